@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package petri
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Fault is one mistake in a net's description, with its place in the source.
+type Fault struct {
+	File string
+	Pos  Pos
+	Msg  string // what was found; what was expected
+}
+
+// Error returns "file:line:column: message", leaving out what is unknown.
+func (f *Fault) Error() string {
+	switch {
+	case f.File != "" && f.Pos.Line > 0:
+		return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Pos.Line, f.Pos.Column, f.Msg)
+	case f.File != "":
+		return f.File + ": " + f.Msg
+	case f.Pos.Line > 0:
+		return fmt.Sprintf("%d:%d: %s", f.Pos.Line, f.Pos.Column, f.Msg)
+	}
+	return f.Msg
+}
+
+// MaxFaults bounds how many faults Validate reports for one net.
+const MaxFaults = 100
+
+// Validate checks that ids are present and unique over places and transitions
+// together, that every arc joins a place and a transition that exist, in a
+// direction that its kind allows, and that weights are 1 or more. It returns
+// nil, or the faults (each a *Fault) in source order, joined.
+func (n *Net) Validate() error {
+	c := checker{net: n, kind: make(map[string]node, len(n.Places)+len(n.Transitions))}
+	for i := range n.Places {
+		c.node(n.Places[i].ID, n.Places[i].Pos, node{place: true, pos: n.Places[i].Pos})
+	}
+	for i := range n.Transitions {
+		c.node(n.Transitions[i].ID, n.Transitions[i].Pos, node{pos: n.Transitions[i].Pos})
+	}
+	for i := range n.Arcs {
+		c.arc(&n.Arcs[i])
+	}
+	return c.faults()
+}
+
+type node struct {
+	place bool
+	pos   Pos
+}
+
+func (n node) String() string {
+	if n.place {
+		return "place"
+	}
+	return "transition"
+}
+
+type checker struct {
+	net   *Net
+	kind  map[string]node
+	found []*Fault
+}
+
+func (c *checker) fault(pos Pos, format string, args ...any) {
+	c.found = append(c.found, &Fault{File: c.net.File, Pos: pos, Msg: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) node(id string, pos Pos, n node) {
+	if id == "" {
+		c.fault(pos, "%s without an id; expected an id attribute", n)
+		return
+	}
+	if first, dup := c.kind[id]; dup {
+		c.fault(pos, "%s has the id %q of the %s at line %d; expected every id once", n, id, first, first.pos.Line)
+		return
+	}
+	c.kind[id] = n
+}
+
+func (c *checker) arc(a *Arc) {
+	src, okS := c.kind[a.Source]
+	dst, okT := c.kind[a.Target]
+	switch {
+	case !okS:
+		c.fault(a.Pos, "arc %q starts at %q, which is no place or transition of net %q", a.ID, a.Source, c.net.ID)
+	case !okT:
+		c.fault(a.Pos, "arc %q ends at %q, which is no place or transition of net %q", a.ID, a.Target, c.net.ID)
+	case src.place == dst.place:
+		c.fault(a.Pos, "arc %q joins two %ss, %q and %q; expected a place and a transition", a.ID, src, a.Source, a.Target)
+	case !src.place && a.Kind != Normal:
+		c.fault(a.Pos, "%s arc %q leads from transition %q to place %q; expected it to lead from a place to a transition",
+			a.Kind, a.ID, a.Source, a.Target)
+	case a.Weight == 0 && a.Kind != Reset:
+		c.fault(a.Pos, "arc %q has weight 0; expected 1 or more", a.ID)
+	}
+}
+
+func (c *checker) faults() error {
+	if len(c.found) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(c.found, func(a, b *Fault) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+	})
+	more := len(c.found) - MaxFaults
+	errs := make([]error, 0, min(len(c.found), MaxFaults+1))
+	for _, f := range c.found[:min(len(c.found), MaxFaults)] {
+		errs = append(errs, f)
+	}
+	if more > 0 {
+		errs = append(errs, &Fault{File: c.net.File, Pos: c.net.Pos, Msg: fmt.Sprintf("%d more faults not shown", more)})
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxSubIdentifiers is how many numbers a name may have (RFC 2578 section 3.5).
+const MaxSubIdentifiers = 128
+
+// ErrOID is wrapped by every error of ParseOID.
+var ErrOID = errors.New("not an object identifier")
+
+// OID is an object identifier: its sub-identifiers from the root down.
+// The empty OID is a null name; it comes before all others.
+type OID []uint32
+
+// ParseOID reads the dotted form, "1.3.6.1" or ".1.3.6.1". There must be at
+// least one number and at most MaxSubIdentifiers, each below 2^32.
+func ParseOID(s string) (OID, error) {
+	// Ten digits and a dot are the longest spelling of a sub-identifier, so
+	// a longer text is refused before anything is laid out for it.
+	if len(s) > 11*MaxSubIdentifiers {
+		return nil, fmt.Errorf("%w: %d characters are too many", ErrOID, len(s))
+	}
+	text := strings.TrimPrefix(s, ".")
+	if n := strings.Count(text, ".") + 1; n > MaxSubIdentifiers {
+		return nil, fmt.Errorf("%w: %d sub-identifiers, at most %d are allowed", ErrOID, n, MaxSubIdentifiers)
+	}
+	oid := make(OID, 0, strings.Count(text, ".")+1)
+	for part := range strings.SplitSeq(text, ".") {
+		sub, err := strconv.ParseUint(part, 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q: %q is not a number from 0 to 4294967295", ErrOID, s, part)
+		}
+		oid = append(oid, uint32(sub))
+	}
+	return oid, nil
+}
+
+// String gives the dotted form without a leading dot; "" for the null name.
+func (o OID) String() string {
+	buf := make([]byte, 0, 4*len(o))
+	for i, sub := range o {
+		if i > 0 {
+			buf = append(buf, '.')
+		}
+		buf = strconv.AppendUint(buf, uint64(sub), 10)
+	}
+	return string(buf)
+}
+
+// Compare orders names lexicographically, as GetNext walks them: negative
+// when o comes before p, 0 when they are equal, positive when o comes after.
+// A name comes before every name it is a prefix of.
+func (o OID) Compare(p OID) int { return slices.Compare(o, p) }
+
+// HasPrefix tells whether o is p or lies below it.
+func (o OID) HasPrefix(p OID) bool {
+	return len(o) >= len(p) && slices.Equal(o[:len(p)], p)
+}
+
+// Append gives o followed by sub, always in a fresh array: neither o nor
+// anything else made from it is written to.
+func (o OID) Append(sub ...uint32) OID {
+	fresh := make(OID, 0, len(o)+len(sub))
+	return append(append(fresh, o...), sub...)
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stats holds the numbers that every part of pnagent speaks in: the
+// rows of a net's places and transitions, and how two sets of rows add up.
+//
+// An engine records rows, the wire carries them, the collector adds those of
+// all sources, and every face reads the sum. [Rows.Merge] is a commutative
+// monoid with the zero [Rows] of the same size as its identity: any order and
+// any grouping of the same rows gives the same result, which is what lets
+// collectors stand in a tree.
+//
+// Rows hold cumulative counters and injection times, never rates and ages:
+// those are made when somebody reads, so a token keeps growing older between
+// two snapshots and while its engine is silent.
+//
+//   - [Histogram] counts durations in base-2 exponential buckets, the buckets
+//     of Prometheus' native histograms.
+//   - [Ladder] counts the tokens that are present by the time when they were
+//     injected, finer for the young and coarser for the old.
+//   - [Recorder] is the plain-array form that an engine's shard writes on its
+//     hot path.
+//
+// All times are microseconds since the Unix epoch, all durations are
+// microseconds; 0 as a time means "none". The package is pure: no clock, no
+// I/O, no goroutine.
+package stats

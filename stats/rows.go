@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+// Rows are the numbers of one net: at one source, or summed over many. Places
+// and Transitions are indexed as in the net's definition.
+type Rows struct {
+	Net         Net
+	Places      []Place
+	Transitions []Transition
+	Blocks      []Block // sorted by transition, place, reason
+	Columns     Columns // what is known; the rest is absent, not zero
+}
+
+// NewRows returns rows of zeros for a net of the given size: the identity of
+// Merge.
+func NewRows(places, transitions int) *Rows {
+	return &Rows{Places: make([]Place, places), Transitions: make([]Transition, transitions)}
+}
+
+// Net is the row of a whole net.
+type Net struct {
+	Created, Finished, Failed uint64 // instances, cumulative
+	Active, Deadlocked        uint64 // instances, now
+}
+
+// Place is the row of one place.
+type Place struct {
+	Tokens        uint64 // now
+	Arrivals      uint64 // tokens put, cumulative; those of initial markings included
+	Departures    uint64 // tokens taken, cumulative
+	Instances     uint64 // with a token here, now
+	Oldest        int64  // injection time of the oldest token here; 0 without one
+	LastInjection int64  // the last time a token was put; 0 if never
+	Injected      TimeSum
+	Ages          Ladder
+	Dwell         Histogram // of the tokens that left
+	Stuck         []Token   // the oldest tokens here, oldest first, at most MaxStuck
+}
+
+// Transition is the row of one transition.
+type Transition struct {
+	Firings, Failures, Retries, Cancels uint64 // cumulative
+	Enabled                             uint64 // instances in which it is enabled, now
+	EnabledSince                        int64  // since when it is in the one that waits longest; 0 if nowhere
+	Running                             uint64 // running now
+	RunningSince                        int64  // start of the one running longest; 0 without one
+	LastFiring                          int64  // 0 if never
+	Duration                            Histogram
+}
+
+// Columns tells which columns of rows are filled in. A source that knows only
+// some columns leaves the rest absent, and absent is never shown as zero.
+type Columns uint32
+
+// The columns, by the field of Net, Place or Transition that they stand for.
+const (
+	ColTokens Columns = 1 << iota
+	ColArrivals
+	ColDepartures
+	ColPlaceInstances
+	ColOldest // with LastInjection, Injected
+	ColAges
+	ColDwell
+	ColStuck
+	ColFirings
+	ColFailures // with Retries, Cancels
+	ColEnabled
+	ColRunning
+	ColLastFiring
+	ColDuration
+	ColInstances // the Net row
+	ColBlocks
+)
+
+// AllColumns is what an engine that knows everything fills in.
+const AllColumns = ColBlocks<<1 - 1
+
+// Has reports whether every column of want is filled in.
+func (c Columns) Has(want Columns) bool { return c&want == want }
+
+// Merge adds o to r, which must be rows of the same net definition: the same
+// number of places and transitions. It keeps nothing of o's memory.
+func (r *Rows) Merge(o *Rows) {
+	r.Net.Merge(&o.Net)
+	for i := range r.Places {
+		r.Places[i].Merge(&o.Places[i])
+	}
+	for i := range r.Transitions {
+		r.Transitions[i].Merge(&o.Transitions[i])
+	}
+	r.Blocks = MergeBlocks(r.Blocks, o.Blocks)
+	r.Columns |= o.Columns
+}
+
+// Merge adds o to n.
+func (n *Net) Merge(o *Net) {
+	n.Created += o.Created
+	n.Finished += o.Finished
+	n.Failed += o.Failed
+	n.Active += o.Active
+	n.Deadlocked += o.Deadlocked
+}
+
+// Merge adds o to p.
+func (p *Place) Merge(o *Place) {
+	p.Tokens += o.Tokens
+	p.Arrivals += o.Arrivals
+	p.Departures += o.Departures
+	p.Instances += o.Instances
+	p.Oldest = Earlier(p.Oldest, o.Oldest)
+	p.LastInjection = max(p.LastInjection, o.LastInjection)
+	p.Injected.Merge(o.Injected)
+	p.Ages.Merge(&o.Ages)
+	p.Dwell.Merge(&o.Dwell)
+	p.Stuck = MergeStuck(p.Stuck, o.Stuck)
+}
+
+// Merge adds o to t.
+func (t *Transition) Merge(o *Transition) {
+	t.Firings += o.Firings
+	t.Failures += o.Failures
+	t.Retries += o.Retries
+	t.Cancels += o.Cancels
+	t.Enabled += o.Enabled
+	t.EnabledSince = Earlier(t.EnabledSince, o.EnabledSince)
+	t.Running += o.Running
+	t.RunningSince = Earlier(t.RunningSince, o.RunningSince)
+	t.LastFiring = max(t.LastFiring, o.LastFiring)
+	t.Duration.Merge(&o.Duration)
+}
+
+// Earlier returns the earlier of two times, where 0 is no time.
+func Earlier(a, b int64) int64 {
+	if a == 0 || (b != 0 && b < a) {
+		return b
+	}
+	return a
+}
+
+// TimeSum is an exact sum of times: whole seconds and the microseconds beyond
+// them, the latter below a million. It is what a mean age is made from; a sum
+// of microseconds alone would overflow with ten thousand tokens.
+type TimeSum struct {
+	Sec   uint64
+	Micro uint64
+}
+
+// Add adds one time.
+func (s *TimeSum) Add(t int64) {
+	s.Merge(TimeSum{Sec: uint64(t) / 1e6, Micro: uint64(t) % 1e6})
+}
+
+// Merge adds another sum.
+func (s *TimeSum) Merge(o TimeSum) {
+	micro := s.Micro + o.Micro
+	s.Sec += o.Sec + micro/1e6
+	s.Micro = micro % 1e6
+}
+
+// Mean returns the mean of n times as microseconds since the Unix epoch, or 0
+// for n of 0.
+func (s TimeSum) Mean(n uint64) int64 {
+	if n == 0 {
+		return 0
+	}
+	rest := (s.Sec%n)*1e6 + s.Micro
+	return int64(s.Sec/n*1e6 + rest/n)
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func randomTime(r *rand.Rand) int64 {
+	if r.IntN(4) == 0 {
+		return 0
+	}
+	return now0 - randomAge(r)
+}
+
+func randomRows(r *rand.Rand) *Rows {
+	rows := NewRows(3, 2)
+	rows.Net = Net{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9)}
+	rows.Columns = Columns(r.Uint32()) & AllColumns
+	for i := range rows.Places {
+		p := Place{Tokens: r.Uint64N(9), Arrivals: r.Uint64N(9), Departures: r.Uint64N(9), Instances: r.Uint64N(9),
+			Oldest: randomTime(r), LastInjection: randomTime(r), Ages: randomLadder(r, now0), Dwell: randomHistogram(r, 20, 30)}
+		for range r.IntN(4) {
+			p.Injected.Add(now0 - randomAge(r))
+		}
+		for range r.IntN(8) {
+			p.Stuck = append(p.Stuck, Token{Instance: fmt.Sprint(r.IntN(50)), Injected: now0 - r.Int64N(20),
+				Waits: []Wait{{Transition: r.Int32N(2), Reason: Reason(r.IntN(8)), Place: NoPlace}}})
+		}
+		slices.SortFunc(p.Stuck, func(a, b Token) int { return a.Compare(&b) })
+		rows.Places[i] = p
+	}
+	for i := range rows.Transitions {
+		rows.Transitions[i] = Transition{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), randomTime(r),
+			r.Uint64N(9), randomTime(r), randomTime(r), randomHistogram(r, 20, 30)}
+	}
+	for t := range int32(2) {
+		for p := NoPlace; p < 3; p++ {
+			if r.IntN(2) == 0 {
+				rows.Blocks = append(rows.Blocks, Block{t, p, ReasonMissing, 1 + r.Uint64N(5)})
+			}
+		}
+	}
+	return rows
+}
+
+func sumRows(rows ...*Rows) *Rows {
+	s := NewRows(3, 2)
+	for _, r := range rows {
+		s.Merge(r)
+	}
+	return s
+}
+
+// Any order, any grouping, the same result.
+func TestRowsMergeIsACommutativeMonoid(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 300 {
+		a, b, c, zero := randomRows(r), randomRows(r), randomRows(r), NewRows(3, 2)
+		want := sumRows(a, b, c)
+		for name, got := range map[string]*Rows{
+			"reversed": sumRows(c, b, a), "rotated": sumRows(b, c, a), "grouped": sumRows(sumRows(a, b), c),
+			"grouped right": sumRows(a, sumRows(b, c)), "with zero": sumRows(zero, a, zero, b, c),
+		} {
+			if d := cmp.Diff(want, got); d != "" {
+				t.Fatalf("%s (-want +got):\n%s", name, d)
+			}
+		}
+	}
+}
+
+// A sum must not change when a part of it is used again.
+func TestMergeKeepsNothingOfItsArgument(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 100 {
+		a, b := randomRows(r), randomRows(r)
+		want := sumRows(b, a)
+		sum := sumRows(a)
+		sum.Merge(b)
+		b.Merge(a)
+		b.Places[0].Shift(5e6)
+		if d := cmp.Diff(want, sum); d != "" {
+			t.Fatal(d)
+		}
+	}
+}
+
+func TestTimeSumIsExactBeyond64BitsOfMicroseconds(t *testing.T) {
+	var s TimeSum
+	for range 100_000 {
+		s.Add(now0 + 999_999)
+	}
+	if got := s.Mean(100_000); got != now0+999_999 {
+		t.Errorf("mean %d, want %d", got, now0+999_999)
+	}
+	if (TimeSum{}).Mean(0) != 0 {
+		t.Error("mean of nothing")
+	}
+}
+
+func TestShiftMovesEveryTime(t *testing.T) {
+	for _, d := range []int64{0, 1, -1, 1_500_000, -1_500_000, 3600e6, -3600e6} {
+		var p, want Place
+		for _, at := range []int64{now0 - 10e6, now0 - 20e6, now0 - 20e6 - 1} {
+			p.Injected.Add(at)
+			want.Injected.Add(at + d)
+		}
+		p.Tokens, p.Oldest, p.LastInjection = 3, now0-20e6-1, now0-10e6
+		want.Tokens, want.Oldest, want.LastInjection = 3, p.Oldest+d, p.LastInjection+d
+		p.Stuck = []Token{{"a", now0, []Wait{{Until: now0}, {Until: 0}}}}
+		want.Stuck = []Token{{"a", now0 + d, []Wait{{Until: now0 + d}, {Until: 0}}}}
+		p.Shift(d)
+		if diff := cmp.Diff(want, p); diff != "" {
+			t.Errorf("by %d (-want +got):\n%s", d, diff)
+		}
+	}
+	tr := Transition{EnabledSince: 100, LastFiring: 200}
+	tr.Shift(50)
+	if tr.EnabledSince != 150 || tr.RunningSince != 0 || tr.LastFiring != 250 {
+		t.Errorf("transition shifted to %+v", tr)
+	}
+}
+
+func TestRecorderAddsUpWhatItSaw(t *testing.T) {
+	rec := NewRecorder(2, 2)
+	rec.Arrived(1, 500)
+	rec.Left(1, 100, 300)
+	rec.Left(1, 200, 200)
+	rec.Fired(0, 700)
+	rec.Fired(0, 900)
+	rec.Failed(1)
+	rec.Net.Created = 4
+	rows := NewRows(2, 2)
+	rec.AddTo(rows)
+	var dwell Histogram
+	dwell.Observe(200)
+	dwell.Observe(0)
+	want := NewRows(2, 2)
+	want.Net.Created = 4
+	want.Places[1] = Place{Arrivals: 2, Departures: 2, LastInjection: 500, Dwell: dwell}
+	want.Transitions[0] = Transition{Firings: 2, LastFiring: 900}
+	want.Transitions[1] = Transition{Failures: 1}
+	if d := cmp.Diff(want, rows); d != "" {
+		t.Error(d)
+	}
+}

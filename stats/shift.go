@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+// Shift moves every time of the row by d, from a source's clock to the
+// reader's. The ladder moves by whole slots of its finest width.
+func (p *Place) Shift(d int64) {
+	p.Oldest = shifted(p.Oldest, d)
+	p.LastInjection = shifted(p.LastInjection, d)
+	p.Injected = p.Injected.shift(d, p.Tokens)
+	p.Ages.Shift(d)
+	stuck := make([]Token, len(p.Stuck))
+	for i, t := range p.Stuck {
+		stuck[i] = Token{Instance: t.Instance, Injected: shifted(t.Injected, d), Waits: shiftWaits(t.Waits, d)}
+	}
+	p.Stuck = stuck
+}
+
+// Shift moves every time of the row by d.
+func (t *Transition) Shift(d int64) {
+	t.EnabledSince = shifted(t.EnabledSince, d)
+	t.RunningSince = shifted(t.RunningSince, d)
+	t.LastFiring = shifted(t.LastFiring, d)
+}
+
+func shiftWaits(waits []Wait, d int64) []Wait {
+	out := make([]Wait, len(waits))
+	for i, w := range waits {
+		w.Until = shifted(w.Until, d)
+		out[i] = w
+	}
+	return out
+}
+
+// shifted moves a time, and leaves "none" and the sign alone.
+func shifted(t, d int64) int64 {
+	if t == 0 {
+		return 0
+	}
+	return max(t+d, 1)
+}
+
+// shift moves each of the n times of the sum by d.
+func (s TimeSum) shift(d int64, n uint64) TimeSum {
+	if d >= 0 {
+		s.Merge(TimeSum{Sec: uint64(d) / 1e6 * n, Micro: 0})
+		micro := uint64(d) % 1e6 * n
+		s.Merge(TimeSum{Sec: micro / 1e6, Micro: micro % 1e6})
+		return s
+	}
+	micro := uint64(-d) % 1e6 * n
+	sec := uint64(-d)/1e6*n + micro/1e6
+	if micro %= 1e6; micro > s.Micro {
+		sec, s.Micro = sec+1, s.Micro+1e6
+	}
+	if sec > s.Sec {
+		return TimeSum{}
+	}
+	return TimeSum{Sec: s.Sec - sec, Micro: s.Micro - micro}
+}

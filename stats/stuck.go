@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"cmp"
+	"slices"
+)
+
+// MaxStuck is how many of a place's oldest tokens a row names.
+const MaxStuck = 10
+
+// Token is one of the oldest tokens of a place.
+type Token struct {
+	Instance string // the instance that holds it
+	Injected int64
+	Waits    []Wait // one for each output transition of the place
+}
+
+// Reason says what a token waits for.
+type Reason uint8
+
+// The reasons, as the wire numbers them.
+const (
+	ReasonUnknown   Reason = iota
+	ReasonEnabled          // the transition is enabled and waits for its turn
+	ReasonRunning          // the transition is running
+	ReasonDelayed          // the transition is enabled and delayed until Until
+	ReasonGuarded          // its guard says no
+	ReasonMissing          // Place is short of Count tokens
+	ReasonInhibited        // Place holds Count tokens too many
+	ReasonManual           // enabled, fired only from outside
+	ReasonDead             // nothing in the instance can ever enable it
+)
+
+// String returns the reason's name, as the faces show it.
+func (r Reason) String() string {
+	names := [...]string{"unknown", "enabled", "running", "delayed", "guarded", "missing", "inhibited", "manual", "dead"}
+	if int(r) < len(names) {
+		return names[r]
+	}
+	return names[ReasonUnknown]
+}
+
+// NoPlace is the Place of a Wait or Block that no single place causes.
+const NoPlace int32 = -1
+
+// Wait is what one output transition of a token's place waits for.
+type Wait struct {
+	Transition int32 // index in the net's definition
+	Reason     Reason
+	Place      int32  // index, or NoPlace
+	Count      uint32 // tokens short of, or too many; 0 where it does not apply
+	Until      int64  // of ReasonDelayed; 0 otherwise
+}
+
+// Block counts the instances in which one condition holds a transition back.
+type Block struct {
+	Transition int32
+	Place      int32 // NoPlace if no single place causes it
+	Reason     Reason
+	Instances  uint64
+}
+
+// Compare orders tokens by age, oldest first, then by instance: a total order
+// over the tokens of one place, so that the K oldest of a sum do not depend on
+// the order of summing.
+func (t *Token) Compare(o *Token) int {
+	return cmp.Or(cmp.Compare(t.Injected, o.Injected), cmp.Compare(t.Instance, o.Instance),
+		slices.CompareFunc(t.Waits, o.Waits, Wait.Compare))
+}
+
+// Compare orders waits by their fields.
+func (w Wait) Compare(o Wait) int {
+	return cmp.Or(cmp.Compare(w.Transition, o.Transition), cmp.Compare(w.Reason, o.Reason),
+		cmp.Compare(w.Place, o.Place), cmp.Compare(w.Count, o.Count), cmp.Compare(w.Until, o.Until))
+}
+
+// MergeStuck returns the MaxStuck oldest of two lists that are each sorted
+// oldest first. It may reuse a's memory, never b's.
+func MergeStuck(a, b []Token) []Token {
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]Token, 0, min(len(a)+len(b), MaxStuck))
+	for len(out) < MaxStuck && len(a)+len(b) > 0 {
+		if len(b) == 0 || (len(a) > 0 && a[0].Compare(&b[0]) <= 0) {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return out
+}
+
+// Compare orders blocks by what they count.
+func (b Block) Compare(o Block) int {
+	return cmp.Or(cmp.Compare(b.Transition, o.Transition), cmp.Compare(b.Place, o.Place), cmp.Compare(b.Reason, o.Reason))
+}
+
+// MergeBlocks adds two lists that are each sorted by Compare. It may reuse
+// a's memory, never b's.
+func MergeBlocks(a, b []Block) []Block {
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]Block, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch c := a[0].Compare(b[0]); {
+		case c < 0:
+			out, a = append(out, a[0]), a[1:]
+		case c > 0:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			sum := a[0]
+			sum.Instances += b[0].Instances
+			out, a, b = append(out, sum), a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}

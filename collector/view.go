@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// View is the sum over all sources as of one moment. It is immutable and
+// shared by every reader: SNMP, Prometheus, the page and the alarms agree
+// because they read the same View.
+type View struct {
+	At         int64  // microseconds since the Unix epoch, collector's clock
+	Generation uint64 // 1, 2, 3 … one more for every View
+	Nets       []*Net // by name
+	Sources    []Source
+	Traffic    Traffic
+}
+
+// Net is the sum of one net over its sources.
+type Net struct {
+	Name string // the net's id
+	// Def is the union of all definitions heard, by id, in an order that never
+	// changes while the collector runs: a new definition only appends. The
+	// pointer stays the same while nothing was appended, so a reader may keep
+	// what it derived from it. Rows are in this order. Nothing of it is nil.
+	Def     *petri.Net
+	Rows    *stats.Rows // times by the collector's clock
+	Digests []Digest    // definitions in use, the most used first
+	Up      int         // sources heard lately
+	Stale   int         // sources silent, still in the sums
+	Since   int64       // when the counters of this net began to be added up here
+}
+
+// Digest is one definition of a net and how many sources run it.
+type Digest struct {
+	Digest  string
+	Sources int
+}
+
+// State is what a source is doing, as far as can be seen from here.
+type State uint8
+
+// The states of a source.
+const (
+	Up        State = iota // heard within three of its intervals
+	Stale                  // silent; its tokens stay in the sums and keep ageing
+	Gone                   // said bye, or silent for so long that its tokens left the sums; its counters stay
+	Undefined              // heard, but the definition of its net is not known yet: not in the sums
+)
+
+// String returns the state's name, as the faces show it.
+func (s State) String() string {
+	return [...]string{"up", "stale", "gone", "undefined"}[s]
+}
+
+// Source is one source of one net.
+type Source struct {
+	Name       string
+	Net        string
+	Digest     string
+	Region     string
+	Fence      uint64
+	State      State
+	Epoch      int64         // start of the process, by its clock
+	Seq        uint64        // last snapshot taken
+	LastHeard  int64         // by the collector's clock
+	Interval   time.Duration // that it promised
+	Skew       time.Duration // its clock minus the collector's, as far as messages show
+	SkewBeyond bool          // more than a minute: reported, not believed
+	Gaps       uint64        // snapshots that never came
+	Duplicates uint64        // snapshots that came again, or late
+	Restarts   uint64        // epochs after the first
+}
+
+// Traffic is what the collector heard, cumulative since its start.
+type Traffic struct {
+	Messages uint64
+	Bytes    uint64
+	Lost     uint64            // gaps of all sources
+	Rejected map[string]uint64 // by reason; every reason is present
+}

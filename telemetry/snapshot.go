@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Snapshot is one message of a source about one net, decoded: what
+// wire.Snapshot says, with columns turned into rows.
+type Snapshot struct {
+	Source   string
+	Epoch    int64 // microseconds since the Unix epoch; strictly rising for a source
+	Seq      uint64
+	SentAt   int64 // source's clock
+	Interval time.Duration
+	Net      string
+	Digest   string
+	Region   string
+	Fence    uint64
+	Full     bool
+	Bye      bool
+
+	// Rows that are in the message. In a full snapshot PlaceIndex and
+	// TransitionIndex are nil and Rows has every row of the net. In a sparse one
+	// Rows.Places[i] is the row of place PlaceIndex[i], and the same for
+	// transitions; indices rise strictly. Rows.Net and Rows.Blocks are always
+	// complete. Rows.Columns is what the message fills in.
+	PlaceIndex      []uint32
+	TransitionIndex []uint32
+	Rows            stats.Rows
+}
+
+// Definition is a net's definition as it goes over the wire: PNML, known by
+// its digest.
+type Definition struct {
+	Net    string // the net's id
+	Digest string // lower-case hex of the first 16 bytes of SHA-256 of PNML
+	PNML   []byte
+}

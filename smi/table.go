@@ -68,32 +68,13 @@ func (l *Layout) search(name OID, include bool) int {
 	} else if c > 0 {
 		return n
 	}
-	tail := name[k:]
-	lo, hi := 0, n
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		c := slices.Compare(l.Name(mid)[k:], tail)
-		if c < 0 || c == 0 && !include {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return l.names.search(name[k:], k, include)
 }
 
 // hasObject tells whether name is an object type of the layout or lies below one.
 func (l *Layout) hasObject(name OID) bool {
-	lo, hi := 0, l.objects.len()
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if l.objects.at(mid).Compare(name) <= 0 {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo > 0 && name.HasPrefix(l.objects.at(lo-1))
+	i := l.objects.search(name, 0, false)
+	return i > 0 && name.HasPrefix(l.objects.at(i-1))
 }
 
 // Table is a Layout with one value for each name, immutable.
@@ -189,6 +170,41 @@ func (a *arena) at(i int) OID {
 	}
 	end := a.ends[i]
 	return OID(a.subs[start:end:end])
+}
+
+// search is the index of the first name whose sub-identifiers from skip on
+// come after tail (or are tail, where include is set). All names must agree in
+// the first skip. The comparison is written out: it is the innermost loop of
+// a walk, and a call for each step costs a third of it.
+func (a *arena) search(tail OID, skip int, include bool) int {
+	lo, hi := 0, len(a.ends)
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		var start uint32
+		if mid > 0 {
+			start = a.ends[mid-1]
+		}
+		other := a.subs[int(start)+skip : a.ends[mid]]
+		i := 0
+		for i < len(tail) && i < len(other) && tail[i] == other[i] {
+			i++
+		}
+		var after bool // the name at mid comes after tail, or is the one sought
+		switch {
+		case i < len(tail) && i < len(other):
+			after = other[i] > tail[i]
+		case len(other) == len(tail):
+			after = include
+		default:
+			after = len(other) > len(tail)
+		}
+		if after {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
 }
 
 func commonPrefix(a, b OID) int {

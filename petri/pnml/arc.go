@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// arcKind is the kind of an arc as its spellings tell it.
+type arcKind struct {
+	kind   petri.ArcKind
+	output bool // spelled in a way that means an output on an arc from a transition
+	given  bool
+}
+
+func (n *netReader) arc(e *element) error {
+	a := petri.Arc{Pos: e.pos}
+	var weight number
+	var kind arcKind
+	err := n.attrs(e, func(name, value string) bool {
+		switch name {
+		case "id":
+			a.ID = value
+		case "source":
+			a.Source = value
+		case "target":
+			a.Target = value
+		case "type":
+			n.setKind(&kind, attribute(e, value), true)
+		case "weight":
+			n.setCount(&weight, "weight", attribute(e, value))
+		case "inscription":
+			n.inscription(&weight, attribute(e, value))
+		default:
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	err = n.each(e, nil, func(c *element) error {
+		switch c.name {
+		case "inscription":
+			return n.number(c, &weight, "weight", 1)
+		case "type", "arctype":
+			l, err := n.label(c)
+			n.setKind(&kind, l, false)
+			return err
+		}
+		return n.other(c)
+	})
+	if err != nil {
+		return err
+	}
+	n.addArc(a, weight, kind)
+	return nil
+}
+
+func (n *netReader) addArc(a petri.Arc, weight number, kind arcKind) {
+	a.Kind, a.Weight = kind.kind, 1
+	if weight.given {
+		a.Weight = weight.value
+	}
+	if a.Weight == 0 && a.Kind != petri.Reset {
+		n.faults.add(weight.pos, "arc %s has weight 0; expected 1 or more", quote(a.ID))
+		a.Weight = 1
+	}
+	if kind.output {
+		n.outputs = append(n.outputs, len(n.net.Arcs))
+	}
+	n.net.Arcs = append(n.net.Arcs, a)
+}
+
+// inscription takes the attribute, which in TAPAAL's files is a time interval.
+func (n *netReader) inscription(weight *number, l label) {
+	switch {
+	case l.value == "[0,inf)":
+	case strings.HasPrefix(l.value, "[") || strings.HasPrefix(l.value, "("):
+		n.warnings.add(l.pos, "ignored the time interval of an arc")
+	default:
+		n.setCount(weight, "weight", l)
+	}
+}
+
+// setKind sets to to what l says. Spellings are those of GreatSPN, PIPE,
+// TAPAAL, ProM, Perpetuum and the extensions at pnml.org.
+func (n *netReader) setKind(to *arcKind, l label, attr bool) {
+	k := arcKind{given: true}
+	switch strings.ToLower(l.value) {
+	case "":
+		return
+	case "normal", "ordinary", "standard":
+	case "timed", "transport": // TAPAAL: both take or put tokens; the times are left out
+		n.warnings.add(l.pos, "an arc of type "+quote(l.value)+" is read as normal: its times do not count")
+	case "inhibitor", "inhibit":
+		k.kind = petri.Inhibitor
+	case "tapninhibitor", "prohibit":
+		k.kind, k.output = petri.Inhibitor, attr
+	case "read", "test":
+		k.kind = petri.Read
+	case "reset", "flush":
+		k.kind = petri.Reset
+	default:
+		n.faults.add(l.pos, "the arc type %s; expected normal, inhibitor, read or reset", quote(l.value))
+		return
+	}
+	switch {
+	case l.again || to.given && to.kind != k.kind:
+		n.faults.add(l.pos, "an arc of type %s and of another; expected one", quote(l.value))
+	case to.given:
+		to.output = to.output && k.output
+	default:
+		*to = k
+	}
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"github.com/pnagent/pnagent/petri"
+)
+
+// finish checks the net that was read and adds it, or its faults, to the
+// document's.
+func (n *netReader) finish() {
+	if n.refused == nil && n.resolve() { // unresolved, Validate would blame arcs for their references
+		n.readOutputs()
+		n.faults.addAll(n.net.Validate())
+	}
+	if n.report() {
+		return
+	}
+	n.warnDoubleArcs()
+	n.nets = append(n.nets, n.net)
+}
+
+// report moves the net's faults to the document's and says whether there were
+// any. Of a high-level net only that counts: the rest follows from it.
+func (n *netReader) report() bool {
+	if n.refused != nil {
+		n.found.addAll(n.refused)
+		return true
+	}
+	faulty := len(n.faults.list) > 0
+	n.found.take(&n.faults)
+	return faulty
+}
+
+// readOutputs makes ordinary outputs of the arcs from transitions whose
+// spelling of the kind asks for it.
+func (n *netReader) readOutputs() {
+	if len(n.outputs) == 0 {
+		return
+	}
+	transitions := make(map[string]struct{}, len(n.net.Transitions))
+	for i := range n.net.Transitions {
+		transitions[n.net.Transitions[i].ID] = struct{}{}
+	}
+	for _, i := range n.outputs {
+		a := &n.net.Arcs[i]
+		if _, out := transitions[a.Source]; out {
+			a.Kind = petri.Normal
+			n.warnings.add(a.Pos, "arc "+quote(a.ID)+" into place "+quote(a.Target)+
+				" has the type of an inhibitor arc; read as an ordinary output, as Perpetuum does")
+		}
+	}
+}
+
+func (n *netReader) warnDoubleArcs() {
+	seen := make(map[string]struct{}, len(n.net.Arcs))
+	for i := range n.net.Arcs {
+		a := &n.net.Arcs[i]
+		if _, dup := seen[a.ID]; dup && a.ID != "" {
+			n.warnings.add(a.Pos, "the id "+quote(a.ID)+" of an arc occurs twice; both arcs count")
+		}
+		seen[a.ID] = struct{}{}
+	}
+}
+
+// reference is a reference place or transition: another drawing of the node
+// that it refers to, directly or over other references.
+type reference struct {
+	id    string
+	to    string
+	place bool
+	pos   petri.Pos
+}
+
+func (n *netReader) reference(e *element) error {
+	r := reference{place: e.name == "referencePlace", pos: e.pos}
+	err := n.attrs(e, func(name, value string) bool {
+		switch name {
+		case "id":
+			r.id = value
+		case "ref":
+			r.to = value
+		default:
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	n.refs = append(n.refs, r)
+	err = n.each(e, nil, func(c *element) error {
+		if c.name == "name" {
+			return n.skip() // names the drawing, not the node
+		}
+		return n.other(c)
+	})
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// resolve leads every arc at a reference to the node that it stands for. It
+// returns false if it found faults.
+func (n *netReader) resolve() bool {
+	if len(n.refs) == 0 {
+		return true
+	}
+	before := len(n.faults.list)
+	r := resolver{netReader: n, index: make(map[string]int, len(n.refs)), final: make([]string, len(n.refs)), state: make([]state, len(n.refs))}
+	r.collect()
+	for i := range n.refs {
+		r.follow(i)
+	}
+	if len(n.faults.list) > before {
+		return false
+	}
+	for i := range n.net.Arcs {
+		a := &n.net.Arcs[i]
+		if k, ok := r.index[a.Source]; ok {
+			a.Source = r.final[k]
+		}
+		if k, ok := r.index[a.Target]; ok {
+			a.Target = r.final[k]
+		}
+	}
+	return true
+}
+
+type state uint8
+
+const (
+	unseen state = iota
+	onPath
+	known
+)
+
+type resolver struct {
+	*netReader
+	place map[string]bool // every place (true) and transition (false)
+	index map[string]int  // reference id to its index in refs
+	final []string        // per reference, once known: the node it stands for, "" if none
+	state []state
+}
+
+// collect fills place and index, and refuses references without an id of
+// their own.
+func (r *resolver) collect() {
+	r.place = make(map[string]bool, len(r.net.Places)+len(r.net.Transitions))
+	for i := range r.net.Places {
+		r.place[r.net.Places[i].ID] = true
+	}
+	for i := range r.net.Transitions {
+		r.place[r.net.Transitions[i].ID] = false
+	}
+	for i, ref := range r.refs {
+		_, node := r.place[ref.id]
+		_, other := r.index[ref.id]
+		switch {
+		case ref.id == "":
+			r.faults.add(ref.pos, "a reference without an id; expected an id attribute")
+		case node || other:
+			r.faults.add(ref.pos, "a reference has the id %s, which another node has; expected every id once", quote(ref.id))
+		default:
+			r.index[ref.id] = i
+		}
+	}
+}
+
+// follow finds the node that reference i stands for, and with it that of every
+// reference on the way: each is walked once, so chains cost what they are long.
+func (r *resolver) follow(i int) {
+	path, node := r.walk(i)
+	for _, k := range path {
+		ref := &r.refs[k]
+		r.final[k], r.state[k] = node, known
+		if node != "" && r.place[node] != ref.place {
+			r.faults.add(ref.pos, "reference %s refers to %s, a node of the other kind; "+
+				"expected a place for a reference place, a transition for a reference transition", quote(ref.id), quote(node))
+		}
+	}
+}
+
+// walk returns the references from i on that were not known yet, and the node
+// at their end, "" if there is none.
+func (r *resolver) walk(i int) (path []int, node string) {
+	for {
+		ref := &r.refs[i]
+		switch r.state[i] {
+		case known:
+			return path, r.final[i]
+		case onPath:
+			r.faults.add(ref.pos, "reference %s refers to itself, at once or over others; expected it to end at a node", quote(ref.id))
+			return path, ""
+		}
+		r.state[i] = onPath
+		path = append(path, i)
+		next, isRef := r.index[ref.to]
+		if !isRef {
+			if _, ok := r.place[ref.to]; !ok {
+				r.faults.add(ref.pos, "reference %s refers to %s, which is no node of the net", quote(ref.id), quote(ref.to))
+				return path, ""
+			}
+			return path, ref.to
+		}
+		i = next
+	}
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// label is the value that an element gives, in one of its spellings.
+type label struct {
+	value string    // without white space around it; "" if the element gives none
+	pos   petri.Pos // of the value's first character, else of the element
+	again bool      // the element gives a second, different value
+	other bool      // the element has children that are neither a value nor drawing
+}
+
+// attribute returns the label that an attribute of e is. The decoder does not
+// tell where an attribute stands, so its position is that of e.
+func attribute(e *element, value string) label {
+	return label{value: strings.Trim(value, space), pos: e.pos}
+}
+
+func (l *label) give(value string, pos petri.Pos) {
+	switch {
+	case l.value == "":
+		l.value = value
+		if pos.Line > 0 {
+			l.pos = pos
+		}
+	case value != "" && value != l.value:
+		l.again = true
+	}
+}
+
+// label reads the element e, which is a label.
+func (n *netReader) label(e *element) (label, error) {
+	l := label{pos: e.pos}
+	err := n.attrs(e, func(name, value string) bool {
+		if name == "value" || name == "text" {
+			l.give(strings.Trim(value, space), e.pos)
+			return true
+		}
+		return false
+	})
+	if err != nil {
+		return l, err
+	}
+	var bare text
+	err = n.each(e, &bare, func(c *element) error {
+		switch {
+		case c.name == "text" || c.name == "value":
+			var t text
+			err := n.each(c, &t, n.other)
+			l.give(t.String(), t.pos)
+			return err
+		case c.name == "multiset" && e.name == "initialMarking":
+			return n.each(c, nil, func(value *element) error {
+				n.refuse(value.pos, "a marking of token values, a high-level net; expected a number of tokens")
+				return n.skip()
+			})
+		}
+		l.other = l.other || c.name != "graphics" && c.name != "toolspecific"
+		return n.other(c)
+	})
+	l.give(bare.String(), bare.pos)
+	return l, err
+}
+
+// number is a count read from a label or an attribute.
+type number struct {
+	value uint32
+	pos   petri.Pos
+	given bool
+}
+
+// number reads the label e into to. what names it in messages; absent is what
+// the label means where it has no value.
+func (n *netReader) number(e *element, to *number, what string, absent uint32) error {
+	l, err := n.label(e)
+	if err != nil {
+		return err
+	}
+	if l.value == "" && l.other {
+		n.warnings.add(e.pos, "the "+what+" of "+tag(e.in)+" has no number; read as "+strconv.FormatUint(uint64(absent), 10))
+	}
+	n.setCount(to, what, l)
+	return nil
+}
+
+// setCount sets to to the number of tokens that l says.
+func (n *netReader) setCount(to *number, what string, l label) {
+	if l.value == "" {
+		return
+	}
+	tokens, err := n.tokens(l)
+	switch {
+	case err != nil:
+		n.faults.add(l.pos, "the %s %s %v; expected a whole number, at most 4294967295", what, quote(l.value), err)
+	case l.again:
+		n.faults.add(l.pos, "the %s %s and another value beside it; expected one", what, quote(l.value))
+	case to.given && to.value != tokens:
+		n.faults.add(l.pos, "a second %s %d after %d; expected one", what, tokens, to.value)
+	default:
+		*to = number{value: tokens, pos: l.pos, given: true}
+	}
+}
+
+// What is wrong with a number, as the end of a message.
+var (
+	errNegative   = errors.New("is negative")
+	errNotInteger = errors.New("is not an integer")
+	errTooBig     = errors.New("is too large")
+)
+
+// tokens reads "3" or PIPE's "Class,3,Class,0", in which a class without
+// tokens does not count. A net that uses two classes is refused as coloured.
+func (n *netReader) tokens(l label) (uint32, error) {
+	if !strings.Contains(l.value, ",") {
+		count, err := parseCount(l.value)
+		n.useClass("Default", count, l)
+		return count, err
+	}
+	var sum uint32
+	for rest, more := l.value, true; more; {
+		var class, digits string
+		class, rest, more = strings.Cut(rest, ",")
+		if _, err := strconv.ParseFloat(strings.Trim(class, space), 64); err == nil || !more || class == "" {
+			return 0, errNotInteger // "2,5" is no class named 2
+		}
+		digits, rest, more = strings.Cut(rest, ",")
+		count, err := parseCount(strings.Trim(digits, space))
+		if err != nil {
+			return 0, err
+		}
+		if count > math.MaxUint32-sum {
+			return 0, errTooBig
+		}
+		sum += count
+		n.useClass(strings.Trim(class, space), count, l)
+	}
+	return sum, nil
+}
+
+// useClass notes that tokens of a class occur; a plain number means the class
+// that PIPE calls Default.
+func (n *netReader) useClass(class string, count uint32, l label) {
+	switch {
+	case count == 0 || class == n.class:
+	case n.class == "":
+		n.class = class
+	default:
+		n.refuse(l.pos, "tokens of the classes "+quote(n.class)+" and "+quote(class)+
+			", a coloured net; expected a place/transition net with one class")
+	}
+}
+
+func parseCount(s string) (uint32, error) {
+	digits := strings.TrimPrefix(s, "-")
+	v, err := strconv.ParseUint(digits, 10, 32)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax):
+		return 0, errNotInteger
+	case digits != s:
+		return 0, errNegative
+	case err != nil:
+		return 0, errTooBig
+	}
+	return uint32(v), nil
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"cmp"
+	"errors"
+	"io"
+)
+
+// Limits bound what Read takes from one file. A zero field means its default.
+type Limits struct {
+	Bytes int64 // length of the file
+	Token int   // bytes of one tag, one text or one comment
+	Depth int   // elements inside each other
+	Nodes int   // places, transitions, arcs and references, over all nets
+	Nets  int   // nets in the file
+}
+
+// DefaultLimits returns 64 MiB, tokens of 1 MiB, a depth of 200, a million
+// nodes and 256 nets.
+func DefaultLimits() Limits {
+	return Limits{Bytes: 64 << 20, Token: 1 << 20, Depth: 200, Nodes: 1_000_000, Nets: 256}
+}
+
+// ErrLimit is in the chain of the error that Read returns for a file that is
+// beyond a limit.
+var ErrLimit = errors.New("beyond a limit")
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	return Limits{
+		Bytes: cmp.Or(l.Bytes, d.Bytes),
+		Token: cmp.Or(l.Token, d.Token),
+		Depth: cmp.Or(l.Depth, d.Depth),
+		Nodes: cmp.Or(l.Nodes, d.Nodes),
+		Nets:  cmp.Or(l.Nets, d.Nets),
+	}
+}
+
+var (
+	errTooLarge = errors.New("file too large")
+	errTooLong  = errors.New("token too long")
+)
+
+// source passes a file on and ends it with an error at a limit. The XML decoder
+// collects a whole token before it returns it; stopping its input is the only
+// way to bound one.
+type source struct {
+	r     io.Reader
+	left  int64 // bytes still allowed
+	token int   // bytes read since the decoder began the present token
+	max   int   // bound on token
+	err   error // what ended reading, if not the end of the file
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if s.token > s.max {
+		s.err = errTooLong
+	}
+	if s.err != nil {
+		return 0, s.err
+	}
+	if int64(len(p)) > s.left+1 {
+		p = p[:s.left+1]
+	}
+	n, err := s.r.Read(p)
+	s.left -= int64(n)
+	s.token += n
+	if s.left < 0 {
+		err = errTooLarge
+		n = 0
+	}
+	if err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// netReader is the reading of one net.
+type netReader struct {
+	*document
+	net     *petri.Net
+	faults  faults       // of this net
+	refused *petri.Fault // why it is no place/transition net, if so; nothing else counts then
+	class   string       // PIPE's name of the one class of tokens; "" before the first token
+	refs    []reference
+	outputs []int // arcs to read as outputs if they come from a transition
+}
+
+// net reads a <net> and adds it to the document's.
+func (d *document) net(e *element) error {
+	n := &netReader{document: d, net: &petri.Net{File: d.file, Pos: e.pos}, faults: faults{file: d.file}}
+	if d.opened++; d.opened > d.lim.Nets {
+		return d.limit("nets", int64(d.lim.Nets))
+	}
+	var typ string
+	err := d.attrs(e, func(name, value string) bool {
+		switch name {
+		case "id":
+			n.net.ID = value
+		case "type":
+			typ = value
+		case "name":
+			n.net.Name = strings.Trim(value, space)
+		default:
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	n.checkID(e)
+	n.checkType(e, typ)
+	if n.refused != nil {
+		err = d.skip()
+	} else {
+		err = d.each(e, nil, n.content)
+	}
+	if err != nil {
+		n.report()
+		return err
+	}
+	n.finish()
+	return nil
+}
+
+func (n *netReader) checkID(e *element) {
+	id := n.net.ID
+	if id == "" {
+		n.found.add(e.pos, "a net without an id; expected an id attribute")
+		return
+	}
+	if first, dup := n.netIDs[id]; dup {
+		n.found.add(e.pos, "a net has the id %s of the net at line %d; expected every id once", quote(id), first.Line)
+	}
+	n.netIDs[id] = e.pos
+}
+
+func (n *netReader) checkType(e *element, typ string) {
+	switch {
+	case isHighLevel(typ):
+		n.refuse(e.pos, "the net's type is "+quote(typ)+", a high-level net; expected a place/transition net")
+	case typ == "":
+		n.warnings.add(e.pos, "a net without a type; read as a place/transition net")
+	case !isPlaceTransition(typ):
+		n.warnings.add(e.pos, "unknown net type "+quote(typ)+"; read as a place/transition net")
+	}
+}
+
+// isHighLevel and isPlaceTransition know the net types of ISO/IEC 15909-2 and
+// of the tools by the words in them; their URIs differ too much to compare.
+func isHighLevel(typ string) bool {
+	return containsAny(typ, "symmetricnet", "symnet", "highlevel", "high-level", "hlpn", "hlcore", "hlnet", "colored", "coloured")
+}
+
+func isPlaceTransition(typ string) bool {
+	return containsAny(typ, "ptnet", "p/t net", "pt-net", "pnmlcoremodel", "epnml")
+}
+
+func containsAny(s string, words ...string) bool {
+	s = strings.ToLower(s)
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse notes that this is no place/transition net. The first reason counts.
+func (n *netReader) refuse(pos petri.Pos, reason string) {
+	if n.refused == nil {
+		n.refused = &petri.Fault{File: n.file, Pos: pos, Msg: reason}
+	}
+}
+
+// content reads a child of a net or a page.
+func (n *netReader) content(e *element) error {
+	switch e.name {
+	case "place", "transition", "arc", "referencePlace", "referenceTransition":
+		if err := n.countNode(); err != nil {
+			return err
+		}
+	}
+	switch e.name {
+	case "page":
+		return n.each(e, nil, n.content)
+	case "place":
+		return n.place(e)
+	case "transition":
+		return n.transition(e)
+	case "arc":
+		return n.arc(e)
+	case "referencePlace", "referenceTransition":
+		return n.reference(e)
+	}
+	if e.in == "page" && e.name == "name" {
+		return n.skip() // names a sheet of the drawing
+	}
+	return n.described(e, &n.net.Name, &n.net.Doc)
+}
+
+func (n *netReader) place(e *element) error {
+	p := petri.Place{Pos: e.pos}
+	var marking number
+	var x, y string
+	err := n.attrs(e, func(name, value string) bool {
+		switch name {
+		case "id":
+			p.ID = value
+		case "name":
+			p.Name = strings.Trim(value, space)
+		case "initialMarking", "marking", "tokens":
+			n.setCount(&marking, "initial marking", attribute(e, value))
+		case "capacity":
+			n.capacity(attribute(e, value))
+		default:
+			return coordinate(name, value, &x, &y)
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	n.setPoint(&p.At, e.pos, x, y)
+	err = n.each(e, nil, func(c *element) error {
+		switch c.name {
+		case "initialMarking":
+			return n.number(c, &marking, "initial marking", 0)
+		case "capacity":
+			l, err := n.label(c)
+			n.capacity(l)
+			return err
+		case "graphics":
+			return n.graphics(c, &p.At)
+		}
+		return n.described(c, &p.Name, &p.Doc)
+	})
+	p.Initial = marking.value
+	n.net.Places = append(n.net.Places, p)
+	return err
+}
+
+// capacity refuses a bound on a place: the token game knows none. 0 and the
+// words for "no bound" are how tools write that there is none.
+func (n *netReader) capacity(l label) {
+	switch strings.ToLower(l.value) {
+	case "", "0", "inf", "infinity", "unlimited":
+		return
+	}
+	n.faults.add(l.pos, "a place capacity of %s; expected none (0): capacities are not supported, a complementary place says the same",
+		quote(l.value))
+}
+
+func (n *netReader) transition(e *element) error {
+	t := petri.Transition{Pos: e.pos}
+	var prioritized bool
+	var x, y string
+	err := n.attrs(e, func(name, value string) bool {
+		switch name {
+		case "id":
+			t.ID = value
+		case "name":
+			t.Name = strings.Trim(value, space)
+		case "priority":
+			n.setPriority(&t, &prioritized, attribute(e, value))
+		default:
+			return coordinate(name, value, &x, &y)
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	n.setPoint(&t.At, e.pos, x, y)
+	err = n.each(e, nil, func(c *element) error {
+		switch c.name {
+		case "priority":
+			l, err := n.label(c)
+			n.setPriority(&t, &prioritized, l)
+			return err
+		case "graphics":
+			return n.graphics(c, &t.At)
+		}
+		return n.described(c, &t.Name, &t.Doc)
+	})
+	n.net.Transitions = append(n.net.Transitions, t)
+	return err
+}
+
+func (n *netReader) setPriority(t *petri.Transition, given *bool, l label) {
+	p, err := strconv.Atoi(l.value)
+	switch {
+	case l.value == "":
+	case err != nil:
+		n.faults.add(l.pos, "the priority %s; expected an integer", quote(l.value))
+	case *given && p != t.Priority:
+		n.faults.add(l.pos, "a second priority %d after %d; expected one", p, t.Priority)
+	default:
+		t.Priority, *given = p, true
+	}
+}
+
+// coordinate takes TAPAAL's attributes for the position of a node.
+func coordinate(name, value string, x, y *string) bool {
+	switch name {
+	case "positionX":
+		*x = value
+	case "positionY":
+		*y = value
+	default:
+		return false
+	}
+	return true
+}
+
+// graphics reads where a node is drawn: the first <position>.
+func (n *netReader) graphics(e *element, at **petri.Point) error {
+	return n.each(e, new(text), func(c *element) error {
+		if c.name == "position" {
+			var x, y string
+			for _, a := range c.attrs {
+				switch a.Name.Local {
+				case "x":
+					x = a.Value
+				case "y":
+					y = a.Value
+				}
+			}
+			n.setPoint(at, c.pos, x, y)
+		}
+		return n.skip()
+	})
+}
+
+func (n *netReader) setPoint(at **petri.Point, pos petri.Pos, x, y string) {
+	if *at != nil || x == "" && y == "" {
+		return
+	}
+	fx, errX := strconv.ParseFloat(strings.Trim(x, space), 64)
+	fy, errY := strconv.ParseFloat(strings.Trim(y, space), 64)
+	if errX != nil || errY != nil || math.IsInf(fx+fy, 0) || math.IsNaN(fx+fy) {
+		n.warnings.add(pos, "ignored a position that is not two numbers")
+		return
+	}
+	*at = &petri.Point{X: fx, Y: fy}
+}
+
+// described reads a child that any element of a net may have: its name, its
+// documentation, and what is known to be passed over.
+func (n *netReader) described(e *element, name, doc *string) error {
+	switch e.name {
+	case "name":
+		return n.set(e, name)
+	case "documentation", "description":
+		return n.set(e, doc)
+	}
+	return n.other(e)
+}
+
+// set reads a label that is for people; of several values the first counts.
+func (n *netReader) set(e *element, to *string) error {
+	l, err := n.label(e)
+	switch {
+	case *to == "":
+		*to = l.value
+	case *to != l.value:
+		l.again = true
+	}
+	if l.again {
+		n.warnings.add(e.pos, "ignored a second value of "+tag(e.name)+" in "+tag(e.in))
+	}
+	return err
+}
+
+// other reads an element that says nothing about the net's tokens, or that
+// shows that this is no place/transition net.
+func (n *netReader) other(e *element) error {
+	switch e.name {
+	case "graphics", "toolspecific": // by ISO/IEC 15909-2 without meaning for the net
+		return n.skip()
+	case "orientation", "arcpath", "labels", "token": // PIPE's drawings and colours
+		return n.skip()
+	case "hlinitialMarking", "hlinscription", "structure":
+		n.refuse(e.pos, tag(e.name)+" in "+tag(e.in)+", a term of a high-level net; expected a place/transition net")
+		return n.skip()
+	case "type", "declaration", "condition":
+		_, err := n.label(e) // refuses the net if it holds a term
+		n.warnings.add(e.pos, "ignored "+tag(e.name)+" in "+tag(e.in))
+		return err
+	}
+	return n.ignore(e)
+}

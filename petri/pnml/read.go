@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// File is what a PNML file holds. No two of its nets have the same id.
+type File struct {
+	Nets     []*petri.Net  // in the order of the file; may be none
+	Warnings []petri.Fault // what was passed over or read in a way that may surprise, in the order of the file
+}
+
+// Read reads the nets of a PNML file; the name is used in messages only. Each
+// net it returns passes [petri.Net.Validate]. It returns all nets or none.
+//
+// The error joins every fault found, each a *petri.Fault, in the order of the
+// file. If reading ended early the last one says why: XML that is not
+// well-formed, no PNML, a limit (then [ErrLimit] is in its chain), or r failing
+// (then r's error is).
+func Read(r io.Reader, file string, lim Limits) (*File, error) {
+	d := &document{
+		scanner: newScanner(r, file, lim),
+		found:   faults{file: file},
+		netIDs:  make(map[string]petri.Pos),
+	}
+	fatal := d.read()
+	if err := d.found.join(fatal); err != nil {
+		return nil, err
+	}
+	if len(d.nets) == 0 {
+		d.warnings.add(d.root, "no net in the file")
+	}
+	return &File{Nets: d.nets, Warnings: d.warnings.faults()}, nil
+}
+
+// document is the reading of one file.
+type document struct {
+	*scanner
+	found  faults
+	root   petri.Pos // of the root element, once it was met
+	nets   []*petri.Net
+	netIDs map[string]petri.Pos
+	opened int // nets begun, counted against Limits.Nets
+	nodes  int // counted against Limits.Nodes
+}
+
+func (d *document) read() error {
+	for {
+		tok, err := d.next()
+		if err == io.EOF {
+			if d.root.Line == 0 {
+				return d.fatal(d.at, "the file has no root element; expected an XML document with the root <pnml>")
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			err = d.rootElement(t)
+		case xml.CharData:
+			if out := bytes.TrimLeft(t, space); len(out) > 0 {
+				err = d.fatal(after(d.at, t[:len(t)-len(out)]),
+					"the text %s outside any element; expected an XML document with the root <pnml>", quote(string(out)))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (d *document) rootElement(t xml.StartElement) error {
+	if d.root.Line > 0 {
+		return d.fatal(d.at, "a second root element %s; expected the end of the file", tag(t.Name.Local))
+	}
+	if t.Name.Local != "pnml" {
+		return d.fatal(d.at, "the root element is %s; expected <pnml>", tag(t.Name.Local))
+	}
+	d.root = d.at
+	e := element{name: t.Name.Local, space: t.Name.Space, attrs: t.Attr, pos: d.at}
+	return d.each(&e, nil, func(c *element) error {
+		switch c.name {
+		case "net":
+			return d.net(c)
+		case "toolspecific":
+			return d.skip()
+		case "shared-place", "shared-transition":
+			d.found.add(c.pos, "%s joins several nets into one; expected nets that stand alone", tag(c.name))
+			return d.skip()
+		}
+		return d.ignore(c)
+	})
+}
+
+// countNode counts a node of a net against the limit.
+func (d *document) countNode() error {
+	if d.nodes++; d.nodes > d.lim.Nodes {
+		return d.limit("places, transitions, arcs and references", int64(d.lim.Nodes))
+	}
+	return nil
+}

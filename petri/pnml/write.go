@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"bufio"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+const (
+	namespace = "http://www.pnml.org/version-2009/grammar/pnml"
+	ptNet     = "http://www.pnml.org/version-2009/grammar/ptnet"
+)
+
+// Write writes a net as PNML in UTF-8: one page, nodes and arcs in the order of
+// the net, nothing written that has its default. The same net gives the same
+// bytes. Arcs that are not normal carry <type value="…"/> as GreatSPN writes it,
+// transitions <priority> as PIPE does; the rest is ISO/IEC 15909-2.
+//
+// Read gives back the same net, apart from positions in the source and white
+// space around names and documentation. Write returns an error, before it
+// writes anything, for a net that is not valid, has no id, or holds what XML
+// cannot: control characters, invalid UTF-8, a coordinate that is no number.
+func Write(w io.Writer, n *petri.Net) error {
+	if err := writable(n); err != nil {
+		return fmt.Errorf("writing net %s as PNML: %w", quote(n.ID), err)
+	}
+	p := printer{w: bufio.NewWriter(w)}
+	p.net(n)
+	if err := p.w.Flush(); err != nil {
+		return fmt.Errorf("writing net %s as PNML: %w", quote(n.ID), err)
+	}
+	return nil
+}
+
+func writable(n *petri.Net) error {
+	if n.ID == "" {
+		return errors.New("the net has no id")
+	}
+	if err := n.Validate(); err != nil {
+		return err
+	}
+	if err := xmlText(n.ID, n.Name, n.Doc); err != nil {
+		return err
+	}
+	for i := range n.Places {
+		p := &n.Places[i]
+		if err := errors.Join(xmlText(p.ID, p.Name, p.Doc), finite(p.At)); err != nil {
+			return fmt.Errorf("place %s: %w", quote(p.ID), err)
+		}
+	}
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		if err := errors.Join(xmlText(t.ID, t.Name, t.Doc), finite(t.At)); err != nil {
+			return fmt.Errorf("transition %s: %w", quote(t.ID), err)
+		}
+	}
+	for i := range n.Arcs {
+		if err := xmlText(n.Arcs[i].ID); err != nil {
+			return fmt.Errorf("arc %s: %w", quote(n.Arcs[i].ID), err)
+		}
+	}
+	return nil
+}
+
+// xmlText returns an error for a character outside the Char of XML 1.0.
+func xmlText(texts ...string) error {
+	for _, s := range texts {
+		for i, r := range s {
+			switch {
+			case r == utf8.RuneError && !utf8.ValidString(s[i:min(len(s), i+3)]):
+				return fmt.Errorf("%s is not UTF-8", quote(s))
+			case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == '\ufffe', r == '\uffff':
+				return fmt.Errorf("%s holds the character %U, which XML cannot carry", quote(s), r)
+			}
+		}
+	}
+	return nil
+}
+
+func finite(at *petri.Point) error {
+	if at != nil && (math.IsNaN(at.X-at.Y) || math.IsInf(at.X, 0) || math.IsInf(at.Y, 0)) {
+		return errors.New("its position is not two finite numbers")
+	}
+	return nil
+}
+
+// printer writes lines of XML. The bufio.Writer keeps the first error.
+type printer struct{ w *bufio.Writer }
+
+// put writes strings, escaping every second one.
+func (p printer) put(parts ...string) {
+	for i, s := range parts {
+		if i%2 == 0 {
+			_, _ = p.w.WriteString(s)
+		} else {
+			_ = xml.EscapeText(p.w, []byte(s))
+		}
+	}
+}
+
+func (p printer) net(n *petri.Net) {
+	p.put(xml.Header, "", "<pnml xmlns=\"", namespace, "\">\n  <net id=\"", n.ID, "\" type=\"", ptNet, "\">\n")
+	p.label("    ", "name", n.Name)
+	p.label("    ", "documentation", n.Doc)
+	p.put("    <page id=\"", pageID(n), "\">\n")
+	for i := range n.Places {
+		pl := &n.Places[i]
+		p.put("      <place id=\"", pl.ID, "\">\n")
+		p.node(pl.Name, pl.Doc, pl.At)
+		if pl.Initial > 0 {
+			p.label("        ", "initialMarking", strconv.FormatUint(uint64(pl.Initial), 10))
+		}
+		p.put("      </place>\n")
+	}
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		p.put("      <transition id=\"", t.ID, "\">\n")
+		p.node(t.Name, t.Doc, t.At)
+		if t.Priority != 0 {
+			p.label("        ", "priority", strconv.Itoa(t.Priority))
+		}
+		p.put("      </transition>\n")
+	}
+	for i := range n.Arcs {
+		p.arc(&n.Arcs[i])
+	}
+	p.put("    </page>\n  </net>\n</pnml>\n")
+}
+
+func (p printer) arc(a *petri.Arc) {
+	p.put("      <arc")
+	if a.ID != "" {
+		p.put(" id=\"", a.ID, "\"")
+	}
+	p.put(" source=\"", a.Source, "\" target=\"", a.Target, "\">\n")
+	if a.Kind != petri.Normal {
+		p.put("        <type value=\"", a.Kind.String(), "\"/>\n")
+	}
+	if a.Weight != 1 {
+		p.label("        ", "inscription", strconv.FormatUint(uint64(a.Weight), 10))
+	}
+	p.put("      </arc>\n")
+}
+
+func (p printer) node(name, doc string, at *petri.Point) {
+	p.label("        ", "name", name)
+	p.label("        ", "documentation", doc)
+	if at != nil {
+		p.put("        <graphics><position x=\"", coord(at.X), "\" y=\"", coord(at.Y), "\"/></graphics>\n")
+	}
+}
+
+func (p printer) label(indent, name, value string) {
+	if value != "" {
+		p.put(indent+"<"+name+"><text>", value, "</text></"+name+">\n")
+	}
+}
+
+func coord(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// pageID returns an id for the page that no node or arc has: PNML wants every
+// id of a document once.
+func pageID(n *petri.Net) string {
+	const stem = "page"
+	taken := make(map[string]bool)
+	note := func(id string) {
+		if strings.HasPrefix(id, stem) {
+			taken[id] = true
+		}
+	}
+	note(n.ID)
+	for i := range n.Places {
+		note(n.Places[i].ID)
+	}
+	for i := range n.Transitions {
+		note(n.Transitions[i].ID)
+	}
+	for i := range n.Arcs {
+		note(n.Arcs[i].ID)
+	}
+	id := stem
+	for k := 1; taken[id]; k++ {
+		id = stem + strconv.Itoa(k)
+	}
+	return id
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package petritest holds what tests of token games share: a deliberately
+// simple reference interpreter, written from the definition and knowing
+// nothing of the fast forms, and random nets.
+package petritest
+
+import (
+	"math"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Reference plays a net by looking at every arc, every time.
+type Reference struct {
+	Net     *petri.Net
+	Marking map[string]uint64
+}
+
+// NewReference returns the net at its initial marking.
+func NewReference(n *petri.Net) *Reference {
+	r := &Reference{Net: n, Marking: map[string]uint64{}}
+	for _, p := range n.Places {
+		r.Marking[p.ID] = uint64(p.Initial)
+	}
+	return r
+}
+
+// inputs adds up the arcs of a kind from each place to a transition.
+func (r *Reference) inputs(transition string, kind petri.ArcKind) map[string]uint64 {
+	sum := map[string]uint64{}
+	for _, a := range r.Net.Arcs {
+		if a.Target == transition && a.Kind == kind {
+			sum[a.Source] += uint64(a.Weight)
+		}
+	}
+	return sum
+}
+
+// Enabled reports whether every input condition of a transition holds.
+func (r *Reference) Enabled(transition string) bool {
+	for p, w := range r.inputs(transition, petri.Normal) {
+		if r.Marking[p] < w {
+			return false
+		}
+	}
+	for p, w := range r.inputs(transition, petri.Read) {
+		if r.Marking[p] < w {
+			return false
+		}
+	}
+	for _, a := range r.Net.Arcs {
+		if a.Target == transition && a.Kind == petri.Inhibitor && r.Marking[a.Source] >= uint64(a.Weight) {
+			return false
+		}
+	}
+	return true
+}
+
+// Source reports whether a transition has no inputs.
+func (r *Reference) Source(transition string) bool {
+	for _, a := range r.Net.Arcs {
+		if a.Target == transition {
+			return false
+		}
+	}
+	return true
+}
+
+// Fire takes from all inputs, then puts to all outputs, and reports whether it
+// could: the transition was enabled and no place overflows.
+func (r *Reference) Fire(transition string) bool {
+	if !r.Enabled(transition) {
+		return false
+	}
+	next := map[string]uint64{}
+	for p, m := range r.Marking {
+		next[p] = m
+	}
+	for p, w := range r.inputs(transition, petri.Normal) {
+		next[p] -= w
+	}
+	for p := range r.inputs(transition, petri.Reset) {
+		next[p] = 0
+	}
+	for _, a := range r.Net.Arcs {
+		if a.Source == transition {
+			if next[a.Target] += uint64(a.Weight); next[a.Target] > math.MaxUint32 {
+				return false
+			}
+		}
+	}
+	r.Marking = next
+	return true
+}
+
+// Next returns the index of the enabled transition that goes first, or -1.
+func (r *Reference) Next(turn int) int {
+	best := -1
+	for i := range r.Net.Transitions {
+		k := (turn + i) % len(r.Net.Transitions)
+		t := &r.Net.Transitions[k]
+		if r.Enabled(t.ID) && !r.Source(t.ID) && (best < 0 || t.Priority > r.Net.Transitions[best].Priority) {
+			best = k
+		}
+	}
+	return best
+}

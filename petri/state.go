@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package petri
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// What stops a firing or an injection. Both leave the marking as it was.
+var (
+	ErrNotEnabled = errors.New("not enabled")
+	ErrOverflow   = errors.New("a place would hold more than 4294967295 tokens")
+)
+
+// State is one instance of a net in full form. It is for one goroutine.
+type State struct {
+	tables    *Tables
+	marking   []uint32
+	countdown []int32  // by transition: conditions that do not hold
+	enabled   []uint64 // a bit for each transition with a countdown of 0 that fires by itself
+}
+
+// NewState returns an instance at the initial marking.
+func (t *Tables) NewState() *State {
+	s := &State{
+		tables:    t,
+		marking:   make([]uint32, t.Places()),
+		countdown: make([]int32, t.Transitions()),
+		enabled:   make([]uint64, (t.Transitions()+63)/64),
+	}
+	copy(s.marking, t.Initial)
+	for tr := range s.countdown {
+		for _, c := range t.Conds(tr) {
+			if !c.Holds(s.marking[c.Place]) {
+				s.countdown[tr]++
+			}
+		}
+		s.note(int32(tr))
+	}
+	return s
+}
+
+// note keeps the set of enabled transitions in step with a countdown.
+func (s *State) note(transition int32) {
+	bit := uint64(1) << (transition & 63)
+	if s.countdown[transition] == 0 && !s.tables.source[transition] {
+		s.enabled[transition>>6] |= bit
+	} else {
+		s.enabled[transition>>6] &^= bit
+	}
+}
+
+// Tokens returns how many tokens a place holds.
+func (s *State) Tokens(place int) uint32 { return s.marking[place] }
+
+// Marking returns the marking, by place. It is the state's own memory: read it
+// before the next change, and do not write to it.
+func (s *State) Marking() []uint32 { return s.marking }
+
+// Enabled reports whether all conditions of a transition hold.
+func (s *State) Enabled(transition int) bool { return s.countdown[transition] == 0 }
+
+// Dead reports whether nothing is enabled that fires by itself.
+func (s *State) Dead() bool {
+	for _, w := range s.enabled {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Next returns the enabled transition that goes first: of the highest priority
+// and, among those, the first at or after turn, counted round. Source
+// transitions do not fire by themselves and are never returned; -1 is no
+// transition.
+func (s *State) Next(turn int) int {
+	if len(s.enabled) == 0 {
+		return -1
+	}
+	pick := choice{tables: s.tables, best: -1, prio: math.MinInt32}
+	first := turn >> 6
+	below := uint64(1)<<(turn&63) - 1
+	if pick.among(first, s.enabled[first]&^below) {
+		return pick.best
+	}
+	for w := first + 1; w < len(s.enabled); w++ {
+		if pick.among(w, s.enabled[w]) {
+			return pick.best
+		}
+	}
+	for w := range first {
+		if pick.among(w, s.enabled[w]) {
+			return pick.best
+		}
+	}
+	pick.among(first, s.enabled[first]&below)
+	return pick.best
+}
+
+// choice finds the first transition of the highest priority.
+type choice struct {
+	tables *Tables
+	best   int
+	prio   int32
+}
+
+// among looks at the transitions of one word of the enabled set, and reports
+// whether no later one can go first.
+func (c *choice) among(word int, set uint64) bool {
+	for ; set != 0; set &= set - 1 {
+		tr := word<<6 + bits.TrailingZeros64(set)
+		if p := c.tables.prio[tr]; p > c.prio {
+			c.best, c.prio = tr, p
+			if p == c.tables.topPrio {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Fire fires a transition: it takes from all inputs, then puts to all outputs.
+// It returns ErrNotEnabled or ErrOverflow, and then changes nothing.
+func (s *State) Fire(transition int) error {
+	if s.countdown[transition] != 0 {
+		return fmt.Errorf("transition %q: %w", s.tables.Net.Transitions[transition].ID, ErrNotEnabled)
+	}
+	effects := s.tables.Effects(transition)
+	for i := range effects {
+		if e := &effects[i]; uint64(e.after(s.marking[e.Place]))+uint64(e.Put) > math.MaxUint32 {
+			return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[e.Place].ID, ErrOverflow)
+		}
+	}
+	for i := range effects {
+		e := &effects[i]
+		s.set(int(e.Place), e.after(s.marking[e.Place])+e.Put)
+	}
+	return nil
+}
+
+// after returns what is left of m tokens when the effect has taken its own.
+func (e *Effect) after(m uint32) uint32 {
+	if e.Reset {
+		return 0
+	}
+	return m - e.Take
+}
+
+// Add puts n tokens into a place from outside, or returns ErrOverflow.
+func (s *State) Add(place int, n uint32) error {
+	if uint64(s.marking[place])+uint64(n) > math.MaxUint32 {
+		return fmt.Errorf("place %q: %w", s.tables.Net.Places[place].ID, ErrOverflow)
+	}
+	s.set(place, s.marking[place]+n)
+	return nil
+}
+
+// Set makes a place hold m tokens.
+func (s *State) Set(place int, m uint32) { s.set(place, m) }
+
+func (s *State) set(place int, m uint32) {
+	was := s.marking[place]
+	if was == m {
+		return
+	}
+	s.marking[place] = m
+	watchers := s.tables.watch.of(place)
+	for i := range watchers {
+		w := &watchers[i]
+		c := Cond{Lo: w.Lo, Hi: w.Hi}
+		if held, holds := c.Holds(was), c.Holds(m); held != holds {
+			if holds {
+				s.countdown[w.Transition]--
+			} else {
+				s.countdown[w.Transition]++
+			}
+			s.note(w.Transition)
+		}
+	}
+}
+
+// Unmet returns the conditions of a transition that do not hold: why it is not
+// enabled.
+func (s *State) Unmet(transition int) []Cond {
+	var unmet []Cond
+	for _, c := range s.tables.Conds(transition) {
+		if !c.Holds(s.marking[c.Place]) {
+			unmet = append(unmet, c)
+		}
+	}
+	return unmet
+}

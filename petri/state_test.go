@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package petri_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+)
+
+func compile(t testing.TB, n *petri.Net) *petri.Tables {
+	t.Helper()
+	tables, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+// agree compares a state with the reference: marking, enabledness, choice.
+func agree(t *testing.T, n *petri.Net, s *petri.State, ref *petritest.Reference, turn int) {
+	t.Helper()
+	for i, p := range n.Places {
+		if uint64(s.Tokens(i)) != ref.Marking[p.ID] {
+			t.Fatalf("place %q holds %d, want %d", p.ID, s.Tokens(i), ref.Marking[p.ID])
+		}
+	}
+	for i, tr := range n.Transitions {
+		if got, want := s.Enabled(i), ref.Enabled(tr.ID); got != want {
+			t.Fatalf("transition %q enabled %v, want %v", tr.ID, got, want)
+		}
+		if got, want := len(s.Unmet(i)) == 0, s.Enabled(i); got != want {
+			t.Fatalf("transition %q: unmet conditions %v, enabled %v", tr.ID, s.Unmet(i), want)
+		}
+	}
+	if got, want := s.Next(turn), ref.Next(turn); got != want {
+		t.Fatalf("next from %d is %d, want %d", turn, got, want)
+	}
+	if s.Dead() != (ref.Next(0) < 0) {
+		t.Fatalf("dead %v", s.Dead())
+	}
+}
+
+func TestStatePlaysTheGameOfTheReference(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 1500 {
+		n := petritest.RandomNet(r)
+		s, ref := compile(t, n).NewState(), petritest.NewReference(n)
+		for range 60 {
+			agree(t, n, s, ref, r.IntN(len(n.Transitions)))
+			if r.IntN(10) == 0 {
+				p, k := r.IntN(len(n.Places)), r.Uint32N(4)
+				if err := s.Add(p, k); err != nil {
+					t.Fatal(err)
+				}
+				ref.Marking[n.Places[p].ID] += uint64(k)
+				continue
+			}
+			tr := r.IntN(len(n.Transitions))
+			err := s.Fire(tr)
+			if fired := ref.Fire(n.Transitions[tr].ID); fired != (err == nil) {
+				t.Fatalf("fire %q: %v, want fired %v", n.Transitions[tr].ID, err, fired)
+			}
+		}
+	}
+}
+
+func net(places map[string]uint32, transitions []string, arcs ...petri.Arc) *petri.Net {
+	n := &petri.Net{ID: "n"}
+	for _, id := range []string{"p", "q", "r"} {
+		if m, ok := places[id]; ok {
+			n.Places = append(n.Places, petri.Place{ID: id, Initial: m})
+		}
+	}
+	for _, id := range transitions {
+		n.Transitions = append(n.Transitions, petri.Transition{ID: id})
+	}
+	for i, a := range arcs {
+		if a.ID = fmt.Sprint("a", i); a.Weight == 0 && a.Kind != petri.Reset {
+			a.Weight = 1
+		}
+		n.Arcs = append(n.Arcs, a)
+	}
+	return n
+}
+
+type marks = map[string]uint32
+
+func TestRulesOfTheTokenGame(t *testing.T) {
+	for _, c := range []struct {
+		rule    string
+		net     *petri.Net
+		enabled bool  // transition t, before
+		after   marks // of firing t
+	}{
+		{"weight 2 on a marking of 1 is not enabled",
+			net(marks{"p": 1}, []string{"t"}, petri.Arc{Source: "p", Target: "t", Weight: 2}), false, nil},
+		{"weight 2 takes 2",
+			net(marks{"p": 3}, []string{"t"}, petri.Arc{Source: "p", Target: "t", Weight: 2}), true, marks{"p": 1}},
+		{"weights over 255 count in full",
+			net(marks{"p": 300, "q": 0}, []string{"t"}, petri.Arc{Source: "p", Target: "t", Weight: 257}, petri.Arc{Source: "t", Target: "q", Weight: 70000}), true, marks{"p": 43, "q": 70000}},
+		{"parallel arcs add up though others stand between them",
+			net(marks{"p": 1, "q": 1}, []string{"t"}, petri.Arc{Source: "p", Target: "t"}, petri.Arc{Source: "q", Target: "t"}, petri.Arc{Source: "p", Target: "t"}), false, nil},
+		{"parallel output arcs add up",
+			net(marks{"p": 1, "q": 0}, []string{"t"}, petri.Arc{Source: "t", Target: "q"}, petri.Arc{Source: "p", Target: "t"}, petri.Arc{Source: "t", Target: "q", Weight: 2}), true, marks{"p": 0, "q": 3}},
+		{"inhibitor of 1 is the zero test",
+			net(marks{"p": 1, "q": 1}, []string{"t"}, petri.Arc{Source: "p", Target: "t"}, petri.Arc{Source: "q", Target: "t", Kind: petri.Inhibitor}), false, nil},
+		{"inhibitor of 3 lets 2 pass, and moves none",
+			net(marks{"p": 1, "q": 2}, []string{"t"}, petri.Arc{Source: "p", Target: "t"}, petri.Arc{Source: "q", Target: "t", Kind: petri.Inhibitor, Weight: 3}), true, marks{"p": 0, "q": 2}},
+		{"of parallel inhibitors every one must hold",
+			net(marks{"p": 1, "q": 1}, []string{"t"}, petri.Arc{Source: "q", Target: "t", Kind: petri.Inhibitor, Weight: 5}, petri.Arc{Source: "q", Target: "t", Kind: petri.Inhibitor}), false, nil},
+		{"a transition with only an inhibitor is enabled at zero",
+			net(marks{"p": 0}, []string{"t"}, petri.Arc{Source: "p", Target: "t", Kind: petri.Inhibitor}, petri.Arc{Source: "t", Target: "p"}), true, marks{"p": 1}},
+		{"read tests without taking",
+			net(marks{"p": 2, "q": 0}, []string{"t"}, petri.Arc{Source: "p", Target: "t", Kind: petri.Read, Weight: 2}, petri.Arc{Source: "t", Target: "q"}), true, marks{"p": 2, "q": 1}},
+		{"read of 3 on 2 is not enabled",
+			net(marks{"p": 2}, []string{"t"}, petri.Arc{Source: "p", Target: "t", Kind: petri.Read, Weight: 3}), false, nil},
+		{"reset empties, tests nothing, and comes before the output",
+			net(marks{"p": 5, "q": 0}, []string{"t"}, petri.Arc{Source: "p", Target: "t", Kind: petri.Reset}, petri.Arc{Source: "t", Target: "p", Weight: 2}), true, marks{"p": 2, "q": 0}},
+		{"takes from all inputs before it puts",
+			net(marks{"p": 1}, []string{"t"}, petri.Arc{Source: "p", Target: "t"}, petri.Arc{Source: "t", Target: "p"}), true, marks{"p": 1}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			s := compile(t, c.net).NewState()
+			if s.Enabled(0) != c.enabled {
+				t.Fatalf("enabled %v, want %v", s.Enabled(0), c.enabled)
+			}
+			err := s.Fire(0)
+			if !c.enabled {
+				if !errors.Is(err, petri.ErrNotEnabled) {
+					t.Errorf("firing: %v, want %v", err, petri.ErrNotEnabled)
+				}
+				return
+			}
+			got := marks{}
+			for i, p := range c.net.Places {
+				got[p.ID] = s.Tokens(i)
+			}
+			if d := cmp.Diff(c.after, got); d != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, d)
+			}
+		})
+	}
+}
+
+func TestOverflowIsRefusedAndChangesNothing(t *testing.T) {
+	n := net(marks{"p": 1, "q": math.MaxUint32 - 1, "r": 0}, []string{"t"}, petri.Arc{Source: "p", Target: "t"},
+		petri.Arc{Source: "t", Target: "r"}, petri.Arc{Source: "t", Target: "q", Weight: 2})
+	s := compile(t, n).NewState()
+	if err := s.Fire(0); !errors.Is(err, petri.ErrOverflow) {
+		t.Errorf("firing: %v", err)
+	}
+	if err := s.Add(1, 2); !errors.Is(err, petri.ErrOverflow) {
+		t.Errorf("adding: %v", err)
+	}
+	if d := cmp.Diff([]uint32{1, math.MaxUint32 - 1, 0}, s.Marking()); d != "" {
+		t.Error(d)
+	}
+	if err := s.Add(1, 1); err != nil || s.Tokens(1) != math.MaxUint32 {
+		t.Errorf("adding one: %v, %d tokens", err, s.Tokens(1))
+	}
+}
+
+func TestParallelArcsBeyond32BitsAreRefused(t *testing.T) {
+	n := net(marks{"p": 0}, []string{"t"}, petri.Arc{Source: "p", Target: "t", Weight: math.MaxUint32}, petri.Arc{Source: "p", Target: "t", Weight: 1})
+	var fault *petri.Fault
+	if _, err := petri.Compile(n); !errors.As(err, &fault) {
+		t.Errorf("compiled: %v", err)
+	}
+}
+
+// No enabled transition waits for ever behind another of its priority.
+func TestRotationIsFair(t *testing.T) {
+	n := net(marks{"p": 1}, nil)
+	for i := range 130 {
+		n.Transitions = append(n.Transitions, petri.Transition{ID: fmt.Sprint(i)})
+		n.Arcs = append(n.Arcs, petri.Arc{Source: "p", Target: fmt.Sprint(i), Weight: 1}, petri.Arc{Source: fmt.Sprint(i), Target: "p", Weight: 1})
+	}
+	s, turn, fired := compile(t, n).NewState(), 77, map[int]int{}
+	for range 3 * 130 {
+		tr := s.Next(turn)
+		if err := s.Fire(tr); err != nil {
+			t.Fatal(err)
+		}
+		fired[tr]++
+		turn = (tr + 1) % 130
+	}
+	for i := range 130 {
+		if fired[i] != 3 {
+			t.Errorf("transition %d fired %d times of 3 rounds", i, fired[i])
+		}
+	}
+}
+
+func TestSourceTransitionIsEnabledAndDoesNotFireByItself(t *testing.T) {
+	n := net(marks{"p": 0}, []string{"t"}, petri.Arc{Source: "t", Target: "p"})
+	s := compile(t, n).NewState()
+	if !s.Enabled(0) || s.Next(0) != -1 || !s.Dead() {
+		t.Errorf("enabled %v, next %d, dead %v", s.Enabled(0), s.Next(0), s.Dead())
+	}
+	if err := s.Fire(0); err != nil || s.Tokens(0) != 1 {
+		t.Errorf("fired from outside: %v, %d tokens", err, s.Tokens(0))
+	}
+}
+
+func TestEmptyNetHasNothingToFire(t *testing.T) {
+	s := compile(t, &petri.Net{ID: "empty"}).NewState()
+	if s.Next(0) != -1 || !s.Dead() || len(s.Marking()) != 0 {
+		t.Error("an empty net moves")
+	}
+}

@@ -46,7 +46,7 @@ func (t *Tables) NewState() *State {
 // note keeps the set of enabled transitions in step with a countdown.
 func (s *State) note(transition int32) {
 	bit := uint64(1) << (transition & 63)
-	if s.countdown[transition] == 0 && !s.tables.source[transition] {
+	if s.countdown[transition] == 0 && !s.tables.held[transition] {
 		s.enabled[transition>>6] |= bit
 	} else {
 		s.enabled[transition>>6] &^= bit
@@ -74,9 +74,8 @@ func (s *State) Dead() bool {
 }
 
 // Next returns the enabled transition that goes first: of the highest priority
-// and, among those, the first at or after turn, counted round. Source
-// transitions do not fire by themselves and are never returned; -1 is no
-// transition.
+// and, among those, the first at or after turn, counted round. Transitions that
+// are held are never returned; -1 is no transition.
 func (s *State) Next(turn int) int {
 	if len(s.enabled) == 0 {
 		return -1

@@ -21,6 +21,7 @@ type Tables struct {
 	prio    []int32       // by transition
 	topPrio int32         // the highest of prio
 	source  []bool        // by transition: no inputs
+	held    []bool        // by transition: does not fire by itself
 
 	placeID      map[string]int32
 	transitionID map[string]int32
@@ -88,6 +89,7 @@ func Compile(n *Net) (*Tables, error) {
 		Initial:      make([]uint32, len(n.Places)),
 		prio:         make([]int32, len(n.Transitions)),
 		source:       make([]bool, len(n.Transitions)),
+		held:         make([]bool, len(n.Transitions)),
 		placeID:      make(map[string]int32, len(n.Places)),
 		transitionID: make(map[string]int32, len(n.Transitions)),
 	}
@@ -176,6 +178,7 @@ func (t *Tables) flattenPairs(pairs [][]pair) {
 			}
 		}
 	}
+	copy(t.held, t.source)
 	t.conds, t.effects, t.watch = flatten(conds), flatten(effects), flatten(watch)
 }
 
@@ -200,6 +203,21 @@ func (t *Tables) Priority(transition int) int32 { return t.prio[transition] }
 // Source reports whether a transition has no inputs. It is always enabled, and
 // is fired only from outside or by its timer.
 func (t *Tables) Source(transition int) bool { return t.source[transition] }
+
+// Held reports whether a transition does not fire by itself: a source
+// transition, or one that WithHeld holds.
+func (t *Tables) Held(transition int) bool { return t.held[transition] }
+
+// WithHeld returns the same tables for a game in which further transitions, by
+// index, do not fire by themselves but by a timer or from outside.
+func (t *Tables) WithHeld(held []bool) *Tables {
+	with := *t
+	with.held = make([]bool, len(t.held))
+	for tr := range with.held {
+		with.held[tr] = t.source[tr] || held[tr]
+	}
+	return &with
+}
 
 // PlaceIndex returns the index of the place with an id.
 func (t *Tables) PlaceIndex(id string) (int, bool) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdu
+
+import "github.com/pnagent/pnagent/smi"
+
+// AddAgentCaps adds a row to the master's sysORTable (RFC 2741 section 6.2.14).
+type AddAgentCaps struct {
+	ID          smi.OID
+	Description string
+}
+
+// Type is TypeAddAgentCaps.
+func (*AddAgentCaps) Type() Type { return TypeAddAgentCaps }
+
+func (a *AddAgentCaps) encode(e *encoder) {
+	e.oid(a.ID, false)
+	e.octets(a.Description)
+}
+
+func (a *AddAgentCaps) decode(d *decoder) {
+	a.ID, _ = d.oid()
+	a.Description = d.octets()
+}
+
+// RemoveAgentCaps takes the row out again (RFC 2741 section 6.2.15).
+type RemoveAgentCaps struct {
+	ID smi.OID
+}
+
+// Type is TypeRemoveAgentCaps.
+func (*RemoveAgentCaps) Type() Type { return TypeRemoveAgentCaps }
+
+func (r *RemoveAgentCaps) encode(e *encoder) { e.oid(r.ID, false) }
+func (r *RemoveAgentCaps) decode(d *decoder) { r.ID, _ = d.oid() }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdu
+
+import "github.com/pnagent/pnagent/smi"
+
+// IndexAllocate reserves values of an index that subagents share (RFC 2741
+// section 6.2.12).
+type IndexAllocate struct {
+	Variables []smi.Variable
+}
+
+// Type is TypeIndexAllocate.
+func (*IndexAllocate) Type() Type { return TypeIndexAllocate }
+
+func (i *IndexAllocate) encode(e *encoder) { e.variables(i.Variables) }
+func (i *IndexAllocate) decode(d *decoder) { i.Variables = d.variables() }
+
+// IndexDeallocate gives reserved values back (RFC 2741 section 6.2.13).
+type IndexDeallocate struct {
+	Variables []smi.Variable
+}
+
+// Type is TypeIndexDeallocate.
+func (*IndexDeallocate) Type() Type { return TypeIndexDeallocate }
+
+func (i *IndexDeallocate) encode(e *encoder) { e.variables(i.Variables) }
+func (i *IndexDeallocate) decode(d *decoder) { i.Variables = d.variables() }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdu
+
+import "github.com/pnagent/pnagent/smi"
+
+// Notify asks the master to send a notification (RFC 2741 section 6.2.10).
+// The first variable is snmpTrapOID.0, or sysUpTime.0 and then snmpTrapOID.0.
+type Notify struct {
+	Variables []smi.Variable
+}
+
+// Type is TypeNotify.
+func (*Notify) Type() Type { return TypeNotify }
+
+func (n *Notify) encode(e *encoder) { e.variables(n.Variables) }
+func (n *Notify) decode(d *decoder) { n.Variables = d.variables() }
+
+// Ping asks whether the master is still there (RFC 2741 section 6.2.11).
+type Ping struct{}
+
+// Type is TypePing.
+func (*Ping) Type() Type      { return TypePing }
+func (*Ping) encode(*encoder) {}
+func (*Ping) decode(*decoder) {}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdu
+
+import "github.com/pnagent/pnagent/smi"
+
+// Open asks the master for a session (RFC 2741 section 6.2.1).
+type Open struct {
+	Timeout     uint8 // seconds the master waits for an answer; 0 is its default
+	ID          smi.OID
+	Description string
+}
+
+// Type is TypeOpen.
+func (*Open) Type() Type { return TypeOpen }
+
+func (o *Open) encode(e *encoder) {
+	e.uint8s(o.Timeout, 0, 0, 0)
+	e.oid(o.ID, false)
+	e.octets(o.Description)
+}
+
+func (o *Open) decode(d *decoder) {
+	o.Timeout = d.four()[0]
+	o.ID, _ = d.oid()
+	o.Description = d.octets()
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdu
+
+import (
+	"fmt"
+	"math"
+)
+
+// PDU is one protocol data unit.
+type PDU struct {
+	Header  Header
+	Context string // only where the header has FlagNonDefaultContext and the type has one
+	Body    Body
+}
+
+// Body is the payload of one type of PDU: *Open, *Close, *Register,
+// *Unregister, *Get, *GetNext, *GetBulk, *TestSet, *CommitSet, *UndoSet,
+// *CleanupSet, *Notify, *Ping, *IndexAllocate, *IndexDeallocate,
+// *AddAgentCaps, *RemoveAgentCaps or *Response.
+type Body interface {
+	// Type is the type of PDU the body belongs to.
+	Type() Type
+	encode(e *encoder)
+	decode(d *decoder)
+}
+
+// Append writes p to the end of buf as one frame. Type and length of the
+// header come from the body; the byte order, and whether the context is
+// written, from the header's flags. The error is one of a value that the
+// format cannot hold; buf is then returned as it came.
+func Append(buf []byte, p PDU) ([]byte, error) {
+	p.Header.Type = p.Body.Type()
+	start := len(buf)
+	e := encoder{buf: p.Header.append(buf), order: p.Header.Flags.order()}
+	if p.Header.Flags&FlagNonDefaultContext != 0 && p.Header.Type.HasContext() {
+		e.octets(p.Context)
+	}
+	p.Body.encode(&e)
+	length := len(e.buf) - start - HeaderSize
+	switch {
+	case e.err != nil:
+		return buf, fmt.Errorf("encode %v: %w", p.Header.Type, e.err)
+	case length > MaxPayload:
+		return buf, fmt.Errorf("encode %v: %w: %d bytes, at most %d are sent", p.Header.Type, ErrLength, length, MaxPayload)
+	}
+	e.order.append32(e.buf[:start+16], uint32(length)) // over the length that the header left open
+	return e.buf, nil
+}
+
+// Decode reads the payload that came with h. It keeps nothing of payload.
+// Every error is ErrParse: a type that is not known, a length beyond the
+// payload, a name of more than 128 numbers, a type of variable that is not
+// known, bytes left over.
+func Decode(h Header, payload []byte) (PDU, error) {
+	p := PDU{Header: h, Body: newBody(h.Type)}
+	if p.Body == nil {
+		return p, fmt.Errorf("%w: %v is not known", ErrParse, h.Type)
+	}
+	d := decoder{buf: payload, order: h.Flags.order()}
+	if h.Flags&FlagNonDefaultContext != 0 && h.Type.HasContext() {
+		p.Context = d.octets()
+	}
+	p.Body.decode(&d)
+	if d.err == nil && len(d.buf) > 0 {
+		d.err = fmt.Errorf("%d bytes are left over", len(d.buf))
+	}
+	if d.err != nil {
+		return p, fmt.Errorf("%w: %v at byte %d of the payload: %w", ErrParse, h.Type, len(payload)-len(d.buf), d.err)
+	}
+	return p, nil
+}
+
+func newBody(t Type) Body {
+	switch t {
+	case TypeOpen:
+		return &Open{}
+	case TypeClose:
+		return &Close{}
+	case TypeRegister:
+		return &Register{}
+	case TypeUnregister:
+		return &Unregister{}
+	case TypeGet:
+		return &Get{}
+	case TypeGetNext:
+		return &GetNext{}
+	case TypeGetBulk:
+		return &GetBulk{}
+	case TypeTestSet:
+		return &TestSet{}
+	case TypeCommitSet:
+		return &CommitSet{}
+	case TypeUndoSet:
+		return &UndoSet{}
+	case TypeCleanupSet:
+		return &CleanupSet{}
+	case TypeNotify:
+		return &Notify{}
+	case TypePing:
+		return &Ping{}
+	case TypeIndexAllocate:
+		return &IndexAllocate{}
+	case TypeIndexDeallocate:
+		return &IndexDeallocate{}
+	case TypeAddAgentCaps:
+		return &AddAgentCaps{}
+	case TypeRemoveAgentCaps:
+		return &RemoveAgentCaps{}
+	case TypeResponse:
+		return &Response{}
+	}
+	return nil
+}
+
+// encoder appends to buf. The first thing that cannot be written is kept in
+// err, and nothing after it matters.
+type encoder struct {
+	buf   []byte
+	order byteOrder
+	err   error
+}
+
+func (e *encoder) fail(format string, args ...any) {
+	if e.err == nil {
+		e.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (e *encoder) uint8s(v ...uint8) { e.buf = append(e.buf, v...) }
+func (e *encoder) uint16(v uint16)   { e.buf = e.order.append16(e.buf, v) }
+func (e *encoder) uint32(v uint32)   { e.buf = e.order.append32(e.buf, v) }
+func (e *encoder) uint64(v uint64)   { e.buf = e.order.append64(e.buf, v) }
+
+// octets is an Octet String (RFC 2741 section 5.3): length, octets, padding
+// to a multiple of four.
+func (e *encoder) octets(s string) {
+	if len(s) > MaxPayload {
+		e.fail("%w: an octet string of %d bytes", ErrLength, len(s))
+		return
+	}
+	e.uint32(uint32(len(s)))
+	e.buf = append(e.buf, s...)
+	for range padding(len(s)) {
+		e.buf = append(e.buf, 0)
+	}
+}
+
+// decoder takes from the front of buf. After the first error every method
+// gives zero values, so that a body can be read field by field and the error
+// looked at once.
+type decoder struct {
+	buf   []byte
+	order byteOrder
+	err   error
+	subs  []uint32 // what the names read so far lie in, so that each is not laid out by itself
+}
+
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf(format, args...)
+	}
+}
+
+// take gives the next n bytes, nil when there are fewer.
+func (d *decoder) take(n int) []byte {
+	if d.err != nil {
+		return nil
+	}
+	if n > len(d.buf) {
+		d.fail("%d bytes are needed and %d are left", n, len(d.buf))
+		return nil
+	}
+	b := d.buf[:n]
+	d.buf = d.buf[n:]
+	return b
+}
+
+// more tells whether another element of a list follows.
+func (d *decoder) more() bool { return d.err == nil && len(d.buf) > 0 }
+
+// four gives four single bytes: the form of every small field.
+func (d *decoder) four() (b [4]uint8) {
+	copy(b[:], d.take(4))
+	return b
+}
+
+func (d *decoder) uint16() uint16 {
+	if b := d.take(2); b != nil {
+		return d.order.uint16(b)
+	}
+	return 0
+}
+
+func (d *decoder) uint32() uint32 {
+	if b := d.take(4); b != nil {
+		return d.order.uint32(b)
+	}
+	return 0
+}
+
+func (d *decoder) uint64() uint64 {
+	if b := d.take(8); b != nil {
+		return d.order.uint64(b)
+	}
+	return 0
+}
+
+// octets is the reverse of encoder.octets. The value of the padding does not matter.
+func (d *decoder) octets() string {
+	n := d.uint32()
+	if n > math.MaxInt32 || int(n) > len(d.buf) {
+		d.fail("an octet string of %d bytes where %d are left", n, len(d.buf))
+		return ""
+	}
+	s := string(d.take(int(n)))
+	d.take(padding(int(n)))
+	return s
+}
+
+// padding is how many bytes follow n so that a multiple of four is reached.
+func padding(n int) int { return -n & 3 }

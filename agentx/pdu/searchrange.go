@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdu
+
+import "github.com/pnagent/pnagent/smi"
+
+// SearchRange asks for the first name after Start, or for Start itself where
+// Include is set, that comes before End (RFC 2741 section 5.2). An empty End
+// is no bound. In a Get only Start counts.
+type SearchRange struct {
+	Start   smi.OID
+	Include bool
+	End     smi.OID
+}
+
+func (e *encoder) ranges(ranges []SearchRange) {
+	for _, r := range ranges {
+		e.oid(r.Start, r.Include)
+		e.oid(r.End, false)
+	}
+}
+
+// ranges reads to the end of the payload. Most requests ask for one.
+func (d *decoder) ranges() []SearchRange {
+	var ranges []SearchRange
+	for d.more() {
+		var r SearchRange
+		r.Start, r.Include = d.oid()
+		r.End, _ = d.oid()
+		ranges = append(ranges, r)
+	}
+	return ranges
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import "slices"
+
+// SlotStart returns the start of the slot that a time belongs to in a ladder
+// cut for at. All three are in units of SlotWidth; a time before the epoch
+// counts as the epoch.
+func SlotStart(t, at int64) int64 { return slotStart(t, at) }
+
+// Valid reports whether the ladder is one that Add and Merge can make: slots
+// rising, filled, none after At and each the one that SlotStart names. It is
+// for ladders that come from outside: slots cut differently do not add up.
+func (l *Ladder) Valid() bool {
+	prev := int64(-1)
+	for _, s := range l.Slots {
+		if s.N == 0 || s.Start <= prev || s.Start > l.At || slotStart(s.Start, l.At) != s.Start {
+			return false
+		}
+		prev = s.Start
+	}
+	return true
+}
+
+// CutFor writes the ladder as it is at a later time (in units of SlotWidth)
+// into another, reusing the other's memory.
+func (l *Ladder) CutFor(at int64, into *Ladder) {
+	into.At = l.At
+	into.Slots = append(into.Slots[:0], l.Slots...)
+	into.coarsen(at)
+}
+
+// IndexRange returns the first and the last bucket of a schema: they hold a
+// microsecond and 2^30 seconds.
+func IndexRange(schema int8) (first, last int32) {
+	by := MaxSchema - schema
+	return (firstIndex-1)>>by + 1, (lastIndex-1)>>by + 1
+}
+
+// Valid reports whether the histogram is one that Observe and Merge can make:
+// a schema in range, at most MaxBuckets buckets, rising, filled and between a
+// microsecond and 2^30 seconds.
+func (h *Histogram) Valid() bool {
+	if h.Schema < MinSchema || h.Schema > MaxSchema || len(h.Buckets) > MaxBuckets {
+		return false
+	}
+	next, last := IndexRange(h.Schema)
+	for _, b := range h.Buckets {
+		if b.N == 0 || b.Index < next || b.Index > last {
+			return false
+		}
+		next = b.Index + 1
+	}
+	return true
+}
+
+// Equal reports whether two rows say the same. Ladders are compared as they
+// are at the later of their two times: a row does not change because time
+// passes.
+func (p *Place) Equal(o *Place) bool {
+	return p.Tokens == o.Tokens && p.Arrivals == o.Arrivals && p.Departures == o.Departures &&
+		p.Instances == o.Instances && p.Oldest == o.Oldest && p.LastInjection == o.LastInjection &&
+		p.Injected == o.Injected && p.Ages.Equal(&o.Ages) && p.Dwell.Equal(&o.Dwell) &&
+		slices.EqualFunc(p.Stuck, o.Stuck, func(a, b Token) bool { return a.Compare(&b) == 0 })
+}
+
+// Equal reports whether two rows say the same.
+func (t *Transition) Equal(o *Transition) bool {
+	return t.Firings == o.Firings && t.Failures == o.Failures && t.Retries == o.Retries && t.Cancels == o.Cancels &&
+		t.Enabled == o.Enabled && t.EnabledSince == o.EnabledSince && t.Running == o.Running &&
+		t.RunningSince == o.RunningSince && t.LastFiring == o.LastFiring && t.Duration.Equal(&o.Duration)
+}
+
+// Equal reports whether two histograms count the same durations in the same
+// buckets.
+func (h *Histogram) Equal(o *Histogram) bool {
+	return h.Schema == o.Schema && h.Zero == o.Zero && h.Sum == o.Sum && slices.Equal(h.Buckets, o.Buckets)
+}
+
+// Equal reports whether two ladders are the same at the later of their two
+// times.
+func (l *Ladder) Equal(o *Ladder) bool {
+	if l.At > o.At {
+		l, o = o, l
+	}
+	if l.At == o.At {
+		return slices.Equal(l.Slots, o.Slots)
+	}
+	rest := l.Slots
+	for _, s := range o.Slots {
+		var n uint64
+		for len(rest) > 0 && slotStart(rest[0].Start, o.At) == s.Start {
+			n, rest = n+rest[0].N, rest[1:]
+		}
+		if n != s.N {
+			return false
+		}
+	}
+	return len(rest) == 0
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmptest_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/smi"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	system  = smi.OID{1, 3, 6, 1, 2, 1, 1}
+	sysName = system.Append(5, 0)
+)
+
+func TestSnmpdAnswersAndStartsAgain(t *testing.T) {
+	for name, config := range map[string]snmptest.Config{
+		"unix": {Lines: []string{"sysName a name"}},
+		"tcp":  {Lines: []string{"sysName a name"}, TCP: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snmpd := snmptest.Start(t, config)
+			for range 2 {
+				got := snmpd.Get(t, sysName, system.Append(99, 0))
+				if got[0].Value != smi.OctetString("a name") || got[1].Value != smi.NoSuchObject() {
+					t.Fatal(got)
+				}
+				if next := snmpd.GetNext(t, sysName[:8]); next[0].Name.Compare(sysName) != 0 {
+					t.Fatal(next)
+				}
+				snmpd.Stop()
+				if snmpd.Pid() != 0 {
+					t.Fatal("still there")
+				}
+				snmpd.Start(t)
+				snmpd.Kill()
+				snmpd.Start(t)
+			}
+		})
+	}
+}
+
+func TestEveryWalkGivesTheSame(t *testing.T) {
+	snmpd := snmptest.Start(t, snmptest.Config{})
+	orTable := system.Append(9, 1, 2) // sysORID, which does not change
+	walked := snmpd.Walk(t, orTable)
+	bulk := snmpd.BulkWalk(t, 7, orTable)
+	if len(walked) < 3 || len(walked) != len(bulk) {
+		t.Fatalf("%d by GetNext, %d by GetBulk", len(walked), len(bulk))
+	}
+	for i := range walked {
+		if walked[i].String() != bulk[i].String() {
+			t.Errorf("%v, %v", walked[i], bulk[i])
+		}
+	}
+	if got := snmpd.BulkGet(t, 1, 2, sysName[:8], orTable); len(got) != 3 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestSetIsRefusedToThePublic(t *testing.T) {
+	snmpd := snmptest.Start(t, snmptest.Config{})
+	if err := snmpd.Set(t.Context(), sysName, 1); err == nil {
+		t.Fatal("not refused")
+	}
+}

@@ -207,11 +207,11 @@ func (r *Rungs) Index(injected int64) int {
 }
 
 // Ladder returns the ladder of the given counts, one for each slot.
-func (r *Rungs) Ladder(counts []uint32) Ladder {
+func (r *Rungs) Ladder(counts []uint64) Ladder {
 	l := Ladder{At: r.at}
 	for i := len(counts) - 1; i >= 0; i-- {
 		if counts[i] > 0 {
-			l.Slots = append(l.Slots, Slot{Start: r.start(i), N: uint64(counts[i])})
+			l.Slots = append(l.Slots, Slot{Start: r.start(i), N: counts[i]})
 		}
 	}
 	return l

@@ -94,7 +94,7 @@ func TestRungsNumberTheSlotsOfTheLadder(t *testing.T) {
 			t.Fatalf("%d slots", rungs.Len())
 		}
 		var want Ladder
-		counts := make([]uint32, rungs.Len())
+		counts := make([]uint64, rungs.Len())
 		for range 100 {
 			injected := now - randomAge(r) + r.Int64N(1e6) // some in the future
 			want.Add(injected, now, 1)

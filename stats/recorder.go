@@ -42,6 +42,15 @@ func (r *Recorder) Left(place int, injected, now int64) {
 	p.dwellSum += uint64(d)
 }
 
+// LeftMany records that n tokens injected at the same time left a place at now.
+func (r *Recorder) LeftMany(place int, injected, now int64, n uint64) {
+	d := max(now-injected, 0)
+	r.dwell[place*numCells+buckets.cell(d)] += n
+	p := &r.places[place]
+	p.departures += n
+	p.dwellSum += uint64(d) * n
+}
+
 // Arrived records that tokens were put into a place at now.
 func (r *Recorder) Arrived(place int, now int64) {
 	r.places[place].lastInjection = now

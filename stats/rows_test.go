@@ -131,6 +131,7 @@ func TestRecorderAddsUpWhatItSaw(t *testing.T) {
 	rec.Arrived(1, 500)
 	rec.Left(1, 100, 300)
 	rec.Left(1, 200, 200)
+	rec.LeftMany(0, 100, 101, 3)
 	rec.Fired(0, 700)
 	rec.Fired(0, 900)
 	rec.Failed(1)
@@ -142,6 +143,7 @@ func TestRecorderAddsUpWhatItSaw(t *testing.T) {
 	dwell.Observe(0)
 	want := NewRows(2, 2)
 	want.Net.Created = 4
+	want.Places[0] = Place{Arrivals: 3, Departures: 3, Dwell: Histogram{Schema: 3, Sum: 3, Buckets: []Bucket{{Index: -159, N: 3}}}}
 	want.Places[1] = Place{Arrivals: 2, Departures: 2, LastInjection: 500, Dwell: dwell}
 	want.Transitions[0] = Transition{Firings: 2, LastFiring: 900}
 	want.Transitions[1] = Transition{Failures: 1}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package game
+
+import (
+	"github.com/pnagent/pnagent/petri"
+)
+
+// inline is how many tokens a cell holds by itself.
+const inline = 6
+
+// cell is one instance: one cache line. The tokens of a place stand in the
+// order of their injection. A cell in wide form keeps its index into
+// Shard.wide in times[0].
+type cell struct {
+	n      uint8 // tokens; isWide in wide form
+	flags  uint8
+	turn   uint16
+	places [inline]uint16
+	times  [inline]int64
+}
+
+const isWide = 0xff
+
+// Flags of a cell.
+const (
+	queued     uint8 = 1 << iota // in the ready ring
+	finished                     // at rest, at its end
+	deadlocked                   // at rest, not at its end
+	failed                       // stopped by a firing that could not be
+	moved                        // fired since it was last at rest
+)
+
+// count returns how many tokens a cell in narrow form has in a place.
+func (c *cell) count(place int32) uint32 {
+	var m uint32
+	for _, p := range c.places[:c.n&7] {
+		if int32(p) == place {
+			m++
+		}
+	}
+	return m
+}
+
+// rule is a transition in the form that cells are played with.
+type rule struct {
+	rank     uint16 // 0 for the highest priority
+	held     bool
+	single   bool // enabled whenever its trigger holds a token
+	move     bool // takes one token of from and puts one to to, no more
+	from, to uint16
+	conds    []petri.Cond
+	effects  []petri.Effect
+}
+
+// narrowEnabled reports whether the conditions of a transition hold in a cell
+// that has a token in its trigger place, if it has one.
+func (r *rule) narrowEnabled(c *cell) bool {
+	if r.single {
+		return true
+	}
+	for _, cond := range r.conds {
+		if !cond.Holds(c.count(cond.Place)) {
+			return false
+		}
+	}
+	return true
+}
+
+// choose returns the immediate transition that goes first in a cell in narrow
+// form, or -1.
+func (s *Shard) choose(c *cell) int {
+	best, bestKey := -1, uint32(1<<32-1)
+	turn := int32(c.turn)
+	try := func(t int32) {
+		d := t - turn
+		if d < 0 {
+			d += int32(len(s.rules))
+		}
+		r := &s.rules[t]
+		if key := uint32(r.rank)<<16 | uint32(d); key < bestKey && r.narrowEnabled(c) {
+			best, bestKey = int(t), key
+		}
+	}
+	for _, p := range c.places[:c.n&7] {
+		list := s.triggered[p]
+		for _, t := range list {
+			try(t)
+		}
+	}
+	for _, t := range s.untriggered {
+		try(t)
+	}
+	return best
+}
+
+// fireNarrow fires an enabled transition in a cell in narrow form, and reports
+// whether the result fits it; if not, nothing has changed.
+func (s *Shard) fireNarrow(c *cell, t int, now int64) bool {
+	r := &s.rules[t]
+	if r.move {
+		s.moveToken(c, r, now)
+	} else if !s.apply(c, r, now) {
+		return false
+	}
+	s.rec.Fired(t, now)
+	return true
+}
+
+// moveToken takes the oldest token of one place and puts one into another.
+func (s *Shard) moveToken(c *cell, r *rule, now int64) {
+	last := int(c.n&7) - 1
+	i := 0
+	for i < last && c.places[i] != r.from {
+		i++
+	}
+	s.rec.Left(int(r.from), c.times[i], now)
+	for ; i < last; i++ {
+		c.places[i], c.times[i] = c.places[i+1], c.times[i+1]
+	}
+	c.places[last], c.times[last] = r.to, now
+	s.rec.Arrived(int(r.to), now)
+}
+
+// apply takes and puts in general, and reports whether the result fits.
+func (s *Shard) apply(c *cell, r *rule, now int64) bool {
+	after := int64(c.n)
+	for i := range r.effects {
+		e := &r.effects[i]
+		if e.Reset {
+			after -= int64(c.count(e.Place))
+		} else {
+			after -= int64(e.Take)
+		}
+		after += int64(e.Put)
+	}
+	if after > inline {
+		return false
+	}
+	for i := range r.effects {
+		if e := &r.effects[i]; e.Take > 0 || e.Reset {
+			s.takeNarrow(c, e, now)
+		}
+	}
+	for i := range r.effects {
+		if e := &r.effects[i]; e.Put > 0 {
+			s.putNarrow(c, uint16(e.Place), e.Put, now)
+		}
+	}
+	return true
+}
+
+func (s *Shard) takeNarrow(c *cell, e *petri.Effect, now int64) {
+	take, kept := e.Take, 0
+	if e.Reset {
+		take = inline
+	}
+	for i := range int(c.n) {
+		if take > 0 && int32(c.places[i]) == e.Place {
+			take--
+			s.rec.Left(int(e.Place), c.times[i], now)
+			continue
+		}
+		c.places[kept], c.times[kept] = c.places[i], c.times[i]
+		kept++
+	}
+	c.n = uint8(kept)
+}
+
+func (s *Shard) putNarrow(c *cell, place uint16, n uint32, now int64) {
+	for range n {
+		c.places[c.n], c.times[c.n] = place, now
+		c.n++
+	}
+	s.rec.Arrived(int(place), now)
+}

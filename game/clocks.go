@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package game
+
+// none is no clock.
+const none int32 = -1
+
+// clock is one transition of one instance that is enabled and waits: for its
+// delay to be over, or for the outside.
+type clock struct {
+	cell       int32
+	next       int32 // of the same instance
+	heap       int32 // place in the heap; none if it is not planned
+	transition uint16
+	delayed    bool
+	since, due int64
+}
+
+// clocks are all that run in a shard. Those that have a due time and are not
+// held back by immediate work are planned, in a heap.
+type clocks struct {
+	all   []clock
+	free  int32 // list of unused ones, by next
+	first []int32
+	heap  []int32
+}
+
+func newClocks(cells int) clocks {
+	k := clocks{free: none, first: make([]int32, cells)}
+	for i := range k.first {
+		k.first[i] = none
+	}
+	return k
+}
+
+// due returns the clock that is due first, if it is due at now.
+func (k *clocks) due(now int64) (int32, bool) {
+	if len(k.heap) == 0 || k.all[k.heap[0]].due > now {
+		return none, false
+	}
+	return k.heap[0], true
+}
+
+func (k *clocks) add(c clock) int32 {
+	id := k.free
+	if id == none {
+		id = int32(len(k.all))
+		k.all = append(k.all, clock{})
+	} else {
+		k.free = k.all[id].next
+	}
+	c.next, c.heap = k.first[c.cell], none
+	k.first[c.cell] = id
+	k.all[id] = c
+	return id
+}
+
+// remove takes a clock out of everything.
+func (k *clocks) remove(id int32) {
+	k.unplan(id)
+	c := &k.all[id]
+	for link := &k.first[c.cell]; ; link = &k.all[*link].next {
+		if *link == id {
+			*link = c.next
+			break
+		}
+	}
+	c.next = k.free
+	k.free = id
+}
+
+// of returns the clock of a transition in an instance, or none.
+func (k *clocks) of(cell, transition int) int32 {
+	id := k.first[cell]
+	for id != none && int(k.all[id].transition) != transition {
+		id = k.all[id].next
+	}
+	return id
+}
+
+func (k *clocks) removeOf(cell, transition int) {
+	if id := k.of(cell, transition); id != none {
+		k.remove(id)
+	}
+}
+
+// plan puts a clock into the heap.
+func (k *clocks) plan(id int32) {
+	k.heap = append(k.heap, id)
+	k.all[id].heap = int32(len(k.heap) - 1)
+	k.up(len(k.heap) - 1)
+}
+
+// unplan takes a clock out of the heap, if it is there.
+func (k *clocks) unplan(id int32) {
+	at := int(k.all[id].heap)
+	if at < 0 {
+		return
+	}
+	last := len(k.heap) - 1
+	k.swap(at, last)
+	k.heap = k.heap[:last]
+	k.all[id].heap = none
+	if at < last {
+		k.up(at)
+		k.down(at)
+	}
+}
+
+func (k *clocks) swap(i, j int) {
+	k.heap[i], k.heap[j] = k.heap[j], k.heap[i]
+	k.all[k.heap[i]].heap, k.all[k.heap[j]].heap = int32(i), int32(j)
+}
+
+// before is a total order, so that a run can be repeated.
+func (k *clocks) before(i, j int) bool {
+	a, b := &k.all[k.heap[i]], &k.all[k.heap[j]]
+	if a.due != b.due {
+		return a.due < b.due
+	}
+	if a.cell != b.cell {
+		return a.cell < b.cell
+	}
+	return a.transition < b.transition
+}
+
+func (k *clocks) up(i int) {
+	for i > 0 && k.before(i, (i-1)/2) {
+		k.swap(i, (i-1)/2)
+		i = (i - 1) / 2
+	}
+}
+
+func (k *clocks) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(k.heap) {
+			return
+		}
+		if child+1 < len(k.heap) && k.before(child+1, child) {
+			child++
+		}
+		if !k.before(child, i) {
+			return
+		}
+		k.swap(i, child)
+		i = child
+	}
+}
+
+// stopClocks ends the clocks of transitions that are no longer enabled.
+func (s *Shard) stopClocks(i int, c *cell) {
+	for id := s.clocks.first[i]; id != none; {
+		k := &s.clocks.all[id]
+		next := k.next
+		if !s.enabled(c, int(k.transition)) {
+			s.clocks.remove(id)
+		}
+		id = next
+	}
+}
+
+// startClocks starts clocks for the transitions of a settled instance that are
+// enabled and have none, and plans those that waited for immediate work.
+func (s *Shard) startClocks(i int, c *cell, now int64) {
+	for id := s.clocks.first[i]; id != none; id = s.clocks.all[id].next {
+		if k := &s.clocks.all[id]; k.delayed && k.heap == none {
+			s.clocks.plan(id)
+		}
+	}
+	if c.n == isWide {
+		for p := range s.waiting {
+			if s.wideOf(c).state.Tokens(p) > 0 {
+				s.startAll(i, c, s.waiting[p], now)
+			}
+		}
+	} else {
+		for _, p := range c.places[:c.n] {
+			s.startAll(i, c, s.waiting[p], now)
+		}
+	}
+	s.startAll(i, c, s.unwaiting, now)
+}
+
+func (s *Shard) startAll(i int, c *cell, transitions []int32, now int64) {
+	for _, t := range transitions {
+		if !s.enabled(c, int(t)) || s.clocks.of(i, int(t)) != none {
+			continue
+		}
+		k := clock{cell: int32(i), transition: uint16(t), since: now}
+		if m := &s.modes[t]; m.Kind == Delayed {
+			s.current = s.streams[i]
+			k.delayed, k.due = true, now+m.Delay.draw(s.delays)
+			s.streams[i] = s.current
+		}
+		if id := s.clocks.add(k); k.delayed {
+			s.clocks.plan(id)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package game
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// MaxNodes is how many places, and how many transitions, a net that is played
+// may have: a cell names a place in 16 bits.
+const MaxNodes = math.MaxUint16
+
+// visit is how many firings one instance gets before the next has its turn.
+const visit = 64
+
+// ErrNoInstance is returned for an instance that the shard does not hold.
+var ErrNoInstance = errors.New("no such instance")
+
+// Config says what a shard plays.
+type Config struct {
+	Tables *petri.Tables
+	Modes  []Mode // by transition; nil for all immediate
+	// The shard holds instances First, First+Stride, … , Count of them.
+	First, Stride, Count int
+	// Seed makes delays repeatable. If Shuffle is set it also draws at random,
+	// after every firing, the transition that the next choice starts from.
+	Seed    uint64
+	Shuffle bool
+}
+
+// Shard is a number of instances of one net, for one goroutine.
+type Shard struct {
+	tables      *petri.Tables
+	modes       []Mode
+	rules       []rule
+	triggered   [][]int32 // by place: immediate transitions that it triggers
+	untriggered []int32   // immediate transitions that need no token
+	waiting     [][]int32 // the same for transitions that have a clock or wait for the outside
+	unwaiting   []int32
+	openEnded   bool // some source transition waits for the outside
+
+	first, stride int
+	cells         []cell
+	streams       []stream // by instance; nil if nothing is random
+	shuffle       bool
+	delays        *rand.Rand
+	current       stream // what delays draws from
+
+	wide  []*wide
+	holes []int // unused entries of wide
+	spare []*wide
+	taken []uint32 // of fireWide
+
+	ready      ring
+	clocks     clocks
+	timed      bool // some transition has a clock or waits for the outside
+	deadlocked uint64
+	rec        *stats.Recorder
+}
+
+// New returns a shard with its instances at the initial marking as of now.
+func New(cfg Config, now int64) (*Shard, error) {
+	t := cfg.Tables
+	if t.Places() > MaxNodes || t.Transitions() > MaxNodes {
+		return nil, fmt.Errorf("net %q has %d places and %d transitions; expected at most %d of each",
+			t.Net.ID, t.Places(), t.Transitions(), MaxNodes)
+	}
+	if cfg.Modes == nil {
+		cfg.Modes = make([]Mode, t.Transitions())
+	}
+	s := &Shard{
+		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, shuffle: cfg.Shuffle,
+		cells: make([]cell, cfg.Count), ready: newRing(cfg.Count),
+		rec: stats.NewRecorder(t.Places(), t.Transitions()),
+	}
+	s.delays = rand.New(&s.current)
+	s.compile(t)
+	s.timed = len(s.unwaiting) > 0 || slices.ContainsFunc(s.waiting, func(l []int32) bool { return len(l) > 0 })
+	if s.timed {
+		s.clocks = newClocks(cfg.Count)
+	}
+	if s.timed || s.shuffle {
+		s.streams = make([]stream, cfg.Count)
+	}
+	for i := range s.cells {
+		if s.streams != nil {
+			s.streams[i] = newStream(cfg.Seed, uint64(s.Number(i)))
+		}
+		s.create(i, now)
+	}
+	return s, nil
+}
+
+// compile lays out the rules and who triggers what.
+func (s *Shard) compile(t *petri.Tables) {
+	held := make([]bool, t.Transitions())
+	for tr, m := range s.modes {
+		held[tr] = m.Kind != Immediate
+	}
+	s.tables = t.WithHeld(held)
+	s.rules = make([]rule, t.Transitions())
+	s.triggered, s.waiting = make([][]int32, t.Places()), make([][]int32, t.Places())
+	ranks := ranksOf(t)
+	longest := 0
+	for tr := range s.rules {
+		r := makeRule(t, tr)
+		r.rank, r.held = ranks[t.Priority(tr)], s.tables.Held(tr)
+		s.rules[tr] = r
+		longest = max(longest, len(r.effects))
+		s.trigger(tr, &r)
+	}
+	s.taken = make([]uint32, longest)
+}
+
+// trigger files a transition under the place that shows it may be enabled.
+func (s *Shard) trigger(tr int, r *rule) {
+	if s.tables.Source(tr) && s.modes[tr].Kind != Delayed {
+		s.openEnded = true
+		return
+	}
+	by, rest := s.triggered, &s.untriggered
+	if r.held {
+		by, rest = s.waiting, &s.unwaiting
+	}
+	for _, c := range r.conds {
+		if c.Lo > 0 {
+			by[c.Place] = append(by[c.Place], int32(tr))
+			return
+		}
+	}
+	*rest = append(*rest, int32(tr))
+}
+
+func makeRule(t *petri.Tables, tr int) rule {
+	r := rule{conds: t.Conds(tr), effects: t.Effects(tr)}
+	r.single = len(r.conds) == 1 && r.conds[0].Lo == 1 && r.conds[0].Hi == 0
+	var from, to []uint16
+	simple := true
+	for _, e := range r.effects {
+		switch (petri.Effect{Take: e.Take, Put: e.Put, Reset: e.Reset}) {
+		case petri.Effect{Take: 1}:
+			from = append(from, uint16(e.Place))
+		case petri.Effect{Put: 1}:
+			to = append(to, uint16(e.Place))
+		default:
+			simple = false
+		}
+	}
+	if simple && len(from) == 1 && len(to) == 1 {
+		r.move, r.from, r.to = true, from[0], to[0]
+	}
+	return r
+}
+
+// ranksOf numbers the priorities in use, 0 for the highest.
+func ranksOf(t *petri.Tables) map[int32]uint16 {
+	var all []int32
+	for tr := range t.Transitions() {
+		all = append(all, -t.Priority(tr))
+	}
+	slices.Sort(all)
+	ranks := map[int32]uint16{}
+	for i, p := range slices.Compact(all) {
+		ranks[-p] = uint16(i)
+	}
+	return ranks
+}
+
+// create puts an instance at the initial marking.
+func (s *Shard) create(i int, now int64) {
+	c := &s.cells[i]
+	s.rec.Net.Created++
+	for p, m := range s.tables.Initial {
+		if m > 0 {
+			_ = s.put(c, p, m, now) // an initial marking fits its 32 bits
+		}
+	}
+	s.enqueue(i)
+}
+
+// put adds tokens to a place of a cell in either form.
+func (s *Shard) put(c *cell, place int, n uint32, now int64) error {
+	if c.n != isWide && uint32(c.n)+n <= inline && n <= inline {
+		s.putNarrow(c, uint16(place), n, now)
+		return nil
+	}
+	if c.n != isWide {
+		s.widen(c)
+	}
+	return s.putWide(s.wideOf(c), place, n, now)
+}
+
+// Len returns how many instances the shard holds.
+func (s *Shard) Len() int { return len(s.cells) }
+
+// Number returns the number of the shard's i-th instance.
+func (s *Shard) Number(i int) int { return s.first + i*s.stride }
+
+// Index returns which of the shard's instances has a number.
+func (s *Shard) Index(number int) (int, error) {
+	i := (number - s.first) / s.stride
+	if number < s.first || (number-s.first)%s.stride != 0 || i >= len(s.cells) {
+		return 0, fmt.Errorf("instance %d: %w", number, ErrNoInstance)
+	}
+	return i, nil
+}
+
+// Marking returns an instance's tokens by place.
+func (s *Shard) Marking(i int) []uint32 {
+	m := make([]uint32, s.tables.Places())
+	for p := range m {
+		m[p] = s.tokens(&s.cells[i], p)
+	}
+	return m
+}
+
+func (s *Shard) tokens(c *cell, place int) uint32 {
+	if c.n == isWide {
+		return s.wideOf(c).state.Tokens(place)
+	}
+	return c.count(int32(place))
+}
+
+func (s *Shard) enabled(c *cell, t int) bool {
+	if c.n == isWide {
+		return s.wideOf(c).state.Enabled(t)
+	}
+	for _, cond := range s.rules[t].conds {
+		if !cond.Holds(c.count(cond.Place)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Firings returns how many firings there were.
+func (s *Shard) Firings() uint64 { return s.rec.Firings() }

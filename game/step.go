@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package game
+
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Step fires transitions whose delay is over at now and all that is enabled,
+// at most budget firings, and returns how many it fired. Fewer than budget
+// means that nothing is left to do until NextDue or until something comes from
+// outside.
+func (s *Shard) Step(budget int, now int64) int {
+	fired := 0
+	for fired < budget {
+		switch i, due := s.clocks.due(now); {
+		case due:
+			fired += s.expire(i, now)
+		case s.ready.len() > 0:
+			fired += s.visit(int(s.ready.pop()), min(budget-fired, visit), now)
+		default:
+			return fired
+		}
+	}
+	return fired
+}
+
+// visit plays an instance for a while.
+func (s *Shard) visit(i, quota int, now int64) int {
+	c := &s.cells[i]
+	c.flags &^= queued
+	n := s.run(i, c, quota, now)
+	switch {
+	case c.flags&failed != 0:
+	case n == quota:
+		s.enqueue(i)
+	default:
+		s.settle(i, c, now)
+	}
+	return n
+}
+
+// run fires immediate transitions of an instance until none is enabled or the
+// quota is used up.
+func (s *Shard) run(i int, c *cell, quota int, now int64) int {
+	for n := range quota {
+		var t int
+		if c.n == isWide {
+			t = s.wideOf(c).state.Next(int(c.turn))
+		} else {
+			t = s.choose(c)
+		}
+		if t < 0 || !s.fireOrFail(i, c, t, now) {
+			return n
+		}
+	}
+	return quota
+}
+
+// fireOrFail fires an enabled transition. If a place would overflow the
+// instance has failed: it stops as it is until something comes from outside.
+func (s *Shard) fireOrFail(i int, c *cell, t int, now int64) bool {
+	if s.fire(i, c, t, now) == nil {
+		return true
+	}
+	s.rec.Failed(t)
+	s.rec.Net.Failed++
+	c.flags |= failed
+	return false
+}
+
+// fire fires an enabled transition, or returns petri.ErrOverflow and changes
+// nothing.
+func (s *Shard) fire(i int, c *cell, t int, now int64) error {
+	if c.n == isWide || !s.fireNarrow(c, t, now) {
+		if c.n != isWide {
+			s.widen(c)
+		}
+		if err := s.fireWide(s.wideOf(c), t, now); err != nil {
+			return err
+		}
+	}
+	c.flags |= moved
+	if s.shuffle {
+		c.turn = uint16(s.streams[i].below(len(s.rules)))
+	} else if c.turn = uint16(t + 1); t+1 == len(s.rules) {
+		c.turn = 0
+	}
+	if s.timed {
+		s.stopClocks(i, c)
+	}
+	return nil
+}
+
+// expire fires a transition whose delay is over. A clock of an instance that
+// still has immediate work waits for that.
+func (s *Shard) expire(id int32, now int64) int {
+	k := &s.clocks.all[id]
+	i, t := int(k.cell), int(k.transition)
+	c := &s.cells[i]
+	s.clocks.unplan(id)
+	if c.flags&queued != 0 {
+		return 0
+	}
+	s.clocks.remove(id)
+	if !s.fireOrFail(i, c, t, now) {
+		return 0
+	}
+	s.visitAfterClock(i, c, now)
+	return 1
+}
+
+// visitAfterClock queues an instance in which something has fired by its clock,
+// or settles it at once if nothing immediate is enabled.
+func (s *Shard) visitAfterClock(i int, c *cell, now int64) {
+	if c.n != isWide && s.choose(c) < 0 {
+		s.settle(i, c, now)
+		return
+	}
+	s.enqueue(i)
+}
+
+func (s *Shard) enqueue(i int) {
+	if c := &s.cells[i]; c.flags&queued == 0 {
+		c.flags |= queued
+		s.ready.push(int32(i))
+	}
+}
+
+// settle notes what an instance waits for in which nothing immediate is
+// enabled: its clocks, the outside, or nothing any more.
+func (s *Shard) settle(i int, c *cell, now int64) {
+	if c.n == isWide {
+		s.narrow(c)
+	}
+	if s.timed {
+		s.startClocks(i, c, now)
+		if s.clocks.first[i] != none {
+			return
+		}
+	}
+	if s.openEnded {
+		return
+	}
+	switch end, empty := s.atEnd(c); {
+	case empty && c.flags&moved == 0: // nothing has begun
+	case end:
+		s.rec.Net.Finished++
+		c.flags |= finished
+	default:
+		s.deadlocked++
+		c.flags |= deadlocked
+	}
+	c.flags &^= moved
+}
+
+// atEnd reports whether all tokens are in places that no transition needs, and
+// whether there are none.
+func (s *Shard) atEnd(c *cell) (end, empty bool) {
+	end, empty = true, true
+	for p := range s.tables.Places() {
+		if s.tokens(c, p) == 0 {
+			continue
+		}
+		empty = false
+		for _, w := range s.tables.Watchers(p) {
+			end = end && w.Lo == 0
+		}
+	}
+	return end, empty
+}
+
+// wake makes an instance that is at rest take part again: one that had ended
+// begins anew and counts as created again.
+func (s *Shard) wake(i int, c *cell) {
+	if c.flags&deadlocked != 0 {
+		s.deadlocked--
+	}
+	if c.flags&(finished|failed) != 0 {
+		s.rec.Net.Created++
+	}
+	c.flags &^= deadlocked | finished | failed
+	s.enqueue(i)
+}
+
+// Inject puts n tokens into a place of an instance, or returns
+// petri.ErrOverflow.
+func (s *Shard) Inject(i, place int, n uint32, now int64) error {
+	c := &s.cells[i]
+	if n == 0 {
+		return nil
+	}
+	if err := s.put(c, place, n, now); err != nil {
+		return err
+	}
+	c.flags |= moved
+	if s.timed {
+		s.stopClocks(i, c)
+	}
+	s.wake(i, c)
+	return nil
+}
+
+// Fire fires a transition of an instance from outside. It returns
+// petri.ErrNotEnabled, with the first condition that does not hold, or
+// petri.ErrOverflow; then nothing has changed.
+func (s *Shard) Fire(i, t int, now int64) error {
+	c := &s.cells[i]
+	if !s.enabled(c, t) {
+		return s.refuse(c, t)
+	}
+	if err := s.fire(i, c, t, now); err != nil {
+		return err
+	}
+	if s.timed {
+		s.clocks.removeOf(i, t) // its delay starts anew
+	}
+	s.wake(i, c)
+	return nil
+}
+
+func (s *Shard) refuse(c *cell, t int) error {
+	net := s.tables.Net
+	for _, cond := range s.rules[t].conds {
+		m := s.tokens(c, int(cond.Place))
+		if cond.Holds(m) {
+			continue
+		}
+		place := net.Places[cond.Place].ID
+		if m < cond.Lo {
+			return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected %d or more", net.Transitions[t].ID, petri.ErrNotEnabled, place, m, cond.Lo)
+		}
+		return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected fewer than %d", net.Transitions[t].ID, petri.ErrNotEnabled, place, m, cond.Hi)
+	}
+	return petri.ErrNotEnabled
+}
+
+// NextDue returns when the next delay is over, if one is running. Whether
+// something can fire before that is what Step tells.
+func (s *Shard) NextDue() (int64, bool) {
+	if len(s.clocks.heap) == 0 {
+		return 0, false
+	}
+	return s.clocks.all[s.clocks.heap[0]].due, true
+}
+
+// ring is a first-in-first-out queue of instances, each in it once at most.
+type ring struct {
+	buf        []int32
+	head, size int
+}
+
+func newRing(n int) ring { return ring{buf: make([]int32, n)} }
+
+func (r *ring) len() int { return r.size }
+
+func (r *ring) push(v int32) {
+	at := r.head + r.size
+	if at >= len(r.buf) {
+		at -= len(r.buf)
+	}
+	r.buf[at] = v
+	r.size++
+}
+
+func (r *ring) pop() int32 {
+	v := r.buf[r.head]
+	if r.head++; r.head == len(r.buf) {
+		r.head = 0
+	}
+	r.size--
+	return v
+}

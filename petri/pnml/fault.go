@@ -13,8 +13,11 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// faults collects mistakes, at most petri.MaxFaults of them, and counts the
-// rest.
+// maxFaults bounds how many faults of a file are kept: what Validate reports
+// for one net, and as many of other kinds or other nets.
+const maxFaults = 2 * petri.MaxFaults
+
+// faults collects mistakes up to maxFaults and counts the rest.
 type faults struct {
 	file string
 	list []*petri.Fault
@@ -22,7 +25,7 @@ type faults struct {
 }
 
 func (f *faults) add(pos petri.Pos, format string, args ...any) {
-	if len(f.list) == petri.MaxFaults {
+	if len(f.list) == maxFaults {
 		f.more++
 		return
 	}
@@ -45,7 +48,7 @@ func (f *faults) addAll(err error) {
 
 // take moves the faults of g to f.
 func (f *faults) take(g *faults) {
-	room := min(len(g.list), petri.MaxFaults-len(f.list))
+	room := min(len(g.list), maxFaults-len(f.list))
 	f.list = append(f.list, g.list[:room]...)
 	f.more += g.more + len(g.list) - room
 }

@@ -64,6 +64,9 @@ func (n *netReader) label(e *element) (label, error) {
 				return n.skip()
 			})
 		}
+		if c.name == "structure" {
+			return n.highLevel(c)
+		}
 		l.other = l.other || c.name != "graphics" && c.name != "toolspecific"
 		return n.other(c)
 	})

@@ -308,6 +308,12 @@ func (n *netReader) set(e *element, to *string) error {
 	return err
 }
 
+// highLevel refuses the net for a term that only high-level nets have.
+func (n *netReader) highLevel(e *element) error {
+	n.refuse(e.pos, tag(e.name)+" in "+tag(e.in)+", a term of a high-level net; expected a place/transition net")
+	return n.skip()
+}
+
 // other reads an element that says nothing about the net's tokens, or that
 // shows that this is no place/transition net.
 func (n *netReader) other(e *element) error {
@@ -316,9 +322,8 @@ func (n *netReader) other(e *element) error {
 		return n.skip()
 	case "orientation", "arcpath", "labels", "token": // PIPE's drawings and colours
 		return n.skip()
-	case "hlinitialMarking", "hlinscription", "structure":
-		n.refuse(e.pos, tag(e.name)+" in "+tag(e.in)+", a term of a high-level net; expected a place/transition net")
-		return n.skip()
+	case "hlinitialMarking", "hlinscription":
+		return n.highLevel(e)
 	case "type", "declaration", "condition":
 		_, err := n.label(e) // refuses the net if it holds a term
 		n.warnings.add(e.pos, "ignored "+tag(e.name)+" in "+tag(e.in))

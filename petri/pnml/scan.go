@@ -91,8 +91,11 @@ func (s *scanner) limit(what string, limit int64) error {
 		Msg: fmt.Sprintf("more than %d %s; expected at most %d, which is a limit that can be raised", limit, what, limit)}}
 }
 
-// broken says why the decoder stopped. It blames the token it was reading,
-// unless that began on an earlier line than the mistake.
+// tokenBytes names in messages what Limits.Token bounds.
+const tokenBytes = "bytes in one tag, text or comment"
+
+// broken says why the decoder stopped. It blames the token that it was reading;
+// where that began on an earlier line, the character before which it stopped.
 func (s *scanner) broken(err error) error {
 	switch {
 	case err == io.EOF:
@@ -100,7 +103,7 @@ func (s *scanner) broken(err error) error {
 	case errors.Is(err, errTooLarge):
 		return s.limit("bytes in the file", s.lim.Bytes)
 	case errors.Is(err, errTooLong):
-		return s.limit("bytes in one tag, text or comment", int64(s.lim.Token))
+		return s.limit(tokenBytes, int64(s.lim.Token))
 	case s.src.err != nil && errors.Is(err, s.src.err):
 		return fmt.Errorf("reading %s: %w", s.file, err)
 	}
@@ -224,7 +227,7 @@ type text struct {
 
 func (t *text) add(s *scanner, piece []byte) error {
 	if len(t.buf)+len(piece) > s.lim.Token {
-		return s.limit("bytes in one text", int64(s.lim.Token))
+		return s.limit(tokenBytes, int64(s.lim.Token))
 	}
 	if lead := len(piece) - len(bytes.TrimLeft(piece, space)); t.pos.Line == 0 && lead < len(piece) {
 		t.pos = after(s.at, piece[:lead])

@@ -75,11 +75,11 @@ func writable(n *petri.Net) error {
 // xmlText returns an error for a character outside the Char of XML 1.0.
 func xmlText(texts ...string) error {
 	for _, s := range texts {
-		for i, r := range s {
-			switch {
-			case r == utf8.RuneError && !utf8.ValidString(s[i:min(len(s), i+3)]):
-				return fmt.Errorf("%s is not UTF-8", quote(s))
-			case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == '\ufffe', r == '\uffff':
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("%s is not UTF-8", quote(s))
+		}
+		for _, r := range s {
+			if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
 				return fmt.Errorf("%s holds the character %U, which XML cannot carry", quote(s), r)
 			}
 		}

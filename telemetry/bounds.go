@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// What a snapshot may hold. Whatever goes beyond is refused, so that a message
+// cannot make its reader spend more than a fixed amount of memory and time.
+const (
+	MaxMessage  = 1 << 20 // bytes, in both lanes: what a NATS server takes unless told otherwise
+	MaxRows     = 1 << 16 // places, and transitions, of a net
+	MaxBlocks   = 1 << 18
+	MaxWaits    = 1 << 12 // of one token: output transitions of its place
+	MaxInterval = 24 * time.Hour
+
+	// MaxCount is the largest count: a float64, which is what Prometheus keeps,
+	// is exact up to it, and the counts of many sources add up within 64 bits.
+	MaxCount = 1 << 53
+	// MaxTime is the latest time, in microseconds: in the year 2255.
+	MaxTime = 1 << 53
+	// MaxSum is the largest sum of durations or of injection times.
+	MaxSum = 1<<63 - 1
+)
+
+// The columns of each table.
+const (
+	placeColumns = stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColPlaceInstances |
+		stats.ColOldest | stats.ColAges | stats.ColDwell | stats.ColStuck
+	transitionColumns = stats.ColFirings | stats.ColFailures | stats.ColEnabled | stats.ColRunning |
+		stats.ColLastFiring | stats.ColDuration
+)

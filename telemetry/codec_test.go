@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const now0 = int64(1_790_000_000_000_000) // an arbitrary moment in 2026
+
+// same compares snapshots: memory kept for the next one is no difference.
+var same = cmpopts.EquateEmpty()
+
+// randomAge is spread evenly over the magnitudes from a microsecond to a year.
+func randomAge(r *rand.Rand) int64 { return r.Int64N(int64(1) << r.IntN(45)) }
+
+func randomTime(r *rand.Rand, now int64) int64 {
+	if r.IntN(4) == 0 {
+		return 0
+	}
+	return now - randomAge(r)
+}
+
+func randomHistogram(r *rand.Rand, n int) stats.Histogram {
+	var h stats.Histogram
+	for range n {
+		h.Observe(randomAge(r))
+	}
+	return h
+}
+
+func randomPlace(r *rand.Rand, now int64, size [2]int) stats.Place {
+	p := stats.Place{Tokens: r.Uint64N(1000), Arrivals: r.Uint64N(1e12), Departures: r.Uint64N(1e12), Instances: r.Uint64N(100),
+		Oldest: randomTime(r, now), LastInjection: randomTime(r, now), Dwell: randomHistogram(r, r.IntN(20)),
+		Ages: stats.Ladder{At: now / stats.SlotWidth}}
+	for range r.IntN(10) {
+		injected := now - randomAge(r)
+		p.Injected.Add(injected)
+		p.Ages.Add(injected, now, 1+r.Uint64N(9))
+	}
+	for range r.IntN(4) {
+		p.Stuck = append(p.Stuck, stats.Token{Instance: fmt.Sprintf("case %d", r.IntN(1e6)), Injected: now - randomAge(r),
+			Waits: []stats.Wait{{Transition: r.Int32N(int32(size[1])), Reason: stats.Reason(r.IntN(9)),
+				Place: r.Int32N(int32(size[0])+1) - 1, Count: r.Uint32N(9), Until: randomTime(r, now)}}})
+	}
+	slices.SortFunc(p.Stuck, func(a, b stats.Token) int { return a.Compare(&b) })
+	return p
+}
+
+func randomTransition(r *rand.Rand, now int64) stats.Transition {
+	return stats.Transition{Firings: r.Uint64N(1e12), Failures: r.Uint64N(9), Retries: r.Uint64N(9), Cancels: r.Uint64N(9),
+		Enabled: r.Uint64N(99), EnabledSince: randomTime(r, now), Running: r.Uint64N(99), RunningSince: randomTime(r, now),
+		LastFiring: randomTime(r, now), Duration: randomHistogram(r, r.IntN(20))}
+}
+
+// randomRows returns rows of which every column is known, for a net of the
+// given number of places and transitions.
+func randomRows(r *rand.Rand, now int64, size [2]int) stats.Rows {
+	rows := stats.Rows{Columns: stats.AllColumns,
+		Net: stats.Net{Created: r.Uint64N(99), Finished: r.Uint64N(99), Failed: r.Uint64N(9), Active: r.Uint64N(99), Deadlocked: r.Uint64N(9)}}
+	for range size[0] {
+		rows.Places = append(rows.Places, randomPlace(r, now, size))
+	}
+	for t := range size[1] {
+		rows.Transitions = append(rows.Transitions, randomTransition(r, now))
+		if r.IntN(2) == 0 {
+			rows.Blocks = append(rows.Blocks, stats.Block{Transition: int32(t), Place: r.Int32N(int32(size[0])+1) - 1,
+				Reason: stats.ReasonMissing, Instances: 1 + r.Uint64N(9)})
+		}
+	}
+	return rows
+}
+
+func snapshotOf(rows stats.Rows) Snapshot {
+	return Snapshot{Source: "host-1", Epoch: now0 - 1e9, Seq: 7, SentAt: now0, Interval: time.Second, Net: "orders",
+		Digest: Digest([]byte("orders")), Full: true, Rows: rows}
+}
+
+// sparse keeps a random part of the rows.
+func sparse(r *rand.Rand, s Snapshot) Snapshot {
+	out := s
+	out.Full, out.Rows.Places, out.Rows.Transitions = false, nil, nil
+	for i, p := range s.Rows.Places {
+		if r.IntN(3) == 0 {
+			out.PlaceIndex = append(out.PlaceIndex, uint32(i))
+			out.Rows.Places = append(out.Rows.Places, p)
+		}
+	}
+	for i, t := range s.Rows.Transitions {
+		if r.IntN(3) == 0 {
+			out.TransitionIndex = append(out.TransitionIndex, uint32(i))
+			out.Rows.Transitions = append(out.Rows.Transitions, t)
+		}
+	}
+	return out
+}
+
+// forget leaves out columns, as the wire does: their fields are zero.
+func forget(s *Snapshot, keep stats.Columns) {
+	s.Rows.Columns &= keep
+	if len(s.Rows.Places) == 0 || s.Rows.Columns&placeColumns == 0 {
+		s.Rows.Columns &^= placeColumns
+	}
+	if len(s.Rows.Transitions) == 0 {
+		s.Rows.Columns &^= transitionColumns
+	}
+	c, stuck := s.Rows.Columns, false
+	if !c.Has(stats.ColInstances) {
+		s.Rows.Net = stats.Net{}
+	}
+	if !c.Has(stats.ColBlocks) {
+		s.Rows.Blocks = nil
+	}
+	if len(s.Rows.Blocks) == 0 {
+		s.Rows.Columns &^= stats.ColBlocks
+	}
+	for i := range s.Rows.Places {
+		forgetPlace(&s.Rows.Places[i], c)
+		stuck = stuck || len(s.Rows.Places[i].Stuck) > 0
+	}
+	if !stuck {
+		s.Rows.Columns &^= stats.ColStuck
+	}
+	for i := range s.Rows.Transitions {
+		forgetTransition(&s.Rows.Transitions[i], c)
+	}
+	if s.Full && s.Rows.Columns&placeColumns == 0 {
+		s.Rows.Places = nil
+	}
+	if s.Full && s.Rows.Columns&transitionColumns == 0 {
+		s.Rows.Transitions = nil
+	}
+}
+
+func forgetPlace(p *stats.Place, c stats.Columns) {
+	was := *p
+	*p = stats.Place{}
+	if c.Has(stats.ColTokens) {
+		p.Tokens = was.Tokens
+	}
+	if c.Has(stats.ColArrivals) {
+		p.Arrivals = was.Arrivals
+	}
+	if c.Has(stats.ColDepartures) {
+		p.Departures = was.Departures
+	}
+	if c.Has(stats.ColPlaceInstances) {
+		p.Instances = was.Instances
+	}
+	if c.Has(stats.ColOldest) {
+		p.Oldest, p.LastInjection, p.Injected = was.Oldest, was.LastInjection, was.Injected
+	}
+	if c.Has(stats.ColAges) {
+		p.Ages = was.Ages
+	}
+	if c.Has(stats.ColDwell) {
+		p.Dwell = was.Dwell
+	}
+	if c.Has(stats.ColStuck) {
+		p.Stuck = was.Stuck
+	}
+}
+
+func forgetTransition(t *stats.Transition, c stats.Columns) {
+	was := *t
+	*t = stats.Transition{}
+	if c.Has(stats.ColFirings) {
+		t.Firings = was.Firings
+	}
+	if c.Has(stats.ColFailures) {
+		t.Failures, t.Retries, t.Cancels = was.Failures, was.Retries, was.Cancels
+	}
+	if c.Has(stats.ColEnabled) {
+		t.Enabled, t.EnabledSince = was.Enabled, was.EnabledSince
+	}
+	if c.Has(stats.ColRunning) {
+		t.Running, t.RunningSince = was.Running, was.RunningSince
+	}
+	if c.Has(stats.ColLastFiring) {
+		t.LastFiring = was.LastFiring
+	}
+	if c.Has(stats.ColDuration) {
+		t.Duration = was.Duration
+	}
+}
+
+// One encoder and one decoder serve all of them, so that what is left of one
+// snapshot would show in the next.
+func TestDecodeIsTheInverseOfEncode(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var enc Encoder
+	var dec Decoder
+	var got, gotJSON Snapshot
+	var buf []byte
+	for i := range 500 {
+		s := snapshotOf(randomRows(r, now0, [2]int{1 + r.IntN(20), 1 + r.IntN(20)}))
+		s.Bye, s.Seq = i%7 == 0, uint64(i+1)
+		if i%5 == 0 {
+			s.Region, s.Fence = "region 7", r.Uint64()
+		}
+		if i%2 == 0 {
+			s = sparse(r, s)
+		}
+		if i%3 == 0 {
+			forget(&s, stats.Columns(r.Uint32()))
+		} else {
+			forget(&s, stats.AllColumns)
+		}
+		if s.Full && s.Rows.Columns&placeColumns == stats.ColStuck {
+			continue
+		}
+		var err error
+		if buf, err = enc.Append(buf[:0], &s); err != nil {
+			t.Fatal(err)
+		}
+		if err := dec.Decode(buf, &got); err != nil {
+			t.Fatalf("decode: %v", err)
+		}
+		if d := cmp.Diff(s, got, same); d != "" {
+			t.Fatalf("round %d (-sent +decoded):\n%s", i, d)
+		}
+		if buf, err = enc.AppendJSON(buf[:0], &s); err != nil {
+			t.Fatal(err)
+		}
+		if err := dec.DecodeJSON(buf, &gotJSON); err != nil {
+			t.Fatalf("decode json: %v", err)
+		}
+		if d := cmp.Diff(s, gotJSON, same); d != "" {
+			t.Fatalf("round %d, json (-sent +decoded):\n%s", i, d)
+		}
+	}
+}
+
+// A ladder that was cut earlier, as a row that did not change since, says the
+// same once it is cut for sent_at.
+func TestEncodeCutsLaddersForSentAt(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	s := snapshotOf(randomRows(r, now0-3600e6, [2]int{5, 1}))
+	payload, err := new(Encoder).Append(nil, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Snapshot
+	if err := new(Decoder).Decode(payload, &got); err != nil {
+		t.Fatal(err)
+	}
+	for i := range got.Rows.Places {
+		if at := got.Rows.Places[i].Ages.At; at != s.SentAt/stats.SlotWidth {
+			t.Errorf("ladder cut for %d, want %d", at, s.SentAt/stats.SlotWidth)
+		}
+		if !got.Rows.Places[i].Equal(&s.Rows.Places[i]) {
+			t.Errorf("place %d: got %+v, want %+v", i, got.Rows.Places[i], s.Rows.Places[i])
+		}
+	}
+}
+
+func TestEncodeRefusesWhatWouldBeReadAsSomethingElse(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	for name, c := range map[string]struct {
+		change func(*Snapshot)
+		want   Reason
+	}{
+		"sparse without index": {func(s *Snapshot) { s.Full = false }, BadIndex},
+		"full with index":      {func(s *Snapshot) { s.PlaceIndex = []uint32{0} }, BadIndex},
+		"too many rows":        {func(s *Snapshot) { s.Rows.Places = make([]stats.Place, MaxRows+1) }, TooMany},
+		"ladder of the future": {func(s *Snapshot) {
+			s.Rows.Places[0].Ages = stats.Ladder{At: now0, Slots: []stats.Slot{{Start: 1, N: 1}}}
+		}, BadValue},
+		"stuck tokens and no count": {func(s *Snapshot) { s.Rows.Columns = stats.ColStuck }, BadColumns},
+	} {
+		s := snapshotOf(randomRows(r, now0, [2]int{2, 2}))
+		c.change(&s)
+		if _, err := new(Encoder).Append(nil, &s); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// goldenSnapshot is a small one with everything in it.
+func goldenSnapshot() Snapshot {
+	rows := stats.Rows{
+		Columns: stats.AllColumns,
+		Net:     stats.Net{Created: 5, Finished: 2, Failed: 1, Active: 2, Deadlocked: 1},
+		Places:  make([]stats.Place, 2), Transitions: make([]stats.Transition, 1),
+		Blocks: []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 2}},
+	}
+	p := &rows.Places[0]
+	*p = stats.Place{Tokens: 3, Arrivals: 5, Departures: 2, Instances: 2, Oldest: now0 - 90_000_000, LastInjection: now0 - 1_000_000}
+	for _, age := range []int64{90_000_000, 2_000_000, 1_000_000} {
+		p.Injected.Add(now0 - age)
+		p.Ages.Add(now0-age, now0, 1)
+	}
+	for _, d := range []int64{0, 40_000_000} {
+		p.Dwell.Observe(d)
+	}
+	p.Stuck = []stats.Token{{Instance: "case 17", Injected: now0 - 90_000_000, Waits: []stats.Wait{
+		{Transition: 0, Reason: stats.ReasonMissing, Place: 1, Count: 1}}}}
+	rows.Places[1].Ages.At = now0 / stats.SlotWidth
+	rows.Transitions[0] = stats.Transition{Firings: 2, Failures: 1, Retries: 1, Running: 1, RunningSince: now0 - 500_000, LastFiring: now0 - 60_000_000}
+	rows.Transitions[0].Duration.Observe(250_000)
+	s := snapshotOf(rows)
+	s.Region, s.Fence = "north", 3
+	return s
+}
+
+// The bytes are a public interface: these never change within v1.
+func TestGoldenBytes(t *testing.T) {
+	s := goldenSnapshot()
+	var enc Encoder
+	var dec Decoder
+	payload, err := enc.Append(nil, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := enc.AppendJSON(nil, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compact bytes.Buffer // the spaces of protojson's output are not stable
+	if err := json.Indent(&compact, text, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	compact.WriteByte('\n')
+	for name, c := range map[string]struct {
+		encoded []byte
+		decode  func([]byte, *Snapshot) error
+	}{
+		"snapshot.pb":   {payload, dec.Decode},
+		"snapshot.json": {compact.Bytes(), dec.DecodeJSON},
+	} {
+		file := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(file, c.encoded, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		golden, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(golden, c.encoded); d != "" {
+			t.Errorf("%s (-golden +encoded):\n%s", name, d)
+		}
+		var got Snapshot
+		if err := c.decode(golden, &got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(s, got, same); d != "" {
+			t.Errorf("%s (-want +decoded):\n%s", name, d)
+		}
+	}
+}
+
+func TestDecodeMsgChecksTheSubjectAndTakesTheLaneOfTheHeader(t *testing.T) {
+	s := goldenSnapshot()
+	s.Net, s.Source = "a.b", "host 1"
+	bye := s
+	bye.Bye = true
+	var enc Encoder
+	encode := func(f func([]byte, *Snapshot) ([]byte, error), s Snapshot) []byte {
+		b, err := f(nil, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	jsonHeader := nats.Header{ContentTypeHeader: {ContentTypeJSON}}
+	subjects := Subjects{}
+	right, rightBye := subjects.Snapshot("a.b", "host 1"), subjects.Bye("a.b", "host 1")
+	for name, c := range map[string]struct {
+		msg  *nats.Msg
+		want error
+	}{
+		"protobuf":              {&nats.Msg{Subject: right, Data: encode(enc.Append, s)}, nil},
+		"json":                  {&nats.Msg{Subject: right, Data: encode(enc.AppendJSON, s), Header: jsonHeader}, nil},
+		"bye":                   {&nats.Msg{Subject: rightBye, Data: encode(enc.Append, bye)}, nil},
+		"bye on the other":      {&nats.Msg{Subject: right, Data: encode(enc.Append, bye)}, BadSubject},
+		"no bye on bye":         {&nats.Msg{Subject: rightBye, Data: encode(enc.Append, s)}, BadSubject},
+		"another source's":      {&nats.Msg{Subject: subjects.Snapshot("a.b", "host 2"), Data: encode(enc.Append, s)}, BadSubject},
+		"another net's":         {&nats.Msg{Subject: subjects.Snapshot("a", "host 1"), Data: encode(enc.Append, s)}, BadSubject},
+		"json without header":   {&nats.Msg{Subject: right, Data: encode(enc.AppendJSON, s)}, NotProtobuf},
+		"protobuf with header":  {&nats.Msg{Subject: right, Data: encode(enc.Append, s), Header: jsonHeader}, NotJSON},
+		"more than MaxMessage":  {&nats.Msg{Subject: right, Data: make([]byte, MaxMessage+1)}, TooLarge},
+		"nothing":               {&nats.Msg{Subject: right}, BadName},
+		"json of another thing": {&nats.Msg{Subject: right, Data: []byte(`{"hello":"world"}`), Header: jsonHeader}, BadName},
+		"deep json":             {&nats.Msg{Subject: right, Data: []byte(strings.Repeat(`{"x":`, 1000)), Header: jsonHeader}, NotJSON},
+	} {
+		var got Snapshot
+		if err := new(Decoder).DecodeMsg(subjects, c.msg, &got); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, name := range []string{"snapshot.pb", "snapshot.json"} {
+		golden, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(golden)
+	}
+	r := rand.New(rand.NewPCG(9, 9))
+	s := sparse(r, snapshotOf(randomRows(r, now0, [2]int{9, 9})))
+	payload, err := new(Encoder).Append(nil, &s)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(payload)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		var enc Encoder
+		var dec Decoder
+		for lane, decode := range map[string]func([]byte, *Snapshot) error{"protobuf": dec.Decode, "json": dec.DecodeJSON} {
+			var first, again Snapshot
+			if err := decode(payload, &first); err != nil {
+				if ReasonOf(err) == "" {
+					t.Fatalf("%s: no reason: %v", lane, err)
+				}
+				continue
+			}
+			encoded, err := enc.Append(nil, &first)
+			if err != nil {
+				t.Fatalf("%s: encode what was decoded: %v", lane, err)
+			}
+			if len(encoded) > MaxMessage {
+				continue
+			}
+			if err := dec.Decode(encoded, &again); err != nil {
+				t.Fatalf("%s: decode again: %v", lane, err)
+			}
+			if d := cmp.Diff(first, again, same); d != "" {
+				t.Fatalf("%s (-first +again):\n%s", lane, d)
+			}
+		}
+	})
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/wire"
+)
+
+// ContentTypeHeader and ContentTypeJSON mark a message of the JSON lane.
+const (
+	ContentTypeHeader = "Content-Type"
+	ContentTypeJSON   = "application/json"
+)
+
+// jsonDepth is how deep the JSON lane nests: a snapshot needs five levels.
+const jsonDepth = 16
+
+// Decoder turns bytes into snapshots and refuses what is not one: every error
+// has a Reason. It keeps its buffers from one message to the next; the zero
+// Decoder is ready. It is for one goroutine.
+type Decoder struct {
+	msg   *wire.Snapshot
+	zeros []uint64 // stands in for a column that is absent
+	times []int64  // the same; never written
+	token []byte   // a subject token being compared
+}
+
+// DecodeMsg decodes a message of a Snapshot or Bye subject by the lane that its
+// header names, and checks that the subject is that of the source and net
+// inside.
+func (d *Decoder) DecodeMsg(subjects Subjects, msg *nats.Msg, into *Snapshot) error {
+	decode := d.Decode
+	if msg.Header.Get(ContentTypeHeader) == ContentTypeJSON {
+		decode = d.DecodeJSON
+	}
+	if err := decode(msg.Data, into); err != nil {
+		return err
+	}
+	kind := ".snapshot."
+	if into.Bye {
+		kind = ".bye."
+	}
+	d.token = append(append(d.token[:0], subjects.Prefix()...), kind...)
+	d.token = append(appendEscaped(d.token, into.Net), '.')
+	d.token = appendEscaped(d.token, into.Source)
+	if string(d.token) != msg.Subject {
+		return fmt.Errorf("%w: %q for a message of source %q about net %q (bye %t)",
+			BadSubject, msg.Subject, into.Source, into.Net, into.Bye)
+	}
+	return nil
+}
+
+// Decode decodes the protobuf form. It overwrites all of into and reuses its
+// memory; after an error into holds nothing of use. Nothing in it refers to
+// payload.
+//
+// Age ladders are cut for SentAt. Indices in stuck tokens and blocks are
+// checked against the bounds only: see Snapshot.Fits.
+func (d *Decoder) Decode(payload []byte, into *Snapshot) error {
+	if len(payload) > MaxMessage {
+		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)
+	}
+	d.reset()
+	// Merging into the emptied message, instead of unmarshalling into a new one,
+	// is what keeps its columns' memory.
+	if err := (proto.UnmarshalOptions{Merge: true, DiscardUnknown: true}).Unmarshal(payload, d.msg); err != nil {
+		d.msg = nil
+		return fmt.Errorf("snapshot: %w: %w", NotProtobuf, err)
+	}
+	return d.read(into)
+}
+
+// DecodeJSON is Decode for the JSON lane.
+func (d *Decoder) DecodeJSON(payload []byte, into *Snapshot) error {
+	if len(payload) > MaxMessage {
+		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)
+	}
+	d.msg = &wire.Snapshot{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: jsonDepth}).Unmarshal(payload, d.msg); err != nil {
+		d.msg = nil
+		return fmt.Errorf("snapshot: %w: %w", NotJSON, err)
+	}
+	return d.read(into)
+}
+
+// read checks the message and turns it into rows.
+func (d *Decoder) read(into *Snapshot) error {
+	m := d.msg
+	err := readEnvelope(m, into)
+	if err == nil {
+		err = d.readPlaces(m.GetPlaces(), into)
+	}
+	if err == nil {
+		err = d.readTransitions(m.GetTransitions(), into)
+	}
+	if err == nil {
+		err = readNet(m.GetRow(), &into.Rows)
+	}
+	if err == nil {
+		err = readBlocks(m.Blocks, &into.Rows)
+	}
+	if err != nil {
+		d.msg = nil // what a bad message made grow is not kept
+		return fmt.Errorf("snapshot of %q by %q: %w", m.Net, m.Source, err)
+	}
+	return nil
+}
+
+func readEnvelope(m *wire.Snapshot, into *Snapshot) error {
+	if err := CheckName(m.Source); err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	if err := CheckName(m.Net); err != nil {
+		return fmt.Errorf("net: %w", err)
+	}
+	if err := checkText(m.Region); err != nil {
+		return fmt.Errorf("region: %w", err)
+	}
+	if err := checkDigest(m.Digest); err != nil {
+		return err
+	}
+	switch {
+	case m.Epoch <= 0 || m.Epoch > MaxTime:
+		return fmt.Errorf("%w: epoch %d", BadValue, m.Epoch)
+	case m.SentAt <= 0 || m.SentAt > MaxTime:
+		return fmt.Errorf("%w: sent_at %d", BadValue, m.SentAt)
+	case m.Seq == 0 || m.Seq > MaxCount:
+		return fmt.Errorf("%w: seq %d", BadValue, m.Seq)
+	case m.Interval <= 0 || m.Interval > MaxInterval.Microseconds():
+		return fmt.Errorf("%w: interval of %d µs", BadValue, m.Interval)
+	}
+	into.Source, into.Epoch, into.Seq, into.SentAt = m.Source, m.Epoch, m.Seq, m.SentAt
+	into.Interval = time.Duration(m.Interval) * time.Microsecond
+	into.Net, into.Digest, into.Region, into.Fence = m.Net, m.Digest, m.Region, m.Fence
+	into.Full, into.Bye = m.Full, m.Bye
+	into.Rows.Columns = 0
+	return nil
+}
+
+// readIndex returns how many rows a table has: one for each index, or in a full
+// snapshot as many as its longest column is long.
+func readIndex(index []uint32, full bool, longest int, into *[]uint32) (int, error) {
+	n := len(index)
+	if full {
+		n = longest
+	}
+	if n > MaxRows {
+		return 0, fmt.Errorf("%w: %d rows, of at most %d", TooMany, n, MaxRows)
+	}
+	if full {
+		*into = nil
+		if len(index) > 0 {
+			return 0, fmt.Errorf("%w: a full snapshot has no index", BadIndex)
+		}
+		return n, nil
+	}
+	for i, x := range index {
+		if x >= MaxRows || (i > 0 && x <= index[i-1]) {
+			return 0, fmt.Errorf("%w: row %d at %d: indices rise and are below %d", BadIndex, x, i, MaxRows)
+		}
+	}
+	*into = append((*into)[:0], index...)
+	return n, nil
+}
+
+func readNet(w *wire.NetRow, rows *stats.Rows) error {
+	rows.Net = stats.Net{}
+	if w == nil {
+		return nil
+	}
+	if top := max(w.Created, w.Finished, w.Failed, w.Active, w.Deadlocked); top > MaxCount {
+		return fmt.Errorf("row: %w: %d, of at most %d", BadValue, top, uint64(MaxCount))
+	}
+	rows.Net = stats.Net{Created: w.Created, Finished: w.Finished, Failed: w.Failed, Active: w.Active, Deadlocked: w.Deadlocked}
+	rows.Columns |= stats.ColInstances
+	return nil
+}
+
+// reset empties the message for the next one, keeping its columns' memory. An
+// absent table and an empty one are the same.
+func (d *Decoder) reset() {
+	if d.msg == nil {
+		d.msg = &wire.Snapshot{}
+		return
+	}
+	m := d.msg
+	m.Source, m.Net, m.Digest, m.Region = "", "", "", ""
+	m.Epoch, m.Seq, m.SentAt, m.Interval, m.Fence = 0, 0, 0, 0, 0
+	m.Full, m.Bye, m.Row = false, false, nil
+	clear(m.Blocks)
+	m.Blocks = m.Blocks[:0]
+	resetPlaces(m.Places)
+	resetTransitions(m.Transitions)
+}
+
+func resetPlaces(w *wire.Places) {
+	if w == nil {
+		return
+	}
+	w.Index = w.Index[:0]
+	w.Tokens, w.Arrivals, w.Departures, w.Instances = w.Tokens[:0], w.Arrivals[:0], w.Departures[:0], w.Instances[:0]
+	w.Oldest, w.LastInjection = w.Oldest[:0], w.LastInjection[:0]
+	w.InjectedS, w.InjectedUs = w.InjectedS[:0], w.InjectedUs[:0]
+	if w.Ages != nil {
+		w.Ages.Len, w.Ages.Start, w.Ages.Count = w.Ages.Len[:0], w.Ages.Start[:0], w.Ages.Count[:0]
+	}
+	if w.Dwell != nil {
+		truncateHistogram(w.Dwell)
+	}
+	clear(w.Stuck)
+	w.Stuck = w.Stuck[:0]
+}
+
+func resetTransitions(w *wire.Transitions) {
+	if w == nil {
+		return
+	}
+	w.Index = w.Index[:0]
+	w.Firings, w.Failures, w.Retries, w.Cancels = w.Firings[:0], w.Failures[:0], w.Retries[:0], w.Cancels[:0]
+	w.Enabled, w.EnabledSince = w.Enabled[:0], w.EnabledSince[:0]
+	w.Running, w.RunningSince, w.LastFiring = w.Running[:0], w.RunningSince[:0], w.LastFiring[:0]
+	if w.Duration != nil {
+		truncateHistogram(w.Duration)
+	}
+}

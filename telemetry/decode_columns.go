@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/wire"
+)
+
+// columns checks the columns of one table of n rows. An absent column is
+// returned as zeros. The first error is kept; after it all columns are absent.
+type columns struct {
+	d     *Decoder
+	n     int
+	known *stats.Columns // gains what is present
+	err   error
+}
+
+// counts checks a column of counts.
+func (c *columns) counts(col stats.Columns, name string, values []uint64) []uint64 {
+	return c.below(col, name, values, MaxCount)
+}
+
+// below checks a column of numbers that are no larger than limit.
+func (c *columns) below(col stats.Columns, name string, values []uint64, limit uint64) []uint64 {
+	if !c.present(col, name, len(values)) {
+		c.d.zeros = zeros(c.d.zeros, c.n)
+		return c.d.zeros
+	}
+	top := uint64(0)
+	for _, v := range values {
+		top = max(top, v)
+	}
+	if top > limit {
+		c.err = fmt.Errorf("%s: %w: %d, of at most %d", name, BadValue, top, limit)
+	}
+	return values
+}
+
+// moments checks a column of times, of which 0 is none.
+func (c *columns) moments(col stats.Columns, name string, values []int64) []int64 {
+	if !c.present(col, name, len(values)) {
+		c.d.times = zeros(c.d.times, c.n)
+		return c.d.times
+	}
+	first, last := int64(0), int64(0)
+	for _, v := range values {
+		first, last = min(first, v), max(last, v)
+	}
+	if first < 0 || last > MaxTime {
+		c.err = fmt.Errorf("%s: %w: a time of %d or %d", name, BadValue, first, last)
+	}
+	return values
+}
+
+func (c *columns) present(col stats.Columns, name string, length int) bool {
+	if c.err != nil || length == 0 {
+		return false
+	}
+	if length != c.n {
+		c.err = fmt.Errorf("%s: %w: %d values for %d rows", name, BadColumns, length, c.n)
+		return false
+	}
+	*c.known |= col
+	return true
+}
+
+// together checks that a group of columns is absent or present as a whole.
+func (c *columns) together(names string, lengths ...int) {
+	for _, l := range lengths {
+		if c.err == nil && l != lengths[0] {
+			c.err = fmt.Errorf("%w: %s come together", BadColumns, names)
+		}
+	}
+}
+
+// zeros returns n zeros in the given memory, which is never written.
+func zeros[T uint64 | int64](have []T, n int) []T {
+	if n > cap(have) {
+		return make([]T, n)
+	}
+	return have[:n]
+}
+
+// histograms reads a column of histograms row by row.
+type histograms struct {
+	w  *wire.Histogram
+	at int // first bucket of the next row
+}
+
+func (h *histograms) known() bool { return len(h.w.GetLen()) > 0 }
+
+// check checks the column's shape, for n rows.
+func (h *histograms) check(n int) error {
+	w := h.w
+	if !h.known() {
+		if len(w.GetSchema())+len(w.GetZero())+len(w.GetSum())+len(w.GetIndex())+len(w.GetCount()) > 0 {
+			return fmt.Errorf("%w: len is missing", BadColumns)
+		}
+		return nil
+	}
+	if len(w.Schema) != n || len(w.Zero) != n || len(w.Sum) != n {
+		return fmt.Errorf("%w: schema, zero and sum of %d, %d and %d rows, of %d",
+			BadColumns, len(w.Schema), len(w.Zero), len(w.Sum), n)
+	}
+	return checkLens(n, w.Len, len(w.Index), len(w.Count))
+}
+
+// read sets the histogram of row i, empty if the column is absent. Rows are
+// read in order.
+func (h *histograms) read(i int, into *stats.Histogram) error {
+	*into = stats.Histogram{Buckets: into.Buckets[:0]}
+	if !h.known() {
+		return nil
+	}
+	w, n := h.w, int(h.w.Len[i])
+	if n > stats.MaxBuckets {
+		return fmt.Errorf("%w: %d buckets, of at most %d", TooMany, n, stats.MaxBuckets)
+	}
+	if w.Zero[i] > MaxCount || w.Sum[i] > MaxSum || w.Schema[i] != int32(int8(w.Schema[i])) {
+		return fmt.Errorf("%w: schema %d, zero %d, sum %d", BadValue, w.Schema[i], w.Zero[i], w.Sum[i])
+	}
+	into.Zero, into.Sum = w.Zero[i], w.Sum[i]
+	if n > 0 {
+		into.Schema = int8(w.Schema[i])
+	}
+	into.Buckets = resize(into.Buckets, n)
+	index := int64(0)
+	for j := range into.Buckets {
+		index += int64(w.Index[h.at+j])
+		if index != int64(int32(index)) || w.Count[h.at+j] > MaxCount {
+			return fmt.Errorf("%w: bucket %d with count %d", BadValue, index, w.Count[h.at+j])
+		}
+		into.Buckets[j] = stats.Bucket{Index: int32(index), N: w.Count[h.at+j]}
+	}
+	if !into.Valid() {
+		return fmt.Errorf("%w: schema %d, or buckets that are not filled, rising and in range", BadValue, into.Schema)
+	}
+	h.at += n
+	return nil
+}
+
+// checkLens checks that there are n lengths and that they add up to the number
+// of both of the columns that they cut.
+func checkLens(n int, lens []uint32, a, b int) error {
+	if len(lens) != n {
+		return fmt.Errorf("%w: len of %d rows, of %d", BadColumns, len(lens), n)
+	}
+	sum := uint64(0)
+	for _, l := range lens {
+		sum += uint64(l)
+	}
+	if sum > math.MaxInt32 || int(sum) != a || a != b {
+		return fmt.Errorf("%w: lens add up to %d, for %d and %d values", BadColumns, sum, a, b)
+	}
+	return nil
+}
+
+// resize returns a slice of length n with the elements that s has, also those
+// beyond its length, so that their memory is used again.
+func resize[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	grown := make([]T, n)
+	copy(grown, s[:cap(s)])
+	return grown
+}

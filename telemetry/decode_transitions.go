@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/wire"
+)
+
+func (d *Decoder) readTransitions(w *wire.Transitions, into *Snapshot) error {
+	if w == nil {
+		w = &wire.Transitions{}
+	}
+	longest := max(len(w.Firings), len(w.Failures), len(w.Enabled), len(w.Running), len(w.LastFiring), len(w.GetDuration().GetLen()))
+	n, err := readIndex(w.Index, into.Full, longest, &into.TransitionIndex)
+	if err != nil {
+		return fmt.Errorf("transitions: %w", err)
+	}
+	into.Rows.Transitions = resize(into.Rows.Transitions, n)
+	if err := d.readTransitionColumns(w, &into.Rows); err != nil {
+		return fmt.Errorf("transitions: %w", err)
+	}
+	h := histograms{w: w.GetDuration()}
+	if err := h.check(n); err != nil {
+		return fmt.Errorf("transitions: duration: %w", err)
+	}
+	for i := range into.Rows.Transitions {
+		if err := h.read(i, &into.Rows.Transitions[i].Duration); err != nil {
+			return fmt.Errorf("transitions: duration of row %d: %w", i, err)
+		}
+	}
+	if h.known() {
+		into.Rows.Columns |= stats.ColDuration
+	}
+	return nil
+}
+
+// readTransitionColumns sets the numbers of every row, 0 where a column is
+// absent.
+func (d *Decoder) readTransitionColumns(w *wire.Transitions, rows *stats.Rows) error {
+	n := len(rows.Transitions)
+	c := columns{d: d, n: n, known: &rows.Columns}
+	firings := c.counts(stats.ColFirings, "firings", w.Firings)
+	failures := c.counts(stats.ColFailures, "failures", w.Failures)
+	retries := c.counts(stats.ColFailures, "retries", w.Retries)
+	cancels := c.counts(stats.ColFailures, "cancels", w.Cancels)
+	c.together("failures, retries and cancels", len(w.Failures), len(w.Retries), len(w.Cancels))
+	enabled := c.counts(stats.ColEnabled, "enabled", w.Enabled)
+	enabledSince := c.moments(stats.ColEnabled, "enabled_since", w.EnabledSince)
+	c.together("enabled and enabled_since", len(w.Enabled), len(w.EnabledSince))
+	running := c.counts(stats.ColRunning, "running", w.Running)
+	runningSince := c.moments(stats.ColRunning, "running_since", w.RunningSince)
+	c.together("running and running_since", len(w.Running), len(w.RunningSince))
+	last := c.moments(stats.ColLastFiring, "last_firing", w.LastFiring)
+	if c.err != nil {
+		return c.err
+	}
+	for i := range n {
+		t := &rows.Transitions[i]
+		t.Firings, t.Failures, t.Retries, t.Cancels = firings[i], failures[i], retries[i], cancels[i]
+		t.Enabled, t.EnabledSince = enabled[i], enabledSince[i]
+		t.Running, t.RunningSince, t.LastFiring = running[i], runningSince[i], last[i]
+	}
+	return nil
+}
+
+// readBlocks sets the blocks, sorted; blocks of one condition are added up.
+func readBlocks(list []*wire.Block, rows *stats.Rows) error {
+	if len(list) > MaxBlocks {
+		return fmt.Errorf("blocks: %w: %d, of at most %d", TooMany, len(list), MaxBlocks)
+	}
+	blocks := resize(rows.Blocks, len(list))
+	for i, w := range list {
+		if w.GetTransition() >= MaxRows || w.GetPlace() > MaxRows {
+			return fmt.Errorf("blocks: %w: transition %d, place %d", BadIndex, w.GetTransition(), w.GetPlace())
+		}
+		if w.GetInstances() > MaxCount {
+			return fmt.Errorf("blocks: %w: %d instances", BadValue, w.GetInstances())
+		}
+		blocks[i] = stats.Block{Transition: int32(w.GetTransition()), Place: int32(w.GetPlace()) - 1,
+			Reason: reason(w.GetReason()), Instances: w.GetInstances()}
+	}
+	if !slices.IsSortedFunc(blocks, stats.Block.Compare) {
+		slices.SortFunc(blocks, stats.Block.Compare)
+	}
+	out := blocks[:0]
+	for _, b := range blocks {
+		if last := len(out) - 1; last >= 0 && out[last].Compare(b) == 0 {
+			out[last].Instances += b.Instances
+		} else {
+			out = append(out, b)
+		}
+	}
+	if rows.Blocks = out; len(out) > 0 {
+		rows.Columns |= stats.ColBlocks
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmp
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/pnagent/pnagent/smi"
+)
+
+// exchange turns packets into answers, one at a time. All memory that a packet
+// needs is kept here and used again.
+type exchange struct {
+	*Responder
+	request  request
+	response response
+	pins     *pins
+	cursors  []cursor
+}
+
+func (r *Responder) newExchange() *exchange {
+	return &exchange{Responder: r, response: response{limit: r.cfg.MaxMessage}, pins: newPins(r.cfg.Hold)}
+}
+
+// answer gives the message to send back, good until the next call. If there is
+// none it gives the reason, and what is wrong with a malformed packet.
+func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]byte, Reason, error) {
+	reason, err := x.request.decode(packet, &x.community)
+	if reason != noReason {
+		return nil, reason, err
+	}
+	view := mibView{system: x.system, uptime: timeTicks(now.Sub(x.start)), table: x.cfg.Table()}
+	var out []byte
+	switch x.request.op {
+	case tagGet:
+		x.counters.requests[opGet].Add(1)
+		out = x.get(&view)
+	case tagGetNext:
+		x.counters.requests[opGetNext].Add(1)
+		view.table = x.pins.table(from, now, view.table)
+		out = x.getNext(&view)
+	case tagGetBulk:
+		x.counters.requests[opGetBulk].Add(1)
+		view.table = x.pins.table(from, now, view.table)
+		out = x.getBulk(&view)
+	case tagSet:
+		x.counters.requests[opSet].Add(1)
+		out = x.set()
+	}
+	if out == nil {
+		return nil, NoRoom, nil
+	}
+	x.counters.variables.Add(uint64(x.response.variables))
+	return out, noReason, nil
+}
+
+// get is RFC 3416 section 4.2.1.
+func (x *exchange) get(view *mibView) []byte {
+	x.response.begin(&x.request, noError, 0)
+	for i := range x.request.names() {
+		name := x.request.name(i)
+		if got := x.response.add(name, view.get(name)); got != added {
+			return x.fail(got, i)
+		}
+	}
+	return x.response.finish()
+}
+
+// getNext is RFC 3416 section 4.2.2.
+func (x *exchange) getNext(view *mibView) []byte {
+	x.response.begin(&x.request, noError, 0)
+	for i := range x.request.names() {
+		next := view.next(&cursor{name: x.request.name(i)})
+		if got := x.response.add(next.Name, next.Value); got != added {
+			return x.fail(got, i)
+		}
+	}
+	return x.response.finish()
+}
+
+// getBulk is RFC 3416 section 4.2.3. Where there is no more room it ends with
+// what has been added.
+func (x *exchange) getBulk(view *mibView) []byte {
+	x.response.begin(&x.request, noError, 0)
+	x.cursors = x.cursors[:0]
+	for i := range x.request.names() {
+		x.cursors = append(x.cursors, cursor{name: x.request.name(i)})
+	}
+	single := min(max(int(x.request.nonRepeaters), 0), len(x.cursors))
+	for i := range x.cursors[:single] {
+		if _, got := x.step(view, i); got != added {
+			return x.stop(got, i)
+		}
+	}
+	for range x.request.maxRepetitions {
+		ended := true
+		for i := single; i < len(x.cursors); i++ {
+			value, got := x.step(view, i)
+			if got != added {
+				return x.stop(got, i)
+			}
+			ended = ended && value.Type == smi.TypeEndOfMibView
+		}
+		if ended { // also when nothing is to be repeated
+			break
+		}
+	}
+	return x.response.finish()
+}
+
+// step adds the next variable of the i-th cursor.
+func (x *exchange) step(view *mibView, i int) (smi.Value, outcome) {
+	next := view.next(&x.cursors[i])
+	return next.Value, x.response.add(next.Name, next.Value)
+}
+
+// stop ends a GetBulk at its i-th binding: a full message is an answer, if
+// there is anything in it.
+func (x *exchange) stop(got outcome, i int) []byte {
+	if got == full && x.response.variables > 0 {
+		return x.response.finish()
+	}
+	return x.fail(got, i)
+}
+
+// fail answers for the i-th binding, from 0, which could not be added.
+func (x *exchange) fail(got outcome, i int) []byte {
+	if got == unspeakable {
+		return x.refuse(genErr, i+1)
+	}
+	return x.refuse(tooBig, 0)
+}
+
+// set is RFC 3416 section 4.2.5: the first variable is not writable, and all
+// others are not either.
+func (x *exchange) set() []byte {
+	if x.request.names() == 0 {
+		return x.refuse(noError, 0)
+	}
+	return x.refuse(notWritable, 1)
+}
+
+func (x *exchange) refuse(s status, index int) []byte {
+	out, tooLarge := x.response.refuse(&x.request, s, index)
+	if tooLarge {
+		x.counters.tooBig.Add(1)
+	}
+	return out
+}

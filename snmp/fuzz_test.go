@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmp
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+// FuzzAnswer sends any bytes. There is no panic; an answer keeps to the
+// message size, and gosnmp reads it unless it is a refusal with the bindings
+// of the request.
+func FuzzAnswer(f *testing.F) {
+	for _, op := range []gosnmp.PDUType{gosnmp.GetRequest, gosnmp.GetNextRequest, gosnmp.SetRequest, gosnmp.GetResponse, gosnmp.SNMPv2Trap} {
+		f.Add(ask(f, op, nil, "1.1.0", "2.1.1.3", ".0.0"), uint16(0))
+	}
+	f.Add(ask(f, gosnmp.GetBulkRequest, bulk(1, 1000), "1", "2.1", "2.1.2"), uint16(3000))
+	f.Add([]byte{0x30, 0x84, 0xff, 0xff, 0xff, 0xff}, uint16(0))
+	table := everyType(f)
+	client := &gosnmp.GoSNMP{Version: gosnmp.Version2c}
+	f.Fuzz(func(t *testing.T, packet []byte, size uint16) {
+		limit := min(max(int(size), MinMessage), MaxMessage)
+		x := newResponder(t, table, func(c *Config) { c.MaxMessage = limit }).newExchange()
+		for range 2 { // the second time in memory that was used before
+			out, reason, _ := x.answer(packet, requester, start)
+			if (out == nil) != (reason != noReason) {
+				t.Fatalf("answer % x for reason %v", out, reason)
+			}
+			if out == nil {
+				return
+			}
+			if len(out) > limit {
+				t.Fatalf("%d octets for a limit of %d", len(out), limit)
+			}
+			if bytes.HasSuffix(out, x.request.bindings) {
+				continue // sent back as it came: gosnmp looks inside an Opaque, we do not
+			}
+			answer, err := client.SnmpDecodePacket(out)
+			if err != nil {
+				t.Fatalf("gosnmp cannot decode % x: %v", out, err)
+			}
+			if answer.PDUType != gosnmp.GetResponse || answer.Community != "public" {
+				t.Fatalf("answered %+v", answer)
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmp
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/pnagent/pnagent/smi"
+)
+
+// Sizes of a message in octets (RFC 3417 section 3.2).
+const (
+	MinMessage     = 484   // what every manager takes
+	DefaultMessage = 1472  // an Ethernet frame without its headers: never in fragments
+	maxDatagram    = 65507 // the most that UDP over IPv4 carries
+	MaxMessage     = maxDatagram
+)
+
+// DefaultHold is how long a walk keeps the table that it began with.
+const DefaultHold = 5 * time.Second
+
+// ErrConfig is wrapped by the errors of New.
+var ErrConfig = errors.New("bad SNMP configuration")
+
+// Config says what a Responder answers, and to whom.
+type Config struct {
+	// Community is what a request must carry, 1 to 255 octets. It is a
+	// password in clear text; nothing here logs it.
+	Community string
+	// Table gives the newest table, nil while there is none. It is called
+	// once for each request and should do no more than load a pointer.
+	Table  func() *smi.Table
+	System System
+	// MaxMessage bounds a response, in octets, MinMessage to MaxMessage;
+	// 0 is DefaultMessage. SNMPv2c has no way for a requester to say what
+	// its path carries.
+	MaxMessage int
+	Hold       time.Duration    // 0 is DefaultHold
+	Now        func() time.Time // nil is time.Now
+	Log        *slog.Logger     // nil logs nothing
+}
+
+// Responder answers requests. Its counters may be read by anybody at any time.
+type Responder struct {
+	cfg       Config
+	community [sha256.Size]byte
+	system    *smi.Table
+	start     time.Time // of sysUpTime
+	counters  Counters
+}
+
+// New makes a Responder, whose sysUpTime begins now. It returns ErrConfig for
+// a configuration that cannot be served.
+func New(cfg Config) (*Responder, error) {
+	if cfg.Table == nil {
+		return nil, fmt.Errorf("%w: no table to answer from", ErrConfig)
+	}
+	if n := len(cfg.Community); n < 1 || n > 255 {
+		return nil, fmt.Errorf("%w: the community has %d octets; expected 1 to 255", ErrConfig, n)
+	}
+	if cfg.MaxMessage == 0 {
+		cfg.MaxMessage = DefaultMessage
+	}
+	if cfg.MaxMessage < MinMessage || cfg.MaxMessage > MaxMessage {
+		return nil, fmt.Errorf("%w: a message size of %d octets; expected %d to %d",
+			ErrConfig, cfg.MaxMessage, MinMessage, MaxMessage)
+	}
+	if cfg.Hold == 0 {
+		cfg.Hold = DefaultHold
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	system, err := systemTable(cfg.System)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	return &Responder{
+		cfg:       cfg,
+		community: sha256.Sum256([]byte(cfg.Community)),
+		system:    system,
+		start:     cfg.Now(),
+	}, nil
+}
+
+// Counters is what has been done so far.
+func (r *Responder) Counters() *Counters { return &r.counters }
+
+// Serve answers what arrives at conn until ctx ends, and closes conn. It
+// returns nil when ctx ended, or the error that ended reading.
+func (r *Responder) Serve(ctx context.Context, conn *net.UDPConn) error {
+	unblock := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer func() {
+		unblock()
+		_ = conn.Close()
+	}()
+	x := r.newExchange()
+	var logged [numReasons]bool
+	packet := make([]byte, maxDatagram+1)
+	for {
+		n, from, err := conn.ReadFromUDPAddrPort(packet)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read SNMP requests at %v: %w", conn.LocalAddr(), err)
+		}
+		out, reason, err := x.answer(packet[:n], from, r.cfg.Now())
+		if reason == noReason {
+			if _, err = conn.WriteToUDPAddrPort(out, from); err == nil {
+				continue
+			}
+			reason = SendFailed
+		}
+		r.counters.dropped[reason].Add(1)
+		if !logged[reason] { // a flood of packets shall not be a flood of lines
+			logged[reason] = true
+			r.cfg.Log.Warn("SNMP packet without an answer; more for this reason are only counted",
+				"reason", reason.String(), "from", from.String(), "error", err)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmp
+
+import (
+	"encoding/binary"
+
+	"github.com/pnagent/pnagent/smi"
+)
+
+// status is an error-status of RFC 3416 section 3.
+type status int64
+
+const (
+	noError     status = 0
+	tooBig      status = 1
+	genErr      status = 5
+	notWritable status = 17
+)
+
+// response is a message under construction. Its memory is used again for the
+// next one.
+//
+// The lengths of the message, the PDU and the list of bindings always take
+// three octets, which BER allows, so that the size of the message is known
+// while variables are added and nothing has to be moved at the end.
+type response struct {
+	buf       []byte
+	limit     int
+	pdu, list int // where the content of the PDU and of the list of bindings begin
+	variables int
+}
+
+// begin starts the answer to a request.
+func (p *response) begin(q *request, s status, index int) {
+	b := append(p.buf[:0], tagSequence, 0x82, 0, 0)
+	b = appendInteger(b, tagInteger, version2c)
+	b = appendOctets(b, tagOctetString, string(q.community))
+	b = append(b, tagResponse, 0x82, 0, 0)
+	p.pdu = len(b)
+	b = appendInteger(b, tagInteger, int64(q.id))
+	b = appendInteger(b, tagInteger, int64(s))
+	b = appendInteger(b, tagInteger, int64(index))
+	b = append(b, tagSequence, 0x82, 0, 0)
+	p.list, p.buf, p.variables = len(b), b, 0
+}
+
+// outcome is what became of adding a variable.
+type outcome uint8
+
+const (
+	added       outcome = iota
+	full                // it would make the message too large; it was left out
+	unspeakable         // SNMP has no encoding for its name or its value
+)
+
+// add appends a variable if there is room for it.
+func (p *response) add(name smi.OID, value smi.Value) outcome {
+	before := len(p.buf)
+	b, ok := appendVariable(p.buf, name, value)
+	p.buf = b
+	switch {
+	case !ok:
+		p.buf = b[:before]
+		return unspeakable
+	case len(b) > p.limit:
+		p.buf = b[:before]
+		return full
+	}
+	p.variables++
+	return added
+}
+
+// finish fills in the lengths. It gives nil if the message is too large even so.
+func (p *response) finish() []byte {
+	if len(p.buf) > p.limit {
+		return nil
+	}
+	binary.BigEndian.PutUint16(p.buf[2:], uint16(len(p.buf)-4))
+	binary.BigEndian.PutUint16(p.buf[p.pdu-2:], uint16(len(p.buf)-p.pdu))
+	binary.BigEndian.PutUint16(p.buf[p.list-2:], uint16(len(p.buf)-p.list))
+	return p.buf
+}
+
+// refuse answers with an error: the bindings of the request come back as they
+// are. Where they do not fit, and for tooBig itself, the answer is tooBig
+// without any (RFC 3416 section 4.2.1); it reports whether it was.
+func (p *response) refuse(q *request, s status, index int) (out []byte, tooLarge bool) {
+	p.begin(q, s, index)
+	if s == tooBig || len(p.buf)+len(q.bindings) > p.limit {
+		p.begin(q, tooBig, 0)
+		return p.finish(), true
+	}
+	p.buf = append(p.buf, q.bindings...)
+	p.variables = q.names()
+	return p.finish(), false
+}

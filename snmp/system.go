@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmp
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pnagent/pnagent/smi"
+)
+
+// System is what the system group (RFC 3418, 1.3.6.1.2.1.1) tells about this
+// agent. Texts are at most 255 octets.
+type System struct {
+	Descr    string  // what this is, with its version
+	ObjectID smi.OID // the vendor's identification of it; empty is 0.0
+	Contact  string
+	Name     string // by convention the host's domain name
+	Location string
+}
+
+// sysServices: a host that offers application services (layers 4 and 7).
+const sysServices = 1<<(4-1) + 1<<(7-1)
+
+// sysUpTimeRow is the row of sysUpTime.0 in the table of the system group.
+const sysUpTimeRow = 2
+
+// systemTable lays out the system group. sysUpTime is put in for each packet;
+// sysORTable is there and has no rows, since what is served are no more than
+// the modules that the table's own conformance statements name.
+func systemTable(s System) (*smi.Table, error) {
+	group := smi.OID{1, 3, 6, 1, 2, 1, 1}
+	var names, objects []smi.OID
+	for scalar := range uint32(8) {
+		objects = append(objects, group.Append(scalar+1))
+		names = append(names, group.Append(scalar+1, 0))
+	}
+	for column := range uint32(3) { // sysORID, sysORDescr, sysORUpTime
+		objects = append(objects, group.Append(9, 1, column+2))
+	}
+	for what, text := range map[string]string{
+		"Descr": s.Descr, "Contact": s.Contact, "Name": s.Name, "Location": s.Location} {
+		if len(text) > 255 {
+			return nil, fmt.Errorf("system group: %s has %d octets, at most 255 are allowed", what, len(text))
+		}
+	}
+	layout, err := smi.NewLayout(names, objects)
+	if err != nil {
+		return nil, fmt.Errorf("system group: %w", err)
+	}
+	return smi.NewTable(layout, []smi.Value{
+		smi.OctetString(s.Descr),
+		smi.ObjectID(s.ObjectID),
+		smi.TimeTicks(0),
+		smi.OctetString(s.Contact),
+		smi.OctetString(s.Name),
+		smi.OctetString(s.Location),
+		smi.Integer(sysServices),
+		smi.TimeTicks(0), // sysORLastChange: nothing has changed since the start
+	}), nil
+}
+
+// timeTicks is a time in hundredths of a second; it wraps after 497 days.
+func timeTicks(d time.Duration) smi.Value {
+	return smi.TimeTicks(uint32(d / (10 * time.Millisecond)))
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/petri"
+)
+
+func tablesOf(t testing.TB, n *petri.Net) *petri.Tables {
+	t.Helper()
+	tables, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+func netWith(transitions ...string) *petri.Net {
+	n := &petri.Net{ID: "n"}
+	for _, id := range transitions {
+		n.Transitions = append(n.Transitions, petri.Transition{ID: id})
+	}
+	return n
+}
+
+func TestBindingsOfEveryForm(t *testing.T) {
+	b, err := ReadBindings(strings.NewReader(`
+nets:
+  other: {transitions: {x: manual}}
+  n:
+    transitions:
+      check:  immediate
+      pay:    {delay: {exponential: 2s}}    # mean
+      pack:   {delay: {uniform: [1s, 5s]}}
+      ship:
+        delay: {normal: [4s, 500ms]}
+      010: {delay: 100ms}
+      arrive: {rate: 30/m}
+      "cancel it": manual
+`), "b.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := tablesOf(t, netWith("check", "pay", "pack", "ship", "010", "arrive", "cancel it", "unnamed"))
+	got, err := b.Modes(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delayed := func(s game.Shape, a, b float64) game.Mode {
+		return game.Mode{Kind: game.Delayed, Delay: game.Delay{Shape: s, A: a, B: b}}
+	}
+	want := []game.Mode{{}, delayed(game.Exponential, 2e6, 0), delayed(game.Uniform, 1e6, 5e6), delayed(game.Normal, 4e6, 5e5),
+		delayed(game.Fixed, 1e5, 0), delayed(game.Exponential, 2e6, 0), {Kind: game.Manual}, {}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if err := b.CheckNets([]string{"n", "other"}); err != nil {
+		t.Error(err)
+	}
+	if err := b.CheckNets([]string{"n"}); err == nil || !strings.HasPrefix(err.Error(), `b.yaml:3:3: bindings for net "other"`) {
+		t.Errorf("bindings for a net that is not there: %v", err)
+	}
+}
+
+func TestBindingsFaultsNamePositionAndExpectation(t *testing.T) {
+	in := func(line string) string { return "nets:\n  n:\n    transitions:\n      " + line + "\n" }
+	for _, c := range []struct{ name, text, want string }{
+		{"not a mapping", "[1]", "b.yaml:1:1: found a sequence; expected a mapping with the key nets"},
+		{"unknown key", "net: {}", `b.yaml:1:1: unknown key "net"; expected nets`},
+		{"unknown mode", in("t: sometimes"), `b.yaml:4:10: found "sometimes"; expected immediate, manual`},
+		{"unknown kind", in("t: {after: 1s}"), `b.yaml:4:11: unknown key "after"; expected delay or rate`},
+		{"no unit", in("t: {delay: 5}"), `b.yaml:4:18: found "5"; expected a duration`},
+		{"negative", in("t: {delay: -5s}"), `b.yaml:4:18: found "-5s"; expected a duration of 0 or more`},
+		{"unknown distribution", in("t: {delay: {gamma: 1s}}"), `b.yaml:4:19: unknown distribution "gamma"`},
+		{"end before start", in("t: {delay: {uniform: [2s, 1s]}}"), `b.yaml:4:28: the end is before the start`},
+		{"one of two", in("t: {delay: {uniform: [2s]}}"), `b.yaml:4:28: found a sequence; expected a list of two durations`},
+		{"rate without unit", in("t: {rate: 5}"), `b.yaml:4:17: found "5"; expected a rate such as`},
+		{"rate of nothing", in("t: {rate: 0/s}"), `b.yaml:4:17: found "0/s"; expected a rate such as`},
+		{"both", in("t: {rate: 1/s, delay: 1s}"), `b.yaml:4:22: a second key "delay"`},
+		{"null", in("t:"), `b.yaml:4:10: found a null; expected immediate`},
+		{"not YAML", "nets: {a: [}", `b.yaml:1:`},
+		{"too deep", strings.Repeat("[", 1000), `b.yaml: brackets nested more than 100 deep`},
+		{"too large", strings.Repeat("#", MaxBindingsSize+1), `b.yaml: bindings of more than`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ReadBindings(strings.NewReader(c.text), "b.yaml")
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s…", err, c.want)
+			}
+		})
+	}
+}
+
+func TestBindingsNameOnlyTransitionsOfTheNet(t *testing.T) {
+	b, err := ReadBindings(strings.NewReader("nets: {n: {transitions: {x: manual, t: manual}}}"), "b.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Modes(tablesOf(t, netWith("t")))
+	if want := `b.yaml:1:26: net "n" has no transition "x"; expected the id of one of its 1 transitions`; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func FuzzReadBindings(f *testing.F) {
+	f.Add([]byte("nets: {n: {transitions: {t: {delay: {normal: [4s, 500ms]}}}}}"))
+	f.Add([]byte("nets:\n  n:\n    transitions:\n      t: {rate: 5/s}\n"))
+	f.Add([]byte("a: &x [1]\nb: *x\n<<: {c: d}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		b, err := ReadBindings(strings.NewReader(string(text)), "f")
+		if (b == nil) == (err == nil) {
+			t.Fatalf("bindings %v, error %v", b, err)
+		}
+	})
+}

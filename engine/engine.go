@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Config says what an engine runs.
+type Config struct {
+	Source    string // the name of this process; instances are named SOURCE/NUMBER
+	Nets      []Net
+	Instances int    // of each net; 1 or more
+	Workers   int    // 1 or more
+	Firings   int    // stop after so many; 0 for no end
+	Seed      uint64 // same nets, same seed, same calls at the same times: same run
+	// Shuffle draws, after every firing, the transition from which an instance
+	// looks for the next one, instead of going round.
+	Shuffle bool
+	Clock   func() int64 // microseconds since the Unix epoch; nil for the system's
+}
+
+// Net is one net that an engine runs.
+type Net struct {
+	Tables *petri.Tables
+	Modes  []game.Mode // by transition; nil for all immediate
+}
+
+// What a call from outside can name wrongly.
+var (
+	ErrNoNet        = errors.New("no such net")
+	ErrNoPlace      = errors.New("no such place")
+	ErrNoTransition = errors.New("no such transition")
+)
+
+// Engine runs instances of nets. Its methods but Report may be called from any
+// goroutine, during Run and after it; before it they wait for it.
+type Engine struct {
+	cfg     Config
+	workers []*worker
+	nets    map[string]int
+	started time.Time
+	stopped time.Time
+	rest    sync.Mutex // guards the shards once the workers have ended
+	digits  int
+}
+
+// New returns an engine with all instances at their initial marking.
+func New(cfg Config) (*Engine, error) {
+	if cfg.Instances < 1 || cfg.Workers < 1 || cfg.Firings < 0 || len(cfg.Nets) == 0 {
+		return nil, fmt.Errorf("engine of %d nets, %d instances, %d workers, %d firings; expected 1 or more (firings 0 or more)",
+			len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = func() int64 { return time.Now().UnixMicro() }
+	}
+	cfg.Workers = min(cfg.Workers, cfg.Instances)
+	e := &Engine{cfg: cfg, nets: map[string]int{}, digits: len(strconv.Itoa(cfg.Instances - 1))}
+	for i, n := range cfg.Nets {
+		if _, dup := e.nets[n.Tables.Net.ID]; dup {
+			return nil, fmt.Errorf("net %q is given twice; expected nets with different ids", n.Tables.Net.ID)
+		}
+		e.nets[n.Tables.Net.ID] = i
+	}
+	q := newQuota(cfg.Firings, cfg.Workers)
+	now := cfg.Clock()
+	for k := range cfg.Workers {
+		w := &worker{calls: make(chan func(int64)), quota: q, clock: cfg.Clock, last: now, ended: make(chan struct{})}
+		for _, n := range cfg.Nets {
+			s, err := game.New(game.Config{Tables: n.Tables, Modes: n.Modes, First: k, Stride: cfg.Workers,
+				Count: (cfg.Instances - k + cfg.Workers - 1) / cfg.Workers, Seed: cfg.Seed, Shuffle: cfg.Shuffle}, now)
+			if err != nil {
+				return nil, err
+			}
+			w.shards = append(w.shards, s)
+		}
+		e.workers = append(e.workers, w)
+	}
+	return e, nil
+}
+
+// Run plays until ctx ends, or until the firings of the Config are done or can
+// not be done any more. It may be called once.
+func (e *Engine) Run(ctx context.Context) {
+	e.started = time.Now()
+	var wg sync.WaitGroup
+	for _, w := range e.workers {
+		wg.Go(func() { w.run(ctx) })
+	}
+	wg.Wait()
+	e.stopped = time.Now()
+}
+
+// call does something with the shards of a worker, on its goroutine while it
+// runs and here when it has ended.
+func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error {
+	done := make(chan struct{})
+	select {
+	case w.calls <- func(now int64) { do(now); close(done) }:
+		<-done
+		return nil
+	case <-w.ended:
+		e.rest.Lock()
+		defer e.rest.Unlock()
+		do(w.now())
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// find returns the worker and shard of an instance of a net.
+func (e *Engine) find(net string, instance int) (w *worker, k, i int, err error) {
+	k, ok := e.nets[net]
+	if !ok {
+		return nil, 0, 0, fmt.Errorf("net %q: %w", net, ErrNoNet)
+	}
+	if instance < 0 || instance >= e.cfg.Instances {
+		return nil, 0, 0, fmt.Errorf("net %q, instance %d of %d: %w", net, instance, e.cfg.Instances, game.ErrNoInstance)
+	}
+	w = e.workers[instance%len(e.workers)]
+	i, err = w.shards[k].Index(instance)
+	return w, k, i, err
+}
+
+// Inject puts n tokens into a place of an instance.
+func (e *Engine) Inject(ctx context.Context, net string, instance int, place string, n uint32) error {
+	w, k, i, err := e.find(net, instance)
+	if err != nil {
+		return err
+	}
+	p, ok := e.cfg.Nets[k].Tables.PlaceIndex(place)
+	if !ok {
+		return fmt.Errorf("net %q, place %q: %w", net, place, ErrNoPlace)
+	}
+	var failed error
+	err = e.call(ctx, w, func(now int64) { failed = w.shards[k].Inject(i, p, n, now) })
+	return errors.Join(err, failed)
+}
+
+// Fire fires a transition of an instance. One that is not enabled is refused
+// with petri.ErrNotEnabled and the condition that does not hold.
+func (e *Engine) Fire(ctx context.Context, net string, instance int, transition string) error {
+	w, k, i, err := e.find(net, instance)
+	if err != nil {
+		return err
+	}
+	t, ok := e.cfg.Nets[k].Tables.TransitionIndex(transition)
+	if !ok {
+		return fmt.Errorf("net %q, transition %q: %w", net, transition, ErrNoTransition)
+	}
+	var failed error
+	err = e.call(ctx, w, func(now int64) { failed = w.shards[k].Fire(i, t, now) })
+	return errors.Join(err, failed)
+}
+
+// Marking returns the tokens of an instance, by place.
+func (e *Engine) Marking(ctx context.Context, net string, instance int) ([]uint32, error) {
+	w, k, i, err := e.find(net, instance)
+	if err != nil {
+		return nil, err
+	}
+	var m []uint32
+	err = e.call(ctx, w, func(int64) { m = w.shards[k].Marking(i) })
+	return m, err
+}
+
+// Rows adds the rows of a net, by its index in the Config, as of now.
+func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows) error {
+	for _, w := range e.workers {
+		if err := e.call(ctx, w, func(int64) { w.shards[net].Look(now, e.InstanceName, into) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InstanceName returns the name of an instance. Names sort as the numbers do.
+func (e *Engine) InstanceName(number int) string {
+	return fmt.Sprintf("%s/%0*d", e.cfg.Source, e.digits, number)
+}

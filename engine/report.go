@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Report is what an engine has done.
+type Report struct {
+	Source  string  `json:"source"`
+	Firings uint64  `json:"firings"` // of all nets
+	Seconds float64 `json:"seconds"` // from the start of Run to its end
+	Rate    float64 `json:"rate"`    // firings a second
+	// Marking is that of instance 0 of the first net: tokens by place id, empty
+	// places left out.
+	Marking map[string]uint64     `json:"marking"`
+	Nets    map[string]*NetReport `json:"nets"`
+}
+
+// NetReport is what an engine has done with one net, over all instances. Ids
+// with nothing to count are left out.
+type NetReport struct {
+	Instances   int               `json:"instances"`
+	Firings     uint64            `json:"firings"`
+	Finished    uint64            `json:"finished"`
+	Deadlocked  uint64            `json:"deadlocked"`
+	Failed      uint64            `json:"failed"`
+	Tokens      map[string]uint64 `json:"tokens"`      // by place id
+	Transitions map[string]uint64 `json:"transitions"` // firings, by transition id
+}
+
+// Report returns what the engine has done. Run has ended.
+func (e *Engine) Report(ctx context.Context) (*Report, error) {
+	r := &Report{Source: e.cfg.Source, Seconds: e.stopped.Sub(e.started).Seconds(), Marking: map[string]uint64{}, Nets: map[string]*NetReport{}}
+	for k, n := range e.cfg.Nets {
+		net := n.Tables.Net
+		rows := stats.NewRows(len(net.Places), len(net.Transitions))
+		if err := e.Rows(ctx, k, e.cfg.Clock(), rows); err != nil {
+			return nil, err
+		}
+		nr := &NetReport{Instances: e.cfg.Instances, Finished: rows.Net.Finished, Deadlocked: rows.Net.Deadlocked, Failed: rows.Net.Failed,
+			Tokens: map[string]uint64{}, Transitions: map[string]uint64{}}
+		for i := range rows.Places {
+			if m := rows.Places[i].Tokens; m > 0 {
+				nr.Tokens[net.Places[i].ID] = m
+			}
+		}
+		for i := range rows.Transitions {
+			if f := rows.Transitions[i].Firings; f > 0 {
+				nr.Transitions[net.Transitions[i].ID] = f
+				nr.Firings += f
+			}
+		}
+		r.Nets[net.ID] = nr
+		r.Firings += nr.Firings
+	}
+	if r.Seconds > 0 {
+		r.Rate = float64(r.Firings) / r.Seconds
+	}
+	return r, e.firstMarking(ctx, r)
+}
+
+func (e *Engine) firstMarking(ctx context.Context, r *Report) error {
+	net := e.cfg.Nets[0].Tables.Net
+	m, err := e.Marking(ctx, net.ID, 0)
+	if err != nil {
+		return err
+	}
+	for i, tokens := range m {
+		if tokens > 0 {
+			r.Marking[net.Places[i].ID] = uint64(tokens)
+		}
+	}
+	return nil
+}

@@ -13,7 +13,8 @@ import (
 var ErrLayout = errors.New("bad table layout")
 
 // Layout is the sorted names of a table and the object types they are
-// instances of. It is immutable and shared by the tables of many ticks.
+// instances of. It is immutable and shared by the tables of many ticks. The
+// zero Layout has no names.
 type Layout struct {
 	names   arena
 	objects arena

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agentx
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"time"
+)
+
+const (
+	minBackoff = 500 * time.Millisecond
+	maxBackoff = 15 * time.Second
+	// watchEvery is how often a wait looks whether a new socket is there.
+	watchEvery = 250 * time.Millisecond
+)
+
+// backoff is how long to wait before the attempt after failures failed ones:
+// half of a ceiling that doubles from 1 s to 15 s, and up to half more by
+// chance, so that subagents which lost the same master do not come back in
+// step.
+func backoff(failures int, rng *rand.Rand) time.Duration {
+	ceiling := maxBackoff
+	if failures < 5 {
+		ceiling = min(ceiling, 2*minBackoff<<failures)
+	}
+	return ceiling/2 + time.Duration(rng.Int64N(int64(ceiling/2)+1))
+}
+
+// await waits for d, or until another socket is at address than when it
+// began: a snmpd that comes back makes its unix socket anew, and need not wait
+// for a long backoff to pass. It tells whether that was so.
+func await(ctx context.Context, address address, d time.Duration) (fresh bool) {
+	before := address.identity()
+	deadline := time.NewTimer(d)
+	defer deadline.Stop()
+	watch := time.NewTicker(watchEvery)
+	defer watch.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-deadline.C:
+			return false
+		case <-watch.C:
+			if now := address.identity(); now != nil && !sameSocket(before, now) {
+				return true
+			}
+		}
+	}
+}
+
+// identity is what tells one unix socket from the next at the same path; nil
+// for TCP and where there is no socket.
+func (a address) identity() os.FileInfo {
+	if a.network != "unix" {
+		return nil
+	}
+	file, err := os.Stat(a.address)
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// sameSocket looks at the time as well, because a file system may give the
+// number of a deleted file to the next one.
+func sameSocket(before, now os.FileInfo) bool {
+	return before != nil && os.SameFile(before, now) && before.ModTime().Equal(now.ModTime())
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agentx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/pnagent/pnagent/agentx/pdu"
+	"github.com/pnagent/pnagent/smi"
+)
+
+// ErrConfig is wrapped by every error of New.
+var ErrConfig = errors.New("bad agentx configuration")
+
+const (
+	defaultPriority = 127 // RFC 2741 section 6.2.3
+	defaultHold     = 2 * time.Second
+)
+
+// Config says where the master is and what is served to it.
+type Config struct {
+	// Addr is the master's socket: unix:/path or tcp:host:port.
+	Addr string
+	// Subtrees are registered, at least one.
+	Subtrees []smi.OID
+	// Tables gives the newest table; nil is an empty one. It is called from
+	// the goroutine that answers and must not block.
+	Tables func() *smi.Table
+	// ID and Description tell the master who this is; both may be empty.
+	ID          smi.OID
+	Description string
+	// Caps become rows of the master's sysORTable.
+	Caps []Caps
+	// Priority of the registrations, 1 to 255; the lower number answers.
+	// 0 is 127.
+	Priority uint8
+	// Timeout is how long the master is to wait for an answer, in whole
+	// seconds up to 255; 0 leaves it to the master.
+	Timeout time.Duration
+	// Hold is how long a table is kept before a newer one is looked for; 0 is
+	// 2 s. See the package comment.
+	Hold time.Duration
+	// Logger hears of connections made and lost; nil is silent.
+	Logger *slog.Logger
+}
+
+// Caps is an AGENT-CAPABILITIES statement that the subagent conforms to.
+type Caps struct {
+	ID          smi.OID
+	Description string
+}
+
+// New checks config. Every error is ErrConfig and names the field.
+func New(config Config) (*Subagent, error) {
+	address, err := parseAddr(config.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("%w: Addr: %w", ErrConfig, err)
+	}
+	if err := config.check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	if config.Priority == 0 {
+		config.Priority = defaultPriority
+	}
+	if config.Hold == 0 {
+		config.Hold = defaultHold
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Subagent{
+		config:  config,
+		address: address,
+		flags:   pdu.FlagNetworkByteOrder,
+		rng:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+	}
+	dialer := net.Dialer{Timeout: answerWithin}
+	s.dial = func(ctx context.Context) (net.Conn, error) {
+		return dialer.DialContext(ctx, address.network, address.address)
+	}
+	return s, nil
+}
+
+func (c *Config) check() error {
+	switch {
+	case len(c.Subtrees) == 0:
+		return errors.New("Subtrees: none")
+	case c.Tables == nil:
+		return errors.New("Tables: none")
+	case c.Timeout < 0 || c.Timeout > math.MaxUint8*time.Second:
+		return fmt.Errorf("Timeout: %v, want 0 to 255s", c.Timeout)
+	case c.Hold < 0:
+		return fmt.Errorf("Hold: %v is negative", c.Hold)
+	case len(c.Description) > math.MaxUint8:
+		return fmt.Errorf("Description: %d bytes, want at most 255", len(c.Description))
+	case len(c.ID) > smi.MaxSubIdentifiers:
+		return fmt.Errorf("ID: %d sub-identifiers", len(c.ID))
+	}
+	for _, subtree := range c.Subtrees {
+		if len(subtree) == 0 || len(subtree) > smi.MaxSubIdentifiers {
+			return fmt.Errorf("Subtrees: %q has %d sub-identifiers, want 1 to %d", subtree, len(subtree), smi.MaxSubIdentifiers)
+		}
+	}
+	for _, caps := range c.Caps {
+		if len(caps.ID) > smi.MaxSubIdentifiers || len(caps.Description) > math.MaxUint8 {
+			return fmt.Errorf("Caps: %q is too long", caps.ID)
+		}
+	}
+	return nil
+}
+
+// timeoutSeconds rounds up: a time-out of 100 ms is not the master's default.
+func (c *Config) timeoutSeconds() uint8 {
+	return uint8((c.Timeout + time.Second - 1) / time.Second)
+}

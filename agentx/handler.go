@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agentx
+
+import (
+	"math"
+	"time"
+
+	"github.com/pnagent/pnagent/agentx/pdu"
+	"github.com/pnagent/pnagent/smi"
+)
+
+const (
+	// maxAnswer is how many bytes of variables a Response holds; 8 go to its
+	// fixed part.
+	maxAnswer = pdu.MaxPayload - 8
+	// maxBulk is where a GetBulk stops: what a master can send on in one UDP
+	// datagram and a little more. It may be given less than it asks for (RFC
+	// 3416 section 4.2.3).
+	maxBulk = 64 << 10
+)
+
+// handler makes responses. What answer returns is valid until the next call,
+// so that a walk allocates nothing for its answers.
+type handler struct {
+	walks    *walks
+	response pdu.Response
+	size     int // of response.Variables, in bytes
+	cursors  []cursor
+}
+
+// answer serves one request of the master. It returns nil for a CleanupSet,
+// which has no response.
+func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
+	h.response = pdu.Response{Variables: h.response.Variables[:0]}
+	h.size = 0
+	switch body := p.Body.(type) {
+	case *pdu.Get:
+		h.get(h.pin(now, p, nil).table, body.Ranges)
+	case *pdu.GetNext:
+		pin := h.pin(now, p, body.Ranges)
+		h.getNext(pin.table, body.Ranges)
+		h.reached(pin, 0, len(body.Ranges))
+	case *pdu.GetBulk:
+		single := min(int(body.NonRepeaters), len(body.Ranges))
+		repeated := body.Ranges[single:]
+		pin := h.pin(now, p, repeated)
+		if h.getNext(pin.table, body.Ranges[:single]) {
+			h.repeat(pin.table, repeated, int(body.MaxRepetitions))
+			h.reached(pin, single, len(repeated))
+		}
+	case *pdu.TestSet:
+		if len(body.Variables) > 0 {
+			h.fail(pdu.NotWritable, 0)
+		}
+	case *pdu.CommitSet:
+		// No TestSet was ever accepted, so there is nothing to commit.
+		h.fail(pdu.CommitFailed, -1)
+	case *pdu.UndoSet:
+		// Nothing was committed: all is as it was.
+	case *pdu.CleanupSet:
+		return nil
+	default:
+		h.fail(pdu.ProcessingError, -1)
+	}
+	return &h.response
+}
+
+// pin gives the table for a request. No context but the default one is
+// served: in any other there is nothing.
+func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) *pin {
+	if p.Context != "" {
+		return &pin{table: h.walks.empty}
+	}
+	var start smi.OID
+	if len(ranges) > 0 {
+		start = ranges[0].Start
+	}
+	return h.walks.pin(now, p.Header.Transaction, start)
+}
+
+// reached tells the walks how far the first of the stride ranges came whose
+// answers begin at variable first.
+func (h *handler) reached(p *pin, first, stride int) {
+	variables := h.response.Variables
+	if stride == 0 || len(variables) <= first {
+		return
+	}
+	last := first + (len(variables)-1-first)/stride*stride
+	for i := last; i >= first; i -= stride {
+		if v := variables[i]; v.Value.Type != smi.TypeEndOfMibView {
+			h.walks.reached(p, v.Name)
+			return
+		}
+	}
+}
+
+// get is RFC 2741 section 7.2.3.1.
+func (h *handler) get(table *smi.Table, ranges []pdu.SearchRange) {
+	for i, r := range ranges {
+		if !h.add(smi.Variable{Name: r.Start, Value: table.Get(r.Start)}, maxAnswer) {
+			h.fail(pdu.GenErr, i)
+			return
+		}
+	}
+}
+
+// getNext is RFC 2741 section 7.2.3.2. It tells whether all went well.
+func (h *handler) getNext(table *smi.Table, ranges []pdu.SearchRange) bool {
+	for i, r := range ranges {
+		if !h.add(next(table, r), maxAnswer) {
+			h.fail(pdu.GenErr, i)
+			return false
+		}
+	}
+	return true
+}
+
+// next is the first variable in the range, or endOfMibView under the name
+// that the range starts at.
+func next(table *smi.Table, r pdu.SearchRange) smi.Variable {
+	if i := table.Search(r.Start, r.Include); i < table.Len() {
+		if v := table.At(i); len(r.End) == 0 || v.Name.Compare(r.End) < 0 {
+			return v
+		}
+	}
+	return smi.Variable{Name: r.Start, Value: smi.EndOfMibView()}
+}
+
+// cursor is where one repeated range of a GetBulk has come to.
+type cursor struct {
+	next, end int // indices of the table
+	last      smi.OID
+}
+
+// repeat is RFC 2741 section 7.2.3.3 for the ranges that repeat: a variable
+// of each, again and again, until every one has ended or the response is full.
+func (h *handler) repeat(table *smi.Table, ranges []pdu.SearchRange, repetitions int) {
+	h.cursors = h.cursors[:0]
+	for _, r := range ranges {
+		c := cursor{next: table.Search(r.Start, r.Include), end: table.Len(), last: r.Start}
+		if len(r.End) > 0 {
+			c.end = table.Search(r.End, true)
+		}
+		h.cursors = append(h.cursors, c)
+	}
+	limit := maxAnswer // one of each must fit, or a walk would not get on
+	for range repetitions {
+		ended := true
+		for i := range h.cursors {
+			c := &h.cursors[i]
+			v := smi.Variable{Name: c.last, Value: smi.EndOfMibView()}
+			if c.next < c.end {
+				v = table.At(c.next)
+				c.next++
+				c.last = v.Name
+				ended = false
+			}
+			if !h.add(v, limit) {
+				return
+			}
+		}
+		if ended {
+			return
+		}
+		limit = maxBulk
+	}
+}
+
+// add puts v into the response unless that would be larger than limit.
+func (h *handler) add(v smi.Variable, limit int) bool {
+	size := pdu.VariableSize(v)
+	if h.size+size > limit {
+		return false
+	}
+	h.size += size
+	h.response.Variables = append(h.response.Variables, v)
+	return true
+}
+
+// fail makes the response an error about variable i of the request, from 0;
+// -1 where it is about none.
+func (h *handler) fail(e pdu.Error, i int) {
+	h.response.Error = e
+	h.response.Index = uint16(min(i+1, math.MaxUint16))
+	h.response.Variables = h.response.Variables[:0]
+}

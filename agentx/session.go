@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agentx
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pnagent/pnagent/agentx/pdu"
+)
+
+// Errors of a session.
+var (
+	// ErrNotConnected says that there is no session with a master just now.
+	ErrNotConnected = errors.New("not connected to an agentx master")
+	// ErrLost says that the session ended while its answer was awaited.
+	ErrLost = errors.New("agentx session lost")
+	// ErrBusy says that the master does not read what is already queued.
+	ErrBusy = errors.New("agentx write queue is full")
+
+	errClosed = errors.New("the master closed the session")
+)
+
+const (
+	readBuffer = 16 << 10
+	noSession  = -1
+)
+
+// response is a Response of the master and the session id it came with.
+type response struct {
+	*pdu.Response
+	session uint32
+}
+
+// session is one connection to the master: a reader that answers requests and
+// hands out responses, and a writer. Both end when the connection does.
+type session struct {
+	counters *counters
+	handler  handler
+	repeats  repeats
+	conn     net.Conn
+	writer   *writer
+	flags    pdu.Flags    // the byte order of what this side starts
+	id       atomic.Int64 // noSession until the master has given one
+
+	mu      sync.Mutex
+	packet  uint32                   // the last packet id used
+	waiting map[uint32]chan response // by packet id; each channel holds one
+
+	done  chan struct{} // closed when the session has ended
+	once  sync.Once
+	cause error // why; to be read after done
+	tasks sync.WaitGroup
+}
+
+// newSession starts reading from and writing to conn. end must be called.
+func newSession(conn net.Conn, w *walks, c *counters, flags pdu.Flags) *session {
+	s := &session{
+		counters: c,
+		handler:  handler{walks: w},
+		conn:     conn,
+		writer:   newWriter(conn),
+		flags:    flags,
+		waiting:  make(map[uint32]chan response),
+		done:     make(chan struct{}),
+	}
+	s.id.Store(noSession)
+	s.tasks.Go(func() { s.fail(s.read()) })
+	s.tasks.Go(func() {
+		if err := s.writer.run(s.done); err != nil {
+			s.fail(fmt.Errorf("write: %w", err))
+		}
+	})
+	return s
+}
+
+// fail ends the session; the first cause counts.
+func (s *session) fail(cause error) {
+	s.once.Do(func() {
+		s.cause = cause
+		close(s.done)
+		_ = s.conn.Close() // it is given up; nothing more can be done about it
+	})
+}
+
+// end ends the session and waits for its goroutines.
+func (s *session) end() {
+	s.fail(ErrLost)
+	s.tasks.Wait()
+}
+
+// read follows the stream until it ends or cannot be followed any more.
+func (s *session) read() error {
+	in := bufio.NewReaderSize(s.conn, readBuffer)
+	var buf []byte
+	for {
+		h, payload, err := pdu.ReadFrame(in, buf)
+		switch {
+		case errors.Is(err, pdu.ErrVersion):
+			s.counters.fault(FaultVersion)
+			return err
+		case errors.Is(err, pdu.ErrLength):
+			s.counters.fault(FaultLength)
+			return err
+		case err != nil:
+			return fmt.Errorf("read: %w", err)
+		}
+		if cap(payload) <= keepBuffer {
+			buf = payload
+		}
+		if err := s.receive(h, payload); err != nil {
+			return err
+		}
+	}
+}
+
+// receive deals with one frame. An error ends the session.
+func (s *session) receive(h pdu.Header, payload []byte) error {
+	if h.Type == pdu.TypeResponse {
+		s.hand(h, payload)
+		return nil
+	}
+	if int64(h.Session) != s.id.Load() {
+		s.counters.fault(FaultSession)
+		s.refuse(h, pdu.NotOpen)
+		return nil
+	}
+	if h.Type == pdu.TypeClose {
+		return s.closed(h, payload)
+	}
+	if s.repeats.seen(h) {
+		s.counters.fault(FaultRepeated)
+		return nil
+	}
+	p, err := pdu.Decode(h, payload)
+	if err != nil {
+		s.counters.fault(FaultParse)
+		if !s.refuse(h, pdu.ParseError) {
+			s.repeats.forget()
+		}
+		return nil
+	}
+	s.serve(p)
+	return nil
+}
+
+// closed is the master's Close, which has no Response.
+func (s *session) closed(h pdu.Header, payload []byte) error {
+	p, err := pdu.Decode(h, payload)
+	if err != nil {
+		s.counters.fault(FaultParse)
+		return fmt.Errorf("%w, for no reason that can be read: %w", errClosed, err)
+	}
+	return fmt.Errorf("%w: %v", errClosed, p.Body.(*pdu.Close).Reason)
+}
+
+// serve answers a request.
+func (s *session) serve(p pdu.PDU) {
+	answer := s.handler.answer(time.Now(), p)
+	switch {
+	case answer == nil:
+	case answer.Error == pdu.ProcessingError:
+		s.counters.fault(FaultUnserved)
+	case answer.Error == pdu.GenErr:
+		s.counters.fault(FaultTooBig)
+	}
+	if answer == nil || answer.Error != pdu.ProcessingError {
+		s.counters.requests[p.Header.Type].Add(1)
+	}
+	if answer == nil {
+		return
+	}
+	if s.respond(p.Header, answer) {
+		s.counters.variables.Add(uint64(len(answer.Variables)))
+	} else {
+		s.repeats.forget()
+	}
+}
+
+// refuse answers a request that is not looked into. A Close and a CleanupSet
+// have no Response, whatever is wrong with them. It tells whether all that was
+// to be sent could be sent.
+func (s *session) refuse(h pdu.Header, e pdu.Error) bool {
+	if h.Type == pdu.TypeClose || h.Type == pdu.TypeCleanupSet {
+		return true
+	}
+	return s.respond(h, &pdu.Response{Error: e})
+}
+
+// respond queues the answer to the request with header h, in its byte order.
+// It tells whether that could be done.
+func (s *session) respond(h pdu.Header, answer *pdu.Response) bool {
+	h.Flags &= pdu.FlagNetworkByteOrder
+	frame, err := pdu.Append(s.writer.buffer(), pdu.PDU{Header: h, Body: answer})
+	if err != nil {
+		// The table holds what the format cannot, such as a name of 129.
+		s.counters.fault(FaultTooBig)
+		frame, _ = pdu.Append(frame, pdu.PDU{Header: h, Body: &pdu.Response{Error: pdu.GenErr}})
+		answer.Variables = nil
+	}
+	if !s.writer.send(frame) {
+		s.counters.fault(FaultDropped)
+		return false
+	}
+	return true
+}
+
+// wireID is the session id for a PDU of ours: 0 in an Open.
+func (s *session) wireID() uint32 { return uint32(max(s.id.Load(), 0)) }
+
+// hand gives a Response to who waits for it.
+func (s *session) hand(h pdu.Header, payload []byte) {
+	if id := s.id.Load(); id != noSession && int64(h.Session) != id {
+		s.counters.fault(FaultSession)
+		return
+	}
+	p, err := pdu.Decode(h, payload)
+	if err != nil {
+		s.counters.fault(FaultParse)
+		return
+	}
+	s.mu.Lock()
+	waiter, ok := s.waiting[h.Packet]
+	delete(s.waiting, h.Packet)
+	s.mu.Unlock()
+	if !ok {
+		s.counters.fault(FaultUnasked)
+		return
+	}
+	waiter <- response{p.Body.(*pdu.Response), h.Session} // has room for the one there is
+}
+
+// ask sends a PDU of ours and waits for its Response, which may hold an error.
+func (s *session) ask(ctx context.Context, body pdu.Body) (response, error) {
+	waiter := make(chan response, 1)
+	s.mu.Lock()
+	s.packet++
+	packet := s.packet
+	s.waiting[packet] = waiter
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.waiting, packet)
+		s.mu.Unlock()
+	}()
+	frame, err := pdu.Append(s.writer.buffer(), pdu.PDU{
+		Header: pdu.Header{Flags: s.flags, Session: s.wireID(), Packet: packet}, Body: body,
+	})
+	if err != nil {
+		return response{}, err
+	}
+	if !s.writer.send(frame) {
+		s.counters.fault(FaultDropped)
+		return response{}, ErrBusy
+	}
+	select {
+	case got := <-waiter:
+		return got, nil
+	case <-s.done:
+		return response{}, fmt.Errorf("%w: %w", ErrLost, s.cause)
+	case <-ctx.Done():
+		return response{}, context.Cause(ctx)
+	}
+}

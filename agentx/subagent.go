@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agentx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/pnagent/pnagent/agentx/pdu"
+	"github.com/pnagent/pnagent/smi"
+)
+
+const (
+	// answerWithin is how long the master may take to accept a connection or
+	// to answer a PDU of ours.
+	answerWithin = 5 * time.Second
+	// pingEvery is how often the master is asked whether it is still there.
+	pingEvery = 15 * time.Second
+	// closeWithin is how long shutting down waits for the master.
+	closeWithin = time.Second
+)
+
+// errTimeout is the cause of a context that answerWithin ended.
+var errTimeout = errors.New("the master did not answer in time")
+
+// Subagent keeps one session with a master alive. All its methods may be
+// called from any goroutine; Run only once at a time.
+type Subagent struct {
+	config   Config
+	address  address
+	dial     func(context.Context) (net.Conn, error)
+	flags    pdu.Flags // the byte order of what this side starts
+	rng      *rand.Rand
+	counters counters
+	live     atomic.Pointer[live]
+}
+
+// live is the session that is up.
+type live struct {
+	session *session
+	upTime  uint32    // the master's sysUpTime, in hundredths of a second,
+	at      time.Time // at this time
+}
+
+// Run connects, serves, and connects again, until ctx is done. It then closes
+// the session with the reason shutdown and returns nil. What goes wrong with
+// the master is logged and counted, not returned: there is always another
+// attempt.
+func (s *Subagent) Run(ctx context.Context) error {
+	failures := 0
+	for {
+		up, err := s.connect(ctx)
+		s.counters.state.Store(uint32(StateDown))
+		s.counters.session.Store(0)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if up {
+			failures = 0
+		}
+		wait := backoff(failures, s.rng)
+		log := s.config.Logger.Debug
+		if failures == 0 {
+			log = s.config.Logger.Warn // further failures are the same trouble
+		}
+		log("agentx master is not there", "addr", s.address.String(), "retry_in", wait, "err", err)
+		failures++
+		if await(ctx, s.address, wait) {
+			failures = 0
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// Stats reads the counters.
+func (s *Subagent) Stats() Stats { return s.counters.read() }
+
+// UpTime is the master's sysUpTime at now, in hundredths of a second, as it
+// told it when the session was opened: what a sysUpTime.0 in a notification or
+// a TimeStamp in a table counts from. false where there is no session.
+func (s *Subagent) UpTime(now time.Time) (hundredths uint32, ok bool) {
+	l := s.live.Load()
+	if l == nil {
+		return 0, false
+	}
+	return l.upTime + uint32(now.Sub(l.at)/(10*time.Millisecond)), true
+}
+
+// Notify has the master send a notification. The first variable must be
+// snmpTrapOID.0, or sysUpTime.0 and then snmpTrapOID.0 (RFC 2741 section
+// 6.2.10); without sysUpTime.0 the master adds its own. nil means that the
+// master has accepted it, not that anybody has received it. The error is
+// ErrNotConnected, ErrLost, ErrBusy, the pdu.Error of a master that refuses,
+// or that of ctx, which should have a deadline.
+func (s *Subagent) Notify(ctx context.Context, variables []smi.Variable) error {
+	if err := checkNotification(variables); err != nil {
+		return err
+	}
+	l := s.live.Load()
+	if l == nil {
+		return ErrNotConnected
+	}
+	if err := s.request(ctx, l.session, &pdu.Notify{Variables: variables}); err != nil {
+		return err
+	}
+	s.counters.notifications.Add(1)
+	return nil
+}
+
+// ErrNotification says that a notification does not begin as it must.
+var ErrNotification = errors.New("a notification must begin with snmpTrapOID.0, or sysUpTime.0 and snmpTrapOID.0")
+
+func checkNotification(variables []smi.Variable) error {
+	sysUpTime := smi.OID{1, 3, 6, 1, 2, 1, 1, 3, 0}
+	snmpTrapOID := smi.OID{1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}
+	if len(variables) > 0 && variables[0].Name.Compare(sysUpTime) == 0 {
+		variables = variables[1:]
+	}
+	if len(variables) == 0 || variables[0].Name.Compare(snmpTrapOID) != 0 ||
+		variables[0].Value.Type != smi.TypeObjectIdentifier {
+		return ErrNotification
+	}
+	return nil
+}
+
+// connect makes one connection and serves it to its end. up tells whether it
+// came as far as being registered.
+func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
+	s.counters.state.Store(uint32(StateConnecting))
+	conn, err := s.dial(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.counters.fault(FaultDial)
+		}
+		return false, fmt.Errorf("dial %v: %w", s.address, err)
+	}
+	walks := newWalks(s.config.Tables, s.config.Hold)
+	session := newSession(conn, walks, &s.counters, s.flags)
+	defer session.end()
+	upTime, err := s.open(ctx, session)
+	if err != nil {
+		s.part(ctx, session, err)
+		return false, err
+	}
+	s.counters.sessions.Add(1)
+	s.counters.state.Store(uint32(StateUp))
+	s.live.Store(&live{session: session, upTime: upTime, at: time.Now()})
+	defer s.live.Store(nil)
+	s.config.Logger.Info("serving an agentx master", "addr", s.address.String(), "session", session.wireID())
+	err = s.keep(ctx, session, walks)
+	s.part(ctx, session, err)
+	return true, err
+}
+
+// open opens the session and registers everything. It returns the master's
+// sysUpTime.
+func (s *Subagent) open(ctx context.Context, session *session) (upTime uint32, err error) {
+	opened, err := s.ask(ctx, session, &pdu.Open{
+		Timeout: s.config.timeoutSeconds(), ID: s.config.ID, Description: s.config.Description,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("open: %w", err)
+	}
+	session.id.Store(int64(opened.session))
+	s.counters.session.Store(opened.session)
+	for _, caps := range s.config.Caps {
+		err := s.request(ctx, session, &pdu.AddAgentCaps{ID: caps.ID, Description: caps.Description})
+		var refused pdu.Error
+		if errors.As(err, &refused) {
+			// A row of sysORTable is missing then; the numbers can be served.
+			s.config.Logger.Warn("the master refuses agent capabilities", "id", caps.ID.String(), "err", err)
+		} else if err != nil {
+			return 0, fmt.Errorf("add agent caps %v: %w", caps.ID, err)
+		}
+	}
+	for _, subtree := range s.config.Subtrees {
+		if err := s.request(ctx, session, &pdu.Register{
+			Timeout: s.config.timeoutSeconds(), Priority: s.config.Priority, Subtree: subtree,
+		}); err != nil {
+			return 0, fmt.Errorf("register %v: %w", subtree, err)
+		}
+	}
+	return opened.UpTime, nil
+}
+
+// keep pings until the session ends or ctx is done.
+func (s *Subagent) keep(ctx context.Context, session *session, walks *walks) error {
+	ticker := time.NewTicker(pingEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-session.done:
+			return session.cause
+		case now := <-ticker.C:
+			walks.expire(now)
+			if err := s.request(ctx, session, &pdu.Ping{}); err != nil {
+				return fmt.Errorf("ping: %w", err)
+			}
+		}
+	}
+}
+
+// part takes leave of the master, which is told why, and counts how it came to
+// that where it was not ctx.
+func (s *Subagent) part(ctx context.Context, session *session, err error) {
+	select {
+	case <-session.done:
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, errClosed):
+			s.counters.fault(FaultClosed)
+		case !errors.Is(err, pdu.ErrVersion) && !errors.Is(err, pdu.ErrLength): // counted by the reader
+			s.counters.fault(FaultLost)
+		}
+		return
+	default:
+	}
+	reason := pdu.ReasonOther
+	switch {
+	case ctx.Err() != nil:
+		reason = pdu.ReasonShutdown
+	case errors.Is(err, errTimeout):
+		reason = pdu.ReasonTimeouts
+	}
+	// ctx may be done already: leaving has a time of its own.
+	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
+	defer cancel()
+	_, _ = session.ask(leaving, &pdu.Close{Reason: reason}) // the connection ends in any case
+}
+
+// request is ask for PDUs of whose Response only the error counts.
+func (s *Subagent) request(ctx context.Context, session *session, body pdu.Body) error {
+	_, err := s.ask(ctx, session, body)
+	return err
+}
+
+// ask sends body and waits for the Response, at most answerWithin. An error
+// in the Response is returned as a pdu.Error.
+func (s *Subagent) ask(ctx context.Context, session *session, body pdu.Body) (response, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerWithin, errTimeout)
+	defer cancel()
+	got, err := session.ask(ctx, body)
+	switch {
+	case errors.Is(err, errTimeout):
+		s.counters.fault(FaultTimeout)
+		return got, err
+	case err != nil:
+		return got, err
+	case got.Error != pdu.NoError:
+		s.counters.fault(FaultRefused)
+		return got, got.Error
+	}
+	return got, nil
+}

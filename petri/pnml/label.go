@@ -63,8 +63,7 @@ func (n *netReader) label(e *element) (label, error) {
 				n.refuse(value.pos, "a marking of token values, a high-level net; expected a number of tokens")
 				return n.skip()
 			})
-		}
-		if c.name == "structure" {
+		case c.name == "structure":
 			return n.highLevel(c)
 		}
 		l.other = l.other || c.name != "graphics" && c.name != "toolspecific"

@@ -8,11 +8,12 @@ import (
 	"io"
 )
 
-// Limits bound what Read takes from one file. A zero field means its default.
+// Limits bound what Read takes from one file. A field that is not positive
+// means its default.
 type Limits struct {
 	Bytes int64 // length of the file
 	Token int   // bytes of one tag, one text or one comment
-	Depth int   // elements inside each other
+	Depth int   // elements inside each other, at most 100000
 	Nodes int   // places, transitions, arcs and references, over all nets
 	Nets  int   // nets in the file
 }
@@ -27,14 +28,17 @@ func DefaultLimits() Limits {
 // beyond a limit.
 var ErrLimit = errors.New("beyond a limit")
 
+// maxDepth keeps the reader's own recursion far from the end of the stack.
+const maxDepth = 100_000
+
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits()
 	return Limits{
-		Bytes: cmp.Or(l.Bytes, d.Bytes),
-		Token: cmp.Or(l.Token, d.Token),
-		Depth: cmp.Or(l.Depth, d.Depth),
-		Nodes: cmp.Or(l.Nodes, d.Nodes),
-		Nets:  cmp.Or(l.Nets, d.Nets),
+		Bytes: cmp.Or(max(l.Bytes, 0), d.Bytes),
+		Token: cmp.Or(max(l.Token, 0), d.Token),
+		Depth: min(cmp.Or(max(l.Depth, 0), d.Depth), maxDepth),
+		Nodes: cmp.Or(max(l.Nodes, 0), d.Nodes),
+		Nets:  cmp.Or(max(l.Nets, 0), d.Nets),
 	}
 }
 
@@ -61,7 +65,7 @@ func (s *source) Read(p []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
-	if int64(len(p)) > s.left+1 {
+	if int64(len(p))-1 > s.left {
 		p = p[:s.left+1]
 	}
 	n, err := s.r.Read(p)

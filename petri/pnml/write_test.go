@@ -33,8 +33,13 @@ func roundTrip(t testing.TB, n *petri.Net) []byte {
 	if err != nil {
 		t.Fatalf("reading what was written: %v\n%s", err, &first)
 	}
-	if len(f.Nets) != 1 || len(f.Warnings) != 0 {
-		t.Fatalf("%d nets, warnings %v", len(f.Nets), warningsOf(f))
+	if len(f.Nets) != 1 {
+		t.Fatalf("%d nets", len(f.Nets))
+	}
+	for _, w := range warningsOf(f) {
+		if !strings.Contains(w, "of an arc occurs twice") { // the net's own fault
+			t.Errorf("what was written is read with the warning %s", w)
+		}
 	}
 	if diff := cmp.Diff(n, f.Nets[0], sameNet); diff != "" {
 		t.Errorf("read back -want +got\n%s", diff)

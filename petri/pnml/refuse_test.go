@@ -4,6 +4,7 @@ package pnml
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,14 @@ func faultLines(t *testing.T, xml string) []string {
 		t.Errorf("no *petri.Fault in the chain of %v", err)
 	}
 	return strings.Split(err.Error(), "\n")
+}
+
+func attributes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " a%d=''", i)
+	}
+	return b.String()
 }
 
 func TestReadRefuses(t *testing.T) {
@@ -82,6 +91,7 @@ func TestReadRefuses(t *testing.T) {
 		{"an arc into another net", `<pnml><net id="a"><place id="p"/></net><net id="b"><transition id="t"/><arc id="x" source="p" target="t"/></net></pnml>`,
 			[]string{`f:1:72: arc "x" starts at "p", which is no place or transition of net "b"`}},
 		{"an attribute twice", `<pnml><net id="n" id="m"/></pnml>`, []string{`f:1:7: <net> has the attribute id twice; expected it once`}},
+		{"more attributes than any tool writes", net("<place" + attributes(maxAttrs+1) + "/>"), []string{`f:1:32: <place> with 65 attributes; expected at most 64`}},
 
 		{"a reference to nowhere", net(`<referencePlace id="r" ref="x"/><referencePlace id="s" ref="r"/>`), []string{`f:1:32: reference "r" refers to "x", which is no node of the net`}},
 		{"a reference to itself", net(`<referencePlace id="r" ref="r"/>`), []string{`f:1:32: reference "r" refers to itself, at once or over others; expected it to end at a node`}},
@@ -190,7 +200,7 @@ func TestReadBoundsFaults(t *testing.T) {
 }
 
 func TestReadShortensWhatItQuotes(t *testing.T) {
-	got := faultLines(t, net(`<place id="p" marking="`+strings.Repeat("ä", 10_000)+`"/>`))
+	got := faultLines(t, net(`<place id="p" marking="x`+strings.Repeat("ä", 10_000)+`"/>`))
 	if len(got[0]) > 300 || !strings.Contains(got[0], `ää…"`) {
 		t.Errorf("%d bytes: %.200s", len(got[0]), got[0])
 	}

@@ -62,8 +62,8 @@ func (d *Decoder) DecodeMsg(subjects Subjects, msg *nats.Msg, into *Snapshot) er
 // memory; after an error into holds nothing of use. Nothing in it refers to
 // payload.
 //
-// Age ladders are cut for SentAt. Indices in stuck tokens and blocks are
-// checked against the bounds only: see Snapshot.Fits.
+// Age ladders are cut for SentAt. Indices are checked against MaxRows, not
+// against the net, which is not known here.
 func (d *Decoder) Decode(payload []byte, into *Snapshot) error {
 	if len(payload) > MaxMessage {
 		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)

@@ -183,16 +183,21 @@ func (e *Encoder) fillStuck(s *Snapshot) {
 		if len(tokens) == 0 {
 			continue
 		}
-		o := e.stuck.next()
-		o.Place, o.Tokens = uint32(i), o.Tokens[:0]
+		place := uint32(i)
 		if !s.Full {
-			o.Place = s.PlaceIndex[i]
+			place = s.PlaceIndex[i]
 		}
-		for _, t := range tokens {
-			o.Tokens = append(o.Tokens, e.token(t))
-		}
-		w.Stuck = append(w.Stuck, o)
+		w.Stuck = append(w.Stuck, e.oldest(place, tokens))
 	}
+}
+
+func (e *Encoder) oldest(place uint32, tokens []stats.Token) *wire.OldestTokens {
+	o := e.stuck.next()
+	o.Place, o.Tokens = place, o.Tokens[:0]
+	for _, t := range tokens {
+		o.Tokens = append(o.Tokens, e.token(t))
+	}
+	return o
 }
 
 func (e *Encoder) token(t stats.Token) *wire.Token {

@@ -3,7 +3,6 @@
 package telemetry
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/pnagent/pnagent/stats"
@@ -38,49 +37,12 @@ type Snapshot struct {
 	// What does not fit one message comes as several sparse ones that list every
 	// row between them: a reader that starts late, or that missed a message, is
 	// complete again once it has heard every row, or a full snapshot.
+	//
+	// A Decoder does not know the net: whether a full table has as many rows as
+	// the net, and whether indices lie in it, is for the reader to check.
 	PlaceIndex      []uint32
 	TransitionIndex []uint32
 	Rows            stats.Rows
-}
-
-// Fits checks that the snapshot is one of a net of the given size: a full table
-// has as many rows as the net, and every index names something in the net. A
-// Decoder cannot check this: it does not know the net. The error is BadColumns
-// or BadIndex.
-func (s *Snapshot) Fits(places, transitions int) error {
-	if err := fitRows("places", len(s.Rows.Places), s.PlaceIndex, s.Full, places); err != nil {
-		return err
-	}
-	if err := fitRows("transitions", len(s.Rows.Transitions), s.TransitionIndex, s.Full, transitions); err != nil {
-		return err
-	}
-	for i := range s.Rows.Places {
-		for _, t := range s.Rows.Places[i].Stuck {
-			for _, w := range t.Waits {
-				if int(w.Transition) >= transitions || int(w.Place) >= places {
-					return fmt.Errorf("%w: wait for transition %d, place %d, in a net of %d and %d",
-						BadIndex, w.Transition, w.Place, transitions, places)
-				}
-			}
-		}
-	}
-	for _, b := range s.Rows.Blocks {
-		if int(b.Transition) >= transitions || int(b.Place) >= places {
-			return fmt.Errorf("%w: block of transition %d, place %d, in a net of %d and %d",
-				BadIndex, b.Transition, b.Place, transitions, places)
-		}
-	}
-	return nil
-}
-
-func fitRows(table string, rows int, index []uint32, full bool, size int) error {
-	if full && rows != 0 && rows != size {
-		return fmt.Errorf("%w: %d rows of %s, of %d", BadColumns, rows, table, size)
-	}
-	if n := len(index); n > 0 && int(index[n-1]) >= size {
-		return fmt.Errorf("%w: row %d of %s, of %d", BadIndex, index[n-1], table, size)
-	}
-	return nil
 }
 
 // Definition is a net's definition as it goes over the wire: PNML, known by

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// DefaultInterval is the time between two snapshots of a net.
+const DefaultInterval = time.Second
+
+// maxJitter is how long, at most, an answer to a question is put off, so that
+// the sources of a large installation do not all answer at once.
+const maxJitter = 500 * time.Millisecond
+
+// Net is a net that a source runs.
+type Net struct {
+	ID          string
+	PNML        []byte // its definition: collectors know the net by the digest of these bytes
+	Places      int
+	Transitions int
+	Region      string // set where a region can move between processes
+	Fence       uint64 // of two sources for one region the higher is right
+}
+
+// Config is what a Publisher publishes, and where.
+type Config struct {
+	Conn     *nats.Conn // not closed by the Publisher
+	Subjects Subjects
+	Source   string // unique in the subject space
+	Nets     []Net
+	Interval time.Duration // 0 is DefaultInterval
+
+	// Rows fills in the rows of Nets[net] as of now (microseconds since the Unix
+	// epoch): into arrives as zeros of the net's size, Columns included. What
+	// is put into it must not be changed afterwards. An error, or a wait, keeps
+	// this net silent; nothing is made up. It is called by one goroutine at a
+	// time, never by one that fires transitions.
+	Rows func(net int, now int64, into *stats.Rows) error
+
+	// Oldest returns the oldest tokens of a place of Nets[net], oldest first and
+	// at most limit, for people who ask. It is called by goroutines of the
+	// connection. Nil if the engine cannot tell.
+	Oldest func(net, place, limit int) ([]stats.Token, error)
+
+	// LastEpoch is the epoch of the process before this one, where it is known:
+	// the new one is later even if the clock was set back.
+	LastEpoch int64
+
+	Log *slog.Logger
+}
+
+// Publisher publishes the rows of a source's nets in regular snapshots and
+// answers what collectors ask. It never waits for the engine's hot path nor
+// makes it wait, and it does not mind that NATS is away: rows are cumulative,
+// so the first full snapshot after a reconnect makes up for all that was not
+// sent. It is safe for concurrent use.
+type Publisher struct {
+	cfg   Config
+	epoch int64
+	wire  link
+	log   *slog.Logger
+	feeds []*feed
+	wants []atomic.Bool // nets of which a full snapshot was asked for
+	asked chan struct{}
+	stop  chan struct{}
+	done  chan struct{}
+	once  sync.Once
+
+	service *service // what was subscribed to; nil without a NATS connection
+
+	reconnects uint64 // as of the last tick; of the goroutine
+	failing    []bool // nets whose failure is logged already; of the goroutine
+
+	messages, bytes, failures, missed atomic.Uint64
+}
+
+// link is what the Publisher needs of a connection.
+type link interface {
+	publish(subject string, payload []byte) error
+	// state returns whether the connection is up and how often it was made anew.
+	state() (up bool, reconnects uint64)
+	// limit returns how many bytes a message may have.
+	limit() int
+}
+
+// PublisherStats is what a Publisher did, cumulative since its start.
+type PublisherStats struct {
+	Messages uint64 `json:"messages"` // snapshots published
+	Bytes    uint64 `json:"bytes"`    // of them
+	Errors   uint64 `json:"errors"`   // times that a net's rows could not be had or published
+	Missed   uint64 `json:"missed"`   // times that a net's rows were due while NATS was away
+}
+
+// Start begins to publish, at once and then every interval, and returns. The
+// connection may be down. Errors are about the configuration, or about a
+// definition that is too large for the server (TooLarge).
+func Start(cfg Config) (*Publisher, error) {
+	if cfg.Conn == nil {
+		return nil, fmt.Errorf("publish as source %q: no connection", cfg.Source)
+	}
+	p, err := newPublisher(cfg, natsLink{cfg.Conn}, time.Now().UnixMicro())
+	if err != nil {
+		return nil, fmt.Errorf("publish as source %q: %w", cfg.Source, err)
+	}
+	if p.service, err = p.serve(); err != nil {
+		return nil, fmt.Errorf("publish as source %q: %w", cfg.Source, err)
+	}
+	go p.run()
+	return p, nil
+}
+
+func newPublisher(cfg Config, wire link, now int64) (*Publisher, error) {
+	if cfg.Interval == 0 {
+		cfg.Interval = DefaultInterval
+	}
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	p := &Publisher{
+		cfg: cfg, epoch: max(now, cfg.LastEpoch+1), wire: wire, log: cfg.Log, wants: make([]atomic.Bool, len(cfg.Nets)), failing: make([]bool, len(cfg.Nets)),
+		asked: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	for i := range cfg.Nets {
+		n := &cfg.Nets[i]
+		p.feeds = append(p.feeds, &feed{size: [2]int{n.Places, n.Transitions}, head: Snapshot{
+			Source: cfg.Source, Epoch: p.epoch, Interval: cfg.Interval, Net: n.ID, Digest: Digest(n.PNML),
+			Region: n.Region, Fence: n.Fence,
+		}})
+	}
+	_, p.reconnects = wire.state()
+	return p, nil
+}
+
+func (c *Config) check() error {
+	if err := CheckName(c.Source); err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	if c.Interval < time.Millisecond || c.Interval > MaxInterval {
+		return fmt.Errorf("interval of %v: from a millisecond to %v", c.Interval, MaxInterval)
+	}
+	if len(c.Nets) == 0 || c.Rows == nil || c.Log == nil {
+		return errors.New("nets, rows and a log are needed")
+	}
+	seen := map[string]bool{}
+	for i := range c.Nets {
+		n := &c.Nets[i]
+		if err := errors.Join(CheckName(n.ID), checkText(n.Region)); err != nil {
+			return fmt.Errorf("net %d: %w", i, err)
+		}
+		if len(n.PNML) == 0 {
+			return fmt.Errorf("net %q has no definition", n.ID)
+		}
+		if n.Places < 0 || n.Places > MaxRows || n.Transitions < 0 || n.Transitions > MaxRows {
+			return fmt.Errorf("net %q: %w: %d places and %d transitions, of at most %d", n.ID, TooMany, n.Places, n.Transitions, MaxRows)
+		}
+		if seen[n.ID] {
+			return fmt.Errorf("net %q is there twice", n.ID)
+		}
+		seen[n.ID] = true
+	}
+	return nil
+}
+
+// Epoch returns the start of this process as snapshots tell it. An engine that
+// keeps it gives it to the next process as LastEpoch.
+func (p *Publisher) Epoch() int64 { return p.epoch }
+
+// Stats returns what was done so far.
+func (p *Publisher) Stats() PublisherStats {
+	return PublisherStats{Messages: p.messages.Load(), Bytes: p.bytes.Load(), Errors: p.failures.Load(), Missed: p.missed.Load()}
+}
+
+// Close publishes a last full snapshot of every net as its bye, stops answering
+// and waits, as long as the context lets it, until the server has all of it.
+// The error tells what could not be said.
+func (p *Publisher) Close(ctx context.Context) error {
+	p.once.Do(func() { close(p.stop) })
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return fmt.Errorf("close source %q: last snapshots: %w", p.cfg.Source, ctx.Err())
+	}
+	if p.service == nil {
+		return nil
+	}
+	if err := p.service.close(ctx); err != nil {
+		return fmt.Errorf("close source %q: %w", p.cfg.Source, err)
+	}
+	return nil
+}
+
+// ask makes the next snapshot of a net a full one, and soon.
+func (p *Publisher) ask(net int) {
+	p.wants[net].Store(true)
+	select {
+	case p.asked <- struct{}{}:
+	default:
+	}
+}
+
+// run publishes until Close.
+func (p *Publisher) run() {
+	defer close(p.done)
+	due, answer := time.Now(), time.Time{} // next regular snapshots; answers to who asked, if any
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.stop:
+			p.publishAll(true)
+			return
+		case <-p.asked:
+			if answer.IsZero() {
+				answer = time.Now().Add(rand.N(min(p.cfg.Interval/2, maxJitter)))
+			}
+		case <-timer.C:
+			now := time.Now()
+			if !now.Before(due) {
+				p.publishAll(false)
+				for !now.Before(due) {
+					due = due.Add(p.cfg.Interval)
+				}
+			} else if !answer.IsZero() && !now.Before(answer) {
+				p.publishAsked()
+			}
+			if !now.Before(answer) {
+				answer = time.Time{}
+			}
+		}
+		next := due
+		if !answer.IsZero() && answer.Before(due) {
+			next = answer
+		}
+		timer.Reset(time.Until(next))
+	}
+}
+
+// publishAsked publishes the nets that somebody asked for.
+func (p *Publisher) publishAsked() {
+	for i := range p.feeds {
+		if p.wants[i].Load() {
+			p.publish(i, false)
+		}
+	}
+}
+
+func (p *Publisher) publishAll(bye bool) {
+	for i := range p.feeds {
+		p.publish(i, bye)
+	}
+}
+
+// publish publishes one net, or counts that it could not.
+func (p *Publisher) publish(net int, bye bool) {
+	up, reconnects := p.wire.state()
+	if reconnects != p.reconnects {
+		p.reconnects = reconnects
+		p.lose()
+	}
+	if !up {
+		// Not handed to the connection, which would keep it: old rows are of no
+		// use to anybody once there are newer ones.
+		p.lose()
+		p.missed.Add(1)
+		return
+	}
+	err := p.say(net, bye)
+	if err != nil {
+		p.failures.Add(1)
+		if !p.failing[net] {
+			p.log.Error("publish snapshot", "source", p.cfg.Source, "err", err)
+		}
+	}
+	p.failing[net] = err != nil
+}
+
+// lose makes every next snapshot a full one.
+func (p *Publisher) lose() {
+	for _, f := range p.feeds {
+		f.inStep = false
+	}
+}
+
+func (p *Publisher) say(net int, bye bool) error {
+	f, now := p.feeds[net], time.Now().UnixMicro()
+	full := p.wants[net].Swap(false)
+	if err := p.cfg.Rows(net, now, f.blank()); err != nil {
+		f.inStep = false
+		return fmt.Errorf("rows of net %q: %w", f.head.Net, err)
+	}
+	subject := p.cfg.Subjects.Snapshot(f.head.Net, f.head.Source)
+	if bye {
+		subject = p.cfg.Subjects.Bye(f.head.Net, f.head.Source)
+	}
+	return f.say(now, full, bye, p.wire.limit(), func(payload []byte) error {
+		if err := p.wire.publish(subject, payload); err != nil {
+			return err
+		}
+		p.messages.Add(1)
+		p.bytes.Add(uint64(len(payload)))
+		return nil
+	})
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// ServiceName is the name under which a source is found by NATS' service
+// conventions ($SRV.PING, $SRV.INFO, $SRV.STATS), and ServiceVersion the
+// version of the wire that it speaks.
+const (
+	ServiceName    = "petrinet-source"
+	ServiceVersion = "1.0.0"
+)
+
+// Of a request for a place's oldest tokens.
+const (
+	maxRequest   = 4 << 10 // bytes
+	defaultLimit = 100     // tokens
+	maxLimit     = 1000
+)
+
+// closeTimeout is how long the server may take to confirm the last messages if
+// the context of Close does not say.
+const closeTimeout = 5 * time.Second
+
+// natsLink is a NATS connection.
+type natsLink struct{ nc *nats.Conn }
+
+func (l natsLink) publish(subject string, payload []byte) error {
+	return l.nc.Publish(subject, payload)
+}
+
+func (l natsLink) state() (bool, uint64) { return l.nc.IsConnected(), l.nc.Stats().Reconnects }
+
+// limit is the server's, which is not known before the first connection.
+func (l natsLink) limit() int {
+	if n := l.nc.MaxPayload(); n > 0 {
+		return int(min(n, MaxMessage))
+	}
+	return MaxMessage
+}
+
+// service is what a source answers.
+type service struct {
+	nc    *nats.Conn
+	micro micro.Service
+	subs  []*nats.Subscription
+}
+
+// serve subscribes to everything that a source answers.
+func (p *Publisher) serve() (*service, error) {
+	meta := map[string]string{"source": p.cfg.Source, "epoch": strconv.FormatInt(p.epoch, 10), "prefix": p.cfg.Subjects.Prefix()}
+	s := &service{nc: p.cfg.Conn}
+	var err error
+	s.micro, err = micro.AddService(s.nc, micro.Config{
+		Name: ServiceName, Version: ServiceVersion, Description: "Petri nets that run in one process", Metadata: meta,
+		StatsHandler: func(*micro.Endpoint) any { return p.Stats() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = p.listen(s)
+	for i := range p.feeds {
+		if err == nil {
+			err = p.serveNet(i, s.micro)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.unsubscribe())
+	}
+	return s, nil
+}
+
+// listen subscribes to the questions that a snapshot answers.
+func (p *Publisher) listen(s *service) error {
+	hello, err := s.nc.Subscribe(p.cfg.Subjects.Hello(), func(*nats.Msg) {
+		for i := range p.feeds {
+			p.ask(i)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s.subs = append(s.subs, hello)
+	for i, f := range p.feeds {
+		full, err := s.nc.Subscribe(p.cfg.Subjects.Full(f.head.Net, f.head.Source), func(*nats.Msg) { p.ask(i) })
+		if err != nil {
+			return err
+		}
+		s.subs = append(s.subs, full)
+	}
+	return nil
+}
+
+// serveNet answers requests about one net. A definition is the same at every
+// source that has it, so one of them answers; tokens are the source's own.
+func (p *Publisher) serveNet(net int, s micro.Service) error {
+	head := &p.feeds[net].head
+	reply, encoding, err := pack(p.cfg.Nets[net].PNML, p.wire.limit())
+	if err != nil {
+		return fmt.Errorf("net %q: %w", head.Net, err)
+	}
+	meta := micro.WithEndpointMetadata(map[string]string{"net": head.Net, "digest": head.Digest})
+	err = s.AddEndpoint("definition", micro.HandlerFunc(func(req micro.Request) {
+		var opts []micro.RespondOpt
+		if encoding != "" {
+			opts = append(opts, micro.WithHeaders(micro.Headers{encodingHeader: {encoding}}))
+		}
+		p.replied(req, req.Respond(reply, opts...))
+	}), micro.WithEndpointSubject(p.cfg.Subjects.Definition(head.Net, head.Digest)), meta)
+	if err != nil || p.cfg.Oldest == nil {
+		return err
+	}
+	return s.AddEndpoint("instances", micro.HandlerFunc(func(req micro.Request) {
+		reply, code, err := p.oldest(net, req.Data())
+		if err != nil {
+			p.replied(req, req.Error(code, err.Error(), nil))
+			return
+		}
+		p.replied(req, req.Respond(reply, micro.WithHeaders(micro.Headers{ContentTypeHeader: {ContentTypeJSON}})))
+	}), micro.WithEndpointSubject(p.cfg.Subjects.Instances(head.Net, head.Source)), micro.WithEndpointQueueGroupDisabled(), meta)
+}
+
+// replied logs an answer that could not be sent; NATS' service counts it.
+func (p *Publisher) replied(req micro.Request, err error) {
+	if err != nil {
+		p.log.Warn("answer request", "source", p.cfg.Source, "subject", req.Subject(), "err", err)
+	}
+}
+
+// oldestRequest asks for the oldest tokens of a place.
+type oldestRequest struct {
+	Digest string `json:"digest"` // of the definition that place is an index of
+	Place  int    `json:"place"`
+	Limit  int    `json:"limit"` // tokens; 0 is 100, at most 1000
+}
+
+// oldest answers a request for the oldest tokens of a place: as JSON, in the
+// form of a snapshot's OldestTokens. An error comes with its code, as in HTTP.
+func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, err error) {
+	head, places := &p.feeds[net].head, p.cfg.Nets[net].Places
+	var req oldestRequest
+	if len(request) > maxRequest {
+		return nil, "413", fmt.Errorf("request of %d bytes, of at most %d", len(request), maxRequest)
+	}
+	if err := json.Unmarshal(request, &req); err != nil {
+		return nil, "400", fmt.Errorf("request is not json: %w", err)
+	}
+	switch {
+	case req.Digest != head.Digest:
+		return nil, "409", fmt.Errorf("net %q runs with definition %s", head.Net, head.Digest)
+	case req.Place < 0 || req.Place >= places:
+		return nil, "404", fmt.Errorf("place %d, of %d", req.Place, places)
+	case req.Limit < 0 || req.Limit > maxLimit:
+		return nil, "400", fmt.Errorf("limit of %d tokens, of at most %d", req.Limit, maxLimit)
+	case req.Limit == 0:
+		req.Limit = defaultLimit
+	}
+	tokens, err := p.cfg.Oldest(net, req.Place, req.Limit)
+	if err != nil {
+		return nil, "500", err
+	}
+	var enc Encoder
+	out := enc.oldest(uint32(req.Place), tokens[:min(len(tokens), req.Limit)])
+	if reply, err = (protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}).Marshal(out); err != nil {
+		return nil, "500", err
+	}
+	if limit := p.wire.limit() - replyOverhead; len(reply) > limit {
+		return nil, "413", fmt.Errorf("%d tokens take %d bytes, of at most %d: ask for fewer", len(tokens), len(reply), limit)
+	}
+	return reply, "", nil
+}
+
+// close stops answering and waits until the server has everything.
+func (s *service) close(ctx context.Context) error {
+	err := s.unsubscribe()
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	if !s.nc.IsConnected() {
+		return errors.Join(err, nats.ErrDisconnected)
+	}
+	return errors.Join(err, s.nc.FlushWithContext(ctx))
+}
+
+func (s *service) unsubscribe() error {
+	err := s.micro.Stop()
+	for _, sub := range s.subs {
+		err = errors.Join(err, sub.Unsubscribe())
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+type checkCmd struct {
+	JSON  bool       `help:"Print one JSON object a net instead of text."`
+	Files []string   `arg:"" name:"net" help:"PNML files; - is standard input."`
+	Limit limitFlags `embed:""`
+}
+
+// checkedNet is what check says of one net.
+type checkedNet struct {
+	File        string   `json:"file"`
+	Net         string   `json:"net"`
+	Name        string   `json:"name,omitempty"`
+	Places      int      `json:"places"`
+	Transitions int      `json:"transitions"`
+	Arcs        int      `json:"arcs"`
+	Tokens      uint64   `json:"tokens"`
+	Findings    []string `json:"findings,omitempty"`
+}
+
+// Run reads every file, prints what is valid and returns what is not.
+func (c *checkCmd) Run(s streams) error {
+	var errs []error
+	for _, path := range c.Files {
+		file, err := readNet(path, s, c.Limit.limits())
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for i := range file.Warnings {
+			if !c.JSON {
+				fmt.Fprintln(s.out, "warning:", file.Warnings[i].Error())
+			}
+		}
+		for _, n := range file.Nets {
+			t, err := petri.Compile(n)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			c.print(s, summary(path, t))
+		}
+		if len(file.Nets) == 0 && !c.JSON {
+			fmt.Fprintf(s.out, "%s: no net\n", path)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func summary(path string, t *petri.Tables) *checkedNet {
+	n := t.Net
+	out := &checkedNet{File: path, Net: n.ID, Name: n.Name, Places: len(n.Places), Transitions: len(n.Transitions), Arcs: len(n.Arcs)}
+	for i := range n.Places {
+		out.Tokens += uint64(n.Places[i].Initial)
+	}
+	for _, f := range t.Findings() {
+		out.Findings = append(out.Findings, f.Error())
+	}
+	return out
+}
+
+func (c *checkCmd) print(s streams, n *checkedNet) {
+	if c.JSON {
+		line, _ := json.Marshal(n) // strings and numbers always marshal
+		fmt.Fprintf(s.out, "%s\n", line)
+		return
+	}
+	fmt.Fprintf(s.out, "%s: net %q: %s, %s, %s, %s\n", n.File, n.Net, count(uint64(n.Places), "place"),
+		count(uint64(n.Transitions), "transition"), count(uint64(n.Arcs), "arc"), count(n.Tokens, "token"))
+	for _, f := range n.Findings {
+		fmt.Fprintln(s.out, "note:", f)
+	}
+}
+
+func count(n uint64, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}

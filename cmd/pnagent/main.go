@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command pnagent shows where the tokens of running Petri nets are stuck, for
+// how long and why, over SNMP and to Prometheus. This package reads flags and
+// the configuration file and wires the rooms together; it has no logic of its
+// own. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// streams are what a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// cli is the command line.
+type cli struct {
+	LogLevel  string `name:"log.level" enum:"debug,info,warn,error" default:"info" help:"Least severe log messages to write: debug, info, warn or error."`
+	LogFormat string `name:"log.format" enum:"text,json" default:"text" help:"Form of log messages: text or json."`
+
+	Demo        demoCmd        `cmd:"" help:"Run everything in one process: engines with example nets, the sidecar, SNMP, metrics."`
+	Serve       serveCmd       `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
+	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
+	Check       checkCmd       `cmd:"" help:"Read nets and say what is in them and what is wrong with them."`
+	Play        playCmd        `cmd:"" help:"Play the token game of one net on standard input and output."`
+	Mib         mibCmd         `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
+	Dump        dumpCmd        `cmd:"" help:"Print the sidecar's current view as JSON."`
+	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file of serve."`
+	Version     versionCmd     `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// usageError is an error in how the command was called.
+type usageError struct{ error }
+
+// run runs one command and returns its exit code.
+func run(ctx context.Context, args []string, s streams) (code int) {
+	var c cli
+	exited := false
+	parser, err := kong.New(&c,
+		kong.Name("pnagent"),
+		kong.Description("Shows where tokens of running Petri nets are stuck, for how long and why, and how fast transitions fire."),
+		kong.Writers(s.out, s.err),
+		kong.Exit(func(status int) { exited, code = true, status }),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(s),
+	)
+	if err != nil {
+		fmt.Fprintln(s.err, "pnagent:", err)
+		return exitFailed
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	k, err := parser.Parse(args)
+	if exited { // help was asked for
+		return code
+	}
+	if err != nil {
+		fmt.Fprintf(s.err, "pnagent: %s; see pnagent --help\n", err)
+		return exitUsage
+	}
+	if err := k.Run(newLogger(s.err, c.LogLevel, c.LogFormat)); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintln(s.err, "pnagent:", line)
+		}
+		if errors.As(err, &usageError{}) {
+			return exitUsage
+		}
+		return exitFailed
+	}
+	return exitDone
+}
+
+func newLogger(w io.Writer, level, format string) *slog.Logger {
+	var l slog.Level
+	_ = l.UnmarshalText([]byte(level)) // the flag's enum allows only levels
+	opts := &slog.HandlerOptions{Level: l}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}

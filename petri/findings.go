@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package petri
+
+import "fmt"
+
+// Findings returns what a reader of the net may want to know: it is valid and
+// can be played, but probably does not say what was meant. In source order of
+// transitions, then places.
+func (t *Tables) Findings() []Fault {
+	var out []Fault
+	note := func(pos Pos, format string, args ...any) {
+		out = append(out, Fault{File: t.Net.File, Pos: pos, Msg: fmt.Sprintf(format, args...)})
+	}
+	used := make([]bool, t.Places())
+	for tr := range t.Transitions() {
+		n := &t.Net.Transitions[tr]
+		for _, e := range t.Effects(tr) {
+			used[e.Place] = true
+		}
+		for _, c := range t.Conds(tr) {
+			used[c.Place] = true
+			if c.Hi > 0 && c.Lo >= c.Hi {
+				note(n.Pos, "transition %q can never be enabled: place %q must hold at least %d tokens and fewer than %d",
+					n.ID, t.Net.Places[c.Place].ID, c.Lo, c.Hi)
+			}
+		}
+		switch {
+		case t.Source(tr) && len(t.Effects(tr)) == 0:
+			note(n.Pos, "transition %q has no arcs", n.ID)
+		case t.Source(tr):
+			note(n.Pos, "transition %q has no inputs: it fires only from outside or by a timer", n.ID)
+		}
+	}
+	for p, u := range used {
+		if !u {
+			note(t.Net.Places[p].Pos, "place %q has no arcs", t.Net.Places[p].ID)
+		}
+	}
+	return out
+}

@@ -25,9 +25,8 @@ const sysServices = 1<<(4-1) + 1<<(7-1)
 // sysUpTimeRow is the row of sysUpTime.0 in the table of the system group.
 const sysUpTimeRow = 2
 
-// systemTable lays out the system group. sysUpTime is put in for each packet;
-// sysORTable is there and has no rows, since what is served are no more than
-// the modules that the table's own conformance statements name.
+// systemTable lays out the system group. sysUpTime is put in for each packet.
+// sysORTable has its columns and no rows: no capabilities statement is claimed.
 func systemTable(s System) (*smi.Table, error) {
 	group := smi.OID{1, 3, 6, 1, 2, 1, 1}
 	var names, objects []smi.OID

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// assemble keeps a sparse snapshot of a source whose rows it cannot be added
+// to, until all rows of the source are heard or a full snapshot comes.
+func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) ([]Ask, error) {
+	if err := m.admit(n, s); err != nil {
+		return nil, err
+	}
+	m.note(n, s, msg, c, now)
+	s.unread, s.wants, s.pending = true, "", nil
+	if !s.parts.of(msg) {
+		s.parts = newAssembly(msg, c)
+	}
+	if full := s.parts.add(msg); full != nil {
+		s.parts = nil
+		if err := s.notFallen(full, c); err != nil {
+			return nil, err
+		}
+		n.take(s, full, c, now)
+		return s.asks(n.name, now), nil
+	}
+	return s.asks(n.name, now), nil
+}
+
+// await keeps a snapshot whose definition is not known, and has it asked for.
+func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
+	q, open := n.asked[msg.Digest]
+	if !open && m.asked >= m.limits.Definitions {
+		return nil, reject(TooManyDefinitions, "%d are being asked for", m.asked)
+	}
+	if err := m.admit(n, s); err != nil {
+		return nil, err
+	}
+	m.note(n, s, msg, nil, now)
+	var asks []Ask
+	if !open {
+		q = &question{wait: firstWait, next: now + firstWait}
+		n.asked[msg.Digest] = q
+		m.asked++
+		asks = []Ask{{Net: n.name, Digest: msg.Digest}}
+	}
+	s.unread, s.parts = true, nil
+	same := s.pending != nil && s.pending.Epoch == msg.Epoch && s.pending.Digest == msg.Digest
+	switch s.wants = msg.Digest; {
+	case msg.Full:
+		s.pending, s.pendedAt = clone(msg), now
+		return asks, nil
+	case !same:
+		s.pending = nil
+		if msg.Bye {
+			n.leave(s, now)
+		}
+	case msg.Bye:
+		s.pending.Bye = true
+	}
+	return asks, reject(UnknownDigest, "the definition %s is not known yet", msg.Digest)
+}
+
+// Define takes in the definition of a net that has a digest, and the snapshots
+// that waited for it. A definition with the digest "" is one that no source
+// has named; its net is shown without sources. The error has a
+// telemetry.Reason.
+func (m *Merger) Define(digest string, def *petri.Net, now int64) ([]Ask, error) {
+	n := m.net(def.ID)
+	if _, known := n.known[digest]; known && digest != "" {
+		return nil, nil
+	}
+	err := n.define(digest, def, &m.limits)
+	if err == nil {
+		err = m.admitNet(n)
+	}
+	if err != nil {
+		if q := n.asked[digest]; q != nil {
+			q.wait, q.next = longestWait, now+longestWait
+		}
+		m.counted = true
+		m.count(err)
+		return nil, err
+	}
+	if n.since == 0 {
+		n.since = now
+	}
+	m.closeQuestion(n, digest)
+	var asks []Ask
+	for _, s := range slices.Clone(n.order) {
+		if digest != "" && s.wants == digest {
+			asks = append(asks, m.settle(n, s, n.known[digest], now)...)
+		}
+	}
+	return asks, nil
+}
+
+// settle takes the snapshot that waited for a definition.
+func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
+	msg := s.pending
+	s.wants, s.pending, m.touched = "", nil, true
+	if msg == nil {
+		return s.asks(n.name, now)
+	}
+	err := fits(msg, c)
+	if err == nil {
+		err = n.checkFence(msg, &m.limits)
+	}
+	if err == nil {
+		err = s.notFallen(msg, c)
+	}
+	if err != nil {
+		m.counted = true
+		m.count(err)
+		return s.asks(n.name, now)
+	}
+	n.take(s, msg, c, s.pendedAt)
+	if !msg.Bye && s.seq != msg.Seq {
+		s.unheard = newCover(c) // sparse ones that came since are lost
+	}
+	return s.asks(n.name, now)
+}
+
+func (m *Merger) closeQuestion(n *net, digest string) {
+	if _, open := n.asked[digest]; open {
+		delete(n.asked, digest)
+		m.asked--
+	}
+}

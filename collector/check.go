@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// fits returns an error unless the message's rows are those of its definition.
+// A source that knows no column of a table leaves the whole table out.
+func fits(msg *telemetry.Snapshot, c *columns) error {
+	r, places, transitions := &msg.Rows, len(c.places), len(c.transitions)
+	if msg.Full && (wrongSize(len(r.Places), places) || wrongSize(len(r.Transitions), transitions)) {
+		return reject(WrongSize, "%d places and %d transitions, for %d and %d of the definition",
+			len(r.Places), len(r.Transitions), places, transitions)
+	}
+	if !msg.Full && (beyond(msg.PlaceIndex, places) || beyond(msg.TransitionIndex, transitions)) {
+		return reject(WrongSize, "an index beyond the %d places and %d transitions of the definition", places, transitions)
+	}
+	outside := func(transition, place int32) bool {
+		return int(transition) >= transitions || int(place) >= places
+	}
+	if slices.ContainsFunc(r.Blocks, func(b stats.Block) bool { return outside(b.Transition, b.Place) }) {
+		return reject(WrongSize, "a block outside the %d places and %d transitions of the definition", places, transitions)
+	}
+	for i := range r.Places {
+		for _, t := range r.Places[i].Stuck {
+			if slices.ContainsFunc(t.Waits, func(w stats.Wait) bool { return outside(w.Transition, w.Place) }) {
+				return reject(WrongSize, "a stuck token waits outside the %d places and %d transitions of the definition", places, transitions)
+			}
+		}
+	}
+	return nil
+}
+
+func wrongSize(rows, defined int) bool { return rows != 0 && rows != defined }
+
+// beyond reports whether rising indices leave a table of n rows.
+func beyond(index []uint32, n int) bool {
+	return len(index) > 0 && int64(index[len(index)-1]) >= int64(n)
+}
+
+// fell returns an error if a counter of the message is below what the same
+// process said before.
+func (t *taking) fell() error {
+	given := t.msg.Rows.Columns
+	for i := range t.msg.Rows.Places {
+		if u := int(t.placeAt(i)); u < len(t.rows.Places) {
+			if what := placeFell(&t.rows.Places[u], &t.msg.Rows.Places[i], given); what != "" {
+				return reject(CounterFell, "%s of place %d", what, u)
+			}
+		}
+	}
+	for i := range t.msg.Rows.Transitions {
+		if u := int(t.transitionAt(i)); u < len(t.rows.Transitions) {
+			if what := transitionFell(&t.rows.Transitions[u], &t.msg.Rows.Transitions[i], given); what != "" {
+				return reject(CounterFell, "%s of transition %d", what, u)
+			}
+		}
+	}
+	old, next := t.rows.Net, t.msg.Rows.Net
+	if given.Has(stats.ColInstances) &&
+		(next.Created < old.Created || next.Finished < old.Finished || next.Failed < old.Failed) {
+		return reject(CounterFell, "instances created, finished or failed")
+	}
+	return nil
+}
+
+func placeFell(old, next *stats.Place, given stats.Columns) string {
+	switch {
+	case given.Has(stats.ColArrivals) && next.Arrivals < old.Arrivals:
+		return "arrivals"
+	case given.Has(stats.ColDepartures) && next.Departures < old.Departures:
+		return "departures"
+	case given.Has(stats.ColDwell) && histogramFell(&old.Dwell, &next.Dwell):
+		return "dwell"
+	}
+	return ""
+}
+
+func transitionFell(old, next *stats.Transition, given stats.Columns) string {
+	switch {
+	case given.Has(stats.ColFirings) && next.Firings < old.Firings:
+		return "firings"
+	case given.Has(stats.ColFailures) &&
+		(next.Failures < old.Failures || next.Retries < old.Retries || next.Cancels < old.Cancels):
+		return "failures, retries or cancels"
+	case given.Has(stats.ColDuration) && histogramFell(&old.Duration, &next.Duration):
+		return "duration"
+	}
+	return ""
+}
+
+// histogramFell reports whether a bucket lost something. A histogram may
+// become coarser, then only its count is compared, and never finer. Its sum is
+// not compared: microseconds of many long durations wrap around.
+func histogramFell(old, next *stats.Histogram) bool {
+	switch {
+	case next.Zero < old.Zero:
+		return true
+	case len(old.Buckets) == 0:
+		return false
+	case next.Schema != old.Schema:
+		return next.Schema > old.Schema || next.Count() < old.Count()
+	}
+	rest := next.Buckets
+	for _, b := range old.Buckets {
+		for len(rest) > 0 && rest[0].Index < b.Index {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 || rest[0].Index != b.Index || rest[0].N < b.N {
+			return true
+		}
+		rest = rest[1:]
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"math"
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+const (
+	// clockWindow is over how many messages the least delay is looked for.
+	clockWindow = 8
+	// clockSlack is how far a clock may be off before its times are moved. It
+	// is more than a network's delay, so sources with synchronised clocks keep
+	// their times as they are, and the slots of their ladders coincide.
+	clockSlack = 2 * stats.SlotWidth
+	// skewBelieved is the most that a clock may be off without being reported.
+	// An offset that jumps by more has no part in what came before.
+	skewBelieved = int64(time.Minute / time.Microsecond)
+)
+
+// clock learns what to add to a source's times to have them by the
+// collector's clock. A message's offset is received - sent_at: the clocks'
+// difference plus the message's delay. The delay is never negative, so the
+// least offset of the last few messages is the best estimate, and a message
+// that was held up somewhere changes nothing.
+type clock struct {
+	offsets [clockWindow]int64
+	n       int   // offsets seen since the last jump
+	shift   int64 // to add, in whole slot widths
+}
+
+// observe learns from one message and reports whether the shift changed and
+// whether the source's clock jumped.
+func (c *clock) observe(sentAt, received int64) (changed, jumped bool) {
+	offset := received - sentAt
+	if c.n > 0 && abs(offset-c.offsets[(c.n-1)%clockWindow]) > skewBelieved {
+		c.n, jumped = 0, true
+	}
+	c.offsets[c.n%clockWindow] = offset
+	c.n++
+	least := c.least()
+	if abs(least-c.shift) <= clockSlack {
+		return false, jumped
+	}
+	c.shift = 0
+	if abs(least) > clockSlack {
+		c.shift = roundTo(least, stats.SlotWidth)
+	}
+	return true, jumped
+}
+
+// least returns the least offset of the window; 0 before the first.
+func (c *clock) least() int64 {
+	if c.n == 0 {
+		return 0
+	}
+	least := c.offsets[0]
+	for _, o := range c.offsets[:min(c.n, clockWindow)] {
+		least = min(least, o)
+	}
+	return least
+}
+
+// skew returns the source's clock minus the collector's, and whether that is
+// more than a minute.
+func (c *clock) skew() (time.Duration, bool) {
+	us := -c.least()
+	longest := int64(math.MaxInt64 / time.Microsecond) // 292 years
+	return time.Duration(min(us, longest)) * time.Microsecond, abs(us) > skewBelieved
+}
+
+func abs(d int64) int64 {
+	if d < 0 {
+		return -d
+	}
+	return d
+}
+
+// roundTo rounds to the nearest multiple of unit.
+func roundTo(d, unit int64) int64 {
+	if d < 0 {
+		return (d - unit/2) / unit * unit
+	}
+	return (d + unit/2) / unit * unit
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"cmp"
+	"time"
+)
+
+// DefaultForgetAfter is how long a silent source's tokens stay in the sums.
+const DefaultForgetAfter = 15 * time.Minute
+
+// Limits bound what a Merger keeps. A zero field means its default. What is
+// over a limit is rejected and counted by reason; a live source never makes
+// room for another.
+type Limits struct {
+	Sources     int // over all nets, gone ones included while they are remembered in full
+	Nets        int // net names
+	Rows        int // places and transitions of one net, over all its definitions
+	Definitions int // asked for at once; and known of one net
+	GoneRows    int // rows kept of sources that are gone, see doc.go
+	Past        int // sources remembered by their epoch alone, see doc.go
+}
+
+// DefaultLimits returns 10,000 sources, 1,000 nets, 100,000 rows a net, 256
+// definitions, 200,000 rows of gone sources (at most a kibibyte each) and
+// 65,536 past sources (about a hundred bytes each).
+func DefaultLimits() Limits {
+	return Limits{Sources: 10_000, Nets: 1_000, Rows: 100_000, Definitions: 256, GoneRows: 200_000, Past: 65_536}
+}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	return Limits{
+		Sources:     cmp.Or(l.Sources, d.Sources),
+		Nets:        cmp.Or(l.Nets, d.Nets),
+		Rows:        cmp.Or(l.Rows, d.Rows),
+		Definitions: cmp.Or(l.Definitions, d.Definitions),
+		GoneRows:    cmp.Or(l.GoneRows, d.GoneRows),
+		Past:        cmp.Or(l.Past, d.Past),
+	}
+}

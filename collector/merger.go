@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Rules are the settings of a Merger. A zero field means its default.
+type Rules struct {
+	ForgetAfter time.Duration // silence after which a source's tokens leave the sums
+	Limits      Limits
+}
+
+// Ask is what to ask the sources for.
+type Ask struct {
+	Net    string
+	Source string // of whom a full snapshot is wanted; "" where Digest is set
+	Digest string // of a definition that is wanted
+}
+
+// Merger adds up what all sources say. It is the pure core of a collector: it
+// does no I/O, reads no clock and is not safe for concurrent use. Times are
+// microseconds since the Unix epoch by the collector's clock.
+type Merger struct {
+	forgetAfter int64
+	limits      Limits
+
+	nets    map[string]*net
+	sources int // in all nets
+	asked   int // definitions being asked for, in all nets
+	buried  []grave
+	traffic Traffic
+	counted bool // traffic changed since the last tick
+	touched bool // what the view's sources show did
+	view    *View
+}
+
+// grave is a past source, in the order of going.
+type grave struct{ net, source string }
+
+// NewMerger returns a Merger without sources. Its first view is that of now.
+func NewMerger(rules Rules, now int64) *Merger {
+	m := &Merger{
+		forgetAfter: cmp.Or(rules.ForgetAfter, DefaultForgetAfter).Microseconds(),
+		limits:      rules.Limits.orDefault(),
+		nets:        make(map[string]*net),
+		traffic:     Traffic{Rejected: make(map[string]uint64)},
+		view:        &View{},
+		counted:     true,
+	}
+	for _, r := range Reasons() {
+		m.traffic.Rejected[string(r)] = 0
+	}
+	m.Tick(now)
+	return m
+}
+
+// Take takes a snapshot in, as a Decoder returns it: its fields are within
+// their bounds. It keeps nothing of the snapshot's memory. size is that of the
+// message in bytes, now the time when it was received. It returns what to ask
+// for, and an error that has a telemetry.Reason if nothing of the snapshot was
+// taken.
+func (m *Merger) Take(msg *telemetry.Snapshot, size int, now int64) ([]Ask, error) {
+	m.counted = true
+	m.traffic.Messages++
+	m.traffic.Bytes += uint64(size)
+	asks, err := m.take(msg, now)
+	m.count(err)
+	return asks, err
+}
+
+// Reject counts a message that was not even decoded, by the telemetry.Reason
+// of the error.
+func (m *Merger) Reject(err error, size int) {
+	m.counted = true
+	m.traffic.Messages++
+	m.traffic.Bytes += uint64(size)
+	m.count(err)
+}
+
+// Overran counts messages that were dropped unread.
+func (m *Merger) Overran(messages uint64) {
+	m.counted = true
+	m.traffic.Messages += messages
+	m.traffic.Rejected[string(Overrun)] += messages
+}
+
+func (m *Merger) count(err error) {
+	if err == nil {
+		return
+	}
+	m.traffic.Rejected[string(telemetry.ReasonOf(err))]++
+}
+
+func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
+	n := m.net(msg.Net)
+	s := n.source(msg.Source)
+	if err := s.inOrder(msg); err != nil {
+		s.duplicates++
+		m.touched = true
+		return nil, err
+	}
+	if err := n.checkFence(msg, &m.limits); err != nil {
+		return nil, err
+	}
+	c, known := n.known[msg.Digest]
+	if !known {
+		return m.await(n, s, msg, now)
+	}
+	if err := fits(msg, c); err != nil {
+		return nil, err
+	}
+	if !msg.Full && !s.canAdd(msg) {
+		return m.assemble(n, s, msg, c, now)
+	}
+	if err := s.notFallen(msg, c); err != nil {
+		return nil, err
+	}
+	if err := m.admit(n, s); err != nil {
+		return nil, err
+	}
+	m.note(n, s, msg, c, now)
+	n.take(s, msg, c, now)
+	return s.asks(n.name, now), nil
+}
+
+// net returns the net of a name, or a new one that the Merger does not hold
+// yet.
+func (m *Merger) net(name string) *net {
+	if n, known := m.nets[name]; known {
+		return n
+	}
+	return newNet(name)
+}
+
+// admit makes room for a source, and its net, that the Merger does not hold
+// yet.
+func (m *Merger) admit(n *net, s *source) error {
+	if n.sources[s.name] == s {
+		return nil
+	}
+	if err := m.admitNet(n); err != nil {
+		return err
+	}
+	if m.sources >= m.limits.Sources && !m.buryOne() {
+		return reject(TooManySources, "%d are known", m.sources)
+	}
+	m.sources++
+	n.insert(s)
+	return nil
+}
+
+func (m *Merger) admitNet(n *net) error {
+	if m.nets[n.name] == n {
+		return nil
+	}
+	if len(m.nets) >= m.limits.Nets {
+		return reject(TooManyNets, "%d are known", len(m.nets))
+	}
+	m.nets[n.name] = n
+	return nil
+}
+
+// note records that a message of a source was heard.
+func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) {
+	lost := s.note(msg, now, m.forgetAfter)
+	m.traffic.Lost += lost
+	m.touched = true
+	if lost > 0 {
+		s.parts = nil
+		if c != nil && s.canAdd(msg) {
+			s.unheard = newCover(c)
+		}
+	}
+}
+
+// notFallen returns an error if a counter of the message is below what the
+// same process said before.
+func (s *source) notFallen(msg *telemetry.Snapshot, c *columns) error {
+	if s.rows == nil || s.rowsEpoch != msg.Epoch {
+		return nil
+	}
+	t := taking{msg: msg, cols: c, rows: s.rows}
+	return t.fell()
+}
+
+// asks returns the question for a full snapshot, if it is time for it.
+func (s *source) asks(net string, now int64) []Ask {
+	if !s.askFull(now) {
+		return nil
+	}
+	return []Ask{{Net: net, Source: s.name}}
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// net is what is known of one net.
+type net struct {
+	name    string
+	since   int64
+	union   union
+	known   map[string]*columns  // definitions, by digest
+	asked   map[string]*question // definitions that are not known yet, by digest
+	sources map[string]*source
+	order   []*source // by name
+	past    map[string]past
+	fences  map[string]fence // by region
+
+	// base holds the counters of processes that will not be heard again.
+	base *stats.Rows
+	owes bool // something was taken off base: see owe
+
+	places, transitions marks // rows that changed since the last tick
+	changed             bool  // anything else of the net did
+	shown               *Net  // as of the last tick
+}
+
+// question is a definition being asked for.
+type question struct {
+	next int64 // when to ask again
+	wait int64 // and how long to wait after that
+}
+
+const (
+	firstWait   = int64(time.Second / time.Microsecond)
+	longestWait = int64(time.Minute / time.Microsecond)
+)
+
+// past is what is remembered of a source whose rows are not kept any more.
+type past struct {
+	epoch int64
+	seq   uint64
+}
+
+// fence is the highest fence heard for a region, and of whom.
+type fence struct {
+	fence uint64
+	owner string
+}
+
+func newNet(name string) *net {
+	return &net{name: name, known: make(map[string]*columns), asked: make(map[string]*question),
+		sources: make(map[string]*source), past: make(map[string]past), fences: make(map[string]fence),
+		base: &stats.Rows{}}
+}
+
+// source returns the source of a name, or a new one that the net does not hold
+// yet.
+func (n *net) source(name string) *source {
+	if s, known := n.sources[name]; known {
+		return s
+	}
+	if p, known := n.past[name]; known {
+		return &source{name: name, state: Gone, epoch: p.epoch, seq: p.seq, owed: true}
+	}
+	return &source{name: name, state: Undefined}
+}
+
+func (n *net) insert(s *source) {
+	n.sources[s.name] = s
+	i, _ := slices.BinarySearchFunc(n.order, s.name, bySourceName)
+	n.order = slices.Insert(n.order, i, s)
+	delete(n.past, s.name)
+	n.changed = true
+}
+
+func (n *net) remove(s *source) {
+	delete(n.sources, s.name)
+	if i, found := slices.BinarySearchFunc(n.order, s.name, bySourceName); found {
+		n.order = slices.Delete(n.order, i, i+1)
+	}
+	n.changed = true
+}
+
+func bySourceName(s *source, name string) int { return strings.Compare(s.name, name) }
+
+// define takes a definition in.
+func (n *net) define(digest string, def *petri.Net, lim *Limits) error {
+	rows := len(def.Places) + len(def.Transitions)
+	if n.union.def != nil {
+		places, transitions := n.union.sizes()
+		rows = places + transitions + n.union.added(def)
+	}
+	if rows > lim.Rows {
+		return reject(TooManyRows, "net %q would have %d places and transitions, of at most %d", n.name, rows, lim.Rows)
+	}
+	if len(n.known) >= lim.Definitions && n.forgetDefinitions() == 0 {
+		return reject(TooManyDefinitions, "of net %q, %d are in use", n.name, len(n.known))
+	}
+	n.known[digest] = n.union.add(def)
+	places, transitions := n.union.sizes()
+	grow(n.base, places, transitions)
+	n.places.addAll(places)
+	n.transitions.addAll(transitions)
+	n.changed = true
+	return nil
+}
+
+// forgetDefinitions drops those that no source uses, and returns how many.
+func (n *net) forgetDefinitions() int {
+	used := make(map[string]bool)
+	for _, s := range n.order {
+		used[s.digest] = true
+	}
+	before := len(n.known)
+	for digest := range n.known {
+		if !used[digest] {
+			delete(n.known, digest)
+		}
+	}
+	return before - len(n.known)
+}
+
+// checkFence returns an error for a message of a region that another source
+// has taken over.
+func (n *net) checkFence(msg *telemetry.Snapshot, lim *Limits) error {
+	f, taken := n.fences[msg.Region]
+	switch {
+	case msg.Region == "" || (!taken && msg.Fence == 0):
+		return nil
+	case !taken && len(n.fences) >= lim.Sources:
+		return reject(TooManyRegions, "of net %q, %d are known", n.name, len(n.fences))
+	case taken && (msg.Fence < f.fence || (msg.Fence == f.fence && f.owner != msg.Source)):
+		return reject(OldFence, "region %q has fence %d by %q, so not %d", msg.Region, f.fence, f.owner, msg.Fence)
+	}
+	return nil
+}
+
+// claim gives the region of a message to its source: what others say of it
+// leaves the sums.
+func (n *net) claim(s *source, msg *telemetry.Snapshot, now int64) {
+	s.region, s.fence = msg.Region, msg.Fence
+	if msg.Region == "" || msg.Fence == 0 || n.fences[msg.Region].fence == msg.Fence {
+		return
+	}
+	n.fences[msg.Region] = fence{fence: msg.Fence, owner: s.name}
+	for _, other := range n.order {
+		if other != s && other.region == msg.Region && other.fence < msg.Fence {
+			n.leave(other, now)
+		}
+	}
+}
+
+// take takes the rows of a message that was checked over into its source's.
+// received is when it came.
+func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int64) {
+	n.claim(s, msg, received)
+	if s.rows != nil && s.rowsEpoch != msg.Epoch {
+		n.fold(s)
+	}
+	places, transitions := n.union.sizes()
+	if s.rows == nil {
+		s.rows, s.columns, s.digest = stats.NewRows(places, transitions), 0, msg.Digest
+	}
+	grow(s.rows, places, transitions)
+	n.replaceColumns(s, msg)
+	t := taking{msg: msg, cols: c, rows: s.rows, places: &n.places, trans: &n.transitions}
+	t.take()
+	s.rowsEpoch, s.rowsAt, s.digest = msg.Epoch, received, msg.Digest
+	s.complete, s.unread, s.wants, s.pending, s.parts = true, false, "", nil, nil
+	moved, jumped := s.clock.observe(msg.SentAt, received)
+	if moved {
+		n.touch(s)
+	}
+	switch {
+	case msg.Full, s.unheard != nil && s.unheard.hear(msg):
+		s.unheard = nil
+	case jumped:
+		s.unheard = newCover(c)
+	}
+	if s.owed {
+		n.owe(s)
+	}
+	if n.changed = true; msg.Bye {
+		n.leave(s, received)
+	}
+}
+
+// replaceColumns notes which columns the source fills in. What a full snapshot
+// leaves out, of its rows or columns, is not known any more; counters stay.
+func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot) {
+	given := msg.Rows.Columns
+	if !msg.Full {
+		s.columns |= given
+		return
+	}
+	if lost := s.columns &^ (given | listColumns); lost != 0 || s.digest != msg.Digest {
+		if s.digest != msg.Digest {
+			lost = stats.AllColumns
+		}
+		withdraw(s.rows, lost)
+		n.touch(s)
+	}
+	s.columns = given | s.columns&(counterColumns|listColumns)
+}
+
+// touch marks all rows of a source as changed.
+func (n *net) touch(s *source) {
+	if s.rows != nil {
+		n.places.addAll(len(s.rows.Places))
+		n.transitions.addAll(len(s.rows.Transitions))
+	}
+	n.changed = true
+}
+
+// leave takes a source's gauges out of the sums, for good as far as it says or
+// another source does.
+func (n *net) leave(s *source, now int64) {
+	if !s.left {
+		s.left, s.goneAt = true, now
+	}
+	n.retire(s)
+}
+
+// retire takes a source's gauges out of the sums. Its counters stay. To come
+// back it has to say all its rows.
+func (n *net) retire(s *source) {
+	s.complete, s.unheard, s.parts = false, nil, nil
+	if s.rows != nil {
+		withdraw(s.rows, stats.AllColumns)
+		s.columns &= counterColumns
+	}
+	n.touch(s)
+}
+
+// fold adds what a process reached to the base and drops its rows.
+func (n *net) fold(s *source) {
+	n.retire(s)
+	if s.rows != nil {
+		n.base.Columns |= s.columns
+		for i := range s.rows.Places {
+			addPlace(&n.base.Places[i], &s.rows.Places[i], s.clock.shift)
+		}
+		for i := range s.rows.Transitions {
+			addTransition(&n.base.Transitions[i], &s.rows.Transitions[i], s.clock.shift)
+		}
+		n.base.Net.Merge(&s.rows.Net)
+	}
+	s.rows = nil
+}
+
+// owe takes what a source says off the base, because it may be in there
+// already: the source counts from here on. Where that makes a counter of the
+// base negative it wraps around, and adding the source's rows wraps it back.
+func (n *net) owe(s *source) {
+	s.owed, n.owes = false, true
+	for i := range s.rows.Places {
+		p := &s.rows.Places[i]
+		n.base.Places[i].Merge(&stats.Place{Arrivals: -p.Arrivals, Departures: -p.Departures, Dwell: negative(&p.Dwell)})
+	}
+	for i := range s.rows.Transitions {
+		t := &s.rows.Transitions[i]
+		n.base.Transitions[i].Merge(&stats.Transition{Firings: -t.Firings, Failures: -t.Failures, Retries: -t.Retries,
+			Cancels: -t.Cancels, Duration: negative(&t.Duration)})
+	}
+	r := &s.rows.Net
+	n.base.Net.Merge(&stats.Net{Created: -r.Created, Finished: -r.Finished, Failed: -r.Failed})
+	n.touch(s)
+}
+
+func negative(h *stats.Histogram) stats.Histogram {
+	neg := stats.Histogram{Schema: h.Schema, Zero: -h.Zero, Sum: -h.Sum, Buckets: slices.Clone(h.Buckets)}
+	for i := range neg.Buckets {
+		neg.Buckets[i].N = -neg.Buckets[i].N
+	}
+	return neg
+}

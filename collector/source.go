@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+const (
+	// staleAfter is how many intervals a source may be silent.
+	staleAfter = 3
+	// leastPatience is the shortest silence that is noticed: a view is made
+	// once a second.
+	leastPatience = int64(time.Second / time.Microsecond)
+	// askEvery is how often, at most, one source is asked for a full snapshot.
+	askEvery = int64(3 * time.Second / time.Microsecond)
+)
+
+// source is what is known of one source of one net.
+type source struct {
+	name  string
+	state State // as of the last tick
+
+	// What was heard last, taken into the rows or not.
+	epoch    int64 // 0 before the first message
+	seq      uint64
+	heard    int64
+	interval int64 // as promised
+	patience int64 // how long the source may be silent
+	clock    clock
+
+	// What it said. Rows are by the source's clock and in the union's order, so
+	// they survive a change of its definition.
+	rows      *stats.Rows // nil before the first full snapshot
+	rowsEpoch int64       // the process that said them
+	rowsAt    int64       // when they were last taken
+	digest    string      // of the definition that they were read with
+	columns   stats.Columns
+	complete  bool      // a sparse snapshot can be added to them
+	parts     *assembly // sparse snapshots that are not complete yet, where !complete
+	unheard   *cover    // after a gap: rows that may have changed since; nil without one
+	region    string
+	fence     uint64
+
+	left   bool  // said bye, or another source has its region
+	goneAt int64 // when it became Gone
+	unread bool  // the last message could not be taken into the rows
+	owed   bool  // its counters may be in the sums already: see net.owe
+
+	wants    string              // a digest that is not known yet
+	pending  *telemetry.Snapshot // the last full snapshot with that digest
+	pendedAt int64               // when it was received
+
+	askAt int64 // for a full snapshot, not before
+
+	gaps, duplicates, restarts uint64
+}
+
+// inOrder returns an error for a message that others have overtaken.
+//
+// A process that seems to be older than the one before it is late, except
+// where that one fell silent and was forgotten: then the source's clock was set
+// back. Its counters may have been counted before, so they count from here on.
+func (s *source) inOrder(msg *telemetry.Snapshot) error {
+	switch {
+	case msg.Epoch < s.epoch && s.state == Gone && !s.left:
+		return nil
+	case msg.Epoch < s.epoch:
+		return reject(OldEpoch, "epoch %d, when %d was heard", msg.Epoch, s.epoch)
+	case msg.Epoch == s.epoch && msg.Seq <= s.seq:
+		return reject(Duplicate, "seq %d, when %d was heard", msg.Seq, s.seq)
+	}
+	return nil
+}
+
+// note records that a message was heard and returns how many before it never
+// came.
+func (s *source) note(msg *telemetry.Snapshot, now, forgetAfter int64) (lost uint64) {
+	switch {
+	case s.epoch == 0: // when we began to listen says nothing about what was lost
+	case msg.Epoch == s.epoch:
+		lost = msg.Seq - s.seq - 1
+	default:
+		lost = msg.Seq - 1
+		s.owed = msg.Epoch < s.epoch
+		s.restarts++
+		s.clock = clock{shift: s.clock.shift}
+	}
+	s.epoch, s.seq, s.heard, s.left = msg.Epoch, msg.Seq, now, false
+	s.interval = msg.Interval.Microseconds()
+	s.patience = min(max(staleAfter*s.interval, leastPatience), forgetAfter)
+	s.gaps += lost
+	return lost
+}
+
+// canAdd reports whether a sparse snapshot can be added to the rows. Of a bye,
+// which may come in parts, only counters stay.
+func (s *source) canAdd(msg *telemetry.Snapshot) bool {
+	return (s.complete || (msg.Bye && s.rows != nil)) && s.rowsEpoch == msg.Epoch && s.digest == msg.Digest
+}
+
+// stateAt returns what the source is doing. While its messages cannot be read,
+// the rows from before stand in for as long as they would if it were silent.
+func (s *source) stateAt(now, forgetAfter int64) State {
+	silent := now - s.heard
+	switch {
+	case s.left || silent > forgetAfter:
+		return Gone
+	case s.unread && (s.rows == nil || now-s.rowsAt > s.patience):
+		return Undefined
+	case silent > s.patience:
+		return Stale
+	}
+	return Up
+}
+
+// needsFull reports whether a full snapshot would tell what is not known.
+func (s *source) needsFull() bool { return !s.complete || s.unread || s.unheard != nil }
+
+// askFull returns whether to ask for a full snapshot now.
+func (s *source) askFull(now int64) bool {
+	if !s.needsFull() || s.left || s.wants != "" || now < s.askAt || now-s.heard > s.patience {
+		return false
+	}
+	s.askAt = now + max(askEvery, s.patience)
+	return true
+}
+
+// size returns how many rows are kept of the source.
+func (s *source) size() int {
+	if s.rows == nil {
+		return 0
+	}
+	return len(s.rows.Places) + len(s.rows.Transitions)
+}
+
+// shown returns the source as a View shows it.
+func (s *source) shown(net string) Source {
+	skew, beyond := s.clock.skew()
+	digest := s.digest
+	if s.wants != "" {
+		digest = s.wants
+	}
+	return Source{
+		Name: s.name, Net: net, Digest: digest, Region: s.region, Fence: s.fence, State: s.state,
+		Epoch: s.epoch, Seq: s.seq, LastHeard: s.heard, Interval: time.Duration(s.interval) * time.Microsecond,
+		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts,
+	}
+}

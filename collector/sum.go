@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// sum returns the rows of the net over all its sources. Rows that did not
+// change since the last tick are those of the last sum.
+func (n *net) sum() *stats.Rows {
+	places, transitions := n.union.sizes()
+	rows := stats.NewRows(places, transitions)
+	if n.shown != nil {
+		copy(rows.Places, n.shown.Rows.Places)
+		copy(rows.Transitions, n.shown.Rows.Transitions)
+	}
+	n.sumPlaces(rows.Places)
+	n.sumTransitions(rows.Transitions)
+	rows.Columns, rows.Net = n.base.Columns, n.base.Net
+	for _, s := range n.order {
+		if s.rows != nil {
+			rows.Columns |= s.columns
+			rows.Net.Merge(&s.rows.Net)
+			rows.Blocks = stats.MergeBlocks(rows.Blocks, s.rows.Blocks)
+		}
+	}
+	n.places.clear()
+	n.transitions.clear()
+	return rows
+}
+
+func (n *net) sumPlaces(rows []stats.Place) {
+	for _, i := range n.places.list {
+		rows[i] = stats.Place{}
+		rows[i].Merge(&n.base.Places[i])
+	}
+	for _, s := range n.order {
+		if s.rows == nil {
+			continue
+		}
+		for _, i := range n.places.list {
+			if int(i) < len(s.rows.Places) {
+				addPlace(&rows[i], &s.rows.Places[i], s.clock.shift)
+			}
+		}
+	}
+	if n.owes {
+		for _, i := range n.places.list {
+			dropEmpty(&rows[i].Dwell)
+		}
+	}
+}
+
+func (n *net) sumTransitions(rows []stats.Transition) {
+	for _, i := range n.transitions.list {
+		rows[i] = stats.Transition{}
+		rows[i].Merge(&n.base.Transitions[i])
+	}
+	for _, s := range n.order {
+		if s.rows == nil {
+			continue
+		}
+		for _, i := range n.transitions.list {
+			if int(i) < len(s.rows.Transitions) {
+				addTransition(&rows[i], &s.rows.Transitions[i], s.clock.shift)
+			}
+		}
+	}
+	if n.owes {
+		for _, i := range n.transitions.list {
+			dropEmpty(&rows[i].Duration)
+		}
+	}
+}
+
+// addPlace adds a row by a source's clock to one by the collector's.
+func addPlace(sum, row *stats.Place, shift int64) {
+	if shift == 0 {
+		sum.Merge(row)
+		return
+	}
+	moved := *row // Shift writes its ladder and its tokens anew
+	moved.Shift(shift)
+	sum.Merge(&moved)
+}
+
+func addTransition(sum, row *stats.Transition, shift int64) {
+	if shift == 0 {
+		sum.Merge(row)
+		return
+	}
+	moved := *row
+	moved.Shift(shift)
+	sum.Merge(&moved)
+}
+
+// dropEmpty drops buckets in which a debt and its payment met.
+func dropEmpty(h *stats.Histogram) {
+	h.Buckets = slices.DeleteFunc(h.Buckets, func(b stats.Bucket) bool { return b.N == 0 })
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Tick returns the view of now, and what to ask for. The view is a new one
+// every time; the parts of it that did not change are those of the last.
+func (m *Merger) Tick(now int64) (*View, []Ask) {
+	var asks []Ask
+	for _, n := range m.nets {
+		asks = append(asks, m.tickNet(n, now)...)
+	}
+	m.buryExcess()
+	view := &View{At: now, Generation: m.view.Generation + 1, Traffic: m.view.Traffic, Sources: m.view.Sources}
+	if m.counted {
+		view.Traffic = m.traffic
+		view.Traffic.Rejected = maps.Clone(m.traffic.Rejected)
+	}
+	if m.touched {
+		view.Sources = m.shownSources()
+	}
+	for _, name := range m.names() {
+		if n := m.nets[name]; n.union.def != nil {
+			view.Nets = append(view.Nets, n.show())
+		}
+	}
+	m.counted, m.touched, m.view = false, false, view
+	return view, asks
+}
+
+// tickNet lets time pass for one net.
+func (m *Merger) tickNet(n *net, now int64) (asks []Ask) {
+	for _, s := range slices.Clone(n.order) {
+		asks = append(asks, s.asks(n.name, now)...)
+		state := s.stateAt(now, m.forgetAfter)
+		if state == s.state {
+			continue
+		}
+		n.changed, m.touched = true, true
+		if state == Gone || (state == Undefined && s.complete) {
+			n.retire(s)
+		}
+		if state == Gone {
+			s.goneAt, s.wants, s.pending = now, "", nil
+		}
+		if s.state = state; state == Gone && s.rows == nil {
+			m.bury(n, s)
+		}
+	}
+	for digest, q := range n.asked {
+		switch {
+		case !slices.ContainsFunc(n.order, func(s *source) bool { return s.wants == digest }):
+			m.closeQuestion(n, digest)
+		case now >= q.next:
+			q.wait = min(2*q.wait, longestWait)
+			q.next = now + q.wait
+			asks = append(asks, Ask{Net: n.name, Digest: digest})
+		}
+	}
+	if n.union.def == nil && len(n.order) == 0 {
+		delete(m.nets, n.name)
+	}
+	return asks
+}
+
+func (m *Merger) names() []string { return slices.Sorted(maps.Keys(m.nets)) }
+
+func (m *Merger) shownSources() []Source {
+	shown := make([]Source, 0, m.sources)
+	for _, name := range m.names() {
+		for _, s := range m.nets[name].order {
+			shown = append(shown, s.shown(name))
+		}
+	}
+	return shown
+}
+
+// show returns the net as a View shows it: the last one if nothing changed.
+func (n *net) show() *Net {
+	if n.shown != nil && !n.changed {
+		return n.shown
+	}
+	shown := &Net{Name: n.name, Def: n.union.def, Since: n.since, Rows: n.sum()}
+	users := make(map[string]int)
+	for _, s := range n.order {
+		switch s.state {
+		case Up:
+			shown.Up++
+		case Stale:
+			shown.Stale++
+		default:
+			continue
+		}
+		users[s.digest]++
+	}
+	for digest, sources := range users {
+		shown.Digests = append(shown.Digests, Digest{Digest: digest, Sources: sources})
+	}
+	slices.SortFunc(shown.Digests, func(a, b Digest) int {
+		return cmp.Or(cmp.Compare(b.Sources, a.Sources), strings.Compare(a.Digest, b.Digest))
+	})
+	n.shown, n.changed = shown, false
+	return shown
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// union is all definitions heard of one net, by id. Indices never move: a
+// definition only appends.
+type union struct {
+	def         *petri.Net // nil before the first definition
+	places      map[string]int32
+	transitions map[string]int32
+}
+
+// columns say where the rows of one definition stand in the union.
+type columns struct {
+	places, transitions []int32 // union index of each row
+	same                bool    // every index is its own: nothing to translate
+}
+
+func (u *union) sizes() (places, transitions int) {
+	if u.def == nil {
+		return 0, 0
+	}
+	return len(u.def.Places), len(u.def.Transitions)
+}
+
+// added returns how many rows a definition would append.
+func (u *union) added(d *petri.Net) int {
+	n := 0
+	for i := range d.Places {
+		if _, known := u.places[d.Places[i].ID]; !known {
+			n++
+		}
+	}
+	for i := range d.Transitions {
+		if _, known := u.transitions[d.Transitions[i].ID]; !known {
+			n++
+		}
+	}
+	return n
+}
+
+// add takes a definition in and returns where its rows stand. Names, texts and
+// drawings of the newest definition win. The definition of the union is a new
+// one if anything of it changed, and stays the same otherwise.
+func (u *union) add(d *petri.Net) *columns {
+	if u.def == nil {
+		u.def = &petri.Net{ID: d.ID}
+		u.places, u.transitions = make(map[string]int32), make(map[string]int32)
+	}
+	next := &petri.Net{ID: u.def.ID, Name: d.Name, Doc: d.Doc,
+		Places: slices.Clone(u.def.Places), Transitions: slices.Clone(u.def.Transitions), Arcs: u.arcs(d)}
+	c := &columns{}
+	for _, p := range d.Places {
+		p.Pos = petri.Pos{}
+		i := indexOf(u.places, p.ID)
+		next.Places = put(next.Places, i, p)
+		c.places = append(c.places, i)
+	}
+	for _, t := range d.Transitions {
+		t.Pos = petri.Pos{}
+		i := indexOf(u.transitions, t.ID)
+		next.Transitions = put(next.Transitions, i, t)
+		c.transitions = append(c.transitions, i)
+	}
+	c.same = rising(c.places) && rising(c.transitions)
+	if !reflect.DeepEqual(next, u.def) {
+		u.def = next
+	}
+	return c
+}
+
+// arcs returns those of a new definition, and of the former ones those that
+// touch a node which the new one does not have.
+func (u *union) arcs(d *petri.Net) []petri.Arc {
+	has := make(map[string]bool, len(d.Places)+len(d.Transitions))
+	for i := range d.Places {
+		has[d.Places[i].ID] = true
+	}
+	for i := range d.Transitions {
+		has[d.Transitions[i].ID] = true
+	}
+	arcs := make([]petri.Arc, 0, len(d.Arcs))
+	for _, a := range d.Arcs {
+		a.Pos = petri.Pos{}
+		arcs = append(arcs, a)
+	}
+	for _, a := range u.def.Arcs {
+		if !has[a.Source] || !has[a.Target] {
+			arcs = append(arcs, a)
+		}
+	}
+	return arcs
+}
+
+func indexOf(index map[string]int32, id string) int32 {
+	i, known := index[id]
+	if !known {
+		i = int32(len(index))
+		index[id] = i
+	}
+	return i
+}
+
+func put[T any](rows []T, i int32, row T) []T {
+	if int(i) == len(rows) {
+		return append(rows, row)
+	}
+	rows[i] = row
+	return rows
+}
+
+// rising reports whether indices are 0, 1, 2 …
+func rising(indices []int32) bool {
+	for i, at := range indices {
+		if int(at) != i {
+			return false
+		}
+	}
+	return true
+}

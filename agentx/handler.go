@@ -36,17 +36,18 @@ func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	h.size = 0
 	switch body := p.Body.(type) {
 	case *pdu.Get:
-		h.get(h.pin(now, p, nil).table, body.Ranges)
+		table, _ := h.pin(now, p, nil)
+		h.get(table, body.Ranges)
 	case *pdu.GetNext:
-		pin := h.pin(now, p, body.Ranges)
-		h.getNext(pin.table, body.Ranges)
+		table, pin := h.pin(now, p, body.Ranges)
+		h.getNext(table, body.Ranges)
 		h.reached(pin, 0, len(body.Ranges))
 	case *pdu.GetBulk:
 		single := min(int(body.NonRepeaters), len(body.Ranges))
 		repeated := body.Ranges[single:]
-		pin := h.pin(now, p, repeated)
-		if h.getNext(pin.table, body.Ranges[:single]) {
-			h.repeat(pin.table, repeated, int(body.MaxRepetitions))
+		table, pin := h.pin(now, p, repeated)
+		if h.getNext(table, body.Ranges[:single]) {
+			h.repeat(table, repeated, int(body.MaxRepetitions))
 			h.reached(pin, single, len(repeated))
 		}
 	case *pdu.TestSet:
@@ -68,9 +69,9 @@ func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 
 // pin gives the table for a request. No context but the default one is
 // served: in any other there is nothing.
-func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) *pin {
+func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) (*smi.Table, *pin) {
 	if p.Context != "" {
-		return &pin{table: h.walks.empty}
+		return h.walks.empty, &pin{}
 	}
 	var start smi.OID
 	if len(ranges) > 0 {

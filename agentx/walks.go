@@ -54,14 +54,15 @@ func newWalks(tables func() *smi.Table, hold time.Duration) *walks {
 	return &walks{tables: tables, hold: hold, empty: smi.NewTable(&smi.Layout{}, nil)}
 }
 
-// pin gives the table for a request of a transaction. start is where its first
-// range starts; a Get passes nil. The pin is valid until the next call.
-func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) *pin {
+// pin gives the table for a request of a transaction, and the pin by which to
+// say how far the request came; it is valid until the next call. start is
+// where the first range starts; a Get passes nil.
+func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Table, *pin) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p := w.find(now, transaction); p != nil {
 		p.used = now
-		return p
+		return p.table, p
 	}
 	fresh := pin{table: w.newest(now), transaction: transaction, began: now, used: now, from: slices.Clone(start)}
 	if earlier := w.continuedBy(now, start); earlier != nil {
@@ -71,7 +72,7 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) *pin {
 	p := &w.pins[w.next]
 	w.next = (w.next + 1) % maxPins
 	*p = fresh
-	return p
+	return p.table, p
 }
 
 // reached notes the last name that the transaction was given.
@@ -105,21 +106,27 @@ func (w *walks) find(now time.Time, transaction uint32) *pin {
 }
 
 // continuedBy looks for the transaction that one starting at start continues.
-// Of several, the oldest that nobody has continued and that is fresh: walkers
-// keep their order. Failing that, the newest.
+// Best is the oldest that ended there, was not continued yet and is fresh:
+// walkers at the same name keep their order. Then the newest that ended there,
+// then the newest that passed there.
 func (w *walks) continuedBy(now time.Time, start smi.OID) *pin {
-	var found *pin
+	var ended, passed *pin
 	for i := range maxPins {
 		p := &w.pins[(w.next+i)%maxPins]
-		if p.table == nil || !p.alive(now) || !p.gave(start) {
-			continue
-		}
-		if !p.continued && now.Sub(p.used) <= walkStep {
+		switch {
+		case p.table == nil || !p.alive(now) || !p.gave(start):
+		case p.at.Compare(start) != 0:
+			passed = p
+		case !p.continued && now.Sub(p.used) <= walkStep:
 			return p
+		default:
+			ended = p
 		}
-		found = p
 	}
-	return found
+	if ended != nil {
+		return ended
+	}
+	return passed
 }
 
 // expire lets go of tables that no walk can ask for any more.

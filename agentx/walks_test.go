@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agentx
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/agentx/pdu"
+	"github.com/pnagent/pnagent/smi"
+)
+
+// clockwork is a handler whose table is a new one at every look: each value of
+// the n-th table is n.
+type clockwork struct {
+	t           *testing.T
+	h           *handler
+	now         time.Time
+	made        int32
+	transaction uint32
+}
+
+const column = 40 // rows of the one column
+
+func newClockwork(t *testing.T) *clockwork {
+	var names []smi.OID
+	for row := range uint32(column) {
+		names = append(names, root.Append(1, row+1))
+	}
+	layout, err := smi.NewLayout(names, []smi.OID{root.Append(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clockwork{t: t, now: time.Unix(1000, 0)}
+	c.h = newHandler(func() *smi.Table {
+		c.made++
+		values := make([]smi.Value, column)
+		for i := range values {
+			values[i] = smi.Integer(c.made)
+		}
+		return smi.NewTable(layout, values)
+	})
+	return c
+}
+
+// ask sends body in a transaction and gives the number of the table that it
+// was answered from.
+func (c *clockwork) ask(transaction uint32, body pdu.Body) (table int32, last smi.OID) {
+	c.t.Helper()
+	r := c.h.answer(c.now, pdu.PDU{Header: pdu.Header{Transaction: transaction}, Body: body})
+	for _, v := range r.Variables {
+		if v.Value.Type != smi.TypeInteger {
+			continue
+		}
+		if n := int32(v.Value.Int()); table != 0 && n != table {
+			c.t.Fatalf("tables %d and %d in one response", table, n)
+		} else {
+			table = n
+		}
+		last = v.Name
+	}
+	return table, last
+}
+
+// walker is one manager that walks root as snmpd passes it on: a transaction
+// for each of its requests, a GetNext for each variable.
+type walker struct {
+	*clockwork
+	at     smi.OID
+	repeat int // variables a request
+}
+
+// request is one request of the walker; 0 at the end of the walk.
+func (w *walker) request() int32 {
+	w.t.Helper()
+	w.transaction++
+	var table int32
+	for range w.repeat {
+		n, last := w.ask(w.transaction, &pdu.GetNext{Ranges: []pdu.SearchRange{{Start: w.at}}})
+		if last == nil {
+			break
+		}
+		if table != 0 && table != n {
+			w.t.Fatalf("tables %d and %d in one transaction", table, n)
+		}
+		table, w.at = n, last
+	}
+	return table
+}
+
+func TestAWalkSeesOneTableHoweverFastTablesAreMade(t *testing.T) {
+	for _, repeat := range []int{1, 3, 50} {
+		c := newClockwork(t)
+		w := &walker{c, root, repeat}
+		first := w.request()
+		for {
+			c.now = c.now.Add(500 * time.Millisecond) // 20 s for a walk by 1
+			n := w.request()
+			if n == 0 {
+				break
+			}
+			if n != first {
+				t.Fatalf("by %d: table %d, then %d at %v", repeat, first, n, w.at)
+			}
+		}
+	}
+}
+
+func TestAGetBulkWalkSeesOneTable(t *testing.T) {
+	c := newClockwork(t)
+	at := root
+	first := int32(0)
+	for transaction := uint32(1); ; transaction++ {
+		n, last := c.ask(transaction, &pdu.GetBulk{NonRepeaters: 1, MaxRepetitions: 4,
+			Ranges: []pdu.SearchRange{{Start: root}, {Start: at}, {Start: at}}})
+		if last.Compare(at) <= 0 {
+			break
+		}
+		if first == 0 {
+			first = n
+		}
+		if n != first {
+			t.Fatalf("table %d, then %d at %v", first, n, at)
+		}
+		at = last
+		c.now = c.now.Add(3 * time.Second)
+	}
+}
+
+func TestATransactionSeesOneTableEvenWhereItDoesNotGoOn(t *testing.T) {
+	c := newClockwork(t)
+	get := &pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(1, 1)}}}
+	first, _ := c.ask(1, get)
+	c.now = c.now.Add(9 * time.Second)
+	if n, _ := c.ask(1, get); n != first {
+		t.Fatalf("table %d, then %d", first, n)
+	}
+	if n, _ := c.ask(2, get); n == first {
+		t.Fatal("another transaction sees the old table")
+	}
+	if n, _ := c.ask(1, get); n != first {
+		t.Fatal("the first transaction sees the new table")
+	}
+}
+
+func TestPollsSeeATableOfTheLastTwoSeconds(t *testing.T) {
+	for name, body := range map[string]pdu.Body{
+		"Get":     &pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(1, 1)}}},
+		"GetNext": &pdu.GetNext{Ranges: []pdu.SearchRange{{Start: root}}},
+	} {
+		c := newClockwork(t)
+		for i := range 20 {
+			want := int32(1 + i/2) // a poll a second, a new table every two
+			if n, _ := c.ask(uint32(i), body); n != want {
+				t.Fatalf("%s %d: table %d, want %d", name, i, n, want)
+			}
+			c.now = c.now.Add(time.Second)
+		}
+	}
+}
+
+func TestAnotherWalkFromTheStartSeesANewTable(t *testing.T) {
+	c := newClockwork(t)
+	for i := range int32(5) {
+		w := &walker{c, root, 10}
+		for range 4 {
+			if n := w.request(); n != i+1 {
+				t.Fatalf("walk %d: table %d", i+1, n)
+			}
+		}
+		c.now = c.now.Add(2 * time.Second)
+	}
+}
+
+func TestWalkersInStepEachKeepTheirTable(t *testing.T) {
+	c := newClockwork(t)
+	var walkers []*walker
+	var first []int32
+	for range 4 { // begin two seconds apart, at the same names
+		w := &walker{c, root, 5}
+		walkers = append(walkers, w)
+		first = append(first, w.request())
+		w.at = root.Append(1, 5)
+		c.now = c.now.Add(500 * time.Millisecond)
+	}
+	for range 7 {
+		for i, w := range walkers {
+			if n := w.request(); n != first[i] {
+				t.Fatalf("walker %d: table %d, then %d at %v", i, first[i], n, w.at)
+			}
+		}
+	}
+}
+
+func TestWalkersApartEachKeepTheirTable(t *testing.T) {
+	c := newClockwork(t)
+	slow := &walker{c, root, 1}
+	first := slow.request()
+	for range 5 {
+		c.now = c.now.Add(2 * time.Second)
+		fast := &walker{c, root, 50}
+		if n := fast.request(); n == first {
+			t.Fatal("a walk that begins later sees the old table")
+		}
+		if n := slow.request(); n != first {
+			t.Fatalf("table %d, then %d", first, n)
+		}
+	}
+}
+
+func TestAManagerThatCouldNotTakeAllGoesOnWithItsTable(t *testing.T) {
+	c := newClockwork(t)
+	w := &walker{c, root, 10}
+	first := w.request()
+	c.now = c.now.Add(3 * time.Second)
+	w.at = root.Append(1, 7) // the last three did not fit its message
+	if n := w.request(); n != first {
+		t.Fatalf("table %d, then %d", first, n)
+	}
+}
+
+func TestAWalkThatPausesOrLastsTooLongSeesANewTable(t *testing.T) {
+	c := newClockwork(t)
+	w := &walker{c, root, 1}
+	first := w.request()
+	c.now = c.now.Add(walkGap + 1)
+	if n := w.request(); n == first {
+		t.Fatal("after a pause of 10 s")
+	}
+	first = w.request()
+	for range 30 {
+		c.now = c.now.Add(time.Second)
+		if n := w.request(); n != first {
+			t.Fatal("within 30 s")
+		}
+	}
+	c.now = c.now.Add(time.Second)
+	if n := w.request(); n == first {
+		t.Fatal("after 30 s")
+	}
+}
+
+func TestExpireKeepsWhatAWalkMayStillAskFor(t *testing.T) {
+	c := newClockwork(t)
+	w := &walker{c, root, 1}
+	first := w.request()
+	c.now = c.now.Add(walkGap)
+	c.h.walks.expire(c.now)
+	if n := w.request(); n != first {
+		t.Fatal("a walk that goes on lost its table")
+	}
+	c.now = c.now.Add(walkGap + 1)
+	c.h.walks.expire(c.now)
+	for _, p := range c.h.walks.pins {
+		if p.table != nil {
+			t.Fatal("a table is held that nobody can ask for")
+		}
+	}
+}
+
+func TestThereAreNeverMoreThan17Tables(t *testing.T) {
+	c := newClockwork(t)
+	for range 1000 {
+		w := &walker{c, root, 2}
+		w.request()
+		c.now = c.now.Add(300 * time.Millisecond)
+		held := make(map[*smi.Table]bool)
+		held[c.h.walks.current] = true
+		for _, p := range c.h.walks.pins {
+			if p.table != nil && p.alive(c.now) {
+				held[p.table] = true
+			}
+		}
+		if len(held) > 17 {
+			t.Fatalf("%d tables", len(held))
+		}
+	}
+}

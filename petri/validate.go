@@ -115,7 +115,7 @@ func (c *checker) faults() error {
 		errs = append(errs, f)
 	}
 	if more > 0 {
-		errs = append(errs, &Fault{File: c.net.File, Pos: c.net.Pos, Msg: fmt.Sprintf("%d more faults not shown", more)})
+		errs = append(errs, &Fault{File: c.net.File, Msg: fmt.Sprintf("%d more faults not shown", more)})
 	}
 	return errors.Join(errs...)
 }

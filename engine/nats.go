@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Serve publishes the engine's snapshots on a connection and takes requests:
+//
+//   - PREFIX.inject.NET.SOURCE with {"instance":0,"place":"id","tokens":1}
+//   - PREFIX.fire.NET.SOURCE with {"instance":0,"transition":"id"}
+//
+// NET and SOURCE are escaped as telemetry.Escape does it. The answer is
+// {"ok":true} or {"error":"why not"}. The returned function says a last
+// snapshot and bye; call it after Run has ended and before the connection is
+// closed.
+func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.Duration, log *slog.Logger) (end func(context.Context) error, err error) {
+	cfg := telemetry.Config{Conn: nc, Subjects: subjects, Source: e.cfg.Source, Interval: interval, Log: log}
+	for _, n := range e.cfg.Nets {
+		var def bytes.Buffer
+		if err := pnml.Write(&def, n.Tables.Net); err != nil {
+			return nil, err
+		}
+		cfg.Nets = append(cfg.Nets, telemetry.Net{ID: n.Tables.Net.ID, PNML: def.Bytes(), Places: n.Tables.Places(), Transitions: n.Tables.Transitions()})
+	}
+	cfg.Rows = func(net int, now int64, into *stats.Rows) error {
+		return e.Rows(context.Background(), net, now, into)
+	}
+	cfg.Oldest = e.oldest
+	publisher, err := telemetry.Start(cfg)
+	if err != nil {
+		return nil, err
+	}
+	subs, err := e.listen(nc, subjects)
+	end = func(ctx context.Context) error {
+		var errs []error
+		for _, s := range subs {
+			errs = append(errs, s.Unsubscribe())
+		}
+		return errors.Join(append(errs, publisher.Close(ctx))...)
+	}
+	if err != nil {
+		return nil, errors.Join(err, end(context.Background()))
+	}
+	return end, nil
+}
+
+// oldest answers who asks for the oldest tokens of a place.
+func (e *Engine) oldest(net, place, limit int) ([]stats.Token, error) {
+	n := e.cfg.Nets[net].Tables
+	rows := stats.NewRows(n.Places(), n.Transitions())
+	if err := e.Rows(context.Background(), net, e.cfg.Clock(), rows); err != nil {
+		return nil, err
+	}
+	stuck := rows.Places[place].Stuck
+	return stuck[:min(len(stuck), limit)], nil
+}
+
+// maxRequest bounds a request, in bytes.
+const maxRequest = 64 << 10
+
+// callTimeout is how long a request may wait for its worker.
+const callTimeout = 5 * time.Second
+
+func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Subscription, error) {
+	var subs []*nats.Subscription
+	for _, n := range e.cfg.Nets {
+		id := n.Tables.Net.ID
+		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(e.cfg.Source)
+		for kind, do := range map[string]func(context.Context, string, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
+			sub, err := nc.Subscribe(subjects.Prefix()+"."+kind+suffix, func(m *nats.Msg) {
+				ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+				defer cancel()
+				respond(m, do(ctx, id, m.Data))
+			})
+			if err != nil {
+				return subs, fmt.Errorf("listening for requests to %s: %w", kind, err)
+			}
+			subs = append(subs, sub)
+		}
+	}
+	return subs, nil
+}
+
+// respond answers a request, if an answer is wanted. Who is gone by then does
+// not get one.
+func respond(m *nats.Msg, failed error) {
+	answer := []byte(`{"ok":true}`)
+	if failed != nil {
+		answer, _ = json.Marshal(map[string]string{"error": failed.Error()}) // a string always marshals
+	}
+	if m.Reply != "" {
+		_ = m.Respond(answer)
+	}
+}
+
+func decodeRequest(body []byte, into any, form string) error {
+	if len(body) > maxRequest {
+		return fmt.Errorf("request of %d bytes; expected at most %d", len(body), maxRequest)
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("%w; expected %s", err, form)
+	}
+	return nil
+}
+
+func (e *Engine) requestInject(ctx context.Context, net string, body []byte) error {
+	r := struct {
+		Instance int    `json:"instance"`
+		Place    string `json:"place"`
+		Tokens   uint32 `json:"tokens"`
+	}{Tokens: 1}
+	if err := decodeRequest(body, &r, `{"instance":0,"place":"id","tokens":1}`); err != nil {
+		return err
+	}
+	return e.Inject(ctx, net, r.Instance, r.Place, r.Tokens)
+}
+
+func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error {
+	var r struct {
+		Instance   int    `json:"instance"`
+		Transition string `json:"transition"`
+	}
+	if err := decodeRequest(body, &r, `{"instance":0,"transition":"id"}`); err != nil {
+		return err
+	}
+	return e.Fire(ctx, net, r.Instance, r.Transition)
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+func startNATS(t *testing.T) *nats.Conn {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS did not start")
+	}
+	nc, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+func ask(t *testing.T, nc *nats.Conn, subject, body string) string {
+	t.Helper()
+	m, err := nc.Request(subject, []byte(body), 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(m.Data)
+}
+
+// An engine on NATS: what goes in by request comes out in snapshots, and the
+// last snapshot has all of it.
+func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
+	nc := startNATS(t)
+	subjects := telemetry.Subjects{}
+	heard, err := nc.SubscribeSync(subjects.Byes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(t, Config{Source: "s 1", Nets: []Net{{Tables: tablesOf(t, line(2)), Modes: []game.Mode{{Kind: game.Manual}, {Kind: game.Manual}}}}, Instances: 2, Workers: 2})
+	stop := start(t, e)
+	var logged bytes.Buffer
+	end, err := Serve(e, nc, subjects, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ subject, body, want string }{
+		{"petrinet.v1.inject.line.s=201", `{"instance":1,"place":"p1","tokens":3}`, `{"ok":true}`},
+		{"petrinet.v1.fire.line.s=201", `{"instance":0,"transition":"t0"}`, `{"ok":true}`},
+		{"petrinet.v1.fire.line.s=201", `{"instance":0,"transition":"t0"}`, `place \"p0\" holds 0 tokens`},
+		{"petrinet.v1.fire.line.s=201", `{"instance":7,"transition":"t0"}`, `no such instance`},
+		{"petrinet.v1.inject.line.s=201", `{"place":"x"}`, `no such place`},
+		{"petrinet.v1.inject.line.s=201", `{"place":"p0","color":"red"}`, `unknown field`},
+		{"petrinet.v1.inject.line.s=201", `nonsense`, `expected {\"instance\"`},
+		{"petrinet.v1.inject.line.s=201", strings.Repeat(" ", maxRequest+1), `request of 65537 bytes`},
+	} {
+		if got := ask(t, nc, c.subject, c.body); !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: got %s, want %s", c.subject, c.body, got, c.want)
+		}
+	}
+	stop()
+	if err := end(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m, err := heard.NextMsg(5 * time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d telemetry.Decoder
+	var s telemetry.Snapshot
+	if err := d.DecodeMsg(subjects, m, &s); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Bye || s.Source != "s 1" || s.Rows.Places[0].Tokens != 1 || s.Rows.Places[1].Tokens != 4 || s.Rows.Transitions[0].Firings != 1 {
+		t.Errorf("last snapshot %+v", s)
+	}
+	if logged.Len() > 0 {
+		t.Errorf("logged %s", &logged)
+	}
+}

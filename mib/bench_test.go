@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// benchView is a View of 10,000 places and as many transitions in ten nets.
+func benchView() *collector.View {
+	r := rand.New(rand.NewPCG(1, 1))
+	var nets []*collector.Net
+	for i := range 10 {
+		def := sizedNet(string(rune('a'+i)), 1000, 1000)
+		nets = append(nets, netOf(def, randomRows(r, def, stats.AllColumns)))
+	}
+	return viewOf(nets...)
+}
+
+// BenchmarkBuild lays out a View of 10,000 places and 10,000 transitions: a
+// tick with the same rows as before (values), one in which a row of stuckTable
+// came or went (rows), and one with a new definition (nets). The base is the
+// values alone: as many numbers written into fresh memory.
+func BenchmarkBuild(b *testing.B) {
+	root := testRoot(b)
+	view := benchView()
+	builder, err := NewBuilder(root, "", Agent{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	build := func(b *testing.B) *smi.Table {
+		table, err := builder.Build(view, now0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return table
+	}
+	n := build(b).Len()
+	b.Run("base=values", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			values := make([]smi.Value, n)
+			for i := range values {
+				values[i] = smi.Counter64(uint64(i))
+			}
+		}
+	})
+	b.Run("values", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			build(b)
+		}
+		b.ReportMetric(float64(n), "variables")
+	})
+	b.Run("rows", func(b *testing.B) {
+		b.ReportAllocs()
+		place := &view.Nets[0].Rows.Places[0]
+		all := append([]stats.Token{{Instance: "x", Injected: 1}}, place.Stuck...)
+		for i := 0; b.Loop(); i++ {
+			place.Stuck = all[i%2:]
+			build(b)
+		}
+	})
+	b.Run("nets", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			def := *view.Nets[0].Def
+			view.Nets[0].Def = &def
+			build(b)
+		}
+	})
+}

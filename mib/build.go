@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/smi"
+)
+
+// Agent is what the table says about the process that serves it.
+type Agent struct {
+	Version string
+	Name    string // such as its host
+	Standby bool   // it answers only while another one does not
+	Started int64  // when its counters began, microseconds since the Unix epoch
+}
+
+// Builder turns Views into tables. It keeps what must outlive a View: the
+// numbers of nets, places and transitions, the numbers of sources, and the
+// rates. A Builder is used by one goroutine; the tables it returns by any.
+type Builder struct {
+	root    smi.OID
+	agent   Agent
+	desc    *description
+	numbers numbering
+	sources sourceNumbers
+	rates   map[string]*netRates
+
+	plan   *plan
+	layout *smi.Layout
+	keys   []uint32 // of the rows in layout
+}
+
+// NewBuilder returns a Builder of tables below root (see ParseRoot). The
+// numbers come from the lock at lockPath, which is created or extended when a
+// View holds names that it does not; with "" they live in memory only.
+func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
+	if err := checkRoot(root); err != nil {
+		return nil, err
+	}
+	b := &Builder{
+		root: root.Append(), agent: agent, desc: newDescription(), rates: map[string]*netRates{},
+		numbers: numbering{path: lockPath, lock: NewLock()},
+	}
+	if lockPath != "" {
+		lock, err := ReadLock(lockPath)
+		if err != nil {
+			return nil, err
+		}
+		b.numbers.lock = lock
+	}
+	return b, nil
+}
+
+// Build lays out a View as of now, in microseconds; nil stands for a View
+// without nets. Ages are made as of now, rates from the Views so far. The names
+// are laid out anew only when the nets, what their sources fill in, or the rows
+// of stuckTable, blockTable and sourceTable differ from the last time.
+//
+// A table comes back whenever one can be made, also beside an error: that the
+// lock could not be extended (the numbers then live in memory and saving is
+// tried again later) or that some names have no number, so that they are left
+// out.
+func (b *Builder) Build(view *collector.View, now int64) (*smi.Table, error) {
+	if view == nil {
+		view = &collector.View{}
+	}
+	if err := checkView(view); err != nil {
+		return nil, err
+	}
+	stale := b.stale(view)
+	changed, numberErr := b.numbers.cover(view, now, stale)
+	if stale || changed {
+		b.plan, b.layout = newPlan(b.root, b.desc, b.numbers.lock, view), nil
+		b.forget(view)
+	}
+	rows := b.plan.find(view, &b.sources)
+	if b.layout == nil || !slices.Equal(b.keys, rows.keys) {
+		layout, err := b.plan.layout(b.root, b.desc, rows)
+		if err != nil {
+			return nil, errors.Join(numberErr, fmt.Errorf("lay out the table of a view: %w", err))
+		}
+		b.layout, b.keys = layout, rows.keys
+	}
+	b.takeRates(view)
+	return smi.NewTable(b.layout, b.values(view, rows, now)), numberErr
+}
+
+// checkView refuses rows that do not fit their definition.
+func checkView(view *collector.View) error {
+	for _, n := range view.Nets {
+		if len(n.Rows.Places) != len(n.Def.Places) || len(n.Rows.Transitions) != len(n.Def.Transitions) {
+			return fmt.Errorf("net %q has %d places and %d transitions, but rows for %d and %d",
+				n.Name, len(n.Def.Places), len(n.Def.Transitions), len(n.Rows.Places), len(n.Rows.Transitions))
+		}
+	}
+	return nil
+}
+
+// stale tells whether the plan was made for other nets or columns.
+func (b *Builder) stale(view *collector.View) bool {
+	if b.plan == nil || len(b.plan.views) != len(view.Nets) {
+		return true
+	}
+	for i, n := range view.Nets {
+		if b.plan.views[i] != (planned{n.Name, n.Def, n.Rows.Columns}) {
+			return true
+		}
+	}
+	return false
+}
+
+// forget drops the rates of nets that are no more.
+func (b *Builder) forget(view *collector.View) {
+	names := make(map[string]bool, len(view.Nets))
+	for _, n := range view.Nets {
+		names[n.Name] = true
+	}
+	for name := range b.rates {
+		if !names[name] {
+			delete(b.rates, name)
+		}
+	}
+}
+
+func (b *Builder) takeRates(view *collector.View) {
+	for _, n := range view.Nets {
+		r := b.rates[n.Name]
+		if r == nil {
+			r = &netRates{}
+			b.rates[n.Name] = r
+		}
+		r.update(n, view.At)
+	}
+}
+
+// values makes the value of every name of the layout.
+func (b *Builder) values(view *collector.View, rows *dynamic, now int64) []smi.Value {
+	values := make([]smi.Value, b.layout.Len())
+	agent := agentRow{view: view, agent: &b.agent, now: now}
+	for i := range view.Sources {
+		if s := view.Sources[i].State; int(s) < len(agent.states) {
+			agent.states[s]++
+		}
+	}
+	for i, c := range b.desc.agent {
+		values[i] = c.value(&agent)
+	}
+	head := len(b.plan.head.list)
+	tail := values[head+rows.width(b.desc):]
+	for i, c := range b.desc.alarm {
+		tail[i] = c.value(&agent)
+	}
+	for i := range b.plan.nets {
+		n := &b.plan.nets[i]
+		b.netValues(n, view.Nets[n.view], now, values, tail[n.moduleAt:])
+	}
+	b.dynamicValues(view, rows, now, values[head:])
+	return values
+}
+
+// netValues makes the values of one net, in the tables and in its module.
+func (b *Builder) netValues(n *netPlan, net *collector.Net, now int64, values, module []smi.Value) {
+	rates := b.rates[n.name]
+	row := netRow{net: net, number: n.number, now: now, rate: rates.total}
+	row.add()
+	fill(b.desc.nets, n.netAt, 0, &row, values, nil)
+	for _, c := range b.desc.module {
+		module[0], module = c.value(&row), module[1:]
+	}
+	for k, place := range n.places {
+		row := placeRow{place: &net.Rows.Places[place.index], def: &net.Def.Places[place.index], now: now}
+		module = fill(b.desc.places, n.placeAt, k, &row, values, module)
+		fill(b.desc.ages, n.ageAt, k, &row, values, nil)
+	}
+	for k, t := range n.transitions {
+		row := transitionRow{&net.Rows.Transitions[t.index], &net.Def.Transitions[t.index], &rates.transitions[t.index], now}
+		module = fill(b.desc.transitions, n.transAt, k, &row, values, module)
+	}
+}
+
+// fill makes the values of the k-th row of a net in a table, and writes those
+// of named objects to the module too. It returns the rest of the module.
+func fill[R any](columns []column[R], at []int, k int, row *R, values, module []smi.Value) []smi.Value {
+	for i := range columns {
+		if at[i] < 0 {
+			continue
+		}
+		v := columns[i].value(row)
+		values[at[i]+k] = v
+		if columns[i].named {
+			module[0], module = v, module[1:]
+		}
+	}
+	return module
+}
+
+// add sums over places and transitions.
+func (r *netRow) add() {
+	for i := range r.net.Rows.Places {
+		p := &r.net.Rows.Places[i]
+		r.tokens += p.Tokens
+		if p.Oldest != 0 && (r.oldest == 0 || p.Oldest < r.oldest) {
+			r.oldest = p.Oldest
+		}
+	}
+	for i := range r.net.Rows.Transitions {
+		r.firings += r.net.Rows.Transitions[i].Firings
+	}
+}
+
+// dynamicValues makes the values of the rows that come and go.
+func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, now int64, values []smi.Value) {
+	for k, at := range rows.stuck {
+		place := at.net.places[at.place].index
+		token := &view.Nets[at.net.view].Rows.Places[place].Stuck[at.rank]
+		row := stuckRow{token, at.net.whys[at.place].of(at.net.def, at.rank, token.Waits), now}
+		scatter(b.desc.stuck, len(rows.stuck), k, &row, values)
+	}
+	values = values[len(rows.stuck)*len(b.desc.stuck):]
+	for k := range rows.blocks {
+		at := &rows.blocks[k]
+		row := blockRow{block: &at.block}
+		if at.place != 0 {
+			row.place = at.net.def.Places[at.block.Place].ID
+		}
+		scatter(b.desc.blocks, len(rows.blocks), k, &row, values)
+	}
+	values = values[len(rows.blocks)*len(b.desc.blocks):]
+	for k, at := range rows.sources {
+		row := sourceRow{at.source, b.plan.numbers[at.source.Net], now}
+		scatter(b.desc.sources, len(rows.sources), k, &row, values)
+	}
+}
+
+// scatter makes the values of the k-th of n rows, column by column.
+func scatter[R any](columns []column[R], n, k int, row *R, values []smi.Value) {
+	for c := range columns {
+		values[c*n+k] = columns[c].value(row)
+	}
+}
+
+// sourceNumbers gives sources their indices: from 1, in the order of their
+// appearance, never the same twice.
+type sourceNumbers struct {
+	known map[[2]string]uint32
+	last  uint32
+}
+
+// number returns the sources by number and forgets those that are no more.
+func (s *sourceNumbers) number(sources []collector.Source) []sourceAt {
+	all := make([]sourceAt, 0, len(sources))
+	known := make(map[[2]string]uint32, len(sources))
+	for i := range sources {
+		key := [2]string{sources[i].Net, sources[i].Name}
+		if known[key] != 0 || s.last == maxNumber {
+			continue
+		}
+		n := s.known[key]
+		if n == 0 {
+			s.last++
+			n = s.last
+		}
+		known[key] = n
+		all = append(all, sourceAt{n, &sources[i]})
+	}
+	s.known = known
+	slices.SortFunc(all, func(a, b sourceAt) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+// numbering keeps the lock that the tables are numbered from.
+type numbering struct {
+	path    string
+	lock    *Lock
+	unsaved bool
+	retry   int64 // when to try saving again
+}
+
+// saveAgain is how long a failed saving is left alone, in microseconds.
+const saveAgain = 60e6
+
+// cover numbers what the lock does not know: all names of the view where it is
+// new, what is unsaved otherwise. It tells whether the lock was changed.
+func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed bool, err error) {
+	if !fresh && !(n.unsaved && now >= n.retry) {
+		return false, nil
+	}
+	missing := fresh && n.missing(view)
+	if !missing && !n.unsaved {
+		return false, nil
+	}
+	if n.path == "" {
+		return missing, n.assign(n.lock, view)
+	}
+	var assignErr error
+	err = UpdateLock(n.path, func(saved *Lock) error {
+		if err := saved.absorb(n.lock); err != nil {
+			return err
+		}
+		assignErr = n.assign(saved, view)
+		n.lock = saved
+		return nil
+	})
+	n.unsaved, n.retry = err != nil, now+saveAgain
+	if err != nil {
+		assignErr = n.assign(n.lock, view)
+		err = fmt.Errorf("number the nets of a view: %w", err)
+	}
+	return true, errors.Join(err, assignErr)
+}
+
+func (n *numbering) assign(lock *Lock, view *collector.View) error {
+	var first error
+	for _, net := range view.Nets {
+		_, _, err := lock.Assign(net.Name, net.Def)
+		first = firstError(first, err)
+	}
+	return first
+}
+
+func (n *numbering) missing(view *collector.View) bool {
+	for _, net := range view.Nets {
+		locked := n.lock.Net(net.Name)
+		if locked == nil || !locked.covers(net.Def) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers tells whether every place and transition has a number.
+func (n *LockedNet) covers(def *petri.Net) bool {
+	for i := range def.Places {
+		if n.Place(def.Places[i].ID) == nil {
+			return false
+		}
+	}
+	for i := range def.Transitions {
+		if n.Transition(def.Transitions[i].ID) == nil {
+			return false
+		}
+	}
+	return true
+}

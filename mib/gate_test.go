@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/smi"
+)
+
+// stubs are modules of our own making that stand in for the base modules.
+const stubs = "testdata/smi"
+
+func testRoot(t testing.TB) smi.OID {
+	t.Helper()
+	root, err := ParseRoot(DefaultRoot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func testNow() time.Time { return time.Date(2026, 11, 20, 8, 15, 0, 0, time.UTC) }
+
+// need skips a test without the tool that it runs.
+func need(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		t.Skipf("%s is not installed", tool)
+	}
+}
+
+// smilint returns what smilint says about modules in dir. Its exit code tells
+// nothing, and Debian's own configuration hides errors.
+func smilint(t *testing.T, dir string, modules ...string) string {
+	t.Helper()
+	need(t, "smilint")
+	cmd := exec.Command("smilint", append([]string{"-c", "/dev/null", "-s", "-m", "-l", "9"}, modules...)...)
+	cmd.Env = append(os.Environ(), "SMIPATH="+stubs+":"+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("smilint: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// generateTo generates the modules of nets into a new directory.
+func generateTo(t testing.TB, nets ...*petri.Net) (dir string, lock *Lock) {
+	t.Helper()
+	dir = t.TempDir()
+	return dir, generateInto(t, dir, testNow(), nets...)
+}
+
+func generateInto(t testing.TB, dir string, now time.Time, nets ...*petri.Net) *Lock {
+	t.Helper()
+	path := filepath.Join(dir, LockFile)
+	if _, err := Generate(dir, path, testRoot(t), nets, now); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := ReadLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lock
+}
+
+func TestSmilintIsSilentAboutPetrinetMIB(t *testing.T) {
+	dir, _ := generateTo(t)
+	if out := smilint(t, dir, PetrinetModule); out != "" {
+		t.Fatal(out)
+	}
+}
+
+func TestPetrinetMIBCanBeRegisteredAnywhereBelowEnterprises(t *testing.T) {
+	for _, s := range []string{"1.3.6.1.4.1.32473", "1.3.6.1.4.1.32473.1", "1.3.6.1.4.1.1.2.3.4.5.6.7"} {
+		dir := t.TempDir()
+		root, err := ParseRoot(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nets := []*petri.Net{orderNet()}
+		if _, err := Generate(dir, filepath.Join(dir, LockFile), root, nets, testNow()); err != nil {
+			t.Fatal(err)
+		}
+		if out := smilint(t, dir, PetrinetModule); out != "" {
+			t.Errorf("%s: %s", s, out)
+		}
+		if out := smilint(t, dir, "ORDER-FULFILMENT-PN-MIB"); out != "" {
+			t.Errorf("%s: %s", s, out)
+		}
+		checkTranslate(t, dir, map[string]string{"ORDER-FULFILMENT-PN-MIB::orderFulfilmentPnMIB": s + ".2.1"})
+	}
+}
+
+func TestARootOutsideEnterprisesIsRefused(t *testing.T) {
+	for _, s := range []string{"", "x", "1", "1.3.6.1.4.1", "1.3.6.1.2.1.1", "2.5", "1.3.6.1.4.1" + strings.Repeat(".1", 110)} {
+		if _, err := ParseRoot(s); err == nil {
+			t.Errorf("%q is taken", s)
+		}
+	}
+}
+
+// The gate is worth something only if it finds what is wrong.
+func TestTheGateSeesBrokenModules(t *testing.T) {
+	root := testRoot(t)
+	good, err := PetrinetMIB(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ old, new, tag string }{
+		"an object in no group":        {"        placeTokens,\n", "", "group-membership"},
+		"an unknown type":              {"SYNTAX      Counter64", "SYNTAX      Counter65", "type-unknown"},
+		"a long descriptor":            {"agentVersion", "agent" + strings.Repeat("Version", 10), "namelength-64-object"},
+		"a descriptor used twice":      {"placeInstances", "placetokens", "identifier-case-match"},
+		"no DESCRIPTION":               {"        \"The version of the agent that answers.\"\n", "        \"\"\n", "empty-description"},
+		"an object identifier twice":   {"::= { petrinetObjects 3 }", "::= { petrinetObjects 2 }", "oid-re"},
+		"a revision in the wrong form": {"REVISION    \"20", "REVISION    \"x0", "date-character"},
+		"an unused import":             {"DateAndTime, RowPointer", "DateAndTime, RowPointer, TruthValue", "import-unused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			bad := strings.ReplaceAll(string(good), c.old, c.new)
+			if bad == string(good) {
+				t.Fatalf("%q is not in the module", c.old)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "PETRINET-MIB.mib"), []byte(bad), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out := smilint(t, dir, PetrinetModule); !strings.Contains(out, c.tag) {
+				t.Errorf("smilint does not say %s:\n%s", c.tag, out)
+			}
+		})
+	}
+}
+
+// checkTranslate asks snmptranslate for the OID of every name, some hundred
+// names a run, and finds nothing else to say.
+func checkTranslate(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	need(t, "snmptranslate")
+	var names []string
+	for name := range want {
+		names = append(names, name)
+	}
+	for len(names) > 0 {
+		some := names[:min(len(names), 400)]
+		names = names[len(some):]
+		cmd := exec.Command("snmptranslate", append([]string{"-m", "ALL", "-On"}, some...)...)
+		cmd.Env = append(os.Environ(), "MIBDIRS="+stubs+":"+dir, "SNMPCONFPATH="+t.TempDir())
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil || stderr.Len() > 0 {
+			t.Fatalf("snmptranslate: %v\n%s", err, stderr.String())
+		}
+		lines := strings.Fields(string(out))
+		if len(lines) != len(some) {
+			t.Fatalf("snmptranslate answers %d of %d names", len(lines), len(some))
+		}
+		for i, name := range some {
+			if got := strings.TrimPrefix(lines[i], "."); got != want[name] {
+				t.Errorf("snmptranslate: %s is %s, want %s", name, got, want[name])
+			}
+		}
+	}
+}
+
+// lockedOIDs are the OIDs that the lock stands for, by name.
+func lockedOIDs(root smi.OID, n *LockedNet) map[string]string {
+	module := root.Append(subNets, n.Number)
+	want := map[string]string{n.Module + "::" + n.Descriptor + "PnMIB": module.String()}
+	add := func(sub uint32, all []*Locked, objects []object) {
+		for _, e := range all {
+			at := module.Append(subObjects, sub, e.Number)
+			want[n.Module+"::"+e.Descriptor] = at.String()
+			for _, o := range namedOnly(objects) {
+				want[n.Module+"::"+e.Descriptor+o.suffix] = at.Append(o.sub).String()
+			}
+		}
+	}
+	add(subPlaces, n.Places(), objectsOf(placeColumns()))
+	add(subTransitions, n.Transitions(), objectsOf(transitionColumns()))
+	return want
+}
+
+// checkNet generates the module of a net and shows it to every tool.
+func checkNet(t *testing.T, def *petri.Net) {
+	t.Helper()
+	dir, lock := generateTo(t, def)
+	n := lock.Net(def.ID)
+	if len(n.Module) > 32 || !regexp.MustCompile(`^[A-Z][A-Z0-9-]*-PN-MIB$`).MatchString(n.Module) {
+		t.Errorf("module name %q", n.Module)
+	}
+	if out := smilint(t, dir, n.Module); out != "" {
+		t.Errorf("%s: smilint says\n%.2000s", n.Module, out)
+	}
+	want := lockedOIDs(testRoot(t), n)
+	checkTranslate(t, dir, want)
+	checkGosmi(t, dir, want)
+}

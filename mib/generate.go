@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/smi"
+)
+
+// ErrSameNet is returned when two of the nets to generate modules for have the
+// same id.
+var ErrSameNet = errors.New("two nets with one id")
+
+// Written is one file that Generate made.
+type Written struct {
+	Path    string
+	Module  string // "" for the lock
+	Changed bool   // false if the file was like that already
+}
+
+// Generate writes PETRINET-MIB and the module of each net into dir, as
+// MODULE.mib, and adds to the lock at lockPath what is new in the nets. What a
+// net had and has no more becomes obsolete. Modules of nets that are in the
+// lock but not among nets stay as they are.
+//
+// The same nets, root and lock give the same bytes whatever now is: it dates
+// a revision of a module only if something changed.
+func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Time) ([]Written, error) {
+	petrinet, err := PetrinetMIB(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := distinct(nets); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("write modules: %w", err)
+	}
+	files := []moduleFile{{PetrinetModule, petrinet}}
+	before, err := os.ReadFile(lockPath)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read the OID lock: %w", err)
+	}
+	var text []byte
+	err = UpdateLock(lockPath, func(lock *Lock) error {
+		for _, def := range nets {
+			module, err := generate(lock, root, def, now)
+			if err != nil {
+				return err
+			}
+			files = append(files, module)
+		}
+		text = lock.Text()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	written := []Written{{Path: lockPath, Changed: string(before) != string(text)}}
+	for _, f := range files {
+		path := filepath.Join(dir, f.name+".mib")
+		changed, err := writeFile(path, f.text)
+		if err != nil {
+			return written, fmt.Errorf("write module %s: %w", f.name, err)
+		}
+		written = append(written, Written{path, f.name, changed})
+	}
+	return written, nil
+}
+
+type moduleFile struct {
+	name string
+	text []byte
+}
+
+func distinct(nets []*petri.Net) error {
+	seen := map[string]*petri.Net{}
+	for _, n := range nets {
+		if first := seen[n.ID]; first != nil {
+			return fmt.Errorf("net %q of %s is also in %s: %w", n.ID, n.File, first.File, ErrSameNet)
+		}
+		seen[n.ID] = n
+	}
+	return nil
+}
+
+// generate brings the lock up to one net and writes its module.
+func generate(lock *Lock, root smi.OID, def *petri.Net, now time.Time) (moduleFile, error) {
+	if err := def.Validate(); err != nil {
+		return moduleFile{}, fmt.Errorf("make a module of net %q: %w", def.ID, err)
+	}
+	before := newPresence(lock.Net(def.ID))
+	net, _, err := lock.Assign(def.ID, def)
+	if err != nil {
+		return moduleFile{}, fmt.Errorf("make a module: %w", err)
+	}
+	net.retire(def)
+	m := newNetText(net, def)
+	// The root is not in the module's text but decides its OIDs.
+	m.heading("Registered as " + root.Append(subNets, net.Number).String())
+	net.revise(m.digest(m.identity()), before.changes(net), now)
+	return moduleFile{net.Module, m.text(m.identity())}, nil
+}
+
+// revise adds a revision if the content is not that of the last one. Revisions
+// are a minute apart at least, so a change within the minute of the last
+// revision becomes part of it.
+func (n *LockedNet) revise(digest, text string, now time.Time) {
+	date := now.UTC().Format(dateLayout)
+	last := len(n.revisions) - 1
+	switch {
+	case last >= 0 && n.revisions[last].digest == digest:
+	case last >= 0 && date <= n.revisions[last].date:
+		r := &n.revisions[last]
+		if r.digest = digest; !strings.Contains(r.text, text) {
+			r.text = clip(r.text+" "+text, clipDoc)
+		}
+	default:
+		n.addRevision(revision{date: date, digest: digest, text: text})
+	}
+}
+
+// presence is which places and transitions a net had when its module was last
+// generated.
+type presence struct {
+	known bool
+	had   map[string]bool // "place id", "transition id"
+}
+
+func newPresence(net *LockedNet) presence {
+	p := presence{had: map[string]bool{}}
+	if net == nil || len(net.revisions) == 0 {
+		return p
+	}
+	p.known = true
+	for name, e := range net.members() {
+		p.had[name] = !e.Obsolete
+	}
+	return p
+}
+
+// changes says in words what came and went.
+func (p presence) changes(net *LockedNet) string {
+	if !p.known {
+		return "First version."
+	}
+	var added, removed []string
+	for name, e := range net.members() {
+		switch {
+		case !e.Obsolete && !p.had[name]:
+			added = append(added, name)
+		case e.Obsolete && p.had[name]:
+			removed = append(removed, name)
+		}
+	}
+	var text []string
+	if len(added) > 0 {
+		text = append(text, "Added "+list(added)+".")
+	}
+	if len(removed) > 0 {
+		text = append(text, "Made obsolete "+list(removed)+".")
+	}
+	if len(text) == 0 {
+		return "Changed descriptions."
+	}
+	return strings.Join(text, " ")
+}
+
+// members goes through places and transitions by number, each with its name
+// in a sentence.
+func (n *LockedNet) members() func(yield func(string, *Locked) bool) {
+	return func(yield func(string, *Locked) bool) {
+		for _, e := range n.Places() {
+			if !yield("place "+named("", e.ID), e) {
+				return
+			}
+		}
+		for _, e := range n.Transitions() {
+			if !yield("transition "+named("", e.ID), e) {
+				return
+			}
+		}
+	}
+}
+
+// list joins names, and counts them where they are many.
+func list(names []string) string {
+	const few = 5
+	if len(names) > few {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:few-1], ", "), len(names)-few+1)
+	}
+	return strings.Join(names, ", ")
+}

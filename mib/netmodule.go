@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Bounds of what a net's own texts take up in a DESCRIPTION, in bytes.
+const (
+	clipName = 200
+	clipDoc  = 1200
+)
+
+// netText writes the module of one net.
+type netText struct {
+	*moduleText
+	net *LockedNet
+	def *petri.Net
+}
+
+// node is a place or transition as its module shows it.
+type node struct {
+	kind string // place or transition
+	id   string
+	name string
+	doc  string
+}
+
+// named is how the net's own texts call it: 'Awaiting payment' (p7).
+func named(name, id string) string {
+	if name == "" || name == id {
+		return "'" + clip(id, clipName) + "'"
+	}
+	return "'" + clip(name, clipName) + "' (" + clip(id, clipName) + ")"
+}
+
+// newNetText writes the body of the module of a net as the lock names it. What
+// the lock has and def has not is obsolete.
+func newNetText(net *LockedNet, def *petri.Net) *netText {
+	m := &netText{moduleText: newModuleText(), net: net, def: def}
+	d := net.Descriptor
+	m.node(d+"Objects", d+"PnMIB", subObjects)
+	m.node(d+"Net", d+"Objects", subModuleNet)
+	m.node(d+"Places", d+"Objects", subPlaces)
+	m.node(d+"Transitions", d+"Objects", subTransitions)
+	netMembers := m.netScalars()
+
+	places := map[string]node{}
+	for i := range def.Places {
+		p := &def.Places[i]
+		places[p.ID] = node{"Place", p.ID, p.Name, p.Doc}
+	}
+	transitions := map[string]node{}
+	for i := range def.Transitions {
+		t := &def.Transitions[i]
+		transitions[t.ID] = node{"Transition", t.ID, t.Name, t.Doc}
+	}
+	var retired []string
+	placeMembers := m.nodes("Place", d+"Places", net.Places(), places, namedOnly(objectsOf(placeColumns())), &retired)
+	transMembers := m.nodes("Transition", d+"Transitions", net.Transitions(), transitions, namedOnly(objectsOf(transitionColumns())), &retired)
+	m.conformance(netMembers, placeMembers, transMembers, retired)
+	return m
+}
+
+func namedOnly(objects []object) []object {
+	var kept []object
+	for _, o := range objects {
+		if o.named {
+			kept = append(kept, o)
+		}
+	}
+	return kept
+}
+
+func (m *netText) netScalars() []string {
+	var members []string
+	for _, o := range objectsOf(moduleScalars()) {
+		name := m.net.Descriptor + o.suffix
+		m.objectType(name, &o, "read-only", "current", o.text, m.net.Descriptor+"Net")
+		members = append(members, name)
+	}
+	return members
+}
+
+// nodes writes the objects of all places or of all transitions. It returns the
+// names of the current ones, and appends those of the others to retired.
+func (m *netText) nodes(kind, parent string, all []*Locked, present map[string]node, objects []object, retired *[]string) []string {
+	var members []string
+	for _, e := range all {
+		n, current := present[e.ID]
+		status, list := "current", &members
+		if !current {
+			n, status, list = node{kind: kind, id: e.ID}, "obsolete", retired
+		}
+		m.node(e.Descriptor, parent, e.Number)
+		for i := range objects {
+			name := e.Descriptor + objects[i].suffix
+			m.objectType(name, &objects[i], "read-only", status, m.describe(&n, &objects[i], i == 0, current), e.Descriptor)
+			*list = append(*list, name)
+		}
+	}
+	return members
+}
+
+// describe says whose object it is, then what it means. The first object of a
+// node carries the documentation that the net gives.
+func (m *netText) describe(n *node, o *object, first, current bool) string {
+	text := fmt.Sprintf("%s %s. ", n.kind, named(n.name, n.id))
+	if !current {
+		text += "It is not in the net any more. "
+	}
+	if first && n.doc != "" {
+		text += clip(n.doc, clipDoc) + " "
+	}
+	return text + strings.ReplaceAll(o.text, discontinuity, " Discontinuities are told by "+m.net.Descriptor+"CountedSince.")
+}
+
+// conformance puts every object into a group. The obsolete ones have a group
+// and a statement of their own, since a current one must not include them.
+func (m *netText) conformance(net, places, transitions, retired []string) {
+	d := m.net.Descriptor
+	m.node(d+"Conformance", d+"PnMIB", subConformance)
+	m.node(d+"Compliances", d+"Conformance", 1)
+	m.node(d+"Groups", d+"Conformance", 2)
+	var may [][2]string
+	const known = "Needed as far as the sources of the net tell it."
+	m.macro(d+"NetGroup", "OBJECT-GROUP", "OBJECTS", net, "current", "Which net this is.", d+"Groups", 1)
+	if len(places) > 0 {
+		m.macro(d+"PlaceGroup", "OBJECT-GROUP", "OBJECTS", places, "current", "The places of the net.", d+"Groups", 2)
+		may = append(may, [2]string{d + "PlaceGroup", known})
+	}
+	if len(transitions) > 0 {
+		m.macro(d+"TransGroup", "OBJECT-GROUP", "OBJECTS", transitions, "current", "The transitions of the net.", d+"Groups", 3)
+		may = append(may, [2]string{d + "TransGroup", known})
+	}
+	m.compliance(d+"Compliance", "current", "What an agent serves of this net.", []string{d + "NetGroup"}, may, d+"Compliances", 1)
+	if len(retired) > 0 {
+		m.macro(d+"RetiredGroup", "OBJECT-GROUP", "OBJECTS", retired, "obsolete",
+			"The places and transitions that were in the net once.", d+"Groups", 4)
+		m.compliance(d+"Retired", "obsolete", "What an agent served of this net once.", []string{d + "RetiredGroup"}, nil, d+"Compliances", 2)
+	}
+}
+
+// identity is the head of the module.
+func (m *netText) identity() identity {
+	text := fmt.Sprintf("The places and transitions of the Petri net %s, each an object by its own name, summed over all sources and "+
+		"instances. The same numbers are in the tables of PETRINET-MIB. An object that no source tells has no instance.",
+		named(m.def.Name, m.net.ID))
+	if m.def.Doc != "" {
+		text += " About the net: " + clip(m.def.Doc, clipDoc)
+	}
+	return identity{
+		module: m.net.Module, name: m.net.Descriptor + "PnMIB", text: text,
+		parent: "petrinetNets", sub: m.net.Number, revisions: m.net.revisions,
+	}
+}

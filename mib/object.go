@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// object describes one number or text that is served: a column of a table of
+// PETRINET-MIB or a scalar, and, where named is set, also a scalar of every
+// place or transition in its net's own module. The modules' text and the
+// table of values are both made from it.
+type object struct {
+	sub    uint32 // last sub-identifier, here and in a net's module; never changed once published
+	suffix string // placeTokens in PETRINET-MIB, awaitingPaymentTokens in a net's module
+	syntax syntax
+	units  string
+	text   string        // DESCRIPTION
+	needs  stats.Columns // no instance where no source fills this in
+	named  bool
+}
+
+// column is an object with the way to its value from one row.
+type column[R any] struct {
+	object
+	value func(*R) smi.Value
+}
+
+func objectsOf[R any](columns []column[R]) []object {
+	objects := make([]object, len(columns))
+	for i := range columns {
+		objects[i] = columns[i].object
+	}
+	return objects
+}
+
+// table describes a conceptual table of PETRINET-MIB.
+type table struct {
+	sub     uint32   // under objects
+	name    string   // "place" for placeTable, placeEntry and PlaceEntry
+	prefix  string   // of its columns, where that is not name
+	text    string   // DESCRIPTION of the table
+	rowText string   // DESCRIPTION of a row
+	index   []string // descriptors of the INDEX clause
+	keys    []object // those of index that are columns of this table: not accessible, before all others
+	columns []object
+	group   string // DESCRIPTION of its group
+	must    bool   // whether the group is mandatory for compliance
+}
+
+func (t *table) columnPrefix() string {
+	if t.prefix != "" {
+		return t.prefix
+	}
+	return t.name
+}
+
+// syntax is a SYNTAX clause with what has to be imported for it.
+type syntax struct {
+	clause string   // "SnmpAdminString (SIZE (0..255))"
+	name   string   // as in a SEQUENCE: "SnmpAdminString"
+	typ    smi.Type // on the wire
+}
+
+func syntaxCounter() syntax { return plain("Counter64", smi.TypeCounter64) }
+func syntaxGauge() syntax   { return plain("Gauge32", smi.TypeGauge32) }
+func syntaxLength() syntax  { return plain("Unsigned32", smi.TypeGauge32) } // a duration; see UNITS
+func syntaxSigned() syntax  { return plain("Integer32", smi.TypeInteger) }
+func syntaxDate() syntax    { return plain("DateAndTime", smi.TypeOctetString) }
+func syntaxRate() syntax    { return plain("PetrinetRate", smi.TypeGauge32) }
+func syntaxReason() syntax  { return plain("PetrinetReason", smi.TypeInteger) }
+func syntaxAlarm() syntax   { return plain("PetrinetAlarm", smi.TypeInteger) }
+func syntaxPointer() syntax { return plain("RowPointer", smi.TypeObjectIdentifier) }
+
+func syntaxText() syntax {
+	return syntax{"SnmpAdminString (SIZE (0..255))", "SnmpAdminString", smi.TypeOctetString}
+}
+
+// syntaxIndex is an index object; 0 is allowed where it stands for "none".
+func syntaxIndex(zero bool) syntax {
+	if zero {
+		return syntax{"Unsigned32 (0..2147483647)", "Unsigned32", smi.TypeGauge32}
+	}
+	return syntax{"Unsigned32 (1..2147483647)", "Unsigned32", smi.TypeGauge32}
+}
+
+func syntaxEnum(labels string) syntax {
+	return syntax{"INTEGER { " + labels + " }", "INTEGER", smi.TypeInteger}
+}
+
+func plain(name string, typ smi.Type) syntax { return syntax{name, name, typ} }
+
+// source is the module that a type or macro is imported from; "" for what
+// ASN.1 itself has.
+func source(name string) string {
+	switch name {
+	case "Counter64", "Gauge32", "Unsigned32", "Integer32", "MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "enterprises":
+		return "SNMPv2-SMI"
+	case "DateAndTime", "RowPointer", "TEXTUAL-CONVENTION":
+		return "SNMPv2-TC"
+	case "MODULE-COMPLIANCE", "OBJECT-GROUP", "NOTIFICATION-GROUP":
+		return "SNMPv2-CONF"
+	case "SnmpAdminString":
+		return "SNMP-FRAMEWORK-MIB"
+	case "PetrinetRate", "petrinetNets":
+		return PetrinetModule
+	}
+	return ""
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// What is said about every counter that is added up over sources.
+const discontinuity = " Discontinuities are told by netDiscontinuityTime of this net."
+
+// agentRow is what the scalars are made from.
+type agentRow struct {
+	view   *collector.View
+	agent  *Agent
+	now    int64
+	states [4]uint64 // sources by collector.State
+}
+
+func agentScalars() []column[agentRow] {
+	count := func(s collector.State) func(*agentRow) smi.Value {
+		return func(r *agentRow) smi.Value { return gauge(r.states[s]) }
+	}
+	return []column[agentRow]{
+		{object{1, "Version", syntaxText(), "", "The version of the agent that answers.", 0, false},
+			func(r *agentRow) smi.Value { return text(r.agent.Version) }},
+		{object{2, "Name", syntaxText(), "", "The name of the agent that answers, such as its host. Where two agents stand by for each other, it tells which of them this is.", 0, false},
+			func(r *agentRow) smi.Value { return text(r.agent.Name) }},
+		{object{3, "Role", syntaxEnum("primary(1), standby(2)"), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: find out why.", 0, false},
+			agentRole},
+		{object{4, "StartTime", syntaxDate(), "", "When the agent began to add up. Its counters began at 0 then: a change is a discontinuity of every counter in the agent and source groups.", 0, false},
+			func(r *agentRow) smi.Value { return date(r.agent.Started) }},
+		{object{5, "ViewTime", syntaxDate(), "", "When the numbers of this module were last added up.", 0, false},
+			func(r *agentRow) smi.Value { return date(r.view.At) }},
+		{object{6, "ViewAge", syntaxLength(), "seconds", "How old the sums were when the values of this module were last made. Ages keep growing and counters stand still while it grows. More than a few seconds is a fault of the agent.", 0, false},
+			func(r *agentRow) smi.Value { return age(r.view.At, r.now) }},
+		{object{7, "Views", syntaxCounter(), "", "How many times the numbers were added up since agentStartTime.", 0, false},
+			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Generation) }},
+		{object{8, "Nets", syntaxGauge(), "", "How many nets are in netTable.", 0, false},
+			func(r *agentRow) smi.Value { return gauge(uint64(len(r.view.Nets))) }},
+		{object{9, "SourcesUp", syntaxGauge(), "", "How many sources were heard within three of their intervals.", 0, false}, count(collector.Up)},
+		{object{10, "SourcesStale", syntaxGauge(), "", "How many sources are silent. Their tokens stay in the sums and grow older. Anything but 0 is worth a look at sourceTable.", 0, false}, count(collector.Stale)},
+		{object{11, "SourcesGone", syntaxGauge(), "", "How many sources said goodbye, or were silent for so long that their tokens left the sums.", 0, false}, count(collector.Gone)},
+		{object{12, "SourcesUndefined", syntaxGauge(), "", "How many sources are heard but not added up, because the definition of their net is not known. Anything but 0 for more than a minute is a fault of the source.", 0, false}, count(collector.Undefined)},
+		{object{13, "MessagesReceived", syntaxCounter(), "messages", "Messages received from sources since agentStartTime, rejected ones included.", 0, false},
+			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Messages) }},
+		{object{14, "BytesReceived", syntaxCounter(), "octets", "Octets of the messages received since agentStartTime.", 0, false},
+			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Bytes) }},
+		{object{15, "MessagesLost", syntaxCounter(), "messages", "Messages that sources sent and that never came, since agentStartTime. A lost message costs freshness, never counts. A steady rise is a fault of the transport.", 0, false},
+			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Lost) }},
+		{object{16, "MessagesBad", syntaxCounter(), "messages", "Messages that were rejected since agentStartTime. The agent's log and its Prometheus metrics say why. Any rise is a fault of a source.", 0, false},
+			agentBad},
+		{object{17, "NotificationsSuppressed", syntaxCounter(), "notifications", "Notifications that were held back since agentStartTime because too many were due at once. What they would have said is in alarmTable.", 0, false},
+			func(*agentRow) smi.Value { return smi.Counter64(0) }},
+	}
+}
+
+func agentRole(r *agentRow) smi.Value {
+	if r.agent.Standby {
+		return smi.Integer(2)
+	}
+	return smi.Integer(1)
+}
+
+func agentBad(r *agentRow) smi.Value {
+	var n uint64
+	for _, rejected := range r.view.Traffic.Rejected {
+		n += rejected
+	}
+	return smi.Counter64(n)
+}
+
+// netRow is one net, with the sums over its places and transitions.
+type netRow struct {
+	net     *collector.Net
+	number  uint32
+	now     int64
+	tokens  uint64
+	firings uint64
+	oldest  int64
+	rate    rate
+}
+
+func netTable() table {
+	return table{
+		sub: 2, name: "net", must: true,
+		text:    "The nets that are seen, each summed over all its sources and instances.",
+		rowText: "One net.",
+		index:   []string{"netIndex"},
+		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
+			text: "The number of the net. It never changes and is never used again for another net. A net's own module is registered below petrinetNets with it."}},
+		columns: objectsOf(netColumns()),
+		group:   "What is known of a whole net.",
+	}
+}
+
+func netColumns() []column[netRow] {
+	return []column[netRow]{
+		{object{2, "Name", syntaxText(), "", "The id of the net, as its sources give it. It is the same in Prometheus and on the page.", 0, false},
+			func(r *netRow) smi.Value { return text(r.net.Name) }},
+		{object{3, "Label", syntaxText(), "", "The name of the net for people; empty if its definition gives none.", 0, false},
+			func(r *netRow) smi.Value { return text(r.net.Def.Name) }},
+		{object{4, "Digest", syntaxText(), "", "The definition that most sources run, as the beginning of its digest. It changes when a new version of the net is rolled out.", 0, false},
+			netDigest},
+		{object{5, "Versions", syntaxGauge(), "", "How many definitions of the net are in use at once. More than 1 is normal while a new version is rolled out, and a forgotten source if it lasts.", 0, false},
+			func(r *netRow) smi.Value { return gauge(uint64(len(r.net.Digests))) }},
+		{object{6, "SourcesUp", syntaxGauge(), "", "How many sources of the net were heard lately.", 0, false},
+			func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Up, 0))) }},
+		{object{7, "SourcesStale", syntaxGauge(), "", "How many sources of the net are silent. Their tokens stay in the sums and grow older: what this net shows may be out of date.", 0, false},
+			func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Stale, 0))) }},
+		{object{8, "ActiveInstances", syntaxGauge(), "instances", "Instances that have not finished.", stats.ColInstances, false},
+			func(r *netRow) smi.Value { return gauge(r.net.Rows.Net.Active) }},
+		{object{9, "DeadlockedInstances", syntaxGauge(), "instances", "Active instances in which nothing is enabled, nothing is running and no end is reached. They will not go on by themselves: anything but 0 needs somebody. See stuckTable for where their tokens are.", stats.ColInstances, false},
+			func(r *netRow) smi.Value { return gauge(r.net.Rows.Net.Deadlocked) }},
+		{object{10, "CreatedInstances", syntaxCounter(), "instances", "Instances that were created." + discontinuity, stats.ColInstances, false},
+			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Created) }},
+		{object{11, "FinishedInstances", syntaxCounter(), "instances", "Instances that reached their end." + discontinuity, stats.ColInstances, false},
+			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Finished) }},
+		{object{12, "FailedInstances", syntaxCounter(), "instances", "Instances that were given up." + discontinuity, stats.ColInstances, false},
+			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Failed) }},
+		{object{13, "Tokens", syntaxGauge(), "tokens", "Tokens in all places now.", stats.ColTokens, false},
+			func(r *netRow) smi.Value { return gauge(r.tokens) }},
+		{object{14, "OldestAge", syntaxLength(), "seconds", "How long the oldest token of the net has been in its place; 0 if there is none. See placeTable for which place.", stats.ColOldest, false},
+			func(r *netRow) smi.Value { return age(r.oldest, r.now) }},
+		{object{15, "Firings", syntaxCounter(), "firings", "Firings of all transitions." + discontinuity, stats.ColFirings, false},
+			func(r *netRow) smi.Value { return smi.Counter64(r.firings) }},
+		{object{16, "Rate1", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over one minute as a load average is.", stats.ColFirings, false},
+			func(r *netRow) smi.Value { return r.rate.value(0) }},
+		{object{17, "Rate5", syntaxRate(), "firings per second", "The same over five minutes.", stats.ColFirings, false},
+			func(r *netRow) smi.Value { return r.rate.value(1) }},
+		{object{18, "Rate15", syntaxRate(), "firings per second", "The same over fifteen minutes. Rate1 far below Rate15 says that the net slows down.", stats.ColFirings, false},
+			func(r *netRow) smi.Value { return r.rate.value(2) }},
+		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began to be added up here. It changes when the agent starts anew or another one answers: a difference of two readings of a counter means something only while this is the same.", 0, false},
+			func(r *netRow) smi.Value { return date(r.net.Since) }},
+	}
+}
+
+func netDigest(r *netRow) smi.Value {
+	if len(r.net.Digests) == 0 {
+		return smi.OctetString("")
+	}
+	return text(r.net.Digests[0].Digest)
+}
+
+// moduleScalars are the scalars at the head of a net's own module. They are
+// named after the net, not after a table.
+func moduleScalars() []column[netRow] {
+	return []column[netRow]{
+		{object{1, "NetIndex", syntaxIndex(false), "", "The number of this net: netIndex in the tables of PETRINET-MIB.", 0, true},
+			func(r *netRow) smi.Value { return smi.Gauge32(r.number) }},
+		{object{2, "NetName", syntaxText(), "", "The id of this net: netName in PETRINET-MIB.", 0, true},
+			func(r *netRow) smi.Value { return text(r.net.Name) }},
+		{object{3, "CountedSince", syntaxDate(), "", "When the counters of this module began to be added up by the agent that answers. A difference of two readings of a counter means something only while this is the same.", 0, true},
+			func(r *netRow) smi.Value { return date(r.net.Since) }},
+	}
+}
+
+// placeRow is one place of a net.
+type placeRow struct {
+	place *stats.Place
+	def   *petri.Place
+	now   int64
+}
+
+func placeTable() table {
+	return table{
+		sub: 3, name: "place", must: true,
+		text:    "The places of every net, each summed over all sources and instances.",
+		rowText: "One place.",
+		index:   []string{"netIndex", "placeIndex"},
+		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
+			text: "The number of the place in its net. It never changes and is never used again for another place of the net."}},
+		columns: objectsOf(placeColumns()),
+		group:   "How many tokens are in a place, for how long, and how many came and went.",
+	}
+}
+
+func placeColumns() []column[placeRow] {
+	return []column[placeRow]{
+		{object{2, "Id", syntaxText(), "", "The id of the place, as in the definition of the net. It is the same in Prometheus and on the page.", 0, false},
+			func(r *placeRow) smi.Value { return text(r.def.ID) }},
+		{object{3, "Name", syntaxText(), "", "The name of the place for people, or its id if the definition gives none.", 0, false},
+			func(r *placeRow) smi.Value { return text(label(r.def.Name, r.def.ID)) }},
+		{object{4, "Tokens", syntaxGauge(), "tokens", "Tokens here now.", stats.ColTokens, true},
+			func(r *placeRow) smi.Value { return gauge(r.place.Tokens) }},
+		{object{5, "Instances", syntaxGauge(), "instances", "Instances with a token here now.", stats.ColPlaceInstances, true},
+			func(r *placeRow) smi.Value { return gauge(r.place.Instances) }},
+		{object{6, "OldestAge", syntaxLength(), "seconds", "How long the oldest token has been here; 0 if there is none. It grows while nothing takes that token, and while its source is silent. Longer than the work ahead should take means stuck: stuckTable says which tokens, and why.", stats.ColOldest, true},
+			func(r *placeRow) smi.Value { return age(r.place.Oldest, r.now) }},
+		{object{7, "OldestSince", syntaxDate(), "", "When the oldest token came here; all zero if there is none.", stats.ColOldest, true},
+			func(r *placeRow) smi.Value { return date(r.place.Oldest) }},
+		{object{8, "MeanAge", syntaxLength(), "seconds", "How long the tokens have been here on average; 0 if there is none. Near the oldest age, everything waits for one thing; far below it, few tokens are left behind while others pass.", stats.ColOldest, true},
+			func(r *placeRow) smi.Value { return age(r.place.Injected.Mean(r.place.Tokens), r.now) }},
+		{object{9, "LastInjected", syntaxDate(), "", "When a token was last put here; all zero if never. Long ago for a place that should be fed says that nothing comes in.", stats.ColOldest, true},
+			func(r *placeRow) smi.Value { return date(r.place.LastInjection) }},
+		{object{10, "Arrivals", syntaxCounter(), "tokens", "Tokens that were put here, those of initial markings included." + discontinuity, stats.ColArrivals, true},
+			func(r *placeRow) smi.Value { return smi.Counter64(r.place.Arrivals) }},
+		{object{11, "Departures", syntaxCounter(), "tokens", "Tokens that were taken from here. Standing still while there are tokens says that the place is stuck." + discontinuity, stats.ColDepartures, true},
+			func(r *placeRow) smi.Value { return smi.Counter64(r.place.Departures) }},
+		{object{12, "DwellP50", syntaxLength(), "milliseconds", "Half of the tokens that left had been here for at most this long; 0 if none left. It is right within 4.4 percent and counts since netDiscontinuityTime of this net.", stats.ColDwell, true},
+			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.50) }},
+		{object{13, "DwellP95", syntaxLength(), "milliseconds", "The same for 95 of 100 tokens that left.", stats.ColDwell, true},
+			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.95) }},
+		{object{14, "DwellP99", syntaxLength(), "milliseconds", "The same for 99 of 100 tokens that left.", stats.ColDwell, true},
+			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.99) }},
+	}
+}
+
+func label(name, id string) string {
+	if name == "" {
+		return id
+	}
+	return name
+}
+
+func placeAgeTable() table {
+	return table{
+		sub: 4, name: "placeAge", prefix: "placeOlderThan",
+		text:    "How many tokens of every place are older than given ages.",
+		rowText: "One place.",
+		index:   []string{"netIndex", "placeIndex"},
+		columns: objectsOf(ageColumns()),
+		group:   "How the tokens of a place spread over ages.",
+	}
+}
+
+// ageColumns are the thresholds of the age ladder.
+func ageColumns() []column[placeRow] {
+	older := func(sub uint32, suffix, text string, seconds int64) column[placeRow] {
+		return column[placeRow]{object{sub, suffix, syntaxGauge(), "tokens",
+			"Tokens that have been here for more than " + text + ". The age is taken within a sixteenth.", stats.ColAges, false},
+			func(r *placeRow) smi.Value { return gauge(r.place.Ages.InjectedBefore(r.now - seconds*1e6)) }}
+	}
+	return []column[placeRow]{
+		older(1, "1s", "one second", 1),
+		older(2, "10s", "10 seconds", 10),
+		older(3, "1m", "one minute", 60),
+		older(4, "10m", "10 minutes", 600),
+		older(5, "1h", "one hour", 3600),
+		older(6, "6h", "6 hours", 6*3600),
+		older(7, "1d", "one day", 24*3600),
+		older(8, "7d", "7 days", 7*24*3600),
+	}
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pnagent/pnagent/smi"
+)
+
+// PetrinetModule is the name of the one module for all nets.
+const PetrinetModule = "PETRINET-MIB"
+
+// DefaultRoot is below net-snmp's playpen: good for trying, not for keeping.
+// A site uses its own enterprise number.
+const DefaultRoot = "1.3.6.1.4.1.8072.9999.9999"
+
+// ErrRoot is wrapped by the errors of ParseRoot.
+var ErrRoot = errors.New("bad OID root")
+
+// maxRoot leaves room for the longest instance below the root.
+const maxRoot = 100
+
+// ParseRoot reads the identifier below which everything is registered. It lies
+// below 1.3.6.1.4.1, under an enterprise number.
+func ParseRoot(s string) (smi.OID, error) {
+	root, err := smi.ParseOID(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRoot, err)
+	}
+	return root, checkRoot(root)
+}
+
+func enterprises() smi.OID { return smi.OID{1, 3, 6, 1, 4, 1} }
+
+func checkRoot(root smi.OID) error {
+	if len(root) <= len(enterprises()) || len(root) > maxRoot || !root.HasPrefix(enterprises()) {
+		return fmt.Errorf("%w: %q; expected an enterprise number or something below it, as 1.3.6.1.4.1.32473.1", ErrRoot, root.String())
+	}
+	return nil
+}
+
+// petrinetTables are the tables of PETRINET-MIB in the order of their OIDs.
+func petrinetTables() []table {
+	return []table{netTable(), placeTable(), placeAgeTable(), transitionTable(), stuckTable(), blockTable(), sourceTable(), alarmTable()}
+}
+
+// notification is one NOTIFICATION-TYPE.
+type notification struct {
+	sub     uint32
+	name    string
+	objects []string
+	text    string
+}
+
+// notifications come in pairs, one when an alarm is raised and one when it is
+// cleared. All objects of a notification are of one row, as a receiver expects.
+func notifications() []notification {
+	alarm := []string{"alarmKind", "alarmNet", "alarmSubject", "alarmRaised", "alarmAge", "alarmAffected", "alarmText"}
+	return []notification{
+		{1, "tokenStuck", alarm, "The oldest token of a place has been there for too long. Look at the place's rows in stuckTable for which instances hold such tokens and what they wait for, then at blockTable for the arc that holds most of them."},
+		{2, "tokenMoving", alarm, "The alarm of an earlier tokenStuck is over: the oldest token of the place is young enough again."},
+		{3, "transitionStarved", alarm, "A transition could fire and has not fired for too long. Whoever does its work is slow, busy or gone: look at its row in transitionTable, and at sourceTable."},
+		{4, "transitionFiring", alarm, "The alarm of an earlier transitionStarved is over: the transition fires again, or has nothing to do."},
+		{5, "sourceLost", alarm, "A source is silent. Its tokens stay in the sums and grow older until it is heard again or forgotten. Find out whether it runs and whether it reaches its collector."},
+		{6, "sourceFound", alarm, "The alarm of an earlier sourceLost is over: the source is heard again, or was forgotten."},
+		{7, "netDeadlocked", alarm, "Instances of a net can never go on by themselves: nothing is enabled, nothing is running, and no end is reached."},
+		{8, "netLive", alarm, "The alarm of an earlier netDeadlocked is over: no instance of the net is deadlocked any more."},
+		{9, "notificationsSuppressed", []string{"agentNotificationsSuppressed"}, "Too many notifications were due at once, and some were held back. Read alarmTable for what is wrong."},
+	}
+}
+
+// petrinetRevisions is the history of PETRINET-MIB, oldest first, with the
+// digest of its content below DefaultRoot. A test asks for a new revision when
+// the content changes.
+func petrinetRevisions() []revision {
+	return []revision{
+		{date: "202611200000Z", digest: "", text: "First version."},
+	}
+}
+
+// petrinetNames are the descriptors of PETRINET-MIB, types included.
+func petrinetNames() []string {
+	m := &petrinetText{moduleText: newModuleText(), root: enterprises().Append(1, 1)}
+	m.write()
+	return m.names
+}
+
+// petrinetText writes PETRINET-MIB and keeps the names that it defines.
+type petrinetText struct {
+	*moduleText
+	root  smi.OID
+	names []string
+}
+
+// PetrinetMIB returns the text of PETRINET-MIB below a root.
+func PetrinetMIB(root smi.OID) ([]byte, error) {
+	if err := checkRoot(root); err != nil {
+		return nil, err
+	}
+	m := &petrinetText{moduleText: newModuleText(), root: root}
+	m.write()
+	return m.text(petrinetIdentity(petrinetRevisions())), nil
+}
+
+func petrinetIdentity(revisions []revision) identity {
+	return identity{
+		module: PetrinetModule, name: "petrinetMIB", parent: "petrinetRoot", sub: subPetrinet, revisions: revisions,
+		text: "Where the tokens of running Petri nets are stuck, for how long and why, and how fast the transitions fire, " +
+			"summed over all instances on all machines. Everything is read-only. An object that no source of a net tells has " +
+			"no instance: absent is not zero. Ages are in seconds, Counter64 objects name the object that tells their " +
+			"discontinuities, and an Unsigned32 or Gauge32 that would be larger stays at 4294967295. Each net has a module " +
+			"of its own too, below petrinetNets, in which every place and transition is an object by its own name.",
+	}
+}
+
+func (m *petrinetText) write() {
+	m.names = append(m.names, "petrinetMIB")
+	m.arcs()
+	m.conventions()
+	m.define("petrinetNotifications", "petrinetMIB", 0)
+	m.define("petrinetObjects", "petrinetMIB", subObjects)
+	m.define("petrinetConformance", "petrinetMIB", subConformance)
+	m.define("petrinetAgent", "petrinetObjects", subAgent)
+	m.scalars("agent", "petrinetAgent", objectsOf(agentScalars()))
+	for _, t := range petrinetTables() {
+		m.table(&t)
+	}
+	m.scalars("alarm", "petrinetObjects", objectsOf(alarmScalars()))
+	for _, n := range notifications() {
+		m.names = append(m.names, n.name)
+		m.macro(n.name, "NOTIFICATION-TYPE", "OBJECTS", n.objects, "current", n.text, "petrinetNotifications", n.sub)
+	}
+	m.conformance()
+}
+
+func (m *petrinetText) define(name, parent string, sub uint32) {
+	m.names = append(m.names, name)
+	m.node(name, parent, sub)
+}
+
+// arcs names every node between enterprises and the root, because a node
+// without a name is one that tools complain of.
+func (m *petrinetText) arcs() {
+	parent := "enterprises"
+	subs := m.root[len(enterprises()):]
+	for i, sub := range subs {
+		name := fmt.Sprintf("petrinetArc%d", i+1)
+		if i == len(subs)-1 {
+			name = "petrinetRoot"
+		}
+		m.define(name, parent, sub)
+		parent = name
+	}
+	m.define("petrinetNets", "petrinetRoot", subNets)
+}
+
+func (m *petrinetText) conventions() {
+	for _, c := range []struct{ name, hint, text, syntax string }{
+		{"PetrinetRate", "d-3", "A rate in thousandths a second. 1500 is one and a half a second, and is shown as 1.500.", "Gauge32"},
+		{"PetrinetReason", "", "What a token or a transition waits for. unknown: the source does not tell. enabled: the transition can fire and waits for " +
+			"its turn. running: it is firing. delayed: it fires at a set time. guarded: its guard says no. missing: a place is short of " +
+			"tokens. inhibited: a place has too many tokens. manual: it is fired only from outside. dead: nothing in the instance can " +
+			"ever enable it.",
+			"INTEGER { unknown(1), enabled(2), running(3), delayed(4), guarded(5), missing(6), inhibited(7), manual(8), dead(9) }"},
+		{"PetrinetAlarm", "", "What an alarm is about. The notifications of the same names raise them.",
+			"INTEGER { tokenStuck(1), transitionStarved(2), sourceLost(3), netDeadlocked(4) }"},
+	} {
+		m.names = append(m.names, c.name)
+		m.use("TEXTUAL-CONVENTION", strings.Fields(c.syntax)[0])
+		m.printf("%s ::= TEXTUAL-CONVENTION\n", c.name)
+		if c.hint != "" {
+			m.printf("    DISPLAY-HINT \"%s\"\n", c.hint)
+		}
+		m.printf("    STATUS      current\n%s    SYNTAX      %s\n\n", quoted("DESCRIPTION", c.text), c.syntax)
+	}
+}
+
+func (m *petrinetText) scalars(prefix, parent string, objects []object) {
+	for i := range objects {
+		name := prefix + objects[i].suffix
+		m.names = append(m.names, name)
+		m.objectType(name, &objects[i], "read-only", "current", objects[i].text, parent)
+	}
+}
+
+// table writes a table, its row, its sequence and its columns.
+func (m *petrinetText) table(t *table) {
+	name, row, sequence := t.name+"Table", t.name+"Entry", upperFirst(t.name)+"Entry"
+	m.names = append(m.names, name, row)
+	m.printf("%s OBJECT-TYPE\n    SYNTAX      SEQUENCE OF %s\n    MAX-ACCESS  not-accessible\n    STATUS      current\n%s    ::= { petrinetObjects %d }\n\n",
+		name, sequence, quoted("DESCRIPTION", t.text), t.sub)
+	m.printf("%s OBJECT-TYPE\n    SYNTAX      %s\n    MAX-ACCESS  not-accessible\n    STATUS      current\n%s    INDEX       { %s }\n    ::= { %s 1 }\n\n",
+		row, sequence, quoted("DESCRIPTION", t.rowText), strings.Join(t.index, ", "), name)
+	all := append(append([]object{}, t.keys...), t.columns...)
+	var members []string
+	for _, o := range all {
+		members = append(members, fmt.Sprintf("%s %s", t.columnPrefix()+o.suffix, o.syntax.name))
+	}
+	m.printf("%s ::= SEQUENCE {\n    %s\n}\n\n", sequence, strings.Join(members, ",\n    "))
+	for i := range all {
+		access := "read-only"
+		if i < len(t.keys) {
+			access = "not-accessible"
+		}
+		column := t.columnPrefix() + all[i].suffix
+		m.names = append(m.names, column)
+		m.objectType(column, &all[i], access, "current", all[i].text, row)
+	}
+}
+
+// conformance puts every object and notification into a group, and the groups
+// into one compliance statement.
+func (m *petrinetText) conformance() {
+	m.define("petrinetCompliances", "petrinetConformance", 1)
+	m.define("petrinetGroups", "petrinetConformance", 2)
+	must := []string{"petrinetAgentGroup"}
+	var may [][2]string
+	group := func(name, text string, members []string, sub uint32) {
+		m.names = append(m.names, name)
+		m.macro(name, "OBJECT-GROUP", "OBJECTS", members, "current", text, "petrinetGroups", sub)
+	}
+	group("petrinetAgentGroup", "Who answers, and what it hears.", prefixed("agent", objectsOf(agentScalars())), subAgent)
+	for _, t := range petrinetTables() {
+		members := prefixed(t.columnPrefix(), t.columns)
+		if t.name == "alarm" {
+			members = append(members, prefixed("alarm", objectsOf(alarmScalars()))...)
+		}
+		name := "petrinet" + upperFirst(t.name) + "Group"
+		group(name, t.group, members, t.sub)
+		if t.must {
+			must = append(must, name)
+		} else {
+			may = append(may, [2]string{name, "Needed where it is known: " + lowerHead(t.group)})
+		}
+	}
+	var sent []string
+	for _, n := range notifications() {
+		sent = append(sent, n.name)
+	}
+	m.names = append(m.names, "petrinetNotificationGroup", "petrinetCompliance")
+	m.macro("petrinetNotificationGroup", "NOTIFICATION-GROUP", "NOTIFICATIONS", sent, "current",
+		"What is sent when an alarm is raised or cleared.", "petrinetGroups", 20)
+	may = append(may, [2]string{"petrinetNotificationGroup", "Needed where somebody is to be told at once."})
+	m.compliance("petrinetCompliance", "current", "What an agent serves that sums up Petri nets.", must, may, "petrinetCompliances", 1)
+}
+
+func prefixed(prefix string, objects []object) []string {
+	names := make([]string, len(objects))
+	for i := range objects {
+		names[i] = prefix + objects[i].suffix
+	}
+	return names
+}

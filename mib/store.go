@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// LockFile is what a lock is called in a directory of modules.
+const LockFile = "oids.lock"
+
+// ReadLock reads a lock. A file that is not there is an empty lock.
+func ReadLock(path string) (*Lock, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return NewLock(), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the OID lock: %w", err)
+	}
+	defer f.Close()
+	return ParseLock(f, path)
+}
+
+// UpdateLock reads a lock, lets change add to it, and writes it back if it
+// differs. No other UpdateLock of the same directory comes between, in this
+// process or another, and whoever reads the file sees the old lock or the new
+// one. When change fails, nothing is written.
+func UpdateLock(path string, change func(*Lock) error) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("update the OID lock: %w", err)
+	}
+	release, err := holdDir(dir)
+	if err != nil {
+		return fmt.Errorf("update the OID lock: %w", err)
+	}
+	defer release()
+	lock, err := ReadLock(path)
+	if err != nil {
+		return err
+	}
+	if err := change(lock); err != nil {
+		return err
+	}
+	if _, err := writeFile(path, lock.Text()); err != nil {
+		return fmt.Errorf("write the OID lock: %w", err)
+	}
+	return nil
+}
+
+// writeFile puts text into a file, by way of a temporary one beside it, unless
+// that is what the file holds already.
+func writeFile(path string, text []byte) (changed bool, err error) {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return false, nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(f.Name()) // fails once it is renamed
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return false, err
+	}
+	return true, os.Rename(f.Name(), path)
+}
+
+// absorb adds to l what o has and l has not. They contradict each other where
+// one gives to a name what the other gives to another name.
+func (l *Lock) absorb(o *Lock) error {
+	var text bytes.Buffer
+	text.Write(l.Text())
+	for _, n := range o.Nets() {
+		if err := l.absorbNet(n, &text); err != nil {
+			return err
+		}
+	}
+	sum, err := ParseLock(&text, "the lock in the file with the numbers in use")
+	if err != nil {
+		return err
+	}
+	*l = *sum
+	return nil
+}
+
+// absorbNet writes the lines of n that l does not have.
+func (l *Lock) absorbNet(n *LockedNet, text *bytes.Buffer) error {
+	mine := l.nets[n.ID]
+	if mine == nil {
+		writeNet(text, n)
+		return nil
+	}
+	if mine.Number != n.Number {
+		return fmt.Errorf("%w: net %q is number %d in the file, but %d is in use", ErrLock, n.ID, mine.Number, n.Number)
+	}
+	for _, k := range []struct {
+		kind      string
+		mine, all kindLock
+	}{{"place", mine.places, n.places}, {"transition", mine.transitions, n.transitions}} {
+		var missing []*Locked
+		for _, e := range k.all.sorted() {
+			known := k.mine.byID[e.ID]
+			if known == nil {
+				missing = append(missing, e)
+			} else if known.Number != e.Number {
+				return fmt.Errorf("%w: %s %q of net %q is number %d in the file, but %d is in use",
+					ErrLock, k.kind, e.ID, n.ID, known.Number, e.Number)
+			}
+		}
+		writeLocked(text, k.kind, n.Number, missing)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// gauge latches at the largest Gauge32, as RFC 2578 section 7.1.7 wants.
+func gauge(n uint64) smi.Value { return smi.Gauge32(uint32(min(n, math.MaxUint32))) }
+
+// age is the whole seconds from a time to now, both in microseconds; 0 for no
+// time and for one that is yet to come.
+func age(since, now int64) smi.Value {
+	if since == 0 || since >= now {
+		return smi.Gauge32(0)
+	}
+	return gauge(uint64(now-since) / 1e6)
+}
+
+// millis is a duration in seconds as milliseconds; 0 for NaN.
+func millis(seconds float64) smi.Value {
+	if !(seconds > 0) {
+		return smi.Gauge32(0)
+	}
+	return smi.Gauge32(uint32(min(math.Round(seconds*1e3), math.MaxUint32)))
+}
+
+func quantile(h *stats.Histogram, q float64) smi.Value { return millis(h.Quantile(q)) }
+
+// date is a time in microseconds as DateAndTime (RFC 2579) in UTC: eleven
+// octets, or eight zeros for no time.
+func date(micros int64) smi.Value {
+	if micros <= 0 {
+		return smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")
+	}
+	t := time.UnixMicro(micros).UTC()
+	year, month, day := t.Date()
+	year = min(year, math.MaxUint16)
+	hour, minute, second := t.Clock()
+	octets := [11]byte{byte(year >> 8), byte(year), byte(month), byte(day), byte(hour), byte(minute), byte(second),
+		byte(t.Nanosecond() / 1e8), '+', 0, 0}
+	return smi.OctetString(string(octets[:]))
+}
+
+// maxText is the length of an SnmpAdminString (RFC 3411), in octets.
+const maxText = 255
+
+// text bounds a name to what an SnmpAdminString holds, at a character's end.
+func text(s string) smi.Value {
+	if len(s) <= maxText {
+		return smi.OctetString(s)
+	}
+	end := maxText
+	for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return smi.OctetString(s[:end])
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// whys keeps the sentences that were made for a place's oldest tokens, because
+// a stuck token waits for the same thing tick after tick.
+type whys struct {
+	waits [stats.MaxStuck][]stats.Wait
+	text  [stats.MaxStuck]string
+}
+
+func (w *whys) of(def *petri.Net, rank int, waits []stats.Wait) string {
+	if w.text[rank] == "" || !slices.Equal(w.waits[rank], waits) {
+		w.waits[rank], w.text[rank] = waits, whyText(def, waits)
+	}
+	return w.text[rank]
+}
+
+// whyText says what each transition waits for: "ship: 2 tokens short in stock".
+func whyText(def *petri.Net, waits []stats.Wait) string {
+	if len(waits) == 0 {
+		return "not told"
+	}
+	var b strings.Builder
+	for i, w := range waits {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if b.Len() > maxText {
+			break
+		}
+		b.WriteString(transitionLabel(def, w.Transition) + ": " + waitText(def, w))
+	}
+	return b.String()
+}
+
+func waitText(def *petri.Net, w stats.Wait) string {
+	switch w.Reason {
+	case stats.ReasonEnabled:
+		return "enabled, waits for its turn"
+	case stats.ReasonRunning:
+		return "running"
+	case stats.ReasonDelayed:
+		return "delayed until " + time.UnixMicro(w.Until).UTC().Format(time.RFC3339)
+	case stats.ReasonGuarded:
+		return "its guard says no" + inPlace(def, w.Place)
+	case stats.ReasonMissing:
+		return fmt.Sprintf("%d tokens short%s", w.Count, inPlace(def, w.Place))
+	case stats.ReasonInhibited:
+		return fmt.Sprintf("inhibited by %d tokens%s", w.Count, inPlace(def, w.Place))
+	case stats.ReasonManual:
+		return "waits to be fired from outside"
+	case stats.ReasonDead:
+		return "can never fire again"
+	}
+	return "not told"
+}
+
+func inPlace(def *petri.Net, place int32) string {
+	if place < 0 || int(place) >= len(def.Places) {
+		return ""
+	}
+	return " in " + label(def.Places[place].Name, def.Places[place].ID)
+}
+
+func transitionLabel(def *petri.Net, t int32) string {
+	if t < 0 || int(t) >= len(def.Transitions) {
+		return "a transition"
+	}
+	return label(def.Transitions[t].Name, def.Transitions[t].ID)
+}

@@ -76,9 +76,11 @@ type Publisher struct {
 	asked chan struct{}
 	stop  chan struct{}
 	done  chan struct{}
-	once  sync.Once
+	once  sync.Once // closes stop
 
-	service *service // what was subscribed to; nil without a NATS connection
+	service *service // what was subscribed to
+	release sync.Once
+	left    error // of releasing the service
 
 	reconnects uint64 // as of the last tick; of the goroutine
 	failing    []bool // nets whose failure is logged already; of the goroutine
@@ -192,13 +194,12 @@ func (p *Publisher) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("close source %q: last snapshots: %w", p.cfg.Source, ctx.Err())
 	}
-	if p.service == nil {
-		return nil
-	}
-	if err := p.service.close(ctx); err != nil {
-		return fmt.Errorf("close source %q: %w", p.cfg.Source, err)
-	}
-	return nil
+	p.release.Do(func() {
+		if err := p.service.close(ctx); err != nil {
+			p.left = fmt.Errorf("close source %q: %w", p.cfg.Source, err)
+		}
+	})
+	return p.left
 }
 
 // ask makes the next snapshot of a net a full one, and soon.

@@ -51,7 +51,7 @@ func (l natsLink) limit() int {
 	return MaxMessage
 }
 
-// service is what a source answers.
+// service is what a source answers. A nil service answers nothing.
 type service struct {
 	nc    *nats.Conn
 	micro micro.Service
@@ -184,6 +184,9 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 
 // close stops answering and waits until the server has everything.
 func (s *service) close(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
 	err := s.unsubscribe()
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+const patience = 20 * time.Second // for what comes in milliseconds on an idle machine
+
+// startServer runs a NATS server of the test's own; port -1 is a free one.
+func startServer(t *testing.T, port int) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("nats-server does not start")
+	}
+	return s
+}
+
+func connect(t *testing.T, url string, opts ...nats.Option) *nats.Conn {
+	t.Helper()
+	closed := make(chan struct{})
+	opts = append([]nats.Option{nats.ClosedHandler(func(*nats.Conn) { close(closed) })}, opts...)
+	nc, err := nats.Connect(url, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close(); <-closed })
+	return nc
+}
+
+func start(t *testing.T, cfg Config) *Publisher {
+	t.Helper()
+	p, err := Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience) // the test's own is over
+		defer cancel()
+		if err := p.Close(ctx); err != nil && cfg.Conn.IsConnected() {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// listen subscribes and waits until the server knows.
+func listen(t *testing.T, nc *nats.Conn, subject string) *nats.Subscription {
+	t.Helper()
+	sub, err := nc.SubscribeSync(subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return sub
+}
+
+func nextSnapshot(t *testing.T, sub *nats.Subscription) *Snapshot {
+	t.Helper()
+	msg, err := sub.NextMsg(patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s Snapshot
+	if err := new(Decoder).DecodeMsg(Subjects{}, msg, &s); err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+// Engine, Publisher, NATS, Decoder: what comes out is what went in.
+func TestRowsArriveAsTheEngineMeansThem(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	size := [2]int{7, 5}
+	r, rows := rand.New(rand.NewPCG(1, 7)), stats.Rows{}
+	var mu sync.Mutex
+	meant := map[int64]stats.Rows{} // by the time that the Publisher asked for
+	cfg := testConfig("orders of größe 7.*")
+	cfg.Conn, cfg.Interval = nc, 5*time.Millisecond
+	cfg.Nets[0].Places, cfg.Nets[0].Transitions = size[0], size[1]
+	cfg.Rows = func(_ int, now int64, into *stats.Rows) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if rows.Places == nil {
+			rows = randomRows(r, now, size)
+		} else {
+			rows = mutate(r, rows, now, size)
+		}
+		*into, meant[now] = rows, rows
+		return nil
+	}
+	sub, bye := listen(t, nc, Subjects{}.Snapshots()), listen(t, nc, Subjects{}.Byes())
+	p := start(t, cfg)
+	reader := newReader(size)
+	for range 40 {
+		msg, err := sub.NextMsg(patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkHeard(t, reader, msg, &mu, meant)
+	}
+	if err := p.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for msg, err := sub.NextMsg(time.Millisecond); err == nil; msg, err = sub.NextMsg(time.Millisecond) {
+		checkHeard(t, reader, msg, &mu, meant)
+	}
+	msg, err := bye.NextMsg(patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkHeard(t, reader, msg, &mu, meant)
+	if got := p.Stats(); got.Messages != reader.seq || got.Errors+got.Missed > 0 {
+		t.Errorf("stats %+v, after %d messages", got, reader.seq)
+	}
+}
+
+func checkHeard(t *testing.T, reader *reader, msg *nats.Msg, mu *sync.Mutex, meant map[int64]stats.Rows) {
+	t.Helper()
+	var s Snapshot
+	if err := new(Decoder).DecodeMsg(Subjects{}, msg, &s); err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.hear(msg.Data); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	rows := meant[s.SentAt]
+	if d := reader.diff(&rows); d != "" {
+		t.Fatalf("seq %d (-meant +heard):\n%s", s.Seq, d)
+	}
+}
+
+func TestHelloAndFullAreAnsweredWithAFullSnapshot(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	cfg := testConfig("a", "b.c")
+	cfg.Conn, cfg.Interval = nc, time.Hour
+	sub := listen(t, nc, Subjects{}.Snapshots())
+	start(t, cfg)
+	expect := func(when string, nets ...string) {
+		t.Helper()
+		for _, net := range nets {
+			if s := nextSnapshot(t, sub); s.Net != net || !s.Full {
+				t.Errorf("%s: net %q, full %t, want a full one of %q", when, s.Net, s.Full, net)
+			}
+		}
+	}
+	expect("start", "a", "b.c")
+	if err := nc.Publish(Subjects{}.Hello(), nil); err != nil {
+		t.Fatal(err)
+	}
+	expect("hello", "a", "b.c")
+	if err := nc.Publish(Subjects{}.Full("b.c", "host-1"), nil); err != nil {
+		t.Fatal(err)
+	}
+	expect("full", "b.c")
+}
+
+func TestDefinitionIsAnsweredByItsDigest(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	large := fmt.Appendf(nil, "<pnml>%s</pnml>", strings.Repeat(`<arc id="a" source="p" target="t"/>`, 100_000))
+	cfg := testConfig("a b", "large")
+	cfg.Conn, cfg.Nets[1].PNML = nc, large
+	start(t, cfg)
+	for _, n := range cfg.Nets {
+		got, err := RequestDefinition(t.Context(), nc, Subjects{}, n.ID, Digest(n.PNML))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Net != n.ID || got.Digest != Digest(n.PNML) || !bytes.Equal(got.PNML, n.PNML) {
+			t.Errorf("%s: got net %q, digest %s, %d bytes, want %d bytes", n.ID, got.Net, got.Digest, len(got.PNML), len(n.PNML))
+		}
+	}
+	_, err := RequestDefinition(t.Context(), nc, Subjects{}, "a b", Digest([]byte("another")))
+	if !errors.Is(err, nats.ErrNoResponders) {
+		t.Errorf("another digest: got %v, want %v", err, nats.ErrNoResponders)
+	}
+}
+
+func TestDefinitionThatIsNotTheOneAskedForIsRefused(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	bomb, _, err := pack(bytes.Repeat([]byte{'x'}, MaxDefinition), MaxMessage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bomb = append(bomb, bomb...) // gzip members follow one another
+	for name, c := range map[string]struct {
+		reply nats.Msg
+		want  error
+	}{
+		"another":       {nats.Msg{Data: []byte("<pnml/>")}, WrongDigest},
+		"beyond bounds": {nats.Msg{Data: bomb, Header: nats.Header{encodingHeader: {encodingGzip}}}, TooLarge},
+	} {
+		digest := Digest([]byte(name))
+		sub, err := nc.Subscribe(Subjects{}.Definition("a", digest), func(msg *nats.Msg) { _ = msg.RespondMsg(&c.reply) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := RequestDefinition(t.Context(), nc, Subjects{}, "a", digest); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+		if err := sub.Unsubscribe(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDefinitionThatFitsNoMessageIsRefusedAtTheStart(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	cfg := testConfig("a")
+	cfg.Conn, cfg.Nets[0].PNML = nc, make([]byte, 2*MaxMessage)
+	for i, r := 0, rand.New(rand.NewPCG(1, 1)); i < len(cfg.Nets[0].PNML); i++ {
+		cfg.Nets[0].PNML[i] = byte(r.Uint32()) // does not get smaller
+	}
+	if _, err := Start(cfg); !errors.Is(err, TooLarge) {
+		t.Errorf("got %v, want %v", err, TooLarge)
+	}
+}
+
+func TestOldestTokensOfAPlaceAreAnswered(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	cfg := testConfig("a")
+	digest := Digest(cfg.Nets[0].PNML)
+	cfg.Conn = nc
+	cfg.Oldest = func(_, place, limit int) ([]stats.Token, error) {
+		if place == 0 {
+			return nil, errors.New("shard is gone")
+		}
+		wait := stats.Wait{Transition: 0, Reason: stats.ReasonMissing, Place: 0, Count: 2}
+		all := []stats.Token{{Instance: "case 7", Injected: now0, Waits: []stats.Wait{wait}}, {Instance: "case 8", Injected: now0 + 1}}
+		return all[:min(limit, len(all))], nil
+	}
+	start(t, cfg)
+	for name, c := range map[string]struct{ request, code, reply string }{
+		"all": {request: `{"digest":"` + digest + `","place":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000",` +
+			`"waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0"}]},{"instance":"case 8","injected":"1790000000000001","waits":[]}]}`},
+		"limited":        {request: `{"digest":"` + digest + `","place":1,"limit":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000","waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0"}]}]}`},
+		"engine's error": {request: `{"digest":"` + digest + `","place":0}`, code: "500"},
+		"no such place":  {request: `{"digest":"` + digest + `","place":2}`, code: "404"},
+		"negative place": {request: `{"digest":"` + digest + `","place":-1}`, code: "404"},
+		"other digest":   {request: `{"digest":"00","place":1}`, code: "409"},
+		"too many":       {request: `{"digest":"` + digest + `","place":1,"limit":1001}`, code: "400"},
+		"not json":       {request: `hello`, code: "400"},
+		"too long":       {request: strings.Repeat(" ", maxRequest+1), code: "413"},
+	} {
+		msg, err := nc.Request(Subjects{}.Instances("a", "host-1"), []byte(c.request), patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code := msg.Header.Get(micro.ErrorCodeHeader); code != c.code {
+			t.Errorf("%s: code %q, want %q", name, code, c.code)
+		}
+		var got bytes.Buffer
+		if c.reply != "" && (json.Compact(&got, msg.Data) != nil || got.String() != c.reply) {
+			t.Errorf("%s: reply %s, want %s", name, got.String(), c.reply)
+		}
+	}
+}
+
+func TestSourceIsFoundByTheServiceConventions(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	cfg := testConfig("a", "b")
+	cfg.Conn = nc
+	p := start(t, cfg)
+	msg, err := nc.Request("$SRV.INFO."+ServiceName, nil, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got micro.Info
+	if err := json.Unmarshal(msg.Data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Metadata["source"] != "host-1" || got.Metadata["epoch"] != fmt.Sprint(p.Epoch()) || got.Version != ServiceVersion {
+		t.Errorf("%+v", got)
+	}
+	var subjects []string
+	for _, e := range got.Endpoints {
+		subjects = append(subjects, e.Subject)
+	}
+	want := []string{Subjects{}.Definition("a", Digest(cfg.Nets[0].PNML)), Subjects{}.Definition("b", Digest(cfg.Nets[1].PNML))}
+	if d := cmp.Diff(want, subjects); d != "" {
+		t.Errorf("endpoints (-want +got):\n%s", d)
+	}
+	for _, verb := range []string{"PING", "STATS"} {
+		if _, err := nc.Request("$SRV."+verb, nil, patience); err != nil {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+}
+
+// A source that starts before its server, or outlives it, comes back by itself.
+func TestServerMayComeLaterAndGoAndComeBack(t *testing.T) {
+	first := startServer(t, -1)
+	url, port := first.ClientURL(), first.Addr().(*net.TCPAddr).Port
+	stop := func(s *server.Server) { s.Shutdown(); s.WaitForShutdown() }
+	stop(first)
+
+	retry := []nats.Option{nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(5 * time.Millisecond)}
+	cfg := testConfig("a")
+	cfg.Conn, cfg.Interval, cfg.Log = connect(t, url, retry...), 5*time.Millisecond, slog.New(slog.NewTextHandler(io.Discard, nil))
+	p := start(t, cfg)
+	for p.Stats().Missed < 3 {
+		<-time.After(time.Millisecond)
+	}
+	for round := range 2 {
+		s := startServer(t, port)
+		reader := connect(t, url)
+		sub := listen(t, reader, Subjects{}.Snapshots())
+		for !nextSnapshot(t, sub).Full {
+		}
+		if _, err := RequestDefinition(t.Context(), reader, Subjects{}, "a", Digest(cfg.Nets[0].PNML)); err != nil {
+			t.Errorf("round %d: %v", round, err)
+		}
+		reader.Close()
+		stop(s)
+	}
+	if got := p.Stats(); got.Missed == 0 || got.Messages == 0 {
+		t.Errorf("stats %+v", got)
+	}
+}

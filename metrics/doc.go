@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package metrics shows a View to Prometheus.
+//
+// [Families] is the one list of what there is: name, type, help, labels, and
+// the column of [stats.Rows] that a family needs. An [Exporter] reads a View
+// along that list at each scrape:
+//
+//	View ──► families, kept between scrapes ──► promhttp ──► text, OpenMetrics or protobuf
+//
+// The dto structures of a series are made once, when its place, transition or
+// source is first seen, and are updated in place; label pairs are shared by
+// all series of a place. A scrape of the same View again only brings the ages
+// up to date. While a scrape is written the structures are locked.
+//
+// # What is shown, and what is not
+//
+// An age is as of the scrape, so it rises between Views and while a source is
+// silent. A place without a token has an age of 0; a transition that never
+// fired has no last-firing time. A column that no source of a net fills in is
+// an absent series, not a zero. Label values are the ids of the net; octets
+// that are no UTF-8 are shown as \xNN. There is no label for an instance.
+//
+// Counters and histograms of a net carry the time since when they are added
+// up here as their created timestamp. In OpenMetrics text that is a _created
+// line for each, in protobuf a field, in the classic text format nothing.
+//
+// A histogram has Prometheus' native buckets, for protobuf, and classic ones
+// for text. The classic bounds are powers of four seconds, which are bounds of
+// the native buckets too, so both count the same durations exactly.
+//
+// A net that would take more series than [Config].SeriesBudget loses whole
+// families, from the end of the list: a family of which only some places are
+// shown would add up to a wrong sum. A classic histogram counts as its
+// buckets, sum and count. What was left out is in pnagent_series_dropped_total.
+//
+// # Serving
+//
+// [Exporter.Handler] has everything at /metrics, one net at
+// /metrics/nets/{net}, the sidecar itself at /metrics/self, /-/healthy,
+// /-/ready, and a landing page. [Serve] serves it, with TLS and basic
+// authentication as the web configuration file of exporter-toolkit says.
+// Counters of other packages come in as [Config].Collectors, pages of others
+// as [Config].Mounts.
+package metrics

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// What a Config of zero stands for.
+const (
+	DefaultSeriesBudget  = 50_000
+	DefaultMaxScrapes    = 10
+	DefaultScrapeTimeout = 10 * time.Second
+)
+
+// Config says what an Exporter shows.
+type Config struct {
+	View func() *collector.View // the newest View, nil while there is none
+	Now  func() time.Time       // nil is time.Now
+	// Ready tells why the sidecar cannot do its work, nil if it can. Without
+	// a View it is not ready in any case. A nil function is always ready.
+	Ready         func() error
+	SeriesBudget  int           // series a net may have; 0 is DefaultSeriesBudget
+	MaxScrapes    int           // scrapes under way at once; 0 is DefaultMaxScrapes
+	ScrapeTimeout time.Duration // 0 is DefaultScrapeTimeout
+	Version       string        // of pnagent, for pnagent_build_info and the landing page
+	Revision      string        // that it was built from
+	// Collectors are shown at /metrics and /metrics/self. Their families must
+	// have other names than those of Families.
+	Collectors []prometheus.Collector
+	Mounts     []Mount
+	Log        *slog.Logger // nil logs nothing
+}
+
+// Mount is a page of somebody else that is served beside the metrics.
+type Mount struct {
+	Pattern     string // of http.ServeMux
+	Handler     http.Handler
+	Link        string // where the landing page links to; "" for no link
+	Text        string // of the link
+	Description string // beside the link
+}
+
+// Exporter shows Views as metric families. It keeps them between scrapes.
+type Exporter struct {
+	cfg      Config
+	registry *prometheus.Registry // what is not made from a View
+	families []Family
+	fixed    *fixedLabels
+	build    []*dto.LabelPair
+	slots    chan struct{}
+	refused  atomic.Uint64
+
+	// mu is held from the beginning of a scrape until it is encoded.
+	mu      sync.Mutex
+	shown   []dto.MetricFamily // by family
+	out     []*dto.MetricFamily
+	view    *collector.View
+	byName  map[string]*netSeries
+	nets    []*netSeries // those of view, then those of which only sources are known
+	sidecar []series     // by family
+}
+
+// New makes an Exporter. It returns an error for Collectors that cannot be
+// registered.
+func New(cfg Config) (*Exporter, error) {
+	if cfg.View == nil {
+		return nil, errors.New("metrics: no View to show")
+	}
+	cfg.setDefaults()
+	e := &Exporter{
+		cfg:      cfg,
+		registry: prometheus.NewRegistry(),
+		families: Families(),
+		fixed:    newFixedLabels(),
+		build:    []*dto.LabelPair{pair("version", cfg.Version), pair("revision", cfg.Revision), pair("goversion", runtime.Version())},
+		slots:    make(chan struct{}, cfg.MaxScrapes),
+		byName:   make(map[string]*netSeries),
+	}
+	e.shown = make([]dto.MetricFamily, len(e.families))
+	e.sidecar = make([]series, len(e.families))
+	for i := range e.families {
+		f := &e.families[i]
+		typ := [...]dto.MetricType{dto.MetricType_GAUGE, dto.MetricType_COUNTER, dto.MetricType_HISTOGRAM}[f.Type]
+		e.shown[i].Name, e.shown[i].Help, e.shown[i].Type = &f.Name, &f.Help, &typ
+	}
+	own := []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
+	for _, c := range append(own, cfg.Collectors...) {
+		if err := e.registry.Register(c); err != nil {
+			return nil, fmt.Errorf("metrics: register a collector: %w", err)
+		}
+	}
+	return e, nil
+}
+
+func (cfg *Config) setDefaults() {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Ready == nil {
+		cfg.Ready = func() error { return nil }
+	}
+	if cfg.SeriesBudget <= 0 {
+		cfg.SeriesBudget = DefaultSeriesBudget
+	}
+	if cfg.MaxScrapes <= 0 {
+		cfg.MaxScrapes = DefaultMaxScrapes
+	}
+	if cfg.ScrapeTimeout <= 0 {
+		cfg.ScrapeTimeout = DefaultScrapeTimeout
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// target is what a scrape asks for.
+type target struct {
+	net     string // this net, or
+	allNets bool
+	sidecar bool
+}
+
+// gatherer gives the families of a target to promhttp, which calls done when
+// they are encoded.
+type gatherer struct {
+	*Exporter
+	target target
+}
+
+// Gather implements prometheus.TransactionalGatherer. Families without a
+// series are left out.
+func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
+	e := g.Exporter
+	var others []*dto.MetricFamily
+	if g.target.sidecar {
+		others, err = e.registry.Gather()
+	}
+	e.mu.Lock()
+	handedOver := false
+	defer func() {
+		if !handedOver { // a panic must not lock out every later scrape
+			e.mu.Unlock()
+		}
+	}()
+	s := e.begin()
+	e.out = e.out[:0]
+	e.readNets(s, g.target)
+	if g.target.sidecar {
+		e.readSidecar(s)
+	}
+	e.out = append(e.out, others...)
+	handedOver = true
+	return e.out, e.mu.Unlock, err
+}
+
+// begin brings what is kept up to the newest View.
+func (e *Exporter) begin() *scrape {
+	view := e.cfg.View()
+	if view != nil && view != e.view {
+		e.follow(view)
+	}
+	return &scrape{now: e.cfg.Now().UnixMicro(), view: view, fixed: e.fixed, build: e.build, nets: e.nets, refused: e.refused.Load()}
+}
+
+// follow takes over the nets of a View and forgets those that it has not.
+func (e *Exporter) follow(view *collector.View) {
+	sources := make(map[string][]*collector.Source)
+	var names []string
+	nets := make(map[string]*collector.Net, len(view.Nets))
+	for _, net := range view.Nets {
+		nets[net.Name] = net
+		names = append(names, net.Name)
+	}
+	for i := range view.Sources {
+		src := &view.Sources[i]
+		if _, known := sources[src.Net]; !known && nets[src.Net] == nil {
+			names = append(names, src.Net)
+		}
+		sources[src.Net] = append(sources[src.Net], src)
+	}
+	before := e.byName
+	e.view, e.nets, e.byName = view, e.nets[:0], make(map[string]*netSeries, len(names))
+	for _, name := range names {
+		n := before[name]
+		if n == nil {
+			n = &netSeries{name: name, labels: newNetLabels(name), series: make([]series, len(e.families))}
+		}
+		n.follow(nets[name], sources[name])
+		e.byName[name] = n
+		e.nets = append(e.nets, n)
+	}
+}
+
+// readNets reads the families of the nets of a target, within the budget of
+// each.
+func (e *Exporter) readNets(s *scrape, t target) {
+	var nets []*netSeries
+	if t.allNets {
+		nets = e.nets
+	} else if n := e.byName[t.net]; n != nil {
+		nets = []*netSeries{n}
+	}
+	left := make([]int, len(nets))
+	for i := range left {
+		left[i] = e.cfg.SeriesBudget
+	}
+	for i := range e.families {
+		f, shown := &e.families[i], &e.shown[i]
+		if f.scope == ofSidecar {
+			continue
+		}
+		shown.Metric = shown.Metric[:0]
+		for j, n := range nets {
+			if !n.has(f) {
+				continue
+			}
+			s.netSeries = n
+			metrics := s.readFamily(f, &n.series[i])
+			cost := len(metrics)
+			if f.Type == Histogram {
+				cost *= classicSeries
+			}
+			if cost > left[j] {
+				n.dropped += uint64(cost)
+				continue
+			}
+			left[j] -= cost
+			shown.Metric = append(shown.Metric, metrics...)
+		}
+		if len(shown.Metric) > 0 {
+			e.out = append(e.out, shown)
+		}
+	}
+	for _, n := range nets {
+		n.view = s.view
+	}
+	s.netSeries = nil
+}
+
+func (e *Exporter) readSidecar(s *scrape) {
+	for i := range e.families {
+		f, shown := &e.families[i], &e.shown[i]
+		if f.scope != ofSidecar {
+			continue
+		}
+		if shown.Metric = s.readFamily(f, &e.sidecar[i]); len(shown.Metric) > 0 {
+			e.out = append(e.out, shown)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Type is the type of a family.
+type Type uint8
+
+// The types of families.
+const (
+	Gauge Type = iota
+	Counter
+	Histogram // native and classic buckets in one
+)
+
+// String is the type as the exposition formats write it.
+func (t Type) String() string { return [...]string{"gauge", "counter", "histogram"}[t] }
+
+// Family describes one metric family.
+type Family struct {
+	Name   string
+	Type   Type
+	Help   string
+	Labels []string
+	// Columns must be filled in by a net's rows, else the net has no series
+	// in this family. 0 for a family that is not made from rows.
+	Columns stats.Columns
+
+	scope scope
+	ages  bool // it changes as time goes by, with the same View
+	read  func(*scrape)
+}
+
+// scope says what one reading of a family covers.
+type scope uint8
+
+const (
+	ofRows    scope = iota // the rows of one net
+	ofSources              // the sources of one net
+	ofSidecar              // the whole View, or the sidecar itself
+)
+
+// rung is one age of petrinet_place_tokens_older_than.
+type rung struct {
+	label string
+	age   time.Duration
+}
+
+func ladder() []rung {
+	const day = 24 * time.Hour
+	return []rung{{"1s", time.Second}, {"10s", 10 * time.Second}, {"1m", time.Minute}, {"10m", 10 * time.Minute},
+		{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"1d", day}, {"7d", 7 * day}}
+}
+
+// Families lists every family that is made from a View, and those of the
+// sidecar itself, in the order in which they are shown and in which a net's
+// series budget is spent.
+func Families() []Family {
+	var all []Family
+	all = append(all, netFamilies()...)
+	all = append(all, sourceFamilies()...)
+	all = append(all, placeFamilies()...)
+	all = append(all, transitionFamilies()...)
+	all = append(all, detailFamilies()...)
+	return append(all, sidecarFamilies()...)
+}
+
+func netFamilies() []Family {
+	total := func(name, help string, value func(*stats.Net) uint64) Family {
+		return Family{Name: name, Type: Counter, Help: help, Labels: []string{"net"}, Columns: stats.ColInstances,
+			read: func(s *scrape) { s.put(float64(value(&s.net.Rows.Net)), s.labels.net) }}
+	}
+	return []Family{
+		{Name: "petrinet_instances", Type: Gauge, Labels: []string{"net", "state"}, Columns: stats.ColInstances,
+			Help: "Instances of the net now, by state: active, or deadlocked (nothing enabled, nothing running, not final).",
+			read: func(s *scrape) {
+				s.put(float64(s.net.Rows.Net.Active), s.labels.net, s.fixed.active)
+				s.put(float64(s.net.Rows.Net.Deadlocked), s.labels.net, s.fixed.deadlocked)
+			}},
+		total("petrinet_instances_created_total", "Instances of the net that were created.",
+			func(n *stats.Net) uint64 { return n.Created }),
+		total("petrinet_instances_finished_total", "Instances of the net that reached a final marking.",
+			func(n *stats.Net) uint64 { return n.Finished }),
+		total("petrinet_instances_failed_total", "Instances of the net that failed.",
+			func(n *stats.Net) uint64 { return n.Failed }),
+	}
+}
+
+func sourceFamilies() []Family {
+	sources := func(name, help string, typ Type, ages bool, value func(src *collector.Source, now int64) float64) Family {
+		return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "source"}, scope: ofSources, ages: ages,
+			read: func(s *scrape) {
+				for i, src := range s.sources {
+					s.put(value(src, s.now), s.labels.net, s.labels.sources[i])
+				}
+			}}
+	}
+	return []Family{
+		sources("petrinet_source_up", "Whether the source was heard within three of its intervals.", Gauge, false,
+			func(src *collector.Source, _ int64) float64 {
+				if src.State == collector.Up {
+					return 1
+				}
+				return 0
+			}),
+		sources("petrinet_source_last_snapshot_age_seconds", "Time since the last snapshot of the source arrived.", Gauge, true,
+			func(src *collector.Source, now int64) float64 { return age(src.LastHeard, now) }),
+		sources("petrinet_source_gaps_total", "Snapshots of the source that never came.", Counter, false,
+			func(src *collector.Source, _ int64) float64 { return float64(src.Gaps) }),
+	}
+}
+
+// ofPlaces makes a family with one series for each place.
+func ofPlaces(name, help string, typ Type, column stats.Columns, value func(*stats.Place) uint64) Family {
+	return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "place"}, Columns: column,
+		read: func(s *scrape) {
+			for i := range s.net.Rows.Places {
+				s.put(float64(value(&s.net.Rows.Places[i])), s.labels.net, s.labels.places[i])
+			}
+		}}
+}
+
+func placeFamilies() []Family {
+	return []Family{
+		ofPlaces("petrinet_place_tokens", "Tokens in the place now.", Gauge, stats.ColTokens,
+			func(p *stats.Place) uint64 { return p.Tokens }),
+		ofPlaces("petrinet_place_instances", "Instances with a token in the place now.", Gauge, stats.ColPlaceInstances,
+			func(p *stats.Place) uint64 { return p.Instances }),
+		{Name: "petrinet_place_oldest_token_age_seconds", Type: Gauge, Labels: []string{"net", "place"}, Columns: stats.ColOldest,
+			Help: "Time since the oldest token in the place was put there; 0 without a token.", ages: true,
+			read: func(s *scrape) {
+				for i := range s.net.Rows.Places {
+					s.put(age(s.net.Rows.Places[i].Oldest, s.now), s.labels.net, s.labels.places[i])
+				}
+			}},
+		ofPlaces("petrinet_place_arrivals_total", "Tokens put into the place, those of initial markings included.", Counter, stats.ColArrivals,
+			func(p *stats.Place) uint64 { return p.Arrivals }),
+		ofPlaces("petrinet_place_departures_total", "Tokens taken from the place.", Counter, stats.ColDepartures,
+			func(p *stats.Place) uint64 { return p.Departures }),
+	}
+}
+
+// ofTransitions makes a family with one series for each transition.
+func ofTransitions(name, help string, typ Type, column stats.Columns, value func(*stats.Transition) uint64) Family {
+	return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "transition"}, Columns: column,
+		read: func(s *scrape) {
+			for i := range s.net.Rows.Transitions {
+				s.put(float64(value(&s.net.Rows.Transitions[i])), s.labels.net, s.labels.transitions[i])
+			}
+		}}
+}
+
+// sinceTransition makes a family of the ages of a time of each transition.
+func sinceTransition(name, help string, column stats.Columns, since func(*stats.Transition) int64) Family {
+	return Family{Name: name, Type: Gauge, Help: help, Labels: []string{"net", "transition"}, Columns: column, ages: true,
+		read: func(s *scrape) {
+			for i := range s.net.Rows.Transitions {
+				s.put(age(since(&s.net.Rows.Transitions[i]), s.now), s.labels.net, s.labels.transitions[i])
+			}
+		}}
+}
+
+func transitionFamilies() []Family {
+	return []Family{
+		ofTransitions("petrinet_transition_firings_total", "Firings of the transition.", Counter, stats.ColFirings,
+			func(t *stats.Transition) uint64 { return t.Firings }),
+		ofTransitions("petrinet_transition_failures_total", "Times the transition was enabled and could not fire.", Counter, stats.ColFailures,
+			func(t *stats.Transition) uint64 { return t.Failures }),
+		ofTransitions("petrinet_transition_retries_total", "Firings of the transition that were tried again.", Counter, stats.ColFailures,
+			func(t *stats.Transition) uint64 { return t.Retries }),
+		ofTransitions("petrinet_transition_cancels_total", "Firings of the transition that were given up, with the tokens put back.", Counter, stats.ColFailures,
+			func(t *stats.Transition) uint64 { return t.Cancels }),
+		ofTransitions("petrinet_transition_enabled_instances", "Instances in which the transition is enabled now.", Gauge, stats.ColEnabled,
+			func(t *stats.Transition) uint64 { return t.Enabled }),
+		sinceTransition("petrinet_transition_enabled_age_seconds",
+			"Time that the transition has been enabled in the instance where it waits longest; 0 if nowhere.", stats.ColEnabled,
+			func(t *stats.Transition) int64 { return t.EnabledSince }),
+		ofTransitions("petrinet_transition_running", "Firings of the transition that are under way now.", Gauge, stats.ColRunning,
+			func(t *stats.Transition) uint64 { return t.Running }),
+		sinceTransition("petrinet_transition_running_age_seconds",
+			"Time since the longest firing that is under way began; 0 without one.", stats.ColRunning,
+			func(t *stats.Transition) int64 { return t.RunningSince }),
+		{Name: "petrinet_transition_last_firing_timestamp_seconds", Type: Gauge, Labels: []string{"net", "transition"}, Columns: stats.ColLastFiring,
+			Help: "Unix time of the transition's last firing; absent if it never fired.",
+			read: func(s *scrape) {
+				for i := range s.net.Rows.Transitions {
+					if last := s.net.Rows.Transitions[i].LastFiring; last != 0 {
+						s.put(float64(last)/1e6, s.labels.net, s.labels.transitions[i])
+					}
+				}
+			}},
+	}
+}
+
+// detailFamilies are those with several series for a place or a transition.
+// They come last, so that a net that is over its budget loses them first.
+func detailFamilies() []Family {
+	return []Family{
+		{Name: "petrinet_place_tokens_older_than", Type: Gauge, Labels: []string{"net", "place", "age"}, Columns: stats.ColAges, ages: true,
+			Help: "Tokens in the place now that were put there at least this long ago, to a sixteenth of that time.",
+			read: func(s *scrape) {
+				for i := range s.net.Rows.Places {
+					ages := &s.net.Rows.Places[i].Ages
+					for _, rung := range s.fixed.ladder {
+						s.put(float64(ages.InjectedBefore(s.now-rung.micros)), s.labels.net, s.labels.places[i], rung.label)
+					}
+				}
+			}},
+		{Name: "petrinet_transition_blocked_instances", Type: Gauge, Labels: []string{"net", "transition", "place", "reason"}, Columns: stats.ColBlocks,
+			Help: "Instances in which the transition is held back, by the place and the reason; place is empty where no single one is the cause.",
+			read: func(s *scrape) {
+				for _, b := range s.net.Rows.Blocks {
+					s.put(float64(b.Instances), s.labels.net, s.labels.transitions[b.Transition], s.labels.place(b.Place), s.fixed.reason(b.Reason))
+				}
+			}},
+		{Name: "petrinet_place_dwell_seconds", Type: Histogram, Labels: []string{"net", "place"}, Columns: stats.ColDwell,
+			Help: "Time that tokens stayed in the place, of those that left it.",
+			read: func(s *scrape) {
+				for i := range s.net.Rows.Places {
+					s.putHistogram(&s.net.Rows.Places[i].Dwell, s.labels.net, s.labels.places[i])
+				}
+			}},
+		{Name: "petrinet_transition_duration_seconds", Type: Histogram, Labels: []string{"net", "transition"}, Columns: stats.ColDuration,
+			Help: "Time from start to end of the transition's firings.",
+			read: func(s *scrape) {
+				for i := range s.net.Rows.Transitions {
+					s.putHistogram(&s.net.Rows.Transitions[i].Duration, s.labels.net, s.labels.transitions[i])
+				}
+			}},
+	}
+}
+
+// age is the time from then to now, in seconds; 0 if there is no then.
+func age(then, now int64) float64 {
+	if then == 0 || now < then {
+		return 0
+	}
+	return float64(now-then) / 1e6
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"fmt"
+	"html"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/exporter-toolkit/web"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// Handler serves the metrics, health, the Mounts, and a landing page that
+// links them.
+func (e *Exporter) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", e.limited(e.promhttp(target{allNets: true, sidecar: true})))
+	mux.Handle("GET /metrics/self", e.limited(e.promhttp(target{sidecar: true})))
+	mux.Handle("GET /metrics/nets/{net}", e.limited(http.HandlerFunc(e.serveNet)))
+	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "pnagent is healthy.")
+	})
+	mux.HandleFunc("GET /-/ready", e.serveReady)
+	mux.HandleFunc("GET /{$}", e.serveLanding)
+	for _, m := range e.cfg.Mounts {
+		mux.Handle(m.Pattern, m.Handler)
+	}
+	return mux
+}
+
+// promhttp negotiates the format and the compression of a target's families.
+func (e *Exporter) promhttp(t target) http.Handler {
+	return promhttp.HandlerForTransactional(gatherer{e, t}, promhttp.HandlerOpts{
+		ErrorLog:                            slog.NewLogLogger(e.cfg.Log.Handler(), slog.LevelError),
+		ErrorHandling:                       promhttp.ContinueOnError,
+		EnableOpenMetrics:                   true,
+		EnableOpenMetricsTextCreatedSamples: true,
+	})
+}
+
+// limited bounds how many scrapes are under way and how long each may take.
+// TimeoutHandler keeps an answer in memory until it is complete, so the kept
+// families are never locked for the time of a slow reader; and a reader that
+// does not take its answer within the same time again loses its connection.
+func (e *Exporter) limited(h http.Handler) http.Handler {
+	timeout := e.cfg.ScrapeTimeout
+	h = http.TimeoutHandler(h, timeout, "The scrape took longer than "+timeout.String()+".\n")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case e.slots <- struct{}{}:
+			defer func() { <-e.slots }()
+		default:
+			e.refused.Add(1)
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, fmt.Sprintf("%d scrapes are under way; no more are taken.", cap(e.slots)), http.StatusServiceUnavailable)
+			return
+		}
+		// A ResponseWriter of a test has no deadlines; then there is none.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * timeout))
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (e *Exporter) serveNet(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("net")
+	if !known(e.cfg.View(), name) {
+		http.Error(w, fmt.Sprintf("There is no net %q.", name), http.StatusNotFound)
+		return
+	}
+	e.promhttp(target{net: name}).ServeHTTP(w, r)
+}
+
+// known reports whether anything has been heard of a net.
+func known(view *collector.View, net string) bool {
+	if view == nil {
+		return false
+	}
+	for _, n := range view.Nets {
+		if n.Name == net {
+			return true
+		}
+	}
+	for i := range view.Sources {
+		if view.Sources[i].Net == net {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {
+	if e.cfg.View() == nil {
+		http.Error(w, "pnagent is not ready: there is no View yet.", http.StatusServiceUnavailable)
+		return
+	}
+	if err := e.cfg.Ready(); err != nil {
+		http.Error(w, fmt.Sprintf("pnagent is not ready: %v.", err), http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "pnagent is ready.")
+}
+
+// serveLanding links what there is now, each net included. exporter-toolkit
+// writes the texts as they are, so they are escaped here.
+func (e *Exporter) serveLanding(w http.ResponseWriter, r *http.Request) {
+	links := []web.LandingLinks{
+		{Address: "metrics", Text: "Metrics", Description: "every net and the sidecar, for Prometheus"},
+		{Address: "metrics/self", Text: "Metrics of the sidecar"},
+	}
+	if view := e.cfg.View(); view != nil {
+		for _, net := range view.Nets {
+			links = append(links, web.LandingLinks{Address: "metrics/nets/" + html.EscapeString(url.PathEscape(net.Name)),
+				Text: "Metrics of " + html.EscapeString(valid(net.Name))})
+		}
+	}
+	for _, m := range e.cfg.Mounts {
+		if m.Link != "" {
+			links = append(links, web.LandingLinks{Address: html.EscapeString(m.Link), Text: html.EscapeString(m.Text),
+				Description: html.EscapeString(m.Description)})
+		}
+	}
+	links = append(links, web.LandingLinks{Address: "-/healthy", Text: "Healthy"},
+		web.LandingLinks{Address: "-/ready", Text: "Ready"})
+	page, err := web.NewLandingPage(web.LandingConfig{
+		Name:        "pnagent",
+		Description: "Where tokens of running Petri nets are stuck, for how long and why",
+		Version:     html.EscapeString(e.cfg.Version),
+		Links:       links,
+		Profiling:   "false",
+	})
+	if err != nil {
+		http.Error(w, fmt.Sprintf("landing page: %v", err), http.StatusInternalServerError)
+		return
+	}
+	page.ServeHTTP(w, r)
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// pair makes a label. Pairs are shared between series and never written to.
+func pair(name, value string) *dto.LabelPair {
+	value = valid(value)
+	return &dto.LabelPair{Name: &name, Value: &value}
+}
+
+// valid is a text as a label value: itself, or with the octets that are no
+// UTF-8 as \xNN, so that two ids that differ stay different.
+func valid(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		} else {
+			b.WriteString(text[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// netLabels are the labels of one net: those of its places and transitions
+// are made once for a definition.
+type netLabels struct {
+	def         *petri.Net
+	net         *dto.LabelPair
+	places      []*dto.LabelPair
+	transitions []*dto.LabelPair
+	noPlace     *dto.LabelPair
+	sources     []*dto.LabelPair
+	sourceNames []string
+}
+
+func newNetLabels(net string) *netLabels {
+	return &netLabels{net: pair("net", net), noPlace: pair("place", "")}
+}
+
+// define takes over a definition, if it is another than the last.
+func (l *netLabels) define(def *petri.Net) {
+	if l.def == def {
+		return
+	}
+	l.def = def
+	l.places = make([]*dto.LabelPair, len(def.Places))
+	for i := range def.Places {
+		l.places[i] = pair("place", def.Places[i].ID)
+	}
+	l.transitions = make([]*dto.LabelPair, len(def.Transitions))
+	for i := range def.Transitions {
+		l.transitions[i] = pair("transition", def.Transitions[i].ID)
+	}
+}
+
+// place is the label of a place by its index, empty for stats.NoPlace.
+func (l *netLabels) place(i int32) *dto.LabelPair {
+	if i == stats.NoPlace {
+		return l.noPlace
+	}
+	return l.places[i]
+}
+
+// setSources makes the labels of the sources that are new in their position.
+func (l *netLabels) setSources(sources []*collector.Source) {
+	for i, src := range sources {
+		switch {
+		case i == len(l.sources):
+			l.sources = append(l.sources, pair("source", src.Name))
+			l.sourceNames = append(l.sourceNames, src.Name)
+		case l.sourceNames[i] != src.Name:
+			l.sources[i], l.sourceNames[i] = pair("source", src.Name), src.Name
+		}
+	}
+}
+
+// fixedLabels are the labels that are the same for every net.
+type fixedLabels struct {
+	active, deadlocked *dto.LabelPair
+	ladder             []rungLabel
+	reasons            []*dto.LabelPair
+}
+
+type rungLabel struct {
+	micros int64
+	label  *dto.LabelPair
+}
+
+func newFixedLabels() *fixedLabels {
+	f := &fixedLabels{active: pair("state", "active"), deadlocked: pair("state", "deadlocked")}
+	for _, r := range ladder() {
+		f.ladder = append(f.ladder, rungLabel{micros: r.age.Microseconds(), label: pair("age", r.label)})
+	}
+	for reason := stats.ReasonUnknown; reason <= stats.ReasonDead; reason++ {
+		f.reasons = append(f.reasons, pair("reason", reason.String()))
+	}
+	return f
+}
+
+// reason is the label of a reason; one that is not known yet is "unknown".
+func (f *fixedLabels) reason(r stats.Reason) *dto.LabelPair {
+	if int(r) < len(f.reasons) {
+		return f.reasons[r]
+	}
+	return f.reasons[stats.ReasonUnknown]
+}

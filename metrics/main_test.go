@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"go.uber.org/goleak"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// noon is when the test's View was made.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// before is a time of rows, that long before noon.
+func before(d time.Duration) int64 { return noon.Add(-d).UnixMicro() }
+
+// orders is a definition with ids of every kind.
+func orders() *petri.Net {
+	return &petri.Net{ID: "orders", Places: []petri.Place{{ID: "awaiting payment"}, {ID: `odd "id" \ ü` + "\n"}, {ID: "p\xff"}},
+		Transitions: []petri.Transition{{ID: "pay"}, {ID: "ship"}}}
+}
+
+// ordersRows fills in every column.
+func ordersRows() *stats.Rows {
+	r := stats.NewRows(3, 2)
+	r.Columns = stats.AllColumns
+	r.Net = stats.Net{Created: 120, Finished: 80, Failed: 3, Active: 37, Deadlocked: 2}
+	p := &r.Places[0]
+	*p = stats.Place{Tokens: 4, Arrivals: 104, Departures: 100, Instances: 3, Oldest: before(2 * time.Hour)}
+	for _, age := range []time.Duration{2 * time.Hour, 20 * time.Minute, 90 * time.Second, 2 * time.Second} {
+		p.Ages.Add(before(age), noon.UnixMicro(), 1)
+	}
+	for _, d := range []time.Duration{0, time.Millisecond, 300 * time.Millisecond, time.Second, time.Second, 5 * time.Second, 40 * 24 * time.Hour} {
+		p.Dwell.Observe(d.Microseconds())
+	}
+	r.Places[1] = stats.Place{Arrivals: 9, Departures: 9}
+	r.Transitions[0] = stats.Transition{Firings: 90, Failures: 4, Retries: 3, Cancels: 1, Enabled: 2, EnabledSince: before(time.Minute),
+		Running: 1, RunningSince: before(1500 * time.Millisecond), LastFiring: before(3 * time.Second)}
+	r.Transitions[0].Duration.Observe(250_000)
+	r.Blocks = []stats.Block{{Transition: 1, Place: 0, Reason: stats.ReasonMissing, Instances: 5},
+		{Transition: 1, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
+	return r
+}
+
+// rich is a View with everything in it: a net that knows every column, one
+// that knows two, one of which only a source is known, sources in every state.
+func rich() *collector.View {
+	few := stats.NewRows(1, 1)
+	few.Columns = stats.ColTokens | stats.ColFirings
+	few.Places[0].Tokens, few.Transitions[0].Firings = 1, 7
+	const hour = 3600e6
+	return &collector.View{
+		At: noon.UnixMicro(), Generation: 42,
+		Nets: []*collector.Net{
+			{Name: "few", Def: &petri.Net{ID: "few", Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}}},
+				Rows: few, Since: noon.UnixMicro() - hour},
+			{Name: "orders", Def: orders(), Rows: ordersRows(), Up: 1, Stale: 1, Since: noon.UnixMicro() - 2*hour + 500_000},
+		},
+		Sources: []collector.Source{
+			{Name: "host-1", Net: "few", State: collector.Gone, LastHeard: before(20 * time.Minute)},
+			{Name: "host-1", Net: "orders", State: collector.Up, LastHeard: before(500 * time.Millisecond), Gaps: 2},
+			{Name: "host-2", Net: "orders", State: collector.Stale, LastHeard: before(time.Minute)},
+			{Name: "host-3", Net: "new", State: collector.Undefined, LastHeard: before(time.Second)},
+		},
+		Traffic: collector.Traffic{Messages: 1000, Bytes: 123456, Lost: 2, Rejected: map[string]uint64{"decode": 3, "columns": 0}},
+	}
+}
+
+// newExporter shows view at noon.
+func newExporter(tb testing.TB, view *collector.View, change func(*Config)) *Exporter {
+	tb.Helper()
+	cfg := Config{View: func() *collector.View { return view }, Now: func() time.Time { return noon }, Version: "1.2.3", Revision: "abcdef"}
+	if change != nil {
+		change(&cfg)
+	}
+	e, err := New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+// get asks a handler for a path; accept may be "".
+func get(h http.Handler, path, accept string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	if accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// scraped are the families at a path, as the text format shows them.
+func scraped(tb testing.TB, e *Exporter, path string) map[string]*dto.MetricFamily {
+	tb.Helper()
+	w := get(e.Handler(), path, "")
+	if w.Code != http.StatusOK {
+		tb.Fatalf("%s answers %d: %s", path, w.Code, w.Body)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(w.Body)
+	if err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+	return families
+}
+
+// value is that of the series of a family with the given labels, as
+// "net=orders,place=p"; false if there is none.
+func value(families map[string]*dto.MetricFamily, family, labels string) (float64, bool) {
+	for _, m := range families[family].GetMetric() {
+		if seriesLabels(m) == labels {
+			return m.GetGauge().GetValue() + m.GetCounter().GetValue(), true
+		}
+	}
+	return 0, false
+}
+
+func seriesLabels(m *dto.Metric) string {
+	var out []string
+	for _, l := range m.GetLabel() {
+		out = append(out, l.GetName()+"="+l.GetValue())
+	}
+	return strings.Join(out, ",")
+}

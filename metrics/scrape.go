@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"slices"
+
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// scrape is one reading of a View. The functions of the families see what
+// they read from, and put series.
+type scrape struct {
+	now     int64           // microseconds since the Unix epoch
+	view    *collector.View // nil while there is none
+	fixed   *fixedLabels
+	build   []*dto.LabelPair
+	nets    []*netSeries
+	refused uint64
+
+	*netSeries // of the net that is read; nil for the sidecar's families
+	typ        Type
+	out        *series
+}
+
+// netSeries is what is kept of one net between scrapes.
+type netSeries struct {
+	name    string
+	view    *collector.View     // that the series were last read from
+	net     *collector.Net      // nil if only sources of it are known
+	sources []*collector.Source // of this net
+	labels  *netLabels
+	created *timestamppb.Timestamp
+	series  []series // by family
+	dropped uint64
+}
+
+// series are the kept series of one family of one net. The first n are those
+// of the last reading; the rest wait to be used again.
+type series struct {
+	kept []*dto.Metric
+	n    int
+}
+
+// put adds a series of a gauge or counter family with the given labels.
+func (s *scrape) put(value float64, labels ...*dto.LabelPair) {
+	m := s.next(labels)
+	if s.typ == Gauge {
+		*m.Gauge.Value = value
+		return
+	}
+	*m.Counter.Value = value
+	if s.netSeries != nil && s.net != nil {
+		m.Counter.CreatedTimestamp = s.created
+	}
+}
+
+// putHistogram adds a series of a histogram family.
+func (s *scrape) putHistogram(h *stats.Histogram, labels ...*dto.LabelPair) {
+	m := s.next(labels)
+	fillHistogram(m.Histogram, h)
+	m.Histogram.CreatedTimestamp = s.created
+}
+
+// next is the series to write, with its labels.
+func (s *scrape) next(labels []*dto.LabelPair) *dto.Metric {
+	if s.out.n == len(s.out.kept) {
+		s.out.kept = append(s.out.kept, newMetric(s.typ))
+	}
+	m := s.out.kept[s.out.n]
+	s.out.n++
+	if !slices.Equal(m.Label, labels) {
+		m.Label = append(m.Label[:0], labels...)
+	}
+	return m
+}
+
+// newMetric makes a series in one piece of memory.
+func newMetric(typ Type) *dto.Metric {
+	switch typ {
+	case Counter:
+		m := &struct {
+			metric  dto.Metric
+			counter dto.Counter
+			value   float64
+		}{}
+		m.metric.Counter, m.counter.Value = &m.counter, &m.value
+		return &m.metric
+	case Histogram:
+		return &dto.Metric{Histogram: newHistogram()}
+	}
+	m := &struct {
+		metric dto.Metric
+		gauge  dto.Gauge
+		value  float64
+	}{}
+	m.metric.Gauge, m.gauge.Value = &m.gauge, &m.value
+	return &m.metric
+}
+
+// readFamily reads the i-th family for what s stands at. The series of the
+// last reading stay as they are if nothing of them can have changed.
+func (s *scrape) readFamily(f *Family, out *series) []*dto.Metric {
+	if s.netSeries == nil || f.ages || s.netSeries.view != s.view {
+		s.typ, s.out, out.n = f.Type, out, 0
+		f.read(s)
+	}
+	return out.kept[:out.n]
+}
+
+// has reports whether the net has what a family is made from.
+func (n *netSeries) has(f *Family) bool {
+	if f.scope == ofSources {
+		return len(n.sources) > 0
+	}
+	return n.net != nil && n.net.Rows.Columns.Has(f.Columns)
+}
+
+// follow takes over what a View says about the net; net may be nil.
+func (n *netSeries) follow(net *collector.Net, sources []*collector.Source) {
+	if net != nil {
+		n.labels.define(net.Def)
+		if n.net == nil || n.net.Since != net.Since {
+			n.created = &timestamppb.Timestamp{Seconds: net.Since / 1e6, Nanos: int32(net.Since % 1e6 * 1e3)}
+		}
+	}
+	n.net, n.sources = net, sources
+	n.labels.setSources(sources)
+}

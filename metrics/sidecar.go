@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// sidecarFamilies are about pnagent itself. Those of the collector are absent
+// until there is a View.
+func sidecarFamilies() []Family {
+	sidecar := func(name, help string, typ Type, read func(*scrape), labels ...string) Family {
+		return Family{Name: name, Type: typ, Help: help, Labels: labels, scope: ofSidecar, read: read}
+	}
+	traffic := func(name, help string, value func(*collector.Traffic) uint64) Family {
+		return sidecar(name, help, Counter, func(s *scrape) {
+			if s.view != nil {
+				s.put(float64(value(&s.view.Traffic)))
+			}
+		})
+	}
+	return []Family{
+		sidecar("pnagent_build_info", "What was built, from what, by what; always 1.", Gauge,
+			func(s *scrape) { s.put(1, s.build...) }, "version", "revision", "goversion"),
+		traffic("pnagent_messages_total", "Messages that the collector heard.",
+			func(t *collector.Traffic) uint64 { return t.Messages }),
+		traffic("pnagent_bytes_total", "Bytes of the messages that the collector heard.",
+			func(t *collector.Traffic) uint64 { return t.Bytes }),
+		traffic("pnagent_messages_lost_total", "Snapshots that never came, of all sources.",
+			func(t *collector.Traffic) uint64 { return t.Lost }),
+		sidecar("pnagent_messages_rejected_total", "Messages that the collector did not take, by reason.", Counter, rejected, "reason"),
+		sidecar("pnagent_view_age_seconds", "Time since the View that is shown was made.", Gauge, func(s *scrape) {
+			if s.view != nil {
+				s.put(age(s.view.At, s.now))
+			}
+		}),
+		sidecar("pnagent_view_generation", "Number of the View that is shown, one more for each.", Gauge, func(s *scrape) {
+			if s.view != nil {
+				s.put(float64(s.view.Generation))
+			}
+		}),
+		sidecar("pnagent_sources", "Sources by what they are doing.", Gauge, sourceStates, "state"),
+		sidecar("pnagent_series_dropped_total", "Series that were left out of scrapes because the net was over its budget.", Counter,
+			func(s *scrape) {
+				for _, n := range s.nets {
+					s.put(float64(n.dropped), n.labels.net)
+				}
+			}, "net"),
+		sidecar("pnagent_scrapes_refused_total", "Scrapes that were refused because too many were under way.", Counter,
+			func(s *scrape) { s.put(float64(s.refused)) }),
+	}
+}
+
+func rejected(s *scrape) {
+	if s.view == nil {
+		return
+	}
+	for _, reason := range slices.Sorted(maps.Keys(s.view.Traffic.Rejected)) {
+		s.put(float64(s.view.Traffic.Rejected[reason]), pair("reason", reason))
+	}
+}
+
+func sourceStates(s *scrape) {
+	if s.view == nil {
+		return
+	}
+	var n [collector.Undefined + 1]int
+	for i := range s.view.Sources {
+		n[s.view.Sources[i].State]++
+	}
+	for state, count := range n {
+		s.put(float64(count), pair("state", collector.State(state).String()))
+	}
+}

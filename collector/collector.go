@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+const (
+	// DefaultInterval is the time between two views.
+	DefaultInterval = time.Second
+	// Messages that wait to be taken; more are dropped and counted.
+	maxWaiting      = 1 << 16
+	maxWaitingBytes = 64 << 20
+	// Definitions that are being fetched at the same time, and how long one
+	// may take.
+	maxFetching  = 4
+	fetchTimeout = 5 * time.Second
+)
+
+// Config is what a Collector listens to, and what it makes of it.
+type Config struct {
+	Conn     *nats.Conn // not closed by the Collector
+	Subjects telemetry.Subjects
+	Rules    Rules
+	Interval time.Duration // between two views; 0 is DefaultInterval
+	Nets     []*petri.Net  // shown from the start, before any source is heard
+	PNML     pnml.Limits   // of definitions that come over the wire
+	Log      *slog.Logger
+}
+
+// Collector hears all sources of a subject space and keeps one View of them:
+// the shell around a Merger.
+type Collector struct {
+	cfg  Config
+	view atomic.Pointer[View]
+
+	mu       sync.Mutex // holds together what follows
+	merger   *Merger
+	notices  notices
+	fetching map[Ask]bool
+	fetches  sync.WaitGroup
+	running  bool // between the beginning and the end of Run
+	dropped  map[*nats.Subscription]int
+}
+
+// New returns a Collector that has a View already, of the nets it was given.
+// The error is about such a net.
+func New(cfg Config) (*Collector, error) {
+	if cfg.Conn == nil || cfg.Log == nil {
+		return nil, errors.New("collect: a connection and a log are needed")
+	}
+	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
+	now := time.Now().UnixMicro()
+	c := &Collector{cfg: cfg, merger: NewMerger(cfg.Rules, now),
+		fetching: make(map[Ask]bool), dropped: make(map[*nats.Subscription]int)}
+	for _, n := range cfg.Nets {
+		if err := n.Validate(); err != nil {
+			return nil, fmt.Errorf("collect net %q: %w", n.ID, err)
+		}
+		if _, err := c.merger.Define("", n, now); err != nil {
+			return nil, fmt.Errorf("collect net %q: %w", n.ID, err)
+		}
+	}
+	view, _ := c.merger.Tick(now)
+	c.view.Store(view)
+	return c, nil
+}
+
+// View returns the latest View. It is never nil, and safe for concurrent use.
+func (c *Collector) View() *View { return c.view.Load() }
+
+// Run listens until the context ends, which is no error. It may be called once.
+func (c *Collector) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	c.run(true)
+	defer c.fetches.Wait()
+	defer c.run(false)
+	defer cancel()
+	for _, subject := range []string{c.cfg.Subjects.Snapshots(), c.cfg.Subjects.Byes()} {
+		sub, err := c.subscribe(ctx, subject)
+		if err != nil {
+			return fmt.Errorf("collect from %s: %w", subject, err)
+		}
+		defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is closed
+	}
+	if err := c.cfg.Conn.Publish(c.cfg.Subjects.Hello(), nil); err != nil {
+		return fmt.Errorf("ask who is there: %w", err)
+	}
+	ticker := time.NewTicker(c.cfg.Interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-ticker.C:
+			c.tick(ctx, now.UnixMicro())
+		}
+	}
+}
+
+// run notes whether messages are taken. Those that are on their way to a
+// subscription's function as Run ends change nothing any more.
+func (c *Collector) run(running bool) {
+	c.mu.Lock()
+	c.running = running
+	c.mu.Unlock()
+}
+
+// subscribe takes in every message of a subject. Each subscription has its own
+// goroutine, so its own decoder.
+func (c *Collector) subscribe(ctx context.Context, subject string) (*nats.Subscription, error) {
+	var decoder telemetry.Decoder
+	var msg telemetry.Snapshot
+	sub, err := c.cfg.Conn.Subscribe(subject, func(m *nats.Msg) {
+		c.hear(ctx, m, &decoder, &msg)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropped[sub] = 0
+	return sub, sub.SetPendingLimits(maxWaiting, maxWaitingBytes)
+}
+
+// hear takes one message in.
+func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.Decoder, msg *telemetry.Snapshot) {
+	err := decoder.DecodeMsg(c.cfg.Subjects, m, msg)
+	now := time.Now().UnixMicro()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.running {
+		return
+	}
+	if err != nil {
+		c.merger.Reject(err, len(m.Data))
+		c.notice(err, m.Subject, now)
+		return
+	}
+	asks, err := c.merger.Take(msg, len(m.Data), now)
+	if err != nil {
+		c.notice(err, m.Subject, now)
+	}
+	c.ask(ctx, asks)
+}
+
+// tick makes a View.
+func (c *Collector) tick(ctx context.Context, now int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for sub, before := range c.dropped {
+		if dropped, err := sub.Dropped(); err == nil && dropped > before {
+			c.merger.Overran(uint64(dropped - before))
+			c.dropped[sub] = dropped
+			c.notice(reject(Overrun, "%d messages so far", dropped), sub.Subject, now)
+		}
+	}
+	view, asks := c.merger.Tick(now)
+	c.view.Store(view)
+	c.ask(ctx, asks)
+}
+
+// ask asks the sources. What cannot be sent is asked again by the Merger.
+func (c *Collector) ask(ctx context.Context, asks []Ask) {
+	for _, a := range asks {
+		if a.Source != "" {
+			if err := c.cfg.Conn.Publish(c.cfg.Subjects.Full(a.Net, a.Source), nil); err != nil {
+				c.cfg.Log.Debug("ask for a full snapshot", "net", a.Net, "source", a.Source, "err", err)
+			}
+		} else if !c.fetching[a] && len(c.fetching) < maxFetching {
+			c.fetching[a] = true
+			c.fetches.Add(1)
+			go c.fetch(ctx, a)
+		}
+	}
+}
+
+// fetch gets a definition and defines the net by it.
+func (c *Collector) fetch(ctx context.Context, a Ask) {
+	defer c.fetches.Done()
+	size, net, err := c.definition(ctx, a)
+	now := time.Now().UnixMicro()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.fetching, a)
+	if !c.running {
+		return
+	}
+	if err != nil {
+		if telemetry.ReasonOf(err) != "" {
+			c.merger.Reject(err, size)
+		}
+		c.notice(err, a.Net, now)
+		return
+	}
+	asks, err := c.merger.Define(a.Digest, net, now)
+	if err != nil {
+		c.notice(err, a.Net, now)
+		return
+	}
+	c.cfg.Log.Info("net defined", "net", a.Net, "digest", a.Digest, "places", len(net.Places), "transitions", len(net.Transitions))
+	c.ask(ctx, asks)
+}
+
+// definition asks for a definition and reads it. The error has a
+// telemetry.Reason where somebody answered and the answer was wrong.
+func (c *Collector) definition(ctx context.Context, a Ask) (size int, net *petri.Net, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	def, err := telemetry.RequestDefinition(ctx, c.cfg.Conn, c.cfg.Subjects, a.Net, a.Digest)
+	if err != nil {
+		return 0, nil, err
+	}
+	net, err = ReadDefinition(def, c.cfg.PNML)
+	return len(def.PNML), net, err
+}
+
+// notice logs an error if it is the first of its reason from there for a
+// while.
+func (c *Collector) notice(err error, from string, now int64) {
+	switch reason := telemetry.ReasonOf(err); c.notices.first(string(reason)+" "+from, now) {
+	case noticeFirst:
+		c.cfg.Log.Warn("message not taken", "from", from, "err", err)
+	case noticeLast:
+		c.cfg.Log.Warn("message not taken; others are only counted for the next hour", "from", from, "err", err)
+	case noticeSeen:
+	}
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// ViewHandler answers GET with the JSON form of the View that the function
+// returns, see WriteJSON. Ages are as of the request.
+func ViewHandler(view func() *View) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Method == http.MethodGet {
+			_ = WriteJSON(w, view(), time.Now().UnixMicro()) // fails only where nobody reads
+		}
+	})
+}
+
+// WriteJSON writes the View as one JSON object and a newline. Names of fields
+// never change; fields may be added.
+//
+// Times are RFC 3339 in UTC with microseconds by the collector's clock, ages
+// are seconds as of now (microseconds since the Unix epoch) and 0 where there
+// is nothing to have an age, sums and percentiles of durations are seconds. A
+// source's epoch is a number, for it only tells processes apart. What no
+// source of a net knows is an absent field, never 0; so is a time that never
+// was. Names are as in the net's definition; bytes that are not UTF-8 become
+// U+FFFD.
+func WriteJSON(w io.Writer, v *View, now int64) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(viewDocument(v, now))
+}
+
+type viewDoc struct {
+	At         moment      `json:"at"`
+	Generation uint64      `json:"generation"`
+	Nets       []netDoc    `json:"nets"`
+	Sources    []sourceDoc `json:"sources"`
+	Traffic    trafficDoc  `json:"traffic"`
+}
+
+type netDoc struct {
+	ID          string          `json:"id"`
+	Name        string          `json:"name,omitempty"`
+	Since       moment          `json:"since"`
+	Digests     []digestDoc     `json:"digests"`
+	Up          int             `json:"sources_up"`
+	Stale       int             `json:"sources_stale"`
+	Instances   *instancesDoc   `json:"instances,omitempty"`
+	Places      []placeDoc      `json:"places"`
+	Transitions []transitionDoc `json:"transitions"`
+	Blocks      *[]blockDoc     `json:"blocks,omitempty"`
+}
+
+type digestDoc struct {
+	Digest  string `json:"digest"`
+	Sources int    `json:"sources"`
+}
+
+type instancesDoc struct {
+	Created    uint64 `json:"created"`
+	Finished   uint64 `json:"finished"`
+	Failed     uint64 `json:"failed"`
+	Active     uint64 `json:"active"`
+	Deadlocked uint64 `json:"deadlocked"`
+}
+
+type placeDoc struct {
+	ID            string        `json:"id"`
+	Name          string        `json:"name,omitempty"`
+	Tokens        *uint64       `json:"tokens,omitempty"`
+	Arrivals      *uint64       `json:"arrivals,omitempty"`
+	Departures    *uint64       `json:"departures,omitempty"`
+	Instances     *uint64       `json:"instances,omitempty"`
+	OldestAge     *float64      `json:"oldest_age_seconds,omitempty"`
+	MeanAge       *float64      `json:"mean_age_seconds,omitempty"`
+	LastInjection moment        `json:"last_injection,omitzero"`
+	OlderThan     *olderDoc     `json:"older_than,omitempty"`
+	Dwell         *histogramDoc `json:"dwell,omitempty"`
+	Stuck         *[]tokenDoc   `json:"stuck,omitempty"`
+}
+
+// olderDoc is how many tokens are older than each age.
+type olderDoc struct {
+	Second1  uint64 `json:"1s"`
+	Second10 uint64 `json:"10s"`
+	Minute1  uint64 `json:"1m"`
+	Minute10 uint64 `json:"10m"`
+	Hour1    uint64 `json:"1h"`
+	Hour6    uint64 `json:"6h"`
+	Day1     uint64 `json:"1d"`
+	Day7     uint64 `json:"7d"`
+}
+
+type histogramDoc struct {
+	Count uint64   `json:"count"`
+	Sum   float64  `json:"sum"`
+	P50   *float64 `json:"p50,omitempty"` // absent while count is 0
+	P95   *float64 `json:"p95,omitempty"`
+	P99   *float64 `json:"p99,omitempty"`
+}
+
+type tokenDoc struct {
+	Instance string    `json:"instance"`
+	Age      float64   `json:"age_seconds"`
+	Waits    []waitDoc `json:"waits"`
+}
+
+type waitDoc struct {
+	Transition string `json:"transition"`
+	Reason     string `json:"reason"`
+	Place      string `json:"place,omitempty"`
+	Count      uint32 `json:"count,omitempty"`
+	Until      moment `json:"until,omitzero"`
+}
+
+type transitionDoc struct {
+	ID         string        `json:"id"`
+	Name       string        `json:"name,omitempty"`
+	Firings    *uint64       `json:"firings,omitempty"`
+	Failures   *uint64       `json:"failures,omitempty"`
+	Retries    *uint64       `json:"retries,omitempty"`
+	Cancels    *uint64       `json:"cancels,omitempty"`
+	Enabled    *uint64       `json:"enabled,omitempty"`
+	EnabledAge *float64      `json:"enabled_age_seconds,omitempty"`
+	Running    *uint64       `json:"running,omitempty"`
+	RunningAge *float64      `json:"running_age_seconds,omitempty"`
+	LastFiring moment        `json:"last_firing,omitzero"`
+	Duration   *histogramDoc `json:"duration,omitempty"`
+}
+
+type blockDoc struct {
+	Transition string `json:"transition"`
+	Place      string `json:"place,omitempty"`
+	Reason     string `json:"reason"`
+	Instances  uint64 `json:"instances"`
+}
+
+type sourceDoc struct {
+	Name         string  `json:"name"`
+	Net          string  `json:"net"`
+	Digest       string  `json:"digest"`
+	Region       string  `json:"region,omitempty"`
+	Fence        uint64  `json:"fence,omitempty"`
+	State        string  `json:"state"`
+	Epoch        int64   `json:"epoch"`
+	Seq          uint64  `json:"seq"`
+	LastHeard    moment  `json:"last_heard"`
+	LastHeardAge float64 `json:"last_heard_age_seconds"`
+	Interval     float64 `json:"interval_seconds"`
+	Skew         float64 `json:"skew_seconds"`
+	SkewBeyond   bool    `json:"skew_beyond"`
+	Gaps         uint64  `json:"gaps"`
+	Duplicates   uint64  `json:"duplicates"`
+	Restarts     uint64  `json:"restarts"`
+}
+
+type trafficDoc struct {
+	Messages uint64            `json:"messages"`
+	Bytes    uint64            `json:"bytes"`
+	Lost     uint64            `json:"lost"`
+	Rejected map[string]uint64 `json:"rejected"`
+}
+
+// moment is a time in microseconds since the Unix epoch.
+type moment int64
+
+// MarshalText returns the time in RFC 3339.
+func (m moment) MarshalText() ([]byte, error) {
+	return time.UnixMicro(int64(m)).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000000Z07:00"), nil
+}
+
+func viewDocument(v *View, now int64) *viewDoc {
+	d := &viewDoc{At: moment(v.At), Generation: v.Generation, Nets: []netDoc{}, Sources: []sourceDoc{},
+		Traffic: trafficDoc(v.Traffic)}
+	for _, n := range v.Nets {
+		d.Nets = append(d.Nets, netDocument(n, now))
+	}
+	for i := range v.Sources {
+		d.Sources = append(d.Sources, sourceDocument(&v.Sources[i], now))
+	}
+	return d
+}
+
+func netDocument(n *Net, now int64) netDoc {
+	d := netDoc{ID: n.Name, Name: n.Def.Name, Since: moment(n.Since), Digests: []digestDoc{}, Up: n.Up, Stale: n.Stale,
+		Places: make([]placeDoc, len(n.Rows.Places)), Transitions: make([]transitionDoc, len(n.Rows.Transitions))}
+	for _, g := range n.Digests {
+		d.Digests = append(d.Digests, digestDoc(g))
+	}
+	cols := n.Rows.Columns
+	if cols.Has(stats.ColInstances) {
+		i := instancesDoc(n.Rows.Net)
+		d.Instances = &i
+	}
+	for i := range n.Rows.Places {
+		d.Places[i] = placeDocument(n.Def, i, &n.Rows.Places[i], cols, now)
+	}
+	for i := range n.Rows.Transitions {
+		d.Transitions[i] = transitionDocument(&n.Def.Transitions[i], &n.Rows.Transitions[i], cols, now)
+	}
+	if cols.Has(stats.ColBlocks) {
+		blocks := make([]blockDoc, 0, len(n.Rows.Blocks))
+		for _, b := range n.Rows.Blocks {
+			blocks = append(blocks, blockDoc{n.Def.Transitions[b.Transition].ID, placeID(n.Def, b.Place), b.Reason.String(), b.Instances})
+		}
+		d.Blocks = &blocks
+	}
+	return d
+}
+
+func placeDocument(def *petri.Net, i int, p *stats.Place, cols stats.Columns, now int64) placeDoc {
+	d := placeDoc{ID: def.Places[i].ID, Name: def.Places[i].Name,
+		Tokens:     known(cols, stats.ColTokens, p.Tokens),
+		Arrivals:   known(cols, stats.ColArrivals, p.Arrivals),
+		Departures: known(cols, stats.ColDepartures, p.Departures),
+		Instances:  known(cols, stats.ColPlaceInstances, p.Instances),
+		OldestAge:  known(cols, stats.ColOldest, ageAt(p.Oldest, now)),
+		MeanAge:    known(cols, stats.ColOldest|stats.ColTokens, ageAt(p.Injected.Mean(p.Tokens), now)),
+		Dwell:      histogramDocument(cols, stats.ColDwell, &p.Dwell),
+	}
+	if cols.Has(stats.ColOldest) {
+		d.LastInjection = moment(p.LastInjection)
+	}
+	if cols.Has(stats.ColAges) {
+		older := func(age time.Duration) uint64 { return p.Ages.InjectedBefore(now - age.Microseconds()) }
+		const day = 24 * time.Hour
+		d.OlderThan = &olderDoc{older(time.Second), older(10 * time.Second), older(time.Minute), older(10 * time.Minute),
+			older(time.Hour), older(6 * time.Hour), older(day), older(7 * day)}
+	}
+	if cols.Has(stats.ColStuck) {
+		stuck := make([]tokenDoc, 0, len(p.Stuck))
+		for _, t := range p.Stuck {
+			stuck = append(stuck, tokenDoc{Instance: t.Instance, Age: ageAt(t.Injected, now), Waits: waitDocuments(def, t.Waits)})
+		}
+		d.Stuck = &stuck
+	}
+	return d
+}
+
+func waitDocuments(def *petri.Net, waits []stats.Wait) []waitDoc {
+	out := make([]waitDoc, 0, len(waits))
+	for _, w := range waits {
+		out = append(out, waitDoc{def.Transitions[w.Transition].ID, w.Reason.String(), placeID(def, w.Place), w.Count, moment(w.Until)})
+	}
+	return out
+}
+
+func transitionDocument(def *petri.Transition, t *stats.Transition, cols stats.Columns, now int64) transitionDoc {
+	d := transitionDoc{ID: def.ID, Name: def.Name,
+		Firings:    known(cols, stats.ColFirings, t.Firings),
+		Failures:   known(cols, stats.ColFailures, t.Failures),
+		Retries:    known(cols, stats.ColFailures, t.Retries),
+		Cancels:    known(cols, stats.ColFailures, t.Cancels),
+		Enabled:    known(cols, stats.ColEnabled, t.Enabled),
+		EnabledAge: known(cols, stats.ColEnabled, ageAt(t.EnabledSince, now)),
+		Running:    known(cols, stats.ColRunning, t.Running),
+		RunningAge: known(cols, stats.ColRunning, ageAt(t.RunningSince, now)),
+		Duration:   histogramDocument(cols, stats.ColDuration, &t.Duration),
+	}
+	if cols.Has(stats.ColLastFiring) {
+		d.LastFiring = moment(t.LastFiring)
+	}
+	return d
+}
+
+func sourceDocument(s *Source, now int64) sourceDoc {
+	return sourceDoc{
+		Name: s.Name, Net: s.Net, Digest: s.Digest, Region: s.Region, Fence: s.Fence, State: s.State.String(),
+		Epoch: s.Epoch, Seq: s.Seq, LastHeard: moment(s.LastHeard), LastHeardAge: ageAt(s.LastHeard, now),
+		Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
+		Gaps: s.Gaps, Duplicates: s.Duplicates, Restarts: s.Restarts,
+	}
+}
+
+func histogramDocument(cols, want stats.Columns, h *stats.Histogram) *histogramDoc {
+	if !cols.Has(want) {
+		return nil
+	}
+	d := &histogramDoc{Count: h.Count(), Sum: float64(h.Sum) / 1e6}
+	if d.Count > 0 {
+		p50, p95, p99 := h.Quantile(0.5), h.Quantile(0.95), h.Quantile(0.99)
+		d.P50, d.P95, d.P99 = &p50, &p95, &p99
+	}
+	return d
+}
+
+// known returns a value, or nil if its columns are absent.
+func known[T any](cols, want stats.Columns, v T) *T {
+	if !cols.Has(want) {
+		return nil
+	}
+	return &v
+}
+
+// ageAt returns the seconds since a time, 0 for none or one to come.
+func ageAt(t, now int64) float64 {
+	if t == 0 || t > now {
+		return 0
+	}
+	return float64(now-t) / 1e6
+}
+
+func placeID(def *petri.Net, place int32) string {
+	if place == stats.NoPlace {
+		return ""
+	}
+	return def.Places[place].ID
+}

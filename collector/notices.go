@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import "time"
+
+const (
+	// maxNotices is how many different things are logged in noticePeriod.
+	maxNotices   = 1000
+	noticePeriod = int64(time.Hour / time.Microsecond)
+)
+
+// notices tells what was logged already, so that a source that says the same
+// wrong thing once a second fills no disk. Its memory is bounded.
+type notices struct {
+	seen  map[string]bool
+	since int64
+}
+
+// notice says whether to log.
+type notice uint8
+
+const (
+	noticeSeen  notice = iota // logged before, or too much was
+	noticeFirst               // not yet
+	noticeLast                // not yet, and it is the last of the period
+)
+
+func (n *notices) first(key string, now int64) notice {
+	if n.seen == nil || now-n.since > noticePeriod {
+		n.seen, n.since = make(map[string]bool), now
+	}
+	if n.seen[key] || len(n.seen) >= maxNotices {
+		return noticeSeen
+	}
+	n.seen[key] = true
+	if len(n.seen) == maxNotices {
+		return noticeLast
+	}
+	return noticeFirst
+}

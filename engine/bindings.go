@@ -88,20 +88,21 @@ func (b *Bindings) Modes(t *petri.Tables) ([]game.Mode, error) {
 	return modes, errors.Join(faults...)
 }
 
-// CheckNets returns a fault for each net of the bindings that is not among the
-// given ids.
-func (b *Bindings) CheckNets(ids []string) error {
-	var faults []error
-	if b == nil {
-		return nil
+// Unused returns a fault for each net of the bindings that is not among the
+// given ones.
+func (b *Bindings) Unused(nets []*petri.Net) []error {
+	ids := make([]string, len(nets))
+	for i, n := range nets {
+		ids[i] = n.ID
 	}
+	var faults []error
 	for id, pos := range b.pos {
 		if !slices.Contains(ids, id) {
 			faults = append(faults, &petri.Fault{File: b.file, Pos: pos, Msg: fmt.Sprintf("bindings for net %q; expected one of %q", id, ids)})
 		}
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(faults...)
+	return faults
 }
 
 type bindingsReader struct{ Bindings }

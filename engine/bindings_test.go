@@ -60,11 +60,11 @@ nets:
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if err := b.CheckNets([]string{"n", "other"}); err != nil {
-		t.Error(err)
+	if f := b.Unused([]*petri.Net{{ID: "n"}, {ID: "other"}}); f != nil {
+		t.Error(f)
 	}
-	if err := b.CheckNets([]string{"n"}); err == nil || !strings.HasPrefix(err.Error(), `b.yaml:3:3: bindings for net "other"`) {
-		t.Errorf("bindings for a net that is not there: %v", err)
+	if f := b.Unused([]*petri.Net{{ID: "n"}}); len(f) != 1 || f[0].Error() != `b.yaml:3:3: bindings for net "other"; expected one of ["n"]` {
+		t.Errorf("bindings for a net that is not there: %v", f)
 	}
 }
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# make lists what there is to do. CI calls test, race, lint and fuzz.
+
+GO        ?= go
+FUZZTIME  ?= 10s
+GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
+LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## run everything in one process, with nothing installed
+	$(GO) run ./cmd/pnagent demo
+
+.PHONY: deps
+deps: ## install what the tests need from Debian, where that is possible
+	@scripts/deps
+
+.PHONY: test
+test: deps ## install what the tests need, run all tests, say what was skipped and why
+	$(GOTESTSUM) --format pkgname --hide-summary output -- -count=1 ./...
+
+.PHONY: race
+race: ## run all tests with the race detector
+	$(GO) test -race ./...
+
+.PHONY: lint
+lint: ## gofmt, go vet, golangci-lint, go.mod
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+	$(GO) run $(LINTER) run ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	@GO="$(GO)" scripts/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: ## run the benchmarks and print them beside their bases
+	@GO="$(GO)" scripts/bench
+
+.PHONY: generate
+generate: ## write what is generated: the wire's Go code, the example MIB modules
+	$(GO) generate ./...
+	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml
+
+.PHONY: build
+build: ## build ./pnagent
+	CGO_ENABLED=0 $(GO) build -trimpath -o pnagent ./cmd/pnagent

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// natsFlags say how to reach NATS. Secrets come from files or the environment.
+type natsFlags struct {
+	URL      string `name:"nats" env:"PNAGENT_NATS_URL" yaml:"url" help:"NATS servers, comma-separated, such as nats://127.0.0.1:4222 or tls://nats.example.org. May hold user:password; the environment hides it from the process list."`
+	Creds    string `name:"nats.creds" type:"path" yaml:"creds" help:"File with NATS credentials (JWT and key)."`
+	NKey     string `name:"nats.nkey" type:"path" yaml:"nkey" help:"File with a NATS NKey seed."`
+	Token    string `name:"nats.token-file" type:"path" yaml:"token_file" help:"File with a NATS token."`
+	CA       string `name:"nats.tls-ca" type:"path" yaml:"tls_ca" help:"File with the certificates that the NATS server's certificate must be signed by."`
+	Cert     string `name:"nats.tls-cert" type:"path" yaml:"tls_cert" help:"File with the client certificate for NATS."`
+	Key      string `name:"nats.tls-key" type:"path" yaml:"tls_key" help:"File with the key of the client certificate."`
+	Subjects string `name:"nats.prefix" default:"petrinet.v1" yaml:"prefix" help:"Subject space in which engines speak."`
+}
+
+// connect returns a connection that is made, and made anew, in the background.
+// ready is called once it is up for the first time.
+func (f natsFlags) connect(name string, log *slog.Logger) (*nats.Conn, telemetry.Subjects, error) {
+	subjects, err := telemetry.NewSubjects(f.Subjects)
+	if err != nil {
+		return nil, subjects, usageError{err}
+	}
+	options := []nats.Option{
+		nats.Name(name),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(500 * time.Millisecond),
+		nats.ReconnectBufSize(-1), // what is not sent is made up for by the next snapshot
+		nats.ConnectHandler(func(c *nats.Conn) { log.Info("connected to NATS", "server", c.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected to NATS again", "server", c.ConnectedUrlRedacted()) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("connection to NATS lost", "error", err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { log.Debug("no connection to NATS yet", "error", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) {
+			subject := ""
+			if s != nil {
+				subject = s.Subject
+			}
+			log.Warn("NATS", "subject", subject, "error", err)
+		}),
+	}
+	secrets, err := f.secrets()
+	if err != nil {
+		return nil, subjects, err
+	}
+	nc, err := nats.Connect(f.URL, append(options, secrets...)...)
+	if err != nil {
+		return nil, subjects, fmt.Errorf("connecting to NATS at %s: %w", redact(f.URL), err)
+	}
+	if !nc.IsConnected() {
+		log.Warn("no connection to NATS yet, going on trying", "servers", redact(f.URL))
+	}
+	return nc, subjects, nil
+}
+
+func (f natsFlags) secrets() ([]nats.Option, error) {
+	var options []nats.Option
+	if f.Creds != "" {
+		options = append(options, nats.UserCredentials(f.Creds))
+	}
+	if f.NKey != "" {
+		o, err := nats.NkeyOptionFromSeed(f.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("reading the NKey seed %s: %w", f.NKey, err)
+		}
+		options = append(options, o)
+	}
+	if f.Token != "" {
+		token, err := os.ReadFile(f.Token)
+		if err != nil {
+			return nil, fmt.Errorf("reading the NATS token: %w", err)
+		}
+		options = append(options, nats.Token(strings.TrimSpace(string(token))))
+	}
+	if f.CA == "" && f.Cert == "" && f.Key == "" {
+		return options, nil
+	}
+	conf, err := f.tls()
+	return append(options, nats.Secure(conf)), err
+}
+
+func (f natsFlags) tls() (*tls.Config, error) {
+	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	if f.CA != "" {
+		pem, err := os.ReadFile(f.CA)
+		if err != nil {
+			return nil, fmt.Errorf("reading the CA certificates for NATS: %w", err)
+		}
+		conf.RootCAs = x509.NewCertPool()
+		if !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s: no certificate; expected PEM", f.CA)
+		}
+	}
+	if (f.Cert == "") != (f.Key == "") {
+		return nil, usageError{errors.New("a client certificate for NATS needs its key, and a key its certificate; expected both")}
+	}
+	if f.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+		if err != nil {
+			return nil, fmt.Errorf("reading the client certificate for NATS: %w", err)
+		}
+		conf.Certificates = []tls.Certificate{pair}
+	}
+	return conf, nil
+}
+
+// redact hides passwords in a list of server URLs.
+func redact(urls string) string {
+	list := strings.Split(urls, ",")
+	for i, s := range list {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil {
+			list[i] = "(not a URL)"
+			continue
+		}
+		list[i] = u.Redacted()
+	}
+	return strings.Join(list, ",")
+}

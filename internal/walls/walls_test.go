@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package walls
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/pnagent/pnagent/"
+
+// room is what one package may do.
+type room struct {
+	imports []string // of ours
+	pure    bool     // no clock, no I/O, no goroutine, no randomness of its own
+}
+
+// rooms are all packages of the project. One that is missing here fails the
+// test: a new package states its walls.
+var rooms = map[string]room{
+	"petri":             {pure: true},
+	"petri/pnml":        {imports: []string{"petri"}, pure: true},
+	"petri/petritest":   {imports: []string{"petri"}, pure: true},
+	"stats":             {pure: true},
+	"game":              {imports: []string{"petri", "stats"}, pure: true},
+	"telemetry/wire":    {},
+	"telemetry":         {imports: []string{"petri", "stats", "telemetry/wire"}},
+	"engine":            {imports: []string{"game", "petri", "petri/pnml", "stats", "telemetry"}},
+	"collector":         {imports: []string{"petri", "petri/pnml", "stats", "telemetry"}},
+	"smi":               {pure: true},
+	"mib":               {imports: []string{"collector", "petri", "smi", "stats"}},
+	"agentx/pdu":        {imports: []string{"smi"}, pure: true},
+	"agentx":            {imports: []string{"agentx/pdu", "smi"}},
+	"snmp":              {imports: []string{"smi"}},
+	"metrics":           {imports: []string{"collector", "petri", "stats"}},
+	"examples":          {},
+	"internal/walls":    {},
+	"internal/snmptest": {imports: []string{"smi"}},
+	"cmd/pnagent":       {imports: []string{"*"}},
+}
+
+type goPackage struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"...").Output()
+	if err != nil {
+		t.Fatalf("listing packages: %v", err)
+	}
+	var all []goPackage
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestPackagesImportOnlyWhatTheirRoomAllows(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		seen[name] = true
+		r, ok := rooms[name]
+		if !ok {
+			t.Errorf("package %s has no row in the table of rooms", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			ours, is := strings.CutPrefix(path, module)
+			if is && !slices.Contains(r.imports, ours) && !slices.Contains(r.imports, "*") {
+				t.Errorf("package %s imports %s; its room allows %q", name, ours, r.imports)
+			}
+		}
+	}
+	for name := range rooms {
+		if !seen[name] {
+			t.Errorf("the table of rooms has %s, which is no package", name)
+		}
+	}
+}
+
+// forbidden is what a pure package must not import, and the functions that it
+// must not call of packages that it may.
+var (
+	forbiddenImports = []string{"net", "net/http", "os", "os/exec", "os/signal", "syscall", "log", "log/slog", "math/rand", "crypto/rand", "sync", "unsafe", "C"}
+	forbiddenCalls   = map[string][]string{
+		"time":         {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
+		"math/rand/v2": {"Int", "IntN", "Int32", "Int32N", "Int64", "Int64N", "Uint32", "Uint32N", "Uint64", "Uint64N", "Float32", "Float64", "ExpFloat64", "NormFloat64", "N", "Perm", "Shuffle"},
+	}
+)
+
+func TestPurePackagesTouchNothingOutside(t *testing.T) {
+	for _, p := range packages(t) {
+		if !rooms[strings.TrimPrefix(p.ImportPath, module)].pure {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			path := filepath.Join(p.Dir, file)
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, fault := range impure(f) {
+				t.Errorf("%s: %s", fset.Position(fault.pos), fault.what)
+			}
+		}
+	}
+}
+
+type fault struct {
+	pos  token.Pos
+	what string
+}
+
+// impure returns what a file of a pure package must not have.
+func impure(f *ast.File) []fault {
+	var out []fault
+	local := map[string]string{} // local name of an import to its path
+	for _, i := range f.Imports {
+		path := strings.Trim(i.Path.Value, `"`)
+		name := path[strings.LastIndex(path, "/")+1:]
+		if path == "math/rand/v2" {
+			name = "rand"
+		}
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		local[name] = path
+		if slices.Contains(forbiddenImports, path) {
+			out = append(out, fault{i.Pos(), "a pure package imports " + path})
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			out = append(out, fault{n.Pos(), "a pure package starts a goroutine"})
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && slices.Contains(forbiddenCalls[local[x.Name]], n.Sel.Name) {
+				out = append(out, fault{n.Pos(), "a pure package uses " + x.Name + "." + n.Sel.Name})
+			}
+		}
+		return true
+	})
+	return out
+}
+
+func TestImpurityIsSeen(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "f.go", `package p
+import ("os"; "time"; r "math/rand/v2")
+var a, b = time.Now(), r.IntN(3)
+var c = time.Second
+func f(x *r.Rand) { go f(x); _ = x.IntN(3) }`, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := impure(f); len(got) != 4 {
+		t.Errorf("%d faults, want 4: %v", len(got), got)
+	}
+}

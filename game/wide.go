@@ -53,8 +53,8 @@ func (q *queue) pop(n uint32, each func(time int64, n uint32)) {
 }
 
 // widen moves a cell to wide form.
-func (s *Shard) widen(c *cell) *wide {
-	w := s.takeWide(c)
+func (s *Shard) widen(c *cell) {
+	w := s.takeWide()
 	for p := range w.queues {
 		w.state.Set(p, 0)
 	}
@@ -65,11 +65,10 @@ func (s *Shard) widen(c *cell) *wide {
 	}
 	w.tokens = uint64(c.n)
 	s.link(c, w)
-	return w
 }
 
 // takeWide returns an unused wide form.
-func (s *Shard) takeWide(c *cell) *wide {
+func (s *Shard) takeWide() *wide {
 	if k := len(s.spare); k > 0 {
 		w := s.spare[k-1]
 		s.spare = s.spare[:k-1]

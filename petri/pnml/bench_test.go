@@ -5,6 +5,7 @@ package pnml
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"testing"
 )
@@ -22,7 +23,7 @@ func BenchmarkRead(b *testing.B) {
 		for b.Loop() {
 			dec := xml.NewDecoder(bytes.NewReader(file))
 			for {
-				if _, err := dec.Token(); err == io.EOF {
+				if _, err := dec.Token(); errors.Is(err, io.EOF) {
 					break
 				} else if err != nil {
 					b.Fatal(err)

@@ -5,6 +5,7 @@ package pnml
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 
 	"github.com/pnagent/pnagent/petri"
@@ -53,7 +54,7 @@ type document struct {
 func (d *document) read() error {
 	for {
 		tok, err := d.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			if d.root.Line == 0 {
 				return d.fatal(d.at, "the file has no root element; expected an XML document with the root <pnml>")
 			}

@@ -98,7 +98,7 @@ const tokenBytes = "bytes in one tag, text or comment"
 // where that began on an earlier line, the character before which it stopped.
 func (s *scanner) broken(err error) error {
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return err
 	case errors.Is(err, errTooLarge):
 		return s.limit("bytes in the file", s.lim.Bytes)

@@ -20,6 +20,9 @@
 //	next, ok := table.Next(name)   // what GetNext answers
 //	value := table.Get(name)       // what Get answers, exceptions included
 //
+// Where rows come and go in the middle of a large table, Join puts the layouts
+// of what stays and what changes behind each other without copying a name.
+//
 // Objects are there for one purpose: a name that is not in the table is
 // noSuchInstance where its object exists and noSuchObject where it does not
 // (RFC 3416 section 4.2.1).

@@ -13,14 +13,20 @@ import (
 var ErrLayout = errors.New("bad table layout")
 
 // Layout is the sorted names of a table and the object types they are
-// instances of. It is immutable and shared by the tables of many ticks. The
-// zero Layout has no names.
+// instances of. It is immutable and shared by the tables of many ticks.
 type Layout struct {
+	parts []part // at least one; see Join
+	n     int
+}
+
+// part is names that follow each other in one arena.
+type part struct {
 	names   arena
 	objects arena
 	// common is how many leading sub-identifiers all names share. A search
 	// compares them once and then skips them at every step.
 	common int
+	first  int // index of its first name in the layout
 }
 
 // NewLayout takes the names in ascending order, without duplicates, and the
@@ -43,39 +49,97 @@ func NewLayout(names, objects []OID) (*Layout, error) {
 			return nil, fmt.Errorf("%w: object %v lies below object %v", ErrLayout, objects[i], objects[i-1])
 		}
 	}
-	l := &Layout{names: n, objects: o}
+	p := part{names: n, objects: o}
 	if len(names) > 0 {
-		l.common = commonPrefix(names[0], names[len(names)-1])
+		p.common = commonPrefix(names[0], names[len(names)-1])
 	}
-	return l, nil
+	return &Layout{parts: []part{p}, n: len(names)}, nil
+}
+
+// Join puts layouts behind each other: every name of one comes after all names
+// of those before it. It copies no names, so that rows which come and go in
+// the middle of a large table cost only themselves. It is meant for a few
+// layouts: a search looks at one after the other.
+func Join(layouts ...*Layout) (*Layout, error) {
+	joined := &Layout{}
+	var last OID
+	for _, l := range layouts {
+		if l.n > 0 {
+			if last != nil && l.Name(0).Compare(last) <= 0 {
+				return nil, fmt.Errorf("%w: name %v of a later layout does not come after %v", ErrLayout, l.Name(0), last)
+			}
+			last = l.Name(l.n - 1)
+		}
+		for _, p := range l.parts {
+			p.first += joined.n
+			joined.parts = append(joined.parts, p)
+		}
+		joined.n += l.n
+	}
+	return joined, nil
 }
 
 // Len is the number of names.
-func (l *Layout) Len() int { return l.names.len() }
+func (l *Layout) Len() int { return l.n }
 
 // Name is the i-th name, 0 <= i < Len: a view, not to be changed.
-func (l *Layout) Name(i int) OID { return l.names.at(i) }
+func (l *Layout) Name(i int) OID {
+	k := len(l.parts) - 1
+	for l.parts[k].first > i {
+		k--
+	}
+	return l.parts[k].names.at(i - l.parts[k].first)
+}
 
 // search is the index of the first name after name, or of name itself where
 // include is set and it is there; Len when there is none.
 func (l *Layout) search(name OID, include bool) int {
-	n := l.Len()
+	for k := range l.parts {
+		p := &l.parts[k]
+		if k < len(l.parts)-1 && p.before(name, include) {
+			continue
+		}
+		if i := p.search(name, include); i < p.names.len() {
+			return p.first + i
+		}
+	}
+	return l.n
+}
+
+// before tells whether all names of the part come before what is searched.
+func (p *part) before(name OID, include bool) bool {
+	n := p.names.len()
+	if n == 0 {
+		return true
+	}
+	c := p.names.at(n - 1).Compare(name)
+	return c < 0 || c == 0 && !include
+}
+
+// search is the same within the part.
+func (p *part) search(name OID, include bool) int {
+	n := p.names.len()
 	if n == 0 {
 		return 0
 	}
-	k := l.common
-	if c := slices.Compare(name[:min(k, len(name))], l.Name(0)[:k]); c < 0 {
+	k := p.common
+	if c := slices.Compare(name[:min(k, len(name))], p.names.at(0)[:k]); c < 0 {
 		return 0
 	} else if c > 0 {
 		return n
 	}
-	return l.names.search(name[k:], k, include)
+	return p.names.search(name[k:], k, include)
 }
 
 // hasObject tells whether name is an object type of the layout or lies below one.
 func (l *Layout) hasObject(name OID) bool {
-	i := l.objects.search(name, 0, false)
-	return i > 0 && name.HasPrefix(l.objects.at(i-1))
+	for k := range l.parts {
+		objects := &l.parts[k].objects
+		if i := objects.search(name, 0, false); i > 0 && name.HasPrefix(objects.at(i-1)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Table is a Layout with one value for each name, immutable.

@@ -190,6 +190,79 @@ func TestSearchAgreesWithALinearSearch(t *testing.T) {
 	}
 }
 
+// A layout in parts must answer as the same names in one.
+func TestAJoinedLayoutAnswersAsOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	random := func() smi.OID {
+		oid := smi.OID{1, 3}
+		for range 1 + rng.IntN(4) {
+			oid = append(oid, uint32(rng.IntN(3)))
+		}
+		return oid
+	}
+	for range 300 {
+		var names []smi.OID
+		for range rng.IntN(40) {
+			names = append(names, random())
+		}
+		slices.SortFunc(names, smi.OID.Compare)
+		names = slices.CompactFunc(names, func(a, b smi.OID) bool { return a.Compare(b) == 0 })
+		var parts []*smi.Layout
+		objects := []smi.OID{{1, 3, 0}, {1, 3, 2}}
+		for rest := names; len(parts) < 3 || len(rest) > 0; {
+			n := rng.IntN(len(rest) + 1)
+			part, err := smi.NewLayout(rest[:n], objects[min(len(parts), 2):min(len(parts)+1, 2)])
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts, rest = append(parts, part), rest[n:]
+		}
+		whole, err := smi.NewLayout(names, objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined, err := smi.Join(parts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := make([]smi.Value, len(names))
+		for i := range values {
+			values[i] = smi.Integer(int32(i))
+		}
+		want, got := smi.NewTable(whole, values), smi.NewTable(joined, values)
+		for i := range names {
+			if diff := cmp.Diff(want.At(i), got.At(i)); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		for range 100 {
+			ask := random()
+			for _, include := range []bool{false, true} {
+				if w, g := want.Search(ask, include), got.Search(ask, include); w != g {
+					t.Fatalf("search %v (include %v): %d, want %d", ask, include, g, w)
+				}
+			}
+			if want.Get(ask) != got.Get(ask) {
+				t.Fatalf("get %v: %v, want %v", ask, got.Get(ask), want.Get(ask))
+			}
+		}
+	}
+}
+
+func TestJoinRefusesLayoutsOutOfOrder(t *testing.T) {
+	a, err := smi.NewLayout([]smi.OID{{1, 3}, {1, 5}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := smi.NewLayout([]smi.OID{{1, 5}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := smi.Join(a, b); !errors.Is(err, smi.ErrLayout) {
+		t.Fatalf("got %v, want ErrLayout", err)
+	}
+}
+
 // rows lays out a table like that of 10,000 places: ten columns, index at the end.
 func rows(tb testing.TB, n int) ([]smi.OID, *smi.Table) {
 	tb.Helper()

@@ -86,11 +86,12 @@ func (t *taking) place(dst, src *stats.Place) bool {
 	changed := next.Tokens != dst.Tokens || next.Arrivals != dst.Arrivals || next.Departures != dst.Departures ||
 		next.Instances != dst.Instances || next.Oldest != dst.Oldest || next.LastInjection != dst.LastInjection ||
 		next.Injected != dst.Injected
-	if given.Has(stats.ColAges) && !dst.Ages.Equal(&src.Ages) {
+	// A ladder or a histogram changes with the numbers above, or is compared.
+	if given.Has(stats.ColAges) && (changed || !dst.Ages.Equal(&src.Ages)) {
 		next.Ages = stats.Ladder{At: src.Ages.At, Slots: assign(dst.Ages.Slots, src.Ages.Slots)}
 		changed = true
 	}
-	if given.Has(stats.ColDwell) && !dst.Dwell.Equal(&src.Dwell) {
+	if given.Has(stats.ColDwell) && (changed || !dst.Dwell.Equal(&src.Dwell)) {
 		assignHistogram(&next.Dwell, &src.Dwell)
 		changed = true
 	}
@@ -127,7 +128,7 @@ func (t *taking) transition(dst, src *stats.Transition) bool {
 	changed := next.Firings != dst.Firings || next.Failures != dst.Failures || next.Retries != dst.Retries ||
 		next.Cancels != dst.Cancels || next.Enabled != dst.Enabled || next.EnabledSince != dst.EnabledSince ||
 		next.Running != dst.Running || next.RunningSince != dst.RunningSince || next.LastFiring != dst.LastFiring
-	if given.Has(stats.ColDuration) && !dst.Duration.Equal(&src.Duration) {
+	if given.Has(stats.ColDuration) && (changed || !dst.Duration.Equal(&src.Duration)) {
 		assignHistogram(&next.Duration, &src.Duration)
 		changed = true
 	}

@@ -94,7 +94,12 @@ func (l *Ladder) Merge(o *Ladder) {
 	l.Slots = mergeSlots(l.Slots, o.Slots)
 }
 
+// mergeSlots adds b to a, both sorted by start, in a's memory if every slot of
+// b is in a already.
 func mergeSlots(a, b []Slot) []Slot {
+	if addSlotsInPlace(a, b) {
+		return a
+	}
 	out := make([]Slot, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -107,6 +112,26 @@ func mergeSlots(a, b []Slot) []Slot {
 		}
 	}
 	return append(append(out, a...), b...)
+}
+
+func addSlotsInPlace(a, b []Slot) bool {
+	i := 0
+	for _, x := range b {
+		for i < len(a) && a[i].Start < x.Start {
+			i++
+		}
+		if i == len(a) || a[i].Start != x.Start {
+			return false
+		}
+	}
+	i = 0
+	for _, x := range b {
+		for a[i].Start < x.Start {
+			i++
+		}
+		a[i].N += x.N
+	}
+	return true
 }
 
 // coarsen cuts the slots for a later time.

@@ -32,17 +32,22 @@
 //
 //   - within a transaction there is one table;
 //   - a transaction that starts at a name which an earlier one, in the last
-//     10 s, gave as an answer, continues it, and sees the same table, for at
-//     most 30 s since its first request;
-//   - any other transaction begins anew, with a table that was the newest one
-//     at most Config.Hold (2 s) ago.
+//     10 s, gave as an answer, continues it, and sees the same table, up to
+//     the age of a minute;
+//   - a walk that begins while another is under way sees that one's table,
+//     where it is at most 10 s old, or 30 s where the other has far to go;
+//   - any other transaction sees a table that was the newest one at most
+//     Config.Hold (2 s) ago.
 //
-// So a walk sees one table, and a poll sees numbers that are at most Hold
-// older than those of Tables. At most 17 tables are held at once (30 s / 2 s
-// and the two ends), in practice one or two. Two managers whose walks began
-// with different tables and now stand at the same name cannot be told apart
-// for certain; they are taken in the order in which they came, which is right
-// as long as neither overtakes the other.
+// So a walk sees one table, and a Get, or a walk by itself, sees numbers that
+// are at most Hold older than those of Tables. What cannot be done: when two
+// walks with different tables come to the same name, nothing tells which of
+// them asks next. They are taken in the order in which they came, which may
+// be wrong where one overtakes the other. That is why walks at the same time
+// share a table; only where walks follow on each other without a pause for
+// more than 10 s does another table come in between, and then a walk in some
+// hundreds may see two. At most 31 tables are held at once (a minute / 2 s and
+// one), in practice one or two.
 //
 // # What a master may do to it
 //

@@ -80,20 +80,22 @@ func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) (*smi.
 	return h.walks.pin(now, p.Header.Transaction, start)
 }
 
-// reached tells the walks how far the first of the stride ranges came whose
-// answers begin at variable first.
+// reached tells the walks how far the first of the stride ranges came, whose
+// answers begin at variable first, and whether it came to the end.
 func (h *handler) reached(p *pin, first, stride int) {
 	variables := h.response.Variables
 	if stride == 0 || len(variables) <= first {
 		return
 	}
 	last := first + (len(variables)-1-first)/stride*stride
+	over := variables[last].Value.Type == smi.TypeEndOfMibView
 	for i := last; i >= first; i -= stride {
 		if v := variables[i]; v.Value.Type != smi.TypeEndOfMibView {
-			h.walks.reached(p, v.Name)
+			h.walks.reached(p, v.Name, over)
 			return
 		}
 	}
+	h.walks.reached(p, nil, over)
 }
 
 // get is RFC 2741 section 7.2.3.1.

@@ -20,8 +20,15 @@ const (
 	// walkStep is how long it takes a manager at most, in the ordinary case,
 	// to ask for more.
 	walkStep = 2 * time.Second
-	// walkMax is how long one walk may see the same table.
-	walkMax = 30 * time.Second
+	// walkActive is how long after its last request a walk is taken to be
+	// under way, so that one that begins joins it.
+	walkActive = 250 * time.Millisecond
+	// walkShare is how old a table may be that is joined by the walks that
+	// begin, and walkLong how old where a walk of it has far to go.
+	walkShare = 10 * time.Second
+	walkLong  = 30 * time.Second
+	// walkMax is how old a table may become by being walked.
+	walkMax = time.Minute
 )
 
 // walks chooses the table that a request is answered from, by the rules in
@@ -41,10 +48,11 @@ type walks struct {
 // pin is one transaction and the table it sees.
 type pin struct {
 	table       *smi.Table // nil where the pin is free
-	transaction uint32
-	continued   bool      // by a later transaction
-	began       time.Time // when the walk that it is part of first saw table
+	taken       time.Time  // when table was asked for
 	used        time.Time
+	transaction uint32
+	continued   bool // by a later transaction
+	over        bool // it came to the end of the table
 	// The transaction asked for what follows from, and was given names up to
 	// at. Both empty for a Get.
 	from, at smi.OID
@@ -64,10 +72,15 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Tabl
 		p.used = now
 		return p.table, p
 	}
-	fresh := pin{table: w.newest(now), transaction: transaction, began: now, used: now, from: slices.Clone(start)}
+	fresh := pin{transaction: transaction, used: now, from: slices.Clone(start)}
 	if earlier := w.continuedBy(now, start); earlier != nil {
 		earlier.continued = true
-		fresh.table, fresh.began = earlier.table, earlier.began
+		fresh.table, fresh.taken = earlier.table, earlier.taken
+	} else if other := w.underWay(now); other != nil && len(start) > 0 {
+		fresh.table, fresh.taken = other.table, other.taken
+	} else {
+		fresh.table = w.newest(now)
+		fresh.taken = w.taken
 	}
 	p := &w.pins[w.next]
 	w.next = (w.next + 1) % maxPins
@@ -75,11 +88,15 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Tabl
 	return p.table, p
 }
 
-// reached notes the last name that the transaction was given.
-func (w *walks) reached(p *pin, name smi.OID) {
+// reached notes the last name that the transaction was given, nil for none,
+// and whether its walk came to the end of the table with that.
+func (w *walks) reached(p *pin, name smi.OID, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p.at = name
+	if name != nil {
+		p.at = name
+	}
+	p.over = over
 }
 
 // newest is the current table, which is looked for anew when it has been held
@@ -129,6 +146,26 @@ func (w *walks) continuedBy(now time.Time, start smi.OID) *pin {
 	return passed
 }
 
+// underWay looks for a walk that goes on and whose table a walk that begins
+// now is to see too. Walks at the same time cannot always be told apart: one
+// must be where the other is, and ask before it. When they see the same table
+// that does not matter; and when the other one has a great lead, they do not
+// meet.
+func (w *walks) underWay(now time.Time) *pin {
+	for i := range maxPins {
+		p := &w.pins[(w.next+maxPins-1-i)%maxPins]
+		if p.table == nil || len(p.at) == 0 || p.over || p.continued || now.Sub(p.used) > walkActive {
+			continue
+		}
+		if age := now.Sub(p.taken); age <= walkShare || age <= walkLong && p.inFirstHalf() {
+			return p
+		}
+	}
+	return nil
+}
+
+func (p *pin) inFirstHalf() bool { return p.table.Search(p.at, true) < p.table.Len()/2 }
+
 // expire lets go of tables that no walk can ask for any more.
 func (w *walks) expire(now time.Time) {
 	w.mu.Lock()
@@ -144,7 +181,7 @@ func (w *walks) expire(now time.Time) {
 }
 
 func (p *pin) alive(now time.Time) bool {
-	return now.Sub(p.used) <= walkGap && now.Sub(p.began) <= walkMax
+	return now.Sub(p.used) <= walkGap && now.Sub(p.taken) <= walkMax
 }
 
 // gave tells whether name is among the answers of the transaction: a manager

@@ -176,7 +176,7 @@ func TestWalkersInStepEachKeepTheirTable(t *testing.T) {
 	c := newClockwork(t)
 	var walkers []*walker
 	var first []int32
-	for range 4 { // begin two seconds apart, at the same names
+	for range 4 { // begin half a second apart, go on at the same names
 		w := &walker{c, root, 5}
 		walkers = append(walkers, w)
 		first = append(first, w.request())
@@ -219,7 +219,7 @@ func TestAManagerThatCouldNotTakeAllGoesOnWithItsTable(t *testing.T) {
 	}
 }
 
-func TestAWalkThatPausesOrLastsTooLongSeesANewTable(t *testing.T) {
+func TestAWalkThatPausesOrWhoseTableIsTooOldSeesANewOne(t *testing.T) {
 	c := newClockwork(t)
 	w := &walker{c, root, 1}
 	first := w.request()
@@ -229,14 +229,14 @@ func TestAWalkThatPausesOrLastsTooLongSeesANewTable(t *testing.T) {
 	}
 	first = w.request()
 	for range 30 {
-		c.now = c.now.Add(time.Second)
+		c.now = c.now.Add(2 * time.Second)
 		if n := w.request(); n != first {
-			t.Fatal("within 30 s")
+			t.Fatal("within a minute")
 		}
 	}
 	c.now = c.now.Add(time.Second)
 	if n := w.request(); n == first {
-		t.Fatal("after 30 s")
+		t.Fatal("after a minute")
 	}
 }
 
@@ -258,21 +258,62 @@ func TestExpireKeepsWhatAWalkMayStillAskFor(t *testing.T) {
 	}
 }
 
-func TestThereAreNeverMoreThan17Tables(t *testing.T) {
+func TestAWalkThatBeginsWhileAnotherGoesOnSeesTheSameTable(t *testing.T) {
+	for _, c := range []struct {
+		rule  string
+		done  int           // rows of 40 that the other one has seen
+		age   time.Duration // of its table
+		pause time.Duration // since its last request
+		same  bool
+	}{
+		{"at once", 1, 0, 0, true},
+		{"10 s later", 30, 10 * time.Second, 0, true},
+		{"more than 10 s later, when it has far to go", 5, 11 * time.Second, 0, true},
+		{"more than 10 s later, when it has not", 30, 11 * time.Second, 0, false},
+		{"30 s later", 5, 31 * time.Second, 0, false},
+		{"when it has paused", 1, 3 * time.Second, 251 * time.Millisecond, false},
+		{"when it has come to the end", 41, 3 * time.Second, 0, false},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			work := newClockwork(t)
+			other := &walker{work, root, 1}
+			first := other.request()
+			for i := 1; i < c.done; i++ {
+				work.now = work.now.Add(c.age / time.Duration(c.done))
+				other.request()
+			}
+			work.now = time.Unix(1000, 0).Add(c.age)
+			if c.done == 1 {
+				work.h.walks.pins[0].used = work.now
+			} else if c.done <= column {
+				other.request()
+			}
+			work.now = work.now.Add(c.pause)
+			begins := &walker{work, root, 1}
+			if same := begins.request() == first; same != c.same {
+				t.Fatalf("the same: %v", same)
+			}
+		})
+	}
+}
+
+func TestTheTablesHeldAreBounded(t *testing.T) {
 	c := newClockwork(t)
+	most := 0
 	for range 1000 {
 		w := &walker{c, root, 2}
 		w.request()
 		c.now = c.now.Add(300 * time.Millisecond)
+		c.h.walks.expire(c.now)
 		held := make(map[*smi.Table]bool)
-		held[c.h.walks.current] = true
 		for _, p := range c.h.walks.pins {
-			if p.table != nil && p.alive(c.now) {
+			if p.table != nil {
 				held[p.table] = true
 			}
 		}
-		if len(held) > 17 {
-			t.Fatalf("%d tables", len(held))
-		}
+		most = max(most, len(held))
+	}
+	if most > int(walkMax/defaultHold)+1 {
+		t.Fatalf("%d tables", most)
 	}
 }

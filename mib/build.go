@@ -34,7 +34,7 @@ type Builder struct {
 
 	plan   *plan
 	layout *smi.Layout
-	keys   []uint32 // of the rows in layout
+	rows   *dynamic // in layout
 }
 
 // NewBuilder returns a Builder of tables below root (see ParseRoot). The
@@ -77,17 +77,23 @@ func (b *Builder) Build(view *collector.View, now int64) (*smi.Table, error) {
 	stale := b.stale(view)
 	changed, numberErr := b.numbers.cover(view, now, stale)
 	if stale || changed {
-		b.plan, b.layout = newPlan(b.root, b.desc, b.numbers.lock, view), nil
+		b.layout, b.rows = nil, nil
 		b.forget(view)
+		var err error
+		if b.plan, err = newPlan(b.root, b.desc, b.numbers.lock, view); err != nil {
+			b.plan = nil
+			return nil, errors.Join(numberErr, fmt.Errorf("lay out the nets of a view: %w", err))
+		}
 	}
-	rows := b.plan.find(view, &b.sources)
-	if b.layout == nil || !slices.Equal(b.keys, rows.keys) {
+	rows := b.plan.find(view, &b.sources, b.rows)
+	if b.layout == nil || !slices.Equal(b.rows.keys, rows.keys) {
 		layout, err := b.plan.layout(b.root, b.desc, rows)
 		if err != nil {
 			return nil, errors.Join(numberErr, fmt.Errorf("lay out the table of a view: %w", err))
 		}
-		b.layout, b.keys = layout, rows.keys
+		b.layout = layout
 	}
+	b.rows = rows
 	b.takeRates(view)
 	return smi.NewTable(b.layout, b.values(view, rows, now)), numberErr
 }
@@ -143,7 +149,8 @@ func (b *Builder) takeRates(view *collector.View) {
 // values makes the value of every name of the layout.
 func (b *Builder) values(view *collector.View, rows *dynamic, now int64) []smi.Value {
 	values := make([]smi.Value, b.layout.Len())
-	agent := agentRow{view: view, agent: &b.agent, now: now}
+	at := &clock{now: now}
+	agent := agentRow{view: view, agent: &b.agent, at: at}
 	for i := range view.Sources {
 		if s := view.Sources[i].State; int(s) < len(agent.states) {
 			agent.states[s]++
@@ -152,36 +159,41 @@ func (b *Builder) values(view *collector.View, rows *dynamic, now int64) []smi.V
 	for i, c := range b.desc.agent {
 		values[i] = c.value(&agent)
 	}
-	head := len(b.plan.head.list)
+	head := b.plan.head.layout.Len()
 	tail := values[head+rows.width(b.desc):]
 	for i, c := range b.desc.alarm {
 		tail[i] = c.value(&agent)
 	}
 	for i := range b.plan.nets {
 		n := &b.plan.nets[i]
-		b.netValues(n, view.Nets[n.view], now, values, tail[n.moduleAt:])
+		b.netValues(n, view.Nets[n.view], at, values, tail[n.moduleAt:])
 	}
-	b.dynamicValues(view, rows, now, values[head:])
+	b.dynamicValues(view, rows, at, values[head:])
 	return values
 }
 
 // netValues makes the values of one net, in the tables and in its module.
-func (b *Builder) netValues(n *netPlan, net *collector.Net, now int64, values, module []smi.Value) {
+func (b *Builder) netValues(n *netPlan, net *collector.Net, at *clock, values, module []smi.Value) {
 	rates := b.rates[n.name]
-	row := netRow{net: net, number: n.number, now: now, rate: rates.total}
+	row := netRow{net: net, number: n.number, at: at, rate: rates.total}
 	row.add()
 	fill(b.desc.nets, n.netAt, 0, &row, values, nil)
 	for _, c := range b.desc.module {
 		module[0], module = c.value(&row), module[1:]
 	}
-	for k, place := range n.places {
-		row := placeRow{place: &net.Rows.Places[place.index], def: &net.Def.Places[place.index], now: now}
-		module = fill(b.desc.places, n.placeAt, k, &row, values, module)
-		fill(b.desc.ages, n.ageAt, k, &row, values, nil)
+	// One row of each kind is used over and over: what goes through a function
+	// value is on the heap.
+	place := placeRow{at: at}
+	for k, p := range n.places {
+		place.place, place.def = &net.Rows.Places[p.index], &net.Def.Places[p.index]
+		module = fill(b.desc.places, n.placeAt, k, &place, values, module)
+		fill(b.desc.ages, n.ageAt, k, &place, values, nil)
 	}
+	transition := transitionRow{at: at}
 	for k, t := range n.transitions {
-		row := transitionRow{&net.Rows.Transitions[t.index], &net.Def.Transitions[t.index], &rates.transitions[t.index], now}
-		module = fill(b.desc.transitions, n.transAt, k, &row, values, module)
+		transition.transition, transition.def = &net.Rows.Transitions[t.index], &net.Def.Transitions[t.index]
+		transition.rate = &rates.transitions[t.index]
+		module = fill(b.desc.transitions, n.transAt, k, &transition, values, module)
 	}
 }
 
@@ -216,26 +228,29 @@ func (r *netRow) add() {
 }
 
 // dynamicValues makes the values of the rows that come and go.
-func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, now int64, values []smi.Value) {
+func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, clock *clock, values []smi.Value) {
+	stuck := stuckRow{at: clock}
 	for k, at := range rows.stuck {
 		place := at.net.places[at.place].index
-		token := &view.Nets[at.net.view].Rows.Places[place].Stuck[at.rank]
-		row := stuckRow{token, at.net.whys[at.place].of(at.net.def, at.rank, token.Waits), now}
-		scatter(b.desc.stuck, len(rows.stuck), k, &row, values)
+		stuck.token = &view.Nets[at.net.view].Rows.Places[place].Stuck[at.rank]
+		stuck.why = at.net.whys[at.place].of(at.net.def, at.rank, stuck.token.Waits)
+		scatter(b.desc.stuck, len(rows.stuck), k, &stuck, values)
 	}
 	values = values[len(rows.stuck)*len(b.desc.stuck):]
+	var block blockRow
 	for k := range rows.blocks {
 		at := &rows.blocks[k]
-		row := blockRow{block: &at.block}
+		block = blockRow{block: &at.block}
 		if at.place != 0 {
-			row.place = at.net.def.Places[at.block.Place].ID
+			block.place = at.net.def.Places[at.block.Place].ID
 		}
-		scatter(b.desc.blocks, len(rows.blocks), k, &row, values)
+		scatter(b.desc.blocks, len(rows.blocks), k, &block, values)
 	}
 	values = values[len(rows.blocks)*len(b.desc.blocks):]
+	source := sourceRow{at: clock}
 	for k, at := range rows.sources {
-		row := sourceRow{at.source, b.plan.numbers[at.source.Net], now}
-		scatter(b.desc.sources, len(rows.sources), k, &row, values)
+		source.source, source.net = at.source, b.plan.numbers[at.source.Net]
+		scatter(b.desc.sources, len(rows.sources), k, &source, values)
 	}
 }
 

@@ -4,6 +4,7 @@ package mib
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/pnagent/pnagent/collector"
@@ -70,9 +71,26 @@ type plan struct {
 	views   []planned // the nets of the View, in its order
 	nets    []netPlan // by number
 	numbers map[string]uint32
-	head    oids
-	tail    oids
-	objects oids
+	head    stretch
+	tail    stretch
+}
+
+// stretch is names and the objects that they are instances of.
+type stretch struct {
+	names, objects oids
+	layout         *smi.Layout
+}
+
+func (s *stretch) close() (err error) {
+	s.layout, err = smi.NewLayout(s.names.list, s.objects.list)
+	s.names, s.objects = oids{}, oids{}
+	return err
+}
+
+// scalar adds a scalar and its one instance.
+func (s *stretch) scalar(object smi.OID) {
+	s.objects.add(object)
+	s.names.add(object, 0)
 }
 
 // planned is what a plan depends on of one net.
@@ -123,7 +141,7 @@ func byNumber(numbers []uint32) []numbered {
 }
 
 // newPlan lays out the nets of a View that the lock knows.
-func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) *plan {
+func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) (*plan, error) {
 	p := &plan{numbers: map[string]uint32{}}
 	for i, net := range view.Nets {
 		p.views = append(p.views, planned{net.Name, net.Def, net.Rows.Columns})
@@ -136,14 +154,13 @@ func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) *pl
 	}
 	slices.SortFunc(p.nets, func(a, b netPlan) int { return cmp.Compare(a.number, b.number) })
 	p.layHead(root.Append(subPetrinet, subObjects), d)
-	alarm := root.Append(subPetrinet, subObjects)
 	for _, c := range d.alarm {
-		p.scalar(&p.tail, alarm.Append(c.sub))
+		p.tail.scalar(root.Append(subPetrinet, subObjects, c.sub))
 	}
 	for i := range p.nets {
 		p.layModule(root.Append(subNets, p.nets[i].number, subObjects), d, &p.nets[i])
 	}
-	return p
+	return p, errors.Join(p.head.close(), p.tail.close())
 }
 
 func newNetPlan(view int, net *collector.Net, locked *LockedNet) netPlan {
@@ -165,18 +182,12 @@ func newNetPlan(view int, net *collector.Net, locked *LockedNet) netPlan {
 	return n
 }
 
-// scalar adds a scalar and its one instance.
-func (p *plan) scalar(names *oids, object smi.OID) {
-	p.objects.add(object)
-	names.add(object, 0)
-}
-
 // layHead adds the scalars of the agent and all tables of PETRINET-MIB; of
 // those whose rows come and go, only the objects.
 func (p *plan) layHead(objects smi.OID, d *description) {
 	agent := objects.Append(subAgent)
 	for _, c := range d.agent {
-		p.scalar(&p.head, agent.Append(c.sub))
+		p.head.scalar(agent.Append(c.sub))
 	}
 	layTable(p, objects, netTable(), d.nets, func(n *netPlan) (*[]int, []numbered) { return &n.netAt, nil })
 	layTable(p, objects, placeTable(), d.places, func(n *netPlan) (*[]int, []numbered) { return &n.placeAt, n.places })
@@ -184,7 +195,7 @@ func (p *plan) layHead(objects smi.OID, d *description) {
 	layTable(p, objects, transitionTable(), d.transitions, func(n *netPlan) (*[]int, []numbered) { return &n.transAt, n.transitions })
 	for _, t := range []table{stuckTable(), blockTable(), sourceTable(), alarmTable()} {
 		for _, c := range t.columns {
-			p.objects.add(objects, t.sub, 1, c.sub)
+			p.head.objects.add(objects, t.sub, 1, c.sub)
 		}
 	}
 }
@@ -194,7 +205,7 @@ func (p *plan) layHead(objects smi.OID, d *description) {
 func layTable[R any](p *plan, objects smi.OID, t table, columns []column[R], of func(*netPlan) (*[]int, []numbered)) {
 	for _, c := range columns {
 		column := objects.Append(t.sub, 1, c.sub)
-		p.objects.add(column)
+		p.head.objects.add(column)
 		for i := range p.nets {
 			n := &p.nets[i]
 			at, rows := of(n)
@@ -202,12 +213,12 @@ func layTable[R any](p *plan, objects smi.OID, t table, columns []column[R], of 
 				*at = append(*at, -1)
 				continue
 			}
-			*at = append(*at, len(p.head.list))
+			*at = append(*at, len(p.head.names.list))
 			if len(t.index) == 1 {
-				p.head.add(column, n.number)
+				p.head.names.add(column, n.number)
 			}
 			for _, row := range rows {
-				p.head.add(column, n.number, row.number)
+				p.head.names.add(column, n.number, row.number)
 			}
 		}
 	}
@@ -215,9 +226,9 @@ func layTable[R any](p *plan, objects smi.OID, t table, columns []column[R], of 
 
 // layModule adds the scalars of a net's own module.
 func (p *plan) layModule(objects smi.OID, d *description, n *netPlan) {
-	n.moduleAt = len(p.tail.list)
+	n.moduleAt = len(p.tail.names.list)
 	for _, c := range d.module {
-		p.scalar(&p.tail, objects.Append(subModuleNet, c.sub))
+		p.tail.scalar(objects.Append(subModuleNet, c.sub))
 	}
 	layNamed(p, objects.Append(subPlaces), d.places, n.places, n.columns)
 	layNamed(p, objects.Append(subTransitions), d.transitions, n.transitions, n.columns)
@@ -230,9 +241,9 @@ func layNamed[R any](p *plan, parent smi.OID, columns []column[R], rows []number
 			if !c.named {
 				continue
 			}
-			p.objects.add(parent, row.number, c.sub)
+			p.tail.objects.add(parent, row.number, c.sub)
 			if has.Has(c.needs) {
-				p.tail.add(parent, row.number, c.sub, 0)
+				p.tail.names.add(parent, row.number, c.sub, 0)
 			}
 		}
 	}
@@ -265,8 +276,12 @@ type sourceAt struct {
 }
 
 // find lists the rows that the View has now.
-func (p *plan) find(view *collector.View, sources *sourceNumbers) *dynamic {
+func (p *plan) find(view *collector.View, sources *sourceNumbers, last *dynamic) *dynamic {
 	d := &dynamic{}
+	if last != nil {
+		d.stuck, d.blocks = make([]stuckAt, 0, len(last.stuck)+16), make([]blockAt, 0, len(last.blocks)+16)
+		d.keys = make([]uint32, 0, len(last.keys)+16)
+	}
 	for i := range p.nets {
 		n := &p.nets[i]
 		rows := view.Nets[n.view].Rows
@@ -336,28 +351,30 @@ func (b blockAt) compare(o blockAt) int {
 // layout joins head, the rows of d and tail.
 func (p *plan) layout(root smi.OID, desc *description, d *dynamic) (*smi.Layout, error) {
 	objects := root.Append(subPetrinet, subObjects)
-	all := oids{list: make([]smi.OID, 0, len(p.head.list)+len(p.tail.list)+d.width(desc))}
-	all.list = append(all.list, p.head.list...)
+	names := oids{list: make([]smi.OID, 0, d.width(desc))}
 	for _, c := range desc.stuck {
 		column := objects.Append(stuckTable().sub, 1, c.sub)
 		for _, at := range d.stuck {
-			all.add(column, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
+			names.add(column, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
 		}
 	}
 	for _, c := range desc.blocks {
 		column := objects.Append(blockTable().sub, 1, c.sub)
 		for _, at := range d.blocks {
-			all.add(column, at.net.number, at.transition, at.place, at.reason)
+			names.add(column, at.net.number, at.transition, at.place, at.reason)
 		}
 	}
 	for _, c := range desc.sources {
 		column := objects.Append(sourceTable().sub, 1, c.sub)
 		for _, at := range d.sources {
-			all.add(column, at.number)
+			names.add(column, at.number)
 		}
 	}
-	all.list = append(all.list, p.tail.list...)
-	return smi.NewLayout(all.list, p.objects.list)
+	rows, err := smi.NewLayout(names.list, nil)
+	if err != nil {
+		return nil, err
+	}
+	return smi.Join(p.head.layout, rows, p.tail.layout)
 }
 
 // width is how many values the rows have together.

@@ -16,7 +16,7 @@ const discontinuity = " Discontinuities are told by netDiscontinuityTime of this
 type agentRow struct {
 	view   *collector.View
 	agent  *Agent
-	now    int64
+	at     *clock
 	states [4]uint64 // sources by collector.State
 }
 
@@ -32,11 +32,11 @@ func agentScalars() []column[agentRow] {
 		{object{3, "Role", syntaxEnum("primary(1), standby(2)"), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: find out why.", 0, false},
 			agentRole},
 		{object{4, "StartTime", syntaxDate(), "", "When the agent began to add up. Its counters began at 0 then: a change is a discontinuity of every counter in the agent and source groups.", 0, false},
-			func(r *agentRow) smi.Value { return date(r.agent.Started) }},
+			func(r *agentRow) smi.Value { return r.at.date(r.agent.Started) }},
 		{object{5, "ViewTime", syntaxDate(), "", "When the numbers of this module were last added up.", 0, false},
-			func(r *agentRow) smi.Value { return date(r.view.At) }},
+			func(r *agentRow) smi.Value { return r.at.date(r.view.At) }},
 		{object{6, "ViewAge", syntaxLength(), "seconds", "How old the sums were when the values of this module were last made. Ages keep growing and counters stand still while it grows. More than a few seconds is a fault of the agent.", 0, false},
-			func(r *agentRow) smi.Value { return age(r.view.At, r.now) }},
+			func(r *agentRow) smi.Value { return r.at.age(r.view.At) }},
 		{object{7, "Views", syntaxCounter(), "", "How many times the numbers were added up since agentStartTime.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Generation) }},
 		{object{8, "Nets", syntaxGauge(), "", "How many nets are in netTable.", 0, false},
@@ -77,7 +77,7 @@ func agentBad(r *agentRow) smi.Value {
 type netRow struct {
 	net     *collector.Net
 	number  uint32
-	now     int64
+	at      *clock
 	tokens  uint64
 	firings uint64
 	oldest  int64
@@ -124,7 +124,7 @@ func netColumns() []column[netRow] {
 		{object{13, "Tokens", syntaxGauge(), "tokens", "Tokens in all places now.", stats.ColTokens, false},
 			func(r *netRow) smi.Value { return gauge(r.tokens) }},
 		{object{14, "OldestAge", syntaxLength(), "seconds", "How long the oldest token of the net has been in its place; 0 if there is none. See placeTable for which place.", stats.ColOldest, false},
-			func(r *netRow) smi.Value { return age(r.oldest, r.now) }},
+			func(r *netRow) smi.Value { return r.at.age(r.oldest) }},
 		{object{15, "Firings", syntaxCounter(), "firings", "Firings of all transitions." + discontinuity, stats.ColFirings, false},
 			func(r *netRow) smi.Value { return smi.Counter64(r.firings) }},
 		{object{16, "Rate1", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over one minute as a load average is.", stats.ColFirings, false},
@@ -134,7 +134,7 @@ func netColumns() []column[netRow] {
 		{object{18, "Rate15", syntaxRate(), "firings per second", "The same over fifteen minutes. Rate1 far below Rate15 says that the net slows down.", stats.ColFirings, false},
 			func(r *netRow) smi.Value { return r.rate.value(2) }},
 		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began to be added up here. It changes when the agent starts anew or another one answers: a difference of two readings of a counter means something only while this is the same.", 0, false},
-			func(r *netRow) smi.Value { return date(r.net.Since) }},
+			func(r *netRow) smi.Value { return r.at.date(r.net.Since) }},
 	}
 }
 
@@ -154,7 +154,7 @@ func moduleScalars() []column[netRow] {
 		{object{2, "NetName", syntaxText(), "", "The id of this net: netName in PETRINET-MIB.", 0, true},
 			func(r *netRow) smi.Value { return text(r.net.Name) }},
 		{object{3, "CountedSince", syntaxDate(), "", "When the counters of this module began to be added up by the agent that answers. A difference of two readings of a counter means something only while this is the same.", 0, true},
-			func(r *netRow) smi.Value { return date(r.net.Since) }},
+			func(r *netRow) smi.Value { return r.at.date(r.net.Since) }},
 	}
 }
 
@@ -162,7 +162,7 @@ func moduleScalars() []column[netRow] {
 type placeRow struct {
 	place *stats.Place
 	def   *petri.Place
-	now   int64
+	at    *clock
 }
 
 func placeTable() table {
@@ -189,13 +189,13 @@ func placeColumns() []column[placeRow] {
 		{object{5, "Instances", syntaxGauge(), "instances", "Instances with a token here now.", stats.ColPlaceInstances, true},
 			func(r *placeRow) smi.Value { return gauge(r.place.Instances) }},
 		{object{6, "OldestAge", syntaxLength(), "seconds", "How long the oldest token has been here; 0 if there is none. It grows while nothing takes that token, and while its source is silent. Longer than the work ahead should take means stuck: stuckTable says which tokens, and why.", stats.ColOldest, true},
-			func(r *placeRow) smi.Value { return age(r.place.Oldest, r.now) }},
+			func(r *placeRow) smi.Value { return r.at.age(r.place.Oldest) }},
 		{object{7, "OldestSince", syntaxDate(), "", "When the oldest token came here; all zero if there is none.", stats.ColOldest, true},
-			func(r *placeRow) smi.Value { return date(r.place.Oldest) }},
+			func(r *placeRow) smi.Value { return r.at.date(r.place.Oldest) }},
 		{object{8, "MeanAge", syntaxLength(), "seconds", "How long the tokens have been here on average; 0 if there is none. Near the oldest age, everything waits for one thing; far below it, few tokens are left behind while others pass.", stats.ColOldest, true},
-			func(r *placeRow) smi.Value { return age(r.place.Injected.Mean(r.place.Tokens), r.now) }},
+			func(r *placeRow) smi.Value { return r.at.age(r.place.Injected.Mean(r.place.Tokens)) }},
 		{object{9, "LastInjected", syntaxDate(), "", "When a token was last put here; all zero if never. Long ago for a place that should be fed says that nothing comes in.", stats.ColOldest, true},
-			func(r *placeRow) smi.Value { return date(r.place.LastInjection) }},
+			func(r *placeRow) smi.Value { return r.at.date(r.place.LastInjection) }},
 		{object{10, "Arrivals", syntaxCounter(), "tokens", "Tokens that were put here, those of initial markings included." + discontinuity, stats.ColArrivals, true},
 			func(r *placeRow) smi.Value { return smi.Counter64(r.place.Arrivals) }},
 		{object{11, "Departures", syntaxCounter(), "tokens", "Tokens that were taken from here. Standing still while there are tokens says that the place is stuck." + discontinuity, stats.ColDepartures, true},
@@ -232,7 +232,7 @@ func ageColumns() []column[placeRow] {
 	older := func(sub uint32, suffix, text string, seconds int64) column[placeRow] {
 		return column[placeRow]{object{sub, suffix, syntaxGauge(), "tokens",
 			"Tokens that have been here for more than " + text + ". The age is taken within a sixteenth.", stats.ColAges, false},
-			func(r *placeRow) smi.Value { return gauge(r.place.Ages.InjectedBefore(r.now - seconds*1e6)) }}
+			func(r *placeRow) smi.Value { return gauge(r.place.Ages.InjectedBefore(r.at.now - seconds*1e6)) }}
 	}
 	return []column[placeRow]{
 		older(1, "1s", "one second", 1),

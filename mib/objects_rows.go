@@ -16,7 +16,7 @@ type transitionRow struct {
 	transition *stats.Transition
 	def        *petri.Transition
 	rate       *rate
-	now        int64
+	at         *clock
 }
 
 func transitionTable() table {
@@ -49,13 +49,13 @@ func transitionColumns() []column[transitionRow] {
 		{object{8, "Enabled", syntaxGauge(), "instances", "Instances in which it could fire now. Anything but 0 for long, while it does not fire, says that nobody does the work.", stats.ColEnabled, true},
 			func(r *transitionRow) smi.Value { return gauge(r.transition.Enabled) }},
 		{object{9, "EnabledAge", syntaxLength(), "seconds", "How long it could have fired, in the instance that has waited longest; 0 if it can fire nowhere. Growing is starving.", stats.ColEnabled, true},
-			func(r *transitionRow) smi.Value { return age(r.transition.EnabledSince, r.now) }},
+			func(r *transitionRow) smi.Value { return r.at.age(r.transition.EnabledSince) }},
 		{object{10, "EnabledSince", syntaxDate(), "", "Since when it could have fired in that instance; all zero if it can fire nowhere.", stats.ColEnabled, true},
-			func(r *transitionRow) smi.Value { return date(r.transition.EnabledSince) }},
+			func(r *transitionRow) smi.Value { return r.at.date(r.transition.EnabledSince) }},
 		{object{11, "Running", syntaxGauge(), "firings", "How many of its firings are under way now.", stats.ColRunning, true},
 			func(r *transitionRow) smi.Value { return gauge(r.transition.Running) }},
 		{object{12, "RunningAge", syntaxLength(), "seconds", "How long the firing that runs longest has been under way; 0 if there is none. Far beyond DurationP99 says that it hangs.", stats.ColRunning, true},
-			func(r *transitionRow) smi.Value { return age(r.transition.RunningSince, r.now) }},
+			func(r *transitionRow) smi.Value { return r.at.age(r.transition.RunningSince) }},
 		{object{13, "Failures", syntaxCounter(), "firings", "How often its work failed. The tokens stayed." + discontinuity, stats.ColFailures, true},
 			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Failures) }},
 		{object{14, "Retries", syntaxCounter(), "firings", "How often it was tried again after a failure." + discontinuity, stats.ColFailures, true},
@@ -63,7 +63,7 @@ func transitionColumns() []column[transitionRow] {
 		{object{15, "Cancels", syntaxCounter(), "firings", "How often a firing was broken off. Its tokens went back with the age they had." + discontinuity, stats.ColFailures, true},
 			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Cancels) }},
 		{object{16, "LastFiring", syntaxDate(), "", "When it last fired; all zero if never.", stats.ColLastFiring, true},
-			func(r *transitionRow) smi.Value { return date(r.transition.LastFiring) }},
+			func(r *transitionRow) smi.Value { return r.at.date(r.transition.LastFiring) }},
 		{object{17, "DurationP50", syntaxLength(), "milliseconds", "Half of its firings took at most this long; 0 if there was none. It is right within 4.4 percent and counts since netDiscontinuityTime of this net.", stats.ColDuration, true},
 			func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.50) }},
 		{object{18, "DurationP95", syntaxLength(), "milliseconds", "The same for 95 of 100 firings.", stats.ColDuration, true},
@@ -77,7 +77,7 @@ func transitionColumns() []column[transitionRow] {
 type stuckRow struct {
 	token *stats.Token
 	why   string
-	now   int64
+	at    *clock
 }
 
 func stuckTable() table {
@@ -98,9 +98,9 @@ func stuckColumns() []column[stuckRow] {
 		{object{2, "Instance", syntaxText(), "", "The instance that holds the token.", 0, false},
 			func(r *stuckRow) smi.Value { return text(r.token.Instance) }},
 		{object{3, "Age", syntaxLength(), "seconds", "How long the token has been in its place.", 0, false},
-			func(r *stuckRow) smi.Value { return age(r.token.Injected, r.now) }},
+			func(r *stuckRow) smi.Value { return r.at.age(r.token.Injected) }},
 		{object{4, "Since", syntaxDate(), "", "When the token came to its place.", 0, false},
-			func(r *stuckRow) smi.Value { return date(r.token.Injected) }},
+			func(r *stuckRow) smi.Value { return r.at.date(r.token.Injected) }},
 		{object{5, "Reason", syntaxReason(), "", "What the first transition that could take the token waits for.", 0, false},
 			func(r *stuckRow) smi.Value { return reasonValue(firstReason(r.token)) }},
 		{object{6, "Why", syntaxText(), "", "What each transition that could take the token waits for, in words.", 0, false},
@@ -157,7 +157,7 @@ func blockColumns() []column[blockRow] {
 type sourceRow struct {
 	source *collector.Source
 	net    uint32 // 0 if the net has no number
-	now    int64
+	at     *clock
 }
 
 func sourceTable() table {
@@ -187,13 +187,13 @@ func sourceColumns() []column[sourceRow] {
 		{object{6, "State", syntaxEnum("up(1), stale(2), gone(3), undefined(4)"), "", "up: heard within three of its intervals. stale: silent; its tokens stay in the sums and grow older, so find out whether it runs. gone: it said goodbye, or was silent for so long that its tokens left the sums; its counters stay. undefined: heard, but not added up, because the definition of its net is not known.", 0, false},
 			func(r *sourceRow) smi.Value { return smi.Integer(int32(r.source.State) + 1) }},
 		{object{7, "LastHeard", syntaxDate(), "", "When it was last heard.", 0, false},
-			func(r *sourceRow) smi.Value { return date(r.source.LastHeard) }},
+			func(r *sourceRow) smi.Value { return r.at.date(r.source.LastHeard) }},
 		{object{8, "Silence", syntaxLength(), "seconds", "How long ago that is.", 0, false},
-			func(r *sourceRow) smi.Value { return age(r.source.LastHeard, r.now) }},
+			func(r *sourceRow) smi.Value { return r.at.age(r.source.LastHeard) }},
 		{object{9, "Interval", syntaxLength(), "milliseconds", "How often it promised to be heard.", 0, false},
 			func(r *sourceRow) smi.Value { return millis(r.source.Interval.Seconds()) }},
 		{object{10, "Started", syntaxDate(), "", "When it started, by its own clock.", 0, false},
-			func(r *sourceRow) smi.Value { return date(r.source.Epoch) }},
+			func(r *sourceRow) smi.Value { return r.at.date(r.source.Epoch) }},
 		{object{11, "Digest", syntaxText(), "", "The beginning of the digest of the definition that it runs.", 0, false},
 			func(r *sourceRow) smi.Value { return text(r.source.Digest) }},
 		{object{12, "Skew", syntaxSigned(), "milliseconds", "How far its clock seems to be ahead of the agent's; below 0 if behind. It does not change ages. More than a minute is not believed: set that clock.", 0, false},
@@ -238,6 +238,6 @@ func alarmTable() table {
 func alarmScalars() []column[agentRow] {
 	return []column[agentRow]{
 		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes.", 0, false},
-			func(*agentRow) smi.Value { return date(0) }},
+			func(r *agentRow) smi.Value { return r.at.date(0) }},
 	}
 }

@@ -4,6 +4,7 @@ package mib
 
 import (
 	"math"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -14,13 +15,43 @@ import (
 // gauge latches at the largest Gauge32, as RFC 2578 section 7.1.7 wants.
 func gauge(n uint64) smi.Value { return smi.Gauge32(uint32(min(n, math.MaxUint32))) }
 
-// age is the whole seconds from a time to now, both in microseconds; 0 for no
-// time and for one that is yet to come.
-func age(since, now int64) smi.Value {
-	if since == 0 || since >= now {
+// clock makes ages and dates as of one moment. The octets of its dates share
+// memory, because a large View has many of them.
+type clock struct {
+	now   int64 // microseconds since the Unix epoch
+	dates strings.Builder
+}
+
+// age is the whole seconds since a time in microseconds; 0 for no time and for
+// one that is yet to come.
+func (c *clock) age(since int64) smi.Value {
+	if since == 0 || since >= c.now {
 		return smi.Gauge32(0)
 	}
-	return gauge(uint64(now-since) / 1e6)
+	return gauge(uint64(c.now-since) / 1e6)
+}
+
+// dateLength is the octets of a DateAndTime with its offset from UTC.
+const dateLength = 11
+
+// date is a time in microseconds as DateAndTime (RFC 2579) in UTC; eight zeros
+// for no time.
+func (c *clock) date(micros int64) smi.Value {
+	if micros <= 0 {
+		return smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")
+	}
+	t := time.UnixMicro(micros).UTC()
+	year, month, day := t.Date()
+	year = min(year, math.MaxUint16)
+	hour, minute, second := t.Clock()
+	if c.dates.Cap()-c.dates.Len() < dateLength {
+		c.dates = strings.Builder{}
+		c.dates.Grow(1000 * dateLength)
+	}
+	start := c.dates.Len()
+	c.dates.Write([]byte{byte(year >> 8), byte(year), byte(month), byte(day), byte(hour), byte(minute), byte(second),
+		byte(t.Nanosecond() / 1e8), '+', 0, 0})
+	return smi.OctetString(c.dates.String()[start:])
 }
 
 // millis is a duration in seconds as milliseconds; 0 for NaN.
@@ -32,21 +63,6 @@ func millis(seconds float64) smi.Value {
 }
 
 func quantile(h *stats.Histogram, q float64) smi.Value { return millis(h.Quantile(q)) }
-
-// date is a time in microseconds as DateAndTime (RFC 2579) in UTC: eleven
-// octets, or eight zeros for no time.
-func date(micros int64) smi.Value {
-	if micros <= 0 {
-		return smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")
-	}
-	t := time.UnixMicro(micros).UTC()
-	year, month, day := t.Date()
-	year = min(year, math.MaxUint16)
-	hour, minute, second := t.Clock()
-	octets := [11]byte{byte(year >> 8), byte(year), byte(month), byte(day), byte(hour), byte(minute), byte(second),
-		byte(t.Nanosecond() / 1e8), '+', 0, 0}
-	return smi.OctetString(string(octets[:]))
-}
 
 // maxText is the length of an SnmpAdminString (RFC 3411), in octets.
 const maxText = 255

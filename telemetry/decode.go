@@ -8,7 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry/wire"
@@ -27,10 +26,10 @@ const jsonDepth = 16
 // has a Reason. It keeps its buffers from one message to the next; the zero
 // Decoder is ready. It is for one goroutine.
 type Decoder struct {
-	msg   *wire.Snapshot
-	zeros []uint64 // stands in for a column that is absent
-	times []int64  // the same; never written
-	token []byte   // a subject token being compared
+	parser *parser
+	zeros  []uint64 // stands in for a column that is absent
+	times  []int64  // the same; never written
+	token  []byte   // a subject token being compared
 }
 
 // DecodeMsg decodes a message of a Snapshot or Bye subject by the lane that its
@@ -68,14 +67,19 @@ func (d *Decoder) Decode(payload []byte, into *Snapshot) error {
 	if len(payload) > MaxMessage {
 		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)
 	}
-	d.reset()
-	// Merging into the emptied message, instead of unmarshalling into a new one,
-	// is what keeps its columns' memory.
-	if err := (proto.UnmarshalOptions{Merge: true, DiscardUnknown: true}).Unmarshal(payload, d.msg); err != nil {
-		d.msg = nil
+	if d.parser == nil {
+		d.parser = newParser()
+	}
+	m, err := d.parser.parse(payload)
+	if err != nil {
+		d.parser = nil // what a bad message made grow is not kept
 		return fmt.Errorf("snapshot: %w: %w", NotProtobuf, err)
 	}
-	return d.read(into)
+	if err := d.read(m, into); err != nil {
+		d.parser = nil
+		return err
+	}
+	return nil
 }
 
 // DecodeJSON is Decode for the JSON lane.
@@ -83,17 +87,15 @@ func (d *Decoder) DecodeJSON(payload []byte, into *Snapshot) error {
 	if len(payload) > MaxMessage {
 		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)
 	}
-	d.msg = &wire.Snapshot{}
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: jsonDepth}).Unmarshal(payload, d.msg); err != nil {
-		d.msg = nil
+	m := &wire.Snapshot{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: jsonDepth}).Unmarshal(payload, m); err != nil {
 		return fmt.Errorf("snapshot: %w: %w", NotJSON, err)
 	}
-	return d.read(into)
+	return d.read(m, into)
 }
 
 // read checks the message and turns it into rows.
-func (d *Decoder) read(into *Snapshot) error {
-	m := d.msg
+func (d *Decoder) read(m *wire.Snapshot, into *Snapshot) error {
 	err := readEnvelope(m, into)
 	if err == nil {
 		err = d.readPlaces(m.GetPlaces(), into)
@@ -108,7 +110,6 @@ func (d *Decoder) read(into *Snapshot) error {
 		err = readBlocks(m.Blocks, &into.Rows)
 	}
 	if err != nil {
-		d.msg = nil // what a bad message made grow is not kept
 		return fmt.Errorf("snapshot of %q by %q: %w", m.Net, m.Source, err)
 	}
 	return nil
@@ -182,52 +183,4 @@ func readNet(w *wire.NetRow, rows *stats.Rows) error {
 	rows.Net = stats.Net{Created: w.Created, Finished: w.Finished, Failed: w.Failed, Active: w.Active, Deadlocked: w.Deadlocked}
 	rows.Columns |= stats.ColInstances
 	return nil
-}
-
-// reset empties the message for the next one, keeping its columns' memory. An
-// absent table and an empty one are the same.
-func (d *Decoder) reset() {
-	if d.msg == nil {
-		d.msg = &wire.Snapshot{}
-		return
-	}
-	m := d.msg
-	m.Source, m.Net, m.Digest, m.Region = "", "", "", ""
-	m.Epoch, m.Seq, m.SentAt, m.Interval, m.Fence = 0, 0, 0, 0, 0
-	m.Full, m.Bye, m.Row = false, false, nil
-	clear(m.Blocks)
-	m.Blocks = m.Blocks[:0]
-	resetPlaces(m.Places)
-	resetTransitions(m.Transitions)
-}
-
-func resetPlaces(w *wire.Places) {
-	if w == nil {
-		return
-	}
-	w.Index = w.Index[:0]
-	w.Tokens, w.Arrivals, w.Departures, w.Instances = w.Tokens[:0], w.Arrivals[:0], w.Departures[:0], w.Instances[:0]
-	w.Oldest, w.LastInjection = w.Oldest[:0], w.LastInjection[:0]
-	w.InjectedS, w.InjectedUs = w.InjectedS[:0], w.InjectedUs[:0]
-	if w.Ages != nil {
-		w.Ages.Len, w.Ages.Start, w.Ages.Count = w.Ages.Len[:0], w.Ages.Start[:0], w.Ages.Count[:0]
-	}
-	if w.Dwell != nil {
-		truncateHistogram(w.Dwell)
-	}
-	clear(w.Stuck)
-	w.Stuck = w.Stuck[:0]
-}
-
-func resetTransitions(w *wire.Transitions) {
-	if w == nil {
-		return
-	}
-	w.Index = w.Index[:0]
-	w.Firings, w.Failures, w.Retries, w.Cancels = w.Firings[:0], w.Failures[:0], w.Retries[:0], w.Cancels[:0]
-	w.Enabled, w.EnabledSince = w.Enabled[:0], w.EnabledSince[:0]
-	w.Running, w.RunningSince, w.LastFiring = w.Running[:0], w.RunningSince[:0], w.LastFiring[:0]
-	if w.Duration != nil {
-		truncateHistogram(w.Duration)
-	}
 }

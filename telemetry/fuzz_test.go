@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/wire"
+)
+
+// addSeeds adds the golden messages and some random ones.
+func addSeeds(f *testing.F) {
+	for _, name := range []string{"snapshot.pb", "snapshot.json"} {
+		golden, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(golden)
+	}
+	r := rand.New(rand.NewPCG(9, 9))
+	for range 3 {
+		s := sparse(r, snapshotOf(randomRows(r, now0, [2]int{9, 9})))
+		payload, err := new(Encoder).Append(nil, &s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(payload)
+	}
+}
+
+// Whatever comes, nothing panics, an error has a reason, and what is decoded
+// is encoded to what decodes to the same.
+func FuzzDecode(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		var enc Encoder
+		var dec Decoder
+		for lane, decode := range map[string]func([]byte, *Snapshot) error{"protobuf": dec.Decode, "json": dec.DecodeJSON} {
+			var first, again Snapshot
+			if err := decode(payload, &first); err != nil {
+				if ReasonOf(err) == "" {
+					t.Fatalf("%s: no reason: %v", lane, err)
+				}
+				continue
+			}
+			encoded, err := enc.Append(nil, &first)
+			if err != nil {
+				t.Fatalf("%s: encode what was decoded: %v", lane, err)
+			}
+			if len(encoded) > MaxMessage {
+				continue
+			}
+			if err := dec.Decode(encoded, &again); err != nil {
+				t.Fatalf("%s: decode again: %v", lane, err)
+			}
+			if d := cmp.Diff(first, again, same); d != "" {
+				t.Fatalf("%s (-first +again):\n%s", lane, d)
+			}
+		}
+	})
+}
+
+// The parser reads what proto.Unmarshal reads. It differs in one thing: names
+// that are not UTF-8 are refused later.
+func FuzzParse(f *testing.F) {
+	addSeeds(f)
+	f.Add(unpacked())
+	other := goldenSnapshot()
+	dirty, err := new(Encoder).Append(nil, &other)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		p := newParser()
+		if _, err := p.parse(dirty); err != nil { // what was there before must not show
+			t.Fatal(err)
+		}
+		got, err := p.parse(payload)
+		want := &wire.Snapshot{}
+		wantErr := proto.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(payload, want)
+		if err == nil && wantErr != nil && strings.Contains(wantErr.Error(), "UTF-8") {
+			return
+		}
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("parse: %v, reference: %v", err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		if d := cmp.Diff(filled(want), filled(got), protocmp.Transform()); d != "" {
+			t.Fatalf("(-reference +got):\n%s", d)
+		}
+	})
+}
+
+// filled puts an empty message where one is absent: they say the same.
+func filled(m *wire.Snapshot) *wire.Snapshot {
+	if m.Places == nil {
+		m.Places = &wire.Places{}
+	}
+	if m.Places.Ages == nil {
+		m.Places.Ages = &wire.Ladder{}
+	}
+	if m.Places.Dwell == nil {
+		m.Places.Dwell = &wire.Histogram{}
+	}
+	if m.Transitions == nil {
+		m.Transitions = &wire.Transitions{}
+	}
+	if m.Transitions.Duration == nil {
+		m.Transitions.Duration = &wire.Histogram{}
+	}
+	return m
+}
+
+// unpacked is a message with columns one number at a time, a table in two
+// pieces and fields that nobody knows: legal, although no encoder of ours
+// writes them.
+func unpacked() []byte {
+	var places []byte
+	for _, tokens := range []uint64{3, 300, 1 << 40} {
+		places = protowire.AppendVarint(protowire.AppendTag(places, 2, protowire.VarintType), tokens)
+	}
+	places = protowire.AppendFixed64(protowire.AppendTag(places, 99, protowire.Fixed64Type), 7)
+	var b []byte
+	b = protowire.AppendBytes(protowire.AppendTag(b, 11, protowire.BytesType), places)
+	b = protowire.AppendString(protowire.AppendTag(b, 200, protowire.BytesType), "later")
+	return protowire.AppendBytes(protowire.AppendTag(b, 11, protowire.BytesType), places)
+}
+
+func TestUnpackedColumnsAndUnknownFieldsAreRead(t *testing.T) {
+	s := snapshotOf(stats.Rows{})
+	s.Rows.Columns = 0
+	payload, err := new(Encoder).Append(nil, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Snapshot
+	if err := new(Decoder).Decode(append(payload, unpacked()...), &got); err != nil {
+		t.Fatal(err)
+	}
+	var tokens []uint64
+	for _, p := range got.Rows.Places {
+		tokens = append(tokens, p.Tokens)
+	}
+	if d := cmp.Diff([]uint64{3, 300, 1 << 40, 3, 300, 1 << 40}, tokens); d != "" || got.Rows.Columns != stats.ColTokens {
+		t.Errorf("columns %b (-want +got):\n%s", got.Rows.Columns, d)
+	}
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestPrometheusScrapes lets a real Prometheus scrape, as text and, with its
+// native histograms switched on, as protobuf.
+func TestPrometheusScrapes(t *testing.T) {
+	for name, c := range map[string]struct {
+		flags   []string
+		queries map[string]float64
+	}{
+		"as text": {nil, map[string]float64{
+			`petrinet_place_dwell_seconds_bucket{place="awaiting payment", le="1.0"}`: 5,
+			`petrinet_place_dwell_seconds_count{place="awaiting payment"}`:            7,
+			`petrinet_transition_firings_created{transition="pay"}`:                   1772359200.5,
+		}},
+		"native": {[]string{"--enable-feature=native-histograms"}, map[string]float64{
+			`histogram_count(petrinet_place_dwell_seconds{place="awaiting payment"})`:            7,
+			`histogram_fraction(0, 1, petrinet_place_dwell_seconds{place="awaiting payment"})*7`: 5,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			exporter := httptest.NewServer(newExporter(t, rich(), nil).Handler())
+			defer exporter.Close()
+			api := startPrometheus(t, exporter.Listener.Addr().String(), c.flags...)
+			c.queries[`up{job="pnagent"}`] = 1
+			c.queries[`petrinet_place_tokens{place="awaiting payment"}`] = 4
+			c.queries[`petrinet_place_oldest_token_age_seconds{place="awaiting payment"}`] = 7200
+			c.queries[`sum(petrinet_transition_firings_total)`] = 97
+			c.queries[`scrape_samples_scraped{job="pnagent"} > bool 100`] = 1
+			for query, want := range c.queries {
+				await(t, func() bool { _, ok := ask(t, api, query); return ok })
+				if got, _ := ask(t, api, query); got < want-1e-9 || got > want+1e-9 {
+					t.Errorf("%s = %v, want %v", query, got, want)
+				}
+			}
+		})
+	}
+}
+
+// startPrometheus runs a Prometheus that scrapes target each second, until the
+// test ends, and gives the address of its query API.
+func startPrometheus(t *testing.T, target string, flags ...string) string {
+	t.Helper()
+	path, err := exec.LookPath("prometheus")
+	if err != nil {
+		t.Skip("prometheus is not installed (Debian: prometheus)")
+	}
+	dir := t.TempDir()
+	config := filepath.Join(dir, "prometheus.yml")
+	text := fmt.Sprintf("scrape_configs:\n- job_name: pnagent\n  scrape_interval: 1s\n  static_configs:\n  - targets: ['%s']\n", target)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, path, append(flags, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"),
+		"--web.listen-address="+address, "--log.level=error")...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait() // it was killed
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return "http://" + address
+}
+
+// ask runs an instant query that gives one value; false while it gives none.
+func ask(t *testing.T, api, query string) (float64, bool) {
+	t.Helper()
+	response, err := http.Get(api + "/api/v1/query?query=" + url.QueryEscape(query))
+	if err != nil {
+		return 0, false // not up yet
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Error string
+		Data  struct{ Result []struct{ Value [2]any } }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return 0, false
+	}
+	if answer.Error != "" {
+		t.Fatalf("%s: %s", query, answer.Error)
+	}
+	if len(answer.Data.Result) != 1 {
+		return 0, false
+	}
+	value, err := strconv.ParseFloat(answer.Data.Result[0].Value[1].(string), 64)
+	return value, err == nil
+}
+
+// await waits until a condition holds.
+func await(t *testing.T, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for !holds() {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			t.Fatal("what was waited for did not happen in a minute")
+		}
+	}
+}

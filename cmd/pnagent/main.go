@@ -18,6 +18,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/pnagent/pnagent/mib"
 )
 
 // Exit codes.
@@ -72,6 +74,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
+		kong.Vars{"oid_root": mib.DefaultRoot},
 	)
 	if err != nil {
 		fmt.Fprintln(s.err, "pnagent:", err)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/snmp"
+)
+
+// faces shows what the SNMP faces did as metrics. Either may be nil.
+type faces struct {
+	subagent  *agentx.Subagent
+	responder *snmp.Responder
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("pnagent_"+name, help, labels, nil)
+}
+
+var (
+	agentXUp            = desc("agentx_up", "Whether the AgentX session is up and registered: 1 or 0.")
+	agentXSessions      = desc("agentx_sessions_total", "AgentX sessions opened.")
+	agentXRequests      = desc("agentx_requests_total", "AgentX requests served, by PDU type.", "type")
+	agentXVariables     = desc("agentx_variables_total", "Variables sent to the AgentX master.")
+	agentXNotifications = desc("agentx_notifications_total", "Notifications that the AgentX master accepted.")
+	agentXFaults        = desc("agentx_faults_total", "What was refused, dropped or given up on the AgentX session, by reason.", "reason")
+	snmpRequests        = desc("snmp_requests_total", "SNMP requests that the built-in responder understood, by operation.", "operation")
+	snmpVariables       = desc("snmp_variables_total", "Variables that the built-in responder sent.")
+	snmpTooBig          = desc("snmp_too_big_total", "SNMP requests answered with tooBig.")
+	snmpDropped         = desc("snmp_dropped_total", "SNMP packets that got no answer, by reason.", "reason")
+)
+
+// Describe implements prometheus.Collector.
+func (f *faces) Describe(out chan<- *prometheus.Desc) {
+	if f.subagent != nil {
+		for _, d := range []*prometheus.Desc{agentXUp, agentXSessions, agentXRequests, agentXVariables, agentXNotifications, agentXFaults} {
+			out <- d
+		}
+	}
+	if f.responder != nil {
+		for _, d := range []*prometheus.Desc{snmpRequests, snmpVariables, snmpTooBig, snmpDropped} {
+			out <- d
+		}
+	}
+	if f.subagent == nil && f.responder == nil {
+		out <- agentXUp
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (f *faces) Collect(out chan<- prometheus.Metric) {
+	counter := func(d *prometheus.Desc, n uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+	}
+	if f.subagent != nil {
+		s := f.subagent.Stats()
+		up := 0.0
+		if s.State == agentx.StateUp {
+			up = 1
+		}
+		out <- prometheus.MustNewConstMetric(agentXUp, prometheus.GaugeValue, up)
+		counter(agentXSessions, s.Sessions)
+		for t, n := range s.Requests {
+			counter(agentXRequests, n, t.String())
+		}
+		counter(agentXVariables, s.Variables)
+		counter(agentXNotifications, s.Notifications)
+		for fault, n := range s.Faults {
+			counter(agentXFaults, n, fault.String())
+		}
+	}
+	if f.responder != nil {
+		c := f.responder.Counters()
+		for operation, n := range c.Requests() {
+			counter(snmpRequests, n, operation)
+		}
+		counter(snmpVariables, c.Variables())
+		counter(snmpTooBig, c.TooBig())
+		for reason, n := range c.Dropped() {
+			counter(snmpDropped, n, reason)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pnagent/pnagent/mib"
+)
+
+type serveCmd struct {
+	Config kong.ConfigFlag `placeholder:"FILE" help:"YAML file with flags of this command as keys, such as web.listen-address. A flag that is given goes before the file."`
+	NATS   natsFlags       `embed:"" group:"NATS"`
+	sidecarFlags
+	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
+	AgentXPriority uint8      `name:"agentx.priority" default:"127" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the lower number answers."`
+	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
+	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
+	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory of the generated MIB modules; its oids.lock holds the numbers of nets, places and transitions. Empty keeps them in memory."`
+	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
+	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML files of nets to show before an engine runs them."`
+	Limit          limitFlags `embed:""`
+}
+
+// sidecarFlags are shared by serve and demo.
+type sidecarFlags struct {
+	OIDRoot      string        `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
+	WebConfig    string        `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration: TLS and basic authentication."`
+	Community    string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public."`
+	ForgetAfter  time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
+	SeriesBudget int           `name:"metrics.series-budget" default:"50000" help:"Most series of one net to expose."`
+}
+
+// Run serves until ctx ends.
+func (c *serveCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	cfg, err := c.sidecar(s, log)
+	if err != nil {
+		return err
+	}
+	if c.OIDRoot == mib.DefaultRoot {
+		log.Warn("serving below net-snmp's playpen, which is good for trying only: set your own with --oid-root", "root", c.OIDRoot)
+	}
+	if cfg.conn, cfg.subjects, err = c.NATS.connect("pnagent serve", log); err != nil {
+		return err
+	}
+	defer cfg.conn.Close()
+	side, err := newSidecar(cfg)
+	if err != nil {
+		return err
+	}
+	log.Info("sidecar serves", "http", side.webAddress(), "snmp", side.snmpAddress(), "agentx", cfg.agentX, "root", cfg.root.String())
+	notify(log, notifyReady)
+	err = side.run(ctx)
+	notify(log, notifyStopping)
+	return err
+}
+
+// sidecar reads the files that the flags name.
+func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
+	cfg, err := c.config(log)
+	if err != nil {
+		return cfg, err
+	}
+	if c.NATS.URL == "" {
+		c.NATS.URL = "nats://127.0.0.1:4222"
+	}
+	tables, err := compileNets(append(c.Nets, c.Files...), s, c.Limit.limits())
+	if err != nil {
+		return cfg, err
+	}
+	cfg.nets, cfg.limits = netsOf(tables), c.Limit.limits()
+	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.Web
+	if c.MIBDir != "" {
+		cfg.lockPath = filepath.Join(c.MIBDir, mib.LockFile)
+	}
+	return cfg, nil
+}
+
+// config is what serve and demo have in common.
+func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
+	root, err := mib.ParseRoot(f.OIDRoot)
+	if err != nil {
+		return sidecarConfig{}, usageError{fmt.Errorf("--oid-root: %w", err)}
+	}
+	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 {
+		return sidecarConfig{}, usageError{errors.New("--forget-after and --metrics.series-budget: expected more than 0")}
+	}
+	community, err := f.community()
+	return sidecarConfig{root: root, forgetAfter: f.ForgetAfter, community: community, webConfig: f.WebConfig, seriesBudget: f.SeriesBudget, log: log}, err
+}
+
+func (f *sidecarFlags) community() (string, error) {
+	if f.Community != "" {
+		text, err := os.ReadFile(f.Community)
+		if err != nil {
+			return "", fmt.Errorf("reading the SNMP community: %w", err)
+		}
+		return strings.TrimSpace(string(text)), nil
+	}
+	if c := os.Getenv("PNAGENT_SNMP_COMMUNITY"); c != "" {
+		return c, nil
+	}
+	return "public", nil
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/metrics"
+	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/snmp"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// sidecarConfig is what a sidecar is made of.
+type sidecarConfig struct {
+	conn        *nats.Conn
+	subjects    telemetry.Subjects
+	nets        []*petri.Net
+	limits      pnml.Limits
+	forgetAfter time.Duration
+
+	root     smi.OID
+	lockPath string // "" keeps numbers in memory
+
+	agentX         string // "" for none
+	agentXPriority uint8
+	snmp           string // "" for none
+	community      string
+	web            string
+	webConfig      string
+	seriesBudget   int
+
+	log *slog.Logger
+}
+
+// sidecar hears engines and serves what they say.
+type sidecar struct {
+	cfg       sidecarConfig
+	collector *collector.Collector
+	builder   *mib.Builder
+	table     atomic.Pointer[smi.Table]
+	subagent  *agentx.Subagent // nil without AgentX
+	responder *snmp.Responder  // nil without SNMP
+	exporter  *metrics.Exporter
+	udp       *net.UDPConn // of the responder
+	tcp       net.Listener // of the web server
+}
+
+// newSidecar makes a sidecar and binds its sockets, so that what is wrong with
+// an address is known before anything runs.
+func newSidecar(cfg sidecarConfig) (s *sidecar, err error) {
+	s = &sidecar{cfg: cfg}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	s.collector, err = collector.New(collector.Config{Conn: cfg.conn, Subjects: cfg.subjects, Rules: collector.Rules{ForgetAfter: cfg.forgetAfter},
+		Nets: cfg.nets, PNML: cfg.limits, Log: cfg.log})
+	if err != nil {
+		return s, err
+	}
+	host, _ := os.Hostname() // a name for people; without one there is none
+	s.builder, err = mib.NewBuilder(cfg.root, cfg.lockPath, mib.Agent{Version: versionOf().Version, Name: host, Started: time.Now().UnixMicro()})
+	if err != nil {
+		return s, err
+	}
+	if err := errors.Join(s.openAgentX(), s.openSNMP(host)); err != nil {
+		return s, err
+	}
+	return s, s.openWeb()
+}
+
+func (s *sidecar) close() {
+	if s.udp != nil {
+		s.udp.Close()
+	}
+	if s.tcp != nil {
+		s.tcp.Close()
+	}
+}
+
+func (s *sidecar) openAgentX() (err error) {
+	if s.cfg.agentX == "" {
+		return nil
+	}
+	s.subagent, err = agentx.New(agentx.Config{Addr: s.cfg.agentX, Subtrees: []smi.OID{s.cfg.root}, Tables: s.table.Load,
+		ID: s.cfg.root, Description: "pnagent " + versionOf().Version, Priority: s.cfg.agentXPriority, Logger: s.cfg.log})
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func (s *sidecar) openSNMP(host string) (err error) {
+	if s.cfg.snmp == "" {
+		return nil
+	}
+	s.responder, err = snmp.New(snmp.Config{Community: s.cfg.community, Table: s.table.Load, Log: s.cfg.log,
+		System: snmp.System{Descr: "pnagent " + versionOf().Version + ", state of Petri nets", ObjectID: s.cfg.root, Name: host}})
+	if err != nil {
+		return usageError{err}
+	}
+	addr, err := net.ResolveUDPAddr("udp", s.cfg.snmp)
+	if err != nil {
+		return usageError{fmt.Errorf("SNMP address: %w", err)}
+	}
+	if s.udp, err = net.ListenUDP("udp", addr); err != nil {
+		return fmt.Errorf("listening for SNMP: %w", err)
+	}
+	return nil
+}
+
+func (s *sidecar) openWeb() (err error) {
+	v := versionOf()
+	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, SeriesBudget: s.cfg.seriesBudget,
+		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
+		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder}},
+		Mounts: []metrics.Mount{{Pattern: "GET /api/v1/view", Handler: collector.ViewHandler(s.collector.View),
+			Link: "api/v1/view", Text: "View", Description: "everything as JSON"}}})
+	if err != nil {
+		return err
+	}
+	if s.tcp, err = net.Listen("tcp", s.cfg.web); err != nil {
+		return fmt.Errorf("listening for HTTP: %w", err)
+	}
+	return nil
+}
+
+// ready says why the sidecar cannot do its work.
+func (s *sidecar) ready() error {
+	if !s.cfg.conn.IsConnected() {
+		return errors.New("not connected to NATS")
+	}
+	return nil
+}
+
+// webAddress and snmpAddress are where it listens.
+func (s *sidecar) webAddress() string { return s.tcp.Addr().String() }
+
+func (s *sidecar) snmpAddress() string {
+	if s.udp == nil {
+		return ""
+	}
+	return s.udp.LocalAddr().String()
+}
+
+// run serves until ctx ends or something breaks.
+func (s *sidecar) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.collector.Run(ctx) })
+	g.Go(func() error { return s.layOut(ctx) })
+	if s.subagent != nil {
+		g.Go(func() error { return s.subagent.Run(ctx) })
+	}
+	if s.responder != nil {
+		g.Go(func() error { return s.responder.Serve(ctx, s.udp) })
+	}
+	g.Go(func() error { return metrics.Serve(ctx, s.tcp, s.cfg.webConfig, s.handler(), s.cfg.log) })
+	return g.Wait()
+}
+
+func (s *sidecar) handler() http.Handler { return s.exporter.Handler() }
+
+// layOut makes the SNMP table anew once a tick.
+func (s *sidecar) layOut(ctx context.Context) error {
+	tick := time.NewTicker(collector.DefaultInterval)
+	defer tick.Stop()
+	var said string
+	for {
+		table, err := s.builder.Build(s.collector.View(), time.Now().UnixMicro())
+		switch {
+		case err == nil:
+			said = ""
+		case err.Error() != said:
+			said = err.Error()
+			s.cfg.log.Error("laying out the SNMP table", "error", err)
+		}
+		if table != nil {
+			s.table.Store(table)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,3 @@
+package main
+type demoCmd struct{}
+type checkConfigCmd struct{}

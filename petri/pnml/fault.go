@@ -53,9 +53,15 @@ func (f *faults) take(g *faults) {
 	f.more += g.more + len(g.list) - room
 }
 
-// join returns the faults in source order with the fatal error, if any, last.
+// join returns the faults in source order, then those without a position, with
+// the fatal error, if any, last.
 func (f *faults) join(fatal error) error {
-	slices.SortStableFunc(f.list, func(a, b *petri.Fault) int { return comparePos(a.Pos, b.Pos) })
+	slices.SortStableFunc(f.list, func(a, b *petri.Fault) int {
+		if (a.Pos.Line == 0) != (b.Pos.Line == 0) {
+			return cmp.Compare(b.Pos.Line, a.Pos.Line)
+		}
+		return comparePos(a.Pos, b.Pos)
+	})
 	errs := make([]error, 0, len(f.list)+2)
 	for _, fault := range f.list {
 		errs = append(errs, fault)

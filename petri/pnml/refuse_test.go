@@ -5,7 +5,6 @@ package pnml
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -181,7 +180,7 @@ func TestReadBoundsFaults(t *testing.T) {
 		lines      int
 		want       string
 	}{
-		{"found by Validate", "<place/>", petri.MaxFaults + 1, "f:1:7: 900 more faults not shown"},
+		{"found by Validate", "<place/>", petri.MaxFaults + 1, "f: 900 more faults not shown"},
 		{"found in reading", `<transition id="t" priority="x"/>`, maxFaults + 1, "f: "},
 	}
 	for _, tt := range tests {
@@ -190,10 +189,8 @@ func TestReadBoundsFaults(t *testing.T) {
 			if n := len(got); n != tt.lines {
 				t.Errorf("%d lines, want %d", n, tt.lines)
 			}
-			if !slices.ContainsFunc(got, func(l string) bool {
-				return strings.HasPrefix(l, tt.want) && strings.HasSuffix(l, " more faults not shown")
-			}) {
-				t.Errorf("no line that tells how many were left out")
+			if last := got[len(got)-1]; !strings.HasPrefix(last, tt.want) || !strings.HasSuffix(last, " more faults not shown") {
+				t.Errorf("the last line is %q; it should tell how many were left out", last)
 			}
 		})
 	}

@@ -99,7 +99,7 @@ func (m *Merger) count(err error) {
 func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	n := m.net(msg.Net)
 	s := n.source(msg.Source)
-	if err := s.inOrder(msg); err != nil {
+	if err := s.inOrder(msg, now, m.forgetAfter); err != nil {
 		s.duplicates++
 		m.touched = true
 		return nil, err

@@ -22,7 +22,7 @@ const (
 // source is what is known of one source of one net.
 type source struct {
 	name  string
-	state State // as of the last tick
+	state State // as of the last tick; never Gone once something was heard
 
 	// What was heard last, taken into the rows or not.
 	epoch    int64 // 0 before the first message
@@ -64,9 +64,9 @@ type source struct {
 // A process that seems to be older than the one before it is late, except
 // where that one fell silent and was forgotten: then the source's clock was set
 // back. Its counters may have been counted before, so they count from here on.
-func (s *source) inOrder(msg *telemetry.Snapshot) error {
+func (s *source) inOrder(msg *telemetry.Snapshot, now, forgetAfter int64) error {
 	switch {
-	case msg.Epoch < s.epoch && s.state == Gone && !s.left:
+	case msg.Epoch < s.epoch && now-s.heard > forgetAfter && !s.left:
 		return nil
 	case msg.Epoch < s.epoch:
 		return reject(OldEpoch, "epoch %d, when %d was heard", msg.Epoch, s.epoch)
@@ -90,6 +90,9 @@ func (s *source) note(msg *telemetry.Snapshot, now, forgetAfter int64) (lost uin
 		s.clock = clock{shift: s.clock.shift}
 	}
 	s.epoch, s.seq, s.heard, s.left = msg.Epoch, msg.Seq, now, false
+	if s.state == Gone {
+		s.state = Undefined // until the next tick finds out more
+	}
 	s.interval = msg.Interval.Microseconds()
 	s.patience = min(max(staleAfter*s.interval, leastPatience), forgetAfter)
 	s.gaps += lost

@@ -39,15 +39,15 @@ func (m *Merger) tickNet(n *net, now int64) (asks []Ask) {
 	for _, s := range slices.Clone(n.order) {
 		asks = append(asks, s.asks(n.name, now)...)
 		state := s.stateAt(now, m.forgetAfter)
+		if (state == Gone || state == Undefined) && s.complete {
+			n.retire(s)
+		}
 		if state == s.state {
 			continue
 		}
 		n.changed, m.touched = true, true
-		if state == Gone || (state == Undefined && s.complete) {
-			n.retire(s)
-		}
 		if state == Gone {
-			s.goneAt, s.wants, s.pending = now, "", nil
+			s.goneAt, s.wants, s.pending, s.parts = now, "", nil, nil
 		}
 		if s.state = state; state == Gone && s.rows == nil {
 			m.bury(n, s)

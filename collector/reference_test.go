@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// The reference keeps every process that was ever heard and adds them all up,
+// one number at a time, whenever it is asked.
+type reference struct {
+	rows    int
+	sources map[string]*refSource
+	dropped uint64
+}
+
+type refSource struct {
+	processes []*refProcess // by epoch
+	heard     int64
+	taken     int64 // when a message last went into shown rows
+	gone      bool
+	shown     bool // its tokens are in the sums
+}
+
+// refProcess is what one process said: of each row the latest.
+type refProcess struct {
+	epoch  int64
+	seq    uint64
+	heard  map[int]bool // rows said since the last gap
+	whole  bool         // every row was said: later ones may come alone
+	said   map[int]refRow
+	counts map[int]refRow // what is shown of it
+}
+
+type refRow struct{ tokens, arrivals, firings uint64 }
+
+func (r *reference) take(m *telemetry.Snapshot, now int64) {
+	s := r.sources[m.Source]
+	if s == nil {
+		s = &refSource{}
+		r.sources[m.Source] = s
+	}
+	var p *refProcess
+	if n := len(s.processes); n > 0 {
+		p = s.processes[n-1]
+	}
+	switch {
+	case p != nil && (m.Epoch < p.epoch || (m.Epoch == p.epoch && m.Seq <= p.seq)):
+		r.dropped++
+		return
+	case p == nil || m.Epoch > p.epoch:
+		p = &refProcess{epoch: m.Epoch, seq: m.Seq - 1, said: map[int]refRow{}, heard: map[int]bool{}}
+		s.processes = append(s.processes, p)
+	}
+	if m.Seq != p.seq+1 {
+		p.heard = map[int]bool{} // others may have changed in what was lost
+	}
+	p.seq, s.heard, s.gone = m.Seq, now, false
+	for i := range m.Rows.Places {
+		at := i
+		if !m.Full {
+			at = int(m.PlaceIndex[i])
+		}
+		p.heard[at] = true
+		p.said[at] = refRow{tokens: m.Rows.Places[i].Tokens, arrivals: m.Rows.Places[i].Arrivals}
+	}
+	for i := range m.Rows.Transitions {
+		at := i
+		if !m.Full {
+			at = int(m.TransitionIndex[i])
+		}
+		p.heard[r.rows+at] = true
+		p.said[r.rows+at] = refRow{firings: m.Rows.Transitions[i].Firings}
+	}
+	if m.Full || len(p.heard) == 2*r.rows {
+		p.whole = true
+	}
+	if p.whole || m.Bye && p.counts != nil {
+		p.counts = map[int]refRow{}
+		for at, row := range p.said {
+			p.counts[at] = row
+		}
+		s.taken, s.shown = now, true
+		if m.Bye {
+			s.leave(true)
+		}
+	}
+}
+
+func (s *refSource) leave(gone bool) {
+	s.shown, s.gone = false, gone
+	for _, p := range s.processes {
+		p.whole, p.heard = false, map[int]bool{}
+	}
+}
+
+// sums returns the tokens, arrivals and firings of all sources as of now.
+func (r *reference) sums(now int64) (tokens, arrivals, firings []uint64) {
+	tokens, arrivals, firings = make([]uint64, r.rows), make([]uint64, r.rows), make([]uint64, r.rows)
+	for _, s := range r.sources {
+		newest := s.processes[len(s.processes)-1]
+		if now-s.heard > 15*60e6 || (s.shown && !newest.whole && now-s.taken > 3e6) {
+			s.leave(s.gone)
+		}
+		for i, p := range s.processes {
+			last := !slices.ContainsFunc(s.processes[i+1:], func(p *refProcess) bool { return p.counts != nil })
+			for at, row := range p.counts {
+				if at >= r.rows {
+					firings[at-r.rows] += row.firings
+					continue
+				}
+				arrivals[at] += row.arrivals
+				if last && s.shown {
+					tokens[at] += row.tokens
+				}
+			}
+		}
+	}
+	return tokens, arrivals, firings
+}
+
+// engine is a source as it really is.
+type engine struct {
+	msg      telemetry.Snapshot // all of its rows, as they are
+	changed  map[int]bool
+	untilAll int
+}
+
+// play lets time pass in the engine.
+func (e *engine) play(r *rand.Rand) {
+	for range r.IntN(3) {
+		at := r.IntN(len(e.msg.Rows.Places))
+		e.changed[at] = true
+		p := &e.msg.Rows.Places[at]
+		p.Tokens, p.Arrivals = r.Uint64N(10), p.Arrivals+r.Uint64N(5)
+		at = r.IntN(len(e.msg.Rows.Transitions))
+		e.changed[len(e.msg.Rows.Places)+at] = true
+		e.msg.Rows.Transitions[at].Firings += r.Uint64N(3)
+	}
+}
+
+// say returns the next message.
+func (e *engine) say(r *rand.Rand, now int64, bye bool) *telemetry.Snapshot {
+	e.msg.Seq++
+	e.msg.SentAt = now
+	m := clone(&e.msg)
+	m.Bye = bye
+	if e.untilAll--; e.untilAll <= 0 || bye || r.IntN(8) == 0 {
+		e.untilAll, e.changed = 4, map[int]bool{}
+		return m
+	}
+	m.Full = false
+	m.PlaceIndex, m.TransitionIndex = []uint32{}, []uint32{}
+	places, transitions := m.Rows.Places, m.Rows.Transitions
+	m.Rows.Places, m.Rows.Transitions = nil, nil
+	for i := range places {
+		if e.changed[i] {
+			m.PlaceIndex, m.Rows.Places = append(m.PlaceIndex, uint32(i)), append(m.Rows.Places, places[i])
+		}
+		if e.changed[len(places)+i] {
+			m.TransitionIndex, m.Rows.Transitions = append(m.TransitionIndex, uint32(i)), append(m.Rows.Transitions, transitions[i])
+		}
+	}
+	e.changed = map[int]bool{}
+	return m
+}
+
+func (e *engine) start(name string, now int64, rows int) {
+	*e = engine{changed: map[int]bool{}, msg: telemetry.Snapshot{Source: name, Net: "n", Digest: "d", Epoch: now, Full: true,
+		Interval: time.Second, Rows: *stats.NewRows(rows, rows)}}
+	e.msg.Rows.Columns = stats.ColTokens | stats.ColArrivals | stats.ColFirings
+}
+
+// world is engines, a network that loses, doubles, delays and reorders, and
+// the two that listen.
+type world struct {
+	t       *testing.T
+	r       *rand.Rand
+	now     int64
+	engines []engine
+	net     []*telemetry.Snapshot // under way
+	m       *Merger
+	ref     *reference
+	last    *View
+}
+
+const worldRows = 3
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: t0, engines: make([]engine, 3), m: NewMerger(Rules{}, t0),
+		ref: &reference{rows: worldRows, sources: map[string]*refSource{}}}
+	if _, err := w.m.Define("d", lineNet("n", worldRows, worldRows), t0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range w.engines {
+		w.engines[i].start(fmt.Sprint("e", i), w.now, worldRows)
+	}
+	return w
+}
+
+func (w *world) step() {
+	w.now += w.r.Int64N(1.5e6)
+	i := w.r.IntN(len(w.engines))
+	e := &w.engines[i]
+	switch w.r.IntN(60) {
+	case 0: // killed
+		e.start(e.msg.Source, w.now, worldRows)
+	case 1: // stopped
+		w.send(e.say(w.r, w.now, true))
+		e.start(e.msg.Source, w.now+1, worldRows)
+	case 2: // everybody is cut off for a while
+		w.deliver(len(w.net))
+		w.now += w.r.Int64N(20 * 60e6)
+	default:
+		e.play(w.r)
+		w.send(e.say(w.r, w.now, false))
+	}
+	if w.r.IntN(2) == 0 {
+		w.deliver(w.r.IntN(len(w.net) + 1))
+	}
+	if w.r.IntN(3) == 0 {
+		w.compare()
+	}
+}
+
+func (w *world) send(m *telemetry.Snapshot) {
+	for range []int{0, 1, 1, 1, 1, 1, 1, 1, 1, 2}[w.r.IntN(10)] {
+		w.net = append(w.net, m)
+		if j := w.r.IntN(len(w.net)); w.r.IntN(5) == 0 {
+			w.net[j], w.net[len(w.net)-1] = w.net[len(w.net)-1], w.net[j]
+		}
+	}
+}
+
+func (w *world) deliver(n int) {
+	for _, m := range w.net[:n] {
+		_, _ = w.m.Take(m, 1, w.now)
+		w.ref.take(m, w.now)
+	}
+	w.net = w.net[n:]
+}
+
+func (w *world) compare() {
+	w.t.Helper()
+	view, _ := w.m.Tick(w.now)
+	type sums struct{ Tokens, Arrivals, Firings []uint64 }
+	var want, got sums
+	want.Tokens, want.Arrivals, want.Firings = w.ref.sums(w.now)
+	rows := view.Nets[0].Rows
+	for i := range worldRows {
+		got.Tokens = append(got.Tokens, rows.Places[i].Tokens)
+		got.Arrivals = append(got.Arrivals, rows.Places[i].Arrivals)
+		got.Firings = append(got.Firings, rows.Transitions[i].Firings)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		w.t.Fatalf("at %d (-reference +merger):\n%s", w.now, d)
+	}
+	if n := view.Traffic.Rejected[string(Duplicate)] + view.Traffic.Rejected[string(OldEpoch)]; n != w.ref.dropped {
+		w.t.Fatalf("%d messages dropped, expected %d", n, w.ref.dropped)
+	}
+	w.neverDecreases(view)
+}
+
+func (w *world) neverDecreases(view *View) {
+	if w.last != nil {
+		old, next := w.last.Nets[0].Rows, view.Nets[0].Rows
+		for i := range old.Places {
+			if next.Places[i].Arrivals < old.Places[i].Arrivals || next.Transitions[i].Firings < old.Transitions[i].Firings {
+				w.t.Fatalf("a counter of row %d fell", i)
+			}
+		}
+	}
+	w.last = view
+}
+
+// Whatever the network does, the sums are those of a plain reading of the
+// rules, and no counter ever falls.
+func TestMergerAgreesWithTheReference(t *testing.T) {
+	worlds := 150
+	if testing.Short() {
+		worlds = 20
+	}
+	for seed := range uint64(worlds) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			w := newWorld(t, seed)
+			for range 400 {
+				w.step()
+			}
+		})
+	}
+}

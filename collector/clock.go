@@ -14,7 +14,7 @@ const (
 	clockWindow = 8
 	// clockSlack is how far a clock may be off before its times are moved. It
 	// is more than a network's delay, so sources with synchronised clocks keep
-	// their times as they are, and the slots of their ladders coincide.
+	// their times as they are, and those of others do not wobble.
 	clockSlack = 2 * stats.SlotWidth
 	// skewBelieved is the most that a clock may be off without being reported.
 	// An offset that jumps by more has no part in what came before.
@@ -29,7 +29,7 @@ const (
 type clock struct {
 	offsets [clockWindow]int64
 	n       int   // offsets seen since the last jump
-	shift   int64 // to add, in whole slot widths
+	shift   int64 // to add
 }
 
 // observe learns from one message and reports whether the shift changed and
@@ -47,7 +47,7 @@ func (c *clock) observe(sentAt, received int64) (changed, jumped bool) {
 	}
 	c.shift = 0
 	if abs(least) > clockSlack {
-		c.shift = roundTo(least, stats.SlotWidth)
+		c.shift = least
 	}
 	return true, jumped
 }
@@ -77,12 +77,4 @@ func abs(d int64) int64 {
 		return -d
 	}
 	return d
-}
-
-// roundTo rounds to the nearest multiple of unit.
-func roundTo(d, unit int64) int64 {
-	if d < 0 {
-		return (d - unit/2) / unit * unit
-	}
-	return (d + unit/2) / unit * unit
 }

@@ -61,11 +61,14 @@ func (t *taking) take() {
 	t.blocks()
 }
 
+// latest is the latest time that the message can tell of: no source knows the
+// future, but one that speaks for others has their clocks, too.
+func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
+
 // place takes the given columns of a row over, and reports whether that
-// changed it. A time after the message was sent is as good as that moment: no
-// source knows the future.
+// changed it.
 func (t *taking) place(dst, src *stats.Place) bool {
-	given, sent := t.msg.Rows.Columns, t.msg.SentAt
+	given, latest := t.msg.Rows.Columns, t.latest()
 	next := *dst
 	if given.Has(stats.ColTokens) {
 		next.Tokens = src.Tokens
@@ -80,8 +83,8 @@ func (t *taking) place(dst, src *stats.Place) bool {
 		next.Instances = src.Instances
 	}
 	if given.Has(stats.ColOldest) {
-		next.Oldest, next.LastInjection = min(src.Oldest, sent), min(src.LastInjection, sent)
-		next.Injected = plausible(src.Injected, src.Tokens, sent)
+		next.Oldest, next.LastInjection = min(src.Oldest, latest), min(src.LastInjection, latest)
+		next.Injected = plausible(src.Injected, src.Tokens, latest)
 	}
 	changed := next.Tokens != dst.Tokens || next.Arrivals != dst.Arrivals || next.Departures != dst.Departures ||
 		next.Instances != dst.Instances || next.Oldest != dst.Oldest || next.LastInjection != dst.LastInjection ||
@@ -108,7 +111,7 @@ func (t *taking) place(dst, src *stats.Place) bool {
 }
 
 func (t *taking) transition(dst, src *stats.Transition) bool {
-	given, sent := t.msg.Rows.Columns, t.msg.SentAt
+	given, latest := t.msg.Rows.Columns, t.latest()
 	next := *dst
 	if given.Has(stats.ColFirings) {
 		next.Firings = src.Firings
@@ -117,13 +120,13 @@ func (t *taking) transition(dst, src *stats.Transition) bool {
 		next.Failures, next.Retries, next.Cancels = src.Failures, src.Retries, src.Cancels
 	}
 	if given.Has(stats.ColEnabled) {
-		next.Enabled, next.EnabledSince = src.Enabled, min(src.EnabledSince, sent)
+		next.Enabled, next.EnabledSince = src.Enabled, min(src.EnabledSince, latest)
 	}
 	if given.Has(stats.ColRunning) {
-		next.Running, next.RunningSince = src.Running, min(src.RunningSince, sent)
+		next.Running, next.RunningSince = src.Running, min(src.RunningSince, latest)
 	}
 	if given.Has(stats.ColLastFiring) {
-		next.LastFiring = min(src.LastFiring, sent)
+		next.LastFiring = min(src.LastFiring, latest)
 	}
 	changed := next.Firings != dst.Firings || next.Failures != dst.Failures || next.Retries != dst.Retries ||
 		next.Cancels != dst.Cancels || next.Enabled != dst.Enabled || next.EnabledSince != dst.EnabledSince ||
@@ -139,10 +142,10 @@ func (t *taking) transition(dst, src *stats.Transition) bool {
 }
 
 // plausible bounds a sum of injection times by what it is if all tokens were
-// injected as the message was sent: a sum from outside must not overflow that
-// of all sources.
-func plausible(sum stats.TimeSum, tokens uint64, sent int64) stats.TimeSum {
-	over, most := bits.Mul64(tokens, uint64(sent)/1e6+1)
+// injected at the latest time: a sum from outside must not overflow that of all
+// sources.
+func plausible(sum stats.TimeSum, tokens uint64, latest int64) stats.TimeSum {
+	over, most := bits.Mul64(tokens, uint64(latest)/1e6+1)
 	if over == 0 && sum.Sec > most {
 		return stats.TimeSum{Sec: most}
 	}
@@ -164,7 +167,7 @@ func (t *taking) stuck(have, src []stats.Token) *[]stats.Token {
 		for _, w := range token.Waits {
 			all = append(all, t.wait(w))
 		}
-		next[i] = stats.Token{Instance: token.Instance, Injected: min(token.Injected, t.msg.SentAt), Waits: all[begin:len(all):len(all)]}
+		next[i] = stats.Token{Instance: token.Instance, Injected: min(token.Injected, t.latest()), Waits: all[begin:len(all):len(all)]}
 	}
 	byAge := func(a, b stats.Token) int { return a.Compare(&b) }
 	slices.SortFunc(next, byAge)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+func pnmlLimits() pnml.Limits { return pnml.DefaultLimits() }
+
+func TestReadDefinitionRefuses(t *testing.T) {
+	const good = `<pnml><net id="n" type="ptnet"><place id="p"/></net></pnml>`
+	for name, test := range map[string]struct {
+		net, digest, pnml string
+		want              telemetry.Reason
+	}{
+		"nothing":                    {"n", telemetry.Digest([]byte(good)), good, ""},
+		"bytes of another digest":    {"n", telemetry.Digest([]byte("x")), good, telemetry.WrongDigest},
+		"what is not PNML":           {"n", telemetry.Digest([]byte("x")), "x", BadDefinition},
+		"a file without the net":     {"m", telemetry.Digest([]byte(good)), good, BadDefinition},
+		"a net that is not valid":    {"n", telemetry.Digest([]byte(`<pnml><net id="n"><arc id="a" source="x" target="y"/></net></pnml>`)), `<pnml><net id="n"><arc id="a" source="x" target="y"/></net></pnml>`, BadDefinition},
+		"a definition of no content": {"n", telemetry.Digest(nil), "", BadDefinition},
+	} {
+		_, err := ReadDefinition(telemetry.Definition{Net: test.net, Digest: test.digest, PNML: []byte(test.pnml)}, pnmlLimits())
+		if got := telemetry.ReasonOf(err); got != test.want {
+			t.Errorf("%s: %v, expected %q", name, err, test.want)
+		}
+	}
+}
+
+func place(id, name string) petri.Place {
+	return petri.Place{ID: id, Name: name, Pos: petri.Pos{Line: 3}}
+}
+
+func TestUnion(t *testing.T) {
+	var u union
+	first := &petri.Net{ID: "n", Name: "old", Places: []petri.Place{place("p", "P"), place("q", "Q")},
+		Transitions: []petri.Transition{{ID: "t"}},
+		Arcs:        []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 1}, {ID: "b", Source: "t", Target: "q", Weight: 1}}}
+	c := u.add(first)
+	def := u.def
+	if !c.same || len(def.Places) != 2 {
+		t.Fatalf("%+v", c)
+	}
+
+	t.Run("the same definition again changes nothing", func(t *testing.T) {
+		again := *first
+		again.File, again.Pos = "other.pnml", petri.Pos{Line: 9}
+		if c := u.add(&again); !c.same || u.def != def {
+			t.Error("another pointer")
+		}
+	})
+	t.Run("rows append, and the newest names win", func(t *testing.T) {
+		second := &petri.Net{ID: "n", Name: "new", Places: []petri.Place{place("r", "R"), place("p", "P2")},
+			Transitions: []petri.Transition{{ID: "t"}}, Arcs: []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 7}}}
+		c := u.add(second)
+		if d := cmp.Diff([]int32{2, 0}, c.places); d != "" || c.same {
+			t.Error(d)
+		}
+		var names []string
+		for _, p := range u.def.Places {
+			names = append(names, p.Name)
+		}
+		if d := cmp.Diff([]string{"P2", "Q", "R"}, names); d != "" || u.def.Name != "new" {
+			t.Errorf("%s %s", u.def.Name, d)
+		}
+		// The arc to q, which the new definition does not have, stays.
+		want := []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 7}, {ID: "b", Source: "t", Target: "q", Weight: 1}}
+		if d := cmp.Diff(want, u.def.Arcs); d != "" {
+			t.Error(d)
+		}
+		if len(def.Places) != 2 || def.Places[0].Name != "P" {
+			t.Error("the former definition was changed")
+		}
+	})
+}

@@ -24,6 +24,7 @@ type scrape struct {
 
 	*netSeries // of the net that is read; nil for the sidecar's families
 	typ        Type
+	since      *timestamppb.Timestamp // created timestamp of counters; nil if unknown
 	out        *series
 }
 
@@ -54,16 +55,14 @@ func (s *scrape) put(value float64, labels ...*dto.LabelPair) {
 		return
 	}
 	*m.Counter.Value = value
-	if s.netSeries != nil && s.net != nil {
-		m.Counter.CreatedTimestamp = s.created
-	}
+	m.Counter.CreatedTimestamp = s.since
 }
 
 // putHistogram adds a series of a histogram family.
 func (s *scrape) putHistogram(h *stats.Histogram, labels ...*dto.LabelPair) {
 	m := s.next(labels)
 	fillHistogram(m.Histogram, h)
-	m.Histogram.CreatedTimestamp = s.created
+	m.Histogram.CreatedTimestamp = s.since
 }
 
 // next is the series to write, with its labels.
@@ -106,7 +105,10 @@ func newMetric(typ Type) *dto.Metric {
 // last reading stay as they are if nothing of them can have changed.
 func (s *scrape) readFamily(f *Family, out *series) []*dto.Metric {
 	if s.netSeries == nil || f.ages || s.netSeries.view != s.view {
-		s.typ, s.out, out.n = f.Type, out, 0
+		s.typ, s.since, s.out, out.n = f.Type, nil, out, 0
+		if f.scope == ofRows {
+			s.since = s.created
+		}
 		f.read(s)
 	}
 	return out.kept[:out.n]

@@ -219,11 +219,11 @@ func getBulk(dst, name []byte, repetitions int) []byte {
 	pdu = appendInteger(pdu, tagInteger, 0)
 	pdu = appendInteger(pdu, tagInteger, int64(repetitions))
 	binding := append(append([]byte{}, name...), byte(smi.TypeNull), 0)
-	pdu = appendOctets(pdu, tagSequence, string(appendOctets(nil, tagSequence, string(binding))))
+	pdu = appendOctets(pdu, tagSequence, appendOctets(nil, tagSequence, binding))
 	message := appendInteger(nil, tagInteger, version2c)
 	message = appendOctets(message, tagOctetString, "public")
-	message = appendOctets(message, tagGetBulk, string(pdu))
-	return appendOctets(dst[:0], tagSequence, string(message))
+	message = appendOctets(message, tagGetBulk, pdu)
+	return appendOctets(dst[:0], tagSequence, message)
 }
 
 // skim counts the variables of an answer and gives the last name as it is

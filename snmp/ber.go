@@ -189,7 +189,7 @@ func appendUnsigned(dst []byte, tag byte, v uint64) []byte {
 }
 
 // appendOctets encodes octets.
-func appendOctets(dst []byte, tag byte, octets string) []byte {
+func appendOctets[T string | []byte](dst []byte, tag byte, octets T) []byte {
 	at := len(dst) + 1
 	dst = append(append(dst, tag, 0), octets...)
 	return setLength(dst, at)

@@ -15,16 +15,15 @@ const (
 	noReason       Reason = iota
 	Malformed             // no message of SNMP
 	OtherVersion          // SNMPv1, SNMPv3, or none there is
-	WrongCommunity        //
+	WrongCommunity        // a password that is not ours
 	NotRequest            // a response, a notification or a report
-	NoRoom                // not even tooBig fits the message size
 	SendFailed            // the socket refused the answer
 	numReasons
 )
 
 // String is the reason as a label of a metric.
 func (r Reason) String() string {
-	return [...]string{"", "malformed", "version", "community", "not_request", "no_room", "send"}[r]
+	return [...]string{"", "malformed", "version", "community", "not_request", "send"}[r]
 }
 
 // operation is what a request asked for, as a row of counters.

@@ -48,9 +48,6 @@ func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]
 		x.counters.requests[opSet].Add(1)
 		out = x.set()
 	}
-	if out == nil {
-		return nil, NoRoom, nil
-	}
 	x.counters.variables.Add(uint64(x.response.variables))
 	return out, noReason, nil
 }

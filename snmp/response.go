@@ -35,7 +35,7 @@ type response struct {
 func (p *response) begin(q *request, s status, index int) {
 	b := append(p.buf[:0], tagSequence, 0x82, 0, 0)
 	b = appendInteger(b, tagInteger, version2c)
-	b = appendOctets(b, tagOctetString, string(q.community))
+	b = appendOctets(b, tagOctetString, q.community)
 	b = append(b, tagResponse, 0x82, 0, 0)
 	p.pdu = len(b)
 	b = appendInteger(b, tagInteger, int64(q.id))
@@ -71,11 +71,9 @@ func (p *response) add(name smi.OID, value smi.Value) outcome {
 	return added
 }
 
-// finish fills in the lengths. It gives nil if the message is too large even so.
+// finish fills in the lengths. A message without variables always fits: with
+// the longest community it is shorter than MinMessage.
 func (p *response) finish() []byte {
-	if len(p.buf) > p.limit {
-		return nil
-	}
 	binary.BigEndian.PutUint16(p.buf[2:], uint16(len(p.buf)-4))
 	binary.BigEndian.PutUint16(p.buf[p.pdu-2:], uint16(len(p.buf)-p.pdu))
 	binary.BigEndian.PutUint16(p.buf[p.list-2:], uint16(len(p.buf)-p.list))

@@ -55,7 +55,7 @@ func TestProtobufHasNativeBucketsAndCreatedTimestamps(t *testing.T) {
 	if h.GetSampleCount() != 7 || len(h.GetBucket()) != numBounds || h.GetSchema() != 3 || nativeCount(h, math.Inf(1)) != 7 {
 		t.Errorf("dwell %v", h)
 	}
-	since := int64(rich().Nets[1].Since)
+	since := rich().Nets[1].Since
 	for name, created := range map[string]interface{ GetSeconds() int64 }{
 		"histogram": h.GetCreatedTimestamp(),
 		"counter":   families["petrinet_transition_firings_total"].Metric[1].GetCounter().GetCreatedTimestamp(),

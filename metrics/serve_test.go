@@ -86,7 +86,7 @@ func TestServeUntilTheContextEnds(t *testing.T) {
 
 func TestARequestUnderWayIsFinished(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	address, stop := serving(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address, stop := serving(t, "", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		entered <- struct{}{}
 		<-leave
 		fmt.Fprint(w, "complete")

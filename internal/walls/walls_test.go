@@ -34,7 +34,7 @@ var rooms = map[string]room{
 	"game":              {imports: []string{"petri", "stats"}, pure: true},
 	"telemetry/wire":    {},
 	"telemetry":         {imports: []string{"petri", "stats", "telemetry/wire"}},
-	"engine":            {imports: []string{"game", "petri", "petri/pnml", "stats", "telemetry"}},
+	"engine":            {imports: []string{"game", "internal/yamlfile", "petri", "petri/pnml", "stats", "telemetry"}},
 	"collector":         {imports: []string{"petri", "petri/pnml", "stats", "telemetry"}},
 	"smi":               {pure: true},
 	"mib":               {imports: []string{"collector", "petri", "smi", "stats"}},
@@ -44,6 +44,9 @@ var rooms = map[string]room{
 	"metrics":           {imports: []string{"collector", "petri", "stats"}},
 	"examples":          {},
 	"internal/walls":    {},
+	"internal/yamlfile": {imports: []string{"petri"}},
+	"mibs":              {},
+	"e2e":               {},
 	"internal/snmptest": {imports: []string{"smi"}},
 	"cmd/pnagent":       {imports: []string{"*"}},
 }

@@ -14,12 +14,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/petri"
 )
 
 // Exit codes.
@@ -74,7 +76,8 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
-		kong.Vars{"oid_root": mib.DefaultRoot},
+		vars(),
+		kong.Configuration(loadConfig),
 	)
 	if err != nil {
 		fmt.Fprintln(s.err, "pnagent:", err)
@@ -87,20 +90,37 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	if exited { // help was asked for
 		return code
 	}
+	if fault := (*petri.Fault)(nil); errors.As(err, &fault) { // in the configuration file
+		return report(s, err)
+	}
 	if err != nil {
 		fmt.Fprintf(s.err, "pnagent: %s; see pnagent --help\n", err)
 		return exitUsage
 	}
 	if err := k.Run(newLogger(s.err, c.LogLevel, c.LogFormat)); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			fmt.Fprintln(s.err, "pnagent:", line)
-		}
-		if errors.As(err, &usageError{}) {
-			return exitUsage
-		}
-		return exitFailed
+		return report(s, err)
 	}
 	return exitDone
+}
+
+func vars() kong.Vars {
+	return kong.Vars{"oid_root": mib.DefaultRoot, "agentx_priority": strconv.Itoa(defaultAgentXPriority)}
+}
+
+// newParser returns a parser of one command's flags alone.
+func newParser(command any) (*kong.Kong, error) {
+	return kong.New(command, vars(), kong.Configuration(loadConfig), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))
+}
+
+// report writes an error, one line each, and returns the exit code.
+func report(s streams, err error) int {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintln(s.err, "pnagent:", line)
+	}
+	if errors.As(err, &usageError{}) {
+		return exitUsage
+	}
+	return exitFailed
 }
 
 func newLogger(w io.Writer, level, format string) *slog.Logger {

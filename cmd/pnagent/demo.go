@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"text/template"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/examples"
+	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/mibs"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+type demoCmd struct {
+	For       time.Duration `placeholder:"60s" help:"Stop after this time. Default: when interrupted."`
+	Instances int           `default:"50" help:"Instances of each net at each of the two sources."`
+	HTTP      string        `name:"http" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
+	SNMP      string        `name:"snmp" default:"127.0.0.1:1161" help:"UDP address of the built-in SNMP responder."`
+	NATS      string        `name:"nats" default:"127.0.0.1:0" help:"TCP address of the embedded NATS server; port 0 takes a free one."`
+	AgentX    string        `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through too: unix:/path or tcp:host:port."`
+	sidecarFlags
+}
+
+// demoSources are the names of the two engines.
+var demoSources = []string{"berlin", "osaka"}
+
+// Run runs everything until ctx ends or the time is up.
+func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	if c.For > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, c.For)
+		defer stop()
+	}
+	ns, err := startNATS(c.NATS)
+	if err != nil {
+		return err
+	}
+	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
+	dir, err := os.MkdirTemp("", "pnagent-demo-")
+	if err != nil {
+		return fmt.Errorf("making a directory for the demo: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	side, err := c.sidecar(ns, dir, log)
+	if err != nil {
+		return err
+	}
+	defer side.cfg.conn.Close()
+	if err := c.welcome(s, side, ns); err != nil {
+		return err
+	}
+	notify(log, notifyReady)
+	defer notify(log, notifyStopping)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return side.run(ctx) })
+	for _, source := range demoSources {
+		g.Go(func() error { return c.engine(ctx, source, ns, side.cfg.nets, log) })
+	}
+	return g.Wait()
+}
+
+// startNATS starts an embedded server for this process and whoever wants to
+// listen in from this machine.
+func startNATS(address string) (*server.Server, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--nats: %w", err)}
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--nats: port %q; expected a number", port)}
+	}
+	o := &server.Options{ServerName: "pnagent-demo", Host: host, Port: int(n), NoSigs: true, NoLog: true}
+	if n == 0 {
+		o.Port = server.RANDOM_PORT
+	}
+	ns, err := server.NewServer(o)
+	if err != nil {
+		return nil, fmt.Errorf("starting NATS: %w", err)
+	}
+	go ns.Start()
+	if !ns.ReadyForConnections(10 * time.Second) {
+		ns.Shutdown()
+		return nil, fmt.Errorf("starting NATS at %s: not ready for connections; is the address in use?", address)
+	}
+	return ns, nil
+}
+
+// exampleNets reads the nets that are built in.
+func exampleNets() ([]*petri.Net, error) {
+	var nets []*petri.Net
+	files, err := fs.Glob(examples.Files, "*.pnml")
+	for _, name := range files {
+		text, rerr := examples.Files.ReadFile(name)
+		f, perr := pnml.Read(bytes.NewReader(text), name, pnml.DefaultLimits())
+		if err := errors.Join(rerr, perr); err != nil {
+			return nil, err
+		}
+		nets = append(nets, f.Nets...)
+	}
+	return nets, err
+}
+
+// sidecar makes the demo's sidecar. Its numbers are those of the committed
+// modules, so that mibs/ can be used with it.
+func (c *demoCmd) sidecar(ns *server.Server, dir string, log *slog.Logger) (*sidecar, error) {
+	cfg, err := c.config(log)
+	if err != nil {
+		return nil, err
+	}
+	cfg.lockPath = filepath.Join(dir, mib.LockFile)
+	if err := os.WriteFile(cfg.lockPath, mibs.Lock, 0o600); err != nil {
+		return nil, fmt.Errorf("laying out the demo: %w", err)
+	}
+	if cfg.nets, err = exampleNets(); err != nil {
+		return nil, err
+	}
+	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web, cfg.limits = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP, pnml.DefaultLimits()
+	if cfg.conn, err = nats.Connect("", nats.InProcessServer(ns), nats.Name("pnagent demo")); err != nil {
+		return nil, fmt.Errorf("connecting to the embedded NATS: %w", err)
+	}
+	side, err := newSidecar(cfg)
+	if err != nil {
+		cfg.conn.Close()
+	}
+	return side, err
+}
+
+// engine runs one source until ctx ends.
+func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, nets []*petri.Net, log *slog.Logger) error {
+	text, err := examples.Files.ReadFile("bindings.yaml")
+	if err != nil {
+		return err
+	}
+	b, err := engine.ReadBindings(bytes.NewReader(text), "bindings.yaml")
+	if err != nil {
+		return err
+	}
+	var tables []*petri.Tables
+	for _, n := range nets {
+		t, err := petri.Compile(n)
+		if err != nil {
+			return err
+		}
+		tables = append(tables, t)
+	}
+	bound, err := bindAll(tables, b)
+	if err != nil {
+		return err
+	}
+	e, err := engine.New(engine.Config{Source: source, Nets: bound, Instances: c.Instances, Workers: 1, Seed: uint64(time.Now().UnixNano())})
+	if err != nil {
+		return usageError{err}
+	}
+	nc, err := nats.Connect("", nats.InProcessServer(ns), nats.Name("pnagent engine "+source))
+	if err != nil {
+		return fmt.Errorf("connecting %s to the embedded NATS: %w", source, err)
+	}
+	defer nc.Close()
+	end, err := engine.Serve(e, nc, telemetry.Subjects{}, 0, log)
+	if err != nil {
+		return err
+	}
+	e.Run(ctx)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	return end(last)
+}
+
+var welcomeText = template.Must(template.New("welcome").Parse(`pnagent demo: two engines ({{range $i, $s := .Sources}}{{if $i}}, {{end}}{{$s}}{{end}}), {{.Instances}} instances of {{len .Nets}} nets each.
+
+What to look at:
+  metrics   curl -s http://{{.Web}}/metrics | grep oldest_token_age
+  view      curl -s http://{{.Web}}/api/v1/view
+  SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
+  names     MIBDIRS=+mibs snmptable -v2c -c public -m +PETRINET-MIB {{.SNMP}} PETRINET-MIB::pnPlaceTable
+  snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
+
+What gets stuck: payments nobody can book (order-fulfilment, paymentUnclear), jobs behind a failed
+backup (backup-window, queued and failed), crates without labels (packaging-line, crates).
+Let one go on by hand:
+  nats --server {{.NATS}} req petrinet.v1.fire.backup-window.{{index .Sources 0}} '{"instance":0,"transition":"release"}'
+
+{{if .For}}Stops after {{.For}}.{{else}}Ctrl-C stops it.{{end}}
+`))
+
+func (c *demoCmd) welcome(s streams, side *sidecar, ns *server.Server) error {
+	return welcomeText.Execute(s.out, map[string]any{
+		"Sources": demoSources, "Instances": c.Instances, "Nets": side.cfg.nets, "Web": side.webAddress(), "SNMP": side.snmpAddress(),
+		"Root": side.cfg.root.String(), "NATS": ns.ClientURL(), "For": c.For,
+	})
+}

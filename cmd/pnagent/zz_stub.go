@@ -1,3 +1,0 @@
-package main
-type demoCmd struct{}
-type checkConfigCmd struct{}

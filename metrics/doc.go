@@ -26,12 +26,12 @@
 // line for each, in protobuf a field, in the classic text format nothing.
 //
 // A histogram has Prometheus' native buckets, for protobuf, and classic ones
-// for text. The classic bounds are powers of four seconds, which are bounds of
-// the native buckets too, so both count the same durations exactly.
+// for text. The classic bounds are powers of four, in seconds, which are bounds
+// of the native buckets too, so both count the same durations exactly.
 //
-// A net that would take more series than [Config].SeriesBudget loses whole
-// families, from the end of the list: a family of which only some places are
-// shown would add up to a wrong sum. A classic histogram counts as its
+// The series budget of a net, [Config].SeriesBudget, is spent along the list. A
+// family that no longer fits is left out as a whole, since with only some of
+// its places it would add up to a wrong sum. A histogram counts as its classic
 // buckets, sum and count. What was left out is in pnagent_series_dropped_total.
 //
 // # Serving

@@ -7,22 +7,22 @@ import (
 	"sync/atomic"
 )
 
-// Reason says why a packet got no answer.
-type Reason uint8
+// reason says why a packet got no answer.
+type reason uint8
 
 // The reasons, in the order in which a packet is looked at.
 const (
-	noReason       Reason = iota
-	Malformed             // no message of SNMP
-	OtherVersion          // SNMPv1, SNMPv3, or none there is
-	WrongCommunity        // a password that is not ours
-	NotRequest            // a response, a notification or a report
-	SendFailed            // the socket refused the answer
+	noReason       reason = iota
+	malformed             // no message of SNMP
+	otherVersion          // SNMPv1, SNMPv3, or none there is
+	wrongCommunity        // a password that is not ours
+	notRequest            // a response, a notification or a report
+	sendFailed            // the socket refused the answer
 	numReasons
 )
 
 // String is the reason as a label of a metric.
-func (r Reason) String() string {
+func (r reason) String() string {
 	return [...]string{"", "malformed", "version", "community", "not_request", "send"}[r]
 }
 
@@ -63,8 +63,8 @@ func (c *Counters) Requests() iter.Seq2[string, uint64] {
 // Dropped gives every reason with how many packets got no answer for it.
 func (c *Counters) Dropped() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
-		for reason := noReason + 1; reason < numReasons; reason++ {
-			if !yield(reason.String(), c.dropped[reason].Load()) {
+		for r := noReason + 1; r < numReasons; r++ {
+			if !yield(r.String(), c.dropped[r].Load()) {
 				return
 			}
 		}

@@ -25,10 +25,10 @@ func (r *Responder) newExchange() *exchange {
 
 // answer gives the message to send back, good until the next call. If there is
 // none it gives the reason, and what is wrong with a malformed packet.
-func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]byte, Reason, error) {
-	reason, err := x.request.decode(packet, &x.community)
-	if reason != noReason {
-		return nil, reason, err
+func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]byte, reason, error) {
+	why, err := x.request.decode(packet, &x.community)
+	if why != noReason {
+		return nil, why, err
 	}
 	view := mibView{system: x.system, uptime: timeTicks(now.Sub(x.start)), table: x.cfg.Table()}
 	var out []byte

@@ -236,34 +236,34 @@ func TestSilenceIsCountedByItsReason(t *testing.T) {
 	for _, c := range []struct {
 		rule   string
 		packet []byte
-		want   Reason
+		want   reason
 	}{
-		{"SNMPv1", version(gosnmp.Version1), OtherVersion},
-		{"SNMPv3", v3, OtherVersion},
-		{"another community", community("private"), WrongCommunity},
-		{"no community", community(""), WrongCommunity},
-		{"the community and more", community("public "), WrongCommunity},
-		{"a response", retagged(0xa2), NotRequest},
-		{"a v1 trap", retagged(0xa4), NotRequest},
-		{"an inform", retagged(0xa6), NotRequest},
-		{"a trap", retagged(0xa7), NotRequest},
-		{"a report", retagged(0xa8), NotRequest},
-		{"a PDU that there is not", retagged(0xa9), Malformed},
-		{"nothing", nil, Malformed},
-		{"text", []byte("GET / HTTP/1.1\r\n\r\n"), Malformed},
-		{"half a message", get[:len(get)/2], Malformed},
-		{"a message and more", append(append([]byte(nil), get...), 0), Malformed},
-		{"an integer without octets", append(append([]byte(nil), get[:len(get)-2]...), 0x02, 0), Malformed},
-		{"a length without end", []byte{0x30, 0x80, 0x02, 0x01, 0x01, 0, 0}, Malformed},
-		{"a length of 4 GiB", []byte{0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 0}, Malformed},
-		{"a length of five octets", []byte{0x30, 0x85, 0, 0, 0, 0, 1, 0}, Malformed},
+		{"SNMPv1", version(gosnmp.Version1), otherVersion},
+		{"SNMPv3", v3, otherVersion},
+		{"another community", community("private"), wrongCommunity},
+		{"no community", community(""), wrongCommunity},
+		{"the community and more", community("public "), wrongCommunity},
+		{"a response", retagged(0xa2), notRequest},
+		{"a v1 trap", retagged(0xa4), notRequest},
+		{"an inform", retagged(0xa6), notRequest},
+		{"a trap", retagged(0xa7), notRequest},
+		{"a report", retagged(0xa8), notRequest},
+		{"a PDU that there is not", retagged(0xa9), malformed},
+		{"nothing", nil, malformed},
+		{"text", []byte("GET / HTTP/1.1\r\n\r\n"), malformed},
+		{"half a message", get[:len(get)/2], malformed},
+		{"a message and more", append(append([]byte(nil), get...), 0), malformed},
+		{"an integer without octets", append(append([]byte(nil), get[:len(get)-2]...), 0x02, 0), malformed},
+		{"a length without end", []byte{0x30, 0x80, 0x02, 0x01, 0x01, 0, 0}, malformed},
+		{"a length of 4 GiB", []byte{0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 0}, malformed},
+		{"a length of five octets", []byte{0x30, 0x85, 0, 0, 0, 0, 1, 0}, malformed},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			out, reason, err := newResponder(t, everyType(t), nil).newExchange().answer(c.packet, requester, start)
 			if out != nil || reason != c.want {
 				t.Errorf("answered % x, reason %v (%v), want %v", out, reason, err, c.want)
 			}
-			if (err != nil) != (reason == Malformed) {
+			if (err != nil) != (reason == malformed) {
 				t.Errorf("reason %v with error %v", reason, err)
 			}
 		})

@@ -40,48 +40,48 @@ func (q *request) name(i int) smi.OID {
 // decode reads a message for the community with the given hash. It gives the
 // reason why there shall be no answer, noReason if there shall be one, and for
 // a malformed message what is wrong with it.
-func (q *request) decode(packet []byte, community *[sha256.Size]byte) (Reason, error) {
+func (q *request) decode(packet []byte, community *[sha256.Size]byte) (reason, error) {
 	r := reader{packet}
 	message, err := r.expect(tagSequence)
 	if err == nil {
 		err = r.end()
 	}
 	if err != nil {
-		return Malformed, err
+		return malformed, err
 	}
 	r = reader{message}
 	version, err := r.integer()
 	if err != nil {
-		return Malformed, err
+		return malformed, err
 	}
 	if version != version2c {
-		return OtherVersion, nil
+		return otherVersion, nil
 	}
 	if q.community, err = r.expect(tagOctetString); err != nil {
-		return Malformed, err
+		return malformed, err
 	}
 	// The hash makes the time of comparing independent of the length, too.
 	if hash := sha256.Sum256(q.community); subtle.ConstantTimeCompare(hash[:], community[:]) != 1 {
-		return WrongCommunity, nil
+		return wrongCommunity, nil
 	}
 	tag, pdu, err := r.element()
 	if err == nil {
 		err = r.end()
 	}
 	if err != nil {
-		return Malformed, err
+		return malformed, err
 	}
 	switch tag {
 	case tagGet, tagGetNext, tagGetBulk, tagSet:
 		q.op = tag
 	default:
 		if tag < tagGet || tag > tagReport {
-			return Malformed, errTag
+			return malformed, errTag
 		}
-		return NotRequest, nil
+		return notRequest, nil
 	}
 	if err := q.decodePDU(pdu); err != nil {
-		return Malformed, err
+		return malformed, err
 	}
 	return noReason, nil
 }

@@ -114,18 +114,18 @@ func (r *Responder) Serve(ctx context.Context, conn *net.UDPConn) error {
 		if err != nil {
 			return fmt.Errorf("read SNMP requests at %v: %w", conn.LocalAddr(), err)
 		}
-		out, reason, err := x.answer(packet[:n], from, r.cfg.Now())
-		if reason == noReason {
+		out, why, err := x.answer(packet[:n], from, r.cfg.Now())
+		if why == noReason {
 			if _, err = conn.WriteToUDPAddrPort(out, from); err == nil {
 				continue
 			}
-			reason = SendFailed
+			why = sendFailed
 		}
-		r.counters.dropped[reason].Add(1)
-		if !logged[reason] { // a flood of packets shall not be a flood of lines
-			logged[reason] = true
+		r.counters.dropped[why].Add(1)
+		if !logged[why] { // a flood of packets shall not be a flood of lines
+			logged[why] = true
 			r.cfg.Log.Warn("SNMP packet without an answer; more for this reason are only counted",
-				"reason", reason.String(), "from", from.String(), "error", err)
+				"reason", why.String(), "from", from.String(), "error", err)
 		}
 	}
 }

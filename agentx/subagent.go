@@ -224,6 +224,9 @@ func (s *Subagent) part(ctx context.Context, session *session, err error) {
 		return
 	default:
 	}
+	if session.id.Load() == noSession {
+		return // there is nothing to close
+	}
 	reason := pdu.ReasonOther
 	switch {
 	case ctx.Err() != nil:

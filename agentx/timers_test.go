@@ -75,7 +75,8 @@ func TestAMasterThatDoesNotAnswerTheOpenIsLeftAfter5Seconds(t *testing.T) {
 		m := f.accept(t)
 		m.read()
 		asked := time.Now()
-		if m.read().Header.Type != pdu.TypeClose || time.Since(asked) != 5*time.Second {
+		m.gone()
+		if time.Since(asked) != 5*time.Second {
 			t.Fatalf("after %v", time.Since(asked))
 		}
 		f.finish(nil)

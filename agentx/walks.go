@@ -76,7 +76,7 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Tabl
 	if earlier := w.continuedBy(now, start); earlier != nil {
 		earlier.continued = true
 		fresh.table, fresh.taken = earlier.table, earlier.taken
-	} else if other := w.underWay(now); other != nil && len(start) > 0 {
+	} else if other := w.underWay(now, start); other != nil {
 		fresh.table, fresh.taken = other.table, other.taken
 	} else {
 		fresh.table = w.newest(now)
@@ -127,21 +127,27 @@ func (w *walks) find(now time.Time, transaction uint32) *pin {
 // walkers at the same name keep their order. Then the newest that ended there,
 // then the newest that passed there.
 func (w *walks) continuedBy(now time.Time, start smi.OID) *pin {
-	var ended, passed *pin
+	if len(start) == 0 {
+		return nil
+	}
 	for i := range maxPins {
 		p := &w.pins[(w.next+i)%maxPins]
-		switch {
-		case p.table == nil || !p.alive(now) || !p.gave(start):
-		case p.at.Compare(start) != 0:
-			passed = p
-		case !p.continued && now.Sub(p.used) <= walkStep:
+		if p.table != nil && !p.continued && p.ended(start) && now.Sub(p.used) <= walkStep && p.alive(now) {
 			return p
-		default:
-			ended = p
 		}
 	}
-	if ended != nil {
-		return ended
+	var passed *pin
+	for i := range maxPins {
+		p := &w.pins[(w.next+maxPins-1-i)%maxPins]
+		if p.table == nil || !p.alive(now) || !p.passed(start) {
+			continue
+		}
+		if p.ended(start) {
+			return p
+		}
+		if passed == nil {
+			passed = p
+		}
 	}
 	return passed
 }
@@ -151,7 +157,10 @@ func (w *walks) continuedBy(now time.Time, start smi.OID) *pin {
 // must be where the other is, and ask before it. When they see the same table
 // that does not matter; and when the other one has a great lead, they do not
 // meet.
-func (w *walks) underWay(now time.Time) *pin {
+func (w *walks) underWay(now time.Time, start smi.OID) *pin {
+	if len(start) == 0 {
+		return nil // a Get is no walk
+	}
 	for i := range maxPins {
 		p := &w.pins[(w.next+maxPins-1-i)%maxPins]
 		if p.table == nil || len(p.at) == 0 || p.over || p.continued || now.Sub(p.used) > walkActive {
@@ -184,9 +193,15 @@ func (p *pin) alive(now time.Time) bool {
 	return now.Sub(p.used) <= walkGap && now.Sub(p.taken) <= walkMax
 }
 
-// gave tells whether name is among the answers of the transaction: a manager
-// goes on at the last of them, or, where its message was too small for all, at
-// an earlier one.
-func (p *pin) gave(name smi.OID) bool {
+// ended tells whether name is the last answer of the transaction. Names of one
+// table differ at their end, if at all.
+func (p *pin) ended(name smi.OID) bool {
+	n := len(p.at)
+	return n > 0 && n == len(name) && p.at[n-1] == name[n-1] && slices.Equal(p.at, name)
+}
+
+// passed tells whether name is among the answers of the transaction: a manager
+// whose message was too small for all goes on before the last.
+func (p *pin) passed(name smi.OID) bool {
 	return len(p.at) > 0 && name.Compare(p.at) <= 0 && name.Compare(p.from) > 0
 }

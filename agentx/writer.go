@@ -4,6 +4,7 @@ package agentx
 
 import (
 	"net"
+	"sync"
 	"time"
 )
 
@@ -17,16 +18,28 @@ const (
 	keepBuffer = 8 << 10
 )
 
-// writer writes frames to a connection from a goroutine of its own, one Write
-// for each, so that nobody else ever waits for the master to read.
+// writer writes frames to a connection so that nobody ever waits for the
+// master to read. A frame goes out at once where the connection takes it, in
+// one Write; that is the case but for a master that is in trouble, and saves
+// waking a goroutine for every variable of a walk. What the connection does
+// not take is queued for a goroutine, and so is everything after it.
 type writer struct {
-	conn  net.Conn
-	queue chan []byte
-	free  chan []byte // buffers to use again
+	conn   net.Conn
+	direct *directWriter // nil where the connection can only be waited for
+	free   chan []byte   // buffers to use again
+
+	mu      sync.Mutex
+	waiting int         // frames in queue, and the one being written by run
+	queue   chan []byte // never blocks: waiting is at most its capacity
 }
 
 func newWriter(conn net.Conn) *writer {
-	return &writer{conn: conn, queue: make(chan []byte, maxQueue), free: make(chan []byte, maxQueue)}
+	return &writer{
+		conn:   conn,
+		direct: newDirectWriter(conn),
+		queue:  make(chan []byte, maxQueue),
+		free:   make(chan []byte, maxQueue),
+	}
 }
 
 // buffer gives an empty buffer for a frame.
@@ -39,36 +52,63 @@ func (w *writer) buffer() []byte {
 	}
 }
 
-// send queues a frame; false when the queue is full. The frame belongs to the
-// writer from then on.
-func (w *writer) send(frame []byte) bool {
+// recycle takes a buffer back.
+func (w *writer) recycle(buf []byte) {
+	if cap(buf) > keepBuffer {
+		return
+	}
 	select {
-	case w.queue <- frame:
-		return true
+	case w.free <- buf:
 	default:
-		return false
 	}
 }
 
-// run writes until done is closed or a Write fails.
+// send writes or queues a frame; false when the queue is full. The frame
+// belongs to the writer from then on. A connection that fails is found out by
+// run, or by whoever reads from it.
+func (w *writer) send(frame []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting == maxQueue {
+		return false
+	}
+	rest := frame
+	if w.waiting == 0 && w.direct != nil {
+		if rest = frame[w.direct.try(frame):]; len(rest) == 0 {
+			w.recycle(frame)
+			return true
+		}
+	}
+	w.waiting++
+	w.queue <- rest
+	return true
+}
+
+// run writes what is queued, until done is closed or a Write fails.
 func (w *writer) run(done <-chan struct{}) error {
 	for {
 		select {
 		case <-done:
 			return nil
 		case frame := <-w.queue:
-			if err := w.conn.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+			if err := w.write(frame); err != nil {
 				return err
 			}
-			if _, err := w.conn.Write(frame); err != nil {
-				return err
-			}
-			if cap(frame) <= keepBuffer {
-				select {
-				case w.free <- frame:
-				default:
-				}
-			}
+			w.recycle(frame)
+			w.mu.Lock()
+			w.waiting--
+			w.mu.Unlock()
 		}
 	}
+}
+
+// write waits for the connection to take frame.
+func (w *writer) write(frame []byte) error {
+	if err := w.conn.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+		return err
+	}
+	if _, err := w.conn.Write(frame); err != nil {
+		return err
+	}
+	return w.conn.SetWriteDeadline(time.Time{}) // it would hold for direct writes too
 }

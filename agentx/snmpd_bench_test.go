@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package agentx_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/agentx/pdu"
+	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/smi"
+)
+
+const benchColumns = 8
+
+// benchTable has eight columns.
+func benchTable(tb testing.TB, variables int) *smi.Table {
+	tb.Helper()
+	var names, objects []smi.OID
+	for column := range uint32(benchColumns) {
+		objects = append(objects, playpen.Append(1, 1, column+1))
+		for row := range uint32(variables / benchColumns) {
+			names = append(names, playpen.Append(1, 1, column+1, 1, row+1))
+		}
+	}
+	layout, err := smi.NewLayout(names, objects)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	values := make([]smi.Value, len(names))
+	for i := range values {
+		values[i] = smi.Counter64(1<<40 + uint64(i))
+	}
+	return smi.NewTable(layout, values)
+}
+
+// BenchmarkWalkThroughSnmpd walks through a real snmpd by snmpbulkwalk -Cr50.
+// The base is an empty handler: a loop that reads a GetNext, adds one to the
+// name, and writes it back with a constant, without a table, a queue or a
+// second goroutine. Both take turns in the same run; ratio is what the
+// subagent reaches of the base's variables a second. cpu-us/variable is what
+// this process used, for the subagent and the base.
+func BenchmarkWalkThroughSnmpd(b *testing.B) {
+	for _, variables := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("variables=%d", variables), func(b *testing.B) {
+			table := benchTable(b, variables)
+			ours, base := snmptest.Start(b, snmptest.Config{}), snmptest.Start(b, snmptest.Config{})
+			up(b, serve(b, agentx.Config{Addr: ours.AgentX, Tables: func() *smi.Table { return table }}))
+			emptyHandler(b, base, table.At(0).Name, table.Len())
+			var oursTook, baseTook, oursCPU, baseCPU time.Duration
+			walked := 0
+			for b.Loop() {
+				took, cpu := timeWalk(b, ours, table.Len())
+				oursTook, oursCPU = oursTook+took, oursCPU+cpu
+				took, cpu = timeWalk(b, base, table.Len())
+				baseTook, baseCPU = baseTook+took, baseCPU+cpu
+				walked += table.Len()
+			}
+			b.ReportMetric(float64(walked)/oursTook.Seconds(), "variables/s")
+			b.ReportMetric(float64(walked)/baseTook.Seconds(), "base-variables/s")
+			b.ReportMetric(baseTook.Seconds()/oursTook.Seconds(), "ratio")
+			b.ReportMetric(float64(oursCPU.Microseconds())/float64(walked), "cpu-us/variable")
+			b.ReportMetric(float64(baseCPU.Microseconds())/float64(walked), "base-cpu-us/variable")
+		})
+	}
+}
+
+// timeWalk is one walk: how long it took, and what it cost this process.
+func timeWalk(b *testing.B, snmpd *snmptest.Snmpd, want int) (took, cpu time.Duration) {
+	b.Helper()
+	runtime.GC() // the last walk's output is not to be this one's cost
+	before, began := cpuTime(b), time.Now()
+	out, err := snmpd.Run(b.Context(), "snmpbulkwalk", []string{"-Cr50", "-Oq"}, playpen.Append(1).String())
+	took, cpu = time.Since(began), cpuTime(b)-before
+	if err != nil {
+		b.Fatal(err)
+	}
+	if got := strings.Count(out, "\n"); got != want {
+		b.Fatalf("%d variables, want %d", got, want)
+	}
+	return took, cpu
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// emptyHandler registers the playpen's first subtree and answers every
+// GetNext below it, n variables in eight columns from first on.
+func emptyHandler(b *testing.B, snmpd *snmptest.Snmpd, first smi.OID, n int) {
+	b.Helper()
+	conn, err := net.Dial("unix", strings.TrimPrefix(snmpd.AgentX, "unix:"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := &emptyLoop{in: bufio.NewReader(conn), conn: conn, first: first, rows: uint32(n / benchColumns)}
+	if err := h.open(); err != nil {
+		b.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for h.step() == nil { // until the connection is closed
+		}
+	}()
+	b.Cleanup(func() {
+		conn.Close()
+		<-ended
+	})
+}
+
+type emptyLoop struct {
+	in       *bufio.Reader
+	conn     net.Conn
+	first    smi.OID
+	rows     uint32
+	payload  []byte
+	out      []byte
+	response pdu.Response
+}
+
+func (e *emptyLoop) open() error {
+	var session uint32
+	for i, body := range []pdu.Body{&pdu.Open{Description: "empty"}, &pdu.Register{Priority: 127, Subtree: playpen.Append(1)}} {
+		frame, err := pdu.Append(nil, pdu.PDU{
+			Header: pdu.Header{Flags: pdu.FlagNetworkByteOrder, Session: session, Packet: uint32(i + 1)}, Body: body,
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := e.conn.Write(frame); err != nil {
+			return err
+		}
+		h, _, err := pdu.ReadFrame(e.in, nil)
+		if err != nil {
+			return err
+		}
+		session = h.Session
+	}
+	return nil
+}
+
+// step answers one GetNext of one range.
+func (e *emptyLoop) step() error {
+	h, payload, err := pdu.ReadFrame(e.in, e.payload)
+	if err != nil {
+		return err
+	}
+	e.payload = payload
+	p, err := pdu.Decode(h, payload)
+	if err != nil {
+		return err
+	}
+	start := p.Body.(*pdu.GetNext).Ranges[0].Start
+	v := smi.Variable{Name: e.first, Value: smi.Counter64(1 << 40)}
+	if start.HasPrefix(e.first[:len(e.first)-3]) {
+		v.Name = start
+		row, column := &start[len(start)-1], &start[len(start)-3]
+		switch {
+		case *row < e.rows:
+			*row++
+		case *column < benchColumns:
+			*row = 1
+			*column++
+		default:
+			v.Value = smi.EndOfMibView()
+		}
+	}
+	e.response.Variables = append(e.response.Variables[:0], v)
+	h.Flags &= pdu.FlagNetworkByteOrder
+	if e.out, err = pdu.Append(e.out[:0], pdu.PDU{Header: h, Body: &e.response}); err != nil {
+		return err
+	}
+	_, err = e.conn.Write(e.out)
+	return err
+}

@@ -3,6 +3,7 @@
 package mib
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -11,25 +12,31 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// benchView is a View of 10,000 places and as many transitions in ten nets.
-func benchView() *collector.View {
+// benchView is a View of ten nets with 10,000 places and some transitions.
+func benchView(transitions int) *collector.View {
 	r := rand.New(rand.NewPCG(1, 1))
 	var nets []*collector.Net
 	for i := range 10 {
-		def := sizedNet(string(rune('a'+i)), 1000, 1000)
+		def := sizedNet(string(rune('a'+i)), 1000, transitions/10)
 		nets = append(nets, netOf(def, randomRows(r, def, stats.AllColumns)))
 	}
 	return viewOf(nets...)
 }
 
-// BenchmarkBuild lays out a View of 10,000 places and 10,000 transitions: a
-// tick with the same rows as before (values), one in which a row of stuckTable
-// came or went (rows), and one with a new definition (nets). The base is the
-// values alone: as many numbers written into fresh memory.
+// BenchmarkBuild lays out a View of 10,000 places, without transitions and with
+// as many: a tick with the same rows as before (values), one in which a row of
+// stuckTable came or went (rows), and one with a new definition (nets). The
+// base is fresh memory filled with as many numbers.
 func BenchmarkBuild(b *testing.B) {
-	root := testRoot(b)
-	view := benchView()
-	builder, err := NewBuilder(root, "", Agent{})
+	for _, transitions := range []int{0, 10_000} {
+		b.Run(fmt.Sprintf("places=10000/transitions=%d", transitions), func(b *testing.B) {
+			benchmarkBuild(b, benchView(transitions))
+		})
+	}
+}
+
+func benchmarkBuild(b *testing.B, view *collector.View) {
+	builder, err := NewBuilder(testRoot(b), "", Agent{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -41,7 +48,7 @@ func BenchmarkBuild(b *testing.B) {
 		return table
 	}
 	n := build(b).Len()
-	b.Run("base=values", func(b *testing.B) {
+	b.Run("base=memory", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			values := make([]smi.Value, n)
@@ -57,12 +64,12 @@ func BenchmarkBuild(b *testing.B) {
 		}
 		b.ReportMetric(float64(n), "variables")
 	})
+	place := &view.Nets[0].Rows.Places[0]
+	stuck := append([]stats.Token{{Instance: "x", Injected: 1}}, place.Stuck...)
 	b.Run("rows", func(b *testing.B) {
 		b.ReportAllocs()
-		place := &view.Nets[0].Rows.Places[0]
-		all := append([]stats.Token{{Instance: "x", Injected: 1}}, place.Stuck...)
 		for i := 0; b.Loop(); i++ {
-			place.Stuck = all[i%2:]
+			place.Stuck = stuck[i%2:]
 			build(b)
 		}
 	})

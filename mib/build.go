@@ -304,11 +304,8 @@ const saveAgain = 60e6
 // cover numbers what the lock does not know: all names of the view where it is
 // new, what is unsaved otherwise. It tells whether the lock was changed.
 func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed bool, err error) {
-	if !fresh && !(n.unsaved && now >= n.retry) {
-		return false, nil
-	}
 	missing := fresh && n.missing(view)
-	if !missing && !n.unsaved {
+	if !missing && !(n.unsaved && now >= n.retry) {
 		return false, nil
 	}
 	if n.path == "" {

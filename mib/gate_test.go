@@ -28,7 +28,7 @@ func testRoot(t testing.TB) smi.OID {
 	return root
 }
 
-func testNow() time.Time { return time.Date(2026, 11, 20, 8, 15, 0, 0, time.UTC) }
+func testNow() time.Time { return time.Date(2025, 6, 1, 8, 15, 0, 0, time.UTC) }
 
 // need skips a test without the tool that it runs.
 func need(t *testing.T, tool string) {

@@ -134,6 +134,7 @@ func (p *lockReader) line(text string, line int) (record, bool) {
 		rec.module = f.checked("a digest", validDigest)
 		rec.id = f.quoted()
 	default:
+		f.read = 0
 		f.fail("%q; expected net, place, transition or revision", cut(rec.kind, 40))
 	}
 	f.end()

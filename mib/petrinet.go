@@ -77,7 +77,7 @@ func notifications() []notification {
 // the content changes.
 func petrinetRevisions() []revision {
 	return []revision{
-		{date: "202611200000Z", digest: "", text: "First version."},
+		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
 	}
 }
 

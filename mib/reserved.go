@@ -11,14 +11,14 @@ const reservedWords = `
 absent access any application augments begin bit bits boolean by choice component components counter32 counter64
 default defined definitions defval description end enumerated enterprise explicit exports external false from group
 gauge32 identifier implicit implied imports includes index integer integer32 ipaddress max min module null object
-objects octet of optional organization opaque present private real reference revision sequence set size status string
+objects octet of optional organization opaque present real reference revision sequence set size status string
 supports syntax tags true timeticks units universal unsigned32 variables variation with
 current deprecated mandatory obsolete counter gauge networkaddress uinteger32 nsapaddress macro read write
 `
 
 // importedNames are defined by the modules that a net's module imports from,
-// directly or not: SNMPv2-SMI, SNMPv2-TC and SNMP-FRAMEWORK-MIB. A tool that
-// loads them beside it would have two of one name.
+// directly or not (SNMPv2-SMI, SNMPv2-TC and SNMP-FRAMEWORK-MIB), or built into
+// libsmi. A tool that loads them beside it would have two of one name.
 const importedNames = `
 iso ccitt jointisoccitt org dod internet directory mgmt transmission experimental private enterprises security snmpv2
 snmpdomains snmpproxys snmpmodules zerodotzero objectname notificationname objectsyntax simplesyntax applicationsyntax
@@ -28,6 +28,7 @@ snmpframeworkmib snmpengineid snmpsecuritymodel snmpmessageprocessingmodel snmps
 snmpframeworkadmin snmpframeworkmibobjects snmpframeworkmibconformance snmpengine snmpengineboots snmpenginetime
 snmpenginemaxmessagesize snmpauthprotocols snmpprivprotocols snmpframeworkmibcompliances snmpframeworkmibgroups
 snmpframeworkmibcompliance snmpenginegroup
+objectidentifier octetstring integer64 unsigned64 float32 float64 float128 enum pointer
 `
 
 // reservedNames are the descriptors that no place, transition or net may get,

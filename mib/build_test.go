@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/sleepinggenius2/gosmi"
+	"github.com/sleepinggenius2/gosmi/types"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/stats"
+)
+
+func newBuilder(t testing.TB, lockPath string) *Builder {
+	t.Helper()
+	b, err := NewBuilder(testRoot(t), lockPath, Agent{Version: "1.2", Name: "north", Started: now0 - 3600e6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func build(t testing.TB, b *Builder, view *collector.View, now int64) *smi.Table {
+	t.Helper()
+	table, err := b.Build(view, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// objectNodes are the scalars and columns of modules by OID.
+func objectNodes(nodes map[string]gosmi.SmiNode) map[string]gosmi.SmiNode {
+	objects := map[string]gosmi.SmiNode{}
+	for _, n := range nodes {
+		if n.Kind == types.NodeScalar || n.Kind == types.NodeColumn {
+			objects[n.RenderNumeric()] = n
+		}
+	}
+	return objects
+}
+
+// instanceOf finds the object that a variable is an instance of.
+func instanceOf(objects map[string]gosmi.SmiNode, name smi.OID) (object gosmi.SmiNode, index smi.OID, ok bool) {
+	for n := len(name) - 1; n > 0; n-- {
+		if object, ok = objects[name[:n].String()]; ok {
+			return object, name[n:], true
+		}
+	}
+	return object, nil, false
+}
+
+// fits tells why a value cannot be one of an object.
+func fits(o gosmi.SmiNode, v smi.Value) error {
+	want := map[types.BaseType]smi.Type{
+		types.BaseTypeInteger32: smi.TypeInteger, types.BaseTypeEnum: smi.TypeInteger, types.BaseTypeUnsigned32: smi.TypeGauge32,
+		types.BaseTypeUnsigned64: smi.TypeCounter64, types.BaseTypeOctetString: smi.TypeOctetString,
+	}[o.SmiType.BaseType]
+	if v.Type != want {
+		return fmt.Errorf("%v for base type %v", v, o.SmiType.BaseType)
+	}
+	if v.Type == smi.TypeOctetString && len(v.Str) > 255 {
+		return fmt.Errorf("%d octets", len(v.Str))
+	}
+	if o.SmiType.Name == "DateAndTime" && len(v.Str) != 8 && len(v.Str) != 11 {
+		return fmt.Errorf("a date of %d octets", len(v.Str))
+	}
+	if o.SmiType.Enum == nil {
+		return nil
+	}
+	for _, e := range o.SmiType.Enum.Values {
+		if e.Value == v.Int() {
+			return nil
+		}
+	}
+	return fmt.Errorf("%v is not in the enumeration", v)
+}
+
+// randomView is a View of three nets, the last with only some columns, and the
+// modules of these nets. The lock knows the places in another order.
+func randomView(t *testing.T, r *rand.Rand) (view *collector.View, dir string) {
+	t.Helper()
+	defs := []*petri.Net{sizedNet("alpha", 12, 9), orderNet(), sizedNet("partial", 5, 5)}
+	reversed := sizedNet("alpha", 12, 9)
+	for i, p := range defs[0].Places {
+		reversed.Places[11-i] = p
+	}
+	dir, _ = generateTo(t, reversed, defs[2], defs[1])
+	view = viewOf(
+		netOf(defs[0], randomRows(r, defs[0], stats.AllColumns)),
+		netOf(defs[1], randomRows(r, defs[1], stats.AllColumns)),
+		netOf(defs[2], randomRows(r, defs[2], stats.ColTokens|stats.ColFirings)))
+	view.Sources = append(view.Sources, collector.Source{Name: strings.Repeat("é", 255), Net: "unheard", State: collector.Undefined})
+	return view, dir
+}
+
+func TestEveryVariableIsAnInstanceOfAnObjectOfTheModules(t *testing.T) {
+	for seed := range uint64(5) {
+		view, dir := randomView(t, rand.New(rand.NewPCG(seed, 1)))
+		nodes := parsed(t, dir, PetrinetModule, "ALPHA-PN-MIB", "ORDER-FULFILMENT-PN-MIB", "PARTIAL-PN-MIB")
+		objects := objectNodes(nodes)
+		table := build(t, newBuilder(t, filepath.Join(dir, LockFile)), view, now0)
+		seen := map[string]int{}
+		for i := range table.Len() {
+			v := table.At(i)
+			o, index, ok := instanceOf(objects, v.Name)
+			switch {
+			case !ok:
+				t.Fatalf("%v is no instance of an object", v)
+			case o.Access != types.AccessReadOnly || o.Status != types.StatusCurrent:
+				t.Errorf("%s has access %v and status %v", o.Name, o.Access, o.Status)
+			case o.Kind == types.NodeScalar && index.String() != "0":
+				t.Errorf("%s has the instance %v", o.Name, index)
+			case o.Kind == types.NodeColumn && len(index) != indexLength(o.Name):
+				t.Errorf("%s has the index %v", o.Name, index)
+			}
+			if err := fits(o, v.Value); err != nil {
+				t.Errorf("%s: %v", o.Name, err)
+			}
+			seen[o.RenderNumeric()]++
+		}
+		everyObjectHasInstances(t, objects, seen)
+	}
+}
+
+// indexLength is the number of index objects of a column of PETRINET-MIB.
+func indexLength(column string) int {
+	for _, tab := range petrinetTables() {
+		for _, o := range tab.columns {
+			if tab.columnPrefix()+o.suffix == column {
+				return len(tab.index)
+			}
+		}
+	}
+	return 0
+}
+
+// All that can be read has instances, but for the alarms, of which there are
+// none, and for what no source of the third net tells.
+func everyObjectHasInstances(t *testing.T, objects map[string]gosmi.SmiNode, seen map[string]int) {
+	t.Helper()
+	told := regexp.MustCompile(`(^partial(NetIndex|NetName|CountedSince)|Tokens|Firings|Rate1|Rate5|Rate15)$`)
+	for oid, o := range objects {
+		want := o.Access == types.AccessReadOnly
+		switch {
+		case o.Kind == types.NodeColumn && strings.HasPrefix(o.Name, "alarm"):
+			want = false
+		case o.GetModule().Name == "PARTIAL-PN-MIB":
+			want = told.MatchString(o.Name)
+		}
+		if (seen[oid] > 0) != want {
+			t.Errorf("%s::%s has %d instances", o.GetModule().Name, o.Name, seen[oid])
+		}
+	}
+}
+
+// get reads a variable by the name that a person would use.
+func get(t *testing.T, table *smi.Table, names map[string]string, name string, index ...uint32) smi.Value {
+	t.Helper()
+	oid, err := smi.ParseOID(names[name])
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return table.Get(oid.Append(index...))
+}
+
+// petrinetOIDs are the scalars and columns of PETRINET-MIB by name.
+func petrinetOIDs(root smi.OID) map[string]string {
+	objects := root.Append(subPetrinet, subObjects)
+	names := map[string]string{}
+	for _, o := range objectsOf(agentScalars()) {
+		names["agent"+o.suffix] = objects.Append(subAgent, o.sub).String()
+	}
+	for _, o := range objectsOf(alarmScalars()) {
+		names["alarm"+o.suffix] = objects.Append(o.sub).String()
+	}
+	for _, tab := range petrinetTables() {
+		for _, o := range tab.columns {
+			names[tab.columnPrefix()+o.suffix] = objects.Append(tab.sub, 1, o.sub).String()
+		}
+	}
+	return names
+}
+
+// orderView is a View of orderNet with numbers that can be told by heart.
+func orderView() *collector.View {
+	def := orderNet()
+	rows := stats.NewRows(3, 2)
+	rows.Columns = stats.AllColumns
+	rows.Net = stats.Net{Created: 100, Finished: 90, Failed: 3, Active: 7, Deadlocked: 1}
+	p := &rows.Places[0]
+	p.Tokens, p.Instances, p.Arrivals, p.Departures = 2, 2, 102, 100
+	p.Oldest, p.LastInjection = now0-3600e6, now0-1800e6
+	p.Injected.Add(now0 - 3600e6)
+	p.Injected.Add(now0 - 1800e6)
+	p.Ages.Add(now0-3600e6, now0, 1)
+	p.Ages.Add(now0-1800e6, now0, 1)
+	for range 100 {
+		p.Dwell.Observe(250_000)
+	}
+	p.Stuck = []stats.Token{{Instance: "order-17", Injected: now0 - 3600e6,
+		Waits: []stats.Wait{{Transition: 0, Reason: stats.ReasonMissing, Place: 2, Count: 2}, {Transition: 1, Reason: stats.ReasonDelayed, Until: now0}}}}
+	rows.Transitions[1] = stats.Transition{Firings: 1 << 40, Failures: 4, Enabled: 2, EnabledSince: now0 - 90e6, LastFiring: now0 - 1e6}
+	rows.Blocks = []stats.Block{{Transition: 0, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 3},
+		{Transition: 0, Place: 2, Reason: stats.ReasonMissing, Instances: 5}}
+	return viewOf(netOf(def, rows))
+}
+
+func TestTheNumbersOfAView(t *testing.T) {
+	table := build(t, newBuilder(t, ""), orderView(), now0+500_000)
+	names := petrinetOIDs(testRoot(t))
+	since := func(micros int64) smi.Value { return (&clock{}).date(micros) }
+	for _, c := range []struct {
+		name  string
+		index []uint32
+		want  smi.Value
+	}{
+		{"agentVersion", []uint32{0}, smi.OctetString("1.2")},
+		{"agentRole", []uint32{0}, smi.Integer(1)},
+		{"agentSourcesUp", []uint32{0}, smi.Gauge32(1)},
+		{"agentMessagesBad", []uint32{0}, smi.Counter64(3)},
+		{"alarmLastChange", []uint32{0}, smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")},
+		{"netName", []uint32{1}, smi.OctetString("orderFulfilment")},
+		{"netLabel", []uint32{1}, smi.OctetString("Order fulfilment")},
+		{"netDigest", []uint32{1}, smi.OctetString("5f1d")},
+		{"netTokens", []uint32{1}, smi.Gauge32(2)},
+		{"netFirings", []uint32{1}, smi.Counter64(1 << 40)},
+		{"netOldestAge", []uint32{1}, smi.Gauge32(3600)},
+		{"netDeadlockedInstances", []uint32{1}, smi.Gauge32(1)},
+		{"netDiscontinuityTime", []uint32{1}, since(now0 - 60e6)},
+		{"placeId", []uint32{1, 2}, smi.OctetString("p2")},
+		{"placeName", []uint32{1, 2}, smi.OctetString("Paid")},
+		{"placeName", []uint32{1, 3}, smi.OctetString("packed")},
+		{"placeTokens", []uint32{1, 1}, smi.Gauge32(2)},
+		{"placeOldestAge", []uint32{1, 1}, smi.Gauge32(3600)},
+		{"placeOldestAge", []uint32{1, 2}, smi.Gauge32(0)},
+		{"placeMeanAge", []uint32{1, 1}, smi.Gauge32(2700)},
+		{"placeOldestSince", []uint32{1, 1}, smi.OctetString("\x07\xea\x0b\x14\x07\x0f\x00\x00+\x00\x00")},
+		{"placeOldestSince", []uint32{1, 2}, smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")},
+		{"placeDepartures", []uint32{1, 1}, smi.Counter64(100)},
+		{"placeDwellP99", []uint32{1, 1}, smi.Gauge32(239)}, // 250 ms within 4.4 %
+		{"placeDwellP99", []uint32{1, 2}, smi.Gauge32(0)},
+		{"placeOlderThan10m", []uint32{1, 1}, smi.Gauge32(2)},
+		{"placeOlderThan6h", []uint32{1, 1}, smi.Gauge32(0)},
+		{"transitionFirings", []uint32{1, 2}, smi.Counter64(1 << 40)},
+		{"transitionEnabledAge", []uint32{1, 2}, smi.Gauge32(90)},
+		{"stuckInstance", []uint32{1, 1, 1}, smi.OctetString("order-17")},
+		{"stuckReason", []uint32{1, 1, 1}, smi.Integer(6)},
+		{"stuckWhy", []uint32{1, 1, 1}, smi.OctetString("Pay: 2 tokens short in packed; ship: delayed until 2026-11-20T08:15:00Z")},
+		{"stuckWhy", []uint32{1, 1, 2}, smi.NoSuchInstance()},
+		{"blockInstances", []uint32{1, 1, 3, 6}, smi.Gauge32(5)},
+		{"blockPlaceId", []uint32{1, 1, 3, 6}, smi.OctetString("packed")},
+		{"blockInstances", []uint32{1, 1, 0, 5}, smi.Gauge32(3)},
+		{"sourceName", []uint32{1}, smi.OctetString("engine-1")},
+		{"sourceNetIndex", []uint32{1}, smi.Gauge32(1)},
+		{"sourceState", []uint32{1}, smi.Integer(1)},
+		{"sourceSilence", []uint32{1}, smi.Gauge32(1)},
+		{"sourceInterval", []uint32{1}, smi.Gauge32(1000)},
+		{"sourceSkew", []uint32{1}, smi.Integer(-20)},
+		{"alarmText", []uint32{1}, smi.NoSuchInstance()},
+	} {
+		if got := get(t, table, names, c.name, c.index...); got != c.want {
+			t.Errorf("%s.%v is %v, want %v", c.name, c.index, got, c.want)
+		}
+	}
+}
+
+// A place's own object shows what its row in placeTable shows.
+func TestBothKindsOfModuleShowTheSameNumbers(t *testing.T) {
+	view := orderView()
+	b := newBuilder(t, "")
+	table := build(t, b, view, now0)
+	names := petrinetOIDs(testRoot(t))
+	net := b.numbers.lock.Net("orderFulfilment")
+	own := lockedOIDs(testRoot(t), net)
+	for _, e := range net.Places() {
+		for _, o := range namedOnly(objectsOf(placeColumns())) {
+			want := get(t, table, names, "place"+o.suffix, net.Number, e.Number)
+			if got := get(t, table, own, net.Module+"::"+e.Descriptor+o.suffix, 0); got != want || got.IsException() {
+				t.Errorf("%s%s is %v, want %v", e.Descriptor, o.suffix, got, want)
+			}
+		}
+	}
+	for _, e := range net.Transitions() {
+		for _, o := range namedOnly(objectsOf(transitionColumns())) {
+			want := get(t, table, names, "transition"+o.suffix, net.Number, e.Number)
+			if got := get(t, table, own, net.Module+"::"+e.Descriptor+o.suffix, 0); got != want || got.IsException() {
+				t.Errorf("%s%s is %v, want %v", e.Descriptor, o.suffix, got, want)
+			}
+		}
+	}
+}
+
+func TestWhatNoSourceTellsIsAbsentNotZero(t *testing.T) {
+	view := orderView()
+	view.Nets[0].Rows.Columns = stats.ColFirings
+	b := newBuilder(t, "")
+	table := build(t, b, view, now0)
+	names := petrinetOIDs(testRoot(t))
+	own := lockedOIDs(testRoot(t), b.numbers.lock.Net("orderFulfilment"))
+	for _, name := range []string{"placeTokens", "placeOldestAge", "placeDwellP50", "placeOlderThan1s"} {
+		if got := get(t, table, names, name, 1, 1); got != smi.NoSuchInstance() {
+			t.Errorf("%s is %v", name, got)
+		}
+	}
+	if got := get(t, table, own, "ORDER-FULFILMENT-PN-MIB::awaitingPaymentTokens", 0); got != smi.NoSuchInstance() {
+		t.Errorf("awaitingPaymentTokens is %v", got)
+	}
+	if got := get(t, table, names, "placeId", 1, 1); got != smi.OctetString("awaitingPayment") {
+		t.Errorf("placeId is %v", got)
+	}
+	if got := table.Get(testRoot(t).Append(1, 99)); got != smi.NoSuchObject() {
+		t.Errorf("an object that is not there is %v", got)
+	}
+}
+
+func TestAgesAreMadeAsOfNow(t *testing.T) {
+	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
+	for _, later := range []int64{0, 1, 59, 3600} {
+		table := build(t, b, view, now0+later*1e6)
+		if got := get(t, table, names, "placeOldestAge", 1, 1); got != smi.Gauge32(uint32(3600+later)) {
+			t.Errorf("%d s later: %v", later, got)
+		}
+	}
+}
+
+// Laying names out is dear; ticks that change only values share a layout.
+func TestTheLayoutChangesOnlyWithTheRows(t *testing.T) {
+	b, view := newBuilder(t, ""), orderView()
+	first := build(t, b, view, now0).Layout()
+	for name, c := range map[string]struct {
+		change func()
+		same   bool
+	}{
+		"a value":      {func() { view.Nets[0].Rows.Places[1].Tokens++ }, true},
+		"a token":      {func() { view.Nets[0].Rows.Places[0].Stuck = nil }, false},
+		"a block":      {func() { view.Nets[0].Rows.Blocks = nil }, false},
+		"a source":     {func() { view.Sources = nil }, false},
+		"columns":      {func() { view.Nets[0].Rows.Columns = stats.ColTokens }, false},
+		"a definition": {func() { def := *view.Nets[0].Def; view.Nets[0].Def = &def }, false},
+		"a net":        {func() { view.Nets = nil }, false},
+	} {
+		view, b = orderView(), newBuilder(t, "")
+		first = build(t, b, view, now0).Layout()
+		c.change()
+		if got := build(t, b, view, now0+1e6).Layout() == first; got != c.same {
+			t.Errorf("%s changes: same layout %v, want %v", name, got, c.same)
+		}
+	}
+}
+
+func TestBeforeTheFirstViewThereAreOnlyScalars(t *testing.T) {
+	table := build(t, newBuilder(t, ""), nil, now0)
+	if want := len(agentScalars()) + len(alarmScalars()); table.Len() != want {
+		t.Errorf("%d variables, want %d", table.Len(), want)
+	}
+}
+
+func TestNetsMetAtRunTimeAreNumberedForGood(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mibs", LockFile)
+	a := build(t, newBuilder(t, path), viewOf(netOf(sizedNet("late", 2, 2), stats.NewRows(2, 2))), now0)
+	view := orderView()
+	view.Nets = append(view.Nets, netOf(sizedNet("late", 2, 2), stats.NewRows(2, 2)))
+	b := build(t, newBuilder(t, path), view, now0)
+	names := petrinetOIDs(testRoot(t))
+	for _, table := range []*smi.Table{a, b} {
+		if got := get(t, table, names, "netName", 1); got != smi.OctetString("late") {
+			t.Errorf("net 1 is %v", got)
+		}
+	}
+	if got := get(t, b, names, "netName", 2); got != smi.OctetString("orderFulfilment") {
+		t.Errorf("net 2 is %v", got)
+	}
+}
+
+func TestALockThatCannotBeSavedIsReportedAndTriedAgain(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mibs", LockFile)
+	b := newBuilder(t, path)
+	if err := os.WriteFile(filepath.Join(dir, "mibs"), nil, 0o600); err != nil { // in the way
+		t.Fatal(err)
+	}
+	names := petrinetOIDs(testRoot(t))
+	table, err := b.Build(orderView(), now0)
+	if err == nil || get(t, table, names, "netName", 1) != smi.OctetString("orderFulfilment") {
+		t.Errorf("error %v, and net 1 is %v", err, get(t, table, names, "netName", 1))
+	}
+	if err := os.Remove(filepath.Join(dir, "mibs")); err != nil {
+		t.Fatal(err)
+	}
+	build(t, b, orderView(), now0+1e6)
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("tried again at once: %v", err)
+	}
+	build(t, b, orderView(), now0+61e6)
+	lock, err := ReadLock(path)
+	if err != nil || lock.Net("orderFulfilment") == nil {
+		t.Errorf("not saved: %v", err)
+	}
+}
+
+// Numbers in use win over a file that says otherwise: OIDs never move.
+func TestNumbersInUseAreNotChangedByTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), LockFile)
+	b := newBuilder(t, path)
+	build(t, b, orderView(), now0)
+	if err := os.WriteFile(path, []byte("net 1 \"other\" OTHER-PN-MIB other\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	view := orderView()
+	view.Nets = append(view.Nets, netOf(sizedNet("late", 2, 2), stats.NewRows(2, 2)))
+	table, err := b.Build(view, now0+1e6)
+	if !errors.Is(err, ErrLock) {
+		t.Errorf("error %v", err)
+	}
+	names := petrinetOIDs(testRoot(t))
+	for number, want := range map[uint32]string{1: "orderFulfilment", 2: "late"} {
+		if got := get(t, table, names, "netName", number); got != smi.OctetString(want) {
+			t.Errorf("net %d is %v, want %s", number, got, want)
+		}
+	}
+}
+
+func TestASourceKeepsItsNumber(t *testing.T) {
+	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
+	source := view.Sources[0]
+	list := func(sources ...string) []string {
+		view.Sources = nil
+		for _, s := range sources {
+			source.Name = s
+			view.Sources = append(view.Sources, source)
+		}
+		table := build(t, b, view, now0)
+		var got []string
+		for n := range uint32(9) {
+			if v := get(t, table, names, "sourceName", n); !v.IsException() {
+				got = append(got, fmt.Sprint(n, v.Str))
+			}
+		}
+		return got
+	}
+	for _, c := range []struct{ sources, want []string }{
+		{[]string{"b", "c"}, []string{"1b", "2c"}},
+		{[]string{"a", "b", "c", "c"}, []string{"1b", "2c", "3a"}},
+		{[]string{"a", "c"}, []string{"2c", "3a"}},
+		{[]string{"a", "b"}, []string{"3a", "4b"}},
+	} {
+		if diff := cmp.Diff(c.want, list(c.sources...)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// What a hostile source makes of a View must not cost the table.
+func TestAnOddViewStillMakesATable(t *testing.T) {
+	view := orderView()
+	rows := view.Nets[0].Rows
+	rows.Blocks = []stats.Block{{Transition: 9, Place: 0, Reason: 1, Instances: 1}, {Transition: 0, Place: 77, Reason: 1, Instances: 1},
+		{Transition: -4, Place: -7, Reason: 1, Instances: 1}, {Transition: 0, Place: 0, Reason: 200, Instances: 1}, {Transition: 0, Place: 0, Reason: 99, Instances: 2}}
+	rows.Places[0].Stuck = []stats.Token{{Instance: strings.Repeat("中", 999), Injected: -5, Waits: []stats.Wait{{Transition: 99, Reason: 250, Place: 99}}}}
+	rows.Places[1].Oldest, rows.Places[1].Tokens = now0+1e15, 1<<63
+	view.Nets = append(view.Nets, view.Nets[0])
+	view.Sources = append(view.Sources, view.Sources[0], collector.Source{State: 77, Interval: -5, Skew: 1 << 62})
+	table := build(t, newBuilder(t, ""), view, now0)
+	names := petrinetOIDs(testRoot(t))
+	if got := get(t, table, names, "blockInstances", 1, 1, 1, 1); got != smi.Gauge32(3) {
+		t.Errorf("blocks of unknown reasons: %v, want them added up", got)
+	}
+	if got := get(t, table, names, "placeTokens", 1, 2); got != smi.Gauge32(1<<32-1) {
+		t.Errorf("a gauge beyond 32 bits: %v", got)
+	}
+	rows.Places = rows.Places[:1]
+	if _, err := newBuilder(t, "").Build(view, now0); err == nil {
+		t.Error("rows that do not fit the definition are taken")
+	}
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+func TestADescriptorIsMadeFromTheNameElseTheID(t *testing.T) {
+	for _, c := range []struct{ id, name, want string }{
+		{"awaitingPayment", "", "awaitingPayment"},
+		{"p7", "Awaiting payment", "awaitingPayment"},
+		{"Await_payment-2", "", "awaitPayment2"},
+		{"ID", "", "id"},
+		{"HTTPServer", "", "httpServer"},
+		{"HTTP server", "", "httpServer"},
+		{"1st", "", "place1st"},
+		{"Überweisung prüfen", "", "uberweisungPrufen"},
+		{"the customer's order", "", "theCustomersOrder"},
+		{"付款", "", "place1"},
+		{"wait", "付款", "wait"},
+		{"", "", "place1"},
+		{"\x00\xff\n", "", "place1"},
+		{"end", "", "endPlace"},
+		{"current", "", "currentPlace"},
+		{"Counter32", "", "counter32Place"},
+		{"DateAndTime", "", "dateAndTimePlace"},
+		{"placeTokens", "", "placeTokensPlace"},
+		{"place", "", "placePlace"}, // placeTokens is an object of PETRINET-MIB
+		{strings.Repeat("abc", 100), "", "abcabcabcabcabcabcab"},
+	} {
+		n := assign(t, NewLock(), &petri.Net{ID: "n", Places: []petri.Place{{ID: c.id, Name: c.name}}})
+		if got := n.Place(c.id).Descriptor; got != c.want {
+			t.Errorf("%q (%q) is %s, want %s", c.id, c.name, got, c.want)
+		}
+	}
+}
+
+func TestDescriptorsThatCollideAreToldApart(t *testing.T) {
+	n := assign(t, NewLock(), &petri.Net{
+		ID: "n",
+		Places: []petri.Place{{ID: "ship"}, {ID: "Ship"}, {ID: "SHIP"}, {ID: "sh-ip"}, {ID: "ship tokens"}, {ID: "x"},
+			{ID: "y tokens"}, {ID: "y"}, {ID: "n-places"}},
+		Transitions: []petri.Transition{{ID: "ship!"}, {ID: "x."}},
+	})
+	for id, want := range map[string]string{
+		"ship": "ship", "Ship": "shipPlace", "SHIP": "ship2", "sh-ip": "shIp3", "ship tokens": "shipTokensPlace", "x": "x",
+		"y tokens": "yTokens", "y": "yPlace", "n-places": "nPlacesPlace",
+	} {
+		if got := n.Place(id).Descriptor; got != want {
+			t.Errorf("place %q is %s, want %s", id, got, want)
+		}
+	}
+	for id, want := range map[string]string{"ship!": "shipTransition", "x.": "xTransition"} {
+		if got := n.Transition(id).Descriptor; got != want {
+			t.Errorf("transition %q is %s, want %s", id, got, want)
+		}
+	}
+}
+
+func TestAModuleIsNamedAfterItsNet(t *testing.T) {
+	lock := NewLock()
+	for _, c := range []struct{ id, name, want string }{
+		{"order-fulfilment", "", "ORDER-FULFILMENT-PN-MIB"},
+		{"orderFulfilment", "", "ORDER-FULFILMENT-2-PN-MIB"},
+		{"n1", "Order fulfilment", "ORDER-FULFILMENT-3-PN-MIB"},
+		{"3d", "", "NET-3D-PN-MIB"},
+		{"from here", "", "NET-FROM-HERE-PN-MIB"},
+		{"", "", "NET-6-PN-MIB"},
+		{"付款", "", "NET-7-PN-MIB"},
+		{strings.Repeat("abcd ", 50), "", "ABCD-ABCD-ABCD-ABCD-ABCD-PN-MIB"},
+		{strings.Repeat("abcd-", 50), "", "ABCD-ABCD-ABCD-ABCD-ABC-2-PN-MIB"},
+		{"petrinet", "", "PETRINET-PN-MIB"},
+	} {
+		if got := assign(t, lock, &petri.Net{ID: c.id, Name: c.name}).Module; got != c.want || len(got) > maxName {
+			t.Errorf("%q (%q) is %s, want %s", c.id, c.name, got, c.want)
+		}
+	}
+}
+
+// Were one suffix the end of another, two places could make one name although
+// their descriptors are told apart.
+func TestNoSuffixIsTheEndOfAnother(t *testing.T) {
+	all := suffixes()
+	seen := map[string]bool{}
+	for _, s := range all {
+		seen[strings.ToLower(s)] = true
+	}
+	for s := range seen {
+		if len(s) > maxSuffix {
+			t.Errorf("%s is longer than %d", s, maxSuffix)
+		}
+		for o := range seen {
+			if s != o && strings.HasSuffix(s, o) {
+				t.Errorf("%s ends in %s", s, o)
+			}
+		}
+	}
+	for _, s := range netSuffixes() {
+		if len(s) > maxSuffix {
+			t.Errorf("%s is longer than %d", s, maxSuffix)
+		}
+	}
+}
+
+func TestManyPlacesOfOneNameAreNumberedFast(t *testing.T) {
+	def := &petri.Net{ID: "n"}
+	for i := range 20_000 {
+		def.Places = append(def.Places, petri.Place{ID: strings.Repeat("x", 1+i%7) + string(rune(0x4e00+i)), Name: "Waiting for the customer to come"})
+	}
+	n := assign(t, NewLock(), def)
+	seen := map[string]bool{}
+	for _, e := range n.Places() {
+		seen[strings.ToLower(e.Descriptor)] = true
+	}
+	if len(seen) != len(n.Places()) {
+		t.Errorf("%d descriptors for %d places", len(seen), len(n.Places()))
+	}
+}

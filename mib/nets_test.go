@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
+)
+
+const corpus = "../../shared/corpus/pnml"
+
+func TestTheModuleOfEveryNetOfTheCorpusPassesTheGate(t *testing.T) {
+	files, err := filepath.Glob(corpus + "/*.*ml")
+	if err != nil || len(files) == 0 {
+		t.Skipf("no corpus at %s", corpus)
+	}
+	nets := 0
+	for _, file := range files {
+		for i, def := range readNets(t, file) {
+			nets++
+			t.Run(fmt.Sprintf("%s/%d", filepath.Base(file), i), func(t *testing.T) { checkNet(t, def) })
+		}
+	}
+	if nets < 20 {
+		t.Errorf("only %d nets were read", nets)
+	}
+}
+
+// readNets reads the nets of a file; none if it is refused, which tests of the
+// reader look into.
+func readNets(t *testing.T, path string) []*petri.Net {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	file, err := pnml.Read(f, path, pnml.DefaultLimits())
+	if err != nil {
+		t.Logf("%s is refused: %.200v", filepath.Base(path), err)
+		return nil
+	}
+	return file.Nets
+}
+
+// nastyNets have ids and names that no tool was made for.
+func nastyNets() map[string]*petri.Net {
+	places := func(ids ...string) *petri.Net {
+		n := &petri.Net{ID: "nasty"}
+		for _, id := range ids {
+			n.Places = append(n.Places, petri.Place{ID: id})
+		}
+		return n
+	}
+	all := map[string]*petri.Net{
+		"no places":        {ID: "empty"},
+		"an empty name":    {ID: ""},
+		"only transitions": {ID: "t", Transitions: []petri.Transition{{ID: "t"}}},
+		"a long net id":    {ID: strings.Repeat("long", 80), Places: []petri.Place{{ID: strings.Repeat("long", 80)}}},
+		"ids of 300 characters": places(strings.Repeat("a", 300), strings.Repeat("a", 299)+"b", strings.Repeat("a", 299)+"c",
+			strings.Repeat("é", 150), strings.Repeat(`"`, 300), strings.Repeat("\n", 300)),
+		"case only":     places("pay", "Pay", "PAY", "pAY", "paY"),
+		"punctuation":   places("a", "a.", "a-", "a--", "-a", "--", "-- comment", ";", "END", "::=", "{", "}", `"`, `""`, `\`, "'", "%s", "a b", " "),
+		"control":       places("\x00", "\x01", "\t", "\r\n", "a\x7f", "\x1b[31m"),
+		"other scripts": places("付款", "Überweisung", "оплата", "😀", "ﬁn", "İstanbul", "e\u0301", "\u202eevil", "\xff\xfe", "½", "Ⅷ"),
+		"digits":        places("1", "2nd", "007", "1.5", "٣"),
+		"other tools":   places("from", "FROM", "TRAP-TYPE", "mib-2", "snmpEngineID", "sysUpTime", "netTable", "petrinetMIB", "nastyPnMIB", "nastyObjects"),
+		"derived names": places("a", "a tokens", "a tokens tokens", "tokens", "a dwell p50", "a oldest age", "oldest age", "nasty", "nasty places"),
+		"documentation": {ID: "doc", Name: `A "quoted" name -- with a comment`, Doc: strings.Repeat("Very \"long\" – and\u0007 odd ünïcödé 付款. ", 500),
+			Places: []petri.Place{{ID: "p", Name: strings.Repeat("name ", 400), Doc: strings.Repeat("x", 10_000)}}},
+	}
+	reserved := places(strings.Fields(reservedWords + importedNames)...)
+	reserved.Places = append(reserved.Places, petri.Place{ID: "OBJECT IDENTIFIER"}, petri.Place{ID: "accessible-for-notify"})
+	all["reserved words"] = reserved
+	own := places()
+	for i, name := range petrinetNames() {
+		own.Transitions = append(own.Transitions, petri.Transition{ID: fmt.Sprint(i), Name: name})
+	}
+	all["names of PETRINET-MIB"] = own
+	return all
+}
+
+func TestTheModulesOfNastyNetsPassTheGate(t *testing.T) {
+	for name, def := range nastyNets() {
+		t.Run(name, func(t *testing.T) { checkNet(t, def) })
+	}
+}
+
+func TestTheModulesOfRandomNetsPassTheGate(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	alphabet := []rune("aAbB1 -_.\"'\\\n\x00éß付😀/#{}:;")
+	id := func() string {
+		runes := make([]rune, 1+r.IntN(12))
+		for i := range runes {
+			runes[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		return string(runes)
+	}
+	for round := range 10 {
+		def := &petri.Net{ID: id(), Name: id(), Doc: id()}
+		seen := map[string]bool{}
+		for range 80 {
+			if one := id(); !seen[one] {
+				seen[one] = true
+				if r.IntN(2) == 0 {
+					def.Places = append(def.Places, petri.Place{ID: one, Name: id()})
+				} else {
+					def.Transitions = append(def.Transitions, petri.Transition{ID: one, Doc: id()})
+				}
+			}
+		}
+		t.Run(fmt.Sprint(round), func(t *testing.T) { checkNet(t, def) })
+	}
+}
+
+func TestTwoNetsOfOneIDAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	nets := []*petri.Net{{ID: "a", File: "x.pnml"}, {ID: "a", File: "y.pnml"}}
+	_, err := Generate(dir, filepath.Join(dir, LockFile), testRoot(t), nets, testNow())
+	if !errors.Is(err, ErrSameNet) || !strings.Contains(err.Error(), "x.pnml") || !strings.Contains(err.Error(), "y.pnml") {
+		t.Error(err)
+	}
+}
+
+func TestABrokenNetIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	nets := []*petri.Net{{ID: "a", Places: []petri.Place{{ID: "p"}, {ID: "p"}}}}
+	if _, err := Generate(dir, filepath.Join(dir, LockFile), testRoot(t), nets, testNow()); err == nil {
+		t.Error("taken")
+	}
+	if lock, err := ReadLock(filepath.Join(dir, LockFile)); err != nil || lock.Len() != 0 {
+		t.Errorf("the lock holds %d names, %v", lock.Len(), err)
+	}
+}

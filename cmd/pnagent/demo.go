@@ -191,7 +191,7 @@ What to look at:
   metrics   curl -s http://{{.Web}}/metrics | grep oldest_token_age
   view      curl -s http://{{.Web}}/api/v1/view
   SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
-  names     MIBDIRS=+mibs snmptable -v2c -c public -m +PETRINET-MIB {{.SNMP}} PETRINET-MIB::pnPlaceTable
+  names     snmptable -v2c -c public -M mibs:mib/testdata/smi -m PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::placeTable
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
 
 What gets stuck: payments nobody can book (order-fulfilment, paymentUnclear), jobs behind a failed

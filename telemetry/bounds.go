@@ -22,7 +22,7 @@ const (
 	MaxCount = 1 << 53
 	// MaxTime is the latest time, in microseconds: in the year 2255.
 	MaxTime = 1 << 53
-	// MaxSum is the largest sum of durations or of injection times.
+	// MaxSum is the largest sum of injection times, in seconds.
 	MaxSum = 1<<63 - 1
 )
 

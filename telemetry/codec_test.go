@@ -211,7 +211,7 @@ func TestDecodeIsTheInverseOfEncode(t *testing.T) {
 	var dec Decoder
 	var got, gotJSON Snapshot
 	var buf []byte
-	for i := range 500 {
+	for i := range 200 {
 		s := snapshotOf(randomRows(r, now0, [2]int{1 + r.IntN(20), 1 + r.IntN(20)}))
 		s.Bye, s.Seq = i%7 == 0, uint64(i+1)
 		if i%5 == 0 {
@@ -392,6 +392,7 @@ func TestDecodeMsgChecksTheSubjectAndTakesTheLaneOfTheHeader(t *testing.T) {
 	}{
 		"protobuf":              {&nats.Msg{Subject: right, Data: encode(enc.Append, s)}, nil},
 		"json":                  {&nats.Msg{Subject: right, Data: encode(enc.AppendJSON, s), Header: jsonHeader}, nil},
+		"json with a charset":   {&nats.Msg{Subject: right, Data: encode(enc.AppendJSON, s), Header: nats.Header{ContentTypeHeader: {ContentTypeJSON + "; charset=utf-8"}}}, nil},
 		"bye":                   {&nats.Msg{Subject: rightBye, Data: encode(enc.Append, bye)}, nil},
 		"bye on the other":      {&nats.Msg{Subject: right, Data: encode(enc.Append, bye)}, BadSubject},
 		"no bye on bye":         {&nats.Msg{Subject: rightBye, Data: encode(enc.Append, s)}, BadSubject},

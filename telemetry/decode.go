@@ -4,6 +4,7 @@ package telemetry
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -37,7 +38,7 @@ type Decoder struct {
 // inside.
 func (d *Decoder) DecodeMsg(subjects Subjects, msg *nats.Msg, into *Snapshot) error {
 	decode := d.Decode
-	if msg.Header.Get(ContentTypeHeader) == ContentTypeJSON {
+	if lane, _, _ := strings.Cut(msg.Header.Get(ContentTypeHeader), ";"); lane == ContentTypeJSON { // "; charset=…"
 		decode = d.DecodeJSON
 	}
 	if err := decode(msg.Data, into); err != nil {

@@ -120,8 +120,8 @@ func (h *histograms) read(i int, into *stats.Histogram) error {
 	if n > stats.MaxBuckets {
 		return fmt.Errorf("%w: %d buckets, of at most %d", TooMany, n, stats.MaxBuckets)
 	}
-	if w.Zero[i] > MaxCount || w.Sum[i] > MaxSum || w.Schema[i] != int32(int8(w.Schema[i])) {
-		return fmt.Errorf("%w: schema %d, zero %d, sum %d", BadValue, w.Schema[i], w.Zero[i], w.Sum[i])
+	if w.Zero[i] > MaxCount || w.Schema[i] != int32(int8(w.Schema[i])) {
+		return fmt.Errorf("%w: schema %d, zero %d", BadValue, w.Schema[i], w.Zero[i])
 	}
 	into.Zero, into.Sum = w.Zero[i], w.Sum[i]
 	if n > 0 {

@@ -3,6 +3,8 @@
 package telemetry
 
 import (
+	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -99,6 +102,45 @@ func FuzzParse(f *testing.F) {
 		}
 		if d := cmp.Diff(filled(want), filled(got), protocmp.Transform()); d != "" {
 			t.Fatalf("(-reference +got):\n%s", d)
+		}
+	})
+}
+
+// A reply is PNML as it is, or gzipped, or refused; never more than allowed.
+func FuzzUnpack(f *testing.F) {
+	packed, _, err := pack(make([]byte, 2000), 1000+replyOverhead)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packed, true)
+	f.Add([]byte("<pnml/>"), false)
+	f.Fuzz(func(t *testing.T, reply []byte, gzipped bool) {
+		msg := &nats.Msg{Data: reply}
+		if gzipped {
+			msg.Header = nats.Header{encodingHeader: {encodingGzip}}
+		}
+		pnml, err := unpack(msg)
+		if err == nil && (len(pnml) > MaxDefinition || !gzipped && !bytes.Equal(pnml, reply)) {
+			t.Fatalf("%d bytes of %d", len(pnml), len(reply))
+		}
+	})
+}
+
+// A question is answered or refused with a code.
+func FuzzOldest(f *testing.F) {
+	cfg := testConfig("a")
+	cfg.Oldest = func(_, place, limit int) ([]stats.Token, error) {
+		return make([]stats.Token, 2*limit), nil
+	}
+	p, err := newPublisher(cfg, &fakeLink{}, 1)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(`{"digest":"` + Digest(cfg.Nets[0].PNML) + `","place":1,"limit":3}`))
+	f.Fuzz(func(t *testing.T, request []byte) {
+		reply, code, err := p.oldest(0, request)
+		if (err == nil) != (code == "") || (err == nil) != json.Valid(reply) {
+			t.Fatalf("reply %q, code %q, %v", reply, code, err)
 		}
 	})
 }

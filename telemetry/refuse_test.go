@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/wire"
+)
+
+// goldenWire is the golden snapshot as a message: 2 places, 1 transition.
+func goldenWire(t *testing.T) *wire.Snapshot {
+	t.Helper()
+	s := goldenSnapshot()
+	payload, err := new(Encoder).Append(nil, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &wire.Snapshot{}
+	if err := proto.Unmarshal(payload, m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func many[T any](n int, v T) []T {
+	out := make([]T, n)
+	for i := range out {
+		out[i] = v
+	}
+	return out
+}
+
+// refusal is a message that breaks one rule.
+type refusal struct {
+	want  Reason
+	spoil func(m *wire.Snapshot)
+}
+
+// refusals each break one rule of a snapshot that is right otherwise.
+func refusals() map[string]refusal {
+	return map[string]refusal{
+		"no source":                 {BadName, func(m *wire.Snapshot) { m.Source = "" }},
+		"long source":               {BadName, func(m *wire.Snapshot) { m.Source = strings.Repeat("*", 256) }},
+		"control character":         {BadName, func(m *wire.Snapshot) { m.Source = "a\u0007" }},
+		"no net":                    {BadName, func(m *wire.Snapshot) { m.Net = "" }},
+		"digest":                    {BadName, func(m *wire.Snapshot) { m.Digest = "00" }},
+		"long region":               {BadName, func(m *wire.Snapshot) { m.Region = strings.Repeat("r", 256) }},
+		"long instance":             {BadName, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens[0].Instance = strings.Repeat("i", 256) }},
+		"no epoch":                  {BadValue, func(m *wire.Snapshot) { m.Epoch = 0 }},
+		"epoch in 2300":             {BadValue, func(m *wire.Snapshot) { m.Epoch = MaxTime + 1 }},
+		"no seq":                    {BadValue, func(m *wire.Snapshot) { m.Seq = 0 }},
+		"no sent_at":                {BadValue, func(m *wire.Snapshot) { m.SentAt = 0 }},
+		"no interval":               {BadValue, func(m *wire.Snapshot) { m.Interval = 0 }},
+		"interval of two days":      {BadValue, func(m *wire.Snapshot) { m.Interval = 2 * 86400e6 }},
+		"short column":              {BadColumns, func(m *wire.Snapshot) { m.Places.Tokens = m.Places.Tokens[:1] }},
+		"long column":               {BadColumns, func(m *wire.Snapshot) { m.Transitions.Firings = []uint64{1, 2} }},
+		"half of a group":           {BadColumns, func(m *wire.Snapshot) { m.Places.LastInjection = nil }},
+		"half of a group of counts": {BadColumns, func(m *wire.Snapshot) { m.Transitions.Retries = nil }},
+		"since without running":     {BadColumns, func(m *wire.Snapshot) { m.Transitions.Running = nil }},
+		"ladder of other rows":      {BadColumns, func(m *wire.Snapshot) { m.Places.Ages.Len = m.Places.Ages.Len[:1] }},
+		"ladder without len":        {BadColumns, func(m *wire.Snapshot) { m.Places.Ages.Len = nil }},
+		"ladder's lens":             {BadColumns, func(m *wire.Snapshot) { m.Places.Ages.Len[0]++ }},
+		"ladder's counts":           {BadColumns, func(m *wire.Snapshot) { m.Places.Ages.Count = m.Places.Ages.Count[1:] }},
+		"lens that overflow":        {BadColumns, func(m *wire.Snapshot) { m.Places.Ages.Len = []uint32{1 << 31, 1 << 31} }},
+		"histogram without len":     {BadColumns, func(m *wire.Snapshot) { m.Places.Dwell.Len = nil }},
+		"histogram's schema":        {BadColumns, func(m *wire.Snapshot) { m.Places.Dwell.Schema = m.Places.Dwell.Schema[:1] }},
+		"histogram's lens":          {BadColumns, func(m *wire.Snapshot) { m.Transitions.Duration.Len[0] = 7 }},
+		"count beyond 2^53":         {BadValue, func(m *wire.Snapshot) { m.Places.Tokens[0] = MaxCount + 1 }},
+		"time below zero":           {BadValue, func(m *wire.Snapshot) { m.Places.Oldest[0] = -1 }},
+		"time in 2300":              {BadValue, func(m *wire.Snapshot) { m.Transitions.LastFiring[0] = MaxTime + 1 }},
+		"a million microseconds":    {BadValue, func(m *wire.Snapshot) { m.Places.InjectedUs[0] = 1e6 }},
+		"net's count beyond 2^53":   {BadValue, func(m *wire.Snapshot) { m.Row.Active = MaxCount + 1 }},
+		"ladder's start falls":      {BadValue, func(m *wire.Snapshot) { m.Places.Ages.Start[1] = -1 }},
+		"ladder's start off":        {BadValue, func(m *wire.Snapshot) { m.Places.Ages.Start[0]++ }},
+		"ladder of the future":      {BadValue, func(m *wire.Snapshot) { m.Places.Ages.Start[2] += 1e9 }},
+		"ladder counts none":        {BadValue, func(m *wire.Snapshot) { m.Places.Ages.Count[0] = 0 }},
+		"ladder counts 2^60":        {BadValue, func(m *wire.Snapshot) { m.Places.Ages.Count[0] = 1 << 60 }},
+		"schema too fine":           {BadValue, func(m *wire.Snapshot) { m.Places.Dwell.Schema[0] = 8 }},
+		"schema of 2^8":             {BadValue, func(m *wire.Snapshot) { m.Places.Dwell.Schema[0] = 256 }},
+		"bucket too high":           {BadValue, func(m *wire.Snapshot) { m.Places.Dwell.Index[0] = 1e6 }},
+		"bucket counts none":        {BadValue, func(m *wire.Snapshot) { m.Places.Dwell.Count[0] = 0 }},
+		"token without time":        {BadValue, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens[0].Injected = 0 }},
+		"wait until below zero":     {BadValue, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens[0].Waits[0].Until = -1 }},
+		"block of 2^60":             {BadValue, func(m *wire.Snapshot) { m.Blocks[0].Instances = 1 << 60 }},
+		"full with index":           {BadIndex, func(m *wire.Snapshot) { m.Places.Index = []uint32{0, 1} }},
+		"index falls": {BadIndex, func(m *wire.Snapshot) {
+			m.Full, m.Places.Index, m.Transitions.Index = false, []uint32{1, 0}, []uint32{0}
+		}},
+		"index twice": {BadIndex, func(m *wire.Snapshot) {
+			m.Full, m.Places.Index, m.Transitions.Index = false, []uint32{1, 1}, []uint32{0}
+		}},
+		"index beyond MaxRows": {BadIndex, func(m *wire.Snapshot) {
+			m.Full, m.Places.Index, m.Transitions.Index = false, []uint32{1, MaxRows}, []uint32{0}
+		}},
+		"sparse without index": {BadColumns, func(m *wire.Snapshot) { m.Full = false }},
+		"stuck in no row":      {BadIndex, func(m *wire.Snapshot) { m.Places.Stuck[0].Place = 2 }},
+		"stuck rows fall":      {BadIndex, func(m *wire.Snapshot) { m.Places.Stuck = append(m.Places.Stuck, m.Places.Stuck[0]) }},
+		"wait beyond MaxRows":  {BadIndex, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens[0].Waits[0].Place = MaxRows + 1 }},
+		"block beyond MaxRows": {BadIndex, func(m *wire.Snapshot) { m.Blocks[0].Transition = MaxRows }},
+		"eleven tokens":        {TooMany, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens = many(stats.MaxStuck+1, m.Places.Stuck[0].Tokens[0]) }},
+		"many waits":           {TooMany, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens[0].Waits = many(MaxWaits+1, &wire.Wait{}) }},
+		"many rows":            {TooMany, func(m *wire.Snapshot) { m.Places = &wire.Places{Tokens: make([]uint64, MaxRows+1)} }},
+		"many blocks":          {TooMany, func(m *wire.Snapshot) { m.Blocks = many(MaxBlocks+1, &wire.Block{}) }},
+		"many buckets": {TooMany, func(m *wire.Snapshot) {
+			h := m.Transitions.Duration
+			h.Len[0], h.Index, h.Count = 161, many(161, int32(1)), many(161, uint64(1))
+		}},
+	}
+}
+
+// Both lanes refuse for the same reason.
+func TestDecodeRefuses(t *testing.T) {
+	for rule, c := range refusals() {
+		m := goldenWire(t)
+		c.spoil(m)
+		payload, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var into Snapshot
+		if err := new(Decoder).Decode(payload, &into); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", rule, err, c.want)
+		}
+		if payload, err = protojson.Marshal(m); err != nil {
+			t.Fatal(err)
+		}
+		if err := new(Decoder).DecodeJSON(payload, &into); !errors.Is(err, c.want) && len(payload) <= MaxMessage {
+			t.Errorf("%s, json: %v, want %v", rule, err, c.want)
+		}
+	}
+}
+
+// What another implementation may do differently is put right.
+func TestDecodePutsInOrder(t *testing.T) {
+	m := goldenWire(t)
+	late := &wire.Token{Instance: "b", Injected: now0 - 1}
+	early := &wire.Token{Instance: "a", Injected: now0 - 2, Waits: []*wire.Wait{{Reason: 99}}}
+	m.Places.Stuck = []*wire.OldestTokens{{Place: 1, Tokens: []*wire.Token{late, early}}}
+	m.Places.Dwell.Schema[1] = 3 // of no bucket
+	m.Blocks = []*wire.Block{{Transition: 0, Place: 2, Reason: 5, Instances: 1}, {Transition: 0, Place: 1, Reason: 5, Instances: 2},
+		{Transition: 0, Place: 2, Reason: 5, Instances: 3}}
+	payload, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Snapshot
+	if err := new(Decoder).Decode(payload, &got); err != nil {
+		t.Fatal(err)
+	}
+	wantStuck := []stats.Token{
+		{Instance: "a", Injected: now0 - 2, Waits: []stats.Wait{{Reason: stats.ReasonUnknown, Place: stats.NoPlace}}},
+		{Instance: "b", Injected: now0 - 1},
+	}
+	if d := cmp.Diff(wantStuck, got.Rows.Places[1].Stuck, same); d != "" {
+		t.Errorf("tokens, oldest first (-want +got):\n%s", d)
+	}
+	wantBlocks := []stats.Block{{Place: 0, Reason: stats.ReasonMissing, Instances: 2}, {Place: 1, Reason: stats.ReasonMissing, Instances: 4}}
+	if d := cmp.Diff(wantBlocks, got.Rows.Blocks); d != "" {
+		t.Errorf("blocks, each condition once (-want +got):\n%s", d)
+	}
+	if h := got.Rows.Places[1].Dwell; h.Schema != 0 {
+		t.Errorf("schema %d of an empty histogram", h.Schema)
+	}
+}
+
+func TestEveryReasonIsListedOnce(t *testing.T) {
+	reasons := Reasons()
+	slices.Sort(reasons)
+	if len(slices.Compact(reasons)) != 9 || slices.Contains(reasons, "") {
+		t.Errorf("%q", reasons)
+	}
+	if got := ReasonOf(errors.New("other")); got != "" {
+		t.Errorf("reason %q of an error without", got)
+	}
+}

@@ -32,7 +32,7 @@ func randomSource(r *rand.Rand, name string, places, transitions int, now int64)
 			p.LastInjection = max(p.LastInjection, injected)
 			p.Injected.Add(injected)
 			p.Ages.Add(injected, now, 1)
-			p.Stuck = stats.MergeStuck(p.Stuck, []stats.Token{{Instance: fmt.Sprint(name, r.IntN(99)), Injected: injected,
+			p.Stuck = stats.MergeStuck(p.Stuck, []stats.Token{{Instance: fmt.Sprint("i", r.IntN(999)), Injected: injected,
 				Waits: []stats.Wait{{Transition: r.Int32N(int32(transitions)), Reason: stats.ReasonMissing, Place: r.Int32N(int32(places)), Count: 1}}}})
 		}
 		for range r.IntN(20) {

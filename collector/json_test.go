@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Two nets: of one all is known, of the other only some columns.
+func goldenView(t *testing.T) *View {
+	m := NewMerger(Rules{}, t0)
+	n := lineNet("order", 2, 2)
+	n.Name, n.Places[0].Name, n.Transitions[0].Name = "Order fulfilment", "awaiting payment", "pay <&>"
+	for digest, def := range map[string]*petri.Net{benchDigest: n, "x": lineNet("partly known", 1, 1), "": lineNet("unheard", 1, 1)} {
+		if _, err := m.Define(digest, def, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := t0 + 3600e6
+	msg := &telemetry.Snapshot{Source: "engine-1", Net: "order", Digest: benchDigest, Epoch: t0, Seq: 7, SentAt: now,
+		Interval: time.Second, Region: "eu", Fence: 3, Full: true, Rows: *stats.NewRows(2, 2)}
+	msg.Rows.Columns = stats.AllColumns
+	msg.Rows.Net = stats.Net{Created: 9, Finished: 5, Failed: 1, Active: 3, Deadlocked: 1}
+	p := &msg.Rows.Places[0]
+	p.Tokens, p.Arrivals, p.Departures, p.Instances = 2, 5, 3, 2
+	p.Oldest, p.LastInjection = now-700e6, now-2.5e6
+	for _, injected := range []int64{now - 700e6, now - 2.5e6} {
+		p.Injected.Add(injected)
+		p.Ages.Add(injected, now, 1)
+	}
+	for _, d := range []int64{1e6, 2e6, 40e6} {
+		p.Dwell.Observe(d)
+	}
+	p.Stuck = []stats.Token{{Instance: "order 17", Injected: now - 700e6, Waits: []stats.Wait{
+		{Transition: 0, Reason: stats.ReasonMissing, Place: 1, Count: 2},
+		{Transition: 1, Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now + 60e6}}}}
+	msg.Rows.Transitions[0] = stats.Transition{Firings: 3, Failures: 1, Retries: 2, Cancels: 4, Running: 1, RunningSince: now - 5e6, LastFiring: now - 9e6}
+	msg.Rows.Transitions[0].Duration.Observe(250_000)
+	msg.Rows.Transitions[1] = stats.Transition{Enabled: 2, EnabledSince: now - 61e6}
+	msg.Rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 2},
+		{Transition: 1, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 1}}
+	part := &telemetry.Snapshot{Source: "lines", Net: "partly known", Digest: "x", Epoch: t0, Seq: 1, SentAt: now + 120e6,
+		Interval: 10 * time.Second, Full: true, Rows: *stats.NewRows(1, 1)}
+	part.Rows.Columns = stats.ColTokens | stats.ColFirings
+	part.Rows.Transitions[0].Firings = 12
+	for _, s := range []*telemetry.Snapshot{msg, part} {
+		if _, err := m.Take(s, 1000, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	view, _ := m.Tick(now + 500_000)
+	return view
+}
+
+// The JSON form, read a second after the View was made.
+func TestJSONOfAView(t *testing.T) {
+	view := goldenView(t)
+	var raw, got bytes.Buffer
+	if err := WriteJSON(&raw, view, view.At+1e6); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Indent(&got, raw.Bytes(), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	const file = "testdata/view.json"
+	if update() {
+		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Errorf("(-%s +seen):\n%s", file, d)
+	}
+}

@@ -119,7 +119,8 @@ func (s *Shard) compile(t *petri.Tables) {
 	s.taken = make([]uint32, longest)
 }
 
-// trigger files a transition under the place that shows it may be enabled.
+// trigger files a transition under a place without which it is not enabled: of
+// its inputs, the one that shows the fewest others so far.
 func (s *Shard) trigger(tr int, r *rule) {
 	if s.tables.Source(tr) && s.modes[tr].Kind != Delayed {
 		s.openEnded = true
@@ -129,13 +130,17 @@ func (s *Shard) trigger(tr int, r *rule) {
 	if r.held {
 		by, rest = s.waiting, &s.unwaiting
 	}
+	best := int32(-1)
 	for _, c := range r.conds {
-		if c.Lo > 0 {
-			by[c.Place] = append(by[c.Place], int32(tr))
-			return
+		if c.Lo > 0 && (best < 0 || len(by[c.Place]) < len(by[best])) {
+			best = c.Place
 		}
 	}
-	*rest = append(*rest, int32(tr))
+	if best < 0 {
+		*rest = append(*rest, int32(tr))
+		return
+	}
+	by[best] = append(by[best], int32(tr))
 }
 
 func makeRule(t *petri.Tables, tr int) rule {

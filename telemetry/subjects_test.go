@@ -86,6 +86,7 @@ func FuzzEscape(f *testing.F) {
 	f.Add("", "=")
 	f.Add("a.b", "a=2Eb")
 	f.Add("\xff", "größe")
+	f.Add("a", "net.source=20x")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if Escape(a) == Escape(b) && a != b {
 			t.Fatalf("%q and %q are both %q", a, b, Escape(a))
@@ -98,6 +99,10 @@ func FuzzEscape(f *testing.F) {
 		}
 		if name, err := Unescape(b); err == nil && Escape(name) != b {
 			t.Fatalf("%q is taken for %q, which is %q", b, name, Escape(name))
+		}
+		subject := "petrinet.v1.snapshot." + b
+		if net, source, err := (Subjects{}).ParseSnapshot(subject); err == nil && (Subjects{}).Snapshot(net, source) != subject {
+			t.Fatalf("%q is taken for net %q, source %q", subject, net, source)
 		}
 	})
 }

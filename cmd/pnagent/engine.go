@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
@@ -30,6 +32,10 @@ type engineCmd struct {
 	Limit     limitFlags    `embed:""`
 }
 
+// withoutBuffer drops what is published while there is no connection: the next
+// snapshot makes up for it.
+var withoutBuffer = nats.ReconnectBufSize(-1)
+
 // closeTimeout is how long the last words to NATS may take.
 const closeTimeout = 5 * time.Second
 
@@ -46,7 +52,7 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	}
 	end := func(context.Context) error { return nil }
 	if c.NATS.URL != "" {
-		nc, subjects, err := c.NATS.connect("pnagent engine "+cfg.Source, log)
+		nc, subjects, err := c.NATS.connect("pnagent engine "+cfg.Source, log, withoutBuffer)
 		if err != nil {
 			return err
 		}

@@ -51,6 +51,7 @@ type cli struct {
 	Dump        dumpCmd        `cmd:"" help:"Print the sidecar's current view as JSON."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file of serve."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
+	Completion  completionCmd  `cmd:"" help:"Print a completion script for a shell."`
 }
 
 func main() {
@@ -83,8 +84,11 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		fmt.Fprintln(s.err, "pnagent:", err)
 		return exitFailed
 	}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "help":
+		args = append(args[1:len(args):len(args)], "--help")
 	}
 	k, err := parser.Parse(args)
 	if exited { // help was asked for

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +32,7 @@ type natsFlags struct {
 }
 
 // connect returns a connection that is made, and made anew, in the background.
-// ready is called once it is up for the first time.
-func (f natsFlags) connect(name string, log *slog.Logger) (*nats.Conn, telemetry.Subjects, error) {
+func (f natsFlags) connect(name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, telemetry.Subjects, error) {
 	subjects, err := telemetry.NewSubjects(f.Subjects)
 	if err != nil {
 		return nil, subjects, usageError{err}
@@ -42,7 +42,6 @@ func (f natsFlags) connect(name string, log *slog.Logger) (*nats.Conn, telemetry
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(500 * time.Millisecond),
-		nats.ReconnectBufSize(-1), // what is not sent is made up for by the next snapshot
 		nats.ConnectHandler(func(c *nats.Conn) { log.Info("connected to NATS", "server", c.ConnectedUrlRedacted()) }),
 		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected to NATS again", "server", c.ConnectedUrlRedacted()) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -63,7 +62,7 @@ func (f natsFlags) connect(name string, log *slog.Logger) (*nats.Conn, telemetry
 	if err != nil {
 		return nil, subjects, err
 	}
-	nc, err := nats.Connect(f.URL, append(options, secrets...)...)
+	nc, err := nats.Connect(f.URL, slices.Concat(options, secrets, more)...)
 	if err != nil {
 		return nil, subjects, fmt.Errorf("connecting to NATS at %s: %w", redact(f.URL), err)
 	}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/smi"
+)
+
+// demo is "pnagent demo" that runs.
+type demo struct {
+	*process
+	web
+	agent snmptest.Client
+}
+
+func startDemo(t *testing.T, args ...string) *demo {
+	t.Helper()
+	args = append([]string{"demo", "--http", "127.0.0.1:0", "--snmp", "127.0.0.1:0"}, args...)
+	d := &demo{process: start(t, built.pnagent, args...)}
+	var at []string
+	until(t, "the demo says what to try", func() error {
+		if at = submatch(d.out.String(), `curl -s (http://\S+)/metrics[^$]*snmpbulkwalk -v2c -c public (\S+) `); at == nil {
+			return errors.New("not said yet")
+		}
+		return nil
+	})
+	d.url, d.agent = at[1], snmptest.Client{Addr: at[2]}
+	return d
+}
+
+// ages are the ages of the oldest tokens, in seconds, by place.
+func ages(s scrape) map[key]float64 { return byPlace(s, "petrinet_place_oldest_token_age_seconds") }
+
+// departures are how many tokens have left, by place.
+func departures(s scrape) map[key]float64 { return byPlace(s, "petrinet_place_departures_total") }
+
+func byPlace(s scrape, family string) map[key]float64 {
+	all := map[key]float64{}
+	for _, one := range s.all(family) {
+		all[key{one.labels["net"], one.labels["place"]}] = one.value
+	}
+	return all
+}
+
+func TestDemoShowsAStuckPlaceGrowOlderByOneASecond(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t, "--for", "20s")
+	var first, second scrape
+	until(t, "a token is older than every source's last word", func() error {
+		first = d.scrape(t)
+		for _, age := range ages(first) {
+			if age > 3 {
+				return nil
+			}
+		}
+		return errors.New("none is")
+	})
+	until(t, "five seconds went by", func() error {
+		if second = d.scrape(t); second.begun.Sub(first.got) < 5*time.Second {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	least, most := second.begun.Sub(first.got).Seconds(), second.got.Sub(first.begun).Seconds()
+	later, left, stuck := ages(second), departures(first), 0
+	for place, n := range departures(second) {
+		age := ages(first)[place]
+		if age < 3 || n > left[place] {
+			continue
+		}
+		stuck++
+		if rise := later[place] - age; rise < least || rise > most {
+			t.Errorf("no token left %v, and the oldest grew older by %.3f s in %.3f to %.3f s", place, rise, least, most)
+		}
+	}
+	if stuck == 0 {
+		t.Error("no place is stuck")
+	}
+	if code := d.wait(t); code != 0 {
+		t.Errorf("when the time is up the demo ends with %d", code)
+	}
+}
+
+func TestDemoEndsCleanlyWhenInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		d := startDemo(t)
+		until(t, "engines are heard", func() error {
+			if len(d.view(t).Sources) < 2 {
+				return errors.New("none yet")
+			}
+			return nil
+		})
+		d.stop(t, s)
+		if _, _, err := d.get("/-/healthy"); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("after %s the web server says %v", s, err)
+		}
+	}
+}
+
+// The walk is of one view of the sidecar, and says of which. Pages of the same
+// view are looked for around it: the demo moves all the time.
+func TestDemoShowsTheSameNumbersToSNMPPrometheusAndTheView(t *testing.T) {
+	t.Parallel()
+	snmptest.RequireTools(t)
+	d := startDemo(t)
+	until(t, "all faces show one view", func() error {
+		pages, generation := d.pages(t)
+		if pages.snmp == nil {
+			return fmt.Errorf("no two pages and a walk of one view; last %d", generation)
+		}
+		tokens := uint64(0)
+		for _, n := range pages.view.numbers().Tokens {
+			tokens += n
+		}
+		if tokens == 0 {
+			return errors.New("nothing runs yet")
+		}
+		want := pages.view.numbers()
+		if diff := cmp.Diff(want, pages.scrape.numbers()); diff != "" {
+			t.Fatalf("-view +metrics\n%s", diff)
+		}
+		if diff := cmp.Diff(want, pages.snmp.numbers()); diff != "" {
+			t.Fatalf("-view +snmp\n%s", diff)
+		}
+		pages.compareSince(t)
+		return nil
+	})
+	d.stop(t, syscall.SIGINT)
+}
+
+// pages are what the faces show of one view.
+type pages struct {
+	view   view
+	scrape scrape
+	snmp   walked // nil where there was no chance to see the same
+}
+
+// pages walks once, and gives what HTTP shows of the same view, which it
+// collects until the walk is over.
+func (d *demo) pages(t *testing.T) (pages, uint64) {
+	t.Helper()
+	views, scrapes := map[uint64]view{}, map[uint64]scrape{}
+	look := func() {
+		v := d.view(t)
+		views[v.Generation] = v
+		s := d.scrape(t)
+		if g, ok := s.value("pnagent_view_generation"); ok {
+			scrapes[uint64(g)] = s
+		}
+	}
+	walking := make(chan walked)
+	look()
+	go func() {
+		defer close(walking)
+		walking <- walk(t, d.agent)
+	}()
+	for {
+		select {
+		case w := <-walking:
+			g := w[oidRoot+".1.1.1."+fmt.Sprint(agentViews)+".0"].Num
+			v, seen := views[g]
+			s, scraped := scrapes[g]
+			if !seen || !scraped {
+				return pages{}, g
+			}
+			return pages{v, s, w}, g
+		case <-time.After(pollEvery):
+			look()
+		}
+	}
+}
+
+// compareSince compares since when the oldest token is in each place: what
+// /metrics gives as an age, SNMP gives as a date, in tenths of a second.
+func (p pages) compareSince(t *testing.T) {
+	t.Helper()
+	since := p.snmp.rows(placeTable, oldestSince)
+	for place, age := range ages(p.scrape) {
+		date := since[place]
+		if age == 0 {
+			continue
+		}
+		seconds := time.Duration(age * float64(time.Second))
+		earliest, latest := p.scrape.begun.Add(-seconds), p.scrape.got.Add(-seconds)
+		at := dateAndTime(t, date)
+		if at.Before(earliest.Add(-100*time.Millisecond)) || at.After(latest.Add(100*time.Millisecond)) {
+			t.Errorf("%v: the oldest token is there since %s (SNMP), %s to %s (metrics)", place, at, earliest, latest)
+		}
+	}
+}
+
+// dateAndTime reads a DateAndTime of RFC 2579 with a time zone.
+func dateAndTime(t *testing.T, v smi.Value) time.Time {
+	t.Helper()
+	if b := v.Str; len(b) == 11 && b[8] == '+' && b[9] == 0 && b[10] == 0 {
+		return time.Date(int(b[0])<<8|int(b[1]), time.Month(b[2]), int(b[3]), int(b[4]), int(b[5]), int(b[6]), int(b[7])*1e8, time.UTC)
+	}
+	t.Fatalf("%v is no DateAndTime in UTC", v)
+	return time.Time{}
+}
+
+func TestDemoSaysWhenAPortIsTaken(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	r := pnagent(t, "demo", "--for", "20s", "--http", taken.Addr().String(), "--snmp", "127.0.0.1:0")
+	wantFailure(t, r, 1, "listening for HTTP.*address already in use")
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// built is where the programs are that every test runs. It is written once,
+// before any test.
+var built struct{ pnagent, nats string }
+
+func TestMain(m *testing.M) {
+	code, err := runAll(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runAll(m *testing.M) (code int, err error) {
+	dir, err := os.MkdirTemp("", "pnagent-e2e")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	built.pnagent, built.nats = filepath.Join(dir, "pnagent"), filepath.Join(dir, "nats-server")
+	var race []string
+	if underRace {
+		race = []string{"-race"}
+	}
+	if err := build(built.pnagent, "github.com/pnagent/pnagent/cmd/pnagent", race...); err != nil {
+		return 1, err
+	}
+	if err := build(built.nats, "github.com/nats-io/nats-server/v2"); err != nil {
+		return 1, err
+	}
+	if code = m.Run(); code != 0 {
+		return code, nil
+	}
+	return 0, goleak.Find()
+}
+
+func build(path, pkg string, flags ...string) error {
+	args := append([]string{"build", "-o", path}, flags...)
+	if out, err := exec.Command("go", append(args, pkg)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
+
+// need returns the path of a program, and skips the test without it.
+func need(t *testing.T, program, debian string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("%s is not installed (Debian package %s)", program, debian)
+	}
+	return path
+}
+
+// freeAddr is an address of 127.0.0.1 that nobody listens at, for programs
+// that cannot choose one and tell which.
+func freeAddr(t *testing.T, network string) string {
+	t.Helper()
+	if network == "udp" {
+		conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		return conn.LocalAddr().String()
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// write makes a file below a temporary directory and returns its path.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

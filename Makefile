@@ -40,7 +40,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 
 .PHONY: bench
 bench: ## run the benchmarks and print them beside their bases
-	@GO="$(GO)" scripts/bench
+	@$(GO) run ./internal/benchtable
 
 .PHONY: generate
 generate: ## write what is generated: the wire's Go code, the example MIB modules

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// group is the benchmarks of one package that are run together.
+type group struct {
+	pkg     string
+	pattern string // of go test -bench
+	rows    []row
+}
+
+// row is one line of the table.
+type row struct {
+	what     string
+	name     string // of the benchmark, without "Benchmark"
+	unit     string // "" for ns/op
+	base     string // name of the base; "" for none
+	baseUnit string // "" for the same
+	baseIs   string // what the base is
+	goal     string
+}
+
+// groups are the promises of speed, room by room.
+func groups() []group {
+	const bare = "the bare game, nothing recorded"
+	const constMetrics = "const metrics of client_golang"
+	return []group{
+		{"game", "BareGame|Recorded|Look", []row{
+			{what: "a firing, recorded, hot ring of 100", name: "RecordedRing100", base: "BareGame", baseIs: bare, goal: "≤ 20 ns, no allocation"},
+			{what: "the same, allocated", name: "RecordedRing100", unit: "B/op"},
+			{what: "ring of 1,000", name: "RecordedRing1000", base: "RecordedRing100", baseIs: "ring of 100", goal: "the same"},
+			{what: "at random over 100,000 instances", name: "RecordedRandom100k", base: "BareGame", baseIs: bare, goal: "≤ 35 ns"},
+			{what: "the same on two shards", name: "RecordedRandom100kTwoShards", base: "RecordedRandom100k", baseIs: "one shard", goal: "near 0.5"},
+			{what: "at random over 1,000,000", name: "RecordedRandom1M", base: "BareGame", baseIs: bare},
+			{what: "an instance of 100 tokens", name: "RecordedWide", base: "BareGame", baseIs: bare},
+			{what: "a tick's look at 100,000 instances", name: "Look100k"},
+		}},
+		{"telemetry", "Decode|Encode", []row{
+			{what: "decode 50 + 50 rows, counts and times", name: "Decode/counts_and_times/protobuf", base: "Decode/counts_and_times/base=encoding-json", baseIs: "encoding/json"},
+			{what: "decode 50 + 50 rows, everything", name: "Decode/all/protobuf", base: "Decode/all/base=encoding-json", baseIs: "encoding/json"},
+			{what: "encode 50 + 50 rows, everything", name: "Encode/protobuf", base: "Encode/base=encoding-json", baseIs: "encoding/json"},
+		}},
+		{"collector", "Snapshots|View|Memory", []row{
+			{what: "snapshots of 50 + 50 rows decoded and merged", name: "Snapshots/0_buckets_0_slots/decode_and_merge", unit: "snapshots/s",
+				base: "Snapshots/0_buckets_0_slots/decode", baseIs: "decoded only", goal: "≥ 100,000/s"},
+			{what: "the same with 4 dwell buckets and 4 ages a place", name: "Snapshots/4_buckets_4_slots/decode_and_merge", unit: "snapshots/s",
+				base: "Snapshots/4_buckets_4_slots/decode", baseIs: "decoded only"},
+			{what: "the same with 40 dwell buckets and 8 ages", name: "Snapshots/40_buckets_8_slots/decode_and_merge", unit: "snapshots/s",
+				base: "Snapshots/40_buckets_8_slots/decode", baseIs: "decoded only"},
+			{what: "View of 10,000 places rebuilt, 1 source", name: "View/1_sources/rebuild", base: "View/1_sources/copy", baseIs: "copying the rows", goal: "≤ 20 ms"},
+			{what: "View of 10,000 places rebuilt, 10 sources", name: "View/10_sources/rebuild", base: "View/10_sources/copy", baseIs: "copying the rows", goal: "≤ 20 ms"},
+			{what: "memory of a place of a source, 40 dwell buckets", name: "Memory", unit: "bytes/place", goal: "≤ 1 KiB"},
+		}},
+		{"smi", "Next", []row{
+			{what: "GetNext among 100,000 rows", name: "Next/layout/rows=100000", base: "Next/base=slices/rows=100000", baseIs: "sort.Search over slices", goal: "≤ 1 µs"},
+		}},
+		{"mib", "Build", []row{
+			{what: "SNMP table of 10,000 places, values of a tick", name: "Build/places=10000/transitions=0/values",
+				base: "Build/places=10000/transitions=0/base=memory", baseIs: "filling the memory", goal: "≤ 20 ms"},
+		}},
+		{"agentx", "WalkThroughSnmpd", []row{
+			{what: "snmpbulkwalk through snmpd, 10,000 variables", name: "WalkThroughSnmpd/variables=10000", unit: "variables/s",
+				base: "WalkThroughSnmpd/variables=10000", baseUnit: "base-variables/s", baseIs: "a handler that answers a constant", goal: "≥ 0.85"},
+			{what: "snmpbulkwalk through snmpd, 100,000 variables", name: "WalkThroughSnmpd/variables=100000", unit: "variables/s",
+				base: "WalkThroughSnmpd/variables=100000", baseUnit: "base-variables/s", baseIs: "a handler that answers a constant", goal: "≥ 0.85"},
+		}},
+		{"snmp", "Answer|Walk", []row{
+			{what: "walk of the built-in responder over UDP", name: "Walk/own/octets=1472", unit: "variables/s",
+				base: "Walk/base=echo/octets=1472", baseIs: "an echo of ready packets", goal: "≥ 250,000/s"},
+			{what: "the same in process", name: "Answer/own", unit: "variables/s", base: "Answer/base=gosnmp", baseIs: "gosnmp's codec"},
+		}},
+		{"metrics", "Gather|Scrape", []row{
+			{what: "scrape of 110,500 series, gathered", name: "Gather/kept/view=new", unit: "ns/series", base: "Gather/base=const", baseIs: constMetrics},
+			{what: "scrape of 110,500 series as text", name: "Scrape/kept/text", unit: "ns/series", base: "Scrape/base=const/text", baseIs: constMetrics},
+			{what: "scrape of 110,500 series, gzip", name: "Scrape/kept/text+gzip", unit: "ns/series", base: "Scrape/base=const/text+gzip", baseIs: constMetrics},
+		}},
+		{"petri/pnml", "Read", []row{
+			{what: "PNML read", name: "Read/Read", unit: "MB/s", base: "Read/base:_tokens_only", baseIs: "XML tokens only"},
+		}},
+	}
+}

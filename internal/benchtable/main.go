@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command benchtable runs the benchmarks that the project's promises of speed
+// are made of and prints one Markdown table: each beside its base from the same
+// run, because machines are noisy and only ratios travel.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	count := flag.Int("count", 3, "runs of each benchmark; the best is shown")
+	benchtime := flag.String("benchtime", "1s", "time of one run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, *count, *benchtime); err != nil {
+		fmt.Fprintln(os.Stderr, "benchtable:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, w io.Writer, count int, benchtime string) error {
+	fmt.Fprintf(w, "%s, %d processors, %s\n\n", processor(), runtime.GOMAXPROCS(0), runtime.Version())
+	fmt.Fprintln(w, "| what | result | base | base's result | ratio | goal |")
+	fmt.Fprintln(w, "|---|---:|---|---:|---:|---|")
+	for _, g := range groups() {
+		fmt.Fprintf(os.Stderr, "%s …\n", g.pkg)
+		best, err := bench(ctx, g, count, benchtime)
+		if err != nil {
+			return err
+		}
+		for _, r := range g.rows {
+			if err := r.print(w, best); err != nil {
+				return fmt.Errorf("%s: %w", g.pkg, err)
+			}
+		}
+	}
+	return nil
+}
+
+// bench returns the best result of every benchmark of a group, by name and
+// unit.
+func bench(ctx context.Context, g group, count int, benchtime string) (map[string]float64, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", g.pattern, "-benchtime", benchtime, "-count", strconv.Itoa(count), "./"+g.pkg)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("benchmarks of %s: %w\n%s", g.pkg, err, &out)
+	}
+	return parse(&out), nil
+}
+
+// parse reads the lines that go test prints: a name with the number of
+// processors, the runs, then pairs of value and unit.
+func parse(r io.Reader) map[string]float64 {
+	best := map[string]float64{}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		f := strings.Fields(lines.Text())
+		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {
+			continue
+		}
+		name := strings.TrimPrefix(f[0], "Benchmark")
+		if i := strings.LastIndex(name, "-"); i > 0 {
+			name = name[:i]
+		}
+		for i := 2; i+1 < len(f); i += 2 {
+			v, err := strconv.ParseFloat(f[i], 64)
+			if err != nil {
+				continue
+			}
+			key := name + " " + f[i+1]
+			if old, seen := best[key]; !seen || (v < old) != moreIsBetter(f[i+1]) {
+				best[key] = v
+			}
+		}
+	}
+	return best
+}
+
+// moreIsBetter tells rates from costs.
+func moreIsBetter(unit string) bool { return strings.HasSuffix(unit, "/s") || unit == "ratio" }
+
+// print writes one row of the table.
+func (r row) print(w io.Writer, best map[string]float64) error {
+	unit := r.unit
+	if unit == "" {
+		unit = "ns/op"
+	}
+	v, ok := best[r.name+" "+unit]
+	if !ok {
+		return fmt.Errorf("no result %q in %s", r.name, unit)
+	}
+	base, ratio := "", ""
+	if r.base != "" {
+		baseUnit := unit
+		if r.baseUnit != "" {
+			baseUnit = r.baseUnit
+		}
+		b, ok := best[r.base+" "+baseUnit]
+		if !ok {
+			return fmt.Errorf("no result %q in %s", r.base, baseUnit)
+		}
+		base, ratio = amount(b, unit), fmt.Sprintf("%.2f", v/b)
+	}
+	_, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.what, amount(v, unit), r.baseIs, base, ratio, r.goal)
+	return err
+}
+
+// amount writes a value for people.
+func amount(v float64, unit string) string {
+	switch {
+	case unit == "ns/op" && v >= 1e6:
+		return fmt.Sprintf("%.1f ms", v/1e6)
+	case unit == "ns/op" && v >= 1e4:
+		return fmt.Sprintf("%.1f µs", v/1e3)
+	case unit == "ns/op":
+		return fmt.Sprintf("%.1f ns", v)
+	case v >= 1e6:
+		return fmt.Sprintf("%.2f M %s", v/1e6, unit)
+	case v >= 1e4:
+		return fmt.Sprintf("%.0f k %s", v/1e3, unit)
+	}
+	return fmt.Sprintf("%.4g %s", v, unit)
+}
+
+// processor names the machine's processor, as far as it tells.
+func processor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}

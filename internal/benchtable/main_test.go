@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const output = `goos: linux
+BenchmarkX/rows=10-2   	 100	 12.5 ns/op	 300 things/s	 7 B/op
+BenchmarkX/rows=10-2   	 100	 11.5 ns/op	 400 things/s	 9 B/op
+BenchmarkBase-2        	 1	 2000000 ns/op
+ok  	pkg	1s
+`
+
+func TestBestOfSeveralRuns(t *testing.T) {
+	want := map[string]float64{"X/rows=10 ns/op": 11.5, "X/rows=10 things/s": 400, "X/rows=10 B/op": 7, "Base ns/op": 2e6}
+	if d := cmp.Diff(want, parse(strings.NewReader(output))); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestRowsShowTheRatioToTheirBase(t *testing.T) {
+	best := parse(strings.NewReader(output))
+	var out strings.Builder
+	for _, r := range []row{{what: "fast", name: "X/rows=10", base: "Base", baseIs: "slow", goal: "< 1"}, {what: "rate", name: "X/rows=10", unit: "things/s"}} {
+		if err := r.print(&out, best); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "| fast | 11.5 ns | slow | 2.0 ms | 0.00 | < 1 |\n| rate | 400 things/s |  |  |  |  |\n"
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+	if err := (row{name: "gone"}).print(&out, best); err == nil {
+		t.Error("a row without a result is silent")
+	}
+}

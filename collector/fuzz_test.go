@@ -85,7 +85,7 @@ func (f *fuzzed) message() *telemetry.Snapshot {
 func FuzzMerger(f *testing.F) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for range 8 {
-		seed := make([]byte, 1500)
+		seed := make([]byte, 300)
 		for i := range seed {
 			seed[i] = byte(r.Uint32())
 		}

@@ -29,22 +29,22 @@ func (m *Merger) buryOne() bool {
 // bury drops a source that is gone. Its counters go to the net's base; what is
 // remembered is which process they were of.
 func (m *Merger) bury(n *net, s *source) {
-	counted := s.rows != nil || s.owed
 	if s.rows != nil {
 		n.fold(s)
 	}
 	n.remove(s)
 	m.sources--
 	m.touched = true
-	if !counted {
+	if s.counted == 0 {
 		return
 	}
-	n.past[s.name] = past{epoch: s.epoch, seq: s.seq}
-	m.buried = append(m.buried, grave{n.name, s.name})
+	m.graves++
+	n.past[s.name] = past{epoch: s.epoch, seq: s.seq, counted: s.counted, grave: m.graves}
+	m.buried = append(m.buried, grave{n.name, s.name, m.graves})
 	if len(m.buried) > m.limits.Past {
 		oldest := m.buried[0]
 		m.buried = m.buried[1:]
-		if n := m.nets[oldest.net]; n != nil {
+		if n := m.nets[oldest.net]; n != nil && n.past[oldest.source].grave == oldest.number {
 			delete(n.past, oldest.source)
 		}
 	}

@@ -33,14 +33,19 @@ type Merger struct {
 	sources int // in all nets
 	asked   int // definitions being asked for, in all nets
 	buried  []grave
+	graves  uint64 // so far
 	traffic Traffic
 	counted bool // traffic changed since the last tick
 	touched bool // what the view's sources show did
 	view    *View
 }
 
-// grave is a past source, in the order of going.
-type grave struct{ net, source string }
+// grave is where a past source was put, in the order of going. The source may
+// have returned since, and may have another.
+type grave struct {
+	net, source string
+	number      uint64
+}
 
 // NewMerger returns a Merger without sources. Its first view is that of now.
 func NewMerger(rules Rules, now int64) *Merger {

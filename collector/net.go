@@ -46,8 +46,10 @@ const (
 
 // past is what is remembered of a source whose rows are not kept any more.
 type past struct {
-	epoch int64
-	seq   uint64
+	epoch   int64
+	seq     uint64
+	counted int64
+	grave   uint64
 }
 
 // fence is the highest fence heard for a region, and of whom.
@@ -69,7 +71,7 @@ func (n *net) source(name string) *source {
 		return s
 	}
 	if p, known := n.past[name]; known {
-		return &source{name: name, state: Gone, epoch: p.epoch, seq: p.seq, owed: true}
+		return &source{name: name, state: Gone, epoch: p.epoch, seq: p.seq, counted: p.counted}
 	}
 	return &source{name: name, state: Undefined}
 }
@@ -166,6 +168,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	if s.rows != nil && s.rowsEpoch != msg.Epoch {
 		n.fold(s)
 	}
+	again := s.rows == nil && msg.Epoch <= s.counted
 	places, transitions := n.union.sizes()
 	if s.rows == nil {
 		s.rows, s.columns, s.digest = stats.NewRows(places, transitions), 0, msg.Digest
@@ -186,7 +189,8 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	case jumped:
 		s.unheard = newCover(c)
 	}
-	if s.owed {
+	s.counted = max(s.counted, msg.Epoch)
+	if again {
 		n.owe(s)
 	}
 	if n.changed = true; msg.Bye {
@@ -261,7 +265,7 @@ func (n *net) fold(s *source) {
 // already: the source counts from here on. Where that makes a counter of the
 // base negative it wraps around, and adding the source's rows wraps it back.
 func (n *net) owe(s *source) {
-	s.owed, n.owes = false, true
+	n.owes = true
 	for i := range s.rows.Places {
 		p := &s.rows.Places[i]
 		n.base.Places[i].Merge(&stats.Place{Arrivals: -p.Arrivals, Departures: -p.Departures, Dwell: negative(&p.Dwell)})

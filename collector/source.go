@@ -48,7 +48,11 @@ type source struct {
 	left   bool  // said bye, or another source has its region
 	goneAt int64 // when it became Gone
 	unread bool  // the last message could not be taken into the rows
-	owed   bool  // its counters may be in the sums already: see net.owe
+
+	// counted is the latest process whose counters are in the sums. Where rows
+	// of it or of one before it come anew, some of them are in there already:
+	// see net.owe.
+	counted int64
 
 	wants    string              // a digest that is not known yet
 	pending  *telemetry.Snapshot // the last full snapshot with that digest
@@ -85,7 +89,6 @@ func (s *source) note(msg *telemetry.Snapshot, now, forgetAfter int64) (lost uin
 		lost = msg.Seq - s.seq - 1
 	default:
 		lost = msg.Seq - 1
-		s.owed = msg.Epoch < s.epoch
 		s.restarts++
 		s.clock = clock{shift: s.clock.shift}
 	}

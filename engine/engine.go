@@ -74,7 +74,7 @@ func New(cfg Config) (*Engine, error) {
 	q := newQuota(cfg.Firings, cfg.Workers)
 	now := cfg.Clock()
 	for k := range cfg.Workers {
-		w := &worker{calls: make(chan func(int64)), quota: q, clock: cfg.Clock, last: now, ended: make(chan struct{})}
+		w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: now, ended: make(chan struct{})}
 		for _, n := range cfg.Nets {
 			s, err := game.New(game.Config{Tables: n.Tables, Modes: n.Modes, First: k, Stride: cfg.Workers,
 				Count: (cfg.Instances - k + cfg.Workers - 1) / cfg.Workers, Seed: cfg.Seed, Shuffle: cfg.Shuffle}, now)

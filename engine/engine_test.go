@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,26 @@ func TestFiringsStopTheEngineExactly(t *testing.T) {
 		}
 		if tokens != uint64(c.instances) {
 			t.Errorf("%+v: %d tokens", c, tokens)
+		}
+	}
+}
+
+// Same net, same seed, same inputs: same run, whatever the workers' pace.
+func TestRunWithASeedCanBeRepeated(t *testing.T) {
+	run := func() map[string]uint64 {
+		n := petritest.RandomNet(rand.New(rand.NewPCG(8, 8)))
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, n)}}, Instances: 20, Workers: 4, Firings: 50_003, Seed: 7, Shuffle: true})
+		e.Run(t.Context())
+		r, err := e.Report(t.Context())
+		if err != nil || r.Firings != 50_003 {
+			t.Fatalf("%v, %d firings", err, r.Firings)
+		}
+		return r.Nets["random"].Transitions
+	}
+	want := run()
+	for range 5 {
+		if d := cmp.Diff(want, run()); d != "" {
+			t.Fatal(d)
 		}
 	}
 }
@@ -142,7 +163,7 @@ func TestRowsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	rows := func(workers int) *stats.Rows {
 		clock := func() int64 { return 1_790_000_000_000_000 }
 		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Modes: []game.Mode{{}, {Kind: game.Manual}, {}}}},
-			Instances: 120, Workers: workers, Firings: 120, Clock: clock})
+			Instances: 120, Workers: workers, Firings: 1000, Clock: clock})
 		e.Run(t.Context())
 		out := stats.NewRows(3, 3)
 		if err := e.Rows(t.Context(), 0, clock(), out); err != nil {

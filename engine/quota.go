@@ -7,79 +7,73 @@ import (
 	"sync"
 )
 
-// quota is how many firings the workers may do together. It also sees when no
-// worker can do any more: all sleep and none waits for a delay.
+// quota is how many firings the workers may do together. Each begins with an
+// equal share, so that a run without delays can be repeated; what one cannot
+// use goes to the others. The quota also sees when nothing can fire any more:
+// all is used, or all workers sleep and none waits for a delay.
 type quota struct {
 	mu        sync.Mutex
-	returned  sync.Cond
 	limited   bool
-	remaining int
-	out       int // taken and not given back yet
+	remaining int // of nobody
+	out       int // with the workers: not used, as far as they have said
 	workers   int
 	sleeping  int
+	news      chan struct{} // closed, and made anew, when something came back
 	over      chan struct{} // closed when nothing can fire any more
-	closed    bool
 }
 
 // newQuota allows n firings, or any number if n is 0.
 func newQuota(n, workers int) *quota {
-	q := &quota{limited: n > 0, remaining: n, workers: workers, over: make(chan struct{})}
-	if !q.limited {
-		q.remaining = math.MaxInt
-	}
-	q.returned.L = &q.mu
-	return q
+	return &quota{limited: n > 0, out: n, workers: workers, news: make(chan struct{}), over: make(chan struct{})}
 }
 
-// take returns how many firings, at most want, a worker may do now. It waits
-// for others to give back what they do not use; 0 means that all are done.
-func (q *quota) take(want int) int {
+// share returns what worker k begins with.
+func (q *quota) share(k, firings int) int {
 	if !q.limited {
-		return want
+		return math.MaxInt
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for q.remaining == 0 && q.out > 0 {
-		q.returned.Wait()
+	n := firings / q.workers
+	if k < firings%q.workers {
+		n++
 	}
-	n := min(want, q.remaining)
-	if n == 0 {
-		q.end()
-	}
-	q.remaining -= n
-	q.out += n
 	return n
 }
 
-// give says that of n taken firings only fired were done.
-func (q *quota) give(n, fired int) {
-	if !q.limited {
-		return
-	}
+// take says that a worker has used up what it had, which was used firings,
+// and returns how many more it may do, at most want. If there are none now,
+// news is closed when there may be.
+func (q *quota) take(used, want int) (n int, news <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.remaining += n - fired
-	q.out -= n
-	q.returned.Broadcast()
+	q.out -= used
+	n = min(want, q.remaining)
+	q.remaining -= n
+	q.out += n
+	if q.out == 0 {
+		q.end()
+	}
+	return n, q.news
 }
 
-// idle says that a worker sleeps without a delay to wait for. It reports
-// whether that is so for good: with a limit, when all others do too. Without a
-// limit somebody may still call.
-func (q *quota) idle() bool {
+// give says that a worker, which had used some firings, cannot use what it has
+// left.
+func (q *quota) give(used, left int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.out -= used + left
+	q.remaining += left
+	close(q.news)
+	q.news = make(chan struct{})
+}
+
+// idle says that a worker sleeps without a delay to wait for. With a limit,
+// everything is over when all do; without one somebody may still call.
+func (q *quota) idle() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sleeping++
 	if q.limited && q.sleeping == q.workers {
 		q.end()
-	}
-	return q.closed
-}
-
-func (q *quota) end() {
-	if !q.closed {
-		q.closed = true
-		close(q.over)
 	}
 }
 
@@ -88,4 +82,20 @@ func (q *quota) busy() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sleeping--
+}
+
+func (q *quota) end() {
+	if !q.ended() {
+		close(q.over)
+	}
+}
+
+// ended reports whether nothing can fire any more.
+func (q *quota) ended() bool {
+	select {
+	case <-q.over:
+		return true
+	default:
+		return false
+	}
 }

@@ -18,6 +18,8 @@ type worker struct {
 	shards []*game.Shard // by net
 	calls  chan func(now int64)
 	quota  *quota
+	left   int // firings that it may do
+	used   int // and has done, since it last told the quota
 	clock  func() int64
 	last   int64 // the latest time that was seen: time does not go back
 	ended  chan struct{}
@@ -32,24 +34,34 @@ func (w *worker) now() int64 {
 // run plays until ctx ends or the quota is used up.
 func (w *worker) run(ctx context.Context) {
 	defer close(w.ended)
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !w.quota.ended() {
 		now := w.now()
-		fired := 0
-		for _, s := range w.shards {
-			n := w.quota.take(batch)
-			if n == 0 {
-				return
-			}
-			k := s.Step(n, now)
-			w.quota.give(n, k)
-			fired += k
-		}
+		fired, short := w.step(now)
 		if fired > 0 {
 			w.answer(now)
-		} else if !w.wait(ctx) {
-			return
+		} else {
+			w.wait(ctx, short)
 		}
 	}
+}
+
+// step fires one batch of every shard. If the worker may not fire just now,
+// short is closed when it may again.
+func (w *worker) step(now int64) (fired int, short <-chan struct{}) {
+	for _, s := range w.shards {
+		if w.left == 0 {
+			w.left, short = w.quota.take(w.used, batch)
+			w.used = 0
+		}
+		if w.left == 0 {
+			return fired, short
+		}
+		n := s.Step(min(batch, w.left), now)
+		w.left -= n
+		w.used += n
+		fired += n
+	}
+	return fired, nil
 }
 
 // answer does the calls that have come in.
@@ -64,27 +76,32 @@ func (w *worker) answer(now int64) {
 	}
 }
 
-// wait sleeps until there is something to do, and reports whether there can be.
-func (w *worker) wait(ctx context.Context) bool {
+// wait sleeps until there may be something to do.
+func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 	var after <-chan time.Time
-	if due, timed := w.nextDue(); timed {
+	due, timed := w.nextDue()
+	switch {
+	case short != nil:
+	case timed:
 		timer := time.NewTimer(time.Duration(max(due-w.now(), 0)) * time.Microsecond)
 		defer timer.Stop()
 		after = timer.C
-	} else {
-		if w.quota.idle() {
-			return false
+	default:
+		if w.quota.limited {
+			w.quota.give(w.used, w.left)
+			w.used, w.left = 0, 0
 		}
+		w.quota.idle()
 		defer w.quota.busy()
 	}
 	select {
 	case call := <-w.calls:
 		call(w.now())
 	case <-after:
+	case <-short:
 	case <-w.quota.over:
 	case <-ctx.Done():
 	}
-	return true
 }
 
 // nextDue returns when the next delay of any shard is over.

@@ -49,7 +49,7 @@ const (
 	Up        State = iota // heard within three of its intervals
 	Stale                  // silent; its tokens stay in the sums and keep ageing
 	Gone                   // said bye, or silent for so long that its tokens left the sums; its counters stay
-	Undefined              // heard, but the definition of its net is not known yet: not in the sums
+	Undefined              // heard, but the definition of its net is not known yet, or not all of its rows: not in the sums
 )
 
 // String returns the state's name, as the faces show it.

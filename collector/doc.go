@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package collector hears every source of a subject space and adds them up:
+// one immutable [View] a second, which all faces read.
+//
+// It has two layers. [Merger] is the pure core: snapshots, definitions and the
+// time go in, Views and questions ([Ask]) come out; no I/O, no clock, no
+// goroutine. The files in testdata/stories tell what it does, step by step, and
+// are its tests. [Collector] is the shell: it subscribes, decodes, asks, and
+// swaps the View through an atomic pointer.
+//
+// # What counts
+//
+// Counters are cumulative since a source's epoch. What a process reached is
+// added to the base of its net when the next one is heard, so a sum never falls
+// and nothing counts twice. Tokens, and all that is "now", are those of the
+// last snapshot of each source. A message is taken as a whole or rejected as a
+// whole, by one of [Reasons]; a rejected one leaves nothing but its count.
+//
+// A sparse snapshot changes the rows that it names. After a gap the others may
+// be old: they stay, and a full snapshot is asked for. Before everything was
+// said once, nothing of a process is shown; full is either one message or
+// sparse ones that name every row between them.
+//
+// # When a source falls silent
+//
+// After three intervals it is [Stale]: its tokens stay and grow older. After
+// Rules.ForgetAfter, after its bye, or when a snapshot with a higher fence takes
+// its region, it is [Gone]: its tokens leave the sums, its counters stay. A
+// source that is heard but cannot be read is as good as silent: for three
+// intervals its former rows stand in, then it is [Undefined] and only counters
+// stay. A source that is gone comes back with its next full snapshot.
+//
+// The rows of gone sources are kept, so that one that returns in the same epoch
+// goes on exactly where it stopped. What they may take is bounded by
+// Limits.GoneRows; beyond it the one that is gone for longest keeps no more
+// than its name and epochs. If that one returns in the same epoch it counts
+// from there on: what it did while it was away is lost, but never counted
+// twice. Of those, Limits.Past are remembered; only a source forgotten even
+// there could count twice, and it would have to return in the same epoch after
+// as many others went.
+//
+// # Clocks
+//
+// A time of a source is moved by (received - sent_at), the least of the last
+// few messages; a difference of less than a quarter of a second is taken for
+// the network's. So an age is what the source says it is, plus the time since,
+// whatever its clock shows, and a View holds times by the collector's clock
+// only. A clock that is more than a minute off is reported in
+// [Source].SkewBeyond and not believed: no time of its own is shown anywhere,
+// only differences to the sent_at of the same message are used. A message whose
+// sent_at is nonsense therefore has wrong ages until the next one, and changes
+// nothing else.
+//
+// # Definitions
+//
+// Rows come without names, in the order of a definition that is known by its
+// digest. An unknown digest is asked for, after one second, two, four and up to
+// a minute apart; meanwhile the last full snapshot waits. [Net].Def is the union
+// of a net's definitions, in which no row ever moves, so sources with different
+// digests add up by id.
+//
+// # Trees
+//
+// A View can be published as one source of another subject space: give
+// [Net.Published] and [View.FillRows] to a telemetry.Publisher. The root of such
+// a tree shows what it would if it heard every engine itself.
+package collector

@@ -312,7 +312,7 @@ func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed 
 		return missing, n.assign(n.lock, view)
 	}
 	var assignErr error
-	err = UpdateLock(n.path, func(saved *Lock) error {
+	_, err = UpdateLock(n.path, func(saved *Lock) error {
 		if err := saved.absorb(n.lock); err != nil {
 			return err
 		}

@@ -44,12 +44,7 @@ func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Ti
 		return nil, fmt.Errorf("write modules: %w", err)
 	}
 	files := []moduleFile{{PetrinetModule, petrinet}}
-	before, err := os.ReadFile(lockPath)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read the OID lock: %w", err)
-	}
-	var text []byte
-	err = UpdateLock(lockPath, func(lock *Lock) error {
+	changed, err := UpdateLock(lockPath, func(lock *Lock) error {
 		for _, def := range nets {
 			module, err := generate(lock, root, def, now)
 			if err != nil {
@@ -57,13 +52,15 @@ func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Ti
 			}
 			files = append(files, module)
 		}
-		text = lock.Text()
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	written := []Written{{Path: lockPath, Changed: string(before) != string(text)}}
+	return writeModules(dir, files, []Written{{Path: lockPath, Changed: changed}})
+}
+
+func writeModules(dir string, files []moduleFile, written []Written) ([]Written, error) {
 	for _, f := range files {
 		path := filepath.Join(dir, f.name+".mib")
 		changed, err := writeFile(path, f.text)

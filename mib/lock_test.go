@@ -156,7 +156,7 @@ func TestUpdateLockLosesNothingOfOthers(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			err := UpdateLock(path, func(l *Lock) error {
+			_, err := UpdateLock(path, func(l *Lock) error {
 				_, _, err := l.Assign(fmt.Sprint("net", i), sizedNet("", 3, 2))
 				return err
 			})
@@ -182,7 +182,7 @@ func TestUpdateLockLosesNothingOfOthers(t *testing.T) {
 func TestUpdateLockWritesNothingWhenChangeFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), LockFile)
 	broken := errors.New("broken")
-	if err := UpdateLock(path, func(*Lock) error { return broken }); !errors.Is(err, broken) {
+	if _, err := UpdateLock(path, func(*Lock) error { return broken }); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {

@@ -28,6 +28,8 @@ const lockHeader = `# OID lock of pnagent. It gives every net, place and transit
 #   place NET.NUMBER "id" descriptor [obsolete]
 #   transition NET.NUMBER "id" descriptor [obsolete]
 #   revision NET DATE digest "what changed"
+# A merge keeps the lines of both sides. Where that gives one number to two names, take
+# out the lines of the one that was not published yet, and generate its module again.
 `
 
 // record is one line of the text, taken apart.

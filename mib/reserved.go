@@ -2,7 +2,10 @@
 
 package mib
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // reservedWords may not be descriptors: the keywords of RFC 2578 section 3.7
 // without a hyphen, and words that net-snmp's parser reads as keywords
@@ -33,8 +36,8 @@ objectidentifier octetstring integer64 unsigned64 float32 float64 float128 enum 
 
 // reservedNames are the descriptors that no place, transition or net may get,
 // in lower case: keywords, names of the imported modules, and those of
-// PETRINET-MIB itself.
-func reservedNames() map[string]bool {
+// PETRINET-MIB itself. They never change, and are not to be written to.
+var reservedNames = sync.OnceValue(func() map[string]bool {
 	reserved := map[string]bool{}
 	for _, w := range strings.Fields(reservedWords + importedNames) {
 		reserved[w] = true
@@ -43,4 +46,4 @@ func reservedNames() map[string]bool {
 		reserved[strings.ToLower(name)] = true
 	}
 	return reserved
-}
+})

@@ -28,30 +28,30 @@ func ReadLock(path string) (*Lock, error) {
 }
 
 // UpdateLock reads a lock, lets change add to it, and writes it back if it
-// differs. No other UpdateLock of the same directory comes between, in this
+// differs, which it reports. No other UpdateLock of the same directory comes between, in this
 // process or another, and whoever reads the file sees the old lock or the new
 // one. When change fails, nothing is written.
-func UpdateLock(path string, change func(*Lock) error) error {
+func UpdateLock(path string, change func(*Lock) error) (changed bool, err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("update the OID lock: %w", err)
+		return false, fmt.Errorf("update the OID lock: %w", err)
 	}
 	release, err := holdDir(dir)
 	if err != nil {
-		return fmt.Errorf("update the OID lock: %w", err)
+		return false, fmt.Errorf("update the OID lock: %w", err)
 	}
 	defer release()
 	lock, err := ReadLock(path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := change(lock); err != nil {
-		return err
+		return false, err
 	}
-	if _, err := writeFile(path, lock.Text()); err != nil {
-		return fmt.Errorf("write the OID lock: %w", err)
+	if changed, err = writeFile(path, lock.Text()); err != nil {
+		return false, fmt.Errorf("write the OID lock: %w", err)
 	}
-	return nil
+	return changed, nil
 }
 
 // writeFile puts text into a file, by way of a temporary one beside it, unless

@@ -12,6 +12,11 @@ import (
 // assemble keeps a sparse snapshot of a source whose rows it cannot be added
 // to, until all rows of the source are heard or a full snapshot comes.
 func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) ([]Ask, error) {
+	if !s.parts.of(msg) {
+		if err := m.room(len(c.places) + len(c.transitions)); err != nil {
+			return nil, err
+		}
+	}
 	if err := m.admit(n, s); err != nil {
 		return nil, err
 	}
@@ -36,6 +41,11 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	q, open := n.asked[msg.Digest]
 	if !open && m.asked >= m.limits.Definitions {
 		return nil, reject(TooManyDefinitions, "%d are being asked for", m.asked)
+	}
+	if msg.Full {
+		if err := m.room(len(msg.Rows.Places) + len(msg.Rows.Transitions)); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.admit(n, s); err != nil {
 		return nil, err

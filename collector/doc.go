@@ -38,7 +38,7 @@
 // from there on: what it did while it was away is lost, but never counted
 // twice. Of those, Limits.Past are remembered; only a source forgotten even
 // there could count twice, and it would have to return in the same epoch after
-// as many others went.
+// as many others went. All rows together are bounded by Limits.AllRows.
 //
 // # Clocks
 //
@@ -64,5 +64,8 @@
 //
 // A View can be published as one source of another subject space: give
 // [Net.Published] and [View.FillRows] to a telemetry.Publisher. The root of such
-// a tree shows what it would if it heard every engine itself.
+// a tree shows what it would if it heard every engine itself, as long as the
+// collectors below it run: one that starts again is a new process to the root,
+// and what running engines had counted before comes with its first snapshot
+// once more.
 package collector

@@ -50,7 +50,8 @@ func (m *Merger) bury(n *net, s *source) {
 	}
 }
 
-// buryExcess keeps the rows of gone sources within their limit.
+// buryExcess keeps the rows of gone sources within their limit, and counts
+// those of all.
 func (m *Merger) buryExcess() {
 	type goner struct {
 		net *net
@@ -58,8 +59,10 @@ func (m *Merger) buryExcess() {
 	}
 	var gone []goner
 	rows := 0
+	m.rows = 0
 	for _, n := range m.nets {
 		for _, s := range n.order {
+			m.rows += s.size()
 			if s.state == Gone {
 				gone, rows = append(gone, goner{n, s}), rows+s.size()
 			}
@@ -75,7 +78,7 @@ func (m *Merger) buryExcess() {
 		if rows <= m.limits.GoneRows {
 			return
 		}
-		rows -= g.s.size()
+		rows, m.rows = rows-g.s.size(), m.rows-g.s.size()
 		m.bury(g.net, g.s)
 	}
 }

@@ -17,16 +17,19 @@ type Limits struct {
 	Sources     int // over all nets, gone ones included while they are remembered in full
 	Nets        int // net names
 	Rows        int // places and transitions of one net, over all its definitions
+	AllRows     int // of all sources together, those that wait for a definition included
 	Definitions int // asked for at once; and known of one net
 	GoneRows    int // rows kept of sources that are gone, see doc.go
 	Past        int // sources remembered by their epoch alone, see doc.go
 }
 
-// DefaultLimits returns 10,000 sources, 1,000 nets, 100,000 rows a net, 256
-// definitions, 200,000 rows of gone sources (at most a kibibyte each) and
-// 65,536 past sources (about a hundred bytes each).
+// DefaultLimits returns 10,000 sources, 1,000 nets, 100,000 rows a net,
+// 10,000,000 rows in all (of a quarter to one kibibyte each), 256 definitions,
+// 200,000 rows of gone sources and 65,536 past sources (about a hundred bytes
+// each).
 func DefaultLimits() Limits {
-	return Limits{Sources: 10_000, Nets: 1_000, Rows: 100_000, Definitions: 256, GoneRows: 200_000, Past: 65_536}
+	return Limits{Sources: 10_000, Nets: 1_000, Rows: 100_000, AllRows: 10_000_000, Definitions: 256,
+		GoneRows: 200_000, Past: 65_536}
 }
 
 func (l Limits) orDefault() Limits {
@@ -35,6 +38,7 @@ func (l Limits) orDefault() Limits {
 		Sources:     cmp.Or(l.Sources, d.Sources),
 		Nets:        cmp.Or(l.Nets, d.Nets),
 		Rows:        cmp.Or(l.Rows, d.Rows),
+		AllRows:     cmp.Or(l.AllRows, d.AllRows),
 		Definitions: cmp.Or(l.Definitions, d.Definitions),
 		GoneRows:    cmp.Or(l.GoneRows, d.GoneRows),
 		Past:        cmp.Or(l.Past, d.Past),

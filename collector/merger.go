@@ -31,6 +31,7 @@ type Merger struct {
 
 	nets    map[string]*net
 	sources int // in all nets
+	rows    int // kept of all sources, as of the last tick, and gained since
 	asked   int // definitions being asked for, in all nets
 	buried  []grave
 	graves  uint64 // so far
@@ -125,6 +126,11 @@ func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	if err := s.notFallen(msg, c); err != nil {
 		return nil, err
 	}
+	if s.rows == nil {
+		if err := m.room(len(c.places) + len(c.transitions)); err != nil {
+			return nil, err
+		}
+	}
 	if err := m.admit(n, s); err != nil {
 		return nil, err
 	}
@@ -167,6 +173,15 @@ func (m *Merger) admitNet(n *net) error {
 		return reject(TooManyNets, "%d are known", len(m.nets))
 	}
 	m.nets[n.name] = n
+	return nil
+}
+
+// room makes room for rows.
+func (m *Merger) room(rows int) error {
+	if m.rows+rows > m.limits.AllRows {
+		return reject(TooManyRows, "%d are kept, of at most %d, and %d more are too many", m.rows, m.limits.AllRows, rows)
+	}
+	m.rows += rows
 	return nil
 }
 

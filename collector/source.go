@@ -135,12 +135,20 @@ func (s *source) askFull(now int64) bool {
 	return true
 }
 
-// size returns how many rows are kept of the source.
+// size returns how many rows are kept of the source, those that are not shown
+// included.
 func (s *source) size() int {
-	if s.rows == nil {
-		return 0
+	n := 0
+	if s.rows != nil {
+		n += len(s.rows.Places) + len(s.rows.Transitions)
 	}
-	return len(s.rows.Places) + len(s.rows.Transitions)
+	if s.pending != nil {
+		n += len(s.pending.Rows.Places) + len(s.pending.Rows.Transitions)
+	}
+	if s.parts != nil {
+		n += len(s.parts.full.Rows.Places) + len(s.parts.full.Rows.Transitions)
+	}
+	return n
 }
 
 // shown returns the source as a View shows it.

@@ -128,7 +128,7 @@ func (s *story) limits(words []string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		*map[string]*int{"sources": &rules.Limits.Sources, "nets": &rules.Limits.Nets, "rows": &rules.Limits.Rows,
+		*map[string]*int{"sources": &rules.Limits.Sources, "nets": &rules.Limits.Nets, "rows": &rules.Limits.Rows, "allrows": &rules.Limits.AllRows,
 			"definitions": &rules.Limits.Definitions, "gonerows": &rules.Limits.GoneRows, "past": &rules.Limits.Past}[name] = n
 	}
 	s.m = NewMerger(rules, t0)

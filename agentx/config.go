@@ -91,26 +91,26 @@ func New(config Config) (*Subagent, error) {
 func (c *Config) check() error {
 	switch {
 	case len(c.Subtrees) == 0:
-		return errors.New("Subtrees: none")
+		return errors.New("no Subtrees")
 	case c.Tables == nil:
-		return errors.New("Tables: none")
+		return errors.New("no Tables")
 	case c.Timeout < 0 || c.Timeout > math.MaxUint8*time.Second:
-		return fmt.Errorf("Timeout: %v, want 0 to 255s", c.Timeout)
+		return fmt.Errorf("a Timeout of %v, want 0 to 255s", c.Timeout)
 	case c.Hold < 0:
-		return fmt.Errorf("Hold: %v is negative", c.Hold)
+		return fmt.Errorf("a Hold of %v, want 0 or more", c.Hold)
 	case len(c.Description) > math.MaxUint8:
-		return fmt.Errorf("Description: %d bytes, want at most 255", len(c.Description))
+		return fmt.Errorf("a Description of %d bytes, want at most 255", len(c.Description))
 	case len(c.ID) > smi.MaxSubIdentifiers:
-		return fmt.Errorf("ID: %d sub-identifiers", len(c.ID))
+		return fmt.Errorf("an ID of %d sub-identifiers", len(c.ID))
 	}
 	for _, subtree := range c.Subtrees {
 		if len(subtree) == 0 || len(subtree) > smi.MaxSubIdentifiers {
-			return fmt.Errorf("Subtrees: %q has %d sub-identifiers, want 1 to %d", subtree, len(subtree), smi.MaxSubIdentifiers)
+			return fmt.Errorf("one of the Subtrees, %q, has %d sub-identifiers, want 1 to %d", subtree, len(subtree), smi.MaxSubIdentifiers)
 		}
 	}
 	for _, caps := range c.Caps {
 		if len(caps.ID) > smi.MaxSubIdentifiers || len(caps.Description) > math.MaxUint8 {
-			return fmt.Errorf("Caps: %q is too long", caps.ID)
+			return fmt.Errorf("one of the Caps, %q, is too long", caps.ID)
 		}
 	}
 	return nil

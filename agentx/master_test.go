@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -122,9 +123,13 @@ func (f *fixture) acceptUp(tb testing.TB) *master {
 		p := m.read()
 		m.ok(p)
 		if r, ok := p.Body.(*pdu.Register); ok && r.Subtree.Compare(f.config.Subtrees[len(f.config.Subtrees)-1]) == 0 {
-			return m
+			break
 		}
 	}
+	for f.live.Load() == nil { // until it has read the last answer
+		runtime.Gosched()
+	}
+	return m
 }
 
 // finish stops the subagent and lets it close its session with m.

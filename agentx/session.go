@@ -263,7 +263,12 @@ func (s *session) ask(ctx context.Context, body pdu.Body) (response, error) {
 	case got := <-waiter:
 		return got, nil
 	case <-s.done:
-		return response{}, fmt.Errorf("%w: %w", ErrLost, s.cause)
+		select {
+		case got := <-waiter: // it came first
+			return got, nil
+		default:
+			return response{}, fmt.Errorf("%w: %w", ErrLost, s.cause)
+		}
 	case <-ctx.Done():
 		return response{}, context.Cause(ctx)
 	}

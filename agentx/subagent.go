@@ -52,31 +52,34 @@ type live struct {
 // the master is logged and counted, not returned: there is always another
 // attempt.
 func (s *Subagent) Run(ctx context.Context) error {
-	failures := 0
-	for {
-		up, err := s.connect(ctx)
-		s.counters.state.Store(uint32(StateDown))
-		s.counters.session.Store(0)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if up {
-			failures = 0
-		}
-		wait := backoff(failures, s.rng)
-		log := s.config.Logger.Debug
-		if failures == 0 {
-			log = s.config.Logger.Warn // further failures are the same trouble
-		}
-		log("agentx master is not there", "addr", s.address.String(), "retry_in", wait, "err", err)
-		failures++
-		if await(ctx, s.address, wait) {
-			failures = 0
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
+	for failures := 0; ctx.Err() == nil; {
+		failures = s.attempt(ctx, failures)
 	}
+	return nil
+}
+
+// attempt makes one connection, and waits after its end for as long as the
+// failures before it ask for. It returns how many there are now.
+func (s *Subagent) attempt(ctx context.Context, failures int) int {
+	up, err := s.connect(ctx)
+	s.counters.state.Store(uint32(StateDown))
+	s.counters.session.Store(0)
+	if ctx.Err() != nil {
+		return 0
+	}
+	if up {
+		failures = 0
+	}
+	wait := backoff(failures, s.rng)
+	log := s.config.Logger.Debug
+	if failures == 0 {
+		log = s.config.Logger.Warn // further failures are the same trouble
+	}
+	log("agentx master is not there", "addr", s.address.String(), "retry_in", wait, "err", err)
+	if await(ctx, s.address, wait) {
+		return 0
+	}
+	return failures + 1
 }
 
 // Stats reads the counters.

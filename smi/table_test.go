@@ -341,7 +341,7 @@ func BenchmarkNewTable(b *testing.B) {
 		for i := range values {
 			values[i] = smi.Counter64(uint64(i))
 		}
-		table = smi.NewTable(layout, values)
+		smi.NewTable(layout, values)
 	}
 	b.ReportMetric(float64(4*(subs+layout.Len())+32*layout.Len())/float64(layout.Len()), "B/row")
 }

@@ -138,7 +138,7 @@ func (s *Snmpd) start() error {
 	if s.cmd != nil {
 		return fmt.Errorf("snmpd already runs as %d", s.cmd.Process.Pid)
 	}
-	cmd := exec.Command(s.path, "-f", "-Lo", "-C", "-c", s.confPath())
+	cmd := exec.CommandContext(context.Background(), s.path, "-f", "-Lo", "-C", "-c", s.confPath())
 	cmd.Env = append(os.Environ(), "MIBS=", "SNMP_PERSISTENT_DIR="+filepath.Join(s.dir, "persistent"))
 	cmd.Stdout, cmd.Stderr = &s.log, &s.log
 	if err := cmd.Start(); err != nil {
@@ -216,19 +216,20 @@ func shortTempDir(tb testing.TB) string {
 // freeAddr is an address of 127.0.0.1 that nobody listens at.
 func freeAddr(tb testing.TB, network string) string {
 	tb.Helper()
+	var config net.ListenConfig
 	if network == "udp" {
-		conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+		conn, err := config.ListenPacket(tb.Context(), "udp", "127.0.0.1:0")
 		if err != nil {
 			tb.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		return conn.LocalAddr().String()
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := config.Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	return listener.Addr().String()
 }
 

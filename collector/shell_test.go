@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Engines, a collector that hears them, and one above that hears the
+// collector in another subject space.
+func TestTreeOverNATS(t *testing.T) {
+	url := startServer(t)
+	net := lineNet("order", 2, 1)
+	a, b := publish(t, connect(t, url), "a", net, 3), publish(t, connect(t, url), "b", net, 4)
+	below, _ := run(t, Config{Conn: connect(t, url)})
+	view := until(t, below, "both up", func(v *View) bool { return states(v) == "a=up b=up" })
+	published, err := view.Nets[0].Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	subjects, err := telemetry.NewSubjects("upper.v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := telemetry.Start(telemetry.Config{Conn: connect(t, url), Subjects: subjects, Source: "below", Nets: []telemetry.Net{published},
+		Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
+		Rows: func(_ int, _ int64, into *stats.Rows) error { return below.View().FillRows(published.ID, into) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _ := run(t, Config{Conn: connect(t, url), Subjects: subjects})
+	top := until(t, root, "the collector below is up", func(v *View) bool { return states(v) == "below=up" })
+	if p := top.Nets[0].Rows.Places[0]; p.Tokens != 7 || p.Arrivals != 7 {
+		t.Errorf("%+v", p)
+	}
+	stop(t, a)
+	until(t, root, "a's tokens have left", func(v *View) bool {
+		p := v.Nets[0].Rows.Places[0]
+		return p.Tokens == 4 && p.Arrivals == 7
+	})
+	stop(t, sum)
+	stop(t, b)
+}
+
+// What comes faster than it can be taken is dropped, and counted.
+func TestOverrunIsCounted(t *testing.T) {
+	url := startServer(t)
+	nc := connect(t, url)
+	c, _ := run(t, Config{Conn: connect(t, url)})
+	subject := telemetry.Subjects{}.Snapshot("n", "a")
+	deliver(t, nc, c, subject, nil)
+	const more = maxWaiting + 1000
+	c.mu.Lock() // nothing is taken meanwhile
+	for range more {
+		if err := nc.Publish(subject, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	// A round trip of the collector's own connection: all of it has arrived.
+	if err := c.cfg.Conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	c.mu.Unlock()
+	view := until(t, c, "all are counted", func(v *View) bool { return v.Traffic.Messages >= more })
+	if n := view.Traffic.Rejected[string(Overrun)]; n < 900 || n > 1000 {
+		t.Errorf("%d dropped", n)
+	}
+}

@@ -26,7 +26,8 @@ import (
 // NET and SOURCE are escaped as telemetry.Escape does it. The answer is
 // {"ok":true} or {"error":"why not"}. The returned function says a last
 // snapshot and bye; call it after Run has ended and before the connection is
-// closed.
+// closed. An engine whose work took less than a second stays for that second,
+// or until the function's context ends.
 func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.Duration, log *slog.Logger) (end func(context.Context) error, err error) {
 	cfg := telemetry.Config{Conn: nc, Subjects: subjects, Source: e.cfg.Source, Interval: interval, Log: log}
 	for _, n := range e.cfg.Nets {
@@ -40,12 +41,14 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		return e.Rows(context.Background(), net, now, into)
 	}
 	cfg.Oldest = e.oldest
+	introduced := time.Now().Add(introduction)
 	publisher, err := telemetry.Start(cfg)
 	if err != nil {
 		return nil, err
 	}
 	subs, err := e.listen(nc, subjects)
 	end = func(ctx context.Context) error {
+		stay(ctx, introduced)
 		var errs []error
 		for _, s := range subs {
 			errs = append(errs, s.Unsubscribe())
@@ -56,6 +59,21 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		return nil, errors.Join(err, end(context.Background()))
 	}
 	return end, nil
+}
+
+// introduction is how long an engine answers at least. A collector that hears
+// of a net for the first time asks for its definition; from an engine that is
+// gone by then it could never count anything.
+const introduction = time.Second
+
+// stay waits for a moment, as long as ctx lets it.
+func stay(ctx context.Context, until time.Time) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // oldest answers who asks for the oldest tokens of a place.

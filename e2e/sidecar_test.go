@@ -255,3 +255,18 @@ func request(t *testing.T, nc *nats.Conn, kind, net, source, body string) {
 		return nil
 	})
 }
+
+// shows checks that nets are shown, with tokens.
+func (w web) shows(t *testing.T, nets ...string) error {
+	t.Helper()
+	seen := map[string]bool{}
+	for k, n := range w.view(t).numbers().Tokens {
+		seen[k.Net] = seen[k.Net] || n > 0
+	}
+	for _, net := range nets {
+		if !seen[net] {
+			return fmt.Errorf("net %q is not", net)
+		}
+	}
+	return nil
+}

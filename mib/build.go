@@ -305,7 +305,7 @@ const saveAgain = 60e6
 // new, what is unsaved otherwise. It tells whether the lock was changed.
 func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed bool, err error) {
 	missing := fresh && n.missing(view)
-	if !missing && !(n.unsaved && now >= n.retry) {
+	if !missing && (!n.unsaved || now < n.retry) {
 		return false, nil
 	}
 	if n.path == "" {

@@ -335,8 +335,7 @@ func TestAgesAreMadeAsOfNow(t *testing.T) {
 
 // Laying names out is dear; ticks that change only values share a layout.
 func TestTheLayoutChangesOnlyWithTheRows(t *testing.T) {
-	b, view := newBuilder(t, ""), orderView()
-	first := build(t, b, view, now0).Layout()
+	var view *collector.View
 	for name, c := range map[string]struct {
 		change func()
 		same   bool
@@ -349,8 +348,9 @@ func TestTheLayoutChangesOnlyWithTheRows(t *testing.T) {
 		"a definition": {func() { def := *view.Nets[0].Def; view.Nets[0].Def = &def }, false},
 		"a net":        {func() { view.Nets = nil }, false},
 	} {
-		view, b = orderView(), newBuilder(t, "")
-		first = build(t, b, view, now0).Layout()
+		view = orderView()
+		b := newBuilder(t, "")
+		first := build(t, b, view, now0).Layout()
 		c.change()
 		if got := build(t, b, view, now0+1e6).Layout() == first; got != c.same {
 			t.Errorf("%s changes: same layout %v, want %v", name, got, c.same)

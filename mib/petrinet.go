@@ -174,7 +174,7 @@ func (m *petrinetText) conventions() {
 		if c.hint != "" {
 			m.printf("    DISPLAY-HINT \"%s\"\n", c.hint)
 		}
-		m.printf("    STATUS      current\n%s    SYNTAX      %s\n\n", quoted("DESCRIPTION", c.text), c.syntax)
+		m.printf("    STATUS      current\n%s    SYNTAX      %s\n\n", descriptionClause(c.text), c.syntax)
 	}
 }
 
@@ -191,9 +191,9 @@ func (m *petrinetText) table(t *table) {
 	name, row, sequence := t.name+"Table", t.name+"Entry", upperFirst(t.name)+"Entry"
 	m.names = append(m.names, name, row)
 	m.printf("%s OBJECT-TYPE\n    SYNTAX      SEQUENCE OF %s\n    MAX-ACCESS  not-accessible\n    STATUS      current\n%s    ::= { petrinetObjects %d }\n\n",
-		name, sequence, quoted("DESCRIPTION", t.text), t.sub)
+		name, sequence, descriptionClause(t.text), t.sub)
 	m.printf("%s OBJECT-TYPE\n    SYNTAX      %s\n    MAX-ACCESS  not-accessible\n    STATUS      current\n%s    INDEX       { %s }\n    ::= { %s 1 }\n\n",
-		row, sequence, quoted("DESCRIPTION", t.rowText), strings.Join(t.index, ", "), name)
+		row, sequence, descriptionClause(t.rowText), strings.Join(t.index, ", "), name)
 	all := append(append([]object{}, t.keys...), t.columns...)
 	var members []string
 	for _, o := range all {

@@ -52,7 +52,7 @@ func (m *moduleText) objectType(name string, o *object, access, status, text, pa
 	if o.units != "" {
 		m.printf("    UNITS       \"%s\"\n", o.units)
 	}
-	m.printf("    MAX-ACCESS  %s\n    STATUS      %s\n%s    ::= { %s %d }\n\n", access, status, quoted("DESCRIPTION", text), parent, o.sub)
+	m.printf("    MAX-ACCESS  %s\n    STATUS      %s\n%s    ::= { %s %d }\n\n", access, status, descriptionClause(text), parent, o.sub)
 }
 
 // macro writes a definition whose members are a list of names: an object or
@@ -63,19 +63,19 @@ func (m *moduleText) macro(name, macro, clause string, members []string, status,
 	if len(members) > 0 {
 		m.printf("    %-11s {\n        %s\n    }\n", clause, strings.Join(members, ",\n        "))
 	}
-	m.printf("    STATUS      %s\n%s    ::= { %s %d }\n\n", status, quoted("DESCRIPTION", text), parent, sub)
+	m.printf("    STATUS      %s\n%s    ::= { %s %d }\n\n", status, descriptionClause(text), parent, sub)
 }
 
 // compliance writes a MODULE-COMPLIANCE: groups that must be there, and groups
 // that need not, each with the reason.
 func (m *moduleText) compliance(name, status, text string, must []string, may [][2]string, parent string, sub uint32) {
 	m.use("MODULE-COMPLIANCE")
-	m.printf("%s MODULE-COMPLIANCE\n    STATUS      %s\n%s    MODULE\n", name, status, quoted("DESCRIPTION", text))
+	m.printf("%s MODULE-COMPLIANCE\n    STATUS      %s\n%s    MODULE\n", name, status, descriptionClause(text))
 	if len(must) > 0 {
 		m.printf("    MANDATORY-GROUPS { %s }\n", strings.Join(must, ", "))
 	}
 	for _, g := range may {
-		m.printf("    GROUP       %s\n%s", g[0], quoted("DESCRIPTION", g[1]))
+		m.printf("    GROUP       %s\n%s", g[0], descriptionClause(g[1]))
 	}
 	m.printf("    ::= { %s %d }\n\n", parent, sub)
 }
@@ -106,9 +106,9 @@ func (m *moduleText) text(id identity) []byte {
 	}
 	fmt.Fprintf(&b, "%s MODULE-IDENTITY\n    LAST-UPDATED \"%s\"\n", id.name, last)
 	b.WriteString("    ORGANIZATION \"pnagent\"\n    CONTACT-INFO\n        \"https://github.com/pnagent/pnagent\"\n")
-	b.WriteString(quoted("DESCRIPTION", id.text))
+	b.WriteString(descriptionClause(id.text))
 	for i := len(id.revisions) - 1; i >= 0; i-- {
-		fmt.Fprintf(&b, "    REVISION    \"%s\"\n%s", id.revisions[i].date, quoted("DESCRIPTION", id.revisions[i].text))
+		fmt.Fprintf(&b, "    REVISION    \"%s\"\n%s", id.revisions[i].date, descriptionClause(id.revisions[i].text))
 	}
 	fmt.Fprintf(&b, "    ::= { %s %d }\n\n", id.parent, id.sub)
 	b.Write(m.body.Bytes())
@@ -141,10 +141,10 @@ func (m *moduleText) imports(module string) string {
 	return b.String()
 }
 
-// quoted writes a clause with a text, wrapped and without anything that may
+// descriptionClause writes the DESCRIPTION clause, wrapped and without anything that may
 // not stand in one.
-func quoted(clause, text string) string {
-	return "    " + clause + "\n        \"" + wrap(plainText(text), 70, "\n         ") + "\"\n"
+func descriptionClause(text string) string {
+	return "    DESCRIPTION\n        \"" + wrap(plainText(text), 70, "\n         ") + "\"\n"
 }
 
 // wrap breaks a text between words so that lines are no longer than width,

@@ -64,7 +64,7 @@ func writeFile(path string, text []byte) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer os.Remove(f.Name()) // fails once it is renamed
+	defer func() { _ = os.Remove(f.Name()) }() // fails once it is renamed
 	_, err = f.Write(text)
 	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err != nil {

@@ -129,7 +129,7 @@ func FuzzUnpack(f *testing.F) {
 // A question is answered or refused with a code.
 func FuzzOldest(f *testing.F) {
 	cfg := testConfig("a")
-	cfg.Oldest = func(_, place, limit int) ([]stats.Token, error) {
+	cfg.Oldest = func(_, _, limit int) ([]stats.Token, error) {
 		return make([]stats.Token, 2*limit), nil
 	}
 	p, err := newPublisher(cfg, &fakeLink{}, 1)

@@ -59,7 +59,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 		return fmt.Errorf("making a directory for the demo: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	side, err := c.sidecar(ns, dir, log)
+	side, err := c.sidecar(ctx, ns, dir, log)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func exampleNets() ([]*petri.Net, error) {
 
 // sidecar makes the demo's sidecar. Its numbers are those of the committed
 // modules, so that mibs/ can be used with it.
-func (c *demoCmd) sidecar(ns *server.Server, dir string, log *slog.Logger) (*sidecar, error) {
+func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, log *slog.Logger) (*sidecar, error) {
 	cfg, err := c.config(log)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (c *demoCmd) sidecar(ns *server.Server, dir string, log *slog.Logger) (*sid
 	if cfg.conn, err = nats.Connect("", nats.InProcessServer(ns), nats.Name("pnagent demo")); err != nil {
 		return nil, fmt.Errorf("connecting to the embedded NATS: %w", err)
 	}
-	side, err := newSidecar(cfg)
+	side, err := newSidecar(ctx, cfg)
 	if err != nil {
 		cfg.conn.Close()
 	}

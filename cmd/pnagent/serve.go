@@ -56,7 +56,7 @@ func (c *serveCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 		return err
 	}
 	defer cfg.conn.Close()
-	side, err := newSidecar(cfg)
+	side, err := newSidecar(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ type sidecar struct {
 
 // newSidecar makes a sidecar and binds its sockets, so that what is wrong with
 // an address is known before anything runs.
-func newSidecar(cfg sidecarConfig) (s *sidecar, err error) {
+func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) {
 	s = &sidecar{cfg: cfg}
 	defer func() {
 		if err != nil {
@@ -85,7 +85,7 @@ func newSidecar(cfg sidecarConfig) (s *sidecar, err error) {
 	if err := errors.Join(s.openAgentX(), s.openSNMP(host)); err != nil {
 		return s, err
 	}
-	return s, s.openWeb()
+	return s, s.openWeb(ctx)
 }
 
 func (s *sidecar) close() {
@@ -128,7 +128,7 @@ func (s *sidecar) openSNMP(host string) (err error) {
 	return nil
 }
 
-func (s *sidecar) openWeb() (err error) {
+func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	v := versionOf()
 	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, SeriesBudget: s.cfg.seriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
@@ -138,7 +138,8 @@ func (s *sidecar) openWeb() (err error) {
 	if err != nil {
 		return err
 	}
-	if s.tcp, err = net.Listen("tcp", s.cfg.web); err != nil {
+	var l net.ListenConfig
+	if s.tcp, err = l.Listen(ctx, "tcp", s.cfg.web); err != nil {
 		return fmt.Errorf("listening for HTTP: %w", err)
 	}
 	return nil

@@ -90,10 +90,10 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 
 func (s *sidecar) close() {
 	if s.udp != nil {
-		s.udp.Close()
+		_ = s.udp.Close()
 	}
 	if s.tcp != nil {
-		s.tcp.Close()
+		_ = s.tcp.Close()
 	}
 }
 

@@ -106,15 +106,15 @@ func histogramFell(old, next *stats.Histogram) bool {
 	case next.Schema != old.Schema:
 		return next.Schema > old.Schema || next.Count() < old.Count()
 	}
-	rest := next.Buckets
+	i := 0
 	for _, b := range old.Buckets {
-		for len(rest) > 0 && rest[0].Index < b.Index {
-			rest = rest[1:]
+		for i < len(next.Buckets) && next.Buckets[i].Index < b.Index {
+			i++
 		}
-		if len(rest) == 0 || rest[0].Index != b.Index || rest[0].N < b.N {
+		if i == len(next.Buckets) || next.Buckets[i].Index != b.Index || next.Buckets[i].N < b.N {
 			return true
 		}
-		rest = rest[1:]
+		i++
 	}
 	return false
 }

@@ -69,76 +69,75 @@ func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 // changed it.
 func (t *taking) place(dst, src *stats.Place) bool {
 	given, latest := t.msg.Rows.Columns, t.latest()
-	next := *dst
+	changed := false
 	if given.Has(stats.ColTokens) {
-		next.Tokens = src.Tokens
+		changed = set(&dst.Tokens, src.Tokens)
 	}
 	if given.Has(stats.ColArrivals) {
-		next.Arrivals = src.Arrivals
+		changed = set(&dst.Arrivals, src.Arrivals) || changed
 	}
 	if given.Has(stats.ColDepartures) {
-		next.Departures = src.Departures
+		changed = set(&dst.Departures, src.Departures) || changed
 	}
 	if given.Has(stats.ColPlaceInstances) {
-		next.Instances = src.Instances
+		changed = set(&dst.Instances, src.Instances) || changed
 	}
 	if given.Has(stats.ColOldest) {
-		next.Oldest, next.LastInjection = min(src.Oldest, latest), min(src.LastInjection, latest)
-		next.Injected = plausible(src.Injected, src.Tokens, latest)
+		changed = set(&dst.Oldest, min(src.Oldest, latest)) || changed
+		changed = set(&dst.LastInjection, min(src.LastInjection, latest)) || changed
+		changed = set(&dst.Injected, plausible(src.Injected, src.Tokens, latest)) || changed
 	}
-	changed := next.Tokens != dst.Tokens || next.Arrivals != dst.Arrivals || next.Departures != dst.Departures ||
-		next.Instances != dst.Instances || next.Oldest != dst.Oldest || next.LastInjection != dst.LastInjection ||
-		next.Injected != dst.Injected
 	// A ladder or a histogram changes with the numbers above, or is compared.
 	if given.Has(stats.ColAges) && (changed || !dst.Ages.Equal(&src.Ages)) {
-		next.Ages = stats.Ladder{At: src.Ages.At, Slots: assign(dst.Ages.Slots, src.Ages.Slots)}
+		dst.Ages.At, dst.Ages.Slots = src.Ages.At, assign(dst.Ages.Slots, src.Ages.Slots)
 		changed = true
 	}
 	if given.Has(stats.ColDwell) && (changed || !dst.Dwell.Equal(&src.Dwell)) {
-		assignHistogram(&next.Dwell, &src.Dwell)
+		assignHistogram(&dst.Dwell, &src.Dwell)
 		changed = true
 	}
 	if len(src.Stuck)+len(dst.Stuck) > 0 {
-		if stuck := t.stuck(dst.Stuck, src.Stuck); stuck != nil {
-			next.Stuck = *stuck
-			changed = true
-		}
-	}
-	if changed {
-		*dst = next
+		changed = t.stuck(&dst.Stuck, src.Stuck) || changed
 	}
 	return changed
 }
 
 func (t *taking) transition(dst, src *stats.Transition) bool {
 	given, latest := t.msg.Rows.Columns, t.latest()
-	next := *dst
+	changed := false
 	if given.Has(stats.ColFirings) {
-		next.Firings = src.Firings
+		changed = set(&dst.Firings, src.Firings)
 	}
 	if given.Has(stats.ColFailures) {
-		next.Failures, next.Retries, next.Cancels = src.Failures, src.Retries, src.Cancels
+		changed = set(&dst.Failures, src.Failures) || changed
+		changed = set(&dst.Retries, src.Retries) || changed
+		changed = set(&dst.Cancels, src.Cancels) || changed
 	}
 	if given.Has(stats.ColEnabled) {
-		next.Enabled, next.EnabledSince = src.Enabled, min(src.EnabledSince, latest)
+		changed = set(&dst.Enabled, src.Enabled) || changed
+		changed = set(&dst.EnabledSince, min(src.EnabledSince, latest)) || changed
 	}
 	if given.Has(stats.ColRunning) {
-		next.Running, next.RunningSince = src.Running, min(src.RunningSince, latest)
+		changed = set(&dst.Running, src.Running) || changed
+		changed = set(&dst.RunningSince, min(src.RunningSince, latest)) || changed
 	}
 	if given.Has(stats.ColLastFiring) {
-		next.LastFiring = min(src.LastFiring, latest)
+		changed = set(&dst.LastFiring, min(src.LastFiring, latest)) || changed
 	}
-	changed := next.Firings != dst.Firings || next.Failures != dst.Failures || next.Retries != dst.Retries ||
-		next.Cancels != dst.Cancels || next.Enabled != dst.Enabled || next.EnabledSince != dst.EnabledSince ||
-		next.Running != dst.Running || next.RunningSince != dst.RunningSince || next.LastFiring != dst.LastFiring
 	if given.Has(stats.ColDuration) && (changed || !dst.Duration.Equal(&src.Duration)) {
-		assignHistogram(&next.Duration, &src.Duration)
+		assignHistogram(&dst.Duration, &src.Duration)
 		changed = true
 	}
-	if changed {
-		*dst = next
-	}
 	return changed
+}
+
+// set sets a value and reports whether that changed it.
+func set[T comparable](to *T, v T) bool {
+	if *to == v {
+		return false
+	}
+	*to = v
+	return true
 }
 
 // plausible bounds a sum of injection times by what it is if all tokens were
@@ -152,10 +151,10 @@ func plausible(sum stats.TimeSum, tokens uint64, latest int64) stats.TimeSum {
 	return sum
 }
 
-// stuck returns a place's stuck tokens as the union numbers what they wait
-// for, or nil if they are those it has. The list is a new one, because views
-// share it.
-func (t *taking) stuck(have, src []stats.Token) *[]stats.Token {
+// stuck takes a place's stuck tokens over, as the union numbers what they wait
+// for, and reports whether that changed them. The list is a new one, because
+// views share it.
+func (t *taking) stuck(to *[]stats.Token, src []stats.Token) bool {
 	waits := 0
 	for i := range src {
 		waits += len(src[i].Waits)
@@ -169,12 +168,13 @@ func (t *taking) stuck(have, src []stats.Token) *[]stats.Token {
 		}
 		next[i] = stats.Token{Instance: token.Instance, Injected: min(token.Injected, t.latest()), Waits: all[begin:len(all):len(all)]}
 	}
-	byAge := func(a, b stats.Token) int { return a.Compare(&b) }
-	slices.SortFunc(next, byAge)
-	if slices.EqualFunc(have, next, func(a, b stats.Token) bool { return a.Compare(&b) == 0 }) {
-		return nil
+	compare := func(a, b stats.Token) int { return a.Compare(&b) }
+	slices.SortFunc(next, compare)
+	if slices.CompareFunc(*to, next, compare) == 0 {
+		return false
 	}
-	return &next
+	*to = next
+	return true
 }
 
 func (t *taking) wait(w stats.Wait) stats.Wait {

@@ -218,13 +218,15 @@ func submatch(text, pattern string) []string {
 	return regexp.MustCompile(pattern).FindStringSubmatch(text)
 }
 
-// wantFailure checks the exit code and that stderr is one line that matches.
+// wantFailure checks the exit code, and that stderr is one line that matches
+// beside what is logged.
 func wantFailure(t *testing.T, r result, code int, pattern string) {
 	t.Helper()
 	if r.code != code {
 		t.Errorf("exit code %d, want %d", r.code, code)
 	}
-	if strings.Count(r.err, "\n") != 1 || submatch(r.err, "^pnagent: .*"+pattern) == nil {
+	said := regexp.MustCompile(`(?m)^time=.*\n`).ReplaceAllString(r.err, "")
+	if strings.Count(said, "\n") != 1 || submatch(said, "^pnagent: .*"+pattern) == nil {
 		t.Errorf("stderr is %q, want one line that matches %q", r.err, pattern)
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"fmt"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/explore"
 )
 
 type checkCmd struct {
-	JSON  bool       `help:"Print one JSON object a net instead of text."`
-	Files []string   `arg:"" name:"net" help:"PNML files; - is standard input."`
-	Limit limitFlags `embed:""`
+	JSON    bool       `help:"Print one JSON object a net instead of text."`
+	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, deadlocks and a shortest path to one."`
+	Files   []string   `arg:"" name:"net" help:"PNML files; - is standard input."`
+	Limit   limitFlags `embed:""`
 }
 
 // checkedNet is what check says of one net.
@@ -49,6 +51,9 @@ func (c *checkCmd) Run(s streams) error {
 				continue
 			}
 			c.print(s, summary(path, t))
+			if c.Explore > 0 {
+				printExplored(s, t, c.Explore)
+			}
 		}
 		if len(file.Nets) == 0 && !c.JSON {
 			fmt.Fprintf(s.out, "%s: no net\n", path)
@@ -87,4 +92,36 @@ func count(n uint64, of string) string {
 		return "1 " + of
 	}
 	return fmt.Sprintf("%d %ss", n, of)
+}
+
+// explored is what a net's state space is like, as far as it was visited.
+type explored struct {
+	Net       string            `json:"net"`
+	Markings  int               `json:"markings"`
+	Complete  bool              `json:"complete"`
+	Deadlocks int               `json:"deadlocks"`
+	Bounds    map[string]uint32 `json:"bounds"`
+	Path      []string          `json:"path,omitempty"` // transitions to the nearest deadlock
+	Dead      map[string]uint32 `json:"dead,omitempty"` // its marking, empty places left out
+}
+
+func printExplored(s streams, t *petri.Tables, limit int) {
+	r := explore.Visit(t, limit)
+	out := explored{Net: t.Net.ID, Markings: r.Markings, Complete: r.Complete, Deadlocks: r.Deadlocks, Bounds: map[string]uint32{}}
+	for p, most := range r.Bounds {
+		out.Bounds[t.Net.Places[p].ID] = most
+	}
+	for _, tr := range r.Path {
+		out.Path = append(out.Path, t.Net.Transitions[tr].ID)
+	}
+	for p, m := range r.Dead {
+		if m > 0 {
+			if out.Dead == nil {
+				out.Dead = map[string]uint32{}
+			}
+			out.Dead[t.Net.Places[p].ID] = m
+		}
+	}
+	line, _ := json.Marshal(out) // strings and numbers always marshal
+	fmt.Fprintf(s.out, "%s\n", line)
 }

@@ -29,6 +29,7 @@ type room struct {
 var rooms = map[string]room{
 	"petri":               {pure: true},
 	"petri/pnml":          {imports: []string{"petri"}, pure: true},
+	"petri/explore":       {imports: []string{"petri"}, pure: true},
 	"petri/petritest":     {imports: []string{"petri"}, pure: true},
 	"stats":               {pure: true},
 	"game":                {imports: []string{"petri", "stats"}, pure: true},

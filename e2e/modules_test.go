@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/mib"
+)
+
+// stubs are the base modules, of the project's own making, that the generated
+// ones import from.
+const stubs = "../mib/testdata/smi"
+
+// modules are what "pnagent mib" wrote into a directory.
+type modules struct {
+	dir  string
+	lock *mib.Lock
+}
+
+// generate writes the modules of nets, into a new directory where dir is "".
+func generate(t *testing.T, dir string, nets ...string) modules {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	r := pnagent(t, append([]string{"mib", "--dir", dir}, nets...)...)
+	if r.code != 0 || r.err != "" {
+		t.Fatalf("pnagent mib: %+v", r)
+	}
+	lock, err := mib.ReadLock(filepath.Join(dir, mib.LockFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return modules{dir, lock}
+}
+
+// lint wants smilint to be silent. Its exit code is always 0, and Debian's own
+// configuration hides errors.
+func (m modules) lint(t *testing.T) {
+	t.Helper()
+	smilint := need(t, "smilint", "smitools")
+	names := []string{mib.PetrinetModule}
+	for _, n := range m.lock.Nets() {
+		names = append(names, n.Module)
+	}
+	for _, name := range names {
+		r := tool(t, []string{"SMIPATH=" + stubs + ":" + m.dir}, smilint, "-c", "/dev/null", "-s", "-m", "-l", "9", name)
+		if r.out+r.err != "" {
+			t.Errorf("smilint says of %s:\n%.2000s%.2000s", name, r.out, r.err)
+		}
+	}
+}
+
+// env has net-snmp's tools read these modules, and nothing of the user's.
+func (m modules) env() []string {
+	return []string{"MIBDIRS=" + stubs + ":" + m.dir, "MIBS=ALL", "SNMPCONFPATH=" + os.DevNull, "SNMP_PERSISTENT_FILE=" + os.DevNull}
+}
+
+// ask runs one of net-snmp's tools with these modules and returns its lines.
+func (m modules) ask(t *testing.T, program string, args ...string) []string {
+	t.Helper()
+	r := tool(t, m.env(), need(t, program, "snmp"), args...)
+	if r.code != 0 || r.err != "" {
+		t.Fatalf("%s: exit code %d: %.2000s", program, r.code, r.err)
+	}
+	return strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
+}
+
+// translate asks snmptranslate for OIDs, some hundred names a run.
+func (m modules) translate(t *testing.T, names []string) map[string]string {
+	t.Helper()
+	oids := map[string]string{}
+	for some := range slices.Chunk(names, 300) {
+		lines := slices.DeleteFunc(m.ask(t, "snmptranslate", append([]string{"-On"}, some...)...), func(s string) bool { return s == "" })
+		if len(lines) != len(some) {
+			t.Fatalf("snmptranslate answers %d of %d names", len(lines), len(some))
+		}
+		for i, name := range some {
+			oids[name] = strings.TrimPrefix(lines[i], ".")
+		}
+	}
+	return oids
+}
+
+// named are objects of the nets' own modules, with their OIDs as the layout of
+// the tree has them: root.2.NET.1.2.PLACE.4 is the tokens of a place, and
+// root.2.NET.1.3.TRANSITION.4 the firings of a transition.
+func (m modules) named() map[string]string {
+	want := map[string]string{}
+	for _, n := range m.lock.Nets() {
+		for _, p := range n.Places() {
+			want[n.Module+"::"+p.Descriptor+"Tokens"] = fmt.Sprintf("%s.2.%d.1.2.%d.%d", oidRoot, n.Number, p.Number, placeTokens)
+		}
+		for _, tr := range n.Transitions() {
+			want[n.Module+"::"+tr.Descriptor+"Firings"] = fmt.Sprintf("%s.2.%d.1.3.%d.%d", oidRoot, n.Number, tr.Number, firingsColumn)
+		}
+	}
+	return want
+}
+
+// hold shows the modules to smilint and snmptranslate.
+func (m modules) hold(t *testing.T) {
+	t.Helper()
+	m.lint(t)
+	want := m.named()
+	var names []string
+	for name := range want {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff(want, m.translate(t, names)); diff != "" {
+		t.Errorf("-lock +snmptranslate\n%s", diff)
+	}
+}
+
+func examples(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../examples/*.pnml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d examples, %v", len(files), err)
+	}
+	for i := range files {
+		if files[i], err = filepath.Abs(files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// different are files of the corpus, the examples and the net of odd ids, as
+// many as there are nets of different ids: tools like to call theirs all alike.
+func different(t *testing.T) []string {
+	t.Helper()
+	paths := append(examples(t), writeNet(t, oddNet()))
+	files, ids := validNets(t)
+	seen := map[string]bool{}
+	for i, f := range files {
+		if !slices.ContainsFunc(ids[i], func(id string) bool { return seen[id] }) {
+			paths = append(paths, f.path)
+		}
+		for _, id := range ids[i] {
+			seen[id] = true
+		}
+	}
+	return paths
+}
+
+func TestGeneratedModulesOfEveryNetOneByOne(t *testing.T) {
+	t.Parallel()
+	paths := append(examples(t), writeNet(t, oddNet()))
+	files, _ := validNets(t)
+	for _, f := range files {
+		paths = append(paths, f.path)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { generate(t, "", path).hold(t) })
+	}
+}
+
+func TestGeneratedModulesOfAllNetsTogether(t *testing.T) {
+	t.Parallel()
+	paths := different(t)
+	m := generate(t, "", paths...)
+	if n := len(m.lock.Nets()); n < len(paths) {
+		t.Errorf("%d nets of %d files", n, len(paths))
+	}
+	m.hold(t)
+}
+
+// manual is bindings in which no transition of the nets fires by itself. JSON
+// is YAML.
+func manual(t *testing.T, lock *mib.Lock) string {
+	t.Helper()
+	type net struct {
+		Transitions map[string]string `json:"transitions"`
+	}
+	nets := map[string]net{}
+	for _, n := range lock.Nets() {
+		of := net{map[string]string{}}
+		for _, tr := range n.Transitions() {
+			of.Transitions[tr.ID] = "manual"
+		}
+		nets[n.ID] = of
+	}
+	text, err := json.MarshalIndent(map[string]any{"nets": nets}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, "bindings.yaml", string(text))
+}
+
+// served are all nets at rest, behind a snmpd.
+func served(t *testing.T, paths []string) (modules, *sidecar, snmptest.Client) {
+	t.Helper()
+	m := generate(t, "", paths...)
+	snmpd := snmptest.Start(t, snmptest.Config{})
+	url := startNATS(t)
+	side := serve(t, url, "--agentx", snmpd.AgentX, "--mib-dir", m.dir)
+	runEngine(t, url, "all", append([]string{"--instances", "2", "--bindings", manual(t, m.lock)}, paths...)...)
+	until(t, "all nets are served", func() error {
+		v := side.view(t).numbers()
+		if shown := walk(t, snmpd.Client).numbers(); len(v.Tokens) == 0 || !cmp.Equal(v, shown) {
+			return fmt.Errorf("%d places in the view, %d in the walk", len(v.Tokens), len(shown.Tokens))
+		}
+		for _, n := range m.lock.Nets() {
+			for _, p := range n.Places() {
+				if _, ok := v.Tokens[key{n.ID, p.ID}]; !ok {
+					return fmt.Errorf("place %q of net %q is not in the view", p.ID, n.ID)
+				}
+			}
+		}
+		return nil
+	})
+	return m, side, snmpd.Client
+}
+
+func TestNamedObjectsAndPlaceTableThroughSnmpdEqualTheView(t *testing.T) {
+	t.Parallel()
+	snmptest.RequireTools(t)
+	m, side, noc := served(t, different(t))
+	want := side.view(t).numbers()
+
+	// snmpget of every place's object by its name.
+	var names []string
+	var of []key
+	for _, n := range m.lock.Nets() {
+		for _, p := range n.Places() {
+			names, of = append(names, n.Module+"::"+p.Descriptor+"Tokens.0"), append(of, key{n.ID, p.ID})
+		}
+	}
+	got := map[key]string{}
+	for i := 0; i < len(names); i += 50 {
+		some := names[i:min(i+50, len(names))]
+		lines := m.ask(t, "snmpget", append([]string{"-v2c", "-c", "public", "-OqvU", noc.Addr}, some...)...)
+		if len(lines) != len(some) {
+			t.Fatalf("snmpget answers %d of %d names", len(lines), len(some))
+		}
+		for k, line := range lines {
+			got[of[i+k]] = line
+		}
+	}
+	for place, n := range want.Tokens {
+		if got[place] != fmt.Sprint(n) {
+			t.Errorf("snmpget gives %q tokens for %v, the view %d", got[place], place, n)
+		}
+	}
+
+	// snmptable of placeTable.
+	rows := m.table(t, noc, "PETRINET-MIB::placeTable")
+	if len(rows) != len(want.Tokens) {
+		t.Errorf("placeTable has %d rows for %d places", len(rows), len(want.Tokens))
+	}
+	for _, n := range m.lock.Nets() {
+		for _, p := range n.Places() {
+			row := rows[fmt.Sprintf("%d.%d", n.Number, p.Number)]
+			if row["placeId"] != p.ID || row["placeTokens"] != fmt.Sprint(want.Tokens[key{n.ID, p.ID}]) {
+				t.Errorf("place %q of net %q is %q", p.ID, n.ID, row)
+			}
+		}
+	}
+	side.stop(t, syscall.SIGTERM)
+}
+
+// table asks snmptable for a table: its rows by index, each by column.
+func (m modules) table(t *testing.T, noc snmptest.Client, name string) map[string]map[string]string {
+	t.Helper()
+	const separator = "\x1f" // in no id
+	lines := m.ask(t, "snmptable", "-v2c", "-c", "public", "-OU", "-Ci", "-Cf", separator, noc.Addr, name)
+	if len(lines) < 3 || lines[0] != "SNMP table: "+name {
+		t.Fatalf("snmptable says %.1000q", lines)
+	}
+	header := strings.Split(lines[2], separator)
+	rows := map[string]map[string]string{}
+	for _, line := range lines[3:] {
+		cells := strings.Split(line, separator)
+		if len(cells) != len(header) {
+			t.Fatalf("snmptable has %d columns and a row %q", len(header), line)
+		}
+		row := map[string]string{}
+		for i := range cells {
+			row[header[i]] = cells[i]
+		}
+		rows[row["index"]] = row
+	}
+	return rows
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// objects are the nodes of CLAIMS-PN-MIB that stand for places and
+// transitions, with their OIDs.
+func (m modules) objects(t *testing.T, descriptors ...string) map[string]string {
+	t.Helper()
+	var names []string
+	for _, d := range descriptors {
+		names = append(names, "CLAIMS-PN-MIB::"+d)
+	}
+	return m.translate(t, names)
+}
+
+// status is the STATUS clause of an object in a module.
+func (m modules) status(t *testing.T, object string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(m.dir, "CLAIMS-PN-MIB.mib"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := submatch(string(text), `(?ms)^`+object+` OBJECT-TYPE$.*?^\s*STATUS\s+(\w+)$`)
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
+
+func TestNoOIDMovesWhenANetChanges(t *testing.T) {
+	t.Parallel()
+	need(t, "snmptranslate", "snmp")
+	first := generate(t, "", write(t, "claims.pnml", stuckNet))
+	stay := []string{"inboxTokens", "awaitingAnAnswerTokens", "paidTokens", "takeUpFirings", "askBackFirings", "answerFirings", "archiveFirings"}
+	before := first.objects(t, append(slices.Clone(stay), "inReviewTokens")...)
+
+	added := strings.Replace(stuckNet, `<place id="review">`, `<place id="fraud"><name><text>Fraud desk</text></name></place>`+"\n      "+`<place id="review">`, 1)
+	removed := strings.Replace(added, `<place id="review"><name><text>In review</text></name></place>`, "", 1)
+	removed = strings.NewReplacer(`source="take" target="review"`, `source="take" target="fraud"`, `source="review" target="ask"`, `source="fraud" target="ask"`).Replace(removed)
+	renamed := strings.NewReplacer(`Awaiting an answer`, `Waiting for the customer`, `Ask back`, `Ask the customer`).Replace(removed)
+
+	for _, step := range []struct{ name, text, reviewStatus string }{
+		{"a place added in the middle", added, "current"},
+		{"a place removed", removed, "obsolete"},
+		{"a place and a transition renamed", renamed, "obsolete"},
+	} {
+		again := generate(t, first.dir, write(t, "claims.pnml", step.text))
+		again.lint(t)
+		after := again.objects(t, append(slices.Clone(stay), "inReviewTokens")...)
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("%s: -before +after\n%s", step.name, diff)
+		}
+		if got := again.status(t, "inReviewTokens"); got != step.reviewStatus {
+			t.Errorf("%s: STATUS of inReviewTokens is %q, want %q", step.name, got, step.reviewStatus)
+		}
+		if got := again.status(t, "inboxTokens"); got != "current" {
+			t.Errorf("%s: STATUS of inboxTokens is %q", step.name, got)
+		}
+		fraud := again.objects(t, "fraudDeskTokens")["CLAIMS-PN-MIB::fraudDeskTokens"]
+		for name, oid := range before {
+			if oid == fraud {
+				t.Errorf("%s: the new place has the OID of %s", step.name, name)
+			}
+		}
+	}
+}
+
+// A place that left and comes back is the same one.
+func TestAPlaceThatComesBackHasItsOldOID(t *testing.T) {
+	t.Parallel()
+	need(t, "snmptranslate", "snmp")
+	first := generate(t, "", write(t, "claims.pnml", stuckNet))
+	want := first.objects(t, "paidTokens")
+	without := strings.NewReplacer(`<place id="paid €"><name><text>Paid</text></name></place>`, "",
+		`<arc id="a6" source="answer" target="paid €"/>`, "", `<arc id="a7" source="paid €" target="archive"/>`, "").Replace(stuckNet)
+	gone := generate(t, first.dir, write(t, "claims.pnml", without))
+	if got := gone.status(t, "paidTokens"); got != "obsolete" {
+		t.Errorf("STATUS is %q", got)
+	}
+	back := generate(t, first.dir, write(t, "claims.pnml", stuckNet))
+	if got := back.status(t, "paidTokens"); got != "current" {
+		t.Errorf("STATUS is %q", got)
+	}
+	if diff := cmp.Diff(want, back.objects(t, "paidTokens")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -103,7 +103,8 @@ const (
 	netTable        = 2
 	placeTable      = 3
 	transitionTable = 5
-	columnID        = 2 // of all three: the id, as in the net's definition
+	sourceTable     = 8
+	columnID        = 2 // of all four: the id, as in the net's definition, or the source's name
 	placeTokens     = 4
 	placeOldestAge  = 6
 	oldestSince     = 7

@@ -24,10 +24,10 @@ import (
 )
 
 // startNATS runs a nats-server of its own process and returns its URL.
-func startNATS(t *testing.T) string {
+func startNATS(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	start(t, built.nats, "--addr", "127.0.0.1", "--port", "-1", "--ports_file_dir", dir)
+	start(t, built.nats, append([]string{"--addr", "127.0.0.1", "--port", "-1", "--ports_file_dir", dir}, args...)...)
 	var ports struct{ NATS []string }
 	until(t, "nats-server tells its port", func() error {
 		files, err := filepath.Glob(filepath.Join(dir, "*.ports"))
@@ -99,8 +99,9 @@ func (w web) page(t *testing.T, path string) []byte {
 type view struct {
 	Generation uint64
 	Nets       []struct {
-		ID     string
-		Places []struct {
+		ID      string
+		Digests []struct{ Digest string }
+		Places  []struct {
 			ID     string
 			Tokens *uint64
 		}

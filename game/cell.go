@@ -3,6 +3,8 @@
 package game
 
 import (
+	"math"
+
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -70,28 +72,38 @@ func (r *rule) narrowEnabled(c *cell) bool {
 // choose returns the immediate transition that goes first in a cell in narrow
 // form, or -1.
 func (s *Shard) choose(c *cell) int {
-	best, bestKey := -1, uint32(1<<32-1)
-	turn := int32(c.turn)
-	try := func(t int32) {
-		d := t - turn
+	pick := choice{best: -1, key: math.MaxUint32}
+	for _, p := range c.places[:c.n&7] {
+		list := s.triggered[p]
+		if len(list) == 1 && c.n == 1 && len(s.untriggered) == 0 { // no choice
+			if s.rules[list[0]].narrowEnabled(c) {
+				return int(list[0])
+			}
+			return -1
+		}
+		s.among(&pick, c, list)
+	}
+	s.among(&pick, c, s.untriggered)
+	return pick.best
+}
+
+// choice is the transition that goes first of those looked at.
+type choice struct {
+	best int
+	key  uint32 // rank, then distance from the turn
+}
+
+func (s *Shard) among(pick *choice, c *cell, transitions []int32) {
+	for _, t := range transitions {
+		d := t - int32(c.turn)
 		if d < 0 {
 			d += int32(len(s.rules))
 		}
 		r := &s.rules[t]
-		if key := uint32(r.rank)<<16 | uint32(d); key < bestKey && r.narrowEnabled(c) {
-			best, bestKey = int(t), key
+		if key := uint32(r.rank)<<16 | uint32(d); key < pick.key && r.narrowEnabled(c) {
+			pick.best, pick.key = int(t), key
 		}
 	}
-	for _, p := range c.places[:c.n&7] {
-		list := s.triggered[p]
-		for _, t := range list {
-			try(t)
-		}
-	}
-	for _, t := range s.untriggered {
-		try(t)
-	}
-	return best
 }
 
 // fireNarrow fires an enabled transition in a cell in narrow form, and reports

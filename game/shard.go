@@ -17,8 +17,9 @@ import (
 // may have: a cell names a place in 16 bits.
 const MaxNodes = math.MaxUint16
 
-// visit is how many firings one instance gets before the next has its turn.
-const visit = 64
+// defaultQuota is how many firings one instance gets before the next has its
+// turn.
+const defaultQuota = 64
 
 // ErrNoInstance is returned for an instance that the shard does not hold.
 var ErrNoInstance = errors.New("no such instance")
@@ -59,6 +60,7 @@ type Shard struct {
 	taken []uint32 // of fireWide
 
 	ready      ring
+	quota      int // firings that an instance gets before the next has its turn
 	clocks     clocks
 	timed      bool // some transition has a clock or waits for the outside
 	deadlocked uint64
@@ -77,7 +79,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 	}
 	s := &Shard{
 		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, shuffle: cfg.Shuffle,
-		cells: make([]cell, cfg.Count), ready: newRing(cfg.Count),
+		cells: make([]cell, cfg.Count), ready: newRing(cfg.Count), quota: defaultQuota,
 		rec: stats.NewRecorder(t.Places(), t.Transitions()),
 	}
 	s.delays = rand.New(&s.current)

@@ -19,7 +19,7 @@ func (s *Shard) Step(budget int, now int64) int {
 		case due:
 			fired += s.expire(i, now)
 		case s.ready.len() > 0:
-			fired += s.visit(int(s.ready.pop()), min(budget-fired, visit), now)
+			fired += s.visit(int(s.ready.pop()), min(budget-fired, s.quota), now)
 		default:
 			return fired
 		}

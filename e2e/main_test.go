@@ -3,11 +3,14 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -41,6 +44,11 @@ func runAll(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	if err := build(built.nats, "github.com/nats-io/nats-server/v2"); err != nil {
+		return 1, err
+	}
+	// Tests wait more than they work, so more of them run at a time.
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		return 1, err
 	}
 	if code = m.Run(); code != 0 {

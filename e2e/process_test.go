@@ -98,11 +98,12 @@ func start(t *testing.T, path string, args ...string) *process {
 	return p
 }
 
-// cleanEnv is the environment without what would change what pnagent does.
+// cleanEnv is the environment without what would change what pnagent does. The
+// race detector is not to wait a second at each exit.
 func cleanEnv() []string {
-	var env []string
+	env := []string{"GORACE=atexit_sleep_ms=0"}
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "PNAGENT_") && !strings.HasPrefix(v, "NOTIFY_SOCKET=") {
+		if !strings.HasPrefix(v, "PNAGENT_") && !strings.HasPrefix(v, "NOTIFY_SOCKET=") && !strings.HasPrefix(v, "GORACE=") {
 			env = append(env, v)
 		}
 	}

@@ -116,16 +116,19 @@ type view struct {
 
 func (w web) view(t *testing.T) view {
 	t.Helper()
-	return parseView(t, w.page(t, "/api/v1/view"))
-}
-
-func parseView(t *testing.T, text []byte) view {
-	t.Helper()
-	var v view
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatalf("the view: %v\n%.1000s", err, text)
+	v, err := parseView(w.page(t, "/api/v1/view"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return v
+}
+
+func parseView(text []byte) (view, error) {
+	var v view
+	if err := json.Unmarshal(text, &v); err != nil {
+		return v, fmt.Errorf("the view: %w: %.1000s", err, text)
+	}
+	return v, nil
 }
 
 // source is the state of one source; "" where it is not known.
@@ -147,14 +150,26 @@ type scrape struct {
 
 func (w web) scrape(t *testing.T) scrape {
 	t.Helper()
-	s := scrape{begun: time.Now()}
-	s.text, s.got = w.page(t, "/metrics"), time.Now()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	var err error
-	if s.families, err = parser.TextToMetricFamilies(bytes.NewReader(s.text)); err != nil {
-		t.Fatalf("/metrics: %v", err)
+	s, err := w.readMetrics()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return s
+}
+
+// readMetrics is scrape for goroutines other than the test's.
+func (w web) readMetrics() (scrape, error) {
+	s := scrape{begun: time.Now()}
+	status, text, err := w.get("/metrics")
+	if err != nil || status != http.StatusOK {
+		return s, fmt.Errorf("/metrics: %d, %w", status, err)
+	}
+	s.text, s.got = text, time.Now()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	if s.families, err = parser.TextToMetricFamilies(bytes.NewReader(text)); err != nil {
+		return s, fmt.Errorf("/metrics: %w", err)
+	}
+	return s, nil
 }
 
 // series is one series of a gauge or counter.

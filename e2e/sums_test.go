@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -38,20 +39,34 @@ func startHouse(t *testing.T) *house {
 // everyFaceShows waits until all faces show these numbers.
 func (h *house) everyFaceShows(t *testing.T, want numbers) {
 	t.Helper()
-	for face, look := range map[string]func() numbers{
-		"the view":             func() numbers { return h.side.view(t).numbers() },
-		"/metrics":             func() numbers { return h.side.scrape(t).numbers() },
-		"Prometheus":           func() numbers { return h.prom.numbers(t) },
-		"a walk through snmpd": func() numbers { return walk(t, h.noc).numbers() },
-		"\"pnagent dump\"":     func() numbers { return parseView(t, []byte(pnagent(t, "dump", "--url", h.side.url).out)).numbers() },
+	for _, face := range []struct {
+		name string
+		look func() numbers
+	}{
+		{"the view", func() numbers { return h.side.view(t).numbers() }},
+		{"/metrics", func() numbers { return h.side.scrape(t).numbers() }},
+		{"Prometheus", func() numbers { return h.prom.numbers(t) }},
+		{"a walk through snmpd", func() numbers { return walk(t, h.noc).numbers() }},
+		{"pnagent dump", func() numbers { return dump(t, h.side.web).numbers() }},
 	} {
-		until(t, face+" shows the numbers", func() error {
-			if diff := cmp.Diff(want, look()); diff != "" {
+		until(t, face.name+" shows the numbers", func() error {
+			if diff := cmp.Diff(want, face.look()); diff != "" {
 				return errors.New("-want +got\n" + diff)
 			}
 			return nil
 		})
 	}
+}
+
+// dump is the view that "pnagent dump" prints.
+func dump(t *testing.T, w web) view {
+	t.Helper()
+	r := pnagent(t, "dump", "--url", w.url)
+	v, err := parseView([]byte(r.out))
+	if r.code != 0 || err != nil {
+		t.Fatalf("pnagent dump: %+v, %v", r, err)
+	}
+	return v
 }
 
 // claims are the numbers of stuckNet after so many claims were taken up and
@@ -154,7 +169,12 @@ func watchCounters(t *testing.T, w web, least map[key]uint64) *watch {
 				return
 			default:
 			}
-			now := w.scrape(t).numbers()
+			page, err := w.readMetrics()
+			if err != nil {
+				s.faults = append(s.faults, err.Error())
+				return
+			}
+			now := page.numbers()
 			s.samples++
 			for k, n := range before.Firings {
 				if now.Firings[k] < n {
@@ -230,6 +250,11 @@ func TestAKilledEngineGoesStaleAndItsReturnCountsNothingTwice(t *testing.T) {
 	back.Tokens[key{"claims", "awaiting answer"}] = 3*40 + 2
 	h.everyFaceShows(t, back)
 	seen.check(t)
+	for k, n := range h.prom.query(t, "resets(petrinet_transition_firings_total[5m])", "transition") {
+		if n != 0 {
+			t.Errorf("Prometheus saw the firings of %v fall %d times", k, n)
+		}
+	}
 
 	reported := back.zero()
 	for _, e := range []*engine{berlin, osaka, lima} {
@@ -243,4 +268,27 @@ func TestAKilledEngineGoesStaleAndItsReturnCountsNothingTwice(t *testing.T) {
 	if diff := cmp.Diff(back, reported); diff != "" {
 		t.Errorf("-shown before +reported, with what the killed one had reached\n%s", diff)
 	}
+}
+
+func TestAHundredNewNetsAtOnceAreAllShown(t *testing.T) {
+	t.Parallel()
+	url := startNATS(t)
+	side := serve(t, url, "--mib-dir", "")
+	var paths, ids []string
+	for i := range 100 {
+		id := fmt.Sprint("claims of office ", i)
+		ids = append(ids, id)
+		paths = append(paths, write(t, "claims.pnml", strings.Replace(stuckNet, `net id="claims"`, `net id="`+id+`"`, 1)))
+	}
+	runEngine(t, url, "head office", paths...)
+	until(t, "every net's firings are shown", func() error {
+		shown := side.view(t).numbers().Firings
+		for _, id := range ids {
+			if n := shown[key{id, "archive"}]; n != 40 {
+				return fmt.Errorf("%d of the 40 firings in net %q", n, id)
+			}
+		}
+		return nil
+	})
+	side.stop(t, syscall.SIGTERM)
 }

@@ -13,7 +13,7 @@ import (
 
 type checkCmd struct {
 	JSON    bool       `help:"Print one JSON object a net instead of text."`
-	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, deadlocks and a shortest path to one."`
+	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, deadlocks and a shortest path to one, weighted sums of tokens that never change."`
 	Files   []string   `arg:"" name:"net" help:"PNML files; - is standard input."`
 	Limit   limitFlags `embed:""`
 }
@@ -103,6 +103,30 @@ type explored struct {
 	Bounds    map[string]uint32 `json:"bounds"`
 	Path      []string          `json:"path,omitempty"` // transitions to the nearest deadlock
 	Dead      map[string]uint32 `json:"dead,omitempty"` // its marking, empty places left out
+	// Weighted sums of tokens that no firing changes; absent for a large net.
+	Invariants []conserved `json:"invariants,omitempty"`
+}
+
+// conserved is a P-invariant.
+type conserved struct {
+	Weights map[string]int64 `json:"weights"`
+	Sum     int64            `json:"sum"`
+}
+
+// conservedIn returns a net's P-invariants by place ids.
+func conservedIn(t *petri.Tables) []conserved {
+	var out []conserved
+	basis, _ := explore.Invariants(t)
+	for _, inv := range basis {
+		c := conserved{map[string]int64{}, inv.Sum}
+		for p, w := range inv.Weights {
+			if w != 0 {
+				c.Weights[t.Net.Places[p].ID] = w
+			}
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 func printExplored(s streams, t *petri.Tables, limit int) {
@@ -122,6 +146,7 @@ func printExplored(s streams, t *petri.Tables, limit int) {
 			out.Dead[t.Net.Places[p].ID] = m
 		}
 	}
+	out.Invariants = conservedIn(t)
 	line, _ := json.Marshal(out) // strings and numbers always marshal
 	fmt.Fprintf(s.out, "%s\n", line)
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"math/big"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Invariant is a weighted sum of tokens that no firing changes.
+type Invariant struct {
+	Weights []int64 // by place; 0 for a place that does not count
+	Sum     int64   // at the initial marking, and so always
+}
+
+// MaxInvariantNodes bounds the places, and the transitions, of the nets for
+// which Invariants looks: the work grows with their cube.
+const MaxInvariantNodes = 200
+
+// Invariants returns a basis of the net's P-invariants: every weighted sum of
+// tokens that no firing changes is a combination of them (T. Murata, Petri
+// Nets: Properties, Analysis and Applications, Proc. IEEE 77(4), 1989). A place
+// that a reset arc empties is in none. ok is false for a net that is too large,
+// or whose weights are.
+func Invariants(t *petri.Tables) (basis []Invariant, ok bool) {
+	if max(t.Places(), t.Transitions()) > MaxInvariantNodes {
+		return nil, false
+	}
+	rows := incidence(t)
+	rank := eliminate(rows, t.Transitions())
+	for _, r := range rows[rank:] {
+		inv, fits := r.invariant(t)
+		if !fits {
+			return nil, false
+		}
+		basis = append(basis, inv)
+	}
+	return basis, true
+}
+
+// row is one combination of places: what each transition does to it, and the
+// weights of the places in it.
+type row struct{ change, weights []*big.Int }
+
+// incidence returns a row for each place that can be in an invariant.
+func incidence(t *petri.Tables) []row {
+	change := make([][]*big.Int, t.Places())
+	emptied := make([]bool, t.Places())
+	for p := range change {
+		change[p] = zeros(t.Transitions())
+	}
+	for tr := range t.Transitions() {
+		for _, e := range t.Effects(tr) {
+			change[e.Place][tr].SetInt64(int64(e.Put) - int64(e.Take))
+			emptied[e.Place] = emptied[e.Place] || e.Reset
+		}
+	}
+	var rows []row
+	for p := range change {
+		if emptied[p] {
+			continue
+		}
+		weights := zeros(t.Places())
+		weights[p].SetInt64(1)
+		rows = append(rows, row{change[p], weights})
+	}
+	return rows
+}
+
+func zeros(n int) []*big.Int {
+	out := make([]*big.Int, n)
+	for i := range out {
+		out[i] = new(big.Int)
+	}
+	return out
+}
+
+// eliminate brings the rows to echelon form by whole numbers and returns how
+// many change something; the rest change nothing.
+func eliminate(rows []row, columns int) (rank int) {
+	for c := 0; c < columns && rank < len(rows); c++ {
+		pivot := rank
+		for pivot < len(rows) && rows[pivot].change[c].Sign() == 0 {
+			pivot++
+		}
+		if pivot == len(rows) {
+			continue
+		}
+		rows[rank], rows[pivot] = rows[pivot], rows[rank]
+		for i := rank + 1; i < len(rows); i++ {
+			if rows[i].change[c].Sign() != 0 {
+				rows[i].subtract(rows[rank], c)
+			}
+		}
+		rank++
+	}
+	return rank
+}
+
+// subtract makes r's column 0 by a multiple of p, and divides out what all
+// numbers of r have in common.
+func (r row) subtract(p row, column int) {
+	a, b := new(big.Int).Set(p.change[column]), new(big.Int).Set(r.change[column])
+	common := new(big.Int)
+	var scaled big.Int
+	for _, pair := range [2][2][]*big.Int{{r.change, p.change}, {r.weights, p.weights}} {
+		for i, x := range pair[0] {
+			x.Sub(x.Mul(x, a), scaled.Mul(pair[1][i], b))
+			common.GCD(nil, nil, common, scaled.Abs(x))
+		}
+	}
+	if common.Cmp(big.NewInt(1)) <= 0 {
+		return
+	}
+	for _, list := range [2][]*big.Int{r.change, r.weights} {
+		for _, x := range list {
+			x.Quo(x, common)
+		}
+	}
+}
+
+// invariant returns the row's weights, the first of them positive.
+func (r row) invariant(t *petri.Tables) (inv Invariant, fits bool) {
+	inv.Weights = make([]int64, t.Places())
+	sign, sum := 0, new(big.Int)
+	for p, w := range r.weights {
+		if sign == 0 {
+			sign = w.Sign()
+		}
+		w = new(big.Int).Mul(w, big.NewInt(int64(sign)))
+		sum.Add(sum, new(big.Int).Mul(w, big.NewInt(int64(t.Initial[p]))))
+		if !w.IsInt64() {
+			return inv, false
+		}
+		inv.Weights[p] = w.Int64()
+	}
+	inv.Sum = sum.Int64()
+	return inv, sum.IsInt64()
+}

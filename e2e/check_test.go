@@ -52,9 +52,18 @@ var miscounted = map[string]size{"running-example.pnml": {9, 10, 22, 1}}
 // corpusFiles reads the corpus' list. It skips the test where there is none.
 func corpusFiles(t *testing.T) []file {
 	t.Helper()
+	if _, err := os.Stat(filepath.Join(corpus, "SOURCES.md")); err != nil {
+		t.Skipf("the corpus of example files is not here: %v", err)
+	}
+	return corpusList(t)
+}
+
+// corpusList is corpusFiles, with no files where there is no corpus.
+func corpusList(t *testing.T) []file {
+	t.Helper()
 	list, err := os.ReadFile(filepath.Join(corpus, "SOURCES.md"))
 	if err != nil {
-		t.Skipf("the corpus of example files is not here: %v", err)
+		return nil
 	}
 	row := regexp.MustCompile(`^\| (\S+\.(?:pnml|xml|test)) \|.*\| ([^|]*)\|$`)
 	var files []file
@@ -88,11 +97,11 @@ func corpusFiles(t *testing.T) []file {
 	return files
 }
 
-// validNets are the valid files of the corpus with at least one net, and the
-// nets' ids.
+// validNets are the valid files of the corpus, if it is here, with at least one
+// net, and the nets' ids.
 func validNets(t *testing.T) (files []file, ids [][]string) {
 	t.Helper()
-	for _, f := range corpusFiles(t) {
+	for _, f := range corpusList(t) {
 		if !f.valid {
 			continue
 		}

@@ -33,6 +33,8 @@ var rooms = map[string]room{
 	"petri/petritest":     {imports: []string{"petri"}, pure: true},
 	"stats":               {pure: true},
 	"game":                {imports: []string{"petri", "stats"}, pure: true},
+	"pool":                {pure: true},
+	"pool/workers":        {imports: []string{"pool"}},
 	"telemetry/wire":      {},
 	"telemetry":           {imports: []string{"petri", "stats", "telemetry/wire"}},
 	"engine":              {imports: []string{"game", "internal/yamlfile", "petri", "petri/pnml", "stats", "telemetry"}},

@@ -35,6 +35,7 @@ var rooms = map[string]room{
 	"game":                {imports: []string{"petri", "stats"}, pure: true},
 	"pool":                {pure: true},
 	"pool/workers":        {imports: []string{"pool"}},
+	"journal":             {},
 	"telemetry/wire":      {},
 	"telemetry":           {imports: []string{"petri", "stats", "telemetry/wire"}},
 	"engine":              {imports: []string{"game", "internal/yamlfile", "petri", "petri/pnml", "stats", "telemetry"}},

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// directory is all that the file form asks of a file system: one directory,
+// with the durability that POSIX gives. A name is durable after syncing the
+// directory, content after syncing the file.
+type directory interface {
+	lock() error                      // for this process alone, until close
+	names() ([]string, error)         // in any order
+	create(name string) (file, error) // empty, also if it was there
+	open(name string) (file, error)   // to read
+	edit(name string) (file, error)   // to read and write
+	rename(from, to string) error
+	remove(name string) error
+	sync() error
+	close() error
+}
+
+// file is one open file.
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	Truncate(size int64) error
+	Sync() error
+	Close() error
+	size() (int64, error)
+}
+
+const (
+	dirMode  = 0o750
+	fileMode = 0o640
+)
+
+// disk is a directory of the system.
+type disk struct {
+	path string
+	held *os.File // the lock
+}
+
+// openDisk returns the directory, which it makes if it is not there.
+func openDisk(path string) (*disk, error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(path, dirMode); err != nil {
+			return nil, err
+		}
+		if err := syncDir(filepath.Dir(filepath.Clean(path))); err != nil {
+			return nil, err
+		}
+	}
+	return &disk{path: path}, nil
+}
+
+func (d *disk) lock() error {
+	f, err := os.OpenFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return err
+	}
+	if err := tryLock(f); err != nil {
+		f.Close()
+		return err
+	}
+	d.held = f
+	return nil
+}
+
+func (d *disk) names() ([]string, error) {
+	f, err := os.Open(d.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+func (d *disk) openFile(name string, flag int) (file, error) {
+	f, err := os.OpenFile(filepath.Join(d.path, name), flag, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	return diskFile{f}, nil
+}
+
+func (d *disk) create(name string) (file, error) {
+	return d.openFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+}
+func (d *disk) open(name string) (file, error) { return d.openFile(name, os.O_RDONLY) }
+func (d *disk) edit(name string) (file, error) { return d.openFile(name, os.O_RDWR) }
+func (d *disk) rename(from, to string) error {
+	return os.Rename(filepath.Join(d.path, from), filepath.Join(d.path, to))
+}
+func (d *disk) remove(name string) error { return os.Remove(filepath.Join(d.path, name)) }
+func (d *disk) sync() error              { return syncDir(d.path) }
+
+func (d *disk) close() error {
+	if d.held == nil {
+		return nil
+	}
+	return d.held.Close()
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	return nil
+}
+
+type diskFile struct{ *os.File }
+
+func (f diskFile) size() (int64, error) {
+	s, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return s.Size(), nil
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,7 @@ type Collector struct {
 	merger   *Merger
 	notices  notices
 	fetching map[Ask]bool
+	waiting  []Ask // definitions to fetch when there is room; at most Limits.Definitions
 	fetches  sync.WaitGroup
 	running  bool // between the beginning and the end of Run
 	dropped  map[*nats.Subscription]int
@@ -181,11 +183,16 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 			if err := c.cfg.Conn.Publish(c.cfg.Subjects.Full(a.Net, a.Source), nil); err != nil {
 				c.cfg.Log.Debug("ask for a full snapshot", "net", a.Net, "source", a.Source, "err", err)
 			}
-		} else if !c.fetching[a] && len(c.fetching) < maxFetching {
-			c.fetching[a] = true
-			c.fetches.Add(1)
-			go c.fetch(ctx, a)
+		} else if !c.fetching[a] && !slices.Contains(c.waiting, a) {
+			c.waiting = append(c.waiting, a)
 		}
+	}
+	for len(c.waiting) > 0 && len(c.fetching) < maxFetching {
+		a := c.waiting[0]
+		c.waiting = c.waiting[1:]
+		c.fetching[a] = true
+		c.fetches.Add(1)
+		go c.fetch(ctx, a)
 	}
 }
 
@@ -200,6 +207,8 @@ func (c *Collector) fetch(ctx context.Context, a Ask) {
 	if !c.running {
 		return
 	}
+	var asks []Ask
+	defer func() { c.ask(ctx, asks) }()
 	if err != nil {
 		if telemetry.ReasonOf(err) != "" {
 			c.merger.Reject(err, size)
@@ -207,13 +216,11 @@ func (c *Collector) fetch(ctx context.Context, a Ask) {
 		c.notice(err, a.Net, now)
 		return
 	}
-	asks, err := c.merger.Define(a.Digest, net, now)
-	if err != nil {
+	if asks, err = c.merger.Define(a.Digest, net, now); err != nil {
 		c.notice(err, a.Net, now)
 		return
 	}
 	c.cfg.Log.Info("net defined", "net", a.Net, "digest", a.Digest, "places", len(net.Places), "transitions", len(net.Transitions))
-	c.ask(ctx, asks)
 }
 
 // definition asks for a definition and reads it. The error has a

@@ -180,22 +180,19 @@ func (s *sidecar) run(ctx context.Context) error {
 
 func (s *sidecar) handler() http.Handler { return s.exporter.Handler() }
 
-// layOut makes the SNMP table anew once a tick.
+// lookEvery is how often layOut looks for a new View.
+const lookEvery = 50 * time.Millisecond
+
+// layOut makes the SNMP table anew for every View.
 func (s *sidecar) layOut(ctx context.Context) error {
-	tick := time.NewTicker(collector.DefaultInterval)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	var laid *collector.View
 	var said string
 	for {
-		table, err := s.builder.Build(s.collector.View(), time.Now().UnixMicro())
-		switch {
-		case err == nil:
-			said = ""
-		case err.Error() != said:
-			said = err.Error()
-			s.cfg.log.Error("laying out the SNMP table", "error", err)
-		}
-		if table != nil {
-			s.table.Store(table)
+		if view := s.collector.View(); view != laid || s.table.Load() == nil {
+			laid = view
+			said = s.build(view, said)
 		}
 		select {
 		case <-tick.C:
@@ -203,4 +200,20 @@ func (s *sidecar) layOut(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// build makes the table of a View and logs what is wrong with it, unless that
+// was said just before.
+func (s *sidecar) build(view *collector.View, said string) string {
+	table, err := s.builder.Build(view, time.Now().UnixMicro())
+	if table != nil {
+		s.table.Store(table)
+	}
+	if err == nil {
+		return ""
+	}
+	if err.Error() != said {
+		s.cfg.log.Error("laying out the SNMP table", "error", err)
+	}
+	return err.Error()
 }

@@ -61,21 +61,26 @@ func Read(r io.Reader, file string) (Node, error) {
 }
 
 // deep reports whether a text nests deeper than the parser should go: in
-// brackets, or by "- - - …" and indentation on one line.
+// brackets, or by "- - - …" at the beginning of a line.
 func deep(text []byte) bool {
-	depth, dashes := 0, 0
+	depth, leading, begun := 0, 0, false
 	for _, c := range text {
 		switch c {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		case '-', '?', ':':
-			dashes++
 		case '\n':
-			dashes = 0
+			leading, begun = 0, false
+		case '-', '?', ':':
+			if !begun {
+				leading++
+			}
+		case ' ', '\t':
+		case '[', '{':
+			depth, begun = depth+1, true
+		case ']', '}':
+			depth, begun = depth-1, true
+		default:
+			begun = true
 		}
-		if depth > maxDepth || dashes > 10*maxDepth {
+		if depth > maxDepth || leading > maxDepth {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@
 package yamlfile
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,6 +65,20 @@ func TestFaultsNamePositionAndExpectation(t *testing.T) {
 				t.Errorf("got  %v\nwant %s…", err, c.want)
 			}
 		})
+	}
+}
+
+func TestALongLineIsNotDeep(t *testing.T) {
+	var text strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&text, "a-%d: b-c, ", i)
+	}
+	n, err := Read(strings.NewReader("{"+text.String()+"}"), "f")
+	if err == nil {
+		_, err = walk(n)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

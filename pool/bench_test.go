@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"runtime"
+	"testing"
+)
+
+// burst is how many events are queued before they are drained.
+const burst = 8192
+
+// perSecond reports b.N events.
+func perSecond(b *testing.B) {
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkBareRing is the base: a first-in-first-out ring of instances,
+// nothing counted. As in the others an event is a push and a pop.
+func BenchmarkBareRing(b *testing.B) {
+	buf := make([]int32, burst)
+	var head, size int
+	var sum int32
+	for left := b.N; left > 0; left -= burst {
+		for i := range min(left, burst) {
+			buf[(head+size)&(burst-1)] = int32(i)
+			size++
+		}
+		for size > 0 {
+			sum += buf[head]
+			head = (head + 1) & (burst - 1)
+			size--
+		}
+	}
+	perSecond(b)
+	runtime.KeepAlive(sum)
+}
+
+func drain(b *testing.B, d Discipline) {
+	q := NewQueue(d)
+	var now int64
+	b.ReportAllocs()
+	for left := b.N; left > 0; left -= burst {
+		now++
+		for i := range min(left, burst) {
+			q.Push(int32(i), Priority(i&7), now)
+		}
+		for {
+			if _, ok := q.Pop(now); !ok {
+				break
+			}
+		}
+	}
+	perSecond(b)
+}
+
+func BenchmarkQueueFIFO(b *testing.B)   { drain(b, FIFO()) }
+func BenchmarkQueueStrict(b *testing.B) { drain(b, Strict()) }
+func BenchmarkQueueQuoted(b *testing.B) { drain(b, quoted(b, alike(16))) }
+
+// work delivers a burst of work to 64 channels of 8 priorities and plays it in
+// batches: a piece is a delivery and its share of a start and an end.
+func work(b *testing.B, d Discipline, batch int) {
+	p := New[int](d)
+	var channels []Channel
+	for i := range int32(64) {
+		c, err := p.Register(i, Priority(i&7), 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		channels = append(channels, c)
+	}
+	var now int64
+	var buf []int
+	b.ReportAllocs()
+	for left := b.N; left > 0; left -= burst {
+		now++
+		for i := range min(left, burst) {
+			if err := p.Deliver(channels[i&63], i, now); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for {
+			r, w, ok := p.Start(batch, buf[:0], now)
+			if buf = w; !ok {
+				break
+			}
+			if err := p.End(r, now); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	perSecond(b)
+}
+
+func BenchmarkPoolBatch1(b *testing.B)        { work(b, FIFO(), 1) }
+func BenchmarkPoolBatch16(b *testing.B)       { work(b, FIFO(), 16) }
+func BenchmarkPoolStrictBatch1(b *testing.B)  { work(b, Strict(), 1) }
+func BenchmarkPoolQuotedBatch16(b *testing.B) { work(b, quoted(b, alike(16)), 16) }

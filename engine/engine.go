@@ -23,8 +23,8 @@ type Config struct {
 	Workers   int    // 1 or more
 	Firings   int    // stop after so many; 0 for no end
 	Seed      uint64 // same nets, same seed, same calls at the same times: same run
-	// Shuffle draws, after every firing, the transition from which an instance
-	// looks for the next one, instead of going round.
+	// Shuffle lets chance decide between enabled transitions, each as likely as
+	// another, instead of taking turns.
 	Shuffle bool
 	Clock   func() int64 // microseconds since the Unix epoch; nil for the system's
 }

@@ -15,7 +15,7 @@ func BenchmarkBareGame(b *testing.B) {
 	s := compile(b, petritest.Ring(100)).NewState()
 	turn := 0
 	for b.Loop() {
-		t := s.Next(turn)
+		t := s.Next(turn, nil)
 		if err := s.Fire(t); err != nil {
 			b.Fatal(err)
 		}

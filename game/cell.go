@@ -4,6 +4,7 @@ package game
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -71,39 +72,85 @@ func (r *rule) narrowEnabled(c *cell) bool {
 
 // choose returns the immediate transition that goes first in a cell in narrow
 // form, or -1.
-func (s *Shard) choose(c *cell) int {
-	pick := choice{best: -1, key: math.MaxUint32}
-	for _, p := range c.places[:c.n&7] {
-		list := s.triggered[p]
-		if len(list) == 1 && c.n == 1 && len(s.untriggered) == 0 { // no choice
+func (s *Shard) choose(i int, c *cell) int {
+	if c.n == 1 && len(s.untriggered) == 0 { // there is seldom a choice
+		if list := s.triggered[c.places[0]]; len(list) == 1 {
 			if s.rules[list[0]].narrowEnabled(c) {
 				return int(list[0])
 			}
 			return -1
 		}
-		s.among(&pick, c, list)
 	}
-	s.among(&pick, c, s.untriggered)
-	return pick.best
+	enabled := s.enabledNarrow(c)
+	switch len(enabled) {
+	case 0:
+		return -1
+	case 1:
+		return int(enabled[0])
+	}
+	if s.shuffle {
+		slices.Sort(enabled)
+		return int(enabled[s.streams[i].below(len(enabled))])
+	}
+	first := s.firstInTurn(enabled, int32(c.turn))
+	if len(s.orders) == 0 {
+		return first
+	}
+	return s.tables.Choose(first, s.order(i), func(t int) bool { return slices.Contains(enabled, int32(t)) })
 }
 
-// choice is the transition that goes first of those looked at.
-type choice struct {
-	best int
-	key  uint32 // rank, then distance from the turn
+// enabledNarrow returns the immediate transitions of the highest priority that
+// are enabled in a cell, in memory that the next call uses again.
+func (s *Shard) enabledNarrow(c *cell) []int32 {
+	s.found = s.found[:0]
+	for k, p := range c.places[:c.n&7] {
+		if !slices.Contains(c.places[:k], p) {
+			s.find(c, s.triggered[p])
+		}
+	}
+	s.find(c, s.untriggered)
+	return s.found
 }
 
-func (s *Shard) among(pick *choice, c *cell, transitions []int32) {
+// find adds those of the transitions that are enabled to found, or begins it
+// anew where the priority is higher.
+func (s *Shard) find(c *cell, transitions []int32) {
 	for _, t := range transitions {
-		d := t - int32(c.turn)
+		r := &s.rules[t]
+		if len(s.found) > 0 && r.rank > s.rules[s.found[0]].rank || !r.narrowEnabled(c) {
+			continue
+		}
+		if len(s.found) > 0 && r.rank < s.rules[s.found[0]].rank {
+			s.found = s.found[:0]
+		}
+		s.found = append(s.found, t)
+	}
+}
+
+// firstInTurn returns the first of the transitions at or after turn, counted
+// round.
+func (s *Shard) firstInTurn(transitions []int32, turn int32) int {
+	best, nearest := int32(-1), int32(math.MaxInt32)
+	for _, t := range transitions {
+		d := t - turn
 		if d < 0 {
 			d += int32(len(s.rules))
 		}
-		r := &s.rules[t]
-		if key := uint32(r.rank)<<16 | uint32(d); key < pick.key && r.narrowEnabled(c) {
-			pick.best, pick.key = int(t), key
+		if d < nearest {
+			best, nearest = t, d
 		}
 	}
+	return int(best)
+}
+
+// order returns in which order an instance's rivals were chosen; nil if there
+// are none or chance decides.
+func (s *Shard) order(i int) petri.Order {
+	if len(s.orders) == 0 {
+		return nil
+	}
+	n := s.tables.OrderLen()
+	return petri.Order(s.orders[i*n : (i+1)*n])
 }
 
 // fireNarrow fires an enabled transition in a cell in narrow form, and reports

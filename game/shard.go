@@ -30,8 +30,8 @@ type Config struct {
 	Modes  []Mode // by transition; nil for all immediate
 	// The shard holds instances First, First+Stride, … , Count of them.
 	First, Stride, Count int
-	// Seed makes delays repeatable. If Shuffle is set it also draws at random,
-	// after every firing, the transition that the next choice starts from.
+	// Seed makes delays repeatable. If Shuffle is set, chance decides between
+	// the enabled transitions of the highest priority, each as likely as another.
 	Seed    uint64
 	Shuffle bool
 }
@@ -50,6 +50,8 @@ type Shard struct {
 	first, stride int
 	cells         []cell
 	streams       []stream // by instance; nil if nothing is random
+	orders        []uint16 // tables.OrderLen() for each instance; nil without rivals or if shuffled
+	found         []int32  // see enabledNarrow
 	shuffle       bool
 	delays        *rand.Rand
 	current       stream // what delays draws from
@@ -90,6 +92,9 @@ func New(cfg Config, now int64) (*Shard, error) {
 	}
 	if s.timed || s.shuffle {
 		s.streams = make([]stream, cfg.Count)
+	}
+	if !s.shuffle {
+		s.orders = make([]uint16, cfg.Count*s.tables.OrderLen())
 	}
 	for i := range s.cells {
 		if s.streams != nil {

@@ -46,17 +46,23 @@ func (s *Shard) visit(i, quota int, now int64) int {
 // quota is used up.
 func (s *Shard) run(i int, c *cell, quota int, now int64) int {
 	for n := range quota {
-		var t int
-		if c.n == isWide {
-			t = s.wideOf(c).state.Next(int(c.turn))
-		} else {
-			t = s.choose(c)
-		}
-		if t < 0 || !s.fireOrFail(i, c, t, now) {
+		if t := s.next(i, c); t < 0 || !s.fireOrFail(i, c, t, now) {
 			return n
 		}
 	}
 	return quota
+}
+
+// next returns the immediate transition that goes first, or -1.
+func (s *Shard) next(i int, c *cell) int {
+	if c.n != isWide {
+		return s.choose(i, c)
+	}
+	state := s.wideOf(c).state
+	if s.shuffle && !state.Dead() {
+		return state.Any(s.streams[i].Uint64())
+	}
+	return state.Next(int(c.turn), s.order(i))
 }
 
 // fireOrFail fires an enabled transition. If a place would overflow the
@@ -83,9 +89,7 @@ func (s *Shard) fire(i int, c *cell, t int, now int64) error {
 		}
 	}
 	c.flags |= moved
-	if s.shuffle {
-		c.turn = uint16(s.streams[i].below(len(s.rules)))
-	} else if c.turn = uint16(t + 1); t+1 == len(s.rules) {
+	if c.turn = uint16(t + 1); t+1 == len(s.rules) {
 		c.turn = 0
 	}
 	if s.timed {
@@ -115,7 +119,7 @@ func (s *Shard) expire(id int32, now int64) int {
 // visitAfterClock queues an instance in which something has fired by its clock,
 // or settles it at once if nothing immediate is enabled.
 func (s *Shard) visitAfterClock(i int, c *cell, now int64) {
-	if c.n != isWide && s.choose(c) < 0 {
+	if c.n != isWide && len(s.enabledNarrow(c)) == 0 {
 		s.settle(i, c, now)
 		return
 	}

@@ -16,9 +16,11 @@
 //
 // Which of several enabled transitions fires is defined without regard to the
 // form: the highest priority; among those, the first at or after the
-// instance's turn, counted round. After a firing the turn is one past the
-// transition that fired, so that no enabled transition waits for ever behind
-// another of its priority; with a seed, the turn is drawn at random.
+// instance's turn, counted round, where the turn is one past the transition
+// that fired last; and of rivals, which can disable each other, the one that
+// was not chosen for longest (see [Order]). So no enabled transition waits for
+// ever behind another of its priority. With a seed, each enabled transition of
+// the highest priority is as likely as another.
 //
 // The package is pure: it reads no clock, no file and no random source.
 package petri

@@ -73,31 +73,76 @@ func (s *State) Dead() bool {
 	return true
 }
 
-// Next returns the enabled transition that goes first: of the highest priority
-// and, among those, the first at or after turn, counted round. Transitions that
-// are held are never returned; -1 is no transition.
-func (s *State) Next(turn int) int {
+// Next returns the enabled transition that goes first: of the highest priority;
+// of those the first at or after turn, counted round; and, unless order is nil,
+// not before a rival that has waited longer (see Order), which it notes.
+// Transitions that are held are never returned; -1 is no transition.
+func (s *State) Next(turn int, order Order) int {
+	first := s.first(turn)
+	if first < 0 || len(order) == 0 || s.tables.stamp[first] == 0 {
+		return first
+	}
+	return s.tables.Choose(first, order, s.fires)
+}
+
+// fires reports whether a transition is enabled and fires by itself.
+func (s *State) fires(transition int) bool {
+	return s.enabled[transition>>6]>>(transition&63)&1 != 0
+}
+
+// first is Next without regard to rivals.
+func (s *State) first(turn int) int {
 	if len(s.enabled) == 0 {
 		return -1
 	}
 	pick := choice{tables: s.tables, best: -1, prio: math.MinInt32}
-	first := turn >> 6
+	word := turn >> 6
 	below := uint64(1)<<(turn&63) - 1
-	if pick.among(first, s.enabled[first]&^below) {
+	if pick.among(word, s.enabled[word]&^below) {
 		return pick.best
 	}
-	for w := first + 1; w < len(s.enabled); w++ {
+	for w := word + 1; w < len(s.enabled); w++ {
 		if pick.among(w, s.enabled[w]) {
 			return pick.best
 		}
 	}
-	for w := range first {
+	for w := range word {
 		if pick.among(w, s.enabled[w]) {
 			return pick.best
 		}
 	}
-	pick.among(first, s.enabled[first]&below)
+	pick.among(word, s.enabled[word]&below)
 	return pick.best
+}
+
+// Any returns one of the enabled transitions of the highest priority, each as
+// likely as another if random is evenly distributed; -1 is no transition.
+func (s *State) Any(random uint64) int {
+	best := s.first(0)
+	if best < 0 {
+		return best
+	}
+	prio, n := s.tables.prio[best], 0
+	s.each(prio, func(int) bool { n++; return true })
+	k := int(random % uint64(n))
+	s.each(prio, func(tr int) bool {
+		best = tr
+		k--
+		return k >= 0
+	})
+	return best
+}
+
+// each calls do for every enabled transition of a priority, in order, while it
+// returns true.
+func (s *State) each(prio int32, do func(int) bool) {
+	for w, set := range s.enabled {
+		for ; set != 0; set &= set - 1 {
+			if tr := w<<6 + bits.TrailingZeros64(set); s.tables.prio[tr] == prio && !do(tr) {
+				return
+			}
+		}
+	}
 }
 
 // choice finds the first transition of the highest priority.

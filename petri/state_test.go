@@ -25,7 +25,7 @@ func compile(t testing.TB, n *petri.Net) *petri.Tables {
 }
 
 // agree compares a state with the reference: marking, enabledness, choice.
-func agree(t *testing.T, n *petri.Net, s *petri.State, ref *petritest.Reference, turn int) {
+func agree(t *testing.T, n *petri.Net, s *petri.State, order petri.Order, ref *petritest.Reference, turn int) {
 	t.Helper()
 	for i, p := range n.Places {
 		if uint64(s.Tokens(i)) != ref.Marking[p.ID] {
@@ -40,10 +40,11 @@ func agree(t *testing.T, n *petri.Net, s *petri.State, ref *petritest.Reference,
 			t.Fatalf("transition %q: unmet conditions %v, enabled %v", tr.ID, s.Unmet(i), want)
 		}
 	}
-	if got, want := s.Next(turn), ref.Next(turn); got != want {
+	got, want := s.Next(turn, order), ref.Next(turn)
+	if got != want {
 		t.Fatalf("next from %d is %d, want %d", turn, got, want)
 	}
-	if s.Dead() != (ref.Next(0) < 0) {
+	if s.Dead() != (want < 0) {
 		t.Fatalf("dead %v", s.Dead())
 	}
 }
@@ -52,9 +53,10 @@ func TestStatePlaysTheGameOfTheReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 1500 {
 		n := petritest.RandomNet(r)
-		s, ref := compile(t, n).NewState(), petritest.NewReference(n)
+		tables := compile(t, n)
+		s, order, ref := tables.NewState(), make(petri.Order, tables.OrderLen()), petritest.NewReference(n)
 		for range 60 {
-			agree(t, n, s, ref, r.IntN(len(n.Transitions)))
+			agree(t, n, s, order, ref, r.IntN(len(n.Transitions)))
 			if r.IntN(10) == 0 {
 				p, k := r.IntN(len(n.Places)), r.Uint32N(4)
 				if err := s.Add(p, k); err != nil {
@@ -176,34 +178,78 @@ func TestParallelArcsBeyond32BitsAreRefused(t *testing.T) {
 	}
 }
 
-// No enabled transition waits for ever behind another of its priority.
-func TestRotationIsFair(t *testing.T) {
-	n := net(marks{"p": 1}, nil)
-	for i := range 130 {
-		n.Transitions = append(n.Transitions, petri.Transition{ID: fmt.Sprint(i)})
-		n.Arcs = append(n.Arcs, petri.Arc{Source: "p", Target: fmt.Sprint(i), Weight: 1}, petri.Arc{Source: fmt.Sprint(i), Target: "p", Weight: 1})
-	}
-	s, turn, fired := compile(t, n).NewState(), 77, map[int]int{}
-	for range 3 * 130 {
-		tr := s.Next(turn)
+// run plays a net by itself and counts the firings of each transition.
+func run(t *testing.T, n *petri.Net, firings int) map[string]int {
+	t.Helper()
+	tables := compile(t, n)
+	s, order, turn, fired := tables.NewState(), make(petri.Order, tables.OrderLen()), 0, map[string]int{}
+	for range firings {
+		tr := s.Next(turn, order)
+		if tr < 0 {
+			t.Fatal("nothing is enabled")
+		}
 		if err := s.Fire(tr); err != nil {
 			t.Fatal(err)
 		}
-		fired[tr]++
-		turn = (tr + 1) % 130
+		fired[n.Transitions[tr].ID]++
+		turn = (tr + 1) % tables.Transitions()
 	}
+	return fired
+}
+
+// No enabled transition waits for ever behind another of its priority.
+func TestRotationIsFair(t *testing.T) {
+	n := net(marks{"p": 1}, nil)
+	want := map[string]int{}
 	for i := range 130 {
-		if fired[i] != 3 {
-			t.Errorf("transition %d fired %d times of 3 rounds", i, fired[i])
+		id := fmt.Sprint(i)
+		n.Transitions = append(n.Transitions, petri.Transition{ID: id})
+		n.Arcs = append(n.Arcs, petri.Arc{Source: "p", Target: id, Weight: 1}, petri.Arc{Source: id, Target: "p", Weight: 1})
+		want[id] = 3
+	}
+	if d := cmp.Diff(want, run(t, n, 3*130)); d != "" {
+		t.Error(d)
+	}
+}
+
+// On a circle the turn comes to the same one of two rivals each time; they
+// alternate all the same.
+func TestRivalsOnACircleAlternate(t *testing.T) {
+	n := net(marks{"p": 1, "q": 0}, []string{"go", "back", "back too"},
+		petri.Arc{Source: "p", Target: "go"}, petri.Arc{Source: "go", Target: "q"},
+		petri.Arc{Source: "q", Target: "back"}, petri.Arc{Source: "back", Target: "p"},
+		petri.Arc{Source: "q", Target: "back too"}, petri.Arc{Source: "back too", Target: "p"})
+	want := map[string]int{"go": 100_000, "back": 50_000, "back too": 50_000} // past the end of 16-bit stamps
+	if d := cmp.Diff(want, run(t, n, 200_000)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAnyIsEquallyLikely(t *testing.T) {
+	n := net(marks{"p": 1}, []string{"a", "b", "c", "low"})
+	for _, id := range []string{"a", "b", "c", "low"} {
+		n.Arcs = append(n.Arcs, petri.Arc{ID: id, Source: "p", Target: id, Weight: 1})
+	}
+	n.Transitions[3].Priority = -1
+	s, r, seen := compile(t, n).NewState(), rand.New(rand.NewPCG(5, 5)), map[int]int{}
+	for range 30_000 {
+		seen[s.Any(r.Uint64())]++
+	}
+	for tr := range 3 {
+		if seen[tr] < 9_500 || seen[tr] > 10_500 {
+			t.Errorf("transition %d came %d times of 30000", tr, seen[tr])
 		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("seen %v; want only the highest priority", seen)
 	}
 }
 
 func TestSourceTransitionIsEnabledAndDoesNotFireByItself(t *testing.T) {
 	n := net(marks{"p": 0}, []string{"t"}, petri.Arc{Source: "t", Target: "p"})
 	s := compile(t, n).NewState()
-	if !s.Enabled(0) || s.Next(0) != -1 || !s.Dead() {
-		t.Errorf("enabled %v, next %d, dead %v", s.Enabled(0), s.Next(0), s.Dead())
+	if !s.Enabled(0) || s.Next(0, nil) != -1 || !s.Dead() {
+		t.Errorf("enabled %v, next %d, dead %v", s.Enabled(0), s.Next(0, nil), s.Dead())
 	}
 	if err := s.Fire(0); err != nil || s.Tokens(0) != 1 {
 		t.Errorf("fired from outside: %v, %d tokens", err, s.Tokens(0))
@@ -212,7 +258,7 @@ func TestSourceTransitionIsEnabledAndDoesNotFireByItself(t *testing.T) {
 
 func TestEmptyNetHasNothingToFire(t *testing.T) {
 	s := compile(t, &petri.Net{ID: "empty"}).NewState()
-	if s.Next(0) != -1 || !s.Dead() || len(s.Marking()) != 0 {
+	if s.Next(0, nil) != -1 || s.Any(3) != -1 || !s.Dead() || len(s.Marking()) != 0 {
 		t.Error("an empty net moves")
 	}
 }

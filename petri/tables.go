@@ -23,6 +23,10 @@ type Tables struct {
 	source  []bool        // by transition: no inputs
 	held    []bool        // by transition: does not fire by itself
 
+	rivals   lists[int32] // by transition, see Order
+	stamp    []int32      // by transition: where its stamp is in an Order, if it has rivals
+	orderLen int
+
 	placeID      map[string]int32
 	transitionID map[string]int32
 }
@@ -180,6 +184,7 @@ func (t *Tables) flattenPairs(pairs [][]pair) {
 	}
 	copy(t.held, t.source)
 	t.conds, t.effects, t.watch = flatten(conds), flatten(effects), flatten(watch)
+	t.findRivals()
 }
 
 // Places returns how many places the net has.
@@ -216,6 +221,7 @@ func (t *Tables) WithHeld(held []bool) *Tables {
 	for tr := range with.held {
 		with.held[tr] = t.source[tr] || held[tr]
 	}
+	with.findRivals()
 	return &with
 }
 

@@ -15,11 +15,14 @@ import (
 type Reference struct {
 	Net     *petri.Net
 	Marking map[string]uint64
+
+	chosen map[string]int // when each transition was last chosen before a rival
+	last   int
 }
 
 // NewReference returns the net at its initial marking.
 func NewReference(n *petri.Net) *Reference {
-	r := &Reference{Net: n, Marking: map[string]uint64{}}
+	r := &Reference{Net: n, Marking: map[string]uint64{}, chosen: map[string]int{}}
 	for _, p := range n.Places {
 		r.Marking[p.ID] = uint64(p.Initial)
 	}
@@ -94,8 +97,39 @@ func (r *Reference) Fire(transition string) bool {
 	return true
 }
 
-// Next returns the index of the enabled transition that goes first, or -1.
+// Next returns the index of the enabled transition that goes first, or -1: of
+// the highest priority, the first at or after turn; and while a rival of it is
+// enabled that was not chosen for longer, that one.
 func (r *Reference) Next(turn int) int {
+	best := r.first(turn)
+	if best < 0 {
+		return best
+	}
+	contested := false
+	for {
+		next := best
+		for i, t := range r.Net.Transitions {
+			if !r.rivals(best, i) || !r.Enabled(t.ID) {
+				continue
+			}
+			contested = true
+			if r.chosen[t.ID] < r.chosen[r.Net.Transitions[next].ID] {
+				next = i
+			}
+		}
+		if next == best {
+			break
+		}
+		best = next
+	}
+	if contested {
+		r.last++
+		r.chosen[r.Net.Transitions[best].ID] = r.last
+	}
+	return best
+}
+
+func (r *Reference) first(turn int) int {
 	best := -1
 	for i := range r.Net.Transitions {
 		k := (turn + i) % len(r.Net.Transitions)
@@ -105,4 +139,37 @@ func (r *Reference) Next(turn int) int {
 		}
 	}
 	return best
+}
+
+// rivals reports whether two transitions are rivals.
+func (r *Reference) rivals(i, j int) bool {
+	a, b := r.Net.Transitions[i], r.Net.Transitions[j]
+	return i != j && a.Priority == b.Priority && !r.Source(a.ID) && !r.Source(b.ID) &&
+		(r.mayDisable(a.ID, b.ID) || r.mayDisable(b.ID, a.ID))
+}
+
+// mayDisable reports whether firing t can break a condition of u: t lowers a
+// place that u needs, or raises one that inhibits u.
+func (r *Reference) mayDisable(t, u string) bool {
+	for _, p := range r.Net.Places {
+		take, put, reset, needs, inhibits := int64(0), int64(0), false, false, false
+		for _, a := range r.Net.Arcs {
+			switch {
+			case a.Source == p.ID && a.Target == t && a.Kind == petri.Normal:
+				take += int64(a.Weight)
+			case a.Source == p.ID && a.Target == t && a.Kind == petri.Reset:
+				reset = true
+			case a.Source == t && a.Target == p.ID:
+				put += int64(a.Weight)
+			}
+			if a.Source == p.ID && a.Target == u {
+				needs = needs || a.Kind == petri.Normal || a.Kind == petri.Read
+				inhibits = inhibits || a.Kind == petri.Inhibitor
+			}
+		}
+		if (reset || take > put) && needs || put > take && inhibits {
+			return true
+		}
+	}
+	return false
 }

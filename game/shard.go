@@ -62,7 +62,9 @@ type Shard struct {
 	taken []uint32 // of fireWide
 
 	ready      ring
-	quota      int // firings that an instance gets before the next has its turn
+	fetched    int   // of the ready instances, the first ones that fetch has read
+	sink       uint8 // keeps fetch's reads from being left out
+	quota      int   // firings that an instance gets before the next has its turn
 	clocks     clocks
 	timed      bool // some transition has a clock or waits for the outside
 	deadlocked uint64

@@ -20,7 +20,7 @@ func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns
 	if err := m.admit(n, s); err != nil {
 		return nil, err
 	}
-	m.note(n, s, msg, c, now)
+	m.note(s, msg, c, now)
 	s.unread, s.wants, s.pending = true, "", nil
 	if !s.parts.of(msg) {
 		s.parts = newAssembly(msg, c)
@@ -38,7 +38,7 @@ func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns
 
 // await keeps a snapshot whose definition is not known, and has it asked for.
 func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
-	q, open := n.asked[msg.Digest]
+	_, open := n.asked[msg.Digest]
 	if !open && m.asked >= m.limits.Definitions {
 		return nil, reject(TooManyDefinitions, "%d are being asked for", m.asked)
 	}
@@ -50,11 +50,10 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	if err := m.admit(n, s); err != nil {
 		return nil, err
 	}
-	m.note(n, s, msg, nil, now)
+	m.note(s, msg, nil, now)
 	var asks []Ask
 	if !open {
-		q = &question{wait: firstWait, next: now + firstWait}
-		n.asked[msg.Digest] = q
+		n.asked[msg.Digest] = &question{wait: firstWait, next: now + firstWait}
 		m.asked++
 		asks = []Ask{{Net: n.name, Digest: msg.Digest}}
 	}

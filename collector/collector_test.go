@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -314,7 +315,7 @@ func TestBadInputNeverStopsTheCollector(t *testing.T) {
 		rejected(CounterFell, i+1)
 		bad(func(m *telemetry.Snapshot) { m.Seq, m.Rows.Places = 2, m.Rows.Places[:1]; m.Rows.Places[0].Stuck = nil })
 		rejected(WrongSize, i+1)
-		bad(func(m *telemetry.Snapshot) {})
+		bad(func(*telemetry.Snapshot) {})
 		rejected(Duplicate, i+1)
 	}
 	for _, subject := range []string{subjects.Snapshot("n", "good"), subjects.Bye("n", "good"), subjects.Snapshot("x", "y")} {
@@ -349,7 +350,7 @@ func TestViewIsServedAsJSON(t *testing.T) {
 	}
 	h := ViewHandler(c.View)
 	get := httptest.NewRecorder()
-	h.ServeHTTP(get, httptest.NewRequest("GET", "/api/v1/view", nil))
+	h.ServeHTTP(get, httptest.NewRequest(http.MethodGet, "/api/v1/view", nil))
 	var view struct {
 		Nets []struct{ ID string }
 	}
@@ -357,7 +358,7 @@ func TestViewIsServedAsJSON(t *testing.T) {
 		t.Errorf("%v %s", err, get.Body)
 	}
 	post := httptest.NewRecorder()
-	h.ServeHTTP(post, httptest.NewRequest("POST", "/api/v1/view", nil))
+	h.ServeHTTP(post, httptest.NewRequest(http.MethodPost, "/api/v1/view", nil))
 	if post.Code != 405 {
 		t.Errorf("POST: %d", post.Code)
 	}

@@ -134,7 +134,7 @@ func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	if err := m.admit(n, s); err != nil {
 		return nil, err
 	}
-	m.note(n, s, msg, c, now)
+	m.note(s, msg, c, now)
 	n.take(s, msg, c, now)
 	return s.asks(n.name, now), nil
 }
@@ -186,7 +186,7 @@ func (m *Merger) room(rows int) error {
 }
 
 // note records that a message of a source was heard.
-func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) {
+func (m *Merger) note(s *source, msg *telemetry.Snapshot, c *columns, now int64) {
 	lost := s.note(msg, now, m.forgetAfter)
 	m.traffic.Lost += lost
 	m.touched = true

@@ -169,7 +169,7 @@ func (m *model) stopped(t testing.TB, f *File, cause error) {
 }
 
 func randomOptions(rng *rand.Rand) Options {
-	o, _ := Options{Mode: SyncMode(rng.IntN(3)), Interval: 100 * time.Millisecond, SegmentBytes: []int64{100, 600, 1 << 20}[rng.IntN(3)]}.checked()
+	o, _ := Options{Mode: SyncMode(rng.IntN(3)), Interval: 100 * time.Millisecond, SegmentBytes: []int64{1, 100, 600, 1 << 20}[rng.IntN(4)]}.checked()
 	return o
 }
 

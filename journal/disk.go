@@ -14,7 +14,7 @@ import (
 // with the durability that POSIX gives. A name is durable after syncing the
 // directory, content after syncing the file.
 type directory interface {
-	lock() error                      // for this process alone, until close
+	lock() error                      // for this process alone, until Close
 	names() ([]string, error)         // in any order
 	create(name string) (file, error) // empty, also if it was there
 	open(name string) (file, error)   // to read
@@ -22,16 +22,16 @@ type directory interface {
 	rename(from, to string) error
 	remove(name string) error
 	sync() error
-	close() error
+	io.Closer // gives the lock back
 }
 
 // file is one open file.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
+	io.Closer
 	Truncate(size int64) error
 	Sync() error
-	Close() error
 	size() (int64, error)
 }
 
@@ -100,7 +100,7 @@ func (d *disk) rename(from, to string) error {
 func (d *disk) remove(name string) error { return os.Remove(filepath.Join(d.path, name)) }
 func (d *disk) sync() error              { return syncDir(d.path) }
 
-func (d *disk) close() error {
+func (d *disk) Close() error {
 	if d.held == nil {
 		return nil
 	}

@@ -88,7 +88,7 @@ func checkGroup(commits [][]byte) error {
 
 // write puts the commits into the last segment, or a new one.
 func (f *File) write(commits [][]byte) error {
-	if f.segments[len(f.segments)-1].size >= f.options.SegmentBytes {
+	if s := f.segments[len(f.segments)-1]; s.size >= f.options.SegmentBytes && s.first <= f.last {
 		if err := f.roll(); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (f *File) Close() error {
 			err = f.stop("close", e)
 		}
 	}
-	return errors.Join(err, f.active.Close(), f.dir.close())
+	return errors.Join(err, f.active.Close(), f.dir.Close())
 }
 
 // mark writes, behind all commits, that they are durable. Without it, damage

@@ -128,7 +128,7 @@ func (d *memDir) lock() error {
 	return nil
 }
 
-func (d *memDir) close() error {
+func (d *memDir) Close() error {
 	d.held = false
 	return nil
 }

@@ -13,8 +13,8 @@ type SyncMode uint8
 
 const (
 	// SyncInterval syncs in the first Sync after Options.Interval is over. A
-	// power loss costs what was appended since: two intervals at most, if Sync
-	// is called once in each.
+	// power loss costs what was appended since the Sync that did so before: of
+	// up to the interval and the time between two calls of Sync.
 	SyncInterval SyncMode = iota
 	// SyncAlways syncs before Append returns. A power loss costs nothing that
 	// Append has accepted.

@@ -42,7 +42,7 @@ func openIn(dir directory, options Options) (f *File, warnings []Warning, err er
 			if r.f.active != nil {
 				r.f.active.Close()
 			}
-			dir.close()
+			dir.Close()
 		}
 	}()
 	if err := dir.lock(); err != nil {

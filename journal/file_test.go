@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		if err := child(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func mustOpen(t testing.TB, dir string, o Options) *File {
+	t.Helper()
+	f, w, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w) != 0 {
+		t.Fatal(w)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func mustAppend(t testing.TB, f *File, commits ...string) {
+	t.Helper()
+	var group [][]byte
+	for _, c := range commits {
+		group = append(group, []byte(c))
+	}
+	if _, err := f.Append(context.Background(), f.Last(), group...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// list returns the commits from a number on, and the error they end with.
+func list(f *File, from uint64) (commits []string, err error) {
+	for c, err := range f.Read(context.Background(), from) {
+		if err != nil {
+			return commits, err
+		}
+		commits = append(commits, fmt.Sprintf("%d:%s", c.Sequence, c.Payload))
+	}
+	return commits, nil
+}
+
+func TestCommitsAreThereInOrderAfterClosingAndOpening(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "journal")
+	for i := range 4 {
+		f := mustOpen(t, dir, Options{Mode: SyncMode(i % 3), SegmentBytes: 64})
+		mustAppend(t, f, fmt.Sprint("a", i), "", strings.Repeat("x", i*1000))
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Errorf("closing again: %v", err)
+		}
+	}
+	f := mustOpen(t, dir, Options{})
+	got, err := list(f, 1)
+	if err != nil || len(got) != 12 || got[0] != "1:a0" || got[1] != "2:" || got[9] != "10:a3" || len(got[11]) != 3003 {
+		t.Errorf("%.40q, %v", got, err)
+	}
+	if got, err := list(f, 11); err != nil || len(got) != 2 {
+		t.Errorf("from 11: %.40q, %v", got, err)
+	}
+	if f.Last() != 12 || f.Durable() != 12 {
+		t.Errorf("last %d, durable %d", f.Last(), f.Durable())
+	}
+}
+
+func TestASecondOpenerIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	f := mustOpen(t, dir, Options{})
+	if _, _, err := Open(dir, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("second opener: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, dir, Options{})
+}
+
+func TestWhenCommitsAreDurable(t *testing.T) {
+	ctx := context.Background()
+	const ms = 1000
+	at := int64(1_700_000_000_000_000)
+	for mode, want := range map[SyncMode][6]uint64{
+		SyncAlways:   {1, 1, 2, 2, 3, 4},
+		SyncInterval: {0, 1, 1, 2, 2, 4},
+		SyncNone:     {0, 0, 0, 0, 0, 0},
+	} {
+		f := mustOpen(t, t.TempDir(), Options{Mode: mode, Interval: 100 * time.Millisecond})
+		var got [6]uint64
+		sync := func(now int64) {
+			if err := f.Sync(ctx, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustAppend(t, f, "1")
+		got[0] = f.Durable()
+		sync(at) // the first one
+		got[1] = f.Durable()
+		mustAppend(t, f, "2")
+		sync(at + 99*ms) // too early
+		got[2] = f.Durable()
+		sync(at + 100*ms)
+		got[3] = f.Durable()
+		mustAppend(t, f, "3")
+		got[4] = f.Durable()
+		mustAppend(t, f, "4")
+		sync(at - 3600*1000*ms) // the clock was set back
+		got[5] = f.Durable()
+		if got != want {
+			t.Errorf("%v: durable %v, want %v", mode, got, want)
+		}
+	}
+}
+
+func TestBoundsOfWhatIsAppended(t *testing.T) {
+	ctx, f := context.Background(), mustOpen(t, t.TempDir(), Options{})
+	most := make([]byte, MaxCommit)
+	for name, group := range map[string][][]byte{"a commit": {{}, append(most, 0)}, "a group": {most, most, most, most, {1}}} {
+		if last, err := f.Append(ctx, 0, group...); !errors.Is(err, ErrTooLarge) || last != 0 {
+			t.Errorf("%s: last %d, %v", name, last, err)
+		}
+	}
+	if last, err := f.Append(ctx, 0, most, nil); err != nil || last != 2 {
+		t.Errorf("the largest commit: last %d, %v", last, err)
+	}
+	if last, err := f.Append(ctx, 2); err != nil || last != 2 {
+		t.Errorf("no commits: last %d, %v", last, err)
+	}
+	if got, err := list(f, 1); err != nil || len(got) != 2 || len(got[0]) != MaxCommit+2 {
+		t.Errorf("%d commits, %v", len(got), err)
+	}
+}
+
+func TestWhatIsNotThereCanNotBeRead(t *testing.T) {
+	f := mustOpen(t, t.TempDir(), Options{SegmentBytes: 1})
+	if got, err := list(f, 1); err != nil || len(got) != 0 {
+		t.Errorf("an empty journal: %q, %v", got, err)
+	}
+	for i := range 6 {
+		mustAppend(t, f, fmt.Sprint(i+1))
+	}
+	if err := f.SaveSnapshot(context.Background(), 4, func(io.Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[uint64]error{0: ErrCovered, 4: ErrCovered, 8: ErrAhead} {
+		if got, err := list(f, from); !errors.Is(err, want) || len(got) != 0 {
+			t.Errorf("from %d: %q, %v; want %v", from, got, err, want)
+		}
+	}
+	for from, want := range map[uint64][]string{5: {"5:5", "6:6"}, 7: nil} {
+		if got, err := list(f, from); err != nil || !slices.Equal(got, want) {
+			t.Errorf("from %d: %q, %v; want %v", from, got, err, want)
+		}
+	}
+	for c, err := range f.Read(context.Background(), 5) {
+		if c.Sequence != 5 || err != nil {
+			t.Error(c, err)
+		}
+		break
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range f.Read(ctx, 5) {
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := list(f, 5); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestASnapshotReplacesTheCommitsAndSnapshotsBefore(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	f := mustOpen(t, dir, Options{SegmentBytes: 1})
+	if upTo, err := f.LoadSnapshot(ctx, func(io.Reader) error { t.Error("called"); return nil }); upTo != 0 || err != nil {
+		t.Errorf("without a snapshot: %d, %v", upTo, err)
+	}
+	mustAppend(t, f, "1", "2")
+	mustAppend(t, f, "3")
+	mustAppend(t, f, "4")
+	state := bytes.Repeat([]byte("state "), chunkSize/2)
+	for _, upTo := range []uint64{1, 3} {
+		if err := f.SaveSnapshot(ctx, upTo, func(w io.Writer) error { _, err := w.Write(state[:upTo*chunkSize]); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, want := must(f.dir.names()), []string{snapshotName(3), segmentName(4), lockName}; !equalSets(names, want) {
+		t.Errorf("files %q, want %q", names, want)
+	}
+	for upTo, want := range map[uint64]error{0: ErrAhead, 2: ErrCovered, 5: ErrAhead} {
+		if err := f.SaveSnapshot(ctx, upTo, func(io.Writer) error { t.Error("called"); return nil }); !errors.Is(err, want) {
+			t.Errorf("up to %d: %v, want %v", upTo, err, want)
+		}
+	}
+	for range 2 {
+		upTo, err := f.LoadSnapshot(ctx, func(r io.Reader) error {
+			got, err := io.ReadAll(r)
+			if !bytes.Equal(got, state[:3*chunkSize]) {
+				t.Errorf("a state of %d bytes", len(got))
+			}
+			return err
+		})
+		if upTo != 3 || err != nil {
+			t.Errorf("up to %d, %v", upTo, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f = mustOpen(t, dir, Options{})
+	}
+}
+
+func TestASnapshotThatItsWriterGivesUpLeavesAllAsItWas(t *testing.T) {
+	f := mustOpen(t, t.TempDir(), Options{})
+	mustAppend(t, f, "1")
+	no := errors.New("no")
+	ctx, cancel := context.WithCancel(context.Background())
+	for name, write := range map[string]func(io.Writer) error{
+		"error":   func(io.Writer) error { return no },
+		"context": func(w io.Writer) error { cancel(); _, err := w.Write(nil); return err },
+	} {
+		if err := f.SaveSnapshot(ctx, 1, write); !errors.Is(err, no) && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if names, want := must(f.dir.names()), []string{segmentName(1), lockName}; !equalSets(names, want) {
+		t.Errorf("files %q, want %q", names, want)
+	}
+	mustAppend(t, f, "2")
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func equalSets(a, b []string) bool {
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
+
+// Several goroutines append, one saves snapshots, one reads: every commit that
+// was accepted is there, once, in the order of the numbers.
+func TestWritersReadersAndSnapshotsAtOnce(t *testing.T) {
+	ctx := context.Background()
+	f := mustOpen(t, t.TempDir(), Options{SegmentBytes: 4096})
+	const writers, each = 4, 200
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	accepted := map[uint64]string{}
+	for k := range writers {
+		wg.Go(func() {
+			for i := range each {
+				text := fmt.Sprint(k, "/", i)
+				for {
+					last := f.Last()
+					n, err := f.Append(ctx, last, []byte(text))
+					if errors.Is(err, ErrNotLast) {
+						continue
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					accepted[n] = text
+					mu.Unlock()
+					break
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	var others sync.WaitGroup
+	others.Go(func() { saveUntil(t, f, done) })
+	others.Go(func() { readUntil(t, f, done) })
+	wg.Wait()
+	close(done)
+	others.Wait()
+	if f.Last() != writers*each || len(accepted) != writers*each {
+		t.Errorf("%d commits, %d accepted", f.Last(), len(accepted))
+	}
+	upTo := must(f.LoadSnapshot(ctx, func(io.Reader) error { return nil }))
+	got, err := list(f, upTo+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range got {
+		n := upTo + 1 + uint64(i)
+		if want := fmt.Sprintf("%d:%s", n, accepted[n]); c != want {
+			t.Errorf("%q, want %q", c, want)
+		}
+	}
+}
+
+func saveUntil(t *testing.T, f *File, done chan struct{}) {
+	for now := int64(0); ; now += 100_000 {
+		select {
+		case <-done:
+			return
+		default:
+		}
+		if err := f.Sync(context.Background(), now); err != nil {
+			t.Error(err)
+		}
+		if last := f.Last(); last > 0 {
+			if err := f.SaveSnapshot(context.Background(), last, func(w io.Writer) error { _, err := fmt.Fprint(w, last); return err }); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func readUntil(t *testing.T, f *File, done chan struct{}) {
+	for from := uint64(1); ; from = rand.Uint64N(f.Last()+1) + 1 {
+		select {
+		case <-done:
+			return
+		default:
+		}
+		for c, err := range f.Read(context.Background(), from) {
+			if errors.Is(err, ErrCovered) {
+				break
+			}
+			if err != nil || c.Sequence != from {
+				t.Errorf("commit %d, want %d: %v", c.Sequence, from, err)
+				return
+			}
+			from++
+		}
+	}
+}
+
+func TestSyncModesAreText(t *testing.T) {
+	for _, m := range []SyncMode{SyncInterval, SyncAlways, SyncNone} {
+		var got SyncMode
+		if err := got.UnmarshalText(must(m.MarshalText())); err != nil || got != m {
+			t.Errorf("%v becomes %v, %v", m, got, err)
+		}
+	}
+	var m SyncMode
+	if err := m.UnmarshalText([]byte("often")); err == nil || !strings.Contains(err.Error(), "interval, always or none") {
+		t.Error(err)
+	}
+	for _, o := range []Options{{Mode: 3}, {Interval: -1}, {SegmentBytes: -1}} {
+		if _, _, err := Open(t.TempDir(), o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}

@@ -35,6 +35,16 @@ func (q *Queue) Pop(now int64) (instance int32, ok bool) {
 	return instance, true
 }
 
+// ReadySince returns since when the instance is ready that Pop would take, if
+// there is one.
+func (q *Queue) ReadySince() (since int64, ok bool) {
+	if q.turns.present == 0 {
+		return 0, false
+	}
+	l := &q.lists[q.turns.pick(q.turns.present)&7]
+	return l.buf[l.head].since, true
+}
+
 // Len returns how many instances are ready.
 func (q *Queue) Len() int {
 	n := 0

@@ -4,6 +4,7 @@ package workers
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -138,65 +139,128 @@ func benchmarkDedicated(b *testing.B, how func(post, run func())) {
 
 func now() int64 { return time.Now().UnixMicro() }
 
-// benchmarkPool adds b.N pieces of work to 256 channels of 8 priorities, which
-// workers play that do nothing.
-func benchmarkPool(b *testing.B, workers, producers, batch int, before bool) {
-	ctx, cancel := context.WithCancel(b.Context())
-	var left atomic.Int64
-	left.Store(int64(b.N))
-	var played [256]struct {
-		n int64
+const (
+	channels = 256
+	each     = 64              // pieces of work of a burst, for each channel
+	burst    = channels * each // pieces of work
+)
+
+// benchPool is a pool with channels of all priorities, whose work does nothing.
+type benchPool struct {
+	*Pool[int]
+	b        *testing.B
+	channels []pool.Channel
+	told     chan struct{} // receives for every 64 pieces that a channel has played
+	gates    []pool.Channel
+	inGate   chan struct{} // receives when a worker is kept by a gate
+	open     chan struct{} // lets a worker go
+}
+
+func newBenchPool(b *testing.B, workers, batch int) *benchPool {
+	p := &benchPool{b: b, told: make(chan struct{}, 1<<16), inGate: make(chan struct{}), open: make(chan struct{})}
+	var played [channels]struct {
+		n int
 		_ [56]byte
 	}
-	p, err := NewPool(Config[int]{
+	var err error
+	p.Pool, err = NewPool(Config[int]{
 		Discipline: quoted(b, 64), Workers: workers, Batch: batch, Clock: now,
 		Play: func(c pool.Channel, _ int) {
-			s := &played[c.Index]
-			if s.n++; s.n&1023 == 0 && left.Add(-1024) <= 0 {
-				cancel()
+			if c.Index >= channels {
+				p.inGate <- struct{}{}
+				<-p.open
+			} else if s := &played[c.Index]; s.n%each == each-1 {
+				s.n++
+				p.told <- struct{}{}
+			} else {
+				s.n++
 			}
 		},
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	var channels []pool.Channel
-	for i := range int32(256) {
-		c, err := p.Register(i, pool.Priority(i&7), 0)
+	for i := range channels + workers {
+		c, err := p.Register(int32(i), pool.Priority(i&7), 0)
 		if err != nil {
 			b.Fatal(err)
 		}
-		channels = append(channels, c)
+		p.channels = append(p.channels, c)
 	}
-	// Each channel gets a multiple of 1024, so that the last piece of work ends
-	// the run.
-	rounds := (b.N + 256*1024 - 1) / (256 * 1024) * 1024
-	left.Store(int64(rounds) * 256)
-	add := func(part int) {
-		for range rounds {
-			for i := part; i < 256; i += producers {
-				if err := p.TryAdd(channels[i], i, 1); err != nil {
-					b.Error(err)
-				}
-			}
-		}
-	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	for part := range producers {
-		if before {
-			add(part)
-		} else {
-			go add(part)
-		}
-	}
-	p.Run(ctx)
-	b.ReportMetric(float64(rounds*256)/b.Elapsed().Seconds(), "items/s")
+	p.channels, p.gates = p.channels[:channels], p.channels[channels:]
+	return p
 }
 
-func BenchmarkPoolDrainedBatch1(b *testing.B)            { benchmarkPool(b, 2, 1, 1, true) }
-func BenchmarkPoolDrainedBatch16(b *testing.B)           { benchmarkPool(b, 2, 1, 16, true) }
-func BenchmarkPoolWithProducerBatch1(b *testing.B)       { benchmarkPool(b, 1, 1, 1, false) }
-func BenchmarkPoolWithProducerBatch16(b *testing.B)      { benchmarkPool(b, 1, 1, 16, false) }
-func BenchmarkPoolWithManyProducersBatch16(b *testing.B) { benchmarkPool(b, 2, 4, 16, false) }
-func BenchmarkPoolWithManyProducersBatch1(b *testing.B)  { benchmarkPool(b, 2, 4, 1, false) }
+// add adds a burst, piece by piece.
+func (p *benchPool) add() {
+	for i := range burst {
+		if err := p.TryAdd(p.channels[i%channels], i, 1); err != nil {
+			p.b.Error(err)
+		}
+	}
+}
+
+// wait waits until bursts are played.
+func (p *benchPool) wait(bursts int) {
+	for range bursts * channels {
+		<-p.told
+	}
+}
+
+// measure calls round while the workers run, and reports the pieces of work
+// that it says it has had played.
+func (p *benchPool) measure(round func() (bursts int)) {
+	ctx, cancel := context.WithCancel(p.b.Context())
+	var running sync.WaitGroup
+	running.Go(func() { p.Run(ctx) })
+	p.b.ReportAllocs()
+	bursts := 0
+	for p.b.Loop() {
+		bursts += round()
+	}
+	p.b.ReportMetric(float64(bursts*burst)/p.b.Elapsed().Seconds(), "items/s")
+	cancel()
+	running.Wait()
+}
+
+// benchmarkPoolDrained keeps the workers in gates while bursts are added and
+// then lets them go. A piece of work is its adding and its playing.
+func benchmarkPoolDrained(b *testing.B, batch int) {
+	const workers, bursts = 2, 4
+	p := newBenchPool(b, workers, batch)
+	p.measure(func() int {
+		for _, g := range p.gates {
+			if err := p.TryAdd(g, 0, 1); err != nil {
+				b.Error(err)
+			}
+			<-p.inGate
+		}
+		for range bursts {
+			p.add()
+		}
+		for range workers {
+			p.open <- struct{}{}
+		}
+		p.wait(bursts)
+		return bursts
+	})
+}
+
+func BenchmarkPoolDrainedBatch1(b *testing.B)  { benchmarkPoolDrained(b, 1) }
+func BenchmarkPoolDrainedBatch16(b *testing.B) { benchmarkPoolDrained(b, 16) }
+
+// benchmarkPoolWithProducers adds while workers play.
+func benchmarkPoolWithProducers(b *testing.B, workers, producers, batch int) {
+	p := newBenchPool(b, workers, batch)
+	p.measure(func() int {
+		for range producers {
+			go p.add()
+		}
+		p.wait(producers)
+		return producers
+	})
+}
+
+func BenchmarkPoolWithProducerBatch1(b *testing.B)       { benchmarkPoolWithProducers(b, 1, 1, 1) }
+func BenchmarkPoolWithProducerBatch16(b *testing.B)      { benchmarkPoolWithProducers(b, 1, 1, 16) }
+func BenchmarkPoolWithManyProducersBatch16(b *testing.B) { benchmarkPoolWithProducers(b, 2, 4, 16) }

@@ -5,6 +5,7 @@ package workers
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pnagent/pnagent/pool"
 )
@@ -18,12 +19,22 @@ type Dedicated struct {
 	lanes [pool.Priorities]lane
 }
 
-// lane is the list of one priority.
+// lane is the list of one priority. A turn is what its goroutine has taken out
+// of the queue and serves without the lock; what it has not begun still counts
+// as ready.
 type lane struct {
 	mu     sync.Mutex
 	queue  *pool.Queue
+	turn   []taken // written under mu
+	taken  int64   // when the turn was taken
+	begun  atomic.Int32
 	posted chan struct{}
 	_      [64]byte // the next lane is another goroutine's
+}
+
+type taken struct {
+	since    int64
+	instance int32
 }
 
 // NewDedicated returns a dispatcher that gives instances to serve, which is
@@ -65,12 +76,12 @@ func (d *Dedicated) Run(ctx context.Context) {
 func (d *Dedicated) run(ctx context.Context, p pool.Priority) {
 	l := &d.lanes[p]
 	pace := pace{n: 1}
-	var turn []int32
 	for ctx.Err() == nil {
 		now := d.clock()
-		if turn = l.take(turn[:0], pace.next(now), now); len(turn) > 0 {
-			for _, instance := range turn {
-				d.serve(instance, p)
+		if turn := l.take(pace.next(now), now); len(turn) > 0 {
+			for i := range turn {
+				l.begun.Store(int32(i) + 1)
+				d.serve(turn[i].instance, p)
 			}
 			continue
 		}
@@ -81,28 +92,41 @@ func (d *Dedicated) run(ctx context.Context, p pool.Priority) {
 	}
 }
 
-// take appends up to n instances to turn.
-func (l *lane) take(turn []int32, n int, now int64) []int32 {
+// take takes up to n instances for the next turn.
+func (l *lane) take(n int, now int64) []taken {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.turn, l.taken = l.turn[:0], now
+	l.begun.Store(0)
 	for range n {
-		instance, ok := l.queue.Pop(now)
+		since, ok := l.queue.ReadySince()
 		if !ok {
 			break
 		}
-		turn = append(turn, instance)
+		instance, _ := l.queue.Pop(now)
+		l.turn = append(l.turn, taken{since, instance})
 	}
-	return turn
+	return l.turn
 }
 
 // Stats returns what was counted.
 func (d *Dedicated) Stats() pool.Stats {
-	sum := pool.Stats{Policy: pool.PolicyDedicated}
+	s := pool.Stats{Policy: pool.PolicyDedicated}
 	for p := range d.lanes {
-		l := &d.lanes[p]
-		l.mu.Lock()
-		sum = sum.Add(l.queue.Stats())
-		l.mu.Unlock()
+		s.Priorities[p] = d.lanes[p].stats(p)
 	}
-	return sum
+	return s
+}
+
+func (l *lane) stats(p int) pool.PriorityStats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	row := l.queue.Stats().Priorities[p]
+	if left := l.turn[l.begun.Load():]; len(left) > 0 {
+		row.Length += len(left)
+		row.Served -= uint64(len(left))
+		row.OldestSince = left[0].since
+		row.UnservedSince = max(l.taken, left[0].since)
+	}
+	return row
 }

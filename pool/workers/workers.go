@@ -33,12 +33,13 @@ type Config[W any] struct {
 
 // Pool is a [pool.Pool] with workers. All methods may be called by anybody.
 //
-// A worker takes channels, each with a batch of work, gives them back when it
-// has played all, and takes the next, all under one lock. It takes as many
-// channels as it played lately in 50 µs, but leaves a share for the other
-// workers: short work shares the cost of the lock, and long work is taken
-// channel by channel. What gets ready while a worker is busy is chosen by the
-// discipline when the worker comes back.
+// A worker takes channels, each with a batch of work, plays them, gives them
+// back and takes the next, all under one lock. It takes as many channels as it
+// played lately in 50 µs, but leaves a share for the other workers: short work
+// shares the cost of the lock, and long work is taken channel by channel. What
+// gets ready while a worker is busy is chosen by the discipline when the worker
+// comes back. If a piece of work takes long, or never returns, others take over
+// what its worker has taken and not begun.
 type Pool[W any] struct {
 	config  Config[W]
 	running sync.WaitGroup
@@ -48,6 +49,7 @@ type Pool[W any] struct {
 	blocked map[pool.Channel][]*adder[W] // first come, first served
 	adders  int                          // in blocked
 	ready   *sync.Cond
+	workers []*worker[W]
 	idle    int  // workers that wait for ready
 	woken   bool // one of them is on its way
 	stopped bool

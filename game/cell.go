@@ -32,6 +32,7 @@ const (
 	deadlocked                   // at rest, not at its end
 	failed                       // stopped by a firing that could not be
 	moved                        // fired since it was last at rest
+	everMoved                    // not as it was created
 )
 
 // count returns how many tokens a cell in narrow form has in a place.

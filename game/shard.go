@@ -34,6 +34,8 @@ type Config struct {
 	// the enabled transitions of the highest priority, each as likely as another.
 	Seed    uint64
 	Shuffle bool
+	// Log has the shard write down what it fires, for TakeLog.
+	Log bool
 }
 
 // Shard is a number of instances of one net, for one goroutine.
@@ -61,6 +63,9 @@ type Shard struct {
 	spare []*wide
 	taken []uint32 // of fireWide
 
+	logging bool
+	log     []byte // see TakeLog
+
 	ready      ring
 	fetched    int   // of the ready instances, the first ones that fetch has read
 	sink       uint8 // keeps fetch's reads from being left out
@@ -82,7 +87,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 		cfg.Modes = make([]Mode, t.Transitions())
 	}
 	s := &Shard{
-		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, shuffle: cfg.Shuffle,
+		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, shuffle: cfg.Shuffle, logging: cfg.Log,
 		cells: make([]cell, cfg.Count), ready: newRing(cfg.Count), quota: defaultQuota,
 		rec: stats.NewRecorder(t.Places(), t.Transitions()),
 	}

@@ -107,7 +107,10 @@ func (s *Shard) fire(i int, c *cell, t int, now int64) error {
 			return err
 		}
 	}
-	c.flags |= moved
+	c.flags |= moved | everMoved
+	if s.logging {
+		s.noteFire(i, t)
+	}
 	if c.turn = uint16(t + 1); t+1 == len(s.rules) {
 		c.turn = 0
 	}
@@ -218,7 +221,10 @@ func (s *Shard) Inject(i, place int, n uint32, now int64) error {
 	if err := s.put(c, place, n, now); err != nil {
 		return err
 	}
-	c.flags |= moved
+	c.flags |= moved | everMoved
+	if s.logging {
+		s.noteInject(i, place, n)
+	}
 	if s.timed {
 		s.stopClocks(i, c)
 	}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package game
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// ErrLog is wrapped by the errors of Replay and LoadState: what was written
+// down does not fit the shard that reads it.
+var ErrLog = errors.New("not the log of this shard")
+
+// The operations of a log.
+const (
+	opFire = iota
+	opInject
+)
+
+// noteFire and noteInject write an operation down: the instance's number and
+// the kind in one varint, then the transition, or the place and the tokens.
+func (s *Shard) noteFire(i, t int) {
+	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1|opFire)
+	s.log = binary.AppendUvarint(s.log, uint64(t))
+}
+
+func (s *Shard) noteInject(i, place int, n uint32) {
+	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1|opInject)
+	s.log = binary.AppendUvarint(s.log, uint64(place))
+	s.log = binary.AppendUvarint(s.log, uint64(n))
+}
+
+// TakeLog returns what was fired and injected since the last call, in order, if
+// Config.Log is set. All of it happened at times that the caller passed in. The
+// bytes are good until the next Step, Inject or Fire.
+func (s *Shard) TakeLog() []byte {
+	log := s.log
+	s.log = s.log[:0]
+	return log
+}
+
+// reader takes varints off bytes.
+type reader struct{ left []byte }
+
+// next returns the next number, at most limit.
+func (r *reader) next(limit uint64) (uint64, error) {
+	v, n := binary.Uvarint(r.left)
+	if n <= 0 {
+		return 0, fmt.Errorf("%w: it ends inside a number", ErrLog)
+	}
+	if v > limit {
+		return 0, fmt.Errorf("%w: %d where at most %d can be", ErrLog, v, limit)
+	}
+	r.left = r.left[n:]
+	return v, nil
+}
+
+// Replay does again what TakeLog returned, at the time it was done. Numbers of
+// instances that the shard does not hold are passed over, so that the log of
+// one set of shards can be read by another.
+func (s *Shard) Replay(log []byte, now int64) error {
+	logging := s.logging
+	s.logging = false
+	defer func() { s.logging = logging }()
+	for r := (&reader{log}); len(r.left) > 0; {
+		head, err := r.next(math.MaxUint64)
+		if err != nil {
+			return err
+		}
+		i, err := s.Index(int(head >> 1))
+		mine := err == nil
+		if head&1 == opFire {
+			err = s.replayFire(r, i, mine, now)
+		} else {
+			err = s.replayInject(r, i, mine, now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Shard) replayFire(r *reader, i int, mine bool, now int64) error {
+	t, err := r.next(uint64(len(s.rules)) - 1)
+	if err != nil || !mine {
+		return err
+	}
+	c := &s.cells[i]
+	if !s.enabled(c, int(t)) {
+		return fmt.Errorf("%w: instance %d: %w", ErrLog, s.Number(i), s.refuse(c, int(t)))
+	}
+	return s.fire(i, c, int(t), now)
+}
+
+func (s *Shard) replayInject(r *reader, i int, mine bool, now int64) error {
+	place, err := r.next(uint64(s.tables.Places()) - 1)
+	if err != nil {
+		return err
+	}
+	n, err := r.next(math.MaxUint32)
+	if err != nil || !mine {
+		return err
+	}
+	s.cells[i].flags |= moved | everMoved
+	return s.put(&s.cells[i], int(place), uint32(n), now)
+}
+
+// AppendState appends the instances that have moved since they were created:
+// for each its number plus one, its turn, how many runs of tokens it has, and
+// for each run the place, the injection time and the tokens; then a zero.
+// Instances that never moved are left out: LoadState finds them as New made
+// them. Clocks are not in it: delays start anew.
+func (s *Shard) AppendState(dst []byte) []byte {
+	for i := range s.cells {
+		c := &s.cells[i]
+		if c.flags&everMoved == 0 {
+			continue
+		}
+		dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
+		dst = binary.AppendUvarint(dst, uint64(c.turn))
+		dst = s.appendTokens(dst, c)
+	}
+	return binary.AppendUvarint(dst, 0)
+}
+
+func (s *Shard) appendTokens(dst []byte, c *cell) []byte {
+	add := func(place int, time int64, n uint32) {
+		dst = binary.AppendUvarint(dst, uint64(place))
+		dst = binary.AppendUvarint(dst, uint64(time))
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	if c.n != isWide {
+		dst = binary.AppendUvarint(dst, uint64(c.n))
+		for k := range int(c.n) {
+			add(int(c.places[k]), c.times[k], 1)
+		}
+		return dst
+	}
+	runs := 0
+	w := s.wideOf(c)
+	for p := range w.queues {
+		runs += len(w.queues[p].left())
+	}
+	dst = binary.AppendUvarint(dst, uint64(runs))
+	for p := range w.queues {
+		for _, r := range w.queues[p].left() {
+			add(p, r.time, r.n)
+		}
+	}
+	return dst
+}
+
+// LoadState puts instances into the state that AppendState wrote, and returns
+// what follows it. Instances that the shard does not hold are passed over.
+func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
+	r := &reader{src}
+	for {
+		number, err := r.next(math.MaxInt64)
+		if err != nil {
+			return nil, err
+		}
+		if number == 0 {
+			return r.left, nil
+		}
+		i, err := s.Index(int(number - 1))
+		if err := s.loadInstance(r, i, err == nil); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *Shard) loadInstance(r *reader, i int, mine bool) error {
+	turn, err := r.next(uint64(max(len(s.rules), 1)) - 1)
+	if err != nil {
+		return err
+	}
+	runs, err := r.next(uint64(len(r.left)))
+	if err != nil {
+		return err
+	}
+	var c *cell
+	if mine {
+		c = s.emptied(i)
+		c.turn = uint16(turn)
+	}
+	for range runs {
+		place, err1 := r.next(uint64(max(s.tables.Places(), 1)) - 1)
+		time, err2 := r.next(math.MaxInt64)
+		n, err3 := r.next(math.MaxUint32)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return err
+		}
+		if !mine {
+			continue
+		}
+		if err := s.put(c, int(place), uint32(n), int64(time)); err != nil {
+			return fmt.Errorf("%w: instance %d: %w", ErrLog, s.Number(i), err)
+		}
+	}
+	return nil
+}
+
+// emptied takes all tokens out of an instance.
+func (s *Shard) emptied(i int) *cell {
+	c := &s.cells[i]
+	if c.n == isWide {
+		w := s.wideOf(c)
+		for p := range w.queues {
+			w.queues[p] = queue{}
+		}
+		w.tokens = 0
+		s.narrow(c)
+	}
+	c.n = 0
+	c.flags |= moved | everMoved
+	return c
+}
+
+// Restart begins to count anew, after LoadState and Replay: what they did was
+// counted by the process that did it first.
+func (s *Shard) Restart() {
+	s.rec = stats.NewRecorder(s.tables.Places(), s.tables.Transitions())
+	s.rec.Net.Created = uint64(len(s.cells))
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -27,6 +28,10 @@ type Config struct {
 	// another, instead of taking turns.
 	Shuffle bool
 	Clock   func() int64 // microseconds since the Unix epoch; nil for the system's
+	// Journal keeps what the engine does, so that the next one with the same
+	// nets and instances goes on from there; nil keeps nothing. It is not
+	// closed by the engine.
+	Journal journal.Log
 }
 
 // Net is one net that an engine runs.
@@ -50,8 +55,9 @@ type Engine struct {
 	nets    map[string]int
 	started time.Time
 	stopped time.Time
-	rest    sync.Mutex // guards the shards once the workers have ended
 	digits  int
+
+	recorder *recorder // nil without a journal
 }
 
 // New returns an engine with all instances at their initial marking.
@@ -71,48 +77,98 @@ func New(cfg Config) (*Engine, error) {
 		}
 		e.nets[n.Tables.Net.ID] = i
 	}
+	created := cfg.Clock()
+	if cfg.Journal != nil {
+		var err error
+		if created, err = e.openJournal(created); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.hire(created); err != nil {
+		return nil, err
+	}
+	if cfg.Journal != nil {
+		return e, e.recover()
+	}
+	return e, nil
+}
+
+// hire makes the workers with their shards, the instances as created.
+func (e *Engine) hire(created int64) error {
+	cfg := &e.cfg
 	q := newQuota(cfg.Firings, cfg.Workers)
-	now := cfg.Clock()
 	for k := range cfg.Workers {
-		w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: now, ended: make(chan struct{})}
+		w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: created, ended: make(chan struct{}), recorder: e.recorder}
 		for _, n := range cfg.Nets {
 			s, err := game.New(game.Config{Tables: n.Tables, Modes: n.Modes, First: k, Stride: cfg.Workers,
-				Count: (cfg.Instances - k + cfg.Workers - 1) / cfg.Workers, Seed: cfg.Seed, Shuffle: cfg.Shuffle}, now)
+				Count: (cfg.Instances - k + cfg.Workers - 1) / cfg.Workers, Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil}, created)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			w.shards = append(w.shards, s)
 		}
 		e.workers = append(e.workers, w)
 	}
-	return e, nil
+	return nil
 }
 
 // Run plays until ctx ends, or until the firings of the Config are done or can
-// not be done any more. It may be called once.
-func (e *Engine) Run(ctx context.Context) {
+// not be done any more. It may be called once. The error is that of the
+// journal, which then has everything up to it.
+func (e *Engine) Run(ctx context.Context) error {
 	e.started = time.Now()
-	var wg sync.WaitGroup
-	for _, w := range e.workers {
-		wg.Go(func() { w.run(ctx) })
+	defer func() { e.stopped = time.Now() }()
+	playing, stop := context.WithCancel(ctx)
+	defer stop()
+	failures := make(chan error, len(e.workers)+1)
+	var workers, keeper sync.WaitGroup
+	guard := func(err error) {
+		if err != nil {
+			failures <- err
+			stop()
+		}
 	}
-	wg.Wait()
-	e.stopped = time.Now()
+	if e.recorder != nil {
+		keeper.Go(func() { guard(e.keep(playing)) })
+	}
+	for _, w := range e.workers {
+		workers.Go(func() { guard(w.run(playing)) })
+	}
+	workers.Wait()
+	stop()
+	keeper.Wait()
+	select {
+	case err := <-failures:
+		return err
+	default:
+	}
+	if e.recorder != nil {
+		return e.saveState(context.WithoutCancel(ctx))
+	}
+	return nil
 }
 
 // call does something with the shards of a worker, on its goroutine while it
-// runs and here when it has ended.
+// runs and here when it has ended. When it returns nil, what was done is in the
+// journal, if there is one.
 func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error {
-	done := make(chan struct{})
+	done := make(chan error, 1)
+	record := func(now int64) {
+		err := w.flush(now) // what came before belongs before
+		if err == nil {
+			do(now)
+			err = w.flush(now)
+		}
+		done <- err
+	}
 	select {
-	case w.calls <- func(now int64) { do(now); close(done) }:
-		<-done
-		return nil
+	case w.calls <- record:
+		return <-done
 	case <-w.ended:
-		e.rest.Lock()
-		defer e.rest.Unlock()
-		do(w.now())
-		return nil
+		w.rest.Lock()
+		defer w.rest.Unlock()
+		record(w.now())
+		return <-done
 	case <-ctx.Done():
 		return ctx.Err()
 	}

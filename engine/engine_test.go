@@ -31,18 +31,30 @@ func newEngine(t testing.TB, cfg Config) *Engine {
 	return e
 }
 
+func runToEnd(t *testing.T, e *Engine) {
+	t.Helper()
+	if err := e.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // start runs an engine until the returned function is called.
 func start(t *testing.T, e *Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { e.Run(ctx); close(done) }()
+	go func() {
+		defer close(done)
+		if err := e.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
 	return func() { cancel(); <-done }
 }
 
 func TestFiringsStopTheEngineExactly(t *testing.T) {
 	for _, c := range []struct{ workers, instances, firings int }{{1, 1, 1}, {1, 1, 100_003}, {2, 2, 100_003}, {3, 50, 12_345}, {4, 4, 3}} {
 		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, petritest.Ring(7))}}, Instances: c.instances, Workers: c.workers, Firings: c.firings})
-		e.Run(t.Context())
+		runToEnd(t, e)
 		r, err := e.Report(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +77,7 @@ func TestRunWithASeedCanBeRepeated(t *testing.T) {
 	run := func() map[string]uint64 {
 		n := petritest.RandomNet(rand.New(rand.NewPCG(8, 8)))
 		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, n)}}, Instances: 20, Workers: 4, Firings: 50_003, Seed: 7, Shuffle: true})
-		e.Run(t.Context())
+		runToEnd(t, e)
 		r, err := e.Report(t.Context())
 		if err != nil || r.Firings != 50_003 {
 			t.Fatalf("%v, %d firings", err, r.Firings)
@@ -82,7 +94,7 @@ func TestRunWithASeedCanBeRepeated(t *testing.T) {
 
 func TestMarkingOfOneInstanceIsThatOfTheGame(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, petritest.Ring(7))}}, Instances: 1, Workers: 4, Firings: 100})
-	e.Run(t.Context())
+	runToEnd(t, e)
 	r, err := e.Report(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +114,7 @@ func line(n int) *petri.Net {
 // With a limit, an engine in which nothing can fire any more ends by itself.
 func TestEngineThatCannotReachItsFiringsEnds(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(5))}}, Instances: 30, Workers: 3, Firings: 1_000_000})
-	e.Run(t.Context())
+	runToEnd(t, e)
 	if r, err := e.Report(t.Context()); err != nil || r.Firings != 150 {
 		t.Errorf("%v, report %+v", err, r)
 	}
@@ -164,7 +176,7 @@ func TestRowsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 		clock := func() int64 { return 1_790_000_000_000_000 }
 		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Modes: []game.Mode{{}, {Kind: game.Manual}, {}}}},
 			Instances: 120, Workers: workers, Firings: 1000, Clock: clock})
-		e.Run(t.Context())
+		runToEnd(t, e)
 		out := stats.NewRows(3, 3)
 		if err := e.Rows(t.Context(), 0, clock(), out); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/pnagent/pnagent/game"
@@ -23,6 +24,10 @@ type worker struct {
 	clock  func() int64
 	last   int64 // the latest time that was seen: time does not go back
 	ended  chan struct{}
+	rest   sync.Mutex // guards the shards once the worker has ended
+
+	recorder *recorder // nil without a journal
+	commit   []byte    // see flush
 }
 
 // now returns the time, which never goes back even if the clock is set back.
@@ -31,18 +36,23 @@ func (w *worker) now() int64 {
 	return w.last
 }
 
-// run plays until ctx ends or the quota is used up.
-func (w *worker) run(ctx context.Context) {
+// run plays until ctx ends or the quota is used up. The error is that of the
+// journal.
+func (w *worker) run(ctx context.Context) error {
 	defer close(w.ended)
 	for ctx.Err() == nil && !w.quota.ended() {
 		now := w.now()
 		fired, short := w.step(now)
+		if err := w.flush(now); err != nil {
+			return err
+		}
 		if fired > 0 {
 			w.answer(now)
 		} else {
 			w.wait(ctx, short)
 		}
 	}
+	return nil
 }
 
 // step fires one batch of every shard. If the worker may not fire just now,

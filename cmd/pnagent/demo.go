@@ -179,10 +179,10 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 	if err != nil {
 		return err
 	}
-	e.Run(ctx)
+	failed := e.Run(ctx)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	return end(last)
+	return errors.Join(failed, end(last))
 }
 
 var welcomeText = template.Must(template.New("welcome").Parse(`pnagent demo: two engines ({{range $i, $s := .Sources}}{{if $i}}, {{end}}{{$s}}{{end}}), {{.Instances}} instances of {{len .Nets}} nets each.

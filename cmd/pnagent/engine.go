@@ -15,21 +15,24 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
 type engineCmd struct {
-	NATS      natsFlags     `embed:"" group:"NATS"`
-	Source    string        `help:"Name of this process among all that publish. Default: host name and process id."`
-	Instances int           `default:"1" help:"Instances of each net."`
-	Workers   int           `default:"0" help:"Goroutines that play them; 0 for one a processor."`
-	Bindings  string        `type:"path" help:"YAML file that says how transitions fire. Without it all fire at once."`
-	Interval  time.Duration `default:"1s" help:"Time between two snapshots."`
-	Seed      *uint64       `help:"Choose at random between enabled transitions, and draw delays, from this seed. Without it transitions take turns and delays differ from run to run."`
-	Firings   int           `default:"0" help:"Stop after so many firings and print the final marking; 0 for no end."`
-	Files     []string      `arg:"" name:"net" help:"PNML files; - is standard input."`
-	Limit     limitFlags    `embed:""`
+	NATS      natsFlags        `embed:"" group:"NATS"`
+	Source    string           `help:"Name of this process among all that publish. Default: host name and process id."`
+	Instances int              `default:"1" help:"Instances of each net."`
+	Workers   int              `default:"0" help:"Goroutines that play them; 0 for one a processor."`
+	Bindings  string           `type:"path" help:"YAML file that says how transitions fire. Without it all fire at once."`
+	Interval  time.Duration    `default:"1s" help:"Time between two snapshots."`
+	Seed      *uint64          `help:"Choose at random between enabled transitions, and draw delays, from this seed. Without it transitions take turns and delays differ from run to run."`
+	Journal   string           `type:"path" placeholder:"DIR" help:"Keep what the engine does in this directory, and go on from there. Without it instances end with the process."`
+	Sync      journal.SyncMode `name:"journal.sync" default:"interval" help:"When the journal is safe from a power loss: always (before anything is answered or published), interval (100 ms later) or none. A process that is killed loses nothing in any mode."`
+	Firings   int              `default:"0" help:"Stop after so many firings and print the final marking; 0 for no end."`
+	Files     []string         `arg:"" name:"net" help:"PNML files; - is standard input."`
+	Limit     limitFlags       `embed:""`
 }
 
 // withoutBuffer drops what is published while there is no connection: the next
@@ -41,14 +44,22 @@ const closeTimeout = 5 * time.Second
 
 // Run runs the engine until ctx ends or the firings are done, and prints one
 // JSON line of what it did.
-func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) (err error) {
 	cfg, err := c.config(s, log)
 	if err != nil {
 		return err
 	}
+	if c.Journal != "" {
+		log, err := c.openJournal(log)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, log.Close()) }()
+		cfg.Journal = log
+	}
 	e, err := engine.New(cfg)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	end := func(context.Context) error { return nil }
 	if c.NATS.URL != "" {
@@ -63,11 +74,24 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	}
 	log.Info("engine runs", "source", cfg.Source, "nets", len(cfg.Nets), "instances", cfg.Instances, "workers", cfg.Workers)
 	notify(log, notifyReady)
-	e.Run(ctx)
+	failed := e.Run(ctx)
 	notify(log, notifyStopping)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	return errors.Join(end(last), printReport(last, s, e))
+	return errors.Join(failed, end(last), printReport(last, s, e))
+}
+
+// openJournal opens the journal and says what was lost of it.
+func (c *engineCmd) openJournal(log *slog.Logger) (*journal.File, error) {
+	f, warnings, err := journal.Open(c.Journal, journal.Options{Mode: c.Sync})
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal %s: %w", c.Journal, err)
+	}
+	for _, w := range warnings {
+		log.Warn("journal", "warning", w.String())
+	}
+	log.Info("journal opened", "directory", c.Journal, "commits", f.Last(), "sync", c.Sync.String())
+	return f, nil
 }
 
 func printReport(ctx context.Context, s streams, e *engine.Engine) error {

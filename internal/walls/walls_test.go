@@ -38,7 +38,7 @@ var rooms = map[string]room{
 	"journal":             {},
 	"telemetry/wire":      {},
 	"telemetry":           {imports: []string{"petri", "stats", "telemetry/wire"}},
-	"engine":              {imports: []string{"game", "internal/yamlfile", "petri", "petri/pnml", "stats", "telemetry"}},
+	"engine":              {imports: []string{"game", "internal/yamlfile", "journal", "petri", "petri/pnml", "stats", "telemetry"}},
 	"collector":           {imports: []string{"petri", "petri/pnml", "stats", "telemetry"}},
 	"smi":                 {pure: true},
 	"mib":                 {imports: []string{"collector", "petri", "smi", "stats"}},

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// ErrJournal is wrapped by the error of New for a journal that another engine
+// wrote: other nets, or another number of instances.
+var ErrJournal = errors.New("the journal is of another engine")
+
+// snapshotAfter is how many bytes of commits a journal grows by before the
+// state is saved and they can go.
+const snapshotAfter = 64 << 20
+
+// recorder writes what the workers do into a journal. One commit is what one
+// worker did at one time.
+type recorder struct {
+	mu     sync.Mutex
+	log    journal.Log
+	head   header
+	last   uint64 // number of the last commit
+	grown  int    // bytes since the last snapshot
+	failed error  // the first failure; nothing is written after it
+}
+
+// header is the first commit of a journal, and stands before each snapshot.
+type header struct {
+	Nets      []telemetryNet `json:"nets"`
+	Instances int            `json:"instances"`
+	Created   int64          `json:"created"` // when the instances began, microseconds since the Unix epoch
+}
+
+// telemetryNet is a net as the wire knows it.
+type telemetryNet struct {
+	ID     string `json:"id"`
+	Digest string `json:"digest"`
+}
+
+// headerOf describes what an engine runs.
+func headerOf(cfg *Config, created int64) (header, error) {
+	h := header{Instances: cfg.Instances, Created: created}
+	for _, n := range cfg.Nets {
+		var def bytes.Buffer
+		if err := pnml.Write(&def, n.Tables.Net); err != nil {
+			return h, err
+		}
+		h.Nets = append(h.Nets, telemetryNet{n.Tables.Net.ID, telemetry.Digest(def.Bytes())})
+	}
+	return h, nil
+}
+
+// matches returns an error unless h, read from a journal, is of what want runs.
+func (h header) matches(want header) error {
+	if h.Instances != want.Instances {
+		return fmt.Errorf("%w: it has %d instances of each net; this one runs %d", ErrJournal, h.Instances, want.Instances)
+	}
+	if len(h.Nets) != len(want.Nets) {
+		return fmt.Errorf("%w: it has %d nets; this one runs %d", ErrJournal, len(h.Nets), len(want.Nets))
+	}
+	for i, n := range h.Nets {
+		if n != want.Nets[i] {
+			return fmt.Errorf("%w: net %d is %q with digest %s; this one runs %q with digest %s",
+				ErrJournal, i+1, n.ID, n.Digest, want.Nets[i].ID, want.Nets[i].Digest)
+		}
+	}
+	return nil
+}
+
+// openJournal reads the header of the engine's journal, or writes it if the
+// journal is new, and returns when the instances began.
+func (e *Engine) openJournal(now int64) (created int64, err error) {
+	want, err := headerOf(&e.cfg, now)
+	if err != nil {
+		return 0, err
+	}
+	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last()}
+	e.recorder = r
+	if r.last == 0 {
+		r.head = want
+		text, err := json.Marshal(want)
+		if err != nil {
+			return 0, err
+		}
+		return now, r.append(context.Background(), text)
+	}
+	upTo, err := r.log.LoadSnapshot(context.Background(), func(src io.Reader) error {
+		_, err := readHeader(src, &r.head)
+		return err
+	})
+	if err == nil && upTo == 0 {
+		err = r.first()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the journal: %w", err)
+	}
+	return r.head.Created, r.head.matches(want)
+}
+
+// first reads the header from the first commit.
+func (r *recorder) first() error {
+	for c, err := range r.log.Read(context.Background(), 1) {
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(c.Payload, &r.head)
+	}
+	return errors.New("no first commit")
+}
+
+// readHeader reads the line before a snapshot and returns what follows it.
+func readHeader(src io.Reader, h *header) (rest []byte, err error) {
+	text, err := io.ReadAll(src)
+	if err != nil {
+		return nil, err
+	}
+	line, rest, _ := bytes.Cut(text, []byte{'\n'})
+	return rest, json.Unmarshal(line, h)
+}
+
+// recover brings the shards to where the journal says they were.
+func (e *Engine) recover() error {
+	ctx := context.Background()
+	upTo, err := e.recorder.log.LoadSnapshot(ctx, func(src io.Reader) error {
+		var h header
+		state, err := readHeader(src, &h)
+		if err != nil {
+			return err
+		}
+		return e.loadState(state)
+	})
+	if err != nil {
+		return fmt.Errorf("reading the journal's snapshot: %w", err)
+	}
+	for c, err := range e.recorder.log.Read(ctx, max(upTo, 1)+1) {
+		if err == nil {
+			err = e.replay(c.Payload)
+		}
+		if err != nil {
+			return fmt.Errorf("reading commit %d of the journal: %w", c.Sequence, err)
+		}
+	}
+	for _, w := range e.workers {
+		for _, s := range w.shards {
+			s.Restart()
+		}
+	}
+	return nil
+}
+
+// loadState reads the state of every net, as appendState wrote it.
+func (e *Engine) loadState(state []byte) error {
+	for k := range e.cfg.Nets {
+		sections, size := binary.Uvarint(state)
+		if size <= 0 {
+			return fmt.Errorf("%w: a snapshot that ends early", ErrJournal)
+		}
+		state = state[size:]
+		for range sections {
+			var rest []byte
+			for _, w := range e.workers { // whatever worker it was, each takes what is its own
+				var err error
+				if rest, err = w.shards[k].LoadState(state); err != nil {
+					return err
+				}
+			}
+			state = rest
+		}
+	}
+	return nil
+}
+
+// replay does a commit again: the time, then for each net its index, the bytes
+// of its operations, and they.
+func (e *Engine) replay(commit []byte) error {
+	now, size := binary.Uvarint(commit)
+	for commit = commit[max(size, 0):]; len(commit) > 0; {
+		k, n1 := binary.Uvarint(commit)
+		length, n2 := binary.Uvarint(commit[max(n1, 0):])
+		head := n1 + n2
+		if size <= 0 || n1 <= 0 || n2 <= 0 || k >= uint64(len(e.cfg.Nets)) || length > uint64(len(commit)-head) {
+			return fmt.Errorf("%w: a commit that is none", ErrJournal)
+		}
+		ops := commit[head : head+int(length)]
+		for _, w := range e.workers {
+			if err := w.shards[k].Replay(ops, int64(now)); err != nil {
+				return err
+			}
+		}
+		commit = commit[head+int(length):]
+	}
+	return nil
+}
+
+// flush writes down what the worker has done at now since it was last called.
+// Without a journal it does nothing.
+func (w *worker) flush(now int64) error {
+	if w.recorder == nil {
+		return nil
+	}
+	w.commit = binary.AppendUvarint(w.commit[:0], uint64(now))
+	empty := len(w.commit)
+	for k, s := range w.shards {
+		if ops := s.TakeLog(); len(ops) > 0 {
+			w.commit = binary.AppendUvarint(w.commit, uint64(k))
+			w.commit = binary.AppendUvarint(w.commit, uint64(len(ops)))
+			w.commit = append(w.commit, ops...)
+		}
+	}
+	if len(w.commit) == empty {
+		return nil
+	}
+	return w.recorder.append(context.Background(), w.commit)
+}
+
+// append writes one commit.
+func (r *recorder) append(ctx context.Context, commit []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed != nil {
+		return r.failed
+	}
+	last, err := r.log.Append(ctx, r.last, commit)
+	if err != nil {
+		r.failed = fmt.Errorf("writing the journal: %w", err)
+		return r.failed
+	}
+	r.last = last
+	r.grown += len(commit)
+	return nil
+}
+
+// keep syncs the journal and saves the state now and then, until ctx ends.
+func (e *Engine) keep(ctx context.Context) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := e.recorder.log.Sync(context.WithoutCancel(ctx), e.cfg.Clock()); err != nil {
+			return fmt.Errorf("syncing the journal: %w", err)
+		}
+		e.recorder.mu.Lock()
+		grown := e.recorder.grown
+		e.recorder.mu.Unlock()
+		if grown > snapshotAfter {
+			if err := e.saveState(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}
+
+// saveState saves the state of all instances as a snapshot of the journal. The
+// workers stand still while it is put together, not while it is written.
+func (e *Engine) saveState(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	release := make(chan struct{})
+	arrived := make(chan error, len(e.workers))
+	var still sync.WaitGroup
+	for _, w := range e.workers {
+		still.Go(func() {
+			err := e.call(ctx, w, func(int64) {
+				arrived <- nil
+				<-release
+			})
+			if err != nil {
+				arrived <- err
+			}
+		})
+	}
+	var failed error
+	for range e.workers {
+		failed = errors.Join(failed, <-arrived)
+	}
+	var state []byte
+	var upTo uint64
+	if failed == nil {
+		state, upTo, failed = e.appendState()
+	}
+	close(release)
+	still.Wait()
+	if failed != nil {
+		return failed
+	}
+	err := e.recorder.log.SaveSnapshot(ctx, upTo, func(dst io.Writer) error {
+		_, err := dst.Write(state)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("saving the journal's snapshot: %w", err)
+	}
+	return nil
+}
+
+// appendState returns the state of all shards, which stand still, and the
+// number of the last commit in it.
+func (e *Engine) appendState() (state []byte, upTo uint64, err error) {
+	r := e.recorder
+	if state, err = json.Marshal(r.head); err != nil {
+		return nil, 0, err
+	}
+	state = append(state, '\n')
+	for k := range e.cfg.Nets {
+		state = binary.AppendUvarint(state, uint64(len(e.workers)))
+		for _, w := range e.workers {
+			state = w.shards[k].AppendState(state)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.grown = 0
+	return state, r.last, r.failed
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
+)
+
+func openJournal(t *testing.T, dir string) *journal.File {
+	t.Helper()
+	f, warnings, err := journal.Open(dir, journal.Options{})
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%v, %v", err, warnings)
+	}
+	return f
+}
+
+// tokensOf returns the rows' tokens with their ages, which a restart keeps.
+func tokensOf(t *testing.T, e *Engine, now int64) []stats.Place {
+	t.Helper()
+	tables := e.cfg.Nets[0].Tables
+	rows := stats.NewRows(tables.Places(), tables.Transitions())
+	if err := e.Rows(t.Context(), 0, now, rows); err != nil {
+		t.Fatal(err)
+	}
+	var out []stats.Place
+	for _, p := range rows.Places {
+		for k := range p.Stuck {
+			p.Stuck[k].Waits = nil
+		}
+		out = append(out, stats.Place{Tokens: p.Tokens, Instances: p.Instances, Oldest: p.Oldest, Injected: p.Injected, Ages: p.Ages, Stuck: p.Stuck})
+	}
+	return out
+}
+
+// An engine goes on where the one before it ended, ages included, whatever the
+// number of workers; whether it ended cleanly or its journal was just left.
+func TestEngineGoesOnWhereItsJournalEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 12 {
+		n := petritest.RandomNet(r)
+		net := Net{Tables: tablesOf(t, n)}
+		dir, clean := t.TempDir(), r.IntN(2) == 0
+		var want []stats.Place
+		now := int64(1_790_000_000_000_000)
+		for life := range 4 {
+			log := openJournal(t, dir)
+			e := newEngine(t, Config{Source: "s", Nets: []Net{net}, Instances: 9, Workers: 1 + r.IntN(4), Firings: 1 + r.IntN(300), Seed: r.Uint64(), Shuffle: true,
+				Journal: log, Clock: func() int64 { return now + int64(life)*1e6 }})
+			if life == 0 {
+				runToEnd(t, e)
+			} else {
+				ended := ended(t, e)
+				if d := cmp.Diff(want, tokensOf(t, ended, now+1e9)); d != "" {
+					t.Fatalf("life %d (-before +after):\n%s", life, d)
+				}
+				e = ended
+			}
+			for range 5 {
+				if err := e.Inject(t.Context(), n.ID, r.IntN(9), n.Places[r.IntN(len(n.Places))].ID, r.Uint32N(4)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want = tokensOf(t, e, now+1e9)
+			if !clean {
+				e.recorder.failed = errors.New("the process is gone") // nothing is saved at the end
+			}
+			if err := log.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// ended returns the engine as if it had run without firing anything.
+func ended(_ *testing.T, e *Engine) *Engine {
+	for _, w := range e.workers {
+		close(w.ended)
+	}
+	return e
+}
+
+func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	config := func(n *petri.Net, instances int) Config {
+		return Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, n)}}, Instances: instances, Workers: 1, Firings: 10}
+	}
+	log := openJournal(t, dir)
+	defer log.Close()
+	first := config(petritest.Ring(5), 3)
+	first.Journal = log
+	runToEnd(t, newEngine(t, first))
+	for want, cfg := range map[string]Config{
+		"it has 3 instances of each net; this one runs 4": config(petritest.Ring(5), 4),
+		`net 1 is "ring-5" with digest`:                   config(petritest.Ring(6), 3),
+	} {
+		cfg.Journal = log
+		if _, err := New(cfg); !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// Delays start anew after a restart; what they wait for does not.
+func TestDelaysGoOnAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	var now atomic.Int64
+	now.Store(1_790_000_000_000_000)
+	run := func(firings int) *Report {
+		log := openJournal(t, dir)
+		defer log.Close()
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Modes: []game.Mode{{}, {Kind: game.Delayed, Delay: game.Delay{A: 1000}}, {Kind: game.Manual}}}},
+			Instances: 4, Workers: 2, Firings: firings, Journal: log, Clock: func() int64 { return now.Add(100) }})
+		runToEnd(t, e)
+		r, err := e.Report(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := run(4); r.Nets["line"].Tokens["p1"] != 4 {
+		t.Fatalf("before: %+v", r.Nets["line"])
+	}
+	if r := run(4); r.Nets["line"].Tokens["p2"] != 4 || r.Firings != 4 {
+		t.Errorf("after: %+v", r.Nets["line"])
+	}
+}

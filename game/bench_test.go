@@ -40,6 +40,20 @@ func hot(b *testing.B, places int) {
 func BenchmarkRecordedRing100(b *testing.B)  { hot(b, 100) }
 func BenchmarkRecordedRing1000(b *testing.B) { hot(b, 1000) }
 
+// BenchmarkLoggedRing100 is BenchmarkRecordedRing100 with a log, as a journal
+// wants it.
+func BenchmarkLoggedRing100(b *testing.B) {
+	s := newShard(b, Config{Tables: compile(b, petritest.Ring(100)), Stride: 1, Count: 1, Log: true})
+	b.ReportAllocs()
+	b.ResetTimer()
+	now := now0
+	for left := b.N; left > 0; left -= 1000 {
+		now += 37
+		s.Step(min(left, 1000), now)
+		s.TakeLog()
+	}
+}
+
 // shuffled returns a shard that plays its instances in random order, one firing
 // each, round after round: no two firings in a row share a cache line.
 func shuffled(b *testing.B, instances int) *Shard {

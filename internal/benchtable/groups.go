@@ -25,7 +25,7 @@ func groups() []group {
 	const bare = "the bare game, nothing recorded"
 	const constMetrics = "const metrics of client_golang"
 	return []group{
-		{"game", "BareGame|Recorded|Look", []row{
+		{"game", "BareGame|Recorded|Look|Logged", []row{
 			{what: "a firing, recorded, hot ring of 100", name: "RecordedRing100", base: "BareGame", baseIs: bare, goal: "≤ 20 ns, no allocation"},
 			{what: "the same, allocated", name: "RecordedRing100", unit: "B/op"},
 			{what: "ring of 1,000", name: "RecordedRing1000", base: "RecordedRing100", baseIs: "ring of 100", goal: "the same"},
@@ -34,6 +34,15 @@ func groups() []group {
 			{what: "at random over 1,000,000", name: "RecordedRandom1M", base: "BareGame", baseIs: bare},
 			{what: "an instance of 100 tokens", name: "RecordedWide", base: "BareGame", baseIs: bare},
 			{what: "a tick's look at 100,000 instances", name: "Look100k"},
+			{what: "a firing that is also written down", name: "LoggedRing100", base: "RecordedRing100", baseIs: "recorded only"},
+		}},
+		{"journal", "Append|Replay", []row{
+			{what: "journal, 1,024 commits a write, synced every 100 ms", name: "Append/journal/mode=interval/group=1024", unit: "commits/s",
+				base: "Append/base=file/mode=interval/group=1024", baseIs: "bare file writes"},
+			{what: "journal, 64 commits a write, each write synced", name: "Append/journal/mode=always/group=64", unit: "commits/s",
+				base: "Append/base=file/mode=always/group=64", baseIs: "bare file writes"},
+			{what: "journal opened and read, 128-byte commits", name: "Replay/open_and_read/commit=128", unit: "MB/s",
+				base: "Replay/base=file/commit=128", baseIs: "reading the file"},
 		}},
 		{"telemetry", "Decode|Encode", []row{
 			{what: "decode 50 + 50 rows, counts and times", name: "Decode/counts_and_times/protobuf", base: "Decode/counts_and_times/base=encoding-json", baseIs: "encoding/json"},

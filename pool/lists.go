@@ -7,20 +7,27 @@ const none = -1
 
 // list is the ready channels of one priority, chained through their slots, so
 // that one can leave from the middle.
-type list struct{ first, last int32 }
+type list struct {
+	first, last int32
+	size        int
+	pieces      uint64 // of work, served
+	begun       int64  // when the list was last empty and no longer was
+	served      int64  // when it was last served
+}
 
 // link puts a channel at the end of its ready list.
 func (p *Pool[W]) link(i int32, s *slot, now int64) {
 	l := &p.ready[s.list&7]
 	s.prev, s.next, s.since = l.last, none, now
 	if l.last == none {
-		l.first = i
+		l.first, l.begun = i, now
+		p.turns.present |= 1 << s.list
 	} else {
 		p.slots[l.last].next = i
 	}
 	l.last = i
+	l.size++
 	p.enter(s, Ready)
-	p.turns.added(int(s.list), now)
 }
 
 // unlink takes a channel out of its ready list. The caller enters its next
@@ -37,7 +44,9 @@ func (p *Pool[W]) unlink(i int32, s *slot) {
 	} else {
 		p.slots[s.next].prev = s.prev
 	}
-	p.turns.removed(int(s.list))
+	if l.size--; l.size == 0 {
+		p.turns.present &^= 1 << s.list
+	}
 }
 
 // fifo is the waiting work of one channel, chained through works.

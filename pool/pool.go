@@ -44,8 +44,8 @@ const (
 // costs 48 bytes and a piece of work its own size and 4 bytes.
 type Pool[W any] struct {
 	turns     turns
-	slots     []slot
 	ready     [Priorities]list
+	slots     []slot
 	works     works[W]
 	states    [InProgress + 1]int // channels in each state; Absent is not kept
 	discarded uint64
@@ -90,7 +90,7 @@ func (p *Pool[W]) Register(index int32, priority Priority, bound int) (Channel, 
 		return Channel{}, fmt.Errorf("registering %d: %w", index, ErrRegistered)
 	}
 	s.generation++
-	s.list = uint8(list)
+	s.list = list
 	s.bound = int32(min(bound, math.MaxInt32))
 	if s.held {
 		p.enter(s, InProgress)
@@ -142,11 +142,13 @@ func (p *Pool[W]) Start(batch int, buf []W, now int64) (run Run, work []W, ok bo
 		return Run{}, buf, false
 	}
 	l := p.turns.pick(p.turns.present)
-	index := p.ready[l&7].first
+	index := p.ready[l].first
 	s := &p.slots[index]
 	n := max(min(batch, int(s.work.size), p.turns.allowance(l)), 1)
 	p.unlink(index, s)
-	p.turns.serve(l, n, now)
+	p.turns.serve(l, n)
+	p.ready[l].pieces += uint64(n)
+	p.ready[l].served = now
 	p.enter(s, InProgress)
 	s.held = true
 	s.visit++

@@ -2,11 +2,9 @@
 
 package pool
 
-import "math/bits"
-
 // Queue holds ready instances by priority. It belongs to one goroutine. Each
-// list is a ring that grows to the largest length that it has had, 16 bytes an
-// instance.
+// list grows to the largest length that it has had: 4 bytes an instance, and 16
+// for each change of the time between two of them.
 type Queue struct {
 	turns turns
 	lists [Priorities]ring
@@ -19,8 +17,18 @@ func NewQueue(d Discipline) *Queue { return &Queue{turns: newTurns(d)} }
 // not look whether it is there already. p is at most [Highest].
 func (q *Queue) Push(instance int32, p Priority, now int64) {
 	l := q.turns.list(p)
-	q.lists[l&7].push(entry{since: now, instance: instance})
-	q.turns.added(l, now)
+	r := &q.lists[l&7]
+	switch {
+	case r.head == r.tail:
+		r.begin(now)
+		q.turns.present |= 1 << l
+	case now != r.latest:
+		r.stamp(now)
+	}
+	if r.full() {
+		r.grow()
+	}
+	r.push(instance)
 }
 
 // Pop takes the next instance, if there is one, and counts one event as served.
@@ -29,9 +37,13 @@ func (q *Queue) Pop(now int64) (instance int32, ok bool) {
 		return 0, false
 	}
 	l := q.turns.pick(q.turns.present)
-	instance = q.lists[l&7].pop().instance
-	q.turns.removed(l)
-	q.turns.serve(l, 1, now)
+	r := &q.lists[l&7]
+	instance = r.pop()
+	r.served = now
+	if r.head == r.tail {
+		q.turns.present &^= 1 << l
+	}
+	q.turns.serve(l, 1)
 	return instance, true
 }
 
@@ -41,15 +53,24 @@ func (q *Queue) ReadySince() (since int64, ok bool) {
 	if q.turns.present == 0 {
 		return 0, false
 	}
-	l := &q.lists[q.turns.pick(q.turns.present)&7]
-	return l.buf[l.head].since, true
+	return q.lists[q.turns.pick(q.turns.present)].since(), true
+}
+
+// Ahead fills next with the first instances of the list whose turn it is and
+// returns how many they are. They come next unless others overtake them, so an
+// owner can have their memory fetched.
+func (q *Queue) Ahead(next []int32) int {
+	if q.turns.present == 0 {
+		return 0
+	}
+	return q.lists[q.turns.pick(q.turns.present)].ahead(next)
 }
 
 // Len returns how many instances are ready.
 func (q *Queue) Len() int {
 	n := 0
-	for p := range q.turns.rows {
-		n += q.turns.rows[p].length
+	for p := range q.lists {
+		n += q.lists[p].size()
 	}
 	return n
 }
@@ -69,47 +90,14 @@ func (q *Queue) Overtakes(arrivals uint8) bool {
 
 // Stats returns what was counted.
 func (q *Queue) Stats() Stats {
-	s := q.turns.stats()
+	s := Stats{Policy: q.turns.policy}
 	for p := range q.lists {
-		if l := &q.lists[p]; l.size > 0 {
-			s.Priorities[p].OldestSince = l.buf[l.head].since
+		r := &q.lists[p]
+		s.Priorities[p] = PriorityStats{Length: r.size(), Served: r.head, QuoteSwitches: q.turns.switches[p]}
+		if r.size() > 0 {
+			s.Priorities[p].OldestSince = r.since()
+			s.Priorities[p].UnservedSince = max(r.begun, r.served)
 		}
 	}
 	return s
-}
-
-// entry is an instance in a list.
-type entry struct {
-	since    int64 // when it was pushed
-	instance int32
-}
-
-// ring is a first-in-first-out list. The length of buf is 0 or a power of two.
-type ring struct {
-	buf        []entry
-	head, size int
-}
-
-func (r *ring) push(e entry) {
-	if r.size == len(r.buf) {
-		r.grow()
-	}
-	r.buf[(r.head+r.size)&(len(r.buf)-1)] = e
-	r.size++
-}
-
-// pop takes the head, which is there.
-func (r *ring) pop() entry {
-	e := r.buf[r.head&(len(r.buf)-1)]
-	r.head = (r.head + 1) & (len(r.buf) - 1)
-	r.size--
-	return e
-}
-
-func (r *ring) grow() {
-	const least = 16
-	buf := make([]entry, max(least, 1<<bits.Len(uint(r.size))))
-	n := copy(buf, r.buf[r.head:])
-	copy(buf[n:], r.buf[:r.head])
-	r.buf, r.head = buf, 0
 }

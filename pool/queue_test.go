@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,6 +165,33 @@ func TestAPriorityAboveTheHighestPanics(t *testing.T) {
 	}
 }
 
+func TestAheadIsWhatComesNextIfNothingArrives(t *testing.T) {
+	q := NewQueue(Strict())
+	for i := range int32(100) { // past the end of the ring
+		q.Push(i, 3, 0)
+		if i < 40 {
+			q.Pop(0)
+		}
+	}
+	q.Push(100, 1, 0)
+	for !q.Empty() {
+		next := make([]int32, 16)
+		next = next[:q.Ahead(next)]
+		since, ok := q.ReadySince()
+		if len(next) == 0 || since != 0 || !ok {
+			t.Fatalf("something is ready, ahead are %v, since %d %v", next, since, ok)
+		}
+		for _, want := range next {
+			if got, _ := q.Pop(0); got != want {
+				t.Fatalf("served %d, ahead was %d", got, want)
+			}
+		}
+	}
+	if _, ok := q.ReadySince(); ok || q.Ahead(make([]int32, 1)) != 0 {
+		t.Error("something is ahead in an empty queue")
+	}
+}
+
 // slowQueue is the disciplines word by word: it walks from list to list.
 type slowQueue struct {
 	policy  Policy
@@ -247,7 +275,8 @@ func checkOvertakes(t *testing.T, q *Queue, p Priority) {
 	const arrival = -1
 	with := *q
 	for l := range with.lists {
-		with.lists[l].buf = append([]entry(nil), q.lists[l].buf...)
+		with.lists[l].buf = slices.Clone(q.lists[l].buf)
+		with.lists[l].times = slices.Clone(q.lists[l].times)
 	}
 	without := with
 	with.Push(arrival, p, 0)

@@ -71,15 +71,18 @@ type PoolStats struct {
 // Stats returns what was counted. It costs the same however large the pool is.
 func (p *Pool[W]) Stats() PoolStats {
 	s := PoolStats{
-		Ready:      p.turns.stats(),
+		Ready:      Stats{Policy: p.turns.policy},
 		Dormant:    p.states[Dormant],
 		InProgress: p.states[InProgress],
 		Waiting:    p.works.used,
 		Discarded:  p.discarded,
 	}
-	for l := range p.ready {
-		if first := p.ready[l].first; first != none {
-			s.Ready.Priorities[l].OldestSince = p.slots[first].since
+	for i := range p.ready {
+		l, row := &p.ready[i], &s.Ready.Priorities[i]
+		*row = PriorityStats{Length: l.size, Served: l.pieces, QuoteSwitches: p.turns.switches[i]}
+		if l.size > 0 {
+			row.OldestSince = p.slots[l.first].since
+			row.UnservedSince = max(l.begun, l.served)
 		}
 	}
 	return s

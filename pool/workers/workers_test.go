@@ -5,6 +5,7 @@ package workers
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -322,41 +323,47 @@ func TestAPanicEndsThePieceOfWorkAndNotTheChannel(t *testing.T) {
 	}
 }
 
-// TestWorkThatNeverReturnsKeepsOnlyItsChannel: even when its worker, used to
-// short work, had taken many channels with it.
+// TestWorkThatNeverReturnsKeepsOnlyItsChannel: while one worker is left, and
+// even when the others, used to short work, had taken many channels with them.
 func TestWorkThatNeverReturnsKeepsOnlyItsChannel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hold := make(chan struct{})
-		const n = 500
-		var played [n]int
-		p, _ := start(t, Config[int]{Workers: 2, Play: func(c pool.Channel, work int) {
-			if played[c.Index]++; work < 0 {
-				<-hold
+	const channels = 200
+	for seed := range uint64(100) {
+		synctest.Test(t, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 2))
+			hold := make(chan struct{})
+			var played [channels]int
+			workers := 2 + rnd.IntN(3)
+			p, _ := start(t, Config[int]{Workers: workers, Batch: 1 + rnd.IntN(3), Play: func(c pool.Channel, work int) {
+				if work < 0 {
+					<-hold
+				}
+				played[c.Index]++
+			}})
+			defer close(hold)
+			var cs []pool.Channel
+			for i := range int32(channels) {
+				cs = append(cs, register(t, p, i, 0, 0))
 			}
-		}})
-		var channels []pool.Channel
-		for i := range int32(n) {
-			channels = append(channels, register(t, p, i, 0, 0))
-		}
-		for i, c := range channels {
-			if tryAdd(t, p, c, 0, 0, 0); i == n/2 {
-				tryAdd(t, p, c, -1)
+			stuck := rnd.Perm(channels)[:workers-1]
+			for i, c := range cs {
+				if tryAdd(t, p, c, make([]int, 10)...); slices.Contains(stuck, i) {
+					tryAdd(t, p, c, -1, 0)
+				}
+				if rnd.IntN(20) == 0 {
+					synctest.Wait()
+				}
 			}
-		}
-		synctest.Wait()
-		want := [n]int{}
-		for i := range want {
-			want[i] = 3
-		}
-		want[n/2] = 4
-		if diff := cmp.Diff(want, played); diff != "" {
-			t.Errorf("played by channel (-want +got):\n%s", diff)
-		}
-		if s := p.Stats(); s.InProgress != 1 || s.Dormant != n-1 {
-			t.Errorf("stats %+v", s)
-		}
-		close(hold)
-	})
+			synctest.Wait()
+			if s := p.Stats(); s.InProgress != len(stuck) || s.Dormant != channels-len(stuck) {
+				t.Errorf("seed %d, %d stuck: stats %+v", seed, len(stuck), s)
+			}
+			for i, n := range played {
+				if n != 10 {
+					t.Errorf("seed %d: channel %d has played %d, want 10", seed, i, n)
+				}
+			}
+		})
+	}
 }
 
 // TestWhatABusyWorkerHasNotBegunIsTakenOverByOneThatIsNeverIdle: otherwise it

@@ -32,10 +32,25 @@ func (t *Tables) Findings() []Fault {
 			note(n.Pos, "transition %q has no inputs: it fires only from outside or by a timer", n.ID)
 		}
 	}
-	for p, u := range used {
-		if !u {
-			note(t.Net.Places[p].Pos, "place %q has no arcs", t.Net.Places[p].ID)
+	leaves := t.left()
+	for p := range t.Net.Places {
+		switch n := &t.Net.Places[p]; {
+		case !used[p]:
+			note(n.Pos, "place %q has no arcs", n.ID)
+		case !leaves[p]:
+			note(n.Pos, "place %q keeps its tokens for ever: no transition takes them", n.ID)
 		}
 	}
 	return out
+}
+
+// left tells which places lose tokens by some firing.
+func (t *Tables) left() []bool {
+	leaves := make([]bool, t.Places())
+	for tr := range t.Transitions() {
+		for _, e := range t.Effects(tr) {
+			leaves[e.Place] = leaves[e.Place] || e.Reset || e.Take > e.Put
+		}
+	}
+	return leaves
 }

@@ -22,6 +22,7 @@ func TestFindingsNameWhatIsProbablyNotMeant(t *testing.T) {
 		`transition "t" can never be enabled: place "p" must hold at least 2 tokens and fewer than 2`,
 		`transition "u" has no inputs: it fires only from outside or by a timer`,
 		`transition "v" has no arcs`,
+		`place "q" keeps its tokens for ever: no transition takes them`,
 		`place "r" has no arcs`,
 	}
 	if d := cmp.Diff(want, got); d != "" {

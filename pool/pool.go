@@ -75,13 +75,13 @@ func New[W any](d Discipline) *Pool[W] {
 
 // Register makes the channel of an index, without work. bound is how much work
 // may wait in it, 0 for any. There is room for all indexes up to the largest
-// that was ever registered. priority is at most [Highest]. The error is
+// that was ever registered. A priority above [Highest] panics. The error is
 // [ErrRegistered].
 //
 // If somebody still plays work of an earlier registration the channel is in
 // progress until that ends, so what is delivered now cannot meet it.
 func (p *Pool[W]) Register(index int32, priority Priority, bound int) (Channel, error) {
-	list := p.turns.list(priority)
+	list := p.turns.lists[priority]
 	for int(index) >= len(p.slots) {
 		p.slots = append(p.slots, slot{work: fifo{first: none, last: none}})
 	}

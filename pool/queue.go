@@ -14,9 +14,10 @@ type Queue struct {
 func NewQueue(d Discipline) *Queue { return &Queue{turns: newTurns(d)} }
 
 // Push puts an instance at the end of the list of its priority. The queue does
-// not look whether it is there already. p is at most [Highest].
+// not look whether it is there already. A p above [Highest] is an index out of
+// range and panics.
 func (q *Queue) Push(instance int32, p Priority, now int64) {
-	l := q.turns.list(p)
+	l := q.turns.lists[p]
 	r := &q.lists[l&7]
 	switch {
 	case r.head == r.tail:
@@ -56,14 +57,15 @@ func (q *Queue) ReadySince() (since int64, ok bool) {
 	return q.lists[q.turns.pick(q.turns.present)].since(), true
 }
 
-// Ahead fills next with the first instances of the list whose turn it is and
-// returns how many they are. They come next unless others overtake them, so an
-// owner can have their memory fetched.
-func (q *Queue) Ahead(next []int32) int {
+// Ahead returns the first instances of the list whose turn it is, at most n and
+// maybe fewer than it has. They come next unless others overtake them, so an
+// owner can have their memory fetched. The slice is the queue's own, to be read
+// before the next Push.
+func (q *Queue) Ahead(n int) []int32 {
 	if q.turns.present == 0 {
-		return 0
+		return nil
 	}
-	return q.lists[q.turns.pick(q.turns.present)].ahead(next)
+	return q.lists[q.turns.pick(q.turns.present)].ahead(n)
 }
 
 // Len returns how many instances are ready.

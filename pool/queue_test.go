@@ -175,10 +175,9 @@ func TestAheadIsWhatComesNextIfNothingArrives(t *testing.T) {
 	}
 	q.Push(100, 1, 0)
 	for !q.Empty() {
-		next := make([]int32, 16)
-		next = next[:q.Ahead(next)]
+		next := q.Ahead(16)
 		since, ok := q.ReadySince()
-		if len(next) == 0 || since != 0 || !ok {
+		if len(next) == 0 || len(next) > 16 || since != 0 || !ok {
 			t.Fatalf("something is ready, ahead are %v, since %d %v", next, since, ok)
 		}
 		for _, want := range next {
@@ -187,7 +186,7 @@ func TestAheadIsWhatComesNextIfNothingArrives(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := q.ReadySince(); ok || q.Ahead(make([]int32, 1)) != 0 {
+	if _, ok := q.ReadySince(); ok || len(q.Ahead(1)) != 0 {
 		t.Error("something is ahead in an empty queue")
 	}
 }
@@ -318,6 +317,47 @@ func TestStatsOfAQueue(t *testing.T) {
 	check(7, PriorityStats{Length: 1, OldestSince: 300, UnservedSince: 300, Served: 3, QuoteSwitches: 1})
 	if s := q.Stats().Priorities[0]; s.QueueAge(999) != 0 || s.StarvationAge(999) != 0 {
 		t.Errorf("an empty list has an age: %+v", s)
+	}
+}
+
+// TestOldestSinceIsThatOfTheHead: whether many share a time or each has its own,
+// and the queue has room for few more times than it ever had instances.
+func TestOldestSinceIsThatOfTheHead(t *testing.T) {
+	for seed := range uint64(50) {
+		rnd := rand.New(rand.NewPCG(seed, 4))
+		q := NewQueue(FIFO())
+		var times []int64
+		now, longest := int64(0), 1
+		bias := 4 + rnd.IntN(3)
+		for step := range 5000 {
+			if now += int64(rnd.IntN(10) / (9 - int(seed%9))); rnd.IntN(10) < bias {
+				q.Push(1, 0, now)
+				times = append(times, now)
+			} else if _, ok := q.Pop(now); ok {
+				times = times[1:]
+			}
+			longest = max(longest, len(times))
+			want := PriorityStats{}
+			if len(times) > 0 {
+				want.OldestSince = times[0]
+			}
+			if got := q.Stats().Priorities[0]; got.OldestSince != want.OldestSince || got.Length != len(times) {
+				t.Fatalf("seed %d, step %d: %+v, want %d of them since %d", seed, step, got, len(times), want.OldestSince)
+			}
+			if since, ok := q.ReadySince(); since != want.OldestSince || ok != (len(times) > 0) {
+				t.Fatalf("seed %d, step %d: ready since %d %v", seed, step, since, ok)
+			}
+		}
+		if n := cap(q.lists[0].times); n > 4*longest+16 {
+			t.Errorf("seed %d: room for %d times, and at most %d instances were ready", seed, n, longest)
+		}
+	}
+}
+
+func TestNamesOfPoliciesAndPriorities(t *testing.T) {
+	got := fmt.Sprint(PolicyFIFO, PolicyStrict, PolicyQuoted, PolicyDedicated, Policy(9), Priority(0), Highest)
+	if want := "fifo strict quoted dedicated policy 9 p0 p7"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -70,13 +70,10 @@ func (r *ring) oldest() int {
 // since returns since when the head, which is there, is ready.
 func (r *ring) since() int64 { return r.times[r.oldest()].since }
 
-// ahead copies the first to next and returns how many they are.
-func (r *ring) ahead(next []int32) int {
-	n := min(len(next), r.size())
-	for i := range n {
-		next[i] = r.buf[(r.head+uint64(i))&uint64(len(r.buf)-1)]
-	}
-	return n
+// ahead returns the first n, or fewer: those up to the end of buf.
+func (r *ring) ahead(n int) []int32 {
+	at := int(r.head & uint64(len(r.buf)-1))
+	return r.buf[at:min(at+min(n, r.size()), len(r.buf))]
 }
 
 func (r *ring) grow() {

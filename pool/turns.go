@@ -11,29 +11,20 @@ import (
 // are its owner's, who keeps present.
 type turns struct {
 	Discipline
-	present  uint8  // bit p: list p is not empty
-	current  uint8  // quoted: whose turn it is
-	left     uint32 // quoted: what is left of the quote of current
+	lists    [Priorities]uint8 // by priority: its list
+	present  uint8             // bit p: list p is not empty
+	current  uint8             // quoted: whose turn it is
+	left     uint32            // quoted: what is left of the quote of current
 	switches [Priorities]uint64
 }
 
 func newTurns(d Discipline) turns {
-	return turns{Discipline: d, current: uint8(Highest), left: d.quotes[Highest]}
-}
-
-// list returns the list for a priority.
-func (t *turns) list(p Priority) uint8 {
-	if p > Highest {
-		noPriority(p)
+	t := turns{Discipline: d, current: uint8(Highest), left: d.quotes[Highest]}
+	if d.policy != PolicyFIFO {
+		t.lists = [Priorities]uint8{0, 1, 2, 3, 4, 5, 6, 7}
 	}
-	if t.policy == PolicyFIFO {
-		return 0
-	}
-	return uint8(p)
+	return t
 }
-
-// noPriority panics: a priority above p7 is a programming error.
-func noPriority(p Priority) { panic("pool: " + p.String() + " is no priority") }
 
 // pick returns the list that would be next if the lists in present, of which
 // there is one, were not empty.

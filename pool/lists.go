@@ -32,7 +32,7 @@ func (p *Pool[W]) link(i int32, s *slot, now int64) {
 
 // unlink takes a channel out of its ready list. The caller enters its next
 // state.
-func (p *Pool[W]) unlink(i int32, s *slot) {
+func (p *Pool[W]) unlink(s *slot) {
 	l := &p.ready[s.list&7]
 	if s.prev == none {
 		l.first = s.next

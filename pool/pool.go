@@ -41,7 +41,8 @@ const (
 )
 
 // Pool is the work of many channels. It belongs to one goroutine. A channel
-// costs 48 bytes and a piece of work its own size and 4 bytes.
+// costs 48 bytes and a piece of work its own size and 4 bytes. There is room for
+// 2^31 - 1 pieces.
 type Pool[W any] struct {
 	turns     turns
 	ready     [Priorities]list
@@ -109,7 +110,7 @@ func (p *Pool[W]) Unregister(c Channel, buf []W) ([]W, error) {
 		return buf, err
 	}
 	if s.state == Ready {
-		p.unlink(c.Index, s)
+		p.unlink(s)
 	}
 	p.discarded += uint64(s.work.size)
 	buf = p.works.take(&s.work, int(s.work.size), buf)
@@ -145,7 +146,7 @@ func (p *Pool[W]) Start(batch int, buf []W, now int64) (run Run, work []W, ok bo
 	index := p.ready[l].first
 	s := &p.slots[index]
 	n := max(min(batch, int(s.work.size), p.turns.allowance(l)), 1)
-	p.unlink(index, s)
+	p.unlink(s)
 	p.turns.serve(l, n)
 	p.ready[l].pieces += uint64(n)
 	p.ready[l].served = now

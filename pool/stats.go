@@ -59,8 +59,8 @@ func (s PriorityStats) add(o PriorityStats) PriorityStats {
 	return sum
 }
 
-// PoolStats is what was counted of a Pool, at one moment.
-type PoolStats struct {
+// WorkStats is what was counted of a Pool, at one moment.
+type WorkStats struct {
 	Ready      Stats  // its ready channels; Served counts pieces of work
 	Dormant    int    // channels
 	InProgress int    // channels
@@ -69,8 +69,8 @@ type PoolStats struct {
 }
 
 // Stats returns what was counted. It costs the same however large the pool is.
-func (p *Pool[W]) Stats() PoolStats {
-	s := PoolStats{
+func (p *Pool[W]) Stats() WorkStats {
+	s := WorkStats{
 		Ready:      Stats{Policy: p.turns.policy},
 		Dormant:    p.states[Dormant],
 		InProgress: p.states[InProgress],

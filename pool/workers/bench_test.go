@@ -164,7 +164,7 @@ func newBenchPool(b *testing.B, workers, batch int) *benchPool {
 	}
 	var err error
 	p.Pool, err = NewPool(Config[int]{
-		Discipline: quoted(b, 64), Workers: workers, Batch: batch, Clock: now,
+		Discipline: quoted(b, 64), Workers: workers, Batch: batch, Clock: now, Panicked: func(pool.Channel, int, any, []byte) {},
 		Play: func(c pool.Channel, _ int) {
 			if c.Index >= channels {
 				p.inGate <- struct{}{}

@@ -68,6 +68,9 @@ func NewPool[W any](c Config[W]) (*Pool[W], error) {
 	if c.Workers < 1 || c.Batch < 1 {
 		return nil, fmt.Errorf("a pool of %d workers and batches of %d: both must be 1 or more", c.Workers, c.Batch)
 	}
+	if c.Clock == nil || c.Play == nil || c.Panicked == nil {
+		return nil, errors.New("a pool without Clock, Play or Panicked: it needs all")
+	}
 	p := &Pool[W]{config: c, core: pool.New[W](c.Discipline), blocked: map[pool.Channel][]*adder[W]{}}
 	p.ready = sync.NewCond(&p.mu)
 	return p, nil
@@ -201,7 +204,7 @@ func (p *Pool[W]) setBlocked(c pool.Channel, left []*adder[W]) {
 
 // Stats is what was counted, at one moment.
 type Stats struct {
-	pool.PoolStats
+	pool.WorkStats
 	Blocked int    // who wait in Add for room
 	Panics  uint64 // pieces of work that ended in a panic
 }
@@ -210,5 +213,5 @@ type Stats struct {
 func (p *Pool[W]) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Stats{PoolStats: p.core.Stats(), Blocked: p.adders, Panics: p.panics}
+	return Stats{WorkStats: p.core.Stats(), Blocked: p.adders, Panics: p.panics}
 }

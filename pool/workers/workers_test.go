@@ -316,7 +316,7 @@ func TestAPanicEndsThePieceOfWorkAndNotTheChannel(t *testing.T) {
 			if diff := cmp.Diff([]int{0, 2, 5, 6}, played); diff != "" {
 				t.Errorf("played (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff([]int{1, 3, 4}, panicked); diff != "" || reasons[0] != "one" || reasons[1] != ErrGoexit {
+			if diff := cmp.Diff([]int{1, 3, 4}, panicked); diff != "" || reasons[0] != "one" || reasons[1] != any(ErrGoexit) {
 				t.Errorf("panicked for %v: (-want +got):\n%s", reasons, diff)
 			}
 		})
@@ -372,7 +372,7 @@ func TestWhatABusyWorkerHasNotBegunIsTakenOverByOneThatIsNeverIdle(t *testing.T)
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		behind := 0
-		p, err := NewPool(Config[int]{Workers: 2, Batch: 1, Clock: now,
+		p, err := NewPool(Config[int]{Workers: 2, Batch: 1, Clock: now, Panicked: func(pool.Channel, int, any, []byte) {},
 			Play: func(c pool.Channel, _ int) {
 				switch c.Index {
 				case 0:
@@ -444,10 +444,24 @@ func TestStarvationAndQueueAgesArePerPriority(t *testing.T) {
 	})
 }
 
-func TestAPoolWithoutWorkersOrBatchesIsRefused(t *testing.T) {
-	for _, c := range []Config[int]{{Workers: 0, Batch: 1}, {Workers: 1, Batch: 0}} {
+func TestAConfigThatCannotWorkIsRefused(t *testing.T) {
+	good := func() Config[int] {
+		return Config[int]{Workers: 1, Batch: 1, Clock: now, Play: func(pool.Channel, int) {}, Panicked: func(pool.Channel, int, any, []byte) {}}
+	}
+	if _, err := NewPool(good()); err != nil {
+		t.Errorf("a good one: %v", err)
+	}
+	for what, spoil := range map[string]func(*Config[int]){
+		"no workers":  func(c *Config[int]) { c.Workers = 0 },
+		"no batch":    func(c *Config[int]) { c.Batch = 0 },
+		"no clock":    func(c *Config[int]) { c.Clock = nil },
+		"no play":     func(c *Config[int]) { c.Play = nil },
+		"no panicked": func(c *Config[int]) { c.Panicked = nil },
+	} {
+		c := good()
+		spoil(&c)
 		if _, err := NewPool(c); err == nil {
-			t.Errorf("accepted %+v", c)
+			t.Errorf("%s: accepted", what)
 		}
 	}
 }

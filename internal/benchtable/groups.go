@@ -36,6 +36,17 @@ func groups() []group {
 			{what: "a tick's look at 100,000 instances", name: "Look100k"},
 			{what: "a firing that is also written down", name: "LoggedRing100", base: "RecordedRing100", baseIs: "recorded only"},
 		}},
+		{"pool", "BareRing|Queue", []row{
+			{what: "ready queue, strictly ordered, one owner", name: "QueueStrict", unit: "events/s", base: "BareRing", baseIs: "a bare ring", goal: "≥ 20 M/s"},
+			{what: "ready queue, quoted round robin, one owner", name: "QueueQuoted", unit: "events/s", base: "BareRing", baseIs: "a bare ring", goal: "≥ 20 M/s"},
+		}},
+		{"pool/workers", "Channel|Dispatcher|Dedicated|Pool", []row{
+			{what: "strictly ordered, with a producer", name: "DispatcherStrictWithProducer", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 8 M/s"},
+			{what: "quoted round robin, with a producer", name: "DispatcherQuotedWithProducer", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 8 M/s"},
+			{what: "one goroutine a priority, drained", name: "DedicatedDrained", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 20 M/s"},
+			{what: "work pool, batch 1, drained", name: "PoolDrainedBatch1", unit: "items/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel", goal: "≥ 10 M/s"},
+			{what: "work pool, batch 16, drained", name: "PoolDrainedBatch16", unit: "items/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel", goal: "≥ 20 M/s"},
+		}},
 		{"journal", "Append|Replay", []row{
 			{what: "journal, 1,024 commits a write, synced every 100 ms", name: "Append/journal/mode=interval/group=1024", unit: "commits/s",
 				base: "Append/base=file/mode=interval/group=1024", baseIs: "bare file writes"},

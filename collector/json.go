@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/pnagent/pnagent/petri"
@@ -89,21 +90,25 @@ type placeDoc struct {
 	OldestAge     *float64      `json:"oldest_age_seconds,omitempty"`
 	MeanAge       *float64      `json:"mean_age_seconds,omitempty"`
 	LastInjection moment        `json:"last_injection,omitzero"`
-	OlderThan     *olderDoc     `json:"older_than,omitempty"`
+	OlderThan     olderDoc      `json:"older_than,omitempty"`
 	Dwell         *histogramDoc `json:"dwell,omitempty"`
 	Stuck         *[]tokenDoc   `json:"stuck,omitempty"`
 }
 
-// olderDoc is how many tokens are older than each age.
-type olderDoc struct {
-	Second1  uint64 `json:"1s"`
-	Second10 uint64 `json:"10s"`
-	Minute1  uint64 `json:"1m"`
-	Minute10 uint64 `json:"10m"`
-	Hour1    uint64 `json:"1h"`
-	Hour6    uint64 `json:"6h"`
-	Day1     uint64 `json:"1d"`
-	Day7     uint64 `json:"7d"`
+// olderDoc is how many tokens are older than each of stats.AgeSteps.
+type olderDoc []uint64
+
+// MarshalJSON writes an object with the steps' labels as keys, in their order.
+func (d olderDoc) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, step := range stats.AgeSteps() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(strconv.AppendQuote(out, step.Label), ':')
+		out = strconv.AppendUint(out, d[i], 10)
+	}
+	return append(out, '}'), nil
 }
 
 type histogramDoc struct {
@@ -237,10 +242,9 @@ func placeDocument(def *petri.Net, i int, p *stats.Place, cols stats.Columns, no
 		d.LastInjection = moment(p.LastInjection)
 	}
 	if cols.Has(stats.ColAges) {
-		older := func(age time.Duration) uint64 { return p.Ages.InjectedBefore(now - age.Microseconds()) }
-		const day = 24 * time.Hour
-		d.OlderThan = &olderDoc{older(time.Second), older(10 * time.Second), older(time.Minute), older(10 * time.Minute),
-			older(time.Hour), older(6 * time.Hour), older(day), older(7 * day)}
+		for _, step := range stats.AgeSteps() {
+			d.OlderThan = append(d.OlderThan, p.Ages.InjectedBefore(now-step.Age))
+		}
 	}
 	if cols.Has(stats.ColStuck) {
 		stuck := make([]tokenDoc, 0, len(p.Stuck))

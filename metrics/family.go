@@ -3,8 +3,6 @@
 package metrics
 
 import (
-	"time"
-
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -45,18 +43,6 @@ const (
 	ofSources              // the sources of one net
 	ofSidecar              // the whole View, or the sidecar itself
 )
-
-// rung is one age of petrinet_place_tokens_older_than.
-type rung struct {
-	label string
-	age   time.Duration
-}
-
-func ladder() []rung {
-	const day = 24 * time.Hour
-	return []rung{{"1s", time.Second}, {"10s", 10 * time.Second}, {"1m", time.Minute}, {"10m", 10 * time.Minute},
-		{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"1d", day}, {"7d", 7 * day}}
-}
 
 // Families lists every family that is made from a View, and those of the
 // sidecar itself, in the order in which they are shown and in which a net's

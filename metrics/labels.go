@@ -106,8 +106,8 @@ type rungLabel struct {
 
 func newFixedLabels() *fixedLabels {
 	f := &fixedLabels{active: pair("state", "active"), deadlocked: pair("state", "deadlocked")}
-	for _, r := range ladder() {
-		f.ladder = append(f.ladder, rungLabel{micros: r.age.Microseconds(), label: pair("age", r.label)})
+	for _, step := range stats.AgeSteps() {
+		f.ladder = append(f.ladder, rungLabel{micros: step.Age, label: pair("age", step.Label)})
 	}
 	for reason := stats.ReasonUnknown; reason <= stats.ReasonDead; reason++ {
 		f.reasons = append(f.reasons, pair("reason", reason.String()))

@@ -229,19 +229,11 @@ func placeAgeTable() table {
 
 // ageColumns are the thresholds of the age ladder.
 func ageColumns() []column[placeRow] {
-	older := func(sub uint32, suffix, text string, seconds int64) column[placeRow] {
-		return column[placeRow]{object{sub, suffix, syntaxGauge(), "tokens",
-			"Tokens that have been here for more than " + text + ". The age is taken within a sixteenth.", stats.ColAges, false},
-			func(r *placeRow) smi.Value { return gauge(r.place.Ages.InjectedBefore(r.at.now - seconds*1e6)) }}
+	var out []column[placeRow]
+	for i, step := range stats.AgeSteps() {
+		out = append(out, column[placeRow]{object{uint32(i + 1), step.Label, syntaxGauge(), "tokens",
+			"Tokens that have been here for more than " + step.Text + ". The age is taken within a sixteenth.", stats.ColAges, false},
+			func(r *placeRow) smi.Value { return gauge(r.place.Ages.InjectedBefore(r.at.now - step.Age)) }})
 	}
-	return []column[placeRow]{
-		older(1, "1s", "one second", 1),
-		older(2, "10s", "10 seconds", 10),
-		older(3, "1m", "one minute", 60),
-		older(4, "10m", "10 minutes", 600),
-		older(5, "1h", "one hour", 3600),
-		older(6, "6h", "6 hours", 6*3600),
-		older(7, "1d", "one day", 24*3600),
-		older(8, "7d", "7 days", 7*24*3600),
-	}
+	return out
 }

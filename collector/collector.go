@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -70,10 +71,14 @@ func New(cfg Config) (*Collector, error) {
 	c := &Collector{cfg: cfg, merger: NewMerger(cfg.Rules, now),
 		fetching: make(map[Ask]bool), dropped: make(map[*nats.Subscription]int)}
 	for _, n := range cfg.Nets {
-		if err := n.Validate(); err != nil {
-			return nil, fmt.Errorf("collect net %q: %w", n.ID, err)
+		// The digest is that of an engine that runs the same net, so its
+		// definition need not be asked for.
+		var text bytes.Buffer
+		err := pnml.Write(&text, n)
+		if err == nil {
+			_, err = c.merger.Define(telemetry.Digest(text.Bytes()), n, now)
 		}
-		if _, err := c.merger.Define("", n, now); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("collect net %q: %w", n.ID, err)
 		}
 	}

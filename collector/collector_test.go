@@ -185,6 +185,21 @@ func TestCollectorHearsPublishers(t *testing.T) {
 
 // A collector that starts late has everything at once, not at the next full
 // snapshot: it asks who is there.
+// The definition of a net that was given at the start need not be asked for, so
+// a source of it is counted even if nobody is there to answer.
+func TestSourceOfAGivenNetIsCountedWithoutBeingAsked(t *testing.T) {
+	nc := connect(t, startServer(t))
+	net := &petri.Net{ID: "n", Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}}}
+	c, book := run(t, Config{Conn: nc, Nets: []*petri.Net{net}})
+	say(t, nc, c, &telemetry.Snapshot{Source: "gone", Epoch: 1, Seq: 1, SentAt: time.Now().UnixMicro(), Interval: time.Second, Net: "n",
+		Digest: telemetry.Digest(writePNML(t, net)), Full: true,
+		Rows: stats.Rows{Columns: stats.ColFirings, Transitions: []stats.Transition{{Firings: 7}}}})
+	until(t, c, "7 firings", func(v *View) bool { return v.Net("n").Rows.Transitions[0].Firings == 7 })
+	if s := book.String(); s != "" {
+		t.Errorf("logged %s", s)
+	}
+}
+
 func TestCollectorSaysHello(t *testing.T) {
 	url := startServer(t)
 	nc := connect(t, url)

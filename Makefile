@@ -20,7 +20,7 @@ deps: ## install what the tests need from Debian, where that is possible
 
 .PHONY: test
 test: deps ## install what the tests need, run all tests, say what was skipped and why
-	$(GOTESTSUM) --format pkgname --hide-summary output -- -count=1 ./...
+	$(GOTESTSUM) --format pkgname -- -count=1 ./...
 
 .PHONY: race
 race: ## run all tests with the race detector

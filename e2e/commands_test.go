@@ -32,6 +32,7 @@ func TestExitCodesAndOneLineOnStderrForEachError(t *testing.T) {
 		"a root that is none":           {[]string{"mib", "--dir", dir, "--oid-root", "here", net}, 2, "--oid-root"},
 		"a root outside of enterprises": {[]string{"serve", "--oid-root", "1.3.6.1.2.1.1"}, 2, "--oid-root"},
 		"instances below none":          {[]string{"engine", "--instances", "-1", net}, 2, "instances"},
+		"no instances":                  {[]string{"engine", "--instances", "0", net}, 2, "0 instances"},
 		"a source without a name":       {[]string{"engine", "--source", "\x01", net}, 2, "--source"},
 		"a NATS prefix that is none":    {[]string{"engine", "--nats", "nats://127.0.0.1:1", "--nats.prefix", "a..b", net}, 2, "prefix"},
 		"an AgentX address of no kind":  {[]string{"serve", "--agentx", "carrier:pigeon", "--web.listen-address", "127.0.0.1:0", "--mib-dir", ""}, 2, "carrier"},

@@ -62,6 +62,13 @@ func TestKilledEngineLosesNothingThatWasAcknowledged(t *testing.T) {
 	}
 }
 
+func TestJournalOfOtherInstancesIsRefused(t *testing.T) {
+	t.Parallel()
+	net, dir := write(t, "ring.pnml", ringNet), filepath.Join(t.TempDir(), "journal")
+	parseReport(t, pnagent(t, "engine", "--journal", dir, "--instances", "3", "--firings", "10", net).out)
+	wantFailure(t, pnagent(t, "engine", "--journal", dir, "--instances", "4", "--firings", "10", net), 1, "it has 3 instances of each net; this one runs 4")
+}
+
 const injectSubject = "petrinet.v1.inject.ring.lives"
 
 func injection(instance int, tokens uint64) []byte {

@@ -40,6 +40,9 @@ type Net struct {
 	Modes  []game.Mode // by transition; nil for all immediate
 }
 
+// ErrConfig is wrapped by the errors of New about its Config.
+var ErrConfig = errors.New("bad engine configuration")
+
 // What a call from outside can name wrongly.
 var (
 	ErrNoNet        = errors.New("no such net")
@@ -63,8 +66,8 @@ type Engine struct {
 // New returns an engine with all instances at their initial marking.
 func New(cfg Config) (*Engine, error) {
 	if cfg.Instances < 1 || cfg.Workers < 1 || cfg.Firings < 0 || len(cfg.Nets) == 0 {
-		return nil, fmt.Errorf("engine of %d nets, %d instances, %d workers, %d firings; expected 1 or more (firings 0 or more)",
-			len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings)
+		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings; expected 1 or more (firings 0 or more)",
+			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = func() int64 { return time.Now().UnixMicro() }
@@ -73,24 +76,22 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, nets: map[string]int{}, digits: len(strconv.Itoa(cfg.Instances - 1))}
 	for i, n := range cfg.Nets {
 		if _, dup := e.nets[n.Tables.Net.ID]; dup {
-			return nil, fmt.Errorf("net %q is given twice; expected nets with different ids", n.Tables.Net.ID)
+			return nil, fmt.Errorf("%w: net %q is given twice; expected nets with different ids", ErrConfig, n.Tables.Net.ID)
 		}
 		e.nets[n.Tables.Net.ID] = i
 	}
-	created := cfg.Clock()
-	if cfg.Journal != nil {
-		var err error
-		if created, err = e.openJournal(created); err != nil {
-			return nil, err
-		}
+	now := cfg.Clock()
+	if cfg.Journal == nil {
+		return e, e.hire(now)
 	}
-	if err := e.hire(created); err != nil {
+	from, err := e.openJournal(now)
+	if err != nil {
 		return nil, err
 	}
-	if cfg.Journal != nil {
-		return e, e.recover()
+	if err := e.hire(e.recorder.head.Created); err != nil {
+		return nil, err
 	}
-	return e, nil
+	return e, e.recover(from)
 }
 
 // hire makes the workers with their shards, the instances as created.

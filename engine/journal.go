@@ -39,13 +39,13 @@ type recorder struct {
 
 // header is the first commit of a journal, and stands before each snapshot.
 type header struct {
-	Nets      []telemetryNet `json:"nets"`
-	Instances int            `json:"instances"`
-	Created   int64          `json:"created"` // when the instances began, microseconds since the Unix epoch
+	Nets      []netDigest `json:"nets"`
+	Instances int         `json:"instances"`
+	Created   int64       `json:"created"` // when the instances began, microseconds since the Unix epoch
 }
 
-// telemetryNet is a net as the wire knows it.
-type telemetryNet struct {
+// netDigest is a net and the digest of its definition.
+type netDigest struct {
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
 }
@@ -58,7 +58,7 @@ func headerOf(cfg *Config, created int64) (header, error) {
 		if err := pnml.Write(&def, n.Tables.Net); err != nil {
 			return h, err
 		}
-		h.Nets = append(h.Nets, telemetryNet{n.Tables.Net.ID, telemetry.Digest(def.Bytes())})
+		h.Nets = append(h.Nets, netDigest{n.Tables.Net.ID, telemetry.Digest(def.Bytes())})
 	}
 	return h, nil
 }
@@ -80,12 +80,18 @@ func (h header) matches(want header) error {
 	return nil
 }
 
-// openJournal reads the header of the engine's journal, or writes it if the
-// journal is new, and returns when the instances began.
-func (e *Engine) openJournal(now int64) (created int64, err error) {
+// saved is the newest snapshot of a journal.
+type saved struct {
+	upTo  uint64 // the last commit in it; 0 if there is none
+	state []byte
+}
+
+// openJournal reads the header of the engine's journal and its snapshot, or
+// writes the header if the journal is new.
+func (e *Engine) openJournal(now int64) (saved, error) {
 	want, err := headerOf(&e.cfg, now)
 	if err != nil {
-		return 0, err
+		return saved{}, err
 	}
 	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last()}
 	e.recorder = r
@@ -93,21 +99,22 @@ func (e *Engine) openJournal(now int64) (created int64, err error) {
 		r.head = want
 		text, err := json.Marshal(want)
 		if err != nil {
-			return 0, err
+			return saved{}, err
 		}
-		return now, r.append(context.Background(), text)
+		return saved{}, r.append(context.Background(), text)
 	}
-	upTo, err := r.log.LoadSnapshot(context.Background(), func(src io.Reader) error {
-		_, err := readHeader(src, &r.head)
+	var s saved
+	s.upTo, err = r.log.LoadSnapshot(context.Background(), func(src io.Reader) (err error) {
+		s.state, err = r.readHeader(src)
 		return err
 	})
-	if err == nil && upTo == 0 {
+	if err == nil && s.upTo == 0 {
 		err = r.first()
 	}
 	if err != nil {
-		return 0, fmt.Errorf("reading the journal: %w", err)
+		return s, fmt.Errorf("reading the journal: %w", err)
 	}
-	return r.head.Created, r.head.matches(want)
+	return s, r.head.matches(want)
 }
 
 // first reads the header from the first commit.
@@ -122,30 +129,24 @@ func (r *recorder) first() error {
 }
 
 // readHeader reads the line before a snapshot and returns what follows it.
-func readHeader(src io.Reader, h *header) (rest []byte, err error) {
+func (r *recorder) readHeader(src io.Reader) (state []byte, err error) {
 	text, err := io.ReadAll(src)
 	if err != nil {
 		return nil, err
 	}
-	line, rest, _ := bytes.Cut(text, []byte{'\n'})
-	return rest, json.Unmarshal(line, h)
+	line, state, _ := bytes.Cut(text, []byte{'\n'})
+	return state, json.Unmarshal(line, &r.head)
 }
 
 // recover brings the shards to where the journal says they were.
-func (e *Engine) recover() error {
-	ctx := context.Background()
-	upTo, err := e.recorder.log.LoadSnapshot(ctx, func(src io.Reader) error {
-		var h header
-		state, err := readHeader(src, &h)
-		if err != nil {
-			return err
+func (e *Engine) recover(from saved) error {
+	if from.upTo > 0 {
+		if err := e.loadState(from.state); err != nil {
+			return fmt.Errorf("reading the journal's snapshot: %w", err)
 		}
-		return e.loadState(state)
-	})
-	if err != nil {
-		return fmt.Errorf("reading the journal's snapshot: %w", err)
 	}
-	for c, err := range e.recorder.log.Read(ctx, max(upTo, 1)+1) {
+	ctx := context.Background()
+	for c, err := range e.recorder.log.Read(ctx, max(from.upTo, 1)+1) {
 		if err == nil {
 			err = e.replay(c.Payload)
 		}
@@ -199,6 +200,7 @@ func (e *Engine) replay(commit []byte) error {
 			if err := w.shards[k].Replay(ops, int64(now)); err != nil {
 				return err
 			}
+			w.last = max(w.last, int64(now)) // time does not go back across a restart either
 		}
 		commit = commit[head+int(length):]
 	}

@@ -113,6 +113,23 @@ func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
 	}
 }
 
+// A clock that was set back does not bring tokens from the future.
+func TestTimeDoesNotGoBackAcrossARestart(t *testing.T) {
+	const before = int64(1_790_000_000_000_000)
+	log := openJournal(t, t.TempDir())
+	defer log.Close()
+	for _, now := range []int64{before, before - 3600e6} {
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, petritest.Ring(3))}}, Instances: 2, Workers: 2, Firings: 10,
+			Journal: log, Clock: func() int64 { return now }})
+		runToEnd(t, e)
+		for _, p := range tokensOf(t, e, before+1) {
+			if p.Tokens > 0 && p.Oldest != before {
+				t.Errorf("at %d: a token of %d", now, p.Oldest)
+			}
+		}
+	}
+}
+
 // Delays start anew after a restart; what they wait for does not.
 func TestDelaysGoOnAfterARestart(t *testing.T) {
 	dir := t.TempDir()

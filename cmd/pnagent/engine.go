@@ -44,20 +44,27 @@ const closeTimeout = 5 * time.Second
 
 // Run runs the engine until ctx ends or the firings are done, and prints one
 // JSON line of what it did.
-func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) (err error) {
+func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	cfg, err := c.config(s, log)
 	if err != nil {
 		return err
 	}
-	if c.Journal != "" {
-		log, err := c.openJournal(log)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, log.Close()) }()
-		cfg.Journal = log
+	if c.Journal == "" {
+		return c.run(ctx, cfg, s, log)
 	}
+	f, err := c.openJournal(log)
+	if err != nil {
+		return err
+	}
+	cfg.Journal = f
+	return errors.Join(c.run(ctx, cfg, s, log), f.Close())
+}
+
+func (c *engineCmd) run(ctx context.Context, cfg engine.Config, s streams, log *slog.Logger) error {
 	e, err := engine.New(cfg)
+	if errors.Is(err, engine.ErrConfig) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}

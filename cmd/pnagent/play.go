@@ -36,7 +36,7 @@ func (c *playCmd) Help() string {
 Answers: {"marking":{"place id":tokens,…},"enabled":["transition id",…]}; a refused command answers {"error":"…"} and changes nothing, and the exit code is 1.`
 }
 
-// game is one net being played.
+// playing is one net that is being played.
 type playing struct {
 	tables *petri.Tables
 	state  *petri.State

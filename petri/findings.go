@@ -18,6 +18,9 @@ func (t *Tables) Findings() []Fault {
 		for _, e := range t.Effects(tr) {
 			used[e.Place] = true
 		}
+		for _, b := range t.Branches(tr) {
+			used[b.Place] = true
+		}
 		for _, c := range t.Conds(tr) {
 			used[c.Place] = true
 			if c.Hi > 0 && c.Lo >= c.Hi {
@@ -26,7 +29,7 @@ func (t *Tables) Findings() []Fault {
 			}
 		}
 		switch {
-		case t.Source(tr) && len(t.Effects(tr)) == 0:
+		case t.Source(tr) && len(t.Effects(tr)) == 0 && len(t.Branches(tr)) == 0:
 			note(n.Pos, "transition %q has no arcs", n.ID)
 		case t.Source(tr):
 			note(n.Pos, "transition %q has no inputs: it fires only from outside or by a timer", n.ID)

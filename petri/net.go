@@ -41,6 +41,42 @@ type Transition struct {
 	Priority int // higher goes first; 0 unless the source says otherwise
 	At       *Point
 	Pos      Pos
+
+	// Guard is an expression over the data of the tokens that the transition
+	// takes or tests; it is enabled only where it holds. "" always does.
+	Guard string
+	// Trigger says what the transition waits for when it is enabled.
+	Trigger Trigger
+	// Preempts lets the transition take tokens that are in flight, on a running
+	// transition: that one is cancelled.
+	Preempts bool
+}
+
+// Trigger is what a transition waits for when it is enabled, as far as the
+// source says it.
+type Trigger struct {
+	Kind TriggerKind
+	Name string // of the event or the work; the expression of a timer
+	// Micros is the delay of TriggerDelay, or the time of TriggerTime in
+	// microseconds since the Unix epoch.
+	Micros int64
+}
+
+// TriggerKind is a kind of Trigger.
+type TriggerKind uint8
+
+// The kinds of triggers.
+const (
+	TriggerNone  TriggerKind = iota // it fires at once
+	TriggerEvent                    // somebody, or something outside, fires it
+	TriggerWork                     // it performs work, if some is bound to it; else it fires at once
+	TriggerDelay                    // it was enabled for Micros
+	TriggerTime                     // it is Micros
+)
+
+// String returns the kind's name as the messages and the PNML writer use it.
+func (k TriggerKind) String() string {
+	return [...]string{"none", "event", "work", "delay", "time"}[min(k, TriggerTime)]
 }
 
 // ArcKind says what an arc does with the tokens of its place.
@@ -55,10 +91,18 @@ const (
 	Read
 	// Reset empties the place when the transition fires; it tests nothing.
 	Reset
+	// Join takes a token if there is one. A transition with such arcs is an
+	// inclusive join: see Join.
+	Join
+	// Branch puts its tokens if its guard holds. A transition with such arcs is
+	// an inclusive split: it is enabled where the guard of one of them holds, or
+	// where one is the default, which is taken if no guard holds.
+	Branch
 )
 
-// Arc joins a place and a transition, by their ids. Inhibitor, read and reset
-// arcs lead from a place to a transition.
+// Arc joins a place and a transition, by their ids. Inhibitor, read, reset and
+// join arcs lead from a place to a transition, branch arcs from a transition to
+// a place.
 type Arc struct {
 	ID     string
 	Source string
@@ -66,6 +110,9 @@ type Arc struct {
 	Kind   ArcKind
 	Weight uint32 // 1 or more; not used by Reset
 	Pos    Pos
+
+	Guard   string // of a Branch arc: an expression; "" always holds
+	Default bool   // of a Branch arc: taken if no other is
 }
 
 // String returns the kind's name as the messages and the PNML writer use it.
@@ -79,6 +126,10 @@ func (k ArcKind) String() string {
 		return "read"
 	case Reset:
 		return "reset"
+	case Join:
+		return "join"
+	case Branch:
+		return "branch"
 	}
 	return "unknown"
 }

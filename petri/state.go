@@ -33,6 +33,9 @@ func (t *Tables) NewState() *State {
 	}
 	copy(s.marking, t.Initial)
 	for tr := range s.countdown {
+		if s.joinWaits(int32(tr)) {
+			s.countdown[tr]++
+		}
 		for _, c := range t.Conds(tr) {
 			if !c.Holds(s.marking[c.Place]) {
 				s.countdown[tr]++
@@ -167,9 +170,16 @@ func (c *choice) among(word int, set uint64) bool {
 	return false
 }
 
-// Fire fires a transition: it takes from all inputs, then puts to all outputs.
-// It returns ErrNotEnabled or ErrOverflow, and then changes nothing.
+// Fire fires a transition: it takes from all inputs, then puts to all outputs,
+// of an inclusive split to all branches. It returns ErrNotEnabled or
+// ErrOverflow, and then changes nothing.
 func (s *State) Fire(transition int) error {
+	return s.FireBranches(transition, math.MaxUint64)
+}
+
+// FireBranches is Fire with only those branches of an inclusive split whose
+// bits, in the order of Tables.Branches, are set.
+func (s *State) FireBranches(transition int, branches uint64) error {
 	if s.countdown[transition] != 0 {
 		return fmt.Errorf("transition %q: %w", s.tables.Net.Transitions[transition].ID, ErrNotEnabled)
 	}
@@ -179,16 +189,41 @@ func (s *State) Fire(transition int) error {
 			return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[e.Place].ID, ErrOverflow)
 		}
 	}
+	if err := s.roomForBranches(transition, branches); err != nil {
+		return err
+	}
 	for i := range effects {
 		e := &effects[i]
 		s.set(int(e.Place), e.after(s.marking[e.Place])+e.Put)
+	}
+	for i, b := range s.tables.Branches(transition) {
+		if branches>>i&1 != 0 {
+			s.set(int(b.Place), s.marking[b.Place]+b.Put)
+		}
+	}
+	return nil
+}
+
+// roomForBranches returns ErrOverflow if a place of the branches could be too
+// full. What the firing takes from such a place is not counted in its favour.
+func (s *State) roomForBranches(transition int, branches uint64) error {
+	for i, b := range s.tables.Branches(transition) {
+		more := uint64(0)
+		for k, o := range s.tables.Branches(transition) {
+			if o.Place == b.Place && branches>>k&1 != 0 {
+				more += uint64(o.Put)
+			}
+		}
+		if branches>>i&1 != 0 && uint64(s.marking[b.Place])+more > math.MaxUint32 {
+			return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[b.Place].ID, ErrOverflow)
+		}
 	}
 	return nil
 }
 
 // after returns what is left of m tokens when the effect has taken its own.
 func (e *Effect) after(m uint32) uint32 {
-	if e.Reset {
+	if e.Reset || e.Join && m < e.Take {
 		return 0
 	}
 	return m - e.Take
@@ -211,7 +246,19 @@ func (s *State) set(place int, m uint32) {
 	if was == m {
 		return
 	}
+	joins := s.tables.Joins(place)
+	for _, tr := range joins {
+		if s.joinWaits(tr) {
+			s.countdown[tr]--
+		}
+	}
 	s.marking[place] = m
+	for _, tr := range joins {
+		if s.joinWaits(tr) {
+			s.countdown[tr]++
+		}
+		s.note(tr)
+	}
 	watchers := s.tables.watch.of(place)
 	for i := range watchers {
 		w := &watchers[i]
@@ -227,8 +274,24 @@ func (s *State) set(place int, m uint32) {
 	}
 }
 
+// joinWaits reports whether a transition is an inclusive join whose test does
+// not hold: one more condition in its countdown.
+func (s *State) joinWaits(transition int32) bool {
+	j := s.tables.Join(int(transition))
+	return j != nil && !j.Ready(s.marked)
+}
+
+// marked gives the places that hold a token.
+func (s *State) marked(yield func(place int32) bool) {
+	for p, m := range s.marking {
+		if m > 0 && !yield(int32(p)) {
+			return
+		}
+	}
+}
+
 // Unmet returns the conditions of a transition that do not hold: why it is not
-// enabled.
+// enabled. What an inclusive join waits for is told by JoinTest.Awaits.
 func (s *State) Unmet(transition int) []Cond {
 	var unmet []Cond
 	for _, c := range s.tables.Conds(transition) {

@@ -27,6 +27,10 @@ type Tables struct {
 	stamp    []int32      // by transition: where its stamp is in an Order, if it has rivals
 	orderLen int
 
+	joins     []*JoinTest      // by transition: of an inclusive join; nil if the net has none
+	joinWatch lists[int32]     // by place: the inclusive joins that look at it
+	branches  lists[BranchArc] // by transition: what an inclusive split may put
+
 	placeID      map[string]int32
 	transitionID map[string]int32
 }
@@ -45,11 +49,13 @@ func (c Cond) Holds(m uint32) bool {
 }
 
 // Effect is what a firing does to one place: take Take tokens, or all of them
-// if Reset is set, then put Put.
+// if Reset is set, or as many of them as there are if Join is set, then put
+// Put.
 type Effect struct {
 	Place     int32
 	Take, Put uint32
 	Reset     bool
+	Join      bool
 }
 
 // Watch is a condition, seen from its place.
@@ -115,7 +121,7 @@ func Compile(n *Net) (*Tables, error) {
 type pair struct {
 	place                  int32
 	take, read, limit, put uint64 // limit: lowest inhibitor threshold, 0 for none
-	reset, input           bool
+	reset, input, join     bool
 }
 
 func (t *Tables) compileArcs() error {
@@ -146,8 +152,11 @@ func (p *pair) add(n *Net, a *Arc, input bool) error {
 	w := uint64(a.Weight)
 	p.input = p.input || input
 	switch {
+	case a.Kind == Branch:
 	case !input:
 		p.put += w
+	case a.Kind == Join:
+		p.join = true
 	case a.Kind == Normal:
 		p.take += w
 	case a.Kind == Read:
@@ -168,6 +177,7 @@ func (t *Tables) flattenPairs(pairs [][]pair) {
 	conds := make([][]Cond, len(pairs))
 	effects := make([][]Effect, len(pairs))
 	watch := make([][]Watch, len(t.Net.Places))
+	joins := make([][]int32, len(pairs))
 	for tr, ps := range pairs {
 		slices.SortFunc(ps, func(a, b pair) int { return cmp.Compare(a.place, b.place) })
 		t.source[tr] = true
@@ -177,13 +187,19 @@ func (t *Tables) flattenPairs(pairs [][]pair) {
 				conds[tr] = append(conds[tr], Cond{Place: p.place, Lo: lo, Hi: hi})
 				watch[p.place] = append(watch[p.place], Watch{Transition: int32(tr), Lo: lo, Hi: hi})
 			}
+			if p.join {
+				joins[tr] = append(joins[tr], p.place)
+				p.take++
+			}
 			if p.take > 0 || p.put > 0 || p.reset {
-				effects[tr] = append(effects[tr], Effect{Place: p.place, Take: uint32(p.take), Put: uint32(p.put), Reset: p.reset})
+				effects[tr] = append(effects[tr], Effect{Place: p.place, Take: uint32(p.take), Put: uint32(p.put), Reset: p.reset, Join: p.join})
 			}
 		}
 	}
 	copy(t.held, t.source)
 	t.conds, t.effects, t.watch = flatten(conds), flatten(effects), flatten(watch)
+	t.compileBranches()
+	t.compileJoins(joins)
 	t.findRivals()
 }
 

@@ -66,6 +66,8 @@ type checker struct {
 	net   *Net
 	kind  map[string]node
 	found []*Fault
+
+	optionals map[optionalArcs]int
 }
 
 func (c *checker) fault(pos Pos, format string, args ...any) {
@@ -94,12 +96,44 @@ func (c *checker) arc(a *Arc) {
 		c.fault(a.Pos, "arc %q ends at %q, which is no place or transition of net %q", a.ID, a.Target, c.net.ID)
 	case src.place == dst.place:
 		c.fault(a.Pos, "arc %q joins two %ss, %q and %q; expected a place and a transition", a.ID, src, a.Source, a.Target)
-	case !src.place && a.Kind != Normal:
+	case src.place && a.Kind == Branch:
+		c.fault(a.Pos, "branch arc %q leads from place %q to transition %q; expected it to lead from a transition to a place", a.ID, a.Source, a.Target)
+	case !src.place && a.Kind != Normal && a.Kind != Branch:
 		c.fault(a.Pos, "%s arc %q leads from transition %q to place %q; expected it to lead from a place to a transition",
 			a.Kind, a.ID, a.Source, a.Target)
 	case a.Weight == 0 && a.Kind != Reset:
 		c.fault(a.Pos, "arc %q has weight 0; expected 1 or more", a.ID)
+	case a.Kind == Join && a.Weight != 1:
+		c.fault(a.Pos, "join arc %q has weight %d; expected 1", a.ID, a.Weight)
+	case a.Kind != Branch && (a.Guard != "" || a.Default):
+		c.fault(a.Pos, "%s arc %q has a guard or is a default; expected that of branch arcs only", a.Kind, a.ID)
+	case a.Default && a.Guard != "":
+		c.fault(a.Pos, "branch arc %q is a default with a guard; expected one or the other", a.ID)
+	case a.Kind == Join:
+		c.optional(a, a.Target)
+	case a.Kind == Branch:
+		c.optional(a, a.Source)
 	}
+}
+
+// optional counts the join or branch arcs of a transition.
+func (c *checker) optional(a *Arc, transition string) {
+	if c.optionals == nil {
+		c.optionals = map[optionalArcs]int{}
+	}
+	key := optionalArcs{transition, a.Kind}
+	if c.optionals[key]++; c.optionals[key] == MaxOptional+1 {
+		c.fault(a.Pos, "transition %q has more than %d %s arcs", transition, MaxOptional, a.Kind)
+	}
+}
+
+// MaxOptional is how many join arcs, and how many branch arcs, a transition
+// may have.
+const MaxOptional = 64
+
+type optionalArcs struct {
+	transition string
+	kind       ArcKind
 }
 
 func (c *checker) faults() error {

@@ -55,6 +55,17 @@ func (h *Histogram) Valid() bool {
 	return true
 }
 
+// ValidQueues reports whether rows of queues are ones that MergeQueues can add
+// up: of priorities that rise and are below Priorities.
+func ValidQueues(queues []Queue) bool {
+	for i := range queues {
+		if queues[i].Priority >= Priorities || i > 0 && queues[i].Priority <= queues[i-1].Priority {
+			return false
+		}
+	}
+	return true
+}
+
 // Equal reports whether two rows say the same. Ladders are compared as they
 // are at the later of their two times: a row does not change because time
 // passes.
@@ -68,6 +79,7 @@ func (p *Place) Equal(o *Place) bool {
 // Equal reports whether two rows say the same.
 func (t *Transition) Equal(o *Transition) bool {
 	return t.Firings == o.Firings && t.Failures == o.Failures && t.Retries == o.Retries && t.Cancels == o.Cancels &&
+		t.Timeouts == o.Timeouts && t.Late == o.Late &&
 		t.Enabled == o.Enabled && t.EnabledSince == o.EnabledSince && t.Running == o.Running &&
 		t.RunningSince == o.RunningSince && t.LastFiring == o.LastFiring && t.Duration.Equal(&o.Duration)
 }

@@ -17,6 +17,7 @@
 //     of Prometheus' native histograms.
 //   - [Ladder] counts the tokens that are present by the time when they were
 //     injected, finer for the young and coarser for the old.
+//   - [Queue] is what waits for its turn at one priority of a dispatcher.
 //   - [Recorder] is the plain-array form that an engine's shard writes on its
 //     hot path.
 //

@@ -10,7 +10,8 @@ type Recorder struct {
 	places      []placeTally
 	dwell       []uint64 // numCells for each place
 	transitions []transitionTally
-	Net         Net // Created, Finished and Failed are counted by the owner
+	actions     []*actionTally // by transition; nil for one without an action, the list too if no one has one
+	Net         Net            // Created, Finished and Failed are counted by the owner
 }
 
 type placeTally struct {
@@ -22,6 +23,15 @@ type placeTally struct {
 type transitionTally struct {
 	firings, failures uint64
 	lastFiring        int64
+}
+
+// actionTally is what is counted of a transition whose firings take time. It
+// is there from the first time that there is something to count, because most
+// transitions have none.
+type actionTally struct {
+	retries, cancels, timeouts, late uint64
+	durationSum                      uint64
+	duration                         [numCells]uint64
 }
 
 // NewRecorder returns a recorder of zeros for a net of the given size.
@@ -68,6 +78,43 @@ func (r *Recorder) Failed(transition int) {
 	r.transitions[transition].failures++
 }
 
+// Retried records that a transition's action was tried again.
+func (r *Recorder) Retried(transition int) { r.action(transition).retries++ }
+
+// Cancelled records that a run of a transition's action was broken off.
+func (r *Recorder) Cancelled(transition int) { r.action(transition).cancels++ }
+
+// TimedOut records that a run of a transition's action was broken off because
+// its time was over. It counts as cancelled too.
+func (r *Recorder) TimedOut(transition int) {
+	a := r.action(transition)
+	a.timeouts++
+	a.cancels++
+}
+
+// Late records that an answer of a transition's action came after its run was
+// over, and was not used.
+func (r *Recorder) Late(transition int) { r.action(transition).late++ }
+
+// Ran records that a firing of a transition that was started at some time
+// ended at now. Fired records the firing itself.
+func (r *Recorder) Ran(transition int, started, now int64) {
+	d := max(now-started, 0)
+	a := r.action(transition)
+	a.duration[buckets.cell(d)]++
+	a.durationSum += uint64(d)
+}
+
+func (r *Recorder) action(transition int) *actionTally {
+	if r.actions == nil {
+		r.actions = make([]*actionTally, len(r.transitions))
+	}
+	if r.actions[transition] == nil {
+		r.actions[transition] = &actionTally{}
+	}
+	return r.actions[transition]
+}
+
 // Firings returns how often all transitions fired together.
 func (r *Recorder) Firings() uint64 {
 	var n uint64
@@ -91,6 +138,12 @@ func (r *Recorder) AddTo(rows *Rows) {
 	for i := range r.transitions {
 		t := &r.transitions[i]
 		rows.Transitions[i].Merge(&Transition{Firings: t.firings, Failures: t.failures, LastFiring: t.lastFiring})
+	}
+	for i, a := range r.actions {
+		if a != nil {
+			rows.Transitions[i].Merge(&Transition{Retries: a.retries, Cancels: a.cancels, Timeouts: a.timeouts, Late: a.late,
+				Duration: histogramOf(a.duration[:], a.durationSum)})
+		}
 	}
 	rows.Net.Merge(&r.Net)
 }

@@ -9,6 +9,8 @@ type Rows struct {
 	Places      []Place
 	Transitions []Transition
 	Blocks      []Block // sorted by transition, place, reason
+	Queues      []Queue // sorted by priority; only those in use
+	Waiting     uint64  // pieces of work that nobody has started, now
 	Columns     Columns // what is known; the rest is absent, not zero
 }
 
@@ -41,6 +43,8 @@ type Place struct {
 // Transition is the row of one transition.
 type Transition struct {
 	Firings, Failures, Retries, Cancels uint64 // cumulative
+	Timeouts                            uint64 // runs ended because their time was over, cumulative; each is one of Cancels too
+	Late                                uint64 // answers that came after their run was over and were not used, cumulative
 	Enabled                             uint64 // instances in which it is enabled, now
 	EnabledSince                        int64  // since when it is in the one that waits longest; 0 if nowhere
 	Running                             uint64 // running now
@@ -53,7 +57,7 @@ type Transition struct {
 // some columns leaves the rest absent, and absent is never shown as zero.
 type Columns uint32
 
-// The columns, by the field of Net, Place or Transition that they stand for.
+// The columns, by the field of Rows, Place or Transition that they stand for.
 const (
 	ColTokens Columns = 1 << iota
 	ColArrivals
@@ -71,10 +75,13 @@ const (
 	ColDuration
 	ColInstances // the Net row
 	ColBlocks
+	ColTimeouts // with Late
+	ColQueues
+	ColWaiting
 )
 
 // AllColumns is what an engine that knows everything fills in.
-const AllColumns = ColBlocks<<1 - 1
+const AllColumns = ColWaiting<<1 - 1
 
 // Has reports whether every column of want is filled in.
 func (c Columns) Has(want Columns) bool { return c&want == want }
@@ -90,6 +97,8 @@ func (r *Rows) Merge(o *Rows) {
 		r.Transitions[i].Merge(&o.Transitions[i])
 	}
 	r.Blocks = MergeBlocks(r.Blocks, o.Blocks)
+	r.Queues = MergeQueues(r.Queues, o.Queues)
+	r.Waiting += o.Waiting
 	r.Columns |= o.Columns
 }
 
@@ -122,6 +131,8 @@ func (t *Transition) Merge(o *Transition) {
 	t.Failures += o.Failures
 	t.Retries += o.Retries
 	t.Cancels += o.Cancels
+	t.Timeouts += o.Timeouts
+	t.Late += o.Late
 	t.Enabled += o.Enabled
 	t.EnabledSince = Earlier(t.EnabledSince, o.EnabledSince)
 	t.Running += o.Running

@@ -36,8 +36,14 @@ func randomRows(r *rand.Rand) *Rows {
 		rows.Places[i] = p
 	}
 	for i := range rows.Transitions {
-		rows.Transitions[i] = Transition{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), randomTime(r),
-			r.Uint64N(9), randomTime(r), randomTime(r), randomHistogram(r, 20, 30)}
+		rows.Transitions[i] = Transition{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9),
+			r.Uint64N(9), randomTime(r), r.Uint64N(9), randomTime(r), randomTime(r), randomHistogram(r, 20, 30)}
+	}
+	rows.Waiting = r.Uint64N(9)
+	for p := range uint8(Priorities) {
+		if r.IntN(3) == 0 {
+			rows.Queues = append(rows.Queues, Queue{p, r.Uint64N(9), randomTime(r), randomTime(r), r.Uint64N(9), r.Uint64N(9)})
+		}
 	}
 	for t := range int32(2) {
 		for p := NoPlace; p < 3; p++ {

@@ -23,6 +23,12 @@ func (t *Transition) Shift(d int64) {
 	t.LastFiring = shifted(t.LastFiring, d)
 }
 
+// Shift moves every time of the row by d.
+func (q *Queue) Shift(d int64) {
+	q.OldestSince = shifted(q.OldestSince, d)
+	q.UnservedSince = shifted(q.UnservedSince, d)
+}
+
 func shiftWaits(waits []Wait, d int64) []Wait {
 	out := make([]Wait, len(waits))
 	for i, w := range waits {

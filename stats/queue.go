@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+// Priorities is how many priorities there are, from 0, the lowest.
+const Priorities = 8
+
+// Queue is the row of one priority of a dispatcher: what is ready and waits
+// for its turn. Which discipline the dispatcher follows is not said, because
+// sources that are added up may follow different ones.
+type Queue struct {
+	Priority      uint8
+	Ready         uint64 // and not yet served, now
+	OldestSince   int64  // since when the one is ready that waits longest; 0 if none is
+	UnservedSince int64  // since when it waits in vain: last served, or no longer empty if that is later; 0 if none is ready
+	Served        uint64 // cumulative
+	QuoteSwitches uint64 // turns that ended because the quote was used up, cumulative
+}
+
+// Merge adds o, which is of the same priority, to q.
+func (q *Queue) Merge(o *Queue) {
+	q.Ready += o.Ready
+	q.OldestSince = Earlier(q.OldestSince, o.OldestSince)
+	q.UnservedSince = Earlier(q.UnservedSince, o.UnservedSince)
+	q.Served += o.Served
+	q.QuoteSwitches += o.QuoteSwitches
+}
+
+// MergeQueues adds two lists that are each sorted by priority. It may reuse
+// a's memory, never b's.
+func MergeQueues(a, b []Queue) []Queue {
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]Queue, 0, min(len(a)+len(b), Priorities))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Priority < b[0].Priority:
+			out, a = append(out, a[0]), a[1:]
+		case a[0].Priority > b[0].Priority:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			sum := a[0]
+			sum.Merge(&b[0])
+			out, a, b = append(out, sum), a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}

@@ -31,11 +31,12 @@ const (
 	ReasonInhibited        // Place holds Count tokens too many
 	ReasonManual           // enabled, fired only from outside
 	ReasonDead             // nothing in the instance can ever enable it
+	ReasonIncident         // it failed for good, or none of its branches can be taken: somebody has to act
 )
 
 // String returns the reason's name, as the faces show it.
 func (r Reason) String() string {
-	names := [...]string{"unknown", "enabled", "running", "delayed", "guarded", "missing", "inhibited", "manual", "dead"}
+	names := [...]string{"unknown", "enabled", "running", "delayed", "guarded", "missing", "inhibited", "manual", "dead", "incident"}
 	if int(r) < len(names) {
 		return names[r]
 	}

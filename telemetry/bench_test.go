@@ -23,7 +23,7 @@ func benchSnapshot(columns stats.Columns) Snapshot {
 
 // The same fields as plain structs with encoding/json are the base.
 func BenchmarkDecode(b *testing.B) {
-	const plain = stats.AllColumns &^ (stats.ColAges | stats.ColDwell | stats.ColDuration | stats.ColStuck | stats.ColBlocks)
+	const plain = stats.AllColumns &^ (stats.ColAges | stats.ColDwell | stats.ColDuration | stats.ColStuck | stats.ColBlocks | stats.ColQueues)
 	for _, c := range []struct {
 		name    string
 		columns stats.Columns

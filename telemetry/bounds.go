@@ -31,5 +31,5 @@ const (
 	placeColumns = stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColPlaceInstances |
 		stats.ColOldest | stats.ColAges | stats.ColDwell | stats.ColStuck
 	transitionColumns = stats.ColFirings | stats.ColFailures | stats.ColEnabled | stats.ColRunning |
-		stats.ColLastFiring | stats.ColDuration
+		stats.ColLastFiring | stats.ColDuration | stats.ColTimeouts
 )

@@ -68,14 +68,26 @@ func randomPlace(r *rand.Rand, now int64, size [2]int) stats.Place {
 
 func randomTransition(r *rand.Rand, now int64) stats.Transition {
 	return stats.Transition{Firings: r.Uint64N(1e12), Failures: r.Uint64N(9), Retries: r.Uint64N(9), Cancels: r.Uint64N(9),
+		Timeouts: r.Uint64N(9), Late: r.Uint64N(9),
 		Enabled: r.Uint64N(99), EnabledSince: randomTime(r, now), Running: r.Uint64N(99), RunningSince: randomTime(r, now),
 		LastFiring: randomTime(r, now), Duration: randomHistogram(r, r.IntN(20))}
+}
+
+// randomQueues returns rows of some priorities.
+func randomQueues(r *rand.Rand, now int64) (queues []stats.Queue) {
+	for p := range uint8(stats.Priorities) {
+		if r.IntN(3) == 0 {
+			queues = append(queues, stats.Queue{Priority: p, Ready: r.Uint64N(99), OldestSince: randomTime(r, now),
+				UnservedSince: randomTime(r, now), Served: r.Uint64N(1e12), QuoteSwitches: r.Uint64N(99)})
+		}
+	}
+	return queues
 }
 
 // randomRows returns rows of which every column is known, for a net of the
 // given number of places and transitions.
 func randomRows(r *rand.Rand, now int64, size [2]int) stats.Rows {
-	rows := stats.Rows{Columns: stats.AllColumns,
+	rows := stats.Rows{Columns: stats.AllColumns, Waiting: r.Uint64N(99), Queues: randomQueues(r, now),
 		Net: stats.Net{Created: r.Uint64N(99), Finished: r.Uint64N(99), Failed: r.Uint64N(9), Active: r.Uint64N(99), Deadlocked: r.Uint64N(9)}}
 	for range size[0] {
 		rows.Places = append(rows.Places, randomPlace(r, now, size))
@@ -133,6 +145,15 @@ func forget(s *Snapshot, keep stats.Columns) {
 	if len(s.Rows.Blocks) == 0 {
 		s.Rows.Columns &^= stats.ColBlocks
 	}
+	if !c.Has(stats.ColQueues) {
+		s.Rows.Queues = nil
+	}
+	if len(s.Rows.Queues) == 0 {
+		s.Rows.Columns &^= stats.ColQueues
+	}
+	if !c.Has(stats.ColWaiting) {
+		s.Rows.Waiting = 0
+	}
 	for i := range s.Rows.Places {
 		forgetPlace(&s.Rows.Places[i], c)
 		stuck = stuck || len(s.Rows.Places[i].Stuck) > 0
@@ -188,6 +209,9 @@ func forgetTransition(t *stats.Transition, c stats.Columns) {
 	}
 	if c.Has(stats.ColFailures) {
 		t.Failures, t.Retries, t.Cancels = was.Failures, was.Retries, was.Cancels
+	}
+	if c.Has(stats.ColTimeouts) {
+		t.Timeouts, t.Late = was.Timeouts, was.Late
 	}
 	if c.Has(stats.ColEnabled) {
 		t.Enabled, t.EnabledSince = was.Enabled, was.EnabledSince
@@ -285,6 +309,7 @@ func TestEncodeRefusesWhatWouldBeReadAsSomethingElse(t *testing.T) {
 		"ladder of the future": {func(s *Snapshot) {
 			s.Rows.Places[0].Ages = stats.Ladder{At: now0, Slots: []stats.Slot{{Start: 1, N: 1}}}
 		}, BadValue},
+		"a priority twice":          {func(s *Snapshot) { s.Rows.Queues = make([]stats.Queue, 2) }, BadIndex},
 		"stuck tokens and no count": {func(s *Snapshot) { s.Rows.Columns = stats.ColStuck }, BadColumns},
 	} {
 		s := snapshotOf(randomRows(r, now0, [2]int{2, 2}))
@@ -302,6 +327,9 @@ func goldenSnapshot() Snapshot {
 		Net:     stats.Net{Created: 5, Finished: 2, Failed: 1, Active: 2, Deadlocked: 1},
 		Places:  make([]stats.Place, 2), Transitions: make([]stats.Transition, 1),
 		Blocks: []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 2}},
+		Queues: []stats.Queue{{Priority: 0, Served: 11, QuoteSwitches: 3},
+			{Priority: 7, Ready: 4, OldestSince: now0 - 3_000_000, UnservedSince: now0 - 2_000_000, Served: 5}},
+		Waiting: 9,
 	}
 	p := &rows.Places[0]
 	*p = stats.Place{Tokens: 3, Arrivals: 5, Departures: 2, Instances: 2, Oldest: now0 - 90_000_000, LastInjection: now0 - 1_000_000}
@@ -315,16 +343,30 @@ func goldenSnapshot() Snapshot {
 	p.Stuck = []stats.Token{{Instance: "case 17", Injected: now0 - 90_000_000, Waits: []stats.Wait{
 		{Transition: 0, Reason: stats.ReasonMissing, Place: 1, Count: 1}}}}
 	rows.Places[1].Ages.At = now0 / stats.SlotWidth
-	rows.Transitions[0] = stats.Transition{Firings: 2, Failures: 1, Retries: 1, Running: 1, RunningSince: now0 - 500_000, LastFiring: now0 - 60_000_000}
+	rows.Transitions[0] = stats.Transition{Firings: 2, Failures: 1, Retries: 1, Cancels: 2, Timeouts: 1, Late: 1, Running: 1, RunningSince: now0 - 500_000, LastFiring: now0 - 60_000_000}
 	rows.Transitions[0].Duration.Observe(250_000)
 	s := snapshotOf(rows)
 	s.Region, s.Fence = "north", 3
 	return s
 }
 
+// firstGolden is the snapshot that was golden before there were actions and
+// queues: what a source that does not know them says.
+func firstGolden() Snapshot {
+	s := goldenSnapshot()
+	s.Rows.Transitions[0].Cancels = 0
+	forget(&s, stats.AllColumns&^(stats.ColTimeouts|stats.ColQueues|stats.ColWaiting))
+	return s
+}
+
 // The bytes are a public interface: these never change within v1.
 func TestGoldenBytes(t *testing.T) {
-	s := goldenSnapshot()
+	checkGolden(t, "snapshot", firstGolden())
+	checkGolden(t, "snapshot_actions", goldenSnapshot())
+}
+
+func checkGolden(t *testing.T, name string, s Snapshot) {
+	t.Helper()
 	var enc Encoder
 	var dec Decoder
 	payload, err := enc.Append(nil, &s)
@@ -344,8 +386,8 @@ func TestGoldenBytes(t *testing.T) {
 		encoded []byte
 		decode  func([]byte, *Snapshot) error
 	}{
-		"snapshot.pb":   {payload, dec.Decode},
-		"snapshot.json": {compact.Bytes(), dec.DecodeJSON},
+		name + ".pb":   {payload, dec.Decode},
+		name + ".json": {compact.Bytes(), dec.DecodeJSON},
 	} {
 		file := filepath.Join("testdata", name)
 		if *update {

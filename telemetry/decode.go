@@ -110,6 +110,9 @@ func (d *Decoder) read(m *wire.Snapshot, into *Snapshot) error {
 	if err == nil {
 		err = readBlocks(m.Blocks, &into.Rows)
 	}
+	if err == nil {
+		err = readQueues(m, &into.Rows)
+	}
 	if err != nil {
 		return fmt.Errorf("snapshot of %q by %q: %w", m.Net, m.Source, err)
 	}

@@ -14,7 +14,8 @@ func (d *Decoder) readTransitions(w *wire.Transitions, into *Snapshot) error {
 	if w == nil {
 		w = &wire.Transitions{}
 	}
-	longest := max(len(w.Firings), len(w.Failures), len(w.Enabled), len(w.Running), len(w.LastFiring), len(w.GetDuration().GetLen()))
+	longest := max(len(w.Firings), len(w.Failures), len(w.Enabled), len(w.Running), len(w.LastFiring),
+		len(w.GetDuration().GetLen()), len(w.Timeouts))
 	n, err := readIndex(w.Index, into.Full, longest, &into.TransitionIndex)
 	if err != nil {
 		return fmt.Errorf("transitions: %w", err)
@@ -48,6 +49,9 @@ func (d *Decoder) readTransitionColumns(w *wire.Transitions, rows *stats.Rows) e
 	retries := c.counts(stats.ColFailures, "retries", w.Retries)
 	cancels := c.counts(stats.ColFailures, "cancels", w.Cancels)
 	c.together("failures, retries and cancels", len(w.Failures), len(w.Retries), len(w.Cancels))
+	timeouts := c.counts(stats.ColTimeouts, "timeouts", w.Timeouts)
+	late := c.counts(stats.ColTimeouts, "late", w.Late)
+	c.together("timeouts and late", len(w.Timeouts), len(w.Late))
 	enabled := c.counts(stats.ColEnabled, "enabled", w.Enabled)
 	enabledSince := c.moments(stats.ColEnabled, "enabled_since", w.EnabledSince)
 	c.together("enabled and enabled_since", len(w.Enabled), len(w.EnabledSince))
@@ -61,6 +65,7 @@ func (d *Decoder) readTransitionColumns(w *wire.Transitions, rows *stats.Rows) e
 	for i := range n {
 		t := &rows.Transitions[i]
 		t.Firings, t.Failures, t.Retries, t.Cancels = firings[i], failures[i], retries[i], cancels[i]
+		t.Timeouts, t.Late = timeouts[i], late[i]
 		t.Enabled, t.EnabledSince = enabled[i], enabledSince[i]
 		t.Running, t.RunningSince, t.LastFiring = running[i], runningSince[i], last[i]
 	}

@@ -27,7 +27,9 @@ type Encoder struct {
 	tokens pool[wire.Token]
 	waits  pool[wire.Wait]
 	blocks pool[wire.Block]
+	queues pool[wire.Queue]
 	cut    stats.Ladder
+	work   uint64 // what waiting points to
 }
 
 // Append appends the snapshot's protobuf form to dst.
@@ -66,7 +68,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 	m.Source, m.Epoch, m.Seq, m.SentAt, m.Interval = s.Source, s.Epoch, s.Seq, s.SentAt, s.Interval.Microseconds()
 	m.Net, m.Digest, m.Region, m.Fence, m.Full, m.Bye = s.Net, s.Digest, s.Region, s.Fence, s.Full, s.Bye
 	m.Places, m.Transitions, m.Row = nil, nil, nil
-	e.stuck.n, e.tokens.n, e.waits.n, e.blocks.n = 0, 0, 0, 0
+	e.stuck.n, e.tokens.n, e.waits.n, e.blocks.n, e.queues.n = 0, 0, 0, 0, 0
 	if len(s.Rows.Places) > 0 {
 		m.Places = e.places
 		if err := e.fillPlaces(s); err != nil {
@@ -84,6 +86,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 		m.Row.Active, m.Row.Deadlocked = n.Active, n.Deadlocked
 	}
 	e.fillBlocks(s)
+	e.fillQueues(s)
 	return nil
 }
 
@@ -100,6 +103,8 @@ func (e *Encoder) check(s *Snapshot) error {
 			BadIndex, places, transitions, len(s.PlaceIndex), len(s.TransitionIndex))
 	case s.Full && places > 0 && s.Rows.Columns&placeColumns == stats.ColStuck:
 		return fmt.Errorf("%w: stuck tokens alone do not tell how many places there are", BadColumns)
+	case !stats.ValidQueues(s.Rows.Queues):
+		return fmt.Errorf("%w: priorities of queues rise and are below %d", BadIndex, stats.Priorities)
 	}
 	return nil
 }
@@ -218,6 +223,7 @@ func (e *Encoder) fillTransitions(s *Snapshot) {
 	w.Firings, w.Failures, w.Retries, w.Cancels = w.Firings[:0], w.Failures[:0], w.Retries[:0], w.Cancels[:0]
 	w.Enabled, w.EnabledSince = w.Enabled[:0], w.EnabledSince[:0]
 	w.Running, w.RunningSince, w.LastFiring = w.Running[:0], w.RunningSince[:0], w.LastFiring[:0]
+	w.Timeouts, w.Late = w.Timeouts[:0], w.Late[:0]
 	w.Duration = nil
 	if c.Has(stats.ColDuration) {
 		w.Duration = e.dur
@@ -232,6 +238,10 @@ func (e *Encoder) fillTransitions(s *Snapshot) {
 			w.Failures = append(w.Failures, t.Failures)
 			w.Retries = append(w.Retries, t.Retries)
 			w.Cancels = append(w.Cancels, t.Cancels)
+		}
+		if c.Has(stats.ColTimeouts) {
+			w.Timeouts = append(w.Timeouts, t.Timeouts)
+			w.Late = append(w.Late, t.Late)
 		}
 		if c.Has(stats.ColEnabled) {
 			w.Enabled = append(w.Enabled, t.Enabled)
@@ -259,6 +269,24 @@ func (e *Encoder) fillBlocks(s *Snapshot) {
 		w := e.blocks.next()
 		w.Transition, w.Place, w.Reason, w.Instances = uint32(b.Transition), uint32(b.Place+1), wire.Reason(b.Reason), b.Instances
 		e.msg.Blocks = append(e.msg.Blocks, w)
+	}
+}
+
+func (e *Encoder) fillQueues(s *Snapshot) {
+	m := e.msg
+	m.Queues, m.Waiting = m.Queues[:0], nil
+	if s.Rows.Columns.Has(stats.ColWaiting) {
+		e.work = s.Rows.Waiting
+		m.Waiting = &e.work
+	}
+	if !s.Rows.Columns.Has(stats.ColQueues) {
+		return
+	}
+	for _, q := range s.Rows.Queues {
+		w := e.queues.next()
+		w.Priority, w.Ready, w.OldestSince, w.UnservedSince = uint32(q.Priority), q.Ready, q.OldestSince, q.UnservedSince
+		w.Served, w.QuoteSwitches = q.Served, q.QuoteSwitches
+		m.Queues = append(m.Queues, w)
 	}
 }
 

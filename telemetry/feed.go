@@ -96,7 +96,8 @@ func (f *feed) findChanged() {
 			f.transitions, transitions = append(f.transitions, uint32(i)), append(transitions, *t)
 		}
 	}
-	f.changed = stats.Rows{Net: f.next.Net, Places: places, Transitions: transitions, Blocks: f.next.Blocks, Columns: f.next.Columns}
+	f.changed = stats.Rows{Net: f.next.Net, Places: places, Transitions: transitions,
+		Blocks: f.next.Blocks, Queues: f.next.Queues, Waiting: f.next.Waiting, Columns: f.next.Columns}
 }
 
 // sendWhole sends a snapshot as one message, or as several sparse ones.

@@ -51,6 +51,7 @@ func (r *reader) hear(payload []byte) error {
 		r.rows.Transitions[t], r.heard[fmt.Sprint("t", t)] = s.Rows.Transitions[i], true
 	}
 	r.rows.Net, r.rows.Blocks, r.rows.Columns = s.Rows.Net, s.Rows.Blocks, r.rows.Columns|s.Rows.Columns
+	r.rows.Queues, r.rows.Waiting = slices.Clone(s.Rows.Queues), s.Rows.Waiting
 	return nil
 }
 
@@ -60,7 +61,7 @@ func (r *reader) diff(want *stats.Rows) string {
 	got := *r.rows
 	got.Columns = want.Columns // of lists that are empty nothing is said
 	got.Places, want = cutAt(got.Places), &stats.Rows{Net: want.Net, Places: cutAt(want.Places),
-		Transitions: want.Transitions, Blocks: want.Blocks, Columns: want.Columns}
+		Transitions: want.Transitions, Blocks: want.Blocks, Queues: want.Queues, Waiting: want.Waiting, Columns: want.Columns}
 	return cmp.Diff(want, &got, same)
 }
 
@@ -78,7 +79,7 @@ func cutAt(places []stats.Place) []stats.Place {
 // mutate changes a few rows, as an engine does between two snapshots.
 func mutate(r *rand.Rand, rows stats.Rows, now int64, size [2]int) stats.Rows {
 	out := stats.Rows{Net: rows.Net, Places: slices.Clone(rows.Places), Transitions: slices.Clone(rows.Transitions),
-		Blocks: slices.Clone(rows.Blocks), Columns: rows.Columns}
+		Blocks: slices.Clone(rows.Blocks), Queues: rows.Queues, Waiting: rows.Waiting, Columns: rows.Columns}
 	for range r.IntN(4) {
 		out.Places[r.IntN(size[0])] = randomPlace(r, now, size)
 	}
@@ -88,6 +89,9 @@ func mutate(r *rand.Rand, rows stats.Rows, now int64, size [2]int) stats.Rows {
 	if r.IntN(3) == 0 {
 		out.Net.Created++
 		out.Blocks = nil
+	}
+	if r.IntN(3) == 0 {
+		out.Queues, out.Waiting = randomQueues(r, now), r.Uint64N(99)
 	}
 	return out
 }

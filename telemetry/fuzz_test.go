@@ -23,7 +23,7 @@ import (
 
 // addSeeds adds the golden messages and some random ones.
 func addSeeds(f *testing.F) {
-	for _, name := range []string{"snapshot.pb", "snapshot.json"} {
+	for _, name := range []string{"snapshot.pb", "snapshot.json", "snapshot_actions.pb", "snapshot_actions.json"} {
 		golden, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)

@@ -24,6 +24,8 @@ type parser struct {
 	tokens pool[wire.Token]
 	waits  pool[wire.Wait]
 	blocks pool[wire.Block]
+	queues pool[wire.Queue]
+	work   uint64 // what waiting points to
 	names  map[string]string
 }
 
@@ -106,6 +108,9 @@ func (p *parser) snapshot(f field) error {
 			m.Full = v != 0
 		case 15:
 			m.Bye = v != 0
+		case 17:
+			p.work = v
+			m.Waiting = &p.work
 		}
 		return nil
 	}
@@ -132,6 +137,11 @@ func (p *parser) snapshot(f field) error {
 		w.Transition, w.Place, w.Reason, w.Instances = 0, 0, 0, 0
 		m.Blocks = append(m.Blocks, w)
 		return eachField(f.bytes, func(f field) error { return takeBlock(w, f) })
+	case 16:
+		w := p.queues.next()
+		w.Priority, w.Ready, w.OldestSince, w.UnservedSince, w.Served, w.QuoteSwitches = 0, 0, 0, 0, 0, 0
+		m.Queues = append(m.Queues, w)
+		return eachField(f.bytes, func(f field) error { return takeQueue(w, f) })
 	}
 	return nil
 }
@@ -190,6 +200,10 @@ func (p *parser) transitions(f field) error {
 		return column(f, &w.LastFiring)
 	case 11:
 		return message(f, func(f field) error { return takeHistogram(w.Duration, f) })
+	case 12:
+		return column(f, &w.Timeouts)
+	case 13:
+		return column(f, &w.Late)
 	}
 	return nil
 }
@@ -226,6 +240,27 @@ func takeBlock(w *wire.Block, f field) error {
 		w.Reason = wire.Reason(f.varint)
 	case 4:
 		w.Instances = f.varint
+	}
+	return nil
+}
+
+func takeQueue(w *wire.Queue, f field) error {
+	if f.packed {
+		return nil
+	}
+	switch f.num {
+	case 1:
+		w.Priority = uint32(f.varint)
+	case 2:
+		w.Ready = f.varint
+	case 3:
+		w.OldestSince = int64(f.varint)
+	case 4:
+		w.UnservedSince = int64(f.varint)
+	case 5:
+		w.Served = f.varint
+	case 6:
+		w.QuoteSwitches = f.varint
 	}
 	return nil
 }
@@ -386,7 +421,8 @@ func (p *parser) reset() {
 	m.Source, m.Net, m.Digest, m.Region = "", "", "", ""
 	m.Epoch, m.Seq, m.SentAt, m.Interval, m.Fence = 0, 0, 0, 0, 0
 	m.Full, m.Bye, m.Row, m.Blocks = false, false, nil, m.Blocks[:0]
-	p.stuck.n, p.tokens.n, p.waits.n, p.blocks.n = 0, 0, 0, 0
+	m.Queues, m.Waiting = m.Queues[:0], nil
+	p.stuck.n, p.tokens.n, p.waits.n, p.blocks.n, p.queues.n = 0, 0, 0, 0, 0
 
 	w := m.Places
 	w.Index, w.Tokens, w.Arrivals, w.Departures = w.Index[:0], w.Tokens[:0], w.Arrivals[:0], w.Departures[:0]
@@ -399,5 +435,6 @@ func (p *parser) reset() {
 	t.Index, t.Firings, t.Failures, t.Retries, t.Cancels = t.Index[:0], t.Firings[:0], t.Failures[:0], t.Retries[:0], t.Cancels[:0]
 	t.Enabled, t.EnabledSince, t.Running = t.Enabled[:0], t.EnabledSince[:0], t.Running[:0]
 	t.RunningSince, t.LastFiring = t.RunningSince[:0], t.LastFiring[:0]
+	t.Timeouts, t.Late = t.Timeouts[:0], t.Late[:0]
 	truncateHistogram(t.Duration)
 }

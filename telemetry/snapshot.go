@@ -26,12 +26,12 @@ type Snapshot struct {
 	// Rows that are in the message. In a full snapshot PlaceIndex and
 	// TransitionIndex are nil and Rows has every row of the net. In a sparse one
 	// Rows.Places[i] is the row of place PlaceIndex[i], and the same for
-	// transitions; indices rise strictly. Rows.Net and Rows.Blocks are always
-	// complete. Rows.Columns is what the message fills in.
+	// transitions; indices rise strictly. Rows.Net, Rows.Blocks, Rows.Queues and
+	// Rows.Waiting are always complete. Rows.Columns is what the message fills in.
 	//
 	// A table of which no column is filled in has no rows, in a full snapshot
-	// too. ColStuck and ColBlocks are set where the message names any token or
-	// block: none known and none there are the same in every face. A row that
+	// too. ColStuck, ColBlocks and ColQueues are set where the message names any
+	// token, block or queue: none known and none there are the same in every face. A row that
 	// comes replaces the whole row that came before.
 	//
 	// What does not fit one message comes as several sparse ones that list every

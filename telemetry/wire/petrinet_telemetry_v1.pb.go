@@ -114,8 +114,10 @@ type Snapshot struct {
 	Places        *Places                `protobuf:"bytes,11,opt,name=places,proto3" json:"places,omitempty"`
 	Transitions   *Transitions           `protobuf:"bytes,12,opt,name=transitions,proto3" json:"transitions,omitempty"`
 	Row           *NetRow                `protobuf:"bytes,13,opt,name=row,proto3" json:"row,omitempty"`
-	Blocks        []*Block               `protobuf:"bytes,14,rep,name=blocks,proto3" json:"blocks,omitempty"` // always complete
-	Bye           bool                   `protobuf:"varint,15,opt,name=bye,proto3" json:"bye,omitempty"`      // the last one of this process: a clean stop
+	Blocks        []*Block               `protobuf:"bytes,14,rep,name=blocks,proto3" json:"blocks,omitempty"`          // always complete
+	Bye           bool                   `protobuf:"varint,15,opt,name=bye,proto3" json:"bye,omitempty"`               // the last one of this process: a clean stop
+	Queues        []*Queue               `protobuf:"bytes,16,rep,name=queues,proto3" json:"queues,omitempty"`          // always complete
+	Waiting       *uint64                `protobuf:"varint,17,opt,name=waiting,proto3,oneof" json:"waiting,omitempty"` // pieces of work that nobody has started
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -253,6 +255,20 @@ func (x *Snapshot) GetBye() bool {
 		return x.Bye
 	}
 	return false
+}
+
+func (x *Snapshot) GetQueues() []*Queue {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
+func (x *Snapshot) GetWaiting() uint64 {
+	if x != nil && x.Waiting != nil {
+		return *x.Waiting
+	}
+	return 0
 }
 
 type Places struct {
@@ -399,7 +415,9 @@ type Transitions struct {
 	Running       []uint64               `protobuf:"varint,8,rep,packed,name=running,proto3" json:"running,omitempty"`
 	RunningSince  []int64                `protobuf:"varint,9,rep,packed,name=running_since,json=runningSince,proto3" json:"running_since,omitempty"` // of the longest running
 	LastFiring    []int64                `protobuf:"varint,10,rep,packed,name=last_firing,json=lastFiring,proto3" json:"last_firing,omitempty"`
-	Duration      *Histogram             `protobuf:"bytes,11,opt,name=duration,proto3" json:"duration,omitempty"` // cumulative
+	Duration      *Histogram             `protobuf:"bytes,11,opt,name=duration,proto3" json:"duration,omitempty"`         // cumulative
+	Timeouts      []uint64               `protobuf:"varint,12,rep,packed,name=timeouts,proto3" json:"timeouts,omitempty"` // cumulative; each is one of cancels too
+	Late          []uint64               `protobuf:"varint,13,rep,packed,name=late,proto3" json:"late,omitempty"`         // cumulative
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -507,6 +525,20 @@ func (x *Transitions) GetLastFiring() []int64 {
 func (x *Transitions) GetDuration() *Histogram {
 	if x != nil {
 		return x.Duration
+	}
+	return nil
+}
+
+func (x *Transitions) GetTimeouts() []uint64 {
+	if x != nil {
+		return x.Timeouts
+	}
+	return nil
+}
+
+func (x *Transitions) GetLate() []uint64 {
+	if x != nil {
+		return x.Late
 	}
 	return nil
 }
@@ -993,11 +1025,96 @@ func (x *NetRow) GetDeadlocked() uint64 {
 	return 0
 }
 
+// What waits for its turn at one priority of a dispatcher.
+type Queue struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Priority      uint32                 `protobuf:"varint,1,opt,name=priority,proto3" json:"priority,omitempty"`                                // 0 to 7, rising from row to row
+	Ready         uint64                 `protobuf:"varint,2,opt,name=ready,proto3" json:"ready,omitempty"`                                      // and not yet served
+	OldestSince   int64                  `protobuf:"varint,3,opt,name=oldest_since,json=oldestSince,proto3" json:"oldest_since,omitempty"`       // since when the one is ready that waits longest
+	UnservedSince int64                  `protobuf:"varint,4,opt,name=unserved_since,json=unservedSince,proto3" json:"unserved_since,omitempty"` // since when it waits in vain
+	Served        uint64                 `protobuf:"varint,5,opt,name=served,proto3" json:"served,omitempty"`                                    // cumulative
+	QuoteSwitches uint64                 `protobuf:"varint,6,opt,name=quote_switches,json=quoteSwitches,proto3" json:"quote_switches,omitempty"` // cumulative
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Queue) Reset() {
+	*x = Queue{}
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Queue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Queue) ProtoMessage() {}
+
+func (x *Queue) ProtoReflect() protoreflect.Message {
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Queue.ProtoReflect.Descriptor instead.
+func (*Queue) Descriptor() ([]byte, []int) {
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Queue) GetPriority() uint32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *Queue) GetReady() uint64 {
+	if x != nil {
+		return x.Ready
+	}
+	return 0
+}
+
+func (x *Queue) GetOldestSince() int64 {
+	if x != nil {
+		return x.OldestSince
+	}
+	return 0
+}
+
+func (x *Queue) GetUnservedSince() int64 {
+	if x != nil {
+		return x.UnservedSince
+	}
+	return 0
+}
+
+func (x *Queue) GetServed() uint64 {
+	if x != nil {
+		return x.Served
+	}
+	return 0
+}
+
+func (x *Queue) GetQuoteSwitches() uint64 {
+	if x != nil {
+		return x.QuoteSwitches
+	}
+	return 0
+}
+
 var File_telemetry_wire_petrinet_telemetry_v1_proto protoreflect.FileDescriptor
 
 const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\n" +
-	"*telemetry/wire/petrinet_telemetry_v1.proto\x12\x15petrinet.telemetry.v1\"\xe1\x03\n" +
+	"*telemetry/wire/petrinet_telemetry_v1.proto\x12\x15petrinet.telemetry.v1\"\xc2\x04\n" +
 	"\bSnapshot\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x03R\x05epoch\x12\x10\n" +
@@ -1014,7 +1131,11 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\vtransitions\x18\f \x01(\v2\".petrinet.telemetry.v1.TransitionsR\vtransitions\x12/\n" +
 	"\x03row\x18\r \x01(\v2\x1d.petrinet.telemetry.v1.NetRowR\x03row\x124\n" +
 	"\x06blocks\x18\x0e \x03(\v2\x1c.petrinet.telemetry.v1.BlockR\x06blocks\x12\x10\n" +
-	"\x03bye\x18\x0f \x01(\bR\x03bye\"\xb5\x03\n" +
+	"\x03bye\x18\x0f \x01(\bR\x03bye\x124\n" +
+	"\x06queues\x18\x10 \x03(\v2\x1c.petrinet.telemetry.v1.QueueR\x06queues\x12\x1d\n" +
+	"\awaiting\x18\x11 \x01(\x04H\x00R\awaiting\x88\x01\x01B\n" +
+	"\n" +
+	"\b_waiting\"\xb5\x03\n" +
 	"\x06Places\x12\x14\n" +
 	"\x05index\x18\x01 \x03(\rR\x05index\x12\x16\n" +
 	"\x06tokens\x18\x02 \x03(\x04R\x06tokens\x12\x1a\n" +
@@ -1032,7 +1153,7 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x04ages\x18\n" +
 	" \x01(\v2\x1d.petrinet.telemetry.v1.LadderR\x04ages\x126\n" +
 	"\x05dwell\x18\v \x01(\v2 .petrinet.telemetry.v1.HistogramR\x05dwell\x129\n" +
-	"\x05stuck\x18\f \x03(\v2#.petrinet.telemetry.v1.OldestTokensR\x05stuck\"\xea\x02\n" +
+	"\x05stuck\x18\f \x03(\v2#.petrinet.telemetry.v1.OldestTokensR\x05stuck\"\x9a\x03\n" +
 	"\vTransitions\x12\x14\n" +
 	"\x05index\x18\x01 \x03(\rR\x05index\x12\x18\n" +
 	"\afirings\x18\x02 \x03(\x04R\afirings\x12\x1a\n" +
@@ -1046,7 +1167,9 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\vlast_firing\x18\n" +
 	" \x03(\x03R\n" +
 	"lastFiring\x12<\n" +
-	"\bduration\x18\v \x01(\v2 .petrinet.telemetry.v1.HistogramR\bduration\"F\n" +
+	"\bduration\x18\v \x01(\v2 .petrinet.telemetry.v1.HistogramR\bduration\x12\x1a\n" +
+	"\btimeouts\x18\f \x03(\x04R\btimeouts\x12\x12\n" +
+	"\x04late\x18\r \x03(\x04R\x04late\"F\n" +
 	"\x06Ladder\x12\x10\n" +
 	"\x03len\x18\x01 \x03(\rR\x03len\x12\x14\n" +
 	"\x05start\x18\x02 \x03(\x12R\x05start\x12\x14\n" +
@@ -1087,7 +1210,14 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x06active\x18\x04 \x01(\x04R\x06active\x12\x1e\n" +
 	"\n" +
 	"deadlocked\x18\x05 \x01(\x04R\n" +
-	"deadlocked*\xba\x01\n" +
+	"deadlocked\"\xc2\x01\n" +
+	"\x05Queue\x12\x1a\n" +
+	"\bpriority\x18\x01 \x01(\rR\bpriority\x12\x14\n" +
+	"\x05ready\x18\x02 \x01(\x04R\x05ready\x12!\n" +
+	"\foldest_since\x18\x03 \x01(\x03R\voldestSince\x12%\n" +
+	"\x0eunserved_since\x18\x04 \x01(\x03R\runservedSince\x12\x16\n" +
+	"\x06served\x18\x05 \x01(\x04R\x06served\x12%\n" +
+	"\x0equote_switches\x18\x06 \x01(\x04R\rquoteSwitches*\xba\x01\n" +
 	"\x06Reason\x12\x12\n" +
 	"\x0eREASON_UNKNOWN\x10\x00\x12\x12\n" +
 	"\x0eREASON_ENABLED\x10\x01\x12\x12\n" +
@@ -1112,7 +1242,7 @@ func file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP() []byte {
 }
 
 var file_telemetry_wire_petrinet_telemetry_v1_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_telemetry_wire_petrinet_telemetry_v1_proto_goTypes = []any{
 	(Reason)(0),          // 0: petrinet.telemetry.v1.Reason
 	(*Snapshot)(nil),     // 1: petrinet.telemetry.v1.Snapshot
@@ -1125,25 +1255,27 @@ var file_telemetry_wire_petrinet_telemetry_v1_proto_goTypes = []any{
 	(*Wait)(nil),         // 8: petrinet.telemetry.v1.Wait
 	(*Block)(nil),        // 9: petrinet.telemetry.v1.Block
 	(*NetRow)(nil),       // 10: petrinet.telemetry.v1.NetRow
+	(*Queue)(nil),        // 11: petrinet.telemetry.v1.Queue
 }
 var file_telemetry_wire_petrinet_telemetry_v1_proto_depIdxs = []int32{
 	2,  // 0: petrinet.telemetry.v1.Snapshot.places:type_name -> petrinet.telemetry.v1.Places
 	3,  // 1: petrinet.telemetry.v1.Snapshot.transitions:type_name -> petrinet.telemetry.v1.Transitions
 	10, // 2: petrinet.telemetry.v1.Snapshot.row:type_name -> petrinet.telemetry.v1.NetRow
 	9,  // 3: petrinet.telemetry.v1.Snapshot.blocks:type_name -> petrinet.telemetry.v1.Block
-	4,  // 4: petrinet.telemetry.v1.Places.ages:type_name -> petrinet.telemetry.v1.Ladder
-	5,  // 5: petrinet.telemetry.v1.Places.dwell:type_name -> petrinet.telemetry.v1.Histogram
-	6,  // 6: petrinet.telemetry.v1.Places.stuck:type_name -> petrinet.telemetry.v1.OldestTokens
-	5,  // 7: petrinet.telemetry.v1.Transitions.duration:type_name -> petrinet.telemetry.v1.Histogram
-	7,  // 8: petrinet.telemetry.v1.OldestTokens.tokens:type_name -> petrinet.telemetry.v1.Token
-	8,  // 9: petrinet.telemetry.v1.Token.waits:type_name -> petrinet.telemetry.v1.Wait
-	0,  // 10: petrinet.telemetry.v1.Wait.reason:type_name -> petrinet.telemetry.v1.Reason
-	0,  // 11: petrinet.telemetry.v1.Block.reason:type_name -> petrinet.telemetry.v1.Reason
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	11, // 4: petrinet.telemetry.v1.Snapshot.queues:type_name -> petrinet.telemetry.v1.Queue
+	4,  // 5: petrinet.telemetry.v1.Places.ages:type_name -> petrinet.telemetry.v1.Ladder
+	5,  // 6: petrinet.telemetry.v1.Places.dwell:type_name -> petrinet.telemetry.v1.Histogram
+	6,  // 7: petrinet.telemetry.v1.Places.stuck:type_name -> petrinet.telemetry.v1.OldestTokens
+	5,  // 8: petrinet.telemetry.v1.Transitions.duration:type_name -> petrinet.telemetry.v1.Histogram
+	7,  // 9: petrinet.telemetry.v1.OldestTokens.tokens:type_name -> petrinet.telemetry.v1.Token
+	8,  // 10: petrinet.telemetry.v1.Token.waits:type_name -> petrinet.telemetry.v1.Wait
+	0,  // 11: petrinet.telemetry.v1.Wait.reason:type_name -> petrinet.telemetry.v1.Reason
+	0,  // 12: petrinet.telemetry.v1.Block.reason:type_name -> petrinet.telemetry.v1.Reason
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_telemetry_wire_petrinet_telemetry_v1_proto_init() }
@@ -1151,13 +1283,14 @@ func file_telemetry_wire_petrinet_telemetry_v1_proto_init() {
 	if File_telemetry_wire_petrinet_telemetry_v1_proto != nil {
 		return
 	}
+	file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc), len(file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

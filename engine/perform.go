@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/pnagent/pnagent/colour"
+)
+
+// Why the context of an action ends before the action does.
+var (
+	ErrRunOver       = errors.New("the run is over: its tokens are where they came from")
+	ErrEngineStopped = errors.New("the engine has stopped")
+)
+
+// performance is one run of an action.
+type performance struct {
+	shard   int // of the worker that wants the answer
+	run     colour.RunID
+	do      func(context.Context) (colour.Outcome, error)
+	answers *answers
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	state  performanceState // guarded by performers.mu
+}
+
+type performanceState uint8
+
+const (
+	waiting performanceState = iota // for room
+	going
+	over
+)
+
+// performers perform actions, each in a goroutine, at most limit at once. An
+// action that was told to end and goes on does not count: its room is another's.
+type performers struct {
+	base  context.Context
+	stop  context.CancelCauseFunc
+	limit int
+
+	mu    sync.Mutex
+	going int
+	queue []*performance // that wait for room, first come, first served
+	head  int            // of queue
+}
+
+func newPerformers(limit int) *performers {
+	p := &performers{limit: limit}
+	p.base, p.stop = context.WithCancelCause(context.Background())
+	return p
+}
+
+// start performs actions as soon as there is room.
+func (p *performers) start(all []*performance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range all {
+		a.ctx, a.cancel = context.WithCancelCause(p.base)
+		if p.going == p.limit {
+			p.queue = append(p.queue, a)
+			continue
+		}
+		p.going++
+		a.state = going
+		go p.perform(a)
+	}
+}
+
+// perform performs an action, and then others that wait for room.
+func (p *performers) perform(a *performance) {
+	for a != nil {
+		a = p.performOne(a)
+	}
+}
+
+// performOne performs an action, leaves the answer, and returns what is next in
+// its room.
+func (p *performers) performOne(a *performance) (next *performance) {
+	o, returned := failedWith("the action ended its goroutine"), false
+	defer func() {
+		a.cancel(nil)
+		a.answers.put(answer{a.shard, a.run, o})
+		next = p.next(a)
+		if !returned && next != nil {
+			go p.perform(next) // this goroutine is about to end
+		}
+	}()
+	o = a.outcome()
+	returned = true
+	return nil
+}
+
+// next ends an action and returns another for its room, if there is one.
+func (p *performers) next(done *performance) *performance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if done.state == over {
+		return nil
+	}
+	done.state = over
+	return p.room()
+}
+
+// room gives the room of an action that has ended to one that waits.
+func (p *performers) room() *performance {
+	for p.head < len(p.queue) {
+		a := p.queue[p.head]
+		p.queue[p.head] = nil
+		if p.head++; p.head == len(p.queue) {
+			p.queue, p.head = p.queue[:0], 0
+		}
+		if a.state == waiting {
+			a.state = going
+			return a
+		}
+	}
+	p.going--
+	return nil
+}
+
+// end tells an action that its run is over.
+func (p *performers) end(a *performance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a.cancel(ErrRunOver)
+	if a.state == going {
+		if next := p.room(); next != nil {
+			go p.perform(next)
+		}
+	}
+	a.state = over
+}
+
+// outcome performs the action. A panic is a failure of this run and of nothing
+// else.
+func (a *performance) outcome() (o colour.Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = failedWith(fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	o, err := a.do(a.ctx)
+	if err != nil {
+		return failedWith(err.Error())
+	}
+	return o
+}
+
+// maxReason bounds what is kept of an action's error, in bytes.
+const maxReason = 4 << 10
+
+func failedWith(reason string) colour.Outcome {
+	return colour.Outcome{Kind: colour.Failed, Err: reason[:min(len(reason), maxReason)]}
+}
+
+// answer is how a run ended.
+type answer struct {
+	shard   int
+	run     colour.RunID
+	outcome colour.Outcome
+}
+
+// answers is where actions leave their outcomes for a worker.
+type answers struct {
+	mu   sync.Mutex
+	all  []answer
+	some chan struct{} // has one when all is not empty and nobody has looked
+}
+
+func newAnswers() *answers { return &answers{some: make(chan struct{}, 1)} }
+
+func (q *answers) put(a answer) {
+	q.mu.Lock()
+	first := len(q.all) == 0
+	q.all = append(q.all, a)
+	q.mu.Unlock()
+	if first {
+		select {
+		case q.some <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// take returns what is there; buf is what the last call returned.
+func (q *answers) take(buf []answer) []answer {
+	clear(buf)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.all
+	q.all = buf[:0]
+	return all
+}

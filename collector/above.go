@@ -31,6 +31,7 @@ func (v *View) FillRows(net string, into *stats.Rows) error {
 	copy(into.Places, n.Rows.Places)
 	copy(into.Transitions, n.Rows.Transitions)
 	into.Net, into.Blocks, into.Columns = n.Rows.Net, n.Rows.Blocks, n.Rows.Columns
+	into.Queues, into.Waiting = n.Rows.Queues, n.Rows.Waiting
 	return nil
 }
 

@@ -68,6 +68,7 @@ func (a *assembly) add(msg *telemetry.Snapshot) *telemetry.Snapshot {
 	}
 	rows.Columns |= msg.Rows.Columns
 	rows.Net, rows.Blocks = msg.Rows.Net, slices.Clone(msg.Rows.Blocks)
+	rows.Queues, rows.Waiting = slices.Clone(msg.Rows.Queues), msg.Rows.Waiting
 	full := *msg
 	full.Full, full.PlaceIndex, full.TransitionIndex, full.Rows = true, nil, nil, rows
 	a.full = &full
@@ -81,7 +82,7 @@ func (a *assembly) add(msg *telemetry.Snapshot) *telemetry.Snapshot {
 func clone(msg *telemetry.Snapshot) *telemetry.Snapshot {
 	c := *msg
 	c.PlaceIndex, c.TransitionIndex = slices.Clone(msg.PlaceIndex), slices.Clone(msg.TransitionIndex)
-	c.Rows.Blocks = slices.Clone(msg.Rows.Blocks)
+	c.Rows.Blocks, c.Rows.Queues = slices.Clone(msg.Rows.Blocks), slices.Clone(msg.Rows.Queues)
 	c.Rows.Places = make([]stats.Place, len(msg.Rows.Places))
 	for i := range c.Rows.Places {
 		c.Rows.Places[i] = clonePlace(&msg.Rows.Places[i])

@@ -45,7 +45,7 @@ func newTraffic(sources, places, transitions, buckets, slots int) *traffic {
 	tr := &traffic{r: rand.New(rand.NewPCG(1, 2)), sources: sources}
 	tr.msg = telemetry.Snapshot{Net: "n", Digest: benchDigest, Epoch: t0, Interval: time.Second, Full: true,
 		Rows: *stats.NewRows(places, transitions)}
-	tr.msg.Rows.Columns = stats.AllColumns &^ (stats.ColStuck | stats.ColBlocks)
+	tr.msg.Rows.Columns = stats.AllColumns &^ (stats.ColStuck | stats.ColBlocks | stats.ColQueues)
 	if buckets == 0 {
 		tr.msg.Rows.Columns &^= stats.ColDwell | stats.ColDuration
 	}

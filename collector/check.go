@@ -66,6 +66,16 @@ func (t *taking) fell() error {
 		(next.Created < old.Created || next.Finished < old.Finished || next.Failed < old.Failed) {
 		return reject(CounterFell, "instances created, finished or failed")
 	}
+	return t.queueFell()
+}
+
+func (t *taking) queueFell() error {
+	for i := range t.msg.Rows.Queues {
+		next := &t.msg.Rows.Queues[i]
+		if old := queueOf(t.rows.Queues, next.Priority); old != nil && (next.Served < old.Served || next.QuoteSwitches < old.QuoteSwitches) {
+			return reject(CounterFell, "served or quote switches of priority %d", next.Priority)
+		}
+	}
 	return nil
 }
 
@@ -88,6 +98,8 @@ func transitionFell(old, next *stats.Transition, given stats.Columns) string {
 	case given.Has(stats.ColFailures) &&
 		(next.Failures < old.Failures || next.Retries < old.Retries || next.Cancels < old.Cancels):
 		return "failures, retries or cancels"
+	case given.Has(stats.ColTimeouts) && (next.Timeouts < old.Timeouts || next.Late < old.Late):
+		return "timeouts or late answers"
 	case given.Has(stats.ColDuration) && histogramFell(&old.Duration, &next.Duration):
 		return "duration"
 	}

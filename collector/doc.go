@@ -17,6 +17,9 @@
 // last snapshot of each source. A message is taken as a whole or rejected as a
 // whole, by one of [Reasons]; a rejected one leaves nothing but its count.
 //
+// Queues come with every message. What a priority had served stays counted
+// when it is not named any more, as with a source that is gone.
+//
 // A sparse snapshot changes the rows that it names. After a gap the others may
 // be old: they stay, and a full snapshot is asked for. Before everything was
 // said once, nothing of a process is shown; full is either one message or

@@ -68,7 +68,7 @@ func (f *fuzzed) message() *telemetry.Snapshot {
 			msg.PlaceIndex, msg.Rows.Places = append(msg.PlaceIndex, uint32(i)), append(msg.Rows.Places, p)
 		}
 		if msg.Full && i < 2 || f.byte()&1 == 0 {
-			tr := stats.Transition{Firings: uint64(f.byte()), Enabled: 1, EnabledSince: f.time(), LastFiring: f.time()}
+			tr := stats.Transition{Firings: uint64(f.byte()), Timeouts: uint64(f.byte() % 8), Enabled: 1, EnabledSince: f.time(), LastFiring: f.time()}
 			tr.Duration.Observe(int64(f.byte()))
 			msg.TransitionIndex, msg.Rows.Transitions = append(msg.TransitionIndex, uint32(i)), append(msg.Rows.Transitions, tr)
 			msg.Rows.Blocks = append(msg.Rows.Blocks, stats.Block{Transition: int32(i), Place: int32(f.byte()%4) - 1, Instances: 1})
@@ -76,6 +76,11 @@ func (f *fuzzed) message() *telemetry.Snapshot {
 	}
 	if msg.Full {
 		msg.PlaceIndex, msg.TransitionIndex = nil, nil
+	}
+	msg.Rows.Waiting = uint64(f.byte())
+	for p := range f.byte() % 4 {
+		msg.Rows.Queues = append(msg.Rows.Queues, stats.Queue{Priority: 2*p + f.byte()%2, Ready: uint64(f.byte()), OldestSince: f.time(),
+			UnservedSince: f.time(), Served: uint64(f.byte()), QuoteSwitches: uint64(f.byte())})
 	}
 	return msg
 }
@@ -155,13 +160,18 @@ func checkView(t *testing.T, old, next *View) {
 	}
 	for i, n := range old.Nets {
 		was, is := n.Rows, next.Nets[i].Rows
+		for _, a := range was.Queues {
+			if b := queueOf(is.Queues, a.Priority); b == nil || b.Served < a.Served || b.QuoteSwitches < a.QuoteSwitches {
+				t.Fatalf("a counter of priority %d fell: %+v, now %+v", a.Priority, a, b)
+			}
+		}
 		for j := range was.Places {
 			if a, b := &was.Places[j], &is.Places[j]; b.Arrivals < a.Arrivals || b.Departures < a.Departures || b.Dwell.Count() < a.Dwell.Count() {
 				t.Fatalf("a counter of place %d fell: %+v, now %+v", j, a, b)
 			}
 		}
 		for j := range was.Transitions {
-			if a, b := &was.Transitions[j], &is.Transitions[j]; b.Firings < a.Firings || b.Duration.Count() < a.Duration.Count() {
+			if a, b := &was.Transitions[j], &is.Transitions[j]; b.Firings < a.Firings || b.Timeouts < a.Timeouts || b.Duration.Count() < a.Duration.Count() {
 				t.Fatalf("a counter of transition %d fell: %+v, now %+v", j, a, b)
 			}
 		}

@@ -65,6 +65,8 @@ type netDoc struct {
 	Places      []placeDoc      `json:"places"`
 	Transitions []transitionDoc `json:"transitions"`
 	Blocks      *[]blockDoc     `json:"blocks,omitempty"`
+	Queues      *[]queueDoc     `json:"queues,omitempty"`
+	Waiting     *uint64         `json:"waiting,omitempty"`
 }
 
 type digestDoc struct {
@@ -140,6 +142,8 @@ type transitionDoc struct {
 	Failures   *uint64       `json:"failures,omitempty"`
 	Retries    *uint64       `json:"retries,omitempty"`
 	Cancels    *uint64       `json:"cancels,omitempty"`
+	Timeouts   *uint64       `json:"timeouts,omitempty"`
+	Late       *uint64       `json:"late_answers,omitempty"`
 	Enabled    *uint64       `json:"enabled,omitempty"`
 	EnabledAge *float64      `json:"enabled_age_seconds,omitempty"`
 	Running    *uint64       `json:"running,omitempty"`
@@ -153,6 +157,16 @@ type blockDoc struct {
 	Place      string `json:"place,omitempty"`
 	Reason     string `json:"reason"`
 	Instances  uint64 `json:"instances"`
+}
+
+// queueDoc is what waits for its turn at one priority.
+type queueDoc struct {
+	Priority      uint8   `json:"priority"`
+	Ready         uint64  `json:"ready"`
+	OldestAge     float64 `json:"oldest_age_seconds"`
+	UnservedAge   float64 `json:"unserved_age_seconds"`
+	Served        uint64  `json:"served"`
+	QuoteSwitches uint64  `json:"quote_switches"`
 }
 
 type sourceDoc struct {
@@ -225,6 +239,11 @@ func netDocument(n *Net, now int64) netDoc {
 		}
 		d.Blocks = &blocks
 	}
+	if cols.Has(stats.ColQueues) {
+		queues := queueDocuments(n.Rows.Queues, now)
+		d.Queues = &queues
+	}
+	d.Waiting = known(cols, stats.ColWaiting, n.Rows.Waiting)
 	return d
 }
 
@@ -270,6 +289,8 @@ func transitionDocument(def *petri.Transition, t *stats.Transition, cols stats.C
 		Failures:   known(cols, stats.ColFailures, t.Failures),
 		Retries:    known(cols, stats.ColFailures, t.Retries),
 		Cancels:    known(cols, stats.ColFailures, t.Cancels),
+		Timeouts:   known(cols, stats.ColTimeouts, t.Timeouts),
+		Late:       known(cols, stats.ColTimeouts, t.Late),
 		Enabled:    known(cols, stats.ColEnabled, t.Enabled),
 		EnabledAge: known(cols, stats.ColEnabled, ageAt(t.EnabledSince, now)),
 		Running:    known(cols, stats.ColRunning, t.Running),
@@ -280,6 +301,15 @@ func transitionDocument(def *petri.Transition, t *stats.Transition, cols stats.C
 		d.LastFiring = moment(t.LastFiring)
 	}
 	return d
+}
+
+func queueDocuments(queues []stats.Queue, now int64) []queueDoc {
+	out := make([]queueDoc, 0, len(queues))
+	for _, q := range queues {
+		out = append(out, queueDoc{Priority: q.Priority, Ready: q.Ready, OldestAge: ageAt(q.OldestSince, now),
+			UnservedAge: ageAt(q.UnservedSince, now), Served: q.Served, QuoteSwitches: q.QuoteSwitches})
+	}
+	return out
 }
 
 func sourceDocument(s *Source, now int64) sourceDoc {

@@ -44,11 +44,14 @@ func goldenView(t *testing.T) *View {
 	p.Stuck = []stats.Token{{Instance: "order 17", Injected: now - 700e6, Waits: []stats.Wait{
 		{Transition: 0, Reason: stats.ReasonMissing, Place: 1, Count: 2},
 		{Transition: 1, Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now + 60e6}}}}
-	msg.Rows.Transitions[0] = stats.Transition{Firings: 3, Failures: 1, Retries: 2, Cancels: 4, Running: 1, RunningSince: now - 5e6, LastFiring: now - 9e6}
+	msg.Rows.Transitions[0] = stats.Transition{Firings: 3, Failures: 1, Retries: 2, Cancels: 4, Timeouts: 3, Late: 1, Running: 1, RunningSince: now - 5e6, LastFiring: now - 9e6}
 	msg.Rows.Transitions[0].Duration.Observe(250_000)
 	msg.Rows.Transitions[1] = stats.Transition{Enabled: 2, EnabledSince: now - 61e6}
 	msg.Rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 2},
 		{Transition: 1, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 1}}
+	msg.Rows.Queues = []stats.Queue{{Priority: 0, Served: 70, QuoteSwitches: 2},
+		{Priority: 6, Ready: 3, OldestSince: now - 4e6, UnservedSince: now - 2e6, Served: 8}}
+	msg.Rows.Waiting = 5
 	part := &telemetry.Snapshot{Source: "lines", Net: "partly known", Digest: "x", Epoch: t0, Seq: 1, SentAt: now + 120e6,
 		Interval: 10 * time.Second, Full: true, Rows: *stats.NewRows(1, 1)}
 	part.Rows.Columns = stats.ColTokens | stats.ColFirings

@@ -257,6 +257,7 @@ func (n *net) fold(s *source) {
 			addTransition(&n.base.Transitions[i], &s.rows.Transitions[i], s.clock.shift)
 		}
 		n.base.Net.Merge(&s.rows.Net)
+		n.base.Queues = stats.MergeQueues(n.base.Queues, s.rows.Queues)
 	}
 	s.rows = nil
 }
@@ -273,10 +274,14 @@ func (n *net) owe(s *source) {
 	for i := range s.rows.Transitions {
 		t := &s.rows.Transitions[i]
 		n.base.Transitions[i].Merge(&stats.Transition{Firings: -t.Firings, Failures: -t.Failures, Retries: -t.Retries,
-			Cancels: -t.Cancels, Duration: negative(&t.Duration)})
+			Cancels: -t.Cancels, Timeouts: -t.Timeouts, Late: -t.Late, Duration: negative(&t.Duration)})
 	}
 	r := &s.rows.Net
 	n.base.Net.Merge(&stats.Net{Created: -r.Created, Finished: -r.Finished, Failed: -r.Failed})
+	for _, q := range s.rows.Queues {
+		debt := []stats.Queue{{Priority: q.Priority, Served: -q.Served, QuoteSwitches: -q.QuoteSwitches}}
+		n.base.Queues = stats.MergeQueues(n.base.Queues, debt)
+	}
 	n.touch(s)
 }
 

@@ -41,7 +41,10 @@ type refProcess struct {
 	counts map[int]refRow // what is shown of it
 }
 
-type refRow struct{ tokens, arrivals, firings uint64 }
+type refRow struct{ tokens, arrivals, firings, timeouts uint64 }
+
+// queueRow is the key of the row of the one queue: what is ready, and served.
+const queueRow = -1
 
 func (r *reference) take(m *telemetry.Snapshot, now int64) {
 	s := r.sources[m.Source]
@@ -79,8 +82,9 @@ func (r *reference) take(m *telemetry.Snapshot, now int64) {
 			at = int(m.TransitionIndex[i])
 		}
 		p.heard[r.rows+at] = true
-		p.said[r.rows+at] = refRow{firings: m.Rows.Transitions[i].Firings}
+		p.said[r.rows+at] = refRow{firings: m.Rows.Transitions[i].Firings, timeouts: m.Rows.Transitions[i].Timeouts}
 	}
+	p.said[queueRow] = refRow{tokens: m.Rows.Queues[0].Ready, arrivals: m.Rows.Queues[0].Served}
 	if m.Full || len(p.heard) == 2*r.rows {
 		p.whole = true
 	}
@@ -103,9 +107,15 @@ func (s *refSource) leave(gone bool) {
 	}
 }
 
-// sums returns the tokens, arrivals and firings of all sources as of now.
-func (r *reference) sums(now int64) (tokens, arrivals, firings []uint64) {
-	tokens, arrivals, firings = make([]uint64, r.rows), make([]uint64, r.rows), make([]uint64, r.rows)
+// sums are what is compared: of the rows, and of the queue.
+type sums struct {
+	Tokens, Arrivals, Firings, Timeouts []uint64
+	Ready, Served                       uint64
+}
+
+// sums returns the sums of all sources as of now.
+func (r *reference) sums(now int64) sums {
+	all := sums{Tokens: make([]uint64, r.rows), Arrivals: make([]uint64, r.rows), Firings: make([]uint64, r.rows), Timeouts: make([]uint64, r.rows)}
 	for _, s := range r.sources {
 		newest := s.processes[len(s.processes)-1]
 		if now-s.heard > 15*60e6 || (s.shown && !newest.whole && now-s.taken > 3e6) {
@@ -114,18 +124,30 @@ func (r *reference) sums(now int64) (tokens, arrivals, firings []uint64) {
 		for i, p := range s.processes {
 			last := !slices.ContainsFunc(s.processes[i+1:], func(p *refProcess) bool { return p.counts != nil })
 			for at, row := range p.counts {
-				if at >= r.rows {
-					firings[at-r.rows] += row.firings
-					continue
-				}
-				arrivals[at] += row.arrivals
-				if last && s.shown {
-					tokens[at] += row.tokens
-				}
+				now := last && s.shown
+				all.add(at, row, now, r.rows)
 			}
 		}
 	}
-	return tokens, arrivals, firings
+	return all
+}
+
+// add adds a row; what is there now only where it counts.
+func (all *sums) add(at int, row refRow, now bool, rows int) {
+	tokens := row.tokens
+	if !now {
+		tokens = 0
+	}
+	switch {
+	case at == queueRow:
+		all.Ready, all.Served = all.Ready+tokens, all.Served+row.arrivals
+	case at >= rows:
+		all.Firings[at-rows] += row.firings
+		all.Timeouts[at-rows] += row.timeouts
+	default:
+		all.Arrivals[at] += row.arrivals
+		all.Tokens[at] += tokens
+	}
 }
 
 // engine is a source as it really is.
@@ -145,6 +167,9 @@ func (e *engine) play(r *rand.Rand) {
 		at = r.IntN(len(e.msg.Rows.Transitions))
 		e.changed[len(e.msg.Rows.Places)+at] = true
 		e.msg.Rows.Transitions[at].Firings += r.Uint64N(3)
+		e.msg.Rows.Transitions[at].Timeouts += r.Uint64N(2)
+		q := &e.msg.Rows.Queues[0]
+		q.Ready, q.Served = r.Uint64N(10), q.Served+r.Uint64N(5)
 	}
 }
 
@@ -177,7 +202,8 @@ func (e *engine) say(r *rand.Rand, now int64, bye bool) *telemetry.Snapshot {
 func (e *engine) start(name string, now int64, rows int) {
 	*e = engine{changed: map[int]bool{}, msg: telemetry.Snapshot{Source: name, Net: "n", Digest: "d", Epoch: now, Full: true,
 		Interval: time.Second, Rows: *stats.NewRows(rows, rows)}}
-	e.msg.Rows.Columns = stats.ColTokens | stats.ColArrivals | stats.ColFirings
+	e.msg.Rows.Columns = stats.ColTokens | stats.ColArrivals | stats.ColFirings | stats.ColTimeouts | stats.ColQueues
+	e.msg.Rows.Queues = []stats.Queue{{Priority: 5}}
 }
 
 // world is engines, a network that loses, doubles, delays and reorders, and
@@ -252,14 +278,16 @@ func (w *world) deliver(n int) {
 func (w *world) compare() {
 	w.t.Helper()
 	view, _ := w.m.Tick(w.now)
-	type sums struct{ Tokens, Arrivals, Firings []uint64 }
-	var want, got sums
-	want.Tokens, want.Arrivals, want.Firings = w.ref.sums(w.now)
+	want, got := w.ref.sums(w.now), sums{}
 	rows := view.Nets[0].Rows
+	for _, q := range rows.Queues { // none before the first source
+		got.Ready, got.Served = q.Ready, q.Served
+	}
 	for i := range worldRows {
 		got.Tokens = append(got.Tokens, rows.Places[i].Tokens)
 		got.Arrivals = append(got.Arrivals, rows.Places[i].Arrivals)
 		got.Firings = append(got.Firings, rows.Transitions[i].Firings)
+		got.Timeouts = append(got.Timeouts, rows.Transitions[i].Timeouts)
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		w.t.Fatalf("at %d (-reference +merger):\n%s", w.now, d)

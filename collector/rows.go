@@ -13,10 +13,10 @@ import (
 const (
 	// counterColumns is what stays of a source that is gone.
 	counterColumns = stats.ColArrivals | stats.ColDepartures | stats.ColDwell | stats.ColFirings |
-		stats.ColFailures | stats.ColLastFiring | stats.ColDuration | stats.ColInstances
+		stats.ColFailures | stats.ColLastFiring | stats.ColDuration | stats.ColInstances | stats.ColTimeouts | stats.ColQueues
 	// listColumns are present in a message only where they hold something, so
 	// a source that once had one has it still.
-	listColumns = stats.ColStuck | stats.ColBlocks
+	listColumns = stats.ColStuck | stats.ColBlocks | stats.ColQueues
 )
 
 // taking is the taking over of one message's rows into a source's.
@@ -58,7 +58,11 @@ func (t *taking) take() {
 	if t.msg.Rows.Columns.Has(stats.ColInstances) {
 		t.rows.Net = t.msg.Rows.Net
 	}
+	if t.msg.Rows.Columns.Has(stats.ColWaiting) {
+		t.rows.Waiting = t.msg.Rows.Waiting
+	}
 	t.blocks()
+	t.queues()
 }
 
 // latest is the latest time that the message can tell of: no source knows the
@@ -112,6 +116,10 @@ func (t *taking) transition(dst, src *stats.Transition) bool {
 		changed = set(&dst.Failures, src.Failures) || changed
 		changed = set(&dst.Retries, src.Retries) || changed
 		changed = set(&dst.Cancels, src.Cancels) || changed
+	}
+	if given.Has(stats.ColTimeouts) {
+		changed = set(&dst.Timeouts, src.Timeouts) || changed
+		changed = set(&dst.Late, src.Late) || changed
 	}
 	if given.Has(stats.ColEnabled) {
 		changed = set(&dst.Enabled, src.Enabled) || changed
@@ -200,6 +208,36 @@ func (t *taking) blocks() {
 	t.rows.Blocks = next
 }
 
+// queues takes the queues over. A message has all of them: of a priority that
+// it does not name only the counters stay.
+func (t *taking) queues() {
+	next := slices.Clone(t.msg.Rows.Queues)
+	for i := range next {
+		next[i].OldestSince = min(next[i].OldestSince, t.latest())
+		next[i].UnservedSince = min(next[i].UnservedSince, t.latest())
+	}
+	withdrawQueues(t.rows.Queues)
+	rest := slices.DeleteFunc(t.rows.Queues, func(q stats.Queue) bool { return queueOf(next, q.Priority) != nil })
+	t.rows.Queues = stats.MergeQueues(next, rest)
+}
+
+// queueOf returns the row of a priority, or nil.
+func queueOf(queues []stats.Queue, priority uint8) *stats.Queue {
+	for i := range queues {
+		if queues[i].Priority == priority {
+			return &queues[i]
+		}
+	}
+	return nil
+}
+
+// withdrawQueues empties the gauges of queues.
+func withdrawQueues(queues []stats.Queue) {
+	for i := range queues {
+		queues[i] = stats.Queue{Priority: queues[i].Priority, Served: queues[i].Served, QuoteSwitches: queues[i].QuoteSwitches}
+	}
+}
+
 // assign copies src into dst's memory where it fits, and into memory of the
 // right size where not.
 func assign[T any](dst, src []T) []T {
@@ -248,6 +286,12 @@ func withdraw(rows *stats.Rows, cols stats.Columns) {
 	}
 	if cols.Has(stats.ColBlocks) {
 		rows.Blocks = nil
+	}
+	if cols.Has(stats.ColQueues) {
+		withdrawQueues(rows.Queues)
+	}
+	if cols.Has(stats.ColWaiting) {
+		rows.Waiting = 0
 	}
 }
 

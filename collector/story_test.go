@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 //	define DIGEST NET PLACE… / TRANSITION…   what the digest will turn out to be
 //	know DIGEST                        the definition has come
 //	at 10s                             the collector's clock, since the beginning
-//	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F] | PLACE tokens=1 oldest=3s | TRANSITION firings=2 …
+//	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F] [waiting=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
 //	view                               one tick, and what it shows
 //	traffic                            what was counted
 func TestStories(t *testing.T) {
@@ -177,6 +177,9 @@ func (s *story) field(msg *telemetry.Snapshot, word string) {
 		msg.Fence = uint64(n)
 	case "region":
 		msg.Region = value
+	case "waiting":
+		msg.Rows.Columns |= stats.ColWaiting
+		msg.Rows.Waiting = uint64(n)
 	case "every":
 		msg.Interval = time.Duration(micros(s.t, value)) * time.Microsecond
 	case "clock":
@@ -189,7 +192,7 @@ func (s *story) field(msg *telemetry.Snapshot, word string) {
 // rows fills in what the story names, and zeros for the rest of a full
 // snapshot.
 func (s *story) rows(msg *telemetry.Snapshot, def *petri.Net, named []string) {
-	msg.Rows.Columns = stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColOldest | stats.ColFirings
+	msg.Rows.Columns |= stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColOldest | stats.ColFirings
 	if msg.Full {
 		msg.Rows.Places = make([]stats.Place, len(def.Places))
 		msg.Rows.Transitions = make([]stats.Transition, len(def.Transitions))
@@ -197,6 +200,10 @@ func (s *story) rows(msg *telemetry.Snapshot, def *petri.Net, named []string) {
 	for _, row := range named {
 		words := strings.Fields(row)
 		if len(words) == 0 {
+			continue
+		}
+		if words[0] == "queue" {
+			s.queue(msg, words[1:])
 			continue
 		}
 		if i := slices.IndexFunc(def.Places, func(p petri.Place) bool { return p.ID == words[0] }); i >= 0 {
@@ -212,9 +219,45 @@ func (s *story) rows(msg *telemetry.Snapshot, def *petri.Net, named []string) {
 			msg.TransitionIndex, msg.Rows.Transitions = append(msg.TransitionIndex, uint32(i)), append(msg.Rows.Transitions, stats.Transition{})
 			i = len(msg.Rows.Transitions) - 1
 		}
-		_, firings, _ := strings.Cut(words[len(words)-1], "=")
-		msg.Rows.Transitions[i].Firings, _ = strconv.ParseUint(firings, 10, 64)
+		s.transition(msg, &msg.Rows.Transitions[i], words[1:])
 	}
+}
+
+func (s *story) transition(msg *telemetry.Snapshot, t *stats.Transition, words []string) {
+	for _, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		n, _ := strconv.ParseUint(value, 10, 64)
+		switch name {
+		case "firings":
+			t.Firings = n
+		case "timeouts":
+			msg.Rows.Columns |= stats.ColTimeouts
+			t.Timeouts = n
+		default:
+			s.t.Fatalf("no column %q", w)
+		}
+	}
+}
+
+func (s *story) queue(msg *telemetry.Snapshot, words []string) {
+	priority, _ := strconv.ParseUint(words[0], 10, 8)
+	q := stats.Queue{Priority: uint8(priority)}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		n, _ := strconv.ParseUint(value, 10, 64)
+		switch name {
+		case "ready":
+			q.Ready = n
+		case "served":
+			q.Served = n
+		case "oldest":
+			q.OldestSince = msg.SentAt - micros(s.t, value)
+		default:
+			s.t.Fatalf("no column %q", w)
+		}
+	}
+	msg.Rows.Columns |= stats.ColQueues
+	msg.Rows.Queues = append(msg.Rows.Queues, q)
 }
 
 func (s *story) place(p *stats.Place, words []string, sent int64) {
@@ -267,7 +310,18 @@ func (s *story) view() string {
 			fmt.Fprintln(&b)
 		}
 		for i, tr := range n.Rows.Transitions {
-			fmt.Fprintf(&b, "  %s%s\n", n.Def.Transitions[i].ID, number("firings", tr.Firings, n.Rows.Columns.Has(stats.ColFirings)))
+			fmt.Fprintf(&b, "  %s%s%s\n", n.Def.Transitions[i].ID, number("firings", tr.Firings, n.Rows.Columns.Has(stats.ColFirings)),
+				number("timeouts", tr.Timeouts, n.Rows.Columns.Has(stats.ColTimeouts)))
+		}
+		for _, q := range n.Rows.Queues {
+			fmt.Fprintf(&b, "  queue %d ready=%d served=%d", q.Priority, q.Ready, q.Served)
+			if q.OldestSince != 0 {
+				fmt.Fprintf(&b, " oldest=%v", time.Duration(s.now-q.OldestSince)*time.Microsecond)
+			}
+			fmt.Fprintln(&b)
+		}
+		if n.Rows.Columns.Has(stats.ColWaiting) {
+			fmt.Fprintf(&b, "  waiting=%d\n", n.Rows.Waiting)
 		}
 	}
 	for _, src := range view.Sources {

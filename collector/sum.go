@@ -20,11 +20,14 @@ func (n *net) sum() *stats.Rows {
 	n.sumPlaces(rows.Places)
 	n.sumTransitions(rows.Transitions)
 	rows.Columns, rows.Net = n.base.Columns, n.base.Net
+	rows.Queues = stats.MergeQueues(nil, n.base.Queues)
 	for _, s := range n.order {
 		if s.rows != nil {
 			rows.Columns |= s.columns
 			rows.Net.Merge(&s.rows.Net)
 			rows.Blocks = stats.MergeBlocks(rows.Blocks, s.rows.Blocks)
+			rows.Queues = addQueues(rows.Queues, s.rows.Queues, s.clock.shift)
+			rows.Waiting += s.rows.Waiting
 		}
 	}
 	n.places.clear()
@@ -95,6 +98,17 @@ func addTransition(sum, row *stats.Transition, shift int64) {
 	moved := *row
 	moved.Shift(shift)
 	sum.Merge(&moved)
+}
+
+// addQueues adds rows by a source's clock to those by the collector's.
+func addQueues(sum, rows []stats.Queue, shift int64) []stats.Queue {
+	if shift != 0 {
+		rows = slices.Clone(rows)
+		for i := range rows {
+			rows[i].Shift(shift)
+		}
+	}
+	return stats.MergeQueues(sum, rows)
 }
 
 // dropEmpty drops buckets in which a debt and its payment met.

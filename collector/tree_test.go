@@ -41,6 +41,13 @@ func randomSource(r *rand.Rand, name string, places, transitions int, now int64)
 		}
 		p.Arrivals, p.Instances = p.Tokens+p.Departures, r.Uint64N(p.Tokens+1)
 	}
+	msg.Rows.Waiting = r.Uint64N(9)
+	for p := range uint8(stats.Priorities) {
+		if p == 0 || r.IntN(3) == 0 {
+			msg.Rows.Queues = append(msg.Rows.Queues, stats.Queue{Priority: p, Ready: r.Uint64N(9), OldestSince: now - age(), UnservedSince: now - age(),
+				Served: r.Uint64N(99), QuoteSwitches: r.Uint64N(9)})
+		}
+	}
 	for i := range msg.Rows.Transitions {
 		t := &msg.Rows.Transitions[i]
 		for range r.IntN(20) {
@@ -49,6 +56,7 @@ func randomSource(r *rand.Rand, name string, places, transitions int, now int64)
 		}
 		t.LastFiring, t.Enabled, t.EnabledSince, t.Running, t.RunningSince = now-age(), 1, now-age(), 1, now-age()
 		t.Failures, t.Retries, t.Cancels = r.Uint64N(3), r.Uint64N(3), r.Uint64N(3)
+		t.Timeouts, t.Late = r.Uint64N(3), r.Uint64N(3)
 		msg.Rows.Blocks = append(msg.Rows.Blocks, stats.Block{Transition: int32(i), Place: r.Int32N(int32(places)), Reason: stats.ReasonMissing, Instances: 1 + r.Uint64N(5)})
 	}
 	return msg

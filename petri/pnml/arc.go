@@ -5,6 +5,7 @@ package pnml
 import (
 	"strings"
 
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -65,7 +66,7 @@ func (n *netReader) addArc(a petri.Arc, weight number, kind arcKind) {
 		a.Weight = weight.value
 	}
 	if a.Weight == 0 && a.Kind != petri.Reset {
-		n.faults.add(weight.pos, "arc %s has weight 0; expected 1 or more", quote(a.ID))
+		n.faults.Add(weight.pos, "arc %s has weight 0; expected 1 or more", xmlscan.Quote(a.ID))
 		a.Weight = 1
 	}
 	if kind.output {
@@ -79,7 +80,7 @@ func (n *netReader) inscription(weight *number, l label) {
 	switch {
 	case l.value == "[0,inf)":
 	case strings.HasPrefix(l.value, "[") || strings.HasPrefix(l.value, "("):
-		n.warnings.add(l.pos, "ignored the time interval of an arc")
+		n.Warnings.Add(l.pos, "ignored the time interval of an arc")
 	default:
 		n.setCount(weight, "weight", l)
 	}
@@ -94,7 +95,7 @@ func (n *netReader) setKind(to *arcKind, l label, attr bool) {
 		return
 	case "normal", "ordinary", "standard":
 	case "timed", "transport": // TAPAAL: both take or put tokens; the times are left out
-		n.warnings.add(l.pos, "an arc of type "+quote(l.value)+" is read as normal: its times do not count")
+		n.Warnings.Add(l.pos, "an arc of type "+xmlscan.Quote(l.value)+" is read as normal: its times do not count")
 	case "inhibitor", "inhibit":
 		k.kind = petri.Inhibitor
 	case "tapninhibitor", "prohibit":
@@ -104,12 +105,12 @@ func (n *netReader) setKind(to *arcKind, l label, attr bool) {
 	case "reset", "flush":
 		k.kind = petri.Reset
 	default:
-		n.faults.add(l.pos, "the arc type %s; expected normal, inhibitor, read or reset", quote(l.value))
+		n.faults.Add(l.pos, "the arc type %s; expected normal, inhibitor, read or reset", xmlscan.Quote(l.value))
 		return
 	}
 	switch {
 	case l.again || to.given && to.kind != k.kind:
-		n.faults.add(l.pos, "an arc of type %s and of another; expected one", quote(l.value))
+		n.faults.Add(l.pos, "an arc of type %s and of another; expected one", xmlscan.Quote(l.value))
 	case to.given:
 		to.output = to.output && k.output
 	default:

@@ -3,6 +3,7 @@
 package pnml
 
 import (
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -11,7 +12,7 @@ import (
 func (n *netReader) finish() {
 	if n.refused == nil && n.resolve() { // unresolved, Validate would blame arcs for their references
 		n.readOutputs()
-		n.faults.addAll(n.net.Validate())
+		n.faults.AddAll(n.net.Validate())
 	}
 	if n.report() {
 		return
@@ -24,11 +25,11 @@ func (n *netReader) finish() {
 // any. Of a high-level net only that counts: the rest follows from it.
 func (n *netReader) report() bool {
 	if n.refused != nil {
-		n.found.addAll(n.refused)
+		n.found.AddAll(n.refused)
 		return true
 	}
-	faulty := len(n.faults.list) > 0
-	n.found.take(&n.faults)
+	faulty := n.faults.Len() > 0
+	n.found.Take(&n.faults)
 	return faulty
 }
 
@@ -46,7 +47,7 @@ func (n *netReader) readOutputs() {
 		a := &n.net.Arcs[i]
 		if _, out := transitions[a.Source]; out {
 			a.Kind = petri.Normal
-			n.warnings.add(a.Pos, "arc "+quote(a.ID)+" into place "+quote(a.Target)+
+			n.Warnings.Add(a.Pos, "arc "+xmlscan.Quote(a.ID)+" into place "+xmlscan.Quote(a.Target)+
 				" has the type of an inhibitor arc; read as an ordinary output, as Perpetuum does")
 		}
 	}
@@ -57,7 +58,7 @@ func (n *netReader) warnDoubleArcs() {
 	for i := range n.net.Arcs {
 		a := &n.net.Arcs[i]
 		if _, dup := seen[a.ID]; dup && a.ID != "" {
-			n.warnings.add(a.Pos, "the id "+quote(a.ID)+" of an arc occurs twice; both arcs count")
+			n.Warnings.Add(a.Pos, "the id "+xmlscan.Quote(a.ID)+" of an arc occurs twice; both arcs count")
 		}
 		seen[a.ID] = struct{}{}
 	}
@@ -91,7 +92,7 @@ func (n *netReader) reference(e *element) error {
 	n.refs = append(n.refs, r)
 	err = n.each(e, nil, func(c *element) error {
 		if c.name == "name" {
-			return n.skip() // names the drawing, not the node
+			return n.Skip() // names the drawing, not the node
 		}
 		return n.other(c)
 	})
@@ -107,13 +108,13 @@ func (n *netReader) resolve() bool {
 	if len(n.refs) == 0 {
 		return true
 	}
-	before := len(n.faults.list)
+	before := n.faults.Len()
 	r := resolver{netReader: n, index: make(map[string]int, len(n.refs)), final: make([]string, len(n.refs)), state: make([]state, len(n.refs))}
 	r.collect()
 	for i := range n.refs {
 		r.follow(i)
 	}
-	if len(n.faults.list) > before {
+	if n.faults.Len() > before {
 		return false
 	}
 	for i := range n.net.Arcs {
@@ -159,9 +160,9 @@ func (r *resolver) collect() {
 		_, other := r.index[ref.id]
 		switch {
 		case ref.id == "":
-			r.faults.add(ref.pos, "a reference without an id; expected an id attribute")
+			r.faults.Add(ref.pos, "a reference without an id; expected an id attribute")
 		case node || other:
-			r.faults.add(ref.pos, "a reference has the id %s, which another node has; expected every id once", quote(ref.id))
+			r.faults.Add(ref.pos, "a reference has the id %s, which another node has; expected every id once", xmlscan.Quote(ref.id))
 		default:
 			r.index[ref.id] = i
 		}
@@ -176,8 +177,8 @@ func (r *resolver) follow(i int) {
 		ref := &r.refs[k]
 		r.final[k], r.state[k] = node, known
 		if node != "" && r.place[node] != ref.place {
-			r.faults.add(ref.pos, "reference %s refers to %s, a node of the other kind; "+
-				"expected a place for a reference place, a transition for a reference transition", quote(ref.id), quote(node))
+			r.faults.Add(ref.pos, "reference %s refers to %s, a node of the other kind; "+
+				"expected a place for a reference place, a transition for a reference transition", xmlscan.Quote(ref.id), xmlscan.Quote(node))
 		}
 	}
 }
@@ -191,7 +192,7 @@ func (r *resolver) walk(i int) (path []int, node string) {
 		case known:
 			return path, r.final[i]
 		case onPath:
-			r.faults.add(ref.pos, "reference %s refers to itself, at once or over others; expected it to end at a node", quote(ref.id))
+			r.faults.Add(ref.pos, "reference %s refers to itself, at once or over others; expected it to end at a node", xmlscan.Quote(ref.id))
 			return path, ""
 		}
 		r.state[i] = onPath
@@ -199,7 +200,7 @@ func (r *resolver) walk(i int) (path []int, node string) {
 		next, isRef := r.index[ref.to]
 		if !isRef {
 			if _, ok := r.place[ref.to]; !ok {
-				r.faults.add(ref.pos, "reference %s refers to %s, which is no node of the net", quote(ref.id), quote(ref.to))
+				r.faults.Add(ref.pos, "reference %s refers to %s, which is no node of the net", xmlscan.Quote(ref.id), xmlscan.Quote(ref.to))
 				return path, ""
 			}
 			return path, ref.to

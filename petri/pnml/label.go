@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -22,7 +23,7 @@ type label struct {
 // attribute returns the label that an attribute of e is. The decoder does not
 // tell where an attribute stands, so its position is that of e.
 func attribute(e *element, value string) label {
-	return label{value: strings.Trim(value, space), pos: e.pos}
+	return label{value: strings.Trim(value, xmlscan.Space), pos: e.pos}
 }
 
 func (l *label) give(value string, pos petri.Pos) {
@@ -42,7 +43,7 @@ func (n *netReader) label(e *element) (label, error) {
 	l := label{pos: e.pos}
 	err := n.attrs(e, func(name, value string) bool {
 		if name == "value" || name == "text" {
-			l.give(strings.Trim(value, space), e.pos)
+			l.give(strings.Trim(value, xmlscan.Space), e.pos)
 			return true
 		}
 		return false
@@ -50,18 +51,18 @@ func (n *netReader) label(e *element) (label, error) {
 	if err != nil {
 		return l, err
 	}
-	var bare text
+	var bare xmlscan.Text
 	err = n.each(e, &bare, func(c *element) error {
 		switch {
 		case c.name == "text" || c.name == "value":
-			var t text
+			var t xmlscan.Text
 			err := n.each(c, &t, n.other)
-			l.give(t.String(), t.pos)
+			l.give(t.String(), t.Pos)
 			return err
 		case c.name == "multiset" && e.name == "initialMarking":
 			return n.each(c, nil, func(value *element) error {
 				n.refuse(value.pos, "a marking of token values, a high-level net; expected a number of tokens")
-				return n.skip()
+				return n.Skip()
 			})
 		case c.name == "structure":
 			return n.highLevel(c)
@@ -69,7 +70,7 @@ func (n *netReader) label(e *element) (label, error) {
 		l.other = l.other || c.name != "graphics" && c.name != "toolspecific"
 		return n.other(c)
 	})
-	l.give(bare.String(), bare.pos)
+	l.give(bare.String(), bare.Pos)
 	return l, err
 }
 
@@ -88,7 +89,7 @@ func (n *netReader) number(e *element, to *number, what string, absent uint32) e
 		return err
 	}
 	if l.value == "" && l.other {
-		n.warnings.add(e.pos, "the "+what+" of "+tag(e.in)+" has no number; read as "+strconv.FormatUint(uint64(absent), 10))
+		n.Warnings.Add(e.pos, "the "+what+" of "+xmlscan.Tag(e.in)+" has no number; read as "+strconv.FormatUint(uint64(absent), 10))
 	}
 	n.setCount(to, what, l)
 	return nil
@@ -102,11 +103,11 @@ func (n *netReader) setCount(to *number, what string, l label) {
 	tokens, err := n.tokens(l)
 	switch {
 	case err != nil:
-		n.faults.add(l.pos, "the %s %s %v; expected a whole number, at most 4294967295", what, quote(l.value), err)
+		n.faults.Add(l.pos, "the %s %s %v; expected a whole number, at most 4294967295", what, xmlscan.Quote(l.value), err)
 	case l.again:
-		n.faults.add(l.pos, "the %s %s and another value beside it; expected one", what, quote(l.value))
+		n.faults.Add(l.pos, "the %s %s and another value beside it; expected one", what, xmlscan.Quote(l.value))
 	case to.given && to.value != tokens:
-		n.faults.add(l.pos, "a second %s %d after %d; expected one", what, tokens, to.value)
+		n.faults.Add(l.pos, "a second %s %d after %d; expected one", what, tokens, to.value)
 	default:
 		*to = number{value: tokens, pos: l.pos, given: true}
 	}
@@ -131,11 +132,11 @@ func (n *netReader) tokens(l label) (uint32, error) {
 	for rest, more := l.value, true; more; {
 		var class, digits string
 		class, rest, more = strings.Cut(rest, ",")
-		if _, err := strconv.ParseFloat(strings.Trim(class, space), 64); err == nil || !more || class == "" {
+		if _, err := strconv.ParseFloat(strings.Trim(class, xmlscan.Space), 64); err == nil || !more || class == "" {
 			return 0, errNotInteger // "2,5" is no class named 2
 		}
 		digits, rest, more = strings.Cut(rest, ",")
-		count, err := parseCount(strings.Trim(digits, space))
+		count, err := parseCount(strings.Trim(digits, xmlscan.Space))
 		if err != nil {
 			return 0, err
 		}
@@ -143,7 +144,7 @@ func (n *netReader) tokens(l label) (uint32, error) {
 			return 0, errTooBig
 		}
 		sum += count
-		n.useClass(strings.Trim(class, space), count, l)
+		n.useClass(strings.Trim(class, xmlscan.Space), count, l)
 	}
 	return sum, nil
 }
@@ -156,7 +157,7 @@ func (n *netReader) useClass(class string, count uint32, l label) {
 	case n.class == "":
 		n.class = class
 	default:
-		n.refuse(l.pos, "tokens of the classes "+quote(n.class)+" and "+quote(class)+
+		n.refuse(l.pos, "tokens of the classes "+xmlscan.Quote(n.class)+" and "+xmlscan.Quote(class)+
 			", a coloured net; expected a place/transition net with one class")
 	}
 }

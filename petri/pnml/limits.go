@@ -4,8 +4,8 @@ package pnml
 
 import (
 	"cmp"
-	"errors"
-	"io"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
 )
 
 // Limits bound what Read takes from one file. A field that is not positive
@@ -26,57 +26,15 @@ func DefaultLimits() Limits {
 
 // ErrLimit is in the chain of the error that Read returns for a file that is
 // beyond a limit.
-var ErrLimit = errors.New("beyond a limit")
-
-// maxDepth keeps the reader's own recursion far from the end of the stack.
-const maxDepth = 100_000
+var ErrLimit = xmlscan.ErrLimit
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits()
 	return Limits{
 		Bytes: cmp.Or(max(l.Bytes, 0), d.Bytes),
 		Token: cmp.Or(max(l.Token, 0), d.Token),
-		Depth: min(cmp.Or(max(l.Depth, 0), d.Depth), maxDepth),
+		Depth: cmp.Or(max(l.Depth, 0), d.Depth),
 		Nodes: cmp.Or(max(l.Nodes, 0), d.Nodes),
 		Nets:  cmp.Or(max(l.Nets, 0), d.Nets),
 	}
-}
-
-var (
-	errTooLarge = errors.New("file too large")
-	errTooLong  = errors.New("token too long")
-)
-
-// source passes a file on and ends it with an error at a limit. The XML decoder
-// collects a whole token before it returns it; stopping its input is the only
-// way to bound one.
-type source struct {
-	r     io.Reader
-	left  int64 // bytes still allowed
-	token int   // bytes read since the decoder began the present token
-	max   int   // bound on token
-	err   error // what ended reading, if not the end of the file
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	if s.token > s.max {
-		s.err = errTooLong
-	}
-	if s.err != nil {
-		return 0, s.err
-	}
-	if int64(len(p))-1 > s.left {
-		p = p[:s.left+1]
-	}
-	n, err := s.r.Read(p)
-	s.left -= int64(n)
-	s.token += n
-	if s.left < 0 {
-		err = errTooLarge
-		n = 0
-	}
-	if err != io.EOF {
-		s.err = err
-	}
-	return n, err
 }

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
 )
 
 func TestReadLimits(t *testing.T) {
@@ -25,7 +27,7 @@ func TestReadLimits(t *testing.T) {
 		{"one deeper", ok, Limits{Depth: 2}, "elements inside each other"},
 		{"fields that are not positive mean the default", ok, Limits{Bytes: -1, Token: -1, Depth: -1, Nodes: -1, Nets: -1}, ""},
 		{"the largest limits", ok, Limits{Bytes: math.MaxInt64, Token: math.MaxInt, Depth: math.MaxInt, Nodes: math.MaxInt, Nets: math.MaxInt}, ""},
-		{"the deepest limit", net(strings.Repeat("<page>", maxDepth)), Limits{Depth: math.MaxInt}, "elements inside each other"},
+		{"the deepest limit", net(strings.Repeat("<page>", xmlscan.MaxDepth)), Limits{Depth: math.MaxInt}, "elements inside each other"},
 		{"one deeper in what is skipped", net("<toolspecific><a/></toolspecific>"), Limits{Depth: 3}, "elements inside each other"},
 		{"as many nodes as allowed", ok, Limits{Nodes: 3}, ""},
 		{"one node more", ok, Limits{Nodes: 2}, "places, transitions, arcs and references"},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -14,18 +15,18 @@ import (
 type netReader struct {
 	*document
 	net     *petri.Net
-	faults  faults       // of this net
-	refused *petri.Fault // why it is no place/transition net, if so; nothing else counts then
-	class   string       // PIPE's name of the one class of tokens; "" before the first token
+	faults  xmlscan.Faults // of this net
+	refused *petri.Fault   // why it is no place/transition net, if so; nothing else counts then
+	class   string         // PIPE's name of the one class of tokens; "" before the first token
 	refs    []reference
 	outputs []int // arcs to read as outputs if they come from a transition
 }
 
 // net reads a <net> and adds it to the document's.
 func (d *document) net(e *element) error {
-	n := &netReader{document: d, net: &petri.Net{File: d.file, Pos: e.pos}, faults: faults{file: d.file}}
+	n := &netReader{document: d, net: &petri.Net{File: d.File, Pos: e.pos}, faults: xmlscan.Faults{File: d.File}}
 	if d.opened++; d.opened > d.lim.Nets {
-		return d.limit("nets", int64(d.lim.Nets))
+		return d.Limit("nets", int64(d.lim.Nets))
 	}
 	var typ string
 	err := d.attrs(e, func(name, value string) bool {
@@ -35,7 +36,7 @@ func (d *document) net(e *element) error {
 		case "type":
 			typ = value
 		case "name":
-			n.net.Name = strings.Trim(value, space)
+			n.net.Name = strings.Trim(value, xmlscan.Space)
 		default:
 			return false
 		}
@@ -47,7 +48,7 @@ func (d *document) net(e *element) error {
 	n.checkID(e)
 	n.checkType(e, typ)
 	if n.refused != nil {
-		err = d.skip()
+		err = d.Skip()
 	} else {
 		err = d.each(e, nil, n.content)
 	}
@@ -62,11 +63,11 @@ func (d *document) net(e *element) error {
 func (n *netReader) checkID(e *element) {
 	id := n.net.ID
 	if id == "" {
-		n.found.add(e.pos, "a net without an id; expected an id attribute")
+		n.found.Add(e.pos, "a net without an id; expected an id attribute")
 		return
 	}
 	if first, dup := n.netIDs[id]; dup {
-		n.found.add(e.pos, "a net has the id %s of the net at line %d; expected every id once", quote(id), first.Line)
+		n.found.Add(e.pos, "a net has the id %s of the net at line %d; expected every id once", xmlscan.Quote(id), first.Line)
 	}
 	n.netIDs[id] = e.pos
 }
@@ -74,11 +75,11 @@ func (n *netReader) checkID(e *element) {
 func (n *netReader) checkType(e *element, typ string) {
 	switch {
 	case isHighLevel(typ):
-		n.refuse(e.pos, "the net's type is "+quote(typ)+", a high-level net; expected a place/transition net")
+		n.refuse(e.pos, "the net's type is "+xmlscan.Quote(typ)+", a high-level net; expected a place/transition net")
 	case typ == "":
-		n.warnings.add(e.pos, "a net without a type; read as a place/transition net")
+		n.Warnings.Add(e.pos, "a net without a type; read as a place/transition net")
 	case !isPlaceTransition(typ):
-		n.warnings.add(e.pos, "unknown net type "+quote(typ)+"; read as a place/transition net")
+		n.Warnings.Add(e.pos, "unknown net type "+xmlscan.Quote(typ)+"; read as a place/transition net")
 	}
 }
 
@@ -105,7 +106,7 @@ func containsAny(s string, words ...string) bool {
 // refuse notes that this is no place/transition net. The first reason counts.
 func (n *netReader) refuse(pos petri.Pos, reason string) {
 	if n.refused == nil {
-		n.refused = &petri.Fault{File: n.file, Pos: pos, Msg: reason}
+		n.refused = &petri.Fault{File: n.File, Pos: pos, Msg: reason}
 	}
 }
 
@@ -130,7 +131,7 @@ func (n *netReader) content(e *element) error {
 		return n.reference(e)
 	}
 	if e.in == "page" && e.name == "name" {
-		return n.skip() // names a sheet of the drawing
+		return n.Skip() // names a sheet of the drawing
 	}
 	return n.described(e, &n.net.Name, &n.net.Doc)
 }
@@ -144,7 +145,7 @@ func (n *netReader) place(e *element) error {
 		case "id":
 			p.ID = value
 		case "name":
-			p.Name = strings.Trim(value, space)
+			p.Name = strings.Trim(value, xmlscan.Space)
 		case "initialMarking", "marking", "tokens":
 			n.setCount(&marking, "initial marking", attribute(e, value))
 		case "capacity":
@@ -183,8 +184,8 @@ func (n *netReader) capacity(l label) {
 	case "", "0", "inf", "infinity", "unlimited":
 		return
 	}
-	n.faults.add(l.pos, "a place capacity of %s; expected none (0): capacities are not supported, a complementary place says the same",
-		quote(l.value))
+	n.faults.Add(l.pos, "a place capacity of %s; expected none (0): capacities are not supported, a complementary place says the same",
+		xmlscan.Quote(l.value))
 }
 
 func (n *netReader) transition(e *element) error {
@@ -196,7 +197,7 @@ func (n *netReader) transition(e *element) error {
 		case "id":
 			t.ID = value
 		case "name":
-			t.Name = strings.Trim(value, space)
+			t.Name = strings.Trim(value, xmlscan.Space)
 		case "priority":
 			n.setPriority(&t, &prioritized, attribute(e, value))
 		default:
@@ -228,9 +229,9 @@ func (n *netReader) setPriority(t *petri.Transition, given *bool, l label) {
 	switch {
 	case l.value == "":
 	case err != nil:
-		n.faults.add(l.pos, "the priority %s; expected an integer", quote(l.value))
+		n.faults.Add(l.pos, "the priority %s; expected an integer", xmlscan.Quote(l.value))
 	case *given && p != t.Priority:
-		n.faults.add(l.pos, "a second priority %d after %d; expected one", p, t.Priority)
+		n.faults.Add(l.pos, "a second priority %d after %d; expected one", p, t.Priority)
 	default:
 		t.Priority, *given = p, true
 	}
@@ -251,7 +252,7 @@ func coordinate(name, value string, x, y *string) bool {
 
 // graphics reads where a node is drawn: the first <position>.
 func (n *netReader) graphics(e *element, at **petri.Point) error {
-	return n.each(e, new(text), func(c *element) error {
+	return n.each(e, new(xmlscan.Text), func(c *element) error {
 		if c.name == "position" {
 			var x, y string
 			for _, a := range c.attrs {
@@ -264,7 +265,7 @@ func (n *netReader) graphics(e *element, at **petri.Point) error {
 			}
 			n.setPoint(at, c.pos, x, y)
 		}
-		return n.skip()
+		return n.Skip()
 	})
 }
 
@@ -272,10 +273,10 @@ func (n *netReader) setPoint(at **petri.Point, pos petri.Pos, x, y string) {
 	if *at != nil || x == "" && y == "" {
 		return
 	}
-	fx, errX := strconv.ParseFloat(strings.Trim(x, space), 64)
-	fy, errY := strconv.ParseFloat(strings.Trim(y, space), 64)
+	fx, errX := strconv.ParseFloat(strings.Trim(x, xmlscan.Space), 64)
+	fy, errY := strconv.ParseFloat(strings.Trim(y, xmlscan.Space), 64)
 	if errX != nil || errY != nil || math.IsInf(fx+fy, 0) || math.IsNaN(fx+fy) {
-		n.warnings.add(pos, "ignored a position that is not two numbers")
+		n.Warnings.Add(pos, "ignored a position that is not two numbers")
 		return
 	}
 	*at = &petri.Point{X: fx, Y: fy}
@@ -303,15 +304,15 @@ func (n *netReader) set(e *element, to *string) error {
 		l.again = true
 	}
 	if l.again {
-		n.warnings.add(e.pos, "ignored a second value of "+tag(e.name)+" in "+tag(e.in))
+		n.Warnings.Add(e.pos, "ignored a second value of "+xmlscan.Tag(e.name)+" in "+xmlscan.Tag(e.in))
 	}
 	return err
 }
 
 // highLevel refuses the net for a term that only high-level nets have.
 func (n *netReader) highLevel(e *element) error {
-	n.refuse(e.pos, tag(e.name)+" in "+tag(e.in)+", a term of a high-level net; expected a place/transition net")
-	return n.skip()
+	n.refuse(e.pos, xmlscan.Tag(e.name)+" in "+xmlscan.Tag(e.in)+", a term of a high-level net; expected a place/transition net")
+	return n.Skip()
 }
 
 // other reads an element that says nothing about the net's tokens, or that
@@ -319,14 +320,14 @@ func (n *netReader) highLevel(e *element) error {
 func (n *netReader) other(e *element) error {
 	switch e.name {
 	case "graphics", "toolspecific": // by ISO/IEC 15909-2 without meaning for the net
-		return n.skip()
+		return n.Skip()
 	case "orientation", "arcpath", "labels", "token": // PIPE's drawings and colours
-		return n.skip()
+		return n.Skip()
 	case "hlinitialMarking", "hlinscription":
 		return n.highLevel(e)
 	case "type", "declaration", "condition":
 		_, err := n.label(e) // refuses the net if it holds a term
-		n.warnings.add(e.pos, "ignored "+tag(e.name)+" in "+tag(e.in))
+		n.Warnings.Add(e.pos, "ignored "+xmlscan.Tag(e.name)+" in "+xmlscan.Tag(e.in))
 		return err
 	}
 	return n.ignore(e)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -27,23 +28,23 @@ type File struct {
 func Read(r io.Reader, file string, lim Limits) (*File, error) {
 	d := &document{
 		scanner: newScanner(r, file, lim),
-		found:   faults{file: file},
+		found:   xmlscan.Faults{File: file},
 		netIDs:  make(map[string]petri.Pos),
 	}
 	fatal := d.read()
-	if err := d.found.join(fatal); err != nil {
+	if err := d.found.Join(fatal); err != nil {
 		return nil, err
 	}
 	if len(d.nets) == 0 {
-		d.warnings.add(d.root, "no net in the file")
+		d.Warnings.Add(d.root, "no net in the file")
 	}
-	return &File{Nets: d.nets, Warnings: d.warnings.faults()}, nil
+	return &File{Nets: d.nets, Warnings: d.Warnings.Faults()}, nil
 }
 
 // document is the reading of one file.
 type document struct {
 	*scanner
-	found  faults
+	found  xmlscan.Faults
 	root   petri.Pos // of the root element, once it was met
 	nets   []*petri.Net
 	netIDs map[string]petri.Pos
@@ -53,10 +54,10 @@ type document struct {
 
 func (d *document) read() error {
 	for {
-		tok, err := d.next()
+		tok, err := d.Next()
 		if errors.Is(err, io.EOF) {
 			if d.root.Line == 0 {
-				return d.fatal(d.at, "the file has no root element; expected an XML document with the root <pnml>")
+				return d.Fatal(d.At, "the file has no root element; expected an XML document with the root <pnml>")
 			}
 			return nil
 		}
@@ -67,9 +68,9 @@ func (d *document) read() error {
 		case xml.StartElement:
 			err = d.rootElement(t)
 		case xml.CharData:
-			if out := bytes.TrimLeft(t, space); len(out) > 0 {
-				err = d.fatal(after(d.at, t[:len(t)-len(out)]),
-					"the text %s outside any element; expected an XML document with the root <pnml>", quote(string(out)))
+			if out := bytes.TrimLeft(t, xmlscan.Space); len(out) > 0 {
+				err = d.Fatal(xmlscan.After(d.At, t[:len(t)-len(out)]),
+					"the text %s outside any element; expected an XML document with the root <pnml>", xmlscan.Quote(string(out)))
 			}
 		}
 		if err != nil {
@@ -80,22 +81,22 @@ func (d *document) read() error {
 
 func (d *document) rootElement(t xml.StartElement) error {
 	if d.root.Line > 0 {
-		return d.fatal(d.at, "a second root element %s; expected the end of the file", tag(t.Name.Local))
+		return d.Fatal(d.At, "a second root element %s; expected the end of the file", xmlscan.Tag(t.Name.Local))
 	}
 	if t.Name.Local != "pnml" {
-		return d.fatal(d.at, "the root element is %s; expected <pnml>", tag(t.Name.Local))
+		return d.Fatal(d.At, "the root element is %s; expected <pnml>", xmlscan.Tag(t.Name.Local))
 	}
-	d.root = d.at
-	e := element{name: t.Name.Local, space: t.Name.Space, attrs: t.Attr, pos: d.at}
+	d.root = d.At
+	e := element{name: t.Name.Local, space: t.Name.Space, attrs: t.Attr, pos: d.At}
 	return d.each(&e, nil, func(c *element) error {
 		switch c.name {
 		case "net":
 			return d.net(c)
 		case "toolspecific":
-			return d.skip()
+			return d.Skip()
 		case "shared-place", "shared-transition":
-			d.found.add(c.pos, "%s joins several nets into one; expected nets that stand alone", tag(c.name))
-			return d.skip()
+			d.found.Add(c.pos, "%s joins several nets into one; expected nets that stand alone", xmlscan.Tag(c.name))
+			return d.Skip()
 		}
 		return d.ignore(c)
 	})
@@ -104,7 +105,7 @@ func (d *document) rootElement(t xml.StartElement) error {
 // countNode counts a node of a net against the limit.
 func (d *document) countNode() error {
 	if d.nodes++; d.nodes > d.lim.Nodes {
-		return d.limit("places, transitions, arcs and references", int64(d.lim.Nodes))
+		return d.Limit("places, transitions, arcs and references", int64(d.lim.Nodes))
 	}
 	return nil
 }

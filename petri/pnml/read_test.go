@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -273,11 +274,11 @@ func TestReadWarns(t *testing.T) {
 
 func TestReadBoundsWarnings(t *testing.T) {
 	var b strings.Builder
-	for i := range 3 * maxWarnings {
+	for i := range 3 * xmlscan.MaxWarnings {
 		fmt.Fprintf(&b, "<x%d/>", i)
 	}
 	w := warningsOf(read(t, net(b.String())))
-	if len(w) != maxWarnings+1 || w[maxWarnings] != "f.pnml: 200 more warnings not shown" {
+	if len(w) != xmlscan.MaxWarnings+1 || w[xmlscan.MaxWarnings] != "f.pnml: 200 more warnings not shown" {
 		t.Errorf("%d warnings, the last %s", len(w), w[len(w)-1])
 	}
 }

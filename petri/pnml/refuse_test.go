@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -181,7 +182,7 @@ func TestReadBoundsFaults(t *testing.T) {
 		want       string
 	}{
 		{"found by Validate", "<place/>", petri.MaxFaults + 1, "f: 900 more faults not shown"},
-		{"found in reading", `<transition id="t" priority="x"/>`, maxFaults + 1, "f: "},
+		{"found in reading", `<transition id="t" priority="x"/>`, xmlscan.MaxFaults + 1, "f: "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {

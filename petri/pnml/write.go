@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -32,12 +33,12 @@ const (
 // cannot: control characters, invalid UTF-8, a coordinate that is no number.
 func Write(w io.Writer, n *petri.Net) error {
 	if err := writable(n); err != nil {
-		return fmt.Errorf("writing net %s as PNML: %w", quote(n.ID), err)
+		return fmt.Errorf("writing net %s as PNML: %w", xmlscan.Quote(n.ID), err)
 	}
 	p := printer{w: bufio.NewWriter(w)}
 	p.net(n)
 	if err := p.w.Flush(); err != nil {
-		return fmt.Errorf("writing net %s as PNML: %w", quote(n.ID), err)
+		return fmt.Errorf("writing net %s as PNML: %w", xmlscan.Quote(n.ID), err)
 	}
 	return nil
 }
@@ -55,18 +56,18 @@ func writable(n *petri.Net) error {
 	for i := range n.Places {
 		p := &n.Places[i]
 		if err := errors.Join(xmlText(p.ID, p.Name, p.Doc), finite(p.At)); err != nil {
-			return fmt.Errorf("place %s: %w", quote(p.ID), err)
+			return fmt.Errorf("place %s: %w", xmlscan.Quote(p.ID), err)
 		}
 	}
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
 		if err := errors.Join(xmlText(t.ID, t.Name, t.Doc), finite(t.At)); err != nil {
-			return fmt.Errorf("transition %s: %w", quote(t.ID), err)
+			return fmt.Errorf("transition %s: %w", xmlscan.Quote(t.ID), err)
 		}
 	}
 	for i := range n.Arcs {
 		if err := xmlText(n.Arcs[i].ID); err != nil {
-			return fmt.Errorf("arc %s: %w", quote(n.Arcs[i].ID), err)
+			return fmt.Errorf("arc %s: %w", xmlscan.Quote(n.Arcs[i].ID), err)
 		}
 	}
 	return nil
@@ -76,11 +77,11 @@ func writable(n *petri.Net) error {
 func xmlText(texts ...string) error {
 	for _, s := range texts {
 		if !utf8.ValidString(s) {
-			return fmt.Errorf("%s is not UTF-8", quote(s))
+			return fmt.Errorf("%s is not UTF-8", xmlscan.Quote(s))
 		}
 		for _, r := range s {
 			if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
-				return fmt.Errorf("%s holds the character %U, which XML cannot carry", quote(s), r)
+				return fmt.Errorf("%s holds the character %U, which XML cannot carry", xmlscan.Quote(s), r)
 			}
 		}
 	}

@@ -61,7 +61,8 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 // Build lays out a View as of now, in microseconds; nil stands for a View
 // without nets. Ages are made as of now, rates from the Views so far. The names
 // are laid out anew only when the nets, what their sources fill in, or the rows
-// of stuckTable, blockTable and sourceTable differ from the last time.
+// of stuckTable, blockTable, sourceTable and queueTable differ from the last
+// time.
 //
 // A table comes back whenever one can be made, also beside an error: that the
 // lock could not be extended (the numbers then live in memory and saving is
@@ -161,14 +162,11 @@ func (b *Builder) values(view *collector.View, rows *dynamic, now int64) []smi.V
 	}
 	head := b.plan.head.layout.Len()
 	tail := values[head+rows.width(b.desc):]
-	for i, c := range b.desc.alarm {
-		tail[i] = c.value(&agent)
-	}
 	for i := range b.plan.nets {
 		n := &b.plan.nets[i]
 		b.netValues(n, view.Nets[n.view], at, values, tail[n.moduleAt:])
 	}
-	b.dynamicValues(view, rows, at, values[head:])
+	b.dynamicValues(view, rows, &agent, values[head:])
 	return values
 }
 
@@ -227,8 +225,10 @@ func (r *netRow) add() {
 	}
 }
 
-// dynamicValues makes the values of the rows that come and go.
-func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, clock *clock, values []smi.Value) {
+// dynamicValues makes the values of the rows that come and go, and of the
+// scalars between them.
+func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agentRow, values []smi.Value) {
+	clock := agent.at
 	stuck := stuckRow{at: clock}
 	for k, at := range rows.stuck {
 		place := at.net.places[at.place].index
@@ -251,6 +251,14 @@ func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, clock *cloc
 	for k, at := range rows.sources {
 		source.source, source.net = at.source, b.plan.numbers[at.source.Net]
 		scatter(b.desc.sources, len(rows.sources), k, &source, values)
+	}
+	values = values[len(rows.sources)*len(b.desc.sources):]
+	scatter(b.desc.alarm, 1, 0, agent, values)
+	values = values[len(b.desc.alarm):]
+	queue := queueRow{at: clock}
+	for k, at := range rows.queues {
+		queue.queue = at.queue
+		scatter(b.desc.queues, len(rows.queues), k, &queue, values)
 	}
 }
 

@@ -209,9 +209,12 @@ func orderView() *collector.View {
 	}
 	p.Stuck = []stats.Token{{Instance: "order-17", Injected: now0 - 3600e6,
 		Waits: []stats.Wait{{Transition: 0, Reason: stats.ReasonMissing, Place: 2, Count: 2}, {Transition: 1, Reason: stats.ReasonDelayed, Until: now0}}}}
-	rows.Transitions[1] = stats.Transition{Firings: 1 << 40, Failures: 4, Enabled: 2, EnabledSince: now0 - 90e6, LastFiring: now0 - 1e6}
+	rows.Transitions[1] = stats.Transition{Firings: 1 << 40, Failures: 4, Timeouts: 6, Late: 5, Enabled: 2, EnabledSince: now0 - 90e6, LastFiring: now0 - 1e6}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 3},
 		{Transition: 0, Place: 2, Reason: stats.ReasonMissing, Instances: 5}}
+	rows.Queues = []stats.Queue{{Priority: 0, Served: 1 << 40, QuoteSwitches: 7},
+		{Priority: 7, Ready: 3, OldestSince: now0 - 30e6, UnservedSince: now0 - 20e6, Served: 9}}
+	rows.Waiting = 11
 	return viewOf(netOf(def, rows))
 }
 
@@ -253,6 +256,19 @@ func TestTheNumbersOfAView(t *testing.T) {
 		{"placeOlderThan6h", []uint32{1, 1}, smi.Gauge32(0)},
 		{"transitionFirings", []uint32{1, 2}, smi.Counter64(1 << 40)},
 		{"transitionEnabledAge", []uint32{1, 2}, smi.Gauge32(90)},
+		{"transitionTimeouts", []uint32{1, 2}, smi.Counter64(6)},
+		{"transitionLateAnswers", []uint32{1, 2}, smi.Counter64(5)},
+		{"netWaitingWork", []uint32{1}, smi.Gauge32(11)},
+		{"queueReady", []uint32{1, 7}, smi.Gauge32(3)},
+		{"queueReady", []uint32{1, 0}, smi.Gauge32(0)},
+		{"queueReady", []uint32{1, 3}, smi.NoSuchInstance()},
+		{"queueOldestAge", []uint32{1, 7}, smi.Gauge32(30)},
+		{"queueOldestSince", []uint32{1, 7}, since(now0 - 30e6)},
+		{"queueUnservedAge", []uint32{1, 7}, smi.Gauge32(20)},
+		{"queueUnservedAge", []uint32{1, 0}, smi.Gauge32(0)},
+		{"queueUnservedSince", []uint32{1, 0}, since(0)},
+		{"queueServed", []uint32{1, 0}, smi.Counter64(1 << 40)},
+		{"queueQuoteSwitches", []uint32{1, 0}, smi.Counter64(7)},
 		{"stuckInstance", []uint32{1, 1, 1}, smi.OctetString("order-17")},
 		{"stuckReason", []uint32{1, 1, 1}, smi.Integer(6)},
 		{"stuckWhy", []uint32{1, 1, 1}, smi.OctetString("Pay: 2 tokens short in packed; ship: delayed until 2026-11-20T08:15:00Z")},
@@ -307,7 +323,7 @@ func TestWhatNoSourceTellsIsAbsentNotZero(t *testing.T) {
 	table := build(t, b, view, now0)
 	names := petrinetOIDs(testRoot(t))
 	own := lockedOIDs(testRoot(t), b.numbers.lock.Net("orderFulfilment"))
-	for _, name := range []string{"placeTokens", "placeOldestAge", "placeDwellP50", "placeOlderThan1s"} {
+	for _, name := range []string{"placeTokens", "placeOldestAge", "placeDwellP50", "placeOlderThan1s", "transitionTimeouts"} {
 		if got := get(t, table, names, name, 1, 1); got != smi.NoSuchInstance() {
 			t.Errorf("%s is %v", name, got)
 		}
@@ -344,6 +360,8 @@ func TestTheLayoutChangesOnlyWithTheRows(t *testing.T) {
 		"a token":      {func() { view.Nets[0].Rows.Places[0].Stuck = nil }, false},
 		"a block":      {func() { view.Nets[0].Rows.Blocks = nil }, false},
 		"a source":     {func() { view.Sources = nil }, false},
+		"a queue":      {func() { view.Nets[0].Rows.Queues[0].Served++ }, true},
+		"a priority":   {func() { view.Nets[0].Rows.Queues = nil }, false},
 		"columns":      {func() { view.Nets[0].Rows.Columns = stats.ColTokens }, false},
 		"a definition": {func() { def := *view.Nets[0].Def; view.Nets[0].Def = &def }, false},
 		"a net":        {func() { view.Nets = nil }, false},
@@ -403,6 +421,7 @@ func TestAnOddViewStillMakesATable(t *testing.T) {
 		{Transition: -4, Place: -7, Reason: 1, Instances: 1}, {Transition: 0, Place: 0, Reason: 200, Instances: 1}, {Transition: 0, Place: 0, Reason: 99, Instances: 2}}
 	rows.Places[0].Stuck = []stats.Token{{Instance: strings.Repeat("中", 999), Injected: -5, Waits: []stats.Wait{{Transition: 99, Reason: 250, Place: 99}}}}
 	rows.Places[1].Oldest, rows.Places[1].Tokens = now0+1e15, 1<<63
+	rows.Queues = []stats.Queue{{Priority: 9}, {Priority: 9}, {Priority: 0}}
 	view.Nets = append(view.Nets, view.Nets[0])
 	view.Sources = append(view.Sources, view.Sources[0], collector.Source{State: 77, Interval: -5, Skew: 1 << 62})
 	table := build(t, newBuilder(t, ""), view, now0)

@@ -165,7 +165,7 @@ func (p presence) changes(net *LockedNet) string {
 		text = append(text, "Made obsolete "+list(removed)+".")
 	}
 	if len(text) == 0 {
-		return "Changed descriptions."
+		return "Changed objects or descriptions."
 	}
 	return strings.Join(text, " ")
 }

@@ -52,6 +52,7 @@ type description struct {
 	blocks      []column[blockRow]
 	sources     []column[sourceRow]
 	alarm       []column[agentRow]
+	queues      []column[queueRow]
 	module      []column[netRow]
 }
 
@@ -59,14 +60,15 @@ func newDescription() *description {
 	return &description{
 		agent: agentScalars(), nets: netColumns(), places: placeColumns(), ages: ageColumns(),
 		transitions: transitionColumns(), stuck: stuckColumns(), blocks: blockColumns(),
-		sources: sourceColumns(), alarm: alarmScalars(), module: moduleScalars(),
+		sources: sourceColumns(), alarm: alarmScalars(), queues: queueColumns(), module: moduleScalars(),
 	}
 }
 
 // plan is where the values of a set of nets go. Names come in three stretches:
 // head (scalars and the tables whose rows are the nets' places and
-// transitions), the rows that come and go, and tail (the nets' own modules).
-// Only the middle one differs between two ticks of the same nets.
+// transitions), the rows that come and go with the scalar between them, and
+// tail (the nets' own modules). Only the middle one differs between two ticks
+// of the same nets.
 type plan struct {
 	views   []planned // the nets of the View, in its order
 	nets    []netPlan // by number
@@ -154,9 +156,6 @@ func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) (*p
 	}
 	slices.SortFunc(p.nets, func(a, b netPlan) int { return cmp.Compare(a.number, b.number) })
 	p.layHead(root.Append(subPetrinet, subObjects), d)
-	for _, c := range d.alarm {
-		p.tail.scalar(root.Append(subPetrinet, subObjects, c.sub))
-	}
 	for i := range p.nets {
 		p.layModule(root.Append(subNets, p.nets[i].number, subObjects), d, &p.nets[i])
 	}
@@ -194,9 +193,18 @@ func (p *plan) layHead(objects smi.OID, d *description) {
 	layTable(p, objects, placeAgeTable(), d.ages, func(n *netPlan) (*[]int, []numbered) { return &n.ageAt, n.places })
 	layTable(p, objects, transitionTable(), d.transitions, func(n *netPlan) (*[]int, []numbered) { return &n.transAt, n.transitions })
 	for _, t := range []table{stuckTable(), blockTable(), sourceTable(), alarmTable()} {
-		for _, c := range t.columns {
-			p.head.objects.add(objects, t.sub, 1, c.sub)
-		}
+		p.layColumns(objects, t)
+	}
+	for _, c := range d.alarm {
+		p.head.objects.add(objects, c.sub)
+	}
+	p.layColumns(objects, queueTable())
+}
+
+// layColumns adds the columns of a table whose rows come and go.
+func (p *plan) layColumns(objects smi.OID, t table) {
+	for _, c := range t.columns {
+		p.head.objects.add(objects, t.sub, 1, c.sub)
 	}
 }
 
@@ -255,6 +263,7 @@ type dynamic struct {
 	stuck   []stuckAt
 	blocks  []blockAt
 	sources []sourceAt
+	queues  []queueAt
 	keys    []uint32
 }
 
@@ -268,6 +277,11 @@ type blockAt struct {
 	net                       *netPlan
 	transition, place, reason uint32
 	block                     stats.Block
+}
+
+type queueAt struct {
+	net   *netPlan
+	queue *stats.Queue
 }
 
 type sourceAt struct {
@@ -291,6 +305,9 @@ func (p *plan) find(view *collector.View, sources *sourceNumbers, last *dynamic)
 		if rows.Columns.Has(stats.ColBlocks) {
 			d.findBlocks(n, rows)
 		}
+		if rows.Columns.Has(stats.ColQueues) && stats.ValidQueues(rows.Queues) {
+			d.findQueues(n, rows)
+		}
 	}
 	d.keys = append(d.keys, 0)
 	d.sources = sources.number(view.Sources)
@@ -309,6 +326,14 @@ func (d *dynamic) findStuck(n *netPlan, rows *stats.Rows) {
 		if count > 0 {
 			d.keys = append(d.keys, 1, n.number, place.number, uint32(count))
 		}
+	}
+}
+
+func (d *dynamic) findQueues(n *netPlan, rows *stats.Rows) {
+	for i := range rows.Queues {
+		q := &rows.Queues[i]
+		d.queues = append(d.queues, queueAt{n, q})
+		d.keys = append(d.keys, 3, n.number, uint32(q.Priority))
 	}
 }
 
@@ -370,6 +395,15 @@ func (p *plan) layout(root smi.OID, desc *description, d *dynamic) (*smi.Layout,
 			names.add(column, at.number)
 		}
 	}
+	for _, c := range desc.alarm {
+		names.add(objects, c.sub, 0)
+	}
+	for _, c := range desc.queues {
+		column := objects.Append(queueTable().sub, 1, c.sub)
+		for _, at := range d.queues {
+			names.add(column, at.net.number, uint32(at.queue.Priority))
+		}
+	}
 	rows, err := smi.NewLayout(names.list, nil)
 	if err != nil {
 		return nil, err
@@ -377,7 +411,8 @@ func (p *plan) layout(root smi.OID, desc *description, d *dynamic) (*smi.Layout,
 	return smi.Join(p.head.layout, rows, p.tail.layout)
 }
 
-// width is how many values the rows have together.
+// width is how many values the middle stretch has.
 func (d *dynamic) width(desc *description) int {
-	return len(d.stuck)*len(desc.stuck) + len(d.blocks)*len(desc.blocks) + len(d.sources)*len(desc.sources)
+	return len(d.stuck)*len(desc.stuck) + len(d.blocks)*len(desc.blocks) + len(d.sources)*len(desc.sources) +
+		len(desc.alarm) + len(d.queues)*len(desc.queues)
 }

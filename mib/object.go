@@ -85,6 +85,11 @@ func syntaxIndex(zero bool) syntax {
 	return syntax{"Unsigned32 (1..2147483647)", "Unsigned32", smi.TypeGauge32}
 }
 
+// syntaxPriority is a priority as an index.
+func syntaxPriority() syntax {
+	return syntax{"Unsigned32 (0..7)", "Unsigned32", smi.TypeGauge32}
+}
+
 func syntaxEnum(labels string) syntax {
 	return syntax{"INTEGER { " + labels + " }", "INTEGER", smi.TypeInteger}
 }

@@ -135,6 +135,8 @@ func netColumns() []column[netRow] {
 			func(r *netRow) smi.Value { return r.rate.value(2) }},
 		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began to be added up here. It changes when the agent starts anew or another one answers: a difference of two readings of a counter means something only while this is the same.", 0, false},
 			func(r *netRow) smi.Value { return r.at.date(r.net.Since) }},
+		{object{20, "WaitingWork", syntaxGauge(), "pieces", "Pieces of work that nobody has started. Growing for long says that more work comes than is done: see queueTable for what is ready and not served.", stats.ColWaiting, false},
+			func(r *netRow) smi.Value { return gauge(r.net.Rows.Waiting) }},
 	}
 }
 

@@ -70,6 +70,10 @@ func transitionColumns() []column[transitionRow] {
 			func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.95) }},
 		{object{19, "DurationP99", syntaxLength(), "milliseconds", "The same for 99 of 100 firings.", stats.ColDuration, true},
 			func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.99) }},
+		{object{20, "Timeouts", syntaxCounter(), "firings", "How often a firing was broken off because its time was over. Each is one of Cancels too. Rising is a peer that does not answer in time, or a limit that is too short." + discontinuity, stats.ColTimeouts, true},
+			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Timeouts) }},
+		{object{21, "LateAnswers", syntaxCounter(), "answers", "How many answers came after their firing was broken off. They were not used: what was done for them was done in vain." + discontinuity, stats.ColTimeouts, true},
+			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Late) }},
 	}
 }
 
@@ -239,5 +243,43 @@ func alarmScalars() []column[agentRow] {
 	return []column[agentRow]{
 		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(0) }},
+	}
+}
+
+// queueRow is one priority of the dispatchers of a net.
+type queueRow struct {
+	queue *stats.Queue
+	at    *clock
+}
+
+func queueTable() table {
+	return table{
+		sub: 11, name: "queue",
+		text:    "The instances of every net that wait for their turn, by priority and summed over all sources: a row for each priority in use.",
+		rowText: "One priority.",
+		index:   []string{"netIndex", "queuePriority"},
+		keys: []object{{sub: 1, suffix: "Priority", syntax: syntaxPriority(),
+			text: "The priority, from 0, the lowest, to 7. 0 is a priority like the others."}},
+		columns: objectsOf(queueColumns()),
+		group:   "How many instances wait for their turn, and how long.",
+	}
+}
+
+func queueColumns() []column[queueRow] {
+	return []column[queueRow]{
+		{object{2, "Ready", syntaxGauge(), "instances", "Instances that are ready: they have something to do and wait for their turn.", 0, false},
+			func(r *queueRow) smi.Value { return gauge(r.queue.Ready) }},
+		{object{3, "OldestAge", syntaxLength(), "seconds", "How long the instance that waits longest has been ready; 0 if none is.", 0, false},
+			func(r *queueRow) smi.Value { return r.at.age(r.queue.OldestSince) }},
+		{object{4, "OldestSince", syntaxDate(), "", "Since when it is ready; all zero if none is.", 0, false},
+			func(r *queueRow) smi.Value { return r.at.date(r.queue.OldestSince) }},
+		{object{5, "UnservedAge", syntaxLength(), "seconds", "How long the priority has had instances ready and was not served; 0 if none is ready. Growing is starving: higher priorities take all turns, or nobody takes any.", 0, false},
+			func(r *queueRow) smi.Value { return r.at.age(r.queue.UnservedSince) }},
+		{object{6, "UnservedSince", syntaxDate(), "", "Since when that is so; all zero if none is ready.", 0, false},
+			func(r *queueRow) smi.Value { return r.at.date(r.queue.UnservedSince) }},
+		{object{7, "Served", syntaxCounter(), "events", "Events that were served: firings, or pieces of work." + discontinuity, 0, false},
+			func(r *queueRow) smi.Value { return smi.Counter64(r.queue.Served) }},
+		{object{8, "QuoteSwitches", syntaxCounter(), "turns", "Turns that ended because the quote of the priority was used up." + discontinuity, 0, false},
+			func(r *queueRow) smi.Value { return smi.Counter64(r.queue.QuoteSwitches) }},
 	}
 }

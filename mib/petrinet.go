@@ -44,7 +44,7 @@ func checkRoot(root smi.OID) error {
 
 // petrinetTables are the tables of PETRINET-MIB in the order of their OIDs.
 func petrinetTables() []table {
-	return []table{netTable(), placeTable(), placeAgeTable(), transitionTable(), stuckTable(), blockTable(), sourceTable(), alarmTable()}
+	return []table{netTable(), placeTable(), placeAgeTable(), transitionTable(), stuckTable(), blockTable(), sourceTable(), alarmTable(), queueTable()}
 }
 
 // notification is one NOTIFICATION-TYPE.
@@ -78,6 +78,7 @@ func notifications() []notification {
 func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
+		{date: "202611201100Z", digest: "ea61d7dd8e221c49", text: "Added queueTable, netWaitingWork, transitionTimeouts and transitionLateAnswers."},
 	}
 }
 

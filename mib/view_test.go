@@ -37,9 +37,17 @@ func randomRows(r *rand.Rand, def *petri.Net, columns stats.Columns) *stats.Rows
 	for i := range rows.Places {
 		rows.Places[i] = randomPlace(r, def)
 	}
+	rows.Waiting = r.Uint64N(1e6)
+	for p := range uint8(stats.Priorities) {
+		if p == 0 || r.IntN(3) == 0 {
+			rows.Queues = append(rows.Queues, stats.Queue{Priority: p, Ready: r.Uint64N(9), OldestSince: now0 - r.Int64N(1e9),
+				UnservedSince: now0 - r.Int64N(1e9), Served: r.Uint64N(1e9), QuoteSwitches: r.Uint64N(1e6)})
+		}
+	}
 	for i := range rows.Transitions {
 		t := &rows.Transitions[i]
 		*t = stats.Transition{Firings: r.Uint64N(1e9), Failures: r.Uint64N(9), Retries: r.Uint64N(9), Cancels: r.Uint64N(9),
+			Timeouts: r.Uint64N(9), Late: r.Uint64N(9),
 			Enabled: r.Uint64N(9), EnabledSince: now0 - r.Int64N(1e9), Running: r.Uint64N(9), RunningSince: now0 - r.Int64N(1e9),
 			LastFiring: now0 - r.Int64N(1e9), Duration: randomHistogram(r)}
 		if len(def.Places) > 0 && r.IntN(2) == 0 {

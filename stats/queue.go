@@ -5,15 +5,15 @@ package stats
 // Priorities is how many priorities there are, from 0, the lowest.
 const Priorities = 8
 
-// Queue is the row of one priority of a dispatcher: what is ready and waits
-// for its turn. Which discipline the dispatcher follows is not said, because
+// Queue is the row of one priority of a dispatcher: the instances that are
+// ready, which have something to do and wait for their turn. Which discipline the dispatcher follows is not said, because
 // sources that are added up may follow different ones.
 type Queue struct {
 	Priority      uint8
-	Ready         uint64 // and not yet served, now
+	Ready         uint64 // instances ready and not yet served, now
 	OldestSince   int64  // since when the one is ready that waits longest; 0 if none is
 	UnservedSince int64  // since when it waits in vain: last served, or no longer empty if that is later; 0 if none is ready
-	Served        uint64 // cumulative
+	Served        uint64 // events: firings, or pieces of work; cumulative
 	QuoteSwitches uint64 // turns that ended because the quote was used up, cumulative
 }
 

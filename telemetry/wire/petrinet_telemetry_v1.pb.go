@@ -1029,10 +1029,10 @@ func (x *NetRow) GetDeadlocked() uint64 {
 type Queue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Priority      uint32                 `protobuf:"varint,1,opt,name=priority,proto3" json:"priority,omitempty"`                                // 0 to 7, rising from row to row
-	Ready         uint64                 `protobuf:"varint,2,opt,name=ready,proto3" json:"ready,omitempty"`                                      // and not yet served
-	OldestSince   int64                  `protobuf:"varint,3,opt,name=oldest_since,json=oldestSince,proto3" json:"oldest_since,omitempty"`       // since when the one is ready that waits longest
+	Ready         uint64                 `protobuf:"varint,2,opt,name=ready,proto3" json:"ready,omitempty"`                                      // instances ready and not yet served
+	OldestSince   int64                  `protobuf:"varint,3,opt,name=oldest_since,json=oldestSince,proto3" json:"oldest_since,omitempty"`       // since when the instance is ready that waits longest
 	UnservedSince int64                  `protobuf:"varint,4,opt,name=unserved_since,json=unservedSince,proto3" json:"unserved_since,omitempty"` // since when it waits in vain
-	Served        uint64                 `protobuf:"varint,5,opt,name=served,proto3" json:"served,omitempty"`                                    // cumulative
+	Served        uint64                 `protobuf:"varint,5,opt,name=served,proto3" json:"served,omitempty"`                                    // events, cumulative
 	QuoteSwitches uint64                 `protobuf:"varint,6,opt,name=quote_switches,json=quoteSwitches,proto3" json:"quote_switches,omitempty"` // cumulative
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

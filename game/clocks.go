@@ -190,7 +190,7 @@ func (s *Shard) startAll(i int, c *cell, transitions []int32, now int64) {
 		k := clock{cell: int32(i), transition: uint16(t), since: now}
 		if m := &s.modes[t]; m.Kind == Delayed {
 			s.current = s.streams[i]
-			k.delayed, k.due = true, now+m.Delay.draw(s.delays)
+			k.delayed, k.due = true, now+m.Delay.Draw(s.delays)
 			s.streams[i] = s.current
 		}
 		if id := s.clocks.add(k); k.delayed {

@@ -44,8 +44,8 @@ type Delay struct {
 // maxDelay keeps due times far from overflow: about 3,000 years.
 const maxDelay = 1e17
 
-// draw returns a delay in microseconds.
-func (d Delay) draw(r *rand.Rand) int64 {
+// Draw returns a delay in microseconds.
+func (d Delay) Draw(r *rand.Rand) int64 {
 	v := d.A
 	switch d.Shape {
 	case Uniform:

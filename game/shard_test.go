@@ -467,7 +467,7 @@ func TestDelaysFollowTheirDistribution(t *testing.T) {
 		const n = 200_000
 		var sum, squares float64
 		for range n {
-			v := float64(c.d.draw(r))
+			v := float64(c.d.Draw(r))
 			sum, squares = sum+v, squares+v*v
 		}
 		mean := sum / n
@@ -477,7 +477,7 @@ func TestDelaysFollowTheirDistribution(t *testing.T) {
 		}
 	}
 	st := newStream(1, 1)
-	if v := (Delay{Normal, 0, 1e9}).draw(rand.New(&st)); v < 0 {
+	if v := (Delay{Normal, 0, 1e9}).Draw(rand.New(&st)); v < 0 {
 		t.Errorf("negative delay %d", v)
 	}
 }

@@ -117,3 +117,11 @@ func (e *Effect) mayDisable(w Watch) bool {
 	raises := e.Put > e.Take
 	return lowers && w.Lo > 0 || raises && w.Hi > 0
 }
+
+// NoteChosen notes that a transition was chosen before an enabled rival, for
+// somebody who repeats what Choose said without asking it.
+func (t *Tables) NoteChosen(transition int, order Order) {
+	if len(order) > 0 && t.stamp[transition] > 0 {
+		order.note(int(t.stamp[transition]))
+	}
+}

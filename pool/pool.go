@@ -206,6 +206,16 @@ func (p *Pool[W]) Waiting(c Channel) int {
 // Ready returns how many channels are ready.
 func (p *Pool[W]) Ready() int { return p.states[Ready] }
 
+// Head returns the priority of the channel that Start would take, and since when
+// it is ready. A FIFO has one priority, p0.
+func (p *Pool[W]) Head() (priority Priority, since int64, ok bool) {
+	if p.turns.present == 0 {
+		return 0, 0, false
+	}
+	l := p.turns.pick(p.turns.present)
+	return Priority(l), p.slots[p.ready[l].first].since, true
+}
+
 func (p *Pool[W]) slot(c Channel) (*slot, error) {
 	if uint(c.Index) >= uint(len(p.slots)) {
 		return nil, ErrNotRegistered

@@ -32,6 +32,12 @@ petrinet_instances_failed_total counter net
 petrinet_source_up gauge net,source
 petrinet_source_last_snapshot_age_seconds gauge net,source
 petrinet_source_gaps_total counter net,source
+petrinet_queue_waiting gauge net
+petrinet_queue_ready gauge net,priority
+petrinet_queue_oldest_age_seconds gauge net,priority
+petrinet_queue_unserved_age_seconds gauge net,priority
+petrinet_queue_served_total counter net,priority
+petrinet_queue_quote_switches_total counter net,priority
 petrinet_place_tokens gauge net,place
 petrinet_place_instances gauge net,place
 petrinet_place_oldest_token_age_seconds gauge net,place
@@ -41,6 +47,8 @@ petrinet_transition_firings_total counter net,transition
 petrinet_transition_failures_total counter net,transition
 petrinet_transition_retries_total counter net,transition
 petrinet_transition_cancels_total counter net,transition
+petrinet_transition_timeouts_total counter net,transition
+petrinet_transition_late_answers_total counter net,transition
 petrinet_transition_enabled_instances gauge net,transition
 petrinet_transition_enabled_age_seconds gauge net,transition
 petrinet_transition_running gauge net,transition
@@ -155,6 +163,8 @@ func TestAnAgeRisesByOneASecondWithTheSameView(t *testing.T) {
 			{"petrinet_transition_enabled_age_seconds", "net=orders,transition=pay", 60},
 			{"petrinet_transition_running_age_seconds", "net=orders,transition=pay", 1.5},
 			{"petrinet_source_last_snapshot_age_seconds", "net=orders,source=host-2", 60},
+			{"petrinet_queue_oldest_age_seconds", "net=orders,priority=7", 4},
+			{"petrinet_queue_unserved_age_seconds", "net=orders,priority=7", 3},
 			{"pnagent_view_age_seconds", "", 0},
 		} {
 			if got, ok := value(families, c.family, c.labels); !ok || got != c.at0+float64(second) {

@@ -51,6 +51,7 @@ func Families() []Family {
 	var all []Family
 	all = append(all, netFamilies()...)
 	all = append(all, sourceFamilies()...)
+	all = append(all, queueFamilies()...)
 	all = append(all, placeFamilies()...)
 	all = append(all, transitionFamilies()...)
 	all = append(all, detailFamilies()...)
@@ -99,6 +100,40 @@ func sourceFamilies() []Family {
 			func(src *collector.Source, now int64) float64 { return age(src.LastHeard, now) }),
 		sources("petrinet_source_gaps_total", "Snapshots of the source that never came.", Counter, false,
 			func(src *collector.Source, _ int64) float64 { return float64(src.Gaps) }),
+	}
+}
+
+// ofQueues makes a family with one series for each priority that is in use.
+func ofQueues(name, help string, typ Type, value func(q *stats.Queue, now int64) float64) Family {
+	return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "priority"}, Columns: stats.ColQueues,
+		read: func(s *scrape) {
+			for i := range s.net.Rows.Queues {
+				q := &s.net.Rows.Queues[i]
+				s.put(value(q, s.now), s.labels.net, s.fixed.priorities[q.Priority])
+			}
+		}}
+}
+
+func queueFamilies() []Family {
+	oldest := ofQueues("petrinet_queue_oldest_age_seconds",
+		"Time that the instance of the priority which waits longest has been ready; 0 if none is.", Gauge,
+		func(q *stats.Queue, now int64) float64 { return age(q.OldestSince, now) })
+	unserved := ofQueues("petrinet_queue_unserved_age_seconds",
+		"Time that the priority has had instances ready and was not served; 0 if none is ready.", Gauge,
+		func(q *stats.Queue, now int64) float64 { return age(q.UnservedSince, now) })
+	oldest.ages, unserved.ages = true, true
+	return []Family{
+		{Name: "petrinet_queue_waiting", Type: Gauge, Labels: []string{"net"}, Columns: stats.ColWaiting,
+			Help: "Pieces of work that nobody has started.",
+			read: func(s *scrape) { s.put(float64(s.net.Rows.Waiting), s.labels.net) }},
+		ofQueues("petrinet_queue_ready", "Instances of the priority that are ready and wait for their turn now.", Gauge,
+			func(q *stats.Queue, _ int64) float64 { return float64(q.Ready) }),
+		oldest,
+		unserved,
+		ofQueues("petrinet_queue_served_total", "Events of the priority that were served: firings, or pieces of work.", Counter,
+			func(q *stats.Queue, _ int64) float64 { return float64(q.Served) }),
+		ofQueues("petrinet_queue_quote_switches_total", "Turns that ended because the quote of the priority was used up.", Counter,
+			func(q *stats.Queue, _ int64) float64 { return float64(q.QuoteSwitches) }),
 	}
 }
 
@@ -162,6 +197,10 @@ func transitionFamilies() []Family {
 			func(t *stats.Transition) uint64 { return t.Retries }),
 		ofTransitions("petrinet_transition_cancels_total", "Firings of the transition that were given up, with the tokens put back.", Counter, stats.ColFailures,
 			func(t *stats.Transition) uint64 { return t.Cancels }),
+		ofTransitions("petrinet_transition_timeouts_total", "Firings of the transition that were given up because their time was over; each is a cancel, too.", Counter, stats.ColTimeouts,
+			func(t *stats.Transition) uint64 { return t.Timeouts }),
+		ofTransitions("petrinet_transition_late_answers_total", "Answers to firings of the transition that came after these were over, and were not used.", Counter, stats.ColTimeouts,
+			func(t *stats.Transition) uint64 { return t.Late }),
 		ofTransitions("petrinet_transition_enabled_instances", "Instances in which the transition is enabled now.", Gauge, stats.ColEnabled,
 			func(t *stats.Transition) uint64 { return t.Enabled }),
 		sinceTransition("petrinet_transition_enabled_age_seconds",

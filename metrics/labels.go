@@ -4,6 +4,7 @@ package metrics
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -97,6 +98,7 @@ type fixedLabels struct {
 	active, deadlocked *dto.LabelPair
 	ladder             []rungLabel
 	reasons            []*dto.LabelPair
+	priorities         [stats.Priorities]*dto.LabelPair
 }
 
 type rungLabel struct {
@@ -111,6 +113,9 @@ func newFixedLabels() *fixedLabels {
 	}
 	for reason := stats.ReasonUnknown; reason <= stats.ReasonDead; reason++ {
 		f.reasons = append(f.reasons, pair("reason", reason.String()))
+	}
+	for p := range f.priorities {
+		f.priorities[p] = pair("priority", strconv.Itoa(p))
 	}
 	return f
 }

@@ -47,11 +47,14 @@ func ordersRows() *stats.Rows {
 		p.Dwell.Observe(d.Microseconds())
 	}
 	r.Places[1] = stats.Place{Arrivals: 9, Departures: 9}
-	r.Transitions[0] = stats.Transition{Firings: 90, Failures: 4, Retries: 3, Cancels: 1, Enabled: 2, EnabledSince: before(time.Minute),
+	r.Transitions[0] = stats.Transition{Firings: 90, Failures: 4, Retries: 3, Cancels: 1, Timeouts: 1, Late: 6, Enabled: 2, EnabledSince: before(time.Minute),
 		Running: 1, RunningSince: before(1500 * time.Millisecond), LastFiring: before(3 * time.Second)}
 	r.Transitions[0].Duration.Observe(250_000)
 	r.Blocks = []stats.Block{{Transition: 1, Place: 0, Reason: stats.ReasonMissing, Instances: 5},
 		{Transition: 1, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
+	r.Queues = []stats.Queue{{Priority: 0, Served: 50, QuoteSwitches: 8},
+		{Priority: 7, Ready: 2, OldestSince: before(4 * time.Second), UnservedSince: before(3 * time.Second), Served: 40}}
+	r.Waiting = 13
 	return r
 }
 

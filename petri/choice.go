@@ -82,15 +82,12 @@ const maxContested = 1 << 14
 func (t *Tables) findRivals() {
 	by := make([][]int32, t.Transitions())
 	for tr := range by {
-		for _, e := range t.Effects(tr) {
-			for _, w := range t.Watchers(int(e.Place)) {
-				other := int(w.Transition)
-				if other != tr && !t.held[tr] && !t.held[other] && t.prio[tr] == t.prio[other] && e.mayDisable(w) {
-					by[tr] = append(by[tr], w.Transition)
-					by[other] = append(by[other], int32(tr))
-				}
+		t.mayDisable(tr, func(other int32) {
+			if int(other) != tr && !t.held[tr] && !t.held[other] && t.prio[tr] == t.prio[other] {
+				by[tr] = append(by[tr], other)
+				by[other] = append(by[other], int32(tr))
 			}
-		}
+		})
 	}
 	t.stamp, t.orderLen = make([]int32, len(by)), 0
 	for tr := range by {
@@ -111,11 +108,35 @@ func (t *Tables) findRivals() {
 	t.rivals = flatten(by)
 }
 
-// mayDisable reports whether the effect can break a condition on its place.
-func (e *Effect) mayDisable(w Watch) bool {
-	lowers := e.Reset || e.Take > e.Put
-	raises := e.Put > e.Take
-	return lowers && w.Lo > 0 || raises && w.Hi > 0
+// mayDisable calls do for every transition that a firing can disable, for each
+// place by which it can.
+func (t *Tables) mayDisable(transition int, do func(other int32)) {
+	for _, e := range t.Effects(transition) {
+		least := e.Take
+		if e.Join {
+			least--
+		}
+		t.disabledBy(e.Place, e.Reset || e.Take > e.Put, e.Put > least, do)
+	}
+	for _, b := range t.Branches(transition) {
+		t.disabledBy(b.Place, false, true, do)
+	}
+}
+
+// disabledBy calls do for every transition that can be disabled when a place
+// gets fewer tokens, or more. An inclusive join misses a token of its own and
+// waits for one elsewhere.
+func (t *Tables) disabledBy(place int32, fewer, more bool, do func(other int32)) {
+	for _, w := range t.Watchers(int(place)) {
+		if fewer && w.Lo > 0 || more && w.Hi > 0 {
+			do(w.Transition)
+		}
+	}
+	for _, j := range t.Joins(int(place)) {
+		if own := t.joins[j].own(place) != 0; own && fewer || !own && more {
+			do(j)
+		}
+	}
 }
 
 // NoteChosen notes that a transition was chosen before an enabled rival, for

@@ -34,6 +34,9 @@ func (t *Tables) Findings() []Fault {
 		case t.Source(tr):
 			note(n.Pos, "transition %q has no inputs: it fires only from outside or by a timer", n.ID)
 		}
+		if p := t.idleDefault(tr); p >= 0 {
+			note(n.Pos, "transition %q never takes its default branch, to place %q: another branch has no guard", n.ID, t.Net.Places[p].ID)
+		}
 	}
 	leaves := t.left()
 	for p := range t.Net.Places {
@@ -51,9 +54,22 @@ func (t *Tables) Findings() []Fault {
 func (t *Tables) left() []bool {
 	leaves := make([]bool, t.Places())
 	for tr := range t.Transitions() {
+		always, _, _ := t.BranchMasks(tr)
 		for _, e := range t.Effects(tr) {
-			leaves[e.Place] = leaves[e.Place] || e.Reset || e.Take > e.Put
+			back := uint64(e.Put) + put(t.Branches(tr), always, e.Place)
+			leaves[e.Place] = leaves[e.Place] || e.Reset || uint64(e.Take) > back
 		}
 	}
 	return leaves
+}
+
+// idleDefault returns the place of a default that is never taken, or -1.
+func (t *Tables) idleDefault(transition int) int32 {
+	always, guarded, otherwise := t.BranchMasks(transition)
+	for i, b := range t.Branches(transition) {
+		if (always|guarded|otherwise)>>i&1 == 0 {
+			return b.Place
+		}
+	}
+	return -1
 }

@@ -29,3 +29,29 @@ func TestFindingsNameWhatIsProbablyNotMeant(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestFindingsKnowInclusiveGateways(t *testing.T) {
+	for _, c := range []struct {
+		rule, drawing string
+		want          []string
+	}{
+		{"a join takes tokens away", "s~ > t > ", nil},
+		{"a join that always puts its token back does not", "s~ > t > s", []string{`place "s" keeps its tokens for ever: no transition takes them`}},
+		{"a branch that is always taken puts the token back", "s > t > s!", []string{`place "s" keeps its tokens for ever: no transition takes them`}},
+		{"a branch that may be taken may leave it out", "s q > t > s? q?", nil},
+		{"a place that only branches lead to keeps its tokens", "s > t > a?", []string{`place "a" keeps its tokens for ever: no transition takes them`}},
+		{"a default beside a branch without a guard is idle", "s a b > t > a! b*", []string{
+			`transition "t" never takes its default branch, to place "b": another branch has no guard`,
+			`place "a" keeps its tokens for ever: no transition takes them`}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			var got []string
+			for _, f := range compile(t, flow(t, c.drawing, "")).Findings() {
+				got = append(got, f.Error())
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

@@ -2,6 +2,12 @@
 
 package petri
 
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
 // JoinTest says when an inclusive join is enabled, as BPMN 2.0 has it (13.4.3,
 // table 13.3): one of its places holds a token, and every other token that can
 // still reach one of its empty places, on a way that does not pass the join,
@@ -9,7 +15,9 @@ package petri
 //
 // A token can go from the inputs of a transition to its outputs, whether or not
 // that transition can ever be enabled: what is asked is where the net leads,
-// not what will happen.
+// not what will happen. Inputs are normal, read and join arcs, outputs normal
+// and branch arcs. Two joins that lie on each other's ways can so wait for each
+// other for ever; the standard has it so.
 type JoinTest struct {
 	Places []int32 // of its join arcs; bit i of a mask is Places[i]
 	// Reach is, by place of the net, the set of Places that a token there can
@@ -102,6 +110,31 @@ func (t *Tables) Joins(place int) []int32 {
 // arcs; none for another transition.
 func (t *Tables) Branches(transition int) []BranchArc { return t.branches.of(transition) }
 
+// BranchMasks returns which branches of an inclusive split are taken: those of
+// always each time, being without a guard; those of guarded as their guards
+// say; that of otherwise if it is alone, being the default. Bits are in the
+// order of Branches. A default beside a branch that is always taken is in none,
+// and one that has no other beside it is always taken.
+func (t *Tables) BranchMasks(transition int) (always, guarded, otherwise uint64) {
+	for i, b := range t.Branches(transition) {
+		switch {
+		case b.Default:
+			otherwise |= 1 << i
+		case t.Net.Arcs[b.Arc].Guard == "":
+			always |= 1 << i
+		default:
+			guarded |= 1 << i
+		}
+	}
+	switch {
+	case always != 0:
+		otherwise = 0
+	case guarded == 0:
+		always, otherwise = otherwise, 0
+	}
+	return always, guarded, otherwise
+}
+
 // Plain reports whether tokens alone decide what is enabled and what a firing
 // does, place by place: the net has no guards, no inclusive gateways and no
 // transitions that preempt.
@@ -125,17 +158,31 @@ func (t *Tables) compileBranches() {
 	t.branches = flatten(by)
 }
 
+// maxReach bounds the inclusive joins of a net times its nodes and arcs: the
+// work of finding out what can reach them, and the memory of the answer.
+const maxReach = 1 << 22
+
 // compileJoins makes the tests of the transitions that have join arcs.
-func (t *Tables) compileJoins(places [][]int32) {
+func (t *Tables) compileJoins(places [][]int32) error {
+	joins := 0
+	for _, ps := range places {
+		joins += min(len(ps), 1)
+	}
+	if joins == 0 {
+		return nil
+	}
+	if size := len(t.Net.Places) + len(t.Net.Transitions) + len(t.Net.Arcs); joins > maxReach/size {
+		return &Fault{File: t.Net.File, Pos: t.Net.Pos, Msg: fmt.Sprintf(
+			"net %q has %d inclusive joins and %d nodes and arcs; expected the product to be %d or less", t.Net.ID, joins, size, maxReach)}
+	}
+	t.joins = make([]*JoinTest, len(places))
 	watch := make([][]int32, len(t.Net.Places))
+	w := t.ways()
 	for tr, ps := range places {
 		if len(ps) == 0 {
 			continue
 		}
-		if t.joins == nil {
-			t.joins = make([]*JoinTest, len(places))
-		}
-		j := &JoinTest{Places: ps, Reach: t.reach(tr, ps)}
+		j := &JoinTest{Places: ps, Reach: w.reach(tr, ps)}
 		t.joins[tr] = j
 		for p, r := range j.Reach {
 			if r != 0 {
@@ -144,57 +191,53 @@ func (t *Tables) compileJoins(places [][]int32) {
 		}
 	}
 	t.joinWatch = flatten(watch)
+	return nil
+}
+
+// ways are the ways of tokens through a net, as they are walked backwards.
+type ways struct {
+	into lists[int32] // by place: the transitions that put tokens there
+	from lists[int32] // by transition: the places whose tokens it takes or reads
+}
+
+func (t *Tables) ways() ways {
+	into, from := make([][]int32, len(t.Net.Places)), make([][]int32, len(t.Net.Transitions))
+	for i := range t.Net.Arcs {
+		a := &t.Net.Arcs[i]
+		if p, ok := t.placeID[a.Target]; ok {
+			into[p] = append(into[p], t.transitionID[a.Source])
+		} else if a.Kind != Inhibitor && a.Kind != Reset {
+			tr := t.transitionID[a.Target]
+			from[tr] = append(from[tr], t.placeID[a.Source])
+		}
+	}
+	return ways{flatten(into), flatten(from)}
 }
 
 // reach returns, by place, which of some places a token can get to without
-// passing a transition: the smallest sets that grow backwards along the arcs.
-func (t *Tables) reach(without int, places []int32) []uint64 {
-	reach := make([]uint64, len(t.Net.Places))
+// passing a transition. The sets grow backwards along the arcs, and an arc is
+// walked again only when there is more to tell.
+func (w *ways) reach(without int, places []int32) []uint64 {
+	reach, beyond := make([]uint64, len(w.into.start)-1), make([]uint64, len(w.from.start)-1)
 	for i, p := range places {
 		reach[p] |= 1 << i
 	}
-	inputs, outputs := t.inputs(), t.outputs()
-	for changed := true; changed; {
-		changed = false
-		for tr := len(inputs) - 1; tr >= 0; tr-- { // files go from start to end, reach grows backwards
-			if tr == without {
+	beyond[without] = math.MaxUint64 // nothing is told through it
+	for grown := slices.Clone(places); len(grown) > 0; {
+		p := grown[len(grown)-1]
+		grown = grown[:len(grown)-1]
+		for _, tr := range w.into.of(int(p)) {
+			if beyond[tr]|reach[p] == beyond[tr] {
 				continue
 			}
-			var beyond uint64
-			for _, p := range outputs[tr] {
-				beyond |= reach[p]
-			}
-			for _, p := range inputs[tr] {
-				changed = changed || reach[p]|beyond != reach[p]
-				reach[p] |= beyond
+			beyond[tr] |= reach[p]
+			for _, q := range w.from.of(int(tr)) {
+				if reach[q]|beyond[tr] != reach[q] {
+					reach[q] |= beyond[tr]
+					grown = append(grown, q)
+				}
 			}
 		}
 	}
 	return reach
-}
-
-// inputs returns, by transition, the places whose tokens it takes or reads.
-func (t *Tables) inputs() [][]int32 {
-	by := make([][]int32, len(t.Net.Transitions))
-	for i := range t.Net.Arcs {
-		a := &t.Net.Arcs[i]
-		if p, ok := t.placeID[a.Source]; ok && a.Kind != Inhibitor && a.Kind != Reset {
-			tr := t.transitionID[a.Target]
-			by[tr] = append(by[tr], p)
-		}
-	}
-	return by
-}
-
-// outputs returns, by transition, the places that it puts tokens into.
-func (t *Tables) outputs() [][]int32 {
-	by := make([][]int32, len(t.Net.Transitions))
-	for i := range t.Net.Arcs {
-		a := &t.Net.Arcs[i]
-		if p, ok := t.placeID[a.Target]; ok {
-			tr := t.transitionID[a.Source]
-			by[tr] = append(by[tr], p)
-		}
-	}
-	return by
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // What stops a firing or an injection. Both leave the marking as it was.
@@ -178,20 +179,16 @@ func (s *State) Fire(transition int) error {
 }
 
 // FireBranches is Fire with only those branches of an inclusive split whose
-// bits, in the order of Tables.Branches, are set.
+// bits, in the order of Tables.Branches, are set. Which those are is for the
+// caller to know, who knows the tokens' data: see Tables.BranchMasks.
 func (s *State) FireBranches(transition int, branches uint64) error {
 	if s.countdown[transition] != 0 {
 		return fmt.Errorf("transition %q: %w", s.tables.Net.Transitions[transition].ID, ErrNotEnabled)
 	}
+	if place := s.tooFull(transition, branches); place >= 0 {
+		return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[place].ID, ErrOverflow)
+	}
 	effects := s.tables.Effects(transition)
-	for i := range effects {
-		if e := &effects[i]; uint64(e.after(s.marking[e.Place]))+uint64(e.Put) > math.MaxUint32 {
-			return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[e.Place].ID, ErrOverflow)
-		}
-	}
-	if err := s.roomForBranches(transition, branches); err != nil {
-		return err
-	}
 	for i := range effects {
 		e := &effects[i]
 		s.set(int(e.Place), e.after(s.marking[e.Place])+e.Put)
@@ -204,21 +201,32 @@ func (s *State) FireBranches(transition int, branches uint64) error {
 	return nil
 }
 
-// roomForBranches returns ErrOverflow if a place of the branches could be too
-// full. What the firing takes from such a place is not counted in its favour.
-func (s *State) roomForBranches(transition int, branches uint64) error {
-	for i, b := range s.tables.Branches(transition) {
-		more := uint64(0)
-		for k, o := range s.tables.Branches(transition) {
-			if o.Place == b.Place && branches>>k&1 != 0 {
-				more += uint64(o.Put)
-			}
-		}
-		if branches>>i&1 != 0 && uint64(s.marking[b.Place])+more > math.MaxUint32 {
-			return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[b.Place].ID, ErrOverflow)
+// tooFull returns a place that a firing would overflow, or -1.
+func (s *State) tooFull(transition int, branches uint64) int32 {
+	effects, split := s.tables.Effects(transition), s.tables.Branches(transition)
+	for i := range effects {
+		e := &effects[i]
+		if uint64(e.after(s.marking[e.Place]))+uint64(e.Put)+put(split, branches, e.Place) > math.MaxUint32 {
+			return e.Place
 		}
 	}
-	return nil
+	for _, b := range split {
+		affected := slices.ContainsFunc(effects, func(e Effect) bool { return e.Place == b.Place })
+		if !affected && uint64(s.marking[b.Place])+put(split, branches, b.Place) > math.MaxUint32 {
+			return b.Place
+		}
+	}
+	return -1
+}
+
+// put returns how many tokens the chosen branches of a split put into a place.
+func put(split []BranchArc, branches uint64, place int32) (n uint64) {
+	for i := range split {
+		if split[i].Place == place && branches>>i&1 != 0 {
+			n += uint64(split[i].Put)
+		}
+	}
+	return n
 }
 
 // after returns what is left of m tokens when the effect has taken its own.
@@ -246,7 +254,10 @@ func (s *State) set(place int, m uint32) {
 	if was == m {
 		return
 	}
-	joins := s.tables.Joins(place)
+	var joins []int32
+	if was == 0 || m == 0 { // they ask only whether there is a token
+		joins = s.tables.Joins(place)
+	}
 	for _, tr := range joins {
 		if s.joinWaits(tr) {
 			s.countdown[tr]--

@@ -25,8 +25,9 @@ func compile(t testing.TB, n *petri.Net) *petri.Tables {
 }
 
 // agree compares a state with the reference: marking, enabledness, choice.
-func agree(t *testing.T, n *petri.Net, s *petri.State, order petri.Order, ref *petritest.Reference, turn int) {
+func agree(t *testing.T, tables *petri.Tables, s *petri.State, order petri.Order, ref *petritest.Reference, turn int) {
 	t.Helper()
+	n := tables.Net
 	for i, p := range n.Places {
 		if uint64(s.Tokens(i)) != ref.Marking[p.ID] {
 			t.Fatalf("place %q holds %d, want %d", p.ID, s.Tokens(i), ref.Marking[p.ID])
@@ -36,7 +37,16 @@ func agree(t *testing.T, n *petri.Net, s *petri.State, order petri.Order, ref *p
 		if got, want := s.Enabled(i), ref.Enabled(tr.ID); got != want {
 			t.Fatalf("transition %q enabled %v, want %v", tr.ID, got, want)
 		}
-		if got, want := len(s.Unmet(i)) == 0, s.Enabled(i); got != want {
+		var awaits []string
+		if j := tables.Join(i); j != nil {
+			for _, p := range j.Awaits(marked(s)) {
+				awaits = append(awaits, n.Places[p].ID)
+			}
+		}
+		if d := cmp.Diff(ref.Awaits(tr.ID), awaits); d != "" {
+			t.Fatalf("transition %q waits for\n%s", tr.ID, d)
+		}
+		if got, want := len(s.Unmet(i)) == 0 && awaits == nil, s.Enabled(i); got != want {
 			t.Fatalf("transition %q: unmet conditions %v, enabled %v", tr.ID, s.Unmet(i), want)
 		}
 	}
@@ -56,7 +66,7 @@ func TestStatePlaysTheGameOfTheReference(t *testing.T) {
 		tables := compile(t, n)
 		s, order, ref := tables.NewState(), make(petri.Order, tables.OrderLen()), petritest.NewReference(n)
 		for range 60 {
-			agree(t, n, s, order, ref, r.IntN(len(n.Transitions)))
+			agree(t, tables, s, order, ref, r.IntN(len(n.Transitions)))
 			if r.IntN(10) == 0 {
 				p, k := r.IntN(len(n.Places)), r.Uint32N(4)
 				if err := s.Add(p, k); err != nil {

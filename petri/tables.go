@@ -144,8 +144,7 @@ func (t *Tables) compileArcs() error {
 			return err
 		}
 	}
-	t.flattenPairs(pairs)
-	return nil
+	return t.flattenPairs(pairs)
 }
 
 func (p *pair) add(n *Net, a *Arc, input bool) error {
@@ -173,7 +172,7 @@ func (p *pair) add(n *Net, a *Arc, input bool) error {
 	return nil
 }
 
-func (t *Tables) flattenPairs(pairs [][]pair) {
+func (t *Tables) flattenPairs(pairs [][]pair) error {
 	conds := make([][]Cond, len(pairs))
 	effects := make([][]Effect, len(pairs))
 	watch := make([][]Watch, len(t.Net.Places))
@@ -199,8 +198,11 @@ func (t *Tables) flattenPairs(pairs [][]pair) {
 	copy(t.held, t.source)
 	t.conds, t.effects, t.watch = flatten(conds), flatten(effects), flatten(watch)
 	t.compileBranches()
-	t.compileJoins(joins)
+	if err := t.compileJoins(joins); err != nil {
+		return err
+	}
 	t.findRivals()
+	return nil
 }
 
 // Places returns how many places the net has.

@@ -34,8 +34,10 @@ const MaxFaults = 100
 
 // Validate checks that ids are present and unique over places and transitions
 // together, that every arc joins a place and a transition that exist, in a
-// direction that its kind allows, and that weights are 1 or more. It returns
-// nil, or the faults (each a *Fault) in source order, joined.
+// direction that its kind allows, that weights are 1 or more, and that the arcs
+// of inclusive gateways say one thing: a place is joined once, a guard is on a
+// branch that is not the default, and there is one default. It returns nil, or
+// the faults (each a *Fault) in source order, joined.
 func (n *Net) Validate() error {
 	c := checker{net: n, kind: make(map[string]node, len(n.Places)+len(n.Transitions))}
 	for i := range n.Places {
@@ -68,6 +70,7 @@ type checker struct {
 	found []*Fault
 
 	optionals map[optionalArcs]int
+	joined    map[[2]string]bool // place and transition
 }
 
 func (c *checker) fault(pos Pos, format string, args ...any) {
@@ -110,21 +113,43 @@ func (c *checker) arc(a *Arc) {
 	case a.Default && a.Guard != "":
 		c.fault(a.Pos, "branch arc %q is a default with a guard; expected one or the other", a.ID)
 	case a.Kind == Join:
-		c.optional(a, a.Target)
+		c.join(a)
 	case a.Kind == Branch:
-		c.optional(a, a.Source)
+		c.branch(a)
 	}
 }
 
-// optional counts the join or branch arcs of a transition.
-func (c *checker) optional(a *Arc, transition string) {
+func (c *checker) join(a *Arc) {
+	if c.joined == nil {
+		c.joined = map[[2]string]bool{}
+	}
+	key := [2]string{a.Source, a.Target}
+	if c.joined[key] {
+		c.fault(a.Pos, "join arc %q is a second one from place %q to transition %q; expected one", a.ID, a.Source, a.Target)
+	}
+	c.joined[key] = true
+	if c.count(a.Target, Join) == MaxOptional+1 {
+		c.fault(a.Pos, "transition %q has more than %d join arcs", a.Target, MaxOptional)
+	}
+}
+
+func (c *checker) branch(a *Arc) {
+	if c.count(a.Source, Branch) == MaxOptional+1 {
+		c.fault(a.Pos, "transition %q has more than %d branch arcs", a.Source, MaxOptional)
+	}
+	if a.Default && c.count(a.Source, defaults) == 2 {
+		c.fault(a.Pos, "branch arc %q is a second default of transition %q; expected one", a.ID, a.Source)
+	}
+}
+
+// count counts the arcs of a kind of a transition.
+func (c *checker) count(transition string, kind ArcKind) int {
 	if c.optionals == nil {
 		c.optionals = map[optionalArcs]int{}
 	}
-	key := optionalArcs{transition, a.Kind}
-	if c.optionals[key]++; c.optionals[key] == MaxOptional+1 {
-		c.fault(a.Pos, "transition %q has more than %d %s arcs", transition, MaxOptional, a.Kind)
-	}
+	key := optionalArcs{transition, kind}
+	c.optionals[key]++
+	return c.optionals[key]
 }
 
 // MaxOptional is how many join arcs, and how many branch arcs, a transition
@@ -135,6 +160,9 @@ type optionalArcs struct {
 	transition string
 	kind       ArcKind
 }
+
+// defaults counts, as a kind of its own, the branch arcs that are defaults.
+const defaults = Branch + 1
 
 func (c *checker) faults() error {
 	if len(c.found) == 0 {

@@ -3,6 +3,7 @@
 package petri_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,6 +42,63 @@ func TestValidateNamesTheFaultAndItsPlace(t *testing.T) {
 	}
 	if err := arc("p", "t", petri.Reset, 0).Validate(); err != nil {
 		t.Errorf("a reset arc needs no weight: %v", err)
+	}
+}
+
+func TestValidateNamesTheFaultsOfInclusiveGateways(t *testing.T) {
+	join, branch := petri.Arc{ID: "a", Source: "p", Target: "t", Kind: petri.Join, Weight: 1}, petri.Arc{ID: "a", Source: "t", Target: "p", Kind: petri.Branch, Weight: 1}
+	with := func(a petri.Arc, change func(*petri.Arc)) petri.Arc {
+		change(&a)
+		return a
+	}
+	times := func(n int, a petri.Arc) (out []petri.Arc) {
+		for range n {
+			out = append(out, a)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		rule string
+		arcs []petri.Arc
+		want string // "" for none
+	}{
+		{"a join arc and a branch arc are valid", []petri.Arc{join, branch}, ""},
+		{"a join leads to a transition", []petri.Arc{with(join, func(a *petri.Arc) { a.Source, a.Target = "t", "p" })}, `join arc "a" leads from transition "t" to place "p"`},
+		{"a branch leads to a place", []petri.Arc{with(branch, func(a *petri.Arc) { a.Source, a.Target = "p", "t" })}, `branch arc "a" leads from place "p" to transition "t"`},
+		{"a join takes one token", []petri.Arc{with(join, func(a *petri.Arc) { a.Weight = 2 })}, `join arc "a" has weight 2; expected 1`},
+		{"a place is joined once", []petri.Arc{join, with(join, func(a *petri.Arc) { a.ID = "b" })}, `join arc "b" is a second one from place "p" to transition "t"`},
+		{"a branch may put more than one", []petri.Arc{with(branch, func(a *petri.Arc) { a.Weight = 3 })}, ""},
+		{"a branch puts something", []petri.Arc{with(branch, func(a *petri.Arc) { a.Weight = 0 })}, `arc "a" has weight 0`},
+		{"a guard is on a branch only", []petri.Arc{with(join, func(a *petri.Arc) { a.Guard = "x" })}, `join arc "a" has a guard or is a default`},
+		{"a default is a branch only", []petri.Arc{with(join, func(a *petri.Arc) { a.Default = true })}, `join arc "a" has a guard or is a default`},
+		{"a default has no guard", []petri.Arc{with(branch, func(a *petri.Arc) { a.Default, a.Guard = true, "x" })}, `branch arc "a" is a default with a guard`},
+		{"there is one default", times(2, with(branch, func(a *petri.Arc) { a.Default = true })), `branch arc "a" is a second default of transition "t"`},
+		{"there is one default, and it is told once", times(3, with(branch, func(a *petri.Arc) { a.Default = true })), `branch arc "a" is a second default of transition "t"`},
+		{"64 branches are allowed", times(petri.MaxOptional, branch), ""},
+		{"65 branches are not", times(petri.MaxOptional+1, branch), `transition "t" has more than 64 branch arcs`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			n := &petri.Net{ID: "n", Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}}, Arcs: c.arcs}
+			err := n.Validate()
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+				t.Errorf("got  %v\nwant %s…", err, c.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one fault: %v", err)
+			}
+		})
+	}
+}
+
+func TestValidateRefusesTooManyJoinArcs(t *testing.T) {
+	n := &petri.Net{ID: "n", Transitions: []petri.Transition{{ID: "t"}}}
+	for i := range petri.MaxOptional + 1 {
+		id := fmt.Sprint(i)
+		n.Places = append(n.Places, petri.Place{ID: id})
+		n.Arcs = append(n.Arcs, petri.Arc{Source: id, Target: "t", Kind: petri.Join, Weight: 1})
+	}
+	if err := n.Validate(); err == nil || err.Error() != `transition "t" has more than 64 join arcs` {
+		t.Error(err)
 	}
 }
 

@@ -2,7 +2,8 @@
 
 // Package petritest holds what tests of token games share: a deliberately
 // simple reference interpreter, written from the definition and knowing
-// nothing of the fast forms, and random nets.
+// nothing of the fast forms, and random nets, with and without inclusive
+// gateways.
 package petritest
 
 import (
@@ -57,7 +58,7 @@ func (r *Reference) Enabled(transition string) bool {
 			return false
 		}
 	}
-	return true
+	return len(r.Awaits(transition)) == 0
 }
 
 // Source reports whether a transition has no inputs.
@@ -70,9 +71,16 @@ func (r *Reference) Source(transition string) bool {
 	return true
 }
 
-// Fire takes from all inputs, then puts to all outputs, and reports whether it
-// could: the transition was enabled and no place overflows.
+// Fire takes from all inputs, then puts to all outputs, all branches among
+// them, and reports whether it could: the transition was enabled and no place
+// overflows.
 func (r *Reference) Fire(transition string) bool {
+	return r.FireBranches(transition, func(int) bool { return true })
+}
+
+// FireBranches is Fire with only those branch arcs, by index in the net, that
+// are taken.
+func (r *Reference) FireBranches(transition string, taken func(arc int) bool) bool {
 	if !r.Enabled(transition) {
 		return false
 	}
@@ -83,11 +91,16 @@ func (r *Reference) Fire(transition string) bool {
 	for p, w := range r.inputs(transition, petri.Normal) {
 		next[p] -= w
 	}
+	for p := range r.inputs(transition, petri.Join) {
+		if next[p] > 0 {
+			next[p]--
+		}
+	}
 	for p := range r.inputs(transition, petri.Reset) {
 		next[p] = 0
 	}
-	for _, a := range r.Net.Arcs {
-		if a.Source == transition {
+	for i, a := range r.Net.Arcs {
+		if a.Source == transition && (a.Kind != petri.Branch || taken(i)) {
 			if next[a.Target] += uint64(a.Weight); next[a.Target] > math.MaxUint32 {
 				return false
 			}
@@ -149,27 +162,43 @@ func (r *Reference) rivals(i, j int) bool {
 }
 
 // mayDisable reports whether firing t can break a condition of u: t lowers a
-// place that u needs, or raises one that inhibits u.
+// place that u needs or joins, or raises one that inhibits u or that a join has
+// to wait for.
 func (r *Reference) mayDisable(t, u string) bool {
 	for _, p := range r.Net.Places {
-		take, put, reset, needs, inhibits := int64(0), int64(0), false, false, false
+		needs, inhibits, joins := false, false, false
 		for _, a := range r.Net.Arcs {
-			switch {
-			case a.Source == p.ID && a.Target == t && a.Kind == petri.Normal:
-				take += int64(a.Weight)
-			case a.Source == p.ID && a.Target == t && a.Kind == petri.Reset:
-				reset = true
-			case a.Source == t && a.Target == p.ID:
-				put += int64(a.Weight)
-			}
 			if a.Source == p.ID && a.Target == u {
 				needs = needs || a.Kind == petri.Normal || a.Kind == petri.Read
 				inhibits = inhibits || a.Kind == petri.Inhibitor
+				joins = joins || a.Kind == petri.Join
 			}
 		}
-		if (reset || take > put) && needs || put > take && inhibits {
+		lowers, raises := r.changes(t, p.ID)
+		if lowers && (needs || joins) || raises && (inhibits || !joins && r.leads(p.ID, r.joined(u), u)) {
 			return true
 		}
 	}
 	return false
+}
+
+// changes tells whether a firing can leave a place with fewer tokens, or more.
+// A branch may be taken or not.
+func (r *Reference) changes(transition, place string) (lowers, raises bool) {
+	take, put, joins, resets, branches := 0, 0, 0, false, false
+	for _, a := range r.Net.Arcs {
+		switch {
+		case a.Source == place && a.Target == transition && a.Kind == petri.Normal:
+			take += int(a.Weight)
+		case a.Source == place && a.Target == transition && a.Kind == petri.Join:
+			joins++
+		case a.Source == place && a.Target == transition && a.Kind == petri.Reset:
+			resets = true
+		case a.Source == transition && a.Target == place && a.Kind == petri.Branch:
+			branches = true
+		case a.Source == transition && a.Target == place:
+			put += int(a.Weight)
+		}
+	}
+	return resets || take+joins > put, branches || put > take
 }

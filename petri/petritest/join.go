@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package petritest
+
+import "github.com/pnagent/pnagent/petri"
+
+// Awaits returns the places of an inclusive join that are empty and that it
+// waits for, in the order of the net; none for another transition. The join is
+// enabled, as far as its join arcs go, when there are none.
+//
+// It walks the ways of the rule (BPMN 2.0, 13.4.3) one by one: for every way
+// from a token to an empty place of the join there must be a way from that
+// token to a place of the join that is not empty, both without the join. When
+// all places of the join are empty, it waits for all.
+func (r *Reference) Awaits(join string) []string {
+	var full, empty, awaits []string
+	for _, p := range r.joined(join) {
+		if r.Marking[p] > 0 {
+			full = append(full, p)
+		} else {
+			empty = append(empty, p)
+		}
+	}
+	if len(full) == 0 {
+		return empty
+	}
+	for _, e := range empty {
+		for _, token := range r.Net.Places {
+			if r.Marking[token.ID] > 0 && r.leads(token.ID, []string{e}, join) && !r.leads(token.ID, full, join) {
+				awaits = append(awaits, e)
+				break
+			}
+		}
+	}
+	return awaits
+}
+
+// joined returns the places from which join arcs lead to a transition.
+func (r *Reference) joined(transition string) (places []string) {
+	from := r.inputs(transition, petri.Join)
+	if len(from) == 0 {
+		return nil
+	}
+	for _, p := range r.Net.Places {
+		if from[p.ID] > 0 {
+			places = append(places, p.ID)
+		}
+	}
+	return places
+}
+
+// leads reports whether there is a way from a place to one of others that does
+// not pass a transition. A way of no steps is one.
+func (r *Reference) leads(from string, to []string, without string) bool {
+	return len(to) > 0 && r.walk(from, to, without, map[string]bool{})
+}
+
+// walk goes on from the last place of a way, never twice through one place.
+func (r *Reference) walk(from string, to []string, without string, passed map[string]bool) bool {
+	for _, p := range to {
+		if p == from {
+			return true
+		}
+	}
+	passed[from] = true
+	defer delete(passed, from)
+	for _, in := range r.Net.Arcs {
+		if in.Source != from || in.Target == without || in.Kind == petri.Inhibitor || in.Kind == petri.Reset {
+			continue
+		}
+		for _, out := range r.Net.Arcs {
+			if out.Source == in.Target && !passed[out.Target] && r.walk(out.Target, to, without, passed) {
+				return true
+			}
+		}
+	}
+	return false
+}

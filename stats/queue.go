@@ -6,8 +6,9 @@ package stats
 const Priorities = 8
 
 // Queue is the row of one priority of a dispatcher: the instances that are
-// ready, which have something to do and wait for their turn. Which discipline the dispatcher follows is not said, because
-// sources that are added up may follow different ones.
+// ready, which have something to do and wait for their turn. Which discipline
+// the dispatcher follows is not said, because sources that are added up may
+// follow different ones.
 type Queue struct {
 	Priority      uint8
 	Ready         uint64 // instances ready and not yet served, now

@@ -9,7 +9,7 @@ type Rows struct {
 	Places      []Place
 	Transitions []Transition
 	Blocks      []Block // sorted by transition, place, reason
-	Queues      []Queue // sorted by priority; only those in use
+	Queues      []Queue // sorted by priority; only those that were in use
 	Waiting     uint64  // pieces of work that nobody has started, now
 	Columns     Columns // what is known; the rest is absent, not zero
 }

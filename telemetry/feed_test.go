@@ -186,6 +186,39 @@ func TestFullSnapshotAfterAFailureAndWhenColumnsChange(t *testing.T) {
 	}
 }
 
+func TestRowsWithNewTimeoutsOrLateAnswersAreSentAndQueuesAlways(t *testing.T) {
+	size := [2]int{1, 3}
+	f := newFeed(size)
+	rows := stats.NewRows(1, 3)
+	rows.Columns = stats.AllColumns
+	rows.Queues, rows.Waiting = []stats.Queue{{Priority: 2, Ready: 1, OldestSince: now0, UnservedSince: now0, Served: 3}}, 4
+	var got Snapshot
+	say := func() {
+		next := *rows
+		next.Places, next.Transitions = slices.Clone(rows.Places), slices.Clone(rows.Transitions)
+		*f.blank() = next
+		if err := f.say(now0, false, false, MaxMessage, func(payload []byte) error {
+			return new(Decoder).Decode(payload, &got)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say()
+	rows.Transitions[1].Timeouts++
+	rows.Transitions[2].Late++
+	say()
+	if d := cmp.Diff([]uint32{1, 2}, got.TransitionIndex); d != "" {
+		t.Errorf("rows that changed (-want +sent):\n%s", d)
+	}
+	rows.Queues = []stats.Queue{{Priority: 2, Served: 4}}
+	for range 2 {
+		say()
+		if d := cmp.Diff(rows.Queues, got.Rows.Queues); d != "" || got.Rows.Waiting != 4 || len(got.TransitionIndex) > 0 {
+			t.Errorf("%d pieces of work, rows %v, queues (-want +sent):\n%s", got.Rows.Waiting, got.TransitionIndex, d)
+		}
+	}
+}
+
 // A net of 10,000 places with filled histograms needs several messages.
 func TestLargeNetIsCutIntoSparseMessagesThatListEveryRow(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))

@@ -38,15 +38,56 @@ func (q *Queue) Pop(now int64) (instance int32, ok bool) {
 		return 0, false
 	}
 	l := q.turns.pick(q.turns.present)
+	instance = q.take(l, now)
+	q.turns.serve(l, 1)
+	return instance, true
+}
+
+// PopOf takes the first instance of one priority, if there is one, whosever turn
+// it is, and counts one event as served but none of a quote: the order is its
+// caller's, who has a [Turn] over several queues.
+func (q *Queue) PopOf(p Priority, now int64) (instance int32, ok bool) {
+	l := q.turns.lists[p]
+	if q.turns.present>>l&1 == 0 {
+		return 0, false
+	}
+	return q.take(l, now), true
+}
+
+// take takes the first of a list that is not empty.
+func (q *Queue) take(l uint8, now int64) int32 {
 	r := &q.lists[l&7]
-	instance = r.pop()
+	instance := r.pop()
 	r.served = now
 	if r.head == r.tail {
 		q.turns.present &^= 1 << l
 	}
-	q.turns.serve(l, 1)
-	return instance, true
+	return instance
 }
+
+// Head returns the priority of the instance that Pop would take, and since when
+// it is ready, if there is one.
+func (q *Queue) Head() (p Priority, since int64, ok bool) {
+	if q.turns.present == 0 {
+		return 0, 0, false
+	}
+	l := q.turns.pick(q.turns.present)
+	return Priority(l), q.lists[l].since(), true
+}
+
+// SinceOf returns since when the first instance of one priority is ready, if
+// there is one.
+func (q *Queue) SinceOf(p Priority) (since int64, ok bool) {
+	l := q.turns.lists[p]
+	if q.turns.present>>l&1 == 0 {
+		return 0, false
+	}
+	return q.lists[l&7].since(), true
+}
+
+// Present returns the priorities of which something is ready: bit p for
+// priority p.
+func (q *Queue) Present() uint8 { return q.turns.present }
 
 // ReadySince returns since when the instance is ready that Pop would take, if
 // there is one.
@@ -66,6 +107,11 @@ func (q *Queue) Ahead(n int) []int32 {
 		return nil
 	}
 	return q.lists[q.turns.pick(q.turns.present)].ahead(n)
+}
+
+// AheadOf is Ahead for the list of one priority, whosever turn it is.
+func (q *Queue) AheadOf(p Priority, n int) []int32 {
+	return q.lists[q.turns.lists[p]&7].ahead(n)
 }
 
 // Len returns how many instances are ready.

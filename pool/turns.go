@@ -73,3 +73,28 @@ func (t *turns) overtakes(arrivals uint8) bool {
 	}
 	return t.pick(t.present|arrivals) != t.pick(t.present)
 }
+
+// Turn applies a discipline across several queues of one owner, such as those of
+// the nets that a worker plays: the owner asks it for a priority, serves the
+// instance that is ready for longest among the heads of that priority by
+// [Queue.PopOf], and says so.
+type Turn struct{ turns turns }
+
+// NewTurn returns the turn at its beginning.
+func NewTurn(d Discipline) *Turn { return &Turn{newTurns(d)} }
+
+// Next returns the priority that is served next, given those of which something
+// is ready in some queue (bit p for priority p); ok is false for none.
+func (t *Turn) Next(present uint8) (p Priority, ok bool) {
+	if present == 0 {
+		return 0, false
+	}
+	return Priority(t.turns.pick(present)), true
+}
+
+// Served counts one event of the priority that Next has returned.
+func (t *Turn) Served(p Priority) { t.turns.serve(uint8(p), 1) }
+
+// Switches returns, by priority, how many turns ended because the quote was used
+// up. The queues do not count them: see [Queue.PopOf].
+func (t *Turn) Switches() [Priorities]uint64 { return t.turns.switches }

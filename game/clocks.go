@@ -78,6 +78,25 @@ func (k *clocks) of(cell, transition int) int32 {
 	return id
 }
 
+// dueOf returns the clock of an instance that is due first, if it is due at now,
+// or none.
+func (k *clocks) dueOf(cell int, now int64) int32 {
+	if len(k.first) == 0 { // nothing is timed
+		return none
+	}
+	best := none
+	for id := k.first[cell]; id != none; id = k.all[id].next {
+		c := &k.all[id]
+		if !c.delayed || c.due > now {
+			continue
+		}
+		if b := best; b == none || c.due < k.all[b].due || c.due == k.all[b].due && c.transition < k.all[b].transition {
+			best = id
+		}
+	}
+	return best
+}
+
 func (k *clocks) removeOf(cell, transition int) {
 	if id := k.of(cell, transition); id != none {
 		k.remove(id)

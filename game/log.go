@@ -24,8 +24,7 @@ const (
 // noteFire and noteInject write an operation down: the instance's number and
 // the kind in one varint, then the transition, or the place and the tokens.
 func (s *Shard) noteFire(i, t int) {
-	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire)
-	s.log = binary.AppendUvarint(s.log, uint64(t))
+	s.log = binary.AppendUvarint(binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire), uint64(t))
 }
 
 func (s *Shard) noteInject(i, place int, n uint32) {

@@ -3,6 +3,7 @@
 package game
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -28,12 +30,19 @@ var ErrNoInstance = errors.New("no such instance")
 type Config struct {
 	Tables *petri.Tables
 	Modes  []Mode // by transition; nil for all immediate
-	// The shard holds instances First, First+Stride, … , Count of them.
+	// The shard holds instances First, First+Stride, … , Count of them; or, if
+	// Numbers is not nil, those, which rise.
 	First, Stride, Count int
+	Numbers              []int32
 	// Seed makes delays repeatable. If Shuffle is set, chance decides between
 	// the enabled transitions of the highest priority, each as likely as another.
 	Seed    uint64
 	Shuffle bool
+	// Dispatch says which ready instance is played next; nil is in turn, which
+	// costs least. Priority gives the priority of the instance with a number, by
+	// which Dispatch goes; nil is p0 for all.
+	Dispatch *pool.Discipline
+	Priority func(number int) pool.Priority
 	// Log has the shard write down what it fires, for TakeLog.
 	Log bool
 }
@@ -50,6 +59,7 @@ type Shard struct {
 	openEnded   bool // some source transition waits for the outside
 
 	first, stride int
+	numbers       []int32 // if not nil, instead of first and stride
 	cells         []cell
 	streams       []stream // by instance; nil if nothing is random
 	orders        []uint16 // tables.OrderLen() for each instance; nil without rivals or if shuffled
@@ -66,6 +76,7 @@ type Shard struct {
 	logging bool
 	log     []byte // see TakeLog
 
+	dispatch   *dispatch // nil: ready is in use
 	ready      ring
 	fetched    int   // of the ready instances, the first ones that fetch has read
 	sink       uint8 // keeps fetch's reads from being left out
@@ -86,10 +97,22 @@ func New(cfg Config, now int64) (*Shard, error) {
 	if cfg.Modes == nil {
 		cfg.Modes = make([]Mode, t.Transitions())
 	}
+	if cfg.Numbers != nil {
+		if err := rising(cfg.Numbers); err != nil {
+			return nil, err
+		}
+		cfg.Count = len(cfg.Numbers)
+	}
 	s := &Shard{
-		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, shuffle: cfg.Shuffle, logging: cfg.Log,
-		cells: make([]cell, cfg.Count), ready: newRing(cfg.Count), quota: defaultQuota,
-		rec: stats.NewRecorder(t.Places(), t.Transitions()),
+		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, numbers: cfg.Numbers, shuffle: cfg.Shuffle, logging: cfg.Log,
+		cells: make([]cell, cfg.Count), quota: defaultQuota, rec: stats.NewRecorder(t.Places(), t.Transitions()),
+	}
+	var err error
+	if s.dispatch, err = s.newDispatch(&cfg); err != nil {
+		return nil, err
+	}
+	if s.dispatch == nil {
+		s.ready = newRing(cfg.Count)
 	}
 	s.delays = rand.New(&s.current)
 	s.compile(t)
@@ -110,6 +133,18 @@ func New(cfg Config, now int64) (*Shard, error) {
 		s.create(i, now)
 	}
 	return s, nil
+}
+
+// rising returns an error unless the numbers of instances are sorted, each once.
+func rising(numbers []int32) error {
+	last := int32(-1)
+	for _, n := range numbers {
+		if n <= last {
+			return fmt.Errorf("instance %d after %d; expected rising numbers from 0", n, last)
+		}
+		last = n
+	}
+	return nil
 }
 
 // compile lays out the rules and who triggers what.
@@ -201,7 +236,7 @@ func (s *Shard) create(i int, now int64) {
 			_ = s.put(c, p, m, now) // an initial marking fits its 32 bits
 		}
 	}
-	s.enqueue(i)
+	s.enqueue(i, now)
 }
 
 // put adds tokens to a place of a cell in either form.
@@ -220,10 +255,22 @@ func (s *Shard) put(c *cell, place int, n uint32, now int64) error {
 func (s *Shard) Len() int { return len(s.cells) }
 
 // Number returns the number of the shard's i-th instance.
-func (s *Shard) Number(i int) int { return s.first + i*s.stride }
+func (s *Shard) Number(i int) int {
+	if s.numbers == nil {
+		return s.first + i*s.stride
+	}
+	return int(s.numbers[i])
+}
 
 // Index returns which of the shard's instances has a number.
 func (s *Shard) Index(number int) (int, error) {
+	if s.numbers != nil {
+		i, found := slices.BinarySearchFunc(s.numbers, number, func(n int32, want int) int { return cmp.Compare(int(n), want) })
+		if !found {
+			return 0, fmt.Errorf("instance %d: %w", number, ErrNoInstance)
+		}
+		return i, nil
+	}
 	i := (number - s.first) / s.stride
 	if number < s.first || (number-s.first)%s.stride != 0 || i >= len(s.cells) {
 		return 0, fmt.Errorf("instance %d: %w", number, ErrNoInstance)

@@ -13,6 +13,9 @@ import (
 // means that nothing is left to do until NextDue or until something comes from
 // outside.
 func (s *Shard) Step(budget int, now int64) int {
+	if s.dispatch != nil {
+		return s.stepInTurn(budget, now)
+	}
 	fired := 0
 	for fired < budget {
 		switch i, due := s.clocks.due(now); {
@@ -46,7 +49,7 @@ func (s *Shard) fetch() {
 	s.sink = flags
 }
 
-// visit plays an instance for a while.
+// visit plays an instance of the ring for a while.
 func (s *Shard) visit(i, quota int, now int64) int {
 	c := &s.cells[i]
 	c.flags &^= queued
@@ -54,7 +57,8 @@ func (s *Shard) visit(i, quota int, now int64) int {
 	switch {
 	case c.flags&failed != 0:
 	case n == quota:
-		s.enqueue(i)
+		c.flags |= queued
+		s.ready.push(int32(i))
 	default:
 		s.settle(i, c, now)
 	}
@@ -121,13 +125,14 @@ func (s *Shard) fire(i int, c *cell, t int, now int64) error {
 }
 
 // expire fires a transition whose delay is over. A clock of an instance that
-// still has immediate work waits for that.
+// still has immediate work waits for that, one of an instance that has failed
+// for the outside.
 func (s *Shard) expire(id int32, now int64) int {
 	k := &s.clocks.all[id]
 	i, t := int(k.cell), int(k.transition)
 	c := &s.cells[i]
 	s.clocks.unplan(id)
-	if c.flags&queued != 0 {
+	if c.flags&(queued|failed) != 0 {
 		return 0
 	}
 	s.clocks.remove(id)
@@ -141,18 +146,32 @@ func (s *Shard) expire(id int32, now int64) int {
 // visitAfterClock queues an instance in which something has fired by its clock,
 // or settles it at once if nothing immediate is enabled.
 func (s *Shard) visitAfterClock(i int, c *cell, now int64) {
-	if c.n != isWide && len(s.enabledNarrow(c)) == 0 {
+	if s.quiet(c) {
 		s.settle(i, c, now)
 		return
 	}
-	s.enqueue(i)
+	s.enqueue(i, now)
 }
 
-func (s *Shard) enqueue(i int) {
-	if c := &s.cells[i]; c.flags&queued == 0 {
-		c.flags |= queued
-		s.ready.push(int32(i))
+// quiet reports whether nothing immediate is enabled.
+func (s *Shard) quiet(c *cell) bool {
+	if c.n == isWide {
+		return s.wideOf(c).state.Dead()
 	}
+	return len(s.enabledNarrow(c)) == 0
+}
+
+func (s *Shard) enqueue(i int, now int64) {
+	c := &s.cells[i]
+	if c.flags&queued != 0 {
+		return
+	}
+	c.flags |= queued
+	if s.dispatch == nil {
+		s.ready.push(int32(i))
+		return
+	}
+	s.dispatch.queue.Push(int32(i), s.dispatch.priorities[i], now)
 }
 
 // settle notes what an instance waits for in which nothing immediate is
@@ -200,7 +219,7 @@ func (s *Shard) atEnd(c *cell) (end, empty bool) {
 
 // wake makes an instance that is at rest take part again: one that had ended
 // begins anew and counts as created again.
-func (s *Shard) wake(i int, c *cell) {
+func (s *Shard) wake(i int, c *cell, now int64) {
 	if c.flags&deadlocked != 0 {
 		s.deadlocked--
 	}
@@ -208,7 +227,7 @@ func (s *Shard) wake(i int, c *cell) {
 		s.rec.Net.Created++
 	}
 	c.flags &^= deadlocked | finished | failed
-	s.enqueue(i)
+	s.enqueue(i, now)
 }
 
 // Inject puts n tokens into a place of an instance, or returns
@@ -228,7 +247,7 @@ func (s *Shard) Inject(i, place int, n uint32, now int64) error {
 	if s.timed {
 		s.stopClocks(i, c)
 	}
-	s.wake(i, c)
+	s.wake(i, c, now)
 	return nil
 }
 
@@ -246,7 +265,7 @@ func (s *Shard) Fire(i, t int, now int64) error {
 	if s.timed {
 		s.clocks.removeOf(i, t) // its delay starts anew
 	}
-	s.wake(i, c)
+	s.wake(i, c, now)
 	return nil
 }
 

@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore visits the markings that a net can reach, breadth first and
-// up to a bound, and says what can be seen from them: how many tokens a place
-// ever holds, and the shortest way to a marking in which nothing is enabled.
-//
-// Every enabled transition is followed, source transitions included, whatever
-// its priority or timing: what is found dead is dead for every way of playing
-// the net. A net with a source transition, or one that is not bounded, has no
-// end of markings; the answer then says that it is not complete. A firing that
-// would overflow a place is not followed and makes the answer incomplete too.
 package explore
 
 import (
@@ -29,75 +20,96 @@ type Result struct {
 	// seen; it is empty, not nil, if the initial marking is one.
 	Path []int
 	Dead []uint32 // the marking at its end, by place
+	// Branches has, by step of Path, the places of the branches that an
+	// inclusive split took, in the order of its arcs; nil for another
+	// transition. It is nil if no step of Path is a split.
+	Branches [][]int32
+	// Cut are the inclusive splits, by index, of which not every set of
+	// branches was followed where they were enabled.
+	Cut []int
 }
 
 // arrival is how a marking was first reached.
 type arrival struct {
 	from       int32
 	transition int32
+	choice     int32 // index in the transition's choices
 }
 
 // space is what is known while visiting.
 type space struct {
 	tables   *petri.Tables
+	limit    int
+	choices  []choices        // by transition; nil if the net has no splits
 	index    map[string]int32 // encoded marking to its number
 	keys     []string         // by number
 	arrivals []arrival        // by number
 	complete bool
+
+	marking, next []uint32 // the marking that is left, and the one after a firing
+	key           []byte
 }
 
 // Visit visits at most limit markings.
 func Visit(t *petri.Tables, limit int) Result {
-	limit = min(limit, math.MaxInt32)
-	s := &space{tables: t, index: map[string]int32{}, complete: true}
+	s := &space{tables: t, limit: max(min(limit, math.MaxInt32), 1), choices: splits(t), index: map[string]int32{}, complete: true,
+		marking: make([]uint32, t.Places()), next: make([]uint32, t.Places())}
 	r := Result{Bounds: make([]uint32, t.Places())}
 	firstDead := int32(-1)
-	s.reach(encode(nil, t.Initial), arrival{-1, -1}, max(limit, 1))
-	m, next := make([]uint32, t.Places()), make([]uint32, t.Places())
-	var key []byte
+	s.reach(t.Initial, arrival{from: -1})
 	for at := int32(0); int(at) < len(s.keys); at++ {
-		decode(s.keys[at], m)
-		for p, n := range m {
+		decode(s.keys[at], s.marking)
+		for p, n := range s.marking {
 			r.Bounds[p] = max(r.Bounds[p], n)
 		}
-		dead := true
-		for tr := range t.Transitions() {
-			if !enabled(t, tr, m) {
-				continue
-			}
-			dead = false
-			if !fire(t, tr, m, next) {
-				s.complete = false
-				continue
-			}
-			key = encode(key[:0], next)
-			s.reach(key, arrival{at, int32(tr)}, limit)
+		if s.leave(at) {
+			continue
 		}
-		if dead {
-			r.Deadlocks++
-			if firstDead < 0 {
-				firstDead = at
-			}
+		r.Deadlocks++
+		if firstDead < 0 {
+			firstDead = at
 		}
 	}
-	r.Markings, r.Complete = len(s.keys), s.complete
+	r.Markings, r.Complete, r.Cut = len(s.keys), s.complete, s.cut()
 	if firstDead >= 0 {
-		r.Path, r.Dead = s.path(firstDead), make([]uint32, t.Places())
+		r.Path, r.Branches = s.path(firstDead)
+		r.Dead = make([]uint32, t.Places())
 		decode(s.keys[firstDead], r.Dead)
 	}
 	return r
 }
 
+// leave follows everything that is enabled in a marking, and reports whether
+// anything is.
+func (s *space) leave(at int32) (alive bool) {
+	for tr := range s.tables.Transitions() {
+		if !enabled(s.tables, tr, s.marking) {
+			continue
+		}
+		alive = true
+		switch {
+		case s.choices != nil && len(s.choices[tr].sets) > 0:
+			s.followBranches(at, tr)
+		case fire(s.tables, tr, s.marking, s.next):
+			s.reach(s.next, arrival{from: at, transition: int32(tr)})
+		default:
+			s.complete = false
+		}
+	}
+	return alive
+}
+
 // reach notes a marking unless it is known or there is no room for it.
-func (s *space) reach(key []byte, by arrival, limit int) {
-	if _, known := s.index[string(key)]; known {
+func (s *space) reach(marking []uint32, by arrival) {
+	s.key = encode(s.key[:0], marking)
+	if _, known := s.index[string(s.key)]; known {
 		return
 	}
-	if len(s.keys) >= limit {
+	if len(s.keys) >= s.limit {
 		s.complete = false
 		return
 	}
-	k := string(key)
+	k := string(s.key)
 	s.index[k] = int32(len(s.keys))
 	s.keys = append(s.keys, k)
 	s.arrivals = append(s.arrivals, by)
@@ -105,13 +117,21 @@ func (s *space) reach(key []byte, by arrival, limit int) {
 
 // path returns how a marking was first reached. Markings are numbered breadth
 // first, so no way is shorter.
-func (s *space) path(at int32) []int {
-	path := []int{}
+func (s *space) path(at int32) (path []int, branches [][]int32) {
+	path = []int{}
+	split := false
 	for ; s.arrivals[at].from >= 0; at = s.arrivals[at].from {
-		path = append(path, int(s.arrivals[at].transition))
+		a := &s.arrivals[at]
+		path = append(path, int(a.transition))
+		branches = append(branches, s.chosen(a))
+		split = split || len(s.tables.Branches(int(a.transition))) > 0
+	}
+	if !split {
+		branches = nil
 	}
 	slices.Reverse(path)
-	return path
+	slices.Reverse(branches)
+	return path, branches
 }
 
 func enabled(t *petri.Tables, tr int, m []uint32) bool {
@@ -120,7 +140,8 @@ func enabled(t *petri.Tables, tr int, m []uint32) bool {
 			return false
 		}
 	}
-	return true
+	j := t.Join(tr)
+	return j == nil || joinReady(j, m)
 }
 
 // fire writes the marking after a firing and reports whether it fits.
@@ -128,7 +149,7 @@ func fire(t *petri.Tables, tr int, m, after []uint32) bool {
 	copy(after, m)
 	for _, e := range t.Effects(tr) {
 		left := uint64(after[e.Place] - e.Take)
-		if e.Reset {
+		if e.Reset || e.Join && after[e.Place] < e.Take {
 			left = 0
 		}
 		if left+uint64(e.Put) > math.MaxUint32 {

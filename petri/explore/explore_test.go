@@ -39,14 +39,16 @@ func slowly(n *petri.Net, limit int) (seen map[string]int, dead int) {
 	for i := 0; i < len(queue); i++ {
 		stuck := true
 		for _, t := range n.Transitions {
-			r := &petritest.Reference{Net: n, Marking: maps.Clone(queue[i].Marking)}
-			stuck = stuck && !r.Enabled(t.ID)
-			if !r.Fire(t.ID) {
-				continue
-			}
-			if _, known := seen[text(r)]; !known && len(seen) < limit {
-				seen[text(r)] = depth[i] + 1
-				queue, depth = append(queue, r), append(depth, depth[i]+1)
+			stuck = stuck && !queue[i].Enabled(t.ID)
+			for _, set := range branchSets(n, t.ID) {
+				r := &petritest.Reference{Net: n, Marking: maps.Clone(queue[i].Marking)}
+				if !r.FireBranches(t.ID, func(arc int) bool { return slices.Contains(set, arc) }) {
+					continue
+				}
+				if _, known := seen[text(r)]; !known && len(seen) < limit {
+					seen[text(r)] = depth[i] + 1
+					queue, depth = append(queue, r), append(depth, depth[i]+1)
+				}
 			}
 		}
 		if stuck {
@@ -56,11 +58,46 @@ func slowly(n *petri.Net, limit int) (seen map[string]int, dead int) {
 	return seen, dead
 }
 
-func TestVisitAgreesWithTheReference(t *testing.T) {
+// branchSets returns every set of branch arcs, by index, that some data could
+// choose: of all sets, those that are allowed. A transition that is no split
+// has the empty set.
+func branchSets(n *petri.Net, transition string) (sets [][]int) {
+	var branches []int
+	for i, a := range n.Arcs {
+		if a.Source == transition && a.Kind == petri.Branch {
+			branches = append(branches, i)
+		}
+	}
+	for mask := range 1 << len(branches) {
+		set := []int{}
+		allowed := mask != 0 || len(branches) == 0
+		for i, arc := range branches {
+			in := mask>>i&1 != 0
+			if in {
+				set = append(set, arc)
+			}
+			a := &n.Arcs[arc]
+			always := !a.Default && a.Guard == ""
+			allowed = allowed && (in || !always) && (!in || !a.Default || mask == 1<<i)
+		}
+		if allowed {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+func TestVisitAgreesWithTheReference(t *testing.T) { visitAgrees(t, petritest.RandomNet) }
+
+func TestVisitOfGatewaysAgreesWithTheReference(t *testing.T) {
+	visitAgrees(t, petritest.RandomGateways)
+}
+
+func visitAgrees(t *testing.T, random func(*rand.Rand) *petri.Net) {
 	r := rand.New(rand.NewPCG(1, 1))
 	complete := 0
 	for range 400 {
-		n := petritest.RandomNet(r)
+		n := random(r)
 		const limit = 300
 		got := Visit(compile(t, n), limit)
 		seen, dead := slowly(n, limit)
@@ -90,17 +127,29 @@ func follow(t *testing.T, n *petri.Net, got Result, seen map[string]int) {
 		}
 		return
 	}
-	ref := petritest.NewReference(n)
-	for _, tr := range got.Path {
-		if !ref.Fire(n.Transitions[tr].ID) {
-			t.Fatalf("transition %d of the path %v is not enabled", tr, got.Path)
+	ends := []*petritest.Reference{petritest.NewReference(n)}
+	for i := range got.Path {
+		if ends = steps(ends, got, i); len(ends) == 0 {
+			t.Fatalf("transition %d of the path %v with branches %v is not enabled", i, got.Path, got.Branches)
 		}
 	}
+	at := slices.IndexFunc(ends, func(r *petritest.Reference) bool {
+		for p, m := range got.Dead {
+			if uint64(m) != r.Marking[n.Places[p].ID] {
+				return false
+			}
+		}
+		return true
+	})
+	if at < 0 {
+		t.Fatalf("the path %v does not lead to %v", got.Path, got.Dead)
+	}
+	ref := ends[at]
 	var key string
 	for p, place := range n.Places {
 		key += fmt.Sprint(ref.Marking[place.ID], " ")
-		if uint64(got.Dead[p]) != ref.Marking[place.ID] || got.Bounds[p] < got.Dead[p] {
-			t.Fatalf("place %d holds %d at the end, said %d, at most %d", p, ref.Marking[place.ID], got.Dead[p], got.Bounds[p])
+		if got.Bounds[p] < got.Dead[p] {
+			t.Fatalf("place %d holds %d at the end, at most %d", p, got.Dead[p], got.Bounds[p])
 		}
 	}
 	if slices.ContainsFunc(n.Transitions, func(tr petri.Transition) bool { return ref.Enabled(tr.ID) }) {
@@ -109,6 +158,30 @@ func follow(t *testing.T, n *petri.Net, got Result, seen map[string]int) {
 	if seen[key] != len(got.Path) {
 		t.Fatalf("a path of %d transitions; the shortest has %d", len(got.Path), seen[key])
 	}
+}
+
+// steps fires one transition of the path with the branches that it tells, from
+// each of the markings that it can have come to: branches with different weights
+// can lead to the same place.
+func steps(from []*petritest.Reference, got Result, i int) (to []*petritest.Reference) {
+	var want []int32
+	if got.Branches != nil {
+		want = got.Branches[i]
+	}
+	for _, ref := range from {
+		tr := ref.Net.Transitions[got.Path[i]].ID
+		for _, set := range branchSets(ref.Net, tr) {
+			var places []int32
+			for _, arc := range set {
+				places = append(places, int32(slices.IndexFunc(ref.Net.Places, func(p petri.Place) bool { return p.ID == ref.Net.Arcs[arc].Target })))
+			}
+			r := &petritest.Reference{Net: ref.Net, Marking: maps.Clone(ref.Marking)}
+			if slices.Equal(places, want) && r.FireBranches(tr, func(arc int) bool { return slices.Contains(set, arc) }) {
+				to = append(to, r)
+			}
+		}
+	}
+	return to
 }
 
 func TestRingHasAMarkingForEachPlace(t *testing.T) {

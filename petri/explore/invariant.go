@@ -14,21 +14,27 @@ type Invariant struct {
 	Sum     int64   // at the initial marking, and so always
 }
 
-// MaxInvariantNodes bounds the places, and the transitions, of the nets for
-// which Invariants looks: the work grows with their cube.
+// MaxInvariantNodes bounds the places, and the transitions with the arcs of
+// inclusive gateways, of the nets for which Invariants looks: the work grows
+// with their cube.
 const MaxInvariantNodes = 200
 
 // Invariants returns a basis of the net's P-invariants: every weighted sum of
 // tokens that no firing changes is a combination of them (T. Murata, Petri
 // Nets: Properties, Analysis and Applications, Proc. IEEE 77(4), 1989). A place
-// that a reset arc empties is in none. ok is false for a net that is too large,
-// or whose weights are.
+// that a reset arc empties is in none. Of an inclusive gateway every firing
+// counts that its arcs allow: what one is not changed by holds for any data and
+// any marking. ok is false for a net that is too large, or whose weights are.
 func Invariants(t *petri.Tables) (basis []Invariant, ok bool) {
 	if max(t.Places(), t.Transitions()) > MaxInvariantNodes {
 		return nil, false
 	}
-	rows := incidence(t)
-	rank := eliminate(rows, t.Transitions())
+	changes := changes(t)
+	if len(changes) > MaxInvariantNodes {
+		return nil, false
+	}
+	rows := incidence(t, changes)
+	rank := eliminate(rows, len(changes))
 	for _, r := range rows[rank:] {
 		inv, fits := r.invariant(t)
 		if !fits {
@@ -39,31 +45,29 @@ func Invariants(t *petri.Tables) (basis []Invariant, ok bool) {
 	return basis, true
 }
 
-// row is one combination of places: what each transition does to it, and the
+// row is one combination of places: what each change does to it, and the
 // weights of the places in it.
 type row struct{ change, weights []*big.Int }
 
 // incidence returns a row for each place that can be in an invariant.
-func incidence(t *petri.Tables) []row {
-	change := make([][]*big.Int, t.Places())
+func incidence(t *petri.Tables, changes []change) []row {
 	emptied := make([]bool, t.Places())
-	for p := range change {
-		change[p] = zeros(t.Transitions())
-	}
 	for tr := range t.Transitions() {
 		for _, e := range t.Effects(tr) {
-			change[e.Place][tr].SetInt64(int64(e.Put) - int64(e.Take))
 			emptied[e.Place] = emptied[e.Place] || e.Reset
 		}
 	}
 	var rows []row
-	for p := range change {
+	for p := range emptied {
 		if emptied[p] {
 			continue
 		}
-		weights := zeros(t.Places())
-		weights[p].SetInt64(1)
-		rows = append(rows, row{change[p], weights})
+		r := row{zeros(len(changes)), zeros(t.Places())}
+		for i, c := range changes {
+			r.change[i].SetInt64(c[int32(p)])
+		}
+		r.weights[p].SetInt64(1)
+		rows = append(rows, r)
 	}
 	return rows
 }

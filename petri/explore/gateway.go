@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// MaxGuarded is how many branches with guards an inclusive split may have for
+// every set of them to be followed.
+const MaxGuarded = 10
+
+// choices are the sets of branches with which an inclusive split is followed.
+type choices struct {
+	sets []uint64 // bits in the order of Tables.Branches
+	cut  bool     // there are others
+	met  bool     // it was enabled in a marking that was visited
+}
+
+// splits returns the choices of every transition, nil if none is a split.
+func splits(t *petri.Tables) []choices {
+	var all []choices
+	for tr := range t.Transitions() {
+		if len(t.Branches(tr)) == 0 {
+			continue
+		}
+		if all == nil {
+			all = make([]choices, t.Transitions())
+		}
+		all[tr] = choicesOf(t.BranchMasks(tr))
+	}
+	return all
+}
+
+// choicesOf returns the sets that a split can take: what is always taken with
+// every set of the guarded, or otherwise if that is nothing.
+func choicesOf(always, guarded, otherwise uint64) choices {
+	var c choices
+	add := func(set uint64) {
+		if set |= always; set == 0 {
+			set = otherwise
+		}
+		if set != 0 {
+			c.sets = append(c.sets, set)
+		}
+	}
+	add(0)
+	if c.cut = bits.OnesCount64(guarded) > MaxGuarded; c.cut {
+		for rest := guarded; rest != 0; rest &= rest - 1 {
+			add(rest & -rest)
+		}
+		add(guarded)
+		return c
+	}
+	for set := -guarded & guarded; set != 0; set = (set - guarded) & guarded { // counts up in the bits of guarded
+		add(set)
+	}
+	return c
+}
+
+// followBranches follows an enabled split with each of its choices.
+func (s *space) followBranches(at int32, tr int) {
+	c := &s.choices[tr]
+	c.met = true
+	s.complete = s.complete && !c.cut
+	for i, set := range c.sets {
+		if fire(s.tables, tr, s.marking, s.next) && putBranches(s.tables.Branches(tr), set, s.next) {
+			s.reach(s.next, arrival{from: at, transition: int32(tr), choice: int32(i)})
+		} else {
+			s.complete = false
+		}
+	}
+}
+
+// putBranches adds what the chosen branches put and reports whether it fits.
+func putBranches(branches []petri.BranchArc, set uint64, m []uint32) bool {
+	for i := range branches {
+		b := &branches[i]
+		if set>>i&1 == 0 {
+			continue
+		}
+		if m[b.Place] > math.MaxUint32-b.Put {
+			return false
+		}
+		m[b.Place] += b.Put
+	}
+	return true
+}
+
+// chosen returns the places of the branches by which a marking was reached.
+func (s *space) chosen(a *arrival) (places []int32) {
+	for i, b := range s.tables.Branches(int(a.transition)) {
+		if s.choices[a.transition].sets[a.choice]>>i&1 != 0 {
+			places = append(places, b.Place)
+		}
+	}
+	return places
+}
+
+// cut returns the splits that were met and not followed with every set.
+func (s *space) cut() (transitions []int) {
+	for tr := range s.choices {
+		if s.choices[tr].cut && s.choices[tr].met {
+			transitions = append(transitions, tr)
+		}
+	}
+	return transitions
+}
+
+func joinReady(j *petri.JoinTest, m []uint32) bool {
+	return j.Ready(func(yield func(int32) bool) {
+		for p, n := range m {
+			if n > 0 && !yield(int32(p)) {
+				return
+			}
+		}
+	})
+}

@@ -130,7 +130,7 @@ func TestTimeDoesNotGoBackAcrossARestart(t *testing.T) {
 	}
 }
 
-// Delays start anew after a restart; what they wait for does not.
+// Delays that were running go on after a restart.
 func TestDelaysGoOnAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	var now atomic.Int64

@@ -86,15 +86,27 @@ func (k *clocks) dueOf(cell int, now int64) int32 {
 	}
 	best := none
 	for id := k.first[cell]; id != none; id = k.all[id].next {
-		c := &k.all[id]
-		if !c.delayed || c.due > now {
-			continue
-		}
-		if b := best; b == none || c.due < k.all[b].due || c.due == k.all[b].due && c.transition < k.all[b].transition {
+		if c := &k.all[id]; c.delayed && c.due <= now && (best == none || c.before(&k.all[best])) {
 			best = id
 		}
 	}
 	return best
+}
+
+// each calls do for every clock of an instance.
+func (k *clocks) each(cell int, do func(*clock)) {
+	if len(k.first) == 0 { // nothing is timed
+		return
+	}
+	for id := k.first[cell]; id != none; id = k.all[id].next {
+		do(&k.all[id])
+	}
+}
+
+func (k *clocks) removeAll(cell int) {
+	for len(k.first) > 0 && k.first[cell] != none {
+		k.remove(k.first[cell])
+	}
 }
 
 func (k *clocks) removeOf(cell, transition int) {
@@ -131,9 +143,12 @@ func (k *clocks) swap(i, j int) {
 	k.all[k.heap[i]].heap, k.all[k.heap[j]].heap = int32(i), int32(j)
 }
 
-// before is a total order, so that a run can be repeated.
 func (k *clocks) before(i, j int) bool {
-	a, b := &k.all[k.heap[i]], &k.all[k.heap[j]]
+	return k.all[k.heap[i]].before(&k.all[k.heap[j]])
+}
+
+// before is a total order, so that a run can be repeated.
+func (a *clock) before(b *clock) bool {
 	if a.due != b.due {
 		return a.due < b.due
 	}
@@ -206,14 +221,19 @@ func (s *Shard) startAll(i int, c *cell, transitions []int32, now int64) {
 		if !s.enabled(c, int(t)) || s.clocks.of(i, int(t)) != none {
 			continue
 		}
-		k := clock{cell: int32(i), transition: uint16(t), since: now}
-		if m := &s.modes[t]; m.Kind == Delayed {
-			s.current = s.streams[i]
-			k.delayed, k.due = true, now+m.Delay.Draw(s.delays)
-			s.streams[i] = s.current
-		}
-		if id := s.clocks.add(k); k.delayed {
-			s.clocks.plan(id)
-		}
+		s.startClock(i, int(t), now)
+	}
+}
+
+// startClock starts the clock of a transition that has none.
+func (s *Shard) startClock(i, t int, since int64) {
+	k := clock{cell: int32(i), transition: uint16(t), since: since}
+	if m := &s.modes[t]; m.Kind == Delayed {
+		s.current = s.streams[i]
+		k.delayed, k.due = true, since+m.Delay.Draw(s.delays)
+		s.streams[i] = s.current
+	}
+	if id := s.clocks.add(k); k.delayed {
+		s.clocks.plan(id)
 	}
 }

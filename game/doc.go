@@ -28,5 +28,15 @@
 // fired and is still enabled. Immediate transitions go before timed ones that
 // are due at the same time.
 //
+// Which ready instance is played next is a matter of turn, or of priorities if
+// [Config] asks for a discipline of package pool. That changes when an instance
+// is played, not what comes of it: at rest there is no difference.
+//
+// What a shard did can be written down ([Shard.TakeLog]) and done again by
+// another one ([Shard.Replay]), from the beginning or from a state that was
+// saved ([Shard.AppendState], [Shard.LoadState]). Clocks run along in a replay,
+// so that after [Shard.Restart] a delay is over when it would have been over; one
+// that is random lasts from the same moment and is drawn again.
+//
 // All times are microseconds since the Unix epoch and are passed in.
 package game

@@ -58,13 +58,14 @@ func (r *reader) next(limit uint64) (uint64, error) {
 	return v, nil
 }
 
-// Replay does again what TakeLog returned, at the time it was done. Numbers of
-// instances that the shard does not hold are passed over, so that the log of
-// one set of shards can be read by another.
+// Replay does again what TakeLog returned, at the time it was done, on a shard
+// that has not played yet. Numbers of instances that the shard does not hold are
+// passed over, so that the log of one set of shards can be read by another.
 func (s *Shard) Replay(log []byte, now int64) error {
 	logging := s.logging
 	s.logging = false
 	defer func() { s.logging = logging }()
+	s.touched = s.touched[:0]
 	for r := (&reader{log}); len(r.left) > 0; {
 		head, err := r.next(math.MaxUint64)
 		if err != nil {
@@ -72,6 +73,10 @@ func (s *Shard) Replay(log []byte, now int64) error {
 		}
 		i, err := s.Index(int(head >> 1))
 		mine := err == nil
+		if mine && s.timed {
+			s.begin(i)
+			s.touched = append(s.touched, int32(i))
+		}
 		if head&1 == opFire {
 			err = s.replayFire(r, i, mine, now)
 		} else {
@@ -81,7 +86,25 @@ func (s *Shard) Replay(log []byte, now int64) error {
 			return err
 		}
 	}
+	for _, i := range s.touched {
+		s.resume(int(i), now)
+	}
 	return nil
+}
+
+// resume starts the clocks of an instance in which nothing immediate is enabled:
+// it was settled at that time.
+func (s *Shard) resume(i int, at int64) {
+	if c := &s.cells[i]; s.timed && s.quiet(c) {
+		s.startClocks(i, c, at)
+	}
+}
+
+// begin starts the clocks of an instance that is as it was created.
+func (s *Shard) begin(i int) {
+	if s.cells[i].flags&everMoved == 0 {
+		s.resume(i, s.created)
+	}
 }
 
 func (s *Shard) replayFire(r *reader, i int, mine bool, now int64) error {
@@ -93,7 +116,13 @@ func (s *Shard) replayFire(r *reader, i int, mine bool, now int64) error {
 	if !s.enabled(c, int(t)) {
 		return fmt.Errorf("%w: instance %d: %w", ErrLog, s.Number(i), s.refuse(c, int(t)))
 	}
-	return s.fire(i, c, int(t), now)
+	if err := s.fire(i, c, int(t), now); err != nil {
+		return err
+	}
+	if s.timed {
+		s.clocks.removeOf(i, int(t))
+	}
+	return nil
 }
 
 func (s *Shard) replayInject(r *reader, i int, mine bool, now int64) error {
@@ -105,15 +134,23 @@ func (s *Shard) replayInject(r *reader, i int, mine bool, now int64) error {
 	if err != nil || !mine {
 		return err
 	}
-	s.cells[i].flags |= moved | everMoved
-	return s.put(&s.cells[i], int(place), uint32(n), now)
+	c := &s.cells[i]
+	if err := s.put(c, int(place), uint32(n), now); err != nil {
+		return err
+	}
+	c.flags |= moved | everMoved
+	if s.timed {
+		s.stopClocks(i, c)
+	}
+	return nil
 }
 
 // AppendState appends the instances that have moved since they were created:
 // for each its number plus one, its turn, how many runs of tokens it has, and
-// for each run the place, the injection time and the tokens; then a zero.
+// for each run the place, the injection time and the tokens; how many clocks it
+// has, and for each the transition and since when it runs; then a zero.
 // Instances that never moved are left out: LoadState finds them as New made
-// them. Clocks are not in it: delays start anew.
+// them.
 func (s *Shard) AppendState(dst []byte) []byte {
 	for i := range s.cells {
 		c := &s.cells[i]
@@ -123,6 +160,7 @@ func (s *Shard) AppendState(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
 		dst = binary.AppendUvarint(dst, uint64(c.turn))
 		dst = s.appendTokens(dst, c)
+		dst = s.appendClocks(dst, i)
 	}
 	return binary.AppendUvarint(dst, 0)
 }
@@ -151,6 +189,17 @@ func (s *Shard) appendTokens(dst []byte, c *cell) []byte {
 			add(p, r.time, r.n)
 		}
 	}
+	return dst
+}
+
+func (s *Shard) appendClocks(dst []byte, i int) []byte {
+	n := 0
+	s.clocks.each(i, func(*clock) { n++ })
+	dst = binary.AppendUvarint(dst, uint64(n))
+	s.clocks.each(i, func(k *clock) {
+		dst = binary.AppendUvarint(dst, uint64(k.transition))
+		dst = binary.AppendUvarint(dst, uint64(k.since))
+	})
 	return dst
 }
 
@@ -201,12 +250,39 @@ func (s *Shard) loadInstance(r *reader, i int, mine bool) error {
 			return fmt.Errorf("%w: instance %d: %w", ErrLog, s.Number(i), err)
 		}
 	}
+	return s.loadClocks(r, i, mine)
+}
+
+// maxTime is the latest time since which a clock may run, so that it is due
+// before time ends.
+const maxTime = 1 << 62
+
+func (s *Shard) loadClocks(r *reader, i int, mine bool) error {
+	clocks, err := r.next(uint64(len(s.rules)))
+	if err != nil {
+		return err
+	}
+	for range clocks {
+		t, err1 := r.next(uint64(max(len(s.rules), 1)) - 1)
+		since, err2 := r.next(maxTime)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		if !mine {
+			continue
+		}
+		if !s.rules[t].held || !s.timed || !s.enabled(&s.cells[i], int(t)) || s.clocks.of(i, int(t)) != none {
+			return fmt.Errorf("%w: instance %d: a clock of transition %q, which does not wait", ErrLog, s.Number(i), s.tables.Net.Transitions[t].ID)
+		}
+		s.startClock(i, int(t), int64(since))
+	}
 	return nil
 }
 
-// emptied takes all tokens out of an instance.
+// emptied takes all tokens and clocks out of an instance.
 func (s *Shard) emptied(i int) *cell {
 	c := &s.cells[i]
+	s.clocks.removeAll(i)
 	if c.n == isWide {
 		w := s.wideOf(c)
 		for p := range w.queues {
@@ -220,9 +296,14 @@ func (s *Shard) emptied(i int) *cell {
 	return c
 }
 
-// Restart begins to count anew, after LoadState and Replay: what they did was
-// counted by the process that did it first.
+// Restart goes on after LoadState and Replay. It begins to count anew: what they
+// did was counted by the process that did it first. Delays that were running go
+// on: one that is over meanwhile fires at the next Step. How long a delay lasts
+// is drawn again if it is random.
 func (s *Shard) Restart() {
+	for i := range s.cells {
+		s.begin(i)
+	}
 	s.rec = stats.NewRecorder(s.tables.Places(), s.tables.Transitions())
 	s.rec.Net.Created = uint64(len(s.cells))
 }

@@ -118,14 +118,16 @@ func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
 }
 
 func FuzzReplay(f *testing.F) {
-	f.Add([]byte{0, 0, 2, 0, 1, 2, 5}, []byte{1, 1, 2, 0, 9, 1, 2, 9, 3, 0})
+	f.Add([]byte{0, 0, 2, 0, 1, 2, 5}, []byte{1, 1, 2, 0, 9, 1, 2, 9, 3, 1, 2, 7, 0})
 	f.Fuzz(func(t *testing.T, ops, state []byte) {
-		s, err := New(Config{Tables: compile(t, petritest.Ring(3)), Stride: 1, Count: 2}, now0)
+		modes := []Mode{{}, {Kind: Delayed, Delay: Delay{Shape: Exponential, A: 1e6}}, {Kind: Manual}}
+		s, err := New(Config{Tables: compile(t, petritest.Ring(3)), Modes: modes, Stride: 1, Count: 2}, now0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = s.LoadState(state)
 		_ = s.Replay(ops, now0)
+		s.Restart()
 		s.Step(100, now0)
 		rowsOf(s, now0)
 	})

@@ -73,8 +73,10 @@ type Shard struct {
 	spare []*wide
 	taken []uint32 // of fireWide
 
+	created int64 // when the instances were
 	logging bool
-	log     []byte // see TakeLog
+	log     []byte  // see TakeLog
+	touched []int32 // by Replay
 
 	dispatch   *dispatch // nil: ready is in use
 	ready      ring
@@ -104,7 +106,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 		cfg.Count = len(cfg.Numbers)
 	}
 	s := &Shard{
-		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, numbers: cfg.Numbers, shuffle: cfg.Shuffle, logging: cfg.Log,
+		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, numbers: cfg.Numbers, shuffle: cfg.Shuffle, created: now, logging: cfg.Log,
 		cells: make([]cell, cfg.Count), quota: defaultQuota, rec: stats.NewRecorder(t.Places(), t.Transitions()),
 	}
 	var err error

@@ -111,7 +111,7 @@ func newFixedLabels() *fixedLabels {
 	for _, step := range stats.AgeSteps() {
 		f.ladder = append(f.ladder, rungLabel{micros: step.Age, label: pair("age", step.Label)})
 	}
-	for reason := stats.ReasonUnknown; reason <= stats.ReasonDead; reason++ {
+	for reason := stats.ReasonUnknown; reason <= stats.LastReason; reason++ {
 		f.reasons = append(f.reasons, pair("reason", reason.String()))
 	}
 	for p := range f.priorities {

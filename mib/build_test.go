@@ -450,7 +450,7 @@ func TestEnumerationsHaveTheNamesOfTheirConstants(t *testing.T) {
 		}
 		return ""
 	}
-	for r := stats.ReasonUnknown; r <= stats.ReasonDead; r++ {
+	for r := stats.ReasonUnknown; r <= stats.LastReason; r++ {
 		if got := label("stuckReason", int(reasonValue(r).Num)); got != r.String() {
 			t.Errorf("reason %v is called %q", r, got)
 		}

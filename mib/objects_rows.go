@@ -123,7 +123,7 @@ func firstReason(t *stats.Token) stats.Reason {
 func reasonValue(r stats.Reason) smi.Value { return smi.Integer(int32(reasonNumber(r))) }
 
 func reasonNumber(r stats.Reason) uint32 {
-	return uint32(min(r, stats.ReasonDead+1)%(stats.ReasonDead+1)) + 1
+	return uint32(min(r, stats.LastReason+1)%(stats.LastReason+1)) + 1
 }
 
 // blockRow is one condition that holds a transition back.

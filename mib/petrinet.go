@@ -164,8 +164,8 @@ func (m *petrinetText) conventions() {
 		{"PetrinetReason", "", "What a token or a transition waits for. unknown: the source does not tell. enabled: the transition can fire and waits for " +
 			"its turn. running: it is firing. delayed: it fires at a set time. guarded: its guard says no. missing: a place is short of " +
 			"tokens. inhibited: a place has too many tokens. manual: it is fired only from outside. dead: nothing in the instance can " +
-			"ever enable it.",
-			"INTEGER { unknown(1), enabled(2), running(3), delayed(4), guarded(5), missing(6), inhibited(7), manual(8), dead(9) }"},
+			"ever enable it. incident: it failed for good, or none of its branches can be taken; somebody has to act.",
+			"INTEGER { unknown(1), enabled(2), running(3), delayed(4), guarded(5), missing(6), inhibited(7), manual(8), dead(9), incident(10) }"},
 		{"PetrinetAlarm", "", "What an alarm is about. The notifications of the same names raise them.",
 			"INTEGER { tokenStuck(1), transitionStarved(2), sourceLost(3), netDeadlocked(4) }"},
 	} {

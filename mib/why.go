@@ -62,6 +62,8 @@ func waitText(def *petri.Net, w stats.Wait) string {
 		return "waits to be fired from outside"
 	case stats.ReasonDead:
 		return "can never fire again"
+	case stats.ReasonIncident:
+		return "failed for good, waits for somebody to act"
 	}
 	return "not told"
 }

@@ -32,7 +32,12 @@ const (
 	ReasonManual           // enabled, fired only from outside
 	ReasonDead             // nothing in the instance can ever enable it
 	ReasonIncident         // it failed for good, or none of its branches can be taken: somebody has to act
+
+	reasons // how many there are
 )
+
+// LastReason is the highest reason.
+const LastReason = reasons - 1
 
 // String returns the reason's name, as the faces show it.
 func (r Reason) String() string {

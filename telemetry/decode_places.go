@@ -183,7 +183,7 @@ func readWaits(list []*wire.Wait, into *[]stats.Wait) error {
 // reason returns a reason as we know it: one that a later version added is
 // unknown, not an error.
 func reason(r wire.Reason) stats.Reason {
-	if r < 0 || r > wire.Reason(stats.ReasonDead) {
+	if r < 0 || r > wire.Reason(stats.LastReason) {
 		return stats.ReasonUnknown
 	}
 	return stats.Reason(r)

@@ -44,6 +44,7 @@ const (
 	Reason_REASON_INHIBITED Reason = 6
 	Reason_REASON_MANUAL    Reason = 7
 	Reason_REASON_DEAD      Reason = 8
+	Reason_REASON_INCIDENT  Reason = 9
 )
 
 // Enum value maps for Reason.
@@ -58,6 +59,7 @@ var (
 		6: "REASON_INHIBITED",
 		7: "REASON_MANUAL",
 		8: "REASON_DEAD",
+		9: "REASON_INCIDENT",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNKNOWN":   0,
@@ -69,6 +71,7 @@ var (
 		"REASON_INHIBITED": 6,
 		"REASON_MANUAL":    7,
 		"REASON_DEAD":      8,
+		"REASON_INCIDENT":  9,
 	}
 )
 
@@ -1217,7 +1220,7 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\foldest_since\x18\x03 \x01(\x03R\voldestSince\x12%\n" +
 	"\x0eunserved_since\x18\x04 \x01(\x03R\runservedSince\x12\x16\n" +
 	"\x06served\x18\x05 \x01(\x04R\x06served\x12%\n" +
-	"\x0equote_switches\x18\x06 \x01(\x04R\rquoteSwitches*\xba\x01\n" +
+	"\x0equote_switches\x18\x06 \x01(\x04R\rquoteSwitches*\xcf\x01\n" +
 	"\x06Reason\x12\x12\n" +
 	"\x0eREASON_UNKNOWN\x10\x00\x12\x12\n" +
 	"\x0eREASON_ENABLED\x10\x01\x12\x12\n" +
@@ -1227,7 +1230,8 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x0eREASON_MISSING\x10\x05\x12\x14\n" +
 	"\x10REASON_INHIBITED\x10\x06\x12\x11\n" +
 	"\rREASON_MANUAL\x10\a\x12\x0f\n" +
-	"\vREASON_DEAD\x10\bB+Z)github.com/pnagent/pnagent/telemetry/wireb\x06proto3"
+	"\vREASON_DEAD\x10\b\x12\x13\n" +
+	"\x0fREASON_INCIDENT\x10\tB+Z)github.com/pnagent/pnagent/telemetry/wireb\x06proto3"
 
 var (
 	file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescOnce sync.Once

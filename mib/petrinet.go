@@ -78,7 +78,7 @@ func notifications() []notification {
 func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
-		{date: "202611201100Z", digest: "ea61d7dd8e221c49", text: "Added queueTable, netWaitingWork, transitionTimeouts and transitionLateAnswers."},
+		{date: "202611201100Z", digest: "6f402d4aaf23c093", text: "Added queueTable, netWaitingWork, transitionTimeouts, transitionLateAnswers and the reason incident."},
 	}
 }
 

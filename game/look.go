@@ -40,9 +40,12 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 type look struct {
 	s        *Shard
 	now      int64
+	old      int64 // tokens injected up to then are BlockedAfter old
 	rungs    *stats.Rungs
 	places   []placeLook
 	seen     []int32  // by transition: 1 + the last instance that was counted for it
+	marking  []uint32 // by place: see mark
+	aged     []int32  // the places where the instance that is counted has an old token
 	short    []uint64 // by condition of all transitions: instances that it holds back by Lo
 	over     []uint64 // the same by Hi
 	condBase []int32  // by transition: its first condition in short and over
@@ -70,8 +73,8 @@ type readyLook struct {
 }
 
 func newLook(s *Shard, now int64) *look {
-	l := &look{s: s, now: now, rungs: stats.NewRungs(now), places: make([]placeLook, s.tables.Places()),
-		seen: make([]int32, len(s.rules)), condBase: make([]int32, len(s.rules)), ready: make([]readyLook, len(s.rules))}
+	l := &look{s: s, now: now, old: now - BlockedAfter, rungs: stats.NewRungs(now), places: make([]placeLook, s.tables.Places()),
+		marking: make([]uint32, s.tables.Places()), seen: make([]int32, len(s.rules)), condBase: make([]int32, len(s.rules)), ready: make([]readyLook, len(s.rules))}
 	n := int32(0)
 	for t := range s.rules {
 		l.condBase[t] = n
@@ -84,6 +87,7 @@ func newLook(s *Shard, now int64) *look {
 // cell counts the tokens of one instance.
 func (l *look) cell(i int) {
 	c := &l.s.cells[i]
+	l.aged = l.aged[:0]
 	if c.n == isWide {
 		for p, q := range l.s.wideOf(c).queues {
 			for _, r := range q.left() {
@@ -94,6 +98,9 @@ func (l *look) cell(i int) {
 		for k, p := range c.places[:c.n&7] {
 			l.tokens(i, int(p), c.times[k], 1)
 		}
+	}
+	if len(l.aged) > 0 {
+		l.blocked(i, c)
 	}
 	if c.flags&queued != 0 {
 		l.queued(i, c)
@@ -106,8 +113,8 @@ func (l *look) tokens(i, p int, injected int64, n uint32) {
 	if row.last != int32(i)+1 {
 		row.last = int32(i) + 1
 		row.instances++
-		if l.now-injected >= BlockedAfter {
-			l.blocked(i, p)
+		if injected <= l.old {
+			l.aged = append(l.aged, int32(p))
 		}
 	}
 	row.injected.Merge(stats.TimeSum{Sec: uint64(injected) / 1e6 * uint64(n)})
@@ -137,22 +144,46 @@ func (row *placeLook) remember(o old, n uint32) {
 
 // blocked counts the conditions that hold back the transitions which need a
 // place where an instance has an old token; each transition once an instance.
-func (l *look) blocked(i, p int) {
-	c := &l.s.cells[i]
-	for _, w := range l.s.tables.Watchers(p) {
-		if w.Lo == 0 || l.seen[w.Transition] == int32(i)+1 {
-			continue
-		}
-		l.seen[w.Transition] = int32(i) + 1
-		base := l.condBase[w.Transition]
-		for k, cond := range l.s.rules[w.Transition].conds {
-			if m := l.s.tokens(c, int(cond.Place)); m < cond.Lo {
-				l.short[int(base)+k]++
-			} else if !cond.Holds(m) {
-				l.over[int(base)+k]++
+func (l *look) blocked(i int, c *cell) {
+	marking := l.mark(c)
+	for _, p := range l.aged {
+		for _, w := range l.s.tables.Watchers(int(p)) {
+			if w.Lo > 0 && l.seen[w.Transition] != int32(i)+1 {
+				l.seen[w.Transition] = int32(i) + 1
+				l.judge(w.Transition, marking)
 			}
 		}
 	}
+	if c.n != isWide {
+		for _, p := range c.places[:c.n&7] {
+			l.marking[p] = 0
+		}
+	}
+}
+
+// judge counts the conditions of a transition that the marking does not meet.
+func (l *look) judge(t int32, marking []uint32) {
+	base := int(l.condBase[t])
+	for k, cond := range l.s.rules[t].conds {
+		switch m := marking[cond.Place]; {
+		case m < cond.Lo:
+			l.short[base+k]++
+		case cond.Hi > 0 && m >= cond.Hi:
+			l.over[base+k]++
+		}
+	}
+}
+
+// mark returns the marking of an instance. That of a cell in narrow form is in
+// l.marking, which is zero but for its few tokens; blocked clears them.
+func (l *look) mark(c *cell) []uint32 {
+	if c.n == isWide {
+		return l.s.wideOf(c).state.Marking()
+	}
+	for _, p := range c.places[:c.n&7] {
+		l.marking[p]++
+	}
+	return l.marking
 }
 
 // queued counts the immediate transitions that are enabled in an instance that
@@ -246,12 +277,17 @@ func (l *look) place(p int, name func(int) string) stats.Place {
 const maxWaits = 16
 
 // waits says what each transition that needs a place waits for in an instance.
+// In an instance that is deadlocked it is first said to be dead, which is the
+// whole, and then what it lacks.
 func (l *look) waits(i, p int) []stats.Wait {
 	c := &l.s.cells[i]
 	var out []stats.Wait
 	for _, w := range l.s.tables.Watchers(p) {
 		if w.Lo == 0 || len(out) >= maxWaits {
 			continue
+		}
+		if c.flags&deadlocked != 0 {
+			out = append(out, stats.Wait{Transition: w.Transition, Reason: stats.ReasonDead, Place: stats.NoPlace})
 		}
 		met := true
 		for _, cond := range l.s.rules[w.Transition].conds {

@@ -446,7 +446,7 @@ func TestLookSaysWhatHoldsOldTokensBack(t *testing.T) {
 	if d := gocmp.Diff(want, rows.Blocks); d != "" {
 		t.Error(d)
 	}
-	waits := []stats.Wait{{Reason: stats.ReasonMissing, Place: 0, Count: 1}, {Reason: stats.ReasonInhibited, Place: 2, Count: 3}}
+	waits := []stats.Wait{{Reason: stats.ReasonDead, Place: stats.NoPlace}, {Reason: stats.ReasonMissing, Place: 0, Count: 1}, {Reason: stats.ReasonInhibited, Place: 2, Count: 3}}
 	if d := gocmp.Diff(waits, rows.Places[0].Stuck[0].Waits); d != "" {
 		t.Error(d)
 	}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// node builds a node of a level and returns what there is to say beyond its
+// places and transitions.
+func (b *builder) node(l *level, n *node) string {
+	if b.left < 0 {
+		return ""
+	}
+	switch n.kind {
+	case "startEvent":
+		return b.start(l, n)
+	case "endEvent":
+		return b.endEvent(l, n)
+	case "intermediateCatchEvent":
+		b.pass(l, n, n.trigger())
+		return ""
+	case "intermediateThrowEvent":
+		return b.throw(l, n)
+	case "boundaryEvent":
+		return b.boundary(l, n)
+	case "exclusiveGateway":
+		return b.exclusive(l, n)
+	case "parallelGateway":
+		return b.parallel(l, n)
+	case "inclusiveGateway":
+		return b.inclusive(l, n)
+	case "complexGateway":
+		return b.complexJoin(l, n)
+	case "eventBasedGateway":
+		return b.eventGateway(l, n)
+	}
+	return b.activity(l, n)
+}
+
+// pass builds a node that is one transition.
+func (b *builder) pass(l *level, n *node, trigger petri.Trigger) string {
+	from := b.input(l, n)
+	t := b.transition(l, n, trigger).ID
+	b.begin(from, n, t)
+	b.output(l, n, t)
+	return t
+}
+
+func (b *builder) activity(l *level, n *node) string {
+	kid := l.kids[n]
+	switch {
+	case n.byEvent && kid == nil:
+		return "left out: it is empty"
+	case n.byEvent:
+		return "" // its start event does it all
+	case kid != nil:
+		return b.sub(l, n, kid)
+	}
+	if len(n.attached) == 0 {
+		b.pass(l, n, b.taskTrigger(n))
+	} else {
+		b.watched(l, n)
+	}
+	switch {
+	case n.inner != nil:
+		return "without content in this file: one piece of work"
+	case n.kind == "callActivity":
+		return "calls " + xmlscan.Quote(calledElement(n)) + ", which is not a process of this file with flow nodes: one piece of work"
+	}
+	return ""
+}
+
+// watched builds a task with boundary events: one transition begins it, another
+// ends it, and between them its token is in the place id/active.
+func (b *builder) watched(l *level, n *node) {
+	from := b.input(l, n)
+	active := b.state(l, n, "active")
+	begin := b.step(l, n, "start").ID
+	b.begin(from, n, begin)
+	b.put(begin, active, n.pos)
+	b.arm(l, n, begin)
+	t := b.transition(l, n, b.taskTrigger(n)).ID
+	b.take(active, t, n.pos)
+	b.disarm(l, n, t)
+	b.output(l, n, t)
+}
+
+// sub builds a sub-process or a call of a process of this file. One runs at a
+// time in an instance, because tokens of two could not be told apart.
+func (b *builder) sub(l *level, n *node, kid *level) string {
+	from := b.input(l, n)
+	active := b.state(l, n, "active")
+	begin := b.step(l, n, "start").ID
+	b.begin(from, n, begin)
+	b.test(petri.Inhibitor, active, begin, 1, n.pos)
+	b.put(begin, active, n.pos)
+	b.arm(l, n, begin)
+	t := b.transition(l, n, petri.Trigger{}).ID
+	b.take(active, t, n.pos)
+	b.disarm(l, n, t)
+	b.output(l, n, t)
+	b.later = append(b.later, func() {
+		for _, place := range slices.Concat(kid.begin, kid.await) {
+			b.put(begin, place, n.pos)
+		}
+		kid.every(func(place string) { b.test(petri.Inhibitor, place, t, 1, n.pos) })
+		kid.everyArmed(func(place string) { b.test(petri.Reset, place, t, 1, n.pos) })
+	})
+	if n.calls != nil {
+		return "the called process is inside, with ids that begin with " + l.id(n.id) + "/"
+	}
+	return ""
+}
+
+// armedPlace returns the place that says that a boundary event on an activity, which
+// does not interrupt, can still come.
+func armedPlace(l *level, n *node) string { return l.id(n.id) + "/armed" }
+
+// activePlace returns the place that is marked while an activity runs.
+func activePlace(l *level, n *node) string { return l.id(n.id) + "/active" }
+
+// arm lets a transition begin to wait for the boundary events on an activity.
+func (b *builder) arm(l *level, n *node, transition string) {
+	for _, x := range n.attached {
+		if !x.interrupts {
+			b.put(transition, armedPlace(l, x), x.pos)
+		}
+	}
+}
+
+// disarm lets a transition stop waiting for the boundary events on an activity.
+func (b *builder) disarm(l *level, n *node, transition string) {
+	for _, x := range n.attached {
+		if !x.interrupts {
+			b.test(petri.Reset, armedPlace(l, x), transition, 1, x.pos)
+		}
+	}
+}
+
+// boundary builds a boundary event. One that interrupts takes the activity's
+// token, and empties what is inside; another comes beside it, a timer once.
+func (b *builder) boundary(l *level, n *node) string {
+	var place string
+	if !n.interrupts {
+		place = b.place(armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
+		l.armed = append(l.armed, place)
+	}
+	t := b.transition(l, n, n.trigger())
+	t.Preempts = n.interrupts
+	id := t.ID
+	b.output(l, n, id)
+	if n.interrupts {
+		b.interrupt(l, n.host, id, n.pos)
+		return ""
+	}
+	b.awaitIn(place, n, id)
+	return ""
+}
+
+// interrupt lets a transition end an activity.
+func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos) {
+	b.take(activePlace(l, n), transition, pos)
+	b.disarm(l, n, transition)
+	if kid := l.kids[n]; kid != nil {
+		b.clear(kid, transition, pos)
+	}
+}
+
+// awaitIn lets the transition of an event that does not interrupt wait while a
+// place is marked: a timer comes once, another as often as it is said.
+func (b *builder) awaitIn(place string, n *node, transition string) {
+	if n.timed() {
+		b.take(place, transition, n.pos)
+	} else {
+		b.test(petri.Read, place, transition, 1, n.pos)
+	}
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"cmp"
+	"slices"
+)
+
+// build makes a net of each process that has flow nodes.
+func (d *document) build() (*File, error) {
+	out := &File{LeftOut: d.leftOut()}
+	left := d.lim.Nodes
+	for _, s := range d.processes {
+		if len(s.nodes) == 0 {
+			continue
+		}
+		b := &builder{document: d, places: map[string]int{}, made: map[string]bool{}, left: left}
+		b.process(s)
+		if b.left < 0 {
+			return nil, d.limitNodes(s)
+		}
+		left = b.left
+		if err := b.net.Validate(); err != nil {
+			d.found.AddAll(err)
+			continue
+		}
+		out.Nets = append(out.Nets, b.net)
+		out.Elements = append(out.Elements, sortElements(append(b.elements, s.leftOut()...)))
+		out.Graphs = append(out.Graphs, s.graph())
+	}
+	return out, nil
+}
+
+// limitNodes ends the reading at a process that becomes too large a net.
+func (d *document) limitNodes(s *scope) error {
+	d.At = s.el.pos
+	return d.Limit("places, transitions and arcs", int64(d.lim.Nodes))
+}
+
+// leftOut lists what belongs to no process, and the processes without nodes.
+func (d *document) leftOut() []Element {
+	left := tally{}
+	var empty []Element
+	for _, e := range d.root.kids {
+		switch {
+		case e.is("collaboration"):
+			left.add(e)
+			for _, k := range e.kids {
+				if k.is("participant") || isLeftOut(k.name) {
+					left.add(k)
+				}
+			}
+		case e.is("process"):
+			if s := d.byID[e.attr("id")]; len(s.nodes) == 0 {
+				empty = append(empty, Element{Kind: "process", ID: s.id, Name: s.name, Pos: e.pos, Text: "left out: it has no flow nodes"})
+			}
+		case isLeftOut(e.name):
+			left.add(e)
+		}
+	}
+	return sortElements(append(left.elements(), empty...))
+}
+
+// leftOut lists what was left out of a process, its sub-processes included.
+func (s *scope) leftOut() []Element {
+	out := s.left.elements()
+	for _, n := range s.nodes {
+		if n.inner != nil {
+			out = append(out, n.inner.leftOut()...)
+		}
+	}
+	return out
+}
+
+func sortElements(list []Element) []Element {
+	slices.SortStableFunc(list, func(a, b Element) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+	})
+	return list
+}

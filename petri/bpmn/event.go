@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// event is what an event waits for, or what it says.
+type event struct {
+	kind string // "none", "message", "timer", …; "multiple" for several
+	// name is that of the message, signal or link, the code of an error or an
+	// escalation, the condition; "" if the file gives none.
+	name  string
+	timer petri.Trigger // of a timer
+}
+
+// readEvent reads the event definition of an event.
+func (d *document) readEvent(n *node) *event {
+	ev := &event{kind: "none"}
+	found := 0
+	for _, k := range n.el.kids {
+		kind, is := strings.CutSuffix(k.name, "EventDefinition")
+		switch {
+		case k.space != model:
+		case k.name == "eventDefinitionRef":
+			d.refuse(k.pos, n.kindOf(words(n.kind))+" refers to an event definition elsewhere; expected it inside the event")
+		case is:
+			if found++; found > 1 {
+				ev.kind = "multiple"
+				return ev
+			}
+			if ev.kind = kind; !isEventKind(kind) {
+				ev.kind = "unknown"
+			}
+			d.readDefinition(n, ev, k)
+		}
+	}
+	return ev
+}
+
+func isEventKind(kind string) bool {
+	switch kind {
+	case "message", "timer", "signal", "conditional", "error", "escalation", "link", "terminate", "compensate", "cancel":
+		return true
+	}
+	return false
+}
+
+// kindOf names a node whose event is not known yet.
+func (n *node) kindOf(kind string) string { return kind + " " + xmlscan.Quote(n.id) }
+
+func (d *document) readDefinition(n *node, ev *event, e *elem) {
+	switch ev.kind {
+	case "message":
+		ev.name = d.named(e.attr("messageRef"), "name")
+	case "signal":
+		ev.name = d.named(e.attr("signalRef"), "name")
+	case "error":
+		ev.name = d.named(e.attr("errorRef"), "errorCode")
+	case "escalation":
+		ev.name = d.named(e.attr("escalationRef"), "escalationCode")
+	case "link":
+		ev.name = cmp.Or(oneLine(e.attr("name")), n.name)
+	case "conditional":
+		if c := e.kid("condition"); c != nil {
+			ev.name = d.expression(c)
+		}
+	case "timer":
+		ev.timer = d.readTimer(n, e)
+	}
+}
+
+// named returns what a root element is known by: an attribute, its name, or its
+// id if the file does not have it.
+func (d *document) named(ref, attr string) string {
+	ref = local(ref)
+	e := d.defs[ref]
+	if e == nil {
+		return ref
+	}
+	return cmp.Or(oneLine(e.attr(attr)), oneLine(e.attr("name")), ref)
+}
+
+// readTimer reads a timer: a constant length or point of time, or an expression
+// that somebody else evaluates.
+func (d *document) readTimer(n *node, e *elem) petri.Trigger {
+	title := n.kindOf("timer " + words(n.kind))
+	for _, name := range []string{"timeDuration", "timeDate", "timeCycle"} {
+		k := e.kid(name)
+		if k == nil || k.text == "" {
+			continue
+		}
+		t, err := parseTimer(name, k.text)
+		if err != nil {
+			d.Warnings.Add(k.pos, title+": "+xmlscan.Quote(k.text)+" "+err.Error()+"; it waits for an event of that name")
+			t = petri.Trigger{Kind: petri.TriggerEvent}
+		}
+		t.Name = oneLine(k.text)
+		return t
+	}
+	d.Warnings.Add(e.pos, title+" has no time; it waits for an event")
+	return petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
+}
+
+// trigger returns what an event that is caught waits for.
+func (n *node) trigger() petri.Trigger {
+	switch n.event.kind {
+	case "timer":
+		return n.event.timer
+	case "none", "link":
+		return petri.Trigger{}
+	}
+	return petri.Trigger{Kind: petri.TriggerEvent, Name: cmp.Or(n.event.name, n.label())}
+}
+
+// timed reports whether an event comes by itself, once, after it was awaited
+// for long enough.
+func (n *node) timed() bool {
+	k := n.event.timer.Kind
+	return k == petri.TriggerDelay || k == petri.TriggerTime
+}
+
+// says returns the work of an event that is thrown.
+func (n *node) says() petri.Trigger {
+	t := petri.Trigger{Kind: petri.TriggerWork, Name: n.event.name}
+	if w := workName(n.el); w != "" {
+		t.Name = w
+	}
+	for _, k := range n.el.kids { // Camunda gives the work of a message to its definition
+		if w := workName(k); k.is("messageEventDefinition") && w != "" {
+			t.Name = w
+		}
+	}
+	return t
+}

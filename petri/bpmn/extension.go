@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// workName returns what a task or a message is bound to in an engine's own
+// words: a topic, a class, an expression, a type; "" if none is given.
+func workName(e *elem) string {
+	for _, name := range []string{"topic", "class", "delegateExpression", "expression", "decisionRef"} {
+		if v, _ := unwrap(e.extension(name)); v != "" {
+			return oneLine(v)
+		}
+	}
+	for _, x := range e.extensions() {
+		switch x.name {
+		case "taskDefinition":
+			return oneLine(x.attr("type"))
+		case "calledDecision":
+			return oneLine(x.attr("decisionId"))
+		}
+	}
+	return implementation(e.attr("implementation"))
+}
+
+// implementation returns the name in an implementation attribute, which mostly
+// names a technology only.
+func implementation(s string) string {
+	if strings.HasPrefix(s, "##") || strings.EqualFold(s, "webService") {
+		return ""
+	}
+	return oneLine(s)
+}
+
+// taskTrigger returns what a task waits for.
+func (d *document) taskTrigger(n *node) petri.Trigger {
+	switch n.kind {
+	case "userTask", "manualTask":
+		return petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
+	case "receiveTask":
+		return petri.Trigger{Kind: petri.TriggerEvent, Name: cmp.Or(d.named(n.el.attr("messageRef"), "name"), n.label())}
+	case "sendTask":
+		return petri.Trigger{Kind: petri.TriggerWork, Name: cmp.Or(workName(n.el), d.named(n.el.attr("messageRef"), "name"))}
+	case "callActivity":
+		return d.callTrigger(n)
+	}
+	return petri.Trigger{Kind: petri.TriggerWork, Name: workName(n.el)}
+}
+
+// callTrigger returns what a call activity waits for whose process is not in
+// this file.
+func (d *document) callTrigger(n *node) petri.Trigger {
+	ref := calledElement(n)
+	if e := d.defs[ref]; e != nil {
+		if name := cmp.Or(oneLine(e.attr("name")), ref); e.is("globalUserTask") || e.is("globalManualTask") {
+			return petri.Trigger{Kind: petri.TriggerEvent, Name: name}
+		}
+	}
+	return petri.Trigger{Kind: petri.TriggerWork, Name: ref}
+}
+
+// calledElement returns the id of what a call activity calls.
+func calledElement(n *node) string {
+	if ref := local(n.el.attr("calledElement")); ref != "" {
+		return ref
+	}
+	for _, x := range n.el.extensions() {
+		if x.name == "calledElement" {
+			return oneLine(x.attr("processId"))
+		}
+	}
+	return ""
+}
+
+// ignored lists the extensions of process engines on an element that are not
+// followed, in the order of the file.
+func ignored(e *elem) string {
+	var names []string
+	note := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i := range e.attrs {
+		if a := &e.attrs[i]; isEngine(a.Name.Space) && changesBehaviour(a.Name.Local) {
+			note(a.Name.Local)
+		}
+	}
+	for _, x := range e.extensions() {
+		switch x.name {
+		case "taskDefinition", "calledElement", "calledDecision", "formDefinition", "formData", "userTaskForm", "properties":
+		default:
+			note(x.name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "not followed: " + strings.Join(names, ", ")
+}
+
+// changesBehaviour says whether an attribute of a process engine changes when
+// or how often things happen there.
+func changesBehaviour(attr string) bool {
+	switch attr {
+	case "asyncBefore", "asyncAfter", "async", "exclusive", "jobPriority", "variableEvents":
+		return true
+	}
+	return false
+}

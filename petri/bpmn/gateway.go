@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"github.com/pnagent/pnagent/petri"
+)
+
+// exclusive builds a choice of one flow: a merge is a transition for each
+// incoming flow, a split one for each outgoing flow.
+func (b *builder) exclusive(l *level, n *node) string {
+	if len(n.out) == 0 || len(n.out) == 1 && n.out[0].cond == "" {
+		return b.merge(l, n)
+	}
+	from := b.input(l, n)
+	var refused []string
+	for _, f := range n.out {
+		t := b.over(l, n, f)
+		if t.Guard = all(refused, f.cond); f.cond != "" {
+			refused = append(refused, f.cond)
+		}
+		b.take(from, t.ID, f.pos)
+		b.put(t.ID, b.flowPlace(l, f), f.pos)
+	}
+	if len(refused) > 0 {
+		b.guardDefault(l, n, refused)
+		return ""
+	}
+	return "no conditions: its flows are chosen in turn"
+}
+
+// guardDefault lets the default flow be taken where no condition holds, in
+// whatever order the file has them.
+func (b *builder) guardDefault(l *level, n *node, refused []string) {
+	if n.fallback == nil {
+		return
+	}
+	first := len(b.net.Transitions) - len(n.out)
+	for i, f := range n.out {
+		if f == n.fallback {
+			b.net.Transitions[first+i].Guard = all(refused, "")
+		}
+	}
+}
+
+// merge builds a gateway or an event that passes every token on.
+func (b *builder) merge(l *level, n *node) string {
+	if len(n.in) < 2 {
+		from := b.input(l, n)
+		t := b.transition(l, n, petri.Trigger{}).ID
+		b.take(from, t, n.pos)
+		b.output(l, n, t)
+		return ""
+	}
+	for _, f := range n.in {
+		t := b.over(l, n, f).ID
+		b.take(b.flowPlace(l, f), t, f.pos)
+		b.output(l, n, t)
+	}
+	return ""
+}
+
+// parallel builds one transition that takes a token of every incoming flow and
+// puts one on every outgoing flow.
+func (b *builder) parallel(l *level, n *node) string {
+	t := ""
+	if len(n.in) == 0 {
+		from := b.input(l, n)
+		t = b.transition(l, n, petri.Trigger{}).ID
+		b.take(from, t, n.pos)
+	} else {
+		t = b.transition(l, n, petri.Trigger{}).ID
+	}
+	for _, f := range n.in {
+		b.take(b.flowPlace(l, f), t, f.pos)
+	}
+	b.output(l, n, t)
+	return ""
+}
+
+// inclusive builds one transition that is an inclusive join of several incoming
+// flows and an inclusive split to several outgoing ones.
+func (b *builder) inclusive(l *level, n *node) string {
+	from := ""
+	if len(n.in) < 2 {
+		from = b.input(l, n)
+	}
+	t := b.transition(l, n, petri.Trigger{}).ID
+	if from != "" {
+		b.take(from, t, n.pos)
+	} else {
+		for _, f := range n.in {
+			b.test(petri.Join, b.flowPlace(l, f), t, 1, f.pos)
+		}
+	}
+	if !n.conditional() {
+		b.output(l, n, t)
+		if len(n.out) > 1 {
+			return "no conditions: all of its flows are taken"
+		}
+		return ""
+	}
+	b.branches(l, n, t)
+	return ""
+}
+
+// eventGateway builds the place at which the events behind it wait; they make
+// their transitions themselves, and the first one takes the token.
+func (b *builder) eventGateway(l *level, n *node) string {
+	if len(n.in) != 1 {
+		b.input(l, n)
+	}
+	return "its events wait at place " + b.flowPlace(l, n.out[0]) + ", the first takes the token"
+}
+
+// complexJoin builds a gateway that fires at k of n tokens and then waits for
+// those of the others that can still come, before it begins anew (BPMN 2.0,
+// 13.4.5). Each incoming flow counts once a round.
+func (b *builder) complexJoin(l *level, n *node) string {
+	count, resetting := b.state(l, n, "count"), b.state(l, n, "resetting")
+	got := make([]string, 0, len(n.in))
+	for _, f := range n.in {
+		place := b.workPlace(l, l.id(n.id)+"/got "+f.id, n.label()+" (got "+f.title()+")", b.at(l, n.id), f.pos)
+		got = append(got, place)
+		t := b.over(l, n, f)
+		t.Priority = 1
+		b.take(b.flowPlace(l, f), t.ID, f.pos)
+		b.test(petri.Inhibitor, place, t.ID, 1, f.pos)
+		b.put(t.ID, place, f.pos)
+		b.put(t.ID, count, f.pos)
+	}
+	fires := b.transition(l, n, petri.Trigger{}).ID
+	b.test(petri.Read, count, fires, n.needed, n.pos)
+	b.test(petri.Reset, count, fires, 1, n.pos)
+	// Not a token that waits for the next round: an inclusive join behind the
+	// gateway would wait for it.
+	b.test(petri.Inhibitor, resetting, fires, 1, n.pos)
+	b.put(fires, resetting, n.pos)
+	if n.conditional() {
+		b.branches(l, n, fires)
+	} else {
+		b.output(l, n, fires)
+	}
+	again := b.step(l, n, "reset").ID
+	b.take(resetting, again, n.pos)
+	b.test(petri.Reset, count, again, 1, n.pos)
+	for _, place := range got {
+		b.test(petri.Join, place, again, 1, n.pos)
+	}
+	return "fires at " + itoa(int(n.needed)) + " of " + itoa(len(n.in))
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+// Graph is a process' top level as its sequence flows join its flow nodes, for
+// a trace. A sub-process is one node; so is a boundary event, into which an
+// edge leads from its activity.
+type Graph struct {
+	Nodes  []GraphNode // in the order of the file
+	Edges  []GraphEdge // sequence flows in the order of the file, then those to boundary events and link targets
+	Starts []int       // the nodes that begin: start events, else nodes without incoming edges
+}
+
+// GraphNode is one flow node.
+type GraphNode struct{ ID, Name, Kind string }
+
+// GraphEdge is one sequence flow; From and To are indices in Nodes. That into a
+// boundary event has the event's id and "/attached", that of a link "/link".
+type GraphEdge struct {
+	ID       string
+	From, To int
+}
+
+func (s *scope) graph() Graph {
+	var g Graph
+	index := make(map[*node]int, len(s.nodes))
+	for i, n := range s.nodes {
+		index[n] = i
+		g.Nodes = append(g.Nodes, GraphNode{n.id, n.name, n.kindWords()})
+		if n.kind == "startEvent" || n.begins() {
+			g.Starts = append(g.Starts, i)
+		}
+	}
+	for _, f := range s.flows {
+		g.Edges = append(g.Edges, GraphEdge{f.id, index[f.src], index[f.dst]})
+	}
+	for i, n := range s.nodes {
+		if n.host != nil {
+			g.Edges = append(g.Edges, GraphEdge{n.id + "/attached", index[n.host], i})
+		}
+		if n.link != nil {
+			g.Edges = append(g.Edges, GraphEdge{n.id + "/link", i, index[n.link]})
+		}
+	}
+	return g
+}

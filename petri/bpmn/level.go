@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// level is one copy of a scope in the net: the process itself, a sub-process,
+// or a called process.
+type level struct {
+	scope  *scope
+	parent *level // nil for the process
+	node   *node  // of the parent's scope, whose content this is; nil for the process
+	prefix string // of all ids: that of the call activity whose process this is
+	at     *petri.Point
+	kids   map[*node]*level
+
+	work  []string // places that hold tokens while something is going on here
+	armed []string // places that hold a token while an event can come
+	begin []string // of work: those that get a token when the level begins
+	await []string // of armed: those that get a token when the level begins
+}
+
+func (l *level) id(id string) string { return l.prefix + id }
+
+// every returns the working places of a level and of those inside it.
+func (l *level) every(each func(place string)) {
+	for _, p := range l.work {
+		each(p)
+	}
+	for _, n := range l.scope.nodes {
+		if kid := l.kids[n]; kid != nil {
+			kid.every(each)
+		}
+	}
+}
+
+// everyArmed does the same for places that wait for events.
+func (l *level) everyArmed(each func(place string)) {
+	for _, p := range l.armed {
+		each(p)
+	}
+	for _, n := range l.scope.nodes {
+		if kid := l.kids[n]; kid != nil {
+			kid.everyArmed(each)
+		}
+	}
+}
+
+// builder makes one net.
+type builder struct {
+	*document
+	net      *petri.Net
+	root     *level
+	alive    string         // the place that is marked while the process has event sub-processes to wait for; "" if it has none
+	places   map[string]int // index in the net by id
+	made     map[string]bool
+	later    []func() // arcs that need to know all places of a level
+	elements []Element
+	left     int // nodes that may still be made
+}
+
+func (b *builder) process(s *scope) {
+	b.net = &petri.Net{ID: s.id, Name: cmp.Or(b.pools[s.id], s.name), Doc: documentation(s.el), File: b.File, Pos: s.el.pos}
+	b.root = b.level(s, nil, nil)
+	for _, n := range s.nodes {
+		if n.byEvent {
+			b.alive = s.id + "/active"
+		}
+	}
+	b.fill(b.root)
+	if b.alive != "" {
+		b.element(b.root, Element{Kind: "process", ID: s.id, Name: s.name, Pos: s.el.pos}, "", b.lifetime)
+	}
+	if s.beginsByItself() {
+		for _, id := range slices.Concat(b.root.begin, b.root.await) {
+			b.mark(id)
+		}
+	}
+	for _, f := range b.later {
+		if b.left < 0 {
+			return
+		}
+		f()
+	}
+}
+
+func documentation(e *elem) string {
+	if doc := e.kid("documentation"); doc != nil {
+		return doc.text
+	}
+	return ""
+}
+
+// level returns a new level with those of its sub-processes and called
+// processes in it.
+func (b *builder) level(s *scope, parent *level, n *node) *level {
+	l := &level{scope: s, parent: parent, node: n, kids: map[*node]*level{}}
+	if parent != nil {
+		l.prefix, l.at = parent.prefix, parent.at
+	}
+	if n != nil && n.calls != nil {
+		l.prefix = parent.id(n.id) + "/"
+		l.at = b.at(parent, n.id)
+	}
+	for _, k := range s.nodes {
+		if b.left--; b.left < 0 {
+			return l
+		}
+		if inner := k.content(); inner != nil {
+			l.kids[k] = b.level(inner, l, k)
+		}
+	}
+	return l
+}
+
+// content returns the scope that a node runs; nil if it is one piece.
+func (n *node) content() *scope {
+	switch {
+	case n.inner != nil && len(n.inner.nodes) > 0:
+		return n.inner
+	case n.calls != nil && len(n.calls.nodes) > 0:
+		return n.calls
+	}
+	return nil
+}
+
+// fill builds the flows and the nodes of a level.
+func (b *builder) fill(l *level) {
+	if b.left < 0 {
+		return
+	}
+	for _, f := range l.scope.flows {
+		b.element(l, Element{Kind: "sequence flow", ID: f.id, Name: f.name, Pos: f.pos}, ignored(f.el), func() string {
+			if f.src.kind == "eventBasedGateway" {
+				return "no place of its own: " + xmlscan.Quote(f.src.id) + " waits for the event at its end"
+			}
+			b.workPlace(l, l.id(f.id), f.title(), b.at(l, f.id), f.pos)
+			return ""
+		})
+	}
+	for _, n := range l.scope.nodes {
+		b.element(l, Element{Kind: n.kindWords(), ID: n.id, Name: n.name, Pos: n.pos}, ignored(n.el), func() string {
+			return b.node(l, n)
+		})
+	}
+	for _, n := range l.scope.nodes {
+		if kid := l.kids[n]; kid != nil {
+			b.fill(kid)
+		}
+	}
+}
+
+// title is a flow's name, or the nodes that it joins.
+func (f *flow) title() string {
+	if f.name != "" {
+		return f.name
+	}
+	return f.src.label() + " → " + f.dst.label()
+}
+
+// element notes what make adds to the net for an element; make returns what
+// else there is to say. A called process is listed where it stands, not where
+// it is called.
+func (b *builder) element(l *level, e Element, also string, make func() string) {
+	places, transitions := len(b.net.Places), len(b.net.Transitions)
+	note := make()
+	if l.prefix != "" {
+		return
+	}
+	var parts []string
+	for _, s := range []string{b.describe(places, transitions), note, also} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	e.Text = cmp.Or(strings.Join(parts, "; "), "nothing of its own")
+	b.elements = append(b.elements, e)
+}
+
+// describe lists the places and the transitions made since.
+func (b *builder) describe(places, transitions int) string {
+	var p, t []string
+	for i := range b.net.Places[places:] {
+		p = append(p, b.net.Places[places+i].ID)
+	}
+	for i := range b.net.Transitions[transitions:] {
+		t = append(t, describeTransition(&b.net.Transitions[transitions+i]))
+	}
+	return strings.Join(slices.DeleteFunc([]string{list("place", p), list("transition", t)}, func(s string) bool { return s == "" }), ", ")
+}
+
+func list(what string, ids []string) string {
+	switch len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return what + " " + ids[0]
+	}
+	return what + "s " + strings.Join(ids, ", ")
+}
+
+func describeTransition(t *petri.Transition) string {
+	var parts []string
+	switch k := t.Trigger.Kind; k {
+	case petri.TriggerNone:
+	case petri.TriggerEvent:
+		parts = append(parts, "waits for "+xmlscan.Quote(t.Trigger.Name))
+	case petri.TriggerWork:
+		if t.Trigger.Name != "" {
+			parts = append(parts, "work "+xmlscan.Quote(t.Trigger.Name))
+		} else {
+			parts = append(parts, "work")
+		}
+	default:
+		parts = append(parts, "timer "+t.Trigger.Name)
+	}
+	if t.Guard != "" {
+		parts = append(parts, "if "+xmlscan.Clip(t.Guard, 200))
+	}
+	if len(parts) == 0 {
+		return t.ID
+	}
+	return t.ID + " (" + strings.Join(parts, ", ") + ")"
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"cmp"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+)
+
+// Limits bound what Read takes from one file and makes of it. A field that is
+// not positive means its default.
+type Limits struct {
+	Bytes    int64 // length of the file
+	Token    int   // bytes of one tag, one text or one comment
+	Depth    int   // elements inside each other, at most 1000
+	Elements int   // elements of XML that are kept
+	Nodes    int   // places, transitions and arcs, over all nets
+}
+
+// DefaultLimits returns 16 MiB, tokens of 1 MiB, a depth of 100, 200,000
+// elements and a million nodes.
+func DefaultLimits() Limits {
+	return Limits{Bytes: 16 << 20, Token: 1 << 20, Depth: 100, Elements: 200_000, Nodes: 1_000_000}
+}
+
+// ErrLimit is in the chain of the error that Read returns for a file that is
+// beyond a limit.
+var ErrLimit = xmlscan.ErrLimit
+
+// maxDepth keeps sub-processes inside each other, which are built recursively,
+// far from the end of the stack.
+const maxDepth = 1000
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	return Limits{
+		Bytes:    cmp.Or(max(l.Bytes, 0), d.Bytes),
+		Token:    cmp.Or(max(l.Token, 0), d.Token),
+		Depth:    min(cmp.Or(max(l.Depth, 0), d.Depth), maxDepth),
+		Elements: cmp.Or(max(l.Elements, 0), d.Elements),
+		Nodes:    cmp.Or(max(l.Nodes, 0), d.Nodes),
+	}
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"strings"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// document is what the file says, before anything is built of it.
+type document struct {
+	*parser
+	root      *elem
+	found     xmlscan.Faults
+	refused   map[refusal]bool // what is in found, because a called process is seen again
+	ids       map[string]petri.Pos
+	defs      map[string]*elem // root elements by id: messages, signals, errors, global tasks
+	pools     map[string]string
+	processes []*scope
+	byID      map[string]*scope
+	drawn     drawing
+}
+
+type refusal struct {
+	pos petri.Pos
+	msg string
+}
+
+// scope is the content of a process or a sub-process.
+type scope struct {
+	el    *elem
+	id    string
+	name  string
+	nodes []*node // in the order of the file
+	flows []*flow // in the order of the file
+	left  tally   // what it holds that means nothing for the net
+}
+
+// node is a flow node.
+type node struct {
+	el   *elem
+	kind string // its element's name
+	id   string
+	name string // on one line
+	pos  petri.Pos
+
+	in, out  []*flow // in the order of <incoming> and <outgoing>, then of the file
+	fallback *flow   // the default flow, or nil
+	event    *event  // of an event; nil for others
+	inner    *scope  // of a sub-process; nil for others
+	attached []*node // the boundary events on it
+	host     *node   // of a boundary event: what it is attached to
+	link     *node   // of a throwing link event: where it leads
+	needed   uint32  // of a complex gateway: how many tokens it waits for
+	calls    *scope  // of a call activity: a process of this file, or nil
+
+	takes, puts uint32 // tokens that it needs to begin, and that it puts on each flow
+
+	interrupts bool // of a boundary event, or of the start of an event sub-process
+	byEvent    bool // an event sub-process
+}
+
+// flow is a sequence flow.
+type flow struct {
+	el       *elem
+	id       string
+	name     string
+	pos      petri.Pos
+	src, dst *node
+	cond     string // an expression; "" if there is none
+}
+
+// label is what people know a node by.
+func (n *node) label() string {
+	if n.name != "" {
+		return n.name
+	}
+	return n.id
+}
+
+func newDocument(p *parser, root *elem) *document {
+	d := &document{
+		parser: p, root: root,
+		found:   xmlscan.Faults{File: p.File},
+		refused: map[refusal]bool{},
+		ids:     map[string]petri.Pos{},
+		defs:    map[string]*elem{},
+		pools:   map[string]string{},
+		byID:    map[string]*scope{},
+	}
+	for _, e := range root.kids {
+		if id := e.attr("id"); id != "" && e.space == model {
+			d.defs[id] = e
+		}
+		if e.is("collaboration") {
+			for _, k := range e.kids {
+				if k.is("participant") {
+					d.pools[local(k.attr("processRef"))] = oneLine(k.attr("name"))
+				}
+			}
+		}
+	}
+	d.drawn.read(root)
+	return d
+}
+
+// refuse notes that something is not built, once.
+func (d *document) refuse(pos petri.Pos, msg string) {
+	key := refusal{pos, msg}
+	if !d.refused[key] {
+		d.refused[key] = true
+		d.found.Add(pos, "%s", msg)
+	}
+}
+
+// readProcesses reads and checks every process of the file.
+func (d *document) readProcesses() {
+	for _, e := range d.root.kids {
+		switch {
+		case e.is("process"):
+			s := &scope{el: e, id: e.attr("id"), name: oneLine(e.attr("name")), left: tally{}}
+			if s.id == "" {
+				d.refuse(e.pos, "a process without an id; expected an id attribute")
+			}
+			d.known(s.id, e)
+			d.processes = append(d.processes, s)
+			d.byID[s.id] = s
+		case e.is("choreography"), e.is("globalChoreographyTask"):
+			d.refuse(e.pos, words(e.name)+" "+xmlscan.Quote(e.attr("id"))+"; expected processes")
+		}
+	}
+	for _, s := range d.processes {
+		d.readScope(s)
+	}
+	for _, s := range d.processes {
+		d.connect(s)
+		d.checkScope(s, nil)
+	}
+	if d.found.Len() == 0 {
+		d.checkCalls()
+	}
+}
+
+// known notes an id, which must occur once.
+func (d *document) known(id string, e *elem) {
+	if id == "" {
+		return
+	}
+	if first, dup := d.ids[id]; dup {
+		d.refuse(e.pos, xmlscan.Tag(e.name)+" has the id "+xmlscan.Quote(id)+" of the element at line "+itoa(first.Line)+"; expected every id once")
+		return
+	}
+	d.ids[id] = e.pos
+}
+
+// readScope reads the flow nodes and the sequence flows of a scope.
+func (d *document) readScope(s *scope) {
+	for _, e := range s.el.kids {
+		switch {
+		case e.space != model || isDetail(e.name):
+		case e.name == "sequenceFlow":
+			f := &flow{el: e, id: e.attr("id"), name: oneLine(e.attr("name")), pos: e.pos}
+			d.known(f.id, e)
+			s.flows = append(s.flows, f)
+		case isNode(e.name):
+			d.readNode(s, e)
+		case isLeftOut(e.name):
+			s.left.add(e)
+		default:
+			d.refuse(e.pos, words(e.name)+" "+xmlscan.Quote(e.attr("id"))+" in "+xmlscan.Tag(s.el.name)+"; expected flow nodes and sequence flows of BPMN 2.0")
+		}
+	}
+}
+
+func (d *document) readNode(s *scope, e *elem) {
+	n := &node{el: e, kind: e.name, id: e.attr("id"), name: oneLine(e.attr("name")), pos: e.pos, takes: 1, puts: 1}
+	if n.id == "" {
+		d.refuse(e.pos, xmlscan.Tag(e.name)+" without an id; expected an id attribute")
+	}
+	d.known(n.id, e)
+	n.byEvent = e.attr("triggeredByEvent") == "true"
+	n.interrupts = e.attr("cancelActivity") != "false" && e.attr("isInterrupting") != "false"
+	if strings.HasSuffix(e.name, "Event") {
+		n.event = d.readEvent(n)
+	}
+	s.nodes = append(s.nodes, n)
+	if isSub(e.name) {
+		n.inner = &scope{el: e, id: n.id, name: n.name, left: tally{}}
+		d.readScope(n.inner)
+	}
+}
+
+// connect joins the flows of a scope with its nodes, and boundary and link
+// events with theirs.
+func (d *document) connect(s *scope) {
+	byID := make(map[string]*node, len(s.nodes))
+	for _, n := range s.nodes {
+		byID[n.id] = n
+		if n.inner != nil {
+			d.connect(n.inner)
+		}
+	}
+	for _, f := range s.flows {
+		d.connectFlow(f, byID)
+	}
+	for _, n := range s.nodes {
+		n.in = d.inOrder(n, "incoming", n.in)
+		n.out = d.inOrder(n, "outgoing", n.out)
+		d.connectDefault(n)
+		d.connectHost(n, byID)
+		d.connectLink(n, s)
+		if ref := local(n.el.attr("calledElement")); n.kind == "callActivity" && d.byID[ref] != nil && len(d.byID[ref].el.kids) > 0 {
+			n.calls = d.byID[ref]
+		}
+	}
+}
+
+func (d *document) connectFlow(f *flow, byID map[string]*node) {
+	src, dst := f.el.attr("sourceRef"), f.el.attr("targetRef")
+	d.checkEnd(f, "starts", src, byID)
+	d.checkEnd(f, "ends", dst, byID)
+	if f.id == "" {
+		f.id = src + "-" + dst
+		d.known(f.id, f.el)
+	}
+	if f.src, f.dst = byID[src], byID[dst]; f.src != nil && f.dst != nil {
+		f.src.out = append(f.src.out, f)
+		f.dst.in = append(f.dst.in, f)
+	}
+	if c := f.el.kid("conditionExpression"); c != nil {
+		if f.cond = d.expression(c); f.cond == "" {
+			d.Warnings.Add(c.pos, "the condition of sequence flow "+xmlscan.Quote(f.id)+" has no text; read as no condition")
+		}
+	}
+}
+
+func (d *document) checkEnd(f *flow, which, ref string, byID map[string]*node) {
+	if byID[ref] == nil {
+		d.refuse(f.pos, "sequence flow "+xmlscan.Quote(f.id)+" "+which+" at "+xmlscan.Quote(ref)+", which is no flow node of the same process or sub-process")
+	}
+}
+
+// inOrder sorts the flows at a node as its references do, which is the order in
+// which BPMN evaluates conditions; a flow that is not referred to comes last.
+func (d *document) inOrder(n *node, side string, flows []*flow) []*flow {
+	byID := make(map[string]*flow, len(flows))
+	for _, f := range flows {
+		byID[f.id] = f
+	}
+	sorted := make([]*flow, 0, len(flows))
+	for _, k := range n.el.kids {
+		if !k.is(side) {
+			continue
+		}
+		ref := local(k.text)
+		if f := byID[ref]; f != nil {
+			sorted = append(sorted, f)
+			delete(byID, ref)
+		} else {
+			d.Warnings.Add(k.pos, "ignored "+xmlscan.Tag(side)+" "+xmlscan.Quote(ref)+" of "+n.title()+": no other sequence flow with that id is there")
+		}
+	}
+	for _, f := range flows {
+		if byID[f.id] == f {
+			sorted = append(sorted, f)
+		}
+	}
+	return sorted
+}
+
+func (d *document) connectDefault(n *node) {
+	ref := local(n.el.attr("default"))
+	if ref == "" {
+		return
+	}
+	for _, f := range n.out {
+		if f.id != ref {
+			continue
+		}
+		n.fallback = f
+		if f.cond != "" {
+			d.Warnings.Add(f.pos, "the condition of sequence flow "+xmlscan.Quote(f.id)+" does not count: it is the default flow of "+n.title())
+			f.cond = ""
+		}
+		return
+	}
+	d.refuse(n.pos, n.title()+" has the default flow "+xmlscan.Quote(ref)+"; expected one of its outgoing sequence flows")
+}
+
+func (d *document) connectHost(n *node, byID map[string]*node) {
+	if n.kind != "boundaryEvent" {
+		return
+	}
+	ref := local(n.el.attr("attachedToRef"))
+	if n.host = byID[ref]; n.host == nil {
+		d.refuse(n.pos, n.title()+" is attached to "+xmlscan.Quote(ref)+", which is no activity of the same process or sub-process")
+		return
+	}
+	n.host.attached = append(n.host.attached, n)
+}
+
+// connectLink finds where a throwing link event leads.
+func (d *document) connectLink(n *node, s *scope) {
+	if n.kind != "intermediateThrowEvent" || n.event.kind != "link" {
+		return
+	}
+	for _, to := range s.nodes {
+		if to.kind != "intermediateCatchEvent" || to.event.kind != "link" || to.event.name != n.event.name {
+			continue
+		}
+		if n.link != nil {
+			d.refuse(to.pos, to.title()+" has the link name "+xmlscan.Quote(n.event.name)+" of another; expected one target of a link")
+			return
+		}
+		n.link = to
+	}
+	if n.link == nil {
+		d.refuse(n.pos, n.title()+" leads to the link "+xmlscan.Quote(n.event.name)+"; expected a catching link event of that name beside it")
+	}
+}

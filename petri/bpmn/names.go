@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// oneLine returns a name as people read it in a list: drawings break lines.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// words returns an element's name in words: "exclusiveGateway" is "exclusive
+// gateway".
+func words(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			b.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	switch s := b.String(); s {
+	case "sub process", "transaction", "ad hoc sub process":
+		return strings.Replace(s, "sub process", "sub-process", 1)
+	default:
+		return s
+	}
+}
+
+// kindWords says what a node is: an event with its kind.
+func (n *node) kindWords() string {
+	switch {
+	case n.event != nil:
+		return n.event.kind + " " + words(n.kind)
+	case n.byEvent:
+		return "event sub-process"
+	}
+	return words(n.kind)
+}
+
+// title names a node in messages: its kind and its id.
+func (n *node) title() string { return n.kindWords() + " " + xmlscan.Quote(n.id) }
+
+// isNode says whether an element is a flow node. What is not built of them is
+// refused later, by its id.
+func isNode(name string) bool {
+	switch name {
+	case "startEvent", "endEvent", "intermediateCatchEvent", "intermediateThrowEvent", "boundaryEvent",
+		"exclusiveGateway", "parallelGateway", "inclusiveGateway", "complexGateway", "eventBasedGateway":
+		return true
+	}
+	return isTask(name) || isSub(name) || name == "callActivity"
+}
+
+func isTask(name string) bool {
+	switch name {
+	case "task", "serviceTask", "sendTask", "receiveTask", "userTask", "manualTask", "scriptTask", "businessRuleTask":
+		return true
+	}
+	return false
+}
+
+func isSub(name string) bool {
+	return name == "subProcess" || name == "transaction" || name == "adHocSubProcess"
+}
+
+// isActivity says whether a boundary event may be on a node.
+func (n *node) isActivity() bool {
+	return isTask(n.kind) || isSub(n.kind) && !n.byEvent || n.kind == "callActivity"
+}
+
+// isDetail says whether a child of a process or a flow node is part of its
+// description: read elsewhere, or about data and people.
+func isDetail(name string) bool {
+	switch name {
+	case "documentation", "extensionElements", "incoming", "outgoing", "ioSpecification", "ioBinding", "property",
+		"dataInput", "dataOutput", "inputSet", "outputSet", "dataInputAssociation", "dataOutputAssociation",
+		"resourceRole", "performer", "humanPerformer", "potentialOwner", "auditing", "monitoring", "script", "rendering",
+		"correlationSubscription", "supports", "supportedInterfaceRef", "categoryValueRef",
+		"multiInstanceLoopCharacteristics", "standardLoopCharacteristics", "activationCondition", "conditionExpression":
+		return true
+	}
+	return false
+}
+
+// isLeftOut says whether an element says nothing about the order of things.
+func isLeftOut(name string) bool {
+	switch name {
+	case "laneSet", "dataObject", "dataObjectReference", "dataStoreReference", "textAnnotation", "association", "group",
+		"collaboration", "messageFlow", "dataStore", "category", "resource", "interface", "partnerEntity", "endPoint",
+		"correlationProperty", "relationship", "import", "conversation", "globalConversation", "itemDefinition":
+		return true
+	}
+	return false
+}
+
+// tally counts what is left out, by kind.
+type tally map[string]*counted
+
+type counted struct {
+	first petri.Pos
+	times int
+}
+
+func (t tally) add(e *elem) {
+	c := t[e.name]
+	if c == nil {
+		c = &counted{first: e.pos}
+		t[e.name] = c
+	}
+	c.times++
+	if e.name == "laneSet" {
+		for _, lane := range e.kids {
+			if lane.is("lane") {
+				t.add(lane)
+			}
+		}
+	}
+}
+
+// elements returns one Element for each kind that was left out.
+func (t tally) elements() []Element {
+	var out []Element
+	for name, c := range t {
+		text := "left out"
+		if c.times > 1 {
+			text += ": " + itoa(c.times) + " of them, the first here"
+		}
+		out = append(out, Element{Kind: words(name), Pos: c.first, Text: text})
+	}
+	return sortElements(out)
+}

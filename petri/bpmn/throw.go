@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"github.com/pnagent/pnagent/petri"
+)
+
+// start builds a start event.
+func (b *builder) start(l *level, n *node) string {
+	switch {
+	case l.node != nil && l.node.byEvent:
+		return b.eventStart(l, n)
+	case n.event.kind == "none":
+		b.pass(l, n, petri.Trigger{})
+		return ""
+	case l.parent != nil:
+		return "left out: a call begins at a none start event"
+	}
+	t := b.transition(l, n, n.trigger()).ID
+	b.output(l, n, t)
+	if n.timed() {
+		place := b.place(l.id(n.id)+"/start", n.label()+" (start)", b.at(l, n.id), n.pos)
+		b.mark(place)
+		l.armed = append(l.armed, place)
+		b.take(place, t, n.pos)
+	}
+	if b.alive == "" {
+		return ""
+	}
+	b.test(petri.Inhibitor, b.alive, t, 1, n.pos)
+	b.later = append(b.later, func() {
+		for _, place := range l.await {
+			b.put(t, place, n.pos)
+		}
+	})
+	return ""
+}
+
+// eventStart builds the start of an event sub-process, which waits while the
+// level around it lives. One that interrupts empties that level first.
+func (b *builder) eventStart(l *level, n *node) string {
+	outer := l.parent
+	place := b.place(armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
+	outer.armed = append(outer.armed, place)
+	outer.await = append(outer.await, place)
+	t := b.transition(l, n, n.trigger())
+	t.Preempts = n.interrupts
+	id := t.ID
+	b.output(l, n, id)
+	if !n.interrupts {
+		b.awaitIn(place, n, id)
+		return ""
+	}
+	b.take(place, id, n.pos)
+	b.interruptLevel(outer, id, n.pos)
+	return ""
+}
+
+// interruptLevel lets a transition empty a level that goes on with one of its
+// event sub-processes.
+func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
+	reset := func(place string) { b.test(petri.Reset, place, transition, 1, pos) }
+	b.later = append(b.later, func() {
+		l.every(reset)
+		l.everyArmed(reset)
+	})
+}
+
+// lifetime builds the end of a process that has event sub-processes: when
+// nothing goes on any more, it stops waiting for their events.
+func (b *builder) lifetime() string {
+	s, pos := b.root.scope, b.root.scope.el.pos
+	label := (&node{id: s.id, name: s.name}).label()
+	b.place(b.alive, label+" (active)", nil, pos)
+	b.root.await = append(b.root.await, b.alive)
+	end := b.place(s.id+"/end", label+" (end)", nil, pos)
+	b.left--
+	done := s.id + "/done"
+	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: done, Name: label + " (done)", Pos: pos})
+	b.take(b.alive, done, pos)
+	b.put(done, end, pos)
+	b.later = append(b.later, func() {
+		b.root.every(func(place string) { b.test(petri.Inhibitor, place, done, 1, pos) })
+		b.root.everyArmed(func(place string) { b.test(petri.Reset, place, done, 1, pos) })
+	})
+	return "has event sub-processes: it ends when nothing goes on in it"
+}
+
+func (b *builder) endEvent(l *level, n *node) string {
+	switch n.event.kind {
+	case "terminate":
+		return b.terminate(l, n)
+	case "error":
+		return b.throwError(l, n)
+	case "escalation":
+		return b.throwEscalation(l, n)
+	case "none":
+		b.pass(l, n, petri.Trigger{})
+	default:
+		b.pass(l, n, n.says())
+	}
+	return ""
+}
+
+func (b *builder) throw(l *level, n *node) string {
+	switch n.event.kind {
+	case "escalation":
+		return b.throwEscalation(l, n)
+	case "link":
+		from := b.input(l, n)
+		t := b.transition(l, n, petri.Trigger{}).ID
+		b.take(from, t, n.pos)
+		b.put(t, l.id(n.link.id)+"/in", n.pos)
+		return "leads to " + n.link.title()
+	}
+	b.pass(l, n, n.says())
+	return ""
+}
+
+// terminate builds an event that ends its level at once: everything in it is
+// emptied, what runs is given up.
+func (b *builder) terminate(l *level, n *node) string {
+	from := b.input(l, n)
+	t := b.transition(l, n, petri.Trigger{})
+	t.Preempts = true
+	id := t.ID
+	b.take(from, id, n.pos)
+	b.clear(l, id, n.pos)
+	if l == b.root {
+		b.put(id, b.end(l, n), n.pos)
+	}
+	return ""
+}
+
+// catcher is what catches an error or an escalation: an event x at a level, of
+// which it is a boundary event, or the start of an event sub-process whose own
+// level is of.
+type catcher struct {
+	x  *node
+	at *level // where x belongs: of the activity, or of the event sub-process itself
+	of *level // what is emptied if x interrupts
+}
+
+// catcher finds the nearest event around a level that catches an event thrown
+// there: first one of the same name, then one that catches every name.
+func (b *builder) catcher(l *level, ev *event) *catcher {
+	for from := (*level)(nil); l != nil; from, l = l, l.parent {
+		if from == nil || !from.node.byEvent { // what an event sub-process throws, its neighbours do not catch
+			if c := l.eventSub(ev); c != nil {
+				return c
+			}
+		}
+		if l.node == nil || l.node.byEvent {
+			continue
+		}
+		if x := match(l.node.attached, ev); x != nil {
+			return &catcher{x: x, at: l.parent, of: l}
+		}
+	}
+	return nil
+}
+
+// eventSub finds an event sub-process of a level that catches an event.
+func (l *level) eventSub(ev *event) *catcher {
+	var starts []*node
+	at := map[*node]*level{}
+	for _, n := range l.scope.nodes {
+		if kid := l.kids[n]; n.byEvent && kid != nil {
+			for _, k := range kid.scope.nodes {
+				if k.kind == "startEvent" {
+					starts = append(starts, k)
+					at[k] = kid
+				}
+			}
+		}
+	}
+	if x := match(starts, ev); x != nil {
+		return &catcher{x: x, at: at[x], of: l}
+	}
+	return nil
+}
+
+func match(events []*node, ev *event) *node {
+	var every *node
+	for _, x := range events {
+		switch {
+		case x.event.kind != ev.kind:
+		case x.event.name == ev.name:
+			return x
+		case x.event.name == "" && every == nil:
+			every = x
+		}
+	}
+	return every
+}
+
+// throwError builds an error end event. Where the error is caught is known from
+// the file, so its transition does what the catching event would do.
+func (b *builder) throwError(l *level, n *node) string {
+	c := b.catcher(l, n.event)
+	if c == nil {
+		b.Warnings.Add(n.pos, n.title()+" is caught by nothing around it: it ends the instance as a terminate end event does")
+		return b.uncaught(l, n)
+	}
+	from := b.input(l, n)
+	t := b.transition(l, n, petri.Trigger{})
+	t.Preempts = true
+	id := t.ID
+	b.take(from, id, n.pos)
+	b.caught(c, id, n)
+	return "caught by " + c.x.title()
+}
+
+// uncaught builds an error that ends the whole instance.
+func (b *builder) uncaught(l *level, n *node) string {
+	from := b.input(l, n)
+	t := b.transition(l, n, petri.Trigger{})
+	t.Preempts = true
+	id := t.ID
+	b.take(from, id, n.pos)
+	b.clear(b.root, id, n.pos)
+	b.put(id, b.end(l, n), n.pos)
+	return "caught by nothing: ends the instance"
+}
+
+// caught lets the transition of a throwing event do what the catching one would.
+func (b *builder) caught(c *catcher, transition string, thrower *node) {
+	switch {
+	case !c.x.interrupts:
+	case c.x.host != nil:
+		b.interrupt(c.at, c.x.host, transition, thrower.pos)
+	default:
+		b.interruptLevel(c.of, transition, thrower.pos)
+	}
+	b.output(c.at, c.x, transition)
+}
+
+// throwEscalation builds an escalation, which goes on beside what catches it
+// unless that interrupts.
+func (b *builder) throwEscalation(l *level, n *node) string {
+	c := b.catcher(l, n.event)
+	if c == nil {
+		b.pass(l, n, n.says())
+		return "caught by nothing in this process"
+	}
+	if !c.x.interrupts {
+		b.caught(c, b.pass(l, n, n.says()), n)
+		return "caught by " + c.x.kindOf("non-interrupting "+c.x.kindWords())
+	}
+	from := b.input(l, n)
+	t := b.transition(l, n, petri.Trigger{})
+	t.Preempts = true
+	id := t.ID
+	b.take(from, id, n.pos)
+	b.caught(c, id, n)
+	return "caught by " + c.x.title() + ", which interrupts"
+}

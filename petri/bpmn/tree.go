@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// The namespaces that count. Prefixes differ between tools; these do not.
+const (
+	model   = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+	diagram = "http://www.omg.org/spec/BPMN/20100524/DI"
+	dc      = "http://www.omg.org/spec/DD/20100524/DC"
+	di      = "http://www.omg.org/spec/DD/20100524/DI"
+)
+
+// isEngine says whether a namespace is one of process engines, whose extensions
+// can tell what a task does.
+func isEngine(space string) bool {
+	switch space {
+	case "http://camunda.org/schema/1.0/bpmn", "http://camunda.org/schema/zeebe/1.0",
+		"http://activiti.org/bpmn", "http://flowable.org/bpmn":
+		return true
+	}
+	return false
+}
+
+// elem is one element of the document.
+type elem struct {
+	name  string // local name
+	space string
+	attrs []xml.Attr
+	kids  []*elem
+	text  string // without white space around it
+	pos   petri.Pos
+}
+
+// attr returns an attribute of BPMN itself, without white space around it.
+func (e *elem) attr(name string) string {
+	return e.attrIn(name, func(s string) bool { return s == "" })
+}
+
+// extension returns an attribute that a process engine added.
+func (e *elem) extension(name string) string { return e.attrIn(name, isEngine) }
+
+func (e *elem) attrIn(name string, in func(space string) bool) string {
+	for i := range e.attrs {
+		if a := &e.attrs[i]; a.Name.Local == name && in(a.Name.Space) {
+			return strings.Trim(a.Value, xmlscan.Space)
+		}
+	}
+	return ""
+}
+
+// is reports whether e is an element of BPMN with that name.
+func (e *elem) is(name string) bool { return e.space == model && e.name == name }
+
+// kid returns the first child of BPMN with a name, or nil.
+func (e *elem) kid(name string) *elem {
+	for _, k := range e.kids {
+		if k.is(name) {
+			return k
+		}
+	}
+	return nil
+}
+
+// extensions returns what process engines added inside e.
+func (e *elem) extensions() []*elem {
+	if x := e.kid("extensionElements"); x != nil {
+		return x.kids
+	}
+	return nil
+}
+
+// local returns a reference without the prefix of its namespace.
+func local(ref string) string { return ref[strings.LastIndexByte(ref, ':')+1:] }
+
+// parser reads one XML document into a tree.
+type parser struct {
+	*xmlscan.Scanner
+	lim  Limits
+	kept int // elements, counted against Limits.Elements
+}
+
+// parse returns the root element, once the document was read to its end.
+func (p *parser) parse() (*elem, error) {
+	var root *elem
+	for {
+		tok, err := p.Next()
+		if errors.Is(err, io.EOF) {
+			if root == nil {
+				return nil, p.Fatal(p.At, "the file has no root element; expected an XML document with the root <definitions>")
+			}
+			return root, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			if root != nil {
+				return nil, p.Fatal(p.At, "a second root element %s; expected the end of the file", xmlscan.Tag(t.Name.Local))
+			}
+			if t.Name.Local != "definitions" || t.Name.Space != model {
+				return nil, p.Fatal(p.At, "the root element is %s in the namespace %s; expected <definitions> in %s",
+					xmlscan.Tag(t.Name.Local), xmlscan.Quote(t.Name.Space), model)
+			}
+			if root, err = p.element(t); err != nil {
+				return nil, err
+			}
+		case xml.CharData:
+			if out := bytes.TrimLeft(t, xmlscan.Space); len(out) > 0 {
+				return nil, p.Fatal(xmlscan.After(p.At, t[:len(t)-len(out)]),
+					"the text %s outside any element; expected an XML document with the root <definitions>", xmlscan.Quote(string(out)))
+			}
+		}
+	}
+}
+
+// maxAttrs bounds the attributes of an element.
+const maxAttrs = 64
+
+// element reads the element whose start tag was read last, to its end.
+func (p *parser) element(t xml.StartElement) (*elem, error) {
+	e := &elem{name: t.Name.Local, space: t.Name.Space, attrs: t.Attr, pos: p.At}
+	if p.kept++; p.kept > p.lim.Elements {
+		return nil, p.Limit("elements", int64(p.lim.Elements))
+	}
+	if len(e.attrs) > maxAttrs {
+		return nil, p.Fatal(e.pos, "%s with %d attributes; expected at most %d", xmlscan.Tag(e.name), len(e.attrs), maxAttrs)
+	}
+	for i, a := range e.attrs {
+		for _, b := range e.attrs[:i] {
+			if a.Name == b.Name {
+				return nil, p.Fatal(e.pos, "%s has the attribute %s twice; expected it once", xmlscan.Tag(e.name), xmlscan.Clip(a.Name.Local, 60))
+			}
+		}
+	}
+	return e, p.content(e)
+}
+
+func (p *parser) content(e *elem) error {
+	var text xmlscan.Text
+	for {
+		tok, err := p.Next()
+		if err != nil {
+			return err
+		}
+		switch t := tok.(type) {
+		case xml.EndElement:
+			e.text = text.String()
+			return nil
+		case xml.StartElement:
+			err = p.child(e, t)
+		case xml.CharData:
+			err = text.Add(p.Scanner, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// child reads a child of e, and keeps it if it can mean something here.
+func (p *parser) child(e *elem, t xml.StartElement) error {
+	switch space := t.Name.Space; {
+	case space == model, space == diagram, space == dc, space == di, isEngine(space):
+		k, err := p.element(t)
+		e.kids = append(e.kids, k)
+		return err
+	case !e.is("extensionElements") && e.space == model:
+		p.Warnings.Add(p.At, "ignored "+xmlscan.Tag(t.Name.Local)+" of the namespace "+xmlscan.Quote(space)+" in "+xmlscan.Tag(e.name))
+	}
+	return p.Skip()
+}

@@ -42,6 +42,7 @@ type Start struct {
 	Attempt    int      // 1 for the first try with these tokens, 2 after a failure, …
 	Taken      []Placed // what it takes, in the order of the places, the oldest first
 	Read       []Placed // what it tests and leaves
+	Data       []byte   // that Fire gave, if it was fired from outside
 	Started    int64
 	Deadline   int64 // when the run is over whatever it does; 0 for never
 }

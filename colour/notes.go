@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package colour
+
+// none is no note.
+const none int32 = -1
+
+// noteKind is what a note remembers.
+type noteKind uint8
+
+const (
+	noteClock    noteKind = iota // a transition that does not fire by itself is enabled since a time; due at one, if delayed
+	noteNo                       // its guard said no; asked again when due
+	noteWait                     // it failed or was put off, and is tried again when due
+	noteFailed                   // it failed, and may be tried again
+	noteAwaits                   // its action waits for an event
+	noteIncident                 // somebody has to act
+	noteRun                      // it runs, till due
+)
+
+// note is what is remembered of a transition in an instance.
+type note struct {
+	kind       noteKind
+	ripe       bool // clock, failed: its time has come
+	stale      bool // clock: its guard has to be asked again
+	contested  bool // run: it was chosen before a rival
+	transition uint16
+	instance   int32
+	prev, next int32 // of the same instance
+	heap       int32 // place in the heap; none if it is not due at a time
+	since, due int64 // run: started, deadline
+
+	// Of a guard: the place that it waits for. Of an incident: the place that
+	// was too full. Of a failure: the first token that was taken, 0 for none.
+	place    int32
+	token    uint64
+	failures int32
+
+	// Of a run.
+	id    RunID
+	taken []Placed
+	data  []byte // that Fire gave
+}
+
+// notes are all of a shard. Those that are due at a time are in a heap.
+type notes struct {
+	all  []note
+	free int32 // list of unused ones, by next
+	heap []int32
+}
+
+// add puts a note at the head of a list.
+func (k *notes) add(first *int32, n note) int32 {
+	id := k.free
+	if id == none {
+		id = int32(len(k.all))
+		k.all = append(k.all, note{})
+	} else {
+		k.free = k.all[id].next
+	}
+	n.prev, n.next, n.heap = none, *first, none
+	if n.next != none {
+		k.all[n.next].prev = id
+	}
+	*first = id
+	k.all[id] = n
+	return id
+}
+
+// remove takes a note out of everything.
+func (k *notes) remove(first *int32, id int32) {
+	k.unplan(id)
+	n := &k.all[id]
+	if n.prev == none {
+		*first = n.next
+	} else {
+		k.all[n.prev].next = n.next
+	}
+	if n.next != none {
+		k.all[n.next].prev = n.prev
+	}
+	*n = note{next: k.free}
+	k.free = id
+}
+
+// plan has a note wait for its due time.
+func (k *notes) plan(id int32, due int64) {
+	k.unplan(id)
+	k.all[id].due = due
+	k.all[id].heap = int32(len(k.heap))
+	k.heap = append(k.heap, id)
+	k.up(len(k.heap) - 1)
+}
+
+// unplan takes a note out of the heap, if it is there.
+func (k *notes) unplan(id int32) {
+	at := int(k.all[id].heap)
+	if at < 0 {
+		return
+	}
+	last := len(k.heap) - 1
+	k.swap(at, last)
+	k.heap = k.heap[:last]
+	k.all[id].heap = none
+	if at < last {
+		k.up(at)
+		k.down(at)
+	}
+}
+
+// expired takes the note that is due first out of the heap, if it is due at
+// now.
+func (k *notes) expired(now int64) (int32, bool) {
+	if len(k.heap) == 0 || k.all[k.heap[0]].due > now {
+		return none, false
+	}
+	id := k.heap[0]
+	k.unplan(id)
+	return id, true
+}
+
+func (k *notes) swap(i, j int) {
+	k.heap[i], k.heap[j] = k.heap[j], k.heap[i]
+	k.all[k.heap[i]].heap, k.all[k.heap[j]].heap = int32(i), int32(j)
+}
+
+// before is a total order, so that a run can be repeated.
+func (k *notes) before(i, j int) bool {
+	a, b := &k.all[k.heap[i]], &k.all[k.heap[j]]
+	switch {
+	case a.due != b.due:
+		return a.due < b.due
+	case a.instance != b.instance:
+		return a.instance < b.instance
+	case a.transition != b.transition:
+		return a.transition < b.transition
+	case a.kind != b.kind:
+		return a.kind < b.kind
+	}
+	return a.id < b.id || a.id == b.id && a.token < b.token
+}
+
+func (k *notes) up(i int) {
+	for i > 0 && k.before(i, (i-1)/2) {
+		k.swap(i, (i-1)/2)
+		i = (i - 1) / 2
+	}
+}
+
+func (k *notes) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(k.heap) {
+			return
+		}
+		if child+1 < len(k.heap) && k.before(child+1, child) {
+			child++
+		}
+		if !k.before(child, i) {
+			return
+		}
+		k.swap(i, child)
+		i = child
+	}
+}
+
+// of returns the note of a kind of a transition in an instance, or none.
+func (s *Shard) of(in *instance, t int, kind noteKind) int32 {
+	id := in.notes
+	for id != none && (int(s.notes.all[id].transition) != t || s.notes.all[id].kind != kind) {
+		id = s.notes.all[id].next
+	}
+	return id
+}
+
+// trouble returns what is remembered of a failure of a transition with some
+// first token, or none.
+func (s *Shard) trouble(in *instance, t int, token uint64) int32 {
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		if n := &s.notes.all[id]; int(n.transition) == t && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
+			return id
+		}
+	}
+	return none
+}
+
+// blocked reports whether something that is remembered keeps a transition from
+// being tried by itself.
+func (s *Shard) blocked(in *instance, t int) bool {
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		if n := &s.notes.all[id]; int(n.transition) == t && n.kind != noteClock && n.kind != noteFailed {
+			return true
+		}
+	}
+	return false
+}
+
+// clear forgets what blocks a transition, because somebody names it.
+func (s *Shard) clear(in *instance, t int) {
+	for id := in.notes; id != none; {
+		n := &s.notes.all[id]
+		next := n.next
+		if int(n.transition) == t && n.kind != noteClock {
+			s.notes.remove(&in.notes, id)
+		}
+		id = next
+	}
+}
+
+// forget drops the failures with tokens that are gone.
+func (s *Shard) forget(in *instance, id uint64, n uint32) {
+	for k := in.notes; k != none; {
+		note := &s.notes.all[k]
+		next := note.next
+		if note.token >= id && note.token-id < uint64(n) && note.kind >= noteWait && note.kind <= noteIncident {
+			s.notes.remove(&in.notes, k)
+		}
+		k = next
+	}
+}
+
+// changed looks at what is remembered of an instance after tokens of the places
+// in s.touched came, went or flew: a guard is asked again, a clock stops.
+func (s *Shard) changed(in *instance) {
+	if in.notes != none {
+		for id := in.notes; id != none; {
+			n := &s.notes.all[id]
+			next := n.next
+			s.review(in, id, n)
+			id = next
+		}
+	}
+	s.touched = s.touched[:0]
+}
+
+func (s *Shard) review(in *instance, id int32, n *note) {
+	r := &s.rules[n.transition]
+	for _, p := range s.touched {
+		switch n.kind {
+		case noteNo:
+			if n.place == p || r.looksAt(p) {
+				s.notes.remove(&in.notes, id)
+				return
+			}
+		case noteIncident:
+			if n.place == p && n.token == 0 {
+				s.notes.remove(&in.notes, id)
+				return
+			}
+		case noteClock:
+			n.stale = n.stale || r.looksAt(p)
+		}
+	}
+	if n.kind == noteClock && !s.holds(in, int(n.transition)) {
+		s.notes.remove(&in.notes, id)
+	}
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package colour
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// rule is a transition in the form that it is played in.
+type rule struct {
+	*Binding
+	rank     uint16 // 0 for the highest priority
+	held     bool   // it does not fire by itself
+	preempts bool
+	single   bool // its only condition is a token in its trigger
+	conds    []petri.Cond
+	effects  []petri.Effect
+	branches []petri.BranchArc
+	join     *petri.JoinTest
+	sights   []sight
+}
+
+// sight is the tokens of one place that a transition tests or takes.
+type sight struct {
+	place      int32
+	show, take uint32 // take of the show oldest go
+	join       bool   // of a join arc: the last of show only if it is there
+}
+
+// sights returns what a transition tests or takes, by place.
+func sights(t *petri.Tables, tr int) []sight {
+	var out []sight
+	for _, c := range t.Conds(tr) {
+		if c.Lo > 0 {
+			out = append(out, sight{place: c.Place, show: c.Lo})
+		}
+	}
+	for _, e := range t.Effects(tr) {
+		if e.Take == 0 {
+			continue
+		}
+		k := slices.IndexFunc(out, func(s sight) bool { return s.place == e.Place })
+		if k < 0 {
+			k = len(out)
+			out = append(out, sight{place: e.Place})
+		}
+		out[k].show, out[k].take, out[k].join = max(out[k].show, e.Take), e.Take, e.Join
+	}
+	slices.SortFunc(out, func(a, b sight) int { return cmp.Compare(a.place, b.place) })
+	return out
+}
+
+// looksAt reports whether the tokens of a place, or how many there are, can
+// change whether the transition may fire.
+func (r *rule) looksAt(place int32) bool {
+	for i := range r.conds {
+		if r.conds[i].Place == place {
+			return true
+		}
+	}
+	for i := range r.sights {
+		if r.sights[i].place == place {
+			return true
+		}
+	}
+	return r.join != nil && r.join.Reach[place] != 0
+}
+
+// puts reports whether the transition has an output arc to a place.
+func (r *rule) puts(place int32) bool {
+	return slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == place && e.Put > 0 }) ||
+		slices.ContainsFunc(r.branches, func(b petri.BranchArc) bool { return b.Place == place })
+}
+
+// compile lays out the rules and who triggers what.
+func (s *Shard) compile(t *petri.Tables, bindings []Binding) {
+	kinds := make([]bool, t.Transitions())
+	for tr := range bindings {
+		kinds[tr] = bindings[tr].Mode.Kind != game.Immediate
+	}
+	s.tables = t.WithHeld(kinds)
+	s.rules = make([]rule, t.Transitions())
+	s.users = make([][]int32, t.Places())
+	s.triggered, s.waiting = make([][]int32, t.Places()), make([][]int32, t.Places())
+	ranks := ranksOf(t)
+	for tr := range s.rules {
+		r := rule{Binding: &bindings[tr], rank: ranks[t.Priority(tr)], held: s.tables.Held(tr),
+			preempts: t.Net.Transitions[tr].Preempts, conds: t.Conds(tr), effects: t.Effects(tr),
+			branches: t.Branches(tr), join: t.Join(tr), sights: sights(t, tr)}
+		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
+		for _, v := range r.sights {
+			s.users[v.place] = append(s.users[v.place], int32(tr))
+		}
+		s.rules[tr] = r
+		s.trigger(tr, &r)
+	}
+}
+
+// trigger files a transition under the places without which it is not enabled:
+// of its inputs the one that shows the fewest others so far; of an inclusive
+// join without such an input all that it joins.
+func (s *Shard) trigger(tr int, r *rule) {
+	if s.tables.Source(tr) && r.Mode.Kind != game.Delayed {
+		s.openEnded = true
+		return
+	}
+	by, rest := s.triggered, &s.untriggered
+	if r.held {
+		by, rest = s.waiting, &s.unwaiting
+		s.timed = true
+	}
+	best := int32(-1)
+	for _, c := range r.conds {
+		if c.Lo > 0 && (best < 0 || len(by[c.Place]) < len(by[best])) {
+			best = c.Place
+		}
+	}
+	switch {
+	case best >= 0:
+		by[best] = append(by[best], int32(tr))
+	case r.join != nil:
+		for _, p := range r.join.Places {
+			by[p] = append(by[p], int32(tr))
+		}
+	default:
+		*rest = append(*rest, int32(tr))
+	}
+}
+
+// ranksOf numbers the priorities in use, 0 for the highest.
+func ranksOf(t *petri.Tables) map[int32]uint16 {
+	var all []int32
+	for tr := range t.Transitions() {
+		all = append(all, -t.Priority(tr))
+	}
+	slices.Sort(all)
+	ranks := map[int32]uint16{}
+	for i, p := range slices.Compact(all) {
+		ranks[-p] = uint16(i)
+	}
+	return ranks
+}
+
+// holds reports whether the tokens that are there enable a transition, as far
+// as no guard is asked.
+func (s *Shard) holds(in *instance, t int) bool {
+	r := &s.rules[t]
+	for _, c := range r.conds {
+		if !s.met(in, r, c) {
+			return false
+		}
+	}
+	return r.join == nil || s.joins(in, r.join)
+}
+
+// met reports whether one condition holds: enough tokens that can be taken, and
+// not too many in all.
+func (s *Shard) met(in *instance, r *rule, c petri.Cond) bool {
+	available, total := in.count(c.Place)
+	if c.Hi > 0 && total >= c.Hi {
+		return false
+	}
+	if available >= c.Lo {
+		return true
+	}
+	return r.preempts && total >= c.Lo && r.takes(c.Place) && uint64(available)+uint64(len(s.flights(in, c.Place))) >= uint64(c.Lo)
+}
+
+func (r *rule) takes(place int32) bool {
+	return slices.ContainsFunc(r.sights, func(v sight) bool { return v.place == place && v.take > 0 })
+}
+
+// joins reports whether an inclusive join is ready, and none of its places
+// holds only tokens in flight.
+func (s *Shard) joins(in *instance, j *petri.JoinTest) bool {
+	for _, place := range j.Places {
+		if available, total := in.count(place); available == 0 && total > 0 {
+			return false
+		}
+	}
+	return j.Ready(in.marked)
+}
+
+// flights returns the tokens of a place that a transition which preempts may
+// take although they are in flight, oldest first, in memory that the next call
+// uses again.
+func (s *Shard) flights(in *instance, place int32) []Placed {
+	s.flown = s.flown[:0]
+	for id := in.runs; id != none; id = s.notes.all[id].next {
+		n := &s.notes.all[id]
+		if s.rules[n.transition].preempts {
+			continue
+		}
+		for _, p := range n.taken {
+			if p.Place == place {
+				s.flown = append(s.flown, p)
+			}
+		}
+	}
+	slices.SortFunc(s.flown, func(a, b Placed) int {
+		return cmp.Or(cmp.Compare(a.Token.Injected, b.Token.Injected), cmp.Compare(a.Token.ID, b.Token.ID))
+	})
+	return s.flown
+}

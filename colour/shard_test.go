@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package colour
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
+)
+
+const now0 = int64(1_790_000_000_000_000)
+
+func compile(t testing.TB, n *petri.Net) *petri.Tables {
+	t.Helper()
+	tables, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+func newShard(t testing.TB, cfg Config) *Shard {
+	t.Helper()
+	if cfg.Stride == 0 {
+		cfg.Stride = 1
+	}
+	if cfg.Count == 0 && cfg.Numbers == nil {
+		cfg.Count = 1
+	}
+	s, err := New(cfg, now0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func name(i int) string { return fmt.Sprintf("i/%06d", i) }
+
+func rowsOf(s *Shard, now int64) *stats.Rows {
+	rows := stats.NewRows(s.tables.Places(), s.tables.Transitions())
+	s.Look(now, name, rows)
+	return rows
+}
+
+// On plain nets the machine is the reference, transition by transition.
+func TestPlainNetsArePlayedAsTheReferenceDoes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	fired := 0
+	for fired < 200_000 {
+		n := petritest.RandomNet(r)
+		s := newShard(t, Config{Tables: compile(t, n)})
+		s.quota = 1
+		ref, turn, now := petritest.NewReference(n), 0, now0
+		for range 400 {
+			now += r.Int64N(1000)
+			if r.IntN(20) == 0 {
+				p, k := r.IntN(len(n.Places)), r.Uint32N(6)
+				if err := s.Inject(0, p, nil, k, now); err != nil {
+					t.Fatal(err)
+				}
+				ref.Marking[n.Places[p].ID] += uint64(k)
+			}
+			want := ref.Next(turn)
+			played := s.Step(1, now)
+			if (played == 1) != (want >= 0) {
+				t.Fatalf("played %d, the reference chose %d", played, want)
+			}
+			if want >= 0 {
+				ref.Fire(n.Transitions[want].ID)
+				turn = (want + 1) % len(n.Transitions)
+				fired++
+			}
+			if int(s.instances[0].turn) != turn {
+				t.Fatalf("turn %d, the reference %d", s.instances[0].turn, turn)
+			}
+			for p, m := range s.Marking(0) {
+				if uint64(m) != ref.Marking[n.Places[p].ID] {
+					t.Fatalf("place %d holds %d, the reference %d", p, m, ref.Marking[n.Places[p].ID])
+				}
+			}
+		}
+	}
+}
+
+// plainOf leaves out of rows what the two machines count in their own way.
+func plainOf(rows *stats.Rows) *stats.Rows {
+	rows.Columns, rows.Queues, rows.Waiting = 0, nil, 0
+	for p := range rows.Places {
+		for k := range rows.Places[p].Stuck {
+			for j := range rows.Places[p].Stuck[k].Waits {
+				if w := &rows.Places[p].Stuck[k].Waits[j]; w.Reason == stats.ReasonDead {
+					w.Reason = stats.ReasonUnknown
+				} else if w.Reason == stats.ReasonMissing || w.Reason == stats.ReasonInhibited {
+					w.Reason = stats.ReasonUnknown
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// The rows of plain nets are those of package game: ages, dwell, reasons.
+func TestPlainNetsAreRecordedAsByTheOtherMachine(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 300 {
+		tables := compile(t, petritest.RandomNet(r))
+		s := newShard(t, Config{Tables: tables, Count: 3})
+		g, err := game.New(game.Config{Tables: tables, Stride: 1, Count: 3}, now0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := now0
+		for range 40 {
+			now += r.Int64N(1 << r.IntN(30))
+			i, p, k := r.IntN(3), r.IntN(tables.Places()), r.Uint32N(3)
+			if err := s.Inject(i, p, nil, k, now); err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Inject(i, p, k, now); err != nil {
+				t.Fatal(err)
+			}
+			if a, b := s.Step(192, now), g.Step(192, now); a != b {
+				t.Fatalf("played %d, the other %d", a, b)
+			}
+		}
+		want := stats.NewRows(tables.Places(), tables.Transitions())
+		g.Look(now, name, want)
+		got := rowsOf(s, now)
+		want.Blocks, got.Blocks = nil, nil
+		if d := gocmp.Diff(plainOf(want), plainOf(got)); d != "" {
+			t.Fatalf("rows (-game +colour):\n%s", d)
+		}
+	}
+}

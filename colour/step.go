@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package colour
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/pool"
+)
+
+// Step plays: what is due at now and what is enabled, at most budget firings
+// and starts of actions, and returns how many there were. Fewer than budget
+// means that nothing is left to do until NextDue or until something comes from
+// outside.
+func (s *Shard) Step(budget int, now int64) int {
+	s.expire(now)
+	played := 0
+	for played < budget {
+		run, works, ok := s.pool.Start(s.batch, s.works[:0], now)
+		if !ok {
+			break
+		}
+		s.works = works
+		i := int(run.Channel.Index)
+		played += s.visit(i, min(budget-played, s.quota), now)
+		_ = s.pool.End(run, now) // it was started just now
+	}
+	return played
+}
+
+// NextDue returns the next time that something is due at: a delay, a retry, a
+// guard that wants to be asked again, or the end of a run's time.
+func (s *Shard) NextDue() (int64, bool) {
+	if len(s.notes.heap) == 0 {
+		return 0, false
+	}
+	return s.notes.all[s.notes.heap[0]].due, true
+}
+
+// expire has everything take effect that is due at now.
+func (s *Shard) expire(now int64) {
+	for {
+		id, ok := s.notes.expired(now)
+		if !ok {
+			return
+		}
+		n := &s.notes.all[id]
+		i := int(n.instance)
+		switch n.kind {
+		case noteRun:
+			s.timeOut(id, now)
+		case noteNo:
+			s.notes.remove(&s.instances[i].notes, id)
+		case noteWait:
+			n.kind, n.ripe = noteFailed, true
+		default:
+			n.ripe = true
+		}
+		s.wake(i, now)
+	}
+}
+
+// wake has an instance be played, as a piece of work.
+func (s *Shard) wake(i int, now int64) {
+	_ = s.pool.Deliver(s.channels[i], work{}, now) // if it is full it has work already
+}
+
+// visit plays an instance for a while.
+func (s *Shard) visit(i, quota int, now int64) int {
+	in := &s.instances[i]
+	n := 0
+	for n < quota {
+		c, contested, ok := s.choose(i, in, now)
+		if !ok {
+			if c, ok = s.ripe(i, in, now); !ok {
+				s.settle(i, in, now)
+				return n
+			}
+		}
+		if s.perform(i, in, c, contested, nil, now) {
+			n++
+		}
+	}
+	s.wake(i, now)
+	return n
+}
+
+// ripe returns a transition that does not fire by itself and whose time has
+// come, if there is one: of several that of the earliest time.
+func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
+	for {
+		best := none
+		for id := in.notes; id != none; id = s.notes.all[id].next {
+			n := &s.notes.all[id]
+			if !n.ripe || !s.rules[n.transition].held {
+				continue
+			}
+			b := best
+			if b == none || n.due < s.notes.all[b].due || n.due == s.notes.all[b].due && n.transition < s.notes.all[b].transition {
+				best = id
+			}
+		}
+		if best == none {
+			return candidate{}, false
+		}
+		n := &s.notes.all[best]
+		n.ripe = false
+		t := int(n.transition)
+		if n.kind == noteClock {
+			s.notes.remove(&in.notes, best)
+		}
+		s.found, s.picked = s.found[:0], s.picked[:0]
+		if c, ok := s.ready(i, in, t, now); ok {
+			return c, true
+		}
+	}
+}
+
+// settle notes what an instance waits for in which nothing immediate is
+// enabled: its clocks, runs, retries, the outside, or nothing any more.
+func (s *Shard) settle(i int, in *instance, now int64) {
+	if s.timed {
+		s.startClocks(i, in, now)
+	}
+	incident, waits := s.pending(in)
+	if waits || s.openEnded && !incident || in.has(finished|failed) {
+		return
+	}
+	s.stir(in)
+	switch end, empty := s.atEnd(in); {
+	case incident:
+		s.rec.Net.Failed++
+		in.flags |= failed
+	case empty && !in.has(moved): // nothing has begun
+	case end:
+		s.rec.Net.Finished++
+		in.flags |= finished
+	default:
+		s.deadlocked++
+		in.flags |= deadlocked
+	}
+	in.flags &^= moved
+}
+
+// stir makes an instance no longer count as deadlocked.
+func (s *Shard) stir(in *instance) {
+	if in.has(deadlocked) {
+		s.deadlocked--
+	}
+	in.flags &^= deadlocked
+}
+
+// pending reports whether an instance in which nothing immediate is enabled
+// waits for somebody to act on an incident, and whether it waits for something
+// that comes by itself or is expected.
+func (s *Shard) pending(in *instance) (incident, waits bool) {
+	waits = in.runs != none
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		switch n := &s.notes.all[id]; n.kind {
+		case noteIncident:
+			incident = true
+		case noteNo:
+			waits = waits || n.heap != none
+		case noteFailed:
+		default:
+			waits = true
+		}
+	}
+	return incident, waits
+}
+
+// atEnd reports whether all tokens are in places that no transition needs, and
+// whether there are none.
+func (s *Shard) atEnd(in *instance) (end, empty bool) {
+	end = true
+	for k := range in.piles {
+		end = end && len(s.users[in.piles[k].place]) == 0
+	}
+	return end, len(in.piles) == 0
+}
+
+// revive makes an instance that is at rest take part again: one that had ended
+// begins anew and counts as created again.
+func (s *Shard) revive(i int, in *instance, now int64) {
+	s.stir(in)
+	if in.has(finished | failed) {
+		s.rec.Net.Created++
+	}
+	in.flags &^= finished | failed
+	s.wake(i, now)
+}
+
+// Inject puts n tokens with some data, which must not be changed any more, into
+// a place of an instance. The error wraps [ErrTooLarge], pool.ErrFull or
+// petri.ErrOverflow.
+func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
+	in := &s.instances[i]
+	if n == 0 {
+		return nil
+	}
+	if err := s.admit(i, data); err != nil {
+		return err
+	}
+	if _, total := in.count(int32(place)); total+n < n {
+		return fmt.Errorf("place %q: %w", s.tables.Net.Places[place].ID, petri.ErrOverflow)
+	}
+	s.inject(i, in, int32(place), data, n, now)
+	s.revive(i, in, now)
+	return nil
+}
+
+func (s *Shard) inject(i int, in *instance, place int32, data []byte, n uint32, now int64) {
+	s.out = append(s.out[:0], held{lot{data: data, n: n}, place})
+	if s.logging {
+		s.noteInject(i, place, data, n)
+	}
+	s.name(in)
+	s.place(in, now)
+	in.move()
+	s.changed(in)
+}
+
+// admit refuses what comes from outside if it is too much.
+func (s *Shard) admit(i int, data []byte) error {
+	if len(data) > MaxData {
+		return fmt.Errorf("instance %d: %w, not %d", s.Number(i), ErrTooLarge, len(data))
+	}
+	if s.bound > 0 && s.pool.Waiting(s.channels[i]) >= s.bound {
+		return fmt.Errorf("instance %d: %w", s.Number(i), pool.ErrFull)
+	}
+	return nil
+}
+
+// Fire fires a transition of an instance from outside, or starts its action,
+// whatever it waits for: its time, a retry, an event, or somebody to act.
+// Failures of before are forgotten. data, if not nil, is what the tokens that it
+// puts carry. The error wraps [ErrTooLarge], pool.ErrFull, petri.ErrNotEnabled
+// with the first condition that does not hold, or petri.ErrOverflow; then
+// nothing has changed.
+func (s *Shard) Fire(i, t int, data []byte, now int64) error {
+	in, r := &s.instances[i], &s.rules[t]
+	if err := s.admit(i, data); err != nil {
+		return err
+	}
+	if !s.holds(in, t) {
+		return s.refuse(in, t)
+	}
+	id := s.tables.Net.Transitions[t].ID
+	if r.Action && in.running >= s.running {
+		return fmt.Errorf("instance %d, transition %q: %w: %d runs", s.Number(i), id, pool.ErrFull, in.running)
+	}
+	s.found, s.picked = s.found[:0], s.picked[:0]
+	c, a := s.pick(in, t, now)
+	if !a.OK {
+		return fmt.Errorf("transition %q: %w: its guard says no", id, petri.ErrNotEnabled)
+	}
+	if !r.Action {
+		took := s.takenOf(r, s.picked[c.from:c.to])
+		mask, a := s.branch(r, took, data, now)
+		if !a.OK {
+			return fmt.Errorf("transition %q: %w: none of its branches can be taken", id, petri.ErrNotEnabled)
+		}
+		if place, fits := s.room(in, r, outcome{mask: mask}, c.picked, took); !fits {
+			return fmt.Errorf("transition %q, place %q: %w", id, s.tables.Net.Places[place].ID, petri.ErrOverflow)
+		}
+		s.clear(in, t)
+		s.fire(i, in, c, took, mask, false, data, now)
+	} else {
+		s.clear(in, t)
+		s.start(i, in, c, false, data, now)
+	}
+	s.revive(i, in, now)
+	return nil
+}
+
+// startClocks starts clocks for the transitions of a settled instance that are
+// enabled and have none, and plans those that begin anew.
+func (s *Shard) startClocks(i int, in *instance, now int64) {
+	for k := range in.piles {
+		s.startAll(i, in, s.waiting[in.piles[k].place], now)
+	}
+	s.startAll(i, in, s.unwaiting, now)
+}
+
+func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
+	for _, t32 := range transitions {
+		t := int(t32)
+		r := &s.rules[t]
+		id := s.of(in, t, noteClock)
+		if id != none {
+			n := &s.notes.all[id]
+			if !n.stale && (n.heap != none || r.Mode.Kind != game.Delayed) {
+				continue
+			}
+			n.stale = false
+		}
+		if _, ok := s.ready(i, in, t, now); !ok {
+			if id != none {
+				s.notes.remove(&in.notes, id)
+			}
+			continue
+		}
+		if id == none {
+			id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, t, now)})
+		}
+		if n := &s.notes.all[id]; r.Mode.Kind == game.Delayed && n.heap == none {
+			s.notes.plan(id, s.dueOf(i, t, n.since))
+		}
+	}
+}
+
+// since is when a transition that holds became enabled: when the last token that
+// it needs was put. An inhibitor, a join, or that there is no token, makes it
+// now.
+func (s *Shard) since(in *instance, t int, now int64) int64 {
+	r := &s.rules[t]
+	since := in.latest(r)
+	if since == 0 || r.join != nil || slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Hi > 0 }) {
+		return now
+	}
+	return since
+}
+
+// latest is when the last token was put that a transition needs; 0 if it needs
+// none.
+func (in *instance) latest(r *rule) int64 {
+	var at int64
+	for _, c := range r.conds {
+		at = max(at, in.nth(c.Place, c.Lo))
+	}
+	return at
+}
+
+// nth is the injection time of the n-th oldest token of a place that can be
+// taken; 0 if there are not so many.
+func (in *instance) nth(place int32, n uint32) int64 {
+	p := in.pile(place)
+	if p == nil || n == 0 {
+		return 0
+	}
+	for _, l := range p.left() {
+		if l.n >= n {
+			return l.injected
+		}
+		n -= l.n
+	}
+	return 0
+}

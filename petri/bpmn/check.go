@@ -132,7 +132,7 @@ const (
 )
 
 func (d *document) checkEvent(n, owner *node) {
-	allowed := ""
+	var allowed string
 	switch {
 	case n.kind == "endEvent":
 		allowed = endKinds

@@ -23,7 +23,7 @@ func (b *builder) exclusive(l *level, n *node) string {
 		b.put(t.ID, b.flowPlace(l, f), f.pos)
 	}
 	if len(refused) > 0 {
-		b.guardDefault(l, n, refused)
+		b.guardDefault(n, refused)
 		return ""
 	}
 	return "no conditions: its flows are chosen in turn"
@@ -31,7 +31,7 @@ func (b *builder) exclusive(l *level, n *node) string {
 
 // guardDefault lets the default flow be taken where no condition holds, in
 // whatever order the file has them.
-func (b *builder) guardDefault(l *level, n *node, refused []string) {
+func (b *builder) guardDefault(n *node, refused []string) {
 	if n.fallback == nil {
 		return
 	}
@@ -63,16 +63,16 @@ func (b *builder) merge(l *level, n *node) string {
 // parallel builds one transition that takes a token of every incoming flow and
 // puts one on every outgoing flow.
 func (b *builder) parallel(l *level, n *node) string {
-	t := ""
-	if len(n.in) == 0 {
-		from := b.input(l, n)
-		t = b.transition(l, n, petri.Trigger{}).ID
-		b.take(from, t, n.pos)
-	} else {
-		t = b.transition(l, n, petri.Trigger{}).ID
-	}
+	from := make([]string, 0, len(n.in)+1)
 	for _, f := range n.in {
-		b.take(b.flowPlace(l, f), t, f.pos)
+		from = append(from, b.flowPlace(l, f))
+	}
+	if len(from) == 0 {
+		from = append(from, b.input(l, n))
+	}
+	t := b.transition(l, n, petri.Trigger{}).ID
+	for _, place := range from {
+		b.take(place, t, n.pos)
 	}
 	b.output(l, n, t)
 	return ""

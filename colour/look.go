@@ -215,7 +215,7 @@ func (l *look) blocked(i int, in *instance, p int) {
 		l.seen[t] = int32(i) + 1
 		for _, w := range l.s.why(in, int(t), nil) {
 			switch w.Reason {
-			case stats.ReasonMissing, stats.ReasonInhibited, stats.ReasonDead, stats.ReasonGuarded, stats.ReasonIncident:
+			case stats.ReasonMissing, stats.ReasonInhibited, stats.ReasonGuarded, stats.ReasonIncident:
 				l.held[stats.Block{Transition: w.Transition, Place: w.Place, Reason: w.Reason}]++
 			}
 		}
@@ -239,7 +239,9 @@ func (l *look) blocks() []stats.Block {
 const maxWaits = 16
 
 // waits says what each transition that needs a place waits for in an instance.
-// run is the run that a token is in flight with, or none.
+// In an instance that is deadlocked it is first said to be dead, which is the
+// whole, and then what it lacks. run is the run that a token is in flight with,
+// or none.
 func (s *Shard) waits(in *instance, p int, run int32) []stats.Wait {
 	var out []stats.Wait
 	for _, t := range s.users[p] {
@@ -249,6 +251,9 @@ func (s *Shard) waits(in *instance, p int, run int32) []stats.Wait {
 		if run != none && int32(s.notes.all[run].transition) == t {
 			out = append(out, stats.Wait{Transition: t, Place: stats.NoPlace, Reason: stats.ReasonRunning})
 			continue
+		}
+		if in.has(deadlocked) {
+			out = append(out, stats.Wait{Transition: t, Reason: stats.ReasonDead, Place: stats.NoPlace})
 		}
 		out = s.why(in, int(t), out)
 	}
@@ -281,11 +286,6 @@ func (s *Shard) why(in *instance, t int, out []stats.Wait) []stats.Wait {
 			w.Reason = stats.ReasonManual
 		}
 		return append(out, w)
-	}
-	if in.has(deadlocked) {
-		for k := range out[before:] {
-			out[before+k].Reason = stats.ReasonDead
-		}
 	}
 	return out
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package colour
+
+import "github.com/pnagent/pnagent/pool"
+
+// Present returns the priorities of which an instance is ready: bit p for
+// priority p.
+func (s *Shard) Present() uint8 { return s.pool.Present() }
+
+// ReadySince returns since when the first ready instance of a priority is, if
+// there is one.
+func (s *Shard) ReadySince(p pool.Priority) (since int64, ok bool) { return s.pool.SinceOf(p) }
+
+// Expire has everything take effect that is due at now. Step does so by itself;
+// an owner of several shards calls it before it compares what is ready in them.
+func (s *Shard) Expire(now int64) { s.expire(now) }
+
+// StepOne plays one event: the first ready instance of a priority, at most
+// budget firings and starts of actions, and returns how many there were. It is
+// for an owner of several shards, who says whose turn it is; a quote of the
+// shard's own discipline is not used up. See [pool.Turn].
+func (s *Shard) StepOne(p pool.Priority, budget int, now int64) int {
+	if budget < 1 {
+		return 0
+	}
+	run, works, ok := s.pool.StartOf(p, s.works[:0], now)
+	if !ok {
+		return 0
+	}
+	s.works = works
+	played := s.visit(int(run.Channel.Index), min(budget, s.quota), now)
+	_ = s.pool.End(run, now) // it was started just now
+	return played
+}

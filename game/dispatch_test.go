@@ -198,7 +198,7 @@ func playOne(turn *pool.Turn, shards []*Shard, now int64) bool {
 		}
 	}
 	next.StepOne(p, 1000, now)
-	turn.Served(p)
+	_ = turn.Served(p)
 	return true
 }
 

@@ -143,17 +143,51 @@ func (p *Pool[W]) Start(batch int, buf []W, now int64) (run Run, work []W, ok bo
 		return Run{}, buf, false
 	}
 	l := p.turns.pick(p.turns.present)
-	index := p.ready[l].first
-	s := &p.slots[index]
-	n := max(min(batch, int(s.work.size), p.turns.allowance(l)), 1)
-	p.unlink(s)
+	n := min(batch, p.turns.allowance(l))
+	run, work, n = p.begin(l, n, buf, now)
 	p.turns.serve(l, n)
-	p.ready[l].pieces += uint64(n)
-	p.ready[l].served = now
+	return run, work, true
+}
+
+// StartOf is Start for one priority, whosever turn it is, with one piece of
+// work: the order is its caller's, who has a [Turn] over several pools.
+func (p *Pool[W]) StartOf(priority Priority, buf []W, now int64) (run Run, work []W, ok bool) {
+	l := p.turns.lists[priority]
+	if p.turns.present>>l&1 == 0 {
+		return Run{}, buf, false
+	}
+	run, work, _ = p.begin(l, 1, buf, now)
+	return run, work, true
+}
+
+// begin takes the first channel of a list that is not empty, and up to batch of
+// its work, at least one piece.
+func (p *Pool[W]) begin(l uint8, batch int, buf []W, now int64) (Run, []W, int) {
+	r := &p.ready[l&7]
+	index := r.first
+	s := &p.slots[index]
+	n := max(min(batch, int(s.work.size)), 1)
+	p.unlink(s)
+	r.pieces += uint64(n)
+	r.served = now
 	p.enter(s, InProgress)
 	s.held = true
 	s.visit++
-	return Run{Channel{index, s.generation}, s.visit}, p.works.take(&s.work, n, buf), true
+	return Run{Channel{index, s.generation}, s.visit}, p.works.take(&s.work, n, buf), n
+}
+
+// Present returns the priorities of which a channel is ready: bit p for priority
+// p.
+func (p *Pool[W]) Present() uint8 { return p.turns.present }
+
+// SinceOf returns since when the first channel of one priority is ready, if
+// there is one.
+func (p *Pool[W]) SinceOf(priority Priority) (since int64, ok bool) {
+	l := p.turns.lists[priority]
+	if p.turns.present>>l&1 == 0 {
+		return 0, false
+	}
+	return p.slots[p.ready[l&7].first].since, true
 }
 
 // End gives a channel back: it is ready again, at the end of its list, if more

@@ -92,9 +92,10 @@ func (t *Turn) Next(present uint8) (p Priority, ok bool) {
 	return Priority(t.turns.pick(present)), true
 }
 
-// Served counts one event of the priority that Next has returned.
-func (t *Turn) Served(p Priority) { t.turns.serve(uint8(p), 1) }
-
-// Switches returns, by priority, how many turns ended because the quote was used
-// up. The queues do not count them: see [Queue.PopOf].
-func (t *Turn) Switches() [Priorities]uint64 { return t.turns.switches }
+// Served counts one event of the priority that Next has returned, and reports
+// whether that used up its quote. The queues do not count it: see [Queue.PopOf].
+func (t *Turn) Served(p Priority) (switched bool) {
+	before := t.turns.switches[p&7]
+	t.turns.serve(uint8(p), 1)
+	return t.turns.switches[p&7] != before
+}

@@ -11,7 +11,7 @@ import (
 
 // next serves one event of several queues by a turn: of the priority whose turn
 // it is, the head that is ready for longest.
-func next(turn *Turn, queues []*Queue, now int64) (event int32, ok bool) {
+func next(turn *Turn, queues []*Queue, switches *[Priorities]uint64, now int64) (event int32, ok bool) {
 	present := uint8(0)
 	for _, q := range queues {
 		present |= q.Present()
@@ -27,7 +27,9 @@ func next(turn *Turn, queues []*Queue, now int64) (event int32, ok bool) {
 			from, oldest = q, since
 		}
 	}
-	turn.Served(p)
+	if turn.Served(p) {
+		switches[p]++
+	}
 	return from.PopOf(p, now)
 }
 
@@ -36,6 +38,7 @@ func TestATurnOverSeveralQueuesServesAsOneQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 1))
 	for _, d := range []Discipline{FIFO(), Strict(), quoted(t, alike(1)), quoted(t, alike(4)), quoted(t, Quotes{1, 2, 3, 4, 5, 6, 7, 8})} {
 		one, turn := NewQueue(d), NewTurn(d)
+		var switches [Priorities]uint64
 		queues := []*Queue{NewQueue(d), NewQueue(d), NewQueue(d)}
 		for now := range int64(20_000) {
 			if r.IntN(2) == 0 { // each event at a time of its own
@@ -45,7 +48,7 @@ func TestATurnOverSeveralQueuesServesAsOneQueue(t *testing.T) {
 				continue
 			}
 			want, wantOK := one.Pop(now)
-			if got, ok := next(turn, queues, now); got != want || ok != wantOK {
+			if got, ok := next(turn, queues, &switches, now); got != want || ok != wantOK {
 				t.Fatalf("%v: served %d %v, want %d %v", d.Policy(), got, ok, want, wantOK)
 			}
 		}
@@ -54,7 +57,7 @@ func TestATurnOverSeveralQueuesServesAsOneQueue(t *testing.T) {
 			sum = sum.Add(q.Stats())
 		}
 		want := one.Stats()
-		for p, n := range turn.Switches() {
+		for p, n := range switches {
 			sum.Priorities[p].QuoteSwitches = n
 		}
 		for p := range want.Priorities { // a list that is empty in one queue begins to wait anew there
@@ -63,6 +66,41 @@ func TestATurnOverSeveralQueuesServesAsOneQueue(t *testing.T) {
 		if diff := cmp.Diff(want, sum); diff != "" {
 			t.Errorf("%v: counted (-one +several):\n%s", d.Policy(), diff)
 		}
+	}
+}
+
+// What PopOf is for queues StartOf is for pools.
+func TestStartOfTakesTheFirstOfOnePriority(t *testing.T) {
+	p := New[string](Strict())
+	if _, _, ok := p.StartOf(3, nil, 1); ok || p.Present() != 0 {
+		t.Error("an empty pool has something to start")
+	}
+	for i, priority := range []Priority{3, 7, 3} {
+		c, err := p.Register(int32(i), priority, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range []string{"first", "second"} {
+			if err := p.Deliver(c, w, int64(10+i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	since, ok := p.SinceOf(3)
+	if p.Present() != 1<<3|1<<7 || since != 10 || !ok {
+		t.Errorf("present %b, p3 since %d %v", p.Present(), since, ok)
+	}
+	for _, want := range []int32{0, 2} {
+		run, works, ok := p.StartOf(3, nil, 20)
+		if !ok || run.Channel.Index != want || len(works) != 1 || works[0] != "first" {
+			t.Errorf("started %d with %q %v; want %d with one piece of work", run.Channel.Index, works, ok, want)
+		}
+	}
+	if _, ok := p.SinceOf(3); ok || p.Present() != 1<<7 {
+		t.Error("p3 still has a ready channel")
+	}
+	if served := p.Stats().Ready.Priorities[3].Served; served != 2 {
+		t.Errorf("%d pieces of p3 served; want 2", served)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // length is Tables.OrderLen; an instance that has not fired has all zeros.
 //
 // Two transitions of the same priority that fire by themselves are rivals if
-// the firing of one may disable the other. A turn that goes round is not enough
+// the firing of one may disable the other: an inclusive join also has those for
+// rivals that make it wait. A turn that goes round is not enough
 // between rivals: where they meet on a circle, the turn can come to the same
 // one each time. So of rivals that are enabled the one goes first that has not
 // been chosen for longest, and none loses to another twice before it wins.

@@ -14,6 +14,11 @@
 // tables, in a smaller form; package petritest has a deliberately simple third
 // form, which is the reference for both.
 //
+// An inclusive join is enabled by a rule about the whole marking (see
+// [JoinTest]), which counts as one more condition. Which branches an inclusive
+// split takes and whether a guard holds is decided by data that a State does not
+// have: it knows no guards, and is told the branches.
+//
 // Which of several enabled transitions fires is defined without regard to the
 // form: the highest priority; among those, the first at or after the
 // instance's turn, counted round, where the turn is one past the transition

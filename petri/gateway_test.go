@@ -352,3 +352,33 @@ func TestJoinIsNotStarvedByWhatItHasToWaitFor(t *testing.T) {
 		t.Errorf("fired %v", fired)
 	}
 }
+
+func TestKindsHaveNames(t *testing.T) {
+	var arcs, triggers []string
+	for k := petri.Normal; k <= petri.Branch+1; k++ {
+		arcs = append(arcs, k.String())
+	}
+	for k := petri.TriggerNone; k <= petri.TriggerTime; k++ {
+		triggers = append(triggers, k.String())
+	}
+	if d := cmp.Diff([]string{"normal", "inhibitor", "read", "reset", "join", "branch", "unknown"}, arcs); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"none", "event", "work", "delay", "time"}, triggers); d != "" {
+		t.Error(d)
+	}
+}
+
+// A transition that is held does not fire by itself, so it rivals none.
+func TestHeldTransitionsAreNoRivalsOfAJoin(t *testing.T) {
+	tables := compile(t, flow(t, `
+		f     > send > f u
+		x~ y~ > join > x
+		u     > toY  > y`, "f x"))
+	if tables.OrderLen() == 0 {
+		t.Error("what makes the join wait is no rival")
+	}
+	if with := tables.WithHeld([]bool{false, true, false}); with.OrderLen() != 0 || with.Join(1) == nil {
+		t.Errorf("a held join has rivals: an order of %d", with.OrderLen())
+	}
+}

@@ -163,7 +163,11 @@ func fire(t *petri.Tables, tr int, m, after []uint32) bool {
 // encode writes a marking in as few bytes as its counts need.
 func encode(dst []byte, m []uint32) []byte {
 	for _, n := range m {
-		dst = binary.AppendUvarint(dst, uint64(n))
+		if n < 0x80 { // nearly always
+			dst = append(dst, byte(n))
+		} else {
+			dst = binary.AppendUvarint(dst, uint64(n))
+		}
 	}
 	return dst
 }

@@ -50,6 +50,8 @@ func (n *netReader) arc(e *element) error {
 			l, err := n.label(c)
 			n.setKind(&kind, l, false)
 			return err
+		case "toolspecific":
+			return n.ownArc(c, &a)
 		}
 		return n.other(c)
 	})
@@ -104,8 +106,12 @@ func (n *netReader) setKind(to *arcKind, l label, attr bool) {
 		k.kind = petri.Read
 	case "reset", "flush":
 		k.kind = petri.Reset
+	case "join":
+		k.kind = petri.Join
+	case "branch":
+		k.kind = petri.Branch
 	default:
-		n.faults.Add(l.pos, "the arc type %s; expected normal, inhibitor, read or reset", xmlscan.Quote(l.value))
+		n.faults.Add(l.pos, "the arc type %s; expected normal, inhibitor, read, reset, join or branch", xmlscan.Quote(l.value))
 		return
 	}
 	switch {

@@ -21,7 +21,8 @@
 //   - PIPE's "Class,3" is three tokens as long as one class is used in a net.
 //   - An arc's kind is <type value="…"/>, <type><text>…, <arctype><text>… or
 //     the attribute type: normal, inhibitor (inhibit, tapnInhibitor, prohibit),
-//     read (test) or reset (flush), in any letter case.
+//     read (test) or reset (flush), in any letter case; join and branch are what
+//     Write calls the arcs of inclusive gateways.
 //   - The attribute spellings tapnInhibitor and prohibit on an arc into a place
 //     mean an ordinary output, with a warning: the editors that write them mark
 //     arcs so, and Perpetuum plays them so. Any other inhibitor from a
@@ -40,12 +41,14 @@
 //
 // # What is passed over
 //
-// Drawings and <toolspecific> sections in silence; every other element or
+// Drawings and <toolspecific> sections of other tools in silence; every other element or
 // attribute with a warning that gives its first position and how often it
 // occurs. That includes times and rates: a timed net is read as the untimed
 // net underneath. A second arc with an id that an arc already has is a warning
 // only, because nothing refers to arcs.
 //
 // [Write] writes one net in one canonical form, which Read reads back to the
-// same net.
+// same net. What PNML has no words for is in <toolspecific tool="pnagent"
+// version="1"> of a transition (<guard value>, <trigger kind name micros>,
+// <preempts>) or of a branch arc (<guard value>, <default>).
 package pnml

@@ -217,6 +217,8 @@ func (n *netReader) transition(e *element) error {
 			return err
 		case "graphics":
 			return n.graphics(c, &t.At)
+		case "toolspecific":
+			return n.ownTransition(c, &t)
 		}
 		return n.described(c, &t.Name, &t.Doc)
 	})

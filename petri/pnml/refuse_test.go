@@ -67,7 +67,7 @@ func TestReadRefuses(t *testing.T) {
 		{"an inhibitor of 0", pt(`type="inhibitor" weight="0"`, ""), []string{`f:1:67: arc "a" has weight 0; expected 1 or more`}},
 		{"a weight that is no integer", pt("", `<inscription><text>2.5</text></inscription>`),
 			[]string{`f:1:121: the weight "2.5" is not an integer; expected a whole number, at most 4294967295`}},
-		{"an unknown kind of arc", pt("", `<type value="equal"/>`), []string{`f:1:102: the arc type "equal"; expected normal, inhibitor, read or reset`}},
+		{"an unknown kind of arc", pt("", `<type value="equal"/>`), []string{`f:1:102: the arc type "equal"; expected normal, inhibitor, read, reset, join or branch`}},
 		{"two kinds of arc", pt(`type="normal"`, `<type value="inhibitor"/>`), []string{`f:1:115: an arc of type "inhibitor" and of another; expected one`}},
 		{"a priority that is no integer", net(`<transition id="t" priority="high"/>`), []string{`f:1:32: the priority "high"; expected an integer`}},
 		{"two priorities", net(`<transition id="t" priority="1"><priority><text>2</text></priority></transition>`), []string{`f:1:80: a second priority 2 after 1; expected one`}},

@@ -25,7 +25,9 @@ const (
 // Write writes a net as PNML in UTF-8: one page, nodes and arcs in the order of
 // the net, nothing written that has its default. The same net gives the same
 // bytes. Arcs that are not normal carry <type value="…"/> as GreatSPN writes it,
-// transitions <priority> as PIPE does; the rest is ISO/IEC 15909-2.
+// transitions <priority> as PIPE does; guards, triggers, defaults and preempts,
+// which PNML cannot say, are in <toolspecific tool="pnagent" version="1">, where
+// other tools pass over them. The rest is ISO/IEC 15909-2.
 //
 // Read gives back the same net, apart from positions in the source and white
 // space around names and documentation. Write returns an error, before it
@@ -61,12 +63,12 @@ func writable(n *petri.Net) error {
 	}
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
-		if err := errors.Join(xmlText(t.ID, t.Name, t.Doc), finite(t.At)); err != nil {
+		if err := errors.Join(xmlText(t.ID, t.Name, t.Doc, t.Guard, t.Trigger.Name), finite(t.At)); err != nil {
 			return fmt.Errorf("transition %s: %w", xmlscan.Quote(t.ID), err)
 		}
 	}
 	for i := range n.Arcs {
-		if err := xmlText(n.Arcs[i].ID); err != nil {
+		if err := xmlText(n.Arcs[i].ID, n.Arcs[i].Guard); err != nil {
 			return fmt.Errorf("arc %s: %w", xmlscan.Quote(n.Arcs[i].ID), err)
 		}
 	}
@@ -130,6 +132,7 @@ func (p printer) net(n *petri.Net) {
 		if t.Priority != 0 {
 			p.label("        ", "priority", strconv.Itoa(t.Priority))
 		}
+		p.ownTransition(t)
 		p.put("      </transition>\n")
 	}
 	for i := range n.Arcs {
@@ -150,6 +153,7 @@ func (p printer) arc(a *petri.Arc) {
 	if a.Weight != 1 {
 		p.label("        ", "inscription", strconv.FormatUint(uint64(a.Weight), 10))
 	}
+	p.ownArc(a)
 	p.put("      </arc>\n")
 }
 

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"strconv"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// tool and toolVersion mark the sections in which Write says what PNML has no
+// words for: guards, triggers, defaults and transitions that preempt. Their
+// values are attributes, so that white space in them is kept.
+const (
+	tool        = "pnagent"
+	toolVersion = "1"
+)
+
+// own reads a <toolspecific> section that Write wrote, child by child, and
+// skips those of other tools.
+func (n *netReader) own(e *element, child func(c *element) error) error {
+	var by, version string
+	for _, a := range e.attrs {
+		switch a.Name.Local {
+		case "tool":
+			by = a.Value
+		case "version":
+			version = a.Value
+		}
+	}
+	switch {
+	case by != tool:
+		return n.Skip()
+	case version != toolVersion:
+		n.faults.Add(e.pos, "<toolspecific> of %s in version %s; expected version %s", tool, xmlscan.Quote(version), toolVersion)
+		return n.Skip()
+	}
+	return n.each(e, nil, child)
+}
+
+func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
+	return n.own(e, func(c *element) error {
+		switch c.name {
+		case "guard":
+			return n.guard(c, &t.Guard)
+		case "trigger":
+			return n.trigger(c, &t.Trigger)
+		case "preempts":
+			t.Preempts = true
+			return n.empty(c, func(string, string) bool { return false })
+		}
+		return n.ignore(c)
+	})
+}
+
+func (n *netReader) ownArc(e *element, a *petri.Arc) error {
+	return n.own(e, func(c *element) error {
+		switch c.name {
+		case "guard":
+			return n.guard(c, &a.Guard)
+		case "default":
+			a.Default = true
+			return n.empty(c, func(string, string) bool { return false })
+		}
+		return n.ignore(c)
+	})
+}
+
+// empty reads an element that has attributes only.
+func (n *netReader) empty(e *element, take func(name, value string) bool) error {
+	if err := n.attrs(e, take); err != nil {
+		return err
+	}
+	return n.each(e, nil, n.other)
+}
+
+func (n *netReader) guard(e *element, to *string) error {
+	return n.empty(e, func(name, value string) bool {
+		if name != "value" {
+			return false
+		}
+		if *to != "" && *to != value {
+			n.faults.Add(e.pos, "a second guard %s after %s; expected one", xmlscan.Quote(value), xmlscan.Quote(*to))
+		}
+		*to = value
+		return true
+	})
+}
+
+func (n *netReader) trigger(e *element, to *petri.Trigger) error {
+	if *to != (petri.Trigger{}) {
+		n.faults.Add(e.pos, "a second trigger; expected one")
+	}
+	return n.empty(e, func(name, value string) bool {
+		var err error
+		switch name {
+		case "kind":
+			kind, known := triggerKind(value)
+			if !known {
+				n.faults.Add(e.pos, "the kind %s of a trigger; expected event, work, delay or time", xmlscan.Quote(value))
+			}
+			to.Kind = kind
+		case "name":
+			to.Name = value
+		case "micros":
+			if to.Micros, err = strconv.ParseInt(value, 10, 64); err != nil {
+				n.faults.Add(e.pos, "the time %s of a trigger; expected a whole number of microseconds", xmlscan.Quote(value))
+			}
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+func triggerKind(s string) (petri.TriggerKind, bool) {
+	for k := petri.TriggerNone; k <= petri.TriggerTime; k++ {
+		if k.String() == s {
+			return k, true
+		}
+	}
+	return petri.TriggerNone, false
+}
+
+func (p printer) ownTransition(t *petri.Transition) {
+	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Preempts {
+		return
+	}
+	p.beginOwn()
+	p.guard(t.Guard)
+	if t.Trigger != (petri.Trigger{}) {
+		p.put("          <trigger kind=\"", t.Trigger.Kind.String(), "\"")
+		if t.Trigger.Name != "" {
+			p.put(" name=\"", t.Trigger.Name, "\"")
+		}
+		if t.Trigger.Micros != 0 {
+			p.put(" micros=\"", strconv.FormatInt(t.Trigger.Micros, 10), "\"")
+		}
+		p.put("/>\n")
+	}
+	if t.Preempts {
+		p.put("          <preempts/>\n")
+	}
+	p.put("        </toolspecific>\n")
+}
+
+func (p printer) ownArc(a *petri.Arc) {
+	if a.Guard == "" && !a.Default {
+		return
+	}
+	p.beginOwn()
+	p.guard(a.Guard)
+	if a.Default {
+		p.put("          <default/>\n")
+	}
+	p.put("        </toolspecific>\n")
+}
+
+func (p printer) beginOwn() {
+	p.put("        <toolspecific tool=\"", tool, "\" version=\"", toolVersion, "\">\n")
+}
+
+func (p printer) guard(g string) {
+	if g != "" {
+		p.put("          <guard value=\"", g, "\"/>\n")
+	}
+}

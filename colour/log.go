@@ -189,13 +189,6 @@ func (s *Shard) replayInject(r *reader, i int, mine bool, now int64) {
 	s.inject(i, in, place, data, n, now)
 }
 
-// firing is a firing as it was written down.
-type firing struct {
-	t         int
-	contested bool
-	took, out []held
-}
-
 // maxID bounds the identities of tokens that are read, far from overflow.
 const maxID = 1 << 62
 
@@ -288,7 +281,10 @@ func (s *Shard) fair(in *instance, r *rule) bool {
 				n += uint64(s.took[k].n)
 			}
 		}
-		if n != uint64(v.take) && !(v.join && n+1 == uint64(v.take)) {
+		if v.join && n+1 == uint64(v.take) {
+			continue // nothing stood where the join arc comes from
+		}
+		if n != uint64(v.take) {
 			return false
 		}
 	}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package action
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/colour"
+)
+
+// Func performs the action of a transition. It runs in a goroutine of its own
+// and must end soon when ctx does: then the tokens are back, and what it
+// returns is not looked at. An error is an outcome of the kind colour.Failed
+// with the error's text. It must not change the Run.
+type Func func(ctx context.Context, r *Run) (colour.Outcome, error)
+
+// Run is one try of an action.
+type Run struct {
+	Net        string // id
+	Source     string // the engine's name
+	Transition string // id
+	// Key names this try in the whole world, for who must not do a thing twice:
+	// SOURCE/EPOCH/RUN.
+	Key    string
+	Places []string // ids of the net's places, by index
+	Start  colour.Start
+}
+
+// Place returns the index of a place, for a colour.Put, and false if the net
+// has no such place.
+func (r *Run) Place(id string) (int32, bool) {
+	i := slices.Index(r.Places, id)
+	return int32(i), i >= 0
+}
+
+// In returns the tokens that the transition has taken from a place or tests
+// there, the oldest first.
+func (r *Run) In(id string) []colour.Token {
+	p, ok := r.Place(id)
+	if !ok {
+		return nil
+	}
+	var out []colour.Token
+	for _, tokens := range [][]colour.Placed{r.Start.Taken, r.Start.Read} {
+		for _, t := range tokens {
+			if t.Place == p {
+				out = append(out, t.Token)
+			}
+		}
+	}
+	return out
+}
+
+// Peers are what performers talk through.
+type Peers struct {
+	NATS *nats.Conn        // nil if there is none
+	HTTP http.RoundTripper // nil for http.DefaultTransport
+}
+
+// Performer is the description of an action that becomes one when its peers are
+// there.
+type Performer interface {
+	// Func checks the description and returns the action. The error says what
+	// was found and what was expected, without a position.
+	Func(Peers) (Func, error)
+}
+
+// The bounds of performers.
+const (
+	MaxAnswer      = 1 << 20 // bytes of an answer
+	MaxRequest     = 8 << 20 // bytes of a request
+	DefaultTimeout = 30 * time.Second
+)
+
+// ErrAnswer is wrapped by the errors about answers that are none.
+var ErrAnswer = errors.New("no valid answer")
+
+// maxReason bounds what an error repeats of what others say, in bytes.
+const maxReason = 1000
+
+// timeout returns the limit of a performer.
+func timeout(d time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return DefaultTimeout
+}

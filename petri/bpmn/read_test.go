@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
+)
+
+// process returns a file with one process on line 1; its content begins at
+// column 82.
+func process(content string) string {
+	return `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p">` + content + `</process></definitions>`
+}
+
+func read(t *testing.T, xml string) *File {
+	t.Helper()
+	f, err := Read(strings.NewReader(xml), "f", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func warningsOf(f *File) []string {
+	var out []string
+	for i := range f.Warnings {
+		out = append(out, f.Warnings[i].Error())
+	}
+	return out
+}
+
+func transition(t *testing.T, n *petri.Net, id string) petri.Transition {
+	t.Helper()
+	for _, tr := range n.Transitions {
+		if tr.ID == id {
+			return tr
+		}
+	}
+	t.Fatalf("no transition %q", id)
+	return petri.Transition{}
+}
+
+// arcs lists the arcs at a transition, in words.
+func arcs(n *petri.Net, id string) []string {
+	var out []string
+	for _, a := range n.Arcs {
+		if a.Source != id && a.Target != id {
+			continue
+		}
+		s := a.Kind.String() + " " + a.Source + " → " + a.Target
+		if a.Weight != 1 {
+			s += " ×" + itoa(int(a.Weight))
+		}
+		if a.Guard != "" {
+			s += " if " + a.Guard
+		}
+		if a.Default {
+			s += " default"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestElementsSayWhatBecameOfEachElement(t *testing.T) {
+	tests := []struct {
+		file string
+		want []string
+	}{
+		{"exclusive", []string{
+			`4:5: none start event "s": place s/start, transition s`,
+			`5:5: exclusive gateway "split" (which?): transitions split/f1 (if x > 1 && y == 'a and b'), split/f2 (if !(x > 1 && y == 'a and b') && !(z == "=")), split/f3 (if !(x > 1 && y == 'a and b') && (z == "="))`,
+			`6:5: task "t1": transition t1 (work)`,
+		}},
+		{"boundary-task", []string{
+			`5:5: none start event "s": place s/start, transition s`,
+			`6:5: user task "t": place t/active, transitions t/start, t (waits for "t")`,
+			`7:5: timer boundary event "late": transition late (timer PT1H)`,
+			`8:5: timer boundary event "remind": place remind/armed, transition remind (timer PT10M)`,
+			`9:5: message boundary event "asked": place asked/armed, transition asked (waits for "question")`,
+		}},
+		{"tasks", []string{
+			`5:5: none start event "s": place s/start, transition s`,
+			`6:5: service task "service": transition service (work "invoices"); not followed: asyncBefore`,
+			`7:5: service task "class": transition class (work "archiver")`,
+			`8:5: send task "send": transition send (work "order")`,
+			`9:5: business rule task "rule": transition rule (work)`,
+			`10:5: script task "script": transition script (work)`,
+			`11:5: user task "user" (Check the invoice): transition user (waits for "Check the invoice")`,
+			`12:5: manual task "manual": transition manual (waits for "manual")`,
+			`13:5: receive task "receive": transition receive (waits for "order")`,
+			`14:5: service task "zeebe": transition zeebe (work "ship"); not followed: ioMapping`,
+			`21:5: message end event "e": place e/end, transition e (work "order")`,
+		}},
+		{"error", []string{
+			`6:5: none start event "s": place s/start, transition s`,
+			`7:5: sub-process "outer": place outer/active, transitions outer/start, outer`,
+			`8:7: none start event "os": place os/start, transition os`,
+			`9:7: sub-process "sub": place sub/active, transitions sub/start, sub`,
+			`10:9: none start event "ss": place ss/start, transition ss`,
+			`11:9: parallel gateway "fork": transition fork`,
+			`12:9: user task "t": transition t (waits for "t")`,
+			`13:9: exclusive gateway "which": transitions which/sf3, which/sf4, which/sf5; no conditions: its flows are chosen in turn`,
+			`14:9: error end event "known": transition known; caught by error boundary event "catch1"`,
+			`15:9: error end event "other": transition other; caught by error boundary event "any"`,
+		}},
+		{"call", []string{
+			`4:5: none start event "s": place s/start, transition s`,
+			`5:5: call activity "c1": place c1/active, transitions c1/start, c1; the called process is inside, with ids that begin with c1/`,
+			`6:5: call activity "c2": place c2/active, transitions c2/start, c2; the called process is inside, with ids that begin with c2/`,
+			`7:5: call activity "away": transition away (work "elsewhere"); calls "elsewhere", which is not a process of this file with flow nodes: one piece of work`,
+			`8:5: none end event "e": place e/end, transition e`,
+			`9:5: sequence flow "f0": place f0`,
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.file, func(t *testing.T) {
+			var got []string
+			for _, e := range readFile(t, filepath.Join("testdata", tt.file+".bpmn")).Elements[0] {
+				got = append(got, e.String())
+			}
+			if diff := cmp.Diff(tt.want, got[:min(len(tt.want), len(got))]); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// The net's words are kept on the wire.
+func TestNetsSurvivePNML(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.bpmn")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, path := range files {
+		for _, n := range readFile(t, path).Nets {
+			samePNML(t, n)
+		}
+	}
+}
+
+// samePNML checks that PNML carries a net.
+func samePNML(t *testing.T, n *petri.Net) {
+	t.Helper()
+	var first, second bytes.Buffer
+	if err := pnml.Write(&first, n); err != nil {
+		t.Fatal(err)
+	}
+	f, err := pnml.Read(bytes.NewReader(first.Bytes()), "written", pnml.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pnml.Write(&second, f.Nets[0]); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first.String(), second.String()); diff != "" {
+		t.Errorf("-written +written again\n%s", diff)
+	}
+}
+
+func TestStartEvents(t *testing.T) {
+	f := readFile(t, filepath.Join("testdata", "starts.bpmn"))
+	n := f.Nets[0]
+	event := func(name string) petri.Trigger { return petri.Trigger{Kind: petri.TriggerEvent, Name: name} }
+	for id, want := range map[string]petri.Trigger{
+		"ordered": event("order"),
+		"daily":   event("R/P1D"),
+		"opening": {Kind: petri.TriggerTime, Micros: 1893484800_000_000, Name: "2030-01-01T08:00:00Z"},
+		"hot":     event("temperature > 30"),
+		"alarm":   event("fire"),
+	} {
+		if got := transition(t, n, id).Trigger; got != want {
+			t.Errorf("%s: trigger %+v, want %+v", id, got, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"normal ordered → f1"}, arcs(n, "ordered")); diff != "" {
+		t.Errorf("a message start is no source: -want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"normal opening → f3", "normal opening/start → opening"}, arcs(n, "opening")); diff != "" {
+		t.Errorf("a timer start fires more than once: -want +got\n%s", diff)
+	}
+	if m := show(compiled(t, n), compiled(t, n).Initial); m != "opening/start" {
+		t.Errorf("begins with %s", m)
+	}
+	want := []string{`starts.bpmn:7:50: timer start event "daily": "R/P1D" is a cycle that repeats; it waits for an event of that name`}
+	if diff := cmp.Diff(want, warningsOf(f)); diff != "" {
+		t.Errorf("warnings: -want +got\n%s", diff)
+	}
+}
+
+func TestTransitionsThatInterruptPreempt(t *testing.T) {
+	for file, ids := range map[string]map[string]bool{
+		"boundary-task":         {"late": true, "remind": false, "asked": false, "t": false},
+		"boundary-sub":          {"cancel": true, "poke": false, "sub": false},
+		"terminate":             {"stop": true, "se1": true, "e": false},
+		"error":                 {"known": true, "other": true, "any": true, "fine": false},
+		"escalation":            {"tell": false, "give-up": true},
+		"event-sub-process-top": {"slow": false, "cancelled": true},
+	} {
+		n := readFile(t, filepath.Join("testdata", file+".bpmn")).Nets[0]
+		for id, want := range ids {
+			if got := transition(t, n, id).Preempts; got != want {
+				t.Errorf("%s: %s preempts: %t", file, id, got)
+			}
+		}
+	}
+}
+
+// play fires transitions by id; each must be enabled.
+func play(t *testing.T, s *petri.State, tables *petri.Tables, ids string) {
+	t.Helper()
+	for _, id := range strings.Fields(ids) {
+		tr, ok := tables.TransitionIndex(id)
+		if !ok {
+			t.Fatalf("no transition %q", id)
+		}
+		if err := s.Fire(tr); err != nil {
+			t.Fatalf("%v at %s", err, show(tables, s.Marking()))
+		}
+	}
+}
+
+func TestScenarios(t *testing.T) {
+	tests := []struct{ rule, file, fired, want string }{
+		{"a message that does not interrupt comes as often as it is said", "boundary-task", "s t/start asked asked", "asked/armed q×2 remind/armed t/active"},
+		{"a timer that does not interrupt comes once", "boundary-task", "s t/start remind t e", "e/end r"},
+		{"an event sub-process runs beside, and its end is awaited", "event-sub-process", "s sub/start ss logged lt logged t which/sf2 se", "broken/armed lf1 lf2 logged/armed sub/active"},
+		{"then the sub-process ends and stops waiting", "event-sub-process", "s sub/start ss logged t which/sf2 se lt le sub", "f1"},
+		{"an error ends what runs beside, even in another event sub-process", "event-sub-process", "s sub/start ss logged t which/sf3 bad", "rf1 sub/active"},
+		{"terminate inside ends the sub-process only", "terminate", "s sub/start ss fork t1 se1 sub both", "f2 f3"},
+		{"an interruption empties what is nested and disarms it", "boundary-sub", "s sub/start ss fork inner/start is it/start cancel", "f2"},
+		{"an escalation goes on beside what it began", "escalation", "s sub/start ss tell", "f2 sf1 sub/active told/armed"},
+		{"the first k of n fire a complex gateway", "complex", "s split t1 gw/j1 t2 gw/j2 gw", "f3 gw/got j1 gw/got j2 gw/resetting out"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			tables := compiled(t, readFile(t, filepath.Join("testdata", tt.file+".bpmn")).Nets[0])
+			s := tables.NewState()
+			play(t, s, tables, tt.fired)
+			if got := show(tables, s.Marking()); got != tt.want {
+				t.Errorf("after %s: %s, want %s", tt.fired, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSubProcessRunsOneAtATime(t *testing.T) {
+	tables := compiled(t, readFile(t, filepath.Join("testdata", "sub-process.bpmn")).Nets[0])
+	s := tables.NewState()
+	play(t, s, tables, "s sub/start")
+	waiting, _ := tables.PlaceIndex("f0")
+	if err := s.Add(waiting, 1); err != nil {
+		t.Fatal(err)
+	}
+	begin, _ := tables.TransitionIndex("sub/start")
+	if s.Enabled(begin) {
+		t.Errorf("a second one begins at %s", show(tables, s.Marking()))
+	}
+	play(t, s, tables, "ss fork t1 se1 inner/start is it ie inner se2 sub")
+	if !s.Enabled(begin) {
+		t.Errorf("the second one does not begin at %s", show(tables, s.Marking()))
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/pool"
 )
 
 // BenchmarkBareGame is the base: the token game alone, without recording.
@@ -113,3 +114,24 @@ func BenchmarkLook100k(b *testing.B) {
 		rowsOf(s, now0+5e6)
 	}
 }
+
+// dispatched is shuffled under a discipline, every other instance of p7.
+func dispatched(b *testing.B, d *pool.Discipline) {
+	const instances = 100_000
+	order := rand.New(rand.NewPCG(1, 1)).Perm(instances)
+	s := newShard(b, Config{Tables: compile(b, petritest.Ring(100)), Stride: 1, Count: instances,
+		Dispatch: d, Priority: func(number int) pool.Priority { return pool.Priority(number % 2 * 7) }})
+	s.quota = 1
+	s.dispatch.queue = pool.NewQueue(*d)
+	for _, i := range order {
+		s.dispatch.queue.Push(int32(i), s.dispatch.priorities[i], now0)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	play(s, b.N)
+}
+
+// The same work as BenchmarkRecordedRandom100k, by priorities: what a discipline
+// costs a visit.
+func BenchmarkDispatchedFIFO100k(b *testing.B)   { dispatched(b, fifo()) }
+func BenchmarkDispatchedQuoted100k(b *testing.B) { dispatched(b, quoted(b, 64)) }

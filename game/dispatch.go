@@ -155,12 +155,13 @@ func (s *Shard) fetchWith(i int32) {
 
 // serve plays an instance that was taken out of its queue for one event: what is
 // immediate, then what is due, and so on, as Step does it without a discipline.
+// One that a small budget cuts short is ready again only if it has more to do.
 func (s *Shard) serve(i, quota int, now int64) int {
 	c := &s.cells[i]
 	c.flags &^= queued
 	for n := 0; ; n++ {
 		n += s.run(i, c, quota-n, now)
-		id, quiet := none, n < quota || s.quiet(c)
+		id, quiet := none, n < quota || quota < s.quota && s.quiet(c)
 		switch {
 		case c.flags&failed != 0:
 			return n

@@ -56,7 +56,7 @@ func TestAtComesOnceADayOnEveryDay(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := time.Date(2026, 1, 1, 12, 0, 0, 0, in)
-			next := due(now.UnixMicro())
+			var next int64
 			seen := ""
 			for end := now.AddDate(1, 0, 0); now.Before(end); now = now.Add(15 * time.Minute) {
 				if day := now.Format(time.DateOnly); day != seen && now.Format("15:04") >= clock && now.Day() != 1 {

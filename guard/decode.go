@@ -114,8 +114,8 @@ const maxMerged = 1 << 20
 
 // Merge returns what a token carries that comes from several: if their data are
 // JSON objects, one with the fields of all, where a later one's field replaces
-// an earlier one's; else the first data that is not empty. Give the oldest
-// token's first. It fits colour.Config.Merge.
+// an earlier one's; else the first data that is not empty. It fits
+// colour.Config.Merge.
 func Merge(data [][]byte) []byte {
 	some := make([][]byte, 0, len(data))
 	for _, d := range data {

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/guard"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Transition says how one transition of a net fires. The zero Transition fires
+// at once when it is enabled.
+type Transition struct {
+	Mode game.Mode
+	// Due says when a transition that is game.Delayed and enabled since a time
+	// is due, instead of Mode.Delay; both in microseconds since the Unix epoch.
+	Due      func(since int64) int64
+	Guard    colour.Guard   // nil always holds
+	Branches []colour.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
+	Action   action.Func    // what firing it performs; nil for nothing
+	Timeout  time.Duration  // of the action; 0 for none
+	Retry    Retry          // after a failure of the action or of the guard
+}
+
+// Retry says when what failed is tried again: First after the first failure,
+// each time Factor times as long, but not longer than Max.
+type Retry struct {
+	First, Max time.Duration // 0 for a second, and for a minute or First if that is longer
+	Factor     float64       // 1 or more; 0 for 2
+	Attempts   int           // how often it is tried before it is an incident; 0 for ever
+}
+
+// Declared returns how the transitions of a net fire as the net itself says it,
+// by its guards and triggers: an event is game.Manual, a delay and a time are
+// game.Delayed, and work that nobody is bound to fires at once. A guard that is
+// no expression is a fault at its transition, or its arc.
+func Declared(t *petri.Tables) ([]Transition, error) {
+	d := declarer{tables: t, places: placeIDs(t), out: make([]Transition, t.Transitions())}
+	for i := range d.out {
+		tr := &t.Net.Transitions[i]
+		d.out[i].trigger(tr.Trigger)
+		d.out[i].Guard = d.guard(tr.Guard, tr.Pos, "transition", tr.ID)
+		d.branches(i)
+	}
+	return d.out, errors.Join(d.faults...)
+}
+
+func placeIDs(t *petri.Tables) []string {
+	out := make([]string, t.Places())
+	for i := range out {
+		out[i] = t.Net.Places[i].ID
+	}
+	return out
+}
+
+// trigger takes over what a net says that a transition waits for.
+func (tr *Transition) trigger(on petri.Trigger) {
+	switch on.Kind {
+	case petri.TriggerEvent:
+		tr.Mode.Kind = game.Manual
+	case petri.TriggerDelay:
+		tr.Mode = game.Mode{Kind: game.Delayed, Delay: game.Delay{A: float64(on.Micros)}}
+	case petri.TriggerTime:
+		tr.Mode.Kind = game.Delayed
+		tr.Due = func(since int64) int64 { return max(since, on.Micros) }
+	}
+}
+
+// declarer compiles the guards of a net.
+type declarer struct {
+	tables *petri.Tables
+	places []string
+	out    []Transition
+	faults []error
+}
+
+func (d *declarer) guard(text string, pos petri.Pos, kind, id string) colour.Guard {
+	if text == "" {
+		return nil
+	}
+	g, err := guard.Compile(text, d.places)
+	if err != nil {
+		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s %q: %v", kind, id, err)})
+	}
+	return g
+}
+
+func (d *declarer) branches(transition int) {
+	for k, b := range d.tables.Branches(transition) {
+		a := &d.tables.Net.Arcs[b.Arc]
+		if g := d.guard(a.Guard, a.Pos, "arc", a.ID); g != nil {
+			if d.out[transition].Branches == nil {
+				d.out[transition].Branches = make([]colour.Guard, len(d.tables.Branches(transition)))
+			}
+			d.out[transition].Branches[k] = g
+		}
+	}
+}
+
+// plain reports whether package game can play the transition, in a net whose
+// tokens alone decide what happens.
+func (tr *Transition) plain() bool {
+	return tr.Guard == nil && tr.Branches == nil && tr.Action == nil && tr.Due == nil
+}
+
+// binding returns what package colour takes.
+func (tr *Transition) binding() colour.Binding {
+	return colour.Binding{
+		Mode: tr.Mode, Due: tr.Due, Guard: tr.Guard, Branches: tr.Branches, Action: tr.Action != nil, Timeout: micros(tr.Timeout),
+		Retry: colour.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
+	}
+}
+
+// micros rounds up, so that a short time is not none.
+func micros(d time.Duration) int64 { return (d + time.Microsecond - 1).Microseconds() }
+
+// CheckTransitions returns everything that is wrong with how the transitions of
+// a net are to fire, each a *petri.Fault at the transition in the net's file,
+// joined. It runs nothing.
+func CheckTransitions(t *petri.Tables, transitions []Transition) error {
+	if len(transitions) != t.Transitions() {
+		return &petri.Fault{File: t.Net.File, Pos: t.Net.Pos, Msg: fmt.Sprintf("%d bindings for the %d transitions of net %q; expected one for each", len(transitions), t.Transitions(), t.Net.ID)}
+	}
+	var faults []error
+	for i := range transitions {
+		for _, msg := range transitions[i].faults(t, i) {
+			tr := &t.Net.Transitions[i]
+			faults = append(faults, &petri.Fault{File: t.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("transition %q: %s", tr.ID, msg)})
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// longest bounds waits, in microseconds: about 3,000 years.
+const longest = 1e17
+
+// faults returns what is wrong with a transition, by its index.
+func (tr *Transition) faults(t *petri.Tables, i int) (found []string) {
+	fault := func(wrong bool, format string, args ...any) {
+		if wrong {
+			found = append(found, fmt.Sprintf(format, args...))
+		}
+	}
+	fault(tr.Mode.Kind > game.Manual, "kind %d; expected immediate, delayed or manual", tr.Mode.Kind)
+	fault(tr.Due != nil && tr.Mode.Kind != game.Delayed, "a due time, but not delayed; expected both or none")
+	fault(tr.Mode.Delay.Shape > game.Normal || !within(tr.Mode.Delay.A) || !within(tr.Mode.Delay.B), "a delay of %g and %g µs; expected 0 or more", tr.Mode.Delay.A, tr.Mode.Delay.B)
+	fault(tr.Guard != nil && t.Source(i), "a guard, but no input arc; expected inputs, whose tokens a guard looks at")
+	fault(tr.Timeout < 0, "a time limit of %s; expected 0 or more", tr.Timeout)
+	fault(tr.Timeout > 0 && tr.Action == nil, "a time limit without an action; expected one with an action only")
+	fault(tr.Retry != Retry{} && tr.Action == nil && tr.Guard == nil, "a retry without an action or a guard; expected one of those")
+	found = append(found, tr.Retry.faults()...)
+	return append(found, tr.branchFaults(t, i)...)
+}
+
+func within(micros float64) bool { return micros >= 0 && micros <= longest }
+
+func (r Retry) faults() (found []string) {
+	if r.First < 0 || r.Max < 0 {
+		found = append(found, fmt.Sprintf("retries after %s to %s; expected 0 or more", r.First, r.Max))
+	}
+	if r.Max > 0 && r.Max < r.First {
+		found = append(found, fmt.Sprintf("retries after at most %s, but first after %s; expected that to be longer", r.Max, r.First))
+	}
+	if r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= 1e6) {
+		found = append(found, fmt.Sprintf("a retry factor of %g; expected 1 to 1000000", r.Factor))
+	}
+	if r.Attempts < 0 || r.Attempts > math.MaxInt32 {
+		found = append(found, fmt.Sprintf("%d attempts; expected 1 or more, or 0 for any number", r.Attempts))
+	}
+	return found
+}
+
+func (tr *Transition) branchFaults(t *petri.Tables, i int) (found []string) {
+	branches, net := t.Branches(i), t.Net
+	if tr.Branches != nil && len(tr.Branches) != len(branches) {
+		return []string{fmt.Sprintf("%d guards of branches; expected %d, one for each branch arc", len(tr.Branches), len(branches))}
+	}
+	if g := net.Transitions[i].Guard; g != "" && tr.Guard == nil {
+		found = append(found, fmt.Sprintf("nothing is bound to its guard %q", g))
+	}
+	for k, b := range branches {
+		bound := tr.Branches != nil && tr.Branches[k] != nil
+		if a := &net.Arcs[b.Arc]; a.Guard != "" && !bound {
+			found = append(found, fmt.Sprintf("nothing is bound to the guard %q of arc %q", a.Guard, a.ID))
+		} else if a.Default && bound {
+			found = append(found, fmt.Sprintf("a guard of arc %q, which is the default; expected none", a.ID))
+		}
+	}
+	return found
+}

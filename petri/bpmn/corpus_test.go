@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// corpus is the folder of files that real tools wrote, beside the project.
+const corpus = "../../../shared/corpus/bpmn"
+
+// corpusFiles returns the files of the corpus; none where it is absent.
+func corpusFiles(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(corpus, "*.bpmn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// size is what became of a process.
+type size struct{ Places, Transitions, Arcs, Nodes, Flows int }
+
+func TestCorpus(t *testing.T) {
+	files := corpusFiles(t)
+	if len(files) == 0 {
+		t.Skipf("the corpus of example files is not at %s", corpus)
+	}
+	expected := corpusTable()
+	for _, path := range files {
+		name := filepath.Base(path)
+		t.Run(name, func(t *testing.T) {
+			want, listed := expected[name]
+			if !listed {
+				t.Fatal("the table does not say what becomes of this file")
+			}
+			r, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			f, err := Read(r, name, Limits{})
+			var got outcome
+			if err != nil {
+				got.refused = strings.Split(strings.ReplaceAll(err.Error(), name+":", ""), "\n")
+			} else {
+				for i, n := range f.Nets {
+					got.nets = append(got.nets, size{len(n.Places), len(n.Transitions), len(n.Arcs), len(f.Graphs[i].Nodes), len(f.Graphs[i].Edges)})
+					samePNML(t, n)
+				}
+				got.warnings = len(f.Warnings)
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(outcome{})); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+	if len(files) != len(expected) {
+		t.Errorf("%d files, %d in the table", len(files), len(expected))
+	}
+}
+
+// Loops are all that keeps the refused files from being read.
+func TestCorpusWithoutLoops(t *testing.T) {
+	loops := regexp.MustCompile(`(?s)<(\w+:)?(multiInstance|standard)LoopCharacteristics(?:[^>]*/>|.*?</(\w+:)?(multiInstance|standard)LoopCharacteristics>)`)
+	for _, path := range corpusFiles(t) {
+		name := filepath.Base(path)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := Read(bytes.NewReader(loops.ReplaceAll(content, nil)), name, Limits{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, n := range f.Nets {
+			samePNML(t, n)
+		}
+	}
+}
+
+// outcome is the sizes of a file's nets, or why it was refused.
+type outcome struct {
+	nets     []size
+	warnings int
+	refused  []string
+}
+
+// corpusTable says what becomes of each file.
+func corpusTable() map[string]outcome {
+	return map[string]outcome{
+		"camunda_BpmnParseTest.testInvalidAsyncAfterEventBasedGateway.bpmn":                                {nets: []size{{6, 5, 10, 6, 5}}},
+		"camunda_ExclusiveGatewayTest.testBigLoop.bpmn":                                                    {nets: []size{{8, 8, 16, 6, 6}}},
+		"camunda_InclusiveGatewayTest.testLoopingInclusiveGateways.bpmn":                                   {nets: []size{{13, 9, 24, 9, 11}}},
+		"camunda_MessageEventSubprocessTest.testNestedNonInterruptingEventSubprocessListenersInvoked.bpmn": {nets: []size{{11, 10, 27, 3, 2}}},
+		"camunda_ParallelGatewayTest.testCompletingJoinInSubProcess.bpmn":                                  {nets: []size{{10, 8, 25, 2, 1}}},
+		"camunda_TerminateEndEventTest.testTerminateInSubProcessSequentialConcurrentMultiInstance.bpmn": {refused: []string{
+			`18:5: multi-instance sub-process "SubProcess_1"; expected an activity that runs once`,
+		}},
+		"miwg_A.1.0.bpmn": {nets: []size{{6, 5, 10, 5, 4}}},
+		"miwg_A.2.0.bpmn": {nets: []size{{12, 13, 26, 8, 9}}},
+		"miwg_A.2.1.bpmn": {nets: []size{{16, 17, 36, 8, 11}}, warnings: 4},
+		"miwg_A.3.0.bpmn": {nets: []size{{14, 13, 29, 10, 10}}},
+		"miwg_A.4.0.bpmn": {nets: []size{{5, 4, 8, 4, 3}, {17, 15, 39, 7, 6}}},
+		"miwg_A.4.1.bpmn": {nets: []size{{5, 4, 8, 4, 3}, {17, 15, 39, 7, 6}}},
+		"miwg_B.1.0.bpmn": {nets: []size{{4, 3, 6, 3, 2}, {5, 5, 9, 5, 4}, {30, 31, 102, 15, 16}, {4, 3, 6, 3, 2}}, warnings: 1},
+		"miwg_B.2.0.bpmn": {refused: []string{
+			`15:9: multi-instance user task "_c57a5344-213f-4834-a6c3-94ce878b413c"; expected an activity that runs once`,
+			`130:9: multi-instance sub-process "_149a6e1d-0385-4d0f-a90c-c2150a291a67"; expected an activity that runs once`,
+			`141:13: looping user task "_b9343536-6490-4559-8365-71d5c4cbb7cb"; expected an activity that runs once`,
+			`250:13: multi-instance service task "_6936f794-7bbb-4aa1-ae48-3a35bab4e2f4"; expected an activity that runs once`,
+		}},
+		"miwg_C.1.0.bpmn": {nets: []size{{10, 10, 19, 11, 10}, {13, 14, 27, 10, 10}}, warnings: 1},
+		"miwg_C.3.0.bpmn": {nets: []size{{24, 28, 55, 14, 17}}, warnings: 1},
+		"miwg_C.9.2.bpmn": {refused: []string{
+			`110:7: multi-instance call activity "CallActivity_RequestDocument"; expected an activity that runs once`,
+		}},
+	}
+}

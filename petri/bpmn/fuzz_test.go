@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Whatever the bytes, Read returns nets that compile and that PNML carries,
+// with as many graphs and lists of elements, or an error made of faults.
+func FuzzRead(f *testing.F) {
+	own, err := filepath.Glob("testdata/*.bpmn")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range append(own, corpusFiles(f)...) {
+		if content, err := os.ReadFile(path); err == nil && len(content) < 16<<10 {
+			f.Add(content)
+		}
+	}
+	for _, seed := range []string{
+		process(``), process(`<laneSet><lane/></laneSet><task id=""/>`),
+		begun(`<callActivity id="c" calledElement="p"/>` + path("s c e")),
+		begun(`<task id="t" startQuantity="2" default="x2"/>` + path("s t e")),
+		"<!DOCTYPE a><a/>", "\ufeff" + process(`<exclusiveGateway id="g" default="y"/>`),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		file, err := Read(bytes.NewReader(content), "fuzz", Limits{Depth: 50, Elements: 1000, Nodes: 20_000})
+		if err != nil {
+			var fault *petri.Fault
+			if file != nil || !errors.As(err, &fault) {
+				t.Errorf("file %v, error %v", file, err)
+			}
+			return
+		}
+		if len(file.Nets) != len(file.Elements) || len(file.Nets) != len(file.Graphs) {
+			t.Errorf("%d nets, %d lists of elements, %d graphs", len(file.Nets), len(file.Elements), len(file.Graphs))
+		}
+		for i, n := range file.Nets {
+			if _, err := petri.Compile(n); err != nil {
+				t.Errorf("read a net that does not compile: %v", err)
+			}
+			samePNML(t, n)
+			for _, e := range file.Graphs[i].Edges {
+				if max(e.From, e.To) >= len(file.Graphs[i].Nodes) {
+					t.Errorf("edge %+v between %d nodes", e, len(file.Graphs[i].Nodes))
+				}
+			}
+		}
+	})
+}
+
+func FuzzParseTimer(f *testing.F) {
+	for _, s := range []string{"P1DT2H3M4.5S", "P2W", "PT0S", "R1/PT5M", "P1Y", "PT", "P1S", "2030-01-01T00:00:00Z", "P9999999999999W"} {
+		f.Add("timeDuration", s)
+		f.Add("timeCycle", s)
+		f.Add("timeDate", s)
+	}
+	f.Fuzz(func(t *testing.T, kind, s string) {
+		got, err := parseTimer(kind, s)
+		if err != nil {
+			return
+		}
+		if got.Kind == petri.TriggerDelay && got.Micros < 0 || got.Kind != petri.TriggerDelay && got.Kind != petri.TriggerTime {
+			t.Errorf("%q: %+v", s, got)
+		}
+	})
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+func TestTimersAreConstantsOfISO8601(t *testing.T) {
+	delay := func(d time.Duration) petri.Trigger {
+		return petri.Trigger{Kind: petri.TriggerDelay, Micros: d.Microseconds()}
+	}
+	at := func(s string) petri.Trigger {
+		d, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return petri.Trigger{Kind: petri.TriggerTime, Micros: d.UnixMicro()}
+	}
+	tests := []struct {
+		kind, text string
+		want       petri.Trigger
+		err        error
+	}{
+		{"timeDuration", "PT5M", delay(5 * time.Minute), nil},
+		{"timeDuration", " P1DT2H3M4.5S ", delay(26*time.Hour + 3*time.Minute + 4500*time.Millisecond), nil},
+		{"timeDuration", "P2W", delay(14 * 24 * time.Hour), nil},
+		{"timeDuration", "PT0S", delay(0), nil},
+		{"timeDuration", "P0Y0M1D", delay(24 * time.Hour), nil},
+		{"timeDuration", "P1M", petri.Trigger{}, errMonths},
+		{"timeDuration", "P1Y", petri.Trigger{}, errMonths},
+		{"timeDuration", "P", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "P1DT", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "P1H", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "PT1D", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "PT1S1M", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "PT1.1.1S", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "PT5", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "PTT5S", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "-PT5S", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "${delay}", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "P99999999999W", petri.Trigger{}, errTooLong},
+		{"timeCycle", "R1/P5D", delay(5 * 24 * time.Hour), nil},
+		{"timeCycle", "R3/PT10H", petri.Trigger{}, errCycle},
+		{"timeCycle", "0 0 * * *", petri.Trigger{}, errCycle},
+		{"timeDate", "2030-01-01T08:00:00Z", at("2030-01-01T08:00:00Z"), nil},
+		{"timeDate", "2030-01-01T08:00:00.25+02:00", at("2030-01-01T06:00:00.25Z"), nil},
+		{"timeDate", "2030-01-01T08:00", at("2030-01-01T08:00:00Z"), nil},
+		{"timeDate", "2030-01-01", at("2030-01-01T00:00:00Z"), nil},
+		{"timeDate", "tomorrow", petri.Trigger{}, errNoConstant},
+	}
+	for _, tt := range tests {
+		got, err := parseTimer(tt.kind, tt.text)
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s %q: %+v, %v; want %+v, %v", tt.kind, tt.text, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+func TestExpressionsBecomeGuards(t *testing.T) {
+	tests := []struct{ text, want, warning string }{
+		{"amount > 5", "amount > 5", ""},
+		{"${amount gt 5}", "amount > 5", ""},
+		{"#{ a eq 'x eq y' and not b.empty or c ne \"d\" }", "a == 'x eq y' && ! b.empty || c != \"d\"", ""},
+		{"${a mod 2 le b div 3}", "a % 2 <= b / 3", ""},
+		{"${equal and android}", "equal && android", ""},
+		{"${empty list}", "empty list", `the expression "${empty list}" is kept without its wrapping, but uses words of its own language`},
+		{"${a}-${b}", "${a}-${b}", `the expression "${a}-${b}" is kept as it stands: it is a text with expressions in it`},
+		{"= a = b and c != d and e >= f", "a == b and c != d and e >= f", ""},
+		{`= a == "="`, `a == "="`, ""},
+		{"==", "==", ""},
+		{"${}", "", `the condition of sequence flow "x1" has no text; read as no condition`},
+		{"${'}", "'", ""},
+	}
+	for _, tt := range tests {
+		f := read(t, process(`<startEvent id="s"/><exclusiveGateway id="g"/><endEvent id="e"/>`+
+			`<sequenceFlow id="x0" sourceRef="s" targetRef="g"/><sequenceFlow id="x1" sourceRef="g" targetRef="e"><conditionExpression><![CDATA[`+tt.text+`]]></conditionExpression></sequenceFlow>`))
+		id := "g/x1"
+		if tt.want == "" {
+			id = "g"
+		}
+		if got := transition(t, f.Nets[0], id).Guard; got != tt.want {
+			t.Errorf("%s: guard %s, want %s", tt.text, got, tt.want)
+		}
+		var want []string
+		if tt.warning != "" {
+			want = []string{"f:1:247: " + tt.warning}
+		}
+		if diff := cmp.Diff(want, warningsOf(f)); diff != "" {
+			t.Errorf("%s: warnings -want +got\n%s", tt.text, diff)
+		}
+	}
+}
+
+func TestGraphIsTheTraceOfTheTopLevel(t *testing.T) {
+	g := readFile(t, filepath.Join("testdata", "graph-x.bpmn")).Graphs[0]
+	var edges []string
+	for _, e := range g.Edges {
+		edges = append(edges, e.ID+" "+g.Nodes[e.From].ID+g.Nodes[e.To].ID)
+	}
+	want := []string{"1 ab", "2 bc", "3 bd", "4 ce", "5 cf", "6 dg", "7 eh", "8 hj", "9 fi", "10 ij", "11 fg", "12 gj", "13 jk"}
+	if diff := cmp.Diff(want, edges); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{0}, g.Starts); diff != "" {
+		t.Errorf("starts: -want +got\n%s", diff)
+	}
+	b := readFile(t, filepath.Join("testdata", "boundary-sub.bpmn")).Graphs[0]
+	if diff := cmp.Diff(Graph{
+		Nodes: []GraphNode{{"s", "", "none start event"}, {"sub", "", "sub-process"}, {"cancel", "", "message boundary event"}, {"e", "", "none end event"}, {"e1", "", "none end event"}},
+		Edges: []GraphEdge{{"f0", 0, 1}, {"f1", 1, 3}, {"f2", 2, 4}, {"cancel/attached", 1, 2}}, Starts: []int{0},
+	}, b); diff != "" {
+		t.Errorf("a sub-process and a boundary event: -want +got\n%s", diff)
+	}
+}
+
+func TestDrawingIsKept(t *testing.T) {
+	f := read(t, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:di="http://www.omg.org/spec/DD/20100524/DI"
+ xmlns:dc="http://www.omg.org/spec/DD/20100524/DC" xmlns:x="http://www.omg.org/spec/BPMN/20100524/DI" xmlns:n="urn:n">
+<process id="p"><startEvent id="s"/><endEvent id="e"/><sequenceFlow id="x1" sourceRef="s" targetRef="e"/></process>
+<x:BPMNDiagram><x:BPMNPlane bpmnElement="p"><x:BPMNShape bpmnElement="n:s"><dc:Bounds x="10" y="20" width="36" height="36"/></x:BPMNShape>
+<x:BPMNShape bpmnElement="e"><dc:Bounds x="NaN" y="20" width="1" height="1"/></x:BPMNShape>
+<x:BPMNEdge bpmnElement="x1"><di:waypoint x="0" y="0"/><di:waypoint x="10" y="0"/><di:waypoint x="10" y="8"/><di:waypoint x="20" y="8"/></x:BPMNEdge>
+</x:BPMNPlane></x:BPMNDiagram></definitions>`)
+	at := map[string]petri.Point{}
+	for _, p := range f.Nets[0].Places {
+		if p.At != nil {
+			at[p.ID] = *p.At
+		}
+	}
+	for _, tr := range f.Nets[0].Transitions {
+		if tr.At != nil {
+			at[tr.ID] = *tr.At
+		}
+	}
+	want := map[string]petri.Point{"s": {X: 28, Y: 38}, "s/start": {X: 28, Y: 38}, "x1": {X: 10, Y: 4}}
+	if diff := cmp.Diff(want, at); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

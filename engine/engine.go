@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -28,6 +30,14 @@ type Config struct {
 	// another, instead of taking turns.
 	Shuffle bool
 	Clock   func() int64 // microseconds since the Unix epoch; nil for the system's
+	// Dispatch says which ready instance a worker plays next, and has that
+	// counted. nil is one net after another and inside a net first come, first
+	// served, which is fastest.
+	Dispatch *Dispatch
+	// Actions is how many actions may go on at once; 0 for 1024. Others wait
+	// for room, and their time runs.
+	Actions int
+	Log     *slog.Logger // of actions that fail; nil for none
 	// Journal keeps what the engine does, so that the next one with the same
 	// nets and instances goes on from there; nil keeps nothing. It is not
 	// closed by the engine.
@@ -36,8 +46,15 @@ type Config struct {
 
 // Net is one net that an engine runs.
 type Net struct {
-	Tables *petri.Tables
-	Modes  []game.Mode // by transition; nil for all immediate
+	Tables      *petri.Tables
+	Transitions []Transition // by transition; nil for all as the net says
+	// Priority is that of an instance, by its number; nil for p0. Only a
+	// dispatcher looks at it.
+	Priority func(instance int) pool.Priority
+	// Bound is how many pieces of work may wait in an instance before further
+	// ones are refused; 0 for any number. A net whose tokens carry no data has
+	// no such work.
+	Bound int
 }
 
 // ErrConfig is wrapped by the errors of New about its Config.
@@ -60,7 +77,11 @@ type Engine struct {
 	stopped time.Time
 	digits  int
 
-	recorder *recorder // nil without a journal
+	dedicated []pool.Priority      // of the dedicated dispatcher: what each worker plays; nil for others
+	ranked    [pool.Priorities]int // by priority: its worker
+
+	recorder   *recorder // nil without a journal
+	performers *performers
 }
 
 // New returns an engine with all instances at their initial marking.
@@ -94,25 +115,6 @@ func New(cfg Config) (*Engine, error) {
 	return e, e.recover(from)
 }
 
-// hire makes the workers with their shards, the instances as created.
-func (e *Engine) hire(created int64) error {
-	cfg := &e.cfg
-	q := newQuota(cfg.Firings, cfg.Workers)
-	for k := range cfg.Workers {
-		w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: created, ended: make(chan struct{}), recorder: e.recorder}
-		for _, n := range cfg.Nets {
-			s, err := game.New(game.Config{Tables: n.Tables, Modes: n.Modes, First: k, Stride: cfg.Workers,
-				Count: (cfg.Instances - k + cfg.Workers - 1) / cfg.Workers, Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil}, created)
-			if err != nil {
-				return err
-			}
-			w.shards = append(w.shards, s)
-		}
-		e.workers = append(e.workers, w)
-	}
-	return nil
-}
-
 // Run plays until ctx ends, or until the firings of the Config are done or can
 // not be done any more. It may be called once. The error is that of the
 // journal, which then has everything up to it.
@@ -136,6 +138,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		workers.Go(func() { guard(w.run(playing)) })
 	}
 	workers.Wait()
+	e.performers.stop(ErrEngineStopped)
 	stop()
 	keeper.Wait()
 	select {
@@ -169,6 +172,7 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		w.rest.Lock()
 		defer w.rest.Unlock()
 		record(w.now())
+		w.stage.putBack(w.now())
 		return <-done
 	case <-ctx.Done():
 		return ctx.Err()
@@ -184,13 +188,19 @@ func (e *Engine) find(net string, instance int) (w *worker, k, i int, err error)
 	if instance < 0 || instance >= e.cfg.Instances {
 		return nil, 0, 0, fmt.Errorf("net %q, instance %d of %d: %w", net, instance, e.cfg.Instances, game.ErrNoInstance)
 	}
-	w = e.workers[instance%len(e.workers)]
+	w = e.owner(k, instance)
 	i, err = w.shards[k].Index(instance)
 	return w, k, i, err
 }
 
 // Inject puts n tokens into a place of an instance.
 func (e *Engine) Inject(ctx context.Context, net string, instance int, place string, n uint32) error {
+	return e.InjectData(ctx, net, instance, place, n, nil)
+}
+
+// InjectData is Inject of tokens that carry data, which must not be changed any
+// more. A net that looks at no data refuses it with ErrPlain.
+func (e *Engine) InjectData(ctx context.Context, net string, instance int, place string, n uint32, data []byte) error {
 	w, k, i, err := e.find(net, instance)
 	if err != nil {
 		return err
@@ -200,13 +210,20 @@ func (e *Engine) Inject(ctx context.Context, net string, instance int, place str
 		return fmt.Errorf("net %q, place %q: %w", net, place, ErrNoPlace)
 	}
 	var failed error
-	err = e.call(ctx, w, func(now int64) { failed = w.shards[k].Inject(i, p, n, now) })
+	err = e.call(ctx, w, func(now int64) { failed = w.shards[k].put(i, p, data, n, now) })
 	return errors.Join(err, failed)
 }
 
-// Fire fires a transition of an instance. One that is not enabled is refused
-// with petri.ErrNotEnabled and the condition that does not hold.
+// Fire fires a transition of an instance, or starts its action. One that is not
+// enabled is refused with petri.ErrNotEnabled and the condition that does not
+// hold.
 func (e *Engine) Fire(ctx context.Context, net string, instance int, transition string) error {
+	return e.FireData(ctx, net, instance, transition, nil)
+}
+
+// FireData is Fire of a transition whose new tokens carry data, such as what an
+// event brought, instead of what it takes.
+func (e *Engine) FireData(ctx context.Context, net string, instance int, transition string, data []byte) error {
 	w, k, i, err := e.find(net, instance)
 	if err != nil {
 		return err
@@ -216,7 +233,7 @@ func (e *Engine) Fire(ctx context.Context, net string, instance int, transition 
 		return fmt.Errorf("net %q, transition %q: %w", net, transition, ErrNoTransition)
 	}
 	var failed error
-	err = e.call(ctx, w, func(now int64) { failed = w.shards[k].Fire(i, t, now) })
+	err = e.call(ctx, w, func(now int64) { failed = w.shards[k].fire(i, t, data, now) })
 	return errors.Join(err, failed)
 }
 
@@ -234,7 +251,7 @@ func (e *Engine) Marking(ctx context.Context, net string, instance int) ([]uint3
 // Rows adds the rows of a net, by its index in the Config, as of now.
 func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows) error {
 	for _, w := range e.workers {
-		if err := e.call(ctx, w, func(int64) { w.shards[net].Look(now, e.InstanceName, into) }); err != nil {
+		if err := e.call(ctx, w, func(int64) { w.look(net, now, e.InstanceName, into) }); err != nil {
 			return err
 		}
 	}

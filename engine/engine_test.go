@@ -111,6 +111,15 @@ func line(n int) *petri.Net {
 	return net
 }
 
+// fire returns transitions with these modes.
+func fire(modes ...game.Mode) []Transition {
+	out := make([]Transition, len(modes))
+	for i, m := range modes {
+		out[i].Mode = m
+	}
+	return out
+}
+
 // With a limit, an engine in which nothing can fire any more ends by itself.
 func TestEngineThatCannotReachItsFiringsEnds(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(5))}}, Instances: 30, Workers: 3, Firings: 1_000_000})
@@ -123,7 +132,7 @@ func TestEngineThatCannotReachItsFiringsEnds(t *testing.T) {
 func TestDelaysFollowTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		modes := []game.Mode{{Kind: game.Delayed, Delay: game.Delay{A: 2e6}}, {Kind: game.Delayed, Delay: game.Delay{A: 3e6}}}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(2)), Modes: modes}}, Instances: 10, Workers: 2})
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(modes...)}}, Instances: 10, Workers: 2})
 		stop := start(t, e)
 		defer stop()
 		for _, c := range []struct {
@@ -143,7 +152,7 @@ func TestDelaysFollowTheClock(t *testing.T) {
 }
 
 func TestCallsNameWhatIsNotThere(t *testing.T) {
-	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(2)), Modes: []game.Mode{{Kind: game.Manual}, {}}}}, Instances: 3, Workers: 2})
+	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(game.Mode{Kind: game.Manual}, game.Mode{})}}, Instances: 3, Workers: 2})
 	stop := start(t, e)
 	ctx := t.Context()
 	for want, err := range map[error]error{
@@ -174,7 +183,7 @@ func TestCallsNameWhatIsNotThere(t *testing.T) {
 func TestRowsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	rows := func(workers int) *stats.Rows {
 		clock := func() int64 { return 1_790_000_000_000_000 }
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Modes: []game.Mode{{}, {Kind: game.Manual}, {}}}},
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Transitions: fire(game.Mode{}, game.Mode{Kind: game.Manual}, game.Mode{})}},
 			Instances: 120, Workers: workers, Firings: 1000, Clock: clock})
 		runToEnd(t, e)
 		out := stats.NewRows(3, 3)

@@ -33,7 +33,11 @@ func Example() {
 	check(err)
 	modes, err := bound.Modes(tables)
 	check(err)
-	e, err := engine.New(engine.Config{Source: "example", Nets: []engine.Net{{Tables: tables, Modes: modes}}, Instances: 10, Workers: 2})
+	transitions := make([]engine.Transition, len(modes))
+	for i, m := range modes {
+		transitions[i].Mode = m
+	}
+	e, err := engine.New(engine.Config{Source: "example", Nets: []engine.Net{{Tables: tables, Transitions: transitions}}, Instances: 10, Workers: 2})
 	check(err)
 
 	ctx, stop := context.WithCancel(context.Background())

@@ -156,7 +156,7 @@ func (e *Engine) recover(from saved) error {
 	}
 	for _, w := range e.workers {
 		for _, s := range w.shards {
-			s.Restart()
+			s.Restart(w.now())
 		}
 	}
 	return nil

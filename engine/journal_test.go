@@ -138,7 +138,7 @@ func TestDelaysGoOnAfterARestart(t *testing.T) {
 	run := func(firings int) *Report {
 		log := openJournal(t, dir)
 		defer log.Close()
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Modes: []game.Mode{{}, {Kind: game.Delayed, Delay: game.Delay{A: 1000}}, {Kind: game.Manual}}}},
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Transitions: fire(game.Mode{}, game.Mode{Kind: game.Delayed, Delay: game.Delay{A: 1000}}, game.Mode{Kind: game.Manual})}},
 			Instances: 4, Workers: 2, Firings: firings, Journal: log, Clock: func() int64 { return now.Add(100) }})
 		runToEnd(t, e)
 		r, err := e.Report(t.Context())

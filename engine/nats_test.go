@@ -54,7 +54,7 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEngine(t, Config{Source: "s 1", Nets: []Net{{Tables: tablesOf(t, line(2)), Modes: []game.Mode{{Kind: game.Manual}, {Kind: game.Manual}}}}, Instances: 2, Workers: 2})
+	e := newEngine(t, Config{Source: "s 1", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(game.Mode{Kind: game.Manual}, game.Mode{Kind: game.Manual})}}, Instances: 2, Workers: 2})
 	stop := start(t, e)
 	var logged bytes.Buffer
 	end, err := Serve(e, nc, subjects, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))

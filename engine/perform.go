@@ -20,10 +20,11 @@ var (
 
 // performance is one run of an action.
 type performance struct {
-	shard   int // of the worker that wants the answer
-	run     colour.RunID
-	do      func(context.Context) (colour.Outcome, error)
-	answers *answers
+	shard      int // of the worker that wants the answer
+	run        colour.RunID
+	transition int32
+	do         func(context.Context) (colour.Outcome, error)
+	answers    *answers
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -86,7 +87,7 @@ func (p *performers) performOne(a *performance) (next *performance) {
 	o, returned := failedWith("the action ended its goroutine"), false
 	defer func() {
 		a.cancel(nil)
-		a.answers.put(answer{a.shard, a.run, o})
+		a.answers.put(answer{a.shard, a.run, a.transition, o})
 		next = p.next(a)
 		if !returned && next != nil {
 			go p.perform(next) // this goroutine is about to end
@@ -162,9 +163,10 @@ func failedWith(reason string) colour.Outcome {
 
 // answer is how a run ended.
 type answer struct {
-	shard   int
-	run     colour.RunID
-	outcome colour.Outcome
+	shard      int
+	run        colour.RunID
+	transition int32
+	outcome    colour.Outcome
 }
 
 // answers is where actions leave their outcomes for a worker.

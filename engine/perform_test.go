@@ -13,22 +13,22 @@ import (
 	"github.com/pnagent/pnagent/colour"
 )
 
-// stage performs actions in a test and collects how they ended.
-type stage struct {
+// theatre performs actions in a test and collects how they ended.
+type theatre struct {
 	*performers
 	answers *answers
-	next    colour.RunID
+	last    colour.RunID
 }
 
-func newStage(limit int) *stage {
-	return &stage{performers: newPerformers(limit), answers: newAnswers()}
+func newTheatre(limit int) *theatre {
+	return &theatre{performers: newPerformers(limit), answers: newAnswers()}
 }
 
-func (s *stage) play(do ...func(context.Context) (colour.Outcome, error)) []*performance {
+func (s *theatre) play(do ...func(context.Context) (colour.Outcome, error)) []*performance {
 	var all []*performance
 	for _, f := range do {
-		s.next++
-		all = append(all, &performance{run: s.next, do: f, answers: s.answers})
+		s.last++
+		all = append(all, &performance{run: s.last, do: f, answers: s.answers})
 	}
 	s.start(all)
 	return all
@@ -47,7 +47,7 @@ func outlasts(release chan struct{}) func(context.Context) (colour.Outcome, erro
 
 func TestAnActionThatPanicsOrEndsItsGoroutineFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(1)
+		s := newTheatre(1)
 		s.play(
 			func(context.Context) (colour.Outcome, error) { panic("no such order") },
 			func(context.Context) (colour.Outcome, error) { runtime.Goexit(); return colour.Outcome{}, nil },
@@ -75,7 +75,7 @@ func TestAnActionThatPanicsOrEndsItsGoroutineFailsAlone(t *testing.T) {
 
 func TestNoMoreActionsThanTheLimitGoOnAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(2)
+		s := newTheatre(2)
 		release := make(chan struct{})
 		for range 5 {
 			s.play(outlasts(release))
@@ -96,7 +96,7 @@ func TestNoMoreActionsThanTheLimitGoOnAtOnce(t *testing.T) {
 
 func TestAnActionThatIgnoresItsEndHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(1)
+		s := newTheatre(1)
 		release := make(chan struct{})
 		all := s.play(outlasts(release), fires, fires)
 		synctest.Wait()
@@ -124,7 +124,7 @@ func TestAnActionThatIgnoresItsEndHoldsUpNobody(t *testing.T) {
 // BenchmarkPerform is what an action costs that completes at once, from start to
 // answer.
 func BenchmarkPerform(b *testing.B) {
-	s := newStage(1024)
+	s := newTheatre(1024)
 	batch := make([]*performance, 1024)
 	var got []answer
 	b.ReportAllocs()

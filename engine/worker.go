@@ -7,17 +7,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/pool"
 )
 
 // batch is how many firings a worker does between two looks at the clock and
 // at its calls: about 100 µs of work.
 const batch = 4096
 
-// worker is a goroutine that owns one shard of every net.
+// worker is a goroutine that owns some instances of every net.
 type worker struct {
-	shards []*game.Shard // by net
+	shards []player // by net
+	turns  turns
+	only   *pool.Priority // of the dedicated dispatcher: the one that it plays; nil for all
 	calls  chan func(now int64)
+	stage  stage
 	quota  *quota
 	left   int // firings that it may do
 	used   int // and has done, since it last told the quota
@@ -42,36 +45,63 @@ func (w *worker) run(ctx context.Context) error {
 	defer close(w.ended)
 	for ctx.Err() == nil && !w.quota.ended() {
 		now := w.now()
-		fired, short := w.step(now)
+		w.hear(now)
+		more, short := w.step(now)
 		if err := w.flush(now); err != nil {
 			return err
 		}
-		if fired > 0 {
+		w.stage.perform()
+		if more {
 			w.answer(now)
 		} else {
 			w.wait(ctx, short)
 		}
 	}
-	return nil
+	w.breakOff()
+	return w.flush(w.now())
 }
 
-// step fires one batch of every shard. If the worker may not fire just now,
-// short is closed when it may again.
-func (w *worker) step(now int64) (fired int, short <-chan struct{}) {
-	for _, s := range w.shards {
-		if w.left == 0 {
-			w.left, short = w.quota.take(w.used, batch)
-			w.used = 0
-		}
-		if w.left == 0 {
-			return fired, short
-		}
-		n := s.Step(min(batch, w.left), now)
-		w.left -= n
-		w.used += n
-		fired += n
+// hear has the answers of actions take effect. What fires by that counts.
+func (w *worker) hear(now int64) {
+	if fired := w.stage.hear(now); fired > 0 {
+		w.left -= min(fired, w.left)
+		w.used += fired
 	}
-	return fired, nil
+}
+
+// step fires one batch of every shard, or of all together if there is a
+// dispatcher, and reports whether there may be more to do at once. If the
+// worker may not fire just now, short is closed when it may again.
+func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
+	if w.turns.turn != nil {
+		return w.stepOf(func(budget int) (int, bool) { return w.play(budget, now) })
+	}
+	for _, s := range w.shards {
+		some, short := w.stepOf(func(budget int) (int, bool) {
+			n := s.Step(budget, now)
+			return n, n > 0
+		})
+		if short != nil {
+			return more, short
+		}
+		more = more || some
+	}
+	return more, nil
+}
+
+// stepOf plays with what the quota allows.
+func (w *worker) stepOf(play func(budget int) (fired int, more bool)) (more bool, short <-chan struct{}) {
+	if w.left == 0 {
+		w.left, short = w.quota.take(w.used, batch)
+		w.used = 0
+	}
+	if w.left == 0 {
+		return false, short
+	}
+	n, more := play(min(batch, w.left))
+	w.left -= n
+	w.used += n
+	return more, nil
 }
 
 // answer does the calls that have come in.
@@ -96,6 +126,7 @@ func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 		timer := time.NewTimer(time.Duration(max(due-w.now(), 0)) * time.Microsecond)
 		defer timer.Stop()
 		after = timer.C
+	case w.stage.busy():
 	default:
 		if w.quota.limited {
 			w.quota.give(w.used, w.left)
@@ -107,6 +138,7 @@ func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 	select {
 	case call := <-w.calls:
 		call(w.now())
+	case <-w.stage.answers.some:
 	case <-after:
 	case <-short:
 	case <-w.quota.over:
@@ -114,7 +146,7 @@ func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 	}
 }
 
-// nextDue returns when the next delay of any shard is over.
+// nextDue returns when the next thing of any shard is due.
 func (w *worker) nextDue() (due int64, ok bool) {
 	for _, s := range w.shards {
 		if d, has := s.NextDue(); has && (!ok || d < due) {
@@ -123,3 +155,22 @@ func (w *worker) nextDue() (due int64, ok bool) {
 	}
 	return due, ok
 }
+
+// breakOff ends the actions that still go on when the worker ends: those that
+// complete within stopGrace have taken place, the tokens of the others go back.
+func (w *worker) breakOff() {
+	w.stage.tellAll()
+	grace := time.NewTimer(stopGrace)
+	defer grace.Stop()
+	for w.stage.busy() {
+		select {
+		case <-w.stage.answers.some:
+			w.stage.hearLast(w.now())
+		case <-grace.C:
+			w.stage.cancelAll(w.now())
+		}
+	}
+}
+
+// stopGrace is how long actions may take to end when the engine stops.
+const stopGrace = time.Second

@@ -164,7 +164,11 @@ func bindAll(tables []*petri.Tables, b *engine.Bindings) ([]engine.Net, error) {
 	for _, t := range tables {
 		modes, err := b.Modes(t)
 		errs = append(errs, err)
-		nets = append(nets, engine.Net{Tables: t, Modes: modes})
+		n := engine.Net{Tables: t, Transitions: make([]engine.Transition, len(modes))}
+		for i, m := range modes {
+			n.Transitions[i].Mode = m
+		}
+		nets = append(nets, n)
 	}
 	return nets, errors.Join(errs...)
 }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/guard"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/pool"
+)
+
+// defaultActions is how many actions may go on at once.
+const defaultActions = 1024
+
+// share is which instances of a net a worker owns.
+type share struct {
+	first, stride, count int
+	numbers              []int32 // instead, if not nil
+}
+
+// hire makes the workers with their shards, the instances as created.
+func (e *Engine) hire(created int64) error {
+	cfg := &e.cfg
+	if cfg.Actions == 0 {
+		cfg.Actions = defaultActions
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	e.performers = newPerformers(cfg.Actions)
+	if err := e.ranks(); err != nil {
+		return err
+	}
+	q := newQuota(cfg.Firings, cfg.Workers)
+	for k := range cfg.Workers {
+		w, err := e.newWorker(k, q, created)
+		if err != nil {
+			return err
+		}
+		e.workers = append(e.workers, w)
+	}
+	return nil
+}
+
+// ranks finds the priorities in use and, for the dedicated dispatcher, makes
+// them the workers.
+func (e *Engine) ranks() error {
+	cfg := &e.cfg
+	if cfg.Dispatch == nil || cfg.Dispatch.Policy != pool.PolicyDedicated {
+		return nil
+	}
+	owned := map[pool.Priority]bool{}
+	for k := range cfg.Nets {
+		for i := range cfg.Instances {
+			p := cfg.Nets[k].priority(i)
+			if p > pool.Highest {
+				return fmt.Errorf("%w: net %q: instance %d has priority %d; expected 0 to %d", ErrConfig, cfg.Nets[k].Tables.Net.ID, i, p, pool.Highest)
+			}
+			owned[p] = true
+			if cfg.Nets[k].Priority == nil {
+				break
+			}
+		}
+	}
+	for p := range pool.Priority(pool.Priorities) {
+		e.ranked[p] = -1
+		if owned[p] {
+			e.ranked[p] = len(e.dedicated)
+			e.dedicated = append(e.dedicated, p)
+		}
+	}
+	cfg.Workers = len(e.dedicated)
+	return nil
+}
+
+func (n *Net) priority(instance int) pool.Priority {
+	if n.Priority == nil {
+		return 0
+	}
+	return n.Priority(instance)
+}
+
+// owner returns the worker that owns an instance of a net.
+func (e *Engine) owner(net, instance int) *worker {
+	if e.dedicated != nil {
+		return e.workers[e.ranked[e.cfg.Nets[net].priority(instance)]]
+	}
+	return e.workers[instance%len(e.workers)]
+}
+
+// shareOf returns which instances of a net a worker owns.
+func (e *Engine) shareOf(worker, net int) share {
+	cfg := &e.cfg
+	if e.dedicated == nil {
+		return share{first: worker, stride: cfg.Workers, count: (cfg.Instances - worker + cfg.Workers - 1) / cfg.Workers}
+	}
+	n := &cfg.Nets[net]
+	if n.Priority == nil {
+		if e.dedicated[worker] == 0 {
+			return share{stride: 1, count: cfg.Instances}
+		}
+		return share{stride: 1}
+	}
+	s := share{stride: 1, numbers: []int32{}}
+	for i := range cfg.Instances {
+		if n.Priority(i) == e.dedicated[worker] {
+			s.numbers = append(s.numbers, int32(i))
+		}
+	}
+	return s
+}
+
+func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
+	cfg := &e.cfg
+	w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: created,
+		ended: make(chan struct{}), recorder: e.recorder}
+	w.stage = stage{performers: e.performers, answers: newAnswers(), ongoing: map[runKey]*performance{},
+		log: &failureLog{log: cfg.Log}, key: fmt.Sprintf("%s/%d/%d", cfg.Source, created, k)}
+	var discipline *pool.Discipline
+	if cfg.Dispatch != nil {
+		d, err := cfg.Dispatch.discipline()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+		discipline = &d
+		w.turns = turns{turn: pool.NewTurn(d), switches: make([][pool.Priorities]uint64, len(cfg.Nets))}
+		if e.dedicated != nil {
+			w.only = &e.dedicated[k]
+		}
+	}
+	for i := range cfg.Nets {
+		p, acts, err := e.newPlayer(&cfg.Nets[i], e.shareOf(k, i), discipline, created)
+		if err != nil {
+			return nil, err
+		}
+		w.shards = append(w.shards, p)
+		w.stage.nets = append(w.stage.nets, acts)
+	}
+	return w, nil
+}
+
+// newPlayer returns what plays a worker's share of a net, and its actions.
+func (e *Engine) newPlayer(n *Net, s share, d *pool.Discipline, created int64) (player, actions, error) {
+	cfg := &e.cfg
+	if n.plain() {
+		shard, err := game.New(game.Config{Tables: n.Tables, Modes: n.modes(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
+			Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Dispatch: d, Priority: n.Priority}, created)
+		return plain{shard}, actions{}, err
+	}
+	c := colour.Config{Tables: n.Tables, Bindings: n.bindings(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
+		Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Priority: n.Priority, Bound: n.Bound, Merge: guard.Merge}
+	if d != nil {
+		c.Dispatch = *d
+	}
+	shard, err := colour.New(c, created)
+	if err != nil {
+		return nil, actions{}, err
+	}
+	return coloured{shard}, actionsOf(n, cfg.Source, shard), nil
+}
+
+func actionsOf(n *Net, source string, shard *colour.Shard) actions {
+	a := actions{net: n.Tables.Net.ID, source: source, shard: shard, do: make([]action.Func, n.Tables.Transitions()),
+		ids:    ids(n.Tables.Net.Transitions, func(t *petri.Transition) string { return t.ID }),
+		places: ids(n.Tables.Net.Places, func(p *petri.Place) string { return p.ID })}
+	for i := range n.Transitions {
+		a.do[i] = n.Transitions[i].Action
+	}
+	return a
+}
+
+func ids[T any](nodes []T, id func(*T) string) []string {
+	out := make([]string, len(nodes))
+	for i := range nodes {
+		out[i] = id(&nodes[i])
+	}
+	return out
+}
+
+// plain reports whether tokens alone decide what the net does.
+func (n *Net) plain() bool {
+	for i := range n.Transitions {
+		if !n.Transitions[i].plain() {
+			return false
+		}
+	}
+	return n.Tables.Plain()
+}
+
+// modes returns the modes of a plain net's transitions.
+func (n *Net) modes() []game.Mode {
+	modes := make([]game.Mode, n.Tables.Transitions())
+	for i := range n.Transitions {
+		modes[i] = n.Transitions[i].Mode
+	}
+	return modes
+}
+
+// bindings returns how the transitions of another net fire.
+func (n *Net) bindings() []colour.Binding {
+	bindings := make([]colour.Binding, n.Tables.Transitions())
+	for i := range n.Transitions {
+		bindings[i] = n.Transitions[i].binding()
+	}
+	return bindings
+}

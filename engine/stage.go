@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+
+	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/colour"
+)
+
+// stage is where the actions of one worker's instances are performed.
+type stage struct {
+	nets       []actions // by net; nil if none of them has actions
+	performers *performers
+	answers    *answers
+	ongoing    map[runKey]*performance
+	heard      []answer       // memory that is used again
+	starting   []*performance // the same
+	log        *failureLog
+	key        string // source/epoch/worker
+}
+
+// actions are those of one net.
+type actions struct {
+	net    string
+	source string
+	shard  *colour.Shard // nil for a plain net
+	do     []action.Func // by transition
+	ids    []string      // of its transitions
+	places []string      // ids
+}
+
+// runKey names a run among those of one worker.
+type runKey struct {
+	shard int
+	run   colour.RunID
+}
+
+// busy reports whether actions go on.
+func (g *stage) busy() bool { return len(g.ongoing) > 0 }
+
+// perform starts the actions that the shards have handed out, and tells those
+// that are over to end.
+func (g *stage) perform() {
+	for k := range g.nets {
+		n := &g.nets[k]
+		if n.shard == nil {
+			continue
+		}
+		for _, s := range n.shard.Starts() {
+			g.starting = append(g.starting, g.performance(k, s))
+		}
+		if len(g.starting) > 0 {
+			g.performers.start(g.starting)
+			clear(g.starting)
+			g.starting = g.starting[:0]
+		}
+		for _, run := range n.shard.Stops() {
+			g.stop(runKey{k, run})
+		}
+	}
+}
+
+func (g *stage) performance(k int, s colour.Start) *performance {
+	n := &g.nets[k]
+	do := n.do[s.Transition]
+	r := &action.Run{Net: n.net, Source: n.source, Transition: n.ids[s.Transition],
+		Key: g.key + "." + strconv.Itoa(k) + "." + strconv.FormatUint(uint64(s.Run), 10), Places: n.places, Start: s}
+	p := &performance{shard: k, run: s.Run, transition: s.Transition, answers: g.answers,
+		do: func(ctx context.Context) (colour.Outcome, error) { return do(ctx, r) }}
+	g.ongoing[runKey{k, s.Run}] = p
+	return p
+}
+
+// stop tells an action that its run is over.
+func (g *stage) stop(key runKey) {
+	if p := g.ongoing[key]; p != nil {
+		delete(g.ongoing, key)
+		g.performers.end(p)
+	}
+}
+
+// hear has the outcomes that have come in take effect and returns how many
+// firings that were.
+func (g *stage) hear(now int64) (fired int) {
+	if g.answers == nil {
+		return 0
+	}
+	g.heard = g.answers.take(g.heard)
+	for i := range g.heard {
+		a := &g.heard[i]
+		if g.settle(a, now) {
+			fired++
+		}
+	}
+	return fired
+}
+
+// settle has one outcome take effect, and reports whether that was a firing.
+func (g *stage) settle(a *answer, now int64) bool {
+	n := &g.nets[a.shard]
+	delete(g.ongoing, runKey{a.shard, a.run})
+	err := n.shard.Done(a.run, a.outcome, now)
+	if err == nil && a.outcome.Kind == colour.Failed {
+		err = errors.New(a.outcome.Err)
+	}
+	if err != nil {
+		g.log.failed(n.net, n.ids[a.transition], err, now)
+	}
+	return err == nil && a.outcome.Kind == colour.Fired
+}
+
+// tellAll tells the actions that the engine stops.
+func (g *stage) tellAll() {
+	for _, p := range g.ongoing {
+		p.cancel(ErrEngineStopped)
+	}
+}
+
+// hearLast is hear while the engine stops: what then fails was broken off.
+func (g *stage) hearLast(now int64) {
+	g.heard = g.answers.take(g.heard)
+	for i := range g.heard {
+		a := &g.heard[i]
+		key := runKey{a.shard, a.run}
+		if g.ongoing[key] != nil && a.outcome.Kind == colour.Failed {
+			delete(g.ongoing, key)
+			_ = g.nets[a.shard].shard.Cancel(a.run, now) // if it is over already, the better
+			continue
+		}
+		g.settle(a, now)
+	}
+}
+
+// putBack puts the tokens of runs back that nobody will perform any more.
+func (g *stage) putBack(now int64) {
+	for k := range g.nets {
+		if s := g.nets[k].shard; s != nil {
+			for _, start := range s.Starts() {
+				_ = s.Cancel(start.Run, now) // it has just begun
+			}
+		}
+	}
+}
+
+// cancelAll puts the tokens of all runs back.
+func (g *stage) cancelAll(now int64) {
+	for key := range g.ongoing {
+		_ = g.nets[key.shard].shard.Cancel(key.run, now) // it is ongoing
+		g.stop(key)
+	}
+}
+
+// failureLog tells of actions that failed, of one transition once a second.
+type failureLog struct {
+	log  *slog.Logger
+	last []failureTold
+}
+
+type failureTold struct {
+	net, transition string
+	at              int64
+	untold          int
+}
+
+// failed tells that an action failed, or counts it.
+func (l *failureLog) failed(net, transition string, err error, now int64) {
+	i := slices.IndexFunc(l.last, func(t failureTold) bool { return t.net == net && t.transition == transition })
+	if i < 0 {
+		i = len(l.last)
+		l.last = append(l.last, failureTold{net: net, transition: transition, at: now - toldEvery})
+	}
+	t := &l.last[i]
+	if now-t.at < toldEvery {
+		t.untold++
+		return
+	}
+	l.log.Warn("action failed", "net", net, "transition", transition, "error", err, "untold", t.untold)
+	t.at, t.untold = now, 0
+}
+
+// toldEvery is how often a transition's failures are told of, in microseconds.
+const toldEvery = 1_000_000

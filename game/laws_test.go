@@ -291,6 +291,50 @@ func TestSplittingABatchChangesNoFiring(t *testing.T) {
 	}
 }
 
+// However instances are spread over shards, and in whatever batches they are
+// played, at rest they are the same.
+func TestShardsAndBudgetsChangeNoMarkingAndNoRowAtRest(t *testing.T) {
+	const instances = 6
+	r := rand.New(rand.NewPCG(26, 1))
+	for range 100 {
+		tables := compile(t, petritest.RandomNet(r))
+		cfg := Config{Tables: tables, Modes: restful(r, tables), Seed: r.Uint64(), Shuffle: r.IntN(2) == 0}
+		var sets [][]*Shard
+		for _, k := range []int{1, 2, 3, instances} {
+			var set []*Shard
+			for first := range k {
+				cfg.First, cfg.Stride, cfg.Count = first, k, instances/k
+				set = append(set, newShard(t, cfg))
+			}
+			sets = append(sets, set)
+		}
+		all, now := slices.Concat(sets...), now0
+		for range 30 {
+			now += r.Int64N(1e6)
+			act(t, r, r.IntN(instances), all, now)
+			for _, s := range all {
+				for budget := 1 + r.IntN(20); s.Step(budget, now) == budget; {
+				}
+			}
+		}
+		want := rowsOf(sets[0][0], now)
+		for _, set := range sets[1:] {
+			sum := stats.NewRows(tables.Places(), tables.Transitions())
+			for _, s := range set {
+				s.Look(now, name, sum)
+				for i := range s.Len() {
+					if d := gocmp.Diff(sets[0][0].Marking(s.Number(i)), s.Marking(i)); d != "" {
+						t.Fatalf("instance %d in %d shards (-one +many):\n%s", s.Number(i), len(set), d)
+					}
+				}
+			}
+			if d := gocmp.Diff(want, sum); d != "" {
+				t.Fatalf("%d shards (-one +many):\n%s", len(set), d)
+			}
+		}
+	}
+}
+
 // P-invariants hold after every firing, whatever makes a transition fire.
 func TestInvariantsHoldInEveryInstanceAfterEveryFiring(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 1))

@@ -74,8 +74,7 @@ func (s *Shard) Replay(log []byte, now int64) error {
 		i, err := s.Index(int(head >> 1))
 		mine := err == nil
 		if mine && s.timed {
-			s.begin(i)
-			s.touched = append(s.touched, int32(i))
+			s.touch(i)
 		}
 		if head&1 == opFire {
 			err = s.replayFire(r, i, mine, now)
@@ -90,6 +89,16 @@ func (s *Shard) Replay(log []byte, now int64) error {
 		s.resume(int(i), now)
 	}
 	return nil
+}
+
+// touch makes an instance ready for an operation of a replay, and remembers that
+// it had one.
+func (s *Shard) touch(i int) {
+	if n := len(s.touched); n > 0 && s.touched[n-1] == int32(i) {
+		return
+	}
+	s.begin(i)
+	s.touched = append(s.touched, int32(i))
 }
 
 // resume starts the clocks of an instance in which nothing immediate is enabled:

@@ -256,7 +256,7 @@ func TestAnInstanceWhoseDelayIsOverWaitsForItsTurn(t *testing.T) {
 func TestADisciplineChangesNoMarkingAndNoRowAtRest(t *testing.T) {
 	const instances = 6
 	r := rand.New(rand.NewPCG(51, 1))
-	for range 250 {
+	for range 100 {
 		tables := compile(t, petritest.RandomNet(r))
 		cfg := Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: instances, Seed: r.Uint64(), Shuffle: r.IntN(2) == 0,
 			Priority: func(number int) pool.Priority { return pool.Priority(number * 5 % 8) }}

@@ -267,7 +267,7 @@ func TestReplayGivesTheSameMarkingsAndRowsWhateverTheNumbering(t *testing.T) {
 // Of one instance every firing follows from the one before, at rest or not.
 func TestSplittingABatchChangesNoFiring(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 1))
-	for range 300 {
+	for range 150 {
 		cfg := Config{Tables: compile(t, petritest.RandomNet(r)), Stride: 1, Count: 1, Log: true, Shuffle: r.IntN(2) == 0, Seed: r.Uint64()}
 		whole, split := newShard(t, cfg), newShard(t, cfg)
 		now := now0

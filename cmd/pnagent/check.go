@@ -14,7 +14,7 @@ import (
 type checkCmd struct {
 	JSON    bool       `help:"Print one JSON object a net instead of text."`
 	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, deadlocks and a shortest path to one, weighted sums of tokens that never change."`
-	Files   []string   `arg:"" name:"net" help:"PNML files; - is standard input."`
+	Files   []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Limit   limitFlags `embed:""`
 }
 
@@ -27,6 +27,7 @@ type checkedNet struct {
 	Transitions int      `json:"transitions"`
 	Arcs        int      `json:"arcs"`
 	Tokens      uint64   `json:"tokens"`
+	Elements    []string `json:"elements,omitempty"` // of a process: what each became
 	Findings    []string `json:"findings,omitempty"`
 }
 
@@ -34,37 +35,37 @@ type checkedNet struct {
 func (c *checkCmd) Run(s streams) error {
 	var errs []error
 	for _, path := range c.Files {
-		file, err := readNet(path, s, c.Limit.limits())
+		file, err := readNet(path, s, c.Limit)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		for i := range file.Warnings {
+		for i := range file.warnings {
 			if !c.JSON {
-				fmt.Fprintln(s.out, "warning:", file.Warnings[i].Error())
+				fmt.Fprintln(s.out, "warning:", file.warnings[i].Error())
 			}
 		}
-		for _, n := range file.Nets {
+		for i, n := range file.nets {
 			t, err := petri.Compile(n)
 			if err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			c.print(s, summary(path, t))
+			c.print(s, summary(path, t, file.became(i)))
 			if c.Explore > 0 {
 				printExplored(s, t, c.Explore)
 			}
 		}
-		if len(file.Nets) == 0 && !c.JSON {
+		if len(file.nets) == 0 && !c.JSON {
 			fmt.Fprintf(s.out, "%s: no net\n", path)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func summary(path string, t *petri.Tables) *checkedNet {
+func summary(path string, t *petri.Tables, became []string) *checkedNet {
 	n := t.Net
-	out := &checkedNet{File: path, Net: n.ID, Name: n.Name, Places: len(n.Places), Transitions: len(n.Transitions), Arcs: len(n.Arcs)}
+	out := &checkedNet{File: path, Net: n.ID, Name: n.Name, Places: len(n.Places), Transitions: len(n.Transitions), Arcs: len(n.Arcs), Elements: became}
 	for i := range n.Places {
 		out.Tokens += uint64(n.Places[i].Initial)
 	}
@@ -82,9 +83,30 @@ func (c *checkCmd) print(s streams, n *checkedNet) {
 	}
 	fmt.Fprintf(s.out, "%s: net %q: %s, %s, %s, %s\n", n.File, n.Net, count(uint64(n.Places), "place"),
 		count(uint64(n.Transitions), "transition"), count(uint64(n.Arcs), "arc"), count(n.Tokens, "token"))
+	for _, e := range n.Elements {
+		fmt.Fprintf(s.out, "  %s:%s\n", n.File, e)
+	}
 	for _, f := range n.Findings {
 		fmt.Fprintln(s.out, "note:", f)
 	}
+}
+
+// became returns what each element of a process became, and what was left out
+// of its file. Of PNML it returns nothing: there everything is what it is.
+func (f *netFile) became(net int) []string {
+	if f.process == nil {
+		return nil
+	}
+	var out []string
+	for _, e := range f.process.Elements[net] {
+		out = append(out, e.String())
+	}
+	if net == 0 {
+		for _, e := range f.process.LeftOut {
+			out = append(out, e.String())
+		}
+	}
+	return out
 }
 
 func count(n uint64, of string) string {
@@ -103,6 +125,11 @@ type explored struct {
 	Bounds    map[string]uint32 `json:"bounds"`
 	Path      []string          `json:"path,omitempty"` // transitions to the nearest deadlock
 	Dead      map[string]uint32 `json:"dead,omitempty"` // its marking, empty places left out
+	// By step of the path: the places that an inclusive split chose. Absent if
+	// there is none on it.
+	Branches [][]string `json:"branches,omitempty"`
+	// Inclusive splits with so many branches that not every set was followed.
+	Cut []string `json:"cut,omitempty"`
 	// Weighted sums of tokens that no firing changes; absent for a large net.
 	Invariants []conserved `json:"invariants,omitempty"`
 }
@@ -137,6 +164,16 @@ func printExplored(s streams, t *petri.Tables, limit int) {
 	}
 	for _, tr := range r.Path {
 		out.Path = append(out.Path, t.Net.Transitions[tr].ID)
+	}
+	for _, places := range r.Branches {
+		chosen := []string{}
+		for _, p := range places {
+			chosen = append(chosen, t.Net.Places[p].ID)
+		}
+		out.Branches = append(out.Branches, chosen)
+	}
+	for _, tr := range r.Cut {
+		out.Cut = append(out.Cut, t.Net.Transitions[tr].ID)
 	}
 	for p, m := range r.Dead {
 		if m > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -31,7 +32,11 @@ type engineCmd struct {
 	Journal   string           `type:"path" placeholder:"DIR" help:"Keep what the engine does in this directory, and go on from there. Without it instances end with the process."`
 	Sync      journal.SyncMode `name:"journal.sync" default:"interval" help:"When the journal is safe from a power loss: always (before anything is answered or published), interval (100 ms later) or none. A process that is killed loses nothing in any mode."`
 	Firings   int              `default:"0" help:"Stop after so many firings and print the final marking; 0 for no end."`
-	Files     []string         `arg:"" name:"net" help:"PNML files; - is standard input."`
+	Dispatch  string           `default:"turn" enum:"turn,fifo,strict,quoted,dedicated" help:"Which ready instance a worker plays next: turn (one net after another, nothing counted, fastest), fifo (first come, first served), strict (the highest priority first), quoted (from p7 down, so many of each), dedicated (a worker for each priority). Priorities are in the bindings."`
+	Quotes    []uint32         `name:"dispatch.quotes" default:"4" help:"For --dispatch=quoted: visits to ready instances of each priority before the next lower, one number for all or eight, p0 first."`
+	Actions   int              `default:"1024" help:"Actions that may go on at once. Others wait for room, and their time runs."`
+	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
+	Files     []string         `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Limit     limitFlags       `embed:""`
 }
 
@@ -43,8 +48,11 @@ var withoutBuffer = nats.ReconnectBufSize(-1)
 const closeTimeout = 5 * time.Second
 
 // Run runs the engine until ctx ends or the firings are done, and prints one
-// JSON line of what it did.
+// JSON line of what it did, or a trace.
 func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	if c.Trace {
+		return c.trace(s)
+	}
 	cfg, err := c.config(s, log)
 	if err != nil {
 		return err
@@ -110,7 +118,7 @@ func printReport(ctx context.Context, s streams, e *engine.Engine) error {
 }
 
 func (c *engineCmd) config(s streams, log *slog.Logger) (engine.Config, error) {
-	tables, err := compileNets(c.Files, s, c.Limit.limits())
+	tables, err := compileNets(c.Files, s, c.Limit)
 	if err != nil {
 		return engine.Config{}, err
 	}
@@ -118,25 +126,68 @@ func (c *engineCmd) config(s streams, log *slog.Logger) (engine.Config, error) {
 	if err != nil {
 		return engine.Config{}, err
 	}
-	cfg := engine.Config{Source: c.Source, Nets: nets, Instances: c.Instances, Workers: c.Workers, Firings: c.Firings}
+	cfg := engine.Config{Source: c.Source, Nets: nets, Instances: c.Instances, Workers: c.Workers, Firings: c.Firings, Actions: c.Actions, Log: log}
 	if cfg.Workers == 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
-	if cfg.Source == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return cfg, fmt.Errorf("naming this source after its host: %w", err)
-		}
-		cfg.Source = fmt.Sprintf("%s-%d", host, os.Getpid())
+	if cfg.Source, err = c.source(); err != nil {
+		return cfg, err
 	}
-	if err := telemetry.CheckName(cfg.Source); err != nil {
-		return cfg, usageError{fmt.Errorf("--source: %w", err)}
+	if cfg.Dispatch, err = c.dispatch(); err != nil {
+		return cfg, usageError{err}
 	}
 	cfg.Seed = uint64(time.Now().UnixNano())
 	if c.Seed != nil {
 		cfg.Seed, cfg.Shuffle = *c.Seed, true
 	}
 	return cfg, nil
+}
+
+// source returns the name of this process.
+func (c *engineCmd) source() (string, error) {
+	name := c.Source
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return "", fmt.Errorf("naming this source after its host: %w", err)
+		}
+		name = fmt.Sprintf("%s-%d", host, os.Getpid())
+	}
+	if err := telemetry.CheckName(name); err != nil {
+		return "", usageError{fmt.Errorf("--source: %w", err)}
+	}
+	return name, nil
+}
+
+// dispatch returns what says which ready instance is next; nil for in turn.
+func (c *engineCmd) dispatch() (*engine.Dispatch, error) {
+	d := &engine.Dispatch{}
+	switch c.Dispatch {
+	case "turn":
+		return nil, nil
+	case "fifo":
+		d.Policy = pool.PolicyFIFO
+	case "strict":
+		d.Policy = pool.PolicyStrict
+	case "quoted":
+		d.Policy = pool.PolicyQuoted
+	case "dedicated":
+		d.Policy = pool.PolicyDedicated
+	}
+	switch len(c.Quotes) {
+	case 1:
+		for p := range d.Quotes {
+			d.Quotes[p] = c.Quotes[0]
+		}
+	case pool.Priorities:
+		copy(d.Quotes[:], c.Quotes)
+	default:
+		return nil, fmt.Errorf("--dispatch.quotes: %d numbers; expected one for all priorities or %d, p0 first", len(c.Quotes), pool.Priorities)
+	}
+	if _, err := pool.Quoted(d.Quotes); err != nil {
+		return nil, fmt.Errorf("--dispatch.quotes: %w", err)
+	}
+	return d, nil
 }
 
 // bind joins each net with its part of the bindings file.

@@ -24,7 +24,7 @@ func (c *mibCmd) Run(s streams) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--oid-root: %w", err)}
 	}
-	tables, err := compileNets(c.Files, s, c.Limit.limits())
+	tables, err := compileNets(c.Files, s, c.Limit)
 	if err != nil {
 		return err
 	}

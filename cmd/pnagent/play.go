@@ -16,7 +16,7 @@ import (
 )
 
 type playCmd struct {
-	File  string     `arg:"" name:"net" help:"PNML file. Of several nets in it the first is played."`
+	File  string     `arg:"" name:"net" help:"PNML or BPMN file. Of several nets in it the first is played."`
 	Limit limitFlags `embed:""`
 }
 
@@ -29,7 +29,7 @@ var errRefused = errors.New("at least one command was refused")
 func (c *playCmd) Help() string {
 	return `One command a line on standard input, one JSON line on standard output for each, and one before the first:
 
-  fire ID      fire the transition with this id (the rest of the line)
+  fire ID      fire the transition with this id (the rest of the line); of an inclusive split all branches
   inject N ID  put N tokens into the place with this id
   state        say where the tokens are
 
@@ -47,17 +47,17 @@ func (c *playCmd) Run(ctx context.Context, s streams) error {
 	if c.File == "-" {
 		return usageError{errors.New("play reads its commands from standard input; expected the net in a file")}
 	}
-	file, err := readNet(c.File, s, c.Limit.limits())
+	file, err := readNet(c.File, s, c.Limit)
 	if err != nil {
 		return err
 	}
-	if len(file.Nets) == 0 {
+	if len(file.nets) == 0 {
 		return fmt.Errorf("%s: no net in the file; expected one", c.File)
 	}
-	if more := len(file.Nets) - 1; more > 0 {
-		fmt.Fprintf(s.err, "pnagent: %s: playing net %q, leaving out %d more\n", c.File, file.Nets[0].ID, more)
+	if more := len(file.nets) - 1; more > 0 {
+		fmt.Fprintf(s.err, "pnagent: %s: playing net %q, leaving out %d more\n", c.File, file.nets[0].ID, more)
 	}
-	tables, err := petri.Compile(file.Nets[0])
+	tables, err := petri.Compile(file.nets[0])
 	if err != nil {
 		return err
 	}

@@ -76,11 +76,11 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	if c.NATS.URL == "" {
 		c.NATS.URL = "nats://127.0.0.1:4222"
 	}
-	tables, err := compileNets(append(c.Nets, c.Files...), s, c.Limit.limits())
+	tables, err := compileNets(append(c.Nets, c.Files...), s, c.Limit)
 	if err != nil {
 		return cfg, err
 	}
-	cfg.nets, cfg.limits = netsOf(tables), c.Limit.limits()
+	cfg.nets, cfg.limits = netsOf(tables), c.Limit.pnml()
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.Web
 	if c.MIBDir != "" {
 		cfg.lockPath = filepath.Join(c.MIBDir, mib.LockFile)

@@ -176,7 +176,7 @@ func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, mask uint
 		s.takePicked(in, taken)
 	} else {
 		for k := range r.effects {
-			s.takeOldest(in, &r.effects[k], r.preempts)
+			s.takeOldest(in, &r.effects[k])
 		}
 	}
 	s.pass(i, in, int(c.t), now)
@@ -184,21 +184,10 @@ func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, mask uint
 }
 
 // takeOldest takes what an arc takes.
-func (s *Shard) takeOldest(in *instance, e *petri.Effect, preempts bool) {
-	if e.Take == 0 {
-		return
+func (s *Shard) takeOldest(in *instance, e *petri.Effect) {
+	if p := in.pile(e.Place); p != nil && e.Take > 0 {
+		s.took = p.pop(min(e.Take, p.n), s.took) // fewer only by a join arc
 	}
-	p := in.pile(e.Place)
-	for preempts && p != nil && p.n < e.Take && !e.Join {
-		first := s.flights(in, e.Place)[0].Token.ID
-		s.cancelHolder(in, func(t Placed) bool { return t.Token.ID == first })
-		p = in.pile(e.Place)
-	}
-	n := e.Take
-	if p == nil {
-		return // a join arc
-	}
-	s.took = p.pop(min(n, p.n), s.took)
 }
 
 // takePicked takes some tokens, which are there or in flight.

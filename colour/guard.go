@@ -26,7 +26,7 @@ type answer struct {
 func (s *Shard) pick(in *instance, t int, now int64) (candidate, answer) {
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
-	if r.Guard == nil && r.Branches == nil && !r.Action {
+	if r.Guard == nil && r.Branches == nil && !r.Action && !r.preempts {
 		return candidate{t: int32(t)}, yes
 	}
 	s.gather(in, r)

@@ -213,6 +213,7 @@ func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
 		id = s.notes.add(&in.notes, note{instance: int32(i), transition: uint16(t), token: token, place: stats.NoPlace})
 	}
 	s.notes.unplan(id)
+	s.notes.all[id].ripe = false
 	return id
 }
 

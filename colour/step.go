@@ -297,14 +297,16 @@ func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
 			}
 			n.stale = false
 		}
-		if _, ok := s.ready(i, in, t, now); !ok {
+		s.picked = s.picked[:0]
+		c, ok := s.ready(i, in, t, now)
+		if !ok {
 			if id != none {
 				s.notes.remove(&in.notes, id)
 			}
 			continue
 		}
 		if id == none {
-			id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, t, now)})
+			id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, c, now)})
 		}
 		if n := &s.notes.all[id]; r.Mode.Kind == game.Delayed && n.heap == none {
 			s.notes.plan(id, s.dueOf(i, t, n.since))
@@ -312,12 +314,19 @@ func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
 	}
 }
 
-// since is when a transition that holds became enabled: when the last token that
-// it needs was put. An inhibitor, a join, or that there is no token, makes it
-// now.
-func (s *Shard) since(in *instance, t int, now int64) int64 {
-	r := &s.rules[t]
-	since := in.latest(r)
+// since is when a transition that may fire became enabled: when the last of the
+// tokens was put with which it may. An inhibitor, a join, or that there is no
+// token, makes it now.
+func (s *Shard) since(in *instance, c candidate, now int64) int64 {
+	r := &s.rules[c.t]
+	since := int64(0)
+	if c.picked {
+		for _, p := range s.picked[c.from:c.to] {
+			since = max(since, p.Token.Injected)
+		}
+	} else {
+		since = in.latest(r)
+	}
 	if since == 0 || r.join != nil || slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Hi > 0 }) {
 		return now
 	}

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package colour
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// model is one instance played in the plainest way: a list of tokens, of which
+// some are on a run, looked through every time. It shares with the machine only
+// the test of joins and the choice between rivals, which have references of
+// their own.
+type model struct {
+	net      *petri.Net
+	tables   *petri.Tables
+	bindings []Binding
+	order    petri.Order
+	turn     int
+	lastID   uint64
+	lastRun  uint64
+	now      int64
+	tokens   []*modelToken
+	runs     []*modelRun
+	troubles []*trouble
+	starts   []*modelRun
+	stops    []RunID
+	counts   []counters
+}
+
+type modelToken struct {
+	Token
+	place int32
+	run   *modelRun
+}
+
+type modelRun struct {
+	id       RunID
+	t        int
+	taken    []*modelToken
+	data     []byte
+	started  int64
+	deadline int64 // 0 for none
+	attempt  int
+}
+
+// trouble is what is remembered of a transition that failed with a token.
+type trouble struct {
+	t        int
+	token    uint64
+	failures int
+	due      int64 // 0 if it may be tried
+	awaits   bool
+	incident bool
+	ripe     int64 // of a transition that does not fire by itself: when it was due
+}
+
+func newModel(tables *petri.Tables, bindings []Binding, now int64) *model {
+	m := &model{net: tables.Net, bindings: bindings, now: now, counts: make([]counters, len(bindings))}
+	held := make([]bool, len(bindings))
+	for t := range held {
+		held[t] = bindings[t].Mode.Kind != 0
+	}
+	m.tables = tables.WithHeld(held)
+	m.order = make(petri.Order, m.tables.OrderLen())
+	for p := range m.net.Places {
+		m.put(int32(p), nil, int(m.net.Places[p].Initial))
+	}
+	return m
+}
+
+func (m *model) put(place int32, data []byte, n int) {
+	for range n {
+		m.lastID++
+		m.tokens = append(m.tokens, &modelToken{Token: Token{ID: m.lastID, Injected: m.now, Data: data}, place: place})
+	}
+}
+
+// at returns the tokens of a place in order: those on runs or the others.
+func (m *model) at(place int32, flying bool) []*modelToken {
+	var out []*modelToken
+	for _, k := range m.tokens {
+		if k.place == place && (k.run != nil) == flying {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(a, b *modelToken) int {
+		return cmp.Or(cmp.Compare(a.Injected, b.Injected), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+func (m *model) preemptable(place int32) []*modelToken {
+	return slices.DeleteFunc(m.at(place, true), func(k *modelToken) bool { return m.net.Transitions[k.run.t].Preempts })
+}
+
+// arcs is what all arcs between a place and a transition say.
+type arcs struct {
+	take, read, put int
+	limit           uint32 // 0 for none
+	reset, join     bool
+}
+
+func (m *model) between(place int32, t int) arcs {
+	var a arcs
+	p, tr := m.net.Places[place].ID, m.net.Transitions[t].ID
+	for _, x := range m.net.Arcs {
+		if x.Source == tr && x.Target == p && x.Kind == petri.Normal {
+			a.put += int(x.Weight)
+		}
+		if x.Source != p || x.Target != tr {
+			continue
+		}
+		switch x.Kind {
+		case petri.Normal:
+			a.take += int(x.Weight)
+		case petri.Read:
+			a.read += int(x.Weight)
+		case petri.Reset:
+			a.reset = true
+		case petri.Join:
+			a.join = true
+		case petri.Inhibitor:
+			if a.limit == 0 || x.Weight < a.limit {
+				a.limit = x.Weight
+			}
+		}
+	}
+	return a
+}
+
+func (m *model) each(do func(place int32)) {
+	for p := range m.net.Places {
+		do(int32(p))
+	}
+}
+
+// enabled reports whether the tokens enable a transition.
+func (m *model) enabled(t int) bool {
+	ok := true
+	m.each(func(p int32) {
+		a := m.between(p, t)
+		free, all := len(m.at(p, false)), len(m.at(p, false))+len(m.at(p, true))
+		if m.net.Transitions[t].Preempts && (a.take > 0 || a.join) {
+			free += len(m.preemptable(p))
+		}
+		ok = ok && free >= max(a.take, a.read) && (a.limit == 0 || uint32(all) < a.limit)
+		ok = ok && !(a.join && all > 0 && len(m.at(p, false)) == 0)
+	})
+	if j := m.tables.Join(t); ok && j != nil {
+		marked := map[int32]bool{}
+		for _, k := range m.tokens {
+			marked[k.place] = true
+		}
+		ok = j.Ready(maps.Keys(marked))
+	}
+	return ok
+}
+
+// choice is one combination of tokens.
+type modelChoice struct{ taken, read []*modelToken }
+
+func (c modelChoice) seen() []Placed {
+	all := append(slices.Clone(c.taken), c.read...)
+	slices.SortStableFunc(all, func(a, b *modelToken) int { return cmp.Compare(a.place, b.place) })
+	return placedOf(all)
+}
+
+func placedOf(tokens []*modelToken) []Placed {
+	var out []Placed
+	for _, k := range tokens {
+		out = append(out, Placed{Place: k.place, Token: k.Token})
+	}
+	return out
+}
+
+// choices returns all combinations in the order of age, as far as anybody asks.
+func (m *model) choices(t int) []modelChoice {
+	all := []modelChoice{{}}
+	m.each(func(p int32) {
+		a := m.between(p, t)
+		take := a.take
+		if a.join {
+			take++
+		}
+		show := max(take, a.read)
+		if show == 0 {
+			return
+		}
+		from := m.at(p, false)
+		if m.net.Transitions[t].Preempts && take > 0 {
+			from = append(from, m.preemptable(p)...)
+		}
+		if a.join {
+			show = min(show, len(from))
+		}
+		var next []modelChoice
+		for _, c := range all {
+			for _, some := range combinations(from, show) {
+				d := modelChoice{slices.Clone(c.taken), slices.Clone(c.read)}
+				d.taken = append(d.taken, some[:min(take, len(some))]...)
+				d.read = append(d.read, some[min(take, len(some)):]...)
+				next = append(next, d)
+				if len(next) >= MaxCombinations {
+					break
+				}
+			}
+		}
+		all = next[:min(len(next), MaxCombinations)]
+	})
+	return all
+}
+
+// combinations returns the choices of k of some tokens in lexicographic order.
+func combinations(from []*modelToken, k int) [][]*modelToken {
+	if k == 0 {
+		return [][]*modelToken{nil}
+	}
+	var out [][]*modelToken
+	for i := range from {
+		for _, rest := range combinations(from[i+1:], k-1) {
+			if out = append(out, append([]*modelToken{from[i]}, rest...)); len(out) >= MaxCombinations {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+func (m *model) pick(t int) (modelChoice, bool) {
+	if !m.enabled(t) {
+		return modelChoice{}, false
+	}
+	for _, c := range m.choices(t) {
+		if g := m.bindings[t].Guard; g == nil || g(c.seen(), m.now).OK {
+			return c, true
+		}
+	}
+	return modelChoice{}, false
+}
+
+// may reports whether a transition may be tried without anybody asking for it.
+func (m *model) may(t int) bool {
+	for _, x := range m.troubles {
+		if x.t == t && (x.due > 0 || x.awaits || x.incident) {
+			return false
+		}
+	}
+	_, ok := m.pick(t)
+	return ok
+}
+
+// branches returns the outputs of a split that are taken.
+func (m *model) branches(t int, taken []*modelToken, data []byte) (out []petri.BranchArc, ok bool) {
+	seen := placedOf(taken)
+	for k := range seen {
+		if data != nil {
+			seen[k].Token.Data = data
+		}
+	}
+	var otherwise []petri.BranchArc
+	for k, b := range m.tables.Branches(t) {
+		switch g := m.bindings[t].Branches; {
+		case b.Default:
+			otherwise = append(otherwise, b)
+		case g == nil || g[k] == nil || g[k](seen, m.now).OK:
+			out = append(out, b)
+		}
+	}
+	if len(out) == 0 {
+		out = otherwise
+	}
+	return out, len(out) > 0 || len(m.tables.Branches(t)) == 0
+}
+
+// step plays until nothing is left to do at a time, but no more than a number
+// of firings and starts, and returns how many there were.
+func (m *model) step(budget int, now int64) (played int) {
+	m.now = now
+	m.expire()
+	for played < budget {
+		t := m.next()
+		if x := m.ripe(); t < 0 && x != nil {
+			x.ripe = 0
+			if t = x.t; !m.may(t) {
+				continue
+			}
+		}
+		if t < 0 {
+			return played
+		}
+		c, _ := m.pick(t)
+		played++
+		if m.bindings[t].Action {
+			m.start(t, c, nil)
+			continue
+		}
+		if out, ok := m.branches(t, c.taken, nil); ok {
+			m.fire(t, c, out, nil)
+			continue
+		}
+		played--
+		m.counts[t].failures++
+		m.troubled(t, first(c.taken)).incident = true
+	}
+	return played
+}
+
+func first(taken []*modelToken) uint64 {
+	if len(taken) == 0 {
+		return 0
+	}
+	return taken[0].ID
+}
+
+// expire ends the runs whose time is over, and has what waits be tried again.
+func (m *model) expire() {
+	for _, r := range slices.Clone(m.runs) {
+		if r.deadline > 0 && r.deadline <= m.now {
+			m.counts[r.t].timeouts++
+			m.cancel(r)
+			m.setBack(r.t, first(r.taken), 0)
+		}
+	}
+	for _, x := range m.troubles {
+		if x.due > 0 && x.due <= m.now {
+			if m.tables.Held(x.t) {
+				x.ripe = x.due
+			}
+			x.due = 0
+		}
+	}
+}
+
+// ripe is the retry of a transition that does not fire by itself which was due
+// first; nil if there is none.
+func (m *model) ripe() *trouble {
+	var best *trouble
+	for _, x := range m.troubles {
+		if x.ripe > 0 && (best == nil || cmp.Or(cmp.Compare(x.ripe, best.ripe), cmp.Compare(x.t, best.t)) < 0) {
+			best = x
+		}
+	}
+	return best
+}
+
+// next is the immediate transition whose turn it is, or -1.
+func (m *model) next() int {
+	best := -1
+	for k := range m.bindings {
+		t := (m.turn + k) % len(m.bindings)
+		if !m.tables.Held(t) && m.may(t) && (best < 0 || m.tables.Priority(t) > m.tables.Priority(best)) {
+			best = t
+		}
+	}
+	if best >= 0 && len(m.order) > 0 {
+		return m.tables.Choose(best, m.order, func(t int) bool { return !m.tables.Held(t) && m.may(t) })
+	}
+	return best
+}
+
+// take cancels the runs of what is taken and passes the turn on.
+func (m *model) take(t int, taken []*modelToken) {
+	for _, k := range taken {
+		if k.run != nil {
+			m.cancel(k.run)
+		}
+	}
+	m.turn = (t + 1) % len(m.bindings)
+}
+
+func (m *model) start(t int, c modelChoice, data []byte) *modelRun {
+	m.take(t, c.taken)
+	m.lastRun++
+	r := &modelRun{id: runID(m.lastRun, t), t: t, taken: c.taken, data: data, started: m.now, attempt: 1}
+	for _, x := range m.troubles {
+		if x.t == t && x.token == first(c.taken) && x.failures > 0 {
+			r.attempt = x.failures + 1
+			m.counts[t].retries++
+		}
+	}
+	if d := m.bindings[t].Timeout; d > 0 {
+		r.deadline = m.now + d
+	}
+	for _, k := range c.taken {
+		k.run = r
+	}
+	m.runs = append(m.runs, r)
+	m.starts = append(m.starts, r)
+	return r
+}
+
+// over takes a run's tokens off it.
+func (m *model) over(r *modelRun) {
+	for _, k := range r.taken {
+		k.run = nil
+	}
+	m.runs = slices.DeleteFunc(m.runs, func(x *modelRun) bool { return x == r })
+}
+
+func (m *model) cancel(r *modelRun) {
+	m.counts[r.t].cancels++
+	m.stops = append(m.stops, r.id)
+	m.over(r)
+}
+
+func (m *model) troubled(t int, token uint64) *trouble {
+	for _, x := range m.troubles {
+		if x.t == t && x.token == token {
+			x.due, x.awaits, x.incident, x.ripe = 0, false, false, 0
+			return x
+		}
+	}
+	x := &trouble{t: t, token: token}
+	m.troubles = append(m.troubles, x)
+	return x
+}
+
+func (m *model) setBack(t int, token uint64, after int64) {
+	x := m.troubled(t, token)
+	x.failures++
+	retry := m.bindings[t].Retry
+	if retry.Attempts > 0 && x.failures >= retry.Attempts {
+		x.incident = true
+		return
+	}
+	if after == 0 {
+		after = int64(min(float64(retry.First)*math.Pow(retry.Factor, float64(x.failures-1)), float64(retry.Max)))
+	}
+	x.due = m.now + after
+}
+
+// fire does what a firing does. The tokens are not on a run of its own.
+func (m *model) fire(t int, c modelChoice, branches []petri.BranchArc, data []byte) {
+	m.take(t, c.taken)
+	m.complete(t, c.taken, branches, data, nil)
+}
+
+func (m *model) complete(t int, taken []*modelToken, branches []petri.BranchArc, data []byte, puts []Put) {
+	m.destroy(taken)
+	m.each(func(p int32) {
+		if !m.between(p, t).reset {
+			return
+		}
+		for len(m.at(p, true)) > 0 {
+			m.cancel(m.at(p, true)[0].run)
+		}
+		m.destroy(m.at(p, false))
+	})
+	passed := data
+	for _, k := range taken {
+		if passed == nil {
+			passed = k.Data
+		}
+	}
+	if puts != nil {
+		m.puts(taken, puts)
+	} else {
+		m.each(func(p int32) {
+			left := m.between(p, t).put
+			for _, k := range taken {
+				if k.place == p && left > 0 {
+					left--
+					m.again(k, p, data)
+				}
+			}
+			m.put(p, passed, left)
+		})
+		for _, b := range branches {
+			m.put(b.Place, passed, int(b.Put))
+		}
+	}
+	m.counts[t].firings++
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.token == 0 })
+}
+
+// again puts a token that was taken, with its identity.
+func (m *model) again(k *modelToken, place int32, data []byte) {
+	n := &modelToken{Token: k.Token, place: place}
+	n.Injected = m.now
+	if data != nil {
+		n.Data = data
+	}
+	m.tokens = append(m.tokens, n)
+}
+
+func (m *model) puts(taken []*modelToken, puts []Put) {
+	for _, p := range puts {
+		if p.Moved == 0 {
+			m.put(p.Place, p.Data, 1)
+			continue
+		}
+		k := taken[slices.IndexFunc(taken, func(k *modelToken) bool { return k.ID == p.Moved })]
+		m.again(k, p.Place, nil)
+	}
+}
+
+func (m *model) destroy(tokens []*modelToken) {
+	m.tokens = slices.DeleteFunc(m.tokens, func(k *modelToken) bool { return slices.Contains(tokens, k) })
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool {
+		return slices.ContainsFunc(tokens, func(k *modelToken) bool { return k.ID == x.token })
+	})
+}
+
+// fireByHand is Fire from outside, and reports whether it could.
+func (m *model) fireByHand(t int, data []byte) bool {
+	c, ok := m.pick(t)
+	if !ok {
+		return false
+	}
+	out, ok := m.branches(t, c.taken, data)
+	if !m.bindings[t].Action && !ok {
+		return false
+	}
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t })
+	if m.bindings[t].Action {
+		m.start(t, c, data)
+	} else {
+		m.fire(t, c, out, data)
+	}
+	return true
+}
+
+// done ends a run.
+func (m *model) done(r *modelRun, o Outcome, fair bool) {
+	t := r.t
+	data := o.Data
+	if data == nil {
+		data = r.data
+	}
+	if o.Kind == Fired && fair {
+		out, ok := m.branches(t, r.taken, data)
+		if ok || o.Puts != nil {
+			m.over(r)
+			m.complete(t, r.taken, out, data, o.Puts)
+			return
+		}
+		fair = false
+	}
+	m.over(r)
+	if !fair {
+		o = Outcome{Kind: Failed}
+	}
+	switch token := first(r.taken); o.Kind {
+	case Failed:
+		m.counts[t].failures++
+		m.setBack(t, token, o.After)
+	case Delayed:
+		m.troubled(t, token).due = m.now + o.After
+	case Awaits:
+		m.troubled(t, token).awaits = true
+	}
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// graphX is the process of the linear trace's first oracle.
+const graphX = "../petri/bpmn/testdata/graph-x.bpmn"
+
+func TestGraphXHas30MarkingsAndEndsOnlyAtItsEnd(t *testing.T) {
+	t.Parallel()
+	r := pnagent(t, "check", "--explore", "1000", graphX)
+	if r.code != 0 || r.err != "" {
+		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+	}
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	var got struct {
+		Markings, Deadlocks int
+		Complete            bool
+		Bounds, Dead        map[string]uint32
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil {
+		t.Fatalf("%q: %v", lines[len(lines)-1], err)
+	}
+	if got.Markings != 30 || !got.Complete || got.Deadlocks != 1 || len(got.Dead) != 1 || got.Dead["k/end"] != 1 {
+		t.Errorf("%+v; expected 30 markings, complete, one dead: the end", got)
+	}
+	for place, most := range got.Bounds {
+		if most > 1 {
+			t.Errorf("place %s holds %d tokens; expected a net that is 1-safe", place, most)
+		}
+	}
+}
+
+func TestTraceOfGraphXIsTheTable(t *testing.T) {
+	t.Parallel()
+	want := [][]string{{"-", "1", "1"}, {"1", "2 3", "1"}, {"2", "4 5 3", "3"}, {"3", "4 5 6", "1"}, {"4", "7 5 6", "2"}, {"5", "7 9 11 6", "4"},
+		{"6", "7 9 11", "1"}, {"7", "8 9 11", "2"}, {"9", "8 10 11", "3"}, {"11", "8 10 12", "1"}, {"8", "10 12", "1"}, {"10", "12", "1"}, {"12", "13", "1"}, {"13", "", "0"}}
+	r := pnagent(t, "engine", "--source", "clerk", "--trace", graphX)
+	if r.code != 0 || r.err != "" {
+		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head := strings.Join(rows[0], ","); head != "step,edge,threads,pointer,parent,who,when" {
+		t.Errorf("the columns are %s", head)
+	}
+	rows = rows[1:]
+	if len(rows) != len(want) {
+		t.Fatalf("%d rows; expected %d", len(rows), len(want))
+	}
+	for i, row := range rows {
+		if row[0] != strconv.Itoa(i) || !slices.Equal(row[1:4], want[i]) || row[5] != "clerk" {
+			t.Errorf("row %v; expected step %d, %v", row, i, want[i])
+		}
+		if parent, _ := strconv.Atoi(row[4]); i > 1 && (parent >= i || !slices.Contains(strings.Fields(rows[parent][2]), row[1])) {
+			t.Errorf("row %v: step %d did not put that edge into the ring: %v", row, parent, rows[parent])
+		}
+	}
+}
+
+func TestATraceThatIsDeadlockedSaysSo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lost.bpmn")
+	lost := `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="lost">
+  <startEvent id="s"/><exclusiveGateway id="x"/><task id="a"/><task id="b"/><parallelGateway id="j"/><endEvent id="e"/>
+  <sequenceFlow id="1" sourceRef="s" targetRef="x"/><sequenceFlow id="2" sourceRef="x" targetRef="a"/><sequenceFlow id="3" sourceRef="x" targetRef="b"/>
+  <sequenceFlow id="4" sourceRef="a" targetRef="j"/><sequenceFlow id="5" sourceRef="b" targetRef="j"/><sequenceFlow id="6" sourceRef="j" targetRef="e"/>
+</process></definitions>`
+	if err := os.WriteFile(path, []byte(lost), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantFailure(t, pnagent(t, "engine", "--trace", path), 1, `the instance is deadlocked: j still waits`)
+}
+
+// refusedBPMN are the files of the corpus with elements that are not built, and
+// those elements with their lines.
+var refusedBPMN = map[string][]string{
+	"camunda_TerminateEndEventTest.testTerminateInSubProcessSequentialConcurrentMultiInstance.bpmn": {`:18:5: multi-instance sub-process "SubProcess_1"`},
+	"miwg_B.2.0.bpmn": {`:15:9: multi-instance user task`, `:130:9: multi-instance sub-process`},
+	"miwg_C.9.2.bpmn": {`:110:7: multi-instance call activity "CallActivity_RequestDocument"`},
+}
+
+// Whatever element has an id is named by check, or it has refused the file.
+func TestCheckSaysWhatEachElementOfABPMNFileBecame(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(corpus, "bpmn", "*.bpmn"))
+	if err != nil || len(files) == 0 {
+		t.Skipf("the corpus of example files is not here: %v", err)
+	}
+	node := regexp.MustCompile(`<(?:[\w-]+:)?(startEvent|endEvent|task|userTask|serviceTask|scriptTask|manualTask|sendTask|receiveTask|businessRuleTask|` +
+		`exclusiveGateway|parallelGateway|inclusiveGateway|eventBasedGateway|complexGateway|subProcess|callActivity|boundaryEvent|` +
+		`intermediateCatchEvent|intermediateThrowEvent|sequenceFlow)\s[^>]*?\bid="([^"]+)"`)
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			r := pnagent(t, "check", path)
+			if want := refusedBPMN[filepath.Base(path)]; want != nil {
+				for _, w := range want {
+					if r.code != 1 || !strings.Contains(r.err, path+w) {
+						t.Errorf("exit code %d, %q; expected %s", r.code, r.err, w)
+					}
+				}
+				return
+			}
+			if r.code != 0 || r.err != "" {
+				t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := node.FindAllStringSubmatch(string(text), -1)
+			if len(all) == 0 {
+				t.Fatal("found no elements in the file")
+			}
+			for _, m := range all {
+				if !strings.Contains(r.out, fmt.Sprintf("%q", m[2])) {
+					t.Errorf("nothing is said of the %s %q", m[1], m[2])
+				}
+			}
+		})
+	}
+}

@@ -24,11 +24,8 @@ type Bindings struct {
 type netBindings struct {
 	key         yamlfile.Key
 	transitions map[string]binding
-}
-
-type binding struct {
-	key  yamlfile.Key
-	mode game.Mode
+	priorities  priorities
+	bound       int
 }
 
 // ReadBindings reads bindings from YAML:
@@ -43,6 +40,20 @@ type binding struct {
 //	      bill:   {delay: 100ms}
 //	      arrive: {rate: 5/s}                   # 5 a second on average, also /m and /h
 //	      cancel: manual                        # only from outside
+//	      night:  {at: "02:00 Europe/Berlin"}   # every day; without a zone that of the machine
+//	      choose: {guard: "amount < 100"}       # see package guard
+//	      book:   {nats: {subject: book.order, timeout: 5s}, timeout: 10s,
+//	               retry: {first: 1s, max: 1m, factor: 2, attempts: 5}}
+//	      call:   {http: {url: "https://example.org/pay", method: POST, headers: {Authorization: {env: PAY_TOKEN}}}}
+//	      run:    {command: [/usr/local/bin/label, --fast], delay: 2s}
+//	      sign:   {manual: true, guard: "signed", command: {args: [sign], dir: /srv, timeout: 1m}}
+//	    priority: 3                             # of the instances, 0 to 7, for a dispatcher
+//	    instances: {0-99: 7, 500: 5}            # that of some, by number
+//	    bound: 1000                             # pieces of work that may wait in an instance
+//
+// A transition has at most one of immediate, manual, delay, rate and at, at
+// most one of nats, http and command (see package action), and any of guard,
+// timeout and retry.
 //
 // Faults are of the form file:line:column: what was found; what was expected.
 func ReadBindings(r io.Reader, file string) (*Bindings, error) {
@@ -77,10 +88,14 @@ func (b *Bindings) Modes(t *petri.Tables) ([]game.Mode, error) {
 	for id, bound := range b.nets[t.Net.ID].transitions {
 		i, ok := t.TransitionIndex(id)
 		if !ok {
-			faults = append(faults, bound.key.Fault("net %q has no transition %q; expected the id of one of its %d transitions", t.Net.ID, id, t.Transitions()))
+			faults = append(faults, bound.unknown(t))
 			continue
 		}
-		modes[i] = bound.mode
+		if !bound.plain() {
+			faults = append(faults, bound.key.Fault("a guard, an action or a time of day; expected a delay, a rate, manual or immediate only"))
+			continue
+		}
+		modes[i] = bound.modeOr(game.Mode{})
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return modes, errors.Join(faults...)
@@ -104,44 +119,27 @@ func (b *Bindings) Unused(nets []*petri.Net) []error {
 }
 
 func (b *Bindings) net(net yamlfile.Key, value yamlfile.Node) error {
-	transitions := map[string]binding{}
-	b.nets[net.Name] = netBindings{net, transitions}
-	return value.Each("a mapping with the key transitions", func(key yamlfile.Key, value yamlfile.Node) error {
-		if key.Name != "transitions" {
-			return key.Fault("unknown key %q; expected transitions", key.Name)
-		}
-		return value.Each("a mapping from transition ids", func(key yamlfile.Key, value yamlfile.Node) error {
-			mode, err := modeOf(value)
-			transitions[key.Name] = binding{key, mode}
-			return err
-		})
-	})
-}
-
-const modeForms = "immediate, manual, {delay: …} or {rate: …}"
-
-func modeOf(n yamlfile.Node) (game.Mode, error) {
-	switch s, ok := n.Scalar(); {
-	case s == "immediate":
-		return game.Mode{}, nil
-	case s == "manual":
-		return game.Mode{Kind: game.Manual}, nil
-	case ok:
-		return game.Mode{}, n.Expected(modeForms)
-	}
-	mode := game.Mode{Kind: game.Delayed}
-	err := single(n, modeForms, func(key yamlfile.Key, value yamlfile.Node) (err error) {
+	n := netBindings{key: net, transitions: map[string]binding{}}
+	err := value.Each("a mapping with the key transitions", func(key yamlfile.Key, value yamlfile.Node) (err error) {
 		switch key.Name {
-		case "delay":
-			mode.Delay, err = delayOf(value)
-		case "rate":
-			mode.Delay, err = rateOf(value)
+		case "transitions":
+			err = value.Each("a mapping from transition ids", func(key yamlfile.Key, value yamlfile.Node) (err error) {
+				n.transitions[key.Name], err = bindingOf(key, value)
+				return err
+			})
+		case "priority":
+			n.priorities.most, err = priorityOf(value)
+		case "instances":
+			err = n.priorities.read(value)
+		case "bound":
+			n.bound, err = countOf(value)
 		default:
-			err = key.Fault("unknown key %q; expected delay or rate", key.Name)
+			err = key.Fault("unknown key %q; expected transitions, priority, instances or bound", key.Name)
 		}
 		return err
 	})
-	return mode, err
+	b.nets[net.Name] = n
+	return err
 }
 
 // single calls do for the one entry of a mapping.
@@ -201,12 +199,17 @@ func pairOf(n yamlfile.Node) (x, y float64, err error) {
 
 // durationOf returns microseconds.
 func durationOf(n yamlfile.Node) (float64, error) {
+	d, err := timeOf(n)
+	return float64(d) / float64(time.Microsecond), err
+}
+
+func timeOf(n yamlfile.Node) (time.Duration, error) {
 	s, _ := n.Scalar()
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
 		return 0, n.Expected("a duration of 0 or more such as 500ms, 2s or 1h30m")
 	}
-	return float64(d) / float64(time.Microsecond), nil
+	return d, nil
 }
 
 // rateOf returns exponential delays for a rate such as 5/s.

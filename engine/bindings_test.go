@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
 )
@@ -74,7 +75,7 @@ func TestBindingsFaultsNamePositionAndExpectation(t *testing.T) {
 		{"not a mapping", "[1]", "b.yaml:1:1: found a sequence; expected a mapping with the key nets"},
 		{"unknown key", "net: {}", `b.yaml:1:1: unknown key "net"; expected nets`},
 		{"unknown mode", in("t: sometimes"), `b.yaml:4:10: found "sometimes"; expected immediate, manual`},
-		{"unknown kind", in("t: {after: 1s}"), `b.yaml:4:11: unknown key "after"; expected delay or rate`},
+		{"unknown kind", in("t: {after: 1s}"), `b.yaml:4:11: unknown key "after"; expected delay, rate, at`},
 		{"no unit", in("t: {delay: 5}"), `b.yaml:4:18: found "5"; expected a duration`},
 		{"negative", in("t: {delay: -5s}"), `b.yaml:4:18: found "-5s"; expected a duration of 0 or more`},
 		{"unknown distribution", in("t: {delay: {gamma: 1s}}"), `b.yaml:4:19: unknown distribution "gamma"`},
@@ -110,10 +111,28 @@ func FuzzReadBindings(f *testing.F) {
 	f.Add([]byte("nets: {n: {transitions: {t: {delay: {normal: [4s, 500ms]}}}}}"))
 	f.Add([]byte("nets:\n  n:\n    transitions:\n      t: {rate: 5/s}\n"))
 	f.Add([]byte("a: &x [1]\nb: *x\n<<: {c: d}"))
+	f.Add([]byte("nets: {n: {transitions: {t: {at: '17:30 UTC', guard: 'x > 1', retry: {first: 1s, max: 1m, factor: 2, attempts: 5}}}, priority: 3, instances: {0-99: 7}, bound: 9}}"))
+	f.Add([]byte("nets: {n: {transitions: {t: {command: {args: [sh, -c], dir: /, timeout: 1s}, manual: true}}}}"))
+	f.Add([]byte("nets: {n: {transitions: {t: {http: {url: 'http://a', method: PUT, headers: {A: {env: B}, C: d}}, rate: 1/s, timeout: 1m}}}}"))
+	f.Add([]byte("nets: {n: {transitions: {t: {nats: {subject: a.b, timeout: 1s}}}}}"))
+	net := netWith("t")
+	net.Places = []petri.Place{{ID: "p"}}
+	net.Arcs = []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 1}}
+	tables := tablesOf(f, net)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		b, err := ReadBindings(strings.NewReader(string(text)), "f")
 		if (b == nil) == (err == nil) {
 			t.Fatalf("bindings %v, error %v", b, err)
+		}
+		if err != nil {
+			return
+		}
+		n, err := b.Bind(tables, action.Peers{})
+		if err == nil && CheckTransitions(tables, n.Transitions) != nil {
+			t.Fatal(CheckTransitions(tables, n.Transitions))
+		}
+		if _, err := b.Modes(tables); err == nil && len(n.Transitions) == 1 && !n.Transitions[0].plain() {
+			t.Fatal("modes of what is not plain")
 		}
 	})
 }

@@ -42,11 +42,18 @@ type Retry struct {
 // game.Delayed, and work that nobody is bound to fires at once. A guard that is
 // no expression is a fault at its transition, or its arc.
 func Declared(t *petri.Tables) ([]Transition, error) {
+	return declared(t, func(int) bool { return false })
+}
+
+// declared is Declared without the guards of transitions that have another.
+func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, error) {
 	d := declarer{tables: t, places: placeIDs(t), out: make([]Transition, t.Transitions())}
 	for i := range d.out {
 		tr := &t.Net.Transitions[i]
 		d.out[i].trigger(tr.Trigger)
-		d.out[i].Guard = d.guard(tr.Guard, tr.Pos, "transition", tr.ID)
+		if !other(i) {
+			d.out[i].Guard = d.guard(tr.Guard, tr.Pos, "transition", tr.ID)
+		}
 		d.branches(i)
 	}
 	return d.out, errors.Join(d.faults...)
@@ -128,10 +135,18 @@ func CheckTransitions(t *petri.Tables, transitions []Transition) error {
 	if len(transitions) != t.Transitions() {
 		return &petri.Fault{File: t.Net.File, Pos: t.Net.Pos, Msg: fmt.Sprintf("%d bindings for the %d transitions of net %q; expected one for each", len(transitions), t.Transitions(), t.Net.ID)}
 	}
+	return checkTransitions(t, transitions, nil)
+}
+
+// checkTransitions leaves out those that have a binding.
+func checkTransitions(t *petri.Tables, transitions []Transition, bound map[string]binding) error {
 	var faults []error
 	for i := range transitions {
+		tr := &t.Net.Transitions[i]
+		if _, ok := bound[tr.ID]; ok {
+			continue
+		}
 		for _, msg := range transitions[i].faults(t, i) {
-			tr := &t.Net.Transitions[i]
 			faults = append(faults, &petri.Fault{File: t.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("transition %q: %s", tr.ID, msg)})
 		}
 	}

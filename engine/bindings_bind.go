@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/guard"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Bind returns a net as it is played with these bindings. What they do not name
+// is as the net itself says it (see Declared): what they say of when a
+// transition fires, or an action, takes the place of the net's trigger, and a
+// guard that of the net's guard. with is what actions talk through. All faults
+// are found, those of the bindings at their position in the bindings, others at
+// theirs in the net. b may be nil.
+func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (Net, error) {
+	var n netBindings
+	if b != nil {
+		n = b.nets[t.Net.ID]
+	}
+	transitions, err := declared(t, func(i int) bool { return !n.transitions[t.Net.Transitions[i].ID].guard.IsEmpty() })
+	faults := []error{err}
+	if err == nil { // else guards are missing for a reason that is said already
+		faults[0] = checkTransitions(t, transitions, n.transitions)
+	}
+	binder := binder{tables: t, with: with, places: placeIDs(t)}
+	for id, bound := range n.transitions {
+		if i, ok := t.TransitionIndex(id); ok {
+			binder.bind(&transitions[i], i, &bound)
+		} else {
+			binder.faults = append(binder.faults, bound.unknown(t))
+		}
+	}
+	slices.SortFunc(binder.faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	if err := errors.Join(append(faults, binder.faults...)...); err != nil {
+		return Net{}, err
+	}
+	return Net{Tables: t, Transitions: transitions, Priority: n.priorities.function(), Bound: n.bound}, nil
+}
+
+// binder puts bindings over what a net says.
+type binder struct {
+	tables *petri.Tables
+	with   action.Peers
+	places []string
+	faults []error
+}
+
+func (d *binder) bind(tr *Transition, i int, b *binding) {
+	if b.mode != nil || b.action != nil {
+		tr.Due = b.due
+	}
+	tr.Mode = b.modeOr(tr.Mode)
+	tr.Timeout, tr.Retry = b.timeout, b.retry
+	found := len(d.faults)
+	if text, ok := b.guard.Scalar(); ok {
+		var err error
+		if tr.Guard, err = guard.Compile(text, d.places); err != nil {
+			d.faults = append(d.faults, b.guard.Fault("the guard: %v; expected an expression such as amount < 100", err))
+		}
+	}
+	if b.action != nil {
+		var err error
+		if tr.Action, err = b.action.Func(d.with); err != nil {
+			d.faults = append(d.faults, b.acts.Fault("%v", err))
+		}
+	}
+	if len(d.faults) > found {
+		return // what is missing now is said already
+	}
+	for _, msg := range tr.faults(d.tables, i) {
+		d.faults = append(d.faults, b.key.Fault("transition %q: %s", b.key.Name, msg))
+	}
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/internal/yamlfile"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// binding is how a file says that a transition fires. What it does not say is
+// left to the net.
+type binding struct {
+	key     yamlfile.Key
+	mode    *game.Mode
+	due     func(since int64) int64
+	guard   yamlfile.Node // empty if there is none
+	action  action.Performer
+	acts    yamlfile.Key // nats, http or command
+	timeout time.Duration
+	retry   Retry
+}
+
+const bindingForms = "immediate, manual, or a mapping with some of delay, rate, at, guard, nats, http, command, timeout and retry"
+
+// bindingOf reads how one transition fires.
+func bindingOf(key yamlfile.Key, n yamlfile.Node) (binding, error) {
+	b := binding{key: key}
+	switch s, ok := n.Scalar(); {
+	case s == "immediate":
+		b.mode = &game.Mode{}
+		return b, nil
+	case s == "manual":
+		b.mode = &game.Mode{Kind: game.Manual}
+		return b, nil
+	case ok:
+		return b, n.Expected(bindingForms)
+	}
+	entries := 0
+	err := n.Each(bindingForms, func(key yamlfile.Key, value yamlfile.Node) error {
+		entries++
+		return b.entry(key, value)
+	})
+	if err == nil && entries == 0 {
+		err = n.Expected(bindingForms)
+	}
+	b.limitAction()
+	return b, err
+}
+
+// entry reads one key of a transition.
+func (b *binding) entry(key yamlfile.Key, value yamlfile.Node) (err error) {
+	switch key.Name {
+	case "delay", "rate", "at", "manual", "immediate":
+		return b.readMode(key, value)
+	case "nats", "http", "command":
+		return b.readAction(key, value)
+	case "guard":
+		if s, ok := value.Scalar(); !ok || s == "" {
+			return value.Expected("an expression such as amount < 100")
+		}
+		b.guard = value
+	case "timeout":
+		b.timeout, err = limitOf(value)
+	case "retry":
+		b.retry, err = retryOf(value)
+	default:
+		err = key.Fault("unknown key %q; expected delay, rate, at, manual, immediate, guard, nats, http, command, timeout or retry", key.Name)
+	}
+	return err
+}
+
+// readMode reads when the transition fires.
+func (b *binding) readMode(key yamlfile.Key, value yamlfile.Node) (err error) {
+	if b.mode != nil {
+		return key.Fault("a second key %q that says when it fires; expected one of delay, rate, at, manual and immediate", key.Name)
+	}
+	b.mode = &game.Mode{Kind: game.Delayed}
+	text, _ := value.Scalar()
+	switch key.Name {
+	case "delay":
+		b.mode.Delay, err = delayOf(value)
+		return err
+	case "rate":
+		b.mode.Delay, err = rateOf(value)
+		return err
+	case "at":
+		if b.due, err = action.At(text); err != nil {
+			err = value.Fault("%v", err)
+		}
+		return err
+	case "manual":
+		b.mode.Kind = game.Manual
+	case "immediate":
+		b.mode.Kind = game.Immediate
+	}
+	if text != "true" {
+		return value.Expected("true")
+	}
+	return nil
+}
+
+// retryOf reads when what failed is tried again.
+func retryOf(n yamlfile.Node) (r Retry, err error) {
+	err = n.Each("a mapping with some of first, max, factor and attempts", func(key yamlfile.Key, value yamlfile.Node) (err error) {
+		switch key.Name {
+		case "first":
+			r.First, err = limitOf(value)
+		case "max":
+			r.Max, err = limitOf(value)
+		case "factor":
+			s, _ := value.Scalar()
+			if r.Factor, err = strconv.ParseFloat(s, 64); err != nil || !(r.Factor >= 1 && r.Factor <= 1e6) {
+				err = value.Expected("a number from 1 to 1000000")
+			}
+		case "attempts":
+			r.Attempts, err = countOf(value)
+		default:
+			err = key.Fault("unknown key %q; expected first, max, factor or attempts", key.Name)
+		}
+		return err
+	})
+	return r, err
+}
+
+// limitOf returns a duration that is not 0.
+func limitOf(n yamlfile.Node) (time.Duration, error) {
+	d, err := timeOf(n)
+	if err == nil && d == 0 {
+		err = n.Expected("a duration above 0 such as 500ms, 2s or 1h30m")
+	}
+	return d, err
+}
+
+func countOf(n yamlfile.Node) (int, error) {
+	s, _ := n.Scalar()
+	v, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || v < 1 {
+		return 0, n.Expected("a whole number of 1 or more")
+	}
+	return int(v), nil
+}
+
+// plain reports whether package game can play what the binding says.
+func (b *binding) plain() bool {
+	return b.due == nil && b.guard.IsEmpty() && b.action == nil && b.timeout == 0 && b.retry == Retry{}
+}
+
+// modeOr returns the mode, or that of the net if the binding names none. An
+// action takes the place of what the net waits for.
+func (b *binding) modeOr(net game.Mode) game.Mode {
+	switch {
+	case b.mode != nil:
+		return *b.mode
+	case b.action != nil:
+		return game.Mode{}
+	}
+	return net
+}
+
+func (b *binding) unknown(t *petri.Tables) error {
+	return b.key.Fault("net %q has no transition %q; expected the id of one of its %d transitions", t.Net.ID, b.key.Name, t.Transitions())
+}

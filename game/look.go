@@ -14,8 +14,8 @@ import (
 const BlockedAfter = 10_000_000
 
 // Columns is what Look fills in: all but what belongs to actions, which these
-// transitions do not have.
-const Columns = stats.AllColumns &^ (stats.ColRunning | stats.ColDuration)
+// transitions do not have, and to queues: see Queue.
+const Columns = stats.AllColumns &^ (stats.ColRunning | stats.ColDuration | stats.ColTimeouts | stats.ColQueues | stats.ColWaiting)
 
 // Look adds the shard's rows as of now. The tokens that are present are
 // counted here, by going through all instances once, so that firing does not

@@ -14,7 +14,7 @@ const MaxStuck = 10
 type Token struct {
 	Instance string // the instance that holds it
 	Injected int64
-	Waits    []Wait // one for each output transition of the place
+	Waits    []Wait // one for each reason of each output transition of the place
 }
 
 // Reason says what a token waits for.

@@ -208,27 +208,33 @@ func (p *benchPool) wait(bursts int) {
 }
 
 // measure calls round while the workers run, and reports the pieces of work
-// that it says it has had played.
-func (p *benchPool) measure(round func() (bursts int)) {
+// that it says it has had played: a second of its rounds, and a second of what
+// it calls draining.
+func (p *benchPool) measure(round func() (bursts int, draining time.Duration)) {
 	ctx, cancel := context.WithCancel(p.b.Context())
 	var running sync.WaitGroup
 	running.Go(func() { p.Run(ctx) })
 	p.b.ReportAllocs()
-	bursts := 0
+	bursts, drained := 0, time.Duration(0)
 	for p.b.Loop() {
-		bursts += round()
+		n, d := round()
+		bursts += n
+		drained += d
 	}
 	p.b.ReportMetric(float64(bursts*burst)/p.b.Elapsed().Seconds(), "items/s")
+	if drained > 0 {
+		p.b.ReportMetric(float64(bursts*burst)/drained.Seconds(), "drained/s")
+	}
 	cancel()
 	running.Wait()
 }
 
 // benchmarkPoolDrained keeps the workers in gates while bursts are added and
-// then lets them go. A piece of work is its adding and its playing.
+// then lets them go: items are added and played, drained is the playing alone.
 func benchmarkPoolDrained(b *testing.B, batch int) {
 	const workers, bursts = 2, 4
 	p := newBenchPool(b, workers, batch)
-	p.measure(func() int {
+	p.measure(func() (int, time.Duration) {
 		for _, g := range p.gates {
 			if err := p.TryAdd(g, 0, 1); err != nil {
 				b.Error(err)
@@ -238,11 +244,12 @@ func benchmarkPoolDrained(b *testing.B, batch int) {
 		for range bursts {
 			p.add()
 		}
+		from := time.Now()
 		for range workers {
 			p.open <- struct{}{}
 		}
 		p.wait(bursts)
-		return bursts
+		return bursts, time.Since(from)
 	})
 }
 
@@ -252,12 +259,12 @@ func BenchmarkPoolDrainedBatch16(b *testing.B) { benchmarkPoolDrained(b, 16) }
 // benchmarkPoolWithProducers adds while workers play.
 func benchmarkPoolWithProducers(b *testing.B, workers, producers, batch int) {
 	p := newBenchPool(b, workers, batch)
-	p.measure(func() int {
+	p.measure(func() (int, time.Duration) {
 		for range producers {
 			go p.add()
 		}
 		p.wait(producers)
-		return producers
+		return producers, 0
 	})
 }
 

@@ -73,8 +73,8 @@ type Performer interface {
 
 // The bounds of performers.
 const (
-	MaxAnswer      = 1 << 20 // bytes of an answer
-	MaxRequest     = 8 << 20 // bytes of a request
+	MaxAnswer      = colour.MaxData // bytes of an answer
+	MaxRequest     = 8 << 20        // bytes of a request
 	DefaultTimeout = 30 * time.Second
 )
 

@@ -109,13 +109,10 @@ func numbers(v any) any {
 	return v
 }
 
-// maxMerged bounds what Merge makes, in bytes.
-const maxMerged = 1 << 20
-
 // Merge returns what a token carries that comes from several: if their data are
 // JSON objects, one with the fields of all, where a later one's field replaces
-// an earlier one's; else the first data that is not empty. It fits
-// colour.Config.Merge.
+// an earlier one's; else, or if that is more than colour.MaxData, the first data
+// that is not empty. It fits colour.Config.Merge.
 func Merge(data [][]byte) []byte {
 	some := make([][]byte, 0, len(data))
 	for _, d := range data {
@@ -132,7 +129,7 @@ func Merge(data [][]byte) []byte {
 	all, size := map[string]json.RawMessage{}, 0
 	for _, d := range some {
 		var object map[string]json.RawMessage
-		if size += len(d); size > maxMerged || json.Unmarshal(d, &object) != nil || object == nil {
+		if size += len(d); size > colour.MaxData || json.Unmarshal(d, &object) != nil || object == nil {
 			return some[0]
 		}
 		for k, v := range object {
@@ -142,7 +139,7 @@ func Merge(data [][]byte) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	if e.Encode(all) != nil || out.Len() > maxMerged {
+	if e.Encode(all) != nil || out.Len() > colour.MaxData {
 		return some[0]
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))

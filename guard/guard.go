@@ -15,6 +15,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // The bounds of guards.
@@ -28,9 +29,6 @@ const (
 // askAgain is when a guard that looks at a time wants to be asked again, in
 // microseconds.
 const askAgain = 1_000_000
-
-// noPlace is a Verdict's WaitsFor: an expression names no place.
-const noPlace = -1
 
 // maxList bounds lists that ranges such as 1..n make.
 const maxList = 10_000
@@ -149,7 +147,7 @@ func (e *expression) ask(tokens []colour.Placed, now int64) colour.Verdict {
 	if err != nil {
 		panic(errorOf(err))
 	}
-	v := colour.Verdict{OK: yes == true, WaitsFor: noPlace}
+	v := colour.Verdict{OK: yes == true, WaitsFor: stats.NoPlace}
 	if e.timed && !v.OK {
 		v.Again = now + askAgain
 	}

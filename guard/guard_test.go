@@ -216,7 +216,7 @@ func TestMerge(t *testing.T) {
 		{"no object among them", []string{"", `[1]`, `{"a":1}`}, `[1]`},
 		{"null", []string{`{"a":1}`, `null`}, `{"a":1}`},
 		{"no JSON", []string{"x", "y"}, "x"},
-		{"too large", []string{`{"a":1}`, `{"b":"` + strings.Repeat("x", maxMerged) + `"}`}, `{"a":1}`},
+		{"too large", []string{`{"a":1}`, `{"b":"` + strings.Repeat("x", colour.MaxData) + `"}`}, `{"a":1}`},
 	} {
 		var in [][]byte
 		for _, d := range c.data {
@@ -264,7 +264,7 @@ func FuzzGuard(f *testing.F) {
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{"a":1}`), []byte(`{"b":2}`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		if out := Merge([][]byte{a, b}); len(out) > max(maxMerged, len(a), len(b)) {
+		if out := Merge([][]byte{a, b}); len(out) > max(colour.MaxData, len(a), len(b)) {
 			t.Fatalf("%d and %d bytes give %d", len(a), len(b), len(out))
 		}
 	})

@@ -15,7 +15,6 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/stats"
 )
 
 // The bounds of guards.
@@ -29,6 +28,9 @@ const (
 // askAgain is when a guard that looks at a time wants to be asked again, in
 // microseconds.
 const askAgain = 1_000_000
+
+// noPlace is stats.NoPlace: an expression names none.
+const noPlace = -1
 
 // maxList bounds lists that ranges such as 1..n make.
 const maxList = 10_000
@@ -147,7 +149,7 @@ func (e *expression) ask(tokens []colour.Placed, now int64) colour.Verdict {
 	if err != nil {
 		panic(errorOf(err))
 	}
-	v := colour.Verdict{OK: yes == true, WaitsFor: stats.NoPlace}
+	v := colour.Verdict{OK: yes == true, WaitsFor: noPlace}
 	if e.timed && !v.OK {
 		v.Again = now + askAgain
 	}

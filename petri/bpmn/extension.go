@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -78,13 +79,20 @@ func calledElement(n *node) string {
 	return ""
 }
 
+// maxIgnored bounds how many extensions of an element are listed.
+const maxIgnored = 10
+
 // ignored lists the extensions of process engines on an element that are not
 // followed, in the order of the file.
 func ignored(e *elem) string {
 	var names []string
 	note := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+		switch {
+		case len(names) > maxIgnored || slices.Contains(names, name):
+		case len(names) == maxIgnored:
+			names = append(names, "and others")
+		default:
+			names = append(names, xmlscan.Clip(name, 60))
 		}
 	}
 	for i := range e.attrs {

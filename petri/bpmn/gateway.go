@@ -15,10 +15,14 @@ func (b *builder) exclusive(l *level, n *node) string {
 	from := b.input(l, n)
 	var refused []string
 	for _, f := range n.out {
+		if b.left < 0 {
+			return ""
+		}
 		t := b.over(l, n, f)
 		if t.Guard = all(refused, f.cond); f.cond != "" {
 			refused = append(refused, f.cond)
 		}
+		b.spend(t.Guard)
 		b.take(from, t.ID, f.pos)
 		b.put(t.ID, b.flowPlace(l, f), f.pos)
 	}

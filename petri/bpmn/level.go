@@ -20,6 +20,9 @@ type level struct {
 	prefix string // of all ids: that of the call activity whose process this is
 	at     *petri.Point
 	kids   map[*node]*level
+	events []*level // of kids: the event sub-processes
+
+	starts, edge map[code]*catcher // see byStart and byBoundary
 
 	work  []string // places that hold tokens while something is going on here
 	armed []string // places that hold a token while an event can come
@@ -107,6 +110,7 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 	}
 	if n != nil && n.calls != nil {
 		l.prefix = parent.id(n.id) + "/"
+		b.spend(l.prefix)
 		l.at = b.at(parent, n.id)
 	}
 	for _, k := range s.nodes {
@@ -115,6 +119,9 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 		}
 		if inner := k.content(); inner != nil {
 			l.kids[k] = b.level(inner, l, k)
+			if k.byEvent {
+				l.events = append(l.events, l.kids[k])
+			}
 		}
 	}
 	return l

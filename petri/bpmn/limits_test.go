@@ -36,6 +36,27 @@ func ends(n int) string {
 	return process(b.String())
 }
 
+// choices is an exclusive gateway with n conditions, each of which is in all
+// guards behind it.
+func choices(n int) string {
+	var b strings.Builder
+	b.WriteString(`<startEvent id="s"/><exclusiveGateway id="g"/><endEvent id="e"/><sequenceFlow id="f" sourceRef="s" targetRef="g"/>`)
+	for i := range n {
+		b.WriteString(`<sequenceFlow id="f` + itoa(i) + `" sourceRef="g" targetRef="e"><conditionExpression>` + strings.Repeat("x", 100) + `</conditionExpression></sequenceFlow>`)
+	}
+	return process(b.String())
+}
+
+// nested is n processes, each of which calls the next one, with a long id.
+func nested(n int) string {
+	var b strings.Builder
+	b.WriteString(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`)
+	for i := range n {
+		b.WriteString(`<process id="p` + itoa(i) + `"><callActivity id="c` + itoa(i) + strings.Repeat("x", 200) + `" calledElement="p` + itoa(i+1) + `"/></process>`)
+	}
+	return b.String() + `</definitions>`
+}
+
 func TestReadLimits(t *testing.T) {
 	small := process(`<task id="t"/>`)
 	tests := []struct {
@@ -55,6 +76,8 @@ func TestReadLimits(t *testing.T) {
 		{"the deepest limit", process(strings.Repeat("<subProcess id='a'>", maxDepth)), Limits{Depth: math.MaxInt}, "elements inside each other"},
 		{"calls that grow with every level", chain(40), Limits{}, "places, transitions and arcs"},
 		{"arcs that grow with the square", ends(2000), Limits{}, "places, transitions and arcs"},
+		{"guards that grow with the square", choices(3000), Limits{}, "places, transitions and arcs"},
+		{"ids that grow with the square", nested(3000), Limits{}, "places, transitions and arcs"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {

@@ -97,7 +97,7 @@ func newDocument(p *parser, root *elem) *document {
 		if e.is("collaboration") {
 			for _, k := range e.kids {
 				if k.is("participant") {
-					d.pools[local(k.attr("processRef"))] = oneLine(k.attr("name"))
+					d.pools[local(k.attr("processRef"))] = display(k)
 				}
 			}
 		}
@@ -120,7 +120,7 @@ func (d *document) readProcesses() {
 	for _, e := range d.root.kids {
 		switch {
 		case e.is("process"):
-			s := &scope{el: e, id: e.attr("id"), name: oneLine(e.attr("name")), left: tally{}}
+			s := &scope{el: e, id: e.attr("id"), name: display(e), left: tally{}}
 			if s.id == "" {
 				d.refuse(e.pos, "a process without an id; expected an id attribute")
 			}
@@ -161,7 +161,7 @@ func (d *document) readScope(s *scope) {
 		switch {
 		case e.space != model || isDetail(e.name):
 		case e.name == "sequenceFlow":
-			f := &flow{el: e, id: e.attr("id"), name: oneLine(e.attr("name")), pos: e.pos}
+			f := &flow{el: e, id: e.attr("id"), name: display(e), pos: e.pos}
 			d.known(f.id, e)
 			s.flows = append(s.flows, f)
 		case isNode(e.name):
@@ -175,7 +175,7 @@ func (d *document) readScope(s *scope) {
 }
 
 func (d *document) readNode(s *scope, e *elem) {
-	n := &node{el: e, kind: e.name, id: e.attr("id"), name: oneLine(e.attr("name")), pos: e.pos, takes: 1, puts: 1}
+	n := &node{el: e, kind: e.name, id: e.attr("id"), name: display(e), pos: e.pos, takes: 1, puts: 1}
 	if n.id == "" {
 		d.refuse(e.pos, xmlscan.Tag(e.name)+" without an id; expected an id attribute")
 	}
@@ -210,11 +210,11 @@ func (d *document) connect(s *scope) {
 		n.out = d.inOrder(n, "outgoing", n.out)
 		d.connectDefault(n)
 		d.connectHost(n, byID)
-		d.connectLink(n, s)
 		if ref := local(n.el.attr("calledElement")); n.kind == "callActivity" && d.byID[ref] != nil && len(d.byID[ref].el.kids) > 0 {
 			n.calls = d.byID[ref]
 		}
 	}
+	d.connectLinks(s)
 }
 
 func (d *document) connectFlow(f *flow, byID map[string]*node) {
@@ -301,22 +301,24 @@ func (d *document) connectHost(n *node, byID map[string]*node) {
 	n.host.attached = append(n.host.attached, n)
 }
 
-// connectLink finds where a throwing link event leads.
-func (d *document) connectLink(n *node, s *scope) {
-	if n.kind != "intermediateThrowEvent" || n.event.kind != "link" {
-		return
-	}
-	for _, to := range s.nodes {
-		if to.kind != "intermediateCatchEvent" || to.event.kind != "link" || to.event.name != n.event.name {
+// connectLinks finds where the throwing link events of a scope lead.
+func (d *document) connectLinks(s *scope) {
+	targets := map[string]*node{}
+	for _, n := range s.nodes {
+		if !n.isLinkTarget() {
 			continue
 		}
-		if n.link != nil {
-			d.refuse(to.pos, to.title()+" has the link name "+xmlscan.Quote(n.event.name)+" of another; expected one target of a link")
-			return
+		if targets[n.event.name] != nil {
+			d.refuse(n.pos, n.title()+" has the link name "+xmlscan.Quote(n.event.name)+" of another; expected one target of a link")
 		}
-		n.link = to
+		targets[n.event.name] = n
 	}
-	if n.link == nil {
-		d.refuse(n.pos, n.title()+" leads to the link "+xmlscan.Quote(n.event.name)+"; expected a catching link event of that name beside it")
+	for _, n := range s.nodes {
+		if n.kind != "intermediateThrowEvent" || n.event.kind != "link" {
+			continue
+		}
+		if n.link = targets[n.event.name]; n.link == nil {
+			d.refuse(n.pos, n.title()+" leads to the link "+xmlscan.Quote(n.event.name)+"; expected a catching link event of that name beside it")
+		}
 	}
 }

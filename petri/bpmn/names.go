@@ -16,6 +16,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // oneLine returns a name as people read it in a list: drawings break lines.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// display returns the name of an element, which is for people only and occurs
+// in the names of all that it becomes.
+func display(e *elem) string { return xmlscan.Clip(oneLine(e.attr("name")), 200) }
+
 // words returns an element's name in words: "exclusiveGateway" is "exclusive
 // gateway".
 func words(name string) string {

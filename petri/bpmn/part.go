@@ -16,9 +16,17 @@ func (b *builder) at(l *level, id string) *petri.Point {
 	return b.drawn.at[id]
 }
 
-// place makes a place, once.
+// spend counts a node against the limit. A long text counts as several: ids of
+// calls inside calls and the guards of a gateway grow with the square of what
+// the file says.
+func (b *builder) spend(text string) { b.left -= 1 + len(text)/longText }
+
+// longText is how many bytes of an id or a guard count as a node.
+const longText = 256
+
+// place makes a place.
 func (b *builder) place(id, name string, at *petri.Point, pos petri.Pos) string {
-	if b.left--; b.left < 0 {
+	if b.spend(id); b.left < 0 {
 		return id
 	}
 	b.places[id] = len(b.net.Places)
@@ -65,8 +73,9 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 
 // extra returns a pointer that is good until the next transition is made.
 func (b *builder) extra(l *level, n *node, suffix, name string) *petri.Transition {
-	b.left--
-	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: l.id(n.id) + suffix, Name: name, At: b.at(l, n.id), Pos: n.pos})
+	id := l.id(n.id) + suffix
+	b.spend(id)
+	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: id, Name: name, At: b.at(l, n.id), Pos: n.pos})
 	return &b.net.Transitions[len(b.net.Transitions)-1]
 }
 

@@ -3,6 +3,8 @@
 package bpmn
 
 import (
+	"slices"
+
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -147,52 +149,62 @@ type catcher struct {
 func (b *builder) catcher(l *level, ev *event) *catcher {
 	for from := (*level)(nil); l != nil; from, l = l, l.parent {
 		if from == nil || !from.node.byEvent { // what an event sub-process throws, its neighbours do not catch
-			if c := l.eventSub(ev); c != nil {
+			if c := match(l.byStart(), ev); c != nil {
 				return c
 			}
 		}
-		if l.node == nil || l.node.byEvent {
-			continue
-		}
-		if x := match(l.node.attached, ev); x != nil {
-			return &catcher{x: x, at: l.parent, of: l}
+		if c := match(l.byBoundary(), ev); c != nil {
+			return c
 		}
 	}
 	return nil
 }
 
-// eventSub finds an event sub-process of a level that catches an event.
-func (l *level) eventSub(ev *event) *catcher {
-	var starts []*node
-	at := map[*node]*level{}
-	for _, n := range l.scope.nodes {
-		if kid := l.kids[n]; n.byEvent && kid != nil {
-			for _, k := range kid.scope.nodes {
-				if k.kind == "startEvent" {
-					starts = append(starts, k)
-					at[k] = kid
-				}
+// code is what an event is caught by.
+type code struct{ kind, name string }
+
+// byStart returns the starts of a level's event sub-processes by their codes.
+func (l *level) byStart() map[code]*catcher {
+	if l.starts == nil {
+		l.starts = map[code]*catcher{}
+		for _, kid := range l.events {
+			note(l.starts, &catcher{x: kid.scope.start(), at: kid, of: l})
+		}
+	}
+	return l.starts
+}
+
+// byBoundary returns the boundary events on the node whose content a level is,
+// by their codes.
+func (l *level) byBoundary() map[code]*catcher {
+	if l.edge == nil {
+		l.edge = map[code]*catcher{}
+		if l.node != nil {
+			for _, x := range l.node.attached {
+				note(l.edge, &catcher{x: x, at: l.parent, of: l})
 			}
 		}
 	}
-	if x := match(starts, ev); x != nil {
-		return &catcher{x: x, at: at[x], of: l}
-	}
-	return nil
+	return l.edge
 }
 
-func match(events []*node, ev *event) *node {
-	var every *node
-	for _, x := range events {
-		switch {
-		case x.event.kind != ev.kind:
-		case x.event.name == ev.name:
-			return x
-		case x.event.name == "" && every == nil:
-			every = x
-		}
+// note adds an event to those by code; of several the first counts.
+func note(by map[code]*catcher, c *catcher) {
+	if key := (code{c.x.event.kind, c.x.event.name}); by[key] == nil {
+		by[key] = c
 	}
-	return every
+}
+
+func match(by map[code]*catcher, ev *event) *catcher {
+	if c := by[code{ev.kind, ev.name}]; c != nil {
+		return c
+	}
+	return by[code{ev.kind, ""}]
+}
+
+// start returns the one start event of an event sub-process.
+func (s *scope) start() *node {
+	return s.nodes[slices.IndexFunc(s.nodes, func(n *node) bool { return n.kind == "startEvent" })]
 }
 
 // throwError builds an error end event. Where the error is caught is known from

@@ -41,9 +41,16 @@ func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, 
 		return s.found[first], false, true
 	}
 	order := s.order(i)
-	latest := order[0]
+	s.before = append(s.before[:0], order...)
 	t := s.tables.Choose(int(s.found[first].t), order, func(t int) bool { return s.foundAt(int32(t)) >= 0 })
-	return s.found[s.foundAt(int32(t))], order[0] != latest, true
+	return s.found[s.foundAt(int32(t))], order[0] != s.before[0], true
+}
+
+// unchoose forgets the latest choice, which came to nothing.
+func (s *Shard) unchoose(i int, contested bool) {
+	if contested {
+		copy(s.order(i), s.before)
+	}
 }
 
 // find adds those of the transitions that may fire to found, or begins it anew

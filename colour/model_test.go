@@ -283,6 +283,7 @@ func (m *model) step(budget int, now int64) (played int) {
 	m.now = now
 	m.expire()
 	for played < budget {
+		before := slices.Clone(m.order)
 		t := m.next()
 		if x := m.ripe(); t < 0 && x != nil {
 			x.ripe = 0
@@ -304,6 +305,7 @@ func (m *model) step(budget int, now int64) (played int) {
 			continue
 		}
 		played--
+		m.order = before
 		m.counts[t].failures++
 		m.troubled(t, first(c.taken)).incident = true
 	}

@@ -72,6 +72,7 @@ type Shard struct {
 
 	// Memory that is used again.
 	works   []work
+	before  petri.Order // of the latest choice
 	found   []candidate // see choose
 	picked  []Placed    // of found: what guards said yes to
 	search  search

@@ -3,6 +3,7 @@
 package colour
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 
@@ -64,7 +65,7 @@ func (s *Shard) isDelay(id int32) bool {
 func (s *Shard) appendTokens(dst []byte, i int, in *instance) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(in.piles)))
 	for k := range in.piles {
-		lots := s.standing(i, &in.piles[k])
+		lots := joined(s.standing(i, &in.piles[k]))
 		dst = binary.AppendUvarint(dst, uint64(in.piles[k].place))
 		dst = binary.AppendUvarint(dst, uint64(len(lots)))
 		for _, l := range lots {
@@ -75,6 +76,21 @@ func (s *Shard) appendTokens(dst []byte, i int, in *instance) []byte {
 		}
 	}
 	return dst
+}
+
+// joined returns the tokens of a place in as few lots as can be, so that the
+// same tokens are always the same bytes.
+func joined(lots []lot) []lot {
+	out := make([]lot, 0, len(lots))
+	for _, l := range lots {
+		if k := len(out) - 1; k >= 0 && out[k].id+uint64(out[k].n) == l.id && out[k].injected == l.injected &&
+			(out[k].data == nil) == (l.data == nil) && bytes.Equal(out[k].data, l.data) {
+			out[k].n += l.n
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // LoadState puts instances into the state that AppendState wrote, and returns

@@ -82,6 +82,8 @@ func (s *Shard) visit(i, quota int, now int64) int {
 		}
 		if s.perform(i, in, c, contested, nil, now) {
 			n++
+		} else {
+			s.unchoose(i, contested)
 		}
 	}
 	s.wake(i, now)

@@ -32,7 +32,8 @@
 // after a second; others only when a place has changed.
 //
 // Bounds: text [MaxText], data [MaxData] and [MaxDepth] deep, [MaxRounds] of
-// all loops (all, any, filter, …) together, texts that an expression makes
+// all loops (all, any, filter, …) together, fewer over much data ([MaxWork]:
+// 1024 over 64 KiB), texts that an expression makes
 // [MaxData]. What would not be the same every time it is asked (the clock, time
 // zones of the machine, the order of keys), and what makes lists longer than
 // what it is given, is left out of the language.

@@ -19,10 +19,11 @@ import (
 
 // The bounds of guards.
 const (
-	MaxText   = 4096      // bytes of an expression
-	MaxData   = 256 << 10 // bytes of all the tokens' data that one call decodes
-	MaxDepth  = 100       // nested objects and lists in data
-	MaxRounds = 10_000    // rounds of all loops in one call
+	MaxText   = 4096     // bytes of an expression
+	MaxData   = 64 << 10 // bytes of all the tokens' data that one call decodes
+	MaxDepth  = 100      // nested objects and lists in data
+	MaxRounds = 10_000   // rounds of all loops in one call
+	MaxWork   = 64 << 20 // rounds, times the bytes of data that each may go through
 )
 
 // askAgain is when a guard that looks at a time wants to be asked again, in
@@ -138,7 +139,7 @@ func (e *expression) ask(tokens []colour.Placed, now int64) colour.Verdict {
 		panic(errorOf(err))
 	}
 	if e.loops {
-		env[roundName] = rounds()
+		env[roundName] = rounds(min(MaxRounds, MaxWork/max(1, e.size(tokens))))
 	}
 	machine := vm.VM{MemoryBudget: maxList}
 	out, err := machine.Run(e.program, env)
@@ -187,6 +188,16 @@ func (e *expression) environment(tokens []colour.Placed, now int64) (map[string]
 	}
 	env["now"], env["age"] = time.UnixMicro(now).UTC(), seconds(oldest)
 	return env, nil
+}
+
+// size returns how many bytes of data the expression looks at.
+func (e *expression) size(tokens []colour.Placed) (n int) {
+	if e.fields {
+		for i := range tokens {
+			n += len(tokens[i].Token.Data)
+		}
+	}
+	return n
 }
 
 func (e *expression) place(i int32) string {

@@ -145,12 +145,13 @@ func TestWhatGoesWrongOverTokensIsAPanicWithAnError(t *testing.T) {
 		{`who.length() > 1`, `string`, tokens},
 		{`xs[1000] == 1`, `index out of range`, tokens},
 		{`all(xs, all(xs, # == 1))`, `more than 10000 rounds of loops`, tokens},
+		{`all(xs, # in xs)`, `more than 1041 rounds of loops`, []colour.Placed{token(0, 1, `{"xs": [`+strings.TrimSuffix(strings.Repeat("1,", 32_200), ",")+`]}`)}},
 		{`all(1..10000000, true)`, `memory budget exceeded`, tokens},
-		{`let a = who + who; let b = a+a; let c = b+b+b+b; let d = c+c+c+c; let e = d+d+d+d; let f = e+e+e+e; let g = f+f+f+f; let h = g+g+g+g; let i = h+h+h+h; let j = i+i+i+i; len(j) > 0`, `expected at most 262144`, tokens},
+		{`let a = who + who; let b = a+a; let c = b+b+b+b; let d = c+c+c+c; let e = d+d+d+d; let f = e+e+e+e; let g = f+f+f+f; let h = g+g+g+g; let i = h+h+h+h; let j = i+i+i+i; len(j) > 0`, `expected at most 65536`, tokens},
 		{`a`, `the data of token 101: not JSON`, []colour.Placed{token(0, 1, `plain text`)}},
 		{`a`, `the data of token 101: not JSON: more after`, []colour.Placed{token(0, 1, `{} {}`)}},
 		{`a`, `the data of token 101: nested more than 100 deep`, []colour.Placed{token(0, 1, strings.Repeat("[", 101))}},
-		{`a`, `the tokens carry more than 262144 bytes`, []colour.Placed{token(0, 1, strings.Repeat(" ", MaxData)+"1")}},
+		{`a`, `the tokens carry more than 65536 bytes`, []colour.Placed{token(0, 1, strings.Repeat(" ", MaxData)+"1")}},
 	} {
 		if v, err := ask(t, c.text, c.tokens); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %+v, %v; want %s", c.text, v, err, c.want)

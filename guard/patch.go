@@ -38,12 +38,12 @@ func short(values ...any) (any, error) {
 }
 
 // rounds returns a function that passes on what a loop's body answers, and
-// refuses to after MaxRounds.
-func rounds() func(...any) (any, error) {
-	left := MaxRounds
+// refuses to after so many.
+func rounds(most int) func(...any) (any, error) {
+	left := most
 	return func(values ...any) (any, error) {
 		if left--; left < 0 {
-			return nil, fmt.Errorf("more than %d rounds of loops", MaxRounds)
+			return nil, fmt.Errorf("more than %d rounds of loops", most)
 		}
 		return values[0], nil
 	}

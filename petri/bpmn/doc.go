@@ -20,7 +20,7 @@
 //     caught messages, signals, conditions and errors: an event; timers: a delay
 //     or a time, if they are constants.
 //   - Several incoming flows merge into id/in without waiting, several outgoing
-//     ones all get a token. Flows with conditions out of an activity or event
+//     ones all get a token (startQuantity and completionQuantity are weights). Flows with conditions out of an activity or event
 //     are an inclusive split of the place id/out.
 //   - A none start event takes the one token of id/start, which is there when an
 //     instance begins; if a process has several, an instance begins at all of
@@ -53,6 +53,9 @@
 //
 // Transitions that end what may be running have Preempts set. Runs of an event
 // sub-process that does not interrupt can overlap; they share its places.
+// Messages and signals that are thrown are work: whoever does that work also
+// tells those that wait for them. A token that leaves a sub-process carries on
+// what id/active held, not what was consumed inside.
 //
 // # Expressions
 //

@@ -134,7 +134,7 @@ func (b *builder) complexJoin(l *level, n *node) string {
 		b.put(t.ID, count, f.pos)
 	}
 	fires := b.transition(l, n, petri.Trigger{}).ID
-	b.test(petri.Read, count, fires, n.needed, n.pos)
+	b.test(petri.Normal, count, fires, n.needed, n.pos)
 	b.test(petri.Reset, count, fires, 1, n.pos)
 	// Not a token that waits for the next round: an inclusive join behind the
 	// gateway would wait for it.

@@ -149,7 +149,7 @@ func (m *model) enabled(t int) bool {
 			free += len(m.preemptable(p))
 		}
 		ok = ok && free >= max(a.take, a.read) && (a.limit == 0 || uint32(all) < a.limit)
-		ok = ok && !(a.join && all > 0 && len(m.at(p, false)) == 0)
+		ok = ok && (!a.join || all == 0 || len(m.at(p, false)) > 0)
 	})
 	if j := m.tables.Join(t); ok && j != nil {
 		marked := map[int32]bool{}

@@ -79,7 +79,7 @@ func (b *builder) activity(l *level, n *node) string {
 func (b *builder) watched(l *level, n *node) {
 	from := b.input(l, n)
 	active := b.state(l, n, "active")
-	begin := b.step(l, n, "start").ID
+	begin := b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
 	b.put(begin, active, n.pos)
 	b.arm(l, n, begin)
@@ -94,7 +94,7 @@ func (b *builder) watched(l *level, n *node) {
 func (b *builder) sub(l *level, n *node, kid *level) string {
 	from := b.input(l, n)
 	active := b.state(l, n, "active")
-	begin := b.step(l, n, "start").ID
+	begin := b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
 	b.test(petri.Inhibitor, active, begin, 1, n.pos)
 	b.put(begin, active, n.pos)
@@ -111,7 +111,7 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 		kid.everyArmed(func(place string) { b.test(petri.Reset, place, t, 1, n.pos) })
 	})
 	if n.calls != nil {
-		return "the called process is inside, with ids that begin with " + l.id(n.id) + "/"
+		return "the called process is inside, with ids that begin with " + l.id(n.id) + ":"
 	}
 	return ""
 }

@@ -37,11 +37,11 @@
 //     without any condition are all taken. Event gateway: one place at which
 //     several events wait; the first takes the token. Complex gateway: see
 //     complexJoin.
-//   - A sub-process begins with id/start, which puts a token in id/active, and
+//   - A sub-process begins with id/begin, which puts a token in id/active, and
 //     ends with id, when all places in it are empty. One runs at a time in an
 //     instance: its beginning waits while id/active is marked. A call activity
-//     whose process is in the same file is the same, with that process inside;
-//     another one, and a sub-process drawn without content, is a piece of work.
+//     whose process is in the same file is the same, with that process inside
+//     under ids that begin with "id:"; another one, and a sub-process drawn without content, is a piece of work.
 //   - A boundary event that interrupts takes the token of id/active and empties
 //     what is inside. Another is armed (a token in its place id/armed) while the
 //     activity runs; a timer comes once, another event as often as it is said.

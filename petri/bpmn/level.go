@@ -109,7 +109,7 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 		l.prefix, l.at = parent.prefix, parent.at
 	}
 	if n != nil && n.calls != nil {
-		l.prefix = parent.id(n.id) + "/"
+		l.prefix = parent.id(n.id) + ":"
 		b.spend(l.prefix)
 		l.at = b.at(parent, n.id)
 	}

@@ -66,8 +66,13 @@ func (b *builder) step(l *level, n *node, word string) *petri.Transition {
 }
 
 // over makes a transition of a node that belongs to one of its flows:
-// id/flowid.
+// id/flowid, or "id/flow flowid" if that is called like a place or a transition
+// of the node itself.
 func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
+	switch f.id {
+	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset":
+		return b.extra(l, n, "/flow "+f.id, f.title())
+	}
 	return b.extra(l, n, "/"+f.id, f.title())
 }
 

@@ -82,7 +82,7 @@ func TestElementsSayWhatBecameOfEachElement(t *testing.T) {
 		}},
 		{"boundary-task", []string{
 			`5:5: none start event "s": place s/start, transition s`,
-			`6:5: user task "t": place t/active, transitions t/start, t (waits for "t")`,
+			`6:5: user task "t": place t/active, transitions t/begin, t (waits for "t")`,
 			`7:5: timer boundary event "late": transition late (timer PT1H)`,
 			`8:5: timer boundary event "remind": place remind/armed, transition remind (timer PT10M)`,
 			`9:5: message boundary event "asked": place asked/armed, transition asked (waits for "question")`,
@@ -102,9 +102,9 @@ func TestElementsSayWhatBecameOfEachElement(t *testing.T) {
 		}},
 		{"error", []string{
 			`6:5: none start event "s": place s/start, transition s`,
-			`7:5: sub-process "outer": place outer/active, transitions outer/start, outer`,
+			`7:5: sub-process "outer": place outer/active, transitions outer/begin, outer`,
 			`8:7: none start event "os": place os/start, transition os`,
-			`9:7: sub-process "sub": place sub/active, transitions sub/start, sub`,
+			`9:7: sub-process "sub": place sub/active, transitions sub/begin, sub`,
 			`10:9: none start event "ss": place ss/start, transition ss`,
 			`11:9: parallel gateway "fork": transition fork`,
 			`12:9: user task "t": transition t (waits for "t")`,
@@ -114,8 +114,8 @@ func TestElementsSayWhatBecameOfEachElement(t *testing.T) {
 		}},
 		{"call", []string{
 			`4:5: none start event "s": place s/start, transition s`,
-			`5:5: call activity "c1": place c1/active, transitions c1/start, c1; the called process is inside, with ids that begin with c1/`,
-			`6:5: call activity "c2": place c2/active, transitions c2/start, c2; the called process is inside, with ids that begin with c2/`,
+			`5:5: call activity "c1": place c1/active, transitions c1/begin, c1; the called process is inside, with ids that begin with c1:`,
+			`6:5: call activity "c2": place c2/active, transitions c2/begin, c2; the called process is inside, with ids that begin with c2:`,
 			`7:5: call activity "away": transition away (work "elsewhere"); calls "elsewhere", which is not a process of this file with flow nodes: one piece of work`,
 			`8:5: none end event "e": place e/end, transition e`,
 			`9:5: sequence flow "f0": place f0`,
@@ -214,10 +214,11 @@ func TestTransitionsThatInterruptPreempt(t *testing.T) {
 	}
 }
 
-// play fires transitions by id; each must be enabled.
+// play fires transitions by id, with _ for a space; each must be enabled.
 func play(t *testing.T, s *petri.State, tables *petri.Tables, ids string) {
 	t.Helper()
 	for _, id := range strings.Fields(ids) {
+		id = strings.ReplaceAll(id, "flow_", "flow ")
 		tr, ok := tables.TransitionIndex(id)
 		if !ok {
 			t.Fatalf("no transition %q", id)
@@ -230,14 +231,14 @@ func play(t *testing.T, s *petri.State, tables *petri.Tables, ids string) {
 
 func TestScenarios(t *testing.T) {
 	tests := []struct{ rule, file, fired, want string }{
-		{"a message that does not interrupt comes as often as it is said", "boundary-task", "s t/start asked asked", "asked/armed q×2 remind/armed t/active"},
-		{"a timer that does not interrupt comes once", "boundary-task", "s t/start remind t e", "e/end r"},
-		{"an event sub-process runs beside, and its end is awaited", "event-sub-process", "s sub/start ss logged lt logged t which/sf2 se", "broken/armed lf1 lf2 logged/armed sub/active"},
-		{"then the sub-process ends and stops waiting", "event-sub-process", "s sub/start ss logged t which/sf2 se lt le sub", "f1"},
-		{"an error ends what runs beside, even in another event sub-process", "event-sub-process", "s sub/start ss logged t which/sf3 bad", "rf1 sub/active"},
-		{"terminate inside ends the sub-process only", "terminate", "s sub/start ss fork t1 se1 sub both", "f2 f3"},
-		{"an interruption empties what is nested and disarms it", "boundary-sub", "s sub/start ss fork inner/start is it/start cancel", "f2"},
-		{"an escalation goes on beside what it began", "escalation", "s sub/start ss tell", "f2 sf1 sub/active told/armed"},
+		{"a message that does not interrupt comes as often as it is said", "boundary-task", "s t/begin asked asked", "asked/armed q×2 remind/armed t/active"},
+		{"a timer that does not interrupt comes once", "boundary-task", "s t/begin remind t e", "e/end r"},
+		{"an event sub-process runs beside, and its end is awaited", "event-sub-process", "s sub/begin ss logged lt logged t which/sf2 se", "broken/armed lf1 lf2 logged/armed sub/active"},
+		{"then the sub-process ends and stops waiting", "event-sub-process", "s sub/begin ss logged t which/sf2 se lt le sub", "f1"},
+		{"an error ends what runs beside, even in another event sub-process", "event-sub-process", "s sub/begin ss logged t which/sf3 bad", "rf1 sub/active"},
+		{"terminate inside ends the sub-process only", "terminate", "s sub/begin ss fork t1 se1 sub both", "f2 f3"},
+		{"an interruption empties what is nested and disarms it", "boundary-sub", "s sub/begin ss fork inner/begin is it/begin cancel", "f2"},
+		{"an escalation goes on beside what it began", "escalation", "s sub/begin ss tell", "f2 sf1 sub/active told/armed"},
 		{"the first k of n fire a complex gateway", "complex", "s split t1 gw/j1 t2 gw/j2 gw", "f3 gw/got j1 gw/got j2 gw/resetting out"},
 	}
 	for _, tt := range tests {
@@ -255,17 +256,72 @@ func TestScenarios(t *testing.T) {
 func TestSubProcessRunsOneAtATime(t *testing.T) {
 	tables := compiled(t, readFile(t, filepath.Join("testdata", "sub-process.bpmn")).Nets[0])
 	s := tables.NewState()
-	play(t, s, tables, "s sub/start")
+	play(t, s, tables, "s sub/begin")
 	waiting, _ := tables.PlaceIndex("f0")
 	if err := s.Add(waiting, 1); err != nil {
 		t.Fatal(err)
 	}
-	begin, _ := tables.TransitionIndex("sub/start")
+	begin, _ := tables.TransitionIndex("sub/begin")
 	if s.Enabled(begin) {
 		t.Errorf("a second one begins at %s", show(tables, s.Marking()))
 	}
-	play(t, s, tables, "ss fork t1 se1 inner/start is it ie inner se2 sub")
+	play(t, s, tables, "ss fork t1 se1 inner/begin is it ie inner se2 sub")
 	if !s.Enabled(begin) {
 		t.Errorf("the second one does not begin at %s", show(tables, s.Marking()))
+	}
+}
+
+func TestScenariosOfProcessesInLine(t *testing.T) {
+	message := func(kind, id, attrs string) string {
+		return `<` + kind + ` id="` + id + `" ` + attrs + `><messageEventDefinition/></` + kind + `>`
+	}
+	const logging = `<subProcess id="log" triggeredByEvent="true"><startEvent id="note" isInterrupting="false"><messageEventDefinition/></startEvent></subProcess>`
+	tests := []struct {
+		rule, xml   string
+		fired, want string
+		not         string // a transition that must not be enabled then
+	}{
+		{"a process with event sub-processes that a message starts waits for it", process(message("startEvent", "s", "") + `<userTask id="t"/>` + path("s t") + logging),
+			"", "", "note"},
+		{"and then runs once at a time", process(message("startEvent", "s", "") + `<userTask id="t"/>` + path("s t") + logging),
+			"s note", "note/armed p/active x1", "s"},
+		{"and can begin again when it has ended", process(message("startEvent", "s", "") + `<userTask id="t"/>` + path("s t") + logging),
+			"s t p/done s", "note/armed p/active p/end t/end x1", "p/done"},
+		{"a terminate end event stops waiting for events, too", process(`<startEvent id="s"/><userTask id="t"/><endEvent id="e"><terminateEventDefinition/></endEvent>` + path("s t e") + logging),
+			"s t e", "e/end", "note"},
+		{"several flows into an event gateway merge before it", begun(`<eventBasedGateway id="g"/><parallelGateway id="f"/>` + message("intermediateCatchEvent", "c", "") + path("s f g c e") + `<sequenceFlow id="y" sourceRef="f" targetRef="g"/>`),
+			"s f g/y c", "x2 x4", "c"},
+		{"an event gateway can begin a process", process(`<eventBasedGateway id="g"/>` + message("intermediateCatchEvent", "c", "") + path("g c")),
+			"c", "c/end", "c"},
+		{"a parallel gateway can begin a process", process(`<parallelGateway id="g"/><task id="t"/><task id="u"/>` + path("g t") + `<sequenceFlow id="y" sourceRef="g" targetRef="u"/>`),
+			"g t u", "t/end u/end", "g"},
+		{"a link target may have flows, too", begun(`<intermediateThrowEvent id="l"><linkEventDefinition name="a"/></intermediateThrowEvent><intermediateCatchEvent id="c"><linkEventDefinition name="a"/></intermediateCatchEvent>` + path("s c e") + `<sequenceFlow id="y" sourceRef="s" targetRef="l"/>`),
+			"s l c c/x1 c e e", "e/end×2", "c"},
+		{"an escalation that interrupts begins an event sub-process", begun(`<subProcess id="u"><startEvent id="us"/><endEvent id="ue"><escalationEventDefinition/></endEvent><sequenceFlow id="y" sourceRef="us" targetRef="ue"/>` +
+			`<subProcess id="v" triggeredByEvent="true"><startEvent id="vs"><escalationEventDefinition/></startEvent><userTask id="vt"/><sequenceFlow id="z" sourceRef="vs" targetRef="vt"/></subProcess></subProcess>` + path("s u e")),
+			"s u/begin us ue vt u e", "e/end", "vs"},
+		{"what an event sub-process throws goes to the boundary", begun(`<subProcess id="u"><startEvent id="us"/><userTask id="ut"/><sequenceFlow id="y" sourceRef="us" targetRef="ut"/>` +
+			`<subProcess id="v" triggeredByEvent="true"><startEvent id="vs"><errorEventDefinition/></startEvent><endEvent id="ve"><errorEventDefinition/></endEvent><sequenceFlow id="z" sourceRef="vs" targetRef="ve"/></subProcess></subProcess>` +
+			`<boundaryEvent id="b" attachedToRef="u"><errorEventDefinition/></boundaryEvent>` + path("s u e") + `<sequenceFlow id="w" sourceRef="b" targetRef="e"/>`),
+			"s u/begin us vs ve", "w", "u"},
+		{"flows may be called like parts of a node", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="t"/><endEvent id="e"/><sequenceFlow id="out" sourceRef="s" targetRef="f"/>` +
+			`<sequenceFlow id="in" sourceRef="f" targetRef="t"/><sequenceFlow id="start" sourceRef="f" targetRef="t"/><sequenceFlow id="end" sourceRef="t" targetRef="e"/>`),
+			"s f t/flow_in t/flow_start t e", "e/end t/in", "f"},
+		{"an error leaves a called process", `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p"><callActivity id="c" calledElement="n:q"/><boundaryEvent id="b" attachedToRef="c"><errorEventDefinition/></boundaryEvent><task id="t"/>` +
+			`<sequenceFlow id="w" sourceRef="b" targetRef="t"/></process><process id="q"><startEvent id="qs"/><endEvent id="qe"><errorEventDefinition errorRef="x"/></endEvent><sequenceFlow id="qf" sourceRef="qs" targetRef="qe"/></process></definitions>`,
+			"c/begin c:qs c:qe t", "t/end", "c"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			tables := compiled(t, read(t, tt.xml).Nets[0])
+			s := tables.NewState()
+			play(t, s, tables, tt.fired)
+			if got := show(tables, s.Marking()); got != tt.want {
+				t.Errorf("after %s: %s, want %s", tt.fired, got, tt.want)
+			}
+			if tr, ok := tables.TransitionIndex(tt.not); !ok || s.Enabled(tr) {
+				t.Errorf("%s is there: %t, and enabled", tt.not, ok)
+			}
+		})
 	}
 }

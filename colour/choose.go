@@ -81,6 +81,10 @@ func (s *Shard) foundAt(t int32) int {
 	return -1
 }
 
+// soonest is after what time a guard is asked again at the earliest because it
+// wants to be: one that always wants it at once would leave time for no other.
+const soonest = 1000
+
 // ready reports whether a transition may fire by itself, and with which tokens.
 // That its guard says no is remembered.
 func (s *Shard) ready(i int, in *instance, t int, now int64) (candidate, bool) {
@@ -104,7 +108,7 @@ func (s *Shard) ready(i int, in *instance, t int, now int64) (candidate, bool) {
 	if !v.OK {
 		id := s.notes.add(&in.notes, note{kind: noteNo, instance: int32(i), transition: uint16(t), place: s.placeOrNone(v.WaitsFor), since: now})
 		if v.Again > 0 {
-			s.notes.plan(id, v.Again)
+			s.notes.plan(id, max(v.Again, now+soonest))
 		}
 	}
 	return c, v.OK

@@ -13,15 +13,15 @@ import (
 
 // perform fires a transition that may fire, or starts its action, and reports
 // whether it could. data is what Fire gave. What cannot be is remembered.
-func (s *Shard) perform(i int, in *instance, c candidate, contested bool, data []byte, now int64) bool {
+func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now int64) bool {
 	t := int(c.t)
 	r := &s.rules[t]
 	if r.Action {
-		s.start(i, in, c, contested, data, now)
+		s.start(i, in, c, contested, nil, now)
 		return true
 	}
-	took := s.takenOf(r, s.picked[c.from:c.to])
-	mask, a := s.branch(r, took, data, now)
+	took, _ := r.split(s.picked[c.from:c.to])
+	mask, a := s.branch(r, took, nil, now)
 	switch {
 	case a.panicked:
 		s.rec.Failed(t)
@@ -35,38 +35,31 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, data [
 		s.incident(i, in, t, 0, place)
 		return false
 	}
-	s.fire(i, in, c, took, mask, contested, data, now)
+	s.fire(i, in, c, took, outcome{mask: mask, contested: contested}, now)
 	return true
 }
 
-// takenOf returns those of the picked tokens that are taken, not only tested,
-// in memory of its own.
-func (s *Shard) takenOf(r *rule, picked []Placed) []Placed {
-	if len(picked) == 0 {
-		return nil
-	}
-	taken := make([]Placed, 0, len(picked))
-	for k := range picked {
-		if r.takesAt(picked, k) {
-			taken = append(taken, picked[k])
+// split returns which of the picked tokens are taken, the first ones of each
+// place, and which are only tested; in memory of their own.
+func (r *rule) split(picked []Placed) (taken, read []Placed) {
+	left, k := uint32(0), -1
+	for i := range picked {
+		if i == 0 || picked[i].Place != picked[i-1].Place {
+			for k++; r.sights[k].place != picked[i].Place; k++ {
+			}
+			left = r.sights[k].take
 		}
-	}
-	return taken
-}
-
-// takesAt reports whether the k-th of the picked tokens is taken: one of the
-// first of its place.
-func (r *rule) takesAt(picked []Placed, k int) bool {
-	place, before := picked[k].Place, uint32(0)
-	for j := k - 1; j >= 0 && picked[j].Place == place; j-- {
-		before++
-	}
-	for i := range r.sights {
-		if r.sights[i].place == place {
-			return before < r.sights[i].take
+		if left == 0 {
+			read = append(read, picked[i])
+			continue
 		}
+		left--
+		if taken == nil {
+			taken = make([]Placed, 0, len(picked)-i)
+		}
+		taken = append(taken, picked[i])
 	}
-	return false
+	return taken, read
 }
 
 func firstID(taken []Placed) uint64 {
@@ -169,7 +162,7 @@ func (s *Shard) fits(in *instance, r *rule, place int32, o outcome, picked bool,
 }
 
 // fire fires a transition without an action.
-func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, mask uint64, contested bool, data []byte, now int64) {
+func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, o outcome, now int64) {
 	r := &s.rules[c.t]
 	s.took = s.took[:0]
 	if c.picked {
@@ -180,7 +173,7 @@ func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, mask uint
 		}
 	}
 	s.pass(i, in, int(c.t), now)
-	s.finish(i, in, int(c.t), outcome{mask: mask, data: data, contested: contested}, now)
+	s.finish(i, in, int(c.t), o, now)
 }
 
 // takeOldest takes what an arc takes.

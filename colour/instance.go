@@ -94,16 +94,18 @@ func (p *pile) add(l lot) {
 }
 
 // insert puts a lot before younger ones. Those that come back are among the
-// oldest.
+// oldest, so it is those before it that make room, if there is some.
 func (p *pile) insert(l lot) {
 	left := p.left()
 	at := sort.Search(len(left), func(i int) bool { return left[i].compare(&l) > 0 })
-	if at == 0 && p.head > 0 {
-		p.head--
-		p.lots[p.head] = l
+	if p.head == 0 {
+		p.lots = slices.Insert(p.lots, at, l)
 		return
 	}
-	p.lots = slices.Insert(p.lots, int(p.head)+at, l)
+	p.head--
+	left = p.left()
+	copy(left, left[1:at+1])
+	left[at] = l
 }
 
 // pop takes the n oldest tokens, which are there.
@@ -147,8 +149,10 @@ func (p *pile) remove(id uint64, n uint32, to []held) ([]held, bool) {
 		}
 	case after.n > 0:
 		*l = after
-	default:
-		p.lots = slices.Delete(p.lots, int(p.head)+k, int(p.head)+k+1)
+	default: // those before it, which are few, close the gap
+		copy(left[1:], left[:k])
+		left[0] = lot{}
+		p.head++
 	}
 	return append(to, took), true
 }

@@ -58,6 +58,7 @@ type look struct {
 	transitions []stats.Transition // what is enabled and running
 	seen        []int32            // by transition: 1 + the last instance that was counted for it
 	held        map[stats.Block]uint64
+	waits       []stats.Wait // memory that is used again
 }
 
 type placeLook struct {
@@ -213,7 +214,8 @@ func (l *look) blocked(i int, in *instance, p int) {
 			continue
 		}
 		l.seen[t] = int32(i) + 1
-		for _, w := range l.s.why(in, int(t), nil) {
+		l.waits = l.s.why(in, int(t), l.waits[:0])
+		for _, w := range l.waits {
 			switch w.Reason {
 			case stats.ReasonMissing, stats.ReasonInhibited, stats.ReasonGuarded, stats.ReasonIncident:
 				l.held[stats.Block{Transition: w.Transition, Place: w.Place, Reason: w.Reason}]++

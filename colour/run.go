@@ -18,9 +18,7 @@ func runID(sequence uint64, t int) RunID { return RunID(sequence<<16 | uint64(t)
 func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []byte, now int64) {
 	t := int(c.t)
 	r := &s.rules[t]
-	picked := s.picked[c.from:c.to]
-	taken := s.takenOf(r, picked)
-	read := s.readOf(r, picked, len(taken))
+	taken, read := r.split(s.picked[c.from:c.to])
 	s.took = s.took[:0]
 	s.takePicked(in, taken)
 	for k := range taken {
@@ -42,20 +40,6 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 	in.move()
 	s.pass(i, in, t, now)
 	s.changed(in)
-}
-
-// readOf returns those of the picked tokens that are only tested.
-func (s *Shard) readOf(r *rule, picked []Placed, taken int) []Placed {
-	if taken == len(picked) {
-		return nil
-	}
-	read := make([]Placed, 0, len(picked)-taken)
-	for k := range picked {
-		if !r.takesAt(picked, k) {
-			read = append(read, picked[k])
-		}
-	}
-	return read
 }
 
 // attempt returns the how many-th try with some first token begins, and counts

@@ -112,6 +112,9 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 	}
 }
 
+// maxTime bounds the times that are read, far from overflow.
+const maxTime = 1 << 61
+
 // loadInstance reads an instance; -1 is one that is not ours.
 func (s *Shard) loadInstance(r *reader, i int) {
 	in := &instance{notes: none, runs: none}
@@ -125,7 +128,7 @@ func (s *Shard) loadInstance(r *reader, i int) {
 	}
 	var clocks []note
 	for range r.next(uint64(len(r.left))) {
-		n := note{kind: noteClock, instance: int32(i), transition: uint16(r.index(len(s.rules))), since: int64(r.next(math.MaxInt64))}
+		n := note{kind: noteClock, instance: int32(i), transition: uint16(r.index(len(s.rules))), since: int64(r.next(maxTime))}
 		if r.err != nil {
 			return
 		}
@@ -177,7 +180,7 @@ func (s *Shard) loadTokens(r *reader, in *instance) {
 		}
 		last = int(p.place)
 		for range r.next(uint64(len(r.left))) {
-			l := lot{id: r.next(maxID), injected: int64(r.next(math.MaxInt64)), n: uint32(r.next(math.MaxUint32))}
+			l := lot{id: r.next(maxID), injected: int64(r.next(maxTime)), n: uint32(r.next(math.MaxUint32))}
 			l.data = r.data(nil)
 			if l.id == 0 || l.n == 0 || l.n > math.MaxUint32-p.n || in.lastID < l.id || in.lastID-l.id < uint64(l.n)-1 {
 				r.fail("%d tokens from %d on, where the last is %d", l.n, l.id, in.lastID)

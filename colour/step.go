@@ -16,9 +16,9 @@ import (
 // means that nothing is left to do until NextDue or until something comes from
 // outside.
 func (s *Shard) Step(budget int, now int64) int {
-	s.expire(now)
 	played := 0
 	for played < budget {
+		s.expire(now)
 		run, works, ok := s.pool.Start(s.batch, s.works[:0], now)
 		if !ok {
 			break
@@ -80,7 +80,7 @@ func (s *Shard) visit(i, quota int, now int64) int {
 				return n
 			}
 		}
-		if s.perform(i, in, c, contested, nil, now) {
+		if s.perform(i, in, c, contested, now) {
 			n++
 		} else {
 			s.unchoose(i, contested)
@@ -260,7 +260,7 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 		return fmt.Errorf("transition %q: %w: its guard says no", id, petri.ErrNotEnabled)
 	}
 	if !r.Action {
-		took := s.takenOf(r, s.picked[c.from:c.to])
+		took, _ := r.split(s.picked[c.from:c.to])
 		mask, a := s.branch(r, took, data, now)
 		if !a.OK {
 			return fmt.Errorf("transition %q: %w: none of its branches can be taken", id, petri.ErrNotEnabled)
@@ -269,7 +269,7 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 			return fmt.Errorf("transition %q, place %q: %w", id, s.tables.Net.Places[place].ID, petri.ErrOverflow)
 		}
 		s.clear(in, t)
-		s.fire(i, in, c, took, mask, false, data, now)
+		s.fire(i, in, c, took, outcome{mask: mask, data: data}, now)
 	} else {
 		s.clear(in, t)
 		s.start(i, in, c, false, data, now)

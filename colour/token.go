@@ -26,9 +26,9 @@ type Guard func(tokens []Placed, now int64) Verdict
 // Verdict is a guard's answer.
 type Verdict struct {
 	OK bool
-	// If not OK: the place that it waits for, or petri's stats.NoPlace (-1), and
-	// a time at which it wants to be asked again, or 0. It is also asked again
-	// whenever a place of its arcs, or that place, has changed.
+	// If not OK: the place that it waits for, or stats.NoPlace (-1), and a time at
+	// which it wants to be asked again (in a millisecond at the earliest), or 0. It
+	// is also asked again whenever a place of its arcs, or that place, has changed.
 	WaitsFor int32
 	Again    int64
 }

@@ -19,6 +19,7 @@ type model struct {
 	net      *petri.Net
 	tables   *petri.Tables
 	bindings []Binding
+	table    [][]arcs // by transition and place
 	order    petri.Order
 	turn     int
 	lastID   uint64
@@ -67,6 +68,10 @@ func newModel(tables *petri.Tables, bindings []Binding, now int64) *model {
 	}
 	m.tables = tables.WithHeld(held)
 	m.order = make(petri.Order, m.tables.OrderLen())
+	for t := range bindings {
+		m.table = append(m.table, nil)
+		m.each(func(p int32) { m.table[t] = append(m.table[t], arcsBetween(m.net, p, t)) })
+	}
 	for p := range m.net.Places {
 		m.put(int32(p), nil, int(m.net.Places[p].Initial))
 	}
@@ -105,10 +110,12 @@ type arcs struct {
 	reset, join     bool
 }
 
-func (m *model) between(place int32, t int) arcs {
+func (m *model) between(place int32, t int) arcs { return m.table[t][place] }
+
+func arcsBetween(n *petri.Net, place int32, t int) arcs {
 	var a arcs
-	p, tr := m.net.Places[place].ID, m.net.Transitions[t].ID
-	for _, x := range m.net.Arcs {
+	p, tr := n.Places[place].ID, n.Transitions[t].ID
+	for _, x := range n.Arcs {
 		if x.Source == tr && x.Target == p && x.Kind == petri.Normal {
 			a.put += int(x.Weight)
 		}

@@ -194,6 +194,9 @@ func TestGuardThatPanicsIsANoWithBackoff(t *testing.T) {
 	if f := rowsOf(w.s, w.now).Transitions[0].Failures; f != 2 {
 		t.Errorf("%d failures, want 2", f)
 	}
+	if err := w.fire(0, ""); !errors.Is(err, petri.ErrNotEnabled) || !strings.Contains(err.Error(), "its guard panicked") {
+		t.Errorf("fired by hand: %v", err)
+	}
 	panics = false
 	w.step(300)
 	w.want("q: a")

@@ -49,44 +49,91 @@ func rowsOf(s *Shard, now int64) *stats.Rows {
 	return rows
 }
 
-// On plain nets the machine is the reference, transition by transition.
+// splits decides once for a net which branches its guards let pass: of each
+// split at least one.
+func splits(r *rand.Rand, tables *petri.Tables) (bindings []Binding, taken func(arc int) bool) {
+	pass := map[int]bool{}
+	bindings = make([]Binding, tables.Transitions())
+	for t := range bindings {
+		branches := tables.Branches(t)
+		bindings[t].Branches = make([]Guard, len(branches))
+		some, otherwise := false, -1
+		for k, b := range branches {
+			if b.Default {
+				otherwise = k
+				continue
+			}
+			ok := r.IntN(2) == 0 || k == len(branches)-1 && otherwise < 0 && !some
+			bindings[t].Branches[k] = func([]Placed, int64) Verdict { return Verdict{OK: ok} }
+			pass[int(b.Arc)] = ok
+			some = some || ok
+		}
+		if otherwise >= 0 {
+			pass[int(branches[otherwise].Arc)] = !some
+		} else if !some && len(branches) > 0 {
+			bindings[t].Branches[0], pass[int(branches[0].Arc)] = nil, true
+			tables.Net.Arcs[branches[0].Arc].Guard = ""
+		}
+	}
+	return bindings, func(arc int) bool { return pass[arc] }
+}
+
+// Where tokens alone decide, the machine is the reference, transition by
+// transition.
 func TestPlainNetsArePlayedAsTheReferenceDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	fired := 0
-	for fired < 200_000 {
-		n := petritest.RandomNet(r)
-		s := newShard(t, Config{Tables: compile(t, n)})
-		s.quota = 1
-		ref, turn, now := petritest.NewReference(n), 0, now0
-		for range 400 {
-			now += r.Int64N(1000)
-			if r.IntN(20) == 0 {
-				p, k := r.IntN(len(n.Places)), r.Uint32N(6)
-				if err := s.Inject(0, p, nil, k, now); err != nil {
-					t.Fatal(err)
-				}
-				ref.Marking[n.Places[p].ID] += uint64(k)
+	for _, c := range []struct {
+		kind    string
+		random  func(*rand.Rand) *petri.Net
+		firings int
+	}{{"every kind of arc", petritest.RandomNet, 200_000}, {"inclusive gateways", petritest.RandomGateways, 30_000}} {
+		t.Run(c.kind, func(t *testing.T) {
+			for fired := 0; fired < c.firings; {
+				n := c.random(r)
+				tables := compile(t, n)
+				bindings, taken := splits(r, tables)
+				fired += followReference(t, r, newShard(t, Config{Tables: tables, Bindings: bindings}), taken)
 			}
-			want := ref.Next(turn)
-			played := s.Step(1, now)
-			if (played == 1) != (want >= 0) {
-				t.Fatalf("played %d, the reference chose %d", played, want)
+		})
+	}
+}
+
+// followReference plays a net beside the reference for a while, and returns how
+// often it fired.
+func followReference(t *testing.T, r *rand.Rand, s *Shard, taken func(arc int) bool) (fired int) {
+	t.Helper()
+	n := s.tables.Net
+	s.quota = 1
+	ref, turn, now := petritest.NewReference(n), 0, now0
+	for range 400 {
+		now += r.Int64N(1000)
+		if r.IntN(20) == 0 {
+			p, k := r.IntN(len(n.Places)), r.Uint32N(6)
+			if err := s.Inject(0, p, nil, k, now); err != nil {
+				t.Fatal(err)
 			}
-			if want >= 0 {
-				ref.Fire(n.Transitions[want].ID)
-				turn = (want + 1) % len(n.Transitions)
-				fired++
-			}
-			if int(s.instances[0].turn) != turn {
-				t.Fatalf("turn %d, the reference %d", s.instances[0].turn, turn)
-			}
-			for p, m := range s.Marking(0) {
-				if uint64(m) != ref.Marking[n.Places[p].ID] {
-					t.Fatalf("place %d holds %d, the reference %d", p, m, ref.Marking[n.Places[p].ID])
-				}
+			ref.Marking[n.Places[p].ID] += uint64(k)
+		}
+		want := ref.Next(turn)
+		played := s.Step(1, now)
+		if (played == 1) != (want >= 0) {
+			t.Fatalf("played %d, the reference chose %d", played, want)
+		}
+		if want >= 0 {
+			ref.FireBranches(n.Transitions[want].ID, taken)
+			turn = (want + 1) % len(n.Transitions)
+			fired++
+		}
+		if int(s.instances[0].turn) != turn {
+			t.Fatalf("turn %d, the reference %d", s.instances[0].turn, turn)
+		}
+		for p, m := range s.Marking(0) {
+			if uint64(m) != ref.Marking[n.Places[p].ID] {
+				t.Fatalf("place %d holds %d, the reference %d", p, m, ref.Marking[n.Places[p].ID])
 			}
 		}
 	}
+	return fired
 }
 
 // The rows of plain nets are those of package game: ages, dwell, reasons.

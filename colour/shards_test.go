@@ -282,6 +282,38 @@ func TestInstancesArePlayedByPriority(t *testing.T) {
 	}
 }
 
+// An owner of several shards says itself whose turn it is.
+func TestStepOnePlaysOneInstanceOfAPriority(t *testing.T) {
+	b := after(100)
+	s := newShard(t, Config{Tables: compile(t, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{b}, Count: 3, Dispatch: pool.Strict(),
+		Priority: func(number int) pool.Priority { return pool.Priority(number * 2) }})
+	if s.Step(10, now0); s.Present() != 0 {
+		t.Fatalf("ready after all was played: %b", s.Present())
+	}
+	s.Expire(now0 + 100)
+	if got := s.Present(); got != 1<<0|1<<2|1<<4 {
+		t.Fatalf("ready %b", got)
+	}
+	if since, ok := s.ReadySince(2); !ok || since != now0+100 {
+		t.Errorf("ready since %d %v", since, ok)
+	}
+	if _, ok := s.ReadySince(1); ok {
+		t.Error("something of p1 is ready")
+	}
+	for _, c := range []struct {
+		p      pool.Priority
+		budget int
+		want   int
+	}{{0, 0, 0}, {1, 10, 0}, {0, 10, 1}, {0, 10, 0}, {4, 10, 1}} {
+		if got := s.StepOne(c.p, c.budget, now0+100); got != c.want {
+			t.Errorf("%v played %d with a budget of %d, want %d", c.p, got, c.budget, c.want)
+		}
+	}
+	if got := s.Present(); got != 1<<2 {
+		t.Errorf("ready %b", got)
+	}
+}
+
 func TestNewRefusesWhatDoesNotFit(t *testing.T) {
 	action := Binding{Action: true}
 	guarded := build("p q", "t s", "p>t t/q t/p s>q")

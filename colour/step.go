@@ -256,14 +256,14 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 	}
 	s.found, s.picked = s.found[:0], s.picked[:0]
 	c, a := s.pick(in, t, now)
-	if !a.OK {
-		return fmt.Errorf("transition %q: %w: its guard says no", id, petri.ErrNotEnabled)
+	if err := s.refused(t, a, "its guard says no"); err != nil {
+		return err
 	}
 	if !r.Action {
 		took, _ := r.split(s.picked[c.from:c.to])
 		mask, a := s.branch(r, took, data, now)
-		if !a.OK {
-			return fmt.Errorf("transition %q: %w: none of its branches can be taken", id, petri.ErrNotEnabled)
+		if err := s.refused(t, a, "none of its branches can be taken"); err != nil {
+			return err
 		}
 		if place, fits := s.room(in, r, outcome{mask: mask}, c.picked, took); !fits {
 			return fmt.Errorf("transition %q, place %q: %w", id, s.tables.Net.Places[place].ID, petri.ErrOverflow)
@@ -276,6 +276,19 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 	}
 	s.revive(i, in, now)
 	return nil
+}
+
+// refused returns why the answer of a guard lets a transition not be fired from
+// outside. A panic is a failure of the transition.
+func (s *Shard) refused(t int, a answer, no string) error {
+	if a.panicked {
+		s.rec.Failed(t)
+		no = "its guard panicked"
+	}
+	if a.OK {
+		return nil
+	}
+	return fmt.Errorf("transition %q: %w: %s", s.tables.Net.Transitions[t].ID, petri.ErrNotEnabled, no)
 }
 
 // startClocks starts clocks for the transitions of a settled instance that are

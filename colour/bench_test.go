@@ -97,17 +97,23 @@ func BenchmarkActionsWithTimeLimit(b *testing.B) {
 	act(b, 1000, Binding{Action: true, Timeout: 1e9})
 }
 
-// BenchmarkIdleInstance says how many bytes an instance with one token costs,
-// all in all.
+// BenchmarkIdleInstance says how many bytes an instance costs, all in all, with
+// one token that nothing needs, and with one that waits for a person.
 func BenchmarkIdleInstance(b *testing.B) {
+	for name, kind := range map[string]game.Kind{"AtEnd": game.Immediate, "WaitsForAPerson": game.Manual} {
+		b.Run(name, func(b *testing.B) { idle(b, Binding{Mode: game.Mode{Kind: kind}}) })
+	}
+}
+
+func idle(b *testing.B, binding Binding) {
 	const count = 1_000_000
 	var s *Shard
 	var before, after runtime.MemStats
-	tables := compile(b, build("p:1 q r:1 x", "t", "p>t q>t t>x"))
+	cfg := Config{Tables: compile(b, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{binding}, Count: count}
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for b.Loop() {
-		s = newShard(b, Config{Tables: tables, Count: count})
+		s = newShard(b, cfg)
 		for s.Step(4096, now0) > 0 || s.pool.Ready() > 0 {
 		}
 	}

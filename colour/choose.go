@@ -106,7 +106,7 @@ func (s *Shard) ready(i int, in *instance, t int, now int64) (candidate, bool) {
 		return candidate{}, false
 	}
 	if !v.OK {
-		id := s.notes.add(&in.notes, note{kind: noteNo, instance: int32(i), transition: uint16(t), place: s.placeOrNone(v.WaitsFor), since: now})
+		id := s.notes.add(&in.notes, note{kind: noteNo, instance: int32(i), transition: uint16(t), ref: s.placeOrNone(v.WaitsFor), since: now})
 		if v.Again > 0 {
 			s.notes.plan(id, max(v.Again, now+soonest))
 		}

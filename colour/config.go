@@ -65,7 +65,7 @@ type Binding struct {
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil for all, or one, that always hold
 	Action   bool    // firing it is work, which Starts hands out
-	Timeout  int64   // how long a run may take; 0 for ever
+	Timeout  int64   // how long a run may take; 0 for ever. Then it is as if it had failed, but counts as timed out
 	Retry    Retry   // after failures of the action, and of a guard that panics
 }
 

@@ -50,7 +50,8 @@
 // place overflows, it is an incident: it waits until [Shard.Fire] names it or
 // what it failed with is gone. An instance that comes to rest with an incident
 // has failed, and not deadlocked; it counts as failed once each time. After a
-// restart nothing is remembered of failures.
+// restart nothing is remembered of failures, nor what waits for an event: all is
+// tried anew.
 //
 // # Time
 //

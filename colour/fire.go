@@ -12,7 +12,7 @@ import (
 )
 
 // perform fires a transition that may fire, or starts its action, and reports
-// whether it could. data is what Fire gave. What cannot be is remembered.
+// whether it could. What cannot be is remembered.
 func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now int64) bool {
 	t := int(c.t)
 	r := &s.rules[t]

@@ -111,7 +111,7 @@ func (l *look) instance(i int) {
 func (l *look) run(i int, id int32) {
 	n := &l.s.notes.all[id]
 	l.transitions[n.transition].Merge(&stats.Transition{Running: 1, RunningSince: n.since})
-	for _, t := range n.taken {
+	for _, t := range l.s.load(id).taken {
 		l.tokens(int(t.Place), old{t.Token.Injected, int32(i), id}, 1)
 	}
 }
@@ -126,7 +126,7 @@ func (s *Shard) oldest(in *instance, p *pile) int64 {
 		return oldest
 	}
 	for id := in.runs; id != none; id = s.notes.all[id].next {
-		for _, t := range s.notes.all[id].taken {
+		for _, t := range s.load(id).taken {
 			if t.Place == p.place {
 				oldest = stats.Earlier(oldest, t.Token.Injected)
 			}
@@ -310,13 +310,13 @@ func (s *Shard) waitOf(n *note) (stats.Wait, bool) {
 			w.Reason, w.Until = stats.ReasonDelayed, n.due
 		}
 	case noteNo:
-		w.Reason, w.Place = stats.ReasonGuarded, n.place
+		w.Reason, w.Place = stats.ReasonGuarded, n.ref
 	case noteWait:
 		w.Reason, w.Until = stats.ReasonDelayed, n.due
 	case noteAwaits:
 		w.Reason = stats.ReasonManual
 	case noteIncident:
-		w.Reason, w.Place = stats.ReasonIncident, n.place
+		w.Reason, w.Place = stats.ReasonIncident, n.ref
 	default:
 		return w, false
 	}

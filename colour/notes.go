@@ -23,23 +23,23 @@ type note struct {
 	kind       noteKind
 	ripe       bool // clock, failed: its time has come
 	stale      bool // clock: its guard has to be asked again
-	contested  bool // run: it was chosen before a rival
 	transition uint16
 	instance   int32
 	prev, next int32 // of the same instance
 	heap       int32 // place in the heap; none if it is not due at a time
-	since, due int64 // run: started, deadline
+	// Of a guard the place that it waits for, of an incident the place that was
+	// too full, or stats.NoPlace; of a run its load.
+	ref        int32
+	failures   int32
+	since, due int64  // run: started, deadline
+	token      uint64 // of a failure, the first token that was taken, 0 for none; of a run its RunID
+}
 
-	// Of a guard: the place that it waits for. Of an incident: the place that
-	// was too full. Of a failure: the first token that was taken, 0 for none.
-	place    int32
-	token    uint64
-	failures int32
-
-	// Of a run.
-	id    RunID
-	taken []Placed
-	data  []byte // that Fire gave
+// load is what a run carries.
+type load struct {
+	taken     []Placed
+	data      []byte // that Fire gave
+	contested bool   // it was chosen before a rival
 }
 
 // notes are all of a shard. Those that are due at a time are in a heap.
@@ -137,7 +137,7 @@ func (k *notes) before(i, j int) bool {
 	case a.kind != b.kind:
 		return a.kind < b.kind
 	}
-	return a.id < b.id || a.id == b.id && a.token < b.token
+	return a.token < b.token
 }
 
 func (k *notes) up(i int) {
@@ -238,12 +238,12 @@ func (s *Shard) review(in *instance, id int32, n *note) {
 	for _, p := range s.touched {
 		switch n.kind {
 		case noteNo:
-			if n.place == p || r.looksAt(p) {
+			if n.ref == p || r.looksAt(p) {
 				s.notes.remove(&in.notes, id)
 				return
 			}
 		case noteIncident:
-			if n.place == p && n.token == 0 {
+			if n.ref == p && n.token == 0 {
 				s.notes.remove(&in.notes, id)
 				return
 			}

@@ -191,11 +191,10 @@ func (s *Shard) joins(in *instance, j *petri.JoinTest) bool {
 func (s *Shard) flights(in *instance, place int32) []Placed {
 	s.flown = s.flown[:0]
 	for id := in.runs; id != none; id = s.notes.all[id].next {
-		n := &s.notes.all[id]
-		if s.rules[n.transition].preempts {
+		if s.rules[s.notes.all[id].transition].preempts {
 			continue
 		}
-		for _, p := range n.taken {
+		for _, p := range s.load(id).taken {
 			if p.Place == place {
 				s.flown = append(s.flown, p)
 			}

@@ -26,21 +26,38 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 		s.touched = append(s.touched, taken[k].Place)
 	}
 	attempt := s.attempt(in, t, firstID(taken))
-	s.lastRun++
-	n := note{kind: noteRun, instance: int32(i), transition: uint16(t), contested: contested, since: now,
-		id: runID(s.lastRun, t), taken: taken, data: data}
-	id := s.notes.add(&in.runs, n)
-	if r.Timeout > 0 {
-		s.notes.plan(id, now+r.Timeout)
-	}
-	s.runs[n.id] = id
-	in.running++
-	s.starts = append(s.starts, Start{Run: n.id, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
-		Taken: taken, Read: read, Data: data, Started: now, Deadline: s.notes.all[id].due})
+	run, deadline := s.depart(i, in, t, load{taken, data, contested}, now)
+	s.starts = append(s.starts, Start{Run: run, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
+		Taken: taken, Read: read, Data: data, Started: now, Deadline: deadline})
 	in.move()
 	s.pass(i, in, t, now)
 	s.changed(in)
 }
+
+// depart makes a run.
+func (s *Shard) depart(i int, in *instance, t int, l load, now int64) (run RunID, deadline int64) {
+	s.lastRun++
+	run = runID(s.lastRun, t)
+	n := note{kind: noteRun, instance: int32(i), transition: uint16(t), since: now, token: uint64(run)}
+	if k := len(s.unloaded); k > 0 {
+		n.ref, s.unloaded = s.unloaded[k-1], s.unloaded[:k-1]
+		s.loads[n.ref] = l
+	} else {
+		n.ref = int32(len(s.loads))
+		s.loads = append(s.loads, l)
+	}
+	id := s.notes.add(&in.runs, n)
+	if limit := s.rules[t].Timeout; limit > 0 {
+		deadline = now + limit
+		s.notes.plan(id, deadline)
+	}
+	s.runs[run] = id
+	in.running++
+	return run, deadline
+}
+
+// load returns what the run of a note carries.
+func (s *Shard) load(id int32) *load { return &s.loads[s.notes.all[id].ref] }
 
 // attempt returns the how many-th try with some first token begins, and counts
 // a retry.
@@ -65,10 +82,9 @@ func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 		}
 		return fmt.Errorf("run %d: %w", run, ErrLate)
 	}
-	n := s.notes.all[id]
-	i, t := int(n.instance), int(n.transition)
+	i, t := int(s.notes.all[id].instance), int(s.notes.all[id].transition)
 	in := &s.instances[i]
-	err := s.end(i, in, &n, o, now)
+	err := s.end(i, in, id, o, now)
 	if err != nil {
 		err = fmt.Errorf("instance %d, transition %q: %w", s.Number(i), s.tables.Net.Transitions[t].ID, err)
 		o = Outcome{Kind: Failed}
@@ -81,40 +97,43 @@ func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 }
 
 // end completes a run that fired. Before that it looks whether it can.
-func (s *Shard) end(i int, in *instance, n *note, o Outcome, now int64) error {
+func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	if o.Kind > Awaits {
 		return fmt.Errorf("%w: kind %d", ErrOutcome, o.Kind)
 	}
 	if o.Kind != Fired {
 		return nil
 	}
-	t := int(n.transition)
+	l, t, started := *s.load(id), int(s.notes.all[id].transition), s.notes.all[id].since
 	r := &s.rules[t]
-	res := outcome{puts: o.Puts, data: o.Data, contested: n.contested}
+	res := outcome{puts: o.Puts, data: o.Data, contested: l.contested}
 	if o.Data == nil {
-		res.data = n.data
+		res.data = l.data
 	}
-	if err := s.check(r, n.taken, &o); err != nil {
+	if err := s.check(r, l.taken, &o); err != nil {
 		return err
 	}
 	if o.Puts == nil {
 		var a answer
-		if res.mask, a = s.branch(r, n.taken, res.data, now); a.panicked || !a.OK {
+		switch res.mask, a = s.branch(r, l.taken, res.data, now); {
+		case a.panicked:
+			return fmt.Errorf("%w: the guard of a branch panicked", ErrOutcome)
+		case !a.OK:
 			return fmt.Errorf("%w: none of its branches can be taken", ErrOutcome)
 		}
 	}
-	if place, fits := s.room(in, r, res, true, n.taken); !fits {
+	if place, fits := s.room(in, r, res, true, l.taken); !fits {
 		return fmt.Errorf("place %q: %w", s.tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
 	s.took = s.took[:0]
-	for k := range n.taken {
-		p := &n.taken[k]
+	for k := range l.taken {
+		p := &l.taken[k]
 		in.pile(p.Place).flying--
 		s.took = append(s.took, held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.Place})
 	}
-	s.drop(in, n.id)
+	s.drop(in, id)
 	s.finish(i, in, t, res, now)
-	s.rec.Ran(t, n.since, now)
+	s.rec.Ran(t, started, now)
 	return nil
 }
 
@@ -149,19 +168,21 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 }
 
 // drop ends a run, whose tokens are its caller's.
-func (s *Shard) drop(in *instance, run RunID) {
-	id := s.runs[run]
-	delete(s.runs, run)
+func (s *Shard) drop(in *instance, id int32) {
+	n := &s.notes.all[id]
+	delete(s.runs, RunID(n.token))
+	s.loads[n.ref] = load{}
+	s.unloaded = append(s.unloaded, n.ref)
 	s.notes.remove(&in.runs, id)
 	in.running--
 }
 
 // putBack ends a run and puts its tokens back, as old as they were.
 func (s *Shard) putBack(in *instance, id int32) {
-	n := s.notes.all[id]
-	s.drop(in, n.id)
-	for k := range n.taken {
-		t := &n.taken[k]
+	taken := s.load(id).taken
+	s.drop(in, id)
+	for k := range taken {
+		t := &taken[k]
 		p := in.pile(t.Place)
 		p.flying--
 		p.add(lot{t.Token.ID, t.Token.Injected, t.Token.Data, 1})
@@ -173,8 +194,7 @@ func (s *Shard) putBack(in *instance, id int32) {
 // unfinished ends a run that did not fire, and has its transition wait by the
 // rule of the outcome.
 func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) {
-	n := s.notes.all[id]
-	t, token := int(n.transition), firstID(n.taken)
+	t, token := int(s.notes.all[id].transition), firstID(s.load(id).taken)
 	s.putBack(in, id)
 	s.changed(in)
 	switch o.Kind {
@@ -194,10 +214,10 @@ func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) 
 func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
 	id := s.trouble(in, t, token)
 	if id == none {
-		id = s.notes.add(&in.notes, note{instance: int32(i), transition: uint16(t), token: token, place: stats.NoPlace})
+		id = s.notes.add(&in.notes, note{instance: int32(i), transition: uint16(t), token: token})
 	}
 	s.notes.unplan(id)
-	s.notes.all[id].ripe = false
+	s.notes.all[id].ripe, s.notes.all[id].ref = false, stats.NoPlace
 	return id
 }
 
@@ -223,7 +243,7 @@ func (s *Shard) setBack(i int, in *instance, t int, token uint64, after, now int
 func (s *Shard) incident(i int, in *instance, t int, token uint64, place int32) {
 	s.rec.Failed(t)
 	n := &s.notes.all[s.troubled(i, in, t, token)]
-	n.kind, n.place = noteIncident, place
+	n.kind, n.ref = noteIncident, place
 }
 
 // Cancel breaks a run off: its tokens are where they came from, as old as they
@@ -244,17 +264,17 @@ func (s *Shard) Cancel(run RunID, now int64) error {
 func (s *Shard) cancel(in *instance, id int32) {
 	n := &s.notes.all[id]
 	s.rec.Cancelled(int(n.transition))
-	s.stops = append(s.stops, n.id)
+	s.stops = append(s.stops, RunID(n.token))
 	s.putBack(in, id)
 }
 
 // timeOut ends a run whose time is over; then it is as if it had failed.
 func (s *Shard) timeOut(id int32, now int64) {
-	n := s.notes.all[id]
-	i, t, token := int(n.instance), int(n.transition), firstID(n.taken)
+	n := &s.notes.all[id]
+	i, t, token := int(n.instance), int(n.transition), firstID(s.load(id).taken)
 	in := &s.instances[i]
 	s.rec.TimedOut(t)
-	s.stops = append(s.stops, n.id)
+	s.stops = append(s.stops, RunID(n.token))
 	s.putBack(in, id)
 	s.changed(in)
 	s.setBack(i, in, t, token, 0, now)
@@ -263,7 +283,7 @@ func (s *Shard) timeOut(id int32, now int64) {
 // cancelHolder cancels the run that has a token in flight, which there is.
 func (s *Shard) cancelHolder(in *instance, holds func(Placed) bool) {
 	for id := in.runs; id != none; id = s.notes.all[id].next {
-		if slices.ContainsFunc(s.notes.all[id].taken, holds) {
+		if slices.ContainsFunc(s.load(id).taken, holds) {
 			s.cancel(in, id)
 			return
 		}

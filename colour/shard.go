@@ -59,6 +59,8 @@ type Shard struct {
 	channels []pool.Channel // by instance
 	notes    notes
 	runs     map[RunID]int32 // to notes
+	loads    []load          // by the ref of their notes
+	unloaded []int32         // unused ones
 	lastRun  uint64
 	starts   []Start
 	stops    []RunID
@@ -221,7 +223,7 @@ func (s *Shard) standing(i int, p *pile) []lot {
 	}
 	all := slices.Clone(p.left())
 	for id := s.instances[i].runs; id != none; id = s.notes.all[id].next {
-		for _, t := range s.notes.all[id].taken {
+		for _, t := range s.load(id).taken {
 			if t.Place == p.place {
 				all = append(all, lot{id: t.Token.ID, injected: t.Token.Injected, data: t.Token.Data, n: 1})
 			}

@@ -159,7 +159,7 @@ func (s *Shard) forgetAll(in *instance) {
 		s.notes.remove(&in.notes, in.notes)
 	}
 	for in.runs != none {
-		s.drop(in, s.notes.all[in.runs].id)
+		s.drop(in, in.runs)
 	}
 	s.stir(in)
 }

@@ -8,7 +8,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // model is one instance played in the plainest way: a list of tokens, of which
@@ -28,9 +30,11 @@ type model struct {
 	tokens   []*modelToken
 	runs     []*modelRun
 	troubles []*trouble
+	clocks   []*modelClock
 	starts   []*modelRun
 	stops    []RunID
 	counts   []counters
+	played   int
 }
 
 type modelToken struct {
@@ -58,6 +62,13 @@ type trouble struct {
 	awaits   bool
 	incident bool
 	ripe     int64 // of a transition that does not fire by itself: when it was due
+}
+
+// modelClock is a delayed transition that is enabled.
+type modelClock struct {
+	t          int
+	since, due int64 // due: 0 if it has to be found out
+	ripe       bool
 }
 
 func newModel(tables *petri.Tables, bindings []Binding, now int64) *model {
@@ -292,14 +303,17 @@ func (m *model) step(budget int, now int64) (played int) {
 	for played < budget {
 		before := slices.Clone(m.order)
 		t := m.next()
-		if x := m.ripe(); t < 0 && x != nil {
-			x.ripe = 0
-			if t = x.t; !m.may(t) {
+		if t < 0 {
+			ripe, ok := m.ripe()
+			if ok && !m.may(ripe) {
 				continue
 			}
-		}
-		if t < 0 {
-			return played
+			if t = ripe; !ok && m.settle() {
+				continue
+			}
+			if !ok {
+				return played
+			}
 		}
 		c, _ := m.pick(t)
 		played++
@@ -343,18 +357,125 @@ func (m *model) expire() {
 			x.due = 0
 		}
 	}
+	for _, k := range m.clocks {
+		k.ripe = k.ripe || k.due > 0 && k.due <= m.now
+	}
 }
 
-// ripe is the retry of a transition that does not fire by itself which was due
-// first; nil if there is none.
-func (m *model) ripe() *trouble {
-	var best *trouble
+// ripe takes what has waited longest of the retries and delays that are over.
+func (m *model) ripe() (t int, ok bool) {
+	best, take := int64(math.MaxInt64), func() {}
 	for _, x := range m.troubles {
-		if x.ripe > 0 && (best == nil || cmp.Or(cmp.Compare(x.ripe, best.ripe), cmp.Compare(x.t, best.t)) < 0) {
-			best = x
+		if x.ripe > 0 && (x.ripe < best || x.ripe == best && x.t < t) {
+			best, t, take = x.ripe, x.t, func() { x.ripe = 0 }
 		}
 	}
-	return best
+	for _, k := range m.clocks {
+		if k.ripe && (k.due < best || k.due == best && k.t < t) {
+			best, t, take = k.due, k.t, func() { m.dropClock(k) }
+		}
+	}
+	take()
+	return t, best < math.MaxInt64
+}
+
+func (m *model) dropClock(k *modelClock) {
+	m.clocks = slices.DeleteFunc(m.clocks, func(x *modelClock) bool { return x == k })
+}
+
+// clock returns the clock of a transition; nil if it has none.
+func (m *model) clock(t int) *modelClock {
+	for _, k := range m.clocks {
+		if k.t == t {
+			return k
+		}
+	}
+	return nil
+}
+
+// settle starts the clocks of what is enabled, and reports whether one of them
+// is over already.
+func (m *model) settle() (over bool) {
+	for t := range m.bindings {
+		if m.bindings[t].Mode.Kind != game.Delayed {
+			continue
+		}
+		k := m.clock(t)
+		if !m.may(t) {
+			m.dropClock(k)
+			continue
+		}
+		if k == nil {
+			k = &modelClock{t: t, since: m.since(t)}
+			m.clocks = append(m.clocks, k)
+		}
+		k.due = k.since + int64(m.bindings[t].Mode.Delay.A)
+		k.ripe = k.due <= m.now
+		over = over || k.ripe
+	}
+	return over
+}
+
+func (m *model) since(t int) int64 {
+	since, told := int64(0), m.tables.Join(t) == nil
+	c, _ := m.pick(t)
+	for _, k := range append(slices.Clone(c.taken), c.read...) {
+		since = max(since, k.Injected)
+	}
+	m.each(func(p int32) { told = told && m.between(p, t).limit == 0 })
+	if !told || since == 0 {
+		return m.now
+	}
+	return since
+}
+
+// rest says what the instance is at rest as, when nothing is left to do.
+func (m *model) rest() string {
+	incident, waits, open := false, len(m.runs) > 0 || len(m.clocks) > 0, false
+	for _, x := range m.troubles {
+		incident = incident || x.incident
+		waits = waits || x.due > 0 || x.awaits
+	}
+	needed := false
+	for t := range m.bindings {
+		waits = waits || m.bindings[t].Mode.Kind == game.Manual && !m.tables.Source(t) && m.may(t)
+		open = open || m.tables.Source(t) && m.bindings[t].Mode.Kind != game.Delayed
+		for _, k := range m.tokens {
+			a := m.between(k.place, t)
+			needed = needed || a.take > 0 || a.read > 0 || a.join
+		}
+	}
+	switch {
+	case waits || open && !incident:
+		return "not at rest"
+	case incident:
+		return "failed"
+	case needed:
+		return "deadlocked"
+	}
+	return "finished"
+}
+
+// changed stops the clocks of what is no longer enabled.
+func (m *model) changed() {
+	m.clocks = slices.DeleteFunc(m.clocks, func(k *modelClock) bool { return !m.enabled(k.t) })
+}
+
+// due is when the next thing is due; 0 if nothing is.
+func (m *model) due() int64 {
+	var due int64
+	for _, k := range m.clocks {
+		if !k.ripe {
+			due = stats.Earlier(due, k.due)
+		}
+	}
+	for _, x := range m.troubles {
+		due = stats.Earlier(due, x.due)
+	}
+	for _, r := range m.runs {
+		due = stats.Earlier(due, r.deadline)
+	}
+	return due
 }
 
 // next is the immediate transition whose turn it is, or -1.
@@ -380,6 +501,10 @@ func (m *model) take(t int, taken []*modelToken) {
 		}
 	}
 	m.turn = (t + 1) % len(m.bindings)
+	if m.bindings[t].Mode.Kind == game.Delayed {
+		m.dropClock(m.clock(t))
+		m.clocks = append(m.clocks, &modelClock{t: t, since: m.now})
+	}
 }
 
 func (m *model) start(t int, c modelChoice, data []byte) *modelRun {
@@ -400,6 +525,7 @@ func (m *model) start(t int, c modelChoice, data []byte) *modelRun {
 	}
 	m.runs = append(m.runs, r)
 	m.starts = append(m.starts, r)
+	m.changed()
 	return r
 }
 
@@ -483,6 +609,7 @@ func (m *model) complete(t int, taken []*modelToken, branches []petri.BranchArc,
 			m.put(b.Place, passed, int(b.Put))
 		}
 	}
+	m.changed()
 	m.counts[t].firings++
 	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.token == 0 })
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// randomNet returns a random net with every kind of arc, and random bindings
-// without delays.
+// randomNet returns a random net with every kind of arc, and random bindings.
 func randomNet(r *rand.Rand) (*petri.Net, []Binding) {
 	n := petritest.RandomNet(r)
 	for k := range n.Arcs {
@@ -43,8 +42,11 @@ func randomNet(r *rand.Rand) (*petri.Net, []Binding) {
 	bindings := make([]Binding, len(n.Transitions))
 	for t := range bindings {
 		b := &bindings[t]
-		if r.IntN(5) == 0 {
+		switch r.IntN(8) {
+		case 0:
 			b.Mode.Kind = game.Manual
+		case 1:
+			b.Mode = game.Mode{Kind: game.Delayed, Delay: game.Delay{A: float64(r.IntN(300))}}
 		}
 		if !tables.Source(t) && r.IntN(3) == 0 {
 			b.Guard = someGuard(r.Uint32())
@@ -130,6 +132,7 @@ func (p *pair) happens() {
 		}
 		p.m.now = p.now
 		p.m.put(int32(place), data, int(n))
+		p.m.changed()
 	case k < 4:
 		t := p.r.IntN(len(p.s.rules))
 		p.m.now = p.now
@@ -185,9 +188,28 @@ func (p *pair) compare() {
 		p.Fatalf("stops %v, the model %v", stops, p.m.stops)
 	}
 	p.m.starts, p.m.stops = nil, nil
+	if due, _ := p.s.NextDue(); due != p.m.due() {
+		p.Fatalf("due %d, the model %d", due-now0, p.m.due()-now0)
+	}
 	if int(p.s.instances[0].turn) != p.m.turn || !slices.Equal(p.s.order(0), p.m.order) {
 		p.Fatalf("turn %d, order %v; the model %d, %v", p.s.instances[0].turn, p.s.order(0), p.m.turn, p.m.order)
 	}
+}
+
+// rest says what the instance is at rest as.
+func (p *pair) rest() string {
+	in := &p.s.instances[0]
+	switch {
+	case (p.s.deadlocked == 1) != in.has(deadlocked):
+		return "miscounted"
+	case in.has(deadlocked):
+		return "deadlocked"
+	case in.has(failed):
+		return "failed"
+	case in.has(finished):
+		return "finished"
+	}
+	return "not at rest"
 }
 
 func (p *pair) compareCounts() {
@@ -218,10 +240,14 @@ func TestTheMachineIsTheModel(t *testing.T) {
 			p.now += r.Int64N(150)
 			p.happens()
 			budget := 1 + r.IntN(4)
-			if a, b := p.s.Step(budget, p.now), p.m.step(budget, p.now); a != b {
+			p.m.played = p.m.step(budget, p.now)
+			if a, b := p.s.Step(budget, p.now), p.m.played; a != b {
 				t.Fatalf("net %d: played %d, the model %d", round, a, b)
 			}
 			p.compare()
+			if got, want := p.rest(), p.m.rest(); p.m.played < budget && got != want && len(p.m.tokens) > 0 { // without tokens it may not have begun
+				t.Fatalf("net %d: the instance is %s, the model %s", round, got, want)
+			}
 			if len(p.m.tokens) > 60 {
 				break
 			}

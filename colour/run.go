@@ -214,10 +214,13 @@ func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) 
 func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
 	id := s.trouble(in, t, token)
 	if id == none {
-		id = s.notes.add(&in.notes, note{instance: int32(i), transition: uint16(t), token: token})
+		id = s.notes.add(&in.notes, note{kind: noteFailed, instance: int32(i), transition: uint16(t), token: token})
 	}
 	s.notes.unplan(id)
 	s.notes.all[id].ripe, s.notes.all[id].ref = false, stats.NoPlace
+	if clock := s.of(in, t, noteClock); clock != none {
+		s.notes.all[clock].stale = true
+	}
 	return id
 }
 

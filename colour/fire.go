@@ -411,7 +411,7 @@ func (s *Shard) awaits(in *instance, j *petri.JoinTest) []int32 {
 
 // restartClock has the delay of a transition that fired begin anew.
 func (s *Shard) restartClock(i int, in *instance, t int, now int64) {
-	id := s.of(in, t, noteClock)
+	id := s.clock(in, t)
 	if id == none {
 		if s.rules[t].Mode.Kind != game.Delayed {
 			return

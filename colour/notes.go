@@ -164,10 +164,10 @@ func (k *notes) down(i int) {
 	}
 }
 
-// of returns the note of a kind of a transition in an instance, or none.
-func (s *Shard) of(in *instance, t int, kind noteKind) int32 {
+// clock returns the clock of a transition in an instance, or none.
+func (s *Shard) clock(in *instance, t int) int32 {
 	id := in.notes
-	for id != none && (int(s.notes.all[id].transition) != t || s.notes.all[id].kind != kind) {
+	for id != none && (int(s.notes.all[id].transition) != t || s.notes.all[id].kind != noteClock) {
 		id = s.notes.all[id].next
 	}
 	return id

@@ -218,7 +218,7 @@ func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
 	}
 	s.notes.unplan(id)
 	s.notes.all[id].ripe, s.notes.all[id].ref = false, stats.NoPlace
-	if clock := s.of(in, t, noteClock); clock != none {
+	if clock := s.clock(in, t); clock != none {
 		s.notes.all[clock].stale = true
 	}
 	return id

@@ -147,7 +147,7 @@ func (s *Shard) loadInstance(r *reader, i int) {
 	copy(s.order(i), order)
 	in = &s.instances[i]
 	for k := len(clocks) - 1; k >= 0; k-- { // the latest is the first again
-		if s.of(in, int(clocks[k].transition), noteClock) == none {
+		if s.clock(in, int(clocks[k].transition)) == none {
 			s.notes.add(&in.notes, clocks[k])
 		}
 	}

@@ -304,7 +304,7 @@ func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
 	for _, t32 := range transitions {
 		t := int(t32)
 		r := &s.rules[t]
-		id := s.of(in, t, noteClock)
+		id := s.clock(in, t)
 		if id != none {
 			n := &s.notes.all[id]
 			if !n.stale && (n.heap != none || r.Mode.Kind != game.Delayed) {

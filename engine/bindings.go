@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -75,30 +74,6 @@ func ReadBindings(r io.Reader, file string) (*Bindings, error) {
 		return nil, err
 	}
 	return b, nil
-}
-
-// Modes returns the modes of a net's transitions. A transition that the net
-// does not have is a fault.
-func (b *Bindings) Modes(t *petri.Tables) ([]game.Mode, error) {
-	modes := make([]game.Mode, t.Transitions())
-	var faults []error
-	if b == nil {
-		return modes, nil
-	}
-	for id, bound := range b.nets[t.Net.ID].transitions {
-		i, ok := t.TransitionIndex(id)
-		if !ok {
-			faults = append(faults, bound.unknown(t))
-			continue
-		}
-		if !bound.plain() {
-			faults = append(faults, bound.key.Fault("a guard, an action or a time of day; expected a delay, a rate, manual or immediate only"))
-			continue
-		}
-		modes[i] = bound.modeOr(game.Mode{})
-	}
-	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return modes, errors.Join(faults...)
 }
 
 // Unused returns a fault for each net of the bindings that is not among the

@@ -287,18 +287,6 @@ func TestAGuardOfTheBindingsReplacesOneOfTheNetThatIsNone(t *testing.T) {
 	}
 }
 
-func TestModesRefuseWhatTheyCanNotSay(t *testing.T) {
-	for _, line := range []string{`{guard: x}`, `{command: [sh]}`, `{at: "02:00"}`} {
-		b, err := ReadBindings(strings.NewReader("nets: {n: {transitions: {t: "+line+"}}}"), "b.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.Modes(tablesOf(t, netWith("t"))); err == nil || !strings.HasPrefix(err.Error(), "b.yaml:1:26: a guard, an action or a time of day; expected") {
-			t.Errorf("%s: %v", line, err)
-		}
-	}
-}
-
 func TestTransitionsInGoAreChecked(t *testing.T) {
 	tables := tablesOf(t, office())
 	good := func(t *testing.T) []Transition {

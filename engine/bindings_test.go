@@ -49,9 +49,13 @@ nets:
 		t.Fatal(err)
 	}
 	tables := tablesOf(t, netWith("check", "pay", "pack", "ship", "010", "arrive", "cancel it", "unnamed"))
-	got, err := b.Modes(tables)
+	bound, err := b.Bind(tables, action.Peers{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	got := make([]game.Mode, len(bound.Transitions))
+	for i := range got {
+		got[i] = bound.Transitions[i].Mode
 	}
 	delayed := func(s game.Shape, a, b float64) game.Mode {
 		return game.Mode{Kind: game.Delayed, Delay: game.Delay{Shape: s, A: a, B: b}}
@@ -101,7 +105,7 @@ func TestBindingsNameOnlyTransitionsOfTheNet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.Modes(tablesOf(t, netWith("t")))
+	_, err = b.Bind(tablesOf(t, netWith("t")), action.Peers{})
 	if want := `b.yaml:1:26: net "n" has no transition "x"; expected the id of one of its 1 transitions`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -130,9 +134,6 @@ func FuzzReadBindings(f *testing.F) {
 		n, err := b.Bind(tables, action.Peers{})
 		if err == nil && CheckTransitions(tables, n.Transitions) != nil {
 			t.Fatal(CheckTransitions(tables, n.Transitions))
-		}
-		if _, err := b.Modes(tables); err == nil && len(n.Transitions) == 1 && !n.Transitions[0].plain() {
-			t.Fatal("modes of what is not plain")
 		}
 	})
 }

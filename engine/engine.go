@@ -47,7 +47,7 @@ type Config struct {
 // Net is one net that an engine runs.
 type Net struct {
 	Tables      *petri.Tables
-	Transitions []Transition // by transition; nil for all as the net says
+	Transitions []Transition // by transition; nil for all as Declared says
 	// Priority is that of an instance, by its number; nil for p0. Only a
 	// dispatcher looks at it.
 	Priority func(instance int) pool.Priority
@@ -138,7 +138,6 @@ func (e *Engine) Run(ctx context.Context) error {
 		workers.Go(func() { guard(w.run(playing)) })
 	}
 	workers.Wait()
-	e.performers.stop(ErrEngineStopped)
 	stop()
 	keeper.Wait()
 	select {

@@ -8,6 +8,7 @@ import (
 	"log"
 	"strings"
 
+	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
@@ -31,13 +32,9 @@ func Example() {
 	check(err)
 	bound, err := engine.ReadBindings(strings.NewReader(bindings), "bindings.yaml")
 	check(err)
-	modes, err := bound.Modes(tables)
+	net, err := bound.Bind(tables, action.Peers{})
 	check(err)
-	transitions := make([]engine.Transition, len(modes))
-	for i, m := range modes {
-		transitions[i].Mode = m
-	}
-	e, err := engine.New(engine.Config{Source: "example", Nets: []engine.Net{{Tables: tables, Transitions: transitions}}, Instances: 10, Workers: 2})
+	e, err := engine.New(engine.Config{Source: "example", Nets: []engine.Net{net}, Instances: 10, Workers: 2})
 	check(err)
 
 	ctx, stop := context.WithCancel(context.Background())

@@ -3,8 +3,10 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/colour"
@@ -32,7 +34,10 @@ func (e *Engine) hire(created int64) error {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	e.performers = newPerformers(cfg.Actions)
+	e.performers = &performers{limit: cfg.Actions}
+	if err := e.declare(); err != nil {
+		return err
+	}
 	if err := e.ranks(); err != nil {
 		return err
 	}
@@ -43,6 +48,29 @@ func (e *Engine) hire(created int64) error {
 			return err
 		}
 		e.workers = append(e.workers, w)
+	}
+	return nil
+}
+
+// declare has the nets say how their transitions fire where nobody else does,
+// and checks all that is said before the first token moves.
+func (e *Engine) declare() error {
+	nets := slices.Clone(e.cfg.Nets)
+	var faults []error
+	for k := range nets {
+		n := &nets[k]
+		var err error
+		if n.Transitions == nil {
+			n.Transitions, err = Declared(n.Tables)
+		}
+		if err == nil {
+			err = CheckTransitions(n.Tables, n.Transitions)
+		}
+		faults = append(faults, err)
+	}
+	e.cfg.Nets = nets
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	return nil
 }
@@ -120,7 +148,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 	w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: created,
 		ended: make(chan struct{}), recorder: e.recorder}
 	w.stage = stage{performers: e.performers, answers: newAnswers(), ongoing: map[runKey]*performance{},
-		log: &failureLog{log: cfg.Log}, key: fmt.Sprintf("%s/%d/%d", cfg.Source, created, k)}
+		log: &failureLog{log: cfg.Log}}
 	var discipline *pool.Discipline
 	if cfg.Dispatch != nil {
 		d, err := cfg.Dispatch.discipline()
@@ -138,6 +166,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 		if err != nil {
 			return nil, err
 		}
+		acts.prefix = fmt.Sprintf("%s/%d/%d.%d.", cfg.Source, cfg.Clock(), k, i)
 		w.shards = append(w.shards, p)
 		w.stage.nets = append(w.stage.nets, acts)
 	}

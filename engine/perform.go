@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"sync"
 
+	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/colour"
 )
 
@@ -20,11 +22,11 @@ var (
 
 // performance is one run of an action.
 type performance struct {
-	shard      int // of the worker that wants the answer
-	run        colour.RunID
-	transition int32
-	do         func(context.Context) (colour.Outcome, error)
-	answers    *answers
+	do      action.Func
+	run     action.Run
+	shard   int    // of the worker that wants the answer
+	prefix  string // of the run's key
+	answers *answers
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -42,8 +44,6 @@ const (
 // performers perform actions, each in a goroutine, at most limit at once. An
 // action that was told to end and goes on does not count: its room is another's.
 type performers struct {
-	base  context.Context
-	stop  context.CancelCauseFunc
 	limit int
 
 	mu    sync.Mutex
@@ -52,18 +52,12 @@ type performers struct {
 	head  int            // of queue
 }
 
-func newPerformers(limit int) *performers {
-	p := &performers{limit: limit}
-	p.base, p.stop = context.WithCancelCause(context.Background())
-	return p
-}
-
 // start performs actions as soon as there is room.
 func (p *performers) start(all []*performance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range all {
-		a.ctx, a.cancel = context.WithCancelCause(p.base)
+		a.ctx, a.cancel = context.WithCancelCause(context.Background())
 		if p.going == p.limit {
 			p.queue = append(p.queue, a)
 			continue
@@ -87,7 +81,7 @@ func (p *performers) performOne(a *performance) (next *performance) {
 	o, returned := failedWith("the action ended its goroutine"), false
 	defer func() {
 		a.cancel(nil)
-		a.answers.put(answer{a.shard, a.run, a.transition, o})
+		a.answers.put(answer{a.shard, a.run.Start.Run, a.run.Start.Transition, o})
 		next = p.next(a)
 		if !returned && next != nil {
 			go p.perform(next) // this goroutine is about to end
@@ -147,7 +141,11 @@ func (a *performance) outcome() (o colour.Outcome) {
 			o = failedWith(fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	o, err := a.do(a.ctx)
+	if a.ctx.Err() != nil {
+		return failedWith(context.Cause(a.ctx).Error())
+	}
+	a.run.Key = a.prefix + strconv.FormatUint(uint64(a.run.Start.Run), 10)
+	o, err := a.do(a.ctx, &a.run)
 	if err != nil {
 		return failedWith(err.Error())
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/colour"
 )
 
@@ -21,25 +22,25 @@ type theatre struct {
 }
 
 func newTheatre(limit int) *theatre {
-	return &theatre{performers: newPerformers(limit), answers: newAnswers()}
+	return &theatre{performers: &performers{limit: limit}, answers: newAnswers()}
 }
 
-func (s *theatre) play(do ...func(context.Context) (colour.Outcome, error)) []*performance {
+func (s *theatre) play(do ...action.Func) []*performance {
 	var all []*performance
 	for _, f := range do {
 		s.last++
-		all = append(all, &performance{run: s.last, do: f, answers: s.answers})
+		all = append(all, &performance{run: action.Run{Start: colour.Start{Run: s.last}}, do: f, answers: s.answers})
 	}
 	s.start(all)
 	return all
 }
 
-func fires(context.Context) (colour.Outcome, error) { return colour.Outcome{}, nil }
+func fires(context.Context, *action.Run) (colour.Outcome, error) { return colour.Outcome{}, nil }
 
 // outlasts returns an action that returns when it is let go, whatever its
 // context says.
-func outlasts(release chan struct{}) func(context.Context) (colour.Outcome, error) {
-	return func(context.Context) (colour.Outcome, error) {
+func outlasts(release chan struct{}) action.Func {
+	return func(context.Context, *action.Run) (colour.Outcome, error) {
 		<-release
 		return colour.Outcome{}, nil
 	}
@@ -49,9 +50,14 @@ func TestAnActionThatPanicsOrEndsItsGoroutineFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTheatre(1)
 		s.play(
-			func(context.Context) (colour.Outcome, error) { panic("no such order") },
-			func(context.Context) (colour.Outcome, error) { runtime.Goexit(); return colour.Outcome{}, nil },
-			func(context.Context) (colour.Outcome, error) { return colour.Outcome{}, errors.New("no route") },
+			func(context.Context, *action.Run) (colour.Outcome, error) { panic("no such order") },
+			func(context.Context, *action.Run) (colour.Outcome, error) {
+				runtime.Goexit()
+				return colour.Outcome{}, nil
+			},
+			func(context.Context, *action.Run) (colour.Outcome, error) {
+				return colour.Outcome{}, errors.New("no route")
+			},
 			fires)
 		synctest.Wait()
 		want := []struct {

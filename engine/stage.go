@@ -3,11 +3,9 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"slices"
-	"strconv"
 
 	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/colour"
@@ -22,7 +20,6 @@ type stage struct {
 	heard      []answer       // memory that is used again
 	starting   []*performance // the same
 	log        *failureLog
-	key        string // source/epoch/worker
 }
 
 // actions are those of one net.
@@ -33,6 +30,7 @@ type actions struct {
 	do     []action.Func // by transition
 	ids    []string      // of its transitions
 	places []string      // ids
+	prefix string        // of the keys of runs: SOURCE/EPOCH/WORKER.NET.
 }
 
 // runKey names a run among those of one worker.
@@ -68,16 +66,14 @@ func (g *stage) perform() {
 
 func (g *stage) performance(k int, s colour.Start) *performance {
 	n := &g.nets[k]
-	do := n.do[s.Transition]
-	r := &action.Run{Net: n.net, Source: n.source, Transition: n.ids[s.Transition],
-		Key: g.key + "." + strconv.Itoa(k) + "." + strconv.FormatUint(uint64(s.Run), 10), Places: n.places, Start: s}
-	p := &performance{shard: k, run: s.Run, transition: s.Transition, answers: g.answers,
-		do: func(ctx context.Context) (colour.Outcome, error) { return do(ctx, r) }}
+	p := &performance{do: n.do[s.Transition], shard: k, prefix: n.prefix, answers: g.answers,
+		run: action.Run{Net: n.net, Source: n.source, Transition: n.ids[s.Transition], Places: n.places, Start: s}}
 	g.ongoing[runKey{k, s.Run}] = p
 	return p
 }
 
-// stop tells an action that its run is over.
+// stop tells an action that its run is over, which ended without an answer. When
+// that comes it is late.
 func (g *stage) stop(key runKey) {
 	if p := g.ongoing[key]; p != nil {
 		delete(g.ongoing, key)
@@ -85,20 +81,16 @@ func (g *stage) stop(key runKey) {
 	}
 }
 
-// hear has the outcomes that have come in take effect and returns how many
-// firings that were.
-func (g *stage) hear(now int64) (fired int) {
-	if g.answers == nil {
-		return 0
-	}
+// hear has the outcomes that have come in take effect and returns how many runs
+// ended without a firing.
+func (g *stage) hear(now int64) (unfired int) {
 	g.heard = g.answers.take(g.heard)
 	for i := range g.heard {
-		a := &g.heard[i]
-		if g.settle(a, now) {
-			fired++
+		if !g.settle(&g.heard[i], now) {
+			unfired++
 		}
 	}
-	return fired
+	return unfired
 }
 
 // settle has one outcome take effect, and reports whether that was a firing.

@@ -61,11 +61,12 @@ func (w *worker) run(ctx context.Context) error {
 	return w.flush(w.now())
 }
 
-// hear has the answers of actions take effect. What fires by that counts.
+// hear has the answers of actions take effect. Each was counted as a firing when
+// it started; those that were none come back.
 func (w *worker) hear(now int64) {
-	if fired := w.stage.hear(now); fired > 0 {
-		w.left -= min(fired, w.left)
-		w.used += fired
+	if unfired := min(w.stage.hear(now), w.used); w.quota.limited {
+		w.left += unfired
+		w.used -= unfired
 	}
 }
 
@@ -89,9 +90,10 @@ func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
 	return more, nil
 }
 
-// stepOf plays with what the quota allows.
+// stepOf plays with what the quota allows. What goes on when it is used up is
+// waited for.
 func (w *worker) stepOf(play func(budget int) (fired int, more bool)) (more bool, short <-chan struct{}) {
-	if w.left == 0 {
+	if w.left == 0 && !w.stage.busy() { // what goes on may come back
 		w.left, short = w.quota.take(w.used, batch)
 		w.used = 0
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/examples"
 	"github.com/pnagent/pnagent/mib"
@@ -162,7 +163,7 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 		}
 		tables = append(tables, t)
 	}
-	bound, err := bindAll(tables, b)
+	bound, err := bindAll(tables, b, action.Peers{})
 	if err != nil {
 		return err
 	}

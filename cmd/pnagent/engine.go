@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"runtime"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri"
@@ -53,22 +55,44 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	if c.Trace {
 		return c.trace(s)
 	}
-	cfg, err := c.config(s, log)
+	cfg, err := c.config(log)
 	if err != nil {
 		return err
 	}
+	tables, err := compileNets(c.Files, s, c.Limit)
+	if err != nil {
+		return err
+	}
+	nc, subjects, err := c.connect(cfg.Source, log)
+	if err != nil {
+		return err
+	}
+	if nc != nil {
+		defer nc.Close()
+	}
+	if cfg.Nets, err = c.bind(tables, nc, log); err != nil {
+		return err
+	}
 	if c.Journal == "" {
-		return c.run(ctx, cfg, s, log)
+		return c.run(ctx, cfg, nc, subjects, s, log)
 	}
 	f, err := c.openJournal(log)
 	if err != nil {
 		return err
 	}
 	cfg.Journal = f
-	return errors.Join(c.run(ctx, cfg, s, log), f.Close())
+	return errors.Join(c.run(ctx, cfg, nc, subjects, s, log), f.Close())
 }
 
-func (c *engineCmd) run(ctx context.Context, cfg engine.Config, s streams, log *slog.Logger) error {
+// connect returns the connection to NATS, or nil where none is asked for.
+func (c *engineCmd) connect(source string, log *slog.Logger) (*nats.Conn, telemetry.Subjects, error) {
+	if c.NATS.URL == "" {
+		return nil, telemetry.Subjects{}, nil
+	}
+	return c.NATS.connect("pnagent engine "+source, log, withoutBuffer)
+}
+
+func (c *engineCmd) run(ctx context.Context, cfg engine.Config, nc *nats.Conn, subjects telemetry.Subjects, s streams, log *slog.Logger) error {
 	e, err := engine.New(cfg)
 	if errors.Is(err, engine.ErrConfig) {
 		return usageError{err}
@@ -77,12 +101,7 @@ func (c *engineCmd) run(ctx context.Context, cfg engine.Config, s streams, log *
 		return err
 	}
 	end := func(context.Context) error { return nil }
-	if c.NATS.URL != "" {
-		nc, subjects, err := c.NATS.connect("pnagent engine "+cfg.Source, log, withoutBuffer)
-		if err != nil {
-			return err
-		}
-		defer nc.Close()
+	if nc != nil {
 		if end, err = engine.Serve(e, nc, subjects, c.Interval, log); err != nil {
 			return err
 		}
@@ -117,19 +136,12 @@ func printReport(ctx context.Context, s streams, e *engine.Engine) error {
 	return json.NewEncoder(s.out).Encode(r)
 }
 
-func (c *engineCmd) config(s streams, log *slog.Logger) (engine.Config, error) {
-	tables, err := compileNets(c.Files, s, c.Limit)
-	if err != nil {
-		return engine.Config{}, err
-	}
-	nets, err := c.bind(tables, log)
-	if err != nil {
-		return engine.Config{}, err
-	}
-	cfg := engine.Config{Source: c.Source, Nets: nets, Instances: c.Instances, Workers: c.Workers, Firings: c.Firings, Actions: c.Actions, Log: log}
+func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
+	cfg := engine.Config{Instances: c.Instances, Workers: c.Workers, Firings: c.Firings, Actions: c.Actions, Log: log}
 	if cfg.Workers == 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
+	var err error
 	if cfg.Source, err = c.source(); err != nil {
 		return cfg, err
 	}
@@ -191,7 +203,7 @@ func (c *engineCmd) dispatch() (*engine.Dispatch, error) {
 }
 
 // bind joins each net with its part of the bindings file.
-func (c *engineCmd) bind(tables []*petri.Tables, log *slog.Logger) ([]engine.Net, error) {
+func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger) ([]engine.Net, error) {
 	var b *engine.Bindings
 	if c.Bindings != "" {
 		f, err := os.Open(c.Bindings)
@@ -206,19 +218,23 @@ func (c *engineCmd) bind(tables []*petri.Tables, log *slog.Logger) ([]engine.Net
 			log.Warn("bindings not used", "fault", unused)
 		}
 	}
-	return bindAll(tables, b)
+	return bindAll(tables, b, action.Peers{NATS: nc, HTTP: transport(c.Actions)})
 }
 
-func bindAll(tables []*petri.Tables, b *engine.Bindings) ([]engine.Net, error) {
+// transport returns what HTTP actions go through: as many as go on at once to
+// one server may keep their connections.
+func transport(actions int) http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = max(actions, 1)
+	return t
+}
+
+func bindAll(tables []*petri.Tables, b *engine.Bindings, with action.Peers) ([]engine.Net, error) {
 	var nets []engine.Net
 	var errs []error
 	for _, t := range tables {
-		modes, err := b.Modes(t)
+		n, err := b.Bind(t, with)
 		errs = append(errs, err)
-		n := engine.Net{Tables: t, Transitions: make([]engine.Transition, len(modes))}
-		for i, m := range modes {
-			n.Transitions[i].Mode = m
-		}
 		nets = append(nets, n)
 	}
 	return nets, errors.Join(errs...)

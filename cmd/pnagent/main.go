@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // times of day in bindings name zones, and images may have none
 
 	"github.com/alecthomas/kong"
 

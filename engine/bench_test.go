@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/pool"
+)
+
+// firings runs an engine for b.N firings on rings of ten places.
+func firings(b *testing.B, cfg Config, transitions []Transition) {
+	cfg.Source, cfg.Firings, cfg.Workers = "s", b.N, 1
+	cfg.Nets = []Net{{Tables: tablesOf(b, petritest.Ring(10)), Transitions: transitions}}
+	e, err := New(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	if err := e.Run(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "firings/s")
+}
+
+// BenchmarkFirings is the base: an engine that keeps no journal and performs
+// nothing.
+func BenchmarkFirings(b *testing.B) { firings(b, Config{Instances: 1000}, nil) }
+
+func BenchmarkFiringsStrict(b *testing.B) {
+	firings(b, Config{Instances: 1000, Dispatch: &Dispatch{Policy: pool.PolicyStrict}}, nil)
+}
+
+// BenchmarkJournalledFirings writes every firing to a file, synced every 100 ms.
+func BenchmarkJournalledFirings(b *testing.B) {
+	f, _, err := journal.Open(b.TempDir(), journal.Options{Mode: journal.SyncInterval})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	firings(b, Config{Instances: 1000, Journal: f}, nil)
+}
+
+// BenchmarkColouredFirings is a guard that holds, on every firing.
+func BenchmarkColouredFirings(b *testing.B) {
+	firings(b, Config{Instances: 1000}, each(10, Transition{Guard: func([]colour.Placed, int64) colour.Verdict { return colour.Verdict{OK: true} }}))
+}
+
+// BenchmarkActions performs an action that completes at once, on every firing.
+func BenchmarkActions(b *testing.B) {
+	firings(b, Config{Instances: 1000}, each(10, Transition{Action: func(context.Context, *action.Run) (colour.Outcome, error) { return colour.Outcome{}, nil }}))
+}
+
+func each(n int, t Transition) []Transition {
+	out := make([]Transition, n)
+	for i := range out {
+		out[i] = t
+	}
+	return out
+}

@@ -58,7 +58,7 @@ func (s *Shard) unchoose(i int, contested bool) {
 func (s *Shard) find(i int, in *instance, transitions []int32, now int64) {
 	for _, t := range transitions {
 		rank := s.rules[t].rank
-		if len(s.found) > 0 && (rank > s.rules[s.found[0].t].rank || s.foundAt(t) >= 0) {
+		if len(s.found) > 0 && rank > s.rules[s.found[0].t].rank || s.rules[t].join != nil && s.foundAt(t) >= 0 {
 			continue
 		}
 		c, ok := s.ready(i, in, int(t), now)

@@ -169,10 +169,18 @@ func (p *pile) from(id uint64) uint32 {
 
 // find returns where the pile of a place is, or would be.
 func (in *instance) find(place int32) (at int, ok bool) {
-	for at < len(in.piles) && in.piles[at].place < place {
+	n := len(in.piles)
+	for n-at > 16 {
+		if mid := at + (n-at)/2; in.piles[mid].place <= place {
+			at = mid
+		} else {
+			n = mid
+		}
+	}
+	for at < n && in.piles[at].place < place {
 		at++
 	}
-	return at, at < len(in.piles) && in.piles[at].place == place
+	return at, at < n && in.piles[at].place == place
 }
 
 // pile returns the pile of a place; nil if it holds no token.

@@ -383,6 +383,31 @@ func TestInstancesByNumber(t *testing.T) {
 	}
 }
 
+// However many places hold tokens, each is found.
+func TestPlacesOfALargeInstance(t *testing.T) {
+	places := ""
+	for p := range 300 {
+		places += fmt.Sprintf("p%d ", p)
+	}
+	s := newShard(t, Config{Tables: compile(t, build(places, "", ""))})
+	want := make([]uint32, 300)
+	for _, p := range rand.New(rand.NewPCG(1, 2)).Perm(300)[:250] {
+		want[p] = uint32(p) + 1
+		if err := s.Inject(0, p, nil, want[p], now0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := &s.instances[0]
+	for p := range want {
+		if n, _ := in.count(int32(p)); n != want[p] {
+			t.Errorf("place %d holds %d, want %d", p, n, want[p])
+		}
+	}
+	if got := s.Marking(0); !slices.Equal(got, want) {
+		t.Errorf("marking %v", got)
+	}
+}
+
 func TestDataAreBounded(t *testing.T) {
 	w := newWorld(t, build("p q", "t", "p>t t>q"), manual)
 	if err := w.s.Inject(0, 0, make([]byte, MaxData+1), 1, w.now); !errors.Is(err, ErrTooLarge) {

@@ -33,6 +33,9 @@
 // taken; of a token that goes back to its own place identity and data stay. In a
 // place tokens stand in the order of injection, then identity.
 //
+// An instance keeps only the places that hold tokens. To choose what goes first
+// costs in proportion to them and to the transitions that need them.
+//
 // # Actions
 //
 // A transition with an action takes its tokens when it starts. Until its run
@@ -59,7 +62,8 @@
 // that it needs was injected, as far as tokens tell (an inhibitor or a join
 // makes that now), and anew when it fires. Delays are drawn from the seed, the
 // instance, the transition and the start of the clock, so they are the same
-// after a restart.
+// after a restart. A state keeps the starts of clocks; after a log the tokens
+// have to tell.
 //
 // All times are microseconds since the Unix epoch and are passed in; they must
 // not go back.

@@ -20,8 +20,11 @@ import (
 
 // Serve publishes the engine's snapshots on a connection and takes requests:
 //
-//   - PREFIX.inject.NET.SOURCE with {"instance":0,"place":"id","tokens":1}
-//   - PREFIX.fire.NET.SOURCE with {"instance":0,"transition":"id"}
+//   - PREFIX.inject.NET.SOURCE with {"instance":0,"place":"id","tokens":1,"data":{…}}
+//   - PREFIX.fire.NET.SOURCE with {"instance":0,"transition":"id","data":{…}}
+//
+// data is any JSON, for nets that look at it: what the tokens carry that are
+// injected, or that the firing puts. It may be left out.
 //
 // NET and SOURCE are escaped as telemetry.Escape does it. The answer is
 // {"ok":true} or {"error":"why not"}. The returned function says a last
@@ -142,20 +145,24 @@ func (e *Engine) requestInject(ctx context.Context, net string, body []byte) err
 		Instance int    `json:"instance"`
 		Place    string `json:"place"`
 		Tokens   uint32 `json:"tokens"`
+
+		Data json.RawMessage `json:"data"`
 	}{Tokens: 1}
-	if err := decodeRequest(body, &r, `{"instance":0,"place":"id","tokens":1}`); err != nil {
+	if err := decodeRequest(body, &r, `{"instance":0,"place":"id","tokens":1,"data":{}}`); err != nil {
 		return err
 	}
-	return e.Inject(ctx, net, r.Instance, r.Place, r.Tokens)
+	return e.InjectData(ctx, net, r.Instance, r.Place, r.Tokens, r.Data)
 }
 
 func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error {
 	var r struct {
 		Instance   int    `json:"instance"`
 		Transition string `json:"transition"`
+
+		Data json.RawMessage `json:"data"`
 	}
-	if err := decodeRequest(body, &r, `{"instance":0,"transition":"id"}`); err != nil {
+	if err := decodeRequest(body, &r, `{"instance":0,"transition":"id","data":{}}`); err != nil {
 		return err
 	}
-	return e.Fire(ctx, net, r.Instance, r.Transition)
+	return e.FireData(ctx, net, r.Instance, r.Transition, r.Data)
 }

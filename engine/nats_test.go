@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -68,6 +69,7 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 		{"petrinet.v1.fire.line.s=201", `{"instance":7,"transition":"t0"}`, `no such instance`},
 		{"petrinet.v1.inject.line.s=201", `{"place":"x"}`, `no such place`},
 		{"petrinet.v1.inject.line.s=201", `{"place":"p0","color":"red"}`, `unknown field`},
+		{"petrinet.v1.inject.line.s=201", `{"place":"p0","data":{"order":7}}`, `tokens of this net carry no data`},
 		{"petrinet.v1.inject.line.s=201", `nonsense`, `expected {\"instance\"`},
 		{"petrinet.v1.inject.line.s=201", strings.Repeat(" ", maxRequest+1), `request of 65537 bytes`},
 	} {
@@ -93,5 +95,50 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	}
 	if logged.Len() > 0 {
 		t.Errorf("logged %s", &logged)
+	}
+}
+
+// What a request says about tokens is what guards see.
+func TestRequestsCarryData(t *testing.T) {
+	nc := startNATS(t)
+	bindings, err := ReadBindings(strings.NewReader(`nets: {line: {transitions: {t0: {guard: "amount > 5"}, t1: {manual: true, guard: "!paid"}}}}`), "b.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	net := line(2)
+	net.Places[0].Initial = 0
+	bound, err := bindings.Bind(tablesOf(t, net), action.Peers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(t, Config{Source: "s", Nets: []Net{bound}, Instances: 1, Workers: 1})
+	stop := start(t, e)
+	defer stop()
+	end, err := Serve(e, nc, telemetry.Subjects{}, time.Hour, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := end(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, c := range []struct{ subject, body, want string }{
+		{"petrinet.v1.inject.line.s", `{"place":"p0","data":{"amount":3}}`, `{"ok":true}`},
+		{"petrinet.v1.fire.line.s", `{"transition":"t1"}`, `not enabled`},
+		{"petrinet.v1.inject.line.s", `{"place":"p0","data":{"amount":7}}`, `{"ok":true}`},
+		{"petrinet.v1.fire.line.s", `{"transition":"t1","data":{"by":"clerk"}}`, `{"ok":true}`},
+		{"petrinet.v1.fire.line.s", `{"transition":"t1"}`, `not enabled`},
+	} {
+		got := ask(t, nc, c.subject, c.body)
+		for c.want == `{"ok":true}` && strings.Contains(got, "not enabled") && t.Context().Err() == nil { // the worker has not played it yet
+			got = ask(t, nc, c.subject, c.body)
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: got %s, want %s", c.subject, c.body, got, c.want)
+		}
+	}
+	if m, err := e.Marking(t.Context(), "line", 0); err != nil || m[0] != 1 {
+		t.Errorf("marking %v, %v; expected the small amount to be where it was", m, err)
 	}
 }

@@ -134,3 +134,27 @@ func TestCheckSaysWhatEachElementOfABPMNFileBecame(t *testing.T) {
 		})
 	}
 }
+
+// The example of a process runs to where people have to act: small claims are
+// closed, large ones wait for approval and somebody was reminded.
+func TestTheExampleProcessRuns(t *testing.T) {
+	t.Parallel()
+	r := pnagent(t, "engine", "--instances", "10", "--bindings", "../examples/claim.yaml", "--firings", "1000", "../examples/claim.bpmn")
+	if r.code != 0 {
+		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+	}
+	var got struct {
+		Nets map[string]struct {
+			Finished, Failed, Deadlocked int
+			Tokens                       map[string]int
+		}
+	}
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatal(err)
+	}
+	claim := got.Nets["claim"]
+	if claim.Finished != 4 || claim.Failed != 0 || claim.Deadlocked != 0 || claim.Tokens["closed/end"] != 4 ||
+		claim.Tokens["approve/active"] != 6 || claim.Tokens["remindedEnd/end"] != 6 {
+		t.Errorf("%+v; expected 4 closed, 6 that wait for approval with a reminder", claim)
+	}
+}

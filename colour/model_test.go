@@ -34,7 +34,6 @@ type model struct {
 	starts   []*modelRun
 	stops    []RunID
 	counts   []counters
-	played   int
 }
 
 type modelToken struct {

@@ -227,33 +227,40 @@ func (p *pair) compareCounts() {
 	}
 }
 
-// On random nets with guards, actions, joins, splits, resets and preemption, and
-// whatever comes from outside, the machine does what the plain model does.
-func TestTheMachineIsTheModel(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	var total counters
-	for round := range 1000 {
-		n, bindings := randomNet(r)
-		tables := compile(t, n)
-		p := &pair{t, r, newShard(t, Config{Tables: tables, Bindings: bindings}), newModel(tables, bindings, now0), now0}
-		for range 60 {
-			p.now += r.Int64N(150)
-			p.happens()
-			budget := 1 + r.IntN(4)
-			p.m.played = p.m.step(budget, p.now)
-			if a, b := p.s.Step(budget, p.now), p.m.played; a != b {
-				t.Fatalf("net %d: played %d, the model %d", round, a, b)
-			}
-			p.compare()
-			if got, want := p.rest(), p.m.rest(); p.m.played < budget && got != want && len(p.m.tokens) > 0 { // without tokens it may not have begun
-				t.Fatalf("net %d: the instance is %s, the model %s", round, got, want)
-			}
-			if len(p.m.tokens) > 60 {
-				break
-			}
+// beside plays one random net in both for a while, and returns what was counted.
+func beside(t *testing.T, seed uint64) []counters {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, seed))
+	n, bindings := randomNet(r)
+	tables := compile(t, n)
+	p := &pair{t, r, newShard(t, Config{Tables: tables, Bindings: bindings}), newModel(tables, bindings, now0), now0}
+	for range 60 {
+		p.now += r.Int64N(150)
+		p.happens()
+		budget := 1 + r.IntN(4)
+		want := p.m.step(budget, p.now)
+		if got := p.s.Step(budget, p.now); got != want {
+			t.Fatalf("seed %d: played %d, the model %d", seed, got, want)
 		}
-		p.compareCounts()
-		for _, c := range p.m.counts {
+		p.compare()
+		if len(p.m.tokens) > 0 && want < budget && p.rest() != p.m.rest() { // without tokens it may not have begun
+			t.Fatalf("seed %d: the instance is %s, the model %s", seed, p.rest(), p.m.rest())
+		}
+		if len(p.m.tokens) > 60 {
+			break
+		}
+	}
+	p.compareCounts()
+	return p.m.counts
+}
+
+// On random nets with guards, actions, delays, joins, splits, resets and
+// preemption, and whatever comes from outside, the machine does what the plain
+// model does.
+func TestTheMachineIsTheModel(t *testing.T) {
+	var total counters
+	for seed := range uint64(600) {
+		for _, c := range beside(t, seed) {
 			total.firings += c.firings
 			total.failures += c.failures
 			total.retries += c.retries
@@ -264,4 +271,10 @@ func TestTheMachineIsTheModel(t *testing.T) {
 	if total.firings < 20_000 || min(total.failures, total.retries, total.cancels, total.timeouts) < 300 {
 		t.Errorf("too little happened: %+v", total)
 	}
+}
+
+// FuzzModel is TestTheMachineIsTheModel for as long as one likes.
+func FuzzModel(f *testing.F) {
+	f.Add(uint64(0))
+	f.Fuzz(func(t *testing.T, seed uint64) { beside(t, seed) })
 }

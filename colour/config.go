@@ -52,7 +52,8 @@ type Config struct {
 	Running  int                            // runs that an instance may have at once; 0 for 1024
 	// Merge makes the data of new tokens from those of several that were taken
 	// and carry some, at most MaxTaken, in the order of places and age. nil is
-	// the data of the first.
+	// the data of the first. So it is if Merge panics or makes more than MaxData
+	// bytes, which counts as a failure of the transition, though it fires.
 	Merge func(data [][]byte) []byte
 }
 

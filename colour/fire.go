@@ -227,7 +227,7 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 	case o.puts != nil:
 		s.explicit(o.puts)
 	default:
-		s.byArcs(r, o)
+		s.byArcs(t, o)
 	}
 	s.name(in)
 	if s.logging {
@@ -281,11 +281,11 @@ func (s *Shard) empty(in *instance, place int32, now int64) {
 
 // byArcs fills out with what the output arcs put. A token that its transition
 // takes from a place and puts there goes back as it was.
-func (s *Shard) byArcs(r *rule, o outcome) {
+func (s *Shard) byArcs(t int, o outcome) {
 	s.out = s.out[:0]
-	pass := o.data
+	r, pass := &s.rules[t], o.data
 	if pass == nil {
-		pass = s.passed()
+		pass = s.passed(t)
 	}
 	for k := range r.effects {
 		e := &r.effects[k]
@@ -314,28 +314,40 @@ func (s *Shard) byArcs(r *rule, o outcome) {
 }
 
 // passed returns the data that new tokens carry on.
-func (s *Shard) passed() []byte {
+func (s *Shard) passed(t int) []byte {
 	s.datas = s.datas[:0]
 	for k := range s.took {
 		if s.took[k].data == nil {
 			continue
 		}
-		for range s.took[k].n {
-			if s.merge == nil {
-				return s.took[k].data
-			}
-			if len(s.datas) < MaxTaken {
-				s.datas = append(s.datas, s.took[k].data)
-			}
+		for range min(int(s.took[k].n), MaxTaken-len(s.datas)) {
+			s.datas = append(s.datas, s.took[k].data)
 		}
 	}
-	switch len(s.datas) {
-	case 0:
+	switch {
+	case len(s.datas) == 0:
 		return nil
-	case 1:
+	case len(s.datas) == 1 || s.merge == nil:
 		return s.datas[0]
 	}
-	return s.merge(s.datas)
+	merged, ok := merge(s.merge, s.datas)
+	if !ok {
+		s.rec.Failed(t)
+		return s.datas[0]
+	}
+	return merged
+}
+
+// merge calls a user's function, which may panic, and reports whether what it
+// made can be carried.
+func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
+	defer func() {
+		if recover() != nil {
+			merged, ok = nil, false
+		}
+	}()
+	merged = how(data)
+	return merged, len(merged) <= MaxData
 }
 
 // explicit fills out with what an action puts. It has been checked.

@@ -85,6 +85,20 @@ func TestMergeMakesTheDataOfSeveral(t *testing.T) {
 	w.want("r: a&b&c")
 }
 
+func TestMergeThatFailsLeavesTheDataOfTheFirst(t *testing.T) {
+	for rule, merge := range map[string]func([][]byte) []byte{
+		"it panics":       func([][]byte) []byte { panic("no") },
+		"it is too large": func([][]byte) []byte { return make([]byte, MaxData+1) },
+	} {
+		t.Run(rule, func(t *testing.T) {
+			w := &world{t, newShard(t, Config{Tables: compile(t, build("p r", "t", "p>t*2 t>r")), Merge: merge}), now0}
+			w.inject("p", "a", "b")
+			w.want("r: a")
+			w.counted(0, counters{firings: 1, failures: 1})
+		})
+	}
+}
+
 func TestGuardChoosesAmongTokensByAge(t *testing.T) {
 	sum := func(want int) Guard {
 		return func(tokens []Placed, _ int64) Verdict {

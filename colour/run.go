@@ -59,7 +59,7 @@ func (s *Shard) depart(i int, in *instance, t int, l load, now int64) (run RunID
 // load returns what the run of a note carries.
 func (s *Shard) load(id int32) *load { return &s.loads[s.notes.all[id].ref] }
 
-// attempt returns the how many-th try with some first token begins, and counts
+// attempt returns which try with some first token begins, and counts it if it is
 // a retry.
 func (s *Shard) attempt(in *instance, t int, token uint64) int {
 	id := s.trouble(in, t, token)
@@ -77,7 +77,7 @@ func (s *Shard) attempt(in *instance, t int, token uint64) int {
 func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 	id, ok := s.runs[run]
 	if !ok {
-		if t := int(run & MaxNodes); t < len(s.rules) && uint64(run>>16) <= s.lastRun {
+		if t, n := int(run&MaxNodes), uint64(run>>16); t < len(s.rules) && n > 0 && n <= s.lastRun {
 			s.rec.Late(t)
 		}
 		return fmt.Errorf("run %d: %w", run, ErrLate)

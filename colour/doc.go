@@ -51,7 +51,9 @@
 // counted for the tokens that it took, and forgotten when it fires or they are
 // gone. After its last attempt, if no branch of a split can be taken, or if a
 // place overflows, it is an incident: it waits until [Shard.Fire] names it or
-// what it failed with is gone. An instance that comes to rest with an incident
+// what it failed with is gone. So is the no of a guard that waits for nothing, if
+// its net says that some alternative is meant to take the token; it is asked
+// again when a place of its transition changes. An instance that comes to rest with an incident
 // has failed, and not deadlocked; it counts as failed once each time. After a
 // restart nothing is remembered of failures, nor what waits for an event: all is
 // tried anew.

@@ -310,7 +310,9 @@ func (s *Shard) waitOf(n *note) (stats.Wait, bool) {
 			w.Reason, w.Until = stats.ReasonDelayed, n.due
 		}
 	case noteNo:
-		w.Reason, w.Place = stats.ReasonGuarded, n.ref
+		if w.Reason, w.Place = stats.ReasonGuarded, n.ref; s.refusedForGood(n) {
+			w.Reason = stats.ReasonIncident
+		}
 	case noteWait:
 		w.Reason, w.Until = stats.ReasonDelayed, n.due
 	case noteAwaits:

@@ -16,12 +16,14 @@ type rule struct {
 	rank     uint16 // 0 for the highest priority
 	held     bool   // it does not fire by itself
 	preempts bool
-	single   bool // its only condition is a token in its trigger
-	conds    []petri.Cond
-	effects  []petri.Effect
-	branches []petri.BranchArc
-	join     *petri.JoinTest
-	sights   []sight
+	// That its guard says no for good is an incident.
+	alternative bool
+	single      bool // its only condition is a token in its trigger
+	conds       []petri.Cond
+	effects     []petri.Effect
+	branches    []petri.BranchArc
+	join        *petri.JoinTest
+	sights      []sight
 }
 
 // sight is the tokens of one place that a transition tests or takes.
@@ -89,7 +91,7 @@ func (s *Shard) compile(t *petri.Tables, bindings []Binding) {
 	ranks := ranksOf(t)
 	for tr := range s.rules {
 		r := rule{Binding: &bindings[tr], rank: ranks[t.Priority(tr)], held: s.tables.Held(tr),
-			preempts: t.Net.Transitions[tr].Preempts, conds: t.Conds(tr), effects: t.Effects(tr),
+			preempts: t.Net.Transitions[tr].Preempts, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), effects: t.Effects(tr),
 			branches: t.Branches(tr), join: t.Join(tr), sights: sights(t, tr)}
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
 		for _, v := range r.sights {

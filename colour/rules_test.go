@@ -237,6 +237,28 @@ func TestInclusiveSplit(t *testing.T) {
 	}
 }
 
+// A choice of which no guard holds is an incident: the token stays, the instance
+// has failed, and what is done about it is seen.
+func TestChoiceWithoutAnAlternativeIsAnIncident(t *testing.T) {
+	n := build("p q r", "t u", "p>t t>q p>u u>r")
+	for i := range n.Transitions {
+		n.Transitions[i].Alternative = true
+	}
+	w := newWorld(t, n, Binding{Guard: has("a")}, Binding{Guard: has("b")})
+	w.inject("p", "c")
+	w.step(10)
+	w.waitsFor("p", "t incident, u incident")
+	if net := rowsOf(w.s, w.now).Net; net.Failed != 1 || net.Deadlocked != 0 || net.Finished != 0 {
+		t.Errorf("%+v; expected an instance that has failed", net)
+	}
+	w.inject("p", "b")
+	w.step(10)
+	w.want("p: c; r: b")
+	if net := rowsOf(w.s, w.now).Net; net.Failed != 2 || net.Created != 2 {
+		t.Errorf("%+v; expected it to have failed again", net)
+	}
+}
+
 // A split without a branch is an incident: counted once, told, and mended by
 // firing it by hand or by what takes its token away.
 func TestSplitWithoutABranchIsAnIncident(t *testing.T) {

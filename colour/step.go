@@ -9,6 +9,7 @@ import (
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/pool"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // Step plays: what is due at now and what is enabled, at most budget firings
@@ -166,12 +167,19 @@ func (s *Shard) pending(in *instance) (incident, waits bool) {
 			incident = true
 		case noteNo:
 			waits = waits || n.heap != none
+			incident = incident || s.refusedForGood(n)
 		case noteFailed:
 		default:
 			waits = true
 		}
 	}
 	return incident, waits
+}
+
+// refusedForGood reports whether a guard's no is an incident: the transition is
+// an alternative, and the guard waits for nothing.
+func (s *Shard) refusedForGood(n *note) bool {
+	return s.rules[n.transition].alternative && n.heap == none && n.ref == stats.NoPlace
 }
 
 // atEnd reports whether all tokens are in places that no transition needs, and

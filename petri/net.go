@@ -45,6 +45,9 @@ type Transition struct {
 	// Guard is an expression over the data of the tokens that the transition
 	// takes or tests; it is enabled only where it holds. "" always does.
 	Guard string
+	// Alternative says that some transition is meant to take the tokens that this
+	// one could: that its guard says no to them for good is an incident.
+	Alternative bool
 	// Trigger says what the transition waits for when it is enabled.
 	Trigger Trigger
 	// Preempts lets the transition take tokens that are in flight, on a running

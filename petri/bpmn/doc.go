@@ -31,7 +31,7 @@
 //     seen; in a sub-process the token is gone. A node without outgoing flows is
 //     an end too. Terminate empties its process or sub-process.
 //   - Exclusive gateways: one transition a flow, id/flowid, guarded g1, then
-//     !(g1) && (g2), and so on; the default where none holds. If no flow has a
+//     !(g1) && (g2), and so on; the default where none holds, and if there is none that is an incident. If no flow has a
 //     condition, they are chosen in turn. Parallel and inclusive gateways: one
 //     transition, with join and branch arcs if inclusive; inclusive flows
 //     without any condition are all taken. Event gateway: one place at which

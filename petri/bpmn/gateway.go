@@ -21,6 +21,7 @@ func (b *builder) exclusive(l *level, n *node) string {
 		t := b.over(l, n, f)
 		if t.Guard = all(refused, f.cond); f.cond != "" {
 			refused = append(refused, f.cond)
+			t.Alternative = n.fallback == nil
 		}
 		b.spend(t.Guard)
 		b.take(from, t.ID, f.pos)

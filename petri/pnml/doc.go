@@ -50,5 +50,5 @@
 // [Write] writes one net in one canonical form, which Read reads back to the
 // same net. What PNML has no words for is in <toolspecific tool="pnagent"
 // version="1"> of a transition (<guard value>, <trigger kind name micros>,
-// <preempts>) or of a branch arc (<guard value>, <default>).
+// <alternative>, <preempts>) or of a branch arc (<guard value>, <default>).
 package pnml

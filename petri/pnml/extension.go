@@ -46,6 +46,9 @@ func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
 			return n.guard(c, &t.Guard)
 		case "trigger":
 			return n.trigger(c, &t.Trigger)
+		case "alternative":
+			t.Alternative = true
+			return n.empty(c, func(string, string) bool { return false })
 		case "preempts":
 			t.Preempts = true
 			return n.empty(c, func(string, string) bool { return false })
@@ -124,7 +127,7 @@ func triggerKind(s string) (petri.TriggerKind, bool) {
 }
 
 func (p printer) ownTransition(t *petri.Transition) {
-	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Preempts {
+	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Preempts && !t.Alternative {
 		return
 	}
 	p.beginOwn()
@@ -138,6 +141,9 @@ func (p printer) ownTransition(t *petri.Transition) {
 			p.put(" micros=\"", strconv.FormatInt(t.Trigger.Micros, 10), "\"")
 		}
 		p.put("/>\n")
+	}
+	if t.Alternative {
+		p.put("          <alternative/>\n")
 	}
 	if t.Preempts {
 		p.put("          <preempts/>\n")

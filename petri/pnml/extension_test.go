@@ -18,7 +18,7 @@ func TestWriteCarriesEverythingOfANet(t *testing.T) {
 		Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q"}, {ID: "r"}},
 		Transitions: []petri.Transition{
 			{ID: "split", Guard: "  a < \"b\"\n", Trigger: petri.Trigger{Kind: petri.TriggerWork, Name: " ship "}},
-			{ID: "join", Preempts: true, Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: math.MaxInt64, Name: "P1D"}},
+			{ID: "join", Preempts: true, Alternative: true, Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: math.MaxInt64, Name: "P1D"}},
 			{ID: "time", Trigger: petri.Trigger{Kind: petri.TriggerTime, Micros: -1}},
 			{ID: "event", Trigger: petri.Trigger{Kind: petri.TriggerEvent}},
 			{ID: "plain", Trigger: petri.Trigger{Name: "only a name"}},
@@ -51,6 +51,7 @@ func TestWriteCarriesEverythingOfANet(t *testing.T) {
       <transition id="join">
         <toolspecific tool="pnagent" version="1">
           <trigger kind="delay" name="P1D" micros="9223372036854775807"/>
+          <alternative/>
           <preempts/>
         </toolspecific>
       </transition>

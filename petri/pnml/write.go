@@ -25,7 +25,7 @@ const (
 // Write writes a net as PNML in UTF-8: one page, nodes and arcs in the order of
 // the net, nothing written that has its default. The same net gives the same
 // bytes. Arcs that are not normal carry <type value="…"/> as GreatSPN writes it,
-// transitions <priority> as PIPE does; guards, triggers, defaults and preempts,
+// transitions <priority> as PIPE does; guards, triggers, defaults and the like,
 // which PNML cannot say, are in <toolspecific tool="pnagent" version="1">, where
 // other tools pass over them. The rest is ISO/IEC 15909-2.
 //

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/pnagent/pnagent/action"
@@ -66,4 +67,52 @@ func each(n int, t Transition) []Transition {
 		out[i] = t
 	}
 	return out
+}
+
+// BenchmarkStartFromJournal is a start with a million instances of a 30-place
+// net, each of which has moved: from a snapshot, and from the log alone.
+func BenchmarkStartFromJournal(b *testing.B) {
+	const count = 1_000_000
+	for _, from := range []string{"log", "snapshot"} {
+		b.Run(from, func(b *testing.B) {
+			dir := b.TempDir()
+			cfg := Config{Source: "s", Instances: count, Workers: 2, Firings: count, Nets: []Net{{Tables: tablesOf(b, petritest.Ring(30))}}}
+			open := func() *journal.File {
+				f, _, err := journal.Open(dir, journal.Options{Mode: journal.SyncInterval})
+				if err != nil {
+					b.Fatal(err)
+				}
+				cfg.Journal = f
+				return f
+			}
+			f := open()
+			e, err := New(cfg)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if from == "snapshot" {
+				err = e.Run(b.Context()) // which ends with one
+			} else {
+				for _, w := range e.workers {
+					w.shards[0].Step(count, 1)
+					err = errors.Join(err, w.flush(w.now()))
+				}
+			}
+			if err := errors.Join(err, f.Close()); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				f := open()
+				if e, err = New(cfg); err != nil {
+					b.Fatal(err)
+				}
+				if err := f.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if m := e.workers[0].shards[0].Marking(0); m[0] == 1 {
+				b.Fatalf("marking %v", m)
+			}
+		})
+	}
 }

@@ -4,6 +4,7 @@ package game
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -135,3 +136,21 @@ func dispatched(b *testing.B, d *pool.Discipline) {
 // costs a visit.
 func BenchmarkDispatchedFIFO100k(b *testing.B)   { dispatched(b, fifo()) }
 func BenchmarkDispatchedQuoted100k(b *testing.B) { dispatched(b, quoted(b, 64)) }
+
+// BenchmarkMemory says how many bytes an instance of a 30-place net costs, all in
+// all, when each has moved its token.
+func BenchmarkMemory(b *testing.B) {
+	const count = 1_000_000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var s *Shard
+	for b.Loop() {
+		s = rings(b, 30, count)
+		s.Step(count, now0)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/count, "bytes/instance")
+	runtime.KeepAlive(s)
+}

@@ -25,7 +25,7 @@ func groups() []group {
 	const bare = "the bare game, nothing recorded"
 	const constMetrics = "const metrics of client_golang"
 	return []group{
-		{"game", "BareGame|Recorded|Look|Logged", []row{
+		{"game", "BareGame|Recorded|Look|Logged|Dispatched|Memory", []row{
 			{what: "a firing, recorded, hot ring of 100", name: "RecordedRing100", base: "BareGame", baseIs: bare, goal: "≤ 20 ns, no allocation"},
 			{what: "the same, allocated", name: "RecordedRing100", unit: "B/op"},
 			{what: "ring of 1,000", name: "RecordedRing1000", base: "RecordedRing100", baseIs: "ring of 100", goal: "the same"},
@@ -34,7 +34,25 @@ func groups() []group {
 			{what: "at random over 1,000,000", name: "RecordedRandom1M", base: "BareGame", baseIs: bare},
 			{what: "an instance of 100 tokens", name: "RecordedWide", base: "BareGame", baseIs: bare},
 			{what: "a tick's look at 100,000 instances", name: "Look100k"},
+			{what: "the same with 100,000 old tokens, and why each waits", name: "LookStuck100kWhy", base: "LookStuck100kCounts", baseIs: "without why", goal: "≤ 1 % of a second more"},
 			{what: "a firing that is also written down", name: "LoggedRing100", base: "RecordedRing100", baseIs: "recorded only"},
+			{what: "memory of an instance of a 30-place net, of a million", name: "Memory", unit: "bytes/instance", goal: "≤ 200 bytes"},
+			{what: "a visit of one firing, quoted", name: "DispatchedQuoted100k", base: "RecordedRandom100k", baseIs: "in turn"},
+		}},
+		{"colour", "Plain|Guarded|Actions|Idle", []row{
+			{what: "coloured: a firing without data, hot ring of 100", name: "PlainRing100", base: "PlainGame", baseIs: "game, the same ring"},
+			{what: "coloured: a firing with a guard", name: "GuardedRing100", base: "PlainRing100", baseIs: "without"},
+			{what: "coloured: an action started and answered", name: "ActionsAtOnce", base: "PlainRing100", baseIs: "a firing without", goal: "≤ 1 µs"},
+			{what: "coloured: an instance with a token at its end", name: "IdleInstance/AtEnd", unit: "bytes/instance"},
+		}},
+		{"engine", "Firings|Actions|StartFrom", []row{
+			{what: "engine, one worker", name: "Firings", unit: "firings/s"},
+			{what: "the same, strictly by priority", name: "FiringsStrict", unit: "firings/s", base: "Firings", baseIs: "in turn"},
+			{what: "the same, journalled, synced every 100 ms", name: "JournalledFirings", unit: "firings/s", base: "Firings", baseIs: "no journal", goal: "≥ 300,000/s"},
+			{what: "the same, a guard on every firing", name: "ColouredFirings", unit: "firings/s", base: "Firings", baseIs: "plain"},
+			{what: "a start with 1,000,000 instances from a snapshot", name: "StartFromJournal/snapshot", goal: "≤ 30 s"},
+			{what: "the same from the log alone", name: "StartFromJournal/log", base: "StartFromJournal/snapshot", baseIs: "from a snapshot", goal: "≤ 30 s"},
+			{what: "actions that complete at once", name: "Actions", unit: "firings/s", base: "ColouredFirings", baseIs: "a guard instead", goal: "≥ 1 M/s"},
 		}},
 		{"pool", "BareRing|Queue", []row{
 			{what: "ready queue, strictly ordered, one owner", name: "QueueStrict", unit: "events/s", base: "BareRing", baseIs: "a bare ring", goal: "≥ 20 M/s"},
@@ -44,8 +62,10 @@ func groups() []group {
 			{what: "strictly ordered, with a producer", name: "DispatcherStrictWithProducer", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 8 M/s"},
 			{what: "quoted round robin, with a producer", name: "DispatcherQuotedWithProducer", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 8 M/s"},
 			{what: "one goroutine a priority, drained", name: "DedicatedDrained", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 20 M/s"},
-			{what: "work pool, batch 1, drained", name: "PoolDrainedBatch1", unit: "items/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel", goal: "≥ 10 M/s"},
-			{what: "work pool, batch 16, drained", name: "PoolDrainedBatch16", unit: "items/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel", goal: "≥ 20 M/s"},
+			{what: "work pool, batch 1, drained", name: "PoolDrainedBatch1", unit: "drained/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel", goal: "≥ 10 M/s"},
+			{what: "work pool, batch 16, drained", name: "PoolDrainedBatch16", unit: "drained/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel", goal: "≥ 20 M/s"},
+			{what: "the same, filling it counted too", name: "PoolDrainedBatch16", unit: "items/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel"},
+			{what: "work pool, batch 1, with a producer", name: "PoolWithProducerBatch1", unit: "items/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel"},
 		}},
 		{"journal", "Append|Replay", []row{
 			{what: "journal, 1,024 commits a write, synced every 100 ms", name: "Append/journal/mode=interval/group=1024", unit: "commits/s",
@@ -54,6 +74,9 @@ func groups() []group {
 				base: "Append/base=file/mode=always/group=64", baseIs: "bare file writes"},
 			{what: "journal opened and read, 128-byte commits", name: "Replay/open_and_read/commit=128", unit: "MB/s",
 				base: "Replay/base=file/commit=128", baseIs: "reading the file"},
+		}},
+		{"petri/explore", "Visit|Remember", []row{
+			{what: "16,807 markings visited", name: "Visit", base: "RememberMarkings", baseIs: "only remembering them"},
 		}},
 		{"telemetry", "Decode|Encode", []row{
 			{what: "decode 50 + 50 rows, counts and times", name: "Decode/counts_and_times/protobuf", base: "Decode/counts_and_times/base=encoding-json", baseIs: "encoding/json"},

@@ -145,11 +145,6 @@ func countOf(n yamlfile.Node) (int, error) {
 	return int(v), nil
 }
 
-// plain reports whether package game can play what the binding says.
-func (b *binding) plain() bool {
-	return b.due == nil && b.guard.IsEmpty() && b.action == nil && b.timeout == 0 && b.retry == Retry{}
-}
-
 // modeOr returns the mode, or that of the net if the binding names none. An
 // action takes the place of what the net waits for.
 func (b *binding) modeOr(net game.Mode) game.Mode {

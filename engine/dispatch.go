@@ -31,8 +31,9 @@ type turns struct {
 	switches [][pool.Priorities]uint64 // by net: turns that ended with one of its events
 }
 
-// play plays what is ready, event by event, and reports whether more may be.
-func (w *worker) play(budget int, now int64) (fired int, more bool) {
+// playTurns plays what is ready, event by event, and reports whether more may
+// be.
+func (w *worker) playTurns(budget int, now int64) (fired int, more bool) {
 	for _, s := range w.shards {
 		s.Expire(now)
 	}

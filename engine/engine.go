@@ -170,6 +170,7 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 	case <-w.ended:
 		w.rest.Lock()
 		defer w.rest.Unlock()
+		w.stage.hear(w.now()) // what comes now is late, and counted
 		record(w.now())
 		w.stage.putBack(w.now())
 		return <-done

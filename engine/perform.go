@@ -25,6 +25,7 @@ type performance struct {
 	do      action.Func
 	run     action.Run
 	shard   int    // of the worker that wants the answer
+	counted bool   // it used up some of the quota when it started
 	prefix  string // of the run's key
 	answers *answers
 
@@ -120,17 +121,24 @@ func (p *performers) room() *performance {
 	return nil
 }
 
-// end tells an action that its run is over.
-func (p *performers) end(a *performance) {
+// end tells actions that their runs are over. Only then their room is given
+// away, so that none of them gets it.
+func (p *performers) end(all []*performance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a.cancel(ErrRunOver)
-	if a.state == going {
+	rooms := 0
+	for _, a := range all {
+		a.cancel(ErrRunOver)
+		if a.state == going {
+			rooms++
+		}
+		a.state = over
+	}
+	for range rooms {
 		if next := p.room(); next != nil {
 			go p.perform(next)
 		}
 	}
-	a.state = over
 }
 
 // outcome performs the action. A panic is a failure of this run and of nothing

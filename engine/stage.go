@@ -18,7 +18,8 @@ type stage struct {
 	answers    *answers
 	ongoing    map[runKey]*performance
 	heard      []answer       // memory that is used again
-	starting   []*performance // the same
+	changing   []*performance // the same
+	unfired    int            // runs of the quota that ended without a firing since the worker last asked
 	log        *failureLog
 }
 
@@ -43,68 +44,79 @@ type runKey struct {
 func (g *stage) busy() bool { return len(g.ongoing) > 0 }
 
 // perform starts the actions that the shards have handed out, and tells those
-// that are over to end.
-func (g *stage) perform() {
+// that are over to end. counted are those that used up some of the quota.
+func (g *stage) perform(counted bool) {
 	for k := range g.nets {
-		n := &g.nets[k]
-		if n.shard == nil {
-			continue
+		if s := g.nets[k].shard; s != nil {
+			for _, start := range s.Starts() {
+				g.changing = append(g.changing, g.performance(k, start, counted))
+			}
 		}
-		for _, s := range n.shard.Starts() {
-			g.starting = append(g.starting, g.performance(k, s))
+	}
+	g.change(g.performers.start)
+	for k := range g.nets {
+		if s := g.nets[k].shard; s != nil {
+			for _, run := range s.Stops() {
+				g.stop(runKey{k, run})
+			}
 		}
-		if len(g.starting) > 0 {
-			g.performers.start(g.starting)
-			clear(g.starting)
-			g.starting = g.starting[:0]
-		}
-		for _, run := range n.shard.Stops() {
-			g.stop(runKey{k, run})
-		}
+	}
+	g.change(g.performers.end)
+}
+
+// change has performances start or end, all at once.
+func (g *stage) change(do func([]*performance)) {
+	if len(g.changing) > 0 {
+		do(g.changing)
+		clear(g.changing)
+		g.changing = g.changing[:0]
 	}
 }
 
-func (g *stage) performance(k int, s colour.Start) *performance {
+func (g *stage) performance(k int, s colour.Start, counted bool) *performance {
 	n := &g.nets[k]
-	p := &performance{do: n.do[s.Transition], shard: k, prefix: n.prefix, answers: g.answers,
+	p := &performance{do: n.do[s.Transition], shard: k, counted: counted, prefix: n.prefix, answers: g.answers,
 		run: action.Run{Net: n.net, Source: n.source, Transition: n.ids[s.Transition], Places: n.places, Start: s}}
 	g.ongoing[runKey{k, s.Run}] = p
 	return p
 }
 
-// stop tells an action that its run is over, which ended without an answer. When
-// that comes it is late.
+// stop has an action be told that its run is over, which ended without an
+// answer. When that comes it is late.
 func (g *stage) stop(key runKey) {
 	if p := g.ongoing[key]; p != nil {
-		delete(g.ongoing, key)
-		g.performers.end(p)
+		g.over(key, false)
+		g.changing = append(g.changing, p)
 	}
 }
 
-// hear has the outcomes that have come in take effect and returns how many runs
-// ended without a firing.
-func (g *stage) hear(now int64) (unfired int) {
+// over ends a run that goes on.
+func (g *stage) over(key runKey, fired bool) {
+	if p := g.ongoing[key]; p != nil && p.counted && !fired {
+		g.unfired++
+	}
+	delete(g.ongoing, key)
+}
+
+// hear has the outcomes that have come in take effect.
+func (g *stage) hear(now int64) {
 	g.heard = g.answers.take(g.heard)
 	for i := range g.heard {
-		if !g.settle(&g.heard[i], now) {
-			unfired++
-		}
+		g.settle(&g.heard[i], now)
 	}
-	return unfired
 }
 
-// settle has one outcome take effect, and reports whether that was a firing.
-func (g *stage) settle(a *answer, now int64) bool {
+// settle has one outcome take effect. One of a run that was over is late.
+func (g *stage) settle(a *answer, now int64) {
 	n := &g.nets[a.shard]
-	delete(g.ongoing, runKey{a.shard, a.run})
 	err := n.shard.Done(a.run, a.outcome, now)
+	g.over(runKey{a.shard, a.run}, err == nil && a.outcome.Kind == colour.Fired)
 	if err == nil && a.outcome.Kind == colour.Failed {
 		err = errors.New(a.outcome.Err)
 	}
 	if err != nil {
 		g.log.failed(n.net, n.ids[a.transition], err, now)
 	}
-	return err == nil && a.outcome.Kind == colour.Fired
 }
 
 // tellAll tells the actions that the engine stops.
@@ -146,6 +158,7 @@ func (g *stage) cancelAll(now int64) {
 		_ = g.nets[key.shard].shard.Cancel(key.run, now) // it is ongoing
 		g.stop(key)
 	}
+	g.change(g.performers.end)
 }
 
 // failureLog tells of actions that failed, of one transition once a second.

@@ -43,31 +43,49 @@ func (w *worker) now() int64 {
 // journal.
 func (w *worker) run(ctx context.Context) error {
 	defer close(w.ended)
+	err := w.play(ctx)
+	w.breakOff()
+	if err != nil {
+		return err
+	}
+	return w.flush(w.now())
+}
+
+func (w *worker) play(ctx context.Context) error {
 	for ctx.Err() == nil && !w.quota.ended() {
 		now := w.now()
-		w.hear(now)
+		w.stage.hear(now)
+		w.takeBack()
 		more, short := w.step(now)
 		if err := w.flush(now); err != nil {
 			return err
 		}
-		w.stage.perform()
+		w.perform(true)
 		if more {
 			w.answer(now)
 		} else {
 			w.wait(ctx, short)
 		}
+		w.perform(false) // what calls have started is not of the quota
 	}
-	w.breakOff()
-	return w.flush(w.now())
+	return nil
 }
 
-// hear has the answers of actions take effect. Each was counted as a firing when
-// it started; those that were none come back.
-func (w *worker) hear(now int64) {
-	if unfired := min(w.stage.hear(now), w.used); w.quota.limited {
-		w.left += unfired
-		w.used -= unfired
+// perform starts and ends actions, see stage.
+func (w *worker) perform(counted bool) {
+	w.stage.perform(counted)
+	w.takeBack()
+}
+
+// takeBack gets back what runs used of the quota, as firings when they started,
+// and were none. As long as one goes on the worker gives nothing away, so it is
+// there.
+func (w *worker) takeBack() {
+	if w.quota.limited {
+		w.left += w.stage.unfired
+		w.used -= w.stage.unfired
 	}
+	w.stage.unfired = 0
 }
 
 // step fires one batch of every shard, or of all together if there is a
@@ -75,10 +93,10 @@ func (w *worker) hear(now int64) {
 // worker may not fire just now, short is closed when it may again.
 func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
 	if w.turns.turn != nil {
-		return w.stepOf(func(budget int) (int, bool) { return w.play(budget, now) })
+		return w.stepOf(now, func(budget int) (int, bool) { return w.playTurns(budget, now) })
 	}
 	for _, s := range w.shards {
-		some, short := w.stepOf(func(budget int) (int, bool) {
+		some, short := w.stepOf(now, func(budget int) (int, bool) {
 			n := s.Step(budget, now)
 			return n, n > 0
 		})
@@ -91,13 +109,16 @@ func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
 }
 
 // stepOf plays with what the quota allows. What goes on when it is used up is
-// waited for.
-func (w *worker) stepOf(play func(budget int) (fired int, more bool)) (more bool, short <-chan struct{}) {
+// waited for, and ends when its time is over.
+func (w *worker) stepOf(now int64, play func(budget int) (fired int, more bool)) (more bool, short <-chan struct{}) {
 	if w.left == 0 && !w.stage.busy() { // what goes on may come back
 		w.left, short = w.quota.take(w.used, batch)
 		w.used = 0
 	}
 	if w.left == 0 {
+		for _, s := range w.shards {
+			s.Expire(now)
+		}
 		return false, short
 	}
 	n, more := play(min(batch, w.left))

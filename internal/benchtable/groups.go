@@ -21,9 +21,11 @@ type row struct {
 }
 
 // groups are the promises of speed, room by room.
-func groups() []group {
+func groups() []group { return append(engineGroups(), sidecarGroups()...) }
+
+// engineGroups are about what moves tokens.
+func engineGroups() []group {
 	const bare = "the bare game, nothing recorded"
-	const constMetrics = "const metrics of client_golang"
 	return []group{
 		{"game", "BareGame|Recorded|Look|Logged|Dispatched|Memory", []row{
 			{what: "a firing, recorded, hot ring of 100", name: "RecordedRing100", base: "BareGame", baseIs: bare, goal: "≤ 20 ns, no allocation"},
@@ -78,6 +80,13 @@ func groups() []group {
 		{"petri/explore", "Visit|Remember", []row{
 			{what: "16,807 markings visited", name: "Visit", base: "RememberMarkings", baseIs: "only remembering them"},
 		}},
+	}
+}
+
+// sidecarGroups are about what tells of them.
+func sidecarGroups() []group {
+	const constMetrics = "const metrics of client_golang"
+	return []group{
 		{"telemetry", "Decode|Encode", []row{
 			{what: "decode 50 + 50 rows, counts and times", name: "Decode/counts_and_times/protobuf", base: "Decode/counts_and_times/base=encoding-json", baseIs: "encoding/json"},
 			{what: "decode 50 + 50 rows, everything", name: "Decode/all/protobuf", base: "Decode/all/base=encoding-json", baseIs: "encoding/json"},

@@ -11,7 +11,10 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Look adds the shard's rows as of now, in all columns. The tokens that are
+// Columns are those that Look fills in: all but those of queues, see Work.
+const Columns = stats.AllColumns &^ (stats.ColQueues | stats.ColWaiting)
+
+// Look adds the shard's rows as of now. The tokens that are
 // present are counted here, by going through all instances once, so that firing
 // does not have to; name gives the name of the instance with a number. Guards
 // are not asked: of an instance that waits for its turn the transitions count
@@ -19,7 +22,7 @@ import (
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
 	s.rec.AddTo(rows)
 	rows.Net.Merge(&stats.Net{Deadlocked: s.deadlocked, Active: s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed})
-	rows.Columns |= stats.AllColumns
+	rows.Columns |= Columns
 	l := newLook(s, now)
 	for i := range s.instances {
 		l.instance(i)
@@ -32,21 +35,6 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 		rows.Transitions[t].Merge(&l.transitions[t])
 	}
 	rows.Blocks = stats.MergeBlocks(rows.Blocks, l.blocks())
-	work := s.pool.Stats()
-	rows.Queues = stats.MergeQueues(rows.Queues, queues(&work))
-	rows.Waiting += uint64(work.Waiting)
-}
-
-// queues returns the rows of the priorities that are in use.
-func queues(w *pool.WorkStats) []stats.Queue {
-	var out []stats.Queue
-	for p, q := range w.Ready.Priorities {
-		if q.Length > 0 || q.Served > 0 {
-			out = append(out, stats.Queue{Priority: uint8(p), Ready: uint64(q.Length), OldestSince: q.OldestSince,
-				UnservedSince: q.UnservedSince, Served: q.Served, QuoteSwitches: q.QuoteSwitches})
-		}
-	}
-	return out
 }
 
 // look is one pass over all instances.

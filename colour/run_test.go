@@ -69,7 +69,7 @@ func TestTokensOfARunAreInFlightAtTheirOrigin(t *testing.T) {
 	if h := rows.Transitions[0].Duration; h.Sum != 20 {
 		t.Errorf("duration %+v", h)
 	}
-	if rows.Net.Finished != 1 || rows.Columns != stats.AllColumns {
+	if rows.Net.Finished != 1 || rows.Columns != Columns {
 		t.Errorf("net %+v, columns %b", rows.Net, rows.Columns)
 	}
 }

@@ -17,8 +17,9 @@ type stage struct {
 	performers *performers
 	answers    *answers
 	ongoing    map[runKey]*performance
+	starting   []*performance // handed out by the shards, in that order
 	heard      []answer       // memory that is used again
-	changing   []*performance // the same
+	ending     []*performance // the same
 	unfired    int            // runs of the quota that ended without a firing since the worker last asked
 	log        *failureLog
 }
@@ -43,17 +44,29 @@ type runKey struct {
 // busy reports whether actions go on.
 func (g *stage) busy() bool { return len(g.ongoing) > 0 }
 
-// perform starts the actions that the shards have handed out, and tells those
-// that are over to end. counted are those that used up some of the quota.
-func (g *stage) perform(counted bool) {
-	for k := range g.nets {
-		if s := g.nets[k].shard; s != nil {
-			for _, start := range s.Starts() {
-				g.changing = append(g.changing, g.performance(k, start, counted))
-			}
+// gather takes the actions that the shard of a net has handed out. Who plays
+// several nets in one order calls it after each event.
+func (g *stage) gather(net int) {
+	if s := g.nets[net].shard; s != nil {
+		for _, start := range s.Starts() {
+			g.starting = append(g.starting, g.performance(net, start))
 		}
 	}
-	g.change(g.performers.start)
+}
+
+// perform starts the actions that were handed out, and tells those that are over
+// to end. counted are those that used up some of the quota.
+func (g *stage) perform(counted bool) {
+	for k := range g.nets {
+		g.gather(k)
+	}
+	for _, p := range g.starting {
+		p.counted = counted
+	}
+	if len(g.starting) > 0 {
+		g.performers.start(g.starting)
+		g.starting = emptied(g.starting)
+	}
 	for k := range g.nets {
 		if s := g.nets[k].shard; s != nil {
 			for _, run := range s.Stops() {
@@ -61,21 +74,25 @@ func (g *stage) perform(counted bool) {
 			}
 		}
 	}
-	g.change(g.performers.end)
+	g.end()
 }
 
-// change has performances start or end, all at once.
-func (g *stage) change(do func([]*performance)) {
-	if len(g.changing) > 0 {
-		do(g.changing)
-		clear(g.changing)
-		g.changing = g.changing[:0]
+// end tells those that are over to end, all at once.
+func (g *stage) end() {
+	if len(g.ending) > 0 {
+		g.performers.end(g.ending)
+		g.ending = emptied(g.ending)
 	}
 }
 
-func (g *stage) performance(k int, s colour.Start, counted bool) *performance {
+func emptied(all []*performance) []*performance {
+	clear(all)
+	return all[:0]
+}
+
+func (g *stage) performance(k int, s colour.Start) *performance {
 	n := &g.nets[k]
-	p := &performance{do: n.do[s.Transition], shard: k, counted: counted, prefix: n.prefix, answers: g.answers,
+	p := &performance{do: n.do[s.Transition], shard: k, prefix: n.prefix, answers: g.answers,
 		run: action.Run{Net: n.net, Source: n.source, Transition: n.ids[s.Transition], Places: n.places, Start: s}}
 	g.ongoing[runKey{k, s.Run}] = p
 	return p
@@ -86,7 +103,7 @@ func (g *stage) performance(k int, s colour.Start, counted bool) *performance {
 func (g *stage) stop(key runKey) {
 	if p := g.ongoing[key]; p != nil {
 		g.over(key, false)
-		g.changing = append(g.changing, p)
+		g.ending = append(g.ending, p)
 	}
 }
 
@@ -141,15 +158,18 @@ func (g *stage) hearLast(now int64) {
 	}
 }
 
-// putBack puts the tokens of runs back that nobody will perform any more.
+// putBack puts the tokens of runs back that were handed out and that nobody will
+// perform.
 func (g *stage) putBack(now int64) {
 	for k := range g.nets {
-		if s := g.nets[k].shard; s != nil {
-			for _, start := range s.Starts() {
-				_ = s.Cancel(start.Run, now) // it has just begun
-			}
-		}
+		g.gather(k)
 	}
+	for _, p := range g.starting {
+		run := p.run.Start.Run
+		delete(g.ongoing, runKey{p.shard, run})
+		_ = g.nets[p.shard].shard.Cancel(run, now) // it has just begun
+	}
+	g.starting = emptied(g.starting)
 }
 
 // cancelAll puts the tokens of all runs back.
@@ -158,7 +178,7 @@ func (g *stage) cancelAll(now int64) {
 		_ = g.nets[key.shard].shard.Cancel(key.run, now) // it is ongoing
 		g.stop(key)
 	}
-	g.change(g.performers.end)
+	g.end()
 }
 
 // failureLog tells of actions that failed, of one transition once a second.

@@ -182,6 +182,7 @@ func (w *worker) nextDue() (due int64, ok bool) {
 // breakOff ends the actions that still go on when the worker ends: those that
 // complete within stopGrace have taken place, the tokens of the others go back.
 func (w *worker) breakOff() {
+	w.stage.putBack(w.now())
 	w.stage.tellAll()
 	grace := time.NewTimer(stopGrace)
 	defer grace.Stop()

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/pool"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// ranked are a plain and a coloured net, whose instances have these priorities.
+func ranked(t *testing.T, of []pool.Priority) []Net {
+	priority := func(i int) pool.Priority { return of[i] }
+	plain, guarded := working(t, "plain", 1, Transition{}), working(t, "guarded", 1, Transition{Guard: always})
+	plain.Priority, guarded.Priority = priority, priority
+	return []Net{plain, guarded}
+}
+
+// orderOf returns in which order the instances fire, each once: it plays one
+// firing, two, and so on.
+func orderOf(t *testing.T, d *Dispatch, of []pool.Priority) []string {
+	var order []string
+	seen := map[string]bool{}
+	for n := range 2 * len(of) {
+		e := newEngine(t, Config{Source: "s", Nets: ranked(t, of), Instances: len(of), Workers: 1, Firings: n + 1, Dispatch: d})
+		runToEnd(t, e)
+		var fired []string
+		for _, net := range []string{"plain", "guarded"} {
+			for i := range of {
+				if name := fmt.Sprintf("p%d %s %d", of[i], net, i); markingOf(t, e, net, i)[1] == 1 && !seen[name] {
+					fired, seen[name] = append(fired, name), true
+				}
+			}
+		}
+		if len(fired) != 1 {
+			t.Fatalf("firing %d is of %v", n+1, fired)
+		}
+		order = append(order, fired...)
+	}
+	return order
+}
+
+func quotes(n uint32) *Dispatch {
+	d := &Dispatch{Policy: pool.PolicyQuoted}
+	for p := range d.Quotes {
+		d.Quotes[p] = n
+	}
+	return d
+}
+
+// A worker's instances of all nets are in one order.
+func TestDispatchersOrderInstancesOverAllNets(t *testing.T) {
+	of := []pool.Priority{0, 7, 3, 7, 0, 3, 7}
+	for _, c := range []struct {
+		name string
+		d    *Dispatch
+		want string
+	}{
+		{"first come, first served", &Dispatch{},
+			"p0 plain 0, p7 plain 1, p3 plain 2, p7 plain 3, p0 plain 4, p3 plain 5, p7 plain 6, p0 guarded 0, p7 guarded 1, p3 guarded 2, p7 guarded 3, p0 guarded 4, p3 guarded 5, p7 guarded 6"},
+		{"strictly by priority", &Dispatch{Policy: pool.PolicyStrict},
+			"p7 plain 1, p7 plain 3, p7 plain 6, p7 guarded 1, p7 guarded 3, p7 guarded 6, p3 plain 2, p3 plain 5, p3 guarded 2, p3 guarded 5, p0 plain 0, p0 plain 4, p0 guarded 0, p0 guarded 4"},
+		{"two of each priority in turn", quotes(2),
+			"p7 plain 1, p7 plain 3, p3 plain 2, p3 plain 5, p0 plain 0, p0 plain 4, p7 plain 6, p7 guarded 1, p3 guarded 2, p3 guarded 5, p0 guarded 0, p0 guarded 4, p7 guarded 3, p7 guarded 6"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(strings.Split(c.want, ", "), orderOf(t, c.d, of)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// diary is an action that notes whose it is. With room for one action at a time
+// that is the order in which they were started.
+type diary struct {
+	mu      sync.Mutex
+	entries []string
+}
+
+func (d *diary) write(_ context.Context, r *action.Run) (colour.Outcome, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.entries = append(d.entries, fmt.Sprint(r.Net, " ", r.Start.Instance))
+	return colour.Outcome{}, nil
+}
+
+// of returns the entries of the instances with a priority.
+func (d *diary) of(priorities []pool.Priority, p pool.Priority) (out []string) {
+	for _, e := range d.entries {
+		var net string
+		var i int
+		fmt.Sscan(e, &net, &i)
+		if priorities[i] == p {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// As long as something of a higher priority is ready, actions of a lower one
+// are not started, also when that became ready later.
+func TestStrictStartsNoActionWhileAHigherPriorityIsReady(t *testing.T) {
+	var d diary
+	of := []pool.Priority{0, 5, 2, 5, 7, 0, 2, 7}
+	var nets []Net
+	for _, id := range []string{"a", "b"} {
+		n := working(t, id, 3, Transition{Action: d.write})
+		n.Priority = func(i int) pool.Priority { return of[i] }
+		nets = append(nets, n)
+	}
+	e := newEngine(t, Config{Source: "s", Nets: nets, Instances: len(of), Workers: 1, Actions: 1, Firings: 1000, Dispatch: &Dispatch{Policy: pool.PolicyStrict}})
+	runToEnd(t, e)
+	var got []pool.Priority
+	for _, entry := range d.entries {
+		got = append(got, of[entry[len(entry)-1]-'0'])
+	}
+	if runs := slices.Compact(slices.Clone(got)); len(got) != 2*3*len(of) || !slices.Equal(runs, []pool.Priority{7, 5, 2, 0}) {
+		t.Errorf("%d actions, by priority %v", len(got), got)
+	}
+}
+
+// The dedicated dispatcher has a worker for each priority in use, whatever
+// number of workers is asked for, which keeps the order inside it.
+func TestDedicatedHasAWorkerForEachPriority(t *testing.T) {
+	var d diary
+	of := []pool.Priority{6, 1, 6, 1, 4, 6, 1}
+	var nets []Net
+	for _, id := range []string{"a", "b"} {
+		n := working(t, id, 1, Transition{Action: d.write})
+		n.Priority = func(i int) pool.Priority { return of[i] }
+		nets = append(nets, n)
+	}
+	e := newEngine(t, Config{Source: "s", Nets: nets, Instances: len(of), Workers: 1, Actions: 1, Firings: 1000, Dispatch: &Dispatch{Policy: pool.PolicyDedicated}})
+	if len(e.workers) != 3 {
+		t.Errorf("%d workers, want 3", len(e.workers))
+	}
+	runToEnd(t, e)
+	for p, want := range map[pool.Priority][]string{
+		1: {"a 1", "a 3", "a 6", "b 1", "b 3", "b 6"}, 4: {"a 4", "b 4"}, 6: {"a 0", "a 2", "a 5", "b 0", "b 2", "b 5"},
+	} {
+		if diff := cmp.Diff(want, d.of(of, p)); diff != "" {
+			t.Errorf("p%d (-want +got):\n%s", p, diff)
+		}
+	}
+	for i := range of {
+		if m := markingOf(t, e, "a", i); m[1] != 1 {
+			t.Errorf("instance %d: %v", i, m)
+		}
+	}
+}
+
+// Instances of a net without priorities, beside one with some, are at p0.
+func TestDedicatedPlaysNetsWithoutPriorities(t *testing.T) {
+	of := []pool.Priority{5, 2, 5, 2}
+	nets := append(ranked(t, of), working(t, "other", 1, Transition{}), working(t, "other guarded", 1, Transition{Guard: always}))
+	e := newEngine(t, Config{Source: "s", Nets: nets, Instances: len(of), Workers: 1, Firings: 1000, Dispatch: &Dispatch{Policy: pool.PolicyDedicated}})
+	runToEnd(t, e)
+	r, err := e.Report(t.Context())
+	if err != nil || r.Firings != 16 || len(e.workers) != 3 {
+		t.Errorf("%v, %d firings by %d workers; expected 16 by 3", err, r.Firings, len(e.workers))
+	}
+}
+
+// served is what is known of the queues, without times.
+func served(rows *stats.Rows) (out []string) {
+	for _, q := range rows.Queues {
+		out = append(out, fmt.Sprintf("p%d: %d ready, %d served", q.Priority, q.Ready, q.Served))
+	}
+	return append(out, fmt.Sprint(rows.Waiting, " waiting"))
+}
+
+// Each instance is counted once where it waits and once when it was served,
+// whoever plays it.
+func TestQueuesAreCountedOnceOverAllWorkers(t *testing.T) {
+	of := []pool.Priority{0, 7, 3, 7, 0, 3, 7, 7}
+	ranks, one := []string{"p0: 2 ready, 0 served", "p3: 2 ready, 0 served", "p7: 4 ready, 0 served"}, []string{"p0: 8 ready, 0 served"}
+	for _, c := range []struct {
+		name string
+		d    *Dispatch
+		want []string
+	}{{"fifo", &Dispatch{}, one}, {"strict", &Dispatch{Policy: pool.PolicyStrict}, ranks}, {"quoted", quotes(2), ranks}, {"dedicated", &Dispatch{Policy: pool.PolicyDedicated}, ranks}} {
+		for _, workers := range []int{1, 3} {
+			t.Run(fmt.Sprint(c.name, " ", workers), func(t *testing.T) {
+				cfg := Config{Source: "s", Nets: ranked(t, of), Instances: len(of), Workers: workers, Firings: 1000, Dispatch: c.d, Clock: func() int64 { return 1_000_000 }}
+				idle, e := ended(t, newEngine(t, cfg)), newEngine(t, cfg)
+				runToEnd(t, e)
+				for k, waiting := range []string{"0 waiting", "8 waiting"} { // pieces of work are those of coloured nets
+					before, after := rowsOf(t, idle, k), rowsOf(t, e, k)
+					if d := cmp.Diff(append(slices.Clone(c.want), waiting), served(before)); d != "" {
+						t.Errorf("net %d before (-want +got):\n%s", k, d)
+					}
+					for _, q := range before.Queues {
+						if q.OldestSince != 1_000_000 || q.UnservedSince != 1_000_000 {
+							t.Errorf("net %d: %+v; expected it to wait since the beginning", k, q)
+						}
+					}
+					var want []string
+					for _, line := range c.want {
+						var p, n int
+						fmt.Sscanf(line, "p%d: %d ready", &p, &n)
+						want = append(want, fmt.Sprintf("p%d: 0 ready, %d served", p, n))
+					}
+					if d := cmp.Diff(append(want, "0 waiting"), served(after)); d != "" {
+						t.Errorf("net %d after (-want +got):\n%s", k, d)
+					}
+					if !after.Columns.Has(stats.ColQueues | stats.ColWaiting) {
+						t.Errorf("net %d: columns %b", k, after.Columns)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A turn that ends because the quote is used up is counted for the net whose
+// event was the last.
+func TestQuoteSwitchesAreCountedOnceOverNets(t *testing.T) {
+	of := []pool.Priority{0, 7, 7, 7, 7, 0}
+	e := newEngine(t, Config{Source: "s", Nets: ranked(t, of), Instances: len(of), Workers: 1, Firings: 1000, Dispatch: quotes(2)})
+	runToEnd(t, e)
+	sum := map[uint8]uint64{}
+	for k := range 2 {
+		for _, q := range rowsOf(t, e, k).Queues {
+			sum[q.Priority] += q.QuoteSwitches
+		}
+	}
+	if d := cmp.Diff(map[uint8]uint64{0: 2, 7: 4}, sum); d != "" {
+		t.Error(d)
+	}
+}
+
+// Without a dispatcher plain nets count nothing, coloured ones their work.
+func TestWithoutADispatcherPlainNetsHaveNoQueues(t *testing.T) {
+	of := []pool.Priority{0, 7, 3}
+	e := newEngine(t, Config{Source: "s", Nets: ranked(t, of), Instances: len(of), Workers: 2, Firings: 1000})
+	runToEnd(t, e)
+	if rows := rowsOf(t, e, 0); rows.Queues != nil || rows.Columns.Has(stats.ColQueues) {
+		t.Errorf("plain: %+v", rows.Queues)
+	}
+	if d := cmp.Diff([]string{"p0: 0 ready, 3 served", "0 waiting"}, served(rowsOf(t, e, 1))); d != "" {
+		t.Errorf("guarded: %s", d)
+	}
+}
+
+func TestBadDispatchIsRefused(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"a quote of 0":                  {Dispatch: &Dispatch{Policy: pool.PolicyQuoted}},
+		"a priority above 7, dedicated": {Dispatch: &Dispatch{Policy: pool.PolicyDedicated}},
+	} {
+		cfg.Source, cfg.Instances, cfg.Workers = "s", 2, 1
+		cfg.Nets = []Net{working(t, "n", 1, Transition{})}
+		cfg.Nets[0].Priority = func(int) pool.Priority { return 8 }
+		if _, err := New(cfg); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

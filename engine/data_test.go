@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/pool"
+)
+
+var manual = Transition{Mode: game.Mode{Kind: game.Manual}}
+
+// carried returns the data of an instance's tokens, by place.
+func carried(e *Engine, instance int) (out []string) {
+	w := e.owner(0, instance)
+	i, _ := w.shards[0].Index(instance)
+	for _, p := range w.shards[0].(coloured).Tokens(i, 100) {
+		out = append(out, fmt.Sprintf("%s %s", e.cfg.Nets[0].Tables.Net.Places[p.Place].ID, p.Token.Data))
+	}
+	return out
+}
+
+// A net that looks at data takes it, from whoever injects or fires; what a
+// firing brings takes the place of what it takes.
+func TestDataComeInByInjectionsAndFirings(t *testing.T) {
+	n := working(t, "n", 0, manual)
+	n.Transitions[0].Guard = always
+	e := newEngine(t, Config{Source: "s", Nets: []Net{n}, Instances: 5, Workers: 2})
+	stop := start(t, e)
+	ctx := t.Context()
+	for _, err := range []error{
+		e.InjectData(ctx, "n", 3, "in", 2, []byte(`{"amount":7}`)), e.InjectData(ctx, "n", 3, "in", 1, []byte(`{"amount":8}`)), e.Inject(ctx, "n", 3, "aside", 1),
+		e.Fire(ctx, "n", 3, "work"), e.FireData(ctx, "n", 3, "work", []byte(`"paid"`)),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	if d := cmp.Diff([]string{`in {"amount":8}`, `out {"amount":7}`, `out "paid"`, "aside "}, carried(e, 3)); d != "" {
+		t.Error(d)
+	}
+	if got := carried(e, 2); got != nil {
+		t.Errorf("instance 2 holds %v", got)
+	}
+}
+
+// Who sends data to a net that looks at none is told so, and nothing happens.
+func TestPlainNetsRefuseData(t *testing.T) {
+	e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, manual)}, Instances: 2, Workers: 1})
+	defer start(t, e)()
+	ctx := t.Context()
+	for _, err := range []error{e.InjectData(ctx, "n", 1, "in", 1, []byte("7")), e.FireData(ctx, "n", 1, "work", []byte("7"))} {
+		if !errors.Is(err, ErrPlain) {
+			t.Errorf("got %v, want %v", err, ErrPlain)
+		}
+	}
+	if err := errors.Join(e.InjectData(ctx, "n", 1, "in", 1, nil), e.FireData(ctx, "n", 1, "work", nil)); err != nil {
+		t.Error(err)
+	}
+	if d := cmp.Diff([]uint32{1, 1, 0}, markingOf(t, e, "n", 1)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCallsThatCannotBeChangeNothing(t *testing.T) {
+	n := working(t, "n", 1, manual)
+	n.Transitions[0].Guard = func(tokens []colour.Placed, _ int64) colour.Verdict {
+		return colour.Verdict{OK: tokens[0].Token.Data != nil}
+	}
+	n.Bound = 1
+	e := ended(t, newEngine(t, Config{Source: "s", Nets: []Net{n}, Instances: 1, Workers: 1}))
+	ctx, large := t.Context(), make([]byte, colour.MaxData+1)
+	for _, c := range []struct {
+		err, want error
+	}{
+		{e.InjectData(ctx, "n", 0, "in", 1, large), colour.ErrTooLarge},
+		{e.FireData(ctx, "n", 0, "work", large), colour.ErrTooLarge},
+		{e.InjectData(ctx, "n", 0, "in", 1, []byte("7")), pool.ErrFull}, // it has not begun: its first piece of work waits
+		{e.InjectData(ctx, "n", 9, "in", 1, nil), game.ErrNoInstance},
+		{e.FireData(ctx, "n", 0, "x", nil), ErrNoTransition},
+		{e.InjectData(ctx, "n", 0, "x", 1, nil), ErrNoPlace},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("got %v, want %v", c.err, c.want)
+		}
+	}
+	e.workers[0].shards[0].Step(10, e.cfg.Clock())
+	if err := e.Fire(ctx, "n", 0, "work"); !errors.Is(err, petri.ErrNotEnabled) || !strings.Contains(err.Error(), "its guard says no") {
+		t.Errorf("got %v", err)
+	}
+	if d := cmp.Diff([]uint32{1, 0, 0}, markingOf(t, e, "n", 0)); d != "" {
+		t.Error(d)
+	}
+}
+
+// New finds everything that is wrong with how the transitions of all nets are to
+// fire, before the first token moves, and says where.
+func TestNewChecksAllTransitionsOfAllNets(t *testing.T) {
+	first, second := office(), office()
+	second.ID, second.File = "m", "m.bpmn"
+	first.Transitions[4].Guard = "x >"
+	wrong, err := Declared(tablesOf(t, second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong[3].Timeout = time.Second
+	wrong[5].Branches = nil
+	wrong[6].Guard = always
+	_, err = New(Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, first)}, {Tables: tablesOf(t, second), Transitions: wrong}}, Instances: 1, Workers: 1})
+	if !errors.Is(err, ErrConfig) {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{
+		`n.bpmn:14:1: the guard of transition "guarded"`,
+		`m.bpmn:13:1: transition "work": a time limit without an action`,
+		`m.bpmn:15:1: transition "split": nothing is bound to the guard "x > 1" of arc "to-a"`,
+		`m.bpmn:16:1: transition "source": a guard, but no input arc`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\ndoes not say %s", err, want)
+		}
+	}
+	if lines := strings.Count(err.Error(), "\n") + 1; lines != 4 {
+		t.Errorf("%d lines:\n%v", lines, err)
+	}
+}
+
+// A net that says itself how it fires needs nobody to say it again.
+func TestNewTakesWhatANetDeclares(t *testing.T) {
+	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, office())}}, Instances: 1, Workers: 1})
+	defer start(t, e)()
+	if err := e.FireData(t.Context(), "n", 0, "source", []byte(`{"x":2}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Fire(t.Context(), "n", 0, "event"); err != nil && !errors.Is(err, petri.ErrNotEnabled) {
+		t.Error(err)
+	}
+}

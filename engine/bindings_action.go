@@ -3,6 +3,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/internal/yamlfile"
 )
@@ -24,23 +26,29 @@ func (b *binding) readAction(key yamlfile.Key, value yamlfile.Node) (err error) 
 	return err
 }
 
+// margin is how much longer than its transition's an action's limit is: so it is
+// always the transition that ends it, and that is counted as a time-out.
+const margin = time.Second
+
 // limitAction gives an action that names no limit that of its transition.
 func (b *binding) limitAction() {
+	if b.timeout == 0 {
+		return
+	}
+	limit := func(own *time.Duration) {
+		if *own == 0 {
+			*own = b.timeout + margin
+		}
+	}
 	switch a := b.action.(type) {
 	case action.NATS:
-		if a.Timeout == 0 {
-			a.Timeout = b.timeout
-		}
+		limit(&a.Timeout)
 		b.action = a
 	case action.HTTP:
-		if a.Timeout == 0 {
-			a.Timeout = b.timeout
-		}
+		limit(&a.Timeout)
 		b.action = a
 	case action.Command:
-		if a.Timeout == 0 {
-			a.Timeout = b.timeout
-		}
+		limit(&a.Timeout)
 		b.action = a
 	}
 }

@@ -154,8 +154,8 @@ func TestActionsOfEveryForm(t *testing.T) {
 	}
 	for text, want := range map[string]action.Performer{
 		`{nats: {subject: pay.card, timeout: 5s}}`: action.NATS{Subject: "pay.card", Timeout: 5 * time.Second},
-		`{nats: {subject: pay.card}, timeout: 7s}`: action.NATS{Subject: "pay.card", Timeout: 7 * time.Second},
-		`{timeout: 7s, http: {url: "http://a/b"}}`: action.HTTP{URL: "http://a/b", Timeout: 7 * time.Second},
+		`{nats: {subject: pay.card}, timeout: 7s}`: action.NATS{Subject: "pay.card", Timeout: 8 * time.Second},
+		`{timeout: 7s, http: {url: "http://a/b"}}`: action.HTTP{URL: "http://a/b", Timeout: 8 * time.Second},
 		`{http: {url: "http://a/b", method: PUT, timeout: 1m, headers: {A: b, C: {env: D}, E: {file: f}}}}`: action.HTTP{URL: "http://a/b", Method: "PUT", Timeout: time.Minute,
 			Headers: map[string]action.Secret{"A": {Value: "b"}, "C": {Env: "D"}, "E": {File: "f"}}},
 		`{command: [a, "b c", 010, true]}`:               action.Command{Args: []string{"a", "b c", "010", "true"}},

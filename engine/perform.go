@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -42,42 +43,62 @@ const (
 	over
 )
 
-// performers perform actions, each in a goroutine, at most limit at once. An
-// action that was told to end and goes on does not count: its room is another's.
+// performers perform actions, at most limit at once. An action that was told to
+// end and goes on does not count: its room is another's.
+//
+// Goroutines come one by one: each calls the next, if there is more to do, before
+// it performs. So actions that complete at once are performed by few goroutines,
+// one after another, and of those that take long as many go on as may.
 type performers struct {
 	limit int
 
-	mu    sync.Mutex
-	going int
-	queue []*performance // that wait for room, first come, first served
-	head  int            // of queue
+	mu     sync.Mutex
+	going  int            // goroutines that perform, the coming one included
+	coming bool           // one has been called and has not come
+	queue  []*performance // not begun; first come, first served
+	head   int            // of queue
 }
 
 // start performs actions as soon as there is room.
 func (p *performers) start(all []*performance) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, a := range all {
 		a.ctx, a.cancel = context.WithCancelCause(context.Background())
-		if p.going == p.limit {
-			p.queue = append(p.queue, a)
-			continue
-		}
-		p.going++
-		a.state = going
-		go p.perform(a)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.head > len(p.queue)/2 {
+		p.queue, p.head = slices.Delete(p.queue, 0, p.head), 0
+	}
+	p.queue = append(p.queue, all...)
+	p.call()
 }
 
-// perform performs an action, and then others that wait for room.
+// call has another goroutine come if there is something to do for it and room.
+func (p *performers) call() {
+	if p.coming || p.head == len(p.queue) || p.going == p.limit {
+		return
+	}
+	p.going++
+	p.coming = true
+	go func() { p.perform(p.come()) }()
+}
+
+// come returns what a goroutine that was called begins with.
+func (p *performers) come() *performance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.coming = false
+	return p.take()
+}
+
+// perform performs an action, and then others.
 func (p *performers) perform(a *performance) {
 	for a != nil {
 		a = p.performOne(a)
 	}
 }
 
-// performOne performs an action, leaves the answer, and returns what is next in
-// its room.
+// performOne performs an action, leaves the answer, and returns what comes next.
 func (p *performers) performOne(a *performance) (next *performance) {
 	o, returned := failedWith("the action ended its goroutine"), false
 	defer func() {
@@ -93,19 +114,34 @@ func (p *performers) performOne(a *performance) (next *performance) {
 	return nil
 }
 
-// next ends an action and returns another for its room, if there is one.
+// next ends an action and returns another, if there is one.
 func (p *performers) next(done *performance) *performance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if done.state == over {
-		return nil
+		return nil // its room is another's
 	}
 	done.state = over
-	return p.room()
+	return p.take()
 }
 
-// room gives the room of an action that has ended to one that waits.
-func (p *performers) room() *performance {
+// end tells actions that their runs are over, and gives their room to others.
+func (p *performers) end(all []*performance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range all {
+		a.cancel(ErrRunOver)
+		if a.state == going {
+			p.going--
+		}
+		a.state = over
+	}
+	p.call()
+}
+
+// take returns the next action to perform; without one there is one goroutine
+// less.
+func (p *performers) take() *performance {
 	for p.head < len(p.queue) {
 		a := p.queue[p.head]
 		p.queue[p.head] = nil
@@ -114,31 +150,12 @@ func (p *performers) room() *performance {
 		}
 		if a.state == waiting {
 			a.state = going
+			p.call()
 			return a
 		}
 	}
 	p.going--
 	return nil
-}
-
-// end tells actions that their runs are over. Only then their room is given
-// away, so that none of them gets it.
-func (p *performers) end(all []*performance) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	rooms := 0
-	for _, a := range all {
-		a.cancel(ErrRunOver)
-		if a.state == going {
-			rooms++
-		}
-		a.state = over
-	}
-	for range rooms {
-		if next := p.room(); next != nil {
-			go p.perform(next)
-		}
-	}
 }
 
 // outcome performs the action. A panic is a failure of this run and of nothing

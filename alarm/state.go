@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+// Kind is what an alarm is about. The numbers are those of PetrinetAlarm in
+// PETRINET-MIB.
+type Kind uint8
+
+// The kinds of alarms.
+const (
+	TokenStuck        Kind = 1 + iota // the oldest token of a place is too old
+	TransitionStarved                 // a transition could fire and has not for too long
+	SourceLost                        // a source is silent
+	NetDeadlocked                     // instances of a net can never go on by themselves
+	FailureRatio                      // too many runs of a transition fail
+	TransitionLoop                    // a transition fires more often than it should
+)
+
+// String returns the kind's name, as every face shows it.
+func (k Kind) String() string {
+	names := [...]string{"unknown", "tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return names[0]
+}
+
+// Alarm is one that is active.
+type Alarm struct {
+	Index    uint32 // later alarms have larger numbers, over restarts too
+	Kind     Kind
+	Net      string // id; "" for an alarm about a source
+	Subject  string // id of the place or transition, name of the source, or "" if it is of the whole net
+	Raised   int64  // microseconds since the Unix epoch
+	Since    int64  // since when what it tells of is so
+	Affected uint64 // tokens, instances, or nets of a source
+	Text     string // for people
+}
+
+// State is what is wrong at one moment. It is immutable and shared by every face.
+type State struct {
+	Active     []Alarm // by Index
+	LastChange int64   // when Active last gained or lost one; 0 if it never did
+	Suppressed uint64  // notifications that were held back, cumulative since the sidecar's start
+}

@@ -3,9 +3,9 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/guard"
@@ -36,11 +36,20 @@ func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (Net, error) {
 			binder.faults = append(binder.faults, bound.unknown(t))
 		}
 	}
-	slices.SortFunc(binder.faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	slices.SortFunc(binder.faults, byPosition)
 	if err := errors.Join(append(faults, binder.faults...)...); err != nil {
 		return Net{}, err
 	}
 	return Net{Tables: t, Transitions: transitions, Priority: n.priorities.function(), Bound: n.bound}, nil
+}
+
+// byPosition orders faults as they are in their file.
+func byPosition(a, b error) int {
+	var f, g *petri.Fault
+	if !errors.As(a, &f) || !errors.As(b, &g) {
+		return 0
+	}
+	return cmp.Or(cmp.Compare(f.Pos.Line, g.Pos.Line), cmp.Compare(f.Pos.Column, g.Pos.Column), cmp.Compare(f.Msg, g.Msg))
 }
 
 // binder puts bindings over what a net says.

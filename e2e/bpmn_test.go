@@ -158,3 +158,12 @@ func TestTheExampleProcessRuns(t *testing.T) {
 		t.Errorf("%+v; expected 4 closed, 6 that wait for approval with a reminder", claim)
 	}
 }
+
+func TestPlaySaysWhatAnInclusiveJoinWaitsFor(t *testing.T) {
+	t.Parallel()
+	r := pnagentWith(t, "fire s\nfire split\nfire t1\nfire join\n", "play", "../petri/bpmn/testdata/inclusive.bpmn")
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	if last := lines[len(lines)-1]; r.code != 1 || !strings.Contains(last, `not enabled: place \"j2\" is empty`) || !strings.Contains(last, `\"j3\"`) {
+		t.Errorf("exit code %d, %s", r.code, last)
+	}
+}

@@ -301,8 +301,18 @@ func (s *State) marked(yield func(place int32) bool) {
 	}
 }
 
+// Awaits returns the places of an inclusive join that are empty and that it
+// waits for; none for another transition, or if its test holds.
+func (s *State) Awaits(transition int) []int32 {
+	j := s.tables.Join(transition)
+	if j == nil || j.Ready(s.marked) {
+		return nil
+	}
+	return j.Awaits(s.marked)
+}
+
 // Unmet returns the conditions of a transition that do not hold: why it is not
-// enabled. What an inclusive join waits for is told by JoinTest.Awaits.
+// enabled. What an inclusive join waits for is told by Awaits.
 func (s *State) Unmet(transition int) []Cond {
 	var unmet []Cond
 	for _, c := range s.tables.Conds(transition) {

@@ -139,6 +139,9 @@ func (p *playing) fire(t int) error {
 			why = append(why, fmt.Sprintf("place %q holds %d tokens and inhibits from %d", id, m, c.Hi))
 		}
 	}
+	for _, place := range p.state.Awaits(t) {
+		why = append(why, fmt.Sprintf("place %q is empty, and a token can still come there or has to", p.tables.Net.Places[place].ID))
+	}
 	return fmt.Errorf("%w: %s", err, strings.Join(why, "; "))
 }
 

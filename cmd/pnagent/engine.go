@@ -222,10 +222,12 @@ func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger
 }
 
 // transport returns what HTTP actions go through: as many as go on at once to
-// one server may keep their connections.
+// one server may keep their connections, to any number of servers. A limit on
+// all of them would now and then close a connection whose answer has come and
+// was not looked at yet, and have an action that was done fail.
 func transport(actions int) http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = max(actions, 1)
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, max(actions, 1)
 	return t
 }
 

@@ -60,22 +60,20 @@ const ordersBindings = `nets:
 type asked struct {
 	Net, Source, Transition, Key string
 	Instance, Attempt            int
-	Tokens                       []struct {
-		Place string
-		ID    uint64
-		Data  struct{ Order, Total int }
-	}
+	Tokens                       []askedToken
+}
+
+type askedToken struct {
+	Place string
+	ID    uint64
+	Data  struct{ Order, Total int }
 }
 
 func parseAsked(t *testing.T, body []byte) (a asked) {
 	t.Helper()
 	if err := json.Unmarshal(body, &a); err != nil || len(a.Tokens) != 1 {
 		t.Errorf("an action says %s: %v", body, err)
-		a.Tokens = make([]struct {
-			Place string
-			ID    uint64
-			Data  struct{ Order, Total int }
-		}, 1)
+		a.Tokens = make([]askedToken, 1)
 	}
 	return a
 }

@@ -51,13 +51,16 @@ func TestAnAnswerAllocatesNothing(t *testing.T) {
 	}
 }
 
+// unlimited is for what is quicker than any manager.
+func unlimited(c *Config) { c.PacketRate = maxPacketRate }
+
 // BenchmarkAnswer turns a GetBulk into a full message, in process. The base is
 // the same handler with gosnmp's codec: decode, 50 steps in the table, marshal.
 func BenchmarkAnswer(b *testing.B) {
 	table := places(b)
 	request := ask(b, gosnmp.GetBulkRequest, bulk(0, 50), "1.3.1.2")
 	b.Run("own", func(b *testing.B) {
-		x := newResponder(b, table, nil).newExchange()
+		x := newResponder(b, table, unlimited).newExchange()
 		variables := 0
 		b.ReportAllocs()
 		for b.Loop() {
@@ -131,7 +134,7 @@ func BenchmarkWalk(b *testing.B) {
 	for _, size := range []int{DefaultMessage, MaxMessage} {
 		name := map[int]string{DefaultMessage: "octets=1472", MaxMessage: "octets=65507"}[size]
 		b.Run("own/"+name, func(b *testing.B) {
-			walkBench(b, serve(b, newResponder(b, table, func(c *Config) { c.MaxMessage, c.Now = size, time.Now })), size)
+			walkBench(b, serve(b, newResponder(b, table, func(c *Config) { c.MaxMessage, c.Now, c.PacketRate = size, time.Now, maxPacketRate })), size)
 		})
 	}
 	b.Run("base=gosnmp/repetitions=50", func(b *testing.B) {

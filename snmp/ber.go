@@ -20,8 +20,10 @@ const (
 	tagGetNext  = 0xa1
 	tagResponse = 0xa2
 	tagSet      = 0xa3
-	tagReport   = 0xa8 // the last tag of a PDU
 	tagGetBulk  = 0xa5
+	tagInform   = 0xa6
+	tagTrap     = 0xa7 // of SNMPv2
+	tagReport   = 0xa8 // the last tag of a PDU
 )
 
 // What can be wrong with bytes. Each is a fixed value, so that a flood of bad

@@ -17,13 +17,14 @@ const (
 	otherVersion          // SNMPv1, SNMPv3, or none there is
 	wrongCommunity        // a password that is not ours
 	notRequest            // a response, a notification or a report
+	rateExceeded          // more packets a second than one address may have answered
 	sendFailed            // the socket refused the answer
 	numReasons
 )
 
 // String is the reason as a label of a metric.
 func (r reason) String() string {
-	return [...]string{"", "malformed", "version", "community", "not_request", "send"}[r]
+	return [...]string{"", "malformed", "version", "community", "not_request", "rate", "send"}[r]
 }
 
 // operation is what a request asked for, as a row of counters.

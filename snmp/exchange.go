@@ -14,13 +14,15 @@ import (
 type exchange struct {
 	*Responder
 	request  request
-	response response
+	response message
 	pins     *pins
+	limits   *limits
 	cursors  []cursor
 }
 
 func (r *Responder) newExchange() *exchange {
-	return &exchange{Responder: r, response: response{limit: r.cfg.MaxMessage}, pins: newPins(r.cfg.Hold)}
+	return &exchange{Responder: r, response: message{limit: r.cfg.MaxMessage}, pins: newPins(r.cfg.Hold),
+		limits: newLimits(r.cfg.PacketRate)}
 }
 
 // answer gives the message to send back, good until the next call. If there is
@@ -30,7 +32,10 @@ func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]
 	if why != noReason {
 		return nil, why, err
 	}
-	view := mibView{system: x.system, uptime: timeTicks(now.Sub(x.start)), table: x.cfg.Table()}
+	if !x.limits.allow(from.Addr(), now) {
+		return nil, rateExceeded, nil
+	}
+	view := mibView{system: x.system, uptime: smi.TimeTicks(x.UpTime(now)), table: x.cfg.Table()}
 	var out []byte
 	switch x.request.op {
 	case tagGet:

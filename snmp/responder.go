@@ -25,7 +25,14 @@ const (
 // DefaultHold is how long a walk keeps the table that it began with.
 const DefaultHold = 5 * time.Second
 
-// ErrConfig is wrapped by the errors of New.
+// DefaultPacketRate is how many packets a second one address may have
+// answered. A walk by the fastest manager takes some thousands.
+const DefaultPacketRate = 10_000
+
+// maxPacketRate is a rate that no host can reach.
+const maxPacketRate = 1_000_000_000
+
+// ErrConfig is wrapped by the errors of New and NewSender.
 var ErrConfig = errors.New("bad SNMP configuration")
 
 // Config says what a Responder answers, and to whom.
@@ -41,7 +48,10 @@ type Config struct {
 	// 0 is DefaultMessage. SNMPv2c has no way for a requester to say what
 	// its path carries.
 	MaxMessage int
-	Hold       time.Duration    // 0 is DefaultHold
+	Hold       time.Duration // 0 is DefaultHold
+	// PacketRate is how many packets a second one address may have answered,
+	// and how many at once after a pause; 0 is DefaultPacketRate.
+	PacketRate int
 	Now        func() time.Time // nil is time.Now
 	Log        *slog.Logger     // nil logs nothing
 }
@@ -61,8 +71,8 @@ func New(cfg Config) (*Responder, error) {
 	if cfg.Table == nil {
 		return nil, fmt.Errorf("%w: no table to answer from", ErrConfig)
 	}
-	if n := len(cfg.Community); n < 1 || n > 255 {
-		return nil, fmt.Errorf("%w: the community has %d octets; expected 1 to 255", ErrConfig, n)
+	if err := checkCommunity(cfg.Community); err != nil {
+		return nil, err
 	}
 	if cfg.MaxMessage == 0 {
 		cfg.MaxMessage = DefaultMessage
@@ -73,6 +83,12 @@ func New(cfg Config) (*Responder, error) {
 	}
 	if cfg.Hold == 0 {
 		cfg.Hold = DefaultHold
+	}
+	if cfg.PacketRate == 0 {
+		cfg.PacketRate = DefaultPacketRate
+	}
+	if cfg.PacketRate < 1 || cfg.PacketRate > maxPacketRate {
+		return nil, fmt.Errorf("%w: a rate of %d packets a second; expected 1 to %d", ErrConfig, cfg.PacketRate, maxPacketRate)
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -91,6 +107,16 @@ func New(cfg Config) (*Responder, error) {
 		start:     cfg.Now(),
 	}, nil
 }
+
+func checkCommunity(community string) error {
+	if n := len(community); n < 1 || n > 255 {
+		return fmt.Errorf("%w: the community has %d octets; expected 1 to 255", ErrConfig, n)
+	}
+	return nil
+}
+
+// UpTime is sysUpTime.0 at now, in hundredths of a second.
+func (r *Responder) UpTime(now time.Time) uint32 { return hundredths(now.Sub(r.start)) }
 
 // Counters is what has been done so far.
 func (r *Responder) Counters() *Counters { return &r.counters }

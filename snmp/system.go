@@ -59,7 +59,5 @@ func systemTable(s System) (*smi.Table, error) {
 	}), nil
 }
 
-// timeTicks is a time in hundredths of a second; it wraps after 497 days.
-func timeTicks(d time.Duration) smi.Value {
-	return smi.TimeTicks(uint32(d / (10 * time.Millisecond)))
-}
+// hundredths is a time in hundredths of a second; it wraps after 497 days.
+func hundredths(d time.Duration) uint32 { return uint32(d / (10 * time.Millisecond)) }

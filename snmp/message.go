@@ -18,13 +18,13 @@ const (
 	notWritable status = 17
 )
 
-// response is a message under construction. Its memory is used again for the
-// next one.
+// message is a response or a notification under construction. Its memory is
+// used again for the next one.
 //
 // The lengths of the message, the PDU and the list of bindings always take
 // three octets, which BER allows, so that the size of the message is known
 // while variables are added and nothing has to be moved at the end.
-type response struct {
+type message struct {
 	buf       []byte
 	limit     int
 	pdu, list int // where the content of the PDU and of the list of bindings begin
@@ -32,13 +32,18 @@ type response struct {
 }
 
 // begin starts the answer to a request.
-func (p *response) begin(q *request, s status, index int) {
+func (p *message) begin(q *request, s status, index int) {
+	p.open(q.community, tagResponse, q.id, s, index)
+}
+
+// open starts a message with a PDU of the type that tag says.
+func (p *message) open(community []byte, tag byte, id int32, s status, index int) {
 	b := append(p.buf[:0], tagSequence, 0x82, 0, 0)
 	b = appendInteger(b, tagInteger, version2c)
-	b = appendOctets(b, tagOctetString, q.community)
-	b = append(b, tagResponse, 0x82, 0, 0)
+	b = appendOctets(b, tagOctetString, community)
+	b = append(b, tag, 0x82, 0, 0)
 	p.pdu = len(b)
-	b = appendInteger(b, tagInteger, int64(q.id))
+	b = appendInteger(b, tagInteger, int64(id))
 	b = appendInteger(b, tagInteger, int64(s))
 	b = appendInteger(b, tagInteger, int64(index))
 	b = append(b, tagSequence, 0x82, 0, 0)
@@ -55,7 +60,7 @@ const (
 )
 
 // add appends a variable if there is room for it.
-func (p *response) add(name smi.OID, value smi.Value) outcome {
+func (p *message) add(name smi.OID, value smi.Value) outcome {
 	before := len(p.buf)
 	b, ok := appendVariable(p.buf, name, value)
 	p.buf = b
@@ -73,7 +78,7 @@ func (p *response) add(name smi.OID, value smi.Value) outcome {
 
 // finish fills in the lengths. A message without variables always fits: with
 // the longest community it is shorter than MinMessage.
-func (p *response) finish() []byte {
+func (p *message) finish() []byte {
 	binary.BigEndian.PutUint16(p.buf[2:], uint16(len(p.buf)-4))
 	binary.BigEndian.PutUint16(p.buf[p.pdu-2:], uint16(len(p.buf)-p.pdu))
 	binary.BigEndian.PutUint16(p.buf[p.list-2:], uint16(len(p.buf)-p.list))
@@ -83,7 +88,7 @@ func (p *response) finish() []byte {
 // refuse answers with an error: the bindings of the request come back as they
 // are. Where they do not fit, and for tooBig itself, the answer is tooBig
 // without any (RFC 3416 section 4.2.1); it reports whether it was.
-func (p *response) refuse(q *request, s status, index int) (out []byte, tooLarge bool) {
+func (p *message) refuse(q *request, s status, index int) (out []byte, tooLarge bool) {
 	p.begin(q, s, index)
 	if s == tooBig || len(p.buf)+len(q.bindings) > p.limit {
 		p.begin(q, tooBig, 0)

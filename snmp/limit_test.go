@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmp
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+func TestAnAddressHasASecondsWorthAndThenItsRate(t *testing.T) {
+	l := newLimits(10)
+	address := requester.Addr()
+	for _, step := range []struct {
+		rule string
+		at   time.Duration
+		asks int
+		want int
+	}{
+		{"at first a second's worth", 0, 15, 10},
+		{"nothing before a token has flowed back", 99 * time.Millisecond, 3, 0},
+		{"then one", 100 * time.Millisecond, 3, 1},
+		{"asking in vain took nothing", 200 * time.Millisecond, 3, 1},
+		{"half a second gives half", 700 * time.Millisecond, 30, 5},
+		{"an hour gives no more than a second does", time.Hour, 30, 10},
+		{"a clock that goes back gives nothing", time.Hour - time.Second, 30, 0},
+	} {
+		got := 0
+		for range step.asks {
+			if l.allow(address, start.Add(step.at)) {
+				got++
+			}
+		}
+		if got != step.want {
+			t.Errorf("%s: %d of %d, want %d", step.rule, got, step.asks, step.want)
+		}
+	}
+}
+
+func TestWhichAddressesShareABucket(t *testing.T) {
+	for _, c := range []struct {
+		a, b  string
+		share bool
+	}{
+		{"192.0.2.1", "192.0.2.2", false},
+		{"192.0.2.1", "::ffff:192.0.2.1", true},
+		{"2001:db8::1", "2001:db8::ffff:2", true},
+		{"2001:db8::1", "2001:db8:0:1::1", false},
+		{"fe80::1%eth0", "fe80::1%eth1", true},
+	} {
+		l := newLimits(1)
+		first, second := l.allow(netip.MustParseAddr(c.a), start), l.allow(netip.MustParseAddr(c.b), start)
+		if !first || second == c.share {
+			t.Errorf("%s and %s: %v, %v; share is %v", c.a, c.b, first, second, c.share)
+		}
+	}
+	if l := newLimits(1); !l.allow(netip.Addr{}, start) || l.allow(netip.Addr{}, start) {
+		t.Error("no address is an address like any other")
+	}
+}
+
+func numbered(i int) netip.Addr {
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(i))))
+}
+
+func TestRememberedAddressesAreBounded(t *testing.T) {
+	l := newLimits(1)
+	for i := range 3 * maxAddresses {
+		if !l.allow(numbered(i), start) {
+			t.Fatalf("address %d is a stranger and was refused", i)
+		}
+		if l.allow(numbered(0), start) {
+			t.Fatalf("the address in use was forgotten after %d others", i)
+		}
+	}
+	if len(l.index) != maxAddresses || len(l.buckets) != maxAddresses {
+		t.Errorf("%d addresses in %d buckets", len(l.index), len(l.buckets))
+	}
+	if l.allow(numbered(3*maxAddresses-1), start) {
+		t.Error("the last one was forgotten")
+	}
+	if !l.allow(numbered(1), start) {
+		t.Error("the one that asked least recently was not forgotten")
+	}
+}
+
+// TestLimitsAgreeWithASlowModel compares with buckets that are never forgotten.
+func TestLimitsAgreeWithASlowModel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const rate = 5
+	l := newLimits(rate)
+	taken := map[netip.Addr][]time.Time{} // the tokens that were taken, oldest first
+	now := start
+	for i := range 100_000 {
+		now = now.Add(time.Duration(rng.IntN(4)) * refill / rate / 40)
+		address := numbered(rng.IntN(20))
+		// What was taken flows back one after the other, each in its own time.
+		var full time.Time
+		for _, at := range taken[address] {
+			if full.Before(at) {
+				full = at
+			}
+			full = full.Add(refill / rate)
+		}
+		want := !full.After(now.Add(refill - refill/rate))
+		if got := l.allow(address, now); got != want {
+			t.Fatalf("step %d: %v, the model says %v", i, got, want)
+		}
+		if !full.After(now) {
+			taken[address] = nil
+		}
+		if want {
+			taken[address] = append(taken[address], now)
+		}
+	}
+}
+
+func TestOnlyWhatWouldBeAnsweredCountsAgainstTheRate(t *testing.T) {
+	r := newResponder(t, everyType(t), func(c *Config) { c.PacketRate = 2 })
+	x := r.newExchange()
+	get := ask(t, gosnmp.GetRequest, nil, "1.1.0")
+	stranger := ask(t, gosnmp.GetRequest, func(p *gosnmp.SnmpPacket) { p.Community = "private" }, "1.1.0")
+	for _, step := range []struct {
+		rule   string
+		packet []byte
+		want   reason
+	}{
+		{"nonsense is nonsense", []byte("nonsense"), malformed},
+		{"a forger without the community", stranger, wrongCommunity},
+		{"a forger again", stranger, wrongCommunity},
+		{"the first", get, noReason},
+		{"the second", get, noReason},
+		{"one too many", get, rateExceeded},
+		{"a forger is still told apart", stranger, wrongCommunity},
+	} {
+		if _, got, _ := x.answer(step.packet, requester, start); got != step.want {
+			t.Errorf("%s: reason %v, want %v", step.rule, got, step.want)
+		}
+	}
+	if _, got, _ := x.answer(get, netip.AddrPortFrom(requester.Addr(), 9), start); got != rateExceeded {
+		t.Errorf("another port of the same address: reason %v", got)
+	}
+	if _, got, _ := x.answer(get, netip.AddrPortFrom(numbered(1), 9), start); got != noReason {
+		t.Errorf("another address: reason %v", got)
+	}
+}

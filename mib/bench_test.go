@@ -41,7 +41,7 @@ func benchmarkBuild(b *testing.B, view *collector.View) {
 		b.Fatal(err)
 	}
 	build := func(b *testing.B) *smi.Table {
-		table, err := builder.Build(view, now0)
+		table, err := builder.Build(view, nil, now0)
 		if err != nil {
 			b.Fatal(err)
 		}

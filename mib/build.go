@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/smi"
@@ -23,7 +25,8 @@ type Agent struct {
 
 // Builder turns Views into tables. It keeps what must outlive a View: the
 // numbers of nets, places and transitions, the numbers of sources, and the
-// rates. A Builder is used by one goroutine; the tables it returns by any.
+// rates. Build is called by one goroutine; the tables that it returns, and all
+// other methods, are for any.
 type Builder struct {
 	root    smi.OID
 	agent   Agent
@@ -31,6 +34,7 @@ type Builder struct {
 	numbers numbering
 	sources sourceNumbers
 	rates   map[string]*netRates
+	now     atomic.Int64 // of the last Build
 
 	plan   *plan
 	layout *smi.Layout
@@ -58,20 +62,24 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 	return b, nil
 }
 
-// Build lays out a View as of now, in microseconds; nil stands for a View
-// without nets. Ages are made as of now, rates from the Views so far. The names
+// Build lays out a View and the alarms as of now, in microseconds; nil stands
+// for a View without nets and for no alarms. Ages are made as of now, rates from the Views so far. The names
 // are laid out anew only when the nets, what their sources fill in, or the rows
-// of stuckTable, blockTable, sourceTable and queueTable differ from the last
+// of stuckTable, blockTable, sourceTable, alarmTable and queueTable differ from the last
 // time.
 //
 // A table comes back whenever one can be made, also beside an error: that the
 // lock could not be extended (the numbers then live in memory and saving is
 // tried again later) or that some names have no number, so that they are left
 // out.
-func (b *Builder) Build(view *collector.View, now int64) (*smi.Table, error) {
+func (b *Builder) Build(view *collector.View, state *alarm.State, now int64) (*smi.Table, error) {
 	if view == nil {
 		view = &collector.View{}
 	}
+	if state == nil {
+		state = &alarm.State{}
+	}
+	b.now.Store(now)
 	if err := checkView(view); err != nil {
 		return nil, err
 	}
@@ -86,7 +94,7 @@ func (b *Builder) Build(view *collector.View, now int64) (*smi.Table, error) {
 			return nil, errors.Join(numberErr, fmt.Errorf("lay out the nets of a view: %w", err))
 		}
 	}
-	rows := b.plan.find(view, &b.sources, b.rows)
+	rows := b.plan.find(view, state, &b.sources, b.rows)
 	if b.layout == nil || !slices.Equal(b.rows.keys, rows.keys) {
 		layout, err := b.plan.layout(b.root, b.desc, rows)
 		if err != nil {
@@ -96,7 +104,7 @@ func (b *Builder) Build(view *collector.View, now int64) (*smi.Table, error) {
 	}
 	b.rows = rows
 	b.takeRates(view)
-	return smi.NewTable(b.layout, b.values(view, rows, now)), numberErr
+	return smi.NewTable(b.layout, b.values(view, state, rows, now)), numberErr
 }
 
 // checkView refuses rows that do not fit their definition.
@@ -148,10 +156,10 @@ func (b *Builder) takeRates(view *collector.View) {
 }
 
 // values makes the value of every name of the layout.
-func (b *Builder) values(view *collector.View, rows *dynamic, now int64) []smi.Value {
+func (b *Builder) values(view *collector.View, state *alarm.State, rows *dynamic, now int64) []smi.Value {
 	values := make([]smi.Value, b.layout.Len())
 	at := &clock{now: now}
-	agent := agentRow{view: view, agent: &b.agent, at: at}
+	agent := agentRow{view: view, state: state, agent: &b.agent, at: at}
 	for i := range view.Sources {
 		if s := view.Sources[i].State; int(s) < len(agent.states) {
 			agent.states[s]++
@@ -253,6 +261,12 @@ func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agen
 		scatter(b.desc.sources, len(rows.sources), k, &source, values)
 	}
 	values = values[len(rows.sources)*len(b.desc.sources):]
+	row := alarmRow{at: clock}
+	for k, a := range rows.alarms {
+		row.alarm, row.row = a, b.rowOf(a, rows.sources)
+		scatter(b.desc.alarms, len(rows.alarms), k, &row, values)
+	}
+	values = values[len(rows.alarms)*len(b.desc.alarms):]
 	scatter(b.desc.alarm, 1, 0, agent, values)
 	values = values[len(b.desc.alarm):]
 	queue := queueRow{at: clock}

@@ -31,7 +31,7 @@ func newBuilder(t testing.TB, lockPath string) *Builder {
 
 func build(t testing.TB, b *Builder, view *collector.View, now int64) *smi.Table {
 	t.Helper()
-	table, err := b.Build(view, now)
+	table, err := b.Build(view, nil, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -433,7 +433,7 @@ func TestAnOddViewStillMakesATable(t *testing.T) {
 		t.Errorf("a gauge beyond 32 bits: %v", got)
 	}
 	rows.Places = rows.Places[:1]
-	if _, err := newBuilder(t, "").Build(view, now0); err == nil {
+	if _, err := newBuilder(t, "").Build(view, nil, now0); err == nil {
 		t.Error("rows that do not fit the definition are taken")
 	}
 }

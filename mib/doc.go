@@ -30,7 +30,7 @@
 // when the set of rows changes. Columns that no source of a net fills in have
 // no instances: absent is not zero.
 //
-// The alarm table and the notifications are defined so that a network
-// management station can be set up for them; the package itself raises no
-// alarm, and serves the table empty.
+// Which alarms are active is for package alarm to say. Build shows them in
+// alarmTable, and [Builder.Notification] makes the variables of the
+// notifications that tell of them: both from the same columns.
 package mib

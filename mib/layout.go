@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/smi"
@@ -51,6 +52,7 @@ type description struct {
 	stuck       []column[stuckRow]
 	blocks      []column[blockRow]
 	sources     []column[sourceRow]
+	alarms      []column[alarmRow]
 	alarm       []column[agentRow]
 	queues      []column[queueRow]
 	module      []column[netRow]
@@ -60,7 +62,7 @@ func newDescription() *description {
 	return &description{
 		agent: agentScalars(), nets: netColumns(), places: placeColumns(), ages: ageColumns(),
 		transitions: transitionColumns(), stuck: stuckColumns(), blocks: blockColumns(),
-		sources: sourceColumns(), alarm: alarmScalars(), queues: queueColumns(), module: moduleScalars(),
+		sources: sourceColumns(), alarms: alarmColumns(), alarm: alarmScalars(), queues: queueColumns(), module: moduleScalars(),
 	}
 }
 
@@ -263,6 +265,7 @@ type dynamic struct {
 	stuck   []stuckAt
 	blocks  []blockAt
 	sources []sourceAt
+	alarms  []*alarm.Alarm
 	queues  []queueAt
 	keys    []uint32
 }
@@ -289,8 +292,8 @@ type sourceAt struct {
 	source *collector.Source
 }
 
-// find lists the rows that the View has now.
-func (p *plan) find(view *collector.View, sources *sourceNumbers, last *dynamic) *dynamic {
+// find lists the rows that the View and the alarms have now.
+func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNumbers, last *dynamic) *dynamic {
 	d := &dynamic{}
 	if last != nil {
 		d.stuck, d.blocks = make([]stuckAt, 0, len(last.stuck)+16), make([]blockAt, 0, len(last.blocks)+16)
@@ -314,6 +317,8 @@ func (p *plan) find(view *collector.View, sources *sourceNumbers, last *dynamic)
 	for _, s := range d.sources {
 		d.keys = append(d.keys, s.number)
 	}
+	d.keys = append(d.keys, 0)
+	d.findAlarms(state)
 	return d
 }
 
@@ -395,6 +400,12 @@ func (p *plan) layout(root smi.OID, desc *description, d *dynamic) (*smi.Layout,
 			names.add(column, at.number)
 		}
 	}
+	for _, c := range desc.alarms {
+		column := objects.Append(alarmTable().sub, 1, c.sub)
+		for _, a := range d.alarms {
+			names.add(column, a.Index)
+		}
+	}
 	for _, c := range desc.alarm {
 		names.add(objects, c.sub, 0)
 	}
@@ -414,5 +425,5 @@ func (p *plan) layout(root smi.OID, desc *description, d *dynamic) (*smi.Layout,
 // width is how many values the middle stretch has.
 func (d *dynamic) width(desc *description) int {
 	return len(d.stuck)*len(desc.stuck) + len(d.blocks)*len(desc.blocks) + len(d.sources)*len(desc.sources) +
-		len(desc.alarm) + len(d.queues)*len(desc.queues)
+		len(d.alarms)*len(desc.alarms) + len(desc.alarm) + len(d.queues)*len(desc.queues)
 }

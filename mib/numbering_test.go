@@ -37,7 +37,7 @@ func TestALockThatCannotBeSavedIsReportedAndTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := petrinetOIDs(testRoot(t))
-	table, err := b.Build(orderView(), now0)
+	table, err := b.Build(orderView(), nil, now0)
 	if err == nil || get(t, table, names, "netName", 1) != smi.OctetString("orderFulfilment") {
 		t.Errorf("error %v, and net 1 is %v", err, get(t, table, names, "netName", 1))
 	}
@@ -65,7 +65,7 @@ func TestNumbersInUseAreNotChangedByTheFile(t *testing.T) {
 	}
 	view := orderView()
 	view.Nets = append(view.Nets, netOf(sizedNet("late", 2, 2), stats.NewRows(2, 2)))
-	table, err := b.Build(view, now0+1e6)
+	table, err := b.Build(view, nil, now0+1e6)
 	if !errors.Is(err, ErrLock) {
 		t.Errorf("error %v", err)
 	}

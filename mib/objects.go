@@ -3,6 +3,7 @@
 package mib
 
 import (
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/smi"
@@ -15,6 +16,7 @@ const discontinuity = " Discontinuities are told by netDiscontinuityTime of this
 // agentRow is what the scalars are made from.
 type agentRow struct {
 	view   *collector.View
+	state  *alarm.State
 	agent  *Agent
 	at     *clock
 	states [4]uint64 // sources by collector.State
@@ -54,7 +56,7 @@ func agentScalars() []column[agentRow] {
 		{object{16, "MessagesBad", syntaxCounter(), "messages", "Messages that were rejected since agentStartTime. The agent's log and its Prometheus metrics say why. Any rise is a fault of a source.", 0, false},
 			agentBad},
 		{object{17, "NotificationsSuppressed", syntaxCounter(), "notifications", "Notifications that were held back since agentStartTime because too many were due at once. What they would have said is in alarmTable.", 0, false},
-			func(*agentRow) smi.Value { return smi.Counter64(0) }},
+			func(r *agentRow) smi.Value { return smi.Counter64(r.state.Suppressed) }},
 	}
 }
 

@@ -215,37 +215,6 @@ func signedMillis(n int64) smi.Value {
 	return smi.Integer(int32(min(max(n, math.MinInt32), math.MaxInt32)))
 }
 
-// alarmTable describes the active alarms. No View holds any, so it has no rows.
-func alarmTable() table {
-	return table{
-		sub: 9, name: "alarm",
-		text:    "The alarms that are active. A notification may be lost; this table is the truth.",
-		rowText: "One active alarm.",
-		index:   []string{"alarmIndex"},
-		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
-			text: "The number of the alarm. Later alarms have larger numbers."}},
-		columns: []object{
-			{sub: 2, suffix: "Kind", syntax: syntaxAlarm(), text: "What is wrong."},
-			{sub: 3, suffix: "Net", syntax: syntaxText(), text: "The id of the net."},
-			{sub: 4, suffix: "Subject", syntax: syntaxText(), text: "The id of the place or transition, or the name of the source; empty if the alarm is of the whole net."},
-			{sub: 5, suffix: "Row", syntax: syntaxPointer(), text: "Where to look: the first column of the row of placeTable, transitionTable, sourceTable or netTable."},
-			{sub: 6, suffix: "Raised", syntax: syntaxDate(), text: "When the alarm was raised."},
-			{sub: 7, suffix: "Age", syntax: syntaxLength(), units: "seconds", text: "How long what is wrong has lasted: the age of the oldest token, the time that the transition could have fired, the silence of the source."},
-			{sub: 8, suffix: "Affected", syntax: syntaxGauge(), text: "How many tokens or instances are affected; 0 if that is not known."},
-			{sub: 9, suffix: "Text", syntax: syntaxText(), text: "The same in words, for people."},
-		},
-		group: "The alarms that are active.",
-	}
-}
-
-// alarmScalars stand beside the table.
-func alarmScalars() []column[agentRow] {
-	return []column[agentRow]{
-		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes.", 0, false},
-			func(r *agentRow) smi.Value { return r.at.date(0) }},
-	}
-}
-
 // queueRow is one priority of the dispatchers of a net.
 type queueRow struct {
 	queue *stats.Queue

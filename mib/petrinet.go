@@ -47,31 +47,6 @@ func petrinetTables() []table {
 	return []table{netTable(), placeTable(), placeAgeTable(), transitionTable(), stuckTable(), blockTable(), sourceTable(), alarmTable(), queueTable()}
 }
 
-// notification is one NOTIFICATION-TYPE.
-type notification struct {
-	sub     uint32
-	name    string
-	objects []string
-	text    string
-}
-
-// notifications come in pairs, one when an alarm is raised and one when it is
-// cleared. All objects of a notification are of one row, as a receiver expects.
-func notifications() []notification {
-	alarm := []string{"alarmKind", "alarmNet", "alarmSubject", "alarmRaised", "alarmAge", "alarmAffected", "alarmText"}
-	return []notification{
-		{1, "tokenStuck", alarm, "The oldest token of a place has been there for too long. Look at the place's rows in stuckTable for which instances hold such tokens and what they wait for, then at blockTable for the arc that holds most of them."},
-		{2, "tokenMoving", alarm, "The alarm of an earlier tokenStuck is over: the oldest token of the place is young enough again."},
-		{3, "transitionStarved", alarm, "A transition could fire and has not fired for too long. Whoever does its work is slow, busy or gone: look at its row in transitionTable, and at sourceTable."},
-		{4, "transitionFiring", alarm, "The alarm of an earlier transitionStarved is over: the transition fires again, or has nothing to do."},
-		{5, "sourceLost", alarm, "A source is silent. Its tokens stay in the sums and grow older until it is heard again or forgotten. Find out whether it runs and whether it reaches its collector."},
-		{6, "sourceFound", alarm, "The alarm of an earlier sourceLost is over: the source is heard again, or was forgotten."},
-		{7, "netDeadlocked", alarm, "Instances of a net can never go on by themselves: nothing is enabled, nothing is running, and no end is reached."},
-		{8, "netLive", alarm, "The alarm of an earlier netDeadlocked is over: no instance of the net is deadlocked any more."},
-		{9, "notificationsSuppressed", []string{"agentNotificationsSuppressed"}, "Too many notifications were due at once, and some were held back. Read alarmTable for what is wrong."},
-	}
-}
-
 // petrinetRevisions is the history of PETRINET-MIB, oldest first, with the
 // digest of its content below DefaultRoot. A test asks for a new revision when
 // the content changes.
@@ -79,6 +54,7 @@ func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
 		{date: "202611201100Z", digest: "6f402d4aaf23c093", text: "Added queueTable, netWaitingWork, transitionTimeouts, transitionLateAnswers and the reason incident."},
+		{date: "202611201200Z", digest: "65d6fdc452afce3e", text: "Added the notifications of transitions that fail or loop, and rows to alarmTable."},
 	}
 }
 
@@ -166,8 +142,11 @@ func (m *petrinetText) conventions() {
 			"tokens. inhibited: a place has too many tokens. manual: it is fired only from outside. dead: nothing in the instance can " +
 			"ever enable it. incident: it failed for good, or none of its branches can be taken; somebody has to act.",
 			"INTEGER { unknown(1), enabled(2), running(3), delayed(4), guarded(5), missing(6), inhibited(7), manual(8), dead(9), incident(10) }"},
-		{"PetrinetAlarm", "", "What an alarm is about. The notifications of the same names raise them.",
-			"INTEGER { tokenStuck(1), transitionStarved(2), sourceLost(3), netDeadlocked(4) }"},
+		{"PetrinetAlarm", "", "What an alarm is about. tokenStuck: the oldest token of a place is too old. transitionStarved: a transition could fire and has not " +
+			"for too long. sourceLost: a source is silent. netDeadlocked: instances of a net can never go on by themselves. failureRatio: " +
+			"too many runs of a transition fail; transitionFailing tells of it. transitionLoop: a transition fires more often than it " +
+			"should; transitionLooping tells of it. The others are told by the notifications of their names.",
+			"INTEGER { tokenStuck(1), transitionStarved(2), sourceLost(3), netDeadlocked(4), failureRatio(5), transitionLoop(6) }"},
 	} {
 		m.names = append(m.names, c.name)
 		m.use("TEXTUAL-CONVENTION", strings.Fields(c.syntax)[0])

@@ -205,7 +205,7 @@ func (s *sidecar) layOut(ctx context.Context) error {
 // build makes the table of a View and logs what is wrong with it, unless that
 // was said just before.
 func (s *sidecar) build(view *collector.View, said string) string {
-	table, err := s.builder.Build(view, time.Now().UnixMicro())
+	table, err := s.builder.Build(view, nil, time.Now().UnixMicro())
 	if table != nil {
 		s.table.Store(table)
 	}

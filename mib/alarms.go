@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/smi"
+)
+
+// alarmRow is one active alarm.
+type alarmRow struct {
+	alarm *alarm.Alarm
+	row   smi.OID // see Builder.rowOf
+	at    *clock
+}
+
+func alarmTable() table {
+	return table{
+		sub: 9, name: "alarm",
+		text:    "The alarms that are active. A notification may be lost; this table is the truth.",
+		rowText: "One active alarm.",
+		index:   []string{"alarmIndex"},
+		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
+			text: "The number of the alarm. Later alarms have larger numbers, over restarts of the agent too."}},
+		columns: objectsOf(alarmColumns()),
+		group:   "The alarms that are active.",
+	}
+}
+
+func alarmColumns() []column[alarmRow] {
+	return []column[alarmRow]{
+		{object{2, "Kind", syntaxAlarm(), "", "What is wrong.", 0, false},
+			func(r *alarmRow) smi.Value { return smi.Integer(int32(r.alarm.Kind)) }},
+		{object{3, "Net", syntaxText(), "", "The id of the net; empty if the alarm is about a source.", 0, false},
+			func(r *alarmRow) smi.Value { return text(r.alarm.Net) }},
+		{object{4, "Subject", syntaxText(), "", "The id of the place or transition, or the name of the source; empty if the alarm is of the whole net.", 0, false},
+			func(r *alarmRow) smi.Value { return text(r.alarm.Subject) }},
+		{object{5, "Row", syntaxPointer(), "", "Where to look: the first column of the row of placeTable, transitionTable, sourceTable or netTable; 0.0 if there is no such row now.", 0, false},
+			func(r *alarmRow) smi.Value { return smi.ObjectID(r.row) }},
+		{object{6, "Raised", syntaxDate(), "", "When the alarm was raised.", 0, false},
+			func(r *alarmRow) smi.Value { return r.at.date(r.alarm.Raised) }},
+		{object{7, "Age", syntaxLength(), "seconds", "How long what is wrong has lasted: the age of the oldest token, the time that the transition could have fired, the silence of the source.", 0, false},
+			func(r *alarmRow) smi.Value { return r.at.age(r.alarm.Since) }},
+		{object{8, "Affected", syntaxGauge(), "", "How many tokens or instances are affected, or how many nets of a source; 0 if that is not known.", 0, false},
+			func(r *alarmRow) smi.Value { return gauge(r.alarm.Affected) }},
+		{object{9, "Text", syntaxText(), "", "The same in words, for people.", 0, false},
+			func(r *alarmRow) smi.Value { return text(r.alarm.Text) }},
+	}
+}
+
+// alarmScalars stand beside the table.
+func alarmScalars() []column[agentRow] {
+	return []column[agentRow]{
+		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes.", 0, false},
+			func(r *agentRow) smi.Value { return r.at.date(r.state.LastChange) }},
+	}
+}
+
+// known tells whether an alarm has a kind and a number that the MIB can show.
+func known(a *alarm.Alarm) bool {
+	return a.Kind >= alarm.TokenStuck && a.Kind <= alarm.TransitionLoop && a.Index >= 1 && a.Index <= maxNumber
+}
+
+// findAlarms lists the alarms by number, each number once.
+func (d *dynamic) findAlarms(state *alarm.State) {
+	for i := range state.Active {
+		if a := &state.Active[i]; known(a) {
+			d.alarms = append(d.alarms, a)
+		}
+	}
+	slices.SortStableFunc(d.alarms, func(a, b *alarm.Alarm) int { return cmp.Compare(a.Index, b.Index) })
+	d.alarms = slices.CompactFunc(d.alarms, func(a, b *alarm.Alarm) bool { return a.Index == b.Index })
+	for _, a := range d.alarms {
+		d.keys = append(d.keys, a.Index)
+	}
+}
+
+// firstColumn is what a RowPointer names of a row: all tables begin with an
+// index that cannot be read, and with a name in this column.
+const firstColumn = 2
+
+// rowOf is the row that an alarm is about; zeroDotZero if there is none.
+func (b *Builder) rowOf(a *alarm.Alarm, sources []sourceAt) smi.OID {
+	row := func(t table, index ...uint32) smi.OID {
+		return b.root.Append(subPetrinet, subObjects, t.sub, 1, firstColumn).Append(index...)
+	}
+	if a.Kind == alarm.SourceLost {
+		for _, s := range sources {
+			if s.source.Name == a.Subject && (a.Net == "" || s.source.Net == a.Net) {
+				return row(sourceTable(), s.number)
+			}
+		}
+		return smi.OID{0, 0}
+	}
+	number := b.plan.numbers[a.Net]
+	i, found := slices.BinarySearchFunc(b.plan.nets, number, func(n netPlan, number uint32) int { return cmp.Compare(n.number, number) })
+	if !found {
+		return smi.OID{0, 0}
+	}
+	net, locked := &b.plan.nets[i], b.numbers.lock.Net(a.Net)
+	switch a.Kind {
+	case alarm.NetDeadlocked:
+		return row(netTable(), number)
+	case alarm.TokenStuck:
+		if e := locked.Place(a.Subject); e != nil && has(net.places, e.Number) {
+			return row(placeTable(), number, e.Number)
+		}
+	default:
+		if e := locked.Transition(a.Subject); e != nil && has(net.transitions, e.Number) {
+			return row(transitionTable(), number, e.Number)
+		}
+	}
+	return smi.OID{0, 0}
+}
+
+// has tells whether a number is among rows that are sorted by it.
+func has(rows []numbered, number uint32) bool {
+	_, found := slices.BinarySearchFunc(rows, number, func(r numbered, number uint32) int { return cmp.Compare(r.number, number) })
+	return found
+}

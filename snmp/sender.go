@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/pnagent/pnagent/smi"
+)
+
+// DefaultTimeout is how long an inform waits for its response.
+const DefaultTimeout = 2 * time.Second
+
+// Bounds of a Sender.
+const (
+	// MaxNotification is the size of the largest notification, in octets. One
+	// of more than DefaultMessage may travel in fragments.
+	MaxNotification = 4096
+	// MaxQueue is how many notifications may wait for one sink.
+	MaxQueue   = 1000
+	maxSinks   = 32
+	maxTimeout = time.Minute
+	maxRetries = 20
+)
+
+// What Notify refuses, or could not give to a sink.
+var (
+	ErrNotification = errors.New("not a notification")
+	ErrTooLarge     = errors.New("a notification larger than MaxNotification")
+	ErrQueueFull    = errors.New("too many notifications wait for a sink")
+	ErrStopped      = errors.New("the sender has been stopped")
+)
+
+// SenderConfig says where notifications go, and how.
+type SenderConfig struct {
+	// Sinks are where notifications are received, each "host:port", 1 to 32
+	// of them. Every notification goes to all.
+	Sinks     []string
+	Community string // 1 to 255 octets, as in Config
+	// Inform has every notification acknowledged, and sent again while it is
+	// not; without it a notification is sent once, and nobody knows whether
+	// it arrived.
+	Inform  bool
+	Timeout time.Duration // of an inform, up to a minute; 0 is DefaultTimeout
+	Retries int           // how often an inform is sent again at most, 0 to 20
+	// UpTime gives sysUpTime.0 of what notifies, in hundredths of a second;
+	// nil counts from NewSender.
+	UpTime func() uint32
+	Log    *slog.Logger // nil logs nothing
+}
+
+// Sender sends notifications to all its sinks. Its methods may be called from
+// any goroutine; Run once.
+type Sender struct {
+	cfg   SenderConfig
+	tag   byte // of the PDU
+	sinks []*sink
+
+	mu      sync.Mutex // so that all sinks get notifications in the same order
+	message message
+}
+
+// NewSender makes a Sender. It looks up no name and opens no socket; Run does.
+// It returns ErrConfig for a configuration that cannot be served.
+func NewSender(cfg SenderConfig) (*Sender, error) {
+	if err := checkCommunity(cfg.Community); err != nil {
+		return nil, err
+	}
+	if err := checkSinks(cfg.Sinks); err != nil {
+		return nil, err
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	if cfg.Timeout < 0 || cfg.Timeout > maxTimeout {
+		return nil, fmt.Errorf("%w: an inform's time-out of %v; expected more than 0 and at most %v", ErrConfig, cfg.Timeout, maxTimeout)
+	}
+	if cfg.Retries < 0 || cfg.Retries > maxRetries {
+		return nil, fmt.Errorf("%w: an inform is sent again %d times; expected 0 to %d", ErrConfig, cfg.Retries, maxRetries)
+	}
+	if cfg.UpTime == nil {
+		began := time.Now()
+		cfg.UpTime = func() uint32 { return hundredths(time.Since(began)) }
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Sender{cfg: cfg, tag: tagTrap, message: message{limit: MaxNotification}}
+	if cfg.Inform {
+		s.tag = tagInform
+	}
+	for _, address := range cfg.Sinks {
+		s.sinks = append(s.sinks, newSink(address, &s.cfg, (&net.Dialer{Timeout: cfg.Timeout}).DialContext))
+	}
+	return s, nil
+}
+
+func checkSinks(sinks []string) error {
+	if len(sinks) == 0 || len(sinks) > maxSinks {
+		return fmt.Errorf("%w: %d sinks for notifications; expected 1 to %d", ErrConfig, len(sinks), maxSinks)
+	}
+	for i, address := range sinks {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return fmt.Errorf("%w: sink %q: expected host:port: %w", ErrConfig, address, err)
+		}
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || host == "" {
+			return fmt.Errorf("%w: sink %q: expected a host and a port from 1 to 65535", ErrConfig, address)
+		}
+		if slices.Contains(sinks[:i], address) {
+			return fmt.Errorf("%w: sink %q is there twice", ErrConfig, address)
+		}
+	}
+	return nil
+}
+
+// Run sends what Notify gives until ctx ends. What then still waits is counted
+// as lost.
+func (s *Sender) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	for _, k := range s.sinks {
+		running.Go(func() { k.run(ctx) })
+	}
+	running.Wait()
+}
+
+// Notify queues a notification for every sink and returns at once. The first
+// variable must be snmpTrapOID.0, before which sysUpTime.0 is put, or
+// sysUpTime.0 and then snmpTrapOID.0 (RFC 3416 section 4.2.6). It returns
+// ErrNotification or ErrTooLarge for what cannot be sent to anybody. ErrQueueFull
+// and ErrStopped name the sinks that do not get it; the others do. ctx is only
+// asked whether it has ended.
+func (s *Sender) Notify(ctx context.Context, variables []smi.Variable) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.encode(variables)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, k := range s.sinks {
+		if err := k.offer(n); err != nil {
+			failed = append(failed, fmt.Errorf("notify %s: %w", k.address, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// Stats is what has been done so far, for each sink in the order of the
+// configuration.
+func (s *Sender) Stats() []SinkStats {
+	stats := make([]SinkStats, 0, len(s.sinks))
+	for _, k := range s.sinks {
+		stats = append(stats, k.stats())
+	}
+	return stats
+}
+
+// notification is a message for all sinks. An inform that is sent again is the
+// same message with the same request id, by which a sink knows it.
+type notification struct {
+	id      int32
+	message []byte
+}
+
+// encode lays out a notification. The request id is drawn at random, so that
+// nobody who cannot read the network can forge an acknowledgement.
+func (s *Sender) encode(variables []smi.Variable) (notification, error) {
+	sysUpTime := smi.OID{1, 3, 6, 1, 2, 1, 1, 3, 0}
+	snmpTrapOID := smi.OID{1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}
+	n := notification{id: rand.Int32()}
+	m := &s.message
+	m.open([]byte(s.cfg.Community), s.tag, n.id, noError, 0)
+	rest := variables
+	if is(rest, sysUpTime, smi.TypeTimeTicks) {
+		rest = rest[1:]
+	} else {
+		m.add(sysUpTime, smi.TimeTicks(s.cfg.UpTime())) // always fits
+	}
+	if !is(rest, snmpTrapOID, smi.TypeObjectIdentifier) {
+		return n, fmt.Errorf("%w: it must begin with snmpTrapOID.0, or sysUpTime.0 and snmpTrapOID.0", ErrNotification)
+	}
+	for _, v := range variables {
+		if v.Value.IsException() {
+			return n, fmt.Errorf("%w: %v", ErrNotification, v)
+		}
+		switch m.add(v.Name, v.Value) {
+		case full:
+			return n, fmt.Errorf("%w: no room for %v", ErrTooLarge, v.Name)
+		case unspeakable:
+			return n, fmt.Errorf("%w: SNMP cannot say %v of type %d", ErrNotification, v.Name, v.Value.Type)
+		}
+	}
+	n.message = bytes.Clone(m.finish())
+	return n, nil
+}
+
+// is tells whether the first variable has the name and the type.
+func is(variables []smi.Variable, name smi.OID, t smi.Type) bool {
+	return len(variables) > 0 && variables[0].Name.Compare(name) == 0 && variables[0].Value.Type == t
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snmp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// dialAgainAfter is how long a socket is used: a sink's name may have moved to
+// another address.
+const dialAgainAfter = time.Minute
+
+// maxAck bounds what is read of a datagram from a sink. An acknowledgement
+// repeats the inform; a longer one is cut, and then is no message.
+const maxAck = 2 * MaxNotification
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// sink is one receiver of notifications, with a queue and a goroutine of its
+// own, so that none waits for another. One notification at a time is under
+// way: a sink gets them in their order.
+type sink struct {
+	address   string
+	community []byte
+	inform    bool
+	timeout   time.Duration
+	retries   int
+	log       *slog.Logger
+	dial      dialFunc
+	counters  sinkCounters
+	queue     chan notification
+
+	mu      sync.Mutex // orders offer before stop
+	stopped bool
+
+	// Of the goroutine that runs.
+	conn    net.Conn // nil while there is none
+	dialed  time.Time
+	release func() bool // of what closes conn when the context ends
+	packet  []byte
+	failing bool
+}
+
+func newSink(address string, cfg *SenderConfig, dial dialFunc) *sink {
+	return &sink{address: address, community: []byte(cfg.Community), inform: cfg.Inform, timeout: cfg.Timeout,
+		retries: cfg.Retries, log: cfg.Log.With("sink", address), dial: dial,
+		queue: make(chan notification, MaxQueue), packet: make([]byte, maxAck)}
+}
+
+func (k *sink) stats() SinkStats { return k.counters.read(k.address) }
+
+// offer queues a notification, or counts it as lost.
+func (k *sink) offer(n notification) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.stopped {
+		k.counters.lost[lostStopped].Add(1)
+		return ErrStopped
+	}
+	k.counters.queued.Add(1)
+	select {
+	case k.queue <- n:
+		return nil
+	default:
+		k.counters.queued.Add(-1)
+		k.counters.lost[lostQueueFull].Add(1)
+		return ErrQueueFull
+	}
+}
+
+// run delivers what is queued until ctx ends.
+func (k *sink) run(ctx context.Context) {
+	defer k.stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case n := <-k.queue:
+			why, err := k.deliver(ctx, n)
+			k.finish(ctx, why, err)
+		}
+	}
+}
+
+// stop counts what was not sent.
+func (k *sink) stop() {
+	k.hangUp()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.stopped = true
+	for len(k.queue) > 0 {
+		<-k.queue
+		k.counters.queued.Add(-1)
+		k.counters.lost[lostStopped].Add(1)
+	}
+}
+
+// finish counts what became of a notification. The log hears of a sink that
+// stops working and of one that works again, not of each notification.
+func (k *sink) finish(ctx context.Context, why loss, err error) {
+	if why != noLoss && ctx.Err() != nil {
+		why = lostStopped
+	}
+	switch {
+	case why != noLoss:
+		k.counters.lost[why].Add(1)
+	case k.inform:
+		k.counters.acknowledged.Add(1)
+	}
+	k.counters.queued.Add(-1)
+	if failing := why != noLoss; failing != k.failing && why != lostStopped {
+		k.failing = failing
+		if failing {
+			k.log.Warn("SNMP notifications do not reach the sink; more are only counted", "reason", why.String(), "error", err)
+		} else {
+			k.log.Info("SNMP notifications reach the sink again")
+		}
+	}
+}
+
+// deliver sends a notification, an inform until it is acknowledged.
+func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
+	if !k.inform {
+		if err := k.send(ctx, n.message); err != nil {
+			return lostNetwork, err
+		}
+		return noLoss, nil
+	}
+	why, cause := lostNetwork, error(nil)
+	for try := range 1 + k.retries {
+		deadline := time.Now().Add(k.timeout)
+		err := k.send(ctx, n.message)
+		if err == nil {
+			why = lostUnanswered
+			if try > 0 {
+				k.counters.retried.Add(1)
+			}
+			var answer status
+			if answer, err = k.await(n.id, deadline); err == nil {
+				return judge(answer)
+			}
+		}
+		cause = err
+		if !wait(ctx, deadline) {
+			break
+		}
+	}
+	return why, cause
+}
+
+// judge says what an answer means. A sink that answers with an error has seen
+// the inform and would answer the same again.
+func judge(answer status) (loss, error) {
+	if answer != noError {
+		return lostRefused, fmt.Errorf("the sink answered with error-status %d", answer)
+	}
+	return noLoss, nil
+}
+
+// wait waits until the deadline; false if ctx ended before.
+func wait(ctx context.Context, deadline time.Time) bool {
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// send writes a datagram. The system reports with one datagram that an earlier
+// one did not arrive, and does not send this one; so it is sent once more from
+// a new socket.
+func (k *sink) send(ctx context.Context, message []byte) error {
+	if time.Since(k.dialed) >= dialAgainAfter {
+		k.hangUp()
+	}
+	err := k.write(ctx, message)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = k.write(ctx, message)
+	}
+	if err == nil {
+		k.counters.sent.Add(1)
+	}
+	return err
+}
+
+func (k *sink) write(ctx context.Context, message []byte) error {
+	if k.conn == nil {
+		conn, err := k.dial(ctx, "udp", k.address)
+		if err != nil {
+			return fmt.Errorf("look up SNMP sink: %w", err)
+		}
+		k.conn, k.dialed = conn, time.Now()
+		k.release = context.AfterFunc(ctx, func() { _ = conn.Close() })
+	}
+	if _, err := k.conn.Write(message); err != nil {
+		return k.lose(fmt.Errorf("send SNMP notification: %w", err))
+	}
+	return nil
+}
+
+// await reads until the acknowledgement of an inform comes, or the deadline.
+func (k *sink) await(id int32, deadline time.Time) (status, error) {
+	if err := k.conn.SetReadDeadline(deadline); err != nil {
+		return 0, k.lose(fmt.Errorf("wait for an acknowledgement: %w", err))
+	}
+	for {
+		n, err := k.conn.Read(k.packet)
+		if err != nil {
+			var timeout net.Error
+			if errors.As(err, &timeout) && timeout.Timeout() {
+				return 0, fmt.Errorf("no acknowledgement within %v", k.timeout)
+			}
+			return 0, k.lose(fmt.Errorf("wait for an acknowledgement: %w", err))
+		}
+		got, err := decodeAck(k.packet[:n], k.community)
+		if err == nil && got.id == id {
+			return got.status, nil
+		}
+		k.counters.ignored.Add(1)
+	}
+}
+
+// lose gives up a socket that failed with err.
+func (k *sink) lose(err error) error {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		k.counters.unreachable.Add(1)
+	}
+	k.hangUp()
+	return err
+}
+
+func (k *sink) hangUp() {
+	if k.conn == nil {
+		return
+	}
+	k.release()
+	_ = k.conn.Close()
+	k.conn = nil
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rankedBindings give ten of thirty instances of the claims p7, and ten p3.
+const rankedBindings = `nets:
+  claims:
+    instances: {0-9: 7, 10-19: 3}
+    transitions: {answer: manual, archive: manual}
+`
+
+// A dispatcher changes the order, not what is done: whichever it is, and however
+// many workers play, all claims come as far, and every visit to an instance is
+// counted once, at the instance's priority.
+func TestEveryDispatcherPlaysAllAndCountsItByPriority(t *testing.T) {
+	t.Parallel()
+	natsURL := startNATS(t)
+	side := serve(t, natsURL, "--mib-dir", "")
+	dispatchers := []struct{ flags, queues string }{
+		{"turn", ""}, {"fifo", "0"}, {"strict", "0 3 7"}, {"quoted --dispatch.quotes 2", "0 3 7"}, {"dedicated", "0 3 7"},
+	}
+	name := func(flags string, workers int) string { return fmt.Sprint(strings.Fields(flags)[0], " ", workers) }
+	for _, c := range dispatchers {
+		for workers := range 3 {
+			id := name(c.flags, workers+1)
+			net := write(t, "claims.pnml", strings.Replace(stuckNet, `net id="claims"`, `net id="`+id+`"`, 1))
+			bindings := write(t, "bindings.yaml", strings.Replace(rankedBindings, "claims", id, 1))
+			args := append([]string{"--dispatch"}, strings.Fields(c.flags)...)
+			runEngine(t, natsURL, id, append(args, "--instances", "30", "--workers", fmt.Sprint(workers+1), "--bindings", bindings, net)...)
+		}
+	}
+	for _, c := range dispatchers {
+		visits := map[float64]bool{}
+		for workers := range 3 {
+			id := name(c.flags, workers+1)
+			until(t, id+" is shown", func() error {
+				if got := side.view(t).numbers().Tokens[key{id, "awaiting answer"}]; got != 30*40 {
+					return fmt.Errorf("%d claims await an answer", got)
+				}
+				return nil
+			})
+			queues, each := visited(side.scrape(t), id)
+			if queues != c.queues {
+				t.Errorf("%s: priorities %q, want %q", id, queues, c.queues)
+			}
+			maps.Copy(visits, each)
+		}
+		if want := min(len(c.queues), 1); len(visits) != want || visits[0] {
+			t.Errorf("%s: instances were visited %v times; expected the same for each priority and any number of workers", c.flags, visits)
+		}
+	}
+	if n, ok := side.scrape(t).value("petrinet_queue_quote_switches_total", "net", "quoted 1", "priority", "7"); !ok || n < 5 {
+		t.Errorf("%v turns of p7 ended with a quote of 2; expected 5 or more", n)
+	}
+}
+
+// visited returns the priorities in use, and how often one of their instances
+// was visited, of which there are ten.
+func visited(s scrape, net string) (priorities string, each map[float64]bool) {
+	var names []string
+	each = map[float64]bool{}
+	for _, one := range s.all("petrinet_queue_served_total") {
+		if one.labels["net"] == net {
+			names = append(names, one.labels["priority"])
+			each[one.value/10] = true
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " "), each
+}
+
+func TestBadDispatchIsAUsageError(t *testing.T) {
+	t.Parallel()
+	net := write(t, "claims.pnml", stuckNet)
+	for pattern, args := range map[string][]string{
+		`--dispatch must be one of`:        {"--dispatch", "best"},
+		`2 numbers; expected one for all`:  {"--dispatch", "quoted", "--dispatch.quotes", "1,2"},
+		`--dispatch.quotes: .*quote`:       {"--dispatch", "quoted", "--dispatch.quotes", "0"},
+		`--dispatch.quotes: .*quote of p3`: {"--dispatch", "quoted", "--dispatch.quotes", "1,1,1,0,1,1,1,1"},
+	} {
+		r := pnagent(t, append(append([]string{"engine", "--firings", "1"}, args...), net)...)
+		if r.code != 2 || submatch(r.err, pattern) == nil {
+			t.Errorf("%v: exit code %d, %s", args, r.code, r.err)
+		}
+	}
+}

@@ -16,6 +16,12 @@
 //
 //	got := snmptest.Client{Addr: "127.0.0.1:1161"}.Get(t, name)
 //
+// A Snmptrapd receives notifications and tells what came:
+//
+//	sink := snmptest.StartTrapd(t)                     // skips where there is none
+//	... send to sink.Addr ...
+//	first := sink.Wait(t, 1)[0]
+//
 // Parse reads what the tools print with numeric names. The tools are run with
 // hexadecimal strings, because those cannot be taken for anything else.
 package snmptest

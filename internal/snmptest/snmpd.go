@@ -52,7 +52,7 @@ type Snmpd struct {
 func Start(tb testing.TB, config Config) *Snmpd {
 	tb.Helper()
 	RequireTools(tb)
-	path := findSnmpd(tb)
+	path := findDaemon(tb, "snmpd")
 	dir := shortTempDir(tb)
 	s := &Snmpd{path: path, dir: dir}
 	s.Addr = freeAddr(tb, "udp")
@@ -184,15 +184,17 @@ func (s *Snmpd) end(signal os.Signal) {
 	s.cmd = nil
 }
 
-// findSnmpd looks in PATH and in /usr/sbin, which is not in everybody's PATH.
-func findSnmpd(tb testing.TB) string {
+// findDaemon looks in PATH and in /usr/sbin, which is not in everybody's PATH.
+// It skips the test where the daemon, a Debian package of its own, is not
+// installed.
+func findDaemon(tb testing.TB, name string) string {
 	tb.Helper()
-	if path, err := exec.LookPath("snmpd"); err == nil {
+	if path, err := exec.LookPath(name); err == nil {
 		return path
 	}
-	const debian = "/usr/sbin/snmpd"
+	debian := "/usr/sbin/" + name
 	if _, err := os.Stat(debian); err != nil {
-		tb.Skip("snmpd is not installed (Debian package snmpd)")
+		tb.Skipf("%s is not installed (Debian package %s)", name, name)
 	}
 	return debian
 }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrState is wrapped by the error of a state file that cannot be what was
+// written.
+var ErrState = errors.New("damaged alarm state")
+
+// MaxStateSize bounds a state file, in bytes.
+const MaxStateSize = 64 << 20
+
+const stateHead = "pnagent-alarms 1"
+
+// Text returns the content of a state file:
+//
+//	pnagent-alarms 1
+//	last 7 1794744000000000
+//	alarm 7 tokenStuck 1794744000000000 1794743400000000 3 "orders" "paid" "tokens in place …"
+//	end 1 5f3a90c2
+//
+// last has the largest index ever used and the time of the last change, alarm
+// the fields of Alarm in order, and end the number of alarms and the CRC-32
+// (IEEE) of all bytes before its line, so that a file that was torn anywhere is
+// known to be. Texts are quoted as Go does it, times are microseconds since the
+// Unix epoch.
+func (s *Saved) Text() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\nlast %d %d\n", stateHead, s.Last, s.LastChange)
+	for i := range s.Active {
+		a := &s.Active[i]
+		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
+			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text))
+	}
+	fmt.Fprintf(&b, "end %d %08x\n", len(s.Active), crc32.ChecksumIEEE(b.Bytes()))
+	return b.Bytes()
+}
+
+// ParseSaved reads the content of a state file. Its errors wrap ErrState and
+// say in which line.
+func ParseSaved(text []byte) (Saved, error) {
+	var s Saved
+	if len(text) > MaxStateSize {
+		return s, fmt.Errorf("%w: more than %d bytes", ErrState, MaxStateSize)
+	}
+	rest, ended := bytes.CutSuffix(text, []byte("\n"))
+	body := rest[:bytes.LastIndexByte(rest, '\n')+1]
+	end := fmt.Sprintf("end %d %08x", bytes.Count(body, []byte("\nalarm ")), crc32.ChecksumIEEE(body))
+	if !ended || string(rest[len(body):]) != end {
+		return s, fmt.Errorf("%w: it does not end with %q: torn, or changed", ErrState, end)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(body))
+	lines.Buffer(nil, MaxStateSize)
+	for n := 1; lines.Scan(); n++ {
+		if err := s.line(n, lines.Text()); err != nil {
+			return Saved{}, fmt.Errorf("%w: line %d: %w", ErrState, n, err)
+		}
+	}
+	return s, lines.Err()
+}
+
+// line reads one line of a state file.
+func (s *Saved) line(n int, line string) error {
+	switch {
+	case n == 1 && line == stateHead:
+		return nil
+	case n == 2:
+		r := fields{rest: line}
+		r.word("last")
+		s.Last, s.LastChange = uint32(r.number(maxIndex)), r.time()
+		return r.end()
+	case n > 2 && len(s.Active) < MaxActive:
+		a, err := parseAlarm(line)
+		if err == nil && (a.Index > s.Last || len(s.Active) > 0 && a.Index <= s.Active[len(s.Active)-1].Index) {
+			err = fmt.Errorf("index %d is out of order", a.Index)
+		}
+		s.Active = append(s.Active, a)
+		return err
+	}
+	return fmt.Errorf("%.40q; expected %q and at most %d alarms", line, stateHead, MaxActive)
+}
+
+func parseAlarm(line string) (Alarm, error) {
+	r := fields{rest: line}
+	r.word("alarm")
+	a := Alarm{Index: uint32(r.number(maxIndex)), Kind: r.kind(), Raised: r.time(), Since: r.time(), Affected: r.number(1<<64 - 1),
+		Net: r.text(), Subject: r.text(), Text: r.text()}
+	if a.Index == 0 {
+		r.fail("index 0; expected 1 or more")
+	}
+	return a, r.end()
+}
+
+// fields reads a line word by word, up to the first fault.
+type fields struct {
+	rest string
+	err  error
+}
+
+func (f *fields) fail(format string, args ...any) {
+	if f.err == nil {
+		f.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (f *fields) next() string {
+	word, rest, _ := strings.Cut(f.rest, " ")
+	f.rest = rest
+	return word
+}
+
+func (f *fields) word(want string) {
+	if got := f.next(); got != want {
+		f.fail("found %.20q; expected %q", got, want)
+	}
+}
+
+func (f *fields) number(most uint64) uint64 {
+	got := f.next()
+	v, err := strconv.ParseUint(got, 10, 64)
+	if err != nil || v > most {
+		f.fail("found %.20q; expected a number up to %d", got, most)
+	}
+	return v
+}
+
+func (f *fields) time() int64 { return int64(f.number(1 << 62)) }
+
+func (f *fields) kind() Kind {
+	got := f.next()
+	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.String() == got })
+	if i < 0 {
+		f.fail("found %.20q; expected a kind of alarm", got)
+		return 0
+	}
+	return Kinds()[i]
+}
+
+func (f *fields) text() string {
+	quoted, err := strconv.QuotedPrefix(f.rest)
+	if err != nil {
+		f.fail("found %.20q; expected a quoted text", f.rest)
+		return ""
+	}
+	f.rest = strings.TrimPrefix(f.rest[len(quoted):], " ")
+	text, _ := strconv.Unquote(quoted) // a quoted prefix can be unquoted
+	return text
+}
+
+func (f *fields) end() error {
+	if f.rest != "" {
+		f.fail("found %.20q; expected the end of the line", f.rest)
+	}
+	return f.err
+}
+
+// readState reads a state file. One that is not there gives fs.ErrNotExist.
+func readState(path string) (Saved, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Saved{}, fmt.Errorf("read the alarm state: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxStateSize+1))
+	if err != nil {
+		return Saved{}, fmt.Errorf("read the alarm state: %w", err)
+	}
+	s, err := ParseSaved(text)
+	if err != nil {
+		return s, fmt.Errorf("read the alarm state %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// writeState replaces a state file by way of a temporary one beside it: whoever
+// reads it sees the old one or the new one, also after a crash.
+func writeState(path string, s *Saved) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write the alarm state: %w", err)
+		}
+	}()
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // fails once it is renamed
+	_, err = f.Write(s.Text())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

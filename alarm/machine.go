@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// MaxActive is how many alarms are active at most. What would be one more is
+// counted in Tally.Dropped, and raised when there is room.
+const MaxActive = 100_000
+
+// maxIndex is what every SNMP tool takes as an index.
+const maxIndex = math.MaxInt32
+
+// epoch is 2025-01-01 in seconds since the Unix epoch.
+const epoch = 1_735_689_600
+
+// FirstIndex returns after which index to go on when it is not known which
+// were used: the seconds since 2025. Fewer alarms than one a second were
+// raised since then, whatever was lost.
+func FirstIndex(now int64) uint32 {
+	return uint32(min(max(now/1e6-epoch, 0), maxIndex/2))
+}
+
+// Saved is what must outlive a process for alarms to go on where they were.
+type Saved struct {
+	Last       uint32  // the largest index that was ever used
+	LastChange int64   // see State
+	Active     []Alarm // by Index
+}
+
+// Change is an alarm that was raised or cleared.
+type Change struct {
+	Alarm Alarm // its Text says what is wrong, or how it ended
+	Raise bool
+}
+
+// Tally is what a Machine did since it was made.
+type Tally struct {
+	Raised, Cleared [kinds]uint64 // by Kind
+	Dropped         uint64        // that were not raised because MaxActive were active
+}
+
+// key is what an alarm is about.
+type key struct {
+	kind         Kind
+	net, subject string
+}
+
+// held is an active alarm.
+type held struct {
+	Alarm
+	over     int64  // since when it is not so any more; 0 while it is so
+	step     uint64 // that last looked at it
+	restored bool   // from before the start, and not seen to be so since
+	cleared  bool   // to be taken out of the list
+}
+
+// watch is one thing that can go wrong: while it is not active, since when it
+// has been wrong; else the alarm.
+type watch struct {
+	wrong   int64 // 0 if it is not
+	alarm   *held // nil if it is not active
+	dropped bool  // counted as such
+}
+
+// finding is what a look at one thing shows.
+type finding struct {
+	wrong    bool
+	since    int64 // 0 for since it was first seen to be wrong
+	affected uint64
+}
+
+// Machine turns Views into alarms. It is a pure function of what it is given:
+// no clock, no I/O, and the same Views at the same times give the same alarms.
+// It is for one goroutine.
+type Machine struct {
+	rules       *Rules
+	forgetAfter int64
+	maxActive   int
+
+	began      int64 // the first Step; 0 before
+	now        int64
+	step       uint64
+	last       uint32
+	lastChange int64
+	active     []*held // by Index
+	byKey      map[key]*held
+	nets       map[string]*netWatch
+	sources    map[string]*sourceWatch
+	changes    []Change
+	tally      Tally
+}
+
+// NewMachine returns a Machine that goes on where saved stopped. After
+// forgetAfter of silence the collector forgets a source; the alarm of one that
+// was not heard since the start ends then too.
+func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
+	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, last: saved.Last, lastChange: saved.LastChange,
+		byKey: map[key]*held{}, nets: map[string]*netWatch{}, sources: map[string]*sourceWatch{}}
+	for _, a := range saved.Active {
+		h := &held{Alarm: a, restored: true}
+		k := key{a.Kind, a.Net, a.Subject}
+		if m.byKey[k] == nil && len(m.active) < m.maxActive {
+			m.byKey[k] = h
+			m.active = append(m.active, h)
+		}
+		m.last = max(m.last, a.Index)
+	}
+	slices.SortFunc(m.active, func(a, b *held) int { return cmp.Compare(a.Index, b.Index) })
+	return m
+}
+
+// Step looks at a View as of now, in microseconds, and returns what was raised
+// and cleared. A nil View is one without nets. Time that goes backwards only
+// makes what waits for it wait longer.
+func (m *Machine) Step(view *collector.View, now int64) []Change {
+	if view == nil {
+		view = &collector.View{}
+	}
+	if m.began == 0 {
+		m.began = now
+	}
+	m.now, m.changes = now, nil
+	m.step++
+	for _, n := range view.Nets {
+		m.watchNet(n).look(m, n)
+	}
+	m.lookAtSources(view.Sources)
+	m.forget()
+	m.missing()
+	if len(m.changes) > 0 {
+		m.lastChange = now
+		m.active = slices.DeleteFunc(m.active, func(h *held) bool { return h.cleared })
+	}
+	return m.changes
+}
+
+// missing lets time pass for the alarms of which this step saw nothing.
+func (m *Machine) missing() {
+	for _, h := range m.active {
+		switch {
+		case h.step == m.step || h.cleared:
+		case h.Kind == SourceLost && h.restored && m.now-h.Since <= m.forgetAfter:
+			h.step = m.step // nothing was heard of it, which is what the alarm says
+		default:
+			m.ebb(h, m.ruleOf(h), func() string { return "it is not known any more" })
+		}
+	}
+}
+
+// ruleOf is the rule for something that is not in the View.
+func (m *Machine) ruleOf(h *held) Rule {
+	if h.Kind == SourceLost {
+		return m.rules.Source(h.Subject)
+	}
+	n := m.rules.net(h.Net)
+	switch h.Kind {
+	case NetDeadlocked:
+		return n.whole(h.Kind)
+	case TokenStuck:
+		return n.place(h.Kind, h.Subject)
+	}
+	return n.transition(h.Kind, h.Subject)
+}
+
+// judge lets a finding act on what is watched. text says what is wrong or, of
+// an alarm that is over, why; it is asked for only when it is needed.
+func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int64, wrong bool) string) {
+	if w.alarm != nil {
+		if w.alarm.step = m.step; !f.wrong {
+			if m.ebb(w.alarm, *r, func() string { return text(w.alarm.Since, false) }) {
+				w.alarm = nil
+			}
+			return
+		}
+		w.alarm.over, w.alarm.restored, w.alarm.Affected = 0, false, f.affected
+		if f.since != 0 {
+			w.alarm.Since = f.since
+		}
+		return
+	}
+	if !f.wrong {
+		w.wrong, w.dropped = 0, false
+		return
+	}
+	if w.wrong == 0 || w.wrong > m.now {
+		w.wrong = m.now
+	}
+	if m.now-w.wrong < r.For.Microseconds() {
+		return
+	}
+	if f.since == 0 {
+		f.since = w.wrong
+	}
+	m.raise(w, k, f, text)
+}
+
+func (m *Machine) raise(w *watch, k key, f finding, text func(since int64, wrong bool) string) {
+	if len(m.byKey) >= m.maxActive || m.last >= maxIndex {
+		if !w.dropped {
+			w.dropped = true
+			m.tally.Dropped++
+		}
+		return
+	}
+	m.last++
+	h := &held{step: m.step, Alarm: Alarm{Index: m.last, Kind: k.kind, Net: k.net, Subject: k.subject,
+		Raised: m.now, Since: f.since, Affected: f.affected, Text: text(f.since, true)}}
+	*w = watch{alarm: h}
+	m.byKey[k] = h
+	m.active = append(m.active, h)
+	m.tally.Raised[k.kind]++
+	m.changes = append(m.changes, Change{h.Alarm, true})
+}
+
+// ebb lets time pass for an alarm of which nothing is wrong any more, and
+// reports whether that cleared it. An alarm from before the start stays until
+// there was time to hear of it.
+func (m *Machine) ebb(h *held, r Rule, why func() string) bool {
+	if h.over == 0 || h.over > m.now {
+		h.over = m.now
+	}
+	settled := !h.restored || m.now-m.began >= m.rules.Settle.Microseconds()
+	if r.On && (m.now-h.over < r.ClearAfter.Microseconds() || !settled) {
+		h.step = m.step
+		return false
+	}
+	m.clear(h, why())
+	return true
+}
+
+// clear ends an alarm. Step takes it out of the list.
+func (m *Machine) clear(h *held, why string) {
+	a := h.Alarm
+	a.Text = fmt.Sprintf("over after %s: %s", span(m.now-a.Raised), why)
+	delete(m.byKey, key{a.Kind, a.Net, a.Subject})
+	h.cleared = true
+	m.tally.Cleared[a.Kind]++
+	m.changes = append(m.changes, Change{a, false})
+}
+
+// span is a time in microseconds, for people.
+func span(micros int64) time.Duration {
+	return (time.Duration(max(micros, 0)) * time.Microsecond).Round(time.Second)
+}
+
+// forget drops what is kept of nets and sources that are not in the View.
+func (m *Machine) forget() {
+	for name, n := range m.nets {
+		if n.step != m.step {
+			delete(m.nets, name)
+		}
+	}
+	for name, s := range m.sources {
+		if s.step != m.step {
+			delete(m.sources, name)
+		}
+	}
+}
+
+// State returns what is wrong now. suppressed is how many notifications were
+// held back.
+func (m *Machine) State(suppressed uint64) *State {
+	s := &State{LastChange: m.lastChange, Suppressed: suppressed, Active: make([]Alarm, len(m.active))}
+	for i, h := range m.active {
+		s.Active[i] = h.Alarm
+	}
+	return s
+}
+
+// Saved returns what to give to the next process's NewMachine.
+func (m *Machine) Saved() Saved {
+	return Saved{Last: m.last, LastChange: m.lastChange, Active: m.State(0).Active}
+}
+
+// Tally returns what was done since the Machine was made.
+func (m *Machine) Tally() Tally { return m.tally }

@@ -43,3 +43,17 @@ type State struct {
 	LastChange int64   // when Active last gained or lost one; 0 if it never did
 	Suppressed uint64  // notifications that were held back, cumulative since the sidecar's start
 }
+
+// About returns what the alarm is about as the place, the transition or the
+// source that it is; the others are "", and all are for one of a whole net.
+func (a *Alarm) About() (place, transition, source string) {
+	switch a.Kind {
+	case TokenStuck:
+		return a.Subject, "", ""
+	case TransitionStarved, FailureRatio, TransitionLoop:
+		return "", a.Subject, ""
+	case SourceLost:
+		return "", "", a.Subject
+	}
+	return "", "", ""
+}

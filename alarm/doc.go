@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package alarm says what is wrong: it holds Views against thresholds, raises
+// alarms, clears them, and tells whoever is to be told.
+//
+// It has two layers. [Machine] is the pure core: a View and the time go in,
+// changes and a [State] come out; no I/O, no clock, no goroutine. The files in
+// testdata/stories tell what it does and are its tests. [Watcher] is the shell:
+// it looks for Views, keeps the state file, publishes the State through an
+// atomic pointer, and feeds the sinks.
+//
+// # What is an alarm
+//
+//	tokenStuck         the oldest token of a place is older than after
+//	transitionStarved  enabled, and neither became so nor fired for after
+//	sourceLost         a source is stale, as the collector sees it
+//	netDeadlocked      more than above instances are deadlocked
+//	failureRatio       of at least runs in window, more than above failed
+//	transitionLoop     more than above firings a second over window
+//
+// Rules are per kind, with overrides by patterns over nets, places, transitions
+// and sources: see [ReadRules] and [DefaultRules]. An end place, from which
+// nothing takes tokens, has none that are stuck. A transition without inputs is
+// always enabled and never starved. A column that no source tells raises
+// nothing.
+//
+// An alarm is raised when it has been so for Rule.For, and cleared when it has
+// not been so for Rule.ClearAfter without a break; a view between these changes
+// nothing, so what flutters makes one alarm. What is gone from the View, or that
+// no source tells of any more, is not so any more either, and the text of the
+// clearing says which it was. What is windowed lags by up to a tenth of the
+// window.
+//
+// # Restarts
+//
+// Alarms and the largest index are in a file that is replaced as a whole, before
+// anybody sees a new index. The next process starts with those alarms: none is
+// raised anew, and those that are over are cleared, but not before Rules.Settle,
+// for sources are heard one after the other. A lost source of which nothing is
+// heard stays lost until the collector would have forgotten it. A damaged file
+// is logged and counts for nothing; indices then go on from [FirstIndex]. Each
+// process needs a file of its own. A disk that hangs holds up alarms, since
+// nothing is shown that is not saved; one that fails does not.
+//
+// # Storms
+//
+// Alarms are never held back, notifications are: a bucket of 50, filled with 10
+// a second. What finds it empty is counted, and told by one Notification with
+// that count when it is over or has lasted ten seconds. Each sink has a queue
+// and a time-out of its own; what does not fit or fails is counted for it.
+// Notifications are hints, and State is the truth.
+//
+// # Bounds
+//
+// MaxActive alarms, 1,000 overrides, MaxStateSize bytes of state. What is over a
+// bound is refused with its place in the file, or counted.
+package alarm

@@ -134,6 +134,22 @@ func (l *ledger) audit(a *asked) {
 	l.audited[fmt.Sprint(a.Transition, ": ", parcel(a.Tokens[0].Data))]++
 }
 
+// tokens returns how many different ones were audited.
+func (l *ledger) tokens() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.audited)
+}
+
+// take returns the audits and begins anew.
+func (l *ledger) take() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.audited
+	l.audited = map[string]int{}
+	return all
+}
+
 // injector puts numbered orders into an engine until it is killed.
 type injector struct {
 	nc   *nats.Conn
@@ -255,7 +271,7 @@ func TestKilledEngineLosesNoOrderAndItsData(t *testing.T) {
 		for _, fault := range j.account(l) {
 			t.Errorf("life %d: %s", life, fault)
 		}
-		tokens = len(l.audited)
+		tokens = l.tokens()
 		if kept := r.Nets["parcels"].Tokens; kept["kept"] != uint64(tokens) || len(kept) > 1 {
 			t.Errorf("life %d: tokens %v; expected %d in kept", life, kept, tokens)
 		}
@@ -264,17 +280,17 @@ func TestKilledEngineLosesNoOrderAndItsData(t *testing.T) {
 		}
 	}
 	// Those that were kept over all lives are still the same.
-	orders := l.audited
-	l.audited = map[string]int{}
+	before := l.take()
 	toRest(again)
-	for kept := range orders {
+	after := l.take()
+	for kept := range before {
 		_, data, _ := strings.Cut(kept, ": ")
-		if l.audited["again: "+data] != 1 {
-			t.Errorf("%s was kept, and is there %d times", data, l.audited["again: "+data])
+		if n := after["again: "+data]; n != 1 {
+			t.Errorf("%s was kept, and is there %d times", data, n)
 		}
 	}
-	if len(l.audited) != tokens || tokens == 0 {
-		t.Errorf("%d tokens were kept; expected %d", len(l.audited), tokens)
+	if len(after) != tokens || tokens == 0 {
+		t.Errorf("%d tokens were kept; expected %d", len(after), tokens)
 	}
 	t.Logf("%d kills, %d orders, %d tokens", lives, len(j.acked), tokens)
 }

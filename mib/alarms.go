@@ -20,8 +20,8 @@ type alarmRow struct {
 func alarmTable() table {
 	return table{
 		sub: 9, name: "alarm",
-		text:    "The alarms that are active. A notification may be lost; this table is the truth.",
-		rowText: "One active alarm.",
+		text:    "The alarms that are active. A notification may be lost; this table is the truth. Read it when alarmLastChange changes, and whenever you begin to watch.",
+		rowText: "One active alarm. It comes with the notification that raises it and goes with the one that clears it.",
 		index:   []string{"alarmIndex"},
 		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
 			text: "The number of the alarm. Later alarms have larger numbers, over restarts of the agent too."}},
@@ -32,21 +32,21 @@ func alarmTable() table {
 
 func alarmColumns() []column[alarmRow] {
 	return []column[alarmRow]{
-		{object{2, "Kind", syntaxAlarm(), "", "What is wrong.", 0, false},
+		{object{2, "Kind", syntaxAlarm(), "", "What is wrong. There is a page for each in the runbooks, which says what to do.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.Integer(int32(r.alarm.Kind)) }},
 		{object{3, "Net", syntaxText(), "", "The id of the net; empty if the alarm is about a source.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Net) }},
 		{object{4, "Subject", syntaxText(), "", "The id of the place or transition, or the name of the source; empty if the alarm is of the whole net.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Subject) }},
-		{object{5, "Row", syntaxPointer(), "", "Where to look: the first column of the row of placeTable, transitionTable, sourceTable or netTable; 0.0 if there is no such row now.", 0, false},
+		{object{5, "Row", syntaxPointer().seeing("RFC 2579, RowPointer."), "", "Where to look: the first column of the row of placeTable, transitionTable, sourceTable or netTable; 0.0 if there is no such row now.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.ObjectID(r.row) }},
-		{object{6, "Raised", syntaxDate(), "", "When the alarm was raised.", 0, false},
+		{object{6, "Raised", syntaxDate(), "", "When the alarm was raised. What is wrong began earlier, by the time that it has to last before it is an alarm: see alarmAge.", 0, false},
 			func(r *alarmRow) smi.Value { return r.at.date(r.alarm.Raised) }},
-		{object{7, "Age", syntaxLength(), "seconds", "How long what is wrong has lasted: the age of the oldest token, the time that the transition could have fired, the silence of the source.", 0, false},
+		{object{7, "Age", syntaxLength(), "seconds", "How long what is wrong has lasted: the age of the oldest token, the time that the transition could have fired, the silence of the source. The longest is not always the cause: look for the alarm that began first.", 0, false},
 			func(r *alarmRow) smi.Value { return r.at.age(r.alarm.Since) }},
-		{object{8, "Affected", syntaxGauge(), "", "How many tokens or instances are affected, or how many nets of a source; 0 if that is not known.", 0, false},
+		{object{8, "Affected", syntaxGauge(), "", "How many tokens or instances are affected, or how many nets of a source; 0 if that is not known. Begin with the largest.", 0, false},
 			func(r *alarmRow) smi.Value { return gauge(r.alarm.Affected) }},
-		{object{9, "Text", syntaxText(), "", "The same in words, for people.", 0, false},
+		{object{9, "Text", syntaxText(), "", "What is wrong in words, for people. Where it ends in the middle of a word, alarmRow leads to the rest.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Text) }},
 	}
 }
@@ -54,7 +54,7 @@ func alarmColumns() []column[alarmRow] {
 // alarmScalars stand beside the table.
 func alarmScalars() []column[agentRow] {
 	return []column[agentRow]{
-		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes.", 0, false},
+		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes: a notification may have been lost or held back.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.state.LastChange) }},
 	}
 }

@@ -72,11 +72,14 @@ func generateInto(t testing.TB, dir string, now time.Time, nets ...*petri.Net) *
 	return lock
 }
 
-func TestSmilintIsSilentAboutPetrinetMIB(t *testing.T) {
+func TestSmilintIsSilentAboutTheModulesForAllNets(t *testing.T) {
 	dir, _ := generateTo(t)
-	if out := smilint(t, dir, PetrinetModule); out != "" {
-		t.Fatal(out)
+	for _, module := range []string{PetrinetModule, CapsModule} {
+		if out := smilint(t, dir, module); out != "" {
+			t.Error(out)
+		}
 	}
+	checkTranslate(t, dir, map[string]string{CapsModule + "::" + capsStatement: CapabilitiesID(testRoot(t)).String()})
 }
 
 func TestPetrinetMIBCanBeRegisteredAnywhereBelowEnterprises(t *testing.T) {
@@ -120,7 +123,7 @@ func TestTheGateSeesBrokenModules(t *testing.T) {
 		"an unknown type":              {"SYNTAX      Counter64", "SYNTAX      Counter65", "type-unknown"},
 		"a long descriptor":            {"agentVersion", "agent" + strings.Repeat("Version", 10), "namelength-64-object"},
 		"a descriptor used twice":      {"placeInstances", "placetokens", "identifier-case-match"},
-		"no DESCRIPTION":               {"        \"The version of the agent that answers.\"\n", "        \"\"\n", "empty-description"},
+		"no DESCRIPTION":               {"        \"The number of the net. It never changes and is never used again for\n         another net. A net's own module is registered below petrinetNets with\n         it.\"\n", "        \"\"\n", "empty-description"},
 		"an object identifier twice":   {"::= { petrinetObjects 3 }", "::= { petrinetObjects 2 }", "oid-re"},
 		"a revision in the wrong form": {"REVISION    \"20", "REVISION    \"x0", "date-character"},
 		"an unused import":             {"DateAndTime, RowPointer", "DateAndTime, RowPointer, TruthValue", "import-unused"},

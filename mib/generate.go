@@ -25,7 +25,7 @@ type Written struct {
 	Changed bool   // false if the file was like that already
 }
 
-// Generate writes PETRINET-MIB and the module of each net into dir, as
+// Generate writes PETRINET-MIB, PETRINET-CAPS-MIB and the module of each net into dir, as
 // MODULE.mib, and adds to the lock at lockPath what is new in the nets. What a
 // net had and has no more becomes obsolete. Modules of nets that are in the
 // lock but not among nets stay as they are.
@@ -43,7 +43,7 @@ func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Ti
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("write modules: %w", err)
 	}
-	files := []moduleFile{{PetrinetModule, petrinet}}
+	files := []moduleFile{{PetrinetModule, petrinet}, {CapsModule, CapsMIB()}}
 	changed, err := UpdateLock(lockPath, func(lock *Lock) error {
 		for _, def := range nets {
 			module, err := generate(lock, root, def, now)

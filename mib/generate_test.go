@@ -50,8 +50,8 @@ func TestGeneratingAnUnchangedNetChangesNothing(t *testing.T) {
 			t.Errorf("%s is said to be changed", w.Path)
 		}
 	}
-	if len(written) != 4 {
-		t.Errorf("%d files, want the lock, PETRINET-MIB and two modules", len(written))
+	if len(written) != 5 {
+		t.Errorf("%d files, want the lock, PETRINET-MIB, PETRINET-CAPS-MIB and two modules", len(written))
 	}
 	if diff := cmp.Diff(want, readAll(t, dir)); diff != "" {
 		t.Error(diff)
@@ -160,6 +160,10 @@ func TestPetrinetMIBHasARevisionForItsContent(t *testing.T) {
 	last := revisions[len(revisions)-1]
 	if got := m.digest(petrinetIdentity(nil)); got != last.digest {
 		t.Errorf("the content has digest %s, the last revision (%s) is of %s: add a revision", got, last.date, last.digest)
+	}
+	caps := capsRevisions()
+	if got, want := capsText().digest(capsModuleIdentity(nil)), caps[len(caps)-1].digest; got != want {
+		t.Errorf("PETRINET-CAPS-MIB has digest %s, its last revision is of %s: add a revision", got, want)
 	}
 }
 

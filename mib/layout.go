@@ -18,6 +18,7 @@ import (
 const (
 	subPetrinet    = 1 // root.1 is PETRINET-MIB
 	subNets        = 2 // root.2.N is the module of net number N
+	subCaps        = 3 // root.3 is PETRINET-CAPS-MIB
 	subObjects     = 1 // below either
 	subConformance = 2
 	subAgent       = 1 // below PETRINET-MIB's objects, beside the tables

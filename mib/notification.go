@@ -44,6 +44,20 @@ func notifications() []notification {
 	}
 }
 
+// runbooks is where the page about each pair of notifications is.
+const runbooks = "https://github.com/pnagent/pnagent/blob/main/docs/runbooks/"
+
+// runbook is the page about a notification: a pair shares that of the one that
+// raises the alarm.
+func (n *notification) runbook() string {
+	for _, o := range notifications() {
+		if o.kind == n.kind {
+			return runbooks + o.name + ".md"
+		}
+	}
+	return ""
+}
+
 // notified are the columns of alarmTable that a notification carries, in order.
 func notified() []object {
 	var kept []object

@@ -37,16 +37,18 @@ func objectsOf[R any](columns []column[R]) []object {
 
 // table describes a conceptual table of PETRINET-MIB.
 type table struct {
-	sub     uint32   // under objects
-	name    string   // "place" for placeTable, placeEntry and PlaceEntry
-	prefix  string   // of its columns, where that is not name
-	text    string   // DESCRIPTION of the table
-	rowText string   // DESCRIPTION of a row
-	index   []string // descriptors of the INDEX clause
-	keys    []object // those of index that are columns of this table: not accessible, before all others
-	columns []object
-	group   string // DESCRIPTION of its group
-	must    bool   // whether the group is mandatory for compliance
+	sub     uint32 // under objects
+	name    string // "place" for placeTable, placeEntry and PlaceEntry
+	prefix  string // of its columns, where that is not name
+	text    string // DESCRIPTION of the table
+	rowText string // DESCRIPTION of a row
+	// reference is the REFERENCE of the table; "" for none.
+	reference string
+	index     []string // descriptors of the INDEX clause
+	keys      []object // those of index that are columns of this table: not accessible, before all others
+	columns   []object
+	group     string // DESCRIPTION of its group
+	must      bool   // whether the group is mandatory for compliance
 }
 
 func (t *table) columnPrefix() string {
@@ -61,6 +63,15 @@ type syntax struct {
 	clause string   // "SnmpAdminString (SIZE (0..255))"
 	name   string   // as in a SEQUENCE: "SnmpAdminString"
 	typ    smi.Type // on the wire
+	see    string   // REFERENCE of the objects; "" for none
+}
+
+// petriNets is where the words of Petri nets are defined.
+const petriNets = "ISO/IEC 15909-1: High-level Petri nets - Part 1: Concepts, definitions and graphical notation."
+
+func (s syntax) seeing(reference string) syntax {
+	s.see = reference
+	return s
 }
 
 func syntaxCounter() syntax { return plain("Counter64", smi.TypeCounter64) }
@@ -70,31 +81,37 @@ func syntaxSigned() syntax  { return plain("Integer32", smi.TypeInteger) }
 func syntaxDate() syntax    { return plain("DateAndTime", smi.TypeOctetString) }
 func syntaxRate() syntax    { return plain("PetrinetRate", smi.TypeGauge32) }
 func syntaxReason() syntax  { return plain("PetrinetReason", smi.TypeInteger) }
+func syntaxState() syntax   { return plain("PetrinetSourceState", smi.TypeInteger) }
 func syntaxAlarm() syntax   { return plain("PetrinetAlarm", smi.TypeInteger) }
 func syntaxPointer() syntax { return plain("RowPointer", smi.TypeObjectIdentifier) }
 
 func syntaxText() syntax {
-	return syntax{"SnmpAdminString (SIZE (0..255))", "SnmpAdminString", smi.TypeOctetString}
+	return syntax{clause: "SnmpAdminString (SIZE (0..255))", name: "SnmpAdminString", typ: smi.TypeOctetString}
 }
 
 // syntaxIndex is an index object; 0 is allowed where it stands for "none".
 func syntaxIndex(zero bool) syntax {
 	if zero {
-		return syntax{"Unsigned32 (0..2147483647)", "Unsigned32", smi.TypeGauge32}
+		return plain("PetrinetIndexOrZero", smi.TypeGauge32)
 	}
-	return syntax{"Unsigned32 (1..2147483647)", "Unsigned32", smi.TypeGauge32}
+	return plain("PetrinetIndex", smi.TypeGauge32)
 }
 
 // syntaxPriority is a priority as an index.
 func syntaxPriority() syntax {
-	return syntax{"Unsigned32 (0..7)", "Unsigned32", smi.TypeGauge32}
+	return syntax{clause: "Unsigned32 (0..7)", name: "Unsigned32", typ: smi.TypeGauge32}
+}
+
+// syntaxPercentile is a duration that was counted in buckets.
+func syntaxPercentile() syntax {
+	return syntaxLength().seeing("Prometheus, Native Histograms: standard exponential buckets of schema 3. https://prometheus.io/docs/specs/native_histograms/")
 }
 
 func syntaxEnum(labels string) syntax {
-	return syntax{"INTEGER { " + labels + " }", "INTEGER", smi.TypeInteger}
+	return syntax{clause: "INTEGER { " + labels + " }", name: "INTEGER", typ: smi.TypeInteger}
 }
 
-func plain(name string, typ smi.Type) syntax { return syntax{name, name, typ} }
+func plain(name string, typ smi.Type) syntax { return syntax{clause: name, name: name, typ: typ} }
 
 // source is the module that a type or macro is imported from; "" for what
 // ASN.1 itself has.
@@ -104,11 +121,11 @@ func source(name string) string {
 		return "SNMPv2-SMI"
 	case "DateAndTime", "RowPointer", "TEXTUAL-CONVENTION":
 		return "SNMPv2-TC"
-	case "MODULE-COMPLIANCE", "OBJECT-GROUP", "NOTIFICATION-GROUP":
+	case "AGENT-CAPABILITIES", "MODULE-COMPLIANCE", "OBJECT-GROUP", "NOTIFICATION-GROUP":
 		return "SNMPv2-CONF"
 	case "SnmpAdminString":
 		return "SNMP-FRAMEWORK-MIB"
-	case "PetrinetRate", "petrinetNets":
+	case "PetrinetIndex", "PetrinetRate", "petrinetNets", "petrinetRoot":
 		return PetrinetModule
 	}
 	return ""

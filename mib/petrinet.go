@@ -54,22 +54,24 @@ func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
 		{date: "202611201100Z", digest: "6f402d4aaf23c093", text: "Added queueTable, netWaitingWork, transitionTimeouts, transitionLateAnswers and the reason incident."},
-		{date: "202611201200Z", digest: "65d6fdc452afce3e", text: "Added the notifications of transitions that fail or loop, and rows to alarmTable."},
+		{date: "202611201200Z", digest: "3cd2864d44530e37", text: "Added the notifications of transitions that fail or loop, and rows to alarmTable."},
 	}
 }
 
-// petrinetNames are the descriptors of PETRINET-MIB, types included.
+// petrinetNames are the descriptors of PETRINET-MIB, types included, and those of
+// PETRINET-CAPS-MIB.
 func petrinetNames() []string {
 	m := &petrinetText{moduleText: newModuleText(), root: enterprises().Append(1, 1)}
 	m.write()
-	return m.names
+	return append(m.names, capsIdentity, capsStatement)
 }
 
 // petrinetText writes PETRINET-MIB and keeps the names that it defines.
 type petrinetText struct {
 	*moduleText
-	root  smi.OID
-	names []string
+	root   smi.OID
+	names  []string
+	groups []string
 }
 
 // PetrinetMIB returns the text of PETRINET-MIB below a root.
@@ -89,7 +91,9 @@ func petrinetIdentity(revisions []revision) identity {
 			"summed over all instances on all machines. Everything is read-only. An object that no source of a net tells has " +
 			"no instance: absent is not zero. Ages are in seconds, Counter64 objects name the object that tells their " +
 			"discontinuities, and an Unsigned32 or Gauge32 that would be larger stays at 4294967295. Each net has a module " +
-			"of its own too, below petrinetNets, in which every place and transition is an object by its own name.",
+			"of its own too, below petrinetNets, in which every place and transition is an object by its own name. At night: begin " +
+			"with alarmTable, go where alarmRow points, and read stuckTable and blockTable for why; agentViewAge and agentSourcesStale " +
+			"say whether the numbers can be believed.",
 	}
 }
 
@@ -108,7 +112,8 @@ func (m *petrinetText) write() {
 	m.scalars("alarm", "petrinetObjects", objectsOf(alarmScalars()))
 	for _, n := range notifications() {
 		m.names = append(m.names, n.name)
-		m.macro(n.name, "NOTIFICATION-TYPE", "OBJECTS", n.objects, "current", n.text, "petrinetNotifications", n.sub)
+		m.members(n.name, "NOTIFICATION-TYPE", "OBJECTS", n.objects, "current", descriptionClause(n.text)+referenceClause(n.runbook()),
+			"petrinetNotifications", n.sub)
 	}
 	m.conformance()
 }
@@ -134,30 +139,6 @@ func (m *petrinetText) arcs() {
 	m.define("petrinetNets", "petrinetRoot", subNets)
 }
 
-func (m *petrinetText) conventions() {
-	for _, c := range []struct{ name, hint, text, syntax string }{
-		{"PetrinetRate", "d-3", "A rate in thousandths a second. 1500 is one and a half a second, and is shown as 1.500.", "Gauge32"},
-		{"PetrinetReason", "", "What a token or a transition waits for. unknown: the source does not tell. enabled: the transition can fire and waits for " +
-			"its turn. running: it is firing. delayed: it fires at a set time. guarded: its guard says no. missing: a place is short of " +
-			"tokens. inhibited: a place has too many tokens. manual: it is fired only from outside. dead: nothing in the instance can " +
-			"ever enable it. incident: it failed for good, or none of its branches can be taken; somebody has to act.",
-			"INTEGER { unknown(1), enabled(2), running(3), delayed(4), guarded(5), missing(6), inhibited(7), manual(8), dead(9), incident(10) }"},
-		{"PetrinetAlarm", "", "What an alarm is about. tokenStuck: the oldest token of a place is too old. transitionStarved: a transition could fire and has not " +
-			"for too long. sourceLost: a source is silent. netDeadlocked: instances of a net can never go on by themselves. failureRatio: " +
-			"too many runs of a transition fail; transitionFailing tells of it. transitionLoop: a transition fires more often than it " +
-			"should; transitionLooping tells of it. The others are told by the notifications of their names.",
-			"INTEGER { tokenStuck(1), transitionStarved(2), sourceLost(3), netDeadlocked(4), failureRatio(5), transitionLoop(6) }"},
-	} {
-		m.names = append(m.names, c.name)
-		m.use("TEXTUAL-CONVENTION", strings.Fields(c.syntax)[0])
-		m.printf("%s ::= TEXTUAL-CONVENTION\n", c.name)
-		if c.hint != "" {
-			m.printf("    DISPLAY-HINT \"%s\"\n", c.hint)
-		}
-		m.printf("    STATUS      current\n%s    SYNTAX      %s\n\n", descriptionClause(c.text), c.syntax)
-	}
-}
-
 func (m *petrinetText) scalars(prefix, parent string, objects []object) {
 	for i := range objects {
 		name := prefix + objects[i].suffix
@@ -170,8 +151,8 @@ func (m *petrinetText) scalars(prefix, parent string, objects []object) {
 func (m *petrinetText) table(t *table) {
 	name, row, sequence := t.name+"Table", t.name+"Entry", upperFirst(t.name)+"Entry"
 	m.names = append(m.names, name, row)
-	m.printf("%s OBJECT-TYPE\n    SYNTAX      SEQUENCE OF %s\n    MAX-ACCESS  not-accessible\n    STATUS      current\n%s    ::= { petrinetObjects %d }\n\n",
-		name, sequence, descriptionClause(t.text), t.sub)
+	m.printf("%s OBJECT-TYPE\n    SYNTAX      SEQUENCE OF %s\n    MAX-ACCESS  not-accessible\n    STATUS      current\n%s%s    ::= { petrinetObjects %d }\n\n",
+		name, sequence, descriptionClause(t.text), referenceClause(t.reference), t.sub)
 	m.printf("%s OBJECT-TYPE\n    SYNTAX      %s\n    MAX-ACCESS  not-accessible\n    STATUS      current\n%s    INDEX       { %s }\n    ::= { %s 1 }\n\n",
 		row, sequence, descriptionClause(t.rowText), strings.Join(t.index, ", "), name)
 	all := append(append([]object{}, t.keys...), t.columns...)
@@ -189,42 +170,6 @@ func (m *petrinetText) table(t *table) {
 		m.names = append(m.names, column)
 		m.objectType(column, &all[i], access, "current", all[i].text, row)
 	}
-}
-
-// conformance puts every object and notification into a group, and the groups
-// into one compliance statement.
-func (m *petrinetText) conformance() {
-	m.define("petrinetCompliances", "petrinetConformance", 1)
-	m.define("petrinetGroups", "petrinetConformance", 2)
-	must := []string{"petrinetAgentGroup"}
-	var may [][2]string
-	group := func(name, text string, members []string, sub uint32) {
-		m.names = append(m.names, name)
-		m.macro(name, "OBJECT-GROUP", "OBJECTS", members, "current", text, "petrinetGroups", sub)
-	}
-	group("petrinetAgentGroup", "Who answers, and what it hears.", prefixed("agent", objectsOf(agentScalars())), subAgent)
-	for _, t := range petrinetTables() {
-		members := prefixed(t.columnPrefix(), t.columns)
-		if t.name == "alarm" {
-			members = append(members, prefixed("alarm", objectsOf(alarmScalars()))...)
-		}
-		name := "petrinet" + upperFirst(t.name) + "Group"
-		group(name, t.group, members, t.sub)
-		if t.must {
-			must = append(must, name)
-		} else {
-			may = append(may, [2]string{name, "Needed where it is known: " + lowerHead(t.group)})
-		}
-	}
-	var sent []string
-	for _, n := range notifications() {
-		sent = append(sent, n.name)
-	}
-	m.names = append(m.names, "petrinetNotificationGroup", "petrinetCompliance")
-	m.macro("petrinetNotificationGroup", "NOTIFICATION-GROUP", "NOTIFICATIONS", sent, "current",
-		"What is sent when an alarm is raised or cleared.", "petrinetGroups", 20)
-	may = append(may, [2]string{"petrinetNotificationGroup", "Needed where somebody is to be told at once."})
-	m.compliance("petrinetCompliance", "current", "What an agent serves that sums up Petri nets.", must, may, "petrinetCompliances", 1)
 }
 
 func prefixed(prefix string, objects []object) []string {

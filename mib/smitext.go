@@ -52,18 +52,20 @@ func (m *moduleText) objectType(name string, o *object, access, status, text, pa
 	if o.units != "" {
 		m.printf("    UNITS       \"%s\"\n", o.units)
 	}
-	m.printf("    MAX-ACCESS  %s\n    STATUS      %s\n%s    ::= { %s %d }\n\n", access, status, descriptionClause(text), parent, o.sub)
+	m.printf("    MAX-ACCESS  %s\n    STATUS      %s\n%s%s    ::= { %s %d }\n\n",
+		access, status, descriptionClause(text), referenceClause(o.syntax.see), parent, o.sub)
 }
 
 // macro writes a definition whose members are a list of names: an object or
-// notification group, or a notification (members may be empty).
+// notification group, or a notification.
 func (m *moduleText) macro(name, macro, clause string, members []string, status, text, parent string, sub uint32) {
+	m.members(name, macro, clause, members, status, descriptionClause(text), parent, sub)
+}
+
+func (m *moduleText) members(name, macro, clause string, members []string, status, clauses, parent string, sub uint32) {
 	m.use(macro)
-	m.printf("%s %s\n", name, macro)
-	if len(members) > 0 {
-		m.printf("    %-11s {\n        %s\n    }\n", clause, strings.Join(members, ",\n        "))
-	}
-	m.printf("    STATUS      %s\n%s    ::= { %s %d }\n\n", status, descriptionClause(text), parent, sub)
+	m.printf("%s %s\n    %-11s {\n        %s\n    }\n    STATUS      %s\n%s    ::= { %s %d }\n\n",
+		name, macro, clause, strings.Join(members, ",\n        "), status, clauses, parent, sub)
 }
 
 // compliance writes a MODULE-COMPLIANCE: groups that must be there, and groups
@@ -72,7 +74,7 @@ func (m *moduleText) compliance(name, status, text string, must []string, may []
 	m.use("MODULE-COMPLIANCE")
 	m.printf("%s MODULE-COMPLIANCE\n    STATUS      %s\n%s    MODULE\n", name, status, descriptionClause(text))
 	if len(must) > 0 {
-		m.printf("    MANDATORY-GROUPS { %s }\n", strings.Join(must, ", "))
+		m.printf("    MANDATORY-GROUPS {\n        %s\n    }\n", strings.Join(must, ",\n        "))
 	}
 	for _, g := range may {
 		m.printf("    GROUP       %s\n%s", g[0], descriptionClause(g[1]))
@@ -123,9 +125,9 @@ func (m *moduleText) imports(module string) string {
 	for _, group := range [][]string{
 		{"MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "Counter64", "Gauge32", "Integer32", "Unsigned32", "enterprises"},
 		{"TEXTUAL-CONVENTION", "DateAndTime", "RowPointer"},
-		{"MODULE-COMPLIANCE", "NOTIFICATION-GROUP", "OBJECT-GROUP"},
+		{"AGENT-CAPABILITIES", "MODULE-COMPLIANCE", "NOTIFICATION-GROUP", "OBJECT-GROUP"},
 		{"SnmpAdminString"},
-		{"PetrinetRate", "petrinetNets"},
+		{"PetrinetIndex", "PetrinetRate", "petrinetNets", "petrinetRoot"},
 	} {
 		var names []string
 		for _, n := range group {
@@ -134,7 +136,7 @@ func (m *moduleText) imports(module string) string {
 			}
 		}
 		if len(names) > 0 {
-			fmt.Fprintf(&b, "\n    %s\n        FROM %s", strings.Join(names, ", "), source(names[0]))
+			fmt.Fprintf(&b, "\n    %s\n        FROM %s", wrap(strings.Join(names, ", "), 70, "\n    "), source(names[0]))
 		}
 	}
 	b.WriteString(";\n\n")
@@ -145,6 +147,14 @@ func (m *moduleText) imports(module string) string {
 // not stand in one.
 func descriptionClause(text string) string {
 	return "    DESCRIPTION\n        \"" + wrap(plainText(text), 70, "\n         ") + "\"\n"
+}
+
+// referenceClause is the same for a REFERENCE; "" where there is none.
+func referenceClause(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "    REFERENCE\n        \"" + wrap(plainText(text), 70, "\n         ") + "\"\n"
 }
 
 // wrap breaks a text between words so that lines are no longer than width,

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"strings"
+
+	"github.com/pnagent/pnagent/smi"
+)
+
+// CapsModule is the name of the module that says what pnagent serves of
+// PETRINET-MIB. It is a module of its own because net-snmp's parser does not
+// find the groups of a module that it has not finished.
+const CapsModule = "PETRINET-CAPS-MIB"
+
+// CapabilitiesText describes what CapabilitiesID names, for sysORDescr.
+const CapabilitiesText = "The state of Petri nets: all of PETRINET-MIB, read-only."
+
+const (
+	capsIdentity  = "petrinetCapsMIB"
+	capsStatement = "petrinetAgentCapabilities"
+)
+
+// CapabilitiesID is the name of the AGENT-CAPABILITIES statement below a root,
+// for sysORTable (RFC 2741 section 6.2.14, agentx-AddAgentCaps-PDU).
+func CapabilitiesID(root smi.OID) smi.OID { return root.Append(subCaps, 1) }
+
+// capsRevisions is the history of PETRINET-CAPS-MIB as petrinetRevisions is
+// that of PETRINET-MIB.
+func capsRevisions() []revision {
+	return []revision{{date: "202611201200Z", digest: "58929e3d2c361053", text: "First version."}}
+}
+
+func capsModuleIdentity(revisions []revision) identity {
+	return identity{
+		module: CapsModule, name: capsIdentity, parent: "petrinetRoot", sub: subCaps, revisions: revisions,
+		text: "What pnagent serves of PETRINET-MIB. The sysORTable of the SNMP master agent holds the name of the statement while " +
+			"pnagent is connected: if it is not there, nobody answers for Petri nets.",
+	}
+}
+
+// CapsMIB returns the text of PETRINET-CAPS-MIB. It does not depend on the
+// root, which PETRINET-MIB names.
+func CapsMIB() []byte { return capsText().text(capsModuleIdentity(capsRevisions())) }
+
+func capsText() *moduleText {
+	of := &petrinetText{moduleText: newModuleText(), root: enterprises().Append(1, 1)}
+	of.write()
+	m := newModuleText()
+	m.use("AGENT-CAPABILITIES")
+	m.printf("%s AGENT-CAPABILITIES\n    PRODUCT-RELEASE\n        \"pnagent; agentVersion tells which version.\"\n", capsStatement)
+	m.printf("    STATUS      current\n%s", descriptionClause("Every group of PETRINET-MIB. An object that no source of a net tells has no "+
+		"instance. Nothing can be written."))
+	m.printf("    SUPPORTS    %s\n    INCLUDES    {\n        %s\n    }\n", PetrinetModule, strings.Join(of.groups, ",\n        "))
+	m.printf("    ::= { %s 1 }\n\n", capsIdentity)
+	return m
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"fmt"
+	"strings"
+)
+
+// convention is one TEXTUAL-CONVENTION.
+type convention struct {
+	name, hint, text, reference, syntax string
+	labels                              []string // of an enumeration, from 1
+}
+
+func conventions() []convention {
+	return []convention{
+		{name: "PetrinetIndex", hint: "d", syntax: "Unsigned32 (1..2147483647)",
+			text: "The number of a row. It is never used again for anything else in its table, and netIndex, placeIndex and transitionIndex never change: graphs and rules may be kept by them."},
+		{name: "PetrinetIndexOrZero", hint: "d", syntax: "Unsigned32 (0..2147483647)",
+			text: "The number of a row as PetrinetIndex has it, or 0 for none. The object says what none means."},
+		{name: "PetrinetRate", hint: "d-3", syntax: "Gauge32",
+			text: "A rate in thousandths a second. 1500 is one and a half a second, and is shown as 1.500."},
+		{name: "PetrinetReason", reference: petriNets,
+			text: "What a token or a transition waits for. unknown: the source does not tell. enabled: the transition can fire and waits for " +
+				"its turn. running: it is firing. delayed: it fires at a set time. guarded: its guard says no. missing: a place is short of " +
+				"tokens. inhibited: a place has too many tokens. manual: it is fired only from outside. dead: nothing in the instance can " +
+				"ever enable it. incident: it failed for good, or none of its branches can be taken; somebody has to act.",
+			labels: []string{"unknown", "enabled", "running", "delayed", "guarded", "missing", "inhibited", "manual", "dead", "incident"}},
+		{name: "PetrinetSourceState",
+			text: "What a source is doing, as far as the agent can see. up: it was heard within three of its intervals. stale: it is silent, " +
+				"and its tokens stay in the sums. gone: it said goodbye or was silent for so long that its tokens left the sums. undefined: " +
+				"it is heard, but not added up.",
+			labels: []string{"up", "stale", "gone", "undefined"}},
+		{name: "PetrinetAlarm",
+			text: "What an alarm is about. tokenStuck: the oldest token of a place is too old. transitionStarved: a transition could fire and " +
+				"has not for too long. sourceLost: a source is silent. netDeadlocked: instances of a net can never go on by themselves. " +
+				"failureRatio: too many runs of a transition fail; transitionFailing tells of it. transitionLoop: a transition fires more " +
+				"often than it should; transitionLooping tells of it. The others are told by the notifications of their names.",
+			labels: []string{"tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop"}},
+	}
+}
+
+func (m *petrinetText) conventions() {
+	for _, c := range conventions() {
+		m.names = append(m.names, c.name)
+		m.use("TEXTUAL-CONVENTION", strings.Fields(c.syntax + " INTEGER")[0])
+		m.printf("%s ::= TEXTUAL-CONVENTION\n", c.name)
+		if c.hint != "" {
+			m.printf("    DISPLAY-HINT \"%s\"\n", c.hint)
+		}
+		syntax := c.syntax
+		if len(c.labels) > 0 {
+			syntax = enumeration(c.labels)
+		}
+		m.printf("    STATUS      current\n%s%s    SYNTAX      %s\n\n", descriptionClause(c.text), referenceClause(c.reference), syntax)
+	}
+}
+
+// enumeration is an INTEGER with its labels, one a line.
+func enumeration(labels []string) string {
+	lines := make([]string, len(labels))
+	for i, l := range labels {
+		lines[i] = fmt.Sprintf("                    %s(%d)", l, i+1)
+	}
+	return "INTEGER {\n" + strings.Join(lines, ",\n") + "\n                }"
+}

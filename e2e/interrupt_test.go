@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+)
+
+// reviewBPMN asks somebody, and no longer waits for the answer after a while.
+const reviewBPMN = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="review">
+  <startEvent id="start"/><serviceTask id="ask"/><endEvent id="answered"/><endEvent id="escalated"/>
+  <boundaryEvent id="late" attachedToRef="ask"><timerEventDefinition><timeDuration>%s</timeDuration></timerEventDefinition></boundaryEvent>
+  <sequenceFlow id="f1" sourceRef="start" targetRef="ask"/><sequenceFlow id="f2" sourceRef="ask" targetRef="answered"/>
+  <sequenceFlow id="f3" sourceRef="late" targetRef="escalated"/>
+</process></definitions>
+`
+
+// hangingBindings ask a program that does not answer and does not want to end.
+const hangingBindings = `nets: {review: {transitions: {ask: {command: [sh, -c, "trap '' TERM; sleep 600"], timeout: 1h}}}}`
+
+// A boundary timer event interrupts a task whose program hangs: the program
+// ends, and the process goes the timer's way.
+func TestABoundaryTimerInterruptsAProgramThatHangs(t *testing.T) {
+	t.Parallel()
+	r := pnagent(t, "engine", "--instances", "3", "--firings", "1000", "--bindings", write(t, "b.yaml", hangingBindings), write(t, "review.bpmn", fmt.Sprintf(reviewBPMN, "PT0.5S")))
+	did := parseReport(t, r.out).Nets["review"]
+	if r.code != 0 || did.Tokens["escalated/end"] != 3 || len(did.Tokens) != 1 || did.Transitions["late"] != 3 || did.Transitions["ask"] != 0 {
+		t.Errorf("exit code %d, %+v", r.code, did)
+	}
+}
+
+// An engine that is told to stop does not wait for programs that hang, nor lose
+// what they work at.
+func TestAnEngineStopsAlthoughItsProgramsHang(t *testing.T) {
+	t.Parallel()
+	natsURL := startNATS(t)
+	side := serve(t, natsURL, "--mib-dir", "")
+	e := runEngine(t, natsURL, "desk", "--instances", "3", "--bindings", write(t, "b.yaml", hangingBindings), write(t, "review.bpmn", fmt.Sprintf(reviewBPMN, "PT1H")))
+	until(t, "three programs run", func() error {
+		if n, _ := side.scrape(t).value("petrinet_transition_running", "net", "review", "transition", "ask"); n != 3 {
+			return fmt.Errorf("%v run", n)
+		}
+		return nil
+	})
+	e.signal(t, syscall.SIGTERM)
+	if did := e.end(t).Nets["review"]; did.Tokens["ask/active"] != 3 || len(did.Tokens) != 1 {
+		t.Errorf("%+v", did)
+	}
+	until(t, "the cancels are shown", func() error {
+		if n, _ := side.scrape(t).value("petrinet_transition_cancels_total", "net", "review", "transition", "ask"); n != 3 {
+			return errors.New(fmt.Sprint(n, " are"))
+		}
+		return nil
+	})
+}

@@ -192,22 +192,22 @@ func (w *netWatch) starved(m *Machine, s *subject, n *collector.Net) {
 func (w *netWatch) failing(m *Machine, s *subject, n *collector.Net) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings | stats.ColFailures)
-	f, share, runs := finding{}, 0.0, uint64(0)
+	f, runs := finding{}, uint64(0)
 	if s.rule.On && known {
 		fired, failed, _ := s.window.count(s.rule.Window.Microseconds(), sample{m.now, row.Firings, row.Failures}, n.Since)
 		runs, f.affected = fired+failed, failed
-		share = float64(failed) / float64(max(runs, 1))
-		f.wrong = runs >= max(s.rule.Runs, 1) && share > s.rule.Above
+		f.wrong = runs >= max(s.rule.Runs, 1) && float64(failed) > s.rule.Above*float64(runs)
 	}
 	if !f.wrong && s.idle() {
 		return
 	}
 	id := w.def.Transitions[s.at].ID
 	m.judge(&s.watch, key{FailureRatio, w.name, id}, s.rule, f, func(_ int64, wrong bool) string {
+		text := fmt.Sprintf("runs of transition %q of net %q that failed in %s: %d of %d", id, w.name, s.rule.Window, f.affected, runs)
 		if wrong {
-			return fmt.Sprintf("runs of transition %q of net %q that failed in %s: %d of %d", id, w.name, s.rule.Window, f.affected, runs)
+			return text
 		}
-		return w.why(s.rule, known, fmt.Sprintf("runs of transition %q of net %q that failed in %s: %d of %d", id, w.name, s.rule.Window, f.affected, runs))
+		return w.why(s.rule, known, text)
 	})
 }
 

@@ -21,6 +21,9 @@
 // an absent series, not a zero. Label values are the ids of the net; octets
 // that are no UTF-8 are shown as \xNN. There is no label for an instance.
 //
+// Active alarms are one series each, of the net that they are about; those
+// about a source are of no net.
+//
 // Counters and histograms of a net carry the time since when they are added
 // up here as their created timestamp. In OpenMetrics text that is a _created
 // line for each, in protobuf a field, in the classic text format nothing.

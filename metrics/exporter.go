@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 )
 
@@ -32,7 +35,11 @@ type Config struct {
 	Now  func() time.Time       // nil is time.Now
 	// Ready tells why the sidecar cannot do its work, nil if it can. Without
 	// a View it is not ready in any case. A nil function is always ready.
-	Ready         func() error
+	Ready func() error
+	// Alarms returns what is wrong and AlarmCounters what was done about it;
+	// nil functions show no alarms.
+	Alarms        func() *alarm.State
+	AlarmCounters func() alarm.Counters
 	SeriesBudget  int           // series a net may have; 0 is DefaultSeriesBudget
 	MaxScrapes    int           // scrapes under way at once; 0 is DefaultMaxScrapes
 	ScrapeTimeout time.Duration // 0 is DefaultScrapeTimeout
@@ -69,6 +76,7 @@ type Exporter struct {
 	shown   []dto.MetricFamily // by family
 	out     []*dto.MetricFamily
 	view    *collector.View
+	alarms  *alarm.State
 	byName  map[string]*netSeries
 	nets    []*netSeries // those of view, then those of which only sources are known
 	sidecar []series     // by family
@@ -112,6 +120,9 @@ func (cfg *Config) setDefaults() {
 	}
 	if cfg.Ready == nil {
 		cfg.Ready = func() error { return nil }
+	}
+	if cfg.Alarms == nil {
+		cfg.Alarms = func() *alarm.State { return nil }
 	}
 	if cfg.SeriesBudget <= 0 {
 		cfg.SeriesBudget = DefaultSeriesBudget
@@ -169,15 +180,21 @@ func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
 
 // begin brings what is kept up to the newest View.
 func (e *Exporter) begin() *scrape {
-	view := e.cfg.View()
-	if view != nil && view != e.view {
-		e.follow(view)
+	view, alarms := e.cfg.View(), e.cfg.Alarms()
+	if view != nil && (view != e.view || alarms != e.alarms) {
+		e.follow(view, alarms)
 	}
-	return &scrape{now: e.cfg.Now().UnixMicro(), view: view, fixed: e.fixed, build: e.build, nets: e.nets, refused: e.refused.Load()}
+	s := &scrape{now: e.cfg.Now().UnixMicro(), view: view, fixed: e.fixed, build: e.build, nets: e.nets, refused: e.refused.Load()}
+	if e.cfg.AlarmCounters != nil {
+		counters := e.cfg.AlarmCounters()
+		s.alarmCounters = &counters
+	}
+	return s
 }
 
-// follow takes over the nets of a View and forgets those that it has not.
-func (e *Exporter) follow(view *collector.View) {
+// follow takes over the nets of a View, and those of alarms, and forgets those
+// that are in neither. Alarms about sources are of the net "".
+func (e *Exporter) follow(view *collector.View, state *alarm.State) {
 	sources := make(map[string][]*collector.Source)
 	var names []string
 	nets := make(map[string]*collector.Net, len(view.Nets))
@@ -192,14 +209,21 @@ func (e *Exporter) follow(view *collector.View) {
 		}
 		sources[src.Net] = append(sources[src.Net], src)
 	}
+	alarms := alarmsByNet(state)
+	for _, net := range slices.Sorted(maps.Keys(alarms)) {
+		if nets[net] == nil && sources[net] == nil {
+			names = append(names, net)
+		}
+	}
 	before := e.byName
-	e.view, e.nets, e.byName = view, e.nets[:0], make(map[string]*netSeries, len(names))
+	e.view, e.alarms, e.nets, e.byName = view, state, e.nets[:0], make(map[string]*netSeries, len(names))
 	for _, name := range names {
 		n := before[name]
 		if n == nil {
 			n = &netSeries{name: name, labels: newNetLabels(name), series: make([]series, len(e.families))}
 		}
 		n.follow(nets[name], sources[name])
+		n.followAlarms(alarms[name])
 		e.byName[name] = n
 		e.nets = append(e.nets, n)
 	}

@@ -32,6 +32,7 @@ petrinet_instances_failed_total counter net
 petrinet_source_up gauge net,source
 petrinet_source_last_snapshot_age_seconds gauge net,source
 petrinet_source_gaps_total counter net,source
+petrinet_alarm_active gauge net,place,transition,source,alarm
 petrinet_queue_waiting gauge net
 petrinet_queue_ready gauge net,priority
 petrinet_queue_oldest_age_seconds gauge net,priority
@@ -68,6 +69,13 @@ pnagent_view_generation gauge
 pnagent_sources gauge state
 pnagent_series_dropped_total counter net
 pnagent_scrapes_refused_total counter 
+pnagent_alarms_raised_total counter alarm
+pnagent_alarms_cleared_total counter alarm
+pnagent_alarms_dropped_total counter 
+pnagent_alarm_save_failures_total counter 
+pnagent_notifications_sent_total counter sink
+pnagent_notifications_failed_total counter sink
+pnagent_notifications_suppressed_total counter 
 `
 
 func TestFamiliesAreTheContract(t *testing.T) {
@@ -88,7 +96,7 @@ func TestFamiliesAreTheContract(t *testing.T) {
 }
 
 func TestARichViewShowsEveryFamilyAsItIsDescribed(t *testing.T) {
-	families := scraped(t, newExporter(t, rich(), nil), "/metrics")
+	families := scraped(t, newExporter(t, rich(), withAlarms), "/metrics")
 	for _, f := range Families() {
 		shown := families[f.Name]
 		if shown == nil {
@@ -116,7 +124,7 @@ func TestARichViewShowsEveryFamilyAsItIsDescribed(t *testing.T) {
 }
 
 func TestGoldenScrape(t *testing.T) {
-	body := get(newExporter(t, rich(), nil).Handler(), "/metrics", "").Body.Bytes()
+	body := get(newExporter(t, rich(), withAlarms).Handler(), "/metrics", "").Body.Bytes()
 	// What the Go runtime and the process tell is different each time.
 	body = regexp.MustCompile(`(?m)^(# (HELP|TYPE) )?(go|process)_.*\n`).ReplaceAll(body, nil)
 	body = regexp.MustCompile(`goversion="[^"]*"`).ReplaceAll(body, []byte(`goversion="go"`))

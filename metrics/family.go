@@ -41,6 +41,7 @@ type scope uint8
 const (
 	ofRows    scope = iota // the rows of one net
 	ofSources              // the sources of one net
+	ofAlarms               // the active alarms of one net
 	ofSidecar              // the whole View, or the sidecar itself
 )
 
@@ -51,11 +52,13 @@ func Families() []Family {
 	var all []Family
 	all = append(all, netFamilies()...)
 	all = append(all, sourceFamilies()...)
+	all = append(all, alarmFamily())
 	all = append(all, queueFamilies()...)
 	all = append(all, placeFamilies()...)
 	all = append(all, transitionFamilies()...)
 	all = append(all, detailFamilies()...)
-	return append(all, sidecarFamilies()...)
+	all = append(all, sidecarFamilies()...)
+	return append(all, alarmCounterFamilies()...)
 }
 
 func netFamilies() []Family {

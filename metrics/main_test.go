@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/model"
 	"go.uber.org/goleak"
 
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -81,6 +82,26 @@ func rich() *collector.View {
 		Traffic: collector.Traffic{Messages: 1000, Bytes: 123456, Lost: 2, Rejected: map[string]uint64{"decode": 3, "columns": 0}},
 	}
 }
+
+// alarms are one about each kind of thing.
+func alarms() *alarm.State {
+	return &alarm.State{Active: []alarm.Alarm{
+		{Index: 1, Kind: alarm.TokenStuck, Net: "orders", Subject: "awaiting payment"},
+		{Index: 3, Kind: alarm.TransitionStarved, Net: "orders", Subject: "pay"},
+		{Index: 4, Kind: alarm.SourceLost, Subject: "host-2"},
+		{Index: 7, Kind: alarm.NetDeadlocked, Net: "orders"},
+		{Index: 9, Kind: alarm.TransitionLoop, Net: "left", Subject: "p\xff"},
+	}}
+}
+
+func alarmCounters() alarm.Counters {
+	c := alarm.Counters{Suppressed: 5, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: 8}, {Name: "snmp", Sent: 9}}}
+	c.Raised[alarm.TokenStuck], c.Cleared[alarm.TokenStuck], c.Dropped = 3, 2, 4
+	return c
+}
+
+// withAlarms shows alarms too.
+func withAlarms(c *Config) { c.Alarms, c.AlarmCounters = alarms, alarmCounters }
 
 // newExporter shows view at noon.
 func newExporter(tb testing.TB, view *collector.View, change func(*Config)) *Exporter {

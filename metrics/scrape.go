@@ -8,6 +8,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -22,6 +23,8 @@ type scrape struct {
 	nets    []*netSeries
 	refused uint64
 
+	alarmCounters *alarm.Counters // nil if there are none
+
 	*netSeries // of the net that is read; nil for the sidecar's families
 	typ        Type
 	since      *timestamppb.Timestamp // created timestamp of counters; nil if unknown
@@ -34,6 +37,7 @@ type netSeries struct {
 	view    *collector.View     // that the series were last read from
 	net     *collector.Net      // nil if only sources of it are known
 	sources []*collector.Source // of this net
+	alarms  []shownAlarm
 	labels  *netLabels
 	created *timestamppb.Timestamp
 	series  []series // by family
@@ -116,8 +120,11 @@ func (s *scrape) readFamily(f *Family, out *series) []*dto.Metric {
 
 // has reports whether the net has what a family is made from.
 func (n *netSeries) has(f *Family) bool {
-	if f.scope == ofSources {
+	switch f.scope {
+	case ofSources:
 		return len(n.sources) > 0
+	case ofAlarms:
+		return len(n.alarms) > 0
 	}
 	return n.net != nil && n.net.Rows.Columns.Has(f.Columns)
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/pnagent/pnagent/alarm"
+)
+
+// shownAlarm is an active alarm with its labels.
+type shownAlarm struct {
+	index  uint32
+	labels []*dto.LabelPair
+}
+
+// alarmFamily has a series for each active alarm. A label that does not apply
+// is empty, which Prometheus takes for one that is not there. That an alarm is
+// about the same as another of its kind is not possible, so neither is the same
+// series twice.
+func alarmFamily() Family {
+	return Family{Name: "petrinet_alarm_active", Type: Gauge, scope: ofAlarms, ages: true,
+		Labels: []string{"net", "place", "transition", "source", "alarm"},
+		Help:   "An alarm that is active, by what it is about; always 1. An alarm that is over has no series.",
+		read: func(s *scrape) {
+			for i := range s.alarms {
+				s.put(1, s.alarms[i].labels...)
+			}
+		}}
+}
+
+// alarmCounterFamilies are what was done about alarms.
+func alarmCounterFamilies() []Family {
+	counter := func(name, help string, read func(*scrape, *alarm.Counters), labels ...string) Family {
+		return Family{Name: name, Type: Counter, Help: help, Labels: labels, scope: ofSidecar, read: func(s *scrape) {
+			if s.alarmCounters != nil {
+				read(s, s.alarmCounters)
+			}
+		}}
+	}
+	byKind := func(name, help string, value func(*alarm.Counters, alarm.Kind) uint64) Family {
+		return counter(name, help, func(s *scrape, c *alarm.Counters) {
+			for _, k := range alarm.Kinds() {
+				s.put(float64(value(c, k)), pair("alarm", k.String()))
+			}
+		}, "alarm")
+	}
+	single := func(name, help string, value func(*alarm.Counters) uint64) Family {
+		return counter(name, help, func(s *scrape, c *alarm.Counters) { s.put(float64(value(c))) })
+	}
+	bySink := func(name, help string, value func(*alarm.SinkCounters) uint64) Family {
+		return counter(name, help, func(s *scrape, c *alarm.Counters) {
+			for i := range c.Sinks {
+				s.put(float64(value(&c.Sinks[i])), pair("sink", c.Sinks[i].Name))
+			}
+		}, "sink")
+	}
+	return []Family{
+		byKind("pnagent_alarms_raised_total", "Alarms that were raised, by kind.",
+			func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Raised[k] }),
+		byKind("pnagent_alarms_cleared_total", "Alarms that were cleared, by kind.",
+			func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Cleared[k] }),
+		single("pnagent_alarms_dropped_total", "Alarms that could not be raised because too many were active.",
+			func(c *alarm.Counters) uint64 { return c.Dropped }),
+		single("pnagent_alarm_save_failures_total", "Times that the file with the alarms could not be written.",
+			func(c *alarm.Counters) uint64 { return c.SaveFailures }),
+		bySink("pnagent_notifications_sent_total", "Notifications that a sink took.",
+			func(c *alarm.SinkCounters) uint64 { return c.Sent }),
+		bySink("pnagent_notifications_failed_total", "Notifications that a sink refused, was too slow for, or had no room for.",
+			func(c *alarm.SinkCounters) uint64 { return c.Failed }),
+		single("pnagent_notifications_suppressed_total", "Notifications that were held back because too many were due at once.",
+			func(c *alarm.Counters) uint64 { return c.Suppressed }),
+	}
+}
+
+// alarmsByNet sorts the active alarms by net; those about sources are of "".
+func alarmsByNet(state *alarm.State) map[string][]*alarm.Alarm {
+	if state == nil {
+		return nil
+	}
+	by := make(map[string][]*alarm.Alarm)
+	for i := range state.Active {
+		a := &state.Active[i]
+		by[a.Net] = append(by[a.Net], a)
+	}
+	return by
+}
+
+// followAlarms takes over the active alarms of the net, by index. Labels are
+// made once for each: an index is never used again.
+func (n *netSeries) followAlarms(alarms []*alarm.Alarm) {
+	before, next := n.alarms, make([]shownAlarm, 0, len(alarms))
+	for _, a := range alarms {
+		for len(before) > 0 && before[0].index < a.Index {
+			before = before[1:]
+		}
+		if len(before) > 0 && before[0].index == a.Index {
+			next = append(next, before[0])
+			continue
+		}
+		place, transition, source := a.About()
+		next = append(next, shownAlarm{a.Index, []*dto.LabelPair{n.labels.net, pair("place", place), pair("transition", transition),
+			pair("source", source), pair("alarm", a.Kind.String())}})
+	}
+	n.alarms = next
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/pnagent/pnagent/alarm"
+)
+
+// shownAlarms are the series of petrinet_alarm_active, by what labels they have.
+func shownAlarms(families map[string]*dto.MetricFamily) []string {
+	var all []string
+	for _, m := range families["petrinet_alarm_active"].GetMetric() {
+		if m.GetGauge().GetValue() == 1 {
+			all = append(all, seriesLabels(m))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
+	state := alarms()
+	e := newExporter(t, rich(), func(c *Config) { c.Alarms = func() *alarm.State { return state } })
+	all := []string{
+		"net=,place=,transition=,source=host-2,alarm=sourceLost",
+		`net=left,place=,transition=p\xff,source=,alarm=transitionLoop`,
+		"net=orders,place=,transition=,source=,alarm=netDeadlocked",
+		"net=orders,place=,transition=pay,source=,alarm=transitionStarved",
+		"net=orders,place=awaiting payment,transition=,source=,alarm=tokenStuck",
+	}
+	if diff := cmp.Diff(all, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(all[2:], shownAlarms(scraped(t, e, "/metrics/nets/orders"))); diff != "" {
+		t.Error(diff)
+	}
+	later := *state
+	later.Active = append(slices.Clone(state.Active[2:4]), alarm.Alarm{Index: 10, Kind: alarm.FailureRatio, Net: "orders", Subject: "pay"})
+	state = &later // with the same View
+	want := []string{all[0], all[2], "net=orders,place=,transition=pay,source=,alarm=failureRatio"}
+	if diff := cmp.Diff(want, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
+		t.Error(diff)
+	}
+	state = &alarm.State{}
+	if got := shownAlarms(scraped(t, e, "/metrics")); got != nil {
+		t.Errorf("with no alarm there are %v", got)
+	}
+}
+
+func TestAlarmsAreWithinTheBudgetOfTheirNet(t *testing.T) {
+	few := &alarm.State{}
+	for i := range uint32(20) {
+		few.Active = append(few.Active, alarm.Alarm{Index: i + 1, Kind: alarm.TokenStuck, Net: "few", Subject: strings.Repeat("p", int(i)+1)})
+	}
+	e := newExporter(t, rich(), func(c *Config) {
+		c.Alarms, c.SeriesBudget = func() *alarm.State { return few }, 19
+	})
+	families := scraped(t, e, "/metrics")
+	if got := shownAlarms(families); got != nil {
+		t.Errorf("over the budget there are %v", got)
+	}
+	if dropped, _ := value(scraped(t, e, "/metrics"), "pnagent_series_dropped_total", "net=few"); dropped < 20 {
+		t.Errorf("%v series were dropped, want 20 at least", dropped)
+	}
+}
+
+func TestWithoutAlarmsThereAreNoCountersOfThem(t *testing.T) {
+	e := newExporter(t, rich(), nil)
+	for name := range scraped(t, e, "/metrics") {
+		if strings.HasPrefix(name, "pnagent_alarm") || strings.HasPrefix(name, "pnagent_notif") || strings.HasPrefix(name, "petrinet_alarm") {
+			t.Errorf("there is %s", name)
+		}
+	}
+}

@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -254,16 +253,25 @@ func TestWithoutADispatcherPlainNetsHaveNoQueues(t *testing.T) {
 	}
 }
 
-func TestBadDispatchIsRefused(t *testing.T) {
-	for name, cfg := range map[string]Config{
-		"a quote of 0":                  {Dispatch: &Dispatch{Policy: pool.PolicyQuoted}},
-		"a priority above 7, dedicated": {Dispatch: &Dispatch{Policy: pool.PolicyDedicated}},
+func TestBadConfigurationsAreRefused(t *testing.T) {
+	high := func(int) pool.Priority { return 8 }
+	for name, change := range map[string]func(*Config){
+		"a quote of 0":            func(c *Config) { c.Dispatch = &Dispatch{Policy: pool.PolicyQuoted} },
+		"a priority, dedicated":   func(c *Config) { c.Dispatch, c.Nets[0].Priority = &Dispatch{Policy: pool.PolicyDedicated}, high },
+		"a priority, strict":      func(c *Config) { c.Dispatch, c.Nets[0].Priority = &Dispatch{Policy: pool.PolicyStrict}, high },
+		"a priority of the other": func(c *Config) { c.Nets[1].Priority = high },
+		"actions":                 func(c *Config) { c.Actions = -1 },
+		"firings":                 func(c *Config) { c.Firings = -1 },
+		"instances":               func(c *Config) { c.Instances = 0 },
+		"workers":                 func(c *Config) { c.Workers = 0 },
+		"no nets":                 func(c *Config) { c.Nets = nil },
+		"a net twice":             func(c *Config) { c.Nets[1] = c.Nets[0] },
+		"a bound":                 func(c *Config) { c.Nets[1].Bound = -1 },
 	} {
-		cfg.Source, cfg.Instances, cfg.Workers = "s", 2, 1
-		cfg.Nets = []Net{working(t, "n", 1, Transition{})}
-		cfg.Nets[0].Priority = func(int) pool.Priority { return 8 }
-		if _, err := New(cfg); !errors.Is(err, ErrConfig) {
-			t.Errorf("%s: %v", name, err)
+		cfg := Config{Source: "s", Instances: 2, Workers: 1, Nets: ranked(t, []pool.Priority{0, 0})}
+		change(&cfg)
+		if _, err := New(cfg); err == nil {
+			t.Errorf("%s: it is taken", name)
 		}
 	}
 }

@@ -86,9 +86,9 @@ type Engine struct {
 
 // New returns an engine with all instances at their initial marking.
 func New(cfg Config) (*Engine, error) {
-	if cfg.Instances < 1 || cfg.Workers < 1 || cfg.Firings < 0 || len(cfg.Nets) == 0 {
-		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings; expected 1 or more (firings 0 or more)",
-			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings)
+	if cfg.Instances < 1 || cfg.Workers < 1 || cfg.Firings < 0 || cfg.Actions < 0 || len(cfg.Nets) == 0 {
+		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings, %d actions; expected 1 or more (firings and actions 0 or more)",
+			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings, cfg.Actions)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = func() int64 { return time.Now().UnixMicro() }

@@ -47,3 +47,31 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// FuzzAck sends any bytes as the answer to an inform. There is no panic, and
+// what is taken for an acknowledgement is one for gosnmp too.
+func FuzzAck(f *testing.F) {
+	f.Add(reply("public", tagResponse, 4711, noError))
+	f.Add(reply("public", tagResponse, -1, genErr))
+	f.Add(reply("private", tagResponse, 4711, noError))
+	f.Add(reply("public", tagReport, 4711, noError))
+	for _, op := range []gosnmp.PDUType{gosnmp.GetResponse, gosnmp.InformRequest, gosnmp.SNMPv2Trap} {
+		f.Add(ask(f, op, nil, "1.1.0", "2.1.1.3"))
+	}
+	f.Add([]byte{0x30, 0x84, 0xff, 0xff, 0xff, 0xff})
+	client := &gosnmp.GoSNMP{Version: gosnmp.Version2c}
+	f.Fuzz(func(t *testing.T, packet []byte) {
+		got, err := decodeAck(packet, []byte("public"))
+		if err != nil {
+			return
+		}
+		answer, err := client.SnmpDecodePacket(packet)
+		if err != nil {
+			return // gosnmp also looks at the bindings
+		}
+		if answer.PDUType != gosnmp.GetResponse || answer.Community != "public" || answer.Version != gosnmp.Version2c ||
+			int32(answer.RequestID) != got.id || uint8(answer.Error) != uint8(got.status) {
+			t.Fatalf("took % x for %+v, gosnmp for %+v", packet, got, answer)
+		}
+	})
+}

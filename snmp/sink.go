@@ -78,10 +78,9 @@ func (k *sink) offer(n notification) error {
 // run delivers what is queued until ctx ends.
 func (k *sink) run(ctx context.Context) {
 	defer k.stop()
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return
 		case n := <-k.queue:
 			why, err := k.deliver(ctx, n)
 			k.finish(ctx, why, err)

@@ -104,6 +104,7 @@ func oneLife(t *testing.T, e *Engine, r *rand.Rand, injected *int, long bool) (l
 	if long {
 		time.Sleep(5 * time.Minute)
 	}
+	synctest.Wait() // until what ends at this moment, too, is written
 	if !clean {
 		left = tokensByInstance(t, e)
 		e.recorder.mu.Lock()

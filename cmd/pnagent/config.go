@@ -82,7 +82,7 @@ func (c *configFile) take(flag *kong.Flag, value yamlfile.Node) error {
 		for _, entry := range list {
 			s, ok := entry.Scalar()
 			if !ok {
-				return entry.Expected("a file name")
+				return entry.Expected("one value for " + flag.Name + ": " + flag.Help)
 			}
 			texts = append(texts, s)
 		}

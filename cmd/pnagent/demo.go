@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/template"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/examples"
 	"github.com/pnagent/pnagent/mib"
@@ -105,6 +107,16 @@ func startNATS(address string) (*server.Server, error) {
 	return ns, nil
 }
 
+// demoAlarms have thresholds so short that something is raised while one looks.
+const demoAlarms = `
+defaults:
+  stuck:      {after: 20s, clear_after: 5s}
+  starved:    {after: 30s, clear_after: 5s}
+  deadlocked: {for: 5s, clear_after: 5s}
+overrides:
+  - {net: packaging-line, place: crates, stuck: {after: 10s}}
+`
+
 // exampleNets reads the nets that are built in.
 func exampleNets() ([]*petri.Net, error) {
 	var nets []*petri.Net
@@ -134,6 +146,10 @@ func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, lo
 	if cfg.nets, err = exampleNets(); err != nil {
 		return nil, err
 	}
+	if cfg.rules, err = alarm.ReadRules(strings.NewReader(demoAlarms), "alarms of the demo"); err != nil {
+		return nil, err
+	}
+	cfg.alarmState = filepath.Join(dir, stateName)
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web, cfg.limits = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP, pnml.DefaultLimits()
 	if cfg.conn, err = nats.Connect("", nats.InProcessServer(ns), nats.Name("pnagent demo")); err != nil {
 		return nil, fmt.Errorf("connecting to the embedded NATS: %w", err)
@@ -191,6 +207,7 @@ var welcomeText = template.Must(template.New("welcome").Parse(`pnagent demo: two
 What to look at:
   metrics   curl -s http://{{.Web}}/metrics | grep oldest_token_age
   view      curl -s http://{{.Web}}/api/v1/view
+  alarms    curl -s http://{{.Web}}/api/v1/alarms
   SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
   names     snmptable -v2c -c public -M mibs:mib/testdata/smi -m PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::placeTable
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'

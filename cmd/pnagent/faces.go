@@ -9,10 +9,11 @@ import (
 	"github.com/pnagent/pnagent/snmp"
 )
 
-// faces shows what the SNMP faces did as metrics. Either may be nil.
+// faces shows what the SNMP faces did as metrics. Each may be nil.
 type faces struct {
 	subagent  *agentx.Subagent
 	responder *snmp.Responder
+	sender    *snmp.Sender
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -30,6 +31,11 @@ var (
 	snmpVariables       = desc("snmp_variables_total", "Variables that the built-in responder sent.")
 	snmpTooBig          = desc("snmp_too_big_total", "SNMP requests answered with tooBig.")
 	snmpDropped         = desc("snmp_dropped_total", "SNMP packets that got no answer, by reason.", "reason")
+	trapsSent           = desc("snmp_notifications_sent_total", "Datagrams with notifications that were sent to a trap sink, repeated informs included.", "sink")
+	trapsRetried        = desc("snmp_informs_retried_total", "Informs that were sent to a trap sink again.", "sink")
+	trapsAcknowledged   = desc("snmp_informs_acknowledged_total", "Informs that a trap sink acknowledged.", "sink")
+	trapsUnreachable    = desc("snmp_trap_sink_unreachable_total", "Times that the network reported that nobody listens at a trap sink.", "sink")
+	trapsLost           = desc("snmp_notifications_lost_total", "Notifications that a trap sink did not get, by reason.", "sink", "reason")
 )
 
 // Describe implements prometheus.Collector.
@@ -44,7 +50,12 @@ func (f *faces) Describe(out chan<- *prometheus.Desc) {
 			out <- d
 		}
 	}
-	if f.subagent == nil && f.responder == nil {
+	if f.sender != nil {
+		for _, d := range []*prometheus.Desc{trapsSent, trapsRetried, trapsAcknowledged, trapsUnreachable, trapsLost} {
+			out <- d
+		}
+	}
+	if f.subagent == nil && f.responder == nil && f.sender == nil {
 		out <- agentXUp
 	}
 }
@@ -80,6 +91,17 @@ func (f *faces) Collect(out chan<- prometheus.Metric) {
 		counter(snmpTooBig, c.TooBig())
 		for reason, n := range c.Dropped() {
 			counter(snmpDropped, n, reason)
+		}
+	}
+	if f.sender != nil {
+		for _, k := range f.sender.Stats() {
+			counter(trapsSent, k.Sent, k.Sink)
+			counter(trapsRetried, k.Retried, k.Sink)
+			counter(trapsAcknowledged, k.Acknowledged, k.Sink)
+			counter(trapsUnreachable, k.Unreachable, k.Sink)
+			for reason, n := range k.Lost {
+				counter(trapsLost, n, k.Sink, reason)
+			}
 		}
 	}
 }

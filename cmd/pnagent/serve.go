@@ -29,6 +29,7 @@ type serveCmd struct {
 	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
 	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML files of nets to show before an engine runs them."`
 	Limit          limitFlags `embed:""`
+	Alarm          alarmFlags `embed:""`
 }
 
 // defaultAgentXPriority is that of RFC 2741.
@@ -85,7 +86,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	if c.MIBDir != "" {
 		cfg.lockPath = filepath.Join(c.MIBDir, mib.LockFile)
 	}
-	return cfg, nil
+	return cfg, c.Alarm.fill(&cfg, c.MIBDir)
 }
 
 // config is what serve and demo have in common.

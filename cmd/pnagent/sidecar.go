@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
@@ -47,6 +48,11 @@ type sidecarConfig struct {
 	webConfig      string
 	seriesBudget   int
 
+	rules      *alarm.Rules // nil for those that hold where nothing is said
+	alarmState string       // "" keeps alarms in memory
+	trapSinks  []string
+	inform     bool
+
 	log *slog.Logger
 }
 
@@ -58,6 +64,8 @@ type sidecar struct {
 	table     atomic.Pointer[smi.Table]
 	subagent  *agentx.Subagent // nil without AgentX
 	responder *snmp.Responder  // nil without SNMP
+	sender    *snmp.Sender     // nil without trap sinks
+	watcher   *alarm.Watcher
 	exporter  *metrics.Exporter
 	udp       *net.UDPConn // of the responder
 	tcp       net.Listener // of the web server
@@ -82,9 +90,10 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 	if err != nil {
 		return s, err
 	}
-	if err := errors.Join(s.openAgentX(), s.openSNMP(host)); err != nil {
+	if err := errors.Join(s.openAgentX(), s.openSNMP(host), s.openTraps()); err != nil {
 		return s, err
 	}
+	s.openAlarms()
 	return s, s.openWeb(ctx)
 }
 
@@ -130,11 +139,15 @@ func (s *sidecar) openSNMP(host string) (err error) {
 
 func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	v := versionOf()
-	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, SeriesBudget: s.cfg.seriesBudget,
+	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready,
+		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.seriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
-		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder}},
-		Mounts: []metrics.Mount{{Pattern: "GET /api/v1/view", Handler: collector.ViewHandler(s.collector.View),
-			Link: "api/v1/view", Text: "View", Description: "everything as JSON"}}})
+		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}},
+		Mounts: []metrics.Mount{
+			{Pattern: "GET /api/v1/view", Handler: collector.ViewHandler(s.collector.View),
+				Link: "api/v1/view", Text: "View", Description: "everything as JSON"},
+			{Pattern: "GET /api/v1/alarms", Handler: alarm.Handler(s.watcher.State),
+				Link: "api/v1/alarms", Text: "Alarms", Description: "those that are active, as JSON"}}})
 	if err != nil {
 		return err
 	}
@@ -167,7 +180,11 @@ func (s *sidecar) snmpAddress() string {
 func (s *sidecar) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.collector.Run(ctx) })
+	g.Go(func() error { return s.watcher.Run(ctx) })
 	g.Go(func() error { return s.layOut(ctx) })
+	if s.sender != nil {
+		g.Go(func() error { s.sender.Run(ctx); return nil })
+	}
 	if s.subagent != nil {
 		g.Go(func() error { return s.subagent.Run(ctx) })
 	}
@@ -183,16 +200,19 @@ func (s *sidecar) handler() http.Handler { return s.exporter.Handler() }
 // lookEvery is how often layOut looks for a new View.
 const lookEvery = 50 * time.Millisecond
 
-// layOut makes the SNMP table anew for every View.
+// layOut makes the SNMP table anew for every View, and when an alarm was raised
+// or cleared since.
 func (s *sidecar) layOut(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var laid *collector.View
+	var changed int64
 	var said string
 	for {
-		if view := s.collector.View(); view != laid || s.table.Load() == nil {
-			laid = view
-			said = s.build(view, said)
+		view, alarms := s.collector.View(), s.watcher.State()
+		if view != laid || alarms.LastChange != changed || s.table.Load() == nil {
+			laid, changed = view, alarms.LastChange
+			said = s.build(view, alarms, said)
 		}
 		select {
 		case <-tick.C:
@@ -204,8 +224,8 @@ func (s *sidecar) layOut(ctx context.Context) error {
 
 // build makes the table of a View and logs what is wrong with it, unless that
 // was said just before.
-func (s *sidecar) build(view *collector.View, said string) string {
-	table, err := s.builder.Build(view, nil, time.Now().UnixMicro())
+func (s *sidecar) build(view *collector.View, alarms *alarm.State, said string) string {
+	table, err := s.builder.Build(view, alarms, time.Now().UnixMicro())
 	if table != nil {
 		s.table.Store(table)
 	}

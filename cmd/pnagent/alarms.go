@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/snmp"
+)
+
+// alarmFlags say what is wrong, and who is told.
+type alarmFlags struct {
+	Rules  string   `name:"alarms" type:"path" placeholder:"FILE" help:"YAML file with the thresholds of alarms. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
+	State  string   `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
+	Sinks  []string `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send SNMPv2c traps to when alarms are raised and cleared, host:port; may be given again. The community is that of --snmp.community-file."`
+	Inform bool     `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
+}
+
+// stateName is what the state file is called beside the lock.
+const stateName = "alarms.state"
+
+// informRetries and the sender's default time-out give a sink 12 seconds.
+const informRetries = 5
+
+// fill reads the file that the flags name.
+func (f *alarmFlags) fill(cfg *sidecarConfig, mibDir string) (err error) {
+	cfg.trapSinks, cfg.inform, cfg.alarmState = f.Sinks, f.Inform, f.State
+	if f.State == "" && mibDir != "" {
+		cfg.alarmState = filepath.Join(mibDir, stateName)
+	}
+	if f.Rules != "" {
+		cfg.rules, err = alarm.OpenRules(f.Rules)
+	}
+	return err
+}
+
+func (s *sidecar) openTraps() (err error) {
+	if len(s.cfg.trapSinks) == 0 {
+		return nil
+	}
+	s.sender, err = snmp.NewSender(snmp.SenderConfig{Sinks: s.cfg.trapSinks, Community: s.cfg.community,
+		Inform: s.cfg.inform, Retries: informRetries, Log: s.cfg.log})
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// openAlarms makes the watcher, after those who are to be told.
+func (s *sidecar) openAlarms() {
+	var sinks []alarm.Sink
+	if s.subagent != nil {
+		sinks = append(sinks, s.sink("agentx", s.subagent.Notify))
+	}
+	if s.sender != nil {
+		sinks = append(sinks, s.sink("snmp", s.sender.Notify))
+	}
+	s.watcher = alarm.New(alarm.Config{Rules: s.cfg.rules, View: s.collector.View, ForgetAfter: s.cfg.forgetAfter,
+		StateFile: s.cfg.alarmState, Sinks: sinks, Log: s.cfg.log})
+}
+
+// sink sends notifications as variables. While there is no AgentX session they
+// wait for one.
+func (s *sidecar) sink(name string, send func(context.Context, []smi.Variable) error) alarm.Sink {
+	return alarm.Sink{Name: name, Send: func(ctx context.Context, n alarm.Notification) error {
+		variables := s.builder.Suppressed(n.Suppressed)
+		if n.Suppressed == 0 {
+			var err error
+			if variables, err = s.builder.Notification(n.Alarm, n.Raise); err != nil {
+				return err
+			}
+		}
+		err := send(ctx, variables)
+		if errors.Is(err, agentx.ErrNotConnected) {
+			return fmt.Errorf("%w: %w", alarm.ErrNotReady, err)
+		}
+		return err
+	}}
+}

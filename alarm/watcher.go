@@ -127,18 +127,25 @@ func (w *Watcher) look(view *collector.View, now int64) {
 	w.mu.Lock()
 	w.counters.Tally, w.counters.Suppressed = w.machine.Tally(), w.storm.suppressed
 	w.mu.Unlock()
-	for _, c := range changes {
-		what := "alarm cleared"
-		if c.Raise {
-			what = "alarm raised"
-		}
-		w.cfg.Log.Debug(what, "index", c.Alarm.Index, "alarm", c.Alarm.Kind.String(), "net", c.Alarm.Net, "subject", c.Alarm.Subject, "text", c.Alarm.Text)
-	}
 	for _, n := range due {
+		w.log(n)
 		for _, m := range w.mouths {
 			m.take(n)
 		}
 	}
+}
+
+// log tells what is notified, so that a storm does not fill the log either.
+func (w *Watcher) log(n Notification) {
+	if n.Suppressed != 0 {
+		w.cfg.Log.Warn("too many alarms changed at once to tell of each", "suppressed", n.Suppressed)
+		return
+	}
+	what, a := "alarm cleared", &n.Alarm
+	if n.Raise {
+		what = "alarm raised"
+	}
+	w.cfg.Log.Info(what, "index", a.Index, "alarm", a.Kind.String(), "net", a.Net, "subject", a.Subject, "text", a.Text)
 }
 
 // save writes the state if something of it changed, or could not be written

@@ -32,7 +32,7 @@ func alarmTable() table {
 
 func alarmColumns() []column[alarmRow] {
 	return []column[alarmRow]{
-		{object{2, "Kind", syntaxAlarm(), "", "What is wrong. There is a page for each in the runbooks, which says what to do.", 0, false},
+		{object{2, "Kind", syntaxAlarm(), "", "What is wrong. There is a page for each in the runbooks, which says what to do; alarmRow leads to the numbers.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.Integer(int32(r.alarm.Kind)) }},
 		{object{3, "Net", syntaxText(), "", "The id of the net; empty if the alarm is about a source.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Net) }},

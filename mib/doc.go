@@ -4,17 +4,19 @@
 // writes the SMIv2 modules that explain them (RFC 2578 to 2580), and lays the
 // View out as one sorted table of variables.
 //
-// Below a root of the site's choice there are two kinds of module,
-// and a small one beside them:
+// Below a root of the site's choice there are two kinds of module, and a
+// small one beside them:
 //
 //	root.1    PETRINET-MIB, for every net there will ever be: tables indexed by
 //	          small integers, with columns for names
 //	root.2.N  the module of net number N, in which every place and transition is
 //	          an object of its own name: awaitingPaymentOldestAge.0
+//	root.3    PETRINET-CAPS-MIB, which says that all of PETRINET-MIB is served
 //
-// Both kinds show the same numbers. What is in them is described once, in the column
-// lists of objects.go and objects_rows.go: the texts of the modules and the
-// table of values are made from the same entries, so they cannot disagree.
+// Both kinds show the same numbers. What is in them is described once, in the
+// column lists of objects.go, objects_rows.go and alarms.go: the texts of the
+// modules and the table of values are made from the same entries, so they
+// cannot disagree.
 //
 // A [Lock] holds net to number, place to number, transition to number, and the
 // descriptor chosen for each. It only grows, and lives in a text file that

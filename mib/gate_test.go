@@ -79,6 +79,7 @@ func TestSmilintIsSilentAboutTheModulesForAllNets(t *testing.T) {
 			t.Error(out)
 		}
 	}
+	checkTree(t, dir, PetrinetModule)
 	checkTranslate(t, dir, map[string]string{CapsModule + "::" + capsStatement: CapabilitiesID(testRoot(t)).String()})
 }
 
@@ -208,4 +209,28 @@ func checkNet(t *testing.T, def *petri.Net) {
 	want := lockedOIDs(testRoot(t), n)
 	checkTranslate(t, dir, want)
 	checkGosmi(t, dir, want)
+	checkTree(t, dir, n.Module)
+}
+
+// checkTree has smidump draw a module's tree: nothing is wrong, and every
+// object that can be read is in it.
+func checkTree(t *testing.T, dir, module string) {
+	t.Helper()
+	need(t, "smidump")
+	cmd := exec.Command("smidump", "-c", "/dev/null", "-l", "3", "-f", "tree", module)
+	cmd.Env = append(os.Environ(), "SMIPATH="+stubs+":"+dir)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || stderr.Len() > 0 {
+		t.Fatalf("smidump: %v\n%s", err, stderr.String())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, module+".mib"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := bytes.Count(text, []byte("MAX-ACCESS  read-only"))
+	if got := bytes.Count(out, []byte("-- r-n ")); got != want {
+		t.Errorf("smidump draws %d objects of %s, want %d", got, module, want)
+	}
 }

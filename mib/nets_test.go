@@ -121,6 +121,53 @@ func TestTheModulesOfRandomNetsPassTheGate(t *testing.T) {
 	}
 }
 
+// randomText is runes of all scripts, planes and kinds, valid or not, long
+// ones too.
+func randomText(r *rand.Rand) string {
+	var b strings.Builder
+	for range r.IntN(1 << r.IntN(9)) {
+		switch r.IntN(6) {
+		case 0:
+			b.WriteByte(byte(r.IntN(256))) // not UTF-8
+		case 1:
+			b.WriteRune(rune(r.IntN(0x80)))
+		case 2:
+			b.WriteRune(rune(0x300 + r.IntN(0x70))) // accents that combine
+		case 3:
+			b.WriteRune(rune(r.IntN(0x10000)))
+		case 4:
+			b.WriteRune(rune(r.IntN(0x110000)))
+		default:
+			words := strings.Fields(reservedWords + importedNames)
+			b.WriteString(words[r.IntN(len(words))])
+		}
+	}
+	return b.String()
+}
+
+// Whatever people call their nets, places and transitions: the tools are
+// silent, and agree with the lock.
+func TestNamesOfAnyCharactersPassTheGate(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 3))
+	for round := range 12 {
+		def := &petri.Net{ID: randomText(r), Name: randomText(r), Doc: randomText(r)}
+		seen := map[string]bool{"": true}
+		for range 60 {
+			id := randomText(r)
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			if r.IntN(2) == 0 {
+				def.Places = append(def.Places, petri.Place{ID: id, Name: randomText(r), Doc: randomText(r)})
+			} else {
+				def.Transitions = append(def.Transitions, petri.Transition{ID: id, Name: randomText(r), Doc: randomText(r)})
+			}
+		}
+		t.Run(fmt.Sprint(round), func(t *testing.T) { checkNet(t, def) })
+	}
+}
+
 func TestTwoNetsOfOneIDAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	nets := []*petri.Net{{ID: "a", File: "x.pnml"}, {ID: "a", File: "y.pnml"}}

@@ -31,7 +31,7 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return text(r.agent.Version) }},
 		{object{2, "Name", syntaxText(), "", "The name of the agent that answers, such as its host. Where two agents stand by for each other, it tells which of them this is, and so on which host to look at logs.", 0, false},
 			func(r *agentRow) smi.Value { return text(r.agent.Name) }},
-		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing("RFC 2741, section 7.1.4.1: of two registrations the one of the lower priority value answers."), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: everything is served, but a second fault would leave nobody. Find out why the primary is away: its host, its process, its connection to the SNMP master agent.", 0, false},
+		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing("RFC 2741, section 7.1.4.1: of two registrations the one of the lower priority value answers."), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: everything is served, but a second fault would leave nobody. Find out why the primary is away: look at its host, its process, its connection to the SNMP master agent; agentName is who answers instead.", 0, false},
 			agentRole},
 		{object{4, "StartTime", syntaxDate(), "", "When the agent that answers began to add up. Its counters began at 0 then: a change is a discontinuity of every counter in the agent and source groups. A recent time that nobody planned says that the agent was started anew or that the other one took over; agentRole and agentName tell which.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.agent.Started) }},

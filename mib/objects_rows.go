@@ -188,7 +188,7 @@ func sourceColumns() []column[sourceRow] {
 			func(r *sourceRow) smi.Value { return smi.Gauge32(r.net) }},
 		{object{5, "Region", syntaxText(), "", "The region that it says it serves; empty if none. Where all sources of a region are stale, look at the network to it first.", 0, false},
 			func(r *sourceRow) smi.Value { return text(r.source.Region) }},
-		{object{6, "State", syntaxState(), "", "up: heard within three of its intervals. stale: silent; its tokens stay in the sums and grow older, so find out whether it runs and reaches its collector. gone: it said goodbye, or was silent for so long that its tokens left the sums; its counters stay. undefined: heard, but not added up, because the definition of its net is not known.", 0, false},
+		{object{6, "State", syntaxState(), "", "up: heard within three of its intervals. stale: silent; its tokens stay in the sums and grow older, so find out whether it runs and reaches its collector; sourceLastHeard is when to look for in its log. gone: it said goodbye, or was silent for so long that its tokens left the sums; its counters stay. undefined: heard, but not added up, because the definition of its net is not known.", 0, false},
 			func(r *sourceRow) smi.Value { return smi.Integer(int32(r.source.State) + 1) }},
 		{object{7, "LastHeard", syntaxDate(), "", "When it was last heard. For a source that is stale or gone it is the moment to look for in its log.", 0, false},
 			func(r *sourceRow) smi.Value { return r.at.date(r.source.LastHeard) }},

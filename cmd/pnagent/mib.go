@@ -4,7 +4,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/mib"
@@ -14,6 +16,7 @@ type mibCmd struct {
 	Dir     string     `default:"mibs" help:"Directory to write the modules into."`
 	Lock    string     `placeholder:"FILE" help:"File that holds the numbers. Default: oids.lock in the directory."`
 	OIDRoot string     `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
+	Install bool       `help:"Also copy the modules to where net-snmp's tools look for them: the first directory of MIBDIRS, ~/.snmp/mibs or /usr/share/snmp/mibs that can be written to."`
 	Files   []string   `arg:"" name:"net" optional:"" help:"PNML files; - is standard input. Without one only PETRINET-MIB is written."`
 	Limit   limitFlags `embed:""`
 }
@@ -32,6 +35,14 @@ func (c *mibCmd) Run(s streams) error {
 		c.Lock = filepath.Join(c.Dir, mib.LockFile)
 	}
 	written, err := mib.Generate(c.Dir, c.Lock, root, netsOf(tables), time.Now())
+	tell(s, written)
+	if err != nil || !c.Install {
+		return err
+	}
+	return install(s, written)
+}
+
+func tell(s streams, written []mib.Written) {
 	for _, w := range written {
 		state := "unchanged"
 		if w.Changed {
@@ -39,5 +50,17 @@ func (c *mibCmd) Run(s streams) error {
 		}
 		fmt.Fprintf(s.out, "%-10s %s\n", state, w.Path)
 	}
-	return err
+}
+
+// install copies modules to where net-snmp's tools find them, and says how to
+// have them read.
+func install(s streams, made []mib.Written) error {
+	dirs := mib.InstallDirs(os.Getenv)
+	dir, installed, err := mib.Install(dirs, made)
+	tell(s, installed)
+	if err != nil {
+		return fmt.Errorf("tried %s: %w", strings.Join(dirs, ", "), err)
+	}
+	fmt.Fprintf(s.out, "net-snmp's tools find them in %s; have them read with -m +%s, or with the line \"mibs +ALL\" in snmp.conf\n", dir, mib.PetrinetModule)
+	return nil
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrNoInstallDir is returned when there is no directory to install into.
+var ErrNoInstallDir = errors.New("no directory that net-snmp's tools look for modules in")
+
+// InstallDirs lists the directories in which net-snmp's tools look for modules,
+// in their order: those of the environment variable MIBDIRS, or, without it or
+// where it begins with + or -, those that net-snmp is built with: .snmp/mibs of
+// the user, and what packages and builds from source use (snmpcmd(1), MIBDIRS).
+// A mibdirs line in snmp.conf is not looked at. getenv is as os.Getenv.
+func InstallDirs(getenv func(string) string) []string {
+	builtin := []string{"/usr/local/share/snmp/mibs", "/usr/share/snmp/mibs"}
+	if home := getenv("HOME"); home != "" {
+		builtin = append([]string{filepath.Join(home, ".snmp", "mibs")}, builtin...)
+	}
+	set := getenv("MIBDIRS")
+	if set == "" {
+		return builtin
+	}
+	own := filepath.SplitList(strings.TrimLeft(set, "+-"))
+	own = slices.DeleteFunc(own, func(dir string) bool { return dir == "" })
+	switch set[0] {
+	case '+':
+		return append(own, builtin...)
+	case '-':
+		return append(builtin, own...)
+	}
+	return own
+}
+
+// Install copies the modules that Generate made into the first of dirs that
+// exists and can be written to; where none does, it makes the first that it
+// can. The lock stays where it is. It returns the directory and the files.
+func Install(dirs []string, made []Written) (dir string, installed []Written, err error) {
+	for _, dir := range slices.Concat(slices.DeleteFunc(slices.Clone(dirs), missing), dirs) {
+		if installed, err = installTo(dir, made); err == nil {
+			return dir, installed, nil
+		}
+		if !errors.Is(err, fs.ErrPermission) {
+			return dir, installed, err
+		}
+	}
+	return "", nil, errors.Join(ErrNoInstallDir, err)
+}
+
+func missing(dir string) bool {
+	i, err := os.Stat(dir)
+	return err != nil || !i.IsDir()
+}
+
+func installTo(dir string, made []Written) ([]Written, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("install modules: %w", err)
+	}
+	var files []moduleFile
+	for _, w := range made {
+		if w.Module == "" {
+			continue
+		}
+		text, err := os.ReadFile(w.Path)
+		if err != nil {
+			return nil, fmt.Errorf("install module %s: %w", w.Module, err)
+		}
+		files = append(files, moduleFile{w.Module, text})
+	}
+	return writeModules(dir, files, nil)
+}

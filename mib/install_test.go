@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestInstallDirsAreThoseOfNetSNMP(t *testing.T) {
+	builtin := []string{"/home/ada/.snmp/mibs", "/usr/local/share/snmp/mibs", "/usr/share/snmp/mibs"}
+	for name, c := range map[string]struct {
+		home, mibdirs string
+		want          []string
+	}{
+		"a user":              {"/home/ada", "", builtin},
+		"a service":           {"", "", builtin[1:]},
+		"MIBDIRS":             {"/home/ada", "/a:/b", []string{"/a", "/b"}},
+		"MIBDIRS before them": {"/home/ada", "+/a:/b", append([]string{"/a", "/b"}, builtin...)},
+		"MIBDIRS after them":  {"/home/ada", "-/a", append(append([]string{}, builtin...), "/a")},
+		"an empty one":        {"/home/ada", ":/a::", []string{"/a"}},
+	} {
+		env := map[string]string{"HOME": c.home, "MIBDIRS": c.mibdirs}
+		if diff := cmp.Diff(c.want, InstallDirs(func(key string) string { return env[key] })); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestModulesAreInstalledWhereTheyAreFound(t *testing.T) {
+	made, err := Generate(t.TempDir(), filepath.Join(t.TempDir(), LockFile), testRoot(t), nil, testNow())
+	if err != nil {
+		t.Fatal(err)
+	}
+	top := t.TempDir()
+	there, absent := filepath.Join(top, "there"), filepath.Join(top, "a", "b")
+	if err := os.Mkdir(there, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		dirs []string
+		want string
+	}{
+		"one that exists goes first":         {[]string{absent, there}, there},
+		"without one the first is made":      {[]string{absent, filepath.Join(top, "c")}, absent},
+		"again, nothing is written that was": {[]string{there}, there},
+	} {
+		dir, installed, err := Install(c.dirs, made)
+		if err != nil || dir != c.want || len(installed) != 2 {
+			t.Errorf("%s: %q, %v, %v", name, dir, installed, err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "PETRINET-MIB.mib"))
+		if want, wantErr := PetrinetMIB(testRoot(t)); err != nil || wantErr != nil || string(text) != string(want) {
+			t.Errorf("%s: the module differs, %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, LockFile)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the lock is installed too", name)
+		}
+		if err := os.RemoveAll(filepath.Join(top, "a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestInstallingNowhereSaysSo(t *testing.T) {
+	if _, _, err := Install(nil, nil); !errors.Is(err, ErrNoInstallDir) {
+		t.Error(err)
+	}
+	sealed := filepath.Join(t.TempDir(), "sealed")
+	if err := os.Mkdir(sealed, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	made, err := Generate(t.TempDir(), filepath.Join(t.TempDir(), LockFile), testRoot(t), nil, testNow())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Install([]string{sealed}, made); !errors.Is(err, ErrNoInstallDir) || !errors.Is(err, os.ErrPermission) {
+		t.Error(err)
+	}
+}

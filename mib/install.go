@@ -5,15 +5,15 @@ package mib
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// ErrNoInstallDir is returned when there is no directory to install into.
-var ErrNoInstallDir = errors.New("no directory that net-snmp's tools look for modules in")
+// ErrNoInstallDir is wrapped by the error of finding no directory to install
+// into.
+var ErrNoInstallDir = errors.New("no directory to install modules into")
 
 // InstallDirs lists the directories in which net-snmp's tools look for modules,
 // in their order: those of the environment variable MIBDIRS, or, without it or
@@ -44,15 +44,14 @@ func InstallDirs(getenv func(string) string) []string {
 // exists and can be written to; where none does, it makes the first that it
 // can. The lock stays where it is. It returns the directory and the files.
 func Install(dirs []string, made []Written) (dir string, installed []Written, err error) {
+	faults := []error{ErrNoInstallDir}
 	for _, dir := range slices.Concat(slices.DeleteFunc(slices.Clone(dirs), missing), dirs) {
 		if installed, err = installTo(dir, made); err == nil {
 			return dir, installed, nil
 		}
-		if !errors.Is(err, fs.ErrPermission) {
-			return dir, installed, err
-		}
+		faults = append(faults, err)
 	}
-	return "", nil, errors.Join(ErrNoInstallDir, err)
+	return "", nil, errors.Join(faults...)
 }
 
 func missing(dir string) bool {

@@ -21,10 +21,10 @@ type reviewed struct {
 
 func reviewOf(t *testing.T) reviewed {
 	t.Helper()
-	dir, lock := generateTo(t, orderNet())
+	dir, _ := generateTo(t, orderNet())
 	without := orderNet()
 	without.Places, without.Arcs = without.Places[:2], nil
-	lock = generateInto(t, dir, testNow().AddDate(0, 1, 0), without)
+	lock := generateInto(t, dir, testNow().AddDate(0, 1, 0), without)
 	r := reviewed{texts: map[string]string{}}
 	modules := []string{PetrinetModule, CapsModule, lock.Net("orderFulfilment").Module}
 	r.nodes = parsed(t, dir, modules...)
@@ -384,7 +384,7 @@ func labelsExplained(reviewed) []string {
 }
 
 func groupsNamed(r reviewed) []string {
-	return r.each(func(module, text string) string {
+	return r.each(func(_, text string) string {
 		for _, group := range matches(text, `(?m)^(\w+) (?:OBJECT|NOTIFICATION)-GROUP$`) {
 			if !regexp.MustCompile(`(?s)MODULE-COMPLIANCE\n.*\b` + group + `\b`).MatchString(text) {
 				return group + " is in no compliance statement"

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package snmp answers SNMPv2c over UDP where no snmpd runs: a read-only
-// responder over the same sorted table that AgentX serves. It knows nothing
-// of nets.
+// Package snmp speaks SNMPv2c over UDP where no snmpd runs: a read-only
+// responder over the same sorted table that AgentX serves, and a sender of
+// notifications. It knows nothing of nets.
 //
 //	responder, err := snmp.New(snmp.Config{Community: "public", Table: current, System: system, Log: log})
 //	conn, err := net.ListenUDP("udp", addr)
 //	err = responder.Serve(ctx, conn) // until ctx ends
+//
+//	sender, err := snmp.NewSender(snmp.SenderConfig{Sinks: []string{"noc.example:162"}, Community: "public", Inform: true})
+//	go sender.Run(ctx)               // until ctx ends
+//	err = sender.Notify(ctx, []smi.Variable{ /* snmpTrapOID.0 and the objects */ })
 //
 // # What is answered
 //
@@ -25,6 +29,13 @@
 // Bind to one address: answers leave by the route to the requester, which on
 // a host with several addresses need not be the address that was asked.
 //
+// One address may have Config.PacketRate packets a second answered; the rest
+// gets silence, too. Only what carries the community counts, so that nobody
+// without it can use up a manager's share, and nobody with it can have more
+// than that sent to an address that it forges. Of an IPv6 address the first 64
+// bits count. Of 4,096 addresses the use is remembered; the one that asked
+// least recently is forgotten first.
+//
 // # Coherence
 //
 // One packet sees one table. A walk takes many packets, so the table that
@@ -34,6 +45,23 @@
 // since a walk carries its own position. Get always sees the newest. At most
 // 1,024 requesters are remembered; the one that began first is forgotten
 // first, and only the coherence of its walk suffers.
+//
+// # Notifications
+//
+// Every sink has a queue and a goroutine of its own: one that is dead costs the
+// others nothing. A sink gets notifications in their order, one at a time: a
+// trap is sent and forgotten; an inform is sent, with the same request id, until
+// its response comes, up to 1 + SenderConfig.Retries times, each given
+// SenderConfig.Timeout. A response that is late, repeated, of another request
+// or community, or nonsense is counted and not believed. A sink that does not
+// answer holds up its queue for as long as that takes for each notification; 1,000 may wait.
+//
+// What a sink does not get is counted by its reason (SinkStats.Lost), the
+// caller of Notify is told of a full queue, and the log hears when a sink stops
+// working and when it works again. A trap that was sent may still be lost on
+// the way, and an inform whose response was lost arrives twice: a notification
+// is a hint, the table of alarms is the truth. Queues are in memory and do not
+// outlive Run.
 //
 // # Why a codec of its own
 //

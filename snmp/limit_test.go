@@ -64,7 +64,9 @@ func TestWhichAddressesShareABucket(t *testing.T) {
 }
 
 func numbered(i int) netip.Addr {
-	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(i))))
+	var octets [4]byte
+	binary.BigEndian.PutUint32(octets[:], uint32(i))
+	return netip.AddrFrom4(octets)
 }
 
 func TestRememberedAddressesAreBounded(t *testing.T) {
@@ -146,5 +148,22 @@ func TestOnlyWhatWouldBeAnsweredCountsAgainstTheRate(t *testing.T) {
 	}
 	if _, got, _ := x.answer(get, netip.AddrPortFrom(numbered(1), 9), start); got != noReason {
 		t.Errorf("another address: reason %v", got)
+	}
+}
+
+func TestAFloodOfAddressesAllocatesNothing(t *testing.T) {
+	l := newLimits(10)
+	next := 0
+	flood := func() {
+		for range 100 {
+			next++
+			l.allow(numbered(next), start)
+		}
+	}
+	for range 1000 {
+		flood() // until everything that is remembered has its memory
+	}
+	if n := testing.AllocsPerRun(1000, flood); n > 1 {
+		t.Errorf("%v allocations for 100 addresses", n)
 	}
 }

@@ -11,26 +11,28 @@ import (
 
 const (
 	minBackoff = 500 * time.Millisecond
-	maxBackoff = 15 * time.Second
+	// maxBackoff has a master that returns be served again within 2 s. An
+	// attempt costs nothing to speak of: there is one sidecar, or a few.
+	maxBackoff = 1500 * time.Millisecond
 	// watchEvery is how often a wait looks whether a new socket is there.
 	watchEvery = 250 * time.Millisecond
 )
 
 // backoff is how long to wait before the attempt after failures failed ones:
-// half of a ceiling that doubles from 1 s to 15 s, and up to half more by
+// half of a ceiling of 1 s, or 1.5 s after the first, and up to half more by
 // chance, so that subagents which lost the same master do not come back in
 // step.
 func backoff(failures int, rng *rand.Rand) time.Duration {
 	ceiling := maxBackoff
-	if failures < 5 {
-		ceiling = min(ceiling, 2*minBackoff<<failures)
+	if failures == 0 {
+		ceiling = 2 * minBackoff
 	}
 	return ceiling/2 + time.Duration(rng.Int64N(int64(ceiling/2)+1))
 }
 
 // await waits for d, or until another socket is at address than when it
 // began: a snmpd that comes back makes its unix socket anew, and need not wait
-// for a long backoff to pass. It tells whether that was so.
+// for the backoff to pass. It tells whether that was so.
 func await(ctx context.Context, address address, d time.Duration) (fresh bool) {
 	before := address.identity()
 	deadline := time.NewTimer(d)

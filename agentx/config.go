@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -33,6 +34,9 @@ type Config struct {
 	// Tables gives the newest table; nil is an empty one. It is called from
 	// the goroutine that answers and must not block.
 	Tables func() *smi.Table
+	// Contexts are served beside the default one: the tables of each, by its
+	// name of 1 to 32 bytes. See also SetContexts.
+	Contexts map[string]func() *smi.Table
 	// ID and Description tell the master who this is; both may be empty.
 	ID          smi.OID
 	Description string
@@ -80,8 +84,11 @@ func New(config Config) (*Subagent, error) {
 		address: address,
 		flags:   pdu.FlagNetworkByteOrder,
 		rng:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		changed: make(chan struct{}, 1),
 	}
-	dialer := net.Dialer{Timeout: answerWithin}
+	wanted := maps.Clone(config.Contexts)
+	s.wanted.Store(&wanted)
+	dialer := net.Dialer{Timeout: dialWithin}
 	s.dial = func(ctx context.Context) (net.Conn, error) {
 		return dialer.DialContext(ctx, address.network, address.address)
 	}
@@ -113,7 +120,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("one of the Caps, %q, is too long", caps.ID)
 		}
 	}
-	return nil
+	return checkContexts(c.Contexts)
 }
 
 // timeoutSeconds rounds up: a time-out of 100 ms is not the master's default.

@@ -23,20 +23,26 @@ const (
 // handler makes responses. What answer returns is valid until the next call,
 // so that a walk allocates nothing for its answers.
 type handler struct {
-	walks    *walks
+	contexts *contexts
+	walks    *walks // of the context of the request
 	response pdu.Response
 	size     int // of response.Variables, in bytes
 	cursors  []cursor
 }
 
 // answer serves one request of the master. It returns nil for a CleanupSet,
-// which has no response.
+// which has no response. A context that is not served is refused; what has no
+// context, because a TestSet had it, comes with the empty one.
 func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	h.response = pdu.Response{Variables: h.response.Variables[:0]}
 	h.size = 0
+	if h.walks = h.contexts.walks(p.Context); h.walks == nil {
+		h.fail(pdu.UnsupportedContext, -1)
+		return &h.response
+	}
 	switch body := p.Body.(type) {
 	case *pdu.Get:
-		table, _ := h.pin(now, p, nil)
+		table, _ := h.walks.pin(now, p.Header.Transaction, nil)
 		h.get(table, body.Ranges)
 	case *pdu.GetNext:
 		table, pin := h.pin(now, p, body.Ranges)
@@ -67,12 +73,8 @@ func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	return &h.response
 }
 
-// pin gives the table for a request. No context but the default one is
-// served: in any other there is nothing.
+// pin gives the table for a request of ranges.
 func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) (*smi.Table, *pin) {
-	if p.Context != "" {
-		return h.walks.empty, &pin{}
-	}
 	var start smi.OID
 	if len(ranges) > 0 {
 		start = ranges[0].Start

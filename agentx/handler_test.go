@@ -16,7 +16,7 @@ import (
 )
 
 func newHandler(tables func() *smi.Table) *handler {
-	return &handler{walks: newWalks(tables, defaultHold)}
+	return &handler{contexts: newContexts(tables, defaultHold)}
 }
 
 // answerTo asks a fresh handler.
@@ -129,14 +129,13 @@ func TestWithoutATableThereIsNothing(t *testing.T) {
 	}
 }
 
-func TestAContextThatIsNotServedHoldsNothing(t *testing.T) {
-	got := show(answerTo(testTable(1), "orders", &pdu.Get{Ranges: ranges(at(1, 0))}))
-	if diff := cmp.Diff([]string{"1.0=noSuchObject"}, got); diff != "" {
-		t.Error(diff)
-	}
-	got = show(answerTo(testTable(1), "orders", &pdu.GetNext{Ranges: ranges(at())}))
-	if diff := cmp.Diff([]string{"=endOfMibView"}, got); diff != "" {
-		t.Error(diff)
+func TestAContextThatIsNotServedIsRefused(t *testing.T) {
+	for _, body := range []pdu.Body{&pdu.Get{Ranges: ranges(at(1, 0))}, &pdu.GetNext{Ranges: ranges(at())},
+		&pdu.GetBulk{MaxRepetitions: 5, Ranges: ranges(at())}, &pdu.TestSet{}} {
+		got := show(answerTo(testTable(1), "orders", body))
+		if diff := cmp.Diff([]string{"unsupportedContext at 0"}, got); diff != "" {
+			t.Errorf("%v: %s", body.Type(), diff)
+		}
 	}
 }
 

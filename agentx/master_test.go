@@ -51,6 +51,8 @@ type fixture struct {
 	dials chan net.Conn // the master's ends
 	stop  context.CancelFunc
 	ended chan error
+	// removed are the capabilities that the subagent took back as it ended.
+	removed []smi.OID
 }
 
 // start runs a subagent. adjust may change its configuration.
@@ -119,11 +121,11 @@ func (f *fixture) accept(tb testing.TB) *master {
 func (f *fixture) acceptUp(tb testing.TB) *master {
 	tb.Helper()
 	m := f.accept(tb)
-	for {
+	for left := len(f.config.Subtrees) * (1 + len(*f.wanted.Load())); left > 0; {
 		p := m.read()
 		m.ok(p)
-		if r, ok := p.Body.(*pdu.Register); ok && r.Subtree.Compare(f.config.Subtrees[len(f.config.Subtrees)-1]) == 0 {
-			break
+		if p.Header.Type == pdu.TypeRegister {
+			left--
 		}
 	}
 	for f.live.Load() == nil { // until it has read the last answer
@@ -137,6 +139,11 @@ func (f *fixture) finish(m *master) {
 	f.stop()
 	if m != nil {
 		p := m.read()
+		for p.Header.Type == pdu.TypeRemoveAgentCaps {
+			f.removed = append(f.removed, p.Body.(*pdu.RemoveAgentCaps).ID)
+			m.ok(p)
+			p = m.read()
+		}
 		if c, ok := p.Body.(*pdu.Close); !ok || c.Reason != pdu.ReasonShutdown {
 			m.tb.Errorf("got %v %+v, want Close for shutdown", p.Header.Type, p.Body)
 		}

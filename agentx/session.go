@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
+	"github.com/pnagent/pnagent/smi"
 )
 
 // Errors of a session.
@@ -48,6 +49,7 @@ type session struct {
 	writer   *writer
 	flags    pdu.Flags    // the byte order of what this side starts
 	id       atomic.Int64 // noSession until the master has given one
+	caps     []smi.OID    // that the master accepted; only for who opened the session
 
 	mu      sync.Mutex
 	packet  uint32                   // the last packet id used
@@ -60,10 +62,10 @@ type session struct {
 }
 
 // newSession starts reading from and writing to conn. end must be called.
-func newSession(conn net.Conn, w *walks, c *counters, flags pdu.Flags) *session {
+func newSession(conn net.Conn, served *contexts, c *counters, flags pdu.Flags) *session {
 	s := &session{
 		counters: c,
-		handler:  handler{walks: w},
+		handler:  handler{contexts: served},
 		conn:     conn,
 		writer:   newWriter(conn),
 		flags:    flags,
@@ -162,9 +164,12 @@ func (s *session) closed(h pdu.Header, payload []byte) error {
 
 // serve answers a request.
 func (s *session) serve(p pdu.PDU) {
-	answer := s.handler.answer(time.Now(), p)
+	now := time.Now()
+	answer := s.handler.answer(now, p)
 	switch {
 	case answer == nil:
+	case answer.Error == pdu.UnsupportedContext:
+		s.counters.fault(FaultContext)
 	case answer.Error == pdu.ProcessingError:
 		s.counters.fault(FaultUnserved)
 	case answer.Error == pdu.GenErr:
@@ -172,6 +177,7 @@ func (s *session) serve(p pdu.PDU) {
 	}
 	if answer == nil || answer.Error != pdu.ProcessingError {
 		s.counters.requests[p.Header.Type].Add(1)
+		s.counters.asked(now)
 	}
 	if answer == nil {
 		return
@@ -236,8 +242,9 @@ func (s *session) hand(h pdu.Header, payload []byte) {
 	waiter <- response{p.Body.(*pdu.Response), h.Session} // has room for the one there is
 }
 
-// ask sends a PDU of ours and waits for its Response, which may hold an error.
-func (s *session) ask(ctx context.Context, body pdu.Body) (response, error) {
+// ask sends a PDU of ours, in a context where name is not empty, and waits for
+// its Response, which may hold an error.
+func (s *session) ask(ctx context.Context, name string, body pdu.Body) (response, error) {
 	waiter := make(chan response, 1)
 	s.mu.Lock()
 	s.packet++
@@ -249,8 +256,12 @@ func (s *session) ask(ctx context.Context, body pdu.Body) (response, error) {
 		delete(s.waiting, packet)
 		s.mu.Unlock()
 	}()
+	flags := s.flags
+	if name != "" {
+		flags |= pdu.FlagNonDefaultContext
+	}
 	frame, err := pdu.Append(s.writer.buffer(), pdu.PDU{
-		Header: pdu.Header{Flags: s.flags, Session: s.wireID(), Packet: packet}, Body: body,
+		Header: pdu.Header{Flags: flags, Session: s.wireID(), Packet: packet}, Context: name, Body: body,
 	})
 	if err != nil {
 		return response{}, err

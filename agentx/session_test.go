@@ -50,6 +50,9 @@ func TestASessionOpensAddsCapsAndRegistersEverySubtree(t *testing.T) {
 		}
 		m.serving()
 		f.finish(m)
+		if diff := cmp.Diff([]smi.OID{myCaps}, f.removed); diff != "" {
+			t.Fatal(diff)
+		}
 		if s := f.Stats(); s.State != StateDown || s.Session != 0 {
 			t.Fatalf("%+v", s)
 		}
@@ -196,6 +199,9 @@ func TestRefusedCapsDoNotKeepTheNumbersBack(t *testing.T) {
 		m.ok(m.read())
 		m.serving()
 		f.finish(m)
+		if len(f.removed) > 0 {
+			t.Fatalf("%v, which were not added, are removed", f.removed)
+		}
 	})
 }
 

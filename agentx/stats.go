@@ -4,6 +4,7 @@ package agentx
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
 )
@@ -42,6 +43,7 @@ const (
 	FaultVersion               // a frame of another version; the connection was ended
 	FaultLength                // a frame too long or of an odd length; the connection was ended
 	FaultParse                 // a frame whose payload is malformed, or of a type that is not known
+	FaultContext               // a request in a context that is not served
 	FaultUnserved              // a PDU that a master does not send to a subagent
 	FaultSession               // a PDU for another session
 	FaultRepeated              // a request that came before
@@ -70,6 +72,8 @@ func (f Fault) String() string {
 		return "length"
 	case FaultParse:
 		return "parse"
+	case FaultContext:
+		return "context"
 	case FaultUnserved:
 		return "unserved"
 	case FaultSession:
@@ -86,9 +90,20 @@ func (f Fault) String() string {
 	return "unknown"
 }
 
+// answeringFor is how long after its last request a subagent is still taken to
+// be the one that answers: longer than the pollers of most sites pause.
+const answeringFor = 10 * time.Minute
+
 // Stats is what a Subagent has done since New. Counters only rise.
+//
+// Answering, Since and Asked are all that can be known of who answers, where
+// several subagents registered the same with different priorities: a master
+// tells none of them, but a stand-by is not asked. See the package comment.
 type Stats struct {
 	State         State
+	Answering     bool                // asked in this session, at most 10 min ago
+	Since         time.Time           // of the first request of this session; zero before it, as on a stand-by
+	Asked         time.Time           // of its last request
 	Session       uint32              // the id the master gave; 0 where not connected
 	Sessions      uint64              // how often a session was opened and registered
 	Requests      map[pdu.Type]uint64 // served, by type
@@ -109,6 +124,29 @@ type counters struct {
 	variables     atomic.Uint64
 	notifications atomic.Uint64
 	faults        [numFaults]atomic.Uint64
+	since, last   atomic.Int64 // of Stats.Since and Asked, in ns of Unix time; 0 for none
+}
+
+// begin is a session that nobody has asked yet.
+func (c *counters) begin() {
+	c.since.Store(0)
+	c.last.Store(0)
+}
+
+// asked notes a request.
+func (c *counters) asked(now time.Time) {
+	c.last.Store(now.UnixNano())
+	if c.since.Load() == 0 {
+		c.since.Store(now.UnixNano())
+	}
+}
+
+// unixTime is the time of ns; the zero time for 0.
+func unixTime(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
 }
 
 func (c *counters) fault(f Fault) { c.faults[f].Add(1) }
@@ -119,9 +157,11 @@ func served() []pdu.Type {
 		pdu.TypeTestSet, pdu.TypeCommitSet, pdu.TypeUndoSet, pdu.TypeCleanupSet}
 }
 
-func (c *counters) read() Stats {
+func (c *counters) read(now time.Time) Stats {
 	s := Stats{
 		State:         State(c.state.Load()),
+		Since:         unixTime(c.since.Load()),
+		Asked:         unixTime(c.last.Load()),
 		Session:       c.session.Load(),
 		Sessions:      c.sessions.Load(),
 		Requests:      make(map[pdu.Type]uint64),
@@ -129,6 +169,7 @@ func (c *counters) read() Stats {
 		Notifications: c.notifications.Load(),
 		Faults:        make(map[Fault]uint64),
 	}
+	s.Answering = s.State == StateUp && !s.Asked.IsZero() && now.Sub(s.Asked) <= answeringFor
 	for _, t := range served() {
 		s.Requests[t] = c.requests[t].Load()
 	}

@@ -16,8 +16,11 @@ import (
 )
 
 const (
-	// answerWithin is how long the master may take to accept a connection or
-	// to answer a PDU of ours.
+	// dialWithin is how long the master may take to accept a connection. With
+	// the backoff after it there is an attempt every 3 s even where nothing
+	// comes back, and a SYN, of which TCP sends another after 1 s, every 2 s.
+	dialWithin = 1500 * time.Millisecond
+	// answerWithin is how long the master may take to answer a PDU of ours.
 	answerWithin = 5 * time.Second
 	// pingEvery is how often the master is asked whether it is still there.
 	pingEvery = 15 * time.Second
@@ -38,6 +41,8 @@ type Subagent struct {
 	rng      *rand.Rand
 	counters counters
 	live     atomic.Pointer[live]
+	wanted   atomic.Pointer[map[string]func() *smi.Table] // the named contexts
+	changed  chan struct{}                                // wanted was; holds one
 }
 
 // live is the session that is up.
@@ -83,7 +88,7 @@ func (s *Subagent) attempt(ctx context.Context, failures int) int {
 }
 
 // Stats reads the counters.
-func (s *Subagent) Stats() Stats { return s.counters.read() }
+func (s *Subagent) Stats() Stats { return s.counters.read(time.Now()) }
 
 // UpTime is the master's sysUpTime at now, in hundredths of a second, as it
 // told it when the session was opened: what a sysUpTime.0 in a notification or
@@ -103,6 +108,15 @@ func (s *Subagent) UpTime(now time.Time) (hundredths uint32, ok bool) {
 // ErrNotConnected, ErrLost, ErrBusy, the pdu.Error of a master that refuses,
 // or that of ctx, which should have a deadline.
 func (s *Subagent) Notify(ctx context.Context, variables []smi.Variable) error {
+	return s.NotifyIn(ctx, "", variables)
+}
+
+// NotifyIn is Notify from a named context, which need not be one that is
+// served; "" is the default one.
+func (s *Subagent) NotifyIn(ctx context.Context, name string, variables []smi.Variable) error {
+	if len(name) > maxContext {
+		return fmt.Errorf("%w: a context of %d bytes, want at most %d", ErrNotification, len(name), maxContext)
+	}
 	if err := checkNotification(variables); err != nil {
 		return err
 	}
@@ -110,15 +124,16 @@ func (s *Subagent) Notify(ctx context.Context, variables []smi.Variable) error {
 	if l == nil {
 		return ErrNotConnected
 	}
-	if err := s.request(ctx, l.session, &pdu.Notify{Variables: variables}); err != nil {
+	if err := s.requestIn(ctx, l.session, name, &pdu.Notify{Variables: variables}); err != nil {
 		return err
 	}
 	s.counters.notifications.Add(1)
 	return nil
 }
 
-// ErrNotification says that a notification does not begin as it must.
-var ErrNotification = errors.New("a notification must begin with snmpTrapOID.0, or sysUpTime.0 and snmpTrapOID.0")
+// ErrNotification says that a notification does not begin with snmpTrapOID.0,
+// or sysUpTime.0 and snmpTrapOID.0, or that its context has too long a name.
+var ErrNotification = errors.New("not an agentx notification")
 
 func checkNotification(variables []smi.Variable) error {
 	sysUpTime := smi.OID{1, 3, 6, 1, 2, 1, 1, 3, 0}
@@ -144,10 +159,11 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 		}
 		return false, fmt.Errorf("dial %v: %w", s.address, err)
 	}
-	walks := newWalks(s.config.Tables, s.config.Hold)
-	session := newSession(conn, walks, &s.counters, s.flags)
+	s.counters.begin()
+	served := newContexts(s.config.Tables, s.config.Hold)
+	session := newSession(conn, served, &s.counters, s.flags)
 	defer session.end()
-	upTime, err := s.open(ctx, session)
+	upTime, err := s.open(ctx, session, served)
 	if err != nil {
 		s.part(ctx, session, err)
 		return false, err
@@ -157,15 +173,15 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 	s.live.Store(&live{session: session, upTime: upTime, at: time.Now()})
 	defer s.live.Store(nil)
 	s.config.Logger.Info("serving an agentx master", "addr", s.address.String(), "session", session.wireID())
-	err = s.keep(ctx, session, walks)
+	err = s.keep(ctx, session, served)
 	s.part(ctx, session, err)
 	return true, err
 }
 
 // open opens the session and registers everything. It returns the master's
 // sysUpTime.
-func (s *Subagent) open(ctx context.Context, session *session) (upTime uint32, err error) {
-	opened, err := s.ask(ctx, session, &pdu.Open{
+func (s *Subagent) open(ctx context.Context, session *session, served *contexts) (upTime uint32, err error) {
+	opened, err := s.ask(ctx, session, "", &pdu.Open{
 		Timeout: s.config.timeoutSeconds(), ID: s.config.ID, Description: s.config.Description,
 	})
 	if err != nil {
@@ -181,20 +197,18 @@ func (s *Subagent) open(ctx context.Context, session *session) (upTime uint32, e
 			s.config.Logger.Warn("the master refuses agent capabilities", "id", caps.ID.String(), "err", err)
 		} else if err != nil {
 			return 0, fmt.Errorf("add agent caps %v: %w", caps.ID, err)
+		} else {
+			session.caps = append(session.caps, caps.ID)
 		}
 	}
-	for _, subtree := range s.config.Subtrees {
-		if err := s.request(ctx, session, &pdu.Register{
-			Timeout: s.config.timeoutSeconds(), Priority: s.config.Priority, Subtree: subtree,
-		}); err != nil {
-			return 0, fmt.Errorf("register %v: %w", subtree, err)
-		}
+	if err := s.register(ctx, session, ""); err != nil {
+		return 0, err
 	}
-	return opened.UpTime, nil
+	return opened.UpTime, s.settle(ctx, session, served)
 }
 
-// keep pings until the session ends or ctx is done.
-func (s *Subagent) keep(ctx context.Context, session *session, walks *walks) error {
+// keep pings, and follows SetContexts, until the session ends or ctx is done.
+func (s *Subagent) keep(ctx context.Context, session *session, served *contexts) error {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
 	for {
@@ -203,8 +217,12 @@ func (s *Subagent) keep(ctx context.Context, session *session, walks *walks) err
 			return ctx.Err()
 		case <-session.done:
 			return session.cause
+		case <-s.changed:
+			if err := s.settle(ctx, session, served); err != nil {
+				return err
+			}
 		case now := <-ticker.C:
-			walks.expire(now)
+			served.expire(now)
 			if err := s.request(ctx, session, &pdu.Ping{}); err != nil {
 				return fmt.Errorf("ping: %w", err)
 			}
@@ -240,21 +258,30 @@ func (s *Subagent) part(ctx context.Context, session *session, err error) {
 	// ctx may be done already: leaving has a time of its own.
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
-	_, _ = session.ask(leaving, &pdu.Close{Reason: reason}) // the connection ends in any case
+	// The connection ends in any case, and with it all that is left.
+	for _, id := range session.caps {
+		_, _ = session.ask(leaving, "", &pdu.RemoveAgentCaps{ID: id})
+	}
+	_, _ = session.ask(leaving, "", &pdu.Close{Reason: reason})
 }
 
 // request is ask for PDUs of whose Response only the error counts.
 func (s *Subagent) request(ctx context.Context, session *session, body pdu.Body) error {
-	_, err := s.ask(ctx, session, body)
+	return s.requestIn(ctx, session, "", body)
+}
+
+// requestIn is request in a context.
+func (s *Subagent) requestIn(ctx context.Context, session *session, name string, body pdu.Body) error {
+	_, err := s.ask(ctx, session, name, body)
 	return err
 }
 
 // ask sends body and waits for the Response, at most answerWithin. An error
 // in the Response is returned as a pdu.Error.
-func (s *Subagent) ask(ctx context.Context, session *session, body pdu.Body) (response, error) {
+func (s *Subagent) ask(ctx context.Context, session *session, name string, body pdu.Body) (response, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerWithin, errTimeout)
 	defer cancel()
-	got, err := session.ask(ctx, body)
+	got, err := session.ask(ctx, name, body)
 	switch {
 	case errors.Is(err, errTimeout):
 		s.counters.fault(FaultTimeout)

@@ -245,13 +245,13 @@ func TestExpireKeepsWhatAWalkMayStillAskFor(t *testing.T) {
 	w := &walker{c, root, 1}
 	first := w.request()
 	c.now = c.now.Add(walkGap)
-	c.h.walks.expire(c.now)
+	c.h.contexts.plain.expire(c.now)
 	if n := w.request(); n != first {
 		t.Fatal("a walk that goes on lost its table")
 	}
 	c.now = c.now.Add(walkGap + 1)
-	c.h.walks.expire(c.now)
-	for _, p := range c.h.walks.pins {
+	c.h.contexts.plain.expire(c.now)
+	for _, p := range c.h.contexts.plain.pins {
 		if p.table != nil {
 			t.Fatal("a table is held that nobody can ask for")
 		}
@@ -284,7 +284,7 @@ func TestAWalkThatBeginsWhileAnotherGoesOnSeesTheSameTable(t *testing.T) {
 			}
 			work.now = time.Unix(1000, 0).Add(c.age)
 			if c.done == 1 {
-				work.h.walks.pins[0].used = work.now
+				work.h.contexts.plain.pins[0].used = work.now
 			} else if c.done <= column {
 				other.request()
 			}
@@ -304,9 +304,9 @@ func TestTheTablesHeldAreBounded(t *testing.T) {
 		w := &walker{c, root, 2}
 		w.request()
 		c.now = c.now.Add(300 * time.Millisecond)
-		c.h.walks.expire(c.now)
+		c.h.contexts.plain.expire(c.now)
 		held := make(map[*smi.Table]bool)
-		for _, p := range c.h.walks.pins {
+		for _, p := range c.h.contexts.plain.pins {
 			if p.table != nil {
 				held[p.table] = true
 			}

@@ -45,8 +45,12 @@ func (s *Saved) Text() []byte {
 		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
 			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text))
 	}
-	fmt.Fprintf(&b, "end %d %08x\n", len(s.Active), crc32.ChecksumIEEE(b.Bytes()))
-	return b.Bytes()
+	return ended(b.Bytes())
+}
+
+// ended returns lines with the line that ends them.
+func ended(body []byte) []byte {
+	return fmt.Appendf(body, "end %d %08x\n", bytes.Count(body, []byte("\nalarm ")), crc32.ChecksumIEEE(body))
 }
 
 // ParseSaved reads the content of a state file. Its errors wrap ErrState and
@@ -56,20 +60,23 @@ func ParseSaved(text []byte) (Saved, error) {
 	if len(text) > MaxStateSize {
 		return s, fmt.Errorf("%w: more than %d bytes", ErrState, MaxStateSize)
 	}
-	rest, ended := bytes.CutSuffix(text, []byte("\n"))
-	body := rest[:bytes.LastIndexByte(rest, '\n')+1]
-	end := fmt.Sprintf("end %d %08x", bytes.Count(body, []byte("\nalarm ")), crc32.ChecksumIEEE(body))
-	if !ended || string(rest[len(body):]) != end {
-		return s, fmt.Errorf("%w: it does not end with %q: torn, or changed", ErrState, end)
+	body := text[:bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n')+1]
+	if !bytes.Equal(text, ended(bytes.Clone(body))) {
+		return s, fmt.Errorf("%w: torn, or changed: it does not end with how long it is and its checksum", ErrState)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(body))
 	lines.Buffer(nil, MaxStateSize)
-	for n := 1; lines.Scan(); n++ {
+	n := 0
+	for lines.Scan() {
+		n++
 		if err := s.line(n, lines.Text()); err != nil {
 			return Saved{}, fmt.Errorf("%w: line %d: %w", ErrState, n, err)
 		}
 	}
-	return s, lines.Err()
+	if err := lines.Err(); err != nil || n < 2 {
+		return Saved{}, fmt.Errorf("%w: it ends after line %d: %v", ErrState, n, err)
+	}
+	return s, nil
 }
 
 // line reads one line of a state file.

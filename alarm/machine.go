@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
@@ -240,16 +241,23 @@ func (m *Machine) ebb(h *held, r Rule, why func() string) bool {
 // clear ends an alarm. Step takes it out of the list.
 func (m *Machine) clear(h *held, why string) {
 	a := h.Alarm
-	a.Text = fmt.Sprintf("over after %s: %s", span(m.now-a.Raised), why)
+	a.Text = fmt.Sprintf("over after %s: %s", span(time.Duration(m.now-a.Raised)*time.Microsecond), why)
 	delete(m.byKey, key{a.Kind, a.Net, a.Subject})
 	h.cleared = true
 	m.tally.Cleared[a.Kind]++
 	m.changes = append(m.changes, Change{a, false})
 }
 
-// span is a time in microseconds, for people.
-func span(micros int64) time.Duration {
-	return (time.Duration(max(micros, 0)) * time.Microsecond).Round(time.Second)
+// span is a time for people: to the second, without zeros at its end.
+func span(d time.Duration) string {
+	text := max(d, 0).Round(time.Second).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
 }
 
 // forget drops what is kept of nets and sources that are not in the View.

@@ -166,9 +166,9 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.Net) {
 	id := w.def.Places[s.at].ID
 	m.judge(&s.watch, key{TokenStuck, w.name, id}, s.rule, f, func(since int64, wrong bool) string {
 		if wrong {
-			return fmt.Sprintf("tokens in place %q of net %q for more than %s: %d, the oldest since %s", id, w.name, s.rule.After, f.affected, date(since))
+			return fmt.Sprintf("tokens in place %q of net %q for more than %s: %d, the oldest since %s", id, w.name, span(s.rule.After), f.affected, date(since))
 		}
-		return w.why(s.rule, known, fmt.Sprintf("no token in place %q of net %q is older than %s", id, w.name, s.rule.After))
+		return w.why(s.rule, known, fmt.Sprintf("no token in place %q of net %q is older than %s", id, w.name, span(s.rule.After)))
 	})
 }
 
@@ -203,7 +203,7 @@ func (w *netWatch) failing(m *Machine, s *subject, n *collector.Net) {
 	}
 	id := w.def.Transitions[s.at].ID
 	m.judge(&s.watch, key{FailureRatio, w.name, id}, s.rule, f, func(_ int64, wrong bool) string {
-		text := fmt.Sprintf("runs of transition %q of net %q that failed in %s: %d of %d", id, w.name, s.rule.Window, f.affected, runs)
+		text := fmt.Sprintf("runs of transition %q of net %q that failed in %s: %d of %d", id, w.name, span(s.rule.Window), f.affected, runs)
 		if wrong {
 			return text
 		}
@@ -225,7 +225,7 @@ func (w *netWatch) looping(m *Machine, s *subject, n *collector.Net) {
 	}
 	id := w.def.Transitions[s.at].ID
 	m.judge(&s.watch, key{TransitionLoop, w.name, id}, s.rule, f, func(_ int64, wrong bool) string {
-		text := fmt.Sprintf("transition %q of net %q fires %.6g times a second over %s; it should at most %.6g", id, w.name, rate, s.rule.Window, s.rule.Above)
+		text := fmt.Sprintf("transition %q of net %q fires %.6g times a second over %s; it should at most %.6g", id, w.name, rate, span(s.rule.Window), s.rule.Above)
 		if wrong {
 			return text
 		}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/smi"
+)
+
+// impatient has tokens that stay a second raise an alarm, and nothing else.
+const impatient = `settle: 0s
+defaults:
+  stuck: {after: 1s, clear_after: 0s}
+  starved: off
+  lost: off
+  deadlocked: off
+overrides:
+  - {place: "paid*", stuck: off}
+`
+
+// What a network management station knows of notifications from PETRINET-MIB.
+const (
+	tokenStuck   = oidRoot + ".1.0.1"
+	tokenMoving  = oidRoot + ".1.0.2"
+	alarmTable   = oidRoot + ".1.1.9.1"
+	alarmNet     = 3
+	alarmSubject = 4
+)
+
+// told is what a notification says: which it is, of which place, by which
+// number of the alarm.
+type told struct{ notification, net, place, alarm string }
+
+func tells(n snmptest.Notification) told {
+	var s told
+	for _, v := range n.Variables {
+		name := v.Name.String()
+		if v.Value.Type == smi.TypeObjectIdentifier {
+			s.notification = v.Value.OID().String()
+		}
+		for column, field := range map[int]*string{alarmNet: &s.net, alarmSubject: &s.place} {
+			if index, ok := strings.CutPrefix(name, fmt.Sprintf("%s.%d.", alarmTable, column)); ok {
+				*field, s.alarm = v.Value.Str, index
+			}
+		}
+	}
+	return s
+}
+
+func TestStuckTokensNotifyWithoutSnmpd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, pdu string
+		flags     []string
+	}{
+		{"traps", "TRAP2", nil},
+		{"informs", "INFORM", []string{"--snmp.inform"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sink, dead := snmptest.StartTrapd(t), freeAddr(t, "udp")
+			natsURL := startNATS(t)
+			side := serve(t, natsURL, append(c.flags, "--alarms", write(t, "alarms.yaml", impatient),
+				"--snmp.trap-sink", dead, "--snmp.trap-sink", sink.Addr)...)
+			runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+
+			raised := sink.Wait(t, 1)[0]
+			stuck := tells(raised)
+			if want := (told{tokenStuck, "claims", "awaiting answer", stuck.alarm}); stuck != want || stuck.alarm == "" || raised.PDU != c.pdu {
+				t.Errorf("%s told %+v, want %+v", raised.PDU, stuck, want)
+			}
+			nc := connect(t, natsURL)
+			for range 40 {
+				request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
+			}
+			all := sink.Wait(t, 2)
+			if moving := tells(all[1]); len(all) != 2 || moving != (told{tokenMoving, "claims", "awaiting answer", stuck.alarm}) {
+				t.Errorf("after %+v came %+v, and %d in all", stuck, moving, len(all))
+			}
+			until(t, "the metrics tell of both sinks", func() error { return sinksCounted(side.scrape(t), sink.Addr, dead, c.pdu == "INFORM") })
+		})
+	}
+}
+
+// sinksCounted checks what the sidecar counts: everything reached the live
+// sink, and the dead one has not held it up.
+func sinksCounted(s scrape, live, dead string, inform bool) error {
+	value := func(metric, sink string) (sum float64) {
+		for _, one := range s.all(metric) {
+			if one.labels["sink"] == sink {
+				sum += one.value
+			}
+		}
+		return sum
+	}
+	acknowledged := 0.0
+	if inform {
+		acknowledged = 2
+	}
+	if sent, acks, lost := value("pnagent_snmp_notifications_sent_total", live), value("pnagent_snmp_informs_acknowledged_total", live),
+		value("pnagent_snmp_notifications_lost_total", live); sent < 2 || acks != acknowledged || lost != 0 {
+		return fmt.Errorf("the live sink: sent %v, acknowledged %v, lost %v", sent, acks, lost)
+	}
+	if value("pnagent_snmp_trap_sink_unreachable_total", dead) == 0 {
+		return fmt.Errorf("nobody has noticed that the other sink is dead")
+	}
+	return nil
+}

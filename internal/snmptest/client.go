@@ -20,10 +20,42 @@ import (
 const toolTimeout = 2 * time.Minute
 
 // Client asks the SNMP agent at Addr ("127.0.0.1:1161") with net-snmp's tools,
-// over v2c. Its methods fail the test where a tool fails; Run does not.
+// over v2c, or v3 where User is set. Its methods fail the test where a tool
+// fails; Run does not.
 type Client struct {
 	Addr      string
 	Community string // "public" where empty
+	User      User   // of SNMPv3
+	Context   string // of SNMPv3; "" is the default one
+}
+
+// User is a user of SNMPv3 at authPriv, by SHA and AES.
+type User struct {
+	Name       string
+	Passphrase string // for both, 8 bytes or more
+}
+
+// Lines are for snmpd.conf: they make the user and let it read everything, in
+// every context.
+func (u User) Lines() []string {
+	return []string{
+		fmt.Sprintf("createUser %s SHA %s AES %s", u.Name, u.Passphrase, u.Passphrase),
+		"view all included .1",
+		fmt.Sprintf("rouser %s priv -V all *", u.Name),
+	}
+}
+
+// credentials are the options that say who asks.
+func (c Client) credentials() []string {
+	if c.User.Name != "" {
+		return []string{"-v3", "-l", "authPriv", "-u", c.User.Name, "-n", c.Context,
+			"-a", "SHA", "-A", c.User.Passphrase, "-x", "AES", "-X", c.User.Passphrase}
+	}
+	community := c.Community
+	if community == "" {
+		community = "public"
+	}
+	return []string{"-v2c", "-c", community}
 }
 
 // RequireTools skips the test where net-snmp's tools are not installed.
@@ -41,11 +73,7 @@ func RequireTools(tb testing.TB) {
 // and no MIBs, and prints numeric names and hexadecimal strings. It gives
 // what the tool printed; the error holds what it said on stderr.
 func (c Client) Run(ctx context.Context, tool string, options []string, args ...string) (string, error) {
-	community := c.Community
-	if community == "" {
-		community = "public"
-	}
-	argv := []string{"-v2c", "-c", community, "-m", "", "-OnUex", "-t", "5", "-r", "2"}
+	argv := append(c.credentials(), "-m", "", "-OnUex", "-t", "5", "-r", "2")
 	argv = append(argv, options...)
 	argv = append(argv, c.Addr)
 	argv = append(argv, args...)

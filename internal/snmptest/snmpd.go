@@ -117,6 +117,30 @@ func (s *Snmpd) Stop() { s.end(syscall.SIGTERM) }
 // Kill ends the daemon at once.
 func (s *Snmpd) Kill() { s.end(syscall.SIGKILL) }
 
+// Pause stops the daemon as if it hung, until Resume.
+func (s *Snmpd) Pause(tb testing.TB) {
+	tb.Helper()
+	s.signal(tb, syscall.SIGSTOP)
+}
+
+// Resume has a paused daemon go on.
+func (s *Snmpd) Resume(tb testing.TB) {
+	tb.Helper()
+	s.signal(tb, syscall.SIGCONT)
+}
+
+func (s *Snmpd) signal(tb testing.TB, signal os.Signal) {
+	tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil {
+		tb.Fatal("snmpd does not run")
+	}
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // Log is what the daemon has said so far.
 func (s *Snmpd) Log() string { return s.log.String() }
 

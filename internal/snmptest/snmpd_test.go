@@ -3,6 +3,7 @@
 package snmptest_test
 
 import (
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -68,4 +69,28 @@ func TestSetIsRefusedToThePublic(t *testing.T) {
 	if err := snmpd.Set(t.Context(), sysName, 1); err == nil {
 		t.Fatal("not refused")
 	}
+}
+
+var operator = snmptest.User{Name: "operator", Passphrase: "long-enough"}
+
+func TestAUserIsAnsweredOverV3AndAStrangerIsNot(t *testing.T) {
+	snmpd := snmptest.Start(t, snmptest.Config{Lines: append(operator.Lines(), "sysName a name")})
+	noc := snmptest.Client{Addr: snmpd.Addr, User: operator}
+	if got := noc.Get(t, sysName); got[0].Value != smi.OctetString("a name") {
+		t.Fatal(got)
+	}
+	noc.User.Passphrase = "something else"
+	if err := noc.Set(t.Context(), sysName, 1); err == nil || !strings.Contains(err.Error(), "uthentication") {
+		t.Fatal(err)
+	}
+}
+
+func TestADaemonThatIsPausedDoesNotAnswerUntilItIsResumed(t *testing.T) {
+	snmpd := snmptest.Start(t, snmptest.Config{})
+	snmpd.Pause(t)
+	if out, err := snmpd.Run(t.Context(), "snmpget", []string{"-t", "0.2", "-r", "0"}, sysName.String()); err == nil {
+		t.Fatal(out)
+	}
+	snmpd.Resume(t)
+	snmpd.Get(t, sysName)
 }

@@ -140,6 +140,14 @@ func decodeRequest(body []byte, into any, form string) error {
 	return nil
 }
 
+// dataOf returns what tokens carry. null, as a field that is left out, is none.
+func dataOf(field json.RawMessage) []byte {
+	if string(field) == "null" {
+		return nil
+	}
+	return field
+}
+
 func (e *Engine) requestInject(ctx context.Context, net string, body []byte) error {
 	r := struct {
 		Instance int    `json:"instance"`
@@ -151,7 +159,7 @@ func (e *Engine) requestInject(ctx context.Context, net string, body []byte) err
 	if err := decodeRequest(body, &r, `{"instance":0,"place":"id","tokens":1,"data":{}}`); err != nil {
 		return err
 	}
-	return e.InjectData(ctx, net, r.Instance, r.Place, r.Tokens, r.Data)
+	return e.InjectData(ctx, net, r.Instance, r.Place, r.Tokens, dataOf(r.Data))
 }
 
 func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error {
@@ -164,5 +172,5 @@ func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error
 	if err := decodeRequest(body, &r, `{"instance":0,"transition":"id","data":{}}`); err != nil {
 		return err
 	}
-	return e.FireData(ctx, net, r.Instance, r.Transition, r.Data)
+	return e.FireData(ctx, net, r.Instance, r.Transition, dataOf(r.Data))
 }

@@ -69,6 +69,7 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 		{"petrinet.v1.fire.line.s=201", `{"instance":7,"transition":"t0"}`, `no such instance`},
 		{"petrinet.v1.inject.line.s=201", `{"place":"x"}`, `no such place`},
 		{"petrinet.v1.inject.line.s=201", `{"place":"p0","color":"red"}`, `unknown field`},
+		{"petrinet.v1.inject.line.s=201", `{"instance":1,"place":"p1","data":null}`, `{"ok":true}`},
 		{"petrinet.v1.inject.line.s=201", `{"place":"p0","data":{"order":7}}`, `tokens of this net carry no data`},
 		{"petrinet.v1.inject.line.s=201", `nonsense`, `expected {\"instance\"`},
 		{"petrinet.v1.inject.line.s=201", strings.Repeat(" ", maxRequest+1), `request of 65537 bytes`},
@@ -90,7 +91,7 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	if err := d.DecodeMsg(subjects, m, &s); err != nil {
 		t.Fatal(err)
 	}
-	if !s.Bye || s.Source != "s 1" || s.Rows.Places[0].Tokens != 1 || s.Rows.Places[1].Tokens != 4 || s.Rows.Transitions[0].Firings != 1 {
+	if !s.Bye || s.Source != "s 1" || s.Rows.Places[0].Tokens != 1 || s.Rows.Places[1].Tokens != 5 || s.Rows.Transitions[0].Firings != 1 {
 		t.Errorf("last snapshot %+v", s)
 	}
 	if logged.Len() > 0 {

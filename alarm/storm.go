@@ -29,7 +29,8 @@ type storm struct {
 
 	suppressed uint64 // ever
 	untold     bool   // some of them
-	first      int64  // since when some are untold
+	raging     bool   // the last step held some back
+	first      int64  // since when it rages
 	told       int64  // when it was last told; 0 if never
 }
 
@@ -45,10 +46,12 @@ func (s *storm) pass(changes []Change, now int64) []Notification {
 			continue
 		}
 		s.suppressed++
-		if held = true; !s.untold {
-			s.untold, s.first = true, now
-		}
+		s.untold, held = true, true
 	}
+	if held && !s.raging {
+		s.first = now
+	}
+	s.raging = held
 	due := !held || now-s.first >= tellEvery
 	if s.untold && due && (s.told == 0 || now-s.told >= tellEvery) {
 		s.untold, s.told = false, now

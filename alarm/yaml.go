@@ -74,8 +74,11 @@ func OpenRules(path string) (*Rules, error) {
 func ReadRules(r io.Reader, file string) (*Rules, error) {
 	rules := DefaultRules()
 	root, err := yamlfile.Read(r, file)
-	if err != nil || root.IsEmpty() {
-		return rules, err
+	if err != nil {
+		return nil, err
+	}
+	if root.IsEmpty() {
+		return rules, nil
 	}
 	const expected = "a mapping with the keys settle, defaults and overrides"
 	var faults []error

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const runbookDir = "../docs/runbooks"
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(runbookDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestEveryNotificationHasARunbook(t *testing.T) {
+	index := page(t, "README.md")
+	pages := map[string]bool{"README.md": true}
+	for _, n := range notifications() {
+		name := strings.TrimPrefix(n.runbook(), runbooks)
+		pages[name] = true
+		text := page(t, name)
+		title, _, _ := strings.Cut(text, "\n")
+		if !slices.Contains(strings.FieldsFunc(title, func(r rune) bool { return strings.ContainsRune("# /", r) }), n.name) {
+			t.Errorf("the title of %s, %q, does not name %s", name, title, n.name)
+		}
+		if !strings.Contains(index, "`"+n.name+"`") || !strings.Contains(index, "("+name+")") {
+			t.Errorf("README.md does not lead from %s to %s", n.name, name)
+		}
+		for _, section := range []string{"What it means", "How to see more", "Usual causes", "What to do", "When it clears"} {
+			if !strings.Contains(text, "\n## "+section+"\n") {
+				t.Errorf("%s has no section %q", name, section)
+			}
+		}
+		if n.clears && !strings.Contains(text, "`"+n.name+"` is sent when") {
+			t.Errorf("%s does not say when %s is sent", name, n.name)
+		}
+	}
+	files, err := os.ReadDir(runbookDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !pages[f.Name()] {
+			t.Errorf("%s belongs to no notification", f.Name())
+		}
+	}
+}
+
+// What a page tells people to type at night has to be there.
+func TestRunbooksNameObjectsThatExist(t *testing.T) {
+	dir, _ := generateTo(t)
+	nodes := parsed(t, dir, PetrinetModule)
+	objects := regexp.MustCompile("PETRINET-MIB::(\\w+)|`((?:agent|net|place|transition|stuck|block|source|alarm|queue|token)[A-Z]\\w*)`")
+	labels := map[string]bool{}
+	for _, c := range conventions() {
+		for _, l := range c.labels {
+			labels[l] = true
+		}
+	}
+	files, err := filepath.Glob(runbookDir + "/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text := page(t, filepath.Base(file))
+		for _, m := range objects.FindAllStringSubmatch(text, -1) {
+			name := m[1] + m[2]
+			if _, ok := nodes[PetrinetModule+"::"+name]; !ok && !labels[name] {
+				t.Errorf("%s names %s, which is not there", filepath.Base(file), name)
+			}
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(runbookDir, link[1])); err != nil {
+				t.Errorf("%s: %v", filepath.Base(file), err)
+			}
+		}
+	}
+}

@@ -209,26 +209,6 @@ func TestSnmpdIsRefusedASet(t *testing.T) {
 	})
 }
 
-func TestSnmpdRestartedIsServedAgain(t *testing.T) {
-	overBoth(t, func(t *testing.T, snmpd *snmptest.Snmpd) {
-		table := everything(t, 5)
-		subagent := serve(t, agentx.Config{Addr: snmpd.AgentX, Tables: func() *smi.Table { return table }})
-		up(t, subagent)
-		for i, end := range []func(){snmpd.Kill, snmpd.Stop, snmpd.Kill} {
-			end()
-			until(t, "down", func() bool { return subagent.Stats().State != agentx.StateUp })
-			snmpd.Start(t)
-			up(t, subagent)
-			if diff := cmp.Diff(list(table), snmpd.BulkWalk(t, 50, playpen)); diff != "" {
-				t.Fatal(diff)
-			}
-			if got := subagent.Stats().Reconnects(); got != uint64(i+1) {
-				t.Fatalf("%d reconnects after %d restarts", got, i+1)
-			}
-		}
-	})
-}
-
 func TestSnmpdMayBeStartedLater(t *testing.T) {
 	snmpd := snmptest.Start(t, snmptest.Config{Stopped: true})
 	table := everything(t, 5)

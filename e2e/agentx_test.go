@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+)
+
+// Whatever happens to snmpd or to a sidecar, a station is answered again, and
+// nothing is left behind.
+
+// station is a snmpd, and what a station is to see through it.
+type station struct {
+	*snmptest.Snmpd
+	natsURL string
+	names   map[string]bool // of a walk
+}
+
+// theNet is shown by every sidecar of these tests.
+func theNet(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../examples/order-fulfilment.pnml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// sidecar runs one that is registered with the snmpd at a priority.
+func (s *station) sidecar(t *testing.T, priority int) *sidecar {
+	t.Helper()
+	side := serve(t, s.natsURL, "--agentx", s.AgentX, "--agentx.priority", strconv.Itoa(priority), "--mib-dir", "", theNet(t))
+	side.registered(t)
+	return side
+}
+
+// registered waits until the sidecar's session is up.
+func (side *sidecar) registered(t *testing.T) {
+	t.Helper()
+	until(t, "a sidecar is registered", func() error {
+		if n, _ := side.scrape(t).value("pnagent_agentx_up"); n != 1 {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+}
+
+// asked is how many requests of the master the sidecar has answered.
+func (side *sidecar) asked(t *testing.T) (n float64) {
+	t.Helper()
+	for _, one := range side.scrape(t).all("pnagent_agentx_requests_total") {
+		n += one.value
+	}
+	return n
+}
+
+// sees checks that one request of the station is answered with a variable of ours.
+func (s *station) sees(t *testing.T) error {
+	t.Helper()
+	out, err := s.Run(t.Context(), "snmpgetnext", []string{"-t", "1", "-r", "0"}, oidRoot)
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(out, "."+oidRoot+".") {
+		return fmt.Errorf("there is nothing of ours: %.200s", out)
+	}
+	return nil
+}
+
+// walks checks that the station sees everything, and who answered it.
+func (s *station) walks(t *testing.T, answers *sidecar, others ...*sidecar) {
+	t.Helper()
+	mine := answers.asked(t)
+	var theirs []float64
+	for _, o := range others {
+		theirs = append(theirs, o.asked(t))
+	}
+	names := map[string]bool{}
+	for name := range walk(t, s.Client) {
+		names[name] = true
+	}
+	if s.names == nil {
+		s.names = names
+	}
+	if diff := cmp.Diff(s.names, names); diff != "" || len(names) < 100 {
+		t.Fatalf("-first walk +this one\n%s", diff)
+	}
+	if answers.asked(t) < mine+float64(len(names)) {
+		t.Fatal("another one answered")
+	}
+	for i, o := range others {
+		if o.asked(t) != theirs[i] {
+			t.Fatal("the stand-by is asked as well")
+		}
+	}
+}
+
+// openFiles is how many files a process has open.
+func openFiles(t *testing.T, pid int) int {
+	t.Helper()
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		t.Skipf("open files cannot be counted: %v", err)
+	}
+	return len(files)
+}
+
+func startStation(t *testing.T, config snmptest.Config) *station {
+	t.Helper()
+	return &station{Snmpd: snmptest.Start(t, config), natsURL: startNATS(t)}
+}
+
+func TestTheStandByAnswersUntilThePrimaryIsBack(t *testing.T) {
+	t.Parallel()
+	s := startStation(t, snmptest.Config{})
+	standBy, primary := s.sidecar(t, 127), s.sidecar(t, 100)
+	s.walks(t, primary, standBy)
+	files := openFiles(t, s.Pid())
+	for _, end := range []struct {
+		how string
+		by  func(*testing.T)
+	}{
+		{"stopped", func(t *testing.T) { primary.stop(t, syscall.SIGTERM) }},
+		{"killed", func(t *testing.T) { primary.kill(t) }},
+	} {
+		end.by(t)
+		if err := s.sees(t); err != nil {
+			t.Fatalf("the first request after the primary was %s: %v", end.how, err)
+		}
+		s.walks(t, standBy)
+		primary = s.sidecar(t, 100)
+		if err := s.sees(t); err != nil {
+			t.Fatalf("the first request after the primary came back: %v", err)
+		}
+		s.walks(t, primary, standBy)
+	}
+
+	// One that hangs is found out when a request has timed out. snmpd ends its
+	// session, and from then on the stand-by answers.
+	primary.signal(t, syscall.SIGSTOP)
+	hung := time.Now()
+	until(t, "the stand-by answers for one that hangs", func() error { return s.sees(t) })
+	t.Logf("a primary that hangs is replaced %v after it was", time.Since(hung).Round(time.Millisecond))
+	s.walks(t, standBy)
+	primary.signal(t, syscall.SIGCONT)
+	resumed := time.Now()
+	until(t, "the one that hung is opened anew", func() error {
+		if n, _ := primary.scrape(t).value("pnagent_agentx_sessions_total"); n != 2 {
+			return fmt.Errorf("%v sessions", n)
+		}
+		return nil
+	})
+	t.Logf("one that goes on is registered again after %v", time.Since(resumed).Round(time.Millisecond))
+	s.walks(t, primary, standBy)
+	until(t, "snmpd has no session too many", func() error {
+		if n := openFiles(t, s.Pid()); n != files {
+			return fmt.Errorf("%d files, %d before", n, files)
+		}
+		return nil
+	})
+}
+
+func TestASidecarAloneThatIsHungAndGoesOnIsServedAgain(t *testing.T) {
+	t.Parallel()
+	s := startStation(t, snmptest.Config{TCP: true})
+	side := s.sidecar(t, 127)
+	s.walks(t, side)
+	files, masters := openFiles(t, side.cmd.Process.Pid), openFiles(t, s.Pid())
+	for range 2 {
+		side.signal(t, syscall.SIGSTOP)
+		until(t, "snmpd gives it up", func() error {
+			if err := s.sees(t); err == nil {
+				return errors.New("one that hangs answers")
+			} else if !strings.Contains(err.Error(), "nothing of ours") {
+				return err // it is still waited for
+			}
+			return nil
+		})
+		side.signal(t, syscall.SIGCONT)
+		until(t, "it is served again", func() error { return s.sees(t) })
+		side.registered(t)
+		s.walks(t, side)
+	}
+	until(t, "nothing is left open", func() error {
+		if n, m := openFiles(t, side.cmd.Process.Pid), openFiles(t, s.Pid()); n > files || m != masters {
+			return fmt.Errorf("%d and %d files, %d and %d before", n, m, files, masters)
+		}
+		return nil
+	})
+}
+
+func TestASnmpdThatIsRestartedOrHungUnderASidecarIsServedAgain(t *testing.T) {
+	t.Parallel()
+	rounds := 1
+	if text := os.Getenv("PNAGENT_TEST_RESTARTS"); text != "" {
+		var err error
+		if rounds, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startStation(t, snmptest.Config{TCP: true, Stopped: true})
+	side := serve(t, s.natsURL, "--agentx", s.AgentX, "--mib-dir", "", theNet(t)) // before snmpd
+	s.Start(t)
+	side.registered(t)
+	s.walks(t, side)
+	files := openFiles(t, side.cmd.Process.Pid)
+	for range rounds {
+		for how, end := range map[string]func(){"stopped": s.Stop, "killed": s.Kill} {
+			end()
+			s.Start(t)
+			returned := time.Now()
+			until(t, "it is served again", func() error { return s.sees(t) })
+			t.Logf("a snmpd that was %s is served %v after it returned", how, time.Since(returned).Round(time.Millisecond))
+			side.registered(t)
+			s.walks(t, side)
+		}
+		s.Pause(t)
+		if err := s.sees(t); err == nil {
+			t.Fatal("a snmpd that hangs answers")
+		}
+		s.Resume(t)
+		until(t, "one that hung goes on", func() error { return s.sees(t) })
+		s.walks(t, side)
+	}
+	until(t, "nothing is left open", func() error {
+		if n := openFiles(t, side.cmd.Process.Pid); n > files {
+			return fmt.Errorf("%d files, %d before", n, files)
+		}
+		return nil
+	})
+}

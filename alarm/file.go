@@ -74,7 +74,7 @@ func ParseSaved(text []byte) (Saved, error) {
 		}
 	}
 	if err := lines.Err(); err != nil || n < 2 {
-		return Saved{}, fmt.Errorf("%w: it ends after line %d: %v", ErrState, n, err)
+		return Saved{}, fmt.Errorf("%w: it ends after line %d: %w", ErrState, n, errors.Join(err, io.ErrUnexpectedEOF))
 	}
 	return s, nil
 }

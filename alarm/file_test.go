@@ -110,7 +110,7 @@ func FuzzParseSaved(f *testing.F) {
 func FuzzSavedLines(f *testing.F) {
 	s := someSaved()
 	f.Add(s.Text()[:bytes.LastIndex(s.Text(), []byte("end "))])
-	f.Fuzz(func(t *testing.T, body []byte) {
+	f.Fuzz(func(_ *testing.T, body []byte) {
 		s, err := ParseSaved(ended(body))
 		if err == nil {
 			NewMachine(DefaultRules(), s, forgetAfter).Step(nil, t0)

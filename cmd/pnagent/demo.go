@@ -115,6 +115,12 @@ defaults:
   deadlocked: {for: 5s, clear_after: 5s}
 overrides:
   - {net: packaging-line, place: crates, stuck: {after: 10s}}
+  # Tokens that wait to be used are not stuck.
+  - {net: packaging-line, place: labels, stuck: off}
+  - {net: packaging-line, place: trucks, stuck: off}
+  - {net: backup-window, place: workers, stuck: off}
+  - {net: backup-window, place: noBackup, stuck: off}
+  - {net: order-fulfilment, place: idle, stuck: off}
 `
 
 // exampleNets reads the nets that are built in.

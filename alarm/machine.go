@@ -62,6 +62,7 @@ type held struct {
 	step     uint64 // that last looked at it
 	restored bool   // from before the start, and not seen to be so since
 	cleared  bool   // to be taken out of the list
+	rule     *Rule  // while it is not in the View; nil before
 }
 
 // watch is one thing that can go wrong: while it is not active, since when it
@@ -152,7 +153,11 @@ func (m *Machine) missing() {
 		case h.Kind == SourceLost && h.restored && m.now-h.Since <= m.forgetAfter:
 			h.step = m.step // nothing was heard of it, which is what the alarm says
 		default:
-			m.ebb(h, m.ruleOf(h), func() string { return "it is not known any more" })
+			if h.rule == nil {
+				r := m.ruleOf(h)
+				h.rule = &r
+			}
+			m.ebb(h, *h.rule, func() string { return "it is not known any more" })
 		}
 	}
 }

@@ -213,3 +213,17 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstThroughSnmpd(t *testing.T) {
 		t.Errorf("%v notifications were sent through snmpd, %v failed", sent, failed)
 	}
 }
+
+func TestFaultsInTheRulesForAlarmsAreAnsweredWithTheirPlace(t *testing.T) {
+	t.Parallel()
+	rules := write(t, "alarms.yaml", "defaults:\n  stuck: {after: soon}\n")
+	config := write(t, "pnagent.yaml", "alarms: "+rules+"\nsnmp.trap-sink: [127.0.0.1:162, '[::1]:162']\nsnmp.inform: true\nalarm-state: a.state\n")
+	for _, args := range [][]string{{"check-config", config}, {"serve", "--config", config}, {"serve", "--alarms", rules}} {
+		wantFailure(t, pnagent(t, args...), 1, `alarms\.yaml:2:18: found "soon"; expected a duration`)
+	}
+	good := write(t, "good.yaml", "alarms: "+write(t, "alarms.yaml", impatient)+"\nsnmp.trap-sink: [127.0.0.1:162, '[::1]:162']\nsnmp.inform: true\n")
+	if r := pnagent(t, "check-config", good); r.code != 0 {
+		t.Errorf("check-config: %+v", r)
+	}
+	wantFailure(t, pnagent(t, "serve", "--nats", startNATS(t), "--mib-dir", "", "--snmp.trap-sink", "nowhere"), 2, `sink "nowhere": expected host:port`)
+}

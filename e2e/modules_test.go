@@ -50,7 +50,7 @@ func generate(t *testing.T, dir string, nets ...string) modules {
 func (m modules) lint(t *testing.T) {
 	t.Helper()
 	smilint := need(t, "smilint", "smitools")
-	names := []string{mib.PetrinetModule}
+	names := []string{mib.PetrinetModule, mib.CapsModule}
 	for _, n := range m.lock.Nets() {
 		names = append(names, n.Module)
 	}
@@ -181,6 +181,27 @@ func TestGeneratedModulesOfAllNetsTogether(t *testing.T) {
 		t.Errorf("%d nets of %d files", n, len(paths))
 	}
 	m.hold(t)
+}
+
+// Once installed, net-snmp's tools find the modules without being told where.
+func TestInstalledModulesAreFoundByNetSNMP(t *testing.T) {
+	t.Parallel()
+	translate := need(t, "snmptranslate", "snmp")
+	dir, installed := t.TempDir(), t.TempDir()
+	stubDir, err := filepath.Abs(stubs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// MIBDIRS keeps the test out of the directories of the user and the system.
+	env := []string{"MIBDIRS=" + installed + ":" + stubDir, "MIBS=ALL", "SNMPCONFPATH=" + os.DevNull, "SNMP_PERSISTENT_FILE=" + os.DevNull}
+	r := tool(t, env, built.pnagent, "mib", "--dir", dir, "--install", write(t, "claims.pnml", stuckNet))
+	if r.code != 0 || r.err != "" || !strings.Contains(r.out, "net-snmp's tools find them in "+installed) {
+		t.Fatalf("pnagent mib --install: %+v", r)
+	}
+	r = tool(t, env, translate, "-On", "CLAIMS-PN-MIB::inboxTokens")
+	if want := "." + oidRoot + ".2.1.1.2.1." + fmt.Sprint(placeTokens) + "\n"; r.out != want || r.err != "" {
+		t.Errorf("snmptranslate says %q%q, want %q", r.out, r.err, want)
+	}
 }
 
 // manual is bindings in which no transition of the nets fires by itself. JSON

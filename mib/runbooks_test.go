@@ -86,3 +86,25 @@ func TestRunbooksNameObjectsThatExist(t *testing.T) {
 		}
 	}
 }
+
+// The examples for snmpd, snmp_exporter and Zabbix name what is there, too.
+func TestExamplesNameObjectsThatExist(t *testing.T) {
+	dir, _ := generateTo(t)
+	nodes := parsed(t, dir, PetrinetModule)
+	files, err := filepath.Glob("../examples/snmpd/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	objects := regexp.MustCompile(`PETRINET-MIB::(\w+)|\b((?:agent|net|place|transition|stuck|block|source|alarm|queue)(?:[A-Z][a-z0-9]+)+)\b`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range objects.FindAllStringSubmatch(string(text), -1) {
+			if _, ok := nodes[PetrinetModule+"::"+m[1]+m[2]]; !ok && m[0] != "agentAddress" { // a directive of snmpd
+				t.Errorf("%s names %s, which is not there", file, m[0])
+			}
+		}
+	}
+}

@@ -13,10 +13,13 @@
 //	err = subagent.Run(ctx) // until ctx is done
 //
 // Run dials, opens a session, registers and serves. When the master goes away
-// it does all of that again, after 0.5 s and up to 15 s with jitter. Everything
-// is read-only: a set is answered with notWritable.
+// it does all of that again, after 0.5 s to 1.5 s with jitter, and at once where
+// a new unix socket appears, so that a master that returns is served within 2 s.
+// Everything is read-only: a set is answered with notWritable. As it ends it
+// takes back its capabilities and closes the session.
 //
 //	Subagent   Run: dial, backoff, open, register, ping; Notify; Stats
+//	contexts   the tables of every context (snmpwalk -n orders)
 //	session    one connection: a reader that answers, a writer with a bounded queue
 //	handler    a request and a table to a response; no clock, no connection
 //	walks      which table a request is answered from
@@ -48,6 +51,52 @@
 // more than 10 s does another table come in between, and then a walk in some
 // hundreds may see two. At most 31 tables are held at once (a minute / 2 s and
 // one), in practice one or two.
+//
+// # Contexts
+//
+// Config.Contexts, and SetContexts for those that come and go, name further
+// tables: every subtree is registered in every context, and a request in one is
+// answered from its table, of which a walk sees one as above. A request in a
+// context that is not served is answered with unsupportedContext; snmpd lets
+// none come so far, and does not answer in a context that nobody registered.
+//
+// # Who answers
+//
+// Of subagents that registered the same subtree, the one with the lowest
+// priority number is asked. A master tells none of them which: Register is
+// answered with noError to each of them (duplicateRegistration only where the
+// priority is the same too), and nothing is said when one of them comes or
+// goes. What can be known is that a stand-by is not asked. Stats.Since is the
+// first request of the session, so the moment of a take-over, Stats.Asked the
+// last one, and Stats.Answering tells whether that was in the last 10 min.
+// A scalar with the name of its sidecar says who answers by itself, for it is
+// who answers that gives it.
+//
+// Counters of two sidecars are not one counter. A discontinuity time that is
+// no less than Since differs from that of the sidecar that was asked before.
+// Since is not set anew where a stand-by has been asked before in its session:
+// that the other one answered in between cannot be told from polls that pause.
+// But then the samples of a poller that saw both have different times still.
+//
+// # What a walk sees
+//
+// By the tests, through snmpd 5.9.3 with agentXTimeout 1 and agentXRetries 1;
+// t is the time from when snmpd, or the sidecar, is there again.
+//
+//	what happens                     a walk under way                     served again
+//	snmpd ends by TERM or KILL and   no answer meanwhile; then the        unix socket: t < 0.3 s
+//	is started anew                  beginning of one View and the rest   TCP: t < 1.5 s
+//	                                 of a later one; it ends early where
+//	                                 snmpd answers before it is served
+//	snmpd hangs for less than 15 s   no answer meanwhile; then goes on    at once, same session
+//	snmpd hangs for longer           as if it were started anew           t < 1.5 s
+//	sidecar ends, no stand-by        ends early, as if that were all      after its start
+//	sidecar ends, stand-by           goes on with the stand-by's View     at the next request
+//	sidecar hangs                    genErr after 2 s; snmpd ends the     stand-by: at the next request
+//	                                 session                              t < 1 s: asked again
+//	primary returns                  goes on with the primary's View      at the next request
+//
+// A walk that begins afterwards sees one View, whole.
 //
 // # What a master may do to it
 //

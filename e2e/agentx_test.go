@@ -180,14 +180,14 @@ func TestASidecarAloneThatIsHungAndGoesOnIsServedAgain(t *testing.T) {
 	files, masters := openFiles(t, side.cmd.Process.Pid), openFiles(t, s.Pid())
 	for range 2 {
 		side.signal(t, syscall.SIGSTOP)
-		until(t, "snmpd gives it up", func() error {
-			if err := s.sees(t); err == nil {
-				return errors.New("one that hangs answers")
-			} else if !strings.Contains(err.Error(), "nothing of ours") {
-				return err // it is still waited for
-			}
-			return nil
-		})
+		// Whoever waits longer than snmpd does is told; then snmpd has given it up.
+		out, err := s.Run(t.Context(), "snmpget", []string{"-t", "10", "-r", "0"}, oidRoot+".1.1.1.1.0")
+		if err == nil || !strings.Contains(err.Error(), "genError") {
+			t.Fatalf("of a sidecar that hangs, a station sees %q, %v, want genErr", out, err)
+		}
+		if err := s.sees(t); err == nil || !strings.Contains(err.Error(), "nothing of ours") {
+			t.Fatalf("after the time-out: %v, want nothing", err)
+		}
 		side.signal(t, syscall.SIGCONT)
 		until(t, "it is served again", func() error { return s.sees(t) })
 		side.registered(t)

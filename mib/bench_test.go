@@ -5,6 +5,7 @@ package mib
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/pnagent/pnagent/collector"
@@ -80,5 +81,68 @@ func benchmarkBuild(b *testing.B, view *collector.View) {
 			view.Nets[0].Def = &def
 			build(b)
 		}
+	})
+}
+
+// held is the bytes of the heap that what keep returns keeps alive.
+func held(keep func() any) uint64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	kept := keep()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(kept)
+	return after.HeapAlloc - before.HeapAlloc
+}
+
+// maxHeld is the bytes that a variable may take, its name and value, and all
+// that the Builder keeps to make the next table.
+const maxHeld = 200
+
+// tableHeld is the bytes a variable that a Builder and its table keep alive,
+// beside the View, of 10,000 places and as many transitions.
+func tableHeld(tb testing.TB) (bytes float64, variables int) {
+	tb.Helper()
+	view := benchView(10_000)
+	var table *smi.Table
+	n := held(func() any {
+		builder, err := NewBuilder(testRoot(tb), "", Agent{})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if table, err = builder.Build(view, nil, now0); err != nil {
+			tb.Fatal(err)
+		}
+		return []any{builder, table}
+	})
+	return float64(n) / float64(table.Len()), table.Len()
+}
+
+func TestAVariableTakesAtMost200Bytes(t *testing.T) {
+	if bytes, n := tableHeld(t); bytes > maxHeld {
+		t.Errorf("%.0f bytes each of %d variables", bytes, n)
+	}
+}
+
+// BenchmarkHeld tells the bytes a variable that a table keeps; the base is a
+// value alone.
+func BenchmarkHeld(b *testing.B) {
+	b.Run("base=value", func(b *testing.B) {
+		const n = 1 << 20
+		var bytes float64
+		for b.Loop() {
+			bytes = float64(held(func() any { return make([]smi.Value, n) })) / n
+		}
+		b.ReportMetric(bytes, "B/variable")
+	})
+	b.Run("table", func(b *testing.B) {
+		var bytes float64
+		var n int
+		for b.Loop() {
+			bytes, n = tableHeld(b)
+		}
+		b.ReportMetric(bytes, "B/variable")
+		b.ReportMetric(float64(n), "variables")
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sleepinggenius2/gosmi"
 	"github.com/sleepinggenius2/gosmi/types"
 
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/smi"
@@ -64,6 +65,7 @@ func fits(o gosmi.SmiNode, v smi.Value) error {
 	want := map[types.BaseType]smi.Type{
 		types.BaseTypeInteger32: smi.TypeInteger, types.BaseTypeEnum: smi.TypeInteger, types.BaseTypeUnsigned32: smi.TypeGauge32,
 		types.BaseTypeUnsigned64: smi.TypeCounter64, types.BaseTypeOctetString: smi.TypeOctetString,
+		types.BaseTypeObjectIdentifier: smi.TypeObjectIdentifier,
 	}[o.SmiType.BaseType]
 	if v.Type != want {
 		return fmt.Errorf("%v for base type %v", v, o.SmiType.BaseType)
@@ -108,7 +110,14 @@ func TestEveryVariableIsAnInstanceOfAnObjectOfTheModules(t *testing.T) {
 		view, dir := randomView(t, rand.New(rand.NewPCG(seed, 1)))
 		nodes := parsed(t, dir, PetrinetModule, "ALPHA-PN-MIB", "ORDER-FULFILMENT-PN-MIB", "PARTIAL-PN-MIB")
 		objects := objectNodes(nodes)
-		table := build(t, newBuilder(t, filepath.Join(dir, LockFile)), view, now0)
+		state := &alarm.State{LastChange: now0}
+		for i, kind := range kinds() {
+			state.Active = append(state.Active, alarm.Alarm{Index: uint32(3*i + 1), Kind: kind, Net: "alpha", Subject: "place3", Raised: now0, Since: 1})
+		}
+		table, err := newBuilder(t, filepath.Join(dir, LockFile)).Build(view, state, now0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		seen := map[string]int{}
 		for i := range table.Len() {
 			v := table.At(i)
@@ -144,17 +153,14 @@ func indexLength(column string) int {
 	return 0
 }
 
-// All that can be read has instances, but for the alarms, of which there are
-// none, and for what no source of the third net tells.
+// All that can be read has instances, but for what no source of the third net
+// tells.
 func everyObjectHasInstances(t *testing.T, objects map[string]gosmi.SmiNode, seen map[string]int) {
 	t.Helper()
 	told := regexp.MustCompile(`(^partial(NetIndex|NetName|CountedSince)|Tokens|Firings|Rate1|Rate5|Rate15)$`)
 	for oid, o := range objects {
 		want := o.Access == types.AccessReadOnly
-		switch {
-		case o.Kind == types.NodeColumn && strings.HasPrefix(o.Name, "alarm"):
-			want = false
-		case o.GetModule().Name == "PARTIAL-PN-MIB":
+		if o.GetModule().Name == "PARTIAL-PN-MIB" {
 			want = told.MatchString(o.Name)
 		}
 		if (seen[oid] > 0) != want {

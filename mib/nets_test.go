@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/bpmn"
 	"github.com/pnagent/pnagent/petri/pnml"
 )
 
@@ -185,5 +186,31 @@ func TestABrokenNetIsRefused(t *testing.T) {
 	}
 	if lock, err := ReadLock(filepath.Join(dir, LockFile)); err != nil || lock.Len() != 0 {
 		t.Errorf("the lock holds %d names, %v", lock.Len(), err)
+	}
+}
+
+const documented = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="x">
+  <process id="claim" name="Insurance claim"><documentation>From the report to the payment.</documentation>
+    <startEvent id="reported"/><sequenceFlow id="toAssess" sourceRef="reported" targetRef="assess"/>
+    <serviceTask id="assess" name="Assess the damage"><documentation>An assessor has three days.</documentation></serviceTask>
+    <sequenceFlow id="toEnd" sourceRef="assess" targetRef="end"/><endEvent id="end"/>
+  </process>
+</definitions>`
+
+// What the makers of a process wrote about it is what an operator reads.
+func TestTheModuleOfAProcessCarriesItsDocumentation(t *testing.T) {
+	file, err := bpmn.Read(strings.NewReader(documented), "claim.bpmn", bpmn.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	def := file.Nets[0]
+	checkNet(t, def)
+	dir, lock := generateTo(t, def)
+	module := lock.Net("claim").Module
+	text := strings.Join(strings.Fields(readAll(t, dir)[module+".mib"]), " ")
+	for _, want := range []string{"About the net: From the report to the payment.", "Transition 'Assess the damage' (assess). An assessor has three days."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the module does not say %q", want)
+		}
 	}
 }

@@ -39,8 +39,9 @@
 // for sources are heard one after the other. A lost source of which nothing is
 // heard stays lost until the collector would have forgotten it. A damaged file
 // is logged and counts for nothing; indices then go on from [FirstIndex]. Each
-// process needs a file of its own. A disk that hangs holds up alarms, since
-// nothing is shown that is not saved; one that fails does not.
+// process needs a file of its own. A disk that fails, or that does not answer
+// within two seconds, stops no alarm: that is logged and counted, and the state
+// is written again with the next View.
 //
 // # Storms
 //

@@ -303,3 +303,20 @@ func BenchmarkStep(b *testing.B) {
 		})
 	}
 }
+
+// The text of a state file of 10,000 alarms, beside copying the alarms.
+func BenchmarkSavedText(b *testing.B) {
+	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
+	m.Step(viewOf(wide("n", 10_000, t0)), t0+601e6)
+	b.Run("base", func(b *testing.B) {
+		for range b.N {
+			m.Saved()
+		}
+	})
+	b.Run("text", func(b *testing.B) {
+		for range b.N {
+			s := m.Saved()
+			b.SetBytes(int64(len(s.Text())))
+		}
+	})
+}

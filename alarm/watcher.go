@@ -42,6 +42,7 @@ type Watcher struct {
 	machine *Machine
 	storm   storm
 	mouths  []*mouth
+	saver   saver
 	saved   bool // the file has all changes
 	said    string
 
@@ -60,7 +61,7 @@ func New(cfg Config) *Watcher {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	w := &Watcher{cfg: cfg}
+	w := &Watcher{cfg: cfg, saver: saver{write: func(s *Saved) error { return writeState(cfg.StateFile, s) }}}
 	saved := Saved{Last: FirstIndex(time.Now().UnixMicro())}
 	if cfg.StateFile != "" {
 		before, err := readState(cfg.StateFile)
@@ -118,7 +119,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 }
 
 // look takes one step. The file is written before anybody sees an index, so
-// that no index is used again after a crash.
+// that no index is used again after a crash; only a disk that hangs is not
+// waited for.
 func (w *Watcher) look(view *collector.View, now int64) {
 	changes := w.machine.Step(view, now)
 	w.save(len(changes) > 0)
@@ -154,8 +156,7 @@ func (w *Watcher) save(changed bool) {
 	if w.cfg.StateFile == "" || w.saved && !changed {
 		return
 	}
-	s := w.machine.Saved()
-	err := writeState(w.cfg.StateFile, &s)
+	err := w.saver.save(w.machine.Saved())
 	if w.saved = err == nil; w.saved {
 		w.said = ""
 		return

@@ -223,6 +223,32 @@ func TestADirectoryThatCannotBeWrittenStopsNoAlarm(t *testing.T) {
 	}
 }
 
+func TestADiskThatHangsHoldsUpAlarmsOnceAndShortly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		watcher := New(Config{View: func() *collector.View { return nil }, StateFile: filepath.Join(t.TempDir(), "alarms.state")})
+		answer, writes := make(chan error), atomic.Int32{}
+		watcher.saver.write = func(*Saved) error { writes.Add(1); return <-answer }
+		begun := time.Now()
+		for i := range 5 {
+			watcher.look(viewOf(wide("n", i+1, 1)), time.Now().UnixMicro())
+			if n := len(watcher.State().Active); n != i+1 {
+				t.Errorf("%d are active", n)
+			}
+		}
+		if took := time.Since(begun); took != saveTimeout || writes.Load() != 1 || watcher.Counters().SaveFailures != 5 {
+			t.Errorf("it took %s and %d writes, %d failures", took, writes.Load(), watcher.Counters().SaveFailures)
+		}
+		answer <- nil
+		synctest.Wait()
+		var last Saved
+		watcher.saver.write = func(s *Saved) error { last = *s; return nil }
+		watcher.look(viewOf(wide("n", 5, 1)), time.Now().UnixMicro())
+		if len(last.Active) != 5 || !watcher.saved {
+			t.Errorf("when the disk answers %d are saved", len(last.Active))
+		}
+	})
+}
+
 func TestAlarmsAsJSON(t *testing.T) {
 	s := &State{LastChange: t0, Suppressed: 3, Active: []Alarm{
 		{Index: 1, Kind: TokenStuck, Net: "n", Subject: "p <€>", Raised: t0, Since: t0 - 1500e6, Affected: 4, Text: "stuck"},

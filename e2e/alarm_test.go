@@ -227,3 +227,17 @@ func TestFaultsInTheRulesForAlarmsAreAnsweredWithTheirPlace(t *testing.T) {
 	}
 	wantFailure(t, pnagent(t, "serve", "--nats", startNATS(t), "--mib-dir", "", "--snmp.trap-sink", "nowhere"), 2, `sink "nowhere": expected host:port`)
 }
+
+func TestDemoRaisesAnAlarmWhileOneLooks(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t)
+	until(t, "tokens are stuck", func() error {
+		for _, a := range d.alarms(t) {
+			if a.Alarm == "tokenStuck" && a.Place != "" {
+				return nil
+			}
+		}
+		return errors.New("none yet")
+	})
+	d.stop(t, syscall.SIGINT)
+}

@@ -17,11 +17,15 @@ import (
 
 // Agent is what the table says about the process that serves it.
 type Agent struct {
-	Version string
-	Name    string // such as its host
-	Standby bool   // it answers only while another one does not
-	Started int64  // when its counters began, microseconds since the Unix epoch
+	Version  string
+	Name     string // such as its host
+	Priority uint8  // of its AgentX registration (RFC 2741): of two agents the lower number answers; 0 without AgentX
+	Started  int64  // when its counters began, microseconds since the Unix epoch
 }
+
+// PrimaryPriority is the largest Priority of a primary agent: one with a larger
+// number is a stand-by.
+const PrimaryPriority = 100
 
 // Builder turns Views into tables. It keeps what must outlive a View: the
 // numbers of nets, places and transitions, the numbers of sources, and the

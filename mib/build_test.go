@@ -235,6 +235,7 @@ func TestTheNumbersOfAView(t *testing.T) {
 	}{
 		{"agentVersion", []uint32{0}, smi.OctetString("1.2")},
 		{"agentRole", []uint32{0}, smi.Integer(1)},
+		{"agentPriority", []uint32{0}, smi.Gauge32(0)},
 		{"agentSourcesUp", []uint32{0}, smi.Gauge32(1)},
 		{"agentMessagesBad", []uint32{0}, smi.Counter64(3)},
 		{"alarmLastChange", []uint32{0}, smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")},
@@ -292,6 +293,24 @@ func TestTheNumbersOfAView(t *testing.T) {
 	} {
 		if got := get(t, table, names, c.name, c.index...); got != c.want {
 			t.Errorf("%s.%v is %v, want %v", c.name, c.index, got, c.want)
+		}
+	}
+}
+
+// Of two agents the lower number answers, so that the larger one is a stand-by.
+func TestWhoAnswersIsToldByItsPriority(t *testing.T) {
+	names := petrinetOIDs(testRoot(t))
+	for priority, role := range map[uint8]int32{0: 1, 1: 1, PrimaryPriority: 1, PrimaryPriority + 1: 2, 127: 2, 255: 2} {
+		b, err := NewBuilder(testRoot(t), "", Agent{Priority: priority})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := build(t, b, nil, now0)
+		if got := get(t, table, names, "agentRole", 0); got != smi.Integer(role) {
+			t.Errorf("priority %d has the role %v, want %d", priority, got, role)
+		}
+		if got := get(t, table, names, "agentPriority", 0); got != smi.Gauge32(uint32(priority)) {
+			t.Errorf("priority %d is shown as %v", priority, got)
 		}
 	}
 }

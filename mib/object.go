@@ -102,6 +102,14 @@ func syntaxPriority() syntax {
 	return syntax{clause: "Unsigned32 (0..7)", name: "Unsigned32", typ: smi.TypeGauge32}
 }
 
+// agentXPriorities is where it stands who of two agents answers.
+const agentXPriorities = "RFC 2741, section 7.1.4.1: of two registrations of a subtree the one of the lower priority value answers."
+
+// syntaxPriorityAgentX is the priority of a registration.
+func syntaxPriorityAgentX() syntax {
+	return syntax{clause: "Unsigned32 (0..255)", name: "Unsigned32", typ: smi.TypeGauge32, see: agentXPriorities}
+}
+
 // syntaxPercentile is a duration that was counted in buckets.
 func syntaxPercentile() syntax {
 	return syntaxLength().seeing("Prometheus, Native Histograms: standard exponential buckets of schema 3. https://prometheus.io/docs/specs/native_histograms/")

@@ -31,7 +31,7 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return text(r.agent.Version) }},
 		{object{2, "Name", syntaxText(), "", "The name of the agent that answers, such as its host. Where two agents stand by for each other, it tells which of them this is, and so on which host to look at logs.", 0, false},
 			func(r *agentRow) smi.Value { return text(r.agent.Name) }},
-		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing("RFC 2741, section 7.1.4.1: of two registrations the one of the lower priority value answers."), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: everything is served, but a second fault would leave nobody. Find out why the primary is away: look at its host, its process, its connection to the SNMP master agent; agentName is who answers instead.", 0, false},
+		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing(agentXPriorities), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: everything is served, but a second fault would leave nobody. Find out why the primary is away: look at its host, its process, its connection to the SNMP master agent; agentName is who answers instead.", 0, false},
 			agentRole},
 		{object{4, "StartTime", syntaxDate(), "", "When the agent that answers began to add up. Its counters began at 0 then: a change is a discontinuity of every counter in the agent and source groups. A recent time that nobody planned says that the agent was started anew or that the other one took over; agentRole and agentName tell which.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.agent.Started) }},
@@ -57,11 +57,13 @@ func agentScalars() []column[agentRow] {
 			agentBad},
 		{object{17, "NotificationsSuppressed", syntaxCounter(), "notifications", "Notifications that were held back since agentStartTime because too many were due at once. What they would have said is in alarmTable: read it when this rises, because you have not been told everything.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.state.Suppressed) }},
+		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a stand-by. If it is not the number that you gave to the primary, look at agentName for who answers and at agentRole for what to do.", 0, false},
+			func(r *agentRow) smi.Value { return smi.Gauge32(uint32(r.agent.Priority)) }},
 	}
 }
 
 func agentRole(r *agentRow) smi.Value {
-	if r.agent.Standby {
+	if r.agent.Priority > PrimaryPriority {
 		return smi.Integer(2)
 	}
 	return smi.Integer(1)

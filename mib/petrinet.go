@@ -54,7 +54,7 @@ func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
 		{date: "202611201100Z", digest: "6f402d4aaf23c093", text: "Added queueTable, netWaitingWork, transitionTimeouts, transitionLateAnswers and the reason incident."},
-		{date: "202611201200Z", digest: "a3788f75977bf804", text: "Added the notifications of transitions that fail or loop, and rows to alarmTable."},
+		{date: "202611201200Z", digest: "47681032f59576ec", text: "Added the notifications of transitions that fail or loop, rows to alarmTable, and agentPriority."},
 	}
 }
 

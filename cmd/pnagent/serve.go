@@ -22,7 +22,7 @@ type serveCmd struct {
 	NATS   natsFlags       `embed:"" group:"NATS"`
 	sidecarFlags
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
-	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the lower number answers."`
+	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the lower number answers: up to 100 for the primary, more for its stand-by."`
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
 	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
 	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory of the generated MIB modules; its oids.lock holds the numbers of nets, places and transitions. Empty keeps them in memory."`
@@ -32,8 +32,9 @@ type serveCmd struct {
 	Alarm          alarmFlags `embed:""`
 }
 
-// defaultAgentXPriority is that of RFC 2741.
-const defaultAgentXPriority = 127
+// defaultAgentXPriority is that of a primary. A stand-by is given a larger one,
+// such as 127.
+const defaultAgentXPriority = mib.PrimaryPriority
 
 // sidecarFlags are shared by serve and demo.
 type sidecarFlags struct {

@@ -56,6 +56,14 @@ type sidecarConfig struct {
 	log *slog.Logger
 }
 
+// priority is that of the AgentX registration; 0 without one.
+func (c *sidecarConfig) priority() uint8 {
+	if c.agentX == "" {
+		return 0
+	}
+	return c.agentXPriority
+}
+
 // sidecar hears engines and serves what they say.
 type sidecar struct {
 	cfg       sidecarConfig
@@ -86,7 +94,8 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 		return s, err
 	}
 	host, _ := os.Hostname() // a name for people; without one there is none
-	s.builder, err = mib.NewBuilder(cfg.root, cfg.lockPath, mib.Agent{Version: versionOf().Version, Name: host, Started: time.Now().UnixMicro()})
+	s.builder, err = mib.NewBuilder(cfg.root, cfg.lockPath, mib.Agent{Version: versionOf().Version, Name: host, Priority: cfg.priority(),
+		Started: time.Now().UnixMicro()})
 	if err != nil {
 		return s, err
 	}

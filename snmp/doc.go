@@ -54,7 +54,7 @@
 // its response comes, up to 1 + SenderConfig.Retries times, each given
 // SenderConfig.Timeout. A response that is late, repeated, of another request
 // or community, or nonsense is counted and not believed. A sink that does not
-// answer holds up its queue for as long as that takes for each notification; 1,000 may wait.
+// answer holds up its own queue for that long with every inform; 1,000 may wait.
 //
 // What a sink does not get is counted by its reason (SinkStats.Lost), the
 // caller of Notify is told of a full queue, and the log hears when a sink stops

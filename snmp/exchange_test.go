@@ -338,6 +338,8 @@ func TestNewRefuses(t *testing.T) {
 		"no table":                  func(c *Config) { c.Table = nil },
 		"messages of 483 octets":    func(c *Config) { c.MaxMessage = 483 },
 		"messages of 65,508 octets": func(c *Config) { c.MaxMessage = 65508 },
+		"a negative packet rate":    func(c *Config) { c.PacketRate = -1 },
+		"a rate beyond all hosts":   func(c *Config) { c.PacketRate = maxPacketRate + 1 },
 		"a sysDescr of 256 octets":  func(c *Config) { c.System.Descr = strings.Repeat("x", 256) },
 	} {
 		cfg := good

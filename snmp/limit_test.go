@@ -5,7 +5,9 @@ package snmp
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"net"
 	"net/netip"
+	"runtime"
 	"testing"
 	"time"
 
@@ -165,5 +167,25 @@ func TestAFloodOfAddressesAllocatesNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(1000, flood); n > 1 {
 		t.Errorf("%v allocations for 100 addresses", n)
+	}
+}
+
+func TestServeCountsWhatIsOverTheRate(t *testing.T) {
+	r := newResponder(t, everyType(t), func(c *Config) { c.PacketRate = 2 }) // its clock stands
+	client, err := net.DialUDP("udp", nil, serve(t, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for range 5 {
+		if _, err := client.Write(ask(t, gosnmp.GetRequest, nil, "1.1.0")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for count(r, "rate") < 3 {
+		runtime.Gosched()
+	}
+	if answered := count(r, "get"); answered != 2 {
+		t.Errorf("%d of 5 were answered", answered)
 	}
 }

@@ -231,8 +231,8 @@ func (k *sink) await(id int32, deadline time.Time) (status, error) {
 
 // lose gives up a socket that failed with err.
 func (k *sink) lose(err error) error {
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		k.counters.unreachable.Add(1)
+	if errors.Is(err, syscall.ECONNREFUSED) && k.counters.unreachable.Add(1) == 1 {
+		k.log.Warn("nobody listens at the SNMP sink; more is only counted", "error", err)
 	}
 	k.hangUp()
 	return err

@@ -347,6 +347,33 @@ func TestStoppingDoesNotWaitForASink(t *testing.T) {
 	})
 }
 
+func TestATrapIsTriedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSender(t, func(c *SenderConfig) { c.Inform = false })
+		network := &scripted{answer: func(int, []byte, func([]byte)) {}}
+		reachable := false
+		s.sinks[0].dial = func(ctx context.Context, kind, address string) (net.Conn, error) {
+			if !reachable {
+				return nil, errors.New("no route to host")
+			}
+			return network.dial(ctx, kind, address)
+		}
+		run(t, s)
+		began := time.Now()
+		for i := range 6 {
+			reachable = i >= 2
+			if err := s.Notify(t.Context(), stuck("x")); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if time.Since(began) != 0 {
+			t.Errorf("it took %v", time.Since(began))
+		}
+		compare(t, s.Stats()[0], SinkStats{Sent: 4, Lost: map[string]uint64{"network": 2}})
+	})
+}
+
 func TestAnUnheldPortIsReported(t *testing.T) {
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -354,8 +381,11 @@ func TestAnUnheldPortIsReported(t *testing.T) {
 	}
 	nobody := conn.LocalAddr().String()
 	conn.Close()
-	s := newSender(t, func(c *SenderConfig) { c.Sinks, c.Inform = []string{nobody}, false })
-	run(t, s)
+	var logged bytes.Buffer
+	s := newSender(t, func(c *SenderConfig) {
+		c.Sinks, c.Inform, c.Log = []string{nobody}, false, slog.New(slog.NewTextHandler(&logged, nil))
+	})
+	stop := run(t, s)
 	for n := uint64(1); s.Stats()[0].Unreachable < 3; n++ {
 		if err := s.Notify(t.Context(), stuck("x")); err != nil {
 			t.Fatal(err)
@@ -369,5 +399,9 @@ func TestAnUnheldPortIsReported(t *testing.T) {
 		if n > 1000 {
 			t.Skip("this system does not tell that nobody listens at a port of the loopback")
 		}
+	}
+	stop()
+	if lines := strings.Count(logged.String(), "\n"); lines != 1 || !strings.Contains(logged.String(), "nobody listens") {
+		t.Errorf("logged %q", logged.String())
 	}
 }

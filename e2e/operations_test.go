@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/mib"
 )
 
 // operations is where the examples for whoever runs pnagent are.
@@ -108,6 +109,9 @@ func TestTheExampleSnmpdConfServesAnEncryptedWalkAndNothingElse(t *testing.T) {
 	})
 	if r := v3("snmpget", "authPriv", "SNMPv2-SMI::mib-2.1.5.0"); r.code != 0 || strings.Contains(r.out, "No Such") {
 		t.Errorf("sysName is not shown: %+v", r)
+	}
+	if r := v3("snmpwalk", "authPriv", "SNMPv2-SMI::mib-2.1.9.1.3"); !strings.Contains(r.out, mib.CapabilitiesText) {
+		t.Errorf("sysORTable does not say what is served: %+v", r)
 	}
 	for name, r := range map[string]result{
 		"without privacy":        v3("snmpget", "authNoPriv", "PETRINET-MIB::agentVersion.0"),

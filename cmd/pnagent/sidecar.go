@@ -120,7 +120,8 @@ func (s *sidecar) openAgentX() (err error) {
 		return nil
 	}
 	s.subagent, err = agentx.New(agentx.Config{Addr: s.cfg.agentX, Subtrees: []smi.OID{s.cfg.root}, Tables: s.table.Load,
-		ID: s.cfg.root, Description: "pnagent " + versionOf().Version, Priority: s.cfg.agentXPriority, Logger: s.cfg.log})
+		ID: s.cfg.root, Description: "pnagent " + versionOf().Version, Priority: s.cfg.agentXPriority, Logger: s.cfg.log,
+		Caps: []agentx.Caps{{ID: mib.CapabilitiesID(s.cfg.root), Description: mib.CapabilitiesText}}})
 	if err != nil {
 		return usageError{err}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/alarm"
@@ -44,8 +45,11 @@ func (s *sidecar) openTraps() (err error) {
 	if len(s.cfg.trapSinks) == 0 {
 		return nil
 	}
-	s.sender, err = snmp.NewSender(snmp.SenderConfig{Sinks: s.cfg.trapSinks, Community: s.cfg.community,
-		Inform: s.cfg.inform, Retries: informRetries, Log: s.cfg.log})
+	cfg := snmp.SenderConfig{Sinks: s.cfg.trapSinks, Community: s.cfg.community, Inform: s.cfg.inform, Retries: informRetries, Log: s.cfg.log}
+	if s.responder != nil { // one agent, one sysUpTime
+		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }
+	}
+	s.sender, err = snmp.NewSender(cfg)
 	if err != nil {
 		return usageError{err}
 	}

@@ -35,6 +35,8 @@ var (
 	trapsRetried        = desc("snmp_informs_retried_total", "Informs that were sent to a trap sink again.", "sink")
 	trapsAcknowledged   = desc("snmp_informs_acknowledged_total", "Informs that a trap sink acknowledged.", "sink")
 	trapsUnreachable    = desc("snmp_trap_sink_unreachable_total", "Times that the network reported that nobody listens at a trap sink.", "sink")
+	trapsQueued         = desc("snmp_notifications_queued", "Notifications that wait for a trap sink.", "sink")
+	trapsIgnored        = desc("snmp_inform_answers_ignored_total", "Datagrams from a trap sink that acknowledged nothing.", "sink")
 	trapsLost           = desc("snmp_notifications_lost_total", "Notifications that a trap sink did not get, by reason.", "sink", "reason")
 )
 
@@ -51,7 +53,7 @@ func (f *faces) Describe(out chan<- *prometheus.Desc) {
 		}
 	}
 	if f.sender != nil {
-		for _, d := range []*prometheus.Desc{trapsSent, trapsRetried, trapsAcknowledged, trapsUnreachable, trapsLost} {
+		for _, d := range []*prometheus.Desc{trapsSent, trapsRetried, trapsAcknowledged, trapsUnreachable, trapsQueued, trapsIgnored, trapsLost} {
 			out <- d
 		}
 	}
@@ -99,6 +101,8 @@ func (f *faces) Collect(out chan<- prometheus.Metric) {
 			counter(trapsRetried, k.Retried, k.Sink)
 			counter(trapsAcknowledged, k.Acknowledged, k.Sink)
 			counter(trapsUnreachable, k.Unreachable, k.Sink)
+			out <- prometheus.MustNewConstMetric(trapsQueued, prometheus.GaugeValue, float64(k.Queued), k.Sink)
+			counter(trapsIgnored, k.Ignored, k.Sink)
 			for reason, n := range k.Lost {
 				counter(trapsLost, n, k.Sink, reason)
 			}

@@ -24,6 +24,7 @@ type serveCmd struct {
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
 	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the lower number answers: up to 100 for the primary, more for its stand-by."`
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
+	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`
 	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
 	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory of the generated MIB modules; its oids.lock holds the numbers of nets, places and transitions. Empty keeps them in memory."`
 	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
@@ -83,7 +84,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 		return cfg, err
 	}
 	cfg.nets, cfg.limits = netsOf(tables), c.Limit.pnml()
-	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.Web
+	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.packetRate, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.PacketRate, c.Web
 	if c.MIBDir != "" {
 		cfg.lockPath = filepath.Join(c.MIBDir, mib.LockFile)
 	}

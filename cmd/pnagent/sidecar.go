@@ -43,6 +43,7 @@ type sidecarConfig struct {
 	agentX         string // "" for none
 	agentXPriority uint8
 	snmp           string // "" for none
+	packetRate     int
 	community      string
 	web            string
 	webConfig      string
@@ -132,7 +133,7 @@ func (s *sidecar) openSNMP(host string) (err error) {
 	if s.cfg.snmp == "" {
 		return nil
 	}
-	s.responder, err = snmp.New(snmp.Config{Community: s.cfg.community, Table: s.table.Load, Log: s.cfg.log,
+	s.responder, err = snmp.New(snmp.Config{Community: s.cfg.community, PacketRate: s.cfg.packetRate, Table: s.table.Load, Log: s.cfg.log,
 		System: snmp.System{Descr: "pnagent " + versionOf().Version + ", state of Petri nets", ObjectID: s.cfg.root, Name: host}})
 	if err != nil {
 		return usageError{err}

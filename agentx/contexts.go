@@ -118,6 +118,7 @@ func (s *Subagent) settle(ctx context.Context, session *session, served *context
 			}
 		}
 		served.remove(name)
+		session.registered = slices.DeleteFunc(session.registered, func(r registration) bool { return r.context == name })
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if served.walks(name) != nil {
@@ -150,6 +151,7 @@ func (s *Subagent) register(ctx context.Context, session *session, name string) 
 		}); err != nil {
 			return fmt.Errorf("register %v in context %q: %w", subtree, name, err)
 		}
+		session.registered = append(session.registered, registration{name, subtree})
 	}
 	return nil
 }

@@ -59,6 +59,10 @@ func TestEveryContextIsRegisteredAndAnsweredFromItsOwnTable(t *testing.T) {
 			m.conn.Close()
 		}
 		f.finish(f.acceptUp(t))
+		want := []string{":" + root.String(), "claims:" + root.String(), "orders:" + root.String()}
+		if diff := cmp.Diff(want, f.unregistered); diff != "" {
+			t.Fatal(diff)
+		}
 	})
 }
 
@@ -108,6 +112,9 @@ func TestContextsMayComeAndGoWithinASession(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 		f.finish(m)
+		if diff := cmp.Diff([]string{":" + root.String()}, f.unregistered); diff != "" {
+			t.Fatalf("what was taken back is taken back again: %s", diff)
+		}
 	})
 }
 

@@ -16,7 +16,8 @@
 // it does all of that again, after 0.5 s to 1.5 s with jitter, and at once where
 // a new unix socket appears, so that a master that returns is served within 2 s.
 // Everything is read-only: a set is answered with notWritable. As it ends it
-// takes back its capabilities and closes the session.
+// takes back what it registered, so that requests under way are answered, and
+// its capabilities, and closes the session.
 //
 //	Subagent   Run: dial, backoff, open, register, ping; Notify; Stats
 //	contexts   the tables of every context (snmpwalk -n orders)
@@ -91,7 +92,8 @@
 //	snmpd hangs for less than 15 s   no answer meanwhile; then goes on    at once, same session
 //	snmpd hangs for longer           as if it were started anew           t < 1.5 s
 //	sidecar ends, no stand-by        ends early, as if that were all      after its start
-//	sidecar ends, stand-by           goes on with the stand-by's View     at the next request
+//	sidecar ends, stand-by           goes on with the stand-by's View;    at the next request
+//	                                 killed: perhaps genErr once before
 //	sidecar hangs                    genErr after 2 s; snmpd ends the     stand-by: at the next request
 //	                                 session                              t < 1 s: asked again
 //	primary returns                  goes on with the primary's View      at the next request

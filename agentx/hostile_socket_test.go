@@ -214,9 +214,8 @@ func TestAFullQueueIsBoundedMemory(t *testing.T) {
 		flood(m, &pdu.GetBulk{MaxRepetitions: 65535, Ranges: ranges(at())})
 	}
 	const most = (maxQueue+2)*2*maxBulk + 1<<20 // a buffer may be twice what is in it
-	if now := held(t); now.heap > before.heap+most {
-		t.Errorf("%d KiB are held, want at most %d", (now.heap-before.heap)>>10, most>>10)
-	}
+	// What it has read already it goes on answering for a moment.
+	eventually(t, "a full queue is all that is held", func() bool { return held(t).heap <= before.heap+most })
 	m.conn.Close()
 	closeAll()
 }

@@ -51,8 +51,10 @@ type fixture struct {
 	dials chan net.Conn // the master's ends
 	stop  context.CancelFunc
 	ended chan error
-	// removed are the capabilities that the subagent took back as it ended.
-	removed []smi.OID
+	// What the subagent took back as it ended: capabilities, and subtrees as
+	// context:subtree.
+	removed      []smi.OID
+	unregistered []string
 }
 
 // start runs a subagent. adjust may change its configuration.
@@ -139,8 +141,13 @@ func (f *fixture) finish(m *master) {
 	f.stop()
 	if m != nil {
 		p := m.read()
-		for p.Header.Type == pdu.TypeRemoveAgentCaps {
-			f.removed = append(f.removed, p.Body.(*pdu.RemoveAgentCaps).ID)
+		for p.Header.Type == pdu.TypeRemoveAgentCaps || p.Header.Type == pdu.TypeUnregister {
+			switch body := p.Body.(type) {
+			case *pdu.RemoveAgentCaps:
+				f.removed = append(f.removed, body.ID)
+			case *pdu.Unregister:
+				f.unregistered = append(f.unregistered, p.Context+":"+body.Subtree.String())
+			}
 			m.ok(p)
 			p = m.read()
 		}

@@ -39,6 +39,12 @@ type response struct {
 	session uint32
 }
 
+// registration is a subtree in a context.
+type registration struct {
+	context string
+	subtree smi.OID
+}
+
 // session is one connection to the master: a reader that answers requests and
 // hands out responses, and a writer. Both end when the connection does.
 type session struct {
@@ -49,7 +55,10 @@ type session struct {
 	writer   *writer
 	flags    pdu.Flags    // the byte order of what this side starts
 	id       atomic.Int64 // noSession until the master has given one
-	caps     []smi.OID    // that the master accepted; only for who opened the session
+
+	// What the master has accepted; only for the goroutine that opened the session.
+	caps       []smi.OID
+	registered []registration
 
 	mu      sync.Mutex
 	packet  uint32                   // the last packet id used

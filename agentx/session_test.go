@@ -53,6 +53,9 @@ func TestASessionOpensAddsCapsAndRegistersEverySubtree(t *testing.T) {
 		if diff := cmp.Diff([]smi.OID{myCaps}, f.removed); diff != "" {
 			t.Fatal(diff)
 		}
+		if diff := cmp.Diff([]string{":" + root.String(), ":" + second.String()}, f.unregistered); diff != "" {
+			t.Fatal(diff)
+		}
 		if s := f.Stats(); s.State != StateDown || s.Session != 0 {
 			t.Fatalf("%+v", s)
 		}

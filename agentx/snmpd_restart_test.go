@@ -159,3 +159,83 @@ func TestSnmpdThatHangsAndGoesOnKeepsTheSession(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 }
+
+// A snmpd that hangs for longer than a Ping is waited for has its session ended
+// and opened anew, and nothing of the old one stays.
+func TestSnmpdThatHangsForLongIsOpenedAnew(t *testing.T) {
+	if _, timed := restarts(t); !timed {
+		t.Skip("takes half a minute: set PNAGENT_TEST_RESTARTS")
+	}
+	overBoth(t, func(t *testing.T, snmpd *snmptest.Snmpd) {
+		table := everything(t, 5)
+		subagent := serve(t, agentx.Config{Addr: snmpd.AgentX, Tables: func() *smi.Table { return table }})
+		up(t, subagent)
+		snmpd.Pause(t)
+		until(t, "given up", func() bool { return subagent.Stats().State != agentx.StateUp })
+		snmpd.Resume(t)
+		resumed := time.Now()
+		up(t, subagent)
+		took := time.Since(resumed)
+		t.Logf("registered again after %v", took)
+		if diff := cmp.Diff(list(table), snmpd.BulkWalk(t, 50, playpen)); diff != "" {
+			t.Fatal(diff)
+		}
+		if took > 2*time.Second {
+			t.Errorf("served again only after %v", took)
+		}
+	})
+}
+
+func TestAWalkGoesOnWithTheStandBy(t *testing.T) {
+	n, timed := restarts(t)
+	failed := 0
+	snmpd := snmptest.Start(t, snmptest.Config{})
+	_, nth := numbered(t)
+	run := func(priority uint8, number int32) (*agentx.Subagent, func()) {
+		variables := nth(int64(number))
+		layout := everything(t, 1).Layout()
+		values := make([]smi.Value, len(variables))
+		for i, v := range variables {
+			values[i] = v.Value
+		}
+		table := smi.NewTable(layout, values)
+		subagent, stop := serveUntil(t, agentx.Config{Addr: snmpd.AgentX, Priority: priority, Tables: func() *smi.Table { return table }})
+		up(t, subagent)
+		return subagent, stop
+	}
+	run(127, 2)
+	for range n {
+		primary, stop := run(100, 1)
+		before := primary.Stats().Variables
+		torn := make(chan string, 1)
+		go func() {
+			out, failed := snmpd.Run(t.Context(), "snmpwalk", nil, playpen.String())
+			walked, err := snmptest.Parse(strings.NewReader(out))
+			if err != nil {
+				t.Error(err)
+			}
+			saw, err := checkTorn(walked, nth)
+			if err != nil {
+				t.Error(err)
+			}
+			if failed != nil {
+				saw += ", and then " + failed.Error()
+			}
+			torn <- saw
+		}()
+		until(t, "the walk is under way", func() bool { return primary.Stats().Variables > before+50 })
+		stop()
+		switch saw := <-torn; {
+		case saw == "one View": // it was at its end before
+		case saw == "the beginning of one View and the rest of a later one":
+		case strings.HasPrefix(saw, "the beginning, and then ") && strings.Contains(saw, "genError"):
+			failed++ // snmpd had asked when it was told, and was not answered yet
+		default:
+			t.Errorf("the walk saw %s", saw)
+		}
+	}
+	t.Logf("of %d walks %d ended with genErr", n, failed)
+	if timed && failed > n/4 {
+		t.Errorf("%d are too many", failed)
+	}
+}

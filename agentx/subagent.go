@@ -258,11 +258,23 @@ func (s *Subagent) part(ctx context.Context, session *session, err error) {
 	// ctx may be done already: leaving has a time of its own.
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
-	// The connection ends in any case, and with it all that is left.
-	for _, id := range session.caps {
-		_, _ = session.ask(leaving, "", &pdu.RemoveAgentCaps{ID: id})
+	if reason == pdu.ReasonShutdown {
+		s.takeBack(leaving, session)
 	}
-	_, _ = session.ask(leaving, "", &pdu.Close{Reason: reason})
+	_, _ = session.ask(leaving, "", &pdu.Close{Reason: reason}) // the connection ends in any case
+}
+
+// takeBack takes back what the master has accepted. A Close would do that too,
+// but with a Close snmpd answers requests that are under way with genErr; when
+// the Unregister is answered there are none left, and a stand-by is asked.
+// What goes wrong does not matter any more.
+func (s *Subagent) takeBack(ctx context.Context, session *session) {
+	for _, r := range session.registered {
+		_, _ = session.ask(ctx, r.context, &pdu.Unregister{Priority: s.config.Priority, Subtree: r.subtree})
+	}
+	for _, id := range session.caps {
+		_, _ = session.ask(ctx, "", &pdu.RemoveAgentCaps{ID: id})
+	}
 }
 
 // request is ask for PDUs of whose Response only the error counts.

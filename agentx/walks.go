@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxPins is how many transactions are remembered: the last 16 of 8
-	// walkers at once.
+	// maxPins is how many transactions are remembered. Where walks are at
+	// places of their own, as many walks can go on at once.
 	maxPins = 128
 	// walkGap is how long a transaction may be over before another can no
 	// longer continue it.
@@ -21,8 +21,9 @@ const (
 	// to ask for more.
 	walkStep = 2 * time.Second
 	// walkActive is how long after its last request a walk is taken to be
-	// under way, so that one that begins joins it.
-	walkActive = 250 * time.Millisecond
+	// under way, so that one that begins joins it: longer than a busy manager
+	// pauses, and shorter than pollers do, who are no walk.
+	walkActive = 900 * time.Millisecond
 	// walkShare is how old a table may be that is joined by the walks that
 	// begin, and walkLong how old where a walk of it has far to go.
 	walkShare = 10 * time.Second
@@ -41,14 +42,13 @@ type walks struct {
 	mu      sync.Mutex
 	current *smi.Table
 	taken   time.Time // when current was asked for
-	pins    [maxPins]pin
-	next    int // the pin that is the oldest, to be written over
+	pins    []pin     // at most maxPins, the oldest first
 }
 
 // pin is one transaction and the table it sees.
 type pin struct {
-	table       *smi.Table // nil where the pin is free
-	taken       time.Time  // when table was asked for
+	table       *smi.Table
+	taken       time.Time // when table was asked for
 	used        time.Time
 	transaction uint32
 	continued   bool // by a later transaction
@@ -82,10 +82,20 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Tabl
 		fresh.table = w.newest(now)
 		fresh.taken = w.taken
 	}
-	p := &w.pins[w.next]
-	w.next = (w.next + 1) % maxPins
-	*p = fresh
-	return p.table, p
+	w.makeRoom()
+	w.pins = append(w.pins, fresh)
+	return fresh.table, &w.pins[len(w.pins)-1]
+}
+
+// makeRoom forgets a transaction where as many as can be are remembered: the
+// oldest that no walk goes on from, so that a slow walk among fast ones keeps
+// its own.
+func (w *walks) makeRoom() {
+	if len(w.pins) < maxPins {
+		return
+	}
+	i := slices.IndexFunc(w.pins, func(p pin) bool { return p.continued || p.over || len(p.from) == 0 })
+	w.pins = slices.Delete(w.pins, max(i, 0), max(i, 0)+1)
 }
 
 // reached notes the last name that the transaction was given, nil for none,
@@ -113,9 +123,8 @@ func (w *walks) newest(now time.Time) *smi.Table {
 
 // find looks for the pin of a transaction, from the newest on.
 func (w *walks) find(now time.Time, transaction uint32) *pin {
-	for i := range maxPins {
-		p := &w.pins[(w.next+maxPins-1-i)%maxPins]
-		if p.table != nil && p.transaction == transaction && p.alive(now) {
+	for i := len(w.pins) - 1; i >= 0; i-- {
+		if p := &w.pins[i]; p.transaction == transaction && p.alive(now) {
 			return p
 		}
 	}
@@ -130,16 +139,16 @@ func (w *walks) continuedBy(now time.Time, start smi.OID) *pin {
 	if len(start) == 0 {
 		return nil
 	}
-	for i := range maxPins {
-		p := &w.pins[(w.next+i)%maxPins]
-		if p.table != nil && !p.continued && p.ended(start) && now.Sub(p.used) <= walkStep && p.alive(now) {
+	for i := range w.pins {
+		p := &w.pins[i]
+		if !p.continued && p.ended(start) && now.Sub(p.used) <= walkStep && p.alive(now) {
 			return p
 		}
 	}
 	var passed *pin
-	for i := range maxPins {
-		p := &w.pins[(w.next+maxPins-1-i)%maxPins]
-		if p.table == nil || !p.alive(now) || !p.passed(start) {
+	for i := len(w.pins) - 1; i >= 0; i-- {
+		p := &w.pins[i]
+		if !p.alive(now) || !p.passed(start) {
 			continue
 		}
 		if p.ended(start) {
@@ -161,9 +170,9 @@ func (w *walks) underWay(now time.Time, start smi.OID) *pin {
 	if len(start) == 0 {
 		return nil // a Get is no walk
 	}
-	for i := range maxPins {
-		p := &w.pins[(w.next+maxPins-1-i)%maxPins]
-		if p.table == nil || len(p.at) == 0 || p.over || p.continued || now.Sub(p.used) > walkActive {
+	for i := len(w.pins) - 1; i >= 0; i-- {
+		p := &w.pins[i]
+		if len(p.at) == 0 || p.over || p.continued || now.Sub(p.used) > walkActive {
 			continue
 		}
 		if age := now.Sub(p.taken); age <= walkShare || age <= walkLong && p.inFirstHalf() {
@@ -179,11 +188,7 @@ func (p *pin) inFirstHalf() bool { return p.table.Search(p.at, true) < p.table.L
 func (w *walks) expire(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i := range maxPins {
-		if p := &w.pins[(w.next+i)%maxPins]; p.table != nil && !p.alive(now) {
-			*p = pin{}
-		}
-	}
+	w.pins = slices.DeleteFunc(w.pins, func(p pin) bool { return !p.alive(now) })
 	if now.Sub(w.taken) >= w.hold {
 		w.current = nil
 	}

@@ -271,7 +271,7 @@ func TestAWalkThatBeginsWhileAnotherGoesOnSeesTheSameTable(t *testing.T) {
 		{"more than 10 s later, when it has far to go", 5, 11 * time.Second, 0, true},
 		{"more than 10 s later, when it has not", 30, 11 * time.Second, 0, false},
 		{"30 s later", 5, 31 * time.Second, 0, false},
-		{"when it has paused", 1, 3 * time.Second, 251 * time.Millisecond, false},
+		{"when it has paused", 1, 3 * time.Second, walkActive + 1, false},
 		{"when it has come to the end", 41, 3 * time.Second, 0, false},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -294,6 +294,23 @@ func TestAWalkThatBeginsWhileAnotherGoesOnSeesTheSameTable(t *testing.T) {
 				t.Fatalf("the same: %v", same)
 			}
 		})
+	}
+}
+
+func TestASlowWalkKeepsItsTableHoweverManyFastOnesGoOn(t *testing.T) {
+	c := newClockwork(t)
+	slow := &walker{c, root, 1}
+	first := slow.request()
+	for range maxPins { // polls, and walks to the end, of a variable a request
+		c.now = c.now.Add(30 * time.Millisecond)
+		c.transaction++
+		c.ask(c.transaction, &pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(1, 1)}}})
+		fast := &walker{c, root.Append(1, 20), 1}
+		for fast.request() != 0 {
+		}
+	}
+	if n := slow.request(); n != first {
+		t.Fatalf("table %d, then %d", first, n)
 	}
 }
 

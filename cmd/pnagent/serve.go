@@ -23,6 +23,7 @@ type serveCmd struct {
 	sidecarFlags
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
 	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the lower number answers: up to 100 for the primary, more for its stand-by."`
+	Contexts       bool       `name:"agentx.contexts" help:"Also serve each net alone, in an AgentX context of the net's id: snmpwalk -n NET. Needs --agentx and --mib-dir."`
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
 	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`
 	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
@@ -85,6 +86,9 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	}
 	cfg.nets, cfg.limits = netsOf(tables), c.Limit.pnml()
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.packetRate, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.PacketRate, c.Web
+	if cfg.contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
+		return cfg, usageError{errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context")}
+	}
 	if c.MIBDir != "" {
 		cfg.lockPath = filepath.Join(c.MIBDir, mib.LockFile)
 	}

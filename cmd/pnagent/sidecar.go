@@ -42,6 +42,7 @@ type sidecarConfig struct {
 
 	agentX         string // "" for none
 	agentXPriority uint8
+	contexts       bool
 	snmp           string // "" for none
 	packetRate     int
 	community      string
@@ -69,7 +70,9 @@ func (c *sidecarConfig) priority() uint8 {
 type sidecar struct {
 	cfg       sidecarConfig
 	collector *collector.Collector
+	agent     mib.Agent
 	builder   *mib.Builder
+	contexts  *contexts // nil without
 	table     atomic.Pointer[smi.Table]
 	subagent  *agentx.Subagent // nil without AgentX
 	responder *snmp.Responder  // nil without SNMP
@@ -95,10 +98,12 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 		return s, err
 	}
 	host, _ := os.Hostname() // a name for people; without one there is none
-	s.builder, err = mib.NewBuilder(cfg.root, cfg.lockPath, mib.Agent{Version: versionOf().Version, Name: host, Priority: cfg.priority(),
-		Started: time.Now().UnixMicro()})
-	if err != nil {
+	s.agent = mib.Agent{Version: versionOf().Version, Name: host, Priority: cfg.priority(), Started: time.Now().UnixMicro()}
+	if s.builder, err = mib.NewBuilder(cfg.root, cfg.lockPath, s.agent); err != nil {
 		return s, err
+	}
+	if cfg.contexts {
+		s.contexts = &contexts{side: s, nets: map[string]*netContext{}, told: map[string]bool{}}
 	}
 	if err := errors.Join(s.openAgentX(), s.openSNMP(host), s.openTraps()); err != nil {
 		return s, err
@@ -239,6 +244,9 @@ func (s *sidecar) build(view *collector.View, alarms *alarm.State, said string) 
 	table, err := s.builder.Build(view, alarms, time.Now().UnixMicro())
 	if table != nil {
 		s.table.Store(table)
+	}
+	if s.contexts != nil && view != nil {
+		s.contexts.build(view, alarms)
 	}
 	if err == nil {
 		return ""

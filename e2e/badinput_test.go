@@ -42,7 +42,7 @@ type attacked struct {
 // messages than a snapshot may have.
 func attack(t *testing.T) *attacked {
 	t.Helper()
-	url := startNATS(t, "-c", write(t, "nats.conf", "max_payload: 8MB\n"))
+	url := startNATS(t, "-c", write(t, "nats.conf", "max_payload: 8MB\nmax_pending: 256MB\n"))
 	a := &attacked{nc: connect(t, url), taken: 40}
 	a.side = serve(t, url, "--mib-dir", "", "--snmp", "127.0.0.1:0")
 	a.engine = runEngine(t, url, "good", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))

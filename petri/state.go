@@ -22,6 +22,8 @@ type State struct {
 	marking   []uint32
 	countdown []int32  // by transition: conditions that do not hold
 	enabled   []uint64 // a bit for each transition with a countdown of 0 that fires by itself
+	joined    bool     // the net has inclusive joins
+	gateways  bool     // the net has inclusive joins or splits
 }
 
 // NewState returns an instance at the initial marking.
@@ -31,6 +33,8 @@ func (t *Tables) NewState() *State {
 		marking:   make([]uint32, t.Places()),
 		countdown: make([]int32, t.Transitions()),
 		enabled:   make([]uint64, (t.Transitions()+63)/64),
+		joined:    t.joins != nil,
+		gateways:  t.joins != nil || len(t.branches.all) > 0,
 	}
 	copy(s.marking, t.Initial)
 	for tr := range s.countdown {
@@ -175,25 +179,51 @@ func (c *choice) among(word int, set uint64) bool {
 // of an inclusive split to all branches. It returns ErrNotEnabled or
 // ErrOverflow, and then changes nothing.
 func (s *State) Fire(transition int) error {
-	return s.FireBranches(transition, math.MaxUint64)
+	if s.countdown[transition] != 0 {
+		return fmt.Errorf("transition %q: %w", s.tables.Net.Transitions[transition].ID, ErrNotEnabled)
+	}
+	if s.gateways {
+		return s.fireGateway(transition, math.MaxUint64)
+	}
+	effects := s.tables.Effects(transition)
+	for i := range effects {
+		if e := &effects[i]; uint64(e.after(s.marking[e.Place]))+uint64(e.Put) > math.MaxUint32 {
+			return s.overflow(transition, e.Place)
+		}
+	}
+	for i := range effects {
+		e := &effects[i]
+		s.set(int(e.Place), e.after(s.marking[e.Place])+e.Put)
+	}
+	return nil
 }
 
 // FireBranches is Fire with only those branches of an inclusive split whose
 // bits, in the order of Tables.Branches, are set. Which those are is for the
 // caller to know, who knows the tokens' data: see Tables.BranchMasks.
 func (s *State) FireBranches(transition int, branches uint64) error {
-	if s.countdown[transition] != 0 {
-		return fmt.Errorf("transition %q: %w", s.tables.Net.Transitions[transition].ID, ErrNotEnabled)
+	if s.countdown[transition] != 0 || !s.gateways {
+		return s.Fire(transition)
 	}
-	if place := s.tooFull(transition, branches); place >= 0 {
-		return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[place].ID, ErrOverflow)
+	return s.fireGateway(transition, branches)
+}
+
+func (s *State) overflow(transition int, place int32) error {
+	return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[place].ID, ErrOverflow)
+}
+
+// fireGateway is FireBranches in a net with inclusive gateways, for a transition
+// that is enabled.
+func (s *State) fireGateway(transition int, branches uint64) error {
+	effects, split := s.tables.Effects(transition), s.tables.Branches(transition)
+	if place := s.tooFull(effects, split, branches); place >= 0 {
+		return s.overflow(transition, place)
 	}
-	effects := s.tables.Effects(transition)
 	for i := range effects {
 		e := &effects[i]
-		s.set(int(e.Place), e.after(s.marking[e.Place])+e.Put)
+		s.set(int(e.Place), e.afterJoin(s.marking[e.Place])+e.Put)
 	}
-	for i, b := range s.tables.Branches(transition) {
+	for i, b := range split {
 		if branches>>i&1 != 0 {
 			s.set(int(b.Place), s.marking[b.Place]+b.Put)
 		}
@@ -202,11 +232,10 @@ func (s *State) FireBranches(transition int, branches uint64) error {
 }
 
 // tooFull returns a place that a firing would overflow, or -1.
-func (s *State) tooFull(transition int, branches uint64) int32 {
-	effects, split := s.tables.Effects(transition), s.tables.Branches(transition)
+func (s *State) tooFull(effects []Effect, split []BranchArc, branches uint64) int32 {
 	for i := range effects {
 		e := &effects[i]
-		if uint64(e.after(s.marking[e.Place]))+uint64(e.Put)+put(split, branches, e.Place) > math.MaxUint32 {
+		if uint64(e.afterJoin(s.marking[e.Place]))+uint64(e.Put)+put(split, branches, e.Place) > math.MaxUint32 {
 			return e.Place
 		}
 	}
@@ -229,12 +258,21 @@ func put(split []BranchArc, branches uint64, place int32) (n uint64) {
 	return n
 }
 
-// after returns what is left of m tokens when the effect has taken its own.
+// after returns what is left of m tokens when the effect, which is of no join
+// arc, has taken its own.
 func (e *Effect) after(m uint32) uint32 {
-	if e.Reset || e.Join && m < e.Take {
+	if e.Reset {
 		return 0
 	}
 	return m - e.Take
+}
+
+// afterJoin is after for any effect.
+func (e *Effect) afterJoin(m uint32) uint32 {
+	if e.Join && m < e.Take {
+		return 0
+	}
+	return e.after(m)
 }
 
 // Add puts n tokens into a place from outside, or returns ErrOverflow.
@@ -254,22 +292,10 @@ func (s *State) set(place int, m uint32) {
 	if was == m {
 		return
 	}
-	var joins []int32
-	if was == 0 || m == 0 { // they ask only whether there is a token
-		joins = s.tables.Joins(place)
-	}
-	for _, tr := range joins {
-		if s.joinWaits(tr) {
-			s.countdown[tr]--
-		}
+	if s.joined && (was == 0 || m == 0) { // they ask only whether there is a token
+		s.setForJoins(place, m)
 	}
 	s.marking[place] = m
-	for _, tr := range joins {
-		if s.joinWaits(tr) {
-			s.countdown[tr]++
-		}
-		s.note(tr)
-	}
 	watchers := s.tables.watch.of(place)
 	for i := range watchers {
 		w := &watchers[i]
@@ -282,6 +308,24 @@ func (s *State) set(place int, m uint32) {
 			}
 			s.note(w.Transition)
 		}
+	}
+}
+
+// setForJoins makes a place hold m tokens, for the inclusive joins that look at
+// it.
+func (s *State) setForJoins(place int, m uint32) {
+	joins := s.tables.Joins(place)
+	for _, tr := range joins {
+		if s.joinWaits(tr) {
+			s.countdown[tr]--
+		}
+	}
+	s.marking[place] = m
+	for _, tr := range joins {
+		if s.joinWaits(tr) {
+			s.countdown[tr]++
+		}
+		s.note(tr)
 	}
 }
 

@@ -146,9 +146,14 @@ func (e *Engine) recover(from saved) error {
 		}
 	}
 	ctx := context.Background()
+	var parts joiner
 	for c, err := range e.recorder.log.Read(ctx, max(from.upTo, 1)+1) {
+		var commit []byte
 		if err == nil {
-			err = e.replay(c.Payload)
+			commit, err = parts.add(c.Payload)
+		}
+		if err == nil && commit != nil {
+			err = e.replay(commit)
 		}
 		if err != nil {
 			return fmt.Errorf("reading commit %d of the journal: %w", c.Sequence, err)
@@ -226,23 +231,6 @@ func (w *worker) flush(now int64) error {
 		return nil
 	}
 	return w.recorder.append(context.Background(), w.commit)
-}
-
-// append writes one commit.
-func (r *recorder) append(ctx context.Context, commit []byte) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.failed != nil {
-		return r.failed
-	}
-	last, err := r.log.Append(ctx, r.last, commit)
-	if err != nil {
-		r.failed = fmt.Errorf("writing the journal: %w", err)
-		return r.failed
-	}
-	r.last = last
-	r.grown += len(commit)
-	return nil
 }
 
 // keep syncs the journal and saves the state now and then, until ctx ends.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"fmt"
+)
+
+// A commit that is larger than partSize is written in parts, each a commit of
+// the journal: a zero, which no commit begins with because it begins with its
+// time, then which part it is, then the bytes. Parts follow on each other; those
+// whose last one never came are what a crash has left of a commit that nobody was
+// told of, and count for nothing.
+const (
+	partFirst = 1 + iota
+	partMore
+	partLast
+)
+
+// partSize is far below journal.MaxCommit.
+const partSize = 4 << 20
+
+// append writes one commit.
+func (r *recorder) append(ctx context.Context, commit []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(commit) <= partSize {
+		return r.write(ctx, commit)
+	}
+	for which := byte(partFirst); len(commit) > 0; which = partMore {
+		n := min(len(commit), partSize)
+		if n == len(commit) {
+			which = partLast
+		}
+		if err := r.write(ctx, append([]byte{0, which}, commit[:n]...)); err != nil {
+			return err
+		}
+		commit = commit[n:]
+	}
+	return nil
+}
+
+// write is append for one commit of the journal; the caller holds mu.
+func (r *recorder) write(ctx context.Context, commit []byte) error {
+	if r.failed != nil {
+		return r.failed
+	}
+	last, err := r.log.Append(ctx, r.last, commit)
+	if err != nil {
+		r.failed = fmt.Errorf("writing the journal: %w", err)
+		return r.failed
+	}
+	r.last = last
+	r.grown += len(commit)
+	return nil
+}
+
+// joiner puts parts together again.
+type joiner struct{ parts []byte }
+
+// add returns the commit that an entry of the journal is or completes; nil if
+// more of it is to come.
+func (j *joiner) add(entry []byte) ([]byte, error) {
+	if len(entry) < 2 || entry[0] != 0 {
+		j.parts = nil
+		return entry, nil
+	}
+	which, begun := entry[1], j.parts != nil
+	switch {
+	case which == partFirst:
+		j.parts = append([]byte{}, entry[2:]...)
+		return nil, nil
+	case !begun || which > partLast:
+		return nil, fmt.Errorf("%w: a part of a commit that has not begun", ErrJournal)
+	}
+	j.parts = append(j.parts, entry[2:]...)
+	if which == partMore {
+		return nil, nil
+	}
+	whole := j.parts
+	j.parts = nil
+	return whole, nil
+}

@@ -23,7 +23,6 @@ type player interface {
 	Look(now int64, name func(number int) string, rows *stats.Rows)
 	Index(number int) (int, error)
 	Marking(i int) []uint32
-	Firings() uint64
 
 	put(i, place int, data []byte, n uint32, now int64) error
 	fire(i, transition int, data []byte, now int64) error

@@ -70,8 +70,10 @@ type session struct {
 	tasks sync.WaitGroup
 }
 
-// newSession starts reading from and writing to conn. end must be called.
+// newSession starts reading from and writing to conn, which is its own from
+// then on. end must be called.
 func newSession(conn net.Conn, served *contexts, c *counters, flags pdu.Flags) *session {
+	conn = newSocket(conn)
 	s := &session{
 		counters: c,
 		handler:  handler{contexts: served},

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gosnmp/gosnmp"
+
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/agentx/pdu"
 	"github.com/pnagent/pnagent/internal/snmptest"
@@ -76,6 +78,75 @@ func BenchmarkWalkThroughSnmpd(b *testing.B) {
 			b.ReportMetric(float64(snmpdCPU.Microseconds())/float64(walked), "snmpd-cpu-us/variable")
 			b.ReportMetric(float64(baseCPU.Microseconds())/float64(walked), "base-cpu-us/variable")
 		})
+	}
+}
+
+// BenchmarkBulkOfEightColumnsThroughSnmpd reads a table of eight columns row by
+// row, as pollers do that know it: each GETBULK names all columns, so that one
+// AgentX request holds eight variables. The manager is gosnmp, in this process.
+func BenchmarkBulkOfEightColumnsThroughSnmpd(b *testing.B) {
+	const variables = 80_000
+	table := benchTable(b, variables)
+	snmpd := snmptest.Start(b, snmptest.Config{})
+	up(b, serve(b, agentx.Config{Addr: snmpd.AgentX, Tables: func() *smi.Table { return table }}))
+	manager := newManager(b, snmpd.Addr)
+	read := 0
+	for b.Loop() {
+		read += bulkColumns(b, manager, benchColumns)
+	}
+	if read != b.N*variables {
+		b.Fatalf("%d variables in %d rounds, want %d in each", read, b.N, variables)
+	}
+	b.ReportMetric(float64(read)/b.Elapsed().Seconds(), "variables/s")
+}
+
+// newManager is an SNMP manager that is slow to give up.
+func newManager(b *testing.B, addr string) *gosnmp.GoSNMP {
+	b.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		b.Fatal(err)
+	}
+	manager := &gosnmp.GoSNMP{Target: host, Port: uint16(number), Community: "public", Version: gosnmp.Version2c,
+		Timeout: 5 * time.Second, MaxOids: 60}
+	if err := manager.Connect(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { manager.Conn.Close() })
+	return manager
+}
+
+// bulkColumns reads all columns of the table side by side and tells how many
+// variables there were.
+func bulkColumns(b *testing.B, manager *gosnmp.GoSNMP, columns int) (variables int) {
+	b.Helper()
+	names := make([]string, columns)
+	for i := range names {
+		names[i] = "." + playpen.Append(1, 1, uint32(i+1)).String()
+	}
+	within := names[0] + "."
+	for {
+		answer, err := manager.GetBulk(names, 0, 50)
+		if err != nil {
+			b.Fatal(err)
+		}
+		whole := len(answer.Variables) / columns * columns
+		if whole == 0 {
+			b.Fatal("not even one row in an answer")
+		}
+		for row := 0; row < whole; row += columns {
+			if !strings.HasPrefix(answer.Variables[row].Name, within) {
+				return variables
+			}
+			variables += columns
+		}
+		for i := range names {
+			names[i] = answer.Variables[whole-columns+i].Name
+		}
 	}
 }
 

@@ -25,18 +25,23 @@ const (
 // not take is queued for a goroutine, and so is everything after it.
 type writer struct {
 	conn   net.Conn
-	direct *directWriter // nil where the connection can only be waited for
-	free   chan []byte   // buffers to use again
+	direct trier       // nil where the connection can only be waited for
+	free   chan []byte // buffers to use again
 
 	mu      sync.Mutex
 	waiting int         // frames in queue, and the one being written by run
 	queue   chan []byte // never blocks: waiting is at most its capacity
 }
 
+// trier is a connection that can take a frame without waiting: it tells how
+// much of it.
+type trier interface{ try(frame []byte) int }
+
 func newWriter(conn net.Conn) *writer {
+	direct, _ := conn.(trier)
 	return &writer{
 		conn:   conn,
-		direct: newDirectWriter(conn),
+		direct: direct,
 		queue:  make(chan []byte, maxQueue),
 		free:   make(chan []byte, maxQueue),
 	}

@@ -45,6 +45,7 @@ func socketPair(t *testing.T, network string) (ours, theirs net.Conn) {
 // running is a writer whose goroutine ends with the test.
 func running(t *testing.T, conn net.Conn) (w *writer, result <-chan error) {
 	t.Helper()
+	conn = newSocket(conn)
 	w = newWriter(conn)
 	done, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- w.run(done) }()
@@ -140,6 +141,7 @@ func TestAConnectionThatIsGoneEndsTheWriter(t *testing.T) {
 
 func TestAClosedConnectionTakesNothing(t *testing.T) {
 	ours, _ := socketPair(t, "unix")
+	ours = newSocket(ours)
 	w := newWriter(ours)
 	ours.Close()
 	w.send(make([]byte, 20))

@@ -54,7 +54,11 @@ func run(ctx context.Context, w io.Writer, count int, benchtime string) error {
 // bench returns the best result of every benchmark of a group, by name and
 // unit.
 func bench(ctx context.Context, g group, count int, benchtime string) (map[string]float64, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", g.pattern, "-benchtime", benchtime, "-count", strconv.Itoa(count), "./"+g.pkg)
+	args := []string{"go", "test", "-run", "^$", "-bench", g.pattern, "-benchtime", benchtime, "-count", strconv.Itoa(count), "./" + g.pkg}
+	if g.oneProcessor {
+		args = append([]string{"taskset", "-c", "0"}, args...)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	if err := cmd.Run(); err != nil {

@@ -51,6 +51,14 @@
 // and a time-out of its own; what does not fit or fails is counted for it.
 // Notifications are hints, and State is the truth.
 //
+// # Stand-by
+//
+// Where another process notifies, Config.OnDuty says so: alarms are raised, saved
+// and shown as ever, but not notified, nor logged. What changes meanwhile is kept
+// for 30 s. When this process goes on duty it tells what came since the time from
+// which the other one may have told nothing; the rest is counted in Skipped. What
+// is told late goes through the bucket like anything else.
+//
 // # Bounds
 //
 // MaxActive alarms, 1,000 overrides, MaxStateSize bytes of state. What is over a

@@ -24,13 +24,18 @@ type Config struct {
 	ForgetAfter time.Duration          // after which the collector forgets a silent source
 	StateFile   string                 // for the next process; "" keeps the state in memory only
 	Sinks       []Sink
-	Log         *slog.Logger // nil logs nothing
+	// OnDuty tells whether this process is to notify, and if so from when on
+	// (microseconds since the Unix epoch) changes may not have been told by
+	// another; nil is always. While it is not, changes are kept for 30 s.
+	OnDuty func() (from int64, on bool)
+	Log    *slog.Logger // nil logs nothing
 }
 
 // Counters are what a Watcher did since it was made.
 type Counters struct {
 	Tally
 	Suppressed   uint64 // notifications held back
+	Skipped      Skipped
 	SaveFailures uint64 // times the state could not be written
 	Sinks        []SinkCounters
 }
@@ -40,6 +45,7 @@ type Counters struct {
 type Watcher struct {
 	cfg     Config
 	machine *Machine
+	gate    gate
 	storm   storm
 	mouths  []*mouth
 	saver   saver
@@ -60,6 +66,9 @@ func New(cfg Config) *Watcher {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.OnDuty == nil {
+		cfg.OnDuty = func() (int64, bool) { return 0, true }
 	}
 	w := &Watcher{cfg: cfg, saver: saver{write: func(s *Saved) error { return writeState(cfg.StateFile, s) }}}
 	saved := Saved{Last: FirstIndex(time.Now().UnixMicro())}
@@ -109,6 +118,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 		if view := w.cfg.View(); view != nil && view != seen {
 			seen = view
 			w.look(view, time.Now().UnixMicro())
+		} else if _, on := w.cfg.OnDuty(); on && len(w.gate.kept) > 0 {
+			w.tell(nil, time.Now().UnixMicro())
 		}
 		select {
 		case <-tick.C:
@@ -124,10 +135,21 @@ func (w *Watcher) Run(ctx context.Context) error {
 func (w *Watcher) look(view *collector.View, now int64) {
 	changes := w.machine.Step(view, now)
 	w.save(len(changes) > 0)
-	due := w.storm.pass(changes, now)
+	w.tell(changes, now)
+}
+
+// tell notifies of what changed, and of what was kept, if this process is on
+// duty.
+func (w *Watcher) tell(changes []Change, now int64) {
+	from, on := w.cfg.OnDuty()
+	changes = w.gate.pass(changes, now, on, from)
+	var due []Notification
+	if on {
+		due = w.storm.pass(changes, now)
+	}
 	w.state.Store(w.machine.State(w.storm.suppressed))
 	w.mu.Lock()
-	w.counters.Tally, w.counters.Suppressed = w.machine.Tally(), w.storm.suppressed
+	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = w.machine.Tally(), w.storm.suppressed, w.gate.skipped
 	w.mu.Unlock()
 	for _, n := range due {
 		w.log(n)

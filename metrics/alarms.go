@@ -70,6 +70,11 @@ func alarmCounterFamilies() []Family {
 			func(c *alarm.SinkCounters) uint64 { return c.Failed }),
 		single("pnagent_notifications_suppressed_total", "Notifications that were held back because too many were due at once.",
 			func(c *alarm.Counters) uint64 { return c.Suppressed }),
+		counter("pnagent_notifications_skipped_total", "Notifications that were due while another sidecar was on duty and were not sent by this one, by reason.",
+			func(s *scrape, c *alarm.Counters) {
+				s.put(float64(c.Skipped.StandBy), pair("reason", "standby"))
+				s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
+			}, "reason"),
 	}
 }
 

@@ -73,6 +73,10 @@ func (s Subjects) Instances(net, source string) string {
 	return s.join("instances", Escape(net), Escape(source))
 }
 
+// Sidecars is where the sidecars of a group tell each other that they live. See
+// package standby.
+func (s Subjects) Sidecars(group string) string { return s.Prefix() + ".sidecars." + Escape(group) }
+
 // ParseSnapshot returns the net and the source that a Snapshot or Bye subject
 // names. The error is BadSubject.
 func (s Subjects) ParseSnapshot(subject string) (net, source string, err error) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package standby lets the sidecars of one subject space agree on who sends
+// notifications, so that each is sent once and none is lost: a duplicate beats
+// silence.
+//
+// It has two layers. [Roster] is the pure core: messages and the time go in, who
+// is on duty comes out; no I/O, no goroutine. [Member] is the shell: it tells the
+// others over NATS that this sidecar lives, hears them, and shows a [State].
+//
+// # Who is on duty
+//
+// Every sidecar tells each [Interval], and at once when something changes, who
+// it is ([Message]): id, name, priority, whether it is fit, whether it is on
+// duty. On duty is, of those that live, the one that comes first by
+//
+//	fit before unfit; the lower priority; the lower id
+//
+// An id begins with the time of its start, so of equals the newcomer waits.
+// One that is unfit is better than nobody. Fit is who has its faces up, and has
+// settled, [Settle] after its start or later; so a primary that returns has raised what it finds before
+// it takes the duty back, and tells none of it again.
+//
+// # When the others are silent
+//
+// A message of one's own comes back over NATS like any other, and that is the
+// clock by which the others are judged: one is gone when for [Silent] nothing was
+// heard of it up to the last message of one's own. So a NATS that is down, or a
+// host that is cut off, kills nobody: who was on duty remains so, and for
+// [Isolated] nobody else takes over. After that a sidecar that hears nothing, not
+// even itself, goes on duty, for it cannot know better; then both may notify.
+// After a start, after such a time, and after the process was stopped and goes
+// on, it first listens for Silent, and nobody is taken to be gone meanwhile.
+//
+// Only receipt times by the sidecar's own clock count; clocks may differ.
+//
+// # What is told at a take-over
+//
+// [State].From is the time from which changes may not have been told: [Margin]
+// before the last word of anybody who was on duty with its faces up. Package alarm keeps what
+// changes while this sidecar is not on duty, and tells what came since then.
+// What changed within Margin may be told twice. A sidecar that ends says so, and
+// the next one goes on duty at once.
+//
+// # Who stands by for whom
+//
+// Sidecars that notify the same: [Group]. One that notifies nobody takes no part,
+// so that it cannot keep silent for another. Whoever may publish in the subject
+// space can keep all sidecars silent; permissions of NATS are to prevent that.
+//
+// # Bounds
+//
+// MaxMessage bytes a message, MaxPeers sidecars; each is forgotten a day after
+// it was last heard. What is not taken is counted by its [Reason].
+package standby

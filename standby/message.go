@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Version is that of the message; another one is refused.
+const Version = 1
+
+// What a message may hold.
+const (
+	MaxMessage = 2048 // bytes
+	MaxID      = 64   // bytes of 0-9 a-z -
+	MaxName    = 255  // bytes
+)
+
+// Message is what a sidecar tells the others of itself, as JSON. Fields that are
+// not known are ignored, so that later sidecars may say more.
+type Message struct {
+	Version  int    `json:"version"`
+	ID       string `json:"id"`       // of this life of the sidecar, never used again
+	Name     string `json:"name"`     // for people, such as its host
+	Priority uint8  `json:"priority"` // the lower number is on duty
+	Up       bool   `json:"up"`       // its faces are
+	Settled  bool   `json:"settled"`  // it has found what there is to find after a start
+	OnDuty   bool   `json:"on_duty"`  // it sends notifications
+	Bye      bool   `json:"bye"`      // its last message
+	Started  int64  `json:"started"`  // for people: microseconds since the Unix epoch, by its clock
+}
+
+// Reason says why a message was not taken. It is an error, and its text is a
+// metric's label.
+type Reason string
+
+// The reasons.
+const (
+	TooLarge   Reason = "too_large"   // more bytes than MaxMessage
+	NotJSON    Reason = "not_json"    // not one JSON object with fields of the right types
+	BadVersion Reason = "bad_version" // another version
+	BadID      Reason = "bad_id"      // no id, or none that Member makes
+	BadName    Reason = "bad_name"    // longer than MaxName, or not UTF-8
+	BadTime    Reason = "bad_time"    // started before 1970
+	TooMany    Reason = "too_many"    // one more than MaxPeers
+	Overrun    Reason = "overrun"     // came faster than they were read
+)
+
+// Reasons returns every reason, in a fixed order.
+func Reasons() []Reason {
+	return []Reason{TooLarge, NotJSON, BadVersion, BadID, BadName, BadTime, TooMany, Overrun}
+}
+
+// Error returns the reason's label.
+func (r Reason) Error() string { return string(r) }
+
+// reasonOf returns the reason in an error's chain.
+func reasonOf(err error) Reason {
+	var r Reason
+	errors.As(err, &r)
+	return r
+}
+
+// Decode reads a message. Every error wraps a Reason.
+func Decode(text []byte) (Message, error) {
+	var m Message
+	if len(text) > MaxMessage {
+		return m, fmt.Errorf("message of a sidecar: %w: %d bytes", TooLarge, len(text))
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("message of a sidecar: %w: %w", NotJSON, err)
+	}
+	return m, m.check()
+}
+
+func (m *Message) check() error {
+	switch {
+	case m.Version != Version:
+		return fmt.Errorf("message of a sidecar: %w: %d, expected %d", BadVersion, m.Version, Version)
+	case m.ID == "" || len(m.ID) > MaxID || strings.Trim(m.ID, "0123456789abcdefghijklmnopqrstuvwxyz-") != "":
+		return fmt.Errorf("message of a sidecar: %w: %.80q", BadID, m.ID)
+	case len(m.Name) > MaxName || !utf8.ValidString(m.Name):
+		return fmt.Errorf("message of a sidecar: %w: %d bytes", BadName, len(m.Name))
+	case m.Started < 0:
+		return fmt.Errorf("message of a sidecar: %w: %d", BadTime, m.Started)
+	}
+	return nil
+}
+
+// Encode writes the message as Decode reads it. The error is that it cannot be
+// read, such as for a name that is too long.
+func (m Message) Encode() ([]byte, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(m)
+	if err == nil && len(text) > MaxMessage {
+		err = fmt.Errorf("message of a sidecar: %w: %d bytes", TooLarge, len(text))
+	}
+	return text, err
+}
+
+// fit tells whether it can take the duty from another.
+func (m *Message) fit() bool { return m.Up && m.Settled }
+
+// before tells whether of two sidecars m is the one to be on duty.
+func (m *Message) before(other *Message) bool {
+	if m.fit() != other.fit() {
+		return m.fit()
+	}
+	if m.Priority != other.Priority {
+		return m.Priority < other.Priority
+	}
+	return m.ID < other.ID
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import "time"
+
+// How long what takes.
+const (
+	// Interval is between two messages of a sidecar.
+	Interval = 500 * time.Millisecond
+	// Silent is how long after its last message a sidecar is taken to be gone,
+	// and how long one listens before it is on duty.
+	Silent = 3 * time.Second
+	// Isolated is how long a sidecar that does not even hear itself waits until
+	// it is on duty.
+	Isolated = 10 * time.Second
+	// Margin is how much earlier than the other one this sidecar may see an
+	// alarm, and how long the other's notification may take.
+	Margin = 2 * time.Second
+	// Settle is how long after its start a sidecar has settled at the earliest: it
+	// listens, raises what it finds, and Margin does not reach back to that.
+	Settle = 2 * Silent
+	// Remembered is how long a sidecar that is gone is known.
+	Remembered = 24 * time.Hour
+)
+
+// MaxPeers is how many other sidecars are known at most.
+const MaxPeers = 64
+
+// Roster knows the sidecars of a group. It is not safe for concurrent use.
+type Roster struct {
+	self   Message
+	settle time.Duration
+	peers  map[string]*peer // by id
+
+	since   time.Time // from when on the others could be heard
+	echo    time.Time // when a message of its own came back
+	stepped time.Time
+	told    time.Time // when it last spoke
+	cover   time.Time // until when somebody told of alarms; zero where nobody did
+	from    time.Time // of the duty it has
+}
+
+// peer is another sidecar.
+type peer struct {
+	Message
+	heard time.Time
+}
+
+// NewRoster returns the roster of a sidecar that starts now. Of self, the fields
+// that tell how it is do not matter. It has settled when settle, or Settle where
+// that is longer, is over.
+func NewRoster(self Message, settle time.Duration, now time.Time) *Roster {
+	self.Version, self.Up, self.Settled, self.OnDuty, self.Bye = Version, false, false, false, false
+	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, since: now, echo: now, stepped: now}
+}
+
+// Hear takes a message that came now. It tells whether it is the first of its
+// sender, who should then be told at once who else there is. The error is
+// TooMany.
+func (r *Roster) Hear(m Message, now time.Time) (isNew bool, err error) {
+	r.wake(now)
+	if m.ID == r.self.ID {
+		if now.Sub(r.echo) >= Silent { // was deaf; whoever spoke meanwhile was not heard
+			r.since = now
+		}
+		r.echo = now
+		return false, nil
+	}
+	p := r.peers[m.ID]
+	if isNew = p == nil; isNew {
+		if m.Bye {
+			return false, nil
+		}
+		r.succeed(m.Name, now)
+		if len(r.peers) >= MaxPeers && !r.evict(now) {
+			return false, TooMany
+		}
+		p = &peer{}
+		r.peers[m.ID] = p
+	}
+	p.Message, p.heard = m, now
+	if m.OnDuty && m.Up {
+		r.cover = now
+	}
+	return isNew, nil
+}
+
+// succeed forgets the earlier lives of a sidecar that is back.
+func (r *Roster) succeed(name string, now time.Time) {
+	for id, p := range r.peers {
+		if p.Name == name && !r.lives(p, now) {
+			delete(r.peers, id)
+		}
+	}
+}
+
+// evict forgets the one that is gone for longest, and reports whether there is
+// one.
+func (r *Roster) evict(now time.Time) bool {
+	var oldest *peer
+	for _, p := range r.peers {
+		if !r.lives(p, now) && (oldest == nil || p.heard.Before(oldest.heard)) {
+			oldest = p
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(r.peers, oldest.ID)
+	return true
+}
+
+// Step says how it is now: up, that the faces of this sidecar are. It returns
+// the message to send, if it is time for one.
+func (r *Roster) Step(up bool, now time.Time) (speak *Message) {
+	r.wake(now)
+	for id, p := range r.peers {
+		if now.Sub(p.heard) > Remembered {
+			delete(r.peers, id)
+		}
+	}
+	before := r.self
+	r.self.Up, r.self.Settled = up, now.Sub(r.since) >= r.settle
+	r.self.OnDuty = r.first(now)
+	if r.self.OnDuty {
+		if !before.OnDuty {
+			r.from = r.uncovered()
+		}
+		r.cover = now
+	}
+	if r.self == before && now.Sub(r.told) < Interval {
+		return nil
+	}
+	return r.Speak(now)
+}
+
+// uncovered is from when on changes may not have been told.
+func (r *Roster) uncovered() time.Time {
+	if r.cover.IsZero() {
+		return r.cover
+	}
+	return r.cover.Add(-Margin)
+}
+
+// Speak returns the message to send now, whenever the last one was.
+func (r *Roster) Speak(now time.Time) *Message {
+	r.told = now
+	m := r.self
+	return &m
+}
+
+// Bye returns the last message.
+func (r *Roster) Bye() *Message {
+	m := r.self
+	m.Bye = true
+	return &m
+}
+
+// wake notices that the process was stopped and goes on: its own pause is not
+// the silence of the others.
+func (r *Roster) wake(now time.Time) {
+	if now.Sub(r.stepped) >= Silent {
+		r.since, r.echo, r.self.OnDuty = now, now, false
+	}
+	r.stepped = now
+}
+
+// first tells whether nobody comes before this sidecar.
+func (r *Roster) first(now time.Time) bool {
+	if r.isolated(now) {
+		return true
+	}
+	if r.echo.Sub(r.since) < Silent { // listening
+		return false
+	}
+	for _, p := range r.peers {
+		if r.lives(p, now) && p.before(&r.self) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Roster) isolated(now time.Time) bool { return now.Sub(r.echo) >= Isolated }
+
+// lives tells whether a sidecar is taken to be there.
+func (r *Roster) lives(p *peer, now time.Time) bool {
+	heard := p.heard
+	if heard.Before(r.since) {
+		heard = r.since
+	}
+	return !p.Bye && !r.isolated(now) && r.echo.Sub(heard) < Silent
+}
+
+// State returns how it is, as of the last Step.
+func (r *Roster) State() State {
+	s := State{OnDuty: r.self.OnDuty, From: r.from, Fit: r.self.fit(), Known: len(r.peers), At: r.stepped}
+	for _, p := range r.peers {
+		if r.lives(p, r.stepped) {
+			s.Live++
+		}
+		s.StandsIn = s.StandsIn || p.Priority < r.self.Priority
+	}
+	return s
+}
+
+// State is how things are at one moment.
+type State struct {
+	OnDuty   bool      // this sidecar sends notifications
+	From     time.Time // if OnDuty: from when on changes may not have been told; zero for all of them
+	Fit      bool      // it may take the duty from another
+	Live     int       // other sidecars that are there
+	Known    int       // and those that were, in the last 24 hours
+	StandsIn bool      // of those known, one has a lower priority
+	At       time.Time // by this sidecar's clock
+}

@@ -21,6 +21,20 @@ type Agent struct {
 	Name     string // such as its host
 	Priority uint8  // of its AgentX registration (RFC 2741): of two agents the lower number answers; 0 without AgentX
 	Started  int64  // when its counters began, microseconds since the Unix epoch
+	// Others tells, at each Build, what is known of agents that stand by for this
+	// one; nil where nothing is.
+	Others func() Others
+}
+
+// Others is what an agent knows of those that stand by for it.
+type Others struct {
+	// Lower is that one of a lower Priority is known, so that this one answers
+	// only while that one does not.
+	Lower bool
+	// Answers is since when, at the earliest, this agent answers instead of
+	// another, microseconds since the Unix epoch; 0 where there is no other. A
+	// difference to a counter from before is none of this agent's.
+	Answers int64
 }
 
 // PrimaryPriority is the largest Priority of a primary agent: one with a larger
@@ -164,6 +178,9 @@ func (b *Builder) values(view *collector.View, state *alarm.State, rows *dynamic
 	values := make([]smi.Value, b.layout.Len())
 	at := &clock{now: now}
 	agent := agentRow{view: view, state: state, agent: &b.agent, at: at}
+	if b.agent.Others != nil {
+		agent.others = b.agent.Others()
+	}
 	for i := range view.Sources {
 		if s := view.Sources[i].State; int(s) < len(agent.states) {
 			agent.states[s]++
@@ -176,16 +193,16 @@ func (b *Builder) values(view *collector.View, state *alarm.State, rows *dynamic
 	tail := values[head+rows.width(b.desc):]
 	for i := range b.plan.nets {
 		n := &b.plan.nets[i]
-		b.netValues(n, view.Nets[n.view], at, values, tail[n.moduleAt:])
+		b.netValues(n, view.Nets[n.view], &agent, values, tail[n.moduleAt:])
 	}
 	b.dynamicValues(view, rows, &agent, values[head:])
 	return values
 }
 
 // netValues makes the values of one net, in the tables and in its module.
-func (b *Builder) netValues(n *netPlan, net *collector.Net, at *clock, values, module []smi.Value) {
-	rates := b.rates[n.name]
-	row := netRow{net: net, number: n.number, at: at, rate: rates.total}
+func (b *Builder) netValues(n *netPlan, net *collector.Net, agent *agentRow, values, module []smi.Value) {
+	rates, at := b.rates[n.name], agent.at
+	row := netRow{net: net, number: n.number, at: at, rate: rates.total, since: max(net.Since, agent.others.Answers)}
 	row.add()
 	fill(b.desc.nets, n.netAt, 0, &row, values, nil)
 	for _, c := range b.desc.module {

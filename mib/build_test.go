@@ -315,6 +315,36 @@ func TestWhoAnswersIsToldByItsPriority(t *testing.T) {
 	}
 }
 
+// What is known of other agents goes before what a priority alone says.
+func TestWhoAnswersIsToldByWhatIsKnownOfOthers(t *testing.T) {
+	names := petrinetOIDs(testRoot(t))
+	began := int64(now0 - 60e6) // as of the view
+	for _, c := range []struct {
+		rule   string
+		others Others
+		role   int32
+		since  int64
+	}{
+		{"nothing is known", Others{}, 1, began},
+		{"one of a lower number is known", Others{Lower: true}, 2, began},
+		{"another one answered until after the counters began", Others{Answers: now0 - 5e6}, 1, now0 - 5e6},
+		{"another one answered before they began", Others{Lower: true, Answers: began - 5e6}, 2, began},
+	} {
+		b, err := NewBuilder(testRoot(t), "", Agent{Priority: 50, Others: func() Others { return c.others }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := build(t, b, orderView(), now0)
+		if got := get(t, table, names, "agentRole", 0); got != smi.Integer(c.role) {
+			t.Errorf("%s: the role is %v, want %d", c.rule, got, c.role)
+		}
+		at := clock{now: now0}
+		if got, want := get(t, table, names, "netDiscontinuityTime", 1), at.date(c.since); got != want {
+			t.Errorf("%s: the discontinuity time is %v, want %v", c.rule, got, want)
+		}
+	}
+}
+
 // A place's own object shows what its row in placeTable shows.
 func TestBothKindsOfModuleShowTheSameNumbers(t *testing.T) {
 	view := orderView()

@@ -18,6 +18,7 @@ type agentRow struct {
 	view   *collector.View
 	state  *alarm.State
 	agent  *Agent
+	others Others
 	at     *clock
 	states [4]uint64 // sources by collector.State
 }
@@ -63,7 +64,7 @@ func agentScalars() []column[agentRow] {
 }
 
 func agentRole(r *agentRow) smi.Value {
-	if r.agent.Priority > PrimaryPriority {
+	if r.others.Lower || r.agent.Priority > PrimaryPriority {
 		return smi.Integer(2)
 	}
 	return smi.Integer(1)
@@ -86,6 +87,7 @@ type netRow struct {
 	firings uint64
 	oldest  int64
 	rate    rate
+	since   int64 // when its counters began to mean something to who reads them here
 }
 
 func netTable() table {
@@ -138,7 +140,7 @@ func netColumns() []column[netRow] {
 		{object{18, "Rate15", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over fifteen minutes as a load average is: what is usual now. netRate1 far below it says that the net slows down: look for the transition whose transitionRate1 fell first.", stats.ColFirings, false},
 			func(r *netRow) smi.Value { return r.rate.value(2) }},
 		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began to be added up here. It changes when the agent starts anew or another one answers: a difference of two readings of a counter means something only while this is the same. After a change, wait for the next two readings.", 0, false},
-			func(r *netRow) smi.Value { return r.at.date(r.net.Since) }},
+			func(r *netRow) smi.Value { return r.at.date(r.since) }},
 		{object{20, "WaitingWork", syntaxGauge(), "pieces", "Pieces of work that nobody has started. Growing for long says that more work comes than is done: see queueTable for what is ready and not served.", stats.ColWaiting, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Rows.Waiting) }},
 	}

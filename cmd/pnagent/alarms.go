@@ -66,7 +66,7 @@ func (s *sidecar) openAlarms() {
 		sinks = append(sinks, s.sink("snmp", s.sender.Notify))
 	}
 	s.watcher = alarm.New(alarm.Config{Rules: s.cfg.rules, View: s.collector.View, ForgetAfter: s.cfg.forgetAfter,
-		StateFile: s.cfg.alarmState, Sinks: sinks, Log: s.cfg.log})
+		StateFile: s.cfg.alarmState, Sinks: sinks, OnDuty: s.onDuty(), Log: s.cfg.log})
 }
 
 // sink sends notifications as variables. While there is no AgentX session they

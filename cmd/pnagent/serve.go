@@ -22,7 +22,7 @@ type serveCmd struct {
 	NATS   natsFlags       `embed:"" group:"NATS"`
 	sidecarFlags
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
-	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the lower number answers: up to 100 for the primary, more for its stand-by."`
+	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the lower number answers, and notifies: up to 100 for the primary, more for its stand-by."`
 	Contexts       bool       `name:"agentx.contexts" help:"Also serve each net alone, in an AgentX context of the net's id: snmpwalk -n NET. Needs --agentx and --mib-dir."`
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
 	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`

@@ -26,6 +26,7 @@ import (
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/smi"
 	"github.com/pnagent/pnagent/snmp"
+	"github.com/pnagent/pnagent/standby"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -77,6 +78,8 @@ type sidecar struct {
 	subagent  *agentx.Subagent // nil without AgentX
 	responder *snmp.Responder  // nil without SNMP
 	sender    *snmp.Sender     // nil without trap sinks
+	member    *standby.Member  // nil where nobody is notified
+	others    mib.Others       // of layOut
 	watcher   *alarm.Watcher
 	exporter  *metrics.Exporter
 	udp       *net.UDPConn // of the responder
@@ -98,7 +101,8 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 		return s, err
 	}
 	host, _ := os.Hostname() // a name for people; without one there is none
-	s.agent = mib.Agent{Version: versionOf().Version, Name: host, Priority: cfg.priority(), Started: time.Now().UnixMicro()}
+	s.agent = mib.Agent{Version: versionOf().Version, Name: host, Priority: cfg.priority(), Started: time.Now().UnixMicro(),
+		Others: func() mib.Others { return s.others }}
 	if s.builder, err = mib.NewBuilder(cfg.root, cfg.lockPath, s.agent); err != nil {
 		return s, err
 	}
@@ -108,6 +112,7 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 	if err := errors.Join(s.openAgentX(), s.openSNMP(host), s.openTraps()); err != nil {
 		return s, err
 	}
+	s.joinOthers(host)
 	s.openAlarms()
 	return s, s.openWeb(ctx)
 }
@@ -158,7 +163,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready,
 		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.seriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
-		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}},
+		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}, &duty{s.member}},
 		Mounts: []metrics.Mount{
 			{Pattern: "GET /api/v1/view", Handler: collector.ViewHandler(s.collector.View),
 				Link: "api/v1/view", Text: "View", Description: "everything as JSON"},
@@ -198,6 +203,9 @@ func (s *sidecar) run(ctx context.Context) error {
 	g.Go(func() error { return s.collector.Run(ctx) })
 	g.Go(func() error { return s.watcher.Run(ctx) })
 	g.Go(func() error { return s.layOut(ctx) })
+	if s.member != nil {
+		g.Go(func() error { return s.member.Run(ctx) })
+	}
 	if s.sender != nil {
 		g.Go(func() error { s.sender.Run(ctx); return nil })
 	}
@@ -241,6 +249,7 @@ func (s *sidecar) layOut(ctx context.Context) error {
 // build makes the table of a View and logs what is wrong with it, unless that
 // was said just before.
 func (s *sidecar) build(view *collector.View, alarms *alarm.State, said string) string {
+	s.knowOthers()
 	table, err := s.builder.Build(view, alarms, time.Now().UnixMicro())
 	if table != nil {
 		s.table.Store(table)

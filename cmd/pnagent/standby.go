@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/standby"
+)
+
+// joinOthers lets the sidecar stand by for those that notify the same, if it
+// notifies anybody.
+func (s *sidecar) joinOthers(host string) {
+	if s.subagent == nil && s.sender == nil {
+		return
+	}
+	rules := s.cfg.rules
+	if rules == nil {
+		rules = alarm.DefaultRules()
+	}
+	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.trapSinks)
+	s.member = standby.New(standby.Config{Conn: s.cfg.conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
+		Priority: s.cfg.agentXPriority, Settle: rules.Settle, Up: s.up, Log: s.cfg.log})
+}
+
+// up tells whether notifications can be sent. Nobody tells of trap sinks.
+func (s *sidecar) up() bool {
+	return s.subagent == nil || s.subagent.Stats().State == agentx.StateUp
+}
+
+// onDuty is that of the member; nil without one, who has nobody to notify.
+func (s *sidecar) onDuty() func() (int64, bool) {
+	if s.member == nil {
+		return nil
+	}
+	return s.member.OnDuty
+}
+
+// knowOthers looks what is known of others that answer at the same master. One
+// that others stand by for and that nobody has asked yet begins to answer when
+// it is, so after this: its numbers are not to be compared with those of who was
+// asked before.
+func (s *sidecar) knowOthers() {
+	if s.subagent == nil {
+		return
+	}
+	state := s.member.State()
+	s.others.Lower = state.StandsIn
+	if state.Known > 0 && s.subagent.Stats().Since.IsZero() {
+		s.others.Answers = time.Now().UnixMicro()
+	}
+}
+
+// duty shows who notifies as metrics.
+type duty struct{ member *standby.Member }
+
+var (
+	sidecarOnDuty    = desc("sidecar_on_duty", "Whether this sidecar sends notifications: 1, or 0 while it stands by for another one.")
+	sidecarPeers     = desc("sidecar_peers", "Other sidecars that notify the same and are there.")
+	sidecarTakeOvers = desc("sidecar_takeovers_total", "Times that this sidecar went on duty.")
+	sidecarHeard     = desc("sidecar_messages_total", "Messages from sidecars, this one's own and those that were rejected included.")
+	sidecarRejected  = desc("sidecar_messages_rejected_total", "Messages from sidecars that were not taken, by reason.", "reason")
+)
+
+// Describe implements prometheus.Collector.
+func (d *duty) Describe(out chan<- *prometheus.Desc) {
+	for _, one := range []*prometheus.Desc{sidecarOnDuty, sidecarPeers, sidecarTakeOvers, sidecarHeard, sidecarRejected} {
+		out <- one
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (d *duty) Collect(out chan<- prometheus.Metric) {
+	if d.member == nil {
+		return
+	}
+	on := 0.0
+	if _, is := d.member.OnDuty(); is {
+		on = 1
+	}
+	c := d.member.Counters()
+	out <- prometheus.MustNewConstMetric(sidecarOnDuty, prometheus.GaugeValue, on)
+	out <- prometheus.MustNewConstMetric(sidecarPeers, prometheus.GaugeValue, float64(d.member.State().Live))
+	out <- prometheus.MustNewConstMetric(sidecarTakeOvers, prometheus.CounterValue, float64(c.TakeOvers))
+	out <- prometheus.MustNewConstMetric(sidecarHeard, prometheus.CounterValue, float64(c.Heard))
+	for reason, n := range c.Rejected {
+		out <- prometheus.MustNewConstMetric(sidecarRejected, prometheus.CounterValue, float64(n), string(reason))
+	}
+}

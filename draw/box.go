@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package draw
+
+import "math"
+
+// box is a rectangle.
+type box struct{ left, top, right, bottom float64 }
+
+// nothing is the box that adds nothing to another.
+func nothing() box {
+	return box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+}
+
+// add makes the box hold another as well.
+func (b *box) add(o box) {
+	b.left, b.top = min(b.left, o.left), min(b.top, o.top)
+	b.right, b.bottom = max(b.right, o.right), max(b.bottom, o.bottom)
+}
+
+// footprint is what a node takes up: its shape, and its label if that is
+// outside.
+func (n *Node) footprint() box {
+	b := box{n.X - n.W/2, n.Y - n.H/2, n.X + n.W/2, n.Y + n.H/2}
+	if n.Place {
+		w, h := labelSize(n.Label)
+		b.add(box{n.X - w/2, n.Y, n.X + w/2, b.bottom + LabelGap + h})
+	}
+	return b
+}
+
+// border returns where the line from the centre of a node towards a point
+// leaves the node.
+func (n *Node) border(to Point) Point {
+	dx, dy := to.X-n.X, to.Y-n.Y
+	far := math.Hypot(dx, dy)
+	if far == 0 {
+		return Point{X: n.X + n.W/2, Y: n.Y}
+	}
+	if n.Place {
+		r := n.W / 2
+		return Point{X: n.X + dx/far*r, Y: n.Y + dy/far*r}
+	}
+	k := min(n.W/2/math.Abs(dx), n.H/2/math.Abs(dy)) // one of them may be infinite
+	return Point{X: n.X + dx*k, Y: n.Y + dy*k}
+}
+
+// side returns the point of a node's border at a height above or below its
+// centre, on the right side or on the left.
+func (n *Node) side(dy float64, right bool) Point {
+	dx := n.W / 2
+	if n.Place {
+		dx = math.Sqrt(max(0, dx*dx-dy*dy))
+	}
+	if !right {
+		dx = -dx
+	}
+	return Point{X: n.X + dx, Y: n.Y + dy}
+}

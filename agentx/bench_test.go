@@ -79,7 +79,7 @@ func benchWalk(b *testing.B, table *smi.Table) {
 	h := newHandler(func() *smi.Table { return table })
 	now := time.Unix(1000, 0)
 	p := pdu.PDU{Header: pdu.Header{Flags: network, Session: 7}}
-	at := root
+	at := root.Append()
 	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {
@@ -87,8 +87,10 @@ func benchWalk(b *testing.B, table *smi.Table) {
 		now = now.Add(50 * time.Microsecond)
 		p.Body = &pdu.GetNext{Ranges: []pdu.SearchRange{{Start: at}}}
 		answer := h.answer(now, p)
-		if at = answer.Variables[0].Name; answer.Variables[0].Value.IsException() {
-			at = root
+		if v := answer.Variables[0]; v.Value.IsException() {
+			at = append(at[:0], root...)
+		} else {
+			at = append(at[:0], v.Name...) // the answer is good until the next
 		}
 		var err error
 		if buf, err = pdu.Append(buf[:0], pdu.PDU{Header: p.Header, Body: answer}); err != nil {

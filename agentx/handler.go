@@ -26,7 +26,8 @@ type handler struct {
 	contexts *contexts
 	walks    *walks // of the context of the request
 	response pdu.Response
-	size     int // of response.Variables, in bytes
+	size     int      // of response.Variables, in bytes
+	names    []uint32 // those of response.Variables that come from the table
 	cursors  []cursor
 }
 
@@ -35,7 +36,7 @@ type handler struct {
 // context, because a TestSet had it, comes with the empty one.
 func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	h.response = pdu.Response{Variables: h.response.Variables[:0]}
-	h.size = 0
+	h.size, h.names = 0, h.names[:0]
 	if h.walks = h.contexts.walks(p.Context); h.walks == nil {
 		h.fail(pdu.UnsupportedContext, -1)
 		return &h.response
@@ -113,7 +114,7 @@ func (h *handler) get(table *smi.Table, ranges []pdu.SearchRange) {
 // getNext is RFC 2741 section 7.2.3.2. It tells whether all went well.
 func (h *handler) getNext(table *smi.Table, ranges []pdu.SearchRange) bool {
 	for i, r := range ranges {
-		if !h.add(next(table, r), maxAnswer) {
+		if !h.add(h.next(table, r), maxAnswer) {
 			h.fail(pdu.GenErr, i)
 			return false
 		}
@@ -123,13 +124,20 @@ func (h *handler) getNext(table *smi.Table, ranges []pdu.SearchRange) bool {
 
 // next is the first variable in the range, or endOfMibView under the name
 // that the range starts at.
-func next(table *smi.Table, r pdu.SearchRange) smi.Variable {
+func (h *handler) next(table *smi.Table, r pdu.SearchRange) smi.Variable {
 	if i := table.Search(r.Start, r.Include); i < table.Len() {
-		if v := table.At(i); len(r.End) == 0 || v.Name.Compare(r.End) < 0 {
+		if v := h.at(table, i); len(r.End) == 0 || v.Name.Compare(r.End) < 0 {
 			return v
 		}
 	}
 	return smi.Variable{Name: r.Start, Value: smi.EndOfMibView()}
+}
+
+// at is the i-th variable of the table, with its name in memory that is used
+// again for the next answer.
+func (h *handler) at(table *smi.Table, i int) (v smi.Variable) {
+	h.names, v = table.AppendAt(h.names, i)
+	return v
 }
 
 // cursor is where one repeated range of a GetBulk has come to.
@@ -156,7 +164,7 @@ func (h *handler) repeat(table *smi.Table, ranges []pdu.SearchRange, repetitions
 			c := &h.cursors[i]
 			v := smi.Variable{Name: c.last, Value: smi.EndOfMibView()}
 			if c.next < c.end {
-				v = table.At(c.next)
+				v = h.at(table, c.next)
 				c.next++
 				c.last = v.Name
 				ended = false

@@ -54,7 +54,8 @@ type pin struct {
 	continued   bool // by a later transaction
 	over        bool // it came to the end of the table
 	// The transaction asked for what follows from, and was given names up to
-	// at. Both empty for a Get.
+	// at. Both empty for a Get. They are the pin's own memory, which goes over to
+	// the one that takes its place.
 	from, at smi.OID
 }
 
@@ -72,7 +73,7 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Tabl
 		p.used = now
 		return p.table, p
 	}
-	fresh := pin{transaction: transaction, used: now, from: slices.Clone(start)}
+	fresh := pin{transaction: transaction, used: now}
 	if earlier := w.continuedBy(now, start); earlier != nil {
 		earlier.continued = true
 		fresh.table, fresh.taken = earlier.table, earlier.taken
@@ -82,20 +83,23 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Tabl
 		fresh.table = w.newest(now)
 		fresh.taken = w.taken
 	}
-	w.makeRoom()
+	fresh.from, fresh.at = w.makeRoom()
+	fresh.from = append(fresh.from, start...)
 	w.pins = append(w.pins, fresh)
 	return fresh.table, &w.pins[len(w.pins)-1]
 }
 
 // makeRoom forgets a transaction where as many as can be are remembered: the
 // oldest that no walk goes on from, so that a slow walk among fast ones keeps
-// its own.
-func (w *walks) makeRoom() {
+// its own. It gives the memory of that one's names.
+func (w *walks) makeRoom() (from, at smi.OID) {
 	if len(w.pins) < maxPins {
-		return
+		return nil, nil
 	}
 	i := slices.IndexFunc(w.pins, func(p pin) bool { return p.continued || p.over || len(p.from) == 0 })
+	gone := w.pins[max(i, 0)]
 	w.pins = slices.Delete(w.pins, max(i, 0), max(i, 0)+1)
+	return gone.from[:0], gone.at[:0]
 }
 
 // reached notes the last name that the transaction was given, nil for none,
@@ -104,7 +108,7 @@ func (w *walks) reached(p *pin, name smi.OID, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if name != nil {
-		p.at = name
+		p.at = append(p.at[:0], name...)
 	}
 	p.over = over
 }

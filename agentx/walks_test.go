@@ -3,6 +3,7 @@
 package agentx
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -57,7 +58,7 @@ func (c *clockwork) ask(transaction uint32, body pdu.Body) (table int32, last sm
 		} else {
 			table = n
 		}
-		last = v.Name
+		last = slices.Clone(v.Name) // the response is good until the next
 	}
 	return table, last
 }

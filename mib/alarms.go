@@ -73,9 +73,6 @@ func (d *dynamic) findAlarms(state *alarm.State) {
 	}
 	slices.SortStableFunc(d.alarms, func(a, b *alarm.Alarm) int { return cmp.Compare(a.Index, b.Index) })
 	d.alarms = slices.CompactFunc(d.alarms, func(a, b *alarm.Alarm) bool { return a.Index == b.Index })
-	for _, a := range d.alarms {
-		d.keys = append(d.keys, a.Index)
-	}
 }
 
 // firstColumn is what a RowPointer names of a row: all tables begin with an

@@ -56,7 +56,7 @@ type Builder struct {
 
 	plan   *plan
 	layout *smi.Layout
-	rows   *dynamic // in layout
+	rows   dynamicRows // in layout
 }
 
 // NewBuilder returns a Builder of tables below root (see ParseRoot). The
@@ -104,7 +104,7 @@ func (b *Builder) Build(view *collector.View, state *alarm.State, now int64) (*s
 	stale := b.stale(view)
 	changed, numberErr := b.numbers.cover(view, now, stale)
 	if stale || changed {
-		b.layout, b.rows = nil, nil
+		b.layout = nil
 		b.forget(view)
 		var err error
 		if b.plan, err = newPlan(b.root, b.desc, b.numbers.lock, view); err != nil {
@@ -113,16 +113,28 @@ func (b *Builder) Build(view *collector.View, state *alarm.State, now int64) (*s
 		}
 	}
 	rows := b.plan.find(view, state, &b.sources, b.rows)
-	if b.layout == nil || !slices.Equal(b.rows.keys, rows.keys) {
-		layout, err := b.plan.layout(b.root, b.desc, rows)
-		if err != nil {
-			return nil, errors.Join(numberErr, fmt.Errorf("lay out the table of a view: %w", err))
-		}
-		b.layout = layout
+	if err := b.lay(rows); err != nil {
+		return nil, errors.Join(numberErr, fmt.Errorf("lay out the table of a view: %w", err))
 	}
-	b.rows = rows
 	b.takeRates(view)
-	return smi.NewTable(b.layout, b.values(view, state, rows, now)), numberErr
+	return b.table(view, state, rows, now), numberErr
+}
+
+// lay makes the layout anew if there is none or other rows have come or gone.
+func (b *Builder) lay(d *dynamic) error {
+	now, err := d.rows(b.rows)
+	if err != nil {
+		return err
+	}
+	if b.layout != nil && now == b.rows {
+		return nil
+	}
+	layout, err := b.plan.layout(b.root, b.desc, now)
+	if err != nil {
+		return err
+	}
+	b.layout, b.rows = layout, now
+	return nil
 }
 
 // checkView refuses rows that do not fit their definition.
@@ -173,9 +185,9 @@ func (b *Builder) takeRates(view *collector.View) {
 	}
 }
 
-// values makes the value of every name of the layout.
-func (b *Builder) values(view *collector.View, state *alarm.State, rows *dynamic, now int64) []smi.Value {
-	values := make([]smi.Value, b.layout.Len())
+// table makes the value of every name of the layout.
+func (b *Builder) table(view *collector.View, state *alarm.State, rows *dynamic, now int64) *smi.Table {
+	draft := smi.NewDraft(b.layout)
 	at := &clock{now: now}
 	agent := agentRow{view: view, state: state, agent: &b.agent, at: at}
 	if b.agent.Others != nil {
@@ -186,58 +198,53 @@ func (b *Builder) values(view *collector.View, state *alarm.State, rows *dynamic
 			agent.states[s]++
 		}
 	}
-	for i, c := range b.desc.agent {
-		values[i] = c.value(&agent)
-	}
-	head := b.plan.head.layout.Len()
-	tail := values[head+rows.width(b.desc):]
+	scalars(draft, 0, b.desc.agent, &agent)
 	for i := range b.plan.nets {
 		n := &b.plan.nets[i]
-		b.netValues(n, view.Nets[n.view], &agent, values, tail[n.moduleAt:])
+		b.netValues(n, view.Nets[n.view], &agent, draft)
 	}
-	b.dynamicValues(view, rows, &agent, values[head:])
-	return values
+	b.dynamicValues(view, rows, &agent, draft)
+	return draft.Table()
 }
 
-// netValues makes the values of one net, in the tables and in its module.
-func (b *Builder) netValues(n *netPlan, net *collector.Net, agent *agentRow, values, module []smi.Value) {
+// netValues makes the values of one net.
+func (b *Builder) netValues(n *netPlan, net *collector.Net, agent *agentRow, draft *smi.Draft) {
 	rates, at := b.rates[n.name], agent.at
 	row := netRow{net: net, number: n.number, at: at, rate: rates.total, since: max(net.Since, agent.others.Answers)}
 	row.add()
-	fill(b.desc.nets, n.netAt, 0, &row, values, nil)
-	for _, c := range b.desc.module {
-		module[0], module = c.value(&row), module[1:]
-	}
+	fill(draft, b.plan.netBlock, b.desc.nets, n.netAt, 0, &row)
+	scalars(draft, len(b.plan.head)+b.desc.dynamicBlocks()+n.moduleBlock, b.desc.module, &row)
 	// One row of each kind is used over and over: what goes through a function
 	// value is on the heap.
 	place := placeRow{at: at}
 	for k, p := range n.places {
 		place.place, place.def = &net.Rows.Places[p.index], &net.Def.Places[p.index]
-		module = fill(b.desc.places, n.placeAt, k, &place, values, module)
-		fill(b.desc.ages, n.ageAt, k, &place, values, nil)
+		fill(draft, b.plan.placeBlock, b.desc.places, n.placeAt, k, &place)
+		fill(draft, b.plan.ageBlock, b.desc.ages, n.ageAt, k, &place)
 	}
 	transition := transitionRow{at: at}
 	for k, t := range n.transitions {
 		transition.transition, transition.def = &net.Rows.Transitions[t.index], &net.Def.Transitions[t.index]
 		transition.rate = &rates.transitions[t.index]
-		module = fill(b.desc.transitions, n.transAt, k, &transition, values, module)
+		fill(draft, b.plan.transitionBlock, b.desc.transitions, n.transAt, k, &transition)
 	}
 }
 
-// fill makes the values of the k-th row of a net in a table, and writes those
-// of named objects to the module too. It returns the rest of the module.
-func fill[R any](columns []column[R], at []int, k int, row *R, values, module []smi.Value) []smi.Value {
+// scalars makes the values of a block of scalars.
+func scalars[R any](draft *smi.Draft, block int, columns []column[R], row *R) {
 	for i := range columns {
-		if at[i] < 0 {
-			continue
-		}
-		v := columns[i].value(row)
-		values[at[i]+k] = v
-		if columns[i].named {
-			module[0], module = v, module[1:]
+		draft.Set(block, i, columns[i].value(row))
+	}
+}
+
+// fill makes the values of the k-th row of a net in a table, whose columns
+// begin with block first.
+func fill[R any](draft *smi.Draft, first int, columns []column[R], at []int, k int, row *R) {
+	for i := range columns {
+		if at[i] >= 0 {
+			draft.Set(first+i, at[i]+k, columns[i].value(row))
 		}
 	}
-	return module
 }
 
 // add sums over places and transitions.
@@ -256,51 +263,51 @@ func (r *netRow) add() {
 
 // dynamicValues makes the values of the rows that come and go, and of the
 // scalars between them.
-func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agentRow, values []smi.Value) {
-	clock := agent.at
+func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agentRow, draft *smi.Draft) {
+	clock, block := agent.at, len(b.plan.head)
 	stuck := stuckRow{at: clock}
 	for k, at := range rows.stuck {
 		place := at.net.places[at.place].index
 		stuck.token = &view.Nets[at.net.view].Rows.Places[place].Stuck[at.rank]
 		stuck.why = at.net.whys[at.place].of(at.net.def, at.rank, stuck.token.Waits)
-		scatter(b.desc.stuck, len(rows.stuck), k, &stuck, values)
+		scatter(draft, block, b.desc.stuck, k, &stuck)
 	}
-	values = values[len(rows.stuck)*len(b.desc.stuck):]
-	var block blockRow
+	block += len(b.desc.stuck)
+	var held blockRow
 	for k := range rows.blocks {
 		at := &rows.blocks[k]
-		block = blockRow{block: &at.block}
+		held = blockRow{block: &at.block}
 		if at.place != 0 {
-			block.place = at.net.def.Places[at.block.Place].ID
+			held.place = at.net.def.Places[at.block.Place].ID
 		}
-		scatter(b.desc.blocks, len(rows.blocks), k, &block, values)
+		scatter(draft, block, b.desc.blocks, k, &held)
 	}
-	values = values[len(rows.blocks)*len(b.desc.blocks):]
+	block += len(b.desc.blocks)
 	source := sourceRow{at: clock}
 	for k, at := range rows.sources {
 		source.source, source.net = at.source, b.plan.numbers[at.source.Net]
-		scatter(b.desc.sources, len(rows.sources), k, &source, values)
+		scatter(draft, block, b.desc.sources, k, &source)
 	}
-	values = values[len(rows.sources)*len(b.desc.sources):]
+	block += len(b.desc.sources)
 	row := alarmRow{at: clock}
 	for k, a := range rows.alarms {
 		row.alarm, row.row = a, b.rowOf(a, rows.sources)
-		scatter(b.desc.alarms, len(rows.alarms), k, &row, values)
+		scatter(draft, block, b.desc.alarms, k, &row)
 	}
-	values = values[len(rows.alarms)*len(b.desc.alarms):]
-	scatter(b.desc.alarm, 1, 0, agent, values)
-	values = values[len(b.desc.alarm):]
+	block += len(b.desc.alarms)
+	scalars(draft, block, b.desc.alarm, agent)
 	queue := queueRow{at: clock}
 	for k, at := range rows.queues {
 		queue.queue = at.queue
-		scatter(b.desc.queues, len(rows.queues), k, &queue, values)
+		scatter(draft, block+1, b.desc.queues, k, &queue)
 	}
 }
 
-// scatter makes the values of the k-th of n rows, column by column.
-func scatter[R any](columns []column[R], n, k int, row *R, values []smi.Value) {
+// scatter makes the values of the k-th row of a table, whose columns begin with
+// block first.
+func scatter[R any](draft *smi.Draft, first int, columns []column[R], k int, row *R) {
 	for c := range columns {
-		values[c*n+k] = columns[c].value(row)
+		draft.Set(first+c, k, columns[c].value(row))
 	}
 }
 

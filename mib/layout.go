@@ -5,9 +5,9 @@ package mib
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/smi"
@@ -26,22 +26,6 @@ const (
 	subPlaces      = 2
 	subTransitions = 3
 )
-
-// oids is a growing list of names in few allocations.
-type oids struct {
-	list  []smi.OID
-	chunk []uint32
-}
-
-func (o *oids) add(prefix smi.OID, subs ...uint32) {
-	n := len(prefix) + len(subs)
-	if cap(o.chunk)-len(o.chunk) < n {
-		o.chunk = make([]uint32, 0, max(1<<16, n))
-	}
-	start := len(o.chunk)
-	o.chunk = append(append(o.chunk, prefix...), subs...)
-	o.list = append(o.list, o.chunk[start:len(o.chunk):len(o.chunk)])
-}
 
 // description is all that is served, made once for a Builder.
 type description struct {
@@ -67,8 +51,8 @@ func newDescription() *description {
 	}
 }
 
-// plan is where the values of a set of nets go. Names come in three stretches:
-// head (scalars and the tables whose rows are the nets' places and
+// plan is where the values of a set of nets go. Its blocks come in three
+// stretches: head (scalars and the tables whose rows are the nets' places and
 // transitions), the rows that come and go with the scalar between them, and
 // tail (the nets' own modules). Only the middle one differs between two ticks
 // of the same nets.
@@ -76,26 +60,12 @@ type plan struct {
 	views   []planned // the nets of the View, in its order
 	nets    []netPlan // by number
 	numbers map[string]uint32
-	head    stretch
-	tail    stretch
-}
-
-// stretch is names and the objects that they are instances of.
-type stretch struct {
-	names, objects oids
-	layout         *smi.Layout
-}
-
-func (s *stretch) close() (err error) {
-	s.layout, err = smi.NewLayout(s.names.list, s.objects.list)
-	s.names, s.objects = oids{}, oids{}
-	return err
-}
-
-// scalar adds a scalar and its one instance.
-func (s *stretch) scalar(object smi.OID) {
-	s.objects.add(object)
-	s.names.add(object, 0)
+	head    []smi.Block
+	starts  []int // the index of the first variable of each block of head, and of what follows
+	tail    []smi.Block
+	objects []smi.Block
+	// The first blocks of the tables of head; a block for each column follows.
+	netBlock, placeBlock, ageBlock, transitionBlock int
 }
 
 // planned is what a plan depends on of one net.
@@ -105,8 +75,9 @@ type planned struct {
 	columns stats.Columns
 }
 
-// netPlan is one net in a plan. An at holds, for each column, the index of the
-// value of the net's first row; -1 where its sources do not fill it in.
+// netPlan is one net in a plan. An at holds, for each column, the row of the
+// column's block at which the net's rows begin; -1 where its sources do not
+// fill it in.
 type netPlan struct {
 	number      uint32
 	view        int // index in View.Nets
@@ -119,7 +90,7 @@ type netPlan struct {
 	placeAt     []int
 	ageAt       []int
 	transAt     []int
-	moduleAt    int // in the tail
+	moduleBlock int // in the tail
 	whys        []whys
 
 	placeNumber      []uint32 // by index in the definition; 0 for none
@@ -158,11 +129,27 @@ func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) (*p
 		p.nets = append(p.nets, newNetPlan(i, net, locked))
 	}
 	slices.SortFunc(p.nets, func(a, b netPlan) int { return cmp.Compare(a.number, b.number) })
-	p.layHead(root.Append(subPetrinet, subObjects), d)
-	for i := range p.nets {
-		p.layModule(root.Append(subNets, p.nets[i].number, subObjects), d, &p.nets[i])
+	if err := p.layHead(root.Append(subPetrinet, subObjects), d); err != nil {
+		return nil, err
 	}
-	return p, errors.Join(p.head.close(), p.tail.close())
+	net, err := scalarRows(objectsOf(d.module))
+	if err != nil {
+		return nil, err
+	}
+	places, transitions := objectsOf(d.places), objectsOf(d.transitions)
+	for i := range p.nets {
+		n := &p.nets[i]
+		objects := root.Append(subNets, n.number, subObjects)
+		n.moduleBlock = len(p.tail)
+		p.tail = append(p.tail, smi.Block{Prefix: objects.Append(subModuleNet), Rows: net, Scalar: true})
+		p.objects = append(p.objects, smi.Block{Prefix: objects.Append(subModuleNet), Rows: net})
+		if err := errors.Join(
+			p.layNamed(objects.Append(subPlaces), places, p.placeBlock, n.places, n.placeAt),
+			p.layNamed(objects.Append(subTransitions), transitions, p.transitionBlock, n.transitions, n.transAt)); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 func newNetPlan(view int, net *collector.Net, locked *LockedNet) netPlan {
@@ -186,245 +173,179 @@ func newNetPlan(view int, net *collector.Net, locked *LockedNet) netPlan {
 
 // layHead adds the scalars of the agent and all tables of PETRINET-MIB; of
 // those whose rows come and go, only the objects.
-func (p *plan) layHead(objects smi.OID, d *description) {
-	agent := objects.Append(subAgent)
-	for _, c := range d.agent {
-		p.head.scalar(agent.Append(c.sub))
+func (p *plan) layHead(objects smi.OID, d *description) error {
+	agent, err := scalarRows(objectsOf(d.agent))
+	if err != nil {
+		return err
 	}
-	layTable(p, objects, netTable(), d.nets, func(n *netPlan) (*[]int, []numbered) { return &n.netAt, nil })
-	layTable(p, objects, placeTable(), d.places, func(n *netPlan) (*[]int, []numbered) { return &n.placeAt, n.places })
-	layTable(p, objects, placeAgeTable(), d.ages, func(n *netPlan) (*[]int, []numbered) { return &n.ageAt, n.places })
-	layTable(p, objects, transitionTable(), d.transitions, func(n *netPlan) (*[]int, []numbered) { return &n.transAt, n.transitions })
-	for _, t := range []table{stuckTable(), blockTable(), sourceTable(), alarmTable()} {
-		p.layColumns(objects, t)
-	}
-	for _, c := range d.alarm {
-		p.head.objects.add(objects, c.sub)
-	}
-	p.layColumns(objects, queueTable())
-}
-
-// layColumns adds the columns of a table whose rows come and go.
-func (p *plan) layColumns(objects smi.OID, t table) {
-	for _, c := range t.columns {
-		p.head.objects.add(objects, t.sub, 1, c.sub)
-	}
-}
-
-// layTable adds the instances of a table, column by column and net by net: one
-// for each of the net's rows, or one for the net where rows gives none.
-func layTable[R any](p *plan, objects smi.OID, t table, columns []column[R], of func(*netPlan) (*[]int, []numbered)) {
-	for _, c := range columns {
-		column := objects.Append(t.sub, 1, c.sub)
-		p.head.objects.add(column)
-		for i := range p.nets {
-			n := &p.nets[i]
-			at, rows := of(n)
-			if !n.columns.Has(c.needs) {
-				*at = append(*at, -1)
-				continue
-			}
-			*at = append(*at, len(p.head.names.list))
-			if len(t.index) == 1 {
-				p.head.names.add(column, n.number)
-			}
-			for _, row := range rows {
-				p.head.names.add(column, n.number, row.number)
-			}
+	p.objects = append(p.objects, smi.Block{Prefix: objects.Append(subAgent), Rows: agent})
+	p.layBlock(smi.Block{Prefix: objects.Append(subAgent), Rows: agent, Scalar: true})
+	nets, places, transitions := p.newFillings(nil), p.newFillings((*netPlan).placeRows), p.newFillings((*netPlan).transitionRows)
+	for _, t := range []struct {
+		table table
+		rows  *fillings
+		first *int
+		at    func(*netPlan) *[]int
+	}{
+		{netTable(), nets, &p.netBlock, func(n *netPlan) *[]int { return &n.netAt }},
+		{placeTable(), places, &p.placeBlock, func(n *netPlan) *[]int { return &n.placeAt }},
+		{placeAgeTable(), places, &p.ageBlock, func(n *netPlan) *[]int { return &n.ageAt }},
+		{transitionTable(), transitions, &p.transitionBlock, func(n *netPlan) *[]int { return &n.transAt }},
+		{table: stuckTable()}, {table: blockTable()}, {table: sourceTable()}, {table: alarmTable()},
+	} {
+		if err := p.layColumns(objects, t.table); err != nil {
+			return err
 		}
-	}
-}
-
-// layModule adds the scalars of a net's own module.
-func (p *plan) layModule(objects smi.OID, d *description, n *netPlan) {
-	n.moduleAt = len(p.tail.names.list)
-	for _, c := range d.module {
-		p.tail.scalar(objects.Append(subModuleNet, c.sub))
-	}
-	layNamed(p, objects.Append(subPlaces), d.places, n.places, n.columns)
-	layNamed(p, objects.Append(subTransitions), d.transitions, n.transitions, n.columns)
-}
-
-func layNamed[R any](p *plan, parent smi.OID, columns []column[R], rows []numbered, has stats.Columns) {
-	for _, row := range rows {
-		for i := range columns {
-			c := &columns[i]
-			if !c.named {
-				continue
-			}
-			p.tail.objects.add(parent, row.number, c.sub)
-			if has.Has(c.needs) {
-				p.tail.names.add(parent, row.number, c.sub, 0)
-			}
-		}
-	}
-}
-
-// dynamic is the rows that come and go with the View: two ticks with equal
-// keys have the same names.
-type dynamic struct {
-	stuck   []stuckAt
-	blocks  []blockAt
-	sources []sourceAt
-	alarms  []*alarm.Alarm
-	queues  []queueAt
-	keys    []uint32
-}
-
-type stuckAt struct {
-	net   *netPlan
-	place int // index in net.places
-	rank  int // from 0
-}
-
-type blockAt struct {
-	net                       *netPlan
-	transition, place, reason uint32
-	block                     stats.Block
-}
-
-type queueAt struct {
-	net   *netPlan
-	queue *stats.Queue
-}
-
-type sourceAt struct {
-	number uint32
-	source *collector.Source
-}
-
-// find lists the rows that the View and the alarms have now.
-func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNumbers, last *dynamic) *dynamic {
-	d := &dynamic{}
-	if last != nil {
-		d.stuck, d.blocks = make([]stuckAt, 0, len(last.stuck)+16), make([]blockAt, 0, len(last.blocks)+16)
-		d.keys = make([]uint32, 0, len(last.keys)+16)
-	}
-	for i := range p.nets {
-		n := &p.nets[i]
-		rows := view.Nets[n.view].Rows
-		if rows.Columns.Has(stats.ColStuck) {
-			d.findStuck(n, rows)
-		}
-		if rows.Columns.Has(stats.ColBlocks) {
-			d.findBlocks(n, rows)
-		}
-		if rows.Columns.Has(stats.ColQueues) && stats.ValidQueues(rows.Queues) {
-			d.findQueues(n, rows)
-		}
-	}
-	d.keys = append(d.keys, 0)
-	d.sources = sources.number(view.Sources)
-	for _, s := range d.sources {
-		d.keys = append(d.keys, s.number)
-	}
-	d.keys = append(d.keys, 0)
-	d.findAlarms(state)
-	return d
-}
-
-func (d *dynamic) findStuck(n *netPlan, rows *stats.Rows) {
-	for i, place := range n.places {
-		count := min(len(rows.Places[place.index].Stuck), stats.MaxStuck)
-		for rank := range count {
-			d.stuck = append(d.stuck, stuckAt{n, i, rank})
-		}
-		if count > 0 {
-			d.keys = append(d.keys, 1, n.number, place.number, uint32(count))
-		}
-	}
-}
-
-func (d *dynamic) findQueues(n *netPlan, rows *stats.Rows) {
-	for i := range rows.Queues {
-		q := &rows.Queues[i]
-		d.queues = append(d.queues, queueAt{n, q})
-		d.keys = append(d.keys, 3, n.number, uint32(q.Priority))
-	}
-}
-
-// findBlocks sorts the net's blocks by their numbers and adds up what has the
-// same ones.
-func (d *dynamic) findBlocks(n *netPlan, rows *stats.Rows) {
-	first := len(d.blocks)
-	for _, b := range rows.Blocks {
-		t, place := numberOf(n.transitionNumber, b.Transition), numberOf(n.placeNumber, b.Place)
-		if t != 0 && (place != 0 || b.Place == stats.NoPlace) {
-			d.blocks = append(d.blocks, blockAt{n, t, place, reasonNumber(b.Reason), b})
-		}
-	}
-	added := d.blocks[first:]
-	slices.SortFunc(added, blockAt.compare)
-	kept := added[:0]
-	for _, b := range added {
-		if last := len(kept) - 1; last >= 0 && kept[last].compare(b) == 0 {
-			kept[last].block.Instances += b.block.Instances
+		if t.rows == nil { // they come and go
 			continue
 		}
-		kept = append(kept, b)
-		d.keys = append(d.keys, 2, n.number, b.transition, b.place, b.reason)
-	}
-	d.blocks = d.blocks[:first+len(kept)]
-}
-
-// numberOf is the number of an index in the definition; 0 for none.
-func numberOf(numbers []uint32, index int32) uint32 {
-	if index < 0 || int(index) >= len(numbers) {
-		return 0
-	}
-	return numbers[index]
-}
-
-func (b blockAt) compare(o blockAt) int {
-	return cmp.Or(cmp.Compare(b.transition, o.transition), cmp.Compare(b.place, o.place), cmp.Compare(b.reason, o.reason))
-}
-
-// layout joins head, the rows of d and tail.
-func (p *plan) layout(root smi.OID, desc *description, d *dynamic) (*smi.Layout, error) {
-	objects := root.Append(subPetrinet, subObjects)
-	names := oids{list: make([]smi.OID, 0, d.width(desc))}
-	for _, c := range desc.stuck {
-		column := objects.Append(stuckTable().sub, 1, c.sub)
-		for _, at := range d.stuck {
-			names.add(column, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
+		*t.first = len(p.head)
+		if err := p.layTable(objects, t.table, t.rows, t.at); err != nil {
+			return err
 		}
 	}
-	for _, c := range desc.blocks {
-		column := objects.Append(blockTable().sub, 1, c.sub)
-		for _, at := range d.blocks {
-			names.add(column, at.net.number, at.transition, at.place, at.reason)
-		}
-	}
-	for _, c := range desc.sources {
-		column := objects.Append(sourceTable().sub, 1, c.sub)
-		for _, at := range d.sources {
-			names.add(column, at.number)
-		}
-	}
-	for _, c := range desc.alarms {
-		column := objects.Append(alarmTable().sub, 1, c.sub)
-		for _, a := range d.alarms {
-			names.add(column, a.Index)
-		}
-	}
-	for _, c := range desc.alarm {
-		names.add(objects, c.sub, 0)
-	}
-	for _, c := range desc.queues {
-		column := objects.Append(queueTable().sub, 1, c.sub)
-		for _, at := range d.queues {
-			names.add(column, at.net.number, uint32(at.queue.Priority))
-		}
-	}
-	rows, err := smi.NewLayout(names.list, nil)
+	alarm, err := scalarRows(objectsOf(d.alarm))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return smi.Join(p.head.layout, rows, p.tail.layout)
+	p.objects = append(p.objects, smi.Block{Prefix: objects, Rows: alarm})
+	return p.layColumns(objects, queueTable())
 }
 
-// width is how many values the middle stretch has.
-func (d *dynamic) width(desc *description) int {
-	return len(d.stuck)*len(desc.stuck) + len(d.blocks)*len(desc.blocks) + len(d.sources)*len(desc.sources) +
-		len(d.alarms)*len(desc.alarms) + len(desc.alarm) + len(d.queues)*len(desc.queues)
+// layBlock adds a block to the head.
+func (p *plan) layBlock(b smi.Block) {
+	if len(p.starts) == 0 {
+		p.starts = append(p.starts, 0)
+	}
+	p.head = append(p.head, b)
+	p.starts = append(p.starts, p.starts[len(p.starts)-1]+b.Rows.Len())
+}
+
+// layColumns adds the columns of a table to the objects.
+func (p *plan) layColumns(objects smi.OID, t table) error {
+	columns, err := scalarRows(t.columns)
+	p.objects = append(p.objects, smi.Block{Prefix: objects.Append(t.sub, 1), Rows: columns})
+	return err
+}
+
+// scalarRows is the last sub-identifiers of objects.
+func scalarRows(objects []object) (*smi.Rows, error) {
+	var subs []uint32
+	for _, o := range objects {
+		subs = append(subs, o.sub)
+	}
+	return smi.NewRows(1, subs)
+}
+
+// layTable adds the instances of a table: a block for each column, with the
+// rows of all nets that have the column.
+func (p *plan) layTable(objects smi.OID, t table, rows *fillings, of func(*netPlan) *[]int) error {
+	for i := range t.columns {
+		c := &t.columns[i]
+		f, err := rows.of(c.needs)
+		if err != nil {
+			return fmt.Errorf("%sTable: %w", t.name, err)
+		}
+		p.layBlock(smi.Block{Prefix: objects.Append(t.sub, 1, c.sub), Rows: f.rows})
+		for k := range p.nets {
+			at := of(&p.nets[k])
+			*at = append(*at, f.at[k])
+		}
+	}
+	return nil
+}
+
+// fillings are the lists of rows of one kind, one for each set of nets that
+// fill a column in: columns that the same nets fill in share it.
+type fillings struct {
+	plan *plan
+	rows func(*netPlan) []numbered // nil where a net is the row
+	made map[stats.Columns]*filling
+}
+
+// filling is the rows of all nets that have what a column needs, and where
+// those of each net begin; -1 for a net that has it not.
+type filling struct {
+	rows *smi.Rows
+	at   []int
+}
+
+func (p *plan) newFillings(rows func(*netPlan) []numbered) *fillings {
+	return &fillings{p, rows, map[stats.Columns]*filling{}}
+}
+
+func (n *netPlan) placeRows() []numbered      { return n.places }
+func (n *netPlan) transitionRows() []numbered { return n.transitions }
+
+func (l *fillings) of(needs stats.Columns) (*filling, error) {
+	if f := l.made[needs]; f != nil {
+		return f, nil
+	}
+	f := &filling{at: make([]int, len(l.plan.nets))}
+	width, count := 1, len(l.plan.nets)
+	if l.rows != nil {
+		width, count = 2, 0
+		for i := range l.plan.nets {
+			count += len(l.rows(&l.plan.nets[i]))
+		}
+	}
+	subs := make([]uint32, 0, width*count)
+	for i := range l.plan.nets {
+		n := &l.plan.nets[i]
+		if f.at[i] = len(subs) / width; !n.columns.Has(needs) {
+			f.at[i] = -1
+		} else if l.rows == nil {
+			subs = append(subs, n.number)
+		} else {
+			for _, row := range l.rows(n) {
+				subs = append(subs, n.number, row.number)
+			}
+		}
+	}
+	var err error
+	f.rows, err = smi.NewRows(width, subs)
+	l.made[needs] = f
+	return f, err
+}
+
+// layNamed adds the named objects of each row to a net's own module. They show
+// what is in the columns of placeTable or transitionTable, which begin with
+// block first.
+func (p *plan) layNamed(prefix smi.OID, columns []object, first int, rows []numbered, at []int) error {
+	var named, told []uint32
+	var mirror []int
+	for i := range columns {
+		if !columns[i].named {
+			continue
+		}
+		named = append(named, columns[i].sub)
+		if at[i] >= 0 {
+			told = append(told, columns[i].sub)
+			mirror = append(mirror, p.starts[first+i]+at[i])
+		}
+	}
+	objects, err := eachWith(rows, named)
+	if err != nil {
+		return err
+	}
+	instances := objects
+	if len(told) < len(named) {
+		if instances, err = eachWith(rows, told); err != nil {
+			return err
+		}
+	}
+	p.objects = append(p.objects, smi.Block{Prefix: prefix, Rows: objects})
+	p.tail = append(p.tail, smi.Block{Prefix: prefix, Rows: instances, Scalar: true, Mirror: mirror})
+	return nil
+}
+
+// eachWith is the number of each row with each of subs.
+func eachWith(rows []numbered, subs []uint32) (*smi.Rows, error) {
+	all := make([]uint32, 0, 2*len(rows)*len(subs))
+	for _, row := range rows {
+		for _, sub := range subs {
+			all = append(all, row.number, sub)
+		}
+	}
+	return smi.NewRows(2, all)
 }

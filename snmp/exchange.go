@@ -4,6 +4,7 @@ package snmp
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/smi"
@@ -72,8 +73,10 @@ func (x *exchange) get(view *mibView) []byte {
 // getNext is RFC 3416 section 4.2.2.
 func (x *exchange) getNext(view *mibView) []byte {
 	x.response.begin(&x.request, noError, 0)
+	x.cursors = slices.Grow(x.cursors[:0], 1)[:1]
 	for i := range x.request.names() {
-		next := view.next(&cursor{name: x.request.name(i)})
+		x.cursors[0].begin(x.request.name(i))
+		next := view.next(&x.cursors[0])
 		if got := x.response.add(next.Name, next.Value); got != added {
 			return x.fail(got, i)
 		}
@@ -85,9 +88,10 @@ func (x *exchange) getNext(view *mibView) []byte {
 // what has been added.
 func (x *exchange) getBulk(view *mibView) []byte {
 	x.response.begin(&x.request, noError, 0)
-	x.cursors = x.cursors[:0]
-	for i := range x.request.names() {
-		x.cursors = append(x.cursors, cursor{name: x.request.name(i)})
+	n := x.request.names()
+	x.cursors = slices.Grow(x.cursors[:0], n)[:n] // with the memory that they had
+	for i := range x.cursors {
+		x.cursors[i].begin(x.request.name(i))
 	}
 	single := min(max(int(x.request.nonRepeaters), 0), len(x.cursors))
 	for i := range x.cursors[:single] {

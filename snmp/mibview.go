@@ -11,17 +11,15 @@ import (
 // mibView is everything there is to read for one packet: the system group and
 // the table, merged in the order of their names.
 type mibView struct {
-	system *smi.Table
+	system *systemGroup
 	uptime smi.Value
 	table  *smi.Table // nil while there is none
 }
 
 // get is the value of a name, or the exception that says why there is none.
 func (v *mibView) get(name smi.OID) smi.Value {
-	if i := v.system.Search(name, true); i < v.system.Len() {
-		if variable := v.systemAt(i); slices.Equal(variable.Name, name) {
-			return variable.Value
-		}
+	if i := v.system.Search(name, true); i < v.system.Len() && slices.Equal(v.system.names[i], name) {
+		return v.systemValue(i)
 	}
 	if v.table != nil {
 		if value := v.table.Get(name); value.Type != smi.TypeNoSuchObject {
@@ -31,12 +29,11 @@ func (v *mibView) get(name smi.OID) smi.Value {
 	return v.system.Get(name)
 }
 
-func (v *mibView) systemAt(i int) smi.Variable {
-	variable := v.system.At(i)
+func (v *mibView) systemValue(i int) smi.Value {
 	if i == sysUpTimeRow {
-		variable.Value = v.uptime
+		return v.uptime
 	}
-	return variable
+	return v.system.Value(i)
 }
 
 // cursor walks a view. name is where it stands: the name asked for, then the
@@ -44,12 +41,17 @@ func (v *mibView) systemAt(i int) smi.Variable {
 type cursor struct {
 	name    smi.OID
 	started bool
-	system  int // next row of the system group
-	table   int // next row of the table
+	system  int      // next row of the system group
+	table   int      // next row of the table
+	last    []uint32 // memory of the name
 }
 
+// begin puts the cursor at a name.
+func (c *cursor) begin(name smi.OID) { *c = cursor{name: name, last: c.last} }
+
 // next gives the first variable after the cursor and moves onto it; at the
-// end, endOfMibView under the name where it stands.
+// end, endOfMibView under the name where it stands. The variable's name is good
+// until the next call.
 func (v *mibView) next(c *cursor) smi.Variable {
 	tableLen := 0
 	if v.table != nil {
@@ -63,25 +65,22 @@ func (v *mibView) next(c *cursor) smi.Variable {
 		}
 	}
 	var variable smi.Variable
-	switch {
-	case c.table < tableLen && c.system < v.system.Len():
-		fromSystem, fromTable := v.systemAt(c.system), v.table.At(c.table)
-		switch order := fromSystem.Name.Compare(fromTable.Name); {
-		case order < 0:
-			variable, c.system = fromSystem, c.system+1
-		case order > 0:
-			variable, c.table = fromTable, c.table+1
-		default: // in both: as for get, the system group has it
-			variable, c.system, c.table = fromSystem, c.system+1, c.table+1
+	order := -1 // of the system group's next name and the table's
+	if c.table < tableLen {
+		c.last, variable = v.table.AppendAt(c.last[:0], c.table)
+		order = 1
+		if c.system < v.system.Len() {
+			order = v.system.names[c.system].Compare(variable.Name)
 		}
-	case c.table < tableLen:
-		variable = v.table.At(c.table)
-		c.table++
-	case c.system < v.system.Len():
-		variable = v.systemAt(c.system)
-		c.system++
-	default:
+	} else if c.system == v.system.Len() {
 		return smi.Variable{Name: c.name, Value: smi.EndOfMibView()}
+	}
+	if order >= 0 {
+		c.table++
+	}
+	if order <= 0 { // of a name in both the system group has it, as for get
+		variable = smi.Variable{Name: v.system.names[c.system], Value: v.systemValue(c.system)}
+		c.system++
 	}
 	c.name = variable.Name
 	return variable

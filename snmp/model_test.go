@@ -73,8 +73,8 @@ func randomOID(rng *rand.Rand) smi.OID {
 	return oid
 }
 
-// randomTable is a table of up to n rows, of one or of two layouts, and the
-// model of it together with the system group.
+// randomTable is a table of up to n rows, and the model of it together with the
+// system group.
 func randomTable(tb testing.TB, rng *rand.Rand, n int) (*smi.Table, *model) {
 	tb.Helper()
 	var names []smi.OID
@@ -90,16 +90,7 @@ func randomTable(tb testing.TB, rng *rand.Rand, n int) (*smi.Table, *model) {
 			objects = append(objects, object)
 		}
 	}
-	cut := rng.IntN(len(names) + 1)
-	first, err := smi.NewLayout(names[:cut], objects)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	second, err := smi.NewLayout(names[cut:], nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	layout, err := smi.Join(first, second)
+	layout, err := smi.NewLayout(names, objects)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -113,7 +104,7 @@ func randomTable(tb testing.TB, rng *rand.Rand, n int) (*smi.Table, *model) {
 
 func newModel(tb testing.TB, table *smi.Table, objects []smi.OID) *model {
 	tb.Helper()
-	group, err := systemTable(system)
+	group, err := newSystemGroup(system)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -60,7 +60,7 @@ type Config struct {
 type Responder struct {
 	cfg       Config
 	community [sha256.Size]byte
-	system    *smi.Table
+	system    *systemGroup
 	start     time.Time // of sysUpTime
 	counters  Counters
 }
@@ -96,7 +96,7 @@ func New(cfg Config) (*Responder, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	system, err := systemTable(cfg.System)
+	system, err := newSystemGroup(cfg.System)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}

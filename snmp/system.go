@@ -25,9 +25,16 @@ const sysServices = 1<<(4-1) + 1<<(7-1)
 // sysUpTimeRow is the row of sysUpTime.0 in the table of the system group.
 const sysUpTimeRow = 2
 
-// systemTable lays out the system group. sysUpTime is put in for each packet.
+// systemGroup is the system group as a table, and its names, which are read
+// again and again.
+type systemGroup struct {
+	*smi.Table
+	names []smi.OID
+}
+
+// newSystemGroup lays out the system group. sysUpTime is put in for each packet.
 // sysORTable has its columns and no rows: no capabilities statement is claimed.
-func systemTable(s System) (*smi.Table, error) {
+func newSystemGroup(s System) (*systemGroup, error) {
 	group := smi.OID{1, 3, 6, 1, 2, 1, 1}
 	var names, objects []smi.OID
 	for scalar := range uint32(8) {
@@ -47,7 +54,7 @@ func systemTable(s System) (*smi.Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("system group: %w", err)
 	}
-	return smi.NewTable(layout, []smi.Value{
+	table := smi.NewTable(layout, []smi.Value{
 		smi.OctetString(s.Descr),
 		smi.ObjectID(s.ObjectID),
 		smi.TimeTicks(0),
@@ -56,7 +63,8 @@ func systemTable(s System) (*smi.Table, error) {
 		smi.OctetString(s.Location),
 		smi.Integer(sysServices),
 		smi.TimeTicks(0), // sysORLastChange: nothing has changed since the start
-	}), nil
+	})
+	return &systemGroup{table, names}, nil
 }
 
 // hundredths is a time in hundredths of a second; it wraps after 497 days.

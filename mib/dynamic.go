@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// dynamic is the rows that come and go with the View.
+type dynamic struct {
+	stuck   []stuckAt
+	blocks  []blockAt
+	sources []sourceAt
+	alarms  []*alarm.Alarm
+	queues  []queueAt
+}
+
+type stuckAt struct {
+	net   *netPlan
+	place int // index in net.places
+	rank  int // from 0
+}
+
+type blockAt struct {
+	net                       *netPlan
+	transition, place, reason uint32
+	block                     stats.Block
+}
+
+type queueAt struct {
+	net   *netPlan
+	queue *stats.Queue
+}
+
+type sourceAt struct {
+	number uint32
+	source *collector.Source
+}
+
+// find lists the rows that the View and the alarms have now; last is
+// what a tick before had.
+func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNumbers, last dynamicRows) *dynamic {
+	d := &dynamic{stuck: make([]stuckAt, 0, last.stuck.Len()+16), blocks: make([]blockAt, 0, last.blocks.Len()+16)}
+	for i := range p.nets {
+		n := &p.nets[i]
+		rows := view.Nets[n.view].Rows
+		if rows.Columns.Has(stats.ColStuck) {
+			d.findStuck(n, rows)
+		}
+		if rows.Columns.Has(stats.ColBlocks) {
+			d.findBlocks(n, rows)
+		}
+		if rows.Columns.Has(stats.ColQueues) && stats.ValidQueues(rows.Queues) {
+			for k := range rows.Queues {
+				d.queues = append(d.queues, queueAt{n, &rows.Queues[k]})
+			}
+		}
+	}
+	d.sources = sources.number(view.Sources)
+	d.findAlarms(state)
+	return d
+}
+
+func (d *dynamic) findStuck(n *netPlan, rows *stats.Rows) {
+	for i, place := range n.places {
+		for rank := range min(len(rows.Places[place.index].Stuck), stats.MaxStuck) {
+			d.stuck = append(d.stuck, stuckAt{n, i, rank})
+		}
+	}
+}
+
+// findBlocks sorts the net's blocks by their numbers and adds up what has the
+// same ones.
+func (d *dynamic) findBlocks(n *netPlan, rows *stats.Rows) {
+	first := len(d.blocks)
+	for _, b := range rows.Blocks {
+		t, place := numberOf(n.transitionNumber, b.Transition), numberOf(n.placeNumber, b.Place)
+		if t != 0 && (place != 0 || b.Place == stats.NoPlace) {
+			d.blocks = append(d.blocks, blockAt{n, t, place, reasonNumber(b.Reason), b})
+		}
+	}
+	added := d.blocks[first:]
+	slices.SortFunc(added, blockAt.compare)
+	kept := added[:0]
+	for _, b := range added {
+		if last := len(kept) - 1; last >= 0 && kept[last].compare(b) == 0 {
+			kept[last].block.Instances += b.block.Instances
+			continue
+		}
+		kept = append(kept, b)
+	}
+	d.blocks = d.blocks[:first+len(kept)]
+}
+
+// numberOf is the number of an index in the definition; 0 for none.
+func numberOf(numbers []uint32, index int32) uint32 {
+	if index < 0 || int(index) >= len(numbers) {
+		return 0
+	}
+	return numbers[index]
+}
+
+func (b blockAt) compare(o blockAt) int {
+	return cmp.Or(cmp.Compare(b.transition, o.transition), cmp.Compare(b.place, o.place), cmp.Compare(b.reason, o.reason))
+}
+
+// dynamicRows is the indices of the tables whose rows come and go. Two that are
+// equal have the same rows.
+type dynamicRows struct {
+	stuck, blocks, sources, alarms, queues *smi.Rows
+}
+
+// rows is the indices of d. A table with the rows that it had a tick before
+// keeps them, so that no more is laid out than what has changed.
+func (d *dynamic) rows(last dynamicRows) (now dynamicRows, err error) {
+	var errs [5]error
+	now.stuck, errs[0] = renew(stuckTable(), last.stuck, d.stuck, func(subs []uint32, at *stuckAt) []uint32 {
+		return append(subs, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
+	})
+	now.blocks, errs[1] = renew(blockTable(), last.blocks, d.blocks, func(subs []uint32, at *blockAt) []uint32 {
+		return append(subs, at.net.number, at.transition, at.place, at.reason)
+	})
+	now.sources, errs[2] = renew(sourceTable(), last.sources, d.sources, func(subs []uint32, at *sourceAt) []uint32 {
+		return append(subs, at.number)
+	})
+	now.alarms, errs[3] = renew(alarmTable(), last.alarms, d.alarms, func(subs []uint32, a **alarm.Alarm) []uint32 {
+		return append(subs, (*a).Index)
+	})
+	now.queues, errs[4] = renew(queueTable(), last.queues, d.queues, func(subs []uint32, at *queueAt) []uint32 {
+		return append(subs, at.net.number, uint32(at.queue.Priority))
+	})
+	return now, errors.Join(errs[:]...)
+}
+
+// renew is the indices of a table's rows; the last ones where they are the same.
+func renew[A any](t table, last *smi.Rows, rows []A, add func([]uint32, *A) []uint32) (*smi.Rows, error) {
+	width := len(t.index)
+	subs := make([]uint32, 0, width*len(rows))
+	for i := range rows {
+		subs = add(subs, &rows[i])
+	}
+	if last.Equal(width, subs) {
+		return last, nil
+	}
+	now, err := smi.NewRows(width, subs)
+	if err != nil {
+		return nil, fmt.Errorf("%sTable: %w", t.name, err)
+	}
+	return now, nil
+}
+
+// layout puts the blocks of the rows that come and go between head and tail.
+func (p *plan) layout(root smi.OID, d *description, now dynamicRows) (*smi.Layout, error) {
+	objects := root.Append(subPetrinet, subObjects)
+	blocks := make([]smi.Block, 0, len(p.head)+d.dynamicBlocks()+len(p.tail))
+	blocks = append(blocks, p.head...)
+	add := func(t table, rows *smi.Rows) {
+		for i := range t.columns {
+			blocks = append(blocks, smi.Block{Prefix: objects.Append(t.sub, 1, t.columns[i].sub), Rows: rows})
+		}
+	}
+	add(stuckTable(), now.stuck)
+	add(blockTable(), now.blocks)
+	add(sourceTable(), now.sources)
+	add(alarmTable(), now.alarms)
+	alarm, err := scalarRows(objectsOf(d.alarm))
+	if err != nil {
+		return nil, err
+	}
+	blocks = append(blocks, smi.Block{Prefix: objects, Rows: alarm, Scalar: true})
+	add(queueTable(), now.queues)
+	return smi.Compose(append(blocks, p.tail...), p.objects)
+}
+
+// dynamicBlocks is how many blocks stand between head and tail.
+func (d *description) dynamicBlocks() int {
+	return len(d.stuck) + len(d.blocks) + len(d.sources) + len(d.alarms) + 1 + len(d.queues)
+}

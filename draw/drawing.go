@@ -61,9 +61,9 @@ func Net(n *petri.Net) *Drawing {
 	if at := givenPositions(n, d); at != nil {
 		d.Given = true
 		d.place(at)
-		d.straight()
+		d.straight(func(int) bool { return true })
 	} else {
-		d.layered()
+		d.layered(func(node int) bool { return node < len(n.Places) && n.Places[node].Initial > 0 })
 	}
 	d.fit()
 	return d

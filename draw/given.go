@@ -13,6 +13,7 @@ import (
 // What positions of a file must be like to be used.
 const (
 	givenGap   = 14      // between two nodes
+	minScale   = 0.01    // scattered positions are drawn together no further
 	mostSpread = 4       // crowded positions are spread no further
 	emptiest   = 600     // a drawing is no larger than so much for each node
 	pairsMost  = 2000000 // pairs of nodes compared before positions count as crowded
@@ -20,7 +21,7 @@ const (
 
 // givenPositions returns the positions of the source, scaled so that no node
 // overlaps another; nil if a node has none, or if they are of no use: two in one
-// spot, or so crowded that spreading would not help.
+// spot, or so crowded or so scattered that scaling would not help.
 func givenPositions(n *petri.Net, d *Drawing) []Point {
 	if len(d.Nodes) == 0 {
 		return nil
@@ -48,7 +49,11 @@ func givenPositions(n *petri.Net, d *Drawing) []Point {
 	for _, p := range at {
 		b.add(box{p.X, p.Y, p.X, p.Y})
 	}
-	scale := max(needed, min(1, emptiest*float64(len(at))/max(b.right-b.left, b.bottom-b.top, 1)))
+	extent, most := max(b.right-b.left, b.bottom-b.top, 1), emptiest*float64(len(at))
+	scale := max(needed, minScale, min(1, most/extent))
+	if extent*scale > mostSpread*most {
+		return nil
+	}
 	for i, p := range at {
 		at[i] = Point{X: (p.X - b.left) * scale, Y: (p.Y - b.top) * scale}
 	}
@@ -84,8 +89,6 @@ func spread(at []Point, nodes []Node) (float64, bool) {
 	return needed, true
 }
 
-// minScale keeps spread from comparing all pairs of a net.
-const minScale = 0.01
 
 // apart returns the factor at which two nodes no longer overlap: side by side
 // or one above the other, whichever comes first. It is infinite for one spot.

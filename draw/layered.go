@@ -2,4 +2,170 @@
 
 package draw
 
-func (d *Drawing) layered() {}
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// What a layered drawing leaves free, in pixels.
+const (
+	columnGap  = 44  // between two columns, at least
+	steepness  = 6   // a gap is so many times less wide than its arcs are high
+	widestGap  = 400 // but no wider than this
+	stub       = 10  // arcs run level for so long at a node
+	rowGap     = 22  // between two nodes of a column
+	laneGap    = 14  // between two arcs that pass a column
+	portGap    = 11  // between two arcs at a node, if there is room
+	packingGap = 36  // between parts that are not joined
+	packWide   = 1.6 // a packed drawing is about so many times wider than high
+)
+
+// layered lays out each part of the net that is not joined to the others, and
+// packs the parts.
+func (d *Drawing) layered(tokens func(node int) bool) {
+	parts := d.parts()
+	boxes := make([]box, len(parts))
+	layouts := make([]*layout, len(parts))
+	for i, part := range parts {
+		l := newLayout(d, part, tokens)
+		l.breakCycles()
+		l.assignColumns()
+		l.divide()
+		l.order()
+		l.assignRows()
+		l.assignGaps()
+		boxes[i] = l.draw()
+		layouts[i] = l
+	}
+	for i, at := range pack(boxes) {
+		layouts[i].move(at.X-boxes[i].left, at.Y-boxes[i].top)
+	}
+	d.straight(func(arc int) bool { return d.Arcs[arc].Points == nil })
+}
+
+// part is a part of the net that is not joined to the rest: its nodes and its
+// arcs, both in the order of the net.
+type part struct{ nodes, arcs []int }
+
+// parts returns the parts, in the order of their first nodes.
+func (d *Drawing) parts() []part {
+	leader := make([]int, len(d.Nodes))
+	for i := range leader {
+		leader[i] = i
+	}
+	find := func(v int) int {
+		for leader[v] != v {
+			leader[v] = leader[leader[v]]
+			v = leader[v]
+		}
+		return v
+	}
+	for i := range d.Arcs {
+		a, b := find(d.Arcs[i].From), find(d.Arcs[i].To)
+		leader[max(a, b)] = min(a, b)
+	}
+	number := map[int]int{}
+	var all []part
+	for v := range d.Nodes {
+		k, seen := number[find(v)]
+		if !seen {
+			k = len(all)
+			number[find(v)] = k
+			all = append(all, part{})
+		}
+		all[k].nodes = append(all[k].nodes, v)
+	}
+	for i := range d.Arcs {
+		k := number[find(d.Arcs[i].From)]
+		all[k].arcs = append(all[k].arcs, i)
+	}
+	return all
+}
+
+// pack puts boxes into rows, the highest first, and returns their corners.
+func pack(boxes []box) []Point {
+	wide, area := 0.0, 0.0
+	order := make([]int, len(boxes))
+	for i, b := range boxes {
+		order[i] = i
+		wide = max(wide, b.right-b.left)
+		area += (b.right - b.left + packingGap) * (b.bottom - b.top + packingGap)
+	}
+	wide = max(wide, math.Sqrt(area*packWide))
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(boxes[j].bottom-boxes[j].top, boxes[i].bottom-boxes[i].top)
+	})
+	at := make([]Point, len(boxes))
+	x, y, high := 0.0, 0.0, 0.0
+	for _, i := range order {
+		w, h := boxes[i].right-boxes[i].left, boxes[i].bottom-boxes[i].top
+		if x > 0 && x+w > wide {
+			x, y, high = 0, y+high+packingGap, 0
+		}
+		at[i] = Point{X: x, Y: y}
+		x += w + packingGap
+		high = max(high, h)
+	}
+	return at
+}
+
+// layout is a layered drawing of one part under way. A vertex is a node of the
+// part or, from len(nodes) on, a lane: a passage of a long arc through a column.
+type layout struct {
+	d      *Drawing
+	nodes  []int // vertex to index in d.Nodes
+	tokens []bool
+	edges  []edge
+
+	column  []int     // by vertex
+	columns [][]int   // the vertices of each column, from top to bottom
+	row     []int     // by vertex: where it is in its column
+	in, out [][]link  // by vertex: what leads to it from the column before, and from it
+	links   int       // how many there are
+	y       []float64 // by vertex: its centre
+	x       []float64 // by column: its centre
+	half    []float64 // by column: half its width
+}
+
+// edge is an arc, from left to right.
+type edge struct {
+	from, to int
+	arc      int   // in d.Arcs
+	turned   bool  // the arc goes the other way
+	chain    []int // the vertices on its way; nil if it goes straight
+}
+
+// link joins two vertices in neighbouring columns.
+type link struct{ to, id int }
+
+func newLayout(d *Drawing, p part, tokens func(node int) bool) *layout {
+	l := &layout{d: d, nodes: p.nodes, tokens: make([]bool, len(p.nodes)), column: make([]int, len(p.nodes))}
+	vertex := make(map[int]int, len(p.nodes))
+	for v, node := range p.nodes {
+		vertex[node] = v
+		l.tokens[v] = tokens(node)
+	}
+	for _, a := range p.arcs {
+		l.edges = append(l.edges, edge{from: vertex[d.Arcs[a].From], to: vertex[d.Arcs[a].To], arc: a})
+	}
+	return l
+}
+
+// lane reports whether a vertex is a passage of an arc.
+func (l *layout) lane(v int) bool { return v >= len(l.nodes) }
+
+// node returns the node of a vertex that is no lane.
+func (l *layout) node(v int) *Node { return &l.d.Nodes[l.nodes[v]] }
+
+// extent returns how far a vertex reaches above and below its centre, with its
+// share of the gap.
+func (l *layout) extent(v int) (above, below float64) {
+	if l.lane(v) {
+		return laneGap / 2, laneGap / 2
+	}
+	n := *l.node(v)
+	n.Y = 0
+	b := n.footprint()
+	return rowGap/2 - b.top, b.bottom + rowGap/2
+}

@@ -8,17 +8,24 @@ import "math"
 // middle.
 const besides = 26
 
-// straight draws each arc as a line from border to border. Several between the
-// same two nodes are bent away from each other.
-func (d *Drawing) straight() {
+// widestBundle is how far apart the outermost of many of them are.
+const widestBundle = 120
+
+// straight draws those arcs that are wanted as lines from border to border.
+// Several between the same two nodes are bent away from each other.
+func (d *Drawing) straight(wanted func(arc int) bool) {
 	between := map[[2]int][]int{}
 	for i := range d.Arcs {
+		if !wanted(i) {
+			continue
+		}
 		pair := [2]int{min(d.Arcs[i].From, d.Arcs[i].To), max(d.Arcs[i].From, d.Arcs[i].To)}
 		between[pair] = append(between[pair], i)
 	}
 	for pair, arcs := range between { // each on its own, so in any order
+		step := min(besides, widestBundle/float64(len(arcs)))
 		for k, i := range arcs {
-			d.bend(&d.Arcs[i], pair, besides*(float64(k)-float64(len(arcs)-1)/2))
+			d.bend(&d.Arcs[i], pair, step*(float64(k)-float64(len(arcs)-1)/2))
 		}
 	}
 }

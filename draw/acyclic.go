@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package draw
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// edgesFrom returns the edges that leave each vertex, in order.
+func (l *layout) edgesFrom() [][]int {
+	out := make([][]int, len(l.nodes))
+	for e := range l.edges {
+		out[l.edges[e].from] = append(out[l.edges[e].from], e)
+	}
+	return out
+}
+
+// breakCycles turns round the arcs that close a cycle. It walks in the direction
+// of the arcs, depth first, from where a net begins: from nodes to which nothing
+// leads, then from places with tokens. An arc to a node that is on the way
+// walked closes a cycle. Arcs that move tokens are walked before those that only
+// test, so tokens rather go to the right.
+func (l *layout) breakCycles() {
+	out := l.edgesFrom()
+	for v := range out {
+		slices.SortStableFunc(out[v], func(a, b int) int { return l.tests(a) - l.tests(b) })
+	}
+	var turn []int
+	const onWay, done = 1, 2
+	state := make([]uint8, len(l.nodes))
+	next := make([]int, len(l.nodes)) // by vertex: how many of its edges were walked
+	for _, start := range l.starts() {
+		if state[start] != 0 {
+			continue
+		}
+		way := []int{start}
+		state[start] = onWay
+		for len(way) > 0 {
+			v := way[len(way)-1]
+			if next[v] == len(out[v]) {
+				state[v] = done
+				way = way[:len(way)-1]
+				continue
+			}
+			e := out[v][next[v]]
+			next[v]++
+			switch to := l.edges[e].to; state[to] {
+			case onWay:
+				turn = append(turn, e)
+			case 0:
+				state[to] = onWay
+				way = append(way, to)
+			}
+		}
+	}
+	for _, e := range turn {
+		g := &l.edges[e]
+		g.from, g.to, g.turned = g.to, g.from, true
+	}
+}
+
+// tests is 1 for an arc that moves no token, else 0.
+func (l *layout) tests(e int) int {
+	if k := l.d.Arcs[l.edges[e].arc].Kind; k == petri.Inhibitor || k == petri.Read {
+		return 1
+	}
+	return 0
+}
+
+// starts returns the vertices in the order in which walks begin.
+func (l *layout) starts() []int {
+	led := make([]bool, len(l.nodes))
+	for e := range l.edges {
+		led[l.edges[e].to] = true
+	}
+	order := make([]int, len(l.nodes))
+	rank := make([]int, len(l.nodes))
+	for v := range order {
+		order[v] = v
+		switch {
+		case !led[v]:
+		case l.tokens[v]:
+			rank[v] = 1
+		default:
+			rank[v] = 2
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank[a] - rank[b] })
+	return order
+}
+
+// tightenings is how many times assignColumns goes through the net, at most.
+const tightenings = 12
+
+// assignColumns puts each vertex as far to the left as its edges allow, which
+// are all of one column or more. Then it moves each to the right for as long as
+// that shortens more edges than it lengthens.
+func (l *layout) assignColumns() {
+	order := l.topological()
+	in, out := make([][]int, len(l.nodes)), l.edgesFrom()
+	for e := range l.edges {
+		in[l.edges[e].to] = append(in[l.edges[e].to], e)
+	}
+	for _, v := range order {
+		for _, e := range out[v] {
+			to := l.edges[e].to
+			l.column[to] = max(l.column[to], l.column[v]+1)
+		}
+	}
+	for range tightenings {
+		moved := false
+		for _, v := range slices.Backward(order) {
+			if len(out[v]) <= len(in[v]) {
+				continue
+			}
+			to := l.column[l.edges[out[v][0]].to] - 1
+			for _, e := range out[v] {
+				to = min(to, l.column[l.edges[e].to]-1)
+			}
+			moved = moved || to != l.column[v]
+			l.column[v] = to
+		}
+		if !moved {
+			break
+		}
+	}
+	l.closeColumns()
+}
+
+// closeColumns leaves no column empty.
+func (l *layout) closeColumns() {
+	used := make([]bool, slices.Max(l.column)+1)
+	for _, c := range l.column {
+		used[c] = true
+	}
+	number := make([]int, len(used))
+	count := 0
+	for c := range used {
+		number[c] = count
+		if used[c] {
+			count++
+		}
+	}
+	for v, c := range l.column {
+		l.column[v] = number[c]
+	}
+	l.columns = make([][]int, count)
+}
+
+// topological returns the vertices so that all edges lead onwards.
+func (l *layout) topological() []int {
+	out := l.edgesFrom()
+	waits := make([]int, len(l.nodes))
+	for e := range l.edges {
+		waits[l.edges[e].to]++
+	}
+	var order []int
+	for v, n := range waits {
+		if n == 0 {
+			order = append(order, v)
+		}
+	}
+	for k := 0; k < len(order); k++ {
+		for _, e := range out[order[k]] {
+			to := l.edges[e].to
+			if waits[to]--; waits[to] == 0 {
+				order = append(order, to)
+			}
+		}
+	}
+	return order
+}
+
+// lanesMost bounds the lanes of a part. Beyond it the longest arcs have none and
+// go straight, behind the nodes.
+const lanesMost = 60000
+
+// divide gives long edges their lanes, the shorter ones first, and joins what is
+// in neighbouring columns.
+func (l *layout) divide() {
+	order := make([]int, len(l.edges))
+	for e := range order {
+		order[e] = e
+	}
+	span := func(e int) int { return l.column[l.edges[e].to] - l.column[l.edges[e].from] }
+	slices.SortStableFunc(order, func(a, b int) int { return span(a) - span(b) })
+	lanes := 0
+	for _, e := range order {
+		if lanes += span(e) - 1; lanes > lanesMost {
+			break
+		}
+		l.edges[e].chain = make([]int, 0, span(e)+1)
+	}
+	l.in, l.out = make([][]link, len(l.nodes)), make([][]link, len(l.nodes))
+	for e := range l.edges {
+		g := &l.edges[e]
+		if g.chain == nil {
+			continue
+		}
+		g.chain = append(g.chain, g.from)
+		for c := l.column[g.from] + 1; c < l.column[g.to]; c++ {
+			g.chain = append(g.chain, len(l.column))
+			l.column = append(l.column, c)
+			l.in, l.out = append(l.in, nil), append(l.out, nil)
+		}
+		g.chain = append(g.chain, g.to)
+		for k, v := range g.chain[1:] {
+			l.out[g.chain[k]] = append(l.out[g.chain[k]], link{v, l.links})
+			l.in[v] = append(l.in[v], link{g.chain[k], l.links})
+			l.links++
+		}
+	}
+}

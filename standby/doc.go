@@ -17,9 +17,10 @@
 //	fit before unfit; the lower priority; the lower id
 //
 // An id begins with the time of its start, so of equals the newcomer waits.
-// One that is unfit is better than nobody. Fit is who has its faces up, and has
-// settled, [Settle] after its start or later; so a primary that returns has raised what it finds before
-// it takes the duty back, and tells none of it again.
+// One that is unfit is better than nobody. Fit is who has its faces up and is
+// ready: [Settle] after its start or later, or as soon as there is nobody else. So
+// a primary that returns has raised what it finds before it takes the duty back,
+// and tells none of it again.
 //
 // # When the others are silent
 //

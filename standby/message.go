@@ -28,7 +28,7 @@ type Message struct {
 	Name     string `json:"name"`     // for people, such as its host
 	Priority uint8  `json:"priority"` // the lower number is on duty
 	Up       bool   `json:"up"`       // its faces are
-	Settled  bool   `json:"settled"`  // it has found what there is to find after a start
+	Ready    bool   `json:"ready"`    // it may take the duty from another
 	OnDuty   bool   `json:"on_duty"`  // it sends notifications
 	Bye      bool   `json:"bye"`      // its last message
 	Started  int64  `json:"started"`  // for people: microseconds since the Unix epoch, by its clock
@@ -104,8 +104,8 @@ func (m Message) Encode() ([]byte, error) {
 	return text, err
 }
 
-// fit tells whether it can take the duty from another.
-func (m *Message) fit() bool { return m.Up && m.Settled }
+// fit tells whether it comes before those that are not.
+func (m *Message) fit() bool { return m.Up && m.Ready }
 
 // before tells whether of two sidecars m is the one to be on duty.
 func (m *Message) before(other *Message) bool {

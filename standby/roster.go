@@ -17,8 +17,9 @@ const (
 	// Margin is how much earlier than the other one this sidecar may see an
 	// alarm, and how long the other's notification may take.
 	Margin = 2 * time.Second
-	// Settle is how long after its start a sidecar has settled at the earliest: it
-	// listens, raises what it finds, and Margin does not reach back to that.
+	// Settle is how long after its start a sidecar is ready at the earliest where
+	// another one is on duty: it listens, raises what it finds, and Margin does not
+	// reach back to that.
 	Settle = 2 * Silent
 	// Remembered is how long a sidecar that is gone is known.
 	Remembered = 24 * time.Hour
@@ -48,10 +49,10 @@ type peer struct {
 }
 
 // NewRoster returns the roster of a sidecar that starts now. Of self, the fields
-// that tell how it is do not matter. It has settled when settle, or Settle where
-// that is longer, is over.
+// that tell how it is do not matter. It is ready when settle, or Settle where that
+// is longer, is over, and before that if there was nobody else to be on duty.
 func NewRoster(self Message, settle time.Duration, now time.Time) *Roster {
-	self.Version, self.Up, self.Settled, self.OnDuty, self.Bye = Version, false, false, false, false
+	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = Version, false, false, false, false
 	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, since: now, echo: now, stepped: now}
 }
 
@@ -62,7 +63,7 @@ func (r *Roster) Hear(m Message, now time.Time) (isNew bool, err error) {
 	r.wake(now)
 	if m.ID == r.self.ID {
 		if now.Sub(r.echo) >= Silent { // was deaf; whoever spoke meanwhile was not heard
-			r.since = now
+			r.begin(now)
 		}
 		r.echo = now
 		return false, nil
@@ -121,8 +122,9 @@ func (r *Roster) Step(up bool, now time.Time) (speak *Message) {
 		}
 	}
 	before := r.self
-	r.self.Up, r.self.Settled = up, now.Sub(r.since) >= r.settle
+	r.self.Up, r.self.Ready = up, r.self.Ready || now.Sub(r.since) >= r.settle
 	r.self.OnDuty = r.first(now)
+	r.self.Ready = r.self.Ready || r.self.OnDuty // what it finds it has told
 	if r.self.OnDuty {
 		if !before.OnDuty {
 			r.from = r.uncovered()
@@ -161,10 +163,14 @@ func (r *Roster) Bye() *Message {
 // the silence of the others.
 func (r *Roster) wake(now time.Time) {
 	if now.Sub(r.stepped) >= Silent {
-		r.since, r.echo, r.self.OnDuty = now, now, false
+		r.begin(now)
+		r.echo, r.self.OnDuty = now, false
 	}
 	r.stepped = now
 }
+
+// begin listens anew.
+func (r *Roster) begin(now time.Time) { r.since, r.self.Ready = now, false }
 
 // first tells whether nobody comes before this sidecar.
 func (r *Roster) first(now time.Time) bool {
@@ -209,7 +215,7 @@ func (r *Roster) State() State {
 type State struct {
 	OnDuty   bool      // this sidecar sends notifications
 	From     time.Time // if OnDuty: from when on changes may not have been told; zero for all of them
-	Fit      bool      // it may take the duty from another
+	Fit      bool      // up, and ready to take the duty from another
 	Live     int       // other sidecars that are there
 	Known    int       // and those that were, in the last 24 hours
 	StandsIn bool      // of those known, one has a lower priority

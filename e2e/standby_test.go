@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+)
+
+// Two sidecars stand by for each other: a station is told everything once.
+
+// pair is a station that is notified too, and sidecars that show a net.
+type pair struct {
+	station
+	sink  *snmptest.Snmptrapd
+	flags []string
+	told  int // notifications so far
+}
+
+func startPair(t *testing.T, flags ...string) *pair {
+	t.Helper()
+	sink := snmptest.StartTrapd(t)
+	return &pair{station: *startStation(t, snmptest.Config{Lines: []string{"trap2sink " + sink.Addr + " public"}}), sink: sink, flags: flags}
+}
+
+func (p *pair) sidecar(t *testing.T, priority int) *sidecar {
+	t.Helper()
+	side := serve(t, p.natsURL, append([]string{"--agentx", p.AgentX, "--agentx.priority", strconv.Itoa(priority), "--mib-dir", ""}, p.flags...)...)
+	side.registered(t)
+	return side
+}
+
+// onDuty waits until one sidecar says that it notifies, and all others that they
+// do not.
+func onDuty(t *testing.T, one *sidecar, others ...*sidecar) {
+	t.Helper()
+	until(t, "the right sidecar is on duty", func() error {
+		for i, side := range append([]*sidecar{one}, others...) {
+			s := side.scrape(t)
+			duty, _ := s.value("pnagent_sidecar_on_duty")
+			peers, _ := s.value("pnagent_sidecar_peers")
+			if (duty == 1) != (i == 0) || int(peers) != len(others) {
+				return fmt.Errorf("sidecar %d: on duty %v, knows %v", i, duty, peers)
+			}
+		}
+		return nil
+	})
+}
+
+// tells waits until every sidecar shows so many alarms, and checks that the
+// station has been told of that by exactly one notification more.
+func (p *pair) tells(t *testing.T, want told, active int, sidecars ...*sidecar) {
+	t.Helper()
+	for _, side := range sidecars {
+		until(t, "a sidecar has seen the change", func() error {
+			if n := len(side.alarms(t)); n != active {
+				return fmt.Errorf("%d alarms are active, want %d", n, active)
+			}
+			return nil
+		})
+	}
+	p.told++
+	all := p.notifications(t, p.told)
+	got := tells(all[len(all)-1])
+	got.alarm = ""
+	if len(all) != p.told || got != want {
+		t.Fatalf("the station was told %d times, last of %+v, want %d times and %+v", len(all), got, p.told, want)
+	}
+}
+
+// notifications are those of ours that have come, at least n.
+func (p *pair) notifications(t *testing.T, n int) (ours []snmptest.Notification) {
+	t.Helper()
+	until(t, fmt.Sprintf("the station has been told %d times", n), func() error {
+		ours = slices.DeleteFunc(p.sink.Wait(t, n), func(n snmptest.Notification) bool {
+			return !strings.HasPrefix(tells(n).notification, oidRoot)
+		})
+		if len(ours) < n {
+			return fmt.Errorf("%d times", len(ours))
+		}
+		return nil
+	})
+	return ours
+}
+
+// rests waits until what was told last is older than what a take-over tells again.
+func rests(t *testing.T) {
+	t.Helper()
+	since := time.Now()
+	until(t, "what was told is some seconds old", func() error {
+		if time.Since(since) < 3*time.Second {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+}
+
+func TestOfTwoSidecarsOneNotifies(t *testing.T) {
+	t.Parallel()
+	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 7s", 1))
+	p := startPair(t, "--alarms", rules)
+	standBy, primary := p.sidecar(t, 127), p.sidecar(t, 100)
+	onDuty(t, primary, standBy)
+	runEngine(t, p.natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	nc := connect(t, p.natsURL)
+	answer := func() {
+		for range 40 {
+			request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
+		}
+	}
+	inject := func() {
+		for range 40 {
+			request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
+		}
+	}
+	stuck, moving := told{tokenStuck, "claims", "awaiting answer", ""}, told{tokenMoving, "claims", "awaiting answer", ""}
+
+	p.tells(t, stuck, 1, primary, standBy)
+	rests(t)
+	primary.kill(t) // what changes in this moment nobody is there to tell
+	answer()
+	p.tells(t, moving, 0, standBy)
+	onDuty(t, standBy)
+	inject()
+	p.tells(t, stuck, 1, standBy)
+
+	primary = p.sidecar(t, 100) // finds the tokens stuck anew, and tells nobody
+	onDuty(t, primary, standBy)
+	answer()
+	p.tells(t, moving, 0, primary, standBy)
+
+	rests(t)
+	primary.stop(t, syscall.SIGTERM) // hands over at once
+	onDuty(t, standBy)
+	inject()
+	p.tells(t, stuck, 1, standBy)
+	if n, _ := standBy.scrape(t).value("pnagent_notifications_sent_total", "sink", "agentx"); n != 3 {
+		t.Errorf("the stand-by has sent %v notifications, want 3", n)
+	}
+	if n, _ := standBy.scrape(t).value("pnagent_sidecar_takeovers_total"); n != 2 {
+		t.Errorf("it went on duty %v times, want 2", n)
+	}
+}
+
+// What a station reads of who answers, and since when differences mean something.
+const (
+	roleName    = oidRoot + ".1.1.1.3.0"
+	sinceColumn = oidRoot + ".1.1.2.1.19"
+)
+
+// read is one value, as text.
+func (s *station) read(t *testing.T, name string) (value string) {
+	t.Helper()
+	until(t, "the station reads "+name, func() error {
+		out, err := s.Run(t.Context(), "snmpget", []string{"-t", "1", "-r", "0"}, name)
+		_, text, ok := strings.Cut(strings.TrimSpace(out), " = ")
+		if err != nil || !ok || strings.HasPrefix(text, "No Such") {
+			return errors.Join(err, fmt.Errorf("it reads %q", out))
+		}
+		value = text
+		return nil
+	})
+	return value
+}
+
+// after is up to n variables after a name: one piece of a walk.
+func (s *station) after(t *testing.T, name string, n int) (names []string, values map[string]string) {
+	t.Helper()
+	out, err := s.Run(t.Context(), "snmpbulkget", []string{"-t", "2", "-r", "1", "-Cn0", "-Cr" + strconv.Itoa(n)}, name)
+	if err != nil {
+		t.Fatalf("after %s: %v", name, err)
+	}
+	values = map[string]string{}
+	for line := range strings.Lines(out) {
+		if next, value, ok := strings.Cut(strings.TrimSpace(line), " = "); ok && strings.HasPrefix(next, "."+oidRoot+".") {
+			names = append(names, strings.TrimPrefix(next, "."))
+			values[names[len(names)-1]] = value
+		}
+	}
+	return names, values
+}
+
+func TestATakeOverInTheMiddleOfAWalkAndOfACounter(t *testing.T) {
+	t.Parallel()
+	net := write(t, "ticker.pnml", tickingNet)
+	bindings := write(t, "ticker.yaml", "nets: {ticker: {transitions: {tick: {rate: 500/s}}}}")
+	p := startPair(t, net)
+	standBy, primary := p.sidecar(t, 127), p.sidecar(t, 100)
+	onDuty(t, primary, standBy)
+	// Both begin to add up in the same moment.
+	engine := runEngine(t, p.natsURL, "clock", "--bindings", bindings, net)
+	noc := &poller{noc: p.Client}
+	ctx, stop := context.WithCancel(t.Context())
+	var polling sync.WaitGroup
+	polling.Go(func() { noc.run(ctx) })
+	defer polling.Wait()
+	defer stop()
+	moves := func() {
+		t.Helper()
+		noc.mu.Lock()
+		before := noc.last
+		noc.mu.Unlock()
+		until(t, "the counter moves", func() error {
+			noc.mu.Lock()
+			defer noc.mu.Unlock()
+			if noc.last < before+500 {
+				return fmt.Errorf("from %d to %d", before, noc.last)
+			}
+			return nil
+		})
+	}
+	moves()
+	for _, side := range []*sidecar{primary, standBy} {
+		until(t, "both show the engine", func() error {
+			if state := side.view(t).source("ticker", "clock"); state != "up" {
+				return errors.New(state)
+			}
+			return nil
+		})
+	}
+	if role := p.read(t, roleName); role != "INTEGER: 1" {
+		t.Errorf("the primary answers as %q", role)
+	}
+	atPrimary := p.read(t, sinceColumn+".1")
+
+	names, _ := p.after(t, oidRoot, 15) // in the middle of the first scalars
+	primary.kill(t)
+	values := map[string]string{}
+	for {
+		more, some := p.after(t, names[len(names)-1], 15)
+		if len(more) == 0 {
+			break
+		}
+		names = append(names, more...)
+		for name, value := range some {
+			values[name] = value
+		}
+	}
+	var whole []string
+	for _, v := range p.BulkWalk(t, 50, root(t)) {
+		whole = append(whole, v.Name.String())
+	}
+	if diff := cmp.Diff(whole, names); diff != "" || len(names) < 100 {
+		t.Errorf("the walk goes on with something else: -whole +walked\n%s", diff)
+	}
+	atStandBy := p.read(t, sinceColumn+".1")
+	if atStandBy == atPrimary || values[sinceColumn+".1"] == atPrimary {
+		t.Errorf("the discontinuity time stays %s, in the walk %s", atPrimary, values[sinceColumn+".1"])
+	}
+	if role := p.read(t, roleName); role != "INTEGER: 2" {
+		t.Errorf("the stand-by answers as %q", role)
+	}
+	moves()
+
+	primary = p.sidecar(t, 100)
+	moves()
+	if again := p.read(t, sinceColumn+".1"); again == atPrimary || again == atStandBy {
+		t.Errorf("the discontinuity time is %s again, after %s and %s", again, atPrimary, atStandBy)
+	}
+	if role := p.read(t, roleName); role != "INTEGER: 1" {
+		t.Errorf("the primary that is back answers as %q", role)
+	}
+	engine.signal(t, syscall.SIGTERM)
+	noc.reads(t, engine.end(t).Firings)
+	if noc.fault != "" {
+		t.Error(noc.fault)
+	}
+}

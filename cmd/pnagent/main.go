@@ -50,6 +50,7 @@ type cli struct {
 	Play        playCmd        `cmd:"" help:"Play the token game of one net on standard input and output."`
 	Mib         mibCmd         `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
 	Dump        dumpCmd        `cmd:"" help:"Print the sidecar's current view as JSON."`
+	Top         topCmd         `cmd:"" help:"Show nets, places by their oldest token and transitions by rate, live in a terminal."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file of serve."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 	Completion  completionCmd  `cmd:"" help:"Print a completion script for a shell."`

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/prometheus/common/config"
+)
+
+// apiFlags say where a sidecar's HTTP API is and how to get in. The file is the
+// one that promtool takes under the same name.
+type apiFlags struct {
+	URL        string `name:"url" default:"http://127.0.0.1:9797" help:"Where the sidecar serves HTTP."`
+	HTTPConfig string `name:"http.config.file" placeholder:"FILE" help:"YAML file with how to ask: basic_auth, authorization, tls_config, proxy_url, as promtool's."`
+}
+
+// client returns an HTTP client for the flags.
+func (f *apiFlags) client() (*http.Client, error) {
+	u, err := url.Parse(f.URL)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--url: %w", err)}
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, usageError{fmt.Errorf("--url: %s; expected http://HOST:PORT or https://HOST:PORT", u.Redacted())}
+	}
+	if f.HTTPConfig == "" {
+		return http.DefaultClient, nil
+	}
+	cfg, _, err := config.LoadHTTPConfigFile(f.HTTPConfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.HTTPConfig, err)
+	}
+	client, err := config.NewClientFromConfig(*cfg, "pnagent")
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.HTTPConfig, err)
+	}
+	return client, nil
+}
+
+// shown returns the URL without a password in it.
+func (f *apiFlags) shown() string {
+	u, err := url.Parse(f.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Redacted()
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/pnagent/pnagent/top"
+	"github.com/pnagent/pnagent/top/terminal"
+)
+
+type topCmd struct {
+	apiFlags
+	Show string `enum:"nets,places,transitions,sources,alarms" default:"places" help:"The first table: nets, places, transitions, sources or alarms."`
+	Once bool   `help:"Print the table once, all of it and as plain text, and end; for scripts and screen readers."`
+}
+
+// Run shows a live table until the user quits.
+func (c *topCmd) Run(ctx context.Context, s streams) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	tab, _ := top.TabNamed(c.Show) // the flag's enum has no others
+	o := top.Options{URL: c.shown(), Tab: tab, Colour: os.Getenv("NO_COLOR") == ""}
+	ask := terminal.Client{URL: c.URL, HTTP: client}.Ask
+	if c.Once {
+		return terminal.Once(ctx, s.out, o, ask)
+	}
+	err = terminal.Run(ctx, terminal.Screen{In: s.in, Out: s.out, Env: os.Environ()}, o, ask)
+	if errors.Is(err, terminal.ErrNoTerminal) {
+		return usageError{errors.New("top: standard output is no terminal; expected one, or --once for plain text")}
+	}
+	return err
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package top
+
+import (
+	"fmt"
+	"strings"
+)
+
+// chrome is how many lines a table's screen has beside its rows.
+const chrome = 4
+
+// Frame returns the screen: as many lines as it is high, separated by "\n", none
+// wider than it is. It holds no control character but these, and SGR sequences
+// for attributes and colours.
+func (m *Model) Frame() string {
+	lines := []line{m.header(), m.tabLine()}
+	for _, l := range m.body(max(m.height-len(lines)-1, 0)) {
+		if m.err != nil && m.shown != nil {
+			l = l.grey()
+		}
+		lines = append(lines, l)
+	}
+	for len(lines) < m.height-1 {
+		lines = append(lines, nil)
+	}
+	lines = append(lines, m.footer())
+	var b strings.Builder
+	for i, l := range lines[:m.height] {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.paint(m.width, m.opts.Colour))
+	}
+	return b.String()
+}
+
+// header says how far what is below can be trusted.
+func (m *Model) header() line {
+	l := line{{"pnagent top", bold}}
+	switch {
+	case m.shown == nil && m.err != nil:
+		return append(l, span{"  no answer: " + clean(m.err.Error()), red | bold})
+	case m.shown == nil:
+		return append(l, span{"  asking " + clean(m.opts.URL), faint})
+	case m.err != nil:
+		return append(l, span{fmt.Sprintf("  no answer; figures are %s old: ", formatAge(m.now.Sub(m.newest.heard).Seconds())), red | bold},
+			span{clean(m.err.Error()), red})
+	}
+	if !m.paused.IsZero() {
+		l = append(l, span{"  PAUSED " + formatAge(m.now.Sub(m.paused).Seconds()) + " ago", yellow | bold})
+	}
+	l = append(l, span{"  ", normal})
+	l = append(l, sourceCounts(m.shown.view)...)
+	age := m.now.Sub(m.advance).Seconds()
+	fresh := faint
+	if age >= 5 {
+		fresh = red | bold // it answers, but always the same
+	}
+	return append(l, span{"  " + show(kindRate, num(m.shown.rates.messages)) + " messages/s", faint},
+		span{fmt.Sprintf("  generation %d, %s old", m.shown.view.Generation, formatAge(age)), fresh},
+		span{"  " + clean(m.opts.URL), faint})
+}
+
+// sourceCounts says how many sources there are in each state, but for gone ones.
+func sourceCounts(v *View) line {
+	n := map[string]int{}
+	for i := range v.Sources {
+		n[v.Sources[i].State]++
+	}
+	if n["up"]+n["stale"]+n["undefined"] == 0 {
+		return line{{"no sources", yellow}}
+	}
+	l := line{{fmt.Sprintf("sources %d up", n["up"]), normal}}
+	for _, state := range []string{"stale", "undefined"} {
+		if n[state] > 0 {
+			l = append(l, span{fmt.Sprintf(", %d %s", n[state], state), stateStyle(state) | bold})
+		}
+	}
+	return l
+}
+
+// tabLine shows the tabs; on a narrow screen only the shown one by name.
+func (m *Model) tabLine() line {
+	const whole = 60
+	var l line
+	for i, title := range Titles() {
+		name := fmt.Sprintf("%d %s", i+1, title)
+		if m.width < whole && Tab(i) != m.tab {
+			name = fmt.Sprint(i + 1)
+		}
+		s := span{" " + name + " ", faint}
+		if Tab(i) == m.tab {
+			s = span{"[" + name + "]", bold}
+		}
+		l = append(l, s)
+		if n := m.alarms(); Tab(i) == AlarmList && n > 0 {
+			l = append(l, span{fmt.Sprintf("%d active", n), red | bold})
+		}
+	}
+	return l
+}
+
+func (m *Model) alarms() int {
+	if m.shown == nil || m.shown.alarms == nil {
+		return 0
+	}
+	return len(m.shown.alarms.Active)
+}
+
+// body returns at most n lines: help, a page or a table.
+func (m *Model) body(n int) []line {
+	switch {
+	case m.help:
+		return m.window(helpLines(), n)
+	case m.shown == nil:
+		return nil
+	case m.open != nil:
+		return m.window(m.page(), n)
+	}
+	return m.tableBody(n)
+}
+
+// window returns the lines of a page that are on the screen.
+func (m *Model) window(lines []line, n int) []line {
+	lines = lines[:min(len(lines), maxLines)]
+	m.scroll = max(min(m.scroll, len(lines)-n), 0)
+	end := min(m.scroll+n, len(lines))
+	if end < len(lines) && n > 0 {
+		more := line{{fmt.Sprintf("… %d more lines, j or the down arrow", len(lines)-end+1), faint}}
+		return append(lines[m.scroll:end-1:end-1], more)
+	}
+	return lines[m.scroll:end]
+}
+
+// tableRows is how many rows the screen has room for.
+func (m *Model) tableRows() int { return max(m.height-chrome, 0) }
+
+func (m *Model) tableBody(n int) []line {
+	if n == 0 {
+		return nil
+	}
+	t := m.table()
+	gap := 1
+	if m.width >= 100 {
+		gap = 2
+	}
+	o := m.orders[m.tab]
+	slots := t.layout(m.width-1, gap, o.column)
+	lines := []line{heads(t, slots, gap, o)}
+	if len(t.rows) == 0 {
+		return append(lines, line{{" " + m.empty(), faint}})
+	}
+	c := &m.lists[m.tab]
+	c.top = max(min(c.top, c.row, len(t.rows)-n+1), c.row-n+2, 0)
+	for i := c.top; i < min(c.top+n-1, len(t.rows)); i++ {
+		l := m.rowLine(t, &t.rows[i], slots, gap)
+		if i == c.row {
+			l[0].text = "›"
+			l = l.with(reverse)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// heads returns the line with the columns' titles.
+func heads(t *table, slots []slot, gap int, o order) line {
+	l := line{{" ", normal}}
+	for i, s := range slots {
+		c := t.columns[s.column]
+		title, st := c.title, faint
+		if s.column == o.column {
+			st = bold
+			if c.down != o.reverse {
+				title += "▼"
+			} else {
+				title += "▲"
+			}
+		}
+		l = append(l, span{spaces(i, gap) + fit(title, s.width, !c.flexible()), st})
+	}
+	return l
+}
+
+func spaces(i, gap int) string {
+	if i == 0 {
+		return ""
+	}
+	return strings.Repeat(" ", gap)
+}
+
+// rowLine returns a row; its first span is for the cursor.
+func (m *Model) rowLine(t *table, r *row, slots []slot, gap int) line {
+	l, now := line{{" ", normal}}, m.clock()
+	for i, s := range slots {
+		c, v := t.columns[s.column], r.cells[s.column]
+		st := normal
+		switch {
+		case c.kind == kindAge && r.tab != Sources:
+			st = heat(v.num + now.drift)
+		case r.tab == Sources && s.column == 2:
+			st = stateStyle(v.text)
+		}
+		l = append(l, span{spaces(i, gap) + fit(c.show(v, now), s.width, !c.flexible()), st})
+	}
+	return l
+}
+
+// empty says why a table has no rows.
+func (m *Model) empty() string {
+	switch {
+	case m.filter != "":
+		return `nothing matches "` + m.filter + `"; esc shows all`
+	case m.net != "":
+		return "nothing of net " + clean(m.net) + "; esc shows all"
+	case m.tab == AlarmList && m.shown.alarms == nil:
+		return "the sidecar does not say which alarms are active"
+	case m.tab == AlarmList:
+		return "no alarm is active"
+	}
+	return "nothing yet; does an engine publish?"
+}
+
+// footer says what narrows the table, and which keys do what.
+func (m *Model) footer() line {
+	if m.typing {
+		return line{{"/", bold}, {m.filter, normal}, {" ", reverse}, {"  enter keeps it, esc leaves it", faint}}
+	}
+	var l line
+	if m.net != "" {
+		l = append(l, span{"net " + clean(m.net) + "  ", yellow})
+	}
+	if m.filter != "" {
+		l = append(l, span{`filter "` + m.filter + `"  `, yellow})
+	}
+	keys := []string{"enter", "open", "s", "sort", "r", "reverse", "/", "filter", "n", "net", "p", "pause", "?", "help", "q", "quit"}
+	switch {
+	case m.help, m.open != nil:
+		l, keys = nil, []string{"esc", "back", "j/k", "scroll", "p", "pause", "?", "help", "q", "quit"}
+	case m.shown != nil:
+		rows := len(m.table().rows)
+		l = append(l, span{fmt.Sprintf("%d of %d  ", min(m.lists[m.tab].row+1, rows), rows), normal})
+	}
+	for i := 0; i < len(keys); i += 2 {
+		l = append(l, span{keys[i] + " ", bold}, span{keys[i+1] + "  ", faint})
+	}
+	return l
+}
+
+func helpLines() []line {
+	texts := [][2]string{
+		{"1 … 5", "nets, places, transitions, sources, alarms; also tab and the arrows left and right"},
+		{"j k ↓ ↑", "move; g G first and last; pgdown pgup a screen"},
+		{"enter", "open: a net shows its places, all else a page of its own"},
+		{"esc", "back; on a table, show all again"},
+		{"s S", "sort by the next column, by the one before"},
+		{"r", "reverse"},
+		{"/", "show what has a text in its names"},
+		{"n", "show only the selected row's net"},
+		{"p", "pause: figures stand still"},
+		{"q", "quit"},
+		{"", ""},
+		{unknown, "not known"},
+		{nothing, "there is nothing that could have one"},
+		{"10s 1m 10m 1h", "ages where the colour changes"},
+		{"/s", "a second, over the last five"},
+	}
+	lines := []line{{{"Tokens that wait are in places, the oldest first; how fast nets run is in transitions.", normal}}, nil}
+	for _, t := range texts {
+		lines = append(lines, line{{fit(t[0], 15, false), bold}, {t[1], normal}})
+	}
+	return lines
+}
+
+// Plain returns the whole table of the shown tab as text: aligned columns, one
+// line each row, and nothing that moves or colours. It is empty before a View.
+func (m *Model) Plain() string {
+	if m.shown == nil {
+		return ""
+	}
+	t := m.table()
+	widths := make([]int, len(t.columns))
+	lines := make([][]string, len(t.rows)+1)
+	for i, c := range t.columns {
+		lines[0] = append(lines[0], c.title)
+		for j := range t.rows {
+			lines[j+1] = append(lines[j+1], c.show(t.rows[j].cells[i], m.clock()))
+		}
+		for j := range lines {
+			widths[i] = max(widths[i], width(lines[j][i]))
+		}
+	}
+	var b strings.Builder
+	for _, texts := range lines {
+		var cells []string
+		for i, text := range texts {
+			cells = append(cells, fit(text, widths[i], !t.columns[i].flexible()))
+		}
+		b.WriteString(strings.TrimRight(strings.Join(cells, "  "), " ") + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package top
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// maxLines bounds the lines of a page.
+const maxLines = 10_000
+
+// page returns the lines of what is open.
+func (m *Model) page() []line {
+	s := *m.open
+	switch s.tab {
+	case Sources:
+		for i := range m.shown.view.Sources {
+			if o := &m.shown.view.Sources[i]; o.Name == s.id && o.Net == s.net {
+				return m.sourcePage(o)
+			}
+		}
+	case AlarmList:
+		if a := m.shown.alarm(s); a != nil {
+			return m.alarmPage(a)
+		}
+		return []line{plainLine("This alarm is not active any more.")}
+	}
+	n, r := m.netOf(s.net)
+	if n == nil {
+		return []line{plainLine("The sidecar does not show this any more.")}
+	}
+	for i := range n.Places {
+		if s.tab == Places && n.Places[i].ID == s.id {
+			return m.placePage(n, &n.Places[i], r.in[i], r.out[i])
+		}
+	}
+	for i := range n.Transitions {
+		if s.tab == Transitions && n.Transitions[i].ID == s.id {
+			return m.transitionPage(n, &n.Transitions[i], r.firings[i])
+		}
+	}
+	return []line{plainLine("The sidecar does not show this any more.")}
+}
+
+// alarm returns the alarm that a subject is; nil for none.
+func (s *sample) alarm(about subject) *Alarm {
+	if s == nil || s.alarms == nil || about.tab != AlarmList {
+		return nil
+	}
+	for i := range s.alarms.Active {
+		if a := &s.alarms.Active[i]; strconv.FormatUint(a.Index, 10) == about.id {
+			return a
+		}
+	}
+	return nil
+}
+
+// labelWidth is the width of the names of figures on a page.
+const labelWidth = 15
+
+// field returns a line with a name and what follows it.
+func field(name string, spans ...span) line {
+	return append(line{{fit(name, labelWidth, false), faint}}, spans...)
+}
+
+func heading(kind, id, name, net string) line {
+	l := line{{kind + " ", faint}, {clean(id), bold}}
+	if name != "" && name != id {
+		l = append(l, span{"  " + clean(name), normal})
+	}
+	if net != "" {
+		l = append(l, span{"  of net ", faint}, span{clean(net), normal})
+	}
+	return l
+}
+
+func (m *Model) placePage(n *Net, p *Place, in, out float64) []line {
+	oldest := age(p.OldestAge, p.Tokens)
+	lines := []line{heading("place", p.ID, p.Name, n.ID), {},
+		field("tokens", span{show(kindCount, count(p.Tokens)), normal}, span{"  in instances  ", faint}, span{show(kindCount, count(p.Instances)), normal}),
+		field("oldest", m.aged(oldest), span{"  mean  ", faint}, m.aged(age(p.MeanAge, p.Tokens))),
+		field("last in", span{formatLast(p.LastInjection, m.shown.view.At), normal}),
+		field("in", flow(p.Arrivals, in)...),
+		field("out", flow(p.Departures, out)...),
+		dwell("dwell", p.Dwell), {}}
+	lines = append(lines, ladder(p)...)
+	return append(lines, m.tokens(p)...)
+}
+
+func flow(n *uint64, r float64) []span {
+	return []span{{show(kindCount, count(n)), normal}, {"  at  ", faint}, {show(kindRate, num(r)), normal}, {"  a second", faint}}
+}
+
+func show(k kind, c cell) string { return column{kind: k}.show(c, clock{}) }
+
+// aged returns an age with its colour.
+func (m *Model) aged(c cell) span {
+	now := m.clock()
+	return span{column{kind: kindAge}.show(c, now), heat(c.num + now.drift)}
+}
+
+// dwell returns a line of percentiles.
+func dwell(name string, h *Histogram) line {
+	switch {
+	case h == nil:
+		return field(name, span{unknown, normal})
+	case h.Count == 0 || h.P50 == nil || h.P95 == nil || h.P99 == nil:
+		return field(name, span{nothing + " none yet", normal})
+	}
+	var l []span
+	for _, q := range []struct {
+		name  string
+		value float64
+	}{{"p50", *h.P50}, {"p95", *h.P95}, {"p99", *h.P99}, {"mean", h.Sum / float64(h.Count)}} {
+		l = append(l, span{q.name + " ", faint}, span{formatDuration(q.value) + "  ", normal})
+	}
+	return field(name, append(l, span{"of ", faint}, span{formatCount(float64(h.Count)), normal})...)
+}
+
+// formatLast says when something happened last, before at by the same clock.
+func formatLast(t, at time.Time) string {
+	if t.IsZero() {
+		return nothing
+	}
+	return formatTime(t) + ", " + formatAge(at.Sub(t).Seconds()) + " before"
+}
+
+// ladder shows how many tokens are older than each age.
+func ladder(p *Place) []line {
+	if p.OlderThan == nil {
+		return []line{field("older than", span{unknown, normal}), {}}
+	}
+	most := uint64(1)
+	for _, n := range p.OlderThan {
+		most = max(most, n)
+	}
+	var lines []line
+	for i, step := range stats.AgeSteps() {
+		name := ""
+		if i == 0 {
+			name = "older than"
+		}
+		n := p.OlderThan[step.Label]
+		seconds := float64(step.Age) / 1e6
+		lines = append(lines, field(name, span{fit(step.Label, 4, true), normal}, span{fit(formatCount(float64(n)), 8, true) + "  ", normal},
+			span{bar(n, most), heat(seconds)}))
+	}
+	return append(lines, line{})
+}
+
+// bar draws n of most in 24 cells, at least something for one.
+func bar(n, most uint64) string {
+	const eighths = 24 * 8
+	k := int(float64(n) / float64(most) * eighths)
+	if n > 0 {
+		k = max(k, 1)
+	}
+	whole, part := strings.Repeat("█", k/8), ""
+	if k%8 > 0 {
+		part = string(rune('█' + 8 - k%8))
+	}
+	return whole + part
+}
+
+// tokens lists a place's oldest tokens and what each waits for.
+func (m *Model) tokens(p *Place) []line {
+	switch {
+	case p.Stuck == nil:
+		return []line{field("oldest tokens", span{unknown, normal})}
+	case len(p.Stuck) == 0:
+		return []line{field("oldest tokens", span{nothing, normal})}
+	}
+	instance := width("INSTANCE")
+	for i := range p.Stuck {
+		instance = max(instance, min(width(clean(p.Stuck[i].Instance)), max(m.width/3, 8)))
+	}
+	lines := []line{{{fit("AGE", 6, true) + "  " + fit("INSTANCE", instance, false) + "  WAITS FOR", bold}}}
+	for i := range p.Stuck {
+		t := &p.Stuck[i]
+		waits := []string{unknown}
+		if len(t.Waits) > 0 {
+			waits = nil
+		}
+		for _, w := range t.Waits {
+			waits = append(waits, wrap(clean(w.Transition)+": "+formatReason(w, m.clock().now), m.width-8-instance-3)...)
+		}
+		a := m.aged(num(t.Age))
+		for j, w := range waits {
+			lead := []span{{fit(a.text, 6, true), a.style}, {"  " + fit(clean(t.Instance), instance, false), normal}}
+			if j > 0 {
+				lead = []span{{strings.Repeat(" ", 8+instance), normal}}
+			}
+			lines = append(lines, append(lead, span{"  " + w, normal}))
+		}
+	}
+	return lines
+}
+
+func (m *Model) transitionPage(n *Net, x *Transition, fired float64) []line {
+	lines := []line{heading("transition", x.ID, x.Name, n.ID), {},
+		field("fired", flow(x.Firings, fired)...),
+		field("last fired", span{formatLast(x.LastFiring, m.shown.view.At), normal}),
+		field("enabled", span{show(kindCount, count(x.Enabled)), normal}, span{"  longest  ", faint}, m.aged(age(x.EnabledAge, x.Enabled))),
+		field("running", span{show(kindCount, count(x.Running)), normal}, span{"  longest  ", faint}, m.aged(age(x.RunningAge, x.Running))),
+		field("failed", span{show(kindCount, count(x.Failures)), normal}, span{"  retried  ", faint}, span{show(kindCount, count(x.Retries)), normal},
+			span{"  cancelled  ", faint}, span{show(kindCount, count(x.Cancels)), normal},
+			span{"  timed out  ", faint}, span{show(kindCount, count(x.Timeouts)), normal}),
+		dwell("duration", x.Duration), {}}
+	return append(lines, blockers(n, x.ID)...)
+}
+
+// blockers lists what holds a transition back, and in how many instances.
+func blockers(n *Net, id string) []line {
+	if n.Blocks == nil {
+		return []line{field("held back by", span{unknown, normal})}
+	}
+	var own []Block
+	for _, b := range n.Blocks {
+		if b.Transition == id {
+			own = append(own, b)
+		}
+	}
+	if len(own) == 0 {
+		return []line{field("held back by", span{nothing, normal})}
+	}
+	slices.SortStableFunc(own, func(a, b Block) int { return cmp.Compare(b.Instances, a.Instances) })
+	lines := []line{{{fit("INSTANCES", 9, true) + "  HELD BACK BY", bold}}}
+	for _, b := range own {
+		lines = append(lines, line{{fit(formatCount(float64(b.Instances)), 9, true), normal},
+			{"  " + formatReason(Wait{Reason: b.Reason, Place: b.Place}, time.Time{}), normal}})
+	}
+	return lines
+}
+
+func (m *Model) sourcePage(o *Source) []line {
+	skew := formatDuration(o.Skew)
+	if o.SkewBeyond {
+		skew += ", too much to be believed"
+	}
+	heard := num(o.LastHeardAge)
+	if o.LastHeard.IsZero() {
+		heard = num(math.NaN())
+	}
+	return []line{heading("source", o.Name, "", o.Net), {},
+		field("state", span{clean(o.State), stateStyle(o.State)}),
+		field("heard", m.aged(heard), span{"  ago, every  ", faint}, span{formatDuration(o.Interval), normal}),
+		field("clock ahead by", span{skew, normal}),
+		field("region", span{cmp.Or(clean(o.Region), nothing), normal}),
+		field("sequence", span{strconv.FormatUint(o.Seq, 10), normal}),
+		field("gaps", span{strconv.FormatUint(o.Gaps, 10), normal}),
+		field("heard twice", span{strconv.FormatUint(o.Duplicates, 10), normal}),
+		field("restarts", span{strconv.FormatUint(o.Restarts, 10), normal})}
+}
+
+func (m *Model) alarmPage(a *Alarm) []line {
+	lines := []line{heading("alarm", a.Alarm, "", a.Net), {},
+		field("about", span{cmp.Or(clean(a.about()), "the net"), normal}),
+		field("since", m.aged(num(a.Age))),
+		field("raised", span{formatTime(a.Raised), normal}),
+		field("affected", span{strconv.FormatUint(a.Affected, 10), normal}),
+		field("number", span{fmt.Sprint(a.Index), normal}), {}}
+	for _, text := range wrap(clean(a.Text), m.width) {
+		lines = append(lines, plainLine(text))
+	}
+	if _, ok := m.aboutAlarm(); ok {
+		lines = append(lines, line{}, line{{"enter shows what it is about", faint}})
+	}
+	return lines
+}

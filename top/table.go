@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package top
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// kind is how a column's figures are written.
+type kind int
+
+const (
+	kindText kind = iota
+	kindWaits
+	kindCount
+	kindRate
+	kindAge // grows between Views
+	kindDuration
+)
+
+// column is one column of a table.
+type column struct {
+	title string
+	kind  kind
+	width int  // cells; of a text column, the least
+	rank  int  // those with the highest are left out first; 0 stays
+	down  bool // the largest comes first
+}
+
+// cell is one figure or text. The zero cell of a figure is 0; NaN is not
+// known, infinity that there is nothing to measure.
+type cell struct {
+	num   float64
+	text  string // not clean
+	token *Token // of kindWaits
+}
+
+// subject is what a row or a page is about. It stays the same over Views.
+type subject struct {
+	tab     Tab
+	net, id string
+}
+
+// row is one line of a table.
+type row struct {
+	subject
+	cells []cell
+	found string // lower case, what a filter looks in
+}
+
+// table is one tab's rows, in the order of the screen.
+type table struct {
+	columns []column
+	rows    []row
+	at      clock // when texts are measured
+}
+
+// order is what a table is sorted by.
+type order struct {
+	column  int
+	reverse bool
+}
+
+// narrow keeps the rows of a net, or all for "", that have a text somewhere.
+func (t *table) narrow(net, filter string) {
+	filter = strings.ToLower(filter)
+	t.rows = slices.DeleteFunc(t.rows, func(r row) bool {
+		return net != "" && r.net != net || !strings.Contains(r.found, filter)
+	})
+}
+
+// sort sorts rows; what is not known is last either way, and equal rows are in
+// the order of their names.
+func (t *table) sort(o order) {
+	c := t.columns[o.column]
+	slices.SortStableFunc(t.rows, func(a, b row) int {
+		return cmp.Or(compareCells(c, a.cells[o.column], b.cells[o.column], c.down != o.reverse),
+			cmp.Compare(a.net, b.net), cmp.Compare(a.id, b.id))
+	})
+}
+
+func compareCells(c column, a, b cell, down bool) int {
+	if c.kind == kindText || c.kind == kindWaits {
+		if down {
+			a, b = b, a
+		}
+		return cmp.Compare(a.text, b.text)
+	}
+	known := func(n float64) bool { return !math.IsNaN(n) && !math.IsInf(n, 0) }
+	switch {
+	case !known(a.num) && !known(b.num):
+		return 0
+	case !known(a.num):
+		return 1
+	case !known(b.num):
+		return -1
+	case down:
+		return cmp.Compare(b.num, a.num)
+	}
+	return cmp.Compare(a.num, b.num)
+}
+
+// show writes a cell as it is at a time.
+func (c column) show(v cell, t clock) string {
+	switch {
+	case c.kind == kindText:
+		return clean(v.text)
+	case c.kind == kindWaits && v.token == nil:
+		return nothing
+	case c.kind == kindWaits && len(v.token.Waits) == 0:
+		return unknown
+	case c.kind == kindWaits:
+		return formatWaits(v.token.Waits, t.now)
+	case math.IsNaN(v.num):
+		return unknown
+	case math.IsInf(v.num, 0):
+		return nothing
+	case c.kind == kindRate:
+		return formatRate(v.num)
+	case c.kind == kindAge:
+		return formatAge(v.num + t.drift)
+	case c.kind == kindDuration:
+		return formatDuration(v.num)
+	}
+	return formatCount(v.num)
+}
+
+// clock is the time at which figures are shown.
+type clock struct {
+	now   time.Time // by the sidecar's clock
+	drift float64   // seconds that ages have grown since they were heard
+}
+
+// flexible tells whether a column takes what is left of the width.
+func (c column) flexible() bool { return c.kind == kindText || c.kind == kindWaits }
+
+// slot is a column as it is on a screen.
+type slot struct{ column, width int }
+
+// measured is how many rows say how wide a text column would like to be.
+const measured = 200
+
+// layout chooses columns and widths for a screen with gap cells between
+// columns. The column that the table is sorted by is never left out.
+func (t *table) layout(room, gap, sorted int) []slot {
+	var slots []slot
+	for i, c := range t.columns {
+		slots = append(slots, slot{i, c.width})
+	}
+	for len(slots) > 1 && total(slots, gap) > room {
+		worst := -1
+		for i, s := range slots {
+			rank := t.columns[s.column].rank
+			if rank > 0 && s.column != sorted && (worst < 0 || rank >= t.columns[slots[worst].column].rank) {
+				worst = i
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		slots = slices.Delete(slots, worst, worst+1)
+	}
+	t.stretch(slots, room-total(slots, gap))
+	return slots
+}
+
+func total(slots []slot, gap int) int {
+	n := gap * (len(slots) - 1)
+	for _, s := range slots {
+		n += s.width
+	}
+	return n
+}
+
+// stretch shares what is left among the text columns, evenly, none beyond what
+// its texts take.
+func (t *table) stretch(slots []slot, left int) {
+	want := make([]int, len(slots))
+	for i, s := range slots {
+		if c := t.columns[s.column]; c.flexible() {
+			for _, r := range t.rows[:min(len(t.rows), measured)] {
+				want[i] = max(want[i], width(c.show(r.cells[s.column], t.at)))
+			}
+		}
+	}
+	for left > 0 {
+		given := false
+		for i := range slots {
+			if left > 0 && slots[i].width < want[i] {
+				slots[i].width++
+				left--
+				given = true
+			}
+		}
+		if !given {
+			return
+		}
+	}
+}

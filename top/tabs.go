@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package top
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Tab is one of the tables.
+type Tab int
+
+// The tables, in the order of their keys 1 to 5.
+const (
+	Nets Tab = iota
+	Places
+	Transitions
+	Sources
+	AlarmList
+	tabs = iota
+)
+
+// Titles returns the names of the tables, in their order.
+func Titles() []string { return []string{"Nets", "Places", "Transitions", "Sources", "Alarms"} }
+
+// TabNamed returns the table with a name in whatever case.
+func TabNamed(name string) (Tab, bool) {
+	i := slices.IndexFunc(Titles(), func(t string) bool { return strings.EqualFold(t, name) })
+	return Tab(i), i >= 0
+}
+
+// firstOrder is how each table is sorted until a key says otherwise: what
+// somebody should look at comes first.
+func firstOrder() [tabs]order {
+	return [tabs]order{Nets: {column: 2}, Places: {column: 3}, Transitions: {column: 2}, Sources: {column: 2}, AlarmList: {column: 3}}
+}
+
+// sample is a View with what is known beside it.
+type sample struct {
+	view   *View
+	alarms *Alarms // nil where they are not known
+	rates  rates
+	heard  time.Time
+}
+
+func (s *sample) table(tab Tab) *table {
+	switch tab {
+	case Nets:
+		return s.nets()
+	case Places:
+		return s.places()
+	case Transitions:
+		return s.transitions()
+	case Sources:
+		return s.sources()
+	default:
+		return s.alarmList()
+	}
+}
+
+func (s *sample) nets() *table {
+	t := &table{columns: []column{
+		{title: "NET", width: 10},
+		{title: "TOKENS", kind: kindCount, width: 7, rank: 2, down: true},
+		{title: "OLDEST", kind: kindAge, width: 7, down: true},
+		{title: "FIRED/S", kind: kindRate, width: 8, rank: 1, down: true},
+		{title: "ACTIVE", kind: kindCount, width: 7, rank: 3, down: true},
+		{title: "DEADLOCK", kind: kindCount, width: 9, rank: 2, down: true},
+		{title: "DONE/S", kind: kindRate, width: 7, rank: 4, down: true},
+		{title: "FAILED", kind: kindCount, width: 7, rank: 5, down: true},
+		{title: "UP", kind: kindCount, width: 4, rank: 6, down: true},
+		{title: "STALE", kind: kindCount, width: 6, rank: 5, down: true},
+		{title: "WAITING", kind: kindCount, width: 8, rank: 8, down: true},
+		{title: "NAME", width: 8, rank: 9},
+	}}
+	for i := range s.view.Nets {
+		n, r := &s.view.Nets[i], s.rates.nets[i]
+		tokens, oldest := n.totals()
+		active, deadlocked, failed := math.NaN(), math.NaN(), math.NaN()
+		if n.Instances != nil {
+			active, deadlocked, failed = float64(n.Instances.Active), float64(n.Instances.Deadlocked), float64(n.Instances.Failed)
+		}
+		t.add(subject{Nets, n.ID, ""}, n.Name, text(n.ID), num(tokens), num(oldest), num(r.fired), num(active), num(deadlocked),
+			num(r.finished), num(failed), num(float64(n.Up)), num(float64(n.Stale)), count(n.Waiting), text(n.Name))
+	}
+	return t
+}
+
+// totals returns a net's tokens and the age of its oldest.
+func (n *Net) totals() (tokens, oldest float64) {
+	oldest = math.Inf(-1)
+	for i := range n.Places {
+		p := &n.Places[i]
+		tokens += count(p.Tokens).num
+		oldest = max(oldest, age(p.OldestAge, p.Tokens).num) // NaN where one is
+	}
+	return tokens, oldest
+}
+
+func (s *sample) places() *table {
+	t := &table{columns: []column{
+		{title: "PLACE", width: 10},
+		{title: "NET", width: 8, rank: 3},
+		{title: "TOKENS", kind: kindCount, width: 7, rank: 1, down: true},
+		{title: "OLDEST", kind: kindAge, width: 7, down: true},
+		{title: "MEAN", kind: kindAge, width: 6, rank: 5, down: true},
+		{title: "IN/S", kind: kindRate, width: 7, rank: 4, down: true},
+		{title: "OUT/S", kind: kindRate, width: 7, rank: 3, down: true},
+		{title: ">1m", kind: kindCount, width: 7, rank: 7, down: true},
+		{title: ">1h", kind: kindCount, width: 7, rank: 8, down: true},
+		{title: "P95", kind: kindDuration, width: 6, rank: 6, down: true},
+		{title: "OLDEST WAITS FOR", kind: kindWaits, width: 16, rank: 2},
+		{title: "NAME", width: 8, rank: 9},
+	}}
+	for i := range s.view.Nets {
+		n, r := &s.view.Nets[i], s.rates.nets[i]
+		for j := range n.Places {
+			p := &n.Places[j]
+			t.add(subject{Places, n.ID, p.ID}, n.Name+"\n"+p.Name, text(p.ID), text(n.ID), count(p.Tokens), age(p.OldestAge, p.Tokens),
+				age(p.MeanAge, p.Tokens), num(r.in[j]), num(r.out[j]), p.older("1m"), p.older("1h"), p.Dwell.p95(), p.oldest(), text(p.Name))
+		}
+	}
+	return t
+}
+
+func (p *Place) older(step string) cell {
+	if n, ok := p.OlderThan[step]; ok {
+		return num(float64(n))
+	}
+	return num(math.NaN())
+}
+
+func (p *Place) oldest() cell {
+	if len(p.Stuck) == 0 {
+		return cell{}
+	}
+	return cell{token: &p.Stuck[0]}
+}
+
+func (h *Histogram) p95() cell {
+	switch {
+	case h == nil:
+		return num(math.NaN())
+	case h.P95 == nil:
+		return num(math.Inf(1))
+	}
+	return num(*h.P95)
+}
+
+func (s *sample) transitions() *table {
+	t := &table{columns: []column{
+		{title: "TRANSITION", width: 11},
+		{title: "NET", width: 8, rank: 3},
+		{title: "FIRED/S", kind: kindRate, width: 8, down: true},
+		{title: "FIRINGS", kind: kindCount, width: 8, rank: 1, down: true},
+		{title: "ENABLED", kind: kindCount, width: 8, rank: 2, down: true},
+		{title: "SINCE", kind: kindAge, width: 7, rank: 2, down: true},
+		{title: "RUNNING", kind: kindCount, width: 8, rank: 4, down: true},
+		{title: "LONGEST", kind: kindAge, width: 8, rank: 5, down: true},
+		{title: "FAILED", kind: kindCount, width: 7, rank: 4, down: true},
+		{title: "RETRIED", kind: kindCount, width: 8, rank: 7, down: true},
+		{title: "P95", kind: kindDuration, width: 6, rank: 6, down: true},
+		{title: "NAME", width: 8, rank: 9},
+	}}
+	for i := range s.view.Nets {
+		n, r := &s.view.Nets[i], s.rates.nets[i]
+		for j := range n.Transitions {
+			x := &n.Transitions[j]
+			t.add(subject{Transitions, n.ID, x.ID}, n.Name+"\n"+x.Name, text(x.ID), text(n.ID), num(r.firings[j]), count(x.Firings),
+				count(x.Enabled), age(x.EnabledAge, x.Enabled), count(x.Running), age(x.RunningAge, x.Running), count(x.Failures),
+				count(x.Retries), x.Duration.p95(), text(x.Name))
+		}
+	}
+	return t
+}
+
+func (s *sample) sources() *table {
+	t := &table{columns: []column{
+		{title: "SOURCE", width: 10},
+		{title: "NET", width: 8, rank: 1},
+		{title: "STATE", width: 9}, // gone, stale and undefined come before up
+		{title: "HEARD", kind: kindAge, width: 7, down: true},
+		{title: "EVERY", kind: kindDuration, width: 6, rank: 6, down: true},
+		{title: "SKEW", kind: kindDuration, width: 7, rank: 4, down: true},
+		{title: "GAPS", kind: kindCount, width: 6, rank: 3, down: true},
+		{title: "TWICE", kind: kindCount, width: 6, rank: 5, down: true},
+		{title: "RESTARTS", kind: kindCount, width: 9, rank: 2, down: true},
+		{title: "REGION", width: 7, rank: 7},
+	}}
+	for i := range s.view.Sources {
+		o := &s.view.Sources[i]
+		heard := num(o.LastHeardAge)
+		if o.LastHeard.IsZero() {
+			heard = num(math.NaN())
+		}
+		t.add(subject{Sources, o.Net, o.Name}, o.Region+"\n"+o.State, text(o.Name), text(o.Net), text(o.State), heard, num(o.Interval),
+			num(o.Skew), num(float64(o.Gaps)), num(float64(o.Duplicates)), num(float64(o.Restarts)), text(o.Region))
+	}
+	return t
+}
+
+func (s *sample) alarmList() *table {
+	t := &table{columns: []column{
+		{title: "ALARM", width: 10},
+		{title: "NET", width: 8, rank: 2},
+		{title: "ABOUT", width: 8, rank: 1},
+		{title: "SINCE", kind: kindAge, width: 7, down: true},
+		{title: "AFFECTED", kind: kindCount, width: 9, rank: 3, down: true},
+		{title: "TEXT", width: 12, rank: 4},
+	}}
+	if s.alarms == nil {
+		return t
+	}
+	for i := range s.alarms.Active {
+		a := &s.alarms.Active[i]
+		t.add(subject{AlarmList, a.Net, strconv.FormatUint(a.Index, 10)}, a.Text+"\n"+a.Alarm+"\n"+a.about(),
+			text(a.Alarm), text(a.Net), text(a.about()), num(a.Age), num(float64(a.Affected)), text(a.Text))
+	}
+	return t
+}
+
+// about returns the id of what an alarm is about, "" for the net.
+func (a *Alarm) about() string { return a.Place + a.Transition + a.Source }
+
+// add adds a row; more is what a filter finds beside the subject's names.
+func (t *table) add(s subject, more string, cells ...cell) {
+	t.rows = append(t.rows, row{subject: s, cells: cells, found: strings.ToLower(s.id + "\n" + s.net + "\n" + more)})
+}
+
+func text(s string) cell { return cell{text: s} }
+
+func num(n float64) cell { return cell{num: n} }
+
+func count(n *uint64) cell {
+	if n == nil {
+		return num(math.NaN())
+	}
+	return num(float64(*n))
+}
+
+// age returns a cell for the age of one of n things, of which there may be none.
+func age(seconds *float64, n *uint64) cell {
+	switch {
+	case seconds == nil:
+		return num(math.NaN())
+	case *seconds == 0 && (n == nil || *n == 0):
+		return num(math.Inf(-1))
+	}
+	return num(*seconds)
+}

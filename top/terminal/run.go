@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+
+	"github.com/pnagent/pnagent/top"
+)
+
+const (
+	// pollEvery is how often a sidecar is asked, at most. It swaps its View
+	// once a second.
+	pollEvery = time.Second
+	// pollShare is how many times longer than a poll took to wait before the
+	// next: a View that takes long to write and read is asked for less often.
+	pollShare = 3
+	// tickEvery is how often ages are drawn again.
+	tickEvery = 500 * time.Millisecond
+)
+
+// ErrNoTerminal is returned where there is nothing to draw on.
+var ErrNoTerminal = errors.New("standard output is no terminal")
+
+// Ask returns a View and the active alarms, nil where they are not known.
+type Ask func(context.Context) (*top.View, *top.Alarms, error)
+
+// Screen is where a Model is shown.
+type Screen struct {
+	In  io.Reader
+	Out io.Writer
+	Env []string // as os.Environ
+}
+
+// Run shows a Model until the user quits or ctx ends, which both return nil. It
+// returns ErrNoTerminal, with nothing written, where Out is none.
+func Run(ctx context.Context, s Screen, o top.Options, ask Ask) error {
+	if out, ok := s.Out.(*os.File); !ok || !term.IsTerminal(out.Fd()) {
+		return ErrNoTerminal
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o.Now = time.Now()
+	shown := &program{ctx: ctx, ask: ask, model: top.New(o)}
+	p := tea.NewProgram(shown, tea.WithInput(s.In), tea.WithOutput(s.Out), tea.WithEnvironment(s.Env), tea.WithoutSignalHandler())
+	stop := context.AfterFunc(ctx, p.Quit)
+	defer stop()
+	if _, err := p.Run(); err != nil {
+		return fmt.Errorf("showing the table: %w", err)
+	}
+	return nil
+}
+
+// program is a Model as bubbletea runs it, on its one goroutine.
+type program struct {
+	ctx   context.Context
+	ask   Ask
+	model *top.Model
+}
+
+type (
+	answer struct {
+		view   *top.View
+		alarms *top.Alarms
+		err    error
+		took   time.Duration
+	}
+	pollAgain struct{}
+	tick      struct{}
+)
+
+// Init asks at once.
+func (p *program) Init() tea.Cmd { return tea.Batch(p.poll, nextTick()) }
+
+func nextTick() tea.Cmd { return tea.Tick(tickEvery, func(time.Time) tea.Msg { return tick{} }) }
+
+func (p *program) poll() tea.Msg {
+	begun := time.Now()
+	view, alarms, err := p.ask(p.ctx)
+	return answer{view, alarms, err, time.Since(begun)}
+}
+
+// Update takes what happened.
+func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		p.model.Resize(msg.Width, msg.Height)
+	case tea.KeyPressMsg:
+		if msg.String() == "ctrl+z" {
+			return p, tea.Suspend
+		}
+		if p.model.Press(msg.String()); p.model.Done() {
+			return p, tea.Quit
+		}
+	case tick:
+		p.model.Tick(time.Now())
+		return p, nextTick()
+	case pollAgain:
+		return p, p.poll
+	case answer:
+		if msg.err != nil {
+			p.model.Fail(msg.err, time.Now())
+		} else {
+			p.model.Hear(msg.view, msg.alarms, time.Now())
+		}
+		return p, tea.Tick(max(pollEvery, pollShare*msg.took), func(time.Time) tea.Msg { return pollAgain{} })
+	}
+	return p, nil
+}
+
+// View draws.
+func (p *program) View() tea.View {
+	v := tea.NewView(p.model.Frame())
+	v.AltScreen = true
+	return v
+}
+
+// Once writes one table. It asks until there are two Views, so that it can tell
+// rates; a sidecar that has no second one soon is shown without.
+func Once(ctx context.Context, w io.Writer, o top.Options, ask Ask) error {
+	const patience, every = 5, 300 * time.Millisecond
+	o.Now = time.Now()
+	m := top.New(o)
+	generation := uint64(0)
+	for range patience * int(time.Second/every) {
+		v, alarms, err := ask(ctx)
+		if err != nil {
+			return err
+		}
+		m.Hear(v, alarms, time.Now())
+		if generation != 0 && generation != v.Generation {
+			break
+		}
+		generation = v.Generation
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(every):
+		}
+	}
+	_, err := io.WriteString(w, m.Plain())
+	return err
+}

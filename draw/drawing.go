@@ -125,4 +125,5 @@ func (d *Drawing) fit() {
 	d.Width, d.Height = math.Ceil(b.right-b.left+2*margin), math.Ceil(b.bottom-b.top+2*margin)
 }
 
-func round(x float64) float64 { return math.Round(x*10) / 10 }
+// round adds 0 because there is a -0.
+func round(x float64) float64 { return math.Round(x*10)/10 + 0 }

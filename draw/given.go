@@ -89,7 +89,6 @@ func spread(at []Point, nodes []Node) (float64, bool) {
 	return needed, true
 }
 
-
 // apart returns the factor at which two nodes no longer overlap: side by side
 // or one above the other, whichever comes first. It is infinite for one spot.
 func apart(at []Point, nodes []Node, i, j int) float64 {

@@ -43,7 +43,7 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 	cfg.Rows = func(net int, now int64, into *stats.Rows) error {
 		return e.Rows(context.Background(), net, now, into)
 	}
-	cfg.Oldest = e.oldest
+	cfg.Oldest, cfg.Instance = e.oldest, e.instance
 	introduced := time.Now().Add(introduction)
 	publisher, err := telemetry.Start(cfg)
 	if err != nil {

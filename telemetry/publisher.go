@@ -54,6 +54,11 @@ type Config struct {
 	// connection. Nil if the engine cannot tell.
 	Oldest func(net, place, limit int) ([]stats.Token, error)
 
+	// Instance returns what is in an instance of Nets[net], by its name. The
+	// error wraps ErrNoInstance if the source does not have it. It is called as
+	// Oldest is. Nil if the engine cannot tell.
+	Instance func(net int, name string) (*Instance, error)
+
 	// LastEpoch is the epoch of the process before this one, where it is known:
 	// the new one is later even if the clock was set back.
 	LastEpoch int64

@@ -119,7 +119,7 @@ func (p *Publisher) serveNet(net int, s micro.Service) error {
 		}
 		p.replied(req, req.Respond(reply, opts...))
 	}), micro.WithEndpointSubject(p.cfg.Subjects.Definition(head.Net, head.Digest)), meta)
-	if err != nil || p.cfg.Oldest == nil {
+	if err != nil || p.cfg.Oldest == nil && p.cfg.Instance == nil {
 		return err
 	}
 	return s.AddEndpoint("instances", micro.HandlerFunc(func(req micro.Request) {
@@ -139,15 +139,19 @@ func (p *Publisher) replied(req micro.Request, err error) {
 	}
 }
 
-// oldestRequest asks for the oldest tokens of a place.
+// oldestRequest asks for the oldest tokens of a place, or for all tokens of an
+// instance: then nothing else is looked at.
 type oldestRequest struct {
+	Instance string `json:"instance"`
+
 	Digest string `json:"digest"` // of the definition that place is an index of
 	Place  int    `json:"place"`
 	Limit  int    `json:"limit"` // tokens; 0 is 100, at most 1000
 }
 
 // oldest answers a request for the oldest tokens of a place: as JSON, in the
-// form of a snapshot's OldestTokens. An error comes with its code, as in HTTP.
+// form of a snapshot's OldestTokens; or for one instance. An error comes with
+// its code, as in HTTP.
 func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, err error) {
 	head, places := &p.feeds[net].head, p.cfg.Nets[net].Places
 	var req oldestRequest
@@ -157,7 +161,12 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 	if err := json.Unmarshal(request, &req); err != nil {
 		return nil, "400", fmt.Errorf("request is not json: %w", err)
 	}
+	if req.Instance != "" {
+		return p.instance(net, req.Instance)
+	}
 	switch {
+	case p.cfg.Oldest == nil:
+		return nil, "501", errors.New("this source cannot tell about a place")
 	case req.Digest != head.Digest:
 		return nil, "409", fmt.Errorf("net %q runs with definition %s", head.Net, head.Digest)
 	case req.Place < 0 || req.Place >= places:

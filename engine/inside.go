@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Instance returns what is in an instance of a net, by the name that
+// InstanceName gives it. The error wraps telemetry.ErrNoInstance if the engine
+// has none of that name.
+func (e *Engine) Instance(ctx context.Context, net, name string) (*telemetry.Instance, error) {
+	number, err := e.number(name)
+	if err != nil {
+		return nil, err
+	}
+	w, k, i, err := e.find(net, number)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", telemetry.ErrNoInstance, err)
+	}
+	held := stats.HeldList{Limit: telemetry.MaxHeld}
+	out := &telemetry.Instance{Instance: name, Tokens: []telemetry.InstanceToken{}}
+	if err := e.call(ctx, w, func(now int64) { w.shards[k].Inside(i, &held); out.At = now }); err != nil {
+		return nil, err
+	}
+	def := e.cfg.Nets[k].Tables.Net
+	for _, h := range held.Oldest() {
+		t := telemetry.InstanceToken{Place: def.Places[h.Place].ID, Tokens: h.Tokens, Injected: h.Injected}
+		for _, wait := range h.Waits {
+			t.Waits = append(t.Waits, waitOf(def, wait))
+		}
+		out.Tokens = append(out.Tokens, t)
+	}
+	out.LeftOut = held.LeftOut
+	return out, nil
+}
+
+func waitOf(def *petri.Net, w stats.Wait) telemetry.InstanceWait {
+	out := telemetry.InstanceWait{Transition: def.Transitions[w.Transition].ID, Reason: w.Reason.String(), Count: w.Count, Until: w.Until}
+	if w.Place != stats.NoPlace {
+		out.Place = def.Places[w.Place].ID
+	}
+	return out
+}
+
+// number is the inverse of InstanceName.
+func (e *Engine) number(name string) (int, error) {
+	digits, ours := strings.CutPrefix(name, e.cfg.Source+"/")
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if !ours || err != nil || e.InstanceName(int(n)) != name {
+		return 0, fmt.Errorf("%w: %q; expected a name such as %q", telemetry.ErrNoInstance, name, e.InstanceName(0))
+	}
+	return int(n), nil
+}
+
+// instance answers who asks for one instance.
+func (e *Engine) instance(net int, name string) (*telemetry.Instance, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	return e.Instance(ctx, e.cfg.Nets[net].Tables.Net.ID, name)
+}

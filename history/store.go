@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// What a Config of zero stands for.
+const (
+	DefaultSpan      = time.Hour
+	DefaultBudget    = 64 << 20
+	DefaultSightings = 20_000
+)
+
+// Steps are the times between two frames, from fine to coarse.
+func Steps() []time.Duration {
+	const s = time.Second
+	return []time.Duration{s, 2 * s, 5 * s, 10 * s, 15 * s, 30 * s, 60 * s}
+}
+
+// Config bounds a Store.
+type Config struct {
+	Span      time.Duration // how far it goes back; 0 is DefaultSpan
+	Budget    int64         // bytes of frames over all nets; 0 is DefaultBudget
+	Sightings int           // over all nets; 0 is DefaultSightings
+}
+
+// Counters is what a Store has, and what it did not keep.
+type Counters struct {
+	Bytes     int64  // of frames, now
+	Frames    int    // over all nets, now
+	Passed    uint64 // Views of a net that came before a step was over
+	Dropped   uint64 // frames that went before their time, for room
+	Sightings int    // now
+	Forgotten uint64 // sightings that went before their time, for room
+}
+
+// Store keeps the last hour. It is for one goroutine, or for many readers while
+// nobody adds.
+type Store struct {
+	cfg      Config
+	steps    []time.Duration
+	step     int // index of steps
+	nets     map[string]*ring
+	now      int64 // of the last View
+	kept     int64 // of the last View that was kept
+	calm     int   // frames in a row for which a finer step would do
+	counters Counters
+	seen     sightings
+}
+
+// New makes an empty Store.
+func New(cfg Config) *Store {
+	if cfg.Span <= 0 {
+		cfg.Span = DefaultSpan
+	}
+	if cfg.Budget <= 0 {
+		cfg.Budget = DefaultBudget
+	}
+	if cfg.Sightings <= 0 {
+		cfg.Sightings = DefaultSightings
+	}
+	return &Store{cfg: cfg, steps: Steps(), nets: map[string]*ring{}, seen: newSightings(cfg.Sightings)}
+}
+
+// Step returns the time between two frames that are kept from now on.
+func (s *Store) Step() time.Duration { return s.steps[s.step] }
+
+// Extent returns the times of the oldest and the youngest frame of any net, in
+// microseconds since the Unix epoch; 0 if there is none.
+func (s *Store) Extent() (from, to int64) {
+	for _, r := range s.nets {
+		if len(r.blocks) == 0 {
+			continue
+		}
+		if first := r.blocks[0].from; from == 0 || first < from {
+			from = first
+		}
+		to = max(to, r.at)
+	}
+	return from, to
+}
+
+// Counters returns what the Store has, and what it did not keep.
+func (s *Store) Counters() Counters {
+	c := s.counters
+	for _, r := range s.nets {
+		c.Bytes += r.bytes()
+		c.Frames += r.frames
+	}
+	c.Sightings, c.Forgotten = s.seen.n, s.seen.forgotten
+	return c
+}
+
+// early is how much before a step is over a View may come and still be kept:
+// ticks do not come at the microsecond.
+const early = 100_000
+
+// Add takes the View of a moment; its time is that moment. Views come in the
+// order of time; one that does not is passed over.
+func (s *Store) Add(view *collector.View) {
+	if s.kept != 0 && view.At < s.kept+s.Step().Microseconds()-early {
+		s.counters.Passed += uint64(len(view.Nets))
+		s.now = max(s.now, view.At)
+		return
+	}
+	s.now, s.kept = view.At, view.At
+	var took int64
+	for _, n := range view.Nets {
+		r := s.nets[n.Name]
+		if r == nil {
+			r = &ring{}
+			s.nets[n.Name] = r
+		}
+		took += r.add(n, view.At)
+		s.seen.look(n, view.At)
+	}
+	s.forget()
+	s.pace(took)
+}
+
+// forget drops what is older than the span, and then what there is no room for.
+func (s *Store) forget() {
+	since := s.now - s.cfg.Span.Microseconds()
+	var total int64
+	for name, r := range s.nets {
+		r.forget(since)
+		if len(r.blocks) == 0 {
+			delete(s.nets, name)
+			continue
+		}
+		total += r.bytes()
+	}
+	s.seen.forget(since)
+	for total > s.cfg.Budget && len(s.nets) > 0 {
+		name, oldest := s.oldest()
+		before := oldest.bytes()
+		s.counters.Dropped += uint64(oldest.drop())
+		total -= before - oldest.bytes()
+		if len(oldest.blocks) == 0 {
+			total -= oldest.bytes()
+			delete(s.nets, name)
+		}
+	}
+}
+
+// oldest returns the net with the oldest frame; of several the first by name.
+func (s *Store) oldest() (name string, r *ring) {
+	for n, o := range s.nets {
+		if r == nil || o.blocks[0].from < r.blocks[0].from || o.blocks[0].from == r.blocks[0].from && n < name {
+			name, r = n, o
+		}
+	}
+	return name, r
+}
+
+// calmFrames is for how many frames in a row a finer step must look possible
+// before it is taken.
+const calmFrames = 2 * blockFrames
+
+// pace makes the step coarser when an hour of frames like the latest would not
+// fit, and finer when it would fit easily.
+func (s *Store) pace(took int64) {
+	var latest, fixed int64 // what the frames of this step took on average, and what does not grow
+	for _, r := range s.nets {
+		latest += r.average()
+		fixed += r.fixed()
+	}
+	latest = max(latest, took/blockFrames)
+	fits := func(step int, of int64) bool {
+		return latest*int64(s.cfg.Span/s.steps[step])+fixed <= of
+	}
+	switch {
+	case s.step < len(s.steps)-1 && !fits(s.step, s.cfg.Budget):
+		s.step++
+		s.calm = 0
+	case s.step > 0 && fits(s.step-1, s.cfg.Budget/2):
+		if s.calm++; s.calm >= calmFrames {
+			s.step--
+			s.calm = 0
+		}
+	default:
+		s.calm = 0
+	}
+}

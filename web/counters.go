@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"sync/atomic"
+
+	"github.com/pnagent/pnagent/history"
+)
+
+type counters struct {
+	diffs, wholes, bytes, dropped, refused atomic.Uint64
+}
+
+// Counters is what a Server did since it was made, and has now.
+type Counters struct {
+	Viewers int    // now
+	Diffs   uint64 // sent to viewers
+	Frames  uint64 // whole ones sent to viewers
+	Bytes   uint64 // sent to viewers
+	Dropped uint64 // viewers that took nothing for too long, or broke off in the middle
+	Refused uint64 // requests and viewers for which there was no room
+	History history.Counters
+}
+
+// Counters returns what was counted.
+func (s *Server) Counters() Counters {
+	c := Counters{Diffs: s.counters.diffs.Load(), Frames: s.counters.wholes.Load(), Bytes: s.counters.bytes.Load(),
+		Dropped: s.counters.dropped.Load(), Refused: s.counters.refused.Load()}
+	s.mu.Lock()
+	c.Viewers = s.viewers
+	s.mu.Unlock()
+	s.past.RLock()
+	defer s.past.RUnlock()
+	c.History = s.history.Counters()
+	return c
+}

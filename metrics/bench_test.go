@@ -149,7 +149,10 @@ func BenchmarkScrape(b *testing.B) {
 	n := countSeries(families)
 	base := promhttp.HandlerFor(newConstMetrics(families), promhttp.HandlerOpts{EnableOpenMetrics: true})
 	done()
-	own := e.promhttp(target{allNets: true})
+	own := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.answers.forget() // as with a new View
+		e.serve(target{allNets: true}).ServeHTTP(w, r)
+	})
 	for _, c := range []struct {
 		name, accept, encoding string
 		handler                http.Handler

@@ -6,7 +6,7 @@
 // the column of [stats.Rows] that a family needs. An [Exporter] reads a View
 // along that list at each scrape:
 //
-//	View ──► families, kept between scrapes ──► promhttp ──► text, OpenMetrics or protobuf
+//	View ──► families, kept between scrapes ──► promhttp ──► text, OpenMetrics or protobuf ──► gzip
 //
 // The dto structures of a series are made once, when its place, transition or
 // source is first seen, and are updated in place; label pairs are shared by
@@ -40,8 +40,10 @@
 // # Serving
 //
 // [Exporter.Handler] has everything at /metrics, one net at
-// /metrics/nets/{net}, the sidecar itself at /metrics/self, /-/healthy,
-// /-/ready, and a landing page. [Serve] serves it, with TLS and basic
+// /metrics/nets/{net}, the sidecar itself at /metrics/self, all of these as
+// targets of Prometheus' HTTP service discovery at /sd, /-/healthy, /-/ready,
+// and a landing page at /endpoints. An answer is encoded and packed once for all who ask in
+// the second of a View, so an age in it is that of the first who asked. [Serve] serves it, with TLS and basic
 // authentication as the web configuration file of exporter-toolkit says.
 // Counters of other packages come in as [Config].Collectors, pages of others
 // as [Config].Mounts.

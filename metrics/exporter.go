@@ -70,6 +70,9 @@ type Exporter struct {
 	build    []*dto.LabelPair
 	slots    chan struct{}
 	refused  atomic.Uint64
+	answers  answers
+	buffers  sync.Pool // of *bytes.Buffer, for what is encoded
+	zips     sync.Pool // of *gzip.Writer
 
 	// mu is held from the beginning of a scrape until it is encoded.
 	mu      sync.Mutex

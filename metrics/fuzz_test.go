@@ -47,7 +47,7 @@ func FuzzNames(f *testing.F) {
 				t.Errorf("%q became %q", name, got)
 			}
 		}
-		if w := get(e.Handler(), "/", ""); w.Code != http.StatusOK {
+		if w := get(e.Handler(), "/endpoints", ""); w.Code != http.StatusOK {
 			t.Errorf("the landing page answers %d", w.Code)
 		}
 	})

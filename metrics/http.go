@@ -5,43 +5,36 @@ package metrics
 import (
 	"fmt"
 	"html"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/exporter-toolkit/web"
 
 	"github.com/pnagent/pnagent/collector"
 )
 
+// landing is where a page links all that there is. What is at / is one of the
+// Mounts.
+const landing = "/endpoints"
+
 // Handler serves the metrics, health, the Mounts, and a landing page that
 // links them.
 func (e *Exporter) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", e.limited(e.promhttp(target{allNets: true, sidecar: true})))
-	mux.Handle("GET /metrics/self", e.limited(e.promhttp(target{sidecar: true})))
+	mux.Handle("GET /metrics", e.limited(e.serve(target{allNets: true, sidecar: true})))
+	mux.Handle("GET /metrics/self", e.limited(e.serve(target{sidecar: true})))
 	mux.Handle("GET /metrics/nets/{net}", e.limited(http.HandlerFunc(e.serveNet)))
+	mux.HandleFunc("GET /sd", e.serveDiscovery)
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "pnagent is healthy.")
 	})
 	mux.HandleFunc("GET /-/ready", e.serveReady)
-	mux.HandleFunc("GET /{$}", e.serveLanding)
+	mux.HandleFunc("GET "+landing, e.serveLanding)
 	for _, m := range e.cfg.Mounts {
 		mux.Handle(m.Pattern, m.Handler)
 	}
 	return mux
-}
-
-// promhttp negotiates the format and the compression of a target's families.
-func (e *Exporter) promhttp(t target) http.Handler {
-	return promhttp.HandlerForTransactional(gatherer{e, t}, promhttp.HandlerOpts{
-		ErrorLog:                            slog.NewLogLogger(e.cfg.Log.Handler(), slog.LevelError),
-		ErrorHandling:                       promhttp.ContinueOnError,
-		EnableOpenMetrics:                   true,
-		EnableOpenMetricsTextCreatedSamples: true,
-	})
 }
 
 // limited bounds how many scrapes are under way and how long each may take.
@@ -73,7 +66,7 @@ func (e *Exporter) serveNet(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("There is no net %q.", name), http.StatusNotFound)
 		return
 	}
-	e.promhttp(target{net: name}).ServeHTTP(w, r)
+	e.serve(target{net: name}).ServeHTTP(w, r)
 }
 
 // known reports whether anything has been heard of a net.
@@ -125,7 +118,8 @@ func (e *Exporter) serveLanding(w http.ResponseWriter, r *http.Request) {
 				Description: html.EscapeString(m.Description)})
 		}
 	}
-	links = append(links, web.LandingLinks{Address: "-/healthy", Text: "Healthy"},
+	links = append(links, web.LandingLinks{Address: "sd", Text: "Service discovery", Description: "every net as a target of its own, for http_sd_configs"},
+		web.LandingLinks{Address: "-/healthy", Text: "Healthy"},
 		web.LandingLinks{Address: "-/ready", Text: "Ready"})
 	page, err := web.NewLandingPage(web.LandingConfig{
 		Name:        "pnagent",
@@ -138,5 +132,7 @@ func (e *Exporter) serveLanding(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("landing page: %v", err), http.StatusInternalServerError)
 		return
 	}
-	page.ServeHTTP(w, r)
+	root := r.Clone(r.Context())
+	root.URL.Path = "/" // it answers nowhere else
+	page.ServeHTTP(w, root)
 }

@@ -14,7 +14,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -159,7 +161,7 @@ func TestAnyNetHasItsPathAndItsLink(t *testing.T) {
 		view := rich()
 		view.Nets[1].Name = name
 		h := newExporter(t, view, nil).Handler()
-		landing := get(h, "/", "").Body.String()
+		landing := get(h, "/endpoints", "").Body.String()
 		if !strings.Contains(landing, `<a href="/`+path+`">`) || strings.Contains(landing, "<b>") {
 			t.Errorf("net %q is not linked as %s:\n%s", name, path, landing)
 		}
@@ -214,7 +216,7 @@ func TestOthersCollectorsAndPages(t *testing.T) {
 	if body := get(e.Handler(), "/api/v1/view", "").Body.String(); body != "{}" {
 		t.Errorf("the page of another says %q", body)
 	}
-	if page := get(e.Handler(), "/", "").Body.String(); !strings.Contains(page, `<a href="/api/v1/view">View</a>: as JSON`) {
+	if page := get(e.Handler(), "/endpoints", "").Body.String(); !strings.Contains(page, `<a href="/api/v1/view">View</a>: as JSON`) {
 		t.Errorf("it is not linked:\n%s", page)
 	}
 	if _, err := New(Config{View: e.cfg.View, Collectors: []prometheus.Collector{requests, requests}}); err == nil {
@@ -228,7 +230,8 @@ func TestOthersCollectorsAndPages(t *testing.T) {
 func TestOverItsBudgetANetLosesWholeFamilies(t *testing.T) {
 	// orders has 4 series of instances, 6 of sources, 11 of queues, 15 of places
 	// and 21 of transitions, 24 of the ladder, 2 of blocks and 5 histograms; few has 5.
-	e := newExporter(t, rich(), func(c *Config) { c.SeriesBudget = 60 })
+	now := noon
+	e := newExporter(t, rich(), func(c *Config) { c.SeriesBudget, c.Now = 60, func() time.Time { return now } })
 	families := scraped(t, e, "/metrics")
 	for name, want := range map[string]int{
 		"petrinet_place_tokens":                             4,
@@ -250,6 +253,7 @@ func TestOverItsBudgetANetLosesWholeFamilies(t *testing.T) {
 		if got, ok := value(families, "pnagent_series_dropped_total", "net=few"); got != 0 || !ok {
 			t.Errorf("a small net lost %v, %v", got, ok)
 		}
+		now = now.Add(answerFor)
 		families = scraped(t, e, "/metrics")
 	}
 }
@@ -271,12 +275,16 @@ func (b blocking) Collect(ch chan<- prometheus.Metric) {
 
 func TestTooManyScrapesAreRefused(t *testing.T) {
 	b := blocking{make(chan struct{}), make(chan struct{})}
-	e := newExporter(t, rich(), func(c *Config) { c.MaxScrapes, c.Collectors = 2, []prometheus.Collector{b} })
+	var late atomic.Int64
+	e := newExporter(t, rich(), func(c *Config) {
+		c.MaxScrapes, c.Collectors = 2, []prometheus.Collector{b}
+		c.Now = func() time.Time { return noon.Add(time.Duration(late.Load())) }
+	})
 	h := e.Handler()
 	var scrapes sync.WaitGroup
-	for range 2 {
+	for _, path := range []string{"/metrics", "/metrics/self"} {
 		scrapes.Go(func() {
-			if w := get(h, "/metrics", ""); w.Code != http.StatusOK {
+			if w := get(h, path, ""); w.Code != http.StatusOK {
 				t.Errorf("a scrape answers %d", w.Code)
 			}
 		})
@@ -290,6 +298,7 @@ func TestTooManyScrapesAreRefused(t *testing.T) {
 	}
 	close(b.leave)
 	scrapes.Wait()
+	late.Store(int64(answerFor))
 	go func() { <-b.entered }()
 	if got, _ := value(scraped(t, e, "/metrics"), "pnagent_scrapes_refused_total", ""); got != 1 {
 		t.Errorf("%v scrapes were refused", got)

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// counting counts the times that it is collected.
+type counting struct{ n *atomic.Int64 }
+
+func (counting) Describe(ch chan<- *prometheus.Desc) {
+	ch <- prometheus.NewDesc("pnagent_counting", "Counts.", nil, nil)
+}
+
+func (c counting) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(prometheus.NewDesc("pnagent_counting", "Counts.", nil, nil), prometheus.GaugeValue, float64(c.n.Add(1)))
+}
+
+func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
+	now, view := noon, rich()
+	var made atomic.Int64
+	e := newExporter(t, nil, func(c *Config) {
+		c.Now = func() time.Time { return now }
+		c.View = func() *collector.View { return view }
+		c.Collectors = []prometheus.Collector{counting{&made}}
+	})
+	h := e.Handler()
+	ask := func(path, accept, encoding string) {
+		t.Helper()
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Header.Set("Accept", accept)
+		r.Header.Set("Accept-Encoding", encoding)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || w.Body.Len() == 0 {
+			t.Fatalf("%s: %d with %d bytes", path, w.Code, w.Body.Len())
+		}
+	}
+	for _, step := range []struct {
+		what string
+		do   func()
+		made int64
+	}{
+		{"the first scrape", func() { ask("/metrics", "", "gzip") }, 1},
+		{"the same again", func() { ask("/metrics", "", "gzip") }, 1},
+		{"not packed", func() { ask("/metrics", "", "") }, 2},
+		{"in another format", func() { ask("/metrics", acceptOpenMetrics, "gzip") }, 3},
+		{"in protobuf", func() { ask("/metrics", acceptProtobuf, "gzip") }, 4},
+		{"another page", func() { ask("/metrics/self", "", "gzip") }, 5},
+		{"all of them again", func() {
+			ask("/metrics", "", "gzip")
+			ask("/metrics", "", "")
+			ask("/metrics", acceptOpenMetrics, "gzip")
+			ask("/metrics", acceptProtobuf, "gzip")
+			ask("/metrics/self", "", "gzip")
+		}, 5},
+		{"when ages are older", func() { now = now.Add(answerFor); ask("/metrics", "", "gzip") }, 6},
+		{"when the clock was set back", func() { now = now.Add(-time.Hour); ask("/metrics", "", "gzip") }, 7},
+		{"of another View", func() { view = rich(); ask("/metrics", "", "gzip") }, 8},
+	} {
+		if step.do(); made.Load() != step.made {
+			t.Fatalf("%s: %d answers were made, want %d", step.what, made.Load(), step.made)
+		}
+	}
+}
+
+func TestAllWhoAskAtOnceGetTheSameAnswer(t *testing.T) {
+	var made atomic.Int64
+	e := newExporter(t, rich(), func(c *Config) { c.Collectors = []prometheus.Collector{counting{&made}} })
+	h := e.Handler()
+	var all sync.WaitGroup
+	bodies := make([]string, DefaultMaxScrapes)
+	for i := range bodies {
+		all.Go(func() { bodies[i] = get(h, "/metrics", "").Body.String() })
+	}
+	all.Wait()
+	for _, body := range bodies {
+		if body != bodies[0] || !strings.Contains(body, "pnagent_counting 1\n") {
+			t.Fatal("answers differ")
+		}
+	}
+}
+
+func TestWhatIsPackedIsWhatWouldBeSent(t *testing.T) {
+	h := newExporter(t, rich(), nil).Handler()
+	for _, path := range []string{"/metrics/nets/orders", "/metrics/nets/few"} {
+		plain := get(h, path, "").Body.String()
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Header.Set("Accept-Encoding", "deflate, gzip;q=0.5")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Header().Get("Content-Encoding") != "gzip" {
+			t.Fatalf("%s is not packed", path)
+		}
+		zip, err := gzip.NewReader(w.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(zip); err != nil || string(got) != plain {
+			t.Errorf("%s packed is something else: %v", path, err)
+		}
+	}
+}
+
+func TestWhoTakesGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"":                    false,
+		"gzip":                true,
+		"GZIP":                true,
+		"br, gzip":            true,
+		"br,gzip;q=0.1,*":     true,
+		"gzip; q=0":           false,
+		"gzip;q=0.000":        false,
+		"gzip;q=nonsense":     false,
+		"xgzip":               false,
+		"identity, deflate":   false,
+		"gzip;level=9;q=some": true, // parameters that nobody knows
+	} {
+		if got := acceptsGzip(http.Header{"Accept-Encoding": {header}}); got != want {
+			t.Errorf("%q: %v, want %v", header, got, want)
+		}
+	}
+}
+
+// forget makes the next answers anew.
+func (a *answers) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kept = nil
+}

@@ -211,6 +211,7 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 var welcomeText = template.Must(template.New("welcome").Parse(`pnagent demo: two engines ({{range $i, $s := .Sources}}{{if $i}}, {{end}}{{$s}}{{end}}), {{.Instances}} instances of {{len .Nets}} nets each.
 
 What to look at:
+  page      http://{{.Web}}/
   metrics   curl -s http://{{.Web}}/metrics | grep oldest_token_age
   view      curl -s http://{{.Web}}/api/v1/view
   alarms    curl -s http://{{.Web}}/api/v1/alarms

@@ -45,6 +45,8 @@ type sidecarFlags struct {
 	Community    string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public."`
 	ForgetAfter  time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
 	SeriesBudget int           `name:"metrics.series-budget" default:"50000" help:"Most series of one net to expose."`
+	History      int           `name:"web.history-memory" default:"64" help:"MiB that the last hour of the live page may take; where an hour of seconds would take more, fewer moments are kept."`
+	Viewers      int           `name:"web.viewers" default:"1000" help:"Viewers of the live page at once, at most."`
 }
 
 // Run serves until ctx ends.
@@ -101,11 +103,12 @@ func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
 	if err != nil {
 		return sidecarConfig{}, usageError{fmt.Errorf("--oid-root: %w", err)}
 	}
-	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 {
-		return sidecarConfig{}, usageError{errors.New("--forget-after and --metrics.series-budget: expected more than 0")}
+	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 || f.History <= 0 || f.Viewers <= 0 {
+		return sidecarConfig{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory and --web.viewers: expected more than 0")}
 	}
 	community, err := f.community()
-	return sidecarConfig{root: root, forgetAfter: f.ForgetAfter, community: community, webConfig: f.WebConfig, seriesBudget: f.SeriesBudget, log: log}, err
+	return sidecarConfig{root: root, forgetAfter: f.ForgetAfter, community: community, webConfig: f.WebConfig, seriesBudget: f.SeriesBudget,
+		historyMemory: f.History, viewers: f.Viewers, log: log}, err
 }
 
 func (f *sidecarFlags) community() (string, error) {

@@ -28,6 +28,7 @@ import (
 	"github.com/pnagent/pnagent/snmp"
 	"github.com/pnagent/pnagent/standby"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/web"
 )
 
 // sidecarConfig is what a sidecar is made of.
@@ -49,6 +50,8 @@ type sidecarConfig struct {
 	community      string
 	web            string
 	webConfig      string
+	historyMemory  int // MiB
+	viewers        int
 	seriesBudget   int
 
 	rules      *alarm.Rules // nil for those that hold where nothing is said
@@ -81,6 +84,7 @@ type sidecar struct {
 	member    *standby.Member  // nil where nobody is notified
 	others    mib.Others       // of layOut
 	watcher   *alarm.Watcher
+	live      *web.Server
 	exporter  *metrics.Exporter
 	udp       *net.UDPConn // of the responder
 	tcp       net.Listener // of the web server
@@ -159,12 +163,16 @@ func (s *sidecar) openSNMP(host string) (err error) {
 }
 
 func (s *sidecar) openWeb(ctx context.Context) (err error) {
+	if err := s.openLive(); err != nil {
+		return err
+	}
 	v := versionOf()
 	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready,
 		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.seriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
-		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}, &duty{s.member}},
+		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}, &duty{s.member}, audience{s.live}},
 		Mounts: []metrics.Mount{
+			s.liveMount(),
 			{Pattern: "GET /api/v1/view", Handler: collector.ViewHandler(s.collector.View),
 				Link: "api/v1/view", Text: "View", Description: "everything as JSON"},
 			{Pattern: "GET /api/v1/alarms", Handler: alarm.Handler(s.watcher.State),
@@ -203,6 +211,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	g.Go(func() error { return s.collector.Run(ctx) })
 	g.Go(func() error { return s.watcher.Run(ctx) })
 	g.Go(func() error { return s.layOut(ctx) })
+	g.Go(func() error { return s.live.Run(ctx) })
 	if s.member != nil {
 		g.Go(func() error { return s.member.Run(ctx) })
 	}

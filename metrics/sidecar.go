@@ -51,6 +51,17 @@ func sidecarFamilies() []Family {
 			}, "net"),
 		sidecar("pnagent_scrapes_refused_total", "Scrapes that were refused because too many were under way.", Counter,
 			func(s *scrape) { s.put(float64(s.refused)) }),
+		sidecar("pnagent_scrape_size_bytes", "Size of the last answer at /metrics, as text and as it was sent.", Gauge,
+			func(s *scrape) {
+				if s.answered.text > 0 {
+					s.put(float64(s.answered.text), s.fixed.text)
+					s.put(float64(s.answered.sent), s.fixed.sent)
+				}
+			}, "form"),
+		sidecar("pnagent_config_last_reload_successful", "Whether the configuration could be read the last time that it was to be: 1 if so, and from the start on.", Gauge,
+			func(s *scrape) { s.put(s.reloaded) }),
+		sidecar("pnagent_config_last_reload_success_timestamp_seconds", "When the configuration was last read without a fault.", Gauge,
+			func(s *scrape) { s.put(float64(s.reloadedAt) / 1e6) }),
 	}
 }
 

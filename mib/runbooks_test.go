@@ -50,7 +50,7 @@ func TestEveryNotificationHasARunbook(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if !pages[f.Name()] {
+		if !f.IsDir() && !pages[f.Name()] { // directories hold pages of others
 			t.Errorf("%s belongs to no notification", f.Name())
 		}
 	}

@@ -5,8 +5,10 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +19,12 @@ import (
 
 // operations is where the examples for whoever runs pnagent are.
 const operations = "../examples/snmpd"
+
+// Receivers of notifications that the example's snmpd.conf names.
+const (
+	informs = "nms1.example.com:162"
+	traps   = "nms2.example.com:162"
+)
 
 // example reads one of them with some of its text replaced.
 func example(t *testing.T, name string, replace ...string) string {
@@ -51,10 +59,18 @@ func owner(t *testing.T) string {
 	return u.Username + " " + g.Name
 }
 
-// hardened is a snmpd that runs with the example's snmpd.conf: its paths and
-// addresses are the test's, all else is as it is. It returns where it answers
-// and its AgentX socket.
-func hardened(t *testing.T) (addr, socket string) {
+// guarded is a snmpd that runs with the example's snmpd.conf.
+type guarded struct {
+	*process
+	addr   string // where it answers
+	socket string // of AgentX, a path
+}
+
+// hardened runs a snmpd with the example's snmpd.conf: its paths and addresses
+// are the test's, all else is as it is. replace is text and what comes in its
+// place, such as the receivers of notifications; those that are not there have
+// an address at which nobody is.
+func hardened(t *testing.T, replace ...string) guarded {
 	t.Helper()
 	snmptest.RequireTools(t)
 	dir, err := os.MkdirTemp("", "snmpd") // a socket's path is short
@@ -62,11 +78,17 @@ func hardened(t *testing.T) (addr, socket string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	addr, socket = freeAddr(t, "udp"), "unix:"+filepath.Join(dir, "agentx", "master")
-	conf := example(t, "snmpd.conf",
-		"udp:161", "udp:"+addr, "unix:/var/agentx/master", socket,
-		"Debian-snmp pnagent", owner(t),
-		"nms1.example.com:162", freeAddr(t, "udp"), "nms2.example.com:162", freeAddr(t, "udp"))
+	if err := os.Chmod(dir, 0o755); err != nil { // as /var is
+		t.Fatal(err)
+	}
+	g := guarded{addr: freeAddr(t, "udp"), socket: filepath.Join(dir, "agentx", "master")}
+	replace = append(replace, "udp:161", "udp:"+g.addr, "/var/agentx/master", g.socket, "Debian-snmp pnagent", owner(t))
+	for _, receiver := range []string{informs, traps} {
+		if !slices.Contains(replace, receiver) {
+			replace = append(replace, receiver, freeAddr(t, "udp"))
+		}
+	}
+	conf := example(t, "snmpd.conf", replace...)
 	// What net-snmp-create-v3-user leaves for snmpd to find.
 	const user = "createUser noc SHA-256 \"authentication\" AES \"encryption\"\n"
 	files := []string{filepath.Join(dir, "snmpd.conf"), filepath.Join(dir, "users.conf")}
@@ -75,57 +97,142 @@ func hardened(t *testing.T) (addr, socket string) {
 			t.Fatal(err)
 		}
 	}
-	snmpd := start(t, need(t, "env", "coreutils"), "MIBS=", "SNMP_PERSISTENT_DIR="+filepath.Join(dir, "persistent"),
+	g.process = start(t, need(t, "env", "coreutils"), "MIBS=", "SNMP_PERSISTENT_DIR="+filepath.Join(dir, "persistent"),
 		need(t, "snmpd", "snmpd"), "-f", "-Le", "-I", "-smux", "-C", "-c", strings.Join(files, ","))
-	snmpd.says(t, "NET-SNMP version")
-	if said := snmpd.err.String(); strings.Contains(said, "rror") || strings.Contains(said, "nknown") || strings.Contains(said, "an't") {
+	g.says(t, "NET-SNMP version")
+	if said := g.err.String(); strings.Contains(said, "rror") || strings.Contains(said, "nknown") || strings.Contains(said, "an't") {
 		t.Errorf("snmpd finds fault with the example:\n%s", said)
 	}
-	return addr, socket
+	return g
+}
+
+// noModules is an environment in which net-snmp's tools read nothing.
+func noModules() []string {
+	return []string{"MIBS=", "SNMPCONFPATH=" + os.DevNull, "SNMP_PERSISTENT_FILE=" + os.DevNull}
+}
+
+// noc asks the snmpd as the example's user does, by one of net-snmp's tools.
+// The last of options that contradict each other counts.
+func (g guarded) noc(t *testing.T, env []string, program string, options []string, args ...string) result {
+	t.Helper()
+	all := []string{"-v3", "-u", "noc", "-l", "authPriv", "-a", "SHA-256", "-A", "authentication", "-x", "AES", "-X", "encryption", "-t", "1", "-r", "2"}
+	all = append(append(all, options...), g.addr)
+	return tool(t, env, need(t, program, "snmp"), append(all, args...)...)
 }
 
 func TestTheExampleSnmpdConfServesAnEncryptedWalkAndNothingElse(t *testing.T) {
 	t.Parallel()
-	addr, socket := hardened(t)
+	snmpd := hardened(t)
 	m := generate(t, "", examples(t)...)
 	url := startNATS(t)
-	side := serve(t, url, "--agentx", socket, "--mib-dir", m.dir)
+	side := serve(t, url, "--agentx", "unix:"+snmpd.socket, "--agentx.contexts", "--mib-dir", m.dir)
 	runEngine(t, url, "north", append([]string{"--instances", "2", "--bindings", manual(t, m.lock)}, examples(t)...)...)
-	ask := func(program string, args ...string) result {
-		return tool(t, m.env(), need(t, program, "snmp"), args...)
+	ask := func(program, object string, options ...string) result {
+		return snmpd.noc(t, m.env(), program, options, object)
 	}
-	v3 := func(program, level, object string) result {
-		return ask(program, "-v3", "-u", "noc", "-l", level, "-a", "SHA-256", "-A", "authentication", "-x", "AES", "-X", "encryption",
-			"-t", "1", "-r", "2", addr, object)
-	}
-	until(t, "an encrypted walk shows the nets", func() error {
-		r := v3("snmpwalk", "authPriv", "PETRINET-MIB::netName")
+	until(t, "an encrypted walk shows the nets, and in a context one of them", func() error {
+		r := ask("snmpwalk", "PETRINET-MIB::netName")
 		for _, n := range m.lock.Nets() {
 			if !strings.Contains(r.out, n.ID) {
 				return fmt.Errorf("%q is not in %q%q", n.ID, r.out, r.err)
 			}
 		}
+		if r := ask("snmpwalk", "PETRINET-MIB::netName", "-n", "backup-window"); strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, "backup-window") {
+			return fmt.Errorf("a context shows %q%q", r.out, r.err)
+		}
 		return nil
 	})
-	if r := v3("snmpget", "authPriv", "SNMPv2-SMI::mib-2.1.5.0"); r.code != 0 || strings.Contains(r.out, "No Such") {
+	if r := ask("snmpget", "SNMPv2-SMI::mib-2.1.5.0"); r.code != 0 || strings.Contains(r.out, "No Such") {
 		t.Errorf("sysName is not shown: %+v", r)
 	}
-	if r := v3("snmpwalk", "authPriv", "SNMPv2-SMI::mib-2.1.9.1.3"); !strings.Contains(r.out, mib.CapabilitiesText) {
+	if r := ask("snmpwalk", "SNMPv2-SMI::mib-2.1.9.1.3"); !strings.Contains(r.out, mib.CapabilitiesText) {
 		t.Errorf("sysORTable does not say what is served: %+v", r)
 	}
+	const object = "PETRINET-MIB::agentVersion.0"
 	for name, r := range map[string]result{
-		"without privacy":        v3("snmpget", "authNoPriv", "PETRINET-MIB::agentVersion.0"),
-		"without authentication": v3("snmpget", "noAuthNoPriv", "PETRINET-MIB::agentVersion.0"),
-		"with a community":       ask("snmpget", "-v2c", "-c", "public", "-t", "0.3", "-r", "0", addr, "PETRINET-MIB::agentVersion.0"),
+		"without privacy":        ask("snmpget", object, "-l", "authNoPriv"),
+		"without authentication": ask("snmpget", object, "-l", "noAuthNoPriv"),
+		"with a community":       tool(t, m.env(), need(t, "snmpget", "snmp"), "-v2c", "-c", "public", "-t", "0.3", "-r", "0", snmpd.addr, object),
 	} {
 		if r.code == 0 {
 			t.Errorf("%s: answered with %q", name, r.out)
 		}
 	}
-	if r := v3("snmpwalk", "authPriv", ".1.3.6.1.4.1.2021"); !strings.Contains(r.out, "No Such") && !strings.Contains(r.out, "No more variables") {
-		t.Errorf("what is outside of the view is shown: %.500s", r.out)
-	}
 	side.stop(t, syscall.SIGTERM)
+}
+
+func TestTheExampleUserSeesItsViewAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	snmpd := hardened(t)
+	serve(t, startNATS(t), "--agentx", "unix:"+snmpd.socket, "--mib-dir", "", theNet(t)).registered(t)
+	shown := []string{".1.3.6.1.2.1.1.", ".1.3.6.1.6.3.10.2.1.", "." + oidRoot + "."}
+	rows := map[string]int{}
+	walked := snmpd.noc(t, noModules(), "snmpbulkwalk", []string{"-On"}, ".1")
+	for line := range strings.Lines(walked.out) {
+		if !strings.HasPrefix(line, ".") { // a string of several lines, or the end of the MIB view
+			continue
+		}
+		i := slices.IndexFunc(shown, func(subtree string) bool { return strings.HasPrefix(line, subtree) })
+		if i < 0 {
+			t.Fatalf("what is outside of the view is shown: %s", line)
+		}
+		rows[shown[i]]++
+	}
+	if walked.code != 0 || rows[shown[0]] < 5 || rows[shown[1]] < 3 || rows[shown[2]] < 100 {
+		t.Errorf("a walk of everything shows %v: %s", rows, walked.err)
+	}
+	for _, outside := range []string{".1.3.6.1.4.1.2021.4.5.0", ".1.3.6.1.6.3.15.1.1.1.0", ".1.3.6.1.2.1.25.1.1.0"} { // memory, USM, up time of the host
+		if r := snmpd.noc(t, noModules(), "snmpget", nil, outside); !strings.Contains(r.out, "No Such") {
+			t.Errorf("%s is answered with %q%q", outside, r.out, r.err)
+		}
+	}
+	for _, object := range []string{".1.3.6.1.2.1.1.5.0", "." + oidRoot + ".1.1.1.2.0", ".1.3.6.1.6.3.15.1.1.1.0"} { // sysName, agentName, outside
+		before := snmpd.noc(t, noModules(), "snmpget", nil, object)
+		r := snmpd.noc(t, noModules(), "snmpset", nil, object, "s", "changed")
+		if r.code == 0 || !strings.Contains(r.err, "noAccess") && !strings.Contains(r.err, "authorizationError") {
+			t.Errorf("setting %s is answered with %+v", object, r)
+		}
+		if after := snmpd.noc(t, noModules(), "snmpget", nil, object); after.out != before.out {
+			t.Errorf("%s was %q and is %q", object, before.out, after.out)
+		}
+	}
+}
+
+func TestOnlyTheGroupOfTheExampleReachesTheSocket(t *testing.T) {
+	t.Parallel()
+	snmpd := hardened(t)
+	socket, err := os.Stat(snmpd.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.Stat(filepath.Dir(snmpd.socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if socket.Mode() != os.ModeSocket|0o660 || dir.Mode() != os.ModeDir|0o755 {
+		t.Errorf("the socket is %v in a directory of %v", socket.Mode(), dir.Mode())
+	}
+	of := socket.Sys().(*syscall.Stat_t)
+	u, userErr := user.LookupId(fmt.Sprint(of.Uid))
+	g, groupErr := user.LookupGroupId(fmt.Sprint(of.Gid))
+	if userErr != nil || groupErr != nil || u.Username+" "+g.Name != owner(t) {
+		t.Errorf("the socket belongs to %v and %v, want %s", u, g, owner(t))
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can try it as other users")
+	}
+	// To connect to a socket is to write to it.
+	for _, c := range []struct {
+		name string
+		gid  uint32
+		code int
+	}{{"of the group", of.Gid, 0}, {"not of the group", 1, 1}} {
+		cmd := exec.Command(need(t, "test", "coreutils"), "-w", snmpd.socket)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: c.gid}}
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != c.code {
+			t.Errorf("someone %s: %v, want exit code %d", c.name, err, c.code)
+		}
+	}
 }
 
 func TestTheExampleConfigurationPassesCheckConfig(t *testing.T) {

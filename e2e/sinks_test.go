@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A sink is one of the receivers that the example's snmpd.conf tells.
+type sink struct {
+	*process
+	addr, dir string
+}
+
+// The last two receivers of the example are for v2c, and commented out there.
+const (
+	oldInforms = "nms3.example.com:162"
+	oldTraps   = "nms4.example.com:162"
+)
+
+// receive runs snmptrapd at an address with a configuration. dir holds what it
+// remembers of its peers.
+func receive(t *testing.T, addr, dir, conf string) sink {
+	t.Helper()
+	s := sink{addr: addr, dir: dir}
+	files := write(t, "snmptrapd.conf", conf)
+	if known := filepath.Join(dir, "persistent", "snmptrapd.conf"); exists(known) {
+		files += "," + known
+	}
+	s.process = start(t, need(t, "env", "coreutils"), "MIBS=", "SNMP_PERSISTENT_DIR="+filepath.Join(dir, "persistent"),
+		need(t, "snmptrapd", "snmptrapd"), "-f", "-Lo", "-C", "-c", files, "-On", "-F", `%P|%v\n`, "udp:"+addr)
+	until(t, "snmptrapd is there", func() error {
+		if !strings.Contains(s.out.String(), "NET-SNMP version") {
+			return fmt.Errorf("it says %q", s.out.String())
+		}
+		return nil
+	})
+	return s
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// heard is how many notifications of a kind have come, each in the form of pdu.
+func (s sink) heard(pdu, notification string) (n int) {
+	of := regexp.MustCompile(`(?m)^` + pdu + `.*\|.*\.1\.3\.6\.1\.6\.3\.1\.1\.4\.1\.0 = OID: \.` + regexp.QuoteMeta(notification) + `(\t|$)`)
+	return len(of.FindAllString(s.out.String(), -1))
+}
+
+// engineID asks the snmpd for what a receiver of its traps must know.
+func (g guarded) engineID(t *testing.T) string {
+	t.Helper()
+	const snmpEngineID = ".1.3.6.1.6.3.10.2.1.1.0"
+	r := g.noc(t, noModules(), "snmpget", []string{"-Oqvx"}, snmpEngineID)
+	id := strings.NewReplacer(`"`, "", " ", "", "\n", "").Replace(r.out)
+	if len(id) < 10 || r.code != 0 {
+		t.Fatalf("the engine id of snmpd is %+v", r)
+	}
+	return "0x" + id
+}
+
+// The receivers are named as in the example, and started as it says: that of
+// informs knows the user, that of traps the engine as well.
+func TestTheExampleSnmpdConfTellsItsReceiversByEncryptedInformAndTrap(t *testing.T) {
+	t.Parallel()
+	need(t, "snmptrapd", "snmptrapd")
+	const known = "createUser trapper SHA-256 CHANGE-THE-AUTH-PASSPHRASE AES CHANGE-THE-PRIV-PASSPHRASE\nauthUser log trapper priv\n"
+	const community = "authCommunity log CHANGE-THE-COMMUNITY\n"
+	informed := receive(t, freeAddr(t, "udp"), t.TempDir(), known)
+	oldInformed := receive(t, freeAddr(t, "udp"), t.TempDir(), community)
+	oldTrapped := receive(t, freeAddr(t, "udp"), t.TempDir(), community)
+	trapAddr := freeAddr(t, "udp")
+	snmpd := hardened(t, "#trapsess", "trapsess", informs, informed.addr, traps, trapAddr, oldInforms, oldInformed.addr, oldTraps, oldTrapped.addr)
+	trapped := receive(t, trapAddr, t.TempDir(),
+		"createUser -e "+snmpd.engineID(t)+" noc SHA-256 authentication AES encryption\nauthUser log noc priv\n")
+
+	url := startNATS(t)
+	serve(t, url, "--agentx", "unix:"+snmpd.socket, "--mib-dir", "", "--alarms", write(t, "alarms.yaml", impatient)).registered(t)
+	runEngine(t, url, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	told := func(notification string) {
+		t.Helper()
+		for _, c := range []struct {
+			sink
+			pdu string
+		}{
+			{informed, "INFORM, SNMP v3, user trapper"},
+			{trapped, "TRAP2, SNMP v3, user noc"},
+			{oldInformed, "INFORM, SNMP v2c, community CHANGE-THE-COMMUNITY"},
+			{oldTrapped, "TRAP2, SNMP v2c, community CHANGE-THE-COMMUNITY"},
+		} {
+			until(t, c.pdu+" comes", func() error {
+				if c.heard(c.pdu, notification) == 0 {
+					return fmt.Errorf("there is only %q", c.out.String())
+				}
+				return nil
+			})
+			if n := c.heard("", notification); n != 1 { // not sent again
+				t.Errorf("%s: %d times", c.pdu, n)
+			}
+			if !strings.Contains(c.out.String(), `"awaiting answer"`) {
+				t.Errorf("%s does not name the place: %s", c.pdu, c.out.String())
+			}
+		}
+		if said := snmpd.err.String(); strings.Contains(said, "send_trap") {
+			t.Errorf("snmpd says\n%s", said)
+		}
+	}
+	told(tokenStuck)
+
+	// A receiver that was away, and comes back as the engine that it was, takes
+	// informs again.
+	informed.signal(t, syscall.SIGTERM)
+	informed.wait(t)
+	informed = receive(t, informed.addr, informed.dir, known)
+	nc := connect(t, url)
+	for range 40 {
+		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
+	}
+	told(tokenMoving)
+}
+
+// What snmpd says where nobody acknowledges, which it does not say above.
+func TestTheExampleSnmpdConfGoesOnWhereNobodyAcknowledges(t *testing.T) {
+	t.Parallel()
+	snmpd := hardened(t)
+	snmpd.says(t, "send_trap: Timeout")
+	if r := snmpd.noc(t, noModules(), "snmpget", nil, ".1.3.6.1.2.1.1.5.0"); r.code != 0 {
+		t.Errorf("it does not answer: %+v", r)
+	}
+	if _, err := os.Stat(snmpd.socket); err != nil {
+		t.Error(err)
+	}
+}

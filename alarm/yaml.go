@@ -72,17 +72,22 @@ func OpenRules(path string) (*Rules, error) {
 //
 // Faults are of the form file:line:column: what was found; what was expected.
 func ReadRules(r io.Reader, file string) (*Rules, error) {
-	rules := DefaultRules()
 	root, err := yamlfile.Read(r, file)
 	if err != nil {
 		return nil, err
 	}
+	return RulesOf(root)
+}
+
+// RulesOf reads rules that are a part of a file; see ReadRules.
+func RulesOf(root yamlfile.Node) (*Rules, error) {
+	rules := DefaultRules()
 	if root.IsEmpty() {
 		return rules, nil
 	}
 	const expected = "a mapping with the keys settle, defaults and overrides"
 	var faults []error
-	err = root.Each(expected, func(key yamlfile.Key, value yamlfile.Node) (err error) {
+	err := root.Each(expected, func(key yamlfile.Key, value yamlfile.Node) (err error) {
 		switch key.Name {
 		case "settle":
 			rules.Settle, err = durationOf(value)

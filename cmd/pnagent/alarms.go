@@ -17,10 +17,10 @@ import (
 
 // alarmFlags say what is wrong, and who is told.
 type alarmFlags struct {
-	Rules  string   `name:"alarms" type:"path" placeholder:"FILE" help:"YAML file with the thresholds of alarms. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
-	State  string   `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
-	Sinks  []string `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send SNMPv2c traps to when alarms are raised and cleared, host:port; may be given again. The community is that of --snmp.community-file."`
-	Inform bool     `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
+	Rules  rulesFlag `name:"alarms" placeholder:"FILE" help:"YAML file with the thresholds of alarms; in the configuration file they may stand here themselves. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
+	State  string    `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
+	Sinks  []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send SNMPv2c traps to when alarms are raised and cleared, host:port; may be given again. The community is that of --snmp.community-file."`
+	Inform bool      `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
 }
 
 // stateName is what the state file is called beside the lock.
@@ -29,14 +29,17 @@ const stateName = "alarms.state"
 // informRetries and the sender's default time-out give a sink 12 seconds.
 const informRetries = 5
 
-// fill reads the file that the flags name.
+// fill takes the rules, and reads the file of them that the flags name.
 func (f *alarmFlags) fill(cfg *sidecarConfig, mibDir string) (err error) {
 	cfg.trapSinks, cfg.inform, cfg.alarmState = f.Sinks, f.Inform, f.State
 	if f.State == "" && mibDir != "" {
 		cfg.alarmState = filepath.Join(mibDir, stateName)
 	}
-	if f.Rules != "" {
-		cfg.rules, err = alarm.OpenRules(f.Rules)
+	switch {
+	case f.Rules.inline != nil:
+		cfg.rules = f.Rules.inline.Rules
+	case f.Rules.file != "":
+		cfg.rules, err = alarm.OpenRules(f.Rules.file)
 	}
 	return err
 }

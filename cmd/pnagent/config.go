@@ -12,14 +12,26 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/internal/yamlfile"
 )
 
 // configFile gives the flags of serve their values from a YAML mapping whose
 // keys are the flags' names. The flags and their help are therefore the one
-// description of the configuration.
+// description of the configuration. One flag, alarmsFlag, may have the content
+// of the file that it names in place of the name.
 type configFile struct {
 	values map[string]any
+	rules  *inlineRules // nil where there are none
+}
+
+// alarmsFlag names a file of rules for alarms.
+const alarmsFlag = "alarms"
+
+// inlineRules are rules for alarms that stand in the configuration itself.
+type inlineRules struct {
+	*alarm.Rules
+	at yamlfile.Node // to tell where they are
 }
 
 // loadConfig reads a configuration file; kong gives it as an open file.
@@ -77,6 +89,12 @@ func names(flags map[string]*kong.Flag) []string {
 
 // take checks one value as the flag itself does, and keeps it.
 func (c *configFile) take(flag *kong.Flag, value yamlfile.Node) error {
+	if _, isFile := value.Scalar(); flag.Name == alarmsFlag && !isFile {
+		rules, err := alarm.RulesOf(value)
+		c.rules = &inlineRules{rules, value}
+		c.values[flag.Name] = c.rules
+		return err
+	}
 	var texts []string
 	if list, ok := value.List(); ok && flag.IsSlice() {
 		for _, entry := range list {
@@ -120,12 +138,47 @@ func parseServe(args []string) error {
 	return err
 }
 
-// Validate implements kong.Resolver; everything was checked when it was read.
-func (c *configFile) Validate(*kong.Application) error { return nil }
+// Validate implements kong.Resolver. Everything was checked when it was read,
+// but that a flag contradicts it: any other flag goes before the file, while
+// rules in two places are a mistake.
+func (c *configFile) Validate(app *kong.Application) error {
+	if c.rules == nil {
+		return nil
+	}
+	return kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok && flag.Name == alarmsFlag {
+			if given, ok := flag.Target.Interface().(rulesFlag); ok && given.file != "" {
+				return c.rules.at.Fault("rules for alarms here and in --%s %s; expected one of them", alarmsFlag, given.file)
+			}
+		}
+		return next(nil)
+	})
+}
 
 // Resolve implements kong.Resolver.
 func (c *configFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	return c.values[flag.Name], nil
+}
+
+// rulesFlag are rules for alarms: a file of them, or what stands in the
+// configuration.
+type rulesFlag struct {
+	file   string
+	inline *inlineRules
+}
+
+// Decode implements kong.MapperValue.
+func (r *rulesFlag) Decode(ctx *kong.DecodeContext) error {
+	token, err := ctx.Scan.PopValue("file")
+	if err != nil {
+		return err
+	}
+	if inline, ok := token.Value.(*inlineRules); ok {
+		r.inline = inline
+		return nil
+	}
+	r.file = kong.ExpandPath(token.String())
+	return nil
 }
 
 type checkConfigCmd struct {

@@ -19,7 +19,7 @@ type shownAlarm struct {
 // about the same as another of its kind is not possible, so neither is the same
 // series twice.
 func alarmFamily() Family {
-	return Family{Name: "petrinet_alarm_active", Type: Gauge, scope: ofAlarms, ages: true,
+	return Family{Name: AlarmActive, Type: Gauge, scope: ofAlarms, ages: true,
 		Labels: []string{"net", "place", "transition", "source", "alarm"},
 		Help:   "An alarm that is active, by what it is about; always 1. An alarm that is over has no series.",
 		read: func(s *scrape) {
@@ -56,21 +56,21 @@ func alarmCounterFamilies() []Family {
 		}, "sink")
 	}
 	return []Family{
-		byKind("pnagent_alarms_raised_total", "Alarms that were raised, by kind.",
+		byKind(PnagentAlarmsRaisedTotal, "Alarms that were raised, by kind.",
 			func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Raised[k] }),
-		byKind("pnagent_alarms_cleared_total", "Alarms that were cleared, by kind.",
+		byKind(PnagentAlarmsClearedTotal, "Alarms that were cleared, by kind.",
 			func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Cleared[k] }),
-		single("pnagent_alarms_dropped_total", "Alarms that could not be raised because too many were active.",
+		single(PnagentAlarmsDroppedTotal, "Alarms that could not be raised because too many were active.",
 			func(c *alarm.Counters) uint64 { return c.Dropped }),
-		single("pnagent_alarm_save_failures_total", "Times that the file with the alarms could not be written.",
+		single(PnagentAlarmSaveFailuresTotal, "Times that the file with the alarms could not be written.",
 			func(c *alarm.Counters) uint64 { return c.SaveFailures }),
-		bySink("pnagent_notifications_sent_total", "Notifications that a sink took.",
+		bySink(PnagentNotificationsSentTotal, "Notifications that a sink took.",
 			func(c *alarm.SinkCounters) uint64 { return c.Sent }),
-		bySink("pnagent_notifications_failed_total", "Notifications that a sink refused, was too slow for, or had no room for.",
+		bySink(PnagentNotificationsFailedTotal, "Notifications that a sink refused, was too slow for, or had no room for.",
 			func(c *alarm.SinkCounters) uint64 { return c.Failed }),
-		single("pnagent_notifications_suppressed_total", "Notifications that were held back because too many were due at once.",
+		single(PnagentNotificationsSuppressedTotal, "Notifications that were held back because too many were due at once.",
 			func(c *alarm.Counters) uint64 { return c.Suppressed }),
-		counter("pnagent_notifications_skipped_total", "Notifications that were due while another sidecar was on duty and were not sent by this one, by reason.",
+		counter(PnagentNotificationsSkippedTotal, "Notifications that were due while another sidecar was on duty and were not sent by this one, by reason.",
 			func(s *scrape, c *alarm.Counters) {
 				s.put(float64(c.Skipped.StandBy), pair("reason", "standby"))
 				s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))

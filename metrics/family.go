@@ -67,17 +67,17 @@ func netFamilies() []Family {
 			read: func(s *scrape) { s.put(float64(value(&s.net.Rows.Net)), s.labels.net) }}
 	}
 	return []Family{
-		{Name: "petrinet_instances", Type: Gauge, Labels: []string{"net", "state"}, Columns: stats.ColInstances,
+		{Name: Instances, Type: Gauge, Labels: []string{"net", "state"}, Columns: stats.ColInstances,
 			Help: "Instances of the net now, by state: active, or deadlocked (nothing enabled, nothing running, not final).",
 			read: func(s *scrape) {
 				s.put(float64(s.net.Rows.Net.Active), s.labels.net, s.fixed.active)
 				s.put(float64(s.net.Rows.Net.Deadlocked), s.labels.net, s.fixed.deadlocked)
 			}},
-		total("petrinet_instances_created_total", "Instances of the net that were created.",
+		total(InstancesCreatedTotal, "Instances of the net that were created.",
 			func(n *stats.Net) uint64 { return n.Created }),
-		total("petrinet_instances_finished_total", "Instances of the net that reached a final marking.",
+		total(InstancesFinishedTotal, "Instances of the net that reached a final marking.",
 			func(n *stats.Net) uint64 { return n.Finished }),
-		total("petrinet_instances_failed_total", "Instances of the net that failed.",
+		total(InstancesFailedTotal, "Instances of the net that failed.",
 			func(n *stats.Net) uint64 { return n.Failed }),
 	}
 }
@@ -92,16 +92,16 @@ func sourceFamilies() []Family {
 			}}
 	}
 	return []Family{
-		sources("petrinet_source_up", "Whether the source was heard within three of its intervals.", Gauge, false,
+		sources(SourceUp, "Whether the source was heard within three of its intervals.", Gauge, false,
 			func(src *collector.Source, _ int64) float64 {
 				if src.State == collector.Up {
 					return 1
 				}
 				return 0
 			}),
-		sources("petrinet_source_last_snapshot_age_seconds", "Time since the last snapshot of the source arrived.", Gauge, true,
+		sources(SourceLastSnapshotAgeSeconds, "Time since the last snapshot of the source arrived.", Gauge, true,
 			func(src *collector.Source, now int64) float64 { return age(src.LastHeard, now) }),
-		sources("petrinet_source_gaps_total", "Snapshots of the source that never came.", Counter, false,
+		sources(SourceGapsTotal, "Snapshots of the source that never came.", Counter, false,
 			func(src *collector.Source, _ int64) float64 { return float64(src.Gaps) }),
 	}
 }
@@ -118,24 +118,24 @@ func ofQueues(name, help string, typ Type, value func(q *stats.Queue, now int64)
 }
 
 func queueFamilies() []Family {
-	oldest := ofQueues("petrinet_queue_oldest_age_seconds",
+	oldest := ofQueues(QueueOldestAgeSeconds,
 		"Time that the instance of the priority which waits longest has been ready; 0 if none is.", Gauge,
 		func(q *stats.Queue, now int64) float64 { return age(q.OldestSince, now) })
-	unserved := ofQueues("petrinet_queue_unserved_age_seconds",
+	unserved := ofQueues(QueueUnservedAgeSeconds,
 		"Time that the priority has had instances ready and was not served; 0 if none is ready.", Gauge,
 		func(q *stats.Queue, now int64) float64 { return age(q.UnservedSince, now) })
 	oldest.ages, unserved.ages = true, true
 	return []Family{
-		{Name: "petrinet_queue_waiting", Type: Gauge, Labels: []string{"net"}, Columns: stats.ColWaiting,
+		{Name: QueueWaiting, Type: Gauge, Labels: []string{"net"}, Columns: stats.ColWaiting,
 			Help: "Pieces of work that nobody has started.",
 			read: func(s *scrape) { s.put(float64(s.net.Rows.Waiting), s.labels.net) }},
-		ofQueues("petrinet_queue_ready", "Instances of the priority that are ready and wait for their turn now.", Gauge,
+		ofQueues(QueueReady, "Instances of the priority that are ready and wait for their turn now.", Gauge,
 			func(q *stats.Queue, _ int64) float64 { return float64(q.Ready) }),
 		oldest,
 		unserved,
-		ofQueues("petrinet_queue_served_total", "Events of the priority that were served: firings, or pieces of work.", Counter,
+		ofQueues(QueueServedTotal, "Events of the priority that were served: firings, or pieces of work.", Counter,
 			func(q *stats.Queue, _ int64) float64 { return float64(q.Served) }),
-		ofQueues("petrinet_queue_quote_switches_total", "Turns that ended because the quote of the priority was used up.", Counter,
+		ofQueues(QueueQuoteSwitchesTotal, "Turns that ended because the quote of the priority was used up.", Counter,
 			func(q *stats.Queue, _ int64) float64 { return float64(q.QuoteSwitches) }),
 	}
 }
@@ -152,20 +152,20 @@ func ofPlaces(name, help string, typ Type, column stats.Columns, value func(*sta
 
 func placeFamilies() []Family {
 	return []Family{
-		ofPlaces("petrinet_place_tokens", "Tokens in the place now.", Gauge, stats.ColTokens,
+		ofPlaces(PlaceTokens, "Tokens in the place now.", Gauge, stats.ColTokens,
 			func(p *stats.Place) uint64 { return p.Tokens }),
-		ofPlaces("petrinet_place_instances", "Instances with a token in the place now.", Gauge, stats.ColPlaceInstances,
+		ofPlaces(PlaceInstances, "Instances with a token in the place now.", Gauge, stats.ColPlaceInstances,
 			func(p *stats.Place) uint64 { return p.Instances }),
-		{Name: "petrinet_place_oldest_token_age_seconds", Type: Gauge, Labels: []string{"net", "place"}, Columns: stats.ColOldest,
+		{Name: PlaceOldestTokenAgeSeconds, Type: Gauge, Labels: []string{"net", "place"}, Columns: stats.ColOldest,
 			Help: "Time since the oldest token in the place was put there; 0 without a token.", ages: true,
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Places {
 					s.put(age(s.net.Rows.Places[i].Oldest, s.now), s.labels.net, s.labels.places[i])
 				}
 			}},
-		ofPlaces("petrinet_place_arrivals_total", "Tokens put into the place, those of initial markings included.", Counter, stats.ColArrivals,
+		ofPlaces(PlaceArrivalsTotal, "Tokens put into the place, those of initial markings included.", Counter, stats.ColArrivals,
 			func(p *stats.Place) uint64 { return p.Arrivals }),
-		ofPlaces("petrinet_place_departures_total", "Tokens taken from the place.", Counter, stats.ColDepartures,
+		ofPlaces(PlaceDeparturesTotal, "Tokens taken from the place.", Counter, stats.ColDepartures,
 			func(p *stats.Place) uint64 { return p.Departures }),
 	}
 }
@@ -192,29 +192,29 @@ func sinceTransition(name, help string, column stats.Columns, since func(*stats.
 
 func transitionFamilies() []Family {
 	return []Family{
-		ofTransitions("petrinet_transition_firings_total", "Firings of the transition.", Counter, stats.ColFirings,
+		ofTransitions(TransitionFiringsTotal, "Firings of the transition.", Counter, stats.ColFirings,
 			func(t *stats.Transition) uint64 { return t.Firings }),
-		ofTransitions("petrinet_transition_failures_total", "Times the transition was enabled and could not fire.", Counter, stats.ColFailures,
+		ofTransitions(TransitionFailuresTotal, "Times the transition was enabled and could not fire.", Counter, stats.ColFailures,
 			func(t *stats.Transition) uint64 { return t.Failures }),
-		ofTransitions("petrinet_transition_retries_total", "Firings of the transition that were tried again.", Counter, stats.ColFailures,
+		ofTransitions(TransitionRetriesTotal, "Firings of the transition that were tried again.", Counter, stats.ColFailures,
 			func(t *stats.Transition) uint64 { return t.Retries }),
-		ofTransitions("petrinet_transition_cancels_total", "Firings of the transition that were given up, with the tokens put back.", Counter, stats.ColFailures,
+		ofTransitions(TransitionCancelsTotal, "Firings of the transition that were given up, with the tokens put back.", Counter, stats.ColFailures,
 			func(t *stats.Transition) uint64 { return t.Cancels }),
-		ofTransitions("petrinet_transition_timeouts_total", "Firings of the transition that were given up because their time was over; each is a cancel, too.", Counter, stats.ColTimeouts,
+		ofTransitions(TransitionTimeoutsTotal, "Firings of the transition that were given up because their time was over; each is a cancel, too.", Counter, stats.ColTimeouts,
 			func(t *stats.Transition) uint64 { return t.Timeouts }),
-		ofTransitions("petrinet_transition_late_answers_total", "Answers to firings of the transition that came after these were over, and were not used.", Counter, stats.ColTimeouts,
+		ofTransitions(TransitionLateAnswersTotal, "Answers to firings of the transition that came after these were over, and were not used.", Counter, stats.ColTimeouts,
 			func(t *stats.Transition) uint64 { return t.Late }),
-		ofTransitions("petrinet_transition_enabled_instances", "Instances in which the transition is enabled now.", Gauge, stats.ColEnabled,
+		ofTransitions(TransitionEnabledInstances, "Instances in which the transition is enabled now.", Gauge, stats.ColEnabled,
 			func(t *stats.Transition) uint64 { return t.Enabled }),
-		sinceTransition("petrinet_transition_enabled_age_seconds",
+		sinceTransition(TransitionEnabledAgeSeconds,
 			"Time that the transition has been enabled in the instance where it waits longest; 0 if nowhere.", stats.ColEnabled,
 			func(t *stats.Transition) int64 { return t.EnabledSince }),
-		ofTransitions("petrinet_transition_running", "Firings of the transition that are under way now.", Gauge, stats.ColRunning,
+		ofTransitions(TransitionRunning, "Firings of the transition that are under way now.", Gauge, stats.ColRunning,
 			func(t *stats.Transition) uint64 { return t.Running }),
-		sinceTransition("petrinet_transition_running_age_seconds",
+		sinceTransition(TransitionRunningAgeSeconds,
 			"Time since the longest firing that is under way began; 0 without one.", stats.ColRunning,
 			func(t *stats.Transition) int64 { return t.RunningSince }),
-		{Name: "petrinet_transition_last_firing_timestamp_seconds", Type: Gauge, Labels: []string{"net", "transition"}, Columns: stats.ColLastFiring,
+		{Name: TransitionLastFiringTimestampSeconds, Type: Gauge, Labels: []string{"net", "transition"}, Columns: stats.ColLastFiring,
 			Help: "Unix time of the transition's last firing; absent if it never fired.",
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Transitions {
@@ -230,7 +230,7 @@ func transitionFamilies() []Family {
 // They come last, so that a net that is over its budget loses them first.
 func detailFamilies() []Family {
 	return []Family{
-		{Name: "petrinet_place_tokens_older_than", Type: Gauge, Labels: []string{"net", "place", "age"}, Columns: stats.ColAges, ages: true,
+		{Name: PlaceTokensOlderThan, Type: Gauge, Labels: []string{"net", "place", "age"}, Columns: stats.ColAges, ages: true,
 			Help: "Tokens in the place now that were put there at least this long ago, to a sixteenth of that time.",
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Places {
@@ -240,21 +240,21 @@ func detailFamilies() []Family {
 					}
 				}
 			}},
-		{Name: "petrinet_transition_blocked_instances", Type: Gauge, Labels: []string{"net", "transition", "place", "reason"}, Columns: stats.ColBlocks,
+		{Name: TransitionBlockedInstances, Type: Gauge, Labels: []string{"net", "transition", "place", "reason"}, Columns: stats.ColBlocks,
 			Help: "Instances in which the transition is held back, by the place and the reason; place is empty where no single one is the cause.",
 			read: func(s *scrape) {
 				for _, b := range s.net.Rows.Blocks {
 					s.put(float64(b.Instances), s.labels.net, s.labels.transitions[b.Transition], s.labels.place(b.Place), s.fixed.reason(b.Reason))
 				}
 			}},
-		{Name: "petrinet_place_dwell_seconds", Type: Histogram, Labels: []string{"net", "place"}, Columns: stats.ColDwell,
+		{Name: PlaceDwellSeconds, Type: Histogram, Labels: []string{"net", "place"}, Columns: stats.ColDwell,
 			Help: "Time that tokens stayed in the place, of those that left it.",
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Places {
 					s.putHistogram(&s.net.Rows.Places[i].Dwell, s.labels.net, s.labels.places[i])
 				}
 			}},
-		{Name: "petrinet_transition_duration_seconds", Type: Histogram, Labels: []string{"net", "transition"}, Columns: stats.ColDuration,
+		{Name: TransitionDurationSeconds, Type: Histogram, Labels: []string{"net", "transition"}, Columns: stats.ColDuration,
 			Help: "Time from start to end of the transition's firings.",
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Transitions {

@@ -23,44 +23,44 @@ func sidecarFamilies() []Family {
 		})
 	}
 	return []Family{
-		sidecar("pnagent_build_info", "What was built, from what, by what; always 1.", Gauge,
+		sidecar(PnagentBuildInfo, "What was built, from what, by what; always 1.", Gauge,
 			func(s *scrape) { s.put(1, s.build...) }, "version", "revision", "goversion"),
-		traffic("pnagent_messages_total", "Messages that the collector heard.",
+		traffic(PnagentMessagesTotal, "Messages that the collector heard.",
 			func(t *collector.Traffic) uint64 { return t.Messages }),
-		traffic("pnagent_bytes_total", "Bytes of the messages that the collector heard.",
+		traffic(PnagentBytesTotal, "Bytes of the messages that the collector heard.",
 			func(t *collector.Traffic) uint64 { return t.Bytes }),
-		traffic("pnagent_messages_lost_total", "Snapshots that never came, of all sources.",
+		traffic(PnagentMessagesLostTotal, "Snapshots that never came, of all sources.",
 			func(t *collector.Traffic) uint64 { return t.Lost }),
-		sidecar("pnagent_messages_rejected_total", "Messages that the collector did not take, by reason.", Counter, rejected, "reason"),
-		sidecar("pnagent_view_age_seconds", "Time since the View that is shown was made.", Gauge, func(s *scrape) {
+		sidecar(PnagentMessagesRejectedTotal, "Messages that the collector did not take, by reason.", Counter, rejected, "reason"),
+		sidecar(PnagentViewAgeSeconds, "Time since the View that is shown was made.", Gauge, func(s *scrape) {
 			if s.view != nil {
 				s.put(age(s.view.At, s.now))
 			}
 		}),
-		sidecar("pnagent_view_generation", "Number of the View that is shown, one more for each.", Gauge, func(s *scrape) {
+		sidecar(PnagentViewGeneration, "Number of the View that is shown, one more for each.", Gauge, func(s *scrape) {
 			if s.view != nil {
 				s.put(float64(s.view.Generation))
 			}
 		}),
-		sidecar("pnagent_sources", "Sources by what they are doing.", Gauge, sourceStates, "state"),
-		sidecar("pnagent_series_dropped_total", "Series that were left out of scrapes because the net was over its budget.", Counter,
+		sidecar(PnagentSources, "Sources by what they are doing.", Gauge, sourceStates, "state"),
+		sidecar(PnagentSeriesDroppedTotal, "Series that were left out of scrapes because the net was over its budget.", Counter,
 			func(s *scrape) {
 				for _, n := range s.nets {
 					s.put(float64(n.dropped), n.labels.net)
 				}
 			}, "net"),
-		sidecar("pnagent_scrapes_refused_total", "Scrapes that were refused because too many were under way.", Counter,
+		sidecar(PnagentScrapesRefusedTotal, "Scrapes that were refused because too many were under way.", Counter,
 			func(s *scrape) { s.put(float64(s.refused)) }),
-		sidecar("pnagent_scrape_size_bytes", "Size of the last answer at /metrics, as text and as it was sent.", Gauge,
+		sidecar(PnagentScrapeSizeBytes, "Size of the last answer at /metrics, as text and as it was sent.", Gauge,
 			func(s *scrape) {
 				if s.answered.text > 0 {
 					s.put(float64(s.answered.text), s.fixed.text)
 					s.put(float64(s.answered.sent), s.fixed.sent)
 				}
 			}, "form"),
-		sidecar("pnagent_config_last_reload_successful", "Whether the configuration could be read the last time that it was to be: 1 if so, and from the start on.", Gauge,
+		sidecar(PnagentConfigLastReloadSuccessful, "Whether the configuration could be read the last time that it was to be: 1 if so, and from the start on.", Gauge,
 			func(s *scrape) { s.put(s.reloaded) }),
-		sidecar("pnagent_config_last_reload_success_timestamp_seconds", "When the configuration was last read without a fault.", Gauge,
+		sidecar(PnagentConfigLastReloadSuccessTimestampSeconds, "When the configuration was last read without a fault.", Gauge,
 			func(s *scrape) { s.put(float64(s.reloadedAt) / 1e6) }),
 	}
 }

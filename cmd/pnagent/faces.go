@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/snmp"
 )
 
@@ -17,27 +18,27 @@ type faces struct {
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("pnagent_"+name, help, labels, nil)
+	return prometheus.NewDesc(name, help, labels, nil)
 }
 
 var (
-	agentXUp            = desc("agentx_up", "Whether the AgentX session is up and registered: 1 or 0.")
-	agentXSessions      = desc("agentx_sessions_total", "AgentX sessions opened.")
-	agentXRequests      = desc("agentx_requests_total", "AgentX requests served, by PDU type.", "type")
-	agentXVariables     = desc("agentx_variables_total", "Variables sent to the AgentX master.")
-	agentXNotifications = desc("agentx_notifications_total", "Notifications that the AgentX master accepted.")
-	agentXFaults        = desc("agentx_faults_total", "What was refused, dropped or given up on the AgentX session, by reason.", "reason")
-	snmpRequests        = desc("snmp_requests_total", "SNMP requests that the built-in responder understood, by operation.", "operation")
-	snmpVariables       = desc("snmp_variables_total", "Variables that the built-in responder sent.")
-	snmpTooBig          = desc("snmp_too_big_total", "SNMP requests answered with tooBig.")
-	snmpDropped         = desc("snmp_dropped_total", "SNMP packets that got no answer, by reason.", "reason")
-	trapsSent           = desc("snmp_notifications_sent_total", "Datagrams with notifications that were sent to a trap sink, repeated informs included.", "sink")
-	trapsRetried        = desc("snmp_informs_retried_total", "Informs that were sent to a trap sink again.", "sink")
-	trapsAcknowledged   = desc("snmp_informs_acknowledged_total", "Informs that a trap sink acknowledged.", "sink")
-	trapsUnreachable    = desc("snmp_trap_sink_unreachable_total", "Times that the network reported that nobody listens at a trap sink.", "sink")
-	trapsQueued         = desc("snmp_notifications_queued", "Notifications that wait for a trap sink.", "sink")
-	trapsIgnored        = desc("snmp_inform_answers_ignored_total", "Datagrams from a trap sink that acknowledged nothing.", "sink")
-	trapsLost           = desc("snmp_notifications_lost_total", "Notifications that a trap sink did not get, by reason.", "sink", "reason")
+	agentXUp            = desc(metrics.PnagentAgentXUp, "Whether the AgentX session is up and registered: 1 or 0.")
+	agentXSessions      = desc(metrics.PnagentAgentXSessionsTotal, "AgentX sessions opened.")
+	agentXRequests      = desc(metrics.PnagentAgentXRequestsTotal, "AgentX requests served, by PDU type.", "type")
+	agentXVariables     = desc(metrics.PnagentAgentXVariablesTotal, "Variables sent to the AgentX master.")
+	agentXNotifications = desc(metrics.PnagentAgentXNotificationsTotal, "Notifications that the AgentX master accepted.")
+	agentXFaults        = desc(metrics.PnagentAgentXFaultsTotal, "What was refused, dropped or given up on the AgentX session, by reason.", "reason")
+	snmpRequests        = desc(metrics.PnagentSNMPRequestsTotal, "SNMP requests that the built-in responder understood, by operation.", "operation")
+	snmpVariables       = desc(metrics.PnagentSNMPVariablesTotal, "Variables that the built-in responder sent.")
+	snmpTooBig          = desc(metrics.PnagentSNMPTooBigTotal, "SNMP requests answered with tooBig.")
+	snmpDropped         = desc(metrics.PnagentSNMPDroppedTotal, "SNMP packets that got no answer, by reason.", "reason")
+	trapsSent           = desc(metrics.PnagentSNMPNotificationsSentTotal, "Datagrams with notifications that were sent to a trap sink, repeated informs included.", "sink")
+	trapsRetried        = desc(metrics.PnagentSNMPInformsRetriedTotal, "Informs that were sent to a trap sink again.", "sink")
+	trapsAcknowledged   = desc(metrics.PnagentSNMPInformsAcknowledgedTotal, "Informs that a trap sink acknowledged.", "sink")
+	trapsUnreachable    = desc(metrics.PnagentSNMPTrapSinkUnreachableTotal, "Times that the network reported that nobody listens at a trap sink.", "sink")
+	trapsQueued         = desc(metrics.PnagentSNMPNotificationsQueued, "Notifications that wait for a trap sink.", "sink")
+	trapsIgnored        = desc(metrics.PnagentSNMPInformAnswersIgnoredTotal, "Datagrams from a trap sink that acknowledged nothing.", "sink")
+	trapsLost           = desc(metrics.PnagentSNMPNotificationsLostTotal, "Notifications that a trap sink did not get, by reason.", "sink", "reason")
 )
 
 // Describe implements prometheus.Collector.

@@ -48,6 +48,27 @@ type answer struct {
 	body   []byte
 }
 
+// size is that of an answer, in bytes.
+type size struct{ text, sent int }
+
+// lastAnswer is the size of the last answer with everything in it.
+type lastAnswer struct {
+	mu   sync.Mutex
+	last size
+}
+
+func (l *lastAnswer) store(s size) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = s
+}
+
+func (l *lastAnswer) load() size {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
 // find is the place of an answer, which forgets all of an earlier View.
 func (a *answers) find(view *collector.View, alarms *alarm.State, key answerKey) *answer {
 	a.mu.Lock()
@@ -71,8 +92,11 @@ func (e *Exporter) serve(t target) http.Handler {
 		a := e.answers.find(e.cfg.View(), e.cfg.Alarms(), key)
 		a.made.Lock()
 		if now := e.cfg.Now(); a.at.IsZero() || now.Sub(a.at) >= answerFor || now.Before(a.at) {
-			e.answer(a, encode, r, key.gzip)
+			text := e.answer(a, encode, r, key.gzip)
 			a.at = now
+			if t.allNets {
+				e.answered.store(size{text, len(a.body)})
+			}
 		}
 		status, header, body := a.status, a.header, a.body
 		a.made.Unlock()
@@ -97,8 +121,9 @@ func (e *Exporter) promhttp(t target) http.Handler {
 	})
 }
 
-// answer makes a anew. Only a good one is packed.
-func (e *Exporter) answer(a *answer, encode http.Handler, r *http.Request, packed bool) {
+// answer makes a anew and tells how large it is before it is packed, which only
+// a good one is.
+func (e *Exporter) answer(a *answer, encode http.Handler, r *http.Request, packed bool) (text int) {
 	w := &recorder{header: make(http.Header), status: http.StatusOK}
 	if buf, ok := e.buffers.Get().(*bytes.Buffer); ok {
 		w.body = buf
@@ -117,7 +142,9 @@ func (e *Exporter) answer(a *answer, encode http.Handler, r *http.Request, packe
 		a.body = bytes.Clone(w.body.Bytes())
 	}
 	a.header.Set("Content-Length", strconv.Itoa(len(a.body)))
+	text = w.body.Len()
 	e.buffers.Put(w.body)
+	return text
 }
 
 // pack compresses text, for speed: twice as much is sent as at best, in a

@@ -36,6 +36,9 @@ type Config struct {
 	// Ready tells why the sidecar cannot do its work, nil if it can. Without
 	// a View it is not ready in any case. A nil function is always ready.
 	Ready func() error
+	// Reload reads the configuration again, or returns why nothing of it was
+	// taken; nil where there is none.
+	Reload func() error
 	// Alarms returns what is wrong and AlarmCounters what was done about it;
 	// nil functions show no alarms.
 	Alarms        func() *alarm.State
@@ -71,6 +74,8 @@ type Exporter struct {
 	slots    chan struct{}
 	refused  atomic.Uint64
 	answers  answers
+	reloads  reloads
+	answered lastAnswer
 	buffers  sync.Pool // of *bytes.Buffer, for what is encoded
 	zips     sync.Pool // of *gzip.Writer
 
@@ -101,6 +106,7 @@ func New(cfg Config) (*Exporter, error) {
 		slots:    make(chan struct{}, cfg.MaxScrapes),
 		byName:   make(map[string]*netSeries),
 	}
+	e.reloads.at = cfg.Now().UnixMicro()
 	e.shown = make([]dto.MetricFamily, len(e.families))
 	e.sidecar = make([]series, len(e.families))
 	for i := range e.families {
@@ -187,7 +193,8 @@ func (e *Exporter) begin() *scrape {
 	if view != nil && (view != e.view || alarms != e.alarms) {
 		e.follow(view, alarms)
 	}
-	s := &scrape{now: e.cfg.Now().UnixMicro(), view: view, fixed: e.fixed, build: e.build, nets: e.nets, refused: e.refused.Load()}
+	s := &scrape{now: e.cfg.Now().UnixMicro(), view: view, fixed: e.fixed, build: e.build, nets: e.nets, refused: e.refused.Load(), answered: e.answered.load()}
+	s.reloaded, s.reloadedAt = e.lastReload()
 	if e.cfg.AlarmCounters != nil {
 		counters := e.cfg.AlarmCounters()
 		s.alarmCounters = &counters

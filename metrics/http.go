@@ -30,6 +30,8 @@ func (e *Exporter) Handler() http.Handler {
 		fmt.Fprintln(w, "pnagent is healthy.")
 	})
 	mux.HandleFunc("GET /-/ready", e.serveReady)
+	mux.HandleFunc("POST /-/reload", e.serveReload)
+	mux.HandleFunc("PUT /-/reload", e.serveReload)
 	mux.HandleFunc("GET "+landing, e.serveLanding)
 	for _, m := range e.cfg.Mounts {
 		mux.Handle(m.Pattern, m.Handler)

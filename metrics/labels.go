@@ -96,6 +96,7 @@ func (l *netLabels) setSources(sources []*collector.Source) {
 // fixedLabels are the labels that are the same for every net.
 type fixedLabels struct {
 	active, deadlocked *dto.LabelPair
+	text, sent         *dto.LabelPair
 	ladder             []rungLabel
 	reasons            []*dto.LabelPair
 	priorities         [stats.Priorities]*dto.LabelPair
@@ -107,7 +108,7 @@ type rungLabel struct {
 }
 
 func newFixedLabels() *fixedLabels {
-	f := &fixedLabels{active: pair("state", "active"), deadlocked: pair("state", "deadlocked")}
+	f := &fixedLabels{active: pair("state", "active"), deadlocked: pair("state", "deadlocked"), text: pair("form", "text"), sent: pair("form", "sent")}
 	for _, step := range stats.AgeSteps() {
 		f.ladder = append(f.ladder, rungLabel{micros: step.Age, label: pair("age", step.Label)})
 	}

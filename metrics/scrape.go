@@ -23,6 +23,10 @@ type scrape struct {
 	nets    []*netSeries
 	refused uint64
 
+	answered   size
+	reloaded   float64 // 1 if the last reload went well
+	reloadedAt int64
+
 	alarmCounters *alarm.Counters // nil if there are none
 
 	*netSeries // of the net that is read; nil for the sidecar's families

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+)
+
+// ErrNoReload says that there is nothing to read again.
+var ErrNoReload = errors.New("there is no configuration to read again")
+
+// reloads is how reading the configuration again went.
+type reloads struct {
+	one sync.Mutex // held by the one that is under way
+
+	mu     sync.Mutex
+	failed bool  // the last one
+	at     int64 // of the last one that did not fail, or the start; microseconds since the Unix epoch
+}
+
+// Reload reads the configuration again, see [Config.Reload], one at a time. An
+// error leaves everything as it was.
+func (e *Exporter) Reload() error {
+	if e.cfg.Reload == nil {
+		return ErrNoReload
+	}
+	e.reloads.one.Lock()
+	defer e.reloads.one.Unlock()
+	err := e.cfg.Reload()
+	e.reloads.mu.Lock()
+	defer e.reloads.mu.Unlock()
+	if e.reloads.failed = err != nil; err == nil {
+		e.reloads.at = e.cfg.Now().UnixMicro()
+	}
+	return err
+}
+
+// serveReload is POST /-/reload, as Prometheus has it.
+func (e *Exporter) serveReload(w http.ResponseWriter, _ *http.Request) {
+	switch err := e.Reload(); {
+	case errors.Is(err, ErrNoReload):
+		http.Error(w, fmt.Sprintf("Not reloaded: %v.", err), http.StatusNotFound)
+	case err != nil:
+		http.Error(w, fmt.Sprintf("Not reloaded, and nothing was changed:\n%v", err), http.StatusInternalServerError)
+	default:
+		fmt.Fprintln(w, "Reloaded.")
+	}
+}
+
+// lastReload reads whether the last reload went well, and when one last did.
+func (e *Exporter) lastReload() (good float64, at int64) {
+	e.reloads.mu.Lock()
+	defer e.reloads.mu.Unlock()
+	if !e.reloads.failed {
+		good = 1
+	}
+	return good, e.reloads.at
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// listing is the table as a plain list: every variable with its name in full,
+// in whatever order they come to mind, sorted at the end.
+type listing struct {
+	b         *Builder
+	objects   smi.OID
+	at        *clock
+	variables []smi.Variable
+}
+
+func (l *listing) add(value smi.Value, prefix smi.OID, subs ...uint32) {
+	l.variables = append(l.variables, smi.Variable{Name: prefix.Append(subs...), Value: value})
+}
+
+// listRow adds a row of a table of PETRINET-MIB, and its named objects to the
+// net's module, at each of them.
+func listRow[R any](l *listing, t table, columns []column[R], has stats.Columns, row *R, named smi.OID, index ...uint32) {
+	for _, c := range columns {
+		if !has.Has(c.needs) {
+			continue
+		}
+		l.add(c.value(row), l.objects, append([]uint32{t.sub, 1, c.sub}, index...)...)
+		if c.named && named != nil {
+			l.add(c.value(row), named, c.sub, 0)
+		}
+	}
+}
+
+func (l *listing) net(net *collector.Net, locked *LockedNet) {
+	rates, has, module := l.b.rates[net.Name], net.Rows.Columns, l.b.root.Append(subNets, locked.Number, subObjects)
+	row := netRow{net: net, number: locked.Number, at: l.at, rate: rates.total, since: net.Since}
+	row.add()
+	listRow(l, netTable(), netColumns(), has, &row, nil, locked.Number)
+	for _, c := range moduleScalars() {
+		l.add(c.value(&row), module, subModuleNet, c.sub, 0)
+	}
+	numberOfPlace := func(i int32) uint32 { return locked.Place(net.Def.Places[i].ID).Number }
+	for i := range net.Def.Places {
+		number, place := numberOfPlace(int32(i)), placeRow{place: &net.Rows.Places[i], def: &net.Def.Places[i], at: l.at}
+		listRow(l, placeTable(), placeColumns(), has, &place, module.Append(subPlaces, number), locked.Number, number)
+		listRow(l, placeAgeTable(), ageColumns(), has, &place, nil, locked.Number, number)
+		for rank := range place.place.Stuck {
+			if token := &place.place.Stuck[rank]; has.Has(stats.ColStuck) && rank < stats.MaxStuck {
+				row := stuckRow{token: token, why: whyText(net.Def, token.Waits), at: l.at}
+				listRow(l, stuckTable(), stuckColumns(), has, &row, nil, locked.Number, number, uint32(rank)+1)
+			}
+		}
+	}
+	for i := range net.Def.Transitions {
+		number := locked.Transition(net.Def.Transitions[i].ID).Number
+		row := transitionRow{transition: &net.Rows.Transitions[i], def: &net.Def.Transitions[i], rate: &rates.transitions[i], at: l.at}
+		listRow(l, transitionTable(), transitionColumns(), has, &row, module.Append(subTransitions, number), locked.Number, number)
+	}
+	for _, block := range net.Rows.Blocks {
+		row, place := blockRow{block: &block}, uint32(0)
+		if block.Place != stats.NoPlace {
+			row.place, place = net.Def.Places[block.Place].ID, numberOfPlace(block.Place)
+		}
+		if has.Has(stats.ColBlocks) {
+			listRow(l, blockTable(), blockColumns(), has, &row, nil, locked.Number,
+				locked.Transition(net.Def.Transitions[block.Transition].ID).Number, place, reasonNumber(block.Reason))
+		}
+	}
+	for i := range net.Rows.Queues {
+		if has.Has(stats.ColQueues) {
+			listRow(l, queueTable(), queueColumns(), has, &queueRow{queue: &net.Rows.Queues[i], at: l.at}, nil,
+				locked.Number, uint32(net.Rows.Queues[i].Priority))
+		}
+	}
+}
+
+// listed is everything that there is to show of a View that was built.
+func listed(b *Builder, view *collector.View, state *alarm.State, now int64) []smi.Variable {
+	l := &listing{b: b, objects: b.root.Append(subPetrinet, subObjects), at: &clock{now: now}}
+	agent := agentRow{view: view, state: state, agent: &b.agent, at: l.at}
+	for _, s := range view.Sources {
+		agent.states[s.State]++
+	}
+	for _, c := range agentScalars() {
+		l.add(c.value(&agent), l.objects, subAgent, c.sub, 0)
+	}
+	for _, c := range alarmScalars() {
+		l.add(c.value(&agent), l.objects, c.sub, 0)
+	}
+	for _, net := range view.Nets {
+		l.net(net, b.numbers.lock.Net(net.Name))
+	}
+	sources := b.sources.number(view.Sources) // all of them have their numbers already
+	for _, s := range sources {
+		row := sourceRow{source: s.source, at: l.at}
+		if locked := b.numbers.lock.Net(s.source.Net); locked != nil {
+			row.net = locked.Number
+		}
+		listRow(l, sourceTable(), sourceColumns(), stats.AllColumns, &row, nil, s.number)
+	}
+	for i := range state.Active {
+		a := &state.Active[i]
+		listRow(l, alarmTable(), alarmColumns(), stats.AllColumns, &alarmRow{alarm: a, row: b.rowOf(a, sources), at: l.at}, nil, a.Index)
+	}
+	slices.SortFunc(l.variables, func(a, b smi.Variable) int { return a.Name.Compare(b.Name) })
+	return l.variables
+}
+
+// change makes what differs from one tick to the next: rows come and go, and
+// now and then what the sources of a net tell.
+func change(r *rand.Rand, view *collector.View, state *alarm.State) {
+	net := view.Nets[r.IntN(len(view.Nets))]
+	fresh := randomRows(r, net.Def, net.Rows.Columns)
+	switch r.IntN(6) {
+	case 0: // values only
+		net.Rows.Net = fresh.Net
+	case 1:
+		i := r.IntN(len(net.Rows.Places))
+		net.Rows.Places[i] = fresh.Places[i]
+	case 2:
+		net.Rows.Blocks = distinctBlocks(fresh.Blocks)
+	case 3:
+		net.Rows.Queues = fresh.Queues
+	case 4:
+		fresh.Columns = []stats.Columns{stats.AllColumns, stats.ColTokens | stats.ColFirings, stats.ColStuck, stats.AllColumns &^ stats.ColDwell}[r.IntN(4)]
+		fresh.Blocks = distinctBlocks(fresh.Blocks)
+		net.Rows = fresh
+	case 5:
+		state.Active = nil
+		for i, kind := range kinds() {
+			if r.IntN(2) == 0 {
+				state.Active = append(state.Active, alarm.Alarm{Index: uint32(3*i + 1 + r.IntN(3)), Kind: kind, Net: net.Name, Subject: "place3", Raised: now0, Since: 1})
+			}
+		}
+	}
+}
+
+// distinctBlocks leaves out blocks that say the same of the same.
+func distinctBlocks(blocks []stats.Block) []stats.Block {
+	seen := map[[3]int64]bool{}
+	return slices.DeleteFunc(blocks, func(b stats.Block) bool {
+		key := [3]int64{int64(b.Transition), int64(b.Place), int64(reasonNumber(b.Reason))}
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
+}
+
+// The walk of a table is all variables in the order of their names, tick after
+// tick, whatever has come and gone since the last.
+func TestAWalkIsThePlainListingOfAView(t *testing.T) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		view, _ := randomView(t, r)
+		for _, net := range view.Nets {
+			net.Rows.Blocks = distinctBlocks(net.Rows.Blocks)
+		}
+		state, b := &alarm.State{LastChange: now0}, newBuilder(t, "")
+		for tick := range int64(25) {
+			now := now0 + tick*1e6
+			table, err := b.Build(view, state, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var walked []smi.Variable
+			for v, ok := table.Next(nil); ok; v, ok = table.Next(v.Name) {
+				walked = append(walked, v)
+			}
+			if diff := cmp.Diff(listed(b, view, state, now), walked); diff != "" {
+				t.Fatalf("seed %d, tick %d: %s", seed, tick, diff)
+			}
+			change(r, view, state)
+		}
+	}
+}
+
+// What has not changed is not laid out again.
+func TestOnlyTheRowsThatChangedAreMadeAnew(t *testing.T) {
+	view, state := orderView(), &alarm.State{}
+	b := newBuilder(t, "")
+	for _, c := range []struct {
+		what    string
+		change  func()
+		changed func(before, after dynamicRows) dynamicRows // before, but for what is to change
+	}{
+		{"an alarm", func() {
+			state.Active = []alarm.Alarm{{Index: 1, Kind: alarm.TokenStuck, Net: view.Nets[0].Name, Raised: now0, Since: 1}}
+		},
+			func(before, after dynamicRows) dynamicRows { before.alarms = after.alarms; return before }},
+		{"a token", func() { view.Nets[0].Rows.Places[0].Stuck = nil },
+			func(before, after dynamicRows) dynamicRows { before.stuck = after.stuck; return before }},
+		{"a block", func() { view.Nets[0].Rows.Blocks = nil },
+			func(before, after dynamicRows) dynamicRows { before.blocks = after.blocks; return before }},
+		{"a source", func() { view.Sources = nil },
+			func(before, after dynamicRows) dynamicRows { before.sources = after.sources; return before }},
+		{"a priority", func() { view.Nets[0].Rows.Queues = nil },
+			func(before, after dynamicRows) dynamicRows { before.queues = after.queues; return before }},
+		{"a value", func() { view.Nets[0].Rows.Places[1].Tokens++ },
+			func(before, _ dynamicRows) dynamicRows { return before }},
+	} {
+		buildView(t, b, view, state)
+		before := b.rows
+		c.change()
+		buildView(t, b, view, state)
+		if want := c.changed(before, b.rows); b.rows != want {
+			t.Errorf("%s changes: %+v, want %+v", c.what, b.rows, want)
+		}
+		if c.what != "a value" && b.rows == before {
+			t.Errorf("%s changes nothing", c.what)
+		}
+	}
+}

@@ -135,9 +135,11 @@ func (h *handler) next(table *smi.Table, r pdu.SearchRange) smi.Variable {
 
 // at is the i-th variable of the table, with its name in memory that is used
 // again for the next answer.
-func (h *handler) at(table *smi.Table, i int) (v smi.Variable) {
-	h.names, v = table.AppendAt(h.names, i)
-	return v
+func (h *handler) at(table *smi.Table, i int) smi.Variable {
+	start := len(h.names)
+	names, value := table.AppendAt(h.names, i)
+	h.names = names
+	return smi.Variable{Name: names[start:len(names):len(names)], Value: value}
 }
 
 // cursor is where one repeated range of a GetBulk has come to.

@@ -249,23 +249,32 @@ func randomTable(t *testing.T, rng *rand.Rand, name func() smi.OID) *smi.Table {
 	return smi.NewTable(layout, values)
 }
 
-// rows is a table of n rows in eight columns below root, as wide as the tables
-// of a net are.
+// rows is a table of n variables in eight columns below root, as wide as the
+// tables of a net are.
 func rows(tb testing.TB, n int) *smi.Table {
 	tb.Helper()
 	const columns = 8
-	var names, objects []smi.OID
-	for column := range uint32(columns) {
-		objects = append(objects, root.Append(3, 1, column+1))
-		for row := range uint32(n / columns) {
-			names = append(names, root.Append(3, 1, column+1, 1+row/1000, 1+row%1000))
-		}
+	var subs []uint32
+	for row := range uint32(n / columns) {
+		subs = append(subs, 1+row/1000, 1+row%1000)
 	}
-	layout, err := smi.NewLayout(names, objects)
+	index, err := smi.NewRows(2, subs)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	values := make([]smi.Value, len(names))
+	var blocks []smi.Block
+	for column := range uint32(columns) {
+		blocks = append(blocks, smi.Block{Prefix: root.Append(3, 1, column+1), Rows: index})
+	}
+	below, err := smi.NewRows(1, []uint32{1, 2, 3, 4, 5, 6, 7, 8})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	layout, err := smi.Compose(blocks, []smi.Block{{Prefix: root.Append(3, 1), Rows: below}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	values := make([]smi.Value, layout.Len())
 	for i := range values {
 		values[i] = smi.Counter64(uint64(i) << 20)
 	}

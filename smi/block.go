@@ -40,7 +40,10 @@ func (b *Block) length() int {
 
 // appendName puts the name of a row behind dst.
 func (b *Block) appendName(dst []uint32, row int) []uint32 {
-	dst = append(append(dst, b.Prefix...), b.Rows.at(row)...)
+	dst = append(dst, b.Prefix...)
+	for _, sub := range b.Rows.at(row) {
+		dst = append(dst, sub)
+	}
 	if b.Scalar {
 		dst = append(dst, 0)
 	}

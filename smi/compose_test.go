@@ -373,8 +373,10 @@ func agreeWithList(t *testing.T, rng *rand.Rand, round int, table *smi.Table, wa
 	}
 	var arena []uint32
 	for i, v := range want.variables {
-		var got smi.Variable
-		arena, got = table.AppendAt(arena, i)
+		start := len(arena)
+		var value smi.Value
+		arena, value = table.AppendAt(arena, i)
+		got := smi.Variable{Name: arena[start:], Value: value}
 		if diff := cmp.Diff(v, got); diff != "" {
 			t.Fatalf("round %d: %s", round, diff)
 		}

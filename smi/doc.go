@@ -34,8 +34,8 @@
 //
 //	value := table.Get(name)            // what Get answers, exceptions included
 //	next, ok := table.Next(name)        // what GetNext answers
-//	i := table.Search(name, false)      // the same, without memory of its own
-//	names, next = table.AppendAt(names, i)
+//	i := table.Search(name, false)      // the same, in the caller's memory
+//	name, value := table.AppendAt(name[:0], i)
 //
 // Objects are there for one purpose: a name that is not in the table is
 // noSuchInstance where its object exists and noSuchObject where it does not

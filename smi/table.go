@@ -38,17 +38,16 @@ func (t *Table) Len() int { return t.layout.Len() }
 
 // At is the i-th variable, 0 <= i < Len, with a name in memory of its own.
 func (t *Table) At(i int) Variable {
-	_, v := t.AppendAt(nil, i)
-	return v
+	name, value := t.AppendAt(nil, i)
+	return Variable{Name: name, Value: value}
 }
 
-// AppendAt is At with the name put behind subs, which it returns: many
-// variables in one piece of memory that is used again.
-func (t *Table) AppendAt(subs []uint32, i int) ([]uint32, Variable) {
+// AppendAt is At with the sub-identifiers of the name put behind subs, which it
+// returns: so the names of many variables are in one piece of memory that is
+// used again.
+func (t *Table) AppendAt(subs []uint32, i int) ([]uint32, Value) {
 	b := t.layout.names.of(i)
-	start := len(subs)
-	subs = b.appendName(subs, i-b.first)
-	return subs, Variable{Name: OID(subs[start:len(subs):len(subs)]), Value: t.value(b, i-b.first)}
+	return b.appendName(subs, i-b.first), t.value(b, i-b.first)
 }
 
 // Value is that of the i-th variable, 0 <= i < Len.

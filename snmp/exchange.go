@@ -76,8 +76,7 @@ func (x *exchange) getNext(view *mibView) []byte {
 	x.cursors = slices.Grow(x.cursors[:0], 1)[:1]
 	for i := range x.request.names() {
 		x.cursors[0].begin(x.request.name(i))
-		next := view.next(&x.cursors[0])
-		if got := x.response.add(next.Name, next.Value); got != added {
+		if _, got := x.step(view, 0); got != added {
 			return x.fail(got, i)
 		}
 	}
@@ -117,8 +116,9 @@ func (x *exchange) getBulk(view *mibView) []byte {
 
 // step adds the next variable of the i-th cursor.
 func (x *exchange) step(view *mibView, i int) (smi.Value, outcome) {
-	next := view.next(&x.cursors[i])
-	return next.Value, x.response.add(next.Name, next.Value)
+	c := &x.cursors[i]
+	value := view.next(c)
+	return value, x.response.add(c.name, value)
 }
 
 // stop ends a GetBulk at its i-th binding: a full message is an answer, if

@@ -49,14 +49,9 @@ type cursor struct {
 // begin puts the cursor at a name.
 func (c *cursor) begin(name smi.OID) { *c = cursor{name: name, last: c.last} }
 
-// next gives the first variable after the cursor and moves onto it; at the
-// end, endOfMibView under the name where it stands. The variable's name is good
-// until the next call.
-func (v *mibView) next(c *cursor) smi.Variable {
-	tableLen := 0
-	if v.table != nil {
-		tableLen = v.table.Len()
-	}
+// next moves the cursor onto the first variable after it and gives its value;
+// at the end, endOfMibView where it stands.
+func (v *mibView) next(c *cursor) smi.Value {
 	if !c.started {
 		c.started = true
 		c.system = v.system.Search(c.name, false)
@@ -64,24 +59,32 @@ func (v *mibView) next(c *cursor) smi.Variable {
 			c.table = v.table.Search(c.name, false)
 		}
 	}
-	var variable smi.Variable
-	order := -1 // of the system group's next name and the table's
-	if c.table < tableLen {
-		c.last, variable = v.table.AppendAt(c.last[:0], c.table)
-		order = 1
-		if c.system < v.system.Len() {
-			order = v.system.names[c.system].Compare(variable.Name)
+	inSystem := c.system < v.system.Len()
+	if v.table == nil || c.table >= v.table.Len() {
+		if !inSystem {
+			return smi.EndOfMibView()
 		}
-	} else if c.system == v.system.Len() {
-		return smi.Variable{Name: c.name, Value: smi.EndOfMibView()}
+		return v.nextOfSystem(c)
 	}
-	if order >= 0 {
-		c.table++
+	var value smi.Value
+	c.last, value = v.table.AppendAt(c.last[:0], c.table)
+	if inSystem {
+		order := v.system.names[c.system].Compare(c.last)
+		if order == 0 { // in both: as for get, the system group has it
+			c.table++
+		}
+		if order <= 0 {
+			return v.nextOfSystem(c)
+		}
 	}
-	if order <= 0 { // of a name in both the system group has it, as for get
-		variable = smi.Variable{Name: v.system.names[c.system], Value: v.systemValue(c.system)}
-		c.system++
-	}
-	c.name = variable.Name
-	return variable
+	c.name = c.last
+	c.table++
+	return value
+}
+
+func (v *mibView) nextOfSystem(c *cursor) smi.Value {
+	value := v.systemValue(c.system)
+	c.name = v.system.names[c.system]
+	c.system++
+	return value
 }

@@ -111,7 +111,7 @@ func TestOfTwoSidecarsOneNotifies(t *testing.T) {
 	t.Parallel()
 	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 7s", 1))
 	p := startPair(t, "--alarms", rules)
-	standBy, primary := p.sidecar(t, 127), p.sidecar(t, 100)
+	primary, standBy := p.sidecar(t, 100), p.sidecar(t, 127)
 	onDuty(t, primary, standBy)
 	runEngine(t, p.natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 	nc := connect(t, p.natsURL)
@@ -197,7 +197,7 @@ func TestATakeOverInTheMiddleOfAWalkAndOfACounter(t *testing.T) {
 	net := write(t, "ticker.pnml", tickingNet)
 	bindings := write(t, "ticker.yaml", "nets: {ticker: {transitions: {tick: {rate: 500/s}}}}")
 	p := startPair(t, net)
-	standBy, primary := p.sidecar(t, 127), p.sidecar(t, 100)
+	primary, standBy := p.sidecar(t, 100), p.sidecar(t, 127)
 	onDuty(t, primary, standBy)
 	// Both begin to add up in the same moment.
 	engine := runEngine(t, p.natsURL, "clock", "--bindings", bindings, net)

@@ -11,16 +11,19 @@
 // # Who is on duty
 //
 // Every sidecar tells each [Interval], and at once when something changes, who
-// it is ([Message]): id, name, priority, whether it is fit, whether it is on
-// duty. On duty is, of those that live, the one that comes first by
+// it is ([Message]): id, name, priority, whether its faces are up, whether it is
+// ready, whether it is on duty. On duty is, of those that live, the one that comes
+// first by
 //
-//	fit before unfit; the lower priority; the lower id
+//	up before not; ready before not;
+//	of those that are ready the lower priority; the lower id
 //
-// An id begins with the time of its start, so of equals the newcomer waits.
-// One that is unfit is better than nobody. Fit is who has its faces up and is
-// ready: [Settle] after its start or later, or as soon as there is nobody else. So
-// a primary that returns has raised what it finds before it takes the duty back,
-// and tells none of it again.
+// So there is always one: whose faces are down is better than nobody. Ready is who
+// started [Settle] ago or earlier, or has been on duty for want of another. So a
+// primary that returns has raised what it finds before it takes the duty back, and
+// tells none of it again. An id begins with the time of the start. So of those that
+// are not ready it is the one that is there for longest, which has seen most of
+// what nobody has told, and of equals the newcomer waits.
 //
 // # When the others are silent
 //
@@ -31,7 +34,7 @@
 // [Isolated] nobody else takes over. After that a sidecar that hears nothing, not
 // even itself, goes on duty, for it cannot know better; then both may notify.
 // After a start, after such a time, and after the process was stopped and goes
-// on, it first listens for Silent, and nobody is taken to be gone meanwhile.
+// on, it first listens for Silent.
 //
 // Only receipt times by the sidecar's own clock count; clocks may differ.
 //

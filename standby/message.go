@@ -28,7 +28,7 @@ type Message struct {
 	Name     string `json:"name"`     // for people, such as its host
 	Priority uint8  `json:"priority"` // the lower number is on duty
 	Up       bool   `json:"up"`       // its faces are
-	Ready    bool   `json:"ready"`    // it may take the duty from another
+	Ready    bool   `json:"ready"`    // it has told, or seen another tell, what it found at its start
 	OnDuty   bool   `json:"on_duty"`  // it sends notifications
 	Bye      bool   `json:"bye"`      // its last message
 	Started  int64  `json:"started"`  // for people: microseconds since the Unix epoch, by its clock
@@ -104,15 +104,14 @@ func (m Message) Encode() ([]byte, error) {
 	return text, err
 }
 
-// fit tells whether it comes before those that are not.
-func (m *Message) fit() bool { return m.Up && m.Ready }
-
 // before tells whether of two sidecars m is the one to be on duty.
 func (m *Message) before(other *Message) bool {
-	if m.fit() != other.fit() {
-		return m.fit()
-	}
-	if m.Priority != other.Priority {
+	switch {
+	case m.Up != other.Up:
+		return m.Up
+	case m.Ready != other.Ready:
+		return m.Ready
+	case m.Ready && m.Priority != other.Priority:
 		return m.Priority < other.Priority
 	}
 	return m.ID < other.ID

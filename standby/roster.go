@@ -34,6 +34,7 @@ type Roster struct {
 	settle time.Duration
 	peers  map[string]*peer // by id
 
+	began   time.Time // its start, or when it went on after it was stopped
 	since   time.Time // from when on the others could be heard
 	echo    time.Time // when a message of its own came back
 	stepped time.Time
@@ -53,7 +54,7 @@ type peer struct {
 // is longer, is over, and before that if there was nobody else to be on duty.
 func NewRoster(self Message, settle time.Duration, now time.Time) *Roster {
 	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = Version, false, false, false, false
-	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, since: now, echo: now, stepped: now}
+	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, began: now, since: now, echo: now, stepped: now}
 }
 
 // Hear takes a message that came now. It tells whether it is the first of its
@@ -63,7 +64,7 @@ func (r *Roster) Hear(m Message, now time.Time) (isNew bool, err error) {
 	r.wake(now)
 	if m.ID == r.self.ID {
 		if now.Sub(r.echo) >= Silent { // was deaf; whoever spoke meanwhile was not heard
-			r.begin(now)
+			r.since = now
 		}
 		r.echo = now
 		return false, nil
@@ -122,7 +123,7 @@ func (r *Roster) Step(up bool, now time.Time) (speak *Message) {
 		}
 	}
 	before := r.self
-	r.self.Up, r.self.Ready = up, r.self.Ready || now.Sub(r.since) >= r.settle
+	r.self.Up, r.self.Ready = up, r.self.Ready || now.Sub(r.began) >= r.settle
 	r.self.OnDuty = r.first(now)
 	r.self.Ready = r.self.Ready || r.self.OnDuty // what it finds it has told
 	if r.self.OnDuty {
@@ -163,14 +164,11 @@ func (r *Roster) Bye() *Message {
 // the silence of the others.
 func (r *Roster) wake(now time.Time) {
 	if now.Sub(r.stepped) >= Silent {
-		r.begin(now)
-		r.echo, r.self.OnDuty = now, false
+		r.since, r.echo, r.began = now, now, now
+		r.self.OnDuty, r.self.Ready = false, false
 	}
 	r.stepped = now
 }
-
-// begin listens anew.
-func (r *Roster) begin(now time.Time) { r.since, r.self.Ready = now, false }
 
 // first tells whether nobody comes before this sidecar.
 func (r *Roster) first(now time.Time) bool {
@@ -192,16 +190,12 @@ func (r *Roster) isolated(now time.Time) bool { return now.Sub(r.echo) >= Isolat
 
 // lives tells whether a sidecar is taken to be there.
 func (r *Roster) lives(p *peer, now time.Time) bool {
-	heard := p.heard
-	if heard.Before(r.since) {
-		heard = r.since
-	}
-	return !p.Bye && !r.isolated(now) && r.echo.Sub(heard) < Silent
+	return !p.Bye && !r.isolated(now) && r.echo.Sub(p.heard) < Silent
 }
 
 // State returns how it is, as of the last Step.
 func (r *Roster) State() State {
-	s := State{OnDuty: r.self.OnDuty, From: r.from, Fit: r.self.fit(), Known: len(r.peers), At: r.stepped}
+	s := State{OnDuty: r.self.OnDuty, From: r.from, Known: len(r.peers), At: r.stepped}
 	for _, p := range r.peers {
 		if r.lives(p, r.stepped) {
 			s.Live++
@@ -215,7 +209,6 @@ func (r *Roster) State() State {
 type State struct {
 	OnDuty   bool      // this sidecar sends notifications
 	From     time.Time // if OnDuty: from when on changes may not have been told; zero for all of them
-	Fit      bool      // up, and ready to take the duty from another
 	Live     int       // other sidecars that are there
 	Known    int       // and those that were, in the last 24 hours
 	StandsIn bool      // of those known, one has a lower priority

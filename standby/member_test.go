@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// startNATS runs a server without a socket, and returns how to connect to it.
+func startNATS(t *testing.T) func() *nats.Conn {
+	t.Helper()
+	ns, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	if !ns.ReadyForConnections(time.Minute) {
+		t.Fatal("nats-server does not start")
+	}
+	return func() *nats.Conn {
+		nc, err := nats.Connect("", nats.InProcessServer(ns))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		return nc
+	}
+}
+
+// until waits until check returns nil.
+func until(t *testing.T, what string, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s: %v", what, err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// run runs a Member until stop, which waits for its end.
+func run(t *testing.T, cfg Config) (m *Member, stop func()) {
+	t.Helper()
+	m = New(cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := m.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	stop = func() { cancel(); wg.Wait() }
+	t.Cleanup(stop)
+	return m, stop
+}
+
+func duty(t *testing.T, m *Member, want bool, others int) {
+	t.Helper()
+	until(t, fmt.Sprintf("on duty: %v, others: %d", want, others), func() error {
+		if _, on := m.OnDuty(); on != want || m.State().Live != others {
+			return fmt.Errorf("on duty: %v, %+v", on, *m.State())
+		}
+		return nil
+	})
+}
+
+func TestMembersAgreeOverNATSAndCountWhatTheyDoNotUnderstand(t *testing.T) {
+	connect := startNATS(t)
+	const subject = "petrinet.v1.sidecars.test"
+	if _, on := New(Config{Conn: connect(), Subject: subject}).OnDuty(); on {
+		t.Error("on duty before Run")
+	}
+	primary, stop := run(t, Config{Conn: connect(), Subject: subject, Name: strings.Repeat("é", 200), Priority: 100})
+	standBy, _ := run(t, Config{Conn: connect(), Subject: subject, Name: "b", Priority: 127})
+	other, _ := run(t, Config{Conn: connect(), Subject: subject + "2", Name: "c", Priority: 1})
+	duty(t, primary, true, 1)
+	duty(t, standBy, false, 1)
+	duty(t, other, true, 0)
+
+	nc := connect()
+	for _, text := range []string{"", "{", `{"version":7}`, `{"version":1}`, strings.Repeat(" ", MaxMessage+1)} {
+		if err := nc.Publish(subject, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[Reason]uint64{}
+	for _, reason := range Reasons() {
+		want[reason] = 0
+	}
+	want[NotJSON], want[BadVersion], want[BadID], want[TooLarge] = 2, 1, 1, 1
+	until(t, "garbage is counted", func() error {
+		if diff := cmp.Diff(want, standBy.Counters().Rejected); diff != "" {
+			return errors.New(diff)
+		}
+		return nil
+	})
+
+	before := time.Now()
+	stop()
+	duty(t, standBy, true, 0)
+	if from, _ := standBy.OnDuty(); from < before.Add(-Margin-time.Second).UnixMicro() || from > time.Now().Add(-Margin).UnixMicro() {
+		t.Errorf("it tells of what came since %v before", before.Sub(time.UnixMicro(from)))
+	}
+	if k := standBy.Counters(); k.TakeOvers != 1 || k.Heard < 7 {
+		t.Errorf("%+v", k)
+	}
+}
+
+func TestAGroupIsWhoNotifiesTheSame(t *testing.T) {
+	const root = "1.3.6.1.4.1.32473"
+	same := Group(root, true, []string{"noc:162", "b:162"})
+	if Group(root, true, []string{"b:162", "noc:162"}) != same {
+		t.Error("the order of the sinks matters")
+	}
+	for i, other := range []string{Group(root, false, []string{"noc:162", "b:162"}), Group(root, true, []string{"noc:162"}),
+		Group(root+".1", true, []string{"noc:162", "b:162"}), Group(root, true, nil)} {
+		if other == same {
+			t.Errorf("%d is the same group", i)
+		}
+	}
+}

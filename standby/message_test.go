@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func whole() Message {
+	return Message{Version: 1, ID: "000641bd2f1a8000-0a1b", Name: "host-1 €", Priority: 255, Up: true, Ready: true, OnDuty: true, Bye: true, Started: 1_763_000_000_000_000}
+}
+
+func TestAMessageIsReadAsItWasWritten(t *testing.T) {
+	for _, m := range []Message{whole(), {Version: 1, ID: "a"}, {Version: 1, ID: strings.Repeat("0", MaxID), Name: strings.Repeat("\"", MaxName)}} {
+		text, err := m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(text)
+		if diff := cmp.Diff(m, got); diff != "" || err != nil {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	}
+}
+
+func TestMessagesThatAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Reason
+	}{
+		{"", NotJSON},
+		{"{", NotJSON},
+		{"[]", NotJSON},
+		{`{"version":1,"id":"a"} x`, NotJSON},
+		{`{"version":1,"id":"a","priority":256}`, NotJSON},
+		{`{"version":1,"id":"a","up":1}`, NotJSON},
+		{`null`, BadVersion},
+		{`{"id":"a"}`, BadVersion},
+		{`{"version":2,"id":"a"}`, BadVersion},
+		{`{"version":1}`, BadID},
+		{`{"version":1,"id":"A"}`, BadID},
+		{`{"version":1,"id":"a\nb"}`, BadID},
+		{`{"version":1,"id":"` + strings.Repeat("a", MaxID+1) + `"}`, BadID},
+		{`{"version":1,"id":"a","name":"` + strings.Repeat("a", MaxName+1) + `"}`, BadName},
+		{`{"version":1,"id":"a","started":-1}`, BadTime},
+		{`{"version":1,"id":"a","more":"` + strings.Repeat("a", MaxMessage) + `"}`, TooLarge},
+	} {
+		if _, err := Decode([]byte(c.text)); !errors.Is(err, c.want) {
+			t.Errorf("%.60s: %v, want %s", c.text, err, c.want)
+		}
+	}
+	if _, err := Decode([]byte(`{"version":1,"id":"a","of a later version":[1]}`)); err != nil {
+		t.Errorf("more than is known: %v", err)
+	}
+	if _, err := (Message{Version: 1, ID: "a", Name: "\xff"}).Encode(); !errors.Is(err, BadName) {
+		t.Errorf("a name that is not UTF-8: %v", err)
+	}
+}
+
+// FuzzDecode has any bytes come over the wire to a roster.
+func FuzzDecode(f *testing.F) {
+	text, err := whole().Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text, uint8(3))
+	f.Add([]byte(`{"version":1,"id":"a"}`), uint8(0))
+	f.Fuzz(func(t *testing.T, text []byte, seconds uint8) {
+		m, err := Decode(text)
+		if err != nil {
+			if reasonOf(err) == "" {
+				t.Fatalf("%v has no reason", err)
+			}
+			return
+		}
+		again, err := m.Encode()
+		if errors.Is(err, TooLarge) {
+			return // escapes may take more room than they came in
+		}
+		if back, derr := Decode(again); err != nil || derr != nil || back != m {
+			t.Fatalf("%v, %v: %+v became %+v", err, derr, m, back)
+		}
+		now := time.Unix(1e9, 0)
+		r := NewRoster(Message{ID: "me"}, 0, now)
+		if _, err := r.Hear(m, now); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Duration(seconds) * time.Second)
+		r.Step(true, now)
+		if s := r.State(); s.Live > s.Known || s.Known > 1 {
+			t.Fatalf("%+v", s)
+		}
+	})
+}

@@ -107,12 +107,16 @@ func sidecarGroups() []group {
 			{what: "View of 10,000 places rebuilt, 10 sources", name: "View/10_sources/rebuild", base: "View/10_sources/copy", baseIs: "copying the rows", goal: "≤ 20 ms"},
 			{what: "memory of a place of a source, 40 dwell buckets", name: "Memory", unit: "bytes/place", goal: "≤ 1 KiB"},
 		}},
-		{pkg: "smi", pattern: "Next", rows: []row{
-			{what: "GetNext among 100,000 rows", name: "Next/layout/rows=100000", base: "Next/base=slices/rows=100000", baseIs: "sort.Search over slices", goal: "≤ 1 µs"},
+		{pkg: "smi", pattern: "Next|Row", rows: []row{
+			{what: "GetNext among 100,000 rows of 8 columns", name: "Next/layout/rows=100000", base: "Next/base=slices/rows=100000", baseIs: "sort.Search over slices", goal: "≤ 1 µs"},
+			{what: "the same, beside 1,000 rows", name: "Next/layout/rows=100000", base: "Next/layout/rows=1000", baseIs: "among 1,000 rows"},
+			{what: "memory of a row of 8 columns, of 100,000", name: "Row/layout/rows=100000", unit: "B/row", base: "Row/base=full-names/rows=100000", baseIs: "names in full", goal: "≤ 200 bytes"},
 		}},
 		{pkg: "mib", pattern: "Build", rows: []row{
 			{what: "SNMP table of 10,000 places, values of a tick", name: "Build/places=10000/transitions=0/values",
 				base: "Build/places=10000/transitions=0/base=memory", baseIs: "filling the memory", goal: "≤ 20 ms"},
+			{what: "the same, a row having come or gone", name: "Build/places=10000/transitions=0/rows",
+				base: "Build/places=10000/transitions=0/values", baseIs: "the same rows", goal: "≤ 20 ms"},
 		}},
 		{pkg: "agentx", pattern: "WalkThroughSnmpd|BulkOfEight", oneProcessor: true, rows: []row{
 			{what: "snmpbulkwalk through snmpd, all on one processor, 80,000 variables", name: "WalkThroughSnmpd/variables=80000", unit: "variables/s",

@@ -38,6 +38,10 @@ lint: ## gofmt, go vet, golangci-lint, go.mod
 fuzz: ## run every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz $(FUZZTIME)
 
+.PHONY: check-exporter
+check-exporter: ## run Prometheus' snmp_exporter on the example for it (cgo, libsnmp-dev)
+	@GO="$(GO)" scripts/exporter
+
 .PHONY: bench
 bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable

@@ -32,7 +32,7 @@ func formatAge(s float64) string {
 	case s < 99999*86400:
 		return fmt.Sprintf("%dd", int(s/86400))
 	}
-	return "ages"
+	return "∞"
 }
 
 // formatDuration writes seconds that may be small, in at most six cells.
@@ -59,7 +59,7 @@ func formatCount(n float64) string {
 }
 
 func formatLarge(n float64) string {
-	for _, unit := range []string{"k", "M", "G", "T", "P"} {
+	for _, unit := range []string{"k", "M", "G", "T", "P", "E"} {
 		if n /= 1000; n < 1000 {
 			return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 2, 64)[:4], ".") + unit
 		}

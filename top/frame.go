@@ -3,6 +3,7 @@
 package top
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -57,7 +58,7 @@ func (m *Model) header() line {
 	if age >= 5 {
 		fresh = red | bold // it answers, but always the same
 	}
-	return append(l, span{"  " + show(kindRate, num(m.shown.rates.messages)) + " messages/s", faint},
+	return append(l, span{"  " + show(kindRate, num(m.shown.rates.messages)) + " msg/s", faint},
 		span{fmt.Sprintf("  generation %d, %s old", m.shown.view.Generation, formatAge(age)), fresh},
 		span{"  " + clean(m.opts.URL), faint})
 }
@@ -82,7 +83,7 @@ func sourceCounts(v *View) line {
 
 // tabLine shows the tabs; on a narrow screen only the shown one by name.
 func (m *Model) tabLine() line {
-	const whole = 60
+	const whole = 66
 	var l line
 	for i, title := range Titles() {
 		name := fmt.Sprintf("%d %s", i+1, title)
@@ -202,7 +203,7 @@ func (m *Model) rowLine(t *table, r *row, slots []slot, gap int) line {
 		case r.tab == Sources && s.column == 2:
 			st = stateStyle(v.text)
 		}
-		l = append(l, span{spaces(i, gap) + fit(c.show(v, now), s.width, !c.flexible()), st})
+		l = append(l, span{spaces(i, gap) + c.fit(c.show(v, now), s.width), st})
 	}
 	return l
 }
@@ -234,13 +235,13 @@ func (m *Model) footer() line {
 	if m.filter != "" {
 		l = append(l, span{`filter "` + m.filter + `"  `, yellow})
 	}
-	keys := []string{"enter", "open", "s", "sort", "r", "reverse", "/", "filter", "n", "net", "p", "pause", "?", "help", "q", "quit"}
+	keys := []string{"q", "quit", "?", "help", "enter", "open", "s", "sort", "r", "reverse", "/", "filter", "n", "net", "p", "pause"}
 	switch {
 	case m.help, m.open != nil:
-		l, keys = nil, []string{"esc", "back", "j/k", "scroll", "p", "pause", "?", "help", "q", "quit"}
+		l, keys = nil, []string{"esc", "back", "q", "quit", "?", "help", "j/k", "scroll", "p", "pause"}
 	case m.shown != nil:
 		rows := len(m.table().rows)
-		l = append(l, span{fmt.Sprintf("%d of %d  ", min(m.lists[m.tab].row+1, rows), rows), normal})
+		l = append(l, span{fmt.Sprintf("%d/%d  ", min(m.lists[m.tab].row+1, rows), rows), normal})
 	}
 	for i := 0; i < len(keys); i += 2 {
 		l = append(l, span{keys[i] + " ", bold}, span{keys[i+1] + "  ", faint})
@@ -250,23 +251,26 @@ func (m *Model) footer() line {
 
 func helpLines() []line {
 	texts := [][2]string{
-		{"1 … 5", "nets, places, transitions, sources, alarms; also tab and the arrows left and right"},
-		{"j k ↓ ↑", "move; g G first and last; pgdown pgup a screen"},
-		{"enter", "open: a net shows its places, all else a page of its own"},
-		{"esc", "back; on a table, show all again"},
+		{"1 2 3 4 5", "nets, places, transitions, sources, alarms"},
+		{"tab ← →", "the next, the one before"},
+		{"j k ↓ ↑", "move; g first, G last, pgdown and pgup a screen"},
+		{"enter", "open; of a net its places, else a page of its own"},
+		{"esc", "back; on a table, show all rows again"},
 		{"s S", "sort by the next column, by the one before"},
 		{"r", "reverse"},
-		{"/", "show what has a text in its names"},
-		{"n", "show only the selected row's net"},
+		{"/", "show only what has a text in its names"},
+		{"n", "show only the net of the selected row"},
 		{"p", "pause: figures stand still"},
 		{"q", "quit"},
-		{"", ""},
+		{},
 		{unknown, "not known"},
 		{nothing, "there is nothing that could have one"},
-		{"10s 1m 10m 1h", "ages where the colour changes"},
-		{"/s", "a second, over the last five"},
+		{"▼ ▲", "the column that the table is sorted by"},
+		{"IN/S OUT/S", "tokens a second, over the last five seconds"},
+		{"P95", "95 of 100 tokens stayed no longer, or firings ran"},
+		{"colours", "ages from 10s, 1m, 10m, 1h"},
 	}
-	lines := []line{{{"Tokens that wait are in places, the oldest first; how fast nets run is in transitions.", normal}}, nil}
+	lines := []line{plainLine("Places: tokens that wait, the oldest first. Transitions: how fast."), nil}
 	for _, t := range texts {
 		lines = append(lines, line{{fit(t[0], 15, false), bold}, {t[1], normal}})
 	}
@@ -285,7 +289,7 @@ func (m *Model) Plain() string {
 	for i, c := range t.columns {
 		lines[0] = append(lines[0], c.title)
 		for j := range t.rows {
-			lines[j+1] = append(lines[j+1], c.show(t.rows[j].cells[i], m.clock()))
+			lines[j+1] = append(lines[j+1], cmp.Or(c.show(t.rows[j].cells[i], m.clock()), nothing))
 		}
 		for j := range lines {
 			widths[i] = max(widths[i], width(lines[j][i]))

@@ -87,11 +87,11 @@ func (m *Model) placePage(n *Net, p *Place, in, out float64) []line {
 	lines := []line{heading("place", p.ID, p.Name, n.ID), {},
 		field("tokens", span{show(kindCount, count(p.Tokens)), normal}, span{"  in instances  ", faint}, span{show(kindCount, count(p.Instances)), normal}),
 		field("oldest", m.aged(oldest), span{"  mean  ", faint}, m.aged(age(p.MeanAge, p.Tokens))),
-		field("last in", span{formatLast(p.LastInjection, m.shown.view.At), normal}),
+		field("last in", span{formatLast(p.LastInjection, m.clock().now), normal}),
 		field("in", flow(p.Arrivals, in)...),
 		field("out", flow(p.Departures, out)...),
 		dwell("dwell", p.Dwell), {}}
-	lines = append(lines, ladder(p)...)
+	lines = append(lines, m.ladder(p)...)
 	return append(lines, m.tokens(p)...)
 }
 
@@ -125,35 +125,40 @@ func dwell(name string, h *Histogram) line {
 	return field(name, append(l, span{"of ", faint}, span{formatCount(float64(h.Count)), normal})...)
 }
 
-// formatLast says when something happened last, before at by the same clock.
-func formatLast(t, at time.Time) string {
+// formatLast says when something happened last; both times are by the sidecar's
+// clock.
+func formatLast(t, now time.Time) string {
 	if t.IsZero() {
 		return nothing
 	}
-	return formatTime(t) + ", " + formatAge(at.Sub(t).Seconds()) + " before"
+	return formatTime(t) + ", " + formatAge(now.Sub(t).Seconds()) + " ago"
 }
 
+// tall is the least height of a screen with room for bars above the tokens.
+const tall = 32
+
 // ladder shows how many tokens are older than each age.
-func ladder(p *Place) []line {
+func (m *Model) ladder(p *Place) []line {
 	if p.OlderThan == nil {
-		return []line{field("older than", span{unknown, normal}), {}}
+		return []line{field("older than", span{unknown, normal}), nil}
 	}
 	most := uint64(1)
 	for _, n := range p.OlderThan {
 		most = max(most, n)
 	}
-	var lines []line
-	for i, step := range stats.AgeSteps() {
-		name := ""
-		if i == 0 {
-			name = "older than"
-		}
-		n := p.OlderThan[step.Label]
-		seconds := float64(step.Age) / 1e6
-		lines = append(lines, field(name, span{fit(step.Label, 4, true), normal}, span{fit(formatCount(float64(n)), 8, true) + "  ", normal},
-			span{bar(n, most), heat(seconds)}))
+	var bars []line
+	steps, counts := field("older than"), field("tokens")
+	for _, step := range stats.AgeSteps() {
+		n, st := p.OlderThan[step.Label], heat(float64(step.Age)/1e6)
+		count := fit(formatCount(float64(n)), 8, true)
+		bars = append(bars, field("", span{fit(step.Label, 4, true) + count + "  ", normal}, span{bar(n, most), st}))
+		steps, counts = append(steps, span{fit(step.Label, 8, true), faint}), append(counts, span{count, st})
 	}
-	return append(lines, line{})
+	if m.height < tall {
+		return []line{steps, counts, nil}
+	}
+	bars[0][0] = field("older than")[0]
+	return append(bars, nil)
 }
 
 // bar draws n of most in 24 cells, at least something for one.
@@ -207,7 +212,7 @@ func (m *Model) tokens(p *Place) []line {
 func (m *Model) transitionPage(n *Net, x *Transition, fired float64) []line {
 	lines := []line{heading("transition", x.ID, x.Name, n.ID), {},
 		field("fired", flow(x.Firings, fired)...),
-		field("last fired", span{formatLast(x.LastFiring, m.shown.view.At), normal}),
+		field("last fired", span{formatLast(x.LastFiring, m.clock().now), normal}),
 		field("enabled", span{show(kindCount, count(x.Enabled)), normal}, span{"  longest  ", faint}, m.aged(age(x.EnabledAge, x.Enabled))),
 		field("running", span{show(kindCount, count(x.Running)), normal}, span{"  longest  ", faint}, m.aged(age(x.RunningAge, x.Running))),
 		field("failed", span{show(kindCount, count(x.Failures)), normal}, span{"  retried  ", faint}, span{show(kindCount, count(x.Retries)), normal},

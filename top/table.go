@@ -14,8 +14,9 @@ import (
 type kind int
 
 const (
-	kindText kind = iota
-	kindWaits
+	kindText     kind = iota
+	kindSentence      // text that is read from its beginning
+	kindWaits         // likewise
 	kindCount
 	kindRate
 	kindAge // grows between Views
@@ -36,7 +37,7 @@ type column struct {
 type cell struct {
 	num   float64
 	text  string // not clean
-	token *Token // of kindWaits
+	token *Token // of kindWaits; nil for none
 }
 
 // subject is what a row or a page is about. It stays the same over Views.
@@ -84,7 +85,7 @@ func (t *table) sort(o order) {
 }
 
 func compareCells(c column, a, b cell, down bool) int {
-	if c.kind == kindText || c.kind == kindWaits {
+	if c.flexible() {
 		if down {
 			a, b = b, a
 		}
@@ -107,14 +108,12 @@ func compareCells(c column, a, b cell, down bool) int {
 // show writes a cell as it is at a time.
 func (c column) show(v cell, t clock) string {
 	switch {
-	case c.kind == kindText:
+	case c.kind == kindText, c.kind == kindSentence:
 		return clean(v.text)
-	case c.kind == kindWaits && v.token == nil:
-		return nothing
-	case c.kind == kindWaits && len(v.token.Waits) == 0:
-		return unknown
-	case c.kind == kindWaits:
+	case v.token != nil && len(v.token.Waits) > 0:
 		return formatWaits(v.token.Waits, t.now)
+	case v.token != nil:
+		return unknown
 	case math.IsNaN(v.num):
 		return unknown
 	case math.IsInf(v.num, 0):
@@ -136,7 +135,15 @@ type clock struct {
 }
 
 // flexible tells whether a column takes what is left of the width.
-func (c column) flexible() bool { return c.kind == kindText || c.kind == kindWaits }
+func (c column) flexible() bool { return c.kind <= kindWaits }
+
+// fit returns what a cell shows in exactly w cells.
+func (c column) fit(s string, w int) string {
+	if (c.kind == kindSentence || c.kind == kindWaits) && width(s) > w {
+		s = prefix(s, w-1) + "…"
+	}
+	return fit(s, w, !c.flexible())
+}
 
 // slot is a column as it is on a screen.
 type slot struct{ column, width int }

@@ -102,8 +102,8 @@ func (n *Net) totals() (tokens, oldest float64) {
 
 func (s *sample) places() *table {
 	t := &table{columns: []column{
-		{title: "PLACE", width: 10},
-		{title: "NET", width: 8, rank: 3},
+		{title: "PLACE", width: 16},
+		{title: "NET", width: 10, rank: 3},
 		{title: "TOKENS", kind: kindCount, width: 7, rank: 1, down: true},
 		{title: "OLDEST", kind: kindAge, width: 7, down: true},
 		{title: "MEAN", kind: kindAge, width: 6, rank: 5, down: true},
@@ -112,7 +112,7 @@ func (s *sample) places() *table {
 		{title: ">1m", kind: kindCount, width: 7, rank: 7, down: true},
 		{title: ">1h", kind: kindCount, width: 7, rank: 8, down: true},
 		{title: "P95", kind: kindDuration, width: 6, rank: 6, down: true},
-		{title: "OLDEST WAITS FOR", kind: kindWaits, width: 16, rank: 2},
+		{title: "OLDEST WAITS FOR", kind: kindWaits, width: 22, rank: 2},
 		{title: "NAME", width: 8, rank: 9},
 	}}
 	for i := range s.view.Nets {
@@ -134,8 +134,11 @@ func (p *Place) older(step string) cell {
 }
 
 func (p *Place) oldest() cell {
-	if len(p.Stuck) == 0 {
-		return cell{}
+	switch {
+	case p.Stuck == nil:
+		return num(math.NaN())
+	case len(p.Stuck) == 0:
+		return num(math.Inf(1))
 	}
 	return cell{token: &p.Stuck[0]}
 }
@@ -152,8 +155,8 @@ func (h *Histogram) p95() cell {
 
 func (s *sample) transitions() *table {
 	t := &table{columns: []column{
-		{title: "TRANSITION", width: 11},
-		{title: "NET", width: 8, rank: 3},
+		{title: "TRANSITION", width: 16},
+		{title: "NET", width: 10, rank: 3},
 		{title: "FIRED/S", kind: kindRate, width: 8, down: true},
 		{title: "FIRINGS", kind: kindCount, width: 8, rank: 1, down: true},
 		{title: "ENABLED", kind: kindCount, width: 8, rank: 2, down: true},
@@ -209,7 +212,7 @@ func (s *sample) alarmList() *table {
 		{title: "ABOUT", width: 8, rank: 1},
 		{title: "SINCE", kind: kindAge, width: 7, down: true},
 		{title: "AFFECTED", kind: kindCount, width: 9, rank: 3, down: true},
-		{title: "TEXT", width: 12, rank: 4},
+		{title: "TEXT", kind: kindSentence, width: 20, rank: 4},
 	}}
 	if s.alarms == nil {
 		return t

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package top
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestStories plays testdata/stories. A story is lines:
+//
+//	# …           what it tells
+//	size W H      the screen's size
+//	view N        the sidecar answers with its View of second N, and it is then
+//	quiet N       likewise, without the alarms
+//	many N        likewise, with more places
+//	away TEXT     the sidecar does not answer
+//	wait N        N seconds go by
+//	key K…        keys, in order
+//	done          the user has quit
+//	plain         the table as text is as the lines below
+//	screen        the screen, without colours, is as the lines below, each
+//	              between bars: what is right of the last one is outside
+//
+// With -update, screens are written as they are.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d stories, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := tell(t, string(text))
+			if *update {
+				if err := os.WriteFile(file, []byte(told), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			} else if diff := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(told, "\n")); diff != "" {
+				t.Errorf("-the story +what happens\n%s", diff)
+			}
+		})
+	}
+}
+
+var update = flag.Bool("update", false, "write the screens of stories as they are")
+
+// tell plays a story and returns it with the screens that there are.
+func tell(t *testing.T, story string) string {
+	m := New(Options{URL: "http://sidecar:9797", Tab: Places, Now: begun()})
+	var told strings.Builder
+	for text := range strings.Lines(story) {
+		if strings.HasPrefix(text, "|") {
+			continue
+		}
+		told.WriteString(text)
+		verb, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+		switch verb {
+		case "", "#":
+		case "screen", "plain":
+			shown := ansi.Strip(m.Frame())
+			if verb == "plain" {
+				shown = strings.TrimSuffix(m.Plain(), "\n")
+			}
+			for l := range strings.SplitSeq(shown, "\n") {
+				pad := 0
+				if verb == "screen" {
+					pad = m.width - width(l)
+				}
+				fmt.Fprintf(&told, "|%s%s|\n", l, strings.Repeat(" ", pad))
+			}
+		default:
+			act(t, m, verb, rest)
+		}
+		checkFrame(t, m)
+	}
+	return told.String()
+}
+
+func act(t *testing.T, m *Model, verb, rest string) {
+	t.Helper()
+	n, _ := strconv.Atoi(rest)
+	at := begun().Add(time.Duration(n) * time.Second)
+	switch verb {
+	case "size":
+		var w, h int
+		if _, err := fmt.Sscan(rest, &w, &h); err != nil {
+			t.Fatal(err)
+		}
+		m.Resize(w, h)
+	case "view":
+		m.Hear(scripted(n), scriptedAlarms(n), at)
+	case "quiet":
+		m.Hear(scripted(n), nil, at)
+	case "many":
+		m.Hear(manyNets(n), scriptedAlarms(n), at)
+	case "away":
+		m.Fail(errors.New(rest), m.now)
+	case "wait":
+		m.Tick(m.now.Add(time.Duration(n) * time.Second))
+	case "key":
+		for key := range strings.FieldsSeq(rest) {
+			m.Press(key)
+		}
+	case "done":
+		if !m.Done() {
+			t.Error("the user has quit, and it goes on")
+		}
+	default:
+		t.Fatalf("a story says %q", verb)
+	}
+}
+
+// checkFrame checks what every screen promises.
+func checkFrame(t *testing.T, m *Model) {
+	t.Helper()
+	lines := strings.Split(m.Frame(), "\n")
+	if len(lines) != m.height {
+		t.Fatalf("a screen of %d lines has %d", m.height, len(lines))
+	}
+	for _, l := range lines {
+		text := attributes.ReplaceAllString(l, "")
+		if n := ansi.StringWidthWc(text); n > m.width {
+			t.Fatalf("a line of a screen of %d cells has %d: %q", m.width, n, l)
+		}
+		checkHarmless(t, text)
+	}
+}

@@ -57,3 +57,23 @@ func (n *Node) side(dy float64, right bool) Point {
 	}
 	return Point{X: n.X + dx, Y: n.Y + dy}
 }
+
+// clearance is how near a line may come to a node that it does not lead to.
+const clearance = 4
+
+// near reports whether the line from p to q comes near the node's shape.
+func (n *Node) near(p, q Point) bool {
+	from, to := 0.0, 1.0 // the part of the line that is within the shape's bounds
+	for _, side := range [2][3]float64{{p.X - n.X, q.X - p.X, n.W/2 + clearance}, {p.Y - n.Y, q.Y - p.Y, n.H/2 + clearance}} {
+		at, step, reach := side[0], side[1], side[2]
+		if step == 0 {
+			if math.Abs(at) > reach {
+				return false
+			}
+			continue
+		}
+		in, out := (-reach-at)/step, (reach-at)/step
+		from, to = max(from, min(in, out)), min(to, max(in, out))
+	}
+	return from < to
+}

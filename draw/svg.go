@@ -86,9 +86,9 @@ func (p *picture) label(class string, x, y float64, s string) {
 }
 
 // lines writes a label whose first line is centred at a height.
-func (p *picture) lines(x, y float64, label string) {
+func (p *picture) lines(class string, x, y float64, label string) {
 	for line := range strings.SplitSeq(label, "\n") {
-		p.label("", x, y, line)
+		p.label(class, x, y, line)
 		y += LineHeight
 	}
 }
@@ -116,7 +116,7 @@ func (p *picture) place(i int) {
 			p.circle("token", node.X+at.X, node.Y+at.Y, dotSize)
 		}
 	}
-	p.lines(node.X, node.Y+node.H/2+LabelGap+LineHeight/2, node.Label)
+	p.lines(` class="below"`, node.X, node.Y+node.H/2+LabelGap+LineHeight/2, node.Label)
 	p.WriteString("</g>\n")
 }
 
@@ -178,7 +178,7 @@ func (p *picture) transition(i int) {
 	p.described(titleOf(t.Name, t.ID), desc)
 	fmt.Fprintf(p, `<rect x="%s" y="%s" width="%s" height="%s" rx="3"/>`, number(node.X-node.W/2), number(node.Y-node.H/2), number(node.W), number(node.H))
 	_, h := labelSize(node.Label)
-	p.lines(node.X, node.Y-h/2+LineHeight/2, node.Label)
+	p.lines("", node.X, node.Y-h/2+LineHeight/2, node.Label)
 	if known {
 		p.label(` class="rate"`, node.X, node.Y-node.H/2-7, rate(p.o.Rates[i]))
 	}

@@ -62,5 +62,21 @@ func install(s streams, made []mib.Written) error {
 		return fmt.Errorf("tried %s: %w", strings.Join(dirs, ", "), err)
 	}
 	fmt.Fprintf(s.out, "net-snmp's tools find them in %s; have them read with -m +%s, or with the line \"mibs +ALL\" in snmp.conf\n", dir, mib.PetrinetModule)
+	if !baseModules(dirs) {
+		fmt.Fprintln(s.out, "they import from SNMPv2-SMI, SNMPv2-TC, SNMPv2-CONF and SNMP-FRAMEWORK-MIB, which are not there: install those too, on Debian by snmp-mibs-downloader")
+	}
 	return nil
+}
+
+// baseModules tells whether SNMPv2-SMI, without which no module can be read, is
+// where net-snmp's tools look, or where Debian's downloader puts it below.
+func baseModules(dirs []string) bool {
+	for _, dir := range dirs {
+		for _, below := range []string{"", "ietf"} {
+			if found, _ := filepath.Glob(filepath.Join(dir, below, "SNMPv2-SMI*")); len(found) > 0 { // only a pattern can be at fault
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -53,6 +53,7 @@ func TestSubjectNames(t *testing.T) {
 		Subjects{}.Instances("n", "s"):       "petrinet.v1.instances.n.s",
 		Subjects{}.Bye("n", "s"):             "petrinet.v1.bye.n.s",
 		Subjects{}.Byes():                    "petrinet.v1.bye.*.*",
+		Subjects{}.Sidecars("0a1b"):          "petrinet.v1.sidecars.0a1b",
 		tree.Bye("n", ""):                    "site-a.petrinet.v1.bye.n.=",
 	} {
 		if got != want {

@@ -120,6 +120,16 @@ func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 	return m
 }
 
+// With returns a Machine that goes on with other rules. Alarms that are active
+// stay until the new rules clear them; what was wrong for not long enough yet
+// begins anew.
+func (m *Machine) With(rules *Rules) *Machine {
+	next := NewMachine(rules, m.Saved(), 0)
+	next.forgetAfter, next.maxActive = m.forgetAfter, m.maxActive
+	next.began, next.now, next.step, next.tally = m.began, m.now, m.step, m.tally
+	return next
+}
+
 // Step looks at a View as of now, in microseconds, and returns what was raised
 // and cleared. A nil View is one without nets. Time that goes backwards only
 // makes what waits for it wait longer.

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 // the lines after it that begin with "> " are what it answers.
 //
 //	rules                               the lines after it, after "| ", are the file
+//	reload                              the same, for a machine that goes on
 //	net NET PLACE… / TRANSITION… / FROM>TO…    in the View from now on; again to replace its definition
 //	drop NET                            not in the View any more
 //	knows NET all | nothing             which columns the sources fill in
@@ -82,6 +83,7 @@ type story struct {
 	t     *testing.T
 	rules *Rules
 	yaml  *strings.Builder // while rules are read
+	goOn  bool             // with them
 	m     *Machine
 	view  *collector.View
 	now   int64
@@ -124,6 +126,10 @@ func (s *story) takeRules() {
 		s.t.Fatal(err)
 	}
 	s.rules, s.yaml = rules, nil
+	if s.goOn {
+		s.m = s.m.With(rules)
+		return
+	}
 	s.restart(s.m.Saved())
 }
 
@@ -136,8 +142,8 @@ func (s *story) restart(saved Saved) {
 func (s *story) do(line string) string {
 	words := strings.Fields(line)
 	switch words[0] {
-	case "rules":
-		s.yaml = &strings.Builder{}
+	case "rules", "reload":
+		s.yaml, s.goOn = &strings.Builder{}, words[0] == "reload"
 	case "net", "drop":
 		s.net(words[1], words[2:], words[0] == "drop")
 	case "knows":

@@ -52,6 +52,7 @@ type Watcher struct {
 	saved   bool // the file has all changes
 	said    string
 
+	rules    atomic.Pointer[Rules] // to go on with; nil for those that are in use
 	state    atomic.Pointer[State]
 	mu       sync.Mutex // guards counters
 	counters Counters
@@ -87,6 +88,15 @@ func New(cfg Config) *Watcher {
 		w.mouths = append(w.mouths, newMouth(s, cfg.Log))
 	}
 	return w
+}
+
+// Reload gives the Watcher other rules, which hold from the next View on, see
+// Machine.With; nil is DefaultRules. It may be called by any goroutine.
+func (w *Watcher) Reload(rules *Rules) {
+	if rules == nil {
+		rules = DefaultRules()
+	}
+	w.rules.Store(rules)
 }
 
 // State returns what is wrong as of the last View; never nil. It may be called
@@ -133,6 +143,9 @@ func (w *Watcher) Run(ctx context.Context) error {
 // that no index is used again after a crash; only a disk that hangs is not
 // waited for.
 func (w *Watcher) look(view *collector.View, now int64) {
+	if rules := w.rules.Swap(nil); rules != nil {
+		w.machine = w.machine.With(rules)
+	}
 	changes := w.machine.Step(view, now)
 	w.save(len(changes) > 0)
 	w.tell(changes, now)

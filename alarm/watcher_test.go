@@ -70,6 +70,8 @@ func (e *ear) hear(_ context.Context, n Notification) error {
 
 // count is how many were raised, cleared, and words of suppressed ones.
 func (e *ear) count() (raised, cleared, words int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, n := range e.heard {
 		switch {
 		case n.Suppressed > 0:
@@ -123,6 +125,33 @@ func TestAThousandPlacesAreToldOfInOneBurstAndRestartsRaiseNothingAnew(t *testin
 		}
 		if c := watcher.Counters(); c.Cleared[TokenStuck] != 1000 || c.Suppressed != 950 || c.Sinks[0] != (SinkCounters{"ear", 51, 0}) {
 			t.Errorf("%+v", c)
+		}
+	})
+}
+
+func TestRulesAreReadAgainWhileItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{net: wide("n", 3, time.Now().UnixMicro())}
+		e := &ear{}
+		watcher := New(Config{View: w.view.Load, Sinks: []Sink{{Name: "ear", Send: e.hear}}})
+		strict, err := ReadRules(strings.NewReader("defaults:\n  stuck: {after: 20s, clear_after: 5s}\n"), "rules.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(after time.Duration, do func()) { time.AfterFunc(after, do) }
+		at(30*time.Second, func() { watcher.Reload(strict) })
+		at(60*time.Second, func() {
+			if raised, cleared, _ := e.count(); raised != 3 || cleared != 0 {
+				t.Errorf("by the stricter rules %d raised, %d cleared", raised, cleared)
+			}
+			watcher.Reload(nil)
+		})
+		w.run(t, watcher, 3*time.Minute)
+		if raised, cleared, _ := e.count(); raised != 3 || cleared != 3 || len(watcher.State().Active) != 0 {
+			t.Errorf("by the default rules %d raised, %d cleared, %d active", raised, cleared, len(watcher.State().Active))
+		}
+		if c := watcher.Counters(); c.Raised[TokenStuck] != 3 || c.Cleared[TokenStuck] != 3 {
+			t.Errorf("a reload forgets what was counted: %+v", c.Tally)
 		}
 	})
 }

@@ -5,7 +5,7 @@
 // A [Store] takes every View and keeps one of each [Store.Step]: per net a
 // frame of tokens, oldest injection, instances and arrivals by place, and of
 // firings, enabled, running, blocked and failures by transition. A frame is
-// kept as what differs from the one before, and every 64th as a whole, so a
+// kept as what differs from the one before, and every 16th as a whole, so a
 // quiet place costs nothing. What an hour takes is estimated from what the
 // latest frames took: where that is more than the budget, the step becomes
 // coarser, from a second up to a minute. Were it more even so, the oldest

@@ -40,12 +40,16 @@ type Transition struct {
 // that next has read.
 type reader struct {
 	rest    []byte
+	want    uint16 // columns that are read, a bit each; the others are passed over
 	at      int64
 	columns stats.Columns
 	values  values
 }
 
-func (b *block) reader() *reader { return &reader{rest: b.text} }
+// everything is every column.
+const everything uint16 = 1<<columns - 1
+
+func (b *block) reader(want uint16) *reader { return &reader{rest: b.text, want: want} }
 
 // next reads a frame. The bytes are those that encode wrote: others are a fault
 // of this package.
@@ -57,29 +61,32 @@ func (d *reader) next() bool {
 	d.columns = stats.Columns(d.uvarint())
 	places, transitions := int(d.uvarint()), int(d.uvarint())
 	for c := range d.values {
+		length := int(d.uvarint())
+		if d.want&(1<<c) == 0 {
+			d.rest = d.rest[length:]
+			continue
+		}
 		n := places
 		if c >= placeColumns {
 			n = transitions
 		}
-		d.column(c, n)
+		d.column(c, n, len(d.rest)-length)
 	}
 	return true
 }
 
-func (d *reader) column(c, n int) {
+// column reads a column of n rows that ends where so many bytes are left.
+func (d *reader) column(c, n, left int) {
 	v := d.values[c]
 	for len(v) < n {
 		v = append(v, 0)
 	}
 	v = v[:n]
 	d.values[c] = v
-	for at := -1; ; {
-		step := d.uvarint()
-		if step == 0 {
-			return
-		}
-		at += int(step)
-		v[at] += uint64(d.varint())
+	for at := -1; len(d.rest) > left; {
+		at += int(d.uvarint())
+		by := d.uvarint()
+		v[at] += by>>1 ^ -(by & 1) // zigzag, as binary.AppendVarint has it
 	}
 }
 
@@ -92,12 +99,7 @@ func (d *reader) uvarint() uint64 {
 	return v
 }
 
-func (d *reader) varint() int64 {
-	u := d.uvarint()
-	return int64(u>>1) ^ -int64(u&1)
-}
-
-// frame returns the frame that was read.
+// frame returns the frame that was read, of a reader of everything.
 func (d *reader) frame() *Frame {
 	f := &Frame{At: d.at, Columns: d.columns, Places: make([]Place, len(d.values[colTokens])), Transitions: make([]Transition, len(d.values[colFirings]))}
 	v := &d.values
@@ -110,41 +112,11 @@ func (d *reader) frame() *Frame {
 	return f
 }
 
-// At returns the newest frame of a net at or before a time, and the one before
-// it, for rates; nil where there is none.
-func (s *Store) At(net string, at int64) (f, before *Frame) {
-	r := s.nets[net]
-	if r == nil {
-		return nil, nil
-	}
-	k := r.blockAt(at)
-	if k < 0 {
-		return nil, nil
-	}
-	d, read := r.blocks[k].reader(), 0
-	for _, end := r.blocks[k].upTo(at); read < end; read++ {
-		if read == end-1 && read > 0 {
-			before = d.frame()
-		}
+// youngest returns the last frame of a block.
+func (b *block) youngest() *Frame {
+	d := b.reader(everything)
+	for range b.frames {
 		d.next()
 	}
-	f = d.frame()
-	if before == nil && k > 0 {
-		last := r.blocks[k-1].reader()
-		for last.next() {
-			continue
-		}
-		before = last.frame()
-	}
-	return f, before
-}
-
-// upTo returns the time of the newest frame of a block at or before a time, and
-// how many frames there are up to it.
-func (b *block) upTo(at int64) (found int64, frames int) {
-	d := b.reader()
-	for d.next() && d.at <= at {
-		found, frames = d.at, frames+1
-	}
-	return found, frames
+	return d.frame()
 }

@@ -4,15 +4,15 @@ package history
 
 import (
 	"encoding/binary"
-	"sort"
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// blockFrames is how many frames a block holds: its first is whole, the others
-// are differences. A frame is read by going through its block up to it.
-const blockFrames = 64
+// blockFrames is how many frames a block holds at most: its first is whole, the
+// others are differences. A frame is read by going through its block up to it,
+// and a long series from the first frames of blocks alone.
+const blockFrames = 16
 
 // The columns of a frame: those of places, then those of transitions.
 const (
@@ -35,16 +35,17 @@ type values [columns][]uint64
 
 // ring is the past of one net.
 type ring struct {
-	blocks []*block // by time
-	last   values   // of the youngest frame
-	at     int64    // of the youngest frame
+	blocks []block // by time
+	last   values  // of the youngest frame
+	at     int64   // of the youngest frame
 	frames int
 	held   int64 // bytes of blocks
 	scrap  values
-	buf    []byte
+	text   []byte // of the frame that is made
+	column []byte // of that
 }
 
-// block is a run of frames.
+// block is a run of frames. A copy of one stays as it is while the ring goes on.
 type block struct {
 	from   int64  // time of the first frame
 	to     int64  // time of the last
@@ -52,8 +53,8 @@ type block struct {
 	text   []byte // frames end to end, see ring.encode
 }
 
-// blockOverhead is what a block takes beside its text, about.
-const blockOverhead = 96
+// blockOverhead is what a block takes beside its text.
+const blockOverhead = 56
 
 // bytes is what the ring takes.
 func (r *ring) bytes() int64 { return r.held + r.fixed() }
@@ -64,81 +65,91 @@ func (r *ring) fixed() int64 {
 	for c := range r.last {
 		n += cap(r.last[c]) + cap(r.scrap[c])
 	}
-	return int64(8*n + cap(r.buf))
+	return int64(8*n + cap(r.text) + cap(r.column))
 }
 
-// average is what a frame of the youngest whole block takes.
-func (r *ring) average() int64 {
+// average is what a frame takes: of the youngest block that is complete, or
+// else of what there is, as if the whole frame at its beginning were one of a
+// block of so many.
+func (r *ring) average(perBlock int) int64 {
+	switch k := len(r.blocks); k {
+	case 0:
+		return 0
+	case 1:
+		b := &r.blocks[0]
+		return (int64(cap(b.text)) + blockOverhead) / int64(max(b.frames, perBlock/2))
+	default:
+		b := &r.blocks[k-2]
+		return (int64(cap(b.text)) + blockOverhead) / int64(b.frames)
+	}
+}
+
+// add keeps the rows of a net as of a time. A block spans no more than longest.
+func (r *ring) add(n *collector.Net, at, longest int64) {
 	k := len(r.blocks) - 1
-	if k > 0 && r.blocks[k].frames < blockFrames {
-		k--
-	}
-	if k < 0 {
-		return 0
-	}
-	b := r.blocks[k]
-	// The whole frame at the beginning counts as one of blockFrames even before
-	// they are there, else every new net would look as if it were too large.
-	return (int64(len(b.text)) + blockOverhead) / int64(max(b.frames, blockFrames/2))
-}
-
-// add keeps the rows of a net as of a time, and returns how many bytes it took.
-func (r *ring) add(n *collector.Net, at int64) int64 {
-	if len(r.blocks) > 0 && at <= r.at {
-		return 0
-	}
-	var b *block
-	if k := len(r.blocks); k > 0 && r.blocks[k-1].frames < blockFrames {
-		b = r.blocks[k-1]
-	} else {
-		b = &block{from: at}
-		r.blocks = append(r.blocks, b)
+	if k < 0 || r.blocks[k].frames >= blockFrames || at-r.blocks[k].from > longest {
+		r.finish()
+		r.blocks = append(r.blocks, block{from: at, to: at})
 		r.held += blockOverhead
 		for c := range r.last {
 			r.last[c] = r.last[c][:0] // the first of a block is whole
 		}
+		k++
 	}
-	r.buf = r.encode(r.buf[:0], n, at-b.to*min(int64(b.frames), 1))
+	b := &r.blocks[k]
+	since := at - b.to
+	if b.frames == 0 {
+		since = at
+	}
+	r.encode(n, since)
 	before := cap(b.text)
-	b.text = appendExact(b.text, r.buf)
-	took := int64(cap(b.text) - before)
+	b.text = appendSparing(b.text, r.text)
 	b.to, r.at = at, at
 	b.frames++
 	r.frames++
-	r.held += took
-	return took
+	r.held += int64(cap(b.text) - before)
 }
 
-// appendExact appends with at most an eighth of room to spare: text of a
-// second is a lot of memory over an hour.
-func appendExact(dst, text []byte) []byte {
+// appendSparing appends with at most a quarter of room to spare.
+func appendSparing(dst, text []byte) []byte {
 	if need := len(dst) + len(text); need > cap(dst) {
-		grown := make([]byte, len(dst), need+need/8)
+		grown := make([]byte, len(dst), need+need/4)
 		copy(grown, dst)
 		dst = grown
 	}
 	return append(dst, text...)
 }
 
-// encode appends a frame: the time since the one before, which columns are
-// known, how many places and transitions there are, and for each column the
-// rows that differ from the frame before, each as the distance to the row
-// before that differs, and by how much.
-func (r *ring) encode(dst []byte, n *collector.Net, since int64) []byte {
-	gather(n.Rows, &r.scrap)
-	dst = binary.AppendUvarint(dst, uint64(since))
-	dst = binary.AppendUvarint(dst, uint64(n.Rows.Columns))
-	dst = binary.AppendUvarint(dst, uint64(len(n.Rows.Places)))
-	dst = binary.AppendUvarint(dst, uint64(len(n.Rows.Transitions)))
-	for c := range r.scrap {
-		dst = appendColumn(dst, r.last[c], r.scrap[c])
+// finish gives back the spare room of the youngest block.
+func (r *ring) finish() {
+	if k := len(r.blocks) - 1; k >= 0 {
+		b := &r.blocks[k]
+		exact := make([]byte, len(b.text))
+		copy(exact, b.text)
+		r.held += int64(len(exact) - cap(b.text))
+		b.text = exact
 	}
-	r.last, r.scrap = r.scrap, r.last
-	return dst
 }
 
-// appendColumn appends the rows that differ, and a 0. Rows that are new differ
-// from 0.
+// encode writes a frame to r.text: the time since the one before, which
+// columns are known, how many places and transitions there are, and for each
+// column its length in bytes and the rows that differ from the frame before,
+// each as the distance to the row before that differs, and by how much.
+func (r *ring) encode(n *collector.Net, since int64) {
+	gather(n.Rows, &r.scrap)
+	r.text = binary.AppendUvarint(r.text[:0], uint64(since))
+	r.text = binary.AppendUvarint(r.text, uint64(n.Rows.Columns))
+	r.text = binary.AppendUvarint(r.text, uint64(len(n.Rows.Places)))
+	r.text = binary.AppendUvarint(r.text, uint64(len(n.Rows.Transitions)))
+	for c := range r.scrap {
+		r.column = appendColumn(r.column[:0], r.last[c], r.scrap[c])
+		r.text = binary.AppendUvarint(r.text, uint64(len(r.column)))
+		r.text = append(r.text, r.column...)
+	}
+	r.last, r.scrap = r.scrap, r.last
+}
+
+// appendColumn appends the rows that differ. Rows that are new differ from 0.
 func appendColumn(dst []byte, before, now []uint64) []byte {
 	last := -1
 	for i, v := range now {
@@ -152,7 +163,7 @@ func appendColumn(dst []byte, before, now []uint64) []byte {
 			last = i
 		}
 	}
-	return append(dst, 0)
+	return dst
 }
 
 // gather writes the numbers of rows by column.
@@ -191,15 +202,11 @@ func (r *ring) forget(since int64) {
 
 // drop drops the oldest block and returns how many frames it had.
 func (r *ring) drop() int {
-	b := r.blocks[0]
-	r.blocks[0] = nil
-	r.blocks = r.blocks[1:]
-	r.frames -= b.frames
+	b := &r.blocks[0]
+	frames := b.frames
+	r.frames -= frames
 	r.held -= int64(cap(b.text)) + blockOverhead
-	return b.frames
-}
-
-// blockAt returns the block with the newest frame at or before a time, or -1.
-func (r *ring) blockAt(at int64) int {
-	return sort.Search(len(r.blocks), func(i int) bool { return r.blocks[i].from > at }) - 1
+	*b = block{}
+	r.blocks = r.blocks[1:]
+	return frames
 }

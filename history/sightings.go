@@ -5,6 +5,7 @@ package history
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
@@ -31,12 +32,15 @@ type sightingKey struct {
 	second   int64
 }
 
+// maxWaits is how much of what a token waits for is remembered.
+const maxWaits = 16
+
 // sightings remembers who was seen.
 type sightings struct {
 	max       int
-	n         int
 	all       map[sightingKey]*Sighting
 	looked    map[string]int64 // by net: when it was last looked at
+	full      bool             // since the last sweep one was not noted for room
 	forgotten uint64
 }
 
@@ -50,42 +54,52 @@ func (s *sightings) look(n *collector.Net, at int64) {
 	s.looked[n.Name] = at
 	for p := range n.Rows.Places {
 		for i := range n.Rows.Places[p].Stuck {
-			t := &n.Rows.Places[p].Stuck[i]
-			key := sightingKey{n.Name, t.Instance, int32(p), t.Injected / 1e6}
-			seen := s.all[key]
-			if seen == nil {
-				if !s.room() {
-					continue
-				}
-				key.instance = string(append([]byte(nil), t.Instance...)) // the rest of the View need not be kept
-				seen = &Sighting{Place: int32(p), Injected: t.Injected, FirstSeen: at}
-				s.all[key] = seen
-				s.n++
-			}
-			seen.LastSeen = at
-			if !slices.Equal(seen.Waits, t.Waits) {
-				seen.Waits = slices.Clone(t.Waits)
-			}
+			s.note(n.Name, int32(p), &n.Rows.Places[p].Stuck[i], at)
 		}
 	}
 }
 
-func (s *sightings) room() bool {
-	if s.n < s.max {
-		return true
+func (s *sightings) note(net string, place int32, t *stats.Token, at int64) {
+	key := sightingKey{net, t.Instance, place, t.Injected / 1e6}
+	seen := s.all[key]
+	if seen == nil {
+		if len(s.all) >= s.max {
+			s.full = true
+			s.forgotten++
+			return
+		}
+		key.instance = strings.Clone(t.Instance) // the View need not be kept for it
+		seen = &Sighting{Place: place, Injected: t.Injected, FirstSeen: at}
+		s.all[key] = seen
 	}
-	s.forgotten++
-	return false
+	seen.LastSeen = at
+	if waits := t.Waits[:min(len(t.Waits), maxWaits)]; !slices.Equal(seen.Waits, waits) {
+		seen.Waits = slices.Clone(waits)
+	}
 }
 
-// forget drops who was last seen before a time.
-func (s *sightings) forget(since int64) {
+// sweep drops who was last seen before a time. If there was no room it makes
+// some: of those that are gone, the ones that are gone for longest go.
+func (s *sightings) sweep(since int64) {
+	var gone []int64
 	for key, seen := range s.all {
 		if seen.LastSeen < since {
 			delete(s.all, key)
-			s.n--
+		} else if s.full && seen.LastSeen < s.looked[key.net] {
+			gone = append(gone, seen.LastSeen)
 		}
 	}
+	if s.full && len(gone) > 0 && len(s.all) >= s.max {
+		slices.Sort(gone)
+		upTo := gone[min(len(gone), s.max/8+1)-1]
+		for key, seen := range s.all {
+			if seen.LastSeen <= upTo && seen.LastSeen < s.looked[key.net] {
+				delete(s.all, key)
+				s.forgotten++
+			}
+		}
+	}
+	s.full = false
 }
 
 // Sightings returns where an instance of a net was seen, the first first.

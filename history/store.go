@@ -47,7 +47,8 @@ type Store struct {
 	nets     map[string]*ring
 	now      int64 // of the last View
 	kept     int64 // of the last View that was kept
-	calm     int   // frames in a row for which a finer step would do
+	adds     int
+	calm     int // frames in a row for which a finer step would do
 	counters Counters
 	seen     sightings
 }
@@ -91,7 +92,7 @@ func (s *Store) Counters() Counters {
 		c.Bytes += r.bytes()
 		c.Frames += r.frames
 	}
-	c.Sightings, c.Forgotten = s.seen.n, s.seen.forgotten
+	c.Sightings, c.Forgotten = len(s.seen.all), s.seen.forgotten
 	return c
 }
 
@@ -108,19 +109,22 @@ func (s *Store) Add(view *collector.View) {
 		return
 	}
 	s.now, s.kept = view.At, view.At
-	var took int64
 	for _, n := range view.Nets {
 		r := s.nets[n.Name]
 		if r == nil {
 			r = &ring{}
 			s.nets[n.Name] = r
 		}
-		took += r.add(n, view.At)
+		r.add(n, view.At, s.cfg.Span.Microseconds()/spanBlocks)
 		s.seen.look(n, view.At)
 	}
+	s.pace()
 	s.forget()
-	s.pace(took)
 }
+
+// spanBlocks is of how many blocks the span consists at least. What is older
+// than the span goes by blocks, so up to one block's time more is kept.
+const spanBlocks = 16
 
 // forget drops what is older than the span, and then what there is no room for.
 func (s *Store) forget() {
@@ -134,7 +138,9 @@ func (s *Store) forget() {
 		}
 		total += r.bytes()
 	}
-	s.seen.forget(since)
+	if s.adds++; s.seen.full || s.adds%blockFrames == 0 {
+		s.seen.sweep(since)
+	}
 	for total > s.cfg.Budget && len(s.nets) > 0 {
 		name, oldest := s.oldest()
 		before := oldest.bytes()
@@ -159,25 +165,16 @@ func (s *Store) oldest() (name string, r *ring) {
 
 // calmFrames is for how many frames in a row a finer step must look possible
 // before it is taken.
-const calmFrames = 2 * blockFrames
+const calmFrames = 8 * blockFrames
 
-// pace makes the step coarser when an hour of frames like the latest would not
+// pace makes the step coarser when a span of frames like the latest would not
 // fit, and finer when it would fit easily.
-func (s *Store) pace(took int64) {
-	var latest, fixed int64 // what the frames of this step took on average, and what does not grow
-	for _, r := range s.nets {
-		latest += r.average()
-		fixed += r.fixed()
-	}
-	latest = max(latest, took/blockFrames)
-	fits := func(step int, of int64) bool {
-		return latest*int64(s.cfg.Span/s.steps[step])+fixed <= of
-	}
+func (s *Store) pace() {
 	switch {
-	case s.step < len(s.steps)-1 && !fits(s.step, s.cfg.Budget):
+	case s.step < len(s.steps)-1 && s.need(s.step) > s.cfg.Budget:
 		s.step++
 		s.calm = 0
-	case s.step > 0 && fits(s.step-1, s.cfg.Budget/2):
+	case s.step > 0 && s.need(s.step-1) < s.cfg.Budget/2:
 		if s.calm++; s.calm >= calmFrames {
 			s.step--
 			s.calm = 0
@@ -185,4 +182,15 @@ func (s *Store) pace(took int64) {
 	default:
 		s.calm = 0
 	}
+}
+
+// need is how many bytes a span of frames like the latest takes at a step.
+func (s *Store) need(step int) int64 {
+	perBlock := min(blockFrames, max(1, int(s.cfg.Span/spanBlocks/s.steps[step])))
+	var frame, fixed int64
+	for _, r := range s.nets {
+		frame += r.average(perBlock)
+		fixed += r.fixed()
+	}
+	return frame*int64(s.cfg.Span/s.steps[step]) + fixed
 }

@@ -129,7 +129,9 @@ func (s *Server) askAround(ctx context.Context, n *collector.Net, doc *instanceD
 			failed = a.err
 		}
 	}
-	doc.Unanswered = failed.Error()
+	if doc.Unanswered = failed.Error(); errors.Is(failed, telemetry.ErrNoInstance) {
+		doc.Unanswered = fmt.Sprintf("none of the %d engines that are heard has this instance", len(sources))
+	}
 }
 
 // live returns the sources of a net that are heard.

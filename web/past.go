@@ -22,14 +22,20 @@ func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, fmt.Sprintf("at=%q; expected a time such as 2026-03-01T12:00:00Z", r.URL.Query().Get("at")))
 		return
 	}
-	s.past.RLock()
-	f, before := s.history.At(n.net.Name, at.UnixMicro())
-	s.past.RUnlock()
+	past, _ := s.pastOf(n.net.Name)
+	f, before := past.At(at.UnixMicro())
 	if f == nil {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("nothing is kept of net %q at or before %s", n.net.Name, at.UTC().Format(time.RFC3339)))
 		return
 	}
 	answer(w, r, "application/json", append(appendFrame(nil, pastFrame(n, f, before)), '\n'))
+}
+
+// pastOf returns what is kept of a net, and the step at which that goes on.
+func (s *Server) pastOf(net string) (*history.Past, time.Duration) {
+	s.past.RLock()
+	defer s.past.RUnlock()
+	return s.history.Past(net), s.history.Step()
 }
 
 // pastFrame returns what was kept as a frame of the net as it is drawn now.
@@ -67,10 +73,9 @@ func rateOf(before, now uint64, micros int64) rate {
 }
 
 func (s *Server) placeSeries(net string, place int) seriesDoc {
-	s.past.RLock()
-	defer s.past.RUnlock()
-	d := seriesDoc{Step: s.history.Step().Seconds(), Points: [][]any{}}
-	for _, p := range s.history.PlaceSeries(net, place) {
+	past, step := s.pastOf(net)
+	d := seriesDoc{Step: step.Seconds(), Points: [][]any{}}
+	for _, p := range past.Place(place) {
 		d.Points = append(d.Points, []any{p.At / 1000, orNull(p.Columns.Has(stats.ColTokens), p.Tokens),
 			orNull(p.Columns.Has(stats.ColOldest), ageAt(p.Oldest, p.At))})
 	}
@@ -78,11 +83,10 @@ func (s *Server) placeSeries(net string, place int) seriesDoc {
 }
 
 func (s *Server) transitionSeries(net string, transition int) seriesDoc {
-	s.past.RLock()
-	defer s.past.RUnlock()
-	d := seriesDoc{Step: s.history.Step().Seconds(), Points: [][]any{}}
+	past, step := s.pastOf(net)
+	d := seriesDoc{Step: step.Seconds(), Points: [][]any{}}
 	var before *history.TransitionPoint
-	for _, p := range s.history.TransitionSeries(net, transition) {
+	for _, p := range past.Transition(transition) {
 		r := unknownRate
 		if before != nil {
 			r = rateOf(before.Firings, p.Firings, p.At-before.At)

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Where the reader is.
+ * @typedef {object} Where
+ * @property {string} net id, '' for the one that needs looking at most
+ * @property {''|'place'|'transition'|'instance'} kind what is selected
+ * @property {string} id of what is selected
+ * @property {number} at ms since the Unix epoch, 0 for now
+ * @property {boolean} table the table instead of the drawing
+ */
+
+const kinds = /** @type {const} */ (['place', 'transition', 'instance']);
+
+/**
+ * @param {string} hash
+ * @returns {Where}
+ */
+export function parse(hash) {
+  const q = new URLSearchParams(hash.replace(/^#/, ''));
+  const kind = kinds.find((k) => q.has(k)) ?? '';
+  const at = Date.parse(q.get('at') ?? '');
+  return { net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, table: q.has('table') };
+}
+
+/**
+ * @param {Where} where
+ * @returns {string}
+ */
+export function hash(where) {
+  const q = new URLSearchParams();
+  if (where.net) q.set('net', where.net);
+  if (where.kind) q.set(where.kind, where.id);
+  if (where.at) q.set('at', new Date(where.at).toISOString());
+  if (where.table) q.set('table', '');
+  return '#' + q.toString();
+}
+
+/** The address of the page, so that a link shows the same to somebody else. */
+export class Address extends EventTarget {
+  constructor() {
+    super();
+    this.where = parse(location.hash);
+    addEventListener('popstate', () => this.#take(parse(location.hash)));
+    addEventListener('hashchange', () => this.#take(parse(location.hash)));
+  }
+
+  /**
+   * @param {Partial<Where>} change
+   * @param {boolean} [replace] leaves no step to come back to
+   */
+  go(change, replace) {
+    const next = { ...this.where, ...change };
+    if (hash(next) === hash(this.where)) return;
+    if (replace) history.replaceState(null, '', hash(next));
+    else history.pushState(null, '', hash(next));
+    this.#take(next);
+  }
+
+  /** @param {Where} next */
+  #take(next) {
+    if (hash(next) === hash(this.where)) return;
+    const before = this.where;
+    this.where = next;
+    this.dispatchEvent(new CustomEvent('change', { detail: before }));
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to the server. Every one may be given up with a signal.
+
+/** An answer that is not the one asked for. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status of HTTP
+   * @param {string} text
+   */
+  constructor(status, text) {
+    super(text);
+    this.status = status;
+  }
+}
+
+/**
+ * @param {string} what overview, drawing, place, transition, instance, history
+ * @param {Record<string, string>} [query]
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export async function ask(what, query, signal) {
+  const answer = await fetch(address(what, query), { signal, headers: { Accept: 'application/json' } });
+  if (answer.ok) return answer.json();
+  let text = answer.statusText;
+  try {
+    text = (await answer.json()).error ?? text;
+  } catch {
+    // An error that is not ours has no text of ours.
+  }
+  throw new ApiError(answer.status, text);
+}
+
+/**
+ * @param {string} what
+ * @param {Record<string, string>} [query]
+ */
+export function address(what, query) {
+  const parameters = new URLSearchParams(query).toString();
+  return `api/v1/${what}${parameters && '?' + parameters}`;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import { byId, el, name } from './dom.js';
+import { age, clock, label } from './format.js';
+
+/** A loss shorter than this is not worth a banner, ms. */
+const patience = 1500;
+
+/** What the reader must know about what is shown: past, stale, missing, empty. */
+export class Banners {
+  /** @param {import('./model.js').Model} model */
+  constructor(model) {
+    this.model = model;
+    this.root = byId('banners');
+    this.link = byId('link');
+    this.empty = byId('empty');
+    this.newer = false;
+    this.lostAt = Date.now();
+    this.shown = '';
+    model.on('address overview drawing frame link', () => this.show());
+    model.live.addEventListener('down', () => (this.lostAt = Date.now()));
+    model.live.addEventListener('up', (event) => /** @type {CustomEvent} */ (event).detail && this.#version());
+    setInterval(() => this.show(), 500);
+    this.versions = this.#versionsNow();
+  }
+
+  show() {
+    const { model } = this;
+    const up = model.live.up;
+    const lost = !up && Date.now() - this.lostAt > patience;
+    this.link.textContent = up ? 'live' : model.live.heard ? 'reconnecting' : 'connecting';
+    this.link.className = up ? 'link up' : 'link down';
+    document.documentElement.classList.toggle('lost', lost && model.live.heard > 0);
+    this.#banners(lost);
+    this.#empty();
+  }
+
+  /** @param {boolean} lost */
+  #banners(lost) {
+    const { model } = this;
+    const { where, net } = model;
+    /** @type {[string, string, (() => Node)|null][]} */
+    const all = [];
+    if (lost) all.push(['stale', model.live.heard ? `The sidecar is not heard. What you see is ${age((Date.now() - model.live.heard) / 1000)} old; it goes on by itself.` : 'The sidecar does not answer yet; this page keeps trying.', null]);
+    if (where.at) all.push(['past', `You see ${clock(model.past?.at ?? where.at)}, ${age((model.clock.now() - (model.past?.at ?? where.at)) / 1000)} ago.`, () => el('button', { type: 'button', onclick: () => model.travel(0) }, 'back to live')]);
+    if (model.trouble) all.push(['stale', model.trouble, null]);
+    if (!lost && where.net && model.overview && !net && model.overview.nets.length) all.push(['stale', `No net “${where.net}” is known here.`, null]);
+    if (!lost && net && net.sources_up === 0) all.push(['stale', `No source of ${label(net)} is up: the numbers are the last that were heard.`, null]);
+    if (this.newer) all.push(['newer', 'The sidecar brought a newer page.', () => el('button', { type: 'button', onclick: () => location.reload() }, 'reload')]);
+    const words = JSON.stringify(all.map((b) => b.slice(0, 2)));
+    if (words === this.shown) return;
+    this.shown = words;
+    const old = new Map([...this.root.children].map((c) => [/** @type {HTMLElement} */ (c).dataset.key, c]));
+    this.root.replaceChildren(...all.map(([kind, text, action], i) => {
+      const key = kind + i;
+      const element = old.get(key) ?? el('p', { class: 'banner ' + kind, 'data-key': key }, el('bdi', null), action?.());
+      /** @type {Element} */ (element.firstElementChild).textContent = text;
+      return element;
+    }));
+  }
+
+  #empty() {
+    const { overview, scene, where } = this.model;
+    const none = overview !== null && overview.nets.length === 0;
+    const waiting = !none && !scene && !where.table;
+    this.empty.hidden = !none && !waiting;
+    const state = none ? 'none' : 'waiting';
+    if (this.empty.dataset.state === state) return;
+    this.empty.dataset.state = state;
+    this.empty.replaceChildren(...(none ? firstEngine() : [el('p', { class: 'quiet' }, 'fetching the net …')]));
+  }
+
+  /** The versions of the files of this page that the server has now. */
+  async #versionsNow() {
+    const files = performance.getEntriesByType('resource').filter((r) => /\.(js|css)$/.test(r.name)).map((r) => r.name);
+    const answers = await Promise.all([location.pathname, ...files].map((f) => fetch(f, { method: 'HEAD', cache: 'no-store' })));
+    return answers.map((a) => (a.ok ? a.headers.get('ETag') : '')).join(' ');
+  }
+
+  async #version() {
+    try {
+      this.newer = (await this.versions) !== (await this.#versionsNow());
+      this.show();
+    } catch {
+      // The server went again; it is asked when it is back.
+    }
+  }
+}
+
+/** How to bring the first engine. */
+function firstEngine() {
+  return [
+    el('h2', null, 'Waiting for the first engine'),
+    el('p', null, 'The sidecar runs and no net was heard yet. Start an engine on the same NATS server:'),
+    el('pre', null, 'pnagent engine --nats nats://127.0.0.1:4222 net.pnml'),
+    el('p', null, 'or try everything at once, with nothing installed:'),
+    el('pre', null, 'pnagent demo'),
+    el('p', { class: 'quiet' }, 'This page goes on by itself.'),
+  ];
+}
+
+/**
+ * Title, vital signs and what a screen reader hears now and then.
+ * @param {import('./model.js').Model} model
+ */
+export function headline(model) {
+  const title = byId('net-name');
+  const vitals = byId('vitals');
+  const summary = byId('summary');
+  let said = 0;
+  const show = () => {
+    const { net, shown, where } = model;
+    const called = net ? label(net) : where.net || 'pnagent';
+    if (title.textContent !== called) title.replaceChildren(name(called));
+    document.title = `${net?.alarms ? `▲${net.alarms} ` : ''}${called.slice(0, 80)} – pnagent`;
+    const oldest = model.hottest();
+    const seconds = oldest >= 0 ? shown?.oldestAge(oldest, model.now()) : null;
+    const place = oldest >= 0 ? model.scene?.nodes[oldest] : null;
+    vitals.replaceChildren(...(place && seconds != null ? [el('span', { class: 'quiet' }, 'oldest '), el('strong', { class: 'num' }, age(seconds)), el('span', { class: 'quiet' }, ' in '), el('button', { type: 'button', class: 'link-like', onclick: () => model.select('place', place.id) }, name(label(place)))] : []));
+    if (Date.now() - said < 15e3 || !net) return;
+    said = Date.now();
+    summary.textContent = `${called}: ${net.tokens ?? 'unknown'} tokens${place && seconds != null ? `, oldest ${age(seconds)} in ${label(place)}` : ''}, ${net.alarms} alarms.`;
+  };
+  model.on('overview drawing', show);
+  model.on('frame', () => document.activeElement?.parentElement === vitals || show());
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+const closest = 4;
+
+/** Which part of the drawing is seen: screen = world × scale + (x, y). */
+export class Camera {
+  constructor() {
+    this.x = 0;
+    this.y = 0;
+    this.scale = 1;
+    /** The scale at which all is seen. */ this.fitScale = 1;
+    /** The reader has moved it, so it does not fit by itself any more. */ this.touched = false;
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @returns {[number, number]}
+   */
+  toWorld(x, y) {
+    return [(x - this.x) / this.scale, (y - this.y) / this.scale];
+  }
+
+  /**
+   * @param {number} dx pixels
+   * @param {number} dy
+   */
+  pan(dx, dy) {
+    this.x += dx;
+    this.y += dy;
+    this.touched = true;
+  }
+
+  /**
+   * Scales about a point of the screen.
+   * @param {number} factor
+   * @param {number} x
+   * @param {number} y
+   */
+  zoom(factor, x, y) {
+    const scale = Math.max(Math.min(0.4, this.fitScale * 0.5), Math.min(closest, this.scale * factor));
+    const [wx, wy] = this.toWorld(x, y);
+    this.scale = scale;
+    this.x = x - wx * scale;
+    this.y = y - wy * scale;
+    this.touched = true;
+  }
+
+  /**
+   * Shows a whole box.
+   * @param {{left: number, top: number, right: number, bottom: number}} box
+   * @param {number} width of the screen
+   * @param {number} height
+   */
+  fit(box, width, height) {
+    const margin = Math.min(64, width / 10);
+    const w = box.right - box.left;
+    const h = box.bottom - box.top;
+    this.scale = Math.min(1.6, (width - 2 * margin) / Math.max(1, w), (height - 2 * margin) / Math.max(1, h));
+    this.fitScale = this.scale;
+    this.x = width / 2 - ((box.left + box.right) / 2) * this.scale;
+    this.y = height / 2 - ((box.top + box.bottom) / 2) * this.scale;
+    this.touched = false;
+  }
+
+  /**
+   * Brings a point into the middle, close enough to read.
+   * @param {number} wx
+   * @param {number} wy
+   * @param {number} width
+   * @param {number} height
+   */
+  center(wx, wy, width, height) {
+    this.scale = Math.max(this.scale, Math.min(1, closest));
+    this.x = width / 2 - wx * this.scale;
+    this.y = height / 2 - wy * this.scale;
+    this.touched = true;
+  }
+
+  /**
+   * Moves only if a point is not well inside.
+   * @param {number} wx
+   * @param {number} wy
+   * @param {number} width
+   * @param {number} height
+   */
+  reveal(wx, wy, width, height) {
+    const sx = wx * this.scale + this.x;
+    const sy = wy * this.scale + this.y;
+    const margin = Math.min(80, width / 5);
+    const dx = Math.max(0, margin - sx) - Math.max(0, sx - (width - margin));
+    const dy = Math.max(0, margin - sy) - Math.max(0, sy - (height - margin));
+    if (dx || dy) this.pan(dx, dy);
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import { along } from './painter.js';
+
+/** How long a firing takes to be seen: half on the way in, half on the way out. */
+const travel = 1100;
+/** At most so many dots at once; above that one dot stands for several firings. */
+const most = 240;
+const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
+
+/**
+ * Dots that travel along the arcs as transitions fire, as often as measured:
+ * one dot is one firing, or as many as `firings` says where that would be too
+ * many to see.
+ */
+export class Flow {
+  constructor() {
+    /** @type {{ins: import('./scene.js').SceneArc[], outs: import('./scene.js').SceneArc[], rate: number, due: number}[]} */
+    this.transitions = [];
+    /** @type {{transition: number, begun: number}[]} */ this.firings = [];
+    /** Firings that one dot stands for. */ this.worth = 1;
+    this.last = 0;
+  }
+
+  /** @param {import('./scene.js').Scene|null} scene */
+  draw(scene) {
+    this.firings = [];
+    this.transitions = [];
+    for (let node = scene?.placeCount ?? 0; scene && node < scene.nodes.length; node++) {
+      const arcs = scene.arcsOf[node].map((a) => scene.arcs[a]).filter((a) => a.kind === 'normal');
+      this.transitions.push({
+        ins: arcs.filter((a) => a.to === node), outs: arcs.filter((a) => a.from === node), rate: 0, due: (node * 0.618) % 1,
+      });
+    }
+  }
+
+  /** @param {import('./frame.js').Frame|null} frame */
+  measure(frame) {
+    let dots = 0;
+    this.transitions.forEach((t, i) => {
+      t.rate = frame?.transitions[i]?.[0] ?? 0;
+      dots += (t.rate * Math.max(t.ins.length, t.outs.length) * travel) / 1000;
+    });
+    this.worth = steps.find((s) => dots / s <= most * 0.8) ?? Math.ceil(dots / most);
+  }
+
+  /** Whether anything moves or will. */
+  get busy() {
+    return this.firings.length > 0 || this.transitions.some((t) => t.rate > 0);
+  }
+
+  /** @param {number} time ms, of requestAnimationFrame */
+  step(time) {
+    const seconds = Math.min(0.25, Math.max(0, (time - this.last) / 1000));
+    this.last = time;
+    this.firings = this.firings.filter((f) => time - f.begun < travel);
+    this.transitions.forEach((t, i) => {
+      t.due += (t.rate / this.worth) * seconds;
+      for (; t.due >= 1; t.due--) {
+        if (this.firings.length < most) this.firings.push({ transition: i, begun: time - Math.min(seconds * 1000, ((t.due - 1) * 1000 * this.worth) / t.rate) });
+      }
+    });
+  }
+
+  /**
+   * Calls with the place of each dot in the drawing.
+   * @param {number} time
+   * @param {(x: number, y: number) => void} dot
+   */
+  dots(time, dot) {
+    let left = most;
+    for (const f of this.firings) {
+      const share = (time - f.begun) / travel;
+      const t = this.transitions[f.transition];
+      const [arcs, part] = share < 0.5 ? [t.ins, share * 2] : [t.outs, share * 2 - 1];
+      for (const arc of arcs) {
+        if (left-- <= 0) return;
+        dot(...along(arc, arc.length * part * part * (3 - 2 * part)));
+      }
+    }
+  }
+}

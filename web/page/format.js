@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers, ages and times as people read them. What is not known is a dash,
+// never 0.
+
+export const unknown = '–';
+
+/**
+ * @param {number|null|undefined} n
+ * @returns {string} 0 to 9999 in full, above with k, M, G
+ */
+export function count(n) {
+  if (n == null) return unknown;
+  for (const [size, letter] of /** @type {[number, string][]} */ ([[1e9, 'G'], [1e6, 'M'], [1e4, 'k']])) {
+    if (n >= size) return digits(n / (letter === 'k' ? 1e3 : size)) + letter;
+  }
+  return String(Math.round(n));
+}
+
+/** @param {number} n */
+function digits(n) {
+  return n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1).replace(/\.0$/, '') : n.toFixed(2).replace(/\.?0+$/, '');
+}
+
+/**
+ * @param {number|null|undefined} seconds
+ * @returns {string} such as 0.4 s, 12 s, 3 m 20 s, 2 h 05 m, 3 d 4 h
+ */
+export function age(seconds) {
+  if (seconds == null) return unknown;
+  const s = Math.max(0, seconds);
+  if (s < 1) return s === 0 ? '0 s' : s < 0.01 ? `${digits(s * 1000)} ms` : `${s.toFixed(s < 0.1 ? 2 : 1)} s`;
+  if (s < 60) return `${Math.floor(s)} s`;
+  const whole = Math.floor(s);
+  if (s < 3600) return `${Math.floor(whole / 60)} m ${pad(whole % 60)} s`;
+  if (s < 86400) return `${Math.floor(whole / 3600)} h ${pad(Math.floor(whole / 60) % 60)} m`;
+  return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
+}
+
+/**
+ * An age in at most four characters.
+ * @param {number|null|undefined} seconds
+ */
+export function shortAge(seconds) {
+  if (seconds == null) return unknown;
+  const s = Math.floor(Math.max(0, seconds));
+  if (s < 60) return `${s}s`;
+  if (s < 3600) return `${Math.floor(s / 60)}m`;
+  if (s < 86400) return `${Math.floor(s / 3600)}h`;
+  return `${Math.floor(s / 86400)}d`;
+}
+
+/**
+ * @param {number|null|undefined} perSecond
+ * @returns {string} such as 12/s; slower than one in ten seconds as a number a minute or an hour
+ */
+export function rate(perSecond) {
+  if (perSecond == null) return unknown;
+  if (perSecond <= 0) return '0/s';
+  if (perSecond >= 1e4) return count(perSecond) + '/s';
+  if (perSecond >= 0.1) return (perSecond >= 100 ? perSecond.toFixed(0) : digits(perSecond)) + '/s';
+  if (perSecond * 60 >= 0.1) return digits(perSecond * 60) + '/min';
+  return digits(perSecond * 3600) + '/h';
+}
+
+/** @param {number} n */
+function pad(n) {
+  return String(n).padStart(2, '0');
+}
+
+/**
+ * Time of day where the reader is.
+ * @param {number} ms since the Unix epoch
+ */
+export function clock(ms) {
+  const d = new Date(ms);
+  return `${pad(d.getHours())}:${pad(d.getMinutes())}:${pad(d.getSeconds())}`;
+}
+
+/**
+ * @param {{id: string, name?: string}} node
+ * @returns {string} the name for people, else the id
+ */
+export function label(node) {
+  return node.name || node.id;
+}
+
+/**
+ * The first characters of a text on one line, cut between code points.
+ * @param {string} text
+ * @param {number} length in characters, with the ellipsis
+ */
+export function short(text, length) {
+  const line = text.slice(0, 4 * length + 4).replace(/\s+/g, ' ');
+  const points = Array.from(line);
+  return points.length <= length && text.length <= line.length ? line : points.slice(0, length - 1).join('').trimEnd() + '…';
+}
+
+/**
+ * A text in at most two lines, broken between words where that is possible.
+ * @param {string} text
+ * @param {number} width characters a line
+ * @returns {string[]}
+ */
+export function twoLines(text, width) {
+  const line = short(text, 2 * width);
+  if (Array.from(line).length <= width) return [line];
+  const at = line.lastIndexOf(' ', width);
+  if (at <= 0) return [short(text, width)];
+  return [line.slice(0, at), short(line.slice(at + 1), width)];
+}
+
+/**
+ * @param {number|null|undefined} n
+ * @param {string} one
+ * @param {string} [many]
+ */
+export function plural(n, one, many) {
+  return `${count(n)} ${n === 1 ? one : many ?? one + 's'}`;
+}

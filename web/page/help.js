@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import { byId, el } from './dom.js';
+
+const keys = [
+  ['drag, wheel, pinch', 'move and zoom'], ['+  −  0', 'closer, farther, all of it'], ['/', 'search'], ['← ↑ → ↓', 'to the next connected node'],
+  ['Enter', 'open the node'], ['Esc', 'close, back'], ['h', 'to the oldest token'], ['t', 'table or drawing'], ['[  ]', 'back and forth in time'],
+  ['l', 'back to live'], ['d', 'dark or light'], ['?', 'this'],
+];
+const signs = [
+  ['circle', 'a place and how many tokens are in it; its colour and the ring around it say how old the oldest is, from a second to an hour and more'],
+  ['box', 'a transition and how often it fires; a ring with a bar marks that instances wait for it'],
+  ['dot', 'one firing on its way, or as many as the legend says'],
+  ['–', 'nobody who runs the net knows; never the same as 0'],
+  ['arrow, ring, dashes', 'an arc that takes or puts tokens, an inhibitor, one that only looks; ×3 is its weight'],
+];
+
+/** The dialog with the keys and what is drawn. */
+export class Help {
+  constructor() {
+    this.dialog = /** @type {HTMLDialogElement} */ (byId('help'));
+    const list = (/** @type {string[][]} */ pairs, /** @type {string} */ tag) => el('dl', null, ...pairs.map(([term, text]) => el('div', null, el('dt', null, el(tag, null, term)), el('dd', null, text))));
+    this.dialog.append(el('h2', { id: 'help-title' }, 'Keys'), list(keys, 'kbd'), el('h2', null, 'What is drawn'), list(signs, 'span'),
+      el('p', { class: 'quiet' }, 'The address of this page holds net, selection and time: send it as a link.'),
+      el('p', null, el('a', { href: 'endpoints' }, 'Everything this server offers')),
+      el('button', { type: 'button', onclick: () => this.dialog.close() }, 'close'));
+  }
+
+  toggle() {
+    if (this.dialog.open) this.dialog.close();
+    else this.dialog.showModal();
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el, name, svg } from './dom.js';
+import { age, clock, count, label } from './format.js';
+import { heat } from './heat.js';
+import { badge, hour, waits } from './place.js';
+
+/**
+ * Where an instance is, and where it was seen among the oldest.
+ * @param {any} a as /api/v1/instance answers
+ * @param {import('./place.js').Context} context
+ * @returns {HTMLElement[]}
+ */
+export function instance(a, { model, heat: scale }) {
+  const out = [el('h3', null, 'Where it is now')];
+  if (!a.now) out.push(el('p', { class: 'note' }, `Its engine did not say: ${a.unanswered ?? 'no answer'}`));
+  else if (!a.now.length) out.push(el('p', { class: 'quiet' }, 'It holds no token.'));
+  else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => el('li', null, toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)), badge(t.age, scale), waits(t.waits, model)))));
+  out.push(el('h3', null, 'Seen among the oldest, last hour'));
+  if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Never: it did not wait long anywhere.'));
+  else out.push(el('ol', { class: 'tokens seen' }, ...a.seen.map((/** @type {any} */ s, /** @type {number} */ i) => stay(s, i, model, scale))));
+  return out;
+}
+
+/**
+ * One stay in a place, as a bar over the last hour.
+ * @param {any} s
+ * @param {number} i
+ * @param {import('./model.js').Model} model
+ * @param {import('./heat.js').HeatScale} scale
+ */
+function stay(s, i, model, scale) {
+  const { from, to } = hour(model);
+  const begun = Date.parse(s.injected);
+  const ended = s.gone ? Date.parse(s.last_seen) : model.clock.now();
+  const x = (/** @type {number} */ ms) => Math.max(0, Math.min(100, ((ms - from) / Math.max(1, to - from)) * 100));
+  const lasted = (ended - begun) / 1000;
+  const bar = svg('svg', { viewBox: '0 0 100 6', preserveAspectRatio: 'none', class: 'barline', 'aria-hidden': 'true' },
+    svg('rect', { width: 100, height: 6, class: 'track' }),
+    svg('rect', { x: Math.min(98.5, x(begun)), width: Math.max(1.5, x(ended) - x(begun)), height: 6, fill: scale.fill(heat(lasted)) }));
+  const words = s.gone ? `from ${clock(begun)}, last seen ${clock(ended)}: ${age(lasted)}` : `since ${clock(begun)}: ${age(lasted)}`;
+  return el('li', null, toPlace(s.place, model, 'seen ' + i), el('span', { class: 'quiet num' }, words), bar, waits(s.waits, model));
+}
+
+/**
+ * A button that goes to a place.
+ * @param {string} id
+ * @param {import('./model.js').Model} model
+ * @param {string} key
+ */
+function toPlace(id, model, key) {
+  const node = model.scene?.nodes[model.scene.find('place', id)];
+  return el('button', { type: 'button', class: 'link-like', 'data-key': key, onclick: () => model.select('place', id) }, name(node ? label(node) : id));
+}

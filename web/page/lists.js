@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el, name, say, syncRows } from './dom.js';
+import { age, count, label, rate, unknown } from './format.js';
+
+/** So many rows at most; the search finds the others. */
+const most = 200;
+
+/** The left side: alarms, nets, sources. */
+export class Lists {
+  /**
+   * @param {import('./model.js').Model} model
+   * @param {HTMLElement} root
+   */
+  constructor(model, root) {
+    this.model = model;
+    this.alarms = section('Alarms');
+    this.nets = section('Nets');
+    this.sources = section('Sources');
+    root.append(this.alarms.root, this.nets.root, this.sources.root);
+    model.on('overview address link', () => this.show());
+    setInterval(() => document.visibilityState === 'visible' && this.show(), 1000);
+  }
+
+  show() {
+    const { overview, where } = this.model;
+    if (!overview) return;
+    const here = (/** @type {{net: string}} */ x) => (x.net === where.net ? 0 : 1);
+    const alarms = [...overview.alarms].sort((a, b) => here(a) - here(b) || Date.parse(a.since) - Date.parse(b.since));
+    const sources = [...overview.sources].sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
+    this.alarms.root.hidden = alarms.length === 0;
+    this.#fill(this.alarms, alarms, (a) => `${a.index} ${a.since}`, (a) => this.#alarm(a), (row, a) => {
+      say(row.querySelector('.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
+      say(row.querySelector('.text'), a.text);
+    });
+    this.#fill(this.nets, overview.nets, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
+    this.#fill(this.sources, sources, (s) => `${s.net}\n${s.name}`, source, (row, s) => this.#showSource(row, s));
+  }
+
+  /**
+   * @template T
+   * @param {{list: HTMLElement, more: HTMLElement, count: HTMLElement}} section
+   * @param {T[]} items
+   * @param {(item: T) => string} key
+   * @param {(item: T) => Element} make
+   * @param {(row: any, item: T) => void} update
+   */
+  #fill(section, items, key, make, update) {
+    syncRows(section.list, items.slice(0, most), key, make, update);
+    say(section.count, String(items.length));
+    section.more.hidden = items.length <= most;
+    say(section.more, items.length > most ? `and ${items.length - most} more: search finds them` : '');
+  }
+
+  /** @param {import('./model.js').Alarm} a */
+  #alarm(a) {
+    const go = () => this.#goToAlarm(a);
+    return el('li', null, el('button', { type: 'button', class: 'row alarm', onclick: go },
+      el('span', { class: 'mark bad', 'aria-hidden': 'true' }, '▲'),
+      el('span', { class: 'title' }, name(a.subject || a.net)),
+      el('span', { class: 'age num' }),
+      el('span', { class: 'text' })));
+  }
+
+  /** @param {import('./model.js').Alarm} a */
+  #goToAlarm(a) {
+    const { model } = this;
+    const scene = model.where.net === a.net ? model.scene : null;
+    const kind = scene && scene.find('place', a.subject) < 0 && scene.find('transition', a.subject) >= 0 ? 'transition' : 'place';
+    model.address.go({ net: a.net, kind: a.subject ? kind : '', id: a.subject, at: 0 });
+  }
+
+  /** @param {import('./model.js').NetSummary} n */
+  #net(n) {
+    return el('li', null, el('button', { type: 'button', class: 'row net', onclick: () => this.model.openNet(n.id) },
+      el('span', { class: 'mark', role: 'img' }),
+      el('span', { class: 'title' }, name(label(n))),
+      el('span', { class: 'age num', title: 'age of the oldest token' }),
+      el('span', { class: 'text' })));
+  }
+
+  /**
+   * @param {HTMLElement} row
+   * @param {import('./model.js').NetSummary} n
+   */
+  #showNet(row, n) {
+    const button = /** @type {HTMLElement} */ (row.firstElementChild);
+    if (n.id === this.model.where.net) button.setAttribute('aria-current', 'true');
+    else button.removeAttribute('aria-current');
+    const mark = /** @type {HTMLElement} */ (row.querySelector('.mark'));
+    const [sign, kind, words] = health(n);
+    say(mark, sign);
+    mark.className = 'mark ' + kind;
+    mark.setAttribute('aria-label', words);
+    mark.title = words;
+    const passed = (Date.now() - this.model.overviewAt) / 1000;
+    say(/** @type {Element} */ (row.querySelector('.age')), n.oldest_age == null ? (n.tokens === 0 ? 'empty' : unknown) : age(n.oldest_age + passed));
+    const parts = [`${count(n.tokens)} tokens`, rate(n.rate)];
+    if (n.alarms) parts.push(`${n.alarms} alarm${n.alarms === 1 ? '' : 's'}`);
+    if (n.deadlocked) parts.push(`${count(n.deadlocked)} deadlocked`);
+    say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
+  }
+
+  /**
+   * @param {HTMLElement} row
+   * @param {import('./model.js').SourceSummary} s
+   */
+  #showSource(row, s) {
+    const mark = /** @type {HTMLElement} */ (row.querySelector('.mark'));
+    const up = s.state === 'up';
+    say(mark, up ? '●' : '◌');
+    mark.className = up ? 'mark good' : 'mark warn';
+    mark.title = s.state;
+    const passed = (Date.now() - this.model.overviewAt) / 1000;
+    const heard = s.last_heard_age == null ? unknown : age(s.last_heard_age + passed);
+    say(/** @type {Element} */ (row.querySelector('.age')), heard);
+    const net = this.model.overview?.nets.find((n) => n.id === s.net);
+    const parts = [s.state, net ? label(net) : s.net];
+    if (s.region) parts.push(s.region);
+    if (s.gaps) parts.push(`${count(s.gaps)} gaps`);
+    say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
+  }
+}
+
+/** @param {import('./model.js').SourceSummary} s */
+function source(s) {
+  return el('li', { class: 'row source' },
+    el('span', { class: 'mark', 'aria-hidden': 'true' }),
+    el('span', { class: 'title' }, name(s.name)),
+    el('span', { class: 'age num', title: 'last heard' }),
+    el('span', { class: 'text' }));
+}
+
+/**
+ * Sign, class and words for how a net is.
+ * @param {import('./model.js').NetSummary} n
+ * @returns {[string, string, string]}
+ */
+export function health(n) {
+  if (n.alarms) return ['▲', 'bad', 'alarm'];
+  if (!n.sources_up) return ['◌', 'warn', 'no source is up'];
+  if (n.sources_stale) return ['◐', 'warn', 'some sources are silent'];
+  return ['●', 'good', 'well'];
+}
+
+/** @param {string} title */
+function section(title) {
+  const list = el('ul', { class: 'rows' });
+  const more = el('p', { class: 'quiet more', hidden: true });
+  const number = el('span', { class: 'quiet num' });
+  return { root: el('section', null, el('h2', null, title, ' ', number), list, more), list, more, count: number };
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Address } from './address.js';
+import { ApiError, ask } from './api.js';
+import { Clock } from './clock.js';
+import { Frame } from './frame.js';
+import { Live } from './live.js';
+import { Scene } from './scene.js';
+
+/**
+ * @typedef {{id: string, name?: string, places: number, transitions: number, tokens?: number, instances?: number, deadlocked?: number,
+ *   oldest_age?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, drawing: string}} NetSummary
+ * @typedef {{name: string, net: string, state: string, last_heard_age?: number, gaps?: number, region?: string}} SourceSummary
+ * @typedef {{index: number, kind: string, net: string, subject: string, since: string, text: string}} Alarm
+ * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[], alarms: Alarm[]}} Overview
+ */
+
+/**
+ * All that the page knows. Who shows something listens to:
+ *   address   the reader went somewhere
+ *   overview  nets, sources or alarms changed
+ *   drawing   another net is drawn, or the same was defined anew
+ *   frame     the numbers shown changed
+ *   link      the server was lost or found
+ *   hover     cursor or hover of the drawing moved
+ */
+export class Model extends EventTarget {
+  constructor() {
+    super();
+    this.address = new Address();
+    this.live = new Live();
+    this.clock = new Clock();
+    /** @type {Overview|null} */ this.overview = null;
+    /** When the overview came, ms by this page's clock. */ this.overviewAt = 0;
+    /** @type {Scene|null} */ this.scene = null;
+    /** @type {Frame|null} the numbers of now */ this.current = null;
+    /** @type {Frame|null} the numbers of the time asked for */ this.past = null;
+    /** Why the past or the drawing cannot be shown. */ this.trouble = '';
+    /** @type {AbortController|null} */ this.historyAsked = null;
+    /** The hash of the drawing that is being fetched. */ this.drawingAsked = '';
+  }
+
+  /** Begins to follow what the address says. */
+  start() {
+    this.address.addEventListener('change', (event) => this.#moved(/** @type {CustomEvent} */ (event).detail));
+    this.live.addEventListener('overview', (event) => this.#overview(/** @type {CustomEvent} */ (event).detail));
+    this.live.addEventListener('frame', (event) => this.#frame(/** @type {CustomEvent} */ (event).detail));
+    this.live.addEventListener('diff', (event) => this.#diff(/** @type {CustomEvent} */ (event).detail));
+    this.live.addEventListener('up', () => { this.clock.reset(); this.#tell('link'); });
+    this.live.addEventListener('down', () => this.#tell('link'));
+    this.live.open('');
+    if (this.where.at) this.#remember();
+  }
+
+  get where() {
+    return this.address.where;
+  }
+
+  /** The numbers that are shown: those of the time asked for, else of now. */
+  get shown() {
+    return this.where.at ? this.past : this.current;
+  }
+
+  /** The time for which ages are shown, ms by the server's clock. */
+  now() {
+    return this.where.at ? this.past?.at ?? this.where.at : this.clock.now();
+  }
+
+  /** @returns {NetSummary|undefined} the net that the reader is at */
+  get net() {
+    return this.overview?.nets.find((n) => n.id === this.where.net);
+  }
+
+  /**
+   * @param {string} types separated by spaces
+   * @param {() => void} listener
+   */
+  on(types, listener) {
+    for (const type of types.split(' ')) this.addEventListener(type, listener);
+  }
+
+  /**
+   * @param {''|'place'|'transition'|'instance'} kind
+   * @param {string} id
+   */
+  select(kind, id) {
+    this.address.go({ kind, id: kind ? id : '' });
+  }
+
+  /** @param {string} net */
+  openNet(net) {
+    this.address.go({ net, kind: '', id: '' });
+  }
+
+  /**
+   * @param {number} at ms since the Unix epoch, 0 for now
+   * @param {boolean} [sliding] leaves no step to come back to
+   */
+  travel(at, sliding) {
+    this.address.go({ at }, sliding);
+  }
+
+  /** @returns {number} the node of the drawing that is selected, -1 for none */
+  selected() {
+    const { kind, id } = this.where;
+    return this.scene && (kind === 'place' || kind === 'transition') ? this.scene.find(kind, id) : -1;
+  }
+
+  /** @returns {number} the place whose oldest token is oldest, -1 for none */
+  hottest() {
+    return this.shown && this.scene ? this.shown.byAge()[0] ?? -1 : -1;
+  }
+
+  /** @param {string} type */
+  #tell(type) {
+    this.dispatchEvent(new Event(type));
+  }
+
+  /** @param {import('./address.js').Where} before */
+  #moved(before) {
+    if (before.net !== this.where.net) {
+      this.scene = this.current = this.past = null;
+      this.drawingAsked = this.trouble = '';
+      this.#follow();
+      this.#tell('drawing');
+    }
+    if (before.at !== this.where.at || before.net !== this.where.net) {
+      this.trouble = '';
+      if (this.where.at) this.#remember();
+      else this.past = null;
+    }
+    this.#tell('address');
+    this.#tell('frame');
+  }
+
+  /** Follows the net of the address if the server has it. */
+  #follow() {
+    const net = this.net?.id ?? '';
+    if (net !== this.live.net) this.live.open(net);
+  }
+
+  /** @param {Overview} overview */
+  #overview(overview) {
+    this.overview = overview;
+    this.overviewAt = Date.now();
+    this.clock.observe(Date.parse(overview.at));
+    if (!this.where.net && overview.nets.length) {
+      this.address.go({ net: neediest(overview.nets).id }, true);
+    }
+    this.#follow();
+    this.#tell('overview');
+  }
+
+  /** @param {import('./frame.js').FrameMessage} message */
+  #frame(message) {
+    if (message.net !== this.where.net) return;
+    this.clock.observe(message.at);
+    this.current = new Frame(message);
+    this.#draw(message.drawing);
+    this.#tell('frame');
+  }
+
+  /** @param {import('./frame.js').DiffMessage} message */
+  #diff(message) {
+    if (!this.current) return;
+    this.clock.observe(message.at);
+    this.current.apply(message);
+    this.#tell('frame');
+  }
+
+  /**
+   * Fetches the drawing if it is not the one at hand.
+   * @param {string} hash
+   */
+  async #draw(hash) {
+    if (this.scene?.hash === hash || this.drawingAsked === hash) return;
+    this.drawingAsked = hash;
+    const net = this.where.net;
+    try {
+      const drawing = await ask('drawing', { net });
+      if (net !== this.where.net) return;
+      this.scene = new Scene(drawing);
+      this.trouble = '';
+      this.#tell('drawing');
+      this.#tell('address');
+      this.#tell('frame');
+    } catch (error) {
+      this.#fail(`The drawing of this net did not come: ${text(error)}.`);
+    } finally {
+      if (this.drawingAsked === hash) this.drawingAsked = '';
+    }
+  }
+
+  /** Fetches the frame of the time that the address asks for. */
+  async #remember() {
+    this.historyAsked?.abort();
+    const asked = (this.historyAsked = new AbortController());
+    const { net, at } = this.where;
+    if (!net) return;
+    try {
+      const message = await ask('history', { net, at: new Date(at).toISOString() }, asked.signal);
+      if (net !== this.where.net || at !== this.where.at) return;
+      this.past = new Frame(message);
+      this.trouble = this.scene && message.drawing !== this.scene.hash ? 'The net was defined otherwise then, so its numbers cannot be drawn on it.' : '';
+      if (this.trouble) this.past = null;
+    } catch (error) {
+      if (asked.signal.aborted) return;
+      this.past = null;
+      this.#fail(error instanceof ApiError && error.status === 404 ? 'Nothing is remembered of that time.' : `The past did not come: ${text(error)}.`);
+    }
+    this.#tell('frame');
+  }
+
+  /** @param {string} trouble */
+  #fail(trouble) {
+    this.trouble = trouble;
+    this.#tell('link');
+  }
+}
+
+/** @param {unknown} error */
+function text(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The net to look at first: with alarms, else with the oldest token.
+ * @param {NetSummary[]} nets
+ */
+function neediest(nets) {
+  return [...nets].sort((a, b) => b.alarms - a.alarms || (b.oldest_age ?? 0) - (a.oldest_age ?? 0))[0];
+}

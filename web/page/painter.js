@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+import { count, label, rate, short, shortAge, unknown } from './format.js';
+import { heat } from './heat.js';
+
+const font = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
+/** From which scale on what is written is legible. */
+const detail = { tokens: 0.3, ages: 0.5, labels: 0.5, arrows: 0.22 };
+/** Labels are written as the layout expects them. */
+const fontSize = 12;
+const lineHeight = 14;
+const labelGap = 5;
+/** How many of the oldest are named where nothing else is. */
+const alwaysNamed = 6;
+
+/**
+ * Paints a net. All coordinates are those of the screen: world × scale + (x, y).
+ */
+export class Painter {
+  /**
+   * @param {CanvasRenderingContext2D} ctx
+   * @param {import('./palette.js').Palette} palette
+   */
+  constructor(ctx, palette) {
+    this.ctx = ctx;
+    this.palette = palette;
+    this.scale = 1;
+    this.x = 0;
+    this.y = 0;
+    this.width = 0;
+    this.height = 0;
+  }
+
+  /**
+   * @param {import('./scene.js').Scene} scene
+   * @param {import('./frame.js').Frame|null} frame
+   * @param {{scale: number, x: number, y: number, width: number, height: number, now: number, alarmed: Set<number>}} view
+   */
+  paint(scene, frame, view) {
+    Object.assign(this, { scale: view.scale, x: view.x, y: view.y, width: view.width, height: view.height });
+    const { ctx } = this;
+    ctx.fillStyle = this.palette.ground;
+    ctx.fillRect(0, 0, view.width, view.height);
+    ctx.lineCap = 'round';
+    ctx.lineJoin = 'round';
+    ctx.textAlign = 'center';
+    ctx.textBaseline = 'middle';
+    this.arcs(scene.arcs, this.palette.arc, 1.25);
+    const named = new Set(frame?.byAge().slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60));
+    scene.nodes.forEach((node, i) => {
+      if (!this.#seen(node)) return;
+      if (i < scene.placeCount) this.#place(node, i, frame, view, named.has(i));
+      else this.#transition(node, i - scene.placeCount, frame, view, view.alarmed.has(i));
+    });
+    if (this.scale >= detail.labels) this.#labels(scene);
+  }
+
+  /** @param {import('./scene.js').DrawnNode} node */
+  #seen(node) {
+    const sx = node.x * this.scale + this.x;
+    const sy = node.y * this.scale + this.y;
+    const room = 60 + (node.w + node.h) * this.scale;
+    return sx > -room && sy > -room && sx < this.width + room && sy < this.height + room;
+  }
+
+  /**
+   * @param {import('./scene.js').SceneArc[]} arcs
+   * @param {string} colour
+   * @param {number} thick
+   */
+  arcs(arcs, colour, thick) {
+    const { ctx, scale } = this;
+    ctx.strokeStyle = ctx.fillStyle = colour;
+    ctx.lineWidth = Math.max(0.6, Math.min(thick, thick * scale * 1.4));
+    for (const read of [false, true]) {
+      ctx.setLineDash(read ? [4, 4] : []);
+      ctx.beginPath();
+      for (const arc of arcs) {
+        if ((arc.kind === 'read') === read) this.#path(arc);
+      }
+      ctx.stroke();
+    }
+    ctx.setLineDash([]);
+    if (scale < detail.arrows) return;
+    for (const arc of arcs) this.#head(arc, colour);
+    if (scale >= detail.labels) for (const arc of arcs) if (arc.weight > 1) this.#weight(arc, colour);
+  }
+
+  /** @param {import('./scene.js').SceneArc} arc */
+  #path(arc) {
+    const { ctx, scale, x, y } = this;
+    arc.points.forEach(([px, py], i) => (i ? ctx.lineTo(px * scale + x, py * scale + y) : ctx.moveTo(px * scale + x, py * scale + y)));
+  }
+
+  /**
+   * @param {import('./scene.js').SceneArc} arc
+   * @param {string} colour
+   */
+  #head(arc, colour) {
+    if (arc.kind === 'read') return;
+    const { ctx, scale } = this;
+    const [bx, by] = arc.points[arc.points.length - 2];
+    const [ex, ey] = arc.points[arc.points.length - 1];
+    const angle = Math.atan2(ey - by, ex - bx);
+    const sx = ex * scale + this.x;
+    const sy = ey * scale + this.y;
+    if (sx < -20 || sy < -20 || sx > this.width + 20 || sy > this.height + 20) return;
+    const size = Math.max(3, Math.min(9, 9 * scale));
+    if (arc.kind === 'inhibitor') {
+      ctx.beginPath();
+      ctx.arc(sx - Math.cos(angle) * size * 0.55, sy - Math.sin(angle) * size * 0.55, size * 0.55, 0, 2 * Math.PI);
+      ctx.fillStyle = this.palette.ground;
+      ctx.fill();
+      ctx.stroke();
+      ctx.fillStyle = colour;
+      return;
+    }
+    for (const back of arc.kind === 'reset' ? [0, size] : [0]) {
+      const tx = sx - Math.cos(angle) * back;
+      const ty = sy - Math.sin(angle) * back;
+      ctx.beginPath();
+      ctx.moveTo(tx, ty);
+      ctx.lineTo(tx - size * Math.cos(angle - 0.42), ty - size * Math.sin(angle - 0.42));
+      ctx.lineTo(tx - size * Math.cos(angle + 0.42), ty - size * Math.sin(angle + 0.42));
+      ctx.fill();
+    }
+  }
+
+  /**
+   * @param {import('./scene.js').SceneArc} arc
+   * @param {string} colour
+   */
+  #weight(arc, colour) {
+    const [px, py] = along(arc, arc.length / 2);
+    this.#pill(`×${count(arc.weight)}`, px * this.scale + this.x, py * this.scale + this.y, colour);
+  }
+
+  /**
+   * Text on a patch of ground, so that lines do not strike it through.
+   * @param {string} text
+   * @param {number} x
+   * @param {number} y
+   * @param {string} colour
+   */
+  #pill(text, x, y, colour) {
+    const { ctx } = this;
+    ctx.font = `10.5px ${font}`;
+    const w = ctx.measureText(text).width + 4;
+    ctx.fillStyle = this.palette.ground;
+    ctx.fillRect(x - w / 2, y - 6.5, w, 13);
+    ctx.fillStyle = colour;
+    ctx.fillText(text, x, y + 0.5);
+  }
+
+  /**
+   * @param {import('./scene.js').DrawnNode} node
+   * @param {number} row
+   * @param {import('./frame.js').Frame|null} frame
+   * @param {{now: number, alarmed: Set<number>}} view
+   * @param {boolean} named
+   */
+  #place(node, row, frame, view, named) {
+    const { ctx, palette } = this;
+    const sx = node.x * this.scale + this.x;
+    const sy = node.y * this.scale + this.y;
+    const r = Math.max(2, (Math.min(node.w, node.h) / 2) * this.scale);
+    const tokens = frame?.places[row]?.[0];
+    const age = frame ? frame.oldestAge(row, view.now) : null;
+    const h = heat(age);
+    if (h > 0.5) this.#glow(sx, sy, r, h);
+    ctx.beginPath();
+    ctx.arc(sx, sy, r, 0, 2 * Math.PI);
+    ctx.fillStyle = tokens ? palette.heat.fill(h) : palette.empty;
+    ctx.fill();
+    ctx.lineWidth = view.alarmed.has(row) ? 2.5 : 1.25;
+    ctx.strokeStyle = view.alarmed.has(row) ? palette.bad : palette.line;
+    ctx.stroke();
+    if (h > 0 && r > 6) this.#gauge(sx, sy, r, h);
+    if (this.scale >= detail.tokens && r > 6 && tokens !== 0) {
+      const text = tokens === undefined || tokens === null ? unknown : count(tokens);
+      ctx.font = `600 ${Math.min(15, r * (text.length > 3 ? 0.62 : 0.85)).toFixed(1)}px ${font}`;
+      ctx.fillStyle = tokens ? palette.heat.ink(h) : palette.quiet;
+      ctx.fillText(text, sx, sy + 0.5);
+    }
+    if (age && age >= 10 && (this.scale >= detail.ages || named)) this.#pill(shortAge(age), sx, sy - r - 12, palette.ink);
+    if (named && this.scale < detail.labels) this.#pill(short(label(node), 24), sx, sy + r + 12, palette.ink);
+  }
+
+  /**
+   * A halo around what has been there for more than a minute.
+   * @param {number} x
+   * @param {number} y
+   * @param {number} r
+   * @param {number} h
+   */
+  #glow(x, y, r, h) {
+    const { ctx } = this;
+    ctx.fillStyle = this.palette.heat.fill(h);
+    for (const [reach, alpha] of [[1.75, 0.08], [1.45, 0.13]]) {
+      ctx.globalAlpha = alpha * (0.5 + h);
+      ctx.beginPath();
+      ctx.arc(x, y, Math.max(r * reach, r + 3), 0, 2 * Math.PI);
+      ctx.fill();
+    }
+    ctx.globalAlpha = 1;
+  }
+
+  /**
+   * Heat once more, as a hand of a clock, for who does not see the colours.
+   * @param {number} x
+   * @param {number} y
+   * @param {number} r
+   * @param {number} h
+   */
+  #gauge(x, y, r, h) {
+    const { ctx } = this;
+    ctx.beginPath();
+    ctx.arc(x, y, r + 3, -Math.PI / 2, -Math.PI / 2 + h * 2 * Math.PI);
+    ctx.lineWidth = Math.max(1.5, Math.min(3, r / 7));
+    ctx.strokeStyle = this.palette.heat.fill(h);
+    ctx.stroke();
+  }
+
+  /**
+   * @param {import('./scene.js').DrawnNode} node
+   * @param {number} row
+   * @param {import('./frame.js').Frame|null} frame
+   * @param {{now: number}} view
+   * @param {boolean} alarmed
+   */
+  #transition(node, row, frame, view, alarmed) {
+    const { ctx, palette } = this;
+    const sx = node.x * this.scale + this.x;
+    const sy = node.y * this.scale + this.y;
+    const w = Math.max(3, node.w * this.scale);
+    const h = Math.max(3, node.h * this.scale);
+    const [perSecond, , , running, blocked] = frame?.transitions[row] ?? [];
+    ctx.beginPath();
+    ctx.roundRect(sx - w / 2, sy - h / 2, w, h, Math.min(4, w / 4));
+    ctx.fillStyle = perSecond ? palette.barLive : palette.bar;
+    ctx.fill();
+    ctx.lineWidth = alarmed ? 2.5 : 1.25;
+    ctx.strokeStyle = alarmed ? palette.bad : palette.line;
+    ctx.stroke();
+    if (blocked && this.scale >= detail.tokens) this.#blocked(sx + w / 2, sy - h / 2, running ? palette.quiet : palette.bad);
+    if (this.scale < detail.ages || !frame) return;
+    const text = perSecond == null ? unknown : perSecond > 0 ? rate(perSecond) : '';
+    if (text) this.#pill(text, sx, sy + h / 2 + 9, perSecond ? palette.accent : palette.quiet);
+  }
+
+  /**
+   * A bar in a ring: somebody has tokens for it and may not fire.
+   * @param {number} x
+   * @param {number} y
+   * @param {string} colour
+   */
+  #blocked(x, y, colour) {
+    const { ctx } = this;
+    const r = Math.max(3, Math.min(5.5, 7 * this.scale));
+    ctx.beginPath();
+    ctx.arc(x, y, r, 0, 2 * Math.PI);
+    ctx.fillStyle = this.palette.ground;
+    ctx.fill();
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = 1.5;
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.moveTo(x - r * 0.5, y);
+    ctx.lineTo(x + r * 0.5, y);
+    ctx.stroke();
+  }
+
+  /**
+   * Labels as the layout left room for them: in a transition's box, below a
+   * place's circle.
+   * @param {import('./scene.js').Scene} scene
+   */
+  #labels(scene) {
+    const { ctx, palette, scale } = this;
+    const line = lineHeight * scale;
+    ctx.font = `${(fontSize * scale).toFixed(2)}px ${font}`;
+    ctx.fillStyle = palette.ink;
+    scene.nodes.forEach((node, i) => {
+      if (!this.#seen(node)) return;
+      const lines = scene.labels[i];
+      const sx = node.x * scale + this.x;
+      const sy = node.y * scale + this.y;
+      const first = i < scene.placeCount ? sy + (node.h / 2 + labelGap) * scale + line / 2 : sy - ((lines.length - 1) / 2) * line;
+      lines.forEach((text, k) => ctx.fillText(text, sx, first + k * line));
+    });
+  }
+}
+
+/**
+ * The point of an arc at a distance from its start.
+ * @param {import('./scene.js').SceneArc} arc
+ * @param {number} distance
+ * @returns {[number, number]}
+ */
+export function along(arc, distance) {
+  const { points, lengths } = arc;
+  let i = 1;
+  while (i < lengths.length - 1 && lengths[i] < distance) i++;
+  const share = Math.max(0, Math.min(1, (distance - lengths[i - 1]) / Math.max(1e-9, lengths[i] - lengths[i - 1])));
+  const [ax, ay] = points[i - 1];
+  const [bx, by] = points[i];
+  return [ax + (bx - ax) * share, ay + (by - ay) * share];
+}

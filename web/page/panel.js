@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import { ask, ApiError } from './api.js';
+import { el, name, replaceKeepingFocus } from './dom.js';
+import { clock } from './format.js';
+import { HeatScale } from './heat.js';
+import { instance } from './instance.js';
+import { place } from './place.js';
+import { transition } from './transition.js';
+
+/** How long an answer is good for, ms. */
+const fresh = 2000;
+const parts = { place, transition, instance };
+
+/** The right side: what is selected. */
+export class Panel {
+  /**
+   * @param {import('./model.js').Model} model
+   * @param {HTMLElement} root
+   * @param {import('./theme.js').Theme} theme
+   */
+  constructor(model, root, theme) {
+    this.model = model;
+    this.root = root;
+    this.heat = new HeatScale(theme.now);
+    this.subject = '';
+    /** @type {any} */ this.answer = null;
+    this.trouble = '';
+    this.askedAt = 0;
+    /** @type {AbortController|null} */ this.asked = null;
+    this.held = false;
+    theme.addEventListener('change', () => {
+      this.heat = new HeatScale(theme.now);
+      this.show();
+    });
+    model.on('address drawing', () => this.#turn());
+    model.on('frame overview', () => this.#refresh());
+    // What is pressed must still be there when it is let go.
+    root.addEventListener('pointerdown', () => (this.held = true));
+    addEventListener('pointerup', () => setTimeout(() => (this.held = false)));
+    addEventListener('pointercancel', () => (this.held = false));
+  }
+
+  #turn() {
+    const { net, kind, id, at } = this.model.where;
+    const subject = kind && net ? JSON.stringify([net, kind, id, at]) : '';
+    if (subject === this.subject) return;
+    const same = this.subject && subject && JSON.stringify([net, kind, id]) === JSON.stringify(JSON.parse(this.subject).slice(0, 3));
+    this.subject = subject;
+    if (!same) {
+      this.answer = null;
+      this.trouble = '';
+      this.root.scrollTop = 0;
+    }
+    this.askedAt = 0;
+    this.root.hidden = !subject;
+    this.root.parentElement?.classList.toggle('with-panel', Boolean(subject));
+    if (subject) this.#refresh();
+    this.show();
+  }
+
+  async #refresh() {
+    if (!this.subject || Date.now() - this.askedAt < fresh || document.visibilityState !== 'visible') return;
+    this.askedAt = Date.now();
+    this.asked?.abort();
+    const asked = (this.asked = new AbortController());
+    const { net, kind, id } = this.model.where;
+    try {
+      this.answer = await ask(kind, { net, [kind]: id }, asked.signal);
+      this.trouble = '';
+    } catch (error) {
+      if (asked.signal.aborted) return;
+      if (error instanceof ApiError && error.status === 404) this.answer = null;
+      this.trouble = error instanceof Error ? error.message : String(error);
+    }
+    if (!this.held && !asked.signal.aborted) this.show();
+  }
+
+  show() {
+    if (!this.subject) return this.root.replaceChildren();
+    const { kind, id, at } = this.model.where;
+    const { model, root } = this;
+    const node = model.selected();
+    const title = (this.answer?.name || model.scene?.nodes[node]?.name || id) ?? '';
+    const head = el('header', { class: 'panel-head' },
+      el('p', { class: 'quiet' }, kind),
+      el('h2', null, name(title)),
+      title !== id && el('p', { class: 'quiet' }, name(id)),
+      el('button', { type: 'button', class: 'icon close', 'aria-label': 'Close the details (Esc)', title: 'Esc', 'data-key': 'close', onclick: () => model.select('', '') }, '×'));
+    const doc = this.answer?.doc || model.scene?.nodes[node]?.doc;
+    const body = el('div', { class: 'panel-body' });
+    if (at) body.append(el('p', { class: 'note' }, `The drawing shows ${clock(at)}; the details below are of now.`));
+    if (doc) body.append(el('p', { class: 'doc' }, doc));
+    if (this.trouble) body.append(el('p', { class: 'note' }, `No details: ${this.trouble}`));
+    if (this.answer && kind) body.append(...parts[kind](this.answer, { model, heat: this.heat }));
+    else if (!this.trouble) body.append(el('p', { class: 'quiet' }, 'asking …'));
+    replaceKeepingFocus(root, head, body);
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import { facts, histogram, ladder, sparkline } from './chart.js';
+import { el, name } from './dom.js';
+import { age, count, label, unknown } from './format.js';
+import { heat } from './heat.js';
+
+/** @typedef {{transition?: string, place?: string, reason: string, text?: string}} Wait */
+/** @typedef {{model: import('./model.js').Model, heat: import('./heat.js').HeatScale}} Context */
+
+/**
+ * What is known of a place.
+ * @param {any} p as /api/v1/place answers
+ * @param {Context} context
+ * @returns {HTMLElement[]}
+ */
+export function place(p, { model, heat: scale }) {
+  const out = [facts([
+    ['tokens', count(p.tokens)], ['instances', count(p.instances)], ['oldest', p.tokens === 0 ? 'empty' : age(p.oldest_age)],
+    ['mean age', p.tokens === 0 ? 'empty' : age(p.mean_age)], ['arrived', count(p.arrivals)], ['left', count(p.departures)],
+  ])];
+  out.push(el('h3', null, 'Oldest tokens'), oldest(p.oldest, model, scale));
+  if (p.ages?.length) out.push(ladder(p.ages, p.tokens, scale));
+  out.push(...series(p.series, model));
+  out.push(histogram(p.dwell, 'Time spent here'));
+  return out;
+}
+
+/**
+ * @param {any[]|undefined} tokens
+ * @param {import('./model.js').Model} model
+ * @param {import('./heat.js').HeatScale} scale
+ */
+function oldest(tokens, model, scale) {
+  if (!tokens) return el('p', { class: 'quiet' }, unknown);
+  if (!tokens.length) return el('p', { class: 'quiet' }, 'none');
+  return el('ol', { class: 'tokens' }, ...tokens.map((t, i) => el('li', null,
+    el('button', { type: 'button', class: 'link-like', 'data-key': 'token ' + i, onclick: () => model.select('instance', t.instance) }, name(t.instance)),
+    badge(t.age, scale),
+    t.source && el('span', { class: 'quiet' }, name(t.source)),
+    waits(t.waits, model))));
+}
+
+/**
+ * An age on its heat.
+ * @param {number|undefined} seconds
+ * @param {import('./heat.js').HeatScale} scale
+ */
+export function badge(seconds, scale) {
+  const element = el('span', { class: 'badge num' }, age(seconds));
+  element.style.setProperty('--fill', scale.fill(heat(seconds)));
+  element.style.setProperty('--on-fill', scale.ink(heat(seconds)));
+  return element;
+}
+
+/**
+ * Why a token is still there, one line for each transition.
+ * @param {Wait[]|undefined} list
+ * @param {import('./model.js').Model} model
+ */
+export function waits(list, model) {
+  if (!list?.length) return null;
+  return el('ul', { class: 'waits' }, ...list.map((w) => el('li', { title: w.reason }, w.text || words(w, model))));
+}
+
+/**
+ * @param {Wait} w
+ * @param {import('./model.js').Model} model
+ */
+function words(w, model) {
+  const called = (/** @type {'place'|'transition'} */ kind, /** @type {string} */ id) => {
+    const node = model.scene?.nodes[model.scene.find(kind, id)];
+    return node ? label(node) : id;
+  };
+  return [w.transition && called('transition', w.transition) + ':', w.reason, w.place && called('place', w.place)].filter(Boolean).join(' ');
+}
+
+/**
+ * @param {{points: (number|null)[][]}|undefined} s
+ * @param {import('./model.js').Model} model
+ */
+function series(s, model) {
+  if (!s?.points?.length) return [];
+  const range = hour(model);
+  return [
+    sparkline(s.points, 1, { title: 'Tokens', say: count, ...range }),
+    sparkline(s.points, 2, { title: 'Oldest token', say: age, ...range, className: 'warm' }),
+  ];
+}
+
+/**
+ * The last hour for a sparkline: from, to, what is shown, how to go there.
+ * @param {import('./model.js').Model} model
+ */
+export function hour(model) {
+  const h = model.overview?.history;
+  const to = h ? Date.parse(h.to) : model.clock.now();
+  return { from: h ? Date.parse(h.from) : to - 3600e3, to, mark: model.where.at, pick: (/** @type {number} */ ms) => model.travel(Math.round(ms)) };
+}

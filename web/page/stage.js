@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Camera } from './camera.js';
+import { Flow } from './flow.js';
+import { gestures } from './gestures.js';
+import { Painter } from './painter.js';
+import { Palette } from './palette.js';
+
+/** Share of the screen painted ahead on each side, for panning. */
+const ahead = 0.25;
+/** Dots are painted this often, ms; panning and zooming as often as the screen. */
+const dotPause = 30;
+/** A painting slower than this, ms, is put off until the zoom rests. */
+const dear = 24;
+const rest = 120;
+
+/**
+ * The drawing on its canvas. The net is painted into a layer larger than the
+ * screen when its numbers change; between that a frame copies the layer and
+ * adds the dots, and while nothing changes there are no frames.
+ */
+export class Stage {
+  /**
+   * @param {import('./model.js').Model} model
+   * @param {HTMLCanvasElement} canvas
+   * @param {import('./theme.js').Theme} theme
+   */
+  constructor(model, canvas, theme) {
+    this.model = model;
+    this.canvas = canvas;
+    this.theme = theme;
+    this.ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
+    this.layer = document.createElement('canvas');
+    this.painter = new Painter(/** @type {CanvasRenderingContext2D} */ (this.layer.getContext('2d', { alpha: false })), new Palette(theme.now));
+    /** Where the camera stood when the layer was painted. */
+    this.painted = { x: 0, y: 0, scale: 0, cost: 0, at: 0 };
+    this.camera = new Camera();
+    this.flow = new Flow();
+    this.calm = matchMedia('(prefers-reduced-motion: reduce)');
+    this.width = this.height = this.ratio = 0;
+    /** The node under the mouse and the one the arrow keys are at, -1 for none. */
+    this.hovered = this.cursor = -1;
+    this.stale = true;
+    this.asked = 0;
+    this.lastDots = 0;
+    this.#listen();
+  }
+
+  #listen() {
+    const { model } = this;
+    model.on('drawing', () => this.#drawing());
+    model.on('frame', () => this.#frame());
+    model.on('overview link', () => this.repaint());
+    model.on('address', () => this.#moved());
+    this.theme.addEventListener('change', () => {
+      this.painter.palette = new Palette(this.theme.now);
+      this.repaint();
+    });
+    this.calm.addEventListener('change', () => this.#ask());
+    new ResizeObserver(() => this.#resize()).observe(/** @type {Element} */ (this.canvas.parentElement));
+    setInterval(() => model.shown && !model.where.at && this.repaint(), 1000);
+    gestures(this.canvas, {
+      pan: (dx, dy) => this.#look(() => this.camera.pan(dx, dy)),
+      zoom: (factor, x, y) => this.#look(() => this.camera.zoom(factor, x, y)),
+      click: (x, y) => this.#click(x, y),
+      hover: (x, y) => this.#hover(this.nodeAt(x, y)),
+      leave: () => this.#hover(-1),
+    });
+  }
+
+  /**
+   * @param {number} x pixels of the canvas
+   * @param {number} y
+   */
+  nodeAt(x, y) {
+    return this.model.scene?.at(...this.camera.toWorld(x, y), 8 / this.camera.scale) ?? -1;
+  }
+
+  /**
+   * Where a node is on the canvas.
+   * @param {number} node
+   */
+  where(node) {
+    const n = /** @type {import('./scene.js').Scene} */ (this.model.scene).nodes[node];
+    const { scale, x, y } = this.camera;
+    return { x: n.x * scale + x, y: n.y * scale + y, w: n.w * scale, h: n.h * scale };
+  }
+
+  /** @param {number} factor */
+  zoom(factor) {
+    this.#look(() => this.camera.zoom(factor, this.width / 2, this.height / 2));
+  }
+
+  fit() {
+    if (this.model.scene) this.#look(() => this.camera.fit(/** @type {any} */ (this.model.scene).box, this.width, this.height));
+  }
+
+  /**
+   * Puts the cursor of the keyboard on a node and shows it.
+   * @param {number} node
+   * @param {boolean} [center]
+   */
+  point(node, center) {
+    const n = this.model.scene?.nodes[node];
+    if (!n) return;
+    this.cursor = node;
+    this.#look(() => (center ? this.camera.center(n.x, n.y, this.width, this.height) : this.camera.reveal(n.x, n.y, this.width, this.height)));
+    this.model.dispatchEvent(new Event('hover'));
+  }
+
+  /** Paints the net anew with the next frame. */
+  repaint() {
+    this.stale = true;
+    this.#ask();
+  }
+
+  /** @param {() => void} move */
+  #look(move) {
+    move();
+    const { x, y, scale } = this.camera;
+    // Where the drawing is, for those who find a node on the canvas from outside.
+    this.canvas.dataset.camera = `${x.toFixed(1)} ${y.toFixed(1)} ${scale.toFixed(4)}`;
+    this.model.dispatchEvent(new Event('hover'));
+    this.#ask();
+  }
+
+  #drawing() {
+    this.hovered = this.cursor = -1;
+    this.flow.draw(this.model.scene);
+    this.fit();
+    this.repaint();
+  }
+
+  #frame() {
+    const { model } = this;
+    this.flow.measure(model.where.at || !model.live.up ? null : model.current);
+    this.repaint();
+  }
+
+  #moved() {
+    const node = this.model.selected();
+    if (node >= 0 && node !== this.cursor) this.point(node);
+    this.repaint();
+  }
+
+  #resize() {
+    const box = /** @type {Element} */ (this.canvas.parentElement).getBoundingClientRect();
+    const ratio = Math.min(2, devicePixelRatio || 1);
+    if (box.width < 1 || (box.width === this.width && box.height === this.height && ratio === this.ratio)) return;
+    Object.assign(this, { width: box.width, height: box.height, ratio });
+    this.canvas.width = Math.round(box.width * ratio);
+    this.canvas.height = Math.round(box.height * ratio);
+    this.layer.width = Math.round(box.width * (1 + 2 * ahead) * ratio);
+    this.layer.height = Math.round(box.height * (1 + 2 * ahead) * ratio);
+    this.stale = true;
+    if (!this.camera.touched) this.fit();
+    else if (this.model.selected() >= 0) this.point(this.model.selected());
+    this.paint(performance.now());
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
+  #click(x, y) {
+    const node = this.nodeAt(x, y);
+    const found = this.model.scene?.nodes[node];
+    if (found) {
+      this.cursor = node;
+      this.model.select(found.kind, found.id);
+    } else {
+      this.model.select('', '');
+    }
+  }
+
+  /** @param {number} node */
+  #hover(node) {
+    if (node === this.hovered) return;
+    this.hovered = node;
+    this.canvas.classList.toggle('over', node >= 0);
+    this.model.dispatchEvent(new Event('hover'));
+    this.#ask();
+  }
+
+  #ask() {
+    if (!this.asked) this.asked = requestAnimationFrame((time) => this.#next(time));
+  }
+
+  /** Whether dots are to be seen. */
+  get moving() {
+    return !this.calm.matches && !this.model.where.at && !this.model.where.table && this.model.live.up && this.flow.busy;
+  }
+
+  /** @param {number} time */
+  #next(time) {
+    this.asked = 0;
+    const still = !this.stale && this.painted.x === this.camera.x && this.painted.y === this.camera.y && this.painted.scale === this.camera.scale;
+    if (!this.moving || !still || time - this.lastDots >= dotPause) this.paint(time);
+    if (this.moving) this.#ask();
+  }
+
+  /** @param {number} time */
+  paint(time) {
+    if (!this.width || this.model.where.table) return;
+    this.lastDots = time;
+    const { camera, painted } = this;
+    const shiftX = camera.x - painted.x;
+    const shiftY = camera.y - painted.y;
+    const scaled = camera.scale !== painted.scale;
+    const outside = Math.abs(shiftX) > this.width * ahead || Math.abs(shiftY) > this.height * ahead;
+    if (scaled && !this.stale && painted.cost > dear && time - painted.at < 4 * rest) {
+      setTimeout(() => this.#ask(), rest);
+    } else if (this.stale || outside || scaled) {
+      this.#paintLayer(time);
+    }
+    this.#copy();
+    this.#marks();
+    if (this.moving) this.#dots(time);
+  }
+
+  /** @param {number} time */
+  #paintLayer(time) {
+    const begun = performance.now();
+    const { model, camera, painter, width, height } = this;
+    painter.ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    const view = {
+      scale: camera.scale, x: camera.x + width * ahead, y: camera.y + height * ahead,
+      width: width * (1 + 2 * ahead), height: height * (1 + 2 * ahead), now: model.now(), alarmed: this.#alarmed(),
+    };
+    if (model.scene) {
+      painter.paint(model.scene, model.shown, view);
+    } else {
+      painter.ctx.fillStyle = painter.palette.ground;
+      painter.ctx.fillRect(0, 0, view.width, view.height);
+    }
+    this.stale = false;
+    this.painted = { x: camera.x, y: camera.y, scale: camera.scale, cost: performance.now() - begun, at: time };
+  }
+
+  /** @returns {Set<number>} nodes that an alarm is about */
+  #alarmed() {
+    const { scene, overview, where } = this.model;
+    const nodes = (where.at ? [] : overview?.alarms ?? []).filter((a) => a.net === where.net)
+      .flatMap((a) => [scene?.find('place', a.subject) ?? -1, scene?.find('transition', a.subject) ?? -1]);
+    return new Set(nodes.filter((n) => n >= 0));
+  }
+
+  #copy() {
+    const { ctx, camera, painted, ratio, width, height } = this;
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const factor = camera.scale / painted.scale;
+    const x = camera.x - (painted.x + width * ahead) * factor;
+    const y = camera.y - (painted.y + height * ahead) * factor;
+    if (factor !== 1) {
+      ctx.fillStyle = this.painter.palette.ground;
+      ctx.fillRect(0, 0, width, height);
+      ctx.drawImage(this.layer, x, y, width * (1 + 2 * ahead) * factor, height * (1 + 2 * ahead) * factor);
+    } else {
+      ctx.setTransform(1, 0, 0, 1, 0, 0);
+      ctx.drawImage(this.layer, Math.round(x * ratio), Math.round(y * ratio));
+      ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    }
+  }
+
+  /** What is selected, under the mouse or at the cursor of the keyboard. */
+  #marks() {
+    const { model, ctx, camera } = this;
+    const selected = model.selected();
+    const palette = this.painter.palette;
+    for (const node of new Set([selected, this.hovered])) {
+      if (node < 0 || !model.scene) continue;
+      const over = new Painter(ctx, palette);
+      Object.assign(over, { scale: camera.scale, x: camera.x, y: camera.y, width: this.width, height: this.height });
+      over.arcs(model.scene.arcsOf[node].map((a) => /** @type {any} */ (model.scene).arcs[a]), palette.accent, 2);
+    }
+    if (selected >= 0) this.#ring(selected, palette.accent, 3, []);
+    if (this.cursor >= 0 && this.cursor !== selected && document.activeElement === this.canvas) this.#ring(this.cursor, palette.ink, 2, [4, 3]);
+  }
+
+  /**
+   * @param {number} node
+   * @param {string} colour
+   * @param {number} thick
+   * @param {number[]} dash
+   */
+  #ring(node, colour, thick, dash) {
+    const { ctx } = this;
+    const { x, y, w, h } = this.where(node);
+    const place = /** @type {any} */ (this.model.scene).nodes[node].kind === 'place';
+    ctx.setLineDash(dash);
+    ctx.lineWidth = thick;
+    ctx.strokeStyle = colour;
+    ctx.beginPath();
+    if (place) ctx.arc(x, y, Math.min(w, h) / 2 + 7, 0, 2 * Math.PI);
+    else ctx.roundRect(x - w / 2 - 6, y - h / 2 - 6, w + 12, h + 12, 7);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
+  /** @param {number} time */
+  #dots(time) {
+    const { ctx, camera, flow } = this;
+    flow.step(time);
+    const r = Math.max(1.8, Math.min(4, 4 * camera.scale));
+    ctx.fillStyle = this.painter.palette.dot;
+    flow.dots(time, (wx, wy) => {
+      const x = wx * camera.scale + camera.x;
+      const y = wy * camera.scale + camera.y;
+      if (x < -r || y < -r || x > this.width + r || y > this.height + r) return;
+      ctx.beginPath();
+      ctx.arc(x, y, r, 0, 2 * Math.PI);
+      ctx.fill();
+    });
+  }
+}

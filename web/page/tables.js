@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el, name, say, syncRows } from './dom.js';
+import { age, count, label, rate, unknown } from './format.js';
+import { heat, HeatScale } from './heat.js';
+
+const most = 500;
+const pause = 900;
+
+/** The net as two tables: places by their oldest token, transitions by rate. */
+export class Tables {
+  /**
+   * @param {import('./model.js').Model} model
+   * @param {HTMLElement} root
+   * @param {import('./theme.js').Theme} theme
+   */
+  constructor(model, root, theme) {
+    this.model = model;
+    this.root = root;
+    this.theme = theme;
+    this.heat = new HeatScale(theme.now);
+    this.places = table('Places, oldest token first', ['place', 'oldest token', 'tokens', 'instances', 'arrivals']);
+    this.transitions = table('Transitions, most firings first', ['transition', 'rate', 'enabled', 'for', 'running', 'blocked', 'failures']);
+    root.append(this.places.root, this.transitions.root);
+    this.shownAt = 0;
+    theme.addEventListener('change', () => {
+      this.heat = new HeatScale(theme.now);
+      this.show(true);
+    });
+    model.on('address drawing', () => this.show(true));
+    model.on('frame', () => this.show(false));
+  }
+
+  /** @param {boolean} now also if it was shown a moment ago */
+  show(now) {
+    const { model, root } = this;
+    root.hidden = !model.where.table;
+    root.parentElement?.classList.toggle('as-table', model.where.table);
+    const { scene, shown } = model;
+    if (!model.where.table || !scene || (!now && Date.now() - this.shownAt < pause)) return;
+    this.shownAt = Date.now();
+    const at = model.now();
+    const places = Array.from({ length: scene.placeCount }, (_, i) => i);
+    const oldest = places.map((i) => (shown?.places[i]?.[1] || Infinity));
+    places.sort((a, b) => oldest[a] - oldest[b] || (shown?.places[b]?.[0] ?? -1) - (shown?.places[a]?.[0] ?? -1) || a - b);
+    this.#fill(this.places, scene, places, 0, (i) => {
+      const row = shown?.places[i] ?? [];
+      const seconds = shown?.oldestAge(i, at);
+      return [row[0] === 0 ? 'empty' : age(seconds), count(row[0]), count(row[2]), rate(row[3])];
+    }, (i) => heat(shown?.oldestAge(i, at)));
+    const transitions = Array.from({ length: scene.nodes.length - scene.placeCount }, (_, i) => i);
+    transitions.sort((a, b) => (shown?.transitions[b]?.[0] ?? -1) - (shown?.transitions[a]?.[0] ?? -1) || a - b);
+    this.#fill(this.transitions, scene, transitions, scene.placeCount, (i) => {
+      const row = shown?.transitions[i] ?? [];
+      return [rate(row[0]), count(row[1]), row[1] ? age(shown?.enabledAge(i, at)) : unknown, count(row[3]), count(row[4]), count(row[5])];
+    });
+  }
+
+  /**
+   * @param {{body: HTMLElement, more: HTMLElement}} to
+   * @param {import('./scene.js').Scene} scene
+   * @param {number[]} rows
+   * @param {number} first node of the rows
+   * @param {(row: number) => string[]} cells
+   * @param {(row: number) => number} [hot]
+   */
+  #fill(to, scene, rows, first, cells, hot) {
+    const selected = this.model.selected();
+    syncRows(to.body, rows.slice(0, most), (i) => scene.hash + i, (i) => this.#row(scene.nodes[first + i], cells(i).length), (element, i) => {
+      cells(i).forEach((text, k) => say(element.children[k + 1], text));
+      element.setAttribute('aria-selected', String(first + i === selected));
+      if (!hot) return;
+      const cell = element.children[1];
+      const h = hot(i);
+      cell.firstChild && cell.classList.toggle('hot', h > 0);
+      cell.style.setProperty('--fill', this.heat.fill(h));
+      cell.style.setProperty('--on-fill', this.heat.ink(h));
+    });
+    to.more.hidden = rows.length <= most;
+    say(to.more, rows.length > most ? `and ${rows.length - most} more` : '');
+  }
+
+  /**
+   * @param {import('./scene.js').DrawnNode} node
+   * @param {number} cells
+   */
+  #row(node, cells) {
+    const open = el('button', { type: 'button', class: 'link-like', onclick: () => this.model.select(node.kind, node.id) }, name(label(node)));
+    return el('tr', null, el('th', { scope: 'row' }, open), ...Array.from({ length: cells }, () => el('td', { class: 'num' })));
+  }
+}
+
+/**
+ * @param {string} caption
+ * @param {string[]} heads
+ */
+function table(caption, heads) {
+  const body = el('tbody', null);
+  const more = el('p', { class: 'quiet more', hidden: true });
+  const root = el('div', { class: 'table' }, el('table', { role: 'table' }, el('caption', null, caption),
+    el('thead', null, el('tr', null, ...heads.map((h) => el('th', { scope: 'col' }, h)))), body), more);
+  return { root, body, more };
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import { ask } from './api.js';
+import { byId, el, name } from './dom.js';
+import { age, count, label, plural, rate } from './format.js';
+
+/** The mouse rests so long before the reason is asked for, ms. */
+const pause = 150;
+const fresh = 5000;
+
+/** What is under the mouse, in a few words; of a transition also why it waits. */
+export class Tip {
+  /**
+   * @param {import('./model.js').Model} model
+   * @param {import('./stage.js').Stage} stage
+   */
+  constructor(model, stage) {
+    this.model = model;
+    this.stage = stage;
+    this.root = byId('tip');
+    this.node = -1;
+    this.waiting = 0;
+    /** @type {Map<string, {at: number, blocked: any[]}>} */ this.known = new Map();
+    model.on('hover frame drawing', () => this.show());
+  }
+
+  show() {
+    const { stage, model, root } = this;
+    const node = model.where.table ? -1 : stage.hovered;
+    if (node !== this.node) {
+      clearTimeout(this.waiting);
+      if (node >= 0 && model.scene?.nodes[node]?.kind === 'transition') this.waiting = window.setTimeout(() => this.#ask(node), pause);
+    }
+    this.node = node;
+    const n = model.scene?.nodes[node];
+    root.hidden = !n;
+    if (!n) return;
+    root.replaceChildren(el('strong', null, name(label(n))), ...(n.kind === 'place' ? this.#place(node) : this.#transition(n, node)));
+    const at = stage.where(node);
+    const left = Math.max(8, Math.min(stage.width - root.offsetWidth - 8, at.x - root.offsetWidth / 2));
+    const below = at.y + at.h / 2 + 14;
+    const top = below + root.offsetHeight > stage.height ? at.y - at.h / 2 - 14 - root.offsetHeight : below;
+    root.style.transform = `translate(${Math.round(left)}px, ${Math.round(Math.max(8, top))}px)`;
+  }
+
+  /** @param {number} node */
+  #place(node) {
+    const row = this.model.shown?.places[node] ?? [];
+    const words = row[0] === 0 ? 'empty' : `${count(row[0])} tokens, oldest ${age(this.model.shown?.oldestAge(node, this.model.now()))}`;
+    return [el('div', { class: 'num' }, words)];
+  }
+
+  /**
+   * @param {import('./scene.js').DrawnNode} n
+   * @param {number} node
+   */
+  #transition(n, node) {
+    const { model } = this;
+    const i = node - /** @type {any} */ (model.scene).placeCount;
+    const row = model.shown?.transitions[i] ?? [];
+    const out = [el('div', { class: 'num' }, `${rate(row[0])}, enabled ${count(row[1])}, running ${count(row[3])}, blocked ${count(row[4])}`)];
+    if (row[1]) out.push(el('div', { class: 'num quiet' }, `enabled for ${age(model.shown?.enabledAge(i, model.now()))}`));
+    for (const b of model.where.at ? [] : this.known.get(n.id)?.blocked.slice(0, 4) ?? []) out.push(el('div', { class: 'reason' }, `${b.text || b.reason} (${plural(b.instances, 'instance')})`));
+    return out;
+  }
+
+  /** @param {number} node */
+  async #ask(node) {
+    const { model } = this;
+    const n = model.scene?.nodes[node];
+    const known = n && this.known.get(n.id);
+    if (!n || model.where.at || (known && Date.now() - known.at < fresh)) return;
+    try {
+      const answer = await ask('transition', { net: model.where.net, transition: n.id });
+      if (this.known.size > 100) this.known.clear();
+      this.known.set(n.id, { at: Date.now(), blocked: answer.blocked ?? [] });
+      if (this.node === node) this.show();
+    } catch {
+      // A tip without a reason is still a tip; the link says if the server is lost.
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetest
+
+import (
+	"net/http"
+	"time"
+)
+
+func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+
+func history(s *scripted, r *http.Request) any {
+	at, err := time.Parse(time.RFC3339, r.URL.Query().Get("at"))
+	if err != nil || time.Since(at) > time.Hour+time.Minute {
+		return nil
+	}
+	return s.frame(1, at.UnixMilli())
+}
+
+func waits(s *scripted) []map[string]any {
+	return []map[string]any{{"transition": s.def.Transitions[0].ID, "reason": "guarded", "text": "the guard says no: somebody in accounting must clear it"}}
+}
+
+// spread is a histogram of durations.
+func spread() map[string]any {
+	buckets := [][2]float64{}
+	upper := 0.004
+	for i := range 30 {
+		buckets = append(buckets, [2]float64{upper, float64((i*i*(30-i))/20 + i%3)})
+		upper *= 1.5
+	}
+	return map[string]any{"count": 48213, "mean": 12.3, "p50": 4.1, "p95": 61.0, "p99": 640.0, "buckets": buckets}
+}
+
+func series(s *scripted, of func(at int64) row) map[string]any {
+	points, now := []row{}, time.Now().UnixMilli()
+	for at := now - 60*minute; at <= now; at += 10_000 {
+		points = append(points, append(row{at}, of(at)...))
+	}
+	return map[string]any{"step": 10, "points": points}
+}
+
+func place(s *scripted, r *http.Request) any {
+	id, now := r.URL.Query().Get("place"), time.Now().UnixMilli()
+	for i := range s.def.Places {
+		if s.def.Places[i].ID != id {
+			continue
+		}
+		doc := map[string]any{"id": id, "name": s.def.Places[i].Name, "series": map[string]any{"step": 10, "points": []row{}}}
+		if s.unknown {
+			return doc
+		}
+		p := s.place(i, now)
+		doc["tokens"], doc["instances"], doc["arrivals"], doc["departures"], doc["dwell"] = p[0], p[2], 48216, 48213, spread()
+		doc["oldest"] = []map[string]any{}
+		doc["series"] = series(s, func(at int64) row {
+			past := s.place(i, at)
+			if oldest, ok := past[1].(int64); ok && oldest > 0 {
+				return row{past[0], float64(at-oldest) / 1000}
+			}
+			return row{past[0], 0}
+		})
+		doc["ages"] = ladder(now, p)
+		if i == s.stuck {
+			tokens := []map[string]any{}
+			for k, name := range s.instances {
+				injected := s.since + int64(k)*7*minute
+				tokens = append(tokens, map[string]any{"instance": name, "source": "berlin", "injected": moment(injected), "age": float64(now-injected) / 1000, "waits": waits(s)})
+			}
+			doc["oldest"], doc["oldest_age"], doc["mean_age"] = tokens, float64(now-s.since)/1000, float64(now-s.since)/1500
+		}
+		return doc
+	}
+	return nil
+}
+
+// ladder is how many tokens are older than each step.
+func ladder(now int64, p row) []map[string]any {
+	var out []map[string]any
+	oldest, _ := p[1].(int64)
+	for _, seconds := range []int64{1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400} {
+		n := any(0)
+		if oldest != 0 && now-oldest > seconds*1000 {
+			n = p[0]
+		}
+		out = append(out, map[string]any{"older_than": seconds, "tokens": n})
+	}
+	return out
+}
+
+func transition(s *scripted, r *http.Request) any {
+	id, now := r.URL.Query().Get("transition"), time.Now().UnixMilli()
+	for i := range s.def.Transitions {
+		if s.def.Transitions[i].ID != id {
+			continue
+		}
+		t := s.transition(i, now)
+		doc := map[string]any{"id": id, "name": s.def.Transitions[i].Name, "firings": 9182, "rate": t[0], "enabled": t[1], "enabled_age": 12.5,
+			"running": t[3], "failures": t[5], "retries": 1, "cancels": 0, "last_firing": moment(now - 2500), "duration": spread(), "blocked": []map[string]any{},
+			"series": series(s, func(at int64) row { return row{2 + float64(at/60_000%5), at / 30_000 % 3} })}
+		if i%4 == 3 {
+			doc["blocked"] = []map[string]any{{"place": s.def.Places[0].ID, "reason": "missing", "instances": 12, "text": "short of 1 token in " + s.def.Places[0].Name}}
+		}
+		return doc
+	}
+	return nil
+}
+
+func instance(s *scripted, r *http.Request) any {
+	name, now := r.URL.Query().Get("instance"), time.Now().UnixMilli()
+	doc := map[string]any{"instance": name, "seen": []map[string]any{}}
+	if name != s.instances[0] {
+		doc["unanswered"] = "no engine knows it"
+		return doc
+	}
+	stuck := s.def.Places[s.stuck].ID
+	doc["now"] = []map[string]any{{"place": stuck, "tokens": 1, "injected": moment(s.since), "age": float64(now-s.since) / 1000, "waits": waits(s)}}
+	doc["seen"] = []map[string]any{
+		{"place": s.def.Places[1].ID, "injected": moment(s.since - 9*minute), "first_seen": moment(s.since - 8*minute), "last_seen": moment(s.since - minute), "gone": true},
+		{"place": stuck, "injected": moment(s.since), "first_seen": moment(s.since + minute), "last_seen": moment(now), "gone": false, "waits": waits(s)},
+	}
+	return doc
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// csp is the policy that the page is served with.
+const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// fake speaks the API of the live page about scripted nets, and serves the page.
+type fake struct {
+	t       *testing.T
+	addr    string
+	version string // part of every ETag
+	nets    []*scripted
+	alarms  []map[string]any
+
+	mu   sync.Mutex
+	srv  *http.Server
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// newFake serves nets until the test ends.
+func newFake(t *testing.T, nets ...*scripted) *fake {
+	t.Helper()
+	f := &fake{t: t, addr: "127.0.0.1:0", nets: nets, alarms: []map[string]any{}}
+	f.start()
+	t.Cleanup(f.close)
+	return f
+}
+
+func (f *fake) url() string { return "http://" + f.addr + "/" }
+
+// start serves at the address of before.
+func (f *fake) start() {
+	f.t.Helper()
+	l, err := net.Listen("tcp", f.addr)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.addr, f.stop, f.done = l.Addr().String(), stop, make(chan struct{})
+	f.srv = &http.Server{Handler: f.handler(), BaseContext: func(net.Listener) context.Context { return ctx }, ReadHeaderTimeout: time.Minute}
+	go func(srv *http.Server, done chan struct{}) {
+		defer close(done)
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			f.t.Errorf("serving: %v", err)
+		}
+	}(f.srv, f.done)
+}
+
+// close ends every connection, as a process that dies does.
+func (f *fake) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stop()
+	_ = f.srv.Close()
+	<-f.done
+}
+
+func (f *fake) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v1/live", f.live)
+	mux.HandleFunc("GET /api/v1/overview", func(w http.ResponseWriter, _ *http.Request) { answer(w, f.overview(1)) })
+	for name, of := range map[string]func(*scripted, *http.Request) any{
+		"drawing": func(s *scripted, _ *http.Request) any { return s.drawing },
+		"history": history, "place": place, "transition": transition, "instance": instance,
+	} {
+		mux.HandleFunc("GET /api/v1/"+name, func(w http.ResponseWriter, r *http.Request) {
+			var doc any
+			if s := f.net(r.URL.Query().Get("net")); s != nil {
+				doc = of(s, r)
+			}
+			answer(w, doc)
+		})
+	}
+	mux.HandleFunc("GET /", f.file)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", csp)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func (f *fake) net(id string) *scripted {
+	for _, s := range f.nets {
+		if s.def.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// answer writes a document, or 404 for none.
+func answer(w http.ResponseWriter, doc any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if doc == nil {
+		w.WriteHeader(http.StatusNotFound)
+		doc = map[string]string{"error": "there is no such thing"}
+	}
+	_ = json.NewEncoder(w).Encode(doc) // fails only where nobody reads
+}
+
+func (f *fake) file(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+	if name == "" {
+		name = "index.html"
+	}
+	text, err := os.ReadFile("../page/" + name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	kinds := map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+	w.Header().Set("Content-Type", kinds[path.Ext(name)])
+	w.Header().Set("ETag", fmt.Sprintf(`"%x%s"`, sha256.Sum256(text), f.version))
+	_, _ = w.Write(text) // fails only where nobody reads
+}
+
+func (f *fake) overview(generation int) any {
+	now := time.Now()
+	nets, sources := []map[string]any{}, []map[string]any{}
+	for i, s := range f.nets {
+		alarms := len(slices.DeleteFunc(slices.Clone(f.alarms), func(a map[string]any) bool { return a["net"] != s.def.ID }))
+		n := map[string]any{"id": s.def.ID, "name": s.def.Name, "places": len(s.def.Places), "transitions": len(s.def.Transitions),
+			"sources_up": 2, "sources_stale": 0, "alarms": alarms, "drawing": s.drawing["hash"]}
+		if !s.unknown {
+			n["tokens"], n["instances"], n["deadlocked"], n["rate"] = 120+10*i, 50, 0, 61.4
+			n["oldest_age"], n["oldest_place"] = float64(now.UnixMilli()-s.since)/1000, s.def.Places[s.stuck].ID
+		}
+		state := "up"
+		if s.down {
+			n["sources_up"], n["sources_stale"], state = 0, 2, "stale"
+		}
+		nets = append(nets, n)
+		for _, name := range []string{"berlin", "osaka"} {
+			sources = append(sources, map[string]any{"name": name, "net": s.def.ID, "state": state, "last_heard_age": 0.4, "gaps": 0, "region": "eu"})
+		}
+	}
+	return map[string]any{"at": now.UTC(), "generation": generation, "nets": nets, "sources": sources, "alarms": f.alarms,
+		"history": map[string]any{"from": now.Add(-time.Hour).UTC(), "to": now.UTC(), "step": 5}}
+}
+
+// live sends an overview every second and a difference twice a second.
+func (f *fake) live(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	s, generation, last := f.net(r.URL.Query().Get("net")), 1, time.Now().UnixMilli()
+	send := func(event string, doc any) {
+		text, _ := json.Marshal(doc)                                                           // of what is scripted never fails
+		_, _ = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", generation, event, text) // fails only where nobody reads
+		w.(http.Flusher).Flush()
+	}
+	send("overview", f.overview(generation))
+	if s != nil {
+		send("frame", s.frame(generation, last))
+	}
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-tick.C:
+		}
+		generation++
+		if generation%2 == 0 {
+			send("overview", f.overview(generation))
+		}
+		if now := time.Now().UnixMilli(); s != nil {
+			send("diff", s.diff(generation, last, now))
+			last = now
+		}
+	}
+}

@@ -17,7 +17,7 @@ const Style = `
 .pn .join{stroke-dasharray:2 3}
 .pn .tip{fill:var(--soft);stroke:var(--soft);stroke-linejoin:round}
 .pn .open{fill:var(--paper);stroke:var(--soft);stroke-width:1.3}
-.pn .weight,.pn .below{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}
+.pn .weight,.pn .below{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-opacity:.8;stroke-linejoin:round}
 .pn .weight{font-weight:600}
 .pn .place circle.body,.pn .transition rect{fill:var(--node);stroke:var(--ink);stroke-width:1.5}
 .pn .token{fill:var(--ink)}

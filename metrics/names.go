@@ -83,3 +83,12 @@ const (
 	PnagentSNMPInformAnswersIgnoredTotal = "pnagent_snmp_inform_answers_ignored_total"
 	PnagentSNMPNotificationsLostTotal    = "pnagent_snmp_notifications_lost_total"
 )
+
+// The names of what sidecars that stand by for each other tell.
+const (
+	PnagentSidecarOnDuty                = "pnagent_sidecar_on_duty"
+	PnagentSidecarPeers                 = "pnagent_sidecar_peers"
+	PnagentSidecarTakeoversTotal        = "pnagent_sidecar_takeovers_total"
+	PnagentSidecarMessagesTotal         = "pnagent_sidecar_messages_total"
+	PnagentSidecarMessagesRejectedTotal = "pnagent_sidecar_messages_rejected_total"
+)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/standby"
 )
 
@@ -59,11 +60,11 @@ func (s *sidecar) knowOthers() {
 type duty struct{ member *standby.Member }
 
 var (
-	sidecarOnDuty    = desc("sidecar_on_duty", "Whether this sidecar sends notifications: 1, or 0 while it stands by for another one.")
-	sidecarPeers     = desc("sidecar_peers", "Other sidecars that notify the same and are there.")
-	sidecarTakeOvers = desc("sidecar_takeovers_total", "Times that this sidecar went on duty.")
-	sidecarHeard     = desc("sidecar_messages_total", "Messages from sidecars, this one's own and those that were rejected included.")
-	sidecarRejected  = desc("sidecar_messages_rejected_total", "Messages from sidecars that were not taken, by reason.", "reason")
+	sidecarOnDuty    = desc(metrics.PnagentSidecarOnDuty, "Whether this sidecar sends notifications: 1, or 0 while it stands by for another one.")
+	sidecarPeers     = desc(metrics.PnagentSidecarPeers, "Other sidecars that notify the same and are there.")
+	sidecarTakeOvers = desc(metrics.PnagentSidecarTakeoversTotal, "Times that this sidecar went on duty.")
+	sidecarHeard     = desc(metrics.PnagentSidecarMessagesTotal, "Messages from sidecars, this one's own and those that were rejected included.")
+	sidecarRejected  = desc(metrics.PnagentSidecarMessagesRejectedTotal, "Messages from sidecars that were not taken, by reason.", "reason")
 )
 
 // Describe implements prometheus.Collector.

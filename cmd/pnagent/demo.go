@@ -29,6 +29,7 @@ import (
 	"github.com/pnagent/pnagent/mibs"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -189,7 +190,8 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 	if err != nil {
 		return err
 	}
-	e, err := engine.New(engine.Config{Source: source, Nets: bound, Instances: c.Instances, Workers: 1, Seed: uint64(time.Now().UnixNano())})
+	e, err := engine.New(engine.Config{Source: source, Nets: bound, Instances: c.Instances, Workers: 1, Seed: uint64(time.Now().UnixNano()),
+		Dispatch: &engine.Dispatch{Policy: pool.PolicyQuoted, Quotes: pool.Quotes{1, 2, 4, 8, 16, 32, 64, 128}}}) // each twice the one below
 	if err != nil {
 		return usageError{err}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/petri"
 )
@@ -51,6 +52,7 @@ type cli struct {
 	Mib         mibCmd         `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
 	Dump        dumpCmd        `cmd:"" help:"Print the sidecar's current view as JSON."`
 	Top         topCmd         `cmd:"" help:"Show nets, places by their oldest token and transitions by rate, live in a terminal."`
+	Dashboards  dashboardsCmd  `cmd:"" help:"Write Grafana dashboards, and rules and alerts for Prometheus."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file of serve."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 	Completion  completionCmd  `cmd:"" help:"Print a completion script for a shell."`
@@ -110,7 +112,8 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 }
 
 func vars() kong.Vars {
-	return kong.Vars{"oid_root": mib.DefaultRoot, "agentx_priority": strconv.Itoa(defaultAgentXPriority)}
+	return kong.Vars{"oid_root": mib.DefaultRoot, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
+		"runbooks": dashboards.DefaultRunbooks, "job": dashboards.DefaultJob}
 }
 
 // newParser returns a parser of one command's flags alone.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/metrics"
+)
+
+// Severity says how soon somebody should look.
+type Severity string
+
+// The severities.
+const (
+	Critical Severity = "critical" // now: what is shown cannot be believed, or work stands still
+	Warning  Severity = "warning"  // today
+)
+
+// Alert is an alerting rule. It fires where Signal Condition holds for For.
+type Alert struct {
+	Name        string
+	Group       string
+	Signal      string // what is looked at; has series also while all is well, where the families allow it
+	Condition   string // on Signal
+	For         string // Prometheus duration
+	Severity    Severity
+	Summary     string
+	Description string
+	Runbook     string // page below Options.Runbooks
+}
+
+// Expr is the expression of the rule.
+func (a *Alert) Expr() string {
+	if a.Condition == "" {
+		return a.Signal
+	}
+	return a.Signal + " " + a.Condition
+}
+
+// Alerts returns the alerting rules, for a sidecar that Prometheus scrapes as
+// job.
+func Alerts(job string) []Alert {
+	all := append(netAlerts(), dispatchAlerts()...)
+	return append(append(all, sidecarAlerts(job)...), noticeAlerts()...)
+}
+
+// ofKind is the signal of the sidecar's own alarm of a kind.
+func ofKind(k alarm.Kind, labels string) string {
+	return most(labels, fmt.Sprintf("%s{alarm=%q}", metrics.AlarmActive, k.String()))
+}
+
+// ask is a value of now for the text of an alert: the largest of a family with
+// the alert's own net and another label, formatted by one of Prometheus'
+// template functions.
+func ask(family, label, format string) string {
+	query := fmt.Sprintf(`printf "max(%s{net=%%q,%s=%%q})" $labels.net $labels.%s`, family, label, label)
+	return "{{ with " + query + " | query }}{{ . | first | value | " + format + " }}{{ else }}an unknown time{{ end }}"
+}
+
+func netAlerts() []Alert {
+	const group = "pnagent-nets"
+	failing := "net_transition:petrinet_transition_failures:ratio_rate5m"
+	return []Alert{
+		{Name: "PetrinetTokenStuck", Group: group, For: "1m", Severity: Warning, Runbook: "tokenStuck.md",
+			Signal: ofKind(alarm.TokenStuck, "net, place"), Condition: "> 0",
+			Summary:     "A token is stuck in {{ $labels.place }} of {{ $labels.net }}.",
+			Description: "The oldest token in place {{ $labels.place }} of net {{ $labels.net }} has been there for " + ask(metrics.PlaceOldestTokenAgeSeconds, "place", "humanizeDuration") + "."},
+		{Name: "PetrinetTransitionStarved", Group: group, For: "1m", Severity: Warning, Runbook: "transitionStarved.md",
+			Signal: ofKind(alarm.TransitionStarved, "net, transition"), Condition: "> 0",
+			Summary:     "Transition {{ $labels.transition }} of {{ $labels.net }} could fire and does not.",
+			Description: "Transition {{ $labels.transition }} of net {{ $labels.net }} has been enabled for " + ask(metrics.TransitionEnabledAgeSeconds, "transition", "humanizeDuration") + " and fires nowhere."},
+		{Name: "PetrinetNetDeadlocked", Group: group, For: "1m", Severity: Warning, Runbook: "netDeadlocked.md",
+			Signal: ofKind(alarm.NetDeadlocked, "net"), Condition: "> 0",
+			Summary: "Instances of {{ $labels.net }} are deadlocked.",
+			Description: "{{ with printf \"max(" + metrics.Instances + "{net=%q,state=\\\"deadlocked\\\"})\" $labels.net | query }}{{ . | first | value }}{{ else }}Some{{ end }}" +
+				" instances of net {{ $labels.net }} can never go on by themselves."},
+		{Name: "PetrinetTransitionFailing", Group: group, For: "5m", Severity: Warning, Runbook: "transitionFailing.md",
+			Signal: failing, Condition: fmt.Sprintf("> 0.5 and on(net, transition) net_transition:petrinet_transition_failures:rate5m * 300 >= 10 or %s > 0",
+				ofKind(alarm.FailureRatio, "net, transition")),
+			Summary: "Transition {{ $labels.transition }} of {{ $labels.net }} fails.",
+			Description: "Too many runs of transition {{ $labels.transition }} of net {{ $labels.net }} fail: " +
+				"{{ with printf \"" + failing + "{net=%q,transition=%q}\" $labels.net $labels.transition | query }}{{ . | first | value | humanizePercentage }}{{ else }}an unknown part{{ end }} in the last 5 minutes."},
+		{Name: "PetrinetTransitionLooping", Group: group, For: "1m", Severity: Warning, Runbook: "transitionLooping.md",
+			Signal: ofKind(alarm.TransitionLoop, "net, transition"), Condition: "> 0",
+			Summary: "Transition {{ $labels.transition }} of {{ $labels.net }} fires too often.",
+			Description: "Transition {{ $labels.transition }} of net {{ $labels.net }} fires " +
+				"{{ with printf \"net_transition:petrinet_transition_firings:rate5m{net=%q,transition=%q}\" $labels.net $labels.transition | query }}{{ . | first | value | humanize }}{{ else }}very many{{ end }} times a second, as in a loop."},
+		{Name: "PetrinetSourceLost", Group: group, For: "1m", Severity: Critical, Runbook: "sourceLost.md",
+			Signal: ofKind(alarm.SourceLost, "source"), Condition: "> 0",
+			Summary: "Source {{ $labels.source }} is silent.",
+			Description: "Nothing is heard of source {{ $labels.source }}, which runs {{ range printf \"count by (net) (" + metrics.SourceUp + "{source=%q})\" $labels.source | query }}net {{ .Labels.net }}, {{ end }}" +
+				"so what is shown of these grows old."},
+	}
+}
+
+func dispatchAlerts() []Alert {
+	return []Alert{
+		{Name: "PetrinetQueueStarving", Group: "pnagent-dispatch", For: "1m", Severity: Warning, Runbook: "prometheus/PetrinetQueueStarving.md",
+			Signal: most("net, priority", metrics.QueueUnservedAgeSeconds), Condition: "> 60",
+			Summary:     "Priority {{ $labels.priority }} of {{ $labels.net }} is not served.",
+			Description: "Instances of net {{ $labels.net }} with priority {{ $labels.priority }} are ready, and the dispatcher has served none for {{ $value | humanizeDuration }}."},
+	}
+}
+
+// rose is how much a counter rose in ten minutes.
+func rose(labels, family string) string {
+	return sum(labels, "increase("+family+"[10m])")
+}
+
+func sidecarAlerts(job string) []Alert {
+	const group = "pnagent-sidecar"
+	return []Alert{
+		{Name: "PnagentDown", Group: group, For: "2m", Severity: Warning, Runbook: "prometheus/PnagentDown.md",
+			Signal: fmt.Sprintf("up{job=%q}", job), Condition: "== 0",
+			Summary:     "Sidecar {{ $labels.instance }} cannot be scraped.",
+			Description: "Prometheus cannot scrape pnagent at {{ $labels.instance }}. Nets and places are not seen through it; a stand-by may still show them."},
+		{Name: "PnagentAbsent", Group: group, For: "2m", Severity: Critical, Runbook: "prometheus/PnagentDown.md",
+			Signal:      fmt.Sprintf("absent(up{job=%q} == 1)", job),
+			Summary:     "No pnagent is there.",
+			Description: "Prometheus can scrape no pnagent at all: no place of any net is watched, and no other alert about nets can fire."},
+		{Name: "PnagentViewStale", Group: group, For: "1m", Severity: Critical, Runbook: "prometheus/PnagentViewStale.md",
+			Signal: "max by (instance) (" + metrics.PnagentViewAgeSeconds + ")", Condition: "> 10",
+			Summary:     "What {{ $labels.instance }} shows is old.",
+			Description: "Sidecar {{ $labels.instance }} has put nothing together for {{ $value | humanizeDuration }}: what it shows of every net and place cannot be believed."},
+		{Name: "PnagentMessagesLost", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentMessagesLost.md",
+			Signal: most("net, source", "increase("+metrics.SourceGapsTotal+"[10m])"), Condition: "> 3",
+			Summary:     "Snapshots of {{ $labels.source }} get lost.",
+			Description: "{{ $value | humanize }} snapshots of net {{ $labels.net }} from source {{ $labels.source }} never came in the last 10 minutes."},
+		{Name: "PnagentMessagesRejected", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentMessagesRejected.md",
+			Signal: rose("instance, reason", metrics.PnagentMessagesRejectedTotal), Condition: "> 0",
+			Summary:     "Sidecar {{ $labels.instance }} rejects messages.",
+			Description: "{{ $value | humanize }} messages were not taken in the last 10 minutes by {{ $labels.instance }}, because of {{ $labels.reason }}: some net is not seen, or not as it is."},
+		{Name: "PnagentSeriesDropped", Group: group, For: "5m", Severity: Warning, Runbook: "prometheus/PnagentSeriesDropped.md",
+			Signal: rose("net", metrics.PnagentSeriesDroppedTotal), Condition: "> 0",
+			Summary:     "Net {{ $labels.net }} has too many series.",
+			Description: "Net {{ $labels.net }} is over its budget, so whole families of its places and transitions are left out of scrapes."},
+		{Name: "PnagentScrapesRefused", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentScrapesRefused.md",
+			Signal: rose("instance", metrics.PnagentScrapesRefusedTotal), Condition: "> 0",
+			Summary:     "Sidecar {{ $labels.instance }} refuses scrapes.",
+			Description: "{{ $value | humanize }} scrapes of {{ $labels.instance }} were refused in the last 10 minutes, because too many were under way at once."},
+		{Name: "PnagentConfigReloadFailed", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentConfigReloadFailed.md",
+			Signal: "min by (instance) (" + metrics.PnagentConfigLastReloadSuccessful + ")", Condition: "== 0",
+			Summary:     "Sidecar {{ $labels.instance }} could not read its configuration.",
+			Description: "The last reload of {{ $labels.instance }} failed, so it goes on with what it read before."},
+	}
+}
+
+func noticeAlerts() []Alert {
+	const group = "pnagent-notifications"
+	return []Alert{
+		{Name: "PnagentNotificationsSuppressed", Group: group, For: "1m", Severity: Warning, Runbook: "notificationsSuppressed.md",
+			Signal: rose("instance", metrics.PnagentNotificationsSuppressedTotal), Condition: "> 0",
+			Summary:     "Sidecar {{ $labels.instance }} held notifications back.",
+			Description: "{{ $value | humanize }} notifications were held back in the last 10 minutes because too many were due at once. The list of alarms is complete."},
+		{Name: "PnagentNotificationsFailed", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentNotificationsFailed.md",
+			Signal: rose("instance, sink", metrics.PnagentNotificationsFailedTotal), Condition: "> 0",
+			Summary:     "Sink {{ $labels.sink }} does not take notifications.",
+			Description: "{{ $value | humanize }} notifications of {{ $labels.instance }} did not reach {{ $labels.sink }} in the last 10 minutes."},
+		{Name: "PnagentAgentXDown", Group: group, For: "2m", Severity: Warning, Runbook: "prometheus/PnagentAgentXDown.md",
+			Signal: "min by (instance) (" + metrics.PnagentAgentXUp + ")", Condition: "== 0",
+			Summary:     "Sidecar {{ $labels.instance }} is not connected to snmpd.",
+			Description: "The AgentX session of {{ $labels.instance }} is down: SNMP shows no net, and notifications wait."},
+		{Name: "PnagentAlarmsNotKept", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentAlarmsNotKept.md",
+			Signal:      rose("instance", metrics.PnagentAlarmSaveFailuresTotal) + " + " + rose("instance", metrics.PnagentAlarmsDroppedTotal),
+			Condition:   "> 0",
+			Summary:     "Sidecar {{ $labels.instance }} does not keep alarms.",
+			Description: "{{ $value | humanize }} times in the last 10 minutes {{ $labels.instance }} could not write the file with the alarms, or had too many to raise one more."},
+	}
+}

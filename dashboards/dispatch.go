@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import "github.com/pnagent/pnagent/metrics"
+
+func dispatch() Dashboard {
+	return Dashboard{
+		UID: uidDispatch, File: "dispatch.json", Title: "pnagent / Engine dispatch",
+		Description: "Queues of engines that run with a dispatcher: who waits, at which priority, for how long, and who is served.",
+		Variables:   []Variable{netVariable(true)},
+		Rows: []Row{
+			{"Now", dispatchStats()},
+			{"Waiting", dispatchWaiting()},
+			{"Served", dispatchServed()},
+		},
+	}
+}
+
+// starving colours how long a priority was not served.
+func starving() []Step { return []Step{{0, calm}, {10, warm}, {60, burnt}} }
+
+func dispatchStats() []Panel {
+	stat := func(title, description, unit, expr string, steps []Step) Panel {
+		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 6, Height: 4, Steps: steps,
+			Queries: []Query{{Expr: expr, Legend: title}}}
+	}
+	return []Panel{
+		stat("Ready instances", "Instances that could fire and wait for their turn.", "short",
+			sum("", most("net, priority", of(metrics.QueueReady, anyNet))), []Step{{0, calm}}),
+		stat("Longest wait", "Time that the instance which waits longest has been ready.", "s", "max("+of(metrics.QueueOldestAgeSeconds, anyNet)+")", starving()),
+		stat("Longest without service", "Time that some priority had instances ready and was not served. A long time is starvation.", "s",
+			"max("+of(metrics.QueueUnservedAgeSeconds, anyNet)+")", starving()),
+		stat("Work that nobody started", "Pieces of work in channels.", "short",
+			sum("", most("net", of(metrics.QueueWaiting, anyNet))), []Step{{0, calm}}),
+	}
+}
+
+func dispatchWaiting() []Panel {
+	lines := func(title, description, unit, expr string) Panel {
+		return half(side(title, description, unit, Query{expr, "p{{priority}} {{net}}"}))
+	}
+	work := half(side("Work that nobody started, by net", "Pieces of work in channels, by net.", "short",
+		Query{most("net", of(metrics.QueueWaiting, anyNet)), "{{net}}"}))
+	return []Panel{
+		lines("Ready by priority", "Instances that could fire and wait for their turn.", "short", most("net, priority", of(metrics.QueueReady, anyNet))),
+		lines("Longest wait by priority", "Time that the instance which waits longest has been ready. Higher priorities should be lower here.", "s",
+			most("net, priority", of(metrics.QueueOldestAgeSeconds, anyNet))),
+		lines("Starvation by priority", "Time that a priority had instances ready and was not served. A line that keeps rising starves.", "s",
+			most("net, priority", of(metrics.QueueUnservedAgeSeconds, anyNet))),
+		work,
+	}
+}
+
+func dispatchServed() []Panel {
+	served := most("net, priority", rate(metrics.QueueServedTotal, anyNet))
+	share := half(side("Share of priorities", "Part of all service that each priority got.", "percentunit",
+		Query{sum("priority", served) + " / on() group_left() (" + sum("", served) + " > 0)", "p{{priority}}"}))
+	share.Stacked = true
+	return []Panel{
+		half(side("Served by priority", "Firings and pieces of work that were served, a second.", "ops", Query{served, "p{{priority}} {{net}}"})),
+		share,
+		half(side("Quotes used up", "Turns that ended because the quote of the priority was used up, a second. Only a quoted dispatcher has quotes.", "ops",
+			Query{most("net, priority", rate(metrics.QueueQuoteSwitchesTotal, anyNet)), "p{{priority}} {{net}}"})),
+		half(side("Firings against service", "Firings of the nets, and what the dispatcher served, a second.", "ops",
+			Query{sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), "firings {{net}}"},
+			Query{sum("net", served), "served {{net}}"})),
+	}
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+// Dashboard is one page of Grafana.
+type Dashboard struct {
+	UID         string // never changes: links and bookmarks hold it
+	File        string // name of its JSON file
+	Title       string
+	Description string
+	Variables   []Variable // beside datasource, job and instance, which all have
+	Rows        []Row
+}
+
+// Variable is one that people choose from the values of a label.
+type Variable struct {
+	Name  string // of the variable, and of the label
+	Title string
+	// From is the selector of which the label's values are taken.
+	From  string
+	Multi bool // several may be chosen, or all
+}
+
+// Row is a heading with what is below it.
+type Row struct {
+	Title  string
+	Panels []Panel
+}
+
+// Kind is how a panel shows what its queries return.
+type Kind uint8
+
+// The kinds of panels.
+const (
+	Stat    Kind = iota // one number, the last
+	Lines               // a line a series, over time
+	Heatmap             // a row of cells a query or bucket, over time; the first is at the bottom
+	Table               // a row for each set of labels, now
+)
+
+// Panel is one picture.
+type Panel struct {
+	Title       string
+	Description string
+	Kind        Kind
+	Unit        string // Grafana's id of the unit, such as s, ops or short
+	Queries     []Query
+	Width       uint32 // of 24
+	Height      uint32
+	Steps       []Step   // colours by value; none is the colour of the series
+	Columns     []Column // of a table, in order
+	Buckets     bool     // of a heatmap: the query returns buckets, by le or native
+	Stacked     bool     // of lines: on top of each other
+}
+
+// Query is one expression.
+type Query struct {
+	Expr   string // PromQL with Grafana's variables; see Variables.Expand
+	Legend string // of a series, with {{label}}; in a table, the column of the value
+}
+
+// Step colours values from From upwards.
+type Step struct {
+	From   float64
+	Colour string // Grafana's name, such as green
+}
+
+// Column is one of a table: a label, or the value of the query with its legend.
+type Column struct {
+	Label string // or
+	Value string
+	Title string
+	Unit  string
+	Steps []Step
+	Link  string // UID of the dashboard that a click opens, with the label as variable
+}
+
+// Instant tells whether the panel shows only what is now.
+func (p *Panel) Instant() bool { return p.Kind == Table }
+
+// Panels returns all panels of a dashboard, in order.
+func (d *Dashboard) Panels() []Panel {
+	var all []Panel
+	for _, r := range d.Rows {
+		all = append(all, r.Panels...)
+	}
+	return all
+}
+
+// All returns every dashboard, in the order of their links.
+func All() []Dashboard {
+	return []Dashboard{overview(), oneNet(), onePlace(), sidecar(), dispatch()}
+}

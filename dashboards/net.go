@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import (
+	"github.com/pnagent/pnagent/metrics"
+	"github.com/pnagent/pnagent/stats"
+)
+
+func oneNet() Dashboard {
+	return Dashboard{
+		UID: uidNet, File: "net.json", Title: "pnagent / Net",
+		Description: "One net: which places hold old tokens, what holds them back, how fast each transition fires.",
+		Variables:   []Variable{netVariable(false)},
+		Rows: []Row{
+			{"Now", netStats()},
+			{"Places", []Panel{placesByAge(thisNet), netAlarms(), ladder("Age of tokens", thisNet)}},
+			{"Why", []Panel{blockers(), transitionTable()}},
+			{"Flow", netFlow()},
+			{"Dwell", netDwell()},
+		},
+	}
+}
+
+func netStats() []Panel {
+	stat := func(title, description, unit, expr string, steps []Step) Panel {
+		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 4, Height: 4, Steps: steps,
+			Queries: []Query{{Expr: expr, Legend: title}}}
+	}
+	return []Panel{
+		stat("Oldest token", "Age of the oldest token of the net.", "s", "max("+of(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
+		stat("Active alarms", "What the sidecar says is wrong with this net.", "short", orZero("count("+alarms(thisNet)+")"), anyIsBad()),
+		stat("Deadlocked instances", "Instances that can never go on by themselves.", "short",
+			"max("+of(metrics.Instances, thisNet, `state="deadlocked"`)+")", anyIsBad()),
+		stat("Active instances", "Instances that are at work or wait.", "short",
+			"max("+of(metrics.Instances, thisNet, `state="active"`)+")", []Step{{0, calm}}),
+		stat("Tokens", "Tokens in all places of the net.", "short", sum("", most("place", of(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
+		stat("Firings", "Transitions that fire, a second.", "ops",
+			sum("", most("transition", rate(metrics.TransitionFiringsTotal, thisNet))), []Step{{0, calm}}),
+	}
+}
+
+// placesByAge is a heat table: a row for each place, a column for each step of
+// the ladder.
+func placesByAge(matcher string) Panel {
+	p := Panel{
+		Title: "Places by age", Kind: Table, Unit: "short", Width: 14, Height: 14,
+		Description: "Tokens in each place that are at least so old. The further right a colour, the longer something is stuck. A click on a place opens it.",
+		Queries: []Query{
+			{most("place", of(metrics.PlaceOldestTokenAgeSeconds, matcher)), "oldest"},
+			{most("place", of(metrics.PlaceTokens, matcher)), "tokens"},
+		},
+		Columns: []Column{
+			{Label: "place", Title: "Place", Link: uidPlace},
+			{Value: "oldest", Title: "Oldest token", Unit: "s", Steps: heat()},
+			{Value: "tokens", Title: "Tokens", Unit: "short"},
+		},
+	}
+	for i, step := range stats.AgeSteps() {
+		p.Queries = append(p.Queries, Query{most("place", of(metrics.PlaceTokensOlderThan, matcher, `age="`+step.Label+`"`)), step.Label})
+		p.Columns = append(p.Columns, Column{Value: step.Label, Title: "≥ " + step.Label, Unit: "short", Steps: glow(i)})
+	}
+	return p
+}
+
+// ladder is the age of tokens over time: a row for each rung, of the tokens
+// between it and the next older.
+func ladder(title, matcher string) Panel {
+	older := func(label string) string {
+		return sum("", most("place", of(metrics.PlaceTokensOlderThan, matcher, `age="`+label+`"`)))
+	}
+	p := Panel{
+		Title: title, Kind: Heatmap, Unit: "short", Width: 24, Height: 9,
+		Description: "How many tokens are of which age, over time; the oldest on top. A colour that climbs is a group of tokens that does not move.",
+	}
+	steps := stats.AgeSteps()
+	p.Queries = append(p.Queries, Query{sum("", most("place", of(metrics.PlaceTokens, matcher))) + " - " + older(steps[0].Label), "< " + steps[0].Label})
+	for i, step := range steps {
+		if i+1 == len(steps) {
+			p.Queries = append(p.Queries, Query{older(step.Label), "≥ " + step.Label})
+			break
+		}
+		next := steps[i+1].Label
+		p.Queries = append(p.Queries, Query{older(step.Label) + " - " + older(next), step.Label + " – " + next})
+	}
+	return p
+}
+
+func netAlarms() Panel {
+	p := alarmTable(thisNet)
+	p.Height = 14
+	p.Description = "What is wrong with this net, and where. A click on a place opens it."
+	p.Columns = []Column{{Label: "alarm", Title: "Alarm"}, {Label: "place", Title: "Place", Link: uidPlace}, {Label: "transition", Title: "Transition"}}
+	return p
+}
+
+func blockers() Panel {
+	return Panel{
+		Title: "What holds transitions back", Kind: Table, Unit: "short", Width: 12, Height: 10,
+		Description: "Instances in which a transition cannot fire, by the place of the arc that holds it back. A place is empty where no single one is the cause.",
+		Queries:     []Query{{orNone(most("transition, place, reason", of(metrics.TransitionBlockedInstances, thisNet)), "transition"), "instances"}},
+		Columns: []Column{
+			{Label: "transition", Title: "Transition"},
+			{Label: "reason", Title: "Reason"},
+			{Label: "place", Title: "Place", Link: uidPlace},
+			{Value: "instances", Title: "Instances", Unit: "short"},
+		},
+	}
+}
+
+func transitionTable() Panel {
+	by := func(expr string) string { return most("transition", expr) }
+	return Panel{
+		Title: "Transitions", Kind: Table, Unit: "short", Width: 12, Height: 10,
+		Description: "One row for each transition: how fast it fires, how often it fails, how long it could have fired and did not.",
+		Queries: []Query{
+			{by(rate(metrics.TransitionFiringsTotal, thisNet)), "firings"},
+			{by(rate(metrics.TransitionFailuresTotal, thisNet)), "failures"},
+			{by(of(metrics.TransitionEnabledInstances, thisNet)), "enabled"},
+			{by(of(metrics.TransitionEnabledAgeSeconds, thisNet)), "age"},
+			{"time() - " + by(of(metrics.TransitionLastFiringTimestampSeconds, thisNet)), "last"},
+		},
+		Columns: []Column{
+			{Label: "transition", Title: "Transition"},
+			{Value: "firings", Title: "Firings", Unit: "ops"},
+			{Value: "failures", Title: "Failures", Unit: "ops", Steps: anyIsWarm()},
+			{Value: "enabled", Title: "Enabled in", Unit: "short"},
+			{Value: "age", Title: "Enabled for", Unit: "s", Steps: heat()},
+			{Value: "last", Title: "Last firing", Unit: "s"},
+		},
+	}
+}
+
+func netFlow() []Panel {
+	lines := func(title, description, unit string, queries ...Query) Panel {
+		return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 12, Height: 8, Queries: queries}
+	}
+	by := func(family string) Query {
+		return Query{most("transition", rate(family, thisNet)), "{{transition}}"}
+	}
+	return []Panel{
+		lines("Firings by transition", "Transitions that fire, a second. Of two that follow each other both should be as fast.", "ops", by(metrics.TransitionFiringsTotal)),
+		lines("Failures by transition", "Runs of transitions that failed, a second.", "ops", by(metrics.TransitionFailuresTotal)),
+		lines("Retries and cancels", "Runs of all transitions that were tried again, or given up with the tokens put back, a second.", "ops",
+			Query{sum("", most("transition", rate(metrics.TransitionRetriesTotal, thisNet))), "retries"},
+			Query{sum("", most("transition", rate(metrics.TransitionCancelsTotal, thisNet))), "cancels"}),
+		lines("Instances created and finished", "Instances that come and go, a second, and those that fail.", "ops",
+			Query{"max(" + rate(metrics.InstancesCreatedTotal, thisNet) + ")", "created"},
+			Query{"max(" + rate(metrics.InstancesFinishedTotal, thisNet) + ")", "finished"},
+			Query{"max(" + rate(metrics.InstancesFailedTotal, thisNet) + ")", "failed"}),
+	}
+}
+
+func netDwell() []Panel {
+	dwell := func(title, what string, q float64) Panel {
+		return Panel{Title: title, Kind: Lines, Unit: "s", Width: 12, Height: 8,
+			Description: "Time that " + what + " of the tokens that left a place had stayed there. Tokens that are still there are not in it: see the ages.",
+			Queries:     []Query{{percentile(q, "place", metrics.PlaceDwellSeconds, thisNet), "{{place}}"}}}
+	}
+	return []Panel{dwell("Dwell, median by place", "half", 0.5), dwell("Dwell, 99th percentile by place", "99 of 100", 0.99)}
+}

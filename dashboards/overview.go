@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import "github.com/pnagent/pnagent/metrics"
+
+// UIDs of the dashboards.
+const (
+	uidOverview = "pnagent-overview"
+	uidNet      = "pnagent-net"
+	uidPlace    = "pnagent-place"
+	uidSidecar  = "pnagent-sidecar"
+	uidDispatch = "pnagent-dispatch"
+)
+
+// orNoNet matches what is of a chosen net, or of none.
+const orNoNet = `net=~"$net|"`
+
+// netVariable chooses several nets, or one.
+func netVariable(multi bool) Variable {
+	return Variable{Name: "net", Title: "Net", From: of(metrics.Instances), Multi: multi}
+}
+
+// alarms are the active ones of the chosen nets, once each. Those about sources
+// are of no net.
+func alarms(matchers ...string) string {
+	return most("net, place, transition, source, alarm", of(metrics.AlarmActive, matchers...))
+}
+
+func overview() Dashboard {
+	return Dashboard{
+		UID: uidOverview, File: "overview.json", Title: "pnagent / Overview",
+		Description: "All nets: are they well, what is stuck for longest, what is wrong, how fast do they go.",
+		Variables:   []Variable{netVariable(true)},
+		Rows: []Row{
+			{"Now", overviewStats()},
+			{"Nets", []Panel{netTable(), alarmTable(orNoNet)}},
+			{"Over time", overviewLines()},
+		},
+	}
+}
+
+func overviewStats() []Panel {
+	instances := func(state string) string {
+		return sum("", most("net", of(metrics.Instances, anyNet, `state="`+state+`"`)))
+	}
+	stat := func(title, description, unit, expr string, steps []Step) Panel {
+		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 4, Height: 4, Steps: steps,
+			Queries: []Query{{Expr: expr, Legend: title}}}
+	}
+	return []Panel{
+		stat("Oldest token", "Age of the oldest token of all places, those included in which tokens are meant to rest.", "s",
+			"max("+of(metrics.PlaceOldestTokenAgeSeconds, anyNet)+")", heat()),
+		stat("Active alarms", "What the sidecar says is wrong now, by its own thresholds.", "short",
+			orZero("count("+alarms(orNoNet)+")"), anyIsBad()),
+		stat("Deadlocked instances", "Instances in which nothing is enabled, nothing runs, and which are not at an end.", "short",
+			instances("deadlocked"), anyIsBad()),
+		stat("Active instances", "Instances that are at work or wait.", "short", instances("active"), []Step{{0, calm}}),
+		stat("Sources up", "Engines that were heard lately.", "short",
+			sum("", most("net, source", of(metrics.SourceUp, anyNet))), noneIsBad()),
+		stat("Firings", "Transitions that fire, a second.", "ops",
+			sum("", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), []Step{{0, calm}}),
+	}
+}
+
+func netTable() Panel {
+	return Panel{
+		Title: "Nets", Kind: Table, Unit: "short", Width: 14, Height: 9,
+		Description: "One row for each net. A click on a name opens the net.",
+		Queries: []Query{
+			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="active"`))), "active"},
+			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="deadlocked"`))), "deadlocked"},
+			{most("net", of(metrics.PlaceOldestTokenAgeSeconds, anyNet)), "oldest"},
+			{sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), "firings"},
+			{sum("net", most("net, transition", rate(metrics.TransitionFailuresTotal, anyNet))), "failures"},
+			{most("net", rate(metrics.InstancesFinishedTotal, anyNet)), "finished"},
+		},
+		Columns: []Column{
+			{Label: "net", Title: "Net", Link: uidNet},
+			{Value: "oldest", Title: "Oldest token", Unit: "s", Steps: heat()},
+			{Value: "deadlocked", Title: "Deadlocked", Unit: "short", Steps: anyIsBad()},
+			{Value: "active", Title: "Active", Unit: "short"},
+			{Value: "firings", Title: "Firings", Unit: "ops"},
+			{Value: "failures", Title: "Failures", Unit: "ops", Steps: anyIsWarm()},
+			{Value: "finished", Title: "Finished", Unit: "ops"},
+		},
+	}
+}
+
+// alarmTable lists active alarms; none is a row that says so.
+func alarmTable(nets string) Panel {
+	return Panel{
+		Title: "Active alarms, each", Kind: Table, Unit: "short", Width: 10, Height: 9,
+		Description: "What is wrong, and where. An alarm about a source is of no net. A click on a place opens it.",
+		Queries:     []Query{{orNone(alarms(nets), "alarm"), "active"}},
+		Columns: []Column{
+			{Label: "alarm", Title: "Alarm"},
+			{Label: "net", Title: "Net", Link: uidNet},
+			{Label: "place", Title: "Place", Link: uidPlace},
+			{Label: "transition", Title: "Transition"},
+			{Label: "source", Title: "Source"},
+		},
+	}
+}
+
+func overviewLines() []Panel {
+	lines := func(title, description, unit, legend, expr string) Panel {
+		return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 12, Height: 8,
+			Queries: []Query{{Expr: expr, Legend: legend}}}
+	}
+	flow := lines("Instances created and finished", "Instances of all chosen nets that come and go, a second, and those that fail.", "ops",
+		"created", sum("", most("net", rate(metrics.InstancesCreatedTotal, anyNet))))
+	flow.Queries = append(flow.Queries,
+		Query{sum("", most("net", rate(metrics.InstancesFinishedTotal, anyNet))), "finished"},
+		Query{sum("", most("net", rate(metrics.InstancesFailedTotal, anyNet))), "failed"})
+	return []Panel{
+		lines("Oldest token by net", "A line that rises by one second a second is a token that does not move.", "s", "{{net}}",
+			most("net", of(metrics.PlaceOldestTokenAgeSeconds, anyNet))),
+		lines("Active alarms by kind", "Alarms that are active, by what is wrong.", "short", "{{alarm}}",
+			orNone("count by (alarm) ("+alarms(orNoNet)+")", "alarm")),
+		lines("Firings by net", "Transitions that fire, a second, by net.", "ops", "{{net}}",
+			sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet)))),
+		lines("Tokens by net", "Tokens in all places of a net. A net that fills up rises.", "short", "{{net}}",
+			sum("net", most("net, place", of(metrics.PlaceTokens, anyNet)))),
+		flow,
+		lines("Silence of sources", "Time since a source was heard. Engines speak once a second.", "s", "{{source}} {{net}}",
+			most("net, source", of(metrics.SourceLastSnapshotAgeSeconds, anyNet))),
+	}
+}

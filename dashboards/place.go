@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import "github.com/pnagent/pnagent/metrics"
+
+func onePlace() Dashboard {
+	return Dashboard{
+		UID: uidPlace, File: "place.json", Title: "pnagent / Place",
+		Description: "One place: how many tokens, how old, how long they stay, and which transitions wait for it.",
+		Variables: []Variable{
+			netVariable(false),
+			{Name: "place", Title: "Place", From: of(metrics.PlaceTokens, thisNet)},
+		},
+		Rows: []Row{
+			{"Now", placeStats()},
+			{"Age", []Panel{ladder("Age of tokens", thisSpot), oldestOver()}},
+			{"Flow", []Panel{tokensOver(), arrivals(), heldBack()}},
+			{"Dwell", []Panel{placeDwell(), dwellDistribution()}},
+		},
+	}
+}
+
+func placeStats() []Panel {
+	stat := func(title, description, unit, expr string, steps []Step) Panel {
+		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 4, Height: 4, Steps: steps,
+			Queries: []Query{{Expr: expr, Legend: title}}}
+	}
+	one := func(expr string) string { return "max(" + expr + ")" }
+	plain := []Step{{0, calm}}
+	return []Panel{
+		stat("Oldest token", "Age of the oldest token in the place; 0 without one.", "s", one(of(metrics.PlaceOldestTokenAgeSeconds, thisSpot)), heat()),
+		stat("Active alarms", "Alarms of this place.", "short", orZero("count("+alarms(thisSpot)+")"), anyIsBad()),
+		stat("Tokens", "Tokens in the place.", "short", one(of(metrics.PlaceTokens, thisSpot)), plain),
+		stat("Instances", "Instances with a token in the place.", "short", one(of(metrics.PlaceInstances, thisSpot)), plain),
+		stat("Arrivals", "Tokens that come, a second.", "ops", one(rate(metrics.PlaceArrivalsTotal, thisSpot)), plain),
+		stat("Departures", "Tokens that leave, a second.", "ops", one(rate(metrics.PlaceDeparturesTotal, thisSpot)), plain),
+	}
+}
+
+func oldestOver() Panel {
+	return Panel{Title: "Oldest token over time", Kind: Lines, Unit: "s", Width: 24, Height: 8, Steps: heat(),
+		Description: "A line that rises by one second a second is a token that does not move; a fall is one that left.",
+		Queries:     []Query{{"max(" + of(metrics.PlaceOldestTokenAgeSeconds, thisSpot) + ")", "oldest token"}}}
+}
+
+func tokensOver() Panel {
+	return Panel{Title: "Tokens over time", Kind: Lines, Unit: "short", Width: 8, Height: 8,
+		Description: "Tokens in the place, and instances that have one there.",
+		Queries: []Query{
+			{"max(" + of(metrics.PlaceTokens, thisSpot) + ")", "tokens"},
+			{"max(" + of(metrics.PlaceInstances, thisSpot) + ")", "instances"},
+		}}
+}
+
+func arrivals() Panel {
+	return Panel{Title: "Arrivals and departures", Kind: Lines, Unit: "ops", Width: 8, Height: 8,
+		Description: "Tokens that come and leave, a second. What comes faster than it leaves piles up.",
+		Queries: []Query{
+			{"max(" + rate(metrics.PlaceArrivalsTotal, thisSpot) + ")", "arrivals"},
+			{"max(" + rate(metrics.PlaceDeparturesTotal, thisSpot) + ")", "departures"},
+		}}
+}
+
+func heldBack() Panel {
+	return Panel{Title: "Transitions held back by this place", Kind: Lines, Unit: "short", Width: 8, Height: 8,
+		Description: "Instances in which a transition cannot fire because of this place: a token is missing, or one inhibits it.",
+		Queries: []Query{{orNone(most("transition, reason", of(metrics.TransitionBlockedInstances, thisSpot)), "transition"),
+			"{{transition}} {{reason}}"}}}
+}
+
+func placeDwell() Panel {
+	p := Panel{Title: "Dwell", Kind: Lines, Unit: "s", Width: 12, Height: 9,
+		Description: "Time that tokens stayed, of those that left. Tokens that are still there are not in it: see the ages."}
+	for _, q := range []struct {
+		quantile float64
+		legend   string
+	}{{0.5, "median"}, {0.9, "90th percentile"}, {0.99, "99th percentile"}} {
+		p.Queries = append(p.Queries, Query{percentile(q.quantile, "place", metrics.PlaceDwellSeconds, thisSpot), q.legend})
+	}
+	return p
+}
+
+func dwellDistribution() Panel {
+	classic := sum("le", increase(metrics.PlaceDwellSeconds+"_bucket", thisSpot))
+	native := sum("", increase(metrics.PlaceDwellSeconds, thisSpot))
+	return Panel{Title: "Distribution of dwell", Kind: Heatmap, Unit: "s", Width: 12, Height: 9, Buckets: true,
+		Description: "How many tokens left after how long, over time. Two bands are two kinds of cases.",
+		Queries:     []Query{{classic + " or " + native, "{{le}}"}}}
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+)
+
+// tag is what the dashboards find each other by.
+const tag = "pnagent"
+
+// built is a panel that is already there, as a builder.
+type built struct{ panel dashboard.Panel }
+
+// Build implements cog.Builder.
+func (b built) Build() (dashboard.Panel, error) { return b.panel, nil }
+
+// datasource is the one that is chosen above.
+func datasource() common.DataSourceRef {
+	return common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${datasource}")}
+}
+
+// JSON renders a dashboard as Grafana imports it.
+func (d *Dashboard) JSON() ([]byte, error) {
+	b := dashboard.NewDashboardBuilder(d.Title).Uid(d.UID).Description(d.Description).Tags([]string{tag, "petri-net"}).
+		Readonly().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time("now-1h", "now").Refresh("30s").Timezone("browser").
+		Link(dashboard.NewDashboardLinkBuilder("pnagent").Type(dashboard.DashboardLinkTypeDashboards).Tags([]string{tag}).
+			Icon("external link").Tooltip("The other dashboards, for the same time and choice").IncludeVars(true).KeepTime(true))
+	for _, v := range d.variables() {
+		b.WithVariable(v)
+	}
+	id := uint32(0)
+	for _, row := range d.Rows {
+		id++
+		b.WithRow(dashboard.NewRowBuilder(row.Title).Id(id))
+		for i := range row.Panels {
+			id++
+			panel, err := row.Panels[i].render(id)
+			if err != nil {
+				return nil, fmt.Errorf("panel %q of dashboard %s: %w", row.Panels[i].Title, d.UID, err)
+			}
+			b.WithPanel(built{panel})
+		}
+	}
+	model, err := b.Build()
+	if err != nil {
+		return nil, fmt.Errorf("dashboard %s: %w", d.UID, err)
+	}
+	return withAnnotations(model, d.annotation())
+}
+
+// withAnnotations adds an annotation to a dashboard. The SDK does not know the
+// fields in which the Prometheus data source keeps its texts.
+func withAnnotations(model dashboard.Dashboard, annotation map[string]any) ([]byte, error) {
+	text, err := json.Marshal(model)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	fields["annotations"] = map[string]any{"list": []any{annotation}}
+	text, err = json.MarshalIndent(fields, "", "  ")
+	return append(text, '\n'), err
+}
+
+// Annotation is the expression that marks when alarms were active.
+func (d *Dashboard) Annotation() string {
+	for _, v := range d.Variables {
+		if v.Name == "net" && !v.Multi {
+			return alarms(thisNet)
+		}
+		if v.Name == "net" {
+			return alarms(orNoNet)
+		}
+	}
+	return alarms()
+}
+
+func (d *Dashboard) annotation() map[string]any {
+	return map[string]any{
+		"name": "Alarms", "datasource": datasource(), "enable": true, "hide": false, "iconColor": burnt,
+		"expr": d.Annotation(), "step": "30s", "tagKeys": "alarm",
+		"titleFormat": "{{alarm}}", "textFormat": "{{net}} {{place}}{{transition}}{{source}}",
+	}
+}
+
+// variables are those that every dashboard has, and its own.
+func (d *Dashboard) variables() []cog.Builder[dashboard.VariableModel] {
+	all := []cog.Builder[dashboard.VariableModel]{
+		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
+		choice(Variable{Name: "job", Title: "Job", From: "pnagent_build_info", Multi: true}),
+		choice(Variable{Name: "instance", Title: "Sidecar", From: `pnagent_build_info{job=~"$job"}`, Multi: true}),
+	}
+	for _, v := range d.Variables {
+		all = append(all, choice(v))
+	}
+	return all
+}
+
+func choice(v Variable) cog.Builder[dashboard.VariableModel] {
+	query := fmt.Sprintf("label_values(%s, %s)", v.From, v.Name)
+	b := dashboard.NewQueryVariableBuilder(v.Name).Label(v.Title).Datasource(datasource()).
+		Query(dashboard.StringOrMap{String: &query}).
+		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortNaturalAsc)
+	if v.Multi {
+		all := dashboard.StringOrArrayOfString{String: cog.ToPtr("All")}
+		value := dashboard.StringOrArrayOfString{String: cog.ToPtr("$__all")}
+		b.Multi(true).IncludeAll(true).AllValue(".+").
+			Current(dashboard.VariableOption{Selected: cog.ToPtr(true), Text: all, Value: value})
+	}
+	return b
+}
+
+// render makes Grafana's panel: how its kind looks, then what all have.
+func (p *Panel) render(id uint32) (dashboard.Panel, error) {
+	panel, err := p.look()
+	if err != nil {
+		return panel, err
+	}
+	source := datasource()
+	panel.Id, panel.Title, panel.Description, panel.Datasource = &id, &p.Title, &p.Description, &source
+	panel.GridPos = &dashboard.GridPos{W: p.Width, H: p.Height}
+	if panel.FieldConfig == nil {
+		panel.FieldConfig = dashboard.NewFieldConfigSource()
+	}
+	defaults := &panel.FieldConfig.Defaults
+	defaults.Unit, defaults.NoValue = &p.Unit, cog.ToPtr("none")
+	mode := dashboard.FieldColorModeIdPaletteClassic
+	if len(p.Steps) > 0 {
+		mode, defaults.Thresholds = dashboard.FieldColorModeIdThresholds, thresholds(p.Steps)
+	}
+	if defaults.Color == nil {
+		defaults.Color = &dashboard.FieldColor{Mode: mode}
+	}
+	for i, q := range p.Queries {
+		target, err := p.query(i, q).Build()
+		if err != nil {
+			return panel, err
+		}
+		panel.Targets = append(panel.Targets, target)
+	}
+	if p.Kind == Table {
+		p.arrange(&panel)
+	}
+	return panel, nil
+}
+
+// refID is the name of the i-th query of a panel.
+func refID(i int) string { return string(rune('A' + i)) }
+
+func (p *Panel) query(i int, q Query) *prometheus.DataqueryBuilder {
+	b := prometheus.NewDataqueryBuilder().Expr(q.Expr).RefId(refID(i)).Datasource(datasource()).EditorMode(prometheus.QueryEditorModeCode)
+	switch {
+	case p.Instant():
+		return b.Instant().Format(prometheus.PromQueryFormatTable)
+	case p.Buckets:
+		return b.Range().Format(prometheus.PromQueryFormatHeatmap).LegendFormat(q.Legend)
+	}
+	return b.Range().Format(prometheus.PromQueryFormatTimeSeries).LegendFormat(q.Legend)
+}
+
+// look makes a panel of the kind, without what all kinds have.
+func (p *Panel) look() (dashboard.Panel, error) {
+	switch p.Kind {
+	case Stat:
+		return stat.NewPanelBuilder().GraphMode(common.BigValueGraphModeArea).ColorMode(common.BigValueColorModeValue).
+			ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).Build()
+	case Heatmap:
+		return p.heatmap().Build()
+	case Table:
+		return table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm).Filterable(true).
+			ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
+			Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).
+				Steps([]dashboard.Threshold{{Color: silent}})).Build()
+	}
+	return p.lines().Build()
+}
+
+func (p *Panel) lines() *timeseries.PanelBuilder {
+	b := timeseries.NewPanelBuilder().LineWidth(1).FillOpacity(10).ShowPoints(common.VisibilityModeNever).AxisSoftMin(0).
+		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).
+			Placement(common.LegendPlacementBottom).Calcs([]string{"lastNotNull", "max"}).SortBy("Last *").SortDesc(true)).
+		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending))
+	if p.Stacked {
+		b.Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)).FillOpacity(60)
+	}
+	if len(p.Steps) > 0 {
+		b.ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
+	}
+	return b
+}
+
+func (p *Panel) heatmap() *heatmap.PanelBuilder {
+	b := heatmap.NewPanelBuilder().Calculate(false).CellGap(1).ShowValue(common.VisibilityModeNever).ShowLegend().
+		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("YlOrRd").
+			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Reverse(false).Fill(hot)).
+		FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9)).
+		CellValues(heatmap.NewCellValuesBuilder().Unit("short")).
+		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).YHistogram(true))
+	axis := heatmap.NewYAxisConfigBuilder().AxisPlacement(common.AxisPlacementLeft)
+	if p.Buckets {
+		axis.Unit(p.Unit)
+	}
+	return b.YAxis(axis)
+}
+
+func thresholds(steps []Step) *dashboard.ThresholdsConfig {
+	t := &dashboard.ThresholdsConfig{Mode: dashboard.ThresholdsModeAbsolute}
+	for i, s := range steps {
+		step := dashboard.Threshold{Color: s.Colour}
+		if i > 0 { // the first is from minus infinity
+			step.Value = &s.From
+		}
+		t.Steps = append(t.Steps, step)
+	}
+	return t
+}

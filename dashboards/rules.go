@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+)
+
+// ruleFile is what Prometheus reads as a rule file.
+type ruleFile struct {
+	Groups []ruleGroup `yaml:"groups"`
+}
+
+type ruleGroup struct {
+	Name  string `yaml:"name"`
+	Rules []rule `yaml:"rules"`
+}
+
+type rule struct {
+	Record      string       `yaml:"record,omitempty"`
+	Alert       string       `yaml:"alert,omitempty"`
+	Expr        string       `yaml:"expr"`
+	For         string       `yaml:"for,omitempty"`
+	Labels      *labels      `yaml:"labels,omitempty"`
+	Annotations *annotations `yaml:"annotations,omitempty"`
+}
+
+type labels struct {
+	Severity Severity `yaml:"severity"`
+}
+
+type annotations struct {
+	Summary     string `yaml:"summary"`
+	Description string `yaml:"description"`
+	Runbook     string `yaml:"runbook_url"`
+}
+
+func recordingFile() ruleFile {
+	g := ruleGroup{Name: "pnagent-recordings"}
+	for _, r := range Recordings() {
+		g.Rules = append(g.Rules, rule{Record: r.Record, Expr: r.Expr})
+	}
+	return ruleFile{[]ruleGroup{g}}
+}
+
+func alertFile(o Options) ruleFile {
+	var f ruleFile
+	for _, a := range Alerts(o.Job) {
+		if n := len(f.Groups); n == 0 || f.Groups[n-1].Name != a.Group {
+			f.Groups = append(f.Groups, ruleGroup{Name: a.Group})
+		}
+		g := &f.Groups[len(f.Groups)-1]
+		g.Rules = append(g.Rules, rule{Alert: a.Name, Expr: a.Expr(), For: a.For, Labels: &labels{a.Severity},
+			Annotations: &annotations{a.Summary, a.Description, o.Runbooks + "/" + a.Runbook}})
+	}
+	return f
+}
+
+// yaml writes a rule file, with a line that says where it comes from.
+func (f ruleFile) yaml() ([]byte, error) {
+	text, err := yaml.MarshalWithOptions(f, yaml.IndentSequence(true))
+	if err != nil {
+		return nil, fmt.Errorf("rules: %w", err)
+	}
+	return append([]byte("# Written by \"pnagent dashboards\".\n"), bytes.TrimLeft(text, "\n")...), nil
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import "github.com/pnagent/pnagent/metrics"
+
+func sidecar() Dashboard {
+	return Dashboard{
+		UID: uidSidecar, File: "sidecar.json", Title: "pnagent / Sidecar",
+		Description: "The sidecar itself: does it hear everything, is what it shows fresh, does it tell whom it should, what does it cost.",
+		Rows: []Row{
+			{"Now", sidecarStats()},
+			{"Hears", sidecarHears()},
+			{"Shows", sidecarShows()},
+			{"Tells", sidecarTells()},
+			{"Costs", sidecarCosts()},
+		},
+	}
+}
+
+// side is a line of each sidecar.
+func side(title, description, unit string, queries ...Query) Panel {
+	return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 8, Height: 8, Queries: queries}
+}
+
+func sidecarStats() []Panel {
+	stat := func(title, description, unit, expr string, steps []Step) Panel {
+		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 6, Height: 4, Steps: steps,
+			Queries: []Query{{Expr: expr, Legend: "{{instance}}"}}}
+	}
+	return []Panel{
+		stat("Scraped", "Sidecars that Prometheus can scrape.", "short", "sum("+of("up")+")", noneIsBad()),
+		stat("Age of the view", "Time since what is shown was put together. It is made anew when something was heard, once a second at most.", "s",
+			"max by (instance) ("+of(metrics.PnagentViewAgeSeconds)+")", []Step{{0, calm}, {5, warm}, {10, burnt}}),
+		stat("Sources not up", "Sources that are stale or of which the net is not known.", "short",
+			"max by (instance) ("+sum("instance", of(metrics.PnagentSources, `state!="up"`))+")", anyIsBad()),
+		stat("Version", "What runs, of each sidecar: the number is how many run it.", "short",
+			"count by (version) ("+of(metrics.PnagentBuildInfo)+")", []Step{{0, calm}}),
+	}
+}
+
+func sidecarHears() []Panel {
+	return []Panel{
+		side("Messages", "Snapshots that were heard, a second.", "ops", Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
+		side("Bytes of messages", "Size of the snapshots that were heard, a second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
+		side("Lost and rejected messages", "Snapshots that never came, and those that were not taken, by reason, a second. All should be 0.", "ops",
+			Query{sum("instance", rate(metrics.PnagentMessagesLostTotal)), "lost {{instance}}"},
+			Query{sum("reason", rate(metrics.PnagentMessagesRejectedTotal)), "{{reason}}"}),
+		side("Sources by state", "Engines, by what they are doing.", "short", Query{"max by (state) (" + of(metrics.PnagentSources) + ")", "{{state}}"}),
+		side("Views", "Views that were put together, a second: one a tick while engines are heard.", "ops",
+			Query{"sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval]))", "{{instance}}"}),
+		side("Gaps by source", "Snapshots of a source that never came, a second.", "ops", Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
+	}
+}
+
+func sidecarShows() []Panel {
+	return []Panel{
+		side("Scrape duration", "Time that Prometheus needed for a scrape.", "s", Query{"max by (instance) (" + of("scrape_duration_seconds") + ")", "{{instance}}"}),
+		side("Samples", "Samples in a scrape.", "short", Query{"max by (instance) (" + of("scrape_samples_scraped") + ")", "{{instance}}"}),
+		side("Series left out, scrapes refused", "Series over the budget of a net, and scrapes that were refused because too many were under way, a second. All should be 0.", "ops",
+			Query{sum("net", rate(metrics.PnagentSeriesDroppedTotal)), "series of {{net}}"},
+			Query{sum("instance", rate(metrics.PnagentScrapesRefusedTotal)), "scrapes {{instance}}"}),
+	}
+}
+
+func sidecarTells() []Panel {
+	snmp := side("SNMP requests", "Requests that the built-in responder and the AgentX session answered, by operation, a second.", "reqps",
+		Query{sum("operation", rate(metrics.PnagentSNMPRequestsTotal)), "{{operation}}"},
+		Query{sum("type", rate(metrics.PnagentAgentXRequestsTotal)), "AgentX {{type}}"})
+	faults := side("SNMP faults", "SNMP packets without an answer, faults of the AgentX session, and whether it is up.", "short",
+		Query{sum("reason", rate(metrics.PnagentSNMPDroppedTotal)), "SNMP {{reason}}"},
+		Query{sum("reason", rate(metrics.PnagentAgentXFaultsTotal)), "AgentX {{reason}}"},
+		Query{"min by (instance) (" + of(metrics.PnagentAgentXUp) + ")", "AgentX up {{instance}}"})
+	return []Panel{
+		side("Alarms raised and cleared", "Alarms of all kinds, a second.", "ops",
+			Query{sum("alarm", rate(metrics.PnagentAlarmsRaisedTotal)), "raised {{alarm}}"},
+			Query{sum("alarm", rate(metrics.PnagentAlarmsClearedTotal)), "cleared {{alarm}}"}),
+		side("Notifications", "Notifications by what became of them, a second. Skipped are those that another sidecar sends.", "ops",
+			Query{sum("sink", rate(metrics.PnagentNotificationsSentTotal)), "sent to {{sink}}"},
+			Query{sum("sink", rate(metrics.PnagentNotificationsFailedTotal)), "failed at {{sink}}"},
+			Query{sum("instance", rate(metrics.PnagentNotificationsSuppressedTotal)), "suppressed {{instance}}"},
+			Query{sum("reason", rate(metrics.PnagentNotificationsSkippedTotal)), "skipped {{reason}}"}),
+		side("Alarms not kept", "Alarms that could not be raised because there were too many, and writes of their file that failed, a second. All should be 0.", "ops",
+			Query{sum("instance", rate(metrics.PnagentAlarmsDroppedTotal)), "dropped {{instance}}"},
+			Query{sum("instance", rate(metrics.PnagentAlarmSaveFailuresTotal)), "not saved {{instance}}"}),
+		half(snmp), half(faults),
+	}
+}
+
+// half makes a panel half as wide as the page.
+func half(p Panel) Panel { p.Width = 12; return p }
+
+func sidecarCosts() []Panel {
+	by := func(expr string) string { return sum("instance", expr) }
+	return []Panel{
+		side("Processor", "Time of processors that is used, a second: 1 is one processor.", "short", Query{by(rate("process_cpu_seconds_total")), "{{instance}}"}),
+		side("Memory", "Memory of the process, and of Go's heap in it.", "bytes",
+			Query{by(of("process_resident_memory_bytes")), "resident {{instance}}"}, Query{by(of("go_memstats_heap_inuse_bytes")), "heap {{instance}}"}),
+		side("Goroutines", "Goroutines of the process.", "short", Query{by(of("go_goroutines")), "{{instance}}"}),
+		side("Garbage collection", "Time that garbage collection holds everything up, a second.", "s", Query{by(rate("go_gc_duration_seconds_sum")), "{{instance}}"}),
+		side("Allocation", "Memory that is allocated, a second.", "Bps", Query{by(rate("go_memstats_alloc_bytes_total")), "{{instance}}"}),
+		side("Open files", "Files and sockets that are open, of how many may be.", "percentunit",
+			Query{by(of("process_open_fds")) + " / " + by(of("process_max_fds")), "{{instance}}"}),
+	}
+}

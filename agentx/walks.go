@@ -152,7 +152,7 @@ func (w *walks) continuedBy(now time.Time, start smi.OID) *pin {
 	var passed *pin
 	for i := len(w.pins) - 1; i >= 0; i-- {
 		p := &w.pins[i]
-		if !p.alive(now) || !p.passed(start) {
+		if !p.passed(start) || !p.alive(now) {
 			continue
 		}
 		if p.ended(start) {

@@ -318,7 +318,7 @@ func TestWhoAnswersIsToldByItsPriority(t *testing.T) {
 // What is known of other agents goes before what a priority alone says.
 func TestWhoAnswersIsToldByWhatIsKnownOfOthers(t *testing.T) {
 	names := petrinetOIDs(testRoot(t))
-	began := int64(now0 - 60e6) // as of the view
+	began := now0 - 60e6 // as of the view
 	for _, c := range []struct {
 		rule   string
 		others Others

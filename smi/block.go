@@ -40,10 +40,7 @@ func (b *Block) length() int {
 
 // appendName puts the name of a row behind dst.
 func (b *Block) appendName(dst []uint32, row int) []uint32 {
-	dst = append(dst, b.Prefix...)
-	for _, sub := range b.Rows.at(row) {
-		dst = append(dst, sub)
-	}
+	dst = append(append(dst, b.Prefix...), b.Rows.at(row)...)
 	if b.Scalar {
 		dst = append(dst, 0)
 	}
@@ -132,7 +129,7 @@ func (s *names) search(name OID, include bool) (block, row int) {
 		return 0, 0
 	}
 	k := s.common
-	if c := slices.Compare(name[:min(k, len(name))], s.lasts.at(0)[:k]); c < 0 {
+	if c := name[:min(k, len(name))].Compare(s.lasts.at(0)[:k]); c < 0 {
 		return 0, 0
 	} else if c > 0 {
 		return len(s.blocks), 0

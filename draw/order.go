@@ -40,7 +40,7 @@ func (l *layout) order() {
 
 // firstOrder is the order in which a walk along the links meets the vertices.
 func (l *layout) firstOrder() {
-	l.row = make([]int, len(l.column))
+	l.row, l.columns = make([]int, len(l.column)), make([][]int, slices.Max(l.column)+1)
 	seen := make([]bool, len(l.column))
 	starts := make([]int, len(l.column))
 	for v := range starts {
@@ -195,10 +195,10 @@ func (l *layout) swapNeighbours() {
 // crossing counts how often the links of two vertices of a column cross, with v
 // above w and the other way round.
 func (l *layout) crossing(v, w int) (now, then int) {
-	for _, links := range [][][]link{l.in, l.out} {
-		a, b := l.rowsOf(nil, links[v]), l.rowsOf(nil, links[w])
-		now += inversions(a, b)
-		then += inversions(b, a)
+	for _, links := range [2][][]link{l.in, l.out} {
+		l.rows[0], l.rows[1] = l.rowsOf(l.rows[0][:0], links[v]), l.rowsOf(l.rows[1][:0], links[w])
+		now += inversions(l.rows[0], l.rows[1])
+		then += inversions(l.rows[1], l.rows[0])
 	}
 	return now, then
 }

@@ -2,11 +2,7 @@
 
 package draw
 
-import (
-	"slices"
-
-	"github.com/pnagent/pnagent/petri"
-)
+import "slices"
 
 // edgesFrom returns the edges that leave each vertex, in order.
 func (l *layout) edgesFrom() [][]int {
@@ -15,80 +11,6 @@ func (l *layout) edgesFrom() [][]int {
 		out[l.edges[e].from] = append(out[l.edges[e].from], e)
 	}
 	return out
-}
-
-// breakCycles turns round the arcs that close a cycle. It walks in the direction
-// of the arcs, depth first, from where a net begins: from nodes to which nothing
-// leads, then from places with tokens. An arc to a node that is on the way
-// walked closes a cycle. Arcs that move tokens are walked before those that only
-// test, so tokens rather go to the right.
-func (l *layout) breakCycles() {
-	out := l.edgesFrom()
-	for v := range out {
-		slices.SortStableFunc(out[v], func(a, b int) int { return l.tests(a) - l.tests(b) })
-	}
-	var turn []int
-	const onWay, done = 1, 2
-	state := make([]uint8, len(l.nodes))
-	next := make([]int, len(l.nodes)) // by vertex: how many of its edges were walked
-	for _, start := range l.starts() {
-		if state[start] != 0 {
-			continue
-		}
-		way := []int{start}
-		state[start] = onWay
-		for len(way) > 0 {
-			v := way[len(way)-1]
-			if next[v] == len(out[v]) {
-				state[v] = done
-				way = way[:len(way)-1]
-				continue
-			}
-			e := out[v][next[v]]
-			next[v]++
-			switch to := l.edges[e].to; state[to] {
-			case onWay:
-				turn = append(turn, e)
-			case 0:
-				state[to] = onWay
-				way = append(way, to)
-			}
-		}
-	}
-	for _, e := range turn {
-		g := &l.edges[e]
-		g.from, g.to, g.turned = g.to, g.from, true
-	}
-}
-
-// tests is 1 for an arc that moves no token, else 0.
-func (l *layout) tests(e int) int {
-	if k := l.d.Arcs[l.edges[e].arc].Kind; k == petri.Inhibitor || k == petri.Read {
-		return 1
-	}
-	return 0
-}
-
-// starts returns the vertices in the order in which walks begin.
-func (l *layout) starts() []int {
-	led := make([]bool, len(l.nodes))
-	for e := range l.edges {
-		led[l.edges[e].to] = true
-	}
-	order := make([]int, len(l.nodes))
-	rank := make([]int, len(l.nodes))
-	for v := range order {
-		order[v] = v
-		switch {
-		case !led[v]:
-		case l.tokens[v]:
-			rank[v] = 1
-		default:
-			rank[v] = 2
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return rank[a] - rank[b] })
-	return order
 }
 
 // tightenings is how many times assignColumns goes through the net, at most.
@@ -146,7 +68,6 @@ func (l *layout) closeColumns() {
 	for v, c := range l.column {
 		l.column[v] = number[c]
 	}
-	l.columns = make([][]int, count)
 }
 
 // topological returns the vertices so that all edges lead onwards.

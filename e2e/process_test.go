@@ -74,10 +74,16 @@ type process struct {
 // start runs a program.
 func start(t *testing.T, path string, args ...string) *process {
 	t.Helper()
+	return startWith(t, nil, path, args...)
+}
+
+// startWith runs a program that has files open beyond the three, from 3 on.
+func startWith(t *testing.T, files []*os.File, path string, args ...string) *process {
+	t.Helper()
 	p := &process{name: filepath.Base(path), cmd: exec.Command(path, args...), done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
 	p.cmd.Dir = t.TempDir()
-	p.cmd.Env = cleanEnv()
+	p.cmd.Env, p.cmd.ExtraFiles = cleanEnv(), files
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

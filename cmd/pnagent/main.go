@@ -49,6 +49,7 @@ type cli struct {
 	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
 	Check       checkCmd       `cmd:"" help:"Read nets and say what is in them and what is wrong with them."`
 	Play        playCmd        `cmd:"" help:"Play the token game of one net on standard input and output."`
+	Draw        drawCmd        `cmd:"" help:"Draw a net as SVG."`
 	Mib         mibCmd         `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
 	Dump        dumpCmd        `cmd:"" help:"Print the sidecar's current view as JSON."`
 	Top         topCmd         `cmd:"" help:"Show nets, places by their oldest token and transitions by rate, live in a terminal."`
@@ -80,7 +81,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(s),
+		kong.Bind(s, arguments(args)),
 		vars(),
 		kong.Configuration(loadConfig),
 	)

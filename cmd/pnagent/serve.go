@@ -26,7 +26,8 @@ type serveCmd struct {
 	Contexts       bool       `name:"agentx.contexts" help:"Also serve each net alone, in an AgentX context of the net's id: snmpwalk -n NET. Needs --agentx and --mib-dir."`
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
 	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`
-	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
+	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for the live page, metrics and the API."`
+	WebSocket      bool       `name:"web.systemd-socket" help:"Serve HTTP at the socket that systemd hands over, in place of --web.listen-address."`
 	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory of the generated MIB modules; its oids.lock holds the numbers of nets, places and transitions. Empty keeps them in memory."`
 	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
 	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML files of nets to show before an engine runs them."`
@@ -50,9 +51,12 @@ type sidecarFlags struct {
 }
 
 // Run serves until ctx ends.
-func (c *serveCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+func (c *serveCmd) Run(ctx context.Context, s streams, args arguments, log *slog.Logger) error {
 	cfg, err := c.sidecar(s, log)
 	if err != nil {
+		return err
+	}
+	if cfg.reread, err = args.rereader(s, log); err != nil {
 		return err
 	}
 	if c.OIDRoot == mib.DefaultRoot {
@@ -88,6 +92,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	}
 	cfg.nets, cfg.limits = netsOf(tables), c.Limit.pnml()
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.packetRate, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.PacketRate, c.Web
+	cfg.webSocket = c.WebSocket
 	if cfg.contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
 		return cfg, usageError{errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context")}
 	}

@@ -49,10 +49,13 @@ type sidecarConfig struct {
 	packetRate     int
 	community      string
 	web            string
+	webSocket      bool // systemd hands it over, instead of web
 	webConfig      string
 	historyMemory  int // MiB
 	viewers        int
 	seriesBudget   int
+
+	reread func() (again, error) // nil where nothing can be read again
 
 	rules      *alarm.Rules // nil for those that hold where nothing is said
 	alarmState string       // "" keeps alarms in memory
@@ -167,7 +170,11 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 		return err
 	}
 	v := versionOf()
-	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready,
+	var reload func() error
+	if s.cfg.reread != nil {
+		reload = s.reload
+	}
+	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, Reload: reload,
 		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.seriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
 		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}, &duty{s.member}, audience{s.live}},
@@ -180,11 +187,20 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	var l net.ListenConfig
-	if s.tcp, err = l.Listen(ctx, "tcp", s.cfg.web); err != nil {
-		return fmt.Errorf("listening for HTTP: %w", err)
+	s.tcp, err = s.listen(ctx)
+	return err
+}
+
+// listen gives the socket for HTTP.
+func (s *sidecar) listen(ctx context.Context) (net.Listener, error) {
+	if s.cfg.webSocket {
+		return handedOver()
 	}
-	return nil
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.web)
+	if err != nil {
+		return nil, fmt.Errorf("listening for HTTP: %w", err)
+	}
+	return l, nil
 }
 
 // ready says why the sidecar cannot do its work.
@@ -212,6 +228,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	g.Go(func() error { return s.watcher.Run(ctx) })
 	g.Go(func() error { return s.layOut(ctx) })
 	g.Go(func() error { return s.live.Run(ctx) })
+	g.Go(func() error { return s.reloadOnHangup(ctx) })
 	if s.member != nil {
 		g.Go(func() error { return s.member.Run(ctx) })
 	}

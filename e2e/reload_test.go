@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// reloads asks for the configuration to be read again, and returns what is
+// answered.
+func (w web) reloads(t *testing.T) (status int, body string) {
+	t.Helper()
+	response, err := http.Post(w.url+"/-/reload", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// Rules for alarms are read again by a signal or over HTTP; a fault in them is
+// answered with its place and changes nothing; the rest of the configuration
+// is not taken, and said to be so.
+func TestTheConfigurationIsReadAgain(t *testing.T) {
+	t.Parallel()
+	calm := "snmp.packet-rate: 5000\n" + inline("defaults:\n  stuck: {after: 1h, clear_after: 100ms}\n  starved: off\n  deadlocked: off")
+	config := write(t, "serve.yaml", calm)
+	rewrite := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := startNATS(t)
+	side := serve(t, url, "--config", config, "--mib-dir", "")
+	runEngine(t, url, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	alarms := func(want int) {
+		t.Helper()
+		until(t, fmt.Sprintf("%d alarms are active", want), func() error {
+			if got := side.alarms(t); len(got) != want {
+				return fmt.Errorf("%+v", got)
+			}
+			return nil
+		})
+	}
+	good := func(want float64) {
+		t.Helper()
+		until(t, "the metrics tell how it went", func() error {
+			if got, ok := side.scrape(t).value("pnagent_config_last_reload_successful"); !ok || got != want {
+				return fmt.Errorf("%v, %v", got, ok)
+			}
+			return nil
+		})
+	}
+	until(t, "the engine is heard", func() error {
+		if v := side.view(t); len(v.Nets) != 1 {
+			return fmt.Errorf("%d nets", len(v.Nets))
+		}
+		return nil
+	})
+	alarms(0)
+
+	rewrite(strings.Replace(calm, "after: 1h", "after: 1s", 1))
+	side.signal(t, syscall.SIGHUP)
+	alarms(1)
+	good(1)
+
+	rewrite(strings.Replace(calm, "after: 1h", "after: soon", 1))
+	if status, body := side.reloads(t); status != http.StatusInternalServerError || !strings.Contains(body, `serve.yaml:4:20: found "soon"; expected a duration`) {
+		t.Errorf("%d: %s", status, body)
+	}
+	good(0)
+	alarms(1)
+
+	rewrite(strings.Replace(calm, "5000", "6000", 1))
+	if status, body := side.reloads(t); status != http.StatusOK {
+		t.Errorf("%d: %s", status, body)
+	}
+	alarms(0)
+	good(1)
+	side.says(t, `from the next start on only","flags":"snmp.packet-rate"`)
+}
+
+// systemd opens the socket and keeps it while the sidecar is restarted.
+func TestHTTPIsServedAtTheSocketOfSystemd(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	socket, err := listener.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	at := web{"http://" + listener.Addr().String()}
+	url := startNATS(t)
+	for range 2 {
+		side := startWith(t, []*os.File{socket}, "sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`,
+			built.pnagent, "serve", "--nats", url, "--mib-dir", "", "--web.systemd-socket")
+		if at.page(t, "/-/healthy"); side.cmd.ProcessState != nil { // which waits in the socket until it is there
+			t.Fatal("it ended")
+		}
+		side.stop(t, syscall.SIGTERM)
+	}
+	r := pnagent(t, "serve", "--nats", url, "--mib-dir", filepath.Join(t.TempDir(), "none"), "--web.systemd-socket")
+	wantFailure(t, r, 2, "--web.systemd-socket: 0 sockets were handed over; expected one")
+}

@@ -23,3 +23,5 @@
 // What it costs is bounded: beyond a size, cheaper rules take over (see
 // [Drawing]). The package is pure, and the same net gives the same bytes.
 package draw
+
+//go:generate go test -count=1 -run ^TestThePicturesOfTheDocumentationAreCurrent$ . -update

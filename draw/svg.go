@@ -151,7 +151,7 @@ func dots(n int) []Point {
 
 // short writes a number of tokens in at most four characters.
 func short(n float64) string {
-	for _, unit := range []string{"", "k", "M", "G", "T", "P"} {
+	for _, unit := range []string{"", "k", "M", "G", "T", "P", "E"} {
 		if n < 9.95 && unit != "" {
 			return strconv.FormatFloat(n, 'f', 1, 64) + unit
 		}
@@ -160,7 +160,7 @@ func short(n float64) string {
 		}
 		n /= 1000
 	}
-	return strconv.FormatFloat(n, 'f', 0, 64) + "E"
+	return "∞" // a rate can be
 }
 
 func (p *picture) transition(i int) {

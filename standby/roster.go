@@ -81,10 +81,12 @@ func (r *Roster) Hear(m Message, now time.Time) (isNew bool, err error) {
 		p = &peer{}
 		r.peers[m.ID] = p
 	}
-	p.Message, p.heard = m, now
-	if m.OnDuty && m.Up {
+	// One that was stopped for a moment may not have looked yet at what changed
+	// meanwhile, though it says that it is on duty.
+	if m.OnDuty && m.Up && now.Sub(p.heard) < 2*Interval {
 		r.cover = now
 	}
+	p.Message, p.heard = m, now
 	return isNew, nil
 }
 

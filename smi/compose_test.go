@@ -380,7 +380,7 @@ func agreeWithList(t *testing.T, rng *rand.Rand, round int, table *smi.Table, wa
 		if diff := cmp.Diff(v, got); diff != "" {
 			t.Fatalf("round %d: %s", round, diff)
 		}
-		if table.Layout().Name(i).Compare(v.Name) != 0 || table.At(i).Value != v.Value {
+		if table.Layout().Name(i).Compare(v.Name) != 0 || table.Value(i) != v.Value {
 			t.Fatalf("round %d: %v, want %v", round, table.At(i), v)
 		}
 	}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 const closest = 4;
+/** A scale at which all is written. */
+const near = 0.85;
 
 /** Which part of the drawing is seen: screen = world × scale + (x, y). */
 export class Camera {
@@ -32,6 +34,16 @@ export class Camera {
   }
 
   /**
+   * Keeps the middle in the middle of a screen that changed its size.
+   * @param {number} dx pixels
+   * @param {number} dy
+   */
+  shift(dx, dy) {
+    this.x += dx;
+    this.y += dy;
+  }
+
+  /**
    * Scales about a point of the screen.
    * @param {number} factor
    * @param {number} x
@@ -53,10 +65,10 @@ export class Camera {
    * @param {number} height
    */
   fit(box, width, height) {
-    const margin = Math.min(64, width / 10);
+    const margin = Math.min(44, width / 14);
     const w = box.right - box.left;
     const h = box.bottom - box.top;
-    this.scale = Math.min(1.6, (width - 2 * margin) / Math.max(1, w), (height - 2 * margin) / Math.max(1, h));
+    this.scale = Math.min(1.2, (width - 2 * margin) / Math.max(1, w), (height - 2 * margin) / Math.max(1, h));
     this.fitScale = this.scale;
     this.x = width / 2 - ((box.left + box.right) / 2) * this.scale;
     this.y = height / 2 - ((box.top + box.bottom) / 2) * this.scale;
@@ -71,7 +83,7 @@ export class Camera {
    * @param {number} height
    */
   center(wx, wy, width, height) {
-    this.scale = Math.max(this.scale, Math.min(1, closest));
+    this.scale = Math.max(this.scale, near);
     this.x = width / 2 - wx * this.scale;
     this.y = height / 2 - wy * this.scale;
     this.touched = true;

@@ -17,7 +17,7 @@ export class Lists {
     this.nets = section('Nets');
     this.sources = section('Sources');
     root.append(this.alarms.root, this.nets.root, this.sources.root);
-    model.on('overview address link', () => this.show());
+    model.on('overview address link drawing', () => this.show());
     setInterval(() => document.visibilityState === 'visible' && this.show(), 1000);
   }
 
@@ -31,6 +31,7 @@ export class Lists {
     this.#fill(this.alarms, alarms, (a) => `${a.index} ${a.since}`, (a) => this.#alarm(a), (row, a) => {
       say(row.querySelector('.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
       say(row.querySelector('.text'), a.text);
+      say(row.querySelector('.name'), this.#subject(a));
     });
     this.#fill(this.nets, overview.nets, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
     this.#fill(this.sources, sources, (s) => `${s.net}\n${s.name}`, source, (row, s) => this.#showSource(row, s));
@@ -57,8 +58,18 @@ export class Lists {
     return el('li', null, el('button', { type: 'button', class: 'row alarm', onclick: go },
       el('span', { class: 'mark bad', 'aria-hidden': 'true' }, '▲'),
       el('span', { class: 'title' }, name(a.subject || a.net)),
-      el('span', { class: 'age num' }),
+      el('span', { class: 'age num', title: 'raised so long ago' }),
       el('span', { class: 'text' })));
+  }
+
+  /**
+   * What an alarm is about, by its name where that is at hand.
+   * @param {import('./model.js').Alarm} a
+   */
+  #subject(a) {
+    const scene = a.net === this.model.where.net ? this.model.scene : null;
+    const node = scene?.nodes[Math.max(scene.find('place', a.subject), scene.find('transition', a.subject))];
+    return node ? label(node) : a.subject || a.net;
   }
 
   /** @param {import('./model.js').Alarm} a */

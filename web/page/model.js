@@ -34,6 +34,7 @@ export class Model extends EventTarget {
     /** @type {Scene|null} */ this.scene = null;
     /** @type {Frame|null} the numbers of now */ this.current = null;
     /** @type {Frame|null} the numbers of the time asked for */ this.past = null;
+    /** @type {string[]} places that hold tokens of the instance selected */ this.traced = [];
     /** Why the past or the drawing cannot be shown. */ this.trouble = '';
     /** @type {AbortController|null} */ this.historyAsked = null;
     /** The hash of the drawing that is being fetched. */ this.drawingAsked = '';
@@ -97,6 +98,17 @@ export class Model extends EventTarget {
    */
   travel(at, sliding) {
     this.address.go({ at }, sliding);
+  }
+
+  /**
+   * Marks the places of an instance.
+   * @param {string[]} places ids
+   */
+  trace(places) {
+    if (places.join('\n') === this.traced.join('\n')) return;
+    this.traced = places;
+    this.#tell('hover');
+    this.#tell('frame');
   }
 
   /** @returns {number} the node of the drawing that is selected, -1 for none */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { count, label, rate, short, shortAge, unknown } from './format.js';
+import { count, rate, shortAge, unknown } from './format.js';
 import { heat } from './heat.js';
+import { smallFont, smallLine } from './labels.js';
 
 const font = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
 /** From which scale on what is written is legible. */
-const detail = { tokens: 0.3, ages: 0.5, labels: 0.5, arrows: 0.22 };
+const detail = { marks: 0.24, ages: 0.5, labels: 0.7, arrows: 0.22, names: 0.12 };
 /** Labels are written as the layout expects them. */
 const fontSize = 12;
 const lineHeight = 14;
@@ -44,14 +45,16 @@ export class Painter {
     ctx.lineJoin = 'round';
     ctx.textAlign = 'center';
     ctx.textBaseline = 'middle';
-    this.arcs(scene.arcs, this.palette.arc, 1.25);
-    const named = new Set(frame?.byAge().slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60));
+    this.arcs(scene, scene.arcs, this.palette.arc, 1.25);
+    const first = frame?.byAge().slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
+    const named = new Set(first);
     scene.nodes.forEach((node, i) => {
       if (!this.#seen(node)) return;
-      if (i < scene.placeCount) this.#place(node, i, frame, view, named.has(i));
+      if (i < scene.placeCount) this.#place(node, scene.radius(i, this.scale), i, frame, view, named.has(i));
       else this.#transition(node, i - scene.placeCount, frame, view, view.alarmed.has(i));
     });
     if (this.scale >= detail.labels) this.#labels(scene);
+    else this.#names(scene, first);
   }
 
   /** @param {import('./scene.js').DrawnNode} node */
@@ -63,11 +66,12 @@ export class Painter {
   }
 
   /**
+   * @param {import('./scene.js').Scene} scene
    * @param {import('./scene.js').SceneArc[]} arcs
    * @param {string} colour
    * @param {number} thick
    */
-  arcs(arcs, colour, thick) {
+  arcs(scene, arcs, colour, thick) {
     const { ctx, scale } = this;
     ctx.strokeStyle = ctx.fillStyle = colour;
     ctx.lineWidth = Math.max(0.6, Math.min(thick, thick * scale * 1.4));
@@ -81,7 +85,7 @@ export class Painter {
     }
     ctx.setLineDash([]);
     if (scale < detail.arrows) return;
-    for (const arc of arcs) this.#head(arc, colour);
+    for (const arc of arcs) this.#head(arc, colour, this.#grown(scene, arc.to));
     if (scale >= detail.labels) for (const arc of arcs) if (arc.weight > 1) this.#weight(arc, colour);
   }
 
@@ -92,19 +96,29 @@ export class Painter {
   }
 
   /**
+   * How much larger than laid out a place is drawn, in pixels.
+   * @param {import('./scene.js').Scene} scene
+   * @param {number} node
+   */
+  #grown(scene, node) {
+    return node < scene.placeCount ? scene.radius(node, this.scale) - (scene.nodes[node].w / 2) * this.scale : 0;
+  }
+
+  /**
    * @param {import('./scene.js').SceneArc} arc
    * @param {string} colour
+   * @param {number} short by which it ends before the end of the arc
    */
-  #head(arc, colour) {
+  #head(arc, colour, short) {
     if (arc.kind === 'read') return;
     const { ctx, scale } = this;
     const [bx, by] = arc.points[arc.points.length - 2];
     const [ex, ey] = arc.points[arc.points.length - 1];
     const angle = Math.atan2(ey - by, ex - bx);
-    const sx = ex * scale + this.x;
-    const sy = ey * scale + this.y;
+    const sx = ex * scale + this.x - Math.cos(angle) * short;
+    const sy = ey * scale + this.y - Math.sin(angle) * short;
     if (sx < -20 || sy < -20 || sx > this.width + 20 || sy > this.height + 20) return;
-    const size = Math.max(3, Math.min(9, 9 * scale));
+    const size = Math.max(4, Math.min(9, 14 * scale));
     if (arc.kind === 'inhibitor') {
       ctx.beginPath();
       ctx.arc(sx - Math.cos(angle) * size * 0.55, sy - Math.sin(angle) * size * 0.55, size * 0.55, 0, 2 * Math.PI);
@@ -153,16 +167,16 @@ export class Painter {
 
   /**
    * @param {import('./scene.js').DrawnNode} node
+   * @param {number} r
    * @param {number} row
    * @param {import('./frame.js').Frame|null} frame
    * @param {{now: number, alarmed: Set<number>}} view
    * @param {boolean} named
    */
-  #place(node, row, frame, view, named) {
+  #place(node, r, row, frame, view, named) {
     const { ctx, palette } = this;
     const sx = node.x * this.scale + this.x;
     const sy = node.y * this.scale + this.y;
-    const r = Math.max(2, (Math.min(node.w, node.h) / 2) * this.scale);
     const tokens = frame?.places[row]?.[0];
     const age = frame ? frame.oldestAge(row, view.now) : null;
     const h = heat(age);
@@ -175,14 +189,13 @@ export class Painter {
     ctx.strokeStyle = view.alarmed.has(row) ? palette.bad : palette.line;
     ctx.stroke();
     if (h > 0 && r > 6) this.#gauge(sx, sy, r, h);
-    if (this.scale >= detail.tokens && r > 6 && tokens !== 0) {
+    if (r >= 7 && tokens !== 0) {
       const text = tokens === undefined || tokens === null ? unknown : count(tokens);
-      ctx.font = `600 ${Math.min(15, r * (text.length > 3 ? 0.62 : 0.85)).toFixed(1)}px ${font}`;
+      ctx.font = `600 ${Math.min(15, r * (text.length > 3 ? 0.66 : 0.95)).toFixed(1)}px ${font}`;
       ctx.fillStyle = tokens ? palette.heat.ink(h) : palette.quiet;
       ctx.fillText(text, sx, sy + 0.5);
     }
     if (age && age >= 10 && (this.scale >= detail.ages || named)) this.#pill(shortAge(age), sx, sy - r - 12, palette.ink);
-    if (named && this.scale < detail.labels) this.#pill(short(label(node), 24), sx, sy + r + 12, palette.ink);
   }
 
   /**
@@ -241,7 +254,7 @@ export class Painter {
     ctx.lineWidth = alarmed ? 2.5 : 1.25;
     ctx.strokeStyle = alarmed ? palette.bad : palette.line;
     ctx.stroke();
-    if (blocked && this.scale >= detail.tokens) this.#blocked(sx + w / 2, sy - h / 2, running ? palette.quiet : palette.bad);
+    if (blocked && this.scale >= detail.marks) this.#blocked(sx + w / 2, sy - h / 2, running ? palette.quiet : palette.bad);
     if (this.scale < detail.ages || !frame) return;
     const text = perSecond == null ? unknown : perSecond > 0 ? rate(perSecond) : '';
     if (text) this.#pill(text, sx, sy + h / 2 + 9, perSecond ? palette.accent : palette.quiet);
@@ -267,6 +280,26 @@ export class Painter {
     ctx.moveTo(x - r * 0.5, y);
     ctx.lineTo(x + r * 0.5, y);
     ctx.stroke();
+  }
+
+  /**
+   * Names where labels at their own size could not be read.
+   * @param {import('./scene.js').Scene} scene
+   * @param {number[]} first
+   */
+  #names(scene, first) {
+    const { ctx, scale, palette } = this;
+    ctx.font = `${smallFont}px ${font}`;
+    for (const { node, lines, x, y } of scene.names.lay(scale, (i) => scene.radius(i, scale), first)) {
+      if (!this.#seen(scene.nodes[node]) || (scale < detail.names && !first.includes(node))) continue;
+      lines.forEach((text, k) => {
+        ctx.lineWidth = 3;
+        ctx.strokeStyle = palette.ground;
+        ctx.strokeText(text, x + this.x, y + this.y + k * smallLine);
+        ctx.fillStyle = palette.ink;
+        ctx.fillText(text, x + this.x, y + this.y + k * smallLine);
+      });
+    }
   }
 
   /**

@@ -76,6 +76,7 @@ export class Panel {
   }
 
   show() {
+    this.model.trace(this.model.where.kind === 'instance' ? (this.answer?.now ?? []).map((/** @type {{place: string}} */ t) => t.place) : []);
     if (!this.subject) return this.root.replaceChildren();
     const { kind, id, at } = this.model.where;
     const { model, root } = this;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { label, twoLines } from './format.js';
+import { Labels } from './labels.js';
+
+/** How large a place is on the screen at least, if it has the room. */
+const legible = 12;
 
 /**
  * @typedef {[number, number]} Point
@@ -31,6 +35,11 @@ export class Scene {
     });
     /** @type {string[][]} what is written at each node, in lines */
     this.labels = this.nodes.map((n) => n.label?.split('\n') ?? twoLines(label(n), 16));
+    this.names = new Labels(this);
+    /** How far each place is from the border of its nearest neighbour. */
+    this.room = this.nodes.slice(0, this.placeCount).map((_, i) => this.#room(i));
+    /** What most places have, so that they are drawn equally large. */
+    this.usualRoom = [...this.room].sort((a, b) => a - b)[Math.floor(this.room.length / 5)] ?? 0;
     this.box = this.#bounds();
   }
 
@@ -103,6 +112,28 @@ export class Scene {
       if (cosine >= least && cost < bestCost) [best, bestCost] = [i, cost];
     }
     return best;
+  }
+
+  /**
+   * How large a place is drawn: as laid out, larger where that could not be
+   * read and there is room.
+   * @param {number} place
+   * @param {number} scale
+   */
+  radius(place, scale) {
+    const n = this.nodes[place];
+    const own = (Math.min(n.w, n.h) / 2) * scale;
+    return own >= legible ? own : Math.max(2, own, Math.min(legible, Math.min(this.room[place], this.usualRoom) * scale * 0.72));
+  }
+
+  /** @param {number} place */
+  #room(place) {
+    const p = this.nodes[place];
+    let room = Infinity;
+    this.nodes.forEach((n, i) => {
+      if (i !== place) room = Math.min(room, Math.hypot(Math.max(0, Math.abs(n.x - p.x) - n.w / 2), Math.max(0, Math.abs(n.y - p.y) - n.h / 2)));
+    });
+    return room;
   }
 
   #bounds() {

@@ -12,6 +12,8 @@ const dotPause = 30;
 /** A painting slower than this, ms, is put off until the zoom rests. */
 const dear = 24;
 const rest = 120;
+/** Below this scale a node that is gone to is brought nearer. */
+const legible = 0.28;
 
 /**
  * The drawing on its canvas. The net is painted into a layer larger than the
@@ -138,7 +140,7 @@ export class Stage {
 
   #moved() {
     const node = this.model.selected();
-    if (node >= 0 && node !== this.cursor) this.point(node);
+    if (node >= 0 && node !== this.cursor) this.point(node, this.camera.scale < legible);
     this.repaint();
   }
 
@@ -146,6 +148,7 @@ export class Stage {
     const box = /** @type {Element} */ (this.canvas.parentElement).getBoundingClientRect();
     const ratio = Math.min(2, devicePixelRatio || 1);
     if (box.width < 1 || (box.width === this.width && box.height === this.height && ratio === this.ratio)) return;
+    if (this.width) this.camera.shift((box.width - this.width) / 2, (box.height - this.height) / 2);
     Object.assign(this, { width: box.width, height: box.height, ratio });
     this.canvas.width = Math.round(box.width * ratio);
     this.canvas.height = Math.round(box.height * ratio);
@@ -270,7 +273,11 @@ export class Stage {
       if (node < 0 || !model.scene) continue;
       const over = new Painter(ctx, palette);
       Object.assign(over, { scale: camera.scale, x: camera.x, y: camera.y, width: this.width, height: this.height });
-      over.arcs(model.scene.arcsOf[node].map((a) => /** @type {any} */ (model.scene).arcs[a]), palette.accent, 2);
+      over.arcs(model.scene, model.scene.arcsOf[node].map((a) => /** @type {any} */ (model.scene).arcs[a]), palette.accent, 2);
+    }
+    for (const id of model.traced) {
+      const node = model.scene?.find('place', id) ?? -1;
+      if (node >= 0) this.#ring(node, palette.accent, 3, [2, 4]);
     }
     if (selected >= 0) this.#ring(selected, palette.accent, 3, []);
     if (this.cursor >= 0 && this.cursor !== selected && document.activeElement === this.canvas) this.#ring(this.cursor, palette.ink, 2, [4, 3]);
@@ -290,7 +297,7 @@ export class Stage {
     ctx.lineWidth = thick;
     ctx.strokeStyle = colour;
     ctx.beginPath();
-    if (place) ctx.arc(x, y, Math.min(w, h) / 2 + 7, 0, 2 * Math.PI);
+    if (place) ctx.arc(x, y, /** @type {any} */ (this.model.scene).radius(node, this.camera.scale) + 7, 0, 2 * Math.PI);
     else ctx.roundRect(x - w / 2 - 6, y - h / 2 - 6, w + 12, h + 12, 7);
     ctx.stroke();
     ctx.setLineDash([]);
@@ -300,7 +307,7 @@ export class Stage {
   #dots(time) {
     const { ctx, camera, flow } = this;
     flow.step(time);
-    const r = Math.max(1.8, Math.min(4, 4 * camera.scale));
+    const r = Math.max(1.1, Math.min(4, 6.5 * camera.scale));
     ctx.fillStyle = this.painter.palette.dot;
     flow.dots(time, (wx, wy) => {
       const x = wx * camera.scale + camera.x;

@@ -69,11 +69,9 @@ export class Tables {
       cells(i).forEach((text, k) => say(element.children[k + 1], text));
       element.setAttribute('aria-selected', String(first + i === selected));
       if (!hot) return;
-      const cell = element.children[1];
       const h = hot(i);
-      cell.firstChild && cell.classList.toggle('hot', h > 0);
-      cell.style.setProperty('--fill', this.heat.fill(h));
-      cell.style.setProperty('--on-fill', this.heat.ink(h));
+      element.classList.toggle('hot', h > 0);
+      element.style.setProperty('--fill', this.heat.fill(h));
     });
     to.more.hidden = rows.length <= most;
     say(to.more, rows.length > most ? `and ${rows.length - most} more` : '');

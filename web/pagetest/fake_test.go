@@ -165,7 +165,7 @@ func (f *fake) live(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	s, generation, last := f.net(r.URL.Query().Get("net")), 1, time.Now().UnixMilli()
 	send := func(event string, doc any) {
-		text, _ := json.Marshal(doc)                                                           // of what is scripted never fails
+		text, _ := json.Marshal(doc)                                                      // of what is scripted never fails
 		_, _ = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", generation, event, text) // fails only where nobody reads
 		w.(http.Flusher).Flush()
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -50,7 +51,7 @@ func TestTheNetThatNeedsLookingAtOpensFirst(t *testing.T) {
 	b.moveMouse(5, 5)
 	b.screenshot("light")
 	x, y := b.point(s, node(s, "paymentUnclear"))
-	if cold, hot := b.colour(x-12, y), b.colour(x-12, y-200); cold == hot {
+	if hot, ground := b.colour(x, y+8), b.colour(x, y+150); hot == ground {
 		t.Errorf("the stuck place has the colour %v of the ground", hot)
 	}
 	b.clean(f, false)
@@ -97,7 +98,7 @@ func TestTheStuckPlaceIsTheHottest(t *testing.T) {
 	// On light ground the hotter is the darker.
 	light := func(i int) int {
 		x, y := b.point(s, i)
-		c := b.colour(x-11, y+8)
+		c := b.colour(x, y+8) // below the number
 		return c[0] + c[1] + c[2]
 	}
 	b.keys("+", "+", "0") // painted anew, without dots
@@ -196,6 +197,7 @@ func TestSearchJumps(t *testing.T) {
 	b, _, s := opened(t)
 	b.keys("/")
 	b.until(`document.activeElement.id === 'query'`)
+	b.keys(kb.Backspace) // the slash, which only a real keyboard keeps to itself
 	b.do(chromedp.SendKeys(chromedp.CSS("#query"), "refunded"))
 	b.until(`document.querySelector('#matches li')?.innerText.includes('Refunded')`)
 	b.screenshot("search")
@@ -211,13 +213,11 @@ func TestSearchJumps(t *testing.T) {
 func TestAllIsReachedWithTheKeyboard(t *testing.T) {
 	b, f, _ := opened(t)
 	b.do(chromedp.Focus(chromedp.CSS("#net")))
-	const left, right, escape = "\ue012", "\ue014", "\ue00c"
-	_ = left
 	b.keys("h")
 	b.until(`document.querySelector('#panel h2')?.innerText === 'Payment unclear'`)
-	b.keys(escape)
+	b.keys(kb.Escape)
 	b.until(`document.querySelector('#panel').hidden`)
-	b.do(chromedp.Focus(chromedp.CSS("#net")), chromedp.KeyEvent("\u0304"))
+	b.do(chromedp.Focus(chromedp.CSS("#net")), chromedp.KeyEvent(kb.ArrowRight))
 	b.until(`document.querySelector('#said').textContent !== ''`)
 	said := b.text("#said")
 	b.keys("\r")
@@ -228,7 +228,7 @@ func TestAllIsReachedWithTheKeyboard(t *testing.T) {
 	b.keys("?")
 	b.until(`document.querySelector('#help').open`)
 	b.screenshot("help")
-	b.keys("\x1b")
+	b.keys(kb.Escape)
 	b.until(`!document.querySelector('#help').open`)
 	// The tab key reaches everything that can be pressed, once.
 	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))

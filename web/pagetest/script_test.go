@@ -17,8 +17,8 @@ import (
 // is known too.
 type scripted struct {
 	def       *petri.Net
-	stuck     int    // the place in which something is stuck
-	since     int64  // when it got stuck, ms
+	stuck     int   // the place in which something is stuck
+	since     int64 // when it got stuck, ms
 	instances []string
 	unknown   bool // no source knows anything
 	down      bool // no source is up

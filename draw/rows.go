@@ -69,7 +69,7 @@ func (l *layout) crossedByLanes() []bool {
 			for ; done <= r; done++ {
 				w := column[done]
 				for _, n := range l.in[w] {
-					if at := l.row[n.to]; (at < first || at > last) && !(l.lane(w) && l.lane(n.to)) {
+					if at := l.row[n.to]; (at < first || at > last) && (!l.lane(w) || !l.lane(n.to)) {
 						crossed[n.id] = true
 					}
 				}

@@ -23,11 +23,11 @@ func (d *Drawing) SVG(w io.Writer, n *petri.Net, overlay *Overlay) error {
 	}
 	p := picture{Writer: bufio.NewWriter(w), d: d, n: n, o: overlay}
 	p.head()
-	p.WriteString("<g>\n")
+	p.put("<g>\n")
 	for i := range d.Arcs {
 		p.arc(&d.Arcs[i])
 	}
-	p.WriteString("</g>\n")
+	p.put("</g>\n")
 	for i := range n.Places {
 		p.place(i)
 	}
@@ -37,7 +37,7 @@ func (d *Drawing) SVG(w io.Writer, n *petri.Net, overlay *Overlay) error {
 	for i := range d.Arcs { // above all else: they are read
 		p.weight(&d.Arcs[i])
 	}
-	p.WriteString("</svg>\n")
+	p.put("</svg>\n")
 	if err := p.Flush(); err != nil {
 		return fmt.Errorf("writing the picture of net %q: %w", n.ID, err)
 	}
@@ -52,6 +52,9 @@ type picture struct {
 	o *Overlay
 }
 
+// put writes markup. What fails shows at the end.
+func (p *picture) put(s string) { _, _ = p.WriteString(s) }
+
 // titleRunes is how much of a name or an id a title shows.
 const titleRunes = 1000
 
@@ -63,26 +66,26 @@ func (p *picture) head() {
 		title = clean(p.n.ID, titleRunes)
 	}
 	p.described(title, fmt.Sprintf("Petri net %s: %d places, %d transitions, %d arcs.", clean(p.n.ID, titleRunes), len(p.n.Places), len(p.n.Transitions), len(p.d.Arcs)))
-	p.WriteString("\n<style>" + Style + "</style>\n" + markers)
+	p.put("\n<style>" + Style + "</style>\n" + markers)
 	fmt.Fprintf(p, `<rect class="ground" width="%s" height="%s" rx="6"/>`+"\n", width, height)
 }
 
 // described writes the title and the description of what is open.
 func (p *picture) described(title, desc string) {
-	p.WriteString("<title>")
+	p.put("<title>")
 	p.text(title)
-	p.WriteString("</title><desc>")
+	p.put("</title><desc>")
 	p.text(desc)
-	p.WriteString("</desc>")
+	p.put("</desc>")
 }
 
-// text writes a text as XML. What fails shows at the end, see picture.
+// text writes a text as XML. What fails shows at the end.
 func (p *picture) text(s string) { _ = xml.EscapeText(p, []byte(s)) }
 
 func (p *picture) label(class string, x, y float64, s string) {
 	fmt.Fprintf(p, `<text%s x="%s" y="%s">`, class, number(x), number(y))
 	p.text(s)
-	p.WriteString("</text>")
+	p.put("</text>")
 }
 
 // lines writes a label whose first line is centred at a height.
@@ -117,7 +120,7 @@ func (p *picture) place(i int) {
 		}
 	}
 	p.lines(` class="below"`, node.X, node.Y+node.H/2+LabelGap+LineHeight/2, node.Label)
-	p.WriteString("</g>\n")
+	p.put("</g>\n")
 }
 
 func titleOf(name, id string) string {
@@ -182,7 +185,7 @@ func (p *picture) transition(i int) {
 	if known {
 		p.label(` class="rate"`, node.X, node.Y-node.H/2-7, rate(p.o.Rates[i]))
 	}
-	p.WriteString("</g>\n")
+	p.put("</g>\n")
 }
 
 // rate writes firings a second in the unit that people would say.
@@ -205,13 +208,13 @@ func (p *picture) arc(a *Arc) {
 	fmt.Fprintf(p, `<path class="arc %s" d="%s"`, kind, rounded(a.Points))
 	switch a.Kind {
 	case petri.Branch:
-		p.WriteString(` marker-start="url(#pn-branch)" marker-end="url(#pn-normal)"`)
+		p.put(` marker-start="url(#pn-branch)" marker-end="url(#pn-normal)"`)
 	case petri.Inhibitor, petri.Read, petri.Reset:
 		fmt.Fprintf(p, ` marker-end="url(#pn-%s)"`, kind)
 	default:
-		p.WriteString(` marker-end="url(#pn-normal)"`)
+		p.put(` marker-end="url(#pn-normal)"`)
 	}
-	p.WriteString("/>\n")
+	p.put("/>\n")
 }
 
 // cornerSize is how far from a corner an arc begins to turn.
@@ -258,7 +261,7 @@ func (p *picture) weight(a *Arc) {
 	}
 	q, r := a.Points[best-1], a.Points[best]
 	p.label(` class="weight"`, (q.X+r.X)/2, (q.Y+r.Y)/2, strconv.FormatUint(uint64(a.Weight), 10))
-	p.WriteByte('\n')
+	p.put("\n")
 }
 
 // number writes a coordinate with at most one decimal.

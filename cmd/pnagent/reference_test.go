@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/metrics"
+	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/snmp"
+	"github.com/pnagent/pnagent/standby"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/web"
+)
+
+var update = flag.Bool("update", false, "write docs/reference anew, as make generate does")
+
+// The pages of docs/reference are made from what the program itself is made
+// from: families, objects and flags.
+func TestTheReferenceIsCurrent(t *testing.T) {
+	for name, text := range map[string]string{
+		"metrics.md": metricsPage(t), "petrinet-mib.md": mibPage(), "command-line.md": commandPage(t),
+	} {
+		path := filepath.Join("..", "..", "docs", "reference", name)
+		if *update {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		is, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(text, string(is)); d != "" {
+			t.Errorf("docs/reference/%s is not current; run make generate:\n%s", name, d)
+		}
+	}
+}
+
+// cell is text that fits into a table of Markdown.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(strings.TrimSpace(text))
+}
+
+func quoted(list []string) string {
+	marked := make([]string, len(list))
+	for i, s := range list {
+		marked[i] = "`" + s + "`"
+	}
+	return strings.Join(marked, ", ")
+}
+
+func metricsPage(t *testing.T) string {
+	var nets, sidecar strings.Builder
+	for _, f := range metrics.Families() {
+		out := &sidecar
+		if strings.HasPrefix(f.Name, "petrinet_") {
+			out = &nets
+		}
+		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", f.Name, f.Type, quoted(f.Labels), cell(f.Help))
+	}
+	for _, d := range describedBy(t, &faces{new(agentx.Subagent), new(snmp.Responder), new(snmp.Sender)}, &duty{new(standby.Member)}, audience{new(web.Server)}) {
+		fmt.Fprintf(&sidecar, "| `%s` | %s | %s | %s |\n", d.name, d.typ, quoted(d.labels), cell(d.help))
+	}
+	var ages []string
+	for _, step := range stats.AgeSteps() {
+		ages = append(ages, step.Label)
+	}
+	const head = "| family | type | labels | what |\n|---|---|---|---|\n"
+	return "# Metrics\n\nWhat `/metrics` has, in the order in which a net's budget of series is spent. Made from the program; see " +
+		"[for SREs](../sres.md) for how to scrape and what to look at.\n\nLabel values are the ids of the net, as they are. A family that no source of a " +
+		"net fills in is absent for that net, never 0. Counters and histograms carry the time since when they are added up as their created " +
+		"timestamp. `age` is one of " + quoted(ages) + ".\n\n## Of nets\n\n" + head + nets.String() +
+		"\n## Of the sidecar\n\n" + head + sidecar.String() +
+		"\nBeside these there are the families of the Go runtime (`go_…`) and of the process (`process_…`).\n"
+}
+
+// described is what a collector says of a metric.
+type described struct {
+	name, help, typ string
+	labels          []string
+}
+
+// describedBy reads what client_golang shows of a Desc only as text.
+func describedBy(t *testing.T, collectors ...prometheus.Collector) (all []described) {
+	t.Helper()
+	form := regexp.MustCompile(`^Desc\{fqName: "(.*?)", help: "(.*)", constLabels: \{\}, variableLabels: \{(.*)\}\}$`)
+	for _, c := range collectors {
+		out := make(chan *prometheus.Desc)
+		go func() { c.Describe(out); close(out) }()
+		for d := range out {
+			m := form.FindStringSubmatch(d.String())
+			if m == nil {
+				t.Fatalf("a description in another form: %v", d)
+			}
+			found := described{name: m[1], help: strings.ReplaceAll(m[2], `\"`, `"`), typ: "gauge"}
+			if strings.HasSuffix(found.name, "_total") {
+				found.typ = "counter"
+			}
+			if m[3] != "" {
+				found.labels = strings.Split(m[3], ",")
+			}
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+func mibPage() string {
+	var out strings.Builder
+	out.WriteString("# PETRINET-MIB\n\nEvery object, from the same source as the module. OIDs are below the root that `--oid-root` sets. Each net also has a " +
+		"module of its own, in which its places and transitions are objects by name. See [for operators](../operators.md).\n")
+	sections, events := mib.Reference()
+	for _, s := range sections {
+		fmt.Fprintf(&out, "\n## %s\n\n", s.Name)
+		if s.Text != "" {
+			fmt.Fprintf(&out, "%s\n\nIndexed by %s.\n\n", cell(s.Text), quoted(s.Index))
+		}
+		out.WriteString("| object | OID | syntax | units | what |\n|---|---|---|---|---|\n")
+		for _, o := range s.Objects {
+			fmt.Fprintf(&out, "| `%s` | %v | %s | %s | %s |\n", o.Name, o.OID, cell(o.Syntax), cell(o.Units), cell(o.Text))
+		}
+	}
+	out.WriteString("\n## Notifications\n\n| notification | OID | what |\n|---|---|---|\n")
+	for _, e := range events {
+		fmt.Fprintf(&out, "| `%s` | %v | %s |\n", e.Name, e.OID, cell(e.Text))
+	}
+	return out.String()
+}
+
+func commandPage(t *testing.T) string {
+	t.Helper()
+	var c cli
+	parser, err := kong.New(&c, kong.Name("pnagent"), vars(), kong.Configuration(loadConfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	out.WriteString("# Command line\n\nEvery command and flag, from the same source as `--help`. A key of `serve`'s configuration file is the name of a flag of " +
+		"`serve` without the dashes; `pnagent check-config FILE` checks one. Exit codes: 0 done, 1 failed, 2 wrong usage.\n\n" +
+		"## Flags of every command\n\n")
+	flagTable(&out, parser.Model.Flags)
+	for _, command := range parser.Model.Leaves(true) {
+		fmt.Fprintf(&out, "\n## pnagent %s\n\n%s\n", command.Name, cell(command.Help))
+		if command.Detail != "" {
+			fmt.Fprintf(&out, "\n%s\n", cell(command.Detail))
+		}
+		var own []*kong.Flag
+		for _, f := range command.Flags {
+			if !f.Hidden {
+				own = append(own, f)
+			}
+		}
+		for i, p := range command.Positional {
+			if i == 0 {
+				out.WriteString("\n| argument | what |\n|---|---|\n")
+			}
+			fmt.Fprintf(&out, "| `%s` | %s |\n", p.Summary(), cell(p.Help))
+		}
+		if len(own) > 0 {
+			out.WriteString("\n")
+			flagTable(&out, own)
+		}
+	}
+	return out.String()
+}
+
+func flagTable(out *bytes.Buffer, flags []*kong.Flag) {
+	out.WriteString("| flag | default | what |\n|---|---|---|\n")
+	for _, f := range flags {
+		name := "--" + f.Name
+		if f.PlaceHolder != "" {
+			name += " " + f.PlaceHolder
+		}
+		if f.Short != 0 {
+			name = fmt.Sprintf("-%c, %s", f.Short, name)
+		}
+		standard := f.Default
+		if standard != "" {
+			standard = "`" + standard + "`"
+		}
+		fmt.Fprintf(out, "| `%s` | %s | %s |\n", strings.TrimSpace(name), standard, cell(f.Help))
+	}
+}
+
+// Every link between pages of the project leads somewhere.
+func TestLinksInTheDocumentsLeadSomewhere(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var pages []string
+	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md", "*/*/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
+	anchors := func(text string) (names []string) {
+		for _, h := range heading.FindAllStringSubmatch(text, -1) {
+			name := regexp.MustCompile("[^a-z0-9 _-]").ReplaceAllString(strings.ToLower(h[1]), "")
+			names = append(names, strings.ReplaceAll(name, " ", "-"))
+		}
+		return names
+	}
+	links := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			path, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, "://") || strings.HasPrefix(path, "mailto:") {
+				continue
+			}
+			links++
+			target := page
+			if path != "" {
+				target = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+				continue
+			}
+			if anchor == "" || !strings.HasSuffix(target, ".md") {
+				continue
+			}
+			there, err := os.ReadFile(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(anchors(string(there)), anchor) {
+				t.Errorf("%s links to %s, which has no such heading", page, m[1])
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("only %d links were found in %d pages", links, len(pages))
+	}
+}

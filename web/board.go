@@ -17,6 +17,7 @@ type board struct {
 	nets     map[string]*netBoard
 	serial   uint64 // one more than the board before
 	history  extent
+	text     func() []byte // the overview
 	overview func() *event
 	next     chan struct{} // closed when there is a later board
 }
@@ -31,8 +32,8 @@ type netBoard struct {
 	diff    *event        // against the frame of the board before; nil if nobody looked at that
 }
 
-// advance makes the board of a View. looked tells whether somebody looks at a
-// net: only then it is told what differs.
+// advance makes the board of a View. What differs is told of the nets that
+// somebody looks at.
 func (s *Server) advance(before *board, view *collector.View, alarms *alarm.State) *board {
 	b := &board{view: view, alarms: alarms, serial: before.serial + 1,
 		nets: make(map[string]*netBoard, len(view.Nets)), next: make(chan struct{})}
@@ -43,7 +44,7 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Stat
 			w = &window{}
 			s.windows[n.Name] = w
 		}
-		nb := &netBoard{net: n, drawing: s.drawingOf(n.Def), rates: w.rates(n, view.At, max(minWindow, wide[n.Name]))}
+		nb := &netBoard{net: n, drawing: s.drawingOf(n), rates: w.rates(n, view.At, max(minWindow, wide[n.Name]))}
 		nb.frame = sync.OnceValue(func() *frame { return newFrame(n, nb.drawing.hash, view.Generation, view.At, nb.rates) })
 		nb.whole = sync.OnceValue(func() *event {
 			return newEvent("frame", view.Generation, appendFrame(nil, nb.frame()))
@@ -58,20 +59,23 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Stat
 	for name := range s.windows {
 		if b.nets[name] == nil {
 			delete(s.windows, name)
+			delete(s.drawings, name)
 		}
 	}
 	b.history = s.record(view)
-	b.overview = sync.OnceValue(b.overviewEvent)
+	b.sum()
 	return b
 }
 
 // emptyBoard is what is shown before there is a View.
 func emptyBoard() *board {
-	b := &board{view: &collector.View{}, alarms: &alarm.State{}, next: make(chan struct{})}
-	b.overview = sync.OnceValue(b.overviewEvent)
+	b := &board{serial: 1, view: &collector.View{}, alarms: &alarm.State{}, next: make(chan struct{})}
+	b.sum()
 	return b
 }
 
-func (b *board) overviewEvent() *event {
-	return newEvent("overview", b.view.Generation, b.overviewText())
+// sum has the overview made when it is asked for.
+func (b *board) sum() {
+	b.text = sync.OnceValue(b.overviewText)
+	b.overview = sync.OnceValue(func() *event { return newEvent("overview", b.view.Generation, b.text()) })
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/draw"
 	"github.com/pnagent/pnagent/petri"
 )
@@ -25,14 +26,15 @@ type drawing struct {
 }
 
 // drawingOf returns the drawing of a net, a new one if its definition grew.
-func (s *Server) drawingOf(def *petri.Net) *drawing {
-	if d := s.drawings[def.ID]; d != nil && d.def == def {
+func (s *Server) drawingOf(n *collector.Net) *drawing {
+	def := n.Def
+	if d := s.drawings[n.Name]; d != nil && d.def == def {
 		return d
 	}
 	d := &drawing{def: def, hash: hashOf(def, s.cfg.Version)}
 	d.layout = sync.OnceValue(func() *draw.Drawing { return draw.Net(def) })
 	d.text = sync.OnceValue(func() []byte { return drawingText(d) })
-	s.drawings[def.ID] = d
+	s.drawings[n.Name] = d
 	return d
 }
 
@@ -154,7 +156,7 @@ func (s *Server) serveDrawing(w http.ResponseWriter, r *http.Request) {
 
 // serveOverview answers with what the last overview event said.
 func (s *Server) serveOverview(w http.ResponseWriter, r *http.Request) {
-	answer(w, r, "application/json", append(s.board.Load().overviewText(), '\n'))
+	answer(w, r, "application/json", s.board.Load().text())
 }
 
 // hotAfter are the ages, in seconds, from which a place is of one class of heat

@@ -15,7 +15,8 @@ type viewer struct {
 	s      *Server
 	net    string // "" for overviews only
 	packed bool
-	shown  *board // what it was sent last; nil for nothing
+	serial uint64 // of the board that it was sent last; 0 for none
+	framed bool   // and whether a frame was of it
 }
 
 // serveLive streams overviews, and frames of a net, until the reader leaves,
@@ -109,19 +110,16 @@ func (v *viewer) stream(r *http.Request) error {
 // show sends what a board has that the viewer was not sent: the difference, if
 // it has the frame of the board before, and else a whole frame.
 func (v *viewer) show(b *board) error {
-	if b == v.shown {
+	if b.serial == v.serial {
 		return nil
 	}
-	before := v.shown
-	v.shown = b
-	if err := v.send(b.overview()); err != nil {
+	next := v.framed && v.serial+1 == b.serial
+	n := b.nets[v.net]
+	v.serial, v.framed = b.serial, n != nil
+	if err := v.send(b.overview()); err != nil || n == nil {
 		return err
 	}
-	n := b.nets[v.net]
-	if n == nil {
-		return nil
-	}
-	if before != nil && before.serial+1 == b.serial && before.nets[v.net] != nil && n.diff != nil {
+	if next && n.diff != nil {
 		v.s.counters.diffs.Add(1)
 		return v.send(n.diff)
 	}

@@ -38,6 +38,11 @@ lint: ## gofmt, go vet, golangci-lint, go.mod
 fuzz: ## run every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz $(FUZZTIME)
 
+.PHONY: soak
+soak: ## the long proofs of SNMP: snmpd restarted 20 times, 10 minutes of fuzzing for each codec
+	PNAGENT_TEST_RESTARTS=20 $(GO) test -count=1 -timeout 30m -run 'Snmpd|Master|StandBy|Hung' ./agentx ./e2e
+	@GO="$(GO)" scripts/fuzz 10m ./agentx/... ./snmp ./smi ./mib
+
 .PHONY: check-exporter
 check-exporter: ## run Prometheus' snmp_exporter on the example for it (cgo, libsnmp-dev)
 	@GO="$(GO)" scripts/exporter

@@ -19,7 +19,8 @@
 //	of those that are ready the lower priority; the lower id
 //
 // So there is always one: whose faces are down is better than nobody. Ready is who
-// started [Settle] ago or earlier, or has been on duty for want of another. So a
+// started [Settle] ago or earlier while another one was on duty, or was on duty
+// itself for want of another. So a
 // primary that returns has raised what it finds before it takes the duty back, and
 // tells none of it again. An id begins with the time of the start. So of those that
 // are not ready it is the one that is there for longest, which has seen most of

@@ -47,11 +47,14 @@ type Roster struct {
 type peer struct {
 	Message
 	heard time.Time
+	// Since when it was heard without a break. One that was stopped for a moment
+	// may not have looked yet at what changed, though it says that it is on duty.
+	steady time.Time
 }
 
 // NewRoster returns the roster of a sidecar that starts now. Of self, the fields
 // that tell how it is do not matter. It is ready when settle, or Settle where that
-// is longer, is over, and before that if there was nobody else to be on duty.
+// is longer, is over and another one was on duty, and else when it is on duty itself.
 func NewRoster(self Message, settle time.Duration, now time.Time) *Roster {
 	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = Version, false, false, false, false
 	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, began: now, since: now, echo: now, stepped: now}
@@ -81,9 +84,10 @@ func (r *Roster) Hear(m Message, now time.Time) (isNew bool, err error) {
 		p = &peer{}
 		r.peers[m.ID] = p
 	}
-	// One that was stopped for a moment may not have looked yet at what changed
-	// meanwhile, though it says that it is on duty.
-	if m.OnDuty && m.Up && now.Sub(p.heard) < 2*Interval {
+	if now.Sub(p.heard) >= 2*Interval {
+		p.steady = now
+	}
+	if m.OnDuty && m.Up && now.Sub(p.steady) >= Interval {
 		r.cover = now
 	}
 	p.Message, p.heard = m, now
@@ -125,7 +129,8 @@ func (r *Roster) Step(up bool, now time.Time) (speak *Message) {
 		}
 	}
 	before := r.self
-	r.self.Up, r.self.Ready = up, r.self.Ready || now.Sub(r.began) >= r.settle
+	// It has settled, and what it found others have told.
+	r.self.Up, r.self.Ready = up, r.self.Ready || now.Sub(r.began) >= r.settle && r.cover.Sub(r.began) >= Silent
 	r.self.OnDuty = r.first(now)
 	r.self.Ready = r.self.Ready || r.self.OnDuty // what it finds it has told
 	if r.self.OnDuty {

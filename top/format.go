@@ -85,25 +85,29 @@ func formatRate(r float64) string {
 }
 
 // formatWaits says what holds a token at a time by the sidecar's clock: one
-// entry for each output transition.
-func formatWaits(waits []Wait, now time.Time) string {
-	parts := make([]string, len(waits))
+// text for each output transition, with its reasons.
+func formatWaits(waits []Wait, now time.Time) []string {
+	var texts []string
 	for i, w := range waits {
-		parts[i] = clean(w.Transition) + ": " + formatReason(w, now)
+		if i > 0 && w.Transition == waits[i-1].Transition {
+			texts[len(texts)-1] += ", " + formatReason(w, now)
+			continue
+		}
+		texts = append(texts, clean(w.Transition)+": "+formatReason(w, now))
 	}
-	return strings.Join(parts, "; ")
+	return texts
 }
 
 func formatReason(w Wait, now time.Time) string {
 	place := clean(w.Place)
 	switch w.Reason {
 	case "missing":
-		if place != "" && w.Count > 0 {
-			return fmt.Sprintf("%d missing in %s", w.Count, place)
+		if place != "" {
+			return amount(w.Count, "missing", "too few") + " in " + place
 		}
 	case "inhibited":
-		if place != "" && w.Count > 0 {
-			return fmt.Sprintf("%d too many in %s", w.Count, place)
+		if place != "" {
+			return amount(w.Count, "too many", "too many") + " in " + place
 		}
 	case "delayed":
 		if left := w.Until.Sub(now); !w.Until.IsZero() && left > 0 {
@@ -116,6 +120,14 @@ func formatReason(w Wait, now time.Time) string {
 		return clean(w.Reason) + ", " + place
 	}
 	return clean(w.Reason)
+}
+
+// amount says how many, or what is true of any number where it is not known.
+func amount(n uint64, what, some string) string {
+	if n == 0 {
+		return some
+	}
+	return strconv.FormatUint(n, 10) + " " + what
 }
 
 // formatTime writes a time as logs do, to the second.

@@ -194,8 +194,8 @@ func (m *Model) tokens(p *Place) []line {
 		if len(t.Waits) > 0 {
 			waits = nil
 		}
-		for _, w := range t.Waits {
-			waits = append(waits, wrap(clean(w.Transition)+": "+formatReason(w, m.clock().now), m.width-8-instance-3)...)
+		for _, text := range formatWaits(t.Waits, m.clock().now) {
+			waits = append(waits, wrap(text, m.width-8-instance-3)...)
 		}
 		a := m.aged(num(t.Age))
 		for j, w := range waits {

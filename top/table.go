@@ -111,7 +111,7 @@ func (c column) show(v cell, t clock) string {
 	case c.kind == kindText, c.kind == kindSentence:
 		return clean(v.text)
 	case v.token != nil && len(v.token.Waits) > 0:
-		return formatWaits(v.token.Waits, t.now)
+		return strings.Join(formatWaits(v.token.Waits, t.now), "; ")
 	case v.token != nil:
 		return unknown
 	case math.IsNaN(v.num):

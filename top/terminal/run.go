@@ -78,9 +78,20 @@ type (
 )
 
 // Init asks at once.
-func (p *program) Init() tea.Cmd { return tea.Batch(p.poll, nextTick()) }
+func (p *program) Init() tea.Cmd { return tea.Batch(p.poll, p.after(tickEvery, tick{})) }
 
-func nextTick() tea.Cmd { return tea.Tick(tickEvery, func(time.Time) tea.Msg { return tick{} }) }
+// after returns a message later. Unlike tea.Tick it leaves no goroutine behind
+// when the program ends.
+func (p *program) after(d time.Duration, msg tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		select {
+		case <-p.ctx.Done():
+			return nil
+		case <-time.After(d):
+			return msg
+		}
+	}
+}
 
 func (p *program) poll() tea.Msg {
 	begun := time.Now()
@@ -102,7 +113,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tick:
 		p.model.Tick(time.Now())
-		return p, nextTick()
+		return p, p.after(tickEvery, tick{})
 	case pollAgain:
 		return p, p.poll
 	case answer:
@@ -111,7 +122,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		} else {
 			p.model.Hear(msg.view, msg.alarms, time.Now())
 		}
-		return p, tea.Tick(max(pollEvery, pollShare*msg.took), func(time.Time) tea.Msg { return pollAgain{} })
+		return p, p.after(max(pollEvery, pollShare*msg.took), pollAgain{})
 	}
 	return p, nil
 }

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
+)
+
+// terminal is a program on a pseudo-terminal.
+type terminal struct {
+	*process
+	keyboard, tty *os.File
+	before        *term.State
+	screen        output
+}
+
+// onTerminal runs pnagent as a user at a terminal of 160 by 40 does.
+func onTerminal(t *testing.T, args ...string) *terminal {
+	t.Helper()
+	keyboard, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	x := &terminal{process: &process{name: "pnagent", cmd: exec.Command(built.pnagent, args...), done: make(chan struct{})}, keyboard: keyboard, tty: tty}
+	if err := pty.Setsize(keyboard, &pty.Winsize{Rows: 40, Cols: 160}); err != nil {
+		t.Fatal(err)
+	}
+	if x.before, err = term.GetState(tty.Fd()); err != nil {
+		t.Fatal(err)
+	}
+	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, &x.err
+	x.cmd.Env = append(cleanEnv(), "TERM=xterm-256color")
+	if err := x.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buf := make([]byte, 4096)
+		for {
+			n, err := keyboard.Read(buf)
+			_, _ = x.screen.Write(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() {
+		defer close(x.done)
+		_ = x.cmd.Wait() // how it ended is in ProcessState
+	}()
+	t.Cleanup(func() {
+		_ = x.cmd.Process.Kill() // fails only where it has ended
+		<-x.done
+		tty.Close()
+		<-read
+		keyboard.Close()
+	})
+	return x
+}
+
+// shows waits until a text was drawn after what had been, with whatever a
+// renderer does in place of spaces, and returns how much there is then.
+func (x *terminal) shows(t *testing.T, from int, text string) int {
+	t.Helper()
+	squeeze := func(s string) string { return strings.Join(strings.Fields(ansi.Strip(s)), "") }
+	until(t, fmt.Sprintf("%q is on the screen", text), func() error {
+		if all := x.screen.String()[from:]; !strings.Contains(squeeze(all), squeeze(text)) {
+			return fmt.Errorf("there is %.4000q", all)
+		}
+		return nil
+	})
+	return len(x.screen.String())
+}
+
+// press types keys and returns what had been written before.
+func (x *terminal) press(t *testing.T, keys string) int {
+	t.Helper()
+	from := len(x.screen.String())
+	if _, err := x.keyboard.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+	return from
+}
+
+// checkLeft checks that it ended cleanly, and left the terminal as it was.
+func (x *terminal) checkLeft(t *testing.T) {
+	t.Helper()
+	if code := x.wait(t); code != 0 || x.err.String() != "" {
+		t.Errorf("it ends with %d and says %q", code, x.err.String())
+	}
+	after, err := term.GetState(x.tty.Fd())
+	if err != nil || !reflect.DeepEqual(x.before, after) {
+		t.Errorf("the terminal's modes were %+v and are %+v, %v", x.before, after, err)
+	}
+	until(t, "the main screen and its cursor are back", func() error {
+		all := x.screen.String()
+		if strings.LastIndex(all, ansi.ResetModeAltScreenSaveCursor) < strings.LastIndex(all, ansi.SetModeAltScreenSaveCursor) ||
+			strings.LastIndex(all, ansi.ShowCursor) < strings.LastIndex(all, ansi.HideCursor) {
+			return errors.New("they are not")
+		}
+		return nil
+	})
+}
+
+// lidlessLine has a place that most tokens never leave, for too few come to the
+// transition's other input.
+const lidlessLine = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="line" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
+<place id="boxes"><initialMarking><text>4</text></initialMarking></place><place id="lids"><initialMarking><text>1</text></initialMarking></place><place id="closed"/>
+<transition id="close"/><arc id="a1" source="boxes" target="close"/><arc id="a2" source="lids" target="close"/><arc id="a3" source="close" target="closed"/>
+</page></net></pnml>`
+
+// stuckLine is a sidecar that hears an engine with lidlessLine.
+func stuckLine(t *testing.T) *sidecar {
+	t.Helper()
+	nats := startNATS(t)
+	net := write(t, "line.pnml", lidlessLine)
+	s := serve(t, nats, net)
+	runEngine(t, nats, "berlin", "--instances", "2", net)
+	until(t, "the net is heard", func() error { return s.shows(t, "line") })
+	return s
+}
+
+func TestTopShowsTheStuckPlaceFirstAndOpensIt(t *testing.T) {
+	t.Parallel()
+	s := stuckLine(t)
+	x := onTerminal(t, "top", "--url", s.url)
+	x.shows(t, 0, "›boxes line 6")
+	x.shows(t, 0, "close: dead, 1 missing in lids")
+	opened := x.press(t, "\r")
+	x.shows(t, opened, "place boxes of net line")
+	x.shows(t, opened, "older than")
+	x.shows(t, opened, "p50")
+	x.shows(t, opened, "berlin/")
+	x.shows(t, x.press(t, "\x1b"), "OLDEST▼")
+	x.shows(t, x.press(t, "3"), "FIRED/S▼")
+	x.press(t, "q")
+	x.checkLeft(t)
+}
+
+func TestTopLeavesTheTerminalAsItWasOnSignals(t *testing.T) {
+	t.Parallel()
+	s := stuckLine(t)
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		x := onTerminal(t, "top", "--url", s.url)
+		x.shows(t, 0, "›boxes")
+		x.signal(t, sig)
+		x.checkLeft(t)
+	}
+}
+
+func TestTopWaitsForASidecarThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	x := onTerminal(t, "top", "--url", "http://"+freeAddr(t, "tcp"))
+	x.shows(t, 0, "no answer")
+	x.shows(t, 0, "connection refused")
+	x.press(t, "\x03")
+	x.checkLeft(t)
+}
+
+func TestTopOnceIsATableForScripts(t *testing.T) {
+	t.Parallel()
+	s := stuckLine(t)
+	r := pnagent(t, "top", "--url", s.url, "--once")
+	lines := strings.Split(r.out, "\n")
+	if r.code != 0 || r.err != "" || !strings.HasPrefix(lines[0], "PLACE") || !strings.HasPrefix(lines[1], "boxes ") {
+		t.Errorf("%d, %q, %s", r.code, r.err, r.out)
+	}
+	if slices.ContainsFunc([]byte(r.out), func(b byte) bool { return b < ' ' && b != '\n' }) {
+		t.Errorf("there are control characters in %q", r.out)
+	}
+	for show, want := range map[string]string{"nets": "line", "transitions": "close", "sources": "berlin", "alarms": "ALARM"} {
+		if r := pnagent(t, "top", "--url", s.url, "--once", "--show", show); r.code != 0 || !strings.Contains(r.out, want) {
+			t.Errorf("%s: %d, %q, %s", show, r.code, r.err, r.out)
+		}
+	}
+}
+
+func TestTopRefusesWhatIsNoTerminal(t *testing.T) {
+	t.Parallel()
+	wantFailure(t, pnagent(t, "top"), 2, "standard output is no terminal; expected one, or --once")
+	wantFailure(t, pnagent(t, "top", "--once", "--url", "localhost:9797"), 2, "--url: .*expected http://HOST:PORT")
+	wantFailure(t, pnagent(t, "top", "--once", "--url", "http://"+freeAddr(t, "tcp")), 1, "asking the sidecar: .*connection refused")
+	wantFailure(t, pnagent(t, "top", "--once", "--http.config.file", "/nowhere"), 1, "reading /nowhere: .*no such file")
+}
+
+func TestDumpAndTopAskWithAPassword(t *testing.T) {
+	t.Parallel()
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "ada" || password != "secret" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"at": "2026-01-01T00:00:00Z", "generation": 1, "nets": []any{}, "sources": []any{}})
+	}))
+	t.Cleanup(locked.Close)
+	config := write(t, "http.yml", "basic_auth: {username: ada, password: secret}\n")
+	for _, command := range [][]string{{"dump"}, {"top", "--once", "--show", "alarms"}} {
+		args := append(slices.Clone(command), "--url", locked.URL)
+		wantFailure(t, pnagent(t, args...), 1, "401 Unauthorized")
+		if r := pnagent(t, append(args, "--http.config.file", config)...); r.code != 0 || r.out == "" {
+			t.Errorf("%v: %d, %s", command, r.code, r.err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/pnagent/pnagent/draw"
+	"github.com/pnagent/pnagent/petri"
+)
+
+type drawCmd struct {
+	Output string     `short:"o" default:"-" placeholder:"FILE" help:"File to write the picture to; - is standard output."`
+	Net    string     `placeholder:"ID" help:"Net to draw, of a file with several."`
+	File   string     `arg:"" name:"net" help:"PNML or BPMN file; - is standard input."`
+	Limit  limitFlags `embed:""`
+}
+
+// Run writes one net with its initial marking as SVG.
+func (c *drawCmd) Run(s streams) error {
+	file, err := readNet(c.File, s, c.Limit)
+	if err != nil {
+		return err
+	}
+	n, err := c.choose(file.nets)
+	if err != nil {
+		return err
+	}
+	t, err := petri.Compile(n)
+	if err != nil {
+		return err
+	}
+	var picture bytes.Buffer
+	if err := draw.Net(n).SVG(&picture, n, draw.Initial(t)); err != nil {
+		return err
+	}
+	if c.Output == "-" {
+		_, err = s.out.Write(picture.Bytes())
+	} else {
+		err = os.WriteFile(c.Output, picture.Bytes(), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the picture of net %q: %w", n.ID, err)
+	}
+	return nil
+}
+
+// choose returns the net that is asked for, or the only one.
+func (c *drawCmd) choose(nets []*petri.Net) (*petri.Net, error) {
+	if c.Net == "" {
+		if len(nets) != 1 {
+			return nil, fmt.Errorf("%s: %d nets in the file; expected one, or --net", c.File, len(nets))
+		}
+		return nets[0], nil
+	}
+	for _, n := range nets {
+		if n.ID == c.Net {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: no net %q in the file", c.File, c.Net)
+}

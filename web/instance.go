@@ -95,28 +95,8 @@ func (s *Server) askAround(ctx context.Context, n *collector.Net, doc *instanceD
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	type reply struct {
-		source string
-		found  *telemetry.Instance
-		err    error
-	}
 	replies := make(chan reply, len(sources)) // room for all: who is late waits for nobody
-	slots := make(chan struct{}, askAtOnce)
-	go func() {
-		for _, source := range sources {
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				replies <- reply{source, nil, ctx.Err()}
-				continue
-			}
-			go func() {
-				defer func() { <-slots }()
-				found, err := s.cfg.Ask(ctx, n.Name, source, doc.Instance)
-				replies <- reply{source, found, err}
-			}()
-		}
-	}()
+	go s.askEach(ctx, n.Name, sources, doc.Instance, replies)
 	var failed error
 	for range sources {
 		a := <-replies
@@ -131,6 +111,34 @@ func (s *Server) askAround(ctx context.Context, n *collector.Net, doc *instanceD
 	}
 	if doc.Unanswered = failed.Error(); errors.Is(failed, telemetry.ErrNoInstance) {
 		doc.Unanswered = fmt.Sprintf("none of the %d engines that are heard has this instance", len(sources))
+	}
+}
+
+// reply is what one source answered.
+type reply struct {
+	source string
+	found  *telemetry.Instance
+	err    error
+}
+
+// askEach asks sources, so many at once, until ctx ends. There is a reply of
+// each.
+func (s *Server) askEach(ctx context.Context, net string, sources []string, instance string, replies chan<- reply) {
+	slots := make(chan struct{}, askAtOnce)
+	for _, source := range sources {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if err := ctx.Err(); err != nil {
+			replies <- reply{source, nil, err}
+			continue
+		}
+		go func() {
+			defer func() { <-slots }()
+			found, err := s.cfg.Ask(ctx, net, source, instance)
+			replies <- reply{source, found, err}
+		}()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed page
@@ -23,7 +24,7 @@ type file struct {
 	contentType string
 	etag        string // quoted
 	text        []byte
-	packed      []byte // gzip; nil where that is not shorter
+	packed      func() []byte // gzip; nil where that is not shorter
 }
 
 // contentTypes are those of the kinds of files that a page may have.
@@ -48,11 +49,8 @@ func readFiles(page fs.FS) (map[string]*file, error) {
 			return err
 		}
 		sum := sha256.Sum256(text)
-		f := &file{contentType: kind, etag: `"` + hex.EncodeToString(sum[:12]) + `"`, text: text}
-		if f.packed, err = packFile(text); err != nil {
-			return err
-		}
-		out["/"+name] = f
+		out["/"+name] = &file{contentType: kind, etag: `"` + hex.EncodeToString(sum[:12]) + `"`, text: text,
+			packed: sync.OnceValue(func() []byte { return packFile(text) })}
 		return nil
 	})
 	if err != nil {
@@ -64,19 +62,20 @@ func readFiles(page fs.FS) (map[string]*file, error) {
 	return out, nil
 }
 
-func packFile(text []byte) ([]byte, error) {
+// packFile returns gzip, or nil where that is not shorter.
+func packFile(text []byte) []byte {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = z.Write(text)
 	}
-	if _, err := z.Write(text); err != nil {
-		return nil, err
+	if err == nil {
+		err = z.Close()
 	}
-	if err := z.Close(); err != nil || out.Len() >= len(text) {
-		return nil, err
+	if err != nil || out.Len() >= len(text) {
+		return nil
 	}
-	return out.Bytes(), nil
+	return out.Bytes()
 }
 
 // serveFile answers with a file of the page.
@@ -92,9 +91,11 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", f.contentType)
 	w.Header().Set("Vary", "Accept-Encoding")
 	text := f.text
-	if f.packed != nil && takesGzip(r) {
-		w.Header().Set("Content-Encoding", "gzip")
-		text = f.packed
+	if takesGzip(r) {
+		if packed := f.packed(); packed != nil {
+			w.Header().Set("Content-Encoding", "gzip")
+			text = packed
+		}
 	}
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(text) // fails only where nobody reads

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// equal compares a document with JSON.
+func equal(t *testing.T, got map[string]any, want string) {
+	t.Helper()
+	if d := cmp.Diff(object(t, []byte(want)), got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
+	st := newStage(t, nil)
+	st.alarms = &alarm.State{Active: []alarm.Alarm{{Index: 7, Kind: alarm.TokenStuck, Net: "orders", Subject: "due",
+		Since: noon.Add(-time.Minute).UnixMicro(), Text: "stuck"}, {Index: 8, Kind: alarm.SourceLost, Subject: "host-3"}}}
+	st.show(orders())
+	st.show(later(orders(), 2*time.Second, 5))
+	hash := st.board.Load().nets["orders"].drawing.hash
+	equal(t, st.document(t, "/api/v1/overview"), `{"at":"2026-03-01T12:00:02Z","generation":42,
+		"history":{"from":"2026-03-01T12:00:00Z","to":"2026-03-01T12:00:02Z","step":1},
+		"nets":[{"id":"orders","name":"Orders & more","places":2,"transitions":1,"tokens":7,"instances":7,"deadlocked":1,
+			"oldest_age":122,"oldest_place":"due","rate":2.5,"sources_up":2,"sources_stale":0,"alarms":1,"drawing":"`+hash+`"}],
+		"sources":[{"name":"host-1","net":"orders","state":"up","last_heard_age":3,"gaps":2,"region":"east"},
+			{"name":"host-2","net":"orders","state":"up","last_heard_age":3,"gaps":0},
+			{"name":"host-3","net":"orders","state":"gone","last_heard_age":3602,"gaps":0}],
+		"alarms":[{"index":7,"kind":"tokenStuck","net":"orders","subject":"due","since":"2026-03-01T11:59:00Z","text":"stuck"},
+			{"index":8,"kind":"sourceLost","net":"","subject":"host-3","since":"1970-01-01T00:00:00Z","text":""}]}`)
+}
+
+func TestBeforeAViewTheOverviewIsEmpty(t *testing.T) {
+	equal(t, newStage(t, nil).document(t, "/api/v1/overview"),
+		`{"at":"1970-01-01T00:00:00Z","generation":0,"nets":[],"sources":[],"alarms":[]}`)
+}
+
+func TestAnOverviewIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {
+	st, v := newStage(t, nil), orders()
+	v.Sources = nil
+	for i := range 3 * maxListed {
+		s := collector.Source{Name: fmt.Sprint("s", i), Net: "orders", State: collector.Up}
+		if i%100 == 99 {
+			s.State = collector.Stale
+		}
+		v.Sources = append(v.Sources, s)
+		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "orders"})
+	}
+	st.show(v)
+	doc := st.document(t, "/api/v1/overview")
+	stale := 0
+	for _, s := range doc["sources"].([]any) {
+		if s.(map[string]any)["state"] == "stale" {
+			stale++
+		}
+	}
+	if n := len(doc["sources"].([]any)); n != maxListed || doc["sources_left_out"] != 2.0*maxListed || stale != 30 {
+		t.Errorf("%d sources, %d of them stale, %v left out", n, stale, doc["sources_left_out"])
+	}
+	if n := len(doc["alarms"].([]any)); n != maxListed || doc["alarms_left_out"] != 2.0*maxListed {
+		t.Errorf("%d alarms, %v left out", n, doc["alarms_left_out"])
+	}
+	if n := doc["nets"].([]any)[0].(map[string]any)["alarms"]; n != 3.0*maxListed {
+		t.Errorf("the net has %v alarms", n)
+	}
+}
+
+func TestAPlaceTellsWhatItsOldestTokensWaitFor(t *testing.T) {
+	st := newStage(t, nil)
+	st.show(orders())
+	doc := st.document(t, "/api/v1/place?net=orders&place=due")
+	dwell := doc["dwell"].(map[string]any)
+	if n := len(dwell["buckets"].([]any)); n != 2 || dwell["count"] != 2.0 || dwell["mean"] != 1.0 {
+		t.Errorf("dwell %v", dwell)
+	}
+	delete(doc, "dwell")
+	equal(t, doc, `{"id":"due","name":"Payment due","tokens":2,"instances":2,"oldest_age":120,"mean_age":60.5,"arrivals":102,"departures":100,
+		"ages":[{"older_than":1,"tokens":1},{"older_than":10,"tokens":1},{"older_than":60,"tokens":1},{"older_than":600,"tokens":0},
+			{"older_than":3600,"tokens":0},{"older_than":21600,"tokens":0},{"older_than":86400,"tokens":0},{"older_than":604800,"tokens":0}],
+		"oldest":[{"instance":"host-1/07","injected":"2026-03-01T11:58:00Z","age":120,"waits":[
+				{"transition":"pay","place":"paid","reason":"missing","count":2,"text":"waits for 2 tokens in paid"}]},
+			{"instance":"host-1/08","injected":"2026-03-01T11:59:59Z","age":1,"waits":[
+				{"transition":"pay","reason":"delayed","until":"2026-03-01T12:01:00Z","text":"waits until its time has come"}]}],
+		"series":{"step":1,"points":[[1772366400000,2,120]]}}`)
+}
+
+func TestATransitionTellsWhatHoldsItBack(t *testing.T) {
+	st := newStage(t, nil)
+	st.show(orders())
+	st.show(later(orders(), 2*time.Second, 5))
+	st.now = noon.Add(2 * time.Second)
+	equal(t, st.document(t, "/api/v1/transition?net=orders&transition=pay"), `{"id":"pay","name":"Pay","firings":105,"rate":2.5,
+		"enabled":1,"enabled_age":3,"failures":3,"retries":2,"cancels":1,"last_firing":"2026-03-01T11:59:57Z","duration":{"count":0,"buckets":[]},
+		"blocked":[{"place":"paid","reason":"missing","instances":5,"text":"waits for a token in paid"},
+			{"reason":"guarded","instances":2,"text":"the guard says no"}],
+		"series":{"step":1,"points":[[1772366400000,null,null],[1772366402000,2.5,null]]}}`)
+}
+
+func TestWhatNoSourceKnowsIsAbsent(t *testing.T) {
+	st, v := newStage(t, nil), orders()
+	v.Nets[0].Rows.Columns = stats.ColFirings
+	st.show(v)
+	equal(t, st.document(t, "/api/v1/place?net=orders&place=due"),
+		`{"id":"due","name":"Payment due","series":{"step":1,"points":[[1772366400000,null,null]]}}`)
+	frame := st.board.Load().nets["orders"].frame()
+	if got := string(appendFrame(nil, frame)); !strings.Contains(got, `"places":[[null,null,null,null],[null,null,null,null]],"transitions":[[null,null,null,null,null,null]]`) {
+		t.Errorf("frame %s", got)
+	}
+}
+
+func TestADrawingHasItsHashAsETag(t *testing.T) {
+	st := newStage(t, nil)
+	st.show(orders())
+	w := st.get("/api/v1/drawing?net=orders")
+	doc := object(t, w.Body.Bytes())
+	if etag := w.Header().Get("ETag"); w.Code != 200 || etag != `"`+doc["hash"].(string)+`"` || doc["positions"] != "given" {
+		t.Errorf("%d %s, %v", w.Code, etag, doc)
+	}
+	nodes, arcs := doc["nodes"].([]any), doc["arcs"].([]any)
+	if len(nodes) != 3 || len(arcs) != 2 || nodes[0].(map[string]any)["initial"] != 1.0 || nodes[2].(map[string]any)["kind"] != "transition" ||
+		arcs[1].(map[string]any)["weight"] != 2.0 || arcs[0].(map[string]any)["kind"] != "normal" || len(arcs[0].(map[string]any)["points"].([]any)) < 2 {
+		t.Errorf("%v\n%v", nodes, arcs)
+	}
+	if again := st.get("/api/v1/drawing?net=orders", "If-None-Match", w.Header().Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+		t.Errorf("again it answers %d", again.Code)
+	}
+	grown := orders()
+	def := *grown.Nets[0].Def
+	def.Places = append(def.Places[:1:1], def.Places[1], def.Places[0])
+	def.Places[2].ID = "new"
+	grown.Nets[0].Def, grown.Nets[0].Rows = &def, stats.NewRows(3, 1)
+	st.show(grown)
+	if again := st.get("/api/v1/drawing?net=orders", "If-None-Match", w.Header().Get("ETag")); again.Code != http.StatusOK {
+		t.Errorf("when the net has grown it answers %d", again.Code)
+	}
+}
+
+func TestAPictureIsSVG(t *testing.T) {
+	st := newStage(t, nil)
+	st.show(orders())
+	w := st.get("/api/v1/drawing.svg?net=orders")
+	if w.Code != 200 || w.Header().Get("Content-Type") != "image/svg+xml" || !strings.Contains(w.Body.String(), "<svg") ||
+		!strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("%d %v\n%.300s", w.Code, w.Header(), w.Body)
+	}
+}
+
+// TestThePastIsAsItWas also when the net has grown since.
+func TestThePastIsAsItWas(t *testing.T) {
+	st := newStage(t, nil)
+	v := orders()
+	st.show(v)
+	v = later(v, 2*time.Second, 8)
+	st.show(v)
+	then := dataOf(t, st.board.Load().nets["orders"].whole())
+	v = later(v, 2*time.Second, 0)
+	def := *v.Nets[0].Def
+	def.Places = append(def.Places[:2:2], def.Places[0])
+	def.Places[2].ID = "new"
+	rows := stats.NewRows(3, 1)
+	rows.Merge(&stats.Rows{Places: append(append([]stats.Place{}, v.Nets[0].Rows.Places...), stats.Place{}), Transitions: v.Nets[0].Rows.Transitions})
+	rows.Columns = v.Nets[0].Rows.Columns
+	v.Nets[0].Def, v.Nets[0].Rows = &def, rows
+	st.show(v)
+	want, got := object(t, then), st.document(t, "/api/v1/history?net=orders&at=2026-03-01T12:00:03.5Z")
+	want["generation"], want["drawing"] = 0.0, st.board.Load().nets["orders"].drawing.hash
+	want["places"] = append(want["places"].([]any), []any{nil, nil, nil, nil})
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if w := st.get("/api/v1/history?net=orders&at=2026-03-01T11:59:59Z"); w.Code != http.StatusNotFound {
+		t.Errorf("before the first it answers %d", w.Code)
+	}
+}
+
+func TestAnInstanceIsAskedForAndRemembered(t *testing.T) {
+	at := int64(5_000_000) // the clock of the source is that of long ago
+	found := &telemetry.Instance{Instance: "host-1/07", At: at, LeftOut: 3, Tokens: []telemetry.InstanceToken{
+		{Place: "due", Tokens: 2, Injected: at - 30*second, Waits: []telemetry.InstanceWait{
+			{Transition: "pay", Reason: "inhibited", Place: "due", Count: 1, Until: at + 10*second}}}}}
+	st := newStage(t, func(c *Config) {
+		c.Ask = answers{"host-1": func(context.Context) (*telemetry.Instance, error) { return found, nil }}.ask
+	})
+	st.show(orders())
+	equal(t, st.document(t, "/api/v1/instance?net=orders&instance=host-1/07"), `{"instance":"host-1/07","source":"host-1","left_out":3,
+		"now":[{"place":"due","tokens":2,"injected":"2026-03-01T11:59:30Z","age":30,"waits":[{"transition":"pay","place":"due","reason":"inhibited",
+			"count":1,"until":"2026-03-01T12:00:10Z","text":"a token in Payment due must go first"}]}],
+		"seen":[{"place":"due","injected":"2026-03-01T11:58:00Z","first_seen":"2026-03-01T12:00:00Z","last_seen":"2026-03-01T12:00:00Z","gone":false,
+			"waits":[{"transition":"pay","place":"paid","reason":"missing","count":2,"text":"waits for 2 tokens in paid"}]}]}`)
+}
+
+func TestAnInstanceThatNobodyTellsOf(t *testing.T) {
+	old := func(context.Context) (*telemetry.Instance, error) {
+		return nil, errors.New("it answers: place 0, of 2")
+	}
+	silent := func(ctx context.Context) (*telemetry.Instance, error) { <-ctx.Done(); return nil, ctx.Err() }
+	for name, c := range map[string]struct {
+		ask  answers
+		want string
+	}{
+		"is of none":              {answers{}, "none of the 2 engines that are heard has this instance"},
+		"is of an old engine":     {answers{"host-2": old}, "it answers: place 0, of 2"},
+		"is of a silent one":      {answers{"host-2": silent}, context.DeadlineExceeded.Error()},
+		"is of one that is gone":  {answers{"host-3": old}, "none of the 2 engines that are heard has this instance"},
+		"cannot be asked for":     {nil, "engines cannot be asked"},
+		"has no engine any more ": {answers{"": old}, "no engine of this net is heard"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st, v := newStage(t, func(cfg *Config) {
+					if c.ask != nil {
+						cfg.Ask = c.ask.ask
+					}
+				}), orders()
+				if c.ask[""] != nil {
+					v.Sources = nil
+				}
+				st.show(v)
+				began := time.Now()
+				doc := st.document(t, "/api/v1/instance?net=orders&instance=x")
+				if doc["unanswered"] != c.want || doc["now"] != nil {
+					t.Errorf("%v", doc)
+				}
+				if took := time.Since(began); took > askTimeout {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// TestOneAnswerIsEnough although others do not answer, and only so many are
+// asked at once.
+func TestOneAnswerIsEnough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := orders()
+		v.Sources = nil
+		for i := range 100 {
+			v.Sources = append(v.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "orders", State: collector.Up})
+		}
+		var asked atomic.Int32
+		st := newStage(t, func(c *Config) {
+			c.Ask = func(ctx context.Context, _, source, _ string) (*telemetry.Instance, error) {
+				asked.Add(1)
+				if source == "s3" {
+					return &telemetry.Instance{}, nil
+				}
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+		})
+		st.show(v)
+		began := time.Now()
+		if doc := st.document(t, "/api/v1/instance?net=orders&instance=x"); doc["source"] != "s3" || time.Since(began) != 0 {
+			t.Errorf("after %v: %v", time.Since(began), doc)
+		}
+		synctest.Wait()
+		if n := asked.Load(); n > askAtOnce+1 {
+			t.Errorf("%d were asked", n)
+		}
+	})
+}
+
+func TestWrongRequestsAreToldWhy(t *testing.T) {
+	st := newStage(t, nil)
+	st.show(orders())
+	long := url.QueryEscape(strings.Repeat("x", maxName+1))
+	for path, want := range map[string]int{
+		"/api/v1/place?place=due": 400, "/api/v1/place?net=no&place=due": 404, "/api/v1/place?net=orders&place=no": 404,
+		"/api/v1/transition?net=orders&transition=": 404, "/api/v1/drawing?net=no": 404, "/api/v1/drawing.svg": 400,
+		"/api/v1/history?net=orders": 400, "/api/v1/history?net=orders&at=yesterday": 400,
+		"/api/v1/instance?net=orders": 400, "/api/v1/instance?net=orders&instance=" + long: 400,
+		"/api/v1/nothing": 404, "/nothing": 404, "/../web/doc.go": 404, "/page/index.html": 404,
+	} {
+		w := st.get(path)
+		if text, _ := object(t, w.Body.Bytes())["error"].(string); w.Code != want || text == "" {
+			t.Errorf("%.60s answers %d %s, want %d", path, w.Code, w.Body, want)
+		}
+	}
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+		w := httptest.NewRecorder()
+		st.Handler().ServeHTTP(w, httptest.NewRequest(method, "/api/v1/overview", nil))
+		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") == "" {
+			t.Errorf("%s answers %d", method, w.Code)
+		}
+	}
+}
+
+func TestTooManyRequestsAreRefused(t *testing.T) {
+	enter, leave := make(chan struct{}), make(chan struct{})
+	st := newStage(t, func(c *Config) {
+		c.Requests = 1
+		c.Ask = func(context.Context, string, string, string) (*telemetry.Instance, error) {
+			enter <- struct{}{}
+			<-leave
+			return &telemetry.Instance{}, nil
+		}
+	})
+	v := orders()
+	v.Sources = v.Sources[:1]
+	st.show(v)
+	ended := make(chan int)
+	go func() { ended <- st.get("/api/v1/instance?net=orders&instance=x").Code }()
+	<-enter
+	if w := st.get("/api/v1/overview"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a second answers %d", w.Code)
+	}
+	close(leave)
+	if code := <-ended; code != http.StatusOK {
+		t.Errorf("the first answers %d", code)
+	}
+	if w := st.get("/api/v1/overview"); w.Code != http.StatusOK || st.Counters().Refused != 1 {
+		t.Errorf("a third answers %d; %+v", w.Code, st.Counters())
+	}
+}
+
+func TestEveryAnswerHasTheHeadersOfABrowsersSafety(t *testing.T) {
+	st := newStage(t, nil)
+	st.show(orders())
+	for _, path := range []string{"/", "/api/v1/overview", "/api/v1/drawing?net=orders", "/nothing", "/api/v1/place"} {
+		h := st.get(path).Header()
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Content-Security-Policy": csp} {
+			if got := h.Get(name); got != want {
+				t.Errorf("%s has %s %q", path, name, got)
+			}
+		}
+		if h.Get("Cache-Control") == "" {
+			t.Errorf("%s does not say whether it may be kept", path)
+		}
+	}
+}
+
+func TestFilesAreServedOnceAndPacked(t *testing.T) {
+	st := newStage(t, nil)
+	for path, f := range st.files {
+		w := st.get(path)
+		if w.Code != 200 || w.Body.String() != string(f.text) || w.Header().Get("Content-Type") != f.contentType {
+			t.Errorf("%s answers %d", path, w.Code)
+		}
+		if again := st.get(path, "If-None-Match", `"x", W/`+f.etag); again.Code != http.StatusNotModified {
+			t.Errorf("%s again answers %d", path, again.Code)
+		}
+		packed := st.get(path, "Accept-Encoding", "br, gzip")
+		if packed.Header().Get("Content-Encoding") != "gzip" {
+			if f.packed() != nil {
+				t.Errorf("%s is not packed", path)
+			}
+			continue
+		}
+		if z, err := gzip.NewReader(packed.Body); err != nil {
+			t.Error(err)
+		} else if text, err := io.ReadAll(z); err != nil || string(text) != string(f.text) {
+			t.Errorf("%s is packed wrongly: %v", path, err)
+		}
+	}
+	if st.files["/"] == nil {
+		t.Error("there is no page")
+	}
+}
+
+func TestGzipIsTakenWhereItIsOffered(t *testing.T) {
+	for header, want := range map[string]bool{"": false, "gzip": true, "deflate, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.000": false,
+		"gzip;q=0.001": true, "x-gzip": false, "identity": false} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Encoding", header)
+		if got := takesGzip(r); got != want {
+			t.Errorf("%q: %v", header, got)
+		}
+	}
+}
+
+func FuzzRequest(f *testing.F) {
+	st := newStage(f, func(c *Config) { c.Ask = answers{}.ask })
+	st.show(orders())
+	for _, path := range []string{"/", "/api/v1/overview", "/api/v1/place", "/api/v1/transition", "/api/v1/instance", "/api/v1/history", "/api/v1/drawing.svg"} {
+		f.Add(path, "net=orders&place=due&transition=pay&instance=a&at=2026-03-01T12:00:00Z", "gzip")
+	}
+	f.Fuzz(func(t *testing.T, path, query, encoding string) {
+		if path == "/api/v1/live" {
+			return // it does not end
+		}
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.URL = &url.URL{Path: path, RawQuery: query}
+		r.Header.Set("Accept-Encoding", encoding)
+		w := httptest.NewRecorder()
+		st.Handler().ServeHTTP(w, r)
+		if w.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%v", w.Header())
+		}
+		if w.Code >= 400 && !json.Valid(w.Body.Bytes()) || w.Code == http.StatusInternalServerError {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+}

@@ -258,7 +258,7 @@ func helpLines() []line {
 		{"esc", "back; on a table, show all rows again"},
 		{"s S", "sort by the next column, by the one before"},
 		{"r", "reverse"},
-		{"/", "show only what has a text in its names"},
+		{"/", "show only rows with a text in them"},
 		{"n", "show only the net of the selected row"},
 		{"p", "pause: figures stand still"},
 		{"q", "quit"},

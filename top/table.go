@@ -50,7 +50,6 @@ type subject struct {
 type row struct {
 	subject
 	cells []cell
-	found string // lower case, what a filter looks in
 }
 
 // table is one tab's rows, in the order of the screen.
@@ -66,11 +65,13 @@ type order struct {
 	reverse bool
 }
 
-// narrow keeps the rows of a net, or all for "", that have a text somewhere.
+// narrow keeps the rows of a net, or all for "", that have a text somewhere, in
+// whatever case.
 func (t *table) narrow(net, filter string) {
 	filter = strings.ToLower(filter)
+	has := func(c cell) bool { return strings.Contains(strings.ToLower(c.text), filter) }
 	t.rows = slices.DeleteFunc(t.rows, func(r row) bool {
-		return net != "" && r.net != net || !strings.Contains(r.found, filter)
+		return net != "" && r.net != net || filter != "" && !slices.ContainsFunc(r.cells, has)
 	})
 }
 
@@ -79,8 +80,10 @@ func (t *table) narrow(net, filter string) {
 func (t *table) sort(o order) {
 	c := t.columns[o.column]
 	slices.SortStableFunc(t.rows, func(a, b row) int {
-		return cmp.Or(compareCells(c, a.cells[o.column], b.cells[o.column], c.down != o.reverse),
-			cmp.Compare(a.net, b.net), cmp.Compare(a.id, b.id))
+		if n := compareCells(c, a.cells[o.column], b.cells[o.column], c.down != o.reverse); n != 0 {
+			return n
+		}
+		return cmp.Or(cmp.Compare(a.net, b.net), cmp.Compare(a.id, b.id))
 	})
 }
 

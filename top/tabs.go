@@ -83,7 +83,7 @@ func (s *sample) nets() *table {
 		if n.Instances != nil {
 			active, deadlocked, failed = float64(n.Instances.Active), float64(n.Instances.Deadlocked), float64(n.Instances.Failed)
 		}
-		t.add(subject{Nets, n.ID, ""}, n.Name, text(n.ID), num(tokens), num(oldest), num(r.fired), num(active), num(deadlocked),
+		t.add(subject{Nets, n.ID, ""}, text(n.ID), num(tokens), num(oldest), num(r.fired), num(active), num(deadlocked),
 			num(r.finished), num(failed), num(float64(n.Up)), num(float64(n.Stale)), count(n.Waiting), text(n.Name))
 	}
 	return t
@@ -119,7 +119,7 @@ func (s *sample) places() *table {
 		n, r := &s.view.Nets[i], s.rates.nets[i]
 		for j := range n.Places {
 			p := &n.Places[j]
-			t.add(subject{Places, n.ID, p.ID}, n.Name+"\n"+p.Name, text(p.ID), text(n.ID), count(p.Tokens), age(p.OldestAge, p.Tokens),
+			t.add(subject{Places, n.ID, p.ID}, text(p.ID), text(n.ID), count(p.Tokens), age(p.OldestAge, p.Tokens),
 				age(p.MeanAge, p.Tokens), num(r.in[j]), num(r.out[j]), p.older("1m"), p.older("1h"), p.Dwell.p95(), p.oldest(), text(p.Name))
 		}
 	}
@@ -172,7 +172,7 @@ func (s *sample) transitions() *table {
 		n, r := &s.view.Nets[i], s.rates.nets[i]
 		for j := range n.Transitions {
 			x := &n.Transitions[j]
-			t.add(subject{Transitions, n.ID, x.ID}, n.Name+"\n"+x.Name, text(x.ID), text(n.ID), num(r.firings[j]), count(x.Firings),
+			t.add(subject{Transitions, n.ID, x.ID}, text(x.ID), text(n.ID), num(r.firings[j]), count(x.Firings),
 				count(x.Enabled), age(x.EnabledAge, x.Enabled), count(x.Running), age(x.RunningAge, x.Running), count(x.Failures),
 				count(x.Retries), x.Duration.p95(), text(x.Name))
 		}
@@ -199,7 +199,7 @@ func (s *sample) sources() *table {
 		if o.LastHeard.IsZero() {
 			heard = num(math.NaN())
 		}
-		t.add(subject{Sources, o.Net, o.Name}, o.Region+"\n"+o.State, text(o.Name), text(o.Net), text(o.State), heard, num(o.Interval),
+		t.add(subject{Sources, o.Net, o.Name}, text(o.Name), text(o.Net), text(o.State), heard, num(o.Interval),
 			num(o.Skew), num(float64(o.Gaps)), num(float64(o.Duplicates)), num(float64(o.Restarts)), text(o.Region))
 	}
 	return t
@@ -219,8 +219,7 @@ func (s *sample) alarmList() *table {
 	}
 	for i := range s.alarms.Active {
 		a := &s.alarms.Active[i]
-		t.add(subject{AlarmList, a.Net, strconv.FormatUint(a.Index, 10)}, a.Text+"\n"+a.Alarm+"\n"+a.about(),
-			text(a.Alarm), text(a.Net), text(a.about()), num(a.Age), num(float64(a.Affected)), text(a.Text))
+		t.add(subject{AlarmList, a.Net, strconv.FormatUint(a.Index, 10)}, text(a.Alarm), text(a.Net), text(a.about()), num(a.Age), num(float64(a.Affected)), text(a.Text))
 	}
 	return t
 }
@@ -228,9 +227,8 @@ func (s *sample) alarmList() *table {
 // about returns the id of what an alarm is about, "" for the net.
 func (a *Alarm) about() string { return a.Place + a.Transition + a.Source }
 
-// add adds a row; more is what a filter finds beside the subject's names.
-func (t *table) add(s subject, more string, cells ...cell) {
-	t.rows = append(t.rows, row{subject: s, cells: cells, found: strings.ToLower(s.id + "\n" + s.net + "\n" + more)})
+func (t *table) add(s subject, cells ...cell) {
+	t.rows = append(t.rows, row{s, cells})
 }
 
 func text(s string) cell { return cell{text: s} }

@@ -191,7 +191,7 @@ export class Painter {
     if (h > 0 && r > 6) this.#gauge(sx, sy, r, h);
     if (r >= 7 && tokens !== 0) {
       const text = tokens === undefined || tokens === null ? unknown : count(tokens);
-      ctx.font = `600 ${Math.min(15, r * (text.length > 3 ? 0.66 : 0.95)).toFixed(1)}px ${font}`;
+      ctx.font = `600 ${Math.min(Math.max(15, r * 0.6), r * (text.length > 3 ? 0.66 : 0.95)).toFixed(1)}px ${font}`;
       ctx.fillStyle = tokens ? palette.heat.ink(h) : palette.quiet;
       ctx.fillText(text, sx, sy + 0.5);
     }

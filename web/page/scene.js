@@ -123,7 +123,7 @@ export class Scene {
   radius(place, scale) {
     const n = this.nodes[place];
     const own = (Math.min(n.w, n.h) / 2) * scale;
-    return own >= legible ? own : Math.max(2, own, Math.min(legible, Math.min(this.room[place], this.usualRoom) * scale * 0.72));
+    return own >= legible ? own : Math.max(2, own, Math.min(legible, Math.min(this.room[place], this.usualRoom) * scale * 0.62));
   }
 
   /** @param {number} place */

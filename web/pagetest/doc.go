@@ -6,7 +6,4 @@
 // The server is a small one of the tests' own that speaks the page's API about
 // scripted nets, so that what is to be seen is known to the second. The whole,
 // with the real server and engines, is opened in e2e.
-//
-// Tests are skipped where there is no Chromium. With PNAGENT_SCREENSHOTS set to
-// a folder, the states of the page that people should look at are written there.
 package pagetest

@@ -127,6 +127,12 @@ func (s *scripted) draw() {
 		"width": d.Width, "height": d.Height, "positions": "given", "nodes": nodes, "arcs": arcs}
 }
 
+// at returns where a node is drawn.
+func (s *scripted) at(node int) (x, y float64) {
+	n := s.drawing["nodes"].([]map[string]any)[node]
+	return n["x"].(float64), n["y"].(float64)
+}
+
 // row is a place's or a transition's numbers; nil is what nobody knows.
 type row = []any
 

@@ -4,6 +4,8 @@ package pagetest
 
 import (
 	"testing"
+
+	"github.com/pnagent/pnagent/internal/browsertest"
 )
 
 // pan drags the drawing to and fro for two seconds, moving with every frame of
@@ -34,36 +36,36 @@ const pan = `new Promise((done) => {
 
 // The numbers are for people: what a machine that others use at the same time
 // reaches proves nothing. That the drawing follows at all is asserted.
-func TestAThousandNodesFollowTheHand(t *testing.T) {
+func aThousandNodesFollowTheHand(t *testing.T, chromium *browsertest.Browser) {
 	s := large(1000, nowMS())
 	f := newFake(t, s)
-	b := newTab(t)
-	b.open(f.url())
-	b.moveMouse(5, 5)
-	b.screenshot("large")
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	b.MoveMouse(5, 5)
+	b.Screenshot("large")
 	for _, look := range []struct {
 		name string
 		keys []string
 	}{{"all of it", nil}, {"near", []string{"+", "+", "+", "+", "+", "+", "+", "+"}}} {
-		b.keys(look.keys...)
-		got := eval[[]float64](b, pan)
+		b.Keys(look.keys...)
+		got := browsertest.Eval[[]float64](b, pan)
 		t.Logf("%s: %.0f frames/s while panning, nine of ten within %.0f ms", look.name, got[0], got[1])
 		if got[0] < 10 {
 			t.Errorf("%s: %.1f frames/s; the drawing does not follow", look.name, got[0])
 		}
 	}
-	b.screenshot("large-near")
-	b.clean(f, false)
+	b.Screenshot("large-near")
+	b.Clean(f.addr, false)
 }
 
 // A page that shows a net in which nothing happens asks for no frames.
-func TestNoFramesWhileNothingChanges(t *testing.T) {
+func noFramesWhileNothingChanges(t *testing.T, chromium *browsertest.Browser) {
 	s := shop(t, nowMS())
 	f := newFake(t, s)
-	b := newTab(t)
-	b.media("prefers-reduced-motion", "reduce")
-	b.open(f.url())
-	frames := eval[int](b, `new Promise((done) => {
+	b := chromium.Tab(t)
+	b.Media("prefers-reduced-motion", "reduce")
+	b.Open(f.url())
+	frames := browsertest.Eval[int](b, `new Promise((done) => {
 		const real = window.requestAnimationFrame;
 		let asked = 0;
 		window.requestAnimationFrame = (f) => { asked++; return real.call(window, f); };

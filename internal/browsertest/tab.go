@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// How long a tab may live, and how long a condition may take to become true.
+// Both are far beyond what it takes.
+const (
+	lifetime  = 3 * time.Minute
+	patience  = 30 * time.Second
+	pollEvery = 25 * time.Millisecond
+)
+
+// Browser is a Chromium that ends with its test.
+type Browser struct{ ctx context.Context }
+
+// Start starts a Chromium with windows of 1440 × 860, or skips the test.
+func Start(t *testing.T) *Browser {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed (Debian package chromium)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1440, 860))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // it refuses to run as root with one
+	}
+	ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // what it did is done
+		cancel()
+	})
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("starting Chromium: %v", err)
+	}
+	return &Browser{ctx}
+}
+
+// Tab is a tab that ends with its test. A failure of the browser fails the test.
+type Tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	hosts    map[string]bool // that were asked for something
+	problems []string        // errors and warnings on the console, violated policies
+}
+
+// Tab opens a tab in a profile of its own: nothing is remembered from others.
+func (c *Browser) Tab(t *testing.T) *Tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("opening a tab: %v", err)
+	}
+	b := &Tab{t: t, hosts: map[string]bool{}}
+	var stop context.CancelFunc
+	b.ctx, stop = context.WithTimeout(ctx, lifetime)
+	t.Cleanup(stop)
+	if err := chromedp.Listen(b.ctx, b.hear); err != nil {
+		t.Fatalf("listening to a tab: %v", err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() && b.ctx.Err() == nil {
+			b.Screenshot("failed-" + strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
+		}
+	})
+	return b
+}
+
+func (b *Tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err == nil && u.Scheme != "data" {
+			b.hosts[u.Host] = true
+		}
+	case *runtime.EventExceptionThrown:
+		b.problems = append(b.problems, "exception: "+e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			b.problems = append(b.problems, fmt.Sprintf("console: %v", e.Args))
+		}
+	case *log.EventEntryAdded:
+		asked := strings.Contains(e.Entry.Text, "willReadFrequently") // said of the pixels that tests read
+		if (e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning) && !asked {
+			b.problems = append(b.problems, "log: "+e.Entry.Text+" "+e.Entry.URL)
+		}
+	}
+}
+
+// Clean fails the test if the page complained of anything, a violated policy
+// included, or asked another host (and port) than the one given. Connections
+// that were lost are a complaint only where lost is false.
+func (b *Tab) Clean(host string, lost bool) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.problems {
+		if !lost || !strings.Contains(p, "net::ERR_") {
+			b.t.Errorf("the page complains: %s", p)
+		}
+	}
+	for asked := range b.hosts {
+		if asked != host {
+			b.t.Errorf("the page asked %s", asked)
+		}
+	}
+}
+
+// Do runs actions.
+func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Open opens the live page and waits until it draws a net of now.
+func (b *Tab) Open(address string) {
+	b.t.Helper()
+	b.Do(chromedp.Navigate(address))
+	b.Until(`document.querySelector('#net').dataset.camera && document.querySelector('#link').textContent === 'live'`)
+}
+
+// Until waits until an expression holds, in whatever page is there.
+func (b *Tab) Until(expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(patience); ; {
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("Boolean("+expression+")",
+			chromedp.WithPollingInterval(pollEvery), chromedp.WithPollingTimeout(max(pollEvery, time.Until(end)))))
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) || b.ctx.Err() != nil {
+			b.t.Fatalf("waiting for %s: %v", expression, err)
+		}
+		// The page was loaded again meanwhile.
+	}
+}
+
+// Eval returns the value of an expression, awaited.
+func Eval[T any](b *Tab, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// Text returns what is to be read in an element, "" if there is none.
+func (b *Tab) Text(selector string) string {
+	b.t.Helper()
+	return Eval[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
+}
+
+// Keys types keys where the focus is.
+func (b *Tab) Keys(keys ...string) {
+	b.t.Helper()
+	for _, k := range keys {
+		b.Do(chromedp.KeyEvent(k))
+	}
+}
+
+// Click presses on what a selector finds.
+func (b *Tab) Click(selector string) {
+	b.t.Helper()
+	b.Do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// MoveMouse puts the mouse somewhere in the window.
+func (b *Tab) MoveMouse(x, y float64) {
+	b.t.Helper()
+	b.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+}
+
+// Media sets what the reader's system prefers: features and values in turns.
+func (b *Tab) Media(features ...string) {
+	b.t.Helper()
+	var all []*emulation.MediaFeature
+	for pair := range slices.Chunk(features, 2) {
+		all = append(all, &emulation.MediaFeature{Name: pair[0], Value: pair[1]})
+	}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: all}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Screenshot writes what is to be seen, for people to look at.
+func (b *Tab) Screenshot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("PNAGENT_SCREENSHOTS")
+	if dir == "" {
+		dir = b.t.TempDir()
+	}
+	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644)
+	}
+	if err != nil {
+		b.t.Errorf("taking the picture %s: %v", name, err)
+	}
+}

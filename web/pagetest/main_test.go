@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetest
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/pnagent/pnagent/internal/browsertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestThePage keeps each rule in a tab of one browser.
+func TestThePage(t *testing.T) {
+	chromium := browsertest.Start(t)
+	for _, rule := range []struct {
+		name  string
+		holds func(*testing.T, *browsertest.Browser)
+	}{
+		{"the net that needs looking at opens first", theNetThatNeedsLookingAtOpensFirst},
+		{"tokens move within two seconds", tokensMoveWithinTwoSeconds},
+		{"nothing moves for who prefers that", nothingMovesForWhoPrefersThat},
+		{"the stuck place is the hottest", theStuckPlaceIsTheHottest},
+		{"from a place to its oldest instance and its history", fromAPlaceToItsOldestInstanceAndItsHistory},
+		{"a transition says why it waits", aTransitionSaysWhyItWaits},
+		{"an alarm leads to its place", anAlarmLeadsToItsPlace},
+		{"the slider goes to the past and back", theSliderGoesToThePastAndBack},
+		{"a link shows the same to somebody else", aLinkShowsTheSameToSomebodyElse},
+		{"search jumps", searchJumps},
+		{"all is reached with the keyboard", allIsReachedWithTheKeyboard},
+		{"dark and light", darkAndLight},
+		{"names are only text", namesAreOnlyText},
+		{"it goes on after a restart", itGoesOnAfterARestart},
+		{"what is not there is said", whatIsNotThereIsSaid},
+		{"on a phone", onAPhone},
+		{"a thousand nodes follow the hand", aThousandNodesFollowTheHand},
+		{"no frames while nothing changes", noFramesWhileNothingChanges},
+	} {
+		t.Run(rule.name, func(t *testing.T) { rule.holds(t, chromium) })
+	}
+}

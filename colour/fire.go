@@ -210,7 +210,7 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 	r := &s.rules[t]
 	for k := range s.took {
 		h := &s.took[k]
-		s.rec.LeftMany(int(h.place), h.injected, now, uint64(h.n))
+		s.rec.LeftMany(int(h.place), i, h.injected, now, uint64(h.n))
 		s.touched = append(s.touched, h.place)
 		s.close(in, h.place)
 		if in.notes != none {
@@ -219,7 +219,7 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 	}
 	for k := range r.effects {
 		if r.effects[k].Reset {
-			s.empty(in, r.effects[k].Place, now)
+			s.empty(i, in, r.effects[k].Place, now)
 		}
 	}
 	switch {
@@ -257,7 +257,7 @@ func (s *Shard) pass(i int, in *instance, t int, now int64) {
 }
 
 // empty destroys the tokens of a place, those in flight too.
-func (s *Shard) empty(in *instance, place int32, now int64) {
+func (s *Shard) empty(i int, in *instance, place int32, now int64) {
 	p := in.pile(place)
 	if p == nil {
 		return
@@ -269,7 +269,7 @@ func (s *Shard) empty(in *instance, place int32, now int64) {
 	from := len(s.took)
 	s.took = p.pop(p.n, s.took)
 	for _, h := range s.took[from:] {
-		s.rec.LeftMany(int(place), h.injected, now, uint64(h.n))
+		s.rec.LeftMany(int(place), i, h.injected, now, uint64(h.n))
 		if in.notes != none {
 			s.forget(in, h.id, h.n)
 		}

@@ -133,7 +133,7 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	}
 	s.drop(in, id)
 	s.finish(i, in, t, res, now)
-	s.rec.Ran(t, started, now)
+	s.rec.Ran(t, i, started, now)
 	return nil
 }
 

@@ -156,11 +156,11 @@ func (s *Shard) order(i int) petri.Order {
 
 // fireNarrow fires an enabled transition in a cell in narrow form, and reports
 // whether the result fits it; if not, nothing has changed.
-func (s *Shard) fireNarrow(c *cell, t int, now int64) bool {
+func (s *Shard) fireNarrow(i int, c *cell, t int, now int64) bool {
 	r := &s.rules[t]
 	if r.move {
-		s.moveToken(c, r, now)
-	} else if !s.apply(c, r, now) {
+		s.moveToken(i, c, r, now)
+	} else if !s.apply(i, c, r, now) {
 		return false
 	}
 	s.rec.Fired(t, now)
@@ -168,25 +168,25 @@ func (s *Shard) fireNarrow(c *cell, t int, now int64) bool {
 }
 
 // moveToken takes the oldest token of one place and puts one into another.
-func (s *Shard) moveToken(c *cell, r *rule, now int64) {
+func (s *Shard) moveToken(i int, c *cell, r *rule, now int64) {
 	last := int(c.n&7) - 1
-	i := 0
-	for i < last && c.places[i] != r.from {
-		i++
+	k := 0
+	for k < last && c.places[k] != r.from {
+		k++
 	}
-	s.rec.Left(int(r.from), c.times[i], now)
-	for ; i < last; i++ {
-		c.places[i], c.times[i] = c.places[i+1], c.times[i+1]
+	s.rec.Left(int(r.from), i, c.times[k], now)
+	for ; k < last; k++ {
+		c.places[k], c.times[k] = c.places[k+1], c.times[k+1]
 	}
 	c.places[last], c.times[last] = r.to, now
 	s.rec.Arrived(int(r.to), now)
 }
 
 // apply takes and puts in general, and reports whether the result fits.
-func (s *Shard) apply(c *cell, r *rule, now int64) bool {
+func (s *Shard) apply(i int, c *cell, r *rule, now int64) bool {
 	after := int64(c.n)
-	for i := range r.effects {
-		e := &r.effects[i]
+	for k := range r.effects {
+		e := &r.effects[k]
 		if e.Reset {
 			after -= int64(c.count(e.Place))
 		} else {
@@ -197,31 +197,31 @@ func (s *Shard) apply(c *cell, r *rule, now int64) bool {
 	if after > inline {
 		return false
 	}
-	for i := range r.effects {
-		if e := &r.effects[i]; e.Take > 0 || e.Reset {
-			s.takeNarrow(c, e, now)
+	for k := range r.effects {
+		if e := &r.effects[k]; e.Take > 0 || e.Reset {
+			s.takeNarrow(i, c, e, now)
 		}
 	}
-	for i := range r.effects {
-		if e := &r.effects[i]; e.Put > 0 {
+	for k := range r.effects {
+		if e := &r.effects[k]; e.Put > 0 {
 			s.putNarrow(c, uint16(e.Place), e.Put, now)
 		}
 	}
 	return true
 }
 
-func (s *Shard) takeNarrow(c *cell, e *petri.Effect, now int64) {
+func (s *Shard) takeNarrow(i int, c *cell, e *petri.Effect, now int64) {
 	take, kept := e.Take, 0
 	if e.Reset {
 		take = inline
 	}
-	for i := range int(c.n) {
-		if take > 0 && int32(c.places[i]) == e.Place {
+	for k := range int(c.n) {
+		if take > 0 && int32(c.places[k]) == e.Place {
 			take--
-			s.rec.Left(int(e.Place), c.times[i], now)
+			s.rec.Left(int(e.Place), i, c.times[k], now)
 			continue
 		}
-		c.places[kept], c.times[kept] = c.places[i], c.times[i]
+		c.places[kept], c.times[kept] = c.places[k], c.times[k]
 		kept++
 	}
 	c.n = uint8(kept)

@@ -19,9 +19,11 @@ const Columns = stats.AllColumns &^ (stats.ColRunning | stats.ColDuration | stat
 
 // Look adds the shard's rows as of now. The tokens that are present are
 // counted here, by going through all instances once, so that firing does not
-// have to; name gives the name of the instance with a number.
+// have to; name gives the name of the instance with a number. Who was slowest is
+// told once: it is that since the last Look.
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
 	s.rec.AddTo(rows)
+	s.rec.TakeSlowest(func(i int) string { return name(s.Number(i)) }, rows)
 	rows.Net.Merge(&stats.Net{Deadlocked: s.deadlocked, Active: s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed})
 	rows.Columns |= Columns
 	l := newLook(s, now)

@@ -193,3 +193,35 @@ func lookOnceASecond(b *testing.B, s *Shard, look func(*Shard, int64) *stats.Row
 // stuck, once a second: 1 % of a core at most.
 func BenchmarkLookStuck100kCounts(b *testing.B) { lookOnceASecond(b, stuckShard(b), lookAtCounts) }
 func BenchmarkLookStuck100kWhy(b *testing.B)    { lookOnceASecond(b, stuckShard(b), rowsOf) }
+
+// The instance whose token stayed longest is named, once, with the time when it
+// left: of instances in a cell and of those that hold too many tokens for one.
+func TestLookNamesWhoStayedLongestSinceTheLastLook(t *testing.T) {
+	for form, tokens := range map[string]uint32{"narrow": 1, "wide": 2 * inline} {
+		t.Run(form, func(t *testing.T) {
+			n := &petri.Net{ID: "n", Places: []petri.Place{{ID: "a"}, {ID: "b"}}, Transitions: []petri.Transition{{ID: "t"}},
+				Arcs: []petri.Arc{{Source: "a", Target: "t", Weight: 1}, {Source: "t", Target: "b", Weight: 1}}}
+			manual := []Mode{{Kind: Manual}}
+			s := newShard(t, Config{Tables: compile(t, n), Modes: manual, First: 3, Stride: 2, Count: 3})
+			s.Step(9, now0)
+			for i, after := range []int64{5, 70, 20} {
+				if err := s.Inject(i, 0, tokens, now0); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Fire(i, 0, now0+after); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rows := rowsOf(s, now0+100)
+			if got, want := rows.Places[0].Slowest, (stats.Slowest{Instance: name(5), Micros: 70, At: now0 + 70}); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			if got := rows.Places[1].Slowest; got != (stats.Slowest{}) {
+				t.Errorf("nobody left place b, got %+v", got)
+			}
+			if got := rowsOf(s, now0+200).Places[0].Slowest; got != (stats.Slowest{}) {
+				t.Errorf("nobody left since the last look, got %+v", got)
+			}
+		})
+	}
+}

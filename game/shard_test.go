@@ -44,13 +44,14 @@ func name(i int) string { return fmt.Sprintf("i/%06d", i) }
 // time in a plain list.
 type slow struct {
 	*petritest.Reference
+	number int
 	turn   int
 	tokens map[string][]int64
 	rows   *stats.Rows
 }
 
-func newSlow(n *petri.Net, rows *stats.Rows) *slow {
-	s := &slow{Reference: petritest.NewReference(n), tokens: map[string][]int64{}, rows: rows}
+func newSlow(n *petri.Net, number int, rows *stats.Rows) *slow {
+	s := &slow{number: number, Reference: petritest.NewReference(n), tokens: map[string][]int64{}, rows: rows}
 	for i, p := range n.Places {
 		s.put(i, p.ID, uint64(p.Initial), now0)
 	}
@@ -108,6 +109,9 @@ func (s *slow) leave(p, k int, now int64) {
 	for _, at := range s.tokens[id][:k] {
 		s.rows.Places[p].Departures++
 		s.rows.Places[p].Dwell.Observe(now - at)
+		if now-at > s.rows.Places[p].Slowest.Micros {
+			s.rows.Places[p].Slowest = stats.Slowest{Instance: name(s.number), Micros: now - at, At: now}
+		}
 	}
 	s.tokens[id] = s.tokens[id][k:]
 }
@@ -164,8 +168,8 @@ func TestShardPlaysAndRecordsAsTheReferenceDoes(t *testing.T) {
 		s := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 3})
 		want := stats.NewRows(len(n.Places), len(n.Transitions))
 		var all []*slow
-		for range s.Len() {
-			all = append(all, newSlow(n, want))
+		for i := range s.Len() {
+			all = append(all, newSlow(n, i, want))
 		}
 		now := now0
 		for range 80 {

@@ -103,11 +103,11 @@ func (s *Shard) fireOrFail(i int, c *cell, t int, now int64) bool {
 // fire fires an enabled transition, or returns petri.ErrOverflow and changes
 // nothing.
 func (s *Shard) fire(i int, c *cell, t int, now int64) error {
-	if c.n == isWide || !s.fireNarrow(c, t, now) {
+	if c.n == isWide || !s.fireNarrow(i, c, t, now) {
 		if c.n != isWide {
 			s.widen(c)
 		}
-		if err := s.fireWide(s.wideOf(c), t, now); err != nil {
+		if err := s.fireWide(i, s.wideOf(c), t, now); err != nil {
 			return err
 		}
 	}

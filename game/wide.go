@@ -120,24 +120,24 @@ func (s *Shard) narrow(c *cell) {
 func (s *Shard) wideOf(c *cell) *wide { return s.wide[c.times[0]] }
 
 // fireWide fires an enabled transition, or returns petri.ErrOverflow.
-func (s *Shard) fireWide(w *wide, t int, now int64) error {
+func (s *Shard) fireWide(i int, w *wide, t int, now int64) error {
 	effects := s.rules[t].effects
-	for i := range effects { // what leaves is seen in the marking before the firing
-		e := &effects[i]
+	for k := range effects { // what leaves is seen in the marking before the firing
+		e := &effects[k]
 		take := e.Take
 		if e.Reset {
 			take = w.state.Tokens(int(e.Place))
 		}
-		s.taken[i] = take
+		s.taken[k] = take
 	}
 	if err := w.state.Fire(t); err != nil {
 		return err
 	}
-	for i := range effects {
-		e := &effects[i]
-		if take := s.taken[i]; take > 0 {
+	for k := range effects {
+		e := &effects[k]
+		if take := s.taken[k]; take > 0 {
 			w.tokens -= uint64(take)
-			w.queues[e.Place].pop(take, func(time int64, n uint32) { s.rec.LeftMany(int(e.Place), time, now, uint64(n)) })
+			w.queues[e.Place].pop(take, func(time int64, n uint32) { s.rec.LeftMany(int(e.Place), i, time, now, uint64(n)) })
 		}
 		if e.Put > 0 {
 			w.tokens += uint64(e.Put)

@@ -15,6 +15,7 @@
 //
 //   - [Histogram] counts durations in base-2 exponential buckets, the buckets
 //     of Prometheus' native histograms.
+//   - [Slowest] names the instance that took longest, for a histogram to show.
 //   - [Ladder] counts the tokens that are present by the time when they were
 //     injected, finer for the young and coarser for the old.
 //   - [Queue] is what waits for its turn at one priority of a dispatcher.

@@ -120,6 +120,6 @@ func TestCoarserBucketsHoldTheFinerOnes(t *testing.T) {
 func BenchmarkDwell(b *testing.B) {
 	rec := NewRecorder(100, 100)
 	for i := 0; b.Loop(); i++ {
-		rec.Left(i%100, int64(i)*31%10_000_000, 10_000_000)
+		rec.Left(i%100, i, int64(i)*31%10_000_000, 10_000_000)
 	}
 }

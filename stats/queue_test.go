@@ -57,8 +57,8 @@ func TestRecorderCountsWhatBecomesOfActions(t *testing.T) {
 	rec.Cancelled(1)
 	rec.TimedOut(1)
 	rec.Late(1)
-	rec.Ran(2, 100, 300)
-	rec.Ran(2, 300, 200) // the clock went back
+	rec.Ran(2, 0, 100, 300)
+	rec.Ran(2, 0, 300, 200) // the clock went back
 	rec.Fired(2, 300)
 	rows := NewRows(0, 3)
 	rec.AddTo(rows)
@@ -81,7 +81,7 @@ func TestTransitionsWithoutActionsCostNothingMore(t *testing.T) {
 	if rec.actions != nil {
 		t.Error("something is kept for actions although there are none")
 	}
-	rec.Ran(2, 1, 2)
+	rec.Ran(2, 0, 1, 2)
 	if rec.actions[0] != nil || rec.actions[1] != nil {
 		t.Error("something is kept for transitions without an action")
 	}

@@ -3,12 +3,14 @@
 package stats
 
 // Recorder is what one shard of an engine writes while it fires: plain arrays,
-// one writer, no lock. Everything in it is cumulative; what can be seen by
+// one writer, no lock. What it counts is cumulative; what can be seen by
 // looking at the tokens that are present (how many, how old) is not kept here
-// but counted once a tick. A Recorder must not be copied.
+// but counted once a tick; who was slowest is kept till TakeSlowest. Instances
+// are numbers of the owner's. A Recorder must not be copied.
 type Recorder struct {
 	places      []placeTally
 	dwell       []uint64 // numCells for each place
+	lasts       []ending // by place: of the one whose dwell is longest
 	transitions []transitionTally
 	actions     []*actionTally // by transition; nil for one without an action, the list too if no one has one
 	Net         Net            // Created, Finished and Failed are counted by the owner
@@ -18,6 +20,13 @@ type placeTally struct {
 	departures    uint64
 	dwellSum      uint64
 	lastInjection int64
+	longest       int64 // dwell since TakeSlowest; 0 if no token left or none had stayed
+}
+
+// ending is of whom something took longest, and when that was over.
+type ending struct {
+	instance int
+	at       int64
 }
 
 type transitionTally struct {
@@ -31,6 +40,8 @@ type transitionTally struct {
 type actionTally struct {
 	retries, cancels, timeouts, late uint64
 	durationSum                      uint64
+	longest                          int64 // as of a place
+	last                             ending
 	duration                         [numCells]uint64
 }
 
@@ -39,26 +50,35 @@ func NewRecorder(places, transitions int) *Recorder {
 	return &Recorder{
 		places:      make([]placeTally, places),
 		dwell:       make([]uint64, places*numCells),
+		lasts:       make([]ending, places),
 		transitions: make([]transitionTally, transitions),
 	}
 }
 
-// Left records that a token injected at some time left a place at now.
-func (r *Recorder) Left(place int, injected, now int64) {
+// Left records that a token of an instance, injected at some time, left a place
+// at now.
+func (r *Recorder) Left(place, instance int, injected, now int64) {
 	d := max(now-injected, 0)
 	r.dwell[place*numCells+buckets.cell(d)]++
 	p := &r.places[place]
 	p.departures++
 	p.dwellSum += uint64(d)
+	if d > p.longest {
+		p.longest, r.lasts[place] = d, ending{instance, now}
+	}
 }
 
-// LeftMany records that n tokens injected at the same time left a place at now.
-func (r *Recorder) LeftMany(place int, injected, now int64, n uint64) {
+// LeftMany records that n tokens of an instance, injected at the same time, left
+// a place at now.
+func (r *Recorder) LeftMany(place, instance int, injected, now int64, n uint64) {
 	d := max(now-injected, 0)
 	r.dwell[place*numCells+buckets.cell(d)] += n
 	p := &r.places[place]
 	p.departures += n
 	p.dwellSum += uint64(d) * n
+	if d > p.longest {
+		p.longest, r.lasts[place] = d, ending{instance, now}
+	}
 }
 
 // Arrived records that tokens were put into a place at now.
@@ -96,13 +116,16 @@ func (r *Recorder) TimedOut(transition int) {
 // over, and was not used.
 func (r *Recorder) Late(transition int) { r.action(transition).late++ }
 
-// Ran records that a firing of a transition that was started at some time
-// ended at now. Fired records the firing itself.
-func (r *Recorder) Ran(transition int, started, now int64) {
+// Ran records that a firing of a transition in an instance that was started at
+// some time ended at now. Fired records the firing itself.
+func (r *Recorder) Ran(transition, instance int, started, now int64) {
 	d := max(now-started, 0)
 	a := r.action(transition)
 	a.duration[buckets.cell(d)]++
 	a.durationSum += uint64(d)
+	if d > a.longest {
+		a.longest, a.last = d, ending{instance, now}
+	}
 }
 
 func (r *Recorder) action(transition int) *actionTally {
@@ -146,4 +169,26 @@ func (r *Recorder) AddTo(rows *Rows) {
 		}
 	}
 	rows.Net.Merge(&r.Net)
+}
+
+// TakeSlowest adds to rows of the same net who was slowest since the last call,
+// and begins anew. What took no time names nobody. name gives an instance's
+// name.
+func (r *Recorder) TakeSlowest(name func(instance int) string, rows *Rows) {
+	for i := range r.places {
+		if p := &r.places[i]; p.longest > 0 {
+			rows.Places[i].Slowest.Merge(r.lasts[i].slowest(p.longest, name))
+			p.longest = 0
+		}
+	}
+	for i, a := range r.actions {
+		if a != nil && a.longest > 0 {
+			rows.Transitions[i].Slowest.Merge(a.last.slowest(a.longest, name))
+			a.longest = 0
+		}
+	}
+}
+
+func (e *ending) slowest(micros int64, name func(instance int) string) Slowest {
+	return Slowest{Instance: name(e.instance), Micros: micros, At: e.at}
 }

@@ -37,6 +37,7 @@ type Place struct {
 	Injected      TimeSum
 	Ages          Ladder
 	Dwell         Histogram // of the tokens that left
+	Slowest       Slowest   // of the tokens that left, lately; belongs to ColDwell
 	Stuck         []Token   // the oldest tokens here, oldest first, at most MaxStuck
 }
 
@@ -51,6 +52,7 @@ type Transition struct {
 	RunningSince                        int64  // start of the one running longest; 0 without one
 	LastFiring                          int64  // 0 if never
 	Duration                            Histogram
+	Slowest                             Slowest // of the runs that ended, lately; belongs to ColDuration
 }
 
 // Columns tells which columns of rows are filled in. A source that knows only
@@ -65,14 +67,14 @@ const (
 	ColPlaceInstances
 	ColOldest // with LastInjection, Injected
 	ColAges
-	ColDwell
+	ColDwell // with Place.Slowest
 	ColStuck
 	ColFirings
 	ColFailures // with Retries, Cancels
 	ColEnabled
 	ColRunning
 	ColLastFiring
-	ColDuration
+	ColDuration  // with Transition.Slowest
 	ColInstances // the Net row
 	ColBlocks
 	ColTimeouts // with Late
@@ -122,6 +124,7 @@ func (p *Place) Merge(o *Place) {
 	p.Injected.Merge(o.Injected)
 	p.Ages.Merge(&o.Ages)
 	p.Dwell.Merge(&o.Dwell)
+	p.Slowest.Merge(o.Slowest)
 	p.Stuck = MergeStuck(p.Stuck, o.Stuck)
 }
 
@@ -139,6 +142,7 @@ func (t *Transition) Merge(o *Transition) {
 	t.RunningSince = Earlier(t.RunningSince, o.RunningSince)
 	t.LastFiring = max(t.LastFiring, o.LastFiring)
 	t.Duration.Merge(&o.Duration)
+	t.Slowest.Merge(o.Slowest)
 }
 
 // Earlier returns the earlier of two times, where 0 is no time.

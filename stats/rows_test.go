@@ -24,7 +24,7 @@ func randomRows(r *rand.Rand) *Rows {
 	rows.Columns = Columns(r.Uint32()) & AllColumns
 	for i := range rows.Places {
 		p := Place{Tokens: r.Uint64N(9), Arrivals: r.Uint64N(9), Departures: r.Uint64N(9), Instances: r.Uint64N(9),
-			Oldest: randomTime(r), LastInjection: randomTime(r), Ages: randomLadder(r, now0), Dwell: randomHistogram(r, 20, 30)}
+			Oldest: randomTime(r), LastInjection: randomTime(r), Ages: randomLadder(r, now0), Dwell: randomHistogram(r, 20, 30), Slowest: randomSlowest(r)}
 		for range r.IntN(4) {
 			p.Injected.Add(now0 - randomAge(r))
 		}
@@ -37,7 +37,7 @@ func randomRows(r *rand.Rand) *Rows {
 	}
 	for i := range rows.Transitions {
 		rows.Transitions[i] = Transition{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9),
-			r.Uint64N(9), randomTime(r), r.Uint64N(9), randomTime(r), randomTime(r), randomHistogram(r, 20, 30)}
+			r.Uint64N(9), randomTime(r), r.Uint64N(9), randomTime(r), randomTime(r), randomHistogram(r, 20, 30), randomSlowest(r)}
 	}
 	rows.Waiting = r.Uint64N(9)
 	for p := range uint8(Priorities) {
@@ -117,6 +117,7 @@ func TestShiftMovesEveryTime(t *testing.T) {
 			want.Injected.Add(at + d)
 		}
 		p.Tokens, p.Oldest, p.LastInjection = 3, now0-20e6-1, now0-10e6
+		p.Slowest, want.Slowest = Slowest{"a", 7, now0}, Slowest{"a", 7, now0 + d}
 		want.Tokens, want.Oldest, want.LastInjection = 3, p.Oldest+d, p.LastInjection+d
 		p.Stuck = []Token{{"a", now0, []Wait{{Until: now0}, {Until: 0}}}}
 		want.Stuck = []Token{{"a", now0 + d, []Wait{{Until: now0 + d}, {Until: 0}}}}
@@ -125,9 +126,9 @@ func TestShiftMovesEveryTime(t *testing.T) {
 			t.Errorf("by %d (-want +got):\n%s", d, diff)
 		}
 	}
-	tr := Transition{EnabledSince: 100, LastFiring: 200}
+	tr := Transition{EnabledSince: 100, LastFiring: 200, Slowest: Slowest{"a", 60, 300}}
 	tr.Shift(50)
-	if tr.EnabledSince != 150 || tr.RunningSince != 0 || tr.LastFiring != 250 {
+	if tr.EnabledSince != 150 || tr.RunningSince != 0 || tr.LastFiring != 250 || tr.Slowest != (Slowest{"a", 60, 350}) {
 		t.Errorf("transition shifted to %+v", tr)
 	}
 }
@@ -135,9 +136,9 @@ func TestShiftMovesEveryTime(t *testing.T) {
 func TestRecorderAddsUpWhatItSaw(t *testing.T) {
 	rec := NewRecorder(2, 2)
 	rec.Arrived(1, 500)
-	rec.Left(1, 100, 300)
-	rec.Left(1, 200, 200)
-	rec.LeftMany(0, 100, 101, 3)
+	rec.Left(1, 0, 100, 300)
+	rec.Left(1, 0, 200, 200)
+	rec.LeftMany(0, 0, 100, 101, 3)
 	rec.Fired(0, 700)
 	rec.Fired(0, 900)
 	rec.Failed(1)

@@ -9,6 +9,7 @@ func (p *Place) Shift(d int64) {
 	p.LastInjection = shifted(p.LastInjection, d)
 	p.Injected = p.Injected.shift(d, p.Tokens)
 	p.Ages.Shift(d)
+	p.Slowest.At = shifted(p.Slowest.At, d)
 	stuck := make([]Token, len(p.Stuck))
 	for i, t := range p.Stuck {
 		stuck[i] = Token{Instance: t.Instance, Injected: shifted(t.Injected, d), Waits: shiftWaits(t.Waits, d)}
@@ -21,6 +22,7 @@ func (t *Transition) Shift(d int64) {
 	t.EnabledSince = shifted(t.EnabledSince, d)
 	t.RunningSince = shifted(t.RunningSince, d)
 	t.LastFiring = shifted(t.LastFiring, d)
+	t.Slowest.At = shifted(t.Slowest.At, d)
 }
 
 // Shift moves every time of the row by d.

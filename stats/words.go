@@ -20,7 +20,7 @@ func (r Reason) Words(place string, count uint32) string {
 	case ReasonMissing:
 		return "waits for " + tokens(count) + in(place)
 	case ReasonInhibited:
-		return tokens(count) + in(place) + tooMany(count)
+		return tokens(count) + in(place) + " must go first"
 	case ReasonManual:
 		return "waits to be fired from outside"
 	case ReasonDead:
@@ -57,11 +57,4 @@ func in(place string) string {
 		return ""
 	}
 	return " in " + place
-}
-
-func tooMany(n uint32) string {
-	if n <= 1 {
-		return " must go first"
-	}
-	return " must go first, for they inhibit it"
 }

@@ -132,15 +132,39 @@ func FuzzOldest(f *testing.F) {
 	cfg.Oldest = func(_, _, limit int) ([]stats.Token, error) {
 		return make([]stats.Token, 2*limit), nil
 	}
+	cfg.Instance = func(_ int, name string) (*Instance, error) {
+		return &Instance{Instance: name, Tokens: make([]InstanceToken, 2*MaxHeld)}, nil
+	}
 	p, err := newPublisher(cfg, &fakeLink{}, 1)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add([]byte(`{"digest":"` + Digest(cfg.Nets[0].PNML) + `","place":1,"limit":3}`))
+	f.Add([]byte(`{"instance":"host-1/7"}`))
 	f.Fuzz(func(t *testing.T, request []byte) {
 		reply, code, err := p.oldest(0, request)
 		if (err == nil) != (code == "") || (err == nil) != json.Valid(reply) {
 			t.Fatalf("reply %q, code %q, %v", reply, code, err)
+		}
+	})
+}
+
+// An answer about an instance that is taken is within the bounds.
+func FuzzInstance(f *testing.F) {
+	f.Add([]byte(`{"instance":"i","at":9,"tokens":[{"place":"p","tokens":2,"injected":5,"waits":[{"transition":"t","reason":"missing","count":1,"until":7}]}]}`))
+	f.Add([]byte(`{"tokens":[{"injected":-1}]}`))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		i, err := readInstance(answer)
+		if err != nil {
+			if ReasonOf(err) == "" {
+				t.Fatalf("refused for no reason: %v", err)
+			}
+			return
+		}
+		for _, token := range i.Tokens {
+			if len(i.Tokens) > MaxHeld || token.Injected < 0 || token.Injected > MaxTime || i.At < 0 || i.At > MaxTime {
+				t.Fatalf("%+v", i)
+			}
 		}
 	})
 }

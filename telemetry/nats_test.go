@@ -286,6 +286,67 @@ func TestOldestTokensOfAPlaceAreAnswered(t *testing.T) {
 	}
 }
 
+func TestAnInstanceIsAnsweredByItsName(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	cfg := testConfig("a")
+	cfg.Conn = nc
+	want := &Instance{Instance: "case 7", At: now0, Tokens: []InstanceToken{{Place: "p", Tokens: 2, Injected: now0 - 5,
+		Waits: []InstanceWait{{Transition: "t", Reason: "missing", Place: "q", Count: 1}}}}}
+	cfg.Instance = func(_ int, name string) (*Instance, error) {
+		switch name {
+		case "case 7":
+			return want, nil
+		case "huge":
+			tokens := make([]InstanceToken, 2*MaxHeld)
+			for i := range tokens {
+				tokens[i] = InstanceToken{Place: strings.Repeat("p", 2000), Tokens: 3}
+			}
+			return &Instance{Instance: name, Tokens: tokens}, nil
+		case "broken":
+			return nil, errors.New("shard is gone")
+		}
+		return nil, ErrNoInstance
+	}
+	start(t, cfg)
+	ask := func(name string) (*Instance, error) {
+		return AskInstance(t.Context(), nc, Subjects{}, "a", "host-1", name)
+	}
+	if got, err := ask("case 7"); err != nil || cmp.Diff(want, got) != "" {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+	}
+	if got, err := ask("huge"); err != nil || len(got.Tokens) == 0 || uint64(len(got.Tokens))*3+got.LeftOut != 6*MaxHeld {
+		t.Errorf("of too many tokens: %v, %v", got, err)
+	}
+	if _, err := ask("case 8"); !errors.Is(err, ErrNoInstance) {
+		t.Errorf("of another's instance: %v", err)
+	}
+	for _, name := range []string{"broken", strings.Repeat("x", MaxName+1)} {
+		if _, err := ask(name); err == nil || errors.Is(err, ErrNoInstance) {
+			t.Errorf("%.9s: %v", name, err)
+		}
+	}
+}
+
+// A source that does not know the question says so, and not that it has no such
+// instance: here one that only tells of places, as all did once.
+func TestASourceThatDoesNotKnowTheQuestion(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	cfg := testConfig("a")
+	cfg.Conn = nc
+	cfg.Oldest = func(int, int, int) ([]stats.Token, error) { return nil, nil }
+	start(t, cfg)
+	if _, err := AskInstance(t.Context(), nc, Subjects{}, "a", "host-1", "x"); err == nil || errors.Is(err, ErrNoInstance) {
+		t.Errorf("%v", err)
+	}
+	cfg = testConfig("b")
+	cfg.Conn, cfg.Instance = nc, func(int, string) (*Instance, error) { return &Instance{}, nil }
+	start(t, cfg)
+	request := []byte(`{"digest":"` + Digest(cfg.Nets[0].PNML) + `","place":1}`)
+	if msg, err := nc.Request(Subjects{}.Instances("b", "host-1"), request, patience); err != nil || msg.Header.Get(micro.ErrorCodeHeader) != "501" {
+		t.Errorf("one that only tells of instances: %v, %v", msg, err)
+	}
+}
+
 func TestSourceIsFoundByTheServiceConventions(t *testing.T) {
 	nc := connect(t, startServer(t, -1).ClientURL())
 	cfg := testConfig("a", "b")

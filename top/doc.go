@@ -16,7 +16,9 @@
 //	tabs.go    the five tables: nets, places, transitions, sources, alarms
 //	page.go    one place, transition, source or alarm, opened
 //	model.go   what is shown, and what keys change
+//	keys.go    the keys
 //	frame.go   lines of exactly the screen's size
+//	paint.go   styles, and the escape sequences for them
 //	text.go    names that cannot harm a terminal; widths, ellipses
 //	format.go  ages, counts, rates, what a token waits for
 //

@@ -110,8 +110,12 @@ func formatReason(w Wait, now time.Time) string {
 			return amount(w.Count, "too many", "too many") + " in " + place
 		}
 	case "delayed":
-		if left := w.Until.Sub(now); !w.Until.IsZero() && left > 0 {
+		switch left := w.Until.Sub(now); {
+		case w.Until.IsZero():
+		case left > 0:
 			return "delayed, " + formatAge(left.Seconds()) + " to go"
+		default:
+			return "delayed, due"
 		}
 	case "unknown":
 		return "not known"

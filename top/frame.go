@@ -114,6 +114,9 @@ func (m *Model) body(n int) []line {
 	switch {
 	case m.help:
 		return m.window(helpLines(), n)
+	case m.shown == nil && m.err != nil && n > 1:
+		return []line{nil, plainLine("No sidecar answers at " + clean(m.opts.URL) + "; it is asked each second."),
+			plainLine("pnagent serve runs one, pnagent demo one with example nets, and --url says where it is.")}[:min(n, 3)]
 	case m.shown == nil:
 		return nil
 	case m.open != nil:
@@ -237,9 +240,11 @@ func (m *Model) footer() line {
 	}
 	keys := []string{"q", "quit", "?", "help", "enter", "open", "s", "sort", "r", "reverse", "/", "filter", "n", "net", "p", "pause"}
 	switch {
+	case m.shown == nil && !m.help:
+		keys = keys[:4]
 	case m.help, m.open != nil:
 		l, keys = nil, []string{"esc", "back", "q", "quit", "?", "help", "j/k", "scroll", "p", "pause"}
-	case m.shown != nil:
+	default:
 		rows := len(m.table().rows)
 		l = append(l, span{fmt.Sprintf("%d/%d  ", min(m.lists[m.tab].row+1, rows), rows), normal})
 	}

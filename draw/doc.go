@@ -20,8 +20,10 @@
 // label inside. Arcs begin and end on borders, so whoever has a Drawing needs no
 // geometry to draw it.
 //
-// What it costs is bounded: beyond a size, cheaper rules take over (see
-// [Drawing]). The package is pure, and the same net gives the same bytes.
+// What it costs is bounded: large parts get fewer sweeps over their columns,
+// the longest of too many long arcs go straight, behind the nodes, and lines of a
+// large net are not bent round nodes. The package is pure, and the same net gives
+// the same bytes.
 package draw
 
 //go:generate go test -count=1 -run ^TestThePicturesOfTheDocumentationAreCurrent$ . -update

@@ -70,7 +70,7 @@ var nasty = []string{"", " \t\n", "a<b>&\"'c]]>", "\x00\x01bell\a", "\xff\xfe br
 	"WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW", "waitForTheSecondPaymentOfTheCustomer", "t_register_claim_of_customer", "e\u0301\u0301\u0301\u0301", "\ufffe\uffff", "👩‍👩‍👧‍👦 family"}
 
 func hard() []*petri.Net {
-	return []*petri.Net{{ID: "empty"}, petritest.Ring(1), petritest.Ring(300), star(5000), clique(40), line(10000), parallel(300), apartNet(400)}
+	return []*petri.Net{{ID: "empty"}, petritest.Ring(1), petritest.Ring(300), star(5000), clique(40), line(10000), parallel(300), apartNet(400), long(2000, 60)}
 }
 
 // add adds an arc.
@@ -123,6 +123,16 @@ func line(nodes int) *petri.Net {
 		if i > 0 {
 			add(n, n.Transitions[i-1].ID, n.Places[i].ID)
 		}
+	}
+	return n
+}
+
+// long is a line with arcs from its beginning to its end, too many for lanes.
+func long(nodes, arcs int) *petri.Net {
+	n := line(nodes)
+	n.ID = "long"
+	for i := range arcs {
+		add(n, n.Places[i].ID, n.Transitions[len(n.Transitions)-1-i].ID)
 	}
 	return n
 }

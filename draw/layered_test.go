@@ -98,6 +98,52 @@ func TestLongArcsAreStraightThroughTheColumnsTheyPass(t *testing.T) {
 	}
 }
 
+func TestArcsOfALayeredDrawingPassNoNode(t *testing.T) {
+	for seed := range uint64(seeds) {
+		n := petritest.RandomNet(rand.New(rand.NewPCG(seed, 5)))
+		d := Net(n)
+		for i := range d.Arcs {
+			if hit := d.inTheWay(&d.Arcs[i]); hit > 0 {
+				t.Errorf("seed %d: arc %d passes through %d nodes", seed, i, hit)
+			}
+		}
+	}
+}
+
+func TestTheLongestOfTooManyLongArcsGoStraight(t *testing.T) {
+	n := long(2000, 60)
+	straight, arcs := 0, Net(n).Arcs
+	for _, a := range arcs[len(arcs)-60:] {
+		if len(a.Points) <= 3 { // one with lanes goes up, along and down
+			straight++
+		}
+	}
+	if straight == 0 || straight > 40 {
+		t.Errorf("%d of 60 long arcs go straight; expected those that have no room in %d lanes", straight, lanesMost)
+	}
+}
+
+func TestANetThatIsOneKnotIsNotDrawnAsOneLine(t *testing.T) {
+	columns := map[float64]bool{}
+	for _, node := range Net(clique(30)).Nodes {
+		columns[node.X] = true
+	}
+	if len(columns) > 6 {
+		t.Errorf("60 nodes, each place joined to each transition, are in %d columns", len(columns))
+	}
+}
+
+func TestAProcessBeginsOnTheLeftWhereItsTokensAre(t *testing.T) {
+	n := petritest.Ring(7)
+	n.Places[0].Initial, n.Places[3].Initial = 0, 1
+	d := Net(n)
+	for i := range d.Nodes {
+		if d.Nodes[i].X < d.Nodes[3].X {
+			t.Errorf("node %d is at %v, to the left of the marked place at %v", i, d.Nodes[i].X, d.Nodes[3].X)
+		}
+	}
+}
+
 func TestAnArcThatClosesACycleComesBackPastTheNodes(t *testing.T) {
 	d := Net(petritest.Ring(6))
 	back := d.Arcs[len(d.Arcs)-1]

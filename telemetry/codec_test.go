@@ -51,7 +51,7 @@ func randomHistogram(r *rand.Rand, n int) stats.Histogram {
 func randomPlace(r *rand.Rand, now int64, size [2]int) stats.Place {
 	p := stats.Place{Tokens: r.Uint64N(1000), Arrivals: r.Uint64N(1e12), Departures: r.Uint64N(1e12), Instances: r.Uint64N(100),
 		Oldest: randomTime(r, now), LastInjection: randomTime(r, now), Dwell: randomHistogram(r, r.IntN(20)),
-		Ages: stats.Ladder{At: now / stats.SlotWidth}}
+		Ages: stats.Ladder{At: now / stats.SlotWidth}, Slowest: randomSlowest(r, now)}
 	for range r.IntN(10) {
 		injected := now - randomAge(r)
 		p.Injected.Add(injected)
@@ -70,7 +70,16 @@ func randomTransition(r *rand.Rand, now int64) stats.Transition {
 	return stats.Transition{Firings: r.Uint64N(1e12), Failures: r.Uint64N(9), Retries: r.Uint64N(9), Cancels: r.Uint64N(9),
 		Timeouts: r.Uint64N(9), Late: r.Uint64N(9),
 		Enabled: r.Uint64N(99), EnabledSince: randomTime(r, now), Running: r.Uint64N(99), RunningSince: randomTime(r, now),
-		LastFiring: randomTime(r, now), Duration: randomHistogram(r, r.IntN(20))}
+		LastFiring: randomTime(r, now), Duration: randomHistogram(r, r.IntN(20)), Slowest: randomSlowest(r, now)}
+}
+
+// randomSlowest is nobody now and then.
+func randomSlowest(r *rand.Rand, now int64) stats.Slowest {
+	at := randomTime(r, now)
+	if at == 0 {
+		return stats.Slowest{}
+	}
+	return stats.Slowest{Instance: fmt.Sprintf("case %d", r.IntN(1e6)), Micros: randomAge(r), At: at}
 }
 
 // randomQueues returns rows of some priorities.
@@ -194,7 +203,7 @@ func forgetPlace(p *stats.Place, c stats.Columns) {
 		p.Ages = was.Ages
 	}
 	if c.Has(stats.ColDwell) {
-		p.Dwell = was.Dwell
+		p.Dwell, p.Slowest = was.Dwell, was.Slowest
 	}
 	if c.Has(stats.ColStuck) {
 		p.Stuck = was.Stuck
@@ -223,7 +232,7 @@ func forgetTransition(t *stats.Transition, c stats.Columns) {
 		t.LastFiring = was.LastFiring
 	}
 	if c.Has(stats.ColDuration) {
-		t.Duration = was.Duration
+		t.Duration, t.Slowest = was.Duration, was.Slowest
 	}
 }
 
@@ -359,10 +368,19 @@ func firstGolden() Snapshot {
 	return s
 }
 
+// slowestGolden is goldenSnapshot with the instances that were slowest.
+func slowestGolden() Snapshot {
+	s := goldenSnapshot()
+	s.Rows.Places[1].Slowest = stats.Slowest{Instance: "case 12", Micros: 40_000_000, At: now0 - 500_000}
+	s.Rows.Transitions[0].Slowest = stats.Slowest{Instance: "case 13", Micros: 250_000, At: now0}
+	return s
+}
+
 // The bytes are a public interface: these never change within v1.
 func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot", firstGolden())
 	checkGolden(t, "snapshot_actions", goldenSnapshot())
+	checkGolden(t, "snapshot_slowest", slowestGolden())
 }
 
 func checkGolden(t *testing.T, name string, s Snapshot) {

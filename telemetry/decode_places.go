@@ -39,6 +39,10 @@ func (d *Decoder) readPlaces(w *wire.Places, into *Snapshot) error {
 	if h.known() {
 		into.Rows.Columns |= stats.ColDwell
 	}
+	places := into.Rows.Places
+	if err := readSlowest(w.Slowest, into.PlaceIndex, n, h.known(), func(i int) *stats.Slowest { return &places[i].Slowest }); err != nil {
+		return fmt.Errorf("places: slowest: %w", err)
+	}
 	if err := readStuck(w.Stuck, into.PlaceIndex, &into.Rows); err != nil {
 		return fmt.Errorf("places: stuck: %w", err)
 	}

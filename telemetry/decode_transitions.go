@@ -36,6 +36,10 @@ func (d *Decoder) readTransitions(w *wire.Transitions, into *Snapshot) error {
 	if h.known() {
 		into.Rows.Columns |= stats.ColDuration
 	}
+	transitions := into.Rows.Transitions
+	if err := readSlowest(w.Slowest, into.TransitionIndex, n, h.known(), func(i int) *stats.Slowest { return &transitions[i].Slowest }); err != nil {
+		return fmt.Errorf("transitions: slowest: %w", err)
+	}
 	return nil
 }
 

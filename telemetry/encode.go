@@ -25,6 +25,7 @@ type Encoder struct {
 
 	stuck  pool[wire.OldestTokens]
 	tokens pool[wire.Token]
+	slow   pool[wire.Slowest]
 	waits  pool[wire.Wait]
 	blocks pool[wire.Block]
 	queues pool[wire.Queue]
@@ -68,7 +69,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 	m.Source, m.Epoch, m.Seq, m.SentAt, m.Interval = s.Source, s.Epoch, s.Seq, s.SentAt, s.Interval.Microseconds()
 	m.Net, m.Digest, m.Region, m.Fence, m.Full, m.Bye = s.Net, s.Digest, s.Region, s.Fence, s.Full, s.Bye
 	m.Places, m.Transitions, m.Row = nil, nil, nil
-	e.stuck.n, e.tokens.n, e.waits.n, e.blocks.n, e.queues.n = 0, 0, 0, 0, 0
+	e.stuck.n, e.tokens.n, e.slow.n, e.waits.n, e.blocks.n, e.queues.n = 0, 0, 0, 0, 0, 0
 	if len(s.Rows.Places) > 0 {
 		m.Places = e.places
 		if err := e.fillPlaces(s); err != nil {
@@ -136,12 +137,13 @@ func (e *Encoder) fillPlaces(s *Snapshot) error {
 			w.InjectedUs = append(w.InjectedUs, p.Injected.Micro)
 		}
 	}
-	w.Dwell = nil
+	w.Dwell, w.Slowest = nil, w.Slowest[:0]
 	if c.Has(stats.ColDwell) {
 		w.Dwell = e.dwell
 		truncateHistogram(w.Dwell)
 		for i := range rows {
 			appendHistogram(w.Dwell, &rows[i].Dwell)
+			w.Slowest = e.appendSlowest(w.Slowest, w.Index, i, &rows[i].Slowest)
 		}
 	}
 	e.fillStuck(s)
@@ -224,7 +226,7 @@ func (e *Encoder) fillTransitions(s *Snapshot) {
 	w.Enabled, w.EnabledSince = w.Enabled[:0], w.EnabledSince[:0]
 	w.Running, w.RunningSince, w.LastFiring = w.Running[:0], w.RunningSince[:0], w.LastFiring[:0]
 	w.Timeouts, w.Late = w.Timeouts[:0], w.Late[:0]
-	w.Duration = nil
+	w.Duration, w.Slowest = nil, w.Slowest[:0]
 	if c.Has(stats.ColDuration) {
 		w.Duration = e.dur
 		truncateHistogram(w.Duration)
@@ -256,6 +258,7 @@ func (e *Encoder) fillTransitions(s *Snapshot) {
 		}
 		if c.Has(stats.ColDuration) {
 			appendHistogram(w.Duration, &t.Duration)
+			w.Slowest = e.appendSlowest(w.Slowest, w.Index, i, &t.Slowest)
 		}
 	}
 }
@@ -288,6 +291,20 @@ func (e *Encoder) fillQueues(s *Snapshot) {
 		w.Served, w.QuoteSwitches = q.Served, q.QuoteSwitches
 		m.Queues = append(m.Queues, w)
 	}
+}
+
+// appendSlowest names who is slowest in the i-th row of a table, if there is
+// somebody. index is that of the table, empty in a full snapshot.
+func (e *Encoder) appendSlowest(list []*wire.Slowest, index []uint32, i int, s *stats.Slowest) []*wire.Slowest {
+	if s.At == 0 {
+		return list
+	}
+	w := e.slow.next()
+	w.Row, w.Instance, w.Duration, w.At = uint32(i), s.Instance, uint64(s.Micros), s.At
+	if len(index) > 0 {
+		w.Row = index[i]
+	}
+	return append(list, w)
 }
 
 func truncateHistogram(w *wire.Histogram) {

@@ -23,6 +23,7 @@ type parser struct {
 	stuck  pool[wire.OldestTokens]
 	tokens pool[wire.Token]
 	waits  pool[wire.Wait]
+	slow   pool[wire.Slowest]
 	blocks pool[wire.Block]
 	queues pool[wire.Queue]
 	work   uint64 // what waiting points to
@@ -172,6 +173,8 @@ func (p *parser) places(f field) error {
 		return message(f, func(f field) error { return takeHistogram(w.Dwell, f) })
 	case 12:
 		return p.oldest(f)
+	case 13:
+		return p.slowest(f, &w.Slowest)
 	}
 	return nil
 }
@@ -204,6 +207,8 @@ func (p *parser) transitions(f field) error {
 		return column(f, &w.Timeouts)
 	case 13:
 		return column(f, &w.Late)
+	case 14:
+		return p.slowest(f, &w.Slowest)
 	}
 	return nil
 }
@@ -350,6 +355,29 @@ func takeWait(w *wire.Wait, f field) error {
 	return nil
 }
 
+// slowest takes one more of a list.
+func (p *parser) slowest(f field, into *[]*wire.Slowest) error {
+	if !f.packed {
+		return nil
+	}
+	w := p.slow.next()
+	w.Row, w.Instance, w.Duration, w.At = 0, "", 0, 0
+	*into = append(*into, w)
+	return eachField(f.bytes, func(f field) error {
+		switch {
+		case f.num == 1 && !f.packed:
+			w.Row = uint32(f.varint)
+		case f.num == 2 && f.packed:
+			w.Instance = string(f.bytes)
+		case f.num == 3 && !f.packed:
+			w.Duration = f.varint
+		case f.num == 4 && !f.packed:
+			w.At = int64(f.varint)
+		}
+		return nil
+	})
+}
+
 // message takes the fields of a message inside.
 func message(f field, take func(field) error) error {
 	if !f.packed {
@@ -422,12 +450,12 @@ func (p *parser) reset() {
 	m.Epoch, m.Seq, m.SentAt, m.Interval, m.Fence = 0, 0, 0, 0, 0
 	m.Full, m.Bye, m.Row, m.Blocks = false, false, nil, m.Blocks[:0]
 	m.Queues, m.Waiting = m.Queues[:0], nil
-	p.stuck.n, p.tokens.n, p.waits.n, p.blocks.n, p.queues.n = 0, 0, 0, 0, 0
+	p.stuck.n, p.tokens.n, p.slow.n, p.waits.n, p.blocks.n, p.queues.n = 0, 0, 0, 0, 0, 0
 
 	w := m.Places
 	w.Index, w.Tokens, w.Arrivals, w.Departures = w.Index[:0], w.Tokens[:0], w.Arrivals[:0], w.Departures[:0]
 	w.Instances, w.Oldest, w.LastInjection = w.Instances[:0], w.Oldest[:0], w.LastInjection[:0]
-	w.InjectedS, w.InjectedUs, w.Stuck = w.InjectedS[:0], w.InjectedUs[:0], w.Stuck[:0]
+	w.InjectedS, w.InjectedUs, w.Stuck, w.Slowest = w.InjectedS[:0], w.InjectedUs[:0], w.Stuck[:0], w.Slowest[:0]
 	w.Ages.Len, w.Ages.Start, w.Ages.Count = w.Ages.Len[:0], w.Ages.Start[:0], w.Ages.Count[:0]
 	truncateHistogram(w.Dwell)
 
@@ -435,6 +463,6 @@ func (p *parser) reset() {
 	t.Index, t.Firings, t.Failures, t.Retries, t.Cancels = t.Index[:0], t.Firings[:0], t.Failures[:0], t.Retries[:0], t.Cancels[:0]
 	t.Enabled, t.EnabledSince, t.Running = t.Enabled[:0], t.EnabledSince[:0], t.Running[:0]
 	t.RunningSince, t.LastFiring = t.RunningSince[:0], t.LastFiring[:0]
-	t.Timeouts, t.Late = t.Timeouts[:0], t.Late[:0]
+	t.Timeouts, t.Late, t.Slowest = t.Timeouts[:0], t.Late[:0], t.Slowest[:0]
 	truncateHistogram(t.Duration)
 }

@@ -19,7 +19,7 @@ import (
 // goldenWire is the golden snapshot as a message: 2 places, 1 transition.
 func goldenWire(t *testing.T) *wire.Snapshot {
 	t.Helper()
-	s := goldenSnapshot()
+	s := slowestGolden()
 	payload, err := new(Encoder).Append(nil, &s)
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +95,14 @@ func refusals() map[string]refusal {
 		"queue of 2300":             {BadValue, func(m *wire.Snapshot) { m.Queues[1].UnservedSince = MaxTime + 1 }},
 		"2^60 pieces of work":       {BadValue, func(m *wire.Snapshot) { m.Waiting = proto.Uint64(1 << 60) }},
 		"late without timeouts":     {BadColumns, func(m *wire.Snapshot) { m.Transitions.Timeouts = nil }},
+		"slowest without dwell":     {BadColumns, func(m *wire.Snapshot) { m.Places.Dwell = nil }},
+		"slowest without duration":  {BadColumns, func(m *wire.Snapshot) { m.Transitions.Duration = nil }},
+		"slowest at no time":        {BadValue, func(m *wire.Snapshot) { m.Places.Slowest[0].At = 0 }},
+		"slowest in 2300":           {BadValue, func(m *wire.Snapshot) { m.Transitions.Slowest[0].At = MaxTime + 1 }},
+		"slowest of 2^60":           {BadValue, func(m *wire.Snapshot) { m.Places.Slowest[0].Duration = 1 << 60 }},
+		"long name of the slowest":  {BadName, func(m *wire.Snapshot) { m.Transitions.Slowest[0].Instance = strings.Repeat("i", 256) }},
+		"slowest in no row":         {BadIndex, func(m *wire.Snapshot) { m.Places.Slowest[0].Row = 2 }},
+		"slowest twice in a row":    {BadIndex, func(m *wire.Snapshot) { m.Places.Slowest = append(m.Places.Slowest, m.Places.Slowest[0]) }},
 		"block of 2^60":             {BadValue, func(m *wire.Snapshot) { m.Blocks[0].Instances = 1 << 60 }},
 		"full with index":           {BadIndex, func(m *wire.Snapshot) { m.Places.Index = []uint32{0, 1} }},
 		"index falls": {BadIndex, func(m *wire.Snapshot) {

@@ -32,7 +32,8 @@ type Snapshot struct {
 	// A table of which no column is filled in has no rows, in a full snapshot
 	// too. ColStuck, ColBlocks and ColQueues are set where the message names any
 	// token, block or queue: none known and none there are the same in every face. A row that
-	// comes replaces the whole row that came before.
+	// comes replaces the whole row that came before. Slowest of a row is that since
+	// the source's last message.
 	//
 	// What does not fit one message comes as several sparse ones that list every
 	// row between them: a reader that starts late, or that missed a message, is

@@ -286,8 +286,9 @@ type Places struct {
 	InjectedS     []uint64               `protobuf:"varint,8,rep,packed,name=injected_s,json=injectedS,proto3" json:"injected_s,omitempty"`    // sum of the injection times of the present tokens: whole seconds,
 	InjectedUs    []uint64               `protobuf:"varint,9,rep,packed,name=injected_us,json=injectedUs,proto3" json:"injected_us,omitempty"` // and the microseconds beyond them, below a million
 	Ages          *Ladder                `protobuf:"bytes,10,opt,name=ages,proto3" json:"ages,omitempty"`
-	Dwell         *Histogram             `protobuf:"bytes,11,opt,name=dwell,proto3" json:"dwell,omitempty"` // cumulative
-	Stuck         []*OldestTokens        `protobuf:"bytes,12,rep,name=stuck,proto3" json:"stuck,omitempty"` // only rows that have tokens; those of `index` not listed here have none
+	Dwell         *Histogram             `protobuf:"bytes,11,opt,name=dwell,proto3" json:"dwell,omitempty"`     // cumulative
+	Stuck         []*OldestTokens        `protobuf:"bytes,12,rep,name=stuck,proto3" json:"stuck,omitempty"`     // only rows that have tokens; those of `index` not listed here have none
+	Slowest       []*Slowest             `protobuf:"bytes,13,rep,name=slowest,proto3" json:"slowest,omitempty"` // of the tokens that left; comes with dwell
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -406,6 +407,13 @@ func (x *Places) GetStuck() []*OldestTokens {
 	return nil
 }
 
+func (x *Places) GetSlowest() []*Slowest {
+	if x != nil {
+		return x.Slowest
+	}
+	return nil
+}
+
 type Transitions struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Index         []uint32               `protobuf:"varint,1,rep,packed,name=index,proto3" json:"index,omitempty"`
@@ -421,6 +429,7 @@ type Transitions struct {
 	Duration      *Histogram             `protobuf:"bytes,11,opt,name=duration,proto3" json:"duration,omitempty"`         // cumulative
 	Timeouts      []uint64               `protobuf:"varint,12,rep,packed,name=timeouts,proto3" json:"timeouts,omitempty"` // cumulative; each is one of cancels too
 	Late          []uint64               `protobuf:"varint,13,rep,packed,name=late,proto3" json:"late,omitempty"`         // cumulative
+	Slowest       []*Slowest             `protobuf:"bytes,14,rep,name=slowest,proto3" json:"slowest,omitempty"`           // of the firings that ended; comes with duration
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -542,6 +551,13 @@ func (x *Transitions) GetTimeouts() []uint64 {
 func (x *Transitions) GetLate() []uint64 {
 	if x != nil {
 		return x.Late
+	}
+	return nil
+}
+
+func (x *Transitions) GetSlowest() []*Slowest {
+	if x != nil {
+		return x.Slowest
 	}
 	return nil
 }
@@ -696,6 +712,76 @@ func (x *Histogram) GetCount() []uint64 {
 	return nil
 }
 
+// Who took longest in a row since the last snapshot: an example for its
+// histogram. Rows are rising; a row that is not listed has none.
+type Slowest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Row           uint32                 `protobuf:"varint,1,opt,name=row,proto3" json:"row,omitempty"` // index of the place or transition
+	Instance      string                 `protobuf:"bytes,2,opt,name=instance,proto3" json:"instance,omitempty"`
+	Duration      uint64                 `protobuf:"varint,3,opt,name=duration,proto3" json:"duration,omitempty"`
+	At            int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"` // when it was over
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Slowest) Reset() {
+	*x = Slowest{}
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Slowest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Slowest) ProtoMessage() {}
+
+func (x *Slowest) ProtoReflect() protoreflect.Message {
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Slowest.ProtoReflect.Descriptor instead.
+func (*Slowest) Descriptor() ([]byte, []int) {
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Slowest) GetRow() uint32 {
+	if x != nil {
+		return x.Row
+	}
+	return 0
+}
+
+func (x *Slowest) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *Slowest) GetDuration() uint64 {
+	if x != nil {
+		return x.Duration
+	}
+	return 0
+}
+
+func (x *Slowest) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 type OldestTokens struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Place         uint32                 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"` // index
@@ -706,7 +792,7 @@ type OldestTokens struct {
 
 func (x *OldestTokens) Reset() {
 	*x = OldestTokens{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -718,7 +804,7 @@ func (x *OldestTokens) String() string {
 func (*OldestTokens) ProtoMessage() {}
 
 func (x *OldestTokens) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -731,7 +817,7 @@ func (x *OldestTokens) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OldestTokens.ProtoReflect.Descriptor instead.
 func (*OldestTokens) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{5}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *OldestTokens) GetPlace() uint32 {
@@ -759,7 +845,7 @@ type Token struct {
 
 func (x *Token) Reset() {
 	*x = Token{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -771,7 +857,7 @@ func (x *Token) String() string {
 func (*Token) ProtoMessage() {}
 
 func (x *Token) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -784,7 +870,7 @@ func (x *Token) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Token.ProtoReflect.Descriptor instead.
 func (*Token) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{6}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Token) GetInstance() string {
@@ -821,7 +907,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -833,7 +919,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -846,7 +932,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{7}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Wait) GetTransition() uint32 {
@@ -896,7 +982,7 @@ type Block struct {
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +994,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +1007,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{8}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Block) GetTransition() uint32 {
@@ -965,7 +1051,7 @@ type NetRow struct {
 
 func (x *NetRow) Reset() {
 	*x = NetRow{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -977,7 +1063,7 @@ func (x *NetRow) String() string {
 func (*NetRow) ProtoMessage() {}
 
 func (x *NetRow) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -990,7 +1076,7 @@ func (x *NetRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetRow.ProtoReflect.Descriptor instead.
 func (*NetRow) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{9}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *NetRow) GetCreated() uint64 {
@@ -1043,7 +1129,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1141,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1154,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{10}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Queue) GetPriority() uint32 {
@@ -1138,7 +1224,7 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x06queues\x18\x10 \x03(\v2\x1c.petrinet.telemetry.v1.QueueR\x06queues\x12\x1d\n" +
 	"\awaiting\x18\x11 \x01(\x04H\x00R\awaiting\x88\x01\x01B\n" +
 	"\n" +
-	"\b_waiting\"\xb5\x03\n" +
+	"\b_waiting\"\xef\x03\n" +
 	"\x06Places\x12\x14\n" +
 	"\x05index\x18\x01 \x03(\rR\x05index\x12\x16\n" +
 	"\x06tokens\x18\x02 \x03(\x04R\x06tokens\x12\x1a\n" +
@@ -1156,7 +1242,8 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x04ages\x18\n" +
 	" \x01(\v2\x1d.petrinet.telemetry.v1.LadderR\x04ages\x126\n" +
 	"\x05dwell\x18\v \x01(\v2 .petrinet.telemetry.v1.HistogramR\x05dwell\x129\n" +
-	"\x05stuck\x18\f \x03(\v2#.petrinet.telemetry.v1.OldestTokensR\x05stuck\"\x9a\x03\n" +
+	"\x05stuck\x18\f \x03(\v2#.petrinet.telemetry.v1.OldestTokensR\x05stuck\x128\n" +
+	"\aslowest\x18\r \x03(\v2\x1e.petrinet.telemetry.v1.SlowestR\aslowest\"\xd4\x03\n" +
 	"\vTransitions\x12\x14\n" +
 	"\x05index\x18\x01 \x03(\rR\x05index\x12\x18\n" +
 	"\afirings\x18\x02 \x03(\x04R\afirings\x12\x1a\n" +
@@ -1172,7 +1259,8 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"lastFiring\x12<\n" +
 	"\bduration\x18\v \x01(\v2 .petrinet.telemetry.v1.HistogramR\bduration\x12\x1a\n" +
 	"\btimeouts\x18\f \x03(\x04R\btimeouts\x12\x12\n" +
-	"\x04late\x18\r \x03(\x04R\x04late\"F\n" +
+	"\x04late\x18\r \x03(\x04R\x04late\x128\n" +
+	"\aslowest\x18\x0e \x03(\v2\x1e.petrinet.telemetry.v1.SlowestR\aslowest\"F\n" +
 	"\x06Ladder\x12\x10\n" +
 	"\x03len\x18\x01 \x03(\rR\x03len\x12\x14\n" +
 	"\x05start\x18\x02 \x03(\x12R\x05start\x12\x14\n" +
@@ -1183,7 +1271,12 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x03sum\x18\x03 \x03(\x04R\x03sum\x12\x10\n" +
 	"\x03len\x18\x04 \x03(\rR\x03len\x12\x14\n" +
 	"\x05index\x18\x05 \x03(\x11R\x05index\x12\x14\n" +
-	"\x05count\x18\x06 \x03(\x04R\x05count\"Z\n" +
+	"\x05count\x18\x06 \x03(\x04R\x05count\"c\n" +
+	"\aSlowest\x12\x10\n" +
+	"\x03row\x18\x01 \x01(\rR\x03row\x12\x1a\n" +
+	"\binstance\x18\x02 \x01(\tR\binstance\x12\x1a\n" +
+	"\bduration\x18\x03 \x01(\x04R\bduration\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\"Z\n" +
 	"\fOldestTokens\x12\x14\n" +
 	"\x05place\x18\x01 \x01(\rR\x05place\x124\n" +
 	"\x06tokens\x18\x02 \x03(\v2\x1c.petrinet.telemetry.v1.TokenR\x06tokens\"r\n" +
@@ -1246,7 +1339,7 @@ func file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP() []byte {
 }
 
 var file_telemetry_wire_petrinet_telemetry_v1_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_telemetry_wire_petrinet_telemetry_v1_proto_goTypes = []any{
 	(Reason)(0),          // 0: petrinet.telemetry.v1.Reason
 	(*Snapshot)(nil),     // 1: petrinet.telemetry.v1.Snapshot
@@ -1254,32 +1347,35 @@ var file_telemetry_wire_petrinet_telemetry_v1_proto_goTypes = []any{
 	(*Transitions)(nil),  // 3: petrinet.telemetry.v1.Transitions
 	(*Ladder)(nil),       // 4: petrinet.telemetry.v1.Ladder
 	(*Histogram)(nil),    // 5: petrinet.telemetry.v1.Histogram
-	(*OldestTokens)(nil), // 6: petrinet.telemetry.v1.OldestTokens
-	(*Token)(nil),        // 7: petrinet.telemetry.v1.Token
-	(*Wait)(nil),         // 8: petrinet.telemetry.v1.Wait
-	(*Block)(nil),        // 9: petrinet.telemetry.v1.Block
-	(*NetRow)(nil),       // 10: petrinet.telemetry.v1.NetRow
-	(*Queue)(nil),        // 11: petrinet.telemetry.v1.Queue
+	(*Slowest)(nil),      // 6: petrinet.telemetry.v1.Slowest
+	(*OldestTokens)(nil), // 7: petrinet.telemetry.v1.OldestTokens
+	(*Token)(nil),        // 8: petrinet.telemetry.v1.Token
+	(*Wait)(nil),         // 9: petrinet.telemetry.v1.Wait
+	(*Block)(nil),        // 10: petrinet.telemetry.v1.Block
+	(*NetRow)(nil),       // 11: petrinet.telemetry.v1.NetRow
+	(*Queue)(nil),        // 12: petrinet.telemetry.v1.Queue
 }
 var file_telemetry_wire_petrinet_telemetry_v1_proto_depIdxs = []int32{
 	2,  // 0: petrinet.telemetry.v1.Snapshot.places:type_name -> petrinet.telemetry.v1.Places
 	3,  // 1: petrinet.telemetry.v1.Snapshot.transitions:type_name -> petrinet.telemetry.v1.Transitions
-	10, // 2: petrinet.telemetry.v1.Snapshot.row:type_name -> petrinet.telemetry.v1.NetRow
-	9,  // 3: petrinet.telemetry.v1.Snapshot.blocks:type_name -> petrinet.telemetry.v1.Block
-	11, // 4: petrinet.telemetry.v1.Snapshot.queues:type_name -> petrinet.telemetry.v1.Queue
+	11, // 2: petrinet.telemetry.v1.Snapshot.row:type_name -> petrinet.telemetry.v1.NetRow
+	10, // 3: petrinet.telemetry.v1.Snapshot.blocks:type_name -> petrinet.telemetry.v1.Block
+	12, // 4: petrinet.telemetry.v1.Snapshot.queues:type_name -> petrinet.telemetry.v1.Queue
 	4,  // 5: petrinet.telemetry.v1.Places.ages:type_name -> petrinet.telemetry.v1.Ladder
 	5,  // 6: petrinet.telemetry.v1.Places.dwell:type_name -> petrinet.telemetry.v1.Histogram
-	6,  // 7: petrinet.telemetry.v1.Places.stuck:type_name -> petrinet.telemetry.v1.OldestTokens
-	5,  // 8: petrinet.telemetry.v1.Transitions.duration:type_name -> petrinet.telemetry.v1.Histogram
-	7,  // 9: petrinet.telemetry.v1.OldestTokens.tokens:type_name -> petrinet.telemetry.v1.Token
-	8,  // 10: petrinet.telemetry.v1.Token.waits:type_name -> petrinet.telemetry.v1.Wait
-	0,  // 11: petrinet.telemetry.v1.Wait.reason:type_name -> petrinet.telemetry.v1.Reason
-	0,  // 12: petrinet.telemetry.v1.Block.reason:type_name -> petrinet.telemetry.v1.Reason
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	7,  // 7: petrinet.telemetry.v1.Places.stuck:type_name -> petrinet.telemetry.v1.OldestTokens
+	6,  // 8: petrinet.telemetry.v1.Places.slowest:type_name -> petrinet.telemetry.v1.Slowest
+	5,  // 9: petrinet.telemetry.v1.Transitions.duration:type_name -> petrinet.telemetry.v1.Histogram
+	6,  // 10: petrinet.telemetry.v1.Transitions.slowest:type_name -> petrinet.telemetry.v1.Slowest
+	8,  // 11: petrinet.telemetry.v1.OldestTokens.tokens:type_name -> petrinet.telemetry.v1.Token
+	9,  // 12: petrinet.telemetry.v1.Token.waits:type_name -> petrinet.telemetry.v1.Wait
+	0,  // 13: petrinet.telemetry.v1.Wait.reason:type_name -> petrinet.telemetry.v1.Reason
+	0,  // 14: petrinet.telemetry.v1.Block.reason:type_name -> petrinet.telemetry.v1.Reason
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_telemetry_wire_petrinet_telemetry_v1_proto_init() }
@@ -1294,7 +1390,7 @@ func file_telemetry_wire_petrinet_telemetry_v1_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc), len(file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -13,10 +13,12 @@ const (
 	columnGap  = 44  // between two columns, at least
 	steepness  = 6   // a gap is so many times less wide than its arcs are high
 	widestGap  = 400 // but no wider than this
-	stub       = 10  // arcs run level for so long at a node
+	stub       = 14  // arcs run level for so long at a node
 	rowGap     = 22  // between two nodes of a column
 	laneGap    = 14  // between two arcs that pass a column
 	portGap    = 11  // between two arcs at a node, if there is room
+	portMargin = 10  // of the side of a box, without arcs
+	tallest    = 120 // a box grows with its arcs to no more than this
 	packingGap = 36  // between parts that are not joined
 	packWide   = 1.6 // a packed drawing is about so many times wider than high
 )
@@ -24,6 +26,7 @@ const (
 // layered lays out each part of the net that is not joined to the others, and
 // packs the parts.
 func (d *Drawing) layered(tokens func(node int) bool) {
+	d.growBoxes()
 	parts := d.parts()
 	boxes := make([]box, len(parts))
 	layouts := make([]*layout, len(parts))
@@ -41,6 +44,20 @@ func (d *Drawing) layered(tokens func(node int) bool) {
 		layouts[i].move(at.X-boxes[i].left, at.Y-boxes[i].top)
 	}
 	d.straight(func(arc int) bool { return d.Arcs[arc].Points == nil })
+}
+
+// growBoxes makes transitions high enough for the arcs on their sides.
+func (d *Drawing) growBoxes() {
+	in, out := make([]int, len(d.Nodes)), make([]int, len(d.Nodes))
+	for i := range d.Arcs {
+		out[d.Arcs[i].From]++
+		in[d.Arcs[i].To]++
+	}
+	for v := range d.Nodes {
+		if n := &d.Nodes[v]; !n.Place {
+			n.H = max(n.H, min(portGap*float64(max(in[v], out[v]))+portMargin, tallest))
+		}
+	}
 }
 
 // part is a part of the net that is not joined to the rest: its nodes and its

@@ -133,6 +133,21 @@ func TestANetThatIsOneKnotIsNotDrawnAsOneLine(t *testing.T) {
 	}
 }
 
+func TestABoxIsHighEnoughForItsArcs(t *testing.T) {
+	n := grid("n", 6, 1)
+	for i := range 6 {
+		add(n, n.Places[i].ID, "t0")
+	}
+	d := Net(n)
+	ends := map[float64]bool{}
+	for _, a := range d.Arcs {
+		ends[a.Points[len(a.Points)-1].Y] = true
+	}
+	if len(ends) != 6 || d.Nodes[6].H < 6*portGap {
+		t.Errorf("6 arcs end at %d heights of a box %v high", len(ends), d.Nodes[6].H)
+	}
+}
+
 func TestAProcessBeginsOnTheLeftWhereItsTokensAre(t *testing.T) {
 	n := petritest.Ring(7)
 	n.Places[0].Initial, n.Places[3].Initial = 0, 1

@@ -99,7 +99,7 @@ func (l *layout) spreadPorts(v int, edges []int, port []float64, towards func(*e
 		return cmp.Compare(l.row[towards(&l.edges[a])], l.row[towards(&l.edges[b])])
 	})
 	n := l.node(v)
-	side := n.H - 10
+	side := n.H - portMargin
 	if n.Place {
 		side = n.H * 0.7
 	}

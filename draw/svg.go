@@ -218,7 +218,7 @@ func (p *picture) arc(a *Arc) {
 }
 
 // cornerSize is how far from a corner an arc begins to turn.
-const cornerSize = 16
+const cornerSize = 12
 
 // rounded returns the path along points, with round corners.
 func rounded(points []Point) string {

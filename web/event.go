@@ -5,6 +5,7 @@ package web
 import (
 	"bytes"
 	"compress/flate"
+	"encoding/binary"
 	"strconv"
 	"sync"
 )
@@ -16,26 +17,29 @@ type event struct {
 	packed func() []byte
 }
 
+func newText(text []byte) *event {
+	return &event{text: text, packed: sync.OnceValue(func() []byte { return packChunk(text) })}
+}
+
 // newEvent returns an event with JSON of one line.
 func newEvent(kind string, generation uint64, text []byte) *event {
 	out := make([]byte, 0, len(text)+64)
 	out = append(append(out, "event: "...), kind...)
 	out = strconv.AppendUint(append(out, "\nid: "...), generation, 10)
 	out = append(append(append(out, "\ndata: "...), text...), "\n\n"...)
-	return &event{text: out, packed: sync.OnceValue(func() []byte { return packChunk(out) })}
-}
-
-// bytes returns the event as a viewer takes it.
-func (e *event) bytes(packed bool) []byte {
-	if packed {
-		return e.packed()
-	}
-	return e.text
+	return newText(out)
 }
 
 // gzipHeader begins the stream of a viewer that takes gzip (RFC 1952): no name,
 // no time, an unknown system. The chunks of packChunk follow.
-var gzipHeader = string([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255})
+const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+
+// gzipEnd ends such a stream: an empty last block, the checksum and the length
+// of all text.
+func gzipEnd(sum uint32, length uint64) []byte {
+	out := []byte{1, 0, 0, 0xff, 0xff}
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(out, sum), uint32(length))
+}
 
 // packChunk deflates text as blocks that refer to nothing before them and end
 // on a byte, so that any sequence of chunks is one stream (RFC 1951, 3.2.4).

@@ -4,6 +4,7 @@ package web
 
 import (
 	"fmt"
+	"hash/crc32"
 	"net/http"
 	"time"
 )
@@ -15,6 +16,8 @@ type viewer struct {
 	s      *Server
 	net    string // "" for overviews only
 	packed bool
+	sum    uint32 // of what was sent, if it is packed; and its length
+	length uint64
 	serial uint64 // of the board that it was sent last; 0 for none
 	framed bool   // and whether a frame was of it
 }
@@ -96,11 +99,11 @@ func (v *viewer) stream(r *http.Request) error {
 		select {
 		case <-b.next:
 		case <-beat.C:
-			if err := v.comment(); err != nil {
+			if err := v.send(v.s.alive); err != nil {
 				return err
 			}
 		case <-v.s.done:
-			return nil
+			return v.end()
 		case <-r.Context().Done():
 			return nil
 		}
@@ -127,15 +130,21 @@ func (v *viewer) show(b *board) error {
 	return v.send(n.whole())
 }
 
-func (v *viewer) send(e *event) error { return v.write(e.bytes(v.packed)) }
-
-// comment tells the reader, and what is between, that the stream lives.
-func (v *viewer) comment() error {
-	text := []byte(": alive\n\n")
-	if v.packed {
-		text = packChunk(text)
+// send sends an event, which all viewers share, as the viewer takes it.
+func (v *viewer) send(e *event) error {
+	if !v.packed {
+		return v.write(e.text)
 	}
-	return v.write(text)
+	v.sum, v.length = crc32.Update(v.sum, crc32.IEEETable, e.text), v.length+uint64(len(e.text))
+	return v.write(e.packed())
+}
+
+// end makes the stream complete, so that its reader sees no fault in it.
+func (v *viewer) end() error {
+	if !v.packed {
+		return nil
+	}
+	return v.write(gzipEnd(v.sum, v.length))
 }
 
 // write gives a reader that takes nothing up after a while.

@@ -82,6 +82,7 @@ func events(t *testing.T, c net.Conn) *bufio.Scanner {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = r.Body.Close() })
 	if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%s %v", r.Status, r.Header)
 	}
@@ -251,8 +252,12 @@ func TestViewersAreLimited(t *testing.T) {
 		expect(t, events(t, first), "event: overview\n", "event: frame\n")
 		expect(t, events(t, p.dial(t, "/api/v1/live")), "event: overview\n")
 		refused, err := http.ReadResponse(bufio.NewReader(p.dial(t, live)), nil)
-		if err != nil || refused.StatusCode != http.StatusServiceUnavailable || refused.Header.Get("Retry-After") == "" {
-			t.Errorf("the third is answered %v, %v", refused, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = refused.Body.Close()
+		if refused.StatusCode != http.StatusServiceUnavailable || refused.Header.Get("Retry-After") == "" {
+			t.Errorf("the third is answered %v", refused)
 		}
 		_ = first.Close()
 		synctest.Wait()

@@ -52,6 +52,7 @@ type Server struct {
 	cfg   Config
 	files map[string]*file // by path
 	board atomic.Pointer[board]
+	alive *event        // a comment that tells a reader, and what is between, that a stream lives
 	slots chan struct{} // of requests
 	done  chan struct{} // closed when Run ends
 
@@ -75,7 +76,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.setDefaults()
 	s := &Server{cfg: cfg, slots: make(chan struct{}, cfg.Requests), done: make(chan struct{}),
-		windows: map[string]*window{}, drawings: map[string]*drawing{}, looking: map[string]int{}, history: cfg.History}
+		windows: map[string]*window{}, drawings: map[string]*drawing{}, looking: map[string]int{}, history: cfg.History,
+		alive: newText([]byte(": alive\n\n"))}
 	page, err := fs.Sub(pageFiles, "page")
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)

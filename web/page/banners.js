@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { byId, el, name } from './dom.js';
+import { byId, el } from './dom.js';
 import { age, clock, label } from './format.js';
 
 /** A loss shorter than this is not worth a banner, ms. */
 const patience = 1500;
+/** Viewers who come back ask for versions within so long, ms. */
+const spread = 2000;
 
 /** What the reader must know about what is shown: past, stale, missing, empty. */
 export class Banners {
@@ -20,6 +22,8 @@ export class Banners {
     model.live.addEventListener('down', () => (this.lostAt = Date.now()));
     model.live.addEventListener('up', (event) => /** @type {CustomEvent} */ (event).detail && this.#version());
     setInterval(() => this.show(), 500);
+    /** The files of this page. */
+    this.files = [location.pathname, ...new Set(performance.getEntriesByType('resource').map((r) => r.name).filter((n) => /\.(js|css)$/.test(n)))];
     this.versions = this.#versionsNow();
   }
 
@@ -71,12 +75,13 @@ export class Banners {
 
   /** The versions of the files of this page that the server has now. */
   async #versionsNow() {
-    const files = performance.getEntriesByType('resource').filter((r) => /\.(js|css)$/.test(r.name)).map((r) => r.name);
-    const answers = await Promise.all([location.pathname, ...files].map((f) => fetch(f, { method: 'HEAD', cache: 'no-store' })));
+    const answers = await Promise.all(this.files.map((f) => fetch(f, { method: 'HEAD', cache: 'no-store' })));
     return answers.map((a) => (a.ok ? a.headers.get('ETag') : '')).join(' ');
   }
 
+  /** Looks for another version, not at the same moment as all other viewers. */
   async #version() {
+    await new Promise((done) => setTimeout(done, Math.random() * spread));
     try {
       this.newer = (await this.versions) !== (await this.#versionsNow());
       this.show();
@@ -96,30 +101,4 @@ function firstEngine() {
     el('pre', null, 'pnagent demo'),
     el('p', { class: 'quiet' }, 'This page goes on by itself.'),
   ];
-}
-
-/**
- * Title, vital signs and what a screen reader hears now and then.
- * @param {import('./model.js').Model} model
- */
-export function headline(model) {
-  const title = byId('net-name');
-  const vitals = byId('vitals');
-  const summary = byId('summary');
-  let said = 0;
-  const show = () => {
-    const { net, shown, where } = model;
-    const called = net ? label(net) : where.net || 'pnagent';
-    if (title.textContent !== called) title.replaceChildren(name(called));
-    document.title = `${net?.alarms ? `▲${net.alarms} ` : ''}${called.slice(0, 80)} – pnagent`;
-    const oldest = model.hottest();
-    const seconds = oldest >= 0 ? shown?.oldestAge(oldest, model.now()) : null;
-    const place = oldest >= 0 ? model.scene?.nodes[oldest] : null;
-    vitals.replaceChildren(...(place && seconds != null ? [el('span', { class: 'quiet' }, 'oldest '), el('strong', { class: 'num' }, age(seconds)), el('span', { class: 'quiet' }, ' in '), el('button', { type: 'button', class: 'link-like', onclick: () => model.select('place', place.id) }, name(label(place)))] : []));
-    if (Date.now() - said < 15e3 || !net) return;
-    said = Date.now();
-    summary.textContent = `${called}: ${net.tokens ?? 'unknown'} tokens${place && seconds != null ? `, oldest ${age(seconds)} in ${label(place)}` : ''}, ${net.alarms} alarms.`;
-  };
-  model.on('overview drawing', show);
-  model.on('frame', () => document.activeElement?.parentElement === vitals || show());
 }

@@ -64,9 +64,10 @@ export class Flow {
   /**
    * Calls with the place of each dot in the drawing.
    * @param {number} time
+   * @param {(node: number) => number} grown how much larger than laid out a node is drawn
    * @param {(x: number, y: number) => void} dot
    */
-  dots(time, dot) {
+  dots(time, grown, dot) {
     let left = most;
     for (const f of this.firings) {
       const share = (time - f.begun) / travel;
@@ -74,7 +75,8 @@ export class Flow {
       const [arcs, part] = share < 0.5 ? [t.ins, share * 2] : [t.outs, share * 2 - 1];
       for (const arc of arcs) {
         if (left-- <= 0) return;
-        dot(...along(arc, arc.length * part * part * (3 - 2 * part)));
+        const begin = grown(arc.from);
+        dot(...along(arc, begin + Math.max(0, arc.length - begin - grown(arc.to)) * part * part * (3 - 2 * part)));
       }
     }
   }

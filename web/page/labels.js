@@ -60,7 +60,7 @@ export class Labels {
     const lines = twoLines(label(n), 14);
     const half = (Math.max(...lines.map((l) => l.length)) * perCharacter) / 2;
     const x = n.x * scale;
-    const y = n.y * scale + r + 6 + line / 2;
+    const y = n.y * scale + r + 7 + line / 2;
     const box = { left: x - half, right: x + half, top: y - line / 2 + 1, bottom: y + (lines.length - 0.5) * line };
     if (!always && !taken.free(box)) return;
     taken.add(box);

@@ -2,7 +2,7 @@
 import { el, name, say, syncRows } from './dom.js';
 import { age, count, label, rate, unknown } from './format.js';
 
-/** So many rows at most; the search finds the others. */
+/** So many rows at most; the search finds nets beyond. */
 const most = 200;
 
 /** The left side: alarms, nets, sources. */
@@ -28,28 +28,30 @@ export class Lists {
     const alarms = [...overview.alarms].sort((a, b) => here(a) - here(b) || Date.parse(a.since) - Date.parse(b.since));
     const sources = [...overview.sources].sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
     this.alarms.root.hidden = alarms.length === 0;
-    this.#fill(this.alarms, alarms, (a) => `${a.index} ${a.since}`, (a) => this.#alarm(a), (row, a) => {
+    this.#fill(this.alarms, alarms, overview.alarms_left_out, (a) => `${a.index} ${a.since}`, (a) => this.#alarm(a), (row, a) => {
       say(row.querySelector('.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
       say(row.querySelector('.text'), a.text);
       say(row.querySelector('.name'), this.#subject(a));
     });
-    this.#fill(this.nets, overview.nets, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
-    this.#fill(this.sources, sources, (s) => `${s.net}\n${s.name}`, source, (row, s) => this.#showSource(row, s));
+    this.#fill(this.nets, overview.nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
+    this.#fill(this.sources, sources, overview.sources_left_out, (s) => `${s.net}\n${s.name}`, source, (row, s) => this.#showSource(row, s));
   }
 
   /**
    * @template T
    * @param {{list: HTMLElement, more: HTMLElement, count: HTMLElement}} section
    * @param {T[]} items
+   * @param {number|undefined} leftOut how many more the server has
    * @param {(item: T) => string} key
    * @param {(item: T) => Element} make
    * @param {(row: any, item: T) => void} update
    */
-  #fill(section, items, key, make, update) {
+  #fill(section, items, leftOut, key, make, update) {
+    const all = items.length + (leftOut ?? 0);
     syncRows(section.list, items.slice(0, most), key, make, update);
-    say(section.count, String(items.length));
-    section.more.hidden = items.length <= most;
-    say(section.more, items.length > most ? `and ${items.length - most} more: search finds them` : '');
+    say(section.count, String(all));
+    section.more.hidden = all <= Math.min(most, items.length);
+    say(section.more, section.more.hidden ? '' : `and ${all - Math.min(most, items.length)} more`);
   }
 
   /** @param {import('./model.js').Alarm} a */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the page together.
-import { Banners, headline } from './banners.js';
+import { Banners } from './banners.js';
 import { heatLegend } from './chart.js';
 import { byId, el, say } from './dom.js';
 import { age, count, label, rate } from './format.js';
 import { HeatScale } from './heat.js';
+import { Headline } from './headline.js';
 import { Help } from './help.js';
 import { shortcuts, walk } from './keys.js';
 import { Lists } from './lists.js';
@@ -29,7 +30,7 @@ new Panel(model, byId('panel'), theme);
 new Tables(model, byId('tables'), theme);
 new Tip(model, stage);
 new Banners(model);
-headline(model);
+new Headline(model);
 
 const search = new Search(model, (match) => {
   if (match.kind === 'net') return model.openNet(match.id);

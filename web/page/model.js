@@ -11,8 +11,11 @@ import { Scene } from './scene.js';
  *   oldest_age?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, drawing: string}} NetSummary
  * @typedef {{name: string, net: string, state: string, last_heard_age?: number, gaps?: number, region?: string}} SourceSummary
  * @typedef {{index: number, kind: string, net: string, subject: string, since: string, text: string}} Alarm
- * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[], alarms: Alarm[]}} Overview
+ * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[], alarms: Alarm[], sources_left_out?: number, alarms_left_out?: number}} Overview
  */
+
+/** A drawing that did not come is asked for again after so long, ms. */
+const again = 2000;
 
 /**
  * All that the page knows. Who shows something listens to:
@@ -175,6 +178,7 @@ export class Model extends EventTarget {
   #diff(message) {
     if (!this.current) return;
     this.clock.observe(message.at);
+    this.#draw(this.current.drawing);
     this.current.apply(message);
     this.#tell('frame');
   }
@@ -198,7 +202,7 @@ export class Model extends EventTarget {
     } catch (error) {
       this.#fail(`The drawing of this net did not come: ${text(error)}.`);
     } finally {
-      if (this.drawingAsked === hash) this.drawingAsked = '';
+      setTimeout(() => this.drawingAsked === hash && (this.drawingAsked = ''), again);
     }
   }
 

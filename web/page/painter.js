@@ -9,7 +9,7 @@ const detail = { marks: 0.24, ages: 0.5, labels: 0.7, arrows: 0.22, names: 0.12 
 /** Labels are written as the layout expects them. */
 const fontSize = 12;
 const lineHeight = 14;
-const labelGap = 5;
+const labelGap = 8;
 /** How many of the oldest are named where nothing else is. */
 const alwaysNamed = 6;
 
@@ -85,7 +85,7 @@ export class Painter {
     }
     ctx.setLineDash([]);
     if (scale < detail.arrows) return;
-    for (const arc of arcs) this.#head(arc, colour, this.#grown(scene, arc.to));
+    for (const arc of arcs) this.#head(arc, colour, scene.grown(arc.to, scale) * scale);
     if (scale >= detail.labels) for (const arc of arcs) if (arc.weight > 1) this.#weight(arc, colour);
   }
 
@@ -93,15 +93,6 @@ export class Painter {
   #path(arc) {
     const { ctx, scale, x, y } = this;
     arc.points.forEach(([px, py], i) => (i ? ctx.lineTo(px * scale + x, py * scale + y) : ctx.moveTo(px * scale + x, py * scale + y)));
-  }
-
-  /**
-   * How much larger than laid out a place is drawn, in pixels.
-   * @param {import('./scene.js').Scene} scene
-   * @param {number} node
-   */
-  #grown(scene, node) {
-    return node < scene.placeCount ? scene.radius(node, this.scale) - (scene.nodes[node].w / 2) * this.scale : 0;
   }
 
   /**
@@ -195,7 +186,7 @@ export class Painter {
       ctx.fillStyle = tokens ? palette.heat.ink(h) : palette.quiet;
       ctx.fillText(text, sx, sy + 0.5);
     }
-    if (age && age >= 10 && (this.scale >= detail.ages || named)) this.#pill(shortAge(age), sx, sy - r - 12, palette.ink);
+    if (age && age >= 10 && (this.scale >= detail.ages || named)) this.#pill(shortAge(age), sx, sy - r - 14, palette.ink);
   }
 
   /**

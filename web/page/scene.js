@@ -126,6 +126,15 @@ export class Scene {
     return own >= legible ? own : Math.max(2, own, Math.min(legible, Math.min(this.room[place], this.usualRoom) * scale * 0.62));
   }
 
+  /**
+   * How much larger than laid out a node is drawn, in the drawing's units.
+   * @param {number} node
+   * @param {number} scale
+   */
+  grown(node, scale) {
+    return node < this.placeCount ? this.radius(node, scale) / scale - Math.min(this.nodes[node].w, this.nodes[node].h) / 2 : 0;
+  }
+
   /** @param {number} place */
   #room(place) {
     const p = this.nodes[place];

@@ -190,7 +190,7 @@ export class Stage {
 
   /** Whether dots are to be seen. */
   get moving() {
-    return !this.calm.matches && !this.model.where.at && !this.model.where.table && this.model.live.up && this.flow.busy;
+    return !this.calm.matches && !this.model.where.at && !this.model.where.table && this.model.scene !== null && this.model.live.up && this.flow.busy;
   }
 
   /** @param {number} time */
@@ -297,7 +297,7 @@ export class Stage {
     ctx.lineWidth = thick;
     ctx.strokeStyle = colour;
     ctx.beginPath();
-    if (place) ctx.arc(x, y, /** @type {any} */ (this.model.scene).radius(node, this.camera.scale) + 7, 0, 2 * Math.PI);
+    if (place) ctx.arc(x, y, /** @type {any} */ (this.model.scene).radius(node, this.camera.scale) + 6, 0, 2 * Math.PI);
     else ctx.roundRect(x - w / 2 - 6, y - h / 2 - 6, w + 12, h + 12, 7);
     ctx.stroke();
     ctx.setLineDash([]);
@@ -307,9 +307,10 @@ export class Stage {
   #dots(time) {
     const { ctx, camera, flow } = this;
     flow.step(time);
+    const scene = /** @type {import('./scene.js').Scene} */ (this.model.scene);
     const r = Math.max(1.1, Math.min(4, 6.5 * camera.scale));
     ctx.fillStyle = this.painter.palette.dot;
-    flow.dots(time, (wx, wy) => {
+    flow.dots(time, (node) => scene.grown(node, camera.scale), (wx, wy) => {
       const x = wx * camera.scale + camera.x;
       const y = wy * camera.scale + camera.y;
       if (x < -r || y < -r || x > this.width + r || y > this.height + r) return;

@@ -67,7 +67,8 @@ export class Tables {
     const selected = this.model.selected();
     syncRows(to.body, rows.slice(0, most), (i) => scene.hash + i, (i) => this.#row(scene.nodes[first + i], cells(i).length), (element, i) => {
       cells(i).forEach((text, k) => say(element.children[k + 1], text));
-      element.setAttribute('aria-selected', String(first + i === selected));
+      if (first + i === selected) element.setAttribute('aria-current', 'true');
+      else element.removeAttribute('aria-current');
       if (!hot) return;
       const h = hot(i);
       element.classList.toggle('hot', h > 0);

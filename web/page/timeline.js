@@ -30,11 +30,13 @@ export class Timeline {
     const { overview, where, clock: time } = this.model;
     const h = overview?.history;
     const to = h ? Date.parse(h.to) : time.now();
-    const from = h ? Math.min(Date.parse(h.from), to - 60e3) : to - hour;
+    // The server's times are finer than milliseconds; at or before the first there is nothing.
+    const first = h ? Date.parse(h.from) + 1 : to - hour;
+    const from = Math.min(first, to - 60e3);
     const step = (h?.step || 5) * 1000;
     const steps = Math.max(1, Math.ceil((to - from) / step));
-    const sliding = document.activeElement === this.slider && this.waiting;
-    this.span = { from, to, step, steps };
+    const sliding = this.waiting !== 0;
+    this.span = { from, first, to, step, steps };
     this.slider.disabled = !h;
     if (this.slider.max !== String(steps)) this.slider.max = String(steps);
     if (!sliding) this.slider.value = String(where.at ? Math.max(0, Math.min(steps - 1, Math.round((where.at - from) / step))) : steps);
@@ -56,9 +58,9 @@ export class Timeline {
     clearTimeout(this.waiting);
     this.waiting = window.setTimeout(() => {
       this.waiting = 0;
-      const { from, step, steps } = /** @type {any} */ (this.span);
+      const { from, first, step, steps } = /** @type {any} */ (this.span);
       const value = Number(this.slider.value);
-      this.model.travel(value >= steps ? 0 : Math.round(from + value * step), this.model.where.at !== 0);
+      this.model.travel(value >= steps ? 0 : Math.max(first, Math.round(from + value * step)), this.model.where.at !== 0);
     }, pause);
   }
 
@@ -67,9 +69,9 @@ export class Timeline {
    * @param {number} steps
    */
   step(steps) {
-    const { from, to, step } = /** @type {any} */ (this.span);
+    const { first, to, step } = /** @type {any} */ (this.span);
     if (this.slider.disabled) return;
-    const at = Math.max(from, (this.model.where.at || to) + steps * step);
+    const at = Math.max(first, (this.model.where.at || to) + steps * step);
     this.model.travel(at >= to ? 0 : Math.round(at), this.model.where.at !== 0);
   }
 }

@@ -32,7 +32,7 @@ func spread() map[string]any {
 	return map[string]any{"count": 48213, "mean": 12.3, "p50": 4.1, "p95": 61.0, "p99": 640.0, "buckets": buckets}
 }
 
-func series(s *scripted, of func(at int64) row) map[string]any {
+func series(of func(at int64) row) map[string]any {
 	points, now := []row{}, time.Now().UnixMilli()
 	for at := now - 60*minute; at <= now; at += 10_000 {
 		points = append(points, append(row{at}, of(at)...))
@@ -53,7 +53,7 @@ func place(s *scripted, r *http.Request) any {
 		p := s.place(i, now)
 		doc["tokens"], doc["instances"], doc["arrivals"], doc["departures"], doc["dwell"] = p[0], p[2], 48216, 48213, spread()
 		doc["oldest"] = []map[string]any{}
-		doc["series"] = series(s, func(at int64) row {
+		doc["series"] = series(func(at int64) row {
 			past := s.place(i, at)
 			if oldest, ok := past[1].(int64); ok && oldest > 0 {
 				return row{past[0], float64(at-oldest) / 1000}
@@ -97,7 +97,7 @@ func transition(s *scripted, r *http.Request) any {
 		t := s.transition(i, now)
 		doc := map[string]any{"id": id, "name": s.def.Transitions[i].Name, "firings": 9182, "rate": t[0], "enabled": t[1], "enabled_age": 12.5,
 			"running": t[3], "failures": t[5], "retries": 1, "cancels": 0, "last_firing": moment(now - 2500), "duration": spread(), "blocked": []map[string]any{},
-			"series": series(s, func(at int64) row { return row{2 + float64(at/60_000%5), at / 30_000 % 3} })}
+			"series": series(func(at int64) row { return row{2 + float64(at/60_000%5), at / 30_000 % 3} })}
 		if i%4 == 3 {
 			doc["blocked"] = []map[string]any{{"place": s.def.Places[0].ID, "reason": "missing", "instances": 12, "text": "short of 1 token in " + s.def.Places[0].Name}}
 		}

@@ -94,6 +94,7 @@ func theStuckPlaceIsTheHottest(t *testing.T, chromium *browsertest.Browser) {
 		return c[0] + c[1] + c[2]
 	}
 	b.Keys("+", "+", "0") // painted anew, without dots
+	browsertest.Eval[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 	stuck := node(s, "paymentUnclear")
 	for i := range s.def.Places {
 		if p := s.place(i, nowMS()); i != stuck && p[0] != 0 && light(i) <= light(stuck) {
@@ -293,6 +294,13 @@ func namesAreOnlyText(t *testing.T, chromium *browsertest.Browser) {
 
 func itGoesOnAfterARestart(t *testing.T, chromium *browsertest.Browser) {
 	b, f, s := opened(t, chromium)
+	again := func() { // the same page comes back
+		f.close()
+		b.Until(`document.querySelector('#link').textContent !== 'live'`)
+		f.start()
+		b.Until(`document.querySelector('#link').textContent === 'live'`)
+	}
+	again()
 	f.close()
 	b.Until(`document.querySelector('.banner.stale')?.innerText.includes('old') && document.documentElement.classList.contains('lost')`)
 	b.Screenshot("lost")

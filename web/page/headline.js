@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import { byId, el, say } from './dom.js';
+import { age, label } from './format.js';
+
+/** A screen reader is told how things are no more often than this, ms. */
+const pause = 15e3;
+
+/** The title, the oldest token, and what a screen reader hears now and then. */
+export class Headline {
+  /** @param {import('./model.js').Model} model */
+  constructor(model) {
+    this.model = model;
+    this.title = byId('net-name');
+    this.name = el('bdi', { class: 'name' }, 'pnagent');
+    this.title.replaceChildren(this.name);
+    this.age = el('strong', { class: 'num' });
+    this.place = el('bdi', { class: 'name' });
+    this.open = el('button', { type: 'button', class: 'link-like', onclick: () => model.select('place', this.oldest) }, this.place);
+    this.vitals = byId('vitals');
+    this.vitals.append(el('span', { class: 'quiet' }, 'oldest '), this.age, el('span', { class: 'quiet' }, ' in '), this.open);
+    this.oldest = '';
+    this.said = 0;
+    model.on('overview drawing frame address', () => this.show());
+    this.show();
+  }
+
+  show() {
+    const { net, shown, where, scene } = this.model;
+    const called = net ? label(net) : where.net || 'pnagent';
+    say(this.name, called);
+    this.title.title = called;
+    document.title = `${net?.alarms ? `▲${net.alarms} ` : ''}${called.slice(0, 80)} – pnagent`;
+    const hottest = this.model.hottest();
+    const place = hottest >= 0 ? scene?.nodes[hottest] : undefined;
+    this.vitals.hidden = !place;
+    this.oldest = place?.id ?? '';
+    if (place) {
+      say(this.age, age(shown?.oldestAge(hottest, this.model.now())));
+      say(this.place, label(place));
+    }
+    if (!net || Date.now() - this.said < pause) return;
+    this.said = Date.now();
+    say(byId('summary'), `${called}: ${net.tokens ?? 'unknown'} tokens${place ? `, oldest ${this.age.textContent} in ${label(place)}` : ''}, ${net.alarms} alarms.`);
+  }
+}

@@ -32,7 +32,7 @@ type Alert struct {
 }
 
 // Expr is the expression of the rule.
-func (a *Alert) Expr() string {
+func (a Alert) Expr() string {
 	if a.Condition == "" {
 		return a.Signal
 	}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCommittedFilesAreCurrent(t *testing.T) {
+	files, err := Files(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+		committed, err := os.ReadFile(filepath.FromSlash(f.Path))
+		if err != nil {
+			t.Errorf("%v; make generate writes it", err)
+			continue
+		}
+		if diff := cmp.Diff(string(committed), string(f.Content)); diff != "" {
+			t.Errorf("%s is not what make generate writes (-committed +generated)\n%.2000s", f.Path, diff)
+		}
+	}
+	for _, dir := range []string{"grafana", "prometheus"} {
+		there, err := filepath.Glob(dir + "/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range there {
+			if !slices.Contains(paths, filepath.ToSlash(path)) {
+				t.Errorf("nobody writes %s", path)
+			}
+		}
+	}
+}
+
+func TestGenerateTouchesOnlyWhatChanged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	first, err := Generate(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(first[0].Path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second, err := Generate(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range first {
+		if !first[i].Changed || second[i].Changed != (i == 0) {
+			t.Errorf("%s: changed %v at first, %v then", first[i].Path, first[i].Changed, second[i].Changed)
+		}
+	}
+}
+
+func TestGenerateSaysWhatItCannotWrite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Generate(file, Options{}); err == nil || !strings.Contains(err.Error(), "writing dashboards") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestOptionsSayWhereRunbooksAreAndWhichJobItIs(t *testing.T) {
+	files, err := Files(Options{Runbooks: "../runbooks/", Job: "nets"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts := string(files[len(files)-1].Content)
+	for _, want := range []string{"runbook_url: ../runbooks/tokenStuck.md\n", `up{job="nets"} == 0`} {
+		if !strings.Contains(alerts, want) {
+			t.Errorf("the alerts have no %s", want)
+		}
+	}
+}
+
+func TestExpandEscapesForQuotedText(t *testing.T) {
+	v := Variables{"net": `a"b\c`, "__rate_interval": "1m"}
+	got := v.Expand(`rate(x{net=~"$net",place="${place}"}[$__rate_interval])`)
+	if want := `rate(x{net=~"a\"b\\c",place="${place}"}[1m])`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

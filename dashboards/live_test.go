@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// seen are the nets and places of which the dashboards about one are looked
+// at: places that tokens pass, and places where they get stuck.
+var seen = []Variables{
+	{"net": "packaging-line", "place": "crates"},
+	{"net": "order-fulfilment", "place": "inTransit"},
+	{"net": "backup-window", "place": "queued"},
+}
+
+// loud are the alerts that the load makes true. Of the others the signal has
+// to be there, except where there is none while all is well.
+var loud = map[string]bool{
+	"PetrinetTokenStuck": true, "PetrinetTransitionStarved": true, "PetrinetNetDeadlocked": true, "PetrinetTransitionFailing": true,
+	"PetrinetTransitionLooping": true, "PetrinetSourceLost": true, "PnagentMessagesLost": true, "PnagentMessagesRejected": true,
+	"PnagentSeriesDropped": true, "PnagentScrapesRefused": true, "PnagentConfigReloadFailed": true,
+	"PnagentNotificationsSuppressed": true, "PnagentAlarmsNotKept": true,
+}
+
+// TestEveryExpressionHasAnAnswerAndNoWarning asks real Prometheuses, with
+// classic and with native histograms, that scrape a real sidecar under load.
+func TestEveryExpressionHasAnAnswerAndNoWarning(t *testing.T) {
+	path, err := exec.LookPath("prometheus")
+	if err != nil {
+		t.Skip("prometheus is not installed (Debian package prometheus)")
+	}
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	l := startLoad(t)
+	servers := map[string]*asked{
+		"classic": startPrometheus(t, path, l.address),
+		"native":  startPrometheus(t, path, l.address, "--enable-feature=native-histograms"),
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	l.trouble(t)
+	go func() { defer close(done); l.misbehave(t, stop) }()
+	defer func() { close(stop); <-done }()
+	for name, a := range servers {
+		t.Run(name, func(t *testing.T) { a.everything(t) })
+	}
+	if t.Failed() {
+		text, _ := get("http://" + l.address + "/metrics")
+		t.Logf("the sidecar shows\n%s", regexp.MustCompile(`(?m)^(petrinet_(source|alarm|transition_f.*claims)|pnagent).*\n`).FindAllString(text, -1))
+	}
+	l.snmpd.Kill()
+	for _, a := range servers {
+		a.warm = time.Now().Add(patience)
+	}
+	servers["classic"].answers(t, "PnagentAgentXDown", alertNamed(t, "PnagentAgentXDown").Expr())
+	l.serve.signal(t, 9)
+	for _, name := range []string{"PnagentDown", "PnagentAbsent"} {
+		servers["native"].answers(t, name, alertNamed(t, name).Expr())
+	}
+}
+
+func alertNamed(t *testing.T, name string) Alert {
+	t.Helper()
+	for _, a := range Alerts(DefaultJob) {
+		if a.Name == name {
+			return a
+		}
+	}
+	t.Fatalf("there is no alert %s", name)
+	return Alert{}
+}
+
+// everything asks for what dashboards and rules ask for.
+func (a *asked) everything(t *testing.T) {
+	for _, d := range All() {
+		choices := []Variables{{"net": ".+"}}
+		if d.UID == uidNet || d.UID == uidPlace {
+			choices = seen
+		}
+		for _, p := range d.Panels() {
+			for i, q := range p.Queries {
+				a.panel(t, fmt.Sprintf("%s, %s, query %s", d.Title, p.Title, refID(i)), &p, q, choices)
+			}
+		}
+		for _, v := range choices {
+			a.answers(t, "the annotation of "+d.Title, a.expand(d.Annotation(), v))
+		}
+	}
+	for _, r := range Recordings() {
+		a.answers(t, r.Record, r.Expr)
+		a.answers(t, r.Record, r.Record) // by its name, as Prometheus keeps it
+	}
+	for _, alert := range Alerts(DefaultJob) {
+		switch {
+		case loud[alert.Name]:
+			a.answers(t, alert.Name, alert.Expr())
+		case alert.Name != "PnagentAbsent":
+			a.answers(t, alert.Name, alert.Signal)
+		}
+	}
+}
+
+// panel asks for a query of a panel. With every choice there is an answer,
+// and with one of them there are numbers.
+func (a *asked) panel(t *testing.T, what string, p *Panel, q Query, choices []Variables) {
+	numbers := false
+	for _, v := range choices {
+		expr := a.expand(q.Expr, v)
+		if p.Instant() {
+			numbers = a.answers(t, what, expr) || numbers
+		} else {
+			numbers = a.draws(t, what, expr) || numbers
+		}
+	}
+	if !numbers {
+		t.Errorf("%s has no number: %s", what, q.Expr)
+	}
+}
+
+// asked is a Prometheus that is asked.
+type asked struct {
+	api    string
+	target string
+	warm   time.Time // when everything there is has been scraped often enough
+}
+
+// expand puts values in as Grafana does: chosen values of variables of which
+// there may be several are made a regular expression.
+func (a *asked) expand(expr string, v Variables) string {
+	all := Variables{"job": "pnagent", "instance": regexp.QuoteMeta(a.target), "__rate_interval": "4s"}
+	for name, value := range v {
+		all[name] = value
+	}
+	return all.Expand(expr)
+}
+
+// answer is what Prometheus says to a query.
+type answer struct {
+	Status, Error   string
+	Warnings, Infos []string
+	Data            struct {
+		Result []struct {
+			Metric     map[string]string
+			Value      []any
+			Values     [][]any
+			Histogram  []any
+			Histograms [][]any
+		}
+	}
+}
+
+var errNothing = errors.New("no data")
+
+func (a *asked) ask(path string, query url.Values) (numbers bool, err error) {
+	text, err := get(a.api + path + "?" + query.Encode())
+	if err != nil {
+		return false, err
+	}
+	var r answer
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return false, err
+	}
+	if r.Status != "success" || len(r.Warnings)+len(r.Infos) > 0 {
+		return false, fmt.Errorf("%s %s %q %q", r.Status, r.Error, r.Warnings, r.Infos)
+	}
+	if len(r.Data.Result) == 0 {
+		return false, errNothing
+	}
+	for _, s := range r.Data.Result {
+		for _, v := range append(s.Values, s.Value) {
+			if len(v) == 2 {
+				f, err := strconv.ParseFloat(v[1].(string), 64)
+				numbers = numbers || err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
+			}
+		}
+		numbers = numbers || len(s.Histogram)+len(s.Histograms) > 0
+	}
+	return numbers, nil
+}
+
+// answers waits until an instant query has an answer, and tells whether there
+// are numbers in it.
+func (a *asked) answers(t *testing.T, what, expr string) bool {
+	return a.until(t, what, expr, "/api/v1/query", func() url.Values { return url.Values{"query": {expr}} })
+}
+
+// draws does the same with a query over the last ten seconds.
+func (a *asked) draws(t *testing.T, what, expr string) bool {
+	return a.until(t, what, expr, "/api/v1/query_range", func() url.Values {
+		now := time.Now()
+		return url.Values{"query": {expr}, "step": {"1"}, "end": {strconv.FormatInt(now.Unix(), 10)},
+			"start": {strconv.FormatInt(now.Add(-10*time.Second).Unix(), 10)}}
+	})
+}
+
+// patience is how long all answers together may take to become there.
+const patience = 20 * time.Second
+
+func (a *asked) until(t *testing.T, what, expr, path string, query func() url.Values) bool {
+	t.Helper()
+	for ; ; <-time.After(100 * time.Millisecond) {
+		numbers, err := a.ask(path, query())
+		if err == nil {
+			return numbers
+		}
+		if !errors.Is(err, errNothing) || time.Now().After(a.warm) {
+			t.Errorf("%s: %v: %s", what, err, expr)
+			return true
+		}
+	}
+}
+
+// startPrometheus runs a Prometheus with our rules that scrapes target each
+// second, until the test ends.
+func startPrometheus(t *testing.T, path, target string, flags ...string) *asked {
+	t.Helper()
+	dir := t.TempDir()
+	rules, err := filepath.Abs("prometheus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "prometheus.yml")
+	text := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: ['%s/*.yaml']\n"+
+		"scrape_configs:\n- job_name: pnagent\n  static_configs:\n  - targets: ['%s']\n", rules, target)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	start(t, path, append(flags, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"),
+		"--web.listen-address="+address, "--log.level=warn")...)
+	a := &asked{"http://" + address, target, time.Now().Add(patience)}
+	await(t, "Prometheus scrapes", func() bool {
+		_, err := a.ask("/api/v1/query", url.Values{"query": {"pnagent_build_info"}})
+		return err == nil
+	})
+	return a
+}
+
+// serveHTTP serves at a free port until the test ends, and gives its address.
+func serveHTTP(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}

@@ -77,7 +77,12 @@ func serve(t *testing.T, natsURL string, args ...string) *sidecar {
 // get asks for a page.
 func (w web) get(path string) (status int, body []byte, err error) {
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Get(w.url + path)
+	req, err := http.NewRequest(http.MethodGet, w.url+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Cache-Control", "no-cache") // what is so now
+	resp, err := client.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -91,7 +91,7 @@ func (e *Exporter) serve(t target) http.Handler {
 		key := answerKey{t, expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...), acceptsGzip(r.Header)}
 		a := e.answers.find(e.cfg.View(), e.cfg.Alarms(), key)
 		a.made.Lock()
-		if now := e.cfg.Now(); a.at.IsZero() || now.Sub(a.at) >= answerFor || now.Before(a.at) {
+		if now := e.cfg.Now(); a.at.IsZero() || now.Sub(a.at) >= answerFor || now.Before(a.at) || wantsFresh(r.Header) {
 			text := e.answer(a, encode, r, key.gzip)
 			a.at = now
 			if t.allNets {
@@ -175,6 +175,19 @@ func acceptsGzip(h http.Header) bool {
 			q, is := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
 			weight, err := strconv.ParseFloat(q, 64)
 			return !is || err == nil && weight > 0
+		}
+	}
+	return false
+}
+
+// wantsFresh reports whether a client does not want an answer that was given
+// before (RFC 9111 section 5.2.1.4).
+func wantsFresh(h http.Header) bool {
+	for _, line := range h.Values("Cache-Control") {
+		for part := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(part), "no-cache") {
+				return true
+			}
 		}
 	}
 	return false

@@ -49,6 +49,13 @@ func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
 			t.Fatalf("%s: %d with %d bytes", path, w.Code, w.Body.Len())
 		}
 	}
+	fresh := func() {
+		t.Helper()
+		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+		r.Header.Set("Accept-Encoding", "gzip")
+		r.Header.Set("Cache-Control", "max-age=0, no-cache")
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
 	for _, step := range []struct {
 		what string
 		do   func()
@@ -70,6 +77,8 @@ func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
 		{"when ages are older", func() { now = now.Add(answerFor); ask("/metrics", "", "gzip") }, 6},
 		{"when the clock was set back", func() { now = now.Add(-time.Hour); ask("/metrics", "", "gzip") }, 7},
 		{"of another View", func() { view = rich(); ask("/metrics", "", "gzip") }, 8},
+		{"for who wants none that was given before", fresh, 9},
+		{"which is then given to others", func() { ask("/metrics", "", "gzip") }, 9},
 	} {
 		if step.do(); made.Load() != step.made {
 			t.Fatalf("%s: %d answers were made, want %d", step.what, made.Load(), step.made)

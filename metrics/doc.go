@@ -43,7 +43,8 @@
 // /metrics/nets/{net}, the sidecar itself at /metrics/self, all of these as
 // targets of Prometheus' HTTP service discovery at /sd, /-/healthy, /-/ready,
 // and a landing page at /endpoints. An answer is encoded and packed once for all who ask in
-// the second of a View, so an age in it is that of the first who asked. [Serve] serves it, with TLS and basic
+// the second of a View, so an age in it is that of the first who asked;
+// Cache-Control: no-cache asks for one made anew. [Serve] serves it, with TLS and basic
 // authentication as the web configuration file of exporter-toolkit says.
 // Counters of other packages come in as [Config].Collectors, pages of others
 // as [Config].Mounts.

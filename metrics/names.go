@@ -92,3 +92,17 @@ const (
 	PnagentSidecarMessagesTotal         = "pnagent_sidecar_messages_total"
 	PnagentSidecarMessagesRejectedTotal = "pnagent_sidecar_messages_rejected_total"
 )
+
+// The names of what the live page and its last hour tell.
+const (
+	PnagentWebViewers                     = "pnagent_web_viewers"
+	PnagentWebEventsTotal                 = "pnagent_web_events_total"
+	PnagentWebBytesTotal                  = "pnagent_web_bytes_total"
+	PnagentWebViewersDroppedTotal         = "pnagent_web_viewers_dropped_total"
+	PnagentWebRequestsRefusedTotal        = "pnagent_web_requests_refused_total"
+	PnagentHistoryBytes                   = "pnagent_history_bytes"
+	PnagentHistoryFrames                  = "pnagent_history_frames"
+	PnagentHistoryLeftOutTotal            = "pnagent_history_left_out_total"
+	PnagentHistorySightings               = "pnagent_history_sightings"
+	PnagentHistorySightingsForgottenTotal = "pnagent_history_sightings_forgotten_total"
+)

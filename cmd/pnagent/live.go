@@ -32,16 +32,16 @@ func (s *sidecar) liveMount() metrics.Mount {
 type audience struct{ live *web.Server }
 
 var (
-	webViewers   = desc("web_viewers", "Viewers of the live page that are connected.")
-	webEvents    = desc("web_events_total", "Events with the state of a net that were sent to viewers, by kind: diff, or frame for a whole one.", "kind")
-	webBytes     = desc("web_bytes_total", "Bytes of events that were sent to viewers, packed if the viewer takes that.")
-	webDropped   = desc("web_viewers_dropped_total", "Viewers that took nothing for too long, or broke off in the middle.")
-	webRefused   = desc("web_requests_refused_total", "Requests to the live page, and viewers, for which there was no room.")
-	historyBytes = desc("history_bytes", "Memory of the frames of the last hour.")
-	historyKept  = desc("history_frames", "Frames of the last hour that are kept, over all nets.")
-	historyOut   = desc("history_left_out_total", "Frames that are not kept, by reason: passed over because the step was not over, or dropped before their hour was.", "reason")
-	sightings    = desc("history_sightings", "Times that are remembered of an instance among the oldest tokens of a place.")
-	forgotten    = desc("history_sightings_forgotten_total", "Sightings that were forgotten before their hour was over, or never noted, for room.")
+	webViewers   = desc(metrics.PnagentWebViewers, "Viewers of the live page that are connected.")
+	webEvents    = desc(metrics.PnagentWebEventsTotal, "Events with the state of a net that were sent to viewers, by kind: diff, or frame for a whole one.", "kind")
+	webBytes     = desc(metrics.PnagentWebBytesTotal, "Bytes of events that were sent to viewers, packed if the viewer takes that.")
+	webDropped   = desc(metrics.PnagentWebViewersDroppedTotal, "Viewers that took nothing for too long, or broke off in the middle.")
+	webRefused   = desc(metrics.PnagentWebRequestsRefusedTotal, "Requests to the live page, and viewers, for which there was no room.")
+	historyBytes = desc(metrics.PnagentHistoryBytes, "Memory of the frames of the last hour.")
+	historyKept  = desc(metrics.PnagentHistoryFrames, "Frames of the last hour that are kept, over all nets.")
+	historyOut   = desc(metrics.PnagentHistoryLeftOutTotal, "Frames that are not kept, by reason: passed over because the step was not over, or dropped before their hour was.", "reason")
+	sightings    = desc(metrics.PnagentHistorySightings, "Times that are remembered of an instance among the oldest tokens of a place.")
+	forgotten    = desc(metrics.PnagentHistorySightingsForgottenTotal, "Sightings that were forgotten before their hour was over, or never noted, for room.")
 )
 
 // Describe implements prometheus.Collector.

@@ -353,6 +353,14 @@ func TestEveryAnswerHasTheHeadersOfABrowsersSafety(t *testing.T) {
 	}
 }
 
+func TestAnothersAnswersGetTheSameHeaders(t *testing.T) {
+	w := httptest.NewRecorder()
+	Secured(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.Code != http.StatusNotFound || w.Header().Get("Content-Security-Policy") != csp {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
 func TestFilesAreServedOnceAndPacked(t *testing.T) {
 	st := newStage(t, nil)
 	for path, f := range st.files {

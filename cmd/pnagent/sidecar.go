@@ -180,9 +180,9 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}, &duty{s.member}, audience{s.live}},
 		Mounts: []metrics.Mount{
 			s.liveMount(),
-			{Pattern: "GET /api/v1/view", Handler: collector.ViewHandler(s.collector.View),
+			{Pattern: "GET /api/v1/view", Handler: web.Secured(collector.ViewHandler(s.collector.View)),
 				Link: "api/v1/view", Text: "View", Description: "everything as JSON"},
-			{Pattern: "GET /api/v1/alarms", Handler: alarm.Handler(s.watcher.State),
+			{Pattern: "GET /api/v1/alarms", Handler: web.Secured(alarm.Handler(s.watcher.State)),
 				Link: "api/v1/alarms", Text: "Alarms", Description: "those that are active, as JSON"}}})
 	if err != nil {
 		return err

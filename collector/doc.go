@@ -25,6 +25,10 @@
 // said once, nothing of a process is shown; full is either one message or
 // sparse ones that name every row between them.
 //
+// Who was slowest, [stats.Slowest], is told by a source once, as of since its last
+// message. A View names the slowest of the minute that runs and the two before
+// it, by the collector's clock and over all sources, those that went included.
+//
 // # When a source falls silent
 //
 // After three intervals it is [Stale]: its tokens stay and grow older. After

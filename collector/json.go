@@ -94,6 +94,7 @@ type placeDoc struct {
 	LastInjection moment        `json:"last_injection,omitzero"`
 	OlderThan     olderDoc      `json:"older_than,omitempty"`
 	Dwell         *histogramDoc `json:"dwell,omitempty"`
+	Slowest       *slowestDoc   `json:"slowest,omitempty"`
 	Stuck         *[]tokenDoc   `json:"stuck,omitempty"`
 }
 
@@ -119,6 +120,14 @@ type histogramDoc struct {
 	P50   *float64 `json:"p50,omitempty"` // absent while count is 0
 	P95   *float64 `json:"p95,omitempty"`
 	P99   *float64 `json:"p99,omitempty"`
+}
+
+// slowestDoc is whose token stayed longest, or whose firing took longest, of
+// the last minutes.
+type slowestDoc struct {
+	Instance string  `json:"instance"`
+	Seconds  float64 `json:"seconds"`
+	At       moment  `json:"at"`
 }
 
 type tokenDoc struct {
@@ -150,6 +159,7 @@ type transitionDoc struct {
 	RunningAge *float64      `json:"running_age_seconds,omitempty"`
 	LastFiring moment        `json:"last_firing,omitzero"`
 	Duration   *histogramDoc `json:"duration,omitempty"`
+	Slowest    *slowestDoc   `json:"slowest,omitempty"`
 }
 
 type blockDoc struct {
@@ -256,6 +266,7 @@ func placeDocument(def *petri.Net, i int, p *stats.Place, cols stats.Columns, no
 		OldestAge:  known(cols, stats.ColOldest, ageAt(p.Oldest, now)),
 		MeanAge:    known(cols, stats.ColOldest|stats.ColTokens, ageAt(p.Injected.Mean(p.Tokens), now)),
 		Dwell:      histogramDocument(cols, stats.ColDwell, &p.Dwell),
+		Slowest:    slowestDocument(p.Slowest),
 	}
 	if cols.Has(stats.ColOldest) {
 		d.LastInjection = moment(p.LastInjection)
@@ -296,6 +307,7 @@ func transitionDocument(def *petri.Transition, t *stats.Transition, cols stats.C
 		Running:    known(cols, stats.ColRunning, t.Running),
 		RunningAge: known(cols, stats.ColRunning, ageAt(t.RunningSince, now)),
 		Duration:   histogramDocument(cols, stats.ColDuration, &t.Duration),
+		Slowest:    slowestDocument(t.Slowest),
 	}
 	if cols.Has(stats.ColLastFiring) {
 		d.LastFiring = moment(t.LastFiring)
@@ -331,6 +343,13 @@ func histogramDocument(cols, want stats.Columns, h *stats.Histogram) *histogramD
 		d.P50, d.P95, d.P99 = &p50, &p95, &p99
 	}
 	return d
+}
+
+func slowestDocument(s stats.Slowest) *slowestDoc {
+	if s.At == 0 {
+		return nil
+	}
+	return &slowestDoc{Instance: s.Instance, Seconds: float64(s.Micros) / 1e6, At: moment(s.At)}
 }
 
 // known returns a value, or nil if its columns are absent.

@@ -28,6 +28,8 @@ type net struct {
 	base *stats.Rows
 	owes bool // something was taken off base: see owe
 
+	slowPlaces, slowTransitions slowest
+
 	places, transitions marks // rows that changed since the last tick
 	changed             bool  // anything else of the net did
 	shown               *Net  // as of the last tick
@@ -183,6 +185,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	if moved {
 		n.touch(s)
 	}
+	n.takeSlowest(s, msg, &t, received)
 	switch {
 	case msg.Full, s.unheard != nil && s.unheard.hear(msg):
 		s.unheard = nil

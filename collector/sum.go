@@ -50,8 +50,9 @@ func (n *net) sumPlaces(rows []stats.Place) {
 			}
 		}
 	}
-	if n.owes {
-		for _, i := range n.places.list {
+	for _, i := range n.places.list {
+		rows[i].Slowest = n.slowPlaces.of(i)
+		if n.owes {
 			dropEmpty(&rows[i].Dwell)
 		}
 	}
@@ -72,8 +73,9 @@ func (n *net) sumTransitions(rows []stats.Transition) {
 			}
 		}
 	}
-	if n.owes {
-		for _, i := range n.transitions.list {
+	for _, i := range n.transitions.list {
+		rows[i].Slowest = n.slowTransitions.of(i)
+		if n.owes {
 			dropEmpty(&rows[i].Duration)
 		}
 	}

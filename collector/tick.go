@@ -36,6 +36,7 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 
 // tickNet lets time pass for one net.
 func (m *Merger) tickNet(n *net, now int64) (asks []Ask) {
+	n.turnSlowest(now)
 	for _, s := range slices.Clone(n.order) {
 		asks = append(asks, s.asks(n.name, now)...)
 		state := s.stateAt(now, m.forgetAfter)

@@ -38,6 +38,7 @@ func randomSource(r *rand.Rand, name string, places, transitions int, now int64)
 		for range r.IntN(20) {
 			p.Departures++
 			p.Dwell.Observe(age())
+			p.Slowest.Merge(stats.Slowest{Instance: fmt.Sprint("i", r.IntN(999)), Micros: age(), At: now - r.Int64N(300e6)})
 		}
 		p.Arrivals, p.Instances = p.Tokens+p.Departures, r.Uint64N(p.Tokens+1)
 	}
@@ -53,6 +54,7 @@ func randomSource(r *rand.Rand, name string, places, transitions int, now int64)
 		for range r.IntN(20) {
 			t.Firings++
 			t.Duration.Observe(age())
+			t.Slowest.Merge(stats.Slowest{Instance: fmt.Sprint("i", r.IntN(999)), Micros: age(), At: now - r.Int64N(300e6)})
 		}
 		t.LastFiring, t.Enabled, t.EnabledSince, t.Running, t.RunningSince = now-age(), 1, now-age(), 1, now-age()
 		t.Failures, t.Retries, t.Cancels = r.Uint64N(3), r.Uint64N(3), r.Uint64N(3)

@@ -28,7 +28,7 @@ type Net struct {
 	// pointer stays the same while nothing was appended, so a reader may keep
 	// what it derived from it. Rows are in this order. Nothing of it is nil.
 	Def     *petri.Net
-	Rows    *stats.Rows // times by the collector's clock
+	Rows    *stats.Rows // times by the collector's clock; Slowest are those of the last two or three minutes
 	Digests []Digest    // definitions in use, the most used first
 	Up      int         // sources heard lately
 	Stale   int         // sources silent, still in the sums

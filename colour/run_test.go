@@ -60,16 +60,17 @@ func TestTokensOfARunAreInFlightAtTheirOrigin(t *testing.T) {
 		t.Errorf("%d tokens", n)
 	}
 	w.done(st.Run, Outcome{Data: []byte("b")})
+	w.s.TakeSlowest(name, rows)
+	slowest := stats.Slowest{Instance: name(0), Micros: 20, At: w.now}
+	if got := [2]stats.Slowest{rows.Places[0].Slowest, rows.Transitions[0].Slowest}; got != [2]stats.Slowest{slowest, slowest} {
+		t.Errorf("slowest of place and transition %+v, want %+v", got, slowest)
+	}
 	w.want("q: b")
 	if at := w.injected("q"); at != 20 {
 		t.Errorf("injected at +%d", at)
 	}
 	w.counted(0, counters{firings: 1})
 	rows = rowsOf(w.s, w.now)
-	slowest := stats.Slowest{Instance: name(0), Micros: 20, At: w.now}
-	if got := [2]stats.Slowest{rows.Places[0].Slowest, rows.Transitions[0].Slowest}; got != [2]stats.Slowest{slowest, slowest} {
-		t.Errorf("slowest of place and transition %+v, want %+v", got, slowest)
-	}
 	if h := rows.Transitions[0].Duration; h.Sum != 20 {
 		t.Errorf("duration %+v", h)
 	}

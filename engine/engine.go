@@ -248,10 +248,25 @@ func (e *Engine) Marking(ctx context.Context, net string, instance int) ([]uint3
 	return m, err
 }
 
-// Rows adds the rows of a net, by its index in the Config, as of now.
+// Rows adds the rows of a net, by its index in the Config, as of now. Who was
+// slowest is not in them: see Serve, which publishes it.
 func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows) error {
 	for _, w := range e.workers {
 		if err := e.call(ctx, w, func(int64) { w.look(net, now, e.InstanceName, into) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// published is Rows for the publisher alone, with who was slowest since the last
+// call: each is told once.
+func (e *Engine) published(ctx context.Context, net int, now int64, into *stats.Rows) error {
+	for _, w := range e.workers {
+		if err := e.call(ctx, w, func(int64) {
+			w.look(net, now, e.InstanceName, into)
+			w.shards[net].TakeSlowest(e.InstanceName, into)
+		}); err != nil {
 			return err
 		}
 	}

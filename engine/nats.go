@@ -41,7 +41,7 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		cfg.Nets = append(cfg.Nets, telemetry.Net{ID: n.Tables.Net.ID, PNML: def.Bytes(), Places: n.Tables.Places(), Transitions: n.Tables.Transitions()})
 	}
 	cfg.Rows = func(net int, now int64, into *stats.Rows) error {
-		return e.Rows(context.Background(), net, now, into)
+		return e.published(context.Background(), net, now, into)
 	}
 	cfg.Oldest, cfg.Instance = e.oldest, e.instance
 	introduced := time.Now().Add(introduction)

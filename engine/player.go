@@ -21,6 +21,7 @@ type player interface {
 	Step(budget int, now int64) int
 	NextDue() (int64, bool)
 	Look(now int64, name func(number int) string, rows *stats.Rows)
+	TakeSlowest(name func(number int) string, rows *stats.Rows)
 	Inside(i int, into *stats.HeldList)
 	Index(number int) (int, error)
 	Marking(i int) []uint32

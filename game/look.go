@@ -19,11 +19,9 @@ const Columns = stats.AllColumns &^ (stats.ColRunning | stats.ColDuration | stat
 
 // Look adds the shard's rows as of now. The tokens that are present are
 // counted here, by going through all instances once, so that firing does not
-// have to; name gives the name of the instance with a number. Who was slowest is
-// told once: it is that since the last Look.
+// have to; name gives the name of the instance with a number.
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
 	s.rec.AddTo(rows)
-	s.rec.TakeSlowest(func(i int) string { return name(s.Number(i)) }, rows)
 	rows.Net.Merge(&stats.Net{Deadlocked: s.deadlocked, Active: s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed})
 	rows.Columns |= Columns
 	l := newLook(s, now)
@@ -36,6 +34,14 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 	}
 	l.enabled(rows)
 	rows.Blocks = stats.MergeBlocks(rows.Blocks, l.blocks())
+}
+
+// TakeSlowest adds to the rows whose token stayed longest in each place,
+// of what was over since the last call. It is for the one who publishes the
+// rows: whoever calls it takes it from others. name gives the name of the
+// instance with a number.
+func (s *Shard) TakeSlowest(name func(number int) string, rows *stats.Rows) {
+	s.rec.TakeSlowest(func(i int) string { return name(s.Number(i)) }, rows)
 }
 
 // look is one pass over all instances.

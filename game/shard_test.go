@@ -197,6 +197,7 @@ func TestShardPlaysAndRecordsAsTheReferenceDoes(t *testing.T) {
 		}
 		got := stats.NewRows(len(n.Places), len(n.Transitions))
 		s.Look(now, name, got)
+		s.TakeSlowest(name, got)
 		present(n, all, now, want)
 		if d := gocmp.Diff(comparable(want), comparable(got)); d != "" {
 			t.Fatalf("rows (-reference +shard):\n%s", d)

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+const (
+	minute = int64(time.Minute / time.Microsecond)
+	// slowestFor is for how many minutes it is known who was slowest, the one
+	// that runs included: for two at least, so that whoever looks once a minute
+	// sees each that no slower one covers.
+	slowestFor = 3
+)
+
+// slowest is who was slowest in each row of a net in the last minutes, by the
+// collector's clock. It is kept for the net and not for its sources: what
+// happened has happened, whatever became of the source.
+type slowest struct {
+	now     int64 // the minute that runs, counted since the Unix epoch
+	minutes [slowestFor][]stats.Slowest
+}
+
+// turn lets time pass, and marks the rows in which somebody is forgotten. Where
+// the clock was set back all are.
+func (w *slowest) turn(now int64, changed *marks) {
+	m := now / minute
+	over := min(m-w.now, slowestFor)
+	if m < w.now {
+		over = slowestFor
+	}
+	for k := range over {
+		slot := &w.minutes[(m+slowestFor-k)%slowestFor]
+		for i := range *slot {
+			if (*slot)[i].At != 0 {
+				changed.add(int32(i))
+			}
+		}
+		clear(*slot)
+		*slot = (*slot)[:0]
+	}
+	w.now = m
+}
+
+// add takes one in, by the minute in which it was over: so one that is told
+// again is forgotten no later. It reports whether that changed anything.
+func (w *slowest) add(row int32, s stats.Slowest) bool {
+	m := min(s.At/minute, w.now)
+	if m <= w.now-slowestFor {
+		return false
+	}
+	slot := &w.minutes[m%slowestFor]
+	for int(row) >= len(*slot) {
+		*slot = append(*slot, stats.Slowest{})
+	}
+	was := (*slot)[row]
+	(*slot)[row].Merge(s)
+	return (*slot)[row] != was
+}
+
+// of returns who was slowest in a row.
+func (w *slowest) of(row int32) (s stats.Slowest) {
+	for _, slot := range w.minutes {
+		if int(row) < len(slot) {
+			s.Merge(slot[row])
+		}
+	}
+	return s
+}
+
+// turnSlowest lets time pass for both tables of the net.
+func (n *net) turnSlowest(now int64) {
+	if now/minute == n.slowPlaces.now {
+		return
+	}
+	n.slowPlaces.turn(now, &n.places)
+	n.slowTransitions.turn(now, &n.transitions)
+	n.changed = n.changed || len(n.places.list)+len(n.transitions.list) > 0
+}
+
+// takeSlowest takes over whom a message of a source names.
+func (n *net) takeSlowest(s *source, msg *telemetry.Snapshot, t *taking, received int64) {
+	if received/minute > n.slowPlaces.now {
+		n.turnSlowest(received)
+	}
+	moved := func(one stats.Slowest) stats.Slowest {
+		one.At = max(min(min(one.At, t.latest())+s.clock.shift, received), 1)
+		return one
+	}
+	for i := range msg.Rows.Places {
+		if one := msg.Rows.Places[i].Slowest; one.At != 0 && n.slowPlaces.add(t.placeAt(i), moved(one)) {
+			n.places.add(t.placeAt(i))
+		}
+	}
+	for i := range msg.Rows.Transitions {
+		if one := msg.Rows.Transitions[i].Slowest; one.At != 0 && n.slowTransitions.add(t.transitionAt(i), moved(one)) {
+			n.transitions.add(t.transitionAt(i))
+		}
+	}
+}

@@ -21,5 +21,5 @@
 // only be read. What it answers with is bounded: viewers, requests under way,
 // rows of a list; what a list leaves out it says.
 //
-// The page itself, in page/, is embedded.
+// README.md describes the API. The page itself, in page/, is embedded.
 package web

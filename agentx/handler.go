@@ -43,19 +43,17 @@ func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	}
 	switch body := p.Body.(type) {
 	case *pdu.Get:
-		table, _ := h.walks.pin(now, p.Header.Transaction, nil)
-		h.get(table, body.Ranges)
+		h.get(h.walks.pin(now, p.Header.Transaction, nil), body.Ranges)
 	case *pdu.GetNext:
-		table, pin := h.pin(now, p, body.Ranges)
-		h.getNext(table, body.Ranges)
-		h.reached(pin, 0, len(body.Ranges))
+		h.getNext(h.pin(now, p, body.Ranges), body.Ranges)
+		h.reached(now, p, 0, len(body.Ranges))
 	case *pdu.GetBulk:
 		single := min(int(body.NonRepeaters), len(body.Ranges))
 		repeated := body.Ranges[single:]
-		table, pin := h.pin(now, p, repeated)
+		table := h.pin(now, p, repeated)
 		if h.getNext(table, body.Ranges[:single]) {
 			h.repeat(table, repeated, int(body.MaxRepetitions))
-			h.reached(pin, single, len(repeated))
+			h.reached(now, p, single, len(repeated))
 		}
 	case *pdu.TestSet:
 		if len(body.Variables) > 0 {
@@ -75,7 +73,7 @@ func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 }
 
 // pin gives the table for a request of ranges.
-func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) (*smi.Table, *pin) {
+func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) *smi.Table {
 	var start smi.OID
 	if len(ranges) > 0 {
 		start = ranges[0].Start
@@ -85,7 +83,7 @@ func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) (*smi.
 
 // reached tells the walks how far the first of the stride ranges came, whose
 // answers begin at variable first, and whether it came to the end.
-func (h *handler) reached(p *pin, first, stride int) {
+func (h *handler) reached(now time.Time, p pdu.PDU, first, stride int) {
 	variables := h.response.Variables
 	if stride == 0 || len(variables) <= first {
 		return
@@ -94,11 +92,11 @@ func (h *handler) reached(p *pin, first, stride int) {
 	over := variables[last].Value.Type == smi.TypeEndOfMibView
 	for i := last; i >= first; i -= stride {
 		if v := variables[i]; v.Value.Type != smi.TypeEndOfMibView {
-			h.walks.reached(p, v.Name, over)
+			h.walks.reached(now, p.Header.Transaction, v.Name, over)
 			return
 		}
 	}
-	h.walks.reached(p, nil, over)
+	h.walks.reached(now, p.Header.Transaction, nil, over)
 }
 
 // get is RFC 2741 section 7.2.3.1.

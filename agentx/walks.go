@@ -63,15 +63,14 @@ func newWalks(tables func() *smi.Table, hold time.Duration) *walks {
 	return &walks{tables: tables, hold: hold, empty: smi.NewTable(&smi.Layout{}, nil)}
 }
 
-// pin gives the table for a request of a transaction, and the pin by which to
-// say how far the request came; it is valid until the next call. start is
-// where the first range starts; a Get passes nil.
-func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Table, *pin) {
+// pin gives the table for a request of a transaction. start is where the first
+// range starts; a Get passes nil.
+func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) *smi.Table {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p := w.find(now, transaction); p != nil {
 		p.used = now
-		return p.table, p
+		return p.table
 	}
 	fresh := pin{transaction: transaction, used: now}
 	if earlier := w.continuedBy(now, start); earlier != nil {
@@ -86,7 +85,7 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) (*smi.Tabl
 	fresh.from, fresh.at = w.makeRoom()
 	fresh.from = append(fresh.from, start...)
 	w.pins = append(w.pins, fresh)
-	return fresh.table, &w.pins[len(w.pins)-1]
+	return fresh.table
 }
 
 // makeRoom forgets a transaction where as many as can be are remembered: the
@@ -104,9 +103,13 @@ func (w *walks) makeRoom() (from, at smi.OID) {
 
 // reached notes the last name that the transaction was given, nil for none,
 // and whether its walk came to the end of the table with that.
-func (w *walks) reached(p *pin, name smi.OID, over bool) {
+func (w *walks) reached(now time.Time, transaction uint32, name smi.OID, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	p := w.find(now, transaction)
+	if p == nil {
+		return // it has just become too old
+	}
 	if name != nil {
 		p.at = append(p.at[:0], name...)
 	}

@@ -79,7 +79,7 @@ export class Painter {
       ctx.setLineDash(read ? [4, 4] : []);
       ctx.beginPath();
       for (const arc of arcs) {
-        if ((arc.kind === 'read') === read) this.#path(arc);
+        if ((arc.kind === 'read') === read) this.#path(scene, arc);
       }
       ctx.stroke();
     }
@@ -89,10 +89,19 @@ export class Painter {
     if (scale >= detail.labels) for (const arc of arcs) if (arc.weight > 1) this.#weight(arc, colour);
   }
 
-  /** @param {import('./scene.js').SceneArc} arc */
-  #path(arc) {
+  /**
+   * From border to border, also of places that are drawn larger than laid out.
+   * @param {import('./scene.js').Scene} scene
+   * @param {import('./scene.js').SceneArc} arc
+   */
+  #path(scene, arc) {
     const { ctx, scale, x, y } = this;
-    arc.points.forEach(([px, py], i) => (i ? ctx.lineTo(px * scale + x, py * scale + y) : ctx.moveTo(px * scale + x, py * scale + y)));
+    const last = arc.points.length - 1;
+    arc.points.forEach((point, i) => {
+      const [px, py] = i === 0 ? along(arc, scene.grown(arc.from, scale)) : i === last ? along(arc, arc.length - scene.grown(arc.to, scale)) : point;
+      if (i) ctx.lineTo(px * scale + x, py * scale + y);
+      else ctx.moveTo(px * scale + x, py * scale + y);
+    });
   }
 
   /**

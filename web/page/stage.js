@@ -150,8 +150,10 @@ export class Stage {
     if (box.width < 1 || (box.width === this.width && box.height === this.height && ratio === this.ratio)) return;
     if (this.width) this.camera.shift((box.width - this.width) / 2, (box.height - this.height) / 2);
     Object.assign(this, { width: box.width, height: box.height, ratio });
-    this.canvas.width = Math.round(box.width * ratio);
-    this.canvas.height = Math.round(box.height * ratio);
+    this.canvas.width = Math.ceil(box.width * ratio);
+    this.canvas.height = Math.ceil(box.height * ratio);
+    this.canvas.style.width = `${this.canvas.width / ratio}px`; // exactly, or every line is blurred
+    this.canvas.style.height = `${this.canvas.height / ratio}px`;
     this.layer.width = Math.round(box.width * (1 + 2 * ahead) * ratio);
     this.layer.height = Math.round(box.height * (1 + 2 * ahead) * ratio);
     this.stale = true;

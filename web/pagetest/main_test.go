@@ -37,6 +37,9 @@ func TestThePage(t *testing.T) {
 		{"on a phone", onAPhone},
 		{"a thousand nodes follow the hand", aThousandNodesFollowTheHand},
 		{"no frames while nothing changes", noFramesWhileNothingChanges},
+		{"the hand moves and scales the drawing", theHandMovesAndScalesTheDrawing},
+		{"dots are as many as firings", dotsAreAsManyAsFirings},
+		{"numbers are written for people", numbersAreWrittenForPeople},
 	} {
 		t.Run(rule.name, func(t *testing.T) { rule.holds(t, chromium) })
 	}

@@ -4,11 +4,13 @@ package pagetest
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
@@ -201,6 +203,40 @@ func searchJumps(t *testing.T, chromium *browsertest.Browser) {
 	if x < box[0] || y < box[1] || x > box[2] || y > box[3] {
 		t.Errorf("what was found is at %v, %v, outside of %v", x, y, box)
 	}
+}
+
+func theHandMovesAndScalesTheDrawing(t *testing.T, chromium *browsertest.Browser) {
+	b, f, s := opened(t, chromium)
+	i := node(s, "paid")
+	x, y := b.Point(s.at(i))
+	b.Do(chromedp.DragAndDropXY(900, 600, 1000, 560, 5))
+	if x2, y2 := b.Point(s.at(i)); math.Abs(x2-x-100) > 2 || math.Abs(y2-y+40) > 2 {
+		t.Errorf("dragged by 100, -40 the drawing moved by %v, %v", x2-x, y2-y)
+	}
+	if !browsertest.Eval[bool](b, `document.querySelector('#panel').hidden`) {
+		t.Error("a drag selects something")
+	}
+	x, y = b.Point(s.at(i))
+	b.Do(chromedp.MouseEvent(chromedp.MouseWheel, x, y, func(p *input.DispatchMouseEventParams) { p.DeltaX, p.DeltaY = 1, -300 }))
+	scale := func() float64 {
+		return browsertest.Eval[float64](b, `Number(document.querySelector('#net').dataset.camera.split(' ')[2])`)
+	}
+	b.Until(fmt.Sprintf(`Number(document.querySelector('#net').dataset.camera.split(' ')[2]) > %f`, 0.4))
+	if x2, y2 := b.Point(s.at(i)); math.Abs(x2-x) > 1 || math.Abs(y2-y) > 1 {
+		t.Errorf("what is under the mouse moved by %v, %v as the wheel turned", x2-x, y2-y)
+	}
+	near := scale()
+	b.Keys("-", "-")
+	if scale() >= near {
+		t.Error("- does not move away")
+	}
+	b.Keys("0")
+	for _, corner := range []string{"closed", "feedback", "idle", "returned"} {
+		if x, y := b.Point(s.at(node(s, corner))); x < 264 || x > 1440 || y < 46 || y > 680 {
+			t.Errorf("0 leaves %s outside, at %v, %v", corner, x, y)
+		}
+	}
+	b.Clean(f.addr, false)
 }
 
 func allIsReachedWithTheKeyboard(t *testing.T, chromium *browsertest.Browser) {

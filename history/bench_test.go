@@ -3,10 +3,12 @@
 package history
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // views are some of a net of 500 places and 500 transitions.
@@ -60,4 +62,37 @@ func BenchmarkSeries(b *testing.B) {
 			b.Fatal("no points")
 		}
 	}
+}
+
+// BenchmarkSightings notes 5,000 tokens that are known; the base compares their
+// names.
+func BenchmarkSightings(b *testing.B) {
+	v := views(1)[0]
+	places := v.Nets[0].Rows.Places
+	for i := range places {
+		for k := range stats.MaxStuck {
+			places[i].Stuck = append(places[i].Stuck, waiting(fmt.Sprintf("host-%d/%05d", k, i), noon+int64(i)*second, stats.ReasonMissing))
+		}
+	}
+	b.Run("look", func(b *testing.B) {
+		seen := newSightings(DefaultSightings)
+		for range b.N {
+			seen.look(v)
+		}
+	})
+	b.Run("base", func(b *testing.B) {
+		same := 0
+		for range b.N {
+			for i := range places {
+				for k := range places[i].Stuck {
+					if places[i].Stuck[k].Instance == places[0].Stuck[0].Instance {
+						same++
+					}
+				}
+			}
+		}
+		if same != b.N {
+			b.Fatal(same)
+		}
+	})
 }

@@ -40,6 +40,7 @@ type sightings struct {
 	max       int
 	all       map[sightingKey]*Sighting
 	looked    map[string]int64 // by net: when it was last looked at
+	next      int64            // not to look before, see look
 	full      bool             // since the last sweep one was not noted for room
 	forgotten uint64
 }
@@ -48,15 +49,25 @@ func newSightings(limit int) sightings {
 	return sightings{max: limit, all: map[sightingKey]*Sighting{}, looked: map[string]int64{}}
 }
 
-// look notes who is among the oldest tokens of a net. Where there is no room
-// for one, it is not noted, and counted.
-func (s *sightings) look(n *collector.Net, at int64) {
-	s.looked[n.Name] = at
-	for p := range n.Rows.Places {
-		for i := range n.Rows.Places[p].Stuck {
-			s.note(n.Name, int32(p), &n.Rows.Places[p].Stuck[i], at)
+// look notes who is among the oldest tokens of a View. Where there is no room
+// for one, it is not noted, and counted. More than max tokens are not looked at
+// every time, but so often that a second brings no more than max.
+func (s *sightings) look(view *collector.View) {
+	if view.At < s.next {
+		return
+	}
+	var tokens int64
+	for _, n := range view.Nets {
+		s.looked[n.Name] = view.At
+		for p := range n.Rows.Places {
+			stuck := n.Rows.Places[p].Stuck
+			tokens += int64(len(stuck))
+			for i := range stuck {
+				s.note(n.Name, int32(p), &stuck[i], view.At)
+			}
 		}
 	}
+	s.next = view.At + tokens/int64(s.max)*1e6
 }
 
 func (s *sightings) note(net string, place int32, t *stats.Token, at int64) {

@@ -61,6 +61,21 @@ func TestSightingsAreBounded(t *testing.T) {
 	}
 }
 
+// TestManyTokensAreLookedAtLessOften and none of them counts as gone meanwhile.
+func TestManyTokensAreLookedAtLessOften(t *testing.T) {
+	s := New(Config{Sightings: 10})
+	var many []stats.Token
+	for i := range 35 {
+		many = append(many, waiting(fmt.Sprint("i", i), noon, stats.ReasonMissing))
+	}
+	for i, want := range []int64{0, 0, 0, 3, 3, 3, 6} {
+		s.Add(oldest(noon+int64(i)*second, many...))
+		if got := s.Sightings("n", "i1"); len(got) != 1 || got[0].LastSeen != noon+want*second || got[0].Gone {
+			t.Errorf("at %d s: %v, want it last seen at %d s", i, got, want)
+		}
+	}
+}
+
 func TestSightingsAreForgottenAfterTheSpan(t *testing.T) {
 	s := New(Config{})
 	s.Add(oldest(noon, waiting("a", noon, stats.ReasonMissing)))

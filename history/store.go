@@ -116,8 +116,8 @@ func (s *Store) Add(view *collector.View) {
 			s.nets[n.Name] = r
 		}
 		r.add(n, view.At, s.cfg.Span.Microseconds()/spanBlocks)
-		s.seen.look(n, view.At)
 	}
+	s.seen.look(view)
 	s.pace()
 	s.forget()
 }

@@ -31,7 +31,7 @@ type usage struct {
 	Address string
 	CPU     int64 // microseconds of processor, of user and system
 	Heap    uint64
-	Board   uint64 // serial
+	Sent    uint64 // bytes to viewers
 }
 
 // serveCrowd serves a net of 1,000 nodes, all of which change with every line
@@ -68,7 +68,7 @@ func serveCrowd() {
 			runtime.GC()
 			runtime.ReadMemStats(&m)
 		}
-		_ = out.Encode(usage{l.Addr().String(), (ru.Utime.Nano() + ru.Stime.Nano()) / 1000, m.HeapAlloc, s.board.Load().serial})
+		_ = out.Encode(usage{l.Addr().String(), (ru.Utime.Nano() + ru.Stime.Nano()) / 1000, m.HeapAlloc, s.Counters().Bytes})
 	}
 }
 
@@ -180,6 +180,7 @@ func BenchmarkCrowd(b *testing.B) {
 			cpu := float64(max(end.CPU, last.CPU)-before.CPU) / float64(b.N+1)
 			b.ReportMetric(cpu/1e4, "%core")
 			b.ReportMetric(float64(end.Heap)/(1<<20), "MiB")
+			b.ReportMetric(float64(last.Sent-before.Sent)/float64(b.N*k.n), "B/viewer")
 		})
 	}
 }

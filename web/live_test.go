@@ -11,12 +11,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/pnagent/pnagent/collector"
 )
@@ -287,6 +289,30 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 		stop()
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// TestOldBoardsAreNotKept by those that follow, nor by viewers that are up to
+// date.
+func TestOldBoardsAreNotKept(t *testing.T) {
+	story(t, nil, func(t *testing.T, st *stage, p *pipes) {
+		v := orders()
+		st.show(v)
+		s := events(t, p.dial(t, live))
+		expect(t, s, "event: overview\n", "event: frame\n")
+		old := weak.Make(st.board.Load())
+		for range 3 {
+			v = later(v, time.Second, 1)
+			st.show(v)
+			expect(t, s, "event: overview\n", "event: diff\n")
+		}
+		synctest.Wait()
+		for range 5 {
+			runtime.GC()
+		}
+		if old.Value() != nil {
+			t.Error("a board of three Views ago is still there")
 		}
 	})
 }

@@ -19,7 +19,8 @@
 // silent. A place without a token has an age of 0; a transition that never
 // fired has no last-firing time. A column that no source of a net fills in is
 // an absent series, not a zero. Label values are the ids of the net; octets
-// that are no UTF-8 are shown as \xNN. There is no label for an instance.
+// that are no UTF-8 are shown as \xNN. There is no label for an instance: an instance
+// is named by exemplars only.
 //
 // Active alarms are one series each, of the net that they are about; those
 // about a source are of no net.
@@ -31,6 +32,15 @@
 // A histogram has Prometheus' native buckets, for protobuf, and classic ones
 // for text. The classic bounds are powers of four, in seconds, which are bounds
 // of the native buckets too, so both count the same durations exactly.
+//
+// A histogram of a place or transition has one exemplar, of the instance whose
+// token stayed longest or whose firing took longest in the minute that runs and
+// the two before it: how long, when that was over, and the label [ExemplarLabel] with the
+// instance's name, cut so that name and value have the 128 characters that
+// OpenMetrics allows. It is at the classic bucket that the duration falls into,
+// in OpenMetrics text and in protobuf. The classic text format has no exemplars.
+// One that took longer may have been over earlier, if sources are heard at other
+// times: Prometheus drops an exemplar that is older than the last of its series.
 //
 // The series budget of a net, [Config].SeriesBudget, is spent along the list. A
 // family that no longer fits is left out as a whole, since with only some of

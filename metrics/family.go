@@ -251,14 +251,14 @@ func detailFamilies() []Family {
 			Help: "Time that tokens stayed in the place, of those that left it.",
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Places {
-					s.putHistogram(&s.net.Rows.Places[i].Dwell, s.labels.net, s.labels.places[i])
+					s.putHistogram(&s.net.Rows.Places[i].Dwell, &s.net.Rows.Places[i].Slowest, s.labels.net, s.labels.places[i])
 				}
 			}},
 		{Name: TransitionDurationSeconds, Type: Histogram, Labels: []string{"net", "transition"}, Columns: stats.ColDuration,
 			Help: "Time from start to end of the transition's firings.",
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Transitions {
-					s.putHistogram(&s.net.Rows.Transitions[i].Duration, s.labels.net, s.labels.transitions[i])
+					s.putHistogram(&s.net.Rows.Transitions[i].Duration, &s.net.Rows.Transitions[i].Slowest, s.labels.net, s.labels.transitions[i])
 				}
 			}},
 	}

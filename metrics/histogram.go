@@ -24,7 +24,8 @@ const (
 	classicSeries = numBounds + 3
 )
 
-// newHistogram makes what fillHistogram fills.
+// newHistogram makes what fillHistogram fills. Behind its buckets, in the same
+// memory, is that of what is above the last bound: see exemplify.
 func newHistogram() *dto.Histogram {
 	h := &dto.Histogram{SampleCount: new(uint64), SampleSum: new(float64), Schema: new(int32),
 		ZeroThreshold: new(float64), ZeroCount: new(uint64)}
@@ -33,12 +34,16 @@ func newHistogram() *dto.Histogram {
 		bound := math.Ldexp(1, e)
 		h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: &bound, CumulativeCount: new(uint64)})
 	}
+	above := math.Inf(1)
+	h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: &above, CumulativeCount: new(uint64)})[:numBounds]
 	return h
 }
 
-// fillHistogram sets h, from newHistogram, to the durations of from.
+// fillHistogram sets h, from newHistogram, to the durations of from, without an
+// exemplar.
 func fillHistogram(h *dto.Histogram, from *stats.Histogram) {
 	fillNative(h, from)
+	h.Bucket, h.Exemplars = h.Bucket[:numBounds], nil
 	count, next := from.Zero, 0
 	for b, e := 0, firstBound; b < numBounds; b, e = b+1, e+2 {
 		last := lastIndexWithin(from.Schema, e)
@@ -46,7 +51,7 @@ func fillHistogram(h *dto.Histogram, from *stats.Histogram) {
 			count += from.Buckets[next].N
 			next++
 		}
-		*h.Bucket[b].CumulativeCount = count
+		*h.Bucket[b].CumulativeCount, h.Bucket[b].Exemplar = count, nil
 	}
 	for _, b := range from.Buckets[next:] {
 		count += b.N

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,8 +15,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestPrometheusScrapes lets a real Prometheus scrape, as text and, with its
@@ -53,6 +57,61 @@ func TestPrometheusScrapes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPrometheusStoresExemplars asks a real Prometheus who was slowest, after
+// it scraped that as text and as protobuf.
+func TestPrometheusStoresExemplars(t *testing.T) {
+	for name, features := range map[string]string{"as text": "exemplar-storage", "native": "exemplar-storage,native-histograms"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			exporter := httptest.NewServer(newExporter(t, named(), nil).Handler())
+			defer exporter.Close()
+			api := startPrometheus(t, exporter.Listener.Addr().String(), "--enable-feature="+features)
+			for query, want := range map[string]one{
+				`petrinet_place_dwell_seconds_bucket`:         {"order-17", 5, noon.Add(-90 * time.Second)},
+				`petrinet_transition_duration_seconds_bucket`: {"order-18", 0.25, noon.Add(-1500 * time.Millisecond)},
+			} {
+				if name == "native" {
+					query = strings.TrimSuffix(query, "_bucket")
+				}
+				await(t, func() bool { return len(exemplars(api, query)) > 0 })
+				if d := cmp.Diff([]one{want}, exemplars(api, query)); d != "" {
+					t.Errorf("%s (-want +got):\n%s", query, d)
+				}
+			}
+		})
+	}
+}
+
+// exemplars are those that a Prometheus stored for a query; none while there is
+// no answer.
+func exemplars(api, query string) (all []one) {
+	form := url.Values{"query": {query}, "start": {fmt.Sprint(noon.Add(-time.Hour).Unix())}, "end": {fmt.Sprint(noon.Unix())}}
+	response, err := http.Get(api + "/api/v1/query_exemplars?" + form.Encode())
+	if err != nil {
+		return nil
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data []struct {
+			Exemplars []struct {
+				Labels    map[string]string
+				Value     string
+				Timestamp float64
+			}
+		}
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return nil
+	}
+	for _, series := range answer.Data {
+		for _, x := range series.Exemplars {
+			value, _ := strconv.ParseFloat(x.Value, 64)
+			all = append(all, one{x.Labels[ExemplarLabel], value, time.UnixMilli(int64(math.Round(x.Timestamp * 1000))).UTC()})
+		}
+	}
+	return all
 }
 
 // startPrometheus runs a Prometheus that scrapes target each second, until the

@@ -51,8 +51,9 @@ type netSeries struct {
 // series are the kept series of one family of one net. The first n are those
 // of the last reading; the rest wait to be used again.
 type series struct {
-	kept []*dto.Metric
-	n    int
+	kept      []*dto.Metric
+	exemplars []*exemplar // of kept, as many as were needed; nil for one that never had one
+	n         int
 }
 
 // put adds a series of a gauge or counter family with the given labels.
@@ -66,11 +67,27 @@ func (s *scrape) put(value float64, labels ...*dto.LabelPair) {
 	m.Counter.CreatedTimestamp = s.since
 }
 
-// putHistogram adds a series of a histogram family.
-func (s *scrape) putHistogram(h *stats.Histogram, labels ...*dto.LabelPair) {
+// putHistogram adds a series of a histogram family, with who was slowest.
+func (s *scrape) putHistogram(h *stats.Histogram, slowest *stats.Slowest, labels ...*dto.LabelPair) {
 	m := s.next(labels)
 	fillHistogram(m.Histogram, h)
+	if slowest.At != 0 {
+		x := s.out.exemplar()
+		x.fill(slowest)
+		exemplify(m.Histogram, x)
+	}
 	m.Histogram.CreatedTimestamp = s.since
+}
+
+// exemplar is that of the series that was put last.
+func (s *series) exemplar() *exemplar {
+	for len(s.exemplars) < s.n {
+		s.exemplars = append(s.exemplars, nil)
+	}
+	if s.exemplars[s.n-1] == nil {
+		s.exemplars[s.n-1] = newExemplar()
+	}
+	return s.exemplars[s.n-1]
 }
 
 // next is the series to write, with its labels.

@@ -214,6 +214,7 @@ var welcomeText = template.Must(template.New("welcome").Parse(`pnagent demo: two
 
 What to look at:
   page      http://{{.Web}}/
+  terminal  pnagent top --url http://{{.Web}}
   metrics   curl -s http://{{.Web}}/metrics | grep oldest_token_age
   view      curl -s http://{{.Web}}/api/v1/view
   alarms    curl -s http://{{.Web}}/api/v1/alarms

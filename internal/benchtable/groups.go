@@ -133,10 +133,11 @@ func sidecarGroups() []group {
 				base: "Walk/base=echo/octets=1472", baseIs: "an echo of ready packets", goal: "≥ 250,000/s"},
 			{what: "the same in process", name: "Answer/own", unit: "variables/s", base: "Answer/base=gosnmp", baseIs: "gosnmp's codec"},
 		}},
-		{pkg: "metrics", pattern: "Gather|Scrape", rows: []row{
+		{pkg: "metrics", pattern: "Gather|Scrape|ThousandNets", rows: []row{
 			{what: "scrape of 110,500 series, gathered", name: "Gather/kept/view=new", unit: "ns/series", base: "Gather/base=const", baseIs: constMetrics},
 			{what: "scrape of 110,500 series as text", name: "Scrape/kept/text", unit: "ns/series", base: "Scrape/base=const/text", baseIs: constMetrics},
 			{what: "scrape of 110,500 series, gzip", name: "Scrape/kept/text+gzip", unit: "ns/series", base: "Scrape/base=const/text+gzip", baseIs: constMetrics},
+			{what: "1,000 nets of 100 places within a budget, gzip", name: "ThousandNets/nets=1000", unit: "ns/series", base: "ThousandNets/base=1x1000", baseIs: "one net, a thousand times"},
 		}},
 		{pkg: "petri/pnml", pattern: "Read", rows: []row{
 			{what: "PNML read", name: "Read/Read", unit: "MB/s", base: "Read/base:_tokens_only", baseIs: "XML tokens only"},

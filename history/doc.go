@@ -18,7 +18,7 @@
 //
 // Beside the frames a Store remembers sightings: which instances were among the
 // oldest tokens of which place, when first and last, and what they waited for.
-// Their number is bounded too.
+// Their number is bounded too; a sighting takes about 300 bytes beside the budget.
 //
 // The package is pure: time is that of the Views.
 package history

@@ -164,6 +164,29 @@ func TestTheWindowHoldsTwoIntervalsOfSlowSources(t *testing.T) {
 	}
 }
 
+// TestACounterThatFallsHasNoRate until the window is past it.
+func TestACounterThatFallsHasNoRate(t *testing.T) {
+	st, v := newStage(t, nil), orders()
+	st.show(v)
+	v = later(v, time.Second, 0)
+	v.Nets[0].Rows.Places[0].Arrivals = 3
+	for i := range 8 {
+		st.show(v)
+		want := unknownRate
+		if i >= 5 {
+			want = 2
+		}
+		if got := st.board.Load().nets["orders"].rates[0]; got != want {
+			t.Errorf("%d s after it the rate is %v, want %v", i, got, want)
+		}
+		v = later(v, time.Second, 2)
+	}
+	w := st.document(t, "/api/v1/history?net=orders&at=2026-03-01T12:00:01Z")
+	if row := w["places"].([]any)[0].([]any); row[3] != nil {
+		t.Errorf("in the past it has %v", row)
+	}
+}
+
 func TestRatesKeepFourDigits(t *testing.T) {
 	for r, want := range map[float64]rate{0: 0, -1: 0, 0.123456: 0.1235, 1.00004: 1, 12345.6: 12350, 99999: 100000, 1e-7: 1e-7, 0.3: 0.3} {
 		if got := rounded(r); got != want {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -96,13 +97,16 @@ func events(t *testing.T, c net.Conn) *bufio.Scanner {
 	}
 	s := bufio.NewScanner(body)
 	s.Buffer(nil, 1<<20)
-	s.Split(func(text []byte, _ bool) (int, []byte, error) {
-		if i := bytes.Index(text, []byte("\n\n")); i >= 0 {
-			return i + 2, text[:i], nil
-		}
-		return 0, nil, nil
-	})
+	s.Split(splitEvents)
 	return s
+}
+
+// splitEvents is a bufio.SplitFunc.
+func splitEvents(text []byte, _ bool) (int, []byte, error) {
+	if i := bytes.Index(text, []byte("\n\n")); i >= 0 {
+		return i + 2, text[:i], nil
+	}
+	return 0, nil, nil
 }
 
 // expect reads events of the given beginnings.
@@ -315,6 +319,38 @@ func TestOldBoardsAreNotKept(t *testing.T) {
 			t.Error("a board of three Views ago is still there")
 		}
 	})
+}
+
+// TestAStreamOverHTTP2 is what browsers use with TLS, for all their tabs on one
+// connection.
+func TestAStreamOverHTTP2(t *testing.T) {
+	st := newStage(t, nil)
+	st.show(orders())
+	server := httptest.NewUnstartedServer(st.Handler())
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+live, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	s := bufio.NewScanner(w.Body)
+	s.Split(splitEvents)
+	if w.ProtoMajor != 2 {
+		t.Errorf("it is %s", w.Proto)
+	}
+	expect(t, s, "event: overview\nid: 41\n", "event: frame\nid: 41\n")
+	st.show(later(orders(), time.Second, 3))
+	expect(t, s, "event: overview\nid: 42\n", "event: diff\nid: 42\n")
+	close(st.done) // as Run does
+	if s.Scan() || s.Err() != nil {
+		t.Errorf("then comes %q, %v", s.Text(), s.Err())
+	}
 }
 
 func TestRunFollowsTheViews(t *testing.T) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { byId, el } from './dom.js';
+import { byId, el, say, syncRows } from './dom.js';
 import { age, clock, label } from './format.js';
 
 /** A loss shorter than this is not worth a banner, ms. */
@@ -16,8 +16,8 @@ export class Banners {
     this.link = byId('link');
     this.empty = byId('empty');
     this.newer = false;
+    this.kinds = '';
     this.lostAt = Date.now();
-    this.shown = '';
     model.on('address overview drawing frame link', () => this.show());
     model.live.addEventListener('down', () => (this.lostAt = Date.now()));
     model.live.addEventListener('up', (event) => /** @type {CustomEvent} */ (event).detail && this.#version());
@@ -31,7 +31,7 @@ export class Banners {
     const { model } = this;
     const up = model.live.up;
     const lost = !up && Date.now() - this.lostAt > patience;
-    this.link.textContent = up ? 'live' : model.live.heard ? 'reconnecting' : 'connecting';
+    say(this.link, up ? 'live' : model.live.heard ? 'reconnecting' : 'connecting');
     this.link.className = up ? 'link up' : 'link down';
     document.documentElement.classList.toggle('lost', lost && model.live.heard > 0);
     this.#banners(lost);
@@ -42,29 +42,34 @@ export class Banners {
   #banners(lost) {
     const { model } = this;
     const { where, net } = model;
-    /** @type {[string, string, (() => Node)|null][]} */
+    /** @type {[string, string, (() => Node)|null][]} kind, words, what to do */
     const all = [];
-    if (lost) all.push(['stale', model.live.heard ? `The sidecar is not heard. What you see is ${age((Date.now() - model.live.heard) / 1000)} old; it goes on by itself.` : 'The sidecar does not answer yet; this page keeps trying.', null]);
+    if (lost) all.push(['lost', model.live.heard ? `The sidecar is not heard. What you see is ${age((Date.now() - model.live.heard) / 1000)} old; it goes on by itself.` : 'The sidecar does not answer yet; this page keeps trying.', null]);
     if (where.at) all.push(['past', `You see ${clock(model.past?.at ?? where.at)}, ${age((model.clock.now() - (model.past?.at ?? where.at)) / 1000)} ago.`, () => el('button', { type: 'button', onclick: () => model.travel(0) }, 'back to live')]);
-    if (model.trouble) all.push(['stale', model.trouble, null]);
-    if (!lost && where.net && model.overview && !net && model.overview.nets.length) all.push(['stale', `No net “${where.net}” is known here.`, null]);
-    if (!lost && net && net.sources_up === 0) all.push(['stale', `No source of ${label(net)} is up: the numbers are the last that were heard.`, null]);
+    if (model.trouble) all.push(['trouble', model.trouble, null]);
+    const nets = model.overview?.nets.length ?? -1;
+    if (!lost && where.net && !net && nets > 0) all.push(['unknown', `No net “${where.net}” is known here.`, null]);
+    if (!lost && model.scene && nets === 0) all.push(['unknown', 'The sidecar has not heard of any net yet. What you see is from before.', null]);
+    if (!lost && net && net.sources_up === 0) all.push(['silent', `No source of ${label(net)} is up: the numbers are the last that were heard.`, null]);
     if (this.newer) all.push(['newer', 'The sidecar brought a newer page.', () => el('button', { type: 'button', onclick: () => location.reload() }, 'reload')]);
-    const words = JSON.stringify(all.map((b) => b.slice(0, 2)));
-    if (words === this.shown) return;
-    this.shown = words;
-    const old = new Map([...this.root.children].map((c) => [/** @type {HTMLElement} */ (c).dataset.key, c]));
-    this.root.replaceChildren(...all.map(([kind, text, action], i) => {
-      const key = kind + i;
-      const element = old.get(key) ?? el('p', { class: 'banner ' + kind, 'data-key': key }, el('bdi', null), action?.());
-      /** @type {Element} */ (element.firstElementChild).textContent = text;
-      return element;
-    }));
+    this.#announce(all);
+    syncRows(this.root, all, (b) => b[0], ([kind, , action]) => el('p', { class: 'banner ' + kind }, el('bdi', null), action?.()),
+      (row, [, text]) => say(row.firstElementChild, text));
+  }
+
+  /**
+   * Tells a screen reader what is new; not every second how old it is.
+   * @param {[string, string, any][]} all
+   */
+  #announce(all) {
+    const kinds = all.map((b) => b[0]).join();
+    if (kinds !== this.kinds) say(byId('said'), all.map((b) => b[1]).join(' '));
+    this.kinds = kinds;
   }
 
   #empty() {
     const { overview, scene, where } = this.model;
-    const none = overview !== null && overview.nets.length === 0;
+    const none = overview !== null && overview.nets.length === 0 && !scene;
     const waiting = !none && !scene && !where.table;
     this.empty.hidden = !none && !waiting;
     const state = none ? 'none' : 'waiting';

@@ -59,7 +59,7 @@ export class Stage {
     });
     this.calm.addEventListener('change', () => this.#ask());
     new ResizeObserver(() => this.#resize()).observe(/** @type {Element} */ (this.canvas.parentElement));
-    setInterval(() => model.shown && !model.where.at && this.repaint(), 1000);
+    setInterval(() => !model.where.at && model.current?.places.some((p) => p[1]) && this.repaint(), 1000); // they grow older
     gestures(this.canvas, {
       pan: (dx, dy) => this.#look(() => this.camera.pan(dx, dy)),
       zoom: (factor, x, y) => this.#look(() => this.camera.zoom(factor, x, y)),

@@ -24,16 +24,16 @@ const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 's
 
 // fake speaks the API of the live page about scripted nets, and serves the page.
 type fake struct {
-	t       *testing.T
-	addr    string
-	version string // part of every ETag
-	nets    []*scripted
-	alarms  []map[string]any
-
-	mu   sync.Mutex
+	t    *testing.T
+	addr string
 	srv  *http.Server
 	stop context.CancelFunc
 	done chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	version string     // part of every ETag
+	nets    []*scripted
+	alarms  []map[string]any
 }
 
 // newFake serves nets until the test ends.
@@ -55,8 +55,6 @@ func (f *fake) start() {
 		f.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.addr, f.stop, f.done = l.Addr().String(), stop, make(chan struct{})
 	f.srv = &http.Server{Handler: f.handler(), BaseContext: func(net.Listener) context.Context { return ctx }, ReadHeaderTimeout: time.Minute}
 	go func(srv *http.Server, done chan struct{}) {
@@ -69,11 +67,16 @@ func (f *fake) start() {
 
 // close ends every connection, as a process that dies does.
 func (f *fake) close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.stop()
 	_ = f.srv.Close()
 	<-f.done
+}
+
+// change changes what is served from now on.
+func (f *fake) change(what func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	what()
 }
 
 func (f *fake) handler() http.Handler {
@@ -101,6 +104,8 @@ func (f *fake) handler() http.Handler {
 }
 
 func (f *fake) net(id string) *scripted {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, s := range f.nets {
 		if s.def.ID == id {
 			return s
@@ -132,11 +137,15 @@ func (f *fake) file(w http.ResponseWriter, r *http.Request) {
 	}
 	kinds := map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 	w.Header().Set("Content-Type", kinds[path.Ext(name)])
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	w.Header().Set("ETag", fmt.Sprintf(`"%x%s"`, sha256.Sum256(text), f.version))
 	_, _ = w.Write(text) // fails only where nobody reads
 }
 
 func (f *fake) overview(generation int) any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	now := time.Now()
 	nets, sources := []map[string]any{}, []map[string]any{}
 	for i, s := range f.nets {

@@ -29,8 +29,10 @@ func opened(t *testing.T, chromium *browsertest.Browser) (*browsertest.Tab, *fak
 	other.def = &copied
 	other.def.ID, other.def.Name, other.since = "returns", "Returns and refunds", nowMS()-20_000
 	f := newFake(t, other, s)
-	f.alarms = []map[string]any{{"index": 7, "kind": "stuck", "net": s.def.ID, "subject": "paymentUnclear", "since": moment(nowMS() - 32*minute),
-		"text": "the oldest token of Payment unclear is older than 10 minutes"}}
+	f.change(func() {
+		f.alarms = []map[string]any{{"index": 7, "kind": "stuck", "net": s.def.ID, "subject": "paymentUnclear", "since": moment(nowMS() - 32*minute),
+			"text": "the oldest token of Payment unclear is older than 10 minutes"}}
+	})
 	b := chromium.Tab(t)
 	b.Open(f.url())
 	return b, f, s
@@ -226,6 +228,20 @@ func theHandMovesAndScalesTheDrawing(t *testing.T, chromium *browsertest.Browser
 		t.Errorf("what is under the mouse moved by %v, %v as the wheel turned", x2-x, y2-y)
 	}
 	near := scale()
+	browsertest.Eval[bool](b, `(() => { // two fingers that part
+		const c = document.querySelector('#net'), box = c.getBoundingClientRect();
+		const finger = (type, id, x) => c.dispatchEvent(new PointerEvent(type, {pointerId: id, button: 0, bubbles: true, clientX: box.left + x, clientY: box.top + 300}));
+		c.setPointerCapture = () => {}; // which only real fingers have
+		finger('pointerdown', 11, 500); finger('pointerdown', 12, 600);
+		finger('pointermove', 11, 450); finger('pointermove', 12, 650);
+		finger('pointerup', 11, 450); finger('pointerup', 12, 650);
+		delete c.setPointerCapture;
+		return true;
+	})()`)
+	if got := scale() / near; math.Abs(got-2) > 0.01 {
+		t.Errorf("fingers at twice the distance scale by %v", got)
+	}
+	near = scale()
 	b.Keys("-", "-")
 	if scale() >= near {
 		t.Error("- does not move away")
@@ -304,7 +320,9 @@ func darkAndLight(t *testing.T, chromium *browsertest.Browser) {
 func namesAreOnlyText(t *testing.T, chromium *browsertest.Browser) {
 	s := hostile(nowMS())
 	f := newFake(t, s)
-	f.alarms = []map[string]any{{"index": 1, "kind": "stuck", "net": s.def.ID, "subject": "p1", "since": moment(nowMS() - minute), "text": `<script>alert("alarm")</script>`}}
+	f.change(func() {
+		f.alarms = []map[string]any{{"index": 1, "kind": "stuck", "net": s.def.ID, "subject": "p1", "since": moment(nowMS() - minute), "text": `<script>alert("alarm")</script>`}}
+	})
 	b := chromium.Tab(t)
 	b.Open(f.url())
 	b.Keys("h")
@@ -329,7 +347,7 @@ func namesAreOnlyText(t *testing.T, chromium *browsertest.Browser) {
 }
 
 func itGoesOnAfterARestart(t *testing.T, chromium *browsertest.Browser) {
-	b, f, s := opened(t, chromium)
+	b, f, _ := opened(t, chromium)
 	again := func() { // the same page comes back
 		f.close()
 		b.Until(`document.querySelector('#link').textContent !== 'live'`)
@@ -338,10 +356,11 @@ func itGoesOnAfterARestart(t *testing.T, chromium *browsertest.Browser) {
 	}
 	again()
 	f.close()
-	b.Until(`document.querySelector('.banner.stale')?.innerText.includes('old') && document.documentElement.classList.contains('lost')`)
+	b.Until(`document.querySelector('.banner.lost')?.innerText.includes('old') && document.documentElement.classList.contains('lost')`)
 	b.Screenshot("lost")
-	f.version = "-next"
-	s.since = nowMS() - 50*minute
+	later := shop(t, nowMS())
+	later.since = nowMS() - 50*minute
+	f.change(func() { f.version, f.nets = "-next", []*scripted{later} })
 	f.start()
 	b.Until(`document.querySelector('#link').textContent === 'live' && !document.documentElement.classList.contains('lost')`)
 	b.Until(`document.querySelector('#vitals').innerText.includes('50 m')`)
@@ -359,7 +378,7 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		b.Until(`document.querySelector('#empty').innerText.includes('Waiting for the first engine')`)
 		b.Screenshot("empty")
 		s := shop(t, nowMS())
-		f.nets = append(f.nets, s) // an engine comes
+		f.change(func() { f.nets = append(f.nets, s) }) // an engine comes
 		b.Until(`document.querySelector('#empty').hidden && document.querySelector('#net-name').innerText === 'Order fulfilment'`)
 		b.Clean(f.addr, false)
 	})
@@ -369,7 +388,7 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		f := newFake(t, s)
 		b := chromium.Tab(t)
 		b.Open(f.url() + "#table=&net=" + s.def.ID)
-		b.Until(`document.querySelector('.banner.stale')?.innerText.includes('No source')`)
+		b.Until(`document.querySelector('.banner.silent')?.innerText.includes('No source')`)
 		b.Until(`document.querySelector('.tables tbody tr')`)
 		if got := browsertest.Eval[string](b, `[...document.querySelectorAll('.tables td')].map((c) => c.innerText).filter((c) => c !== '–').join()`); got != "" {
 			t.Errorf("unknown numbers are shown as %s", got)

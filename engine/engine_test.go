@@ -220,3 +220,35 @@ func TestEngineRefusesWhatItCannotRun(t *testing.T) {
 		}
 	}
 }
+
+// Who was slowest is told to the publisher once, whatever others look at
+// meanwhile, and over all workers.
+func TestTheSlowestIsForThePublisherAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(1)), Transitions: fire(game.Mode{Kind: game.Manual})}}, Instances: 5, Workers: 2})
+		stop := start(t, e)
+		defer stop()
+		for _, instance := range []int{0, 3, 1} {
+			time.Sleep(2 * time.Second)
+			if err := e.Fire(t.Context(), "line", instance, "t0"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slowest := func(read func(context.Context, int, int64, *stats.Rows) error) stats.Slowest {
+			rows := stats.NewRows(1, 1)
+			if err := read(t.Context(), 0, time.Now().UnixMicro(), rows); err != nil {
+				t.Fatal(err)
+			}
+			return rows.Places[0].Slowest
+		}
+		if got := slowest(e.Rows); got != (stats.Slowest{}) {
+			t.Errorf("who only looks is told %+v", got)
+		}
+		if got, want := slowest(e.published), (stats.Slowest{Instance: "s/1", Micros: 6e6, At: time.Now().UnixMicro()}); got != want {
+			t.Errorf("the publisher is told %+v, want %+v", got, want)
+		}
+		if got := slowest(e.published); got != (stats.Slowest{}) {
+			t.Errorf("and once more %+v", got)
+		}
+	})
+}

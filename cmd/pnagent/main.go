@@ -53,6 +53,7 @@ type cli struct {
 	Mib         mibCmd         `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
 	Dump        dumpCmd        `cmd:"" help:"Print the sidecar's current view as JSON."`
 	Top         topCmd         `cmd:"" help:"Show nets, places by their oldest token and transitions by rate, live in a terminal."`
+	Report      reportCmd      `cmd:"" help:"Write one HTML page with plots of the last hour or days, for the morning meeting."`
 	Dashboards  dashboardsCmd  `cmd:"" help:"Write Grafana dashboards, and rules and alerts for Prometheus."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file of serve."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	paper "github.com/pnagent/pnagent/report"
+)
+
+type reportCmd struct {
+	apiFlags
+	Prometheus string `placeholder:"URL" help:"Prometheus that scrapes the sidecars; without it, the report is of what the sidecar keeps of the last hour."`
+	Since      string `default:"1h" placeholder:"DURATION" help:"How much to report, up to now, as in 1h, 7d."`
+	Net        string `placeholder:"ID" help:"The only net to report."`
+	Output     string `short:"o" default:"report.html" placeholder:"FILE" help:"File to write the page to; - is standard output."`
+}
+
+// Bounds of --since.
+const (
+	shortestReport = time.Minute
+	longestReport  = 400 * 24 * time.Hour
+)
+
+// Run writes the page.
+func (c *reportCmd) Run(ctx context.Context, s streams) error {
+	since, err := model.ParseDuration(c.Since)
+	if err != nil || time.Duration(since) < shortestReport || time.Duration(since) > longestReport {
+		return usageError{fmt.Errorf("--since: %q; expected a duration from 1m to 400d, such as 1h or 7d", c.Since)}
+	}
+	o := paper.Options{Now: time.Now(), Since: time.Duration(since), Net: c.Net, Progress: progressOn(s)}
+	r, err := c.draw(ctx, o)
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; no report was written")
+	}
+	if err != nil {
+		return fmt.Errorf("reporting: %w", err)
+	}
+	var page bytes.Buffer
+	if err := r.HTML(&page); err != nil {
+		return err
+	}
+	if c.Output == "-" {
+		_, err = s.out.Write(page.Bytes())
+	} else {
+		err = os.WriteFile(c.Output, page.Bytes(), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if c.Output != "-" {
+		fmt.Fprintf(s.err, "pnagent: %s written, %d kB\n", c.Output, page.Len()/1000)
+	}
+	return nil
+}
+
+// draw asks whom the flags name.
+func (c *reportCmd) draw(ctx context.Context, o paper.Options) (*paper.Report, error) {
+	from := c.apiFlags
+	if c.Prometheus != "" {
+		from.URL = c.Prometheus
+	}
+	client, err := from.client()
+	if err != nil {
+		return nil, err
+	}
+	if c.Prometheus != "" {
+		return paper.Prometheus{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
+	}
+	return paper.Sidecar{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
+}
+
+// progressOn says on standard error how far it is, every two seconds.
+func progressOn(s streams) func(done, total int, what string) {
+	last := time.Now()
+	return func(done, total int, what string) {
+		if time.Since(last) < 2*time.Second {
+			return
+		}
+		last = time.Now()
+		fmt.Fprintf(s.err, "pnagent: %d of %d: %s\n", done, total, what)
+	}
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/report/plot"
+)
+
+// lay makes the report of what a sidecar said.
+func (s Sidecar) lay(over *overviewDoc, nets []netState, docs []netDocs, o Options) *Report {
+	now := over.At.In(o.Now.Location())
+	r := &Report{From: now.Add(-o.Since), To: now, Source: "the sidecar at " + s.Name}
+	if over.History != nil && over.History.From.After(r.From) {
+		r.From = over.History.From.In(now.Location())
+		r.Notes = append(r.Notes, fmt.Sprintf("Asked was for %s. The sidecar keeps an hour at most, and has what was since %s.",
+			plot.Format("s", o.Since.Seconds()), plot.Clock(r.From, now)))
+	}
+	r.Notes = append(r.Notes, "Without a Prometheus these are missing: alarms that were cleared, the ladder and percentiles over time, the sidecar itself, dispatch. --prometheus draws them.")
+	if over.AlarmsLeftOut > 0 {
+		r.Notes = append(r.Notes, count(over.AlarmsLeftOut, "active alarm")+" are not listed.")
+	}
+	if len(nets) > maxNets {
+		r.Notes = append(r.Notes, fmt.Sprintf("Pictures are of the %d worst of %d nets; --net draws another.", maxNets, len(nets)))
+	}
+	r.Sections = append(r.Sections, Section{ID: "s-nets", Title: "Overview", About: "All nets, the worst first.", Parts: []Part{{"Nets", []*Figure{over.table(nets)}}}})
+	var oldest []oldPlace
+	for i := range docs {
+		section := nets[i].section(i)
+		section.Parts = docs[i].parts(r.From, now)
+		r.Sections = append(r.Sections, section)
+		for _, p := range docs[i].places {
+			if p.OldestAge != nil {
+				oldest = append(oldest, oldPlace{nets[i].id, p.ID, *p.OldestAge})
+			}
+		}
+	}
+	r.Sections = append(r.Sections, Section{ID: "s-sources", Title: "Sources", About: "Engines that the sidecar hears.", Parts: []Part{{"Now", []*Figure{over.sources()}}}})
+	figure := &Figure{Title: "Oldest tokens now", Size: "half", About: "Places in which tokens are meant to rest are among them."}
+	figure.list(oldest, nets, now)
+	summarise(r, nets, over.active(r.From, now), figure)
+	return r
+}
+
+// active are the alarms as the summary shows them.
+func (d *overviewDoc) active(from, now time.Time) []alarm {
+	var all []alarm
+	for _, a := range d.Alarms {
+		all = append(all, alarm{labels: map[string]string{"alarm": a.Kind, "net": a.Net, "subject": a.Subject}, active: true,
+			when: []stretch{{from: a.Since.In(now.Location()), to: now, before: a.Since.Before(from)}}})
+	}
+	sortAlarms(all)
+	return all
+}
+
+func (d *overviewDoc) table(nets []netState) *Figure {
+	f := &Figure{Title: "Nets", Size: "whole", Table: &Table{Head: []Cell{{Text: "Net"}, {Text: "Alarms", Class: "num"}, {Text: "Deadlocked", Class: "num"},
+		{Text: "Oldest token", Class: "num"}, {Text: "In"}, {Text: "Tokens", Class: "num"}, {Text: "Instances", Class: "num"}, {Text: "Firings", Class: "num"}, {Text: "Sources up", Class: "num"}}}}
+	byID := map[string]*overviewNet{}
+	for i := range d.Nets {
+		byID[d.Nets[i].ID] = &d.Nets[i]
+	}
+	for i, ranked := range nets {
+		if i == maxAlarms {
+			f.note("%d of %d nets.", maxAlarms, len(nets))
+			break
+		}
+		n := byID[ranked.id]
+		bad := func(some bool) string {
+			if some {
+				return "num burnt"
+			}
+			return "num"
+		}
+		up := fmt.Sprintf("%d of %d", n.Up, n.Up+n.Stale)
+		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: n.ID, Link: linkTo(n.ID, nets)}, {Text: fmt.Sprint(n.Alarms), Class: bad(n.Alarms > 0)},
+			{Text: plot.Format("short", orNaN(n.Deadlocked)), Class: bad(ranked.deadlocked > 0)}, numeric("s", n.OldestAge), {Text: n.OldestPlace},
+			numeric("short", n.Tokens), numeric("short", n.Instances), numeric("ops", n.Rate), {Text: up, Class: bad(n.Stale > 0)}})
+	}
+	return f
+}
+
+func numeric(unit string, v *float64) Cell {
+	return Cell{Text: plot.Format(unit, orNaN(v)), Class: "num"}
+}
+
+func (d *overviewDoc) sources() *Figure {
+	f := &Figure{Title: "Sources", Size: "whole", About: "Those that are not up come first.", Table: &Table{Head: []Cell{{Text: "Source"}, {Text: "Net"}, {Text: "Region"}, {Text: "State"},
+		{Text: "Silent for", Class: "num"}, {Text: "Gaps", Class: "num"}}}}
+	all := slices.Clone(d.Sources)
+	slices.SortStableFunc(all, func(a, b sourceDoc) int {
+		switch {
+		case (a.State == "up") == (b.State == "up"):
+			return 0
+		case a.State == "up":
+			return 1
+		}
+		return -1
+	})
+	if len(all) == 0 {
+		f.Table, f.Empty = nil, "No source was heard."
+		return f
+	}
+	for _, s := range all[:min(len(all), maxAlarms)] {
+		class := ""
+		if s.State != "up" {
+			class = "burnt"
+		}
+		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: s.Name}, {Text: s.Net}, {Text: s.Region}, {Text: s.State, Class: class},
+			numeric("s", &s.LastHeardAge), numeric("short", &s.Gaps)})
+	}
+	if more := len(all) - len(f.Table.Rows) + d.SourcesLeftOut; more > 0 {
+		f.note("and %d more.", more)
+	}
+	return f
+}
+
+// parts are the pictures of a net.
+func (d *netDocs) parts(from, to time.Time) []Part {
+	places, ages, tokens := d.placeTable(from, to)
+	transitions, rates := d.transitionTable(from, to)
+	parts := []Part{{"Places", []*Figure{ages, tokens, places}}, {"Transitions", []*Figure{rates, d.blockers(), transitions}}}
+	if len(d.faults) > 0 {
+		parts = append([]Part{{"Missing", []*Figure{{Title: "What could not be had", Size: "whole", Fault: strings.Join(d.faults[:min(len(d.faults), maxStats)], "; ")}}}}, parts...)
+	}
+	return parts
+}
+
+func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
+	table = &Figure{Title: "Places by oldest token", Size: "whole", About: "What the oldest token waits for is in the last column.", Table: &Table{Head: []Cell{{Text: "Place"}, {Text: "Oldest token", Class: "num"},
+		{Text: "Its age over time"}, {Text: "Since"}, {Text: "Tokens", Class: "num"}, {Text: "Mean age", Class: "num"}, {Text: "Dwell p50", Class: "num"}, {Text: "p99", Class: "num"}, {Text: "Waits for"}}}}
+	var step float64
+	var old, many []plot.Series
+	for i := range d.places {
+		p := &d.places[i]
+		step = max(step, p.Series.Step)
+		age := p.Series.of(p.ID, 2)
+		old, many = append(old, age), append(many, p.Series.of(p.ID, 1))
+		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(p.Series.Step), Title: "Age of the oldest token in " + p.ID}.Spark(age)
+		var p50, p99 *float64
+		if p.Dwell != nil {
+			p50, p99 = p.Dwell.P50, p.Dwell.P99
+		}
+		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: p.ID}, numeric("s", p.OldestAge), {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
+			{Text: since(orNaN(p.OldestAge), to)}, numeric("short", p.Tokens), numeric("s", p.MeanAge), numeric("s", p50), numeric("s", p99), {Text: p.reasons()}})
+	}
+	if len(d.places) == 0 {
+		table.Table, table.Empty = nil, noData
+	}
+	if d.left[0] > 0 {
+		table.note("and %s with younger tokens or none.", count(d.left[0], "place"))
+	}
+	ages = &Figure{Title: "Oldest token by place", Size: "half", About: "A line that rises by one second a second is a token that does not move."}
+	ages.lines(smallFrame("s", from, to, step, ages.Title), old, plot.Look{})
+	tokens = &Figure{Title: "Tokens by place", Size: "half", About: "Of the same places. One that fills up rises."}
+	tokens.lines(smallFrame("short", from, to, step, tokens.Title), many, plot.Look{})
+	return table, ages, tokens
+}
+
+// reasons are what the oldest token of a place waits for.
+func (p *placeDoc) reasons() string {
+	if len(p.Oldest) == 0 {
+		return ""
+	}
+	var all []string
+	for _, w := range p.Oldest[0].Waits {
+		all = append(all, w.Transition+" "+w.Text)
+	}
+	if len(all) > maxStats {
+		all = append(all[:maxStats], fmt.Sprintf("and %d more", len(all)-maxStats))
+	}
+	return p.Oldest[0].Instance + ": " + strings.Join(all, "; ")
+}
+
+func (d *netDocs) transitionTable(from, to time.Time) (table, rates *Figure) {
+	table = &Figure{Title: "Transitions by rate", Size: "whole", Table: &Table{Head: []Cell{{Text: "Transition"}, {Text: "Firings", Class: "num"}, {Text: "Over time"},
+		{Text: "Fired in all", Class: "num"}, {Text: "Failures in all", Class: "num"}, {Text: "Enabled in", Class: "num"}, {Text: "Enabled for", Class: "num"}}}}
+	var step float64
+	var all []plot.Series
+	for i := range d.transitions {
+		t := &d.transitions[i]
+		step = max(step, t.Series.Step)
+		s := t.Series.of(t.ID, 1)
+		all = append(all, s)
+		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(t.Series.Step), Title: "Firings of " + t.ID}.Spark(s)
+		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: t.ID}, numeric("ops", t.Rate), {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
+			numeric("short", t.Firings), numeric("short", t.Failures), numeric("short", t.Enabled), numeric("s", t.EnabledAge)})
+	}
+	if len(d.transitions) == 0 {
+		table.Table, table.Empty = nil, noData
+	}
+	if d.left[1] > 0 {
+		table.note("and %s that fire slower.", count(d.left[1], "transition"))
+	}
+	rates = &Figure{Title: "Firings by transition", Size: "half", About: "Firings a second."}
+	rates.lines(smallFrame("ops", from, to, step, rates.Title), all, plot.Look{})
+	return table, rates
+}
+
+// blockers is what holds the transitions back that are shown.
+func (d *netDocs) blockers() *Figure {
+	f := &Figure{Title: "What holds these transitions back", Size: "half", About: "Instances in which a transition cannot fire, and why."}
+	type block struct {
+		cells []Cell
+		n     float64
+	}
+	var all []block
+	for _, t := range d.transitions {
+		for _, b := range t.Blocked {
+			all = append(all, block{[]Cell{{Text: t.ID}, {Text: b.Text}, numeric("short", &b.Instances)}, b.Instances})
+		}
+	}
+	if len(all) == 0 {
+		f.Empty = "Nothing does."
+		return f
+	}
+	slices.SortStableFunc(all, func(a, b block) int {
+		switch {
+		case a.n > b.n:
+			return -1
+		case a.n < b.n:
+			return 1
+		}
+		return 0
+	})
+	f.Table = &Table{Head: []Cell{{Text: "Transition"}, {Text: "Why"}, {Text: "Instances", Class: "num"}}}
+	for _, b := range all[:min(len(all), maxLines)] {
+		f.Table.Rows = append(f.Table.Rows, b.cells)
+	}
+	if len(all) > maxLines {
+		f.note("%d of %d, the most frequent.", maxLines, len(all))
+	}
+	return f
+}
+
+func smallFrame(unit string, from, to time.Time, step float64, title string) plot.Frame {
+	f := frameOf("half", from, to)
+	f.Unit, f.Title, f.Step = unit, title, gapStep(step)
+	return f
+}
+
+// gapStep is the step of a series that a sidecar kept. It keeps what it ticks at,
+// so points may be up to a tick later than a step.
+func gapStep(seconds float64) time.Duration {
+	if !(seconds > 0 && seconds < 1e6) {
+		return 0
+	}
+	return time.Duration(2 * seconds * float64(time.Second))
+}
+
+// of is one column of what was kept.
+func (d *seriesDoc) of(name string, column int) plot.Series {
+	s := plot.Series{Name: name}
+	for _, p := range d.Points {
+		if len(p) <= column || p[0] == nil || math.Abs(*p[0]) > 2e14 {
+			continue
+		}
+		s.Points = append(s.Points, plot.Point{At: time.UnixMilli(int64(*p[0])), Value: orNaN(p[column])})
+	}
+	return s
+}

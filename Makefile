@@ -52,9 +52,10 @@ bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable
 
 .PHONY: generate
-generate: ## write what is generated: the wire's Go code, the example MIB modules
+generate: ## write what is generated: the wire's Go code, the example MIB modules, dashboards and rules
 	$(GO) generate ./...
 	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml
+	$(GO) run ./cmd/pnagent dashboards
 
 .PHONY: build
 build: ## build ./pnagent

@@ -153,7 +153,7 @@ func noticeAlerts() []Alert {
 		{Name: "PnagentNotificationsSuppressed", Group: group, For: "1m", Severity: Warning, Runbook: "notificationsSuppressed.md",
 			Signal: rose("instance", metrics.PnagentNotificationsSuppressedTotal), Condition: "> 0",
 			Summary:     "Sidecar {{ $labels.instance }} held notifications back.",
-			Description: "{{ $value | humanize }} notifications were held back in the last 10 minutes because too many were due at once. The list of alarms is complete."},
+			Description: "{{ $value | humanize }} notifications were held back by {{ $labels.instance }} in the last 10 minutes because too many were due at once. The list of alarms is complete."},
 		{Name: "PnagentNotificationsFailed", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentNotificationsFailed.md",
 			Signal: rose("instance, sink", metrics.PnagentNotificationsFailedTotal), Condition: "> 0",
 			Summary:     "Sink {{ $labels.sink }} does not take notifications.",

@@ -132,19 +132,19 @@ func transitionTable() Panel {
 }
 
 func netFlow() []Panel {
-	lines := func(title, description, unit string, queries ...Query) Panel {
-		return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 12, Height: 8, Queries: queries}
+	lines := func(title, description string, queries ...Query) Panel {
+		return Panel{Title: title, Description: description, Kind: Lines, Unit: "ops", Width: 12, Height: 8, Queries: queries}
 	}
 	by := func(family string) Query {
 		return Query{most("transition", rate(family, thisNet)), "{{transition}}"}
 	}
 	return []Panel{
-		lines("Firings by transition", "Transitions that fire, a second. Of two that follow each other both should be as fast.", "ops", by(metrics.TransitionFiringsTotal)),
-		lines("Failures by transition", "Runs of transitions that failed, a second.", "ops", by(metrics.TransitionFailuresTotal)),
-		lines("Retries and cancels", "Runs of all transitions that were tried again, or given up with the tokens put back, a second.", "ops",
+		lines("Firings by transition", "Transitions that fire, a second. Of two that follow each other both should be as fast.", by(metrics.TransitionFiringsTotal)),
+		lines("Failures by transition", "Runs of transitions that failed, a second.", by(metrics.TransitionFailuresTotal)),
+		lines("Retries and cancels", "Runs of all transitions that were tried again, or given up with the tokens put back, a second.",
 			Query{sum("", most("transition", rate(metrics.TransitionRetriesTotal, thisNet))), "retries"},
 			Query{sum("", most("transition", rate(metrics.TransitionCancelsTotal, thisNet))), "cancels"}),
-		lines("Instances created and finished", "Instances that come and go, a second, and those that fail.", "ops",
+		lines("Instances created and finished", "Instances that come and go, a second, and those that fail.",
 			Query{"max(" + rate(metrics.InstancesCreatedTotal, thisNet) + ")", "created"},
 			Query{"max(" + rate(metrics.InstancesFinishedTotal, thisNet) + ")", "finished"},
 			Query{"max(" + rate(metrics.InstancesFailedTotal, thisNet) + ")", "failed"}),

@@ -31,6 +31,7 @@ export class Lists {
     this.#fill(this.alarms, alarms, overview.alarms_left_out, (a) => `${a.index} ${a.since}`, (a) => this.#alarm(a), (row, a) => {
       say(row.querySelector('.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
       say(row.querySelector('.text'), a.text);
+      row.title = a.text;
       say(row.querySelector('.name'), this.#subject(a));
     });
     this.#fill(this.nets, overview.nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));

@@ -34,7 +34,7 @@ new Headline(model);
 
 const search = new Search(model, (match) => {
   if (match.kind === 'net') return model.openNet(match.id);
-  if (match.kind !== 'instance' && model.scene) stage.point(model.scene.find(match.kind, match.id), true);
+  if (match.kind !== 'instance' && model.scene) stage.point(model.scene.find(match.kind, match.id));
   model.select(match.kind, match.id);
 });
 
@@ -57,7 +57,7 @@ function showLists(open) {
 function hottest() {
   const place = model.scene?.nodes[model.hottest()];
   if (!place) return;
-  stage.point(model.hottest(), true);
+  stage.point(model.hottest());
   model.select('place', place.id);
 }
 

@@ -312,13 +312,18 @@ export class Painter {
     const line = lineHeight * scale;
     ctx.font = `${(fontSize * scale).toFixed(2)}px ${font}`;
     ctx.fillStyle = palette.ink;
+    ctx.strokeStyle = palette.ground;
+    ctx.lineWidth = 4;
     scene.nodes.forEach((node, i) => {
       if (!this.#seen(node)) return;
       const lines = scene.labels[i];
       const sx = node.x * scale + this.x;
       const sy = node.y * scale + this.y;
       const first = i < scene.placeCount ? sy + (node.h / 2 + labelGap) * scale + line / 2 : sy - ((lines.length - 1) / 2) * line;
-      lines.forEach((text, k) => ctx.fillText(text, sx, first + k * line));
+      lines.forEach((text, k) => {
+        if (i < scene.placeCount) ctx.strokeText(text, sx, first + k * line); // arcs may pass below
+        ctx.fillText(text, sx, first + k * line);
+      });
     });
   }
 }

@@ -97,15 +97,16 @@ export class Stage {
   }
 
   /**
-   * Puts the cursor of the keyboard on a node and shows it.
+   * Puts the cursor of the keyboard on a node and shows it, nearer if it could
+   * not be read.
    * @param {number} node
-   * @param {boolean} [center]
    */
-  point(node, center) {
+  point(node) {
     const n = this.model.scene?.nodes[node];
     if (!n) return;
     this.cursor = node;
-    this.#look(() => (center ? this.camera.center(n.x, n.y, this.width, this.height) : this.camera.reveal(n.x, n.y, this.width, this.height)));
+    if (this.camera.scale < legible) this.#look(() => this.camera.center(n.x, n.y, this.width, this.height));
+    else this.#look(() => this.camera.reveal(n.x, n.y, this.width, this.height));
     this.model.dispatchEvent(new Event('hover'));
   }
 
@@ -140,7 +141,7 @@ export class Stage {
 
   #moved() {
     const node = this.model.selected();
-    if (node >= 0 && node !== this.cursor) this.point(node, this.camera.scale < legible);
+    if (node >= 0 && node !== this.cursor) this.point(node);
     this.repaint();
   }
 

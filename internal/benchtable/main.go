@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,20 +24,24 @@ import (
 func main() {
 	count := flag.Int("count", 3, "runs of each benchmark; the best is shown")
 	benchtime := flag.String("benchtime", "1s", "time of one run")
+	only := flag.String("only", "", "comma-separated packages to measure; all if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, *count, *benchtime); err != nil {
+	if err := run(ctx, os.Stdout, *count, *benchtime, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchtable:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, w io.Writer, count int, benchtime string) error {
+func run(ctx context.Context, w io.Writer, count int, benchtime, only string) error {
 	fmt.Fprintf(w, "%s, %d processors, %s\n\n", processor(), runtime.GOMAXPROCS(0), runtime.Version())
 	fmt.Fprintln(w, "| what | result | base | base's result | ratio | goal |")
 	fmt.Fprintln(w, "|---|---:|---|---:|---:|---|")
 	for _, g := range groups() {
+		if only != "" && !slices.Contains(strings.Split(only, ","), g.pkg) {
+			continue
+		}
 		fmt.Fprintf(os.Stderr, "%s …\n", g.pkg)
 		best, err := bench(ctx, g, count, benchtime)
 		if err != nil {

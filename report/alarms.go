@@ -136,7 +136,7 @@ func tally(all []alarm) (raised, cleared, active int) {
 	return raised, cleared, active
 }
 
-// alarmFigure draws when alarms were active, a lane each, with a table below.
+// alarmFigure draws when alarms were active, a lane each, with a row each below.
 func alarmFigure(all []alarm, from, to time.Time) *Figure {
 	f := &Figure{Title: "Alarms of this span", Size: "whole", About: "A bar is a time in which an alarm was active; those that still are come first, in red."}
 	if len(all) == 0 {
@@ -144,37 +144,63 @@ func alarmFigure(all []alarm, from, to time.Time) *Figure {
 		return f
 	}
 	var lanes []plot.Lane
-	f.Table = &Table{Head: words("Alarm", "Where", "Net", "Raised", "Cleared", "For")}
+	f.Table = &Table{Head: words("Alarm", "Where", "Net", "First raised", "Last cleared", "Times", "Active in all", "Longest")}
+	for i := range f.Table.Head[5:] {
+		f.Table.Head[5+i].Class = "num"
+	}
 	for _, a := range all[:min(len(all), maxAlarms)] {
-		lane := plot.Lane{Name: a.name(), Class: "over-now"}
-		if !a.active {
-			lane.Class = "over-then"
+		if len(a.when) == 0 {
+			continue
+		}
+		lane := plot.Lane{Name: a.name(), Class: "over-then"}
+		if a.active {
+			lane.Class = "over-now"
 		}
 		for i, s := range a.when {
-			raised, cleared := plot.Clock(s.from, to), plot.Clock(s.to, to)
-			long := plot.Format("s", s.to.Sub(s.from).Round(time.Second).Seconds())
-			if s.early {
-				raised, long = "before "+plot.Clock(from, to), "more than "+long
-			}
-			if a.active && i+1 == len(a.when) {
-				cleared, s.to = "active", to
-			}
+			raised, cleared, long := a.says(i, from, to)
 			lane.When = append(lane.When, plot.Stretch{From: s.from, To: s.to, Says: raised + " – " + cleared + ", " + long})
-			if len(f.Table.Rows) < maxAlarms {
-				cells := words(a.labels["alarm"], a.subject(), a.labels["net"], raised, cleared, long)
-				if cleared == "active" {
-					cells[4].Class = "burnt"
-				}
-				f.Table.Rows = append(f.Table.Rows, cells)
-			}
 		}
 		lanes = append(lanes, lane)
+		f.Table.Rows = append(f.Table.Rows, a.cells(from, to))
 	}
 	if len(all) > maxAlarms {
 		f.note("%d of %d, active ones first, then those that were active for longest.", maxAlarms, len(all))
 	}
 	f.Picture = template.HTML(plot.Frame{Width: 1200, From: from, To: to, Title: f.Title}.Lanes(lanes)) //nolint:gosec // report/plot escapes
 	return f
+}
+
+// says is when a stretch began and ended, and how long it was.
+func (a *alarm) says(i int, from, to time.Time) (raised, cleared, long string) {
+	s := a.when[i]
+	raised, cleared = plot.Clock(s.from, to), plot.Clock(s.to, to)
+	long = plot.Format("s", s.to.Sub(s.from).Round(time.Second).Seconds())
+	if s.early {
+		raised, long = "before "+plot.Clock(from, to), "> "+long
+	}
+	if a.active && i+1 == len(a.when) {
+		cleared = "active"
+	}
+	return raised, cleared, long
+}
+
+// cells are the row of an alarm.
+func (a *alarm) cells(from, to time.Time) []Cell {
+	raised, _, _ := a.says(0, from, to)
+	_, cleared, _ := a.says(len(a.when)-1, from, to)
+	longest := slices.MaxFunc(a.when, func(a, b stretch) int { return cmp.Compare(a.to.Sub(a.from), b.to.Sub(b.from)) })
+	more := ""
+	if a.when[0].early {
+		more = "> "
+	}
+	row := append(words(a.labels["alarm"], a.subject(), a.labels["net"], raised, cleared),
+		Cell{Text: plot.Format("short", float64(len(a.when))), Class: "num"},
+		Cell{Text: more + plot.Format("s", a.long().Round(time.Second).Seconds()), Class: "num"},
+		Cell{Text: plot.Format("s", longest.to.Sub(longest.from).Round(time.Second).Seconds()), Class: "num"})
+	if cleared == "active" {
+		row[4].Class = "burnt"
+	}
+	return row
 }
 
 // wrongNow lists the alarms that are active.
@@ -192,11 +218,7 @@ func wrongNow(all []alarm, nets []netState, from, to time.Time) *Figure {
 			f.note("%d of %d.", maxRows, active)
 			break
 		}
-		last := a.when[len(a.when)-1]
-		begun, long := plot.Clock(last.from, to), plot.Format("s", to.Sub(last.from).Round(time.Second).Seconds())
-		if last.early {
-			begun, long = "before "+plot.Clock(from, to), "> "+long
-		}
+		begun, _, long := a.says(len(a.when)-1, from, to)
 		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: a.labels["alarm"], Class: "burnt"}, {Text: a.subject()},
 			{Text: a.labels["net"], Link: linkTo(a.labels["net"], nets)}, {Text: begun}, {Text: long, Class: "num"}})
 	}

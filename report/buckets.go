@@ -97,9 +97,9 @@ func (s spread) rows() []plot.Series {
 	var all []plot.Series
 	below := 0.0
 	for _, bound := range slices.Sorted(maps.Keys(bounds)) {
-		row := plot.Series{Name: "≤ " + plot.Format("s", bound)}
+		row := plot.Series{Name: "≤ " + plot.Brief(bound)}
 		if math.IsInf(bound, 1) {
-			row.Name = "> " + plot.Format("s", below)
+			row.Name = "> " + plot.Brief(below)
 		}
 		for _, t := range times {
 			row.Points = append(row.Points, plot.Point{At: t, Value: s[t][bound]})

@@ -147,11 +147,25 @@ func (f *Figure) lines(frame plot.Frame, all []plot.Series, look plot.Look) {
 		}
 		f.Legend = append(f.Legend, e)
 	}
+	if still(kept) && len(kept) > 1 {
+		f.Legend = nil
+		f.note("All %d series are 0 throughout.", len(kept))
+	}
 	if empty > 0 {
 		f.note("%d series without a value in this span.", empty)
 	}
 	f.infinite(infinite)
 	f.Picture = template.HTML(frame.Lines(drawn, look)) //nolint:gosec // report/plot escapes
+}
+
+// still reports whether all values are 0.
+func still(all []ranked) bool {
+	for _, s := range all {
+		if slices.ContainsFunc(s.Points, func(p plot.Point) bool { return p.Value != 0 && !math.IsNaN(p.Value) }) {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *Figure) note(format string, args ...any) {

@@ -55,6 +55,7 @@ type job struct {
 // Report asks for everything that the dashboards show, and draws it. The error
 // is ErrNothing where nothing was had, ErrNoNet where the net is not known.
 func (p Prometheus) Report(ctx context.Context, o Options) (*Report, error) {
+	o.Now = o.Now.Truncate(time.Second) // so that points are where their times say
 	d := &drawing{Prometheus: p, o: o, from: o.Now.Add(-o.Since), boards: dashboards.All()}
 	var err error
 	if d.scrape, err = p.scrapeInterval(ctx, metrics.PnagentBuildInfo, &o); err != nil {
@@ -244,13 +245,19 @@ func (d *drawing) parts(b *dashboards.Dashboard, prefix, net, place string) []Pa
 	for _, row := range b.Rows {
 		part := Part{Title: prefix + row.Title}
 		for _, panel := range row.Panels {
-			f := &Figure{Title: panel.Title, About: panel.Description, Size: size(&panel)}
+			f := &Figure{Title: panel.Title, About: unclickable(panel.Description), Size: size(&panel)}
 			part.Figures = append(part.Figures, f)
 			d.jobs = append(d.jobs, job{panel, d.vars(net, place, d.step(points(&panel))), f})
 		}
 		parts = append(parts, part)
 	}
 	return parts
+}
+
+// unclickable leaves out what a description says of clicks: paper has none.
+func unclickable(text string) string {
+	before, _, _ := strings.Cut(text, " A click on ")
+	return before
 }
 
 // size is the class of how wide a panel is.
@@ -260,7 +267,7 @@ func size(p *dashboards.Panel) string {
 		return "stat"
 	case p.Width <= 8 && p.Kind != dashboards.Table:
 		return "third"
-	case p.Width <= 12 && len(p.Columns) <= 6:
+	case p.Width <= 14 && len(p.Columns) <= 7:
 		return "half"
 	}
 	return "whole"

@@ -22,6 +22,7 @@ func (f Frame) Heat(rows []Series) []byte {
 	if n := len(rows); n > 0 {
 		high /= float64(n)
 	}
+	c.timeAxis()
 	c.holes(rows)
 	every := max(1, int(math.Ceil(13/max(high, 1)))) // rows of which there is room for the name
 	for i, row := range rows {
@@ -31,7 +32,6 @@ func (f Frame) Heat(rows []Series) []byte {
 		}
 		c.cells(row, top, y, high)
 	}
-	c.timeAxis()
 	if !any {
 		c.nothing()
 	}
@@ -91,7 +91,7 @@ func (c *canvas) holes(rows []Series) {
 	for _, row := range rows {
 		for _, p := range row.Points {
 			if p.drawn() {
-				known[int64(p.At.Sub(c.f.From)/c.f.Step)] = true
+				known[int64((p.At.Sub(c.f.From)+c.f.Step/2)/c.f.Step)] = true
 			}
 		}
 	}

@@ -29,6 +29,19 @@ func Format(unit string, v float64) string {
 	return scaled(v, 1000, "", "k", "M", "G", "T")
 }
 
+// Brief writes a duration in seconds in one unit, for where there is little room.
+func Brief(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v) || math.IsInf(v, 0) || a < minute:
+		return Format("s", v)
+	case a < hour:
+		return digits(v/minute) + " min"
+	case a < day:
+		return digits(v/hour) + " h"
+	}
+	return digits(v/day) + " d"
+}
+
 // scaled divides by the base until the number is short.
 func scaled(v, base float64, prefixes ...string) string {
 	i := 0

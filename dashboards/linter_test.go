@@ -302,6 +302,22 @@ func TestTablesNameTheirColumns(t *testing.T) {
 	})
 }
 
+func TestCellsLeadToDashboardsThatExist(t *testing.T) {
+	for _, d := range All() {
+		for _, p := range d.Panels() {
+			for _, c := range p.Columns {
+				to := slices.IndexFunc(All(), func(other Dashboard) bool { return other.UID == c.Link })
+				if c.Link == "" {
+					continue
+				}
+				if to < 0 || !slices.ContainsFunc(All()[to].Variables, func(v Variable) bool { return v.Name == c.Label }) {
+					t.Errorf("%s, %s: a click on %s opens %q, which has no variable %s", d.Title, p.Title, c.Title, c.Link, c.Label)
+				}
+			}
+		}
+	}
+}
+
 // TestExpressionsUseFamiliesAndLabelsThatExist holds every selector against
 // metrics.Families.
 func TestExpressionsUseFamiliesAndLabelsThatExist(t *testing.T) {

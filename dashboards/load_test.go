@@ -104,10 +104,9 @@ type load struct {
 }
 
 // startLoad runs a sidecar with all its faces, and engines.
-func startLoad(t *testing.T) *load {
+func startLoad(t *testing.T, bin string) *load {
 	t.Helper()
 	l := &load{dir: t.TempDir(), snmpd: snmptest.Start(t, snmptest.Config{})}
-	bin := l.build(t)
 	l.bus = startBus(t)
 	peer := startPeer(t)
 	bindings, err := os.ReadFile("../examples/bindings.yaml")
@@ -131,16 +130,6 @@ func startLoad(t *testing.T) *load {
 	l.waitFor(t, `petrinet_source_up\{net="backup-window",source="osaka"\} 1`)
 	lost.signal(t, syscall.SIGKILL)
 	return l
-}
-
-// build makes the program.
-func (l *load) build(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(l.dir, "pnagent")
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/pnagent/pnagent/cmd/pnagent").CombinedOutput(); err != nil {
-		t.Fatalf("building pnagent: %v\n%s", err, out)
-	}
-	return bin
 }
 
 // run starts an engine.
@@ -198,9 +187,6 @@ func (l *load) misbehave(t *testing.T, stop <-chan struct{}) {
 		if err := nc.Publish(telemetry.Subjects{}.Snapshot("claims", "gappy"), gappy(t, seq)); err != nil {
 			t.Error(err)
 		}
-		if seq%50 == 21 { // not always: Prometheus is refused, too
-			l.crowd(stop)
-		}
 		// A short timeout: the agent may be gone already.
 		_, _ = l.snmpd.Run(t.Context(), "snmpgetnext", nil, ".1.3.6.1.4.1.8072.9999.9999")
 		select {
@@ -212,14 +198,11 @@ func (l *load) misbehave(t *testing.T, stop <-chan struct{}) {
 }
 
 // crowd asks for more pages at once than the sidecar gives, until it refuses.
-func (l *load) crowd(stop <-chan struct{}) {
+// Prometheus is refused meanwhile, too.
+func (l *load) crowd(t *testing.T) {
+	t.Helper()
 	var refused atomic.Bool
-	for !refused.Load() {
-		select {
-		case <-stop:
-			return
-		default:
-		}
+	await(t, "a scrape is refused", func() bool {
 		var many sync.WaitGroup
 		for range 100 {
 			many.Go(func() {
@@ -230,7 +213,8 @@ func (l *load) crowd(stop <-chan struct{}) {
 			})
 		}
 		many.Wait()
-	}
+		return refused.Load()
+	})
 }
 
 // gappy is a snapshot of a source that loses nine of ten.

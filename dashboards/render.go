@@ -5,6 +5,7 @@ package dashboards
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
@@ -19,11 +20,11 @@ import (
 // tag is what the dashboards find each other by.
 const tag = "pnagent"
 
-// built is a panel that is already there, as a builder.
-type built struct{ panel dashboard.Panel }
+// built is what is already there, as a builder.
+type built[T any] struct{ value T }
 
 // Build implements cog.Builder.
-func (b built) Build() (dashboard.Panel, error) { return b.panel, nil }
+func (b built[T]) Build() (T, error) { return b.value, nil }
 
 // datasource is the one that is chosen above.
 func datasource() common.DataSourceRef {
@@ -34,8 +35,7 @@ func datasource() common.DataSourceRef {
 func (d *Dashboard) JSON() ([]byte, error) {
 	b := dashboard.NewDashboardBuilder(d.Title).Uid(d.UID).Description(d.Description).Tags([]string{tag, "petri-net"}).
 		Readonly().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time("now-1h", "now").Refresh("30s").Timezone("browser").
-		Link(dashboard.NewDashboardLinkBuilder("pnagent").Type(dashboard.DashboardLinkTypeDashboards).Tags([]string{tag}).
-			Icon("external link").Tooltip("The other dashboards, for the same time and choice").IncludeVars(true).KeepTime(true))
+		Link(built[dashboard.DashboardLink]{others()})
 	for _, v := range d.variables() {
 		b.WithVariable(v)
 	}
@@ -49,7 +49,7 @@ func (d *Dashboard) JSON() ([]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("panel %q of dashboard %s: %w", row.Panels[i].Title, d.UID, err)
 			}
-			b.WithPanel(built{panel})
+			b.WithPanel(built[dashboard.Panel]{panel})
 		}
 	}
 	model, err := b.Build()
@@ -57,6 +57,13 @@ func (d *Dashboard) JSON() ([]byte, error) {
 		return nil, fmt.Errorf("dashboard %s: %w", d.UID, err)
 	}
 	return withAnnotations(model, d.annotation())
+}
+
+// others links the other dashboards, for the same time and choice. The SDK's
+// builder would hide it in a menu.
+func others() dashboard.DashboardLink {
+	return dashboard.DashboardLink{Title: "pnagent", Type: dashboard.DashboardLinkTypeDashboards, Tags: []string{tag},
+		Icon: "external link", Tooltip: "The other dashboards, for the same time and choice", IncludeVars: true, KeepTime: true}
 }
 
 // withAnnotations adds an annotation to a dashboard. The SDK does not know the
@@ -175,8 +182,7 @@ func (p *Panel) query(i int, q Query) *prometheus.DataqueryBuilder {
 func (p *Panel) look() (dashboard.Panel, error) {
 	switch p.Kind {
 	case Stat:
-		return stat.NewPanelBuilder().GraphMode(common.BigValueGraphModeArea).ColorMode(common.BigValueColorModeValue).
-			ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).Build()
+		return p.number().Build()
 	case Heatmap:
 		return p.heatmap().Build()
 	case Table:
@@ -186,6 +192,16 @@ func (p *Panel) look() (dashboard.Panel, error) {
 				Steps([]dashboard.Threshold{{Color: silent}})).Build()
 	}
 	return p.lines().Build()
+}
+
+// number names what it is the number of where there may be several.
+func (p *Panel) number() *stat.PanelBuilder {
+	text := common.BigValueTextModeValue
+	if strings.Contains(p.Queries[0].Legend, "{{") {
+		text = common.BigValueTextModeValueAndName
+	}
+	return stat.NewPanelBuilder().GraphMode(common.BigValueGraphModeArea).ColorMode(common.BigValueColorModeValue).TextMode(text).
+		Orientation(common.VizOrientationAuto).ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"}))
 }
 
 func (p *Panel) lines() *timeseries.PanelBuilder {

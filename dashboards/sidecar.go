@@ -24,17 +24,17 @@ func side(title, description, unit string, queries ...Query) Panel {
 }
 
 func sidecarStats() []Panel {
-	stat := func(title, description, unit, expr string, steps []Step) Panel {
+	stat := func(title, description, unit, legend, expr string, steps []Step) Panel {
 		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 6, Height: 4, Steps: steps,
-			Queries: []Query{{Expr: expr, Legend: "{{instance}}"}}}
+			Queries: []Query{{Expr: expr, Legend: legend}}}
 	}
 	return []Panel{
-		stat("Scraped", "Sidecars that Prometheus can scrape.", "short", "sum("+of("up")+")", noneIsBad()),
-		stat("Age of the view", "Time since what is shown was put together. It is made anew when something was heard, once a second at most.", "s",
+		stat("Scraped", "Sidecars that Prometheus can scrape.", "short", "scraped", "sum("+of("up")+")", noneIsBad()),
+		stat("Age of the view", "Time since what is shown was put together. It is made anew when something was heard, once a second at most.", "s", "{{instance}}",
 			"max by (instance) ("+of(metrics.PnagentViewAgeSeconds)+")", []Step{{0, calm}, {5, warm}, {10, burnt}}),
-		stat("Sources not up", "Sources that are stale or of which the net is not known.", "short",
+		stat("Sources not up", "Sources that are stale or of which the net is not known.", "short", "{{instance}}",
 			"max by (instance) ("+sum("instance", of(metrics.PnagentSources, `state!="up"`))+")", anyIsBad()),
-		stat("Version", "What runs, of each sidecar: the number is how many run it.", "short",
+		stat("Version", "What runs, of each sidecar: the number is how many run it.", "short", "{{version}}",
 			"count by (version) ("+of(metrics.PnagentBuildInfo)+")", []Step{{0, calm}}),
 	}
 }

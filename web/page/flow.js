@@ -3,21 +3,20 @@ import { along } from './painter.js';
 
 /** How long a firing takes to be seen: half on the way in, half on the way out. */
 const travel = 1100;
-/** At most so many dots at once; above that one dot stands for several firings. */
+/** At most so many dots at once, and so many a second for one transition. */
 const most = 240;
-const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
+const fastest = 10;
 
 /**
  * Dots that travel along the arcs as transitions fire, as often as measured:
- * one dot is one firing, or as many as `firings` says where that would be too
- * many to see.
+ * one dot is one firing, or 10, 100, … of them (and drawn larger) where one
+ * each would be too many to see.
  */
 export class Flow {
   constructor() {
-    /** @type {{ins: import('./scene.js').SceneArc[], outs: import('./scene.js').SceneArc[], rate: number, due: number}[]} */
+    /** @type {{ins: import('./scene.js').SceneArc[], outs: import('./scene.js').SceneArc[], rate: number, worth: number, due: number}[]} */
     this.transitions = [];
-    /** @type {{transition: number, begun: number}[]} */ this.firings = [];
-    /** Firings that one dot stands for. */ this.worth = 1;
+    /** @type {{transition: number, begun: number, worth: number}[]} */ this.firings = [];
     this.last = 0;
   }
 
@@ -28,19 +27,27 @@ export class Flow {
     for (let node = scene?.placeCount ?? 0; scene && node < scene.nodes.length; node++) {
       const arcs = scene.arcsOf[node].map((a) => scene.arcs[a]).filter((a) => a.kind === 'normal');
       this.transitions.push({
-        ins: arcs.filter((a) => a.to === node), outs: arcs.filter((a) => a.from === node), rate: 0, due: (node * 0.618) % 1,
+        ins: arcs.filter((a) => a.to === node), outs: arcs.filter((a) => a.from === node), rate: 0, worth: 1, due: (node * 0.618) % 1,
       });
     }
   }
 
   /** @param {import('./frame.js').Frame|null} frame */
   measure(frame) {
-    let dots = 0;
-    this.transitions.forEach((t, i) => {
-      t.rate = frame?.transitions[i]?.[0] ?? 0;
-      dots += (t.rate * Math.max(t.ins.length, t.outs.length) * travel) / 1000;
-    });
-    this.worth = steps.find((s) => dots / s <= most * 0.8) ?? Math.ceil(dots / most);
+    for (let bound = fastest; bound > fastest / 1000; bound /= 10) {
+      let dots = 0;
+      this.transitions.forEach((t, i) => {
+        t.rate = Math.max(0, frame?.transitions[i]?.[0] ?? 0);
+        t.worth = 10 ** Math.max(0, Math.ceil(Math.log10(t.rate / bound)));
+        dots += ((t.rate / t.worth) * Math.max(t.ins.length, t.outs.length) * travel) / 1000;
+      });
+      if (dots <= most * 0.8) return;
+    }
+  }
+
+  /** @returns {number[]} how many firings the dots stand for, least first */
+  get worths() {
+    return [...new Set(this.transitions.filter((t) => t.rate > 0).map((t) => t.worth))].sort((a, b) => a - b);
   }
 
   /** Whether anything moves or will. */
@@ -54,9 +61,9 @@ export class Flow {
     this.last = time;
     this.firings = this.firings.filter((f) => time - f.begun < travel);
     this.transitions.forEach((t, i) => {
-      t.due += (t.rate / this.worth) * seconds;
+      t.due += (t.rate / t.worth) * seconds;
       for (; t.due >= 1; t.due--) {
-        if (this.firings.length < most) this.firings.push({ transition: i, begun: time - Math.min(seconds * 1000, ((t.due - 1) * 1000 * this.worth) / t.rate) });
+        if (this.firings.length < most) this.firings.push({ transition: i, worth: t.worth, begun: time - Math.min(seconds * 1000, ((t.due - 1) * 1000 * t.worth) / t.rate) });
       }
     });
   }
@@ -65,7 +72,7 @@ export class Flow {
    * Calls with the place of each dot in the drawing.
    * @param {number} time
    * @param {(node: number) => number} grown how much larger than laid out a node is drawn
-   * @param {(x: number, y: number) => void} dot
+   * @param {(x: number, y: number, worth: number) => void} dot
    */
   dots(time, grown, dot) {
     let left = most;
@@ -76,7 +83,8 @@ export class Flow {
       for (const arc of arcs) {
         if (left-- <= 0) return;
         const begin = grown(arc.from);
-        dot(...along(arc, begin + Math.max(0, arc.length - begin - grown(arc.to)) * part * part * (3 - 2 * part)));
+        const [x, y] = along(arc, begin + Math.max(0, arc.length - begin - grown(arc.to)) * part * part * (3 - 2 * part));
+        dot(x, y, f.worth);
       }
     }
   }

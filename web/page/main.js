@@ -2,7 +2,7 @@
 // Puts the page together.
 import { Banners } from './banners.js';
 import { heatLegend } from './chart.js';
-import { byId, el, say } from './dom.js';
+import { byId, el, say, syncRows } from './dom.js';
 import { age, count, label, rate } from './format.js';
 import { HeatScale } from './heat.js';
 import { Headline } from './headline.js';
@@ -100,7 +100,8 @@ function legend() {
 theme.addEventListener('change', legend);
 legend();
 model.on('frame address drawing link', () => {
-  say(worth, stage.moving ? (stage.flow.worth === 1 ? '• a firing' : `• ${count(stage.flow.worth)} firings`) : '');
+  const worths = stage.moving ? stage.flow.worths : [];
+  syncRows(worth, worths, String, (w) => el('span', { class: 'dot d' + Math.min(3, Math.round(Math.log10(w))) }), (row, w) => say(row, w === worths[0] ? (w === 1 ? 'a firing' : `${count(w)} firings`) : count(w)));
   byId('as-table').setAttribute('aria-pressed', String(model.where.table));
 });
 model.start();

@@ -313,13 +313,21 @@ export class Stage {
     const scene = /** @type {import('./scene.js').Scene} */ (this.model.scene);
     const r = Math.max(1.1, Math.min(4, 6.5 * camera.scale));
     ctx.fillStyle = this.painter.palette.dot;
-    flow.dots(time, (node) => scene.grown(node, camera.scale), (wx, wy) => {
+    flow.dots(time, (node) => scene.grown(node, camera.scale), (wx, wy, worth) => {
       const x = wx * camera.scale + camera.x;
       const y = wy * camera.scale + camera.y;
       if (x < -r || y < -r || x > this.width + r || y > this.height + r) return;
       ctx.beginPath();
-      ctx.arc(x, y, r, 0, 2 * Math.PI);
+      ctx.arc(x, y, r * dotSize(worth), 0, 2 * Math.PI);
       ctx.fill();
     });
   }
+}
+
+/**
+ * How much larger a dot is that stands for several firings.
+ * @param {number} worth
+ */
+function dotSize(worth) {
+  return 1 + 0.35 * Math.log10(worth);
 }

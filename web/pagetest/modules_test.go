@@ -32,7 +32,7 @@ func dotsAreAsManyAsFirings(t *testing.T, chromium *browsertest.Browser) {
 					most = Math.max(most, flow.firings.length);
 					for (const firing of flow.firings) begun.add(firing);
 				}
-				return [begun.size * flow.worth, flow.worth, most];
+				return [begun.size * flow.transitions[0].worth, flow.transitions[0].worth, most];
 			})()`, measured, frame))
 			firings, worth, most := got[0], got[1], got[2]
 			if want := measured * 100; math.Abs(firings-want) > 2*worth+want/100 {

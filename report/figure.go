@@ -134,10 +134,13 @@ func (f *Figure) lines(frame plot.Frame, all []plot.Series, look plot.Look) {
 		return
 	}
 	kept, empty, infinite := rank(all)
-	if len(kept) > maxLines {
+	quiet := len(kept) > 1 && still(kept)
+	if quiet {
+		f.note("All %d series are 0 throughout.", len(kept))
+	} else if len(kept) > maxLines {
 		f.note("%d of %d series, those with the largest values.", maxLines, len(kept))
-		kept = kept[:maxLines]
 	}
+	kept = kept[:min(len(kept), maxLines)]
 	drawn := make([]plot.Series, len(kept))
 	for i, s := range kept {
 		drawn[i] = s.Series
@@ -147,9 +150,8 @@ func (f *Figure) lines(frame plot.Frame, all []plot.Series, look plot.Look) {
 		}
 		f.Legend = append(f.Legend, e)
 	}
-	if still(kept) && len(kept) > 1 {
+	if quiet {
 		f.Legend = nil
-		f.note("All %d series are 0 throughout.", len(kept))
 	}
 	if empty > 0 {
 		f.note("%d series without a value in this span.", empty)

@@ -110,7 +110,6 @@ type (
 	}
 	// A point is its time in ms since the Unix epoch and values.
 	seriesDoc struct {
-		Step   float64      `json:"step"` // seconds
 		Points [][]*float64 `json:"points"`
 	}
 )

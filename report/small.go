@@ -44,7 +44,9 @@ func (s Sidecar) lay(over *overviewDoc, nets []netState, docs []netDocs, o Optio
 	r.Sections = append(r.Sections, Section{ID: "s-sources", Title: "Sources", About: "Engines that the sidecar hears.", Parts: []Part{{"Now", []*Figure{over.sources()}}}})
 	figure := &Figure{Title: "Oldest tokens now", Size: "half", About: "Places in which tokens are meant to rest are among them."}
 	figure.list(oldest, nets, now)
-	summarise(r, nets, over.active(r.From, now), figure)
+	alarms := over.active(r.From, now)
+	summarise(r, nets, alarms, figure)
+	r.Headline[1] = count(len(alarms), "alarm") + " active now. Which were raised and cleared in this span is not known."
 	return r
 }
 
@@ -135,14 +137,14 @@ func (d *netDocs) parts(from, to time.Time) []Part {
 func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
 	table = &Figure{Title: "Places by oldest token", Size: "whole", About: "What the oldest token waits for is in the last column.", Table: &Table{Head: []Cell{{Text: "Place"}, {Text: "Oldest token", Class: "num"},
 		{Text: "Its age over time"}, {Text: "Since"}, {Text: "Tokens", Class: "num"}, {Text: "Mean age", Class: "num"}, {Text: "Dwell p50", Class: "num"}, {Text: "p99", Class: "num"}, {Text: "Waits for"}}}}
-	var step float64
+	var step time.Duration
 	var old, many []plot.Series
 	for i := range d.places {
 		p := &d.places[i]
-		step = max(step, p.Series.Step)
+		step = max(step, p.Series.gapStep())
 		age := p.Series.of(p.ID, 2)
 		old, many = append(old, age), append(many, p.Series.of(p.ID, 1))
-		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(p.Series.Step), Title: "Age of the oldest token in " + p.ID}.Spark(age)
+		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: p.Series.gapStep(), Title: "Age of the oldest token in " + p.ID}.Spark(age)
 		var p50, p99 *float64
 		if p.Dwell != nil {
 			p50, p99 = p.Dwell.P50, p.Dwell.P99
@@ -181,14 +183,14 @@ func (p *placeDoc) reasons() string {
 func (d *netDocs) transitionTable(from, to time.Time) (table, rates *Figure) {
 	table = &Figure{Title: "Transitions by rate", Size: "whole", Table: &Table{Head: []Cell{{Text: "Transition"}, {Text: "Firings", Class: "num"}, {Text: "Over time"},
 		{Text: "Fired in all", Class: "num"}, {Text: "Failures in all", Class: "num"}, {Text: "Enabled in", Class: "num"}, {Text: "Enabled for", Class: "num"}}}}
-	var step float64
+	var step time.Duration
 	var all []plot.Series
 	for i := range d.transitions {
 		t := &d.transitions[i]
-		step = max(step, t.Series.Step)
+		step = max(step, t.Series.gapStep())
 		s := t.Series.of(t.ID, 1)
 		all = append(all, s)
-		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(t.Series.Step), Title: "Firings of " + t.ID}.Spark(s)
+		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: t.Series.gapStep(), Title: "Firings of " + t.ID}.Spark(s)
 		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: t.ID}, numeric("ops", t.Rate), {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
 			numeric("short", t.Firings), numeric("short", t.Failures), numeric("short", t.Enabled), numeric("s", t.EnabledAge)})
 	}
@@ -239,19 +241,26 @@ func (d *netDocs) blockers() *Figure {
 	return f
 }
 
-func smallFrame(unit string, from, to time.Time, step float64, title string) plot.Frame {
+func smallFrame(unit string, from, to time.Time, step time.Duration, title string) plot.Frame {
 	f := frameOf("half", from, to)
-	f.Unit, f.Title, f.Step = unit, title, gapStep(step)
+	f.Unit, f.Title, f.Step = unit, title, step
 	return f
 }
 
-// gapStep is the step of a series that a sidecar kept. It keeps what it ticks at,
-// so points may be up to a tick later than a step.
-func gapStep(seconds float64) time.Duration {
-	if !(seconds > 0 && seconds < 1e6) {
+// gapStep is the step of a series that a sidecar kept, for pictures: twice the
+// median time between its points, which are further apart than the sidecar's own
+// step where it lists one of several, and no more even than its ticks.
+func (d *seriesDoc) gapStep() time.Duration {
+	points := d.of("", 0).Points
+	var apart []time.Duration
+	for i := 1; i < len(points); i++ {
+		apart = append(apart, points[i].At.Sub(points[i-1].At))
+	}
+	if len(apart) == 0 {
 		return 0
 	}
-	return time.Duration(2 * seconds * float64(time.Second))
+	slices.Sort(apart)
+	return max(2*apart[len(apart)/2], 0)
 }
 
 // of is one column of what was kept.

@@ -41,7 +41,7 @@ const (
 	left   = 62
 	right  = 10
 	above  = 8
-	below  = 32
+	below  = 34
 	apart  = 78 // pixels at least between times, for "Mon 2 Jan"
 	apartY = 34
 )
@@ -92,9 +92,9 @@ func (c *canvas) timeAxis() {
 	wanted := (c.f.Width - left - right) / apart
 	for _, t := range timeTicks(c.f.From, c.f.To, wanted) {
 		x := c.f.x(t.at)
-		fmt.Fprintf(c, `<path class="grid" d="M%s %dV%d"/><text class="mid" x="%s" y="%d">%s</text>`, px(x), above, bottom, px(x), bottom+13, t.label)
+		fmt.Fprintf(c, `<path class="grid" d="M%s %dV%d"/><text class="mid" x="%s" y="%d">%s</text>`, px(x), above, bottom, px(x), bottom+16, t.label)
 		if t.date != "" {
-			fmt.Fprintf(c, `<text class="mid faint" x="%s" y="%d">%s</text>`, px(x), bottom+26, t.date)
+			fmt.Fprintf(c, `<text class="mid faint" x="%s" y="%d">%s</text>`, px(x), bottom+29, t.date)
 		}
 	}
 	fmt.Fprintf(c, `<path class="axis" d="M%d %dH%d"/>`, left, bottom, c.f.Width-right)

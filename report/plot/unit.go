@@ -45,6 +45,7 @@ func Brief(v float64) string {
 // scaled divides by the base until the number is short.
 func scaled(v, base float64, prefixes ...string) string {
 	i := 0
+	v = significant(v)
 	for math.Abs(v) >= base && i < len(prefixes)-1 {
 		v /= base
 		i++
@@ -52,15 +53,21 @@ func scaled(v, base float64, prefixes ...string) string {
 	return digits(v) + prefixes[i]
 }
 
+// significant rounds to three significant digits, or to a whole number.
+func significant(v float64) float64 {
+	if math.Abs(v) >= 100 {
+		return math.Round(v)
+	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // what was just written
+	return short
+}
+
 // digits writes three significant digits, and whole numbers whole.
 func digits(v float64) string {
 	if a := math.Abs(v); a >= 1e6 || a > 0 && a < 1e-3 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
-	} else if a >= 100 {
-		return strconv.FormatFloat(math.Round(v), 'f', 0, 64)
 	}
-	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // what was just written
-	return strconv.FormatFloat(short, 'f', -1, 64)
+	return strconv.FormatFloat(significant(v), 'f', -1, 64)
 }
 
 const (
@@ -71,6 +78,7 @@ const (
 
 // seconds writes a duration in the two largest units that it has.
 func seconds(v float64) string {
+	v = significant(v)
 	a := math.Abs(v)
 	switch {
 	case a == 0:

@@ -4,6 +4,7 @@ package dashboards
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,5 +91,23 @@ func TestExpandEscapesForQuotedText(t *testing.T) {
 	got := v.Expand(`rate(x{net=~"$net",place="${place}"}[$__rate_interval])`)
 	if want := `rate(x{net=~"a\"b\\c",place="${place}"}[1m])`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestCommandWritesTheCommittedFiles(t *testing.T) {
+	dir := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "go", "run", "../cmd/pnagent", "dashboards", "--dir", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	files, err := Files(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		written, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
+		if err != nil || string(written) != string(f.Content) || !strings.Contains(string(out), filepath.FromSlash(f.Path)) {
+			t.Errorf("%s is not written as it should be, or not told of: %v\n%s", f.Path, err, out)
+		}
 	}
 }

@@ -220,7 +220,7 @@ func wrongNow(all []alarm, nets []netState, from, to time.Time) *Figure {
 		}
 		begun, _, long := a.says(len(a.when)-1, from, to)
 		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: a.labels["alarm"], Class: "burnt"}, {Text: a.subject()},
-			{Text: a.labels["net"], Link: linkTo(a.labels["net"], nets)}, {Text: begun}, {Text: long, Class: "num"}})
+			{Text: a.labels["net"], Link: linkTo(a.labels["net"], nets)}, {Text: begun, Class: "time"}, {Text: long, Class: "num"}})
 	}
 	if f.Table == nil {
 		f.Empty = "Nothing: no alarm is active."

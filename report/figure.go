@@ -87,14 +87,15 @@ func legend(text string, labels map[string]string) string {
 }
 
 // finite are the values of a series that are numbers: how many, the last, the
-// largest. infinite counts those that are none but not NaN either.
+// largest. infinite counts those that are too large to draw.
 func finite(s plot.Series) (n, infinite int, last plot.Point, most float64) {
 	most = math.Inf(-1)
 	for _, p := range s.Points {
 		switch {
-		case math.IsInf(p.Value, 0):
+		case math.IsNaN(p.Value):
+		case !plot.Drawn(p.Value):
 			infinite++
-		case !math.IsNaN(p.Value):
+		default:
 			n++
 			last, most = p, max(most, p.Value)
 		}
@@ -176,7 +177,7 @@ func (f *Figure) note(format string, args ...any) {
 
 func (f *Figure) infinite(n int) {
 	if n > 0 {
-		f.note("%s infinite and not drawn.", plural(n, "value is", "values are"))
+		f.note("%s infinite, or too large, and not drawn.", plural(n, "value is", "values are"))
 	}
 }
 

@@ -150,7 +150,7 @@ func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
 			p50, p99 = p.Dwell.P50, p.Dwell.P99
 		}
 		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: p.ID}, numeric("s", p.OldestAge), {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
-			{Text: since(orNaN(p.OldestAge), to)}, numeric("short", p.Tokens), numeric("s", p.MeanAge), numeric("s", p50), numeric("s", p99), {Text: p.reasons()}})
+			{Text: since(orNaN(p.OldestAge), to), Class: "time"}, numeric("short", p.Tokens), numeric("s", p.MeanAge), numeric("s", p50), numeric("s", p99), {Text: p.reasons()}})
 	}
 	if len(d.places) == 0 {
 		table.Table, table.Empty = nil, noData

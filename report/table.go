@@ -139,7 +139,7 @@ func (f *Figure) list(rows []oldPlace, nets []netState, now time.Time) {
 	f.Table = &Table{Head: []Cell{{Text: "Place"}, {Text: "Net"}, {Text: "Since"}, {Text: "Age", Class: "num"}}}
 	for _, r := range rows[:min(len(rows), maxLines)] {
 		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: r.place}, {Text: r.net, Link: linkTo(r.net, nets)},
-			{Text: since(r.age, now)}, {Text: plot.Format("s", r.age), Class: "num"}})
+			{Text: since(r.age, now), Class: "time"}, {Text: plot.Format("s", r.age), Class: "num"}})
 	}
 }
 

@@ -17,8 +17,14 @@ type Point struct {
 	Value float64
 }
 
-// drawn reports whether there is something to draw.
-func (p Point) drawn() bool { return !math.IsNaN(p.Value) && !math.IsInf(p.Value, 0) }
+// most is the largest value that is drawn, so that the difference of two is one
+// too; and its inverse is the smallest interval.
+const most = 1e100
+
+// Drawn reports whether a value is drawn: it is a number and not beyond 1e100.
+func Drawn(v float64) bool { return math.Abs(v) <= most }
+
+func (p Point) drawn() bool { return Drawn(p.Value) }
 
 // Series is a line: points in the order of their times.
 type Series struct {
@@ -78,8 +84,7 @@ func (f Frame) x(t time.Time) float64 {
 // at is where a value is.
 func (c *canvas) at(v float64) float64 {
 	high := float64(c.f.Height - above - below)
-	// Halves, because the whole of what a float64 holds is beyond it.
-	part := (v/2 - c.y.low/2) / (c.y.high/2 - c.y.low/2)
+	part := (v - c.y.low) / (c.y.high - c.y.low)
 	return above + high*(1-min(max(part, 0), 1))
 }
 

@@ -183,14 +183,14 @@ func (f Frame) Spark(s Series) []byte {
 	if !any {
 		return c.end()
 	}
-	if extent.high == extent.low {
-		extent = around(extent.low)
+	if extent.high-extent.low < 1/most {
+		extent = span{0, 1}
 	}
 	high := float64(f.Height - 4)
 	length := float64(max(f.To.Sub(f.From), 1))
 	at := func(p Point) string {
 		x := min(max(float64(p.At.Sub(f.From))/length, 0), 1) * float64(f.Width)
-		y := 2 + high*(1-(p.Value/2-extent.low/2)/(extent.high/2-extent.low/2))
+		y := 2 + high*(1-(p.Value-extent.low)/(extent.high-extent.low))
 		return px(x) + " " + px(y)
 	}
 	for _, run := range f.runs(s.Points) {

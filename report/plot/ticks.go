@@ -14,32 +14,22 @@ const maxTicks = 24
 type span struct{ low, high float64 }
 
 // valueTicks returns the values that an axis names, about as many as wanted, and
-// the interval that the axis covers: from the first to the last of them.
+// the interval that the axis covers: from the first to the last of them. Zero is
+// in the interval that is given.
 func valueTicks(unit string, s span, wanted int) ([]float64, span) {
-	if !(s.high > s.low) {
-		s = around(s.low)
+	if s.high-s.low < 1/most { // nothing but zero
+		s = span{0, 1}
 	}
 	size := tickSize(unit, (s.high-s.low)/float64(max(wanted, 1)))
 	first, last := math.Floor(s.low/size), math.Ceil(s.high/size)
-	if !(size > 0) || math.IsInf(last-first, 0) || last-first > maxTicks {
-		return []float64{s.low, s.high}, s // what can hardly be told apart, or written
+	if !(last-first <= maxTicks) {
+		return []float64{s.low, s.high}, s
 	}
 	var ticks []float64
 	for i := first; i <= last; i++ {
 		ticks = append(ticks, i*size)
 	}
 	return ticks, span{first * size, last * size}
-}
-
-// around is an interval for a constant: from zero to it where it can be.
-func around(v float64) span {
-	switch {
-	case v > 0:
-		return span{0, v}
-	case v < 0:
-		return span{v, 0}
-	}
-	return span{0, 1}
 }
 
 // tickSize is the next larger one that people count in.
@@ -53,7 +43,7 @@ func tickSize(unit string, least float64) float64 {
 		}
 	}
 	base := 10.0
-	if unit == "bytes" && least >= 1024 {
+	if unit == "bytes" && least > 1 {
 		base = 2
 	}
 	power := math.Pow(base, math.Floor(math.Log(least)/math.Log(base)))

@@ -44,8 +44,14 @@ export class Banners {
     const { where, net } = model;
     /** @type {[string, string, (() => Node)|null][]} kind, words, what to do */
     const all = [];
-    if (lost) all.push(['lost', model.live.heard ? `The sidecar is not heard. What you see is ${age((Date.now() - model.live.heard) / 1000)} old; it goes on by itself.` : 'The sidecar does not answer yet; this page keeps trying.', null]);
-    if (where.at) all.push(['past', `You see ${clock(model.past?.at ?? where.at)}, ${age((model.clock.now() - (model.past?.at ?? where.at)) / 1000)} ago.`, () => el('button', { type: 'button', onclick: () => model.travel(0) }, 'back to live')]);
+    const heard = age((Date.now() - model.live.heard) / 1000);
+    if (lost && model.live.heard) all.push(['lost', `The sidecar is not heard. What you see is ${heard} old; it goes on by itself.`, null]);
+    else if (lost) all.push(['lost', 'The sidecar does not answer yet; this page keeps trying.', null]);
+    if (where.at) {
+      const at = model.past?.at ?? where.at;
+      const back = () => el('button', { type: 'button', onclick: () => model.travel(0) }, 'back to live');
+      all.push(['past', `You see ${clock(at)}, ${age((model.clock.now() - at) / 1000)} ago.`, back]);
+    }
     if (model.trouble) all.push(['trouble', model.trouble, null]);
     const nets = model.overview?.nets.length ?? -1;
     if (!lost && where.net && !net && nets > 0) all.push(['unknown', `No net “${where.net}” is known here.`, null]);

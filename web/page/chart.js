@@ -38,7 +38,8 @@ export function sparkline(points, column, o) {
     });
   }
   return el('figure', { class: 'chart' },
-    el('figcaption', null, o.title, el('span', { class: 'num' }, last == null ? unknown : o.say(last)), el('span', { class: 'quiet num' }, known.length ? `max ${o.say(top)}` : '')),
+    el('figcaption', null, o.title, el('span', { class: 'num' }, last == null ? unknown : o.say(last)),
+      el('span', { class: 'quiet num' }, known.length ? `max ${o.say(top)}` : '')),
     picture, el('div', { class: 'axis quiet' }, el('span', null, clock(o.from)), el('span', null, clock(o.to))));
 }
 
@@ -104,7 +105,8 @@ export function histogram(d, title) {
     const bars = merged(buckets);
     const top = Math.max(...bars.map((b) => b[1]));
     const step = width / bars.length;
-    figure.append(svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', class: 'spark bars', role: 'img', 'aria-label': `${title}, ${bars.length} steps from ${age(bars[0][0])} to ${age(bars[bars.length - 1][0])}` },
+    const steps = `${title}, ${bars.length} steps from ${age(bars[0][0])} to ${age(bars[bars.length - 1][0])}`;
+    figure.append(svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', class: 'spark bars', role: 'img', 'aria-label': steps },
       ...bars.map(([upper, n], i) => svg('rect', {
         x: i * step + 0.5, width: Math.max(1, step - 1), y: height - Math.max(1.5, (n / top) * (height - 2)), height: Math.max(1.5, (n / top) * (height - 2)),
       }, svg('title', null, `up to ${upper === null ? 'any' : age(upper)}: ${count(n)}`)))),
@@ -143,7 +145,8 @@ export function facts(pairs) {
  */
 export function heatLegend(scale) {
   const cells = 24;
+  const ramp = Array.from({ length: cells }, (_, i) => svg('rect', { x: i, width: 1.05, height: 1, fill: scale.fill(i / (cells - 1)) }));
   return el('div', { class: 'heat' }, el('span', { class: 'quiet' }, 'oldest token'),
-    svg('svg', { viewBox: `0 0 ${cells} 1`, preserveAspectRatio: 'none' }, ...Array.from({ length: cells }, (_, i) => svg('rect', { x: i, width: 1.05, height: 1, fill: scale.fill(i / (cells - 1)) }))),
+    svg('svg', { viewBox: `0 0 ${cells} 1`, preserveAspectRatio: 'none' }, ...ramp),
     el('div', { class: 'scale' }, ...marks.map(([seconds, text]) => el('span', { class: 'm' + Math.round(heat(/** @type {number} */ (seconds)) * 100) }, String(text)))));
 }

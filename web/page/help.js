@@ -18,8 +18,7 @@ const signs = [
 export class Help {
   constructor() {
     this.dialog = /** @type {HTMLDialogElement} */ (byId('help'));
-    const list = (/** @type {string[][]} */ pairs, /** @type {string} */ tag) => el('dl', null, ...pairs.map(([term, text]) => el('div', null, el('dt', null, el(tag, null, term)), el('dd', null, text))));
-    this.dialog.append(el('h2', { id: 'help-title' }, 'Keys'), list(keys, 'kbd'), el('h2', null, 'What is drawn'), list(signs, 'span'),
+    this.dialog.append(el('h2', { id: 'help-title' }, 'Keys'), listed(keys, 'kbd'), el('h2', null, 'What is drawn'), listed(signs, 'span'),
       el('p', { class: 'quiet' }, 'The address of this page holds net, selection and time: send it as a link.'),
       el('p', null, el('a', { href: 'endpoints' }, 'Everything this server offers')),
       el('button', { type: 'button', onclick: () => this.dialog.close() }, 'close'));
@@ -29,4 +28,12 @@ export class Help {
     if (this.dialog.open) this.dialog.close();
     else this.dialog.showModal();
   }
+}
+
+/**
+ * @param {string[][]} pairs of a term and what it means
+ * @param {string} tag of a term
+ */
+function listed(pairs, tag) {
+  return el('dl', null, ...pairs.map(([term, text]) => el('div', null, el('dt', null, el(tag, null, term)), el('dd', null, text))));
 }

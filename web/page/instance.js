@@ -14,7 +14,8 @@ export function instance(a, { model, heat: scale }) {
   const out = [el('h3', null, 'Where it is now')];
   if (!a.now) out.push(el('p', { class: 'note' }, `Its engine did not say: ${a.unanswered ?? 'no answer'}`));
   else if (!a.now.length) out.push(el('p', { class: 'quiet' }, 'It holds no token.'));
-  else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => el('li', null, toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)), badge(t.age, scale), waits(t.waits, model)))));
+  else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => el('li', null,
+    toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)), badge(t.age, scale), waits(t.waits, model)))));
   out.push(el('h3', null, 'Seen among the oldest, last hour'));
   if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Never: it did not wait long anywhere.'));
   else out.push(el('ol', { class: 'tokens seen' }, ...a.seen.map((/** @type {any} */ s, /** @type {number} */ i) => stay(s, i, model, scale))));

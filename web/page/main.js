@@ -101,7 +101,10 @@ theme.addEventListener('change', legend);
 legend();
 model.on('frame address drawing link', () => {
   const worths = stage.moving ? stage.flow.worths : [];
-  syncRows(worth, worths, String, (w) => el('span', { class: 'dot d' + Math.min(3, Math.round(Math.log10(w))) }), (row, w) => say(row, w === worths[0] ? (w === 1 ? 'a firing' : `${count(w)} firings`) : count(w)));
+  syncRows(worth, worths, String, (w) => el('span', { class: 'dot d' + Math.min(3, Math.round(Math.log10(w))) }), (row, w) => {
+    const unit = w === worths[0] ? ' firings' : '';
+    say(row, w === 1 ? 'a firing' : count(w) + unit);
+  });
   byId('as-table').setAttribute('aria-pressed', String(model.where.table));
 });
 model.start();

@@ -94,5 +94,6 @@ function series(s, model) {
 export function hour(model) {
   const h = model.overview?.history;
   const to = h ? Date.parse(h.to) : model.clock.now();
-  return { from: h ? Date.parse(h.from) : to - 3600e3, to, mark: model.where.at, pick: (/** @type {number} */ ms) => model.travel(Math.max(h ? Date.parse(h.from) + 1 : 0, Math.round(ms))) };
+  const from = h ? Date.parse(h.from) : to - 3600e3;
+  return { from, to, mark: model.where.at, pick: (/** @type {number} */ ms) => model.travel(Math.max(from + 1, Math.round(ms))) };
 }

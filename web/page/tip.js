@@ -21,6 +21,7 @@ export class Tip {
     this.waiting = 0;
     /** @type {Map<string, {at: number, blocked: any[]}>} */ this.known = new Map();
     model.on('hover frame drawing', () => this.show());
+    model.on('drawing', () => this.known.clear());
   }
 
   show() {
@@ -59,7 +60,8 @@ export class Tip {
     const row = model.shown?.transitions[i] ?? [];
     const out = [el('div', { class: 'num' }, `${rate(row[0])}, enabled ${count(row[1])}, running ${count(row[3])}, blocked ${count(row[4])}`)];
     if (row[1]) out.push(el('div', { class: 'num quiet' }, `enabled for ${age(model.shown?.enabledAge(i, model.now()))}`));
-    for (const b of model.where.at ? [] : this.known.get(n.id)?.blocked.slice(0, 4) ?? []) out.push(el('div', { class: 'reason' }, `${b.text || b.reason} (${plural(b.instances, 'instance')})`));
+    const blocked = model.where.at ? [] : this.known.get(n.id)?.blocked.slice(0, 4) ?? [];
+    for (const b of blocked) out.push(el('div', { class: 'reason' }, `${b.text || b.reason} (${plural(b.instances, 'instance')})`));
     return out;
   }
 

@@ -32,5 +32,6 @@ export function transition(t, { model }) {
 function blocked(list) {
   if (!list) return el('p', { class: 'quiet' }, unknown);
   if (!list.length) return el('p', { class: 'quiet' }, 'Nothing holds it up.');
-  return el('ul', { class: 'waits' }, ...list.map((b) => el('li', { title: b.reason }, b.text || `${b.reason} ${b.place ?? ''}`, ' ', el('span', { class: 'quiet num' }, plural(b.instances, 'instance')))));
+  return el('ul', { class: 'waits' }, ...list.map((b) => el('li', { title: b.reason },
+    b.text || `${b.reason} ${b.place ?? ''}`, ' ', el('span', { class: 'quiet num' }, plural(b.instances, 'instance')))));
 }

@@ -35,7 +35,8 @@
 // and publishes them; every tenth time, after a failure or a reconnect, and
 // when a collector asks, it publishes all of them. It has one goroutine of its
 // own and no queue: what was not sent is in the next full snapshot, because
-// everything in it is cumulative or about now.
+// everything in it is cumulative or about now. A net whose places are found out
+// while it runs is given its larger definition with [Publisher.Redefine].
 //
 // Inside, a feed decides what to say, knowing neither clock nor connection; the
 // Publisher around it has both.

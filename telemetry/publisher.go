@@ -83,6 +83,8 @@ type Publisher struct {
 	done  chan struct{}
 	once  sync.Once // closes stop
 
+	redefined redefinitions
+
 	service *service // what was subscribed to
 	release sync.Once
 	left    error // of releasing the service
@@ -163,19 +165,25 @@ func (c *Config) check() error {
 	seen := map[string]bool{}
 	for i := range c.Nets {
 		n := &c.Nets[i]
-		if err := errors.Join(CheckName(n.ID), checkText(n.Region)); err != nil {
+		if err := checkNet(n); err != nil {
 			return fmt.Errorf("net %d: %w", i, err)
-		}
-		if len(n.PNML) == 0 {
-			return fmt.Errorf("net %q has no definition", n.ID)
-		}
-		if n.Places < 0 || n.Places > MaxRows || n.Transitions < 0 || n.Transitions > MaxRows {
-			return fmt.Errorf("net %q: %w: %d places and %d transitions, of at most %d", n.ID, TooMany, n.Places, n.Transitions, MaxRows)
 		}
 		if seen[n.ID] {
 			return fmt.Errorf("net %q is there twice", n.ID)
 		}
 		seen[n.ID] = true
+	}
+	return nil
+}
+
+func checkNet(n *Net) error {
+	switch err := errors.Join(CheckName(n.ID), checkText(n.Region)); {
+	case err != nil:
+		return err
+	case len(n.PNML) == 0:
+		return fmt.Errorf("net %q has no definition", n.ID)
+	case n.Places < 0 || n.Places > MaxRows || n.Transitions < 0 || n.Transitions > MaxRows:
+		return fmt.Errorf("net %q: %w: %d places and %d transitions, of at most %d", n.ID, TooMany, n.Places, n.Transitions, MaxRows)
 	}
 	return nil
 }
@@ -300,6 +308,7 @@ func (p *Publisher) lose() {
 }
 
 func (p *Publisher) say(net int, bye bool) error {
+	p.takeOver(net)
 	f, now := p.feeds[net], time.Now().UnixMicro()
 	full := p.wants[net].Swap(false)
 	if err := p.cfg.Rows(net, now, f.blank()); err != nil {

@@ -106,22 +106,12 @@ func (p *Publisher) listen(s *service) error {
 // serveNet answers requests about one net. A definition is the same at every
 // source that has it, so one of them answers; tokens are the source's own.
 func (p *Publisher) serveNet(net int, s micro.Service) error {
-	head := &p.feeds[net].head
-	reply, encoding, err := pack(p.cfg.Nets[net].PNML, p.wire.limit())
-	if err != nil {
-		return fmt.Errorf("net %q: %w", head.Net, err)
-	}
-	meta := micro.WithEndpointMetadata(map[string]string{"net": head.Net, "digest": head.Digest})
-	err = s.AddEndpoint("definition", micro.HandlerFunc(func(req micro.Request) {
-		var opts []micro.RespondOpt
-		if encoding != "" {
-			opts = append(opts, micro.WithHeaders(micro.Headers{encodingHeader: {encoding}}))
-		}
-		p.replied(req, req.Respond(reply, opts...))
-	}), micro.WithEndpointSubject(p.cfg.Subjects.Definition(head.Net, head.Digest)), meta)
+	n := &p.cfg.Nets[net]
+	err := p.serveDefinition(s, n)
 	if err != nil || p.cfg.Oldest == nil && p.cfg.Instance == nil {
 		return err
 	}
+	meta := endpointMetadata(n.ID, Digest(n.PNML))
 	return s.AddEndpoint("instances", micro.HandlerFunc(func(req micro.Request) {
 		reply, code, err := p.oldest(net, req.Data())
 		if err != nil {
@@ -129,7 +119,27 @@ func (p *Publisher) serveNet(net int, s micro.Service) error {
 			return
 		}
 		p.replied(req, req.Respond(reply, micro.WithHeaders(micro.Headers{ContentTypeHeader: {ContentTypeJSON}})))
-	}), micro.WithEndpointSubject(p.cfg.Subjects.Instances(head.Net, head.Source)), micro.WithEndpointQueueGroupDisabled(), meta)
+	}), micro.WithEndpointSubject(p.cfg.Subjects.Instances(n.ID, p.cfg.Source)), micro.WithEndpointQueueGroupDisabled(), meta)
+}
+
+// serveDefinition answers requests for one definition of a net.
+func (p *Publisher) serveDefinition(s micro.Service, n *Net) error {
+	reply, encoding, err := pack(n.PNML, p.wire.limit())
+	if err != nil {
+		return fmt.Errorf("net %q: %w", n.ID, err)
+	}
+	digest := Digest(n.PNML)
+	return s.AddEndpoint("definition", micro.HandlerFunc(func(req micro.Request) {
+		var opts []micro.RespondOpt
+		if encoding != "" {
+			opts = append(opts, micro.WithHeaders(micro.Headers{encodingHeader: {encoding}}))
+		}
+		p.replied(req, req.Respond(reply, opts...))
+	}), micro.WithEndpointSubject(p.cfg.Subjects.Definition(n.ID, digest)), endpointMetadata(n.ID, digest))
+}
+
+func endpointMetadata(net, digest string) micro.EndpointOpt {
+	return micro.WithEndpointMetadata(map[string]string{"net": net, "digest": digest})
 }
 
 // replied logs an answer that could not be sent; NATS' service counts it.
@@ -153,7 +163,7 @@ type oldestRequest struct {
 // form of a snapshot's OldestTokens; or for one instance. An error comes with
 // its code, as in HTTP.
 func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, err error) {
-	head, places := &p.feeds[net].head, p.cfg.Nets[net].Places
+	defined := p.defined(net)
 	var req oldestRequest
 	if len(request) > maxRequest {
 		return nil, "413", fmt.Errorf("request of %d bytes, of at most %d", len(request), maxRequest)
@@ -167,10 +177,10 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 	switch {
 	case p.cfg.Oldest == nil:
 		return nil, "501", errors.New("this source cannot tell about a place")
-	case req.Digest != head.Digest:
-		return nil, "409", fmt.Errorf("net %q runs with definition %s", head.Net, head.Digest)
-	case req.Place < 0 || req.Place >= places:
-		return nil, "404", fmt.Errorf("place %d, of %d", req.Place, places)
+	case req.Digest != Digest(defined.PNML):
+		return nil, "409", fmt.Errorf("net %q runs with definition %s", defined.ID, Digest(defined.PNML))
+	case req.Place < 0 || req.Place >= defined.Places:
+		return nil, "404", fmt.Errorf("place %d, of %d", req.Place, defined.Places)
 	case req.Limit < 0 || req.Limit > maxLimit:
 		return nil, "400", fmt.Errorf("limit of %d tokens, of at most %d", req.Limit, maxLimit)
 	case req.Limit == 0:

@@ -64,17 +64,19 @@ func (c *reportCmd) Run(ctx context.Context, s streams) error {
 // draw asks whom the flags name.
 func (c *reportCmd) draw(ctx context.Context, o paper.Options) (*paper.Report, error) {
 	from := c.apiFlags
-	if c.Prometheus != "" {
-		from.URL = c.Prometheus
+	if c.Prometheus == "" {
+		client, err := from.client()
+		if err != nil {
+			return nil, err
+		}
+		return paper.Sidecar{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
 	}
+	from.URL = c.Prometheus
 	client, err := from.client()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--prometheus: %w", err)
 	}
-	if c.Prometheus != "" {
-		return paper.Prometheus{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
-	}
-	return paper.Sidecar{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
+	return paper.Prometheus{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
 }
 
 // progressOn says on standard error how far it is, every two seconds.

@@ -119,5 +119,5 @@ func timeStep(least time.Duration) time.Duration {
 		}
 	}
 	const month = 28 * 24 * h
-	return month * ((least + month - 1) / month)
+	return (least + month - 1).Truncate(month)
 }

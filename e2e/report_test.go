@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// figuresWithout lists the figures of a report that have no picture, by what
+// they say instead.
+func figuresWithout(page, class string) []string {
+	var found []string
+	for _, figure := range regexp.MustCompile(`(?s)<figure.*?</figure>`).FindAllString(page, -1) {
+		if strings.Contains(figure, `<p class="`+class+`">`) {
+			found = append(found, regexp.MustCompile(`<[^>]*>`).ReplaceAllString(figure, " "))
+		}
+	}
+	return found
+}
+
+func TestReportDrawsEveryPanelOfARealPrometheus(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t)
+	p := startPrometheus(t, d.web)
+	until(t, "an alarm was scraped some time ago and rates are known", func() error {
+		alarms := p.query(t, "sum(petrinet_alarm_active offset 3s)", "place")
+		rates := p.query(t, "ceil(sum(rate(petrinet_transition_firings_total[30s])))", "transition")
+		for _, n := range rates {
+			if len(alarms) > 0 && n > 0 {
+				return nil
+			}
+		}
+		return errors.New("not yet")
+	})
+	out := filepath.Join(t.TempDir(), "report.html")
+	r := pnagent(t, "report", "--prometheus", p.url, "--since", "5m", "-o", out)
+	if r.code != 0 || r.out != "" || !strings.Contains(r.err, "written") {
+		t.Fatalf("%d, %q, %s", r.code, r.out, r.err)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for _, want := range []string{"3 nets: ", "something wrong now.", "Net packaging-line", "Net order-fulfilment", "Net backup-window", "tokenStuck", "Engine dispatch", "Drawn from Prometheus at " + p.url} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the report has no %q", want)
+		}
+	}
+	if faults := figuresWithout(page, "fault"); faults != nil {
+		t.Errorf("not drawn: %q", faults)
+	}
+	if empty := figuresWithout(page, "empty"); empty != nil {
+		t.Errorf("without data: %q", empty)
+	}
+	if n := strings.Count(page, `class="plot`); n < 50 {
+		t.Errorf("%d plots", n)
+	}
+	one := pnagent(t, "report", "--prometheus", p.url, "--since", "5m", "--net", "packaging-line", "-o", "-")
+	if one.code != 0 || !strings.HasPrefix(one.out, "<!DOCTYPE html>") || strings.Contains(one.out, "Net backup-window") {
+		t.Errorf("%d, %s, %.200s", one.code, one.err, one.out)
+	}
+}
+
+func TestReportOfASidecarAloneSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	s := stuckLine(t)
+	until(t, "there is something to draw", func() error {
+		r := pnagent(t, "report", "--url", s.url, "-o", "-")
+		if r.code != 0 {
+			return fmt.Errorf("%d, %s", r.code, r.err)
+		}
+		for _, want := range []string{"Drawn from the sidecar at " + s.url, "Without a Prometheus these are missing", "Net line", "boxes", "close waits for a token in lids", "berlin", `class="line c0"`} {
+			if !strings.Contains(r.out, want) {
+				return fmt.Errorf("there is no %q", want)
+			}
+		}
+		if faults := figuresWithout(r.out, "fault"); faults != nil {
+			return fmt.Errorf("not drawn: %q", faults)
+		}
+		return nil
+	})
+	wantFailure(t, pnagent(t, "report", "--url", s.url, "--net", "none", "-o", "-"), 1, `no such net.*"none"`)
+}
+
+func TestReportFailsWhereNothingCanBeHad(t *testing.T) {
+	t.Parallel()
+	nobody := "http://ada:secret@" + freeAddr(t, "tcp")
+	for _, flag := range []string{"--url", "--prometheus"} {
+		r := pnagent(t, "report", flag, nobody, "-o", "-")
+		wantFailure(t, r, 1, "reporting: asking .*connection refused")
+		if strings.Contains(r.err, "secret") {
+			t.Errorf("the password is in %q", r.err)
+		}
+	}
+	wantFailure(t, pnagent(t, "report", "--since", "soon"), 2, `--since: "soon"; expected a duration from 1m to 400d`)
+	wantFailure(t, pnagent(t, "report", "--prometheus", "localhost:9090"), 2, "--prometheus: .*expected http://HOST:PORT")
+}

@@ -40,6 +40,8 @@ type Frame struct {
 	Step          time.Duration // between points; more than one and a half is a gap
 	Unit          string        // of values, as Format takes it
 	Title         string        // for those who do not see it
+
+	inset int // more space on the left
 }
 
 // Space around the plot itself for what axes say.
@@ -73,12 +75,13 @@ func (c *canvas) end() []byte {
 
 // x is where a time is.
 func (f Frame) x(t time.Time) float64 {
+	begin := float64(left + f.inset)
 	length := f.To.Sub(f.From)
 	if length <= 0 {
-		return left
+		return begin
 	}
 	part := float64(t.Sub(f.From)) / float64(length)
-	return left + min(max(part, 0), 1)*float64(f.Width-left-right)
+	return begin + min(max(part, 0), 1)*(float64(f.Width-right)-begin)
 }
 
 // at is where a value is.
@@ -94,7 +97,7 @@ func (f Frame) gap(a, b Point) bool { return f.Step > 0 && b.At.Sub(a.At) > f.St
 // timeAxis draws the times below, and lines up from them.
 func (c *canvas) timeAxis() {
 	bottom := c.f.Height - below
-	wanted := (c.f.Width - left - right) / apart
+	wanted := (c.f.Width - left - c.f.inset - right) / apart
 	for _, t := range timeTicks(c.f.From, c.f.To, wanted) {
 		x := c.f.x(t.at)
 		fmt.Fprintf(c, `<path class="grid" d="M%s %dV%d"/><text class="mid" x="%s" y="%d">%s</text>`, px(x), above, bottom, px(x), bottom+16, t.label)
@@ -102,7 +105,7 @@ func (c *canvas) timeAxis() {
 			fmt.Fprintf(c, `<text class="mid faint" x="%s" y="%d">%s</text>`, px(x), bottom+29, t.date)
 		}
 	}
-	fmt.Fprintf(c, `<path class="axis" d="M%d %dH%d"/>`, left, bottom, c.f.Width-right)
+	fmt.Fprintf(c, `<path class="axis" d="M%d %dH%d"/>`, left+c.f.inset, bottom, c.f.Width-right)
 }
 
 // valueAxis fits the axis to the values, draws it and lines from it.

@@ -139,13 +139,16 @@ type Lane struct {
 	When  []Stretch
 }
 
-// laneHeight is how high one is, with the space to the next.
-const laneHeight = 20
+// What a lane takes: its height with the space to the next, and its name.
+const (
+	laneHeight = 20
+	laneInset  = 290
+	laneName   = 56 // runes
+)
 
 // Lanes draws a row for each lane, the first on top, as high as they need.
-// Names are inside, so they may be long.
 func (f Frame) Lanes(lanes []Lane) []byte {
-	f.Height = above + below + laneHeight*max(len(lanes), 1)
+	f.Height, f.inset = above+below+laneHeight*max(len(lanes), 1), min(laneInset, f.Width/2)
 	c := f.canvas("plot")
 	c.timeAxis()
 	for i, lane := range lanes {
@@ -155,7 +158,7 @@ func (f Frame) Lanes(lanes []Lane) []byte {
 			fmt.Fprintf(c, `<rect class="lane %s" x="%s" y="%d" width="%s" height="%d"><title>%s</title></rect>`,
 				lane.Class, px(x), y+1, px(max(f.x(s.To)-x, 2)), laneHeight-3, escape(lane.Name+"\n"+s.Says))
 		}
-		fmt.Fprintf(c, `<text class="over" x="%d" y="%d">%s</text>`, left+6, y+14, escape(short(lane.Name, 110)))
+		fmt.Fprintf(c, `<text class="end" x="%d" y="%d">%s</text>`, left+f.inset-6, y+14, escape(short(lane.Name, laneName)))
 	}
 	return c.end()
 }

@@ -47,6 +47,7 @@ type cli struct {
 	Demo        demoCmd        `cmd:"" help:"Run everything in one process: engines with example nets, the sidecar, SNMP, metrics."`
 	Serve       serveCmd       `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
 	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
+	Attach      attachCmd      `cmd:"" help:"Be a telemetry source for an engine that is not ours."`
 	Check       checkCmd       `cmd:"" help:"Read nets and say what is in them and what is wrong with them."`
 	Play        playCmd        `cmd:"" help:"Play the token game of one net on standard input and output."`
 	Draw        drawCmd        `cmd:"" help:"Draw a net as SVG."`

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/pnagent/pnagent/attach/lines/replay"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Config says what is replayed, and how events are read.
+type Config struct {
+	Nets    []*petri.Tables
+	Net     string // id of the net of events that name none; "" for the only one
+	Table   *Table // nil for none
+	Fields  Fields
+	Pattern string // a regular expression with the fields as named groups; "" for JSON lines
+	Times   Times
+
+	// Window is how long an event is kept for earlier ones to overtake it; 0 takes
+	// events as they come. Held bounds how many are kept.
+	Window time.Duration
+	Held   int
+
+	Told      bool    // every instance is said to be over, see replay.Config
+	Instances int     // open ones of each net
+	Search    int     // see replay.Config
+	Speed     float64 // how many times faster than recorded; 0 as fast as can be
+	AsNow     bool    // events get the time when they are taken
+
+	State string // file that keeps what is known over a restart; "" for none
+	Log   *slog.Logger
+}
+
+// The bounds unless told otherwise.
+const (
+	DefaultHeld      = 100_000
+	DefaultInstances = 1_000_000
+	DefaultSearch    = 1000
+)
+
+// Counters is what became of what was read, cumulative since the start.
+type Counters struct {
+	Lines, Bytes uint64
+	Dropped      [reasons]uint64 // by Reason
+	Future       uint64          // events more than a minute ahead of the clock, taken as of now
+	Undated      uint64          // events without a time, taken as of now
+	Hurried      uint64          // events that left the window early because it was full
+	Held         uint64          // events in the window, now
+	Rotated      uint64          // times that a followed file was another or shorter
+	SaveFailures uint64          // times that the state could not be written
+}
+
+// Attachment is a telemetry source for engines that write lines. It is safe for
+// concurrent use.
+type Attachment struct {
+	cfg   Config
+	names *names
+	defs  []telemetry.Net
+	clock func() int64
+	pace  pacer
+
+	mu        sync.Mutex // of all below
+	nets      []*replay.Replay
+	window    window
+	counters  Counters
+	positions map[string]*position // by path of a followed file
+	lastEpoch int64
+	epoch     func() int64
+
+	states uint64 // made to be written
+
+	saving  sync.Mutex // one writes the state file at a time
+	written uint64     // the latest state that was; with saving
+	savedAt int64      // when; with saving
+}
+
+// New returns an Attachment. It reads the state file if there is one.
+func New(cfg Config) (*Attachment, error) {
+	if cfg.Table == nil {
+		cfg.Table = &Table{}
+	}
+	a := &Attachment{cfg: cfg, clock: func() int64 { return time.Now().UnixMicro() }, positions: map[string]*position{}}
+	a.pace.speed = cfg.Speed
+	a.window = window{width: cfg.Window.Microseconds(), limit: max(cfg.Held, 1)}
+	var err error
+	if a.names, err = newNames(cfg.Nets, cfg.Table, cfg.Net); err != nil {
+		return nil, err
+	}
+	if _, err := a.format(); err != nil {
+		return nil, err
+	}
+	for _, t := range cfg.Nets {
+		var def bytes.Buffer
+		if err := pnml.Write(&def, t.Net); err != nil {
+			return nil, err
+		}
+		a.defs = append(a.defs, telemetry.Net{ID: t.Net.ID, PNML: def.Bytes(), Places: t.Places(), Transitions: t.Transitions()})
+		n, err := a.replay(t)
+		if err != nil {
+			return nil, err
+		}
+		a.nets = append(a.nets, n)
+	}
+	return a, a.load()
+}
+
+// replay returns a new Replay of a net.
+func (a *Attachment) replay(t *petri.Tables) (*replay.Replay, error) {
+	silent, err := a.cfg.Table.silent(t)
+	if err != nil {
+		return nil, err
+	}
+	return replay.New(replay.Config{Tables: t, Silent: silent, Told: a.cfg.Told,
+		Limit: max(a.cfg.Instances, 1), Search: a.cfg.Search}), nil
+}
+
+func (a *Attachment) format() (format, error) {
+	if a.cfg.Pattern != "" {
+		return newPattern(a.cfg.Pattern, a.cfg.Fields)
+	}
+	return &jsonLines{names: a.cfg.Fields}, nil
+}
+
+// Publish starts to publish what is known. base has the connection, the source's name and
+// the interval; its nets and functions are filled in.
+func (a *Attachment) Publish(base telemetry.Config) (*telemetry.Publisher, error) {
+	base.Nets, base.Rows, base.Oldest, base.Instance, base.LastEpoch = a.defs, a.rows, a.eldest, a.inside, a.lastEpoch
+	p, err := telemetry.Start(base)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.epoch = p.Epoch
+	a.mu.Unlock()
+	return p, nil
+}
+
+// rows fills in what is published of a net. The state is saved before: should this
+// process end now, the next one does not tell the same again.
+func (a *Attachment) rows(net int, now int64, into *stats.Rows) error {
+	a.mu.Lock()
+	a.release(now)
+	n := a.nets[net]
+	n.Look(now, into)
+	n.TakeSlowest(into)
+	if a.cfg.State == "" {
+		a.mu.Unlock()
+		return nil
+	}
+	n.Sent()
+	state := a.state()
+	a.mu.Unlock()
+	a.write(state, now)
+	return nil
+}
+
+// Counters returns what became of what was read.
+func (a *Attachment) Counters() Counters {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.counters
+	c.Held = uint64(len(a.window.events))
+	return c
+}
+
+// NetCounts is what the replay of one net did.
+type NetCounts struct {
+	Net string
+	replay.Counts
+	Fitness float64
+	Open    int // instances
+}
+
+// Nets returns what the replay of each net did.
+func (a *Attachment) Nets() []NetCounts {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []NetCounts
+	for k, n := range a.nets {
+		out = append(out, NetCounts{Net: a.defs[k].ID, Counts: n.Counts, Fitness: n.Counts.Fitness(), Open: n.Open()})
+	}
+	return out
+}
+
+// eldest answers who asks for the oldest tokens of a place.
+func (a *Attachment) eldest(net, place, limit int) ([]stats.Token, error) {
+	rows := stats.NewRows(a.defs[net].Places, a.defs[net].Transitions)
+	a.mu.Lock()
+	a.nets[net].Look(a.clock(), rows)
+	a.mu.Unlock()
+	stuck := rows.Places[place].Stuck
+	return stuck[:min(len(stuck), limit)], nil
+}
+
+// inside answers who asks what an instance holds.
+func (a *Attachment) inside(net int, name string) (*telemetry.Instance, error) {
+	a.mu.Lock()
+	held, leftOut, open := a.nets[net].Held(name, telemetry.MaxHeld)
+	a.mu.Unlock()
+	if !open {
+		return nil, fmt.Errorf("instance %q: %w", name, telemetry.ErrNoInstance)
+	}
+	of := a.cfg.Nets[net].Net
+	out := &telemetry.Instance{Instance: name, At: a.clock(), LeftOut: leftOut}
+	for _, h := range held {
+		t := telemetry.InstanceToken{Place: of.Places[h.Place].ID, Tokens: h.Tokens, Injected: h.Injected}
+		for _, w := range h.Waits {
+			iw := telemetry.InstanceWait{Transition: of.Transitions[w.Transition].ID, Reason: w.Reason.String(), Count: w.Count, Until: w.Until}
+			if w.Place != stats.NoPlace {
+				iw.Place = of.Places[w.Place].ID
+			}
+			t.Waits = append(t.Waits, iw)
+		}
+		out.Tokens = append(out.Tokens, t)
+	}
+	return out, nil
+}
+
+// release takes the events that have been in the window for long enough.
+func (a *Attachment) release(now int64) {
+	a.window.idle(now, a.apply)
+}
+
+// apply takes one event: the game goes on.
+func (a *Attachment) apply(e *event) {
+	switch n := a.nets[e.net]; e.kind {
+	case fires:
+		n.Fire(e.instance, int(e.index), e.time)
+	case puts:
+		n.Put(e.instance, int(e.index), e.tokens, e.time)
+	case ends:
+		n.End(e.instance, e.time)
+	}
+}
+
+// Run keeps the window and the state file going until ctx ends, every interval. When it ends
+// what is in the window is taken.
+func (a *Attachment) Run(ctx context.Context, interval time.Duration) error {
+	if interval <= 0 {
+		return errors.New("an interval that is not positive")
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			a.Flush()
+			return nil
+		case <-tick.C:
+		}
+		now := a.clock()
+		a.mu.Lock()
+		a.release(now)
+		a.mu.Unlock()
+		a.saving.Lock()
+		due := now-a.savedAt >= interval.Microseconds()
+		a.saving.Unlock()
+		if due {
+			a.Save()
+		}
+	}
+}
+
+// Flush takes what is in the window.
+func (a *Attachment) Flush() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.window.all(a.apply)
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Times says how the time of an event is written.
+type Times struct {
+	// Layout is that of package time, such as "02/Jan/2006:15:04:05 -0700". "" is
+	// RFC 3339, or a number.
+	Layout string
+	// Zone is of times that tell none; nil is UTC.
+	Zone *time.Location
+	// Unit is of numbers, which count from the Unix epoch. 0 is that of seconds,
+	// milli-, micro- or nanoseconds with which the time is after 1973 and before 5138.
+	Unit time.Duration
+}
+
+// read returns a time in microseconds since the Unix epoch.
+func (t *Times) read(text []byte, textual bool) (micros int64, ok bool) {
+	switch {
+	case t.Layout != "":
+		zone := t.Zone
+		if zone == nil {
+			zone = time.UTC
+		}
+		at, err := time.ParseInLocation(t.Layout, string(text), zone)
+		micros, ok = at.UnixMicro(), err == nil
+	case !textual || numeric(text):
+		micros, ok = t.number(text)
+	default:
+		var at time.Time
+		err := at.UnmarshalText(text)
+		micros, ok = at.UnixMicro(), err == nil
+	}
+	return micros, ok && micros > 0 && micros <= telemetry.MaxTime
+}
+
+func numeric(text []byte) bool {
+	for _, c := range text {
+		if (c < '0' || c > '9') && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// maxDigits is how many digits a whole number has at most that int64 holds for sure.
+const maxDigits = 18
+
+func (t *Times) number(text []byte) (int64, bool) {
+	if len(text) > 0 && len(text) <= maxDigits {
+		var n int64
+		for _, c := range text {
+			if c < '0' || c > '9' {
+				return t.fraction(text)
+			}
+			n = n*10 + int64(c-'0')
+		}
+		unit := t.unit(float64(n))
+		if unit >= time.Microsecond {
+			by := int64(unit / time.Microsecond)
+			return n * by, n <= telemetry.MaxTime/by
+		}
+		return n / int64(time.Microsecond/unit), true
+	}
+	return t.fraction(text)
+}
+
+func (t *Times) fraction(text []byte) (int64, bool) {
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return 0, false
+	}
+	f *= float64(t.unit(f)) / float64(time.Microsecond)
+	if !(f > 0 && f <= telemetry.MaxTime) {
+		return 0, false
+	}
+	return int64(f + 0.5), true
+}
+
+func (t *Times) unit(n float64) time.Duration {
+	switch {
+	case t.Unit != 0:
+		return t.Unit
+	case n < 1e11:
+		return time.Second
+	case n < 1e14:
+		return time.Millisecond
+	case n < 1e17:
+		return time.Microsecond
+	}
+	return time.Nanosecond
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import "fmt"
+
+// Reason is why a line, or a part of one, is no event.
+type Reason uint8
+
+// The reasons.
+const (
+	Taken             Reason = iota // it is an event
+	NotJSON                         // not one JSON object
+	NoMatch                         // the pattern does not match
+	NotXES                          // an XES log that is broken or beyond a bound
+	NoInstance                      // it names no instance
+	BadInstance                     // its instance's name cannot go over the wire: too long, or not plain text
+	NoTransition                    // it names neither a transition nor a place, nor is it an end
+	BadTime                         // its time cannot be read, or is out of range
+	BadTokens                       // its number of tokens cannot be read
+	UnknownNet                      // no such net, or none named where there are several
+	UnknownTransition               // no such transition in that net, by id, name or table
+	UnknownPlace                    // no such place in that net
+	Ignored                         // the table says that it is no event
+	TooLong                         // longer than a line may be
+	Cut                             // the beginning of a line whose end never came
+	Gone                            // a file that rotated and is not there any more: one for each time
+	reasons                         // how many there are
+)
+
+// String returns the reason as metrics show it.
+func (r Reason) String() string {
+	names := [...]string{"taken", "not_json", "no_match", "not_xes", "no_instance", "bad_instance", "no_transition", "bad_time", "bad_tokens", "unknown_net",
+		"unknown_transition", "unknown_place", "ignored", "too_long", "cut", "gone"}
+	if r < reasons {
+		return names[r]
+	}
+	return fmt.Sprintf("reason %d", uint8(r))
+}
+
+// Reasons returns all reasons but Taken.
+func Reasons() []Reason {
+	var all []Reason
+	for r := Taken + 1; r < reasons; r++ {
+		all = append(all, r)
+	}
+	return all
+}
+
+// kind is what an event does.
+type kind uint8
+
+const (
+	fires kind = iota
+	puts       // or takes, if tokens is negative
+	ends
+)
+
+// event is one event of a net, by index.
+type event struct {
+	net      int32
+	index    int32 // of the transition or the place
+	kind     kind
+	tokens   int64
+	time     int64 // microseconds since the Unix epoch; 0 if it has none
+	instance []byte
+}
+
+// fields is a line as its format sees it: names not looked up yet. nil is absent.
+type fields struct {
+	time, net, instance, transition, place, tokens []byte
+	textual                                        bool // time is text, not a number
+	end                                            bool
+}
+
+// format reads one line. What it fills in is good until the next call.
+type format interface {
+	read(line []byte, into *fields) Reason
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pnagent/pnagent/internal/yamlfile"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Table says how events call the nets, transitions and places. It is read from a
+// YAML file by ReadTable; the zero Table has no entries.
+type Table struct {
+	nets map[string]*tableNet
+}
+
+type tableNet struct {
+	node                yamlfile.Node
+	aliases             []string
+	transitions, places map[string]target
+	ignore              []string
+	silent              []target
+	told                bool // silent is in the file
+}
+
+// target is an id that the table names.
+type target struct {
+	id   string
+	node yamlfile.Node
+}
+
+// ReadTable reads a table:
+//
+//	nets:
+//	  ORDERS:                          # id of a net
+//	    aliases: [orders, order-flow]  # what events call it besides
+//	    transitions: {"Pick it": pick} # what events call it: its id
+//	    places: {"inbox": p1}
+//	    ignore: [heartbeat]            # transitions of events that are none
+//	    silent: [gateway]              # ids of transitions that no event tells of
+//
+// Faults are told as file:line:column.
+func ReadTable(r io.Reader, file string) (*Table, error) {
+	root, err := yamlfile.Read(r, file)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{nets: map[string]*tableNet{}}
+	if root.IsEmpty() {
+		return t, nil
+	}
+	return t, root.Each("a mapping with the key nets", func(key yamlfile.Key, value yamlfile.Node) error {
+		if key.Name != "nets" {
+			return key.Expected("nets")
+		}
+		return value.Each("a mapping from net ids", func(key yamlfile.Key, value yamlfile.Node) error {
+			n := &tableNet{node: key.Node}
+			t.nets[key.Name] = n
+			return value.Each("a mapping with aliases, transitions, places, ignore or silent", n.entry)
+		})
+	})
+}
+
+func (n *tableNet) entry(key yamlfile.Key, value yamlfile.Node) (err error) {
+	switch key.Name {
+	case "aliases":
+		n.aliases, err = texts(value)
+	case "ignore":
+		n.ignore, err = texts(value)
+	case "transitions":
+		n.transitions, err = targets(value)
+	case "places":
+		n.places, err = targets(value)
+	case "silent":
+		list, ok := value.List()
+		if !ok {
+			return value.Expected("a list of transition ids")
+		}
+		n.told = true
+		for _, e := range list {
+			id, ok := e.Scalar()
+			if !ok {
+				return e.Expected("a transition id")
+			}
+			n.silent = append(n.silent, target{id, e})
+		}
+	default:
+		return key.Expected("aliases, transitions, places, ignore or silent")
+	}
+	return err
+}
+
+func texts(value yamlfile.Node) ([]string, error) {
+	list, ok := value.List()
+	if !ok {
+		return nil, value.Expected("a list of names")
+	}
+	var out []string
+	for _, e := range list {
+		s, ok := e.Scalar()
+		if !ok {
+			return nil, e.Expected("a name")
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func targets(value yamlfile.Node) (map[string]target, error) {
+	out := map[string]target{}
+	err := value.Each("a mapping from names in events to ids", func(key yamlfile.Key, value yamlfile.Node) error {
+		id, ok := value.Scalar()
+		if !ok {
+			return value.Expected("an id")
+		}
+		out[key.Name] = target{id, value}
+		return nil
+	})
+	return out, err
+}
+
+// names finds what events name. ignored stands for a transition of which the
+// table says that it is none.
+type names struct {
+	nets                map[string]int32
+	only                int32              // the net of an event that names none; -1 if it has to
+	transitions, places []map[string]int32 // by net
+}
+
+const ignored int32 = -2
+
+// newNames returns how to find names: by table, id, and by name where only one has it.
+// only is the id of the net of events that name none; "" is the only net.
+func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
+	n := &names{nets: map[string]int32{}, only: -1}
+	var errs []error
+	for k, t := range nets {
+		n.nets[t.Net.ID] = int32(k)
+		ts, ps := make([]node, len(t.Net.Transitions)), make([]node, len(t.Net.Places))
+		for i := range ts {
+			ts[i] = node{t.Net.Transitions[i].ID, t.Net.Transitions[i].Name}
+		}
+		for i := range ps {
+			ps[i] = node{t.Net.Places[i].ID, t.Net.Places[i].Name}
+		}
+		n.transitions, n.places = append(n.transitions, index(ts)), append(n.places, index(ps))
+	}
+	for id, entry := range table.nets {
+		k, ok := n.nets[id]
+		if !ok {
+			errs = append(errs, entry.node.Expected("the id of a net that is replayed"))
+			continue
+		}
+		errs = append(errs, n.apply(k, nets[k], entry))
+	}
+	if len(nets) == 1 {
+		n.only = 0
+	}
+	if only != "" {
+		k, ok := n.nets[only]
+		if !ok {
+			errs = append(errs, fmt.Errorf("no net %q; expected the id of one that is given", only))
+		}
+		n.only = k
+	}
+	return n, errors.Join(errs...)
+}
+
+type node struct{ id, name string }
+
+// index finds nodes by id, and by a name that is no other's id or name.
+func index(nodes []node) map[string]int32 {
+	by, often := map[string]int32{}, map[string]int{}
+	for _, n := range nodes {
+		often[n.name]++
+	}
+	for i, n := range nodes {
+		if n.name != "" && often[n.name] == 1 {
+			by[n.name] = int32(i)
+		}
+	}
+	for i, n := range nodes {
+		by[n.id] = int32(i)
+	}
+	return by
+}
+
+func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
+	var errs []error
+	for _, alias := range entry.aliases {
+		if other, taken := n.nets[alias]; taken && other != k {
+			errs = append(errs, entry.node.Fault("the alias %q is another net's; expected one of its own", alias))
+			continue
+		}
+		n.nets[alias] = k
+	}
+	for _, name := range entry.ignore {
+		n.transitions[k][name] = ignored
+	}
+	for name, to := range entry.transitions {
+		i, ok := t.TransitionIndex(to.id)
+		if !ok {
+			errs = append(errs, to.node.Expected(fmt.Sprintf("the id of a transition of net %q", t.Net.ID)))
+		}
+		n.transitions[k][name] = int32(i)
+	}
+	for name, to := range entry.places {
+		i, ok := t.PlaceIndex(to.id)
+		if !ok {
+			errs = append(errs, to.node.Expected(fmt.Sprintf("the id of a place of net %q", t.Net.ID)))
+		}
+		n.places[k][name] = int32(i)
+	}
+	return errors.Join(errs...)
+}
+
+// silent returns, by transition, of which no event tells. Without a word in the table
+// those are, in a net that says of some transitions that they perform work or wait
+// for something (a BPMN process), the others; and those called tau, as process
+// mining does.
+func (t *Table) silent(of *petri.Tables) ([]bool, error) {
+	silent := make([]bool, of.Transitions())
+	if entry := t.nets[of.Net.ID]; entry != nil && entry.told {
+		for _, s := range entry.silent {
+			i, ok := of.TransitionIndex(s.id)
+			if !ok {
+				return nil, s.node.Expected(fmt.Sprintf("the id of a transition of net %q", of.Net.ID))
+			}
+			silent[i] = true
+		}
+		return silent, nil
+	}
+	triggers := false
+	for _, tr := range of.Net.Transitions {
+		triggers = triggers || tr.Trigger.Kind != petri.TriggerNone
+	}
+	for i, tr := range of.Net.Transitions {
+		silent[i] = triggers && tr.Trigger.Kind == petri.TriggerNone || isTau(tr.Name) || isTau(tr.ID)
+	}
+	return silent, nil
+}
+
+func isTau(name string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(name), " ")
+	return word == "tau" || word == "τ" || strings.HasPrefix(word, "tau_")
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"math"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// instance is what one open instance holds.
+type instance struct {
+	name         string
+	runs         []run // of one place: oldest first
+	last         int64 // time of its last event
+	newer, older int32
+}
+
+// run is tokens that came into a place at one time.
+type run struct {
+	injected int64
+	place    int32
+	n        uint32
+}
+
+// maxRuns bounds what one instance keeps apart. Beyond it tokens share the time of
+// the last ones that came into their place, so they look older than they are.
+const maxRuns = 4096
+
+// push adds tokens, and reports whether they kept their own time.
+func (in *instance) push(place int32, n uint32, at int64) bool {
+	crowded := len(in.runs) >= maxRuns
+	for k := len(in.runs) - 1; k >= 0; k-- {
+		if q := &in.runs[k]; q.place == place {
+			if q.injected == at || crowded {
+				q.n += n
+				return q.injected == at
+			}
+			break
+		}
+	}
+	in.runs = append(in.runs, run{injected: at, place: place, n: n})
+	return true
+}
+
+func (r *Replay) unlink(i int32) {
+	in := &r.all[i]
+	if in.newer == none {
+		r.newest = in.older
+	} else {
+		r.all[in.newer].older = in.older
+	}
+	if in.older == none {
+		r.oldest = in.newer
+	} else {
+		r.all[in.older].newer = in.newer
+	}
+}
+
+// link makes an instance the one with the latest event.
+func (r *Replay) link(i int32) {
+	in := &r.all[i]
+	in.newer, in.older = none, r.newest
+	if r.newest == none {
+		r.oldest = i
+	} else {
+		r.all[r.newest].newer = i
+	}
+	r.newest = i
+}
+
+// mark makes r.marking that of an instance.
+func (r *Replay) mark(in *instance) {
+	for k := range in.runs {
+		r.marking[in.runs[k].place] += in.runs[k].n
+	}
+}
+
+func (r *Replay) unmark(i int32) {
+	for k := range r.all[i].runs {
+		r.marking[r.all[i].runs[k].place] = 0
+	}
+}
+
+// enabled reports whether a transition is enabled in a marking.
+func (r *Replay) enabled(marking []uint32, transition int) bool {
+	for _, c := range r.tables.Conds(transition) {
+		if !c.Holds(marking[c.Place]) {
+			return false
+		}
+	}
+	j := r.tables.Join(transition)
+	return j == nil || j.Ready(marked(marking))
+}
+
+// marked gives the places of a marking that hold a token.
+func marked(marking []uint32) func(yield func(place int32) bool) {
+	return func(yield func(place int32) bool) {
+		for p, m := range marking {
+			if m > 0 && !yield(int32(p)) {
+				return
+			}
+		}
+	}
+}
+
+// repair adds the tokens that a transition lacks.
+func (r *Replay) repair(in *instance, transition int, at int64) {
+	for _, c := range r.tables.Conds(transition) {
+		if m := r.marking[c.Place]; m < c.Lo {
+			r.add(in, c.Place, c.Lo-m, at)
+		}
+	}
+	j := r.tables.Join(transition)
+	if j != nil && !slices.ContainsFunc(j.Places, func(p int32) bool { return r.marking[p] > 0 }) {
+		r.add(in, j.Places[0], 1, at)
+	}
+}
+
+// add puts tokens that were missing.
+func (r *Replay) add(in *instance, place int32, n uint32, at int64) {
+	r.Counts.Missing += uint64(n)
+	r.put(in, place, n, at)
+}
+
+// fire moves the tokens of a firing, which repair has made possible. It reports
+// false, and does nothing, if a place would overflow.
+func (r *Replay) fire(in *instance, s step, at int64) bool {
+	effects, split := r.tables.Effects(int(s.transition)), r.tables.Branches(int(s.transition))
+	if r.overflows(effects, split, s.branches) {
+		return false
+	}
+	for k := range effects {
+		e := &effects[k]
+		n := min(e.Take, r.marking[e.Place])
+		if e.Reset {
+			n = r.marking[e.Place]
+		}
+		if n > 0 {
+			r.take(in, e.Place, n, at)
+		}
+	}
+	for k := range effects {
+		if e := &effects[k]; e.Put > 0 {
+			r.Counts.Produced += uint64(e.Put)
+			r.put(in, e.Place, e.Put, at)
+		}
+	}
+	for k := range split {
+		if s.branches>>k&1 != 0 {
+			r.Counts.Produced += uint64(split[k].Put)
+			r.put(in, split[k].Place, split[k].Put, at)
+		}
+	}
+	r.rec.Fired(int(s.transition), at)
+	return true
+}
+
+// overflows reports whether a firing might overflow a place: what it takes is not
+// regarded, for places do not come near.
+func (r *Replay) overflows(effects []petri.Effect, split []petri.BranchArc, branches uint64) bool {
+	for k := range effects {
+		e := &effects[k]
+		if e.Put > 0 && uint64(r.marking[e.Place])+uint64(e.Put) > math.MaxUint32 {
+			return true
+		}
+	}
+	for k := range split {
+		if branches>>k&1 != 0 && uint64(r.marking[split[k].Place])+uint64(split[k].Put)*uint64(len(split)) > math.MaxUint32 {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Replay) put(in *instance, place int32, n uint32, at int64) {
+	if n == 0 {
+		return
+	}
+	if !in.push(place, n, at) {
+		r.Counts.Blurred++
+	}
+	r.marking[place] += n
+	r.rec.Arrived(int(place), at)
+}
+
+// take takes the n oldest tokens of a place, which holds as many.
+func (r *Replay) take(in *instance, place int32, n uint32, at int64) {
+	r.Counts.Consumed += uint64(n)
+	r.marking[place] -= n
+	kept := 0
+	for k := range in.runs {
+		q := in.runs[k]
+		if q.place == place && n > 0 {
+			gone := min(n, q.n)
+			n, q.n = n-gone, q.n-gone
+			r.leave(in, place, q.injected, at, gone)
+		}
+		if q.n > 0 {
+			in.runs[kept] = q
+			kept++
+		}
+	}
+	in.runs = in.runs[:kept]
+}
+
+// leave counts tokens that left a place. Who was slowest is kept here by name,
+// because an instance may be forgotten before it is told.
+func (r *Replay) leave(in *instance, place int32, injected, at int64, n uint32) {
+	if n == 1 {
+		r.rec.Left(int(place), 0, injected, at)
+	} else {
+		r.rec.LeftMany(int(place), 0, injected, at, uint64(n))
+	}
+	s := &r.slowest[place]
+	if d := at - injected; d > s.Micros || d == s.Micros && d > 0 && at > s.At {
+		*s = stats.Slowest{Instance: in.name, Micros: d, At: at}
+	}
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"math"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Config says how a net is replayed.
+type Config struct {
+	Tables *petri.Tables
+	Silent []bool // by transition: no event tells of it; nil for none
+	// Told says that every instance is said to be over by End; otherwise one is
+	// over as soon as it has come to its end.
+	Told bool
+	// Limit bounds the open instances: the one that was silent for longest makes
+	// room for a new one. 1 or more.
+	Limit int
+	// Search bounds the markings that one search for silent transitions looks at.
+	Search int
+}
+
+// Counts is what a Replay did, cumulative.
+type Counts struct {
+	Events  uint64 // told, all kinds
+	Unfit   uint64 // of them, those that the marking did not allow
+	Silent  uint64 // firings of silent transitions
+	Late    uint64 // events older than one before of their instance: taken as of the same time as that
+	Refused uint64 // events that would overflow a place, or end what has not begun: not taken
+	Evicted uint64 // open instances that made room for others
+	Blurred uint64 // token arrivals that got the time of an earlier one, see maxRuns
+
+	Produced, Consumed, Missing, Remaining uint64 // tokens, see the package's comment
+}
+
+// Fitness is 1 if every event fitted and every instance that ended came to its end.
+func (c *Counts) Fitness() float64 {
+	share := func(bad, all uint64) float64 {
+		if all == 0 {
+			return 0
+		}
+		return float64(bad) / float64(all)
+	}
+	return 0.5*(1-share(c.Missing, c.Consumed)) + 0.5*(1-share(c.Remaining, c.Produced))
+}
+
+// Replay is the open instances of one net and what was counted.
+type Replay struct {
+	cfg    Config
+	tables *petri.Tables
+	quiet  quiet
+	Counts Counts
+
+	rec     *stats.Recorder
+	before  *stats.Rows     // what was counted before rec was new and is not told
+	sent    *stats.Rows     // what was counted before that
+	slowest []stats.Slowest // by place, since TakeSlowest
+	gone    []uint64        // by place: tokens that arrived and were forgotten with their instance
+
+	byName         map[string]int32
+	all            []instance
+	free           []int32
+	newest, oldest int32 // of the list of open instances, by their last event
+
+	marking []uint32 // by place, of the instance at hand; zeros between events
+	end     []bool   // by place: no transition needs it
+	ends    bool     // some place is so
+}
+
+// none is no instance.
+const none int32 = -1
+
+// New returns a Replay without instances.
+func New(cfg Config) *Replay {
+	t := cfg.Tables
+	if cfg.Silent == nil {
+		cfg.Silent = make([]bool, t.Transitions())
+	}
+	r := &Replay{
+		cfg: cfg, tables: t, rec: stats.NewRecorder(t.Places(), t.Transitions()), before: stats.NewRows(t.Places(), t.Transitions()), sent: stats.NewRows(t.Places(), t.Transitions()),
+		slowest: make([]stats.Slowest, t.Places()), gone: make([]uint64, t.Places()), byName: map[string]int32{}, newest: none, oldest: none,
+		marking: make([]uint32, t.Places()), end: make([]bool, t.Places()),
+	}
+	r.findEnds()
+	r.quiet = newQuiet(t, cfg.Silent, r.end)
+	return r
+}
+
+// findEnds finds the places that no transition needs.
+func (r *Replay) findEnds() {
+	for p := range r.end {
+		r.end[p] = true
+		for _, w := range r.tables.Watchers(p) {
+			r.end[p] = r.end[p] && w.Lo == 0
+		}
+	}
+	for tr := range r.tables.Transitions() {
+		for _, e := range r.tables.Effects(tr) {
+			r.end[e.Place] = r.end[e.Place] && e.Take == 0
+		}
+	}
+	r.ends = slices.Contains(r.end, true)
+}
+
+// Open returns how many instances are open.
+func (r *Replay) Open() int { return len(r.byName) }
+
+// Fire tells that a transition fired in an instance. It reports whether the
+// marking allowed that.
+func (r *Replay) Fire(name []byte, transition int, at int64) (fit bool) {
+	r.Counts.Events++
+	i, at := r.touch(name, at)
+	in := &r.all[i]
+	r.mark(in)
+	defer r.unmark(i)
+	fit = r.enabled(r.marking, transition)
+	if !fit {
+		fit = r.quietly(in, transition, at)
+	}
+	if !fit {
+		r.Counts.Unfit++
+		r.repair(in, transition, at)
+	}
+	if !r.fire(in, step{transition: int32(transition), branches: r.branches(transition)}, at) {
+		r.Counts.Refused++
+		return fit
+	}
+	r.finish(i, at)
+	return fit
+}
+
+// branches are those that an inclusive split takes of which an event tells.
+func (r *Replay) branches(transition int) uint64 {
+	always, guarded, otherwise := r.tables.BranchMasks(transition)
+	if always|guarded == 0 {
+		return otherwise
+	}
+	return always | guarded
+}
+
+// Put tells that n tokens came into a place of an instance from outside, or that
+// -n went. Those that went and were not there are missing.
+func (r *Replay) Put(name []byte, place int, n int64, at int64) (fit bool) {
+	r.Counts.Events++
+	i, at := r.touch(name, at)
+	in := &r.all[i]
+	r.mark(in)
+	defer r.unmark(i)
+	p := int32(place)
+	if n >= 0 {
+		if uint64(r.marking[p])+uint64(n) > math.MaxUint32 {
+			r.Counts.Refused++
+			return true
+		}
+		r.put(in, p, uint32(n), at)
+		r.Counts.Produced += uint64(n)
+	} else {
+		take := uint32(min(-max(n, -math.MaxUint32), math.MaxUint32))
+		if lacks := take - min(take, r.marking[p]); lacks > 0 {
+			r.Counts.Unfit++
+			r.add(in, p, lacks, at)
+			defer func() { fit = false }()
+		}
+		r.take(in, p, take, at)
+	}
+	r.finish(i, at)
+	return true
+}
+
+// End tells that an instance is over: it is forgotten, and what it still holds
+// in places from which transitions take remained.
+func (r *Replay) End(name []byte, at int64) {
+	r.Counts.Events++
+	i, open := r.byName[string(name)]
+	if !open {
+		r.Counts.Refused++
+		return
+	}
+	_, at = r.touch(name, at)
+	r.mark(&r.all[i])
+	if !r.atEnd(&r.all[i]) {
+		r.quietlyToEnd(&r.all[i], at)
+	}
+	r.unmark(i)
+	r.close(i)
+}
+
+// touch returns the instance of a name, which begins if it is new, and the time
+// of its event: not before that of its last one.
+func (r *Replay) touch(name []byte, at int64) (int32, int64) {
+	i, open := r.byName[string(name)]
+	if !open {
+		return r.begin(string(name), at), at
+	}
+	in := &r.all[i]
+	if at < in.last {
+		r.Counts.Late++
+		at = in.last
+	}
+	in.last = at
+	if r.newest != i {
+		r.unlink(i)
+		r.link(i)
+	}
+	return i, at
+}
+
+// begin opens an instance at the initial marking.
+func (r *Replay) begin(name string, at int64) int32 {
+	if len(r.byName) >= r.cfg.Limit {
+		r.Counts.Evicted++
+		r.forget(r.oldest)
+	}
+	i := r.slot(name, at)
+	r.rec.Net.Created++
+	in := &r.all[i]
+	for p, n := range r.tables.Initial {
+		if n > 0 {
+			in.push(int32(p), n, at)
+			r.rec.Arrived(p, at)
+			r.Counts.Produced += uint64(n)
+		}
+	}
+	return i
+}
+
+func (r *Replay) slot(name string, at int64) int32 {
+	i := int32(len(r.all))
+	if k := len(r.free); k > 0 {
+		i, r.free = r.free[k-1], r.free[:k-1]
+	} else {
+		r.all = append(r.all, instance{})
+	}
+	in := &r.all[i]
+	in.name, in.last, in.runs = name, at, in.runs[:0]
+	r.byName[name] = i
+	r.link(i)
+	return i
+}
+
+// finish closes an instance that has come to its end, if nobody is going to tell.
+func (r *Replay) finish(i int32, at int64) {
+	if r.cfg.Told {
+		return
+	}
+	in := &r.all[i]
+	if !r.atEnd(in) && !(r.onlyQuiet(in) && r.quietlyToEnd(in, at)) {
+		return
+	}
+	r.unmark(i)
+	r.close(i)
+}
+
+// close ends an instance and counts what it came to.
+func (r *Replay) close(i int32) {
+	var came, remained uint64
+	for _, q := range r.all[i].runs {
+		if r.end[q.place] {
+			came += uint64(q.n)
+		} else {
+			remained += uint64(q.n)
+		}
+	}
+	if came == 0 && r.ends {
+		r.Counts.Missing++
+		came = 1
+	}
+	if remained == 0 {
+		r.rec.Net.Finished++
+	} else {
+		r.rec.Net.Failed++
+	}
+	r.Counts.Consumed += came
+	r.Counts.Remaining += remained
+	r.forget(i)
+}
+
+// maxSpare bounds the memory that a forgotten instance keeps for the next one,
+// in runs.
+const maxSpare = 16
+
+func (r *Replay) forget(i int32) {
+	in := &r.all[i]
+	r.unlink(i)
+	delete(r.byName, in.name)
+	for _, q := range in.runs {
+		r.gone[q.place] += uint64(q.n)
+	}
+	in.name = ""
+	if in.runs = in.runs[:0]; cap(in.runs) > maxSpare {
+		in.runs = nil
+	}
+	r.free = append(r.free, i)
+}
+
+// atEnd reports whether all tokens of an instance are where nothing needs them.
+func (r *Replay) atEnd(in *instance) bool {
+	for k := range in.runs {
+		if !r.end[in.runs[k].place] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// step is a firing: of an inclusive split, with the branches that it takes.
+type step struct {
+	transition int32
+	branches   uint64
+}
+
+// quiet is what is known of a net's silent transitions, made once.
+type quiet struct {
+	steps []step   // all ways in which they can fire; none if there are none
+	only  []bool   // by place: silent transitions alone need it, and they lead to such places or to ends
+	need  [][]step // by transition: what may help to enable it; nil where not yet found
+}
+
+// maxSubsets is up to how many branches of a silent split all choices among them
+// are tried; of more, one at a time and all together.
+const maxSubsets = 5
+
+func newQuiet(t *petri.Tables, silent, end []bool) quiet {
+	q := quiet{need: make([][]step, t.Transitions())}
+	for tr, is := range silent {
+		if !is || t.Source(tr) {
+			continue
+		}
+		for _, branches := range choices(t, tr) {
+			q.steps = append(q.steps, step{int32(tr), branches})
+		}
+	}
+	if len(q.steps) > 0 {
+		q.only = onlyQuiet(t, silent, end)
+	}
+	return q
+}
+
+// choices are the branches that a transition may take.
+func choices(t *petri.Tables, transition int) []uint64 {
+	always, guarded, otherwise := t.BranchMasks(transition)
+	var out []uint64
+	if n := bits.OnesCount64(guarded); n > maxSubsets {
+		for rest := guarded; rest != 0; rest &= rest - 1 {
+			out = append(out, always|rest&-rest)
+		}
+		out = append(out, always|guarded)
+	} else {
+		for sub := guarded; sub != 0; sub = (sub - 1) & guarded {
+			out = append(out, always|sub)
+		}
+	}
+	if always != 0 || guarded|otherwise == 0 {
+		out = append(out, always)
+	}
+	if otherwise != 0 {
+		out = append(out, otherwise)
+	}
+	return out
+}
+
+// onlyQuiet is the greatest set of places in which a token can meet no event.
+func onlyQuiet(t *petri.Tables, silent, end []bool) []bool {
+	only := make([]bool, t.Places())
+	for p := range only {
+		only[p] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		for tr := range t.Transitions() {
+			if silent[tr] && leadsWithin(t, tr, only) {
+				continue
+			}
+			for _, p := range inputs(t, tr) {
+				changed = changed || only[p]
+				only[p] = false
+			}
+		}
+	}
+	for p := range only {
+		only[p] = only[p] || end[p]
+	}
+	return only
+}
+
+func leadsWithin(t *petri.Tables, transition int, places []bool) bool {
+	for _, e := range t.Effects(transition) {
+		if e.Put > 0 && !places[e.Place] {
+			return false
+		}
+	}
+	for _, b := range t.Branches(transition) {
+		if !places[b.Place] {
+			return false
+		}
+	}
+	return true
+}
+
+// inputs are the places that a transition needs or takes from.
+func inputs(t *petri.Tables, transition int) []int32 {
+	var out []int32
+	for _, c := range t.Conds(transition) {
+		if c.Lo > 0 {
+			out = append(out, c.Place)
+		}
+	}
+	if j := t.Join(transition); j != nil {
+		out = append(out, j.Places...)
+	}
+	return out
+}
+
+// onlyQuiet reports whether no event can come any more: every token is where
+// silent transitions alone lead on.
+func (r *Replay) onlyQuiet(in *instance) bool {
+	if len(r.quiet.steps) == 0 {
+		return false
+	}
+	for k := range in.runs {
+		if !r.quiet.only[in.runs[k].place] {
+			return false
+		}
+	}
+	return true
+}
+
+// quietly fires the fewest silent transitions that enable another one, if they can.
+func (r *Replay) quietly(in *instance, transition int, at int64) bool {
+	if len(r.quiet.steps) == 0 {
+		return false
+	}
+	if r.quiet.need[transition] == nil {
+		r.quiet.need[transition] = r.helpers(transition)
+	}
+	return r.walk(in, r.quiet.need[transition], at, func(marking []uint32) bool { return r.enabled(marking, transition) })
+}
+
+// quietlyToEnd fires the fewest silent transitions after which nothing is left
+// that a transition needs, if they can.
+func (r *Replay) quietlyToEnd(in *instance, at int64) bool {
+	return r.walk(in, r.quiet.steps, at, func(marking []uint32) bool {
+		for p, m := range marking {
+			if m > 0 && !r.end[p] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// helpers are the silent steps that can change whether a transition is enabled,
+// directly or by enabling one that can.
+func (r *Replay) helpers(transition int) []step {
+	wanted, unwanted := make([]bool, r.tables.Places()), make([]bool, r.tables.Places())
+	in, out := make([]bool, len(r.quiet.steps)), []step{}
+	want := func(tr int) {
+		for _, c := range r.tables.Conds(tr) {
+			wanted[c.Place] = wanted[c.Place] || c.Lo > 0
+			unwanted[c.Place] = unwanted[c.Place] || c.Hi > 0
+		}
+		if j := r.tables.Join(tr); j != nil { // it waits for tokens that are on their way
+			for p := range j.Reach {
+				wanted[p], unwanted[p] = wanted[p] || j.Reach[p] != 0, unwanted[p] || j.Reach[p] != 0
+			}
+		}
+	}
+	want(transition)
+	for grown := true; grown; {
+		grown = false
+		for k, s := range r.quiet.steps {
+			if !in[k] && r.helps(s, wanted, unwanted) {
+				in[k], grown, out = true, true, append(out, s)
+				want(int(s.transition))
+			}
+		}
+	}
+	return out
+}
+
+func (r *Replay) helps(s step, wanted, unwanted []bool) bool {
+	for _, e := range r.tables.Effects(int(s.transition)) {
+		if e.Put > 0 && wanted[e.Place] || (e.Take > 0 || e.Reset) && unwanted[e.Place] {
+			return true
+		}
+	}
+	for k, b := range r.tables.Branches(int(s.transition)) {
+		if s.branches>>k&1 != 0 && wanted[b.Place] {
+			return true
+		}
+	}
+	return false
+}
+
+// node is a marking that a search came to.
+type node struct {
+	from int32 // the node before; none for the first
+	step step
+}
+
+// maxSearched bounds the memory of a search, in places times markings.
+const maxSearched = 1 << 22
+
+// walk finds the shortest way over silent steps to a marking that is wanted,
+// fires it, and reports whether there is one within the bound.
+func (r *Replay) walk(in *instance, steps []step, at int64, wanted func(marking []uint32) bool) bool {
+	if len(steps) == 0 {
+		return false
+	}
+	places := r.tables.Places()
+	most := min(r.cfg.Search, maxSearched/max(places, 1))
+	nodes, markings := []node{{from: none}}, append([]uint32(nil), r.marking...)
+	seen := map[string]bool{}
+	var key []byte
+	for k := 0; k < len(nodes); k++ {
+		for _, s := range steps {
+			here := markings[k*places : (k+1)*places]
+			if !r.enabled(here, int(s.transition)) {
+				continue
+			}
+			markings = append(markings, here...)
+			next := markings[len(nodes)*places:]
+			if !r.apply(next, s) {
+				markings = markings[:len(nodes)*places]
+				continue
+			}
+			key = appendKey(key[:0], next)
+			if seen[string(key)] {
+				markings = markings[:len(nodes)*places]
+				continue
+			}
+			seen[string(key)] = true
+			nodes = append(nodes, node{int32(k), s})
+			if wanted(next) {
+				r.walkAlong(in, nodes, at)
+				return true
+			}
+			if len(nodes) >= most {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// walkAlong fires the steps that lead to the last node.
+func (r *Replay) walkAlong(in *instance, nodes []node, at int64) {
+	var way []step
+	for n := nodes[len(nodes)-1]; n.from != none; n = nodes[n.from] {
+		way = append(way, n.step)
+	}
+	for k := len(way) - 1; k >= 0; k-- {
+		r.fire(in, way[k], at)
+		r.Counts.Silent++
+	}
+}
+
+// apply fires an enabled step in a marking; false if a place would overflow.
+func (r *Replay) apply(marking []uint32, s step) bool {
+	effects, split := r.tables.Effects(int(s.transition)), r.tables.Branches(int(s.transition))
+	for k := range effects {
+		e := &effects[k]
+		if e.Reset {
+			marking[e.Place] = 0
+		} else {
+			marking[e.Place] -= min(e.Take, marking[e.Place])
+		}
+		if uint64(marking[e.Place])+uint64(e.Put) > math.MaxUint32/2 {
+			return false
+		}
+		marking[e.Place] += e.Put
+	}
+	for k := range split {
+		if s.branches>>k&1 == 0 {
+			continue
+		}
+		if uint64(marking[split[k].Place])+uint64(split[k].Put) > math.MaxUint32/2 {
+			return false
+		}
+		marking[split[k].Place] += split[k].Put
+	}
+	return true
+}
+
+func appendKey(key []byte, marking []uint32) []byte {
+	for p, m := range marking {
+		if m > 0 {
+			key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(p)), uint64(m))
+		}
+	}
+	return key
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+// Summary is what was replayed, for people and scripts.
+type Summary struct {
+	Lines   uint64            `json:"lines"`
+	Dropped map[string]uint64 `json:"dropped,omitempty"` // by reason
+	Nets    []NetSummary      `json:"nets"`
+}
+
+// NetSummary is what was replayed of one net.
+type NetSummary struct {
+	Net       string  `json:"net"`
+	Events    uint64  `json:"events"`
+	Unfit     uint64  `json:"unfit"`
+	Fitness   float64 `json:"fitness"`
+	Produced  uint64  `json:"produced"`
+	Consumed  uint64  `json:"consumed"`
+	Missing   uint64  `json:"missing"`
+	Remaining uint64  `json:"remaining"`
+	Silent    uint64  `json:"silent"`
+	Late      uint64  `json:"late"`
+	Open      int     `json:"open"`
+}
+
+// Report returns what an Attachment has replayed.
+func Report(a *Attachment) Summary {
+	c := a.Counters()
+	s := Summary{Lines: c.Lines, Dropped: map[string]uint64{}}
+	for _, why := range Reasons() {
+		if n := c.Dropped[why]; n > 0 {
+			s.Dropped[why.String()] = n
+		}
+	}
+	for _, n := range a.Nets() {
+		s.Nets = append(s.Nets, NetSummary{Net: n.Net, Events: n.Events, Unfit: n.Unfit, Fitness: n.Fitness, Produced: n.Produced,
+			Consumed: n.Consumed, Missing: n.Missing, Remaining: n.Remaining, Silent: n.Silent, Late: n.Late, Open: n.Open})
+	}
+	return s
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// ErrState says that a state file cannot be read.
+var ErrState = errors.New("not a state file of attach lines")
+
+// stateMagic begins a state file; the last character is its version.
+const stateMagic = "pnagent lines state 1\n"
+
+// maxState bounds a state file, in bytes.
+const maxState = 4 << 30
+
+// The bounds of what is in a state file.
+const (
+	maxPath  = 1 << 16
+	maxFiles = 1 << 16
+)
+
+// Save writes the state file, if there is to be one. That it could not is counted and logged.
+func (a *Attachment) Save() {
+	if a.cfg.State == "" {
+		return
+	}
+	a.mu.Lock()
+	state := a.state()
+	a.mu.Unlock()
+	a.write(state, a.clock())
+}
+
+// saved is a state to be written, and the how-manieth it is.
+type saved struct {
+	bytes  []byte
+	number uint64
+}
+
+// state returns what to write now.
+func (a *Attachment) state() saved {
+	a.states++
+	return saved{a.appendState(nil), a.states}
+}
+
+// write writes a state, unless a later one is written already.
+func (a *Attachment) write(state saved, now int64) {
+	a.saving.Lock()
+	defer a.saving.Unlock()
+	if state.number < a.written {
+		return
+	}
+	a.written, a.savedAt = state.number, now
+	if err := replaceFile(a.cfg.State, state.bytes); err != nil {
+		a.mu.Lock()
+		a.counters.SaveFailures++
+		a.mu.Unlock()
+		a.cfg.Log.Error("save state", "file", a.cfg.State, "err", err)
+	}
+}
+
+// replaceFile puts a file in the place of another, so that there is always a whole one.
+func replaceFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// appendState appends everything that a process which follows has to know.
+func (a *Attachment) appendState(b []byte) []byte {
+	from := len(b)
+	b = append(b, stateMagic...)
+	epoch := a.lastEpoch
+	if a.epoch != nil {
+		epoch = a.epoch()
+	}
+	b = binary.AppendVarint(b, epoch)
+	b = binary.AppendUvarint(b, uint64(len(a.nets)))
+	for k := range a.nets {
+		b = appendText(b, a.defs[k].ID)
+		b = appendText(b, telemetry.Digest(a.defs[k].PNML))
+		b = appendText(b, string(a.nets[k].AppendState(nil)))
+		b = appendText(b, string(a.unsent(k)))
+	}
+	b = binary.AppendUvarint(b, uint64(len(a.positions)))
+	for path, p := range a.positions {
+		b = p.append(appendText(b, path))
+	}
+	b = binary.AppendUvarint(b, uint64(len(a.window.events)))
+	for i := range a.window.events {
+		e := &a.window.events[i].event
+		b = binary.AppendUvarint(b, uint64(e.net))
+		b = binary.AppendUvarint(b, uint64(e.index))
+		b = append(b, byte(e.kind))
+		b = binary.AppendVarint(b, e.tokens)
+		b = binary.AppendVarint(b, e.time)
+		b = appendText(b, string(e.instance))
+	}
+	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// countedColumns are those of counters that have to be told once.
+const countedColumns = stats.ColArrivals | stats.ColDepartures | stats.ColDwell | stats.ColFirings | stats.ColInstances | stats.ColLastFiring
+
+// unsent returns the counts of a net that are not published yet.
+func (a *Attachment) unsent(net int) []byte {
+	d := &a.defs[net]
+	s := telemetry.Snapshot{Source: "state", Epoch: 1, Seq: 1, SentAt: max(a.clock(), 1), Interval: telemetry.DefaultInterval,
+		Net: d.ID, Digest: telemetry.Digest(d.PNML), Full: true, Rows: *stats.NewRows(d.Places, d.Transitions)}
+	a.nets[net].Unsent(&s.Rows)
+	s.Rows.Columns = countedColumns
+	var e telemetry.Encoder
+	b, err := e.Append(nil, &s)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// load reads the state file, if there is one.
+func (a *Attachment) load() error {
+	if a.cfg.State == "" {
+		return nil
+	}
+	f, err := os.Open(a.cfg.State)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the state: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxState))
+	if err != nil {
+		return fmt.Errorf("reading the state %s: %w", a.cfg.State, err)
+	}
+	if err := a.loadState(b); err != nil {
+		return fmt.Errorf("%s: %w; expected one that this command wrote: move it away to begin anew", a.cfg.State, err)
+	}
+	return nil
+}
+
+func (a *Attachment) loadState(b []byte) error {
+	s, err := openState(b)
+	if err != nil {
+		return err
+	}
+	a.lastEpoch = s.varint()
+	other := map[int32]int32{} // their number of a net: ours
+	for k := range s.uvarint(maxFiles) {
+		id, digest, state, unsent := string(s.text(maxPath)), string(s.text(maxPath)), s.text(maxState), s.text(maxState)
+		ours := slices.IndexFunc(a.defs, func(d telemetry.Net) bool { return d.ID == id && telemetry.Digest(d.PNML) == digest })
+		other[int32(k)] = int32(ours)
+		if s.broken {
+			return ErrState
+		}
+		if ours < 0 {
+			a.cfg.Log.Warn("what is known of a net is forgotten, for it is not replayed any more or has changed", "net", id, "digest", digest)
+			continue
+		}
+		if err := a.loadNet(ours, state, unsent); err != nil {
+			return err
+		}
+	}
+	for range s.uvarint(maxFiles) {
+		path := string(s.text(maxPath))
+		a.positions[path] = s.position()
+	}
+	a.loadWindow(s, other)
+	if s.broken || len(s.b) > 0 {
+		return fmt.Errorf("%w: %d bytes too many or too few", ErrState, len(s.b))
+	}
+	return nil
+}
+
+func (a *Attachment) loadNet(k int, state, unsent []byte) error {
+	if err := a.nets[k].LoadState(state); err != nil {
+		return fmt.Errorf("%w: net %q: %w", ErrState, a.defs[k].ID, err)
+	}
+	if len(unsent) == 0 {
+		return nil
+	}
+	var snap telemetry.Snapshot
+	var d telemetry.Decoder
+	if err := d.Decode(unsent, &snap); err != nil {
+		return fmt.Errorf("%w: counts of net %q: %w", ErrState, a.defs[k].ID, err)
+	}
+	rows := stats.NewRows(a.defs[k].Places, a.defs[k].Transitions)
+	if len(snap.Rows.Places) != len(rows.Places) || len(snap.Rows.Transitions) != len(rows.Transitions) {
+		return fmt.Errorf("%w: counts of net %q are of another net", ErrState, a.defs[k].ID)
+	}
+	rows.Merge(&snap.Rows)
+	rows.Columns = 0
+	a.nets[k].Resume(rows)
+	return nil
+}
+
+func (a *Attachment) loadWindow(s *stateReader, other map[int32]int32) {
+	now := a.clock()
+	for range s.uvarint(maxState) {
+		e := event{net: int32(s.uvarint(maxFiles)), index: int32(s.uvarint(telemetry.MaxRows)), kind: kind(s.byte()),
+			tokens: s.varint(), time: s.varint(), instance: s.text(telemetry.MaxName)}
+		ours, known := other[e.net]
+		if s.broken || !known || !speakable(e.instance) || e.time <= 0 || e.time > telemetry.MaxTime || e.kind > ends {
+			s.broken = true
+			return
+		}
+		if ours < 0 {
+			continue
+		}
+		if e.net = ours; e.kind == fires && int(e.index) >= a.defs[ours].Transitions || e.kind == puts && int(e.index) >= a.defs[ours].Places {
+			s.broken = true
+			return
+		}
+		a.window.push(&e, now, a.apply)
+	}
+}
+
+// openState checks a state file's beginning and end.
+func openState(b []byte) (*stateReader, error) {
+	if len(b) < len(stateMagic)+crc32.Size || string(b[:len(stateMagic)]) != stateMagic {
+		return nil, ErrState
+	}
+	body, sum := b[:len(b)-crc32.Size], b[len(b)-crc32.Size:]
+	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(sum) {
+		return nil, fmt.Errorf("%w: its checksum is wrong", ErrState)
+	}
+	return &stateReader{b: body[len(stateMagic):]}, nil
+}
+
+// stateReader reads what appendState wrote; once broken it gives zeros.
+type stateReader struct {
+	b      []byte
+	broken bool
+}
+
+func (s *stateReader) uvarint(most uint64) uint64 {
+	v, n := binary.Uvarint(s.b)
+	if s.broken || n <= 0 || v > most {
+		s.broken = true
+		return 0
+	}
+	s.b = s.b[n:]
+	return v
+}
+
+func (s *stateReader) varint() int64 {
+	v, n := binary.Varint(s.b)
+	if s.broken || n <= 0 {
+		s.broken = true
+		return 0
+	}
+	s.b = s.b[n:]
+	return v
+}
+
+func (s *stateReader) text(most uint64) []byte {
+	n := s.uvarint(most)
+	if s.broken || n > uint64(len(s.b)) {
+		s.broken = true
+		return nil
+	}
+	out := s.b[:n:n]
+	s.b = s.b[n:]
+	return out
+}
+
+func (s *stateReader) byte() byte {
+	if s.broken || len(s.b) == 0 {
+		s.broken = true
+		return 0
+	}
+	c := s.b[0]
+	s.b = s.b[1:]
+	return c
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Feed hands the lines of one input to an Attachment. It is for one goroutine.
+type Feed struct {
+	a      *Attachment
+	form   format
+	fields fields
+	events []event
+	// What one chunk came to, till the lock is taken.
+	count Counters
+}
+
+// Feed returns a Feed for one more input.
+func (a *Attachment) Feed() *Feed {
+	form, err := a.format()
+	if err != nil { // New has tried
+		panic("lines: the pattern of an attachment cannot be read: " + err.Error())
+	}
+	return &Feed{a: a, form: form}
+}
+
+// futureAfter is how far ahead of the clock an event may be, in microseconds.
+const futureAfter = 60_000_000
+
+// Take takes whole lines, the last with or without its end; empty ones do not count. Where the speed is bounded it
+// waits, until ctx ends: then some may not be taken, and the error is that of ctx. done, which may be nil,
+// is called together with taking the last of them, so that a position
+// that it moves belongs to what was taken.
+func (f *Feed) Take(ctx context.Context, chunk []byte, done func()) error {
+	if f.a.pace.speed > 0 {
+		return f.takeSlowly(ctx, chunk, done)
+	}
+	now := f.a.clock()
+	f.read(chunk, now)
+	f.deliver(now, done)
+	return nil
+}
+
+// takeSlowly takes line by line, each when its time has come.
+func (f *Feed) takeSlowly(ctx context.Context, chunk []byte, done func()) error {
+	for len(chunk) > 0 {
+		line, rest, _ := bytes.Cut(chunk, []byte("\n"))
+		chunk = rest
+		f.read(line, f.a.clock())
+		if len(f.events) > 0 {
+			if err := f.a.pace.wait(ctx, f.events[0].time); err != nil {
+				f.events, f.count = f.events[:0], Counters{}
+				return err
+			}
+			for k := range f.events {
+				if f.a.cfg.AsNow {
+					f.events[k].time = f.a.clock()
+				}
+			}
+		}
+		f.deliver(f.a.clock(), nil)
+	}
+	f.deliver(f.a.clock(), done)
+	return nil
+}
+
+// read turns lines into events.
+func (f *Feed) read(chunk []byte, now int64) {
+	f.count.Bytes += uint64(len(chunk))
+	for len(chunk) > 0 {
+		end := bytes.IndexByte(chunk, '\n')
+		line := chunk
+		if end < 0 {
+			chunk = nil
+		} else {
+			line, chunk = chunk[:end], chunk[end+1:]
+		}
+		if line = bytes.TrimSuffix(line, []byte("\r")); len(line) == 0 {
+			continue
+		}
+		f.count.Lines++
+		if why := f.line(line, now); why != Taken {
+			f.count.Dropped[why]++
+		}
+	}
+}
+
+func (f *Feed) line(line []byte, now int64) Reason {
+	if why := f.form.read(line, &f.fields); why != Taken {
+		return why
+	}
+	e, why := f.resolve(now)
+	if why != Taken {
+		return why
+	}
+	f.events = append(f.events, e)
+	if f.fields.end && e.kind != ends { // the last that happens to the instance
+		e.kind = ends
+		f.events = append(f.events, e)
+	}
+	return Taken
+}
+
+// deliver hands the events over and empties the lists.
+func (f *Feed) deliver(now int64, done func()) {
+	a := f.a
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for k := range f.events {
+		if a.window.push(&f.events[k], now, a.apply) {
+			f.count.Hurried++
+		}
+	}
+	a.counters.add(&f.count)
+	if done != nil {
+		done()
+	}
+	f.events, f.count = f.events[:0], Counters{}
+}
+
+func (c *Counters) add(o *Counters) {
+	c.Lines, c.Bytes, c.Future, c.Undated = c.Lines+o.Lines, c.Bytes+o.Bytes, c.Future+o.Future, c.Undated+o.Undated
+	c.Hurried, c.Rotated, c.SaveFailures = c.Hurried+o.Hurried, c.Rotated+o.Rotated, c.SaveFailures+o.SaveFailures
+	for k := range o.Dropped {
+		c.Dropped[k] += o.Dropped[k]
+	}
+}
+
+// resolve looks the names of a line up.
+func (f *Feed) resolve(now int64) (e event, why Reason) {
+	in, names := &f.fields, f.a.names
+	e.net = names.only
+	if in.net != nil {
+		k, ok := names.nets[string(in.net)]
+		if !ok {
+			return e, UnknownNet
+		}
+		e.net = k
+	}
+	switch {
+	case e.net < 0:
+		return e, UnknownNet
+	case len(in.instance) == 0:
+		return e, NoInstance
+	case !speakable(in.instance):
+		return e, BadInstance
+	}
+	e.instance = in.instance
+	if why = f.what(&e); why != Taken {
+		return e, why
+	}
+	return e, f.when(&e, now)
+}
+
+// what finds out what happens.
+func (f *Feed) what(e *event) Reason {
+	in := &f.fields
+	switch {
+	case in.transition != nil:
+		i, ok := f.a.names.transitions[e.net][string(in.transition)]
+		if !ok {
+			return UnknownTransition
+		}
+		if i == ignored {
+			return Ignored
+		}
+		e.kind, e.index = fires, i
+	case in.place != nil:
+		i, ok := f.a.names.places[e.net][string(in.place)]
+		if !ok {
+			return UnknownPlace
+		}
+		e.kind, e.index, e.tokens = puts, i, 1
+		if in.tokens != nil {
+			n, err := strconv.ParseInt(string(in.tokens), 10, 64)
+			if err != nil || n < -math.MaxUint32 || n > math.MaxUint32 {
+				return BadTokens
+			}
+			e.tokens = n
+		}
+	case in.end:
+		e.kind = ends
+	default:
+		return NoTransition
+	}
+	return Taken
+}
+
+// when finds out when it happened.
+func (f *Feed) when(e *event, now int64) Reason {
+	in, slow := &f.fields, f.a.pace.speed > 0
+	switch {
+	case in.time == nil:
+		f.count.Undated++
+		e.time = now
+		return Taken
+	case f.a.cfg.AsNow && !slow:
+		e.time = now
+		return Taken
+	}
+	at, ok := f.a.cfg.Times.read(in.time, in.textual)
+	if !ok {
+		return BadTime
+	}
+	if e.time = at; at > now+futureAfter && !slow {
+		f.count.Future++
+		e.time = now
+	}
+	return Taken
+}
+
+// speakable is telemetry.CheckName for bytes: what instances may be called on the wire.
+func speakable(name []byte) bool {
+	if len(name) > telemetry.MaxName {
+		return false
+	}
+	for _, c := range name {
+		if c >= utf8.RuneSelf {
+			return telemetry.CheckName(string(name)) == nil
+		}
+		if c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// pacer lets events wait until their time, as it was recorded, has come.
+type pacer struct {
+	speed float64 // recorded seconds a second
+
+	mu    sync.Mutex
+	first int64 // time of the first event; 0 before
+	begin time.Time
+}
+
+func (p *pacer) wait(ctx context.Context, at int64) error {
+	p.mu.Lock()
+	if p.first == 0 {
+		p.first, p.begin = at, time.Now()
+	}
+	due := p.begin.Add(time.Duration(float64(at-p.first) / p.speed * float64(time.Microsecond)))
+	p.mu.Unlock()
+	timer := time.NewTimer(time.Until(due))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// attachCmd are the ways to attach to an engine that is not ours.
+type attachCmd struct {
+	Lines attachLinesCmd `cmd:"" help:"Follow what an engine writes down, one event a line, and replay it on the net."`
+}

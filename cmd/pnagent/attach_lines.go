@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/attach/lines"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+type attachLinesCmd struct {
+	NATS     natsFlags     `embed:"" group:"NATS"`
+	Source   string        `help:"Name of this source among all that publish; keep it over restarts. Default: the host's name and -lines."`
+	Interval time.Duration `default:"1s" help:"Time between two snapshots, and between two savings of the state."`
+
+	Stdin   bool          `group:"Inputs" help:"Read standard input. It is read if there is no other input."`
+	Follow  []string      `group:"Inputs" type:"path" placeholder:"FILE" sep:"none" help:"Follow a file as it grows and rotates, or read a named pipe. May be given again."`
+	From    string        `group:"Inputs" default:"beginning" enum:"beginning,end" help:"Where to begin in a followed file of which the state knows nothing: beginning or end."`
+	Poll    time.Duration `group:"Inputs" default:"250ms" help:"How often followed files are looked at."`
+	XES     []string      `group:"Inputs" name:"xes" type:"path" placeholder:"FILE" sep:"none" help:"Replay an event log in XES (IEEE 1849), plain or gzip. May be given again."`
+	Subject string        `group:"Inputs" name:"nats.subject" help:"NATS subject to listen to; a message holds one or more lines."`
+	HTTP    string        `group:"Inputs" name:"http" placeholder:"ADDR" help:"TCP address at which POST /events takes lines, such as 127.0.0.1:9799. There is no authentication: keep to loopback."`
+	UDP     string        `group:"Inputs" name:"udp" placeholder:"ADDR" help:"UDP address at which datagrams of one or more lines are taken, such as 127.0.0.1:9799. Keep to loopback."`
+
+	Pattern   string        `group:"Events" placeholder:"REGEXP" help:"Regular expression (RE2) whose named groups are the fields, for lines that are not JSON."`
+	Table     string        `group:"Events" type:"path" placeholder:"FILE" help:"YAML file: what events call nets, transitions and places; which are silent."`
+	Net       string        `group:"Events" placeholder:"ID" help:"Net of the events that name none. Default: the net, if there is one only."`
+	Fields    lineFields    `embed:"" prefix:"field." group:"Events"`
+	Layout    string        `group:"Events" name:"time.layout" help:"Layout of times in the form of Go's package time, such as 02/Jan/2006:15:04:05 -0700. Default: RFC 3339, or a number since 1970."`
+	Zone      string        `group:"Events" name:"time.zone" default:"UTC" help:"Time zone of times that tell none."`
+	Unit      string        `group:"Events" name:"time.unit" default:"auto" enum:"auto,s,ms,us,ns" help:"Unit of times that are numbers: auto (by their size), s, ms, us or ns."`
+	Window    time.Duration `group:"Events" help:"Keep events for so long, so that earlier ones can overtake them."`
+	Held      int           `group:"Events" name:"window.events" default:"100000" help:"Most events that are kept so."`
+	Speed     string        `group:"Events" default:"max" help:"How fast to replay: 1 for as recorded, 10 for ten times as fast, max for at once."`
+	AsNow     bool          `group:"Events" name:"as-now" help:"Let events happen when they are replayed, not when they were recorded."`
+	Told      bool          `group:"Events" help:"Instances are over when an event says so (its end is true), not as soon as they have come to their end. Always so for --xes."`
+	Instances int           `group:"Events" default:"1000000" help:"Most open instances of a net; the one that was silent for longest makes room."`
+	Search    int           `group:"Events" default:"1000" help:"Most markings to look at for silent transitions that let an event happen."`
+
+	State   string     `type:"path" placeholder:"FILE" help:"File that keeps open instances and positions over a restart, so that nothing of a followed file is lost or counted twice."`
+	Web     string     `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
+	WebConf string     `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
+	Exit    bool       `name:"exit-at-end" help:"End when the inputs have ended, and print one JSON line of what was replayed. Otherwise go on telling what is open."`
+	Files   []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Limit   limitFlags `embed:""`
+}
+
+// lineFields are what events call their fields.
+type lineFields struct {
+	Time       string `default:"time" help:"Member or group with the time."`
+	Net        string `default:"net" help:"Member or group with the net."`
+	Instance   string `default:"instance" help:"Member or group with the instance."`
+	Transition string `default:"transition" help:"Member or group with the transition that fired."`
+	Place      string `default:"place" help:"Member or group with the place that tokens come into or go from, without a transition."`
+	Tokens     string `default:"tokens" help:"Member or group with their number; negative for those that go."`
+	End        string `default:"end" help:"Member that is true, or group that is there, if the instance is over."`
+}
+
+// Run attaches until ctx ends, or the inputs if that is asked for.
+func (c *attachLinesCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	cfg, err := c.config(s, log)
+	if err != nil {
+		return err
+	}
+	source, err := c.source()
+	if err != nil {
+		return err
+	}
+	a, err := lines.New(cfg)
+	if err != nil {
+		return err
+	}
+	var nc *nats.Conn
+	var subjects telemetry.Subjects
+	if c.NATS.URL != "" {
+		if nc, subjects, err = c.NATS.connect("pnagent attach lines "+source, log, withoutBuffer); err != nil {
+			return err
+		}
+		defer nc.Close()
+	}
+	in, err := c.inputs(a, nc, s, log)
+	if err != nil {
+		return err
+	}
+	return c.attach(ctx, a, in, func() (*telemetry.Publisher, error) {
+		if nc == nil {
+			return nil, nil
+		}
+		return a.Publish(telemetry.Config{Conn: nc, Subjects: subjects, Source: source, Interval: c.Interval, Log: log})
+	}, s, log)
+}
+
+// attach runs the inputs and all that goes on beside them.
+func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inputs, publish func() (*telemetry.Publisher, error), s streams, log *slog.Logger) error {
+	publisher, err := publish()
+	if err != nil {
+		return errors.Join(err, in.close())
+	}
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var beside sync.WaitGroup
+	failed := make(chan error, 2)
+	beside.Go(func() { failed <- a.Run(running, c.Interval) })
+	if c.Web != "" {
+		beside.Go(func() {
+			if err := c.serve(running, a, publisher, log); err != nil {
+				failed <- err
+				cancel()
+			}
+		})
+	}
+	log.Info("attached", "nets", len(a.Nets()), "inputs", len(in))
+	notify(log, notifyReady)
+	err = in.run(running)
+	if err == nil && !c.Exit {
+		<-running.Done()
+	}
+	cancel()
+	notify(log, notifyStopping)
+	beside.Wait()
+	a.Flush()
+	a.Save()
+	err = errors.Join(err, drain(failed))
+	if publisher != nil {
+		last, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer done()
+		err = errors.Join(err, publisher.Close(last))
+	}
+	if c.Exit {
+		err = errors.Join(err, json.NewEncoder(s.out).Encode(lines.Report(a)))
+	}
+	return err
+}
+
+func drain(failed chan error) (err error) {
+	for {
+		select {
+		case e := <-failed:
+			err = errors.Join(err, e)
+		default:
+			return err
+		}
+	}
+}
+
+func (c *attachLinesCmd) source() (string, error) {
+	name := c.Source
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return "", fmt.Errorf("naming this source after its host: %w", err)
+		}
+		name = host + "-lines"
+	}
+	if err := telemetry.CheckName(name); err != nil {
+		return "", usageError{fmt.Errorf("--source: %w", err)}
+	}
+	return name, nil
+}
+
+func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, error) {
+	cfg := lines.Config{
+		Net: c.Net, Pattern: c.Pattern, Window: c.Window, Held: c.Held, Told: c.Told || len(c.XES) > 0, Instances: c.Instances,
+		Search: c.Search, AsNow: c.AsNow, State: c.State, Log: log, Fields: lines.Fields(c.Fields),
+		Times: lines.Times{Layout: c.Layout, Unit: map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}[c.Unit]},
+	}
+	var err error
+	if cfg.Times.Zone, err = time.LoadLocation(c.Zone); err != nil {
+		return cfg, usageError{fmt.Errorf("--time.zone: %w", err)}
+	}
+	if c.Speed != "max" {
+		if cfg.Speed, err = strconv.ParseFloat(c.Speed, 64); err != nil || !(cfg.Speed > 0 && cfg.Speed <= 1e6) {
+			return cfg, usageError{fmt.Errorf("--speed: %q; expected max, or a number above 0 and up to a million", c.Speed)}
+		}
+	}
+	if cfg.Nets, err = c.nets(s); err != nil {
+		return cfg, err
+	}
+	if c.Table == "" {
+		return cfg, nil
+	}
+	f, err := os.Open(c.Table)
+	if err != nil {
+		return cfg, fmt.Errorf("reading the table: %w", err)
+	}
+	defer f.Close()
+	cfg.Table, err = lines.ReadTable(f, c.Table)
+	return cfg, err
+}
+
+func (c *attachLinesCmd) nets(s streams) ([]*petri.Tables, error) {
+	return compileNets(c.Files, s, c.Limit)
+}

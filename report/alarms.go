@@ -49,7 +49,7 @@ func (a *alarm) key() string {
 // picture is found, too: each value is the largest of the step before it.
 func (d *drawing) activeAlarms(ctx context.Context) ([]alarm, error) {
 	d.o.progress(0, 0, "asking for alarms")
-	step := d.step(480)
+	step := d.step(2000)
 	vars := d.vars("", "", step)
 	vars["net"] = d.anyNet()
 	expr := vars.Expand(d.boards[0].Annotation())

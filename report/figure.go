@@ -37,6 +37,9 @@ func (d *drawing) figure(j *job, answers []*answer) {
 			rows = bucketRows(answers)
 		}
 		f.heat(frame, rows)
+		if f.Empty != "" && anySeries(answers) {
+			f.Empty = "Nothing: all buckets are empty in this span."
+		}
 	default:
 		look := plot.Look{Stacked: p.Stacked}
 		for _, s := range p.Steps[min(1, len(p.Steps)):] {
@@ -44,6 +47,10 @@ func (d *drawing) figure(j *job, answers []*answer) {
 		}
 		f.lines(frame, named(p, answers), look)
 	}
+}
+
+func anySeries(answers []*answer) bool {
+	return slices.ContainsFunc(answers, func(a *answer) bool { return len(a.series) > 0 })
 }
 
 // frameOf is the frame of a figure that is so wide.
@@ -71,12 +78,13 @@ func named(p *dashboards.Panel, answers []*answer) []plot.Series {
 	return all
 }
 
+var field = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
+
 // legend puts the values of labels into the text of a legend.
 func legend(text string, labels map[string]string) string {
 	if text == "" {
 		return "all"
 	}
-	field := regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 	name := strings.TrimSpace(field.ReplaceAllStringFunc(text, func(found string) string {
 		return labels[field.FindStringSubmatch(found)[1]]
 	}))

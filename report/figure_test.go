@@ -132,6 +132,13 @@ func TestBucketsBecomeRows(t *testing.T) {
 	}
 }
 
+func TestAHistogramOfNothingIsNotMissing(t *testing.T) {
+	f := drawn(somePanels()[4], &answer{series: []series{minutes(map[string]string{"le": "1"}, 0, 0)}})
+	if !strings.HasPrefix(f.Empty, "Nothing: ") || f.Picture != "" {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestLegendsTakeLabels(t *testing.T) {
 	labels := map[string]string{"net": "n", "place": "{{net}}"}
 	for text, want := range map[string]string{"p {{place}}": "p {{net}}", "{{ net }}/{{none}}": "n/", "": "all", "{{none}}": "(no name)"} {

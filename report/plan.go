@@ -95,7 +95,7 @@ func anything(r *Report) bool {
 
 func (d *drawing) notes() []string {
 	notes := []string{fmt.Sprintf("Sidecars are scraped every %s: what is shorter is not seen. Lines have a value every %s, alarms are seen to within %s.",
-		plot.Format("s", d.scrape.Seconds()), plot.Format("s", d.step(120).Seconds()), plot.Format("s", d.step(480).Seconds()))}
+		plot.Format("s", d.scrape.Seconds()), plot.Format("s", d.step(120).Seconds()), plot.Format("s", d.step(2000).Seconds()))}
 	if len(d.nets) > maxNets {
 		notes = append(notes, fmt.Sprintf("Pictures are of the %d worst of %d nets; --net draws another.", maxNets, len(d.nets)))
 	}

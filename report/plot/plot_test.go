@@ -142,7 +142,7 @@ func TestValuesAreSaidInTheirUnits(t *testing.T) {
 			t.Errorf("%v %s is %q, want %q", rule.v, rule.unit, got, rule.want)
 		}
 	}
-	for v, want := range map[float64]string{4: "4 s", 65536: "18.2 h", 1024: "17.1 min", 1 << 20: "12.1 d", -1: "-1 s"} {
+	for v, want := range map[float64]string{4: "4 s", 65536: "18 h", 1024: "17 min", 512: "8.5 min", 64: "1.1 min", 1 << 20: "12 d", -1: "-1 s"} {
 		if got := Brief(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
 		}

@@ -29,17 +29,25 @@ func Format(unit string, v float64) string {
 	return scaled(v, 1000, "", "k", "M", "G", "T")
 }
 
-// Brief writes a duration in seconds in one unit, for where there is little room.
+// Brief writes a duration in seconds in few digits of one unit, for where there
+// is little room.
 func Brief(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v) || math.IsInf(v, 0) || a < minute:
 		return Format("s", v)
 	case a < hour:
-		return digits(v/minute) + " min"
+		return brief(v/minute) + " min"
 	case a < day:
-		return digits(v/hour) + " h"
+		return brief(v/hour) + " h"
 	}
-	return digits(v/day) + " d"
+	return brief(v/day) + " d"
+}
+
+func brief(v float64) string {
+	if math.Abs(v) >= 10 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(significant(math.Round(v*10)/10), 'f', -1, 64)
 }
 
 // scaled divides by the base until the number is short.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"google.golang.org/protobuf/encoding/protodelim"
+)
+
+// Reasons why a scrape, or a part of it, is not used.
+var (
+	errTooLarge = errors.New("too large")
+	errCut      = errors.New("cut off")
+	errGarbage  = errors.New("not in a format of Prometheus")
+)
+
+// families is one scrape, by name.
+type families map[string]*dto.MetricFamily
+
+// parse reads a whole scrape, or none of it: what is cut off or has garbage
+// in it anywhere is not used. The error wraps errTooLarge, errCut or errGarbage.
+func parse(body []byte, contentType string, maxSeries int) (families, error) {
+	var all families
+	var err error
+	switch mediaType, _, _ := mime.ParseMediaType(contentType); {
+	case mediaType == expfmt.ProtoType:
+		all, err = parseProtobuf(body)
+	case mediaType == expfmt.OpenMetricsType || bytes.HasSuffix(bytes.TrimRight(body, "\n"), []byte("\n# EOF")):
+		if !bytes.HasSuffix(bytes.TrimRight(body, "\n"), []byte("# EOF")) {
+			return nil, fmt.Errorf("OpenMetrics without # EOF at the end: %w", errCut)
+		}
+		all, err = parseText(openMetricsAsText(body))
+	case mediaType == "text/html" || mediaType == "application/json":
+		return nil, fmt.Errorf("%s: %w", mediaType, errGarbage)
+	default:
+		all, err = parseText(body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	series := 0
+	for _, f := range all {
+		series += len(f.GetMetric())
+	}
+	if series > maxSeries {
+		return nil, fmt.Errorf("%d series, of at most %d: %w", series, maxSeries, errTooLarge)
+	}
+	return all, nil
+}
+
+func parseText(body []byte) (families, error) {
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	all, err := p.TextToMetricFamilies(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errGarbage, err)
+	}
+	return all, nil
+}
+
+// parseProtobuf reads messages that each begin with their length. The parser of
+// expfmt would believe any length.
+func parseProtobuf(body []byte) (families, error) {
+	all := families{}
+	r := bufio.NewReader(bytes.NewReader(body))
+	opts := protodelim.UnmarshalOptions{MaxSize: int64(len(body)) + 1}
+	for {
+		f := &dto.MetricFamily{}
+		err := opts.UnmarshalFrom(r, f)
+		switch {
+		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+			return all, nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("protobuf after %d families: %w", len(all), errCut)
+		case err != nil:
+			return nil, fmt.Errorf("protobuf after %d families: %w: %w", len(all), errGarbage, err)
+		}
+		if was := all[f.GetName()]; was != nil {
+			was.Metric = append(was.Metric, f.GetMetric()...)
+			continue
+		}
+		all[f.GetName()] = f
+	}
+}
+
+// openMetricsAsText leaves out what the text format does not have: timestamps,
+// which would be of another unit, and exemplars.
+func openMetricsAsText(body []byte) []byte {
+	var out bytes.Buffer
+	out.Grow(len(body))
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimRight(line, "\r\n")
+		if bytes.HasPrefix(line, []byte("#")) {
+			line = plainType(line)
+		} else if end := endOfLabels(line); end < len(line) {
+			value := bytes.TrimLeft(line[end:], " ")
+			if i := bytes.IndexByte(value, ' '); i >= 0 {
+				line = line[:len(line)-len(value)+i]
+			}
+		}
+		out.Write(line)
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
+
+// plainType leaves out what a comment says about a type that the text format
+// does not have, and brings the name of a counter to that of its series.
+func plainType(line []byte) []byte {
+	words := strings.Fields(string(line))
+	if len(words) != 4 || words[1] != "TYPE" {
+		return nil
+	}
+	switch words[3] {
+	case "counter":
+		return []byte("# TYPE " + words[2] + "_total counter")
+	case "gauge", "histogram", "summary":
+		return line
+	}
+	return nil
+}
+
+// endOfLabels returns where the name and the labels of a line end.
+func endOfLabels(line []byte) int {
+	quoted, braces := false, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			braces = true
+		case c == '}':
+			return i + 1
+		case c == ' ' && !braces:
+			return i
+		}
+	}
+	return len(line)
+}
+
+// find returns what a selector's name stands for: a family, or the count of
+// the histograms and summaries that a family is of.
+func (f families) find(name string) (fam *dto.MetricFamily, count bool) {
+	if fam = f[name]; fam != nil {
+		return fam, false
+	}
+	if base, is := strings.CutSuffix(name, "_count"); is {
+		if fam = f[base]; fam != nil && (fam.GetType() == dto.MetricType_HISTOGRAM || fam.GetType() == dto.MetricType_SUMMARY) {
+			return fam, true
+		}
+	}
+	// Protobuf of some libraries names a counter without its suffix.
+	if base, is := strings.CutSuffix(name, "_total"); is {
+		if fam = f[base]; fam != nil && fam.GetType() == dto.MetricType_COUNTER {
+			return fam, false
+		}
+	}
+	return nil, false
+}

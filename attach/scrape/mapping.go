@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"io"
+	"slices"
+
+	"github.com/pnagent/pnagent/internal/yamlfile"
+)
+
+// What a mapping may hold.
+const (
+	maxNetMaps   = 100
+	maxRowMaps   = 1000 // of one net
+	maxSelectors = 100  // of one column of one row
+)
+
+// Mapping says which metrics tell what of places and transitions. It does not
+// change once it is read.
+type Mapping struct {
+	Name  string // the file it is from, or the name of a shipped one
+	About string // what it is for, in a line
+	nets  []netMap
+}
+
+// netMap is a net, or one for each value of the labels in its id.
+type netMap struct {
+	id   template
+	name string
+	rows [2][]rowMap // by table
+}
+
+// rowMap is a place or transition, or one for each value of the labels in its
+// id.
+type rowMap struct {
+	id       template
+	name     template
+	from, to []template // of a transition: ids of places
+	values   [numColumns]*value
+	table    table
+}
+
+// value is where a column's numbers come from.
+type value struct {
+	selectors []selector
+	micros    float64 // microseconds in one unit of the metric; of times only
+	timestamp bool    // it is a time since the Unix epoch, not an age
+	observed  bool    // made from other columns of the row
+	never     bool    // it does not happen there: 0 is what is known
+	zero      bool    // no series means 0
+}
+
+// ReadMapping reads a mapping file. The error is a *petri.Fault: file, line and
+// column, what was found and what was expected.
+func ReadMapping(r io.Reader, file string) (*Mapping, error) {
+	root, err := yamlfile.Read(r, file)
+	if err != nil {
+		return nil, err
+	}
+	const expected = "a mapping of about and nets"
+	m := &Mapping{Name: file}
+	if root.IsEmpty() {
+		return nil, root.Expected(expected)
+	}
+	err = root.Each(expected, func(key yamlfile.Key, v yamlfile.Node) error {
+		switch key.Name {
+		case "about":
+			return text(v, &m.About)
+		case "nets":
+			return m.readNets(v)
+		}
+		return key.Expected("about or nets")
+	})
+	if err == nil && len(m.nets) == 0 {
+		err = root.Fault("no nets; expected nets with at least one")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Mapping) readNets(v yamlfile.Node) error {
+	return v.Each("a mapping of nets by their ids", func(key yamlfile.Key, v yamlfile.Node) error {
+		if len(m.nets) == maxNetMaps {
+			return key.Fault("more than %d nets", maxNetMaps)
+		}
+		n := netMap{}
+		if err := readTemplate(key.Node, key.Name, &n.id); err != nil {
+			return err
+		}
+		err := v.Each("a mapping of name, places and transitions", func(key yamlfile.Key, v yamlfile.Node) error {
+			switch key.Name {
+			case "name":
+				return text(v, &n.name)
+			case "places":
+				return n.readRows(v, places)
+			case "transitions":
+				return n.readRows(v, transitions)
+			}
+			return key.Expected("name, places or transitions")
+		})
+		if err == nil && len(n.rows[places])+len(n.rows[transitions]) == 0 {
+			err = key.Fault("net %q has neither places nor transitions; expected one at least", key.Name)
+		}
+		if err == nil {
+			err = n.checkArcs(key)
+		}
+		m.nets = append(m.nets, n)
+		return err
+	})
+}
+
+func (n *netMap) readRows(v yamlfile.Node, of table) error {
+	return v.Each("a mapping of rows by their ids", func(key yamlfile.Key, v yamlfile.Node) error {
+		if len(n.rows[of]) == maxRowMaps {
+			return key.Fault("more than %d rows", maxRowMaps)
+		}
+		r := rowMap{table: of}
+		if err := readTemplate(key.Node, key.Name, &r.id); err != nil {
+			return err
+		}
+		err := v.Each("a mapping of columns to metrics", func(key yamlfile.Key, v yamlfile.Node) error {
+			return r.readKey(key, v)
+		})
+		if err == nil {
+			err = n.checkRow(key, &r)
+		}
+		n.rows[of] = append(n.rows[of], r)
+		return err
+	})
+}
+
+func (r *rowMap) readKey(key yamlfile.Key, v yamlfile.Node) error {
+	if c, ok := columnNamed(key.Name, r.table); ok {
+		var err error
+		r.values[c], err = readValue(v, specOf(c))
+		return err
+	}
+	switch {
+	case key.Name == "name":
+		var name string
+		if err := text(v, &name); err != nil {
+			return err
+		}
+		return readTemplate(v, name, &r.name)
+	case r.table == transitions && key.Name == "from":
+		return readTemplates(v, &r.from)
+	case r.table == transitions && key.Name == "to":
+		return readTemplates(v, &r.to)
+	}
+	return key.Expected(keysOf(r.table))
+}
+
+// keysOf lists the keys of a row, for messages.
+func keysOf(of table) string {
+	list := "name"
+	if of == transitions {
+		list = "name, from, to"
+	}
+	for c := range numColumns {
+		if s := specOf(c); s.of == of {
+			list += ", " + s.key
+		}
+	}
+	return list
+}
+
+// checkRow returns a fault for a row that cannot be told: its columns are not
+// those of the other rows of its table, or lack what they need.
+func (n *netMap) checkRow(key yamlfile.Key, r *rowMap) error {
+	first := r
+	if rows := n.rows[r.table]; len(rows) > 0 {
+		first = &rows[0]
+	}
+	any := false
+	for c := range numColumns {
+		s, has := specOf(c), r.values[c] != nil
+		any = any || has
+		if has != (first.values[c] != nil) {
+			with, without := key.Name, first.id.text
+			if !has {
+				with, without = without, with
+			}
+			return key.Fault("%q says %s and %q does not; expected it of all %s of a net or of none, for a column is known as a whole; a net of its own is a way out",
+				with, s.key, without, tableName(r.table))
+		}
+		if has && r.values[s.needs] == nil {
+			return key.Fault("%q says %s without %s; expected both", key.Name, s.key, specOf(s.needs).key)
+		}
+		if !has {
+			continue
+		}
+		if c == oldest && r.values[c].observed && r.values[arrivals] == nil && r.values[departures] == nil {
+			return key.Fault("%q has its oldest token observed without arrivals or departures; expected one of them", key.Name)
+		}
+		if c == lastFiring && r.values[c].observed && r.values[firings] == nil {
+			return key.Fault("%q has its last firing observed without firings; expected them", key.Name)
+		}
+	}
+	if !any {
+		return key.Fault("%q says nothing; expected a column such as %s", key.Name, keysOf(r.table))
+	}
+	return nil
+}
+
+func tableName(of table) string {
+	if of == places {
+		return "places"
+	}
+	return "transitions"
+}
+
+// checkArcs returns a fault for an arc to a place that the net does not have.
+func (n *netMap) checkArcs(at yamlfile.Key) error {
+	for i := range n.rows[transitions] {
+		t := &n.rows[transitions][i]
+		for _, end := range slices.Concat(t.from, t.to) {
+			is := func(p rowMap) bool { return p.id.text == end.text }
+			if !slices.ContainsFunc(n.rows[places], is) {
+				return at.Fault("transition %q has an arc with place %q, which net %q does not have; expected the id of a place as it stands there", t.id.text, end.text, at.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func text(v yamlfile.Node, into *string) error {
+	s, ok := v.Scalar()
+	if !ok {
+		return v.Expected("text")
+	}
+	*into = s
+	return nil
+}
+
+func readTemplate(at yamlfile.Node, s string, into *template) error {
+	t, err := parseTemplate(s)
+	if err != nil {
+		return at.Fault("%v", err)
+	}
+	if s == "" {
+		return at.Expected("a name")
+	}
+	*into = t
+	return nil
+}
+
+func readTemplates(v yamlfile.Node, into *[]template) error {
+	list, ok := v.List()
+	if !ok {
+		list = []yamlfile.Node{v}
+	}
+	for _, e := range list {
+		s, ok := e.Scalar()
+		if !ok {
+			return e.Expected("the id of a place")
+		}
+		var t template
+		if err := readTemplate(e, s, &t); err != nil {
+			return err
+		}
+		*into = append(*into, t)
+	}
+	return nil
+}

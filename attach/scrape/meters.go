@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// meters are what the adapter says of itself; those of one source are curried
+// with its name.
+type meters struct {
+	scrapes  *prometheus.CounterVec
+	duration *prometheus.GaugeVec
+	series   *prometheus.GaugeVec
+	readAt   *prometheus.GaugeVec
+	dropped  *prometheus.CounterVec
+	missing  *prometheus.GaugeVec
+	refusals *prometheus.CounterVec
+	refused  prometheus.Counter // of one source
+
+	told [numReasons]uint64 // what dropped has of state.dropped
+}
+
+func newMeters(r prometheus.Registerer) (meters, error) {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "pnagent", Subsystem: "attach", Name: name, Help: help}, append([]string{"source"}, labels...))
+	}
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "pnagent", Subsystem: "attach", Name: name, Help: help}, append([]string{"source"}, labels...))
+	}
+	m := meters{
+		scrapes:  counter("scrapes_total", "Scrapes of the target, by how they ended; only ok ones are used, and those as a whole.", "result"),
+		duration: gauge("scrape_duration_seconds", "Time that the last scrape took."),
+		series:   gauge("scrape_series", "Series in the last scrape that was read."),
+		readAt:   gauge("scrape_timestamp_seconds", "Unix time of the last scrape that was read."),
+		dropped:  counter("series_dropped_total", "Times that a series which the mapping asks for was not used, by reason.", "reason"),
+		missing:  gauge("rows_missing", "Rows without a series for a column that the mapping asks for; while there is one, the net does not have the column.", "net", "column"),
+		refusals: counter("definitions_refused_total", "Times that a net, or what it grew to, could not be published."),
+	}
+	var errs []error
+	for _, c := range []prometheus.Collector{m.scrapes, m.duration, m.series, m.readAt, m.dropped, m.missing, m.refusals} {
+		errs = append(errs, r.Register(c))
+	}
+	return m, errors.Join(errs...)
+}
+
+// of returns the meters of one source, each counter at 0 from the beginning.
+func (m meters) of(source string) meters {
+	is := prometheus.Labels{"source": source}
+	m.scrapes, m.dropped, m.missing = m.scrapes.MustCurryWith(is), m.dropped.MustCurryWith(is), m.missing.MustCurryWith(is)
+	m.duration, m.series, m.readAt = m.duration.MustCurryWith(is), m.series.MustCurryWith(is), m.readAt.MustCurryWith(is)
+	m.refused = m.refusals.With(is)
+	for _, result := range results() {
+		m.scrapes.WithLabelValues(result)
+	}
+	for r := range numReasons {
+		m.dropped.WithLabelValues(r.String())
+	}
+	return m
+}
+
+func (m *meters) scraped(result string, took time.Duration) {
+	m.scrapes.WithLabelValues(result).Inc()
+	m.duration.WithLabelValues().Set(took.Seconds())
+}
+
+// read says what a scrape that was read made of the state.
+func (m *meters) read(s *state, all families, at time.Time) {
+	m.series.WithLabelValues().Set(float64(seriesOf(all)))
+	m.readAt.WithLabelValues().Set(float64(at.UnixMicro()) / 1e6)
+	for r := range numReasons {
+		m.dropped.WithLabelValues(r.String()).Add(float64(s.dropped[r] - m.told[r]))
+		m.told[r] = s.dropped[r]
+	}
+	for _, n := range s.nets {
+		for column, rows := range n.missing(all) {
+			m.missing.WithLabelValues(n.id, column).Set(float64(rows))
+		}
+	}
+}

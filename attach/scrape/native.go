@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"math"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// maxSchema is the finest that a native histogram can be, minSchema the
+// coarsest.
+const (
+	minSchema = -4
+	maxSchema = 8
+)
+
+// native returns a native histogram of durations in seconds in our buckets,
+// which are the same ones: nothing is guessed. A classic histogram has bounds
+// of its own, and nobody knows where between them its durations lie, so it is
+// refused.
+func native(h *dto.Histogram) (out stats.Histogram, why reason, ok bool) {
+	isNative := h != nil && (len(h.PositiveSpan) > 0 || h.GetZeroCount() > 0 || h.Schema != nil && len(h.Bucket) == 0)
+	if !isNative || h.GetSampleCountFloat() > 0 {
+		return out, wrongType, false
+	}
+	schema := h.GetSchema()
+	sum := h.GetSampleSum() * 1e6
+	if schema < minSchema || schema > maxSchema || len(h.NegativeSpan) > 0 || math.IsNaN(sum) || sum < 0 || sum >= 1<<63 ||
+		h.GetZeroCount() > 0 && h.GetZeroThreshold() > stats.ZeroThreshold || h.GetSampleCount() > maxCounter {
+		return out, badValue, false
+	}
+	out = stats.Histogram{Zero: h.GetZeroCount(), Sum: uint64(sum)}
+	target := min(schema, stats.MaxSchema)
+	first, last := stats.IndexRange(int8(target))
+	index, n, left := int64(0), int64(0), h.PositiveDelta
+	for _, span := range h.PositiveSpan {
+		index += int64(span.GetOffset())
+		for range span.GetLength() {
+			if len(left) == 0 {
+				return out, badValue, false
+			}
+			n, left = n+left[0], left[1:]
+			if n < 0 || n > maxCounter {
+				return out, badValue, false
+			}
+			i := (index-1)>>(schema-target) + 1
+			if i < int64(first) {
+				out.Zero += uint64(n) // shorter than a microsecond
+			} else {
+				add(&out, int32(min(i, int64(last))), uint64(n))
+			}
+			index++
+		}
+	}
+	if len(out.Buckets) > 0 {
+		out.Schema = int8(target)
+	}
+	out.Fit()
+	return out, 0, out.Valid()
+}
+
+// add counts n durations into a bucket that is the last one or after it.
+func add(h *stats.Histogram, index int32, n uint64) {
+	switch k := len(h.Buckets) - 1; {
+	case n == 0:
+	case k >= 0 && h.Buckets[k].Index == index:
+		h.Buckets[k].N += n
+	default:
+		h.Buckets = append(h.Buckets, stats.Bucket{Index: index, N: n})
+	}
+}
+
+// difference returns what a histogram rose by, in the coarser of the two
+// schemas, and false if any of its buckets fell.
+func difference(now, was *stats.Histogram) (stats.Histogram, bool) {
+	if len(was.Buckets) == 0 {
+		rise := *now
+		rise.Zero, rise.Sum = now.Zero-was.Zero, now.Sum-was.Sum
+		return rise, now.Zero >= was.Zero
+	}
+	schema := min(now.Schema, was.Schema)
+	a, b := coarser(now, schema), coarser(was, schema)
+	rise := stats.Histogram{Zero: a.Zero - b.Zero, Sum: a.Sum - b.Sum}
+	left := b.Buckets
+	for _, x := range a.Buckets {
+		if len(left) > 0 && left[0].Index < x.Index {
+			return rise, false
+		}
+		if len(left) > 0 && left[0].Index == x.Index {
+			if left[0].N > x.N {
+				return rise, false
+			}
+			x.N, left = x.N-left[0].N, left[1:]
+		}
+		add(&rise, x.Index, x.N)
+	}
+	if len(rise.Buckets) > 0 {
+		rise.Schema = schema
+	}
+	return rise, len(left) == 0 && a.Zero >= b.Zero
+}
+
+// coarser returns a histogram at a schema that is no finer.
+func coarser(h *stats.Histogram, schema int8) stats.Histogram {
+	out := stats.Histogram{Schema: schema, Zero: h.Zero, Sum: h.Sum}
+	for _, b := range h.Buckets {
+		add(&out, (b.Index-1)>>(h.Schema-schema)+1, b.N)
+	}
+	return out
+}

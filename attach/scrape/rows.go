@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// end works out, after all series were read, which columns are known and what
+// was observed.
+func (n *netState) end(all families, at int64) {
+	n.at, n.scraped = at, true
+	for of := range n.rows {
+		n.known[of] = 0
+		for c := range numColumns {
+			if len(n.rows[of]) > 0 && specOf(c).of == table(of) && !slices.ContainsFunc(n.rows[of], func(r *rowState) bool { return !r.knows(c, all) }) {
+				n.known[of] |= 1 << c
+			}
+		}
+		for _, r := range n.rows[of] {
+			r.observe(at)
+		}
+	}
+}
+
+// knows reports whether a column of the row is known as of this scrape. What
+// is not there is unknown, with these exceptions: what the mapping says is zero
+// where it is missing; a counter, which stays where it was; and what is found by
+// its labels and is gone, while others of its kind are there.
+func (r *rowState) knows(c column, all families) bool {
+	v := r.m.values[c]
+	switch {
+	case v == nil:
+		return false
+	case v.never, v.zero, r.cells[c].n > 0:
+		return true
+	case v.observed:
+		return r.knowsAll(all, observedFrom(c))
+	case specOf(c).kind == counter || specOf(c).kind == histogram:
+		return r.cells[c].ever
+	}
+	return len(r.m.id.labels) > 0 && !r.there && slices.ContainsFunc(v.selectors, func(s selector) bool {
+		fam, _ := all.find(s.name)
+		return fam != nil
+	})
+}
+
+// observedFrom returns what a column is observed from, as far as it is mapped.
+func observedFrom(c column) []column {
+	if c == oldest {
+		return []column{tokens, arrivals, departures}
+	}
+	return []column{firings}
+}
+
+func (r *rowState) knowsAll(all families, columns []column) bool {
+	return !slices.ContainsFunc(columns, func(c column) bool { return r.m.values[c] != nil && !r.knows(c, all) })
+}
+
+func (r *rowState) observe(at int64) {
+	if v := r.m.values[oldest]; v != nil && v.observed {
+		count := func(c column) int64 {
+			if r.m.values[c] == nil {
+				return -1
+			}
+			return int64(r.cells[c].total)
+		}
+		r.observer.observe(at, int64(r.cells[tokens].now), count(arrivals), count(departures), r.reset)
+	}
+	if v := r.m.values[lastFiring]; v != nil && v.observed {
+		if was := r.cells[lastFiring].total; r.cells[firings].total > was {
+			r.fired = at
+		}
+		r.cells[lastFiring].total = r.cells[firings].total
+	}
+}
+
+// fill writes the rows of the last scrape into zeros that may be of a smaller
+// size than the net has by now.
+func (n *netState) fill(into *stats.Rows) {
+	for i := range into.Places {
+		n.rows[places][i].fillPlace(&into.Places[i], n.at)
+	}
+	for i := range into.Transitions {
+		n.rows[transitions][i].fillTransition(&into.Transitions[i], n.at)
+	}
+	into.Columns = n.columns()
+}
+
+// columns returns what is known of rows: the columns for which all that they
+// need is known of all rows of the table.
+func (n *netState) columns() stats.Columns {
+	var known, lacking stats.Columns
+	for c := range numColumns {
+		s := specOf(c)
+		switch mapped := len(n.m.rows[s.of]) > 0 && n.m.rows[s.of][0].values[c] != nil; {
+		case mapped && n.known[s.of]&(1<<c) == 0:
+			lacking |= s.fills
+		case mapped:
+			known |= s.fills
+		}
+	}
+	if !known.Has(stats.ColTokens) || lacking.Has(stats.ColTokens) {
+		lacking |= stats.ColOldest
+	}
+	return known &^ lacking
+}
+
+func (r *rowState) fillPlace(p *stats.Place, at int64) {
+	p.Tokens, p.Instances = uint64(r.cells[tokens].now), uint64(r.cells[instances].now)
+	p.Arrivals, p.Departures = r.cells[arrivals].total, r.cells[departures].total
+	p.Dwell = copied(&r.cells[dwell].hist)
+	if p.Tokens == 0 || r.m.values[oldest] == nil {
+		return
+	}
+	if p.Oldest = int64(r.cells[oldest].now); r.m.values[oldest].observed {
+		p.Oldest = r.observer.oldest()
+	}
+	if p.Oldest == 0 {
+		p.Oldest = at
+	}
+	// Only the oldest is known: the others are as old as nothing, so the mean
+	// age is at least what this says.
+	p.Injected.Add(p.Oldest)
+	p.Injected.Merge(stats.TimeSum{Sec: uint64(at) / 1e6 * (p.Tokens - 1), Micro: uint64(at) % 1e6 * (p.Tokens - 1)})
+}
+
+func (r *rowState) fillTransition(t *stats.Transition, at int64) {
+	t.Firings = r.cells[firings].total
+	t.Failures, t.Retries, t.Cancels = r.cells[failures].total, r.cells[retries].total, r.cells[cancels].total
+	t.Enabled, t.Running = uint64(r.cells[enabled].now), uint64(r.cells[running].now)
+	t.EnabledSince, t.RunningSince = r.sinceWhen(enabledSince, t.Enabled, at), r.sinceWhen(runningSince, t.Running, at)
+	t.Duration = copied(&r.cells[duration].hist)
+	if t.LastFiring = int64(r.cells[lastFiring].now); r.fired > t.LastFiring {
+		t.LastFiring = r.fired
+	}
+}
+
+// sinceWhen returns since when the first of n things goes on: at least since
+// the scrape in which they were, where nobody says.
+func (r *rowState) sinceWhen(c column, n uint64, at int64) int64 {
+	if n == 0 {
+		return 0
+	}
+	if r.cells[c].n == 0 {
+		return at
+	}
+	return max(int64(r.cells[c].now), 1)
+}
+
+// copied returns a histogram that shares nothing with the one that grows on.
+func copied(h *stats.Histogram) stats.Histogram {
+	out := *h
+	out.Buckets = slices.Clone(h.Buckets)
+	return out
+}
+
+// definition returns the net as far as it was found, as PNML. Arcs are those of
+// the mapping, between places and transitions that are there.
+func (n *netState) definition() ([]byte, error) {
+	def := &petri.Net{ID: n.id, Name: n.m.name}
+	for _, r := range n.rows[places] {
+		def.Places = append(def.Places, petri.Place{ID: r.id, Name: r.name})
+	}
+	for _, r := range n.rows[transitions] {
+		def.Transitions = append(def.Transitions, petri.Transition{ID: r.id, Name: r.name})
+		arc := func(from, to, place string) {
+			if n.byID[places][place] != nil {
+				id := "a" + strconv.Itoa(len(def.Arcs)+1)
+				def.Arcs = append(def.Arcs, petri.Arc{ID: id, Source: from, Target: to, Weight: 1})
+			}
+		}
+		for _, p := range r.from {
+			arc(p, r.id, p)
+		}
+		for _, p := range r.to {
+			arc(r.id, p, p)
+		}
+	}
+	var out bytes.Buffer
+	err := pnml.Write(&out, def)
+	return out.Bytes(), err
+}
+
+// missing returns, by column, how many rows of a mapped column are not known:
+// as long as there is one, the column is absent.
+func (n *netState) missing(all families) map[string]int {
+	out := map[string]int{}
+	for of := range n.rows {
+		for _, r := range n.rows[of] {
+			for c := range numColumns {
+				if r.m.values[c] != nil {
+					key := tableName(table(of)) + "." + specOf(c).key
+					if out[key] += 0; !r.knows(c, all) {
+						out[key]++
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// seriesOf counts the series of a scrape.
+func seriesOf(all families) int {
+	n := 0
+	for _, f := range all {
+		n += len(f.GetMetric())
+	}
+	return n
+}

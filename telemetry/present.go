@@ -25,25 +25,55 @@ type sum struct {
 func (s *sum) place() int    { return int((s.key - 1) >> bucketBits) }
 func (s *sum) bucket() int64 { return int64((s.key - 1) & (1<<bucketBits - 1)) }
 
-// sums is a hash table of them: open addressing, at most half full.
+// sums counts tokens by place and bucket. Of each place it has the bucket of the
+// token before at hand, which as a rule is that of the next one too; the others
+// are in a hash table: open addressing, at most half full.
 type sums struct {
+	runs  []run // by place
 	cells []sum
 	used  int
 	shift uint
 }
 
+// run is the bucket that was counted in last.
+type run struct {
+	start     int64 // microseconds
+	n, beyond uint64
+	last      int64 // the latest time of all
+}
+
 const fewSums = 64
 
-func newSums() *sums { return sumsOf(fewSums) }
+func newSums(places int) *sums {
+	s := &sums{runs: make([]run, places)}
+	s.resize(fewSums)
+	return s
+}
 
-func sumsOf(cells int) *sums {
-	return &sums{cells: make([]sum, cells), shift: uint(64 - bits.TrailingZeros(uint(cells)))}
+func (s *sums) resize(cells int) {
+	s.cells, s.used, s.shift = make([]sum, cells), 0, uint(64-bits.TrailingZeros(uint(cells)))
 }
 
 // add counts tokens of a place.
 func (s *sums) add(place int, injected int64, n uint64) {
-	bucket := injected / stats.SlotWidth
-	s.addSum(sum{uint64(place)<<bucketBits | uint64(bucket) + 1, n, uint64(injected-bucket*stats.SlotWidth) * n})
+	r := &s.runs[place]
+	r.last = max(r.last, injected)
+	beyond := uint64(injected - r.start)
+	if beyond >= stats.SlotWidth {
+		s.put(place, r)
+		beyond = uint64(injected) % stats.SlotWidth
+		r.start, r.n, r.beyond = injected-int64(beyond), 0, 0
+	}
+	r.n += n
+	r.beyond += beyond * n
+}
+
+// put moves a run into the table.
+func (s *sums) put(place int, r *run) {
+	if r.n > 0 {
+		s.addSum(sum{uint64(place)<<bucketBits | uint64(r.start/stats.SlotWidth) + 1, r.n, r.beyond})
+		r.n, r.beyond = 0, 0
+	}
 }
 
 func (s *sums) addSum(one sum) {
@@ -66,25 +96,29 @@ func (s *sums) addSum(one sum) {
 }
 
 func (s *sums) grow() {
-	next := sumsOf(2 * len(s.cells))
-	for _, c := range s.cells {
+	old := s.cells
+	s.resize(2 * len(old))
+	for _, c := range old {
 		if c.key != 0 {
-			next.addSum(c)
+			s.addSum(c)
 		}
 	}
-	*s = *next
 }
 
 // drain appends all sums and forgets them. A table that was large once does not
 // stay so.
 func (s *sums) drain(into []sum) []sum {
+	for i := range s.runs {
+		s.put(i, &s.runs[i])
+	}
 	for _, c := range s.cells {
 		if c.key != 0 {
 			into = append(into, c)
 		}
 	}
 	if len(s.cells) > fewSums && 8*s.used < len(s.cells) {
-		*s = *sumsOf(len(s.cells) / 2)
+		s.resize(len(s.cells) / 2)
+		return into
 	}
 	clear(s.cells)
 	s.used = 0
@@ -201,7 +235,7 @@ func (p *present) addTo(now int64, rows *stats.Rows) (strays uint64) {
 			}
 			start := h.bucket * stats.SlotWidth
 			if row.Oldest == 0 {
-				row.Oldest = start + h.beyond/h.n
+				row.Oldest = start + min(max(h.beyond/h.n, 0), stats.SlotWidth-1)
 			}
 			row.Tokens += uint64(h.n)
 			row.Injected.Merge(timesFrom(start, uint64(h.n), uint64(max(h.beyond, 0))))

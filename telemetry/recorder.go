@@ -29,7 +29,6 @@ type Recorder struct {
 	half   *half
 	at     uint32 // events in its log
 	before uint64 // events in the logs before
-	full   chan<- struct{}
 
 	strays atomic.Uint64
 	halves [2]half
@@ -46,10 +45,9 @@ type half struct {
 	folded uint32 // events of the log that are counted already
 	before uint64
 	tally  *stats.Recorder
-	in     *sums // of tokens injected, not yet seen by the source
-	out    *sums // of tokens taken
-	last   []int64
-	idle   []enabledNow // by transition; nil before the first
+	in     *sums        // of tokens injected, not yet seen by the source
+	out    *sums        // of tokens taken
+	ready  []enabledNow // by transition
 
 	log [logSize]event
 }
@@ -65,12 +63,12 @@ type event struct {
 }
 
 const (
-	injectEvent = iota
+	injectEvent = iota + 1
 	takeEvent
 	fireEvent
 	enabledEvent
 
-	kindBits = 2
+	kindBits = 3
 )
 
 // enabledNow is what was said last about a transition.
@@ -80,11 +78,12 @@ type enabledNow struct {
 	said  uint64 // the number of the event; 0 for never
 }
 
-func newRecorder(places, transitions int, full chan<- struct{}) *Recorder {
-	r := &Recorder{places: uint32(places), transitions: uint32(transitions), full: full}
+func newRecorder(places, transitions int) *Recorder {
+	r := &Recorder{places: uint32(places), transitions: uint32(transitions)}
 	for i := range r.halves {
 		h := &r.halves[i]
-		h.tally, h.in, h.out, h.last = stats.NewRecorder(places, transitions), newSums(), newSums(), make([]int64, places)
+		h.tally, h.in, h.out = stats.NewRecorder(places, transitions), newSums(places), newSums(places)
+		h.ready = make([]enabledNow, transitions)
 	}
 	r.half = &r.halves[0]
 	return r
@@ -97,46 +96,62 @@ func (r *Recorder) Inject(place, n int, injected int64) {
 		r.strays.Add(1)
 		return
 	}
-	r.put(event{injected: injected, n: uint32(n), what: uint32(place)<<kindBits | injectEvent})
+	r.tell(event{injected: injected, n: uint32(n), what: uint32(place)<<kindBits | injectEvent})
 }
 
-// Take tells that n tokens, injected at one time, were taken out of a place at
-// now. A token that was never injected at that time is a stray: its departure
-// counts, and no other token leaves in its stead.
+// Take tells that a firing took n tokens, injected at one time, out of a place at
+// now. It is seen with the Inject or Fire that follows. A token that was never
+// injected at that time is a stray: its departure counts, and no other token
+// leaves in its stead.
 func (r *Recorder) Take(place, n int, injected, now int64) {
 	if uint(place) >= uint(r.places) || uint(n-1) >= maxTokens {
 		r.strays.Add(1)
 		return
 	}
-	r.put(event{injected: injected, now: now, n: uint32(n), what: uint32(place)<<kindBits | takeEvent})
+	r.note(event{injected: injected, now: now, n: uint32(n), what: uint32(place)<<kindBits | takeEvent})
 }
 
-// Fire tells that a transition fired at now. The tokens that it took and put are
-// told with Take and Inject.
+// Remove is Take without a firing: it is seen at once.
+func (r *Recorder) Remove(place, n int, injected, now int64) {
+	r.Take(place, n, injected, now)
+	r.half.tail.Store(r.at)
+}
+
+// Fire tells that a transition fired at now. It comes last, after Take and Inject
+// of the tokens that it took and put.
 func (r *Recorder) Fire(transition int, now int64) {
 	if uint(transition) >= uint(r.transitions) {
 		r.strays.Add(1)
 		return
 	}
-	r.put(event{now: now, what: uint32(transition)<<kindBits | fireEvent})
+	r.tell(event{now: now, what: uint32(transition)<<kindBits | fireEvent})
 }
 
 // Enabled tells in how many of the instances that this goroutine runs a
 // transition is enabled now, and since when in the one that waits longest. It
 // replaces what this Recorder said about the transition before. The column is
-// shown once any Recorder has said anything.
+// absent until some transition was said to be enabled.
 func (r *Recorder) Enabled(transition, n int, since int64) {
 	if uint(transition) >= uint(r.transitions) || uint(n) > maxTokens {
 		r.strays.Add(1)
 		return
 	}
-	r.put(event{now: since, n: uint32(n), what: uint32(transition)<<kindBits | enabledEvent})
+	r.tell(event{now: since, n: uint32(n), what: uint32(transition)<<kindBits | enabledEvent})
 }
 
 // maxTokens is how many tokens one event may be about.
 const maxTokens = 1<<32 - 1
 
-func (r *Recorder) put(e event) {
+// note writes an event that the next one makes visible.
+func (r *Recorder) note(e event) {
+	r.half.log[r.at%logSize] = e
+	if r.at++; r.at == logSize {
+		r.turn()
+	}
+}
+
+// tell writes an event and makes it visible, and those before it.
+func (r *Recorder) tell(e event) {
 	h := r.half
 	h.log[r.at%logSize] = e
 	r.at++
@@ -146,24 +161,21 @@ func (r *Recorder) put(e event) {
 	}
 }
 
-// turn gives the owner an empty log: that of the other half, if nobody reads it,
-// else its own. As a rule the other one was counted already, by the source.
+// turn counts what is in the full log, and empties it. If somebody reads this
+// half now, it goes on with the other one, which nobody reads then.
 func (r *Recorder) turn() {
+	r.half.tail.Store(logSize)
 	r.before += logSize
+	r.at = 0
 	other := &r.halves[0]
 	if r.half == other {
 		other = &r.halves[1]
 	}
-	for !other.restart(r.before) {
-		if r.half.restart(r.before) {
-			r.at = 0
+	for !r.half.restart(r.before) {
+		if other.restart(r.before) {
+			r.half = other
 			return
 		}
-	}
-	r.half, r.at = other, 0
-	select {
-	case r.full <- struct{}{}:
-	default:
 	}
 }
 
@@ -186,9 +198,7 @@ func (h *half) fold() {
 		e := &h.log[i]
 		switch index := int(e.what >> kindBits); e.what & (1<<kindBits - 1) {
 		case injectEvent:
-			t := sane(e.injected)
-			h.last[index] = max(h.last[index], t)
-			h.in.add(index, t, uint64(e.n))
+			h.in.add(index, sane(e.injected), uint64(e.n))
 		case takeEvent:
 			t := sane(e.injected)
 			if e.n == 1 {
@@ -200,17 +210,10 @@ func (h *half) fold() {
 		case fireEvent:
 			h.tally.Fired(index, sane(e.now))
 		case enabledEvent:
-			h.enabled(index, enabledNow{e.n, sane(e.now), h.before + uint64(i) + 1})
+			h.ready[index] = enabledNow{e.n, sane(e.now), h.before + uint64(i) + 1}
 		}
 	}
 	h.folded = tail
-}
-
-func (h *half) enabled(transition int, now enabledNow) {
-	if h.idle == nil {
-		h.idle = make([]enabledNow, cap(h.idle))
-	}
-	h.idle[transition] = now
 }
 
 // sane returns a time that the wire takes.

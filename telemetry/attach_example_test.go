@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry_test
+
+import (
+	"context"
+	"log"
+	"time"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Two lines start it; then the goroutine that fires tells what it does. NATS
+// may come and go meanwhile.
+func ExampleAttach() {
+	src, err := telemetry.Attach(telemetry.Attachment{URL: "nats://127.0.0.1:4222", File: "orders.pnml", Source: "shop-1"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rec := src.Recorder() // one for each goroutine
+
+	inbox, _ := src.Place("inbox") // names become indices once
+	done, _ := src.Place("done")
+	ship, _ := src.Transition("ship")
+
+	came := time.Now().UnixMicro()
+	rec.Inject(inbox, 1, came)
+
+	now := time.Now().UnixMicro() // once a batch: a clock costs more than a call below
+	rec.Take(inbox, 1, came, now)
+	rec.Inject(done, 1, now)
+	rec.Fire(ship, now)
+
+	if err := src.Close(context.Background()); err != nil {
+		log.Print(err)
+	}
+}

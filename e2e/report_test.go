@@ -99,5 +99,5 @@ func TestReportFailsWhereNothingCanBeHad(t *testing.T) {
 		}
 	}
 	wantFailure(t, pnagent(t, "report", "--since", "soon"), 2, `--since: "soon"; expected a duration from 1m to 400d`)
-	wantFailure(t, pnagent(t, "report", "--prometheus", "localhost:9090"), 2, "--prometheus: .*expected http://HOST:PORT")
+	wantFailure(t, pnagent(t, "report", "--prometheus", "localhost:9090"), 2, "--prometheus: localhost:9090; expected http://HOST:PORT")
 }

@@ -18,13 +18,16 @@ type apiFlags struct {
 }
 
 // client returns an HTTP client for the flags.
-func (f *apiFlags) client() (*http.Client, error) {
+func (f *apiFlags) client() (*http.Client, error) { return f.clientOf("--url") }
+
+// clientOf is client where the URL is that of another flag.
+func (f *apiFlags) clientOf(flag string) (*http.Client, error) {
 	u, err := url.Parse(f.URL)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--url: %w", err)}
+		return nil, usageError{fmt.Errorf("%s: %w", flag, err)}
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, usageError{fmt.Errorf("--url: %s; expected http://HOST:PORT or https://HOST:PORT", u.Redacted())}
+		return nil, usageError{fmt.Errorf("%s: %s; expected http://HOST:PORT or https://HOST:PORT", flag, u.Redacted())}
 	}
 	if f.HTTPConfig == "" {
 		return http.DefaultClient, nil

@@ -40,6 +40,9 @@ func (c *reportCmd) Run(ctx context.Context, s streams) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; no report was written")
 	}
+	if errors.As(err, &usageError{}) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("reporting: %w", err)
 	}
@@ -72,9 +75,9 @@ func (c *reportCmd) draw(ctx context.Context, o paper.Options) (*paper.Report, e
 		return paper.Sidecar{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
 	}
 	from.URL = c.Prometheus
-	client, err := from.client()
+	client, err := from.clientOf("--prometheus")
 	if err != nil {
-		return nil, fmt.Errorf("--prometheus: %w", err)
+		return nil, err
 	}
 	return paper.Prometheus{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
 }

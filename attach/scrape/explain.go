@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -130,7 +131,7 @@ func (s *state) explainRest(w io.Writer, all families) {
 	}
 	slices.Sort(asked)
 	for _, name := range slices.Compact(asked) {
-		fmt.Fprintf(w, "no metric %s in the scrape\n", name)
+		fmt.Fprintf(w, "not in the scrape: %s\n", name)
 	}
 	for r := range numReasons {
 		if n := s.dropped[r]; n > 0 {
@@ -139,16 +140,21 @@ func (s *state) explainRest(w io.Writer, all families) {
 	}
 }
 
+// unfound returns the metrics of columns of which none is there.
 func (r *rowMap) unfound(all families) []string {
 	var out []string
 	for _, v := range r.values {
-		if v == nil {
+		if v == nil || len(v.selectors) == 0 {
 			continue
 		}
+		var names []string
 		for _, sel := range v.selectors {
 			if fam, _ := all.find(sel.name); fam == nil {
-				out = append(out, sel.name)
+				names = append(names, sel.name)
 			}
+		}
+		if len(names) == len(v.selectors) {
+			out = append(out, strings.Join(names, " or "))
 		}
 	}
 	return out

@@ -161,11 +161,5 @@ func (f families) find(name string) (fam *dto.MetricFamily, count bool) {
 			return fam, true
 		}
 	}
-	// Protobuf of some libraries names a counter without its suffix.
-	if base, is := strings.CutSuffix(name, "_total"); is {
-		if fam = f[base]; fam != nil && fam.GetType() == dto.MetricType_COUNTER {
-			return fam, false
-		}
-	}
 	return nil, false
 }

@@ -26,16 +26,16 @@ type meters struct {
 
 func newMeters(r prometheus.Registerer) (meters, error) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "pnagent", Subsystem: "attach", Name: name, Help: help}, append([]string{"source"}, labels...))
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "pnagent", Subsystem: "scrape", Name: name, Help: help}, append([]string{"source"}, labels...))
 	}
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "pnagent", Subsystem: "attach", Name: name, Help: help}, append([]string{"source"}, labels...))
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "pnagent", Subsystem: "scrape", Name: name, Help: help}, append([]string{"source"}, labels...))
 	}
 	m := meters{
-		scrapes:  counter("scrapes_total", "Scrapes of the target, by how they ended; only ok ones are used, and those as a whole.", "result"),
-		duration: gauge("scrape_duration_seconds", "Time that the last scrape took."),
-		series:   gauge("scrape_series", "Series in the last scrape that was read."),
-		readAt:   gauge("scrape_timestamp_seconds", "Unix time of the last scrape that was read."),
+		scrapes:  counter("attempts_total", "Scrapes of the target, by how they ended; only ok ones are used, and those as a whole.", "result"),
+		duration: gauge("duration_seconds", "Time that the last scrape took."),
+		series:   gauge("series", "Series in the last scrape that was read."),
+		readAt:   gauge("timestamp_seconds", "Unix time of the last scrape that was read."),
 		dropped:  counter("series_dropped_total", "Times that a series which the mapping asks for was not used, by reason.", "reason"),
 		missing:  gauge("rows_missing", "Rows without a series for a column that the mapping asks for; while there is one, the net does not have the column.", "net", "column"),
 		refusals: counter("definitions_refused_total", "Times that a net, or what it grew to, could not be published."),

@@ -37,15 +37,18 @@ type Target struct {
 	Client *http.Client
 }
 
+// ErrConfig says that a Config cannot be run.
+var ErrConfig = errors.New("scrape")
+
 // closing is how long the last words to NATS may take.
 const closing = 5 * time.Second
 
 // Run scrapes all targets until ctx ends, and says goodbye for them. The error
-// is about the configuration; whatever a target does is in the log and in the
+// is about the configuration (ErrConfig) or the registry; whatever a target does is in the log and in the
 // metrics.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.check(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	meters, err := newMeters(cfg.Registry)
 	if err != nil {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/config"
+
+	"github.com/pnagent/pnagent/attach/scrape"
+	"github.com/pnagent/pnagent/metrics"
+)
+
+type attachScrapeCmd struct {
+	NATS natsFlags `embed:"" group:"NATS"`
+
+	Mapping    string        `placeholder:"NAME|FILE" help:"What metrics tell of which places and transitions: a mapping that comes with pnagent, or a YAML file."`
+	Source     string        `help:"Name of this source among all that publish; with several targets, what their names begin with. Default: the target's host and port."`
+	Interval   time.Duration `default:"5s" help:"Time between two scrapes of a target."`
+	Timeout    time.Duration `placeholder:"DURATION" help:"How long a scrape may take. Default: the interval, at most 10s."`
+	HTTPConfig string        `name:"http.config.file" placeholder:"FILE" help:"YAML file with how to ask targets: basic_auth, authorization, tls_config, proxy_url, as promtool's."`
+	Web        string        `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
+	WebConf    string        `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
+
+	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and end."`
+	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, to begin one's own from, and end."`
+	Check string `group:"Mappings" placeholder:"NAME|FILE" help:"Check a mapping, print what it makes of the scrape that --from names, and end."`
+	From  string `group:"Mappings" placeholder:"FILE|URL" help:"The scrape for --check: a URL, a file, or - for standard input."`
+
+	Targets []string `arg:"" optional:"" name:"url" help:"Where to scrape, such as http://127.0.0.1:15692/metrics."`
+}
+
+// Run scrapes until ctx ends, or does what is asked of mappings.
+func (c *attachScrapeCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	switch {
+	case c.List:
+		return listMappings(s.out)
+	case c.Print != "":
+		text, err := scrape.Source(c.Print)
+		if errors.Is(err, fs.ErrNotExist) {
+			return usageError{fmt.Errorf("--print: no mapping %q comes with pnagent; see --list", c.Print)}
+		}
+		if err == nil {
+			_, err = s.out.Write(text)
+		}
+		return err
+	case c.Check != "":
+		return c.check(ctx, s)
+	case c.Mapping == "" || len(c.Targets) == 0 || c.NATS.URL == "":
+		return usageError{errors.New("attach scrape: expected --nats, --mapping and at least one URL to scrape; or --list, --print or --check")}
+	}
+	return c.attach(ctx, log)
+}
+
+func listMappings(w io.Writer) error {
+	all, err := scrape.Shipped()
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, m := range all {
+		fmt.Fprintf(t, "%s\t%s\n", m.Name, m.About)
+	}
+	return t.Flush()
+}
+
+// check prints what a mapping makes of a scrape; without one it only reads the
+// mapping.
+func (c *attachScrapeCmd) check(ctx context.Context, s streams) error {
+	m, err := scrape.Load(c.Check)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.From == "":
+		_, err = fmt.Fprintf(s.out, "%s: nothing wrong with it; --from shows what it makes of a scrape\n", c.Check)
+		return err
+	case c.From == "-":
+		return scrape.Explain(s.out, m, s.in, time.Now())
+	case strings.Contains(c.From, "://"):
+		target, err := c.target(c.From)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, c.timeout())
+		defer cancel()
+		return scrape.ExplainURL(ctx, s.out, m, target.Client, c.From)
+	}
+	f, err := os.Open(c.From)
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	defer f.Close()
+	return scrape.Explain(s.out, m, f, time.Now())
+}
+
+func (c *attachScrapeCmd) timeout() time.Duration {
+	if c.Timeout != 0 {
+		return c.Timeout
+	}
+	return min(c.Interval, 10*time.Second)
+}
+
+// target returns a target of a URL, without its name.
+func (c *attachScrapeCmd) target(text string) (scrape.Target, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return scrape.Target{}, usageError{fmt.Errorf("%q is no URL; expected http://HOST:PORT/metrics", text)}
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return scrape.Target{}, usageError{fmt.Errorf("%s; expected http://HOST:PORT/metrics or https://HOST:PORT/metrics", u.Redacted())}
+	}
+	t := scrape.Target{URL: text, Source: u.Host, Client: http.DefaultClient}
+	if c.HTTPConfig == "" {
+		return t, nil
+	}
+	cfg, _, err := config.LoadHTTPConfigFile(c.HTTPConfig)
+	if err != nil {
+		return t, fmt.Errorf("reading %s: %w", c.HTTPConfig, err)
+	}
+	if t.Client, err = config.NewClientFromConfig(*cfg, "pnagent"); err != nil {
+		return t, fmt.Errorf("reading %s: %w", c.HTTPConfig, err)
+	}
+	return t, nil
+}
+
+// targets returns all targets with their names.
+func (c *attachScrapeCmd) targets() ([]scrape.Target, error) {
+	var all []scrape.Target
+	for _, text := range c.Targets {
+		t, err := c.target(text)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case c.Source != "" && len(c.Targets) == 1:
+			t.Source = c.Source
+		case c.Source != "":
+			t.Source = c.Source + "-" + t.Source
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func (c *attachScrapeCmd) attach(ctx context.Context, log *slog.Logger) error {
+	m, err := scrape.Load(c.Mapping)
+	if err != nil {
+		return err
+	}
+	targets, err := c.targets()
+	if err != nil {
+		return err
+	}
+	nc, subjects, err := c.NATS.connect("pnagent attach scrape", log, withoutBuffer)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	registry := prometheus.NewRegistry()
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- c.serve(running, cancel, registry, log) }()
+	log.Info("attached", "mapping", m.Name, "targets", len(targets))
+	notify(log, notifyReady)
+	err = scrape.Run(running, scrape.Config{Conn: nc, Subjects: subjects, Mapping: m, Targets: targets,
+		Interval: c.Interval, Timeout: c.timeout(), Log: log, Registry: registry})
+	notify(log, notifyStopping)
+	cancel()
+	if err = errors.Join(err, <-served); errors.Is(err, scrape.ErrConfig) {
+		return usageError{err}
+	}
+	return err
+}
+
+// serve serves the metrics of this process until ctx ends. If it cannot, it
+// ends the rest too.
+func (c *attachScrapeCmd) serve(ctx context.Context, cancel func(), registry *prometheus.Registry, log *slog.Logger) error {
+	if c.Web == "" {
+		return nil
+	}
+	defer cancel()
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return metrics.ListenAndServe(ctx, c.Web, c.WebConf, mux, log)
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dipen
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/attach/dipen/replica"
+)
+
+// journal is a text file that keeps what etcd does not. A line each:
+//
+//	pnagent-dipen 1 CLUSTER "PREFIX"
+//	mark REVISION AT SINCE
+//	published REVISION EPOCH
+//
+// Lines are appended as things happen, without waiting for the disk; a line that
+// was cut off by a crash is passed over. Once there are many, the file is written
+// anew with those that are still needed. A nil journal keeps nothing.
+type journal struct {
+	path  string
+	file  *os.File
+	lines int
+}
+
+const (
+	journalWord  = "pnagent-dipen 1"
+	maxJournal   = 256 << 20 // bytes that are read
+	journalSlack = 20_000    // lines beyond those needed before it is written anew
+)
+
+// kept is what a journal says.
+type kept struct {
+	cluster   string
+	prefix    string
+	marks     []replica.Mark
+	published int64 // revision; 0 for none
+	epoch     int64
+	bad       int // lines that make no sense
+}
+
+// readJournal reads a journal; no file is an empty one.
+func readJournal(path string) (kept, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return kept{}, nil
+	}
+	if err != nil {
+		return kept{}, fmt.Errorf("reading the state: %w", err)
+	}
+	defer f.Close()
+	k, err := parseJournal(io.LimitReader(f, maxJournal))
+	if err != nil {
+		return k, fmt.Errorf("reading the state %s: %w", path, err)
+	}
+	return k, nil
+}
+
+// parseJournal reads what a journal says. Only a first line that is not one of a
+// journal is an error: the file may be somebody else's.
+func parseJournal(r io.Reader) (kept, error) {
+	var k kept
+	s := bufio.NewScanner(r)
+	for first := true; s.Scan(); first = false {
+		switch line := s.Text(); {
+		case first:
+			rest, ok := strings.CutPrefix(line, journalWord+" ")
+			cluster, prefix, found := strings.Cut(rest, " ")
+			p, err := strconv.Unquote(prefix)
+			if !ok || !found || err != nil {
+				return k, fmt.Errorf("line 1 is %.80q; expected %q, a cluster's id and a prefix", line, journalWord)
+			}
+			k.cluster, k.prefix = cluster, p
+		default:
+			if !k.line(line) {
+				k.bad++
+			}
+		}
+	}
+	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
+		k.bad++
+	} else if err != nil {
+		return k, err
+	}
+	return k, nil
+}
+
+func (k *kept) line(text string) bool {
+	words := strings.Split(text, " ")
+	var n [3]int64
+	if len(words) < 2 || len(words) > 4 {
+		return false
+	}
+	for i, w := range words[1:] {
+		v, err := strconv.ParseInt(w, 10, 64)
+		if err != nil || v < 0 {
+			return false
+		}
+		n[i] = v
+	}
+	switch {
+	case words[0] == "mark" && len(words) == 4:
+		k.marks = append(k.marks, replica.Mark{Revision: n[0], At: n[1], Since: n[2]})
+	case words[0] == "published" && len(words) == 3 && n[0] > 0:
+		k.published, k.epoch = n[0], max(n[1], k.epoch)
+	default:
+		return false
+	}
+	return true
+}
+
+// mark appends a mark.
+func (j *journal) mark(m replica.Mark) error {
+	return j.append(markLine(m))
+}
+
+// published appends that counts up to a revision were published in an epoch.
+func (j *journal) published(revision, epoch int64) error {
+	return j.append(publishedLine(revision, epoch))
+}
+
+func markLine(m replica.Mark) string {
+	return fmt.Sprintf("mark %d %d %d\n", m.Revision, m.At, m.Since)
+}
+
+func publishedLine(revision, epoch int64) string {
+	return fmt.Sprintf("published %d %d\n", revision, epoch)
+}
+
+func (j *journal) append(line string) error {
+	if j == nil || j.file == nil {
+		return nil
+	}
+	j.lines++
+	if _, err := j.file.WriteString(line); err != nil {
+		return fmt.Errorf("keeping the state: %w", err)
+	}
+	return nil
+}
+
+// full tells whether it is time to write the journal anew with fewer lines.
+func (j *journal) full(needed int) bool { return j != nil && j.lines > 2*needed+journalSlack }
+
+// rewrite writes the journal anew and goes on appending there.
+func (j *journal) rewrite(cluster, prefix string, marks []replica.Mark, published, epoch int64) error {
+	if j == nil {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(j.path), filepath.Base(j.path)+".new*")
+	if err != nil {
+		return fmt.Errorf("keeping the state: %w", err)
+	}
+	w := bufio.NewWriter(f)
+	fmt.Fprintf(w, "%s %s %q\n", journalWord, cluster, prefix)
+	for _, m := range marks {
+		_, _ = w.WriteString(markLine(m)) // Flush tells the error
+	}
+	if published > 0 {
+		_, _ = w.WriteString(publishedLine(published, epoch))
+	}
+	err = errors.Join(w.Flush(), f.Sync())
+	if err == nil {
+		err = os.Rename(f.Name(), j.path)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the state: %w", errors.Join(err, f.Close(), os.Remove(f.Name())))
+	}
+	if j.file != nil {
+		_ = j.file.Close() // it is replaced
+	}
+	j.file, j.lines = f, len(marks)+1
+	return nil
+}
+
+func (j *journal) close() error {
+	if j == nil || j.file == nil {
+		return nil
+	}
+	return j.file.Close()
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// maxName is how many bytes a name may have, as telemetry takes them.
+const maxName = 255
+
+// definition is the net, which grows, and what was counted of it.
+type definition struct {
+	net    petri.Net
+	limit  int
+	ids    map[string]bool // of places and transitions together
+	places nodes
+	trans  nodes
+
+	regions map[string]string // by the name of a transition
+	named   map[uint64]string // by the id of a transition: its name in etcd
+
+	placeTally []placeTally
+	transTally []transTally
+	needs      [][]petri.Arc // by transition: arcs from places; for a net from a file
+	users      [][]int32     // by place: transitions that need it
+}
+
+// nodes finds the rows of places, or of transitions.
+type nodes struct {
+	byName map[string]int
+	byID   map[uint64]int
+}
+
+type placeTally struct {
+	arrivals, departures uint64
+	last                 int64 // injection
+	dwell                stats.Histogram
+	slowest              stats.Slowest
+}
+
+type transTally struct {
+	firings, cancels uint64
+	last             int64 // firing
+	duration         stats.Histogram
+}
+
+func newDefinition(n *petri.Net, limit int) *definition {
+	d := &definition{net: *n, limit: limit, ids: map[string]bool{}, regions: map[string]string{}, named: map[uint64]string{},
+		places: nodes{map[string]int{}, map[uint64]int{}}, trans: nodes{map[string]int{}, map[uint64]int{}}}
+	d.net.Places, d.net.Transitions = slices.Clone(n.Places), slices.Clone(n.Transitions)
+	for i := range n.Places {
+		d.ids[n.Places[i].ID] = true
+		d.places.byName[n.Places[i].ID] = i
+	}
+	for i := range n.Transitions {
+		d.ids[n.Transitions[i].ID] = true
+		d.trans.byName[n.Transitions[i].ID] = i
+	}
+	for i := range n.Places {
+		d.places.called(n.Places[i].Name, i)
+	}
+	for i := range n.Transitions {
+		d.trans.called(n.Transitions[i].Name, i)
+	}
+	d.placeTally, d.transTally = make([]placeTally, len(n.Places)), make([]transTally, len(n.Transitions))
+	d.compile()
+	return d
+}
+
+// called lets a node be found by its name, if nothing else is.
+func (n *nodes) called(name string, row int) {
+	if _, taken := n.byName[name]; !taken && name != "" {
+		n.byName[name] = row
+	}
+}
+
+// compile finds what each transition of the file needs.
+func (d *definition) compile() {
+	d.needs, d.users = make([][]petri.Arc, len(d.net.Transitions)), make([][]int32, len(d.net.Places))
+	for _, a := range d.net.Arcs {
+		p, isPlace := d.places.byName[a.Source]
+		t, isTrans := d.trans.byName[a.Target]
+		if !isPlace || !isTrans || d.net.Places[p].ID != a.Source || d.net.Transitions[t].ID != a.Target || a.Kind == petri.Reset {
+			continue
+		}
+		d.needs[t] = append(d.needs[t], a)
+		if !slices.Contains(d.users[p], int32(t)) {
+			d.users[p] = append(d.users[p], int32(t))
+		}
+	}
+}
+
+// name notes the id of a place or a transition.
+func (d *definition) name(k Key, id uint64) Fault {
+	if !goodName(k.Name) {
+		return FaultBadName
+	}
+	n, add := &d.places, d.addPlace
+	if k.Kind == KindTransition {
+		n, add = &d.trans, d.addTransition
+		if len(d.named) >= d.limit {
+			return FaultRoom
+		}
+		d.named[id] = k.Name
+	}
+	row, known := n.byName[k.Name]
+	if !known {
+		var ok bool
+		if row, ok = add(k.Name); !ok {
+			return FaultRoom
+		}
+		n.byName[k.Name] = row
+	}
+	n.byID[id] = row
+	return FaultNone
+}
+
+// region notes the region of a transition; false if there is no room.
+func (d *definition) region(transition, region string) bool {
+	if _, known := d.regions[transition]; !known && len(d.regions) >= d.limit || len(region) > MaxKey {
+		return false
+	}
+	d.regions[transition] = region
+	return true
+}
+
+func (d *definition) regionOf(transition uint64) (string, bool) {
+	region, known := d.regions[d.named[transition]]
+	return region, known
+}
+
+// goodName tells whether a name can be a node's id, on the wire and in PNML.
+func goodName(name string) bool {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
+		return false
+	}
+	for _, c := range name {
+		if c < ' ' || c >= 0x7f && c < 0xa0 || c == 0xfffe || c == 0xffff {
+			return false
+		}
+	}
+	return true
+}
+
+// addPlace adds a row; false if there is no room.
+func (d *definition) addPlace(name string) (row int, ok bool) {
+	if len(d.net.Places) >= d.limit {
+		return 0, false
+	}
+	d.net.Places = append(d.net.Places, petri.Place{ID: d.unique(name, "place"), Name: name})
+	d.placeTally, d.users = append(d.placeTally, placeTally{}), append(d.users, nil)
+	return len(d.net.Places) - 1, true
+}
+
+func (d *definition) addTransition(name string) (row int, ok bool) {
+	if len(d.net.Transitions) >= d.limit {
+		return 0, false
+	}
+	d.net.Transitions = append(d.net.Transitions, petri.Transition{ID: d.unique(name, "transition"), Name: name})
+	d.transTally, d.needs = append(d.transTally, transTally{}), append(d.needs, nil)
+	return len(d.net.Transitions) - 1, true
+}
+
+// unique returns an id like name: in DiPeN a place and a transition may have the
+// same one.
+func (d *definition) unique(name, kind string) string {
+	id := name
+	for n := 1; d.ids[id]; n++ {
+		suffix := " (" + kind + ")"
+		if n > 1 {
+			suffix = fmt.Sprintf(" (%s %d)", kind, n)
+		}
+		id = name[:min(len(name), maxName-len(suffix))] + suffix
+		for !utf8.ValidString(id) {
+			name = name[:len(name)-1]
+			id = name[:min(len(name), maxName-len(suffix))] + suffix
+		}
+	}
+	d.ids[id] = true
+	return id
+}
+
+// place returns the row of a place's id, and makes one for a place that has no
+// name; -1 if there is no room.
+func (d *definition) place(id uint64) int {
+	row, known := d.places.byID[id]
+	if !known {
+		var ok bool
+		if row, ok = d.addPlace("place " + strconv.FormatUint(id, 10)); !ok {
+			return -1
+		}
+		d.places.byID[id] = row
+	}
+	return row
+}
+
+func (d *definition) transition(id uint64) int {
+	row, known := d.trans.byID[id]
+	if !known {
+		var ok bool
+		if row, ok = d.addTransition("transition " + strconv.FormatUint(id, 10)); !ok {
+			return -1
+		}
+		d.trans.byID[id] = row
+	}
+	return row
+}
+
+// settle gives every place and transition of a marking a row, the lowest id
+// first.
+func (d *definition) settle(m *marking) {
+	var places, transitions []uint64
+	for id := range m.cells {
+		if _, known := d.places.byID[id.place]; !known {
+			places = append(places, id.place)
+		}
+	}
+	for id := range m.runs {
+		if _, known := d.trans.byID[id.transition]; !known {
+			transitions = append(transitions, id.transition)
+		}
+	}
+	slices.Sort(places)
+	slices.Sort(transitions)
+	for _, id := range slices.Compact(places) {
+		d.place(id)
+	}
+	for _, id := range slices.Compact(transitions) {
+		d.transition(id)
+	}
+}
+
+func (d *definition) arrived(place uint64, at int64) {
+	if row := d.place(place); row >= 0 {
+		t := &d.placeTally[row]
+		t.arrivals++
+		t.last = max(t.last, at)
+	}
+}
+
+// left counts a token that left; how long it stayed is counted for a cell.
+func (d *definition) left(id cellID, stayed *cell, now int64) {
+	row := d.place(id.place)
+	if row < 0 {
+		return
+	}
+	t := &d.placeTally[row]
+	t.departures++
+	if stayed != nil {
+		dwell := max(now-stayed.at, 0)
+		t.dwell.Observe(dwell)
+		if dwell > 0 {
+			t.slowest.Merge(stats.Slowest{Instance: strconv.FormatUint(id.token, 10), Micros: dwell, At: now})
+		}
+	}
+}
+
+// fired counts a firing; how long it took is counted for a run.
+func (d *definition) fired(transition uint64, ran *run, now int64) {
+	row := d.transition(transition)
+	if row < 0 {
+		return
+	}
+	t := &d.transTally[row]
+	t.firings++
+	t.last = max(t.last, now)
+	if ran != nil {
+		t.duration.Observe(max(now-ran.at, 0))
+	}
+}
+
+func (d *definition) cancelled(transition uint64) {
+	if row := d.transition(transition); row >= 0 {
+		d.transTally[row].cancels++
+	}
+}

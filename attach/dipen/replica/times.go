@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Loose is how long nobody may have looked before a mark, in microseconds, for
+// its time to count as known: twice the time between two looks, and some.
+const Loose = 2_500_000
+
+// coalesce is the least time between two marks, in microseconds.
+const coalesce = 250_000
+
+// Mark says that a revision was the newest at a moment, and when a look last
+// found that it was not there yet.
+type Mark struct {
+	Revision int64
+	At       int64 // microseconds since the Unix epoch
+	Since    int64 // 0 if nobody had looked before
+}
+
+// Times tells when revisions were made. The zero Times knows nothing.
+type Times struct {
+	marks []Mark // by revision and time, both rising
+	last  int64  // when the last look was begun; 0 before the first
+}
+
+// Look notes what was found by asking for the newest revision: it was asked for
+// at one time and answered at another. It returns the mark that was added, if
+// one was.
+func (t *Times) Look(revision, asked, answered int64) (Mark, bool) {
+	m, added := t.mark(revision, answered)
+	t.last = max(t.last, asked)
+	return m, added
+}
+
+// Saw notes that a change of a revision arrived at now: there may be newer ones.
+// Within a quarter of a second one mark is enough.
+func (t *Times) Saw(revision, now int64) (Mark, bool) {
+	if n := len(t.marks); n > 0 && now-t.marks[n-1].At < coalesce {
+		return Mark{}, false
+	}
+	return t.mark(revision, now)
+}
+
+func (t *Times) mark(revision, now int64) (Mark, bool) {
+	m := Mark{Revision: revision, At: now, Since: t.last}
+	if n := len(t.marks); n > 0 {
+		last := t.marks[n-1]
+		if revision <= last.Revision {
+			return Mark{}, false
+		}
+		m.At = max(now, last.At)
+	}
+	m.Since = min(m.Since, m.At)
+	t.marks = append(t.marks, m)
+	return m, true
+}
+
+// Restore adds a mark of a process before this one. Marks come in their order;
+// one that does not is passed over.
+func (t *Times) Restore(m Mark) bool {
+	if n := len(t.marks); m.Revision <= 0 || m.At <= 0 || m.Since < 0 || m.Since > m.At ||
+		n > 0 && (m.Revision <= t.marks[n-1].Revision || m.At < t.marks[n-1].At) {
+		return false
+	}
+	t.marks = append(t.marks, m)
+	t.last = max(t.last, m.Since)
+	return true
+}
+
+// At returns when a revision was made at the latest, and whether it may have
+// been long before. A revision after the last mark was made by now.
+func (t *Times) At(revision, now int64) (at int64, loose bool) {
+	i, _ := slices.BinarySearchFunc(t.marks, revision, func(m Mark, r int64) int { return cmp.Compare(m.Revision, r) })
+	if i < len(t.marks) {
+		m := t.marks[i]
+		return m.At, m.At-m.Since > Loose
+	}
+	if n := len(t.marks); n > 0 {
+		now = max(now, t.marks[n-1].At)
+	}
+	return now, now-t.last > Loose
+}
+
+// Marks returns the marks. They must not be changed.
+func (t *Times) Marks() []Mark { return t.marks }
+
+// Keep drops every mark that none of the revisions needs, but the first and the
+// last.
+func (t *Times) Keep(revisions []int64) {
+	if len(t.marks) < 3 {
+		return
+	}
+	needed := make([]bool, len(t.marks))
+	needed[0], needed[len(t.marks)-1] = true, true
+	for _, r := range revisions {
+		i, _ := slices.BinarySearchFunc(t.marks, r, func(m Mark, r int64) int { return cmp.Compare(m.Revision, r) })
+		if i < len(t.marks) {
+			needed[i] = true
+		}
+	}
+	kept := t.marks[:0]
+	for i, m := range t.marks {
+		if needed[i] {
+			kept = append(kept, m)
+		}
+	}
+	t.marks = kept
+}

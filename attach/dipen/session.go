@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dipen
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pnagent/pnagent/attach/dipen/replica"
+)
+
+const (
+	lookEvery  = time.Second
+	maxChanges = 1 << 20 // of one revision; etcd takes 128 in a transaction unless told otherwise
+)
+
+// session reads from one endpoint until something goes wrong. The error says what;
+// the next session goes on from there.
+func (s *source) session(ctx context.Context) error {
+	if err := s.gate.login(ctx); err != nil {
+		return err
+	}
+	if err := s.look(ctx); err != nil {
+		return err
+	}
+	if !s.loaded() {
+		if err := s.begin(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		cancel(s.keepLooking(ctx))
+	}()
+	err := s.follow(ctx)
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	cancel(nil)
+	<-looked
+	return err
+}
+
+// keepLooking looks once a second, and ends when two looks in a row fail.
+func (s *source) keepLooking(ctx context.Context) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	failed := false
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		err := s.look(ctx)
+		if err != nil && (failed || errors.Is(err, errOther)) {
+			return err
+		}
+		failed = err != nil
+	}
+}
+
+// errOther says that this is not the etcd that it was.
+var errOther = errors.New("etcd is another one, or was set back")
+
+// look asks for the newest revision, and notes when that was.
+func (s *source) look(ctx context.Context) error {
+	asked := s.now()
+	revision, cluster, err := s.gate.newest(ctx, s.cfg.Prefix)
+	if err != nil {
+		return err
+	}
+	return s.noteLook(revision, cluster, asked)
+}
+
+// begin reads all keys for the first time: as they are, or as they were where the
+// process before this one stopped.
+func (s *source) begin(ctx context.Context) error {
+	at := s.resume()
+	if at == 0 {
+		at = s.newest()
+	}
+	err := s.load(ctx, at)
+	if errors.Is(err, errCompacted) {
+		return s.skip(ctx)
+	}
+	return err
+}
+
+// skip goes on at the oldest revision that etcd still has.
+func (s *source) skip(ctx context.Context) error {
+	for {
+		oldest, err := s.oldest(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.load(ctx, oldest); !errors.Is(err, errCompacted) {
+			return err
+		}
+	}
+}
+
+// oldest asks for the oldest revision that etcd still has: it tells when one
+// watches from before.
+func (s *source) oldest(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	stream, err := s.gate.watch(ctx, s.cfg.Prefix, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer stream.Close()
+	lines := newLines(stream)
+	for {
+		line, err := lines.next()
+		if err != nil {
+			return 0, err
+		}
+		a, err := readWatch(line)
+		if err != nil {
+			return 0, err
+		}
+		if r := &a.Result; r.Canceled && r.Compact > 0 {
+			return int64(r.Compact), nil
+		} else if !r.Created {
+			return 1, nil
+		}
+	}
+}
+
+// load reads all keys as they are at one revision.
+func (s *source) load(ctx context.Context, revision int64) error {
+	p := s.cfg.Prefix
+	s.edit(func(r *replica.Replica) { r.Begin(revision) })
+	// Tokens are many and their values may be large: only their keys are read.
+	for _, part := range []rangeRequest{
+		{Key: []byte(p), End: []byte(p + "pl/"), Limit: pageNames},
+		{Key: []byte(p + "pl0"), End: after(p), Limit: pageNames},
+		{Key: []byte(p + "pl/"), End: []byte(p + "pl0"), Limit: pageKeys, KeysOnly: true},
+	} {
+		part.Revision = revision
+		for more := true; more; {
+			a, err := s.gate.page(ctx, p, part)
+			if err != nil {
+				return fmt.Errorf("reading all keys at revision %d: %w", revision, err)
+			}
+			s.add(a.Kvs)
+			if more = a.More && len(a.Kvs) > 0; more {
+				part.Key = append(a.Kvs[len(a.Kvs)-1].Key, 0)
+			}
+		}
+	}
+	return s.commit()
+}
+
+func (s *source) add(kvs []keyValue) {
+	now := s.now()
+	s.edit(func(r *replica.Replica) {
+		for i := range kvs {
+			kv := &kvs[i]
+			r.Add(replica.KV{Key: string(kv.Key[len(s.cfg.Prefix):]), Value: kv.Value, Create: int64(kv.Create)}, now)
+		}
+	})
+}
+
+// follow watches until the stream ends.
+func (s *source) follow(ctx context.Context) error {
+	stream, err := s.gate.watch(ctx, s.cfg.Prefix, s.revision()+1)
+	if err != nil {
+		return fmt.Errorf("watching: %w", err)
+	}
+	defer stream.Close()
+	c := changes{source: s}
+	for lines := newLines(stream); ; {
+		line, err := lines.next()
+		if errors.Is(err, errTooLarge) {
+			return s.passOver(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("watching: %w", err)
+		}
+		a, err := readWatch(line)
+		if err != nil {
+			return fmt.Errorf("watching: %w", err)
+		}
+		switch r := &a.Result; {
+		case r.Canceled && r.Compact > 0:
+			if err := s.skip(ctx); err != nil {
+				return err
+			}
+			return errAgain
+		case r.Canceled:
+			return fmt.Errorf("watching: etcd ended it: %.200s", r.Reason)
+		case r.Created:
+			s.connected(true)
+		default:
+			if err := c.take(a); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// errAgain ends a session that is to be followed by another one at once.
+var errAgain = errors.New("going on after a gap")
+
+// passOver goes on after an answer that is too large to read: with the keys as
+// they are now.
+func (s *source) passOver(ctx context.Context) error {
+	s.edit(func(r *replica.Replica) { r.Drop(replica.FaultLongLine) })
+	if err := s.load(ctx, s.newest()); err != nil {
+		return err
+	}
+	return errAgain
+}
+
+// changes gathers the changes of one revision, which may come in several
+// answers.
+type changes struct {
+	source   *source
+	revision int64
+	events   []replica.Event
+}
+
+// take takes in an answer.
+func (c *changes) take(a *watchAnswer) error {
+	bad := 0
+	for i := range a.Result.Events {
+		revision, e, ok := a.Result.Events[i].event(c.source.cfg.Prefix)
+		if !ok {
+			bad++
+			continue
+		}
+		if revision != c.revision {
+			if err := c.flush(); err != nil {
+				return err
+			}
+		}
+		if len(c.events) >= maxChanges {
+			return fmt.Errorf("watching: more than %d changes in revision %d", maxChanges, revision)
+		}
+		c.revision, c.events = revision, append(c.events, e)
+	}
+	if bad > 0 {
+		c.source.edit(func(r *replica.Replica) {
+			for range bad {
+				r.Drop(replica.FaultBadValue)
+			}
+		})
+	}
+	if a.Result.Fragment {
+		return nil
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if len(a.Result.Events) == 0 { // a progress notification
+		c.source.edit(func(r *replica.Replica) { r.Reached(int64(a.Result.Header.Revision)) })
+	}
+	return nil
+}
+
+func (c *changes) flush() error {
+	if len(c.events) == 0 {
+		return nil
+	}
+	err := c.source.apply(c.revision, c.events)
+	clear(c.events)
+	c.events = c.events[:0]
+	return err
+}
+
+// lines reads a stream line by line, none longer than maxLine.
+type lines struct {
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// next returns the next line that is not empty; it is good until the next call.
+func (l *lines) next() ([]byte, error) {
+	l.buf = l.buf[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(l.buf)+len(part) > maxLine {
+			return nil, fmt.Errorf("%w: a line of more than %d bytes", errTooLarge, maxLine)
+		}
+		l.buf = append(l.buf, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return nil, err
+		case len(bytes.TrimSpace(l.buf)) == 0:
+			l.buf = l.buf[:0]
+		default:
+			return l.buf, nil
+		}
+	}
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dipen
+
+import (
+	"github.com/pnagent/pnagent/attach/dipen/replica"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Status is what the adapter did and what it could not, cumulative since its
+// start where it is a count.
+type Status struct {
+	Connected   bool   // etcd is watched now
+	Sessions    uint64 // times that a watch began
+	Looks       uint64 // times that the newest revision was asked for
+	Changes     uint64 // changes of keys that were taken in
+	StateErrors uint64 // times that the state file could not be written
+
+	Revision  int64 // up to which all changes are in
+	Head      int64 // newest that was seen, of all of etcd
+	Gaps      replica.Gaps
+	Dropped   map[replica.Fault]uint64
+	InFlight  []replica.Held // taken tokens by transition
+	Leaders   []replica.Leadership
+	Published int64 // revision of the counts that were published last
+	Snapshots telemetry.PublisherStats
+}
+
+// Status returns the state as it is now.
+func (s *source) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.status
+	out.Revision, out.Head, out.Published = s.rep.Revision(), s.head, s.published
+	out.Gaps, out.Dropped = s.rep.Gaps(), s.rep.Dropped()
+	out.InFlight, out.Leaders = s.rep.InFlight(), s.rep.Leaders(s.now())
+	if s.publisher != nil {
+		out.Snapshots = s.publisher.Stats()
+	}
+	return out
+}

@@ -50,7 +50,7 @@ type Replica struct {
 type marking struct {
 	cells   map[cellID]*cell
 	runs    map[runID]*run
-	held    int                         // taken keys
+	held    int                             // taken keys
 	leaders map[string]map[uint64]candidate // by region and lease
 	count   int                             // of candidates
 }

@@ -212,8 +212,8 @@ func (r *Replica) InFlight() []Held {
 type Leadership struct {
 	Region  string
 	Node    string // "" if its name cannot be shown
-	Since   int64 // when it took over, at the latest; microseconds since the Unix epoch
-	Waiting int   // others that stand by
+	Since   int64  // when it took over, at the latest; microseconds since the Unix epoch
+	Waiting int    // others that stand by
 }
 
 // Leaders returns the leaders of all regions, by region.

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/attach/dipen"
+	"github.com/pnagent/pnagent/attach/dipen/replica"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+type attachDipenCmd struct {
+	NATS     natsFlags     `embed:"" group:"NATS"`
+	Source   string        `help:"Name of this source among all that publish; keep it over restarts. Default: the host's name and -dipen."`
+	Interval time.Duration `default:"1s" help:"Time between two snapshots."`
+
+	Endpoints []string `group:"etcd" name:"etcd" default:"http://127.0.0.1:2379" help:"Client URLs of etcd, comma-separated; one is used at a time."`
+	Prefix    string   `group:"etcd" name:"etcd.prefix" placeholder:"PREFIX/" help:"What DiPeN's keys begin with; ends in a slash."`
+	CA        string   `group:"etcd" name:"etcd.tls-ca" type:"path" placeholder:"FILE" help:"File with the certificates that etcd's must be signed by."`
+	Cert      string   `group:"etcd" name:"etcd.tls-cert" type:"path" placeholder:"FILE" help:"File with the client certificate for etcd."`
+	Key       string   `group:"etcd" name:"etcd.tls-key" type:"path" placeholder:"FILE" help:"File with the key of the client certificate."`
+	User      string   `group:"etcd" name:"etcd.user" help:"User of etcd; reading the prefix is all that it must be allowed."`
+	Password  string   `group:"etcd" name:"etcd.password-file" type:"path" placeholder:"FILE" help:"File with the user's password."`
+
+	Name    string     `name:"net" placeholder:"NAME" help:"Name of the net. Default: the file's id of it, or the prefix's last part."`
+	State   string     `type:"path" placeholder:"FILE" help:"File that keeps when revisions were made and what was published, so that after a restart no token is younger and no firing lost or counted twice."`
+	Tokens  int        `name:"max-tokens" default:"1000000" help:"Most tokens to keep; others are counted as left out."`
+	Web     string     `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
+	WebConf string     `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
+	File    string     `arg:"" optional:"" name:"file" help:"PNML file of the net, whose places and transitions have DiPeN's names as id or name: etcd holds no arcs."`
+	Limit   limitFlags `embed:""`
+}
+
+// Run reads etcd and publishes until ctx ends.
+func (c *attachDipenCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	if c.NATS.URL == "" || c.Prefix == "" {
+		return usageError{errors.New("attach dipen: expected --nats and --etcd.prefix")}
+	}
+	cfg, err := c.config(s, log)
+	if err != nil {
+		return err
+	}
+	nc, subjects, err := c.NATS.connect("pnagent attach dipen "+cfg.Source, log, withoutBuffer)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	cfg.Conn, cfg.Subjects = nc, subjects
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served, serving := make(chan error, 1), false
+	cfg.Status = func(status func() dipen.Status) {
+		serving = true
+		go func() { served <- c.serve(running, cancel, dipenMetrics{status}, log) }()
+	}
+	notify(log, notifyReady)
+	err = dipen.Run(running, cfg)
+	notify(log, notifyStopping)
+	cancel()
+	if serving {
+		err = errors.Join(err, <-served)
+	}
+	if errors.Is(err, dipen.ErrConfig) {
+		return usageError{err}
+	}
+	return err
+}
+
+func (c *attachDipenCmd) config(s streams, log *slog.Logger) (dipen.Config, error) {
+	cfg := dipen.Config{Etcd: dipen.Etcd{Endpoints: c.Endpoints, User: c.User}, Prefix: c.Prefix, State: c.State,
+		Limits: replica.DefaultLimits(), Interval: c.Interval, Log: log}
+	cfg.Limits.Tokens = c.Tokens
+	var err error
+	if cfg.Source, err = c.source(); err != nil {
+		return cfg, err
+	}
+	if cfg.Net, err = c.net(s); err != nil {
+		return cfg, err
+	}
+	if cfg.Etcd.TLS, err = c.tls(); err != nil {
+		return cfg, err
+	}
+	if (c.User == "") != (c.Password == "") {
+		return cfg, usageError{errors.New("--etcd.user and --etcd.password-file: expected both or none")}
+	}
+	if c.Password != "" {
+		text, err := os.ReadFile(c.Password)
+		if err != nil {
+			return cfg, fmt.Errorf("reading the password for etcd: %w", err)
+		}
+		cfg.Etcd.Password = strings.TrimRight(string(text), "\r\n")
+	}
+	return cfg, nil
+}
+
+func (c *attachDipenCmd) source() (string, error) {
+	name := c.Source
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return "", fmt.Errorf("naming this source after its host: %w", err)
+		}
+		name = host + "-dipen"
+	}
+	if err := telemetry.CheckName(name); err != nil {
+		return "", usageError{fmt.Errorf("--source: %w", err)}
+	}
+	return name, nil
+}
+
+// net returns the net of the file, or one that has nothing but a name.
+func (c *attachDipenCmd) net(s streams) (*petri.Net, error) {
+	n := &petri.Net{ID: path.Base(strings.Trim(c.Prefix, "/"))}
+	if c.File != "" {
+		tables, err := compileNets([]string{c.File}, s, c.Limit)
+		if err != nil {
+			return nil, err
+		}
+		if len(tables) != 1 {
+			return nil, fmt.Errorf("%s: %d nets; expected one", c.File, len(tables))
+		}
+		n = tables[0].Net
+	}
+	if c.Name != "" {
+		n.ID = c.Name
+	}
+	if err := telemetry.CheckName(n.ID); err != nil {
+		return nil, usageError{fmt.Errorf("--net: %w", err)}
+	}
+	return n, nil
+}
+
+// tls returns how to speak TLS with etcd, where a URL asks for it.
+func (c *attachDipenCmd) tls() (*tls.Config, error) {
+	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.CA != "" {
+		pem, err := os.ReadFile(c.CA)
+		if err != nil {
+			return nil, fmt.Errorf("reading the CA certificates for etcd: %w", err)
+		}
+		conf.RootCAs = x509.NewCertPool()
+		if !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s: no certificate; expected PEM", c.CA)
+		}
+	}
+	if (c.Cert == "") != (c.Key == "") {
+		return nil, usageError{errors.New("--etcd.tls-cert and --etcd.tls-key: expected both or none")}
+	}
+	if c.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+		if err != nil {
+			return nil, fmt.Errorf("reading the client certificate for etcd: %w", err)
+		}
+		conf.Certificates = []tls.Certificate{pair}
+	}
+	return conf, nil
+}

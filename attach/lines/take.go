@@ -22,6 +22,7 @@ type Feed struct {
 	events []event
 	// What one chunk came to, till the lock is taken.
 	count Counters
+	taken Counters // of the last chunk
 }
 
 // Feed returns a Feed for one more input.
@@ -124,6 +125,7 @@ func (f *Feed) deliver(now int64, done func()) {
 	if done != nil {
 		done()
 	}
+	f.taken = f.count
 	f.events, f.count = f.events[:0], Counters{}
 }
 

@@ -5,32 +5,27 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/attach/lines"
+	"github.com/pnagent/pnagent/metrics"
 )
 
-// input is one input: run takes what comes until it has ended or ctx has, and
-// close lets go of what was opened for it.
+// input is one input: run takes what comes until it has ended or ctx has.
 type input struct {
-	run   func(ctx context.Context) error
-	close func() error
+	run  func(ctx context.Context) error
+	name string        // of what can lose something on the way to us
+	lost func() uint64 // how many messages were; nil for none
 }
 
 type inputs []input
-
-func (in inputs) close() error {
-	var errs []error
-	for _, one := range in {
-		if one.close != nil {
-			errs = append(errs, one.close())
-		}
-	}
-	return errors.Join(errs...)
-}
 
 // run runs all inputs until they have ended, or one has failed. That ctx has ended is no error.
 func (in inputs) run(ctx context.Context) error {
@@ -42,13 +37,67 @@ func (in inputs) run(ctx context.Context) error {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = nil
 	}
-	return errors.Join(err, in.close())
+	return err
 }
 
-// inputs opens the inputs that the flags ask for.
+// inputs opens the inputs that the flags ask for; standard input if they ask for none.
 func (c *attachLinesCmd) inputs(a *lines.Attachment, nc *nats.Conn, s streams, log *slog.Logger) (in inputs, err error) {
+	for _, path := range c.Follow {
+		what := lines.Follow{Path: path, End: c.From == "end", Poll: c.Poll}
+		in = append(in, input{run: func(ctx context.Context) error { return a.Follow(ctx, what) }})
+	}
+	for _, path := range c.XES {
+		in = append(in, input{run: func(ctx context.Context) error { return a.TakeXES(ctx, path) }})
+	}
+	if c.Subject != "" {
+		one, err := c.subject(a, nc)
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, one)
+	}
+	if c.UDP != "" {
+		conn, err := lines.ListenUDP(c.UDP)
+		if err != nil {
+			return nil, err
+		}
+		log.Info("takes datagrams", "udp", conn.LocalAddr().String())
+		in = append(in, input{name: "udp", run: func(ctx context.Context) error { return a.Datagrams(ctx, conn) },
+			lost: func() uint64 { return lines.DatagramsLost(conn) }})
+	}
+	if c.HTTP != "" {
+		l, err := net.Listen("tcp", c.HTTP)
+		if err != nil {
+			return nil, fmt.Errorf("listening for events: %w", err)
+		}
+		log.Info("takes posts", "http", l.Addr().String())
+		mux := http.NewServeMux()
+		mux.Handle("POST /events", a.Handler())
+		in = append(in, input{run: func(ctx context.Context) error { return metrics.Serve(ctx, l, "", mux, log) }})
+	}
 	if c.Stdin || len(in) == 0 {
-		in = append(in, input{run: func(ctx context.Context) error { return a.Stream(ctx, s.in) }})
+		in = append(in, input{run: func(ctx context.Context) error { return c.stdin(ctx, a, s.in) }})
 	}
 	return in, nil
+}
+
+func (c *attachLinesCmd) subject(a *lines.Attachment, nc *nats.Conn) (input, error) {
+	if nc == nil {
+		return input{}, usageError{errors.New("--nats.subject needs --nats")}
+	}
+	run, lost, err := a.Subject(nc, c.Subject)
+	return input{name: "nats", run: run, lost: lost}, err
+}
+
+// stdin reads standard input till its end, or until ctx ends: the read that it is in then
+// ends with the process.
+func (c *attachLinesCmd) stdin(ctx context.Context, a *lines.Attachment, r io.Reader) error {
+	ended := make(chan error, 1)
+	go func() { ended <- a.Stream(ctx, r) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -106,7 +106,7 @@ func (c *attachLinesCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inputs, publish func() (*telemetry.Publisher, error), s streams, log *slog.Logger) error {
 	publisher, err := publish()
 	if err != nil {
-		return errors.Join(err, in.close())
+		return err
 	}
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -115,7 +115,7 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 	beside.Go(func() { failed <- a.Run(running, c.Interval) })
 	if c.Web != "" {
 		beside.Go(func() {
-			if err := c.serve(running, a, publisher, log); err != nil {
+			if err := c.serve(running, linesMetrics{a, publisher, in}, log); err != nil {
 				failed <- err
 				cancel()
 			}

@@ -19,6 +19,7 @@ var (
 	linesRead      = desc("pnagent_lines_read_total", "Lines read from all inputs.")
 	linesBytes     = desc("pnagent_lines_read_bytes_total", "Bytes of lines read from all inputs.")
 	linesDropped   = desc("pnagent_lines_dropped_total", "Lines, or parts of lines, that are no event, by reason.", "reason")
+	linesLost      = desc("pnagent_lines_messages_lost_total", "Messages or datagrams that were lost before they were read, as far as the system or the client tells.", "input")
 	linesFuture    = desc("pnagent_lines_future_total", "Events more than a minute ahead of the clock, taken as of now.")
 	linesUndated   = desc("pnagent_lines_undated_total", "Events without a time, taken as of now.")
 	linesHurried   = desc("pnagent_lines_window_overflows_total", "Events that left the reordering window early because it was full.")
@@ -45,6 +46,7 @@ var (
 type linesMetrics struct {
 	a         *lines.Attachment
 	publisher *telemetry.Publisher // nil without NATS
+	in        inputs
 }
 
 // Describe implements prometheus.Collector.
@@ -72,6 +74,11 @@ func (m linesMetrics) Collect(out chan<- prometheus.Metric) {
 	gauge(linesHeld, float64(c.Held))
 	counter(linesRotated, c.Rotated)
 	counter(linesSave, c.SaveFailures)
+	for _, one := range m.in {
+		if one.lost != nil {
+			counter(linesLost, one.lost(), one.name)
+		}
+	}
 	if m.publisher != nil {
 		p := m.publisher.Stats()
 		counter(linesSnapshots, p.Messages)
@@ -96,9 +103,9 @@ func (m linesMetrics) Collect(out chan<- prometheus.Metric) {
 }
 
 // serve serves the metrics until ctx ends.
-func (c *attachLinesCmd) serve(ctx context.Context, a *lines.Attachment, publisher *telemetry.Publisher, log *slog.Logger) error {
+func (c *attachLinesCmd) serve(ctx context.Context, m linesMetrics, log *slog.Logger) error {
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(linesMetrics{a, publisher}); err != nil {
+	if err := registry.Register(m); err != nil {
 		return err
 	}
 	mux := http.NewServeMux()

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/pnagent/pnagent/internal/xmlscan"
+)
+
+// The bounds of a log.
+const (
+	maxLog       = 1 << 40   // bytes, unpacked
+	maxLogToken  = 1 << 20   // bytes of one tag
+	maxSorted    = 5_000_000 // events that are put in order in memory, to replay them at a speed
+	eventsAtOnce = 512
+)
+
+// TakeXES takes a whole event log in XES (IEEE 1849-2016), plain or gzip: a trace is an instance,
+// named by its concept:name or else by its number, and an event with a concept:name is a firing, at its
+// time:timestamp. Of events with a lifecycle:transition those count that complete. Where a trace
+// ends the instance is over. At full speed it is one trace after the other; at a
+// bounded speed events of all traces are in the order of time. With a state file, what
+// was taken of the same file before is passed over.
+func (a *Attachment) TakeXES(ctx context.Context, path string) error {
+	f, fi, err := openWith(path)
+	if err != nil {
+		return fmt.Errorf("reading an event log: %w", err)
+	}
+	defer f.Close()
+	x := &logReader{a: a, feed: a.Feed(), pos: a.logPosition(f, "xes:"+path, fi.Size(), inode(fi))}
+	x.skip = x.pos.offset
+	return x.read(ctx, f, path)
+}
+
+// logPosition returns how many events of a log are taken; none if it is another one than before.
+func (a *Attachment) logPosition(f *os.File, key string, size int64, number uint64) *position {
+	head := min(size, headSize)
+	sum, err := headSum(f, head)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := a.positions[key]
+	if p == nil || err != nil || p.inode != number || p.head != head || p.sum != sum {
+		p = &position{inode: number, head: head, sum: sum}
+		a.positions[key] = p
+	}
+	return p
+}
+
+// logReader reads one log.
+type logReader struct {
+	a     *Attachment
+	feed  *Feed
+	scan  *xmlscan.Scanner
+	pos   *position // offset counts events and ends of traces
+	skip  int64     // of them, those that were taken before
+	lot   []event   // to be put in order, if the speed is bounded
+	trace int       // number
+	last  int64     // time of the trace's last event
+}
+
+func (x *logReader) read(ctx context.Context, r io.Reader, file string) error {
+	unpacked, err := unpack(r)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", file, err)
+	}
+	x.scan = xmlscan.New(unpacked, file, xmlscan.Limits{Bytes: maxLog, Token: maxLogToken})
+	err = x.log(ctx)
+	if err != nil && ctx.Err() == nil {
+		x.feed.count.Dropped[NotXES]++
+	}
+	if x.a.pace.speed > 0 && err == nil {
+		return x.inOrder(ctx)
+	}
+	x.deliver()
+	return err
+}
+
+// unpack reads gzip where it is.
+func unpack(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, chunkSize)
+	if magic, err := b.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+		return b, nil
+	}
+	return gzip.NewReader(b)
+}
+
+// log reads to the end of the document.
+func (x *logReader) log(ctx context.Context) error {
+	for depth := 0; ; {
+		tok, err := x.scan.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			switch name := t.Name.Local; {
+			case depth == 0 && name != "log":
+				return x.scan.Fatal(x.scan.At, "the element <%s>; expected <log>", xmlscan.Clip(name, 60))
+			case depth == 0:
+				depth++
+			case name == "trace":
+				if err := x.oneTrace(ctx); err != nil {
+					return err
+				}
+			default:
+				if name == "event" {
+					x.feed.count.Dropped[NoInstance]++ // of no trace
+				}
+				if err := x.scan.Skip(); err != nil {
+					return err
+				}
+			}
+		case xml.EndElement:
+			depth--
+		}
+	}
+}
+
+// oneTrace reads to the end of a trace.
+func (x *logReader) oneTrace(ctx context.Context) error {
+	x.trace, x.last = x.trace+1, 0
+	name := []byte("trace " + strconv.Itoa(x.trace))
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		tok, err := x.scan.Next()
+		if err != nil {
+			return x.ended(err)
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			if t.Name.Local == "event" {
+				if err := x.event(name); err != nil {
+					return err
+				}
+				continue
+			}
+			if key, value := attribute(t); key == "concept:name" && value != "" {
+				name = []byte(value)
+			}
+			if err := x.scan.Skip(); err != nil {
+				return x.ended(err)
+			}
+		case xml.EndElement:
+			if x.last > 0 {
+				x.take(fields{instance: name, end: true})
+			}
+			return nil
+		}
+	}
+}
+
+// ended makes an error of the end of the file inside an element.
+func (x *logReader) ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return x.scan.Fatal(x.scan.At, "the file ends here; expected the end of what has begun")
+	}
+	return err
+}
+
+// attribute returns the key and the value of an attribute of a trace or an event.
+func attribute(t xml.StartElement) (key, value string) {
+	for _, a := range t.Attr {
+		switch a.Name.Local {
+		case "key":
+			key = a.Value
+		case "value":
+			value = a.Value
+		}
+	}
+	return key, value
+}
+
+// event reads to the end of an event.
+func (x *logReader) event(name []byte) error {
+	in := fields{instance: name, textual: true}
+	complete := true
+	for {
+		tok, err := x.scan.Next()
+		if err != nil {
+			return x.ended(err)
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			switch key, value := attribute(t); key {
+			case "concept:name":
+				in.transition = []byte(value)
+			case "time:timestamp":
+				in.time = []byte(value)
+			case "lifecycle:transition":
+				complete = value == "" || value == "complete" || value == "COMPLETE"
+			}
+			if err := x.scan.Skip(); err != nil {
+				return x.ended(err)
+			}
+		case xml.EndElement:
+			x.feed.count.Lines++
+			if !complete {
+				x.feed.count.Dropped[Ignored]++
+				return nil
+			}
+			x.take(in)
+			return nil
+		}
+	}
+}
+
+// take makes an event of its fields, unless it was taken before.
+func (x *logReader) take(in fields) {
+	x.feed.fields = in
+	e, why := x.feed.resolve(x.a.clock())
+	if in.end && why == Taken {
+		e.time = x.last
+		x.feed.count.Undated-- // resolve has seen no time
+	}
+	if why != Taken {
+		x.feed.count.Dropped[why]++
+		return
+	}
+	x.last = max(x.last, e.time)
+	if x.a.pace.speed > 0 {
+		x.gather(e)
+		return
+	}
+	if x.skip > 0 {
+		x.skip--
+		return
+	}
+	x.feed.events = append(x.feed.events, e)
+	if len(x.feed.events) >= eventsAtOnce {
+		x.deliver()
+	}
+}
+
+func (x *logReader) deliver() {
+	n := int64(len(x.feed.events))
+	x.feed.deliver(x.a.clock(), func() { x.pos.offset += n })
+}
+
+// gather keeps an event until all are there.
+func (x *logReader) gather(e event) {
+	if len(x.lot) >= maxSorted {
+		x.feed.count.Dropped[TooLong]++
+		return
+	}
+	x.lot = append(x.lot, e)
+}
+
+// inOrder takes the events of all traces at their speed.
+func (x *logReader) inOrder(ctx context.Context) error {
+	slices.SortStableFunc(x.lot, func(a, b event) int { return cmp.Compare(a.time, b.time) })
+	for _, e := range x.lot[min(x.skip, int64(len(x.lot))):] {
+		if err := x.a.pace.wait(ctx, e.time); err != nil {
+			return err
+		}
+		if x.a.cfg.AsNow {
+			e.time = x.a.clock()
+		}
+		x.feed.events = append(x.feed.events, e)
+		x.deliver()
+	}
+	return nil
+}

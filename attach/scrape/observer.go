@@ -62,9 +62,11 @@ func (o *observer) begin(tokens, arrived, left int64) {
 // mark puts together what the counts say. Of two that say how many left, the
 // higher makes the oldest token younger, which is sure.
 func (o *observer) mark(at, tokens, arrived, left int64) mark {
-	gone := max(left, 0)
+	gone := left
 	if arrived >= 0 {
-		gone = max(gone, arrived+o.base-tokens)
+		if gone = arrived + o.base - tokens; left >= 0 {
+			gone = max(gone, left)
+		}
 	}
 	return mark{at, gone + tokens, gone}
 }

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+const patience = 30 * time.Second // for what takes milliseconds on an idle machine
+
+// target is an endpoint whose answers a test changes.
+type target struct {
+	*httptest.Server
+	mu     sync.Mutex
+	answer http.HandlerFunc
+	hung   chan struct{} // closed at the end, for answers that hang
+}
+
+func startTarget(t *testing.T, text string) *target {
+	e := &target{hung: make(chan struct{})}
+	e.says(text)
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.mu.Lock()
+		answer := e.answer
+		e.mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(func() { close(e.hung); e.Close() })
+	return e
+}
+
+func (e *target) does(answer http.HandlerFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answer = answer
+}
+
+func (e *target) says(text string) {
+	e.does(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		_, _ = io.WriteString(w, text)
+	})
+}
+
+// house is a NATS server and a collector that hears what the adapter says.
+type house struct {
+	nc        *nats.Conn
+	collector *collector.Collector
+	registry  *prometheus.Registry
+	log       *logBook
+}
+
+type logBook struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func connect(t *testing.T, url string) *nats.Conn {
+	t.Helper()
+	closed := make(chan struct{})
+	nc, err := nats.Connect(url, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close(); <-closed })
+	return nc
+}
+
+// attached runs a collector, and the adapter on targets by their names.
+func attached(t *testing.T, text string, targets map[string]*target) *house {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("nats-server does not start")
+	}
+	h := &house{nc: connect(t, s.ClientURL()), registry: prometheus.NewRegistry(), log: &logBook{}}
+	log := slog.New(slog.NewTextHandler(h.log, nil))
+	h.collector, err = collector.New(collector.Config{Conn: connect(t, s.ClientURL()), Interval: 20 * time.Millisecond, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Conn: h.nc, Mapping: mapping(t, text), Interval: 100 * time.Millisecond, Timeout: 100 * time.Millisecond, Log: log, Registry: h.registry}
+	for name, e := range targets {
+		cfg.Targets = append(cfg.Targets, Target{URL: e.URL, Source: name, Client: e.Client()})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := h.collector.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	all.Go(func() {
+		if err := Run(ctx, cfg); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); all.Wait() })
+	return h
+}
+
+// until waits until the View is so.
+func (h *house) until(t *testing.T, what string, so func(v *collector.View) bool) *collector.View {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		view := h.collector.View()
+		if view != nil && so(view) {
+			return view
+		}
+		if time.Now().After(end) {
+			var out bytes.Buffer
+			_ = collector.WriteJSON(&out, view, view.At)
+			t.Fatalf("never: %s\n%s\n%s", what, out.String(), h.log.b.String())
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// said returns what the adapter says of itself: the series of source s that has
+// the label.
+func (h *house) said(t *testing.T, family, name, value string) float64 {
+	t.Helper()
+	all, err := h.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		for _, m := range f.Metric {
+			if f.GetName() == family && label(m.Label, "source") == "s" && label(m.Label, name) == value {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	t.Fatalf("no %s with %s=%s", family, name, value)
+	return 0
+}
+
+func stateOf(v *collector.View, source string) collector.State {
+	for _, s := range v.Sources {
+		if s.Name == source {
+			return s.State
+		}
+	}
+	return collector.Undefined
+}
+
+// n returns the rows of net n, or nil.
+func n(v *collector.View) *stats.Rows {
+	if net := v.Net("n"); net != nil && net.Rows != nil && len(net.Rows.Places) > 0 {
+		return net.Rows
+	}
+	return nil
+}
+
+const shop = `
+nets:
+  n:
+    places: {"{queue}": {tokens: depth, departures: out_total, oldest: observed}}
+    transitions: {"{queue} serve": {from: "{queue}", firings: out_total}}
+`
+
+func shopSays(depth, out int) string {
+	return fmt.Sprintf("depth{queue=\"a\"} %d\nout_total{queue=\"a\"} %d\n", depth, out)
+}
+
+// Whatever a target does instead of answering, its source goes stale with the
+// rows it had, and when the target is back, nothing that it counted is lost.
+func TestATargetThatFailsIsStaleAndLosesNothingThatItStillHas(t *testing.T) {
+	for _, c := range []struct {
+		name, result string
+		fails        func(e *target) http.HandlerFunc
+	}{
+		{"it answers garbage", "garbage", func(*target) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, "depth{queue=\"a\"} 0\n\x00\xff{{{")
+			}
+		}},
+		{"it answers 500", "status", func(*target) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "depth 1", http.StatusInternalServerError) }
+		}},
+		{"it hangs", "timeout", func(e *target) http.HandlerFunc {
+			return func(_ http.ResponseWriter, r *http.Request) {
+				select {
+				case <-e.hung:
+				case <-r.Context().Done():
+				}
+			}
+		}},
+		{"it is cut in the middle", "cut", func(*target) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", "1000")
+				_, _ = io.WriteString(w, shopSays(0, 0))
+			}
+		}},
+		{"it vanishes", "connection", func(*target) http.HandlerFunc {
+			return func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := startTarget(t, shopSays(3, 100))
+			h := attached(t, shop, map[string]*target{"s": e})
+			before := h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
+			oldest := n(before).Places[0].Oldest
+			e.does(c.fails(e))
+			stale := h.until(t, "stale", func(v *collector.View) bool { return stateOf(v, "s") == collector.Stale })
+			if p := n(stale).Places[0]; p.Tokens != 3 || p.Oldest > oldest+second {
+				t.Errorf("stale rows are %+v", p)
+			}
+			if got := h.said(t, "pnagent_scrape_attempts_total", "result", c.result); got == 0 {
+				t.Errorf("no scrape is counted as %s", c.result)
+			}
+			e.says(shopSays(2, 107))
+			back := h.until(t, "up with what was counted meanwhile", func(v *collector.View) bool {
+				return stateOf(v, "s") == collector.Up && n(v).Transitions[0].Firings == 7
+			})
+			if p := n(back).Places[0]; p.Tokens != 2 || p.Departures != 7 {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}
+
+func TestATargetThatStartsAgainIsCountedOn(t *testing.T) {
+	e := startTarget(t, shopSays(3, 100))
+	h := attached(t, shop, map[string]*target{"s": e})
+	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
+	e.says(shopSays(3, 105))
+	h.until(t, "5 firings", func(v *collector.View) bool { return n(v).Transitions[0].Firings == 5 })
+	e.says(shopSays(0, 2))
+	h.until(t, "7 firings", func(v *collector.View) bool { return n(v).Transitions[0].Firings == 7 && n(v).Places[0].Tokens == 0 })
+}
+
+func TestATypeThatChangesMakesItsColumnAbsent(t *testing.T) {
+	e := startTarget(t, shopSays(3, 100))
+	h := attached(t, shop, map[string]*target{"s": e})
+	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Columns.Has(stats.ColTokens|stats.ColOldest) })
+	e.says("# TYPE depth histogram\ndepth_bucket{queue=\"a\",le=\"+Inf\"} 1\ndepth_sum{queue=\"a\"} 1\ndepth_count{queue=\"a\"} 1\nout_total{queue=\"a\"} 101\n")
+	v := h.until(t, "no tokens known", func(v *collector.View) bool { return !n(v).Columns.Has(stats.ColTokens) })
+	if n(v).Columns.Has(stats.ColOldest) || !n(v).Columns.Has(stats.ColFirings) {
+		t.Errorf("columns %b", n(v).Columns)
+	}
+	if got := h.said(t, "pnagent_scrape_rows_missing", "column", "places.tokens"); got != 1 {
+		t.Errorf("%v rows are said to be missing", got)
+	}
+}
+
+// A queue that is found while the adapter runs is a new place of the same net:
+// nothing of the others flickers, and what they counted goes on.
+func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) {
+	e := startTarget(t, shopSays(3, 100))
+	h := attached(t, shop, map[string]*target{"s": e})
+	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
+	e.says(shopSays(3, 104))
+	h.until(t, "four firings", func(v *collector.View) bool { return n(v).Transitions[0].Firings == 4 })
+	e.says(shopSays(3, 105) + strings.ReplaceAll(shopSays(8, 9), `"a"`, `"b"`))
+	for {
+		v := h.until(t, "a View", func(*collector.View) bool { return true })
+		if p := n(v).Places[0]; p.Tokens != 3 || n(v).Transitions[0].Firings < 4 {
+			t.Fatalf("while the net grows: %+v", p)
+		}
+		if len(n(v).Places) == 2 && n(v).Places[1].Tokens == 8 {
+			if got := n(v).Transitions; got[0].Firings != 5 || got[1].Firings != 9 {
+				t.Errorf("%+v", got)
+			}
+			if def := v.Net("n").Def; def.Places[1].ID != "b" || len(def.Arcs) != 2 {
+				t.Errorf("%+v", def)
+			}
+			return
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("the new place never came")
+		}
+		<-time.After(2 * time.Millisecond)
+	}
+}
+
+func TestTargetsAddUpAndOneThatIsAwayDoesNotHoldUpTheOthers(t *testing.T) {
+	a, b := startTarget(t, shopSays(3, 100)), startTarget(t, shopSays(4, 50))
+	h := attached(t, shop, map[string]*target{"a": a, "b": b})
+	h.until(t, "seven tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 7 })
+	a.does(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	b.says(shopSays(10, 50))
+	h.until(t, "a stale, b up, 13 tokens", func(v *collector.View) bool {
+		return stateOf(v, "a") == collector.Stale && stateOf(v, "b") == collector.Up && n(v).Places[0].Tokens == 13
+	})
+}
+
+func TestAConfigurationThatCannotBeRunIsRefused(t *testing.T) {
+	good := Config{Mapping: mapping(t, shop), Targets: []Target{{URL: "http://x", Source: "x"}}, Interval: time.Second, Timeout: time.Second,
+		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry()}
+	for name, spoil := range map[string]func(c *Config){
+		"no target":                   func(c *Config) { c.Targets = nil },
+		"a name twice":                func(c *Config) { c.Targets = append(c.Targets, c.Targets[0]) },
+		"a name of nothing":           func(c *Config) { c.Targets = []Target{{}} },
+		"an interval of nothing":      func(c *Config) { c.Interval = 0 },
+		"an interval beyond a day":    func(c *Config) { c.Interval = 2 * telemetry.MaxInterval },
+		"longer than the interval":    func(c *Config) { c.Timeout = 2 * time.Second },
+		"a timeout of nothing at all": func(c *Config) { c.Timeout = 0 },
+	} {
+		c := good
+		spoil(&c)
+		if err := Run(t.Context(), c); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}

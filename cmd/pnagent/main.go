@@ -48,6 +48,7 @@ type cli struct {
 	Serve       serveCmd       `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
 	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
 	Attach      attachCmd      `cmd:"" help:"Be a telemetry source for an engine that is not ours."`
+	Wire        wireCmd        `cmd:"" help:"For authors of engines: check what an engine says."`
 	Check       checkCmd       `cmd:"" help:"Read nets and say what is in them and what is wrong with them."`
 	Play        playCmd        `cmd:"" help:"Play the token game of one net on standard input and output."`
 	Draw        drawCmd        `cmd:"" help:"Draw a net as SVG."`

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+const attachExamples = "../examples/attach"
+
+// absolute is a path below the examples, for programs that run elsewhere.
+func absolute(t *testing.T, elem ...string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(append([]string{attachExamples}, elem...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// compileC builds a C file as the strictest reader would.
+func compileC(t *testing.T, file string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(file), ".c"))
+	flags = append([]string{"-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-o", program, file}, flags...)
+	if out, err := exec.Command(need(t, "cc", "gcc"), flags...).CombinedOutput(); err != nil {
+		t.Fatalf("cc %s: %v\n%s", strings.Join(flags, " "), err, out)
+	}
+	return program
+}
+
+// runsOrders starts the orders engine of one language; its oldest orders have
+// been there for so many seconds.
+type runsOrders func(t *testing.T, natsURL, pnml, source string, seconds int) *process
+
+func ordersInPython(t *testing.T, natsURL, pnml, source string, seconds int) *process {
+	return start(t, need(t, "python3", "python3"), absolute(t, "python", "orders.py"), natsURL, pnml, source, fmt.Sprint(seconds))
+}
+
+func ordersInC(t *testing.T, natsURL, pnml, source string, seconds int) *process {
+	host, port, _ := strings.Cut(strings.TrimPrefix(natsURL, "nats://"), ":")
+	digest := tool(t, nil, need(t, "sha256sum", "coreutils"), pnml)
+	return start(t, compileC(t, absolute(t, "c", "orders.c")), host, port, pnml, digest.out[:32], source, fmt.Sprint(seconds))
+}
+
+func ordersInGo(t *testing.T, natsURL, pnml, source string, seconds int) *process {
+	program := filepath.Join(t.TempDir(), "orders")
+	if err := build(program, "github.com/pnagent/pnagent/examples/attach/go"); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, program, natsURL, pnml, source, fmt.Sprint(seconds))
+}
+
+// The same five orders, three of them stuck for a known time, are the same in
+// every face, whatever language tells of them; and a bye takes them away.
+func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	h := startHouse(t)
+	pnml := absolute(t, "orders.pnml")
+	shipped := uint64(0)
+	for _, language := range []struct {
+		name string
+		run  runsOrders
+	}{{"python", ordersInPython}, {"c", ordersInC}, {"go", ordersInGo}} {
+		t.Run(language.name, func(t *testing.T) {
+			const seconds = 90
+			began := time.Now()
+			engine := language.run(t, h.nats, pnml, "shop-"+language.name, seconds)
+			shipped += 2
+			h.everyFaceShows(t, numbers{
+				Tokens:  map[key]uint64{{"orders", "inbox"}: 3, {"orders", "shipped"}: 2},
+				Firings: map[key]uint64{{"orders", "ship"}: shipped},
+			})
+			h.oldestIs(t, key{"orders", "inbox"}, seconds, began)
+			checked := pnagent(t, "wire", "check", "--nats", h.nats, "--for", "3s")
+			if checked.code != 0 || !strings.Contains(checked.out, "shop-"+language.name) {
+				t.Errorf("wire check says %d:\n%s%s", checked.code, checked.out, checked.err)
+			}
+			engine.stop(t, syscall.SIGTERM)
+			h.everyFaceShows(t, numbers{map[key]uint64{}, map[key]uint64{{"orders", "ship"}: shipped}})
+		})
+	}
+}
+
+// oldestIs checks the age of a place's oldest token, within a second of what it
+// must be: so many seconds at a moment between began and now.
+func (h *house) oldestIs(t *testing.T, place key, seconds int, began time.Time) {
+	t.Helper()
+	until(t, "Prometheus has scraped the age", func() error {
+		if len(h.prom.query(t, "petrinet_place_oldest_token_age_seconds", "place")) == 0 {
+			return fmt.Errorf("no series")
+		}
+		return nil
+	})
+	for _, face := range []struct {
+		name string
+		look func() float64
+	}{
+		{"snmpget", func() float64 { return float64(walk(t, h.noc).rows(placeTable, placeOldestAge)[place].Num) }},
+		{"/metrics", func() float64 { return ages(h.side.scrape(t))[place] }},
+		{"Prometheus", func() float64 {
+			return float64(h.prom.query(t, "round(petrinet_place_oldest_token_age_seconds)", "place")[place])
+		}},
+	} {
+		asked := time.Since(began).Seconds()
+		got := face.look()
+		most := time.Since(began).Seconds()
+		// A program takes up to most to start, and both SNMP and Prometheus may tell what was so a second ago.
+		if got < float64(seconds)-1 || got > math.Ceil(float64(seconds)+most)+1 {
+			t.Errorf("%s: the oldest token of %v is there for %.1f s, %d s were due %.1f to %.1f s ago", face.name, place, got, seconds, asked, most)
+		}
+	}
+}
+
+// bad is what a message of a broken engine is like.
+type bad struct {
+	name    string
+	publish func(say func(change map[string]any))
+	want    string // in what is said
+}
+
+func TestWireCheckSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	server := startNATS(t)
+	nc := connect(t, server)
+	for _, c := range []bad{
+		{"columns differ in length", func(say func(map[string]any)) {
+			say(map[string]any{"places": map[string]any{"tokens": []int{1}, "arrivals": []int{1, 2}}})
+		}, "bad_columns"},
+		{"a value out of range", func(say func(map[string]any)) { say(map[string]any{"places": map[string]any{"tokens": []int{-1, 0}}}) }, "not_json"},
+		{"a gap", func(say func(map[string]any)) { say(nil); say(map[string]any{"seq": 5}) }, "3 messages are missing"},
+		{"the same seq again", func(say func(map[string]any)) { say(nil); say(map[string]any{"seq": 1}) }, "seq 1 came after 1"},
+		{"an epoch that falls", func(say func(map[string]any)) { say(nil); say(map[string]any{"epoch": 5}) }, "epoch fell"},
+		{"a counter that falls", func(say func(map[string]any)) {
+			say(nil)
+			say(map[string]any{"seq": 2, "transitions": map[string]any{"firings": []int{6}}})
+		}, "fell from 7 to 6"},
+		{"a clock that is off", func(say func(map[string]any)) {
+			say(map[string]any{"sent_at": time.Now().Add(-time.Hour).UnixMicro()})
+		}, "clock"},
+		{"rows that do not fit", func(say func(map[string]any)) {
+			say(map[string]any{"transitions": map[string]any{"firings": []int{1, 2}}})
+		}, "2 rows of transitions"},
+		{"another net than the definition's", func(say func(map[string]any)) { say(map[string]any{"digest": strings.Repeat("0", 32)}) }, "nobody answers"},
+		{"an interval that is not kept", func(say func(map[string]any)) { say(map[string]any{"interval": 100_000}) }, "nothing was heard"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			checked := checkWire(t, nc, server, c)
+			if checked.code != 1 || !strings.Contains(checked.out, c.want) {
+				t.Errorf("%d:\n%s%s\nwant 1 and %q", checked.code, checked.out, checked.err, c.want)
+			}
+		})
+	}
+}
+
+// checkWire lets wire check hear what a broken engine says.
+func checkWire(t *testing.T, nc *nats.Conn, server string, c bad) result {
+	t.Helper()
+	pnml := []byte(brokenNet)
+	digest := telemetry.Digest(pnml)
+	answers, err := nc.Subscribe(telemetry.Subjects{}.Definition("orders", digest), func(m *nats.Msg) { _ = m.Respond(pnml) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answers.Unsubscribe() }()
+	epoch := time.Now().UnixMicro()
+	hello, err := nc.SubscribeSync(telemetry.Subjects{}.Hello())
+	if err != nil || nc.Flush() != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = hello.Unsubscribe() }()
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		if _, err := hello.NextMsg(patience); err != nil {
+			return
+		}
+		c.publish(func(change map[string]any) {
+			now := time.Now().UnixMicro()
+			s := map[string]any{"source": "broken", "epoch": epoch, "seq": 1, "sent_at": now, "interval": 60_000_000, "net": "orders", "digest": digest, "full": true,
+				"places": map[string]any{"tokens": []int{3, 2}}, "transitions": map[string]any{"firings": []int{7}}}
+			for k, v := range change {
+				s[k] = v
+			}
+			payload, _ := json.Marshal(s)
+			msg := nats.NewMsg(telemetry.Subjects{}.Snapshot("orders", "broken"))
+			msg.Data = payload
+			msg.Header.Set(telemetry.ContentTypeHeader, telemetry.ContentTypeJSON)
+			_ = nc.PublishMsg(msg)
+		})
+	}()
+	checked := pnagent(t, "wire", "check", "--nats", server, "--for", "2s")
+	<-finished
+	return checked
+}
+
+const brokenNet = `<pnml><net id="orders" type="ptnet"><page id="p"><place id="inbox"/><place id="shipped"/><transition id="ship"/>
+<arc id="1" source="inbox" target="ship"/><arc id="2" source="ship" target="shipped"/></page></net></pnml>`

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wirecheck
+
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// numbers judges the rows of a message: whether they are those of the net, and
+// agree with each other and with what was said before.
+func (h *heard) numbers(s *telemetry.Snapshot, d *definition) {
+	h.tables = tablesOf(s)
+	h.fits(d)
+	for i := range s.Rows.Places {
+		row := &s.Rows.Places[i]
+		at := indexOf(s.PlaceIndex, i)
+		name := placeName(d, at)
+		h.agrees(name, row, s)
+		h.placeFell(name, h.places[at], row, s.Rows.Columns)
+		h.places[at] = stats.Place{Arrivals: row.Arrivals, Departures: row.Departures}
+	}
+	for i := range s.Rows.Transitions {
+		row := &s.Rows.Transitions[i]
+		at := indexOf(s.TransitionIndex, i)
+		h.transitionFell(transitionName(d, at), h.transitions[at], row, s.Rows.Columns)
+		h.transitions[at] = stats.Transition{Firings: row.Firings, Failures: row.Failures, Retries: row.Retries, Cancels: row.Cancels,
+			Timeouts: row.Timeouts, Late: row.Late}
+	}
+	if n := s.Rows.Net; s.Rows.Columns.Has(stats.ColInstances) {
+		h.fell("instances created", h.net.Created, n.Created)
+		h.fell("instances finished", h.net.Finished, n.Finished)
+		h.fell("instances failed", h.net.Failed, n.Failed)
+		h.net = n
+	}
+}
+
+func indexOf(index []uint32, i int) uint32 {
+	if index == nil {
+		return uint32(i)
+	}
+	return index[i]
+}
+
+// table is how many rows of a table a message has, and up to which index.
+type table struct {
+	what       string
+	full       bool
+	rows, upTo int
+}
+
+func tablesOf(s *telemetry.Snapshot) [2]table {
+	return [2]table{tableOf("places", s.Full, len(s.Rows.Places), s.PlaceIndex), tableOf("transitions", s.Full, len(s.Rows.Transitions), s.TransitionIndex)}
+}
+
+func tableOf(what string, full bool, rows int, index []uint32) table {
+	t := table{what: what, full: full, rows: rows}
+	if len(index) > 0 {
+		t.upTo = int(index[len(index)-1]) + 1
+	}
+	return t
+}
+
+// fits judges whether the tables that came last are those of their definition.
+func (h *heard) fits(d *definition) {
+	if d == nil || d.net == nil {
+		return
+	}
+	for i, defined := range [2]int{len(d.net.Places), len(d.net.Transitions)} {
+		t := &h.tables[i]
+		switch {
+		case t.full && t.rows != 0 && t.rows != defined:
+			h.wrong("size of "+t.what, "a full message has %d rows of %s, and the definition has %d: rows are all of them, in the order of the file", t.rows, t.what, defined)
+		case t.upTo > defined:
+			h.wrong("size of "+t.what, "a message has a row of %s with the index %d, and the definition has %d, from 0", t.what, t.upTo-1, defined)
+		}
+		*t = table{}
+	}
+}
+
+// agrees judges the numbers of one place.
+func (h *heard) agrees(name string, row *stats.Place, s *telemetry.Snapshot) {
+	given := s.Rows.Columns
+	if given.Has(stats.ColTokens|stats.ColOldest) && (row.Tokens == 0) != (row.Oldest == 0) {
+		h.wrong("oldest", "%s has %d tokens, and the oldest came at %d: the time is 0 where there are no tokens, and only there", name, row.Tokens, row.Oldest)
+	}
+	if given.Has(stats.ColTokens|stats.ColAges) && row.Ages.Tokens() != row.Tokens {
+		h.wrong("ages", "%s has %d tokens, and its ladder of ages counts %d", name, row.Tokens, row.Ages.Tokens())
+	}
+	if given.Has(stats.ColOldest) && row.Oldest > s.SentAt+mostSkew {
+		h.wrong("future", "%s has an oldest token that comes in %s: times are those when tokens were put, not ages", name, seconds(row.Oldest-s.SentAt))
+	}
+	if given.Has(stats.ColDepartures|stats.ColDwell) && row.Dwell.Count() != row.Departures {
+		h.wrong("dwell", "%s lost %d tokens, and its dwell histogram counts %d", name, row.Departures, row.Dwell.Count())
+	}
+	if given.Has(stats.ColTokens|stats.ColArrivals|stats.ColDepartures) && row.Arrivals != row.Departures+row.Tokens {
+		h.wrong("balance", "%s has %d tokens after %d arrivals and %d departures: arrivals are all tokens put since epoch, those that were there at the start included",
+			name, row.Tokens, row.Arrivals, row.Departures)
+	}
+}
+
+func (h *heard) placeFell(name string, old stats.Place, row *stats.Place, given stats.Columns) {
+	if given.Has(stats.ColArrivals) {
+		h.fell("arrivals of "+name, old.Arrivals, row.Arrivals)
+	}
+	if given.Has(stats.ColDepartures) {
+		h.fell("departures of "+name, old.Departures, row.Departures)
+	}
+}
+
+func (h *heard) transitionFell(name string, old stats.Transition, row *stats.Transition, given stats.Columns) {
+	if given.Has(stats.ColFirings) {
+		h.fell("firings of "+name, old.Firings, row.Firings)
+	}
+	if given.Has(stats.ColFailures) {
+		h.fell("failures of "+name, old.Failures, row.Failures)
+		h.fell("retries of "+name, old.Retries, row.Retries)
+		h.fell("cancels of "+name, old.Cancels, row.Cancels)
+	}
+	if given.Has(stats.ColTimeouts) {
+		h.fell("timeouts of "+name, old.Timeouts, row.Timeouts)
+		h.fell("late answers of "+name, old.Late, row.Late)
+	}
+}
+
+func (h *heard) fell(what string, from, to uint64) {
+	if to < from {
+		h.wrong("fell", "%s fell from %d to %d: counters are cumulative since epoch, never differences", what, from, to)
+	}
+}
+
+func placeName(d *definition, i uint32) string {
+	if d != nil && d.net != nil && int(i) < len(d.net.Places) {
+		return "place " + d.net.Places[i].ID
+	}
+	return fmt.Sprintf("place %d", i)
+}
+
+func transitionName(d *definition, i uint32) string {
+	if d != nil && d.net != nil && int(i) < len(d.net.Transitions) {
+		return "transition " + d.net.Transitions[i].ID
+	}
+	return fmt.Sprintf("transition %d", i)
+}

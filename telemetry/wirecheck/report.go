@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wirecheck
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Report is what was heard. As JSON it is what "wire check --json" prints.
+type Report struct {
+	Seconds float64  `json:"seconds"` // listened
+	Sources []Source `json:"sources"` // by net and name
+	Wrong   []string `json:"wrong"`   // with the whole, not with one source
+}
+
+// Source is what one source said of one net.
+type Source struct {
+	Net      string    `json:"net"`
+	Source   string    `json:"source"`
+	Messages uint64    `json:"messages"`
+	Full     uint64    `json:"full"`     // of them
+	Interval string    `json:"interval"` // that it says it keeps; "" if nothing could be read
+	Digest   string    `json:"digest"`
+	Defined  bool      `json:"defined"` // its definition was had and holds the net
+	Bye      bool      `json:"bye"`
+	Columns  []string  `json:"columns"` // told, as the wire names them
+	Missing  []string  `json:"missing"` // not told: absent in the faces, which is no fault
+	Wrong    []Finding `json:"wrong"`
+}
+
+// Finding is one kind of fault, and how often it was seen.
+type Finding struct {
+	What  string `json:"what"` // as it was seen first
+	Times uint64 `json:"times"`
+}
+
+// Right reports whether nothing is wrong.
+func (r *Report) Right() bool {
+	return len(r.Wrong) == 0 && !slices.ContainsFunc(r.Sources, func(s Source) bool { return len(s.Wrong) > 0 })
+}
+
+// Report tells what was heard until now.
+func (c *Checker) Report(now int64) *Report {
+	r := &Report{Seconds: float64(now-c.since) / 1e6, Sources: []Source{}, Wrong: []string{}}
+	for k, h := range c.sources {
+		c.conclude(k.net, h, now)
+		s := Source{Net: k.net, Source: k.source, Messages: h.messages, Full: h.full, Digest: h.digest, Bye: h.bye, Columns: []string{}, Missing: []string{}, Wrong: []Finding{}}
+		if h.interval > 0 {
+			s.Interval = h.interval.String()
+			s.Columns, s.Missing = columnNames(h.columns)
+		}
+		if d := c.definitions[defKey{k.net, h.digest}]; d != nil && d.net != nil {
+			s.Defined = true
+		}
+		for _, f := range h.findings {
+			s.Wrong = append(s.Wrong, *f)
+		}
+		r.Sources = append(r.Sources, s)
+	}
+	slices.SortFunc(r.Sources, func(a, b Source) int { return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Source, b.Source)) })
+	if len(r.Sources) == 0 {
+		r.Wrong = append(r.Wrong, fmt.Sprintf("nothing was heard: no message on %s nor %s. Is the engine connected to this server, and is its prefix %q?",
+			c.subjects.Snapshots(), c.subjects.Byes(), c.subjects.Prefix()))
+	}
+	if c.beyond > 0 {
+		r.Wrong = append(r.Wrong, fmt.Sprintf("%d messages of more than %d sources were not looked at", c.beyond, MaxSources))
+	}
+	return r
+}
+
+// Write writes the report for people.
+func (r *Report) Write(w io.Writer) error {
+	var b strings.Builder
+	for i := range r.Sources {
+		r.Sources[i].write(&b)
+	}
+	for _, what := range r.Wrong {
+		fmt.Fprintf(&b, "WRONG  %s\n", what)
+	}
+	if r.Right() {
+		fmt.Fprintf(&b, "\nNothing is wrong with what was heard in %.1f s.\n", r.Seconds)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *Source) write(b *strings.Builder) {
+	fmt.Fprintf(b, "source %q, net %q: %d messages, %d of them full", s.Source, s.Net, s.Messages, s.Full)
+	if s.Interval != "" {
+		fmt.Fprintf(b, ", one in %s", s.Interval)
+	}
+	if s.Bye {
+		b.WriteString(", then a bye")
+	}
+	b.WriteByte('\n')
+	if s.Defined {
+		fmt.Fprintf(b, "  right  definition %s is answered and holds the net\n", s.Digest)
+	}
+	if len(s.Columns) > 0 {
+		fmt.Fprintf(b, "  right  it tells %s\n", strings.Join(s.Columns, ", "))
+	}
+	if len(s.Missing) > 0 {
+		fmt.Fprintf(b, "  note   it does not tell, so nobody shows: %s\n", strings.Join(s.Missing, ", "))
+	}
+	for _, f := range s.Wrong {
+		times := ""
+		if f.Times > 1 {
+			times = fmt.Sprintf(" (seen %d times)", f.Times)
+		}
+		fmt.Fprintf(b, "  WRONG  %s%s\n", f.What, times)
+	}
+}
+
+// columnNames splits all columns into those that are told and those that are not.
+func columnNames(columns stats.Columns) (told, not []string) {
+	told, not = []string{}, []string{}
+	for _, c := range []struct {
+		column stats.Columns
+		name   string
+	}{
+		{stats.ColTokens, "tokens"}, {stats.ColArrivals, "arrivals"}, {stats.ColDepartures, "departures"}, {stats.ColPlaceInstances, "instances"},
+		{stats.ColOldest, "oldest"}, {stats.ColAges, "ages"}, {stats.ColDwell, "dwell"}, {stats.ColStuck, "stuck"}, {stats.ColFirings, "firings"},
+		{stats.ColFailures, "failures, retries, cancels"}, {stats.ColEnabled, "enabled"}, {stats.ColRunning, "running"}, {stats.ColLastFiring, "last_firing"},
+		{stats.ColDuration, "duration"}, {stats.ColInstances, "row"}, {stats.ColBlocks, "blocks"}, {stats.ColTimeouts, "timeouts, late"},
+		{stats.ColQueues, "queues"}, {stats.ColWaiting, "waiting"},
+	} {
+		if columns.Has(c.column) {
+			told = append(told, c.name)
+		} else {
+			not = append(not, c.name)
+		}
+	}
+	return told, not
+}
+
+// seconds writes a duration of microseconds.
+func seconds(micros int64) string {
+	return (time.Duration(micros) * time.Microsecond).Round(time.Millisecond).String()
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// reference replays one event after the other on the arcs of the net, with a list of times for each place of each
+// instance: slow and obvious. It knows no silent transitions.
+type reference struct {
+	net       *petri.Net
+	instances map[string]map[string][]int64 // by name and place: injection times, oldest first
+	last      map[string]int64
+	firings   map[string]uint64
+	dwell     map[string]uint64 // by place: microseconds
+	departed  map[string]uint64
+	needed    map[string]bool // places that some transition needs
+	ends      bool
+
+	unfit, late, produced, consumed, missing, remaining, finished uint64
+}
+
+func newReference(n *petri.Net) *reference {
+	r := &reference{net: n, instances: map[string]map[string][]int64{}, last: map[string]int64{}, firings: map[string]uint64{},
+		dwell: map[string]uint64{}, departed: map[string]uint64{}, needed: map[string]bool{}}
+	for _, a := range n.Arcs {
+		if a.Kind == petri.Normal || a.Kind == petri.Read {
+			r.needed[a.Source] = true // a transition's id does no harm
+		}
+	}
+	for _, p := range n.Places {
+		r.ends = r.ends || !r.needed[p.ID]
+	}
+	return r
+}
+
+// weight adds up the arcs of a kind between two nodes.
+func (r *reference) weight(kind petri.ArcKind, from, to string) int {
+	n := 0
+	for _, a := range r.net.Arcs {
+		if a.Kind == kind && a.Source == from && a.Target == to {
+			n += int(a.Weight)
+		}
+	}
+	return n
+}
+
+func (r *reference) fire(name, transition string, at int64) {
+	held := r.instances[name]
+	if held == nil {
+		held = map[string][]int64{}
+		r.instances[name], r.last[name] = held, at
+		for _, p := range r.net.Places {
+			for range p.Initial {
+				held[p.ID] = append(held[p.ID], at)
+				r.produced++
+			}
+		}
+	}
+	if at < r.last[name] {
+		r.late++
+		at = r.last[name]
+	}
+	r.last[name] = at
+	r.repair(held, transition, at)
+	for _, p := range r.net.Places {
+		take := r.weight(petri.Normal, p.ID, transition)
+		for _, a := range r.net.Arcs {
+			if a.Kind == petri.Reset && a.Source == p.ID && a.Target == transition {
+				take = len(held[p.ID])
+			}
+		}
+		for range take {
+			r.dwell[p.ID] += uint64(at - held[p.ID][0])
+			r.departed[p.ID]++
+			r.consumed++
+			held[p.ID] = held[p.ID][1:]
+		}
+	}
+	for _, p := range r.net.Places {
+		for range r.weight(petri.Normal, transition, p.ID) {
+			held[p.ID] = append(held[p.ID], at)
+			r.produced++
+		}
+	}
+	r.firings[transition]++
+	for p, tokens := range held {
+		if len(tokens) > 0 && r.needed[p] {
+			return
+		}
+	}
+	r.close(name)
+}
+
+// repair adds what is missing and counts an event that does not fit.
+func (r *reference) repair(held map[string][]int64, transition string, at int64) {
+	fits := true
+	for _, p := range r.net.Places {
+		for _, a := range r.net.Arcs {
+			if a.Kind == petri.Inhibitor && a.Source == p.ID && a.Target == transition && len(held[p.ID]) >= int(a.Weight) {
+				fits = false
+			}
+		}
+		need := max(r.weight(petri.Normal, p.ID, transition), r.weight(petri.Read, p.ID, transition))
+		for len(held[p.ID]) < need {
+			fits = false
+			held[p.ID] = append(held[p.ID], at)
+			r.missing++
+		}
+	}
+	if !fits {
+		r.unfit++
+	}
+}
+
+func (r *reference) close(name string) {
+	came := uint64(0)
+	for _, tokens := range r.instances[name] {
+		came += uint64(len(tokens))
+	}
+	if came == 0 && r.ends {
+		r.missing++
+		came = 1
+	}
+	r.consumed += came
+	r.finished++
+	delete(r.instances, name)
+}
+
+func TestAReplayAgreesWithTheReference(t *testing.T) {
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		n := petritest.RandomNet(rnd)
+		tables, err := petri.Compile(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref, r := newReference(n), New(Config{Tables: tables, Limit: 100})
+		now := int64(1_000_000_000)
+		for range 200 {
+			now += int64(rnd.IntN(1000)) - 100
+			name, tr := fmt.Sprint("instance ", rnd.IntN(5)), rnd.IntN(len(n.Transitions))
+			ref.fire(name, n.Transitions[tr].ID, now)
+			r.Fire([]byte(name), tr, now)
+		}
+		compare(t, seed, ref, r, now)
+	}
+}
+
+func compare(t *testing.T, seed uint64, ref *reference, r *Replay, now int64) {
+	t.Helper()
+	rows := stats.NewRows(len(ref.net.Places), len(ref.net.Transitions))
+	r.Look(now, rows)
+	c := r.Counts
+	got := []uint64{c.Unfit, c.Late, c.Produced, c.Consumed, c.Missing, c.Remaining, rows.Net.Finished, rows.Net.Active}
+	want := []uint64{ref.unfit, ref.late, ref.produced, ref.consumed, ref.missing, ref.remaining, ref.finished, uint64(len(ref.instances))}
+	for i, tr := range ref.net.Transitions {
+		got, want = append(got, rows.Transitions[i].Firings), append(want, ref.firings[tr.ID])
+	}
+	for i, p := range ref.net.Places {
+		row := &rows.Places[i]
+		var times []int64
+		for _, held := range ref.instances {
+			times = append(times, held[p.ID]...)
+		}
+		slices.Sort(times)
+		oldest := append(times[:len(times):len(times)], 0)[0]
+		got = append(got, row.Tokens, row.Ages.Tokens(), row.Departures, row.Dwell.Sum, uint64(row.Oldest))
+		want = append(want, uint64(len(times)), uint64(len(times)), ref.departed[p.ID], ref.dwell[p.ID], uint64(oldest))
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatalf("seed %d: net %+v:\n%s", seed, ref.net, d)
+	}
+}
+
+// A state that is saved and loaded goes on as if nothing had been.
+func TestAStateGoesOn(t *testing.T) {
+	for seed := range uint64(100) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		tables, err := petri.Compile(petritest.RandomNet(rnd))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := New(Config{Tables: tables, Limit: 4})
+		two := New(Config{Tables: tables, Limit: 4})
+		for k := range 100 {
+			name, tr, at := []byte{'a' + byte(rnd.IntN(6))}, rnd.IntN(tables.Transitions()), int64(1_000_000+k)
+			one.Fire(name, tr, at)
+			two.Fire(name, tr, at)
+			if k%10 == 9 {
+				unsent := stats.NewRows(tables.Places(), tables.Transitions())
+				two.Unsent(unsent)
+				state := two.AppendState(nil)
+				two = New(Config{Tables: tables, Limit: 4})
+				if err := two.LoadState(state); err != nil {
+					t.Fatal(err)
+				}
+				two.Resume(unsent)
+			}
+		}
+		rows, again := stats.NewRows(tables.Places(), tables.Transitions()), stats.NewRows(tables.Places(), tables.Transitions())
+		one.Look(2_000_000, rows)
+		two.Look(2_000_000, again)
+		if d := cmp.Diff(rows, again); d != "" || one.Counts != two.Counts {
+			t.Fatalf("seed %d: %+v and %+v\n%s", seed, one.Counts, two.Counts, d)
+		}
+	}
+}
+
+func FuzzLoadState(f *testing.F) {
+	tables, err := petri.Compile(netOf("open: start* -> p; take: p -> q; done: q -> end"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	r := New(Config{Tables: tables, Limit: 10})
+	r.Fire([]byte("a"), 0, 1)
+	r.Fire([]byte("b"), 1, 2)
+	f.Add(r.AppendState(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := New(Config{Tables: tables, Limit: 10})
+		if r.LoadState(b) != nil {
+			return
+		}
+		r.Fire([]byte("a"), 1, 5)
+		r.Look(10, stats.NewRows(tables.Places(), tables.Transitions()))
+	})
+}
+
+// Whatever happens to instances that are open, memory is theirs alone.
+func TestMemoryIsThatOfOpenInstances(t *testing.T) {
+	tables, err := petri.Compile(netOf("open: start* -> p; take: p -> q; done: q -> end"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(Config{Tables: tables, Limit: 1000})
+	for k := range 200_000 {
+		name := []byte(fmt.Sprint(k))
+		for tr := range 3 {
+			r.Fire(name, tr, int64(k))
+		}
+		if k%3 == 0 { // this one is begun again, and left alone
+			r.Fire(name, 0, int64(k))
+		}
+	}
+	if r.Open() > 1000 || len(r.all) > 1001 || len(r.free) > 1001 || r.Counts.Evicted == 0 {
+		t.Errorf("%d open, %d slots, %d free, %d evicted", r.Open(), len(r.all), len(r.free), r.Counts.Evicted)
+	}
+}

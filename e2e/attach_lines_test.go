@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+)
+
+// attached is "pnagent attach lines" that runs.
+type attached struct {
+	*process
+	web
+}
+
+// attachLines attaches to the order-fulfilment example.
+func attachLines(t *testing.T, natsURL string, args ...string) attached {
+	t.Helper()
+	listen := freeAddr(t, "tcp")
+	shop, err := filepath.Abs(filepath.Join("..", "examples", "order-fulfilment.pnml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{"attach", "lines", "--nats", natsURL, "--source", "shop", "--web.listen-address", listen, "--poll", "20ms",
+		"--interval", "200ms", "--log.format", "json"}, append(args, shop)...)
+	return attached{start(t, built.pnagent, args...), web{"http://" + listen}}
+}
+
+// orderEvent is one line.
+func orderEvent(at time.Time, customer, transition string) string {
+	return fmt.Sprintf(`{"time":%q,"net":"order-fulfilment","instance":%q,"transition":%q}`+"\n", at.Format(time.RFC3339Nano), customer, transition)
+}
+
+// appendTo writes at the end of a file.
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// firings waits until the sidecar shows how often a transition fired.
+func (s *sidecar) firings(t *testing.T, transition string, want float64) {
+	t.Helper()
+	until(t, fmt.Sprintf("%s fired %v times", transition, want), func() error {
+		m, err := s.readMetrics()
+		if err != nil {
+			return err
+		}
+		if n, _ := m.value("petrinet_transition_firings_total", "net", "order-fulfilment", "transition", transition); n != want {
+			return fmt.Errorf("%v", n)
+		}
+		return nil
+	})
+}
+
+// An engine that only writes a log has tokens stuck in a place for an hour.
+func TestTokensStuckInALogAreAsOldInSNMPAsInPrometheus(t *testing.T) {
+	t.Parallel()
+	natsURL := startNATS(t)
+	side := serve(t, natsURL, "--snmp", "127.0.0.1:0")
+	log := filepath.Join(t.TempDir(), "engine.log")
+	since := time.Now().Add(-time.Hour)
+	appendTo(t, log, orderEvent(since, "customer 1", "browse")+orderEvent(time.Now(), "customer 2", "Browse"))
+	attachLines(t, natsURL, "--follow", log)
+	side.firings(t, "browse", 2)
+
+	place := key{"order-fulfilment", "cart"}
+	walked := walk(t, snmptest.Client{Addr: side.snmp, Community: "public"}).rows(placeTable, placeOldestAge)[place]
+	shown, ok := side.scrape(t).value("petrinet_place_oldest_token_age_seconds", "net", place.Net, "place", place.ID)
+	is := time.Since(since).Seconds()
+	if !ok || math.Abs(shown-is) > 1 {
+		t.Errorf("Prometheus shows %v s, want %v", shown, is)
+	}
+	if age := float64(walked.Num); math.Abs(age-is) > 1 {
+		t.Errorf("SNMP shows %v s, want %v", age, is)
+	}
+}
+
+// The adapter is killed, the file rotates meanwhile in the middle of a line, NATS is
+// away: what the file had is counted once.
+func TestALogIsCountedOnceWhateverDies(t *testing.T) {
+	t.Parallel()
+	port := freeAddr(t, "tcp")
+	_, number, err := net.SplitHostPort(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := t.TempDir()
+	server := func() *process { return start(t, built.nats, "--addr", "127.0.0.1", "--port", number, "--store_dir", store) }
+	broker := server()
+	natsURL := "nats://" + port
+	side := serve(t, natsURL)
+	dir := t.TempDir()
+	log, state := filepath.Join(dir, "engine.log"), filepath.Join(dir, "state")
+	appendTo(t, log, orderEvent(time.Now(), "a", "browse"))
+	first := attachLines(t, natsURL, "--follow", log, "--state", state)
+	side.firings(t, "browse", 1)
+	first.kill(t)
+
+	half := orderEvent(time.Now(), "b", "browse")
+	appendTo(t, log, half[:30])
+	if err := os.Rename(log, log+".1"); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, log, half[30:]+"no event\n")
+	second := attachLines(t, natsURL, "--follow", log, "--state", state)
+	side.firings(t, "browse", 2)
+
+	broker.kill(t)
+	appendTo(t, log, orderEvent(time.Now(), "a", "place"))
+	until(t, "it is read", func() error { return second.shows("pnagent_lines_read_total", 3) })
+	server()
+	side.firings(t, "place", 1)
+	if err := second.shows("pnagent_lines_dropped_total", 1, "reason", "not_json"); err != nil {
+		t.Error(err)
+	}
+	if err := second.shows("pnagent_replay_fitness", 1, "net", "order-fulfilment"); err != nil {
+		t.Error(err)
+	}
+	if n, _ := side.scrape(t).value("petrinet_place_tokens", "net", "order-fulfilment", "place", "placed"); n != 1 {
+		t.Errorf("%v tokens wait for the credit check, want that of a", n)
+	}
+	second.stop(t, os.Interrupt)
+}
+
+func (a attached) shows(family string, want float64, labels ...string) error {
+	s, err := a.readMetrics()
+	if err != nil {
+		return err
+	}
+	if is, _ := s.value(family, labels...); is != want {
+		return fmt.Errorf("%s%s is %v, want %v", family, strings.Join(labels, " "), is, want)
+	}
+	return nil
+}

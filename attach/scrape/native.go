@@ -22,8 +22,7 @@ const (
 // of its own, and nobody knows where between them its durations lie, so it is
 // refused.
 func native(h *dto.Histogram) (out stats.Histogram, why reason, ok bool) {
-	isNative := h != nil && (len(h.PositiveSpan) > 0 || h.GetZeroCount() > 0 || h.Schema != nil && len(h.Bucket) == 0)
-	if !isNative || h.GetSampleCountFloat() > 0 {
+	if h == nil || h.Schema == nil || h.GetSampleCountFloat() > 0 {
 		return out, wrongType, false
 	}
 	schema := h.GetSchema()

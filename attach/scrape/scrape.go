@@ -185,7 +185,7 @@ func (w *worker) define(n *netState, size [2]int) error {
 		return nil
 	}
 	p, err := telemetry.Start(telemetry.Config{
-		Conn: w.cfg.Conn, Subjects: w.cfg.Subjects, Source: w.target.Source, Interval: w.cfg.Interval, Log: w.log,
+		Conn: w.cfg.Conn, Subjects: w.cfg.Subjects, Source: w.target.Source, Interval: w.cfg.Interval, Log: w.cfg.Log,
 		Nets: []telemetry.Net{{ID: n.id, PNML: pnml, Places: size[places], Transitions: size[transitions]}},
 		Rows: func(_ int, _ int64, into *stats.Rows) error { return w.rows(n, into) },
 	})
@@ -203,7 +203,7 @@ func (w *worker) rows(n *netState, into *stats.Rows) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if since := time.Since(w.good); since > 2*w.cfg.Interval {
-		return fmt.Errorf("%w for %v", errSilent, since.Round(time.Second))
+		return fmt.Errorf("%w for %v", errSilent, since.Round(time.Millisecond))
 	}
 	n.fill(into)
 	return nil

@@ -57,7 +57,7 @@ func parseMatcher(text string) (m matcher, rest string, err error) {
 		return m, "", fmt.Errorf("%q is not label=\"value\" or the closing brace", text)
 	}
 	m.label, rest = strings.TrimSpace(text[:end]), text[end:]
-	if !model.LabelName(m.label).IsValidLegacy() {
+	if !model.LegacyValidation.IsValidLabelName(m.label) {
 		return m, "", fmt.Errorf("%q is not the name of a label", m.label)
 	}
 	for _, op := range []string{"=~", "!~", "!=", "="} {

@@ -27,7 +27,7 @@ func parseTemplate(text string) (template, error) {
 			return t, nil
 		}
 		name, left, closed := strings.Cut(after, "}")
-		if !closed || !model.LabelName(name).IsValidLegacy() {
+		if !closed || !model.LegacyValidation.IsValidLabelName(name) {
 			return t, fmt.Errorf("%q has no label in its braces; expected such as {queue}", text)
 		}
 		t.parts, rest = append(t.parts, name), left

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+)
+
+// attachScrape runs the adapter on one target.
+func attachScrape(t *testing.T, natsURL, mapping, url string, args ...string) attached {
+	t.Helper()
+	listen := freeAddr(t, "tcp")
+	args = append([]string{"attach", "scrape", "--nats", natsURL, "--mapping", mapping, "--source", "scraped", "--interval", "200ms",
+		"--web.listen-address", listen, "--log.format", "json"}, append(args, url)...)
+	return attached{start(t, built.pnagent, args...), web{"http://" + listen}}
+}
+
+// A system that knows nothing of nets says how many things wait and for how
+// long. One of them has been waiting for an hour.
+func TestTokensStuckBehindAnEndpointAreAsOldInSNMPAsInPrometheus(t *testing.T) {
+	t.Parallel()
+	since := time.Now().Add(-time.Hour)
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "waiting{desk=\"claims\"} 3\nwaiting_oldest_milliseconds{desk=\"claims\"} %d\nserved_total{desk=\"claims\"} 17\n",
+			time.Since(since).Milliseconds())
+	}))
+	defer target.Close()
+	mapping := write(t, "office.yaml", `
+nets:
+  office:
+    places:
+      "{desk}": {tokens: waiting, oldest: {metric: waiting_oldest_milliseconds, unit: ms}}
+    transitions:
+      "{desk} serve": {from: "{desk}", firings: served_total}
+`)
+	h := startHouse(t)
+	adapter := attachScrape(t, h.nats, mapping, target.URL)
+	place := key{"office", "claims"}
+	h.everyFaceShows(t, numbers{map[key]uint64{place: 3}, map[key]uint64{{"office", "claims serve"}: 0}})
+
+	for _, face := range []struct {
+		name string
+		look func() float64
+	}{
+		{"snmpd", func() float64 { return float64(walk(t, h.noc).rows(placeTable, placeOldestAge)[place].Num) }},
+		{"/metrics", func() float64 { return ages(h.side.scrape(t))[place] }},
+		{"Prometheus", func() float64 {
+			return float64(h.prom.query(t, "round(petrinet_place_oldest_token_age_seconds + time() - timestamp(petrinet_place_oldest_token_age_seconds))", "place")[place])
+		}},
+	} {
+		// SNMP has whole seconds of a table that is a second old at most.
+		least := time.Since(since).Seconds() - 2
+		if got, most := face.look(), time.Since(since).Seconds()+1; got < least || got > most {
+			t.Errorf("%s shows %v s, want %v to %v", face.name, got, least, most)
+		}
+	}
+	if text := string(adapter.page(t, "/metrics")); !strings.Contains(text, `pnagent_scrape_attempts_total{result="ok",source="scraped"}`) {
+		t.Errorf("the adapter says of itself\n%s", text)
+	}
+	adapter.stop(t, syscall.SIGTERM)
+	h.everyFaceShows(t, numbers{map[key]uint64{}, map[key]uint64{{"office", "claims serve"}: 0}})
+}
+
+// What one sidecar shows, another one shows that has nothing but its /metrics.
+func TestASidecarShowsWhatAnotherOneShows(t *testing.T) {
+	t.Parallel()
+	below, above := startNATS(t), startNATS(t)
+	far, near := serve(t, below), serve(t, above, "--snmp", "127.0.0.1:0")
+	net, bindings := write(t, "claims.pnml", stuckNet), write(t, "bindings.yaml", stuckBindings)
+	runEngine(t, below, "berlin", "--bindings", bindings, net)
+	nc := connect(t, below)
+	until(t, "40 claims wait", func() error { return differ(claims(40, 0), far.view(t).numbers()) })
+	adapter := attachScrape(t, above, "pnagent", far.url+"/metrics")
+	stuck := claims(40, 0)
+	until(t, "the other sidecar shows the same tokens", func() error { return differ(stuck.Tokens, near.view(t).numbers().Tokens) })
+
+	for range 5 {
+		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
+	}
+	// Firings count from the first scrape on.
+	want := numbers{claims(40, 5).Tokens, map[key]uint64{{"claims", "take"}: 0, {"claims", "ask"}: 0, {"claims", "answer"}: 5, {"claims", "archive"}: 0}}
+	agent := snmptest.Client{Addr: near.snmp, Community: "public"}
+	until(t, "both faces of the other show five answers", func() error {
+		if err := differ(want, near.scrape(t).numbers()); err != nil {
+			return err
+		}
+		return differ(want, walk(t, agent).numbers())
+	})
+	for place, age := range ages(far.scrape(t)) {
+		if got := ages(near.scrape(t))[place]; math.Abs(got-age) > 1 {
+			t.Errorf("the oldest token of %v is %v s old, %v s there", place, got, age)
+		}
+	}
+	dwell := "petrinet_place_dwell_seconds"
+	if far, near := far.scrape(t).all(dwell), near.scrape(t).all(dwell); len(near) == 0 || len(near) != len(far) {
+		t.Errorf("%d series of %s, %d there", len(near), dwell, len(far))
+	}
+
+	far.stop(t, syscall.SIGTERM)
+	until(t, "the source is stale and its tokens stay", func() error {
+		v := near.view(t)
+		if state := v.source("claims", "scraped"); state != "stale" {
+			return fmt.Errorf("it is %s", state)
+		}
+		return differ(want.Tokens, v.numbers().Tokens)
+	})
+	if text := string(adapter.page(t, "/metrics")); !strings.Contains(text, `result="connection"`) {
+		t.Errorf("the adapter says of itself\n%s", text)
+	}
+}
+
+func differ(want, got any) error {
+	if d := cmp.Diff(want, got); d != "" {
+		return fmt.Errorf("-want +got\n%s", d)
+	}
+	return nil
+}
+
+func TestAMappingIsCheckedOnAScrape(t *testing.T) {
+	t.Parallel()
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "waiting 3\n") }))
+	defer target.Close()
+	good := write(t, "good.yaml", "nets: {n: {places: {p: {tokens: waiting}}}}")
+	bad := write(t, "bad.yaml", "nets: {n: {places: {p: {tokens: [waiting}}}}")
+	if r := pnagent(t, "attach", "scrape", "--check", good, "--from", target.URL); r.code != 0 || !strings.Contains(r.out, "p      3") {
+		t.Errorf("%+v", r)
+	}
+	if r := pnagentWith(t, "waiting 4\n", "attach", "scrape", "--check", good, "--from", "-"); r.code != 0 || !strings.Contains(r.out, "p      4") {
+		t.Errorf("%+v", r)
+	}
+	if r := pnagent(t, "attach", "scrape", "--print", "temporal"); r.code != 0 || !strings.Contains(r.out, "approximate_backlog_count") {
+		t.Errorf("%+v", r)
+	}
+	if r := pnagent(t, "attach", "scrape", "--list"); r.code != 0 || strings.Count(r.out, "\n") != 6 {
+		t.Errorf("%+v", r)
+	}
+	wantFailure(t, pnagent(t, "attach", "scrape", "--check", bad), 1, `bad\.yaml:1:\d+: `)
+	wantFailure(t, pnagentWith(t, "other 1\n", "attach", "scrape", "--check", good, "--from", "-"), 1, "nothing that the mapping asks for")
+	wantFailure(t, pnagent(t, "attach", "scrape", "--mapping", "rabbitmq"), 2, "expected --nats, --mapping and at least one URL")
+	wantFailure(t, pnagent(t, "attach", "scrape", "--nats", "x", "--mapping", "rabbitmq", "localhost:1"), 2, "expected http://HOST:PORT/metrics")
+}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -73,6 +74,14 @@ func RequireTools(tb testing.TB) {
 // and no MIBs, and prints numeric names and hexadecimal strings. It gives
 // what the tool printed; the error holds what it said on stderr.
 func (c Client) Run(ctx context.Context, tool string, options []string, args ...string) (string, error) {
+	var stdout bytes.Buffer
+	err := c.RunTo(ctx, &stdout, tool, options, args...)
+	return stdout.String(), err
+}
+
+// RunTo is Run with the output going to w; to a file it goes without costing
+// this process anything.
+func (c Client) RunTo(ctx context.Context, w io.Writer, tool string, options []string, args ...string) error {
 	argv := append(c.credentials(), "-m", "", "-OnUex", "-t", "5", "-r", "2")
 	argv = append(argv, options...)
 	argv = append(argv, c.Addr)
@@ -81,12 +90,12 @@ func (c Client) Run(ctx context.Context, tool string, options []string, args ...
 	// The tools must not read what the user or the system has configured, nor
 	// write into a home directory.
 	cmd.Env = append(os.Environ(), "MIBS=", "SNMPCONFPATH="+os.DevNull, "SNMP_PERSISTENT_FILE="+os.DevNull)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = w, &stderr
 	if err := cmd.Run(); err != nil {
-		return stdout.String(), fmt.Errorf("%s: %w: %s", tool, err, strings.TrimSpace(stderr.String()))
+		return fmt.Errorf("%s: %w: %s", tool, err, strings.TrimSpace(stderr.String()))
 	}
-	return stdout.String(), nil
+	return nil
 }
 
 // Get asks for names with one snmpget.

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+)
+
+// perpetuumLine is what the header for Perpetuum writes.
+type perpetuumLine struct {
+	Net, Instance, Transition, Place string
+	Tokens                           int
+	Time                             int64
+	Dropped                          uint64
+}
+
+func trafficLight(t *testing.T) string {
+	t.Helper()
+	return compileC(t, absolute(t, "perpetuum", "traffic_light.c"), "-D_POSIX_C_SOURCE=200809L")
+}
+
+func parsePerpetuum(t *testing.T, text string) []perpetuumLine {
+	t.Helper()
+	var all []perpetuumLine
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	for {
+		var l perpetuumLine
+		if err := d.Decode(&l); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("%v in %q", err, text)
+		}
+		all = append(all, l)
+	}
+}
+
+func TestPerpetuumWritesOneLineAnEvent(t *testing.T) {
+	t.Parallel()
+	began := time.Now().UnixMicro()
+	lines := parsePerpetuum(t, tool(t, nil, trafficLight(t), "4").out)
+	for i := range lines {
+		if at := lines[i].Time; at < began || at > time.Now().UnixMicro() {
+			t.Errorf("line %d: time %d, after %d", i, at, began)
+		}
+		lines[i].Time = 0
+	}
+	const crossing = `crossing "5"`
+	want := []perpetuumLine{
+		{Net: "traffic_light", Instance: "main", Place: "red", Tokens: 2},
+		{Net: "traffic_light", Instance: crossing, Transition: "go"},
+		{Net: "traffic_light", Instance: crossing, Transition: "caution"},
+		{Net: "traffic_light", Instance: crossing, Transition: "stop"},
+		{Net: "traffic_light", Instance: crossing, Transition: "go"},
+	}
+	if d := cmp.Diff(want, lines); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// Nobody reads the pipe: the engine runs to its end all the same, and says how
+// many events did not fit.
+func TestPerpetuumDropsAndCountsWhatItCannotWriteAtOnce(t *testing.T) {
+	t.Parallel()
+	program := trafficLight(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.CommandContext(t.Context(), program, "50000")
+	var stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = w, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Close(), r.SetReadDeadline(time.Now().Add(patience))); err != nil && !errors.Is(err, os.ErrNoDeadline) {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := parsePerpetuum(t, string(text))
+	var dropped, all int
+	if _, err := fmt.Sscanf(stderr.String(), "pnagent: %d of %d events were dropped", &dropped, &all); err != nil {
+		t.Fatalf("%q: %v", stderr.String(), err)
+	}
+	if all != 50001 || dropped == 0 || len(lines) != all-dropped {
+		t.Errorf("%d lines, %d of %d dropped", len(lines), dropped, all)
+	}
+}
+
+// From the C header over UDP and attach lines to both faces.
+func TestPerpetuumsTokensAreAsOldInSNMPAsInPrometheus(t *testing.T) {
+	t.Parallel()
+	program := trafficLight(t)
+	natsURL := startNATS(t)
+	side := serve(t, natsURL, "--snmp", "127.0.0.1:0")
+	adapter := start(t, built.pnagent, "attach", "lines", "--nats", natsURL, "--source", "crossings", "--udp", "127.0.0.1:0", "--interval", "200ms",
+		"--log.format", "json", absolute(t, "perpetuum", "traffic_light.pnml"))
+	at := adapter.says(t, `"takes datagrams","udp":"([^"]*)"`)
+	_, port, err := net.SplitHostPort(at[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now()
+	if r := tool(t, nil, program, "100", port); r.code != 0 || r.err != "" {
+		t.Fatalf("%d: %s", r.code, r.err)
+	}
+	after := time.Now()
+	place := key{"traffic_light", "green"} // after 100 firings, and nothing more comes
+	until(t, "all firings are shown, and the light is green for two seconds", func() error {
+		n := side.view(t).numbers()
+		fired := n.Firings[key{place.Net, "go"}] + n.Firings[key{place.Net, "caution"}] + n.Firings[key{place.Net, "stop"}]
+		if fired != 100 || n.Tokens[place] != 1 || time.Since(after) < 2*time.Second {
+			return fmt.Errorf("%d firings, %d tokens", fired, n.Tokens[place])
+		}
+		return nil
+	})
+	walked := walk(t, snmptest.Client{Addr: side.snmp, Community: "public"}).rows(placeTable, placeOldestAge)[place]
+	shown := ages(side.scrape(t))[place]
+	for face, age := range map[string]float64{"SNMP": float64(walked.Num), "/metrics": shown} {
+		if low, high := time.Since(after).Seconds()-1, time.Since(before).Seconds()+1; age < math.Floor(low)-1 || age > high {
+			t.Errorf("%s: green for %.1f s, want %.1f to %.1f", face, age, low, high)
+		}
+	}
+}

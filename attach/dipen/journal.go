@@ -32,9 +32,8 @@ type journal struct {
 }
 
 const (
-	journalWord  = "pnagent-dipen 1"
-	maxJournal   = 256 << 20 // bytes that are read
-	journalSlack = 20_000    // lines beyond those needed before it is written anew
+	journalWord = "pnagent-dipen 1"
+	maxJournal  = 256 << 20 // bytes that are read
 )
 
 // kept is what a journal says.
@@ -147,7 +146,7 @@ func (j *journal) append(line string) error {
 }
 
 // full tells whether it is time to write the journal anew with fewer lines.
-func (j *journal) full(needed int) bool { return j != nil && j.lines > 2*needed+journalSlack }
+func (j *journal) full(room int) bool { return j != nil && j.lines > 2*room }
 
 // rewrite writes the journal anew and goes on appending there.
 func (j *journal) rewrite(cluster, prefix string, marks []replica.Mark, published, epoch int64) error {

@@ -50,6 +50,10 @@ const (
 	lastWait  = 15 * time.Second
 )
 
+// slack is how many marks, and lines of the state, are kept beyond those needed
+// before they are sorted out.
+const slack = 20_000
+
 // closeTimeout is how long the last words to NATS may take.
 const closeTimeout = 5 * time.Second
 
@@ -68,6 +72,7 @@ type source struct {
 	journal   *journal
 	published int64 // revision that the published counts hold
 	epoch     int64
+	room      int  // marks to have before those are dropped that nothing needs
 	broken    bool // the journal cannot be written; told already
 
 	publisher *telemetry.Publisher // written once, with mu, by the goroutine that reads
@@ -91,6 +96,11 @@ func Run(ctx context.Context, cfg Config) error {
 	if s.publisher != nil {
 		err = errors.Join(err, s.publisher.Close(last))
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, added := s.rep.Times.End(); added {
+		s.keep(s.journal.mark(m))
+	}
 	return errors.Join(err, s.journal.close())
 }
 
@@ -102,7 +112,7 @@ func newSource(cfg Config) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	s := &source{cfg: cfg, gate: gate}
+	s := &source{cfg: cfg, gate: gate, room: slack}
 	if cfg.State != "" {
 		s.journal = &journal{path: cfg.State}
 		if s.kept, err = readJournal(cfg.State); err != nil {
@@ -217,8 +227,9 @@ func (s *source) noteLook(revision int64, cluster string, asked int64) error {
 	} else if added {
 		s.keep(s.journal.mark(m))
 	}
-	if s.journal.full(len(s.rep.Times.Marks())) {
+	if len(s.rep.Times.Marks()) > s.room || s.journal.full(s.room) {
 		s.rep.Times.Keep(s.rep.Needed())
+		s.room = 2*len(s.rep.Times.Marks()) + slack
 		s.keep(s.rewrite())
 	}
 	return nil

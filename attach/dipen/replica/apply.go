@@ -26,7 +26,7 @@ func (r *Replica) Apply(revision, now int64, events []Event) {
 	if revision <= r.revision {
 		return
 	}
-	g := r.sort(events)
+	g := r.sort(revision, events)
 	at, loose := r.Times.At(revision, now)
 	r.finish(&g, at, loose)
 	for i, k := range g.putKeys {
@@ -47,7 +47,7 @@ func (r *Replica) Apply(revision, now int64, events []Event) {
 func (r *Replica) Reached(revision int64) { r.revision = max(r.revision, revision) }
 
 // sort takes in what is about names and leaders, and sorts out the rest.
-func (r *Replica) sort(events []Event) group {
+func (r *Replica) sort(revision int64, events []Event) group {
 	var g group
 	for _, e := range events {
 		k, fault := ParseKey(e.Key)
@@ -67,7 +67,11 @@ func (r *Replica) sort(events []Event) group {
 			}
 		default:
 			g.other = true
+			before := r.leader(k.Name)
 			r.learn(&r.marking, k, e.KV, e.Delete)
+			if now := r.leader(k.Name); k.Kind == KindElection && e.Delete && now.created != before.created {
+				r.took[k.Name] = takeover{now.created, revision}
+			}
 		}
 	}
 	return g
@@ -140,7 +144,7 @@ func (r *Replica) orphaned(id runID) bool {
 	if !known {
 		return false
 	}
-	return id.created < r.leader(region).created
+	return id.created < r.leads(region)
 }
 
 // release drops a taken key and returns its run; nil if that was not seen.

@@ -53,16 +53,23 @@ type marking struct {
 	held    int                             // taken keys
 	leaders map[string]map[uint64]candidate // by region and lease
 	count   int                             // of candidates
+	took    map[string]takeover             // by region: how its leader came to lead
 }
 
 func newMarking() marking {
-	return marking{cells: map[cellID]*cell{}, runs: map[runID]*run{}, leaders: map[string]map[uint64]candidate{}}
+	return marking{cells: map[cellID]*cell{}, runs: map[runID]*run{}, leaders: map[string]map[uint64]candidate{}, took: map[string]takeover{}}
 }
 
 // candidate is a node that stands for a region.
 type candidate struct {
 	node    string
 	created int64 // revision
+}
+
+// takeover is that a node which stood by became the leader.
+type takeover struct {
+	created  int64 // revision of its key
+	revision int64 // in which the one before it went
 }
 
 type cellID struct{ place, token uint64 }
@@ -168,6 +175,7 @@ func (r *Replica) Commit(now int64) {
 	}
 	r.net.settle(r.next)
 	r.compare()
+	r.next.took = r.took // of leaders that are not the same any more it says nothing
 	r.marking, r.next, r.revision = *r.next, nil, r.at
 }
 
@@ -316,11 +324,21 @@ func (r *Replica) elect(m *marking, k Key, kv KV, gone bool) {
 
 // leader returns who leads a region: the one whose key is oldest; its created is
 // 0 where nobody does.
-func (r *Replica) leader(region string) (lead candidate) {
-	for _, c := range r.leaders[region] {
+func (m *marking) leader(region string) (lead candidate) {
+	for _, c := range m.leaders[region] {
 		if lead.created == 0 || c.created < lead.created {
 			lead = c
 		}
 	}
 	return lead
+}
+
+// leads returns since which revision a region has its leader: that of its key, or
+// later if it stood by and the leader before it was seen to go.
+func (m *marking) leads(region string) int64 {
+	created := m.leader(region).created
+	if t := m.took[region]; t.created == created {
+		return max(created, t.revision)
+	}
+	return created
 }

@@ -221,7 +221,7 @@ func (r *Replica) Leaders(now int64) []Leadership {
 	out := make([]Leadership, 0, len(r.leaders))
 	for region, all := range r.leaders {
 		lead := r.leader(region)
-		at, _ := r.Times.At(lead.created, now)
+		at, _ := r.Times.At(r.leads(region), now)
 		out = append(out, Leadership{region, lead.node, at, len(all) - 1})
 	}
 	slices.SortFunc(out, func(a, b Leadership) int { return cmp.Compare(a.Region, b.Region) })
@@ -243,6 +243,9 @@ func (r *Replica) Needed() []int64 {
 		for _, c := range region {
 			out = append(out, c.created)
 		}
+	}
+	for _, t := range r.took {
+		out = append(out, t.revision)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

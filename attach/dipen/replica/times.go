@@ -26,6 +26,7 @@ type Mark struct {
 type Times struct {
 	marks []Mark // by revision and time, both rising
 	last  int64  // when the last look was begun; 0 before the first
+	held  Mark   // the last that Saw did not add; no Since
 }
 
 // Look notes what was found by asking for the newest revision: it was asked for
@@ -41,10 +42,15 @@ func (t *Times) Look(revision, asked, answered int64) (Mark, bool) {
 // Within a quarter of a second one mark is enough.
 func (t *Times) Saw(revision, now int64) (Mark, bool) {
 	if n := len(t.marks); n > 0 && now-t.marks[n-1].At < coalesce {
+		t.held = Mark{Revision: revision, At: now}
 		return Mark{}, false
 	}
 	return t.mark(revision, now)
 }
+
+// End adds the mark that was left out last, at the end of a process: the next one
+// would find its revision young.
+func (t *Times) End() (Mark, bool) { return t.mark(t.held.Revision, t.held.At) }
 
 func (t *Times) mark(revision, now int64) (Mark, bool) {
 	m := Mark{Revision: revision, At: now, Since: t.last}

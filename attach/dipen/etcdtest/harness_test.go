@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdtest
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/attach/dipen"
+	"github.com/pnagent/pnagent/attach/dipen/replica"
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+const (
+	patience  = 60 * time.Second
+	pollEvery = 25 * time.Millisecond
+	netName   = "line"
+)
+
+// until waits until check returns nil.
+func until(t *testing.T, what string, check func() error) {
+	t.Helper()
+	end := time.After(patience)
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-end:
+			t.Fatalf("waiting until %s: %v", what, err)
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// bench is everything but etcd: NATS, a collector, and adapters one after the
+// other.
+type bench struct {
+	t         *testing.T
+	url       string
+	conn      *nats.Conn
+	subjects  telemetry.Subjects
+	collector *collector.Collector
+	state     string
+
+	adapter *adapter
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, url: startNATS(t), state: filepath.Join(t.TempDir(), "state")}
+	b.conn = connect(t, b.url)
+	var err error
+	if b.subjects, err = telemetry.NewSubjects("petrinet.v1"); err != nil {
+		t.Fatal(err)
+	}
+	b.collector, err = collector.New(collector.Config{Conn: b.conn, Subjects: b.subjects, Interval: 50 * time.Millisecond, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- b.collector.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil && ctx.Err() == nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func startNATS(t *testing.T) string {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("nats-server does not begin")
+	}
+	return s.ClientURL()
+}
+
+func connect(t *testing.T, url string) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+func quiet() *slog.Logger {
+	if os.Getenv("ETCDTEST_LOG") != "" {
+		return slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	return slog.New(slog.NewTextHandler(io.Discard, nil))
+}
+
+// adapter is dipen.Run that runs.
+type adapter struct {
+	cancel func()
+	done   chan error
+	status func() dipen.Status
+}
+
+// attach begins to read.
+func (b *bench) attach(e *etcd, more ...func(*dipen.Config)) *adapter {
+	b.t.Helper()
+	status := make(chan func() dipen.Status, 1)
+	cfg := dipen.Config{Etcd: dipen.Etcd{Endpoints: []string{"http://127.0.0.1:1", e.url()}}, Prefix: prefix, Net: &petri.Net{ID: netName},
+		State: b.state, Limits: replica.DefaultLimits(), Conn: b.conn, Subjects: b.subjects, Source: "adapter", Interval: 100 * time.Millisecond,
+		Status: func(s func() dipen.Status) { status <- s }, Log: quiet()}
+	for _, m := range more {
+		m(&cfg)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a := &adapter{cancel: cancel, done: make(chan error, 1)}
+	go func() { a.done <- dipen.Run(ctx, cfg) }()
+	select {
+	case a.status = <-status:
+	case err := <-a.done:
+		b.t.Fatal(err)
+	}
+	b.adapter = a
+	b.t.Cleanup(func() { b.detach(a) })
+	until(b.t, "etcd is watched", func() error {
+		if !a.status().Connected {
+			return errText("not yet")
+		}
+		return nil
+	})
+	return a
+}
+
+// detach ends an adapter as an operator does.
+func (b *bench) detach(a *adapter) {
+	b.t.Helper()
+	if a.done == nil {
+		return
+	}
+	a.cancel()
+	if err := <-a.done; err != nil {
+		b.t.Error(err)
+	}
+	a.done = nil
+}
+
+// net is what the collector shows.
+func (b *bench) net() *collector.Net {
+	for _, n := range b.collector.View().Nets {
+		if n.Name == netName && n.Def != nil && n.Rows != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// seen is what is published.
+func (b *bench) seen() seen {
+	s := newSeen()
+	n := b.net()
+	if n == nil {
+		return s
+	}
+	set := func(into map[string]uint64, id string, v uint64) {
+		if v > 0 {
+			into[id] = v
+		}
+	}
+	for i := range n.Rows.Places {
+		set(s.Tokens, n.Def.Places[i].ID, n.Rows.Places[i].Tokens)
+		set(s.Arrivals, n.Def.Places[i].ID, n.Rows.Places[i].Arrivals)
+	}
+	for i := range n.Rows.Transitions {
+		set(s.Firings, n.Def.Transitions[i].ID, n.Rows.Transitions[i].Firings)
+		set(s.Cancels, n.Def.Transitions[i].ID, n.Rows.Transitions[i].Cancels)
+		set(s.Running, n.Def.Transitions[i].ID, n.Rows.Transitions[i].Running)
+	}
+	return s
+}
+
+// agrees waits until what is published is the truth.
+func (b *bench) agrees(m *emulation) {
+	b.t.Helper()
+	until(b.t, "the published rows are the truth", func() error {
+		if d := cmp.Diff(m.truth(), b.seen()); d != "" {
+			return fmt.Errorf("truth (-) and rows (+), %+v:\n%s", b.adapter.status(), d)
+		}
+		return nil
+	})
+}
+
+// agesAgree compares the oldest ages with the truth: never older than that, and at
+// most so much younger.
+func (b *bench) agesAgree(m *emulation, younger time.Duration) {
+	b.t.Helper()
+	truth, n := m.oldest(), b.net()
+	for i := range n.Rows.Places {
+		born, there := truth[n.Def.Places[i].ID]
+		if !there {
+			continue
+		}
+		late := time.UnixMicro(n.Rows.Places[i].Oldest).Sub(born)
+		if late < -time.Second || late > younger {
+			b.t.Errorf("place %s: the oldest token seems %v younger than it is", n.Def.Places[i].ID, late)
+		}
+	}
+}
+
+func tlsOf(pem []byte, t *testing.T) *tls.Config {
+	t.Helper()
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: newPool(pem)}
+	return conf
+}
+
+// errText is an error of a test's own.
+type errText string
+
+func (e errText) Error() string { return string(e) }
+
+func tokensDiff(m *emulation, b *bench) string { return cmp.Diff(m.truth().Tokens, b.seen().Tokens) }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"testing"
+)
+
+// benchLines are events of so many instances at a time, which begin, go on and end.
+func benchLines(events, open int) []byte {
+	var b bytes.Buffer
+	for k := range events {
+		round, i := k/(3*open), k%open
+		fmt.Fprintf(&b, `{"time":"2020-09-13T12:26:%02d.%06dZ","net":"orders","instance":"order-%d-%d","transition":"t%d"}`+"\n",
+			k/1_000_000%60, k%1_000_000, round, i, k/open%3+1)
+	}
+	return b.Bytes()
+}
+
+const benchEvents = 300_000
+
+// BenchmarkLines reads lines, replays them and looks at what is there, on one core.
+func BenchmarkLines(b *testing.B) {
+	for _, open := range []int{100, 10_000} {
+		b.Run(fmt.Sprint("open=", open), func(b *testing.B) {
+			text := benchLines(benchEvents, open)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				a := attach(b, nil)
+				if err := a.Stream(b.Context(), bytes.NewReader(text)); err != nil {
+					b.Fatal(err)
+				}
+				seen(b, a, a.clock())
+				if n := a.Nets()[0]; n.Events != benchEvents || n.Unfit != 0 {
+					b.Fatalf("%+v", n)
+				}
+			}
+			b.ReportMetric(benchEvents*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}
+
+// BenchmarkBase reads the same lines with encoding/json, and does nothing with them.
+func BenchmarkBase(b *testing.B) {
+	text := benchLines(benchEvents, 100)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		d, n := json.NewDecoder(bytes.NewReader(text)), 0
+		for {
+			var e struct{ Time, Net, Instance, Transition string }
+			if err := d.Decode(&e); err == io.EOF {
+				break
+			} else if err != nil {
+				b.Fatal(err)
+			}
+			n++
+		}
+		if n != benchEvents {
+			b.Fatal(n)
+		}
+	}
+	b.ReportMetric(benchEvents*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// followed is a file that is written and followed.
+type followed struct {
+	t     *testing.T
+	path  string
+	state string
+	a     *Attachment
+	end   func()
+}
+
+func newFollowed(t *testing.T) *followed {
+	dir := t.TempDir()
+	return &followed{t: t, path: filepath.Join(dir, "log"), state: filepath.Join(dir, "state")}
+}
+
+// begin follows; kill ends it without a word.
+func (f *followed) begin(fromEnd bool) {
+	f.t.Helper()
+	f.a = attach(f.t, func(c *Config) { c.State = f.state })
+	ctx, cancel := context.WithCancel(f.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.a.Follow(ctx, Follow{Path: f.path, End: fromEnd, Poll: time.Millisecond}) }()
+	f.end = func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			f.t.Errorf("following ends with %v", err)
+		}
+	}
+	f.t.Cleanup(cancel)
+}
+
+// restart saves the state, does something while nobody follows, and follows again.
+func (f *followed) restart(meanwhile func()) {
+	f.a.Save()
+	f.end()
+	meanwhile()
+	f.begin(false)
+}
+
+func (f *followed) write(text string) {
+	f.t.Helper()
+	w, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = w.WriteString(text)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *followed) rename(suffix string) {
+	f.t.Helper()
+	if err := os.Rename(f.path, f.path+suffix); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// copyTruncate is how logrotate does it for those who keep the file open.
+func (f *followed) copyTruncate(suffix string) {
+	f.t.Helper()
+	text, err := os.ReadFile(f.path)
+	if err == nil {
+		err = os.WriteFile(f.path+suffix, text, 0o600)
+	}
+	if err = errors.Join(err, os.Truncate(f.path, 0)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// events waits until so many are replayed, each once.
+func (f *followed) events(n uint64) {
+	f.t.Helper()
+	eventually(f.t, fmt.Sprintf("%d events", n), func() bool { return f.a.Nets()[0].Events >= n })
+	if got := f.a.Nets()[0]; got.Events != n || got.Unfit != 0 {
+		f.t.Fatalf("%d events, want %d; %d unfit", got.Events, n, got.Unfit)
+	}
+}
+
+func opened(instance string) string {
+	return fmt.Sprintf(`{"time":1600000000,"net":"orders","instance":%q,"transition":"t1"}`+"\n", instance)
+}
+
+func paid(instance string) string {
+	return fmt.Sprintf(`{"time":1600000001,"net":"orders","instance":%q,"transition":"t2"}`+"\n", instance)
+}
+
+func TestAFileIsFollowedFromItsBeginning(t *testing.T) {
+	f := newFollowed(t)
+	f.begin(false)
+	f.write(opened("a")) // it comes later than who follows it
+	f.events(1)
+	f.write(opened("b")[:20])
+	f.write(opened("b")[20:] + opened("c"))
+	f.events(3)
+	f.end()
+}
+
+func TestAFileIsFollowedFromItsEnd(t *testing.T) {
+	f := newFollowed(t)
+	f.write(opened("a") + opened("b")[:20])
+	f.begin(true)
+	eventually(t, "it is open", func() bool {
+		f.a.mu.Lock()
+		defer f.a.mu.Unlock()
+		p := f.a.positions[f.path]
+		return p != nil && p.offset > 0
+	})
+	f.write(opened("b")[20:])
+	f.events(1)
+	f.end()
+}
+
+func TestAFileThatIsRenamedIsReadToItsEnd(t *testing.T) {
+	f := newFollowed(t)
+	f.begin(false)
+	f.write(opened("a"))
+	f.events(1)
+	f.write(opened("b") + opened("c")[:10])
+	f.rename(".1")
+	f.write(opened("c")[10:] + opened("d"))
+	f.events(4)
+	f.rename(".2")
+	f.write(opened("e"))
+	f.events(5)
+	if d := dropped(f.a); d != "" {
+		t.Errorf("dropped: %s", d)
+	}
+	f.end()
+}
+
+func TestAFileThatIsCopiedAndTruncatedIsReadToItsEnd(t *testing.T) {
+	f := newFollowed(t)
+	f.begin(false)
+	f.write(opened("a"))
+	f.events(1)
+	f.restart(func() {
+		f.write(opened("b") + opened("c")[:10])
+		f.copyTruncate(".1")
+		f.write(opened("c")[10:])
+	})
+	f.events(3)
+	if d := dropped(f.a); d != "" {
+		t.Errorf("dropped: %s", d)
+	}
+	f.end()
+}
+
+func TestALineThatIsCutAndNeverCompletedIsCounted(t *testing.T) {
+	f := newFollowed(t)
+	f.begin(false)
+	f.write(opened("a") + opened("b")[:10])
+	f.events(1)
+	f.rename(".1")
+	f.write(opened("c"))
+	f.events(2)
+	if d := dropped(f.a); d != "cut 1" {
+		t.Errorf("dropped: %s", d)
+	}
+	f.end()
+}
+
+func TestAFileThatIsTruncatedBeginsAnew(t *testing.T) {
+	f := newFollowed(t)
+	f.write(opened("a") + opened("b"))
+	f.begin(false)
+	f.events(2)
+	if err := os.Truncate(f.path, 0); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is noticed", func() bool { return f.a.Counters().Rotated == 1 })
+	f.write(opened("c"))
+	f.events(3)
+	f.end()
+}
+
+// Events of the same instance go on over the restart: the state has its marking.
+func TestARestartLosesAndRepeatsNothing(t *testing.T) {
+	for rule, meanwhile := range map[string]func(f *followed){
+		"nothing happens":         func(f *followed) { f.write(paid("a")) },
+		"it is renamed":           func(f *followed) { f.rename(".1"); f.write(paid("a")) },
+		"it is renamed twice":     func(f *followed) { f.rename(".2"); f.write(paid("a")); f.rename(".1"); f.write("") },
+		"in the middle of a line": func(f *followed) { f.write(paid("a")[:30]); f.rename("-20260101"); f.write(paid("a")[30:]) },
+		"it is copied":            func(f *followed) { f.write(paid("a")); f.copyTruncate(".1") },
+	} {
+		t.Run(rule, func(t *testing.T) {
+			f := newFollowed(t)
+			f.write(opened("a"))
+			f.begin(false)
+			f.events(1)
+			f.restart(func() { meanwhile(f) })
+			f.events(2)
+			if d := dropped(f.a); d != "" {
+				t.Errorf("dropped: %s", d)
+			}
+			f.restart(func() { f.write(opened("z")) })
+			f.events(3)
+			f.end()
+		})
+	}
+}
+
+func TestAFileThatIsGoneIsCounted(t *testing.T) {
+	f := newFollowed(t)
+	f.write(opened("a"))
+	f.begin(false)
+	f.events(1)
+	f.restart(func() {
+		if err := os.Remove(f.path); err != nil {
+			t.Fatal(err)
+		}
+		f.write(opened("another, which is longer"))
+	})
+	f.events(2)
+	if d := dropped(f.a); d != "gone 1" {
+		t.Errorf("dropped: %s", d)
+	}
+	f.end()
+}
+
+// What is not published yet is told by the next process; what is, is not told again.
+func TestCountsAreToldOnceOverARestart(t *testing.T) {
+	f := newFollowed(t)
+	f.write(opened("a"))
+	f.begin(false)
+	f.events(1)
+	if got := firings(seen(t, f.a, someTime)); got != "1 0 0" { // published
+		t.Fatal(got)
+	}
+	f.write(paid("a"))
+	f.events(2)
+	f.restart(func() {})
+	if got := firings(seen(t, f.a, someTime)); got != "0 1 0" {
+		t.Errorf("the next process tells %s firings", got)
+	}
+	if got := firings(seen(t, f.a, someTime)); got != "0 1 0" {
+		t.Errorf("and then %s", got)
+	}
+	f.end()
+}
+
+func TestAStateOfSomethingElseIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	for _, text := range []string{"", "hello", stateMagic, stateMagic + "0123456789"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := New(Config{Nets: compiled(t, orders), Fields: DefaultFields(), State: path})
+		if !errors.Is(err, ErrState) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestAStateThatCannotBeWrittenIsCounted(t *testing.T) {
+	a := attach(t, func(c *Config) { c.State = filepath.Join(t.TempDir(), "none", "state") })
+	a.Save()
+	if n := a.Counters().SaveFailures; n != 1 {
+		t.Errorf("%d failures", n)
+	}
+}
+
+func FuzzState(f *testing.F) {
+	a := attach(f, func(c *Config) { c.Window = time.Hour })
+	if err := a.Feed().Take(f.Context(), []byte(opened("a")), nil); err != nil {
+		f.Fatal(err)
+	}
+	a.positions["log"] = &position{inode: 5, offset: 7, carry: []byte("x")}
+	f.Add(a.appendState(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a := attach(t, nil)
+		if a.loadState(b) == nil {
+			a.Flush()
+		}
+		s := &stateReader{b: b}
+		_ = s.position()
+		a.loadWindow(s, map[int32]int32{0: 0})
+	})
+}

@@ -121,12 +121,14 @@ func sidecarGroups() []group {
 		{pkg: "agentx", pattern: "WalkThroughSnmpd|BulkOfEight", oneProcessor: true, rows: []row{
 			{what: "snmpbulkwalk through snmpd, all on one processor, 80,000 variables", name: "WalkThroughSnmpd/variables=80000", unit: "variables/s",
 				base: "WalkThroughSnmpd/variables=80000", baseUnit: "base-variables/s", baseIs: "a handler that answers a constant", goal: "≥ 40,000/s"},
-			{what: "the same, processor time of the subagent", name: "WalkThroughSnmpd/variables=80000", unit: "cpu-us/variable",
-				base: "WalkThroughSnmpd/variables=80000", baseUnit: "snmpd-cpu-us/variable", baseIs: "of snmpd", goal: "≤ 1"},
-			{what: "the same of 100,000 variables", name: "WalkThroughSnmpd/variables=100000", unit: "cpu-us/variable",
+			{what: "the same, processor time of the subagent for 100,000 variables", name: "WalkThroughSnmpd/variables=100000", unit: "cpu-us/variable",
 				base: "WalkThroughSnmpd/variables=1000", baseIs: "of 1,000", goal: "≤ 1"},
 			{what: "GETBULK over eight columns through snmpd", name: "BulkOfEightColumnsThroughSnmpd", unit: "variables/s",
 				base: "WalkThroughSnmpd/variables=80000", baseIs: "over one", goal: "≥ 130,000/s"},
+		}},
+		{pkg: "agentx", pattern: "WalkThroughSnmpd/variables=80000", rows: []row{
+			{what: "snmpbulkwalk through snmpd, on all processors: that of the subagent", name: "WalkThroughSnmpd/variables=80000", unit: "cpu-us/variable",
+				base: "WalkThroughSnmpd/variables=80000", baseUnit: "snmpd-cpu-us/variable", baseIs: "that of snmpd", goal: "≤ 1"},
 		}},
 		{pkg: "snmp", pattern: "Answer|Walk", rows: []row{
 			{what: "walk of the built-in responder over UDP", name: "Walk/own/octets=1472", unit: "variables/s",

@@ -217,9 +217,9 @@ func (n *netMap) checkArcs(at yamlfile.Key) error {
 	for i := range n.rows[transitions] {
 		t := &n.rows[transitions][i]
 		for _, end := range slices.Concat(t.from, t.to) {
-			is := func(p rowMap) bool { return p.id.text == end.text }
+			is := func(p rowMap) bool { return p.id.shape() == end.shape() }
 			if !slices.ContainsFunc(n.rows[places], is) {
-				return at.Fault("transition %q has an arc with place %q, which net %q does not have; expected the id of a place as it stands there", t.id.text, end.text, at.Name)
+				return at.Fault("transition %q has an arc with place %q, which net %q does not have; expected the id of a place, if with other labels", t.id.text, end.text, at.Name)
 			}
 		}
 	}

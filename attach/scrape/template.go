@@ -56,3 +56,16 @@ func (t *template) of(labels []*dto.LabelPair) string {
 	name, _ := t.append(nil, labels)
 	return string(name)
 }
+
+// shape is the text with the names of labels left out: metrics may call the
+// same thing by different labels.
+func (t *template) shape() string {
+	var out strings.Builder
+	for i, part := range t.parts {
+		if i%2 == 1 {
+			part = "{}"
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}

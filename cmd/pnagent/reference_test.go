@@ -154,7 +154,7 @@ func commandPage(t *testing.T) string {
 		"## Flags of every command\n\n")
 	flagTable(&out, parser.Model.Flags)
 	for _, command := range parser.Model.Leaves(true) {
-		fmt.Fprintf(&out, "\n## pnagent %s\n\n%s\n", command.Name, cell(command.Help))
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n", command.FullPath(), cell(command.Help))
 		if command.Detail != "" {
 			fmt.Fprintf(&out, "\n%s\n", cell(command.Detail))
 		}

@@ -125,11 +125,12 @@ func newSource(cfg Config) (*source, error) {
 			cfg.Log.Warn("lines of the state that make no sense", "file", cfg.State, "lines", s.kept.bad)
 		}
 	}
-	s.epoch, s.cluster = s.kept.epoch, s.kept.cluster
+	s.epoch, s.cluster, s.published = s.kept.epoch, s.kept.cluster, s.kept.published
 	s.rep = replica.New(cfg.Net, s.kept.published, cfg.Limits)
 	for _, m := range s.kept.marks {
 		s.rep.Times.Restore(m)
 	}
+	s.kept = kept{}
 	return s, nil
 }
 

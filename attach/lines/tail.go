@@ -100,11 +100,12 @@ func (t *tail) begin(ctx context.Context) error {
 	if before != nil {
 		return t.resume(ctx)
 	}
+	_, missing := os.Stat(t.Path)
 	f, err := t.open(ctx)
 	if err != nil {
 		return err
 	}
-	if !t.End {
+	if !t.End || missing != nil { // one that comes later is new from its beginning
 		return t.start(f, 0, nil)
 	}
 	fi, err := f.Stat()
@@ -221,8 +222,8 @@ func (t *tail) drain(ctx context.Context) error {
 }
 
 // taken moves the position behind what was taken; under the Attachment's lock.
-func (t *tail) taken() {
-	t.pos.offset, t.pos.carry = t.read-int64(len(t.cut.part)), nil
+func (t *tail) taken(left int) {
+	t.pos.offset, t.pos.carry = t.read-int64(len(t.cut.part)+left), nil
 	_ = t.pos.note(t.f) // the next one notes it, or the file is read from where head was
 }
 

@@ -39,20 +39,23 @@ const futureAfter = 60_000_000
 
 // Take takes whole lines, the last with or without its end; empty ones do not count. Where the speed is bounded it
 // waits, until ctx ends: then some may not be taken, and the error is that of ctx. done, which may be nil,
-// is called together with taking the last of them, so that a position
+// is called together with taking some, with how many bytes of the chunk are left, so that a position
 // that it moves belongs to what was taken.
-func (f *Feed) Take(ctx context.Context, chunk []byte, done func()) error {
+func (f *Feed) Take(ctx context.Context, chunk []byte, done func(left int)) error {
 	if f.a.pace.speed > 0 {
 		return f.takeSlowly(ctx, chunk, done)
 	}
 	now := f.a.clock()
 	f.read(chunk, now)
-	f.deliver(now, done)
+	f.deliver(now, done, 0)
 	return nil
 }
 
 // takeSlowly takes line by line, each when its time has come.
-func (f *Feed) takeSlowly(ctx context.Context, chunk []byte, done func()) error {
+func (f *Feed) takeSlowly(ctx context.Context, chunk []byte, done func(left int)) error {
+	if len(chunk) == 0 {
+		f.deliver(f.a.clock(), done, 0)
+	}
 	for len(chunk) > 0 {
 		line, rest, _ := bytes.Cut(chunk, []byte("\n"))
 		chunk = rest
@@ -68,9 +71,8 @@ func (f *Feed) takeSlowly(ctx context.Context, chunk []byte, done func()) error 
 				}
 			}
 		}
-		f.deliver(f.a.clock(), nil)
+		f.deliver(f.a.clock(), done, len(chunk))
 	}
-	f.deliver(f.a.clock(), done)
 	return nil
 }
 
@@ -112,7 +114,7 @@ func (f *Feed) line(line []byte, now int64) Reason {
 }
 
 // deliver hands the events over and empties the lists.
-func (f *Feed) deliver(now int64, done func()) {
+func (f *Feed) deliver(now int64, done func(left int), left int) {
 	a := f.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -123,7 +125,7 @@ func (f *Feed) deliver(now int64, done func()) {
 	}
 	a.counters.add(&f.count)
 	if done != nil {
-		done()
+		done(left)
 	}
 	f.taken = f.count
 	f.events, f.count = f.events[:0], Counters{}

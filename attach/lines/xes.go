@@ -4,6 +4,7 @@ package lines
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -89,7 +90,8 @@ func (x *logReader) read(ctx context.Context, r io.Reader, file string) error {
 // unpack reads gzip where it is.
 func unpack(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, chunkSize)
-	if magic, err := b.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+	magic, _ := b.Peek(2) // what is shorter is no gzip, and an error comes again
+	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		return b, nil
 	}
 	return gzip.NewReader(b)
@@ -249,7 +251,7 @@ func (x *logReader) take(in fields) {
 
 func (x *logReader) deliver() {
 	n := int64(len(x.feed.events))
-	x.feed.deliver(x.a.clock(), func() { x.pos.offset += n })
+	x.feed.deliver(x.a.clock(), func(int) { x.pos.offset += n }, 0)
 }
 
 // gather keeps an event until all are there.

@@ -66,14 +66,11 @@ func (c *attachLinesCmd) inputs(a *lines.Attachment, nc *nats.Conn, s streams, l
 			lost: func() uint64 { return lines.DatagramsLost(conn) }})
 	}
 	if c.HTTP != "" {
-		l, err := net.Listen("tcp", c.HTTP)
+		one, err := c.post(a, log)
 		if err != nil {
-			return nil, fmt.Errorf("listening for events: %w", err)
+			return nil, err
 		}
-		log.Info("takes posts", "http", l.Addr().String())
-		mux := http.NewServeMux()
-		mux.Handle("POST /events", a.Handler())
-		in = append(in, input{run: func(ctx context.Context) error { return metrics.Serve(ctx, l, "", mux, log) }})
+		in = append(in, one)
 	}
 	if c.Stdin || len(in) == 0 {
 		in = append(in, input{run: func(ctx context.Context) error { return c.stdin(ctx, a, s.in) }})
@@ -87,6 +84,17 @@ func (c *attachLinesCmd) subject(a *lines.Attachment, nc *nats.Conn) (input, err
 	}
 	run, lost, err := a.Subject(nc, c.Subject)
 	return input{name: "nats", run: run, lost: lost}, err
+}
+
+func (c *attachLinesCmd) post(a *lines.Attachment, log *slog.Logger) (input, error) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", c.HTTP)
+	if err != nil {
+		return input{}, fmt.Errorf("listening for events: %w", err)
+	}
+	log.Info("takes posts", "http", l.Addr().String())
+	mux := http.NewServeMux()
+	mux.Handle("POST /events", a.Handler())
+	return input{run: func(ctx context.Context) error { return metrics.Serve(ctx, l, "", mux, log) }}, nil
 }
 
 // stdin reads standard input till its end, or until ctx ends: the read that it is in then

@@ -123,9 +123,11 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 	}
 	log.Info("attached", "nets", len(a.Nets()), "inputs", len(in))
 	notify(log, notifyReady)
+	introduced := time.Now().Add(introduction)
 	err = in.run(running)
-	if err == nil && !c.Exit {
-		<-running.Done()
+	if err == nil && ctx.Err() == nil {
+		log.Info("the inputs have ended")
+		c.stay(running, introduced, publisher != nil)
 	}
 	cancel()
 	notify(log, notifyStopping)
@@ -142,6 +144,27 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 		err = errors.Join(err, json.NewEncoder(s.out).Encode(lines.Report(a)))
 	}
 	return err
+}
+
+// introduction is how long a source answers at least: a collector that hears of a net for the
+// first time asks for its definition.
+const introduction = time.Second
+
+// stay goes on after the inputs have ended: till ctx has, or, if the end is asked for, as long as an introduction takes.
+func (c *attachLinesCmd) stay(ctx context.Context, introduced time.Time, published bool) {
+	if !c.Exit {
+		<-ctx.Done()
+		return
+	}
+	if !published {
+		return
+	}
+	timer := time.NewTimer(time.Until(introduced))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 func drain(failed chan error) (err error) {

@@ -150,14 +150,27 @@ func (l *look) judge(i int32, in *instance) (live bool) {
 				l.block(int(w.Transition))
 			}
 		}
-		live = live || l.joins(q.place)
+		live = l.joins(i, q) || live
 	}
 	return live
 }
 
-// joins reports whether an inclusive join that looks at a place is enabled.
-func (l *look) joins(place int32) bool {
-	return slices.ContainsFunc(l.r.tables.Joins(int(place)), func(tr int32) bool { return l.r.enabled(l.r.marking, int(tr)) })
+// joins counts the inclusive joins that look at a run's place and are enabled, and
+// reports whether one is.
+func (l *look) joins(i int32, q *run) (live bool) {
+	for _, tr := range l.r.tables.Joins(int(q.place)) {
+		if !l.r.enabled(l.r.marking, int(tr)) {
+			continue
+		}
+		live = true
+		if l.seen[tr] != i+1 {
+			l.seen[tr] = i + 1
+			t := &l.rows.Transitions[tr]
+			t.Enabled++
+			t.EnabledSince = stats.Earlier(t.EnabledSince, q.injected)
+		}
+	}
+	return live
 }
 
 func (l *look) block(transition int) {
@@ -226,6 +239,24 @@ func (r *Replay) waits(place int32, dead bool) []stats.Wait {
 		}
 		if met {
 			out = append(out, stats.Wait{Transition: w.Transition, Reason: stats.ReasonEnabled, Place: stats.NoPlace})
+		}
+	}
+	return r.joinWaits(out, place)
+}
+
+// joinWaits adds what inclusive joins wait for, and cuts the list.
+func (r *Replay) joinWaits(out []stats.Wait, place int32) []stats.Wait {
+	for _, tr := range r.tables.Joins(int(place)) {
+		j := r.tables.Join(int(tr))
+		if !slices.Contains(j.Places, place) {
+			continue
+		}
+		if r.enabled(r.marking, int(tr)) {
+			out = append(out, stats.Wait{Transition: tr, Reason: stats.ReasonEnabled, Place: stats.NoPlace})
+			continue
+		}
+		for _, p := range j.Awaits(marked(r.marking)) {
+			out = append(out, stats.Wait{Transition: tr, Reason: stats.ReasonMissing, Place: p, Count: 1})
 		}
 	}
 	return out[:min(len(out), maxWaits)]

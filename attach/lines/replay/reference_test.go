@@ -226,7 +226,7 @@ func FuzzLoadState(f *testing.F) {
 	r.Fire([]byte("a"), 0, 1)
 	r.Fire([]byte("b"), 1, 2)
 	f.Add(r.AppendState(nil))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Fuzz(func(_ *testing.T, b []byte) {
 		r := New(Config{Tables: tables, Limit: 10})
 		if r.LoadState(b) != nil {
 			return

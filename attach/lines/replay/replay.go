@@ -248,7 +248,8 @@ func (r *Replay) finish(i int32, at int64) {
 		return
 	}
 	in := &r.all[i]
-	if !r.atEnd(in) && !(r.onlyQuiet(in) && r.quietlyToEnd(in, at)) {
+	over := r.atEnd(in) || r.onlyQuiet(in) && r.quietlyToEnd(in, at)
+	if !over {
 		return
 	}
 	r.unmark(i)

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/pem"
 	"fmt"
 	"io"
 	"math"
@@ -150,4 +151,25 @@ func TestAMappingIsCheckedOnAScrape(t *testing.T) {
 	wantFailure(t, pnagentWith(t, "other 1\n", "attach", "scrape", "--check", good, "--from", "-"), 1, "nothing that the mapping asks for")
 	wantFailure(t, pnagent(t, "attach", "scrape", "--mapping", "rabbitmq"), 2, "expected --nats, --mapping and at least one URL")
 	wantFailure(t, pnagent(t, "attach", "scrape", "--nats", "x", "--mapping", "rabbitmq", "localhost:1"), 2, "expected http://HOST:PORT/metrics")
+}
+
+func TestATargetMayWantAPasswordAndHaveACertificateOfItsOwn(t *testing.T) {
+	t.Parallel()
+	target := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "noc" || password != "let me see" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, "waiting 3\n")
+	}))
+	defer target.Close()
+	ca := write(t, "ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: target.Certificate().Raw})))
+	mapping := write(t, "m.yaml", "nets: {n: {places: {p: {tokens: waiting}}}}")
+	config := write(t, "http.yml", "basic_auth: {username: noc, password: let me see}\ntls_config: {ca_file: "+ca+"}\n")
+	if r := pnagent(t, "attach", "scrape", "--check", mapping, "--from", target.URL, "--http.config.file", config); r.code != 0 || !strings.Contains(r.out, "p      3") {
+		t.Errorf("%+v", r)
+	}
+	wantFailure(t, pnagent(t, "attach", "scrape", "--check", mapping, "--from", target.URL), 1, "certificate")
+	config = write(t, "http.yml", "tls_config: {ca_file: "+ca+"}\n")
+	wantFailure(t, pnagent(t, "attach", "scrape", "--check", mapping, "--from", target.URL, "--http.config.file", config), 1, "401")
 }

@@ -54,10 +54,14 @@ func TestAMappingThatIsThereNeitherByNameNorAsAFileIsSaidSo(t *testing.T) {
 func FuzzReadMapping(f *testing.F) {
 	f.Add("nets: {n: {places: {'{a} b': {tokens: [x, 'y{l=~\"v\"}'], oldest: {metric: z, unit: ms, is: timestamp, missing: zero}}}}}")
 	f.Add("nets: {n: {transitions: {t: {from: p, to: [q], firings: x, failures: never, retries: never, cancels: never}}}}")
-	all := families{}
-	f.Fuzz(func(_ *testing.T, text string) {
+	all := scraped(f, "x{a=\"1\",l=\"v\"} 1\ny{l=\"v\"} 2\nz 3\n")
+	f.Fuzz(func(t *testing.T, text string) {
 		if m, err := ReadMapping(strings.NewReader(text), "m"); err == nil {
-			newState(m).apply(all, second)
+			s := newState(m)
+			s.apply(all, second)
+			for _, n := range s.nets {
+				s.rowsOf(t, n.id)
+			}
 		}
 	})
 }

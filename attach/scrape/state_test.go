@@ -150,6 +150,22 @@ func TestNetsAndPlacesAreBoundedAndWhatIsLeftOutIsCounted(t *testing.T) {
 	}
 }
 
+func TestANetForEachLabelValueHasItsFixedPlacesToo(t *testing.T) {
+	var text strings.Builder
+	for i := range MaxNets + 1 {
+		fmt.Fprintf(&text, "a{site=\"s%03d\"} %d\nb{site=\"s%03d\",queue=\"q\"} 2\n", i, i, i)
+	}
+	s := newState(mapping(t, "nets: {'office {site}': {places: {lobby: {tokens: a}, '{queue}': {tokens: b}, 'desk of {site}': {tokens: {metric: c, missing: zero}}}}}"))
+	s.apply(scraped(t, text.String()), second)
+	r := s.rowsOf(t, "office s042")
+	if len(s.nets) != MaxNets || s.dropped[tooMany] != 2 || len(r.Places) != 3 || r.Places[0].Tokens != 42 || r.Columns != stats.ColTokens {
+		t.Errorf("%d nets, dropped %v, %+v", len(s.nets), s.dropped, r)
+	}
+	if id := s.byID["office s042"].rows[places][1].id; id != "desk of s042" {
+		t.Errorf("a place is %s", id)
+	}
+}
+
 func TestAnIdIsOfOneThing(t *testing.T) {
 	s := newState(mapping(t, "nets: {n: {places: {'{x}': {tokens: a}}, transitions: {'{y}': {firings: b}}}}"))
 	s.apply(scraped(t, "a{x=\"1\"} 1\nb{y=\"1\"} 1\nb{y=\"2\"} 1\na{x=\"\x01\"} 1\n"), second)

@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -94,32 +93,32 @@ func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 	}
 }
 
-// oldestIs checks the age of a place's oldest token, within a second of what it
-// must be: so many seconds at a moment between began and now.
+// oldestIs checks since when a place's oldest token is there: so many seconds
+// before the program began, which was after began; and that both SNMP, asked
+// with snmpget's age too, and Prometheus say the same within a second.
 func (h *house) oldestIs(t *testing.T, place key, seconds int, began time.Time) {
 	t.Helper()
+	const since = "round(timestamp(petrinet_place_oldest_token_age_seconds) - petrinet_place_oldest_token_age_seconds)"
+	var scraped time.Time
 	until(t, "Prometheus has scraped the age", func() error {
-		if len(h.prom.query(t, "petrinet_place_oldest_token_age_seconds", "place")) == 0 {
-			return fmt.Errorf("no series")
+		found := h.prom.query(t, since, "place")
+		scraped = time.Unix(int64(found[place]), 0)
+		if len(found) != 2 {
+			return fmt.Errorf("%v", found)
 		}
 		return nil
 	})
-	for _, face := range []struct {
-		name string
-		look func() float64
-	}{
-		{"snmpget", func() float64 { return float64(walk(t, h.noc).rows(placeTable, placeOldestAge)[place].Num) }},
-		{"/metrics", func() float64 { return ages(h.side.scrape(t))[place] }},
-		{"Prometheus", func() float64 {
-			return float64(h.prom.query(t, "round(petrinet_place_oldest_token_age_seconds)", "place")[place])
-		}},
-	} {
-		asked := time.Since(began).Seconds()
-		got := face.look()
-		most := time.Since(began).Seconds()
-		// A program takes up to most to start, and both SNMP and Prometheus may tell what was so a second ago.
-		if got < float64(seconds)-1 || got > math.Ceil(float64(seconds)+most)+1 {
-			t.Errorf("%s: the oldest token of %v is there for %.1f s, %d s were due %.1f to %.1f s ago", face.name, place, got, seconds, asked, most)
+	w := walk(t, h.noc)
+	asked := time.Now()
+	dated := dateAndTime(t, w.rows(placeTable, oldestSince)[place])
+	aged := asked.Add(-time.Duration(w.rows(placeTable, placeOldestAge)[place].Num) * time.Second) // whole seconds, as of a tick
+	came := began.Add(-time.Duration(seconds) * time.Second)
+	if early := dated.Before(came.Add(-time.Second)); early || dated.After(came.Add(patience)) {
+		t.Errorf("placeOldestSince is %v, want %v and what the program takes to start", dated, came)
+	}
+	for face, at := range map[string]time.Time{"Prometheus": scraped, "placeOldestAge": aged.Add(-time.Second)} {
+		if off := at.Sub(dated).Abs(); off > time.Second+500*time.Millisecond { // half a second of rounding
+			t.Errorf("%s: the oldest token of %v came at %v, and SNMP says %v", face, place, at, dated)
 		}
 	}
 }

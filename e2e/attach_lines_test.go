@@ -105,7 +105,9 @@ func TestALogIsCountedOnceWhateverDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := t.TempDir()
-	server := func() *process { return start(t, built.nats, "--addr", "127.0.0.1", "--port", number, "--store_dir", store) }
+	server := func() *process {
+		return start(t, built.nats, "--addr", "127.0.0.1", "--port", number, "--store_dir", store)
+	}
 	broker := server()
 	natsURL := "nats://" + port
 	side := serve(t, natsURL)

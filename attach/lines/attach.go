@@ -59,6 +59,7 @@ type Counters struct {
 	Held         uint64          // events in the window, now
 	Rotated      uint64          // times that a followed file was another or shorter
 	SaveFailures uint64          // times that the state could not be written
+	Unwritten    uint64          // the highest number of events that a writer says it has dropped
 }
 
 // Attachment is a telemetry source for engines that write lines. It is safe for

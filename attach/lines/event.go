@@ -68,9 +68,9 @@ type event struct {
 
 // fields is a line as its format sees it: names not looked up yet. nil is absent.
 type fields struct {
-	time, net, instance, transition, place, tokens []byte
-	textual                                        bool // time is text, not a number
-	end                                            bool
+	time, net, instance, transition, place, tokens, dropped []byte
+	textual                                                 bool // time is text, not a number
+	end                                                     bool
 }
 
 // format reads one line. What it fills in is good until the next call.

@@ -10,12 +10,12 @@ import (
 // Fields names the members of a JSON object, or the groups of a pattern, that say
 // what happened. An empty name is of none.
 type Fields struct {
-	Time, Net, Instance, Transition, Place, Tokens, End string
+	Time, Net, Instance, Transition, Place, Tokens, End, Dropped string
 }
 
 // DefaultFields returns the names that are looked for unless told otherwise.
 func DefaultFields() Fields {
-	return Fields{Time: "time", Net: "net", Instance: "instance", Transition: "transition", Place: "place", Tokens: "tokens", End: "end"}
+	return Fields{Time: "time", Net: "net", Instance: "instance", Transition: "transition", Place: "place", Tokens: "tokens", End: "end", Dropped: "dropped"}
 }
 
 // maxNesting bounds how deep values nest that are passed over.
@@ -29,7 +29,7 @@ type jsonLines struct {
 	names  Fields
 	line   []byte
 	at     int
-	spares [6][]byte // for text with escapes, one for each field
+	spares [7][]byte // for text with escapes, one for each field
 	key    []byte
 }
 
@@ -75,6 +75,8 @@ func (j *jsonLines) member(key []byte, into *fields) (ok bool) {
 		into.place, _, ok = j.value(4)
 	case n.Tokens:
 		into.tokens, _, ok = j.value(5)
+	case n.Dropped:
+		into.dropped, _, ok = j.value(6)
 	case n.End:
 		from := j.at
 		ok = j.skip(0)

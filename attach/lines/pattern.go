@@ -12,7 +12,7 @@ import (
 // fields. Package regexp takes time linear in the line, whatever the expression.
 type pattern struct {
 	expr   *regexp.Regexp
-	groups [7]int // number of the group of time, net, instance, transition, place, tokens, end; -1 for none
+	groups [8]int // number of the group of time, net, instance, transition, place, tokens, end, dropped; -1 for none
 	found  []int  // where the groups of the present line are
 }
 
@@ -28,7 +28,7 @@ func newPattern(text string, names Fields) (*pattern, error) {
 		return nil, fmt.Errorf("reading the pattern: %w", err)
 	}
 	p := &pattern{expr: expr}
-	for k, name := range []string{names.Time, names.Net, names.Instance, names.Transition, names.Place, names.Tokens, names.End} {
+	for k, name := range []string{names.Time, names.Net, names.Instance, names.Transition, names.Place, names.Tokens, names.End, names.Dropped} {
 		p.groups[k] = -1
 		if name != "" {
 			p.groups[k] = expr.SubexpIndex(name)
@@ -51,7 +51,7 @@ func (p *pattern) read(line []byte, into *fields) Reason {
 	p.found = found
 	into.time, into.net, into.instance = p.group(line, 0), p.group(line, 1), p.group(line, 2)
 	into.transition, into.place, into.tokens = p.group(line, 3), p.group(line, 4), p.group(line, 5)
-	into.end = p.group(line, 6) != nil
+	into.end, into.dropped = p.group(line, 6) != nil, p.group(line, 7)
 	return Taken
 }
 

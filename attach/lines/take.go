@@ -101,6 +101,11 @@ func (f *Feed) line(line []byte, now int64) Reason {
 	if why := f.form.read(line, &f.fields); why != Taken {
 		return why
 	}
+	if f.fields.dropped != nil {
+		if n, err := strconv.ParseUint(string(f.fields.dropped), 10, 64); err == nil {
+			f.count.Unwritten = max(f.count.Unwritten, n)
+		}
+	}
 	e, why := f.resolve(now)
 	if why != Taken {
 		return why
@@ -134,6 +139,7 @@ func (f *Feed) deliver(now int64, done func(left int), left int) {
 func (c *Counters) add(o *Counters) {
 	c.Lines, c.Bytes, c.Future, c.Undated = c.Lines+o.Lines, c.Bytes+o.Bytes, c.Future+o.Future, c.Undated+o.Undated
 	c.Hurried, c.Rotated, c.SaveFailures = c.Hurried+o.Hurried, c.Rotated+o.Rotated, c.SaveFailures+o.SaveFailures
+	c.Unwritten = max(c.Unwritten, o.Unwritten)
 	for k := range o.Dropped {
 		c.Dropped[k] += o.Dropped[k]
 	}

@@ -142,6 +142,14 @@ func TestFaultsOfATableSayWhere(t *testing.T) {
 	}
 }
 
+func TestWhatAWriterDroppedIsShown(t *testing.T) {
+	a := attach(t, nil)
+	take(t, a, `{"instance":"a","transition":"t1","dropped":2}`+"\n"+`{"instance":"b","transition":"t1","dropped":1}`)
+	if n := a.Counters().Unwritten; n != 2 {
+		t.Errorf("%d", n)
+	}
+}
+
 func TestAnEventFromTheFutureIsOfNow(t *testing.T) {
 	a := attach(t, nil)
 	a.clock = func() int64 { return someTime }

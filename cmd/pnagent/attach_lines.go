@@ -66,6 +66,7 @@ type lineFields struct {
 	Place      string `default:"place" help:"Member or group with the place that tokens come into or go from, without a transition."`
 	Tokens     string `default:"tokens" help:"Member or group with their number; negative for those that go."`
 	End        string `default:"end" help:"Member that is true, or group that is there, if the instance is over."`
+	Dropped    string `default:"dropped" help:"Member or group with how many events the writer has dropped so far."`
 }
 
 // Run attaches until ctx ends, or the inputs if that is asked for.

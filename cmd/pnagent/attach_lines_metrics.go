@@ -20,6 +20,7 @@ var (
 	linesBytes     = desc("pnagent_lines_read_bytes_total", "Bytes of lines read from all inputs.")
 	linesDropped   = desc("pnagent_lines_dropped_total", "Lines, or parts of lines, that are no event, by reason.", "reason")
 	linesLost      = desc("pnagent_lines_messages_lost_total", "Messages or datagrams that were lost before they were read, as far as the system or the client tells.", "input")
+	linesUnwritten = desc("pnagent_lines_writer_dropped", "The highest number of events that a writer says it has dropped.")
 	linesFuture    = desc("pnagent_lines_future_total", "Events more than a minute ahead of the clock, taken as of now.")
 	linesUndated   = desc("pnagent_lines_undated_total", "Events without a time, taken as of now.")
 	linesHurried   = desc("pnagent_lines_window_overflows_total", "Events that left the reordering window early because it was full.")
@@ -68,6 +69,7 @@ func (m linesMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, why := range lines.Reasons() {
 		counter(linesDropped, c.Dropped[why], why.String())
 	}
+	gauge(linesUnwritten, float64(c.Unwritten))
 	counter(linesFuture, c.Future)
 	counter(linesUndated, c.Undated)
 	counter(linesHurried, c.Hurried)

@@ -98,9 +98,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m, added := s.rep.Times.End(); added {
-		s.keep(s.journal.mark(m))
-	}
+	s.keepMarks(s.rep.Times.End())
 	return errors.Join(err, s.journal.close())
 }
 
@@ -222,11 +220,11 @@ func (s *source) noteLook(revision int64, cluster string, asked int64) error {
 		return errOther
 	}
 	s.cluster, s.head, s.status.Looks = cluster, revision, s.status.Looks+1
-	m, added := s.rep.Times.Look(revision, asked, s.now())
+	added := s.rep.Times.Look(revision, asked, s.now())
 	if s.journal != nil && s.journal.file == nil {
 		s.keep(s.rewrite())
-	} else if added {
-		s.keep(s.journal.mark(m))
+	} else {
+		s.keepMarks(added)
 	}
 	if len(s.rep.Times.Marks()) > s.room || s.journal.full(s.room) {
 		s.rep.Times.Keep(s.rep.Needed())
@@ -238,6 +236,12 @@ func (s *source) noteLook(revision int64, cluster string, asked int64) error {
 
 func (s *source) rewrite() error {
 	return s.journal.rewrite(s.cluster, s.cfg.Prefix, s.rep.Times.Marks(), s.published, s.epoch)
+}
+
+func (s *source) keepMarks(marks []replica.Mark) {
+	for _, m := range marks {
+		s.keep(s.journal.mark(m))
+	}
 }
 
 // keep says once that the state cannot be kept.
@@ -268,9 +272,7 @@ func (s *source) commit() error {
 func (s *source) apply(revision int64, events []replica.Event) error {
 	now := s.now()
 	s.mu.Lock()
-	if m, added := s.rep.Times.Saw(revision, now); added {
-		s.keep(s.journal.mark(m))
-	}
+	s.keepMarks(s.rep.Times.Saw(revision, now))
 	places, transitions := s.rep.Size()
 	s.rep.Apply(revision, now, events)
 	s.status.Changes += uint64(len(events))

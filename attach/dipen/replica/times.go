@@ -30,40 +30,50 @@ type Times struct {
 }
 
 // Look notes what was found by asking for the newest revision: it was asked for
-// at one time and answered at another. It returns the mark that was added, if
-// one was.
-func (t *Times) Look(revision, asked, answered int64) (Mark, bool) {
-	m, added := t.mark(revision, answered)
+// at one time and answered at another. It returns the marks that were added.
+func (t *Times) Look(revision, asked, answered int64) []Mark {
+	added := t.mark(revision, answered)
 	t.last = max(t.last, asked)
-	return m, added
+	return added
 }
 
 // Saw notes that a change of a revision arrived at now: there may be newer ones.
-// Within a quarter of a second one mark is enough.
-func (t *Times) Saw(revision, now int64) (Mark, bool) {
+// Of those that arrive within a quarter of a second the first and the last are
+// kept, the last when the next one comes.
+func (t *Times) Saw(revision, now int64) []Mark {
 	if n := len(t.marks); n > 0 && now-t.marks[n-1].At < coalesce {
 		t.held = Mark{Revision: revision, At: now}
-		return Mark{}, false
+		return nil
 	}
 	return t.mark(revision, now)
 }
 
-// End adds the mark that was left out last, at the end of a process: the next one
-// would find its revision young.
-func (t *Times) End() (Mark, bool) { return t.mark(t.held.Revision, t.held.At) }
+// End adds the mark that is still held back, at the end of a process: the next
+// one would find its revision young.
+func (t *Times) End() []Mark { return t.mark(t.held.Revision, t.held.At) }
 
-func (t *Times) mark(revision, now int64) (Mark, bool) {
+// mark adds the mark that is held back, and one more.
+func (t *Times) mark(revision, now int64) []Mark {
+	n := len(t.marks)
+	t.add(t.held.Revision, t.held.At)
+	t.held = Mark{}
+	t.add(revision, now)
+	return t.marks[n:]
+}
+
+func (t *Times) add(revision, now int64) {
 	m := Mark{Revision: revision, At: now, Since: t.last}
 	if n := len(t.marks); n > 0 {
 		last := t.marks[n-1]
 		if revision <= last.Revision {
-			return Mark{}, false
+			return
 		}
 		m.At = max(now, last.At)
+	} else if revision <= 0 {
+		return
 	}
 	m.Since = min(m.Since, m.At)
 	t.marks = append(t.marks, m)
-	return m, true
 }
 
 // Restore adds a mark of a process before this one. Marks come in their order;

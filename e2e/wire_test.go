@@ -207,3 +207,30 @@ func checkWire(t *testing.T, nc *nats.Conn, server string, c bad) result {
 
 const brokenNet = `<pnml><net id="orders" type="ptnet"><page id="p"><place id="inbox"/><place id="shipped"/><transition id="ship"/>
 <arc id="1" source="inbox" target="ship"/><arc id="2" source="ship" target="shipped"/></page></net></pnml>`
+
+func TestNothingIsWrongWithWhatOurOwnEnginesSay(t *testing.T) {
+	t.Parallel()
+	server := startNATS(t)
+	examples, err := filepath.Abs("../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	net := func(name string) string { return filepath.Join(examples, name) }
+	engines := []*engine{
+		runEngine(t, server, "shop", "--interval", "1s", "--bindings", net("bindings.yaml"), "--instances", "20", net("order-fulfilment.pnml"), net("packaging-line.pnml"), net("backup-window.pnml")),
+		runEngine(t, server, "claims", "--interval", "1s", "--bindings", net("claim.yaml"), "--instances", "5", net("claim.bpmn")),
+	}
+	var checked result
+	until(t, "all engines are heard", func() error {
+		if checked = pnagent(t, "wire", "check", "--nats", server, "--for", "4s"); strings.Count(checked.out, "answered and holds") < 4 {
+			return fmt.Errorf("heard\n%s%s", checked.out, checked.err)
+		}
+		return nil
+	})
+	if checked.code != 0 {
+		t.Errorf("%d:\n%s", checked.code, checked.out)
+	}
+	for _, e := range engines {
+		e.stop(t, syscall.SIGTERM)
+	}
+}

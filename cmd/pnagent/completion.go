@@ -39,23 +39,44 @@ func flagsOf(command *kong.Node) []*kong.Flag {
 	return all
 }
 
+// namesOf returns the names of the commands in a list.
+func namesOf(nodes []*kong.Node) string {
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = n.Name
+	}
+	return strings.Join(names, " ")
+}
+
+// writeBash writes a function that completes a command, the command below it if
+// there are any, then flags and files.
 func writeBash(w io.Writer, app *kong.Application) error {
-	var commands []string
 	var cases strings.Builder
 	for _, n := range app.Children {
-		commands = append(commands, n.Name)
+		if len(n.Children) > 0 {
+			fmt.Fprintf(&cases, "    %s) below=%q ;;\n", n.Name, namesOf(n.Children))
+		}
+	}
+	cases.WriteString("  esac\n  case \"${COMP_WORDS[1]} ${below:+${COMP_WORDS[2]}}\" in\n")
+	for _, n := range app.Leaves(true) {
 		var flags []string
 		for _, f := range flagsOf(n) {
 			flags = append(flags, "--"+f.Name)
 		}
-		fmt.Fprintf(&cases, "    %s) words=%q ;;\n", n.Name, strings.Join(flags, " "))
+		pattern := n.Name + " "
+		if n.Parent != nil && n.Parent.Type == kong.CommandNode {
+			pattern = n.Parent.Name + " " + n.Name
+		}
+		fmt.Fprintf(&cases, "    %q) words=%q ;;\n", pattern, strings.Join(flags, " "))
 	}
 	_, err := fmt.Fprintf(w, `_pnagent() {
-  local cur=${COMP_WORDS[COMP_CWORD]} words=
+  local cur=${COMP_WORDS[COMP_CWORD]} words= below=
   case ${COMP_WORDS[1]} in
 %s  esac
   if [ "$COMP_CWORD" = 1 ]; then
     COMPREPLY=($(compgen -W %q -- "$cur"))
+  elif [ "$COMP_CWORD" = 2 ] && [ -n "$below" ]; then
+    COMPREPLY=($(compgen -W "$below" -- "$cur"))
   elif [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
   else
@@ -63,22 +84,31 @@ func writeBash(w io.Writer, app *kong.Application) error {
   fi
 }
 complete -o filenames -F _pnagent pnagent
-`, cases.String(), strings.Join(commands, " "))
+`, cases.String(), namesOf(app.Children))
 	return err
 }
 
 func writeFish(w io.Writer, app *kong.Application) error {
+	var out strings.Builder
 	for _, n := range app.Children {
-		if _, err := fmt.Fprintf(w, "complete -c pnagent -n __fish_use_subcommand -a %s -d %s\n", n.Name, fishQuote(n.Help)); err != nil {
-			return err
+		fmt.Fprintf(&out, "complete -c pnagent -n __fish_use_subcommand -a %s -d %s\n", n.Name, fishQuote(n.Help))
+		seen := "__fish_seen_subcommand_from " + n.Name
+		for _, c := range n.Children {
+			fmt.Fprintf(&out, "complete -c pnagent -n '%s; and not __fish_seen_subcommand_from %s' -a %s -d %s\n", seen, namesOf(n.Children), c.Name, fishQuote(c.Help))
+			fishFlags(&out, seen+"; and __fish_seen_subcommand_from "+c.Name, c)
 		}
-		for _, f := range flagsOf(n) {
-			if _, err := fmt.Fprintf(w, "complete -c pnagent -n '__fish_seen_subcommand_from %s' -l %s -d %s\n", n.Name, f.Name, fishQuote(f.Help)); err != nil {
-				return err
-			}
+		if len(n.Children) == 0 {
+			fishFlags(&out, seen, n)
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func fishFlags(out *strings.Builder, when string, command *kong.Node) {
+	for _, f := range flagsOf(command) {
+		fmt.Fprintf(out, "complete -c pnagent -n '%s' -l %s -d %s\n", when, f.Name, fishQuote(f.Help))
+	}
 }
 
 func fishQuote(s string) string {

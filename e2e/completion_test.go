@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// What bash offers after some words; the last one is what is being typed.
+func TestBashCompletesCommandsFlagsAndFiles(t *testing.T) {
+	t.Parallel()
+	bash := need(t, "bash", "bash")
+	script := write(t, "completion.bash", pnagent(t, "completion", "bash").out)
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"se"}, "serve"},
+		{[]string{"attach", ""}, "lines scrape dipen"},
+		{[]string{"attach", "li"}, "lines"},
+		{[]string{"attach", "scrape", "--mapp"}, "--mapping"},
+		{[]string{"serve", "--agentx.pri"}, "--agentx.priority"},
+		{[]string{"attach", "lines", "--agentx.pri"}, ""},
+		{[]string{"check", "/etc/hostna"}, "/etc/hostname"},
+	} {
+		words := `"pnagent" "` + strings.Join(c.words, `" "`) + `"`
+		r := tool(t, nil, bash, "--norc", "-c", `source "$0"; COMP_WORDS=(`+words+`); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pnagent; echo "${COMPREPLY[*]}"`, script)
+		if got := strings.TrimSpace(r.out); got != c.want || r.code != 0 {
+			t.Errorf("after %q: %q, want %q; %s", c.words, got, c.want, r.err)
+		}
+	}
+}

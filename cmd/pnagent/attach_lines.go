@@ -201,6 +201,11 @@ func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, erro
 		Times: lines.Times{Layout: c.Layout, Unit: map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}[c.Unit]},
 	}
 	var err error
+	for flag, d := range map[string]time.Duration{"interval": c.Interval, "poll": c.Poll} {
+		if d < time.Millisecond {
+			return cfg, usageError{fmt.Errorf("--%s: %v; expected a millisecond or more", flag, d)}
+		}
+	}
 	if cfg.Times.Zone, err = time.LoadLocation(c.Zone); err != nil {
 		return cfg, usageError{fmt.Errorf("--time.zone: %w", err)}
 	}

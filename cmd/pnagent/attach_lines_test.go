@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pnagent/pnagent/attach/lines"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+var ordersNet = filepath.Join("..", "..", "examples", "attach", "orders.pnml")
+
+func TestLinesOfStandardInputAreReplayed(t *testing.T) {
+	var out, log bytes.Buffer
+	in := strings.NewReader(`{"instance":"a","place":"inbox"}` + "\n" + `{"instance":"a","transition":"ship"}` + "\n" + `{"instance":"a","transition":"shop"}`)
+	code := run(t.Context(), []string{"attach", "lines", "--exit-at-end", ordersNet}, streams{in, &out, &log})
+	want := `{"lines":3,"dropped":{"unknown_transition":1},"nets":[{"net":"orders","events":2,"unfit":0,"fitness":1,` +
+		`"produced":2,"consumed":2,"missing":0,"remaining":0,"silent":0,"late":0,"open":0}]}` + "\n"
+	if code != exitDone || out.String() != want {
+		t.Errorf("%d: %swant %s%s", code, out.String(), want, log.String())
+	}
+}
+
+func TestFlagsOfAttachLinesThatAreWrong(t *testing.T) {
+	for args, want := range map[string]string{
+		"--speed 0":                            "a number above 0",
+		"--speed fast":                         "expected max",
+		"--time.zone Nowhere":                  "--time.zone",
+		"--nats.subject x":                     "needs --nats",
+		"--interval 0s":                        "--interval",
+		"--poll 0s":                            "--poll",
+		"--source " + strings.Repeat("x", 300): "--source",
+	} {
+		var log bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		code := run(ctx, append(strings.Fields("attach lines "+args), ordersNet), streams{strings.NewReader(""), &log, &log})
+		if code != exitUsage || !strings.Contains(log.String(), want) {
+			t.Errorf("%s: %d, %s; want %s", args, code, log.String(), want)
+		}
+	}
+}
+
+// The page names every metric and every reason, and no other.
+func TestThePageOfLinesNamesEveryMetric(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "attach", "lines.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := compileNets([]string{ordersNet}, streams{}, limitFlags{MaxBytes: 1 << 20, MaxDepth: 100, MaxNodes: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := lines.New(lines.Config{Nets: tables, Fields: lines.DefaultFields(), Instances: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := map[string]bool{}
+	collected := make(chan prometheus.Metric, 1000)
+	linesMetrics{a, &telemetry.Publisher{}, inputs{{name: "udp", lost: func() uint64 { return 0 }}}}.Collect(collected)
+	close(collected)
+	for m := range collected {
+		name := regexp.MustCompile(`fqName: "([^"]*)"`).FindStringSubmatch(m.Desc().String())[1]
+		is[name] = true
+		if !bytes.Contains(text, []byte("`"+name)) {
+			t.Errorf("the page does not name %s", name)
+		}
+	}
+	for _, name := range regexp.MustCompile(`pnagent_[a-z_]+`).FindAllString(string(text), -1) {
+		if !is[name] {
+			t.Errorf("the page names %s, which there is not", name)
+		}
+	}
+	for _, why := range lines.Reasons() {
+		if !bytes.Contains(text, []byte("`"+why.String()+"`")) {
+			t.Errorf("the page does not name the reason %s", why)
+		}
+	}
+}

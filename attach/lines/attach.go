@@ -65,11 +65,12 @@ type Counters struct {
 // Attachment is a telemetry source for engines that write lines. It is safe for
 // concurrent use.
 type Attachment struct {
-	cfg   Config
-	names *names
-	defs  []telemetry.Net
-	clock func() int64
-	pace  pacer
+	cfg     Config
+	names   *names
+	pattern *pattern // nil for JSON lines
+	defs    []telemetry.Net
+	clock   func() int64
+	pace    pacer
 
 	mu        sync.Mutex // of all below
 	nets      []*replay.Replay
@@ -98,8 +99,10 @@ func New(cfg Config) (*Attachment, error) {
 	if a.names, err = newNames(cfg.Nets, cfg.Table, cfg.Net); err != nil {
 		return nil, err
 	}
-	if _, err := a.format(); err != nil {
-		return nil, err
+	if cfg.Pattern != "" {
+		if a.pattern, err = newPattern(cfg.Pattern, cfg.Fields); err != nil {
+			return nil, err
+		}
 	}
 	for _, t := range cfg.Nets {
 		var def bytes.Buffer
@@ -126,11 +129,13 @@ func (a *Attachment) replay(t *petri.Tables) (*replay.Replay, error) {
 		Limit: max(a.cfg.Instances, 1), Search: a.cfg.Search}), nil
 }
 
-func (a *Attachment) format() (format, error) {
-	if a.cfg.Pattern != "" {
-		return newPattern(a.cfg.Pattern, a.cfg.Fields)
+// format returns what reads the lines of one more input.
+func (a *Attachment) format() format {
+	if a.pattern != nil {
+		one := *a.pattern
+		return &one
 	}
-	return &jsonLines{names: a.cfg.Fields}, nil
+	return &jsonLines{names: a.cfg.Fields}
 }
 
 // Publish starts to publish what is known. base has the connection, the source's name and

@@ -44,6 +44,28 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
+// BenchmarkProcess replays a process in which almost every event needs silent
+// gateways to be found.
+func BenchmarkProcess(b *testing.B) {
+	var text bytes.Buffer
+	tasks := []string{"assess", "pay", "write"}
+	for k := range benchEvents {
+		fmt.Fprintf(&text, `{"time":%d,"instance":"claim-%d-%d","transition":%q}`+"\n", 1_600_000_000+k/1000, k/3000, k%1000, tasks[k/1000%3])
+	}
+	nets := claim(b)
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		a := attach(b, func(c *Config) { c.Nets = nets })
+		if err := a.Stream(b.Context(), bytes.NewReader(text.Bytes())); err != nil {
+			b.Fatal(err)
+		}
+		if n := a.Nets()[0]; n.Events != benchEvents || n.Unfit != 0 || n.Open != 0 {
+			b.Fatalf("%+v", n)
+		}
+	}
+	b.ReportMetric(benchEvents*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
 // BenchmarkBase reads the same lines with encoding/json, and does nothing with them.
 func BenchmarkBase(b *testing.B) {
 	text := benchLines(benchEvents, 100)

@@ -11,8 +11,9 @@ import (
 	"github.com/pnagent/pnagent/petri/bpmn"
 )
 
-// The log of a process engine tells of tasks; starts, gateways and ends are silent.
-func TestTheLogOfAProcessFindsItsWayThroughGateways(t *testing.T) {
+// claim is the process of the example.
+func claim(t testing.TB) []*petri.Tables {
+	t.Helper()
 	const path = "../../examples/claim.bpmn"
 	r, err := os.Open(path)
 	if err != nil {
@@ -27,6 +28,12 @@ func TestTheLogOfAProcessFindsItsWayThroughGateways(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return []*petri.Tables{tables}
+}
+
+// The log of a process engine tells of tasks; starts, gateways and ends are silent.
+func TestTheLogOfAProcessFindsItsWayThroughGateways(t *testing.T) {
+	nets := claim(t)
 	for rule, c := range map[string]struct {
 		events   []string
 		finished uint64
@@ -38,7 +45,7 @@ func TestTheLogOfAProcessFindsItsWayThroughGateways(t *testing.T) {
 		"one that is paid and not assessed": {[]string{"Pay"}, 0, 1},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			a := attach(t, func(c *Config) { c.Nets = []*petri.Tables{tables} })
+			a := attach(t, func(c *Config) { c.Nets = nets })
 			for k, e := range c.events {
 				take(t, a, fmt.Sprintf(`{"time":%d,"instance":"c 1","transition":%q}`, 1_600_000_000+k, e))
 			}

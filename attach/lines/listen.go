@@ -49,17 +49,17 @@ func (a *Attachment) Handler() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(f.taken.summary()) // who is gone does not get it
+		_ = json.NewEncoder(w).Encode(f.taken.answer()) // who is gone does not get it
 	})
 }
 
-// answer is what became of the lines of one request.
+// answer is what became of lines, for those who ask.
 type answer struct {
 	Lines   uint64            `json:"lines"`
-	Dropped map[string]uint64 `json:"dropped,omitempty"`
+	Dropped map[string]uint64 `json:"dropped,omitempty"` // by reason
 }
 
-func (c *Counters) summary() answer {
+func (c *Counters) answer() answer {
 	out := answer{Lines: c.Lines, Dropped: map[string]uint64{}}
 	for _, why := range Reasons() {
 		if n := c.Dropped[why]; n > 0 {

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+
+	"github.com/pnagent/pnagent/attach/lines/replay"
 )
 
 // position is how far a followed file was taken. The file is known by its inode and by its
@@ -30,9 +32,9 @@ func (p *position) append(b []byte) []byte {
 	return appendText(b, string(p.carry))
 }
 
-func (s *stateReader) position() *position {
-	return &position{inode: s.uvarint(math.MaxUint64), offset: int64(s.uvarint(math.MaxInt64)), head: int64(s.uvarint(headSize)),
-		sum: uint32(s.uvarint(math.MaxUint32)), carry: append([]byte(nil), s.text(MaxLine)...)}
+func readPosition(s *replay.StateReader) *position {
+	return &position{inode: s.Uvarint(math.MaxUint64), offset: int64(s.Uvarint(math.MaxInt64)), head: int64(s.Uvarint(headSize)),
+		sum: uint32(s.Uvarint(math.MaxUint32)), carry: append([]byte(nil), s.Text(MaxLine)...)}
 }
 
 // matches reports whether a file begins as the one that the position is of, and goes as far.

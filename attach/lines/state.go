@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pnagent/pnagent/attach/lines/replay"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -115,7 +116,7 @@ func (a *Attachment) appendState(b []byte) []byte {
 		e := &a.window.events[i].event
 		b = binary.AppendUvarint(b, uint64(e.net))
 		b = binary.AppendUvarint(b, uint64(e.index))
-		b = append(b, byte(e.kind))
+		b = binary.AppendUvarint(b, uint64(e.kind))
 		b = binary.AppendVarint(b, e.tokens)
 		b = binary.AppendVarint(b, e.time)
 		b = appendText(b, string(e.instance))
@@ -173,13 +174,13 @@ func (a *Attachment) loadState(b []byte) error {
 	if err != nil {
 		return err
 	}
-	a.lastEpoch = s.varint()
+	a.lastEpoch = s.Varint()
 	other := map[int32]int32{} // their number of a net: ours
-	for k := range s.uvarint(maxFiles) {
-		id, digest, state, unsent := string(s.text(maxPath)), string(s.text(maxPath)), s.text(maxState), s.text(maxState)
+	for k := range s.Uvarint(maxFiles) {
+		id, digest, state, unsent := string(s.Text(maxPath)), string(s.Text(maxPath)), s.Text(maxState), s.Text(maxState)
 		ours := slices.IndexFunc(a.defs, func(d telemetry.Net) bool { return d.ID == id && telemetry.Digest(d.PNML) == digest })
 		other[int32(k)] = int32(ours)
-		if s.broken {
+		if s.Broken {
 			return ErrState
 		}
 		if ours < 0 {
@@ -190,13 +191,13 @@ func (a *Attachment) loadState(b []byte) error {
 			return err
 		}
 	}
-	for range s.uvarint(maxFiles) {
-		path := string(s.text(maxPath))
-		a.positions[path] = s.position()
+	for range s.Uvarint(maxFiles) {
+		path := string(s.Text(maxPath))
+		a.positions[path] = readPosition(s)
 	}
 	a.loadWindow(s, other)
-	if s.broken || len(s.b) > 0 {
-		return fmt.Errorf("%w: %d bytes too many or too few", ErrState, len(s.b))
+	if s.Broken || len(s.Rest) > 0 {
+		return fmt.Errorf("%w: %d bytes too many or too few", ErrState, len(s.Rest))
 	}
 	return nil
 }
@@ -223,21 +224,21 @@ func (a *Attachment) loadNet(k int, state, unsent []byte) error {
 	return nil
 }
 
-func (a *Attachment) loadWindow(s *stateReader, other map[int32]int32) {
+func (a *Attachment) loadWindow(s *replay.StateReader, other map[int32]int32) {
 	now := a.clock()
-	for range s.uvarint(maxState) {
-		e := event{net: int32(s.uvarint(maxFiles)), index: int32(s.uvarint(telemetry.MaxRows)), kind: kind(s.byte()),
-			tokens: s.varint(), time: s.varint(), instance: s.text(telemetry.MaxName)}
+	for range s.Uvarint(maxState) {
+		e := event{net: int32(s.Uvarint(maxFiles)), index: int32(s.Uvarint(telemetry.MaxRows)), kind: kind(s.Uvarint(uint64(ends))),
+			tokens: s.Varint(), time: s.Varint(), instance: s.Text(telemetry.MaxName)}
 		ours, known := other[e.net]
-		if s.broken || !known || !speakable(e.instance) || e.time <= 0 || e.time > telemetry.MaxTime || e.kind > ends {
-			s.broken = true
+		if s.Broken || !known || !speakable(e.instance) || e.time <= 0 || e.time > telemetry.MaxTime {
+			s.Broken = true
 			return
 		}
 		if ours < 0 {
 			continue
 		}
 		if e.net = ours; e.kind == fires && int(e.index) >= a.defs[ours].Transitions || e.kind == puts && int(e.index) >= a.defs[ours].Places {
-			s.broken = true
+			s.Broken = true
 			return
 		}
 		a.window.push(&e, now, a.apply)
@@ -245,7 +246,7 @@ func (a *Attachment) loadWindow(s *stateReader, other map[int32]int32) {
 }
 
 // openState checks a state file's beginning and end.
-func openState(b []byte) (*stateReader, error) {
+func openState(b []byte) (*replay.StateReader, error) {
 	if len(b) < len(stateMagic)+crc32.Size || string(b[:len(stateMagic)]) != stateMagic {
 		return nil, ErrState
 	}
@@ -253,52 +254,5 @@ func openState(b []byte) (*stateReader, error) {
 	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(sum) {
 		return nil, fmt.Errorf("%w: its checksum is wrong", ErrState)
 	}
-	return &stateReader{b: body[len(stateMagic):]}, nil
-}
-
-// stateReader reads what appendState wrote; once broken it gives zeros.
-type stateReader struct {
-	b      []byte
-	broken bool
-}
-
-func (s *stateReader) uvarint(most uint64) uint64 {
-	v, n := binary.Uvarint(s.b)
-	if s.broken || n <= 0 || v > most {
-		s.broken = true
-		return 0
-	}
-	s.b = s.b[n:]
-	return v
-}
-
-func (s *stateReader) varint() int64 {
-	v, n := binary.Varint(s.b)
-	if s.broken || n <= 0 {
-		s.broken = true
-		return 0
-	}
-	s.b = s.b[n:]
-	return v
-}
-
-func (s *stateReader) text(most uint64) []byte {
-	n := s.uvarint(most)
-	if s.broken || n > uint64(len(s.b)) {
-		s.broken = true
-		return nil
-	}
-	out := s.b[:n:n]
-	s.b = s.b[n:]
-	return out
-}
-
-func (s *stateReader) byte() byte {
-	if s.broken || len(s.b) == 0 {
-		s.broken = true
-		return 0
-	}
-	c := s.b[0]
-	s.b = s.b[1:]
-	return c
+	return &replay.StateReader{Rest: body[len(stateMagic):]}, nil
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/attach/lines/replay"
 )
 
 // followed is a file that is written and followed.
@@ -284,8 +286,8 @@ func FuzzState(f *testing.F) {
 		if a.loadState(b) == nil {
 			a.Flush()
 		}
-		s := &stateReader{b: b}
-		_ = s.position()
+		s := &replay.StateReader{Rest: b}
+		_ = readPosition(s)
 		a.loadWindow(s, map[int32]int32{0: 0})
 	})
 }

@@ -26,13 +26,7 @@ type Feed struct {
 }
 
 // Feed returns a Feed for one more input.
-func (a *Attachment) Feed() *Feed {
-	form, err := a.format()
-	if err != nil { // New has tried
-		panic("lines: the pattern of an attachment cannot be read: " + err.Error())
-	}
-	return &Feed{a: a, form: form}
-}
+func (a *Attachment) Feed() *Feed { return &Feed{a: a, form: a.format()} }
 
 // futureAfter is how far ahead of the clock an event may be, in microseconds.
 const futureAfter = 60_000_000

@@ -142,7 +142,7 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 		err = errors.Join(err, publisher.Close(last))
 	}
 	if c.Exit {
-		err = errors.Join(err, json.NewEncoder(s.out).Encode(lines.Report(a)))
+		err = errors.Join(err, json.NewEncoder(s.out).Encode(a.Summary()))
 	}
 	return err
 }

@@ -46,14 +46,14 @@ func (c *Counts) all() []*uint64 {
 // evicted. It returns ErrState for bytes that are no such state, and the Replay is of
 // no use then.
 func (r *Replay) LoadState(b []byte) error {
-	s := stateReader{b: b}
+	s := StateReader{Rest: b}
 	for _, n := range r.Counts.all() {
-		*n = s.uvarint(math.MaxUint64)
+		*n = s.Uvarint(math.MaxUint64)
 	}
-	for range s.uvarint(math.MaxInt32) {
-		name := string(s.bytes(s.uvarint(maxName)))
-		last := s.varint()
-		if _, twice := r.byName[name]; s.broken || twice {
+	for range s.Uvarint(math.MaxInt32) {
+		name := string(s.Text(maxName))
+		last := s.Varint()
+		if _, twice := r.byName[name]; s.Broken || twice {
 			return fmt.Errorf("%w: instance %.100q", ErrState, name)
 		}
 		if len(r.byName) >= r.cfg.Limit {
@@ -61,52 +61,57 @@ func (r *Replay) LoadState(b []byte) error {
 			r.forget(r.oldest)
 		}
 		in := &r.all[r.slot(name, last)]
-		for range s.uvarint(maxRuns) {
-			q := run{place: int32(s.uvarint(math.MaxInt32)), n: uint32(s.uvarint(math.MaxUint32)), injected: last - s.varint()}
-			if s.broken || int(q.place) >= r.tables.Places() || q.n == 0 {
+		for range s.Uvarint(maxRuns) {
+			q := run{place: int32(s.Uvarint(math.MaxInt32)), n: uint32(s.Uvarint(math.MaxUint32)), injected: last - s.Varint()}
+			if s.Broken || int(q.place) >= r.tables.Places() || q.n == 0 {
 				return fmt.Errorf("%w: tokens of instance %.100q", ErrState, name)
 			}
 			in.runs = append(in.runs, q)
 		}
 	}
-	if s.broken || len(s.b) > 0 {
-		return fmt.Errorf("%w: %d bytes too many or too few", ErrState, len(s.b))
+	if s.Broken || len(s.Rest) > 0 {
+		return fmt.Errorf("%w: %d bytes too many or too few", ErrState, len(s.Rest))
 	}
 	return nil
 }
 
-// stateReader reads what AppendState wrote; once broken it gives zeros.
-type stateReader struct {
-	b      []byte
-	broken bool
+// StateReader reads a state piece by piece. Once something is not there or beyond its
+// bound it is broken, and gives zeros.
+type StateReader struct {
+	Rest   []byte
+	Broken bool
 }
 
-func (s *stateReader) uvarint(most uint64) uint64 {
-	v, n := binary.Uvarint(s.b)
-	if n <= 0 || v > most || s.broken {
-		s.broken = true
+// Uvarint reads a number up to a bound.
+func (s *StateReader) Uvarint(most uint64) uint64 {
+	v, n := binary.Uvarint(s.Rest)
+	if n <= 0 || v > most || s.Broken {
+		s.Broken = true
 		return 0
 	}
-	s.b = s.b[n:]
+	s.Rest = s.Rest[n:]
 	return v
 }
 
-func (s *stateReader) varint() int64 {
-	v, n := binary.Varint(s.b)
-	if n <= 0 || s.broken {
-		s.broken = true
+// Varint reads a number with a sign.
+func (s *StateReader) Varint() int64 {
+	v, n := binary.Varint(s.Rest)
+	if n <= 0 || s.Broken {
+		s.Broken = true
 		return 0
 	}
-	s.b = s.b[n:]
+	s.Rest = s.Rest[n:]
 	return v
 }
 
-func (s *stateReader) bytes(n uint64) []byte {
-	if s.broken || n > uint64(len(s.b)) {
-		s.broken = true
+// Text reads bytes that are preceded by their number, up to a bound. They are in Rest's memory.
+func (s *StateReader) Text(most uint64) []byte {
+	n := s.Uvarint(most)
+	if s.Broken || n > uint64(len(s.Rest)) {
+		s.Broken = true
 		return nil
 	}
-	out := s.b[:n]
-	s.b = s.b[n:]
+	out := s.Rest[:n:n]
+	s.Rest = s.Rest[n:]
 	return out
 }

@@ -4,9 +4,8 @@ package lines
 
 // Summary is what was replayed, for people and scripts.
 type Summary struct {
-	Lines   uint64            `json:"lines"`
-	Dropped map[string]uint64 `json:"dropped,omitempty"` // by reason
-	Nets    []NetSummary      `json:"nets"`
+	answer
+	Nets []NetSummary `json:"nets"`
 }
 
 // NetSummary is what was replayed of one net.
@@ -24,15 +23,10 @@ type NetSummary struct {
 	Open      int     `json:"open"`
 }
 
-// Report returns what an Attachment has replayed.
-func Report(a *Attachment) Summary {
+// Summary returns what was replayed so far.
+func (a *Attachment) Summary() Summary {
 	c := a.Counters()
-	s := Summary{Lines: c.Lines, Dropped: map[string]uint64{}}
-	for _, why := range Reasons() {
-		if n := c.Dropped[why]; n > 0 {
-			s.Dropped[why.String()] = n
-		}
-	}
+	s := Summary{answer: c.answer()}
 	for _, n := range a.Nets() {
 		s.Nets = append(s.Nets, NetSummary{Net: n.Net, Events: n.Events, Unfit: n.Unfit, Fitness: n.Fitness, Produced: n.Produced,
 			Consumed: n.Consumed, Missing: n.Missing, Remaining: n.Remaining, Silent: n.Silent, Late: n.Late, Open: n.Open})

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pnagent/pnagent/attach/lines/replay"
+	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -71,6 +73,8 @@ type Attachment struct {
 	defs    []telemetry.Net
 	clock   func() int64
 	pace    pacer
+
+	told [reasons]atomic.Uint32 // lines that were shown to people, by reason
 
 	mu        sync.Mutex // of all below
 	nets      []*replay.Replay
@@ -240,15 +244,47 @@ func (a *Attachment) release(now int64) {
 
 // apply takes one event: the game goes on.
 func (a *Attachment) apply(e *event) {
-	switch n := a.nets[e.net]; e.kind {
+	n, fit := a.nets[e.net], true
+	switch e.kind {
 	case fires:
-		n.Fire(e.instance, int(e.index), e.time)
+		fit = n.Fire(e.instance, int(e.index), e.time)
 	case puts:
-		n.Put(e.instance, int(e.index), e.tokens, e.time)
+		fit = n.Put(e.instance, int(e.index), e.tokens, e.time)
 	case ends:
 		n.End(e.instance, e.time)
 	}
+	if !fit && a.shows(Taken) {
+		a.cfg.Log.Warn("an event does not fit the net, and is repaired", "net", a.defs[e.net].ID, "instance", string(e.instance),
+			"event", a.called(e), "time", time.UnixMicro(e.time).UTC())
+	}
 }
+
+// called is the transition or the place of an event.
+func (a *Attachment) called(e *event) string {
+	if e.kind == fires {
+		return a.cfg.Nets[e.net].Net.Transitions[e.index].ID
+	}
+	return a.cfg.Nets[e.net].Net.Places[e.index].ID
+}
+
+// shownOfEach is how many lines are shown to people of each kind of trouble; the
+// counters tell of all.
+const shownOfEach = 5
+
+// shows reports whether one more is to be shown; those that do not fit count as Taken.
+func (a *Attachment) shows(why Reason) bool {
+	return why != Ignored && a.told[why].Load() < shownOfEach && a.told[why].Add(1) <= shownOfEach
+}
+
+// show tells people of a line that is no event.
+func (a *Attachment) show(why Reason, line []byte) {
+	if a.shows(why) {
+		a.cfg.Log.Warn("no event", "reason", why.String(), "line", xmlscan.Clip(string(line), shownBytes))
+	}
+}
+
+// shownBytes bounds what is shown of a line.
+const shownBytes = 300
 
 // Run keeps the window and the state file going until ctx ends, every interval. When it ends
 // what is in the window is taken.

@@ -3,9 +3,12 @@
 package lines
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,4 +69,19 @@ func TestASpeedIsKept(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// People see a few lines of each kind of trouble, and the counters tell of all.
+func TestTroubleIsShownAFewTimes(t *testing.T) {
+	var log bytes.Buffer
+	a := attach(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	for range 100 {
+		take(t, a, "what?\n"+paid("a"))
+	}
+	if n := strings.Count(log.String(), "reason=not_json line=what?"); n != shownOfEach {
+		t.Errorf("%d lines are shown", n)
+	}
+	if n := strings.Count(log.String(), "does not fit the net"); n != shownOfEach {
+		t.Errorf("%d events are shown:\n%s", n, log.String())
+	}
 }

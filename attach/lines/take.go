@@ -87,6 +87,7 @@ func (f *Feed) read(chunk []byte, now int64) {
 		f.count.Lines++
 		if why := f.line(line, now); why != Taken {
 			f.count.Dropped[why]++
+			f.a.show(why, line)
 		}
 	}
 }

@@ -232,6 +232,7 @@ func (x *logReader) take(in fields) {
 	}
 	if why != Taken {
 		x.feed.count.Dropped[why]++
+		x.a.show(why, fmt.Appendf(nil, "event %q of trace %q", in.transition, in.instance))
 		return
 	}
 	x.last = max(x.last, e.time)

@@ -9,10 +9,13 @@
 //	HTTP, NATS        XES                (optional)
 //
 // An [Attachment] has the nets and knows what is said of them; it is safe for
-// concurrent use. Inputs hand it whole lines ([Attachment.Take]) or whole logs
-// ([Attachment.TakeXES]): [Stream] reads a pipe, [Tail] follows files that rotate,
-// [Datagrams] and [Handler] listen. Whatever is
-// not counted as an event is counted by the reason why not, see [Reason].
+// concurrent use. Each input is a method that takes what comes until a context ends:
+// [Attachment.Stream] reads to an end, [Attachment.Follow] a file that grows and rotates,
+// [Attachment.Datagrams], [Attachment.Handler] and [Attachment.Subject] listen, and
+// [Attachment.TakeXES] reads an event log. All but the last hand whole lines to a [Feed], which finds out
+// what each says. What is not an event is counted by the reason why not, see [Reason].
+//
+// [Attachment.Publish] makes it a source, and [Attachment.Run] lets its clock run.
 //
 // # Restarts
 //

@@ -256,3 +256,71 @@ func TestMemoryIsThatOfOpenInstances(t *testing.T) {
 		t.Errorf("%d open, %d slots, %d free, %d evicted", r.Open(), len(r.all), len(r.free), r.Counts.Evicted)
 	}
 }
+
+// With gateways and silent transitions no token comes from nowhere, and what silent transitions
+// did for an event is what the token game allows.
+func TestTokensAreConserved(t *testing.T) {
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		tables, err := petri.Compile(petritest.RandomGateways(rnd))
+		if err != nil {
+			t.Fatal(err)
+		}
+		silent := make([]bool, tables.Transitions())
+		for i := range silent {
+			silent[i] = rnd.IntN(2) == 0
+		}
+		r := New(Config{Tables: tables, Silent: silent, Limit: 100, Search: 50, Told: rnd.IntN(2) == 0})
+		for k := range 200 {
+			name, at := []byte{'a' + byte(rnd.IntN(4))}, int64(1_000_000+k)
+			switch rnd.IntN(10) {
+			case 0:
+				r.End(name, at)
+			case 1:
+				r.Put(name, rnd.IntN(tables.Places()), int64(rnd.IntN(5))-2, at)
+			default:
+				r.Fire(name, rnd.IntN(tables.Transitions()), at)
+			}
+			rows := stats.NewRows(tables.Places(), tables.Transitions())
+			r.Look(at, rows)
+			in, out := r.Counts.Produced+r.Counts.Missing, r.Counts.Consumed+r.Counts.Remaining
+			for p := range rows.Places {
+				out += rows.Places[p].Tokens
+				if r.marking[p] != 0 {
+					t.Fatalf("seed %d: place %d is left marked", seed, p)
+				}
+			}
+			if in != out {
+				t.Fatalf("seed %d: %d tokens came and %d are known: %+v", seed, in, out, r.Counts)
+			}
+		}
+	}
+}
+
+// What needs more searching than is allowed is unfit, and costs no more.
+func TestASearchIsBounded(t *testing.T) {
+	net := "goal: deep -> end; begin: start* -> a"
+	for k := range 12 { // independent steps: 4096 markings
+		net += fmt.Sprintf("; open%d: a -> x%d; tau %d: x%d -> y%d", k, k, k, k, k)
+	}
+	net += "; tau all: y0 y1 y2 y3 y4 y5 y6 y7 y8 y9 y10 y11 -> deep"
+	tables, err := petri.Compile(netOf(net))
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := make([]bool, tables.Transitions())
+	for i, tr := range tables.Net.Transitions {
+		silent[i] = tr.ID[:3] == "tau"
+	}
+	for search, want := range map[int]bool{100: false, 10_000: true} {
+		r := New(Config{Tables: tables, Silent: silent, Limit: 1, Search: search})
+		for k := range 12 {
+			p, _ := tables.PlaceIndex(fmt.Sprintf("x%d", k))
+			r.Put([]byte("i"), p, 1, 1)
+		}
+		goal, _ := tables.TransitionIndex("goal")
+		if fit := r.Fire([]byte("i"), goal, 2); fit != want {
+			t.Errorf("with %d markings: fit is %v", search, fit)
+		}
+	}
+}

@@ -42,6 +42,7 @@ const second = 1_000_000
 
 type story struct {
 	limit int
+	told  bool
 	r     *Replay
 	net   *petri.Net
 	now   int64
@@ -51,6 +52,9 @@ func (s *story) line(words []string) error {
 	switch words[0] {
 	case "limit":
 		s.limit = number(words[1])
+		return nil
+	case "told":
+		s.told = true
 		return nil
 	case "net":
 		s.net = netOf(strings.Join(words[1:], " "))
@@ -62,7 +66,7 @@ func (s *story) line(words []string) error {
 		for i, tr := range s.net.Transitions {
 			silent[i] = strings.HasPrefix(tr.ID, "tau ")
 		}
-		s.r = New(Config{Tables: tables, Silent: silent, Limit: s.limit, Search: 100})
+		s.r = New(Config{Tables: tables, Silent: silent, Limit: s.limit, Search: 100, Told: s.told})
 		return nil
 	}
 	if at, err := strconv.Atoi(words[0]); err == nil {
@@ -98,7 +102,7 @@ func (s *story) holds(words []string) error {
 	rows := stats.NewRows(s.r.tables.Places(), s.r.tables.Transitions())
 	s.r.Look(s.now, rows)
 	c := s.r.Counts
-	counts := map[string]uint64{"unfit": c.Unfit, "silent": c.Silent, "late": c.Late, "evicted": c.Evicted, "missing": c.Missing,
+	counts := map[string]uint64{"unfit": c.Unfit, "silent": c.Silent, "late": c.Late, "evicted": c.Evicted, "refused": c.Refused, "missing": c.Missing,
 		"remaining": c.Remaining, "produced": c.Produced, "consumed": c.Consumed,
 		"open": rows.Net.Active, "finished": rows.Net.Finished, "failed": rows.Net.Failed}
 	switch n, is := counts[words[0]]; {

@@ -1,0 +1,14 @@
+# Where an end is told, an instance stays until then, though it has come to its end.
+told
+net open: start* -> p; done: p -> end
+10 a fire open
+11 a fire done
+   open 1
+   end 1 since 11
+12 a end
+   open 0
+   finished 1
+   consumed 3
+# The end of what is not open is refused.
+13 a end
+   refused 1

@@ -137,11 +137,13 @@ func (s *source) run(ctx context.Context) error {
 	wait := firstWait
 	for {
 		err := s.session(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if fatal := (*fatalError)(nil); errors.As(err, &fatal) {
+		if fatal := (*fatalError)(nil); errors.As(err, &fatal) && ctx.Err() == nil {
 			return fatal.error
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		default:
 		}
 		if s.connected(false) {
 			wait = firstWait

@@ -73,6 +73,7 @@ type Attachment struct {
 	defs    []telemetry.Net
 	clock   func() int64
 	pace    pacer
+	stateOf time.Time // when the state that was loaded was written
 
 	told [reasons]atomic.Uint32 // lines that were shown to people, by reason
 

@@ -43,10 +43,16 @@ func (t *tail) look(ctx context.Context) error {
 	return t.next(ctx, open)
 }
 
-// next goes on behind a file that was renamed: in the oldest of those that were begun
-// since, for there may have been more than one rotation.
+// next goes on behind a file that was renamed.
 func (t *tail) next(ctx context.Context, before fs.FileInfo) error {
-	carry := t.carried()
+	return t.goOn(ctx, t.carried(), func(fi fs.FileInfo) bool {
+		return fi.ModTime().After(before.ModTime()) && !os.SameFile(fi, before)
+	})
+}
+
+// goOn goes on in the oldest of the rotated files that were begun since, for there may have
+// been more than one rotation, or else in the file at the path.
+func (t *tail) goOn(ctx context.Context, carry []byte, since func(fi fs.FileInfo) bool) error {
 	for _, path := range t.siblings() {
 		if !numbered(strings.TrimPrefix(path, t.Path)) {
 			continue // another log, for all we know
@@ -55,11 +61,10 @@ func (t *tail) next(ctx context.Context, before fs.FileInfo) error {
 		if err != nil {
 			continue // renamed again
 		}
-		if !fi.ModTime().After(before.ModTime()) || os.SameFile(fi, before) {
-			_ = f.Close() // it was only looked at
-			continue
+		if since(fi) {
+			return t.start(f, 0, carry)
 		}
-		return t.start(f, 0, carry)
+		_ = f.Close() // it was only looked at
 	}
 	f, err := t.open(ctx)
 	if err != nil {

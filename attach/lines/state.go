@@ -159,6 +159,11 @@ func (a *Attachment) load() error {
 		return fmt.Errorf("reading the state: %w", err)
 	}
 	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("reading the state: %w", err)
+	}
+	a.stateOf = fi.ModTime()
 	b, err := io.ReadAll(io.LimitReader(f, maxState))
 	if err != nil {
 		return fmt.Errorf("reading the state %s: %w", a.cfg.State, err)

@@ -145,7 +145,7 @@ func (t *tail) open(ctx context.Context) (*os.File, error) {
 }
 
 // resume goes on where the state says: in the file at the path, in one that it was
-// renamed or copied to, or, where that is gone, at the beginning of what is there.
+// renamed or copied to, or, where that is gone, at the beginning of what came after it.
 func (t *tail) resume(ctx context.Context) error {
 	if f, fi, err := openWith(t.Path); err == nil {
 		if t.pos.matches(f, fi.Size()) && (t.pos.head > 0 || inode(fi) == t.pos.inode || t.pos.offset == 0) {
@@ -157,12 +157,15 @@ func (t *tail) resume(ctx context.Context) error {
 		t.note(func(c *Counters) { c.Rotated++ })
 		return t.start(f, t.pos.offset, t.pos.carry)
 	}
-	t.note(func(c *Counters) { c.Rotated++; c.Dropped[Gone]++ })
-	f, err := t.open(ctx)
-	if err != nil {
-		return err
-	}
-	return t.start(f, 0, nil)
+	t.note(func(c *Counters) {
+		c.Rotated++
+		c.Dropped[Gone]++
+		if len(t.pos.carry) > 0 {
+			c.Dropped[Cut]++
+		}
+	})
+	// Files that were written since the state was were begun after the one that is gone.
+	return t.goOn(ctx, nil, func(fi fs.FileInfo) bool { return !fi.ModTime().Before(t.a.stateOf) })
 }
 
 func openWith(path string) (*os.File, fs.FileInfo, error) {

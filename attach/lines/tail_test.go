@@ -232,6 +232,27 @@ func TestAFileThatIsGoneIsCounted(t *testing.T) {
 	f.end()
 }
 
+// Of a file that is gone, what came after it is still there.
+func TestWhatCameAfterAFileThatIsGoneIsRead(t *testing.T) {
+	f := newFollowed(t)
+	f.write(opened("a"))
+	f.begin(false)
+	f.events(1)
+	f.restart(func() {
+		if err := os.Remove(f.path); err != nil {
+			t.Fatal(err)
+		}
+		f.write(opened("b, which is longer"))
+		f.rename(".1")
+		f.write(opened("c"))
+	})
+	f.events(3)
+	if d := dropped(f.a); d != "gone 1" {
+		t.Errorf("dropped: %s", d)
+	}
+	f.end()
+}
+
 // What is not published yet is told by the next process; what is, is not told again.
 func TestCountsAreToldOnceOverARestart(t *testing.T) {
 	f := newFollowed(t)

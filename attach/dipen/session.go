@@ -263,7 +263,7 @@ func (c *changes) take(a *watchAnswer) error {
 		return err
 	}
 	if len(a.Result.Events) == 0 { // a progress notification
-		c.source.edit(func(r *replica.Replica) { r.Reached(int64(a.Result.Header.Revision)) })
+		c.source.reached(int64(a.Result.Header.Revision))
 	}
 	return nil
 }

@@ -261,7 +261,10 @@ func (s *source) keep(err error) {
 func (s *source) commit() error {
 	s.mu.Lock()
 	gaps := s.rep.Gaps().Count
-	s.rep.Commit(s.now())
+	if !s.rep.Commit(s.now()) {
+		s.mu.Unlock()
+		return errOther
+	}
 	s.isLoaded = true
 	if g := s.rep.Gaps(); g.Count > gaps {
 		s.cfg.Log.Warn("etcd compacted changes that were not read: counts hold from now on", "revisions_missing", g.Revisions, "revision", s.rep.Revision())
@@ -274,6 +277,10 @@ func (s *source) commit() error {
 func (s *source) apply(revision int64, events []replica.Event) error {
 	now := s.now()
 	s.mu.Lock()
+	if !s.isLoaded {
+		s.mu.Unlock()
+		return errOther
+	}
 	s.keepMarks(s.rep.Times.Saw(revision, now))
 	places, transitions := s.rep.Size()
 	s.rep.Apply(revision, now, events)
@@ -284,6 +291,15 @@ func (s *source) apply(revision int64, events []replica.Event) error {
 		return nil
 	}
 	return s.define()
+}
+
+// reached notes that all changes up to a revision are in.
+func (s *source) reached(revision int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isLoaded {
+		s.rep.Reached(revision)
+	}
 }
 
 // define tells the publisher what the net is now, and makes one the first time.

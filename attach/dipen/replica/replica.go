@@ -139,8 +139,11 @@ func (r *Replica) Begin(revision int64) {
 	r.next, r.at = &m, revision
 }
 
-// Add adds a key as it is at the revision.
+// Add adds a key as it is at the revision. After Forget it does nothing.
 func (r *Replica) Add(kv KV, now int64) {
+	if r.next == nil {
+		return
+	}
 	k, fault := ParseKey(kv.Key)
 	if fault != FaultNone {
 		r.Drop(fault)
@@ -158,25 +161,27 @@ func (r *Replica) Add(kv KV, now int64) {
 	}
 }
 
-// Commit ends the loading: what was added takes the place of what was there. Since
-// tells when the counts of the caller begin to hold if changes before the
-// revision were missed, or if nothing was known before.
-func (r *Replica) Commit(now int64) {
+// Commit ends the loading: what was added takes the place of what was there. If
+// that is later than what was known before, changes were missed, and counts hold
+// from now on. It returns false if all was forgotten since Begin.
+func (r *Replica) Commit(now int64) bool {
+	if r.next == nil {
+		return false
+	}
 	first := r.revision == 0
 	missed := !first && r.at > r.revision
-	if first || missed {
+	if first || missed || r.gaps.Since == 0 {
 		r.gaps.Since = now
 	}
 	if missed {
 		r.gaps.Count++
 		r.gaps.Revisions += r.at - r.revision
-	} else if r.gaps.Since == 0 {
-		r.gaps.Since = now
 	}
 	r.net.settle(r.next)
 	r.compare()
 	r.next.took = r.took // of leaders that are not the same any more it says nothing
 	r.marking, r.next, r.revision = *r.next, nil, r.at
+	return true
 }
 
 // compare counts what is known to have happened between the marking before and

@@ -245,6 +245,12 @@ func TestAGapIsCountedAsFarAsItCanBeKnown(t *testing.T) {
 	s.want("a 1 2 1 | b 1 1 0 | t 0 0 0") // a revision that is in is not taken twice
 	s.Forget()
 	s.want("a 0 2 2 | b 0 1 1 | t 0 0 0")
+	s.Begin(200)
+	s.Forget()
+	s.Add(KV{Key: "pl/1/1", Create: 7}, s.now())
+	if s.Commit(s.now()) {
+		t.Error("what was forgotten is there")
+	}
 }
 
 func TestAProcessGoesOnWhereTheOneBeforeItStopped(t *testing.T) {

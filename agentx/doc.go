@@ -40,11 +40,12 @@
 //     the age of a minute;
 //   - a walk that begins while another is under way sees that one's table,
 //     where it is at most 10 s old, or 30 s where the other has far to go;
-//   - any other transaction sees a table that was the newest one at most
-//     Config.Hold (2 s) ago.
+//   - any other that walks sees a table that was the newest one at most
+//     Config.Hold (2 s) ago;
+//   - a Get sees the newest one, and walks that begin after it no older one.
 //
-// So a walk sees one table, and a Get, or a walk by itself, sees numbers that
-// are at most Hold older than those of Tables. What cannot be done: when two
+// So a walk sees one table, with numbers that are at most Hold older than those
+// of Tables when it begins, and a Get those of Tables. What cannot be done: when two
 // walks with different tables come to the same name, nothing tells which of
 // them asks next. They are taken in the order in which they came, which may
 // be wrong where one overtakes the other. That is why walks at the same time

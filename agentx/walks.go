@@ -79,6 +79,9 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) *smi.Table
 	} else if other := w.underWay(now, start); other != nil {
 		fresh.table, fresh.taken = other.table, other.taken
 	} else {
+		if len(start) == 0 {
+			w.current = nil // a Get sees the newest, and so do walks that begin after it
+		}
 		fresh.table = w.newest(now)
 		fresh.taken = w.taken
 	}

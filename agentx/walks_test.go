@@ -144,19 +144,31 @@ func TestATransactionSeesOneTableEvenWhereItDoesNotGoOn(t *testing.T) {
 	}
 }
 
-func TestPollsSeeATableOfTheLastTwoSeconds(t *testing.T) {
-	for name, body := range map[string]pdu.Body{
-		"Get":     &pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(1, 1)}}},
-		"GetNext": &pdu.GetNext{Ranges: []pdu.SearchRange{{Start: root}}},
-	} {
-		c := newClockwork(t)
-		for i := range 20 {
-			want := int32(1 + i/2) // a poll a second, a new table every two
-			if n, _ := c.ask(uint32(i), body); n != want {
-				t.Fatalf("%s %d: table %d, want %d", name, i, n, want)
-			}
-			c.now = c.now.Add(time.Second)
+func TestAGetSeesTheNewestTableAndAGetNextOneOfTheLastTwoSeconds(t *testing.T) {
+	c := newClockwork(t)
+	for i := range 20 {
+		if n, _ := c.ask(uint32(i), &pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(1, 1)}}}); n != int32(1+i) {
+			t.Fatalf("Get %d: table %d, want %d", i, n, 1+i)
 		}
+	}
+	c = newClockwork(t)
+	for i := range 20 {
+		want := int32(1 + i/2) // a poll a second, a new table every two
+		if n, _ := c.ask(uint32(i), &pdu.GetNext{Ranges: []pdu.SearchRange{{Start: root}}}); n != want {
+			t.Fatalf("GetNext %d: table %d, want %d", i, n, want)
+		}
+		c.now = c.now.Add(time.Second)
+	}
+}
+
+func TestAWalkThatBeginsAfterAGetSeesNothingOlder(t *testing.T) {
+	c := newClockwork(t)
+	for i := range uint32(10) {
+		first, _ := c.ask(2*i, &pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(1, 1)}}})
+		if n, _ := c.ask(2*i+1, &pdu.GetNext{Ranges: []pdu.SearchRange{{Start: root}}}); n < first {
+			t.Fatalf("a walk sees table %d, a Get before it saw %d", n, first)
+		}
+		c.now = c.now.Add(11 * time.Second) // so that the walk is over
 	}
 }
 

@@ -4,7 +4,6 @@ package etcdtest
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"log/slog"
@@ -227,12 +226,6 @@ func (b *bench) agesAgree(m *emulation, younger time.Duration) {
 			b.t.Errorf("place %s: the oldest token seems %v younger than it is", n.Def.Places[i].ID, late)
 		}
 	}
-}
-
-func tlsOf(pem []byte, t *testing.T) *tls.Config {
-	t.Helper()
-	conf := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: newPool(pem)}
-	return conf
 }
 
 // errText is an error of a test's own.

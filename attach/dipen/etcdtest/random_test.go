@@ -3,19 +3,12 @@
 package etcdtest
 
 import (
-	"crypto/x509"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func newPool(pem []byte) *x509.CertPool {
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(pem)
-	return pool
-}
 
 func TestRowsAreTheTruthAfterEveryQuiescence(t *testing.T) {
 	for seed := range uint64(2) {
@@ -90,7 +83,7 @@ func TestTokensDoNotBecomeYoungWhenTheAdapterIsRestarted(t *testing.T) {
 	b.agrees(m)
 	b.agesAgree(m, time.Second)
 	b.detach(b.adapter)
-	time.Sleep(3 * time.Second) // longer than ages may be off
+	waitFor(t, m, 3*time.Second) // longer than ages may be off
 	b.attach(e)
 	m.inject(1)
 	b.agrees(m)

@@ -33,7 +33,6 @@ func (r *Replica) Apply(revision, now int64, events []Event) {
 		r.put(k, g.put[i], at)
 	}
 	for _, k := range g.take {
-		r.net.transition(k.Transition)
 		r.take(&r.marking, k, revision, now)
 	}
 	for _, k := range g.del {

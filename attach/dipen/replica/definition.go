@@ -213,30 +213,6 @@ func (d *definition) transition(id uint64) int {
 	return row
 }
 
-// settle gives every place and transition of a marking a row, the lowest id
-// first.
-func (d *definition) settle(m *marking) {
-	var places, transitions []uint64
-	for id := range m.cells {
-		if _, known := d.places.byID[id.place]; !known {
-			places = append(places, id.place)
-		}
-	}
-	for id := range m.runs {
-		if _, known := d.trans.byID[id.transition]; !known {
-			transitions = append(transitions, id.transition)
-		}
-	}
-	slices.Sort(places)
-	slices.Sort(transitions)
-	for _, id := range slices.Compact(places) {
-		d.place(id)
-	}
-	for _, id := range slices.Compact(transitions) {
-		d.transition(id)
-	}
-}
-
 func (d *definition) arrived(place uint64, at int64) {
 	if row := d.place(place); row >= 0 {
 		t := &d.placeTally[row]

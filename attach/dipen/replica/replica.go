@@ -139,7 +139,8 @@ func (r *Replica) Begin(revision int64) {
 	r.next, r.at = &m, revision
 }
 
-// Add adds a key as it is at the revision. After Forget it does nothing.
+// Add adds a key as it is at the revision: names before tokens, or places get rows
+// without names first. After Forget it does nothing.
 func (r *Replica) Add(kv KV, now int64) {
 	if r.next == nil {
 		return
@@ -177,7 +178,6 @@ func (r *Replica) Commit(now int64) bool {
 		r.gaps.Count++
 		r.gaps.Revisions += r.at - r.revision
 	}
-	r.net.settle(r.next)
 	r.compare()
 	r.next.took = r.took // of leaders that are not the same any more it says nothing
 	r.marking, r.next, r.revision = *r.next, nil, r.at
@@ -228,7 +228,7 @@ func (r *Replica) cell(m *marking, k Key) *cell {
 	id := cellID{k.Place, k.Token}
 	c := m.cells[id]
 	if c == nil {
-		if len(m.cells)+m.held >= r.limits.Tokens {
+		if len(m.cells)+m.held >= r.limits.Tokens || r.net.place(k.Place) < 0 {
 			r.Drop(FaultRoom)
 			return nil
 		}
@@ -250,7 +250,7 @@ func (r *Replica) take(m *marking, k Key, created, now int64) {
 	if c == nil {
 		return
 	}
-	if m.held+len(m.cells) >= r.limits.Tokens {
+	if m.held+len(m.cells) >= r.limits.Tokens || r.net.transition(k.Transition) < 0 {
 		r.Drop(FaultRoom)
 		m.tidy(cellID{k.Place, k.Token})
 		return
@@ -307,6 +307,10 @@ func (r *Replica) elect(m *marking, k Key, kv KV, gone bool) {
 		if len(region) == 0 {
 			delete(m.leaders, k.Name)
 		}
+		return
+	}
+	if !goodName(k.Name) {
+		r.Drop(FaultBadName)
 		return
 	}
 	if _, there := region[k.Lease]; !there {

@@ -64,8 +64,12 @@ func (s *story) tx(changes ...string) {
 // reload loads all keys as they are now.
 func (s *story) reload() {
 	s.Begin(s.at)
-	for key, value := range s.keys {
-		s.Add(KV{Key: key, Value: []byte(value), Create: s.create[key]}, s.now())
+	for _, tokens := range []bool{false, true} {
+		for key, value := range s.keys {
+			if strings.HasPrefix(key, "pl/") == tokens {
+				s.Add(KV{Key: key, Value: []byte(value), Create: s.create[key]}, s.now())
+			}
+		}
 	}
 	s.Commit(s.now())
 }
@@ -278,10 +282,22 @@ func TestWhatIsBeyondTheLimitsIsCounted(t *testing.T) {
 	s.tx("put pl/1/1/1")
 	s.tx("put place_ids/c 3")
 	s.tx("put region/south/election/b1 node")
-	s.tx("put place_ids/d x", "put place_ids/\x01 9", "put zzz 1", "put pl/x/y 1", "del pl/1/77")
-	want := map[Fault]uint64{FaultRoom: 4, FaultBadID: 2, FaultBadName: 1, FaultForeign: 1, FaultUnseen: 1}
+	s.tx("put place_ids/d x", "put place_ids/\x01 9", "put zzz 1", "put pl/x/y 1", "del pl/1/77", "put region/\xff/election/1 node")
+	want := map[Fault]uint64{FaultRoom: 4, FaultBadID: 2, FaultBadName: 2, FaultForeign: 1, FaultUnseen: 1}
 	if d := cmp.Diff(want, s.Dropped()); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestPlacesAndTransitionsBeyondTheLimitAreCounted(t *testing.T) {
+	s := tell(t, line(), Limits{Tokens: 100, Names: 2, Leaders: 2})
+	s.tx("put pl/8/1 x")
+	s.tx("put pl/1/2 x")
+	s.tx("put pl/1/2/8")
+	s.tx("put pl/1/2/9")
+	s.want("a 0 1 0 | b 0 0 0 | t 0 0 0 | transition 8 0 0 1")
+	if n := s.Dropped()[FaultRoom]; n != 2 {
+		t.Errorf("%d counted", n)
 	}
 }
 

@@ -4,6 +4,8 @@ package replica
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,9 +67,9 @@ func (s *story) tx(changes ...string) {
 func (s *story) reload() {
 	s.Begin(s.at)
 	for _, tokens := range []bool{false, true} {
-		for key, value := range s.keys {
+		for _, key := range slices.Sorted(maps.Keys(s.keys)) {
 			if strings.HasPrefix(key, "pl/") == tokens {
-				s.Add(KV{Key: key, Value: []byte(value), Create: s.create[key]}, s.now())
+				s.Add(KV{Key: key, Value: []byte(s.keys[key]), Create: s.create[key]}, s.now())
 			}
 		}
 	}

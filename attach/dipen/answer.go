@@ -16,7 +16,6 @@ import (
 // Errors of etcd on which callers decide.
 var (
 	errCompacted = errors.New("the revision is compacted")
-	errFuture    = errors.New("the revision is not there yet")
 	errDenied    = errors.New("etcd does not know the user's token")
 	errTooLarge  = errors.New("answer too large")
 )
@@ -89,8 +88,6 @@ func (f *fault) err() error {
 	switch {
 	case f.Code == codeOutOfRange && strings.Contains(f.Message, "compacted"):
 		return errCompacted
-	case f.Code == codeOutOfRange && strings.Contains(f.Message, "future"):
-		return errFuture
 	case f.Code == codeUnauthenticated, strings.Contains(f.Message, "revision of auth store is old"):
 		return fmt.Errorf("%w: %.200s", errDenied, f.Message)
 	}

@@ -184,8 +184,7 @@ func (r *Replica) Oldest(place, limit int) []stats.Token {
 	return out
 }
 
-// Held is the state of one region or transition for those who look after the
-// adapter.
+// Held is how many tokens a transition has taken.
 type Held struct {
 	Name string
 	N    int

@@ -4,6 +4,9 @@
 GO        ?= go
 FUZZTIME  ?= 10s
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
+# Tests that run a real etcd are a module of their own, so that its server is
+# not among the dependencies of pnagent.
+ETCDTEST  := attach/dipen/etcdtest
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: help
@@ -21,10 +24,12 @@ deps: ## install what the tests need from Debian, where that is possible
 .PHONY: test
 test: deps ## install what the tests need, run all tests, say what was skipped and why
 	$(GOTESTSUM) --format pkgname -- -count=1 ./...
+	cd $(ETCDTEST) && $(GOTESTSUM) --format pkgname -- -count=1 ./...
 
 .PHONY: race
 race: ## run all tests with the race detector
 	$(GO) test -race ./...
+	cd $(ETCDTEST) && $(GO) test -race ./...
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint, go.mod
@@ -32,6 +37,7 @@ lint: ## gofmt, go vet, golangci-lint, go.mod
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
+	cd $(ETCDTEST) && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run $(LINTER) run ./...
 
 .PHONY: fuzz
@@ -52,10 +58,11 @@ bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable
 
 .PHONY: generate
-generate: ## write what is generated: the wire's Go code, the example MIB modules, dashboards and rules
+generate: ## write what is generated: the wire's Go code, example MIB modules, dashboards, rules, pictures, references
 	$(GO) generate ./...
 	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml
 	$(GO) run ./cmd/pnagent dashboards
+	$(GO) test ./cmd/pnagent -run TestTheReferenceIsCurrent -update
 
 .PHONY: build
 build: ## build ./pnagent

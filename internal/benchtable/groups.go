@@ -141,6 +141,26 @@ func sidecarGroups() []group {
 			{what: "scrape of 110,500 series, gzip", name: "Scrape/kept/text+gzip", unit: "ns/series", base: "Scrape/base=const/text+gzip", baseIs: constMetrics},
 			{what: "1,000 nets of 100 places within a budget, gzip", name: "ThousandNets/nets=1000", unit: "ns/series", base: "ThousandNets/base=1x1000", baseIs: "one net, a thousand times"},
 		}},
+		{pkg: "web", pattern: "Crowd", rows: []row{
+			{what: "200 viewers of a net of 1,000 nodes that all change, a View a second", name: "Crowd/200_viewers_packed", unit: "%core", base: "Crowd/1_viewer_packed", baseIs: "one viewer", goal: "≤ 5 %"},
+			{what: "sent to each of them for a View", name: "Crowd/200_viewers_packed", unit: "B/viewer"},
+		}},
+		{pkg: "draw", pattern: "Net/(base-100|1000)$", rows: []row{
+			{what: "a net of 1,000 nodes and 2,500 arcs laid out", name: "Net/1000", base: "Net/base-100", baseIs: "a tenth of it"},
+		}},
+		{pkg: "telemetry", pattern: "Record", rows: []row{
+			{what: "an event told to the SDK, one of a firing's three", name: "Record/a_firing's_three_events,_each", base: "Record/base_of_a_mutex", baseIs: "a counter behind a mutex", goal: "≤ 10 ns"},
+			{what: "a token of any age taken", name: "Record/Take_of_any_age", base: "Record/base_of_a_mutex", baseIs: "a counter behind a mutex"},
+		}},
+		{pkg: "attach/lines", pattern: "Lines|Base", rows: []row{
+			{what: "JSON lines read and replayed, 10,000 instances open", name: "Lines/open=10000", unit: "events/s", base: "Base", baseIs: "encoding/json alone", goal: "≥ 300,000/s"},
+		}},
+		{pkg: "attach/scrape", pattern: "10kSeries", rows: []row{
+			{what: "10,000 series of another engine read as rows", name: "Scrape10kSeries", base: "Parse10kSeries", baseIs: "expfmt's parser alone"},
+		}},
+		{pkg: "attach/dipen/replica", pattern: "Firing", rows: []row{
+			{what: "a firing of a DiPeN told by etcd, among 100,000 tokens", name: "Firing", base: "FiringKeys", baseIs: "reading its keys"},
+		}},
 		{pkg: "petri/pnml", pattern: "Read", rows: []row{
 			{what: "PNML read", name: "Read/Read", unit: "MB/s", base: "Read/base:_tokens_only", baseIs: "XML tokens only"},
 		}},

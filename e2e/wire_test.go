@@ -111,12 +111,12 @@ func (h *house) oldestIs(t *testing.T, place key, seconds int, began time.Time) 
 	w := walk(t, h.noc)
 	asked := time.Now()
 	dated := dateAndTime(t, w.rows(placeTable, oldestSince)[place])
-	aged := asked.Add(-time.Duration(w.rows(placeTable, placeOldestAge)[place].Num) * time.Second) // whole seconds, as of a tick
+	aged := asked.Add(-time.Duration(w.rows(placeTable, placeOldestAge)[place].Num) * time.Second) // rounded up, as of a tick
 	came := began.Add(-time.Duration(seconds) * time.Second)
 	if early := dated.Before(came.Add(-time.Second)); early || dated.After(came.Add(patience)) {
 		t.Errorf("placeOldestSince is %v, want %v and what the program takes to start", dated, came)
 	}
-	for face, at := range map[string]time.Time{"Prometheus": scraped, "placeOldestAge": aged.Add(-time.Second)} {
+	for face, at := range map[string]time.Time{"Prometheus": scraped, "placeOldestAge": aged} {
 		if off := at.Sub(dated).Abs(); off > time.Second+500*time.Millisecond { // half a second of rounding
 			t.Errorf("%s: the oldest token of %v came at %v, and SNMP says %v", face, place, at, dated)
 		}

@@ -22,13 +22,14 @@ type clock struct {
 	dates strings.Builder
 }
 
-// age is the whole seconds since a time in microseconds; 0 for no time and for
-// one that is yet to come.
+// age is the seconds since a time in microseconds, rounded up: a table is read
+// when it is up to a second old, so what is read is at most a second off. 0 for
+// no time and for one that is yet to come.
 func (c *clock) age(since int64) smi.Value {
 	if since == 0 || since >= c.now {
 		return smi.Gauge32(0)
 	}
-	return gauge(uint64(c.now-since) / 1e6)
+	return gauge((uint64(c.now-since) + 1e6 - 1) / 1e6)
 }
 
 // dateLength is the octets of a DateAndTime with its offset from UTC.

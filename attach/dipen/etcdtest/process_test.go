@@ -212,8 +212,8 @@ func waitFor(t *testing.T, m *emulation, age time.Duration) {
 }
 
 // compareAges compares the oldest age of each place with the truth, as both faces
-// show it. What SNMP shows is made once a second and cut to whole seconds, so it
-// is asked more than once; a wrong age would stay wrong.
+// show it. What SNMP shows is made once a second and rounded up, so it is asked
+// more than once where the machine is busy; a wrong age would stay wrong.
 func compareAges(t *testing.T, m *emulation, url, agent string) {
 	t.Helper()
 	names := snmp(t, "snmpwalk", agent, placeIDs)

@@ -73,12 +73,13 @@ var errOther = errors.New("etcd is another one, or was set back")
 
 // look asks for the newest revision, and notes when that was.
 func (s *source) look(ctx context.Context) error {
-	asked := s.now()
+	// What is watched may be newer than the answer by the time that it comes.
+	asked, least := s.now(), s.newestSeen()
 	revision, cluster, err := s.gate.newest(ctx, s.cfg.Prefix)
 	if err != nil {
 		return err
 	}
-	return s.noteLook(revision, cluster, asked)
+	return s.noteLook(revision, cluster, asked, least)
 }
 
 // begin reads all keys for the first time: as they are, or as they were where the
@@ -193,8 +194,12 @@ func (s *source) follow(ctx context.Context) error {
 		}
 		switch r := &a.Result; {
 		case r.Canceled && r.Compact > 0:
-			if err := s.skip(ctx); err != nil {
-				return err
+			// etcd does so too where it only takes this watch for slow: then
+			// nothing is missing, and one goes on with the next revision.
+			if int64(r.Compact) > s.revision()+1 {
+				if err := s.skip(ctx); err != nil {
+					return err
+				}
 			}
 			return errAgain
 		case r.Canceled:
@@ -210,7 +215,7 @@ func (s *source) follow(ctx context.Context) error {
 }
 
 // errAgain ends a session that is to be followed by another one at once.
-var errAgain = errors.New("going on after a gap")
+var errAgain = errors.New("going on with another watch")
 
 // passOver goes on after an answer that is too large to read: with the keys as
 // they are now.

@@ -208,20 +208,27 @@ func (s *source) connected(is bool) (was bool) {
 	return was
 }
 
+// newestSeen is the newest revision that was seen, by looking or by watching.
+func (s *source) newestSeen() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.head, s.rep.Revision())
+}
+
 // noteLook notes what the newest revision is. An etcd that is another one, or that
-// was set back, is begun with anew.
-func (s *source) noteLook(revision int64, cluster string, asked int64) error {
+// was set back to before what had been seen when it was asked, is begun with anew.
+func (s *source) noteLook(revision int64, cluster string, asked, least int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	other := s.cluster != "" && s.cluster != cluster
-	if other || revision < s.rep.Revision() || revision < s.head {
-		s.cfg.Log.Warn("etcd is another one, or was set back: beginning anew", "cluster", cluster, "revision", revision, "expected", max(s.head, s.rep.Revision()))
+	if other || revision < least {
+		s.cfg.Log.Warn("etcd is another one, or was set back: beginning anew", "cluster", cluster, "revision", revision, "expected", least)
 		s.rep.Forget()
 		s.isLoaded, s.head, s.cluster, s.published = false, 0, cluster, 0
 		s.keep(s.rewrite())
 		return errOther
 	}
-	s.cluster, s.head, s.status.Looks = cluster, revision, s.status.Looks+1
+	s.cluster, s.head, s.status.Looks = cluster, max(s.head, revision), s.status.Looks+1
 	added := s.rep.Times.Look(revision, asked, s.now())
 	if s.journal != nil && s.journal.file == nil {
 		s.keep(s.rewrite())

@@ -266,6 +266,24 @@ func TestACompactionIsSkippedAndSaid(t *testing.T) {
 	}
 }
 
+// etcd cancels a watch that it takes for slow when it compacts, although all that
+// is compacted has been read.
+func TestACompactionOfWhatWasReadIsNoGap(t *testing.T) {
+	for _, compacted := range []int{5, 10, 11} {
+		f := startFake(t)
+		names(f)
+		f.watches = [][]string{
+			{created, fmt.Sprintf(`{"result":{"canceled":true,"compact_revision":"%d"}}`, compacted)},
+			{created, answer(false, putJSON("p/pl/1/1", "", 11))},
+		}
+		r := read(t, config(t, f.URL))
+		r.shows([]uint64{1, 0}, []uint64{0})
+		if g := r.status().Gaps; g.Count != 0 || r.status().Sessions != 2 || f.was(fmt.Sprint("range ", compacted)) && compacted != 10 {
+			t.Errorf("compacted at %d: gaps %+v, asked %v", compacted, g, f.asked)
+		}
+	}
+}
+
 func TestAnotherEtcdIsBegunWithAnew(t *testing.T) {
 	f := startFake(t)
 	names(f)

@@ -95,7 +95,8 @@
 //	sidecar ends, no stand-by        ends early, as if that were all      after its start
 //	sidecar ends, stand-by           goes on with the stand-by's View;    at the next request
 //	                                 for what is asked in that moment
-//	                                 genErr: rarely; if killed, perhaps
+//	                                 genErr, or an early end: about one in
+//	                                 50; if killed, perhaps
 //	sidecar hangs                    genErr after 2 s; snmpd ends the     stand-by: at the next request
 //	                                 session                              t < 1 s: asked again
 //	primary returns                  goes on with the primary's View      at the next request

@@ -96,7 +96,7 @@
 //	sidecar ends, stand-by           goes on with the stand-by's View;    at the next request
 //	                                 for what is asked in that moment
 //	                                 genErr, or an early end: about one in
-//	                                 50; if killed, perhaps
+//	                                 50; no answer at all: one in 200
 //	sidecar hangs                    genErr after 2 s; snmpd ends the     stand-by: at the next request
 //	                                 session                              t < 1 s: asked again
 //	primary returns                  goes on with the primary's View      at the next request

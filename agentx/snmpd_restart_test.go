@@ -228,15 +228,13 @@ func TestAWalkGoesOnWithTheStandBy(t *testing.T) {
 		switch saw := <-torn; {
 		case saw == "one View": // it was at its end before
 		case saw == "the beginning of one View and the rest of a later one":
-		case strings.HasPrefix(saw, "the beginning, and then ") && (strings.Contains(saw, "genError") || strings.Contains(saw, "No Response")):
+		case strings.HasPrefix(saw, "the beginning, and then ") && strings.Contains(saw, "genError"):
 			failed++ // snmpd had asked when it was told, and was not answered yet
-		case saw == "the beginning":
-			failed++ // the same, and snmpd went on behind what had just been taken back
 		default:
 			t.Errorf("the walk saw %s", saw)
 		}
 	}
-	t.Logf("of %d walks %d ended in that moment", n, failed)
+	t.Logf("of %d walks %d ended with genErr", n, failed)
 	if timed && failed > n/4 {
 		t.Errorf("%d are too many", failed)
 	}

@@ -72,6 +72,27 @@ func (f *File) Append(ctx context.Context, last uint64, commits ...[]byte) (uint
 	return f.last, nil
 }
 
+// Confirm does not wait: what Append has accepted is the system's, and stays
+// when the process dies. After an error of the disk it is ErrStopped for every
+// number that is not durable.
+func (f *File) Confirm(ctx context.Context, upTo uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch err := f.usable(); {
+	case upTo > f.last:
+		return fmt.Errorf("confirm up to commit %d, the last is %d: %w", upTo, f.last, ErrAhead)
+	case err != nil && upTo > f.durable:
+		return fmt.Errorf("confirm up to commit %d: %w", upTo, err)
+	}
+	return nil
+}
+
+// CommitLimit is MaxCommit.
+func (f *File) CommitLimit() int { return MaxCommit }
+
 // checkGroup holds a group to the bounds.
 func checkGroup(commits [][]byte) error {
 	total := 0

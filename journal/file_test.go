@@ -382,3 +382,16 @@ func TestSyncModesAreText(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAppendAcceptedIsConfirmedAtOnce(t *testing.T) {
+	ctx, f := context.Background(), mustOpen(t, t.TempDir(), Options{Mode: SyncNone})
+	mustAppend(t, f, "1", "2")
+	for upTo, want := range map[uint64]error{0: nil, 1: nil, 2: nil, 3: ErrAhead} {
+		if err := f.Confirm(ctx, upTo); !errors.Is(err, want) {
+			t.Errorf("up to %d: %v, want %v", upTo, err, want)
+		}
+	}
+	if got := f.CommitLimit(); got != MaxCommit {
+		t.Errorf("a commit of at most %d bytes", got)
+	}
+}

@@ -15,20 +15,41 @@ import (
 type Log interface {
 	// Append adds commits behind the commit numbered last and returns the
 	// number of the last one now. If last is not the log's last commit, nothing
-	// is written, and the error is ErrNotLast beside the number that it is.
-	// Whether the commits are durable on return is the log's mode: ask Durable.
-	// A log may find out about another writer, or about a failure, only at a
-	// later call. The commits are not kept.
+	// is written, and the error is ErrNotLast beside the number that it is. The
+	// commits are not kept.
+	//
+	// When it returns, the commits have their place in the order. A file has
+	// them then. A log on a server may only be sending them: whether they were
+	// taken is known when Confirm says so, and until then the death of this
+	// process can lose them from the end backwards. If one was not taken, none
+	// behind it is, the log stops, and this or a later call tells with an
+	// ErrStopped that wraps the cause; ErrNotLast if there was another writer.
 	Append(ctx context.Context, last uint64, commits ...[]byte) (uint64, error)
 
+	// Confirm waits until the death of this process alone can not lose the
+	// commits up to a number any more. A file has them when Append has
+	// returned, so it does not wait. A log on a server waits for the server's
+	// answers. The error is that of a commit that was not taken, ErrStopped
+	// with its cause, or ErrAhead if upTo is after Last. An error of ctx leaves
+	// open what becomes of the commits.
+	Confirm(ctx context.Context, upTo uint64) error
+
+	// CommitLimit is how many bytes one commit may have. A longer one is
+	// ErrTooLarge at Append, and nothing of its group is written.
+	CommitLimit() int
+
 	// Sync makes durable what is due at now, in microseconds since the Unix
-	// epoch. The writer calls it about once in the interval of its mode.
+	// epoch, and says whether the log has stopped. It waits for no answer of a
+	// server. The writer calls it about once in the interval of its mode.
 	Sync(ctx context.Context, now int64) error
 
-	// Last is the number of the last commit, 0 if there never was one.
+	// Last is the number of the last commit that Append has accepted or that
+	// was found there, 0 if there never was one.
 	Last() uint64
 
-	// Durable is the number of the last commit that survives a power loss.
+	// Durable is the number of the last commit that is as safe as the log makes
+	// it: a file has synced it, a server has acknowledged it. What that is worth
+	// in a power loss is the mode of the file or of the server.
 	Durable() uint64
 
 	// Read returns the commits from a number up to those that are there when
@@ -48,8 +69,8 @@ type Log interface {
 	// call read.
 	LoadSnapshot(ctx context.Context, read func(io.Reader) error) (upTo uint64, err error)
 
-	// Close makes everything durable and releases the log. Only a Close that
-	// returns nil has done so.
+	// Close makes everything durable, in the sense of Durable, and releases the
+	// log. Only a Close that returns nil has done so.
 	Close() error
 }
 
@@ -59,19 +80,19 @@ type Commit struct {
 	Payload  []byte // until the next commit is read
 }
 
-// Bounds of a commit and of what one Append takes, in bytes.
+// Bounds in bytes.
 const (
-	MaxCommit = 16 << 20
-	MaxGroup  = 64 << 20
+	MaxCommit = 16 << 20 // of a commit in any log; a log's own CommitLimit may be lower
+	MaxGroup  = 64 << 20 // of what one Append takes
 )
 
 // What callers decide on.
 var (
 	ErrNotLast  = errors.New("not the last commit")           // somebody else has appended
-	ErrTooLarge = errors.New("too large")                     // MaxCommit or MaxGroup
+	ErrTooLarge = errors.New("too large")                     // CommitLimit or MaxGroup
 	ErrCovered  = errors.New("replaced by a snapshot")        // load the snapshot first
 	ErrAhead    = errors.New("not in the journal")            // behind the last commit
-	ErrStopped  = errors.New("journal stopped")               // after an error of the disk, which is wrapped too
+	ErrStopped  = errors.New("journal stopped")               // after an error of the disk or the server, which is wrapped too
 	ErrClosed   = errors.New("journal closed")                // by Close
 	ErrLocked   = errors.New("in use by another process")     // at Open
 	ErrVersion  = errors.New("unknown version of the format") // at Open

@@ -376,11 +376,21 @@ func slowestGolden() Snapshot {
 	return s
 }
 
+// regionGolden is slowestGolden of a region whose counters go on from owner to
+// owner.
+func regionGolden() Snapshot {
+	s := slowestGolden()
+	lag := uint64(0) // none, and known
+	s.Since, s.State = now0-86_400_000_000, &RegionState{Position: 1234, Standbys: 2, Lag: &lag}
+	return s
+}
+
 // The bytes are a public interface: these never change within v1.
 func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot", firstGolden())
 	checkGolden(t, "snapshot_actions", goldenSnapshot())
 	checkGolden(t, "snapshot_slowest", slowestGolden())
+	checkGolden(t, "snapshot_region", regionGolden())
 }
 
 func checkGolden(t *testing.T, name string, s Snapshot) {

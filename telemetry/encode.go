@@ -88,6 +88,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 	}
 	e.fillBlocks(s)
 	e.fillQueues(s)
+	m.Since, m.RegionState = s.Since, regionState(s)
 	return nil
 }
 
@@ -107,7 +108,7 @@ func (e *Encoder) check(s *Snapshot) error {
 	case !stats.ValidQueues(s.Rows.Queues):
 		return fmt.Errorf("%w: priorities of queues rise and are below %d", BadIndex, stats.Priorities)
 	}
-	return nil
+	return checkRegion(s)
 }
 
 func (e *Encoder) fillPlaces(s *Snapshot) error {

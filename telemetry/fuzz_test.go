@@ -23,7 +23,7 @@ import (
 
 // addSeeds adds the golden messages and some random ones.
 func addSeeds(f *testing.F) {
-	for _, name := range []string{"snapshot.pb", "snapshot.json", "snapshot_actions.pb", "snapshot_actions.json", "snapshot_slowest.pb", "snapshot_slowest.json"} {
+	for _, name := range []string{"snapshot.pb", "snapshot.json", "snapshot_actions.pb", "snapshot_actions.json", "snapshot_slowest.pb", "snapshot_slowest.json", "snapshot_region.pb", "snapshot_region.json"} {
 		golden, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
@@ -78,7 +78,7 @@ func FuzzDecode(f *testing.F) {
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	f.Add(unpacked())
-	other := slowestGolden()
+	other := regionGolden()
 	dirty, err := new(Encoder).Append(nil, &other)
 	if err != nil {
 		f.Fatal(err)

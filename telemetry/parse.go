@@ -112,6 +112,8 @@ func (p *parser) snapshot(f field) error {
 		case 17:
 			p.work = v
 			m.Waiting = &p.work
+		case 18:
+			m.Since = int64(v)
 		}
 		return nil
 	}
@@ -143,6 +145,11 @@ func (p *parser) snapshot(f field) error {
 		w.Priority, w.Ready, w.OldestSince, w.UnservedSince, w.Served, w.QuoteSwitches = 0, 0, 0, 0, 0, 0
 		m.Queues = append(m.Queues, w)
 		return eachField(f.bytes, func(f field) error { return takeQueue(w, f) })
+	case 19:
+		if m.RegionState == nil {
+			m.RegionState = &wire.RegionState{}
+		}
+		return eachField(f.bytes, func(f field) error { return takeRegion(m.RegionState, f) })
 	}
 	return nil
 }
@@ -266,6 +273,21 @@ func takeQueue(w *wire.Queue, f field) error {
 		w.Served = f.varint
 	case 6:
 		w.QuoteSwitches = f.varint
+	}
+	return nil
+}
+
+func takeRegion(w *wire.RegionState, f field) error {
+	if f.packed {
+		return nil
+	}
+	switch f.num {
+	case 1:
+		w.Position = f.varint
+	case 2:
+		w.Standbys = uint32(f.varint)
+	case 3:
+		w.Lag = &f.varint
 	}
 	return nil
 }
@@ -447,9 +469,9 @@ func (p *parser) name(b []byte) string {
 func (p *parser) reset() {
 	m := p.msg
 	m.Source, m.Net, m.Digest, m.Region = "", "", "", ""
-	m.Epoch, m.Seq, m.SentAt, m.Interval, m.Fence = 0, 0, 0, 0, 0
+	m.Epoch, m.Seq, m.SentAt, m.Interval, m.Fence, m.Since = 0, 0, 0, 0, 0, 0
 	m.Full, m.Bye, m.Row, m.Blocks = false, false, nil, m.Blocks[:0]
-	m.Queues, m.Waiting = m.Queues[:0], nil
+	m.Queues, m.Waiting, m.RegionState = m.Queues[:0], nil, nil
 	p.stuck.n, p.tokens.n, p.slow.n, p.waits.n, p.blocks.n, p.queues.n = 0, 0, 0, 0, 0, 0
 
 	w := m.Places

@@ -32,6 +32,12 @@ type Net struct {
 	Transitions int
 	Region      string // set where a region can move between processes
 	Fence       uint64 // of two sources for one region the higher is right
+
+	// Since is when the counters of the region began (microseconds since the
+	// Unix epoch), where its next owner goes on with them: rows hold what all of
+	// its owners counted, and every next one has a higher Fence and starts a
+	// Publisher of its own. 0: rows hold what this process counted.
+	Since int64
 }
 
 // Config is what a Publisher publishes, and where.
@@ -59,6 +65,11 @@ type Config struct {
 	// Oldest is. Nil if the engine cannot tell.
 	Instance func(net int, name string) (*Instance, error)
 
+	// Region returns what is known of the region of Nets[net] beyond its rows, or
+	// nil. It is asked with each snapshot, as Rows is. Nil where no net has a
+	// region, or nothing is known of it.
+	Region func(net int) *RegionState
+
 	// LastEpoch is the epoch of the process before this one, where it is known:
 	// the new one is later even if the clock was set back.
 	LastEpoch int64
@@ -82,6 +93,7 @@ type Publisher struct {
 	stop  chan struct{}
 	done  chan struct{}
 	once  sync.Once // closes stop
+	bye   bool      // how to end: set before stop is closed
 
 	redefined redefinitions
 
@@ -145,7 +157,7 @@ func newPublisher(cfg Config, wire link, now int64) (*Publisher, error) {
 		n := &cfg.Nets[i]
 		p.feeds = append(p.feeds, &feed{size: [2]int{n.Places, n.Transitions}, head: Snapshot{
 			Source: cfg.Source, Epoch: p.epoch, Interval: cfg.Interval, Net: n.ID, Digest: Digest(n.PNML),
-			Region: n.Region, Fence: n.Fence,
+			Region: n.Region, Fence: n.Fence, Since: n.Since,
 		}})
 	}
 	_, p.reconnects = wire.state()
@@ -177,7 +189,7 @@ func (c *Config) check() error {
 }
 
 func checkNet(n *Net) error {
-	switch err := errors.Join(CheckName(n.ID), checkText(n.Region)); {
+	switch err := errors.Join(CheckName(n.ID), checkText(n.Region), checkSince(n.Since, n.Region, n.Fence)); {
 	case err != nil:
 		return err
 	case len(n.PNML) == 0:
@@ -200,8 +212,18 @@ func (p *Publisher) Stats() PublisherStats {
 // Close publishes a last full snapshot of every net as its bye, stops answering
 // and waits, as long as the context lets it, until the server has all of it.
 // The error tells what could not be said.
-func (p *Publisher) Close(ctx context.Context) error {
-	p.once.Do(func() { close(p.stop) })
+func (p *Publisher) Close(ctx context.Context) error { return p.end(ctx, true) }
+
+// Leave is Close without a bye, for a source whose regions are handed over: they
+// are not gone, and until the next owner speaks their tokens are where they
+// were. Of Close and Leave the first one that is called counts.
+func (p *Publisher) Leave(ctx context.Context) error { return p.end(ctx, false) }
+
+func (p *Publisher) end(ctx context.Context, bye bool) error {
+	p.once.Do(func() {
+		p.bye = bye
+		close(p.stop)
+	})
 	select {
 	case <-p.done:
 	case <-ctx.Done():
@@ -233,7 +255,12 @@ func (p *Publisher) run() {
 	for {
 		select {
 		case <-p.stop:
-			p.publishAll(true)
+			if p.bye {
+				p.publishAll(true)
+				return
+			}
+			p.lose() // the last ones are full
+			p.publishAll(false)
 			return
 		case <-p.asked:
 			if answer.IsZero() {
@@ -314,6 +341,9 @@ func (p *Publisher) say(net int, bye bool) error {
 	if err := p.cfg.Rows(net, now, f.blank()); err != nil {
 		f.inStep = false
 		return fmt.Errorf("rows of net %q: %w", f.head.Net, err)
+	}
+	if f.head.State = nil; p.cfg.Region != nil && f.head.Region != "" {
+		f.head.State = p.cfg.Region(net)
 	}
 	subject := p.cfg.Subjects.Snapshot(f.head.Net, f.head.Source)
 	if bye {

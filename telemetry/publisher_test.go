@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,7 +33,8 @@ type fakeLink struct {
 	down       bool
 	reconnects uint64
 	fail       error
-	said       []string // "second.tenth net seq full|sparse"
+	last       [2][]byte // the last two messages
+	said       []string  // "second.tenth net seq full|sparse"
 }
 
 func (l *fakeLink) publish(subject string, payload []byte) error {
@@ -45,6 +47,7 @@ func (l *fakeLink) publish(subject string, payload []byte) error {
 	if err := new(Decoder).Decode(payload, &s); err != nil {
 		l.t.Errorf("decode what was published: %v", err)
 	}
+	l.last = [2][]byte{l.last[1], slices.Clone(payload)}
 	kind := "sparse"
 	if s.Full {
 		kind = "full"
@@ -163,6 +166,42 @@ func TestAnswersQuestionsWithinHalfASecond(t *testing.T) {
 	})
 }
 
+// A region that is handed over is not gone: its last snapshot is an ordinary
+// one, a full one.
+func TestLeaveSaysNoBye(t *testing.T) {
+	cfg := testConfig("a", "b")
+	for i := range cfg.Nets {
+		cfg.Nets[i].Region, cfg.Nets[i].Fence, cfg.Nets[i].Since = "north", 3, now0
+	}
+	position := uint64(0)
+	cfg.Region = func(net int) *RegionState {
+		if net == 1 {
+			return nil
+		}
+		position++
+		return &RegionState{Position: position}
+	}
+	story(t, cfg, func(t *testing.T, p *Publisher, l *fakeLink) {
+		time.Sleep(time.Second)
+		want(t, "as ever", l.take(), "0 a 1 full", "0 b 1 full", "1 a 2 sparse", "1 b 2 sparse")
+		for range 2 { // and a Close after it says no more
+			if err := p.Leave(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		want(t, "leave", l.take(), "1 a 3 full", "1 b 3 full")
+		for i, want := range []*RegionState{{Position: 3}, nil} {
+			var got Snapshot
+			if err := new(Decoder).Decode(l.last[i], &got); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, got.State); d != "" || got.Since != now0 || got.Fence != 3 {
+				t.Errorf("net %d since %d, fence %d (-want +said):\n%s", i, got.Since, got.Fence, d)
+			}
+		}
+	})
+}
+
 // Nothing is kept for a server that is away; when it is back, everything is
 // said at once.
 func TestSaysNothingWhileNATSIsAwayAndAllWhenItIsBack(t *testing.T) {
@@ -272,6 +311,8 @@ func TestStartRefusesABadConfiguration(t *testing.T) {
 		"no definition":     func(c *Config) { c.Nets[0].PNML = nil },
 		"too many places":   func(c *Config) { c.Nets[0].Places = MaxRows + 1 },
 		"bad region":        func(c *Config) { c.Nets[0].Region = "\n" },
+		"since of nothing":  func(c *Config) { c.Nets[0].Since = 1 },
+		"since, no fence":   func(c *Config) { c.Nets[0].Region, c.Nets[0].Since = "r", 1 },
 		"interval too long": func(c *Config) { c.Interval = 25 * time.Hour },
 		"no rows":           func(c *Config) { c.Rows = nil },
 		"no log":            func(c *Config) { c.Log = nil },

@@ -20,7 +20,7 @@ type redefinitions struct {
 // lost or counted twice. With as many rows as before the definition stays. From the next snapshot on, which is a full one,
 // Config.Rows is given zeros of the new size.
 //
-// Its ID, Region and Fence are those of before. The error is that of Start for a
+// Its ID, Region, Fence and Since are those of before. The error is that of Start for a
 // definition, or says that the net would become smaller; the net is then
 // published as before. It is called by one goroutine at a time, and not after
 // Close.

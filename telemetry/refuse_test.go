@@ -19,7 +19,7 @@ import (
 // goldenWire is the golden snapshot as a message: 2 places, 1 transition.
 func goldenWire(t *testing.T) *wire.Snapshot {
 	t.Helper()
-	s := slowestGolden()
+	s := regionGolden()
 	payload, err := new(Encoder).Append(nil, &s)
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +61,14 @@ func refusals() map[string]refusal {
 		"no sent_at":                {BadValue, func(m *wire.Snapshot) { m.SentAt = 0 }},
 		"no interval":               {BadValue, func(m *wire.Snapshot) { m.Interval = 0 }},
 		"interval of two days":      {BadValue, func(m *wire.Snapshot) { m.Interval = 2 * 86400e6 }},
+		"since 2300":                {BadValue, func(m *wire.Snapshot) { m.Since = MaxTime + 1 }},
+		"since before 1970":         {BadValue, func(m *wire.Snapshot) { m.Since = -1 }},
+		"since of no region":        {BadValue, func(m *wire.Snapshot) { m.Region, m.RegionState = "", nil }},
+		"since without fence":       {BadValue, func(m *wire.Snapshot) { m.Fence = 0 }},
+		"state of no region":        {BadValue, func(m *wire.Snapshot) { m.Region, m.Since = "", 0 }},
+		"position of 2^60":          {BadValue, func(m *wire.Snapshot) { m.RegionState.Position = 1 << 60 }},
+		"lag of 2^60":               {BadValue, func(m *wire.Snapshot) { m.RegionState.Lag = proto.Uint64(1 << 60) }},
+		"lag of no stand-by":        {BadValue, func(m *wire.Snapshot) { m.RegionState.Standbys = 0 }},
 		"short column":              {BadColumns, func(m *wire.Snapshot) { m.Places.Tokens = m.Places.Tokens[:1] }},
 		"long column":               {BadColumns, func(m *wire.Snapshot) { m.Transitions.Firings = []uint64{1, 2} }},
 		"half of a group":           {BadColumns, func(m *wire.Snapshot) { m.Places.LastInjection = nil }},

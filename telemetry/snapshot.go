@@ -20,6 +20,8 @@ type Snapshot struct {
 	Digest   string
 	Region   string
 	Fence    uint64
+	Since    int64        // when the counters of the region began, whoever owned it; 0: they are this process's own
+	State    *RegionState // nil if not known; not changed once it is there
 	Full     bool
 	Bye      bool
 
@@ -44,6 +46,13 @@ type Snapshot struct {
 	PlaceIndex      []uint32
 	TransitionIndex []uint32
 	Rows            stats.Rows
+}
+
+// RegionState is what the owner of a region knows of it beyond its rows.
+type RegionState struct {
+	Position uint64  // commits in its log
+	Standbys uint32  // that follow the log now
+	Lag      *uint64 // commits that the nearest of them is behind; nil if there is none, or if it is not known
 }
 
 // Definition is a net's definition as it goes over the wire: PNML, known by

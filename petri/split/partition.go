@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package split
+
+import "math/bits"
+
+// Partition returns to which of a number of partitions, counted from 0, the
+// instance with a number belongs. It is the upper half of the product of the
+// count and a hash of the number: one step of SplitMix64 from the number as its
+// state (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+// 2014; the constants are 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9 and
+// 0x94d049bb133111eb). It never changes: what is stored depends on it.
+func Partition(instance, of int) int {
+	z := uint64(instance) + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	hi, _ := bits.Mul64(z^z>>31, uint64(of))
+	return int(hi)
+}
+
+// Numbers returns which of the instances from 0 to instances-1 belong to a
+// partition, rising.
+func Numbers(instances, part, of int) []int32 {
+	out := make([]int32, 0, instances/of+instances/(8*of)+16)
+	for i := range instances {
+		if Partition(i, of) == part {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}

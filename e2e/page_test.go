@@ -3,42 +3,95 @@
 package e2e
 
 import (
+	_ "embed" // the witness
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
 )
 
-// oldestPlace is the place with the oldest token of a net, by the API, as the
-// page calls it.
-func (w web) oldestPlace(t *testing.T, net string) (id, name string) {
-	t.Helper()
-	var overview struct {
-		Nets []struct {
-			ID          string
-			OldestPlace string `json:"oldest_place"`
-		}
-	}
-	w.read(t, "/api/v1/overview", &overview)
-	for _, n := range overview.Nets {
-		if n.ID == net {
-			id = n.OldestPlace
-		}
-	}
-	var place struct{ Name string }
-	w.read(t, "/api/v1/place?"+url.Values{"net": {net}, "place": {id}}.Encode(), &place)
-	return id, place.Name
+// pageWitness notes what the API tells the page as the page shows it.
+//
+//go:embed page_witness.js
+var pageWitness string
+
+// pressed is what there was when a key had been pressed.
+type pressed struct {
+	Generations [2]uint64 // of the frame and of the overview that the page had
+	Told        string    // the id of the place with the oldest token, by the overview
+	Oldest      []int     // the nodes in which it is by the frame, which has milliseconds
+	Row         string    // the first place of the table
+	Address     string    // of what was shown
 }
 
-// read parses the JSON at a path.
-func (w web) read(t *testing.T, path string, to any) {
-	t.Helper()
-	if err := json.Unmarshal(w.page(t, path), to); err != nil {
-		t.Fatalf("%s: %v", path, err)
+// panel is what the page showed of a place, and what the API had answered.
+type panel struct {
+	Asked string
+	Doc   struct {
+		ID, Name string
+		Oldest   []struct {
+			Instance string
+			Waits    []struct{ Text string }
+		}
 	}
+	Title  string
+	Tokens []string
+}
+
+// nodes are the ids and names of what is drawn of a net.
+func (w web) nodes(t *testing.T, net string) []struct{ ID, Name string } {
+	t.Helper()
+	var drawing struct{ Nodes []struct{ ID, Name string } }
+	if err := json.Unmarshal(w.page(t, "/api/v1/drawing?"+url.Values{"net": {net}}.Encode()), &drawing); err != nil {
+		t.Fatal(err)
+	}
+	return drawing.Nodes
+}
+
+// agrees checks that the panel shows the place that was asked for, and its
+// tokens with what they wait for as the API says.
+func (p panel) agrees(t *testing.T, net, place string) {
+	t.Helper()
+	asked, err := url.Parse(p.Asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := asked.Query(); q.Get("net") != net || q.Get("place") != place || p.Doc.ID != place || p.Title != p.Doc.Name {
+		t.Errorf("the page shows %q, which is %q of %q to %s; want %q", p.Title, p.Doc.Name, p.Doc.ID, p.Asked, place)
+	}
+	if len(p.Tokens) != len(p.Doc.Oldest) {
+		t.Errorf("the page shows %d tokens; the API says %d", len(p.Tokens), len(p.Doc.Oldest))
+		return
+	}
+	for i, token := range p.Doc.Oldest {
+		says := strings.Contains(p.Tokens[i], token.Instance)
+		for _, wait := range token.Waits {
+			says = says && strings.Contains(p.Tokens[i], wait.Text)
+		}
+		if !says {
+			t.Errorf("the page shows %q; the API says %+v", p.Tokens[i], token)
+		}
+	}
+}
+
+// oldestPlace presses a key that leads to the place with the oldest token, and
+// checks that the page had heard of nothing older.
+func oldestPlace(t *testing.T, b *browsertest.Tab, d *demo, net, key string) (at pressed, ids, names []string) {
+	t.Helper()
+	b.Keys(key)
+	at = browsertest.Eval[pressed](b, fmt.Sprintf(`witness.pressed[%q]`, key))
+	nodes := d.nodes(t, net)
+	for _, i := range at.Oldest {
+		ids, names = append(ids, nodes[i].ID), append(names, nodes[i].Name)
+	}
+	if at.Generations[0] != at.Generations[1] || !slices.Contains(ids, at.Told) {
+		t.Errorf("the API says that the oldest token is in %q, and in %q: %+v", at.Told, ids, at)
+	}
+	return at, ids, names
 }
 
 func TestThePageOfTheDemoLeadsFromTheNetToTheStuckInstance(t *testing.T) {
@@ -46,31 +99,30 @@ func TestThePageOfTheDemoLeadsFromTheNetToTheStuckInstance(t *testing.T) {
 	b := browsertest.Start(t).Tab(t)
 	d := startDemo(t)
 	const net = "order-fulfilment"
+	b.Before(pageWitness)
 	b.Open(d.url + "/#net=" + net)
 	b.Until(`/oldest (\d\d|\d m)/.test(document.querySelector('#vitals').innerText)`) // something is stuck for ten seconds
-	if changes := b.Changes(); changes < 5 {
-		t.Errorf("the drawing changed %d times within two seconds; want tokens that move", changes)
-	}
+	b.Moves()
 	b.Screenshot("demo")
-	_, name := d.oldestPlace(t, net)
-	b.Keys("t")
-	b.Until(fmt.Sprintf(`document.querySelector('.tables tbody th')?.innerText === %q`, name))
-	b.Screenshot("demo-table")
-	b.Keys("t", "h")
-	b.Until(fmt.Sprintf(`document.querySelector('#panel h2')?.innerText === %q && document.querySelector('#panel .tokens .waits li')`, name))
-	b.Screenshot("demo-place")
-	var oldest struct {
-		Oldest []struct {
-			Instance string
-			Waits    []struct{ Text string }
-		}
+	at, _, names := oldestPlace(t, b, d, net, "t")
+	if !slices.Contains(names, at.Row) {
+		t.Errorf("the table begins with %q; the oldest token is in %q", at.Row, names)
 	}
-	id, _ := d.oldestPlace(t, net)
-	d.read(t, "/api/v1/place?"+url.Values{"net": {net}, "place": {id}}.Encode(), &oldest)
-	if got := b.Text("#panel .tokens li"); len(oldest.Oldest) == 0 || !strings.Contains(got, oldest.Oldest[0].Instance) || !strings.Contains(got, oldest.Oldest[0].Waits[0].Text) {
-		t.Errorf("the page shows %q; the API says %+v", got, oldest)
+	b.Screenshot("demo-table")
+	b.Keys("t")
+	at, ids, _ := oldestPlace(t, b, d, net, "h")
+	address, err := url.ParseQuery(strings.TrimPrefix(at.Address, "#"))
+	place := address.Get("place")
+	if err != nil || !slices.Contains(ids, place) {
+		t.Fatalf("h leads to %q, %v; the oldest token is in %q", at.Address, err, ids)
+	}
+	b.Until(`document.querySelector('#panel .tokens .waits li') && witness.panels.length >= 3`)
+	b.Screenshot("demo-place")
+	for _, p := range browsertest.Eval[[]panel](b, `witness.panels`) {
+		p.agrees(t, net, place)
 	}
 	b.Click("#panel .tokens button")
+	b.Until(`document.querySelector('#panel .panel-head p')?.textContent === 'instance'`)
 	b.Until(`document.querySelector('#panel .tokens .badge')`) // its engine was asked where it is
 	b.Until(`document.querySelector('#panel .seen li')`)
 	b.Screenshot("demo-instance")

@@ -23,18 +23,23 @@ func (b *Tab) Colour(x, y float64) [3]int {
 	})()`, x, y)))
 }
 
-// Changes returns how often the drawing changed within two seconds.
-func (b *Tab) Changes() int {
+// Moves waits until the drawing changes eight times within a second, which
+// numbers that come and tokens that grow older do not make it do.
+func (b *Tab) Moves() {
 	b.t.Helper()
-	return Eval[int](b, `new Promise((done) => {
+	times := Eval[[]float64](b, fmt.Sprintf(`new Promise((done) => {
 		const c = document.querySelector('#net'), begun = performance.now();
-		let before = '', changes = 0;
-		const look = () => {
-			const now = c.toDataURL();
-			if (before && now !== before) changes++;
-			before = now;
-			if (performance.now() - begun < 2000) requestAnimationFrame(look); else done(changes);
+		let before = null, times = [];
+		const look = (now) => {
+			const pixels = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+			if (before?.length === pixels.length && pixels.some((p, i) => p !== before[i])) times.push(now);
+			before = pixels;
+			times = times.filter((t) => now - t < 1000);
+			if (times.length < 8 && now - begun < %d) requestAnimationFrame(look); else done(times);
 		};
-		look();
-	})`)
+		requestAnimationFrame(look);
+	})`, patience.Milliseconds()))
+	if len(times) < 8 {
+		b.t.Errorf("within the last second the drawing changed %d times; want tokens that move", len(times))
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -26,8 +27,8 @@ import (
 // How long a tab may live, and how long a condition may take to become true.
 // Both are far beyond what it takes.
 const (
-	lifetime  = 3 * time.Minute
-	patience  = 30 * time.Second
+	lifetime  = 5 * time.Minute
+	patience  = time.Minute
 	pollEvery = 25 * time.Millisecond
 )
 
@@ -41,7 +42,8 @@ func Start(t *testing.T) *Browser {
 	if err != nil {
 		t.Skip("chromium is not installed (Debian package chromium)")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1440, 860))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1440, 860),
+		chromedp.WSURLReadTimeout(patience))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // it refuses to run as root with one
 	}
@@ -138,6 +140,15 @@ func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// Before has every page that is opened from here on run a script before its own.
+func (b *Tab) Before(script string) {
+	b.t.Helper()
+	params := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
+	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, params); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // Open opens the live page and waits until it draws a net of now.
 func (b *Tab) Open(address string) {
 	b.t.Helper()
@@ -185,10 +196,35 @@ func (b *Tab) Keys(keys ...string) {
 	}
 }
 
-// Click presses on what a selector finds.
+// restsAt is where the middle of an element is that can be seen, lies at the top and
+// does not move; nothing of one that is not so yet. What is found and looked at
+// is found in one step, for pages make elements anew while one looks at them.
+const restsAt = `new Promise((done) => {
+	const e = document.querySelector(%q);
+	const middle = () => {
+		const box = e?.isConnected && e.getClientRects()[0];
+		return box ? [box.left + box.width / 2, box.top + box.height / 2] : [];
+	};
+	e?.scrollIntoView({block: 'nearest', behavior: 'instant'});
+	const before = middle();
+	requestAnimationFrame(() => {
+		const [x, y] = middle();
+		done(x === before[0] && y === before[1] && e?.contains(document.elementFromPoint(x, y)) ? [x, y] : []);
+	});
+})`
+
+// Click presses on what a selector finds, when it is there and at rest.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()
-	b.Do(chromedp.Click(chromedp.CSS(selector)))
+	for end := time.Now().Add(patience); ; {
+		if at := Eval[[]float64](b, fmt.Sprintf(restsAt, selector)); len(at) == 2 {
+			b.Do(chromedp.MouseClickXY(at[0], at[1]))
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("there is nothing to press at %s", selector)
+		}
+	}
 }
 
 // MoveMouse puts the mouse somewhere in the window.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notes what the API tells the page, and what the page shows of it, at the moments at which it shows it: so both are of
+// one View, however soon there is another.
+(() => {
+  /** What was shown when a key had been pressed, by key; and all that the panel has shown of places. */
+  const witness = (window.witness = { pressed: {}, panels: [] });
+  let overview = null; // the newest
+  let frame = null; // the newest, with the overview that came with it
+
+  // Who listens first hears first, so this is what the page has heard too.
+  window.EventSource = class extends window.EventSource {
+    constructor(...of) {
+      super(...of);
+      this.addEventListener('overview', (event) => (overview = JSON.parse(event.data)));
+      this.addEventListener('frame', (event) => (frame = { ...JSON.parse(event.data), overview }));
+      this.addEventListener('diff', (event) => {
+        const diff = JSON.parse(event.data);
+        frame = { ...frame, overview, generation: diff.generation };
+        for (const [i, ...row] of diff.p ?? []) frame.places[i] = row;
+      });
+    }
+  };
+
+  // The page shows an answer in the moment in which it has read it.
+  const real = window.fetch;
+  let answer = null;
+  window.fetch = async (...of) => {
+    const response = await real(...of);
+    const read = response.json.bind(response);
+    response.json = async () => {
+      const doc = await read();
+      if (response.url.includes('/api/v1/place?')) answer = { asked: response.url, doc };
+      return doc;
+    };
+    return response;
+  };
+
+  const text = (element) => element?.innerText ?? '';
+  addEventListener('DOMContentLoaded', () => {
+    const panel = document.querySelector('#panel');
+    new MutationObserver(() => {
+      const tokens = [...panel.querySelectorAll('.tokens li:has(> button)')];
+      if (panel.querySelector('.panel-head p')?.textContent !== 'place' || !tokens.length) return;
+      witness.panels.push({ ...answer, title: text(panel.querySelector('h2')), tokens: tokens.map(text) });
+    }).observe(panel, { childList: true });
+    // The page's own listener is there already, and has shown what it does.
+    addEventListener('keydown', (event) => {
+      const since = frame.places.map((row) => row[1]);
+      const oldest = Math.min(...since.filter(Boolean));
+      witness.pressed[event.key] = {
+        generations: [frame.generation, frame.overview.generation],
+        told: frame.overview.nets.find((net) => net.id === frame.net).oldest_place,
+        oldest: [...since.keys()].filter((i) => since[i] === oldest),
+        row: text(document.querySelector('.tables tbody th')),
+        address: location.hash,
+      };
+    });
+  });
+})();

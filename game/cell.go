@@ -55,6 +55,7 @@ type rule struct {
 	from, to uint16
 	conds    []petri.Cond
 	effects  []petri.Effect
+	crosses  []petri.Effect // what it puts into places of other parts
 }
 
 // narrowEnabled reports whether the conditions of a transition hold in a cell

@@ -62,9 +62,8 @@ func (r *reader) next(limit uint64) (uint64, error) {
 // that has not played yet. Numbers of instances that the shard does not hold are
 // passed over, so that the log of one set of shards can be read by another.
 func (s *Shard) Replay(log []byte, now int64) error {
-	logging := s.logging
-	s.logging = false
-	defer func() { s.logging = logging }()
+	defer func(logging, noting bool) { s.logging, s.noting = logging, noting }(s.logging, s.noting)
+	s.logging, s.noting = false, false
 	s.touched = s.touched[:0]
 	for r := (&reader{log}); len(r.left) > 0; {
 		head, err := r.next(math.MaxUint64)
@@ -121,6 +120,9 @@ func (s *Shard) replayFire(r *reader, i int, mine bool, now int64) error {
 	if err != nil || !mine {
 		return err
 	}
+	if s.elsewhere(int(t)) {
+		return fmt.Errorf("%w: transition %q: %w", ErrLog, s.tables.Net.Transitions[t].ID, ErrElsewhere)
+	}
 	c := &s.cells[i]
 	if !s.enabled(c, int(t)) {
 		return fmt.Errorf("%w: instance %d: %w", ErrLog, s.Number(i), s.refuse(c, int(t)))
@@ -142,6 +144,9 @@ func (s *Shard) replayInject(r *reader, i int, mine bool, now int64) error {
 	n, err := r.next(math.MaxUint32)
 	if err != nil || !mine {
 		return err
+	}
+	if s.outside(int(place)) {
+		return fmt.Errorf("%w: place %q: %w", ErrLog, s.tables.Net.Places[place].ID, ErrElsewhere)
 	}
 	c := &s.cells[i]
 	if err := s.put(c, int(place), uint32(n), now); err != nil {
@@ -255,6 +260,9 @@ func (s *Shard) loadInstance(r *reader, i int, mine bool) error {
 		if !mine {
 			continue
 		}
+		if s.outside(int(place)) {
+			return fmt.Errorf("%w: place %q: %w", ErrLog, s.tables.Net.Places[place].ID, ErrElsewhere)
+		}
 		if err := s.put(c, int(place), uint32(n), int64(time)); err != nil {
 			return fmt.Errorf("%w: instance %d: %w", ErrLog, s.Number(i), err)
 		}
@@ -280,7 +288,7 @@ func (s *Shard) loadClocks(r *reader, i int, mine bool) error {
 		if !mine {
 			continue
 		}
-		if !s.rules[t].held || !s.timed || !s.enabled(&s.cells[i], int(t)) || s.clocks.of(i, int(t)) != none {
+		if !s.rules[t].held || s.elsewhere(int(t)) || !s.timed || !s.enabled(&s.cells[i], int(t)) || s.clocks.of(i, int(t)) != none {
 			return fmt.Errorf("%w: instance %d: a clock of transition %q, which does not wait", ErrLog, s.Number(i), s.tables.Net.Transitions[t].ID)
 		}
 		s.startClock(i, int(t), int64(since))

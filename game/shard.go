@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -45,6 +46,9 @@ type Config struct {
 	Priority func(number int) pool.Priority
 	// Log has the shard write down what it fires, for TakeLog.
 	Log bool
+	// Part has the shard play one region of the net only: see TakeCrossings. nil
+	// is all of it.
+	Part *split.Part
 }
 
 // Shard is a number of instances of one net, for one goroutine.
@@ -56,7 +60,8 @@ type Shard struct {
 	untriggered []int32   // immediate transitions that need no token
 	waiting     [][]int32 // the same for transitions that have a clock or wait for the outside
 	unwaiting   []int32
-	openEnded   bool // some source transition waits for the outside
+	openEnded   bool        // tokens may come from outside at any time: by a source transition, or from another part
+	part        *split.Part // nil for all of the net
 
 	first, stride int
 	numbers       []int32 // if not nil, instead of first and stride
@@ -73,10 +78,12 @@ type Shard struct {
 	spare []*wide
 	taken []uint32 // of fireWide
 
-	created int64 // when the instances were
-	logging bool
-	log     []byte  // see TakeLog
-	touched []int32 // by Replay
+	created   int64 // when the instances were
+	logging   bool
+	log       []byte           // see TakeLog
+	touched   []int32          // by Replay
+	noting    bool             // what fires is written down, or may put tokens into other parts
+	crossings []split.Crossing // see TakeCrossings
 
 	dispatch   *dispatch // nil: ready is in use
 	ready      ring
@@ -96,6 +103,14 @@ func New(cfg Config, now int64) (*Shard, error) {
 		return nil, fmt.Errorf("net %q has %d places and %d transitions; expected at most %d of each",
 			t.Net.ID, t.Places(), t.Transitions(), MaxNodes)
 	}
+	if cfg.Part != nil {
+		if err := cfg.Part.Check(t); err != nil {
+			return nil, err
+		}
+		if cfg.Part.Whole() {
+			cfg.Part = nil
+		}
+	}
 	if cfg.Modes == nil {
 		cfg.Modes = make([]Mode, t.Transitions())
 	}
@@ -106,7 +121,8 @@ func New(cfg Config, now int64) (*Shard, error) {
 		cfg.Count = len(cfg.Numbers)
 	}
 	s := &Shard{
-		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, numbers: cfg.Numbers, shuffle: cfg.Shuffle, created: now, logging: cfg.Log,
+		modes: cfg.Modes, first: cfg.First, stride: cfg.Stride, numbers: cfg.Numbers, shuffle: cfg.Shuffle, created: now,
+		logging: cfg.Log, noting: cfg.Log || cfg.Part != nil, part: cfg.Part,
 		cells: make([]cell, cfg.Count), quota: defaultQuota, rec: stats.NewRecorder(t.Places(), t.Transitions()),
 	}
 	var err error
@@ -153,19 +169,22 @@ func rising(numbers []int32) error {
 func (s *Shard) compile(t *petri.Tables) {
 	held := make([]bool, t.Transitions())
 	for tr, m := range s.modes {
-		held[tr] = m.Kind != Immediate
+		held[tr] = m.Kind != Immediate || s.elsewhere(tr)
 	}
+	s.openEnded = s.part != nil && len(s.part.Upstream) > 0
 	s.tables = t.WithHeld(held)
 	s.rules = make([]rule, t.Transitions())
 	s.triggered, s.waiting = make([][]int32, t.Places()), make([][]int32, t.Places())
 	ranks := ranksOf(t)
 	longest := 0
 	for tr := range s.rules {
-		r := makeRule(t, tr)
+		r := makeRule(t, tr, s.part)
 		r.rank, r.held = ranks[t.Priority(tr)], s.tables.Held(tr)
 		s.rules[tr] = r
 		longest = max(longest, len(r.effects))
-		s.trigger(tr, &r)
+		if !s.elsewhere(tr) {
+			s.trigger(tr, &r)
+		}
 	}
 	s.taken = make([]uint32, longest)
 }
@@ -194,8 +213,11 @@ func (s *Shard) trigger(tr int, r *rule) {
 	by[best] = append(by[best], int32(tr))
 }
 
-func makeRule(t *petri.Tables, tr int) rule {
+func makeRule(t *petri.Tables, tr int, part *split.Part) rule {
 	r := rule{conds: t.Conds(tr), effects: t.Effects(tr)}
+	if part != nil {
+		r.effects, r.crosses = divide(r.effects, part)
+	}
 	r.single = len(r.conds) == 1 && r.conds[0].Lo == 1 && r.conds[0].Hi == 0
 	var from, to []uint16
 	simple := true
@@ -209,7 +231,7 @@ func makeRule(t *petri.Tables, tr int) rule {
 			simple = false
 		}
 	}
-	if simple && len(from) == 1 && len(to) == 1 {
+	if simple && len(from) == 1 && len(to) == 1 && len(r.crosses) == 0 {
 		r.move, r.from, r.to = true, from[0], to[0]
 	}
 	return r
@@ -234,7 +256,7 @@ func (s *Shard) create(i int, now int64) {
 	c := &s.cells[i]
 	s.rec.Net.Created++
 	for p, m := range s.tables.Initial {
-		if m > 0 {
+		if m > 0 && !s.outside(p) {
 			_ = s.put(c, p, m, now) // an initial marking fits its 32 bits
 		}
 	}

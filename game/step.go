@@ -112,8 +112,8 @@ func (s *Shard) fire(i int, c *cell, t int, now int64) error {
 		}
 	}
 	c.flags |= moved | everMoved
-	if s.logging {
-		s.noteFire(i, t)
+	if s.noting {
+		s.note(i, t)
 	}
 	if c.turn = uint16(t + 1); t+1 == len(s.rules) {
 		c.turn = 0
@@ -191,6 +191,7 @@ func (s *Shard) settle(i int, c *cell, now int64) {
 	}
 	switch end, empty := s.atEnd(c); {
 	case empty && c.flags&moved == 0: // nothing has begun
+	case end && s.part != nil: // it may go on in other parts
 	case end:
 		s.rec.Net.Finished++
 		c.flags |= finished
@@ -231,9 +232,12 @@ func (s *Shard) wake(i int, c *cell, now int64) {
 }
 
 // Inject puts n tokens into a place of an instance, or returns
-// petri.ErrOverflow.
+// petri.ErrOverflow, or ErrElsewhere for a place of another part.
 func (s *Shard) Inject(i, place int, n uint32, now int64) error {
 	c := &s.cells[i]
+	if s.outside(place) {
+		return fmt.Errorf("place %q: %w", s.tables.Net.Places[place].ID, ErrElsewhere)
+	}
 	if n == 0 {
 		return nil
 	}
@@ -252,10 +256,14 @@ func (s *Shard) Inject(i, place int, n uint32, now int64) error {
 }
 
 // Fire fires a transition of an instance from outside. It returns
-// petri.ErrNotEnabled, with the first condition that does not hold, or
-// petri.ErrOverflow; then nothing has changed.
+// petri.ErrNotEnabled, with the first condition that does not hold,
+// petri.ErrOverflow, or ErrElsewhere for a transition of another part; then
+// nothing has changed.
 func (s *Shard) Fire(i, t int, now int64) error {
 	c := &s.cells[i]
+	if s.elsewhere(t) {
+		return fmt.Errorf("transition %q: %w", s.tables.Net.Transitions[t].ID, ErrElsewhere)
+	}
 	if !s.enabled(c, t) {
 		return s.refuse(c, t)
 	}

@@ -145,6 +145,9 @@ func (s *Shard) fireWide(i int, w *wide, t int, now int64) error {
 			s.rec.Arrived(int(e.Place), now)
 		}
 	}
+	for _, e := range s.rules[t].crosses { // the state knows nothing of parts
+		w.state.Set(int(e.Place), 0)
+	}
 	s.rec.Fired(t, now)
 	return nil
 }

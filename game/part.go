@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package game
+
+import (
+	"errors"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/split"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// ErrElsewhere is returned for a place or a transition of another part.
+var ErrElsewhere = errors.New("it belongs to another part of the net")
+
+// TakeCrossings returns the tokens that firings since the last call put into
+// places of other parts, in order. They have left the shard, and are for the
+// owner to hand on: Inject takes them in where their place is. The slice is good
+// until the next Step, StepOne or Fire.
+func (s *Shard) TakeCrossings() []split.Crossing {
+	out := s.crossings
+	s.crossings = s.crossings[:0]
+	return out
+}
+
+// elsewhere reports whether a transition is of another part.
+func (s *Shard) elsewhere(t int) bool { return s.part != nil && !s.part.Transitions[t] }
+
+// outside reports whether a place is of another part.
+func (s *Shard) outside(place int) bool { return s.part != nil && !s.part.Places[place] }
+
+// divide returns what a firing does to the places of a part, and what it puts
+// into others.
+func divide(effects []petri.Effect, part *split.Part) (own, crosses []petri.Effect) {
+	for _, e := range effects {
+		if part.Places[e.Place] {
+			own = append(own, e)
+		} else {
+			crosses = append(crosses, e)
+		}
+	}
+	return own, crosses
+}
+
+// note writes a firing down, as far as that is asked for, and gathers what it
+// puts into other parts.
+func (s *Shard) note(i, t int) {
+	if s.logging {
+		s.noteFire(i, t)
+	}
+	for _, e := range s.rules[t].crosses {
+		s.crossings = append(s.crossings, split.Crossing{Instance: s.Number(i), Place: e.Place, Tokens: e.Put})
+	}
+}
+
+// seesInstances reports whether it is this shard that counts instances.
+func (s *Shard) seesInstances() bool { return s.part == nil || s.part.First }
+
+// addCounts adds what was counted along to rows.
+func (s *Shard) addCounts(rows *stats.Rows) {
+	net := rows.Net
+	s.rec.AddTo(rows)
+	if !s.seesInstances() {
+		rows.Net = net
+	}
+}

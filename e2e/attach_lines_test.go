@@ -5,7 +5,6 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"net/http"
 	"os"
@@ -17,23 +16,25 @@ import (
 	"github.com/pnagent/pnagent/internal/snmptest"
 )
 
-// attached is "pnagent attach lines" that runs.
-type attached struct {
-	*process
-	web
+// attached is "pnagent attach" that runs.
+type attached struct{ *process }
+
+// web is where it tells of itself.
+func (a attached) web(t *testing.T) web {
+	t.Helper()
+	return web{"http://" + a.says(t, `"msg":"Listening on","address":"([^"]*)"`)[1]}
 }
 
 // attachLines attaches to the order-fulfilment example.
 func attachLines(t *testing.T, natsURL string, args ...string) attached {
 	t.Helper()
-	listen := freeAddr(t, "tcp")
 	shop, err := filepath.Abs(filepath.Join("..", "examples", "order-fulfilment.pnml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	args = append([]string{"attach", "lines", "--nats", natsURL, "--source", "shop", "--web.listen-address", listen, "--poll", "20ms",
+	args = append([]string{"attach", "lines", "--nats", natsURL, "--source", "shop", "--web.listen-address", "127.0.0.1:0", "--poll", "20ms",
 		"--interval", "200ms", "--log.format", "json"}, append(args, shop)...)
-	return attached{start(t, built.pnagent, args...), web{"http://" + listen}}
+	return attached{start(t, built.pnagent, args...)}
 }
 
 // orderEvent is one line.
@@ -83,16 +84,7 @@ func TestTokensStuckInALogAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 	side.firings(t, "browse", 2)
 
 	place := key{"order-fulfilment", "cart"}
-	agent := snmptest.Client{Addr: side.snmp, Community: "public"}
-	until(t, "SNMP and Prometheus show the age", func() error {
-		walked := walk(t, agent).rows(placeTable, placeOldestAge)[place]
-		snmp, is := float64(walked.Num), time.Since(since).Seconds()
-		shown, ok := side.scrape(t).value("petrinet_place_oldest_token_age_seconds", "net", place.Net, "place", place.ID)
-		if !ok || math.Abs(shown-is) > 1 || math.Abs(snmp-is) > 1 {
-			return fmt.Errorf("%v s in Prometheus and %v s in SNMP, want %v", shown, snmp, is)
-		}
-		return nil
-	})
+	side.sinceWhen(t, snmptest.Client{Addr: side.snmp, Community: "public"}, place).within(t, "the log", since, since)
 }
 
 // The adapter is killed, the file rotates meanwhile in the middle of a line, NATS is
@@ -125,17 +117,18 @@ func TestALogIsCountedOnceWhateverDies(t *testing.T) {
 	}
 	appendTo(t, log, half[30:]+"no event\n")
 	second := attachLines(t, natsURL, "--follow", log, "--state", state)
+	atSecond := second.web(t)
 	side.firings(t, "browse", 2)
 
 	broker.kill(t)
 	appendTo(t, log, orderEvent(time.Now(), "a", "place"))
-	until(t, "it is read", func() error { return second.shows("pnagent_lines_read_total", 3) })
+	until(t, "it is read", func() error { return atSecond.has("pnagent_lines_read_total", 3) })
 	server()
 	side.firings(t, "place", 1)
-	if err := second.shows("pnagent_lines_dropped_total", 1, "reason", "not_json"); err != nil {
+	if err := atSecond.has("pnagent_lines_dropped_total", 1, "reason", "not_json"); err != nil {
 		t.Error(err)
 	}
-	if err := second.shows("pnagent_replay_fitness", 1, "net", "order-fulfilment"); err != nil {
+	if err := atSecond.has("pnagent_replay_fitness", 1, "net", "order-fulfilment"); err != nil {
 		t.Error(err)
 	}
 	if n, _ := side.scrape(t).value("petrinet_place_tokens", "net", "order-fulfilment", "place", "placed"); n != 1 {
@@ -172,8 +165,9 @@ func TestEventsComeByEveryDoor(t *testing.T) {
 		t.Fatal(resp.Status, err)
 	}
 	side.firings(t, "browse", 4)
+	at := a.web(t)
 	for _, lost := range []string{"nats", "udp"} {
-		if err := a.shows("pnagent_lines_messages_lost_total", 0, "input", lost); err != nil {
+		if err := at.has("pnagent_lines_messages_lost_total", 0, "input", lost); err != nil {
 			t.Error(err)
 		}
 	}
@@ -199,8 +193,9 @@ func TestALogIsReplayedAndTold(t *testing.T) {
 	wantFailure(t, r, 1, `broken\.xes:2:8: `)
 }
 
-func (a attached) shows(family string, want float64, labels ...string) error {
-	s, err := a.readMetrics()
+// has checks the value of one series.
+func (w web) has(family string, want float64, labels ...string) error {
+	s, err := w.readMetrics()
 	if err != nil {
 		return err
 	}

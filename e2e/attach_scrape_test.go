@@ -6,10 +6,10 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,13 +19,43 @@ import (
 	"github.com/pnagent/pnagent/internal/snmptest"
 )
 
+// scrapeEvery is how often the adapter scrapes, and how long a scrape may take.
+const scrapeEvery = 200 * time.Millisecond
+
 // attachScrape runs the adapter on one target.
 func attachScrape(t *testing.T, natsURL, mapping, url string, args ...string) attached {
 	t.Helper()
-	listen := freeAddr(t, "tcp")
-	args = append([]string{"attach", "scrape", "--nats", natsURL, "--mapping", mapping, "--source", "scraped", "--interval", "200ms",
-		"--web.listen-address", listen, "--log.format", "json"}, append(args, url)...)
-	return attached{start(t, built.pnagent, args...), web{"http://" + listen}}
+	args = append([]string{"attach", "scrape", "--nats", natsURL, "--mapping", mapping, "--source", "scraped", "--interval", scrapeEvery.String(),
+		"--web.listen-address", "127.0.0.1:0", "--log.format", "json"}, append(args, url)...)
+	return attached{start(t, built.pnagent, args...)}
+}
+
+// pauses tells how long it was at most from one scrape to the next. An age that
+// is told in one scrape is taken for that of a moment before the next one.
+type pauses struct {
+	mu        sync.Mutex
+	last      time.Time
+	mostSoFar time.Duration
+}
+
+// next is now, when a scrape has come.
+func (p *pauses) next() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if !p.last.IsZero() {
+		p.mostSoFar = max(p.mostSoFar, now.Sub(p.last))
+	}
+	p.last = now
+	return now
+}
+
+// longest is the longest pause, with that since the last scrape.
+func (p *pauses) longest() time.Duration {
+	p.next()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mostSoFar
 }
 
 // A system that knows nothing of nets says how many things wait and for how
@@ -33,9 +63,10 @@ func attachScrape(t *testing.T, natsURL, mapping, url string, args ...string) at
 func TestTokensStuckBehindAnEndpointAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 	t.Parallel()
 	since := time.Now().Add(-time.Hour)
+	var asked pauses
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "waiting{desk=\"claims\"} 3\nwaiting_oldest_milliseconds{desk=\"claims\"} %d\nserved_total{desk=\"claims\"} 17\n",
-			time.Since(since).Milliseconds())
+			asked.next().Sub(since).Milliseconds())
 	}))
 	defer target.Close()
 	mapping := write(t, "office.yaml", `
@@ -51,27 +82,11 @@ nets:
 	place := key{"office", "claims"}
 	h.everyFaceShows(t, numbers{map[key]uint64{place: 3}, map[key]uint64{{"office", "claims serve"}: 0}})
 
-	for _, face := range []struct {
-		name string
-		look func() float64
-	}{
-		{"placeOldestAge", func() float64 { return float64(walk(t, h.noc).rows(placeTable, placeOldestAge)[place].Num) }},
-		{"placeOldestSince", func() float64 {
-			return time.Since(dateAndTime(t, walk(t, h.noc).rows(placeTable, oldestSince)[place])).Seconds()
-		}},
-		{"/metrics", func() float64 { return ages(h.side.scrape(t))[place] }},
-		{"Prometheus", func() float64 {
-			return float64(h.prom.query(t, "round(petrinet_place_oldest_token_age_seconds + time() - timestamp(petrinet_place_oldest_token_age_seconds))", "place")[place])
-		}},
-	} {
-		until(t, face.name+" shows the age", func() error { // a busy machine may take long to ask
-			if got, is := face.look(), time.Since(since).Seconds(); math.Abs(got-is) > 1 {
-				return fmt.Errorf("%v s, want %v", got, is)
-			}
-			return nil
-		})
-	}
-	if text := string(adapter.page(t, "/metrics")); !strings.Contains(text, `pnagent_scrape_attempts_total{result="ok",source="scraped"}`) {
+	shown, scraped := h.side.sinceWhen(t, h.noc, place), h.prom.sinceWhen(t, place)
+	latest := since.Add(asked.longest() + time.Millisecond)
+	shown.within(t, "the faces of one view", since, latest)
+	scraped.within(t, "Prometheus", since, latest)
+	if text := string(adapter.web(t).page(t, "/metrics")); !strings.Contains(text, `pnagent_scrape_attempts_total{result="ok",source="scraped"}`) {
 		t.Errorf("the adapter says of itself\n%s", text)
 	}
 	adapter.stop(t, syscall.SIGTERM)
@@ -103,10 +118,14 @@ func TestASidecarShowsWhatAnotherOneShows(t *testing.T) {
 		}
 		return differ(want, walk(t, agent).numbers())
 	})
-	for place, age := range ages(far.scrape(t)) {
-		if got := ages(near.scrape(t))[place]; math.Abs(got-age) > 1 {
-			t.Errorf("the oldest token of %v is %v s old, %v s there", place, got, age)
-		}
+	// A page is given again for a second, and what a scrape is told was so before
+	// the scrape ends, within its interval.
+	was, is := far.scrape(t).sinceWhen(), near.scrape(t).sinceWhen()
+	if len(was) == 0 {
+		t.Error("there are no tokens")
+	}
+	for place, there := range was {
+		is[place].within(t, fmt.Sprint("the oldest token of ", place), there.earliest, there.latest.Add(time.Second+scrapeEvery))
 	}
 	dwell := "petrinet_place_dwell_seconds"
 	if far, near := far.scrape(t).all(dwell), near.scrape(t).all(dwell); len(near) == 0 || len(near) != len(far) {
@@ -121,7 +140,7 @@ func TestASidecarShowsWhatAnotherOneShows(t *testing.T) {
 		}
 		return differ(want.Tokens, v.numbers().Tokens)
 	})
-	if text := string(adapter.page(t, "/metrics")); !strings.Contains(text, `result="connection"`) {
+	if text := string(adapter.web(t).page(t, "/metrics")); !strings.Contains(text, `result="connection"`) {
 		t.Errorf("the adapter says of itself\n%s", text)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
 )
 
 // demo is "pnagent demo" that runs.
@@ -115,7 +114,7 @@ func TestDemoShowsTheSameNumbersToSNMPPrometheusAndTheView(t *testing.T) {
 	snmptest.RequireTools(t)
 	d := startDemo(t)
 	until(t, "all faces show one view", func() error {
-		pages, generation := d.pages(t)
+		pages, generation := d.pages(t, d.agent)
 		if pages.snmp == nil {
 			return fmt.Errorf("no two pages and a walk of one view; last %d", generation)
 		}
@@ -137,78 +136,6 @@ func TestDemoShowsTheSameNumbersToSNMPPrometheusAndTheView(t *testing.T) {
 		return nil
 	})
 	d.stop(t, syscall.SIGINT)
-}
-
-// pages are what the faces show of one view.
-type pages struct {
-	view   view
-	scrape scrape
-	snmp   walked // nil where there was no chance to see the same
-}
-
-// pages walks once, and gives what HTTP shows of the same view, which is
-// collected until the walk is over.
-func (d *demo) pages(t *testing.T) (pages, uint64) {
-	t.Helper()
-	stop, seen := make(chan struct{}), make(chan map[uint64]pages)
-	go func() { seen <- d.collect(stop) }()
-	w := walk(t, d.agent)
-	close(stop)
-	g := w[fmt.Sprintf("%s.1.1.1.%d.0", oidRoot, agentViews)].Num
-	both, ok := (<-seen)[g]
-	if !ok {
-		return pages{}, g
-	}
-	both.snmp = w
-	return both, g
-}
-
-// collect gives, by generation, the views of which it saw both pages.
-func (d *demo) collect(stop <-chan struct{}) map[uint64]pages {
-	all := map[uint64]pages{}
-	for {
-		_, text, err := d.get("/api/v1/view")
-		v, viewErr := parseView(text)
-		s, scrapeErr := d.readMetrics()
-		g, ok := s.value("pnagent_view_generation")
-		if errors.Join(err, viewErr, scrapeErr) == nil && ok && uint64(g) == v.Generation {
-			all[v.Generation] = pages{view: v, scrape: s}
-		}
-		select {
-		case <-stop:
-			return all
-		default:
-		}
-	}
-}
-
-// compareSince compares since when the oldest token is in each place: what
-// /metrics gives as an age, SNMP gives as a date, in tenths of a second.
-func (p pages) compareSince(t *testing.T) {
-	t.Helper()
-	since := p.snmp.rows(placeTable, oldestSince)
-	for place, age := range ages(p.scrape) {
-		date := since[place]
-		if age == 0 {
-			continue
-		}
-		seconds := time.Duration(age * float64(time.Second))
-		earliest, latest := p.scrape.begun.Add(-seconds), p.scrape.got.Add(-seconds)
-		at := dateAndTime(t, date)
-		if at.Before(earliest.Add(-100*time.Millisecond)) || at.After(latest.Add(100*time.Millisecond)) {
-			t.Errorf("%v: the oldest token is there since %s (SNMP), %s to %s (metrics)", place, at, earliest, latest)
-		}
-	}
-}
-
-// dateAndTime reads a DateAndTime of RFC 2579 with a time zone.
-func dateAndTime(t *testing.T, v smi.Value) time.Time {
-	t.Helper()
-	if b := v.Str; len(b) == 11 && b[8] == '+' && b[9] == 0 && b[10] == 0 {
-		return time.Date(int(b[0])<<8|int(b[1]), time.Month(b[2]), int(b[3]), int(b[4]), int(b[5]), int(b[6]), int(b[7])*1e8, time.UTC)
-	}
-	t.Fatalf("%v is no DateAndTime in UTC", v)
-	return time.Time{}
 }
 
 func TestDemoSaysWhenAPortIsTaken(t *testing.T) {

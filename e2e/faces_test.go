@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -99,6 +100,8 @@ func (s scrape) numbers() numbers {
 // root.1.1 are its objects, of which 1 are the agent's scalars.
 const (
 	oidRoot         = "1.3.6.1.4.1.8072.9999.9999"
+	agentViewTime   = 5
+	agentViewAge    = 6
 	agentViews      = 7
 	netTable        = 2
 	placeTable      = 3
@@ -131,6 +134,11 @@ func walk(t *testing.T, agent snmptest.Client) walked {
 		w[v.Name.String()] = v.Value
 	}
 	return w
+}
+
+// scalar is the value of one of the agent's scalars.
+func (w walked) scalar(number int) smi.Value {
+	return w[fmt.Sprintf("%s.1.1.1.%d.0", oidRoot, number)]
 }
 
 // column lists the cells of a column by index.

@@ -82,7 +82,7 @@ func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 				Tokens:  map[key]uint64{{"orders", "inbox"}: 3, {"orders", "shipped"}: 2},
 				Firings: map[key]uint64{{"orders", "ship"}: shipped},
 			})
-			h.oldestIs(t, key{"orders", "inbox"}, seconds, began)
+			h.oldestIs(t, key{"orders", "inbox"}, seconds, began, time.Now())
 			checked := pnagent(t, "wire", "check", "--nats", h.nats, "--for", "3s")
 			if checked.code != 0 || !strings.Contains(checked.out, "shop-"+language.name) {
 				t.Errorf("wire check says %d:\n%s%s", checked.code, checked.out, checked.err)
@@ -94,33 +94,13 @@ func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 }
 
 // oldestIs checks since when a place's oldest token is there: so many seconds
-// before the program began, which was after began; and that both SNMP, asked
-// with snmpget's age too, and Prometheus say the same within a second.
-func (h *house) oldestIs(t *testing.T, place key, seconds int, began time.Time) {
+// before the program began, which was after began and before it was heard; and
+// that SNMP, /metrics and Prometheus say the same.
+func (h *house) oldestIs(t *testing.T, place key, seconds int, began, heard time.Time) {
 	t.Helper()
-	const since = "round(timestamp(petrinet_place_oldest_token_age_seconds) - petrinet_place_oldest_token_age_seconds)"
-	var scraped time.Time
-	until(t, "Prometheus has scraped the age", func() error {
-		found := h.prom.query(t, since, "place")
-		scraped = time.Unix(int64(found[place]), 0)
-		if len(found) != 2 {
-			return fmt.Errorf("%v", found)
-		}
-		return nil
-	})
-	w := walk(t, h.noc)
-	asked := time.Now()
-	dated := dateAndTime(t, w.rows(placeTable, oldestSince)[place])
-	aged := asked.Add(-time.Duration(w.rows(placeTable, placeOldestAge)[place].Num) * time.Second) // rounded up, as of a tick
-	came := began.Add(-time.Duration(seconds) * time.Second)
-	if early := dated.Before(came.Add(-time.Second)); early || dated.After(came.Add(patience)) {
-		t.Errorf("placeOldestSince is %v, want %v and what the program takes to start", dated, came)
-	}
-	for face, at := range map[string]time.Time{"Prometheus": scraped, "placeOldestAge": aged} {
-		if off := at.Sub(dated).Abs(); off > time.Second+500*time.Millisecond { // half a second of rounding
-			t.Errorf("%s: the oldest token of %v came at %v, and SNMP says %v", face, place, at, dated)
-		}
-	}
+	ago := -time.Duration(seconds) * time.Second
+	h.side.sinceWhen(t, h.noc, place).within(t, "the faces of one view", began.Add(ago), heard.Add(ago))
+	h.prom.sinceWhen(t, place).within(t, "Prometheus", began.Add(ago), heard.Add(ago))
 }
 
 // bad is what a message of a broken engine is like.

@@ -206,9 +206,17 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstThroughSnmpd(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{tokenStuck: burst, tokenMoving: burst, suppressed: 2}, count(2)); diff != "" {
 		t.Error(diff)
 	}
-	s := side.scrape(t)
-	sent, _ := s.value("pnagent_notifications_sent_total", "sink", "agentx")
-	failed, _ := s.value("pnagent_notifications_failed_total", "sink", "agentx")
+	// Each is counted when snmpd answers, which is after the sink was told.
+	var sent, failed float64
+	until(t, "all notifications are counted", func() error {
+		s := side.scrape(t)
+		sent, _ = s.value("pnagent_notifications_sent_total", "sink", "agentx")
+		failed, _ = s.value("pnagent_notifications_failed_total", "sink", "agentx")
+		if sent+failed < 2*burst+2 {
+			return fmt.Errorf("%v and %v so far", sent, failed)
+		}
+		return nil
+	})
 	if sent != 2*burst+2 || failed != 0 {
 		t.Errorf("%v notifications were sent through snmpd, %v failed", sent, failed)
 	}

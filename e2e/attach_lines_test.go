@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +21,22 @@ import (
 // attached is "pnagent attach" that runs.
 type attached struct{ *process }
 
-// web is where it tells of itself.
-func (a attached) web(t *testing.T) web {
+// listens matches what is logged of each place where HTTP is served.
+var listens = regexp.MustCompile(`"msg":"Listening on","address":"([^"]*)"`)
+
+// web is where it tells of itself, which is not where events are posted.
+func (a attached) web(t *testing.T, posts ...string) (at web) {
 	t.Helper()
-	return web{"http://" + a.says(t, `"msg":"Listening on","address":"([^"]*)"`)[1]}
+	until(t, "it listens", func() error {
+		for _, m := range listens.FindAllStringSubmatch(a.err.String(), -1) {
+			if !slices.Contains(posts, m[1]) {
+				at.url = "http://" + m[1]
+				return nil
+			}
+		}
+		return errors.New("not yet")
+	})
+	return at
 }
 
 // attachLines attaches to the order-fulfilment example.
@@ -165,7 +179,7 @@ func TestEventsComeByEveryDoor(t *testing.T) {
 		t.Fatal(resp.Status, err)
 	}
 	side.firings(t, "browse", 4)
-	at := a.web(t)
+	at := a.web(t, post)
 	for _, lost := range []string{"nats", "udp"} {
 		if err := at.has("pnagent_lines_messages_lost_total", 0, "input", lost); err != nil {
 			t.Error(err)

@@ -53,7 +53,7 @@ func byPlace(s scrape, family string) map[key]float64 {
 
 func TestDemoShowsAStuckPlaceGrowOlderByOneASecond(t *testing.T) {
 	t.Parallel()
-	d := startDemo(t, "--for", "20s")
+	d := startDemo(t)
 	var first, second scrape
 	until(t, "a token is older than every source's last word", func() error {
 		first = d.scrape(t)
@@ -85,8 +85,13 @@ func TestDemoShowsAStuckPlaceGrowOlderByOneASecond(t *testing.T) {
 	if stuck == 0 {
 		t.Error("no place is stuck")
 	}
-	if code := d.wait(t); code != 0 {
-		t.Errorf("when the time is up the demo ends with %d", code)
+	d.stop(t, syscall.SIGINT)
+}
+
+func TestDemoEndsByItselfWhenItsTimeIsUp(t *testing.T) {
+	t.Parallel()
+	if code := startDemo(t, "--for", "3s").wait(t); code != 0 {
+		t.Errorf("it ends with %d", code)
 	}
 }
 

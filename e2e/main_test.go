@@ -3,14 +3,18 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -76,23 +80,27 @@ func need(t *testing.T, program, debian string) string {
 }
 
 // freeAddr is an address of 127.0.0.1 that nobody listens at, for programs
-// that cannot choose one and tell which.
+// that cannot choose one and tell which. Its port is none of those that systems
+// give to whoever wants any, or it might be somebody's before the program's.
 func freeAddr(t *testing.T, network string) string {
 	t.Helper()
-	if network == "udp" {
-		conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
+	for {
+		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		var taken io.Closer
+		var err error
+		if network == "udp" {
+			taken, err = net.ListenPacket("udp", addr)
+		} else {
+			taken, err = net.Listen("tcp", addr)
+		}
+		switch {
+		case err == nil:
+			_ = taken.Close() // nothing was sent
+			return addr
+		case !errors.Is(err, syscall.EADDRINUSE):
 			t.Fatal(err)
 		}
-		defer conn.Close()
-		return conn.LocalAddr().String()
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // write makes a file below a temporary directory and returns its path.

@@ -29,7 +29,7 @@ func (w web) pages(t *testing.T, agent snmptest.Client) (pages, uint64) {
 	close(stop)
 	g := walked.scalar(agentViews).Num
 	both, ok := (<-seen)[g]
-	if !ok {
+	if !ok || g == 0 {
 		return pages{}, g
 	}
 	both.snmp = walked

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/pool"
 )
 
@@ -44,6 +45,10 @@ type Config struct {
 	Shuffle bool
 	// Log has the shard write down what happens, for TakeLog.
 	Log bool
+	// Part has the shard play one region of the net only: see TakeCrossings. nil
+	// is all of it. Bindings of other transitions are not looked at. A guard must
+	// wait for places of the part: from others nothing is heard.
+	Part *split.Part
 
 	Dispatch pool.Discipline
 	Priority func(number int) pool.Priority // nil: all p0
@@ -122,7 +127,15 @@ func (c *Config) check() error {
 	if len(c.Bindings) != t.Transitions() {
 		return fmt.Errorf("net %q: %w: %d bindings; expected %d, one for each transition", t.Net.ID, ErrBinding, len(c.Bindings), t.Transitions())
 	}
+	if c.Part != nil {
+		if err := c.Part.Check(t); err != nil {
+			return err
+		}
+	}
 	for tr := range c.Bindings {
+		if c.Part != nil && !c.Part.Transitions[tr] {
+			continue
+		}
 		if err := c.checkBinding(tr); err != nil {
 			return fmt.Errorf("net %q, transition %q: %w: %w", t.Net.ID, t.Net.Transitions[tr].ID, ErrBinding, err)
 		}

@@ -229,6 +229,9 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 	default:
 		s.byArcs(t, o)
 	}
+	if s.part != nil {
+		s.cross(i)
+	}
 	s.name(in)
 	if s.logging {
 		s.noteFire(i, t, o.contested)

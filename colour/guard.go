@@ -64,9 +64,10 @@ func ask(g Guard, tokens []Placed, now int64) (a answer) {
 	return answer{Verdict: g(tokens, now)}
 }
 
-// placeOrNone returns a place as a guard names it.
+// placeOrNone returns a place as a guard names it. One of another part is none:
+// nothing would be heard from it.
 func (s *Shard) placeOrNone(place int32) int32 {
-	if place < 0 || int(place) >= s.tables.Places() {
+	if place < 0 || int(place) >= s.tables.Places() || s.outside(place) {
 		return stats.NoPlace
 	}
 	return place

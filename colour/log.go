@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -100,7 +101,7 @@ type reader struct {
 
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%w: %s", ErrLog, fmt.Sprintf(format, args...))
+		r.err = fmt.Errorf("%w: %w", ErrLog, fmt.Errorf(format, args...))
 	}
 }
 
@@ -154,6 +155,7 @@ func (r *reader) data(lots []held) []byte {
 // Replay does again what TakeLog returned, at the time it was done, without
 // asking guards or actions. Numbers of instances that the shard does not hold
 // are passed over, so that the log of one set of shards can be read by another.
+// What firings put into other parts is not in it: it crossed when it was played.
 // Call [Shard.Restart] when all is replayed.
 func (s *Shard) Replay(log []byte, now int64) error {
 	logging := s.logging
@@ -181,6 +183,10 @@ func (s *Shard) replayInject(r *reader, i int, mine bool, now int64) {
 	if r.err != nil || !mine {
 		return
 	}
+	if s.outside(place) {
+		r.fail("place %q: %w", s.tables.Net.Places[place].ID, game.ErrElsewhere)
+		return
+	}
 	in := &s.instances[i]
 	if _, total := in.count(place); n == 0 || total+n < n {
 		r.fail("instance %d: %d tokens more in place %q", s.Number(i), n, s.tables.Net.Places[place].ID)
@@ -194,6 +200,9 @@ const maxID = 1 << 62
 
 func (s *Shard) replayFire(r *reader, i int, mine bool, now int64) {
 	head := r.index(2 * len(s.rules))
+	if r.err == nil && mine && s.elsewhere(head>>1) {
+		r.fail("transition %q: %w", s.tables.Net.Transitions[head>>1].ID, game.ErrElsewhere)
+	}
 	var in *instance
 	if mine {
 		in = &s.instances[i]
@@ -300,7 +309,7 @@ func (s *Shard) fair(in *instance, r *rule) bool {
 				sum += uint64(s.out[j].n)
 			}
 		}
-		if h.n == 0 || h.id == 0 || !r.puts(h.place) || sum > math.MaxUint32 {
+		if h.n == 0 || h.id == 0 || s.outside(h.place) || !r.puts(h.place) || sum > math.MaxUint32 {
 			return false
 		}
 	}

@@ -18,11 +18,20 @@ const Columns = stats.AllColumns &^ (stats.ColQueues | stats.ColWaiting)
 // present are counted here, by going through all instances once, so that firing
 // does not have to; name gives the name of the instance with a number. Guards
 // are not asked: of an instance that waits for its turn the transitions count
-// as enabled that have the tokens they need.
+// as enabled that have the tokens they need. In one part of several nobody sees
+// whether an instance has finished or is deadlocked; that is not counted there,
+// and what is counted once for the net only by its first part: the others leave
+// stats.ColInstances out.
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
-	s.rec.AddTo(rows)
-	rows.Net.Merge(&stats.Net{Deadlocked: s.deadlocked, Active: s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed})
-	rows.Columns |= Columns
+	s.addCounts(rows)
+	if s.seesInstances() {
+		rows.Net.Active += s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed
+		rows.Columns |= stats.ColInstances
+	}
+	if s.part == nil {
+		rows.Net.Deadlocked += s.deadlocked
+	}
+	rows.Columns |= Columns &^ stats.ColInstances
 	l := newLook(s, now)
 	for i := range s.instances {
 		l.instance(i)

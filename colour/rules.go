@@ -82,8 +82,9 @@ func (r *rule) puts(place int32) bool {
 func (s *Shard) compile(t *petri.Tables, bindings []Binding) {
 	kinds := make([]bool, t.Transitions())
 	for tr := range bindings {
-		kinds[tr] = bindings[tr].Mode.Kind != game.Immediate
+		kinds[tr] = bindings[tr].Mode.Kind != game.Immediate || s.elsewhere(tr)
 	}
+	s.openEnded = s.part != nil && len(s.part.Upstream) > 0
 	s.tables = t.WithHeld(kinds)
 	s.rules = make([]rule, t.Transitions())
 	s.users = make([][]int32, t.Places())
@@ -94,10 +95,13 @@ func (s *Shard) compile(t *petri.Tables, bindings []Binding) {
 			preempts: t.Net.Transitions[tr].Preempts, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), effects: t.Effects(tr),
 			branches: t.Branches(tr), join: t.Join(tr), sights: sights(t, tr)}
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
+		s.rules[tr] = r
+		if s.elsewhere(tr) {
+			continue
+		}
 		for _, v := range r.sights {
 			s.users[v.place] = append(s.users[v.place], int32(tr))
 		}
-		s.rules[tr] = r
 		s.trigger(tr, &r)
 	}
 }

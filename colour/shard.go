@@ -11,6 +11,7 @@ import (
 
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -39,9 +40,10 @@ type Shard struct {
 	untriggered []int32   // immediate transitions that need no token
 	waiting     [][]int32 // the same for transitions that have a clock or wait for the outside
 	unwaiting   []int32
-	users       [][]int32 // by place: transitions that take or test its tokens
-	timed       bool      // some transition has a clock or waits for the outside
-	openEnded   bool      // some source transition waits for the outside
+	users       [][]int32   // by place: transitions that take or test its tokens
+	timed       bool        // some transition has a clock or waits for the outside
+	openEnded   bool        // tokens may come from outside at any time: by a source transition, or from another part
+	part        *split.Part // nil for all of the net
 
 	first, stride int
 	numbers       []int32 // instead, if not nil
@@ -55,15 +57,16 @@ type Shard struct {
 	running       uint32 // runs that an instance may have at once
 	quota         int    // firings that an instance gets before the next has its turn
 
-	pool     *pool.Pool[work]
-	channels []pool.Channel // by instance
-	notes    notes
-	runs     map[RunID]int32 // to notes
-	loads    []load          // by the ref of their notes
-	unloaded []int32         // unused ones
-	lastRun  uint64
-	starts   []Start
-	stops    []RunID
+	pool      *pool.Pool[work]
+	channels  []pool.Channel // by instance
+	notes     notes
+	runs      map[RunID]int32 // to notes
+	loads     []load          // by the ref of their notes
+	unloaded  []int32         // unused ones
+	lastRun   uint64
+	starts    []Start
+	stops     []RunID
+	crossings []split.Crossing // see TakeCrossings
 
 	logging    bool
 	log        []byte // see TakeLog
@@ -98,11 +101,14 @@ func New(cfg Config, now int64) (*Shard, error) {
 	if cfg.Numbers != nil {
 		cfg.Count = len(cfg.Numbers)
 	}
+	if cfg.Part != nil && cfg.Part.Whole() {
+		cfg.Part = nil
+	}
 	t := cfg.Tables
 	s := &Shard{
 		first: cfg.First, stride: cfg.Stride, numbers: cfg.Numbers, instances: make([]instance, cfg.Count),
 		seed: cfg.Seed, shuffle: cfg.Shuffle, merge: cfg.Merge, bound: cfg.Bound, batch: cfg.Batch,
-		running: uint32(cfg.Running), quota: defaultQuota, logging: cfg.Log,
+		running: uint32(cfg.Running), quota: defaultQuota, logging: cfg.Log, part: cfg.Part,
 		pool: pool.New[work](cfg.Dispatch), channels: make([]pool.Channel, cfg.Count),
 		notes: notes{free: none}, runs: map[RunID]int32{}, rec: stats.NewRecorder(t.Places(), t.Transitions()),
 	}
@@ -124,7 +130,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 func (s *Shard) create(priority func(int) pool.Priority, now int64) error {
 	var marked []int32
 	for p, m := range s.tables.Initial {
-		if m > 0 {
+		if m > 0 && !s.outside(int32(p)) {
 			marked = append(marked, int32(p))
 		}
 	}

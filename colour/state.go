@@ -132,7 +132,7 @@ func (s *Shard) loadInstance(r *reader, i int) {
 		if r.err != nil {
 			return
 		}
-		if s.rules[n.transition].Mode.Kind != game.Delayed {
+		if s.rules[n.transition].Mode.Kind != game.Delayed || s.elsewhere(int(n.transition)) {
 			r.fail("a clock of transition %d, which has no delay", n.transition)
 		}
 		clocks = append(clocks, n)
@@ -177,6 +177,10 @@ func (s *Shard) loadTokens(r *reader, in *instance) {
 		p := pile{place: int32(r.index(s.tables.Places()))}
 		if int(p.place) <= last {
 			r.fail("place %d after place %d", p.place, last)
+		}
+		if s.outside(p.place) {
+			r.fail("place %q: %w", s.tables.Net.Places[p.place].ID, game.ErrElsewhere)
+			return
 		}
 		last = int(p.place)
 		for range r.next(uint64(len(r.left))) {

@@ -138,6 +138,7 @@ func (s *Shard) settle(i int, in *instance, now int64) {
 		s.rec.Net.Failed++
 		in.flags |= failed
 	case empty && !in.has(moved): // nothing has begun
+	case end && s.part != nil: // it may go on in other parts
 	case end:
 		s.rec.Net.Finished++
 		in.flags |= finished
@@ -204,10 +205,13 @@ func (s *Shard) revive(i int, in *instance, now int64) {
 }
 
 // Inject puts n tokens with some data, which must not be changed any more, into
-// a place of an instance. The error wraps [ErrTooLarge], pool.ErrFull or
-// petri.ErrOverflow.
+// a place of an instance. The error wraps [ErrTooLarge], pool.ErrFull,
+// petri.ErrOverflow, or game.ErrElsewhere for a place of another part.
 func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
 	in := &s.instances[i]
+	if s.outside(int32(place)) {
+		return fmt.Errorf("place %q: %w", s.tables.Net.Places[place].ID, game.ErrElsewhere)
+	}
 	if n == 0 {
 		return nil
 	}
@@ -248,10 +252,13 @@ func (s *Shard) admit(i int, data []byte) error {
 // whatever it waits for: its time, a retry, an event, or somebody to act.
 // Failures of before are forgotten. data, if not nil, is what the tokens that it
 // puts carry. The error wraps [ErrTooLarge], pool.ErrFull, petri.ErrNotEnabled
-// with the first condition that does not hold, or petri.ErrOverflow; then
-// nothing has changed.
+// with the first condition that does not hold, petri.ErrOverflow, or
+// game.ErrElsewhere for a transition of another part; then nothing has changed.
 func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 	in, r := &s.instances[i], &s.rules[t]
+	if s.elsewhere(t) {
+		return fmt.Errorf("transition %q: %w", s.tables.Net.Transitions[t].ID, game.ErrElsewhere)
+	}
 	if err := s.admit(i, data); err != nil {
 		return err
 	}

@@ -51,7 +51,9 @@ type emulation struct {
 
 	last    uint64 // token id
 	lease   uint64
-	born    map[tokenAt]time.Time // every token that is there
+	asked   time.Time             // just before the last transaction
+	born    map[tokenAt]time.Time // every token that is there: just before it came
+	noted   map[tokenAt]time.Time // when the adapter had heard of it, at the latest
 	value   map[tokenAt]string
 	taken   map[tokenAt]bool
 	runs    []*runOf
@@ -63,7 +65,7 @@ type emulation struct {
 }
 
 func emulate(e *etcd, seed uint64) *emulation {
-	m := &emulation{etcd: e, rnd: rand.New(rand.NewPCG(seed, 1)), lease: 0x694d, born: map[tokenAt]time.Time{}, value: map[tokenAt]string{},
+	m := &emulation{etcd: e, rnd: rand.New(rand.NewPCG(seed, 1)), lease: 0x694d, born: map[tokenAt]time.Time{}, noted: map[tokenAt]time.Time{}, value: map[tokenAt]string{},
 		taken: map[tokenAt]bool{}, leaders: map[string][]uint64{}, since: map[string]int64{}, firings: map[string]uint64{},
 		cancels: map[string]uint64{}, arrivals: map[string]uint64{}}
 	for i, name := range placeNames {
@@ -91,11 +93,11 @@ func (m *emulation) elect(region string) {
 	key := func(lease uint64) string { return fmt.Sprintf("%sregion/%s/election/%x", prefix, region, lease) }
 	if old := m.leaders[region]; len(old) > 0 {
 		m.leaders[region] = old[1:]
-		m.since[region] = m.etcd.txn(del(key(old[0])))
+		m.since[region] = m.txn(del(key(old[0])))
 	}
 	for n := m.rnd.IntN(2) + 1; len(m.leaders[region]) < n; {
 		m.lease++
-		at := m.etcd.txn(put(key(m.lease), "node-"+strconv.FormatUint(m.lease, 16)))
+		at := m.txn(put(key(m.lease), "node-"+strconv.FormatUint(m.lease, 16)))
 		if m.leaders[region] = append(m.leaders[region], m.lease); len(m.leaders[region]) == 1 {
 			m.since[region] = at
 		}
@@ -110,16 +112,21 @@ func (m *emulation) birth(place int) (tokenAt, *pb.RequestOp) {
 	return a, put(a.key(), m.value[a])
 }
 
+func (m *emulation) txn(ops ...*pb.RequestOp) int64 {
+	m.asked = time.Now()
+	return m.etcd.txn(ops...)
+}
+
 func (m *emulation) inject(place int) tokenAt {
-	m.etcd.txn(put(prefix+"id_generator/to", ""))
+	m.txn(put(prefix+"id_generator/to", ""))
 	a, op := m.birth(place)
-	m.etcd.txn(op)
+	m.txn(op)
 	m.lives(a)
 	return a
 }
 
 func (m *emulation) lives(a tokenAt) {
-	m.born[a] = time.Now()
+	m.born[a] = m.asked
 	m.arrivals[placeNames[a.place]]++
 }
 
@@ -149,9 +156,9 @@ func (m *emulation) start(node int) bool {
 		ops = append(ops, put(m.takenKey(a, node), ""))
 	}
 	lock := fmt.Sprintf("%spl/%s/lock/%x", prefix, placeID(nodes[node].in[0]), m.leaders[nodes[node].region][0])
-	m.etcd.txn(put(lock, ""))
-	r.since = m.etcd.txn(ops...)
-	m.etcd.txn(del(lock))
+	m.txn(put(lock, ""))
+	r.since = m.txn(ops...)
+	m.txn(del(lock))
 	for _, a := range r.taken {
 		m.taken[a] = true
 	}
@@ -192,7 +199,7 @@ func (m *emulation) finish(r *runOf) {
 			came, ops = append(came, a), append(ops, op)
 		}
 	}
-	m.etcd.txn(ops...)
+	m.txn(ops...)
 	for _, a := range came {
 		m.lives(a)
 	}
@@ -214,7 +221,7 @@ func (m *emulation) crash(region string) {
 				ops = append(ops, put(a.key(), m.value[a]))
 			}
 		}
-		m.etcd.txn(ops...)
+		m.txn(ops...)
 		m.cancels[nodes[r.node].name]++
 	}
 }
@@ -266,13 +273,36 @@ func (m *emulation) truth() seen {
 	return s
 }
 
-// oldest returns when the oldest token of each place came.
-func (m *emulation) oldest() map[string]time.Time {
-	out := map[string]time.Time{}
-	for a, at := range m.born {
-		if name := placeNames[a.place]; !m.taken[a] && (out[name].IsZero() || at.Before(out[name])) {
-			out[name] = at
+// heard says that by now the adapter has heard of every token that is there.
+func (m *emulation) heard() {
+	now := time.Now()
+	for a := range m.born {
+		if m.noted[a].IsZero() {
+			m.noted[a] = now
 		}
+	}
+}
+
+// dated is a moment between two.
+type dated struct{ earliest, latest time.Time }
+
+// oldest returns between what the oldest token of each place came, and was heard
+// of: that is since when it is known to be there.
+func (m *emulation) oldest() map[string]dated {
+	out := map[string]dated{}
+	for a, born := range m.born {
+		if m.taken[a] {
+			continue
+		}
+		name := placeNames[a.place]
+		d, there := out[name]
+		if !there || born.Before(d.earliest) {
+			d.earliest = born
+		}
+		if !there || m.noted[a].Before(d.latest) {
+			d.latest = m.noted[a]
+		}
+		out[name] = d
 	}
 	return out
 }

@@ -211,21 +211,46 @@ func (b *bench) agrees(m *emulation) {
 	})
 }
 
-// agesAgree compares the oldest ages with the truth: never older than that, and at
-// most so much younger.
-func (b *bench) agesAgree(m *emulation, younger time.Duration) {
+// agesAgree compares the oldest ages with the truth, after the rows have agreed:
+// since when a token is there is when the adapter heard of it, not before it came.
+// The adapter is sure of that when it has looked at etcd once more.
+func (b *bench) agesAgree(m *emulation) {
 	b.t.Helper()
+	m.heard()
+	looks := b.adapter.status().Looks
+	until(b.t, "the adapter has looked", func() error {
+		if b.adapter.status().Looks == looks {
+			return errText("not yet")
+		}
+		return nil
+	})
+	published := b.published()
+	until(b.t, "two more snapshots are taken", func() error { // the second of which was made after that
+		if b.published() < published+2 {
+			return errText("not yet")
+		}
+		return nil
+	})
 	truth, n := m.oldest(), b.net()
 	for i := range n.Rows.Places {
-		born, there := truth[n.Def.Places[i].ID]
+		want, there := truth[n.Def.Places[i].ID]
 		if !there {
 			continue
 		}
-		late := time.UnixMicro(n.Rows.Places[i].Oldest).Sub(born)
-		if late < -time.Second || late > younger {
-			b.t.Errorf("place %s: the oldest token seems %v younger than it is", n.Def.Places[i].ID, late)
+		if is := time.UnixMicro(n.Rows.Places[i].Oldest); is.Before(want.earliest.Truncate(time.Microsecond)) || is.After(want.latest) {
+			b.t.Errorf("place %s: the oldest token is there since %v, want %v to %v", n.Def.Places[i].ID, is, want.earliest, want.latest)
 		}
 	}
+}
+
+// published is the number of the snapshot that the collector took last.
+func (b *bench) published() uint64 {
+	for _, s := range b.collector.View().Sources {
+		if s.Net == netName {
+			return s.Seq
+		}
+	}
+	return 0
 }
 
 // errText is an error of a test's own.

@@ -5,9 +5,9 @@ package etcdtest
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -21,9 +21,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The column of oldest ages in PETRINET-MIB, and that of ids, under the default
-// root.
+// What is asked of PETRINET-MIB, under the default root: when the numbers were added
+// up and how long before the table was made, and of places the ids, the ages and
+// the dates of the oldest tokens.
 const (
+	viewTime    = "1.3.6.1.4.1.8072.9999.9999.1.1.1.5.0"
+	viewAge     = "1.3.6.1.4.1.8072.9999.9999.1.1.1.6.0"
+	oldestSince = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.7"
 	oldestAges = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.6"
 	placeIDs   = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.2"
 )
@@ -94,8 +98,8 @@ func (p *program) says(t *testing.T, pattern string) (groups []string) {
 	return groups
 }
 
-// metrics returns the values of one family by one label.
-func metrics(t *testing.T, url, family, label string) map[string]float64 {
+// page is what /metrics shows now.
+func page(t *testing.T, url string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/metrics", nil)
 	if err != nil {
@@ -111,12 +115,16 @@ func metrics(t *testing.T, url, family, label string) map[string]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return body
+}
+
+// metrics returns the values of one family by one label.
+func metrics(t *testing.T, url, family, label string) map[string]float64 {
+	t.Helper()
 	out := map[string]float64{}
 	re := regexp.MustCompile(`(?m)^` + family + `\{[^}]*` + label + `="([^"]*)"[^}]*\} (\S+)`)
-	for _, m := range re.FindAllStringSubmatch(string(body), -1) {
-		if out[m[1]], err = strconv.ParseFloat(m[2], 64); err != nil {
-			t.Fatal(err)
-		}
+	for _, m := range re.FindAllStringSubmatch(string(page(t, url)), -1) {
+		out[m[1]] = number(t, m[2])
 	}
 	return out
 }
@@ -156,9 +164,38 @@ func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 	url, agent := "http://"+at[1], at[2]
 	attach := func() *program {
 		p := run(t, path, "attach", "dipen", "--nats", nats, "--etcd", e.url(), "--etcd.prefix", prefix, "--state", filepath.Join(side.cmd.Dir, "state"),
-			"--source", "adapter", "--interval", "200ms")
+			"--source", "adapter", "--interval", "200ms", "--web.listen-address", "127.0.0.1:0")
 		p.says(t, `msg="watching etcd"`)
 		return p
+	}
+	// agree waits until the faces show what is so, and the adapter is sure of when.
+	agree := func(p *program) {
+		t.Helper()
+		until(t, "the faces show the truth", func() error { return facesShow(t, m, url) })
+		m.heard()
+		itself := "http://" + p.says(t, `msg="Listening on" address=(\S+)`)[1]
+		looks, snapshots := alone(t, itself, "pnagent_dipen_looks_total"), 0.0
+		until(t, "the adapter has looked", func() error {
+			snapshots = alone(t, itself, "pnagent_dipen_snapshots_total")
+			if alone(t, itself, "pnagent_dipen_looks_total") == looks {
+				return errText("not yet")
+			}
+			return nil
+		})
+		views := 0.0
+		until(t, "it has published what it is sure of", func() error {
+			views = alone(t, url, "pnagent_view_generation")
+			if alone(t, itself, "pnagent_dipen_snapshots_total") < snapshots+2 {
+				return errText("not yet")
+			}
+			return nil
+		})
+		until(t, "that is added up", func() error {
+			if alone(t, url, "pnagent_view_generation") < views+2 {
+				return errText("not yet")
+			}
+			return nil
+		})
 	}
 	adapter := attach()
 	stuck := m.inject(0)
@@ -168,34 +205,45 @@ func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 	for m.born[stuck].IsZero() {
 		stuck = m.inject(0)
 	}
-	published := func() error {
-		want, got := m.truth(), newSeen()
-		for id, n := range metrics(t, url, "petrinet_transition_firings_total", "transition") {
-			if n > 0 {
-				got.Firings[id] = uint64(n)
-			}
-		}
-		for id, n := range metrics(t, url, "petrinet_place_tokens", "place") {
-			if n > 0 {
-				got.Tokens[id] = uint64(n)
-			}
-		}
-		got.Arrivals, got.Cancels, got.Running = want.Arrivals, want.Cancels, want.Running
-		if d := cmp.Diff(want, got); d != "" {
-			return errText(d)
-		}
-		return nil
-	}
-	until(t, "the faces show the truth", published)
-	waitFor(t, m, 2*time.Second) // the time of every revision is noted by then
+	agree(adapter)
 	adapter.kill()
 	m.steps(30)
 	m.crash("north")
 	m.crash("south")
-	attach()
-	until(t, "the faces show the truth, with what happened meanwhile", published)
-	waitFor(t, m, 4*time.Second)
+	agree(attach())
+	waitFor(t, m, 4*time.Second) // so that who shows now instead is found out
 	compareAges(t, m, url, agent)
+}
+
+// facesShow compares what Prometheus is shown with the truth.
+func facesShow(t *testing.T, m *emulation, url string) error {
+	t.Helper()
+	want, got := m.truth(), newSeen()
+	for id, n := range metrics(t, url, "petrinet_transition_firings_total", "transition") {
+		if n > 0 {
+			got.Firings[id] = uint64(n)
+		}
+	}
+	for id, n := range metrics(t, url, "petrinet_place_tokens", "place") {
+		if n > 0 {
+			got.Tokens[id] = uint64(n)
+		}
+	}
+	got.Arrivals, got.Cancels, got.Running = want.Arrivals, want.Cancels, want.Running
+	if d := cmp.Diff(want, got); d != "" {
+		return errText(d)
+	}
+	return nil
+}
+
+// alone is the value of a family without labels.
+func alone(t *testing.T, url, family string) float64 {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^` + family + ` (\S+)`).FindSubmatch(page(t, url))
+	if found == nil {
+		t.Fatalf("there is no %s", family)
+	}
+	return number(t, string(found[1]))
 }
 
 // waitFor waits until the oldest token of every place is so old.
@@ -203,7 +251,7 @@ func waitFor(t *testing.T, m *emulation, age time.Duration) {
 	t.Helper()
 	until(t, fmt.Sprint("all oldest tokens are ", age, " old"), func() error {
 		for _, born := range m.oldest() {
-			if time.Since(born) <= age {
+			if time.Since(born.earliest) <= age {
 				return errText("not yet")
 			}
 		}
@@ -211,30 +259,60 @@ func waitFor(t *testing.T, m *emulation, age time.Duration) {
 	})
 }
 
-// compareAges compares the oldest age of each place with the truth, as both faces
-// show it. What SNMP shows is made once a second and rounded up, so it is asked
-// more than once where the machine is busy; a wrong age would stay wrong.
+// compareAges compares since when the oldest token of each place is there with the
+// truth, as both faces show it: as an age in Prometheus when it is asked, as a date
+// and as an age of one table over SNMP.
 func compareAges(t *testing.T, m *emulation, url, agent string) {
 	t.Helper()
 	names := snmp(t, "snmpwalk", agent, placeIDs)
-	for place, born := range m.oldest() {
-		var oid string
+	for place, want := range m.oldest() {
+		var row string
 		for name, id := range names {
 			if id == place {
-				oid = oldestAges + strings.TrimPrefix(name, placeIDs)
+				row = strings.TrimPrefix(name, placeIDs)
 			}
 		}
-		if time.Since(born) < 4*time.Second {
-			t.Fatalf("the oldest token of place %s is too young to compare", place)
-		}
-		until(t, "the ages of place "+place+" are right", func() error {
-			prom := metrics(t, url, "petrinet_place_oldest_token_age_seconds", "place")[place]
-			scraped := time.Since(born).Seconds()
-			age, err := strconv.ParseFloat(snmp(t, "snmpget", agent, oid)[oid], 64)
-			if is := time.Since(born).Seconds(); err != nil || math.Abs(prom-scraped) > 1 || math.Abs(age-is) > 1 {
-				return fmt.Errorf("%v s in Prometheus, %v s over SNMP, of %v s: %w", prom, age, is, err)
-			}
-			return nil
-		})
+		begun := time.Now()
+		age := ago(metrics(t, url, "petrinet_place_oldest_token_age_seconds", "place")[place])
+		want.within(t, place+" in Prometheus", begun.Add(age), time.Now().Add(age))
+
+		cells := snmp(t, "snmpget", agent, viewTime, viewAge, oldestSince+row, oldestAges+row)
+		since, viewed := dateAndTime(t, cells[oldestSince+row]), dateAndTime(t, cells[viewTime])
+		want.within(t, "placeOldestSince of "+place, since, since.Add(tenth))
+		// Ages are rounded up, as of when the table was made.
+		age = ago(number(t, cells[oldestAges+row])) - ago(number(t, cells[viewAge]))
+		want.within(t, "placeOldestAge of "+place, viewed.Add(age-time.Second), viewed.Add(age+tenth+time.Second))
 	}
+}
+
+// tenth is to what a date is exact.
+const tenth = 100 * time.Millisecond
+
+func ago(seconds float64) time.Duration { return -time.Duration(seconds * float64(time.Second)) }
+
+// within checks that d can be at a moment between two.
+func (d dated) within(t *testing.T, what string, from, to time.Time) {
+	t.Helper()
+	if d.latest.Before(from) || d.earliest.Truncate(time.Microsecond).After(to) {
+		t.Errorf("%s: since %v to %v, want %v to %v", what, from, to, d.earliest, d.latest)
+	}
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// dateAndTime reads a DateAndTime in UTC, of which tools without modules show the octets.
+func dateAndTime(t *testing.T, text string) time.Time {
+	t.Helper()
+	b, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(text), " ", ""))
+	if err != nil || len(b) != 11 || b[9] != 0 || b[10] != 0 {
+		t.Fatalf("%q is no DateAndTime in UTC: %v", text, err)
+	}
+	return time.Date(int(b[0])<<8|int(b[1]), time.Month(b[2]), int(b[3]), int(b[4]), int(b[5]), int(b[6]), int(b[7])*1e8, time.UTC)
 }

@@ -51,9 +51,11 @@ func newAssembly(msg *telemetry.Snapshot, c *columns) *assembly {
 	return &assembly{full: &full, heard: newCover(c)}
 }
 
-// of reports whether the assembly is of the message's process and definition.
+// of reports whether the assembly is of the message's process, region and
+// definition.
 func (a *assembly) of(msg *telemetry.Snapshot) bool {
-	return a != nil && a.full.Epoch == msg.Epoch && a.full.Digest == msg.Digest
+	return a != nil && a.full.Epoch == msg.Epoch && a.full.Digest == msg.Digest &&
+		a.full.Region == msg.Region && a.full.Fence == msg.Fence && a.full.Since == msg.Since
 }
 
 // add takes a sparse message in and returns the full one once it is complete,

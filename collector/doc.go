@@ -29,6 +29,17 @@
 // message. A View names the slowest of the minute that runs and the two before
 // it, by the collector's clock and over all sources, those that went included.
 //
+// # Regions
+//
+// A region's counters that go on from owner to owner ([Source].Since) are in one
+// place: the next owner's rows replace those of the owner before it, in one step,
+// once all of them are known. Until then nothing leaves the sums; rows of an
+// owner that speaks for another region by now wait for the next one for as long
+// as a silent source is waited for. A next owner that has counted less than the
+// one before it counts from there on, and has a [Source].Setbacks: a log lost
+// something. Counters of a region that began at another time are others, and
+// are added.
+//
 // # When a source falls silent
 //
 // After three intervals it is [Stale]: its tokens stay and grow older. After

@@ -54,7 +54,11 @@ func (f *fuzzed) message() *telemetry.Snapshot {
 		Epoch: 1 + int64(f.byte()%3), Seq: 1 + uint64(f.byte()%32), SentAt: max(f.time(), 1),
 		Interval: time.Duration(1+int(f.byte())) * 100 * time.Millisecond, Full: flags&1 == 0, Bye: flags&14 == 14}
 	if flags&48 == 48 {
-		msg.Region, msg.Fence = "r", uint64(f.byte()%4)
+		at := f.byte()
+		msg.Region, msg.Fence, msg.Since = string("rs"[at>>7]), uint64(at%8), int64(at>>3%3)
+		if msg.Fence == 0 {
+			msg.Since = 0
+		}
 	}
 	msg.Rows.Columns = stats.AllColumns &^ stats.Columns(f.byte())
 	size := 2 + int(f.byte()&1)

@@ -32,6 +32,10 @@ func (m *Merger) bury(n *net, s *source) {
 	if s.rows != nil {
 		n.fold(s)
 	}
+	if s.orphan {
+		n.adopt(s)
+		return
+	}
 	n.remove(s)
 	m.sources--
 	m.touched = true
@@ -61,7 +65,7 @@ func (m *Merger) buryExcess() {
 	rows := 0
 	m.rows = 0
 	for _, n := range m.nets {
-		for _, s := range n.order {
+		for _, s := range n.speakers() {
 			m.rows += s.size()
 			if s.state == Gone {
 				gone, rows = append(gone, goner{n, s}), rows+s.size()

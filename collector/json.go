@@ -185,6 +185,10 @@ type sourceDoc struct {
 	Digest       string  `json:"digest"`
 	Region       string  `json:"region,omitempty"`
 	Fence        uint64  `json:"fence,omitempty"`
+	Since        moment  `json:"since,omitzero"`
+	Position     *uint64 `json:"position,omitempty"`
+	Standbys     *uint64 `json:"standbys,omitempty"`
+	Lag          *uint64 `json:"lag,omitempty"`
 	State        string  `json:"state"`
 	Epoch        int64   `json:"epoch"`
 	Seq          uint64  `json:"seq"`
@@ -196,6 +200,7 @@ type sourceDoc struct {
 	Gaps         uint64  `json:"gaps"`
 	Duplicates   uint64  `json:"duplicates"`
 	Restarts     uint64  `json:"restarts"`
+	Setbacks     uint64  `json:"setbacks"`
 }
 
 type trafficDoc struct {
@@ -329,7 +334,8 @@ func sourceDocument(s *Source, now int64) sourceDoc {
 		Name: s.Name, Net: s.Net, Digest: s.Digest, Region: s.Region, Fence: s.Fence, State: s.State.String(),
 		Epoch: s.Epoch, Seq: s.Seq, LastHeard: moment(s.LastHeard), LastHeardAge: ageAt(s.LastHeard, now),
 		Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
-		Gaps: s.Gaps, Duplicates: s.Duplicates, Restarts: s.Restarts,
+		Since: moment(s.Since), Position: s.Position, Standbys: s.Standbys, Lag: s.Lag,
+		Gaps: s.Gaps, Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks,
 	}
 }
 

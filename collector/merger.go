@@ -13,6 +13,12 @@ import (
 type Rules struct {
 	ForgetAfter time.Duration // silence after which a source's tokens leave the sums
 	Limits      Limits
+
+	// CountedBefore is until when, in microseconds since the Unix epoch, somebody
+	// else counted: what a source that is not known counts from where it is
+	// first heard if its epoch is not later, so that nothing counts twice. 0 if
+	// nobody did.
+	CountedBefore int64
 }
 
 // Ask is what to ask the sources for.
@@ -27,6 +33,7 @@ type Ask struct {
 // microseconds since the Unix epoch by the collector's clock.
 type Merger struct {
 	forgetAfter int64
+	before      int64 // Rules.CountedBefore
 	limits      Limits
 
 	nets    map[string]*net
@@ -52,6 +59,7 @@ type grave struct {
 func NewMerger(rules Rules, now int64) *Merger {
 	m := &Merger{
 		forgetAfter: cmp.Or(rules.ForgetAfter, DefaultForgetAfter).Microseconds(),
+		before:      rules.CountedBefore,
 		limits:      rules.Limits.orDefault(),
 		nets:        make(map[string]*net),
 		traffic:     Traffic{Rejected: make(map[string]uint64)},
@@ -126,7 +134,7 @@ func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	if err := s.notFallen(msg, c); err != nil {
 		return nil, err
 	}
-	if s.rows == nil {
+	if s.rows == nil || s.series() != seriesOf(msg) {
 		if err := m.room(len(c.places) + len(c.transitions)); err != nil {
 			return nil, err
 		}
@@ -145,7 +153,9 @@ func (m *Merger) net(name string) *net {
 	if n, known := m.nets[name]; known {
 		return n
 	}
-	return newNet(name)
+	n := newNet(name)
+	n.before = m.before
+	return n
 }
 
 // admit makes room for a source, and its net, that the Merger does not hold
@@ -201,7 +211,7 @@ func (m *Merger) note(s *source, msg *telemetry.Snapshot, c *columns, now int64)
 // notFallen returns an error if a counter of the message is below what the
 // same process said before.
 func (s *source) notFallen(msg *telemetry.Snapshot, c *columns) error {
-	if s.rows == nil || s.rowsEpoch != msg.Epoch {
+	if s.rows == nil || s.rowsEpoch != msg.Epoch || s.series() != seriesOf(msg) {
 		return nil
 	}
 	t := taking{msg: msg, cols: c, rows: s.rows}

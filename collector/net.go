@@ -16,11 +16,13 @@ import (
 type net struct {
 	name    string
 	since   int64
+	before  int64 // Rules.CountedBefore
 	union   union
 	known   map[string]*columns  // definitions, by digest
 	asked   map[string]*question // definitions that are not known yet, by digest
 	sources map[string]*source
 	order   []*source // by name
+	orphans []*source // rows of regions whose owner speaks for another one now
 	past    map[string]past
 	fences  map[string]fence // by region
 
@@ -54,12 +56,6 @@ type past struct {
 	grave   uint64
 }
 
-// fence is the highest fence heard for a region, and of whom.
-type fence struct {
-	fence uint64
-	owner string
-}
-
 func newNet(name string) *net {
 	return &net{name: name, known: make(map[string]*columns), asked: make(map[string]*question),
 		sources: make(map[string]*source), past: make(map[string]past), fences: make(map[string]fence),
@@ -75,7 +71,7 @@ func (n *net) source(name string) *source {
 	if p, known := n.past[name]; known {
 		return &source{name: name, state: Gone, epoch: p.epoch, seq: p.seq, counted: p.counted}
 	}
-	return &source{name: name, state: Undefined}
+	return &source{name: name, state: Undefined, counted: n.before}
 }
 
 func (n *net) insert(s *source) {
@@ -133,44 +129,11 @@ func (n *net) forgetDefinitions() int {
 	return before - len(n.known)
 }
 
-// checkFence returns an error for a message of a region that another source
-// has taken over.
-func (n *net) checkFence(msg *telemetry.Snapshot, lim *Limits) error {
-	f, taken := n.fences[msg.Region]
-	switch {
-	case msg.Region == "" || (!taken && msg.Fence == 0):
-		return nil
-	case !taken && len(n.fences) >= lim.Sources:
-		return reject(TooManyRegions, "of net %q, %d are known", n.name, len(n.fences))
-	case taken && (msg.Fence < f.fence || (msg.Fence == f.fence && f.owner != msg.Source)):
-		return reject(OldFence, "region %q has fence %d by %q, so not %d", msg.Region, f.fence, f.owner, msg.Fence)
-	}
-	return nil
-}
-
-// claim gives the region of a message to its source: what others say of it
-// leaves the sums.
-func (n *net) claim(s *source, msg *telemetry.Snapshot, now int64) {
-	s.region, s.fence = msg.Region, msg.Fence
-	if msg.Region == "" || msg.Fence == 0 || n.fences[msg.Region].fence == msg.Fence {
-		return
-	}
-	n.fences[msg.Region] = fence{fence: msg.Fence, owner: s.name}
-	for _, other := range n.order {
-		if other != s && other.region == msg.Region && other.fence < msg.Fence {
-			n.leave(other, now)
-		}
-	}
-}
-
 // take takes the rows of a message that was checked over into its source's.
 // received is when it came.
 func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int64) {
+	again := n.begin(s, msg, c)
 	n.claim(s, msg, received)
-	if s.rows != nil && s.rowsEpoch != msg.Epoch {
-		n.fold(s)
-	}
-	again := s.rows == nil && msg.Epoch <= s.counted
 	places, transitions := n.union.sizes()
 	if s.rows == nil {
 		s.rows, s.columns, s.digest = stats.NewRows(places, transitions), 0, msg.Digest
@@ -192,7 +155,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	case jumped:
 		s.unheard = newCover(c)
 	}
-	s.counted = max(s.counted, msg.Epoch)
+	s.counted, s.standing = max(s.counted, msg.Epoch), msg.State
 	if again {
 		n.owe(s)
 	}
@@ -252,6 +215,7 @@ func (n *net) retire(s *source) {
 func (n *net) fold(s *source) {
 	n.retire(s)
 	if s.rows != nil {
+		n.counted(s.series())
 		n.base.Columns |= s.columns
 		for i := range s.rows.Places {
 			addPlace(&n.base.Places[i], &s.rows.Places[i], s.clock.shift)

@@ -278,8 +278,17 @@ func (w *world) deliver(n int) {
 func (w *world) compare() {
 	w.t.Helper()
 	view, _ := w.m.Tick(w.now)
-	want, got := w.ref.sums(w.now), sums{}
-	rows := view.Nets[0].Rows
+	want, got := w.ref.sums(w.now), sumsOf(view.Nets[0].Rows)
+	if d := cmp.Diff(want, got); d != "" {
+		w.t.Fatalf("at %d (-reference +merger):\n%s", w.now, d)
+	}
+	if n := view.Traffic.Rejected[string(Duplicate)] + view.Traffic.Rejected[string(OldEpoch)]; n != w.ref.dropped {
+		w.t.Fatalf("%d messages dropped, expected %d", n, w.ref.dropped)
+	}
+	w.neverDecreases(view)
+}
+
+func sumsOf(rows *stats.Rows) (got sums) {
 	for _, q := range rows.Queues { // none before the first source
 		got.Ready, got.Served = q.Ready, q.Served
 	}
@@ -289,13 +298,7 @@ func (w *world) compare() {
 		got.Firings = append(got.Firings, rows.Transitions[i].Firings)
 		got.Timeouts = append(got.Timeouts, rows.Transitions[i].Timeouts)
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		w.t.Fatalf("at %d (-reference +merger):\n%s", w.now, d)
-	}
-	if n := view.Traffic.Rejected[string(Duplicate)] + view.Traffic.Rejected[string(OldEpoch)]; n != w.ref.dropped {
-		w.t.Fatalf("%d messages dropped, expected %d", n, w.ref.dropped)
-	}
-	w.neverDecreases(view)
+	return got
 }
 
 func (w *world) neverDecreases(view *View) {

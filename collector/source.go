@@ -44,6 +44,9 @@ type source struct {
 	unheard   *cover    // after a gap: rows that may have changed since; nil without one
 	region    string
 	fence     uint64
+	since     int64                  // when their counters began; 0: with the process
+	standing  *telemetry.RegionState // of the region, as said last
+	orphan    bool                   // not heard any more under this region: see net.putAway
 
 	left   bool  // said bye, or another source has its region
 	goneAt int64 // when it became Gone
@@ -60,7 +63,7 @@ type source struct {
 
 	askAt int64 // for a full snapshot, not before
 
-	gaps, duplicates, restarts uint64
+	gaps, duplicates, restarts, setbacks uint64
 }
 
 // inOrder returns an error for a message that others have overtaken.
@@ -105,22 +108,31 @@ func (s *source) note(msg *telemetry.Snapshot, now, forgetAfter int64) (lost uin
 // canAdd reports whether a sparse snapshot can be added to the rows. Of a bye,
 // which may come in parts, only counters stay.
 func (s *source) canAdd(msg *telemetry.Snapshot) bool {
-	return (s.complete || (msg.Bye && s.rows != nil)) && s.rowsEpoch == msg.Epoch && s.digest == msg.Digest
+	return (s.complete || (msg.Bye && s.rows != nil)) && s.rowsEpoch == msg.Epoch && s.digest == msg.Digest && s.series() == seriesOf(msg)
 }
 
 // stateAt returns what the source is doing. While its messages cannot be read,
-// the rows from before stand in for as long as they would if it were silent.
+// the rows from before stand in for as long as they would if it were silent:
+// those of a region that has no other owner yet until they are forgotten.
 func (s *source) stateAt(now, forgetAfter int64) State {
 	silent := now - s.heard
 	switch {
 	case s.left || silent > forgetAfter:
 		return Gone
-	case s.unread && (s.rows == nil || now-s.rowsAt > s.patience):
+	case s.unread && (s.rows == nil || now-s.rowsAt > s.standIn(forgetAfter)):
 		return Undefined
-	case silent > s.patience:
+	case silent > s.patience, s.unread && now-s.rowsAt > s.patience:
 		return Stale
 	}
 	return Up
+}
+
+// standIn returns for how long rows are shown that nothing was added to.
+func (s *source) standIn(forgetAfter int64) int64 {
+	if s.series().since != 0 {
+		return forgetAfter
+	}
+	return s.patience
 }
 
 // needsFull reports whether a full snapshot would tell what is not known.
@@ -158,9 +170,15 @@ func (s *source) shown(net string) Source {
 	if s.wants != "" {
 		digest = s.wants
 	}
-	return Source{
+	out := Source{
 		Name: s.name, Net: net, Digest: digest, Region: s.region, Fence: s.fence, State: s.state,
 		Epoch: s.epoch, Seq: s.seq, LastHeard: s.heard, Interval: time.Duration(s.interval) * time.Microsecond,
-		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts,
+		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks,
+		Since: s.since,
 	}
+	if s.standing != nil && (s.state == Up || s.state == Stale) {
+		standbys := uint64(s.standing.Standbys)
+		out.Position, out.Standbys, out.Lag = &s.standing.Position, &standbys, s.standing.Lag
+	}
+	return out
 }

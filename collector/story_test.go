@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 //	define DIGEST NET PLACE… / TRANSITION…   what the digest will turn out to be
 //	know DIGEST                        the definition has come
 //	at 10s                             the collector's clock, since the beginning
-//	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F] [waiting=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
+//	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F [since=S] [position=N [standbys=N lag=N]]] [waiting=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
+//	sidecar restarts                   it has heard nothing yet
 //	view                               one tick, and what it shows
 //	traffic                            what was counted
 func TestStories(t *testing.T) {
@@ -110,6 +111,8 @@ func (s *story) do(line string) string {
 		s.now = t0 + micros(s.t, words[1])
 	case "send":
 		return s.send(line)
+	case "sidecar":
+		s.m = NewMerger(Rules{}, s.now)
 	case "view":
 		return s.view()
 	case "traffic":
@@ -177,6 +180,15 @@ func (s *story) field(msg *telemetry.Snapshot, word string) {
 		msg.Fence = uint64(n)
 	case "region":
 		msg.Region = value
+	case "since":
+		msg.Since = n
+	case "position":
+		msg.State = &telemetry.RegionState{Position: uint64(n)}
+	case "standbys":
+		msg.State.Standbys = uint32(n)
+	case "lag":
+		lag := uint64(n)
+		msg.State.Lag = &lag
 	case "waiting":
 		msg.Rows.Columns |= stats.ColWaiting
 		msg.Rows.Waiting = uint64(n)
@@ -327,13 +339,27 @@ func (s *story) view() string {
 	for _, src := range view.Sources {
 		fmt.Fprintf(&b, "source %s of %s: %s epoch=%d seq=%d%s%s%s", src.Name, src.Net, src.State, src.Epoch, src.Seq,
 			number("gaps", src.Gaps, src.Gaps > 0), number("duplicates", src.Duplicates, src.Duplicates > 0),
-			number("restarts", src.Restarts, src.Restarts > 0))
+			number("restarts", src.Restarts, src.Restarts > 0)+number("setbacks", src.Setbacks, src.Setbacks > 0)+standing(&src))
 		if src.Skew != 0 {
 			fmt.Fprintf(&b, " skew=%v beyond=%t", src.Skew, src.SkewBeyond)
 		}
 		fmt.Fprintln(&b)
 	}
 	return b.String() + answer(asks, nil)
+}
+
+// standing shows what a source says of its region, each number if it is known.
+func standing(src *Source) string {
+	var b strings.Builder
+	for _, v := range []struct {
+		name  string
+		value *uint64
+	}{{"position", src.Position}, {"standbys", src.Standbys}, {"lag", src.Lag}} {
+		if v.value != nil {
+			b.WriteString(number(v.name, *v.value, true))
+		}
+	}
+	return b.String()
 }
 
 func (s *story) traffic() string {

@@ -17,11 +17,12 @@ func (n *net) sum() *stats.Rows {
 		copy(rows.Places, n.shown.Rows.Places)
 		copy(rows.Transitions, n.shown.Rows.Transitions)
 	}
-	n.sumPlaces(rows.Places)
-	n.sumTransitions(rows.Transitions)
+	speakers := n.speakers()
+	n.sumPlaces(rows.Places, speakers)
+	n.sumTransitions(rows.Transitions, speakers)
 	rows.Columns, rows.Net = n.base.Columns, n.base.Net
 	rows.Queues = stats.MergeQueues(nil, n.base.Queues)
-	for _, s := range n.order {
+	for _, s := range speakers {
 		if s.rows != nil {
 			rows.Columns |= s.columns
 			rows.Net.Merge(&s.rows.Net)
@@ -35,12 +36,12 @@ func (n *net) sum() *stats.Rows {
 	return rows
 }
 
-func (n *net) sumPlaces(rows []stats.Place) {
+func (n *net) sumPlaces(rows []stats.Place, speakers []*source) {
 	for _, i := range n.places.list {
 		rows[i] = stats.Place{}
 		rows[i].Merge(&n.base.Places[i])
 	}
-	for _, s := range n.order {
+	for _, s := range speakers {
 		if s.rows == nil {
 			continue
 		}
@@ -58,12 +59,12 @@ func (n *net) sumPlaces(rows []stats.Place) {
 	}
 }
 
-func (n *net) sumTransitions(rows []stats.Transition) {
+func (n *net) sumTransitions(rows []stats.Transition, speakers []*source) {
 	for _, i := range n.transitions.list {
 		rows[i] = stats.Transition{}
 		rows[i].Merge(&n.base.Transitions[i])
 	}
-	for _, s := range n.order {
+	for _, s := range speakers {
 		if s.rows == nil {
 			continue
 		}

@@ -50,10 +50,11 @@ func (m *Merger) tickNet(n *net, now int64) (asks []Ask) {
 		if state == Gone {
 			s.goneAt, s.wants, s.pending, s.parts = now, "", nil, nil
 		}
-		if s.state = state; state == Gone && s.rows == nil {
+		if s.state = state; state == Gone && s.rowsAt == 0 { // nothing of it was ever shown
 			m.bury(n, s)
 		}
 	}
+	n.tickOrphans(now, m.forgetAfter)
 	for digest, q := range n.asked {
 		switch {
 		case !slices.ContainsFunc(n.order, func(s *source) bool { return s.wants == digest }):
@@ -99,6 +100,11 @@ func (n *net) show() *Net {
 			continue
 		}
 		users[s.digest]++
+	}
+	for _, o := range n.orphans {
+		if o.state == Stale {
+			shown.Stale++
+		}
 	}
 	for digest, sources := range users {
 		shown.Digests = append(shown.Digests, Digest{Digest: digest, Sources: sources})

@@ -63,7 +63,8 @@ type Source struct {
 	Net        string
 	Digest     string
 	Region     string
-	Fence      uint64
+	Fence      uint64 // its epoch as the region's owner
+	Since      int64  // when the region's counters began, by its clock; 0: they are those of the process
 	State      State
 	Epoch      int64         // start of the process, by its clock
 	Seq        uint64        // last snapshot taken
@@ -74,6 +75,12 @@ type Source struct {
 	Gaps       uint64        // snapshots that never came
 	Duplicates uint64        // snapshots that came again, or late
 	Restarts   uint64        // epochs after the first
+	Setbacks   uint64        // times that it took a region over and had counted less than the owner before it: the region's log lost something
+
+	// What it knows of its region; nil if not known, and of a source that is gone.
+	Position *uint64 // commits in the region's log
+	Standbys *uint64 // processes that follow it
+	Lag      *uint64 // commits that the nearest of them is behind; nil if there is none, too
 }
 
 // Traffic is what the collector heard, cumulative since its start.

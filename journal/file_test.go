@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -139,25 +137,6 @@ func TestWhenCommitsAreDurable(t *testing.T) {
 	}
 }
 
-func TestBoundsOfWhatIsAppended(t *testing.T) {
-	ctx, f := context.Background(), mustOpen(t, t.TempDir(), Options{})
-	most := make([]byte, MaxCommit)
-	for name, group := range map[string][][]byte{"a commit": {{}, append(most, 0)}, "a group": {most, most, most, most, {1}}} {
-		if last, err := f.Append(ctx, 0, group...); !errors.Is(err, ErrTooLarge) || last != 0 {
-			t.Errorf("%s: last %d, %v", name, last, err)
-		}
-	}
-	if last, err := f.Append(ctx, 0, most, nil); err != nil || last != 2 {
-		t.Errorf("the largest commit: last %d, %v", last, err)
-	}
-	if last, err := f.Append(ctx, 2); err != nil || last != 2 {
-		t.Errorf("no commits: last %d, %v", last, err)
-	}
-	if got, err := list(f, 1); err != nil || len(got) != 2 || len(got[0]) != MaxCommit+2 {
-		t.Errorf("%d commits, %v", len(got), err)
-	}
-}
-
 func TestWhatIsNotThereCanNotBeRead(t *testing.T) {
 	f := mustOpen(t, t.TempDir(), Options{SegmentBytes: 1})
 	if got, err := list(f, 1); err != nil || len(got) != 0 {
@@ -271,98 +250,6 @@ func equalSets(a, b []string) bool {
 	slices.Sort(a)
 	slices.Sort(b)
 	return slices.Equal(a, b)
-}
-
-// Several goroutines append, one saves snapshots, one reads: every commit that
-// was accepted is there, once, in the order of the numbers.
-func TestWritersReadersAndSnapshotsAtOnce(t *testing.T) {
-	ctx := context.Background()
-	f := mustOpen(t, t.TempDir(), Options{SegmentBytes: 4096})
-	const writers, each = 4, 200
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	accepted := map[uint64]string{}
-	for k := range writers {
-		wg.Go(func() {
-			for i := range each {
-				text := fmt.Sprint(k, "/", i)
-				for {
-					last := f.Last()
-					n, err := f.Append(ctx, last, []byte(text))
-					if errors.Is(err, ErrNotLast) {
-						continue
-					}
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					mu.Lock()
-					accepted[n] = text
-					mu.Unlock()
-					break
-				}
-			}
-		})
-	}
-	done := make(chan struct{})
-	var others sync.WaitGroup
-	others.Go(func() { saveUntil(t, f, done) })
-	others.Go(func() { readUntil(t, f, done) })
-	wg.Wait()
-	close(done)
-	others.Wait()
-	if f.Last() != writers*each || len(accepted) != writers*each {
-		t.Errorf("%d commits, %d accepted", f.Last(), len(accepted))
-	}
-	upTo := must(f.LoadSnapshot(ctx, func(io.Reader) error { return nil }))
-	got, err := list(f, upTo+1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, c := range got {
-		n := upTo + 1 + uint64(i)
-		if want := fmt.Sprintf("%d:%s", n, accepted[n]); c != want {
-			t.Errorf("%q, want %q", c, want)
-		}
-	}
-}
-
-func saveUntil(t *testing.T, f *File, done chan struct{}) {
-	for now := int64(0); ; now += 100_000 {
-		select {
-		case <-done:
-			return
-		default:
-		}
-		if err := f.Sync(context.Background(), now); err != nil {
-			t.Error(err)
-		}
-		if last := f.Last(); last > 0 {
-			if err := f.SaveSnapshot(context.Background(), last, func(w io.Writer) error { _, err := fmt.Fprint(w, last); return err }); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-}
-
-func readUntil(t *testing.T, f *File, done chan struct{}) {
-	for from := uint64(1); ; from = rand.Uint64N(f.Last()+1) + 1 {
-		select {
-		case <-done:
-			return
-		default:
-		}
-		for c, err := range f.Read(context.Background(), from) {
-			if errors.Is(err, ErrCovered) {
-				break
-			}
-			if err != nil || c.Sequence != from {
-				t.Errorf("commit %d, want %d: %v", c.Sequence, from, err)
-				return
-			}
-			from++
-		}
-	}
 }
 
 func TestSyncModesAreText(t *testing.T) {

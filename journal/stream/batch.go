@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pnagent/pnagent/journal"
+)
+
+// Commits are sent before the ones ahead of them are acknowledged. The header
+// Nats-Expected-Last-Sequence alone does not keep such a pipeline together: a
+// writer sends 11, 12 and 13, expecting 10, 11 and 12. If another writer's
+// commit has become 11, the first is refused, but the second finds 11 as the
+// last and is stored behind a commit that its writer has never seen. So the
+// commits of a pipeline are sent as one batch of JetStream's fast ingest
+// (NATS ADR-50) in the mode "fail": the first of them that is refused or
+// missing ends the batch, and the server takes nothing more of it. Every
+// message also expects its last sequence, which is what fences.
+//
+// The subject of the answers describes the batch to the server:
+//
+//	<inbox>.<batch>.<flow>.<gap mode>.<number in the batch>.<operation>.$FI
+//
+// A flow of 1 asks for an answer to each message.
+
+const (
+	batchFlow   = "1"
+	batchGap    = "fail"
+	batchSuffix = "$FI"
+	opStart     = "0"
+	opAppend    = "1"
+)
+
+// headerSize is the length of a message's header, with the longest number.
+const headerSize = int64(len("NATS/1.0\r\n") + len(jetstream.ExpectedLastSeqHeader) + len(": 18446744073709551615\r\n\r\n"))
+
+// maxAnswer bounds the answer that is parsed, in bytes.
+const maxAnswer = 4096
+
+// replySubject is where the answer to the commit of a number in a batch goes.
+func replySubject(inbox, batch string, number uint64) string {
+	op := opAppend
+	if number == 1 {
+		op = opStart
+	}
+	b := make([]byte, 0, len(inbox)+len(batch)+48)
+	b = append(b, inbox...)
+	b = append(b, '.')
+	b = append(b, batch...)
+	b = append(b, "."+batchFlow+"."+batchGap+"."...)
+	b = strconv.AppendUint(b, number, 10)
+	b = append(b, '.')
+	b = append(b, op...)
+	return string(append(b, "."+batchSuffix...))
+}
+
+// answer is what a server says of a batch.
+type answer struct {
+	count uint64 // the first so many commits of the batch are stored; 0 says nothing
+	last  uint64 // the last commit of the stream, if failed is ErrNotLast and the server has said it
+	fail  error  // the batch is over
+}
+
+var (
+	errBatchOver = errors.New("the server has ended the batch")
+	errGap       = errors.New("a commit was lost on its way")
+	errAnswer    = errors.New("an answer that is not understood")
+)
+
+// ackStart is how an answer begins that is not an error.
+var ackStart = []byte(`{"type":"ack","seq":`)
+
+// parseAnswer reads an answer.
+func parseAnswer(status string, body []byte) answer {
+	if status == "503" {
+		return answer{fail: nats.ErrNoResponders}
+	}
+	if rest, ok := bytes.CutPrefix(body, ackStart); ok {
+		if end := bytes.IndexByte(rest, ','); end > 0 {
+			if n, err := strconv.ParseUint(string(rest[:end]), 10, 64); err == nil {
+				return answer{count: n}
+			}
+		}
+	}
+	var a struct {
+		Type   string              `json:"type"`
+		Seq    uint64              `json:"seq"`
+		Error  *jetstream.APIError `json:"error"`
+		Stream string              `json:"stream"`
+		Count  uint64              `json:"count"`
+	}
+	if len(body) > maxAnswer {
+		return answer{fail: fmt.Errorf("%w: %d bytes", errAnswer, len(body))}
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
+	}
+	switch {
+	case a.Error != nil:
+		return refusal(a.Error)
+	case a.Type == "ack":
+		return answer{count: a.Seq}
+	case a.Type == "gap":
+		return answer{fail: errGap}
+	case a.Type == "" && a.Stream != "":
+		return answer{count: a.Count, fail: errBatchOver}
+	}
+	return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
+}
+
+// refusal is the answer to a commit that was not stored.
+func refusal(e *jetstream.APIError) answer {
+	if e.ErrorCode != jetstream.JSErrCodeStreamWrongLastSequence && e.ErrorCode != jetstream.JSErrCodeStreamWrongLastSequenceConstant {
+		return answer{fail: e}
+	}
+	a := answer{fail: fmt.Errorf("%w: %w", journal.ErrNotLast, e)}
+	if _, number, ok := strings.Cut(e.Description, ": "); ok {
+		a.last, _ = strconv.ParseUint(number, 10, 64) // a server that says it otherwise says nothing
+	}
+	return a
+}
+
+// parseReply takes apart what stands behind the inbox in a subject of answers.
+func parseReply(tail string) (batch string, number uint64, ok bool) {
+	batch, rest, ok := strings.Cut(tail, ".")
+	if !ok || batch == "" {
+		return "", 0, false
+	}
+	rest, ok = strings.CutPrefix(rest, batchFlow+"."+batchGap+".")
+	digits, rest, _ := strings.Cut(rest, ".")
+	number, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil || rest != opStart+"."+batchSuffix && rest != opAppend+"."+batchSuffix {
+		return "", 0, false
+	}
+	return batch, number, true
+}
+
+// answer takes the server's answer to a commit. Those to an earlier batch come
+// too late to count.
+func (l *Log) answer(m *nats.Msg) {
+	if len(m.Subject) <= len(l.inbox) {
+		return
+	}
+	batch, number, ok := parseReply(m.Subject[len(l.inbox)+1:])
+	if !ok {
+		return
+	}
+	status := ""
+	if len(m.Header) > 0 {
+		status = m.Header.Get("Status")
+	}
+	a := parseAnswer(status, m.Data)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if batch != l.pipe.batch {
+		return
+	}
+	if a.count > 0 {
+		if a.count > l.pipe.sent-l.pipe.base || !l.pipe.ack(max(l.pipe.acked, l.pipe.base+a.count)) {
+			a.fail = fmt.Errorf("%w: commit %d of the batch, of %d sent", errAnswer, a.count, l.pipe.sent-l.pipe.base)
+		}
+		l.changed()
+	}
+	if a.fail != nil {
+		l.stop(fmt.Errorf("commit %d: %w", l.pipe.base+number, a.fail), a.last)
+	}
+}

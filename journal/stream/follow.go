@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/pnagent/pnagent/journal"
+)
+
+// Follow calls each with the commits from a number on, in order, each once, as
+// they come. It goes on over lost connections, servers that start again and
+// changes of the stream's leader. It ends with the error of ctx or of each,
+// with ErrCovered if a snapshot has replaced a commit that it needs, and with
+// ErrAhead if the stream stays shorter than what was asked for or already
+// read, which is what a server that lost acknowledged commits leaves.
+//
+// A commit that is passed to each is safe in the sense of Confirm.
+func (l *Log) Follow(ctx context.Context, from uint64, each func(journal.Commit) error) error {
+	t := l.newTail(from)
+	defer t.close()
+	for {
+		c, err := t.read(ctx)
+		if err == nil {
+			l.found(c.Sequence)
+			err = each(c)
+		}
+		if err != nil {
+			return fmt.Errorf("follow stream %s at commit %d: %w", l.name, t.next-1, err)
+		}
+	}
+}
+
+// A server sends a heartbeat when it has had nothing else to send for a beat.
+// After lostBeats without one the consumer is taken for lost.
+const (
+	beat      = 500 * time.Millisecond
+	lostBeats = 3
+)
+
+// arrivals is how many messages may wait to be read. A server sends at most
+// 32 MiB ahead, in messages of more than 128 bytes with subjects and header.
+const arrivals = 1 << 18
+
+// tail reads commits in order from a push consumer of its own, and makes
+// another one whenever it is not sure that nothing is missing.
+type tail struct {
+	log      *Log
+	next     uint64 // the commit to come
+	sub      *nats.Subscription
+	messages chan *nats.Msg
+	status   chan nats.Status
+	beats    *time.Ticker
+	consumer string
+	received uint64 // messages of the consumer
+	silent   int    // beats since the last message
+}
+
+func (l *Log) newTail(from uint64) *tail {
+	return &tail{log: l, next: from, status: l.config.Conn.StatusChanged(nats.CONNECTED, nats.CLOSED), beats: time.NewTicker(beat)}
+}
+
+// close lets go of the consumer.
+func (t *tail) close() {
+	t.beats.Stop()
+	t.log.config.Conn.RemoveStatusListener(t.status)
+	if t.leave(); t.consumer == "" || !t.log.config.Conn.IsConnected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), beat)
+	defer cancel()
+	if err := t.log.stream.DeleteConsumer(ctx, t.consumer); err != nil {
+		t.log.config.Log.Debug("a consumer is left to the server to remove", "stream", t.log.name, "consumer", t.consumer, "err", err)
+	}
+}
+
+// leave ends the subscription. The server removes the consumer after a while.
+func (t *tail) leave() {
+	if t.sub == nil {
+		return
+	}
+	if err := t.sub.Unsubscribe(); err != nil {
+		t.log.config.Log.Debug("unsubscribe", "stream", t.log.name, "err", err)
+	}
+	t.sub = nil
+}
+
+// read waits for the next commit.
+func (t *tail) read(ctx context.Context) (journal.Commit, error) {
+	for {
+		if t.sub == nil {
+			if err := t.begin(ctx); err != nil {
+				return journal.Commit{}, err
+			}
+		}
+		select {
+		case m := <-t.messages:
+			t.silent = 0
+			if c, ok := t.take(m); ok {
+				return c, nil
+			}
+		case <-t.beats.C:
+			if t.silent++; t.silent >= lostBeats {
+				t.again("no heartbeat")
+			}
+		case s := <-t.status:
+			if s == nats.CLOSED {
+				return journal.Commit{}, nats.ErrConnectionClosed
+			}
+			t.again("connected again")
+		case <-t.log.closing:
+			return journal.Commit{}, journal.ErrClosed
+		case <-ctx.Done():
+			return journal.Commit{}, ctx.Err()
+		}
+	}
+}
+
+// again drops the consumer, so that the next read makes another.
+func (t *tail) again(why string) {
+	t.log.config.Log.Info("a follower begins anew", "stream", t.log.name, "commit", t.next, "why", why)
+	t.leave()
+}
+
+// begin makes a consumer that sends the commits from the next on. It tries
+// until it succeeds, or there is no use in it.
+func (t *tail) begin(ctx context.Context) error {
+	var short time.Time
+	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+		state, err := t.log.state(ctx, t.log.config.AckWait)
+		if err != nil {
+			return err
+		}
+		switch first, last := bounds(state); {
+		case t.next < first:
+			return fmt.Errorf("the first is %d: %w", first, journal.ErrCovered)
+		case t.next <= last+1:
+			if err = t.subscribe(ctx); err == nil {
+				return nil
+			}
+		case short.IsZero(): // a new leader may not know all yet
+			short = time.Now()
+		case time.Since(short) > t.log.config.AckWait:
+			return fmt.Errorf("the last is %d: %w", last, journal.ErrAhead)
+		}
+		if ctx.Err() != nil || errors.Is(err, nats.ErrConnectionClosed) {
+			return errors.Join(ctx.Err(), err)
+		}
+		if err != nil {
+			t.log.config.Log.Info("a follower has no consumer yet", "stream", t.log.name, "commit", t.next, "err", err)
+		}
+		if err := wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// bounds returns the first commit that is in a stream, or that will be, and the
+// last one.
+func bounds(s jetstream.StreamState) (first, last uint64) {
+	if s.Msgs == 0 {
+		return s.LastSeq + 1, s.LastSeq
+	}
+	return s.FirstSeq, s.LastSeq
+}
+
+// subscribe makes one consumer. What an earlier one has sent is dropped.
+func (t *tail) subscribe(ctx context.Context) error {
+	inbox := t.log.config.Conn.NewInbox()
+	t.messages = make(chan *nats.Msg, arrivals)
+	sub, err := t.log.config.Conn.ChanSubscribe(inbox, t.messages)
+	if err != nil {
+		return fmt.Errorf("subscribe: %w", err)
+	}
+	t.sub, t.consumer, t.received, t.silent = sub, nuid.Next(), 0, 0
+	one, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	_, err = t.log.stream.CreatePushConsumer(one, jetstream.ConsumerConfig{
+		Name:              t.consumer,
+		DeliverSubject:    inbox,
+		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:       t.next,
+		AckPolicy:         jetstream.AckNonePolicy,
+		MaxDeliver:        1,
+		FlowControl:       true,
+		IdleHeartbeat:     beat,
+		InactiveThreshold: 10 * beat,
+		MemoryStorage:     true,
+		Replicas:          1,
+	})
+	if err != nil {
+		t.leave()
+		return fmt.Errorf("create consumer: %w", err)
+	}
+	return nil
+}
+
+// take looks at a message of the consumer. It is the next commit, or it is
+// nothing to return.
+func (t *tail) take(m *nats.Msg) (journal.Commit, bool) {
+	if len(m.Header) > 0 {
+		if status := m.Header.Get("Status"); status != "" {
+			t.control(m, status)
+			return journal.Commit{}, false
+		}
+	}
+	meta, err := m.Metadata()
+	switch {
+	case err != nil:
+		t.again("a message that is not the consumer's: " + err.Error())
+	case meta.Consumer != t.consumer:
+	case meta.Sequence.Stream != t.next:
+		t.again(fmt.Sprintf("commit %d came instead", meta.Sequence.Stream))
+	default:
+		t.received = meta.Sequence.Consumer
+		t.next++
+		return journal.Commit{Sequence: meta.Sequence.Stream, Payload: m.Data}, true
+	}
+	return journal.Commit{}, false
+}
+
+// control takes a message of the server about the consumer.
+func (t *tail) control(m *nats.Msg, status string) {
+	if status != "100" { // the consumer is gone, or has another leader
+		t.again("the server says " + status + " " + m.Header.Get("Description"))
+		return
+	}
+	// A request of flow control is answered when all that was sent before it
+	// has been read; a heartbeat repeats one whose answer was lost.
+	flow := m.Reply
+	if flow == "" {
+		flow = m.Header.Get("Nats-Consumer-Stalled")
+	}
+	if flow != "" {
+		if err := t.log.config.Conn.Publish(flow, nil); err != nil {
+			t.again("flow control: " + err.Error())
+		}
+		return
+	}
+	if sent, err := strconv.ParseUint(m.Header.Get("Nats-Last-Consumer"), 10, 64); err == nil && sent != t.received {
+		t.again("messages were lost")
+	}
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pnagent/pnagent/journal"
+)
+
+// Log is a journal.Log in a stream. Open makes it.
+type Log struct {
+	config  Config
+	js      jetstream.JetStream
+	stream  jetstream.Stream
+	name    string // of the stream
+	subject string
+	inbox   string // where answers come to, with more tokens behind
+	answers *nats.Subscription
+	status  chan nats.Status
+	closing chan struct{}
+	ended   sync.WaitGroup
+
+	saving  sync.Mutex // held while a snapshot is saved
+	writing sync.Mutex // held by one Append; before mu
+	message nats.Msg   // of the last publish, to be used again; guarded by writing
+
+	mu     sync.Mutex // guards what follows
+	closed bool
+	seen   uint64 // the highest commit known to be in the stream
+	pipe   pipe
+	change chan struct{} // closed when pipe changes, if somebody waits; else nil
+}
+
+var _ journal.Log = (*Log)(nil)
+
+// Open opens the log of a name, and makes its stream if it is not there. A
+// stream whose settings could lose or repeat commits is ErrSettings, with all
+// that is wrong.
+func Open(ctx context.Context, config Config) (*Log, error) {
+	config, err := config.checked()
+	if err != nil {
+		return nil, fmt.Errorf("open log %q: %w", config.Name, err)
+	}
+	name, err := NameOf(config.Name)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	l := &Log{config: config, name: name, subject: subjectPrefix + name[len(streamPrefix):], closing: make(chan struct{})}
+	if err := l.open(ctx); err != nil {
+		return nil, fmt.Errorf("open log %q: stream %s: %w", config.Name, name, err)
+	}
+	return l, nil
+}
+
+func (l *Log) open(ctx context.Context) (err error) {
+	if l.js, err = jetstream.New(l.config.Conn); err != nil {
+		return err
+	}
+	if l.stream, err = openStream(ctx, l.js, settings(l.name, l.subject, l.config.Replicas), l.config.Replicas); err != nil {
+		return err
+	}
+	l.inbox = l.config.Conn.NewInbox()
+	l.message = nats.Msg{Subject: l.subject, Header: nats.Header{jetstream.ExpectedLastSeqHeader: {""}}}
+	l.begin(l.stream.CachedInfo().State.LastSeq)
+	if l.answers, err = l.config.Conn.Subscribe(l.inbox+".>", l.answer); err != nil {
+		return err
+	}
+	l.status = l.config.Conn.StatusChanged(nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
+	l.ended.Go(l.watch)
+	return nil
+}
+
+// Refresh reads how far the stream goes and lets the log be written again after
+// it has stopped. The caller has then to read what it does not know of, from
+// the commit on that was confirmed to it last. What it had sent and did not
+// hear of may be among it. If it is not, it may still be under way; then it or
+// the next Append is refused, so that never both are in the stream.
+//
+// It asks again until the stream answers or ctx ends.
+func (l *Log) Refresh(ctx context.Context) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	// What was sent before is ahead of the question on the same connection.
+	state, err := l.state(ctx, l.config.AckWait)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		err = journal.ErrClosed
+	case err == nil:
+		l.begin(state.LastSeq)
+		return nil
+	}
+	return fmt.Errorf("refresh stream %s: %w", l.name, err)
+}
+
+// begin takes last as the end of the stream, with nothing on its way. The
+// caller holds mu, or nobody knows the log yet.
+func (l *Log) begin(last uint64) {
+	l.seen = last
+	l.pipe = pipe{sent: last, acked: last, sizes: l.pipe.sizes}
+	if l.pipe.sizes == nil {
+		l.pipe.sizes = make([]int, l.config.Window.Commits)
+	}
+	l.changed()
+}
+
+// state asks for the stream's first and last commit, again and again until ctx
+// ends. If the servers say that there is no such stream, it believes them after
+// patience.
+func (l *Log) state(ctx context.Context, patience time.Duration) (jetstream.StreamState, error) {
+	var gone time.Time
+	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+		one, cancel := context.WithTimeout(ctx, askWait)
+		info, err := l.stream.Info(one)
+		cancel()
+		if err == nil {
+			return info.State, nil
+		}
+		switch {
+		case ctx.Err() != nil:
+			return jetstream.StreamState{}, errors.Join(ctx.Err(), err)
+		case errors.Is(err, nats.ErrConnectionClosed):
+			return jetstream.StreamState{}, err
+		case !errors.Is(err, jetstream.ErrStreamNotFound):
+			gone = time.Time{}
+		case gone.IsZero():
+			gone = time.Now()
+		case time.Since(gone) > patience:
+			return jetstream.StreamState{}, err
+		}
+		if err := wait(ctx, pause); err != nil {
+			return jetstream.StreamState{}, err
+		}
+	}
+}
+
+// How the servers are asked again while they do not answer.
+const (
+	askWait    = 2 * time.Second
+	retryFirst = 20 * time.Millisecond
+	retryMost  = 500 * time.Millisecond
+)
+
+// wait is over after d or with ctx, of which it returns the error.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Last is the number of the last commit that Append has sent, or that Open,
+// Refresh or Follow has found.
+func (l *Log) Last() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last()
+}
+
+func (l *Log) last() uint64 {
+	if l.pipe.pending() > 0 {
+		return l.pipe.sent
+	}
+	return max(l.pipe.acked, l.seen)
+}
+
+// Durable is the number of the last commit of which the server has said that it
+// has it. What that is worth when a server loses power is the server's
+// sync_interval: see the package's text.
+func (l *Log) Durable() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pipe.pending() > 0 {
+		return l.pipe.acked
+	}
+	return max(l.pipe.acked, l.seen)
+}
+
+// Sync waits for nothing. It says whether the log has stopped.
+func (l *Log) Sync(ctx context.Context, _ int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.usable(); err != nil {
+		return fmt.Errorf("sync stream %s: %w", l.name, err)
+	}
+	return nil
+}
+
+// usable says why nothing more can be written.
+func (l *Log) usable() error {
+	if l.closed {
+		return journal.ErrClosed
+	}
+	return l.pipe.stopped
+}
+
+// CommitLimit is what a message may carry: the server's limit of a payload,
+// without the header.
+func (l *Log) CommitLimit() int {
+	return int(min(l.config.Conn.MaxPayload()-headerSize, journal.MaxCommit))
+}
+
+// Close waits for the answers that are missing, at most the AckWait, and lets go
+// of the connection. A log that has stopped says so once more. A second Close
+// does nothing.
+func (l *Log) Close() error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	sent := l.pipe.sent
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*l.config.AckWait)
+	defer cancel()
+	err := l.Confirm(ctx, sent)
+	l.mu.Lock()
+	if err == nil {
+		err = l.pipe.stopped
+	}
+	l.closed = true
+	l.changed()
+	l.mu.Unlock()
+	close(l.closing)
+	l.config.Conn.RemoveStatusListener(l.status)
+	l.ended.Wait()
+	// A connection that was closed has ended the subscription.
+	if e := l.answers.Unsubscribe(); e != nil && !errors.Is(e, nats.ErrConnectionClosed) && !errors.Is(e, nats.ErrBadSubscription) {
+		err = errors.Join(err, e)
+	}
+	if err != nil {
+		return fmt.Errorf("close stream %s: %w", l.name, err)
+	}
+	return nil
+}

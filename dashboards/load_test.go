@@ -252,7 +252,7 @@ func startBus(t *testing.T) string {
 	}
 	go ns.Start()
 	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(10 * time.Second) {
+	if !ns.ReadyForConnections(patience) {
 		t.Fatal("NATS does not start")
 	}
 	return ns.ClientURL()
@@ -314,7 +314,7 @@ func (p *process) says(t *testing.T, pattern string) []string {
 }
 
 // client keeps no connections, so that nothing is left when a test ends.
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 15 * time.Second}
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 
 func get(url string) (string, error) {
 	response, err := client.Get(url)

@@ -5,7 +5,10 @@ package snmptest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -18,7 +21,7 @@ import (
 )
 
 const (
-	startTimeout = 20 * time.Second
+	startTimeout = time.Minute
 	stopTimeout  = 5 * time.Second
 	pollEvery    = 20 * time.Millisecond
 )
@@ -239,24 +242,29 @@ func shortTempDir(tb testing.TB) string {
 	return dir
 }
 
-// freeAddr is an address of 127.0.0.1 that nobody listens at.
+// freeAddr is an address of 127.0.0.1 that nobody listens at. Its port is none
+// of those that systems give to whoever wants any, or it might be somebody's
+// before the daemon's, or while that is restarted.
 func freeAddr(tb testing.TB, network string) string {
 	tb.Helper()
 	var config net.ListenConfig
-	if network == "udp" {
-		conn, err := config.ListenPacket(tb.Context(), "udp", "127.0.0.1:0")
-		if err != nil {
+	for {
+		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		var taken io.Closer
+		var err error
+		if network == "udp" {
+			taken, err = config.ListenPacket(tb.Context(), "udp", addr)
+		} else {
+			taken, err = config.Listen(tb.Context(), "tcp", addr)
+		}
+		switch {
+		case err == nil:
+			_ = taken.Close() // nothing was sent
+			return addr
+		case !errors.Is(err, syscall.EADDRINUSE):
 			tb.Fatal(err)
 		}
-		defer func() { _ = conn.Close() }()
-		return conn.LocalAddr().String()
 	}
-	listener, err := config.Listen(tb.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // maxLog is how much of the daemon's log is kept, from its beginning.

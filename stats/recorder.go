@@ -2,6 +2,8 @@
 
 package stats
 
+import "fmt"
+
 // Recorder is what one shard of an engine writes while it fires: plain arrays,
 // one writer, no lock. What it counts is cumulative; what can be seen by
 // looking at the tokens that are present (how many, how old) is not kept here
@@ -13,6 +15,7 @@ type Recorder struct {
 	lasts       []ending // by place: of the one whose dwell is longest
 	transitions []transitionTally
 	actions     []*actionTally // by transition; nil for one without an action, the list too if no one has one
+	coarse      []int8         // by place: by how much less than MaxSchema its dwell is known; nil if all are known best
 	Net         Net            // Created, Finished and Failed are counted by the owner
 }
 
@@ -42,6 +45,7 @@ type actionTally struct {
 	durationSum                      uint64
 	longest                          int64 // as of a place
 	last                             ending
+	coarse                           int8 // as of a place
 	duration                         [numCells]uint64
 }
 
@@ -155,6 +159,9 @@ func (r *Recorder) AddTo(rows *Rows) {
 		row := Place{Arrivals: p.departures, Departures: p.departures, LastInjection: p.lastInjection}
 		if p.departures > 0 {
 			row.Dwell = histogramOf(r.dwell[i*numCells:(i+1)*numCells], p.dwellSum)
+			if r.coarse != nil {
+				row.Dwell.cap(r.coarse[i])
+			}
 		}
 		rows.Places[i].Merge(&row)
 	}
@@ -164,11 +171,96 @@ func (r *Recorder) AddTo(rows *Rows) {
 	}
 	for i, a := range r.actions {
 		if a != nil {
-			rows.Transitions[i].Merge(&Transition{Retries: a.retries, Cancels: a.cancels, Timeouts: a.timeouts, Late: a.late,
-				Duration: histogramOf(a.duration[:], a.durationSum)})
+			t := Transition{Retries: a.retries, Cancels: a.cancels, Timeouts: a.timeouts, Late: a.late, Duration: histogramOf(a.duration[:], a.durationSum)}
+			t.Duration.cap(a.coarse)
+			rows.Transitions[i].Merge(&t)
 		}
 	}
 	rows.Net.Merge(&r.Net)
+}
+
+// Cumulative are the columns that Set makes a recorder from.
+const Cumulative = ColArrivals | ColDepartures | ColOldest | ColDwell | ColFirings | ColFailures | ColLastFiring | ColDuration | ColInstances | ColTimeouts
+
+// Set makes the recorder one that has recorded what is counted in rows, as
+// AddTo gave it: from then on both count the same. What is present is not looked
+// at, and nobody is slowest. The error says that they cannot be of this net.
+func (r *Recorder) Set(rows *Rows) error {
+	if len(rows.Places) != len(r.places) || len(rows.Transitions) != len(r.transitions) {
+		return fmt.Errorf("rows of %d places and %d transitions; expected %d and %d",
+			len(rows.Places), len(rows.Transitions), len(r.places), len(r.transitions))
+	}
+	next := NewRecorder(len(r.places), len(r.transitions))
+	next.Net = Net{Created: rows.Net.Created, Finished: rows.Net.Finished, Failed: rows.Net.Failed}
+	for i := range rows.Places {
+		p := &rows.Places[i]
+		if !p.Dwell.Valid() {
+			return fmt.Errorf("place %d: the histogram of its dwell is none", i)
+		}
+		next.places[i] = placeTally{departures: p.Departures, dwellSum: p.Dwell.Sum, lastInjection: p.LastInjection}
+		if c := p.Dwell.fill(next.dwell[i*numCells : (i+1)*numCells]); c > 0 {
+			if next.coarse == nil {
+				next.coarse = make([]int8, len(r.places))
+			}
+			next.coarse[i] = c
+		}
+	}
+	for i := range rows.Transitions {
+		if err := next.setTransition(i, &rows.Transitions[i]); err != nil {
+			return err
+		}
+	}
+	*r = *next
+	return nil
+}
+
+func (r *Recorder) setTransition(i int, t *Transition) error {
+	if !t.Duration.Valid() {
+		return fmt.Errorf("transition %d: the histogram of its duration is none", i)
+	}
+	r.transitions[i] = transitionTally{firings: t.Firings, failures: t.Failures, lastFiring: t.LastFiring}
+	if t.Retries|t.Cancels|t.Timeouts|t.Late|t.Duration.Count() == 0 {
+		return nil
+	}
+	a := r.action(i)
+	a.retries, a.cancels, a.timeouts, a.late, a.durationSum = t.Retries, t.Cancels, t.Timeouts, t.Late, t.Duration.Sum
+	a.coarse = t.Duration.fill(a.duration[:])
+	return nil
+}
+
+// fill puts the counts of a valid histogram into cells, each into the last that
+// its bucket covers, and returns by how much less than MaxSchema is known.
+func (h *Histogram) fill(cells []uint64) (coarse int8) {
+	cells[0] = h.Zero
+	if len(h.Buckets) == 0 {
+		return 0
+	}
+	coarse = MaxSchema - h.Schema
+	for _, b := range h.Buckets {
+		cells[1+min(int(b.Index)<<coarse, lastIndex)-firstIndex] += b.N
+	}
+	return coarse
+}
+
+// cap makes the histogram no finer than MaxSchema less coarse. One that was made
+// coarser because it had too many buckets never becomes finer, for it only
+// grows; so what goes on from a coarser one is told as it would have been.
+func (h *Histogram) cap(coarse int8) {
+	if len(h.Buckets) > 0 && h.Schema > MaxSchema-coarse {
+		h.coarsen(MaxSchema - coarse)
+	}
+}
+
+// ForgetSlowest is TakeSlowest for nobody.
+func (r *Recorder) ForgetSlowest() {
+	for i := range r.places {
+		r.places[i].longest = 0
+	}
+	for _, a := range r.actions {
+		if a != nil {
+			a.longest = 0
+		}
+	}
 }
 
 // TakeSlowest adds to rows of the same net who was slowest since the last call,

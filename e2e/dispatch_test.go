@@ -41,13 +41,21 @@ func TestEveryDispatcherPlaysAllAndCountsItByPriority(t *testing.T) {
 		visits := map[float64]bool{}
 		for workers := range 3 {
 			id := name(c.flags, workers+1)
-			until(t, id+" is shown", func() error {
-				if got := side.view(t).numbers().Tokens[key{id, "awaiting answer"}]; got != 30*40 {
-					return fmt.Errorf("%d claims await an answer", got)
+			var s scrape
+			until(t, id+" is shown, and at rest", func() error {
+				s = side.scrape(t)
+				ready := float64(0)
+				for _, one := range s.all("petrinet_queue_ready") {
+					if one.labels["net"] == id {
+						ready += one.value
+					}
+				}
+				if got := s.numbers().Tokens[key{id, "awaiting answer"}]; got != 30*40 || ready != 0 {
+					return fmt.Errorf("%d claims await an answer, %v instances are ready", got, ready)
 				}
 				return nil
 			})
-			queues, each := visited(side.scrape(t), id)
+			queues, each := visited(s, id)
 			if queues != c.queues {
 				t.Errorf("%s: priorities %q, want %q", id, queues, c.queues)
 			}

@@ -41,7 +41,17 @@ type Config struct {
 	Interval time.Duration // between two views; 0 is DefaultInterval
 	Nets     []*petri.Net  // shown from the start, before any source is heard
 	PNML     pnml.Limits   // of definitions that come over the wire
-	Log      *slog.Logger
+	Share    Share         // of the sources; the zero Share is all
+
+	// State is what Keep was given by the process before this one, with the same
+	// Share or another one; nil for a beginning from zero.
+	State []byte
+	// Keep is given every View, and what a next process must have for its
+	// counters to go on from those. It is called before the next View is made.
+	// Nil where the counters begin anew with each process.
+	Keep func(view *View, state []byte)
+
+	Log *slog.Logger
 }
 
 // Collector hears all sources of a subject space and keeps one View of them:
@@ -49,9 +59,11 @@ type Config struct {
 type Collector struct {
 	cfg  Config
 	view atomic.Pointer[View]
+	sift sift
 
 	mu       sync.Mutex // holds together what follows
 	merger   *Merger
+	saver    saver
 	notices  notices
 	fetching map[Ask]bool
 	waiting  []Ask // definitions to fetch when there is room; at most Limits.Definitions
@@ -82,6 +94,11 @@ func New(cfg Config) (*Collector, error) {
 			return nil, fmt.Errorf("collect net %q: %w", n.ID, err)
 		}
 	}
+	if cfg.State != nil {
+		if err := c.merger.restore(cfg.State, &cfg, now); err != nil {
+			return nil, fmt.Errorf("collect from where another process stopped: %w", err)
+		}
+	}
 	view, _ := c.merger.Tick(now)
 	c.view.Store(view)
 	return c, nil
@@ -97,7 +114,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	defer c.fetches.Wait()
 	defer c.run(false)
 	defer cancel()
-	for _, subject := range []string{c.cfg.Subjects.Snapshots(), c.cfg.Subjects.Byes()} {
+	for _, subject := range c.cfg.Share.subjects(c.cfg.Subjects) {
 		sub, err := c.subscribe(ctx, subject)
 		if err != nil {
 			return fmt.Errorf("collect from %s: %w", subject, err)
@@ -146,6 +163,9 @@ func (c *Collector) subscribe(ctx context.Context, subject string) (*nats.Subscr
 
 // hear takes one message in.
 func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.Decoder, msg *telemetry.Snapshot) {
+	if !c.mine(&m.Subject) {
+		return
+	}
 	err := decoder.DecodeMsg(c.cfg.Subjects, m, msg)
 	now := time.Now().UnixMicro()
 	c.mu.Lock()
@@ -165,8 +185,16 @@ func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.De
 	c.ask(ctx, asks)
 }
 
-// tick makes a View.
+// tick makes a View, and has it kept.
 func (c *Collector) tick(ctx context.Context, now int64) {
+	c.tellSilence(now)
+	if view, state := c.look(ctx, now); c.cfg.Keep != nil {
+		c.cfg.Keep(view, state)
+	}
+}
+
+// look makes a View, and what is to be kept of it.
+func (c *Collector) look(ctx context.Context, now int64) (view *View, state []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for sub, before := range c.dropped {
@@ -179,6 +207,14 @@ func (c *Collector) tick(ctx context.Context, now int64) {
 	view, asks := c.merger.Tick(now)
 	c.view.Store(view)
 	c.ask(ctx, asks)
+	if c.cfg.Keep == nil {
+		return view, nil
+	}
+	state, err := c.saver.save(c.merger)
+	if err != nil {
+		c.cfg.Log.Error("keep what was counted", "err", err)
+	}
+	return view, state
 }
 
 // ask asks the sources. What cannot be sent is asked again by the Merger.

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// ErrState says that a state cannot be read. Nothing of it is taken.
+var ErrState = errors.New("state of a collector cannot be read")
+
+// restored is a net as a state tells it.
+type restored struct {
+	savedNet
+	definition telemetry.Definition
+	sum        *telemetry.Snapshot
+	sources    []heard
+	past       []savedPast
+}
+
+// heard is a source as a state tells it.
+type heard struct {
+	savedSource
+	msg *telemetry.Snapshot
+}
+
+// restore goes on where another process stopped. The sources are as they were
+// then; those that are not in the share are gone, for another collector hears
+// them now, and what they counted stays in the sums.
+func (m *Merger) restore(state []byte, cfg *Config, now int64) error {
+	nets, err := readState(state)
+	if err != nil {
+		return err
+	}
+	for _, r := range nets {
+		def, err := ReadDefinition(r.definition, cfg.PNML)
+		if err == nil {
+			_, err = m.Define(r.definition.Digest, def, now)
+		}
+		if err == nil {
+			err = m.restoreNet(r, cfg.Share)
+		}
+		if err != nil {
+			return fmt.Errorf("net %q: %w", r.ID, err)
+		}
+	}
+	m.traffic = Traffic{Rejected: make(map[string]uint64)}
+	for _, reason := range Reasons() {
+		m.traffic.Rejected[string(reason)] = 0
+	}
+	m.counted, m.touched = true, true
+	return nil
+}
+
+// restoreNet has the sources of a net say again what they said last. The base is
+// what that leaves of the sum, so the sum is what it was, whatever became of
+// the sources.
+func (m *Merger) restoreNet(r restored, share Share) error {
+	n := m.nets[r.ID]
+	c := n.known[r.definition.Digest]
+	if err := fits(r.sum, c); err != nil {
+		return fmt.Errorf("%w: %w", ErrState, err)
+	}
+	n.since = r.Since
+	columns := r.Columns & counterColumns
+	for _, h := range r.sources {
+		if !share.Has(r.ID, h.msg.Source) {
+			columns |= h.msg.Rows.Columns & counterColumns
+			continue
+		}
+		if _, err := m.Take(h.msg, 0, h.received); err != nil { // there is no room for it
+			columns |= h.msg.Rows.Columns & counterColumns
+			r.past = append(r.past, savedPast{Source: h.msg.Source, Epoch: h.epoch, Seq: uint64(h.seq), Counted: max(h.counted, h.msg.Epoch)})
+			continue
+		}
+		n.sources[h.msg.Source].resume(&h, c)
+	}
+	for _, f := range r.Regions {
+		n.fences[f.Region] = fence{fence: f.Fence, owner: f.Owner, counted: f.Counted}
+	}
+	for _, p := range r.past {
+		if n.sources[p.Source] == nil && share.Has(r.ID, p.Source) {
+			m.remember(n, p)
+		}
+	}
+	places, transitions := n.union.sizes()
+	n.base = stats.NewRows(places, transitions)
+	(&taking{msg: r.sum, cols: c, rows: n.base, places: &n.places, trans: &n.transitions}).take()
+	for _, s := range n.speakers() {
+		if s.rows != nil {
+			n.owe(s)
+		}
+	}
+	n.base.Columns, n.changed = columns, true
+	return nil
+}
+
+// resume brings a source to where it was, after it said its rows again. What it
+// said since is not known, so it is asked.
+func (s *source) resume(h *heard, c *columns) {
+	s.counted, s.digest = max(s.counted, h.counted), h.digest
+	s.epoch, s.seq, s.heard, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.heard, h.rowsAt, h.marks&markUnread != 0
+	if s.complete = s.complete && h.marks&markComplete != 0; s.complete {
+		s.unheard = newCover(c)
+	}
+}
+
+// remember remembers a source of which no rows are kept.
+func (m *Merger) remember(n *net, p savedPast) {
+	m.graves++
+	n.past[p.Source] = past{epoch: p.Epoch, seq: p.Seq, counted: p.Counted, grave: m.graves}
+	m.buried = append(m.buried, grave{n.name, p.Source, m.graves})
+}
+
+// stateReader reads the records of a state.
+type stateReader struct {
+	rest    []byte
+	decoder telemetry.Decoder
+	nets    []restored
+	more    bool                // the next record is a part, and not the last
+	parts   *telemetry.Snapshot // those before, as one
+}
+
+// readState reads a state. The error wraps ErrState.
+func readState(state []byte) ([]restored, error) {
+	r := &stateReader{rest: state}
+	for n := 1; len(r.rest) > 0; n++ {
+		if err := r.next(); err != nil {
+			return nil, fmt.Errorf("%w: record %d: %w", ErrState, n, err)
+		}
+	}
+	if r.more || r.parts != nil {
+		return nil, fmt.Errorf("%w: it ends within a source", ErrState)
+	}
+	for _, n := range r.nets {
+		if n.sum == nil {
+			return nil, fmt.Errorf("%w: net %q has no sum", ErrState, n.ID)
+		}
+	}
+	return r.nets, nil
+}
+
+var (
+	errCut      = errors.New("cut short")
+	errNoNet    = errors.New("before the first net")
+	errUnknown  = errors.New("of an unknown kind")
+	errOtherNet = errors.New("of another net")
+)
+
+// next reads one record.
+func (r *stateReader) next() error {
+	record := r.rest[0]
+	if r.rest = r.rest[1:]; record == recordMore {
+		r.more = true
+		return nil
+	}
+	size, n := binary.Uvarint(r.rest)
+	if n <= 0 || size > uint64(len(r.rest)-n) {
+		return errCut
+	}
+	payload := r.rest[n : n+int(size)]
+	r.rest = r.rest[n+int(size):]
+	if record == recordNet {
+		return r.net(payload)
+	}
+	if len(r.nets) == 0 {
+		return errNoNet
+	}
+	net := &r.nets[len(r.nets)-1]
+	switch record {
+	case recordSum:
+		msg, err := r.snapshot(net, payload)
+		if msg != nil {
+			net.sum = msg
+		}
+		return err
+	case recordSource:
+		return r.source(net, payload)
+	case recordPast:
+		var p savedPast
+		if err := json.Unmarshal(payload, &p); err != nil {
+			return err
+		}
+		net.past = append(net.past, p)
+		return telemetry.CheckName(p.Source)
+	}
+	return errUnknown
+}
+
+func (r *stateReader) net(payload []byte) error {
+	head, text, _ := bytes.Cut(payload, []byte("\n"))
+	var n restored
+	if err := json.Unmarshal(head, &n.savedNet); err != nil {
+		return err
+	}
+	n.definition = telemetry.Definition{Net: n.ID, Digest: telemetry.Digest(text), PNML: text}
+	r.nets = append(r.nets, n)
+	return telemetry.CheckName(n.ID)
+}
+
+func (r *stateReader) source(net *restored, payload []byte) error {
+	size, at := binary.Uvarint(payload)
+	if at <= 0 || size > uint64(len(payload)-at) {
+		return errCut
+	}
+	h := heard{savedSource: savedSource{digest: string(payload[at : at+int(size)])}}
+	payload = payload[at+int(size):]
+	for _, f := range h.fields() {
+		v, n := binary.Varint(payload)
+		if n <= 0 {
+			return errCut
+		}
+		*f, payload = min(max(v, 0), telemetry.MaxTime), payload[n:]
+	}
+	var err error
+	if h.msg, err = r.snapshot(net, payload); h.msg != nil {
+		net.sources = append(net.sources, h)
+	}
+	return err
+}
+
+// snapshot returns a full snapshot, or nil if this is a part and not the last.
+func (r *stateReader) snapshot(net *restored, payload []byte) (*telemetry.Snapshot, error) {
+	msg := &telemetry.Snapshot{}
+	if err := r.decoder.Decode(payload, msg); err != nil {
+		return nil, err
+	}
+	if msg.Net != net.ID {
+		return nil, errOtherNet
+	}
+	if p := r.parts; p != nil {
+		if p.Source != msg.Source {
+			return nil, errCut
+		}
+		msg.Rows.Places = append(p.Rows.Places, msg.Rows.Places...)
+		msg.Rows.Transitions = append(p.Rows.Transitions, msg.Rows.Transitions...)
+		msg.Rows.Columns |= p.Rows.Columns
+	}
+	if r.parts = nil; r.more {
+		r.parts, r.more = msg, false
+		return nil, nil
+	}
+	msg.Full, msg.Digest, msg.PlaceIndex, msg.TransitionIndex = true, net.definition.Digest, nil, nil
+	return msg, nil
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+func TestParseShare(t *testing.T) {
+	for text, want := range map[string]Share{"1/1": {1, 1}, "2/8": {2, 8}, "4096/4096": {4096, 4096}} {
+		if got, err := ParseShare(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "x", "1", "0/8", "9/8", "-1/8", "1/0", "0/0", "1/4097", "01/8", "+1/8", "1/8/2", "1/8 ", "1/x"} {
+		if got, err := ParseShare(text); !errors.Is(err, ErrShare) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
+
+// startMappingServer runs a NATS server that divides sources into so many
+// shares, by the configuration that we tell people to write.
+func startMappingServer(t *testing.T, shares int) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "nats.conf")
+	if err := os.WriteFile(file, []byte("listen: \"127.0.0.1:-1\"\n"+telemetry.Subjects{}.Mappings(shares)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts, err := server.ProcessConfigFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.NoLog, opts.NoSigs = true, true
+	s, err := server.NewServer(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(enough) {
+		t.Fatal("nats-server does not start")
+	}
+	return s.ClientURL()
+}
+
+// Names of any characters are divided as the server divides their subjects.
+func TestShareIsThatOfTheServer(t *testing.T) {
+	const shares = 7
+	nc := connect(t, startMappingServer(t, shares))
+	sub, err := nc.SubscribeSync(telemetry.Subjects{}.Shared(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	alphabet := []rune("ab. *>=-_0é€")
+	name := func() string {
+		var b strings.Builder
+		for range 1 + r.IntN(12) {
+			b.WriteRune(alphabet[r.IntN(len(alphabet))])
+		}
+		return b.String()
+	}
+	seen := map[Share]int{}
+	for i := range 300 {
+		net, source := name(), name()
+		subject := telemetry.Subjects{}.Snapshot(net, source)
+		if i%2 == 0 {
+			subject = telemetry.Subjects{}.Bye(net, source)
+		}
+		if err := nc.Publish(subject, nil); err != nil {
+			t.Fatal(err)
+		}
+		m, err := sub.NextMsg(enough)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain, mapped := (telemetry.Subjects{}).Plain(m.Subject); !mapped || plain != subject {
+			t.Fatalf("%s is mapped to %s, which is %s", subject, m.Subject, plain)
+		}
+		for k := 1; k <= shares; k++ {
+			s := Share{k, shares}
+			is := strings.HasPrefix(m.Subject, fmt.Sprintf("petrinet.v1.shared.%d.%d.", shares, k-1))
+			if s.Has(net, source) != is || s.hasSubject(subject) != is {
+				t.Fatalf("net %q, source %q: the server says %s, share %s says %t", net, source, m.Subject, s, s.Has(net, source))
+			}
+			if is {
+				seen[s]++
+			}
+		}
+	}
+	if len(seen) != shares {
+		t.Errorf("%d of %d shares have sources", len(seen), shares)
+	}
+}
+
+// Whether the server divides the sources or the collectors do, each is heard by
+// one of them; and a collector without a share hears all.
+func TestCollectorsOfSharesHearEachSourceOnce(t *testing.T) {
+	const shares = 3
+	net := lineNet("order", 2, 1)
+	for mode, url := range map[string]string{"plain": startServer(t), "mapped": startMappingServer(t, shares)} {
+		t.Run(mode, func(t *testing.T) {
+			var parts []*Collector
+			var books []*logBook
+			for k := range shares {
+				c, book := run(t, Config{Conn: connect(t, url), Share: Share{k + 1, shares}})
+				parts, books = append(parts, c), append(books, book)
+			}
+			all, _ := run(t, Config{Conn: connect(t, url)})
+			nc := connect(t, url)
+			var sources []*telemetry.Publisher
+			for i := range 9 {
+				sources = append(sources, publish(t, nc, fmt.Sprint("e ", i), net, 1))
+			}
+			until(t, all, "all nine are up", func(v *View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == 9 })
+			for k, c := range parts {
+				s := Share{k + 1, shares}
+				want := 0
+				for i := range 9 {
+					if s.Has("order", fmt.Sprint("e ", i)) {
+						want++
+					}
+				}
+				v := until(t, c, "its sources are up", func(v *View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == want })
+				if got := v.Nets[0].Rows.Places[0].Tokens; got != uint64(want) {
+					t.Errorf("share %s has %d tokens of %d sources", s, got, want)
+				}
+				if passed := c.Passed(); (passed > 0) != (mode == "plain") {
+					t.Errorf("%d messages were passed over", passed)
+				}
+				for reason, n := range v.Traffic.Rejected {
+					if n > 0 {
+						t.Errorf("%d messages rejected: %s", n, reason)
+					}
+				}
+				if said := "maps no subjects"; strings.Contains(books[k].String(), said) != (mode == "plain") {
+					t.Errorf("the log: %s", books[k].String())
+				}
+			}
+			for _, p := range sources {
+				stop(t, p)
+			}
+			until(t, all, "all said bye", func(v *View) bool { return v.Nets[0].Up == 0 && v.Nets[0].Rows.Places[0].Tokens == 0 })
+		})
+	}
+}
+
+func TestPlainSubject(t *testing.T) {
+	for subject, want := range map[string]string{
+		"petrinet.v1.snapshot.n.s":              "",
+		"petrinet.v1.shared.8.3.snapshot.n.s":   "petrinet.v1.snapshot.n.s",
+		"petrinet.v1.shared.8.3":                "",
+		"other.shared.8.3.snapshot.n.s":         "",
+		"petrinet.v1.shared":                    "",
+		"petrinet.v1.shared.8.3.bye.n.s":        "petrinet.v1.bye.n.s",
+		"petrinet.v1.shared.8.3.something.else": "petrinet.v1.something.else",
+	} {
+		plain, mapped := (telemetry.Subjects{}).Plain(subject)
+		if mapped != (want != "") || (mapped && plain != want) || (!mapped && plain != subject) {
+			t.Errorf("%s: %s, %t", subject, plain, mapped)
+		}
+	}
+}
+
+func BenchmarkHasSubject(b *testing.B) {
+	s, subject := Share{2, 8}, telemetry.Subjects{}.Snapshot("order fulfilment", "host-1")
+	for b.Loop() {
+		s.hasSubject(subject)
+	}
+}

@@ -16,14 +16,15 @@
 // it does all of that again, after 0.5 s to 1.5 s with jitter, and at once where
 // a new unix socket appears, so that a master that returns is served within 2 s.
 // Everything is read-only: a set is answered with notWritable. As it ends it
-// takes back what it registered, so that requests under way are answered, and
-// its capabilities, and closes the session.
+// takes back what it registered and its capabilities, at a moment when nothing
+// is under way, and closes the session.
 //
 //	Subagent   Run: dial, backoff, open, register, ping; Notify; Stats
 //	contexts   the tables of every context (snmpwalk -n orders)
 //	session    one connection: a reader that answers, a writer with a bounded queue
 //	handler    a request and a table to a response; no clock, no connection
 //	walks      which table a request is answered from
+//	farewell   the moment to take a session back in
 //	pdu        the wire format
 //
 // # Which table a request sees
@@ -93,15 +94,37 @@
 //	snmpd hangs for less than 15 s   no answer meanwhile; then goes on    at once, same session
 //	snmpd hangs for longer           as if it were started anew           t < 1.5 s
 //	sidecar ends, no stand-by        ends early, as if that were all      after its start
-//	sidecar ends, stand-by           goes on with the stand-by's View;    at the next request
-//	                                 for what is asked in that moment
-//	                                 genErr, or an early end: about one in
-//	                                 50; no answer at all: one in 200
+//	sidecar ends, stand-by           goes on with the stand-by's View     at the next request
 //	sidecar hangs                    genErr after 2 s; snmpd ends the     stand-by: at the next request
 //	                                 session                              t < 1 s: asked again
 //	primary returns                  goes on with the primary's View      at the next request
 //
 // A walk that begins afterwards sees one View, whole.
+//
+// # How a session is taken back
+//
+// AgentX has no word for: ask me no more. A master asks until it has read the
+// Unregister, and of snmpd a request that is under way then is not safe: it
+// frees the registration, and looks into it again as the answer comes. It may
+// find an end of the range that is none, so that the walk ends early; a handler
+// that is none, so that there is a genErr; or lose the request. A Close ends
+// every request under way with genErr.
+//
+// So a Subagent that ends goes on answering, but holds back each answer that a
+// manager waits for: that to a Get, and one that makes a transaction as long as
+// the one before it in its walk, for a GETBULK of ten is ten requests. When
+// nothing was asked for 20 ms, and two Pings show that nothing is on its way,
+// the answers go out with every Unregister behind them in one write. snmpd sends
+// its managers their answers when it has dealt with what it read in one go, of
+// at most 64 KiB; so a Ping of that size stands between, and the Unregister is
+// read in the next go, in which snmpd reads from subagents before it reads from
+// managers. All of it is over after half a second, also where requests do not
+// cease.
+//
+// What is left: a manager that asks anew just between the two goes, some 0.1 ms,
+// in which snmpd cannot be told anything; and where managers never pause for
+// 20 ms, or a GETBULK is shorter than the one before it, any request of theirs.
+// It is answered all the same, which mostly is in time.
 //
 // # What a master may do to it
 //

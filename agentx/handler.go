@@ -26,6 +26,7 @@ type handler struct {
 	contexts *contexts
 	walks    *walks // of the context of the request
 	response pdu.Response
+	last     bool     // the transaction is over with the response, as far as can be told
 	size     int      // of response.Variables, in bytes
 	names    []uint32 // those of response.Variables that come from the table
 	cursors  []cursor
@@ -36,7 +37,7 @@ type handler struct {
 // context, because a TestSet had it, comes with the empty one.
 func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	h.response = pdu.Response{Variables: h.response.Variables[:0]}
-	h.size, h.names = 0, h.names[:0]
+	h.size, h.names, h.last = 0, h.names[:0], false
 	if h.walks = h.contexts.walks(p.Context); h.walks == nil {
 		h.fail(pdu.UnsupportedContext, -1)
 		return &h.response
@@ -44,6 +45,7 @@ func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	switch body := p.Body.(type) {
 	case *pdu.Get:
 		h.get(h.walks.pin(now, p.Header.Transaction, nil), body.Ranges)
+		h.last = true
 	case *pdu.GetNext:
 		h.getNext(h.pin(now, p, body.Ranges), body.Ranges)
 		h.reached(now, p, 0, len(body.Ranges))
@@ -82,7 +84,8 @@ func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) *smi.T
 }
 
 // reached tells the walks how far the first of the stride ranges came, whose
-// answers begin at variable first, and whether it came to the end.
+// answers begin at variable first, and whether it came to the end. A master
+// goes on after an end, with another subtree.
 func (h *handler) reached(now time.Time, p pdu.PDU, first, stride int) {
 	variables := h.response.Variables
 	if stride == 0 || len(variables) <= first {
@@ -92,7 +95,7 @@ func (h *handler) reached(now time.Time, p pdu.PDU, first, stride int) {
 	over := variables[last].Value.Type == smi.TypeEndOfMibView
 	for i := last; i >= first; i -= stride {
 		if v := variables[i]; v.Value.Type != smi.TypeEndOfMibView {
-			h.walks.reached(now, p.Header.Transaction, v.Name, over)
+			h.last = h.walks.reached(now, p.Header.Transaction, v.Name, over) && !over
 			return
 		}
 	}

@@ -141,7 +141,7 @@ func (f *fixture) finish(m *master) {
 	f.stop()
 	if m != nil {
 		p := m.read()
-		for p.Header.Type == pdu.TypeRemoveAgentCaps || p.Header.Type == pdu.TypeUnregister {
+		for p.Header.Type == pdu.TypePing || p.Header.Type == pdu.TypeRemoveAgentCaps || p.Header.Type == pdu.TypeUnregister {
 			switch body := p.Body.(type) {
 			case *pdu.RemoveAgentCaps:
 				f.removed = append(f.removed, body.ID)

@@ -53,6 +53,7 @@ type session struct {
 	repeats  repeats
 	conn     net.Conn
 	writer   *writer
+	farewell *farewell
 	flags    pdu.Flags    // the byte order of what this side starts
 	id       atomic.Int64 // noSession until the master has given one
 
@@ -79,6 +80,7 @@ func newSession(conn net.Conn, served *contexts, c *counters, flags pdu.Flags) *
 		handler:  handler{contexts: served},
 		conn:     conn,
 		writer:   newWriter(conn),
+		farewell: newFarewell(),
 		flags:    flags,
 		waiting:  make(map[uint32]chan response),
 		done:     make(chan struct{}),
@@ -193,7 +195,7 @@ func (s *session) serve(p pdu.PDU) {
 	if answer == nil {
 		return
 	}
-	if s.respond(p.Header, answer) {
+	if s.respond(p.Header, answer, s.handler.last) {
 		s.counters.variables.Add(uint64(len(answer.Variables)))
 	} else {
 		s.repeats.forget()
@@ -207,12 +209,13 @@ func (s *session) refuse(h pdu.Header, e pdu.Error) bool {
 	if h.Type == pdu.TypeClose || h.Type == pdu.TypeCleanupSet {
 		return true
 	}
-	return s.respond(h, &pdu.Response{Error: e})
+	return s.respond(h, &pdu.Response{Error: e}, false)
 }
 
 // respond queues the answer to the request with header h, in its byte order.
-// It tells whether that could be done.
-func (s *session) respond(h pdu.Header, answer *pdu.Response) bool {
+// last tells whether it is the last one of its transaction. It tells whether
+// that could be done.
+func (s *session) respond(h pdu.Header, answer *pdu.Response, last bool) bool {
 	h.Flags &= pdu.FlagNetworkByteOrder
 	frame, err := pdu.Append(s.writer.buffer(), pdu.PDU{Header: h, Body: answer})
 	if err != nil {
@@ -220,6 +223,10 @@ func (s *session) respond(h pdu.Header, answer *pdu.Response) bool {
 		s.counters.fault(FaultTooBig)
 		frame, _ = pdu.Append(frame, pdu.PDU{Header: h, Body: &pdu.Response{Error: pdu.GenErr}})
 		answer.Variables = nil
+	}
+	if s.farewell.hold(frame, last) {
+		s.writer.recycle(frame)
+		return true
 	}
 	if !s.writer.send(frame) {
 		s.counters.fault(FaultDropped)
@@ -253,40 +260,65 @@ func (s *session) hand(h pdu.Header, payload []byte) {
 	waiter <- response{p.Body.(*pdu.Response), h.Session} // has room for the one there is
 }
 
-// ask sends a PDU of ours, in a context where name is not empty, and waits for
-// its Response, which may hold an error.
-func (s *session) ask(ctx context.Context, name string, body pdu.Body) (response, error) {
-	waiter := make(chan response, 1)
+// question is a PDU of ours whose Response is awaited.
+type question struct {
+	packet uint32
+	waiter chan response // holds one
+}
+
+// pose appends a PDU of ours to frame, in a context where name is not empty.
+// Its Response is waited for from then on; await must be called where the PDU
+// was put into the frame.
+func (s *session) pose(frame []byte, name string, body pdu.Body) ([]byte, question, error) {
 	s.mu.Lock()
 	s.packet++
-	packet := s.packet
-	s.waiting[packet] = waiter
+	q := question{packet: s.packet, waiter: make(chan response, 1)}
+	s.waiting[q.packet] = q.waiter
 	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.waiting, packet)
-		s.mu.Unlock()
-	}()
 	flags := s.flags
 	if name != "" {
 		flags |= pdu.FlagNonDefaultContext
 	}
-	frame, err := pdu.Append(s.writer.buffer(), pdu.PDU{
-		Header: pdu.Header{Flags: flags, Session: s.wireID(), Packet: packet}, Context: name, Body: body,
+	whole, err := pdu.Append(frame, pdu.PDU{
+		Header: pdu.Header{Flags: flags, Session: s.wireID(), Packet: q.packet}, Context: name, Body: body,
 	})
+	if err != nil {
+		s.forget(q)
+		return frame, q, err
+	}
+	return whole, q, nil
+}
+
+// forget waits for a Response no longer.
+func (s *session) forget(q question) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, q.packet)
+}
+
+// ask sends a PDU of ours and waits for its Response, which may hold an error.
+func (s *session) ask(ctx context.Context, name string, body pdu.Body) (response, error) {
+	frame, q, err := s.pose(s.writer.buffer(), name, body)
 	if err != nil {
 		return response{}, err
 	}
 	if !s.writer.send(frame) {
+		s.forget(q)
 		s.counters.fault(FaultDropped)
 		return response{}, ErrBusy
 	}
+	return s.await(ctx, q)
+}
+
+// await waits for the Response to a PDU that was sent.
+func (s *session) await(ctx context.Context, q question) (response, error) {
+	defer s.forget(q)
 	select {
-	case got := <-waiter:
+	case got := <-q.waiter:
 		return got, nil
 	case <-s.done:
 		select {
-		case got := <-waiter: // it came first
+		case got := <-q.waiter: // it came first
 			return got, nil
 		default:
 			return response{}, fmt.Errorf("%w: %w", ErrLost, s.cause)

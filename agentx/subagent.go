@@ -264,19 +264,6 @@ func (s *Subagent) part(ctx context.Context, session *session, err error) {
 	_, _ = session.ask(leaving, "", &pdu.Close{Reason: reason}) // the connection ends in any case
 }
 
-// takeBack takes back what the master has accepted. A Close would do that too,
-// but with a Close snmpd answers requests that are under way with genErr; when
-// the Unregister is answered there are none left, and a stand-by is asked.
-// What goes wrong does not matter any more.
-func (s *Subagent) takeBack(ctx context.Context, session *session) {
-	for _, r := range session.registered {
-		_, _ = session.ask(ctx, r.context, &pdu.Unregister{Priority: s.config.Priority, Subtree: r.subtree})
-	}
-	for _, id := range session.caps {
-		_, _ = session.ask(ctx, "", &pdu.RemoveAgentCaps{ID: id})
-	}
-}
-
 // request is ask for PDUs of whose Response only the error counts.
 func (s *Subagent) request(ctx context.Context, session *session, body pdu.Body) error {
 	return s.requestIn(ctx, session, "", body)

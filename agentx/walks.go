@@ -51,6 +51,8 @@ type pin struct {
 	taken       time.Time // when table was asked for
 	used        time.Time
 	transaction uint32
+	requests    int  // of the transaction so far
+	before      int  // those of the one at whose end it goes on; 0 where none is known
 	continued   bool // by a later transaction
 	over        bool // it came to the end of the table
 	// The transaction asked for what follows from, and was given names up to
@@ -70,12 +72,16 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) *smi.Table
 	defer w.mu.Unlock()
 	if p := w.find(now, transaction); p != nil {
 		p.used = now
+		p.requests++
 		return p.table
 	}
-	fresh := pin{transaction: transaction, used: now}
+	fresh := pin{transaction: transaction, used: now, requests: 1}
 	if earlier := w.continuedBy(now, start); earlier != nil {
 		earlier.continued = true
 		fresh.table, fresh.taken = earlier.table, earlier.taken
+		if earlier.ended(start) {
+			fresh.before = earlier.requests
+		}
 	} else if other := w.underWay(now, start); other != nil {
 		fresh.table, fresh.taken = other.table, other.taken
 	} else {
@@ -105,18 +111,21 @@ func (w *walks) makeRoom() (from, at smi.OID) {
 }
 
 // reached notes the last name that the transaction was given, nil for none,
-// and whether its walk came to the end of the table with that.
-func (w *walks) reached(now time.Time, transaction uint32, name smi.OID, over bool) {
+// and whether its walk came to the end of the table with that. It tells whether
+// the master has asked as much now as it did in the transaction before, so that
+// this one is done with: a walk asks for as much each time.
+func (w *walks) reached(now time.Time, transaction uint32, name smi.OID, over bool) (done bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.find(now, transaction)
 	if p == nil {
-		return // it has just become too old
+		return false // it has just become too old
 	}
 	if name != nil {
 		p.at = append(p.at[:0], name...)
 	}
 	p.over = over
+	return p.requests == p.before
 }
 
 // newest is the current table, which is looked for anew when it has been held

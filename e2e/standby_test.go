@@ -158,6 +158,40 @@ func TestOfTwoSidecarsOneNotifies(t *testing.T) {
 	})
 }
 
+// One that hangs is silent like one that was killed, but goes on with what it
+// knew: it must not tell what the other has told meanwhile.
+func TestASidecarThatHangsAndGoesOnTellsNothingTwice(t *testing.T) {
+	t.Parallel()
+	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 7s", 1))
+	p := startPair(t, "--alarms", rules)
+	primary, standBy := p.sidecar(t, 100), p.sidecar(t, 127)
+	onDuty(t, primary, standBy)
+	runEngine(t, p.natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	nc := connect(t, p.natsURL)
+	stuck, moving := told{tokenStuck, "claims", "awaiting answer", ""}, told{tokenMoving, "claims", "awaiting answer", ""}
+	p.tells(t, stuck, 1, primary, standBy)
+	rests(t)
+
+	primary.signal(t, syscall.SIGSTOP)
+	for range 40 { // nobody on duty is there to tell
+		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
+	}
+	p.tells(t, moving, 0, standBy)
+	onDuty(t, standBy)
+	for range 40 {
+		request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
+	}
+	p.tells(t, stuck, 1, standBy)
+	rests(t)
+
+	primary.signal(t, syscall.SIGCONT)
+	onDuty(t, primary, standBy)
+	for range 40 {
+		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
+	}
+	p.tells(t, moving, 0, primary, standBy) // fails where anything else was told
+}
+
 // What a station reads of who answers, and since when differences mean something.
 const (
 	roleName    = oidRoot + ".1.1.1.3.0"

@@ -7,6 +7,9 @@ GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd are a module of their own, so that its server is
 # not among the dependencies of pnagent.
 ETCDTEST  := attach/dipen/etcdtest
+# How long the tests of a package may take. The longest take two minutes, and
+# four times as long where others use the machine too.
+TIMEOUT   := 20m
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: help
@@ -23,13 +26,13 @@ deps: ## install what the tests need from Debian, where that is possible
 
 .PHONY: test
 test: deps ## install what the tests need, run all tests, say what was skipped and why
-	$(GOTESTSUM) --format pkgname -- -count=1 ./...
-	cd $(ETCDTEST) && $(GOTESTSUM) --format pkgname -- -count=1 ./...
+	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./...
+	cd $(ETCDTEST) && $(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: race
 race: ## run all tests with the race detector
-	$(GO) test -race ./...
-	cd $(ETCDTEST) && $(GO) test -race ./...
+	$(GO) test -race -timeout $(TIMEOUT) ./...
+	cd $(ETCDTEST) && $(GO) test -race -timeout $(TIMEOUT) ./...
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint, go.mod

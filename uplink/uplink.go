@@ -98,9 +98,11 @@ func Open(cfg Config, now int64) (*Uplink, error) {
 }
 
 // begin returns the state of a process that begins now after one that left old.
+// Its fence is in seconds, which faces have room for, and higher than that of
+// any process before, also of one whose state is lost.
 func (u *Uplink) begin(old *State, now int64) State {
 	s := State{Source: u.cfg.Source, Up: u.cfg.Subjects.Prefix(), Share: u.cfg.Share.String(), Since: now, Before: now,
-		Epoch: max(now, old.Epoch+1), Fence: max(uint64(now), old.Fence+1)}
+		Epoch: max(now, old.Epoch+1), Fence: max(uint64(now/1e6), old.Fence+1)}
 	switch {
 	case old.Since == 0 && old.Before == 0 && u.cfg.FromZero:
 		s.Before = 0

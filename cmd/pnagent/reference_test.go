@@ -72,7 +72,7 @@ func metricsPage(t *testing.T) string {
 		}
 		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", f.Name, f.Type, quoted(f.Labels), cell(f.Help))
 	}
-	for _, d := range describedBy(t, &faces{new(agentx.Subagent), new(snmp.Responder), new(snmp.Sender)}, &duty{new(standby.Member)}, audience{new(web.Server)}) {
+	for _, d := range describedBy(t, &faces{new(agentx.Subagent), new(snmp.Responder), new(snmp.Sender)}, &duty{new(standby.Member)}, audience{new(web.Server)}, &branch{}) {
 		fmt.Fprintf(&sidecar, "| `%s` | %s | %s | %s |\n", d.name, d.typ, quoted(d.labels), cell(d.help))
 	}
 	var ages []string

@@ -31,6 +31,7 @@ type serveCmd struct {
 	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory of the generated MIB modules; its oids.lock holds the numbers of nets, places and transitions. Empty keeps them in memory."`
 	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
 	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML files of nets to show before an engine runs them."`
+	Tree           treeFlags  `embed:"" group:"Tree"`
 	Limit          limitFlags `embed:""`
 	Alarm          alarmFlags `embed:""`
 }
@@ -66,6 +67,13 @@ func (c *serveCmd) Run(ctx context.Context, s streams, args arguments, log *slog
 		return err
 	}
 	defer cfg.conn.Close()
+	if cfg.up != nil {
+		var done func()
+		if cfg.up.Conn, done, err = c.Tree.connect(cfg.conn, log); err != nil {
+			return err
+		}
+		defer done()
+	}
 	side, err := newSidecar(ctx, cfg)
 	if err != nil {
 		return err
@@ -95,6 +103,9 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	cfg.webSocket = c.WebSocket
 	if cfg.contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
 		return cfg, usageError{errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context")}
+	}
+	if err := c.Tree.fill(&cfg, c.NATS.Subjects); err != nil {
+		return cfg, err
 	}
 	if c.MIBDir != "" {
 		cfg.lockPath = filepath.Join(c.MIBDir, mib.LockFile)

@@ -28,6 +28,7 @@ import (
 	"github.com/pnagent/pnagent/snmp"
 	"github.com/pnagent/pnagent/standby"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/uplink"
 	"github.com/pnagent/pnagent/web"
 )
 
@@ -38,6 +39,8 @@ type sidecarConfig struct {
 	nets        []*petri.Net
 	limits      pnml.Limits
 	forgetAfter time.Duration
+	share       collector.Share // the zero Share is all
+	up          *uplink.Config  // nil without a sidecar above
 
 	root     smi.OID
 	lockPath string // "" keeps numbers in memory
@@ -77,6 +80,7 @@ func (c *sidecarConfig) priority() uint8 {
 type sidecar struct {
 	cfg       sidecarConfig
 	collector *collector.Collector
+	uplink    *uplink.Uplink // nil without a sidecar above
 	agent     mib.Agent
 	builder   *mib.Builder
 	contexts  *contexts // nil without
@@ -102,9 +106,7 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 			s.close()
 		}
 	}()
-	s.collector, err = collector.New(collector.Config{Conn: cfg.conn, Subjects: cfg.subjects, Rules: collector.Rules{ForgetAfter: cfg.forgetAfter},
-		Nets: cfg.nets, PNML: cfg.limits, Log: cfg.log})
-	if err != nil {
+	if err := s.openCollector(); err != nil {
 		return s, err
 	}
 	host, _ := os.Hostname() // a name for people; without one there is none
@@ -177,7 +179,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, Reload: reload,
 		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.seriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
-		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}, &duty{s.member}, audience{s.live}},
+		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}, &duty{s.member}, audience{s.live}, s.branch()},
 		Mounts: []metrics.Mount{
 			s.liveMount(),
 			{Pattern: "GET /api/v1/view", Handler: web.Secured(collector.ViewHandler(s.collector.View)),
@@ -229,6 +231,9 @@ func (s *sidecar) run(ctx context.Context) error {
 	g.Go(func() error { return s.layOut(ctx) })
 	g.Go(func() error { return s.live.Run(ctx) })
 	g.Go(func() error { return s.reloadOnHangup(ctx) })
+	if s.uplink != nil {
+		g.Go(func() error { return s.uplink.Run(ctx, s.collector) })
+	}
 	if s.member != nil {
 		g.Go(func() error { return s.member.Run(ctx) })
 	}

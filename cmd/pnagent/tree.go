@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/metrics"
+	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/uplink"
+)
+
+// treeFlags say which part of the sources a sidecar hears, and to which one
+// above it tells them.
+type treeFlags struct {
+	Share    shareFlag `name:"share" placeholder:"I/N" help:"Take only the I-th of N shares of the sources, such as 2/8: one sidecar for each share, and one above them. See docs/tree.md."`
+	Up       string    `name:"up" placeholder:"PREFIX" help:"Subject space of a sidecar above this one: each net is published there as one source, with the sums of all sources that this one hears."`
+	Source   string    `name:"up.source" placeholder:"NAME" help:"Name of this sidecar among all that publish to the one above. Default: host name and share. Counters go on over restarts where the name stays."`
+	Dir      string    `name:"up.state-dir" default:"up" placeholder:"DIR" help:"Directory that keeps what was counted, so that a restart neither loses nor doubles anything; written once a second. Empty keeps nothing."`
+	FromZero bool      `name:"up.from-zero" help:"Without kept counters, count also what engines did before they were first heard. Only right where no other sidecar has counted them for the one above before; else they would count twice."`
+	NATS     upFlags   `embed:""`
+}
+
+// upFlags say how to reach NATS of the sidecar above, as natsFlags do.
+type upFlags struct {
+	URL   string `name:"up.nats" placeholder:"URL" help:"NATS servers of the sidecar above. Default: those of --nats, by the same connection."`
+	Creds string `name:"up.nats.creds" type:"path" placeholder:"FILE" help:"With --up.nats: as --nats.creds."`
+	NKey  string `name:"up.nats.nkey" type:"path" placeholder:"FILE" help:"With --up.nats: as --nats.nkey."`
+	Token string `name:"up.nats.token-file" type:"path" placeholder:"FILE" help:"With --up.nats: as --nats.token-file."`
+	CA    string `name:"up.nats.tls-ca" type:"path" placeholder:"FILE" help:"With --up.nats: as --nats.tls-ca."`
+	Cert  string `name:"up.nats.tls-cert" type:"path" placeholder:"FILE" help:"With --up.nats: as --nats.tls-cert."`
+	Key   string `name:"up.nats.tls-key" type:"path" placeholder:"FILE" help:"With --up.nats: as --nats.tls-key."`
+}
+
+// shareFlag is a share, as text on the command line.
+type shareFlag struct{ collector.Share }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (f *shareFlag) UnmarshalText(text []byte) (err error) {
+	f.Share, err = collector.ParseShare(string(text))
+	return err
+}
+
+// fill checks the flags.
+func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
+	cfg.share = f.Share.Share
+	if f.Up == "" {
+		if f.Source != "" || f.FromZero || f.NATS != (upFlags{}) {
+			return usageError{errors.New("--up.source, --up.from-zero and --up.nats…: expected with --up")}
+		}
+		return nil
+	}
+	up, err := telemetry.NewSubjects(f.Up)
+	if err != nil {
+		return usageError{fmt.Errorf("--up: %w", err)}
+	}
+	if f.Up == own || strings.HasPrefix(f.Up+".", own+".shared.") {
+		return usageError{fmt.Errorf("--up %s: this sidecar hears %s, so it would hear itself; expected another subject space", f.Up, own)}
+	}
+	if f.NATS.URL == "" && f.NATS != (upFlags{}) {
+		return usageError{errors.New("--up.nats.creds and the like: expected with --up.nats")}
+	}
+	name, err := f.source()
+	if err != nil {
+		return err
+	}
+	cfg.up = &uplink.Config{Subjects: up, Source: name, Share: f.Share.Share, Dir: f.Dir, FromZero: f.FromZero, Log: cfg.log}
+	return nil
+}
+
+// source returns the name of this sidecar to the one above.
+func (f *treeFlags) source() (string, error) {
+	name := f.Source
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return "", fmt.Errorf("naming this sidecar after its host: %w", err)
+		}
+		if name = host; f.Share.Count > 0 {
+			name = fmt.Sprintf("%s-%d-%d", host, f.Share.Index, f.Share.Count)
+		}
+	}
+	if err := telemetry.CheckName(name); err != nil {
+		return "", usageError{fmt.Errorf("--up.source: %w", err)}
+	}
+	return name, nil
+}
+
+// connect returns the connection to the sidecar above: the own one, where none
+// is named, or one that is to be closed.
+func (f *treeFlags) connect(own *nats.Conn, log *slog.Logger) (nc *nats.Conn, done func(), err error) {
+	if f.NATS.URL == "" {
+		return own, func() {}, nil
+	}
+	flags := natsFlags{URL: f.NATS.URL, Creds: f.NATS.Creds, NKey: f.NATS.NKey, Token: f.NATS.Token,
+		CA: f.NATS.CA, Cert: f.NATS.Cert, Key: f.NATS.Key, Subjects: f.Up}
+	if nc, _, err = flags.connect("pnagent serve, upwards", log, withoutBuffer); err != nil {
+		return nil, nil, fmt.Errorf("--up.nats: %w", err)
+	}
+	return nc, nc.Close, nil
+}
+
+// openCollector makes the collector, and what speaks for it to the one above.
+func (s *sidecar) openCollector() (err error) {
+	cfg := collector.Config{Conn: s.cfg.conn, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.forgetAfter},
+		Nets: s.cfg.nets, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
+	if s.cfg.up != nil {
+		if s.uplink, err = uplink.Open(*s.cfg.up, time.Now().UnixMicro()); err != nil {
+			return err
+		}
+		s.uplink.Collect(&cfg)
+	}
+	s.collector, err = collector.New(cfg)
+	return err
+}
+
+// branch shows as metrics what a sidecar does as a part of a tree.
+type branch struct {
+	collector *collector.Collector // nil without a share
+	uplink    *uplink.Uplink       // nil without one
+}
+
+// branch is that of the sidecar.
+func (s *sidecar) branch() *branch {
+	b := &branch{uplink: s.uplink}
+	if s.cfg.share.Count > 0 {
+		b.collector = s.collector
+	}
+	return b
+}
+
+var (
+	passedOver   = desc(metrics.PnagentMessagesPassedOverTotal, "Messages of sources in another share, which came because the NATS server does not map subjects to shares.")
+	upNets       = desc(metrics.PnagentUpNets, "Nets that are published to the sidecar above.")
+	upSnapshots  = desc(metrics.PnagentUpSnapshotsTotal, "Snapshots that were published to the sidecar above.")
+	upBytes      = desc(metrics.PnagentUpBytesTotal, "Bytes of the snapshots that were published to the sidecar above.")
+	upErrors     = desc(metrics.PnagentUpErrorsTotal, "Times that a net could not be published to the sidecar above.")
+	upMissed     = desc(metrics.PnagentUpMissedTotal, "Times that a net was due for the sidecar above while its NATS was away.")
+	upSaves      = desc(metrics.PnagentUpStateSavesTotal, "Times that what was counted was kept.")
+	upSaveErrors = desc(metrics.PnagentUpStateSaveFailuresTotal, "Times that what was counted could not be kept: after a restart counters would begin anew.")
+	upStateBytes = desc(metrics.PnagentUpStateBytes, "Size of what was kept last.")
+)
+
+// Describe implements prometheus.Collector.
+func (b *branch) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{passedOver, upNets, upSnapshots, upBytes, upErrors, upMissed, upSaves, upSaveErrors, upStateBytes} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (b *branch) Collect(out chan<- prometheus.Metric) {
+	send := func(d *prometheus.Desc, kind prometheus.ValueType, n uint64) {
+		out <- prometheus.MustNewConstMetric(d, kind, float64(n))
+	}
+	if b.collector != nil {
+		send(passedOver, prometheus.CounterValue, b.collector.Passed())
+	}
+	if b.uplink == nil {
+		return
+	}
+	s := b.uplink.Stats()
+	send(upNets, prometheus.GaugeValue, uint64(s.Nets))
+	send(upSnapshots, prometheus.CounterValue, s.Messages)
+	send(upBytes, prometheus.CounterValue, s.Bytes)
+	send(upErrors, prometheus.CounterValue, s.Errors)
+	send(upMissed, prometheus.CounterValue, s.Missed)
+	send(upSaves, prometheus.CounterValue, s.Saves)
+	send(upSaveErrors, prometheus.CounterValue, s.SaveFailures)
+	send(upStateBytes, prometheus.GaugeValue, s.StateBytes)
+}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -36,13 +38,22 @@ type fake struct {
 	alarms  []map[string]any
 }
 
-// newFake serves nets until the test ends.
+// newFake serves nets until the test ends. Its port is none of those that systems
+// give to whoever wants any, or it might be somebody's while the fake is away.
 func newFake(t *testing.T, nets ...*scripted) *fake {
 	t.Helper()
-	f := &fake{t: t, addr: "127.0.0.1:0", nets: nets, alarms: []map[string]any{}}
-	f.start()
-	t.Cleanup(f.close)
-	return f
+	f := &fake{t: t, nets: nets, alarms: []map[string]any{}}
+	for {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			f.serve(l)
+			t.Cleanup(f.close)
+			return f
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatal(err)
+		}
+	}
 }
 
 func (f *fake) url() string { return "http://" + f.addr + "/" }
@@ -54,6 +65,10 @@ func (f *fake) start() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	f.serve(l)
+}
+
+func (f *fake) serve(l net.Listener) {
 	ctx, stop := context.WithCancel(context.Background())
 	f.addr, f.stop, f.done = l.Addr().String(), stop, make(chan struct{})
 	f.srv = &http.Server{Handler: f.handler(), BaseContext: func(net.Listener) context.Context { return ctx }, ReadHeaderTimeout: time.Minute}

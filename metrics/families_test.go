@@ -33,6 +33,11 @@ petrinet_instances_failed_total counter net
 petrinet_source_up gauge net,source
 petrinet_source_last_snapshot_age_seconds gauge net,source
 petrinet_source_gaps_total counter net,source
+petrinet_region_epoch gauge net,region,source
+petrinet_region_setbacks_total counter net,region,source
+petrinet_region_commits_total counter net,region,source
+petrinet_region_standbys gauge net,region,source
+petrinet_region_lag_commits gauge net,region,source
 petrinet_alarm_active gauge net,place,transition,source,alarm
 petrinet_queue_waiting gauge net
 petrinet_queue_ready gauge net,priority

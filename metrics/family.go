@@ -52,6 +52,7 @@ func Families() []Family {
 	var all []Family
 	all = append(all, netFamilies()...)
 	all = append(all, sourceFamilies()...)
+	all = append(all, regionFamilies()...)
 	all = append(all, alarmFamily())
 	all = append(all, queueFamilies()...)
 	all = append(all, placeFamilies()...)
@@ -103,6 +104,45 @@ func sourceFamilies() []Family {
 			func(src *collector.Source, now int64) float64 { return age(src.LastHeard, now) }),
 		sources(SourceGapsTotal, "Snapshots of the source that never came.", Counter, false,
 			func(src *collector.Source, _ int64) float64 { return float64(src.Gaps) }),
+	}
+}
+
+// regionFamilies are about the regions of a net: a series for each source that
+// has one and tells the number. One that is gone has none any more.
+func regionFamilies() []Family {
+	regions := func(name, help string, typ Type, told func(src *collector.Source) *uint64) Family {
+		return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "region", "source"}, scope: ofSources,
+			read: func(s *scrape) {
+				for i, src := range s.sources {
+					if src.Region == "" || src.State == collector.Gone {
+						continue
+					}
+					if n := told(src); n != nil {
+						s.put(float64(*n), s.labels.net, s.labels.regions[i], s.labels.sources[i])
+					}
+				}
+			}}
+	}
+	return []Family{
+		regions(RegionEpoch, "Number of the owner of the region that the source is; it rises by one when the region moves.", Gauge,
+			func(src *collector.Source) *uint64 {
+				if src.Fence == 0 {
+					return nil
+				}
+				return &src.Fence
+			}),
+		regions(RegionSetbacksTotal, "Times that the source took the region over and had counted less than the owner before it had told: the region's log lost something.", Counter,
+			func(src *collector.Source) *uint64 {
+				if src.Fence == 0 {
+					return nil
+				}
+				return &src.Setbacks
+			}),
+		regions(RegionCommitsTotal, "Commits in the log of the region.", Counter, func(src *collector.Source) *uint64 { return src.Position }),
+		regions(RegionStandbys, "Processes that follow the log of the region, ready to take it over.", Gauge,
+			func(src *collector.Source) *uint64 { return src.Standbys }),
+		regions(RegionLagCommits, "Commits that the nearest of the processes that follow the region's log is behind.", Gauge,
+			func(src *collector.Source) *uint64 { return src.Lag }),
 	}
 }
 

@@ -50,6 +50,8 @@ type netLabels struct {
 	noPlace     *dto.LabelPair
 	sources     []*dto.LabelPair
 	sourceNames []string
+	regions     []*dto.LabelPair // of each source, empty for none
+	regionNames []string
 }
 
 func newNetLabels(net string) *netLabels {
@@ -89,6 +91,13 @@ func (l *netLabels) setSources(sources []*collector.Source) {
 			l.sourceNames = append(l.sourceNames, src.Name)
 		case l.sourceNames[i] != src.Name:
 			l.sources[i], l.sourceNames[i] = pair("source", src.Name), src.Name
+		}
+		switch {
+		case i == len(l.regions):
+			l.regions = append(l.regions, pair("region", src.Region))
+			l.regionNames = append(l.regionNames, src.Region)
+		case l.regionNames[i] != src.Region:
+			l.regions[i], l.regionNames[i] = pair("region", src.Region), src.Region
 		}
 	}
 }

@@ -289,6 +289,13 @@ func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agen
 		scatter(draft, block, b.desc.sources, k, &source)
 	}
 	block += len(b.desc.sources)
+	for i := range rows.regions {
+		for k, at := range rows.regions[i] {
+			source.source = at.source
+			scatter(draft, block, b.desc.regions[i].columns, k, &source)
+		}
+		block += len(b.desc.regions[i].columns)
+	}
 	row := alarmRow{at: clock}
 	for k, a := range rows.alarms {
 		row.alarm, row.row = a, b.rowOf(a, rows.sources)

@@ -19,6 +19,7 @@ type dynamic struct {
 	stuck   []stuckAt
 	blocks  []blockAt
 	sources []sourceAt
+	regions [lists][]sourceAt // those of sources that tell the columns of regionColumns
 	alarms  []*alarm.Alarm
 	queues  []queueAt
 }
@@ -65,6 +66,13 @@ func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNum
 		}
 	}
 	d.sources = sources.number(view.Sources)
+	for i, t := range regionColumns() {
+		for _, s := range d.sources {
+			if t.by(s.source) {
+				d.regions[i] = append(d.regions[i], s)
+			}
+		}
+	}
 	d.findAlarms(state)
 	return d
 }
@@ -116,21 +124,24 @@ func (b blockAt) compare(o blockAt) int {
 // equal have the same rows.
 type dynamicRows struct {
 	stuck, blocks, sources, alarms, queues *smi.Rows
+	regions                                [lists]*smi.Rows
 }
 
 // rows is the indices of d. A table with the rows that it had a tick before
 // keeps them, so that no more is laid out than what has changed.
 func (d *dynamic) rows(last dynamicRows) (now dynamicRows, err error) {
-	var errs [5]error
+	var errs [5 + lists]error
+	source := func(subs []uint32, at *sourceAt) []uint32 { return append(subs, at.number) }
 	now.stuck, errs[0] = renew(stuckTable(), last.stuck, d.stuck, func(subs []uint32, at *stuckAt) []uint32 {
 		return append(subs, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
 	})
 	now.blocks, errs[1] = renew(blockTable(), last.blocks, d.blocks, func(subs []uint32, at *blockAt) []uint32 {
 		return append(subs, at.net.number, at.transition, at.place, at.reason)
 	})
-	now.sources, errs[2] = renew(sourceTable(), last.sources, d.sources, func(subs []uint32, at *sourceAt) []uint32 {
-		return append(subs, at.number)
-	})
+	now.sources, errs[2] = renew(sourceTable(), last.sources, d.sources, source)
+	for i := range d.regions {
+		now.regions[i], errs[5+i] = renew(sourceTable(), last.regions[i], d.regions[i], source)
+	}
 	now.alarms, errs[3] = renew(alarmTable(), last.alarms, d.alarms, func(subs []uint32, a **alarm.Alarm) []uint32 {
 		return append(subs, (*a).Index)
 	})
@@ -162,25 +173,32 @@ func (p *plan) layout(root smi.OID, d *description, now dynamicRows) (*smi.Layou
 	objects := root.Append(subPetrinet, subObjects)
 	blocks := make([]smi.Block, 0, len(p.head)+d.dynamicBlocks()+len(p.tail))
 	blocks = append(blocks, p.head...)
-	add := func(t table, rows *smi.Rows) {
-		for i := range t.columns {
-			blocks = append(blocks, smi.Block{Prefix: objects.Append(t.sub, 1, t.columns[i].sub), Rows: rows})
+	add := func(sub uint32, columns []object, rows *smi.Rows) {
+		for i := range columns {
+			blocks = append(blocks, smi.Block{Prefix: objects.Append(sub, 1, columns[i].sub), Rows: rows})
 		}
 	}
-	add(stuckTable(), now.stuck)
-	add(blockTable(), now.blocks)
-	add(sourceTable(), now.sources)
-	add(alarmTable(), now.alarms)
+	add(stuckTable().sub, objectsOf(d.stuck), now.stuck)
+	add(blockTable().sub, objectsOf(d.blocks), now.blocks)
+	add(sourceTable().sub, objectsOf(d.sources), now.sources)
+	for i := range d.regions {
+		add(sourceTable().sub, objectsOf(d.regions[i].columns), now.regions[i])
+	}
+	add(alarmTable().sub, objectsOf(d.alarms), now.alarms)
 	alarm, err := scalarRows(objectsOf(d.alarm))
 	if err != nil {
 		return nil, err
 	}
 	blocks = append(blocks, smi.Block{Prefix: objects, Rows: alarm, Scalar: true})
-	add(queueTable(), now.queues)
+	add(queueTable().sub, objectsOf(d.queues), now.queues)
 	return smi.Compose(append(blocks, p.tail...), p.objects)
 }
 
 // dynamicBlocks is how many blocks stand between head and tail.
 func (d *description) dynamicBlocks() int {
-	return len(d.stuck) + len(d.blocks) + len(d.sources) + len(d.alarms) + 1 + len(d.queues)
+	regions := 0
+	for i := range d.regions {
+		regions += len(d.regions[i].columns)
+	}
+	return len(d.stuck) + len(d.blocks) + len(d.sources) + regions + len(d.alarms) + 1 + len(d.queues)
 }

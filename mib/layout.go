@@ -37,6 +37,7 @@ type description struct {
 	stuck       []column[stuckRow]
 	blocks      []column[blockRow]
 	sources     []column[sourceRow]
+	regions     [lists]told
 	alarms      []column[alarmRow]
 	alarm       []column[agentRow]
 	queues      []column[queueRow]
@@ -47,7 +48,7 @@ func newDescription() *description {
 	return &description{
 		agent: agentScalars(), nets: netColumns(), places: placeColumns(), ages: ageColumns(),
 		transitions: transitionColumns(), stuck: stuckColumns(), blocks: blockColumns(),
-		sources: sourceColumns(), alarms: alarmColumns(), alarm: alarmScalars(), queues: queueColumns(), module: moduleScalars(),
+		sources: sourceColumns(), regions: regionColumns(), alarms: alarmColumns(), alarm: alarmScalars(), queues: queueColumns(), module: moduleScalars(),
 	}
 }
 

@@ -108,6 +108,11 @@ func listed(b *Builder, view *collector.View, state *alarm.State, now int64) []s
 			row.net = locked.Number
 		}
 		listRow(l, sourceTable(), sourceColumns(), stats.AllColumns, &row, nil, s.number)
+		for _, t := range regionColumns() {
+			if t.by(s.source) {
+				listRow(l, sourceTable(), t.columns, stats.AllColumns, &row, nil, s.number)
+			}
+		}
 	}
 	for i := range state.Active {
 		a := &state.Active[i]
@@ -122,7 +127,7 @@ func listed(b *Builder, view *collector.View, state *alarm.State, now int64) []s
 func change(r *rand.Rand, view *collector.View, state *alarm.State) {
 	net := view.Nets[r.IntN(len(view.Nets))]
 	fresh := randomRows(r, net.Def, net.Rows.Columns)
-	switch r.IntN(6) {
+	switch r.IntN(7) {
 	case 0: // values only
 		net.Rows.Net = fresh.Net
 	case 1:
@@ -136,6 +141,15 @@ func change(r *rand.Rand, view *collector.View, state *alarm.State) {
 		fresh.Columns = []stats.Columns{stats.AllColumns, stats.ColTokens | stats.ColFirings, stats.ColStuck, stats.AllColumns &^ stats.ColDwell}[r.IntN(4)]
 		fresh.Blocks = distinctBlocks(fresh.Blocks)
 		net.Rows = fresh
+	case 6:
+		s := &view.Sources[r.IntN(len(view.Sources))]
+		s.Fence, s.Position, s.Standbys, s.Lag = r.Uint64N(2), nil, nil, nil
+		if n := r.Uint64N(3); n > 0 {
+			s.Position, s.Standbys = &n, &n
+			if n > 1 {
+				s.Lag = &n
+			}
+		}
 	case 5:
 		state.Active = nil
 		for i, kind := range kinds() {
@@ -205,8 +219,16 @@ func TestOnlyTheRowsThatChangedAreMadeAnew(t *testing.T) {
 			func(before, after dynamicRows) dynamicRows { before.stuck = after.stuck; return before }},
 		{"a block", func() { view.Nets[0].Rows.Blocks = nil },
 			func(before, after dynamicRows) dynamicRows { before.blocks = after.blocks; return before }},
+		{"the lag of a stand-by", func() { view.Sources[0].Lag = nil },
+			func(before, after dynamicRows) dynamicRows {
+				before.regions[lists-1] = after.regions[lists-1]
+				return before
+			}},
 		{"a source", func() { view.Sources = nil },
-			func(before, after dynamicRows) dynamicRows { before.sources = after.sources; return before }},
+			func(before, after dynamicRows) dynamicRows {
+				before.sources, before.regions = after.sources, after.regions
+				return before
+			}},
 		{"a priority", func() { view.Nets[0].Rows.Queues = nil },
 			func(before, after dynamicRows) dynamicRows { before.queues = after.queues; return before }},
 		{"a value", func() { view.Nets[0].Rows.Places[1].Tokens++ },

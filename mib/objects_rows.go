@@ -172,7 +172,7 @@ func sourceTable() table {
 		index:   []string{"sourceIndex"},
 		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
 			text: "The number of the source. It stays the same while the agent runs (see agentStartTime) and may be another one after that."}},
-		columns: objectsOf(sourceColumns()),
+		columns: allSourceColumns(),
 		group:   "Who tells the numbers, and whether it still does.",
 	}
 }
@@ -209,6 +209,43 @@ func sourceColumns() []column[sourceRow] {
 		{object{15, "Restarts", syntaxCounter(), "", "How often it started anew. A rise that nobody planned is an engine that crashes or is killed: see sourceStarted for when, and its log for why." + since, 0, false},
 			func(r *sourceRow) smi.Value { return smi.Counter64(r.source.Restarts) }},
 	}
+}
+
+// told are columns of sourceTable that a source has only where it tells them.
+type told struct {
+	by      func(*collector.Source) bool
+	columns []column[sourceRow]
+}
+
+// lists is how many lists of rows sourceTable has beside that of all sources.
+const lists = 3
+
+// regionColumns come behind sourceColumns.
+func regionColumns() [lists]told {
+	return [lists]told{
+		{func(s *collector.Source) bool { return s.Region != "" && s.Fence > 0 }, []column[sourceRow]{
+			{object{16, "RegionEpoch", syntaxGauge(), "owners", "The number of the owner of its region that this source is or was: of two sources of one sourceRegion the one with the higher number has the region. It rises by one each time that the region moves; one that rises all the time is a region that nobody can keep: look at the network between its processes and their log.", 0, false},
+				func(r *sourceRow) smi.Value { return gauge(r.source.Fence) }},
+			{object{17, "RegionSetbacks", syntaxCounter(), "", "How often it took its region over and had counted less than the owner before it had told: the region's log lost something. Anything but 0 is a fault of what keeps the log: find out what became of it. No sum fell; they go on from where they were. It counts since agentStartTime.", 0, false},
+				func(r *sourceRow) smi.Value { return smi.Counter64(r.source.Setbacks) }}}},
+		{func(s *collector.Source) bool { return s.Position != nil }, []column[sourceRow]{
+			{object{18, "RegionPosition", syntaxCounter(), "commits", "How many commits the log of its region has. Where it stands still while sourceState is up, nothing happens in the region: see transitionEnabled for whether it could. It is the same for each owner of the region, so it does not begin anew with one. What is seen of it counts since agentStartTime.", 0, false},
+				func(r *sourceRow) smi.Value { return smi.Counter64(*r.source.Position) }},
+			{object{19, "RegionStandbys", syntaxGauge(), "processes", "How many processes follow the log of its region now, ready to take it over. With 0 the region stands still when its owner does: start another process for it.", 0, false},
+				func(r *sourceRow) smi.Value { return gauge(*r.source.Standbys) }}}},
+		{func(s *collector.Source) bool { return s.Lag != nil }, []column[sourceRow]{
+			{object{20, "RegionLag", syntaxGauge(), "commits", "How many commits the nearest of sourceRegionStandbys is behind. That is what it has to read before it can go on: a few are usual, a number that grows says that it cannot keep up, so look at its load.", 0, false},
+				func(r *sourceRow) smi.Value { return gauge(*r.source.Lag) }}}},
+	}
+}
+
+// allSourceColumns are the columns of sourceTable.
+func allSourceColumns() []object {
+	all := objectsOf(sourceColumns())
+	for _, t := range regionColumns() {
+		all = append(all, objectsOf(t.columns)...)
+	}
+	return all
 }
 
 func signedMillis(n int64) smi.Value {

@@ -55,6 +55,7 @@ func petrinetRevisions() []revision {
 		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
 		{date: "202611201100Z", digest: "6f402d4aaf23c093", text: "Added queueTable, netWaitingWork, transitionTimeouts, transitionLateAnswers and the reason incident."},
 		{date: "202611201200Z", digest: "47681032f59576ec", text: "Added the notifications of transitions that fail or loop, rows to alarmTable, and agentPriority."},
+		{date: "202611201700Z", digest: "08a8f78eceaaeba7", text: "Added to sourceTable what is known of regions."},
 	}
 }
 

@@ -276,7 +276,7 @@ func noRawTypes(r reviewed) []string {
 // Plain counts whose name is their unit, such as agentNets, need none.
 func unitsGiven(r reviewed) []string {
 	return r.objects(func(name string, n gosmi.SmiNode) string {
-		counts := regexp.MustCompile(`::(agentViews|agentNets|agentSources\w+|netVersions|netSources\w+|sourceRestarts|alarmAffected)$`)
+		counts := regexp.MustCompile(`::(agentViews|agentNets|agentSources\w+|netVersions|netSources\w+|sourceRestarts|sourceRegionSetbacks|alarmAffected)$`)
 		index := regexp.MustCompile(`(Index|Place|Rank|Priority|Subject)$`)
 		units := regexp.MustCompile(`(?m)^` + n.Name + ` OBJECT-TYPE\n(    SYNTAX .*\n)    UNITS `)
 		switch {

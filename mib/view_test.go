@@ -97,7 +97,9 @@ func viewOf(nets ...*collector.Net) *collector.View {
 	view := &collector.View{At: now0, Generation: 1, Nets: nets,
 		Traffic: collector.Traffic{Messages: 10, Bytes: 1000, Lost: 1, Rejected: map[string]uint64{"digest": 2, "size": 1}}}
 	for _, n := range nets {
+		known := uint64(3)
 		view.Sources = append(view.Sources, collector.Source{Name: "engine-1", Net: n.Name, State: collector.Up, Region: "north",
+			Fence: 7, Position: &known, Standbys: &known, Lag: &known,
 			LastHeard: now0 - 500_000, Interval: time.Second, Epoch: now0 - 3600e6, Skew: -20 * time.Millisecond})
 	}
 	return view

@@ -50,12 +50,15 @@ type (
 		Alarms      int      `json:"alarms"`
 	}
 	sourceDoc struct {
-		Name         string  `json:"name"`
-		Net          string  `json:"net"`
-		State        string  `json:"state"`
-		LastHeardAge float64 `json:"last_heard_age"`
-		Gaps         float64 `json:"gaps"`
-		Region       string  `json:"region"`
+		Name         string   `json:"name"`
+		Net          string   `json:"net"`
+		State        string   `json:"state"`
+		LastHeardAge float64  `json:"last_heard_age"`
+		Gaps         float64  `json:"gaps"`
+		Region       string   `json:"region"`
+		Fence        float64  `json:"fence"`
+		Standbys     *float64 `json:"standbys"`
+		Lag          *float64 `json:"lag"`
 	}
 	alarmDoc struct {
 		Kind    string    `json:"kind"`

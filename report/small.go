@@ -94,7 +94,7 @@ func numeric(unit string, v *float64) Cell {
 
 func (d *overviewDoc) sources() *Figure {
 	f := &Figure{Title: "Sources", Size: "whole", About: "Those that are not up come first.", Table: &Table{Head: []Cell{{Text: "Source"}, {Text: "Net"}, {Text: "Region"}, {Text: "State"},
-		{Text: "Silent for", Class: "num"}, {Text: "Gaps", Class: "num"}}}}
+		{Text: "Silent for", Class: "num"}, {Text: "Gaps", Class: "num"}, {Text: "Owner", Class: "num"}, {Text: "Stand-bys", Class: "num"}, {Text: "Behind", Class: "num"}}}}
 	all := slices.Clone(d.Sources)
 	slices.SortStableFunc(all, func(a, b sourceDoc) int {
 		switch {
@@ -114,13 +114,25 @@ func (d *overviewDoc) sources() *Figure {
 		if s.State != "up" {
 			class = "burnt"
 		}
+		standbys := numeric("short", s.Standbys)
+		if s.Standbys != nil && *s.Standbys == 0 {
+			standbys.Class += " burnt"
+		}
 		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: s.Name}, {Text: s.Net}, {Text: s.Region}, {Text: s.State, Class: class},
-			numeric("s", &s.LastHeardAge), numeric("short", &s.Gaps)})
+			numeric("s", &s.LastHeardAge), numeric("short", &s.Gaps), ownerNumber(s.Fence), standbys, numeric("short", s.Lag)})
 	}
 	if more := len(all) - len(f.Table.Rows) + d.SourcesLeftOut; more > 0 {
 		f.note("and %d more.", more)
 	}
 	return f
+}
+
+// ownerNumber is which owner of its region a source is; nothing where it has none.
+func ownerNumber(fence float64) Cell {
+	if fence == 0 {
+		return numeric("short", nil)
+	}
+	return numeric("short", &fence)
 }
 
 // parts are the pictures of a net.

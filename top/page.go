@@ -254,7 +254,7 @@ func (m *Model) sourcePage(o *Source) []line {
 	if o.LastHeard.IsZero() {
 		heard = num(math.NaN())
 	}
-	return []line{heading("source", o.Name, "", o.Net), {},
+	lines := []line{heading("source", o.Name, "", o.Net), {},
 		field("state", span{clean(o.State), stateStyle(o.State)}),
 		field("heard", m.aged(heard), span{"  ago, every  ", faint}, span{formatDuration(o.Interval), normal}),
 		field("clock ahead by", span{skew, normal}),
@@ -263,6 +263,32 @@ func (m *Model) sourcePage(o *Source) []line {
 		field("gaps", span{strconv.FormatUint(o.Gaps, 10), normal}),
 		field("heard twice", span{strconv.FormatUint(o.Duplicates, 10), normal}),
 		field("restarts", span{strconv.FormatUint(o.Restarts, 10), normal})}
+	return append(lines, regionLines(o)...)
+}
+
+// regionLines are what the owner of a region tells of it, as far as it does.
+func regionLines(o *Source) []line {
+	if o.Region == "" {
+		return nil
+	}
+	var lines []line
+	if o.Fence > 0 {
+		lines = append(lines, field("owner", span{"number ", faint}, span{strconv.FormatUint(o.Fence, 10), normal}))
+	}
+	if o.Position != nil {
+		lines = append(lines, field("log", span{strconv.FormatUint(*o.Position, 10), normal}, span{"  commits", faint}))
+	}
+	if o.Standbys != nil {
+		standbys := line{{strconv.FormatUint(*o.Standbys, 10), normal}}
+		if o.Lag != nil {
+			standbys = append(standbys, span{"  the nearest is behind by  ", faint}, span{strconv.FormatUint(*o.Lag, 10), normal})
+		}
+		lines = append(lines, field("stand-bys", standbys...))
+	}
+	if o.Setbacks > 0 {
+		lines = append(lines, field("setbacks", span{strconv.FormatUint(o.Setbacks, 10), normal}))
+	}
+	return lines
 }
 
 func (m *Model) alarmPage(a *Alarm) []line {

@@ -51,7 +51,8 @@ func scripted(second int) *View {
 		Transitions: []Transition{{ID: "\u2066t\ufe0f\xff"}}}
 	v.Nets = []Net{packaging, chinese, hostile}
 	v.Sources = []Source{
-		{Name: "berlin", Net: "packaging", Region: "eu", State: "up", Seq: 40 + n, LastHeard: at, LastHeardAge: 0.4, Interval: 1, Skew: -0.0003, Gaps: 1},
+		{Name: "berlin", Net: "packaging", Region: "eu", State: "up", Seq: 40 + n, LastHeard: at, LastHeardAge: 0.4, Interval: 1, Skew: -0.0003, Gaps: 1,
+			Fence: 3, Position: ptr(4100 + n), Standbys: ptr(1), Lag: ptr(0)},
 		{Name: "osaka", Net: "packaging", State: "stale", Seq: 9, LastHeard: begun(), LastHeardAge: 10 + old, Interval: 1, Skew: 65, SkewBeyond: true, Restarts: 2},
 		{Name: "berlin", Net: "订单处理流程", State: "up", LastHeard: at, LastHeardAge: 0.2, Interval: 1}}
 	return v

@@ -126,6 +126,11 @@ type Source struct {
 	Name         string    `json:"name"`
 	Net          string    `json:"net"`
 	Region       string    `json:"region"`
+	Fence        uint64    `json:"fence"` // its number as the region's owner; 0 for none
+	Position     *uint64   `json:"position"`
+	Standbys     *uint64   `json:"standbys"`
+	Lag          *uint64   `json:"lag"`
+	Setbacks     uint64    `json:"setbacks"`
 	State        string    `json:"state"` // up, stale, gone or undefined
 	Seq          uint64    `json:"seq"`
 	LastHeard    time.Time `json:"last_heard"`

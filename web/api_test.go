@@ -45,7 +45,7 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 		"history":{"from":"2026-03-01T12:00:00Z","to":"2026-03-01T12:00:02Z","step":1},
 		"nets":[{"id":"orders","name":"Orders & more","places":2,"transitions":1,"tokens":7,"instances":7,"deadlocked":1,
 			"oldest_age":122,"oldest_place":"due","rate":2.5,"sources_up":2,"sources_stale":0,"alarms":1,"drawing":"`+hash+`"}],
-		"sources":[{"name":"host-1","net":"orders","state":"up","last_heard_age":3,"gaps":2,"region":"east"},
+		"sources":[{"name":"host-1","net":"orders","state":"up","last_heard_age":3,"gaps":2,"region":"east","fence":3,"position":41,"standbys":1,"lag":0},
 			{"name":"host-2","net":"orders","state":"up","last_heard_age":3,"gaps":0},
 			{"name":"host-3","net":"orders","state":"gone","last_heard_age":3602,"gaps":0}],
 		"alarms":[{"index":7,"kind":"tokenStuck","net":"orders","subject":"due","since":"2026-03-01T11:59:00Z","text":"stuck"},

@@ -55,6 +55,10 @@ type sourceDoc struct {
 	LastHeardAge float64 `json:"last_heard_age"`
 	Gaps         uint64  `json:"gaps"`
 	Region       string  `json:"region,omitempty"`
+	Fence        uint64  `json:"fence,omitempty"` // its number as the region's owner
+	Position     *uint64 `json:"position,omitempty"`
+	Standbys     *uint64 `json:"standbys,omitempty"`
+	Lag          *uint64 `json:"lag,omitempty"`
 }
 
 type alarmDoc struct {
@@ -146,7 +150,7 @@ func (b *board) sourceDocs() []sourceDoc {
 			continue
 		}
 		*room--
-		out = append(out, sourceDoc{s.Name, s.Net, s.State.String(), ageAt(s.LastHeard, b.view.At), s.Gaps, s.Region})
+		out = append(out, sourceDoc{s.Name, s.Net, s.State.String(), ageAt(s.LastHeard, b.view.At), s.Gaps, s.Region, s.Fence, s.Position, s.Standbys, s.Lag})
 	}
 	return out
 }

@@ -129,10 +129,20 @@ export class Lists {
     say(/** @type {Element} */ (row.querySelector('.age')), heard);
     const net = this.model.overview?.nets.find((n) => n.id === s.net);
     const parts = [s.state, net ? label(net) : s.net];
-    if (s.region) parts.push(s.region);
+    if (s.region) parts.push(s.fence ? `${s.region}, owner ${s.fence}` : s.region);
+    if (s.standbys != null) parts.push(standbys(s));
     if (s.gaps) parts.push(`${count(s.gaps)} gaps`);
     say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
   }
+}
+
+/**
+ * How many processes are ready to take the region of a source over.
+ * @param {import('./model.js').SourceSummary} s
+ */
+function standbys(s) {
+  const behind = s.lag ? `, ${count(s.lag)} behind` : '';
+  return s.standbys ? `${count(s.standbys)} stand-by${s.standbys === 1 ? '' : 's'}${behind}` : 'no stand-by';
 }
 
 /** @param {import('./model.js').SourceSummary} s */

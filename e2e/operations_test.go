@@ -242,17 +242,19 @@ func TestTheExampleConfigurationPassesCheckConfig(t *testing.T) {
 	}
 }
 
-func TestTheExampleUnitIsOneThatSystemdTakes(t *testing.T) {
+func TestTheExampleUnitsAreOnesThatSystemdTakes(t *testing.T) {
 	t.Parallel()
-	unit := write(t, "pnagent.service", example(t, "pnagent.service", "/usr/bin/pnagent", built.pnagent))
-	r := tool(t, []string{"SYSTEMD_LOG_LEVEL=warning"}, need(t, "systemd-analyze", "systemd"), "verify", "--man=no", unit)
-	var own []string
-	for line := range strings.Lines(r.out + r.err) {
-		if strings.Contains(line, "pnagent") { // not what is wrong with the units of this machine
-			own = append(own, line)
+	for _, name := range []string{"pnagent.service", "../pair/pnagent@.service"} {
+		unit := write(t, filepath.Base(name), example(t, name, "/usr/bin/pnagent", built.pnagent))
+		r := tool(t, []string{"SYSTEMD_LOG_LEVEL=warning"}, need(t, "systemd-analyze", "systemd"), "verify", "--man=no", unit)
+		var own []string
+		for line := range strings.Lines(r.out + r.err) {
+			if strings.Contains(line, "pnagent") { // not what is wrong with the units of this machine
+				own = append(own, line)
+			}
 		}
-	}
-	if len(own) > 0 {
-		t.Errorf("systemd-analyze verify says\n%s", strings.Join(own, ""))
+		if len(own) > 0 {
+			t.Errorf("systemd-analyze verify says of %s\n%s", name, strings.Join(own, ""))
+		}
 	}
 }

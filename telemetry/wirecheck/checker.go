@@ -32,7 +32,8 @@ type Checker struct {
 	since       int64
 	sources     map[sourceKey]*heard
 	definitions map[defKey]*definition
-	beyond      uint64 // messages of sources beyond MaxSources
+	owners      map[regionKey]*owner // at most MaxSources
+	beyond      uint64               // messages of sources beyond MaxSources
 }
 
 type sourceKey struct{ net, source string }
@@ -56,6 +57,9 @@ type heard struct {
 	digest         string
 	columns        stats.Columns
 	bye            bool
+	region         string // that it speaks for, and since when its counters are counted
+	since          int64
+	lost           bool                   // another one has the region
 	places         map[uint32]stats.Place // counters of each row, as said last in this epoch
 	transitions    map[uint32]stats.Transition
 	net            stats.Net
@@ -66,7 +70,7 @@ type heard struct {
 
 // New returns a Checker that listens from now on.
 func New(subjects telemetry.Subjects, now int64) *Checker {
-	return &Checker{subjects: subjects, since: now, sources: map[sourceKey]*heard{}, definitions: map[defKey]*definition{}}
+	return &Checker{subjects: subjects, since: now, sources: map[sourceKey]*heard{}, definitions: map[defKey]*definition{}, owners: map[regionKey]*owner{}}
 }
 
 // wrong notes a finding. Of a kind the first text stays, and how often it came.
@@ -100,6 +104,7 @@ func (c *Checker) Hear(subject string, s *telemetry.Snapshot, err error, now int
 	}
 	h.order(s)
 	h.timing(s, now)
+	c.regions(h, s)
 	h.interval, h.digest, h.columns, h.bye, h.at = s.Interval, s.Digest, h.columns|s.Rows.Columns, s.Bye, now
 	if s.Full {
 		h.full++
@@ -137,7 +142,7 @@ func (h *heard) order(s *telemetry.Snapshot) {
 	case s.Epoch < h.epoch:
 		h.wrong("epoch", "the epoch fell from %d to %d: it is the start of the process in microseconds, and a later process has a later one", h.epoch, s.Epoch)
 	case s.Epoch > h.epoch:
-		if !h.bye {
+		if !h.bye && h.since == 0 { // the owner of a region may hand it over and have it again
 			h.wrong("no bye", "a process with a later epoch came, and the one before had said no bye: unless it crashed, publish a last snapshot on petrinet.v1.bye.<net>.<source>")
 		}
 		h.seq = 0
@@ -145,6 +150,10 @@ func (h *heard) order(s *telemetry.Snapshot) {
 		h.wrong("after bye", "a message came after the bye of the same epoch")
 	}
 	if s.Epoch != h.epoch {
+		if h.continues(s) {
+			h.epoch, h.seq = s.Epoch, s.Seq
+			return
+		}
 		h.places, h.transitions, h.net = map[uint32]stats.Place{}, map[uint32]stats.Transition{}, stats.Net{}
 	} else if s.Seq <= h.seq {
 		h.wrong("seq", "seq %d came after %d: it counts 1, 2, 3 … for each net, and a message that was told already is not taken", s.Seq, h.seq)
@@ -162,7 +171,7 @@ func (h *heard) timing(s *telemetry.Snapshot, now int64) {
 	if s.Epoch > s.SentAt {
 		h.wrong("epoch ahead", "the epoch %d is after sent_at %d: both are microseconds since 1970", s.Epoch, s.SentAt)
 	}
-	if h.at > 0 && h.interval > 0 && now-h.at > 3*h.interval.Microseconds() && !h.bye {
+	if h.at > 0 && h.interval > 0 && now-h.at > 3*h.interval.Microseconds() && !h.bye && !h.lost {
 		h.late(now)
 	}
 }
@@ -173,7 +182,7 @@ func (h *heard) late(now int64) {
 
 // conclude judges what can be judged at the end only.
 func (c *Checker) conclude(net string, h *heard, now int64) {
-	if h.interval > 0 && !h.bye && now-h.at > 3*h.interval.Microseconds() {
+	if h.interval > 0 && !h.bye && !h.lost && now-h.at > 3*h.interval.Microseconds() {
 		h.late(now)
 	}
 	if h.interval > 0 && h.full == 0 && now-c.since > answerHello {

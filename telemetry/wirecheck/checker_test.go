@@ -138,6 +138,17 @@ func TestEachFaultIsSaid(t *testing.T) {
 			s.define(ordersNet, nil)
 			s.hear(message(1, map[string]any{"transitions": map[string]any{"firings": []int{1}}}))
 		}, "firings of transition ship fell from 2 to 1"},
+		{"counters of a region fall in its next epoch", func(s *session) {
+			s.hear(message(0, owned(1, nil)))
+			s.hear(message(1, owned(2, map[string]any{"epoch": now0, "seq": 1, "transitions": map[string]any{"firings": []int{1}}})))
+		}, "firings of transition 0 fell from 2 to 1"},
+		{"the log of a region falls", func(s *session) {
+			s.hear(message(0, owned(1, map[string]any{"region_state": map[string]any{"position": 7}})))
+			s.hear(message(1, owned(1, map[string]any{"region_state": map[string]any{"position": 6}})))
+		}, `the log of region "north" fell from 7 commits to 6`},
+		{"a region's counters began later than now", func(s *session) {
+			s.hear(message(0, owned(1, map[string]any{"since": now0 + 1})))
+		}, "since is"},
 		{"tokens without an oldest", func(s *session) {
 			s.hear(message(0, map[string]any{"places": map[string]any{"tokens": []int{3, 0}, "oldest": []int{0, 0}, "last_injection": []int{0, 0}, "injected_s": []int{0, 0}, "injected_us": []int{0, 0}}}))
 		}, "place 0 has 3 tokens, and the oldest came at 0"},
@@ -152,6 +163,68 @@ func TestEachFaultIsSaid(t *testing.T) {
 			said := func(f Finding) bool { return strings.Contains(f.What, c.want) }
 			if r.Right() || len(r.Sources) != 1 || !slices.ContainsFunc(r.Sources[0].Wrong, said) {
 				t.Errorf("%+v, want %q", r, c.want)
+			}
+		})
+	}
+}
+
+// owned makes a message one of the region's owner with a fence.
+func owned(fence int, change map[string]any) map[string]any {
+	m := map[string]any{"region": "north", "fence": fence, "since": now0 - 2e6}
+	for k, v := range change {
+		m[k] = v
+	}
+	return m
+}
+
+// A region goes from owner to owner: the old one says no bye, and its counters
+// go on with the next one.
+func TestOwnersOfARegion(t *testing.T) {
+	firings := func(n int) map[string]any { return map[string]any{"firings": []int{n}} }
+	by := func(source string, fence, n int) map[string]any {
+		return owned(fence, map[string]any{"source": source, "seq": fence, "transitions": firings(n)})
+	}
+	for _, c := range []struct {
+		name string
+		play func(s *session)
+		of   string // who is wrong, and how
+		want string
+	}{
+		{"handed over", func(s *session) {
+			s.hear(message(0, by("a", 1, 2)))
+			s.hear(message(1, by("b", 2, 3)))
+			s.hear(message(9, owned(3, map[string]any{"source": "a", "epoch": now0, "seq": 1, "transitions": firings(4)})))
+			s.hear(message(10, owned(3, map[string]any{"source": "a", "epoch": now0, "seq": 2, "transitions": firings(4)})))
+		}, "", ""},
+		{"with a new beginning", func(s *session) {
+			s.hear(message(0, by("a", 1, 2)))
+			s.hear(message(1, owned(2, map[string]any{"source": "b", "seq": 1, "since": now0, "transitions": firings(0)})))
+		}, "", ""},
+		{"the next one counted less", func(s *session) {
+			s.hear(message(0, by("a", 1, 2)))
+			s.hear(message(1, by("b", 2, 1)))
+		}, "b", "firings of transition 0 fell from 2 to 1"},
+		{"the old one goes on", func(s *session) {
+			s.hear(message(0, by("a", 1, 2)))
+			s.hear(message(1, by("b", 2, 2)))
+			s.hear(message(1, owned(1, map[string]any{"source": "a", "seq": 2})))
+		}, "a", `has fence 2 by source "b", and this one still says 1`},
+		{"two with one fence", func(s *session) {
+			s.hear(message(0, by("a", 1, 2)))
+			s.hear(message(1, by("b", 1, 2)))
+		}, "b", `has fence 1 by source "a" already`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSession(t)
+			c.play(s)
+			wrong := map[string][]string{}
+			for _, src := range s.c.Report(s.now).Sources {
+				for _, f := range src.Wrong {
+					wrong[src.Source] = append(wrong[src.Source], f.What)
+				}
+			}
+			if c.of == "" && len(wrong) > 0 || c.of != "" && (len(wrong) != 1 || len(wrong[c.of]) != 1 || !strings.Contains(wrong[c.of][0], c.want)) {
+				t.Errorf("%q, want %q of %q", wrong, c.want, c.of)
 			}
 		})
 	}
@@ -186,7 +259,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 
 // Whatever comes is judged, and never believed.
 func FuzzHear(f *testing.F) {
-	for _, name := range []string{"snapshot.json", "snapshot_actions.json", "snapshot_slowest.json"} {
+	for _, name := range []string{"snapshot.json", "snapshot_actions.json", "snapshot_slowest.json", "snapshot_region.json"} {
 		text, err := os.ReadFile("../testdata/" + name)
 		if err != nil {
 			f.Fatal(err)

@@ -96,7 +96,7 @@ func (h *heard) agrees(name string, row *stats.Place, s *telemetry.Snapshot) {
 		h.wrong("dwell", "%s lost %d tokens, and its dwell histogram counts %d", name, row.Departures, row.Dwell.Count())
 	}
 	if given.Has(stats.ColTokens|stats.ColArrivals|stats.ColDepartures) && row.Arrivals != row.Departures+row.Tokens {
-		h.wrong("balance", "%s has %d tokens after %d arrivals and %d departures: arrivals are all tokens put since epoch, those that were there at the start included",
+		h.wrong("balance", "%s has %d tokens after %d arrivals and %d departures: arrivals are all tokens put since the counters began, those that were there at the start included",
 			name, row.Tokens, row.Arrivals, row.Departures)
 	}
 }
@@ -127,7 +127,7 @@ func (h *heard) transitionFell(name string, old stats.Transition, row *stats.Tra
 
 func (h *heard) fell(what string, from, to uint64) {
 	if to < from {
-		h.wrong("fell", "%s fell from %d to %d: counters are cumulative since epoch, never differences", what, from, to)
+		h.wrong("fell", "%s fell from %d to %d: counters are cumulative since epoch, or since since, never differences", what, from, to)
 	}
 }
 

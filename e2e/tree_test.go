@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// upper is the subject space of the root.
+const upper = "petrinet.root"
+
+// serveRoot and serveFlat run the sidecar above, and one that hears every engine
+// itself.
+func serveRoot(t *testing.T, natsURL string) *sidecar {
+	t.Helper()
+	return serve(t, natsURL, "--nats.prefix", upper, "--snmp", freeAddr(t, "udp"), "--mib-dir", "")
+}
+
+func serveFlat(t *testing.T, natsURL string) *sidecar {
+	t.Helper()
+	return serve(t, natsURL, "--snmp", freeAddr(t, "udp"), "--mib-dir", "")
+}
+
+// serveShare runs one below: it is given the same dir whenever it starts.
+func serveShare(t *testing.T, natsURL, share, name, dir string) *sidecar {
+	t.Helper()
+	return serve(t, natsURL, "--share", share, "--up", upper, "--up.source", name, "--up.state-dir", dir, "--up.from-zero", "--mib-dir", "")
+}
+
+// ofTree tells whether a family or a key of the view is about sources: there the
+// root shows its children.
+func ofTree(name string) bool {
+	for _, own := range []string{"petrinet_source_", "petrinet_region_", "sources", "digests", "since", "generation", "traffic"} {
+		if strings.HasPrefix(name, own) {
+			return true
+		}
+	}
+	return name == "at"
+}
+
+// near tells whether two numbers are the same; ages may be a second off, for
+// they are of two moments.
+func near(name string, a, b float64) bool {
+	if strings.Contains(name, "age_seconds") {
+		return math.Abs(a-b) <= 1
+	}
+	return a == b
+}
+
+// sameMetrics compares everything that two sidecars tell of nets.
+func sameMetrics(flat, root scrape) error {
+	var faults []error
+	read := func(s scrape, name string) map[string][]float64 {
+		all := map[string][]float64{}
+		for _, m := range s.families[name].GetMetric() {
+			values := []float64{m.GetGauge().GetValue(), m.GetCounter().GetValue(), float64(m.GetHistogram().GetSampleCount()), m.GetHistogram().GetSampleSum()}
+			for _, b := range m.GetHistogram().GetBucket() {
+				values = append(values, b.GetUpperBound(), float64(b.GetCumulativeCount()))
+			}
+			all[fmt.Sprint(m.GetLabel())] = values
+		}
+		return all
+	}
+	names := map[string]bool{}
+	for _, s := range []scrape{flat, root} {
+		for name := range s.families {
+			if strings.HasPrefix(name, "petrinet_") && !ofTree(name) {
+				names[name] = true
+			}
+		}
+	}
+	if len(names) < 20 {
+		return fmt.Errorf("only %d families are compared", len(names))
+	}
+	for name := range names {
+		same := cmp.Comparer(func(a, b float64) bool { return near(name, a, b) || a == b })
+		if d := cmp.Diff(read(flat, name), read(root, name), same); d != "" {
+			faults = append(faults, fmt.Errorf("%s, -flat +root:\n%s", name, d))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// sameViews compares what /api/v1/view tells of nets, whatever that is.
+func sameViews(t *testing.T, flat, root web) error {
+	t.Helper()
+	read := func(w web) (v struct{ Nets []map[string]any }) {
+		if err := json.Unmarshal(w.page(t, "/api/v1/view"), &v); err != nil {
+			t.Fatal(err)
+		}
+		for _, net := range v.Nets {
+			for name := range net {
+				if ofTree(name) {
+					delete(net, name)
+				}
+			}
+		}
+		return v
+	}
+	aged := cmp.FilterPath(func(p cmp.Path) bool {
+		return strings.Contains(p.String(), "age_seconds") || strings.Contains(p.GoString(), "age_seconds")
+	}, cmp.Comparer(func(a, b any) bool {
+		x, isX := a.(float64)
+		y, isY := b.(float64)
+		return isX && isY && math.Abs(x-y) <= 1
+	}))
+	if d := cmp.Diff(read(flat), read(root), aged); d != "" {
+		return fmt.Errorf("/api/v1/view, -flat +root:\n%s", d)
+	}
+	return nil
+}
+
+// sameCounters compares every counter of nets over SNMP.
+func sameCounters(t *testing.T, flat, root *sidecar) error {
+	t.Helper()
+	counters := func(s *sidecar) map[string]uint64 {
+		all := map[string]uint64{}
+		for name, v := range walk(t, snmptest.Client{Addr: s.snmp}) {
+			own := strings.HasPrefix(name, oidRoot+".1.1.1.") || strings.HasPrefix(name, fmt.Sprintf("%s.1.1.%d.", oidRoot, sourceTable))
+			if v.Type == smi.TypeCounter64 && !own {
+				all[name] = v.Num
+			}
+		}
+		return all
+	}
+	want := counters(flat)
+	if len(want) < 10 {
+		return fmt.Errorf("only %d counters in a walk", len(want))
+	}
+	if d := cmp.Diff(want, counters(root)); d != "" {
+		return fmt.Errorf("a walk, -flat +root:\n%s", d)
+	}
+	return nil
+}
+
+// equalFlat waits until every face of the root shows what the flat one does.
+func equalFlat(t *testing.T, flat, root *sidecar) {
+	t.Helper()
+	until(t, "the root shows what a sidecar does that hears every engine", func() error {
+		return errors.Join(sameMetrics(flat.scrape(t), root.scrape(t)), sameViews(t, flat.web, root.web), sameCounters(t, flat, root))
+	})
+}
+
+func TestRootOfATreeShowsInEveryFaceWhatAFlatSidecarDoes(t *testing.T) {
+	t.Parallel()
+	for mode, config := range map[string]string{"sifted": "", "mapped": telemetry.Subjects{}.Mappings(2)} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			natsURL := startNATS(t, "--config", write(t, "nats.conf", config))
+			nc, dir := connect(t, natsURL), t.TempDir()
+			net, bindings := write(t, "claims.pnml", stuckNet), write(t, "bindings.yaml", stuckBindings)
+			flat, root := serveFlat(t, natsURL), serveRoot(t, natsURL)
+			one := serveShare(t, natsURL, "1/2", "child 1", dir)
+			two := serveShare(t, natsURL, "2/2", "child 2", dir)
+			for i, source := range []string{"berlin", "osaka", "lima 3"} {
+				runEngine(t, natsURL, source, "--bindings", bindings, "--instances", fmt.Sprint(i+1), "--dispatch", []string{"turn", "quoted", "fifo"}[i], net)
+			}
+			request(t, nc, "inject", "claims", "osaka", `{"instance":1,"place":"inbox","tokens":5}`)
+			request(t, nc, "fire", "claims", "lima 3", `{"instance":2,"transition":"answer"}`)
+			until(t, "the root shows all", func() error {
+				if d := cmp.Diff(claims(6*40+5, 1), root.view(t).numbers()); d != "" {
+					return errors.New(d)
+				}
+				return nil
+			})
+			equalFlat(t, flat, root)
+			promtoolIsSilent(t, root.scrape(t).text)
+
+			view := root.view(t)
+			for _, child := range []string{"child 1", "child 2"} {
+				if state := view.source("claims", child); state != "up" {
+					t.Errorf("%s is %q at the root", child, state)
+				}
+			}
+			if len(view.Sources) != 2 {
+				t.Errorf("sources of the root: %+v", view.Sources)
+			}
+			said := map[string]string{"sifted": "maps no subjects", "mapped": "maps subjects to shares"}[mode]
+			for _, child := range []*sidecar{one, two} {
+				child.says(t, said)
+				s := child.scrape(t)
+				passed, _ := s.value("pnagent_messages_passed_over_total")
+				published, _ := s.value("pnagent_up_snapshots_total")
+				saves, _ := s.value("pnagent_up_state_saves_total")
+				if (passed > 0) != (mode == "sifted") || published == 0 || saves == 0 {
+					t.Errorf("%v passed over, %v published, %v saves", passed, published, saves)
+				}
+				for reason, n := range child.view(t).Traffic.Rejected {
+					if n > 0 {
+						t.Errorf("%d messages rejected: %s", n, reason)
+					}
+				}
+				promtoolIsSilent(t, s.text)
+			}
+		})
+	}
+}
+
+// Whatever becomes of the sidecars below while engines fire: no counter of the
+// root ever falls, and in the end it has what the engines did.
+func TestChildrenThatAreKilledUnderLoadCountEverythingOnce(t *testing.T) {
+	t.Parallel()
+	natsURL, dir := startNATS(t), t.TempDir()
+	net := write(t, "ticker.pnml", tickingNet)
+	bindings := write(t, "ticker.yaml", "nets: {ticker: {transitions: {tick: {rate: 500/s}}}}")
+	flat, root := serveFlat(t, natsURL), serveRoot(t, natsURL)
+	run := map[string]func() *sidecar{
+		"child 1": func() *sidecar { return serveShare(t, natsURL, "1/2", "child 1", dir) },
+		"child 2": func() *sidecar { return serveShare(t, natsURL, "2/2", "child 2", dir) },
+	}
+	children := map[string]*sidecar{"child 1": run["child 1"](), "child 2": run["child 2"]()}
+	var engines []*engine
+	for _, source := range []string{"a", "b", "c", "d"} { // two in each share
+		engines = append(engines, runEngine(t, natsURL, source, "--bindings", bindings, net))
+	}
+	firings := func(s *sidecar) (sum uint64) {
+		for _, n := range s.view(t).numbers().Firings {
+			sum += n
+		}
+		return sum
+	}
+	moves := func(past uint64) {
+		t.Helper()
+		until(t, "the root counts on", func() error {
+			if n := firings(root); n <= past {
+				return fmt.Errorf("it has %d, want more than %d", n, past)
+			}
+			return nil
+		})
+	}
+	until(t, "the root hears both", func() error {
+		if v := root.view(t); v.source("ticker", "child 1") != "up" || v.source("ticker", "child 2") != "up" {
+			return fmt.Errorf("%+v", v.Sources)
+		}
+		return nil
+	})
+	seen := watchCounters(t, root.web, nil)
+	for _, name := range []string{"child 1", "child 2", "child 1"} {
+		children[name].kill(t)
+		before := firings(flat)
+		children[name] = run[name]()
+		moves(before + 500)
+	}
+	children["child 2"].stop(t, syscall.SIGTERM) // says bye
+	before := firings(flat)
+	children["child 2"] = run["child 2"]()
+	moves(before + 500)
+	seen.check(t)
+
+	var truth uint64
+	for _, e := range engines {
+		e.signal(t, syscall.SIGTERM)
+		truth += e.end(t).Firings
+	}
+	until(t, "the root has what the engines did", func() error {
+		if n, all := firings(root), firings(flat); n != truth || all != truth {
+			return fmt.Errorf("the root has %d, a flat sidecar %d, the engines did %d", n, all, truth)
+		}
+		return nil
+	})
+	for _, name := range []string{"child 1", "child 2"} {
+		if setbacks, _ := root.scrape(t).value("petrinet_region_setbacks_total", "net", "ticker", "region", "up/"+name, "source", name); setbacks != 0 {
+			t.Errorf("%s had counted less than it told, %v times", name, setbacks)
+		}
+	}
+}
+
+func TestTreeFlagsThatMakeNoSenseAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ args, says string }{
+		{"--share 0/8", "--share.*expected I/N"},
+		{"--share 9/8", "--share.*expected I/N"},
+		{"--share x", "--share.*expected I/N"},
+		{"--up petrinet.v1", "would hear itself"},
+		{"--up petrinet.v1.shared.8.1", "would hear itself"},
+		{"--up my.space --nats.prefix my.space", "would hear itself"},
+		{"--up a..b", "--up: subject prefix"},
+		{"--up.source x", "expected with --up"},
+		{"--up a --up.nats.creds /nowhere", "expected with --up.nats"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			t.Parallel()
+			wantFailure(t, pnagent(t, append([]string{"serve"}, strings.Fields(c.args)...)...), 2, c.says)
+		})
+	}
+}

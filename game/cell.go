@@ -35,6 +35,10 @@ const (
 	everMoved                    // not as it was created
 )
 
+// atRest are the flags of an instance that takes part again only when something
+// comes from outside.
+const atRest = finished | deadlocked | failed
+
 // count returns how many tokens a cell in narrow form has in a place.
 func (c *cell) count(place int32) uint32 {
 	var m uint32

@@ -195,8 +195,9 @@ func (s *Shard) stopClocks(i int, c *cell) {
 }
 
 // startClocks starts clocks for the transitions of a settled instance that are
-// enabled and have none, and plans those that waited for immediate work.
-func (s *Shard) startClocks(i int, c *cell, now int64) {
+// enabled and have none, and plans those that waited for immediate work. It
+// reports whether some started.
+func (s *Shard) startClocks(i int, c *cell, now int64) (started bool) {
 	for id := s.clocks.first[i]; id != none; id = s.clocks.all[id].next {
 		if k := &s.clocks.all[id]; k.delayed && k.heap == none {
 			s.clocks.plan(id)
@@ -205,24 +206,26 @@ func (s *Shard) startClocks(i int, c *cell, now int64) {
 	if c.n == isWide {
 		for p := range s.waiting {
 			if s.wideOf(c).state.Tokens(p) > 0 {
-				s.startAll(i, c, s.waiting[p], now)
+				started = s.startAll(i, c, s.waiting[p], now) || started
 			}
 		}
 	} else {
 		for _, p := range c.places[:c.n] {
-			s.startAll(i, c, s.waiting[p], now)
+			started = s.startAll(i, c, s.waiting[p], now) || started
 		}
 	}
-	s.startAll(i, c, s.unwaiting, now)
+	return s.startAll(i, c, s.unwaiting, now) || started
 }
 
-func (s *Shard) startAll(i int, c *cell, transitions []int32, now int64) {
+func (s *Shard) startAll(i int, c *cell, transitions []int32, now int64) (started bool) {
 	for _, t := range transitions {
 		if !s.enabled(c, int(t)) || s.clocks.of(i, int(t)) != none {
 			continue
 		}
 		s.startClock(i, int(t), now)
+		started = true
 	}
+	return started
 }
 
 // startClock starts the clock of a transition that has none.

@@ -12,6 +12,7 @@ import (
 // a ring.
 type dispatch struct {
 	queue      *pool.Queue
+	discipline pool.Discipline
 	priorities []pool.Priority      // by instance
 	fetched    [pool.Priorities]int // by priority: of its ready instances, the first ones that fetchWith has read
 }
@@ -21,7 +22,7 @@ func (s *Shard) newDispatch(cfg *Config) (*dispatch, error) {
 	if cfg.Dispatch == nil {
 		return nil, nil
 	}
-	d := &dispatch{queue: pool.NewQueue(*cfg.Dispatch), priorities: make([]pool.Priority, len(s.cells))}
+	d := &dispatch{queue: pool.NewQueue(*cfg.Dispatch), discipline: *cfg.Dispatch, priorities: make([]pool.Priority, len(s.cells))}
 	if cfg.Priority == nil || cfg.Dispatch.Policy() == pool.PolicyFIFO {
 		return d, nil
 	}

@@ -72,13 +72,13 @@ func played(t testing.TB, s *Shard) (numbers []int) {
 		return v
 	}
 	for len(log) > 0 {
-		head := next()
-		next()
-		if head&1 == opInject {
+		head, what := next(), next()
+		switch {
+		case head&1 == opInject || what == uint64(len(s.rules)+opFail):
 			next()
-			continue
+		case what < uint64(len(s.rules)):
+			numbers = append(numbers, int(head>>1))
 		}
-		numbers = append(numbers, int(head>>1))
 	}
 	return numbers
 }

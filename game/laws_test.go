@@ -214,7 +214,14 @@ func renumberLog(t *testing.T, log []byte, places, transitions []int) []byte {
 		head := next()
 		out = binary.AppendUvarint(out, head)
 		if head&1 == opFire {
-			out = binary.AppendUvarint(out, uint64(transitions[next()]))
+			n := uint64(len(transitions))
+			op := next()
+			if op < n {
+				op = uint64(transitions[op])
+			}
+			if out = binary.AppendUvarint(out, op); op == n+opFail {
+				out = binary.AppendUvarint(out, uint64(transitions[next()]))
+			}
 			continue
 		}
 		out = binary.AppendUvarint(out, uint64(places[next()]))

@@ -84,6 +84,9 @@ type Shard struct {
 	touched   []int32          // by Replay
 	noting    bool             // what fires is written down, or may put tokens into other parts
 	crossings []split.Crossing // see TakeCrossings
+	exact     bool             // Replay: the log says when instances came to rest
+	loaded    bool             // by LoadState
+	barren    bool             // the initial marking is empty
 
 	dispatch   *dispatch // nil: ready is in use
 	ready      ring
@@ -143,6 +146,10 @@ func New(cfg Config, now int64) (*Shard, error) {
 	}
 	if !s.shuffle {
 		s.orders = make([]uint16, cfg.Count*s.tables.OrderLen())
+	}
+	s.barren = true
+	for p, m := range t.Initial {
+		s.barren = s.barren && (m == 0 || s.outside(p))
 	}
 	for i := range s.cells {
 		if s.streams != nil {

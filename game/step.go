@@ -94,10 +94,17 @@ func (s *Shard) fireOrFail(i int, c *cell, t int, now int64) bool {
 	if s.fire(i, c, t, now) == nil {
 		return true
 	}
+	s.fail(c, t)
+	if s.logging {
+		s.noteFail(i, t)
+	}
+	return false
+}
+
+func (s *Shard) fail(c *cell, t int) {
 	s.rec.Failed(t)
 	s.rec.Net.Failed++
 	c.flags |= failed
-	return false
 }
 
 // fire fires an enabled transition, or returns petri.ErrOverflow and changes
@@ -180,26 +187,38 @@ func (s *Shard) settle(i int, c *cell, now int64) {
 	if c.n == isWide {
 		s.narrow(c)
 	}
+	if s.rest(i, c, now) && s.logging {
+		s.noteRest(i)
+	}
+}
+
+// rest is settle; it reports whether clocks started or the instance now counts
+// as at rest. Clocks of an instance that never moved run since it was created.
+func (s *Shard) rest(i int, c *cell, now int64) bool {
 	if s.timed {
-		s.startClocks(i, c, now)
-		if s.clocks.first[i] != none {
-			return
+		since := now
+		if c.flags&everMoved == 0 {
+			since = s.created
+		}
+		if started := s.startClocks(i, c, since); s.clocks.first[i] != none {
+			return started
 		}
 	}
 	if s.openEnded {
-		return
+		return false
 	}
 	switch end, empty := s.atEnd(c); {
 	case empty && c.flags&moved == 0: // nothing has begun
 	case end && s.part != nil: // it may go on in other parts
 	case end:
 		s.rec.Net.Finished++
-		c.flags |= finished
+		c.flags |= finished | everMoved
 	default:
 		s.deadlocked++
 		c.flags |= deadlocked
 	}
 	c.flags &^= moved
+	return c.flags&atRest != 0
 }
 
 // atEnd reports whether all tokens are in places that no transition needs, and
@@ -221,14 +240,24 @@ func (s *Shard) atEnd(c *cell) (end, empty bool) {
 // wake makes an instance that is at rest take part again: one that had ended
 // begins anew and counts as created again.
 func (s *Shard) wake(i int, c *cell, now int64) {
-	if c.flags&deadlocked != 0 {
-		s.deadlocked--
-	}
+	s.stir(c)
+	s.enqueue(i, now)
+}
+
+// stir is what wake counts.
+func (s *Shard) stir(c *cell) {
+	s.calm(c)
 	if c.flags&(finished|failed) != 0 {
 		s.rec.Net.Created++
 	}
-	c.flags &^= deadlocked | finished | failed
-	s.enqueue(i, now)
+	c.flags &^= atRest
+}
+
+// calm makes an instance no longer count as deadlocked.
+func (s *Shard) calm(c *cell) {
+	if c.flags&deadlocked != 0 {
+		s.deadlocked--
+	}
 }
 
 // Inject puts n tokens into a place of an instance, or returns

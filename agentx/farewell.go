@@ -98,15 +98,15 @@ func (f *farewell) quiet(ctx context.Context, round func(context.Context)) {
 	}
 }
 
-// release ends the holding back: it sends what was held, with what behind
-// gives after it. Nothing is sent in between.
-func (f *farewell) release(send func(frame []byte) bool, behind func(frame []byte, held bool) []byte) bool {
+// release ends the holding back, and sends what was held, which nothing of the
+// session comes behind before send has returned.
+func (f *farewell) release(send func(held []byte) bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.holds = false
-	frame := behind(f.held, len(f.held) > 0)
+	held := f.held
 	f.held = nil
-	return send(frame)
+	return send(held)
 }
 
 // takeBack takes back what the master has accepted, at a moment when nothing
@@ -116,40 +116,49 @@ func (f *farewell) release(send func(frame []byte) bool, behind func(frame []byt
 func (s *Subagent) takeBack(ctx context.Context, session *session) {
 	session.farewell.begin()
 	session.farewell.quiet(ctx, func(ctx context.Context) { _, _ = session.ask(ctx, "", &pdu.Ping{}) })
-	var sent []question
-	ok := session.farewell.release(session.writer.send, func(frame []byte, held bool) []byte {
-		pose := func(name string, body pdu.Body) {
-			if whole, q, err := session.pose(frame, name, body); err == nil {
-				frame, sent = whole, append(sent, q)
-			}
-		}
-		if held {
-			// snmpd sends managers what it has answers for when it has dealt
-			// with all that it has read from its subagents in one go. An
-			// Unregister in that go would cross the requests still. With these
-			// Pings, which are as long as what it reads in one go, it is in the
-			// next one, before anything that managers ask for then: snmpd reads
-			// from its subagents first.
-			for range 2 { // one alone would have a context that snmpd does not take
-				pose(strings.Repeat(" ", masterRead/2), &pdu.Ping{})
-			}
-		}
-		for _, r := range session.registered {
-			pose(r.context, &pdu.Unregister{Priority: s.config.Priority, Subtree: r.subtree})
-		}
-		for _, id := range session.caps {
-			pose("", &pdu.RemoveAgentCaps{ID: id})
-		}
-		return frame
+	var asked []question
+	ok := session.farewell.release(func(held []byte) bool {
+		var frame []byte
+		frame, asked = s.unregister(session, held)
+		return session.writer.send(frame)
 	})
 	if !ok {
 		s.counters.fault(FaultDropped)
 	}
-	for _, q := range sent {
+	for _, q := range asked {
 		if ok {
 			_, _ = session.await(ctx, q)
 		} else {
 			session.forget(q)
 		}
 	}
+}
+
+// unregister appends to the answers that were held all that takes back what the
+// master has accepted, and tells what is to be answered of that.
+func (s *Subagent) unregister(session *session, held []byte) (frame []byte, asked []question) {
+	frame = held
+	pose := func(name string, body pdu.Body) {
+		if whole, q, err := session.pose(frame, name, body); err == nil {
+			frame, asked = whole, append(asked, q)
+		}
+	}
+	if len(held) > 0 {
+		// snmpd sends managers what it has answers for when it has dealt with
+		// all that it has read from its subagents in one go. An Unregister in
+		// that go would cross the requests still. With these Pings, which are as
+		// long as what it reads in one go, it is in the next one, before
+		// anything that managers ask for then: snmpd reads from its subagents
+		// first.
+		for range 2 { // one alone would have a context that snmpd does not take
+			pose(strings.Repeat(" ", masterRead/2), &pdu.Ping{})
+		}
+	}
+	for _, r := range session.registered {
+		pose(r.context, &pdu.Unregister{Priority: s.config.Priority, Subtree: r.subtree})
+	}
+	for _, id := range session.caps {
+		pose("", &pdu.RemoveAgentCaps{ID: id})
+	}
+	return frame, asked
 }

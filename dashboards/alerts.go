@@ -42,7 +42,7 @@ func (a Alert) Expr() string {
 // Alerts returns the alerting rules, for a sidecar that Prometheus scrapes as
 // job.
 func Alerts(job string) []Alert {
-	all := append(netAlerts(), dispatchAlerts()...)
+	all := append(append(netAlerts(), dispatchAlerts()...), regionAlerts()...)
 	return append(append(all, sidecarAlerts(job)...), noticeAlerts()...)
 }
 
@@ -101,6 +101,15 @@ func dispatchAlerts() []Alert {
 			Signal: most("net, priority", metrics.QueueUnservedAgeSeconds), Condition: "> 60",
 			Summary:     "Priority {{ $labels.priority }} of {{ $labels.net }} is not served.",
 			Description: "Instances of net {{ $labels.net }} with priority {{ $labels.priority }} are ready, and the dispatcher has served none for {{ $value | humanizeDuration }}."},
+	}
+}
+
+func regionAlerts() []Alert {
+	return []Alert{
+		{Name: "PetrinetRegionWithoutStandby", Group: "pnagent-regions", For: "5m", Severity: Warning, Runbook: "prometheus/PetrinetRegionWithoutStandby.md",
+			Signal: most("net, region", metrics.RegionStandbys), Condition: "== 0",
+			Summary:     "Region {{ $labels.region }} of {{ $labels.net }} has no stand-by.",
+			Description: "No process follows the log of region {{ $labels.region }} of net {{ $labels.net }}: if its owner stops, the region stands still."},
 	}
 }
 

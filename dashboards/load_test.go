@@ -4,8 +4,10 @@ package dashboards
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -180,6 +182,9 @@ func (l *load) misbehave(t *testing.T, stop <-chan struct{}) {
 		return
 	}
 	defer nc.Close()
+	for _, end := range []func(){split(t, nc, "north", 0), split(t, nc, "south", 1)} {
+		defer end()
+	}
 	for seq := uint64(1); ; seq += 10 {
 		if err := nc.Publish(telemetry.Subjects{}.Snapshot("claims", "garbler"), []byte("no snapshot")); err != nil {
 			t.Error(err)
@@ -226,6 +231,32 @@ func gappy(t *testing.T, seq uint64) []byte {
 		t.Error(err)
 	}
 	return text
+}
+
+// split is the owner of a region that has some stand-bys, until it is ended.
+func split(t *testing.T, nc *nats.Conn, region string, standbys uint32) (end func()) {
+	const pnml = `<pnml><net id="split" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page"><place id="shared"/></page></net></pnml>`
+	var commits uint64
+	p, err := telemetry.Start(telemetry.Config{Conn: nc, Source: region, Interval: 200 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
+		Nets: []telemetry.Net{{ID: "split", PNML: []byte(pnml), Places: 1, Region: region, Fence: 3, Since: 1}},
+		Rows: func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColTokens; return nil },
+		Region: func(int) *telemetry.RegionState {
+			commits++
+			state := &telemetry.RegionState{Position: commits, Standbys: standbys}
+			if standbys > 0 {
+				state.Lag = new(uint64)
+			}
+			return state
+		}})
+	if err != nil {
+		t.Error(err)
+		return func() {}
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = p.Leave(ctx) // the server may be gone already
+	}
 }
 
 // startPeer is what claims call: it fails nine times of ten.

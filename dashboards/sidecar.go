@@ -11,6 +11,7 @@ func sidecar() Dashboard {
 		Rows: []Row{
 			{"Now", sidecarStats()},
 			{"Hears", sidecarHears()},
+			{"Regions", []Panel{regionTable()}},
 			{"Shows", sidecarShows()},
 			{"Tells", sidecarTells()},
 			{"Costs", sidecarCosts()},
@@ -50,6 +51,30 @@ func sidecarHears() []Panel {
 		side("Views", "Views that were put together, a second: one a tick while engines are heard.", "ops",
 			Query{"sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval]))", "{{instance}}"}),
 		side("Gaps by source", "Snapshots of a source that never came, a second.", "ops", Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
+	}
+}
+
+// regionTable lists who owns which region; none is a row that says so.
+func regionTable() Panel {
+	by := func(expr string) string { return most("net, region, source", expr) }
+	return Panel{
+		Title: "Regions", Kind: Table, Unit: "short", Width: 24, Height: 8,
+		Description: "Parts of nets that move between processes: who has each, how many processes are ready to take it over, and how far the nearest is behind.",
+		Queries: []Query{
+			{orNone(by(of(metrics.RegionEpoch)), "region"), "epoch"},
+			{by(of(metrics.RegionStandbys)), "standbys"},
+			{by(of(metrics.RegionLagCommits)), "lag"},
+			{by(rate(metrics.RegionCommitsTotal)), "commits"},
+		},
+		Columns: []Column{
+			{Label: "region", Title: "Region"},
+			{Label: "net", Title: "Net", Link: uidNet},
+			{Label: "source", Title: "Owner"},
+			{Value: "epoch", Title: "Owner's number", Unit: "short"},
+			{Value: "standbys", Title: "Stand-bys", Unit: "short", Steps: noneIsBad()},
+			{Value: "lag", Title: "Nearest is behind", Unit: "short"},
+			{Value: "commits", Title: "Commits", Unit: "ops"},
+		},
 	}
 }
 

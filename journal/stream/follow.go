@@ -40,10 +40,13 @@ func (l *Log) Follow(ctx context.Context, from uint64, each func(journal.Commit)
 }
 
 // A server sends a heartbeat when it has had nothing else to send for a beat.
-// After lostBeats without one the consumer is taken for lost.
+// After quietBeats without one it is asked whether the consumer is there still:
+// a server that has much to do is only late, and a new consumer would be later.
+// After lostBeats the consumer is taken for lost anyway.
 const (
-	beat      = 500 * time.Millisecond
-	lostBeats = 3
+	beat       = 500 * time.Millisecond
+	quietBeats = 3
+	lostBeats  = 30
 )
 
 // arrivals is how many messages may wait to be read. A server sends at most
@@ -108,7 +111,8 @@ func (t *tail) read(ctx context.Context) (journal.Commit, error) {
 				return c, nil
 			}
 		case <-t.beats.C:
-			if t.silent++; t.silent >= lostBeats {
+			t.silent++
+			if t.silent >= lostBeats || t.silent%quietBeats == 0 && t.gone(ctx) {
 				t.again("no heartbeat")
 			}
 		case s := <-t.status:
@@ -122,6 +126,14 @@ func (t *tail) read(ctx context.Context) (journal.Commit, error) {
 			return journal.Commit{}, ctx.Err()
 		}
 	}
+}
+
+// gone says that the server does not know the consumer.
+func (t *tail) gone(ctx context.Context) bool {
+	one, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	_, err := t.log.stream.PushConsumer(one, t.consumer)
+	return errors.Is(err, jetstream.ErrConsumerNotFound)
 }
 
 // again drops the consumer, so that the next read makes another.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what has to come.
-const patience = 60 * time.Second
+const patience = 20 * time.Second
 
 func soon(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -160,4 +161,22 @@ func TestLaws(t *testing.T) {
 			})
 		})
 	}
+}
+
+func save(l *Log, upTo uint64, state string) error {
+	return l.SaveSnapshot(context.Background(), upTo, func(w io.Writer) error { _, err := io.WriteString(w, state); return err })
+}
+
+// load returns the newest snapshot and how far it goes.
+func load(t testing.TB, l *Log) (state string, upTo uint64) {
+	t.Helper()
+	upTo, err := l.LoadSnapshot(soon(t), func(r io.Reader) error {
+		b, err := io.ReadAll(r)
+		state = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state, upTo
 }

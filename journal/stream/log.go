@@ -20,7 +20,9 @@ type Log struct {
 	config  Config
 	js      jetstream.JetStream
 	stream  jetstream.Stream
-	name    string // of the stream
+	bucket  jetstream.Stream      // of the snapshots
+	store   jetstream.ObjectStore // the same
+	name    string                // of the stream
 	subject string
 	inbox   string // where answers come to, with more tokens behind
 	answers *nats.Subscription
@@ -65,6 +67,9 @@ func (l *Log) open(ctx context.Context) (err error) {
 		return err
 	}
 	if l.stream, err = openStream(ctx, l.js, settings(l.name, l.subject, l.config.Replicas), l.config.Replicas); err != nil {
+		return err
+	}
+	if err := l.openBucket(ctx); err != nil {
 		return err
 	}
 	l.inbox = l.config.Conn.NewInbox()

@@ -112,7 +112,14 @@ func (l *Log) place(ctx context.Context, last uint64, commits [][]byte) (uint64,
 func (l *Log) end() (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return max(l.last(), l.pipe.other), l.usable()
+	return l.endLocked(), l.usable()
+}
+
+func (l *Log) endLocked() uint64 {
+	if l.pipe.other > 0 {
+		return l.pipe.other
+	}
+	return l.last()
 }
 
 // checkGroup holds a group to the bounds.
@@ -148,7 +155,7 @@ func (l *Log) send(ctx context.Context, commit []byte) (uint64, error) {
 	}
 	if err := l.usable(); err != nil {
 		defer l.mu.Unlock()
-		return max(l.last(), l.pipe.other), err
+		return l.endLocked(), err
 	}
 	l.pipe.add(len(commit))
 	sent := l.pipe.sent

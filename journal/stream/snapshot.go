@@ -55,22 +55,43 @@ func parseSnapshotName(name string) (upTo uint64, ok bool) {
 	return upTo, ok && err == nil && len(digits) == upToDigits && unique != "" && upTo > 0
 }
 
-// SaveSnapshot stores an object in the bucket of the stream's name, which is
-// made with the first one, when the server has the commits that it stands for.
+// openBucket makes the bucket if it is not there. That is done with the stream:
+// when one of the servers is down, no bucket can be made.
+func (l *Log) openBucket(ctx context.Context) error {
+	store, err := l.js.ObjectStore(ctx, l.name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		store, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: l.name, Description: "snapshots of a log, written by pnagent",
+			Storage: jetstream.FileStorage, Replicas: l.stream.CachedInfo().Config.Replicas,
+		})
+		if errors.Is(err, jetstream.ErrBucketExists) { // somebody else was faster
+			store, err = l.js.ObjectStore(ctx, l.name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("bucket of snapshots: %w", err)
+	}
+	l.store = store
+	l.bucket, err = l.js.Stream(ctx, bucketPrefix+l.name)
+	return err
+}
+
+// SaveSnapshot stores an object in the bucket of the stream's name when the
+// server has the commits that it stands for.
 // When it is there, older objects and the commits up to it go, but of these
 // none that the config's Keep still needs. An older writer that comes late
 // removes only what is older than its own.
 func (l *Log) SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Writer) error) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	store, err := l.beginSnapshot(ctx, upTo)
+	err := l.beginSnapshot(ctx, upTo)
 	if err == nil {
-		err = l.put(ctx, store, upTo, write)
+		err = l.put(ctx, upTo, write)
 	}
 	if err != nil {
 		return fmt.Errorf("save snapshot of stream %s up to commit %d: %w", l.name, upTo, err)
 	}
-	if err := l.dropCovered(ctx, store, upTo); err != nil {
+	if err := l.dropCovered(ctx, upTo); err != nil {
 		return fmt.Errorf("snapshot of stream %s up to commit %d is saved; remove what it covers: %w", l.name, upTo, err)
 	}
 	return nil
@@ -78,46 +99,30 @@ func (l *Log) SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Write
 
 // beginSnapshot checks upTo and waits for the commits that the snapshot stands
 // for.
-func (l *Log) beginSnapshot(ctx context.Context, upTo uint64) (jetstream.ObjectStore, error) {
+func (l *Log) beginSnapshot(ctx context.Context, upTo uint64) error {
 	l.mu.Lock()
 	err, last := l.usable(), l.last()
 	l.mu.Unlock()
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case upTo == 0 || upTo > last:
-		return nil, fmt.Errorf("expected 1 to %d: %w", last, journal.ErrAhead)
+		return fmt.Errorf("expected 1 to %d: %w", last, journal.ErrAhead)
 	}
 	if err := l.Confirm(ctx, upTo); err != nil {
-		return nil, err
+		return err
 	}
-	store, err := l.js.ObjectStore(ctx, l.name)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		replicas := l.config.Replicas
-		if replicas == 0 {
-			replicas = l.stream.CachedInfo().Config.Replicas
-		}
-		store, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: l.name, Description: "snapshots of a log, written by pnagent", Storage: jetstream.FileStorage, Replicas: replicas,
-		})
-		if errors.Is(err, jetstream.ErrBucketExists) { // somebody else was faster
-			store, err = l.js.ObjectStore(ctx, l.name)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	there, err := snapshots(ctx, store)
+	there, err := l.snapshots(ctx)
 	if err == nil && len(there) > 0 && there[0].upTo > upTo {
 		err = fmt.Errorf("there is one up to commit %d: %w", there[0].upTo, journal.ErrCovered)
 	}
-	return store, err
+	return err
 }
 
 // snapshots lists what is in the bucket, newest first. Objects of other names
 // are left alone.
-func snapshots(ctx context.Context, store jetstream.ObjectStore) ([]snapshot, error) {
-	objects, err := store.List(ctx)
+func (l *Log) snapshots(ctx context.Context) ([]snapshot, error) {
+	objects, err := l.store.List(ctx)
 	if errors.Is(err, jetstream.ErrNoObjectsFound) {
 		return nil, nil
 	} else if err != nil {
@@ -135,7 +140,7 @@ func snapshots(ctx context.Context, store jetstream.ObjectStore) ([]snapshot, er
 
 // put writes the object. Its name is stored after its pieces, so that it is
 // there when it is whole.
-func (l *Log) put(ctx context.Context, store jetstream.ObjectStore, upTo uint64, write func(io.Writer) error) error {
+func (l *Log) put(ctx context.Context, upTo uint64, write func(io.Writer) error) error {
 	from, to := io.Pipe()
 	done := make(chan struct{})
 	go func() {
@@ -146,7 +151,7 @@ func (l *Log) put(ctx context.Context, store jetstream.ObjectStore, upTo uint64,
 	// has stored, for which it needs a context that has not ended.
 	stop := context.AfterFunc(ctx, func() { to.CloseWithError(ctx.Err()) })
 	meta := jetstream.ObjectMeta{Name: snapshotName(upTo), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}}
-	_, err := store.Put(context.WithoutCancel(ctx), meta, fullReader{from})
+	_, err := l.store.Put(context.WithoutCancel(ctx), meta, fullReader{from})
 	stop()
 	from.CloseWithError(io.ErrClosedPipe) // lets go of write, if it is still at it
 	<-done
@@ -167,12 +172,8 @@ func (r fullReader) Read(b []byte) (int, error) {
 
 // dropCovered removes the snapshots before upTo, what writers that died have
 // left, and the commits up to upTo.
-func (l *Log) dropCovered(ctx context.Context, store jetstream.ObjectStore, upTo uint64) error {
-	bucket, err := l.js.Stream(ctx, bucketPrefix+l.name)
-	if err != nil {
-		return err
-	}
-	there, err := snapshots(ctx, store)
+func (l *Log) dropCovered(ctx context.Context, upTo uint64) error {
+	there, err := l.snapshots(ctx)
 	if err != nil {
 		return err
 	}
@@ -182,12 +183,12 @@ func (l *Log) dropCovered(ctx context.Context, store jetstream.ObjectStore, upTo
 		}
 		// Deleting an object would leave a mark for ever; its name goes first.
 		for _, subject := range []string{l.nameSubject(s.object.Name), l.pieceSubject(s.object.NUID)} {
-			if err := bucket.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+			if err := l.bucket.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 				return fmt.Errorf("remove snapshot %s: %w", s.object.Name, err)
 			}
 		}
 	}
-	if err := l.dropOrphans(ctx, store, bucket, orphanAge); err != nil {
+	if err := l.dropOrphans(ctx, orphanAge); err != nil {
 		return fmt.Errorf("remove pieces of snapshots that were not finished: %w", err)
 	}
 	limit := upTo
@@ -209,14 +210,14 @@ func (l *Log) pieceSubject(nuid string) string { return "$O." + l.name + ".C." +
 
 // dropOrphans removes the pieces that belong to no object, if the last of them
 // is older than an age.
-func (l *Log) dropOrphans(ctx context.Context, store jetstream.ObjectStore, bucket jetstream.Stream, age time.Duration) error {
-	info, err := bucket.Info(ctx, jetstream.WithSubjectFilter(l.pieceSubject("*")))
+func (l *Log) dropOrphans(ctx context.Context, age time.Duration) error {
+	info, err := l.bucket.Info(ctx, jetstream.WithSubjectFilter(l.pieceSubject("*")))
 	if err != nil {
 		return err
 	}
 	// Listed after the pieces were: an object of which they are has its name now,
 	// or is being written.
-	objects, err := store.List(ctx)
+	objects, err := l.store.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
 		return err
 	}
@@ -224,13 +225,13 @@ func (l *Log) dropOrphans(ctx context.Context, store jetstream.ObjectStore, buck
 		delete(info.State.Subjects, l.pieceSubject(o.NUID))
 	}
 	for subject := range info.State.Subjects {
-		last, err := bucket.GetLastMsgForSubject(ctx, subject)
+		last, err := l.bucket.GetLastMsgForSubject(ctx, subject)
 		if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && info.TimeStamp.Sub(last.Time) < age {
 			continue
 		} else if err != nil {
 			return err
 		}
-		if err := bucket.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+		if err := l.bucket.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return err
 		}
 	}
@@ -267,22 +268,14 @@ func (l *Log) LoadSnapshot(ctx context.Context, read func(io.Reader) error) (upT
 // fetchNewest returns a file of the newest snapshot that is whole, or nil if
 // there is none.
 func (l *Log) fetchNewest(ctx context.Context) (newest snapshot, in *os.File, err error) {
-	store, err := l.js.ObjectStore(ctx, l.name)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		return snapshot{}, nil, nil
-	}
-	var bucket jetstream.Stream
-	if err == nil {
-		bucket, err = l.js.Stream(ctx, bucketPrefix+l.name)
-	}
 	for try := 0; err == nil; try++ {
 		var there []snapshot
-		if there, err = snapshots(ctx, store); err != nil || len(there) == 0 {
+		if there, err = l.snapshots(ctx); err != nil || len(there) == 0 {
 			break
 		}
 		var failed []error
 		for _, s := range there {
-			in, err := l.fetch(ctx, bucket, s)
+			in, err := l.fetch(ctx, s)
 			if err == nil {
 				return s, in, nil
 			}
@@ -301,9 +294,9 @@ func (l *Log) fetchNewest(ctx context.Context) (newest snapshot, in *os.File, er
 }
 
 // fetch copies a snapshot into a temporary file without a name.
-func (l *Log) fetch(ctx context.Context, bucket jetstream.Stream, s snapshot) (in *os.File, err error) {
+func (l *Log) fetch(ctx context.Context, s snapshot) (in *os.File, err error) {
 	pieces := l.pieceSubject(s.object.NUID)
-	info, err := bucket.Info(ctx, jetstream.WithSubjectFilter(pieces))
+	info, err := l.bucket.Info(ctx, jetstream.WithSubjectFilter(pieces))
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +314,7 @@ func (l *Log) fetch(ctx context.Context, bucket jetstream.Stream, s snapshot) (i
 	if err := os.Remove(in.Name()); err != nil {
 		return nil, err
 	}
-	if err := l.download(ctx, bucket, s, in); err != nil {
+	if err := l.download(ctx, s, in); err != nil {
 		return nil, fmt.Errorf("object %s: %w", s.object.Name, err)
 	}
 	_, err = in.Seek(0, io.SeekStart)
@@ -331,12 +324,12 @@ func (l *Log) fetch(ctx context.Context, bucket jetstream.Stream, s snapshot) (i
 // download copies the pieces of an object and checks their digest. It gives up
 // when one has not come for the AckWait. (The store's own Get does not notice
 // the end of a context while it waits for a piece that is gone.)
-func (l *Log) download(ctx context.Context, bucket jetstream.Stream, s snapshot, to io.Writer) error {
+func (l *Log) download(ctx context.Context, s snapshot, to io.Writer) error {
 	want, err := jetstream.DecodeObjectDigest(s.object.Digest)
 	if err != nil || s.object.Chunks == 0 {
 		return err
 	}
-	consumer, err := bucket.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{l.pieceSubject(s.object.NUID)}})
+	consumer, err := l.bucket.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{l.pieceSubject(s.object.NUID)}})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A stream that is there and could lose or repeat commits is refused, with what
+// is wrong.
+func TestAStreamWithOtherSettingsIsRefused(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	nc := connect(t, s.ClientURL())
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*jetstream.StreamConfig){
+		"subjects":       func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "pnagent.other") },
+		"retention":      func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy },
+		"storage":        func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage },
+		"discard":        func(c *jetstream.StreamConfig) { c.Discard = jetstream.DiscardOld },
+		"max age":        func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour },
+		"a subject":      func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 9 },
+		"first sequence": func(c *jetstream.StreamConfig) { c.FirstSeq = 7 },
+		"deny purge":     func(c *jetstream.StreamConfig) { c.DenyPurge = true },
+		"2.14":           func(c *jetstream.StreamConfig) { c.AllowBatchPublish = false },
+		"transform": func(c *jetstream.StreamConfig) {
+			c.SubjectTransform = &jetstream.SubjectTransformConfig{Source: ">", Destination: "other.>"}
+		},
+	} {
+		c := settings("pnagent-log-log", "pnagent.log.log", 1)
+		change(&c)
+		if _, err := js.CreateStream(soon(t), c); err != nil {
+			t.Fatal(want, err)
+		}
+		if _, err := Open(soon(t), Config{Conn: nc, Name: "log"}); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		if err := js.DeleteStream(soon(t), c.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openLog(t, Config{Conn: nc, Name: "log"})
+	if _, err := Open(soon(t), Config{Conn: nc, Name: "log", Replicas: 3}); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), "1 replicas, expected 3") {
+		t.Error(err)
+	}
+}
+
+func TestConfigsThatCanNotBe(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	nc := connect(t, s.ClientURL())
+	for want, c := range map[string]Config{
+		"no connection":     {Name: "log"},
+		"not a log's name":  {Conn: nc},
+		"negative":          {Conn: nc, Name: "log", Replicas: -1},
+		"at most 65536":     {Conn: nc, Name: "log", Window: Window{Commits: 1 << 20}},
+		"must not be negat": {Conn: nc, Name: "log", AckWait: -1},
+	} {
+		if _, err := Open(soon(t), c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// Where JetStream is not enabled, Open says so.
+func TestAServerWithoutJetStream(t *testing.T) {
+	o := options(t.TempDir())
+	o.JetStream = false
+	s := startServer(t, o)
+	if _, err := Open(soon(t), Config{Conn: connect(t, s.ClientURL()), Name: "log"}); err == nil || !strings.Contains(err.Error(), "pnagent-log-log") {
+		t.Error(err)
+	}
+}

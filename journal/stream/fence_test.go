@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/journal"
+)
+
+// What a writer has sent is on its way when another one appends. None of it is
+// stored, not even where the number that it expects comes about.
+func TestOfAFencedWritersPipelineNothingIsStored(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	way := newProxy(t, s.ClientURL())
+	old := openLog(t, Config{Conn: connect(t, way.url), Name: "log"})
+	mustAppend(t, old, "1", "2")
+	next := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+
+	way.set(hold, pass)
+	last := old.Last()
+	for k := range 50 {
+		var err error
+		if last, err = old.Append(soon(t), last, fmt.Append(nil, "old ", k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if old.Last() != 52 || old.Durable() != 2 {
+		t.Errorf("last %d, durable %d", old.Last(), old.Durable())
+	}
+	mustAppend(t, next, "new 3", "new 4")
+	way.set(pass, pass)
+
+	err := old.Confirm(soon(t), 3)
+	if !errors.Is(err, journal.ErrStopped) || !errors.Is(err, journal.ErrNotLast) || !strings.Contains(err.Error(), "pnagent-log-log") {
+		t.Errorf("confirmed: %v", err)
+	}
+	n, err := old.Append(soon(t), last, []byte("no"))
+	if !errors.Is(err, journal.ErrStopped) || !errors.Is(err, journal.ErrNotLast) || n != 4 {
+		t.Errorf("appended behind %d: %v", n, err)
+	}
+	if err := old.Confirm(soon(t), 2); err != nil {
+		t.Errorf("what was confirmed before: %v", err)
+	}
+	for name, err := range map[string]error{"sync": old.Sync(soon(t), 0), "save": save(old, 2, "state")} {
+		if !errors.Is(err, journal.ErrStopped) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := old.Refresh(soon(t)); err != nil || old.Last() != 4 {
+		t.Errorf("last %d, %v", old.Last(), err)
+	}
+	mustAppend(t, old, "5")
+	if got, want := list(t, next, 1), []string{"1", "2", "new 3", "new 4", "5"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Writers take the log from each other while they send as fast as they can. A
+// commit that is stored is directly behind the one that its writer sent before.
+func TestWritersThatFightLeaveNoPartOfAPipelineBehindAGap(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	ctx, cancel := context.WithCancel(context.Background())
+	var fighters sync.WaitGroup
+	for k := range 3 {
+		l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+		fighters.Go(func() { fight(ctx, t, l, k) })
+	}
+	watcher := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+	var before struct{ writer, run, k int }
+	runs := 0
+	err := watcher.Follow(soon(t), 1, func(c journal.Commit) error {
+		now := before
+		if _, err := fmt.Sscanf(string(c.Payload), "%d %d %d", &now.writer, &now.run, &now.k); err != nil {
+			return err
+		}
+		before.k++
+		if now.k == 0 {
+			runs++
+		} else if now != before {
+			return fmt.Errorf("commit %d is %v, want %v", c.Sequence, now, before)
+		}
+		if before = now; runs == 20 {
+			return errEnough
+		}
+		return nil
+	})
+	cancel()
+	fighters.Wait()
+	if !errors.Is(err, errEnough) {
+		t.Error(err)
+	}
+}
+
+// fight takes over and writes until somebody else does, again and again.
+func fight(ctx context.Context, t *testing.T, l *Log, writer int) {
+	for run := 0; ctx.Err() == nil; run++ {
+		if err := l.Refresh(ctx); err != nil {
+			if ctx.Err() == nil {
+				t.Error(err)
+			}
+			return
+		}
+		last, err := l.Last(), error(nil)
+		for k := 0; err == nil && k < 500; k++ {
+			last, err = l.Append(ctx, last, fmt.Append(nil, writer, " ", run, " ", k))
+		}
+		if err != nil && !errors.Is(err, journal.ErrNotLast) && ctx.Err() == nil {
+			t.Error(err)
+			return
+		}
+	}
+}
+
+// A caller that has only followed appends with what it has read. The server
+// says whether that is the last.
+func TestAFollowerTakesOverByAppending(t *testing.T) {
+	s, first := oneServer(t)
+	mustAppend(t, first, "1", "2")
+	second := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"})
+	third := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"})
+	mustAppend(t, first, "3")
+	if c, err := followTo(soon(t), second, 3); err != nil || c.last != 3 {
+		t.Fatal(c.last, err)
+	}
+	mustAppend(t, second, "4")
+	// The third one does not know of 3 and 4.
+	n, err := third.Append(soon(t), 2, []byte("no"))
+	if err == nil {
+		err = third.Confirm(soon(t), n)
+	}
+	if !errors.Is(err, journal.ErrNotLast) || !errors.Is(err, journal.ErrStopped) {
+		t.Errorf("%v", err)
+	}
+	// The first one has not heard of 4 either, but sends behind its own.
+	if _, err := first.Append(soon(t), 3, []byte("no")); err == nil {
+		err = first.Confirm(soon(t), 4)
+		if !errors.Is(err, journal.ErrNotLast) {
+			t.Errorf("%v", err)
+		}
+	}
+	if got, want := list(t, second, 1), []string{"1", "2", "3", "4"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The commit is stored and the answer is lost: the writer does not know, stops,
+// and finds its commit when it reads the tail.
+func TestAWriterFindsTheCommitWhoseAnswerWasLost(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	way := newProxy(t, s.ClientURL())
+	l := openLog(t, Config{Conn: connect(t, way.url), Name: "log", AckWait: 200 * time.Millisecond})
+	mustAppend(t, l, "1")
+	way.set(pass, drop)
+	if _, err := l.Append(soon(t), 1, []byte("2")); err != nil {
+		t.Fatal(err)
+	}
+	err := l.Confirm(soon(t), 2)
+	if !errors.Is(err, journal.ErrStopped) || !errors.Is(err, nats.ErrTimeout) || errors.Is(err, journal.ErrNotLast) {
+		t.Errorf("%v", err)
+	}
+	way.set(pass, pass)
+	way.cut() // what comes next would be the middle of what was dropped
+	if err := l.Refresh(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, "3")
+	if got, want := list(t, l, 1), []string{"1", "2", "3"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The connection is cut while commits are on their way: what is there is a
+// beginning of them, at least what was confirmed, and the log goes on behind.
+func TestACutPipelineLeavesABeginning(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	way := newProxy(t, s.ClientURL())
+	l := openLog(t, Config{Conn: connect(t, way.url), Name: "log"})
+	last := uint64(0)
+	for round := range 10 {
+		var err error
+		for err == nil {
+			if last, err = l.Append(soon(t), last, fmt.Append(nil, last+1)); last%500 == uint64(50*round) {
+				way.cut()
+			}
+		}
+		if !errors.Is(err, journal.ErrStopped) {
+			t.Fatal(err)
+		}
+		sure := l.Durable()
+		if err := l.Refresh(soon(t)); err != nil {
+			t.Fatal(err)
+		}
+		if last = l.Last(); last < sure {
+			t.Errorf("the last is %d, %d was confirmed", last, sure)
+		}
+	}
+	for i, text := range list(t, l, 1) {
+		if text != fmt.Sprint(i+1) {
+			t.Fatalf("commit %d is %q", i+1, text)
+		}
+	}
+}
+
+// While no answers come, a window is what can be sent. Waiting for room ends
+// with the context.
+func TestTheWindowBoundsWhatIsOnItsWay(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	way := newProxy(t, s.ClientURL())
+	for name, c := range map[string]struct {
+		window Window
+		size   int
+		want   uint64
+	}{
+		"commits":         {Window{Commits: 3}, 1, 3},
+		"bytes":           {Window{Bytes: 100}, 40, 2},
+		"one large":       {Window{Bytes: 100}, 1000, 1},
+		"as many as fit":  {Window{Commits: 5, Bytes: 100}, 20, 5},
+		"exactly as many": {Window{Commits: 50, Bytes: 100}, 20, 5},
+	} {
+		l := openLog(t, Config{Conn: connect(t, way.url), Name: name, Window: c.window})
+		way.set(hold, pass)
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		group := slices.Repeat([][]byte{make([]byte, c.size)}, 9)
+		n, err := l.Append(ctx, 0, group...)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || n != c.want {
+			t.Errorf("%s: %d, want %d: %v", name, n, c.want, err)
+		}
+		way.set(pass, pass)
+		if n, err := l.Append(soon(t), n, group...); err != nil || n != c.want+9 {
+			t.Errorf("%s: %d, %v", name, n, err)
+		}
+		if err := l.Close(); err != nil || l.Durable() != c.want+9 {
+			t.Errorf("%s: durable %d, %v", name, l.Durable(), err)
+		}
+	}
+}

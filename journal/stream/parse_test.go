@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/journal"
+)
+
+func TestNamesAreEscapedReversibly(t *testing.T) {
+	for name, want := range map[string]string{
+		"orders":                "pnagent-log-orders",
+		"Orders-2":              "pnagent-log-Orders-2",
+		"orders/2":              "pnagent-log-orders_2F2",
+		"a_b":                   "pnagent-log-a_5Fb",
+		"a.*> b":                "pnagent-log-a_2E_2A_3E_20b",
+		"Größe\x00":             "pnagent-log-Gr_C3_B6_C3_9Fe_00",
+		"":                      "",
+		strings.Repeat("/", 67): "",
+	} {
+		got, err := NameOf(name)
+		if got != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, ErrName) {
+			t.Errorf("%q: %q, %v; want %q", name, got, err, want)
+		}
+		if want == "" {
+			continue
+		}
+		if back, err := LogName(got); back != name || err != nil {
+			t.Errorf("%q: %q, %v; want %q", got, back, err, name)
+		}
+	}
+	for _, other := range []string{"", "orders", "pnagent-log-", "pnagent-log-a_2", "pnagent-log-a_2f", "pnagent-log-a_41", "pnagent-log-a b", "OBJ_pnagent-log-a"} {
+		if name, err := LogName(other); !errors.Is(err, ErrName) {
+			t.Errorf("%q: %q, %v", other, name, err)
+		}
+	}
+}
+
+func FuzzLogName(f *testing.F) {
+	f.Add("pnagent-log-orders_2F2")
+	f.Add("pnagent-log-_")
+	f.Fuzz(func(t *testing.T, stream string) {
+		name, err := LogName(stream)
+		if err != nil {
+			return
+		}
+		if again, err := NameOf(name); again != stream || err != nil {
+			t.Errorf("%q is the name %q, which is %q: %v", stream, name, again, err)
+		}
+	})
+}
+
+func FuzzNameOf(f *testing.F) {
+	f.Add("orders/2")
+	f.Fuzz(func(t *testing.T, name string) {
+		stream, err := NameOf(name)
+		if err != nil {
+			return
+		}
+		if back, err := LogName(stream); back != name || err != nil || strings.ContainsAny(stream, " .*>/\\\t\r\n") {
+			t.Errorf("%q is stream %q, which is the name %q: %v", name, stream, back, err)
+		}
+	})
+}
+
+func TestAnswers(t *testing.T) {
+	for body, want := range map[string]answer{
+		`{"type":"ack","seq":12,"msgs":1}`:                   {count: 12},
+		`{ "seq":12, "type":"ack" }`:                         {count: 12},
+		`{"type":"gap","last_seq":3,"seq":5}`:                {fail: errGap},
+		`{"stream":"S","seq":9,"batch":"b","count":4}`:       {count: 4, fail: errBatchOver},
+		`{"type":"ack","seq":-1,"msgs":1}`:                   {fail: errAnswer},
+		`{"type":"ack","seq":99999999999999999999,"m":1}`:    {fail: errAnswer},
+		`{"type":"other"}`:                                   {fail: errAnswer},
+		``:                                                   {fail: errAnswer},
+		`{"error":"` + strings.Repeat("x", maxAnswer) + `"}`: {fail: errAnswer},
+		`{"type":"err","seq":2,"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 7"}}`: {last: 7, fail: journal.ErrNotLast},
+		`{"type":"err","seq":2,"error":{"code":400,"err_code":10164,"description":"wrong last sequence"}}`:    {fail: journal.ErrNotLast},
+	} {
+		if got := parseAnswer("", []byte(body)); got.count != want.count || got.last != want.last || !errors.Is(got.fail, want.fail) {
+			t.Errorf("%.80s: %+v, want %+v", body, got, want)
+		}
+	}
+	if got := parseAnswer("503", nil); !errors.Is(got.fail, nats.ErrNoResponders) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add("inbox.b1.1.fail.1.0.$FI"[6:], `{"type":"ack","seq":12,"msgs":1}`)
+	f.Add("b1.1.fail.2.1.$FI", `{"type":"err","seq":2,"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 7"}}`)
+	f.Fuzz(func(t *testing.T, tail, body string) {
+		l := &Log{name: "s", inbox: "inbox"}
+		l.pipe = pipe{sent: 12, acked: 10, sizes: make([]int, 4), batch: "b1", base: 9, bytes: 2}
+		l.pipe.sizes[3], l.pipe.sizes[0] = 1, 1
+		l.answer(&nats.Msg{Subject: "inbox." + tail, Data: []byte(body)})
+		if p := &l.pipe; p.acked < 10 || p.acked > 12 || p.bytes != int(p.pending()) || p.sent != 12 {
+			t.Errorf("%+v", p)
+		}
+		if batch, number, ok := parseReply(tail); ok && number > 1 {
+			if again := replySubject("inbox", batch, number); again != "inbox."+tail && !strings.Contains(tail, ".0.$FI") && !strings.Contains(tail, ".0") {
+				t.Errorf("%q is %q", tail, again)
+			}
+		}
+	})
+}
+
+func FuzzSnapshotName(f *testing.F) {
+	f.Add(snapshotName(7))
+	f.Add("00000000000000000000-x")
+	f.Fuzz(func(t *testing.T, name string) {
+		if upTo, ok := parseSnapshotName(name); ok && !strings.HasPrefix(snapshotName(upTo), name[:upToDigits]) {
+			t.Errorf("%q is up to %d", name, upTo)
+		}
+	})
+}

@@ -176,9 +176,9 @@ func (f *fake) overview(generation int) any {
 			n["sources_up"], n["sources_stale"], state = 0, 2, "stale"
 		}
 		nets = append(nets, n)
-		for _, name := range []string{"berlin", "osaka"} {
-			sources = append(sources, map[string]any{"name": name, "net": s.def.ID, "state": state, "last_heard_age": 0.4, "gaps": 0, "region": "eu"})
-		}
+		sources = append(sources,
+			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
+			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
 	}
 	return map[string]any{"at": now.UTC(), "generation": generation, "nets": nets, "sources": sources, "alarms": f.alarms,
 		"history": map[string]any{"from": now.Add(-time.Hour).UTC(), "to": now.UTC(), "step": 5}}

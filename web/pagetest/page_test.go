@@ -63,6 +63,13 @@ func theNetThatNeedsLookingAtOpensFirst(t *testing.T, chromium *browsertest.Brow
 	b.Clean(f.addr, false)
 }
 
+func regionsAreListedWithTheirStandbys(t *testing.T, chromium *browsertest.Browser) {
+	b, _, _ := opened(t, chromium)
+	for _, text := range []string{"eu, owner 3 · 1 stand-by, 2 behind", "jp, owner 1 · no stand-by"} {
+		b.Until(fmt.Sprintf(`[...document.querySelectorAll('.row.source .text')].some((e) => e.textContent.includes(%q))`, text))
+	}
+}
+
 func tokensMove(t *testing.T, chromium *browsertest.Browser) {
 	b, _, _ := opened(t, chromium)
 	b.Moves()

@@ -78,12 +78,30 @@
 // of a net's definitions, in which no row ever moves, so sources with different
 // digests add up by id.
 //
+// # Shares
+//
+// A collector can take a [Share] of the sources, for one that hears all may be
+// too slow: so do others the rest. NATS' own deterministic partition divides
+// them, so where the server maps subjects to shares only the own messages come;
+// elsewhere all come and those of others are passed over before they are
+// decoded. Each is of one share in both cases.
+//
 // # Trees
 //
 // A View can be published as one source of another subject space: give
-// [Net.Published] and [View.FillRows] to a telemetry.Publisher. The root of such
-// a tree shows what it would if it heard every engine itself, as long as the
-// collectors below it run: one that starts again is a new process to the root,
-// and what running engines had counted before comes with its first snapshot
-// once more.
+// [Net.Published] and [View.FillRows] to a telemetry.Publisher, and
+// [Collector.Oldest] and [Collector.Instance] for who asks about tokens. The root
+// of such a tree shows what it would if it heard every engine itself. Package
+// uplink does that.
+//
+// # State
+//
+// Config.Keep is given, with each View, what a next process needs to go on from
+// it (Config.State): the counters of each net, and of each source all that it
+// had said last. The next process has each source say that once more, then takes
+// off the net's counters what the sources have of them, so the sum is what it
+// was whatever can be taken of the sources. Running engines then go on in their
+// epoch. A source that left the share stays in the sums as counters alone. One
+// that is not in the state counts from where it is first heard if it may have
+// been another collector's: see Rules.CountedBefore.
 package collector

@@ -84,7 +84,7 @@ type wireAnswer struct {
 }
 
 func (l *wireListener) subscribe(ctx context.Context) error {
-	for _, subject := range []string{l.subjects.Snapshots(), l.subjects.Byes()} {
+	for _, subject := range []string{l.subjects.Snapshots(), l.subjects.Byes(), l.subjects.Shared(0, 0)} {
 		sub, err := l.nc.ChanSubscribe(subject, l.messages)
 		if err != nil {
 			return err
@@ -113,6 +113,7 @@ func (l *wireListener) listen(ctx context.Context, d time.Duration) (*wirecheck.
 			if ctx.Err() != nil {
 				continue
 			}
+			msg.Subject, _ = l.subjects.Plain(msg.Subject)
 			err := decoder.DecodeMsg(l.subjects, msg, &s)
 			if checker.Hear(msg.Subject, &s, err, time.Now().UnixMicro()) {
 				pending++

@@ -199,7 +199,7 @@ func side(t *testing.T, pages map[string]string) Sidecar {
 func pages() map[string]string {
 	return map[string]string{
 		"overview": `{"at":"2026-03-02T09:00:00Z","history":{"from":"2026-03-02T08:50:00Z"},"nets":[{"id":"well","sources_up":1},{"id":"ill","alarms":1,"tokens":3,"oldest_age":600,"oldest_place":"q","rate":0,"sources_up":1,"sources_stale":1}],
-			"sources":[{"name":"berlin","net":"ill","state":"up"},{"name":"osaka","net":"ill","state":"stale","last_heard_age":30}],"alarms":[{"kind":"tokenStuck","net":"ill","subject":"q","since":"2026-03-02T07:00:00Z","text":"x"}]}`,
+			"sources":[{"name":"berlin","net":"ill","state":"up","region":"north","fence":7,"standbys":0},{"name":"rome","net":"ill","state":"up","region":"south","fence":8,"standbys":2,"lag":5},{"name":"osaka","net":"ill","state":"stale","last_heard_age":30}],"alarms":[{"kind":"tokenStuck","net":"ill","subject":"q","since":"2026-03-02T07:00:00Z","text":"x"}]}`,
 		"drawing": `{"nodes":[{"id":"p","kind":"place"},{"id":"t","kind":"transition"},{"id":"q","kind":"place"}]}`,
 		"history": `{"places":[[0,0,0,0],[3,1772441400000,1,0]],"transitions":[[0.5,0,0,null,1,0]]}`,
 		"place": `{"id":"$place","tokens":3,"oldest_age":600,"oldest":[{"instance":"berlin/1","waits":[{"transition":"t","text":"waits for a token in R"}]}],
@@ -215,7 +215,8 @@ func TestASidecarAloneIsASmallerReport(t *testing.T) {
 	}
 	page := checkPage(t, r)
 	for _, want := range []string{"the sidecar at http://sidecar", "has what was since 08:50:00", "Without a Prometheus these are missing", "2 nets: 1 has something wrong now.",
-		"1 alarm active now.", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>", "07:00:00", "2 h</td>"} {
+		"1 alarm active now.", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>",
+		"<td class=\"num\">7</td><td class=\"num burnt\">0</td>", "<td class=\"num\">8</td><td class=\"num\">2</td><td class=\"num\">5</td>", "07:00:00", "2 h</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("there is no %q", want)
 		}

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -191,6 +192,13 @@ func (j *injector) run(ctx context.Context, instances int) {
 	_ = j.nc.Flush()
 }
 
+// acknowledged is how many orders are.
+func (j *injector) acknowledged() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.acked)
+}
+
 // wanted are the audits of an order.
 func wanted(order int) []string {
 	if order%2 == 1 {
@@ -257,13 +265,22 @@ func TestKilledEngineLosesNoOrderAndItsData(t *testing.T) {
 	lives := kills()
 	for life := range lives {
 		e := runEngine(t, natsURL, "lives", arguments(work)...)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.IntN(400))*time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
 		var injecting sync.WaitGroup
+		before := j.acknowledged()
 		for range 4 {
 			injecting.Go(func() { j.run(ctx, instances) })
 		}
+		if life%2 == 0 { // else it may be killed before it is there
+			until(t, "an order is acknowledged", func() error {
+				if j.acknowledged() == before {
+					return errors.New("none is")
+				}
+				return nil
+			})
+		}
+		time.AfterFunc(time.Duration(rand.IntN(400))*time.Millisecond, cancel)
 		injecting.Wait()
-		cancel()
 		e.kill(t)
 		if life%3 == 1 && life < lives-1 {
 			continue // killed again before all has come to rest

@@ -90,7 +90,7 @@ func TestDemoShowsAStuckPlaceGrowOlderByOneASecond(t *testing.T) {
 
 func TestDemoEndsByItselfWhenItsTimeIsUp(t *testing.T) {
 	t.Parallel()
-	if code := startDemo(t, "--for", "3s").wait(t); code != 0 {
+	if code := startDemo(t, "--for", "10s").wait(t); code != 0 {
 		t.Errorf("it ends with %d", code)
 	}
 }

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -35,6 +36,15 @@ func TestKilledEngineLosesNothingThatWasAcknowledged(t *testing.T) {
 	acknowledged, open := uint64(instances), uint64(0)
 	for life := range kills() {
 		e := runEngine(t, natsURL, "lives", "--journal", dir, "--instances", strconv.Itoa(instances), "--workers", "2", net)
+		if life%2 == 0 { // else it may be killed before it is there
+			until(t, "an injection is acknowledged", func() error {
+				if !inject(nc, 0, 1) {
+					return errors.New("it is not")
+				}
+				acknowledged++
+				return nil
+			})
+		}
 		stop := time.Now().Add(time.Duration(rand.IntN(400)) * time.Millisecond)
 		for time.Now().Before(stop) {
 			n := 1 + rand.Uint64N(3)

@@ -155,7 +155,7 @@ func equalFlat(t *testing.T, flat, root *sidecar) {
 
 func TestRootOfATreeShowsInEveryFaceWhatAFlatSidecarDoes(t *testing.T) {
 	t.Parallel()
-	for mode, config := range map[string]string{"sifted": "", "mapped": telemetry.Subjects{}.Mappings(2)} {
+	for mode, config := range map[string]string{"sifted": "", "mapped": telemetry.Subjects{}.Mappings(2, false)} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			natsURL := startNATS(t, "--config", write(t, "nats.conf", config))
@@ -288,6 +288,8 @@ func TestTreeFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 		{"--up my.space --nats.prefix my.space", "would hear itself"},
 		{"--up a..b", "--up: subject prefix"},
 		{"--up.source x", "expected with --up"},
+		{"--share.by net", "expected with --share"},
+		{"--share 1/2 --share.by place", "--share.by"},
 		{"--up a --up.nats.creds /nowhere", "expected with --up.nats"},
 	} {
 		t.Run(c.args, func(t *testing.T) {

@@ -27,9 +27,12 @@ var ErrShare = errors.New("no share; expected I/N with I from 1 to N, such as 2/
 // The division is that of NATS' partition(Count,1,2) over the tokens of the net
 // and of the source in a subject (nats-server, getHashPartition: 32-bit FNV-1a
 // over the tokens one behind the other, modulo the count), so it makes no
-// difference whether the server divides or the collector.
+// difference whether the server divides or the collector. With ByNet it is
+// partition(Count,1), over the net alone: then all sources of a net are in one
+// share, which they must be where regions of it move from one to the other.
 type Share struct {
 	Index, Count int
+	ByNet        bool
 }
 
 // ParseShare reads "2/8". The error wraps ErrShare.
@@ -37,15 +40,21 @@ func ParseShare(text string) (Share, error) {
 	a, b, _ := strings.Cut(text, "/")
 	index, errIndex := strconv.Atoi(a)
 	count, errCount := strconv.Atoi(b)
-	s := Share{index, count}
+	s := Share{Index: index, Count: count}
 	if errIndex != nil || errCount != nil || index < 1 || index > count || count > MaxShares || s.String() != text {
 		return Share{}, fmt.Errorf("%q: %w, and N at most %d", text, ErrShare, MaxShares)
 	}
 	return s, nil
 }
 
-// String returns the share as ParseShare reads it.
-func (s Share) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
+// String returns the share as ParseShare reads it, and how it is divided if not
+// by net and source.
+func (s Share) String() string {
+	if s.ByNet {
+		return fmt.Sprintf("%d/%d by net", s.Index, s.Count)
+	}
+	return fmt.Sprintf("%d/%d", s.Index, s.Count)
+}
 
 // Has reports whether a source of a net is in the share.
 func (s Share) Has(net, source string) bool {
@@ -58,7 +67,9 @@ func (s Share) hasTokens(net, source string) bool {
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(net)) // never fails
-	_, _ = h.Write([]byte(source))
+	if !s.ByNet {
+		_, _ = h.Write([]byte(source))
+	}
 	return h.Sum32()%uint32(s.Count) == uint32(s.Index-1)
 }
 
@@ -76,7 +87,7 @@ func (s Share) hasSubject(subject string) bool {
 // shares, messages come by the mapped ones alone, where it does not by the plain
 // ones alone.
 func (s Share) subjects(space telemetry.Subjects) []string {
-	return []string{space.Snapshots(), space.Byes(), space.Shared(s.Index, s.Count)}
+	return []string{space.Snapshots(), space.Byes(), space.Shared(s.Index, s.Count, s.ByNet)}
 }
 
 // ShareMode is how a collector comes by its share.
@@ -136,7 +147,7 @@ func (c *Collector) tellSilence(now int64) {
 	}
 	c.sift.told = true
 	c.cfg.Log.Warn("nothing is heard: no source runs, or the NATS server maps subjects to another number of shares",
-		"share", c.cfg.Share.String(), "mappings", c.cfg.Subjects.Mappings(c.cfg.Share.Count))
+		"share", c.cfg.Share.String(), "mappings", c.cfg.Subjects.Mappings(c.cfg.Share.Count, c.cfg.Share.ByNet))
 }
 
 func (c *Collector) tellMode(mode ShareMode) {
@@ -145,5 +156,5 @@ func (c *Collector) tellMode(mode ShareMode) {
 		return
 	}
 	c.cfg.Log.Info("the NATS server maps no subjects: everything comes, and what is not of our share is passed over",
-		"share", c.cfg.Share.String(), "mappings", c.cfg.Subjects.Mappings(c.cfg.Share.Count))
+		"share", c.cfg.Share.String(), "mappings", c.cfg.Subjects.Mappings(c.cfg.Share.Count, c.cfg.Share.ByNet))
 }

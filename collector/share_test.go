@@ -17,7 +17,7 @@ import (
 )
 
 func TestParseShare(t *testing.T) {
-	for text, want := range map[string]Share{"1/1": {1, 1}, "2/8": {2, 8}, "4096/4096": {4096, 4096}} {
+	for text, want := range map[string]Share{"1/1": {Index: 1, Count: 1}, "2/8": {Index: 2, Count: 8}, "4096/4096": {Index: 4096, Count: 4096}} {
 		if got, err := ParseShare(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
@@ -31,10 +31,10 @@ func TestParseShare(t *testing.T) {
 
 // startMappingServer runs a NATS server that divides sources into so many
 // shares, by the configuration that we tell people to write.
-func startMappingServer(t *testing.T, shares int) string {
+func startMappingServer(t *testing.T, shares int, byNet bool) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "nats.conf")
-	if err := os.WriteFile(file, []byte("listen: \"127.0.0.1:-1\"\n"+telemetry.Subjects{}.Mappings(shares)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("listen: \"127.0.0.1:-1\"\n"+telemetry.Subjects{}.Mappings(shares, byNet)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	opts, err := server.ProcessConfigFile(file)
@@ -56,9 +56,15 @@ func startMappingServer(t *testing.T, shares int) string {
 
 // Names of any characters are divided as the server divides their subjects.
 func TestShareIsThatOfTheServer(t *testing.T) {
+	for name, byNet := range map[string]bool{"by net and source": false, "by net": true} {
+		t.Run(name, func(t *testing.T) { agreesWithServer(t, byNet) })
+	}
+}
+
+func agreesWithServer(t *testing.T, byNet bool) {
 	const shares = 7
-	nc := connect(t, startMappingServer(t, shares))
-	sub, err := nc.SubscribeSync(telemetry.Subjects{}.Shared(0, 0))
+	nc := connect(t, startMappingServer(t, shares, byNet))
+	sub, err := nc.SubscribeSync(telemetry.Subjects{}.Shared(0, 0, false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +95,8 @@ func TestShareIsThatOfTheServer(t *testing.T) {
 			t.Fatalf("%s is mapped to %s, which is %s", subject, m.Subject, plain)
 		}
 		for k := 1; k <= shares; k++ {
-			s := Share{k, shares}
-			is := strings.HasPrefix(m.Subject, fmt.Sprintf("petrinet.v1.shared.%d.%d.", shares, k-1))
+			s := Share{Index: k, Count: shares, ByNet: byNet}
+			is := strings.HasPrefix(m.Subject, strings.TrimSuffix(telemetry.Subjects{}.Shared(k, shares, byNet), "*.*.*"))
 			if s.Has(net, source) != is || s.hasSubject(subject) != is {
 				t.Fatalf("net %q, source %q: the server says %s, share %s says %t", net, source, m.Subject, s, s.Has(net, source))
 			}
@@ -109,12 +115,12 @@ func TestShareIsThatOfTheServer(t *testing.T) {
 func TestCollectorsOfSharesHearEachSourceOnce(t *testing.T) {
 	const shares = 3
 	net := lineNet("order", 2, 1)
-	for mode, url := range map[string]string{"plain": startServer(t), "mapped": startMappingServer(t, shares)} {
+	for mode, url := range map[string]string{"plain": startServer(t), "mapped": startMappingServer(t, shares, false)} {
 		t.Run(mode, func(t *testing.T) {
 			var parts []*Collector
 			var books []*logBook
 			for k := range shares {
-				c, book := run(t, Config{Conn: connect(t, url), Share: Share{k + 1, shares}})
+				c, book := run(t, Config{Conn: connect(t, url), Share: Share{Index: k + 1, Count: shares}})
 				parts, books = append(parts, c), append(books, book)
 			}
 			all, _ := run(t, Config{Conn: connect(t, url)})
@@ -125,7 +131,7 @@ func TestCollectorsOfSharesHearEachSourceOnce(t *testing.T) {
 			}
 			until(t, all, "all nine are up", func(v *View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == 9 })
 			for k, c := range parts {
-				s := Share{k + 1, shares}
+				s := Share{Index: k + 1, Count: shares}
 				want := 0
 				for i := range 9 {
 					if s.Has("order", fmt.Sprint("e ", i)) {
@@ -174,7 +180,7 @@ func TestPlainSubject(t *testing.T) {
 }
 
 func BenchmarkHasSubject(b *testing.B) {
-	s, subject := Share{2, 8}, telemetry.Subjects{}.Snapshot("order fulfilment", "host-1")
+	s, subject := Share{Index: 2, Count: 8}, telemetry.Subjects{}.Snapshot("order fulfilment", "host-1")
 	for b.Loop() {
 		s.hasSubject(subject)
 	}

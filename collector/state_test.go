@@ -136,7 +136,7 @@ func TestSourcesThatMoveBetweenSharesCountOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stays, leaves string
-	share := Share{1, 2}
+	share := Share{Index: 1, Count: 2}
 	for i := 0; stays == "" || leaves == ""; i++ {
 		if name := fmt.Sprint("e", i); share.Has("n", name) {
 			stays = name
@@ -240,7 +240,7 @@ func FuzzState(f *testing.F) {
 	f.Add(state)
 	f.Fuzz(func(_ *testing.T, state []byte) {
 		m := NewMerger(Rules{}, t0)
-		_ = m.restore(state, &Config{Share: Share{1, 2}, PNML: pnmlLimits()}, t0)
+		_ = m.restore(state, &Config{Share: Share{Index: 1, Count: 2}, PNML: pnmlLimits()}, t0)
 		m.Tick(t0)
 		_, _ = new(saver).save(m)
 	})

@@ -50,7 +50,7 @@ func newForest(t *testing.T, seed uint64, change bool) *forest {
 		f.engines[i].start(fmt.Sprint("e", i), f.tick(), worldRows)
 	}
 	for i := range f.below {
-		f.below[i] = branch{name: fmt.Sprint("child", i), share: Share{i + 1, len(f.below)}}
+		f.below[i] = branch{name: fmt.Sprint("child", i), share: Share{Index: i + 1, Count: len(f.below)}}
 		f.start(&f.below[i])
 	}
 	return f
@@ -179,7 +179,7 @@ func (f *forest) changeShares() {
 		b := branch{name: fmt.Sprint("child", n)}
 		f.below = append(f.below, b)
 		for i := range f.below {
-			f.below[i].share = Share{i + 1, n + 1}
+			f.below[i].share = Share{Index: i + 1, Count: n + 1}
 		}
 	}
 	now := f.tick()

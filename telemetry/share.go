@@ -4,21 +4,31 @@ package telemetry
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
 // Where many collectors share the sources of a subject space, the NATS server
 // can divide them: it maps each Snapshot and Bye subject to one below
-// PREFIX.shared.N.K, by its partition K of N over the tokens of net and source.
-// Such a message does not come by its plain subject any more.
+// PREFIX.shared.N.K, by its partition K of N over the tokens of net and source, or
+// below PREFIX.shared.Nn.K by that over the token of the net alone. Such a message
+// does not come by its plain subject any more.
 
 // Shared matches every Snapshot and Bye subject that the server maps to a share,
 // the index-th of count from 1 on; with a count of 0 to any share of any number.
-func (s Subjects) Shared(index, count int) string {
+func (s Subjects) Shared(index, count int, byNet bool) string {
 	if count == 0 {
 		return s.Prefix() + ".shared.*.*.*.*.*"
 	}
-	return fmt.Sprintf("%s.shared.%d.%d.*.*.*", s.Prefix(), count, index-1)
+	return fmt.Sprintf("%s.shared.%s.%d.*.*.*", s.Prefix(), shares(count, byNet), index-1)
+}
+
+// shares is the token that tells into how many shares, and by what.
+func shares(count int, byNet bool) string {
+	if byNet {
+		return strconv.Itoa(count) + "n"
+	}
+	return strconv.Itoa(count)
 }
 
 // Plain returns the subject as the source published it, and whether it was
@@ -39,12 +49,16 @@ func (s Subjects) Plain(subject string) (plain string, mapped bool) {
 // Mappings returns what to write into an account of the NATS server, or at the
 // top of its configuration where it has no accounts, so that it divides the
 // sources into so many shares.
-func (s Subjects) Mappings(count int) string {
+func (s Subjects) Mappings(count int, byNet bool) string {
+	tokens := "1,2"
+	if byNet {
+		tokens = "1"
+	}
 	var b strings.Builder
 	b.WriteString("mappings = {\n")
 	for _, kind := range []string{"snapshot", "bye"} {
 		fmt.Fprintf(&b, "  %q: %q\n", s.Prefix()+"."+kind+".*.*",
-			fmt.Sprintf("%s.shared.%d.{{partition(%d,1,2)}}.%s.{{wildcard(1)}}.{{wildcard(2)}}", s.Prefix(), count, count, kind))
+			fmt.Sprintf("%s.shared.%s.{{partition(%d,%s)}}.%s.{{wildcard(1)}}.{{wildcard(2)}}", s.Prefix(), shares(count, byNet), count, tokens, kind))
 	}
 	b.WriteString("}\n")
 	return b.String()

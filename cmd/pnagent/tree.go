@@ -23,6 +23,7 @@ import (
 // above it tells them.
 type treeFlags struct {
 	Share    shareFlag `name:"share" placeholder:"I/N" help:"Take only the I-th of N shares of the sources, such as 2/8: one sidecar for each share, and one above them. See docs/tree.md."`
+	By       string    `name:"share.by" enum:"source,net" default:"source" help:"What --share divides: source (each source of each net) or net (all sources of a net are in one share, as they must be where regions of it move between processes)."`
 	Up       string    `name:"up" placeholder:"PREFIX" help:"Subject space of a sidecar above this one: each net is published there as one source, with the sums of all sources that this one hears."`
 	Source   string    `name:"up.source" placeholder:"NAME" help:"Name of this sidecar among all that publish to the one above. Default: host name and share. Counters go on over restarts where the name stays."`
 	Dir      string    `name:"up.state-dir" default:"up" placeholder:"DIR" help:"Directory that keeps what was counted, so that a restart neither loses nor doubles anything; written once a second. Empty keeps nothing."`
@@ -53,6 +54,9 @@ func (f *shareFlag) UnmarshalText(text []byte) (err error) {
 // fill checks the flags.
 func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 	cfg.share = f.Share.Share
+	if cfg.share.ByNet = f.By == "net"; cfg.share.ByNet && cfg.share.Count == 0 {
+		return usageError{errors.New("--share.by: expected with --share")}
+	}
 	if f.Up == "" {
 		if f.Source != "" || f.FromZero || f.NATS != (upFlags{}) {
 			return usageError{errors.New("--up.source, --up.from-zero and --up.nats…: expected with --up")}
@@ -73,7 +77,7 @@ func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 	if err != nil {
 		return err
 	}
-	cfg.up = &uplink.Config{Subjects: up, Source: name, Share: f.Share.Share, Dir: f.Dir, FromZero: f.FromZero, Log: cfg.log}
+	cfg.up = &uplink.Config{Subjects: up, Source: name, Share: cfg.share, Dir: f.Dir, FromZero: f.FromZero, Log: cfg.log}
 	return nil
 }
 

@@ -84,7 +84,7 @@ type wireAnswer struct {
 }
 
 func (l *wireListener) subscribe(ctx context.Context) error {
-	for _, subject := range []string{l.subjects.Snapshots(), l.subjects.Byes(), l.subjects.Shared(0, 0)} {
+	for _, subject := range []string{l.subjects.Snapshots(), l.subjects.Byes(), l.subjects.Shared(0, 0, false)} {
 		sub, err := l.nc.ChanSubscribe(subject, l.messages)
 		if err != nil {
 			return err

@@ -49,16 +49,17 @@ type emulation struct {
 	etcd *etcd
 	rnd  *rand.Rand
 
-	last    uint64 // token id
-	lease   uint64
-	asked   time.Time             // just before the last transaction
-	born    map[tokenAt]time.Time // every token that is there: just before it came
-	noted   map[tokenAt]time.Time // when the adapter had heard of it, at the latest
-	value   map[tokenAt]string
-	taken   map[tokenAt]bool
-	runs    []*runOf
-	leaders map[string][]uint64 // by region: leases, the leader's first
-	since   map[string]int64    // revision since when it leads
+	last     uint64 // token id
+	lease    uint64
+	revision int64                 // of the last transaction
+	asked    time.Time             // just before that
+	born     map[tokenAt]time.Time // every token that is there: just before it came
+	noted    map[tokenAt]time.Time // when the adapter had heard of it, at the latest
+	value    map[tokenAt]string
+	taken    map[tokenAt]bool
+	runs     []*runOf
+	leaders  map[string][]uint64 // by region: leases, the leader's first
+	since    map[string]int64    // revision since when it leads
 
 	firings, cancels map[string]uint64
 	arrivals         map[string]uint64
@@ -114,7 +115,8 @@ func (m *emulation) birth(place int) (tokenAt, *pb.RequestOp) {
 
 func (m *emulation) txn(ops ...*pb.RequestOp) int64 {
 	m.asked = time.Now()
-	return m.etcd.txn(ops...)
+	m.revision = m.etcd.txn(ops...)
+	return m.revision
 }
 
 func (m *emulation) inject(place int) tokenAt {
@@ -273,7 +275,7 @@ func (m *emulation) truth() seen {
 	return s
 }
 
-// heard says that by now the adapter has heard of every token that is there.
+// heard says that by now the adapter has heard of all transactions.
 func (m *emulation) heard() {
 	now := time.Now()
 	for a := range m.born {

@@ -216,14 +216,14 @@ func (b *bench) agrees(m *emulation) {
 // The adapter is sure of that when it has looked at etcd once more.
 func (b *bench) agesAgree(m *emulation) {
 	b.t.Helper()
-	m.heard()
-	looks := b.adapter.status().Looks
-	until(b.t, "the adapter has looked", func() error {
-		if b.adapter.status().Looks == looks {
-			return errText("not yet")
+	until(b.t, "the adapter has heard of everything", func() error {
+		if r := b.adapter.status().Revision; r < m.revision {
+			return fmt.Errorf("revision %d, want %d", r, m.revision)
 		}
 		return nil
 	})
+	m.heard()
+	b.looks()
 	published := b.published()
 	until(b.t, "two more snapshots are taken", func() error { // the second of which was made after that
 		if b.published() < published+2 {
@@ -241,6 +241,18 @@ func (b *bench) agesAgree(m *emulation) {
 			b.t.Errorf("place %s: the oldest token is there since %v, want %v to %v", n.Def.Places[i].ID, is, want.earliest, want.latest)
 		}
 	}
+}
+
+// looks waits until the adapter has looked at etcd once more.
+func (b *bench) looks() {
+	b.t.Helper()
+	looks := b.adapter.status().Looks
+	until(b.t, "the adapter has looked", func() error {
+		if b.adapter.status().Looks == looks {
+			return errText("not yet")
+		}
+		return nil
+	})
 }
 
 // published is the number of the snapshot that the collector took last.

@@ -28,8 +28,8 @@ const (
 	viewTime    = "1.3.6.1.4.1.8072.9999.9999.1.1.1.5.0"
 	viewAge     = "1.3.6.1.4.1.8072.9999.9999.1.1.1.6.0"
 	oldestSince = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.7"
-	oldestAges = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.6"
-	placeIDs   = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.2"
+	oldestAges  = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.6"
+	placeIDs    = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.2"
 )
 
 // program is pnagent that runs; it ends with the test.
@@ -172,8 +172,14 @@ func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 	agree := func(p *program) {
 		t.Helper()
 		until(t, "the faces show the truth", func() error { return facesShow(t, m, url) })
-		m.heard()
 		itself := "http://" + p.says(t, `msg="Listening on" address=(\S+)`)[1]
+		until(t, "the adapter has heard of everything", func() error {
+			if alone(t, itself, "pnagent_dipen_revision") < float64(m.revision) {
+				return errText("not yet")
+			}
+			return nil
+		})
+		m.heard()
 		looks, snapshots := alone(t, itself, "pnagent_dipen_looks_total"), 0.0
 		until(t, "the adapter has looked", func() error {
 			snapshots = alone(t, itself, "pnagent_dipen_snapshots_total")

@@ -79,12 +79,14 @@ func TestTokensDoNotBecomeYoungWhenTheAdapterIsRestarted(t *testing.T) {
 	m := emulate(e, 3)
 	b := newBench(t)
 	b.attach(e)
+	b.looks() // just before, so that it is known how old the token is
 	m.inject(0)
 	b.agrees(m)
 	b.agesAgree(m)
 	b.detach(b.adapter)
 	waitFor(t, m, 3*time.Second) // who looks anew finds it so much younger
 	b.attach(e)
+	b.looks()
 	m.inject(1)
 	b.agrees(m)
 	b.agesAgree(m)

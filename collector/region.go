@@ -97,6 +97,9 @@ func (s *source) beside(msg *telemetry.Snapshot) bool {
 // counters of the message may be in the base already.
 func (n *net) begin(s *source, msg *telemetry.Snapshot, c *columns) (again bool) {
 	next := seriesOf(msg)
+	if s.rows != nil && s.series() == next && s.rowsEpoch == msg.Epoch {
+		return false // the next message of the same; that it counted less was refused before
+	}
 	if s.rows != nil && (s.series() != next || (next.since == 0 && s.rowsEpoch != msg.Epoch)) {
 		n.putAway(s, msg)
 	}
@@ -111,7 +114,7 @@ func (n *net) begin(s *source, msg *telemetry.Snapshot, c *columns) (again bool)
 	if t.fell() == nil {
 		return false
 	}
-	s.setbacks++ // of one epoch it would have been refused
+	s.setbacks++
 	n.fold(s)
 	return true
 }

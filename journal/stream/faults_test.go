@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -97,6 +98,72 @@ func TestAFollowerHearsWhatTheWriterWrote(t *testing.T) {
 		t.Fatal(stops, err)
 	}
 	wantAll(t, l, upTo, heard())
+}
+
+// A follower's connection is cut again and again.
+func TestAFollowerWhoseConnectionIsCut(t *testing.T) {
+	s, l := oneServer(t)
+	way := newProxy(t, s.ClientURL())
+	const upTo = 5000
+	heard := follower(t, openLog(t, Config{Conn: connect(t, way.url), Name: "a log"}), upTo)
+	stops, err := persist(soon(t), l, upTo, func(n uint64) {
+		if n%1000 == 999 {
+			way.cut()
+		}
+	})
+	if err != nil || stops != 0 {
+		t.Fatal(stops, err)
+	}
+	wantAll(t, l, upTo, heard())
+}
+
+// A follower that reads slowly is not sent more than it can hold, and gets all.
+func TestASlowFollowerOfLargeCommits(t *testing.T) {
+	_, l := oneServer(t)
+	const commits = 600
+	var want, got chain
+	written := make(chan struct{})
+	heard := make(chan error)
+	go func() {
+		heard <- l.Follow(soon(t), 1, func(c journal.Commit) error {
+			<-written
+			if c.Sequence == commits {
+				return errors.Join(got.add(c.Sequence, c.Payload), errEnough)
+			}
+			return got.add(c.Sequence, c.Payload)
+		})
+	}()
+	last := uint64(0)
+	for last < commits {
+		payload := bytes.Repeat(fmt.Append(nil, last), 100_000/len(fmt.Append(nil, last)))
+		var err error
+		if last, err = l.Append(soon(t), last, payload); err != nil {
+			t.Fatal(err)
+		}
+		if err := want.add(last, payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(written)
+	if err := <-heard; !errors.Is(err, errEnough) || got != want {
+		t.Errorf("%d with digest %x, want %d with %x: %v", got.last, got.sum[:4], want.last, want.sum[:4], err)
+	}
+}
+
+// A server forgets a batch that is idle. The log begins another before that.
+func TestAWriterThatWasIdle(t *testing.T) {
+	o := options(t.TempDir())
+	o.JetStreamLimits.MaxBatchTimeout = 2 * time.Second
+	s := startServer(t, o)
+	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", AckWait: 400 * time.Millisecond})
+	for n := range 3 {
+		mustAppend(t, l, fmt.Sprint(n), "more")
+		until(t, "the batch is over", func() bool {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return l.pipe.batch == ""
+		})
+	}
 }
 
 // The server is stopped in the middle of a pipeline and started again with the
@@ -259,7 +326,7 @@ func TestAnAccountWithoutRoom(t *testing.T) {
 	limit(200_000)
 	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
 	n, err := uint64(0), error(nil)
-	for err == nil && n < 1000 {
+	for err == nil && n < 10_000 {
 		n, err = l.Append(soon(t), n, make([]byte, 1000))
 	}
 	if !errors.Is(err, journal.ErrStopped) || !strings.Contains(err.Error(), "resource") {

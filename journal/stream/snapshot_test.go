@@ -193,7 +193,7 @@ func TestAFollowerWhereNothingIs(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	err := l.Follow(ctx, 3, func(c journal.Commit) error {
+	err := l.Follow(ctx, 3, func(journal.Commit) error {
 		cancel()
 		return nil
 	})

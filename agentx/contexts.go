@@ -101,6 +101,21 @@ func (c *contexts) expire(now time.Time) {
 	}
 }
 
+// expected is that of the walks of any context.
+func (c *contexts) expected(now time.Time) bool {
+	if c.plain.expected(now) {
+		return true
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, w := range c.named {
+		if w.expected(now) {
+			return true
+		}
+	}
+	return false
+}
+
 // settle registers the contexts that are wanted and not there, and takes back
 // those that are there and not wanted. A table can be asked for before its
 // registration is answered, and must be there by then.

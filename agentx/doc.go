@@ -118,8 +118,8 @@
 // So a Subagent that ends goes on answering, but holds back each answer that a
 // manager waits for: that to a Get, and one that makes a transaction as long as
 // the one before it in its walk, for a GETBULK of ten is ten requests. When
-// nothing was asked for 20 ms, and two Pings show that nothing is on its way,
-// the answers go out with every Unregister behind them in one write. snmpd sends
+// nothing was asked for 20 ms, no walk of the last 0.9 s is missing, and two Pings
+// show that nothing is on its way, the answers go out with every Unregister behind them in one write. snmpd sends
 // its managers their answers when it has dealt with what it read in one go, of
 // at most 64 KiB; so a Ping of that size stands between, and the Unregister is
 // read in the next go, in which snmpd reads from subagents before it reads from

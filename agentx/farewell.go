@@ -35,8 +35,8 @@ const (
 // any odd moment crosses such a request. A moment in which it cannot is one
 // where all who ask have been answered and have not asked again. Therefore,
 // from begin on, an answer with which a manager has what it asked for is held
-// back. Soon all who ask wait for that; when nothing has come for quietFor the
-// answers go out, and the Unregister right behind them, before any of the
+// back. Soon all who ask wait for that; when nothing has come for quietFor, and
+// none is missing of the walks that were under way, the answers go out, and the Unregister right behind them, before any of the
 // managers can have asked again.
 type farewell struct {
 	asked chan struct{} // holds one: a request has come
@@ -75,11 +75,11 @@ func (f *farewell) hold(answer []byte, last bool) bool {
 	return true
 }
 
-// quiet waits until nothing has been asked for quietFor, at most quietWithin.
-// Where the machine is busy a request may have come and not be read yet, here
-// or by the master: round asks the master something, whose answer is read
-// after the requests that came before it.
-func (f *farewell) quiet(ctx context.Context, round func(context.Context)) {
+// quiet waits until nothing has been asked for quietFor and nothing is to be
+// expected, at most quietWithin. Where the machine is busy a request may have
+// come and not be read yet, here or by the master: round asks the master
+// something, whose answer is read after the requests that came before it.
+func (f *farewell) quiet(ctx context.Context, round func(context.Context), expected func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, quietWithin)
 	defer cancel()
 	for {
@@ -89,6 +89,9 @@ func (f *farewell) quiet(ctx context.Context, round func(context.Context)) {
 		case <-time.After(quietFor):
 		case <-ctx.Done():
 			return
+		}
+		if expected() {
+			continue
 		}
 		round(ctx)
 		round(ctx) // for what snmpd read from managers after the first
@@ -115,7 +118,11 @@ func (f *farewell) release(send func(held []byte) bool) bool {
 // wrong does not matter any more.
 func (s *Subagent) takeBack(ctx context.Context, session *session) {
 	session.farewell.begin()
-	session.farewell.quiet(ctx, func(ctx context.Context) { _, _ = session.ask(ctx, "", &pdu.Ping{}) })
+	session.farewell.quiet(ctx, func(ctx context.Context) {
+		_, _ = session.ask(ctx, "", &pdu.Ping{})
+	}, func() bool {
+		return session.handler.contexts.expected(time.Now())
+	})
 	var asked []question
 	ok := session.farewell.release(func(held []byte) bool {
 		var frame []byte

@@ -225,6 +225,7 @@ func (s *session) respond(h pdu.Header, answer *pdu.Response, last bool) bool {
 		answer.Variables = nil
 	}
 	if s.farewell.hold(frame, last) {
+		s.handler.walks.heldBack(h.Transaction)
 		s.writer.recycle(frame)
 		return true
 	}

@@ -55,6 +55,7 @@ type pin struct {
 	before      int  // those of the one at whose end it goes on; 0 where none is known
 	continued   bool // by a later transaction
 	over        bool // it came to the end of the table
+	held        bool // its last answer is held back
 	// The transaction asked for what follows from, and was given names up to
 	// at. Both empty for a Get. They are the pin's own memory, which goes over to
 	// the one that takes its place.
@@ -202,6 +203,27 @@ func (w *walks) underWay(now time.Time, start smi.OID) *pin {
 }
 
 func (p *pin) inFirstHalf() bool { return p.table.Search(p.at, true) < p.table.Len()/2 }
+
+// heldBack notes that the manager of a transaction waits for an answer that was made.
+func (w *walks) heldBack(transaction uint32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.pins {
+		if p := &w.pins[i]; p.transaction == transaction {
+			p.held = true
+		}
+	}
+}
+
+// expected tells whether a walk is under way whose manager does not wait: in the
+// ordinary case it will ask again.
+func (w *walks) expected(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.pins, func(p pin) bool {
+		return len(p.at) > 0 && !p.over && !p.continued && !p.held && now.Sub(p.used) <= walkActive
+	})
+}
 
 // expire lets go of tables that no walk can ask for any more.
 func (w *walks) expire(now time.Time) {

@@ -101,10 +101,10 @@
 //	                                 session                              t < 1 s: asked again
 //	primary returns                  goes on with the primary's View      at the next request
 //
-// A walk that begins afterwards sees one View, whole. That a walk goes on as a
-// sidecar ends was so in all of 2,000 walks by GETNEXT, 2,000 by GETBULK of ten,
-// 1,000 over TCP and 2,000 of which three were under way at a time, on a machine
-// that had ten times more to do than processors.
+// A walk that begins afterwards sees one View, whole. As a sidecar ended, none of
+// 2,400 walks by GETNEXT ended early or with an error, none of 2,600 by GETBULK
+// of ten, of 1,000 over TCP, or of 1,500 of which three were under way at a time,
+// on a machine that had ten times more to do than processors.
 //
 // # How a session is taken back
 //
@@ -119,12 +119,12 @@
 // manager waits for: that to a Get, and one that makes a transaction as long as
 // the one before it in its walk, for a GETBULK of ten is ten requests. When
 // nothing was asked for 20 ms, no walk of the last 0.9 s is missing, and two Pings
-// show that nothing is on its way, the answers go out with every Unregister behind them in one write. snmpd sends
-// its managers their answers when it has dealt with what it read in one go, of
-// at most 64 KiB; so a Ping of that size stands between, and the Unregister is
-// read in the next go, in which snmpd reads from subagents before it reads from
-// managers. All of it is over after half a second, also where requests do not
-// cease.
+// show that nothing is on its way, the answers go out with every Unregister
+// behind them in one write. snmpd sends its managers their answers when it has
+// dealt with what it read in one go, of at most 64 KiB; so Pings of that size
+// stand between, and the Unregister is read in the next go, in which snmpd reads
+// from subagents before it reads from managers. All of it is over after half a
+// second, also where requests do not cease.
 //
 // What is left: a manager that asks anew just between the two goes, some 0.1 ms,
 // in which snmpd cannot be told anything; and where managers never pause for

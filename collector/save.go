@@ -84,6 +84,7 @@ type saver struct {
 	enc         telemetry.Encoder
 	definitions map[string]definition // by net
 	record      []byte
+	size        int // of the last state
 }
 
 // definition is a union of definitions as PNML.
@@ -96,7 +97,7 @@ type definition struct {
 // save returns the state as of the last tick. A net that is no valid net, see
 // Net.Published, is not in it, and told in the error.
 func (k *saver) save(m *Merger) ([]byte, error) {
-	var out []byte
+	out := make([]byte, 0, k.size+k.size/8)
 	var errs []error
 	for _, name := range m.names() {
 		n := m.nets[name]
@@ -111,6 +112,7 @@ func (k *saver) save(m *Merger) ([]byte, error) {
 			errs = append(errs, fmt.Errorf("net %q: %w", name, err))
 		}
 	}
+	k.size = len(out)
 	return out, errors.Join(errs...)
 }
 

@@ -101,7 +101,7 @@ func (s *Shard) ready(i int, in *instance, t int, now int64) (candidate, bool) {
 	}
 	c, v := s.pick(in, t, now)
 	if v.panicked {
-		s.rec.Failed(t)
+		s.count(opFailed, i, t)
 		s.setBack(i, in, t, 0, 0, now)
 		return candidate{}, false
 	}

@@ -67,6 +67,15 @@
 // after a restart. A state keeps the starts of clocks; after a log the tokens
 // have to tell.
 //
+// # Logs and parts
+//
+// What a shard did can be written down and done again, as in package game. What
+// is counted is in the log too, failures and runs included: after
+// [Shard.Resume] a stand-by that followed it goes on counting where the owner
+// was. A shard may play one region of a net ([Config].Part), as package split
+// cuts it; what its firings put into other regions leaves it with its data:
+// [Shard.TakeCrossings].
+//
 // All times are microseconds since the Unix epoch and are passed in; they must
 // not go back.
 package colour

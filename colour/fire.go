@@ -24,7 +24,7 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 	mask, a := s.branch(r, took, nil, now)
 	switch {
 	case a.panicked:
-		s.rec.Failed(t)
+		s.count(opFailed, i, t)
 		s.setBack(i, in, t, 0, 0, now)
 		return false
 	case !a.OK:
@@ -227,7 +227,7 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 	case o.puts != nil:
 		s.explicit(o.puts)
 	default:
-		s.byArcs(t, o)
+		s.byArcs(i, t, o)
 	}
 	if s.part != nil {
 		s.cross(i)
@@ -284,11 +284,11 @@ func (s *Shard) empty(i int, in *instance, place int32, now int64) {
 
 // byArcs fills out with what the output arcs put. A token that its transition
 // takes from a place and puts there goes back as it was.
-func (s *Shard) byArcs(t int, o outcome) {
+func (s *Shard) byArcs(i, t int, o outcome) {
 	s.out = s.out[:0]
 	r, pass := &s.rules[t], o.data
 	if pass == nil {
-		pass = s.passed(t)
+		pass = s.passed(i, t)
 	}
 	for k := range r.effects {
 		e := &r.effects[k]
@@ -317,7 +317,7 @@ func (s *Shard) byArcs(t int, o outcome) {
 }
 
 // passed returns the data that new tokens carry on.
-func (s *Shard) passed(t int) []byte {
+func (s *Shard) passed(i, t int) []byte {
 	s.datas = s.datas[:0]
 	for k := range s.took {
 		if s.took[k].data == nil {
@@ -335,7 +335,7 @@ func (s *Shard) passed(t int) []byte {
 	}
 	merged, ok := merge(s.merge, s.datas)
 	if !ok {
-		s.rec.Failed(t)
+		s.count(opFailed, i, t)
 		return s.datas[0]
 	}
 	return merged

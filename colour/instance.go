@@ -29,6 +29,9 @@ const (
 	everMoved                    // not as it was created
 )
 
+// atRest are the flags of which an instance has at most one.
+const atRest = finished | deadlocked | failed
+
 // pile is the tokens of one place that are not in flight, oldest first, and how
 // many are.
 type pile struct {

@@ -17,11 +17,76 @@ import (
 // down does not fit the shard that reads it.
 var ErrLog = errors.New("not the log of this shard")
 
-// The operations of a log.
+// The operations of a log, by the lowest bit of what it begins with. opInject is
+// in older ones, which leave it to the reader which identities there come next.
 const (
 	opFire = iota
 	opInject
 )
+
+// Beyond the transitions, opFire has other operations.
+const (
+	opInjectAs = iota // tokens came from outside
+	opRest            // what the instance is at rest as has changed
+	opRan             // a run ended, after a time; its firing stands for itself
+	opFailed          // the rest is counted of a transition
+	opRetried
+	opCancelled
+	opTimedOut
+	opLate
+	opBeyond
+)
+
+// revived is what opRest says where the flags of an instance at rest would stand
+// of one that takes part again.
+const revived = atRest + 1
+
+// noteBeyond begins an operation beyond the transitions.
+func (s *Shard) noteBeyond(i int, what uint64) {
+	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire)
+	s.log = binary.AppendUvarint(s.log, 2*uint64(len(s.rules))+what)
+}
+
+func (s *Shard) noteRest(i int, flags uint8) {
+	if s.logging {
+		s.noteBeyond(i, opRest)
+		s.log = append(s.log, flags)
+	}
+}
+
+// count counts something of a transition by which no token moves.
+func (s *Shard) count(what uint64, i, t int) {
+	s.tally(what, t)
+	if s.logging {
+		s.noteBeyond(i, what)
+		s.log = binary.AppendUvarint(s.log, uint64(t))
+	}
+}
+
+func (s *Shard) tally(what uint64, t int) {
+	switch what {
+	case opFailed:
+		s.rec.Failed(t)
+	case opRetried:
+		s.rec.Retried(t)
+	case opCancelled:
+		s.rec.Cancelled(t)
+	case opTimedOut:
+		s.rec.TimedOut(t)
+	case opLate:
+		s.rec.Late(t)
+	}
+}
+
+// ran counts a run that fired.
+func (s *Shard) ran(i, t int, started, now int64) {
+	s.rec.Ran(t, i, started, now)
+	if s.logging {
+		s.noteBeyond(i, opRan)
+		s.log = binary.AppendUvarint(s.log, uint64(t))
+		s.log = binary.AppendUvarint(s.log, uint64(max(now-started, 0)))
+	}
+}
 
 // How the data of a token are written: none; bytes that follow; or those of one
 // of the lots that were taken, counted from refLot.
@@ -31,13 +96,14 @@ const (
 	refLot
 )
 
-// noteInject writes an injection down: the instance's number and the kind in
-// one varint, the place, the tokens, their data.
-func (s *Shard) noteInject(i int, place int32, data []byte, n uint32) {
-	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opInject)
-	s.log = binary.AppendUvarint(s.log, uint64(place))
-	s.log = binary.AppendUvarint(s.log, uint64(n))
-	s.log = appendData(s.log, data)
+// noteInject writes an injection down: the place, the first identity, the
+// tokens, their data.
+func (s *Shard) noteInject(i int, h *held) {
+	s.noteBeyond(i, opInjectAs)
+	s.log = binary.AppendUvarint(s.log, uint64(h.place))
+	s.log = binary.AppendUvarint(s.log, h.id)
+	s.log = binary.AppendUvarint(s.log, uint64(h.n))
+	s.log = appendData(s.log, h.data)
 }
 
 // noteFire writes a firing down: the instance's number and the kind; the
@@ -82,9 +148,10 @@ func appendData(dst, data []byte) []byte {
 	return append(dst, data...)
 }
 
-// TakeLog returns what was fired and injected since the last call, in order, if
-// Config.Log is set. All of it happened at times that the caller passed in. The
-// bytes are good until the next call that plays. Tokens in flight are where
+// TakeLog returns what happened since the last call, in order, if Config.Log is
+// set: what was fired and injected, what instances came to rest as, and what else
+// is counted. Take it before time goes on: Replay does all of a log at one time.
+// The bytes are good until the next call that plays. Tokens in flight are where
 // they came from: a run is written down when it has fired.
 func (s *Shard) TakeLog() []byte {
 	log := s.log
@@ -152,11 +219,12 @@ func (r *reader) data(lots []held) []byte {
 	return out
 }
 
-// Replay does again what TakeLog returned, at the time it was done, without
-// asking guards or actions. Numbers of instances that the shard does not hold
+// Replay does again what TakeLog returned, at the time it was done, and counts
+// it, without asking guards or actions, on a shard that was made for the same
+// time and has not played yet. Numbers of instances that the shard does not hold
 // are passed over, so that the log of one set of shards can be read by another.
 // What firings put into other parts is not in it: it crossed when it was played.
-// Call [Shard.Restart] when all is replayed.
+// Call [Shard.Restart] or [Shard.Resume] when all is replayed.
 func (s *Shard) Replay(log []byte, now int64) error {
 	logging := s.logging
 	s.logging = false
@@ -166,9 +234,9 @@ func (s *Shard) Replay(log []byte, now int64) error {
 		i, err := s.Index(int(min(head>>1, math.MaxInt64)))
 		mine := err == nil
 		if head&1 == opFire {
-			s.replayFire(r, i, mine, now)
+			s.replayOne(r, i, mine, now)
 		} else {
-			s.replayInject(r, i, mine, now)
+			s.replayInject(r, i, mine, false, now)
 		}
 		if r.err != nil {
 			return r.err
@@ -177,9 +245,56 @@ func (s *Shard) Replay(log []byte, now int64) error {
 	return nil
 }
 
-func (s *Shard) replayInject(r *reader, i int, mine bool, now int64) {
-	place, n := int32(r.index(s.tables.Places())), uint32(r.next(math.MaxUint32))
-	data := r.data(nil)
+// replayOne does an operation again that begins as a firing does.
+func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
+	n := 2 * uint64(len(s.rules))
+	head := r.next(n + opBeyond - 1)
+	if r.err == nil && head < n {
+		s.replayFire(r, i, int(head), mine, now)
+		return
+	}
+	switch what := head - n; what {
+	case opInjectAs:
+		s.replayInject(r, i, mine, true, now)
+	case opRest:
+		s.replayRest(r, i, mine)
+	case opRan:
+		t, took := r.index(len(s.rules)), int64(r.next(maxTime))
+		if r.err == nil && mine {
+			s.rec.Ran(t, i, now-took, now)
+		}
+	default:
+		if t := r.index(len(s.rules)); r.err == nil && mine {
+			s.tally(what, t)
+		}
+	}
+}
+
+// replayRest has an instance be at rest, or no longer.
+func (s *Shard) replayRest(r *reader, i int, mine bool) {
+	flags := uint8(r.next(uint64(revived)))
+	switch {
+	case r.err != nil:
+	case flags&(flags-1) != 0:
+		r.fail("at rest as %b", flags)
+	case !mine:
+	case flags == revived:
+		s.unrest(&s.instances[i])
+	default:
+		s.rest(&s.instances[i], flags)
+	}
+}
+
+func (s *Shard) replayInject(r *reader, i int, mine, named bool, now int64) {
+	h := held{place: int32(r.index(s.tables.Places()))}
+	if named {
+		if h.id = r.next(maxID); h.id == 0 {
+			r.fail("a token without an identity")
+		}
+	}
+	h.n = uint32(r.next(math.MaxUint32))
+	h.data = r.data(nil)
+	place, n := h.place, h.n
 	if r.err != nil || !mine {
 		return
 	}
@@ -192,14 +307,13 @@ func (s *Shard) replayInject(r *reader, i int, mine bool, now int64) {
 		r.fail("instance %d: %d tokens more in place %q", s.Number(i), n, s.tables.Net.Places[place].ID)
 		return
 	}
-	s.inject(i, in, place, data, n, now)
+	s.inject(i, in, h, now)
 }
 
 // maxID bounds the identities of tokens that are read, far from overflow.
 const maxID = 1 << 62
 
-func (s *Shard) replayFire(r *reader, i int, mine bool, now int64) {
-	head := r.index(2 * len(s.rules))
+func (s *Shard) replayFire(r *reader, i, head int, mine bool, now int64) {
 	if r.err == nil && mine && s.elsewhere(head>>1) {
 		r.fail("transition %q: %w", s.tables.Net.Transitions[head>>1].ID, game.ErrElsewhere)
 	}

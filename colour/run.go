@@ -25,7 +25,7 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 		in.pile(taken[k].Place).flying++
 		s.touched = append(s.touched, taken[k].Place)
 	}
-	attempt := s.attempt(in, t, firstID(taken))
+	attempt := s.attempt(i, in, t, firstID(taken))
 	run, deadline := s.depart(i, in, t, load{taken, data, contested}, now)
 	s.starts = append(s.starts, Start{Run: run, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
 		Taken: taken, Read: read, Data: data, Started: now, Deadline: deadline})
@@ -61,12 +61,12 @@ func (s *Shard) load(id int32) *load { return &s.loads[s.notes.all[id].ref] }
 
 // attempt returns which try with some first token begins, and counts it if it is
 // a retry.
-func (s *Shard) attempt(in *instance, t int, token uint64) int {
+func (s *Shard) attempt(i int, in *instance, t int, token uint64) int {
 	id := s.trouble(in, t, token)
 	if id == none || s.notes.all[id].failures == 0 {
 		return 1
 	}
-	s.rec.Retried(t)
+	s.count(opRetried, i, t)
 	return int(s.notes.all[id].failures) + 1
 }
 
@@ -78,7 +78,7 @@ func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 	id, ok := s.runs[run]
 	if !ok {
 		if t, n := int(run&MaxNodes), uint64(run>>16); t < len(s.rules) && n > 0 && n <= s.lastRun {
-			s.rec.Late(t)
+			s.count(opLate, 0, t) // of which instance is not known any more
 		}
 		return fmt.Errorf("run %d: %w", run, ErrLate)
 	}
@@ -133,7 +133,7 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	}
 	s.drop(in, id)
 	s.finish(i, in, t, res, now)
-	s.rec.Ran(t, i, started, now)
+	s.ran(i, t, started, now)
 	return nil
 }
 
@@ -199,7 +199,7 @@ func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) 
 	s.changed(in)
 	switch o.Kind {
 	case Failed:
-		s.rec.Failed(t)
+		s.count(opFailed, i, t)
 		s.setBack(i, in, t, token, o.After, now)
 	case Delayed:
 		k := s.troubled(i, in, t, token)
@@ -244,7 +244,7 @@ func (s *Shard) setBack(i int, in *instance, t int, token uint64, after, now int
 // incident has a transition wait for somebody: it failed with a token, or
 // because a place is full.
 func (s *Shard) incident(i int, in *instance, t int, token uint64, place int32) {
-	s.rec.Failed(t)
+	s.count(opFailed, i, t)
 	n := &s.notes.all[s.troubled(i, in, t, token)]
 	n.kind, n.ref = noteIncident, place
 }
@@ -266,7 +266,7 @@ func (s *Shard) Cancel(run RunID, now int64) error {
 
 func (s *Shard) cancel(in *instance, id int32) {
 	n := &s.notes.all[id]
-	s.rec.Cancelled(int(n.transition))
+	s.count(opCancelled, int(n.instance), int(n.transition))
 	s.stops = append(s.stops, RunID(n.token))
 	s.putBack(in, id)
 }
@@ -276,7 +276,7 @@ func (s *Shard) timeOut(id int32, now int64) {
 	n := &s.notes.all[id]
 	i, t, token := int(n.instance), int(n.transition), firstID(s.load(id).taken)
 	in := &s.instances[i]
-	s.rec.TimedOut(t)
+	s.count(opTimedOut, i, t)
 	s.stops = append(s.stops, RunID(n.token))
 	s.putBack(in, id)
 	s.changed(in)

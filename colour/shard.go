@@ -42,6 +42,7 @@ type Shard struct {
 	unwaiting   []int32
 	users       [][]int32   // by place: transitions that take or test its tokens
 	timed       bool        // some transition has a clock or waits for the outside
+	barren      bool        // the initial marking is empty
 	openEnded   bool        // tokens may come from outside at any time: by a source transition, or from another part
 	part        *split.Part // nil for all of the net
 
@@ -134,6 +135,7 @@ func (s *Shard) create(priority func(int) pool.Priority, now int64) error {
 			marked = append(marked, int32(p))
 		}
 	}
+	s.barren = len(marked) == 0
 	k := len(marked)
 	piles, lots := make([]pile, k*len(s.instances)), make([]lot, k*len(s.instances))
 	for i := range s.instances {

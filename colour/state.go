@@ -6,28 +6,46 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"sort"
 
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/stats"
+)
+
+// What a state says an instance is at rest as, and that the entry is of a row of
+// instances that have ended.
+const (
+	stateFinished = 1 + iota
+	stateDeadlocked
+	stateFailed
+	stateEnded
+	stateBeyond
 )
 
 // AppendState appends the instances that have moved since they were created:
-// for each its number plus one, its turn, its firings, the last identity, the
+// for each its number plus one, its turn and what it is at rest as, its firings,
+// the last identity, the
 // stamps of its order; how many clocks it has, and for each the transition and
 // when it started; how many places hold tokens, and for each its index and how
 // many lots, and for each lot the first identity, the injection time, the
-// tokens and their data; then a zero. Instances that never moved are left out:
-// LoadState finds them as New made them. Tokens in flight are where they came
-// from.
+// tokens and their data; then a zero. Tokens in flight are where they came from.
+//
+// An instance without tokens and clocks is not kept. If it has finished it is in
+// a row of such ones, of which there is only the first number plus one, how far
+// it is from one to the next, and how many follow it. Else it is left out if the
+// initial marking is empty: LoadState finds it as New made it. Its turn, its
+// identities and its chance begin anew. Instances that never moved are left out,
+// too; one that is back at an initial marking with tokens is kept, because they
+// have other ages.
 func (s *Shard) AppendState(dst []byte) []byte {
+	dst = s.appendEnded(dst)
 	for i := range s.instances {
 		in := &s.instances[i]
-		if !in.has(everMoved) {
+		if !in.has(everMoved) || s.spent(in) {
 			continue
 		}
 		dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
-		dst = binary.AppendUvarint(dst, uint64(in.turn))
+		dst = binary.AppendUvarint(dst, uint64(in.turn)+in.state()*s.turns())
 		dst = binary.AppendUvarint(dst, uint64(in.played))
 		dst = binary.AppendUvarint(dst, in.lastID)
 		for _, stamp := range s.order(i) {
@@ -37,6 +55,63 @@ func (s *Shard) AppendState(dst []byte) []byte {
 		dst = s.appendTokens(dst, i, in)
 	}
 	return binary.AppendUvarint(dst, 0)
+}
+
+// turns is how many turns there can be.
+func (s *Shard) turns() uint64 { return uint64(max(len(s.rules), 1)) }
+
+func (in *instance) state() uint64 {
+	switch {
+	case in.has(finished):
+		return stateFinished
+	case in.has(deadlocked):
+		return stateDeadlocked
+	case in.has(failed):
+		return stateFailed
+	}
+	return 0
+}
+
+// spent reports whether an instance that has moved need not be kept.
+func (s *Shard) spent(in *instance) bool {
+	if len(in.piles) > 0 || in.runs != none {
+		return false
+	}
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		if s.isDelay(id) {
+			return false
+		}
+	}
+	return in.has(finished) || !in.has(atRest) && s.barren && (s.part != nil || s.openEnded || !in.has(moved))
+}
+
+// appendEnded appends the rows of instances that have finished and are spent.
+func (s *Shard) appendEnded(dst []byte) []byte {
+	first, step, more := -1, 0, 0
+	flush := func() {
+		if first >= 0 {
+			dst = binary.AppendUvarint(dst, uint64(first)+1)
+			dst = binary.AppendUvarint(dst, stateEnded*s.turns())
+			dst = binary.AppendUvarint(dst, uint64(max(step, 1)))
+			dst = binary.AppendUvarint(dst, uint64(more))
+		}
+	}
+	for i := range s.instances {
+		if in := &s.instances[i]; !in.has(finished) || !s.spent(in) {
+			continue
+		}
+		switch n := s.Number(i); {
+		case first >= 0 && more == 0:
+			step, more = n-first, 1
+		case first >= 0 && n == first+step*(more+1):
+			more++
+		default:
+			flush()
+			first, step, more = n, 0, 0
+		}
+	}
+	flush()
+	return dst
 }
 
 // appendClocks appends the clocks of an instance, the latest first.
@@ -95,8 +170,10 @@ func joined(lots []lot) []lot {
 
 // LoadState puts instances into the state that AppendState wrote, and returns
 // what follows it. Instances that the shard does not hold are passed over. The
-// shard has not been played yet. Call [Shard.Restart] when all is replayed.
+// shard has not been played yet. Call [Shard.Restart] or [Shard.Resume] when all
+// is replayed.
 func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
+	ended := -1 // the last instance of the rows so far
 	for r := (&reader{left: src}); ; {
 		number := r.next(math.MaxInt64)
 		if r.err == nil && number == 0 {
@@ -106,19 +183,56 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 		if err != nil {
 			i = -1
 		}
-		if s.loadInstance(r, i); r.err != nil {
+		head := r.next(stateBeyond*s.turns() - 1)
+		if state := head / s.turns(); state == stateEnded {
+			s.loadEnded(r, int(number)-1, &ended)
+		} else {
+			s.loadInstance(r, i, uint16(head%s.turns()), state)
+		}
+		if r.err != nil {
 			return nil, r.err
 		}
 	}
 }
 
+// loadEnded reads the rest of a row that begins with an instance. Rows follow
+// each other, so that reading them costs no more than there are instances.
+func (s *Shard) loadEnded(r *reader, first int, ended *int) {
+	step, more := r.next(math.MaxInt64), r.next(math.MaxInt64)
+	if step == 0 || first <= *ended || more > uint64(math.MaxInt64-first)/step {
+		r.fail("%d instances each %d after %d, which follows %d", more, step, first, *ended)
+	}
+	if r.err != nil {
+		return
+	}
+	*ended = first + int(step*more)
+	for i := s.indexFrom(first); i < len(s.instances) && s.Number(i) <= *ended; i++ {
+		if uint64(s.Number(i)-first)%step != 0 {
+			continue
+		}
+		s.forgetAll(&s.instances[i])
+		s.instances[i] = instance{notes: none, runs: none, flags: finished | everMoved}
+		clear(s.order(i))
+	}
+}
+
+// indexFrom returns the first instance whose number is not below another.
+func (s *Shard) indexFrom(number int) int {
+	if s.numbers != nil {
+		return sort.Search(len(s.numbers), func(k int) bool { return int(s.numbers[k]) >= number })
+	}
+	if number <= s.first {
+		return 0
+	}
+	return (number-s.first-1)/s.stride + 1
+}
+
 // maxTime bounds the times that are read, far from overflow.
 const maxTime = 1 << 61
 
-// loadInstance reads an instance; -1 is one that is not ours.
-func (s *Shard) loadInstance(r *reader, i int) {
-	in := &instance{notes: none, runs: none}
-	in.turn = uint16(r.index(max(len(s.rules), 1)))
+// loadInstance reads the rest of an instance; -1 is one that is not ours.
+func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
+	in := &instance{notes: none, runs: none, turn: turn}
 	in.played, in.lastID = uint32(r.next(math.MaxUint32)), r.next(maxID)
 	order := make(petri.Order, s.orderLen())
 	for k := range order {
@@ -142,6 +256,15 @@ func (s *Shard) loadInstance(r *reader, i int) {
 		return
 	}
 	in.move()
+	switch state {
+	case stateFinished:
+		in.flags |= finished
+	case stateDeadlocked:
+		in.flags |= deadlocked
+		s.deadlocked++
+	case stateFailed:
+		in.flags |= failed
+	}
 	s.forgetAll(&s.instances[i])
 	s.instances[i] = *in
 	copy(s.order(i), order)
@@ -199,18 +322,6 @@ func (s *Shard) loadTokens(r *reader, in *instance) {
 		}
 		if p.n > 0 {
 			in.piles = append(in.piles, p)
-		}
-	}
-}
-
-// Restart begins to count anew, after LoadState and Replay: what they did was
-// counted by the process that did it first. All instances are looked at again.
-func (s *Shard) Restart(now int64) {
-	s.rec = stats.NewRecorder(s.tables.Places(), s.tables.Transitions())
-	s.rec.Net.Created = uint64(len(s.instances))
-	for i := range s.instances {
-		if s.pool.Waiting(s.channels[i]) == 0 {
-			s.wake(i, now)
 		}
 	}
 }

@@ -132,21 +132,36 @@ func (s *Shard) settle(i int, in *instance, now int64) {
 	if waits || s.openEnded && !incident || in.has(finished|failed) {
 		return
 	}
-	s.stir(in)
+	was, as := in.flags&atRest, uint8(0)
 	switch end, empty := s.atEnd(in); {
 	case incident:
-		s.rec.Net.Failed++
-		in.flags |= failed
+		as = failed
 	case empty && !in.has(moved): // nothing has begun
 	case end && s.part != nil: // it may go on in other parts
 	case end:
-		s.rec.Net.Finished++
-		in.flags |= finished
+		as = finished
 	default:
-		s.deadlocked++
-		in.flags |= deadlocked
+		as = deadlocked
 	}
-	in.flags &^= moved
+	if s.rest(in, as); as != was {
+		s.noteRest(i, as)
+	}
+}
+
+// rest has an instance be at rest as finished, deadlocked, failed or, 0, none of
+// these, and counts it.
+func (s *Shard) rest(in *instance, as uint8) {
+	s.stir(in)
+	switch as {
+	case failed:
+		s.rec.Net.Failed++
+	case finished:
+		s.rec.Net.Finished++
+		in.flags |= everMoved // a state has to say so
+	case deadlocked:
+		s.deadlocked++
+	}
+	in.flags = in.flags&^moved | as
 }
 
 // stir makes an instance no longer count as deadlocked.
@@ -196,12 +211,20 @@ func (s *Shard) atEnd(in *instance) (end, empty bool) {
 // revive makes an instance that is at rest take part again: one that had ended
 // begins anew and counts as created again.
 func (s *Shard) revive(i int, in *instance, now int64) {
+	if in.has(atRest) {
+		s.unrest(in)
+		s.noteRest(i, revived)
+	}
+	s.wake(i, now)
+}
+
+// unrest is what revive counts.
+func (s *Shard) unrest(in *instance) {
 	s.stir(in)
 	if in.has(finished | failed) {
 		s.rec.Net.Created++
 	}
 	in.flags &^= finished | failed
-	s.wake(i, now)
 }
 
 // Inject puts n tokens with some data, which must not be changed any more, into
@@ -221,17 +244,20 @@ func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
 	if _, total := in.count(int32(place)); total+n < n {
 		return fmt.Errorf("place %q: %w", s.tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
-	s.inject(i, in, int32(place), data, n, now)
+	s.inject(i, in, held{lot{data: data, n: n}, int32(place)}, now)
 	s.revive(i, in, now)
 	return nil
 }
 
-func (s *Shard) inject(i int, in *instance, place int32, data []byte, n uint32, now int64) {
-	s.out = append(s.out[:0], held{lot{data: data, n: n}, place})
-	if s.logging {
-		s.noteInject(i, place, data, n)
+// inject puts a lot, which gets its identity here if it has none.
+func (s *Shard) inject(i int, in *instance, h held, now int64) {
+	s.out = append(s.out[:0], h)
+	if s.name(in); h.id != 0 {
+		in.lastID = max(in.lastID, h.id+uint64(h.n)-1)
 	}
-	s.name(in)
+	if s.logging {
+		s.noteInject(i, &s.out[0])
+	}
 	s.place(in, now)
 	in.move()
 	s.changed(in)
@@ -271,13 +297,13 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 	}
 	s.found, s.picked = s.found[:0], s.picked[:0]
 	c, a := s.pick(in, t, now)
-	if err := s.refused(t, a, "its guard says no"); err != nil {
+	if err := s.refused(i, t, a, "its guard says no"); err != nil {
 		return err
 	}
 	if !r.Action {
 		took, _ := r.split(s.picked[c.from:c.to])
 		mask, a := s.branch(r, took, data, now)
-		if err := s.refused(t, a, "none of its branches can be taken"); err != nil {
+		if err := s.refused(i, t, a, "none of its branches can be taken"); err != nil {
 			return err
 		}
 		if place, fits := s.room(in, r, outcome{mask: mask}, c.picked, took); !fits {
@@ -295,9 +321,9 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 
 // refused returns why the answer of a guard lets a transition not be fired from
 // outside. A panic is a failure of the transition.
-func (s *Shard) refused(t int, a answer, no string) error {
+func (s *Shard) refused(i, t int, a answer, no string) error {
 	if a.panicked {
-		s.rec.Failed(t)
+		s.count(opFailed, i, t)
 		no = "its guard panicked"
 	}
 	if a.OK {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package colour
+
+import "github.com/pnagent/pnagent/stats"
+
+// Restart begins to count anew, after LoadState and Replay: what they did was
+// counted by the process that did it first. All instances are looked at again.
+func (s *Shard) Restart(now int64) {
+	s.rec = stats.NewRecorder(s.tables.Places(), s.tables.Transitions())
+	s.rec.Net.Created = uint64(len(s.instances))
+	s.deadlocked = 0
+	for i := range s.instances {
+		if in := &s.instances[i]; in.has(atRest) {
+			in.flags = in.flags&^atRest | moved
+		}
+	}
+	s.wakeAll(now)
+}
+
+// Resume is Restart for a shard that goes on as the one whose state and log it
+// took over: it has counted what that one did, if what its state does not tell
+// was given to Recount, and counts on. Runs that had been started are not known:
+// their tokens are where they came from. An instance that had failed counts as
+// failed until something comes for it from outside, though what it failed with
+// is tried anew. now is when it goes on.
+func (s *Shard) Resume(now int64) {
+	s.rec.ForgetSlowest()
+	s.wakeAll(now)
+}
+
+func (s *Shard) wakeAll(now int64) {
+	for i := range s.instances {
+		if s.pool.Waiting(s.channels[i]) == 0 {
+			s.wake(i, now)
+		}
+	}
+}
+
+// Counted adds to rows of the net what is cumulative, and only that: what Recount
+// needs of a shard whose AppendState is kept. Arrivals are those of the tokens
+// that left.
+func (s *Shard) Counted(into *stats.Rows) {
+	s.addCounts(into)
+	into.Columns |= stats.Cumulative &^ stats.ColInstances
+	if s.seesInstances() {
+		into.Columns |= stats.ColInstances
+	}
+}
+
+// Recount takes over, after LoadState, what Counted had told with that state.
+// Where the instances of one shard are now held by several, one of them is given
+// its rows, and the others rows of zeros. The error says that the rows are not
+// of this net.
+func (s *Shard) Recount(from *stats.Rows) error { return s.rec.Set(from) }

@@ -145,8 +145,8 @@ func TestCollectorsOfSharesHearEachSourceOnce(t *testing.T) {
 				if passed := c.Passed(); (passed > 0) != (mode == "plain") {
 					t.Errorf("%d messages were passed over", passed)
 				}
-				for reason, n := range v.Traffic.Rejected {
-					if n > 0 {
+				for reason, n := range v.Traffic.Rejected { // sparse ones may come before the definition does
+					if n > 0 && reason != string(UnknownDigest) {
 						t.Errorf("%d messages rejected: %s", n, reason)
 					}
 				}

@@ -197,8 +197,8 @@ func TestRootOfATreeShowsInEveryFaceWhatAFlatSidecarDoes(t *testing.T) {
 				if (passed > 0) != (mode == "sifted") || published == 0 || saves == 0 {
 					t.Errorf("%v passed over, %v published, %v saves", passed, published, saves)
 				}
-				for reason, n := range child.view(t).Traffic.Rejected {
-					if n > 0 {
+				for reason, n := range child.view(t).Traffic.Rejected { // sparse ones may come before the definition does
+					if n > 0 && reason != "unknown_digest" {
 						t.Errorf("%d messages rejected: %s", n, reason)
 					}
 				}

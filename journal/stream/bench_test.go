@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pnagent/pnagent/journal"
@@ -16,41 +17,47 @@ import (
 const benchCommit = 128 // bytes
 
 // BenchmarkAppend appends commits of 128 bytes with several windows and
-// confirms the last one. The base publishes the same with PublishAsync, which
+// confirms the last one, to a server that syncs now and then and to one that
+// syncs before it answers. The base publishes the same with PublishAsync, which
 // neither expects a sequence nor is fenced.
 func BenchmarkAppend(b *testing.B) {
-	payload := make([]byte, benchCommit)
-	for _, window := range []int{1, 16, 128, 512, 1024, 4096} {
-		b.Run(fmt.Sprintf("stream/window=%d", window), func(b *testing.B) {
-			s := startServer(b, options(b.TempDir()))
-			l := openLog(b, Config{Conn: connect(b, s.ClientURL()), Name: "bench", Window: Window{Commits: window}})
-			last := uint64(0)
-			for b.Loop() {
-				var err error
-				if last, err = l.Append(context.Background(), last, payload); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if err := l.Confirm(context.Background(), last); err != nil {
-				b.Fatal(err)
-			}
-			report(b)
-		})
-		b.Run(fmt.Sprintf("base=PublishAsync/window=%d", window), func(b *testing.B) {
-			_, l := oneServer(b)
-			js, err := jetstream.New(l.config.Conn, jetstream.WithPublishAsyncMaxPending(window))
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				if _, err := js.PublishAsync(l.subject, payload, jetstream.WithStallWait(patience)); err != nil {
-					b.Fatal(err)
-				}
-			}
-			<-js.PublishAsyncComplete()
-			report(b)
-		})
+	for _, always := range []bool{false, true} {
+		for _, window := range []int{1, 16, 128, 1024, 4096} {
+			name := fmt.Sprintf("always=%v/window=%d", always, window)
+			b.Run("stream/"+name, func(b *testing.B) { benchAppend(b, always, window) })
+			b.Run("base=PublishAsync/"+name, func(b *testing.B) { benchPublish(b, always, window) })
+		}
 	}
+}
+
+func benchServer(b *testing.B, always bool) *nats.Conn {
+	o := options(b.TempDir())
+	o.SyncAlways = always
+	return connect(b, startServer(b, o).ClientURL())
+}
+
+func benchAppend(b *testing.B, always bool, window int) {
+	l := openLog(b, Config{Conn: benchServer(b, always), Name: "bench", Window: Window{Commits: window}})
+	b.ResetTimer()
+	fill(b, l, b.N) // not b.Loop, which would leave out the answers that come last
+	report(b)
+}
+
+func benchPublish(b *testing.B, always bool, window int) {
+	l := openLog(b, Config{Conn: benchServer(b, always), Name: "bench"})
+	js, err := jetstream.New(l.config.Conn, jetstream.WithPublishAsyncMaxPending(window))
+	if err != nil {
+		b.Fatal(err)
+	}
+	payload := make([]byte, benchCommit)
+	b.ResetTimer()
+	for range b.N {
+		if _, err := js.PublishAsync(l.subject, payload, jetstream.WithStallWait(patience)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	<-js.PublishAsyncComplete()
+	report(b)
 }
 
 func report(b *testing.B) {

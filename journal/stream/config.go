@@ -136,6 +136,7 @@ func differences(got, want jetstream.StreamConfig, replicas int) []string {
 	check(got.Discard == want.Discard, "discard %v, expected %v", got.Discard, want.Discard)
 	check(got.MaxAge == 0, "max age %v, expected none", got.MaxAge)
 	check(got.MaxMsgsPerSubject <= 0, "%d messages a subject at most, expected no limit", got.MaxMsgsPerSubject)
+	check(got.MaxMsgSize <= 0, "%d bytes a message at most, expected no limit", got.MaxMsgSize)
 	check(got.FirstSeq <= 1, "first sequence %d, expected 1", got.FirstSeq)
 	check(got.PersistMode == jetstream.DefaultPersistMode, "persist mode %v, expected the default", got.PersistMode)
 	check(got.Mirror == nil && len(got.Sources) == 0, "a mirror or sources, expected none")

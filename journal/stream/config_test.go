@@ -27,6 +27,7 @@ func TestAStreamWithOtherSettingsIsRefused(t *testing.T) {
 		"discard":        func(c *jetstream.StreamConfig) { c.Discard = jetstream.DiscardOld },
 		"max age":        func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour },
 		"a subject":      func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 9 },
+		"a message at":   func(c *jetstream.StreamConfig) { c.MaxMsgSize = 100 },
 		"first sequence": func(c *jetstream.StreamConfig) { c.FirstSeq = 7 },
 		"deny purge":     func(c *jetstream.StreamConfig) { c.DenyPurge = true },
 		"2.14":           func(c *jetstream.StreamConfig) { c.AllowBatchPublish = false },

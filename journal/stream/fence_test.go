@@ -72,7 +72,7 @@ func TestWritersThatFightLeaveNoPartOfAPipelineBehindAGap(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var fighters sync.WaitGroup
 	for k := range 3 {
-		l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+		l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", Window: Window{Commits: 32}})
 		fighters.Go(func() { fight(ctx, t, l, k) })
 	}
 	watcher := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
@@ -111,7 +111,7 @@ func fight(ctx context.Context, t *testing.T, l *Log, writer int) {
 			return
 		}
 		last, err := l.Last(), error(nil)
-		for k := 0; err == nil && k < 500; k++ {
+		for k := 0; err == nil && k < 200; k++ {
 			last, err = l.Append(ctx, last, fmt.Append(nil, writer, " ", run, " ", k))
 		}
 		if err != nil && !errors.Is(err, journal.ErrNotLast) && ctx.Err() == nil {

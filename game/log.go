@@ -27,35 +27,28 @@ const (
 	opBeyond
 )
 
-// op begins an operation: the instance's number and the kind in one varint.
-func (s *Shard) op(i int, kind uint64) {
-	if len(s.log) == 0 {
-		s.log = binary.AppendUvarint(append(s.log, opFire), uint64(len(s.rules))+opExact)
-	}
-	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+kind)
+// startLog begins a log, which says what kind it is.
+func (s *Shard) startLog() {
+	s.log = binary.AppendUvarint([]byte{opFire}, uint64(len(s.rules))+opExact)
+	s.began = len(s.log)
 }
 
-// noteFire and noteInject write an operation down: after its beginning the
-// transition, or the place and the tokens.
+// noteFire and noteInject write an operation down: the instance's number and the
+// kind in one varint, then the transition, or the place and the tokens.
 func (s *Shard) noteFire(i, t int) {
-	s.op(i, opFire)
-	s.log = binary.AppendUvarint(s.log, uint64(t))
+	s.log = binary.AppendUvarint(binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire), uint64(t))
 }
 
 func (s *Shard) noteInject(i, place int, n uint32) {
-	s.op(i, opInject)
+	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opInject)
 	s.log = binary.AppendUvarint(s.log, uint64(place))
 	s.log = binary.AppendUvarint(s.log, uint64(n))
 }
 
-func (s *Shard) noteRest(i int) {
-	s.op(i, opFire)
-	s.log = binary.AppendUvarint(s.log, uint64(len(s.rules))+opRest)
-}
+func (s *Shard) noteRest(i int) { s.noteFire(i, len(s.rules)+opRest) }
 
 func (s *Shard) noteFail(i, t int) {
-	s.op(i, opFire)
-	s.log = binary.AppendUvarint(s.log, uint64(len(s.rules))+opFail)
+	s.noteFire(i, len(s.rules)+opFail)
 	s.log = binary.AppendUvarint(s.log, uint64(t))
 }
 
@@ -66,7 +59,10 @@ func (s *Shard) noteFail(i, t int) {
 // or Fire.
 func (s *Shard) TakeLog() []byte {
 	log := s.log
-	s.log = s.log[:0]
+	if len(log) == s.began {
+		return nil
+	}
+	s.log = log[:s.began]
 	return log
 }
 

@@ -42,13 +42,9 @@ func divide(effects []petri.Effect, part *split.Part) (own, crosses []petri.Effe
 	return own, crosses
 }
 
-// note writes a firing down, as far as that is asked for, and gathers what it
-// puts into other parts.
-func (s *Shard) note(i, t int) {
-	if s.logging {
-		s.noteFire(i, t)
-	}
-	for _, e := range s.rules[t].crosses {
+// cross gathers what a firing puts into other parts.
+func (s *Shard) cross(i int, crosses []petri.Effect) {
+	for _, e := range crosses {
 		s.crossings = append(s.crossings, split.Crossing{Instance: s.Number(i), Place: e.Place, Tokens: e.Put})
 	}
 }

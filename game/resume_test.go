@@ -71,7 +71,7 @@ func (o *owner) follower(now int64) *owner {
 		}
 	}
 	f.Resume(now)
-	if len(f.log) > 0 || len(f.TakeCrossings()) > 0 {
+	if len(f.TakeLog()) > 0 || len(f.TakeCrossings()) > 0 {
 		o.t.Fatalf("it writes down what was replayed")
 	}
 	return f

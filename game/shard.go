@@ -81,6 +81,7 @@ type Shard struct {
 	created   int64 // when the instances were
 	logging   bool
 	log       []byte           // see TakeLog
+	began     int              // how long a log is that tells nothing
 	touched   []int32          // by Replay
 	noting    bool             // what fires is written down, or may put tokens into other parts
 	crossings []split.Crossing // see TakeCrossings
@@ -146,6 +147,9 @@ func New(cfg Config, now int64) (*Shard, error) {
 	}
 	if !s.shuffle {
 		s.orders = make([]uint16, cfg.Count*s.tables.OrderLen())
+	}
+	if s.logging {
+		s.startLog()
 	}
 	s.barren = true
 	for p, m := range t.Initial {

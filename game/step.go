@@ -120,7 +120,12 @@ func (s *Shard) fire(i int, c *cell, t int, now int64) error {
 	}
 	c.flags |= moved | everMoved
 	if s.noting {
-		s.note(i, t)
+		if s.logging {
+			s.noteFire(i, t)
+		}
+		if crosses := s.rules[t].crosses; len(crosses) > 0 {
+			s.cross(i, crosses)
+		}
 	}
 	if c.turn = uint16(t + 1); t+1 == len(s.rules) {
 		c.turn = 0

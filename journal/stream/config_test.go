@@ -4,6 +4,7 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ func TestAStreamWithOtherSettingsIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cases := 0
 	for want, change := range map[string]func(*jetstream.StreamConfig){
 		"subjects":       func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "pnagent.other") },
 		"retention":      func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy },
@@ -35,16 +37,15 @@ func TestAStreamWithOtherSettingsIsRefused(t *testing.T) {
 			c.SubjectTransform = &jetstream.SubjectTransformConfig{Source: ">", Destination: "other.>"}
 		},
 	} {
-		c := settings("pnagent-log-log", "pnagent.log.log", 1)
+		cases++
+		name := fmt.Sprint("case", cases)
+		c := settings("pnagent-log-"+name, "pnagent.log."+name, 1)
 		change(&c)
 		if _, err := js.CreateStream(soon(t), c); err != nil {
 			t.Fatal(want, err)
 		}
-		if _, err := Open(soon(t), Config{Conn: nc, Name: "log"}); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), want) {
+		if _, err := Open(soon(t), Config{Conn: nc, Name: name}); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
-		}
-		if err := js.DeleteStream(soon(t), c.Name); err != nil {
-			t.Fatal(err)
 		}
 	}
 	openLog(t, Config{Conn: nc, Name: "log"})

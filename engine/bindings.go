@@ -25,6 +25,7 @@ type netBindings struct {
 	transitions map[string]binding
 	priorities  priorities
 	bound       int
+	regions     regions
 }
 
 // ReadBindings reads bindings from YAML:
@@ -49,6 +50,8 @@ type netBindings struct {
 //	    priority: 3                             # of the instances, 0 to 7, for a dispatcher
 //	    instances: {0-99: 7, 500: 5}            # that of some, by number
 //	    bound: 1000                             # pieces of work that may wait in an instance
+//	    regions: {shop: [arrive, pay], stock: [pack, ship]}  # who plays what: see Bindings.Split
+//	    merge: [[shop, stock]]                  # regions that are one
 //
 // A transition has at most one of immediate, manual, delay, rate and at, at
 // most one of nats, http and command (see package action), and any of guard,
@@ -108,8 +111,12 @@ func (b *Bindings) net(net yamlfile.Key, value yamlfile.Node) error {
 			err = n.priorities.read(value)
 		case "bound":
 			n.bound, err = countOf(value)
+		case "regions":
+			err = n.regions.read(value)
+		case "merge":
+			err = n.regions.readMerge(value)
 		default:
-			err = key.Fault("unknown key %q; expected transitions, priority, instances or bound", key.Name)
+			err = key.Fault("unknown key %q; expected transitions, priority, instances, bound, regions or merge", key.Name)
 		}
 		return err
 	})

@@ -42,6 +42,13 @@ type Config struct {
 	// nets and instances goes on from there; nil keeps nothing. It is not
 	// closed by the engine.
 	Journal journal.Log
+	// SnapshotAfter is how many bytes of commits the journal grows by before the
+	// state is saved and they can go; 0 for 64 MiB.
+	SnapshotAfter int
+	// Part says that this engine plays a part of its one net, and that Journal is
+	// the log of that part, to which others may write too: see Part. nil is all of
+	// every net, and a log of its own.
+	Part *Part
 }
 
 // Net is one net that an engine runs.
@@ -80,6 +87,8 @@ type Engine struct {
 	dedicated []pool.Priority      // of the dedicated dispatcher: what each worker plays; nil for others
 	ranked    [pool.Priorities]int // by priority: its worker
 
+	named string // what the names of its instances begin with
+
 	recorder   *recorder // nil without a journal
 	performers *performers
 }
@@ -90,16 +99,22 @@ func New(cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings, %d actions; expected 1 or more (firings and actions 0 or more)",
 			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings, cfg.Actions)
 	}
+	if cfg.SnapshotAfter <= 0 {
+		cfg.SnapshotAfter = snapshotAfter
+	}
 	if cfg.Clock == nil {
 		cfg.Clock = func() int64 { return time.Now().UnixMicro() }
 	}
 	cfg.Workers = min(cfg.Workers, cfg.Instances)
-	e := &Engine{cfg: cfg, nets: map[string]int{}, digits: len(strconv.Itoa(cfg.Instances - 1))}
+	e := &Engine{cfg: cfg, nets: map[string]int{}, digits: len(strconv.Itoa(cfg.Instances - 1)), named: cfg.Source}
 	for i, n := range cfg.Nets {
 		if _, dup := e.nets[n.Tables.Net.ID]; dup {
 			return nil, fmt.Errorf("%w: net %q is given twice; expected nets with different ids", ErrConfig, n.Tables.Net.ID)
 		}
 		e.nets[n.Tables.Net.ID] = i
+	}
+	if err := e.checkPart(); err != nil {
+		return nil, err
 	}
 	now := cfg.Clock()
 	if cfg.Journal == nil {
@@ -112,7 +127,15 @@ func New(cfg Config) (*Engine, error) {
 	if err := e.hire(e.recorder.head.Created); err != nil {
 		return nil, err
 	}
-	return e, e.recover(from)
+	if err := e.recover(from); err != nil || cfg.Part != nil {
+		return e, err
+	}
+	for _, w := range e.workers {
+		for _, s := range w.shards {
+			s.Restart(w.now())
+		}
+	}
+	return e, nil
 }
 
 // Run plays until ctx ends, or until the firings of the Config are done or can
@@ -145,7 +168,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		return err
 	default:
 	}
-	if e.recorder != nil {
+	if e.recorder != nil && e.cfg.Part == nil {
 		return e.saveState(context.WithoutCancel(ctx))
 	}
 	return nil
@@ -166,17 +189,19 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 	}
 	select {
 	case w.calls <- record:
-		return <-done
 	case <-w.ended:
 		w.rest.Lock()
 		defer w.rest.Unlock()
 		w.stage.hear(w.now()) // what comes now is late, and counted
 		record(w.now())
 		w.stage.putBack(w.now())
-		return <-done
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if err := <-done; err != nil {
+		return err
+	}
+	return e.recorder.confirm(ctx)
 }
 
 // find returns the worker and shard of an instance of a net.
@@ -273,7 +298,9 @@ func (e *Engine) published(ctx context.Context, net int, now int64, into *stats.
 	return nil
 }
 
-// InstanceName returns the name of an instance. Names sort as the numbers do.
+// InstanceName returns the name of an instance: SOURCE/NUMBER, or NET/NUMBER in
+// a part of a net, whose instances are the same whoever plays it. Names sort as
+// the numbers do.
 func (e *Engine) InstanceName(number int) string {
-	return fmt.Sprintf("%s/%0*d", e.cfg.Source, e.digits, number)
+	return fmt.Sprintf("%s/%0*d", e.named, e.digits, number)
 }

@@ -124,6 +124,9 @@ func (e *Engine) owner(net, instance int) *worker {
 // shareOf returns which instances of a net a worker owns.
 func (e *Engine) shareOf(worker, net int) share {
 	cfg := &e.cfg
+	if cfg.Part != nil && cfg.Part.Numbers != nil {
+		return share{stride: 1, numbers: cfg.Part.Numbers}
+	}
 	if e.dedicated == nil {
 		return share{first: worker, stride: cfg.Workers, count: (cfg.Instances - worker + cfg.Workers - 1) / cfg.Workers}
 	}
@@ -146,7 +149,13 @@ func (e *Engine) shareOf(worker, net int) share {
 func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 	cfg := &e.cfg
 	w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: created,
-		ended: make(chan struct{}), recorder: e.recorder}
+		ended: make(chan struct{}), recorder: e.recorder, batch: batch}
+	if up := cfg.Part.upstream(); up > 0 {
+		w.inbox, w.reached = newInbox(), make([]uint64, up)
+	}
+	if cfg.Part != nil && cfg.Part.Group > 0 {
+		w.batch = cfg.Part.Group
+	}
 	w.stage = stage{performers: e.performers, answers: newAnswers(), ongoing: map[runKey]*performance{},
 		log: &failureLog{log: cfg.Log}}
 	var discipline *pool.Discipline
@@ -178,11 +187,12 @@ func (e *Engine) newPlayer(n *Net, s share, d *pool.Discipline, created int64) (
 	cfg := &e.cfg
 	if n.plain() {
 		shard, err := game.New(game.Config{Tables: n.Tables, Modes: n.modes(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
-			Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Dispatch: d, Priority: n.Priority}, created)
+			Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Dispatch: d, Priority: n.Priority, Part: cfg.Part.cut()}, created)
 		return plain{shard}, actions{}, err
 	}
 	c := colour.Config{Tables: n.Tables, Bindings: n.bindings(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
-		Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Priority: n.Priority, Bound: n.Bound, Merge: guard.Merge}
+		Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Priority: n.Priority, Bound: n.Bound, Merge: guard.Merge,
+		Part: cfg.Part.cut()}
 	if d != nil {
 		c.Dispatch = *d
 	}

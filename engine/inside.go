@@ -52,7 +52,7 @@ func waitOf(def *petri.Net, w stats.Wait) telemetry.InstanceWait {
 
 // number is the inverse of InstanceName.
 func (e *Engine) number(name string) (int, error) {
-	digits, ours := strings.CutPrefix(name, e.cfg.Source+"/")
+	digits, ours := strings.CutPrefix(name, e.named+"/")
 	n, err := strconv.ParseUint(digits, 10, 31)
 	if !ours || err != nil || e.InstanceName(int(n)) != name {
 		return 0, fmt.Errorf("%w: %q; expected a name such as %q", telemetry.ErrNoInstance, name, e.InstanceName(0))

@@ -5,10 +5,12 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"sync"
 	"time"
@@ -22,8 +24,7 @@ import (
 // wrote: other nets, or another number of instances.
 var ErrJournal = errors.New("the journal is of another engine")
 
-// snapshotAfter is how many bytes of commits a journal grows by before the
-// state is saved and they can go.
+// snapshotAfter is Config.SnapshotAfter where it is not said.
 const snapshotAfter = 64 << 20
 
 // recorder writes what the workers do into a journal. One commit is what one
@@ -35,6 +36,13 @@ type recorder struct {
 	last   uint64 // number of the last commit
 	grown  int    // bytes since the last snapshot
 	failed error  // the first failure; nothing is written after it
+	whole  joiner // of what is read
+
+	// Of the log of a part.
+	hash    hash.Hash // nil for other logs
+	chain   [sha256.Size]byte
+	owns    ownership
+	cursors []uint64 // by upstream part
 }
 
 // header is the first commit of a journal, and stands before each snapshot.
@@ -42,6 +50,17 @@ type header struct {
 	Nets      []netDigest `json:"nets"`
 	Instances int         `json:"instances"`
 	Created   int64       `json:"created"` // when the instances began, microseconds since the Unix epoch
+	Part      *partHeader `json:"part,omitempty"`
+}
+
+// partHeader is of which part a log is, and before a snapshot how far it was.
+type partHeader struct {
+	Name    string    `json:"name"`
+	Plan    string    `json:"plan"`
+	Chain   []byte    `json:"chain,omitempty"`
+	Owns    ownership `json:"owns,omitzero"`
+	Cursors []uint64  `json:"cursors,omitempty"`
+	Counts  []byte    `json:"counts,omitempty"` // what the part has counted so far, as a snapshot of telemetry
 }
 
 // netDigest is a net and the digest of its definition.
@@ -60,6 +79,9 @@ func headerOf(cfg *Config, created int64) (header, error) {
 		}
 		h.Nets = append(h.Nets, netDigest{n.Tables.Net.ID, telemetry.Digest(def.Bytes())})
 	}
+	if p := cfg.Part; p != nil {
+		h.Part = &partHeader{Name: p.Name, Plan: p.Plan}
+	}
 	return h, nil
 }
 
@@ -67,6 +89,13 @@ func headerOf(cfg *Config, created int64) (header, error) {
 func (h header) matches(want header) error {
 	if h.Instances != want.Instances {
 		return fmt.Errorf("%w: it has %d instances of each net; this one runs %d", ErrJournal, h.Instances, want.Instances)
+	}
+	if h.Part == nil && want.Part != nil || h.Part != nil && want.Part == nil {
+		return fmt.Errorf("%w: one of the two is of a part of a net, the other of whole nets", ErrJournal)
+	}
+	if h.Part != nil && (h.Part.Name != want.Part.Name || h.Part.Plan != want.Part.Plan) {
+		return fmt.Errorf("%w: it is of part %q of the plan %s; this one plays part %q of the plan %s",
+			ErrJournal, h.Part.Name, h.Part.Plan, want.Part.Name, want.Part.Plan)
 	}
 	if len(h.Nets) != len(want.Nets) {
 		return fmt.Errorf("%w: it has %d nets; this one runs %d", ErrJournal, len(h.Nets), len(want.Nets))
@@ -93,7 +122,10 @@ func (e *Engine) openJournal(now int64) (saved, error) {
 	if err != nil {
 		return saved{}, err
 	}
-	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last()}
+	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last(), cursors: make([]uint64, e.cfg.Part.upstream())}
+	if e.cfg.Part != nil {
+		r.hash = sha256.New()
+	}
 	e.recorder = r
 	if r.last == 0 {
 		r.head = want
@@ -101,7 +133,10 @@ func (e *Engine) openJournal(now int64) (saved, error) {
 		if err != nil {
 			return saved{}, err
 		}
-		return saved{}, r.append(context.Background(), text)
+		if err := r.append(context.Background(), text); err != nil {
+			return saved{}, err
+		}
+		return saved{}, r.confirm(context.Background())
 	}
 	var s saved
 	s.upTo, err = r.log.LoadSnapshot(context.Background(), func(src io.Reader) (err error) {
@@ -140,28 +175,24 @@ func (r *recorder) readHeader(src io.Reader) (state []byte, err error) {
 
 // recover brings the shards to where the journal says they were.
 func (e *Engine) recover(from saved) error {
+	r := e.recorder
+	r.chain = [sha256.Size]byte{}
 	if from.upTo > 0 {
-		if err := e.loadState(from.state); err != nil {
+		err := e.loadState(from.state)
+		if err == nil && r.head.Part != nil {
+			err = e.loadPart(r.head.Part)
+		}
+		if err != nil {
 			return fmt.Errorf("reading the journal's snapshot: %w", err)
 		}
 	}
-	ctx := context.Background()
-	var parts joiner
-	for c, err := range e.recorder.log.Read(ctx, max(from.upTo, 1)+1) {
-		var commit []byte
+	r.last = from.upTo
+	for c, err := range r.log.Read(context.Background(), from.upTo+1) {
 		if err == nil {
-			commit, err = parts.add(c.Payload)
-		}
-		if err == nil && commit != nil {
-			err = e.replay(commit)
+			err = e.fold(c)
 		}
 		if err != nil {
 			return fmt.Errorf("reading commit %d of the journal: %w", c.Sequence, err)
-		}
-	}
-	for _, w := range e.workers {
-		for _, s := range w.shards {
-			s.Restart(w.now())
 		}
 	}
 	return nil
@@ -189,27 +220,37 @@ func (e *Engine) loadState(state []byte) error {
 	return nil
 }
 
-// replay does a commit again: the time, then for each net its index, the bytes
-// of its operations, and they.
+// replay does a commit again; the caller holds the recorder's mu.
 func (e *Engine) replay(commit []byte) error {
-	now, size := binary.Uvarint(commit)
-	for commit = commit[max(size, 0):]; len(commit) > 0; {
-		k, n1 := binary.Uvarint(commit)
-		length, n2 := binary.Uvarint(commit[max(n1, 0):])
-		head := n1 + n2
-		if size <= 0 || n1 <= 0 || n2 <= 0 || k >= uint64(len(e.cfg.Nets)) || length > uint64(len(commit)-head) {
-			return fmt.Errorf("%w: a commit that is none", ErrJournal)
-		}
-		ops := commit[head : head+int(length)]
+	nets := len(e.cfg.Nets)
+	return eachSection(commit, nets, func(kind int, body []byte, now int64) error {
 		for _, w := range e.workers {
-			if err := w.shards[k].Replay(ops, int64(now)); err != nil {
+			w.last = max(w.last, now) // time does not go back across a restart either
+			if kind >= nets {
+				continue
+			}
+			if err := w.shards[kind].Replay(body, now); err != nil {
 				return err
 			}
-			w.last = max(w.last, int64(now)) // time does not go back across a restart either
 		}
-		commit = commit[head+int(length):]
+		if kind < nets {
+			return nil
+		}
+		return e.recorder.replay(kind-nets, body)
+	})
+}
+
+// replay takes what only the log of a part has.
+func (r *recorder) replay(kind int, body []byte) (err error) {
+	switch {
+	case r.hash == nil:
+		return fmt.Errorf("%w: it is that of a part of a net", ErrJournal)
+	case kind == sectionCursor:
+		return readCursor(body, r.cursors)
+	case kind == sectionOwnership:
+		r.owns, err = readOwnership(body)
 	}
-	return nil
+	return err // crossings are for others
 }
 
 // flush writes down what the worker has done at now since it was last called.
@@ -218,19 +259,22 @@ func (w *worker) flush(now int64) error {
 	if w.recorder == nil {
 		return nil
 	}
-	w.commit = binary.AppendUvarint(w.commit[:0], uint64(now))
+	w.commit = appendTime(w.commit[:0], now)
 	empty := len(w.commit)
 	for k, s := range w.shards {
 		if ops := s.TakeLog(); len(ops) > 0 {
-			w.commit = binary.AppendUvarint(w.commit, uint64(k))
-			w.commit = binary.AppendUvarint(w.commit, uint64(len(ops)))
-			w.commit = append(w.commit, ops...)
+			w.commit = appendSection(w.commit, k, ops)
 		}
 	}
+	w.commit = w.appendCrossings(w.commit)
 	if len(w.commit) == empty {
 		return nil
 	}
-	return w.recorder.append(context.Background(), w.commit)
+	if err := w.recorder.appendReaching(context.Background(), w.commit, w.reached); err != nil {
+		return err
+	}
+	clear(w.reached)
+	return nil
 }
 
 // keep syncs the journal and saves the state now and then, until ctx ends.
@@ -249,7 +293,7 @@ func (e *Engine) keep(ctx context.Context) error {
 		e.recorder.mu.Lock()
 		grown := e.recorder.grown
 		e.recorder.mu.Unlock()
-		if grown > snapshotAfter {
+		if grown > e.cfg.SnapshotAfter {
 			if err := e.saveState(ctx); err != nil && ctx.Err() == nil {
 				return err
 			}
@@ -304,7 +348,13 @@ func (e *Engine) saveState(ctx context.Context) error {
 // number of the last commit in it.
 func (e *Engine) appendState() (state []byte, upTo uint64, err error) {
 	r := e.recorder
-	if state, err = json.Marshal(r.head); err != nil {
+	head := r.head
+	if head.Part != nil {
+		if head.Part, err = e.savePart(); err != nil {
+			return nil, 0, err
+		}
+	}
+	if state, err = json.Marshal(head); err != nil {
 		return nil, 0, err
 	}
 	state = append(state, '\n')

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -22,6 +23,9 @@ import (
 //
 //   - PREFIX.inject.NET.SOURCE with {"instance":0,"place":"id","tokens":1,"data":{…}}
 //   - PREFIX.fire.NET.SOURCE with {"instance":0,"transition":"id","data":{…}}
+//
+// For a part of a net it is PART instead of SOURCE: whoever owns it answers, and
+// the snapshots are those of the source SOURCE/PART.
 //
 // data is any JSON, for nets that look at it: what the tokens carry that are
 // injected, or that the firing puts. It may be left out.
@@ -33,12 +37,15 @@ import (
 // or until the function's context ends.
 func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.Duration, log *slog.Logger) (end func(context.Context) error, err error) {
 	cfg := telemetry.Config{Conn: nc, Subjects: subjects, Source: e.cfg.Source, Interval: interval, Log: log}
+	if p := e.cfg.Part; p != nil {
+		cfg.Source, cfg.Region = e.cfg.Source+"/"+p.Name, p.State
+	}
 	for _, n := range e.cfg.Nets {
 		var def bytes.Buffer
 		if err := pnml.Write(&def, n.Tables.Net); err != nil {
 			return nil, err
 		}
-		cfg.Nets = append(cfg.Nets, telemetry.Net{ID: n.Tables.Net.ID, PNML: def.Bytes(), Places: n.Tables.Places(), Transitions: n.Tables.Transitions()})
+		cfg.Nets = append(cfg.Nets, e.described(telemetry.Net{ID: n.Tables.Net.ID, PNML: def.Bytes(), Places: n.Tables.Places(), Transitions: n.Tables.Transitions()}))
 	}
 	cfg.Rows = func(net int, now int64, into *stats.Rows) error {
 		return e.published(context.Background(), net, now, into)
@@ -51,11 +58,14 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 	}
 	subs, err := e.listen(nc, subjects)
 	end = func(ctx context.Context) error {
-		stay(ctx, introduced)
 		var errs []error
 		for _, s := range subs {
 			errs = append(errs, s.Unsubscribe())
 		}
+		if e.cfg.Part != nil {
+			return errors.Join(append(errs, publisher.Leave(ctx))...)
+		}
+		stay(ctx, introduced)
 		return errors.Join(append(errs, publisher.Close(ctx))...)
 	}
 	if err != nil {
@@ -100,12 +110,19 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Sub
 	var subs []*nats.Subscription
 	for _, n := range e.cfg.Nets {
 		id := n.Tables.Net.ID
-		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(e.cfg.Source)
+		whom := e.cfg.Source
+		if e.cfg.Part != nil {
+			whom = e.cfg.Part.Name
+		}
+		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(whom)
 		for kind, do := range map[string]func(context.Context, string, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
 			sub, err := nc.Subscribe(subjects.Prefix()+"."+kind+suffix, func(m *nats.Msg) {
 				ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 				defer cancel()
-				respond(m, do(ctx, id, m.Data))
+				err := do(ctx, id, m.Data)
+				if e.cfg.Part == nil || !errors.Is(err, journal.ErrStopped) { // else the next owner may answer, or nobody knows
+					respond(m, err)
+				}
 			})
 			if err != nil {
 				return subs, fmt.Errorf("listening for requests to %s: %w", kind, err)

@@ -16,20 +16,39 @@ const (
 	partFirst = 1 + iota
 	partMore
 	partLast
+	partHead = 2 // bytes before each part
 )
 
-// partSize is far below journal.MaxCommit.
+// partSize is what an entry holds where the log has room for it.
 const partSize = 4 << 20
 
 // append writes one commit.
 func (r *recorder) append(ctx context.Context, commit []byte) error {
+	return r.appendReaching(ctx, commit, nil)
+}
+
+// appendReaching writes one commit that says of upstream parts, by their index,
+// up to which commit their tokens are in; 0 where it says nothing.
+func (r *recorder) appendReaching(ctx context.Context, commit []byte, reached []uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(commit) <= partSize {
+	if err := r.writeParts(ctx, commit); err != nil {
+		return err
+	}
+	for up, position := range reached {
+		r.cursors[up] = max(r.cursors[up], position)
+	}
+	return nil
+}
+
+// writeParts writes a commit as one entry, or several; the caller holds mu.
+func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
+	size := min(partSize, r.log.CommitLimit()-partHead)
+	if len(commit) <= size {
 		return r.write(ctx, commit)
 	}
 	for which := byte(partFirst); len(commit) > 0; which = partMore {
-		n := min(len(commit), partSize)
+		n := min(len(commit), size)
 		if n == len(commit) {
 			which = partLast
 		}
@@ -53,7 +72,20 @@ func (r *recorder) write(ctx context.Context, commit []byte) error {
 	}
 	r.last = last
 	r.grown += len(commit)
+	r.link(commit)
 	return nil
+}
+
+// confirm waits until what was written so far cannot be lost with this process.
+// Without a journal there is nothing to wait for.
+func (r *recorder) confirm(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	last := r.last
+	r.mu.Unlock()
+	return r.log.Confirm(ctx, last)
 }
 
 // joiner puts parts together again.

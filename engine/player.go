@@ -7,6 +7,7 @@ import (
 
 	"github.com/pnagent/pnagent/colour"
 	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -42,6 +43,12 @@ type player interface {
 	AppendState(dst []byte) []byte
 	LoadState(src []byte) (rest []byte, err error)
 	Restart(now int64)
+
+	// What a part of a net has in addition.
+	TakeCrossings() []split.Crossing
+	Resume(now int64)
+	Counted(into *stats.Rows)
+	Recount(from *stats.Rows) error
 }
 
 // plain plays nets in which tokens alone decide what happens.

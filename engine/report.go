@@ -14,8 +14,8 @@ type Report struct {
 	Firings uint64  `json:"firings"` // of all nets
 	Seconds float64 `json:"seconds"` // from the start of Run to its end
 	Rate    float64 `json:"rate"`    // firings a second
-	// Marking is that of instance 0 of the first net: tokens by place id, empty
-	// places left out.
+	// Marking is that of instance 0 of the first net, or of the first instance of
+	// a part: tokens by place id, empty places left out.
 	Marking map[string]uint64     `json:"marking"`
 	Nets    map[string]*NetReport `json:"nets"`
 }
@@ -65,7 +65,11 @@ func (e *Engine) Report(ctx context.Context) (*Report, error) {
 
 func (e *Engine) firstMarking(ctx context.Context, r *Report) error {
 	net := e.cfg.Nets[0].Tables.Net
-	m, err := e.Marking(ctx, net.ID, 0)
+	first := 0
+	if p := e.cfg.Part; p != nil && len(p.Numbers) > 0 {
+		first = int(p.Numbers[0])
+	}
+	m, err := e.Marking(ctx, net.ID, first)
 	if err != nil {
 		return err
 	}

@@ -26,16 +26,32 @@ type worker struct {
 	used   int // and has done, since it last told the quota
 	clock  func() int64
 	last   int64 // the latest time that was seen: time does not go back
+	ahead  int64 // of the clock, which was set back
 	ended  chan struct{}
 	rest   sync.Mutex // guards the shards once the worker has ended
 
 	recorder *recorder // nil without a journal
 	commit   []byte    // see flush
+	section  []byte    // of it
+
+	batch   int      // firings between two looks at the clock, and so in a commit
+	inbox   *inbox   // nil without upstream parts
+	reached []uint64 // by upstream part: the commit up to which its tokens are in, if the next commit has to say so
 }
 
-// now returns the time, which never goes back even if the clock is set back.
+// now returns the time. It never goes back: if the clock is set back, or is
+// behind that of the owner before, time goes on from where it was, at the pace of
+// the clock, until the clock has come as far.
 func (w *worker) now() int64 {
-	w.last = max(w.last, w.clock())
+	at := w.clock()
+	switch {
+	case at >= w.last:
+		w.last, w.ahead = at, 0
+	case at+w.ahead < w.last:
+		w.ahead = w.last - at
+	default:
+		w.last = at + w.ahead
+	}
 	return w.last
 }
 
@@ -56,6 +72,9 @@ func (w *worker) play(ctx context.Context) error {
 		now := w.now()
 		w.stage.hear(now)
 		w.takeBack()
+		if err := w.arrive(now); err != nil {
+			return err
+		}
 		more, short := w.step(now)
 		if err := w.flush(now); err != nil {
 			return err
@@ -112,7 +131,7 @@ func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
 // waited for, and ends when its time is over.
 func (w *worker) stepOf(now int64, play func(budget int) (fired int, more bool)) (more bool, short <-chan struct{}) {
 	if w.left == 0 && !w.stage.busy() { // what goes on may come back
-		w.left, short = w.quota.take(w.used, batch)
+		w.left, short = w.quota.take(w.used, w.batch)
 		w.used = 0
 	}
 	if w.left == 0 {
@@ -121,7 +140,7 @@ func (w *worker) stepOf(now int64, play func(budget int) (fired int, more bool))
 		}
 		return false, short
 	}
-	n, more := play(min(batch, w.left))
+	n, more := play(min(w.batch, w.left))
 	w.left -= n
 	w.used += n
 	return more, nil
@@ -158,9 +177,14 @@ func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 		w.quota.idle()
 		defer w.quota.busy()
 	}
+	if w.inbox != nil && len(w.inbox.next) > 0 {
+		return
+	}
 	select {
 	case call := <-w.calls:
 		call(w.now())
+	case a := <-w.arriving():
+		w.inbox.next = append(w.inbox.next, a)
 	case <-w.stage.answers.some:
 	case <-after:
 	case <-short:

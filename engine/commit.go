@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/petri/split"
+)
+
+// A commit is its time and then sections. A section is its kind, how many bytes
+// it has, and they. Kinds below the number of nets are the operations of a net;
+// those behind are what only the log of a part has.
+const (
+	sectionCrossings = iota // tokens that left for other parts, as split.AppendCrossings writes them
+	sectionCursor           // an upstream part, and up to which of its commits its tokens are in
+	sectionOwnership        // an ownership, as JSON
+	sectionKinds
+)
+
+// ownership is what a process says in a log about who plays the part.
+type ownership struct {
+	Epoch   uint64 `json:"epoch"`
+	Owner   string `json:"owner"` // the source that owns it from here on; who releases it, if Release is set
+	Release bool   `json:"release,omitempty"`
+	Heir    string `json:"heir,omitempty"` // who is asked to take it; "" for anybody
+}
+
+// appendSection appends one section.
+func appendSection(commit []byte, kind int, body []byte) []byte {
+	commit = binary.AppendUvarint(commit, uint64(kind))
+	commit = binary.AppendUvarint(commit, uint64(len(body)))
+	return append(commit, body...)
+}
+
+// eachSection reads a commit of an engine with so many nets.
+func eachSection(commit []byte, nets int, each func(kind int, body []byte, now int64) error) error {
+	now, size := binary.Uvarint(commit)
+	if size <= 0 {
+		return fmt.Errorf("%w: a commit without a time", ErrJournal)
+	}
+	for commit = commit[size:]; len(commit) > 0; {
+		kind, n1 := binary.Uvarint(commit)
+		length, n2 := binary.Uvarint(commit[max(n1, 0):])
+		head := n1 + n2
+		if n1 <= 0 || n2 <= 0 || kind >= uint64(nets+sectionKinds) || length > uint64(len(commit)-head) {
+			return fmt.Errorf("%w: a commit that is none", ErrJournal)
+		}
+		if err := each(int(kind), commit[head:head+int(length)], int64(now)); err != nil {
+			return err
+		}
+		commit = commit[head+int(length):]
+	}
+	return nil
+}
+
+// Upstream reads the log of a part for the tokens that it puts into others.
+type Upstream struct {
+	Plan  string // how the net is cut; a log of another plan is refused
+	whole joiner
+	out   []split.Crossing
+}
+
+// Read returns the tokens that leave the part with the next commit of its log,
+// those for all other parts, until the next call. A commit in several entries
+// gives them with the last.
+func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
+	u.out = u.out[:0]
+	if c.Sequence == 1 {
+		return nil, u.header(c.Payload)
+	}
+	commit, err := u.whole.add(c.Payload)
+	if err == nil && commit != nil {
+		err = eachSection(commit, 1, func(kind int, body []byte, _ int64) error {
+			if kind != 1+sectionCrossings {
+				return nil
+			}
+			out, rest, err := split.ReadCrossings(body, u.out)
+			if err == nil && len(rest) > 0 {
+				err = fmt.Errorf("%w: %d bytes behind the crossings", ErrJournal, len(rest))
+			}
+			u.out = out
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("commit %d: %w", c.Sequence, err)
+	}
+	return u.out, nil
+}
+
+// Begun reports whether the last entry was one of several that are one commit,
+// of which more are to come.
+func (u *Upstream) Begun() bool { return u.whole.parts != nil }
+
+func (u *Upstream) header(text []byte) error {
+	var h header
+	if err := json.Unmarshal(text, &h); err != nil {
+		return fmt.Errorf("%w: its header: %w", ErrJournal, err)
+	}
+	if h.Part == nil || h.Part.Plan != u.Plan {
+		return fmt.Errorf("%w: the log upstream is not of a part of the plan %s", ErrJournal, u.Plan)
+	}
+	return nil
+}
+
+// readCursor reads a cursor section.
+func readCursor(body []byte, cursors []uint64) error {
+	part, n1 := binary.Uvarint(body)
+	position, n2 := binary.Uvarint(body[max(n1, 0):])
+	if n1 <= 0 || n2 <= 0 || n1+n2 != len(body) || part >= uint64(len(cursors)) {
+		return fmt.Errorf("%w: a cursor that is none", ErrJournal)
+	}
+	if position < cursors[part] {
+		return fmt.Errorf("%w: the cursor into upstream part %d goes back from %d to %d", ErrJournal, part, cursors[part], position)
+	}
+	cursors[part] = position
+	return nil
+}
+
+func readOwnership(body []byte) (o ownership, err error) {
+	if err := json.Unmarshal(body, &o); err != nil {
+		return o, fmt.Errorf("%w: an ownership that is none: %w", ErrJournal, err)
+	}
+	return o, nil
+}
+
+// appendTime begins a commit.
+func appendTime(commit []byte, now int64) []byte { return binary.AppendUvarint(commit, uint64(now)) }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/pnagent/pnagent/petri/split"
+)
+
+// maxArrivals is how many arrivals may wait before who brings them waits too.
+const maxArrivals = 4096
+
+// arrival is what came from an upstream part.
+type arrival struct {
+	upstream int
+	position uint64
+	tokens   []split.Crossing
+}
+
+// inbox is where the readers of upstream logs leave tokens for the worker.
+type inbox struct {
+	waiting chan arrival
+	next    []arrival // taken out of waiting to wake up, not yet put into places
+}
+
+func newInbox() *inbox { return &inbox{waiting: make(chan arrival, maxArrivals)} }
+
+func (b *inbox) put(ctx context.Context, a arrival) error {
+	select {
+	case b.waiting <- a:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take returns the next arrival, if there is one.
+func (b *inbox) take() (arrival, bool) {
+	if len(b.next) > 0 {
+		a := b.next[0]
+		b.next = b.next[:0]
+		return a, true
+	}
+	select {
+	case a := <-b.waiting:
+		return a, true
+	default:
+		return arrival{}, false
+	}
+}
+
+// arrive puts tokens that have come from upstream into their places, for as many
+// as one commit may hold. The commit that the worker writes next says so.
+func (w *worker) arrive(now int64) error {
+	if w.inbox == nil {
+		return nil
+	}
+	for tokens := 0; tokens < w.batch; {
+		a, ok := w.inbox.take()
+		if !ok {
+			return nil
+		}
+		for _, x := range a.tokens {
+			i, err := w.shards[0].Index(x.Instance)
+			if err == nil {
+				err = w.shards[0].put(i, int(x.Place), x.Data, x.Tokens, now)
+			}
+			if err != nil {
+				return fmt.Errorf("tokens from commit %d of upstream part %d: %w", a.position, a.upstream, err)
+			}
+		}
+		tokens += max(len(a.tokens), 1)
+		w.reached[a.upstream] = a.position
+	}
+	return nil
+}
+
+// appendCrossings appends what the worker's next commit says of upstream parts,
+// and what leaves for others.
+func (w *worker) appendCrossings(commit []byte) []byte {
+	for up, position := range w.reached {
+		if position > 0 {
+			w.section = binary.AppendUvarint(w.section[:0], uint64(up))
+			w.section = binary.AppendUvarint(w.section, position)
+			commit = appendSection(commit, 1+sectionCursor, w.section)
+		}
+	}
+	if w.recorder.hash == nil {
+		return commit
+	}
+	if out := w.shards[0].TakeCrossings(); len(out) > 0 {
+		w.section = split.AppendCrossings(w.section[:0], out)
+		commit = appendSection(commit, 1+sectionCrossings, w.section)
+	}
+	return commit
+}
+
+// arriving is where tokens come from upstream; nil if there is no upstream.
+func (w *worker) arriving() <-chan arrival {
+	if w.inbox == nil {
+		return nil
+	}
+	return w.inbox.waiting
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/petri/split"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Part is what an engine plays of a net that several engines share: some of its
+// transitions with their places, or some of its instances. A part has a log, and
+// at each time one owner, who appends to it; who only follows is as far as the
+// log. One process goes on where another stopped like this:
+//
+//	e, err := engine.New(cfg)       // as far as the log was
+//	err = e.Follow(commit)          // and further, commit by commit
+//	err = e.Lead(ctx)               // it is the owner now, or somebody else was faster
+//	err = e.Run(ctx)                // it plays; ends when ctx does or the log refuses a commit
+//	err = e.Release(ctx, "")        // somebody else may
+//
+// After an error of Lead, Run or Release the engine is of no use any more: what
+// it has played may not be in the log. The next one starts from there.
+type Part struct {
+	Name    string                               // of the part, in its log, its requests and the keys of its actions
+	Cut     *split.Part                          // the transitions and places; nil for all
+	Numbers []int32                              // the instances, rising; nil for all
+	Plan    string                               // how the net is cut; a log of another plan is refused
+	State   func(net int) *telemetry.RegionState // what snapshots say of it beyond its rows; nil for nothing
+	Group   int                                  // firings that one commit may hold; 0 for all that are done between two looks at the clock
+}
+
+// Standing is how far an engine of a part is in its log.
+type Standing struct {
+	Position uint64   // the last commit that it has read or written
+	Chain    string   // over all entries up to there: hex of SHA-256(chain before, entry)
+	Epoch    uint64   // how many owners there were
+	Owner    string   // the last one; "" before the first
+	Released bool     // it has let go
+	Heir     string   // who it wants to follow; "" for anybody
+	Cursors  []uint64 // by upstream part: the commits of its log whose tokens have arrived
+	Since    int64    // when the part began, microseconds since the Unix epoch
+}
+
+// checkPart holds a Config with a Part to what that allows.
+func (e *Engine) checkPart() error {
+	cfg := &e.cfg
+	if cfg.Part == nil {
+		return nil
+	}
+	if len(cfg.Nets) != 1 || cfg.Journal == nil || cfg.Part.Name == "" || cfg.Part.Group < 0 {
+		return fmt.Errorf("%w: part %q of %d nets, with a journal: %t, %d firings a commit; expected a name, one net, a journal, 0 or more firings",
+			ErrConfig, cfg.Part.Name, len(cfg.Nets), cfg.Journal != nil, cfg.Part.Group)
+	}
+	if cfg.Dispatch != nil {
+		return fmt.Errorf("%w: part %q with a dispatcher; a part's one worker plays its instances in turn", ErrConfig, cfg.Part.Name)
+	}
+	cfg.Workers = 1 // a log has one writer
+	e.named = cfg.Nets[0].Tables.Net.ID
+	return nil
+}
+
+// upstream returns how many parts put tokens into this one.
+func (p *Part) upstream() int {
+	if p == nil || p.Cut == nil {
+		return 0
+	}
+	return len(p.Cut.Upstream)
+}
+
+func (p *Part) cut() *split.Part {
+	if p == nil {
+		return nil
+	}
+	return p.Cut
+}
+
+// Standing returns how far the engine is.
+func (e *Engine) Standing() Standing {
+	r := e.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.standing()
+}
+
+// Confirmed returns how far the engine was when it was asked, as soon as that
+// cannot be lost any more. The error is that of journal.Log.Confirm.
+func (e *Engine) Confirmed(ctx context.Context) (Standing, error) {
+	s := e.Standing()
+	return s, e.recorder.log.Confirm(ctx, s.Position)
+}
+
+// Follow takes the next commit of the log, which somebody else has written. It
+// is for an engine that does not run.
+func (e *Engine) Follow(c journal.Commit) error {
+	r := e.recorder
+	r.mu.Lock()
+	last := r.last
+	r.mu.Unlock()
+	if c.Sequence != last+1 {
+		return fmt.Errorf("%w: commit %d after commit %d", ErrJournal, c.Sequence, last)
+	}
+	if err := e.fold(c); err != nil {
+		return fmt.Errorf("reading commit %d of the journal: %w", c.Sequence, err)
+	}
+	return nil
+}
+
+// fold takes one commit of a log that is read.
+func (e *Engine) fold(c journal.Commit) error {
+	r := e.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = c.Sequence
+	r.grown += len(c.Payload)
+	r.link(c.Payload)
+	if c.Sequence == 1 {
+		return nil // the header
+	}
+	commit, err := r.whole.add(c.Payload)
+	if err != nil || commit == nil {
+		return err
+	}
+	return e.replay(commit)
+}
+
+// Free returns whether nobody owns the part because the last owner has released
+// it, and who is to be the next; "" for anybody.
+func (e *Engine) Free() (heir string, free bool) {
+	r := e.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.owns.Heir, r.owns.Release
+}
+
+// Lead makes the engine the owner of its part, if it has read the whole log:
+// that says so from then on, and whoever owned it before can append nothing
+// more. The error wraps journal.ErrNotLast if somebody else has written in the
+// meantime.
+func (e *Engine) Lead(ctx context.Context) error {
+	r, w := e.recorder, e.workers[0]
+	s := e.Standing()
+	if err := e.own(ctx, ownership{Epoch: s.Epoch + 1, Owner: e.cfg.Source}); err != nil {
+		return fmt.Errorf("taking over %q in epoch %d: %w", e.cfg.Part.Name, s.Epoch+1, err)
+	}
+	r.mu.Lock()
+	r.whole.parts = nil // what the owner before did not complete
+	r.mu.Unlock()
+	w.stage.nets[0].prefix = fmt.Sprintf("%s/%d/", e.cfg.Part.Name, s.Epoch+1)
+	for _, shard := range w.shards {
+		shard.Resume(w.now())
+	}
+	return nil
+}
+
+// Release lets the part go, for heir or, if that is "", for anybody. Run has
+// ended without an error.
+func (e *Engine) Release(ctx context.Context, heir string) error {
+	if err := e.own(ctx, ownership{Epoch: e.Standing().Epoch, Owner: e.cfg.Source, Release: true, Heir: heir}); err != nil {
+		return fmt.Errorf("releasing %q: %w", e.cfg.Part.Name, err)
+	}
+	return nil
+}
+
+// own writes who plays the part, and waits until that is so.
+func (e *Engine) own(ctx context.Context, o ownership) error {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	r := e.recorder
+	if err := r.append(ctx, appendSection(appendTime(nil, e.workers[0].now()), 1+sectionOwnership, text)); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.owns = o
+	r.mu.Unlock()
+	return r.confirm(ctx)
+}
+
+// Arrive hands the engine tokens that an upstream part, by its index there, has
+// put into its places with the commits of its log up to position. They are in
+// the marking with the commit that says so. It waits while too many wait, until
+// ctx ends or the engine does.
+func (e *Engine) Arrive(ctx context.Context, upstream int, position uint64, tokens []split.Crossing) error {
+	return e.workers[0].inbox.put(ctx, arrival{upstream: upstream, position: position, tokens: tokens})
+}
+
+// Mine returns a copy of those of the tokens that arrive in this part.
+func (e *Engine) Mine(tokens []split.Crossing) []split.Crossing {
+	var mine []split.Crossing
+	for _, x := range tokens {
+		if int(x.Place) < len(e.cfg.Part.Cut.Places) && e.cfg.Part.Cut.Places[x.Place] {
+			x.Data = bytes.Clone(x.Data)
+			mine = append(mine, x)
+		}
+	}
+	return mine
+}
+
+// standing is Standing; the caller holds mu.
+func (r *recorder) standing() Standing {
+	return Standing{Position: r.last, Chain: hex.EncodeToString(r.chain[:]), Epoch: r.owns.Epoch, Owner: r.owns.Owner,
+		Released: r.owns.Release, Heir: r.owns.Heir, Cursors: append([]uint64(nil), r.cursors...), Since: r.head.Created}
+}
+
+// link makes an entry the end of the chain. Only the log of a part has one.
+func (r *recorder) link(entry []byte) {
+	if r.hash == nil {
+		return
+	}
+	r.hash.Reset()
+	r.hash.Write(r.chain[:])
+	r.hash.Write(entry)
+	r.hash.Sum(r.chain[:0])
+}
+
+// described returns what the telemetry of a part says of it.
+func (e *Engine) described(n telemetry.Net) telemetry.Net {
+	if e.cfg.Part != nil {
+		s := e.Standing()
+		n.Region, n.Fence, n.Since = e.cfg.Part.Name, s.Epoch, s.Since
+	}
+	return n
+}
+
+// savePart returns what stands before a snapshot of a part. The worker stands
+// still.
+func (e *Engine) savePart() (*partHeader, error) {
+	r, n := e.recorder, e.cfg.Nets[0].Tables
+	rows := stats.NewRows(n.Places(), n.Transitions())
+	e.workers[0].shards[0].Counted(rows)
+	var enc telemetry.Encoder
+	counts, err := enc.Append(nil, &telemetry.Snapshot{Source: e.cfg.Part.Name, Net: n.Net.ID, Digest: r.head.Nets[0].Digest,
+		Epoch: r.head.Created, Seq: 1, SentAt: e.workers[0].now(), Interval: telemetry.DefaultInterval, Full: true, Rows: *rows})
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &partHeader{Name: e.cfg.Part.Name, Plan: e.cfg.Part.Plan, Chain: append([]byte(nil), r.chain[:]...), Owns: r.owns,
+		Cursors: append([]uint64(nil), r.cursors...), Counts: counts}, nil
+}
+
+// loadPart goes on from what savePart returned.
+func (e *Engine) loadPart(p *partHeader) error {
+	r, n := e.recorder, e.cfg.Nets[0].Tables
+	if len(p.Chain) != len(r.chain) || len(p.Cursors) != len(r.cursors) {
+		return fmt.Errorf("%w: a chain of %d bytes and %d cursors; expected %d and %d", ErrJournal, len(p.Chain), len(p.Cursors), len(r.chain), len(r.cursors))
+	}
+	var dec telemetry.Decoder
+	var counts telemetry.Snapshot
+	if err := dec.Decode(p.Counts, &counts); err != nil {
+		return fmt.Errorf("%w: counts: %w", ErrJournal, err)
+	}
+	if len(counts.Rows.Places) != n.Places() || len(counts.Rows.Transitions) != n.Transitions() {
+		return fmt.Errorf("%w: counts of %d places and %d transitions; expected %d and %d",
+			ErrJournal, len(counts.Rows.Places), len(counts.Rows.Transitions), n.Places(), n.Transitions())
+	}
+	if err := e.workers[0].shards[0].Recount(&counts.Rows); err != nil {
+		return fmt.Errorf("%w: counts: %w", ErrJournal, err)
+	}
+	copy(r.chain[:], p.Chain)
+	copy(r.cursors, p.Cursors)
+	r.owns = p.Owns
+	return nil
+}
+
+// Followed adds the rows of a part as of now, as far as its log was read. It is
+// for an engine that does not run; see Rows.
+func (e *Engine) Followed(now int64, into *stats.Rows) {
+	e.recorder.mu.Lock() // the log may be read meanwhile
+	defer e.recorder.mu.Unlock()
+	e.workers[0].look(0, now, e.InstanceName, into)
+}
+
+// Latest returns the time of the last commit that was read.
+func (e *Engine) Latest() int64 {
+	e.recorder.mu.Lock()
+	defer e.recorder.mu.Unlock()
+	return e.workers[0].last
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package region
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// replica is what this process has of one part.
+type replica struct {
+	member *Member
+	part   *Part
+	order  atomic.Pointer[[]string] // who is to own the part, best first
+	report *engine.Report           // of the last time that it was owned; after run
+
+	mu     sync.Mutex
+	role   Role
+	engine *engine.Engine  // nil while Away
+	sure   engine.Standing // of an owner: what cannot be lost
+}
+
+// Why a session ends that nothing is wrong with.
+var (
+	errLeads   = errors.New("this member owns the part")
+	errAway    = errors.New("others follow the part")
+	errDone    = errors.New("the firings are done")
+	errDeposed = errors.New("another member owns the part in a higher epoch")
+)
+
+// How long a replica waits before it begins anew: longer each time that it does
+// not come to follow the part.
+const (
+	retryAfter = 50 * time.Millisecond
+	retryMost  = 2 * time.Second
+)
+
+func newReplica(m *Member, p *Part) *replica {
+	r := &replica{member: m, part: p, role: Away}
+	r.order.Store(new([]string))
+	return r
+}
+
+// run follows and leads the part, again and again, until ctx ends, the firings
+// are done, or the part can not be played.
+func (r *replica) run(ctx context.Context) error {
+	log := r.member.cfg.Log.With("part", r.part.Name)
+	for wait := retryAfter; ctx.Err() == nil; {
+		err := errAway
+		if r.wanted() {
+			err = r.session(ctx)
+		}
+		wait = min(2*wait, retryMost)
+		if r.become(Away, nil) != Away || errors.Is(err, errAway) {
+			wait = retryAfter
+		}
+		switch {
+		case ctx.Err() != nil, errors.Is(err, errDone):
+			return nil //nolint:nilerr // how the last session ended has been logged; that it did is what was wanted
+		case errors.Is(err, engine.ErrConfig), errors.Is(err, engine.ErrJournal):
+			return fmt.Errorf("part %q: %w", r.part.Name, err)
+		case errors.As(err, new(handOver)):
+			log.Info("the part was handed over", "reason", err)
+		case err != nil && !errors.Is(err, errAway):
+			log.Warn("the part is followed anew", "reason", err, "in", wait)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// wanted reports whether this member is to own the part or to stand by.
+func (r *replica) wanted() bool {
+	at := r.place()
+	n := r.member.cfg.Standbys
+	return at >= 0 && (n == 0 || at <= n)
+}
+
+// place returns this member's place in the order for the part; -1 before it has
+// one.
+func (r *replica) place() int {
+	return slices.Index(*r.order.Load(), r.member.cfg.Engine.Source)
+}
+
+// become notes what the process is to the part, and has the others hear. It
+// returns what it was before.
+func (r *replica) become(role Role, e *engine.Engine) Role {
+	r.mu.Lock()
+	was := r.role
+	r.role, r.engine, r.sure = role, e, engine.Standing{}
+	r.mu.Unlock()
+	r.member.tell()
+	return was
+}
+
+// said returns what the member says of the part.
+func (r *replica) said() BeatPart {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := BeatPart{Part: r.part.Name, Role: r.role}
+	if r.engine == nil {
+		return b
+	}
+	s := r.sure
+	if r.role != Owner || s.Position == 0 {
+		s = r.engine.Standing()
+	}
+	b.Epoch, b.Position, b.Chain = s.Epoch, s.Position, s.Chain
+	if r.role == Owner && len(s.Cursors) > 0 {
+		b.Cursors = make(map[string]uint64, len(s.Cursors))
+		for i, c := range s.Cursors {
+			b.Cursors[r.part.Upstream[i]] = c
+		}
+	}
+	return b
+}
+
+// session follows the part's log from its newest snapshot, and when it is this
+// member's turn leads the part. It returns when the log or this member is done
+// with the other.
+func (r *replica) session(ctx context.Context) error {
+	m := r.member
+	log, err := m.cfg.Open(ctx, r.part.Name, r.keep)
+	if err != nil {
+		return fmt.Errorf("opening the log: %w", err)
+	}
+	defer func() { _ = log.Close() }() // an owner has waited for all its commits
+	cfg := m.cfg.Engine
+	part := r.part.Part
+	part.State = r.state
+	cfg.Journal, cfg.Part = log, &part
+	e, err := engine.New(cfg)
+	if err != nil {
+		return err
+	}
+	r.become(Standby, e)
+	if err := r.follow(ctx, log, e); err != nil {
+		return err
+	}
+	return r.lead(ctx, e)
+}
+
+// follow reads the log until this member owns the part, which is nil.
+func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine) error {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	w := &watch{}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- log.Follow(reading, e.Standing().Position+1, func(c journal.Commit) error {
+			if err := e.Follow(c); err != nil {
+				return err
+			}
+			w.heard.Store(true)
+			if heir, free := e.Free(); free && r.heir(heir) {
+				if err := e.Lead(ctx); err != nil {
+					return err
+				}
+				return errLeads
+			}
+			return nil
+		})
+	}()
+	over := func(err error) error {
+		if errors.Is(err, errLeads) {
+			return nil
+		}
+		return err
+	}
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return over(err)
+		case now := <-ticker.C:
+			switch {
+			case !r.wanted():
+				stop()
+				if err := over(<-ended); err == nil {
+					return nil
+				}
+				return errAway
+			case r.takesOver(w, now):
+				stop()
+				if err := <-ended; !errors.Is(err, context.Canceled) {
+					return over(err)
+				}
+				return e.Lead(ctx)
+			}
+		}
+	}
+}
+
+// heir reports whether this member is the one to take a part that was released
+// for heir.
+func (r *replica) heir(heir string) bool {
+	if heir != "" {
+		return heir == r.member.cfg.Engine.Source
+	}
+	return r.place() == 0
+}
+
+// watch measures how long nothing was heard of an owner. What counts is time in
+// which this process looked: if it was stopped itself, that says nothing.
+type watch struct {
+	heard  atomic.Bool // a commit has come since the last look
+	beat   time.Time   // the last one that was heard
+	looked time.Time
+	silent time.Duration
+}
+
+func (w *watch) look(beat, now time.Time) time.Duration {
+	if !w.looked.IsZero() {
+		w.silent += min(now.Sub(w.looked), 2*lookEvery)
+	}
+	w.looked = now
+	if w.heard.Swap(false) || beat.After(w.beat) {
+		w.beat, w.silent = beat, 0
+	}
+	return w.silent
+}
+
+// takesOver reports whether this member should take over a part because nothing
+// is heard of its owner: the first in the order after 200 ms, the next ones each
+// a little later, so that they do not race.
+func (r *replica) takesOver(w *watch, now time.Time) bool {
+	m := r.member
+	beat := time.Time{}
+	owner, owned := m.roster.owner(r.part.Name, now)
+	if owned {
+		beat = owner.Heard
+	}
+	silent := w.look(beat, now)
+	at := r.place()
+	if before := slices.Index(*r.order.Load(), owner.Source); owned && before >= 0 && before < at {
+		at-- // the one that is silent does not come before us
+	}
+	return at >= 0 && silent > suspectAfter+time.Duration(at)*suspectAfter/2
+}
+
+// keep returns the first commit of the part's log that some part downstream has
+// still to read, as far as their owners have said.
+func (r *replica) keep() uint64 {
+	first := ^uint64(0)
+	now := time.Now()
+	for _, down := range r.part.Downstream {
+		next := uint64(1)
+		if s, ok := r.member.roster.owner(down, now); ok {
+			next = s.Cursors[r.part.Name] + 1
+		}
+		first = min(first, next)
+	}
+	return first
+}
+
+// state is what telemetry says of the part beyond its rows.
+func (r *replica) state(int) *telemetry.RegionState {
+	r.mu.Lock()
+	position := r.sure.Position
+	r.mu.Unlock()
+	s := &telemetry.RegionState{Position: position}
+	for _, other := range r.member.roster.of(r.part.Name, time.Now()) {
+		if other.Role != Standby {
+			continue
+		}
+		s.Standbys++
+		lag := position - min(other.Position, position)
+		if s.Lag == nil || lag < *s.Lag {
+			s.Lag = &lag
+		}
+	}
+	return s
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package region
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func after(d time.Duration) time.Time { return start.Add(d) }
+
+func beatOf(source string, role Role, epoch uint64) *Beat {
+	return &Beat{Source: source, Parts: []BeatPart{{Part: "p", Role: role, Epoch: epoch}}}
+}
+
+func TestTheOwnerIsWhoSaysSoInTheHighestEpoch(t *testing.T) {
+	r := newRoster()
+	if _, ok := r.owner("p", start); ok {
+		t.Error("a part of which nobody speaks has an owner")
+	}
+	r.hear(beatOf("old", Owner, 3), start)
+	r.hear(beatOf("new", Owner, 4), start)
+	r.hear(beatOf("standby", Standby, 9), start)
+	if o, ok := r.owner("p", start); !ok || o.Source != "new" || o.Epoch != 4 {
+		t.Errorf("owner %+v; want new in epoch 4", o)
+	}
+	r.hear(beatOf("new", Away, 4), start)
+	if o, _ := r.owner("p", start); o.Source != "old" {
+		t.Errorf("owner %+v; want old, since new lets go", o)
+	}
+}
+
+func TestAMemberIsThereUntilItIsSilentForASecond(t *testing.T) {
+	r := newRoster()
+	r.hear(beatOf("a", Owner, 1), start)
+	r.hear(beatOf("b", Standby, 1), after(500*time.Millisecond))
+	for at, want := range map[time.Duration][]string{0: {"a", "b"}, time.Second: {"a", "b"}, 1001 * time.Millisecond: {"b"}, 2 * time.Second: nil} {
+		if got := r.offers("p", after(at)); !slices.Equal(got, want) {
+			t.Errorf("after %v: %q; want %q", at, got, want)
+		}
+	}
+}
+
+func TestAMemberThatLeavesIsGivenNothing(t *testing.T) {
+	r := newRoster()
+	b := beatOf("a", Owner, 1)
+	b.Leaves = true
+	r.hear(b, start)
+	if got := r.offers("p", start); len(got) != 0 {
+		t.Errorf("%q; want nobody", got)
+	}
+	if o, ok := r.owner("p", start); !ok || o.Source != "a" {
+		t.Errorf("owner %+v; want a, which has not released the part", o)
+	}
+}
+
+func TestAMemberThatComesBackIsThereSinceThen(t *testing.T) {
+	r := newRoster()
+	r.hear(beatOf("a", Standby, 1), start)
+	r.hear(beatOf("a", Standby, 1), after(900*time.Millisecond))
+	if s := r.of("p", after(time.Second)); len(s) != 1 || !s[0].Since.Equal(start) {
+		t.Errorf("%+v; want since the first beat", s)
+	}
+	r.hear(beatOf("b", Standby, 1), after(3*time.Second)) // a is forgotten
+	r.hear(beatOf("a", Standby, 1), after(4*time.Second))
+	if s := r.of("p", after(4*time.Second)); len(s) != 2 || !s[0].Since.Equal(after(4*time.Second)) {
+		t.Errorf("%+v; want a since its return", s)
+	}
+}
+
+func TestSilenceIsTheTimeInWhichNothingWasHeardAndSomebodyLooked(t *testing.T) {
+	w := &watch{}
+	at := func(ms int) time.Time { return after(time.Duration(ms) * time.Millisecond) }
+	steps := []struct {
+		rule   string
+		now    int
+		beat   int
+		commit bool
+		want   time.Duration
+	}{
+		{rule: "the first look begins it", now: 0, want: 0},
+		{rule: "time passes", now: 10, want: 10 * time.Millisecond},
+		{rule: "and more", now: 20, want: 20 * time.Millisecond},
+		{rule: "a beat ends it", now: 30, beat: 25, want: 0},
+		{rule: "the same beat does not", now: 40, beat: 25, want: 10 * time.Millisecond},
+		{rule: "a commit ends it", now: 50, beat: 25, commit: true, want: 0},
+		{rule: "a process that was stopped has not looked", now: 10_000, beat: 25, want: 2 * lookEvery},
+	}
+	for _, s := range steps {
+		w.heard.Store(s.commit)
+		beat := time.Time{}
+		if s.beat > 0 {
+			beat = at(s.beat)
+		}
+		if got := w.look(beat, at(s.now)); got != s.want {
+			t.Errorf("%s: silent for %v; want %v", s.rule, got, s.want)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package region
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Status is how it is with one part, as its members say.
+type Status struct {
+	Part     string          `json:"part"`
+	Owner    string          `json:"owner,omitempty"` // left out if nobody says that it owns the part
+	Epoch    uint64          `json:"epoch"`
+	Commits  uint64          `json:"commits"` // in its log
+	Standbys []StandbyStatus `json:"standbys"`
+	Away     []string        `json:"away"` // members that could follow it and do not
+}
+
+// StandbyStatus is how far a stand-by is.
+type StandbyStatus struct {
+	Source  string `json:"source"`
+	Commits uint64 `json:"commits"` // that it has read
+	Lag     uint64 `json:"lag"`     // that it has not
+	// Agrees says whether its log is the owner's, by the chain over all entries.
+	// It is left out if the two were never heard at the same commit.
+	Agrees *bool `json:"agrees,omitempty"`
+}
+
+// Survey listens to the members of a net until ctx ends, and returns what they
+// have said of each part, by name.
+func Survey(ctx context.Context, nc *nats.Conn, subjects telemetry.Subjects, net string) ([]Status, error) {
+	messages := make(chan *nats.Msg, 4096)
+	sub, err := nc.ChanSubscribe(Subject(subjects, net), messages)
+	if err != nil {
+		return nil, fmt.Errorf("hearing the members of net %q: %w", net, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is closed
+	s := surveyor{parts: map[string]map[string]BeatPart{}, chains: map[string]map[uint64]map[string]string{}}
+	for {
+		select {
+		case msg := <-messages:
+			if b, err := decodeBeat(msg.Data); err == nil {
+				s.hear(b)
+			}
+		case <-ctx.Done():
+			return s.statuses(), nil
+		}
+	}
+}
+
+// surveyor keeps what was said.
+type surveyor struct {
+	parts  map[string]map[string]BeatPart          // by part and source: what was said last
+	chains map[string]map[uint64]map[string]string // by part, commit and source
+}
+
+func (s *surveyor) hear(b *Beat) {
+	for _, p := range b.Parts {
+		if s.parts[p.Part] == nil {
+			s.parts[p.Part], s.chains[p.Part] = map[string]BeatPart{}, map[uint64]map[string]string{}
+		}
+		s.parts[p.Part][b.Source] = p
+		if p.Role == Away {
+			continue
+		}
+		at := s.chains[p.Part]
+		if at[p.Position] == nil {
+			at[p.Position] = map[string]string{}
+		}
+		at[p.Position][b.Source] = p.Chain
+	}
+}
+
+func (s *surveyor) statuses() []Status {
+	out := []Status{}
+	for _, part := range slices.SortedFunc(maps.Keys(s.parts), naturally) {
+		st := Status{Part: part, Standbys: []StandbyStatus{}, Away: []string{}}
+		for source, p := range s.parts[part] {
+			if p.Role == Owner && p.Epoch >= max(st.Epoch, 1) {
+				st.Owner, st.Epoch, st.Commits = source, p.Epoch, p.Position
+			}
+		}
+		for _, source := range slices.Sorted(maps.Keys(s.parts[part])) {
+			p := s.parts[part][source]
+			switch p.Role {
+			case Away:
+				st.Away = append(st.Away, source)
+			case Standby:
+				st.Epoch, st.Commits = max(st.Epoch, p.Epoch), max(st.Commits, p.Position)
+				st.Standbys = append(st.Standbys, StandbyStatus{Source: source, Commits: p.Position, Agrees: s.agree(part, st.Owner, source)})
+			}
+		}
+		for i := range st.Standbys {
+			st.Standbys[i].Lag = st.Commits - st.Standbys[i].Commits
+		}
+		out = append(out, st)
+	}
+	return out
+}
+
+// agree compares the chains of two members where both were heard.
+func (s *surveyor) agree(part, owner, standby string) *bool {
+	var same *bool
+	for _, chains := range s.chains[part] {
+		a, b := chains[owner], chains[standby]
+		if a == "" || b == "" {
+			continue
+		}
+		if a != b {
+			return new(false)
+		}
+		same = new(true)
+	}
+	return same
+}
+
+// naturally orders p2 before p10.
+func naturally(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// SurveyFor is how long a survey has to listen to have heard every member.
+const SurveyFor = 500 * time.Millisecond

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/action"
@@ -31,15 +32,18 @@ type engineCmd struct {
 	Bindings  string           `type:"path" help:"YAML file that says how transitions fire. Without it all fire at once."`
 	Interval  time.Duration    `default:"1s" help:"Time between two snapshots."`
 	Seed      *uint64          `help:"Choose at random between enabled transitions, and draw delays, from this seed. Without it transitions take turns and delays differ from run to run."`
-	Journal   string           `type:"path" placeholder:"DIR" help:"Keep what the engine does in this directory, and go on from there. Without it instances end with the process."`
-	Sync      journal.SyncMode `name:"journal.sync" default:"interval" help:"When the journal is safe from a power loss: always (before anything is answered or published), interval (100 ms later) or none. A process that is killed loses nothing in any mode."`
+	Journal   string           `placeholder:"DIR|jetstream" help:"Keep what the engine does in this directory, and go on from there; or in JetStream, where several processes play parts of a net and take over from each other. Without it instances end with the process."`
+	Sync      journal.SyncMode `name:"journal.sync" default:"interval" help:"When the journal in a directory is safe from a power loss: always (before anything is answered or published), interval (100 ms later) or none. A process that is killed loses nothing in any mode."`
 	Firings   int              `default:"0" help:"Stop after so many firings and print the final marking; 0 for no end."`
 	Dispatch  string           `default:"turn" enum:"turn,fifo,strict,quoted,dedicated" help:"Which ready instance a worker plays next: turn (one net after another, nothing counted, fastest), fifo (first come, first served), strict (the highest priority first), quoted (from p7 down, so many of each), dedicated (a worker for each priority). Priorities are in the bindings."`
 	Quotes    []uint32         `name:"dispatch.quotes" default:"4" help:"For --dispatch=quoted: visits to ready instances of each priority before the next lower, one number for all or eight, p0 first."`
 	Actions   int              `default:"1024" help:"Actions that may go on at once. Others wait for room, and their time runs."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
 	Files     []string         `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Parts     partFlags        `embed:"" group:"Parts"`
 	Limit     limitFlags       `embed:""`
+
+	bindings *engine.Bindings
 }
 
 // withoutBuffer drops what is published while there is no connection: the next
@@ -54,6 +58,9 @@ const closeTimeout = 5 * time.Second
 func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if c.Trace {
 		return c.trace(s)
+	}
+	if err := c.checkParts(); err != nil {
+		return usageError{err}
 	}
 	cfg, err := c.config(log)
 	if err != nil {
@@ -72,6 +79,9 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	}
 	if cfg.Nets, err = c.bind(tables, nc, log); err != nil {
 		return err
+	}
+	if c.Journal == inJetStream {
+		return c.runParts(ctx, cfg, nc, subjects, s, log)
 	}
 	if c.Journal == "" {
 		return c.run(ctx, cfg, nc, subjects, s, log)
@@ -117,7 +127,7 @@ func (c *engineCmd) run(ctx context.Context, cfg engine.Config, nc *nats.Conn, s
 
 // openJournal opens the journal and says what was lost of it.
 func (c *engineCmd) openJournal(log *slog.Logger) (*journal.File, error) {
-	f, warnings, err := journal.Open(c.Journal, journal.Options{Mode: c.Sync})
+	f, warnings, err := journal.Open(kong.ExpandPath(c.Journal), journal.Options{Mode: c.Sync})
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal %s: %w", c.Journal, err)
 	}
@@ -204,21 +214,20 @@ func (c *engineCmd) dispatch() (*engine.Dispatch, error) {
 
 // bind joins each net with its part of the bindings file.
 func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger) ([]engine.Net, error) {
-	var b *engine.Bindings
 	if c.Bindings != "" {
 		f, err := os.Open(c.Bindings)
 		if err != nil {
 			return nil, fmt.Errorf("reading bindings: %w", err)
 		}
 		defer f.Close()
-		if b, err = engine.ReadBindings(f, c.Bindings); err != nil {
+		if c.bindings, err = engine.ReadBindings(f, c.Bindings); err != nil {
 			return nil, err
 		}
-		for _, unused := range b.Unused(netsOf(tables)) {
+		for _, unused := range c.bindings.Unused(netsOf(tables)) {
 			log.Warn("bindings not used", "fault", unused)
 		}
 	}
-	return bindAll(tables, b, action.Peers{NATS: nc, HTTP: transport(c.Actions)})
+	return bindAll(tables, c.bindings, action.Peers{NATS: nc, HTTP: transport(c.Actions)})
 }
 
 // transport returns what HTTP actions go through: as many as go on at once to

@@ -47,6 +47,7 @@ type cli struct {
 	Demo        demoCmd        `cmd:"" help:"Run everything in one process: engines with example nets, the sidecar, SNMP, metrics."`
 	Serve       serveCmd       `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
 	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
+	Regions     regionsCmd     `cmd:"" help:"Show which process owns which part of a net, in which epoch, and who stands by."`
 	Attach      attachCmd      `cmd:"" help:"Be a telemetry source for an engine that is not ours."`
 	Wire        wireCmd        `cmd:"" help:"For authors of engines: check what an engine says."`
 	Check       checkCmd       `cmd:"" help:"Read nets and say what is in them and what is wrong with them."`

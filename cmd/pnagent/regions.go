@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pnagent/pnagent/region"
+)
+
+type regionsCmd struct {
+	NATS  natsFlags     `embed:"" group:"NATS"`
+	For   time.Duration `default:"1s" help:"How long to listen. Members speak every 50 ms."`
+	JSON  bool          `help:"Print a JSON array instead of a table."`
+	Net   string        `arg:"" help:"PNML or BPMN file of the net, or its id."`
+	Limit limitFlags    `embed:""`
+}
+
+// errNoMembers ends the command with 1.
+var errNoMembers = errors.New("no process was heard that plays a part of the net; see that it runs with --journal=jetstream, on the same NATS and prefix")
+
+// Run listens to the members of a net and prints who owns and follows what.
+func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	if c.NATS.URL == "" {
+		return usageError{errors.New("regions: --nats is missing; expected where the members speak")}
+	}
+	if c.For < region.SurveyFor {
+		return usageError{fmt.Errorf("--for: %v; expected %v or more", c.For, region.SurveyFor)}
+	}
+	net, err := c.net(s)
+	if err != nil {
+		return err
+	}
+	nc, subjects, err := c.NATS.connect("pnagent regions", log)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	if err := nc.FlushTimeout(wireConnect); err != nil {
+		return fmt.Errorf("no connection to NATS at %s: %w", redact(c.NATS.URL), err)
+	}
+	listening, cancel := context.WithTimeout(ctx, c.For)
+	defer cancel()
+	parts, err := region.Survey(listening, nc, subjects, net)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = json.NewEncoder(s.out).Encode(parts)
+	} else if len(parts) > 0 {
+		err = printRegions(s.out, parts)
+	}
+	if err == nil && len(parts) == 0 {
+		return fmt.Errorf("net %q: %w", net, errNoMembers)
+	}
+	return err
+}
+
+// net returns the id of the net that is asked about.
+func (c *regionsCmd) net(s streams) (string, error) {
+	if _, err := os.Stat(c.Net); errors.Is(err, fs.ErrNotExist) {
+		return c.Net, nil
+	}
+	f, err := readNet(c.Net, s, c.Limit)
+	if err != nil {
+		return "", err
+	}
+	if len(f.nets) != 1 {
+		return "", fmt.Errorf("%s: %d nets in the file; expected one, or the id of a net", c.Net, len(f.nets))
+	}
+	return f.nets[0].ID, nil
+}
+
+func printRegions(w io.Writer, parts []region.Status) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "PART\tOWNER\tEPOCH\tCOMMITS\tSTAND-BYS (LAG)\tAWAY")
+	for _, p := range parts {
+		owner := p.Owner
+		if owner == "" {
+			owner = "nobody"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", p.Part, owner, p.Epoch, p.Commits, standbysOf(p), orNone(p.Away))
+	}
+	return t.Flush()
+}
+
+func standbysOf(p region.Status) string {
+	var all []string
+	for _, s := range p.Standbys {
+		text := fmt.Sprintf("%s (%d)", s.Source, s.Lag)
+		if s.Agrees != nil && !*s.Agrees {
+			text += " HAS ANOTHER LOG"
+		}
+		all = append(all, text)
+	}
+	return orNone(all)
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

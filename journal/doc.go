@@ -6,7 +6,8 @@
 // What the bytes mean is the user's business; the state is the fold of the
 // commits, and a snapshot stands for the fold of all commits up to a number,
 // so that they can go. [Log] is what a user sees, small enough for a file and
-// for a stream of a server; [File] is the file form.
+// for a stream of a server; [File] is the file form, package stream the other,
+// and package journaltest has the laws that both keep.
 //
 //	f, warnings, err := journal.Open(dir, journal.Options{})
 //	upTo, err := f.LoadSnapshot(ctx, state.restore)  // the newest, if any

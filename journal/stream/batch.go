@@ -26,6 +26,10 @@ import (
 // missing ends the batch, and the server takes nothing more of it. Every
 // message also expects its last sequence, which is what fences.
 //
+// A server before 2.14 has no such batches, and makes the stream without them.
+// Then a commit is sent when the one before is acknowledged: there is no
+// pipeline that could fall apart.
+//
 // The subject of the answers describes the batch to the server:
 //
 //	<inbox>.<batch>.<flow>.<gap mode>.<number in the batch>.<operation>.$FI
@@ -61,6 +65,12 @@ func replySubject(inbox, batch string, number uint64) string {
 	b = append(b, '.')
 	b = append(b, op...)
 	return string(append(b, "."+batchSuffix...))
+}
+
+// plainReply is where the answer goes to the commit of a number that is no part
+// of a batch of the server's.
+func plainReply(inbox, batch string, number uint64) string {
+	return inbox + "." + batch + "." + strconv.FormatUint(number, 10)
 }
 
 // answer is what a server says of a batch.
@@ -117,6 +127,31 @@ func parseAnswer(status string, body []byte) answer {
 	return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
 }
 
+// parsePlain reads the answer to the commit of a sequence that was sent alone.
+func parsePlain(status string, body []byte, sequence uint64) answer {
+	if status == "503" {
+		return answer{fail: nats.ErrNoResponders}
+	}
+	var a struct {
+		Stream string              `json:"stream"`
+		Seq    uint64              `json:"seq"`
+		Error  *jetstream.APIError `json:"error"`
+	}
+	if len(body) > maxAnswer {
+		return answer{fail: fmt.Errorf("%w: %d bytes", errAnswer, len(body))}
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
+	}
+	switch {
+	case a.Error != nil:
+		return refusal(a.Error)
+	case a.Stream == "" || a.Seq != sequence:
+		return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
+	}
+	return answer{count: 1}
+}
+
 // refusal is the answer to a commit that was not stored.
 func refusal(e *jetstream.APIError) answer {
 	if e.ErrorCode != jetstream.JSErrCodeStreamWrongLastSequence && e.ErrorCode != jetstream.JSErrCodeStreamWrongLastSequenceConstant {
@@ -144,13 +179,24 @@ func parseReply(tail string) (batch string, number uint64, ok bool) {
 	return batch, number, true
 }
 
+// parsePlainReply is parseReply for plainReply.
+func parsePlainReply(tail string) (batch string, number uint64, ok bool) {
+	batch, digits, ok := strings.Cut(tail, ".")
+	number, err := strconv.ParseUint(digits, 10, 64)
+	return batch, number, ok && batch != "" && err == nil
+}
+
 // answer takes the server's answer to a commit. Those to an earlier batch come
 // too late to count.
 func (l *Log) answer(m *nats.Msg) {
 	if len(m.Subject) <= len(l.inbox) {
 		return
 	}
-	batch, number, ok := parseReply(m.Subject[len(l.inbox)+1:])
+	parse := parseReply
+	if l.plain {
+		parse = parsePlainReply
+	}
+	batch, number, ok := parse(m.Subject[len(l.inbox)+1:])
 	if !ok {
 		return
 	}
@@ -158,11 +204,18 @@ func (l *Log) answer(m *nats.Msg) {
 	if len(m.Header) > 0 {
 		status = m.Header.Get("Status")
 	}
-	a := parseAnswer(status, m.Data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if batch != l.pipe.batch {
 		return
+	}
+	var a answer
+	if l.plain {
+		if a = parsePlain(status, m.Data, l.pipe.base+number); a.count > 0 {
+			a.count = number // one on its way at a time: all before it were answered
+		}
+	} else {
+		a = parseAnswer(status, m.Data)
 	}
 	if a.count > 0 {
 		if a.count > l.pipe.sent-l.pipe.base || !l.pipe.ack(max(l.pipe.acked, l.pipe.base+a.count)) {

@@ -32,7 +32,6 @@ func TestAStreamWithOtherSettingsIsRefused(t *testing.T) {
 		"a message at":   func(c *jetstream.StreamConfig) { c.MaxMsgSize = 100 },
 		"first sequence": func(c *jetstream.StreamConfig) { c.FirstSeq = 7 },
 		"deny purge":     func(c *jetstream.StreamConfig) { c.DenyPurge = true },
-		"2.14":           func(c *jetstream.StreamConfig) { c.AllowBatchPublish = false },
 		"transform": func(c *jetstream.StreamConfig) {
 			c.SubjectTransform = &jetstream.SubjectTransformConfig{Source: ">", Destination: "other.>"}
 		},

@@ -15,7 +15,9 @@
 // One message is one commit, and the number of a commit is the sequence of its
 // message. [NameOf] says how the stream is called. Its snapshots are objects in
 // a bucket of the same name. Both are made by the first who opens the log.
-// A server has to be of version 2.14 or later.
+// A server of version 2.14 or later takes many commits on their way at once; on
+// an older one, or in a stream that was made there, each waits for the answer to
+// the one before, which is slower and as safe.
 //
 // # One writer
 //

@@ -25,6 +25,8 @@ type Log struct {
 	name    string                // of the stream
 	subject string
 	inbox   string // where answers come to, with more tokens behind
+	plain   bool   // the stream takes no batches
+	replyTo func(inbox, batch string, number uint64) string
 	answers *nats.Subscription
 	status  chan nats.Status
 	closing chan struct{}
@@ -74,6 +76,10 @@ func (l *Log) open(ctx context.Context) (err error) {
 	}
 	l.inbox = l.config.Conn.NewInbox()
 	l.message = nats.Msg{Subject: l.subject, Header: nats.Header{jetstream.ExpectedLastSeqHeader: {""}}}
+	if l.replyTo = replySubject; !l.stream.CachedInfo().Config.AllowBatchPublish {
+		l.plain, l.replyTo, l.config.Window.Commits = true, plainReply, 1
+		l.config.Log.Info("the NATS server is older than 2.14: commits are sent one after another", "stream", l.name)
+	}
 	l.begin(l.stream.CachedInfo().State.LastSeq)
 	if l.answers, err = l.config.Conn.Subscribe(l.inbox+".>", l.answer); err != nil {
 		return err

@@ -159,7 +159,7 @@ func (l *Log) send(ctx context.Context, commit []byte) (uint64, error) {
 	}
 	l.pipe.add(len(commit))
 	sent := l.pipe.sent
-	reply := replySubject(l.inbox, l.pipe.batch, sent-l.pipe.base)
+	reply := l.replyTo(l.inbox, l.pipe.batch, sent-l.pipe.base)
 	l.mu.Unlock()
 
 	l.message.Header[jetstream.ExpectedLastSeqHeader][0] = strconv.FormatUint(sent-1, 10)

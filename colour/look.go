@@ -19,17 +19,14 @@ const Columns = stats.AllColumns &^ (stats.ColQueues | stats.ColWaiting)
 // does not have to; name gives the name of the instance with a number. Guards
 // are not asked: of an instance that waits for its turn the transitions count
 // as enabled that have the tokens they need. In one part of several nobody sees
-// whether an instance has finished or is deadlocked; that is not counted there,
-// and what is counted once for the net only by its first part: the others leave
-// stats.ColInstances out.
+// whether an instance has finished or is deadlocked: it leaves stats.ColInstances
+// out.
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
 	s.addCounts(rows)
-	if s.seesInstances() {
-		rows.Net.Active += s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed
-		rows.Columns |= stats.ColInstances
-	}
 	if s.part == nil {
+		rows.Net.Active += s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed
 		rows.Net.Deadlocked += s.deadlocked
+		rows.Columns |= stats.ColInstances
 	}
 	rows.Columns |= Columns &^ stats.ColInstances
 	l := newLook(s, now)

@@ -43,7 +43,7 @@ func (s *Shard) wakeAll(now int64) {
 func (s *Shard) Counted(into *stats.Rows) {
 	s.addCounts(into)
 	into.Columns |= stats.Cumulative &^ stats.ColInstances
-	if s.seesInstances() {
+	if s.part == nil {
 		into.Columns |= stats.ColInstances
 	}
 }

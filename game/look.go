@@ -18,19 +18,16 @@ const BlockedAfter = 10_000_000
 const Columns = stats.AllColumns &^ (stats.ColRunning | stats.ColDuration | stats.ColTimeouts | stats.ColQueues | stats.ColWaiting)
 
 // Look adds the shard's rows as of now. In one part of several nobody sees
-// whether an instance has finished or is deadlocked; that is not counted there,
-// and what is counted once for the net only by its first part: the others leave
-// stats.ColInstances out. The tokens that are present are
+// whether an instance has finished or is deadlocked: it leaves stats.ColInstances
+// out. The tokens that are present are
 // counted here, by going through all instances once, so that firing does not
 // have to; name gives the name of the instance with a number.
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
 	s.addCounts(rows)
-	if s.seesInstances() {
-		rows.Net.Active += s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed
-		rows.Columns |= stats.ColInstances
-	}
 	if s.part == nil {
+		rows.Net.Active += s.rec.Net.Created - s.rec.Net.Finished - s.rec.Net.Failed
 		rows.Net.Deadlocked += s.deadlocked
+		rows.Columns |= stats.ColInstances
 	}
 	rows.Columns |= Columns &^ stats.ColInstances
 	l := newLook(s, now)

@@ -49,14 +49,12 @@ func (s *Shard) cross(i int, crosses []petri.Effect) {
 	}
 }
 
-// seesInstances reports whether it is this shard that counts instances.
-func (s *Shard) seesInstances() bool { return s.part == nil || s.part.First }
-
-// addCounts adds what was counted along to rows.
+// addCounts adds what was counted along to rows. What becomes of an instance is
+// not seen in one part of several, and not counted there.
 func (s *Shard) addCounts(rows *stats.Rows) {
 	net := rows.Net
 	s.rec.AddTo(rows)
-	if !s.seesInstances() {
+	if s.part != nil {
 		rows.Net = net
 	}
 }

@@ -70,7 +70,7 @@ func (s *Shard) blank(c *cell) bool {
 func (s *Shard) Counted(into *stats.Rows) {
 	s.addCounts(into)
 	into.Columns |= stats.Cumulative &^ stats.ColInstances
-	if s.seesInstances() {
+	if s.part == nil {
 		into.Columns |= stats.ColInstances
 	}
 }

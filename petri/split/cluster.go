@@ -126,7 +126,7 @@ func (c *clusters) plan(rest string) *Plan {
 		if !ok {
 			k = int32(len(p.Regions))
 			index[name] = k
-			p.Regions = append(p.Regions, Part{Name: name, First: k == 0,
+			p.Regions = append(p.Regions, Part{Name: name,
 				Transitions: make([]bool, len(c.names)), Places: make([]bool, c.tables.Places())})
 		}
 		return k

@@ -23,7 +23,6 @@ type Plan struct {
 // net and say what is in it: each is in exactly one part of a plan.
 type Part struct {
 	Name        string
-	First       bool // it is the plan's first, which counts what is counted once for the net
 	Transitions []bool
 	Places      []bool
 	Upstream    []int // the other parts, by index in the plan, that put tokens into its places; rising

@@ -192,9 +192,11 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 	case <-w.ended:
 		w.rest.Lock()
 		defer w.rest.Unlock()
-		w.stage.hear(w.now()) // what comes now is late, and counted
-		record(w.now())
-		w.stage.putBack(w.now())
+		now := w.now()
+		w.stage.hear(now) // what comes now is late, and counted
+		record(now)
+		w.stage.putBack(now)
+		done <- errors.Join(<-done, w.flush(now))
 	case <-ctx.Done():
 		return ctx.Err()
 	}

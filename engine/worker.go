@@ -60,11 +60,12 @@ func (w *worker) now() int64 {
 func (w *worker) run(ctx context.Context) error {
 	defer close(w.ended)
 	err := w.play(ctx)
-	w.breakOff()
-	if err != nil {
-		return err
-	}
-	return w.flush(w.now())
+	w.breakOff(func(now int64) {
+		if err == nil {
+			err = w.flush(now)
+		}
+	})
+	return err
 }
 
 func (w *worker) play(ctx context.Context) error {
@@ -205,18 +206,24 @@ func (w *worker) nextDue() (due int64, ok bool) {
 
 // breakOff ends the actions that still go on when the worker ends: those that
 // complete within stopGrace have taken place, the tokens of the others go back.
-func (w *worker) breakOff() {
-	w.stage.putBack(w.now())
+// done is told the time of each of these changes: a commit has one.
+func (w *worker) breakOff(done func(now int64)) {
+	now := w.now()
+	w.stage.putBack(now)
+	done(now)
 	w.stage.tellAll()
 	grace := time.NewTimer(stopGrace)
 	defer grace.Stop()
 	for w.stage.busy() {
 		select {
 		case <-w.stage.answers.some:
-			w.stage.hearLast(w.now())
+			now = w.now()
+			w.stage.hearLast(now)
 		case <-grace.C:
-			w.stage.cancelAll(w.now())
+			now = w.now()
+			w.stage.cancelAll(now)
 		}
+		done(now)
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,14 +50,24 @@ func ofTree(name string) bool {
 	return name == "at"
 }
 
-// near tells whether two numbers are the same; ages may be a second off, for
-// they are of two moments.
-func near(name string, a, b float64) bool {
-	if strings.Contains(name, "age_seconds") {
-		return math.Abs(a-b) <= 1
-	}
-	return a == b
+// moment is when something was read: between the two.
+type moment struct{ begun, got time.Time }
+
+// since tells since when something is that had an age at the moment, in seconds.
+func (m moment) since(age float64) dated {
+	d := time.Duration(age * float64(time.Second))
+	return dated{m.begun.Add(-d), m.got.Add(-d)}
 }
+
+// sameAge tells whether two ages, each as of its moment, are of the same thing.
+func sameAge(a float64, at moment, b float64, then moment) bool {
+	x, y := at.since(a), then.since(b)
+	return !x.earliest.After(y.latest.Add(rounding)) && !y.earliest.After(x.latest.Add(rounding))
+}
+
+// rounding is how far two ages of one time may be apart, which are computed from
+// microseconds in floating point.
+const rounding = 10 * time.Microsecond
 
 // sameMetrics compares everything that two sidecars tell of nets.
 func sameMetrics(flat, root scrape) error {
@@ -85,7 +95,10 @@ func sameMetrics(flat, root scrape) error {
 		return fmt.Errorf("only %d families are compared", len(names))
 	}
 	for name := range names {
-		same := cmp.Comparer(func(a, b float64) bool { return near(name, a, b) || a == b })
+		aged := strings.Contains(name, "age_seconds")
+		same := cmp.Comparer(func(a, b float64) bool {
+			return a == b || aged && (sameAge(a, moment{flat.begun, flat.got}, b, moment{root.begun, root.got}) || sameAge(b, moment{flat.begun, flat.got}, a, moment{root.begun, root.got}))
+		})
 		if d := cmp.Diff(read(flat, name), read(root, name), same); d != "" {
 			faults = append(faults, fmt.Errorf("%s, -flat +root:\n%s", name, d))
 		}
@@ -96,7 +109,9 @@ func sameMetrics(flat, root scrape) error {
 // sameViews compares what /api/v1/view tells of nets, whatever that is.
 func sameViews(t *testing.T, flat, root web) error {
 	t.Helper()
-	read := func(w web) (v struct{ Nets []map[string]any }) {
+	read := func(w web) (v struct{ Nets []map[string]any }, at moment) {
+		at.begun = time.Now()
+		defer func() { at.got = time.Now() }()
 		if err := json.Unmarshal(w.page(t, "/api/v1/view"), &v); err != nil {
 			t.Fatal(err)
 		}
@@ -107,16 +122,18 @@ func sameViews(t *testing.T, flat, root web) error {
 				}
 			}
 		}
-		return v
+		return v, at
 	}
+	ofFlat, at := read(flat)
+	ofRoot, then := read(root)
 	aged := cmp.FilterPath(func(p cmp.Path) bool {
 		return strings.Contains(p.String(), "age_seconds") || strings.Contains(p.GoString(), "age_seconds")
 	}, cmp.Comparer(func(a, b any) bool {
 		x, isX := a.(float64)
 		y, isY := b.(float64)
-		return isX && isY && math.Abs(x-y) <= 1
+		return isX && isY && (x == y || sameAge(x, at, y, then) || sameAge(y, at, x, then))
 	}))
-	if d := cmp.Diff(read(flat), read(root), aged); d != "" {
+	if d := cmp.Diff(ofFlat, ofRoot, aged); d != "" {
 		return fmt.Errorf("/api/v1/view, -flat +root:\n%s", d)
 	}
 	return nil

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+	"go.uber.org/goleak"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/uplink"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const enough = 60 * time.Second
+
+// below is the subject space of the root.
+func above(t *testing.T) telemetry.Subjects {
+	t.Helper()
+	s, err := telemetry.NewSubjects("petrinet.root")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func connect(t *testing.T, url string) *nats.Conn {
+	t.Helper()
+	closed := make(chan struct{})
+	nc, err := nats.Connect(url, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close(); <-closed })
+	return nc
+}
+
+// listen runs a collector, with an uplink to the root for one of a share.
+func listen(t *testing.T, url string, cfg collector.Config) *collector.Collector {
+	t.Helper()
+	cfg.Conn, cfg.Log, cfg.PNML, cfg.Interval = connect(t, url), slog.New(slog.DiscardHandler), pnml.DefaultLimits(), 100*time.Millisecond
+	var up *uplink.Uplink
+	var err error
+	if cfg.Share.Count > 0 {
+		up, err = uplink.Open(uplink.Config{Conn: cfg.Conn, Subjects: above(t), Source: fmt.Sprint("below-", cfg.Share.Index), Share: cfg.Share,
+			Interval: cfg.Interval, FromZero: true, Log: cfg.Log}, time.Now().UnixMicro())
+		if err != nil {
+			t.Fatal(err)
+		}
+		up.Collect(&cfg)
+	}
+	c, err := collector.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := c.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	if up != nil {
+		running.Go(func() {
+			if err := up.Run(ctx, c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return c
+}
+
+// shown is what the API would tell.
+func shown(t *testing.T, c *collector.Collector) (v view, now time.Time) {
+	t.Helper()
+	var text bytes.Buffer
+	now = time.Now()
+	if err := collector.WriteJSON(&text, c.View(), now.UnixMicro()); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text.Bytes(), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v, now
+}
+
+// until waits until a check has no faults.
+func until(t *testing.T, what string, check func() []string) {
+	t.Helper()
+	deadline := time.After(enough)
+	for {
+		faults := check()
+		if len(faults) == 0 {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("waiting until %s: %.4000s", what, strings.Join(faults, "\n"))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// A small fleet of which many begin anew and fall silent, heard at once by one
+// collector and by a tree: both show what the fleet knows that it did, and both
+// show the same, to the last bucket.
+func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
+	ns, err := startNATS(t.TempDir(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	url := ns.ClientURL()
+	flat, root := listen(t, url, collector.Config{}), listen(t, url, collector.Config{Subjects: above(t)})
+	all := []*collector.Collector{flat, root}
+	for i := range 4 {
+		all = append(all, listen(t, url, collector.Config{Share: collector.Share{Index: i + 1, Count: 4}}))
+	}
+	f, err := newFleet(fleetConfig{sources: 50, interval: 100 * time.Millisecond, churn: 0.02, seed: 1}, url, time.Now().UnixMicro())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := f.run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait(); f.close() })
+
+	until(t, "every source has spoken thirty times, some anew and some after a silence", func() []string {
+		if f.said.messages.Load() < 30*50 || f.said.restarts.Load() == 0 || f.said.silences.Load() == 0 {
+			return []string{fmt.Sprint(f.said.messages.Load(), " messages")}
+		}
+		return nil
+	})
+	want, err := f.rest(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.sources != 50 || want.active == 0 || want.finished == 0 {
+		t.Errorf("%d sources, %d instances active, %d finished", want.sources, want.active, want.finished)
+	}
+	for what, c := range map[string]*collector.Collector{"flat": flat, "root": root} {
+		until(t, what+" shows the truth", func() []string {
+			v, now := shown(t, c)
+			return want.differs(v.net(fleetNet), now)
+		})
+	}
+	until(t, "flat and root show the same", func() []string {
+		a, _ := shown(t, flat)
+		b, _ := shown(t, root)
+		return same(a.net(fleetNet), b.net(fleetNet))
+	})
+	until(t, "flat and root have the same rows", func() []string {
+		a, b := flat.View().Net(fleetNet).Rows, root.View().Net(fleetNet).Rows
+		var faults []string
+		for i := range a.Places {
+			if !a.Places[i].Equal(&b.Places[i]) {
+				faults = append(faults, cmp.Diff(a.Places[i], b.Places[i]))
+			}
+			if !a.Transitions[i].Equal(&b.Transitions[i]) {
+				faults = append(faults, cmp.Diff(a.Transitions[i], b.Transitions[i]))
+			}
+		}
+		return faults
+	})
+	for i, c := range all {
+		traffic := c.View().Traffic
+		for reason, n := range traffic.Rejected {
+			if n+traffic.Lost > 0 {
+				t.Errorf("collector %d: %d rejected as %s, %d lost", i, n, reason, traffic.Lost)
+			}
+		}
+	}
+}

@@ -29,6 +29,16 @@ type ownership struct {
 	Heir    string `json:"heir,omitempty"` // who is asked to take it; "" for anybody
 }
 
+// follow makes another ownership the one that holds. Each owner has a higher
+// epoch than the one before, and nobody else releases what is his.
+func (o *ownership) follow(next ownership) error {
+	if next.Release != (next.Epoch == o.Epoch) || next.Epoch < o.Epoch || next.Release && next.Owner != o.Owner {
+		return fmt.Errorf("%w: %q in epoch %d (released: %t) after %q in epoch %d", ErrJournal, next.Owner, next.Epoch, next.Release, o.Owner, o.Epoch)
+	}
+	*o = next
+	return nil
+}
+
 // appendSection appends one section.
 func appendSection(commit []byte, kind int, body []byte) []byte {
 	commit = binary.AppendUvarint(commit, uint64(kind))
@@ -79,7 +89,10 @@ func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
 				return nil
 			}
 			out, rest, err := split.ReadCrossings(body, u.out)
-			if err == nil && len(rest) > 0 {
+			switch {
+			case err != nil:
+				err = fmt.Errorf("%w: %w", ErrJournal, err)
+			case len(rest) > 0:
 				err = fmt.Errorf("%w: %d bytes behind the crossings", ErrJournal, len(rest))
 			}
 			u.out = out
@@ -98,8 +111,8 @@ func (u *Upstream) Begun() bool { return u.whole.parts != nil }
 
 func (u *Upstream) header(text []byte) error {
 	var h header
-	if err := json.Unmarshal(text, &h); err != nil {
-		return fmt.Errorf("%w: its header: %w", ErrJournal, err)
+	if err := h.read(text); err != nil {
+		return err
 	}
 	if h.Part == nil || h.Part.Plan != u.Plan {
 		return fmt.Errorf("%w: the log upstream is not of a part of the plan %s", ErrJournal, u.Plan)

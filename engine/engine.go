@@ -82,6 +82,7 @@ type Engine struct {
 	nets    map[string]int
 	started time.Time
 	stopped time.Time
+	before  uint64 // firings of a part that others did, when this engine came to lead it
 	digits  int
 
 	dedicated []pool.Priority      // of the dedicated dispatcher: what each worker plays; nil for others
@@ -93,8 +94,12 @@ type Engine struct {
 	performers *performers
 }
 
-// New returns an engine with all instances at their initial marking.
-func New(cfg Config) (*Engine, error) {
+// New returns an engine with all instances at their initial marking, or where the
+// journal says that they were.
+func New(cfg Config) (*Engine, error) { return Open(context.Background(), cfg) }
+
+// Open is New for a journal that may not answer: it gives up when ctx ends.
+func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Instances < 1 || cfg.Workers < 1 || cfg.Firings < 0 || cfg.Actions < 0 || len(cfg.Nets) == 0 {
 		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings, %d actions; expected 1 or more (firings and actions 0 or more)",
 			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings, cfg.Actions)
@@ -120,14 +125,14 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Journal == nil {
 		return e, e.hire(now)
 	}
-	from, err := e.openJournal(now)
+	from, err := e.openJournal(ctx, now)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.hire(e.recorder.head.Created); err != nil {
 		return nil, err
 	}
-	if err := e.recover(from); err != nil || cfg.Part != nil {
+	if err := e.recover(ctx, from); err != nil || cfg.Part != nil {
 		return e, err
 	}
 	for _, w := range e.workers {
@@ -193,7 +198,9 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		w.rest.Lock()
 		defer w.rest.Unlock()
 		now := w.now()
-		w.stage.hear(now) // what comes now is late, and counted
+		if e.recorder.failure() == nil {
+			w.stage.hear(now) // what comes now is late, and counted
+		}
 		record(now)
 		w.stage.putBack(now)
 		done <- errors.Join(<-done, w.flush(now))
@@ -204,6 +211,29 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		return err
 	}
 	return e.recorder.confirm(ctx)
+}
+
+// unsettled is an error after which nobody can tell here whether what was asked
+// for has taken place, or whether it will where somebody else was asked too.
+type unsettled struct{ error }
+
+func (u unsettled) Unwrap() error { return u.error }
+
+// change is call for what changes a marking, or is refused by it with the error
+// of do. Any other error is unsettled.
+func (e *Engine) change(ctx context.Context, w *worker, do func(now int64) error) error {
+	var refused error
+	err := e.call(ctx, w, func(now int64) {
+		if err := e.recorder.failure(); err != nil {
+			refused = unsettled{err} // nothing can change any more
+			return
+		}
+		refused = do(now)
+	})
+	if err != nil {
+		err = unsettled{err}
+	}
+	return errors.Join(err, refused)
 }
 
 // find returns the worker and shard of an instance of a net.
@@ -236,9 +266,7 @@ func (e *Engine) InjectData(ctx context.Context, net string, instance int, place
 	if !ok {
 		return fmt.Errorf("net %q, place %q: %w", net, place, ErrNoPlace)
 	}
-	var failed error
-	err = e.call(ctx, w, func(now int64) { failed = w.shards[k].put(i, p, data, n, now) })
-	return errors.Join(err, failed)
+	return e.change(ctx, w, func(now int64) error { return w.shards[k].put(i, p, data, n, now) })
 }
 
 // Fire fires a transition of an instance, or starts its action. One that is not
@@ -259,9 +287,7 @@ func (e *Engine) FireData(ctx context.Context, net string, instance int, transit
 	if !ok {
 		return fmt.Errorf("net %q, transition %q: %w", net, transition, ErrNoTransition)
 	}
-	var failed error
-	err = e.call(ctx, w, func(now int64) { failed = w.shards[k].fire(i, t, data, now) })
-	return errors.Join(err, failed)
+	return e.change(ctx, w, func(now int64) error { return w.shards[k].fire(i, t, data, now) })
 }
 
 // Marking returns the tokens of an instance, by place.

@@ -6,34 +6,74 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// maxArrivals is how many arrivals may wait before who brings them waits too.
-const maxArrivals = 4096
+// What may wait before who brings more waits too.
+const (
+	maxArrivals = 4096
+	maxWaiting  = 16 << 20 // bytes
+)
+
+// crossingSize is that of a split.Crossing without its data, in bytes.
+const crossingSize = 40
 
 // arrival is what came from an upstream part.
 type arrival struct {
 	upstream int
 	position uint64
 	tokens   []split.Crossing
+	size     int64 // in memory, about, bytes
+}
+
+func newArrival(upstream int, position uint64, tokens []split.Crossing) arrival {
+	a := arrival{upstream: upstream, position: position, tokens: tokens, size: int64(len(tokens)) * crossingSize}
+	for i := range tokens {
+		a.size += int64(len(tokens[i].Data))
+	}
+	return a
 }
 
 // inbox is where the readers of upstream logs leave tokens for the worker.
 type inbox struct {
 	waiting chan arrival
-	next    []arrival // taken out of waiting to wake up, not yet put into places
+	next    []arrival     // taken out of waiting to wake up, not yet put into places
+	size    atomic.Int64  // of all arrivals
+	room    chan struct{} // has one when size has come below maxWaiting and nobody has looked
 }
 
-func newInbox() *inbox { return &inbox{waiting: make(chan arrival, maxArrivals)} }
+func newInbox() *inbox {
+	return &inbox{waiting: make(chan arrival, maxArrivals), room: make(chan struct{}, 1)}
+}
 
 func (b *inbox) put(ctx context.Context, a arrival) error {
+	for b.size.Load() >= maxWaiting {
+		select {
+		case <-b.room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	b.grow(a.size)
 	select {
 	case b.waiting <- a:
 		return nil
 	case <-ctx.Done():
+		b.grow(-a.size)
 		return ctx.Err()
+	}
+}
+
+// grow counts what comes and goes, and says if there is room.
+func (b *inbox) grow(by int64) {
+	if b.size.Add(by) >= maxWaiting {
+		return
+	}
+	select {
+	case b.room <- struct{}{}:
+	default:
 	}
 }
 
@@ -41,11 +81,14 @@ func (b *inbox) put(ctx context.Context, a arrival) error {
 func (b *inbox) take() (arrival, bool) {
 	if len(b.next) > 0 {
 		a := b.next[0]
+		b.next[0] = arrival{}
 		b.next = b.next[:0]
+		b.grow(-a.size)
 		return a, true
 	}
 	select {
 	case a := <-b.waiting:
+		b.grow(-a.size)
 		return a, true
 	default:
 		return arrival{}, false
@@ -66,7 +109,7 @@ func (w *worker) arrive(now int64) error {
 		for _, x := range a.tokens {
 			i, err := w.shards[0].Index(x.Instance)
 			if err == nil {
-				err = w.shards[0].put(i, int(x.Place), x.Data, x.Tokens, now)
+				err = w.shards[0].arrive(i, int(x.Place), x.Data, x.Tokens, now)
 			}
 			if err != nil {
 				return fmt.Errorf("tokens from commit %d of upstream part %d: %w", a.position, a.upstream, err)

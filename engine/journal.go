@@ -85,6 +85,13 @@ func headerOf(cfg *Config, created int64) (header, error) {
 	return h, nil
 }
 
+func (h *header) read(text []byte) error {
+	if err := json.Unmarshal(text, h); err != nil {
+		return fmt.Errorf("%w: its header: %w", ErrJournal, err)
+	}
+	return nil
+}
+
 // matches returns an error unless h, read from a journal, is of what want runs.
 func (h header) matches(want header) error {
 	if h.Instances != want.Instances {
@@ -117,7 +124,7 @@ type saved struct {
 
 // openJournal reads the header of the engine's journal and its snapshot, or
 // writes the header if the journal is new.
-func (e *Engine) openJournal(now int64) (saved, error) {
+func (e *Engine) openJournal(ctx context.Context, now int64) (saved, error) {
 	want, err := headerOf(&e.cfg, now)
 	if err != nil {
 		return saved{}, err
@@ -133,18 +140,18 @@ func (e *Engine) openJournal(now int64) (saved, error) {
 		if err != nil {
 			return saved{}, err
 		}
-		if err := r.append(context.Background(), text); err != nil {
+		if err := r.append(ctx, text); err != nil {
 			return saved{}, err
 		}
-		return saved{}, r.confirm(context.Background())
+		return saved{}, r.confirm(ctx)
 	}
 	var s saved
-	s.upTo, err = r.log.LoadSnapshot(context.Background(), func(src io.Reader) (err error) {
+	s.upTo, err = r.log.LoadSnapshot(ctx, func(src io.Reader) (err error) {
 		s.state, err = r.readHeader(src)
 		return err
 	})
 	if err == nil && s.upTo == 0 {
-		err = r.first()
+		err = r.first(ctx)
 	}
 	if err != nil {
 		return s, fmt.Errorf("reading the journal: %w", err)
@@ -153,12 +160,12 @@ func (e *Engine) openJournal(now int64) (saved, error) {
 }
 
 // first reads the header from the first commit.
-func (r *recorder) first() error {
-	for c, err := range r.log.Read(context.Background(), 1) {
+func (r *recorder) first(ctx context.Context) error {
+	for c, err := range r.log.Read(ctx, 1) {
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal(c.Payload, &r.head)
+		return r.head.read(c.Payload)
 	}
 	return errors.New("no first commit")
 }
@@ -170,11 +177,11 @@ func (r *recorder) readHeader(src io.Reader) (state []byte, err error) {
 		return nil, err
 	}
 	line, state, _ := bytes.Cut(text, []byte{'\n'})
-	return state, json.Unmarshal(line, &r.head)
+	return state, r.head.read(line)
 }
 
 // recover brings the shards to where the journal says they were.
-func (e *Engine) recover(from saved) error {
+func (e *Engine) recover(ctx context.Context, from saved) error {
 	r := e.recorder
 	r.chain = [sha256.Size]byte{}
 	if from.upTo > 0 {
@@ -187,7 +194,7 @@ func (e *Engine) recover(from saved) error {
 		}
 	}
 	r.last = from.upTo
-	for c, err := range r.log.Read(context.Background(), from.upTo+1) {
+	for c, err := range r.log.Read(ctx, from.upTo+1) {
 		if err == nil {
 			err = e.fold(c)
 		}
@@ -211,7 +218,7 @@ func (e *Engine) loadState(state []byte) error {
 			for _, w := range e.workers { // whatever worker it was, each takes what is its own
 				var err error
 				if rest, err = w.shards[k].LoadState(state); err != nil {
-					return err
+					return fmt.Errorf("%w: %w", ErrJournal, err)
 				}
 			}
 			state = rest
@@ -230,7 +237,7 @@ func (e *Engine) replay(commit []byte) error {
 				continue
 			}
 			if err := w.shards[kind].Replay(body, now); err != nil {
-				return err
+				return fmt.Errorf("%w: %w", ErrJournal, err)
 			}
 		}
 		if kind < nets {
@@ -248,7 +255,10 @@ func (r *recorder) replay(kind int, body []byte) (err error) {
 	case kind == sectionCursor:
 		return readCursor(body, r.cursors)
 	case kind == sectionOwnership:
-		r.owns, err = readOwnership(body)
+		var o ownership
+		if o, err = readOwnership(body); err == nil {
+			err = r.owns.follow(o)
+		}
 	}
 	return err // crossings are for others
 }
@@ -291,12 +301,21 @@ func (e *Engine) keep(ctx context.Context) error {
 			return fmt.Errorf("syncing the journal: %w", err)
 		}
 		e.recorder.mu.Lock()
-		grown := e.recorder.grown
+		grown, failed := e.recorder.grown, e.recorder.failed
 		e.recorder.mu.Unlock()
-		if grown > e.cfg.SnapshotAfter {
-			if err := e.saveState(ctx); err != nil && ctx.Err() == nil {
-				return err
-			}
+		if failed != nil {
+			return failed // which only who called from outside may know so far
+		}
+		if grown <= e.cfg.SnapshotAfter {
+			continue
+		}
+		err := e.saveState(ctx)
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case e.cfg.Part == nil || errors.Is(err, journal.ErrStopped):
+			return err
+		default: // a server may have no room; the log is good without it
+			e.cfg.Log.Warn("snapshot not saved", "part", e.cfg.Part.Name, "err", err)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -120,7 +119,7 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Sub
 				ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 				defer cancel()
 				err := do(ctx, id, m.Data)
-				if e.cfg.Part == nil || !errors.Is(err, journal.ErrStopped) { // else the next owner may answer, or nobody knows
+				if e.cfg.Part == nil || !errors.As(err, new(unsettled)) { // else the next owner may answer, or nobody knows
 					respond(m, err)
 				}
 			})

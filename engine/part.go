@@ -154,14 +154,26 @@ func (e *Engine) Lead(ctx context.Context) error {
 	r.whole.parts = nil // what the owner before did not complete
 	r.mu.Unlock()
 	w.stage.nets[0].prefix = fmt.Sprintf("%s/%d/", e.cfg.Part.Name, s.Epoch+1)
+	e.before = e.counted()
 	for _, shard := range w.shards {
 		shard.Resume(w.now())
 	}
 	return nil
 }
 
+// counted returns how many firings there have been in the part.
+func (e *Engine) counted() (firings uint64) {
+	n := e.cfg.Nets[0].Tables
+	rows := stats.NewRows(n.Places(), n.Transitions())
+	e.workers[0].shards[0].Counted(rows)
+	for i := range rows.Transitions {
+		firings += rows.Transitions[i].Firings
+	}
+	return firings
+}
+
 // Release lets the part go, for heir or, if that is "", for anybody. Run has
-// ended without an error.
+// ended without an error. The engine changes nothing any more.
 func (e *Engine) Release(ctx context.Context, heir string) error {
 	if err := e.own(ctx, ownership{Epoch: e.Standing().Epoch, Owner: e.cfg.Source, Release: true, Heir: heir}); err != nil {
 		return fmt.Errorf("releasing %q: %w", e.cfg.Part.Name, err)
@@ -176,12 +188,9 @@ func (e *Engine) own(ctx context.Context, o ownership) error {
 		return err
 	}
 	r := e.recorder
-	if err := r.append(ctx, appendSection(appendTime(nil, e.workers[0].now()), 1+sectionOwnership, text)); err != nil {
+	if err := r.own(ctx, o, appendSection(appendTime(nil, e.workers[0].now()), 1+sectionOwnership, text)); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.owns = o
-	r.mu.Unlock()
 	return r.confirm(ctx)
 }
 
@@ -190,7 +199,7 @@ func (e *Engine) own(ctx context.Context, o ownership) error {
 // the marking with the commit that says so. It waits while too many wait, until
 // ctx ends or the engine does.
 func (e *Engine) Arrive(ctx context.Context, upstream int, position uint64, tokens []split.Crossing) error {
-	return e.workers[0].inbox.put(ctx, arrival{upstream: upstream, position: position, tokens: tokens})
+	return e.workers[0].inbox.put(ctx, newArrival(upstream, position, tokens))
 }
 
 // Mine returns a copy of those of the tokens that arrive in this part.

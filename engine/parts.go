@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -86,6 +87,42 @@ func (r *recorder) confirm(ctx context.Context) error {
 	last := r.last
 	r.mu.Unlock()
 	return r.log.Confirm(ctx, last)
+}
+
+// own writes a commit that says who plays the part. Nothing is written after a
+// release.
+func (r *recorder) own(ctx context.Context, o ownership, commit []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.writeParts(ctx, commit); err != nil {
+		return err
+	}
+	r.owns = o
+	if o.Release {
+		r.failed = errReleased
+	}
+	return nil
+}
+
+var errReleased = errors.New("the part was released")
+
+// failure returns why nothing is written any more; nil if there is no reason.
+func (r *recorder) failure() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
+}
+
+// fail has nothing be written any more.
+func (r *recorder) fail(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == nil {
+		r.failed = cause
+	}
 }
 
 // joiner puts parts together again.

@@ -45,6 +45,7 @@ type player interface {
 	Restart(now int64)
 
 	// What a part of a net has in addition.
+	arrive(i, place int, data []byte, n uint32, now int64) error
 	TakeCrossings() []split.Crossing
 	Resume(now int64)
 	Counted(into *stats.Rows)
@@ -59,6 +60,10 @@ func (p plain) put(i, place int, data []byte, n uint32, now int64) error {
 		return ErrPlain
 	}
 	return p.Inject(i, place, n, now)
+}
+
+func (p plain) arrive(i, place int, data []byte, n uint32, now int64) error {
+	return p.put(i, place, data, n, now)
 }
 
 func (p plain) fire(i, transition int, data []byte, now int64) error {
@@ -81,6 +86,10 @@ type coloured struct{ *colour.Shard }
 
 func (c coloured) put(i, place int, data []byte, n uint32, now int64) error {
 	return c.Inject(i, place, data, n, now)
+}
+
+func (c coloured) arrive(i, place int, data []byte, n uint32, now int64) error {
+	return c.Arrive(i, place, data, n, now)
 }
 
 func (c coloured) fire(i, transition int, data []byte, now int64) error {

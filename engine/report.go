@@ -11,9 +11,10 @@ import (
 // Report is what an engine has done.
 type Report struct {
 	Source  string  `json:"source"`
-	Firings uint64  `json:"firings"` // of all nets
-	Seconds float64 `json:"seconds"` // from the start of Run to its end
-	Rate    float64 `json:"rate"`    // firings a second
+	Part    string  `json:"part,omitempty"` // that was played; left out for whole nets
+	Firings uint64  `json:"firings"`        // of all nets; of a part, since it began
+	Seconds float64 `json:"seconds"`        // from the start of Run to its end
+	Rate    float64 `json:"rate"`           // firings a second of this Run
 	// Marking is that of instance 0 of the first net, or of the first instance of
 	// a part: tokens by place id, empty places left out.
 	Marking map[string]uint64     `json:"marking"`
@@ -41,7 +42,7 @@ func (e *Engine) Report(ctx context.Context) (*Report, error) {
 		if err := e.Rows(ctx, k, e.cfg.Clock(), rows); err != nil {
 			return nil, err
 		}
-		nr := &NetReport{Instances: e.cfg.Instances, Finished: rows.Net.Finished, Deadlocked: rows.Net.Deadlocked, Failed: rows.Net.Failed,
+		nr := &NetReport{Instances: e.held(), Finished: rows.Net.Finished, Deadlocked: rows.Net.Deadlocked, Failed: rows.Net.Failed,
 			Tokens: map[string]uint64{}, Transitions: map[string]uint64{}}
 		for i := range rows.Places {
 			if m := rows.Places[i].Tokens; m > 0 {
@@ -58,16 +59,26 @@ func (e *Engine) Report(ctx context.Context) (*Report, error) {
 		r.Firings += nr.Firings
 	}
 	if r.Seconds > 0 {
-		r.Rate = float64(r.Firings) / r.Seconds
+		r.Rate = float64(r.Firings-e.before) / r.Seconds
 	}
 	return r, e.firstMarking(ctx, r)
+}
+
+// held returns how many instances of each net the engine holds.
+func (e *Engine) held() int {
+	if p := e.cfg.Part; p != nil && p.Numbers != nil {
+		return len(p.Numbers)
+	}
+	return e.cfg.Instances
 }
 
 func (e *Engine) firstMarking(ctx context.Context, r *Report) error {
 	net := e.cfg.Nets[0].Tables.Net
 	first := 0
-	if p := e.cfg.Part; p != nil && len(p.Numbers) > 0 {
-		first = int(p.Numbers[0])
+	if p := e.cfg.Part; p != nil {
+		if r.Part = p.Name; len(p.Numbers) > 0 {
+			first = int(p.Numbers[0])
+		}
 	}
 	m, err := e.Marking(ctx, net.ID, first)
 	if err != nil {

@@ -60,6 +60,9 @@ func (w *worker) now() int64 {
 func (w *worker) run(ctx context.Context) error {
 	defer close(w.ended)
 	err := w.play(ctx)
+	if err != nil {
+		w.recorder.fail(err) // what was done last must not be written in part
+	}
 	w.breakOff(func(now int64) {
 		if err == nil {
 			err = w.flush(now)

@@ -231,15 +231,23 @@ func (s *Shard) unrest(in *instance) {
 // a place of an instance. The error wraps [ErrTooLarge], pool.ErrFull,
 // petri.ErrOverflow, or game.ErrElsewhere for a place of another part.
 func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
+	if n > 0 && !s.outside(int32(place)) {
+		if err := s.admit(i, data); err != nil {
+			return err
+		}
+	}
+	return s.Arrive(i, place, data, n, now)
+}
+
+// Arrive is Inject of tokens that left another part for this one. They are not
+// refused because much work waits: there is nobody to whom they could go back.
+func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 	in := &s.instances[i]
 	if s.outside(int32(place)) {
 		return fmt.Errorf("place %q: %w", s.tables.Net.Places[place].ID, game.ErrElsewhere)
 	}
 	if n == 0 {
 		return nil
-	}
-	if err := s.admit(i, data); err != nil {
-		return err
 	}
 	if _, total := in.count(int32(place)); total+n < n {
 		return fmt.Errorf("place %q: %w", s.tables.Net.Places[place].ID, petri.ErrOverflow)

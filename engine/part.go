@@ -132,12 +132,12 @@ func (e *Engine) fold(c journal.Commit) error {
 }
 
 // Free returns whether nobody owns the part because the last owner has released
-// it, and who is to be the next; "" for anybody.
-func (e *Engine) Free() (heir string, free bool) {
+// it, who that was, and who is to be the next; "" for anybody.
+func (e *Engine) Free() (heir, from string, free bool) {
 	r := e.recorder
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.owns.Heir, r.owns.Release
+	return r.owns.Heir, r.owns.Owner, r.owns.Release
 }
 
 // Lead makes the engine the owner of its part, if it has read the whole log:

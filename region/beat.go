@@ -50,7 +50,13 @@ func Subject(s telemetry.Subjects, net string) string {
 	return s.Prefix() + ".parts." + telemetry.Escape(net)
 }
 
-func (b *Beat) encode() ([]byte, error) { return json.Marshal(b) }
+func (b *Beat) encode() ([]byte, error) {
+	message, err := json.Marshal(b)
+	if err == nil && len(message) > maxBeat {
+		err = fmt.Errorf("beat of %d bytes, of at most %d: too many parts, or names too long", len(message), maxBeat)
+	}
+	return message, err
+}
 
 // decodeBeat reads a beat. It is refused as a whole.
 func decodeBeat(message []byte) (*Beat, error) {

@@ -17,7 +17,7 @@ import (
 // lead plays the part until ctx ends, the log refuses a commit, another member
 // owns the part, or it is to be another's.
 func (r *replica) lead(ctx context.Context, e *engine.Engine) error {
-	r.become(Owner, e)
+	r.become(Owner, e) // it has written nothing that is not confirmed
 	log := r.member.cfg.Log.With("part", r.part.Name, "epoch", e.Standing().Epoch)
 	log.Info("this process owns the part")
 	playing, stop := context.WithCancelCause(ctx)
@@ -72,19 +72,20 @@ func (r *replica) release(ctx context.Context, e *engine.Engine, cause error) er
 	var to handOver
 	switch {
 	case errors.As(cause, &to), cause == nil, ctx.Err() != nil:
+	case errors.Is(cause, errLost): // or another owner has read it, who has replaced this one: then it can release nothing
 	default:
 		return cause // deposed, or the log of another part can not be read
 	}
-	if err := e.Release(leaving, to.heir); err != nil {
-		return err
-	}
-	r.become(Away, nil)
-	if ctx.Err() != nil || cause == nil {
+	if ctx.Err() != nil || cause == nil { // before the release, after which nothing is counted
 		var err error
 		if r.report, err = e.Report(leaving); err != nil {
 			return fmt.Errorf("reporting: %w", err)
 		}
 	}
+	if err := e.Release(leaving, to.heir); err != nil {
+		return err
+	}
+	r.become(Away, nil)
 	if cause == nil {
 		return errDone
 	}
@@ -194,6 +195,9 @@ func (r *replica) readUpstream(ctx context.Context, e *engine.Engine, index int,
 		told, at = c.Sequence, time.Now()
 		return e.Arrive(ctx, index, c.Sequence, mine)
 	})
+	if errors.Is(err, journal.ErrCovered) {
+		err = fmt.Errorf("%w: %w", errLost, err)
+	}
 	if err != nil {
 		return fmt.Errorf("reading the log of %q upstream: %w", name, err)
 	}

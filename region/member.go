@@ -75,6 +75,8 @@ type Member struct {
 	replicas []*replica
 	leaving  chan struct{} // closed when the member ends
 	changed  chan struct{} // holds one; a beat is due at once
+	heard    quiet         // beats that were not taken
+	spoken   quiet         // and not sent
 }
 
 // New returns a member that does not run yet.
@@ -86,7 +88,8 @@ func New(cfg Config) (*Member, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Member{cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(), leaving: make(chan struct{}), changed: make(chan struct{}, 1)}
+	m := &Member{cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
+		heard: quiet{log: cfg.Log}, spoken: quiet{log: cfg.Log}}
 	for i := range cfg.Parts {
 		m.replicas = append(m.replicas, newReplica(m, &cfg.Parts[i]))
 	}
@@ -155,7 +158,7 @@ func (m *Member) Reports() []*engine.Report {
 func (m *Member) hear(msg *nats.Msg) {
 	b, err := decodeBeat(msg.Data)
 	if err != nil {
-		m.cfg.Log.Debug("beat not taken", "err", err)
+		m.heard.warn("beat not taken", err, time.Now())
 		return
 	}
 	m.roster.hear(b, time.Now())
@@ -169,7 +172,7 @@ func (m *Member) beat(ctx context.Context) {
 	for {
 		m.arrange(time.Now())
 		if err := m.say(); err != nil {
-			m.cfg.Log.Debug("beat not sent", "err", err)
+			m.spoken.warn("beat not sent", err, time.Now())
 		}
 		select {
 		case <-ctx.Done():
@@ -210,8 +213,12 @@ func (m *Member) left() bool {
 	}
 }
 
-// arrange gives every replica the order of the members for its part.
+// arrange gives every replica the order of the members for its part. Who does not
+// even hear itself knows nothing new: then it stays with what it follows.
 func (m *Member) arrange(now time.Time) {
+	if !m.roster.hears(m.cfg.Engine.Source, now) {
+		return
+	}
 	names := make([]string, len(m.replicas))
 	for i, r := range m.replicas {
 		names[i] = r.part.Name

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/telemetry"
@@ -37,6 +39,13 @@ var (
 	errDeposed = errors.New("another member owns the part in a higher epoch")
 )
 
+// ErrUnusable is wrapped by an error of Config.Open that no patience mends, such
+// as a stream with settings that no log can have. Run ends with it.
+var ErrUnusable = errors.New("the log can not be used")
+
+// errLost is the end of a part whose upstream log was removed too early.
+var errLost = errors.New("commits were removed before they were read, and the tokens with them")
+
 // How long a replica waits before it begins anew: longer each time that it does
 // not come to follow the part.
 const (
@@ -53,25 +62,25 @@ func newReplica(m *Member, p *Part) *replica {
 // run follows and leads the part, again and again, until ctx ends, the firings
 // are done, or the part can not be played.
 func (r *replica) run(ctx context.Context) error {
-	log := r.member.cfg.Log.With("part", r.part.Name)
+	told := quiet{log: r.member.cfg.Log.With("part", r.part.Name)}
 	for wait := retryAfter; ctx.Err() == nil; {
-		err := errAway
+		followed, err := false, errAway
 		if r.wanted() {
-			err = r.session(ctx)
+			followed, err = r.session(ctx)
 		}
-		wait = min(2*wait, retryMost)
-		if r.become(Away, nil) != Away || errors.Is(err, errAway) {
+		r.become(Away, nil)
+		if wait = min(2*wait, retryMost); followed || errors.Is(err, errAway) {
 			wait = retryAfter
 		}
 		switch {
 		case ctx.Err() != nil, errors.Is(err, errDone):
 			return nil //nolint:nilerr // how the last session ended has been logged; that it did is what was wanted
-		case errors.Is(err, engine.ErrConfig), errors.Is(err, engine.ErrJournal):
+		case hopeless(err):
 			return fmt.Errorf("part %q: %w", r.part.Name, err)
 		case errors.As(err, new(handOver)):
-			log.Info("the part was handed over", "reason", err)
+			told.log.Info("the part was handed over", "reason", err)
 		case err != nil && !errors.Is(err, errAway):
-			log.Warn("the part is followed anew", "reason", err, "in", wait)
+			told.warn("the part is followed anew", err, time.Now())
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -81,6 +90,19 @@ func (r *replica) run(ctx context.Context) error {
 		timer.Stop()
 	}
 	return nil
+}
+
+// hopeless reports whether no later session can end otherwise: what is to be
+// played is not what the log is of, the log is damaged, or tokens are lost. All
+// other errors are those of servers and connections, which heal, and of owners
+// that were replaced.
+func hopeless(err error) bool {
+	for _, cause := range []error{engine.ErrConfig, engine.ErrJournal, ErrUnusable, errLost, nats.ErrConnectionClosed} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
 }
 
 // wanted reports whether this member is to own the part or to stand by.
@@ -96,15 +118,18 @@ func (r *replica) place() int {
 	return slices.Index(*r.order.Load(), r.member.cfg.Engine.Source)
 }
 
-// become notes what the process is to the part, and has the others hear. It
-// returns what it was before.
-func (r *replica) become(role Role, e *engine.Engine) Role {
+// become notes what the process is to the part, and has the others hear. Of who
+// becomes the owner all that it has read and written is confirmed: the others
+// must never hear of a cursor that is not, because what is before it is removed.
+func (r *replica) become(role Role, e *engine.Engine) {
+	var sure engine.Standing
+	if role == Owner {
+		sure = e.Standing()
+	}
 	r.mu.Lock()
-	was := r.role
-	r.role, r.engine, r.sure = role, e, engine.Standing{}
+	r.role, r.engine, r.sure = role, e, sure
 	r.mu.Unlock()
 	r.member.tell()
-	return was
 }
 
 // said returns what the member says of the part.
@@ -116,7 +141,7 @@ func (r *replica) said() BeatPart {
 		return b
 	}
 	s := r.sure
-	if r.role != Owner || s.Position == 0 {
+	if r.role != Owner {
 		s = r.engine.Standing()
 	}
 	b.Epoch, b.Position, b.Chain = s.Epoch, s.Position, s.Chain
@@ -131,27 +156,27 @@ func (r *replica) said() BeatPart {
 
 // session follows the part's log from its newest snapshot, and when it is this
 // member's turn leads the part. It returns when the log or this member is done
-// with the other.
-func (r *replica) session(ctx context.Context) error {
+// with the other, and whether it had come as far as to follow the log.
+func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	m := r.member
 	log, err := m.cfg.Open(ctx, r.part.Name, r.keep)
 	if err != nil {
-		return fmt.Errorf("opening the log: %w", err)
+		return false, fmt.Errorf("opening the log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // an owner has waited for all its commits
 	cfg := m.cfg.Engine
 	part := r.part.Part
 	part.State = r.state
 	cfg.Journal, cfg.Part = log, &part
-	e, err := engine.New(cfg)
+	e, err := engine.Open(ctx, cfg)
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.become(Standby, e)
 	if err := r.follow(ctx, log, e); err != nil {
-		return err
+		return true, err
 	}
-	return r.lead(ctx, e)
+	return true, r.lead(ctx, e)
 }
 
 // follow reads the log until this member owns the part, which is nil.
@@ -166,7 +191,7 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine) error {
 				return err
 			}
 			w.heard.Store(true)
-			if heir, free := e.Free(); free && r.heir(heir) {
+			if r.inherits(e) {
 				if err := e.Lead(ctx); err != nil {
 					return err
 				}
@@ -195,7 +220,7 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine) error {
 					return nil
 				}
 				return errAway
-			case r.takesOver(w, now):
+			case r.takesOver(w, now), r.inherits(e):
 				stop()
 				if err := <-ended; !errors.Is(err, context.Canceled) {
 					return over(err)
@@ -206,13 +231,20 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine) error {
 	}
 }
 
-// heir reports whether this member is the one to take a part that was released
-// for heir.
-func (r *replica) heir(heir string) bool {
-	if heir != "" {
-		return heir == r.member.cfg.Engine.Source
+// inherits reports whether this member is the one to take a part that was
+// released: for it, or for nobody and it comes first without who has let go.
+func (r *replica) inherits(e *engine.Engine) bool {
+	source := r.member.cfg.Engine.Source
+	heir, from, free := e.Free()
+	if !free || heir != "" {
+		return free && heir == source
 	}
-	return r.place() == 0
+	for _, m := range *r.order.Load() {
+		if m == source || m != from {
+			return m == source
+		}
+	}
+	return false
 }
 
 // watch measures how long nothing was heard of an owner. What counts is time in

@@ -86,12 +86,23 @@ func (r *roster) of(part string, now time.Time) []said {
 }
 
 // owner returns what the owner of a part with the highest epoch last said.
-func (r *roster) owner(part string, now time.Time) (said, bool) {
-	var best said
-	for _, s := range r.of(part, now) {
-		if s.Role == Owner && s.Epoch >= max(best.Epoch, 1) {
-			best = s
+func (r *roster) owner(part string, now time.Time) (best said, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, m := range r.members {
+		p := m.byParts[part]
+		if p == nil || p.Role != Owner || p.Epoch <= best.Epoch || now.Sub(m.heard) > goneAfter {
+			continue // only one member can own a part in one epoch
 		}
+		best = said{BeatPart: *p, Source: name, Since: m.since, Heard: m.heard}
 	}
 	return best, best.Epoch > 0
+}
+
+// hears reports whether a member is there.
+func (r *roster) hears(source string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.members[source]
+	return m != nil && now.Sub(m.heard) <= goneAfter
 }

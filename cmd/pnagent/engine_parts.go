@@ -105,13 +105,13 @@ func (c *engineCmd) opener(nc *nats.Conn, subjects telemetry.Subjects, net strin
 // parts returns what this process plays of a net.
 func (c *engineCmd) parts(t *petri.Tables) ([]region.Part, error) {
 	if c.Parts.Partitions > 0 {
-		return region.Partitions(c.Instances, c.Parts.Partitions), nil
+		return c.grouped(region.Partitions(c.Instances, c.Parts.Partitions)), nil
 	}
 	plan, err := c.bindings.Split(t)
 	if err != nil {
 		return nil, err
 	}
-	all := region.Regions(t, plan)
+	all := c.grouped(region.Regions(t, plan))
 	if len(c.Parts.Region) == 0 {
 		return all, nil
 	}
@@ -124,6 +124,14 @@ func (c *engineCmd) parts(t *petri.Tables) ([]region.Part, error) {
 		mine = append(mine, all[i])
 	}
 	return mine, nil
+}
+
+// grouped has the parts write as many firings into a commit as the flags say.
+func (c *engineCmd) grouped(parts []region.Part) []region.Part {
+	for i := range parts {
+		parts[i].Group = c.Parts.Group
+	}
+	return parts
 }
 
 func regionNames(parts []region.Part) string {

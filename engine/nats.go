@@ -57,6 +57,9 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 	}
 	subs, err := e.listen(nc, subjects)
 	end = func(ctx context.Context) error {
+		if e.cfg.Part == nil {
+			stay(ctx, introduced)
+		}
 		var errs []error
 		for _, s := range subs {
 			errs = append(errs, s.Unsubscribe())
@@ -64,7 +67,6 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		if e.cfg.Part != nil {
 			return errors.Join(append(errs, publisher.Leave(ctx))...)
 		}
-		stay(ctx, introduced)
 		return errors.Join(append(errs, publisher.Close(ctx))...)
 	}
 	if err != nil {

@@ -67,6 +67,10 @@ type Log struct {
 	// Refuse, if set, is asked before each commit is taken, and its error is
 	// what becomes of it.
 	Refuse func() error
+	// Lose, if set, is asked when a commit was taken, and its error is the answer
+	// that comes instead.
+	Lose  func() error
+	Limit int // what a commit may have, bytes; 0 for journal.MaxCommit
 }
 
 // Append implements journal.Log.
@@ -94,6 +98,12 @@ func (l *Log) Append(_ context.Context, last uint64, commits ...[]byte) (uint64,
 	l.last = l.kept.end()
 	close(l.kept.more)
 	l.kept.more = make(chan struct{})
+	if l.Lose != nil {
+		if err := l.Lose(); err != nil {
+			l.stopped = fmt.Errorf("%w: commit %d: %w", journal.ErrStopped, l.last, err)
+			return l.last, l.stopped
+		}
+	}
 	return l.last, nil
 }
 
@@ -108,7 +118,12 @@ func (l *Log) Confirm(_ context.Context, upTo uint64) error {
 }
 
 // CommitLimit implements journal.Log.
-func (l *Log) CommitLimit() int { return journal.MaxCommit }
+func (l *Log) CommitLimit() int {
+	if l.Limit > 0 {
+		return l.Limit
+	}
+	return journal.MaxCommit
+}
 
 // Sync implements journal.Log.
 func (l *Log) Sync(context.Context, int64) error {

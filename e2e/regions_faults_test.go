@@ -103,7 +103,7 @@ func (l *lossy) cut() {
 func TestAnOwnerThatHearsNoAnswersIsReplacedAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
-	f := newFleet(t, func() string { return js.url }, 5, 0)
+	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
 	way := startLossy(t, js.url)
 	rest := f.start("rest", "two", "three")
 	first := f.startAt(way.url, "first", "one")
@@ -121,7 +121,7 @@ func TestAnOwnerThatHearsNoAnswersIsReplacedAndRepeatsNothing(t *testing.T) {
 func TestRegionsGoOnAfterNATSWasRestarted(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
-	f := newFleet(t, func() string { return js.url }, 5, 0)
+	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
 	a, b := f.start("a"), f.start("b")
 	for range 3 {
 		f.agrees("one", "two", "three")
@@ -139,7 +139,7 @@ func TestRegionsGoOnAfterNATSWasRestarted(t *testing.T) {
 func TestRegionsWaitForRoomOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, func(o *server.Options) { o.JetStreamMaxStore, o.JetStreamMaxMemory = 256<<10, 1<<20 })
-	f := newFleet(t, func() string { return js.url }, 5, 0)
+	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
 	a, b := f.start("a"), f.start("b")
 	until(t, "the disk is full", func() error {
 		if text := a.err.String() + b.err.String(); !strings.Contains(text, "journal stopped") && !strings.Contains(text, "insufficient") {
@@ -224,7 +224,7 @@ func (c *cluster) leader(nc *nats.Conn, part string) (int, error) {
 func TestALogsLeaderIsLostInAClusterOfThree(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
-	f := newFleet(t, c.url, 5, 0)
+	f := newFleet(t, c.url, circle(), 5, 0)
 	f.args = append(f.args, "--journal.replicas", "3")
 	a, b := f.start("a"), f.start("b")
 	f.agrees("one", "two", "three")

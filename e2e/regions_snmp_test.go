@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/region"
+)
+
+// What a station reads of the line net, in one request: since when it counts,
+// how often each transition fired, and the tokens that have come through.
+var lineNames = []string{oidRoot + ".1.1.2.1.19.1", oidRoot + ".1.1.5.1.4.1.1", oidRoot + ".1.1.5.1.4.1.2", oidRoot + ".1.1.5.1.4.1.3", oidRoot + ".1.1.3.1.4.1.4"}
+
+var (
+	counterOrGauge = regexp.MustCompile(`(?:Counter64|Gauge32): (\d+)`)
+	hexString      = regexp.MustCompile(`Hex-STRING: (.+?)\s*$`)
+)
+
+// sampler is a station that reads the same numbers all the time. Within one
+// discontinuity time none may fall, and none may ever be more than was put in.
+type sampler struct {
+	noc  snmptest.Client
+	load *load
+
+	mu      sync.Mutex
+	since   string
+	last    []uint64
+	changes int // of the discontinuity time
+	read    int
+	faults  []string
+}
+
+func (s *sampler) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		out, err := s.noc.Run(ctx, "snmpget", []string{"-t", "1", "-r", "0"}, lineNames...)
+		sent := s.load.sent.Load()
+		since, now, ok := parseLine(out)
+		if err != nil || !ok {
+			continue
+		}
+		s.mu.Lock()
+		s.take(since, now, sent)
+		s.mu.Unlock()
+	}
+}
+
+// parseLine reads what was answered; false where a number is not told yet.
+func parseLine(out string) (since string, numbers []uint64, ok bool) {
+	for line := range strings.Lines(out) {
+		if m := hexString.FindStringSubmatch(line); m != nil {
+			since = m[1]
+		} else if m := counterOrGauge.FindStringSubmatch(line); m != nil {
+			n, _ := strconv.ParseUint(m[1], 10, 64) // it matched digits
+			numbers = append(numbers, n)
+		}
+	}
+	return since, numbers, since != "" && len(numbers) == len(lineNames)-1
+}
+
+func (s *sampler) take(since string, now []uint64, sent uint64) {
+	s.read++
+	for i, n := range now {
+		if n > sent {
+			s.faults = append(s.faults, fmt.Sprintf("%s is %d, and %d were put in", lineNames[1+i], n, sent))
+		}
+		if s.since == since && n < s.last[i] {
+			s.faults = append(s.faults, fmt.Sprintf("%s fell from %d to %d, in the time since %s", lineNames[1+i], s.last[i], n, since))
+		}
+	}
+	if s.since != since {
+		s.changes++
+	}
+	s.since, s.last = since, now
+}
+
+// sample reads all the time, until the test ends.
+func sample(t *testing.T, noc snmptest.Client, l *load) *sampler {
+	t.Helper()
+	s := &sampler{noc: noc, load: l}
+	ctx, stop := context.WithCancel(t.Context())
+	var reading sync.WaitGroup
+	reading.Go(func() { s.run(ctx) })
+	t.Cleanup(func() {
+		stop()
+		reading.Wait()
+		for _, f := range s.faults {
+			t.Error(f)
+		}
+		t.Logf("%d readings, %d discontinuity times", s.read, s.changes)
+		if s.read == 0 {
+			t.Error("nothing was read")
+		}
+	})
+	return s
+}
+
+// arrives waits until all that was put in has come through and every face says
+// so, and returns the numbers. The load has ended, and processes may run.
+func (f *fleet) arrives(l *load, noc snmptest.Client, sides ...*sidecar) numbers {
+	f.t.Helper()
+	var tally numbers
+	until(f.t, "all has come through", func() error {
+		got := f.count()
+		tally = numbers{map[key]uint64{}, map[key]uint64{}}
+		for _, p := range f.tables.Net.Places {
+			tally.Tokens[key{f.id(), p.ID}] = got.Tokens[p.ID]
+		}
+		for _, tr := range f.tables.Net.Transitions {
+			tally.Firings[key{f.id(), tr.ID}] = got.Firings[tr.ID]
+		}
+		if done := got.Tokens["done"]; done != got.Total() || done < l.acknowledged.Load() || done > l.sent.Load() {
+			return fmt.Errorf("%d acknowledged, %d sent, in the logs %+v", l.acknowledged.Load(), l.sent.Load(), got)
+		}
+		return nil
+	})
+	for _, id := range []string{"t1", "t2", "t3"} {
+		if n := tally.Firings[key{f.id(), id}]; n != tally.Tokens[key{f.id(), "done"}] {
+			f.t.Errorf("%s fired %d times in the logs, for %d tokens", id, n, tally.Tokens[key{f.id(), "done"}])
+		}
+	}
+	shows := func(face string, look func() numbers) {
+		f.t.Helper()
+		until(f.t, face+" shows what is in the logs", func() error {
+			if diff := cmp.Diff(tally, look()); diff != "" {
+				return errors.New("-logs +shown\n" + diff)
+			}
+			return nil
+		})
+	}
+	shows("SNMP", func() numbers { return walk(f.t, noc).numbers() })
+	for _, side := range sides {
+		shows("the view", func() numbers { return side.view(f.t).numbers() })
+		shows("/metrics", func() numbers { return side.scrape(f.t).numbers() })
+	}
+	return tally
+}
+
+// follows waits until each part has an owner and a stand-by that is near.
+func (f *fleet) follows() {
+	f.t.Helper()
+	until(f.t, "each part has an owner and a stand-by", func() error {
+		now := f.statuses()
+		for _, part := range f.parts() {
+			s := now[part]
+			if s.Owner == "" || !slices.ContainsFunc(s.Standbys, func(b region.StandbyStatus) bool { return b.Lag < 1000 }) {
+				return fmt.Errorf("%q: %+v", part, s)
+			}
+		}
+		return nil
+	})
+}
+
+// serves is a row of sourceTable, or of the page, that speaks for a part now.
+type serves struct {
+	source                        string
+	epoch, commits, standbys, lag uint64
+}
+
+// Columns of sourceTable that tell of regions.
+const (
+	sourceRegion         = 5
+	sourceState          = 6
+	sourceRegionEpoch    = 16
+	sourceRegionPosition = 18
+	sourceRegionStandbys = 19
+	sourceRegionLag      = 20
+)
+
+// inSourceTable is who speaks for which part, by SNMP.
+func inSourceTable(w walked) map[string]serves {
+	out := map[string]serves{}
+	num := func(column int, index string) uint64 { return w.column(sourceTable, column)[index].Num }
+	for index, name := range w.column(sourceTable, columnID) {
+		part := w.column(sourceTable, sourceRegion)[index].Str
+		if part != "" && num(sourceState, index) == 1 && num(sourceRegionEpoch, index) > out[part].epoch {
+			out[part] = serves{name.Str, num(sourceRegionEpoch, index), num(sourceRegionPosition, index),
+				num(sourceRegionStandbys, index), num(sourceRegionLag, index)}
+		}
+	}
+	return out
+}
+
+// onPage is the same by the page's list.
+func onPage(t *testing.T, w web) map[string]serves {
+	t.Helper()
+	var doc struct {
+		Sources []struct {
+			Name, State, Region            string
+			Fence, Position, Standbys, Lag uint64
+		}
+	}
+	if err := json.Unmarshal(w.page(t, "/api/v1/overview"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]serves{}
+	for _, s := range doc.Sources {
+		if s.Region != "" && s.State == "up" && s.Fence > out[s.Region].epoch {
+			out[s.Region] = serves{s.Name, s.Fence, s.Position, s.Standbys, s.Lag}
+		}
+	}
+	return out
+}
+
+// byCommand is the same by "pnagent regions".
+func (f *fleet) byCommand() map[string]serves {
+	f.t.Helper()
+	r := pnagent(f.t, "regions", "--nats", f.nats(), "--json", f.id())
+	var all []region.Status
+	if err := json.Unmarshal([]byte(r.out), &all); err != nil || r.code != 0 {
+		f.t.Fatalf("pnagent regions: %+v: %v", r, err)
+	}
+	out := map[string]serves{}
+	for _, s := range all {
+		one := serves{s.Owner + "/" + s.Part, s.Epoch, s.Commits, uint64(len(s.Standbys)), 0}
+		for i, b := range s.Standbys {
+			if i == 0 || b.Lag < one.lag {
+				one.lag = b.Lag
+			}
+		}
+		out[s.Part] = one
+	}
+	return out
+}
+
+// tellTheSame waits until SNMP, the page and the command say the same of every part.
+func (f *fleet) tellTheSame(noc snmptest.Client, side *sidecar) {
+	f.t.Helper()
+	until(f.t, "SNMP, the page and pnagent regions say the same", func() error {
+		want := f.byCommand()
+		if names := slices.Sorted(maps.Keys(want)); len(names) != len(f.all) {
+			return fmt.Errorf("pnagent regions tells of %q", names)
+		}
+		allow := cmp.AllowUnexported(serves{})
+		if diff := cmp.Diff(want, inSourceTable(walk(f.t, noc)), allow); diff != "" {
+			return errors.New("-command +SNMP\n" + diff)
+		}
+		if diff := cmp.Diff(want, onPage(f.t, side.web), allow); diff != "" {
+			return errors.New("-command +page\n" + diff)
+		}
+		return nil
+	})
+}
+
+// A stand-by that is stopped, one that joins late, and a restart of every
+// process, the servers and the sidecars too: a station that reads all the time
+// never sees a number fall within a discontinuity time, nor one that is more
+// than what was done; and at rest it sees what is in the logs.
+func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
+	t.Parallel()
+	js := startJetStream(t, nil)
+	f := newFleet(t, func() string { return js.url }, line(), 40, 0)
+	snmpd, mibs := snmptest.Start(t, snmptest.Config{}), t.TempDir()
+	sidecarAt := func(priority int) *sidecar {
+		side := serve(t, js.url, "--agentx", snmpd.AgentX, "--agentx.priority", strconv.Itoa(priority), "--mib-dir", mibs, f.net)
+		side.registered(t)
+		return side
+	}
+	primary, standBy := sidecarAt(100), sidecarAt(127)
+	regions := map[string][]string{"a": {"one"}, "b": {"one"}, "c": {"two", "three"}, "d": {"two", "three"}}
+	running := map[string]*process{}
+	begin := func(name string) {
+		running[name] = f.start(name, regions[name]...)
+		f.follows()
+	}
+	for name := range regions {
+		running[name] = f.start(name, regions[name]...)
+	}
+	f.follows()
+	l := f.injections(inRegion)
+	s := sample(t, snmpd.Client, l)
+	l.grows(t, 1000)
+
+	// A stand-by is stopped for a while.
+	stopped := f.statuses()["one"].Standbys[0].Source
+	running[stopped].signal(t, syscall.SIGSTOP)
+	l.grows(t, 3000)
+	running[stopped].signal(t, syscall.SIGCONT)
+	f.follows()
+
+	// Another one joins late.
+	regions["late"] = []string{"one", "two", "three"}
+	begin("late")
+
+	// All are restarted, one after the other.
+	for _, name := range slices.Sorted(maps.Keys(regions)) {
+		l.grows(t, 500)
+		running[name].stop(t, syscall.SIGTERM)
+		begin(name)
+	}
+	for _, p := range []struct {
+		side     **sidecar
+		priority int
+	}{{&primary, 100}, {&standBy, 127}} {
+		l.grows(t, 500)
+		(*p.side).stop(t, syscall.SIGTERM)
+		*p.side = sidecarAt(p.priority)
+	}
+	for _, name := range slices.Sorted(maps.Keys(regions)) {
+		l.grows(t, 500)
+		running[name].kill(t)
+		begin(name)
+	}
+	js.stop()
+	js.start()
+	l.grows(t, 1000)
+	primary.kill(t)
+	primary = sidecarAt(100)
+	l.grows(t, 1000)
+
+	l.end()
+	atRest := f.arrives(l, snmpd.Client, primary, standBy)
+	f.tellTheSame(snmpd.Client, primary)
+	for _, p := range running {
+		p.stop(t, syscall.SIGTERM)
+	}
+	if diff := cmp.Diff(atRest, f.arrives(l, snmpd.Client, primary, standBy)); diff != "" {
+		t.Errorf("when all owners have gone: -before +after\n%s", diff)
+	}
+	if s.changes < 4 {
+		t.Errorf("the station has seen %d discontinuity times; want those of 4 sidecars", s.changes)
+	}
+	primary.stop(t, syscall.SIGTERM)
+	standBy.stop(t, syscall.SIGTERM)
+}

@@ -59,15 +59,10 @@ func (h *Histogram) Merge(o *Histogram) {
 		h.Buckets = append(h.Buckets[:0], o.Buckets...)
 		return
 	}
-	buckets := o.Buckets
 	if h.Schema > o.Schema {
 		h.coarsen(o.Schema)
-	} else if o.Schema > h.Schema {
-		c := Histogram{Schema: o.Schema, Buckets: slices.Clone(buckets)}
-		c.coarsen(h.Schema)
-		buckets = c.Buckets
 	}
-	h.Buckets = mergeBuckets(h.Buckets, buckets)
+	h.Buckets = mergeBuckets(h.Buckets, o.Buckets, o.Schema-h.Schema)
 	h.Fit()
 }
 
@@ -93,13 +88,29 @@ func (h *Histogram) coarsen(schema int8) {
 	h.Schema, h.Buckets = schema, out
 }
 
-// mergeBuckets adds b to a, both sorted by index, in a's memory if every
-// bucket of b is in a already.
-func mergeBuckets(a, b []Bucket) []Bucket {
-	if addInPlace(a, b) {
-		return a
+// mergeBuckets adds b, which is by schemas finer, to a, both sorted by index: in
+// a's memory as far as the buckets of b are in a already.
+func mergeBuckets(a, b []Bucket, by int8) []Bucket {
+	i := 0
+	for j, x := range b {
+		index := (x.Index-1)>>by + 1
+		for i < len(a) && a[i].Index < index {
+			i++
+		}
+		if i == len(a) || a[i].Index != index {
+			rest := Histogram{Schema: by, Buckets: slices.Clone(b[j:])}
+			rest.coarsen(0)
+			return insertBuckets(a, i, rest.Buckets)
+		}
+		a[i].N += x.N
 	}
-	out := make([]Bucket, 0, len(a)+len(b))
+	return a
+}
+
+// insertBuckets merges b into what a has from i on.
+func insertBuckets(a []Bucket, i int, b []Bucket) []Bucket {
+	out := append(make([]Bucket, 0, len(a)+len(b)), a[:i]...)
+	a = a[i:]
 	for len(a) > 0 && len(b) > 0 {
 		switch {
 		case a[0].Index < b[0].Index:
@@ -111,29 +122,6 @@ func mergeBuckets(a, b []Bucket) []Bucket {
 		}
 	}
 	return append(append(out, a...), b...)
-}
-
-func addInPlace(a, b []Bucket) bool {
-	if len(b) > len(a) {
-		return false
-	}
-	i := 0
-	for _, x := range b {
-		for i < len(a) && a[i].Index < x.Index {
-			i++
-		}
-		if i == len(a) || a[i].Index != x.Index {
-			return false
-		}
-	}
-	i = 0
-	for _, x := range b {
-		for a[i].Index < x.Index {
-			i++
-		}
-		a[i].N += x.N
-	}
-	return true
 }
 
 // UpperBound returns the largest duration, in seconds, of a bucket.

@@ -80,27 +80,42 @@ func (l *Ladder) Merge(o *Ladder) {
 	if len(o.Slots) == 0 {
 		return
 	}
-	at := max(l.At, o.At)
-	l.coarsen(at)
-	if o.At != at {
-		c := Ladder{At: o.At, Slots: slices.Clone(o.Slots)}
-		c.coarsen(at)
-		o = &c
-	}
 	if len(l.Slots) == 0 {
-		l.Slots = append(l.Slots[:0], o.Slots...)
+		at := max(l.At, o.At)
+		l.At, l.Slots = o.At, append(l.Slots[:0], o.Slots...)
+		l.coarsen(at)
 		return
 	}
-	l.Slots = mergeSlots(l.Slots, o.Slots)
+	l.coarsen(max(l.At, o.At))
+	l.Slots = mergeSlots(l.Slots, o, l.At)
 }
 
-// mergeSlots adds b to a, both sorted by start, in a's memory if every slot of
-// b is in a already.
-func mergeSlots(a, b []Slot) []Slot {
-	if addSlotsInPlace(a, b) {
-		return a
+// mergeSlots adds those of o, cut for at, to a, both sorted by start: in a's
+// memory as far as the slots of o are in a already.
+func mergeSlots(a []Slot, o *Ladder, at int64) []Slot {
+	i := 0
+	for j, x := range o.Slots {
+		start := x.Start
+		if o.At != at {
+			start = slotStart(start, at)
+		}
+		for i < len(a) && a[i].Start < start {
+			i++
+		}
+		if i == len(a) || a[i].Start != start {
+			rest := Ladder{At: o.At, Slots: slices.Clone(o.Slots[j:])}
+			rest.coarsen(at)
+			return insertSlots(a, i, rest.Slots)
+		}
+		a[i].N += x.N
 	}
-	out := make([]Slot, 0, len(a)+len(b))
+	return a
+}
+
+// insertSlots merges b into what a has from i on.
+func insertSlots(a []Slot, i int, b []Slot) []Slot {
+	out := append(make([]Slot, 0, len(a)+len(b)), a[:i]...)
+	a = a[i:]
 	for len(a) > 0 && len(b) > 0 {
 		switch {
 		case a[0].Start < b[0].Start:
@@ -112,26 +127,6 @@ func mergeSlots(a, b []Slot) []Slot {
 		}
 	}
 	return append(append(out, a...), b...)
-}
-
-func addSlotsInPlace(a, b []Slot) bool {
-	i := 0
-	for _, x := range b {
-		for i < len(a) && a[i].Start < x.Start {
-			i++
-		}
-		if i == len(a) || a[i].Start != x.Start {
-			return false
-		}
-	}
-	i = 0
-	for _, x := range b {
-		for a[i].Start < x.Start {
-			i++
-		}
-		a[i].N += x.N
-	}
-	return true
 }
 
 // coarsen cuts the slots for a later time.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/petri"
@@ -117,7 +118,9 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 }
 
 func vars() kong.Vars {
+	most := collector.DefaultLimits()
 	return kong.Vars{"oid_root": mib.DefaultRoot, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
+		"max_sources": strconv.Itoa(most.Sources), "max_rows": strconv.Itoa(most.AllRows),
 		"runbooks": dashboards.DefaultRunbooks, "job": dashboards.DefaultJob}
 }
 

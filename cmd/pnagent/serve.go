@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/mib"
 )
 
@@ -31,6 +32,8 @@ type serveCmd struct {
 	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory of the generated MIB modules; its oids.lock holds the numbers of nets, places and transitions. Empty keeps them in memory."`
 	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
 	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML files of nets to show before an engine runs them."`
+	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Most sources of all nets to keep, those included that are gone and remembered; messages of others are rejected and counted. See docs/scale.md."`
+	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Most places and transitions of all sources together to keep, a quarter to one KiB each; messages of others are rejected and counted."`
 	Tree           treeFlags  `embed:"" group:"Tree"`
 	Limit          limitFlags `embed:""`
 	Alarm          alarmFlags `embed:""`
@@ -101,6 +104,10 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	cfg.nets, cfg.limits = netsOf(tables), c.Limit.pnml()
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.packetRate, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.PacketRate, c.Web
 	cfg.webSocket = c.WebSocket
+	if c.Sources <= 0 || c.Rows <= 0 {
+		return cfg, usageError{errors.New("--collect.max-sources and --collect.max-rows: expected more than 0")}
+	}
+	cfg.collect = collector.Limits{Sources: c.Sources, AllRows: c.Rows}
 	if cfg.contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
 		return cfg, usageError{errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context")}
 	}

@@ -39,8 +39,9 @@ type sidecarConfig struct {
 	nets        []*petri.Net
 	limits      pnml.Limits
 	forgetAfter time.Duration
-	share       collector.Share // the zero Share is all
-	up          *uplink.Config  // nil without a sidecar above
+	collect     collector.Limits // zero fields are their defaults
+	share       collector.Share  // the zero Share is all
+	up          *uplink.Config   // nil without a sidecar above
 
 	root     smi.OID
 	lockPath string // "" keeps numbers in memory

@@ -177,11 +177,10 @@ const ahead = 2 * time.Millisecond
 func (g *group) run(ctx context.Context, begin time.Time) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for turn := range time.Duration(1 << 40) {
+	for turn := 0; ; turn++ {
 		resting := g.fleet.resting.Load()
 		for i, s := range g.sources {
-			due := begin.Add(turn*g.fleet.cfg.interval + g.fleet.cfg.interval*time.Duration(g.index[i])/time.Duration(g.fleet.cfg.sources))
-			wait := time.Until(due)
+			wait := time.Until(begin.Add(g.fleet.due(turn, g.index[i])))
 			if wait > ahead {
 				timer.Reset(wait)
 				select {
@@ -202,7 +201,12 @@ func (g *group) run(ctx context.Context, begin time.Time) error {
 			return err
 		}
 	}
-	return nil
+}
+
+// due is when a source has a turn, from the beginning on.
+func (f *fleet) due(turn, source int) time.Duration {
+	turns := float64(turn) + float64(source)/float64(f.cfg.sources)
+	return time.Duration(turns * float64(f.cfg.interval))
 }
 
 // turn is one source's.
@@ -268,14 +272,14 @@ func (g *group) rest(resting bool) error {
 	return nil
 }
 
-// wait waits for a time, unless the context ends before.
-func wait(ctx context.Context, d time.Duration) error {
+// waits waits for a time, and reports whether the context lasted.
+func waits(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return nil
+		return true
 	case <-ctx.Done():
-		return ctx.Err()
+		return false
 	}
 }

@@ -159,13 +159,13 @@ func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 	for what, c := range map[string]*collector.Collector{"flat": flat, "root": root} {
 		until(t, what+" shows the truth", func() []string {
 			v, now := shown(t, c)
-			return want.differs(v.net(fleetNet), now)
+			return want.differs(v.orders(), now)
 		})
 	}
 	until(t, "flat and root show the same", func() []string {
 		a, _ := shown(t, flat)
 		b, _ := shown(t, root)
-		return same(a.net(fleetNet), b.net(fleetNet))
+		return same(a.orders(), b.orders())
 	})
 	until(t, "flat and root have the same rows", func() []string {
 		a, b := flat.View().Net(fleetNet).Rows, root.View().Net(fleetNet).Rows

@@ -64,8 +64,8 @@ func newProbe(url string) (*probe, error) {
 func (p *probe) run(ctx context.Context) error {
 	var buf []byte
 	for {
-		if wait(ctx, time.Duration(rand.Int64N(int64(2*probeEvery)))) != nil {
-			return nil // the context ended
+		if !waits(ctx, time.Duration(rand.Int64N(int64(2*probeEvery)))) {
+			return nil
 		}
 		now := time.Now()
 		p.mu.Lock()
@@ -116,7 +116,7 @@ func (p *probe) watch(ctx context.Context, addr string) ([]time.Duration, error)
 		if err != nil {
 			return nil, err
 		}
-		if seen = n; wait(ctx, askEvery) != nil {
+		if seen = n; !waits(ctx, askEvery) {
 			slices.Sort(ages)
 			return ages, nil
 		}

@@ -39,7 +39,7 @@ type table [][]string
 
 // measurements is one line for each sidecar of each stage.
 func (r *report) measurements() table {
-	t := table{{"heard by", "sources", "messages/s", "kB/s", "sidecar", "CPU", "of it GC", "memory", "most", "View age p50", "p99", "dropped", "View"}}
+	t := table{{"heard by", "sources", "messages/s", "kB/s", "sidecar", "CPU", "of it GC", "waited for CPU", "memory", "most", "View age p50", "p99", "dropped", "View"}}
 	for _, s := range r.Stages {
 		for i := range s.Sidecars {
 			p := &s.Sidecars[i]
@@ -48,7 +48,7 @@ func (r *report) measurements() table {
 				name += ", pinned"
 			}
 			t = append(t, []string{s.Kind, count(float64(s.Sources)), count(s.Messages), count(s.Bytes / 1000), name,
-				percent(p.CPU), percent(p.GC), mebibytes(p.RSS), mebibytes(p.RSSTop), seconds(p.Age50, p.Ages), seconds(p.Age99, p.Ages),
+				percent(p.CPU), percent(p.GC), percent(p.Waited), mebibytes(p.RSS), mebibytes(p.RSSTop), seconds(p.Age50, p.Ages), seconds(p.Age99, p.Ages),
 				fmt.Sprint(p.Heard.dropped()), truthOf(p, s)})
 		}
 	}

@@ -112,8 +112,7 @@ func freeUDP(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer conn.Close()
-	return conn.LocalAddr().String(), nil
+	return conn.LocalAddr().String(), conn.Close()
 }
 
 // stop ends the sidecar as an operator does.
@@ -195,8 +194,9 @@ type used struct {
 	at     time.Time
 	cpu    time.Duration
 	gc     time.Duration
-	rss    int64 // bytes, now
-	rssTop int64 // and at most so far
+	waited time.Duration // ready to run, but others had the processor
+	rss    int64         // bytes, now
+	rssTop int64         // and at most so far
 }
 
 func (p *sidecar) used() (used, error) {
@@ -225,8 +225,26 @@ func usedBy(pid int) (used, error) {
 	if u.cpu, err = cpuTime(string(stat)); err != nil {
 		return u, err
 	}
+	u.waited = waited(pid)
 	u.rss, u.rssTop = kilobytes(string(status), "VmRSS:")<<10, kilobytes(string(status), "VmHWM:")<<10
 	return u, nil
+}
+
+// waited is how long the threads of a process waited for a processor, by the
+// second field of their schedstat; 0 where the kernel does not tell.
+func waited(pid int) (sum time.Duration) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // the pattern is a good one
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended
+		}
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			n, _ := strconv.ParseInt(fields[1], 10, 64) // the kernel writes numbers
+			sum += time.Duration(n)
+		}
+	}
+	return sum
 }
 
 // cpuTime is utime and stime of /proc/PID/stat. The name of the program, which

@@ -73,6 +73,7 @@ type sidecarOutcome struct {
 	Pinned  bool     `json:"pinned"`
 	CPU     float64  `json:"cpu"`      // processors
 	GC      float64  `json:"gc_share"` // of CPU
+	Waited  float64  `json:"waited"`   // processors' worth of threads that could run, but others did
 	RSS     int64    `json:"rss_bytes"`
 	RSSTop  int64    `json:"rss_top_bytes"` // faces read whole included
 	Age50   float64  `json:"view_age_p50_seconds"`
@@ -207,7 +208,10 @@ func (s *stage) run(ctx context.Context, out *outcome) error {
 
 func (s *stage) warm(ctx context.Context) error {
 	s.progress("%s, %d sources: warms up for %v", s.kind, s.sources, s.warmUp)
-	return wait(ctx, s.warmUp)
+	if !waits(ctx, s.warmUp) {
+		return ctx.Err()
+	}
+	return nil
 }
 
 // window measures while nobody reads but the probe.
@@ -272,7 +276,9 @@ func (s *stage) snapshot(all []used) (said [3]float64, own used, err error) {
 func measured(p *sidecar, before, after used, pinned bool) sidecarOutcome {
 	o := sidecarOutcome{Name: p.name, Pinned: pinned, RSS: after.rss, RSSTop: after.rssTop}
 	cpu := after.cpu - before.cpu
-	if o.CPU = cpu.Seconds() / after.at.Sub(before.at).Seconds(); cpu > 0 {
+	passed := after.at.Sub(before.at).Seconds()
+	o.Waited = max(after.waited-before.waited, 0).Seconds() / passed
+	if o.CPU = cpu.Seconds() / passed; cpu > 0 {
 		o.GC = float64(after.gc-before.gc) / float64(cpu)
 	}
 	return o
@@ -314,7 +320,7 @@ func (s *stage) compare(ctx context.Context, out *outcome) error {
 			if err != nil {
 				return nil, err
 			}
-			nets[i] = v.net(fleetNet)
+			nets[i] = v.orders()
 			wrong := want.differs(nets[i], now)
 			right := len(wrong) == 0
 			out.Sidecars[i].True = &right
@@ -357,8 +363,8 @@ func (s *stage) settled(ctx context.Context, check func() ([]string, error)) ([]
 		if err != nil || len(faults) == 0 || time.Now().After(end) {
 			return faults, err
 		}
-		if err := wait(ctx, time.Second); err != nil {
-			return nil, err
+		if !waits(ctx, time.Second) {
+			return nil, ctx.Err()
 		}
 	}
 }

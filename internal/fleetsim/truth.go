@@ -85,9 +85,10 @@ type viewHistogram struct {
 	Sum, P50, P95, P99 float64
 }
 
-func (v *view) net(id string) *viewNet {
+// orders is the fleet's net; empty where the View does not have it.
+func (v *view) orders() *viewNet {
 	for i := range v.Nets {
-		if v.Nets[i].ID == id {
+		if v.Nets[i].ID == fleetNet {
 			return &v.Nets[i]
 		}
 	}

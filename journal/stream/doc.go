@@ -71,6 +71,9 @@
 //
 // # What it does not do
 //
+// nats.go v1.55.0 can leave a goroutine behind when a snapshot is saved, if that
+// takes less time than the goroutine to begin; it holds some 10 kB.
+//
 // It does not elect a writer, heal a stream, merge commits into messages, or
 // close the connection. It has one goroutine, which watches for answers that do
 // not come; the other work is done in the callers' and the connection's.

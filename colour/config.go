@@ -45,6 +45,9 @@ type Config struct {
 	Shuffle bool
 	// Log has the shard write down what happens, for TakeLog.
 	Log bool
+	// Runs has the log and the state tell of runs that start and are over, so that
+	// Resume knows of those that go on.
+	Runs bool
 	// Part has the shard play one region of the net only: see TakeCrossings. nil
 	// is all of it. Bindings of other transitions are not looked at. A guard must
 	// wait for places of the part: from others nothing is heard.
@@ -71,8 +74,11 @@ type Binding struct {
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil for all, or one, that always hold
 	Action   bool    // firing it is work, which Starts hands out
-	Timeout  int64   // how long a run may take; 0 for ever. Then it is as if it had failed, but counts as timed out
-	Retry    Retry   // after failures of the action, and of a guard that panics
+	// Idempotent says that the action may be performed again for the same run:
+	// Resume hands out anew what the log says has started and not ended.
+	Idempotent bool
+	Timeout    int64 // how long a run may take; 0 for ever. Then it is as if it had failed, but counts as timed out
+	Retry      Retry // after failures of the action, and of a guard that panics
 }
 
 // Retry says when a transition that failed is tried again: First after the
@@ -174,6 +180,8 @@ func (c *Config) checkBinding(tr int) error {
 		return errors.New("a guard on a transition without inputs, which has no tokens to look at")
 	case b.Guard == nil && t.Net.Transitions[tr].Guard != "":
 		return fmt.Errorf("nothing is bound to its guard %q", t.Net.Transitions[tr].Guard)
+	case b.Idempotent && !b.Action:
+		return errors.New("idempotent without an action")
 	case b.Timeout != 0 && !b.Action:
 		return errors.New("a time limit without an action")
 	case b.Timeout < 0 || b.Timeout > maxWait:

@@ -72,7 +72,9 @@
 // What a shard did can be written down and done again, as in package game. What
 // is counted is in the log too, failures and runs included: after
 // [Shard.Resume] a stand-by that followed it goes on counting where the owner
-// was. A shard may play one region of a net ([Config].Part), as package split
+// was. If [Config].Runs is set, so are runs that start and are over: who goes on
+// is handed those again whose action is idempotent, under the same name, and the
+// others are put back and count as cancelled. A shard may play one region of a net ([Config].Part), as package split
 // cuts it; what its firings put into other regions leaves it with its data:
 // [Shard.TakeCrossings].
 //

@@ -34,6 +34,8 @@ const (
 	opCancelled
 	opTimedOut
 	opLate
+	opStart // a run starts, and is over
+	opEnd
 	opBeyond
 )
 
@@ -152,7 +154,8 @@ func appendData(dst, data []byte) []byte {
 // set: what was fired and injected, what instances came to rest as, and what else
 // is counted. Take it before time goes on: Replay does all of a log at one time.
 // The bytes are good until the next call that plays. Tokens in flight are where
-// they came from: a run is written down when it has fired.
+// they came from: they are taken when a run has fired. That it started and is
+// over is told if Config.Runs is set.
 func (s *Shard) TakeLog() []byte {
 	log := s.log
 	s.log = s.log[:0]
@@ -263,6 +266,10 @@ func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
 		if r.err == nil && mine {
 			s.rec.Ran(t, i, now-took, now)
 		}
+	case opStart:
+		s.replayStart(r, i, mine, now)
+	case opEnd:
+		s.replayEnd(r, mine)
 	default:
 		if t := r.index(len(s.rules)); r.err == nil && mine {
 			s.tally(what, t)

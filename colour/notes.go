@@ -38,8 +38,11 @@ type note struct {
 // load is what a run carries.
 type load struct {
 	taken     []Placed
-	data      []byte // that Fire gave
-	contested bool   // it was chosen before a rival
+	read      []Placed // what it tests, as it was when it started
+	data      []byte   // that Fire gave
+	contested bool     // it was chosen before a rival
+	attempt   int
+	era       uint64
 }
 
 // notes are all of a shard. Those that are due at a time are in a heap.

@@ -10,6 +10,7 @@ func (s *Shard) Restart(now int64) {
 	s.rec = stats.NewRecorder(s.tables.Places(), s.tables.Transitions())
 	s.rec.Net.Created = uint64(len(s.instances))
 	s.deadlocked = 0
+	s.unended = nil
 	for i := range s.instances {
 		if in := &s.instances[i]; in.has(atRest) {
 			in.flags = in.flags&^atRest | moved
@@ -20,12 +21,14 @@ func (s *Shard) Restart(now int64) {
 
 // Resume is Restart for a shard that goes on as the one whose state and log it
 // took over: it has counted what that one did, if what its state does not tell
-// was given to Recount, and counts on. Runs that had been started are not known:
-// their tokens are where they came from. An instance that had failed counts as
+// was given to Recount, and counts on. Runs that had been started and are not over
+// are handed out again by Starts, under the same name, if their action is
+// idempotent; the others are put back, which counts as cancelled. An instance that had failed counts as
 // failed until something comes for it from outside, though what it failed with
 // is tried anew. now is when it goes on.
 func (s *Shard) Resume(now int64) {
 	s.rec.ForgetSlowest()
+	s.resumeRuns(now)
 	s.wakeAll(now)
 }
 

@@ -26,19 +26,21 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 		s.touched = append(s.touched, taken[k].Place)
 	}
 	attempt := s.attempt(i, in, t, firstID(taken))
-	run, deadline := s.depart(i, in, t, load{taken, data, contested}, now)
-	s.starts = append(s.starts, Start{Run: run, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
+	l := load{taken: taken, read: read, data: data, contested: contested, attempt: attempt, era: s.era}
+	s.lastRun++
+	run := runID(s.lastRun, t)
+	deadline := s.depart(run, i, in, t, l, now)
+	s.noteStart(i, t, run, &l)
+	s.starts = append(s.starts, Start{Run: run, Era: s.era, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
 		Taken: taken, Read: read, Data: data, Started: now, Deadline: deadline})
 	in.move()
 	s.pass(i, in, t, now)
 	s.changed(in)
 }
 
-// depart makes a run.
-func (s *Shard) depart(i int, in *instance, t int, l load, now int64) (run RunID, deadline int64) {
-	s.lastRun++
-	run = runID(s.lastRun, t)
-	n := note{kind: noteRun, instance: int32(i), transition: uint16(t), since: now, token: uint64(run)}
+// depart makes a run that started at since.
+func (s *Shard) depart(run RunID, i int, in *instance, t int, l load, since int64) (deadline int64) {
+	n := note{kind: noteRun, instance: int32(i), transition: uint16(t), since: since, token: uint64(run)}
 	if k := len(s.unloaded); k > 0 {
 		n.ref, s.unloaded = s.unloaded[k-1], s.unloaded[:k-1]
 		s.loads[n.ref] = l
@@ -48,12 +50,12 @@ func (s *Shard) depart(i int, in *instance, t int, l load, now int64) (run RunID
 	}
 	id := s.notes.add(&in.runs, n)
 	if limit := s.rules[t].Timeout; limit > 0 {
-		deadline = now + limit
+		deadline = since + limit
 		s.notes.plan(id, deadline)
 	}
 	s.runs[run] = id
 	in.running++
-	return run, deadline
+	return deadline
 }
 
 // load returns what the run of a note carries.
@@ -170,6 +172,7 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 // drop ends a run, whose tokens are its caller's.
 func (s *Shard) drop(in *instance, id int32) {
 	n := &s.notes.all[id]
+	s.noteEnd(int(n.instance), RunID(n.token))
 	delete(s.runs, RunID(n.token))
 	s.loads[n.ref] = load{}
 	s.unloaded = append(s.unloaded, n.ref)

@@ -65,6 +65,9 @@ type Shard struct {
 	loads     []load          // by the ref of their notes
 	unloaded  []int32         // unused ones
 	lastRun   uint64
+	era       uint64            // of the runs that start
+	tellRuns  bool              // see Config.Runs
+	unended   map[RunID]unended // of a log or a state that was read
 	starts    []Start
 	stops     []RunID
 	crossings []split.Crossing // see TakeCrossings
@@ -109,7 +112,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 	s := &Shard{
 		first: cfg.First, stride: cfg.Stride, numbers: cfg.Numbers, instances: make([]instance, cfg.Count),
 		seed: cfg.Seed, shuffle: cfg.Shuffle, merge: cfg.Merge, bound: cfg.Bound, batch: cfg.Batch,
-		running: uint32(cfg.Running), quota: defaultQuota, logging: cfg.Log, part: cfg.Part,
+		running: uint32(cfg.Running), quota: defaultQuota, logging: cfg.Log, tellRuns: cfg.Runs, part: cfg.Part,
 		pool: pool.New[work](cfg.Dispatch), channels: make([]pool.Channel, cfg.Count),
 		notes: notes{free: none}, runs: map[RunID]int32{}, rec: stats.NewRecorder(t.Places(), t.Transitions()),
 	}

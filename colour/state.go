@@ -13,12 +13,13 @@ import (
 )
 
 // What a state says an instance is at rest as, and that the entry is of a row of
-// instances that have ended.
+// instances that have ended, or of a run.
 const (
 	stateFinished = 1 + iota
 	stateDeadlocked
 	stateFailed
 	stateEnded
+	stateRun
 	stateBeyond
 )
 
@@ -28,7 +29,8 @@ const (
 // stamps of its order; how many clocks it has, and for each the transition and
 // when it started; how many places hold tokens, and for each its index and how
 // many lots, and for each lot the first identity, the injection time, the
-// tokens and their data; then a zero. Tokens in flight are where they came from.
+// tokens and their data; then the runs that go on, if Config.Runs is set; then a
+// zero. Tokens in flight are where they came from.
 //
 // An instance without tokens and clocks is not kept. If it has finished it is in
 // a row of such ones, of which there is only the first number plus one, how far
@@ -54,7 +56,7 @@ func (s *Shard) AppendState(dst []byte) []byte {
 		dst = s.appendClocks(dst, in)
 		dst = s.appendTokens(dst, i, in)
 	}
-	return binary.AppendUvarint(dst, 0)
+	return binary.AppendUvarint(s.appendRuns(dst), 0)
 }
 
 // turns is how many turns there can be.
@@ -184,9 +186,12 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 			i = -1
 		}
 		head := r.next(stateBeyond*s.turns() - 1)
-		if state := head / s.turns(); state == stateEnded {
+		switch state := head / s.turns(); state {
+		case stateEnded:
 			s.loadEnded(r, int(number)-1, &ended)
-		} else {
+		case stateRun:
+			s.loadRun(r, i)
+		default:
 			s.loadInstance(r, i, uint16(head%s.turns()), state)
 		}
 		if r.err != nil {

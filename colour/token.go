@@ -37,7 +37,8 @@ type Verdict struct {
 // in flight until Done is told how it ended.
 type Start struct {
 	Run        RunID
-	Instance   int // number
+	Era        uint64 // see Shard.NameRuns
+	Instance   int    // number
 	Transition int32
 	Attempt    int      // 1 for the first try with these tokens, 2 after a failure, …
 	Taken      []Placed // what it takes, in the order of the places, the oldest first

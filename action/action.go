@@ -26,7 +26,9 @@ type Run struct {
 	Source     string // the engine's name
 	Transition string // id
 	// Key names this try in the whole world, for who must not do a thing twice:
-	// SOURCE/EPOCH/RUN.
+	// SOURCE/STARTED/RUN; in a part of a net that several processes play,
+	// NET/PART/BEGAN/EPOCH/RUN, of which EPOCH is the owner's number. A try that
+	// is made again after a take-over has another key.
 	Key    string
 	Places []string // ids of the net's places, by index
 	Start  colour.Start

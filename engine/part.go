@@ -153,7 +153,8 @@ func (e *Engine) Lead(ctx context.Context) error {
 	r.mu.Lock()
 	r.whole.parts = nil // what the owner before did not complete
 	r.mu.Unlock()
-	w.stage.nets[0].prefix = fmt.Sprintf("%s/%d/", e.cfg.Part.Name, s.Epoch+1)
+	// Other nets have parts of the same name, and a log that begins anew has the same epochs.
+	w.stage.nets[0].prefix = fmt.Sprintf("%s/%s/%d/%d/", e.named, e.cfg.Part.Name, s.Since, s.Epoch+1)
 	e.before = e.counted()
 	for _, shard := range w.shards {
 		shard.Resume(w.now())

@@ -72,13 +72,14 @@ type ledger struct {
 	mu      sync.Mutex
 	faults  []string
 	effects map[string]int // "/price 7": how often it was done
+	keys    map[string]int // "/price KEY": how often it was asked for
 	audited map[string]int // by transition and parcel
 }
 
 // startLedger performs the actions of parcels. One try in twenty fails, before
 // or after it was done.
 func startLedger(t *testing.T) *ledger {
-	l := &ledger{effects: map[string]int{}, audited: map[string]int{}}
+	l := &ledger{effects: map[string]int{}, keys: map[string]int{}, audited: map[string]int{}}
 	mux := http.NewServeMux()
 	for path, answer := range map[string]func(*asked) string{
 		"/price": func(a *asked) string {
@@ -90,6 +91,9 @@ func startLedger(t *testing.T) *ledger {
 	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			a := l.asked(r)
+			l.mu.Lock()
+			l.keys[path+" "+a.Key]++
+			l.mu.Unlock()
 			if rand.IntN(40) == 0 {
 				http.Error(w, "not today", http.StatusServiceUnavailable)
 				return
@@ -152,17 +156,16 @@ func (l *ledger) take() map[string]int {
 	return all
 }
 
-// injector puts numbered orders into an engine until it is killed.
+// injector puts numbered orders into who hears a subject.
 type injector struct {
-	nc   *nats.Conn
-	next atomic.Int64
+	nc      *nats.Conn
+	subject string
+	next    atomic.Int64
 
 	mu    sync.Mutex
 	acked map[int]bool
 	open  map[int]bool // may be there or not
 }
-
-const injectParcels = "petrinet.v1.inject.parcels.lives"
 
 // run injects one order after another until ctx ends, and at last some more
 // without waiting for the answer.
@@ -173,7 +176,9 @@ func (j *injector) run(ctx context.Context, instances int) {
 	}
 	for ctx.Err() == nil {
 		n, body := order()
-		m, err := j.nc.RequestWithContext(ctx, injectParcels, body)
+		asking, cancel := context.WithTimeout(ctx, time.Second)
+		m, err := j.nc.RequestWithContext(asking, j.subject, body)
+		cancel()
 		j.mu.Lock()
 		if err == nil && string(m.Data) == `{"ok":true}` {
 			j.acked[n] = true
@@ -181,13 +186,19 @@ func (j *injector) run(ctx context.Context, instances int) {
 			j.open[n] = true
 		}
 		j.mu.Unlock()
+		if errors.Is(err, nats.ErrNoResponders) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(pollEvery):
+			}
+		}
 	}
 	for range 20 {
 		n, body := order()
 		j.mu.Lock()
 		j.open[n] = true
 		j.mu.Unlock()
-		_ = j.nc.Publish(injectParcels, body) // nobody waits for it
+		_ = j.nc.Publish(j.subject, body) // nobody waits for it
 	}
 	_ = j.nc.Flush()
 }
@@ -248,7 +259,7 @@ func TestKilledEngineLosesNoOrderAndItsData(t *testing.T) {
 	const instances = 50
 	natsURL := startNATS(t)
 	l := startLedger(t)
-	j := &injector{nc: connect(t, natsURL), acked: map[int]bool{}, open: map[int]bool{}}
+	j := &injector{nc: connect(t, natsURL), subject: "petrinet.v1.inject.parcels.lives", acked: map[int]bool{}, open: map[int]bool{}}
 	net, dir := write(t, "parcels.pnml", parcelsNet), filepath.Join(t.TempDir(), "journal")
 	bindings := func(audit, again string) string {
 		return write(t, "bindings.yaml", fmt.Sprintf(parcelsBindings, l.url, audit, again))

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// parcelsRegions is the end of parcelsBindings that cuts the net.
+const parcelsRegions = `    regions:
+      desk:    [price]
+      sorting: [sort even, sort odd]
+      packing: [pack]
+      audits:  [audit odd, audit packed, audit slips, again]
+`
+
+// An order with its data goes through four regions, whose processes are killed
+// while actions run. Each that was acknowledged comes out once and whole, with
+// what the actions said of it; each action was done, at least once, and the key
+// of each try is the net's, the region's, its owner's and the run's.
+func TestOrdersAndTheirDataCrossRegionsWhosePlayersAreKilled(t *testing.T) {
+	t.Parallel()
+	const instances = 20
+	js := startJetStream(t, nil)
+	l := startLedger(t)
+	auditing := fmt.Sprintf(`{http: {url: "%s/audit"}}`, l.url)
+	bindings := func(audit string) string {
+		return fmt.Sprintf(parcelsBindings, l.url, audit, "manual") + parcelsRegions
+	}
+	f := newFleet(t, func() string { return js.url }, played{parcelsNet, bindings("manual")}, instances, 0)
+	j := &injector{nc: f.conn, subject: "petrinet.v1.inject.parcels.desk", acked: map[int]bool{}, open: map[int]bool{}}
+	alive := []*process{f.start("p0"), f.start("p1")}
+	f.follows()
+	for n := range (kills() + 1) / 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var injecting sync.WaitGroup
+		before := j.acknowledged()
+		for range 2 {
+			injecting.Go(func() { j.run(ctx, instances) })
+		}
+		until(t, "orders are acknowledged", func() error {
+			if d := j.acknowledged() - before; d < 50 {
+				return fmt.Errorf("%d are", d)
+			}
+			return nil
+		})
+		i := rand.IntN(2)
+		alive[i].kill(t)
+		cancel()
+		injecting.Wait()
+		alive[i] = f.start(fmt.Sprintf("p%d", n+2))
+		f.follows()
+	}
+	for _, p := range alive {
+		p.stop(t, syscall.SIGTERM)
+	}
+
+	f.played.bindings = bindings(auditing)
+	f.bindings = write(t, "audit.yaml", f.played.bindings)
+	alive = []*process{f.start("x"), f.start("y")}
+	until(t, "all orders are kept", func() error {
+		if got := f.count(); got.Tokens["kept"] != got.Total() || got.Total() == 0 {
+			return fmt.Errorf("%+v", got)
+		}
+		return nil
+	})
+	for _, p := range alive {
+		p.stop(t, syscall.SIGTERM)
+	}
+	for _, fault := range j.account(l) {
+		t.Error(fault)
+	}
+	if got := f.count(); got.Tokens["kept"] != uint64(l.tokens()) || got.Firings["price"] != uint64(len(j.acked)) {
+		t.Errorf("%d orders, %d tokens that came out; in the logs %+v", len(j.acked), l.tokens(), got)
+	}
+	l.judgeKeys(t, map[string]string{"/price": "desk", "/pack": "packing"})
+	t.Logf("%d orders, %d tokens", len(j.acked), l.tokens())
+}
+
+// judgeKeys checks of each action which region's key it had, and that no two
+// tries had the same.
+func (l *ledger) judgeKeys(t *testing.T, regions map[string]string) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for asked, n := range l.keys {
+		path, key, _ := strings.Cut(asked, " ")
+		if submatch(key, "^"+`parcels/`+regions[path]+`/\d{16}/[1-9]\d*/\d+$`) == nil || n != 1 {
+			t.Errorf("%s was asked for with the key %q, %d times", path, key, n)
+		}
+	}
+	if len(l.keys) == 0 {
+		t.Error("no keys were seen")
+	}
+}
+
+// answersNet asks somebody about each order, and files the answer in another
+// region.
+const answersNet = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="answers" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p">
+<place id="in"/><place id="answered"/><place id="filed"/><transition id="ask"/><transition id="file"/>
+<arc id="1" source="in" target="ask"/><arc id="2" source="ask" target="answered"/>
+<arc id="3" source="answered" target="file"/><arc id="4" source="file" target="filed"/>
+</page></net></pnml>`
+
+const answersRegions = `nets:
+  answers:
+    transitions:
+      ask:  {nats: {subject: office.ask}, timeout: 1m}
+      file: {nats: {subject: office.file}, timeout: 1m}
+    regions: {desk: [ask], archive: [file]}
+`
+
+// desk is a subject at which the test answers when it wants to.
+type desk struct {
+	t        *testing.T
+	messages chan *nats.Msg
+}
+
+func (f *fleet) desk(subject string) *desk {
+	f.t.Helper()
+	d := &desk{f.t, make(chan *nats.Msg, 64)}
+	sub, err := f.conn.ChanSubscribe(subject, d.messages)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := f.conn.Flush(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = sub.Unsubscribe() }) // fails only where the connection is closed
+	return d
+}
+
+// next is what the desk is asked next.
+func (d *desk) next() (asked, *nats.Msg) {
+	d.t.Helper()
+	select {
+	case m := <-d.messages:
+		return parseAsked(d.t, m.Data), m
+	case <-time.After(patience):
+		d.t.Fatal("nothing is asked")
+		return asked{}, nil
+	}
+}
+
+// says answers with a total for an order.
+func says(t *testing.T, m *nats.Msg, order, total int) {
+	t.Helper()
+	if err := m.Respond(fmt.Appendf(nil, `{"data":{"order":%d,"total":%d}}`, order, total)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The owner of a region is killed, or hangs, while an action runs: the next owner
+// has the token again and asks again, with a key of its own; what is answered to
+// the one that hung counts for nothing; the transition fires once.
+func TestATakeOverWhileAnActionRunsPutsItsTokensBack(t *testing.T) {
+	t.Parallel()
+	js := startJetStream(t, nil)
+	f := newFleet(t, func() string { return js.url }, played{answersNet, answersRegions}, 1, 0)
+	ask, file := f.desk("office.ask"), f.desk("office.file")
+	archive := f.start("archive", "archive")
+	injects := func(order int) {
+		t.Helper()
+		request(t, f.conn, "inject", f.id(), "desk", fmt.Sprintf(`{"instance":0,"place":"in","data":{"order":%d}}`, order))
+	}
+	keyed := func(a asked, region string, epoch int) {
+		t.Helper()
+		if submatch(a.Key, fmt.Sprintf(`^answers/%s/\d{16}/%d/\d+$`, region, epoch)) == nil {
+			t.Errorf("%+v; want a key of region %s in epoch %d", a, region, epoch)
+		}
+	}
+	files := func(order, total int) {
+		t.Helper()
+		a, m := file.next()
+		if got := a.Tokens[0].Data; got.Order != order || got.Total != total {
+			t.Errorf("%+v was filed; want order %d for %d", a, order, total)
+		}
+		keyed(a, "archive", 1)
+		says(t, m, order, total)
+	}
+	asks := func(source string, epoch, order int) *nats.Msg {
+		t.Helper()
+		a, m := ask.next()
+		if a.Source != source || a.Tokens[0].Data.Order != order || a.Net != f.id() {
+			t.Errorf("asked %+v; want order %d from %s", a, order, source)
+		}
+		keyed(a, "desk", epoch)
+		return m
+	}
+	owns := func(source string) {
+		t.Helper()
+		until(t, source+" owns the desk", func() error {
+			if now := f.statuses()["desk"]; now.Owner != source {
+				return fmt.Errorf("%+v", now)
+			}
+			return nil
+		})
+	}
+
+	first := f.start("first", "desk")
+	owns("first")
+	injects(1)
+	asks("first", 1, 1)
+	second := f.start("second", "desk")
+	f.followed("desk", "second")
+	first.kill(t)
+	m := asks("second", 2, 1)
+	says(t, m, 1, 10)
+	files(1, 10)
+
+	injects(2)
+	lost := asks("second", 2, 2)
+	third := f.start("third", "desk")
+	f.followed("desk", "third")
+	second.signal(t, syscall.SIGSTOP)
+	m = asks("third", 3, 2)
+	says(t, lost, 2, 666)
+	second.signal(t, syscall.SIGCONT) // and hears the answer to what it asked
+	f.followed("desk", "second")
+	says(t, m, 2, 20)
+	files(2, 20)
+
+	until(t, "all is filed", func() error {
+		if got := f.count(); got.Tokens["filed"] != 2 || got.Total() != 2 || got.Firings["ask"] != 2 || got.Firings["file"] != 2 {
+			return fmt.Errorf("%+v", got)
+		}
+		return nil
+	})
+	for _, p := range []*process{archive, second, third} {
+		p.stop(t, syscall.SIGTERM)
+	}
+	if len(ask.messages)+len(file.messages) > 0 {
+		t.Errorf("%d more questions, %d more to file", len(ask.messages), len(file.messages))
+	}
+}
+
+// followed waits until a process follows a part closely.
+func (f *fleet) followed(part, source string) {
+	f.t.Helper()
+	until(f.t, source+" follows "+part, func() error {
+		for _, s := range f.statuses()[part].Standbys {
+			if s.Source == source && s.Lag < 10 {
+				return nil
+			}
+		}
+		return errors.New("it does not")
+	})
+}
+
+// Whoever owns a part answers what is asked of the part; and what was
+// acknowledged has happened, however often owners are killed.
+func TestRequestsToAPartAreAnsweredByItsOwnerAndNotForgotten(t *testing.T) {
+	t.Parallel()
+	js := startJetStream(t, nil)
+	manual := played{lineNet, strings.Replace(lineRegions, "t2: {delay: 1ms}", "t2: manual", 1)}
+	f := newFleet(t, func() string { return js.url }, manual, 10, 0)
+	alive := map[string]*process{}
+	for _, name := range []string{"p0", "p1"} {
+		alive[name] = f.start(name)
+	}
+	f.follows()
+	w := f.witnessed()
+	l := f.injections(inRegion)
+	fired := f.fires()
+	for n := range kills() {
+		l.grows(t, 50)
+		fired.grows(t, 20)
+		owner := f.statuses()["one"].Owner
+		if alive[owner] == nil {
+			t.Fatalf("%q owns the first region", owner)
+		}
+		alive[owner].kill(t)
+		delete(alive, owner)
+		name := fmt.Sprintf("p%d", n+2)
+		alive[name] = f.start(name)
+		f.follows()
+	}
+	l.end()
+	fired.end()
+	for _, p := range alive {
+		p.stop(t, syscall.SIGTERM)
+	}
+	got := f.count()
+	if n := got.Total(); n < l.acknowledged.Load() || n > l.sent.Load() {
+		t.Errorf("%d tokens, of %d acknowledged and %d sent: %+v", n, l.acknowledged.Load(), l.sent.Load(), got)
+	}
+	if n := got.Firings["t2"]; n < fired.acknowledged.Load() || n > fired.sent.Load() {
+		t.Errorf("%d firings, of %d acknowledged and %d sent", n, fired.acknowledged.Load(), fired.sent.Load())
+	}
+	w.judge(t, f)
+	t.Logf("%d tokens and %d firings are acknowledged", l.acknowledged.Load(), fired.acknowledged.Load())
+}
+
+// fires asks again and again for firings of t2.
+func (f *fleet) fires() *load {
+	f.t.Helper()
+	ctx, stop := context.WithCancel(f.t.Context())
+	l := &load{stop: stop}
+	subject := telemetry.DefaultPrefix + ".fire." + telemetry.Escape(f.id()) + ".two"
+	l.ending.Go(func() {
+		for ctx.Err() == nil {
+			l.sent.Add(1)
+			asking, cancel := context.WithTimeout(ctx, time.Second)
+			m, err := f.conn.RequestWithContext(asking, subject, fmt.Appendf(nil, `{"instance":%d,"transition":"t2"}`, rand.IntN(f.instances)))
+			cancel()
+			var answer struct {
+				OK    bool
+				Error string
+			}
+			if err == nil {
+				err = json.Unmarshal(m.Data, &answer)
+			}
+			switch {
+			case answer.OK:
+				l.acknowledged.Add(1)
+			case answer.Error != "" || errors.Is(err, nats.ErrNoResponders):
+				l.sent.Add(^uint64(0)) // it is not enabled there, or nobody owns the region now
+				select {
+				case <-ctx.Done():
+				case <-time.After(pollEvery):
+				}
+			}
+		}
+	})
+	f.t.Cleanup(l.end)
+	return l
+}

@@ -15,8 +15,9 @@ import (
 )
 
 // lead plays the part until ctx ends, the log refuses a commit, another member
-// owns the part, or it is to be another's.
-func (r *replica) lead(ctx context.Context, e *engine.Engine) error {
+// owns the part, or it is to be another's. upstream are the logs of the upstream
+// parts.
+func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) error {
 	r.become(Owner, e) // it has written nothing that is not confirmed
 	log := r.member.cfg.Log.With("part", r.part.Name, "epoch", e.Standing().Epoch)
 	log.Info("this process owns the part")
@@ -31,8 +32,8 @@ func (r *replica) lead(ctx context.Context, e *engine.Engine) error {
 	}
 	ran := make(chan error, 1)
 	go func() { ran <- e.Run(playing) }()
-	for i, name := range r.part.Upstream {
-		tasks.Go(func() { guard(r.readUpstream(playing, e, i, name)) })
+	for i, log := range upstream {
+		tasks.Go(func() { guard(r.readUpstream(playing, e, i, log)) })
 	}
 	tasks.Go(func() { guard(r.confirm(playing, e)) })
 	tasks.Go(func() { guard(r.watchOthers(playing, e.Standing().Epoch)) })
@@ -169,15 +170,10 @@ const (
 )
 
 // readUpstream hands the engine what comes from an upstream part.
-func (r *replica) readUpstream(ctx context.Context, e *engine.Engine, index int, name string) error {
-	log, err := r.member.cfg.Open(ctx, name, nil)
-	if err != nil {
-		return fmt.Errorf("opening the log of %q upstream: %w", name, err)
-	}
-	defer func() { _ = log.Close() }() // it was only read
+func (r *replica) readUpstream(ctx context.Context, e *engine.Engine, index int, log Log) error {
 	up := engine.Upstream{Plan: r.part.Plan}
 	told, at := e.Standing().Cursors[index], time.Now()
-	err = log.Follow(ctx, told+1, func(c journal.Commit) error {
+	err := log.Follow(ctx, told+1, func(c journal.Commit) error {
 		tokens, err := up.Read(c)
 		if err != nil {
 			return err
@@ -199,7 +195,7 @@ func (r *replica) readUpstream(ctx context.Context, e *engine.Engine, index int,
 		err = fmt.Errorf("%w: %w", errLost, err)
 	}
 	if err != nil {
-		return fmt.Errorf("reading the log of %q upstream: %w", name, err)
+		return fmt.Errorf("reading the log of %q upstream: %w", r.part.Upstream[index], err)
 	}
 	return nil
 }

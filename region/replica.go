@@ -164,6 +164,15 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 		return false, fmt.Errorf("opening the log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // an owner has waited for all its commits
+	upstream, err := r.openUpstream(ctx)
+	defer func() {
+		for _, up := range upstream {
+			_ = up.Close() // it was only read
+		}
+	}()
+	if err != nil {
+		return false, err
+	}
 	cfg := m.cfg.Engine
 	part := r.part.Part
 	part.State = r.state
@@ -173,20 +182,37 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 		return false, err
 	}
 	r.become(Standby, e)
-	if err := r.follow(ctx, log, e); err != nil {
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	if err := r.follow(ctx, log, e, &reader); err != nil {
 		return true, err
 	}
-	return true, r.lead(ctx, e)
+	return true, r.lead(ctx, e, upstream)
 }
 
-// follow reads the log until this member owns the part, which is nil.
-func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine) error {
+// openUpstream opens the logs of the upstream parts, of which an owner has
+// nothing to wait for any more but what comes. It returns those that it has
+// opened with an error too.
+func (r *replica) openUpstream(ctx context.Context) (logs []Log, err error) {
+	for _, name := range r.part.Upstream {
+		log, err := r.member.cfg.Open(ctx, name, nil)
+		if err != nil {
+			return logs, fmt.Errorf("opening the log of %q upstream: %w", name, err)
+		}
+		logs = append(logs, log)
+	}
+	return logs, nil
+}
+
+// follow reads the log until this member owns the part, which is nil. The reader
+// may then still have to let go of the log.
+func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine, reader *sync.WaitGroup) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	w := &watch{}
 	ended := make(chan error, 1)
-	go func() {
-		ended <- log.Follow(reading, e.Standing().Position+1, func(c journal.Commit) error {
+	reader.Go(func() {
+		err := log.Follow(reading, e.Standing().Position+1, func(c journal.Commit) error {
 			if err := e.Follow(c); err != nil {
 				return err
 			}
@@ -195,11 +221,15 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine) error {
 				if err := e.Lead(ctx); err != nil {
 					return err
 				}
+				ended <- errLeads // at once
 				return errLeads
 			}
 			return nil
 		})
-	}()
+		if !errors.Is(err, errLeads) {
+			ended <- err
+		}
+	})
 	over := func(err error) error {
 		if errors.Is(err, errLeads) {
 			return nil

@@ -20,15 +20,15 @@ func (s *Source) all() []*Recorder {
 
 // rows adds up what all Recorders counted. Takes are read before injections: a
 // token that was seen to leave was put before, by whomever, so its injection is
-// seen too.
+// seen too: also if that was by a Recorder that is newer than this call.
 func (s *Source) rows(now int64, into *stats.Rows) error {
-	recorders := s.all()
 	s.in, s.out = s.in[:0], s.out[:0]
-	for _, r := range recorders {
+	for _, r := range s.all() {
 		for i := range r.halves {
 			s.readTaken(&r.halves[i], into)
 		}
 	}
+	recorders := s.all()
 	for _, r := range recorders {
 		s.readInjected(r, into)
 	}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -198,6 +199,30 @@ func TestTokensThatChangeGoroutinesAreNeverSeenToLeaveBeforeTheyCame(t *testing.
 	}
 	if left != tokens {
 		t.Errorf("%d tokens, want %d, after %d looks", left, tokens, looks)
+	}
+}
+
+// A Recorder that comes while rows are read injects a token that an older one
+// takes, which is read after that.
+func TestTokensOfANewRecorderAreNotSeenToLeaveBeforeTheyCame(t *testing.T) {
+	s := bareSource(1, 1)
+	first, second := s.Recorder(), s.Recorder()
+	first.Inject(0, 1, now0)
+	first.halves[1].mu.Lock() // where reading waits
+	read := make(chan *stats.Rows)
+	go func() { read <- rowsOf(t, s, now0+10) }()
+	for begun := false; !begun; runtime.Gosched() {
+		first.halves[0].mu.Lock()
+		begun = first.halves[0].folded > 0
+		first.halves[0].mu.Unlock()
+	}
+	s.Recorder().Inject(0, 1, now0+1)
+	second.Take(0, 1, now0+1, now0+5)
+	second.Fire(0, now0+5)
+	first.halves[1].mu.Unlock()
+	rows := <-read
+	if p := &rows.Places[0]; s.strays != 0 || p.Tokens != 1 || p.Arrivals != 2 || p.Departures != 1 {
+		t.Errorf("%d strays, %d tokens, %d arrivals, %d departures", s.strays, p.Tokens, p.Arrivals, p.Departures)
 	}
 }
 

@@ -44,6 +44,7 @@ type netBindings struct {
 //	      choose: {guard: "amount < 100"}       # see package guard
 //	      book:   {nats: {subject: book.order, timeout: 5s}, timeout: 10s,
 //	               retry: {first: 1s, max: 1m, factor: 2, attempts: 5}}
+//	      ring:   {nats: {subject: bell}, idempotent: true}
 //	      call:   {http: {url: "https://example.org/pay", method: POST, headers: {Authorization: {env: PAY_TOKEN}}}}
 //	      run:    {command: [/usr/local/bin/label, --fast], delay: 2s}
 //	      sign:   {manual: true, guard: "signed", command: {args: [sign], dir: /srv, timeout: 1m}}
@@ -55,7 +56,16 @@ type netBindings struct {
 //
 // A transition has at most one of immediate, manual, delay, rate and at, at
 // most one of nats, http and command (see package action), and any of guard,
-// timeout and retry.
+// timeout, retry and idempotent.
+//
+// idempotent says that an action does nothing more when it is performed again
+// with the same key. It matters where a net is played in parts. An owner who dies
+// leaves actions that have started and of which nobody knows whether they were
+// done. The next owner performs those that are idempotent again, for the same
+// tokens and with the same key, NET/PART/SINCE/EPOCH/RUN with the epoch in which
+// they started; they begin when the log is sure to tell of them. The other ones are
+// put back, which counts as cancelled, and start anew with another key. So the
+// marking changes exactly once, and an action takes place once or more.
 //
 // Faults are of the form file:line:column: what was found; what was expected.
 func ReadBindings(r io.Reader, file string) (*Bindings, error) {

@@ -65,7 +65,7 @@ func (d *binder) bind(tr *Transition, i int, b *binding) {
 		tr.Due = b.due
 	}
 	tr.Mode = b.modeOr(tr.Mode)
-	tr.Timeout, tr.Retry = b.timeout, b.retry
+	tr.Timeout, tr.Retry, tr.Idempotent = b.timeout, b.retry, b.again
 	found := len(d.faults)
 	if text, ok := b.guard.Scalar(); ok {
 		var err error

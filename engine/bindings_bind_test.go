@@ -200,6 +200,8 @@ func TestFaultsInHowATransitionFires(t *testing.T) {
 		{"a guard without tokens", `source: {guard: "x"}`, `4:7: transition "source": a guard, but no input arc`},
 		{"an empty mapping", `work: {}`, `4:13: found a mapping; expected immediate, manual, or a mapping`},
 		{"no time to act in", `work: {command: [sh], timeout: 0s}`, `4:38: found "0s"; expected a duration above 0`},
+		{"idempotent or not", `work: {command: [sh], idempotent: yes}`, `4:41: found "yes"; expected true`},
+		{"idempotent without an action", `work: {idempotent: true}`, `4:7: transition "work": idempotent without an action`},
 		{"a timeout of nothing", `work: {timeout: 1s}`, `4:7: transition "work": a time limit without an action`},
 		{"a retry of nothing", `work: {retry: {first: 1s}}`, `4:7: transition "work": a retry without an action or a guard`},
 		{"retries that get shorter", `work: {command: [sh], retry: {first: 1m, max: 1s}}`, `4:7: transition "work": retries after at most 1s, but first after 1m0s`},

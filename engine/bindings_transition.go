@@ -23,9 +23,10 @@ type binding struct {
 	acts    yamlfile.Key // nats, http or command
 	timeout time.Duration
 	retry   Retry
+	again   bool // idempotent
 }
 
-const bindingForms = "immediate, manual, or a mapping with some of delay, rate, at, guard, nats, http, command, timeout and retry"
+const bindingForms = "immediate, manual, or a mapping with some of delay, rate, at, guard, nats, http, command, idempotent, timeout and retry"
 
 // bindingOf reads how one transition fires.
 func bindingOf(key yamlfile.Key, n yamlfile.Node) (binding, error) {
@@ -64,12 +65,17 @@ func (b *binding) entry(key yamlfile.Key, value yamlfile.Node) (err error) {
 			return value.Expected("an expression such as amount < 100")
 		}
 		b.guard = value
+	case "idempotent":
+		if s, _ := value.Scalar(); s != "true" {
+			return value.Expected("true")
+		}
+		b.again = true
 	case "timeout":
 		b.timeout, err = limitOf(value)
 	case "retry":
 		b.retry, err = retryOf(value)
 	default:
-		err = key.Fault("unknown key %q; expected delay, rate, at, manual, immediate, guard, nats, http, command, timeout or retry", key.Name)
+		err = key.Fault("unknown key %q; expected delay, rate, at, manual, immediate, guard, nats, http, command, idempotent, timeout or retry", key.Name)
 	}
 	return err
 }

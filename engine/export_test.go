@@ -43,3 +43,6 @@ func (e *Engine) Save(ctx context.Context) error {
 		return err
 	})
 }
+
+// Snapshot saves a snapshot of an engine that runs.
+func (e *Engine) Snapshot(ctx context.Context) error { return e.saveState(ctx) }

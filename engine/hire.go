@@ -156,7 +156,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 	if cfg.Part != nil && cfg.Part.Group > 0 {
 		w.batch = cfg.Part.Group
 	}
-	w.stage = stage{performers: e.performers, answers: newAnswers(), ongoing: map[runKey]*performance{},
+	w.stage = stage{recorder: e.recorder, performers: e.performers, answers: newAnswers(), ongoing: map[runKey]*performance{},
 		log: &failureLog{log: cfg.Log}}
 	var discipline *pool.Discipline
 	if cfg.Dispatch != nil {
@@ -192,7 +192,7 @@ func (e *Engine) newPlayer(n *Net, s share, d *pool.Discipline, created int64) (
 	}
 	c := colour.Config{Tables: n.Tables, Bindings: n.bindings(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
 		Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Priority: n.Priority, Bound: n.Bound, Merge: guard.Merge,
-		Part: cfg.Part.cut()}
+		Part: cfg.Part.cut(), Runs: cfg.Part != nil}
 	if d != nil {
 		c.Dispatch = *d
 	}
@@ -204,11 +204,11 @@ func (e *Engine) newPlayer(n *Net, s share, d *pool.Discipline, created int64) (
 }
 
 func actionsOf(n *Net, source string, shard *colour.Shard) actions {
-	a := actions{net: n.Tables.Net.ID, source: source, shard: shard, do: make([]action.Func, n.Tables.Transitions()),
+	a := actions{net: n.Tables.Net.ID, source: source, shard: shard, do: make([]action.Func, n.Tables.Transitions()), again: make([]bool, n.Tables.Transitions()),
 		ids:    ids(n.Tables.Net.Transitions, func(t *petri.Transition) string { return t.ID }),
 		places: ids(n.Tables.Net.Places, func(p *petri.Place) string { return p.ID })}
 	for i := range n.Transitions {
-		a.do[i] = n.Transitions[i].Action
+		a.do[i], a.again[i] = n.Transitions[i].Action, n.Transitions[i].Idempotent
 	}
 	return a
 }

@@ -154,7 +154,10 @@ func (e *Engine) Lead(ctx context.Context) error {
 	r.whole.parts = nil // what the owner before did not complete
 	r.mu.Unlock()
 	// Other nets have parts of the same name, and a log that begins anew has the same epochs.
-	w.stage.nets[0].prefix = fmt.Sprintf("%s/%s/%d/%d/", e.named, e.cfg.Part.Name, s.Since, s.Epoch+1)
+	w.stage.nets[0].part = fmt.Sprintf("%s/%s/%d", e.named, e.cfg.Part.Name, s.Since)
+	if shard := w.stage.nets[0].shard; shard != nil {
+		shard.NameRuns(s.Epoch + 1)
+	}
 	e.before = e.counted()
 	for _, shard := range w.shards {
 		shard.Resume(w.now())

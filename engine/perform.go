@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/pnagent/pnagent/action"
@@ -25,10 +24,11 @@ var (
 type performance struct {
 	do      action.Func
 	run     action.Run
-	shard   int    // of the worker that wants the answer
-	counted bool   // it used up some of the quota when it started
-	prefix  string // of the run's key
+	shard   int  // of the worker that wants the answer
+	counted bool // it used up some of the quota when it started
+	acts    *actions
 	answers *answers
+	told    func(context.Context) error // waits until the log is sure to tell that it has started; nil if it need not
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -169,7 +169,12 @@ func (a *performance) outcome() (o colour.Outcome) {
 	if a.ctx.Err() != nil {
 		return failedWith(context.Cause(a.ctx).Error())
 	}
-	a.run.Key = a.prefix + strconv.FormatUint(uint64(a.run.Start.Run), 10)
+	a.run.Key = a.acts.key(&a.run.Start)
+	if a.told != nil {
+		if err := a.told(a.ctx); err != nil {
+			return failedWith(err.Error())
+		}
+	}
 	o, err := a.do(a.ctx, &a.run)
 	if err != nil {
 		return failedWith(err.Error())

@@ -29,7 +29,7 @@ func (s *theatre) play(do ...action.Func) []*performance {
 	var all []*performance
 	for _, f := range do {
 		s.last++
-		all = append(all, &performance{run: action.Run{Start: colour.Start{Run: s.last}}, do: f, answers: s.answers})
+		all = append(all, &performance{acts: &actions{}, run: action.Run{Start: colour.Start{Run: s.last}}, do: f, answers: s.answers})
 	}
 	s.start(all)
 	return all
@@ -135,7 +135,7 @@ func BenchmarkPerform(b *testing.B) {
 	b.ReportAllocs()
 	for left := b.N; left > 0; left -= len(batch) {
 		for i := range batch {
-			batch[i] = &performance{do: fires, answers: s.answers}
+			batch[i] = &performance{acts: &actions{}, do: fires, answers: s.answers}
 		}
 		s.start(batch)
 		for n := 0; n < len(batch); n += len(got) {

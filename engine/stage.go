@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 
 	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/colour"
@@ -14,6 +15,7 @@ import (
 // stage is where the actions of one worker's instances are performed.
 type stage struct {
 	nets       []actions // by net; nil if none of them has actions
+	recorder   *recorder // nil without a journal
 	performers *performers
 	answers    *answers
 	ongoing    map[runKey]*performance
@@ -32,7 +34,24 @@ type actions struct {
 	do     []action.Func // by transition
 	ids    []string      // of its transitions
 	places []string      // ids
+	again  []bool        // by transition: the action is idempotent
 	prefix string        // of the keys of runs: SOURCE/EPOCH/WORKER.NET.
+	part   string        // instead, in a part: NET/PART/SINCE, before /EPOCH/
+}
+
+// key returns that of a run.
+func (n *actions) key(s *colour.Start) string {
+	run := strconv.FormatUint(uint64(s.Run), 10)
+	if n.part == "" {
+		return n.prefix + run
+	}
+	return n.part + "/" + strconv.FormatUint(s.Era, 10) + "/" + run
+}
+
+// resumed reports whether a run that does not end here is left to who goes on.
+func (g *stage) resumed(net int, transition int32) bool {
+	n := &g.nets[net]
+	return n.part != "" && n.again[transition]
 }
 
 // runKey names a run among those of one worker.
@@ -62,6 +81,9 @@ func (g *stage) perform(counted bool) {
 	}
 	for _, p := range g.starting {
 		p.counted = counted
+		if g.resumed(p.shard, p.run.Start.Transition) {
+			p.told = g.recorder.confirm
+		}
 	}
 	if len(g.starting) > 0 {
 		g.performers.start(g.starting)
@@ -92,7 +114,7 @@ func emptied(all []*performance) []*performance {
 
 func (g *stage) performance(k int, s colour.Start) *performance {
 	n := &g.nets[k]
-	p := &performance{do: n.do[s.Transition], shard: k, prefix: n.prefix, answers: g.answers,
+	p := &performance{do: n.do[s.Transition], shard: k, acts: n, answers: g.answers,
 		run: action.Run{Net: n.net, Source: n.source, Transition: n.ids[s.Transition], Places: n.places, Start: s}}
 	g.ongoing[runKey{k, s.Run}] = p
 	return p
@@ -151,7 +173,9 @@ func (g *stage) hearLast(now int64) {
 		key := runKey{a.shard, a.run}
 		if g.ongoing[key] != nil && a.outcome.Kind == colour.Failed {
 			delete(g.ongoing, key)
-			_ = g.nets[a.shard].shard.Cancel(a.run, now) // if it is over already, the better
+			if !g.resumed(a.shard, a.transition) {
+				_ = g.nets[a.shard].shard.Cancel(a.run, now) // if it is over already, the better
+			}
 			continue
 		}
 		g.settle(a, now)
@@ -159,7 +183,7 @@ func (g *stage) hearLast(now int64) {
 }
 
 // putBack puts the tokens of runs back that were handed out and that nobody will
-// perform.
+// perform here.
 func (g *stage) putBack(now int64) {
 	for k := range g.nets {
 		g.gather(k)
@@ -167,15 +191,20 @@ func (g *stage) putBack(now int64) {
 	for _, p := range g.starting {
 		run := p.run.Start.Run
 		delete(g.ongoing, runKey{p.shard, run})
-		_ = g.nets[p.shard].shard.Cancel(run, now) // it has just begun
+		if !g.resumed(p.shard, p.run.Start.Transition) {
+			_ = g.nets[p.shard].shard.Cancel(run, now) // it has just begun
+		}
 	}
 	g.starting = emptied(g.starting)
 }
 
-// cancelAll puts the tokens of all runs back.
+// cancelAll puts the tokens of all runs back, but of those that who goes on
+// resumes.
 func (g *stage) cancelAll(now int64) {
-	for key := range g.ongoing {
-		_ = g.nets[key.shard].shard.Cancel(key.run, now) // it is ongoing
+	for key, p := range g.ongoing {
+		if !g.resumed(key.shard, p.run.Start.Transition) {
+			_ = g.nets[key.shard].shard.Cancel(key.run, now) // it is ongoing
+		}
 		g.stop(key)
 	}
 	g.end()

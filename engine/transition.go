@@ -25,8 +25,13 @@ type Transition struct {
 	Guard    colour.Guard   // nil always holds
 	Branches []colour.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
 	Action   action.Func    // what firing it performs; nil for nothing
-	Timeout  time.Duration  // of the action; 0 for none
-	Retry    Retry          // after a failure of the action or of the guard
+	// Idempotent says that the action does nothing more when it is performed again
+	// with the same key. Who takes a part over performs it again for a run that has
+	// started and is not over. Without it such a run is put back, and what starts
+	// anew has a new key.
+	Idempotent bool
+	Timeout    time.Duration // of the action; 0 for none
+	Retry      Retry         // after a failure of the action or of the guard
 }
 
 // Retry says when what failed is tried again: First after the first failure,
@@ -120,7 +125,7 @@ func (tr *Transition) plain() bool {
 // binding returns what package colour takes.
 func (tr *Transition) binding() colour.Binding {
 	return colour.Binding{
-		Mode: tr.Mode, Due: tr.Due, Guard: tr.Guard, Branches: tr.Branches, Action: tr.Action != nil, Timeout: micros(tr.Timeout),
+		Mode: tr.Mode, Due: tr.Due, Guard: tr.Guard, Branches: tr.Branches, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
 		Retry: colour.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
 	}
 }
@@ -167,6 +172,7 @@ func (tr *Transition) faults(t *petri.Tables, i int) (found []string) {
 	fault(tr.Due != nil && tr.Mode.Kind != game.Delayed, "a due time, but not delayed; expected both or none")
 	fault(tr.Mode.Delay.Shape > game.Normal || !within(tr.Mode.Delay.A) || !within(tr.Mode.Delay.B), "a delay of %g and %g µs; expected 0 or more", tr.Mode.Delay.A, tr.Mode.Delay.B)
 	fault(tr.Guard != nil && t.Source(i), "a guard, but no input arc; expected inputs, whose tokens a guard looks at")
+	fault(tr.Idempotent && tr.Action == nil, "idempotent without an action; expected one with an action only")
 	fault(tr.Timeout < 0, "a time limit of %s; expected 0 or more", tr.Timeout)
 	fault(tr.Timeout > 0 && tr.Action == nil, "a time limit without an action; expected one with an action only")
 	fault(tr.Retry != Retry{} && tr.Action == nil && tr.Guard == nil, "a retry without an action or a guard; expected one of those")

@@ -26,8 +26,8 @@
 // Tokens cross from region to region by the log: the owner of the one reads the
 // log of the other and puts what has come for it into its places in the commit
 // that also says how far it has read. So they arrive exactly once, whoever owns
-// the two. What actions do outside is done at least once; their key is the same
-// only within one run: see package engine.
+// the two. What actions do outside is done at least once. One that is idempotent
+// keeps its key when the next owner performs it again: see engine.ReadBindings.
 //
 // Partitions move: each has the member to which [assign] gives it, which is the
 // same for all who see the same members. Regions stay where they are until

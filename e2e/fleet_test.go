@@ -190,6 +190,25 @@ func (f *fleet) plays(part, source string) region.Status {
 	return first
 }
 
+// goesOn waits until every part has an owner and goes on.
+func (f *fleet) goesOn() {
+	f.t.Helper()
+	first := map[string]uint64{}
+	until(f.t, "every part goes on", func() error {
+		now := f.statuses()
+		for _, part := range f.parts() {
+			s := now[part]
+			if first[part] == 0 && s.Owner != "" {
+				first[part] = s.Commits
+			}
+			if s.Owner == "" || s.Commits <= first[part] {
+				return fmt.Errorf("%q: %+v", part, s)
+			}
+		}
+		return nil
+	})
+}
+
 // agrees waits until a stand-by of each part was heard at the same commit as the
 // owner, and checks that it has the same log up to there. Who is heard just then
 // differs from time to time, so each part is looked at until it was seen.

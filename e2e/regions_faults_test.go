@@ -123,15 +123,15 @@ func TestRegionsGoOnAfterNATSWasRestarted(t *testing.T) {
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
 	a, b := f.start("a"), f.start("b")
+	w := f.witnessed()
 	for range 3 {
-		f.agrees("one", "two", "three")
+		f.follows()
 		js.stop()
 		js.start()
-		for _, part := range []string{"one", "two", "three"} {
-			f.plays(part, "")
-		}
+		f.goesOn()
 	}
 	f.conserves(a, b)
+	w.judge(t, f)
 }
 
 // The disk of the server is full: nobody can play, nothing is lost, and when
@@ -150,9 +150,7 @@ func TestRegionsWaitForRoomOnAFullDisk(t *testing.T) {
 	js.stop()
 	js.opts.JetStreamMaxStore = 1 << 30
 	js.start()
-	for _, part := range []string{"one", "two", "three"} {
-		f.plays(part, "")
-	}
+	f.goesOn()
 	f.conserves(a, b)
 }
 
@@ -226,18 +224,19 @@ func TestALogsLeaderIsLostInAClusterOfThree(t *testing.T) {
 	c := startCluster(t)
 	f := newFleet(t, c.url, circle(), 5, 0)
 	f.args = append(f.args, "--journal.replicas", "3")
+	w := f.witnessed()
 	a, b := f.start("a"), f.start("b")
-	f.agrees("one", "two", "three")
+	f.follows()
 	var lost int
 	until(t, "the log has a leader", func() (err error) {
 		lost, err = c.leader(f.conn, "one")
 		return err
 	})
 	c.servers[lost].stop()
-	for _, part := range []string{"one", "two", "three"} {
-		f.plays(part, "")
-	}
+	f.goesOn()
 	c.servers[lost].start()
-	f.agrees("one", "two", "three")
+	f.follows()
+	f.goesOn()
 	f.conserves(a, b)
+	w.judge(t, f)
 }

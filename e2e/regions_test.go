@@ -56,19 +56,17 @@ func TestALeaderKilledAtAnyPointLosesNothing(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
+	w := f.witnessed()
 	alive := []*process{f.start("p0"), f.start("p1")}
-	names := []string{"p0", "p1"}
 	for n := range kills() {
-		f.agrees("one", "two", "three")
+		f.follows()
 		i := r.IntN(2)
 		wait := time.NewTimer(time.Duration(r.IntN(300)) * time.Millisecond)
 		<-wait.C
 		alive[i].kill(t)
-		names[i] = fmt.Sprintf("p%d", n+2)
-		alive[i] = f.start(names[i])
-		for _, part := range []string{"one", "two", "three"} {
-			f.plays(part, "")
-		}
+		alive[i] = f.start(fmt.Sprintf("p%d", n+2))
+		f.goesOn()
 	}
 	f.conserves(alive...)
+	w.judge(t, f)
 }

@@ -28,7 +28,7 @@ type replica struct {
 	mu     sync.Mutex
 	role   Role
 	engine *engine.Engine  // nil while Away
-	sure   engine.Standing // of an owner: what cannot be lost
+	sure   engine.Standing // what cannot be lost, of an owner and of who is about to be one; else none
 }
 
 // Why a session ends that nothing is wrong with.
@@ -141,7 +141,7 @@ func (r *replica) said() BeatPart {
 		return b
 	}
 	s := r.sure
-	if r.role != Owner {
+	if s.Position == 0 {
 		s = r.engine.Standing()
 	}
 	b.Epoch, b.Position, b.Chain = s.Epoch, s.Position, s.Chain
@@ -218,7 +218,7 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine, reader 
 			}
 			w.heard.Store(true)
 			if r.inherits(e) {
-				if err := e.Lead(ctx); err != nil {
+				if err := r.take(ctx, e); err != nil {
 					return err
 				}
 				ended <- errLeads // at once
@@ -255,10 +255,21 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine, reader 
 				if err := <-ended; !errors.Is(err, context.Canceled) {
 					return over(err)
 				}
-				return e.Lead(ctx)
+				return r.take(ctx, e)
 			}
 		}
 	}
+}
+
+// take makes this member the owner. The engine counts as written at once what
+// says so, and another member may have been faster: until it is known, this one
+// says how far it has read.
+func (r *replica) take(ctx context.Context, e *engine.Engine) error {
+	s := e.Standing()
+	r.mu.Lock()
+	r.sure = s
+	r.mu.Unlock()
+	return e.Lead(ctx)
 }
 
 // inherits reports whether this member is the one to take a part that was

@@ -16,6 +16,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/pnagent/pnagent/collector"
 )
 
 // maxPage is the most that is read of a page.
@@ -30,7 +32,8 @@ func (p *sidecar) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, err
 	}
 	req.Header.Set("Cache-Control", "no-cache") // what is so now
-	resp, err := http.DefaultClient.Do(req)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +66,14 @@ type heard struct {
 	Rejected map[string]uint64 `json:"rejected,omitempty"` // by reason; only those that happened
 }
 
-// dropped is how many messages were not taken, or never came.
+// dropped is how many messages were not taken, or never came: one that was
+// dropped unread is missed in its source's count, too.
 func (h *heard) dropped() uint64 {
-	n := h.Lost
-	for _, one := range h.Rejected {
-		n += one
+	n := max(h.Lost, h.Rejected[string(collector.Overrun)])
+	for reason, one := range h.Rejected {
+		if reason != string(collector.Overrun) {
+			n += one
+		}
 	}
 	return n
 }

@@ -153,14 +153,16 @@ func dial(addr string) (*gosnmp.GoSNMP, error) {
 	return client, nil
 }
 
-// ask returns the value of a variable, and when it came.
+// ask returns the value of a variable, zero where there is none yet, and when it
+// came.
 func ask[T any](client *gosnmp.GoSNMP, name string) (now time.Time, value T, err error) {
 	reply, err := client.Get([]string{name})
 	if now = time.Now(); err != nil {
 		return now, value, fmt.Errorf("ask for %s: %w", name, err)
 	}
 	if len(reply.Variables) == 1 {
-		if value, ok := reply.Variables[0].Value.(T); ok {
+		v := reply.Variables[0]
+		if value, ok := v.Value.(T); ok || v.Type == gosnmp.NoSuchInstance {
 			return now, value, nil
 		}
 	}

@@ -2,7 +2,10 @@
 
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // slope is a cost that grows with the number of sources.
 type slope struct{ at0, each float64 }
@@ -65,8 +68,8 @@ func (r *report) costs() (c costs, ok bool) {
 // units says what the table of stages is computed from.
 func (r *report) units() string {
 	c, _ := r.costs()
-	text := fmt.Sprintf("Computed from these: %.0f bytes a message; one sidecar takes %.1f %% of a processor and %.0f MiB, and %.1f %% and %.0f MiB more for each 1,000 sources.",
-		c.message, 100*c.cpu.at0, c.memory.at0/(1<<20), 1e5*c.cpu.each, 1000*c.memory.each/(1<<20))
+	text := fmt.Sprintf("Computed from these: %s bytes a message; one sidecar takes %.1f %% of a processor and %.0f MiB, and %.1f %% and %.0f MiB more for each 1,000 sources.",
+		count(c.message), 100*c.cpu.at0, c.memory.at0/(1<<20), 1e5*c.cpu.each, 1000*c.memory.each/(1<<20))
 	if c.branch > 0 {
 		text += fmt.Sprintf(" One below takes %.2f times the processor of one that stands alone with as many sources; a root %.1f %% and %.0f MiB for each of them.",
 			c.branch, 100*c.root[0], c.root[1]/(1<<20))
@@ -96,7 +99,7 @@ func (r *report) stages() table {
 			cpu = fmt.Sprintf("%s each, root %s", percent(c.branch*c.cpu.of(shareOf)), percent(c.root[0]*shares))
 			memory = fmt.Sprintf("%s each, root %s", mebibytes(int64(c.memory.of(shareOf))), mebibytes(int64(c.root[1]*shares)))
 		}
-		t = append(t, []string{count(n), what, count(n*c.rate*c.message/1000) + " kB/s", cpu, memory})
+		t = append(t, []string{strings.TrimSuffix(count(n), ".0"), what, count(n*c.rate*c.message/1000) + " kB/s", cpu, memory})
 	}
 	return t
 }

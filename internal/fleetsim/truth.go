@@ -57,27 +57,35 @@ type view struct {
 }
 
 type viewNet struct {
-	ID        string
-	Up        int `json:"sources_up"`
-	Stale     int `json:"sources_stale"`
-	Instances struct{ Created, Finished, Failed, Active, Deadlocked uint64 }
-	Places    []struct {
-		ID                                      string
-		Tokens, Arrivals, Departures, Instances uint64
-		OlderThan                               map[string]uint64 `json:"older_than"`
-		Oldest                                  float64           `json:"oldest_age_seconds"`
-		Dwell                                   viewHistogram
-		Stuck                                   []struct{ Instance string }
-	}
-	Transitions []struct {
-		ID               string
-		Firings, Enabled uint64
-		Duration         viewHistogram
-	}
-	Blocks []struct {
-		Transition, Place, Reason string
-		Instances                 uint64
-	}
+	ID          string
+	Up          int `json:"sources_up"`
+	Stale       int `json:"sources_stale"`
+	Instances   struct{ Created, Finished, Failed, Active, Deadlocked uint64 }
+	Places      []viewPlace
+	Transitions []viewTransition
+	Blocks      []viewBlock
+}
+
+type viewPlace struct {
+	ID                                      string
+	Tokens, Arrivals, Departures, Instances uint64
+	OlderThan                               map[string]uint64 `json:"older_than"`
+	Oldest                                  float64           `json:"oldest_age_seconds"`
+	Dwell                                   viewHistogram
+	Stuck                                   []viewToken
+}
+
+type viewToken struct{ Instance string }
+
+type viewTransition struct {
+	ID               string
+	Firings, Enabled uint64
+	Duration         viewHistogram
+}
+
+type viewBlock struct {
+	Transition, Place, Reason string
+	Instances                 uint64
 }
 
 type viewHistogram struct {

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/petri/split"
+)
+
+func TestSectionsAreReadAsTheyWereWritten(t *testing.T) {
+	type section struct {
+		Kind int
+		Body string
+		Now  int64
+	}
+	commit := appendSection(appendSection(appendSection(appendTime(nil, 1_700_000_000_000_000), 0, []byte("ops")), 1+sectionCursor, nil), 1+sectionOwnership, []byte("{}"))
+	var got []section
+	err := eachSection(commit, 1, func(kind int, body []byte, now int64) error {
+		got = append(got, section{kind, string(body), now})
+		return nil
+	})
+	want := []section{{0, "ops", 1_700_000_000_000_000}, {2, "", 1_700_000_000_000_000}, {3, "{}", 1_700_000_000_000_000}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestCommitsThatAreNoneAreRefused(t *testing.T) {
+	for name, commit := range map[string][]byte{
+		"nothing":                    {},
+		"half a time":                {0x80},
+		"a kind without a length":    {1, 0},
+		"half a kind":                {1, 0x80},
+		"half a length":              {1, 0, 0x80},
+		"a section that ends early":  {1, 0, 3, 'a', 'b'},
+		"a length beyond all":        binary.AppendUvarint([]byte{1, 0}, 1<<63),
+		"a kind that there is not":   {1, 1 + sectionKinds, 0},
+		"a second section that ends": {1, 0, 1, 'a', 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := eachSection(commit, 1, func(int, []byte, int64) error { return nil }); !errors.Is(err, ErrJournal) {
+				t.Errorf("%v; want ErrJournal", err)
+			}
+		})
+	}
+}
+
+func TestCursorsGoForward(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		body []byte
+		want []uint64 // nil if it is refused
+	}{
+		{"further", []byte{1, 9}, []uint64{5, 9}},
+		{"to where it is", []byte{0, 5}, []uint64{5, 7}},
+		{"back", []byte{1, 6}, nil},
+		{"of a part that there is not", []byte{2, 9}, nil},
+		{"with something behind", []byte{1, 9, 0}, nil},
+		{"without a position", []byte{1}, nil},
+		{"nothing", nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cursors := []uint64{5, 7}
+			switch err := readCursor(c.body, cursors); {
+			case c.want != nil && (err != nil || !slices.Equal(cursors, c.want)):
+				t.Errorf("%d, %v; want %d", cursors, err, c.want)
+			case c.want == nil && (!errors.Is(err, ErrJournal) || !slices.Equal(cursors, []uint64{5, 7})):
+				t.Errorf("%d, %v; want ErrJournal and no change", cursors, err)
+			}
+		})
+	}
+}
+
+func TestOwnersFollowEachOther(t *testing.T) {
+	now := ownership{Epoch: 3, Owner: "a"}
+	for _, c := range []struct {
+		name string
+		next ownership
+		ok   bool
+	}{
+		{"another one", ownership{Epoch: 4, Owner: "b"}, true},
+		{"the same again", ownership{Epoch: 4, Owner: "a"}, true},
+		{"a release", ownership{Epoch: 3, Owner: "a", Release: true, Heir: "b"}, true},
+		{"in the same epoch", ownership{Epoch: 3, Owner: "b"}, false},
+		{"in an earlier one", ownership{Epoch: 2, Owner: "b"}, false},
+		{"a release of somebody else's", ownership{Epoch: 3, Owner: "b", Release: true}, false},
+		{"a release of another epoch", ownership{Epoch: 4, Owner: "a", Release: true}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := now
+			err := o.follow(c.next)
+			if c.ok != (err == nil) || !c.ok && (!errors.Is(err, ErrJournal) || o != now) {
+				t.Errorf("%+v, %v; want it taken: %t", o, err, c.ok)
+			}
+		})
+	}
+}
+
+func commitOf(tokens ...split.Crossing) []byte {
+	return appendSection(appendTime(nil, 7), 1+sectionCrossings, split.AppendCrossings(nil, tokens))
+}
+
+// What crosses is read from whole commits only: one that was cut short by the
+// death of its owner puts nothing, whoever writes behind it.
+func TestTokensCrossWithWholeCommits(t *testing.T) {
+	a, b := split.Crossing{Instance: 1, Place: 2, Tokens: 3}, split.Crossing{Instance: 4, Place: 5, Tokens: 6, Data: []byte("x")}
+	whole := commitOf(a, b)
+	part := func(which byte, bytes []byte) []byte { return append([]byte{0, which}, bytes...) }
+	owns := appendSection(appendTime(nil, 9), 1+sectionOwnership, []byte(`{"epoch":2,"owner":"b"}`))
+	for _, c := range []struct {
+		name    string
+		entries [][]byte
+		want    [][]split.Crossing // with each
+		begun   []bool
+	}{
+		{"one entry", [][]byte{whole}, [][]split.Crossing{{a, b}}, []bool{false}},
+		{"three entries", [][]byte{part(partFirst, whole[:3]), part(partMore, whole[3:9]), part(partLast, whole[9:])},
+			[][]split.Crossing{nil, nil, {a, b}}, []bool{true, true, false}},
+		{"cut short before the next owner", [][]byte{part(partFirst, whole[:3]), part(partMore, whole[3:9]), owns, commitOf(b)},
+			[][]split.Crossing{nil, nil, nil, {b}}, []bool{true, true, false, false}},
+		{"cut short and begun anew", [][]byte{part(partFirst, whole[:3]), part(partFirst, whole[:5]), part(partLast, whole[5:])},
+			[][]split.Crossing{nil, nil, {a, b}}, []bool{true, true, false}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			u := Upstream{Plan: "x"}
+			for k, entry := range c.entries {
+				got, err := u.Read(journal.Commit{Sequence: uint64(k + 2), Payload: entry})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(c.want[k], append([]split.Crossing(nil), got...)); diff != "" || u.Begun() != c.begun[k] {
+					t.Errorf("entry %d, begun: %t (-want +got):\n%s", k, u.Begun(), diff)
+				}
+			}
+		})
+	}
+}
+
+func TestLogsUpstreamThatDoNotFitAreRefused(t *testing.T) {
+	header := func(h header) []byte {
+		text, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for name, c := range map[string]journal.Commit{
+		"of whole nets":             {Sequence: 1, Payload: header(headerWith(""))},
+		"of another plan":           {Sequence: 1, Payload: header(headerWith("y"))},
+		"without a header":          {Sequence: 1, Payload: []byte("?")},
+		"a commit that is none":     {Sequence: 2, Payload: []byte{1, 0}},
+		"crossings that are none":   {Sequence: 2, Payload: appendSection(appendTime(nil, 7), 1+sectionCrossings, []byte{9})},
+		"bytes behind crossings":    {Sequence: 2, Payload: appendSection(appendTime(nil, 7), 1+sectionCrossings, []byte{0, 0})},
+		"the end of another commit": {Sequence: 2, Payload: []byte{0, partLast, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := Upstream{Plan: "x"}
+			if _, err := u.Read(c); !errors.Is(err, ErrJournal) {
+				t.Errorf("%v; want ErrJournal", err)
+			}
+		})
+	}
+}
+
+func headerWith(plan string) (h header) {
+	if plan != "" {
+		h.Part = &partHeader{Name: "p", Plan: plan}
+	}
+	return h
+}
+
+// FuzzUpstream reads any three entries of a log.
+func FuzzUpstream(f *testing.F) {
+	whole := commitOf(split.Crossing{Instance: 1, Place: 2, Tokens: 3, Data: []byte("x")})
+	f.Add(whole, []byte{0, partFirst, 1}, append([]byte{0, partLast}, whole[1:]...))
+	f.Add([]byte{1, 2, 2, 0, 9}, []byte{1, 3, 2, '{', '}'}, []byte{})
+	f.Fuzz(func(t *testing.T, a, b, c []byte) {
+		u, r := Upstream{Plan: "x"}, &recorder{cursors: make([]uint64, 2), hash: sha256.New()}
+		for k, entry := range [][]byte{a, b, c} {
+			tokens, err := u.Read(journal.Commit{Sequence: uint64(k + 2), Payload: entry})
+			if err != nil {
+				if !errors.Is(err, ErrJournal) {
+					t.Fatalf("%v is not ErrJournal", err)
+				}
+				continue
+			}
+			for _, x := range tokens {
+				if x.Tokens == 0 || x.Instance < 0 || x.Place < 0 {
+					t.Fatalf("%+v crosses", x)
+				}
+			}
+			_ = eachSection(entry, 1, func(kind int, body []byte, _ int64) error { // a log may be anything
+				before := slices.Clone(r.cursors)
+				if kind > 0 && kind != 1+sectionCrossings {
+					_ = r.replay(kind-1, body)
+				}
+				for i := range before {
+					if r.cursors[i] < before[i] {
+						t.Fatalf("cursors %d after %d", r.cursors, before)
+					}
+				}
+				return nil
+			})
+		}
+	})
+}

@@ -27,8 +27,9 @@ type Run struct {
 	Transition string // id
 	// Key names this try in the whole world, for who must not do a thing twice:
 	// SOURCE/STARTED/RUN; in a part of a net that several processes play,
-	// NET/PART/BEGAN/EPOCH/RUN, of which EPOCH is the owner's number. A try that
-	// is made again after a take-over has another key.
+	// NET/PART/BEGAN/EPOCH/RUN, of which EPOCH is the number of the owner who began
+	// it. After a take-over an idempotent action that was not over is performed
+	// again with the same key; the others begin anew, with another one.
 	Key    string
 	Places []string // ids of the net's places, by index
 	Start  colour.Start

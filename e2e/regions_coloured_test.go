@@ -115,10 +115,11 @@ const answersNet = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
 <arc id="3" source="answered" target="file"/><arc id="4" source="file" target="filed"/>
 </page></net></pnml>`
 
+// answersRegions wants more for the binding of ask.
 const answersRegions = `nets:
   answers:
     transitions:
-      ask:  {nats: {subject: office.ask}, timeout: 1m}
+      ask:  {nats: {subject: office.ask}, timeout: 1m%s}
       file: {nats: {subject: office.file}, timeout: 1m}
     regions: {desk: [ask], archive: [file]}
 `
@@ -163,75 +164,100 @@ func says(t *testing.T, m *nats.Msg, order, total int) {
 	}
 }
 
-// The owner of a region is killed, or hangs, while an action runs: the next owner
-// has the token again and asks again, with a key of its own; what is answered to
-// the one that hung counts for nothing; the transition fires once.
-func TestATakeOverWhileAnActionRunsPutsItsTokensBack(t *testing.T) {
+// The owner of a region is killed, or hangs, while an action runs. The next owner
+// asks again: with a key of its own, because the tokens were put back, or, if that
+// does no harm, with the same. What is answered to the one that hung counts for
+// nothing; the transition fires once.
+func TestATakeOverWhileAnActionRunsAsksAgainAndFiresOnce(t *testing.T) {
 	t.Parallel()
-	js := startJetStream(t, nil)
-	f := newFleet(t, func() string { return js.url }, played{answersNet, answersRegions}, 1, 0)
-	ask, file := f.desk("office.ask"), f.desk("office.file")
-	archive := f.start("archive", "archive")
-	injects := func(order int) {
-		t.Helper()
-		request(t, f.conn, "inject", f.id(), "desk", fmt.Sprintf(`{"instance":0,"place":"in","data":{"order":%d}}`, order))
-	}
-	keyed := func(a asked, region string, epoch int) {
-		t.Helper()
-		if submatch(a.Key, fmt.Sprintf(`^answers/%s/\d{16}/%d/\d+$`, region, epoch)) == nil {
-			t.Errorf("%+v; want a key of region %s in epoch %d", a, region, epoch)
-		}
-	}
-	files := func(order, total int) {
-		t.Helper()
-		a, m := file.next()
-		if got := a.Tokens[0].Data; got.Order != order || got.Total != total {
-			t.Errorf("%+v was filed; want order %d for %d", a, order, total)
-		}
-		keyed(a, "archive", 1)
-		says(t, m, order, total)
-	}
-	asks := func(source string, epoch, order int) *nats.Msg {
-		t.Helper()
-		a, m := ask.next()
-		if a.Source != source || a.Tokens[0].Data.Order != order || a.Net != f.id() {
-			t.Errorf("asked %+v; want order %d from %s", a, order, source)
-		}
-		keyed(a, "desk", epoch)
-		return m
-	}
-	owns := func(source string) {
-		t.Helper()
-		until(t, source+" owns the desk", func() error {
-			if now := f.statuses()["desk"]; now.Owner != source {
-				return fmt.Errorf("%+v", now)
-			}
-			return nil
+	for _, c := range []struct {
+		name, binding string
+		epochs        [2]int // in the keys with which the next owners ask again
+	}{{"put back", "", [2]int{2, 3}}, {"idempotent", ", idempotent: true", [2]int{1, 2}}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			takeOverWhileAnActionRuns(t, c.binding, c.epochs)
 		})
 	}
+}
 
+// offices are the two regions of the answers, and whom they ask.
+type offices struct {
+	*fleet
+	ask, file *desk
+}
+
+func (o *offices) injects(order int) {
+	o.t.Helper()
+	request(o.t, o.conn, "inject", o.id(), "desk", fmt.Sprintf(`{"instance":0,"place":"in","data":{"order":%d}}`, order))
+}
+
+// keyed checks whose key it is.
+func (o *offices) keyed(a asked, region string, epoch int) {
+	o.t.Helper()
+	if submatch(a.Key, fmt.Sprintf(`^answers/%s/\d{16}/%d/\d+$`, region, epoch)) == nil {
+		o.t.Errorf("%+v; want a key of region %s in epoch %d", a, region, epoch)
+	}
+}
+
+// files waits until an answer is filed.
+func (o *offices) files(order, total int) {
+	o.t.Helper()
+	a, m := o.file.next()
+	if got := a.Tokens[0].Data; got.Order != order || got.Total != total {
+		o.t.Errorf("%+v was filed; want order %d for %d", a, order, total)
+	}
+	o.keyed(a, "archive", 1)
+	says(o.t, m, order, total)
+}
+
+// asks waits until somebody asks about an order.
+func (o *offices) asks(source string, epoch, order int) (string, *nats.Msg) {
+	o.t.Helper()
+	a, m := o.ask.next()
+	if a.Source != source || a.Tokens[0].Data.Order != order || a.Net != o.id() {
+		o.t.Errorf("asked %+v; want order %d from %s", a, order, source)
+	}
+	o.keyed(a, "desk", epoch)
+	return a.Key, m
+}
+
+func takeOverWhileAnActionRuns(t *testing.T, binding string, epochs [2]int) {
+	t.Helper()
+	js := startJetStream(t, nil)
+	f := newFleet(t, func() string { return js.url }, played{answersNet, fmt.Sprintf(answersRegions, binding)}, 1, 0)
+	o := &offices{f, f.desk("office.ask"), f.desk("office.file")}
+	archive := f.start("archive", "archive")
 	first := f.start("first", "desk")
-	owns("first")
-	injects(1)
-	asks("first", 1, 1)
+	until(t, "the first owns the desk", func() error {
+		if now := f.statuses()["desk"]; now.Owner != "first" {
+			return fmt.Errorf("%+v", now)
+		}
+		return nil
+	})
+	o.injects(1)
+	before, _ := o.asks("first", 1, 1)
 	second := f.start("second", "desk")
 	f.followed("desk", "second")
 	first.kill(t)
-	m := asks("second", 2, 1)
+	again, m := o.asks("second", epochs[0], 1)
+	if same := again == before; same != (binding != "") {
+		t.Errorf("asked with the key %s, and again with %s", before, again)
+	}
 	says(t, m, 1, 10)
-	files(1, 10)
+	o.files(1, 10)
 
-	injects(2)
-	lost := asks("second", 2, 2)
+	o.injects(2)
+	_, lost := o.asks("second", 2, 2)
 	third := f.start("third", "desk")
 	f.followed("desk", "third")
 	second.signal(t, syscall.SIGSTOP)
-	m = asks("third", 3, 2)
+	_, m = o.asks("third", epochs[1], 2)
 	says(t, lost, 2, 666)
 	second.signal(t, syscall.SIGCONT) // and hears the answer to what it asked
 	f.followed("desk", "second")
 	says(t, m, 2, 20)
-	files(2, 20)
+	o.files(2, 20)
 
 	until(t, "all is filed", func() error {
 		if got := f.count(); got.Tokens["filed"] != 2 || got.Total() != 2 || got.Firings["ask"] != 2 || got.Firings["file"] != 2 {
@@ -242,8 +268,8 @@ func TestATakeOverWhileAnActionRunsPutsItsTokensBack(t *testing.T) {
 	for _, p := range []*process{archive, second, third} {
 		p.stop(t, syscall.SIGTERM)
 	}
-	if len(ask.messages)+len(file.messages) > 0 {
-		t.Errorf("%d more questions, %d more to file", len(ask.messages), len(file.messages))
+	if len(o.ask.messages)+len(o.file.messages) > 0 {
+		t.Errorf("%d more questions, %d more to file", len(o.ask.messages), len(o.file.messages))
 	}
 }
 

@@ -60,6 +60,10 @@ check-exporter: ## run Prometheus' snmp_exporter on the example for it (cgo, lib
 bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable
 
+.PHONY: bench-regions
+bench-regions: ## measure nets in regions over JetStream, real processes, beside DiPeN's protocol (3 minutes)
+	@$(GO) run ./internal/regionbench
+
 .PHONY: generate
 generate: ## write what is generated: the wire's Go code, example MIB modules, dashboards, rules, pictures, references
 	$(GO) generate ./...

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/pnagent/pnagent/internal/yamlfile"
@@ -13,13 +14,14 @@ import (
 
 // regions say which transitions are played together.
 type regions struct {
-	of    map[string]regionOf // by transition id
-	merge [][]string
+	of     map[string]regionOf // by transition id
+	merge  [][]string
+	merged []regionOf // all names in merge
 }
 
 type regionOf struct {
 	name string
-	node yamlfile.Node // of the transition's id
+	node yamlfile.Node // of the transition's id, or of the name
 }
 
 func (r *regions) read(value yamlfile.Node) error {
@@ -60,6 +62,7 @@ func (r *regions) readMerge(value yamlfile.Node) error {
 				return n.Expected("a region name")
 			}
 			group = append(group, name)
+			r.merged = append(r.merged, regionOf{name, n})
 		}
 		r.merge = append(r.merge, group)
 	}
@@ -69,7 +72,7 @@ func (r *regions) readMerge(value yamlfile.Node) error {
 // Split returns how the bindings cut a net into regions, which different
 // processes may play: see split.Split. Transitions that they do not name go with
 // those that they share places with. Faults are those of split.Split, and
-// transitions that the net does not have. b may be nil.
+// transitions and regions that there are not. b may be nil.
 func (b *Bindings) Split(t *petri.Tables) (*split.Plan, error) {
 	var r regions
 	if b != nil {
@@ -79,6 +82,17 @@ func (b *Bindings) Split(t *petri.Tables) (*split.Plan, error) {
 	for id, of := range r.of {
 		if _, ok := t.TransitionIndex(id); !ok {
 			faults = append(faults, of.node.Fault("region %q: net %q has no transition %q", of.name, t.Net.ID, id))
+		}
+	}
+	names := []string{split.Main}
+	for _, id := range slices.Sorted(maps.Keys(r.of)) {
+		if name := r.of[id].name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, m := range r.merged {
+		if !slices.Contains(names, m.name) {
+			faults = append(faults, m.node.Fault("region %q is merged with others, but no transition is in it; expected one of %q", m.name, names))
 		}
 	}
 	if len(faults) > 0 {

@@ -74,7 +74,7 @@ func TestFaultsInRegionsNamePositionAndExpectation(t *testing.T) {
 		"no lists to merge":              {"merge: a", `b.yaml:3:12: found "a"; expected a list of lists of region names`},
 		"one to merge":                   {"merge: [[a]]", `b.yaml:3:13: found a sequence; expected a list of two or more region names`},
 		"no name to merge":               {"merge: [[a, [b]]]", `b.yaml:3:17: found a sequence; expected a region name`},
-		"a region that there is not":     {"merge: [[main, b]]", `b.yaml:3:19: region "b" is merged with others, but no transition is in it; expected one of ["main"]`},
+		"a region that there is not":     {"merge: [[main, b]]", `b.yaml:3:20: region "b" is merged with others, but no transition is in it; expected one of ["main"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := splitOf(t, "nets:\n  chain:\n    "+c.line+"\n")

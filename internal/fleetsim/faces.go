@@ -117,7 +117,11 @@ func readHeard(metrics []byte) (heard, error) {
 	}
 	for _, m := range rejected.GetMetric() {
 		if n := uint64(m.GetCounter().GetValue()); n > 0 {
-			h.Rejected[m.GetLabel()[0].GetValue()] = n
+			reason := ""
+			for _, label := range m.GetLabel() {
+				reason = label.GetValue() // it is the only one
+			}
+			h.Rejected[reason] += n
 		}
 	}
 	return h, nil

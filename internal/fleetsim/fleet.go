@@ -40,6 +40,7 @@ type fleet struct {
 	wants   []atomic.Bool // by source: a full message was asked for
 	byName  map[string]int
 	resting atomic.Bool
+	hellos  chan struct{} // one for each collector that began to listen
 
 	said said
 }
@@ -68,7 +69,8 @@ func newFleet(cfg fleetConfig, url string, now int64) (*fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fleet{cfg: cfg, net: net, wants: make([]atomic.Bool, cfg.sources), byName: make(map[string]int, cfg.sources)}
+	f := &fleet{cfg: cfg, net: net, wants: make([]atomic.Bool, cfg.sources), byName: make(map[string]int, cfg.sources),
+		hellos: make(chan struct{}, 1000)}
 	if f.conn, err = nats.Connect(url); err != nil {
 		return nil, fmt.Errorf("connect the fleet: %w", err)
 	}
@@ -105,6 +107,10 @@ func (f *fleet) answer() error {
 		for i := range f.wants {
 			f.wants[i].Store(true)
 		}
+		select {
+		case f.hellos <- struct{}{}:
+		default: // nobody waits for so many
+		}
 	}
 	full := func(m *nats.Msg) {
 		if i, known := f.byName[m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]]; known {
@@ -120,7 +126,23 @@ func (f *fleet) answer() error {
 			return fmt.Errorf("answer collectors: %w", err)
 		}
 	}
-	return serveDefinition(f.conn, f.net)
+	if err := serveDefinition(f.conn, f.net); err != nil {
+		return err
+	}
+	return f.conn.Flush() // from now on everything that is asked is heard
+}
+
+// heard waits until so many collectors listen. What a process says before, and
+// the next one does not, nobody would ever know.
+func (f *fleet) heard(ctx context.Context, collectors int) error {
+	for range collectors {
+		select {
+		case <-f.hellos:
+		case <-ctx.Done():
+			return fmt.Errorf("wait until %d collectors listen: %w", collectors, ctx.Err())
+		}
+	}
+	return nil
 }
 
 // serveDefinition answers with a net's definition.

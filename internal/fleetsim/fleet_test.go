@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const enough = 60 * time.Second
 
-// below is the subject space of the root.
+// above is the subject space of the root.
 func above(t *testing.T) telemetry.Subjects {
 	t.Helper()
 	s, err := telemetry.NewSubjects("petrinet.root")
@@ -125,16 +125,19 @@ func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 	}
 	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
 	url := ns.ClientURL()
+	f, err := newFleet(fleetConfig{sources: 50, interval: 100 * time.Millisecond, churn: 0.02, seed: 1}, url, time.Now().UnixMicro())
+	if err != nil {
+		t.Fatal(err)
+	}
 	flat, root := listen(t, url, collector.Config{}), listen(t, url, collector.Config{Subjects: above(t)})
 	all := []*collector.Collector{flat, root}
 	for i := range 4 {
 		all = append(all, listen(t, url, collector.Config{Share: collector.Share{Index: i + 1, Count: 4}}))
 	}
-	f, err := newFleet(fleetConfig{sources: 50, interval: 100 * time.Millisecond, churn: 0.02, seed: 1}, url, time.Now().UnixMicro())
-	if err != nil {
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := f.heard(ctx, 5); err != nil { // the flat one and the four below
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := f.run(ctx); err != nil {

@@ -141,7 +141,7 @@ func (p *sidecar) hear(line string) {
 	}
 	var entry struct{ Level, Msg, HTTP, SNMP string }
 	if err := json.Unmarshal([]byte(line), &entry); err == nil {
-		if entry.Msg == "sidecar serves" {
+		if entry.Msg == "sidecar serves" && p.http == "" && entry.HTTP != "" {
 			p.http, p.snmp = entry.HTTP, entry.SNMP
 			close(p.ready)
 			return

@@ -186,6 +186,13 @@ func (s *stage) stop() {
 func (s *stage) run(ctx context.Context, out *outcome) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	listening := len(s.children)
+	if s.flat != nil {
+		listening++
+	}
+	if err := s.fleet.heard(ctx, listening); err != nil {
+		return err
+	}
 	g, running := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.fleet.run(running) })
 	g.Go(func() error { return s.probe.run(running) })

@@ -64,6 +64,10 @@ bench: ## run the benchmarks and print them beside their bases
 bench-regions: ## measure nets in regions over JetStream, real processes, beside DiPeN's protocol (3 minutes)
 	@$(GO) run ./internal/regionbench
 
+.PHONY: scale
+scale: ## measure what fleets of up to 10,000 engines take, as docs/scale.md has it
+	@$(GO) run ./internal/fleetsim --markdown
+
 .PHONY: generate
 generate: ## write what is generated: the wire's Go code, example MIB modules, dashboards, rules, pictures, references
 	$(GO) generate ./...

@@ -80,9 +80,15 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 	log.Info("engine runs", "source", cfg.Source, "nets", len(cfg.Nets), "instances", cfg.Instances, "journal", inJetStream)
 	notify(log, notifyReady)
 	errs := make([]error, len(members))
+	playing, stop := context.WithCancel(ctx)
+	defer stop()
 	var running sync.WaitGroup
 	for i, m := range members {
-		running.Go(func() { errs[i] = m.Run(ctx) })
+		running.Go(func() {
+			if errs[i] = m.Run(playing); errs[i] != nil {
+				stop() // one net that can not be played is not to be overlooked for the others
+			}
+		})
 	}
 	running.Wait()
 	notify(log, notifyStopping)
@@ -98,7 +104,14 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 // opener opens the logs of a net's parts.
 func (c *engineCmd) opener(nc *nats.Conn, subjects telemetry.Subjects, net string, log *slog.Logger) func(context.Context, string, func() uint64) (region.Log, error) {
 	return func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-		return stream.Open(ctx, stream.Config{Conn: nc, Name: subjects.Prefix() + "/" + net + "/" + part, Replicas: c.Parts.Replicas, Keep: keep, Log: log})
+		l, err := stream.Open(ctx, stream.Config{Conn: nc, Name: subjects.Prefix() + "/" + net + "/" + part, Replicas: c.Parts.Replicas, Keep: keep, Log: log})
+		switch {
+		case errors.Is(err, stream.ErrSettings):
+			return nil, fmt.Errorf("%w: %w", region.ErrUnusable, err)
+		case err != nil:
+			return nil, err
+		}
+		return l, nil
 	}
 }
 

@@ -3,11 +3,21 @@
 package main
 
 import (
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/journal/stream"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/region"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // What --journal.group says is how many firings a commit of every part may hold,
@@ -37,5 +47,38 @@ func TestPartsWriteAsManyFiringsIntoACommitAsIsAsked(t *testing.T) {
 				t.Errorf("%s: part %q writes %d firings into a commit; want 3", name, p.Name, p.Group)
 			}
 		}
+	}
+}
+
+// A stream that forgets is there already: to try again would help nobody.
+func TestAStreamThatCanHoldNoLogEndsTheProcess(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS did not start")
+	}
+	nc, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	name, err := stream.NameOf(telemetry.DefaultPrefix + "/n/one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err == nil {
+		_, err = js.CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{"x"}, MaxAge: time.Hour})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := (&engineCmd{}).opener(nc, telemetry.Subjects{}, "n", slog.New(slog.DiscardHandler))
+	if log, err := open(t.Context(), "one", nil); !errors.Is(err, region.ErrUnusable) || !strings.Contains(err.Error(), "max age") || log != nil {
+		t.Errorf("%v, %v; want that it can not be used, and why", log, err)
 	}
 }

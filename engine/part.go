@@ -191,8 +191,11 @@ func (e *Engine) own(ctx context.Context, o ownership) error {
 	if err != nil {
 		return err
 	}
-	r := e.recorder
-	if err := r.own(ctx, o, appendSection(appendTime(nil, e.workers[0].now()), 1+sectionOwnership, text)); err != nil {
+	r, w := e.recorder, e.workers[0]
+	w.rest.Lock() // who asks what there is now does that here as well
+	now := w.now()
+	w.rest.Unlock()
+	if err := r.own(ctx, o, appendSection(appendTime(nil, now), 1+sectionOwnership, text)); err != nil {
 		return err
 	}
 	return r.confirm(ctx)

@@ -36,6 +36,10 @@ const lineRegions = `nets:
 
 func line() played { return played{lineNet, lineRegions} }
 
+// injectEvery is the time between two injections from one side: that the net is
+// never at rest is enough, and the processes are to have the machine.
+const injectEvery = 4 * time.Millisecond
+
 // load puts tokens into "in" again and again. Those of a request that was
 // answered are there; those of one that was not may be.
 type load struct {
@@ -53,7 +57,10 @@ func (f *fleet) injections(partOf func(instance int) string) *load {
 	l := &load{stop: stop}
 	for range 2 {
 		l.ending.Go(func() {
+			next := time.NewTicker(injectEvery)
+			defer next.Stop()
 			for ctx.Err() == nil {
+				<-next.C
 				i := rand.IntN(f.instances)
 				n := 1 + rand.Uint64N(10)
 				body := fmt.Appendf(nil, `{"instance":%d,"place":"in","tokens":%d}`, i, n)

@@ -337,7 +337,10 @@ func (f *fleet) fires() *load {
 	l := &load{stop: stop}
 	subject := telemetry.DefaultPrefix + ".fire." + telemetry.Escape(f.id()) + ".two"
 	l.ending.Go(func() {
+		next := time.NewTicker(injectEvery)
+		defer next.Stop()
 		for ctx.Err() == nil {
+			<-next.C
 			l.sent.Add(1)
 			asking, cancel := context.WithTimeout(ctx, time.Second)
 			m, err := f.conn.RequestWithContext(asking, subject, fmt.Appendf(nil, `{"instance":%d,"transition":"t2"}`, rand.IntN(f.instances)))

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,7 +49,10 @@ type sampler struct {
 }
 
 func (s *sampler) run(ctx context.Context) {
+	next := time.NewTicker(pollEvery)
+	defer next.Stop()
 	for ctx.Err() == nil {
+		<-next.C
 		out, err := s.noc.Run(ctx, "snmpget", []string{"-t", "1", "-r", "0"}, lineNames...)
 		sent := s.load.sent.Load()
 		since, now, ok := parseLine(out)

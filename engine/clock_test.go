@@ -3,8 +3,12 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/journal"
@@ -97,5 +101,28 @@ func TestDelaysAndAgesGoOnWithAnotherClock(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Who looks asks with a clock that is behind the time of the part. Its tokens are
+// as old as they are there.
+func TestTokensAgeThoughTheClockIsBehind(t *testing.T) {
+	now := int64(1_700_000_000_000_000)
+	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(1)), Transitions: fire(game.Mode{Kind: game.Manual})}},
+		Instances: 1, Workers: 1, Clock: func() int64 { return now }})
+	now -= 3_600_000_000 // it is set back,
+	e.workers[0].now()
+	now += 600_000_000 // and ten minutes pass
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := e.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	want, got := stats.NewRows(1, 1), stats.NewRows(1, 1)
+	if err := errors.Join(e.Rows(t.Context(), 0, now+3_600_000_000, want), e.Rows(t.Context(), 0, now, got)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(got.Places[0].Stuck) == 0 {
+		t.Errorf("(-at the time of the part +asked with the clock):\n%s", diff)
 	}
 }

@@ -301,11 +301,12 @@ func (e *Engine) Marking(ctx context.Context, net string, instance int) ([]uint3
 	return m, err
 }
 
-// Rows adds the rows of a net, by its index in the Config, as of now. Who was
+// Rows adds the rows of a net, by its index in the Config, as of now, or of the
+// engine's time if that is later because the clock was set back. Who was
 // slowest is not in them: see Serve, which publishes it.
 func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows) error {
 	for _, w := range e.workers {
-		if err := e.call(ctx, w, func(int64) { w.look(net, now, e.InstanceName, into) }); err != nil {
+		if err := e.call(ctx, w, func(at int64) { w.look(net, max(now, at), e.InstanceName, into) }); err != nil {
 			return err
 		}
 	}
@@ -316,8 +317,8 @@ func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows)
 // call: each is told once.
 func (e *Engine) published(ctx context.Context, net int, now int64, into *stats.Rows) error {
 	for _, w := range e.workers {
-		if err := e.call(ctx, w, func(int64) {
-			w.look(net, now, e.InstanceName, into)
+		if err := e.call(ctx, w, func(at int64) {
+			w.look(net, max(now, at), e.InstanceName, into)
 			w.shards[net].TakeSlowest(e.InstanceName, into)
 		}); err != nil {
 			return err

@@ -4,7 +4,10 @@ package engine
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
+
+	"github.com/pnagent/pnagent/petri/split"
 )
 
 // Turn does what the worker of a part does between two looks at the clock.
@@ -46,3 +49,33 @@ func (e *Engine) Save(ctx context.Context) error {
 
 // Snapshot saves a snapshot of an engine that runs.
 func (e *Engine) Snapshot(ctx context.Context) error { return e.saveState(ctx) }
+
+// Joiner puts the entries of a log together to commits.
+type Joiner struct{ joiner }
+
+// Add returns the commit that an entry is or completes; nil if more is to come.
+func (j *Joiner) Add(entry []byte) ([]byte, error) { return j.add(entry) }
+
+// Logged is what a commit of a part says.
+type Logged struct {
+	Ops       []byte         // of the one net
+	Cursors   map[int]uint64 // by upstream part
+	Crossings []split.Crossing
+}
+
+// ReadCommit reads a commit of a part.
+func ReadCommit(commit []byte) (*Logged, error) {
+	l := &Logged{Cursors: map[int]uint64{}}
+	return l, eachSection(commit, 1, func(kind int, body []byte, _ int64) (err error) {
+		switch kind {
+		case 0:
+			l.Ops = append(l.Ops, body...)
+		case 1 + sectionCrossings:
+			l.Crossings, _, err = split.ReadCrossings(body, l.Crossings)
+		case 1 + sectionCursor:
+			part, n := binary.Uvarint(body)
+			l.Cursors[int(part)], _ = binary.Uvarint(body[n:])
+		}
+		return err
+	})
+}

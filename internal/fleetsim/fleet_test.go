@@ -19,13 +19,15 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/uplink"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const enough = 60 * time.Second
+// enough is far beyond what anything takes; waited for only where a test fails.
+const enough = 3 * time.Minute
 
 // above is the subject space of the root.
 func above(t *testing.T) telemetry.Subjects {
@@ -115,6 +117,29 @@ func until(t *testing.T, what string, check func() []string) {
 	}
 }
 
+// sameRows compares every bucket, slot and token. Left out is when something
+// happened last: where a machine is so busy that all messages of a source come
+// more than a quarter of a second late, its clock seems to be off and its times
+// are moved by that. Those of tokens move back once messages come in time; those
+// of a process that has ended meanwhile stay.
+func sameRows(flat, root *stats.Rows) (faults []string) {
+	for i := range flat.Places {
+		a, b := flat.Places[i], root.Places[i]
+		a.LastInjection, b.LastInjection, a.Slowest.At, b.Slowest.At = 0, 0, 0, 0
+		if !a.Equal(&b) {
+			faults = append(faults, cmp.Diff(a, b))
+		}
+	}
+	for i := range flat.Transitions {
+		a, b := flat.Transitions[i], root.Transitions[i]
+		a.LastFiring, b.LastFiring, a.Slowest.At, b.Slowest.At = 0, 0, 0, 0
+		if !a.Equal(&b) {
+			faults = append(faults, cmp.Diff(a, b))
+		}
+	}
+	return faults
+}
+
 // A small fleet of which many begin anew and fall silent, heard at once by one
 // collector and by a tree: both show what the fleet knows that it did, and both
 // show the same, to the last bucket.
@@ -171,17 +196,7 @@ func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 		return same(a.orders(), b.orders())
 	})
 	until(t, "flat and root have the same rows", func() []string {
-		a, b := flat.View().Net(fleetNet).Rows, root.View().Net(fleetNet).Rows
-		var faults []string
-		for i := range a.Places {
-			if !a.Places[i].Equal(&b.Places[i]) {
-				faults = append(faults, cmp.Diff(a.Places[i], b.Places[i]))
-			}
-			if !a.Transitions[i].Equal(&b.Transitions[i]) {
-				faults = append(faults, cmp.Diff(a.Transitions[i], b.Transitions[i]))
-			}
-		}
-		return faults
+		return sameRows(flat.View().Net(fleetNet).Rows, root.View().Net(fleetNet).Rows)
 	})
 	for i, c := range all {
 		traffic := c.View().Traffic

@@ -72,19 +72,21 @@ type Upstream struct {
 	Plan  string // how the net is cut; a log of another plan is refused
 	whole joiner
 	out   []split.Crossing
+	quiet bool
 }
 
 // Read returns the tokens that leave the part with the next commit of its log,
 // those for all other parts, until the next call. A commit in several entries
 // gives them with the last.
 func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
-	u.out = u.out[:0]
+	u.out, u.quiet = u.out[:0], true
 	if c.Sequence == 1 {
 		return nil, u.header(c.Payload)
 	}
 	commit, err := u.whole.add(c.Payload)
 	if err == nil && commit != nil {
 		err = eachSection(commit, 1, func(kind int, body []byte, _ int64) error {
+			u.quiet = u.quiet && kind == 1+sectionCursor
 			if kind != 1+sectionCrossings {
 				return nil
 			}
@@ -104,6 +106,10 @@ func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
 	}
 	return u.out, nil
 }
+
+// Quiet reports whether nothing happened in the part with the last entry but that
+// it has read what came from others.
+func (u *Upstream) Quiet() bool { return u.quiet }
 
 // Begun reports whether the last entry was one of several that are one commit,
 // of which more are to come.

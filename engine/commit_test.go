@@ -145,6 +145,27 @@ func TestTokensCrossWithWholeCommits(t *testing.T) {
 	}
 }
 
+// Parts that put tokens into each other have read each other's commits. To tell
+// that with one more each time would never end.
+func TestWhatOnlyTellsWhatWasReadIsQuiet(t *testing.T) {
+	cursor := appendSection(appendTime(nil, 7), 1+sectionCursor, []byte{0, 9})
+	for name, c := range map[string]struct {
+		entry []byte
+		quiet bool
+	}{
+		"a cursor":                  {cursor, true},
+		"a cursor and a crossing":   {append(slices.Clone(cursor), commitOf(split.Crossing{Tokens: 1})[1:]...), false},
+		"a firing":                  {appendSection(appendTime(nil, 7), 0, []byte("x")), false},
+		"an owner":                  {appendSection(appendTime(nil, 7), 1+sectionOwnership, []byte("{}")), false},
+		"the beginning of a commit": {[]byte{0, partFirst, 1}, true},
+	} {
+		u := Upstream{Plan: "x"}
+		if _, err := u.Read(journal.Commit{Sequence: 2, Payload: c.entry}); err != nil || u.Quiet() != c.quiet {
+			t.Errorf("%s: quiet %t, %v; want %t", name, u.Quiet(), err, c.quiet)
+		}
+	}
+}
+
 func TestLogsUpstreamThatDoNotFitAreRefused(t *testing.T) {
 	header := func(h header) []byte {
 		text, err := json.Marshal(h)

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/pnagent/pnagent/journal"
 )
 
 // A commit that is larger than partSize is written in parts, each a commit of
@@ -22,6 +24,10 @@ const (
 
 // partSize is what an entry holds where the log has room for it.
 const partSize = 4 << 20
+
+// maxWhole bounds a commit in all its parts, in bytes: what reads it keeps it in
+// memory.
+const maxWhole = 1 << 30
 
 // append writes one commit.
 func (r *recorder) append(ctx context.Context, commit []byte) error {
@@ -47,6 +53,10 @@ func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
 	size := min(partSize, r.log.CommitLimit()-partHead)
 	if len(commit) <= size {
 		return r.write(ctx, commit)
+	}
+	if len(commit) > maxWhole {
+		r.failed = fmt.Errorf("writing the journal: a commit of %d bytes: %w, at most %d", len(commit), journal.ErrTooLarge, maxWhole)
+		return r.failed
 	}
 	for which := byte(partFirst); len(commit) > 0; which = partMore {
 		n := min(len(commit), size)
@@ -142,6 +152,8 @@ func (j *joiner) add(entry []byte) ([]byte, error) {
 		return nil, nil
 	case !begun || which > partLast:
 		return nil, fmt.Errorf("%w: a part of a commit that has not begun", ErrJournal)
+	case len(j.parts)+len(entry) > maxWhole+partHead:
+		return nil, fmt.Errorf("%w: a commit of more than %d bytes", ErrJournal, maxWhole)
 	}
 	j.parts = append(j.parts, entry[2:]...)
 	if which == partMore {

@@ -83,6 +83,8 @@ var rooms = map[string]room{
 	"mibs":                 {},
 	"e2e":                  {},
 	"internal/snmptest":    {imports: []string{"smi"}},
+	"internal/fleetsim":    {imports: []string{"collector", "petri", "petri/pnml", "stats", "telemetry"}},
+	"internal/regionbench": {imports: []string{"action", "engine", "internal/regiontest", "journal/stream", "petri", "petri/pnml", "region", "telemetry"}},
 	"internal/regiontest":  {imports: []string{"engine", "journal", "region", "stats"}},
 	"cmd/pnagent":          {imports: []string{"*"}},
 }

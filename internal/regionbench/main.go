@@ -21,7 +21,7 @@ func main() {
 	flag.DurationVar(&b.window, "window", 5*time.Second, "how long each rate is measured")
 	flag.IntVar(&b.takeoverCount, "takeovers", 20, "hand-overs, and as many kills, that are measured")
 	flag.IntVar(&b.procs, "procs", 1, "processors that each engine uses (GOMAXPROCS); 0 for all")
-	flag.StringVar(&b.benchtime, "base", "1500ms", "how long each figure of the base is measured; empty for no base")
+	flag.BoolVar(&b.base, "base", true, "measure the emulation of DiPeN's protocol too")
 	only := flag.String("only", "", "regular expression: the figures to measure; all if empty")
 	asJSON := flag.Bool("json", false, "print JSON instead of a table")
 	flag.StringVar(&b.dir, "dir", "", "where the server keeps its streams; a temporary directory if empty")
@@ -41,7 +41,7 @@ type bench struct {
 	window        time.Duration
 	takeoverCount int
 	procs         int
-	benchtime     string
+	base          bool
 }
 
 func (b *bench) run(ctx context.Context, out io.Writer, only string, asJSON bool) (err error) {
@@ -58,9 +58,9 @@ func (b *bench) run(ctx context.Context, out io.Writer, only string, asJSON bool
 		return err
 	}
 	var base map[string]float64
-	if b.benchtime != "" {
+	if b.base {
 		fmt.Fprintln(os.Stderr, "base …")
-		if base, err = emulate(ctx, b.benchtime); err != nil {
+		if base, err = b.emulate(ctx); err != nil {
 			return err
 		}
 	}
@@ -69,11 +69,12 @@ func (b *bench) run(ctx context.Context, out io.Writer, only string, asJSON bool
 		if !wanted.MatchString(f.what) {
 			continue
 		}
-		fmt.Fprintln(os.Stderr, f.what, "…")
+		began := time.Now()
 		r, err := f.measure(ctx, b, base)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.what, err)
 		}
+		fmt.Fprintf(os.Stderr, "%s: %s, in %.0f s\n", f.what, r.reached(), time.Since(began).Seconds())
 		rows = append(rows, r)
 	}
 	if asJSON {

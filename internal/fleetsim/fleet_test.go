@@ -201,7 +201,9 @@ func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 	for i, c := range all {
 		traffic := c.View().Traffic
 		for reason, n := range traffic.Rejected {
-			if n+traffic.Lost > 0 {
+			// A sparse message that comes before the definition of its net is not
+			// kept; what it said is in the next one too.
+			if reason != string(collector.UnknownDigest) && n+traffic.Lost > 0 {
 				t.Errorf("collector %d: %d rejected as %s, %d lost", i, n, reason, traffic.Lost)
 			}
 		}

@@ -9,5 +9,6 @@
 // (emulation_test.go) plays a net at random and keeps the truth for itself; what
 // the adapter publishes is added up by a collector, as a sidecar does it, and
 // compared with the truth while the adapter is restarted, etcd compacts, etcd is
-// restarted, and connections are cut.
+// restarted, and connections are cut. Package locks beside it plays nets as fast
+// as DiPeN's protocol can.
 package etcdtest

@@ -22,9 +22,10 @@ const (
 // Beat is what a member says of itself to the others, as JSON on the subject
 // PREFIX.parts.NET.
 type Beat struct {
-	Source string     `json:"source"`
-	Leaves bool       `json:"leaves,omitempty"` // it gives everything away and ends
-	Parts  []BeatPart `json:"parts"`            // those that it may play
+	Source  string     `json:"source"`
+	Started int64      `json:"started"`          // when the process did: another one of the same name is another member
+	Leaves  bool       `json:"leaves,omitempty"` // it gives everything away and ends
+	Parts   []BeatPart `json:"parts"`            // those that it may play
 }
 
 // BeatPart is what a member says of one part.

@@ -15,8 +15,10 @@
 //     lease is in this.
 //   - Liveness is a beat. Every member says every 50 ms over NATS what it owns
 //     and follows, and how far it is ([Beat]). An owner of which a stand-by hears
-//     nothing for 200 ms, neither a beat nor a commit, is replaced. A wrong
-//     suspicion costs a take-over and nothing else.
+//     nothing for 200 ms, neither a beat nor a commit, is replaced. Where beats
+//     come late, because machines or the network have too much to do, it is four
+//     times as long as the longest gap that was heard lately. A wrong suspicion
+//     costs a take-over and nothing else.
 //   - An owner that goes, or that gives a part to somebody with less to do,
 //     appends a release. Its heir takes over when it reads that.
 //   - After any error of the log the owner stops, forgets what it played since

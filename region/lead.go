@@ -156,7 +156,7 @@ func (r *replica) betterOwner(now time.Time) (heir string, behind uint64) {
 	position := r.sure.Position
 	r.mu.Unlock()
 	for _, s := range r.member.roster.of(r.part.Name, now) {
-		if s.Source == order[0] && s.Role == Standby && now.Sub(s.Since) >= settledAfter {
+		if s.Source == order[0] && s.Role == Standby && now.Sub(s.Since) >= goneTimes*r.member.roster.patience(now) {
 			return s.Source, position - min(s.Position, position)
 		}
 	}

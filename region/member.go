@@ -20,14 +20,9 @@ import (
 // Times of the protocol.
 const (
 	beatEvery = 50 * time.Millisecond
-	// suspectAfter is how long nothing may be heard of an owner.
-	suspectAfter = 200 * time.Millisecond
 	// lookEvery is how often a stand-by looks whether it should take over, and an
 	// owner whether it should go.
 	lookEvery = 10 * time.Millisecond
-	// settledAfter is how long a member must have been there before partitions
-	// move to it.
-	settledAfter = time.Second
 	// releaseWithin is how long an owner that goes may take to say so.
 	releaseWithin = 5 * time.Second
 )
@@ -77,6 +72,7 @@ type Member struct {
 	changed  chan struct{} // holds one; a beat is due at once
 	heard    quiet         // beats that were not taken
 	spoken   quiet         // and not sent
+	started  int64         // microseconds since the Unix epoch
 }
 
 // New returns a member that does not run yet.
@@ -88,7 +84,7 @@ func New(cfg Config) (*Member, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Member{cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
+	m := &Member{started: time.Now().UnixMicro(), cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
 		heard: quiet{log: cfg.Log}, spoken: quiet{log: cfg.Log}}
 	for i := range cfg.Parts {
 		m.replicas = append(m.replicas, newReplica(m, &cfg.Parts[i]))
@@ -184,7 +180,7 @@ func (m *Member) beat(ctx context.Context) {
 }
 
 func (m *Member) say() error {
-	b := Beat{Source: m.cfg.Engine.Source, Leaves: m.left(), Parts: make([]BeatPart, 0, len(m.replicas))}
+	b := Beat{Source: m.cfg.Engine.Source, Started: m.started, Leaves: m.left(), Parts: make([]BeatPart, 0, len(m.replicas))}
 	for _, r := range m.replicas {
 		b.Parts = append(b.Parts, r.said())
 	}

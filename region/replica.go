@@ -309,8 +309,8 @@ func (w *watch) look(beat, now time.Time) time.Duration {
 }
 
 // takesOver reports whether this member should take over a part because nothing
-// is heard of its owner: the first in the order after 200 ms, the next ones each
-// a little later, so that they do not race.
+// is heard of its owner: the first in the order after the roster's patience, the next
+// ones each a little later, so that they do not race.
 func (r *replica) takesOver(w *watch, now time.Time) bool {
 	m := r.member
 	beat := time.Time{}
@@ -323,7 +323,7 @@ func (r *replica) takesOver(w *watch, now time.Time) bool {
 	if before := slices.Index(*r.order.Load(), owner.Source); owned && before >= 0 && before < at {
 		at-- // the one that is silent does not come before us
 	}
-	return at >= 0 && silent > suspectAfter+time.Duration(at)*suspectAfter/2
+	return at >= 0 && silent > m.roster.patience(now)*time.Duration(2+at)/2
 }
 
 // keep returns the first commit of the part's log that some part downstream has

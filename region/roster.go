@@ -4,20 +4,39 @@ package region
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
 )
 
-// goneAfter is how long a member may be silent before the others share out
-// what it has.
-const goneAfter = time.Second
+// A member is suspected when it is silent for longer than beats are late these
+// days: on machines that have too much to do, a suspicion would only give them
+// more.
+const (
+	// suspectAfter is how long at least nothing may be heard of an owner.
+	suspectAfter = 200 * time.Millisecond
+	// lateTimes is how many times the longest gap between two beats of any one
+	// member, of those that were heard lately, nothing may be heard of an owner.
+	lateTimes = 4
+	// lateMost is what a longer gap counts for, and lateHalf after how long it
+	// counts for half.
+	lateMost = time.Second
+	lateHalf = 10 * time.Second
+	// goneTimes is how many times as long a member is silent until the others
+	// share out what it has, and until partitions move to one that has come.
+	goneTimes = 5
+	// forgetAfter is how long a member is remembered that is gone.
+	forgetAfter = time.Minute
+)
 
 // roster is who is there: the last beat of every member. It may be used by
 // several goroutines; times are passed in.
 type roster struct {
 	mu      sync.Mutex
 	members map[string]*member
+	late    time.Duration // the longest gap, as it counted at
+	lateAt  time.Time
 }
 
 type member struct {
@@ -34,20 +53,48 @@ func (r *roster) hear(b *Beat, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.members[b.Source]
-	if m == nil {
+	switch {
+	case m == nil || m.beat.Started != b.Started:
 		m = &member{since: now}
 		r.members[b.Source] = m
+	case now.Sub(m.heard) > r.goneAfter(now):
+		m.since = now
+		fallthrough
+	default:
+		if gap := min(now.Sub(m.heard), lateMost); gap > r.lateness(now) {
+			r.late, r.lateAt = gap, now
+		}
 	}
 	m.beat, m.heard, m.byParts = b, now, make(map[string]*BeatPart, len(b.Parts))
 	for i := range b.Parts {
 		m.byParts[b.Parts[i].Part] = &b.Parts[i]
 	}
 	for name, m := range r.members {
-		if now.Sub(m.heard) > goneAfter {
+		if now.Sub(m.heard) > forgetAfter {
 			delete(r.members, name)
 		}
 	}
 }
+
+// lateness is the longest gap that was heard lately; the caller holds mu.
+func (r *roster) lateness(now time.Time) time.Duration {
+	return time.Duration(float64(r.late) * math.Exp2(-now.Sub(r.lateAt).Seconds()/lateHalf.Seconds()))
+}
+
+// patience is how long nothing may be heard of an owner.
+func (r *roster) patience(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.patient(now)
+}
+
+func (r *roster) patient(now time.Time) time.Duration {
+	return max(suspectAfter, lateTimes*r.lateness(now))
+}
+
+// goneAfter is how long a member may be silent until it is gone; the caller
+// holds mu.
+func (r *roster) goneAfter(now time.Time) time.Duration { return goneTimes * r.patient(now) }
 
 // offers returns who may play a part and stays, sorted.
 func (r *roster) offers(part string, now time.Time) []string {
@@ -55,7 +102,7 @@ func (r *roster) offers(part string, now time.Time) []string {
 	defer r.mu.Unlock()
 	var out []string
 	for name, m := range r.members {
-		if now.Sub(m.heard) <= goneAfter && !m.beat.Leaves && m.byParts[part] != nil {
+		if now.Sub(m.heard) <= r.goneAfter(now) && !m.beat.Leaves && m.byParts[part] != nil {
 			out = append(out, name)
 		}
 	}
@@ -78,7 +125,7 @@ func (r *roster) of(part string, now time.Time) []said {
 	var out []said
 	for _, name := range slices.Sorted(maps.Keys(r.members)) {
 		m := r.members[name]
-		if p := m.byParts[part]; p != nil && now.Sub(m.heard) <= goneAfter {
+		if p := m.byParts[part]; p != nil && now.Sub(m.heard) <= r.goneAfter(now) {
 			out = append(out, said{BeatPart: *p, Source: name, Since: m.since, Heard: m.heard})
 		}
 	}
@@ -91,7 +138,7 @@ func (r *roster) owner(part string, now time.Time) (best said, ok bool) {
 	defer r.mu.Unlock()
 	for name, m := range r.members {
 		p := m.byParts[part]
-		if p == nil || p.Role != Owner || p.Epoch <= best.Epoch || now.Sub(m.heard) > goneAfter {
+		if p == nil || p.Role != Owner || p.Epoch <= best.Epoch || now.Sub(m.heard) > r.goneAfter(now) {
 			continue // only one member can own a part in one epoch
 		}
 		best = said{BeatPart: *p, Source: name, Since: m.since, Heard: m.heard}
@@ -104,5 +151,5 @@ func (r *roster) hears(source string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.members[source]
-	return m != nil && now.Sub(m.heard) <= goneAfter
+	return m != nil && now.Sub(m.heard) <= r.goneAfter(now)
 }

@@ -60,7 +60,7 @@ func TestAMemberThatLeavesIsGivenNothing(t *testing.T) {
 func TestAMemberThatComesBackIsThereSinceThen(t *testing.T) {
 	r := newRoster()
 	r.hear(beatOf("a", Standby, 1), start)
-	r.hear(beatOf("a", Standby, 1), after(900*time.Millisecond))
+	r.hear(beatOf("a", Standby, 1), after(50*time.Millisecond))
 	if s := r.of("p", after(time.Second)); len(s) != 1 || !s[0].Since.Equal(start) {
 		t.Errorf("%+v; want since the first beat", s)
 	}
@@ -97,6 +97,44 @@ func TestSilenceIsTheTimeInWhichNothingWasHeardAndSomebodyLooked(t *testing.T) {
 		}
 		if got := w.look(beat, at(s.now)); got != s.want {
 			t.Errorf("%s: silent for %v; want %v", s.rule, got, s.want)
+		}
+	}
+}
+
+// beats hears a member at these times, in milliseconds.
+func beats(r *roster, source string, at ...int) {
+	for _, ms := range at {
+		r.hear(beatOf(source, Owner, 1), after(time.Duration(ms)*time.Millisecond))
+	}
+}
+
+func TestPatienceIsFourTimesTheLongestGapOfLate(t *testing.T) {
+	for _, c := range []struct {
+		rule  string
+		hear  func(*roster)
+		at    int // milliseconds
+		least time.Duration
+		most  time.Duration
+	}{
+		{"where beats are in time it is 200 ms", func(r *roster) { beats(r, "a", 0, 50, 100, 150) }, 150, suspectAfter, suspectAfter},
+		{"where one was late it is longer", func(r *roster) { beats(r, "a", 0, 50, 200) }, 200, 600 * time.Millisecond, 600 * time.Millisecond},
+		{"also if the next ones are in time", func(r *roster) { beats(r, "a", 0, 50, 200, 250) }, 250, 590 * time.Millisecond, 600 * time.Millisecond},
+		{"after ten seconds it is half as long", func(r *roster) { beats(r, "a", 0, 200) }, 10_200, 399 * time.Millisecond, 401 * time.Millisecond},
+		{"it is never shorter than 200 ms", func(r *roster) { beats(r, "a", 0, 200) }, 60_000, suspectAfter, suspectAfter},
+		{"a long gap counts as a second", func(r *roster) { beats(r, "a", 0, 9000) }, 9000, 4 * time.Second, 4 * time.Second},
+		{"silence that goes on is no gap", func(r *roster) { beats(r, "a", 0, 50) }, 900, suspectAfter, suspectAfter},
+		{"the longest of all members counts", func(r *roster) { beats(r, "a", 0, 300); beats(r, "b", 300, 350) }, 350, 1150 * time.Millisecond, 1200 * time.Millisecond},
+		{"a process that begins anew was not late", func(r *roster) {
+			beats(r, "a", 0)
+			b := beatOf("a", Owner, 1)
+			b.Started = 1
+			r.hear(b, after(900*time.Millisecond))
+		}, 900, suspectAfter, suspectAfter},
+	} {
+		r := newRoster()
+		c.hear(r)
+		if got := r.patience(after(time.Duration(c.at) * time.Millisecond)); got < c.least || got > c.most {
+			t.Errorf("%s: %v; want %v to %v", c.rule, got, c.least, c.most)
 		}
 	}
 }

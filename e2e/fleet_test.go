@@ -64,6 +64,9 @@ func (j *jetStream) stop() {
 	j.s.WaitForShutdown()
 }
 
+// Tests that start many processes again and again run one at a time: all of them
+// at once would measure how long a machine with two processors takes.
+
 // fleet is the processes that play one net in parts.
 type fleet struct {
 	t         *testing.T

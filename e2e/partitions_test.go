@@ -44,7 +44,6 @@ func (f *fleet) shared(processes ...string) {
 // partition has one owner at a time, all tokens are there, and what a station
 // reads is never less than it was, nor more than what was done.
 func TestPartitionsMoveWithTheirProcessesAndNothingIsLostOrDouble(t *testing.T) {
-	t.Parallel()
 	snmptest.RequireTools(t)
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, line(), 64, 8)

@@ -32,7 +32,6 @@ const parcelsRegions = `    regions:
 // what the actions said of it; each action was done, at least once, and the key
 // of each try is the net's, the region's, its owner's and the run's.
 func TestOrdersAndTheirDataCrossRegionsWhosePlayersAreKilled(t *testing.T) {
-	t.Parallel()
 	const instances = 20
 	js := startJetStream(t, nil)
 	l := startLedger(t)
@@ -169,13 +168,11 @@ func says(t *testing.T, m *nats.Msg, order, total int) {
 // does no harm, with the same. What is answered to the one that hung counts for
 // nothing; the transition fires once.
 func TestATakeOverWhileAnActionRunsAsksAgainAndFiresOnce(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		name, binding string
 		epochs        [2]int // in the keys with which the next owners ask again
 	}{{"put back", "", [2]int{2, 3}}, {"idempotent", ", idempotent: true", [2]int{1, 2}}} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			takeOverWhileAnActionRuns(t, c.binding, c.epochs)
 		})
 	}
@@ -289,7 +286,6 @@ func (f *fleet) followed(part, source string) {
 // Whoever owns a part answers what is asked of the part; and what was
 // acknowledged has happened, however often owners are killed.
 func TestRequestsToAPartAreAnsweredByItsOwnerAndNotForgotten(t *testing.T) {
-	t.Parallel()
 	js := startJetStream(t, nil)
 	manual := played{lineNet, strings.Replace(lineRegions, "t2: {delay: 1ms}", "t2: manual", 1)}
 	f := newFleet(t, func() string { return js.url }, manual, 10, 0)

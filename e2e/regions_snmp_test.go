@@ -283,7 +283,6 @@ func (f *fleet) tellTheSame(noc snmptest.Client, side *sidecar) {
 // never sees a number fall within a discontinuity time, nor one that is more
 // than what was done; and at rest it sees what is in the logs.
 func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
-	t.Parallel()
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, line(), 40, 0)
 	snmpd, mibs := snmptest.Start(t, snmptest.Config{}), t.TempDir()

@@ -49,6 +49,7 @@ func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) er
 	if err == nil {
 		err = r.release(ctx, e, cause)
 	}
+	r.become(Away, nil) // the others need not wait for the last words
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	if said := <-end; said != nil {
@@ -86,7 +87,6 @@ func (r *replica) release(ctx context.Context, e *engine.Engine, cause error) er
 	if err := e.Release(leaving, to.heir); err != nil {
 		return err
 	}
-	r.become(Away, nil)
 	if cause == nil {
 		return errDone
 	}
@@ -113,12 +113,14 @@ func (r *replica) confirm(ctx context.Context, e *engine.Engine) error {
 	}
 }
 
-// watchOthers ends when another member owns the part in a higher epoch, or when
-// one should that follows it closely.
+// watchOthers ends when another member owns the part in a higher epoch, when one
+// should that follows it closely, or when this one does not even hear itself: it
+// can be told nothing, and the others hear it and wait.
 func (r *replica) watchOthers(ctx context.Context, epoch uint64) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	looks := 0 // while another one should own the part
+	var self watch
 	for {
 		select {
 		case <-ctx.Done():
@@ -127,12 +129,16 @@ func (r *replica) watchOthers(ctx context.Context, epoch uint64) error {
 			if o, ok := r.member.roster.owner(r.part.Name, now); ok && o.Epoch > epoch {
 				return fmt.Errorf("%w: %q in epoch %d", errDeposed, o.Source, o.Epoch)
 			}
+			roster, me := r.member.roster, r.member.cfg.Engine.Source
+			if self.look(roster.heard(me), now) > goneTimes*roster.patience(now) {
+				return errDeaf
+			}
 			heir, behind := r.betterOwner(now)
 			if heir == "" {
 				looks = 0
 				continue
 			}
-			if looks++; behind <= closely<<(time.Duration(looks)*lookEvery/time.Second) {
+			if looks++; behind <= closely<<min(time.Duration(looks)*lookEvery/time.Second, closelyDoubled) {
 				return handOver{heir}
 			}
 		}
@@ -142,8 +148,11 @@ func (r *replica) watchOthers(ctx context.Context, epoch uint64) error {
 // closely is how many commits a member may be behind that a part is handed to:
 // nobody plays until it has read them. After each second that it does not come
 // as close it is twice as many, because an owner that is busy enough could stay
-// ahead for ever.
-const closely = 1000
+// ahead for ever; after closelyDoubled seconds it is any number.
+const (
+	closely        = 1000
+	closelyDoubled = 50
+)
 
 // betterOwner returns the member that is to have the part instead of this one,
 // and how many commits it is behind; "" if there is none, or if it is not ready.

@@ -37,6 +37,7 @@ var (
 	errAway    = errors.New("others follow the part")
 	errDone    = errors.New("the firings are done")
 	errDeposed = errors.New("another member owns the part in a higher epoch")
+	errDeaf    = errors.New("nothing is heard from NATS, not even this member's own beats")
 )
 
 // ErrUnusable is wrapped by an error of Config.Open that no patience mends, such
@@ -344,8 +345,11 @@ func (r *replica) keep() uint64 {
 // state is what telemetry says of the part beyond its rows.
 func (r *replica) state(int) *telemetry.RegionState {
 	r.mu.Lock()
-	position := r.sure.Position
+	role, position := r.role, r.sure.Position
 	r.mu.Unlock()
+	if role != Owner {
+		return nil // of who lets it go: the next one knows
+	}
 	s := &telemetry.RegionState{Position: position}
 	for _, other := range r.member.roster.of(r.part.Name, time.Now()) {
 		if other.Role != Standby {

@@ -146,6 +146,16 @@ func (r *roster) owner(part string, now time.Time) (best said, ok bool) {
 	return best, best.Epoch > 0
 }
 
+// heard returns when a member was last heard; zero if it never was.
+func (r *roster) heard(source string) (at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m := r.members[source]; m != nil {
+		at = m.heard
+	}
+	return at
+}
+
 // hears reports whether a member is there.
 func (r *roster) hears(source string, now time.Time) bool {
 	r.mu.Lock()

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -154,10 +155,14 @@ func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flat, root := listen(t, url, collector.Config{}), listen(t, url, collector.Config{Subjects: above(t)})
+	// They know the nets from the start, as sidecars that are given their files:
+	// the last words of a process that ends while a definition is on its way are
+	// not heard in full.
+	nets := []*petri.Net{line(), pulse()}
+	flat, root := listen(t, url, collector.Config{Nets: nets}), listen(t, url, collector.Config{Subjects: above(t), Nets: nets})
 	all := []*collector.Collector{flat, root}
 	for i := range 4 {
-		all = append(all, listen(t, url, collector.Config{Share: collector.Share{Index: i + 1, Count: 4}}))
+		all = append(all, listen(t, url, collector.Config{Nets: nets, Share: collector.Share{Index: i + 1, Count: 4}}))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := f.heard(ctx, 5); err != nil { // the flat one and the four below

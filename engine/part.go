@@ -90,11 +90,10 @@ func (e *Engine) Standing() Standing {
 	return r.standing()
 }
 
-// Confirmed returns how far the engine was when it was asked, as soon as that
-// cannot be lost any more. The error is that of journal.Log.Confirm.
-func (e *Engine) Confirmed(ctx context.Context) (Standing, error) {
-	s := e.Standing()
-	return s, e.recorder.log.Confirm(ctx, s.Position)
+// Confirm waits until what the engine had written when it stood there cannot be
+// lost any more. The error is that of journal.Log.Confirm.
+func (e *Engine) Confirm(ctx context.Context, s Standing) error {
+	return e.recorder.log.Confirm(ctx, s.Position)
 }
 
 // Follow takes the next commit of the log, which somebody else has written. It

@@ -167,8 +167,8 @@ func TestAnOwnerNeverSaysACursorThatIsNotConfirmed(t *testing.T) {
 	if diff := cmp.Diff(before, r.said()); diff != "" {
 		t.Errorf("before it was confirmed (-before +after):\n%s", diff)
 	}
-	s, err := e.Confirmed(ctx)
-	if err != nil {
+	s := e.Standing()
+	if err := e.Confirm(ctx, s); err != nil {
 		t.Fatal(err)
 	}
 	r.sure = s

@@ -93,23 +93,25 @@ func (r *replica) release(ctx context.Context, e *engine.Engine, cause error) er
 	return cause
 }
 
-// confirm keeps account of what cannot be lost any more.
+// confirm keeps account of what cannot be lost any more. It asks for what was
+// written a look ago: an owner that writes much has heard of that by then, without
+// having asked.
 func (r *replica) confirm(ctx context.Context, e *engine.Engine) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
-		s, err := e.Confirmed(ctx)
-		if err != nil {
-			return err
-		}
-		r.mu.Lock()
-		r.sure = s
-		r.mu.Unlock()
+		s := e.Standing()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
 		}
+		if err := e.Confirm(ctx, s); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		r.sure = s
+		r.mu.Unlock()
 	}
 }
 

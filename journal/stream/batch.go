@@ -34,14 +34,16 @@ import (
 //
 //	<inbox>.<batch>.<flow>.<gap mode>.<number in the batch>.<operation>.$FI
 //
-// A flow of 1 asks for an answer to each message.
+// The server answers to every so many messages as the flow says, and to the end
+// of the batch, which is a message without a commit. The next batch begins when
+// that is answered: two of them on their way could fall apart like a pipeline.
 
 const (
-	batchFlow   = "1"
 	batchGap    = "fail"
 	batchSuffix = "$FI"
 	opStart     = "0"
 	opAppend    = "1"
+	opEnd       = "3"
 )
 
 // headerSize is the length of a message's header, with the longest number.
@@ -50,27 +52,33 @@ const headerSize = int64(len("NATS/1.0\r\n") + len(jetstream.ExpectedLastSeqHead
 // maxAnswer bounds the answer that is parsed, in bytes.
 const maxAnswer = 4096
 
-// replySubject is where the answer to the commit of a number in a batch goes.
-func replySubject(inbox, batch string, number uint64) string {
-	op := opAppend
-	if number == 1 {
+// replySubject is where the answer to the last commit goes, or that to the end of
+// the batch.
+func replySubject(inbox string, p *pipe, op string) string {
+	number := p.sent - p.base
+	switch {
+	case op == opEnd:
+		number++
+	case number == 1:
 		op = opStart
 	}
-	b := make([]byte, 0, len(inbox)+len(batch)+48)
+	b := make([]byte, 0, len(inbox)+len(p.batch)+48)
 	b = append(b, inbox...)
 	b = append(b, '.')
-	b = append(b, batch...)
-	b = append(b, "."+batchFlow+"."+batchGap+"."...)
+	b = append(b, p.batch...)
+	b = append(b, '.')
+	b = strconv.AppendInt(b, int64(p.flow), 10)
+	b = append(b, "."+batchGap+"."...)
 	b = strconv.AppendUint(b, number, 10)
 	b = append(b, '.')
 	b = append(b, op...)
 	return string(append(b, "."+batchSuffix...))
 }
 
-// plainReply is where the answer goes to the commit of a number that is no part
-// of a batch of the server's.
-func plainReply(inbox, batch string, number uint64) string {
-	return inbox + "." + batch + "." + strconv.FormatUint(number, 10)
+// plainReply is where the answer goes to the last commit, if it is no part of a
+// batch of the server's.
+func plainReply(inbox string, p *pipe, _ string) string {
+	return inbox + "." + p.batch + "." + strconv.FormatUint(p.sent-p.base, 10)
 }
 
 // answer is what a server says of a batch.
@@ -170,10 +178,12 @@ func parseReply(tail string) (batch string, number uint64, ok bool) {
 	if !ok || batch == "" {
 		return "", 0, false
 	}
-	rest, ok = strings.CutPrefix(rest, batchFlow+"."+batchGap+".")
-	digits, rest, _ := strings.Cut(rest, ".")
+	_, rest, _ = strings.Cut(rest, ".") // the flow
+	rest, ok = strings.CutPrefix(rest, batchGap+".")
+	digits, op, _ := strings.Cut(rest, ".")
 	number, err := strconv.ParseUint(digits, 10, 64)
-	if !ok || err != nil || rest != opStart+"."+batchSuffix && rest != opAppend+"."+batchSuffix {
+	op, ended := strings.CutSuffix(op, "."+batchSuffix)
+	if !ok || err != nil || !ended || op != opStart && op != opAppend && op != opEnd {
 		return "", 0, false
 	}
 	return batch, number, true
@@ -220,6 +230,9 @@ func (l *Log) answer(m *nats.Msg) {
 	if a.count > 0 {
 		if a.count > l.pipe.sent-l.pipe.base || !l.pipe.ack(max(l.pipe.acked, l.pipe.base+a.count)) {
 			a.fail = fmt.Errorf("%w: commit %d of the batch, of %d sent", errAnswer, a.count, l.pipe.sent-l.pipe.base)
+		}
+		if l.pipe.batch == "" && errors.Is(a.fail, errBatchOver) {
+			a.fail = nil // as asked
 		}
 		l.changed()
 	}

@@ -44,6 +44,8 @@ type Config struct {
 	// Log hears of what was put up with: a follower that began anew, a snapshot
 	// that is damaged. Nil is nobody.
 	Log *slog.Logger
+
+	few bool // answers from the first commit on, whoever waits
 }
 
 // Window bounds what is on its way to the server. One commit may be on its way

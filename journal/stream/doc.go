@@ -35,6 +35,8 @@
 // writer then reads the commits that it has no confirmation of and finds its
 // own among them or not. It must not send them again without having read.
 //
+// The server answers to each commit while somebody waits for answers, and to every
+// sixteenth else: to wake up for one costs a writer about as much as a commit.
 // Append does not wait for the answer. At most a [Window] of commits is on its
 // way; their writer's death loses them from the end backwards. What others must
 // not hear of before it is safe waits for Confirm. A commit that Follow or Read

@@ -17,12 +17,22 @@ import (
 	"github.com/pnagent/pnagent/journal"
 )
 
+// perFlow runs a test with a log named "log" that has an answer to each commit,
+// and with one that has few.
+func perFlow(t *testing.T, test func(t *testing.T, c Config)) {
+	t.Run("an answer to each", func(t *testing.T) { test(t, Config{Name: "log"}) })
+	t.Run("few answers", func(t *testing.T) { test(t, Config{Name: "log", few: true}) })
+}
+
 // What a writer has sent is on its way when another one appends. None of it is
 // stored, not even where the number that it expects comes about.
-func TestOfAFencedWritersPipelineNothingIsStored(t *testing.T) {
+func TestOfAFencedWritersPipelineNothingIsStored(t *testing.T) { perFlow(t, fencedPipeline) }
+
+func fencedPipeline(t *testing.T, c Config) {
 	s := startServer(t, options(t.TempDir()))
 	way := newProxy(t, s.ClientURL())
-	old := openLog(t, Config{Conn: connect(t, way.url), Name: "log"})
+	c.Conn = connect(t, way.url)
+	old := openLog(t, c)
 	mustAppend(t, old, "1", "2")
 	next := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
 
@@ -67,12 +77,15 @@ func TestOfAFencedWritersPipelineNothingIsStored(t *testing.T) {
 
 // Writers take the log from each other while they send as fast as they can. A
 // commit that is stored is directly behind the one that its writer sent before.
-func TestWritersThatFightLeaveNoPartOfAPipelineBehindAGap(t *testing.T) {
+func TestWritersThatFightLeaveNoPartOfAPipelineBehindAGap(t *testing.T) { perFlow(t, fighters) }
+
+func fighters(t *testing.T, c Config) {
 	s := startServer(t, options(t.TempDir()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var fighters sync.WaitGroup
 	for k := range 3 {
-		l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", Window: Window{Commits: 32}})
+		c.Conn, c.Window = connect(t, s.ClientURL()), Window{Commits: 32}
+		l := openLog(t, c)
 		fighters.Go(func() { fight(ctx, t, l, k) })
 	}
 	watcher := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
@@ -155,10 +168,13 @@ func TestAFollowerTakesOverByAppending(t *testing.T) {
 
 // The commit is stored and the answer is lost: the writer does not know, stops,
 // and finds its commit when it reads the tail.
-func TestAWriterFindsTheCommitWhoseAnswerWasLost(t *testing.T) {
+func TestAWriterFindsTheCommitWhoseAnswerWasLost(t *testing.T) { perFlow(t, lostAnswer) }
+
+func lostAnswer(t *testing.T, c Config) {
 	s := startServer(t, options(t.TempDir()))
 	way := newProxy(t, s.ClientURL())
-	l := openLog(t, Config{Conn: connect(t, way.url), Name: "log", AckWait: 200 * time.Millisecond})
+	c.Conn, c.AckWait = connect(t, way.url), 200*time.Millisecond
+	l := openLog(t, c)
 	mustAppend(t, l, "1")
 	way.set(pass, drop)
 	if _, err := l.Append(soon(t), 1, []byte("2")); err != nil {
@@ -181,10 +197,13 @@ func TestAWriterFindsTheCommitWhoseAnswerWasLost(t *testing.T) {
 
 // The connection is cut while commits are on their way: what is there is a
 // beginning of them, at least what was confirmed, and the log goes on behind.
-func TestACutPipelineLeavesABeginning(t *testing.T) {
+func TestACutPipelineLeavesABeginning(t *testing.T) { perFlow(t, cutPipeline) }
+
+func cutPipeline(t *testing.T, c Config) {
 	s := startServer(t, options(t.TempDir()))
 	way := newProxy(t, s.ClientURL())
-	l := openLog(t, Config{Conn: connect(t, way.url), Name: "log"})
+	c.Conn = connect(t, way.url)
+	l := openLog(t, c)
 	last := uint64(0)
 	for round := range 10 {
 		var err error
@@ -220,14 +239,16 @@ func TestTheWindowBoundsWhatIsOnItsWay(t *testing.T) {
 		window Window
 		size   int
 		want   uint64
+		few    bool
 	}{
-		"commits":         {Window{Commits: 3}, 1, 3},
-		"bytes":           {Window{Bytes: 100}, 40, 2},
-		"one large":       {Window{Bytes: 100}, 1000, 1},
-		"as many as fit":  {Window{Commits: 5, Bytes: 100}, 20, 5},
-		"exactly as many": {Window{Commits: 50, Bytes: 100}, 20, 5},
+		"commits":         {Window{Commits: 3}, 1, 3, false},
+		"bytes":           {Window{Bytes: 100}, 40, 2, false},
+		"one large":       {Window{Bytes: 100}, 1000, 1, false},
+		"as many as fit":  {Window{Commits: 5, Bytes: 100}, 20, 5, false},
+		"exactly as many": {Window{Commits: 50, Bytes: 100}, 20, 5, false},
+		"few answers":     {Window{Commits: 50, Bytes: 60}, 10, 6, true},
 	} {
-		l := openLog(t, Config{Conn: connect(t, way.url), Name: name, Window: c.window})
+		l := openLog(t, Config{Conn: connect(t, way.url), Name: name, Window: c.window, few: c.few})
 		way.set(hold, pass)
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		group := slices.Repeat([][]byte{make([]byte, c.size)}, 9)
@@ -243,5 +264,88 @@ func TestTheWindowBoundsWhatIsOnItsWay(t *testing.T) {
 		if err := l.Close(); err != nil || l.Durable() != c.want+9 {
 			t.Errorf("%s: durable %d, %v", name, l.Durable(), err)
 		}
+	}
+}
+
+// A log for whose answers nobody waits has one to every flowMost commits. Who
+// then waits has the one to the last at once, and from then on each has one.
+func TestAnswersAreFewUntilSomebodyWaits(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	nc := connect(t, s.ClientURL())
+	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+	answers, err := nc.SubscribeSync(l.inbox + ".>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	heard := func() (n int) {
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		n, _, err := answers.Pending()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			if _, err := answers.NextMsg(patience); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return n
+	}
+	write := func(commits int) {
+		t.Helper()
+		last := l.Last()
+		for range commits {
+			if last, err = l.Append(soon(t), last, []byte("commit")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	confirm := func() {
+		t.Helper()
+		if err := l.Confirm(soon(t), l.Last()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(seldom)
+	confirm()
+	if n := heard(); n != seldom+1 { // and the one that says that it has begun
+		t.Errorf("%d answers to %d commits of which somebody waits for the last; want one each", n, seldom)
+	}
+	write(seldom)
+	until(t, "all have an answer", func() bool { return l.Durable() == l.Last() })
+	heard()
+	write(10 * flowMost)
+	confirm()
+	if n := heard(); n < 10 || n > 30 { // what begins and ends batches among them, and a batch may begin with more
+		t.Errorf("%d answers to %d commits; want one to %d", n, 10*flowMost, flowMost)
+	}
+	write(seldom)
+	confirm()
+	if n := heard(); n < seldom || n > seldom+3 {
+		t.Errorf("%d answers to %d commits after somebody has waited; want one each", n, seldom)
+	}
+}
+
+// A commit for which nobody waits is confirmed after a while, and a writer that
+// is slow is not taken for one whose answers are missing.
+func TestCommitsThatNobodyWaitsForAreConfirmed(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", AckWait: 400 * time.Millisecond, few: true})
+	last, err := uint64(0), error(nil)
+	for range 30 {
+		if last, err = l.Append(soon(t), last, []byte("commit")); err != nil {
+			t.Fatal(err)
+		}
+		if err := wait(soon(t), 30*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "all is confirmed", func() bool { return l.Durable() == last })
+	if err := l.Sync(soon(t), 0); err != nil {
+		t.Error(err)
 	}
 }

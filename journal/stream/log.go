@@ -26,7 +26,7 @@ type Log struct {
 	subject string
 	inbox   string // where answers come to, with more tokens behind
 	plain   bool   // the stream takes no batches
-	replyTo func(inbox, batch string, number uint64) string
+	replyTo func(inbox string, p *pipe, op string) string
 	answers *nats.Subscription
 	status  chan nats.Status
 	closing chan struct{}
@@ -117,9 +117,13 @@ func (l *Log) Refresh(ctx context.Context) error {
 // caller holds mu, or nobody knows the log yet.
 func (l *Log) begin(last uint64) {
 	l.seen = last
-	l.pipe = pipe{sent: last, acked: last, sizes: l.pipe.sizes}
+	window := l.config.Window.Commits
+	l.pipe = pipe{sent: last, acked: last, waited: last, sizes: l.pipe.sizes, most: max(1, min(flowMost, window/4)), seldom: seldom}
+	if l.config.few {
+		l.pipe.seldom = 0
+	}
 	if l.pipe.sizes == nil {
-		l.pipe.sizes = make([]int, l.config.Window.Commits)
+		l.pipe.sizes = make([]int, window)
 	}
 	l.changed()
 }

@@ -102,10 +102,33 @@ func FuzzAnswer(f *testing.F) {
 		if p := &l.pipe; p.acked < 10 || p.acked > 12 || p.bytes != int(p.pending()) || p.sent != 12 {
 			t.Errorf("%+v", p)
 		}
-		if batch, number, ok := parseReply(tail); ok && number > 1 {
-			if again := replySubject("inbox", batch, number); again != "inbox."+tail && !strings.Contains(tail, ".0.$FI") && !strings.Contains(tail, ".0") {
-				t.Errorf("%q is %q", tail, again)
+	})
+}
+
+func TestWhereAnswersGoIsReadAsWritten(t *testing.T) {
+	p := &pipe{batch: "b1", base: 40}
+	for _, flow := range []int{1, 16} {
+		for p.sent, p.flow = 41, flow; p.sent < 52; p.sent++ {
+			for op, want := range map[string]uint64{opAppend: p.sent - 40, opEnd: p.sent - 39} {
+				subject := replySubject("inbox", p, op)
+				if batch, number, ok := parseReply(subject[len("inbox."):]); batch != "b1" || number != want || !ok {
+					t.Errorf("%q is read as %q, %d, %t; want %d", subject, batch, number, ok, want)
+				}
 			}
+		}
+	}
+	for _, tail := range []string{"", "b1", ".1.fail.1.0.$FI", "b1.1.ok.1.0.$FI", "b1.1.fail.x.1.$FI", "b1.1.fail.1.2.$FI", "b1.1.fail.1.1", "b1.1.fail.1.1.$FI.$FI"} {
+		if _, _, ok := parseReply(tail); ok {
+			t.Errorf("%q is taken for one of the log's", tail)
+		}
+	}
+}
+
+func FuzzReply(f *testing.F) {
+	f.Add("b1.16.fail.3.1.$FI")
+	f.Fuzz(func(t *testing.T, tail string) {
+		if batch, _, ok := parseReply(tail); ok && (batch == "" || !strings.HasPrefix(tail, batch+".")) {
+			t.Errorf("%q is of batch %q", tail, batch)
 		}
 	})
 }

@@ -26,6 +26,12 @@ type pipe struct {
 	other   uint64 // the last commit in the stream, where that is why; else 0
 	batch   string // which the commits are part of; "" if the next begins one
 	base    uint64 // the commit before the batch
+	flow    int    // commits of the batch to an answer
+	most    int    // what flow may be
+	seldom  uint64 // see there
+	waited  uint64 // the last commit that was sent when somebody had to wait for an answer
+	sending bool   // the last commit is not with the connection yet
+	ending  bool   // the batch takes no more, and the server answers for all of it
 }
 
 // pending is how many commits are on their way.
@@ -39,12 +45,26 @@ func (p *pipe) room(size int, w Window) bool {
 // add counts a commit as sent.
 func (p *pipe) add(size int) {
 	if p.batch == "" {
-		p.batch, p.base = nuid.Next(), p.sent
+		p.batch, p.base, p.flow = nuid.Next(), p.sent, 1
+		if p.unwaited() {
+			p.flow = p.most
+		}
 	}
 	p.sent++
 	p.bytes += size
 	p.sizes[p.sent%uint64(len(p.sizes))] = size
 }
+
+// unwaited says that nobody has had to wait for an answer for long.
+func (p *pipe) unwaited() bool { return p.sent-p.waited >= p.seldom }
+
+// seldom is for how many commits nobody has to wait before the server answers to
+// every flowMost of them only. To wake up for an answer costs a writer that has
+// little else to do about as much as a commit.
+const (
+	seldom   = 64
+	flowMost = 16
+)
 
 // ack takes the commits up to a number off the window. It says whether they
 // were on it.
@@ -55,8 +75,14 @@ func (p *pipe) ack(upTo uint64) bool {
 	for ; p.acked < upTo; p.acked++ {
 		p.bytes -= p.sizes[(p.acked+1)%uint64(len(p.sizes))]
 	}
+	if p.ending && p.pending() == 0 {
+		p.endBatch()
+	}
 	return true
 }
+
+// endBatch has the next commit begin a batch.
+func (p *pipe) endBatch() { p.batch, p.ending = "", false }
 
 // Append sends the commits, one message each, and returns when the connection
 // has them; until the window has room it waits. After an error of ctx the
@@ -102,7 +128,8 @@ func (l *Log) place(ctx context.Context, last uint64, commits [][]byte) (uint64,
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.pipe.sent != last { // others have written in between
-		l.pipe.sent, l.pipe.acked, l.pipe.batch = last, last, ""
+		l.pipe.sent, l.pipe.acked, l.pipe.waited = last, last, last
+		l.pipe.endBatch()
 	}
 	return last, nil
 }
@@ -147,36 +174,83 @@ func (l *Log) found(sequence uint64) {
 // last commit that was sent.
 func (l *Log) send(ctx context.Context, commit []byte) (uint64, error) {
 	l.mu.Lock()
-	for l.usable() == nil && !l.pipe.room(len(commit), l.config.Window) {
+	defer l.mu.Unlock()
+	p := &l.pipe
+	if p.flow < p.most && p.unwaited() {
+		l.ask() // the next batch has fewer answers
+	}
+	for l.usable() == nil && (p.ending || !p.room(len(commit), l.config.Window)) {
+		if !p.ending && l.needs() {
+			continue
+		}
 		if err := l.await(ctx); err != nil {
-			defer l.mu.Unlock()
-			return l.pipe.sent, err
+			return p.sent, err
 		}
 	}
 	if err := l.usable(); err != nil {
-		defer l.mu.Unlock()
 		return l.endLocked(), err
 	}
-	l.pipe.add(len(commit))
-	sent := l.pipe.sent
-	reply := l.replyTo(l.inbox, l.pipe.batch, sent-l.pipe.base)
-	l.mu.Unlock()
+	p.add(len(commit))
+	sent := p.sent
+	reply := l.replyTo(l.inbox, p, opAppend)
 
 	l.message.Header[jetstream.ExpectedLastSeqHeader][0] = strconv.FormatUint(sent-1, 10)
 	l.message.Reply, l.message.Data = reply, commit
+	p.sending = true
+	l.mu.Unlock()
 	err := l.config.Conn.PublishMsg(&l.message)
-	l.message.Data = nil
+	l.mu.Lock()
+	p.sending, l.message.Data = false, nil
 	if err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		l.stop(fmt.Errorf("commit %d: publish: %w", sent, err), 0)
-		return sent, l.pipe.stopped
+		return sent, p.stopped
+	}
+	if p.ending {
+		l.publishEnd()
 	}
 	return sent, nil
 }
 
-// await waits for a change of the pipe. The caller holds mu, which is let go
-// meanwhile.
+// needs sees to it that the answers come that somebody has to wait for. The caller
+// holds mu, and has to look again if it was let go meanwhile, which is true.
+func (l *Log) needs() bool {
+	l.pipe.waited = l.pipe.sent
+	return l.pipe.flow > 1 && l.ask()
+}
+
+// ask has the server answer for all that is on its way, by ending the batch. The
+// caller holds mu, and has to look again if it was let go meanwhile, which is
+// true.
+func (l *Log) ask() bool {
+	p := &l.pipe
+	if p.batch == "" || p.most == 1 || p.ending {
+		return false
+	}
+	if p.pending() == 0 {
+		p.endBatch()
+		return false
+	}
+	p.ending = true
+	if p.sending {
+		return false // whoever sends ends the batch
+	}
+	l.publishEnd()
+	return true
+}
+
+// publishEnd sends the end of the batch. The caller holds mu, which is let go
+// meanwhile; no commit follows before the answer.
+func (l *Log) publishEnd() {
+	reply := l.replyTo(l.inbox, &l.pipe, opEnd)
+	l.mu.Unlock()
+	err := l.config.Conn.PublishRequest(l.subject, reply, nil)
+	l.mu.Lock()
+	if err != nil {
+		l.stop(fmt.Errorf("the end of a batch behind commit %d: publish: %w", l.pipe.sent, err), 0)
+	}
+}
+
+// await waits for answers. The caller holds mu, which is let go meanwhile.
 func (l *Log) await(ctx context.Context) error {
 	if l.change == nil {
 		l.change = make(chan struct{})
@@ -213,6 +287,8 @@ func (l *Log) Confirm(ctx context.Context, upTo uint64) error {
 		case err != nil:
 		case upTo > l.last():
 			err = fmt.Errorf("the last is %d: %w", l.last(), journal.ErrAhead)
+		case l.needs():
+			continue
 		default:
 			err = l.await(ctx)
 			if err == nil {
@@ -259,7 +335,9 @@ func (l *Log) watch() {
 			l.mu.Lock()
 			switch now := &l.pipe; {
 			case now.sent == before.sent && now.pending() == 0:
-				now.batch = ""
+				now.endBatch()
+			case now.acked == before.acked && now.flow > 1 && !now.ending:
+				l.ask()
 			case now.acked == before.acked && now.batch == before.batch && now.pending() > 0:
 				if missing++; missing >= waits {
 					l.stop(fmt.Errorf("commit %d: %w after %v: %w", now.acked+1, errUnanswered, l.config.AckWait, nats.ErrTimeout), 0)
@@ -285,5 +363,5 @@ func (l *Log) disconnected(s nats.Status) {
 	if l.pipe.pending() > 0 {
 		l.stop(fmt.Errorf("commit %d: %w: %w", l.pipe.acked+1, errCut, cause), 0)
 	}
-	l.pipe.batch = ""
+	l.pipe.endBatch()
 }

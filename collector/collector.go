@@ -38,7 +38,7 @@ type Config struct {
 	Conn     *nats.Conn // not closed by the Collector
 	Subjects telemetry.Subjects
 	Rules    Rules
-	Interval time.Duration // between two views; 0 is DefaultInterval
+	Interval time.Duration // between two views, which are made at whole intervals of the clock; 0 is DefaultInterval
 	Nets     []*petri.Net  // shown from the start, before any source is heard
 	PNML     pnml.Limits   // of definitions that come over the wire
 	Share    Share         // of the sources; the zero Share is all
@@ -124,16 +124,30 @@ func (c *Collector) Run(ctx context.Context) error {
 	if err := c.cfg.Conn.Publish(c.cfg.Subjects.Hello(), nil); err != nil {
 		return fmt.Errorf("ask who is there: %w", err)
 	}
-	ticker := time.NewTicker(c.cfg.Interval)
-	defer ticker.Stop()
+	next := time.NewTimer(untilView(time.Now(), c.cfg.Interval))
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case now := <-ticker.C:
+		case <-next.C:
+			now := time.Now()
+			next.Reset(untilView(now, c.cfg.Interval))
 			c.tick(ctx, now.UnixMicro())
 		}
 	}
+}
+
+// untilView is how long it is from a time to the next View. Views are made at
+// whole intervals of the clock, so that collectors that stand in for each other
+// have the same snapshots in theirs: who takes over tells nothing older than what
+// was told before.
+func untilView(now time.Time, interval time.Duration) time.Duration {
+	d := interval - time.Duration(now.UnixNano()%int64(interval))
+	if d < interval/8 { // the clock and the timer may not be quite of one mind
+		d += interval
+	}
+	return d
 }
 
 // run notes whether messages are taken. Those that are on their way to a

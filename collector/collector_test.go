@@ -378,3 +378,20 @@ func TestViewIsServedAsJSON(t *testing.T) {
 		t.Errorf("POST: %d", post.Code)
 	}
 }
+
+func TestViewsAreMadeAtWholeIntervalsOfTheClock(t *testing.T) {
+	whole := time.Unix(1_800_000_000, 0)
+	for _, c := range []struct{ at, interval, want time.Duration }{
+		{0, time.Second, time.Second},
+		{time.Millisecond, time.Second, 999 * time.Millisecond},
+		{500 * time.Millisecond, time.Second, 500 * time.Millisecond},
+		{875 * time.Millisecond, time.Second, 125 * time.Millisecond},
+		{900 * time.Millisecond, time.Second, 1100 * time.Millisecond}, // one has just been made, or is made too late
+		{-time.Microsecond, time.Second, time.Second + time.Microsecond},
+		{7 * time.Millisecond, 5 * time.Millisecond, 3 * time.Millisecond},
+	} {
+		if got := untilView(whole.Add(c.at), c.interval); got != c.want {
+			t.Errorf("%v after a whole second, every %v: in %v; want %v", c.at, c.interval, got, c.want)
+		}
+	}
+}

@@ -121,6 +121,9 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := e.checkPart(); err != nil {
 		return nil, err
 	}
+	if err := e.declare(); err != nil {
+		return nil, err
+	}
 	now := cfg.Clock()
 	if cfg.Journal == nil {
 		return e, e.hire(now)

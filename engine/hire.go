@@ -35,9 +35,6 @@ func (e *Engine) hire(created int64) error {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	e.performers = &performers{limit: cfg.Actions}
-	if err := e.declare(); err != nil {
-		return err
-	}
 	if err := e.ranks(); err != nil {
 		return err
 	}
@@ -229,6 +226,14 @@ func (n *Net) plain() bool {
 		}
 	}
 	return n.Tables.Plain()
+}
+
+// game names the token game that plays the net.
+func (n *Net) game() string {
+	if n.plain() {
+		return "plain"
+	}
+	return "coloured"
 }
 
 // modes returns the modes of a plain net's transitions.

@@ -63,10 +63,11 @@ type partHeader struct {
 	Counts  []byte    `json:"counts,omitempty"` // what the part has counted so far, as a snapshot of telemetry
 }
 
-// netDigest is a net and the digest of its definition.
+// netDigest is a net, the digest of its definition, and which token game plays it.
 type netDigest struct {
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
+	Game   string `json:"game,omitempty"` // see Net.game; "" in a journal that does not say
 }
 
 // headerOf describes what an engine runs.
@@ -77,7 +78,7 @@ func headerOf(cfg *Config, created int64) (header, error) {
 		if err := pnml.Write(&def, n.Tables.Net); err != nil {
 			return h, err
 		}
-		h.Nets = append(h.Nets, netDigest{n.Tables.Net.ID, telemetry.Digest(def.Bytes())})
+		h.Nets = append(h.Nets, netDigest{n.Tables.Net.ID, telemetry.Digest(def.Bytes()), n.game()})
 	}
 	if p := cfg.Part; p != nil {
 		h.Part = &partHeader{Name: p.Name, Plan: p.Plan}
@@ -108,9 +109,13 @@ func (h header) matches(want header) error {
 		return fmt.Errorf("%w: it has %d nets; this one runs %d", ErrJournal, len(h.Nets), len(want.Nets))
 	}
 	for i, n := range h.Nets {
-		if n != want.Nets[i] {
-			return fmt.Errorf("%w: net %d is %q with digest %s; this one runs %q with digest %s",
-				ErrJournal, i+1, n.ID, n.Digest, want.Nets[i].ID, want.Nets[i].Digest)
+		now := want.Nets[i]
+		if n.ID != now.ID || n.Digest != now.Digest {
+			return fmt.Errorf("%w: net %d is %q with digest %s; this one runs %q with digest %s", ErrJournal, i+1, n.ID, n.Digest, now.ID, now.Digest)
+		}
+		if n.Game != "" && n.Game != now.Game {
+			return fmt.Errorf("%w: net %q is %s in it, and %s by the bindings of this one, which say whether there are guards and actions",
+				ErrJournal, n.ID, n.Game, now.Game)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/action"
+	"github.com/pnagent/pnagent/colour"
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri"
@@ -102,9 +105,13 @@ func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
 	first := config(petritest.Ring(5), 3)
 	first.Journal = log
 	runToEnd(t, newEngine(t, first))
+	acting := config(petritest.Ring(5), 3)
+	acting.Nets[0].Transitions = make([]Transition, 5)
+	acting.Nets[0].Transitions[2].Action = func(context.Context, *action.Run) (colour.Outcome, error) { return colour.Outcome{}, nil }
 	for want, cfg := range map[string]Config{
-		"it has 3 instances of each net; this one runs 4": config(petritest.Ring(5), 4),
-		`net 1 is "ring-5" with digest`:                   config(petritest.Ring(6), 3),
+		"it has 3 instances of each net; this one runs 4":              config(petritest.Ring(5), 4),
+		`net 1 is "ring-5" with digest`:                                config(petritest.Ring(6), 3),
+		`net "ring-5" is plain in it, and coloured by the bindings of`: acting,
 	} {
 		cfg.Journal = log
 		if _, err := New(cfg); !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), want) {

@@ -193,6 +193,7 @@ func TestWhichFaultsEndAProcess(t *testing.T) {
 		{nats.ErrConnectionClosed, true},
 		{errDeposed, false},
 		{errAway, false},
+		{faster(journal.ErrNotLast), false},
 		{nats.ErrTimeout, false},
 		{nats.ErrNoResponders, false},
 		{journal.ErrStopped, false},

@@ -35,6 +35,7 @@ type replica struct {
 var (
 	errLeads   = errors.New("this member owns the part")
 	errAway    = errors.New("others follow the part")
+	errFaster  = errors.New("another process was faster")
 	errDone    = errors.New("the firings are done")
 	errDeposed = errors.New("another member owns the part in a higher epoch")
 	errDeaf    = errors.New("nothing is heard from NATS, not even this member's own beats")
@@ -80,6 +81,8 @@ func (r *replica) run(ctx context.Context) error {
 			return fmt.Errorf("part %q: %w", r.part.Name, err)
 		case errors.As(err, new(handOver)):
 			told.log.Info("the part was handed over", "reason", err)
+		case errors.Is(err, errFaster):
+			told.log.Info("the part is followed anew", "reason", err)
 		case err != nil && !errors.Is(err, errAway):
 			told.warn("the part is followed anew", err, time.Now())
 		}
@@ -180,15 +183,24 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	cfg.Journal, cfg.Part = log, &part
 	e, err := engine.Open(ctx, cfg)
 	if err != nil {
-		return false, err
+		return false, faster(err)
 	}
 	r.become(Standby, e)
 	var reader sync.WaitGroup
 	defer reader.Wait()
 	if err := r.follow(ctx, log, e, &reader); err != nil {
-		return true, err
+		return true, faster(err)
 	}
 	return true, r.lead(ctx, e, upstream)
+}
+
+// faster marks the error of a member that has not owned the part, if it is that
+// another one has written into the log.
+func faster(err error) error {
+	if errors.Is(err, journal.ErrNotLast) {
+		return fmt.Errorf("%w: %w", errFaster, err)
+	}
+	return err
 }
 
 // openUpstream opens the logs of the upstream parts, of which an owner has

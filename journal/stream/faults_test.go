@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,6 +148,92 @@ func TestASlowFollowerOfLargeCommits(t *testing.T) {
 	close(written)
 	if err := <-heard; !errors.Is(err, errEnough) || got != want {
 		t.Errorf("%d with digest %x, want %d with %x: %v", got.last, got.sum[:4], want.last, want.sum[:4], err)
+	}
+}
+
+// Readers of many logs that are far behind, on one connection that is slow, are
+// never sent so much that the server gives the connection up.
+func TestReadersFarBehindOnASlowConnection(t *testing.T) {
+	o := options(t.TempDir())
+	o.MaxPending = 24 << 20
+	s := startServer(t, o)
+	way := newProxy(t, s.ClientURL())
+	writer, reader := connect(t, s.ClientURL()), connect(t, way.url)
+	const logs, commits = 4, 2 * far
+	var want [logs]chain
+	var readers []*Log
+	for k := range logs {
+		l := openLog(t, Config{Conn: writer, Name: fmt.Sprint("log ", k)})
+		last, err := uint64(0), error(nil)
+		for last < commits && err == nil {
+			payload := bytes.Repeat([]byte{byte(k), byte(last)}, 8<<10)
+			if last, err = l.Append(soon(t), last, payload); err == nil {
+				err = want[k].add(last, payload)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers = append(readers, openLog(t, Config{Conn: reader, Name: fmt.Sprint("log ", k)}))
+	}
+	var reading sync.WaitGroup
+	for k, l := range readers {
+		reading.Go(func() {
+			if got, err := followTo(soon(t), l, commits); err != nil || got != want[k] {
+				t.Errorf("log %d: %d commits with digest %x, want %d with %x: %v", k, got.last, got.sum[:4], want[k].last, want[k].sum[:4], err)
+			}
+		})
+	}
+	go func() {
+		defer way.set(pass, pass)
+		for range 20 {
+			for _, f := range []flow{hold, pass} {
+				way.set(pass, f)
+				if wait(soon(t), 20*time.Millisecond) != nil {
+					return
+				}
+			}
+		}
+	}()
+	reading.Wait()
+	if n := s.NumSlowConsumers(); n > 0 {
+		t.Errorf("the server has given up %d connections", n)
+	}
+}
+
+// Commits of any size that is allowed are read from far behind.
+func TestAReaderFarBehindOfCommitsOfAllSizes(t *testing.T) {
+	s, l := oneServer(t)
+	var want chain
+	last, err := uint64(0), error(nil)
+	for last < 3*far && err == nil {
+		size := int(last % 300)
+		if last%100 == 7 {
+			size = l.CommitLimit() - int(last)
+		}
+		payload := bytes.Repeat([]byte{byte(last)}, size)
+		if last, err = l.Append(soon(t), last, payload); err == nil {
+			err = want.add(last, payload)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read chain
+	for c, err := range l.Read(soon(t), 1) {
+		if err == nil {
+			err = read.add(c.Sequence, c.Payload)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read != want {
+		t.Errorf("read %d commits with digest %x, want %d with %x", read.last, read.sum[:4], want.last, want.sum[:4])
+	}
+	got, err := followTo(soon(t), openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"}), want.last)
+	if err != nil || got != want {
+		t.Errorf("%d commits with digest %x, want %d with %x: %v", got.last, got.sum[:4], want.last, want.sum[:4], err)
 	}
 }
 

@@ -53,8 +53,17 @@ const (
 // 32 MiB ahead, in messages of more than 128 bytes with subjects and header.
 const arrivals = 1 << 18
 
-// tail reads commits in order from a push consumer of its own, and makes
-// another one whenever it is not sure that nothing is missing.
+// A reader that is far behind asks for the commits piece by piece: what a server
+// sends ahead to all push consumers of a connection can come to more than the
+// 64 MiB at which it closes a connection that is too slow.
+const (
+	far        = 1000 // commits
+	pieceMost  = 4096 // commits
+	pieceBytes = 4 << 20
+)
+
+// tail reads commits in order from a consumer of its own, and makes another one
+// whenever it is not sure that nothing is missing.
 type tail struct {
 	log      *Log
 	next     uint64 // the commit to come
@@ -65,6 +74,10 @@ type tail struct {
 	consumer string
 	received uint64 // messages of the consumer
 	silent   int    // beats since the last message
+	until    uint64 // the commit up to which pieces are asked for; 0 if the server pushes
+	begun    uint64 // the first commit of the piece
+	asked    uint64 // and the last one
+	push     bool   // of the next consumer, since a piece was empty
 }
 
 func (l *Log) newTail(from uint64) *tail {
@@ -155,7 +168,7 @@ func (t *tail) begin(ctx context.Context) error {
 		case t.next < first:
 			return fmt.Errorf("the first is %d: %w", first, journal.ErrCovered)
 		case t.next <= last+1:
-			if err = t.subscribe(ctx); err == nil {
+			if err = t.subscribe(ctx, last); err == nil {
 				return nil
 			}
 		case short.IsZero(): // a new leader may not know all yet
@@ -184,35 +197,74 @@ func bounds(s jetstream.StreamState) (first, last uint64) {
 	return s.FirstSeq, s.LastSeq
 }
 
-// subscribe makes one consumer. What an earlier one has sent is dropped.
-func (t *tail) subscribe(ctx context.Context) error {
+// subscribe makes one consumer. What an earlier one has sent is dropped. last is
+// the last commit that is there.
+func (t *tail) subscribe(ctx context.Context, last uint64) error {
 	inbox := t.log.config.Conn.NewInbox()
 	t.messages = make(chan *nats.Msg, arrivals)
 	sub, err := t.log.config.Conn.ChanSubscribe(inbox, t.messages)
 	if err != nil {
 		return fmt.Errorf("subscribe: %w", err)
 	}
-	t.sub, t.consumer, t.received, t.silent = sub, nuid.Next(), 0, 0
+	t.sub, t.consumer, t.received, t.silent, t.until = sub, nuid.Next(), 0, 0, 0
 	one, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	_, err = t.log.stream.CreatePushConsumer(one, jetstream.ConsumerConfig{
+	config := jetstream.ConsumerConfig{
 		Name:              t.consumer,
-		DeliverSubject:    inbox,
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:       t.next,
 		AckPolicy:         jetstream.AckNonePolicy,
 		MaxDeliver:        1,
-		FlowControl:       true,
-		IdleHeartbeat:     beat,
 		InactiveThreshold: 10 * beat,
 		MemoryStorage:     true,
 		Replicas:          1,
-	})
+	}
+	push := t.push
+	t.push = false
+	if last >= t.next+far && !push {
+		t.until = last
+		if _, err = t.log.stream.CreateConsumer(one, config); err == nil {
+			err = t.askPiece()
+		}
+	} else {
+		config.DeliverSubject, config.FlowControl, config.IdleHeartbeat = inbox, true, beat
+		_, err = t.log.stream.CreatePushConsumer(one, config)
+	}
 	if err != nil {
 		t.leave()
 		return fmt.Errorf("create consumer: %w", err)
 	}
 	return nil
+}
+
+// askPiece asks for the next commits. The server answers with as many as fit, and
+// says so if they are fewer.
+func (t *tail) askPiece() error {
+	n := min(t.until-t.next+1, pieceMost)
+	t.begun = t.next
+	size := max(pieceBytes, 2*t.log.config.Conn.MaxPayload())
+	t.asked = t.next + n - 1
+	subject := jetstream.DefaultAPIPrefix + "CONSUMER.MSG.NEXT." + t.log.name + "." + t.consumer
+	return t.log.config.Conn.PublishRequest(subject, t.sub.Subject, fmt.Appendf(nil, `{"batch":%d,"max_bytes":%d,"no_wait":true}`, n, size))
+}
+
+// pieceIsShort goes on behind the commits that fitted into a piece.
+func (t *tail) pieceIsShort() {
+	if t.push = t.next == t.begun; t.push {
+		t.again("a piece is empty")
+		return
+	}
+	t.pieceEnds()
+}
+
+// pieceEnds goes on when a piece has come. When all that was there has, another
+// consumer follows what comes.
+func (t *tail) pieceEnds() {
+	if t.next > t.until {
+		t.leave()
+	} else if err := t.askPiece(); err != nil {
+		t.again("asking for commits: " + err.Error())
+	}
 }
 
 // take looks at a message of the consumer. It is the next commit, or it is
@@ -233,7 +285,9 @@ func (t *tail) take(m *nats.Msg) (journal.Commit, bool) {
 		t.again(fmt.Sprintf("commit %d came instead", meta.Sequence.Stream))
 	default:
 		t.received = meta.Sequence.Consumer
-		t.next++
+		if t.next++; t.until > 0 && t.next > t.asked {
+			t.pieceEnds()
+		}
 		return journal.Commit{Sequence: meta.Sequence.Stream, Payload: m.Data}, true
 	}
 	return journal.Commit{}, false
@@ -241,6 +295,15 @@ func (t *tail) take(m *nats.Msg) (journal.Commit, bool) {
 
 // control takes a message of the server about the consumer.
 func (t *tail) control(m *nats.Msg, status string) {
+	if t.until > 0 {
+		switch description := m.Header.Get("Description"); {
+		case description == "Batch Completed": // behind a whole piece
+			return
+		case status == "404", status == "408", description == "Message Size Exceeds MaxBytes":
+			t.pieceIsShort()
+			return
+		}
+	}
 	if status != "100" { // the consumer is gone, or has another leader
 		t.again("the server says " + status + " " + m.Header.Get("Description"))
 		return

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -122,10 +123,8 @@ func (l *Log) beginSnapshot(ctx context.Context, upTo uint64) error {
 // snapshots lists what is in the bucket, newest first. Objects of other names
 // are left alone.
 func (l *Log) snapshots(ctx context.Context) ([]snapshot, error) {
-	objects, err := l.store.List(ctx)
-	if errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return nil, nil
-	} else if err != nil {
+	objects, err := l.objects(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("list the bucket: %w", err)
 	}
 	var there []snapshot
@@ -136,6 +135,29 @@ func (l *Log) snapshots(ctx context.Context) ([]snapshot, error) {
 	}
 	slices.SortFunc(there, func(a, b snapshot) int { return strings.Compare(b.object.Name, a.object.Name) })
 	return there, nil
+}
+
+// objects lists the bucket. (The store's own List waits for ever when the
+// connection is lost while it asks.)
+func (l *Log) objects(ctx context.Context) ([]*jetstream.ObjectInfo, error) {
+	info, err := l.bucket.Info(ctx, jetstream.WithSubjectFilter(l.nameSubjects()))
+	if err != nil {
+		return nil, err
+	}
+	var all []*jetstream.ObjectInfo
+	for subject := range info.State.Subjects {
+		m, err := l.bucket.GetLastMsgForSubject(ctx, subject)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue // removed meanwhile
+		} else if err != nil {
+			return nil, err
+		}
+		var o jetstream.ObjectInfo
+		if err := json.Unmarshal(m.Data, &o); err == nil && !o.Deleted { // what is no object is somebody else's
+			all = append(all, &o)
+		}
+	}
+	return all, nil
 }
 
 // put writes the object. Its name is stored after its pieces, so that it is
@@ -206,6 +228,8 @@ func (l *Log) nameSubject(object string) string {
 	return "$O." + l.name + ".M." + base64.URLEncoding.EncodeToString([]byte(object))
 }
 
+func (l *Log) nameSubjects() string { return "$O." + l.name + ".M.*" }
+
 func (l *Log) pieceSubject(nuid string) string { return "$O." + l.name + ".C." + nuid }
 
 // dropOrphans removes the pieces that belong to no object, if the last of them
@@ -217,8 +241,8 @@ func (l *Log) dropOrphans(ctx context.Context, age time.Duration) error {
 	}
 	// Listed after the pieces were: an object of which they are has its name now,
 	// or is being written.
-	objects, err := l.store.List(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+	objects, err := l.objects(ctx)
+	if err != nil {
 		return err
 	}
 	for _, o := range objects {

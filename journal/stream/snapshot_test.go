@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -199,5 +200,32 @@ func TestAFollowerWhereNothingIs(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// Who looks for a snapshot while nothing comes from the server is told so, also
+// where there is none.
+func TestALostAnswerIsNotWaitedForForEver(t *testing.T) {
+	s := startServer(t, options(t.TempDir()))
+	way := newProxy(t, s.ClientURL())
+	l := openLog(t, Config{Conn: connect(t, way.url), Name: "log"})
+	way.set(pass, drop)
+	loaded := make(chan error, 1)
+	go func() {
+		_, err := l.LoadSnapshot(context.Background(), func(io.Reader) error { return nil })
+		loaded <- err
+	}()
+	if err := wait(soon(t), 50*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	way.set(pass, pass)
+	way.cut()
+	select {
+	case err := <-loaded:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v; want that time is over", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("it waits for ever")
 	}
 }

@@ -48,8 +48,9 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz $(FUZZTIME)
 
 .PHONY: soak
-soak: ## the long proofs of SNMP: snmpd restarted 20 times, 10 minutes of fuzzing for each codec
+soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, 10 minutes of fuzzing for each codec
 	PNAGENT_TEST_RESTARTS=20 $(GO) test -count=1 -timeout 30m -run 'Snmpd|Master|StandBy|Hung' ./agentx ./e2e
+	PNAGENT_KILLS=200 $(GO) test -count=1 -timeout 90m -run Killed ./e2e
 	@GO="$(GO)" scripts/fuzz 10m ./agentx/... ./snmp ./smi ./mib
 
 .PHONY: check-exporter

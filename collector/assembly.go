@@ -53,15 +53,26 @@ func newAssembly(msg *telemetry.Snapshot, c *columns) *assembly {
 
 // of reports whether the assembly is of the message's process, region and
 // definition.
-func (a *assembly) of(msg *telemetry.Snapshot) bool {
-	return a != nil && a.full.Epoch == msg.Epoch && a.full.Digest == msg.Digest &&
-		a.full.Region == msg.Region && a.full.Fence == msg.Fence && a.full.Since == msg.Since
+func (a *assembly) of(msg *telemetry.Snapshot) bool { return a != nil && sameOwner(a.full, msg) }
+
+func sameOwner(a, b *telemetry.Snapshot) bool {
+	return a.Epoch == b.Epoch && a.Digest == b.Digest && a.Region == b.Region && a.Fence == b.Fence && a.Since == b.Since
 }
 
 // add takes a sparse message in and returns the full one once it is complete,
 // nil before.
 func (a *assembly) add(msg *telemetry.Snapshot) *telemetry.Snapshot {
-	rows := a.full.Rows
+	a.full = overlaid(a.full, msg)
+	if !a.heard.hear(msg) {
+		return nil
+	}
+	return a.full
+}
+
+// overlaid returns a full snapshot with what a sparse one behind it says. The
+// rows of the full one are used again.
+func overlaid(full, msg *telemetry.Snapshot) *telemetry.Snapshot {
+	rows := full.Rows
 	for i, at := range msg.PlaceIndex {
 		rows.Places[at] = clonePlace(&msg.Rows.Places[i])
 	}
@@ -71,13 +82,9 @@ func (a *assembly) add(msg *telemetry.Snapshot) *telemetry.Snapshot {
 	rows.Columns |= msg.Rows.Columns
 	rows.Net, rows.Blocks = msg.Rows.Net, slices.Clone(msg.Rows.Blocks)
 	rows.Queues, rows.Waiting = slices.Clone(msg.Rows.Queues), msg.Rows.Waiting
-	full := *msg
-	full.Full, full.PlaceIndex, full.TransitionIndex, full.Rows = true, nil, nil, rows
-	a.full = &full
-	if !a.heard.hear(msg) {
-		return nil
-	}
-	return a.full
+	next := *msg
+	next.Full, next.PlaceIndex, next.TransitionIndex, next.Rows = true, nil, nil, rows
+	return &next
 }
 
 // clone returns a copy of a message that shares nothing with it.

@@ -63,6 +63,9 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	case msg.Full:
 		s.pending, s.pendedAt = clone(msg), now
 		return asks, nil
+	case same && s.goesOn(msg):
+		s.pending, s.pendedAt = overlaid(s.pending, msg), now
+		return asks, nil
 	case !same:
 		s.pending = nil
 		if msg.Bye {
@@ -72,6 +75,14 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 		s.pending.Bye = true
 	}
 	return asks, reject(UnknownDigest, "the definition %s is not known yet", msg.Digest)
+}
+
+// goesOn reports whether a sparse snapshot comes directly behind the one that
+// waits for its definition, and is of the same rows.
+func (s *source) goesOn(msg *telemetry.Snapshot) bool {
+	rows := &s.pending.Rows
+	return sameOwner(s.pending, msg) && msg.Seq == s.pending.Seq+1 &&
+		!beyond(msg.PlaceIndex, len(rows.Places)) && !beyond(msg.TransitionIndex, len(rows.Transitions))
 }
 
 // Define takes in the definition of a net that has a digest, and the snapshots

@@ -58,8 +58,8 @@ type source struct {
 	counted int64
 
 	wants    string              // a digest that is not known yet
-	pending  *telemetry.Snapshot // the last full snapshot with that digest
-	pendedAt int64               // when it was received
+	pending  *telemetry.Snapshot // the last full snapshot with that digest, and what came behind it
+	pendedAt int64               // when the last of that was received
 
 	askAt int64 // for a full snapshot, not before
 

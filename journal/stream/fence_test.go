@@ -335,8 +335,9 @@ func TestAnswersAreFewUntilSomebodyWaits(t *testing.T) {
 func TestCommitsThatNobodyWaitsForAreConfirmed(t *testing.T) {
 	s := startServer(t, options(t.TempDir()))
 	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", AckWait: 400 * time.Millisecond, few: true})
-	last, err := uint64(0), error(nil)
+	last := uint64(0)
 	for range 30 {
+		var err error
 		if last, err = l.Append(soon(t), last, []byte("commit")); err != nil {
 			t.Fatal(err)
 		}

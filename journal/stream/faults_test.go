@@ -204,6 +204,12 @@ func TestReadersFarBehindOnASlowConnection(t *testing.T) {
 // Commits of any size that is allowed are read from far behind.
 func TestAReaderFarBehindOfCommitsOfAllSizes(t *testing.T) {
 	s, l := oneServer(t)
+	allSizes(t, l, openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"}))
+}
+
+// allSizes writes commits of all sizes, and reads and follows them.
+func allSizes(t *testing.T, l, reader *Log) {
+	t.Helper()
 	var want chain
 	last, err := uint64(0), error(nil)
 	for last < 3*far && err == nil {
@@ -231,7 +237,7 @@ func TestAReaderFarBehindOfCommitsOfAllSizes(t *testing.T) {
 	if read != want {
 		t.Errorf("read %d commits with digest %x, want %d with %x", read.last, read.sum[:4], want.last, want.sum[:4])
 	}
-	got, err := followTo(soon(t), openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"}), want.last)
+	got, err := followTo(soon(t), reader, want.last)
 	if err != nil || got != want {
 		t.Errorf("%d commits with digest %x, want %d with %x: %v", got.last, got.sum[:4], want.last, want.sum[:4], err)
 	}

@@ -83,8 +83,9 @@ func TestAWriterIsFencedInAStreamWithoutBatches(t *testing.T) {
 	}
 }
 
-// The laws hold on an old server where one is installed.
-func TestLawsOnAnOldServer(t *testing.T) {
+// oldServer is a connection to an old server, where one is installed.
+func oldServer(t *testing.T) *nats.Conn {
+	t.Helper()
 	path, err := exec.LookPath("nats-server")
 	if err != nil {
 		t.Skip("no nats-server is installed")
@@ -115,6 +116,16 @@ func TestLawsOnAnOldServer(t *testing.T) {
 	if err := nc.FlushTimeout(patience); err != nil {
 		t.Fatal(err)
 	}
+	return nc
+}
+
+func TestReadersFarBehindOnAnOldServer(t *testing.T) {
+	nc := oldServer(t)
+	allSizes(t, openLog(t, Config{Conn: nc, Name: "a log"}), openLog(t, Config{Conn: nc, Name: "a log"}))
+}
+
+func TestLawsOnAnOldServer(t *testing.T) {
+	nc := oldServer(t)
 	places := 0
 	journaltest.Run(t, func(t testing.TB) func() journal.Log {
 		places++

@@ -38,7 +38,7 @@ type Config struct {
 	Conn     *nats.Conn // not closed by the Collector
 	Subjects telemetry.Subjects
 	Rules    Rules
-	Interval time.Duration // between two views, which are made at whole intervals of the clock; 0 is DefaultInterval
+	Interval time.Duration // between two views, see untilView; 0 is DefaultInterval
 	Nets     []*petri.Net  // shown from the start, before any source is heard
 	PNML     pnml.Limits   // of definitions that come over the wire
 	Share    Share         // of the sources; the zero Share is all
@@ -124,7 +124,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	if err := c.cfg.Conn.Publish(c.cfg.Subjects.Hello(), nil); err != nil {
 		return fmt.Errorf("ask who is there: %w", err)
 	}
-	next := time.NewTimer(untilView(time.Now(), c.cfg.Interval))
+	next := time.NewTimer(c.untilView(time.Now()))
 	defer next.Stop()
 	for {
 		select {
@@ -132,7 +132,7 @@ func (c *Collector) Run(ctx context.Context) error {
 			return nil
 		case <-next.C:
 			now := time.Now()
-			next.Reset(untilView(now, c.cfg.Interval))
+			next.Reset(c.untilView(now))
 			c.tick(ctx, now.UnixMicro())
 		}
 	}
@@ -141,9 +141,12 @@ func (c *Collector) Run(ctx context.Context) error {
 // untilView is how long it is from a time to the next View. Views are made at
 // whole intervals of the clock, so that collectors that stand in for each other
 // have the same snapshots in theirs: who takes over tells nothing older than what
-// was told before.
-func untilView(now time.Time, interval time.Duration) time.Duration {
-	d := interval - time.Duration(now.UnixNano()%int64(interval))
+// was told before. Those of different shares take turns, so that they do not all
+// have something to do at once.
+func (c *Collector) untilView(now time.Time) time.Duration {
+	interval := c.cfg.Interval
+	whole := interval * time.Duration(max(2*c.cfg.Share.Index-1, 0)) / time.Duration(max(2*c.cfg.Share.Count, 1))
+	d := interval - time.Duration((now.UnixNano()-int64(whole))%int64(interval))
 	if d < interval/8 { // the clock and the timer may not be quite of one mind
 		d += interval
 	}

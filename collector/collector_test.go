@@ -381,17 +381,24 @@ func TestViewIsServedAsJSON(t *testing.T) {
 
 func TestViewsAreMadeAtWholeIntervalsOfTheClock(t *testing.T) {
 	whole := time.Unix(1_800_000_000, 0)
-	for _, c := range []struct{ at, interval, want time.Duration }{
-		{0, time.Second, time.Second},
-		{time.Millisecond, time.Second, 999 * time.Millisecond},
-		{500 * time.Millisecond, time.Second, 500 * time.Millisecond},
-		{875 * time.Millisecond, time.Second, 125 * time.Millisecond},
-		{900 * time.Millisecond, time.Second, 1100 * time.Millisecond}, // one has just been made, or is made too late
-		{-time.Microsecond, time.Second, time.Second + time.Microsecond},
-		{7 * time.Millisecond, 5 * time.Millisecond, 3 * time.Millisecond},
+	for _, c := range []struct {
+		share              Share
+		at, interval, want time.Duration
+	}{
+		{Share{}, 0, time.Second, time.Second},
+		{Share{}, time.Millisecond, time.Second, 999 * time.Millisecond},
+		{Share{}, 500 * time.Millisecond, time.Second, 500 * time.Millisecond},
+		{Share{}, 875 * time.Millisecond, time.Second, 125 * time.Millisecond},
+		{Share{}, 900 * time.Millisecond, time.Second, 1100 * time.Millisecond}, // one has just been made, or is made too late
+		{Share{}, -time.Microsecond, time.Second, time.Second + time.Microsecond},
+		{Share{}, 7 * time.Millisecond, 5 * time.Millisecond, 3 * time.Millisecond},
+		{Share{Index: 1, Count: 2}, 0, time.Second, 250 * time.Millisecond},
+		{Share{Index: 2, Count: 2}, 0, time.Second, 750 * time.Millisecond},
+		{Share{Index: 2, Count: 2}, 800 * time.Millisecond, time.Second, 950 * time.Millisecond},
 	} {
-		if got := untilView(whole.Add(c.at), c.interval); got != c.want {
-			t.Errorf("%v after a whole second, every %v: in %v; want %v", c.at, c.interval, got, c.want)
+		collector := &Collector{cfg: Config{Interval: c.interval, Share: c.share}}
+		if got := collector.untilView(whole.Add(c.at)); got != c.want {
+			t.Errorf("share %v, %v after a whole second, every %v: in %v; want %v", c.share, c.at, c.interval, got, c.want)
 		}
 	}
 }

@@ -10,6 +10,10 @@ ETCDTEST  := attach/dipen/etcdtest
 # How long the tests of a package may take. The longest take two minutes, and
 # four times as long where others use the machine too.
 TIMEOUT   := 20m
+# What make mutate changes: N mutants of each package, drawn with SEED.
+PKG       ?= ./stats
+N         ?= 60
+SEED      ?= 1
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: help
@@ -46,6 +50,10 @@ lint: ## gofmt, go vet, golangci-lint, go.mod
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz $(FUZZTIME)
+
+.PHONY: mutate
+mutate: ## change N (60) things in the packages PKG, drawn with SEED (1), and list what their tests do not notice
+	@$(GO) run ./internal/mutate -n $(N) -seed $(SEED) $(PKG)
 
 .PHONY: soak
 soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, 10 minutes of fuzzing for each codec

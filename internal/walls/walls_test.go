@@ -77,6 +77,7 @@ var rooms = map[string]room{
 	"examples":             {},
 	"internal/walls":       {},
 	"internal/benchtable":  {},
+	"internal/mutate":      {},
 	"internal/browsertest": {},
 	"internal/xmlscan":     {imports: []string{"petri"}, pure: true},
 	"internal/yamlfile":    {imports: []string{"petri"}},

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
 // ErrState is wrapped by the error of a state file that cannot be what was
@@ -192,33 +194,15 @@ func readState(path string) (Saved, error) {
 	return s, nil
 }
 
-// writeState replaces a state file by way of a temporary one beside it: whoever
-// reads it sees the old one or the new one, also after a crash.
-func writeState(path string, s *Saved) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write the alarm state: %w", err)
-		}
-	}()
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+// writeState replaces a state file: a reader sees the old one or the new one,
+// also after a crash.
+func writeState(path string, s *Saved) error {
+	err := atomicfile.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Replace(path, s.Text(), 0o600)
 	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("write the alarm state: %w", err)
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // fails once it is renamed
-	_, err = f.Write(s.Text())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return nil
 }

@@ -4,37 +4,25 @@ package alarm
 
 import (
 	"errors"
-	"time"
+	"fmt"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
-// saveTimeout is how long a disk may hold up the alarms.
-const saveTimeout = 2 * time.Second
-
-// errSlow says that it is not known whether the state was written.
-var errSlow = errors.New("write the alarm state: the disk does not answer")
-
-// saver writes a state file, one write at a time. A disk that hangs holds up
-// nobody for longer than saveTimeout, once.
+// saver writes a state file. A disk that hangs holds up the alarms for no longer
+// than atomicfile.Patience, once.
 type saver struct {
-	write   func(*Saved) error
-	pending chan error // gets the result of a write that took too long; nil without one
+	write func(*Saved) error
+	disk  atomicfile.Saver
 }
 
-// save writes the state, or returns errSlow while it does not know.
+// save writes the state. The error wraps atomicfile.ErrSlow while it is not known
+// whether the state was written.
 func (s *saver) save(state Saved) error {
-	if s.pending != nil && len(s.pending) == 0 {
-		return errSlow
+	write := s.write
+	err := s.disk.Save(func() error { return write(&state) })
+	if errors.Is(err, atomicfile.ErrSlow) {
+		return fmt.Errorf("write the alarm state: %w", err)
 	}
-	s.pending = nil // whatever became of that write, this state is newer
-	write, done := s.write, make(chan error, 1)
-	go func() { done <- write(&state) }()
-	patience := time.NewTimer(saveTimeout)
-	defer patience.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-patience.C:
-		s.pending = done
-		return errSlow
-	}
+	return err
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
 // world makes Views of one net, one a second, until it ends.
@@ -264,7 +265,7 @@ func TestADiskThatHangsHoldsUpAlarmsOnceAndShortly(t *testing.T) {
 				t.Errorf("%d are active", n)
 			}
 		}
-		if took := time.Since(begun); took != saveTimeout || writes.Load() != 1 || watcher.Counters().SaveFailures != 5 {
+		if took := time.Since(begun); took != atomicfile.Patience || writes.Load() != 1 || watcher.Counters().SaveFailures != 5 {
 			t.Errorf("it took %s and %d writes, %d failures", took, writes.Load(), watcher.Counters().SaveFailures)
 		}
 		answer <- nil

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
 // What Options of zero stand for.
@@ -71,10 +73,10 @@ func Generate(dir string, o Options) ([]Written, error) {
 			all = append(all, Written{Path: path})
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := atomicfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return all, fmt.Errorf("writing dashboards: %w", err)
 		}
-		if err := os.WriteFile(path, f.Content, 0o644); err != nil {
+		if err := atomicfile.Replace(path, f.Content, 0o644); err != nil {
 			return all, fmt.Errorf("writing dashboards: %w", err)
 		}
 		all = append(all, Written{Path: path, Changed: true})

@@ -5,11 +5,11 @@ package mib
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/smi"
 )
@@ -40,7 +40,7 @@ func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Ti
 	if err := distinct(nets); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("write modules: %w", err)
 	}
 	files := []moduleFile{{PetrinetModule, petrinet}, {CapsModule, CapsMIB()}}

@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
+	"github.com/pnagent/pnagent/internal/dirlock"
 )
 
 // LockFile is what a lock is called in a directory of modules.
@@ -33,10 +36,10 @@ func ReadLock(path string) (*Lock, error) {
 // one. When change fails, nothing is written.
 func UpdateLock(path string, change func(*Lock) error) (changed bool, err error) {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o755); err != nil {
 		return false, fmt.Errorf("update the OID lock: %w", err)
 	}
-	release, err := holdDir(dir)
+	release, err := dirlock.Hold(dir)
 	if err != nil {
 		return false, fmt.Errorf("update the OID lock: %w", err)
 	}
@@ -54,23 +57,15 @@ func UpdateLock(path string, change func(*Lock) error) (changed bool, err error)
 	return changed, nil
 }
 
-// writeFile puts text into a file, by way of a temporary one beside it, unless
-// that is what the file holds already.
+// writeFile puts text into a file, unless that is what the file holds already.
 func writeFile(path string, text []byte) (changed bool, err error) {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return false, nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
+	if err := atomicfile.Replace(path, text, 0o644); err != nil {
 		return false, err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // fails once it is renamed
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return false, err
-	}
-	return true, os.Rename(f.Name(), path)
+	return true, nil
 }
 
 // absorb adds to l what o has and l has not. They contradict each other where

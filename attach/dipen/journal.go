@@ -9,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/pnagent/pnagent/attach/dipen/replica"
+	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
 // journal is a text file that keeps what etcd does not. A line each:
@@ -153,24 +153,19 @@ func (j *journal) rewrite(cluster, prefix string, marks []replica.Mark, publishe
 	if j == nil {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(j.path), filepath.Base(j.path)+".new*")
-	if err != nil {
-		return fmt.Errorf("keeping the state: %w", err)
-	}
-	w := bufio.NewWriter(f)
-	fmt.Fprintf(w, "%s %s %q\n", journalWord, cluster, prefix)
+	text := fmt.Appendf(nil, "%s %s %q\n", journalWord, cluster, prefix)
 	for _, m := range marks {
-		_, _ = w.WriteString(markLine(m)) // Flush tells the error
+		text = append(text, markLine(m)...)
 	}
 	if published > 0 {
-		_, _ = w.WriteString(publishedLine(published, epoch))
+		text = append(text, publishedLine(published, epoch)...)
 	}
-	err = errors.Join(w.Flush(), f.Sync())
-	if err == nil {
-		err = os.Rename(f.Name(), j.path)
+	if err := atomicfile.Replace(j.path, text, 0o600); err != nil {
+		return fmt.Errorf("keeping the state: %w", err)
 	}
+	f, err := os.OpenFile(j.path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("keeping the state: %w", errors.Join(err, f.Close(), os.Remove(f.Name())))
+		return fmt.Errorf("keeping the state: %w", err)
 	}
 	if j.file != nil {
 		_ = j.file.Close() // it is replaced

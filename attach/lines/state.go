@@ -10,10 +10,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/pnagent/pnagent/attach/lines/replay"
+	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -64,31 +64,12 @@ func (a *Attachment) write(state saved, now int64) {
 		return
 	}
 	a.written, a.savedAt = state.number, now
-	if err := replaceFile(a.cfg.State, state.bytes); err != nil {
+	if err := atomicfile.Replace(a.cfg.State, state.bytes, 0o600); err != nil {
 		a.mu.Lock()
 		a.counters.SaveFailures++
 		a.mu.Unlock()
 		a.cfg.Log.Error("save state", "file", a.cfg.State, "err", err)
 	}
-}
-
-// replaceFile puts a file in the place of another, so that there is always a whole one.
-func replaceFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("writing %s: %w", path, err), os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // appendState appends everything that a process which follows has to know.

@@ -49,9 +49,9 @@ var rooms = map[string]room{
 	"engine":               {imports: []string{"action", "colour", "game", "guard", "internal/yamlfile", "journal", "petri", "petri/pnml", "petri/split", "pool", "stats", "telemetry"}},
 	"region":               {imports: []string{"engine", "journal", "petri", "petri/split", "telemetry"}},
 	"collector":            {imports: []string{"petri", "petri/pnml", "stats", "telemetry"}},
-	"alarm":                {imports: []string{"collector", "internal/yamlfile", "petri", "stats"}},
+	"alarm":                {imports: []string{"collector", "internal/atomicfile", "internal/yamlfile", "petri", "stats"}},
 	"smi":                  {pure: true},
-	"mib":                  {imports: []string{"alarm", "collector", "petri", "smi", "stats"}},
+	"mib":                  {imports: []string{"alarm", "collector", "internal/atomicfile", "internal/dirlock", "petri", "smi", "stats"}},
 	"agentx/pdu":           {imports: []string{"smi"}, pure: true},
 	"agentx":               {imports: []string{"agentx/pdu", "smi"}},
 	"snmp":                 {imports: []string{"smi"}},
@@ -64,18 +64,20 @@ var rooms = map[string]room{
 	"web/pagetest":         {imports: []string{"internal/browsertest"}},
 	"top":                  {imports: []string{"stats"}, pure: true},
 	"top/terminal":         {imports: []string{"top"}},
-	"dashboards":           {imports: []string{"alarm", "metrics", "stats"}},
+	"dashboards":           {imports: []string{"alarm", "internal/atomicfile", "metrics", "stats"}},
 	"report":               {imports: []string{"dashboards", "metrics", "report/plot"}},
 	"report/plot":          {pure: true},
-	"attach/lines":         {imports: []string{"attach/lines/replay", "internal/xmlscan", "internal/yamlfile", "petri", "petri/pnml", "stats", "telemetry"}},
+	"attach/lines":         {imports: []string{"attach/lines/replay", "internal/atomicfile", "internal/xmlscan", "internal/yamlfile", "petri", "petri/pnml", "stats", "telemetry"}},
 	"attach/lines/replay":  {imports: []string{"petri", "stats"}, pure: true},
 	"attach/scrape":        {imports: []string{"internal/yamlfile", "petri", "petri/pnml", "stats", "telemetry"}},
-	"attach/dipen":         {imports: []string{"attach/dipen/replica", "petri", "petri/pnml", "stats", "telemetry"}},
+	"attach/dipen":         {imports: []string{"attach/dipen/replica", "internal/atomicfile", "petri", "petri/pnml", "stats", "telemetry"}},
 	"attach/dipen/replica": {imports: []string{"petri", "stats"}, pure: true},
 	"telemetry/wirecheck":  {imports: []string{"petri", "petri/pnml", "stats", "telemetry"}, pure: true},
 	"examples/attach/go":   {imports: []string{"telemetry"}},
 	"examples":             {},
 	"internal/walls":       {},
+	"internal/atomicfile":  {},
+	"internal/dirlock":     {},
 	"internal/benchtable":  {},
 	"internal/mutate":      {},
 	"internal/browsertest": {},
@@ -205,14 +207,55 @@ func impure(f *ast.File) []fault {
 	return out
 }
 
+// renames are the files that may rename others: each syncs the directory
+// afterwards, and its own tests take the power away at every step.
+var renames = []string{"internal/atomicfile/replace.go", "journal/disk.go", "uplink/state.go"}
+
+// A rename lasts once its directory is synced, so whatever keeps a file over
+// restarts replaces it by package atomicfile.
+func TestFilesAreReplacedSoThatTheyLast(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			path := filepath.Join(p.Dir, name)
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(renames, strings.TrimPrefix(p.ImportPath, module)+"/"+name) {
+				continue
+			}
+			for _, pos := range renamings(f) {
+				t.Errorf("%s: os.Rename without a sync of the directory; expected a function of internal/atomicfile", fset.Position(pos))
+			}
+		}
+	}
+}
+
+// renamings returns where a file uses os.Rename.
+func renamings(f *ast.File) (out []token.Pos) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Rename" {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "os" {
+				out = append(out, s.Pos())
+			}
+		}
+		return true
+	})
+	return out
+}
+
 func TestImpurityIsSeen(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "f.go", `package p
 import ("os"; "time"; r "math/rand/v2")
 var a, b = time.Now(), r.IntN(3)
 var c = time.Second
-func f(x *r.Rand) { go f(x); _ = x.IntN(3) }`, 0)
+func f(x *r.Rand) { go f(x); _ = x.IntN(3); _ = os.Rename("a", "b") }`, 0)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := renamings(f); len(got) != 1 {
+		t.Errorf("%d renamings, want 1", len(got))
 	}
 	if got := impure(f); len(got) != 4 {
 		t.Errorf("%d faults, want 4: %v", len(got), got)

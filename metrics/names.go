@@ -98,6 +98,12 @@ const (
 	PnagentSidecarMessagesRejectedTotal = "pnagent_sidecar_messages_rejected_total"
 )
 
+// The names of what every process of pnagent tells of its connection to NATS.
+const (
+	PnagentNATSConnected        = "pnagent_nats_connected"
+	PnagentNATSDisconnectsTotal = "pnagent_nats_disconnects_total"
+)
+
 // The names of what the live page and its last hour tell.
 const (
 	PnagentWebViewers                     = "pnagent_web_viewers"

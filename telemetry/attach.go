@@ -19,6 +19,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // Attachment says which net an engine runs, and where to tell of it. Only File
@@ -58,7 +59,7 @@ type Source struct {
 	places      map[string]int
 	transitions map[string]int
 	publisher   *Publisher
-	own         *nats.Conn // closed by Close; nil if the connection is not ours
+	own         *natslink.Link // closed by Close; nil if the connection is not ours
 
 	mu        sync.Mutex // held for a moment, never while something is read
 	recorders []*Recorder
@@ -103,10 +104,10 @@ func Attach(a Attachment) (*Source, error) {
 func (s *Source) start() (err error) {
 	nc := s.a.Conn
 	if nc == nil {
-		if nc, err = s.connect(); err != nil {
+		if s.own, err = natslink.Open(natslink.Config{URLs: s.a.URL, Name: "petrinet-source " + s.a.Source, Log: s.a.Log}); err != nil {
 			return err
 		}
-		s.own = nc
+		nc = s.own.Conn
 	}
 	cfg := Config{
 		Conn: nc, Subjects: s.a.Subjects, Source: s.a.Source, Interval: s.a.Interval, LastEpoch: s.a.LastEpoch, Log: s.a.Log,
@@ -123,24 +124,6 @@ func (s *Source) start() (err error) {
 		s.own.Close()
 	}
 	return err
-}
-
-// connect returns a connection that is made, and made anew, in the background.
-func (s *Source) connect() (*nats.Conn, error) {
-	log := s.a.Log
-	return nats.Connect(cmp.Or(s.a.URL, nats.DefaultURL),
-		nats.Name("petrinet-source "+s.a.Source),
-		nats.RetryOnFailedConnect(true),
-		nats.MaxReconnects(-1),
-		nats.IgnoreAuthErrorAbort(),
-		nats.ReconnectWait(500*time.Millisecond),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				log.Warn("connection to NATS lost, going on trying", "err", err)
-			}
-		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS", "err", err) }),
-	)
 }
 
 func (s *Source) readNet() error {

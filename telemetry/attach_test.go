@@ -441,7 +441,7 @@ func TestEnginesTakeLittleWithThem(t *testing.T) {
 			}
 		}
 		ours, is := strings.CutPrefix(path, "github.com/pnagent/pnagent/")
-		if is && !slices.Contains([]string{"petri", "petri/pnml", "internal/xmlscan", "stats", "telemetry", "telemetry/wire"}, ours) {
+		if is && !slices.Contains([]string{"petri", "petri/pnml", "internal/xmlscan", "stats", "telemetry", "telemetry/natslink", "telemetry/wire"}, ours) {
 			t.Errorf("imports %s", path)
 		}
 	}

@@ -51,18 +51,18 @@ func (c *attachDipenCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 	if err != nil {
 		return err
 	}
-	nc, subjects, err := c.NATS.connect("pnagent attach dipen "+cfg.Source, log, withoutBuffer)
+	link, subjects, err := c.NATS.connect("pnagent attach dipen "+cfg.Source, log, withoutBuffer)
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
-	cfg.Conn, cfg.Subjects = nc, subjects
+	defer link.Close()
+	cfg.Conn, cfg.Subjects = link.Conn, subjects
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served, serving := make(chan error, 1), false
 	cfg.Status = func(status func() dipen.Status) {
 		serving = true
-		go func() { served <- c.serve(running, cancel, dipenMetrics{status}, log) }()
+		go func() { served <- c.serve(running, cancel, log, dipenMetrics{status}, natsMetrics{link}) }()
 	}
 	notify(log, notifyReady)
 	err = dipen.Run(running, cfg)

@@ -80,15 +80,13 @@ func (m dipenMetrics) Collect(out chan<- prometheus.Metric) {
 
 // serve serves the metrics of this process until ctx ends. If it cannot, it
 // ends the rest too.
-func (c *attachDipenCmd) serve(ctx context.Context, cancel func(), m dipenMetrics, log *slog.Logger) error {
+func (c *attachDipenCmd) serve(ctx context.Context, cancel func(), log *slog.Logger, shown ...prometheus.Collector) error {
 	if c.Web == "" {
 		return nil
 	}
 	defer cancel()
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(m); err != nil {
-		return err
-	}
+	registry.MustRegister(shown...)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	return metrics.ListenAndServe(ctx, c.Web, c.WebConf, mux, log)

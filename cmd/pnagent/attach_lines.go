@@ -18,6 +18,7 @@ import (
 	"github.com/pnagent/pnagent/attach/lines"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 type attachLinesCmd struct {
@@ -83,19 +84,21 @@ func (c *attachLinesCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 	if err != nil {
 		return err
 	}
+	var link *natslink.Link // nil without NATS
 	var nc *nats.Conn
 	var subjects telemetry.Subjects
 	if c.NATS.URL != "" {
-		if nc, subjects, err = c.NATS.connect("pnagent attach lines "+source, log, withoutBuffer); err != nil {
+		if link, subjects, err = c.NATS.connect("pnagent attach lines "+source, log, withoutBuffer); err != nil {
 			return err
 		}
-		defer nc.Close()
+		defer link.Close()
+		nc = link.Conn
 	}
 	in, err := c.inputs(a, nc, s, log)
 	if err != nil {
 		return err
 	}
-	return c.attach(ctx, a, in, func() (*telemetry.Publisher, error) {
+	return c.attach(ctx, a, in, link, func() (*telemetry.Publisher, error) {
 		if nc == nil {
 			return nil, nil
 		}
@@ -104,7 +107,7 @@ func (c *attachLinesCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 }
 
 // attach runs the inputs and all that goes on beside them.
-func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inputs, publish func() (*telemetry.Publisher, error), s streams, log *slog.Logger) error {
+func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inputs, link *natslink.Link, publish func() (*telemetry.Publisher, error), s streams, log *slog.Logger) error {
 	publisher, err := publish()
 	if err != nil {
 		return err
@@ -116,7 +119,7 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 	beside.Go(func() { failed <- a.Run(running, c.Interval) })
 	if c.Web != "" {
 		beside.Go(func() {
-			if err := c.serve(running, linesMetrics{a, publisher, in}, log); err != nil {
+			if err := c.serve(running, log, linesMetrics{a, publisher, in}, natsMetrics{link}); err != nil {
 				failed <- err
 				cancel()
 			}

@@ -105,11 +105,9 @@ func (m linesMetrics) Collect(out chan<- prometheus.Metric) {
 }
 
 // serve serves the metrics until ctx ends.
-func (c *attachLinesCmd) serve(ctx context.Context, m linesMetrics, log *slog.Logger) error {
+func (c *attachLinesCmd) serve(ctx context.Context, log *slog.Logger, shown ...prometheus.Collector) error {
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(m); err != nil {
-		return err
-	}
+	registry.MustRegister(shown...)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	return metrics.ListenAndServe(ctx, c.Web, c.WebConf, mux, log)

@@ -165,19 +165,20 @@ func (c *attachScrapeCmd) attach(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	nc, subjects, err := c.NATS.connect("pnagent attach scrape", log, withoutBuffer)
+	link, subjects, err := c.NATS.connect("pnagent attach scrape", log, withoutBuffer)
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
+	defer link.Close()
 	registry := prometheus.NewRegistry()
+	registry.MustRegister(natsMetrics{link})
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served := make(chan error, 1)
 	go func() { served <- c.serve(running, cancel, registry, log) }()
 	log.Info("attached", "mapping", m.Name, "targets", len(targets))
 	notify(log, notifyReady)
-	err = scrape.Run(running, scrape.Config{Conn: nc, Subjects: subjects, Mapping: m, Targets: targets,
+	err = scrape.Run(running, scrape.Config{Conn: link.Conn, Subjects: subjects, Mapping: m, Targets: targets,
 		Interval: c.Interval, Timeout: c.timeout(), Log: log, Registry: registry})
 	notify(log, notifyStopping)
 	cancel()

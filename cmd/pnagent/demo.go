@@ -31,6 +31,7 @@ import (
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 type demoCmd struct {
@@ -67,7 +68,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer side.cfg.conn.Close()
+	defer side.cfg.link.Close()
 	if err := c.welcome(s, side, ns); err != nil {
 		return err
 	}
@@ -158,14 +159,20 @@ func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, lo
 	}
 	cfg.alarmState = filepath.Join(dir, stateName)
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web, cfg.limits = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP, pnml.DefaultLimits()
-	if cfg.conn, err = nats.Connect("", nats.InProcessServer(ns), nats.Name("pnagent demo")); err != nil {
+	if cfg.link, err = inProcess(ns, "pnagent demo", log); err != nil {
 		return nil, fmt.Errorf("connecting to the embedded NATS: %w", err)
 	}
 	side, err := newSidecar(ctx, cfg)
 	if err != nil {
-		cfg.conn.Close()
+		cfg.link.Close()
 	}
 	return side, err
+}
+
+// inProcess connects to the embedded server, and says nothing of it but what is
+// wrong.
+func inProcess(ns *server.Server, name string, log *slog.Logger) (*natslink.Link, error) {
+	return natslink.Open(natslink.Config{Name: name, Log: log, Options: []nats.Option{nats.InProcessServer(ns)}})
 }
 
 // engine runs one source until ctx ends.
@@ -195,12 +202,12 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 	if err != nil {
 		return usageError{err}
 	}
-	nc, err := nats.Connect("", nats.InProcessServer(ns), nats.Name("pnagent engine "+source))
+	link, err := inProcess(ns, "pnagent engine "+source, log)
 	if err != nil {
 		return fmt.Errorf("connecting %s to the embedded NATS: %w", source, err)
 	}
-	defer nc.Close()
-	end, err := engine.Serve(e, nc, telemetry.Subjects{}, 0, log)
+	defer link.Close()
+	end, err := engine.Serve(e, link.Conn, telemetry.Subjects{}, 0, log)
 	if err != nil {
 		return err
 	}

@@ -70,13 +70,11 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	if err != nil {
 		return err
 	}
-	nc, subjects, err := c.connect(cfg.Source, log)
+	nc, subjects, done, err := c.connect(cfg.Source, log)
 	if err != nil {
 		return err
 	}
-	if nc != nil {
-		defer nc.Close()
-	}
+	defer done()
 	if cfg.Nets, err = c.bind(tables, nc, log); err != nil {
 		return err
 	}
@@ -94,12 +92,17 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	return errors.Join(c.run(ctx, cfg, nc, subjects, s, log), f.Close())
 }
 
-// connect returns the connection to NATS, or nil where none is asked for.
-func (c *engineCmd) connect(source string, log *slog.Logger) (*nats.Conn, telemetry.Subjects, error) {
+// connect returns the connection to NATS, which done ends; nil where none is
+// asked for.
+func (c *engineCmd) connect(source string, log *slog.Logger) (nc *nats.Conn, subjects telemetry.Subjects, done func(), err error) {
 	if c.NATS.URL == "" {
-		return nil, telemetry.Subjects{}, nil
+		return nil, subjects, func() {}, nil
 	}
-	return c.NATS.connect("pnagent engine "+source, log, withoutBuffer)
+	link, subjects, err := c.NATS.connect("pnagent engine "+source, log, withoutBuffer)
+	if err != nil {
+		return nil, subjects, nil, err
+	}
+	return link.Conn, subjects, link.Close, nil
 }
 
 func (c *engineCmd) run(ctx context.Context, cfg engine.Config, nc *nats.Conn, subjects telemetry.Subjects, s streams, log *slog.Logger) error {

@@ -18,7 +18,7 @@ func (s *sidecar) openLive() (err error) {
 	s.live, err = web.New(web.Config{View: s.collector.View, Alarms: s.watcher.State, Version: versionOf().Version,
 		History: history.New(history.Config{Budget: int64(s.cfg.historyMemory) << 20}), Viewers: s.cfg.viewers, Log: s.cfg.log,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {
-			return telemetry.AskInstance(ctx, s.cfg.conn, s.cfg.subjects, net, source, instance)
+			return telemetry.AskInstance(ctx, s.cfg.link.Conn, s.cfg.subjects, net, source, instance)
 		}})
 	return err
 }

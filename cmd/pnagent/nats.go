@@ -8,15 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // natsFlags say how to reach NATS. Secrets come from files or the environment.
@@ -31,45 +30,18 @@ type natsFlags struct {
 	Subjects string `name:"nats.prefix" default:"petrinet.v1" yaml:"prefix" help:"Subject space in which engines speak."`
 }
 
-// connect returns a connection that is made, and made anew, in the background.
-func (f natsFlags) connect(name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, telemetry.Subjects, error) {
+// connect returns a connection that is made, and made again, in the background.
+func (f natsFlags) connect(name string, log *slog.Logger, more ...nats.Option) (*natslink.Link, telemetry.Subjects, error) {
 	subjects, err := telemetry.NewSubjects(f.Subjects)
 	if err != nil {
 		return nil, subjects, usageError{err}
-	}
-	options := []nats.Option{
-		nats.Name(name),
-		nats.RetryOnFailedConnect(true),
-		nats.MaxReconnects(-1),
-		nats.ReconnectWait(500 * time.Millisecond),
-		nats.ConnectHandler(func(c *nats.Conn) { log.Info("connected to NATS", "server", c.ConnectedUrlRedacted()) }),
-		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected to NATS again", "server", c.ConnectedUrlRedacted()) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				log.Warn("connection to NATS lost", "error", err)
-			}
-		}),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { log.Debug("no connection to NATS yet", "error", err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) {
-			subject := ""
-			if s != nil {
-				subject = s.Subject
-			}
-			log.Warn("NATS", "subject", subject, "error", err)
-		}),
 	}
 	secrets, err := f.secrets()
 	if err != nil {
 		return nil, subjects, err
 	}
-	nc, err := nats.Connect(f.URL, slices.Concat(options, secrets, more)...)
-	if err != nil {
-		return nil, subjects, fmt.Errorf("connecting to NATS at %s: %w", redact(f.URL), err)
-	}
-	if !nc.IsConnected() {
-		log.Warn("no connection to NATS yet, going on trying", "servers", redact(f.URL))
-	}
-	return nc, subjects, nil
+	l, err := natslink.Open(natslink.Config{URLs: f.URL, Name: name, Log: log, Options: slices.Concat(secrets, more)})
+	return l, subjects, err
 }
 
 func (f natsFlags) secrets() ([]nats.Option, error) {
@@ -121,18 +93,4 @@ func (f natsFlags) tls() (*tls.Config, error) {
 		conf.Certificates = []tls.Certificate{pair}
 	}
 	return conf, nil
-}
-
-// redact hides passwords in a list of server URLs.
-func redact(urls string) string {
-	list := strings.Split(urls, ",")
-	for i, s := range list {
-		u, err := url.Parse(strings.TrimSpace(s))
-		if err != nil {
-			list[i] = "(not a URL)"
-			continue
-		}
-		list[i] = u.Redacted()
-	}
-	return strings.Join(list, ",")
 }

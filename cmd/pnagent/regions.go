@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/region"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 type regionsCmd struct {
@@ -41,17 +42,17 @@ func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error
 	if err != nil {
 		return err
 	}
-	nc, subjects, err := c.NATS.connect("pnagent regions", log)
+	link, subjects, err := c.NATS.connect("pnagent regions", log)
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
-	if err := nc.FlushTimeout(wireConnect); err != nil {
-		return fmt.Errorf("no connection to NATS at %s: %w", redact(c.NATS.URL), err)
+	defer link.Close()
+	if err := link.Conn.FlushTimeout(wireConnect); err != nil {
+		return fmt.Errorf("no connection to NATS at %s: %w", natslink.Redact(c.NATS.URL), err)
 	}
 	listening, cancel := context.WithTimeout(ctx, c.For)
 	defer cancel()
-	parts, err := region.Survey(listening, nc, subjects, net)
+	parts, err := region.Survey(listening, link.Conn, subjects, net)
 	if err != nil {
 		return err
 	}

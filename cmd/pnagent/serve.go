@@ -66,13 +66,13 @@ func (c *serveCmd) Run(ctx context.Context, s streams, args arguments, log *slog
 	if c.OIDRoot == mib.DefaultRoot {
 		log.Warn("serving below net-snmp's playpen, which is good for trying only: set your own with --oid-root", "root", c.OIDRoot)
 	}
-	if cfg.conn, cfg.subjects, err = c.NATS.connect("pnagent serve", log); err != nil {
+	if cfg.link, cfg.subjects, err = c.NATS.connect("pnagent serve", log); err != nil {
 		return err
 	}
-	defer cfg.conn.Close()
+	defer cfg.link.Close()
 	if cfg.up != nil {
 		var done func()
-		if cfg.up.Conn, done, err = c.Tree.connect(cfg.conn, log); err != nil {
+		if cfg.up.Conn, done, err = c.Tree.connect(cfg.link.Conn, log); err != nil {
 			return err
 		}
 		defer done()

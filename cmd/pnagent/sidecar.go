@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
@@ -28,13 +27,14 @@ import (
 	"github.com/pnagent/pnagent/snmp"
 	"github.com/pnagent/pnagent/standby"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/uplink"
 	"github.com/pnagent/pnagent/web"
 )
 
 // sidecarConfig is what a sidecar is made of.
 type sidecarConfig struct {
-	conn        *nats.Conn
+	link        *natslink.Link
 	subjects    telemetry.Subjects
 	nets        []*petri.Net
 	limits      pnml.Limits
@@ -180,7 +180,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, Reload: reload,
 		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.seriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
-		Collectors: []prometheus.Collector{&faces{s.subagent, s.responder, s.sender}, &duty{s.member}, audience{s.live}, s.branch()},
+		Collectors: []prometheus.Collector{natsMetrics{s.cfg.link}, &faces{s.subagent, s.responder, s.sender}, &duty{s.member}, audience{s.live}, s.branch()},
 		Mounts: []metrics.Mount{
 			s.liveMount(),
 			{Pattern: "GET /api/v1/view", Handler: web.Secured(collector.ViewHandler(s.collector.View)),
@@ -208,8 +208,8 @@ func (s *sidecar) listen(ctx context.Context) (net.Listener, error) {
 
 // ready says why the sidecar cannot do its work.
 func (s *sidecar) ready() error {
-	if !s.cfg.conn.IsConnected() {
-		return errors.New("not connected to NATS")
+	if state := s.cfg.link.State(); !state.Connected {
+		return fmt.Errorf("not connected to NATS: %s", state.Reason)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (s *sidecar) joinOthers(host string) {
 		rules = alarm.DefaultRules()
 	}
 	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.trapSinks)
-	s.member = standby.New(standby.Config{Conn: s.cfg.conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
+	s.member = standby.New(standby.Config{Conn: s.cfg.link.Conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
 		Priority: s.cfg.agentXPriority, Settle: rules.Settle, Up: s.up, Log: s.cfg.log})
 }
 

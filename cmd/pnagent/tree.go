@@ -107,15 +107,16 @@ func (f *treeFlags) connect(own *nats.Conn, log *slog.Logger) (nc *nats.Conn, do
 	}
 	flags := natsFlags{URL: f.NATS.URL, Creds: f.NATS.Creds, NKey: f.NATS.NKey, Token: f.NATS.Token,
 		CA: f.NATS.CA, Cert: f.NATS.Cert, Key: f.NATS.Key, Subjects: f.Up}
-	if nc, _, err = flags.connect("pnagent serve, upwards", log, withoutBuffer); err != nil {
+	link, _, err := flags.connect("pnagent serve, upwards", log.With("nats", "of the sidecar above"), withoutBuffer)
+	if err != nil {
 		return nil, nil, fmt.Errorf("--up.nats: %w", err)
 	}
-	return nc, nc.Close, nil
+	return link.Conn, link.Close, nil
 }
 
 // openCollector makes the collector, and what speaks for it to the one above.
 func (s *sidecar) openCollector() (err error) {
-	cfg := collector.Config{Conn: s.cfg.conn, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.forgetAfter, Limits: s.cfg.collect},
+	cfg := collector.Config{Conn: s.cfg.link.Conn, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.forgetAfter, Limits: s.cfg.collect},
 		Nets: s.cfg.nets, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
 	if s.cfg.up != nil {
 		if s.uplink, err = uplink.Open(*s.cfg.up, time.Now().UnixMicro()); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/telemetry/wirecheck"
 )
 
@@ -43,14 +44,14 @@ func (c *wireCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) err
 	if c.For <= 0 {
 		return usageError{fmt.Errorf("--for: %v; expected more than nothing", c.For)}
 	}
-	nc, subjects, err := c.NATS.connect("pnagent wire check", log)
+	link, subjects, err := c.NATS.connect("pnagent wire check", log)
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
-	l := &wireListener{nc: nc, subjects: subjects, messages: make(chan *nats.Msg, wireBuffer), answers: make(chan wireAnswer)}
+	defer link.Close()
+	l := &wireListener{nc: link.Conn, subjects: subjects, messages: make(chan *nats.Msg, wireBuffer), answers: make(chan wireAnswer)}
 	if err := l.subscribe(ctx); err != nil {
-		return fmt.Errorf("wire check: no connection to NATS at %s: %w", redact(c.NATS.URL), err)
+		return fmt.Errorf("wire check: no connection to NATS at %s: %w", natslink.Redact(c.NATS.URL), err)
 	}
 	r, err := l.listen(ctx, c.For)
 	if err != nil {

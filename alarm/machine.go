@@ -58,11 +58,13 @@ type key struct {
 // held is an active alarm.
 type held struct {
 	Alarm
-	over     int64  // since when it is not so any more; 0 while it is so
-	step     uint64 // that last looked at it
-	restored bool   // from before the start, and not seen to be so since
-	cleared  bool   // to be taken out of the list
-	rule     *Rule  // while it is not in the View; nil before
+	also     float64 // finding.also of the Text
+	says     wording // of the Text
+	over     int64   // since when it is not so any more; 0 while it is so
+	step     uint64  // that last looked at it
+	restored bool    // from before the start, and not seen to be so since
+	cleared  bool    // to be taken out of the list
+	rule     *Rule   // while it is not in the View; nil before
 }
 
 // watch is one thing that can go wrong: while it is not active, since when it
@@ -78,6 +80,8 @@ type finding struct {
 	wrong    bool
 	since    int64 // 0 for since it was first seen to be wrong
 	affected uint64
+	also     float64 // another number of the text
+	unknown  bool    // no source reports what the rule looks at
 }
 
 // Machine turns Views into alarms. It is a pure function of what it is given:
@@ -167,7 +171,9 @@ func (m *Machine) missing() {
 				r := m.ruleOf(h)
 				h.rule = &r
 			}
-			m.ebb(h, *h.rule, func() string { return "it is not known any more" })
+			if !m.ebb(h, *h.rule, func() string { return "it is not known any more" }) {
+				h.vanish()
+			}
 		}
 	}
 }
@@ -191,16 +197,15 @@ func (m *Machine) ruleOf(h *held) Rule {
 // an alarm that is over, why; it is asked for only when it is needed.
 func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int64, wrong bool) string) {
 	if w.alarm != nil {
-		if w.alarm.step = m.step; !f.wrong {
-			if m.ebb(w.alarm, *r, func() string { return text(w.alarm.Since, false) }) {
-				w.alarm = nil
-			}
+		if w.alarm.step = m.step; f.wrong {
+			w.alarm.refresh(f, text)
 			return
 		}
-		w.alarm.over, w.alarm.restored, w.alarm.Affected = 0, false, f.affected
-		if f.since != 0 {
-			w.alarm.Since = f.since
+		if m.ebb(w.alarm, *r, func() string { return text(w.alarm.Since, false) }) {
+			w.alarm = nil
+			return
 		}
+		w.alarm.doubt(f.unknown)
 		return
 	}
 	if !f.wrong {
@@ -228,7 +233,7 @@ func (m *Machine) raise(w *watch, k key, f finding, text func(since int64, wrong
 		return
 	}
 	m.last++
-	h := &held{step: m.step, Alarm: Alarm{Index: m.last, Kind: k.kind, Net: k.net, Subject: k.subject,
+	h := &held{step: m.step, also: f.also, Alarm: Alarm{Index: m.last, Kind: k.kind, Net: k.net, Subject: k.subject,
 		Raised: m.now, Since: f.since, Affected: f.affected, Text: text(f.since, true)}}
 	*w = watch{alarm: h}
 	m.byKey[k] = h

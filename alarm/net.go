@@ -116,7 +116,7 @@ func (w *netWatch) look(m *Machine, n *collector.Net) {
 	w.columns = n.Rows.Columns
 	known := w.columns.Has(stats.ColInstances)
 	dead := n.Rows.Net.Deadlocked
-	f := finding{w.wholeRule.On && known && float64(dead) > w.wholeRule.Above, 0, dead}
+	f := finding{wrong: w.wholeRule.On && known && float64(dead) > w.wholeRule.Above, affected: dead, unknown: !known}
 	m.judge(&w.whole, key{NetDeadlocked, w.name, ""}, &w.wholeRule, f, func(_ int64, wrong bool) string {
 		if wrong {
 			return fmt.Sprintf("instances of net %q that can never go on by themselves: %d", w.name, dead)
@@ -156,7 +156,7 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.Net) {
 	if !wrong && s.idle() {
 		return
 	}
-	f := finding{wrong: wrong, since: row.Oldest}
+	f := finding{wrong: wrong, since: row.Oldest, unknown: !known}
 	if wrong {
 		f.affected = max(1, min(row.Tokens, row.Ages.InjectedBefore(m.now-after)))
 		if !w.columns.Has(stats.ColAges) {
@@ -181,7 +181,8 @@ func (w *netWatch) starved(m *Machine, s *subject, n *collector.Net) {
 		return
 	}
 	id := w.def.Transitions[s.at].ID
-	m.judge(&s.watch, key{TransitionStarved, w.name, id}, s.rule, finding{wrong, since, row.Enabled}, func(since int64, wrong bool) string {
+	f := finding{wrong: wrong, since: since, affected: row.Enabled, unknown: !known}
+	m.judge(&s.watch, key{TransitionStarved, w.name, id}, s.rule, f, func(since int64, wrong bool) string {
 		if wrong {
 			return fmt.Sprintf("transition %q of net %q could fire in instances: %d, and did not since %s", id, w.name, row.Enabled, date(since))
 		}
@@ -192,10 +193,11 @@ func (w *netWatch) starved(m *Machine, s *subject, n *collector.Net) {
 func (w *netWatch) failing(m *Machine, s *subject, n *collector.Net) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings | stats.ColFailures)
-	f, runs := finding{}, uint64(0)
+	f, runs := finding{unknown: !known}, uint64(0)
 	if s.rule.On && known {
 		fired, failed, _ := s.window.count(s.rule.Window.Microseconds(), sample{m.now, row.Firings, row.Failures}, n.Since)
 		runs, f.affected = fired+failed, failed
+		f.also = float64(runs)
 		f.wrong = runs >= max(s.rule.Runs, 1) && float64(failed) > s.rule.Above*float64(runs)
 	}
 	if !f.wrong && s.idle() {
@@ -214,11 +216,11 @@ func (w *netWatch) failing(m *Machine, s *subject, n *collector.Net) {
 func (w *netWatch) looping(m *Machine, s *subject, n *collector.Net) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings)
-	f, rate := finding{}, 0.0
+	f, rate := finding{unknown: !known}, 0.0
 	if s.rule.On && known {
 		fired, _, over := s.window.count(s.rule.Window.Microseconds(), sample{at: m.now, firings: row.Firings}, n.Since)
 		rate = float64(fired) * 1e6 / float64(over)
-		f.wrong, f.affected = rate > s.rule.Above, fired
+		f.wrong, f.affected, f.also = rate > s.rule.Above, fired, rate
 	}
 	if !f.wrong && s.idle() {
 		return

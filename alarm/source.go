@@ -45,7 +45,7 @@ func (m *Machine) lookAtSources(sources []collector.Source) {
 		}
 	}
 	for _, s := range order {
-		m.judge(&s.watch, key{SourceLost, "", s.name}, &s.rule, finding{s.rule.On && s.silent > 0, s.since, s.silent}, s.text)
+		m.judge(&s.watch, key{SourceLost, "", s.name}, &s.rule, finding{wrong: s.rule.On && s.silent > 0, since: s.since, affected: s.silent}, s.text)
 	}
 }
 

@@ -48,6 +48,7 @@ func TestMain(m *testing.M) {
 //	at 10s                              a step, and what it changes
 //	from 11s to 60s                     a step a second
 //	active                              what is wrong now
+//	texts                               the texts of what is wrong now
 //	restart                             a process ends and another goes on
 //	lost                                as restart, but its file is damaged
 //	room 2                              for so many alarms only
@@ -166,6 +167,12 @@ func (s *story) do(line string) string {
 		return s.steps(micros(s.t, words[1]), micros(s.t, words[3]), true)
 	case "active":
 		return s.active()
+	case "texts":
+		var out strings.Builder
+		for _, a := range s.m.State(0).Active {
+			fmt.Fprintf(&out, "%d %s\n", a.Index, a.Text)
+		}
+		return out.String()
 	case "restart":
 		saved := s.m.Saved()
 		read, err := ParseSaved(saved.Text())

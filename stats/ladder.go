@@ -53,7 +53,7 @@ func level(start, at int64) int {
 	if age < 16 {
 		return 0
 	}
-	j := max(bits.Len64(uint64(age)/16)-2, 0)
+	j := bits.Len64(uint64(age)/16) - 1 // those below end before start
 	for j < maxLevel && start < boundary(j, at) {
 		j++
 	}

@@ -4,6 +4,7 @@ package stats
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,12 +64,12 @@ func TestARecorderGoesOnWhereAnotherWas(t *testing.T) {
 			if err := second.Set(rows); err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(rows, added(second)); d != "" {
-				t.Fatalf("set (-want +got):\n%s", d)
+			if again := added(second); !reflect.DeepEqual(rows, again) {
+				t.Fatalf("set (-want +got):\n%s", cmp.Diff(rows, again))
 			}
 			record(r, 1+r.IntN(500), first, second)
-			if d := cmp.Diff(added(first), added(second)); d != "" {
-				t.Fatalf("it went on (-want +got):\n%s", d)
+			if one, two := added(first), added(second); !reflect.DeepEqual(one, two) {
+				t.Fatalf("it went on (-want +got):\n%s", cmp.Diff(one, two))
 			}
 			first.ForgetSlowest()
 			second.ForgetSlowest()

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The laws of Merge compare sums with sums, so they hold for a Merge that
+// forgets a field. The tests of this file look at each field by itself: what
+// becomes of it in a sum, in Equal and in Shift. A field that is added to a row
+// and forgotten there fails them.
+
+// fold is how one field of a sum comes from those of its parts, written without Merge.
+type fold func(a, b any) any
+
+func earliest(a, b any) any {
+	x, y := a.(int64), b.(int64)
+	if x == 0 || y == 0 {
+		return x + y
+	}
+	return min(x, y)
+}
+
+func latest(a, b any) any { return max(a.(int64), b.(int64)) }
+
+func either(a, b any) any { return a.(Columns) | b.(Columns) }
+
+// folds are those of all fields that are no cumulative or present number;
+// those, of type uint64, are added.
+func folds() map[string]fold {
+	return map[string]fold{
+		"Place.Oldest": earliest, "Place.LastInjection": latest, "Place.Injected": foldTimeSums, "Place.Ages": foldLadders,
+		"Place.Dwell": foldHistograms, "Place.Slowest": foldSlowest, "Place.Stuck": foldTokens,
+		"Transition.EnabledSince": earliest, "Transition.RunningSince": earliest, "Transition.LastFiring": latest,
+		"Transition.Duration": foldHistograms, "Transition.Slowest": foldSlowest,
+		"Queue.Priority": func(a, _ any) any { return a }, "Queue.OldestSince": earliest, "Queue.UnservedSince": earliest,
+		"Rows.Net": func(a, b any) any { return foldRow(a, b) }, "Rows.Columns": either,
+		"Rows.Places": foldEach[Place], "Rows.Transitions": foldEach[Transition], "Rows.Blocks": foldBlocks, "Rows.Queues": foldQueues,
+	}
+}
+
+func foldTimeSums(a, b any) any {
+	x, y := a.(TimeSum), b.(TimeSum)
+	return TimeSum{Sec: x.Sec + y.Sec + (x.Micro+y.Micro)/1e6, Micro: (x.Micro + y.Micro) % 1e6}
+}
+
+// foldLadders counts the slots of both by their start; both are cut for the same time.
+func foldLadders(a, b any) any {
+	x, y := a.(Ladder), b.(Ladder)
+	n := map[int64]uint64{}
+	for _, s := range append(append([]Slot{}, x.Slots...), y.Slots...) {
+		n[s.Start] += s.N
+	}
+	out := Ladder{At: max(x.At, y.At)}
+	for start := range out.At + 1 {
+		if n[start] > 0 {
+			out.Slots = append(out.Slots, Slot{start, n[start]})
+		}
+	}
+	return out
+}
+
+// foldHistograms counts the buckets of both by their index; both are of schema 3 and few.
+func foldHistograms(a, b any) any {
+	x, y := a.(Histogram), b.(Histogram)
+	n := map[int32]uint64{}
+	for _, s := range append(append([]Bucket{}, x.Buckets...), y.Buckets...) {
+		n[s.Index] += s.N
+	}
+	out := Histogram{Schema: max(x.Schema, y.Schema), Zero: x.Zero + y.Zero, Sum: x.Sum + y.Sum}
+	for i := int32(firstIndex); i <= lastIndex; i++ {
+		if n[i] > 0 {
+			out.Buckets = append(out.Buckets, Bucket{i, n[i]})
+		}
+	}
+	return out
+}
+
+func foldSlowest(a, b any) any {
+	if a.(Slowest).Micros > b.(Slowest).Micros {
+		return a
+	}
+	return b
+}
+
+// foldTokens has the older of two lists first: those of filled are of one time each.
+func foldTokens(a, b any) any {
+	x, y := a.([]Token), b.([]Token)
+	if len(x) == 0 || len(y) > 0 && y[0].Injected < x[0].Injected {
+		x, y = y, x
+	}
+	return append(append([]Token(nil), x...), y...)
+}
+
+func foldBlocks(a, b any) any {
+	n := map[Block]uint64{}
+	for _, x := range append(append([]Block{}, a.([]Block)...), b.([]Block)...) {
+		n[Block{Transition: x.Transition, Place: x.Place, Reason: x.Reason}] += x.Instances
+	}
+	var out []Block
+	for t := range int32(1000) {
+		for k, instances := range n {
+			if k.Transition == t {
+				k.Instances = instances
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
+func foldQueues(a, b any) any {
+	var out []Queue
+	for p := range uint8(Priorities) {
+		sum, found := Queue{Priority: p}, false
+		for _, q := range append(append([]Queue{}, a.([]Queue)...), b.([]Queue)...) {
+			if q.Priority == p {
+				sum, found = foldRow(sum, q).(Queue), true
+			}
+		}
+		if found {
+			out = append(out, sum)
+		}
+	}
+	return out
+}
+
+func foldEach[T any](a, b any) any {
+	x, y := a.([]T), b.([]T)
+	out := make([]T, len(x))
+	for i := range x {
+		out[i] = foldRow(x[i], y[i]).(T)
+	}
+	return out
+}
+
+// foldRow folds two rows of one type field by field.
+func foldRow(a, b any) any {
+	x, y, special := reflect.ValueOf(a), reflect.ValueOf(b), folds()
+	out := reflect.New(x.Type()).Elem()
+	for i := range x.NumField() {
+		p, q := x.Field(i), y.Field(i)
+		if how := special[x.Type().Name()+"."+x.Type().Field(i).Name]; how != nil {
+			out.Field(i).Set(reflect.ValueOf(how(p.Interface(), q.Interface())))
+		} else {
+			out.Field(i).SetUint(p.Uint() + q.Uint()) // panics for a field that is no number and has no fold
+		}
+	}
+	return out.Interface()
+}
+
+// filled returns a value of a type of which no two numbers are the same, from n on.
+func filled(t reflect.Type, n *uint64) reflect.Value {
+	v := reflect.New(t).Elem()
+	*n++
+	switch x := v.Addr().Interface().(type) {
+	case *Ladder:
+		*x = Ladder{At: 20, Slots: []Slot{{Start: 5 + int64(*n%8), N: *n}, {Start: 14, N: *n + 1}}}
+	case *Histogram:
+		*x = Histogram{Schema: MaxSchema, Zero: *n, Sum: *n + 1, Buckets: []Bucket{{Index: int32(*n % 50), N: *n + 2}, {Index: 60, N: *n + 3}}}
+	case *[]Block:
+		*x = []Block{{Transition: 3, Place: 1, Reason: ReasonMissing, Instances: *n}, {Transition: 4 + int32(*n%900), Reason: ReasonInhibited, Instances: *n + 1}}
+	case *[]Queue:
+		*x = []Queue{{1, *n, int64(*n + 1), int64(*n + 2), *n + 3, *n + 4}, {2 + uint8(*n%6), *n + 5, int64(*n + 6), int64(*n + 7), *n + 8, *n + 9}}
+	default:
+		switch t.Kind() {
+		case reflect.Struct:
+			for i := range t.NumField() {
+				v.Field(i).Set(filled(t.Field(i).Type, n))
+			}
+		case reflect.Slice:
+			v = reflect.MakeSlice(t, 1, 1)
+			v.Index(0).Set(filled(t.Elem(), n))
+		case reflect.String:
+			v.SetString("instance " + strconv.FormatUint(*n, 10))
+		default:
+			v.Set(reflect.ValueOf(*n % 97).Convert(t))
+		}
+		*n += 10
+	}
+	return v
+}
+
+func filledAs[T any](n uint64) T {
+	return filled(reflect.TypeFor[T](), &n).Interface().(T)
+}
+
+// merged is a sum that begins with nothing.
+func merged[T any, M interface {
+	*T
+	Merge(*T)
+}](parts ...T) T {
+	var sum T
+	for i := range parts {
+		M(&sum).Merge(&parts[i])
+	}
+	return sum
+}
+
+func TestASumHasEveryFieldOfItsParts(t *testing.T) {
+	for _, n := range []uint64{1, 3, 77} {
+		checkSum(t, merged[Net], filledAs[Net](n), filledAs[Net](n+500))
+		checkSum(t, merged[Place], filledAs[Place](n), filledAs[Place](n+500))
+		checkSum(t, merged[Transition], filledAs[Transition](n), filledAs[Transition](n+500))
+		queue := filledAs[Queue](n + 500)
+		queue.Priority = filledAs[Queue](n).Priority
+		checkSum(t, merged[Queue], filledAs[Queue](n), queue)
+		rows := func(parts ...Rows) Rows {
+			sum := NewRows(1, 1)
+			for i := range parts {
+				sum.Merge(&parts[i])
+			}
+			return *sum
+		}
+		checkSum(t, rows, filledAs[Rows](n), filledAs[Rows](n+500))
+	}
+}
+
+func checkSum[T any](t *testing.T, merge func(...T) T, a, b T) {
+	t.Helper()
+	clean := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Priority" }, cmp.Ignore())
+	if d := cmp.Diff(a, merge(a), clean); d != "" {
+		t.Errorf("%T: a part added to nothing is not the part (-want +got):\n%s", a, d)
+	}
+	for name, got := range map[string]T{"a + b": merge(a, b), "b + a": merge(b, a)} {
+		if d := cmp.Diff(foldRow(a, b), any(got), clean); d != "" {
+			t.Errorf("%T: %s (-want +got):\n%s", a, name, d)
+		}
+	}
+}
+
+// leaves calls f with each number and text of a value that can be set.
+func leaves(v reflect.Value, name string, f func(name string, leaf reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			leaves(v.Field(i), name+"."+v.Type().Field(i).Name, f)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			leaves(v.Index(i), name+"["+strconv.Itoa(i)+"]", f)
+		}
+	default:
+		f(name, v)
+	}
+}
+
+func TestRowsDifferIfAnyFieldDiffers(t *testing.T) {
+	checkEqual(t, (*Place).Equal)
+	checkEqual(t, (*Transition).Equal)
+}
+
+func checkEqual[T any](t *testing.T, equal func(a, b *T) bool) {
+	t.Helper()
+	one, same := filledAs[T](1), filledAs[T](1)
+	if !equal(&one, &same) {
+		t.Fatalf("%T is not equal to another with the same fields", one)
+	}
+	leaves(reflect.ValueOf(&same).Elem(), reflect.TypeFor[T]().Name(), func(name string, leaf reflect.Value) {
+		before := reflect.ValueOf(leaf.Interface())
+		switch {
+		case name == "Place.Ages.At": // when the ladder was cut, not what it counts
+			return
+		case leaf.Kind() == reflect.String:
+			leaf.SetString("another")
+		case leaf.CanInt():
+			leaf.SetInt(leaf.Int() + 1)
+		default:
+			leaf.SetUint(leaf.Uint() + 1)
+		}
+		if equal(&one, &same) || equal(&same, &one) {
+			t.Errorf("%s makes no difference", name)
+		}
+		leaf.Set(before)
+	})
+}
+
+// Times are the fields of type int64, but for how long something took and what
+// is counted in slots of time.
+func TestShiftMovesEveryFieldThatIsATime(t *testing.T) {
+	checkShift(t, (*Place).Shift)
+	checkShift(t, (*Transition).Shift)
+	checkShift(t, (*Queue).Shift)
+}
+
+func checkShift[T any](t *testing.T, shift func(*T, int64)) {
+	t.Helper()
+	const by = 7
+	row, want := filledAs[T](1), filledAs[T](1)
+	leaves(reflect.ValueOf(&want).Elem(), reflect.TypeFor[T]().Name(), func(name string, leaf reflect.Value) {
+		switch {
+		case name == "Place.Injected.Micro":
+			leaf.SetUint(leaf.Uint() + by*filledAs[Place](1).Tokens)
+		case leaf.Kind() == reflect.Int64 && name != "Place.Slowest.Micros" && name != "Transition.Slowest.Micros" && name[:min(10, len(name))] != "Place.Ages":
+			leaf.SetInt(leaf.Int() + by)
+		}
+	})
+	shift(&row, by)
+	if d := cmp.Diff(want, row); d != "" {
+		t.Errorf("%T (-want +got):\n%s", row, d)
+	}
+}
+
+func TestAllColumnsAreThoseThatHaveANameAndNoOther(t *testing.T) {
+	if n := bits.OnesCount32(uint32(AllColumns)); n != 19 || bits.Len32(uint32(AllColumns)) != 19 {
+		t.Errorf("%b has %d columns, want the lowest 19", AllColumns, n)
+	}
+	for c := ColTokens; c <= ColWaiting; c <<= 1 {
+		if !AllColumns.Has(c) || (AllColumns &^ c).Has(c) || (AllColumns &^ c).Has(c|1<<20) {
+			t.Errorf("column %b", c)
+		}
+	}
+}
+
+// A sum of ladders is the ladder of all their tokens, counted one by one.
+func TestALadderSumCountsEveryToken(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 1))
+	for range 500 {
+		var sum Ladder
+		type token struct {
+			injected int64 // in slot widths
+			n        uint64
+		}
+		var all []token
+		for range 1 + r.IntN(4) {
+			seen := now0 + r.Int64N(1e10)
+			var part Ladder
+			for range r.IntN(30) {
+				at, n := seen-randomAge(r), 1+r.Uint64N(5)
+				part.Add(at, seen, n)
+				all = append(all, token{at / SlotWidth, n})
+			}
+			sum.Merge(&part)
+		}
+		want := map[int64]uint64{}
+		for _, k := range all {
+			want[slotStart(k.injected, sum.At)] += k.n
+		}
+		got := map[int64]uint64{}
+		for _, s := range sum.Slots {
+			got[s.Start] += s.N
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("(-want +got):\n%s", d)
+		}
+	}
+}
+
+// A sum of histograms is the one of all durations, in the finest schema that
+// has room for them: by the definition of a bucket, one by one.
+func TestAHistogramSumCountsEveryDuration(t *testing.T) {
+	r := rand.New(rand.NewPCG(22, 1))
+	coarse := 0
+	for range 100 {
+		var sum, want Histogram
+		n := map[int32]uint64{} // by index of the finest schema
+		for range 1 + r.IntN(3) {
+			var part Histogram
+			spread := 1 + r.IntN(50)
+			for range r.IntN(500) {
+				d := r.Int64N(int64(1) << r.IntN(spread))
+				part.Observe(d)
+				want.Sum += uint64(d)
+				if d == 0 {
+					want.Zero++
+				} else {
+					n[slowIndex(d)]++
+				}
+			}
+			sum.Merge(&part)
+		}
+		for want.Schema = MaxSchema; ; want.Schema-- {
+			coarser := map[int32]uint64{}
+			for i, k := range n {
+				width := int32(1) << (MaxSchema - want.Schema)
+				for i%width != 0 {
+					i++ // the next bound that is one of the coarser schema too
+				}
+				coarser[i/width] += k
+			}
+			if len(coarser) > MaxBuckets {
+				continue
+			}
+			for i := int32(firstIndex); i <= lastIndex; i++ {
+				if coarser[i] > 0 {
+					want.Buckets = append(want.Buckets, Bucket{i, coarser[i]})
+				}
+			}
+			break
+		}
+		if len(want.Buckets) == 0 {
+			want.Schema = 0
+		} else if want.Schema < MaxSchema {
+			coarse++
+		}
+		if d := cmp.Diff(want, sum); d != "" {
+			t.Fatalf("(-want +got):\n%s", d)
+		}
+	}
+	if coarse < 10 {
+		t.Errorf("only %d sums were coarser", coarse)
+	}
+}
+
+// Half a slot is rounded away from where it was.
+func TestALadderIsShiftedByTheNearestSlots(t *testing.T) {
+	for d, want := range map[int64]int64{
+		0: 0, SlotWidth/2 - 1: 0, SlotWidth / 2: 1, SlotWidth: 1, SlotWidth * 3 / 2: 2,
+		1 - SlotWidth/2: 0, -SlotWidth / 2: -1, -SlotWidth: -1, -SlotWidth * 3 / 2: -2,
+	} {
+		l := Ladder{At: 100, Slots: []Slot{{Start: 99, N: 2}, {Start: 100, N: 1}}}
+		l.Shift(d)
+		if diff := cmp.Diff(Ladder{At: 100 + want, Slots: []Slot{{99 + want, 2}, {100 + want, 1}}}, l); diff != "" {
+			t.Errorf("by %d µs (-want +got):\n%s", d, diff)
+		}
+	}
+}
+
+func TestASingleTokenOrRunIsRecorded(t *testing.T) {
+	rec, rows := NewRecorder(2, 1), NewRows(2, 1)
+	rec.Left(0, 0, 100, 400)
+	rec.LeftMany(1, 0, 100, 500, 1)
+	rec.Ran(0, 0, 100, 600)
+	rec.AddTo(rows)
+	for name, h := range map[string]*Histogram{"300": &rows.Places[0].Dwell, "400": &rows.Places[1].Dwell, "500": &rows.Transitions[0].Duration} {
+		if h.Count() != 1 || strconv.FormatUint(h.Sum, 10) != name {
+			t.Errorf("one duration of %s µs is %+v", name, *h)
+		}
+	}
+}

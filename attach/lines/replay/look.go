@@ -135,49 +135,28 @@ func (l *look) judge(i int32, in *instance) (live bool) {
 	old := l.now - BlockedAfter
 	for k := range in.runs {
 		q := &in.runs[k]
-		for _, w := range l.r.tables.Watchers(int(q.place)) {
-			if w.Lo == 0 || l.seen[w.Transition] == i+1 {
+		for _, tr := range l.r.users[q.place] {
+			if l.seen[tr] == i+1 {
 				continue
 			}
-			if l.r.enabled(l.r.marking, int(w.Transition)) {
-				l.seen[w.Transition] = i + 1
+			if l.r.enabled(l.r.marking, int(tr)) {
+				l.seen[tr] = i + 1
 				live = true
-				t := &l.rows.Transitions[w.Transition]
+				t := &l.rows.Transitions[tr]
 				t.Enabled++
-				t.EnabledSince = stats.Earlier(t.EnabledSince, in.since(l.r.tables.Conds(int(w.Transition))))
+				t.EnabledSince = stats.Earlier(t.EnabledSince, l.r.since(in, int(tr)))
 			} else if q.injected <= old {
-				l.seen[w.Transition] = i + 1
-				l.block(int(w.Transition))
+				l.seen[tr] = i + 1
+				l.block(tr)
 			}
 		}
-		live = l.joins(i, q) || live
 	}
 	return live
 }
 
-// joins counts the inclusive joins that look at a run's place and are enabled, and
-// reports whether one is.
-func (l *look) joins(i int32, q *run) (live bool) {
-	for _, tr := range l.r.tables.Joins(int(q.place)) {
-		if !l.r.enabled(l.r.marking, int(tr)) {
-			continue
-		}
-		live = true
-		if l.seen[tr] != i+1 {
-			l.seen[tr] = i + 1
-			t := &l.rows.Transitions[tr]
-			t.Enabled++
-			t.EnabledSince = stats.Earlier(t.EnabledSince, q.injected)
-		}
-	}
-	return live
-}
-
-func (l *look) block(transition int) {
-	for _, c := range l.r.tables.Conds(transition) {
-		if w, unmet := unmet(int32(transition), c, l.r.marking[c.Place]); unmet {
-			l.blocks[stats.Block{Transition: w.Transition, Place: w.Place, Reason: w.Reason}]++
-		}
+func (l *look) block(transition int32) {
+	for _, w := range l.r.why(nil, transition) {
+		l.blocks[stats.Block{Transition: w.Transition, Place: w.Place, Reason: w.Reason}]++
 	}
 }
 
@@ -191,17 +170,23 @@ func (l *look) blocked() []stats.Block {
 	return out
 }
 
-// since is when the last token came that a transition needs.
-func (in *instance) since(conds []petri.Cond) (since int64) {
-	for _, c := range conds {
-		left := c.Lo
+// since returns when the last token came that an enabled transition needs. An
+// inclusive join needs one of each of its places that hold tokens.
+func (r *Replay) since(in *instance, transition int) (since int64) {
+	need := func(place int32, left uint32) {
 		for k := range in.runs {
-			q := &in.runs[k]
-			if left == 0 || q.place != c.Place {
-				continue
+			if q := &in.runs[k]; left > 0 && q.place == place {
+				since = max(since, q.injected)
+				left -= min(left, q.n)
 			}
-			since = max(since, q.injected)
-			left -= min(left, q.n)
+		}
+	}
+	for _, c := range r.tables.Conds(transition) {
+		need(c.Place, c.Lo)
+	}
+	if j := r.tables.Join(transition); j != nil {
+		for _, p := range j.Places {
+			need(p, 1)
 		}
 	}
 	return since
@@ -220,46 +205,42 @@ func unmet(t int32, c petri.Cond, m uint32) (stats.Wait, bool) {
 // maxWaits bounds what one token is said to wait for.
 const maxWaits = 16
 
-// waits says what each transition that needs a place waits for in the instance
-// that is marked.
+// waits returns what each transition that needs a place waits for in the instance
+// that is marked, at most maxWaits. In a dead instance it says so first, then
+// what each one lacks.
 func (r *Replay) waits(place int32, dead bool) []stats.Wait {
 	var out []stats.Wait
-	for _, w := range r.tables.Watchers(int(place)) {
-		if w.Lo == 0 || len(out) >= maxWaits {
-			continue
-		}
+	for _, tr := range r.users[place] {
 		if dead {
-			out = append(out, stats.Wait{Transition: w.Transition, Reason: stats.ReasonDead, Place: stats.NoPlace})
+			out = append(out, stats.Wait{Transition: tr, Reason: stats.ReasonDead, Place: stats.NoPlace})
 		}
-		met := true
-		for _, c := range r.tables.Conds(int(w.Transition)) {
-			if wait, unmet := unmet(w.Transition, c, r.marking[c.Place]); unmet {
-				met, out = false, append(out, wait)
-			}
+		before := len(out)
+		if out = r.why(out, tr); len(out) == before {
+			out = append(out, stats.Wait{Transition: tr, Reason: stats.ReasonEnabled, Place: stats.NoPlace})
 		}
-		if met {
-			out = append(out, stats.Wait{Transition: w.Transition, Reason: stats.ReasonEnabled, Place: stats.NoPlace})
+		if len(out) >= maxWaits {
+			return out[:maxWaits]
 		}
 	}
-	return r.joinWaits(out, place)
+	return out
 }
 
-// joinWaits adds what inclusive joins wait for, and cuts the list.
-func (r *Replay) joinWaits(out []stats.Wait, place int32) []stats.Wait {
-	for _, tr := range r.tables.Joins(int(place)) {
-		j := r.tables.Join(int(tr))
-		if !slices.Contains(j.Places, place) {
-			continue
-		}
-		if r.enabled(r.marking, int(tr)) {
-			out = append(out, stats.Wait{Transition: tr, Reason: stats.ReasonEnabled, Place: stats.NoPlace})
-			continue
-		}
-		for _, p := range j.Awaits(marked(r.marking)) {
-			out = append(out, stats.Wait{Transition: tr, Reason: stats.ReasonMissing, Place: p, Count: 1})
+// why appends the conditions of a transition that are not met in the instance
+// that is marked; none if it is enabled.
+func (r *Replay) why(out []stats.Wait, transition int32) []stats.Wait {
+	for _, c := range r.tables.Conds(int(transition)) {
+		if wait, unmet := unmet(transition, c, r.marking[c.Place]); unmet {
+			out = append(out, wait)
 		}
 	}
-	return out[:min(len(out), maxWaits)]
+	j := r.tables.Join(int(transition))
+	if j == nil || j.Ready(marked(r.marking)) {
+		return out
+	}
+	for _, p := range j.Awaits(marked(r.marking)) {
+		out = append(out, stats.Wait{Transition: transition, Reason: stats.ReasonMissing, Place: p, Count: 1})
+	}
+	return out
 }
 
 // Held returns what an instance holds, oldest first and at most limit rows, and how many tokens are left out;

@@ -66,9 +66,10 @@ type Replay struct {
 	free           []int32
 	newest, oldest int32 // of the list of open instances, by their last event
 
-	marking []uint32 // by place, of the instance at hand; zeros between events
-	end     []bool   // by place: no transition needs it
-	ends    bool     // some place is so
+	marking []uint32  // by place, of the instance at hand; zeros between events
+	users   [][]int32 // by place: the transitions that need it
+	end     []bool    // by place: no transition needs it
+	ends    bool      // some place is so
 }
 
 // none is no instance.
@@ -83,25 +84,24 @@ func New(cfg Config) *Replay {
 	r := &Replay{
 		cfg: cfg, tables: t, rec: stats.NewRecorder(t.Places(), t.Transitions()), before: stats.NewRows(t.Places(), t.Transitions()), sent: stats.NewRows(t.Places(), t.Transitions()),
 		slowest: make([]stats.Slowest, t.Places()), gone: make([]uint64, t.Places()), byName: map[string]int32{}, newest: none, oldest: none,
-		marking: make([]uint32, t.Places()), end: make([]bool, t.Places()),
+		marking: make([]uint32, t.Places()), users: make([][]int32, t.Places()), end: make([]bool, t.Places()),
 	}
-	r.findEnds()
+	r.findUsers()
 	r.quiet = newQuiet(t, cfg.Silent, r.end)
 	return r
 }
 
-// findEnds finds the places that no transition needs.
-func (r *Replay) findEnds() {
-	for p := range r.end {
-		r.end[p] = true
-		for _, w := range r.tables.Watchers(p) {
-			r.end[p] = r.end[p] && w.Lo == 0
+// findUsers finds which transitions need a place, and the places that none needs.
+func (r *Replay) findUsers() {
+	for tr := range r.tables.Transitions() {
+		for _, p := range inputs(r.tables, tr) {
+			if !slices.Contains(r.users[p], int32(tr)) {
+				r.users[p] = append(r.users[p], int32(tr))
+			}
 		}
 	}
-	for tr := range r.tables.Transitions() {
-		for _, e := range r.tables.Effects(tr) {
-			r.end[e.Place] = r.end[e.Place] && e.Take == 0
-		}
+	for p := range r.end {
+		r.end[p] = len(r.users[p]) == 0
 	}
 	r.ends = slices.Contains(r.end, true)
 }

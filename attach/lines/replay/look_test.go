@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// slowLook makes from its definition what a Look sees in open instances: by
+// name and place, the injection times of the tokens, oldest first. Of the
+// counters only those are set that are of what is present.
+func slowLook(n *petri.Net, instances map[string]map[string][]int64, now int64) *stats.Rows {
+	rows := stats.NewRows(len(n.Places), len(n.Transitions))
+	rows.Net.Active = uint64(len(instances))
+	blocks := map[stats.Block]uint64{}
+	for _, name := range slices.Sorted(maps.Keys(instances)) {
+		in := newSlow(n, instances[name])
+		if in.dead() {
+			rows.Net.Deadlocked++
+		}
+		for t, tr := range n.Transitions {
+			old := slices.ContainsFunc(n.Places, func(p petri.Place) bool {
+				return in.needs(tr.ID, p.ID) && len(in.held[p.ID]) > 0 && now-in.held[p.ID][0] >= BlockedAfter
+			})
+			switch {
+			case in.fires(tr.ID):
+				rows.Transitions[t].Enabled++
+				rows.Transitions[t].EnabledSince = stats.Earlier(rows.Transitions[t].EnabledSince, in.since(tr.ID))
+			case old:
+				for _, w := range in.why(t) {
+					blocks[stats.Block{Transition: w.Transition, Place: w.Place, Reason: w.Reason}]++
+				}
+			}
+		}
+		for p := range n.Places {
+			in.look(&rows.Places[p], p, name, now)
+		}
+	}
+	for b, count := range blocks {
+		b.Instances = count
+		rows.Blocks = append(rows.Blocks, b)
+	}
+	slices.SortFunc(rows.Blocks, stats.Block.Compare)
+	for p := range rows.Places {
+		row := &rows.Places[p]
+		slices.SortStableFunc(row.Stuck, func(a, b stats.Token) int {
+			return cmp.Or(cmp.Compare(a.Injected, b.Injected), cmp.Compare(a.Instance, b.Instance))
+		})
+		row.Stuck = row.Stuck[:min(len(row.Stuck), stats.MaxStuck)]
+	}
+	return rows
+}
+
+// slow is one instance.
+type slow struct {
+	*petritest.Reference
+	held map[string][]int64
+}
+
+func newSlow(n *petri.Net, held map[string][]int64) *slow {
+	in := &slow{petritest.NewReference(n), held}
+	for _, p := range n.Places {
+		in.Marking[p.ID] = uint64(len(held[p.ID]))
+	}
+	return in
+}
+
+// weight adds up the arcs of a kind from a place to a transition.
+func (in *slow) weight(kind petri.ArcKind, place, transition string) int {
+	n := 0
+	for _, a := range in.Net.Arcs {
+		if a.Kind == kind && a.Source == place && a.Target == transition {
+			n += int(a.Weight)
+		}
+	}
+	return n
+}
+
+func (in *slow) needs(transition, place string) bool {
+	return in.weight(petri.Normal, place, transition)+in.weight(petri.Read, place, transition)+in.weight(petri.Join, place, transition) > 0
+}
+
+// fires reports whether a transition can fire for a token of the instance: one
+// that needs none is not of it.
+func (in *slow) fires(transition string) bool {
+	return in.Enabled(transition) && slices.ContainsFunc(in.Net.Places, func(p petri.Place) bool {
+		return len(in.held[p.ID]) > 0 && in.needs(transition, p.ID)
+	})
+}
+
+// dead reports whether nothing can fire although a token is where a transition needs it.
+func (in *slow) dead() bool {
+	stuck := false
+	for _, tr := range in.Net.Transitions {
+		if in.fires(tr.ID) {
+			return false
+		}
+		for _, p := range in.Net.Places {
+			stuck = stuck || len(in.held[p.ID]) > 0 && in.needs(tr.ID, p.ID)
+		}
+	}
+	return stuck
+}
+
+// since is when the last token came of those that an enabled transition needs.
+func (in *slow) since(transition string) (since int64) {
+	for _, p := range in.Net.Places {
+		n := max(in.weight(petri.Normal, p.ID, transition), in.weight(petri.Read, p.ID, transition))
+		if in.weight(petri.Join, p.ID, transition) > 0 && len(in.held[p.ID]) > 0 {
+			n = max(n, 1)
+		}
+		if n > 0 {
+			since = max(since, in.held[p.ID][n-1])
+		}
+	}
+	return since
+}
+
+// why says what a transition lacks: by place, then what its join waits for.
+func (in *slow) why(t int) (out []stats.Wait) {
+	id := in.Net.Transitions[t].ID
+	for p, place := range in.Net.Places {
+		have, need, below := len(in.held[place.ID]), max(in.weight(petri.Normal, place.ID, id), in.weight(petri.Read, place.ID, id)), 0
+		for _, a := range in.Net.Arcs {
+			if a.Kind == petri.Inhibitor && a.Source == place.ID && a.Target == id && (below == 0 || int(a.Weight) < below) {
+				below = int(a.Weight)
+			}
+		}
+		switch {
+		case have < need:
+			out = append(out, stats.Wait{Transition: int32(t), Reason: stats.ReasonMissing, Place: int32(p), Count: uint32(need - have)})
+		case below > 0 && have >= below:
+			out = append(out, stats.Wait{Transition: int32(t), Reason: stats.ReasonInhibited, Place: int32(p), Count: uint32(have - below + 1)})
+		}
+	}
+	for p, place := range in.Net.Places {
+		if slices.Contains(in.Awaits(id), place.ID) {
+			out = append(out, stats.Wait{Transition: int32(t), Reason: stats.ReasonMissing, Place: int32(p), Count: 1})
+		}
+	}
+	return out
+}
+
+// waits says what a token of a place waits for.
+func (in *slow) waits(place string, dead bool) (out []stats.Wait) {
+	for t, tr := range in.Net.Transitions {
+		if !in.needs(tr.ID, place) {
+			continue
+		}
+		if dead {
+			out = append(out, stats.Wait{Transition: int32(t), Reason: stats.ReasonDead, Place: stats.NoPlace})
+		}
+		if in.Enabled(tr.ID) {
+			out = append(out, stats.Wait{Transition: int32(t), Reason: stats.ReasonEnabled, Place: stats.NoPlace})
+		}
+		out = append(out, in.why(t)...)
+	}
+	return out[:min(len(out), maxWaits)]
+}
+
+func (in *slow) look(row *stats.Place, p int, name string, now int64) {
+	id := in.Net.Places[p].ID
+	for _, at := range in.held[id] {
+		row.Tokens++
+		row.Oldest = stats.Earlier(row.Oldest, at)
+		row.Injected.Add(at)
+		row.Ages.Add(at, now, 1)
+		row.Stuck = append(row.Stuck, stats.Token{Instance: name, Injected: at, Waits: in.waits(id, in.dead())})
+	}
+	if len(in.held[id]) > 0 {
+		row.Instances++
+	}
+}
+
+// seen is what slowLook makes, of the rows of a Look.
+func seen(rows *stats.Rows) *stats.Rows {
+	out := stats.NewRows(len(rows.Places), len(rows.Transitions))
+	out.Net.Active, out.Net.Deadlocked, out.Blocks = rows.Net.Active, rows.Net.Deadlocked, rows.Blocks
+	for p := range rows.Places {
+		o := &rows.Places[p]
+		out.Places[p] = stats.Place{Tokens: o.Tokens, Instances: o.Instances, Oldest: o.Oldest, Injected: o.Injected, Ages: o.Ages, Stuck: o.Stuck}
+	}
+	for t := range rows.Transitions {
+		out.Transitions[t] = stats.Transition{Enabled: rows.Transitions[t].Enabled, EnabledSince: rows.Transitions[t].EnabledSince}
+	}
+	return out
+}
+
+// heldBy is what the instances of a Replay hold, token by token.
+func heldBy(r *Replay) map[string]map[string][]int64 {
+	out := map[string]map[string][]int64{}
+	for name, i := range r.byName {
+		held := map[string][]int64{}
+		for _, q := range r.all[i].runs {
+			id := r.tables.Net.Places[q.place].ID
+			for range q.n {
+				held[id] = append(held[id], q.injected)
+			}
+		}
+		out[name] = held
+	}
+	return out
+}
+
+// The nets have inclusive joins as well; what the instances hold is taken from
+// the Replay, which other tests hold to other references.
+func TestALookSeesWhatInstancesHoldAndWaitFor(t *testing.T) {
+	var joins, blocks, dead uint64
+	for seed := range uint64(400) {
+		rnd := rand.New(rand.NewPCG(seed, 4))
+		n := petritest.RandomGateways(rnd)
+		if seed%4 == 0 {
+			n = petritest.RandomNet(rnd)
+		}
+		tables, err := petri.Compile(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := New(Config{Tables: tables, Limit: 100, Told: true})
+		now := int64(1_790_000_000_000_000)
+		for range rnd.IntN(12) {
+			now += rnd.Int64N(6e6)
+			name := []byte{'a' + byte(rnd.IntN(3))}
+			if rnd.IntN(3) == 0 {
+				r.Put(name, rnd.IntN(tables.Places()), 1+rnd.Int64N(4), now)
+			} else {
+				r.Fire(name, rnd.IntN(tables.Transitions()), now)
+			}
+		}
+		now += rnd.Int64N(3) * BlockedAfter / 2 // at times just as old as counts
+		rows := stats.NewRows(tables.Places(), tables.Transitions())
+		r.Look(now, rows)
+		if d := gocmp.Diff(slowLook(n, heldBy(r), now), seen(rows)); d != "" {
+			t.Fatalf("seed %d: net %+v (-want +got):\n%s", seed, n, d)
+		}
+		for tr := range rows.Transitions {
+			if tables.Join(tr) != nil {
+				joins += rows.Transitions[tr].Enabled
+			}
+		}
+		blocks, dead = blocks+uint64(len(rows.Blocks)), dead+rows.Net.Deadlocked
+		checkHeld(t, r, n)
+	}
+	if joins < 20 || blocks < 100 || dead < 20 {
+		t.Errorf("only %d joins were enabled, %d conditions blocked, %d instances dead", joins, blocks, dead)
+	}
+}
+
+// checkHeld asks for what each instance holds.
+func checkHeld(t *testing.T, r *Replay, n *petri.Net) {
+	t.Helper()
+	for name, held := range heldBy(r) {
+		in := newSlow(n, held)
+		var want []stats.Held
+		for p, place := range n.Places {
+			for _, at := range held[place.ID] {
+				one := stats.Held{Place: int32(p), Tokens: 1, Injected: at, Waits: in.waits(place.ID, false)}
+				if k := len(want) - 1; k >= 0 && want[k].Compare(&one) == 0 {
+					want[k].Tokens++
+				} else {
+					want = append(want, one)
+				}
+			}
+		}
+		slices.SortFunc(want, func(a, b stats.Held) int { return a.Compare(&b) })
+		got, leftOut, open := r.Held(name, 1000)
+		if d := gocmp.Diff(want, got); d != "" || leftOut != 0 || !open {
+			t.Fatalf("instance %s is open: %v, %d tokens left out (-want +got):\n%s", name, open, leftOut, d)
+		}
+	}
+	if held, leftOut, open := r.Held("never", 10); held != nil || leftOut != 0 || open {
+		t.Fatal("an instance that never was holds something")
+	}
+	for p, m := range r.marking {
+		if m != 0 {
+			t.Fatalf("place %d is left marked with %d", p, m)
+		}
+	}
+}
+
+// A token counts as one that waits long from BlockedAfter on.
+func TestConditionsAreCountedFromBlockedAfterOn(t *testing.T) {
+	tables, err := petri.Compile(netOf("open: start* -> p; take: p lack -> q"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for age, want := range map[int64]int{9_999_999: 0, 10_000_000: 1} {
+		r := New(Config{Tables: tables, Limit: 10})
+		r.Fire([]byte("a"), 0, 100)
+		rows := stats.NewRows(tables.Places(), tables.Transitions())
+		if r.Look(100+age, rows); len(rows.Blocks) != want {
+			t.Errorf("after %d µs: %v", age, rows.Blocks)
+		}
+	}
+}
+
+// One token is said to wait for so much and no more.
+func TestWaitsOfATokenAreBounded(t *testing.T) {
+	net := "open: start* -> p"
+	for k := range maxWaits + 3 {
+		net += fmt.Sprintf("; t%d: p lack%d -> q", k, k)
+	}
+	tables, err := petri.Compile(netOf(net))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(Config{Tables: tables, Limit: 10})
+	r.Fire([]byte("a"), 0, 100)
+	held, _, _ := r.Held("a", 10)
+	if len(held) != 1 || len(held[0].Waits) != maxWaits || held[0].Waits[maxWaits-1].Transition != maxWaits {
+		t.Errorf("%+v", held)
+	}
+	rows := stats.NewRows(tables.Places(), tables.Transitions())
+	r.Look(200, rows)
+	if p, _ := tables.PlaceIndex("p"); len(rows.Places[p].Stuck) != 1 || len(rows.Places[p].Stuck[0].Waits) != maxWaits {
+		t.Errorf("of a dead instance: %+v", rows.Places[p].Stuck)
+	}
+}

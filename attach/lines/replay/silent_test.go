@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+)
+
+// slowQuiet plays silent transitions by their definition.
+type slowQuiet struct {
+	net    *petri.Net
+	silent []bool
+}
+
+// choices are the sets of branches that a transition may take: all without a
+// guard, any of those with one, and the default where there is no other.
+func (q *slowQuiet) choices(transition string) (out []map[int]bool) {
+	var guarded []int
+	always, otherwise := map[int]bool{}, map[int]bool{}
+	for i, a := range q.net.Arcs {
+		switch {
+		case a.Kind != petri.Branch || a.Source != transition:
+		case a.Default:
+			otherwise[i] = true
+		case a.Guard == "":
+			always[i] = true
+		default:
+			guarded = append(guarded, i)
+		}
+	}
+	for set := range 1 << len(guarded) {
+		taken := maps.Clone(always)
+		for k, arc := range guarded {
+			if set>>k&1 != 0 {
+				taken[arc] = true
+			}
+		}
+		switch {
+		case len(taken) > 0:
+			out = append(out, taken)
+		case len(otherwise) > 0 || len(guarded) == 0:
+			out = append(out, otherwise)
+		}
+	}
+	return out
+}
+
+// told is what an event says of the branches: all, or the default alone.
+func (q *slowQuiet) told(transition string) map[int]bool {
+	var most map[int]bool
+	for _, c := range q.choices(transition) {
+		if len(c) >= len(most) {
+			most = c
+		}
+	}
+	return most
+}
+
+const unknown = -2
+
+// fewest returns after how many silent firings a marking is reached that is
+// wanted, at least one; -1 if never, unknown if that is too much to look at.
+func (q *slowQuiet) fewest(marking map[string]uint64, wanted func(*petritest.Reference) bool) int {
+	seen := map[string]bool{fmt.Sprint(marking): true}
+	now := []map[string]uint64{marking}
+	for steps := 1; len(now) > 0; steps++ {
+		var next []map[string]uint64
+		for _, m := range now {
+			for t, tr := range q.net.Transitions {
+				if !q.silent[t] || petritest.NewReference(q.net).Source(tr.ID) {
+					continue
+				}
+				for _, taken := range q.choices(tr.ID) {
+					ref := petritest.NewReference(q.net)
+					ref.Marking = maps.Clone(m)
+					if !ref.FireBranches(tr.ID, func(arc int) bool { return taken[arc] }) || seen[fmt.Sprint(ref.Marking)] {
+						continue
+					}
+					if wanted(ref) {
+						return steps
+					}
+					seen[fmt.Sprint(ref.Marking)] = true
+					next = append(next, ref.Marking)
+				}
+			}
+		}
+		if now = next; len(seen) > 200 {
+			return unknown
+		}
+	}
+	return -1
+}
+
+// needs reports whether a transition needs a token in a place.
+func (q *slowQuiet) needs(transition, place string) bool {
+	return newSlow(q.net, nil).needs(transition, place)
+}
+
+// atEnd reports whether no transition needs a place that holds a token.
+func (q *slowQuiet) atEnd(ref *petritest.Reference) bool {
+	for _, p := range q.net.Places {
+		for _, tr := range q.net.Transitions {
+			if ref.Marking[p.ID] > 0 && q.needs(tr.ID, p.ID) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// meetsEvent reports whether there is a way from a place to a transition that is told.
+func (q *slowQuiet) meetsEvent(place string, passed map[string]bool) bool {
+	if passed[place] {
+		return false
+	}
+	passed[place] = true
+	for t, tr := range q.net.Transitions {
+		if !q.needs(tr.ID, place) {
+			continue
+		}
+		if !q.silent[t] {
+			return true
+		}
+		for _, a := range q.net.Arcs {
+			if a.Source == tr.ID && q.meetsEvent(a.Target, passed) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// quiet reports whether no event can come any more, and something silent can.
+func (q *slowQuiet) quiet(ref *petritest.Reference) bool {
+	some := false
+	for t, tr := range q.net.Transitions {
+		some = some || q.silent[t] && !ref.Source(tr.ID)
+	}
+	for _, p := range q.net.Places {
+		if ref.Marking[p.ID] > 0 && q.meetsEvent(p.ID, map[string]bool{}) {
+			return false
+		}
+	}
+	return some
+}
+
+func (q *slowQuiet) tooMany() bool {
+	for _, tr := range q.net.Transitions {
+		if len(q.choices(tr.ID)) > 1<<maxSubsets {
+			return true
+		}
+	}
+	return false
+}
+
+// markingOf is that of the instance, or the initial one.
+func markingOf(r *Replay, name string) *petritest.Reference {
+	ref := petritest.NewReference(r.tables.Net)
+	if held, open := heldBy(r)[name]; open {
+		for _, p := range r.tables.Net.Places {
+			ref.Marking[p.ID] = uint64(len(held[p.ID]))
+		}
+	}
+	return ref
+}
+
+// The fewest silent transitions fire that an event needs, or none if they do
+// not help; and at the end those that lead there when no event can come.
+func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
+	var helped, unhelped, ended, closed, remained int
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 5))
+		q := &slowQuiet{net: petritest.RandomGateways(rnd)}
+		tables, err := petri.Compile(q.net)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range q.net.Transitions {
+			q.silent = append(q.silent, rnd.IntN(3) > 0)
+		}
+		if q.tooMany() {
+			continue
+		}
+		r := New(Config{Tables: tables, Silent: q.silent, Limit: 10, Search: 5000, Told: seed%3 == 0})
+		for k := range 6 {
+			tr := rnd.IntN(tables.Transitions())
+			id, ref, silent := q.net.Transitions[tr].ID, markingOf(r, "a"), r.Counts.Silent
+			enabled, steps := ref.Enabled(id), 0
+			if !enabled {
+				steps = q.fewest(ref.Marking, func(next *petritest.Reference) bool { return next.Enabled(id) })
+			}
+			fit := r.Fire([]byte("a"), tr, int64(1000+k))
+			_, open := r.byName["a"]
+			fired := int(r.Counts.Silent - silent)
+			switch {
+			case steps == unknown:
+			case fit != (steps >= 0):
+				t.Fatalf("seed %d: net %+v, silent %v, marking %v: %s is fit: %v, the reference needs %d steps", seed, q.net, q.silent, ref.Marking, id, fit, steps)
+			case open && fit && fired != steps:
+				t.Fatalf("seed %d: net %+v, silent %v, marking %v: %s came after %d silent firings, want %d", seed, q.net, q.silent, ref.Marking, id, fired, steps)
+			case steps > 0:
+				helped++
+			case steps < 0:
+				unhelped++
+			}
+			if enabled && seed%3 != 0 {
+				taken := q.told(id)
+				ref.FireBranches(id, func(arc int) bool { return taken[arc] })
+				over, more := q.atEnd(ref), 0
+				if !over && q.quiet(ref) {
+					more = q.fewest(ref.Marking, q.atEnd)
+					over = more > 0
+				}
+				if more != unknown && (over == open || over && fired != more) {
+					t.Fatalf("seed %d: net %+v, silent %v, marking %v: over is %v after %d silent firings, want %v after %d", seed, q.net, q.silent, ref.Marking, !open, fired, over, more)
+				}
+				if over && more > 0 {
+					ended++
+				}
+			}
+		}
+		if _, open := r.byName["a"]; !open {
+			continue
+		}
+		ref, counts := markingOf(r, "a"), r.Counts
+		steps := 0
+		if !q.atEnd(ref) {
+			steps = q.fewest(ref.Marking, q.atEnd)
+		}
+		if steps == unknown {
+			continue
+		}
+		r.End([]byte("a"), 2000)
+		if fired, left := int(r.Counts.Silent-counts.Silent), r.Counts.Remaining-counts.Remaining; fired != max(steps, 0) || (left > 0) != (steps < 0) {
+			t.Fatalf("seed %d: net %+v, silent %v, marking %v: told to be over, %d fired and %d remained; want %d", seed, q.net, q.silent, ref.Marking, fired, left, steps)
+		}
+		if steps > 0 {
+			closed++
+		} else if steps < 0 {
+			remained++
+		}
+	}
+	if helped < 10 || unhelped < 10 || ended < 2 || closed < 2 || remained < 2 {
+		t.Errorf("only %d events were helped and %d not; %d instances were led to their end, %d when told, %d not", helped, unhelped, ended, closed, remained)
+	}
+}

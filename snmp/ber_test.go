@@ -53,6 +53,95 @@ func TestIntegersAreRead(t *testing.T) {
 	}
 }
 
+func TestElementsAreRead(t *testing.T) {
+	long := func(n int, head ...byte) []byte { return append(head, make([]byte, n)...) }
+	for _, c := range []struct {
+		rule     string
+		in       []byte
+		want     int // octets of content
+		wantRest int
+		err      error
+	}{
+		{"nothing", nil, 0, 0, errTruncated},
+		{"a tag alone", []byte{4}, 0, 1, errTruncated},
+		{"no content", []byte{4, 0}, 0, 0, nil},
+		{"127 octets, and one behind", long(128, 4, 127), 127, 1, nil},
+		{"fewer than it says", long(126, 4, 127), 0, 128, errTruncated},
+		{"the indefinite form", []byte{4, 0x80, 0, 0}, 0, 4, errLength},
+		{"a length of four octets", long(5, 4, 0x84, 0, 0, 0, 5), 5, 0, nil},
+		{"a length of five octets", long(5, 4, 0x85, 0, 0, 0, 0, 5), 0, 12, errLength},
+		{"a length that is cut off", []byte{4, 0x82, 1}, 0, 3, errTruncated},
+		{"a length and nothing", []byte{4, 0x82, 0, 0}, 0, 0, nil},
+		{"one octet less than a long length says", long(255, 4, 0x82, 1, 0), 0, 259, errTruncated},
+		{"just as many", long(256, 4, 0x82, 1, 0), 256, 0, nil},
+		{"4 GiB less one octet", []byte{4, 0x84, 0xff, 0xff, 0xff, 0xff}, 0, 6, errTruncated},
+		{"a tag of several octets", []byte{0x3f, 1, 0}, 0, 3, errTag},
+	} {
+		r := reader{c.in}
+		tag, content, err := r.element()
+		if len(content) != c.want || len(r.rest) != c.wantRest || !errors.Is(err, c.err) || err == nil && tag != 4 {
+			t.Errorf("%s: %d octets of tag %d, %d left, %v; want %d, %d left, %v", c.rule, len(content), tag, len(r.rest), err, c.want, c.wantRest, c.err)
+		}
+	}
+}
+
+// Each type's values have a shortest and a longest form.
+func TestValuesHaveTheLengthOfTheirType(t *testing.T) {
+	for _, c := range []struct {
+		tag         smi.Type
+		least, most int
+	}{
+		{smi.TypeInteger, 1, 4}, {smi.TypeCounter32, 1, 5}, {smi.TypeGauge32, 1, 5}, {smi.TypeTimeTicks, 1, 5}, {smi.TypeCounter64, 1, 9},
+		{smi.TypeIPAddress, 4, 4}, {smi.TypeOctetString, 0, 100}, {smi.TypeOpaque, 0, 100}, {smi.TypeObjectIdentifier, 1, smi.MaxSubIdentifiers - 1},
+		{smi.TypeNull, 0, 0}, {smi.TypeNoSuchObject, 0, 0}, {smi.TypeNoSuchInstance, 0, 0}, {smi.TypeEndOfMibView, 0, 0},
+	} {
+		for n := range 130 {
+			r := reader{appendOctets(nil, byte(c.tag), bytes.Repeat([]byte{1}, n))}
+			good := n >= c.least && (n <= c.most || c.most == 100)
+			if err := r.value(); (err == nil) != good {
+				t.Errorf("%d octets of type %#x: %v", n, byte(c.tag), err)
+			}
+		}
+	}
+	for _, bad := range [][]byte{{}, {0x30, 0}, {0x09, 1, 0}, {byte(smi.TypeInteger), 2, 1}} {
+		if r := (reader{bad}); r.value() == nil {
+			t.Errorf("% x is a value", bad)
+		}
+	}
+}
+
+func TestLengthsAreWrittenInAsFewOctetsAsHoldThem(t *testing.T) {
+	for n, head := range map[int][]byte{0: {4, 0}, 127: {4, 127}, 128: {4, 0x81, 128}, 255: {4, 0x81, 255}, 256: {4, 0x82, 1, 0}, 65_000: {4, 0x82, 0xfd, 0xe8}} {
+		content := make([]byte, n)
+		for i := range content {
+			content[i] = byte(i % 251)
+		}
+		want := slices.Concat([]byte{9}, head, content)
+		if got := appendOctets([]byte{9}, 4, content); !bytes.Equal(got, want) {
+			t.Errorf("%d octets begin % x, want % x", n, got[:min(len(got), 9)], want[:min(len(want), 9)])
+		}
+	}
+}
+
+func TestWhatBERCannotSayIsNotWritten(t *testing.T) {
+	for text, want := range map[string][]byte{
+		"0.0": {6, 1, 0}, "0.39": {6, 1, 39}, "1.39.1": {6, 2, 79, 1}, "2.40": {6, 1, 120}, "1.3.127": {6, 2, 43, 127}, "1.3.128": {6, 3, 43, 0x81, 0},
+		"0.40": nil, "1.40": nil, "3.1": nil, "1": nil,
+	} {
+		oid, err := smi.ParseOID(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := appendOID(nil, oid)
+		if ok != (want != nil) || !bytes.Equal(got, want) {
+			t.Errorf("%s: % x, %v, want % x", text, got, ok, want)
+		}
+	}
+	if got, ok := appendOID(nil, nil); !ok || !bytes.Equal(got, []byte{6, 1, 0}) {
+		t.Errorf("zeroDotZero: % x, %v", got, ok)
+	}
+}
+
 func TestObjectIdentifiersAreRead(t *testing.T) {
 	long := bytes.Repeat([]byte{1}, 127)
 	for _, c := range []struct {

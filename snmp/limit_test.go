@@ -3,6 +3,7 @@
 package snmp
 
 import (
+	"container/list"
 	"encoding/binary"
 	"math/rand/v2"
 	"net"
@@ -120,6 +121,49 @@ func TestLimitsAgreeWithASlowModel(t *testing.T) {
 		if want {
 			taken[address] = append(taken[address], now)
 		}
+	}
+}
+
+// TestTheAddressUsedLeastRecentlyIsForgotten holds the ring to a list. The
+// clock stands, so a stranger is answered and an address that is remembered is not.
+func TestTheAddressUsedLeastRecentlyIsForgotten(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	l := newLimits(1)
+	order := list.New() // least recent first
+	at := map[netip.Addr]*list.Element{}
+	for i := range 40_000 {
+		address := numbered(rng.IntN(maxAddresses + 200))
+		switch {
+		case i%3 == 1 && order.Len() > 0: // the most recent, or the one that is about to be forgotten
+			address = order.Back().Value.(netip.Addr)
+		case i%7 == 1 && order.Len() > 0:
+			address = order.Front().Value.(netip.Addr)
+		}
+		element, known := at[address]
+		if known {
+			order.MoveToBack(element)
+		} else {
+			at[address] = order.PushBack(address)
+		}
+		if order.Len() > maxAddresses {
+			delete(at, order.Remove(order.Front()).(netip.Addr))
+		}
+		if got := l.allow(address, start); got == known {
+			t.Fatalf("step %d: allowed %v, remembered %v", i, got, known)
+		}
+	}
+	if len(at) != maxAddresses || len(l.index) != maxAddresses {
+		t.Fatalf("%d addresses are remembered, want %d", len(l.index), len(at))
+	}
+	bucket := l.recent
+	for element := order.Back(); element != nil; element = element.Prev() {
+		if got := l.buckets[bucket].address; got != element.Value {
+			t.Fatalf("%v is where %v should be", got, element.Value)
+		}
+		bucket = l.buckets[bucket].older
+	}
+	if bucket != l.recent {
+		t.Error("the ring does not end where it begins")
 	}
 }
 

@@ -174,7 +174,7 @@ func markingOf(r *Replay, name string) *petritest.Reference {
 // not help; and at the end those that lead there when no event can come.
 func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 	var helped, unhelped, ended, closed, remained int
-	for seed := range uint64(200) {
+	for seed := range uint64(120) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		q := &slowQuiet{net: petritest.RandomGateways(rnd)}
 		tables, err := petri.Compile(q.net)

@@ -28,7 +28,7 @@ func wide(name string, n int, oldest int64) *collector.Net {
 		def.Arcs = append(def.Arcs, petri.Arc{Source: p, Target: tr, Weight: 1})
 		rows.Places[i] = stats.Place{Tokens: 1, Oldest: oldest}
 	}
-	return &collector.Net{Name: name, Def: def, Rows: rows}
+	return &collector.Net{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows}
 }
 
 // moved is the net after all tokens have moved on.

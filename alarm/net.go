@@ -44,13 +44,14 @@ func (m *Machine) watchNet(n *collector.Net) *netWatch {
 	}
 	w.step = m.step
 	if w.def != n.Def {
-		m.define(w, n.Def)
+		m.define(w, n)
 	}
 	return w
 }
 
 // define finds the rules for every place and transition.
-func (m *Machine) define(w *netWatch, def *petri.Net) {
+func (m *Machine) define(w *netWatch, n *collector.Net) {
+	def := n.Def
 	w.def = def
 	rules := m.rules.net(w.name)
 	w.wholeRule = rules.whole(NetDeadlocked)
@@ -61,7 +62,7 @@ func (m *Machine) define(w *netWatch, def *petri.Net) {
 	for i := range def.Transitions {
 		transitionAt[def.Transitions[i].ID] = i
 	}
-	end, begin := ends(def, placeAt), begins(def, placeAt, transitionAt)
+	begin := begins(def, placeAt, transitionAt)
 	shared := map[Rule]*Rule{}
 	share := func(r Rule) *Rule {
 		if shared[r] == nil {
@@ -71,7 +72,7 @@ func (m *Machine) define(w *netWatch, def *petri.Net) {
 	}
 	w.places = m.subjects(w.places, TokenStuck, w.name, len(def.Places), func(i int) (string, *Rule) {
 		r := rules.place(TokenStuck, def.Places[i].ID)
-		r.On = r.On && !end[i]
+		r.On = r.On && !n.IsFinal(i) // where tokens are meant to stay they are not stuck
 		return def.Places[i].ID, share(r)
 	})
 	transitions := func(before []subject, kind Kind) []subject {

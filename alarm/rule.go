@@ -130,22 +130,6 @@ func (n *netRules) rule(kind Kind, matches func(*override) bool) Rule {
 	return rule
 }
 
-// ends tells, by place, that no transition takes tokens from it. Where tokens
-// are meant to stay they are not stuck.
-func ends(def *petri.Net, placeAt map[string]int) []bool {
-	end := make([]bool, len(def.Places))
-	for i := range end {
-		end[i] = true
-	}
-	for i := range def.Arcs {
-		a := &def.Arcs[i]
-		if place, ok := placeAt[a.Source]; ok && a.Kind != petri.Inhibitor && a.Kind != petri.Read {
-			end[place] = false
-		}
-	}
-	return end
-}
-
 // begins tells, by transition, that it needs nothing. It is always enabled, so
 // that it does not fire says only that nobody wants it to.
 func begins(def *petri.Net, placeAt, transitionAt map[string]int) []bool {

@@ -188,13 +188,3 @@ func FuzzReadRules(f *testing.F) {
 		}
 	})
 }
-
-func TestOnlyWhatTakesTokensMakesAPlaceNoEnd(t *testing.T) {
-	for kind, end := range map[petri.ArcKind]bool{petri.Normal: false, petri.Reset: false, petri.Join: false, petri.Read: true, petri.Inhibitor: true} {
-		def := &petri.Net{Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}},
-			Arcs: []petri.Arc{{Source: "p", Target: "t", Kind: kind, Weight: 1}, {Source: "t", Target: "p", Weight: 1}}}
-		if got := ends(def, map[string]int{"p": 0})[0]; got != end {
-			t.Errorf("with an arc of kind %v the place is an end: %v", kind, got)
-		}
-	}
-}

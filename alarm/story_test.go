@@ -232,7 +232,7 @@ func (s *story) net(name string, words []string, drop bool) {
 	rows.Columns = stats.AllColumns
 	copy(rows.Places, old.Places)
 	copy(rows.Transitions, old.Transitions)
-	s.view.Nets = append(s.view.Nets, &collector.Net{Name: name, Def: def, Rows: rows})
+	s.view.Nets = append(s.view.Nets, &collector.Net{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows})
 }
 
 // row sets fields of a row of a net.

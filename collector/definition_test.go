@@ -9,6 +9,7 @@ import (
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -79,4 +80,52 @@ func TestUnion(t *testing.T) {
 			t.Error("the former definition was changed")
 		}
 	})
+}
+
+// A place is final as long as no definition in use takes its tokens.
+func TestFinalPlacesFollowTheDefinition(t *testing.T) {
+	m := NewMerger(Rules{}, t0)
+	def := &petri.Net{ID: "n", Places: []petri.Place{{ID: "p"}, {ID: "end"}}, Transitions: []petri.Transition{{ID: "t"}},
+		Arcs: []petri.Arc{{Source: "p", Target: "t", Weight: 1}, {Source: "t", Target: "end", Weight: 1}}}
+	grown := *def
+	grown.Transitions = append(grown.Transitions[:1:1], petri.Transition{ID: "archive"})
+	grown.Arcs = append(grown.Arcs[:2:2], petri.Arc{Source: "end", Target: "archive", Weight: 1})
+	for _, step := range []struct {
+		digest string
+		def    *petri.Net
+		final  []bool
+	}{{"1", def, []bool{false, true}}, {"2", &grown, []bool{false, false}}} {
+		if _, err := m.Define(step.digest, step.def, t0); err != nil {
+			t.Fatal(err)
+		}
+		view, _ := m.Tick(t0)
+		if d := cmp.Diff(step.final, view.Nets[0].Final); d != "" {
+			t.Errorf("definition %s (-want +got):\n%s", step.digest, d)
+		}
+	}
+}
+
+func TestTheOldestTokenOfANetIsNotInAFinalPlace(t *testing.T) {
+	rows := func(oldest ...int64) *stats.Rows {
+		r := stats.NewRows(len(oldest), 0)
+		for i, at := range oldest {
+			r.Places[i].Oldest = at
+		}
+		return r
+	}
+	for _, c := range []struct {
+		rule string
+		net  Net
+		want int
+	}{
+		{"no tokens", Net{Rows: rows(0, 0)}, -1},
+		{"the oldest", Net{Rows: rows(0, 9, 7, 8)}, 2},
+		{"the first of equal ones", Net{Rows: rows(7, 7)}, 0},
+		{"not one that is final", Net{Rows: rows(9, 1, 8), Final: []bool{false, true, false}}, 2},
+		{"only final ones", Net{Rows: rows(0, 1), Final: []bool{false, true}}, -1},
+	} {
+		if got := c.net.Oldest(); got != c.want {
+			t.Errorf("%s: place %d, want %d", c.rule, got, c.want)
+		}
+	}
 }

@@ -85,6 +85,7 @@ type instancesDoc struct {
 type placeDoc struct {
 	ID            string        `json:"id"`
 	Name          string        `json:"name,omitempty"`
+	Final         bool          `json:"final"`
 	Tokens        *uint64       `json:"tokens,omitempty"`
 	Arrivals      *uint64       `json:"arrivals,omitempty"`
 	Departures    *uint64       `json:"departures,omitempty"`
@@ -242,7 +243,7 @@ func netDocument(n *Net, now int64) netDoc {
 		d.Instances = &i
 	}
 	for i := range n.Rows.Places {
-		d.Places[i] = placeDocument(n.Def, i, &n.Rows.Places[i], cols, now)
+		d.Places[i] = placeDocument(n, i, now)
 	}
 	for i := range n.Rows.Transitions {
 		d.Transitions[i] = transitionDocument(&n.Def.Transitions[i], &n.Rows.Transitions[i], cols, now)
@@ -262,8 +263,9 @@ func netDocument(n *Net, now int64) netDoc {
 	return d
 }
 
-func placeDocument(def *petri.Net, i int, p *stats.Place, cols stats.Columns, now int64) placeDoc {
-	d := placeDoc{ID: def.Places[i].ID, Name: def.Places[i].Name,
+func placeDocument(n *Net, i int, now int64) placeDoc {
+	def, p, cols := n.Def, &n.Rows.Places[i], n.Rows.Columns
+	d := placeDoc{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i),
 		Tokens:     known(cols, stats.ColTokens, p.Tokens),
 		Arrivals:   known(cols, stats.ColArrivals, p.Arrivals),
 		Departures: known(cols, stats.ColDepartures, p.Departures),

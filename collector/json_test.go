@@ -21,6 +21,7 @@ func goldenView(t *testing.T) *View {
 	m := NewMerger(Rules{}, t0)
 	n := lineNet("order", 2, 2)
 	n.Name, n.Places[0].Name, n.Transitions[0].Name = "Order fulfilment", "awaiting payment", "pay <&>"
+	n.Arcs = []petri.Arc{{Source: "p0", Target: "t0", Weight: 1}, {Source: "t0", Target: "p1", Weight: 1}}
 	for digest, def := range map[string]*petri.Net{benchDigest: n, "x": lineNet("partly known", 1, 1), "": lineNet("unheard", 1, 1)} {
 		if _, err := m.Define(digest, def, t0); err != nil {
 			t.Fatal(err)

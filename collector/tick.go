@@ -88,7 +88,7 @@ func (n *net) show() *Net {
 	if n.shown != nil && !n.changed {
 		return n.shown
 	}
-	shown := &Net{Name: n.name, Def: n.union.def, Since: n.since, Rows: n.sum()}
+	shown := &Net{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.sum()}
 	users := make(map[string]int)
 	for _, s := range n.order {
 		switch s.state {

@@ -13,6 +13,7 @@ import (
 // definition only appends.
 type union struct {
 	def         *petri.Net // nil before the first definition
+	final       []bool     // its final places
 	places      map[string]int32
 	transitions map[string]int32
 }
@@ -71,7 +72,7 @@ func (u *union) add(d *petri.Net) *columns {
 	}
 	c.same = rising(c.places) && rising(c.transitions)
 	if !reflect.DeepEqual(next, u.def) {
-		u.def = next
+		u.def, u.final = next, next.FinalPlaces()
 	}
 	return c
 }

@@ -27,12 +27,33 @@ type Net struct {
 	// changes while the collector runs: a new definition only appends. The
 	// pointer stays the same while nothing was appended, so a reader may keep
 	// what it derived from it. Rows are in this order. Nothing of it is nil.
-	Def     *petri.Net
+	Def *petri.Net
+	// Final reports, by place, whether the place is final, see
+	// petri.Net.FinalPlaces: its tokens are finished work, and no face shows them
+	// as a problem. It changes only when Def does.
+	Final   []bool
 	Rows    *stats.Rows // times by the collector's clock; Slowest are those of the last two or three minutes
 	Digests []Digest    // definitions in use, the most used first
 	Up      int         // sources heard lately
 	Stale   int         // sources silent, still in the sums
 	Since   int64       // when the counters of this net began to be added up here
+}
+
+// IsFinal reports whether a place is final. It is false where Final is not
+// known.
+func (n *Net) IsFinal(place int) bool { return place < len(n.Final) && n.Final[place] }
+
+// Oldest returns the index of the place that holds the oldest token that may
+// still have to move: final places are left out. It is -1 if there is none.
+func (n *Net) Oldest() int {
+	oldest := -1
+	for i := range n.Rows.Places {
+		p := &n.Rows.Places[i]
+		if p.Oldest != 0 && !n.IsFinal(i) && (oldest < 0 || p.Oldest < n.Rows.Places[oldest].Oldest) {
+			oldest = i
+		}
+	}
+	return oldest
 }
 
 // Digest is one definition of a net and how many sources run it.

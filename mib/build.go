@@ -218,7 +218,7 @@ func (b *Builder) netValues(n *netPlan, net *collector.Net, agent *agentRow, dra
 	// value is on the heap.
 	place := placeRow{at: at}
 	for k, p := range n.places {
-		place.place, place.def = &net.Rows.Places[p.index], &net.Def.Places[p.index]
+		place.place, place.def, place.final = &net.Rows.Places[p.index], &net.Def.Places[p.index], net.IsFinal(p.index)
 		fill(draft, b.plan.placeBlock, b.desc.places, n.placeAt, k, &place)
 		fill(draft, b.plan.ageBlock, b.desc.ages, n.ageAt, k, &place)
 	}
@@ -250,11 +250,10 @@ func fill[R any](draft *smi.Draft, first int, columns []column[R], at []int, k i
 // add sums over places and transitions.
 func (r *netRow) add() {
 	for i := range r.net.Rows.Places {
-		p := &r.net.Rows.Places[i]
-		r.tokens += p.Tokens
-		if p.Oldest != 0 && (r.oldest == 0 || p.Oldest < r.oldest) {
-			r.oldest = p.Oldest
-		}
+		r.tokens += r.net.Rows.Places[i].Tokens
+	}
+	if oldest := r.net.Oldest(); oldest >= 0 {
+		r.oldest = r.net.Rows.Places[oldest].Oldest
 	}
 	for i := range r.net.Rows.Transitions {
 		r.firings += r.net.Rows.Transitions[i].Firings

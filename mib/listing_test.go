@@ -52,7 +52,7 @@ func (l *listing) net(net *collector.Net, locked *LockedNet) {
 	}
 	numberOfPlace := func(i int32) uint32 { return locked.Place(net.Def.Places[i].ID).Number }
 	for i := range net.Def.Places {
-		number, place := numberOfPlace(int32(i)), placeRow{place: &net.Rows.Places[i], def: &net.Def.Places[i], at: l.at}
+		number, place := numberOfPlace(int32(i)), placeRow{place: &net.Rows.Places[i], def: &net.Def.Places[i], final: net.IsFinal(i), at: l.at}
 		listRow(l, placeTable(), placeColumns(), has, &place, module.Append(subPlaces, number), locked.Number, number)
 		listRow(l, placeAgeTable(), ageColumns(), has, &place, nil, locked.Number, number)
 		for rank := range place.place.Stuck {

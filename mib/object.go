@@ -83,6 +83,7 @@ func syntaxRate() syntax    { return plain("PetrinetRate", smi.TypeGauge32) }
 func syntaxReason() syntax  { return plain("PetrinetReason", smi.TypeInteger) }
 func syntaxState() syntax   { return plain("PetrinetSourceState", smi.TypeInteger) }
 func syntaxAlarm() syntax   { return plain("PetrinetAlarm", smi.TypeInteger) }
+func syntaxTruth() syntax   { return plain("TruthValue", smi.TypeInteger) }
 func syntaxPointer() syntax { return plain("RowPointer", smi.TypeObjectIdentifier) }
 
 func syntaxText() syntax {
@@ -127,7 +128,7 @@ func source(name string) string {
 	switch name {
 	case "Counter64", "Gauge32", "Unsigned32", "Integer32", "MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "enterprises":
 		return "SNMPv2-SMI"
-	case "DateAndTime", "RowPointer", "TEXTUAL-CONVENTION":
+	case "DateAndTime", "RowPointer", "TEXTUAL-CONVENTION", "TruthValue":
 		return "SNMPv2-TC"
 	case "AGENT-CAPABILITIES", "MODULE-COMPLIANCE", "OBJECT-GROUP", "NOTIFICATION-GROUP":
 		return "SNMPv2-CONF"

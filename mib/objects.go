@@ -129,7 +129,7 @@ func netColumns() []column[netRow] {
 			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Failed) }},
 		{object{13, "Tokens", syntaxGauge(), "tokens", "Tokens in all places now. A steady growth is work that piles up: see placeTokens for where.", stats.ColTokens, false},
 			func(r *netRow) smi.Value { return gauge(r.tokens) }},
-		{object{14, "OldestAge", syntaxLength(), "seconds", "How long the oldest token of the net has been in its place; 0 if there is none. Longer than the slowest step should take means that something is stuck: see placeTable for which place, then stuckTable for what the token waits for.", stats.ColOldest, false},
+		{object{14, "OldestAge", syntaxLength(), "seconds", "How long the oldest token of the net has been in its place, places with placeFinal left out; 0 if there is none. Longer than the slowest step should take means that something is stuck: see placeTable for which place, then stuckTable for what the token waits for.", stats.ColOldest, false},
 			func(r *netRow) smi.Value { return r.at.age(r.oldest) }},
 		{object{15, "Firings", syntaxCounter(), "firings", "Firings of all transitions. If it stands still while there are tokens, nothing moves: see netRate1, netDeadlockedInstances and sourceTable." + discontinuity, stats.ColFirings, false},
 			func(r *netRow) smi.Value { return smi.Counter64(r.firings) }},
@@ -170,13 +170,14 @@ func moduleScalars() []column[netRow] {
 type placeRow struct {
 	place *stats.Place
 	def   *petri.Place
+	final bool
 	at    *clock
 }
 
 func placeTable() table {
 	return table{
 		sub: 3, name: "place", must: true,
-		text:    "The places of every net, each summed over all sources and instances. Sort by placeOldestAge: the place at the top is where to look, and stuckTable says what its tokens wait for.",
+		text:    "The places of every net, each summed over all sources and instances. Sort by placeOldestAge: of the places with placeFinal false(2), the one at the top is where to look, and stuckTable says what its tokens wait for.",
 		rowText: "One place of the net.", reference: petriNets,
 		index: []string{"netIndex", "placeIndex"},
 		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
@@ -214,6 +215,8 @@ func placeColumns() []column[placeRow] {
 			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.95) }},
 		{object{14, "DwellP99", syntaxPercentile(), "milliseconds", "99 of 100 tokens that left had been here for at most this long; 0 if none left. It is right within 4.4 percent and counts since netDiscontinuityTime of this net. A token that is older than twice this, see placeOldestAge, is most likely stuck.", stats.ColDwell, true},
 			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.99) }},
+		{object{15, "Final", syntaxTruth(), "", "true(1) if no transition takes tokens from here: they stay here when the work is done. Old tokens in such a place are no problem, so netOldestAge leaves it out and tokenStuck is never raised for it.", 0, false},
+			func(r *placeRow) smi.Value { return truth(r.final) }},
 	}
 }
 

@@ -56,6 +56,7 @@ func petrinetRevisions() []revision {
 		{date: "202611201100Z", digest: "6f402d4aaf23c093", text: "Added queueTable, netWaitingWork, transitionTimeouts, transitionLateAnswers and the reason incident."},
 		{date: "202611201200Z", digest: "47681032f59576ec", text: "Added the notifications of transitions that fail or loop, rows to alarmTable, and agentPriority."},
 		{date: "202611201700Z", digest: "08a8f78eceaaeba7", text: "Added to sourceTable what is known of regions."},
+		{date: "202611221900Z", digest: "3e70ee962cd2e50b", text: "Added placeFinal, and left final places out of netOldestAge."},
 	}
 }
 

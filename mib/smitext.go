@@ -124,7 +124,7 @@ func (m *moduleText) imports(module string) string {
 	b.WriteString("IMPORTS")
 	for _, group := range [][]string{
 		{"MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "Counter64", "Gauge32", "Integer32", "Unsigned32", "enterprises"},
-		{"TEXTUAL-CONVENTION", "DateAndTime", "RowPointer"},
+		{"TEXTUAL-CONVENTION", "DateAndTime", "RowPointer", "TruthValue"},
 		{"AGENT-CAPABILITIES", "MODULE-COMPLIANCE", "NOTIFICATION-GROUP", "OBJECT-GROUP"},
 		{"SnmpAdminString"},
 		{"PetrinetIndex", "PetrinetRate", "petrinetNets", "petrinetRoot"},

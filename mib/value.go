@@ -15,6 +15,14 @@ import (
 // gauge latches at the largest Gauge32, as RFC 2578 section 7.1.7 wants.
 func gauge(n uint64) smi.Value { return smi.Gauge32(uint32(min(n, math.MaxUint32))) }
 
+// truth is a TruthValue (RFC 2579).
+func truth(is bool) smi.Value {
+	if is {
+		return smi.Integer(1)
+	}
+	return smi.Integer(2)
+}
+
 // clock makes ages and dates as of one moment. The octets of its dates share
 // memory, because a large View has many of them.
 type clock struct {

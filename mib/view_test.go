@@ -106,6 +106,6 @@ func viewOf(nets ...*collector.Net) *collector.View {
 }
 
 func netOf(def *petri.Net, rows *stats.Rows) *collector.Net {
-	return &collector.Net{Name: def.ID, Def: def, Rows: rows, Up: 1, Since: now0 - 60e6,
+	return &collector.Net{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now0 - 60e6,
 		Digests: []collector.Digest{{Digest: "5f1d", Sources: 1}}}
 }

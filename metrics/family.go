@@ -192,6 +192,16 @@ func ofPlaces(name, help string, typ Type, column stats.Columns, value func(*sta
 
 func placeFamilies() []Family {
 	return []Family{
+		{Name: PlaceFinal, Type: Gauge, Labels: []string{"net", "place"}, Columns: stats.ColOldest,
+			Help: "1 for each place from which no transition takes tokens: they stay there when the work is done, so their age is no problem. Other places have no series. " +
+				"Take such places out of an expression about ages with: unless on (net, place) " + PlaceFinal + ".",
+			read: func(s *scrape) {
+				for i := range s.net.Rows.Places {
+					if s.net.IsFinal(i) {
+						s.put(1, s.labels.net, s.labels.places[i])
+					}
+				}
+			}},
 		ofPlaces(PlaceTokens, "Tokens in the place now.", Gauge, stats.ColTokens,
 			func(p *stats.Place) uint64 { return p.Tokens }),
 		ofPlaces(PlaceInstances, "Instances with a token in the place now.", Gauge, stats.ColPlaceInstances,

@@ -31,7 +31,8 @@ func before(d time.Duration) int64 { return noon.Add(-d).UnixMicro() }
 // orders is a definition with ids of every kind.
 func orders() *petri.Net {
 	return &petri.Net{ID: "orders", Places: []petri.Place{{ID: "awaiting payment"}, {ID: `odd "id" \ ü` + "\n"}, {ID: "p\xff"}},
-		Transitions: []petri.Transition{{ID: "pay"}, {ID: "ship"}}}
+		Transitions: []petri.Transition{{ID: "pay"}, {ID: "ship"}},
+		Arcs:        []petri.Arc{{Source: "awaiting payment", Target: "pay", Weight: 1}, {Source: `odd "id" \ ü` + "\n", Target: "ship", Weight: 1}}}
 }
 
 // ordersRows fills in every column.
@@ -73,7 +74,7 @@ func rich() *collector.View {
 		Nets: []*collector.Net{
 			{Name: "few", Def: &petri.Net{ID: "few", Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}}},
 				Rows: few, Since: noon.UnixMicro() - hour},
-			{Name: "orders", Def: orders(), Rows: ordersRows(), Up: 1, Stale: 1, Since: noon.UnixMicro() - 2*hour + 500_000},
+			{Name: "orders", Def: orders(), Final: orders().FinalPlaces(), Rows: ordersRows(), Up: 1, Stale: 1, Since: noon.UnixMicro() - 2*hour + 500_000},
 		},
 		Sources: []collector.Source{
 			{Name: "host-1", Net: "few", State: collector.Gone, LastHeard: before(20 * time.Minute), Region: "north", Fence: 2},

@@ -43,7 +43,7 @@ func view() *collector.View {
 		def.Transitions = append(def.Transitions, petri.Transition{ID: fmt.Sprint("t", i)})
 		rows.Transitions[i] = stats.Transition{Firings: uint64(50 + i), Enabled: uint64(1 + i), EnabledSince: now, Failures: uint64(i)}
 	}
-	return &collector.View{At: now, Generation: 1, Nets: []*collector.Net{{Name: "net", Def: def, Rows: rows, Up: 1}}}
+	return &collector.View{At: now, Generation: 1, Nets: []*collector.Net{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1}}}
 }
 
 // faces are the live page, mounted as the sidecar does, and its Run.

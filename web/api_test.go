@@ -423,3 +423,35 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// Tokens where a net ends are finished work: however old, they are not the
+// oldest of their net, and have no heat.
+func TestFinishedWorkIsNeitherOldestNorHot(t *testing.T) {
+	st := newStage(t, nil)
+	view := orders()
+	paid := &view.Nets[0].Rows.Places[1] // no transition takes its tokens
+	paid.Tokens, paid.Oldest = 5000, noon.AddDate(0, -1, 0).UnixMicro()
+	st.show(view)
+	net := st.document(t, "/api/v1/overview")["nets"].([]any)[0].(map[string]any)
+	if net["oldest_age"] != 120.0 || net["oldest_place"] != "due" || net["tokens"] != 5002.0 {
+		t.Errorf("the net is %v", net)
+	}
+	var final []any
+	for _, n := range st.document(t, "/api/v1/drawing?net=orders")["nodes"].([]any) {
+		final = append(final, n.(map[string]any)["final"])
+	}
+	if d := cmp.Diff([]any{nil, true, nil}, final); d != "" {
+		t.Errorf("final nodes of the drawing (-want +got):\n%s", d)
+	}
+	for place, want := range map[string]any{"due": nil, "paid": true} {
+		if doc := st.document(t, "/api/v1/place?net=orders&place="+place); doc["final"] != want {
+			t.Errorf("place %s is %v", place, doc)
+		}
+	}
+	picture := st.get("/api/v1/drawing.svg?net=orders").Body.String()
+	for class, want := range map[string]int{"place heat2": 1, "place heat0": 1, "place heat4": 0} {
+		if got := strings.Count(picture, class); got != want {
+			t.Errorf("%d places of the picture are %q, want %d", got, class, want)
+		}
+	}
+}

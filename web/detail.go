@@ -14,6 +14,7 @@ import (
 type placeDoc struct {
 	ID         string      `json:"id"`
 	Name       string      `json:"name"`
+	Final      bool        `json:"final,omitempty"` // no transition takes tokens from it
 	Tokens     *uint64     `json:"tokens,omitempty"`
 	Instances  *uint64     `json:"instances,omitempty"`
 	OldestAge  *float64    `json:"oldest_age,omitempty"` // absent without a token
@@ -107,7 +108,7 @@ func (s *Server) servePlace(w http.ResponseWriter, r *http.Request) {
 
 func placeDocument(n *netBoard, i int, now int64) placeDoc {
 	def, cols, p := n.net.Def, n.net.Rows.Columns, &n.net.Rows.Places[i]
-	d := placeDoc{ID: def.Places[i].ID, Name: def.Places[i].Name,
+	d := placeDoc{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.net.IsFinal(i),
 		Tokens:    known(cols, stats.ColTokens, p.Tokens),
 		Instances: known(cols, stats.ColPlaceInstances, p.Instances),
 		OldestAge: knownAge(cols, stats.ColOldest, p.Oldest, now),

@@ -20,6 +20,7 @@ import (
 // for it; its hash is that of what it is made from, so it is there at once.
 type drawing struct {
 	def    *petri.Net
+	final  func(place int) bool
 	hash   string
 	layout func() *draw.Drawing
 	text   func() []byte // as JSON
@@ -31,7 +32,7 @@ func (s *Server) drawingOf(n *collector.Net) *drawing {
 	if d := s.drawings[n.Name]; d != nil && d.def == def {
 		return d
 	}
-	d := &drawing{def: def, hash: hashOf(def, s.cfg.Version)}
+	d := &drawing{def: def, final: n.IsFinal, hash: hashOf(def, s.cfg.Version)}
 	d.layout = sync.OnceValue(func() *draw.Drawing { return draw.Net(def) })
 	d.text = sync.OnceValue(func() []byte { return drawingText(d) })
 	s.drawings[n.Name] = d
@@ -87,6 +88,7 @@ type drawnNodeDoc struct {
 	W       float64 `json:"w"`
 	H       float64 `json:"h"`
 	Initial uint32  `json:"initial,omitempty"`
+	Final   bool    `json:"final,omitempty"` // no transition takes tokens from the place
 }
 
 type drawnArcDoc struct {
@@ -109,7 +111,7 @@ func drawingText(d *drawing) []byte {
 		out := drawnNodeDoc{Label: n.Label, X: n.X, Y: n.Y, W: n.W, H: n.H}
 		if i < len(def.Places) {
 			p := &def.Places[i]
-			out.Kind, out.ID, out.Name, out.Doc, out.Initial = "place", p.ID, p.Name, p.Doc, p.Initial
+			out.Kind, out.ID, out.Name, out.Doc, out.Initial, out.Final = "place", p.ID, p.Name, p.Doc, p.Initial, d.final(i)
 		} else {
 			t := &def.Transitions[i-len(def.Places)]
 			out.Kind, out.ID, out.Name, out.Doc = "transition", t.ID, t.Name, t.Doc
@@ -174,6 +176,9 @@ func (s *Server) servePicture(w http.ResponseWriter, r *http.Request) {
 		Rates: make([]float64, len(f.transitions)), Enabled: make([]bool, len(f.transitions))}
 	for i := range f.places {
 		o.Tokens[i] = f.places[i].tokens
+		if n.net.IsFinal(i) {
+			continue // finished work has no heat
+		}
 		age := ageAt(n.net.Rows.Places[i].Oldest, now)
 		for _, from := range hotAfter() {
 			if age >= from {

@@ -119,7 +119,7 @@ func orders() *collector.View {
 	rows.Transitions[0] = stats.Transition{Firings: 100, Failures: 3, Retries: 2, Cancels: 1, Enabled: 1, EnabledSince: before(time.Second),
 		LastFiring: before(3 * time.Second)}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 5}, {Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
-	return &collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.Net{{Name: "orders", Def: def, Rows: rows, Up: 2}},
+	return &collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.Net{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
 		Sources: []collector.Source{
 			{Name: "host-1", Net: "orders", State: collector.Up, LastHeard: before(time.Second), Interval: time.Second, Gaps: 2, Region: "east",
 				Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0)},

@@ -39,7 +39,7 @@ type netDoc struct {
 	Tokens      *uint64  `json:"tokens,omitempty"`
 	Instances   *uint64  `json:"instances,omitempty"`
 	Deadlocked  *uint64  `json:"deadlocked,omitempty"`
-	OldestAge   *float64 `json:"oldest_age,omitempty"` // absent without a token
+	OldestAge   *float64 `json:"oldest_age,omitempty"` // absent without a token in a place that is not final
 	OldestPlace *string  `json:"oldest_place,omitempty"`
 	Rate        *float64 `json:"rate,omitempty"`
 	Up          int      `json:"sources_up"`
@@ -103,16 +103,11 @@ func (nb *netBoard) doc(now int64, alarms int) netDoc {
 		Instances: known(cols, stats.ColInstances, rows.Net.Active), Deadlocked: known(cols, stats.ColInstances, rows.Net.Deadlocked),
 		Up: n.Up, Stale: n.Stale, Alarms: alarms, Drawing: nb.drawing.hash}
 	var tokens uint64
-	oldest := -1
 	for i := range rows.Places {
-		p := &rows.Places[i]
-		tokens += p.Tokens
-		if p.Oldest != 0 && (oldest < 0 || p.Oldest < rows.Places[oldest].Oldest) {
-			oldest = i
-		}
+		tokens += rows.Places[i].Tokens
 	}
 	d.Tokens = known(cols, stats.ColTokens, tokens)
-	if oldest >= 0 {
+	if oldest := n.Oldest(); oldest >= 0 {
 		age := ageAt(rows.Places[oldest].Oldest, now)
 		d.OldestAge, d.OldestPlace = &age, &n.Def.Places[oldest].ID
 	}

@@ -51,12 +51,14 @@ export class Frame {
   }
 
   /**
-   * The places that hold a token of known age, oldest first.
+   * The places that hold a token of known age, oldest first. Final places are
+   * left out: their tokens are finished work.
+   * @param {{final?: boolean}[]} nodes of the drawing
    * @returns {number[]}
    */
-  byAge() {
+  byAge(nodes) {
     const order = [];
-    for (let i = 0; i < this.places.length; i++) if (this.places[i][1]) order.push(i);
+    for (let i = 0; i < this.places.length; i++) if (this.places[i][1] && !nodes[i]?.final) order.push(i);
     return order.sort((a, b) => /** @type {number} */ (this.places[a][1]) - /** @type {number} */ (this.places[b][1]) || a - b);
   }
 

@@ -45,6 +45,17 @@ export class HeatScale {
     }
   }
 
+  /**
+   * A scale on which nothing is hot, for what age is no problem of.
+   * @returns {HeatScale}
+   */
+  cold() {
+    const scale = Object.assign(Object.create(HeatScale.prototype), this);
+    scale.fills = this.fills.map(() => this.fills[0]);
+    scale.inks = this.inks.map(() => this.inks[0]);
+    return scale;
+  }
+
   /** @param {number} h 0 to 1 */
   fill(h) {
     return this.fills[Math.round(h * levels)];

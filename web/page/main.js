@@ -43,7 +43,10 @@ function describe(node) {
   const { scene, shown } = model;
   const n = scene?.nodes[node];
   if (!scene || !n) return '';
-  if (n.kind === 'place') return `place ${label(n)}: ${count(shown?.places[node]?.[0])} tokens, oldest ${age(shown?.oldestAge(node, model.now()))}`;
+  if (n.kind === 'place') {
+    const old = n.final ? 'finished' : `oldest ${age(shown?.oldestAge(node, model.now()))}`;
+    return `place ${label(n)}: ${count(shown?.places[node]?.[0])} tokens, ${old}`;
+  }
   const row = shown?.transitions[scene.row(node)] ?? [];
   return `transition ${label(n)}: ${rate(row[0])}, blocked ${count(row[4])}`;
 }

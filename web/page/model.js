@@ -122,9 +122,9 @@ export class Model extends EventTarget {
     return this.scene && (kind === 'place' || kind === 'transition') ? this.scene.find(kind, id) : -1;
   }
 
-  /** @returns {number} the place whose oldest token is oldest, -1 for none */
+  /** @returns {number} the place whose oldest token is oldest, final places left out; -1 for none */
   hottest() {
-    return this.shown && this.scene ? this.shown.byAge()[0] ?? -1 : -1;
+    return this.shown && this.scene ? this.shown.byAge(this.scene.nodes)[0] ?? -1 : -1;
   }
 
   /** @param {string} type */

@@ -46,7 +46,7 @@ export class Painter {
     ctx.textAlign = 'center';
     ctx.textBaseline = 'middle';
     this.arcs(scene, scene.arcs, this.palette.arc, 1.25);
-    const first = frame?.byAge().slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
+    const first = frame?.byAge(scene.nodes).slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
     const named = new Set(first);
     scene.nodes.forEach((node, i) => {
       if (!this.#seen(node)) return;
@@ -179,7 +179,7 @@ export class Painter {
     const sy = node.y * this.scale + this.y;
     const tokens = frame?.places[row]?.[0];
     const age = frame ? frame.oldestAge(row, view.now) : null;
-    const h = heat(age);
+    const h = node.final ? 0 : heat(age);
     if (h > 0.5) this.#glow(sx, sy, r, h);
     ctx.beginPath();
     ctx.arc(sx, sy, r, 0, 2 * Math.PI);

@@ -18,7 +18,8 @@ export function place(p, { model, heat: scale }) {
     ['tokens', count(p.tokens)], ['instances', count(p.instances)], ['oldest', p.tokens === 0 ? 'empty' : age(p.oldest_age)],
     ['mean age', p.tokens === 0 ? 'empty' : age(p.mean_age)], ['arrived', count(p.arrivals)], ['left', count(p.departures)],
   ])];
-  out.push(el('h3', null, 'Oldest tokens'), oldest(p.oldest, model, scale));
+  if (p.final) out.push(el('p', { class: 'quiet' }, 'No transition takes tokens from here: they are finished work, not stuck.'));
+  out.push(el('h3', null, 'Oldest tokens'), oldest(p.oldest, model, p.final ? scale.cold() : scale));
   if (p.ages?.length) out.push(ladder(p.ages, p.tokens, scale));
   out.push(...series(p.series, model));
   out.push(histogram(p.dwell, 'Time spent here'));

@@ -7,7 +7,8 @@ const legible = 12;
 
 /**
  * @typedef {[number, number]} Point
- * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number}} DrawnNode
+ * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number, final?: boolean}} DrawnNode
+ *   final: no transition takes tokens from the place, so their age is no problem
  * @typedef {{from: number, to: number, kind: 'normal'|'inhibitor'|'read'|'reset', weight: number, points: Point[]}} DrawnArc
  * @typedef {{net: string, name?: string, doc?: string, hash: string, width: number, height: number, positions: string, nodes: DrawnNode[], arcs: DrawnArc[]}} Drawing
  * @typedef {DrawnArc & {lengths: number[], length: number}} SceneArc lengths: from the start to each point

@@ -46,7 +46,8 @@ export class Tip {
   /** @param {number} node */
   #place(node) {
     const row = this.model.shown?.places[node] ?? [];
-    const words = row[0] === 0 ? 'empty' : `${count(row[0])} tokens, oldest ${age(this.model.shown?.oldestAge(node, this.model.now()))}`;
+    const old = this.model.scene?.nodes[node].final ? 'finished' : `oldest ${age(this.model.shown?.oldestAge(node, this.model.now()))}`;
+    const words = row[0] === 0 ? 'empty' : `${count(row[0])} tokens, ${old}`;
     return [el('div', { class: 'num' }, words)];
   }
 

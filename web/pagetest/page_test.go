@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
+	"github.com/pnagent/pnagent/petri"
 )
 
 func nowMS() int64 { return time.Now().UnixMilli() }
@@ -109,6 +111,33 @@ func theStuckPlaceIsTheHottest(t *testing.T, chromium *browsertest.Browser) {
 			t.Errorf("%s is as dark as the stuck place", s.def.Places[i].ID)
 		}
 	}
+}
+
+// In a place from which nothing takes tokens lie thousands for a month. The page
+// is about the three that are stuck.
+func finishedWorkIsNoProblem(t *testing.T, chromium *browsertest.Browser) {
+	s := shop(t, nowMS())
+	def := *s.def
+	def.Arcs = slices.DeleteFunc(slices.Clone(def.Arcs), func(a petri.Arc) bool { return a.Source == "closed" })
+	s = newScripted(&def, "paymentUnclear", s.since, s.instances...)
+	f := newFake(t, s)
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	b.Until(`document.querySelector('#vitals').innerText.includes('Payment unclear')`)
+	b.MoveMouse(5, 5)
+	b.Screenshot("finished")
+	x, y := b.Point(s.at(node(s, "closed")))
+	c := b.Colour(x, y+8) // below the number
+	cold := browsertest.Eval[string](b, `import('/heat.js').then((m) => new m.HeatScale('light').fill(0))`)
+	if got := fmt.Sprintf("rgb(%d, %d, %d)", c[0], c[1], c[2]); got != cold {
+		t.Errorf("the end has the colour %s, what is not hot has %s", got, cold)
+	}
+	b.Keys("t")
+	b.Until(`document.querySelector('#tables tbody tr th')?.innerText === 'Payment unclear'`)
+	b.Until(`[...document.querySelectorAll('#tables tr')].some((r) => r.innerText.includes('Closed') && r.innerText.includes('finished') && !r.classList.contains('hot'))`)
+	b.Keys("t", "h") // to the hottest
+	b.Until(`document.querySelector('#panel h2').innerText === 'Payment unclear'`)
+	b.Clean(f.addr, false)
 }
 
 func fromAPlaceToItsOldestInstanceAndItsHistory(t *testing.T, chromium *browsertest.Browser) {

@@ -20,8 +20,9 @@ type scripted struct {
 	stuck     int   // the place in which something is stuck
 	since     int64 // when it got stuck, ms
 	instances []string
-	unknown   bool // no source knows anything
-	down      bool // no source is up
+	unknown   bool   // no source knows anything
+	down      bool   // no source is up
+	final     []bool // by place: nothing takes its tokens
 	drawing   map[string]any
 }
 
@@ -91,7 +92,7 @@ func large(n int, now int64) *scripted {
 }
 
 func newScripted(def *petri.Net, stuck string, since int64, instances ...string) *scripted {
-	s := &scripted{def: def, since: since, instances: instances}
+	s := &scripted{def: def, since: since, instances: instances, final: def.FinalPlaces()}
 	for i := range def.Places {
 		if def.Places[i].ID == stuck {
 			s.stuck = i
@@ -110,6 +111,9 @@ func (s *scripted) draw() {
 		if i < len(s.def.Places) {
 			p := &s.def.Places[i]
 			node["kind"], node["id"], node["name"], node["doc"], node["initial"] = "place", p.ID, p.Name, p.Doc, p.Initial
+			if s.final[i] {
+				node["final"] = true
+			}
 		} else {
 			t := &s.def.Transitions[i-len(s.def.Places)]
 			node["kind"], node["id"], node["name"], node["doc"] = "transition", t.ID, t.Name, t.Doc
@@ -137,11 +141,14 @@ func (s *scripted) at(node int) (x, y float64) {
 type row = []any
 
 // place returns the numbers of a place at a time: the stuck one holds three
-// tokens since it got stuck, every fifth is empty, the others' change.
+// tokens since it got stuck, a final one thousands since long before, every fifth
+// is empty, the others' change.
 func (s *scripted) place(i int, at int64) row {
 	switch {
 	case s.unknown:
 		return row{nil, nil, nil, nil}
+	case s.final[i]:
+		return row{4711, s.since - 30*24*60*minute, 4711, 2.5}
 	case i == s.stuck && at >= s.since:
 		return row{3, s.since, 3, 0}
 	case i == s.stuck || i%5 == 4:

@@ -83,16 +83,20 @@ func heading(kind, id, name, net string) line {
 }
 
 func (m *Model) placePage(n *Net, p *Place, in, out float64) []line {
-	oldest := age(p.OldestAge, p.Tokens)
+	oldest, aged, finished := age(p.OldestAge, p.Tokens), m.aged, span{}
+	if p.Final {
+		aged = func(c cell) span { return span{m.aged(c).text, normal} }
+		finished = span{"  finished work: no transition takes tokens from here", faint}
+	}
 	lines := []line{heading("place", p.ID, p.Name, n.ID), {},
 		field("tokens", span{show(kindCount, count(p.Tokens)), normal}, span{"  in instances  ", faint}, span{show(kindCount, count(p.Instances)), normal}),
-		field("oldest", m.aged(oldest), span{"  mean  ", faint}, m.aged(age(p.MeanAge, p.Tokens))),
+		field("oldest", aged(oldest), span{"  mean  ", faint}, aged(age(p.MeanAge, p.Tokens)), finished),
 		field("last in", span{formatLast(p.LastInjection, m.clock().now), normal}),
 		field("in", flow(p.Arrivals, in)...),
 		field("out", flow(p.Departures, out)...),
 		dwell("dwell", p.Dwell), {}}
 	lines = append(lines, m.ladder(p)...)
-	return append(lines, m.tokens(p)...)
+	return append(lines, m.tokens(p, aged)...)
 }
 
 func flow(n *uint64, r float64) []span {
@@ -176,7 +180,7 @@ func bar(n, most uint64) string {
 }
 
 // tokens lists a place's oldest tokens and what each waits for.
-func (m *Model) tokens(p *Place) []line {
+func (m *Model) tokens(p *Place, aged func(cell) span) []line {
 	switch {
 	case p.Stuck == nil:
 		return []line{field("oldest tokens", span{unknown, normal})}
@@ -197,7 +201,7 @@ func (m *Model) tokens(p *Place) []line {
 		for _, text := range formatWaits(t.Waits, m.clock().now) {
 			waits = append(waits, wrap(text, m.width-8-instance-3)...)
 		}
-		a := m.aged(num(t.Age))
+		a := aged(num(t.Age))
 		for j, w := range waits {
 			lead := []span{{fit(a.text, 6, true), a.style}, {"  " + fit(clean(t.Instance), instance, false), normal}}
 			if j > 0 {

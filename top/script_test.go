@@ -74,6 +74,16 @@ func manyNets(second int) *View {
 	return v
 }
 
+// finished returns a View in which thousands of tokens lie where a net ends.
+func finished(second int) *View {
+	v := scripted(second)
+	old := float64(30*86400 + second)
+	v.Nets[0].Places = append(v.Nets[0].Places, Place{ID: "shipped", Name: "Shipped", Final: true, Tokens: ptr(4711), Arrivals: ptr(4711), Departures: ptr(0),
+		Instances: ptr(4711), OldestAge: age64(old), MeanAge: age64(old / 2), OlderThan: older(4711, 4700, 4600, 4500, 4400), Dwell: &Histogram{},
+		Stuck: []Token{{Instance: "berlin/00", Age: old}}})
+	return v
+}
+
 func ptr(n uint64) *uint64 { return &n }
 
 func age64(s float64) *float64 { return &s }

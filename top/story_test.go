@@ -24,6 +24,7 @@ import (
 //	view N        the sidecar answers with its View of second N, and it is then
 //	quiet N       likewise, without the alarms
 //	many N        likewise, with more places
+//	finished N    likewise, with a place where the net ends
 //	away TEXT     the sidecar does not answer
 //	wait N        N seconds go by
 //	key K…        keys, in order
@@ -107,6 +108,8 @@ func act(t *testing.T, m *Model, verb, rest string) {
 		m.Hear(scripted(n), nil, at)
 	case "many":
 		m.Hear(manyNets(n), scriptedAlarms(n), at)
+	case "finished":
+		m.Hear(finished(n), scriptedAlarms(n), at)
 	case "away":
 		m.Fail(errors.New(rest), m.now)
 	case "wait":

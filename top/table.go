@@ -33,7 +33,7 @@ type column struct {
 }
 
 // cell is one figure or text. The zero cell of a figure is 0; NaN is not
-// known, infinity that there is nothing to measure.
+// known, infinity that there is nothing to measure, which text may name.
 type cell struct {
 	num   float64
 	text  string // not clean
@@ -120,7 +120,7 @@ func (c column) show(v cell, t clock) string {
 	case math.IsNaN(v.num):
 		return unknown
 	case math.IsInf(v.num, 0):
-		return nothing
+		return cmp.Or(v.text, nothing)
 	case c.kind == kindRate:
 		return formatRate(v.num)
 	case c.kind == kindAge:

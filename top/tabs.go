@@ -89,13 +89,16 @@ func (s *sample) nets() *table {
 	return t
 }
 
-// totals returns a net's tokens and the age of its oldest.
+// totals returns a net's tokens and the age of its oldest that is not in a final
+// place.
 func (n *Net) totals() (tokens, oldest float64) {
 	oldest = math.Inf(-1)
 	for i := range n.Places {
 		p := &n.Places[i]
 		tokens += count(p.Tokens).num
-		oldest = max(oldest, age(p.OldestAge, p.Tokens).num) // NaN where one is
+		if !p.Final {
+			oldest = max(oldest, age(p.OldestAge, p.Tokens).num) // NaN where one is
+		}
 	}
 	return tokens, oldest
 }
@@ -119,11 +122,20 @@ func (s *sample) places() *table {
 		n, r := &s.view.Nets[i], s.rates.nets[i]
 		for j := range n.Places {
 			p := &n.Places[j]
-			t.add(subject{Places, n.ID, p.ID}, text(p.ID), text(n.ID), count(p.Tokens), age(p.OldestAge, p.Tokens),
+			t.add(subject{Places, n.ID, p.ID}, text(p.ID), text(n.ID), count(p.Tokens), p.oldestAge(),
 				age(p.MeanAge, p.Tokens), num(r.in[j]), num(r.out[j]), p.older("1m"), p.older("1h"), p.Dwell.p95(), p.oldest(), text(p.Name))
 		}
 	}
 	return t
+}
+
+// oldestAge returns a cell for the age of the oldest token. A final place has
+// none: its tokens are finished work.
+func (p *Place) oldestAge() cell {
+	if p.Final {
+		return cell{num: math.Inf(-1), text: "end"}
+	}
+	return age(p.OldestAge, p.Tokens)
 }
 
 func (p *Place) older(step string) cell {

@@ -59,6 +59,7 @@ type Instances struct {
 type Place struct {
 	ID            string            `json:"id"`
 	Name          string            `json:"name"`
+	Final         bool              `json:"final"` // no transition takes tokens from it
 	Tokens        *uint64           `json:"tokens"`
 	Arrivals      *uint64           `json:"arrivals"`
 	Departures    *uint64           `json:"departures"`

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/pnagent/pnagent/metrics"
 )
 
 // Matchers of the variables.
@@ -19,6 +21,18 @@ const (
 // of is a selector of a family at the chosen sidecars.
 func of(family string, matchers ...string) string {
 	return family + "{" + strings.Join(append([]string{target}, matchers...), ",") + "}"
+}
+
+// unfinished is a selector of a family of places without those places that are
+// final: how old the tokens there are is no problem.
+func unfinished(family string, matchers ...string) string {
+	return Unfinished(of(family, matchers...), of(metrics.PlaceFinal, matchers[0]))
+}
+
+// Unfinished returns what a selector of places selects without the places that
+// final, a selector of metrics.PlaceFinal, does.
+func Unfinished(selector, final string) string {
+	return selector + " unless on(net, place) " + final
 }
 
 // rate is the rate of a counter, a second.

@@ -14,7 +14,7 @@ func oneNet() Dashboard {
 		Variables:   []Variable{netVariable(false)},
 		Rows: []Row{
 			{"Now", netStats()},
-			{"Places", []Panel{placesByAge(thisNet), netAlarms(), ladder("Age of tokens", thisNet)}},
+			{"Places", []Panel{placesByAge(), netAlarms(), ladder("Age of tokens", " Places where the net ends are left out.", unfinished, thisNet)}},
 			{"Why", []Panel{blockers(), transitionTable()}},
 			{"Flow", netFlow()},
 			{"Dwell", netDwell()},
@@ -28,7 +28,7 @@ func netStats() []Panel {
 			Queries: []Query{{Expr: expr, Legend: title}}}
 	}
 	return []Panel{
-		stat("Oldest token", "Age of the oldest token of the net.", "s", "max("+of(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
+		stat("Oldest token", "Age of the oldest token of the net; the places where it ends are left out.", "s", "max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
 		stat("Active alarms", "What the sidecar says is wrong with this net.", "short", orZero("count("+alarms(thisNet)+")"), anyIsBad()),
 		stat("Deadlocked instances", "Instances that can never go on by themselves.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="deadlocked"`)+")", anyIsBad()),
@@ -41,14 +41,14 @@ func netStats() []Panel {
 }
 
 // placesByAge is a heat table: a row for each place, a column for each step of
-// the ladder.
-func placesByAge(matcher string) Panel {
+// the ladder. The places where the net ends have tokens and no age.
+func placesByAge() Panel {
 	p := Panel{
 		Title: "Places by age", Kind: Table, Unit: "short", Width: 14, Height: 14,
-		Description: "Tokens in each place that are at least so old. The further right a colour, the longer something is stuck. A click on a place opens it.",
+		Description: "Tokens in each place that are at least so old. The further right a colour, the longer something is stuck; where the net ends, ages do not count. A click on a place opens it.",
 		Queries: []Query{
-			{most("place", of(metrics.PlaceOldestTokenAgeSeconds, matcher)), "oldest"},
-			{most("place", of(metrics.PlaceTokens, matcher)), "tokens"},
+			{most("place", unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)), "oldest"},
+			{most("place", of(metrics.PlaceTokens, thisNet)), "tokens"},
 		},
 		Columns: []Column{
 			{Label: "place", Title: "Place", Link: uidPlace},
@@ -57,24 +57,24 @@ func placesByAge(matcher string) Panel {
 		},
 	}
 	for i, step := range stats.AgeSteps() {
-		p.Queries = append(p.Queries, Query{most("place", of(metrics.PlaceTokensOlderThan, matcher, `age="`+step.Label+`"`)), step.Label})
+		p.Queries = append(p.Queries, Query{most("place", unfinished(metrics.PlaceTokensOlderThan, thisNet, `age="`+step.Label+`"`)), step.Label})
 		p.Columns = append(p.Columns, Column{Value: step.Label, Title: "≥ " + step.Label, Unit: "short", Steps: glow(i)})
 	}
 	return p
 }
 
 // ladder is the age of tokens over time: a row for each rung, of the tokens
-// between it and the next older.
-func ladder(title, matcher string) Panel {
+// between it and the next older. It is of the places that selector selects.
+func ladder(title, about string, selector func(family string, matchers ...string) string, matcher string) Panel {
 	older := func(label string) string {
-		return sum("", most("place", of(metrics.PlaceTokensOlderThan, matcher, `age="`+label+`"`)))
+		return sum("", most("place", selector(metrics.PlaceTokensOlderThan, matcher, `age="`+label+`"`)))
 	}
 	p := Panel{
 		Title: title, Kind: Heatmap, Unit: "short", Width: 24, Height: 9,
-		Description: "How many tokens are of which age, over time; the oldest on top. A colour that climbs is a group of tokens that does not move.",
+		Description: "How many tokens are of which age, over time; the oldest on top. A colour that climbs is a group of tokens that does not move." + about,
 	}
 	steps := stats.AgeSteps()
-	p.Queries = append(p.Queries, Query{sum("", most("place", of(metrics.PlaceTokens, matcher))) + " - " + older(steps[0].Label), "< " + steps[0].Label})
+	p.Queries = append(p.Queries, Query{sum("", most("place", selector(metrics.PlaceTokens, matcher))) + " - " + older(steps[0].Label), "< " + steps[0].Label})
 	for i, step := range steps {
 		if i+1 == len(steps) {
 			p.Queries = append(p.Queries, Query{older(step.Label), "≥ " + step.Label})

@@ -49,8 +49,8 @@ func overviewStats() []Panel {
 			Queries: []Query{{Expr: expr, Legend: title}}}
 	}
 	return []Panel{
-		stat("Oldest token", "Age of the oldest token of all places, those included in which tokens are meant to rest.", "s",
-			"max("+of(metrics.PlaceOldestTokenAgeSeconds, anyNet)+")", heat()),
+		stat("Oldest token", "Age of the oldest token of all places but those where a net ends. Places in which tokens are meant to rest count.", "s",
+			"max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet)+")", heat()),
 		stat("Active alarms", "What the sidecar says is wrong now, by its own thresholds.", "short",
 			orZero("count("+alarms(orNoNet)+")"), anyIsBad()),
 		stat("Deadlocked instances", "Instances in which nothing is enabled, nothing runs, and which are not at an end.", "short",
@@ -70,7 +70,7 @@ func netTable() Panel {
 		Queries: []Query{
 			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="active"`))), "active"},
 			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="deadlocked"`))), "deadlocked"},
-			{most("net", of(metrics.PlaceOldestTokenAgeSeconds, anyNet)), "oldest"},
+			{most("net", unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet)), "oldest"},
 			{sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), "firings"},
 			{sum("net", most("net, transition", rate(metrics.TransitionFailuresTotal, anyNet))), "failures"},
 			{most("net", rate(metrics.InstancesFinishedTotal, anyNet)), "finished"},
@@ -114,8 +114,8 @@ func overviewLines() []Panel {
 		Query{sum("", most("net", rate(metrics.InstancesFinishedTotal, anyNet))), "finished"},
 		Query{sum("", most("net", rate(metrics.InstancesFailedTotal, anyNet))), "failed"})
 	return []Panel{
-		lines("Oldest token by net", "A line that rises by one second a second is a token that does not move.", "s", "{{net}}",
-			most("net", of(metrics.PlaceOldestTokenAgeSeconds, anyNet))),
+		lines("Oldest token by net", "A line that rises by one second a second is a token that does not move. Places where a net ends are left out.", "s", "{{net}}",
+			most("net", unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet))),
 		lines("Active alarms by kind", "Alarms that are active, by what is wrong.", "short", "{{alarm}}",
 			orNone("count by (alarm) ("+alarms(orNoNet)+")", "alarm")),
 		lines("Firings by net", "Transitions that fire, a second, by net.", "ops", "{{net}}",

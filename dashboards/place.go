@@ -14,7 +14,7 @@ func onePlace() Dashboard {
 		},
 		Rows: []Row{
 			{"Now", placeStats()},
-			{"Age", []Panel{ladder("Age of tokens", thisSpot), oldestOver()}},
+			{"Age", []Panel{ladder("Age of tokens", "", of, thisSpot), oldestOver()}},
 			{"Flow", []Panel{tokensOver(), arrivals(), heldBack()}},
 			{"Dwell", []Panel{placeDwell(), dwellDistribution()}},
 		},

@@ -171,7 +171,7 @@ func (d *drawing) rank(ctx context.Context) error {
 			n.deadlocked = s.points[0].Value
 		}
 	}
-	oldest, err := d.at(ctx, "topk by (net) (1, max by (net, place) ("+metrics.PlaceOldestTokenAgeSeconds+"))", d.o.Now)
+	oldest, err := d.at(ctx, "topk by (net) (1, max by (net, place) ("+dashboards.Unfinished(metrics.PlaceOldestTokenAgeSeconds, metrics.PlaceFinal)+"))", d.o.Now)
 	if err != nil {
 		return err
 	}
@@ -336,13 +336,17 @@ func (d *drawing) fill(ctx context.Context, j *job) {
 	d.figure(j, answers)
 }
 
+// aboutOldest is said of lists of the oldest tokens.
+const aboutOldest = "Places where a net ends are left out; others in which tokens are meant to rest are among them."
+
 // oldest are the oldest tokens of all nets.
 func (d *drawing) oldest(ctx context.Context) (*Figure, error) {
-	a, err := d.at(ctx, fmt.Sprintf("topk(%d, max by (net, place) (%s{net=~%q}))", maxLines, metrics.PlaceOldestTokenAgeSeconds, d.anyNet()), d.o.Now)
+	a, err := d.at(ctx, fmt.Sprintf("topk(%d, max by (net, place) (%s))", maxLines,
+		dashboards.Unfinished(fmt.Sprintf("%s{net=~%q}", metrics.PlaceOldestTokenAgeSeconds, d.anyNet()), metrics.PlaceFinal)), d.o.Now)
 	if err != nil {
 		return nil, errors.Join(errors.New("which tokens are oldest is not known"), err)
 	}
-	f := &Figure{Title: "Oldest tokens now", Size: "half", About: "Places in which tokens are meant to rest are among them."}
+	f := &Figure{Title: "Oldest tokens now", Size: "half", About: aboutOldest}
 	var rows []oldPlace
 	for _, s := range a.series {
 		if len(s.points) == 1 && s.points[0].Value > 0 {

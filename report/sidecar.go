@@ -70,8 +70,9 @@ type (
 	// drawingDoc and frameDoc list places and transitions in one order.
 	drawingDoc struct {
 		Nodes []struct {
-			ID   string `json:"id"`
-			Kind string `json:"kind"`
+			ID    string `json:"id"`
+			Kind  string `json:"kind"`
+			Final bool   `json:"final"` // no transition takes tokens from the place
 		} `json:"nodes"`
 	}
 	frameDoc struct {
@@ -80,6 +81,7 @@ type (
 	}
 	placeDoc struct {
 		ID        string   `json:"id"`
+		Final     bool     `json:"final"`
 		Tokens    *float64 `json:"tokens"`
 		OldestAge *float64 `json:"oldest_age"`
 		MeanAge   *float64 `json:"mean_age"`
@@ -244,7 +246,11 @@ func largest(drawing *drawingDoc, kind string, rows [][]*float64, value func([]*
 		if n.Kind != kind || len(all) == len(rows) {
 			continue
 		}
-		all = append(all, one{n.ID, value(rows[len(all)])})
+		v := value(rows[len(all)])
+		if n.Final {
+			v = math.Inf(-1) // finished work
+		}
+		all = append(all, one{n.ID, v})
 	}
 	slices.SortStableFunc(all, func(a, b one) int {
 		if a.v > b.v {

@@ -36,13 +36,13 @@ func (s Sidecar) lay(over *overviewDoc, nets []netState, docs []netDocs, o Optio
 		section.Parts = docs[i].parts(r.From, now)
 		r.Sections = append(r.Sections, section)
 		for _, p := range docs[i].places {
-			if p.OldestAge != nil {
+			if p.OldestAge != nil && !p.Final {
 				oldest = append(oldest, oldPlace{nets[i].id, p.ID, *p.OldestAge})
 			}
 		}
 	}
 	r.Sections = append(r.Sections, Section{ID: "s-sources", Title: "Sources", About: "Engines that the sidecar hears.", Parts: []Part{{"Now", []*Figure{over.sources()}}}})
-	figure := &Figure{Title: "Oldest tokens now", Size: "half", About: "Places in which tokens are meant to rest are among them."}
+	figure := &Figure{Title: "Oldest tokens now", Size: "half", About: aboutOldest}
 	figure.list(oldest, nets, now)
 	alarms := over.active(r.From, now)
 	summarise(r, nets, alarms, figure)
@@ -154,15 +154,20 @@ func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
 	for i := range d.places {
 		p := &d.places[i]
 		step = max(step, p.Series.gapStep())
-		age := p.Series.of(p.ID, 2)
-		old, many = append(old, age), append(many, p.Series.of(p.ID, 1))
+		age, oldest, came := p.Series.of(p.ID, 2), numeric("s", p.OldestAge), since(orNaN(p.OldestAge), to)
+		many = append(many, p.Series.of(p.ID, 1))
+		if p.Final {
+			oldest, came = Cell{Text: "finished", Class: "num"}, ""
+		} else {
+			old = append(old, age)
+		}
 		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: p.Series.gapStep(), Title: "Age of the oldest token in " + p.ID}.Spark(age)
 		var p50, p99 *float64
 		if p.Dwell != nil {
 			p50, p99 = p.Dwell.P50, p.Dwell.P99
 		}
-		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: p.ID}, numeric("s", p.OldestAge), {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
-			{Text: since(orNaN(p.OldestAge), to), Class: "time"}, numeric("short", p.Tokens), numeric("s", p.MeanAge), numeric("s", p50), numeric("s", p99), {Text: p.reasons()}})
+		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: p.ID}, oldest, {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
+			{Text: came, Class: "time"}, numeric("short", p.Tokens), numeric("s", p.MeanAge), numeric("s", p50), numeric("s", p99), {Text: p.reasons()}})
 	}
 	if len(d.places) == 0 {
 		table.Table, table.Empty = nil, noData

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // serve runs a server for a test.
@@ -226,6 +228,45 @@ func TestASidecarAloneIsASmallerReport(t *testing.T) {
 	}
 	if first := r.Sections[1].Parts[0].Figures[2].Table.Rows[0][0].Text; first != "q" {
 		t.Errorf("the oldest place is %q", first)
+	}
+}
+
+// Thousands of tokens lie for a month where the net ends: the place is listed
+// last, and neither in the list of the oldest tokens nor in the picture of ages.
+func TestFinishedWorkIsNoOldToken(t *testing.T) {
+	some := pages()
+	some["drawing"] = `{"nodes":[{"id":"q","kind":"place"},{"id":"closed","kind":"place","final":true},{"id":"t","kind":"transition"}]}`
+	some["history"] = `{"places":[[3,1772441400000,1,0],[4711,1769763000000,4711,0]],"transitions":[[0.5,0,0,null,1,0]]}`
+	url, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		name, place := strings.TrimPrefix(r.URL.Path, "/api/v1/"), r.URL.Query().Get("place")
+		text := strings.ReplaceAll(some[name], "$place", place)
+		if place == "closed" {
+			text = strings.ReplaceAll(text, `"oldest_age":600`, `"final":true,"oldest_age":2678400`)
+		}
+		fmt.Fprint(w, text)
+	})
+	r, err := Sidecar{URL: url, Name: "http://sidecar", HTTP: client}.Report(t.Context(), Options{Now: now, Since: time.Hour, Net: "ill"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPage(t, r)
+	var listed []string
+	for _, row := range r.Summary[0].Figures[1].Table.Rows {
+		listed = append(listed, row[0].Text+" "+row[1].Text)
+	}
+	if d := cmp.Diff([]string{"q ill"}, listed); d != "" {
+		t.Errorf("oldest tokens now (-want +got):\n%s", d)
+	}
+	figures := r.Sections[1].Parts[0].Figures
+	var places []string
+	for _, row := range figures[2].Table.Rows {
+		places = append(places, row[0].Text+" "+row[1].Text)
+	}
+	if d := cmp.Diff([]string{"q 10 min", "closed finished"}, places); d != "" {
+		t.Errorf("places (-want +got):\n%s", d)
+	}
+	if picture := string(figures[0].Picture); strings.Contains(picture, "closed") || !strings.Contains(picture, "q") {
+		t.Error("the picture of ages has finished work in it")
 	}
 }
 

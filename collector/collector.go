@@ -19,6 +19,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 const (
@@ -35,7 +36,8 @@ const (
 
 // Config is what a Collector listens to, and what it makes of it.
 type Config struct {
-	Conn     *nats.Conn // not closed by the Collector
+	Conn     *nats.Conn             // not closed by the Collector
+	NATS     func() *natslink.State // of Conn, for Views; nil where it is not known
 	Subjects telemetry.Subjects
 	Rules    Rules
 	Interval time.Duration // between two views, see untilView; 0 is DefaultInterval
@@ -67,9 +69,10 @@ type Collector struct {
 	notices  notices
 	fetching map[Ask]bool
 	waiting  []Ask // definitions to fetch when there is room; at most Limits.Definitions
-	fetches  sync.WaitGroup
+	tasks    sync.WaitGroup
 	running  bool // between the beginning and the end of Run
 	dropped  map[*nats.Subscription]int
+	proofs   proofs
 }
 
 // New returns a Collector that has a View already, of the nets it was given.
@@ -99,7 +102,9 @@ func New(cfg Config) (*Collector, error) {
 			return nil, fmt.Errorf("collect from where another process stopped: %w", err)
 		}
 	}
+	c.merger.begin(now)
 	view, _ := c.merger.Tick(now)
+	view.NATS = c.nats()
 	c.view.Store(view)
 	return c, nil
 }
@@ -111,7 +116,7 @@ func (c *Collector) View() *View { return c.view.Load() }
 func (c *Collector) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	c.run(true)
-	defer c.fetches.Wait()
+	defer c.tasks.Wait()
 	defer c.run(false)
 	defer cancel()
 	for _, subject := range c.cfg.Share.subjects(c.cfg.Subjects) {
@@ -124,6 +129,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	if err := c.cfg.Conn.Publish(c.cfg.Subjects.Hello(), nil); err != nil {
 		return fmt.Errorf("ask who is there: %w", err)
 	}
+	c.tasks.Go(func() { c.prove(ctx) })
 	next := time.NewTimer(c.untilView(time.Now()))
 	defer next.Stop()
 	for {
@@ -166,14 +172,18 @@ func (c *Collector) run(running bool) {
 func (c *Collector) subscribe(ctx context.Context, subject string) (*nats.Subscription, error) {
 	var decoder telemetry.Decoder
 	var msg telemetry.Snapshot
+	s := &subscription{}
 	sub, err := c.cfg.Conn.Subscribe(subject, func(m *nats.Msg) {
 		c.hear(ctx, m, &decoder, &msg)
+		s.taken.Add(1)
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s.Subscription = sub
+	c.proofs.subs = append(c.proofs.subs, s)
 	c.dropped[sub] = 0
 	return sub, sub.SetPendingLimits(maxWaiting, maxWaitingBytes)
 }
@@ -221,7 +231,9 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, state []by
 			c.notice(reject(Overrun, "%d messages so far", dropped), sub.Subject, now)
 		}
 	}
+	c.hearUntil()
 	view, asks := c.merger.Tick(now)
+	view.NATS = c.nats()
 	c.view.Store(view)
 	c.ask(ctx, asks)
 	if c.cfg.Keep == nil {
@@ -234,8 +246,21 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, state []by
 	return view, state
 }
 
-// ask asks the sources. What cannot be sent is asked again by the Merger.
+// nats returns the state of the connection; nil if it is not known.
+func (c *Collector) nats() *natslink.State {
+	if c.cfg.NATS == nil {
+		return nil
+	}
+	return c.cfg.NATS()
+}
+
+// ask asks the sources. What cannot be sent is asked again by the Merger. While
+// there is no connection nothing is sent: the client may hold its lock for
+// seconds then, and the Views would wait for it.
 func (c *Collector) ask(ctx context.Context, asks []Ask) {
+	if nats := c.nats(); nats != nil && !nats.Connected {
+		return
+	}
 	for _, a := range asks {
 		if a.Source != "" {
 			if err := c.cfg.Conn.Publish(c.cfg.Subjects.Full(a.Net, a.Source), nil); err != nil {
@@ -249,14 +274,12 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 		a := c.waiting[0]
 		c.waiting = c.waiting[1:]
 		c.fetching[a] = true
-		c.fetches.Add(1)
-		go c.fetch(ctx, a)
+		c.tasks.Go(func() { c.fetch(ctx, a) })
 	}
 }
 
 // fetch gets a definition and defines the net by it.
 func (c *Collector) fetch(ctx context.Context, a Ask) {
-	defer c.fetches.Done()
 	size, net, err := c.definition(ctx, a)
 	now := time.Now().UnixMicro()
 	c.mu.Lock()

@@ -200,7 +200,7 @@ func FuzzCollector(f *testing.F) {
 	}
 	c.run(true)
 	ctx, cancel := context.WithCancel(context.Background())
-	f.Cleanup(func() { c.run(false); cancel(); c.fetches.Wait() })
+	f.Cleanup(func() { c.run(false); cancel(); c.tasks.Wait() })
 	var dec telemetry.Decoder
 	var msg telemetry.Snapshot
 	f.Fuzz(func(t *testing.T, subject string, json bool, payload []byte) {

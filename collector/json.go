@@ -52,6 +52,17 @@ type viewDoc struct {
 	Nets       []netDoc    `json:"nets"`
 	Sources    []sourceDoc `json:"sources"`
 	Traffic    trafficDoc  `json:"traffic"`
+	NATS       *natsDoc    `json:"nats,omitempty"`
+}
+
+// natsDoc is the collector's connection. While it is not connected, nothing is
+// heard, and what is said of sources is as of since.
+type natsDoc struct {
+	Connected   bool   `json:"connected"`
+	Since       moment `json:"since"`
+	Server      string `json:"server,omitempty"` // the last one
+	Reason      string `json:"reason,omitempty"` // why it is not connected, or what the server refused
+	Disconnects uint64 `json:"disconnects"`
 }
 
 type netDoc struct {
@@ -222,6 +233,9 @@ func (m moment) MarshalText() ([]byte, error) {
 func viewDocument(v *View, now int64) *viewDoc {
 	d := &viewDoc{At: moment(v.At), Generation: v.Generation, Nets: []netDoc{}, Sources: []sourceDoc{},
 		Traffic: trafficDoc(v.Traffic)}
+	if c := v.NATS; c != nil {
+		d.NATS = &natsDoc{Connected: c.Connected, Since: moment(c.Since), Server: c.Server, Reason: c.Reason, Disconnects: c.Disconnects}
+	}
 	for _, n := range v.Nets {
 		d.Nets = append(d.Nets, netDocument(n, now))
 	}

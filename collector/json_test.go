@@ -14,6 +14,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // Two nets: of one all is known, of the other only some columns.
@@ -72,6 +73,7 @@ func goldenView(t *testing.T) *View {
 // The JSON form, read a second after the View was made.
 func TestJSONOfAView(t *testing.T) {
 	view := goldenView(t)
+	view.NATS = &natslink.State{Since: t0 + 3590e6, Server: "nats://127.0.0.1:4222", Reason: "maximum connections exceeded", Disconnects: 2}
 	var raw, got bytes.Buffer
 	if err := WriteJSON(&raw, view, view.At+1e6); err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ type Merger struct {
 	before      int64 // Rules.CountedBefore
 	limits      Limits
 
+	hearing hearing
 	nets    map[string]*net
 	sources int // in all nets
 	rows    int // kept of all sources, as of the last tick, and gained since

@@ -128,7 +128,7 @@ func (n *net) putAway(s *source, msg *telemetry.Snapshot) {
 		return
 	}
 	o := *s
-	o.orphan, o.heard, o.state = true, s.rowsAt, Up
+	o.orphan, o.heard, o.deaf, o.state = true, s.rowsAt, s.rowsDeaf, Up
 	o.unread, o.wants, o.pending, o.parts, o.unheard = false, "", nil, nil, nil
 	n.orphans = append(n.orphans, &o)
 	s.rows, s.columns = nil, 0
@@ -144,7 +144,7 @@ func (n *net) inherit(s *source, next series) {
 		if from == s || from.series() != next {
 			continue
 		}
-		s.rows, s.columns, s.digest, s.rowsAt = from.rows, from.columns, from.digest, from.rowsAt
+		s.rows, s.columns, s.digest, s.rowsAt, s.rowsDeaf = from.rows, from.columns, from.digest, from.rowsAt, from.rowsDeaf
 		s.region, s.since = next.region, next.since
 		n.touch(s)
 		from.rows, from.columns = nil, 0
@@ -175,9 +175,9 @@ func (n *net) speakers() []*source {
 }
 
 // tickOrphans lets time pass for orphans: nobody will say more of them.
-func (n *net) tickOrphans(now, forgetAfter int64) {
+func (n *net) tickOrphans(now int64, e ear) {
 	for _, o := range n.orphans {
-		state := o.stateAt(now, forgetAfter)
+		state := o.stateAt(e)
 		if state == o.state {
 			continue
 		}

@@ -139,7 +139,7 @@ func (c *Collector) mine(subject *string) bool {
 
 // tellSilence tells once if nothing is heard, neither of the share nor of others.
 func (c *Collector) tellSilence(now int64) {
-	if c.sift.begun == 0 {
+	if nats := c.nats(); c.sift.begun == 0 || nats != nil && !nats.Connected {
 		c.sift.begun = now
 	}
 	if c.sift.told || c.cfg.Share.Count == 0 || now-c.sift.begun < silence || ShareMode(c.sift.mode.Load()) != ShareUnheard {

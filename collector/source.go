@@ -28,6 +28,7 @@ type source struct {
 	epoch    int64 // 0 before the first message
 	seq      uint64
 	heard    int64
+	deaf     int64 // how much of the time since heard nothing could be heard, see Merger.Hear
 	interval int64 // as promised
 	patience int64 // how long the source may be silent
 	clock    clock
@@ -37,6 +38,7 @@ type source struct {
 	rows      *stats.Rows // nil before the first full snapshot
 	rowsEpoch int64       // the process that said them
 	rowsAt    int64       // when they were last taken
+	rowsDeaf  int64       // as deaf, since rowsAt
 	digest    string      // of the definition that they were read with
 	columns   stats.Columns
 	complete  bool      // a sparse snapshot can be added to them
@@ -95,7 +97,7 @@ func (s *source) note(msg *telemetry.Snapshot, now, forgetAfter int64) (lost uin
 		s.restarts++
 		s.clock = clock{shift: s.clock.shift}
 	}
-	s.epoch, s.seq, s.heard, s.left = msg.Epoch, msg.Seq, now, false
+	s.epoch, s.seq, s.heard, s.deaf, s.left = msg.Epoch, msg.Seq, now, 0, false
 	if s.state == Gone {
 		s.state = Undefined // until the next tick finds out more
 	}
@@ -114,14 +116,17 @@ func (s *source) canAdd(msg *telemetry.Snapshot) bool {
 // stateAt returns what the source is doing. While its messages cannot be read,
 // the rows from before stand in for as long as they would if it were silent:
 // those of a region that has no other owner yet until they are forgotten.
-func (s *source) stateAt(now, forgetAfter int64) State {
-	silent := now - s.heard
+//
+// A source that was not silent before a break is not so until it had time to be
+// heard again; one that was silent stays so until it is heard.
+func (s *source) stateAt(e ear) State {
+	settling := e.settling(s)
 	switch {
-	case s.left || silent > forgetAfter:
+	case s.left || !settling && e.silent(s) > e.forgetAfter:
 		return Gone
-	case s.unread && (s.rows == nil || now-s.rowsAt > s.standIn(forgetAfter)):
+	case s.unread && (s.rows == nil || e.rowsSilent(s) > s.standIn(e.forgetAfter)):
 		return Undefined
-	case silent > s.patience, s.unread && now-s.rowsAt > s.patience:
+	case e.silent(s) > s.patience && (s.state == Stale || !settling), s.unread && e.rowsSilent(s) > s.patience:
 		return Stale
 	}
 	return Up

@@ -41,6 +41,8 @@ func TestMain(m *testing.M) {
 //	at 10s                             the collector's clock, since the beginning
 //	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F [since=S] [position=N [standbys=N lag=N]]] [waiting=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
 //	sidecar restarts                   it has heard nothing yet
+//	hears                              all that was published up to now was heard; from the first of these on, silence is counted up to the last
+//	hears again                        the same, and nothing in between could be heard
 //	view                               one tick, and what it shows
 //	traffic                            what was counted
 func TestStories(t *testing.T) {
@@ -113,6 +115,8 @@ func (s *story) do(line string) string {
 		return s.send(line)
 	case "sidecar":
 		s.m = NewMerger(Rules{}, s.now)
+	case "hears":
+		s.m.Hear(s.now, len(words) == 1)
 	case "view":
 		return s.view()
 	case "traffic":

@@ -13,8 +13,9 @@ import (
 // every time; the parts of it that did not change are those of the last.
 func (m *Merger) Tick(now int64) (*View, []Ask) {
 	var asks []Ask
+	e := m.ear(now)
 	for _, n := range m.nets {
-		asks = append(asks, m.tickNet(n, now)...)
+		asks = append(asks, m.tickNet(n, now, e)...)
 	}
 	m.buryExcess()
 	view := &View{At: now, Generation: m.view.Generation + 1, Traffic: m.view.Traffic, Sources: m.view.Sources}
@@ -35,11 +36,11 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 }
 
 // tickNet lets time pass for one net.
-func (m *Merger) tickNet(n *net, now int64) (asks []Ask) {
+func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
 	n.turnSlowest(now)
 	for _, s := range slices.Clone(n.order) {
 		asks = append(asks, s.asks(n.name, now)...)
-		state := s.stateAt(now, m.forgetAfter)
+		state := s.stateAt(e)
 		if (state == Gone || state == Undefined) && s.complete {
 			n.retire(s)
 		}
@@ -54,7 +55,7 @@ func (m *Merger) tickNet(n *net, now int64) (asks []Ask) {
 			m.bury(n, s)
 		}
 	}
-	n.tickOrphans(now, m.forgetAfter)
+	n.tickOrphans(now, e)
 	for digest, q := range n.asked {
 		switch {
 		case !slices.ContainsFunc(n.order, func(s *source) bool { return s.wants == digest }):

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // View is the sum over all sources as of one moment. It is immutable and
@@ -18,6 +19,10 @@ type View struct {
 	Nets       []*Net // by name
 	Sources    []Source
 	Traffic    Traffic
+	// NATS is the collector's connection: while there is none, nothing is heard,
+	// and what the View shows of sources is as of then. Nil if it is not known,
+	// as in a View of a Merger alone.
+	NATS *natslink.State
 }
 
 // Net is the sum of one net over its sources.

@@ -116,7 +116,7 @@ func (f *treeFlags) connect(own *nats.Conn, log *slog.Logger) (nc *nats.Conn, do
 
 // openCollector makes the collector, and what speaks for it to the one above.
 func (s *sidecar) openCollector() (err error) {
-	cfg := collector.Config{Conn: s.cfg.link.Conn, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.forgetAfter, Limits: s.cfg.collect},
+	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.forgetAfter, Limits: s.cfg.collect},
 		Nets: s.cfg.nets, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
 	if s.cfg.up != nil {
 		if s.uplink, err = uplink.Open(*s.cfg.up, time.Now().UnixMicro()); err != nil {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/telemetry/natslink"
+)
+
+// settle is how much longer than its patience a source may be silent after a
+// break: it may have lost the same server, and its connection may be back later.
+const settle = int64(natslink.BackWithin / time.Microsecond)
+
+// hearing is until when everything that was published has been taken in. The
+// silence of a source is counted by it and not by the clock: what a collector
+// could not hear is no silence.
+type hearing struct {
+	known bool  // Hear was called; else everything is heard at once
+	until int64 // everything published up to then was taken in or rejected
+	since int64 // so without a break; 0 if there was none
+}
+
+// Hear says that all that was published up to a moment was taken in or
+// rejected. unbroken reports whether that holds from the moment of the call
+// before on; if not, nobody could hear in between, and that time is no silence
+// of any source. From the first call on, silence is counted up to the last
+// moment that Hear was given, whatever the time of Tick is.
+func (m *Merger) Hear(until int64, unbroken bool) {
+	h := &m.hearing
+	from := h.until
+	switch {
+	case !h.known:
+		h.known, h.until = true, until
+		return
+	case unbroken && until >= from:
+		h.until = until
+		return
+	}
+	h.until, h.since = until, until
+	for _, n := range m.nets {
+		for _, s := range n.speakers() {
+			s.deaf += until - max(from, s.heard)
+			s.rowsDeaf += until - max(from, s.rowsAt)
+		}
+	}
+}
+
+// begin says that from now on Hear is called. The time since a process before
+// this one heard something last is no silence of its sources.
+func (m *Merger) begin(now int64) {
+	last := int64(0)
+	for _, n := range m.nets {
+		for _, s := range n.order {
+			last = max(last, s.heard)
+		}
+	}
+	if last == 0 {
+		last = now
+	}
+	m.Hear(min(last, now), true)
+	m.Hear(now, last >= now)
+}
+
+// ear is how long a source is silent, as far as the collector could hear.
+type ear struct {
+	now         int64 // up to when it could hear
+	since       int64 // from when on it could hear without a break; 0 if there was none
+	forgetAfter int64
+}
+
+// ear returns what the silence of sources is counted by at a time.
+func (m *Merger) ear(now int64) ear {
+	e := ear{now: now, since: m.hearing.since, forgetAfter: m.forgetAfter}
+	if m.hearing.known {
+		e.now = min(now, m.hearing.until)
+	}
+	return e
+}
+
+// silent returns for how long a source is silent.
+func (e *ear) silent(s *source) int64 { return e.now - s.heard - s.deaf }
+
+// rowsSilent returns for how long nothing was taken into the source's rows.
+func (e *ear) rowsSilent(s *source) int64 { return e.now - s.rowsAt - s.rowsDeaf }
+
+// settling reports whether a source was not heard since a break, and that is
+// over for so short a time that it may be there for all that.
+func (e *ear) settling(s *source) bool {
+	return s.heard < e.since && e.now-e.since <= s.patience+settle
+}

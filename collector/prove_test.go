@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/internal/proxytest"
+)
+
+// The way to the server goes dark, and sources go on publishing to it: what they
+// say is not heard, which is no silence of theirs.
+func TestNoSourceIsSilentWhileTheCollectorCannotHear(t *testing.T) {
+	url := startServer(t)
+	way := proxytest.New(t, strings.TrimPrefix(url, "nats://"))
+	p := publish(t, connect(t, url), "a", lineNet("order", 2, 1), 3)
+	t.Cleanup(func() { stop(t, p) })
+	c, _ := run(t, Config{Conn: connect(t, "nats://"+way.Addr)})
+	until(t, c, "up", func(v *View) bool { return states(v) == "a=up" })
+	way.Dark()
+	until(t, c, "a was not heard for longer than it may be silent", func(v *View) bool {
+		if states(v) != "a=up" {
+			t.Fatalf("%s, %d us after it was heard", states(v), v.At-v.Sources[0].LastHeard)
+		}
+		return v.At-v.Sources[0].LastHeard > leastPatience+1_000_000
+	})
+}
+
+// What the server passed on before it answered a ping waits to be taken in: until
+// then it is not heard, though it has come.
+func TestWhatHasComeAndIsNotTakenInYetIsNotHeard(t *testing.T) {
+	m := NewMerger(Rules{}, t0)
+	m.Hear(t0, true)
+	c := &Collector{merger: m, proofs: proofs{subs: []*subscription{{}}}}
+	heardUntil := func(want int64) {
+		t.Helper()
+		c.hearUntil()
+		if got := m.hearing.until - t0; got != want {
+			t.Errorf("heard until %d, want %d", got, want)
+		}
+	}
+	c.proofs.take(&proof{at: t0 + 1, unbroken: true, came: []int64{5}})
+	c.proofs.take(&proof{at: t0 + 2, unbroken: false, came: []int64{6}})
+	c.proofs.take(&proof{at: t0 + 3, unbroken: true, came: []int64{7}})
+	heardUntil(0)
+	c.proofs.subs[0].taken.Add(5)
+	heardUntil(1)
+	c.proofs.subs[0].taken.Add(1)
+	heardUntil(1) // the second proof made room for the third
+	c.proofs.subs[0].taken.Add(1)
+	heardUntil(3)
+	if m.hearing.since != t0+3 {
+		t.Errorf("without a break since %d, want the third: the second told of one", m.hearing.since-t0)
+	}
+}
+
+func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
+	url := startServer(t)
+	nc := connect(t, url)
+	p := publish(t, nc, "a", lineNet("order", 2, 1), 3)
+	var state []byte
+	kept := make(chan []byte, 1)
+	c, _ := run(t, Config{Conn: connect(t, url), Keep: func(v *View, s []byte) {
+		select {
+		case kept <- s:
+		default:
+		}
+	}})
+	until(t, c, "up", func(v *View) bool {
+		state = <-kept
+		return states(v) == "a=up"
+	})
+	state = <-kept
+	stop(t, p)
+	next, err := New(Config{Conn: nc, Log: c.cfg.Log, State: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().UnixMicro() + (20 * time.Minute).Microseconds()
+	if v, _ := next.merger.Tick(later); states(v) != "a=up" {
+		t.Errorf("%s before anything could be heard", states(v))
+	}
+}

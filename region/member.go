@@ -84,7 +84,7 @@ func New(cfg Config) (*Member, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Member{started: time.Now().UnixMicro(), cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
+	m := &Member{started: time.Now().UnixMicro(), cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(cfg.Engine.Source), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
 		heard: quiet{log: cfg.Log}, spoken: quiet{log: cfg.Log}}
 	for i := range cfg.Parts {
 		m.replicas = append(m.replicas, newReplica(m, &cfg.Parts[i]))

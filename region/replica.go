@@ -302,7 +302,9 @@ func (r *replica) inherits(e *engine.Engine) bool {
 }
 
 // watch measures how long nothing was heard of an owner. What counts is time in
-// which this process looked: if it was stopped itself, that says nothing.
+// which this process looked: if it was stopped itself, that says nothing. The
+// caller chooses the clock: by that of roster.present, time in which this process
+// was cut off does not count either.
 type watch struct {
 	heard  atomic.Bool // a commit has come since the last look
 	beat   time.Time   // the last one that was heard
@@ -331,7 +333,7 @@ func (r *replica) takesOver(w *watch, now time.Time) bool {
 	if owned {
 		beat = owner.Heard
 	}
-	silent := w.look(beat, now)
+	silent := w.look(beat, m.roster.present(now))
 	at := r.place()
 	if before := slices.Index(*r.order.Load(), owner.Source); owned && before >= 0 && before < at {
 		at-- // the one that is silent does not come before us

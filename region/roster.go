@@ -19,10 +19,13 @@ const (
 	// lateTimes is how many times the longest gap between two beats of any one
 	// member, of those that were heard lately, nothing may be heard of an owner.
 	lateTimes = 4
-	// lateMost is what a longer gap counts for, and lateHalf after how long it
-	// counts for half.
-	lateMost = time.Second
-	lateHalf = 10 * time.Second
+	// lateHalf is after how long a gap counts for half. Machines that have too much
+	// to do are late again and again; one cut of the network that has healed must
+	// not slow the take-overs after it.
+	lateHalf = 750 * time.Millisecond
+	// hearsItself is for how long one beat of this member that came back counts as
+	// time in which it was able to hear the others.
+	hearsItself = 2 * beatEvery
 	// goneTimes is how many times as long a member is silent until the others
 	// share out what it has, and until partitions move to one that has come.
 	goneTimes = 5
@@ -32,9 +35,16 @@ const (
 
 // roster is who is there: the last beat of every member. It may be used by
 // several goroutines; times are passed in.
+//
+// Whether another member is late is measured in present time, which passes only
+// while this member hears its own beats. While it is cut off from NATS, or its
+// process is stopped, it hears nothing of the others, and that says nothing about
+// them.
 type roster struct {
 	mu      sync.Mutex
+	self    string // this member
 	members map[string]*member
+	passed  time.Duration // present time up to the last beat of this member
 	late    time.Duration // the longest gap, as it counted at
 	lateAt  time.Time
 }
@@ -43,37 +53,58 @@ type member struct {
 	beat    *Beat
 	since   time.Time // it is there without a break
 	heard   time.Time
+	present time.Duration // when it was heard, in present time
 	byParts map[string]*BeatPart
 }
 
-func newRoster() *roster { return &roster{members: map[string]*member{}} }
+func newRoster(self string) *roster { return &roster{self: self, members: map[string]*member{}} }
 
 // hear takes a beat.
 func (r *roster) hear(b *Beat, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.members[b.Source]
+	present := r.presentAt(now)
 	switch {
 	case m == nil || m.beat.Started != b.Started:
 		m = &member{since: now}
 		r.members[b.Source] = m
-	case now.Sub(m.heard) > r.goneAfter(now):
+	case now.Sub(m.heard) > r.goneAfter(now): // it was away, not late
 		m.since = now
-		fallthrough
-	default:
-		if gap := min(now.Sub(m.heard), lateMost); gap > r.lateness(now) {
+	case b.Source != r.self:
+		if gap := present - m.present; gap > r.lateness(now) {
 			r.late, r.lateAt = gap, now
 		}
 	}
-	m.beat, m.heard, m.byParts = b, now, make(map[string]*BeatPart, len(b.Parts))
+	if b.Source == r.self {
+		r.passed = present
+	}
+	m.beat, m.heard, m.present, m.byParts = b, now, present, make(map[string]*BeatPart, len(b.Parts))
 	for i := range b.Parts {
 		m.byParts[b.Parts[i].Part] = &b.Parts[i]
 	}
 	for name, m := range r.members {
-		if now.Sub(m.heard) > forgetAfter {
+		if now.Sub(m.heard) > forgetAfter && name != r.self {
 			delete(r.members, name)
 		}
 	}
+}
+
+// presentAt returns how much present time has passed; the caller holds mu.
+func (r *roster) presentAt(now time.Time) time.Duration {
+	me := r.members[r.self]
+	if me == nil {
+		return r.passed
+	}
+	return r.passed + min(max(now.Sub(me.heard), 0), hearsItself)
+}
+
+// present returns the time of a clock that stands still while this member does
+// not hear itself.
+func (r *roster) present(now time.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Unix(0, int64(r.presentAt(now)))
 }
 
 // lateness is the longest gap that was heard lately; the caller holds mu.

@@ -17,7 +17,7 @@ func beatOf(source string, role Role, epoch uint64) *Beat {
 }
 
 func TestTheOwnerIsWhoSaysSoInTheHighestEpoch(t *testing.T) {
-	r := newRoster()
+	r := newRoster("")
 	if _, ok := r.owner("p", start); ok {
 		t.Error("a part of which nobody speaks has an owner")
 	}
@@ -34,7 +34,7 @@ func TestTheOwnerIsWhoSaysSoInTheHighestEpoch(t *testing.T) {
 }
 
 func TestAMemberIsThereUntilItIsSilentForASecond(t *testing.T) {
-	r := newRoster()
+	r := newRoster("")
 	r.hear(beatOf("a", Owner, 1), start)
 	r.hear(beatOf("b", Standby, 1), after(500*time.Millisecond))
 	for at, want := range map[time.Duration][]string{0: {"a", "b"}, time.Second: {"a", "b"}, 1001 * time.Millisecond: {"b"}, 2 * time.Second: nil} {
@@ -45,7 +45,7 @@ func TestAMemberIsThereUntilItIsSilentForASecond(t *testing.T) {
 }
 
 func TestAMemberThatLeavesIsGivenNothing(t *testing.T) {
-	r := newRoster()
+	r := newRoster("")
 	b := beatOf("a", Owner, 1)
 	b.Leaves = true
 	r.hear(b, start)
@@ -58,7 +58,7 @@ func TestAMemberThatLeavesIsGivenNothing(t *testing.T) {
 }
 
 func TestAMemberThatComesBackIsThereSinceThen(t *testing.T) {
-	r := newRoster()
+	r := newRoster("")
 	r.hear(beatOf("a", Standby, 1), start)
 	r.hear(beatOf("a", Standby, 1), after(50*time.Millisecond))
 	if s := r.of("p", after(time.Second)); len(s) != 1 || !s[0].Since.Equal(start) {
@@ -101,9 +101,14 @@ func TestSilenceIsTheTimeInWhichNothingWasHeardAndSomebodyLooked(t *testing.T) {
 	}
 }
 
-// beats hears a member at these times, in milliseconds.
+// beats hears a member at these times, in milliseconds, and in between "me", the
+// member whose roster it is.
 func beats(r *roster, source string, at ...int) {
+	own := at[0]
 	for _, ms := range at {
+		for ; own <= ms; own += 50 {
+			r.hear(beatOf("me", Away, 0), after(time.Duration(own)*time.Millisecond))
+		}
 		r.hear(beatOf(source, Owner, 1), after(time.Duration(ms)*time.Millisecond))
 	}
 }
@@ -118,12 +123,13 @@ func TestPatienceIsFourTimesTheLongestGapOfLate(t *testing.T) {
 	}{
 		{"where beats are in time it is 200 ms", func(r *roster) { beats(r, "a", 0, 50, 100, 150) }, 150, suspectAfter, suspectAfter},
 		{"where one was late it is longer", func(r *roster) { beats(r, "a", 0, 50, 200) }, 200, 600 * time.Millisecond, 600 * time.Millisecond},
-		{"also if the next ones are in time", func(r *roster) { beats(r, "a", 0, 50, 200, 250) }, 250, 590 * time.Millisecond, 600 * time.Millisecond},
-		{"after ten seconds it is half as long", func(r *roster) { beats(r, "a", 0, 200) }, 10_200, 399 * time.Millisecond, 401 * time.Millisecond},
+		{"also if the next ones are in time", func(r *roster) { beats(r, "a", 0, 50, 200, 250) }, 250, 570 * time.Millisecond, 600 * time.Millisecond},
+		{"after three quarters of a second it is half as long", func(r *roster) { beats(r, "a", 0, 200) }, 950, 399 * time.Millisecond, 401 * time.Millisecond},
+		{"as long as beats are late it stays long", func(r *roster) { beats(r, "a", 0, 200, 400, 600, 800, 1000) }, 1000, 800 * time.Millisecond, 800 * time.Millisecond},
 		{"it is never shorter than 200 ms", func(r *roster) { beats(r, "a", 0, 200) }, 60_000, suspectAfter, suspectAfter},
-		{"a long gap counts as a second", func(r *roster) { beats(r, "a", 0, 9000) }, 9000, 4 * time.Second, 4 * time.Second},
+		{"a member that was gone was not late", func(r *roster) { beats(r, "a", 0, 9000) }, 9000, suspectAfter, suspectAfter},
 		{"silence that goes on is no gap", func(r *roster) { beats(r, "a", 0, 50) }, 900, suspectAfter, suspectAfter},
-		{"the longest of all members counts", func(r *roster) { beats(r, "a", 0, 300); beats(r, "b", 300, 350) }, 350, 1150 * time.Millisecond, 1200 * time.Millisecond},
+		{"the longest of all members counts", func(r *roster) { beats(r, "a", 0, 300); beats(r, "b", 300, 350) }, 350, 1140 * time.Millisecond, 1200 * time.Millisecond},
 		{"a process that begins anew was not late", func(r *roster) {
 			beats(r, "a", 0)
 			b := beatOf("a", Owner, 1)
@@ -131,7 +137,7 @@ func TestPatienceIsFourTimesTheLongestGapOfLate(t *testing.T) {
 			r.hear(b, after(900*time.Millisecond))
 		}, 900, suspectAfter, suspectAfter},
 	} {
-		r := newRoster()
+		r := newRoster("me")
 		c.hear(r)
 		if got := r.patience(after(time.Duration(c.at) * time.Millisecond)); got < c.least || got > c.most {
 			t.Errorf("%s: %v; want %v to %v", c.rule, got, c.least, c.most)

@@ -18,6 +18,7 @@ const (
 	sectionCrossings = iota // tokens that left for other parts, as split.AppendCrossings writes them
 	sectionCursor           // an upstream part, and up to which of its commits its tokens are in
 	sectionOwnership        // an ownership, as JSON
+	sectionReach            // a cursor as sectionCursor, which older versions wrote, with its mark: see link.go
 	sectionKinds
 )
 
@@ -70,6 +71,7 @@ func eachSection(commit []byte, nets int, each func(kind int, body []byte, now i
 // Upstream reads the log of a part for the tokens that it puts into others.
 type Upstream struct {
 	Plan  string // how the net is cut; a log of another plan is refused
+	At    Cursor // up to where it was read
 	whole joiner
 	out   []split.Crossing
 	quiet bool
@@ -77,16 +79,23 @@ type Upstream struct {
 
 // Read returns the tokens that leave the part with the next commit of its log,
 // those for all other parts, until the next call. A commit in several entries
-// gives them with the last.
+// gives them with the last. One that does not follow what was read is
+// ErrRewritten.
 func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
 	u.out, u.quiet = u.out[:0], true
+	before, upTo, _ := Linked(c.Payload)
+	if c.Sequence == u.At.Position+1 && u.At.Mark != 0 && before != 0 && before != u.At.Mark {
+		return nil, fmt.Errorf("commit %d: %w", c.Sequence, ErrRewritten)
+	}
 	if c.Sequence == 1 {
+		u.At = Cursor{1, firstMark(c.Payload)}
 		return nil, u.header(c.Payload)
 	}
+	u.At = Cursor{c.Sequence, upTo}
 	commit, err := u.whole.add(c.Payload)
 	if err == nil && commit != nil {
 		err = eachSection(commit, 1, func(kind int, body []byte, _ int64) error {
-			u.quiet = u.quiet && kind == 1+sectionCursor
+			u.quiet = u.quiet && (kind == 1+sectionCursor || kind == 1+sectionReach)
 			if kind != 1+sectionCrossings {
 				return nil
 			}
@@ -127,17 +136,14 @@ func (u *Upstream) header(text []byte) error {
 }
 
 // readCursor reads a cursor section.
-func readCursor(body []byte, cursors []uint64) error {
-	part, n1 := binary.Uvarint(body)
+func readCursor(body []byte) (upstream uint64, to reach, err error) {
+	upstream, n1 := binary.Uvarint(body)
 	position, n2 := binary.Uvarint(body[max(n1, 0):])
-	if n1 <= 0 || n2 <= 0 || n1+n2 != len(body) || part >= uint64(len(cursors)) {
-		return fmt.Errorf("%w: a cursor that is none", ErrJournal)
+	if n1 <= 0 || n2 <= 0 || n1+n2 != len(body) {
+		return 0, to, fmt.Errorf("%w: an invalid cursor", ErrJournal)
 	}
-	if position < cursors[part] {
-		return fmt.Errorf("%w: the cursor into upstream part %d goes back from %d to %d", ErrJournal, part, cursors[part], position)
-	}
-	cursors[part] = position
-	return nil
+	to.cursor.Position = position
+	return upstream, to, nil
 }
 
 func readOwnership(body []byte) (o ownership, err error) {

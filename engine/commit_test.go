@@ -54,27 +54,57 @@ func TestCommitsThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
+// reachOf is the body of a reach section.
+func reachOf(upstream int, position, tokens uint64, back bool) []byte {
+	_, body := appendReach(nil, nil, upstream, reach{Cursor{position, 0xfedcba9876543210}, tokens, back})
+	return body
+}
+
+func points(positions ...uint64) (all []Point) {
+	for _, p := range positions {
+		all = append(all, Point{Cursor: Cursor{Position: p}})
+	}
+	return all
+}
+
+// A cursor goes back only where the log is to be read again. Those of older
+// versions have no mark.
 func TestCursorsGoForward(t *testing.T) {
+	const mark = 0xfedcba9876543210
 	for _, c := range []struct {
 		name string
+		kind int
 		body []byte
-		want []uint64 // nil if it is refused
+		want []Point // nil if it is refused
 	}{
-		{"further", []byte{1, 9}, []uint64{5, 9}},
-		{"to where it is", []byte{0, 5}, []uint64{5, 7}},
-		{"back", []byte{1, 6}, nil},
-		{"of a part that there is not", []byte{2, 9}, nil},
-		{"with something behind", []byte{1, 9, 0}, nil},
-		{"without a position", []byte{1}, nil},
-		{"nothing", nil, nil},
+		{"further", sectionCursor, []byte{1, 9}, []Point{points(5)[0], {Cursor{Position: 9}, 0, 8}}},
+		{"to where it is", sectionCursor, []byte{0, 5}, []Point{{Cursor{Position: 5}, 0, 8}, points(7)[0]}},
+		{"back", sectionCursor, []byte{1, 6}, nil},
+		{"of a part that there is not", sectionCursor, []byte{2, 9}, nil},
+		{"with something behind", sectionCursor, []byte{1, 9, 0}, nil},
+		{"without a position", sectionCursor, []byte{1}, nil},
+		{"nothing", sectionCursor, nil, nil},
+		{"further, with a mark", sectionReach, reachOf(1, 9, 3, false), []Point{points(5)[0], {Cursor{9, mark}, 3, 8}}},
+		{"back, with a mark", sectionReach, reachOf(1, 6, 0, false), nil},
+		{"back, to read again", sectionReach, reachOf(1, 6, 0, true), []Point{points(5)[0], {Cursor{6, mark}, 0, 8}}},
+		{"with a mark, of a part that there is not", sectionReach, reachOf(2, 9, 0, false), nil},
+		{"with half a mark", sectionReach, reachOf(1, 9, 0, false)[:7], nil},
+		{"with a mark and more", sectionReach, append(reachOf(1, 9, 0, false), 0), nil},
+		{"with an unknown flag", sectionReach, []byte{1, 9, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1}, nil},
+		{"with a mark and nothing", sectionReach, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cursors := []uint64{5, 7}
-			switch err := readCursor(c.body, cursors); {
-			case c.want != nil && (err != nil || !slices.Equal(cursors, c.want)):
-				t.Errorf("%d, %v; want %d", cursors, err, c.want)
-			case c.want == nil && (!errors.Is(err, ErrJournal) || !slices.Equal(cursors, []uint64{5, 7})):
-				t.Errorf("%d, %v; want ErrJournal and no change", cursors, err)
+			r := &recorder{hash: sha256.New()}
+			for _, p := range points(5, 7) {
+				r.readings = append(r.readings, reading{Now: p})
+			}
+			err := r.replay(c.kind, c.body, 8)
+			got := []Point{r.readings[0].Now, r.readings[1].Now}
+			switch {
+			case c.want != nil && (err != nil || !slices.Equal(got, c.want)):
+				t.Errorf("%v, %v; want %v", got, err, c.want)
+			case c.want == nil && (!errors.Is(err, ErrJournal) || !slices.Equal(got, points(5, 7))):
+				t.Errorf("%v, %v; want ErrJournal and no change", got, err)
 			}
 		})
 	}
@@ -205,12 +235,12 @@ func FuzzUpstream(f *testing.F) {
 	f.Add(whole, []byte{0, partFirst, 1}, append([]byte{0, partLast}, whole[1:]...))
 	f.Add([]byte{1, 2, 2, 0, 9}, []byte{1, 3, 2, '{', '}'}, []byte{})
 	f.Fuzz(func(t *testing.T, a, b, c []byte) {
-		u, r := Upstream{Plan: "x"}, &recorder{cursors: make([]uint64, 2), hash: sha256.New()}
+		u, r := Upstream{Plan: "x"}, &recorder{readings: make([]reading, 2), hash: sha256.New()}
 		for k, entry := range [][]byte{a, b, c} {
 			tokens, err := u.Read(journal.Commit{Sequence: uint64(k + 2), Payload: entry})
 			if err != nil {
-				if !errors.Is(err, ErrJournal) {
-					t.Fatalf("%v is not ErrJournal", err)
+				if !errors.Is(err, ErrJournal) && !errors.Is(err, ErrRewritten) {
+					t.Fatalf("%v is neither ErrJournal nor ErrRewritten", err)
 				}
 				continue
 			}
@@ -220,13 +250,14 @@ func FuzzUpstream(f *testing.F) {
 				}
 			}
 			_ = eachSection(entry, 1, func(kind int, body []byte, _ int64) error { // a log may be anything
-				before := slices.Clone(r.cursors)
+				before := r.cursors()
 				if kind > 0 && kind != 1+sectionCrossings {
-					_ = r.replay(kind-1, body)
+					_ = r.replay(kind-1, body, 9)
 				}
-				for i := range before {
-					if r.cursors[i] < before[i] {
-						t.Fatalf("cursors %d after %d", r.cursors, before)
+				_, to, err := readReach(body)
+				for i, now := range r.cursors() {
+					if now.Position < before[i].Position && (err != nil || !to.back) {
+						t.Fatalf("cursors %v after %v", r.cursors(), before)
 					}
 				}
 				return nil

@@ -75,6 +75,9 @@ func ReadCommit(commit []byte) (*Logged, error) {
 		case 1 + sectionCursor:
 			part, n := binary.Uvarint(body)
 			l.Cursors[int(part)], _ = binary.Uvarint(body[n:])
+		case 1 + sectionReach:
+			part, to, failed := readReach(body)
+			l.Cursors[int(part)], err = to.cursor.Position, failed
 		}
 		return err
 	})

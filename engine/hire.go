@@ -148,7 +148,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 	w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: created,
 		ended: make(chan struct{}), recorder: e.recorder, batch: batch}
 	if up := cfg.Part.upstream(); up > 0 {
-		w.inbox, w.reached = newInbox(), make([]uint64, up)
+		w.inbox, w.reached = newInbox(), make([]reach, up)
 	}
 	if cfg.Part != nil && cfg.Part.Group > 0 {
 		w.batch = cfg.Part.Group

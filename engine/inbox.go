@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 
@@ -23,13 +22,13 @@ const crossingSize = 40
 // arrival is what came from an upstream part.
 type arrival struct {
 	upstream int
-	position uint64
+	upTo     Cursor
 	tokens   []split.Crossing
 	size     int64 // in memory, about, bytes
 }
 
-func newArrival(upstream int, position uint64, tokens []split.Crossing) arrival {
-	a := arrival{upstream: upstream, position: position, tokens: tokens, size: int64(len(tokens)) * crossingSize}
+func newArrival(upstream int, upTo Cursor, tokens []split.Crossing) arrival {
+	a := arrival{upstream: upstream, upTo: upTo, tokens: tokens, size: int64(len(tokens)) * crossingSize}
 	for i := range tokens {
 		a.size += int64(len(tokens[i].Data))
 	}
@@ -106,17 +105,19 @@ func (w *worker) arrive(now int64) error {
 		if !ok {
 			return nil
 		}
+		r := &w.reached[a.upstream]
+		r.cursor = a.upTo
 		for _, x := range a.tokens {
+			r.tokens += uint64(x.Tokens)
 			i, err := w.shards[0].Index(x.Instance)
 			if err == nil {
 				err = w.shards[0].arrive(i, int(x.Place), x.Data, x.Tokens, now)
 			}
 			if err != nil {
-				return fmt.Errorf("tokens from commit %d of upstream part %d: %w", a.position, a.upstream, err)
+				return fmt.Errorf("tokens from commit %d of upstream part %d: %w", a.upTo.Position, a.upstream, err)
 			}
 		}
 		tokens += max(len(a.tokens), 1)
-		w.reached[a.upstream] = a.position
 	}
 	return nil
 }
@@ -124,11 +125,9 @@ func (w *worker) arrive(now int64) error {
 // appendCrossings appends what the worker's next commit says of upstream parts,
 // and what leaves for others.
 func (w *worker) appendCrossings(commit []byte) []byte {
-	for up, position := range w.reached {
-		if position > 0 {
-			w.section = binary.AppendUvarint(w.section[:0], uint64(up))
-			w.section = binary.AppendUvarint(w.section, position)
-			commit = appendSection(commit, 1+sectionCursor, w.section)
+	for up, to := range w.reached {
+		if to.cursor.Position > 0 {
+			commit, w.section = appendReach(commit, w.section, up, to)
 		}
 	}
 	if w.recorder.hash == nil {

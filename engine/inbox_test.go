@@ -30,7 +30,7 @@ func TestAnInboxIsBounded(t *testing.T) {
 				for range 2 { // readers
 					go func() {
 						for {
-							if err := b.put(ctx, newArrival(0, 1, c.tokens)); err != nil {
+							if err := b.put(ctx, newArrival(0, Cursor{Position: 1}, c.tokens)); err != nil {
 								ended <- err
 								return
 							}

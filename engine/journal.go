@@ -39,10 +39,11 @@ type recorder struct {
 	whole  joiner // of what is read
 
 	// Of the log of a part.
-	hash    hash.Hash // nil for other logs
-	chain   [sha256.Size]byte
-	owns    ownership
-	cursors []uint64 // by upstream part
+	hash     hash.Hash // nil for other logs
+	chain    [sha256.Size]byte
+	owns     ownership
+	readings []reading // by upstream part
+	entry    []byte    // memory of the last one written
 }
 
 // header is the first commit of a journal, and stands before each snapshot.
@@ -55,12 +56,13 @@ type header struct {
 
 // partHeader is of which part a log is, and before a snapshot how far it was.
 type partHeader struct {
-	Name    string    `json:"name"`
-	Plan    string    `json:"plan"`
-	Chain   []byte    `json:"chain,omitempty"`
-	Owns    ownership `json:"owns,omitzero"`
-	Cursors []uint64  `json:"cursors,omitempty"`
-	Counts  []byte    `json:"counts,omitempty"` // what the part has counted so far, as a snapshot of telemetry
+	Name     string    `json:"name"`
+	Plan     string    `json:"plan"`
+	Chain    []byte    `json:"chain,omitempty"`
+	Owns     ownership `json:"owns,omitzero"`
+	Cursors  []uint64  `json:"cursors,omitempty"`  // by upstream part, of a version that wrote no Readings
+	Readings []reading `json:"readings,omitempty"` // by upstream part
+	Counts   []byte    `json:"counts,omitempty"`   // what the part has counted so far, as a snapshot of telemetry
 }
 
 // netDigest is a net, the digest of its definition, and which token game plays it.
@@ -134,7 +136,7 @@ func (e *Engine) openJournal(ctx context.Context, now int64) (saved, error) {
 	if err != nil {
 		return saved{}, err
 	}
-	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last(), cursors: make([]uint64, e.cfg.Part.upstream())}
+	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last(), readings: make([]reading, e.cfg.Part.upstream())}
 	if e.cfg.Part != nil {
 		r.hash = sha256.New()
 	}
@@ -248,17 +250,25 @@ func (e *Engine) replay(commit []byte) error {
 		if kind < nets {
 			return nil
 		}
-		return e.recorder.replay(kind-nets, body)
+		return e.recorder.replay(kind-nets, body, now)
 	})
 }
 
 // replay takes what only the log of a part has.
-func (r *recorder) replay(kind int, body []byte) (err error) {
+func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 	switch {
 	case r.hash == nil:
 		return fmt.Errorf("%w: it is that of a part of a net", ErrJournal)
-	case kind == sectionCursor:
-		return readCursor(body, r.cursors)
+	case kind == sectionCursor, kind == sectionReach:
+		read := readCursor
+		if kind == sectionReach {
+			read = readReach
+		}
+		upstream, to, err := read(body)
+		if err != nil {
+			return err
+		}
+		return follow(r.readings, upstream, to, now)
 	case kind == sectionOwnership:
 		var o ownership
 		if o, err = readOwnership(body); err == nil {
@@ -285,7 +295,7 @@ func (w *worker) flush(now int64) error {
 	if len(w.commit) == empty {
 		return nil
 	}
-	if err := w.recorder.appendReaching(context.Background(), w.commit, w.reached); err != nil {
+	if err := w.recorder.appendReaching(context.Background(), w.commit, w.reached, now); err != nil {
 		return err
 	}
 	clear(w.reached)

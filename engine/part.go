@@ -40,12 +40,12 @@ type Part struct {
 // Standing is how far an engine of a part is in its log.
 type Standing struct {
 	Position uint64   // the last commit that it has read or written
-	Chain    string   // over all entries up to there: hex of SHA-256(chain before, entry)
+	Chain    string   // over all entries up to there: hex of SHA-256(entry), or of SHA-256(chain before, entry) if the entry has no mark
 	Epoch    uint64   // how many owners there were
 	Owner    string   // the last one; "" before the first
 	Released bool     // it has let go
 	Heir     string   // who it wants to follow; "" for anybody
-	Cursors  []uint64 // by upstream part: the commits of its log whose tokens have arrived
+	Cursors  []Cursor // by upstream part: the commits of its log whose tokens have arrived
 	Since    int64    // when the part began, microseconds since the Unix epoch
 }
 
@@ -117,6 +117,9 @@ func (e *Engine) fold(c journal.Commit) error {
 	r := e.recorder
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if before, _, ok := Linked(c.Payload); ok && r.hash != nil && before != markOf(r.chain) {
+		return ErrRewritten
+	}
 	r.last = c.Sequence
 	r.grown += len(c.Payload)
 	r.link(c.Payload)
@@ -201,11 +204,41 @@ func (e *Engine) own(ctx context.Context, o ownership) error {
 }
 
 // Arrive hands the engine tokens that an upstream part, by its index there, has
-// put into its places with the commits of its log up to position. They are in
+// put into its places with the commits of its log up to a cursor. They are in
 // the marking with the commit that says so. It waits while too many wait, until
 // ctx ends or the engine does.
-func (e *Engine) Arrive(ctx context.Context, upstream int, position uint64, tokens []split.Crossing) error {
-	return e.workers[0].inbox.put(ctx, newArrival(upstream, position, tokens))
+func (e *Engine) Arrive(ctx context.Context, upstream int, upTo Cursor, tokens []split.Crossing) error {
+	return e.workers[0].inbox.put(ctx, newArrival(upstream, upTo, tokens))
+}
+
+// Known returns where the log of an upstream part, by its index, was read, the
+// latest first: some points of the last minutes, the last one at which tokens
+// arrived, and the start.
+func (e *Engine) Known(upstream int) []Point {
+	e.recorder.mu.Lock()
+	defer e.recorder.mu.Unlock()
+	return e.recorder.readings[upstream].known()
+}
+
+// Rebind has the owner that comes next read the log of an upstream part again from
+// a point on that Known has returned. Run has ended.
+func (e *Engine) Rebind(ctx context.Context, upstream int, to Point) error {
+	r, w := e.recorder, e.workers[0]
+	w.rest.Lock()
+	now := w.now()
+	w.rest.Unlock()
+	back := reach{cursor: to.Cursor, back: true}
+	commit, _ := appendReach(appendTime(nil, now), nil, upstream, back)
+	r.mu.Lock()
+	err := r.writeParts(ctx, commit)
+	if err == nil {
+		r.readings[upstream].move(back, now)
+	}
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return r.confirm(ctx)
 }
 
 // Mine returns a copy of those of the tokens that arrive in this part.
@@ -223,7 +256,16 @@ func (e *Engine) Mine(tokens []split.Crossing) []split.Crossing {
 // standing is Standing; the caller holds mu.
 func (r *recorder) standing() Standing {
 	return Standing{Position: r.last, Chain: hex.EncodeToString(r.chain[:]), Epoch: r.owns.Epoch, Owner: r.owns.Owner,
-		Released: r.owns.Release, Heir: r.owns.Heir, Cursors: append([]uint64(nil), r.cursors...), Since: r.head.Created}
+		Released: r.owns.Release, Heir: r.owns.Heir, Cursors: r.cursors(), Since: r.head.Created}
+}
+
+// cursors returns how far the logs upstream were read; the caller holds mu.
+func (r *recorder) cursors() []Cursor {
+	var all []Cursor
+	for i := range r.readings {
+		all = append(all, r.readings[i].Now.Cursor)
+	}
+	return all
 }
 
 // link makes an entry the end of the chain. Only the log of a part has one.
@@ -232,7 +274,9 @@ func (r *recorder) link(entry []byte) {
 		return
 	}
 	r.hash.Reset()
-	r.hash.Write(r.chain[:])
+	if len(entry) < partHead || entry[0] != 0 || entry[1]&linked == 0 {
+		r.hash.Write(r.chain[:]) // else the entry has the mark of what is before it
+	}
 	r.hash.Write(entry)
 	r.hash.Sum(r.chain[:0])
 }
@@ -260,15 +304,21 @@ func (e *Engine) savePart() (*partHeader, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &partHeader{Name: e.cfg.Part.Name, Plan: e.cfg.Part.Plan, Chain: append([]byte(nil), r.chain[:]...), Owns: r.owns,
-		Cursors: append([]uint64(nil), r.cursors...), Counts: counts}, nil
+	p := &partHeader{Name: e.cfg.Part.Name, Plan: e.cfg.Part.Plan, Chain: append([]byte(nil), r.chain[:]...), Owns: r.owns, Counts: counts}
+	for i := range r.readings {
+		p.Readings = append(p.Readings, r.readings[i].clone())
+	}
+	return p, nil
 }
 
 // loadPart goes on from what savePart returned.
 func (e *Engine) loadPart(p *partHeader) error {
 	r, n := e.recorder, e.cfg.Nets[0].Tables
-	if len(p.Chain) != len(r.chain) || len(p.Cursors) != len(r.cursors) {
-		return fmt.Errorf("%w: a chain of %d bytes and %d cursors; expected %d and %d", ErrJournal, len(p.Chain), len(p.Cursors), len(r.chain), len(r.cursors))
+	for _, position := range p.Cursors {
+		p.Readings = append(p.Readings, reading{Now: Point{Cursor: Cursor{Position: position}}})
+	}
+	if len(p.Chain) != len(r.chain) || len(p.Readings) != len(r.readings) {
+		return fmt.Errorf("%w: a chain of %d bytes and %d cursors; expected %d and %d", ErrJournal, len(p.Chain), len(p.Readings), len(r.chain), len(r.readings))
 	}
 	var dec telemetry.Decoder
 	var counts telemetry.Snapshot
@@ -283,7 +333,7 @@ func (e *Engine) loadPart(p *partHeader) error {
 		return fmt.Errorf("%w: counts: %w", ErrJournal, err)
 	}
 	copy(r.chain[:], p.Chain)
-	copy(r.cursors, p.Cursors)
+	copy(r.readings, p.Readings)
 	r.owns = p.Owns
 	return nil
 }

@@ -72,9 +72,9 @@ func tenure(ctx context.Context, e *engine.Engine, begins func(step int)) (done 
 		case stepLead:
 			err = e.Lead(ctx)
 		case stepArrive:
-			at := e.Standing().Cursors[0]
+			at := e.Standing().Cursors[0].Position
 			if at < upstream {
-				err = e.Arrive(ctx, 0, upstream, []split.Crossing{{Instance: 0, Place: 1, Tokens: 3}})
+				err = e.Arrive(ctx, 0, engine.Cursor{Position: upstream}, []split.Crossing{{Instance: 0, Place: 1, Tokens: 3}})
 			}
 			if err == nil {
 				err = e.Turn()
@@ -190,7 +190,7 @@ func stopTwo(t *testing.T, first, second pause) {
 	if late.Standing().Chain != third.Standing().Chain {
 		t.Error("the chains differ")
 	}
-	if got := tokensAt(t, late, 1); got != 3+puts || late.Standing().Cursors[0] != 5 {
+	if got := tokensAt(t, late, 1); got != 3+puts || late.Standing().Cursors[0].Position != 5 {
 		t.Errorf("%d tokens; want 3 that arrived and %d that were put", got, puts)
 	}
 }

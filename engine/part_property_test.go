@@ -48,8 +48,7 @@ type seat struct {
 	part   int
 	log    *regiontest.Log
 	source string
-	told   []uint64          // by upstream part: commits that it was given
-	reads  []engine.Upstream // the same
+	reads  []engine.Upstream // by upstream part: what it was given
 }
 
 var errKilled = errors.New("killed")
@@ -180,7 +179,7 @@ func (f *fleet) keep(part int) uint64 {
 			}
 			next := uint64(1)
 			if o := f.owners[i]; o != nil {
-				next = o.Standing().Cursors[k] + 1
+				next = o.Standing().Cursors[k].Position + 1
 			}
 			first = min(first, next)
 		}
@@ -222,10 +221,9 @@ func (f *fleet) succeed(part int) {
 	}
 	f.owners[part] = s
 	at := s.Standing()
-	s.told = append([]uint64{}, at.Cursors...)
-	s.reads = make([]engine.Upstream, len(s.told))
+	s.reads = make([]engine.Upstream, len(at.Cursors))
 	for k := range s.reads {
-		s.reads[k].Plan = f.parts[part].Plan
+		s.reads[k].Plan, s.reads[k].At = f.parts[part].Plan, at.Cursors[k]
 	}
 	if old == nil {
 		return
@@ -260,13 +258,13 @@ func (f *fleet) placeOf(part int) int {
 
 // deliver brings an owner some of what is in an upstream log.
 func (f *fleet) deliver(s *seat) {
-	if len(s.told) == 0 {
+	if len(s.reads) == 0 {
 		return
 	}
-	k := f.r.IntN(len(s.told))
+	k := f.r.IntN(len(s.reads))
 	up := f.logs.Open(f.parts[s.part].Upstream[k], nil)
 	left := 1 + f.r.IntN(20)
-	for c, err := range up.Read(f.Context(), s.told[k]+1) {
+	for c, err := range up.Read(f.Context(), s.reads[k].At.Position+1) {
 		if err != nil {
 			f.Fatalf("part %q reads upstream: %v", f.parts[s.part].Name, err)
 		}
@@ -274,9 +272,8 @@ func (f *fleet) deliver(s *seat) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		s.told[k] = c.Sequence
 		if !s.reads[k].Begun() {
-			if err := s.Arrive(f.Context(), k, c.Sequence, s.Mine(tokens)); err != nil {
+			if err := s.Arrive(f.Context(), k, s.reads[k].At, s.Mine(tokens)); err != nil {
 				f.Fatal(err)
 			}
 			if left--; left < 0 {

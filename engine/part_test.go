@@ -216,15 +216,15 @@ func TestTokensThatCrossAreNotRefusedForABound(t *testing.T) {
 	cfg.Nets[0].Bound = 1
 	e := ownerOf(t, cfg, parts[1], regiontest.NewServer().Open("two", nil))
 	for k := range 5 {
-		if err := e.Arrive(t.Context(), 0, uint64(k+2), []split.Crossing{{Instance: 1, Place: 1, Tokens: 1}}); err != nil {
+		if err := e.Arrive(t.Context(), 0, engine.Cursor{Position: uint64(k + 2)}, []split.Crossing{{Instance: 1, Place: 1, Tokens: 1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := e.Turn(); err != nil {
 		t.Fatal(err)
 	}
-	if got := tokensAt(t, e, 1); got != 5 || e.Standing().Cursors[0] != 6 {
-		t.Errorf("%d tokens, cursor %d; want 5 and 6", got, e.Standing().Cursors[0])
+	if got := tokensAt(t, e, 1); got != 5 || e.Standing().Cursors[0].Position != 6 {
+		t.Errorf("%d tokens, cursor %d; want 5 and 6", got, e.Standing().Cursors[0].Position)
 	}
 }
 
@@ -235,7 +235,7 @@ func TestAnArrivalIsWrittenAsAWholeOrNotAtAll(t *testing.T) {
 	log := regiontest.NewServer().Open("two", nil)
 	e := ownerOf(t, cfg, parts[1], log)
 	tokens := []split.Crossing{{Instance: 0, Place: 1, Tokens: 1}, {Instance: 0, Place: 1, Tokens: math.MaxUint32}}
-	if err := e.Arrive(t.Context(), 0, 2, tokens); err != nil {
+	if err := e.Arrive(t.Context(), 0, engine.Cursor{Position: 2}, tokens); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Run(t.Context()); !errors.Is(err, petri.ErrOverflow) {

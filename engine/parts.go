@@ -14,12 +14,15 @@ import (
 // the journal: a zero, which no commit begins with because it begins with its
 // time, then which part it is, then the bytes. Parts follow on each other; those
 // whose last one never came are what a crash has left of a commit that nobody was
-// told of, and count for nothing.
+// told of, and count for nothing. With linked added to the number of the part the
+// mark of the entry before stands in front of the bytes; so each commit of a
+// part's log is written, and one in a single entry has the number linked.
 const (
 	partFirst = 1 + iota
 	partMore
 	partLast
-	partHead = 2 // bytes before each part
+	linked
+	partHead = 2 // bytes before each part, and its mark
 )
 
 // partSize is what an entry holds where the log has room for it.
@@ -31,28 +34,37 @@ const maxWhole = 1 << 30
 
 // append writes one commit.
 func (r *recorder) append(ctx context.Context, commit []byte) error {
-	return r.appendReaching(ctx, commit, nil)
+	return r.appendReaching(ctx, commit, nil, 0)
 }
 
-// appendReaching writes one commit that says of upstream parts, by their index,
-// up to which commit their tokens are in; 0 where it says nothing.
-func (r *recorder) appendReaching(ctx context.Context, commit []byte, reached []uint64) error {
+// appendReaching writes one commit of now that says of upstream parts, by their
+// index, up to where their tokens are in; nothing where the cursor is 0.
+func (r *recorder) appendReaching(ctx context.Context, commit []byte, reached []reach, now int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.writeParts(ctx, commit); err != nil {
 		return err
 	}
-	for up, position := range reached {
-		r.cursors[up] = max(r.cursors[up], position)
+	for up, to := range reached {
+		if to.cursor.Position > 0 {
+			r.readings[up].move(to, now)
+		}
 	}
 	return nil
 }
 
 // writeParts writes a commit as one entry, or several; the caller holds mu.
 func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
-	size := min(partSize, r.log.CommitLimit()-partHead)
+	if r.failed != nil {
+		return r.failed
+	}
+	head, kind := partHead, byte(0)
+	if r.hash != nil && r.last > 0 { // the first one is the header
+		head, kind = head+linkSize, linked
+	}
+	size := min(partSize, r.log.CommitLimit()-head)
 	if len(commit) <= size {
-		return r.write(ctx, commit)
+		return r.write(ctx, kind, commit)
 	}
 	if len(commit) > maxWhole {
 		r.failed = fmt.Errorf("writing the journal: a commit of %d bytes: %w, at most %d", len(commit), journal.ErrTooLarge, maxWhole)
@@ -63,7 +75,7 @@ func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
 		if n == len(commit) {
 			which = partLast
 		}
-		if err := r.write(ctx, append([]byte{0, which}, commit[:n]...)); err != nil {
+		if err := r.write(ctx, kind|which, commit[:n]); err != nil {
 			return err
 		}
 		commit = commit[n:]
@@ -71,19 +83,28 @@ func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
 	return nil
 }
 
-// write is append for one commit of the journal; the caller holds mu.
-func (r *recorder) write(ctx context.Context, commit []byte) error {
-	if r.failed != nil {
-		return r.failed
+// write is append for one commit of the journal, of a kind that is 0 if the bytes
+// are all of it; the caller holds mu.
+func (r *recorder) write(ctx context.Context, kind byte, entry []byte) error {
+	if kind != 0 {
+		r.entry = append(r.entry[:0], 0, kind)
+		if kind&linked != 0 {
+			r.entry = append(r.entry, r.chain[:linkSize]...)
+		}
+		r.entry = append(r.entry, entry...)
+		entry = r.entry
 	}
-	last, err := r.log.Append(ctx, r.last, commit)
+	last, err := r.log.Append(ctx, r.last, entry)
 	if err != nil {
 		r.failed = fmt.Errorf("writing the journal: %w", err)
 		return r.failed
 	}
 	r.last = last
-	r.grown += len(commit)
-	r.link(commit)
+	r.grown += len(entry)
+	r.link(entry)
+	if cap(r.entry) > partSize/4 {
+		r.entry = nil
+	}
 	return nil
 }
 
@@ -141,25 +162,42 @@ type joiner struct{ parts []byte }
 // add returns the commit that an entry of the journal is or completes; nil if
 // more of it is to come.
 func (j *joiner) add(entry []byte) ([]byte, error) {
-	if len(entry) < 2 || entry[0] != 0 {
-		j.parts = nil
-		return entry, nil
-	}
-	which, begun := entry[1], j.parts != nil
+	which, body, err := cutEntry(entry)
 	switch {
+	case err != nil:
+		return nil, err
+	case which == 0:
+		j.parts = nil
+		return body, nil
 	case which == partFirst:
-		j.parts = append([]byte{}, entry[2:]...)
+		j.parts = append([]byte{}, body...)
 		return nil, nil
-	case !begun || which > partLast:
+	case j.parts == nil:
 		return nil, fmt.Errorf("%w: a part of a commit that has not begun", ErrJournal)
-	case len(j.parts)+len(entry) > maxWhole+partHead:
+	case len(j.parts)+len(body) > maxWhole:
 		return nil, fmt.Errorf("%w: a commit of more than %d bytes", ErrJournal, maxWhole)
 	}
-	j.parts = append(j.parts, entry[2:]...)
+	j.parts = append(j.parts, body...)
 	if which == partMore {
 		return nil, nil
 	}
 	whole := j.parts
 	j.parts = nil
 	return whole, nil
+}
+
+// cutEntry returns which part of a commit an entry is, 0 for all of it, and its
+// bytes.
+func cutEntry(entry []byte) (which byte, body []byte, err error) {
+	if len(entry) < partHead || entry[0] != 0 {
+		return 0, entry, nil
+	}
+	which, body = entry[1], entry[partHead:]
+	switch {
+	case which >= partFirst && which <= partLast:
+		return which, body, nil
+	case which >= linked && which <= linked|partLast && len(body) >= linkSize:
+		return which &^ linked, body[linkSize:], nil
+	}
+	return 0, nil, fmt.Errorf("%w: an invalid part of a commit", ErrJournal)
 }

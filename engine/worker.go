@@ -34,9 +34,9 @@ type worker struct {
 	commit   []byte    // see flush
 	section  []byte    // of it
 
-	batch   int      // firings between two looks at the clock, and so in a commit
-	inbox   *inbox   // nil without upstream parts
-	reached []uint64 // by upstream part: the commit up to which its tokens are in, if the next commit has to say so
+	batch   int     // firings between two looks at the clock, and so in a commit
+	inbox   *inbox  // nil without upstream parts
+	reached []reach // by upstream part: up to where its tokens are in, if the next commit has to say so
 }
 
 // now returns the time. It never goes back: if the clock is set back, or is

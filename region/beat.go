@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -38,12 +39,22 @@ type BeatPart struct {
 	// Cursors are, of an owner, the commits of upstream parts that it has read
 	// for good, by the part's name.
 	Cursors map[string]uint64 `json:"cursors,omitempty"`
+	// Marks are those of the logs up to there. A cursor without one is believed.
+	Marks   map[string]engine.Mark `json:"marks,omitempty"`
+	Stopped string                 `json:"stopped,omitempty"` // why the part stands still
+}
+
+// cursor returns how far the owner of a part has read an upstream log for good.
+func (p *BeatPart) cursor(upstream string) engine.Cursor {
+	return engine.Cursor{Position: p.Cursors[upstream], Mark: p.Marks[upstream]}
 }
 
 // Bounds of a beat.
 const (
 	maxBeat  = 512 << 10 // bytes
 	maxParts = 4096
+	// maxReason is what telemetry may say, bytes.
+	maxReason = 255
 )
 
 // Subject is where the members of a net hear each other.
@@ -79,7 +90,7 @@ func decodeBeat(message []byte) (*Beat, error) {
 		if err := telemetry.CheckName(p.Part); err != nil {
 			return nil, fmt.Errorf("beat: part: %w", err)
 		}
-		if p.Role != Owner && p.Role != Standby && p.Role != Away || len(p.Cursors) > maxParts {
+		if p.Role != Owner && p.Role != Standby && p.Role != Away || len(p.Cursors) > maxParts || len(p.Marks) > maxParts || len(p.Stopped) > maxReason {
 			return nil, fmt.Errorf("beat: part %q with role %q and %d cursors", p.Part, p.Role, len(p.Cursors))
 		}
 	}

@@ -156,10 +156,10 @@ func TestAnOwnerNeverSaysACursorThatIsNotConfirmed(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
-	if err := e.Arrive(ctx, 0, 7, []split.Crossing{{Place: 1, Tokens: 1}}); err != nil {
+	if err := e.Arrive(ctx, 0, engine.Cursor{Position: 7}, []split.Crossing{{Place: 1, Tokens: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	for e.Standing().Cursors[0] != 7 {
+	for e.Standing().Cursors[0].Position != 7 {
 		if err := e.Rows(ctx, 0, 0, rowsOf(m)); err != nil {
 			t.Fatal(err)
 		}

@@ -21,22 +21,32 @@ func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) er
 	r.become(Owner, e) // it has written nothing that is not confirmed
 	log := r.member.cfg.Log.With("part", r.part.Name, "epoch", e.Standing().Epoch)
 	log.Info("this process owns the part")
-	playing, stop := context.WithCancelCause(ctx)
+	leading, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	playing, halt := context.WithCancelCause(leading)
+	defer halt(nil)
 	var tasks sync.WaitGroup
 	defer tasks.Wait()
 	guard := func(err error) {
-		if err != nil && playing.Err() == nil {
+		if err != nil && leading.Err() == nil {
 			stop(err)
 		}
 	}
 	ran := make(chan error, 1)
 	go func() { ran <- e.Run(playing) }()
 	for i, log := range upstream {
-		tasks.Go(func() { guard(r.readUpstream(playing, e, i, log)) })
+		tasks.Go(func() {
+			switch err := r.readUpstream(playing, e, i, log); {
+			case playing.Err() != nil: // it was told to end
+			case rewritten(err):
+				halt(err)
+			default:
+				guard(err)
+			}
+		})
 	}
-	tasks.Go(func() { guard(r.confirm(playing, e)) })
-	tasks.Go(func() { guard(r.watchOthers(playing, e.Standing().Epoch)) })
+	tasks.Go(func() { guard(r.confirm(leading, e)) })
+	tasks.Go(func() { guard(r.watchOthers(leading, e.Standing().Epoch)) })
 	end := make(chan func(context.Context) error, 1)
 	tasks.Go(func() {
 		said, err := engine.Serve(e, r.member.cfg.Conn, r.member.cfg.Subjects, r.member.cfg.Interval, r.member.cfg.Log)
@@ -45,6 +55,10 @@ func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) er
 	})
 	err := <-ran
 	cause := context.Cause(playing)
+	if err == nil && rewritten(cause) {
+		log.Warn("the part halts", "reason", cause)
+		err, cause = r.stand(leading, e, upstream), context.Cause(leading)
+	}
 	stop(nil)
 	if err == nil {
 		err = r.release(ctx, e, cause)
@@ -183,7 +197,8 @@ const (
 // readUpstream hands the engine what comes from an upstream part.
 func (r *replica) readUpstream(ctx context.Context, e *engine.Engine, index int, log Log) error {
 	up := engine.Upstream{Plan: r.part.Plan}
-	told, at := e.Standing().Cursors[index], time.Now()
+	up.At = e.Standing().Cursors[index]
+	told, at := up.At.Position, time.Now()
 	err := log.Follow(ctx, told+1, func(c journal.Commit) error {
 		tokens, err := up.Read(c)
 		if err != nil {
@@ -200,7 +215,7 @@ func (r *replica) readUpstream(ctx context.Context, e *engine.Engine, index int,
 			return nil // or else parts that put tokens into each other would tell each other for ever what they have read
 		}
 		told, at = c.Sequence, time.Now()
-		return e.Arrive(ctx, index, c.Sequence, mine)
+		return e.Arrive(ctx, index, up.At, mine)
 	})
 	if errors.Is(err, journal.ErrCovered) {
 		err = fmt.Errorf("%w: %w", errLost, err)

@@ -53,7 +53,10 @@ type Config struct {
 	Parts  []Part // those that this process may play
 	// Balance has parts move to where assign puts them. Without it a part stays
 	// with its owner as long as that one can play it.
-	Balance  bool
+	Balance bool
+	// Again has a part read an upstream log again that has lost commits with which
+	// tokens came: they may then come twice. Without it the part stands still.
+	Again    bool
 	Standbys int // members that follow a part besides its owner; 0 for all that may play it
 	// Open opens the log of the part of a name. keep, which may be nil, says the
 	// first commit that somebody has still to read.

@@ -246,7 +246,7 @@ func TestTimeDoesNotGoBackWithTheNextOwner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, _ := binary.Uvarint(c.Payload)
+		now, _ := binary.Uvarint(c.Payload[10:]) // behind the mark
 		if now < last {
 			t.Fatalf("commit %d is of %d, after one of %d", c.Sequence, now, last)
 		}

@@ -25,10 +25,12 @@ type replica struct {
 	order  atomic.Pointer[[]string] // who is to own the part, best first
 	report *engine.Report           // of the last time that it was owned; after run
 
-	mu     sync.Mutex
-	role   Role
-	engine *engine.Engine  // nil while Away
-	sure   engine.Standing // what cannot be lost, of an owner and of who is about to be one; else none
+	mu      sync.Mutex
+	role    Role
+	engine  *engine.Engine  // nil while Away
+	log     Log             // the part's, while it is followed or led
+	sure    engine.Standing // what cannot be lost, of an owner and of who is about to be one; else none
+	stopped string          // why the part stands still; "" if it does not
 }
 
 // Why a session ends that nothing is wrong with.
@@ -71,6 +73,9 @@ func (r *replica) run(ctx context.Context) error {
 			followed, err = r.session(ctx)
 		}
 		r.become(Away, nil)
+		if rewritten(err) {
+			r.halt(err.Error())
+		}
 		if wait = min(2*wait, retryMost); followed || errors.Is(err, errAway) {
 			wait = retryAfter
 		}
@@ -81,6 +86,8 @@ func (r *replica) run(ctx context.Context) error {
 			return fmt.Errorf("part %q: %w", r.part.Name, err)
 		case errors.As(err, new(handOver)):
 			told.log.Info("the part was handed over", "reason", err)
+		case errors.Is(err, errMended):
+			told.log.Info("the part is played on", "reason", err)
 		case errors.Is(err, errFaster):
 			told.log.Info("the part is followed anew", "reason", err)
 		case err != nil && !errors.Is(err, errAway):
@@ -132,6 +139,9 @@ func (r *replica) become(role Role, e *engine.Engine) {
 	}
 	r.mu.Lock()
 	r.role, r.engine, r.sure = role, e, sure
+	if role != Away {
+		r.stopped = ""
+	}
 	r.mu.Unlock()
 	r.member.tell()
 }
@@ -140,7 +150,7 @@ func (r *replica) become(role Role, e *engine.Engine) {
 func (r *replica) said() BeatPart {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := BeatPart{Part: r.part.Name, Role: r.role}
+	b := BeatPart{Part: r.part.Name, Role: r.role, Stopped: r.stopped}
 	if r.engine == nil {
 		return b
 	}
@@ -150,12 +160,19 @@ func (r *replica) said() BeatPart {
 	}
 	b.Epoch, b.Position, b.Chain = s.Epoch, s.Position, s.Chain
 	if r.role == Owner && len(s.Cursors) > 0 {
-		b.Cursors = make(map[string]uint64, len(s.Cursors))
+		b.Cursors, b.Marks = make(map[string]uint64, len(s.Cursors)), make(map[string]engine.Mark, len(s.Cursors))
 		for i, c := range s.Cursors {
-			b.Cursors[r.part.Upstream[i]] = c
+			b.Cursors[r.part.Upstream[i]], b.Marks[r.part.Upstream[i]] = c.Position, c.Mark
 		}
 	}
 	return b
+}
+
+// use says which log the part has at present; nil for none.
+func (r *replica) use(log Log) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log = log
 }
 
 // session follows the part's log from its newest snapshot, and when it is this
@@ -167,7 +184,11 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("opening the log: %w", err)
 	}
-	defer func() { _ = log.Close() }() // an owner has waited for all its commits
+	r.use(log)
+	defer func() {
+		r.use(nil)
+		_ = log.Close() // an owner has waited for all its commits
+	}()
 	upstream, err := r.openUpstream(ctx)
 	defer func() {
 		for _, up := range upstream {
@@ -268,6 +289,14 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine, reader 
 				if err := <-ended; !errors.Is(err, context.Canceled) {
 					return over(err)
 				}
+				s := e.Standing()
+				ok, err := fits(ctx, log, s.At())
+				if err == nil && !ok { // commits of others have the numbers of those that were read
+					err = engine.ErrRewritten
+				}
+				if err != nil {
+					return fmt.Errorf("the log up to commit %d: %w", s.Position, err)
+				}
 				return r.take(ctx, e)
 			}
 		}
@@ -349,7 +378,9 @@ func (r *replica) keep() uint64 {
 	for _, down := range r.part.Downstream {
 		next := uint64(1)
 		if s, ok := r.member.roster.owner(down, now); ok {
-			next = s.Cursors[r.part.Name] + 1
+			if at := s.cursor(r.part.Name); r.holds(at) {
+				next = at.Position + 1
+			}
 		}
 		first = min(first, next)
 	}
@@ -359,12 +390,12 @@ func (r *replica) keep() uint64 {
 // state is what telemetry says of the part beyond its rows.
 func (r *replica) state(int) *telemetry.RegionState {
 	r.mu.Lock()
-	role, position := r.role, r.sure.Position
+	role, position, stopped := r.role, r.sure.Position, r.stopped
 	r.mu.Unlock()
 	if role != Owner {
 		return nil // of who lets it go: the next one knows
 	}
-	s := &telemetry.RegionState{Position: position}
+	s := &telemetry.RegionState{Position: position, Stopped: stopped}
 	for _, other := range r.member.roster.of(r.part.Name, time.Now()) {
 		if other.Role != Standby {
 			continue

@@ -22,7 +22,8 @@ type Status struct {
 	Epoch    uint64          `json:"epoch"`
 	Commits  uint64          `json:"commits"` // in its log
 	Standbys []StandbyStatus `json:"standbys"`
-	Away     []string        `json:"away"` // members that could follow it and do not
+	Away     []string        `json:"away"`              // members that could follow it and do not
+	Stopped  string          `json:"stopped,omitempty"` // why its owner does not play it, or nobody can own it
 }
 
 // StandbyStatus is how far a stand-by is.
@@ -86,7 +87,7 @@ func (s *surveyor) statuses() []Status {
 		st := Status{Part: part, Standbys: []StandbyStatus{}, Away: []string{}}
 		for source, p := range s.parts[part] {
 			if p.Role == Owner && p.Epoch >= max(st.Epoch, 1) {
-				st.Owner, st.Epoch, st.Commits = source, p.Epoch, p.Position
+				st.Owner, st.Epoch, st.Commits, st.Stopped = source, p.Epoch, p.Position, p.Stopped
 			}
 		}
 		for _, source := range slices.Sorted(maps.Keys(s.parts[part])) {
@@ -94,6 +95,9 @@ func (s *surveyor) statuses() []Status {
 			switch p.Role {
 			case Away:
 				st.Away = append(st.Away, source)
+				if st.Owner == "" && st.Stopped == "" {
+					st.Stopped = p.Stopped
+				}
 			case Standby:
 				st.Epoch, st.Commits = max(st.Epoch, p.Epoch), max(st.Commits, p.Position)
 				st.Standbys = append(st.Standbys, StandbyStatus{Source: source, Commits: p.Position, Agrees: s.agree(part, st.Owner, source)})

@@ -279,6 +279,9 @@ func takeQueue(w *wire.Queue, f field) error {
 
 func takeRegion(w *wire.RegionState, f field) error {
 	if f.packed {
+		if f.num == 4 {
+			w.Stopped = string(f.bytes)
+		}
 		return nil
 	}
 	switch f.num {

@@ -35,6 +35,8 @@ func checkRegion(s *Snapshot) error {
 		return fmt.Errorf("%w: region with a lag of %d and no stand-by", BadValue, *state.Lag)
 	case state.Lag != nil && *state.Lag > MaxCount:
 		return fmt.Errorf("%w: region with a lag of %d, of at most %d", BadValue, *state.Lag, uint64(MaxCount))
+	default:
+		return checkText(state.Stopped)
 	}
 	return nil
 }
@@ -43,7 +45,7 @@ func checkRegion(s *Snapshot) error {
 func readRegion(m *wire.Snapshot, into *Snapshot) error {
 	into.Since, into.State = m.Since, nil
 	if w := m.GetRegionState(); w != nil {
-		into.State = &RegionState{Position: w.Position, Standbys: w.Standbys, Lag: w.Lag}
+		into.State = &RegionState{Position: w.Position, Standbys: w.Standbys, Lag: w.Lag, Stopped: w.Stopped}
 	}
 	return checkRegion(into)
 }
@@ -53,5 +55,5 @@ func regionState(s *Snapshot) *wire.RegionState {
 	if s.State == nil {
 		return nil
 	}
-	return &wire.RegionState{Position: s.State.Position, Standbys: s.State.Standbys, Lag: s.State.Lag}
+	return &wire.RegionState{Position: s.State.Position, Standbys: s.State.Standbys, Lag: s.State.Lag, Stopped: s.State.Stopped}
 }

@@ -53,6 +53,7 @@ type RegionState struct {
 	Position uint64  // commits in its log
 	Standbys uint32  // that follow the log now
 	Lag      *uint64 // commits that the nearest of them is behind; nil if there is none, or if it is not known
+	Stopped  string  // why the region does not play on; "" while it does
 }
 
 // Definition is a net's definition as it goes over the wire: PNML, known by

@@ -11,8 +11,10 @@
 //
 //   - rate.go: firings are those that the engines' snapshots tell, between two
 //     moments after the engines have warmed up;
-//   - takeover.go: how long a region stands still when its owner leaves or is
-//     killed is what the region's log says: when which commit was stored;
+//   - takeover.go: how long a region stands still when its owner leaves, is
+//     killed or is stopped is what the region's log says: when which commit was
+//     stored. Two processes of the same names own it in turns, so that what one
+//     remembers of the other counts;
 //   - tokens.go: after each measurement the logs are folded, and every token has
 //     to be where it can be, and every firing that was told has to be in a log.
 //

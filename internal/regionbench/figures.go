@@ -62,6 +62,7 @@ func figures() []figure {
 		{what: "one region, 96 rings, grouped, sync always", game: nets, syncAlways: true, goal: 100_000, dipen: many, base: "Firings/inside/nets=96/sync=true"},
 		{what: "planned hand-over, SIGTERM to the heir's first firing", game: busy, signal: syscall.SIGTERM, goal: 5, dipen: handOver, base: "HandOver"},
 		{what: "take-over, kill -9 to the heir's first firing", game: busy, signal: syscall.SIGKILL, goal: 500},
+		{what: "take-over 3 s after the last one healed, SIGSTOP to the heir's first firing", game: busy, signal: syscall.SIGSTOP, goal: 500},
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func main() {
 	b := &bench{}
 	flag.DurationVar(&b.window, "window", 5*time.Second, "how long each rate is measured")
-	flag.IntVar(&b.takeoverCount, "takeovers", 20, "hand-overs, and as many kills, that are measured")
+	flag.IntVar(&b.takeoverCount, "takeovers", 20, "hand-overs, as many kills and as many stops that are measured")
 	flag.IntVar(&b.procs, "procs", 1, "processors that each engine uses (GOMAXPROCS); 0 for all")
 	flag.BoolVar(&b.base, "base", true, "measure the emulation of DiPeN's protocol too")
 	only := flag.String("only", "", "regular expression: the figures to measure; all if empty")

@@ -29,7 +29,7 @@ func joined(parts ...[]byte) (all []byte) {
 }
 
 func TestCommitsTellOwnersAndFirings(t *testing.T) {
-	at := binary.AppendUvarint(nil, 1_700_000_000_000_000)
+	at := binary.AppendUvarint([]byte("\x00\x04the mark"), 1_700_000_000_000_000)
 	for name, c := range map[string]struct {
 		payload []byte
 		want    commit
@@ -50,12 +50,31 @@ func TestCommitsTellOwnersAndFirings(t *testing.T) {
 }
 
 func FuzzParseCommit(f *testing.F) {
-	f.Add(joined(binary.AppendUvarint(nil, 7), section(1, "x"), section(3, `{"owner":"x"}`)))
+	f.Add(joined(binary.AppendUvarint([]byte("\x00\x04the mark"), 7), section(1, "x"), section(3, `{"owner":"x"}`)))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		if c, err := parseCommit(payload); err == nil && len(payload) == 0 {
 			t.Errorf("%+v of nothing", c)
 		}
 	})
+}
+
+func TestARegionStandsStillFromTheSignalToTheHeirsFirstFiring(t *testing.T) {
+	at := func(ms int) time.Time { return time.Unix(1000, 0).Add(time.Duration(ms) * time.Millisecond) }
+	reigns := []reign{{"a", at(0), at(1)}, {"b", at(1200), at(1300)}, {"a", at(5000), at(5400)}, {"b", at(9000), time.Time{}}}
+	for name, c := range map[string]struct {
+		left left
+		want time.Duration
+		ok   bool
+	}{
+		"the first":                      {left{at(1000), "b"}, 300 * time.Millisecond, true},
+		"the same one again":             {left{at(4000), "a"}, 1400 * time.Millisecond, true},
+		"one that owned it already":      {left{at(1250), "b"}, 0, false},
+		"one that has never fired again": {left{at(8000), "b"}, 0, false},
+	} {
+		if d, ok := stoodStill(c.left, reigns); d != c.want || ok != c.ok {
+			t.Errorf("%s: %v, %t; want %v, %t", name, d, ok, c.want, c.ok)
+		}
+	}
 }
 
 func TestBenchmarksAreReadByNameAndUnit(t *testing.T) {

@@ -86,8 +86,8 @@ func (t *Tally) crossings(ctx context.Context, cfg *region.Config, p *region.Par
 		if err != nil {
 			return err
 		}
-		up := engine.Upstream{Plan: p.Plan}
-		for c, err := range log.Read(ctx, t.Parts[p.Name].Cursors[i]+1) {
+		up := engine.Upstream{Plan: p.Plan, At: t.Parts[p.Name].Cursors[i]}
+		for c, err := range log.Read(ctx, t.Parts[p.Name].Cursors[i].Position+1) {
 			if err != nil {
 				return fmt.Errorf("reading %q upstream: %w", name, err)
 			}

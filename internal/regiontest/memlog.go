@@ -54,6 +54,17 @@ func (s *Server) First(name string) uint64 {
 	return s.logs[name].first
 }
 
+// Lose has a log lose the commits behind one, as a server's loss of power does:
+// their numbers are given out again. Those who wait for the next one look again.
+func (s *Server) Lose(name string, last uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.logs[name]
+	k.commits = k.commits[:last+1-k.first]
+	close(k.more)
+	k.more = make(chan struct{})
+}
+
 func (k *kept) end() uint64 { return k.first + uint64(len(k.commits)) - 1 }
 
 // Log is a client of a log: a journal.Log that can be followed. What it appends

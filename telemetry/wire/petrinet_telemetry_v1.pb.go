@@ -296,6 +296,7 @@ type RegionState struct {
 	Position      uint64                 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"` // commits in its log
 	Standbys      uint32                 `protobuf:"varint,2,opt,name=standbys,proto3" json:"standbys,omitempty"` // that follow the log now
 	Lag           *uint64                `protobuf:"varint,3,opt,name=lag,proto3,oneof" json:"lag,omitempty"`     // commits that the nearest of them is behind; absent if there is none, or if it is not known
+	Stopped       string                 `protobuf:"bytes,4,opt,name=stopped,proto3" json:"stopped,omitempty"`    // why the region does not play on; empty while it does
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -349,6 +350,13 @@ func (x *RegionState) GetLag() uint64 {
 		return *x.Lag
 	}
 	return 0
+}
+
+func (x *RegionState) GetStopped() string {
+	if x != nil {
+		return x.Stopped
+	}
+	return ""
 }
 
 type Places struct {
@@ -1303,11 +1311,12 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x05since\x18\x12 \x01(\x03R\x05since\x12E\n" +
 	"\fregion_state\x18\x13 \x01(\v2\".petrinet.telemetry.v1.RegionStateR\vregionStateB\n" +
 	"\n" +
-	"\b_waiting\"d\n" +
+	"\b_waiting\"~\n" +
 	"\vRegionState\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x1a\n" +
 	"\bstandbys\x18\x02 \x01(\rR\bstandbys\x12\x15\n" +
-	"\x03lag\x18\x03 \x01(\x04H\x00R\x03lag\x88\x01\x01B\x06\n" +
+	"\x03lag\x18\x03 \x01(\x04H\x00R\x03lag\x88\x01\x01\x12\x18\n" +
+	"\astopped\x18\x04 \x01(\tR\astoppedB\x06\n" +
 	"\x04_lag\"\xef\x03\n" +
 	"\x06Places\x12\x14\n" +
 	"\x05index\x18\x01 \x03(\rR\x05index\x12\x16\n" +

@@ -101,6 +101,7 @@ type Machine struct {
 	byKey      map[key]*held
 	nets       map[string]*netWatch
 	sources    map[string]*sourceWatch
+	unheard    bool // what the net shows is what its sources said before the start
 	changes    []Change
 	tally      Tally
 }
@@ -147,8 +148,10 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	m.now, m.changes = now, nil
 	m.step++
 	for _, n := range view.Nets {
+		m.unheard = n.Recalled > 0 && m.now-m.began < m.rules.Settle.Microseconds()
 		m.watchNet(n).look(m, n)
 	}
+	m.unheard = false
 	m.lookAtSources(view.Sources)
 	m.forget()
 	m.missing()
@@ -193,6 +196,16 @@ func (m *Machine) ruleOf(h *held) Rule {
 	return n.transition(h.Kind, h.Subject)
 }
 
+// countersSince returns when the counters of a net began. Those that come in with
+// the sources that were not heard yet are of a time that was not seen: a window
+// begins after them.
+func (m *Machine) countersSince(n *collector.Net) int64 {
+	if m.unheard {
+		return -int64(m.step)
+	}
+	return n.Since
+}
+
 // judge lets a finding act on what is watched. text says what is wrong or, of
 // an alarm that is over, why; it is asked for only when it is needed.
 func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int64, wrong bool) string) {
@@ -215,7 +228,7 @@ func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int
 	if w.wrong == 0 || w.wrong > m.now {
 		w.wrong = m.now
 	}
-	if m.now-w.wrong < r.For.Microseconds() {
+	if m.unheard || m.now-w.wrong < r.For.Microseconds() {
 		return
 	}
 	if f.since == 0 {

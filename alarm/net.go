@@ -196,7 +196,7 @@ func (w *netWatch) failing(m *Machine, s *subject, n *collector.Net) {
 	known := w.columns.Has(stats.ColFirings | stats.ColFailures)
 	f, runs := finding{unknown: !known}, uint64(0)
 	if s.rule.On && known {
-		fired, failed, _ := s.window.count(s.rule.Window.Microseconds(), sample{m.now, row.Firings, row.Failures}, n.Since)
+		fired, failed, _ := s.window.count(s.rule.Window.Microseconds(), sample{m.now, row.Firings, row.Failures}, m.countersSince(n))
 		runs, f.affected = fired+failed, failed
 		f.also = float64(runs)
 		f.wrong = runs >= max(s.rule.Runs, 1) && float64(failed) > s.rule.Above*float64(runs)
@@ -219,7 +219,7 @@ func (w *netWatch) looping(m *Machine, s *subject, n *collector.Net) {
 	known := w.columns.Has(stats.ColFirings)
 	f, rate := finding{unknown: !known}, 0.0
 	if s.rule.On && known {
-		fired, _, over := s.window.count(s.rule.Window.Microseconds(), sample{at: m.now, firings: row.Firings}, n.Since)
+		fired, _, over := s.window.count(s.rule.Window.Microseconds(), sample{at: m.now, firings: row.Firings}, m.countersSince(n))
 		rate = float64(fired) * 1e6 / float64(over)
 		f.wrong, f.affected, f.also = rate > s.rule.Above, fired, rate
 	}

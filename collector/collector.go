@@ -45,13 +45,15 @@ type Config struct {
 	PNML     pnml.Limits   // of definitions that come over the wire
 	Share    Share         // of the sources; the zero Share is all
 
-	// State is what Keep was given by the process before this one, with the same
-	// Share or another one; nil for a beginning from zero.
-	State []byte
-	// Keep is given every View, and what a next process must have for its
-	// counters to go on from those. It is called before the next View is made.
-	// Nil where the counters begin anew with each process.
-	Keep func(view *View, state []byte)
+	// State and Shown are what Keep was given last by the process before this
+	// one, with the same Share or another one; nil for a beginning from zero.
+	State, Shown []byte
+	// Keep is given, before each View is shown, what a next process must have
+	// for its counters to go on: either the state of all sources, or, where that
+	// would cost too much, what the View shows alone (whole is false), so that no
+	// counter falls. Run calls it once more when it ends, with a state. The View
+	// is not shown before Keep returns. Nil where each process counts from zero.
+	Keep func(state []byte, whole bool)
 
 	Log *slog.Logger
 }
@@ -66,6 +68,7 @@ type Collector struct {
 	mu       sync.Mutex // holds together what follows
 	merger   *Merger
 	saver    saver
+	said     string // what was wrong with the last state
 	notices  notices
 	fetching map[Ask]bool
 	waiting  []Ask // definitions to fetch when there is room; at most Limits.Definitions
@@ -75,8 +78,8 @@ type Collector struct {
 	proofs   proofs
 }
 
-// New returns a Collector that has a View already, of the nets it was given.
-// The error is about such a net.
+// New returns a Collector that has a View already, of the nets it was given and
+// of Config.State. The error is about such a net, or wraps ErrState.
 func New(cfg Config) (*Collector, error) {
 	if cfg.Conn == nil || cfg.Log == nil {
 		return nil, errors.New("collect: a connection and a log are needed")
@@ -98,7 +101,11 @@ func New(cfg Config) (*Collector, error) {
 		}
 	}
 	if cfg.State != nil {
-		if err := c.merger.restore(cfg.State, &cfg, now); err != nil {
+		err := c.merger.restore(cfg.State, &cfg, now)
+		if err == nil && cfg.Shown != nil {
+			err = c.merger.restoreShown(cfg.Shown, &cfg, now)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("collect from where another process stopped: %w", err)
 		}
 	}
@@ -135,6 +142,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
+			c.last(time.Now().UnixMicro())
 			return nil
 		case <-next.C:
 			now := time.Now()
@@ -212,16 +220,34 @@ func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.De
 	c.ask(ctx, asks)
 }
 
-// tick makes a View, and has it kept.
+// tick makes a View, has it kept, and shows it.
 func (c *Collector) tick(ctx context.Context, now int64) {
 	c.tellSilence(now)
-	if view, state := c.look(ctx, now); c.cfg.Keep != nil {
-		c.cfg.Keep(view, state)
+	view, state, whole := c.look(ctx, now)
+	if c.cfg.Keep != nil {
+		c.cfg.Keep(state, whole)
 	}
+	c.view.Store(view)
+}
+
+// last has all kept that was heard.
+func (c *Collector) last(now int64) {
+	if c.cfg.Keep == nil {
+		return
+	}
+	c.mu.Lock()
+	c.running = false
+	c.hearUntil()
+	view, _ := c.merger.Tick(now)
+	view.NATS = c.nats()
+	state := c.save(true)
+	c.mu.Unlock()
+	c.cfg.Keep(state, true)
+	c.view.Store(view)
 }
 
 // look makes a View, and what is to be kept of it.
-func (c *Collector) look(ctx context.Context, now int64) (view *View, state []byte) {
+func (c *Collector) look(ctx context.Context, now int64) (view *View, state []byte, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for sub, before := range c.dropped {
@@ -234,16 +260,29 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, state []by
 	c.hearUntil()
 	view, asks := c.merger.Tick(now)
 	view.NATS = c.nats()
-	c.view.Store(view)
 	c.ask(ctx, asks)
 	if c.cfg.Keep == nil {
-		return view, nil
+		return view, nil, false
 	}
-	state, err := c.saver.save(c.merger)
-	if err != nil {
+	whole = c.saver.due(now)
+	return view, c.save(whole), whole
+}
+
+// save returns what to keep of the last View.
+func (c *Collector) save(whole bool) []byte {
+	save := c.saver.shown
+	if whole {
+		save = c.saver.save
+	}
+	state, err := save(c.merger)
+	if err != nil && err.Error() != c.said {
 		c.cfg.Log.Error("keep what was counted", "err", err)
 	}
-	return view, state
+	c.said = ""
+	if err != nil {
+		c.said = err.Error()
+	}
+	return state
 }
 
 // nats returns the state of the connection; nil if it is not known.

@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/pnagent/pnagent/telemetry/natslink"
@@ -47,18 +48,10 @@ func (m *Merger) Hear(until int64, unbroken bool) {
 }
 
 // begin says that from now on Hear is called. The time since a process before
-// this one heard something last is no silence of its sources.
+// this one kept its state is no silence of its sources.
 func (m *Merger) begin(now int64) {
-	last := int64(0)
-	for _, n := range m.nets {
-		for _, s := range n.order {
-			last = max(last, s.heard)
-		}
-	}
-	if last == 0 {
-		last = now
-	}
-	m.Hear(min(last, now), true)
+	last := min(cmp.Or(m.keptAt, now), now)
+	m.Hear(last, true)
 	m.Hear(now, last >= now)
 }
 

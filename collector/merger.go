@@ -37,6 +37,7 @@ type Merger struct {
 	limits      Limits
 
 	hearing hearing
+	keptAt  int64 // when the state was made from which the Merger goes on; 0 without one
 	nets    map[string]*net
 	sources int // in all nets
 	rows    int // kept of all sources, as of the last tick, and gained since
@@ -114,6 +115,9 @@ func (m *Merger) count(err error) {
 func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	n := m.net(msg.Net)
 	s := n.source(msg.Source)
+	if s.epoch == 0 && msg.Seq == 1 { // its process never said anything before, so nobody counted it
+		s.counted = 0
+	}
 	if err := s.inOrder(msg, now, m.forgetAfter); err != nil {
 		s.duplicates++
 		m.touched = true

@@ -34,7 +34,9 @@ type net struct {
 
 	places, transitions marks // rows that changed since the last tick
 	changed             bool  // anything else of the net did
-	shown               *Net  // as of the last tick
+	sums                *stats.Rows
+	floor               *stats.Rows // what the process before showed, while a counter of sums is below that; or nil
+	shown               *Net        // as of the last tick
 }
 
 // question is a definition being asked for.

@@ -62,7 +62,7 @@ func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
 	p := publish(t, nc, "a", lineNet("order", 2, 1), 3)
 	var state []byte
 	kept := make(chan []byte, 1)
-	c, _ := run(t, Config{Conn: connect(t, url), Keep: func(v *View, s []byte) {
+	c, _ := run(t, Config{Conn: connect(t, url), Keep: func(s []byte, _ bool) {
 		select {
 		case kept <- s:
 		default:

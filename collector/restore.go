@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -20,7 +21,7 @@ var ErrState = errors.New("state of a collector cannot be read")
 type restored struct {
 	savedNet
 	definition telemetry.Definition
-	sum        *telemetry.Snapshot
+	sum, shown *telemetry.Snapshot
 	sources    []heard
 	past       []savedPast
 }
@@ -33,22 +34,24 @@ type heard struct {
 
 // restore goes on where another process stopped. The sources are as they were
 // then; those that are not in the share are gone, for another collector hears
-// them now, and what they counted stays in the sums.
+// them now, and what they counted stays in the sums. The error wraps ErrState;
+// then the Merger must not be used.
 func (m *Merger) restore(state []byte, cfg *Config, now int64) error {
 	nets, err := readState(state)
 	if err != nil {
 		return err
 	}
 	for _, r := range nets {
-		def, err := ReadDefinition(r.definition, cfg.PNML)
-		if err == nil {
-			_, err = m.Define(r.definition.Digest, def, now)
-		}
-		if err == nil {
+		err := m.defineRestored(&r, cfg, now)
+		switch {
+		case err != nil:
+		case r.sum == nil:
+			err = errors.New("it has no sum")
+		default:
 			err = m.restoreNet(r, cfg.Share)
 		}
 		if err != nil {
-			return fmt.Errorf("net %q: %w", r.ID, err)
+			return fmt.Errorf("%w: net %q: %w", ErrState, r.ID, err)
 		}
 	}
 	m.traffic = Traffic{Rejected: make(map[string]uint64)}
@@ -59,6 +62,70 @@ func (m *Merger) restore(state []byte, cfg *Config, now int64) error {
 	return nil
 }
 
+// restoreShown has every counter begin at no less than it was shown. The error
+// wraps ErrState; then the Merger must not be used.
+func (m *Merger) restoreShown(shown []byte, cfg *Config, now int64) error {
+	nets, err := readState(shown)
+	if err != nil {
+		return err
+	}
+	for _, r := range nets {
+		err := m.defineRestored(&r, cfg, now)
+		switch {
+		case err != nil:
+		case r.shown == nil:
+			err = errors.New("it has no counters")
+		default:
+			err = m.nets[r.ID].raiseTo(&r)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: net %q: %w", ErrState, r.ID, err)
+		}
+	}
+	return nil
+}
+
+func (m *Merger) defineRestored(r *restored, cfg *Config, now int64) error {
+	def, err := ReadDefinition(r.definition, cfg.PNML)
+	if err == nil {
+		_, err = m.Define(r.definition.Digest, def, now)
+	}
+	return err
+}
+
+// raiseTo raises the floor of a net to what was shown of it.
+func (n *net) raiseTo(r *restored) error {
+	c := n.known[r.definition.Digest]
+	if err := fits(r.shown, c); err != nil {
+		return err
+	}
+	places, transitions := n.union.sizes()
+	floor := stats.NewRows(places, transitions)
+	(&taking{msg: r.shown, cols: c, rows: floor, places: &n.places, trans: &n.transitions}).take()
+	floor.Columns = r.shown.Rows.Columns & counterColumns
+	if n.floor != nil {
+		floor.Raise(n.floor)
+	}
+	n.floor, n.since, n.changed = floor, min(n.since, r.Since), true
+	return nil
+}
+
+// raised returns the sums, raised to what the process before showed. It may have
+// shown more than its last state knows, and what a source did since is lost if
+// that source ended too.
+func (n *net) raised() *stats.Rows {
+	if n.floor == nil {
+		return n.sums
+	}
+	rows := *n.sums
+	rows.Places, rows.Transitions = slices.Clone(rows.Places), slices.Clone(rows.Transitions)
+	if !rows.Raise(n.floor) {
+		n.floor = nil // a sum never falls
+		return n.sums
+	}
+	return &rows
+}
+
 // restoreNet has the sources of a net say again what they said last. The base is
 // what that leaves of the sum, so the sum is what it was, whatever became of
 // the sources.
@@ -66,9 +133,10 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 	n := m.nets[r.ID]
 	c := n.known[r.definition.Digest]
 	if err := fits(r.sum, c); err != nil {
-		return fmt.Errorf("%w: %w", ErrState, err)
+		return err
 	}
 	n.since = r.Since
+	m.keptAt = max(m.keptAt, r.sum.SentAt)
 	columns := r.Columns & counterColumns
 	for _, h := range r.sources {
 		if !share.Has(r.ID, h.msg.Source) {
@@ -80,7 +148,9 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 			r.past = append(r.past, savedPast{Source: h.msg.Source, Epoch: h.epoch, Seq: uint64(h.seq), Counted: max(h.counted, h.msg.Epoch)})
 			continue
 		}
-		n.sources[h.msg.Source].resume(&h, c)
+		s := n.sources[h.msg.Source]
+		s.resume(&h, c)
+		s.counted = max(s.counted, n.before)
 	}
 	for _, f := range r.Regions {
 		n.fences[f.Region] = fence{fence: f.Fence, owner: f.Owner, counted: f.Counted}
@@ -99,6 +169,9 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 		}
 	}
 	n.base.Columns, n.changed = columns, true
+	if r.shown != nil {
+		return n.raiseTo(&r)
+	}
 	return nil
 }
 
@@ -107,6 +180,7 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 func (s *source) resume(h *heard, c *columns) {
 	s.counted, s.digest = max(s.counted, h.counted), h.digest
 	s.epoch, s.seq, s.heard, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.heard, h.rowsAt, h.marks&markUnread != 0
+	s.recalled = true
 	if s.complete = s.complete && h.marks&markComplete != 0; s.complete {
 		s.unheard = newCover(c)
 	}
@@ -139,11 +213,6 @@ func readState(state []byte) ([]restored, error) {
 	if r.more || r.parts != nil {
 		return nil, fmt.Errorf("%w: it ends within a source", ErrState)
 	}
-	for _, n := range r.nets {
-		if n.sum == nil {
-			return nil, fmt.Errorf("%w: net %q has no sum", ErrState, n.ID)
-		}
-	}
 	return r.nets, nil
 }
 
@@ -175,10 +244,12 @@ func (r *stateReader) next() error {
 	}
 	net := &r.nets[len(r.nets)-1]
 	switch record {
-	case recordSum:
+	case recordSum, recordShown:
 		msg, err := r.snapshot(net, payload)
-		if msg != nil {
+		if msg != nil && record == recordSum {
 			net.sum = msg
+		} else if msg != nil {
+			net.shown = msg
 		}
 		return err
 	case recordSource:

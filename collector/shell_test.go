@@ -3,10 +3,12 @@
 package collector
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -72,5 +74,47 @@ func TestOverrunIsCounted(t *testing.T) {
 	view := until(t, c, "all are counted", func(v *View) bool { return v.Traffic.Messages >= more })
 	if n := view.Traffic.Rejected[string(Overrun)]; n < 900 || n > 1000 {
 		t.Errorf("%d dropped", n)
+	}
+}
+
+// A View is shown once it is kept, so that a next process never begins below it.
+func TestViewIsKeptBeforeItIsShown(t *testing.T) {
+	url := startServer(t)
+	var c *Collector
+	kept, goOn := make(chan bool), make(chan struct{})
+	cfg := Config{Conn: connect(t, url), Log: slog.New(slog.DiscardHandler), Interval: 5 * time.Millisecond, Nets: []*petri.Net{lineNet("n", 1, 1)},
+		Keep: func(_ []byte, whole bool) { kept <- whole; <-goOn }}
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- c.Run(ctx) }()
+	for range 3 {
+		whole := <-kept
+		before := c.View()
+		if !whole {
+			t.Error("a small state is not kept whole")
+		}
+		time.Sleep(20 * time.Millisecond)
+		if c.View() != before {
+			t.Error("a View is shown that is not kept")
+		}
+		goOn <- struct{}{}
+		until(t, c, "it is shown", func(v *View) bool { return v.Generation == before.Generation+1 })
+	}
+	// The end keeps all once more.
+	cancel()
+	for whole := range kept {
+		goOn <- struct{}{}
+		select {
+		case err := <-done:
+			if err != nil || !whole {
+				t.Errorf("%v, whole: %v", err, whole)
+			}
+			return
+		case <-time.After(50 * time.Millisecond): // that one was of a tick
+		}
 	}
 }

@@ -54,6 +54,8 @@ type source struct {
 	goneAt int64 // when it became Gone
 	unread bool  // the last message could not be taken into the rows
 
+	recalled bool // from a state, and not heard since
+
 	// counted is the latest process whose counters are in the sums. Where rows
 	// of it or of one before it come anew, some of them are in there already:
 	// see net.owe.
@@ -97,7 +99,7 @@ func (s *source) note(msg *telemetry.Snapshot, now, forgetAfter int64) (lost uin
 		s.restarts++
 		s.clock = clock{shift: s.clock.shift}
 	}
-	s.epoch, s.seq, s.heard, s.deaf, s.left = msg.Epoch, msg.Seq, now, 0, false
+	s.epoch, s.seq, s.heard, s.deaf, s.left, s.recalled = msg.Epoch, msg.Seq, now, 0, false, false
 	if s.state == Gone {
 		s.state = Undefined // until the next tick finds out more
 	}

@@ -13,9 +13,9 @@ import (
 func (n *net) sum() *stats.Rows {
 	places, transitions := n.union.sizes()
 	rows := stats.NewRows(places, transitions)
-	if n.shown != nil {
-		copy(rows.Places, n.shown.Rows.Places)
-		copy(rows.Transitions, n.shown.Rows.Transitions)
+	if n.sums != nil {
+		copy(rows.Places, n.sums.Places)
+		copy(rows.Transitions, n.sums.Transitions)
 	}
 	speakers := n.speakers()
 	n.sumPlaces(rows.Places, speakers)

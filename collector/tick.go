@@ -89,7 +89,8 @@ func (n *net) show() *Net {
 	if n.shown != nil && !n.changed {
 		return n.shown
 	}
-	shown := &Net{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.sum()}
+	n.sums = n.sum()
+	shown := &Net{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised()}
 	users := make(map[string]int)
 	for _, s := range n.order {
 		switch s.state {
@@ -101,6 +102,9 @@ func (n *net) show() *Net {
 			continue
 		}
 		users[s.digest]++
+		if s.recalled {
+			shown.Recalled++
+		}
 	}
 	for _, o := range n.orphans {
 		if o.state == Stale {

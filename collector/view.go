@@ -42,6 +42,11 @@ type Net struct {
 	Up      int         // sources heard lately
 	Stale   int         // sources silent, still in the sums
 	Since   int64       // when the counters of this net began to be added up here
+
+	// Recalled is how many of those heard lately or silent were not heard since
+	// this process started: what is shown of them is what they said to the one
+	// before.
+	Recalled int
 }
 
 // IsFinal reports whether a place is final. It is false where Final is not

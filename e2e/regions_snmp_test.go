@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -287,7 +288,8 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 	f := newFleet(t, func() string { return js.url }, line(), 40, 0)
 	snmpd, mibs := snmptest.Start(t, snmptest.Config{}), t.TempDir()
 	sidecarAt := func(priority int) *sidecar {
-		side := serve(t, js.url, "--agentx", snmpd.AgentX, "--agentx.priority", strconv.Itoa(priority), "--mib-dir", mibs, f.net)
+		side := serve(t, js.url, "--agentx", snmpd.AgentX, "--agentx.priority", strconv.Itoa(priority), "--mib-dir", mibs,
+			"--state-dir", filepath.Join(mibs, strconv.Itoa(priority)), f.net)
 		side.registered(t)
 		return side
 	}

@@ -64,8 +64,15 @@ type sidecar struct {
 	snmp string // where the built-in responder answers; "" without one
 }
 
-// serve runs a sidecar. Flags that say where to listen are made up.
+// serve runs a sidecar that shows all that engines ever did, whoever starts
+// first. Flags that say where to listen are made up.
 func serve(t *testing.T, natsURL string, args ...string) *sidecar {
+	t.Helper()
+	return serveAsIs(t, natsURL, append([]string{"--from-zero"}, args...)...)
+}
+
+// serveAsIs runs a sidecar that counts as it does by default.
+func serveAsIs(t *testing.T, natsURL string, args ...string) *sidecar {
 	t.Helper()
 	args = append([]string{"serve", "--nats", natsURL, "--web.listen-address", "127.0.0.1:0", "--log.format", "json"}, args...)
 	s := &sidecar{process: start(t, built.pnagent, args...)}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,10 +34,10 @@ func serveFlat(t *testing.T, natsURL string) *sidecar {
 	return serve(t, natsURL, "--snmp", freeAddr(t, "udp"), "--mib-dir", "")
 }
 
-// serveShare runs one below: it is given the same dir whenever it starts.
+// serveShare runs one below: it keeps its counters in the same place whenever it starts.
 func serveShare(t *testing.T, natsURL, share, name, dir string) *sidecar {
 	t.Helper()
-	return serve(t, natsURL, "--share", share, "--up", upper, "--up.source", name, "--up.state-dir", dir, "--up.from-zero", "--mib-dir", "")
+	return serve(t, natsURL, "--share", share, "--up", upper, "--up.source", name, "--state-dir", filepath.Join(dir, name), "--mib-dir", "")
 }
 
 // ofTree tells whether a family or a key of the view is about sources: there the

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/counts"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -137,20 +137,26 @@ type node struct {
 	stop func()
 }
 
-func startNode(t *testing.T, cfg collector.Config, up *Config) *node {
+func startNode(t *testing.T, cfg collector.Config, up *counts.Config) *node {
 	t.Helper()
 	n := &node{log: &bytes.Buffer{}}
 	cfg.Interval, cfg.Log = beat, slog.New(slog.NewTextHandler(n.log, nil))
-	var err error
-	if up != nil {
-		up.Log, up.Interval = cfg.Log, beat
-		if n.up, err = Open(*up, time.Now().UnixMicro()); err != nil {
+	if up == nil {
+		up = &counts.Config{FromZero: true}
+	}
+	up.Share, up.Log = cfg.Share, cfg.Log
+	kept, err := counts.Open(*up, time.Now().UnixMicro())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Collector, err = kept.Collector(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if head := kept.Header(); up.Up != "" {
+		if n.up, err = New(Config{Conn: cfg.Conn, Subjects: space(t, up.Up), Source: up.Source, Interval: beat,
+			Since: head.Since, Epoch: head.Epoch, Fence: head.Fence, Log: cfg.Log}, n.Collector); err != nil {
 			t.Fatal(err)
 		}
-		n.up.Collect(&cfg)
-	}
-	if n.Collector, err = collector.New(cfg); err != nil {
-		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -161,12 +167,12 @@ func startNode(t *testing.T, cfg collector.Config, up *Config) *node {
 	})
 	if n.up != nil {
 		running.Go(func() {
-			if err := n.up.Run(ctx, n.Collector); err != nil {
+			if err := n.up.Run(ctx); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	n.stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	n.stop = sync.OnceFunc(func() { cancel(); running.Wait(); kept.Close() })
 	t.Cleanup(n.stop)
 	return n
 }
@@ -222,8 +228,11 @@ func startTree(t *testing.T) *tree {
 func (tr *tree) start(t *testing.T, i int) {
 	t.Helper()
 	tr.below[i] = startNode(t, collector.Config{Conn: tr.nc, Share: tr.shares[i]},
-		&Config{Conn: tr.nc, Subjects: space(t, "up"), Source: fmt.Sprint("child ", i), Share: tr.shares[i], Dir: tr.dir, FromZero: true})
+		&counts.Config{Up: "up", Source: fmt.Sprint("child ", i), Path: tr.stateDir(i), FromZero: true})
 }
+
+// stateDir is where one of the two below keeps its counts.
+func (tr *tree) stateDir(i int) string { return filepath.Join(tr.dir, fmt.Sprint(i)) }
 
 // sourceOf returns a name of a source in a share.
 func (tr *tree) sourceOf(i, number int) string {
@@ -257,7 +266,7 @@ func TestRootShowsWhatAllChildrenHear(t *testing.T) {
 	c.end(t)
 	tr.flat.shows(t, 43, 2)
 	tr.root.shows(t, 43, 2)
-	if s := tr.below[0].up.Stats(); s.Nets != 1 || s.Messages == 0 || s.Saves == 0 || s.SaveFailures != 0 || s.StateBytes == 0 || s.Errors != 0 {
+	if s := tr.below[0].up.Stats(); s.Nets != 1 || s.Messages == 0 || s.Errors != 0 {
 		t.Errorf("%+v", s)
 	}
 	tr.below[0].stop()
@@ -335,7 +344,7 @@ func TestChildWithoutItsStateCountsNothingTwice(t *testing.T) {
 	tr.start(t, 0)
 	tr.root.shows(t, 10, 1)
 	tr.below[0].stop()
-	file := filepath.Join(tr.dir, telemetry.Escape("child 0")+".state")
+	file := filepath.Join(tr.stateDir(0), "counters.state")
 	if err := os.WriteFile(file, []byte("something else"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -379,70 +388,4 @@ func TestRootAsksTheSourcesOfItsChildren(t *testing.T) {
 	if _, err := tr.root.Instance(ctx, "order", "nobody"); !errors.Is(err, telemetry.ErrNoInstance) {
 		t.Errorf("%v", err)
 	}
-}
-
-func TestStateThatCannotBeWrittenIsNoOldState(t *testing.T) {
-	tr := startTree(t)
-	startEngine(t, tr.nc, tr.sourceOf(0, 1), order("inbox", "done"), 10)
-	tr.start(t, 0)
-	tr.root.shows(t, 10, 1)
-	// A directory where the next file is to be written.
-	next := filepath.Join(tr.dir, telemetry.Escape("child 0")+".state.next")
-	deadline := time.After(enough)
-	for os.Mkdir(next, 0o700) != nil { // not while it is being written
-		select {
-		case <-deadline:
-			t.Fatal("the file is always there")
-		default:
-		}
-	}
-	for tr.below[0].up.Stats().SaveFailures == 0 {
-		select {
-		case <-deadline:
-			t.Fatal("no failure is counted")
-		case <-time.After(time.Millisecond):
-		}
-	}
-	if _, err := os.Stat(strings.TrimSuffix(next, ".next")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the old state: %v", err)
-	}
-	tr.below[0].stop()
-	if !strings.Contains(tr.below[0].log.String(), "keep the uplink's state") {
-		t.Errorf("the log: %s", tr.below[0].log)
-	}
-}
-
-func TestStateFile(t *testing.T) {
-	s := &State{Source: "a b", Up: "up", Share: "1/2", Since: 1, Before: 2, Epoch: 3, Fence: 4, Counted: []byte("\n\x00 what was counted")}
-	whole, err := s.appendTo(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := parseState(whole)
-	if err != nil || fmt.Sprint(*got) != fmt.Sprint(*s) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	for n := range whole {
-		if _, err := parseState(whole[:n]); !errors.Is(err, ErrState) {
-			t.Fatalf("cut at %d: %v", n, err)
-		}
-		bad := bytes.Clone(whole)
-		bad[n] ^= 1
-		if _, err := parseState(bad); !errors.Is(err, ErrState) {
-			t.Fatalf("byte %d turned: %v", n, err)
-		}
-	}
-}
-
-func FuzzParseState(f *testing.F) {
-	whole, err := (&State{Source: "a", Counted: []byte("x")}).appendTo(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole)
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := parseState(text); err != nil && !errors.Is(err, ErrState) {
-			t.Error(err)
-		}
-	})
 }

@@ -158,6 +158,7 @@ func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, lo
 		return nil, err
 	}
 	cfg.alarmState = filepath.Join(dir, stateName)
+	cfg.fromZero = true // its engines are its own
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web, cfg.limits = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP, pnml.DefaultLimits()
 	if cfg.link, err = inProcess(ns, "pnagent demo", log); err != nil {
 		return nil, fmt.Errorf("connecting to the embedded NATS: %w", err)

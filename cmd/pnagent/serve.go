@@ -30,6 +30,8 @@ type serveCmd struct {
 	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for the live page, metrics and the API."`
 	WebSocket      bool       `name:"web.systemd-socket" help:"Serve HTTP at the socket that systemd hands over, in place of --web.listen-address."`
 	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory of the generated MIB modules; its oids.lock holds the numbers of nets, places and transitions. Empty keeps them in memory."`
+	StateDir       *string    `name:"state-dir" placeholder:"DIR" help:"Directory that keeps what was counted, so that counters go on over restarts; each sidecar needs its own. Empty keeps nothing: counters begin at 0 with each start. Default: counters in --mib-dir; where --alarm-state is given, that name with .counters for its extension."`
+	FromZero       bool       `name:"from-zero" help:"Where nothing was kept yet, count also what engines did before they were first heard. Only right where no sidecar has shown it before; else rates would jump, and a sidecar above would count it twice."`
 	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
 	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML files of nets to show before an engine runs them."`
 	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Most sources of all nets to keep, those included that are gone and remembered; messages of others are rejected and counted. See docs/scale.md."`
@@ -117,7 +119,21 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	if c.MIBDir != "" {
 		cfg.lockPath = filepath.Join(c.MIBDir, mib.LockFile)
 	}
+	cfg.stateDir, cfg.fromZero = c.stateDir(), c.FromZero
 	return cfg, c.Alarm.fill(&cfg, c.MIBDir)
+}
+
+// stateDir returns where counters are kept; "" keeps nothing.
+func (c *serveCmd) stateDir() string {
+	switch {
+	case c.StateDir != nil:
+		return *c.StateDir
+	case c.Alarm.State != "":
+		return strings.TrimSuffix(c.Alarm.State, filepath.Ext(c.Alarm.State)) + ".counters"
+	case c.MIBDir != "":
+		return filepath.Join(c.MIBDir, "counters")
+	}
+	return ""
 }
 
 // config is what serve and demo have in common.

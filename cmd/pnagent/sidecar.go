@@ -19,6 +19,7 @@ import (
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/counts"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/petri"
@@ -42,6 +43,8 @@ type sidecarConfig struct {
 	collect     collector.Limits // zero fields are their defaults
 	share       collector.Share  // the zero Share is all
 	up          *uplink.Config   // nil without a sidecar above
+	stateDir    string           // of the counters; "" keeps them in memory
+	fromZero    bool             // counts.Config.FromZero
 
 	root     smi.OID
 	lockPath string // "" keeps numbers in memory
@@ -80,6 +83,7 @@ func (c *sidecarConfig) priority() uint8 {
 // sidecar hears engines and serves what they say.
 type sidecar struct {
 	cfg       sidecarConfig
+	counts    *counts.Dir
 	collector *collector.Collector
 	uplink    *uplink.Uplink // nil without a sidecar above
 	agent     mib.Agent
@@ -128,6 +132,9 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 }
 
 func (s *sidecar) close() {
+	if s.counts != nil {
+		s.counts.Close()
+	}
 	if s.udp != nil {
 		_ = s.udp.Close()
 	}
@@ -226,6 +233,7 @@ func (s *sidecar) snmpAddress() string {
 
 // run serves until ctx ends or something breaks.
 func (s *sidecar) run(ctx context.Context) error {
+	defer s.counts.Close()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.collector.Run(ctx) })
 	g.Go(func() error { return s.watcher.Run(ctx) })
@@ -233,7 +241,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	g.Go(func() error { return s.live.Run(ctx) })
 	g.Go(func() error { return s.reloadOnHangup(ctx) })
 	if s.uplink != nil {
-		g.Go(func() error { return s.uplink.Run(ctx, s.collector) })
+		g.Go(func() error { return s.uplink.Run(ctx) })
 	}
 	if s.member != nil {
 		g.Go(func() error { return s.member.Run(ctx) })

@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/counts"
+	"github.com/pnagent/pnagent/internal/dirlock"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/uplink"
@@ -22,13 +24,11 @@ import (
 // treeFlags say which part of the sources a sidecar hears, and to which one
 // above it tells them.
 type treeFlags struct {
-	Share    shareFlag `name:"share" placeholder:"I/N" help:"Take only the I-th of N shares of the sources, such as 2/8: one sidecar for each share, and one above them. See docs/tree.md."`
-	By       string    `name:"share.by" enum:"source,net" default:"source" help:"What --share divides: source (each source of each net) or net (all sources of a net are in one share, as they must be where regions of it move between processes)."`
-	Up       string    `name:"up" placeholder:"PREFIX" help:"Subject space of a sidecar above this one: each net is published there as one source, with the sums of all sources that this one hears."`
-	Source   string    `name:"up.source" placeholder:"NAME" help:"Name of this sidecar among all that publish to the one above. Default: host name and share. Counters go on over restarts where the name stays."`
-	Dir      string    `name:"up.state-dir" default:"up" placeholder:"DIR" help:"Directory that keeps what was counted, so that a restart neither loses nor doubles anything; written once a second. Empty keeps nothing."`
-	FromZero bool      `name:"up.from-zero" help:"Without kept counters, count also what engines did before they were first heard. Only right where no other sidecar has counted them for the one above before; else they would count twice."`
-	NATS     upFlags   `embed:""`
+	Share  shareFlag `name:"share" placeholder:"I/N" help:"Take only the I-th of N shares of the sources, such as 2/8: one sidecar for each share, and one above them. See docs/tree.md."`
+	By     string    `name:"share.by" enum:"source,net" default:"source" help:"What --share divides: source (each source of each net) or net (all sources of a net are in one share, as they must be where regions of it move between processes)."`
+	Up     string    `name:"up" placeholder:"PREFIX" help:"Subject space of a sidecar above this one: each net is published there as one source, with the sums of all sources that this one hears."`
+	Source string    `name:"up.source" placeholder:"NAME" help:"Name of this sidecar among all that publish to the one above. Default: host name and share. Counters go on over restarts where the name stays."`
+	NATS   upFlags   `embed:""`
 }
 
 // upFlags say how to reach NATS of the sidecar above, as natsFlags do.
@@ -58,8 +58,8 @@ func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 		return usageError{errors.New("--share.by: expected with --share")}
 	}
 	if f.Up == "" {
-		if f.Source != "" || f.FromZero || f.NATS != (upFlags{}) {
-			return usageError{errors.New("--up.source, --up.from-zero and --up.nats…: expected with --up")}
+		if f.Source != "" || f.NATS != (upFlags{}) {
+			return usageError{errors.New("--up.source and --up.nats…: expected with --up")}
 		}
 		return nil
 	}
@@ -77,7 +77,7 @@ func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 	if err != nil {
 		return err
 	}
-	cfg.up = &uplink.Config{Subjects: up, Source: name, Share: cfg.share, Dir: f.Dir, FromZero: f.FromZero, Log: cfg.log}
+	cfg.up = &uplink.Config{Subjects: up, Source: name, Log: cfg.log}
 	return nil
 }
 
@@ -114,22 +114,35 @@ func (f *treeFlags) connect(own *nats.Conn, log *slog.Logger) (nc *nats.Conn, do
 	return link.Conn, link.Close, nil
 }
 
-// openCollector makes the collector, and what speaks for it to the one above.
+// openCollector makes the collector, which goes on from what was kept, and what
+// speaks for it to the one above.
 func (s *sidecar) openCollector() (err error) {
+	kept := counts.Config{Path: s.cfg.stateDir, Subjects: s.cfg.subjects.Prefix(), Share: s.cfg.share, FromZero: s.cfg.fromZero, Log: s.cfg.log}
+	up := s.cfg.up
+	if up != nil {
+		kept.Up, kept.Source = up.Subjects.Prefix(), up.Source
+	}
+	if s.counts, err = counts.Open(kept, time.Now().UnixMicro()); err != nil {
+		if errors.Is(err, dirlock.ErrHeld) {
+			err = fmt.Errorf("%w; expected a --state-dir of its own for each sidecar", err)
+		}
+		return err
+	}
 	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.forgetAfter, Limits: s.cfg.collect},
 		Nets: s.cfg.nets, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
-	if s.cfg.up != nil {
-		if s.uplink, err = uplink.Open(*s.cfg.up, time.Now().UnixMicro()); err != nil {
-			return err
-		}
-		s.uplink.Collect(&cfg)
+	if s.collector, err = s.counts.Collector(cfg); err != nil || up == nil {
+		return err
 	}
-	s.collector, err = collector.New(cfg)
+	head := s.counts.Header()
+	up.Since, up.Epoch, up.Fence = head.Since, head.Epoch, head.Fence
+	s.uplink, err = uplink.New(*up, s.collector)
 	return err
 }
 
-// branch shows as metrics what a sidecar does as a part of a tree.
+// branch shows as metrics what a sidecar keeps, and what it does as a part of a
+// tree.
 type branch struct {
+	counts    *counts.Dir          // nil where nothing is kept
 	collector *collector.Collector // nil without a share
 	uplink    *uplink.Uplink       // nil without one
 }
@@ -137,6 +150,9 @@ type branch struct {
 // branch is that of the sidecar.
 func (s *sidecar) branch() *branch {
 	b := &branch{uplink: s.uplink}
+	if s.cfg.stateDir != "" {
+		b.counts = s.counts
+	}
 	if s.cfg.share.Count > 0 {
 		b.collector = s.collector
 	}
@@ -144,20 +160,21 @@ func (s *sidecar) branch() *branch {
 }
 
 var (
-	passedOver   = desc(metrics.PnagentMessagesPassedOverTotal, "Messages of sources in another share, which came because the NATS server does not map subjects to shares.")
-	upNets       = desc(metrics.PnagentUpNets, "Nets that are published to the sidecar above.")
-	upSnapshots  = desc(metrics.PnagentUpSnapshotsTotal, "Snapshots that were published to the sidecar above.")
-	upBytes      = desc(metrics.PnagentUpBytesTotal, "Bytes of the snapshots that were published to the sidecar above.")
-	upErrors     = desc(metrics.PnagentUpErrorsTotal, "Times that a net could not be published to the sidecar above.")
-	upMissed     = desc(metrics.PnagentUpMissedTotal, "Times that a net was due for the sidecar above while its NATS was away.")
-	upSaves      = desc(metrics.PnagentUpStateSavesTotal, "Times that what was counted was kept.")
-	upSaveErrors = desc(metrics.PnagentUpStateSaveFailuresTotal, "Times that what was counted could not be kept: after a restart counters would begin anew.")
-	upStateBytes = desc(metrics.PnagentUpStateBytes, "Size of what was kept last.")
+	passedOver  = desc(metrics.PnagentMessagesPassedOverTotal, "Messages of sources in another share, which came because the NATS server does not map subjects to shares.")
+	upNets      = desc(metrics.PnagentUpNets, "Nets that are published to the sidecar above.")
+	upSnapshots = desc(metrics.PnagentUpSnapshotsTotal, "Snapshots that were published to the sidecar above.")
+	upBytes     = desc(metrics.PnagentUpBytesTotal, "Bytes of the snapshots that were published to the sidecar above.")
+	upErrors    = desc(metrics.PnagentUpErrorsTotal, "Times that a net could not be published to the sidecar above.")
+	upMissed    = desc(metrics.PnagentUpMissedTotal, "Times that a net was due for the sidecar above while its NATS was away.")
+
+	countSaves     = desc(metrics.PnagentCounterSavesTotal, "Times that what was counted was written to --state-dir.")
+	countFailures  = desc(metrics.PnagentCounterSaveFailuresTotal, "Times that what was counted could not be written to --state-dir: after a restart counters would begin at 0.")
+	countSaveBytes = desc(metrics.PnagentCounterSaveBytes, "Size of what was written to --state-dir last.")
 )
 
 // Describe implements prometheus.Collector.
 func (b *branch) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{passedOver, upNets, upSnapshots, upBytes, upErrors, upMissed, upSaves, upSaveErrors, upStateBytes} {
+	for _, d := range []*prometheus.Desc{passedOver, upNets, upSnapshots, upBytes, upErrors, upMissed, countSaves, countFailures, countSaveBytes} {
 		out <- d
 	}
 }
@@ -166,6 +183,12 @@ func (b *branch) Describe(out chan<- *prometheus.Desc) {
 func (b *branch) Collect(out chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, kind prometheus.ValueType, n uint64) {
 		out <- prometheus.MustNewConstMetric(d, kind, float64(n))
+	}
+	if b.counts != nil {
+		s := b.counts.Stats()
+		send(countSaves, prometheus.CounterValue, s.Saves)
+		send(countFailures, prometheus.CounterValue, s.Failures)
+		send(countSaveBytes, prometheus.GaugeValue, s.Bytes)
 	}
 	if b.collector != nil {
 		send(passedOver, prometheus.CounterValue, b.collector.Passed())
@@ -179,7 +202,4 @@ func (b *branch) Collect(out chan<- prometheus.Metric) {
 	send(upBytes, prometheus.CounterValue, s.Bytes)
 	send(upErrors, prometheus.CounterValue, s.Errors)
 	send(upMissed, prometheus.CounterValue, s.Missed)
-	send(upSaves, prometheus.CounterValue, s.Saves)
-	send(upSaveErrors, prometheus.CounterValue, s.SaveFailures)
-	send(upStateBytes, prometheus.GaugeValue, s.StateBytes)
 }

@@ -55,19 +55,17 @@ func connect(t *testing.T, url string) *nats.Conn {
 func listen(t *testing.T, url string, cfg collector.Config) *collector.Collector {
 	t.Helper()
 	cfg.Conn, cfg.Log, cfg.PNML, cfg.Interval = connect(t, url), slog.New(slog.DiscardHandler), pnml.DefaultLimits(), 100*time.Millisecond
-	var up *uplink.Uplink
-	var err error
-	if cfg.Share.Count > 0 {
-		up, err = uplink.Open(uplink.Config{Conn: cfg.Conn, Subjects: above(t), Source: fmt.Sprint("below-", cfg.Share.Index), Share: cfg.Share,
-			Interval: cfg.Interval, FromZero: true, Log: cfg.Log}, time.Now().UnixMicro())
-		if err != nil {
-			t.Fatal(err)
-		}
-		up.Collect(&cfg)
-	}
 	c, err := collector.New(cfg)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var up *uplink.Uplink
+	if now := time.Now().UnixMicro(); cfg.Share.Count > 0 {
+		up, err = uplink.New(uplink.Config{Conn: cfg.Conn, Subjects: above(t), Source: fmt.Sprint("below-", cfg.Share.Index),
+			Interval: cfg.Interval, Since: now, Epoch: now, Fence: uint64(now / 1e6), Log: cfg.Log}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -78,7 +76,7 @@ func listen(t *testing.T, url string, cfg collector.Config) *collector.Collector
 	})
 	if up != nil {
 		running.Go(func() {
-			if err := up.Run(ctx, c); err != nil {
+			if err := up.Run(ctx); err != nil {
 				t.Error(err)
 			}
 		})

@@ -66,7 +66,7 @@ func (s *sidecars) start(ctx context.Context, name string, processor int, flags 
 		return nil, err
 	}
 	args := []string{s.program, "serve", "--nats", s.natsURL, "--web.listen-address", "127.0.0.1:0", "--snmp", snmp,
-		"--mib-dir", "", "--log.format", "json"}
+		"--mib-dir", "", "--from-zero", "--log.format", "json"}
 	args = append(append(args, flags...), s.nets...)
 	if processor >= 0 && s.taskset != "" {
 		args = append([]string{s.taskset, "--cpu-list", strconv.Itoa(processor)}, args...)

@@ -149,7 +149,7 @@ func (s *stage) start(ctx context.Context) (err error) {
 			return err
 		}
 		child, err := s.starter.start(ctx, fmt.Sprint("below-", i), -1, "--share", fmt.Sprintf("%d/%d", i, s.below),
-			"--up", "petrinet.root", "--up.source", fmt.Sprint("below-", i), "--up.state-dir", dir, "--up.from-zero")
+			"--up", "petrinet.root", "--up.source", fmt.Sprint("below-", i), "--state-dir", dir)
 		if err != nil {
 			return errors.Join(err, os.RemoveAll(dir))
 		}

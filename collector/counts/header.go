@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counts
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// ErrState says that a file has no counts, or damaged ones.
+var ErrState = errors.New("no counts of a collector")
+
+// errNotKept says that the process before could not keep what it counted.
+var errNotKept = fmt.Errorf("%w: it is empty, for the process before could not write it", ErrState)
+
+// maxState is how large a file is read, in bytes.
+const maxState = 4 << 30
+
+// magic is the first line of a file. The number rises when what follows changes
+// in a way that an older program would misread.
+const magic = "pnagent counts 1\n"
+
+// Header is whose counts a file has, and which process wrote it. In the file
+// there are the magic line, SHA-256 of the rest, Header as a line of JSON, and
+// what the collector counted.
+type Header struct {
+	Subjects string `json:"subjects"`         // the subject space that is heard
+	Share    string `json:"share"`            // of its sources; "0/0" is all
+	Up       string `json:"up,omitempty"`     // the subject space of a collector above
+	Source   string `json:"source,omitempty"` // the name there
+
+	Since  int64  `json:"since"`  // when the counters began
+	Before int64  `json:"before"` // until when others counted the sources: collector.Rules.CountedBefore
+	Epoch  int64  `json:"epoch"`  // of the process that wrote it: later than that of any before
+	Fence  uint64 `json:"fence"`  // the same, in seconds as far as that goes
+}
+
+// file is the content of a file.
+type file struct {
+	Header
+	counted []byte // collector.Config.State, or Shown
+}
+
+// append appends the file's content.
+func (f *file) append(out []byte) ([]byte, error) {
+	head, err := json.Marshal(f.Header)
+	if err != nil {
+		return out, err
+	}
+	h := sha256.New()
+	for _, part := range [][]byte{head, []byte("\n"), f.counted} {
+		_, _ = h.Write(part) // never fails
+	}
+	out = h.Sum(append(out, magic...))
+	return append(append(append(out, head...), '\n'), f.counted...), nil
+}
+
+// parse reads a file's content. The error wraps ErrState.
+func parse(text []byte) (*file, error) {
+	if len(text) == 0 {
+		return nil, errNotKept
+	}
+	rest, ok := bytes.CutPrefix(text, []byte(magic))
+	if !ok || len(rest) < sha256.Size {
+		return nil, fmt.Errorf("%w: it does not begin as one", ErrState)
+	}
+	sum, rest := rest[:sha256.Size], rest[sha256.Size:]
+	if got := sha256.Sum256(rest); !bytes.Equal(got[:], sum) {
+		return nil, fmt.Errorf("%w: its checksum is wrong", ErrState)
+	}
+	head, counted, _ := bytes.Cut(rest, []byte("\n"))
+	f := &file{counted: counted}
+	if err := json.Unmarshal(head, &f.Header); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	return f, nil
+}
+
+// read reads a file. The error wraps os.ErrNotExist where there is none, or
+// ErrState.
+func read(path string) (*file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxState))
+	if err != nil {
+		return nil, err
+	}
+	return parse(text)
+}

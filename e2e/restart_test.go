@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// takes is the counter of the transition that takes up a claim of stuckNet.
+const takes = `petrinet_transition_firings_total{net="claims",transition="take"}`
+
+// number is what a query of one series returns; NaN without one.
+func (p prometheus) number(t *testing.T, promQL string) float64 {
+	t.Helper()
+	var answer struct {
+		Data struct {
+			Result []struct{ Value [2]any }
+		}
+	}
+	_, body, err := p.get("/api/v1/query?query=" + url.QueryEscape(promQL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = json.Unmarshal(body, &answer) // what is no answer has no result
+	if len(answer.Data.Result) != 1 {
+		return math.NaN()
+	}
+	text, _ := answer.Data.Result[0].Value[1].(string)
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatalf("prometheus: %s", body)
+	}
+	return v
+}
+
+// shows waits until Prometheus has scraped this value of takes.
+func (p prometheus) shows(t *testing.T, want float64) {
+	t.Helper()
+	until(t, fmt.Sprint("Prometheus has scraped ", want), func() error {
+		if got := p.number(t, takes); got != want {
+			return fmt.Errorf("it has %v", got)
+		}
+		return nil
+	})
+}
+
+// increase() is what was fired, over a kill -9 of the sidecar too: where counters
+// are kept they go on, and where they are not they begin at 0.
+func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
+	t.Parallel()
+	const before, unheard, after = 5000, 3, 6
+	for name, c := range map[string]struct {
+		flags    []string
+		end      float64 // what is shown in the end
+		increase float64
+		resets   float64
+	}{
+		"kept":     {nil, before + unheard + after, unheard + after, 0},
+		"not kept": {[]string{"--state-dir", ""}, after, after, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			natsURL, dir, addr := startNATS(t), t.TempDir(), freeAddr(t, "tcp")
+			start := func() *sidecar {
+				return serveAsIs(t, natsURL, append([]string{"--mib-dir", dir, "--web.listen-address", addr}, c.flags...)...)
+			}
+			side, nc := start(), connect(t, natsURL)
+			runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+			fire := func(n int) {
+				request(t, nc, "inject", "claims", "berlin", fmt.Sprintf(`{"instance":0,"place":"inbox","tokens":%d}`, n))
+			}
+			until(t, "the engine is heard", func() error {
+				if side.view(t).source("claims", "berlin") != "up" {
+					return fmt.Errorf("not yet")
+				}
+				return nil
+			})
+			fire(before - 40) // 40 were there from the start
+			until(t, "all is shown", func() error {
+				if n := side.view(t).numbers().Firings[key{"claims", "take"}]; n != before {
+					return fmt.Errorf("%d", n)
+				}
+				return nil
+			})
+			prom := startPrometheus(t, side.web)
+			prom.shows(t, before)
+
+			side.kill(t)
+			fire(unheard)
+			side = start()
+			until(t, "the engine is heard", func() error {
+				if v := side.view(t); v.source("claims", "berlin") != "up" || v.Generation < 4 {
+					return fmt.Errorf("not yet")
+				}
+				return nil
+			})
+			fire(after)
+			prom.shows(t, c.end)
+			time.Sleep(3 * time.Second) // increase() extrapolates by up to one interval: the less, the more samples there are
+			if got := prom.number(t, "resets("+takes+"[10m])"); got != c.resets {
+				t.Errorf("%v resets, want %v", got, c.resets)
+			}
+			if got := prom.number(t, "increase("+takes+"[10m])"); got < c.increase || got > 1.25*c.increase {
+				t.Errorf("increase() is %v, want %v", got, c.increase)
+			}
+		})
+	}
+}
+
+func TestOneSidecarHasAStateDirectory(t *testing.T) {
+	t.Parallel()
+	natsURL, dir := startNATS(t), t.TempDir()
+	serve(t, natsURL, "--mib-dir", dir)
+	wantFailure(t, pnagent(t, "serve", "--nats", natsURL, "--mib-dir", dir, "--web.listen-address", "127.0.0.1:0"), 1,
+		"another process holds this directory; expected a --state-dir of its own for each sidecar")
+	serve(t, natsURL, "--mib-dir", dir, "--alarm-state", filepath.Join(dir, "second.state"))
+	until(t, "the second one keeps its counters", func() error {
+		_, err := os.Stat(filepath.Join(dir, "second.counters", "counters.state"))
+		return err
+	})
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import "slices"
+
+// Raise raises each counter of r, and each last time, to that of floor where it
+// is less, and reports whether one was less. It is for counters of which more was
+// shown than is known. Rows that floor has beyond those of r are ignored. Raise
+// writes to no memory that r shares with other rows through its slices, but for
+// the rows themselves, and keeps nothing of floor's.
+func (r *Rows) Raise(floor *Rows) (raised bool) {
+	for i := range min(len(r.Places), len(floor.Places)) {
+		raised = r.Places[i].raise(&floor.Places[i]) || raised
+	}
+	for i := range min(len(r.Transitions), len(floor.Transitions)) {
+		raised = r.Transitions[i].raise(&floor.Transitions[i]) || raised
+	}
+	raised = lift(&r.Net.Created, floor.Net.Created) || raised
+	raised = lift(&r.Net.Finished, floor.Net.Finished) || raised
+	raised = lift(&r.Net.Failed, floor.Net.Failed) || raised
+	if raiseQueues(&r.Queues, floor.Queues) {
+		raised = true
+	}
+	if r.Columns&floor.Columns != floor.Columns {
+		r.Columns |= floor.Columns
+		raised = true
+	}
+	return raised
+}
+
+// lift raises a number, and reports whether it was less.
+func lift[N uint64 | int64](n *N, floor N) bool {
+	if *n >= floor {
+		return false
+	}
+	*n = floor
+	return true
+}
+
+func (p *Place) raise(floor *Place) (raised bool) {
+	raised = lift(&p.Arrivals, floor.Arrivals)
+	raised = lift(&p.Departures, floor.Departures) || raised
+	raised = lift(&p.LastInjection, floor.LastInjection) || raised
+	return p.Dwell.raise(&floor.Dwell) || raised
+}
+
+func (t *Transition) raise(floor *Transition) (raised bool) {
+	raised = lift(&t.Firings, floor.Firings)
+	raised = lift(&t.Failures, floor.Failures) || raised
+	raised = lift(&t.Retries, floor.Retries) || raised
+	raised = lift(&t.Cancels, floor.Cancels) || raised
+	raised = lift(&t.Timeouts, floor.Timeouts) || raised
+	raised = lift(&t.Late, floor.Late) || raised
+	raised = lift(&t.LastFiring, floor.LastFiring) || raised
+	return t.Duration.raise(&floor.Duration) || raised
+}
+
+// raise raises each bucket, in the coarser schema of both.
+func (h *Histogram) raise(floor *Histogram) (raised bool) {
+	raised = lift(&h.Zero, floor.Zero)
+	raised = lift(&h.Sum, floor.Sum) || raised
+	if len(floor.Buckets) == 0 {
+		return raised
+	}
+	low, own := Histogram{Schema: floor.Schema, Buckets: slices.Clone(floor.Buckets)}, Histogram{Schema: h.Schema, Buckets: slices.Clone(h.Buckets)}
+	switch {
+	case len(own.Buckets) == 0:
+		own.Schema = low.Schema
+	case own.Schema > low.Schema:
+		own.coarsen(low.Schema)
+	case own.Schema < low.Schema:
+		low.coarsen(own.Schema)
+	}
+	less := false
+	for _, b := range low.Buckets {
+		i, found := slices.BinarySearchFunc(own.Buckets, b.Index, func(a Bucket, index int32) int { return int(a.Index) - int(index) })
+		if !found {
+			own.Buckets = slices.Insert(own.Buckets, i, Bucket{Index: b.Index})
+		}
+		less = lift(&own.Buckets[i].N, b.N) || less
+	}
+	if !less {
+		return raised
+	}
+	own.Fit()
+	h.Schema, h.Buckets = own.Schema, own.Buckets
+	return true
+}
+
+// raiseQueues raises what each priority had served.
+func raiseQueues(queues *[]Queue, floor []Queue) (raised bool) {
+	for _, f := range floor {
+		i, found := slices.BinarySearchFunc(*queues, f.Priority, func(q Queue, p uint8) int { return int(q.Priority) - int(p) })
+		switch {
+		case !found:
+			*queues = slices.Insert(slices.Clone(*queues), i, Queue{Priority: f.Priority, Served: f.Served, QuoteSwitches: f.QuoteSwitches})
+			raised = true
+		case (*queues)[i].Served < f.Served || (*queues)[i].QuoteSwitches < f.QuoteSwitches:
+			*queues = slices.Clone(*queues)
+			q := &(*queues)[i]
+			q.Served, q.QuoteSwitches = max(q.Served, f.Served), max(q.QuoteSwitches, f.QuoteSwitches)
+			raised = true
+		}
+	}
+	return raised
+}

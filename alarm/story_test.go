@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 //	transition NET TRANSITION enabled=1 since=5s fired=7s firings=9 failures=1
 //	since NET 5s                        the counters of the net begin anew
 //	deadlocked NET 3
+//	recalled NET 2                      so many of its sources were not heard since the start
 //	source NAME NET up|stale|gone|undefined heard=5s
 //	unheard NAME                        not in the View any more
 //	at 10s                              a step, and what it changes
@@ -149,7 +150,7 @@ func (s *story) do(line string) string {
 		s.net(words[1], words[2:], words[0] == "drop")
 	case "knows":
 		s.netNamed(words[1]).Rows.Columns = map[string]stats.Columns{"all": stats.AllColumns, "nothing": 0}[words[2]]
-	case "place", "transition", "deadlocked", "since":
+	case "place", "transition", "deadlocked", "recalled", "since":
 		s.row(words)
 	case "source":
 		s.source(words[1], words[2], words[3], micros(s.t, strings.TrimPrefix(words[4], "heard=")))
@@ -241,6 +242,9 @@ func (s *story) row(words []string) {
 	switch words[0] {
 	case "deadlocked":
 		n.Rows.Net.Deadlocked = number(s.t, words[2])
+		return
+	case "recalled":
+		n.Recalled = int(number(s.t, words[2]))
 		return
 	case "since":
 		n.Since = t0 + micros(s.t, words[2])

@@ -96,12 +96,23 @@
 //
 // # State
 //
-// Config.Keep is given, with each View, what a next process needs to go on from
-// it (Config.State): the counters of each net, and of each source all that it
-// had said last. The next process has each source say that once more, then takes
-// off the net's counters what the sources have of them, so the sum is what it
-// was whatever can be taken of the sources. Running engines then go on in their
-// epoch. A source that left the share stays in the sums as counters alone. One
+// Config.Keep is given, before each View is shown, what a next process needs to go
+// on from it (Config.State): the counters of each net, and of each source all that
+// it had said last. The next process has each source say that once more, then
+// takes off the net's counters what the sources have of them, so the sum is what
+// it was whatever can be taken of the sources. Running engines then go on in their
+// epoch.
+//
+// States of many sources are large, so they are made as seldom as keeps them at 4
+// MiB a second. In between Keep is given the counters alone that a View shows
+// (Config.Shown). The next process shows no less than those: what running engines
+// did since the state is in their counters, and comes on top once it is more.
+// Package collector/counts keeps both in files.
+//
+// Until a source is heard again, [Net].Recalled says that what is shown of it is
+// what it said to the process before.
+//
+// A source that left the share stays in the sums as counters alone. One
 // that is not in the state counts from where it is first heard if it may have
 // been another collector's: see Rules.CountedBefore.
 package collector

@@ -222,6 +222,48 @@ func TestRotationIsFair(t *testing.T) {
 	}
 }
 
+// first is Next without regard to rivals, by looking at every transition: of the
+// enabled ones of the highest priority the first at or after turn, counted round.
+func first(tables *petri.Tables, s *petri.State, turn int) int {
+	best := -1
+	for i := range tables.Transitions() {
+		tr := (turn + i) % tables.Transitions()
+		if s.Enabled(tr) && !tables.Held(tr) && (best < 0 || tables.Priority(tr) > tables.Priority(best)) {
+			best = tr
+		}
+	}
+	return best
+}
+
+// The set of enabled transitions has 64 in a word: one, several, the last full
+// or not.
+func TestNextOfManyTransitionsIsTheFirstOfTheHighestPriority(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, transitions := range []int{1, 63, 64, 65, 128, 129, 200, 256, 300} {
+		n := &petri.Net{ID: "wide"}
+		for i := range transitions {
+			id := fmt.Sprint(i)
+			n.Places = append(n.Places, petri.Place{ID: "p" + id})
+			n.Transitions = append(n.Transitions, petri.Transition{ID: id, Priority: r.IntN(3)})
+			if r.IntN(9) > 0 { // else it is a source transition, which does not fire by itself
+				n.Arcs = append(n.Arcs, petri.Arc{Source: "p" + id, Target: id, Weight: 1})
+			}
+		}
+		tables := compile(t, n)
+		for range 60 {
+			s := tables.NewState()
+			for range r.IntN(6) { // few, so that whole words have none
+				s.Set(r.IntN(transitions), 1)
+			}
+			for turn := range transitions {
+				if got, want := s.Next(turn, nil), first(tables, s, turn); got != want {
+					t.Fatalf("%d transitions, turn %d: %d, want %d", transitions, turn, got, want)
+				}
+			}
+		}
+	}
+}
+
 // On a circle the turn comes to the same one of two rivals each time; they
 // alternate all the same.
 func TestRivalsOnACircleAlternate(t *testing.T) {

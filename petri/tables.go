@@ -87,12 +87,15 @@ const MaxNodes = math.MaxInt32 / 2
 // Compile validates a net and turns it into tables. Weights of parallel normal
 // and read arcs add up, each kind for itself; of parallel inhibitor arcs every
 // one must hold, so the lowest threshold counts.
-func Compile(n *Net) (*Tables, error) {
+func Compile(n *Net) (*Tables, error) { return compile(n, MaxNodes) }
+
+// compile is Compile with another bound than MaxNodes.
+func compile(n *Net, maxNodes int) (*Tables, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
-	if max(len(n.Places), len(n.Transitions), len(n.Arcs)) > MaxNodes {
-		return nil, &Fault{File: n.File, Pos: n.Pos, Msg: fmt.Sprintf("net %q has more than %d nodes or arcs of a kind", n.ID, MaxNodes)}
+	if max(len(n.Places), len(n.Transitions), len(n.Arcs)) > maxNodes {
+		return nil, &Fault{File: n.File, Pos: n.Pos, Msg: fmt.Sprintf("net %q has more than %d nodes or arcs of a kind", n.ID, maxNodes)}
 	}
 	t := &Tables{
 		Net:          n,

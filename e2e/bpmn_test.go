@@ -26,20 +26,65 @@ func TestGraphXHas30MarkingsAndEndsOnlyAtItsEnd(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	var got struct {
-		Markings, Deadlocks int
-		Complete            bool
-		Bounds, Dead        map[string]uint32
+		Markings, Deadlocks, Ends int
+		Complete                  bool
+		Bounds, Dead              map[string]uint32
+		Path                      []string
 	}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil {
 		t.Fatalf("%q: %v", lines[len(lines)-1], err)
 	}
-	if got.Markings != 30 || !got.Complete || got.Deadlocks != 1 || len(got.Dead) != 1 || got.Dead["k/end"] != 1 {
+	if got.Markings != 30 || !got.Complete || got.Deadlocks != 1 || got.Ends != 1 || got.Bounds["k/end"] != 1 {
 		t.Errorf("%+v; expected 30 markings, complete, one dead: the end", got)
+	}
+	if got.Dead != nil || got.Path != nil {
+		t.Errorf("%v leads to the deadlock %v; the process is sound", got.Path, got.Dead)
+	}
+	if want := "30 markings visited, all that can be reached; 1 dead, of which 1 proper end (tokens only in final places)"; lines[len(lines)-2] != want {
+		t.Errorf("it says %q, expected %q", lines[len(lines)-2], want)
 	}
 	for place, most := range got.Bounds {
 		if most > 1 {
 			t.Errorf("place %s holds %d tokens; expected a net that is 1-safe", place, most)
 		}
+	}
+}
+
+// Of the three markings in which nothing goes on, two are ends; the way that is
+// shown is the one to the third, though it is longer.
+func TestExploringTellsProperEndsFromDeadlocks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.pnml")
+	var net strings.Builder
+	net.WriteString(`<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="orders" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">` +
+		`<place id="open"><initialMarking><text>1</text></initialMarking></place>`)
+	for _, place := range []string{"shipped", "refused", "half", "other", "never"} {
+		fmt.Fprintf(&net, `<place id=%q/>`, place)
+	}
+	for i, arc := range []string{"open>ship>shipped", "open>refuse>refused", "open>wait>half", "half>pack>other", "other>both>shipped", "never>both>shipped"} {
+		parts := strings.Split(arc, ">")
+		if !strings.Contains(net.String(), fmt.Sprintf(`<transition id=%q/>`, parts[1])) {
+			fmt.Fprintf(&net, `<transition id=%q/>`, parts[1])
+		}
+		fmt.Fprintf(&net, `<arc id="in%d" source=%q target=%q/><arc id="out%d" source=%q target=%q/>`, i, parts[0], parts[1], i, parts[1], parts[2])
+	}
+	net.WriteString(`</page></net></pnml>`)
+	if err := os.WriteFile(path, []byte(net.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := pnagent(t, "check", "--explore", "1000", path)
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	want := `{"net":"orders","markings":5,"complete":true,"deadlocks":3,"ends":2,"bounds":{"half":1,"never":0,"open":1,"other":1,"refused":1,"shipped":1},` +
+		`"path":["wait","pack"],"dead":{"other":1}`
+	if got := lines[len(lines)-1]; r.code != 0 || r.err != "" || !strings.HasPrefix(got, want) {
+		t.Errorf("exit code %d, %s; expected %s", r.code, got, want)
+	}
+	words := `5 markings visited, all that can be reached; 3 dead, of which 2 proper ends and 1 deadlock; a shortest way to one: ["wait" "pack"]`
+	if got := lines[len(lines)-2]; got != words {
+		t.Errorf("it says %q, expected %q", got, words)
+	}
+	if r := pnagent(t, "check", "--json", "--explore", "1000", path); strings.Contains(r.out, "visited") {
+		t.Errorf("with --json it says %s", r.out)
 	}
 }
 

@@ -8,12 +8,11 @@ import (
 	"fmt"
 
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/petri/explore"
 )
 
 type checkCmd struct {
 	JSON    bool       `help:"Print one JSON object a net instead of text."`
-	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, deadlocks and a shortest path to one, weighted sums of tokens that never change."`
+	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, how many are dead (deadlocks), how many of these are a proper end with tokens only in final places (ends), a shortest path to a dead one that is no proper end, weighted sums of tokens that never change. Without --json, a sentence says it too."`
 	Files   []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Limit   limitFlags `embed:""`
 }
@@ -53,7 +52,7 @@ func (c *checkCmd) Run(s streams) error {
 			}
 			c.print(s, summary(path, t, file.became(i)))
 			if c.Explore > 0 {
-				printExplored(s, t, c.Explore)
+				c.printExplored(s, t)
 			}
 		}
 		if len(file.nets) == 0 && !c.JSON {
@@ -114,76 +113,4 @@ func count(n uint64, of string) string {
 		return "1 " + of
 	}
 	return fmt.Sprintf("%d %ss", n, of)
-}
-
-// explored is what a net's state space is like, as far as it was visited.
-type explored struct {
-	Net       string            `json:"net"`
-	Markings  int               `json:"markings"`
-	Complete  bool              `json:"complete"`
-	Deadlocks int               `json:"deadlocks"`
-	Bounds    map[string]uint32 `json:"bounds"`
-	Path      []string          `json:"path,omitempty"` // transitions to the nearest deadlock
-	Dead      map[string]uint32 `json:"dead,omitempty"` // its marking, empty places left out
-	// By step of the path: the places that an inclusive split chose. Absent if
-	// there is none on it.
-	Branches [][]string `json:"branches,omitempty"`
-	// Inclusive splits with so many branches that not every set was followed.
-	Cut []string `json:"cut,omitempty"`
-	// Weighted sums of tokens that no firing changes; absent for a large net.
-	Invariants []conserved `json:"invariants,omitempty"`
-}
-
-// conserved is a P-invariant.
-type conserved struct {
-	Weights map[string]int64 `json:"weights"`
-	Sum     int64            `json:"sum"`
-}
-
-// conservedIn returns a net's P-invariants by place ids.
-func conservedIn(t *petri.Tables) []conserved {
-	var out []conserved
-	basis, _ := explore.Invariants(t)
-	for _, inv := range basis {
-		c := conserved{map[string]int64{}, inv.Sum}
-		for p, w := range inv.Weights {
-			if w != 0 {
-				c.Weights[t.Net.Places[p].ID] = w
-			}
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-func printExplored(s streams, t *petri.Tables, limit int) {
-	r := explore.Visit(t, limit)
-	out := explored{Net: t.Net.ID, Markings: r.Markings, Complete: r.Complete, Deadlocks: r.Deadlocks, Bounds: map[string]uint32{}}
-	for p, most := range r.Bounds {
-		out.Bounds[t.Net.Places[p].ID] = most
-	}
-	for _, tr := range r.Path {
-		out.Path = append(out.Path, t.Net.Transitions[tr].ID)
-	}
-	for _, places := range r.Branches {
-		chosen := []string{}
-		for _, p := range places {
-			chosen = append(chosen, t.Net.Places[p].ID)
-		}
-		out.Branches = append(out.Branches, chosen)
-	}
-	for _, tr := range r.Cut {
-		out.Cut = append(out.Cut, t.Net.Transitions[tr].ID)
-	}
-	for p, m := range r.Dead {
-		if m > 0 {
-			if out.Dead == nil {
-				out.Dead = map[string]uint32{}
-			}
-			out.Dead[t.Net.Places[p].ID] = m
-		}
-	}
-	out.Invariants = conservedIn(t)
-	line, _ := json.Marshal(out) // strings and numbers always marshal
-	fmt.Fprintf(s.out, "%s\n", line)
 }

@@ -2,7 +2,9 @@
 
 // Package explore visits the markings that a net can reach, breadth first and
 // up to a bound, and says what can be seen from them: how many tokens a place
-// ever holds, and the shortest way to a marking in which nothing is enabled.
+// ever holds, in how many markings nothing is enabled (they are dead), how many
+// of these are a proper end, with tokens only in places that no transition takes
+// them from, and the shortest way to a dead marking that is no proper end.
 //
 // Every enabled transition is followed, source transitions included, whatever
 // its priority or timing: what is found dead is dead for every way of playing

@@ -14,10 +14,12 @@ import (
 type Result struct {
 	Markings  int      // visited, the initial one included
 	Complete  bool     // there are no others
-	Deadlocks int      // of the visited markings, those in which nothing is enabled
+	Deadlocks int      // of the visited markings, those that are dead: nothing is enabled in them
+	Ends      int      // of the dead markings, the proper ends: all tokens are in final places, see petri.Net.FinalPlaces
 	Bounds    []uint32 // by place: the most tokens seen
-	// Path is a shortest sequence of transitions to a deadlock, nil if none was
-	// seen; it is empty, not nil, if the initial marking is one.
+	// Path is a shortest sequence of transitions to a dead marking that is no
+	// proper end, nil if none was seen; it is empty, not nil, if the initial
+	// marking is one.
 	Path []int
 	Dead []uint32 // the marking at its end, by place
 	// Branches has, by step of Path, the places of the branches that an
@@ -55,7 +57,7 @@ func Visit(t *petri.Tables, limit int) Result {
 	s := &space{tables: t, limit: max(min(limit, math.MaxInt32), 1), choices: splits(t), index: map[string]int32{}, complete: true,
 		marking: make([]uint32, t.Places()), next: make([]uint32, t.Places())}
 	r := Result{Bounds: make([]uint32, t.Places())}
-	firstDead := int32(-1)
+	final, firstDead := t.Net.FinalPlaces(), int32(-1)
 	s.reach(t.Initial, arrival{from: -1})
 	for at := int32(0); int(at) < len(s.keys); at++ {
 		decode(s.keys[at], s.marking)
@@ -66,7 +68,10 @@ func Visit(t *petri.Tables, limit int) Result {
 			continue
 		}
 		r.Deadlocks++
-		if firstDead < 0 {
+		switch {
+		case properEnd(s.marking, final):
+			r.Ends++
+		case firstDead < 0:
 			firstDead = at
 		}
 	}
@@ -77,6 +82,16 @@ func Visit(t *petri.Tables, limit int) Result {
 		decode(s.keys[firstDead], r.Dead)
 	}
 	return r
+}
+
+// properEnd reports whether all tokens of a marking are in final places.
+func properEnd(marking []uint32, final []bool) bool {
+	for p, n := range marking {
+		if n > 0 && !final[p] {
+			return false
+		}
+	}
+	return true
 }
 
 // leave follows everything that is enabled in a marking, and reports whether

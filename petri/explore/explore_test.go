@@ -24,8 +24,23 @@ func compile(t testing.TB, n *petri.Net) *petri.Tables {
 	return tables
 }
 
+// deaths are the dead markings that slowly has seen.
+type deaths struct {
+	all, ends int
+	nearest   int // the least depth of one that is no proper end; -1 for none
+}
+
+// ended reports whether no token is where an arc takes tokens from.
+func ended(r *petritest.Reference) bool {
+	return !slices.ContainsFunc(r.Net.Arcs, func(a petri.Arc) bool {
+		takes := a.Kind == petri.Normal || a.Kind == petri.Join || a.Kind == petri.Reset
+		return takes && r.Marking[a.Source] > 0 // a transition is no place: it has none
+	})
+}
+
 // slowly visits with the reference interpreter, markings as text.
-func slowly(n *petri.Net, limit int) (seen map[string]int, dead int) {
+func slowly(n *petri.Net, limit int) (seen map[string]int, dead deaths) {
+	dead.nearest = -1
 	text := func(r *petritest.Reference) (s string) {
 		for _, p := range n.Places {
 			s += fmt.Sprint(r.Marking[p.ID], " ")
@@ -51,8 +66,14 @@ func slowly(n *petri.Net, limit int) (seen map[string]int, dead int) {
 				}
 			}
 		}
-		if stuck {
-			dead++
+		switch {
+		case !stuck:
+		case ended(queue[i]):
+			dead.all, dead.ends = dead.all+1, dead.ends+1
+		default:
+			if dead.all++; dead.nearest < 0 {
+				dead.nearest = depth[i]
+			}
 		}
 	}
 	return seen, dead
@@ -95,33 +116,34 @@ func TestVisitOfGatewaysAgreesWithTheReference(t *testing.T) {
 
 func visitAgrees(t *testing.T, random func(*rand.Rand) *petri.Net) {
 	r := rand.New(rand.NewPCG(1, 1))
-	complete := 0
+	complete, ends, locks := 0, 0, 0
 	for range 400 {
 		n := random(r)
 		const limit = 300
 		got := Visit(compile(t, n), limit)
 		seen, dead := slowly(n, limit)
-		if got.Markings != len(seen) || got.Deadlocks != dead {
-			t.Fatalf("%d markings, %d dead; want %d, %d", got.Markings, got.Deadlocks, len(seen), dead)
+		if got.Markings != len(seen) || got.Deadlocks != dead.all || got.Ends != dead.ends {
+			t.Fatalf("%d markings, %d dead, %d ends; want %d, %+v", got.Markings, got.Deadlocks, got.Ends, len(seen), dead)
 		}
+		ends, locks = ends+dead.ends, locks+dead.all-dead.ends
 		if got.Complete {
 			complete++
 		}
 		if got.Complete && got.Markings == limit+1 || !got.Complete && got.Markings < limit {
 			t.Fatalf("complete %v with %d markings", got.Complete, got.Markings)
 		}
-		follow(t, n, got, seen)
+		follow(t, n, got, dead.nearest)
 	}
-	if complete < 50 {
-		t.Errorf("only %d of the nets were seen whole", complete)
+	if complete < 50 || ends < 3 || locks < 20 {
+		t.Errorf("only %d of the nets were seen whole, %d ends, %d deadlocks", complete, ends, locks)
 	}
 }
 
-// follow plays the path with the reference: it ends where it says, dead, and
-// nothing dead is nearer.
-func follow(t *testing.T, n *petri.Net, got Result, seen map[string]int) {
+// follow plays the path with the reference: it ends where it says, dead and no
+// proper end, and no other such marking is nearer than nearest.
+func follow(t *testing.T, n *petri.Net, got Result, nearest int) {
 	t.Helper()
-	if got.Deadlocks == 0 {
+	if nearest < 0 {
 		if got.Path != nil || got.Dead != nil {
 			t.Fatalf("a path without a deadlock: %v", got.Path)
 		}
@@ -145,9 +167,7 @@ func follow(t *testing.T, n *petri.Net, got Result, seen map[string]int) {
 		t.Fatalf("the path %v does not lead to %v", got.Path, got.Dead)
 	}
 	ref := ends[at]
-	var key string
-	for p, place := range n.Places {
-		key += fmt.Sprint(ref.Marking[place.ID], " ")
+	for p := range n.Places {
 		if got.Bounds[p] < got.Dead[p] {
 			t.Fatalf("place %d holds %d at the end, at most %d", p, got.Dead[p], got.Bounds[p])
 		}
@@ -155,8 +175,11 @@ func follow(t *testing.T, n *petri.Net, got Result, seen map[string]int) {
 	if slices.ContainsFunc(n.Transitions, func(tr petri.Transition) bool { return ref.Enabled(tr.ID) }) {
 		t.Fatal("the end of the path is not dead")
 	}
-	if seen[key] != len(got.Path) {
-		t.Fatalf("a path of %d transitions; the shortest has %d", len(got.Path), seen[key])
+	if ended(ref) {
+		t.Fatal("the end of the path is a proper end")
+	}
+	if nearest != len(got.Path) {
+		t.Fatalf("a path of %d transitions; the shortest has %d", len(got.Path), nearest)
 	}
 }
 
@@ -201,7 +224,7 @@ func TestUnboundedNetIsNotComplete(t *testing.T) {
 }
 
 func TestDeadInitialMarkingHasAnEmptyPath(t *testing.T) {
-	n := &petri.Net{Places: []petri.Place{{ID: "p", Initial: 3}}}
+	n := &petri.Net{Places: []petri.Place{{ID: "p", Initial: 3}}, Transitions: []petri.Transition{{ID: "t"}}, Arcs: []petri.Arc{{Source: "p", Target: "t", Weight: 4}}}
 	want := Result{Markings: 1, Complete: true, Deadlocks: 1, Bounds: []uint32{3}, Path: []int{}, Dead: []uint32{3}}
 	if d := cmp.Diff(want, Visit(compile(t, n), 50)); d != "" {
 		t.Error(d)

@@ -56,8 +56,9 @@ mutate: ## change N (60) things in the packages PKG, drawn with SEED (1), and li
 	@$(GO) run ./internal/mutate -n $(N) -seed $(SEED) $(PKG)
 
 .PHONY: soak
-soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, 10 minutes of fuzzing for each codec
+soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, every reader on every generated module, 10 minutes of fuzzing for each codec
 	PNAGENT_TEST_RESTARTS=20 $(GO) test -count=1 -timeout 30m -run 'Snmpd|Master|StandBy|Hung' ./agentx ./e2e
+	PNAGENT_GATE=all $(GO) test -count=1 -timeout 30m -run Gate ./mib
 	PNAGENT_KILLS=200 $(GO) test -count=1 -timeout 90m -run Killed ./e2e
 	@GO="$(GO)" scripts/fuzz 10m ./agentx/... ./snmp ./smi ./mib
 

@@ -15,7 +15,7 @@ import (
 func parsed(t *testing.T, dir string, modules ...string) map[string]gosmi.SmiNode {
 	t.Helper()
 	gosmi.Init()
-	t.Cleanup(gosmi.Exit)
+	defer gosmi.Exit()
 	gosmi.SetPath(stubs + string(filepath.ListSeparator) + dir)
 	nodes := map[string]gosmi.SmiNode{}
 	for _, name := range modules {
@@ -34,20 +34,11 @@ func parsed(t *testing.T, dir string, modules ...string) map[string]gosmi.SmiNod
 	return nodes
 }
 
-// checkGosmi compares the OID of every name.
-func checkGosmi(t *testing.T, dir string, want map[string]string) {
+// checkGosmi compares the OID of every name of a module. One module is read at a
+// time: gosmi mixes up descriptors that two modules have.
+func checkGosmi(t *testing.T, dir, module string, want map[string]string) {
 	t.Helper()
-	modules, err := filepath.Glob(filepath.Join(dir, "*.mib"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, m := range modules {
-		base := filepath.Base(m)
-		names = append(names, base[:len(base)-len(".mib")])
-	}
-	nodes := parsed(t, dir, names...)
-	gosmiAgrees(t, nodes, want)
+	gosmiAgrees(t, parsed(t, dir, PetrinetModule, module), want)
 }
 
 func gosmiAgrees(t *testing.T, nodes map[string]gosmi.SmiNode, want map[string]string) {
@@ -62,4 +53,4 @@ func gosmiAgrees(t *testing.T, nodes map[string]gosmi.SmiNode, want map[string]s
 	}
 }
 
-func TestEveryToolAgreesWithTheLock(t *testing.T) { checkNet(t, orderNet()) }
+func TestEveryToolAgreesWithTheLock(t *testing.T) { checkNets(t, orderNet()) }

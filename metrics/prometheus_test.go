@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,58 +22,47 @@ import (
 )
 
 // TestPrometheusScrapes lets a real Prometheus scrape, as text and, with its
-// native histograms switched on, as protobuf.
+// native histograms switched on, as protobuf; and asks it who was slowest. It
+// scrapes two exporters, for rich has no examples.
 func TestPrometheusScrapes(t *testing.T) {
 	for name, c := range map[string]struct {
-		flags   []string
-		queries map[string]float64
+		features string
+		suffix   string // of a histogram's series
+		queries  map[string]float64
 	}{
-		"as text": {nil, map[string]float64{
-			`petrinet_place_dwell_seconds_bucket{place="awaiting payment", le="1.0"}`: 5,
-			`petrinet_place_dwell_seconds_count{place="awaiting payment"}`:            7,
-			`petrinet_transition_firings_created{transition="pay"}`:                   1772359200.5,
+		"as text": {"exemplar-storage", "_bucket", map[string]float64{
+			`petrinet_place_dwell_seconds_bucket{job="rich", place="awaiting payment", le="1.0"}`: 5,
+			`petrinet_place_dwell_seconds_count{job="rich", place="awaiting payment"}`:            7,
+			`petrinet_transition_firings_created{job="rich", transition="pay"}`:                   1772359200.5,
 		}},
-		"native": {[]string{"--enable-feature=native-histograms"}, map[string]float64{
-			`histogram_count(petrinet_place_dwell_seconds{place="awaiting payment"})`:            7,
-			`histogram_fraction(0, 1, petrinet_place_dwell_seconds{place="awaiting payment"})*7`: 5,
+		"native": {"exemplar-storage,native-histograms", "", map[string]float64{
+			`histogram_count(petrinet_place_dwell_seconds{job="rich", place="awaiting payment"})`:            7,
+			`histogram_fraction(0, 1, petrinet_place_dwell_seconds{job="rich", place="awaiting payment"})*7`: 5,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			exporter := httptest.NewServer(newExporter(t, rich(), nil).Handler())
-			defer exporter.Close()
-			api := startPrometheus(t, exporter.Listener.Addr().String(), c.flags...)
-			c.queries[`up{job="pnagent"}`] = 1
-			c.queries[`petrinet_place_tokens{place="awaiting payment"}`] = 4
-			c.queries[`petrinet_place_oldest_token_age_seconds{place="awaiting payment"}`] = 7200
-			c.queries[`sum(petrinet_transition_firings_total)`] = 97
-			c.queries[`scrape_samples_scraped{job="pnagent"} > bool 100`] = 1
+			full, examples := httptest.NewServer(newExporter(t, rich(), nil).Handler()), httptest.NewServer(newExporter(t, named(), nil).Handler())
+			defer full.Close()
+			defer examples.Close()
+			api := startPrometheus(t, map[string]string{"rich": full.Listener.Addr().String(), "named": examples.Listener.Addr().String()},
+				"--enable-feature="+c.features)
+			c.queries[`up{job="rich"}`] = 1
+			c.queries[`petrinet_place_tokens{job="rich", place="awaiting payment"}`] = 4
+			c.queries[`petrinet_place_oldest_token_age_seconds{job="rich", place="awaiting payment"}`] = 7200
+			c.queries[`sum(petrinet_transition_firings_total{job="rich"})`] = 97
+			c.queries[`scrape_samples_scraped{job="rich"} > bool 100`] = 1
 			for query, want := range c.queries {
 				await(t, func() bool { _, ok := ask(t, api, query); return ok })
 				if got, _ := ask(t, api, query); got < want-1e-9 || got > want+1e-9 {
 					t.Errorf("%s = %v, want %v", query, got, want)
 				}
 			}
-		})
-	}
-}
-
-// TestPrometheusStoresExemplars asks a real Prometheus who was slowest, after
-// it scraped that as text and as protobuf.
-func TestPrometheusStoresExemplars(t *testing.T) {
-	for name, features := range map[string]string{"as text": "exemplar-storage", "native": "exemplar-storage,native-histograms"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			exporter := httptest.NewServer(newExporter(t, named(), nil).Handler())
-			defer exporter.Close()
-			api := startPrometheus(t, exporter.Listener.Addr().String(), "--enable-feature="+features)
-			for query, want := range map[string]one{
-				`petrinet_place_dwell_seconds_bucket`:         {"order-17", 5, noon.Add(-90 * time.Second)},
-				`petrinet_transition_duration_seconds_bucket`: {"order-18", 0.25, noon.Add(-1500 * time.Millisecond)},
+			for metric, want := range map[string]one{
+				"petrinet_place_dwell_seconds":         {"order-17", 5, noon.Add(-90 * time.Second)},
+				"petrinet_transition_duration_seconds": {"order-18", 0.25, noon.Add(-1500 * time.Millisecond)},
 			} {
-				if name == "native" {
-					query = strings.TrimSuffix(query, "_bucket")
-				}
+				query := metric + c.suffix + `{job="named"}`
 				await(t, func() bool { return len(exemplars(api, query)) > 0 })
 				if d := cmp.Diff([]one{want}, exemplars(api, query)); d != "" {
 					t.Errorf("%s (-want +got):\n%s", query, d)
@@ -114,9 +102,9 @@ func exemplars(api, query string) (all []one) {
 	return all
 }
 
-// startPrometheus runs a Prometheus that scrapes target each second, until the
-// test ends, and gives the address of its query API.
-func startPrometheus(t *testing.T, target string, flags ...string) string {
+// startPrometheus runs a Prometheus that scrapes targets, by job, twice a
+// second until the test ends, and returns the address of its query API.
+func startPrometheus(t *testing.T, targets map[string]string, flags ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("prometheus")
 	if err != nil {
@@ -124,7 +112,10 @@ func startPrometheus(t *testing.T, target string, flags ...string) string {
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
-	text := fmt.Sprintf("scrape_configs:\n- job_name: pnagent\n  scrape_interval: 1s\n  static_configs:\n  - targets: ['%s']\n", target)
+	text := "scrape_configs:\n"
+	for job, target := range targets {
+		text += fmt.Sprintf("- job_name: %s\n  scrape_interval: 500ms\n  scrape_timeout: 500ms\n  static_configs:\n  - targets: ['%s']\n", job, target)
+	}
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -72,9 +72,14 @@ func (l *logBook) String() string {
 	return l.b.String()
 }
 
-// run runs a collector until the test ends.
+// run runs a collector until the test ends, and returns when it listens.
 func run(tb testing.TB, cfg Config) (*Collector, *logBook) {
 	tb.Helper()
+	hello, err := cfg.Conn.SubscribeSync(cfg.Subjects.Hello())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = hello.Unsubscribe() }()
 	book := &logBook{}
 	cfg.Log, cfg.Interval = slog.New(slog.NewTextHandler(book, nil)), 5*time.Millisecond
 	c, err := New(cfg)
@@ -90,6 +95,9 @@ func run(tb testing.TB, cfg Config) (*Collector, *logBook) {
 			tb.Error(err)
 		}
 	})
+	if _, err := hello.NextMsg(enough); err != nil { // it says so on the connection on which it listens
+		tb.Fatal(err)
+	}
 	return c, book
 }
 

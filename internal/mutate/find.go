@@ -73,7 +73,7 @@ func (f *finder) visit(n ast.Node, above []ast.Node) bool {
 			f.replace("drop !", n, f.text(n.X))
 		}
 	case *ast.BasicLit:
-		f.literal(n, parent)
+		f.literal(n, above)
 	case *ast.Ident:
 		if flip, ok := map[string]string{"true": "false", "false": "true"}[n.Name]; ok {
 			f.replace("true ↔ false", n, flip)
@@ -143,12 +143,9 @@ func (f *finder) limits(n *ast.BinaryExpr, parent ast.Node) bool {
 	return x == l && y == r || x == r && y == l
 }
 
-func (f *finder) literal(n *ast.BasicLit, parent ast.Node) {
-	if n.Kind != token.INT || strings.HasPrefix(n.Value, "0o") { // the mode of a file
+func (f *finder) literal(n *ast.BasicLit, above []ast.Node) {
+	if n.Kind != token.INT || strings.HasPrefix(n.Value, "0o") || isChosen(n, above) { // 0o: the mode of a file
 		return
-	}
-	if b, ok := parent.(*ast.BinaryExpr); ok && (isUnit(b.X) || isUnit(b.Y)) {
-		return // a duration that was chosen
 	}
 	if v, err := strconv.ParseUint(n.Value, 0, 63); err == nil {
 		f.replace("constant + 1", n, strconv.FormatUint(v+1, 10))

@@ -7,8 +7,8 @@
 //
 // A mutant that the tests of its package cannot miss by any behaviour is not
 // made where it can be recognised: texts of errors and logs, log levels,
-// capacities, file modes, units of time, locks (the race detector has these),
-// generated files.
+// capacities, file modes, units of time, large constants, locks (the race
+// detector has these), generated files.
 package main
 
 import (

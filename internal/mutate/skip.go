@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,6 +67,22 @@ func joinsStrings(e ast.Expr) bool {
 	}
 	return false
 }
+
+// isChosen reports whether a number could as well be one more or one less: how
+// many units of time something takes, or a constant's large bound.
+func isChosen(n *ast.BasicLit, above []ast.Node) bool {
+	binary, _ := above[len(above)-1].(*ast.BinaryExpr)
+	if binary != nil && (isUnit(binary.X) || isUnit(binary.Y)) {
+		return true
+	}
+	if !slices.ContainsFunc(above, func(a ast.Node) bool { d, ok := a.(*ast.GenDecl); return ok && d.Tok == token.CONST }) {
+		return false
+	}
+	v, err := strconv.ParseUint(n.Value, 0, 64)
+	return err == nil && v >= 1000 || binary != nil && binary.Op == token.SHL && isLiteral(binary.X) && isLiteral(binary.Y)
+}
+
+func isLiteral(e ast.Expr) bool { _, ok := e.(*ast.BasicLit); return ok }
 
 // isUnit reports whether an expression is a unit of time, as in 5 * time.Second.
 func isUnit(e ast.Expr) bool {

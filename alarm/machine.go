@@ -102,6 +102,8 @@ type Machine struct {
 	nets       map[string]*netWatch
 	sources    map[string]*sourceWatch
 	unheard    bool // what the net shows is what its sources said before the start
+	nats       natsWatch
+	deaf       bool // View.Deaf
 	changes    []Change
 	tally      Tally
 }
@@ -137,15 +139,16 @@ func (m *Machine) With(rules *Rules) *Machine {
 
 // Step looks at a View as of now, in microseconds, and returns what was raised
 // and cleared. A nil View is one without nets. Time that goes backwards only
-// makes what waits for it wait longer.
+// makes what waits for it wait longer. A View that is deaf says what was so
+// before: it raises and clears nothing but the alarm about that.
 func (m *Machine) Step(view *collector.View, now int64) []Change {
 	if view == nil {
 		view = &collector.View{}
 	}
-	if m.began == 0 {
+	if m.began == 0 || view.Deaf { // there was no time yet to hear of anything
 		m.began = now
 	}
-	m.now, m.changes = now, nil
+	m.now, m.changes, m.deaf = now, nil, view.Deaf
 	m.step++
 	for _, n := range view.Nets {
 		m.unheard = n.Recalled > 0 && m.now-m.began < m.rules.Settle.Microseconds()
@@ -153,6 +156,7 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	}
 	m.unheard = false
 	m.lookAtSources(view.Sources)
+	m.lookAtNATS(view.NATS)
 	m.forget()
 	m.missing()
 	if len(m.changes) > 0 {
@@ -166,7 +170,7 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 func (m *Machine) missing() {
 	for _, h := range m.active {
 		switch {
-		case h.step == m.step || h.cleared:
+		case h.step == m.step || h.cleared || m.deaf:
 		case h.Kind == SourceLost && h.restored && m.now-h.Since <= m.forgetAfter:
 			h.step = m.step // nothing was heard of it, which is what the alarm says
 		default:
@@ -188,6 +192,8 @@ func (m *Machine) ruleOf(h *held) Rule {
 	}
 	n := m.rules.net(h.Net)
 	switch h.Kind {
+	case NATSDisconnected:
+		return m.rules.base[h.Kind]
 	case NetDeadlocked:
 		return n.whole(h.Kind)
 	case TokenStuck:
@@ -209,6 +215,9 @@ func (m *Machine) countersSince(n *collector.Net) int64 {
 // judge lets a finding act on what is watched. text says what is wrong or, of
 // an alarm that is over, why; it is asked for only when it is needed.
 func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int64, wrong bool) string) {
+	if m.deaf && k.kind != NATSDisconnected {
+		return
+	}
 	if w.alarm != nil {
 		if w.alarm.step = m.step; f.wrong {
 			w.alarm.refresh(f, text)

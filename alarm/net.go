@@ -130,6 +130,9 @@ func (w *netWatch) look(m *Machine, n *collector.Net) {
 	for i := range w.transitions {
 		w.starved(m, &w.transitions[i], n)
 	}
+	if m.deaf { // counters that stand still would make the next rates too high
+		return
+	}
 	for i := range w.failures {
 		w.failing(m, &w.failures[i], n)
 	}

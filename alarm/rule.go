@@ -20,11 +20,11 @@ type Rule struct {
 }
 
 // kinds is one more than the last Kind.
-const kinds = int(TransitionLoop) + 1
+const kinds = int(NATSDisconnected) + 1
 
 // Kinds lists every kind of alarm, in the order of their numbers.
 func Kinds() []Kind {
-	return []Kind{TokenStuck, TransitionStarved, SourceLost, NetDeadlocked, FailureRatio, TransitionLoop}
+	return []Kind{TokenStuck, TransitionStarved, SourceLost, NetDeadlocked, FailureRatio, TransitionLoop, NATSDisconnected}
 }
 
 // Rules say what is wrong. The zero Rules watch nothing.
@@ -56,7 +56,8 @@ func (c *change) apply(r *Rule) {
 
 // DefaultRules are those that hold where a file says nothing else: tokens
 // stuck for 10 minutes, transitions starved for 10 minutes, sources that are
-// silent, and instances deadlocked for a minute. What share of runs may fail
+// silent, instances deadlocked for a minute, and no connection to NATS for ten
+// seconds. What share of runs may fail
 // and how often a transition may fire is not known in general, so those are
 // off; their numbers are what "on" stands for.
 func DefaultRules() *Rules {
@@ -67,6 +68,7 @@ func DefaultRules() *Rules {
 		NetDeadlocked:     {On: true, For: time.Minute, ClearAfter: time.Minute},
 		FailureRatio:      {Above: 0.5, Runs: 20, Window: 5 * time.Minute, ClearAfter: time.Minute},
 		TransitionLoop:    {Above: 1000, Window: time.Minute, ClearAfter: time.Minute},
+		NATSDisconnected:  {On: true, For: 10 * time.Second},
 	}}
 }
 

@@ -14,11 +14,12 @@ const (
 	NetDeadlocked                     // instances of a net can never go on by themselves
 	FailureRatio                      // too many runs of a transition fail
 	TransitionLoop                    // a transition fires more often than it should
+	NATSDisconnected                  // the sidecar has no connection to NATS
 )
 
 // String returns the kind's name, as every face shows it.
 func (k Kind) String() string {
-	names := [...]string{"unknown", "tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop"}
+	names := [...]string{"unknown", "tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop", "natsDisconnected"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -29,8 +30,8 @@ func (k Kind) String() string {
 type Alarm struct {
 	Index    uint32 // later alarms have larger numbers, over restarts too
 	Kind     Kind
-	Net      string // id; "" for an alarm about a source
-	Subject  string // id of the place or transition, name of the source, or "" if it is of the whole net
+	Net      string // id; "" for an alarm about a source or the sidecar
+	Subject  string // id of the place or transition, name of the source, or "" if it is of the whole net or the sidecar
 	Raised   int64  // microseconds since the Unix epoch
 	Since    int64  // since when what it tells of is so
 	Affected uint64 // tokens, instances, or nets of a source
@@ -45,7 +46,8 @@ type State struct {
 }
 
 // About returns what the alarm is about as the place, the transition or the
-// source that it is; the others are "", and all are for one of a whole net.
+// source that it is; the others are "", and all are for one of a whole net or of
+// the sidecar.
 func (a *Alarm) About() (place, transition, source string) {
 	switch a.Kind {
 	case TokenStuck:

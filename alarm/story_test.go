@@ -20,6 +20,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 const t0 = int64(1_790_000_000_000_000) // an arbitrary moment in 2026
@@ -46,6 +47,9 @@ func TestMain(m *testing.M) {
 //	recalled NET 2                      so many of its sources were not heard since the start
 //	source NAME NET up|stale|gone|undefined heard=5s
 //	unheard NAME                        not in the View any more
+//	nats connected 5s SERVER            since when the sidecar is connected to NATS
+//	nats away 5s REASON                 since when not, and why
+//	deaf on | off                       whether what the View shows is from before a break
 //	at 10s                              a step, and what it changes
 //	from 11s to 60s                     a step a second
 //	active                              what is wrong now
@@ -154,6 +158,10 @@ func (s *story) do(line string) string {
 		s.row(words)
 	case "source":
 		s.source(words[1], words[2], words[3], micros(s.t, strings.TrimPrefix(words[4], "heard=")))
+	case "nats":
+		s.nats(words[1] == "connected", micros(s.t, words[2]), strings.Join(words[3:], " "))
+	case "deaf":
+		s.view.Deaf = words[1] == "on"
 	case "unheard":
 		var left []collector.Source
 		for _, src := range s.view.Sources {
@@ -311,6 +319,19 @@ func (s *story) source(name, net, state string, heard int64) {
 		}
 	}
 	s.view.Sources = append(s.view.Sources, src)
+}
+
+func (s *story) nats(connected bool, since int64, text string) {
+	state := &natslink.State{Connected: connected, Since: t0 + since}
+	if s.view.NATS != nil {
+		state.Server = s.view.NATS.Server
+	}
+	if connected {
+		state.Server = text
+	} else {
+		state.Reason = text
+	}
+	s.view.NATS = state
 }
 
 // steps lets seconds go by.

@@ -51,6 +51,8 @@ func (a *Alarm) subject() string {
 	place, transition, source := a.About()
 	net := fmt.Sprintf("net %q", a.Net)
 	switch {
+	case a.Kind == NATSDisconnected:
+		return "the connection to NATS"
 	case place != "":
 		return fmt.Sprintf("place %q of %s", place, net)
 	case transition != "":

@@ -36,6 +36,7 @@ func ruleNames() []ruleName {
 		{"deadlocked", NetDeadlocked, []string{"above", "for", "clear_after"}},
 		{"failures", FailureRatio, []string{"above", "runs", "window", "for", "clear_after"}},
 		{"loop", TransitionLoop, []string{"above", "window", "for", "clear_after"}},
+		{"nats", NATSDisconnected, []string{"for", "clear_after"}},
 	}
 }
 
@@ -59,6 +60,7 @@ func OpenRules(path string) (*Rules, error) {
 //	  deadlocked: {above: 0, for: 1m, clear_after: 1m}
 //	  failures:   {above: 20%, runs: 20, window: 5m}
 //	  loop:       {above: 100/s, window: 1m}
+//	  nats:       {for: 10s, clear_after: 0s}
 //	overrides:           # in order; of each field the last that matches counts
 //	  - {net: "order-*", place: "awaiting*", stuck: {after: 2h}}
 //	  - {net: backup, transition: release, starved: off}
@@ -68,7 +70,7 @@ func OpenRules(path string) (*Rules, error) {
 // for any characters and "?" for one. An override has at least one of net,
 // place, transition and source; one with a source has no other and sets only
 // lost, one with a place sets only stuck, one with a transition only starved,
-// failures and loop, and one with only a net everything but lost.
+// failures and loop, and one with only a net everything but lost and nats.
 //
 // Faults are of the form file:line:column: what was found; what was expected.
 func ReadRules(r io.Reader, file string) (*Rules, error) {

@@ -9,6 +9,9 @@ import (
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
+// settleLimit bounds the patience of a source that a View waits for.
+const settleLimit = int64(30 * time.Second / time.Microsecond)
+
 // settle is how much longer than its patience a source may be silent after a
 // break: it may have lost the same server, and its connection may be back later.
 const settle = int64(natslink.BackWithin / time.Microsecond)
@@ -76,6 +79,27 @@ func (e *ear) silent(s *source) int64 { return e.now - s.heard - s.deaf }
 
 // rowsSilent returns for how long nothing was taken into the source's rows.
 func (e *ear) rowsSilent(s *source) int64 { return e.now - s.rowsAt - s.rowsDeaf }
+
+// deaf reports whether nothing can be heard: a proof that everything was is due.
+func (m *Merger) deaf(now int64) bool {
+	return m.hearing.known && now-m.hearing.until > brokenAfter.Microseconds()
+}
+
+// settling reports whether the View still has to wait for a source after a
+// break. One that speaks seldom is not waited for.
+func (m *Merger) settling(e ear) bool {
+	if e.since == 0 || e.now-e.since > settleLimit+settle {
+		return false
+	}
+	for _, n := range m.nets {
+		for _, s := range n.order {
+			if s.state == Up && e.settling(s) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // settling reports whether a source was not heard since a break, and that is
 // over for so short a time that it may be there for all that.

@@ -23,6 +23,9 @@ type View struct {
 	// and what the View shows of sources is as of then. Nil if it is not known,
 	// as in a View of a Merger alone.
 	NATS *natslink.State
+	// Deaf says that what is shown of sources is from before a break: nothing can
+	// be heard, or not for long enough since that sources that are there were.
+	Deaf bool
 }
 
 // Net is the sum of one net over its sources.

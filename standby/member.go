@@ -36,7 +36,10 @@ type Config struct {
 	Priority uint8         // the lower number is on duty
 	Settle   time.Duration // after a start, before it takes the duty from another; Settle at least
 	Up       func() bool   // whether its faces are; nil is always
-	Log      *slog.Logger  // nil logs nothing
+	// Connected reports whether Conn is connected. It must not wait, as those of
+	// the client do while a server does not answer. Nil is Conn.IsConnected.
+	Connected func() bool
+	Log       *slog.Logger // nil logs nothing
 }
 
 // Counters are what a Member did since it was made.
@@ -73,6 +76,9 @@ func New(cfg Config) *Member {
 	}
 	if cfg.Up == nil {
 		cfg.Up = func() bool { return true }
+	}
+	if cfg.Connected == nil {
+		cfg.Connected = cfg.Conn.IsConnected
 	}
 	name := strings.ToValidUTF8(cfg.Name, "")
 	for len(name) > MaxName {
@@ -212,7 +218,7 @@ func (m *Member) show() {
 // say sends a message. While there is no connection nothing is kept to be sent
 // later, when it is not so any more.
 func (m *Member) say(msg *Message) {
-	if !m.cfg.Conn.IsConnected() {
+	if !m.cfg.Connected() {
 		return
 	}
 	text, err := msg.Encode()
@@ -226,7 +232,7 @@ func (m *Member) say(msg *Message) {
 
 // leave hands over to the next one.
 func (m *Member) leave() {
-	if !m.cfg.Conn.IsConnected() {
+	if !m.cfg.Connected() {
 		return
 	}
 	m.say(m.roster.Bye())

@@ -25,7 +25,8 @@ func (s *sidecar) joinOthers(host string) {
 	}
 	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.trapSinks)
 	s.member = standby.New(standby.Config{Conn: s.cfg.link.Conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
-		Priority: s.cfg.agentXPriority, Settle: rules.Settle, Up: s.up, Log: s.cfg.log})
+		Priority: s.cfg.agentXPriority, Settle: rules.Settle, Up: s.up,
+		Connected: func() bool { return s.cfg.link.State().Connected }, Log: s.cfg.log})
 }
 
 // up tells whether notifications can be sent. Nobody tells of trap sinks.

@@ -50,7 +50,7 @@ var rooms = map[string]room{
 	"engine":               {imports: []string{"action", "colour", "game", "guard", "internal/yamlfile", "journal", "petri", "petri/pnml", "petri/split", "pool", "stats", "telemetry"}},
 	"region":               {imports: []string{"engine", "journal", "petri", "petri/split", "telemetry"}},
 	"collector/counts":     {imports: []string{"collector", "internal/atomicfile", "internal/dirlock"}},
-	"alarm":                {imports: []string{"collector", "internal/atomicfile", "internal/yamlfile", "petri", "stats"}},
+	"alarm":                {imports: []string{"collector", "internal/atomicfile", "internal/yamlfile", "petri", "stats", "telemetry/natslink"}},
 	"collector":            {imports: []string{"petri", "petri/pnml", "stats", "telemetry", "telemetry/natslink"}},
 	"smi":                  {pure: true},
 	"mib":                  {imports: []string{"alarm", "collector", "internal/atomicfile", "internal/dirlock", "petri", "smi", "stats"}},

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/telemetry/natslink"
+)
+
+// natsWatch is the connection of this process to NATS.
+type natsWatch struct {
+	watch
+	last    natslink.State
+	reasons int // how often the reason became another one
+}
+
+// lookAtNATS judges the connection. Where it is not known there is nothing to
+// judge.
+func (m *Machine) lookAtNATS(state *natslink.State) {
+	if state == nil {
+		return
+	}
+	w := &m.nats
+	if w.alarm == nil {
+		w.alarm = m.byKey[key{NATSDisconnected, "", ""}]
+	}
+	if state.Reason != w.last.Reason {
+		w.reasons++
+	}
+	w.last = *state
+	rule := m.rules.base[NATSDisconnected]
+	f := finding{wrong: rule.On && !state.Connected, since: state.Since, also: float64(w.reasons)}
+	m.judge(&w.watch, key{NATSDisconnected, "", ""}, &rule, f, func(since int64, wrong bool) string {
+		switch {
+		case wrong:
+			return fmt.Sprintf("this sidecar has no connection to NATS since %s: %s", date(since), w.last.Reason)
+		case !rule.On:
+			return "no rule watches it any more"
+		}
+		return fmt.Sprintf("connected to NATS at %s", w.last.Server)
+	})
+}

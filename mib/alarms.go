@@ -34,9 +34,9 @@ func alarmColumns() []column[alarmRow] {
 	return []column[alarmRow]{
 		{object{2, "Kind", syntaxAlarm(), "", "What is wrong. There is a page for each in the runbooks, which says what to do; alarmRow leads to the numbers.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.Integer(int32(r.alarm.Kind)) }},
-		{object{3, "Net", syntaxText(), "", "The id of the net; empty if the alarm is about a source.", 0, false},
+		{object{3, "Net", syntaxText(), "", "The id of the net; empty if the alarm is about a source or the agent itself.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Net) }},
-		{object{4, "Subject", syntaxText(), "", "The id of the place or transition, or the name of the source; empty if the alarm is of the whole net.", 0, false},
+		{object{4, "Subject", syntaxText(), "", "The id of the place or transition, or the name of the source; empty if the alarm is of the whole net or of the agent itself.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Subject) }},
 		{object{5, "Row", syntaxPointer().seeing("RFC 2579, RowPointer."), "", "Where to look: the first column of the row of placeTable, transitionTable, sourceTable or netTable; 0.0 if there is no such row now.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.ObjectID(r.row) }},
@@ -61,7 +61,7 @@ func alarmScalars() []column[agentRow] {
 
 // known tells whether an alarm has a kind and a number that the MIB can show.
 func known(a *alarm.Alarm) bool {
-	return a.Kind >= alarm.TokenStuck && a.Kind <= alarm.TransitionLoop && a.Index >= 1 && a.Index <= maxNumber
+	return a.Kind >= alarm.TokenStuck && a.Kind <= alarm.NATSDisconnected && a.Index >= 1 && a.Index <= maxNumber
 }
 
 // findAlarms lists the alarms by number, each number once.
@@ -90,6 +90,9 @@ func (b *Builder) rowOf(a *alarm.Alarm, sources []sourceAt) smi.OID {
 				return row(sourceTable(), s.number)
 			}
 		}
+		return smi.OID{0, 0}
+	}
+	if a.Kind == alarm.NATSDisconnected {
 		return smi.OID{0, 0}
 	}
 	number := b.plan.numbers[a.Net]

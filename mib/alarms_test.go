@@ -20,11 +20,7 @@ import (
 
 // kinds are all kinds of alarms.
 func kinds() []alarm.Kind {
-	var all []alarm.Kind
-	for k := alarm.TokenStuck; k <= alarm.TransitionLoop; k++ {
-		all = append(all, k)
-	}
-	return all
+	return alarm.Kinds()
 }
 
 // stuckAlarm is about the oldest token of orderView.

@@ -41,6 +41,8 @@ func notifications() []notification {
 		{11, "transitionWorking", alarm.FailureRatio, true, objects, "The alarm of an earlier transitionFailing is over: the runs of the transition succeed again, or there are none."},
 		{12, "transitionLooping", alarm.TransitionLoop, false, objects, "A transition fires more often than it should. A loop of the net goes round without an end, or something feeds it too fast: look at transitionRate1 of its neighbours for the loop, and at placeArrivals for what feeds it."},
 		{13, "transitionSettled", alarm.TransitionLoop, true, objects, "The alarm of an earlier transitionLooping is over: the transition fires as seldom as it should again."},
+		{14, "natsDisconnected", alarm.NATSDisconnected, false, objects, "The agent that sends this has no connection to NATS and hears no source. What it shows of nets is from before, and it raises no alarm about them meanwhile. Look at agentNatsReason of this agent, then at the NATS server and the way to it."},
+		{15, "natsConnected", alarm.NATSDisconnected, true, objects, "The alarm of an earlier natsDisconnected is over: the agent is connected to NATS again."},
 	}
 }
 

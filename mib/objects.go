@@ -27,7 +27,7 @@ func agentScalars() []column[agentRow] {
 	count := func(s collector.State) func(*agentRow) smi.Value {
 		return func(r *agentRow) smi.Value { return gauge(r.states[s]) }
 	}
-	return []column[agentRow]{
+	return append([]column[agentRow]{
 		{object{1, "Version", syntaxText(), "", "The version of the agent that answers. While agents are updated one after the other, two versions may answer in turn: agentName tells which.", 0, false},
 			func(r *agentRow) smi.Value { return text(r.agent.Version) }},
 		{object{2, "Name", syntaxText(), "", "The name of the agent that answers, such as its host. Where two agents stand by for each other, it tells which of them this is, and so on which host to look at logs.", 0, false},
@@ -60,7 +60,7 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return smi.Counter64(r.state.Suppressed) }},
 		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a stand-by. If it is not the number that you gave to the primary, look at agentName for who answers and at agentRole for what to do.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Gauge32(uint32(r.agent.Priority)) }},
-	}
+	}, natsScalars()...)
 }
 
 func agentRole(r *agentRow) smi.Value {

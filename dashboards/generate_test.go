@@ -3,6 +3,8 @@
 package dashboards
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,4 +112,42 @@ func TestCommandWritesTheCommittedFiles(t *testing.T) {
 			t.Errorf("%s is not written as it should be, or not told of: %v\n%s", f.Path, err, out)
 		}
 	}
+}
+
+// Grafana takes a list that is there for a list: of null it reads the elements,
+// and shows nothing of the panel. Only thresholds may be null: the first one has
+// no value, for minus infinity.
+func TestNoListIsNull(t *testing.T) {
+	for _, d := range All() {
+		text, err := d.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var model any
+		if err := json.Unmarshal(text, &model); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range nulls(model, "") {
+			if !strings.HasSuffix(path, "/steps/0/value") {
+				t.Errorf("%s is null in %s", path, d.File)
+			}
+		}
+	}
+}
+
+// nulls returns where a document is null.
+func nulls(v any, path string) (found []string) {
+	switch v := v.(type) {
+	case nil:
+		return []string{path}
+	case map[string]any:
+		for key, value := range v {
+			found = append(found, nulls(value, path+"/"+key)...)
+		}
+	case []any:
+		for i, value := range v {
+			found = append(found, nulls(value, fmt.Sprint(path, "/", i))...)
+		}
+	}
+	return found
 }

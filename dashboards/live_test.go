@@ -139,9 +139,7 @@ func (a *asked) everything(t *testing.T) {
 				a.panel(t, fmt.Sprintf("%s, %s, query %s", d.Title, p.Title, refID(i)), &p, q, choices)
 			}
 		}
-		for _, v := range choices {
-			a.answers(t, "the annotation of "+d.Title, a.expand(d.Annotation(), v))
-		}
+		a.marks(t, &d, choices)
 	}
 	for _, r := range Recordings() {
 		a.answers(t, r.Record, r.Expr)
@@ -155,6 +153,24 @@ func (a *asked) everything(t *testing.T) {
 			a.answers(t, alert.Name, alert.Signal)
 		}
 	}
+}
+
+// marks waits until alarms that were raised since the start are marked on a
+// dashboard, with one of the choices.
+func (a *asked) marks(t *testing.T, d *Dashboard, choices []Variables) {
+	t.Helper()
+	var err error
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(100 * time.Millisecond) {
+		for _, v := range choices {
+			now := time.Now()
+			_, err = a.ask("/api/v1/query_range", url.Values{"query": {a.expand(d.Annotation(), v)}, "step": {"30"}, "end": {strconv.FormatInt(now.Unix(), 10)},
+				"start": {strconv.FormatInt(now.Add(-10*time.Minute).Unix(), 10)}})
+			if err == nil {
+				return
+			}
+		}
+	}
+	t.Errorf("the annotation of %s: %v", d.Title, err)
 }
 
 // panel asks for a query of a panel. With every choice there is an answer,

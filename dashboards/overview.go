@@ -27,6 +27,11 @@ func alarms(matchers ...string) string {
 	return most("net, place, transition, source, alarm", of(metrics.AlarmActive, matchers...))
 }
 
+// alarmsBefore are those that were active some time ago.
+func alarmsBefore(ago string, matchers ...string) string {
+	return most("net, place, transition, source, alarm", of(metrics.AlarmActive, matchers...)+" offset "+ago)
+}
+
 func overview() Dashboard {
 	return Dashboard{
 		UID: uidOverview, File: "overview.json", Title: "pnagent / Overview",

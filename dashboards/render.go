@@ -5,6 +5,7 @@ package dashboards
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
@@ -56,6 +57,7 @@ func (d *Dashboard) JSON() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard %s: %w", d.UID, err)
 	}
+	fillSlices(reflect.ValueOf(&model))
 	return withAnnotations(model, d.annotation())
 }
 
@@ -64,6 +66,29 @@ func (d *Dashboard) JSON() ([]byte, error) {
 func others() dashboard.DashboardLink {
 	return dashboard.DashboardLink{Title: "pnagent", Type: dashboard.DashboardLinkTypeDashboards, Tags: []string{tag},
 		Icon: "external link", Tooltip: "The other dashboards, for the same time and choice", IncludeVars: true, KeepTime: true}
+}
+
+// fillSlices makes every nil slice below a pointer an empty one. Of a list that
+// is null in JSON Grafana reads the elements all the same, and shows nothing of
+// the panel then.
+func fillSlices(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			fillSlices(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fillSlices(v.Field(i))
+		}
+	case reflect.Slice:
+		if v.IsNil() && v.CanSet() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			fillSlices(v.Index(i))
+		}
+	}
 }
 
 // withAnnotations adds an annotation to a dashboard. The SDK does not know the
@@ -82,17 +107,22 @@ func withAnnotations(model dashboard.Dashboard, annotation map[string]any) ([]by
 	return append(text, '\n'), err
 }
 
-// Annotation is the expression that marks when alarms were active.
+// Annotation is the expression that marks when alarms were raised. Grafana
+// paints a region for as long as a series is there: with the whole time of every
+// alarm, all curves would be under solid red.
 func (d *Dashboard) Annotation() string {
+	var about []string
 	for _, v := range d.Variables {
-		if v.Name == "net" && !v.Multi {
-			return alarms(thisNet)
-		}
-		if v.Name == "net" {
-			return alarms(orNoNet)
+		switch {
+		case v.Name == "place":
+			about = []string{thisSpot}
+		case v.Name == "net" && v.Multi:
+			about = []string{orNoNet}
+		case v.Name == "net":
+			about = []string{thisNet}
 		}
 	}
-	return alarms()
+	return alarms(about...) + " unless " + alarmsBefore("1m", about...)
 }
 
 func (d *Dashboard) annotation() map[string]any {

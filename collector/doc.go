@@ -109,8 +109,8 @@
 // did since the state is in their counters, and comes on top once it is more.
 // Package collector/counts keeps both in files.
 //
-// Until a source is heard again, [Net].Recalled says that what is shown of it is
-// what it said to the process before.
+// Until a source is heard again, or is stale, [Net].Recalled says that what is
+// shown of it is what it said to the process before.
 //
 // A source that left the share stays in the sums as counters alone. One
 // that is not in the state counts from where it is first heard if it may have

@@ -323,3 +323,30 @@ func (e *engine) all(now int64) *telemetry.Snapshot {
 	e.msg.SentAt = now
 	return clone(&e.msg)
 }
+
+// A source that was silent for too long before the restart is so after it.
+func TestStaleSourceStaysStale(t *testing.T) {
+	f := newFleet(t, 1, 2)
+	f.second(true)
+	heard := f.engines
+	f.engines = f.engines[:1]
+	for range 5 {
+		f.second(true)
+	}
+	f.view(true)
+	f.view(false)
+	f.engines = heard
+	f.now += 60e6
+	f.m = NewMerger(Rules{}, f.now)
+	if err := f.m.restore(f.state, &Config{PNML: pnmlLimits()}, f.now); err != nil {
+		t.Fatal(err)
+	}
+	f.m.begin(f.now)
+	view, _ := f.m.Tick(f.now)
+	if got := states(view); got != "e0=up e1=stale" {
+		t.Error(got)
+	}
+	if n := view.Net("n"); n.Recalled != 1 || n.Up != 1 || n.Stale != 1 {
+		t.Errorf("%d recalled, %d up, %d stale", n.Recalled, n.Up, n.Stale)
+	}
+}

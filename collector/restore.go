@@ -181,6 +181,9 @@ func (s *source) resume(h *heard, c *columns) {
 	s.counted, s.digest = max(s.counted, h.counted), h.digest
 	s.epoch, s.seq, s.heard, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.heard, h.rowsAt, h.marks&markUnread != 0
 	s.recalled = true
+	if h.marks&markStale != 0 {
+		s.state = Stale
+	}
 	if s.complete = s.complete && h.marks&markComplete != 0; s.complete {
 		s.unheard = newCover(c)
 	}

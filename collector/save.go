@@ -62,6 +62,7 @@ type savedSource struct {
 const (
 	markComplete = 1 << iota
 	markUnread
+	markStale
 )
 
 func (s *savedSource) fields() []*int64 {
@@ -242,6 +243,9 @@ func (s *source) said(n *net, digest string) (*telemetry.Snapshot, savedSource) 
 	}
 	if s.unread {
 		kept.marks |= markUnread
+	}
+	if s.state == Stale {
+		kept.marks |= markStale
 	}
 	return msg, kept
 }

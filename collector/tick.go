@@ -102,7 +102,7 @@ func (n *net) show() *Net {
 			continue
 		}
 		users[s.digest]++
-		if s.recalled {
+		if s.recalled && s.state == Up {
 			shown.Recalled++
 		}
 	}

@@ -46,9 +46,8 @@ type Net struct {
 	Stale   int         // sources silent, still in the sums
 	Since   int64       // when the counters of this net began to be added up here
 
-	// Recalled is how many of those heard lately or silent were not heard since
-	// this process started: what is shown of them is what they said to the one
-	// before.
+	// Recalled is how many of Up were heard by the process before this one alone:
+	// what is shown of them is what they said to that one.
 	Recalled int
 }
 

@@ -139,7 +139,7 @@ func netColumns() []column[netRow] {
 			func(r *netRow) smi.Value { return r.rate.value(1) }},
 		{object{18, "Rate15", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over fifteen minutes as a load average is: what is usual now. netRate1 far below it says that the net slows down: look for the transition whose transitionRate1 fell first.", stats.ColFirings, false},
 			func(r *netRow) smi.Value { return r.rate.value(2) }},
-		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began to be added up here. It changes when the agent starts anew or another one answers: a difference of two readings of a counter means something only while this is the same. After a change, wait for the next two readings.", 0, false},
+		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began to be added up here. It stays the same over a restart of an agent that goes on from what it counted before, and changes when counters begin at 0 or another agent answers: a difference of two readings of a counter means something only while this is the same. After a change, wait for the next two readings.", 0, false},
 			func(r *netRow) smi.Value { return r.at.date(r.since) }},
 		{object{20, "WaitingWork", syntaxGauge(), "pieces", "Pieces of work that nobody has started. Growing for long says that more work comes than is done: see queueTable for what is ready and not served.", stats.ColWaiting, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Rows.Waiting) }},

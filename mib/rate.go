@@ -40,19 +40,21 @@ func (r *rate) damp(d damping, perSecond float64) {
 type netRates struct {
 	at          int64 // of the View, microseconds
 	since       int64 // the counters' beginning
+	recalled    bool  // some sources were not heard since the start: what they did meanwhile comes at once
 	firings     []uint64
 	transitions []rate
 	total       rate
 }
 
 // update takes in the counters of a View. The same View twice changes
-// nothing; a counter that began anew, or that fell, only sets a new base.
+// nothing; a counter that began anew, that fell, or that takes in what was done
+// before the start, only sets a new base.
 func (n *netRates) update(net *collector.Net, at int64) {
 	interval := at - n.at
 	if n.at != 0 && interval <= 0 {
 		return
 	}
-	steady := n.at != 0 && net.Since == n.since
+	steady := n.at != 0 && net.Since == n.since && !n.recalled
 	d := newDamping(interval)
 	var sum uint64
 	for i := range net.Rows.Transitions {
@@ -72,5 +74,5 @@ func (n *netRates) update(net *collector.Net, at int64) {
 	if steady {
 		n.total.damp(d, float64(sum)*1e6/float64(interval))
 	}
-	n.at, n.since = at, net.Since
+	n.at, n.since, n.recalled = at, net.Since, net.Recalled > 0
 }

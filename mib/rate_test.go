@@ -101,6 +101,21 @@ func TestACounterThatBeginsAnewIsNoRate(t *testing.T) {
 	}
 }
 
+// What sources did while there was no agent comes into the counters as they are
+// heard again, one after the other, and is not done in that second.
+func TestWhatWasDoneBeforeTheStartIsNoRate(t *testing.T) {
+	f := &firing{net: netOf(sizedNet("n", 0, 1), stats.NewRows(0, 1)), at: now0}
+	for _, recalled := range []int{2, 1, 0} {
+		f.net.Recalled = recalled
+		f.net.Rows.Transitions[0].Firings += 1_000_000
+		f.at += 1e6
+		f.rates.update(f.net, f.at)
+	}
+	f.want(t, "once all are heard", [3]float64{})
+	f.run(100, time.Second, time.Minute)
+	f.want(t, "a minute later", steady(100, time.Minute))
+}
+
 func TestATransitionThatJoinsStartsAtNothing(t *testing.T) {
 	f := newFiring()
 	f.run(10, time.Second, time.Minute)

@@ -46,8 +46,14 @@ func widths(view *collector.View) map[string]time.Duration {
 // rates returns arrivals by place and firings by transition in a second since
 // the youngest sample that is at least as old as the window, or the oldest that
 // there is, and remembers the counters of now. It returns nil without an
-// earlier sample. A row that is newer than the sample has unknownRate.
+// earlier sample. A row that is newer than the sample has unknownRate. While
+// sources are recalled there are none: what they did before the start would
+// count as done in a second.
 func (w *window) rates(n *collector.Net, now int64, width time.Duration) []rate {
+	if n.Recalled > 0 {
+		w.samples = nil
+		return nil
+	}
 	w.forget(now - width.Microseconds())
 	places, transitions := n.Rows.Places, n.Rows.Transitions
 	var out []rate

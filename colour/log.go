@@ -15,7 +15,7 @@ import (
 
 // ErrLog is wrapped by the errors of Replay and LoadState: what was written
 // down does not fit the shard that reads it.
-var ErrLog = errors.New("not the log of this shard")
+var ErrLog = errors.New("what was logged does not fit the net")
 
 // The operations of a log, by the lowest bit of what it begins with. opInject is
 // in older ones, which leave it to the reader which identities there come next.
@@ -227,7 +227,7 @@ func (r *reader) data(lots []held) []byte {
 // time and has not played yet. Numbers of instances that the shard does not hold
 // are passed over, so that the log of one set of shards can be read by another.
 // What firings put into other parts is not in it: it crossed when it was played.
-// Call [Shard.Restart] or [Shard.Resume] when all is replayed.
+// Call [Shard.Resume] when all is replayed.
 func (s *Shard) Replay(log []byte, now int64) error {
 	logging := s.logging
 	s.logging = false

@@ -15,6 +15,7 @@ import (
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // batch is what happened at one time.
@@ -148,8 +149,8 @@ func TestAReplayedShardGoesOnAsTheOneThatLived(t *testing.T) {
 			t.Fatal("the loaded state is another")
 		}
 		replay(t, loaded, after)
-		loaded.Restart(now)
-		again.Restart(now)
+		loaded.Resume(now)
+		again.Resume(now)
 		for _, x := range []*Shard{s, again, loaded} {
 			x.Step(200, now)
 		}
@@ -162,9 +163,8 @@ func TestAReplayedShardGoesOnAsTheOneThatLived(t *testing.T) {
 	}
 }
 
-// A restart keeps ages, the starts of clocks, and counts only what it does
-// itself.
-func TestRestartKeepsAgesAndDelays(t *testing.T) {
+// What goes on keeps ages, the starts of clocks, and what was counted.
+func TestResumeKeepsAgesAndDelaysAndCounts(t *testing.T) {
 	n := build("p q:1 r", "late t", "p>late late>r p>t*9 q>t")
 	cfg := Config{Tables: compile(t, n), Bindings: []Binding{{Mode: game.Mode{Kind: game.Delayed, Delay: game.Delay{Shape: game.Exponential, A: 1000}}}, {}}, Log: true, Seed: 3}
 	s := newShard(t, cfg)
@@ -180,19 +180,23 @@ func TestRestartKeepsAgesAndDelays(t *testing.T) {
 
 	again := newShard(t, cfg)
 	replay(t, again, []batch{first, second})
-	state := again.AppendState(nil)
+	state, counted := again.AppendState(nil), stats.NewRows(3, 2)
+	again.Counted(counted)
 	loaded := newShard(t, cfg)
 	if _, err := loaded.LoadState(state); err != nil {
 		t.Fatal(err)
 	}
+	if err := loaded.Recount(counted); err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range []*Shard{again, loaded} {
-		x.Restart(due + 50)
+		x.Resume(due)
 		x.Step(10, due+1)
 		if got, ok := x.NextDue(); !ok || got != want {
 			t.Errorf("due %d, want %d", got-now0, want-now0)
 		}
 		rows := rowsOf(x, due+1)
-		if rows.Transitions[0].Firings != 0 || rows.Places[0].Oldest != now0+5 || rows.Net.Created != 1 {
+		if rows.Transitions[0].Firings != 1 || rows.Places[0].Oldest != now0+5 || rows.Net.Created != 1 {
 			t.Errorf("rows %+v", rows)
 		}
 	}
@@ -279,7 +283,7 @@ func FuzzReplay(f *testing.F) {
 		s := fresh(t)
 		_, _ = s.LoadState(state)
 		_ = s.Replay(ops, now0)
-		s.Restart(now0)
+		s.Resume(now0)
 		s.Step(100, now0+1000)
 		rowsOf(s, now0+2000)
 		if _, err := fresh(t).LoadState(s.AppendState(nil)); err != nil && s.instances[0].lastID < maxID && s.instances[1].lastID < maxID {

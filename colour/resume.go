@@ -4,24 +4,9 @@ package colour
 
 import "github.com/pnagent/pnagent/stats"
 
-// Restart begins to count anew, after LoadState and Replay: what they did was
-// counted by the process that did it first. All instances are looked at again.
-func (s *Shard) Restart(now int64) {
-	s.rec = stats.NewRecorder(s.tables.Places(), s.tables.Transitions())
-	s.rec.Net.Created = uint64(len(s.instances))
-	s.deadlocked = 0
-	s.unended = nil
-	for i := range s.instances {
-		if in := &s.instances[i]; in.has(atRest) {
-			in.flags = in.flags&^atRest | moved
-		}
-	}
-	s.wakeAll(now)
-}
-
-// Resume is Restart for a shard that goes on as the one whose state and log it
-// took over: it has counted what that one did, if what its state does not tell
-// was given to Recount, and counts on. Runs that had been started and are not over
+// Resume goes on, after LoadState and Replay, as the shard whose state and log
+// this one took over. It has counted what that shard did, if what its state does
+// not hold was given to Recount, and counts on. Runs that had been started and are not over
 // are handed out again by Starts, under the same name, if their action is
 // idempotent; the others are put back, which counts as cancelled. An instance that had failed counts as
 // failed until something comes for it from outside, though what it failed with

@@ -27,7 +27,7 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 	}
 	attempt := s.attempt(i, in, t, firstID(taken))
 	l := load{taken: taken, read: read, data: data, contested: contested, attempt: attempt, era: s.era}
-	s.lastRun++
+	s.lastRun += s.runStep
 	run := runID(s.lastRun, t)
 	deadline := s.depart(run, i, in, t, l, now)
 	s.noteStart(i, t, run, &l)

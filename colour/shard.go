@@ -65,6 +65,7 @@ type Shard struct {
 	loads     []load          // by the ref of their notes
 	unloaded  []int32         // unused ones
 	lastRun   uint64
+	runStep   uint64            // from one run's number to the next one's
 	era       uint64            // of the runs that start
 	tellRuns  bool              // see Config.Runs
 	unended   map[RunID]unended // of a log or a state that was read
@@ -114,7 +115,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 		seed: cfg.Seed, shuffle: cfg.Shuffle, merge: cfg.Merge, bound: cfg.Bound, batch: cfg.Batch,
 		running: uint32(cfg.Running), quota: defaultQuota, logging: cfg.Log, tellRuns: cfg.Runs, part: cfg.Part,
 		pool: pool.New[work](cfg.Dispatch), channels: make([]pool.Channel, cfg.Count),
-		notes: notes{free: none}, runs: map[RunID]int32{}, rec: stats.NewRecorder(t.Places(), t.Transitions()),
+		notes: notes{free: none}, runs: map[RunID]int32{}, runStep: 1, rec: stats.NewRecorder(t.Places(), t.Transitions()),
 	}
 	if s.batch == 0 {
 		s.batch = defaultBatch

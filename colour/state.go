@@ -171,9 +171,10 @@ func joined(lots []lot) []lot {
 }
 
 // LoadState puts instances into the state that AppendState wrote, and returns
-// what follows it. Instances that the shard does not hold are passed over. The
-// shard has not been played yet. Call [Shard.Restart] or [Shard.Resume] when all
-// is replayed.
+// what follows it. Instances that the shard does not hold are passed over. Those
+// at rest are counted as having come to rest once, and nothing else: Recount, if
+// what was counted is known. The
+// shard has not been played yet. Call [Shard.Resume] when all is replayed.
 func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 	ended := -1 // the last instance of the rows so far
 	for r := (&reader{left: src}); ; {
@@ -218,6 +219,7 @@ func (s *Shard) loadEnded(r *reader, first int, ended *int) {
 		s.forgetAll(&s.instances[i])
 		s.instances[i] = instance{notes: none, runs: none, flags: finished | everMoved}
 		clear(s.order(i))
+		s.rec.Net.Finished++
 	}
 }
 
@@ -264,11 +266,13 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 	switch state {
 	case stateFinished:
 		in.flags |= finished
+		s.rec.Net.Finished++
 	case stateDeadlocked:
 		in.flags |= deadlocked
 		s.deadlocked++
 	case stateFailed:
 		in.flags |= failed
+		s.rec.Net.Failed++
 	}
 	s.forgetAll(&s.instances[i])
 	s.instances[i] = *in

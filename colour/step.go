@@ -155,6 +155,7 @@ func (s *Shard) rest(in *instance, as uint8) {
 	switch as {
 	case failed:
 		s.rec.Net.Failed++
+		in.flags |= everMoved // a state has to say so
 	case finished:
 		s.rec.Net.Finished++
 		in.flags |= everMoved // a state has to say so

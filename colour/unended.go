@@ -17,10 +17,18 @@ type unended struct {
 	load
 }
 
-// NameRuns has the runs that start from now on be of an era. A number and an era
-// together name a run among all that shards ever started that followed each
-// other's log.
-func (s *Shard) NameRuns(era uint64) { s.era = era }
+// NameRuns has the runs that start from now on be of an era, with the numbers
+// first, first+step and so on. A number and an era together name a run among all
+// that shards ever started that followed each other's log, if of the shards that
+// write into one log at the same time no two give the same numbers, and first is
+// above the LastRun of all of them.
+func (s *Shard) NameRuns(era, first, step uint64) {
+	s.era, s.lastRun, s.runStep = era, first-step, step
+}
+
+// LastRun returns the highest number of a run that the shard has started or read
+// of; 0 before the first.
+func (s *Shard) LastRun() uint64 { return s.lastRun }
 
 // noteStart writes the start of a run down: the instance's number and the kind;
 // the run's number and era; the transition, the attempt and whether it was chosen

@@ -62,7 +62,7 @@ func (o *owner) successor(now int64) *owner {
 		}
 	}
 	replay(o.t, f.Shard, o.since)
-	f.NameRuns(o.era + 1)
+	f.NameRuns(o.era+1, f.LastRun()+1, 1)
 	f.Resume(now)
 	return f
 }

@@ -13,12 +13,14 @@ import (
 
 // A commit is its time and then sections. A section is its kind, how many bytes
 // it has, and they. Kinds below the number of nets are the operations of a net;
-// those behind are what only the log of a part has.
+// those behind are what the nets have in common. Crossings and cursors are only
+// in the log of a part.
 const (
 	sectionCrossings = iota // tokens that left for other parts, as split.AppendCrossings writes them
 	sectionCursor           // an upstream part, and up to which of its commits its tokens are in
 	sectionOwnership        // an ownership, as JSON
 	sectionReach            // a cursor as sectionCursor, which older versions wrote, with its mark: see link.go
+	sectionQueues           // what queues have served since the last one, see noteQueues
 	sectionKinds
 )
 
@@ -34,7 +36,8 @@ type ownership struct {
 // epoch than the one before, and nobody else releases what is his.
 func (o *ownership) follow(next ownership) error {
 	if next.Release != (next.Epoch == o.Epoch) || next.Epoch < o.Epoch || next.Release && next.Owner != o.Owner {
-		return fmt.Errorf("%w: %q in epoch %d (released: %t) after %q in epoch %d", ErrJournal, next.Owner, next.Epoch, next.Release, o.Owner, o.Epoch)
+		return fmt.Errorf("%w: owner %q in epoch %d (released: %t) after %q in epoch %d; expected a higher epoch, or a release by the owner",
+			ErrReplay, next.Owner, next.Epoch, next.Release, o.Owner, o.Epoch)
 	}
 	*o = next
 	return nil
@@ -51,14 +54,15 @@ func appendSection(commit []byte, kind int, body []byte) []byte {
 func eachSection(commit []byte, nets int, each func(kind int, body []byte, now int64) error) error {
 	now, size := binary.Uvarint(commit)
 	if size <= 0 {
-		return fmt.Errorf("%w: a commit without a time", ErrJournal)
+		return fmt.Errorf("%w: the commit has no time", ErrReplay)
 	}
 	for commit = commit[size:]; len(commit) > 0; {
 		kind, n1 := binary.Uvarint(commit)
 		length, n2 := binary.Uvarint(commit[max(n1, 0):])
 		head := n1 + n2
 		if n1 <= 0 || n2 <= 0 || kind >= uint64(nets+sectionKinds) || length > uint64(len(commit)-head) {
-			return fmt.Errorf("%w: a commit that is none", ErrJournal)
+			return fmt.Errorf("%w: a section of kind %d with %d bytes, where %d bytes are left; expected a kind below %d", ErrReplay,
+				kind, length, max(len(commit)-head, 0), nets+sectionKinds)
 		}
 		if err := each(int(kind), commit[head:head+int(length)], int64(now)); err != nil {
 			return err
@@ -95,16 +99,16 @@ func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
 	commit, err := u.whole.add(c.Payload)
 	if err == nil && commit != nil {
 		err = eachSection(commit, 1, func(kind int, body []byte, _ int64) error {
-			u.quiet = u.quiet && (kind == 1+sectionCursor || kind == 1+sectionReach)
+			u.quiet = u.quiet && (kind == 1+sectionCursor || kind == 1+sectionReach || kind == 1+sectionQueues)
 			if kind != 1+sectionCrossings {
 				return nil
 			}
 			out, rest, err := split.ReadCrossings(body, u.out)
 			switch {
 			case err != nil:
-				err = fmt.Errorf("%w: %w", ErrJournal, err)
+				err = fmt.Errorf("%w: %w", ErrReplay, err)
 			case len(rest) > 0:
-				err = fmt.Errorf("%w: %d bytes behind the crossings", ErrJournal, len(rest))
+				err = fmt.Errorf("%w: %d bytes behind the crossings", ErrReplay, len(rest))
 			}
 			u.out = out
 			return err
@@ -140,7 +144,7 @@ func readCursor(body []byte) (upstream uint64, to reach, err error) {
 	upstream, n1 := binary.Uvarint(body)
 	position, n2 := binary.Uvarint(body[max(n1, 0):])
 	if n1 <= 0 || n2 <= 0 || n1+n2 != len(body) {
-		return 0, to, fmt.Errorf("%w: an invalid cursor", ErrJournal)
+		return 0, to, fmt.Errorf("%w: an invalid cursor", ErrReplay)
 	}
 	to.cursor.Position = position
 	return upstream, to, nil
@@ -148,7 +152,7 @@ func readCursor(body []byte) (upstream uint64, to reach, err error) {
 
 func readOwnership(body []byte) (o ownership, err error) {
 	if err := json.Unmarshal(body, &o); err != nil {
-		return o, fmt.Errorf("%w: an ownership that is none: %w", ErrJournal, err)
+		return o, fmt.Errorf("%w: an invalid ownership: %w", ErrReplay, err)
 	}
 	return o, nil
 }

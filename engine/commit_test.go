@@ -47,8 +47,8 @@ func TestCommitsThatAreNoneAreRefused(t *testing.T) {
 		"a second section that ends": {1, 0, 1, 'a', 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := eachSection(commit, 1, func(int, []byte, int64) error { return nil }); !errors.Is(err, ErrJournal) {
-				t.Errorf("%v; want ErrJournal", err)
+			if err := eachSection(commit, 1, func(int, []byte, int64) error { return nil }); !errors.Is(err, ErrReplay) {
+				t.Errorf("%v; want ErrReplay", err)
 			}
 		})
 	}
@@ -103,8 +103,8 @@ func TestCursorsGoForward(t *testing.T) {
 			switch {
 			case c.want != nil && (err != nil || !slices.Equal(got, c.want)):
 				t.Errorf("%v, %v; want %v", got, err, c.want)
-			case c.want == nil && (!errors.Is(err, ErrJournal) || !slices.Equal(got, points(5, 7))):
-				t.Errorf("%v, %v; want ErrJournal and no change", got, err)
+			case c.want == nil && (!errors.Is(err, ErrReplay) || !slices.Equal(got, points(5, 7))):
+				t.Errorf("%v, %v; want ErrReplay and no change", got, err)
 			}
 		})
 	}
@@ -128,7 +128,7 @@ func TestOwnersFollowEachOther(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := now
 			err := o.follow(c.next)
-			if c.ok != (err == nil) || !c.ok && (!errors.Is(err, ErrJournal) || o != now) {
+			if c.ok != (err == nil) || !c.ok && (!errors.Is(err, ErrReplay) || o != now) {
 				t.Errorf("%+v, %v; want it taken: %t", o, err, c.ok)
 			}
 		})
@@ -205,8 +205,15 @@ func TestLogsUpstreamThatDoNotFitAreRefused(t *testing.T) {
 		return text
 	}
 	for name, c := range map[string]journal.Commit{
-		"of whole nets":             {Sequence: 1, Payload: header(headerWith(""))},
-		"of another plan":           {Sequence: 1, Payload: header(headerWith("y"))},
+		"of whole nets":   {Sequence: 1, Payload: header(headerWith(""))},
+		"of another plan": {Sequence: 1, Payload: header(headerWith("y"))},
+	} {
+		u := Upstream{Plan: "x"}
+		if _, err := u.Read(c); !errors.Is(err, ErrJournal) {
+			t.Errorf("%s: %v; want ErrJournal", name, err)
+		}
+	}
+	for name, c := range map[string]journal.Commit{
 		"without a header":          {Sequence: 1, Payload: []byte("?")},
 		"a commit that is none":     {Sequence: 2, Payload: []byte{1, 0}},
 		"crossings that are none":   {Sequence: 2, Payload: appendSection(appendTime(nil, 7), 1+sectionCrossings, []byte{9})},
@@ -215,8 +222,8 @@ func TestLogsUpstreamThatDoNotFitAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := Upstream{Plan: "x"}
-			if _, err := u.Read(c); !errors.Is(err, ErrJournal) {
-				t.Errorf("%v; want ErrJournal", err)
+			if _, err := u.Read(c); !errors.Is(err, ErrReplay) {
+				t.Errorf("%v; want ErrReplay", err)
 			}
 		})
 	}
@@ -239,8 +246,8 @@ func FuzzUpstream(f *testing.F) {
 		for k, entry := range [][]byte{a, b, c} {
 			tokens, err := u.Read(journal.Commit{Sequence: uint64(k + 2), Payload: entry})
 			if err != nil {
-				if !errors.Is(err, ErrJournal) && !errors.Is(err, ErrRewritten) {
-					t.Fatalf("%v is neither ErrJournal nor ErrRewritten", err)
+				if !errors.Is(err, ErrReplay) && !errors.Is(err, ErrRewritten) {
+					t.Fatalf("%v is neither ErrReplay nor ErrRewritten", err)
 				}
 				continue
 			}

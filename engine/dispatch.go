@@ -82,28 +82,3 @@ func (w *worker) look(net int, now int64, name func(int) string, rows *stats.Row
 	w.shards[net].Look(now, name, rows)
 	w.addQueues(net, rows)
 }
-
-// addQueues adds what is counted of the ready instances of a net.
-func (w *worker) addQueues(net int, rows *stats.Rows) {
-	work, ok := w.shards[net].queue()
-	if !ok {
-		return
-	}
-	var queues []stats.Queue
-	for p, row := range work.Ready.Priorities {
-		q := stats.Queue{Priority: uint8(p), Ready: uint64(row.Length), OldestSince: row.OldestSince, UnservedSince: row.UnservedSince,
-			Served: row.Served, QuoteSwitches: row.QuoteSwitches}
-		if w.turns.turn != nil {
-			q.QuoteSwitches = w.turns.switches[net][p]
-		}
-		if w.only != nil { // its queues know nothing of priorities
-			q.Priority = uint8(*w.only)
-		}
-		if q.Served > 0 || q.Ready > 0 {
-			queues = append(queues, q)
-		}
-	}
-	rows.Queues = stats.MergeQueues(rows.Queues, queues)
-	rows.Waiting += uint64(work.Waiting)
-	rows.Columns |= stats.ColQueues | stats.ColWaiting
-}

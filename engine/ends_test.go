@@ -268,7 +268,7 @@ func TestActionsEndWithAnEngineThatCannotWriteItsJournal(t *testing.T) {
 			time.Sleep(time.Second)
 			return colour.Outcome{}, nil
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act})}, Instances: 2, Workers: 1, Journal: &brokenLog{log, 1}})
+		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act})}, Instances: 2, Workers: 1, Journal: &brokenLog{log, 3}}) // the header, the owner, the starts
 		if err := e.Run(t.Context()); !errors.Is(err, errDisk) {
 			t.Errorf("got %v, want %v", err, errDisk)
 		}

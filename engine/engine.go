@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pnagent/pnagent/game"
@@ -82,7 +83,7 @@ type Engine struct {
 	nets    map[string]int
 	started time.Time
 	stopped time.Time
-	before  uint64 // firings of a part that others did, when this engine came to lead it
+	before  uint64 // firings that the journal held when this engine came to play
 	digits  int
 
 	dedicated []pool.Priority      // of the dedicated dispatcher: what each worker plays; nil for others
@@ -92,6 +93,8 @@ type Engine struct {
 
 	recorder   *recorder // nil without a journal
 	performers *performers
+
+	snapshotsFailed atomic.Uint64
 }
 
 // New returns an engine with all instances at their initial marking, or where the
@@ -135,13 +138,14 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := e.hire(e.recorder.head.Created); err != nil {
 		return nil, err
 	}
-	if err := e.recover(ctx, from); err != nil || cfg.Part != nil {
-		return e, err
+	if err := e.recover(ctx, from); err != nil {
+		return nil, err
 	}
-	for _, w := range e.workers {
-		for _, s := range w.shards {
-			s.Restart(w.now())
-		}
+	if cfg.Part != nil {
+		return e, nil
+	}
+	if err := e.begin(ctx); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
@@ -177,7 +181,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	default:
 	}
 	if e.recorder != nil && e.cfg.Part == nil {
-		return e.saveState(context.WithoutCancel(ctx))
+		return e.trySnapshot(context.WithoutCancel(ctx))
 	}
 	return nil
 }
@@ -323,6 +327,11 @@ func (e *Engine) published(ctx context.Context, net int, now int64, into *stats.
 		if err := e.call(ctx, w, func(at int64) {
 			w.look(net, max(now, at), e.InstanceName, into)
 			w.shards[net].TakeSlowest(e.InstanceName, into)
+			if e.recorder.failure() == nil {
+				w.noteQueues(net)
+			} else { // what they have served cannot be written down any more
+				into.Queues, into.Columns = nil, into.Columns&^stats.ColQueues
+			}
 		}); err != nil {
 			return err
 		}

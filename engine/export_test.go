@@ -37,7 +37,7 @@ func (e *Engine) Put(instance, place int, data []byte, n uint32) error {
 
 // Save saves a snapshot of a part that stands still.
 func (e *Engine) Save(ctx context.Context) error {
-	state, upTo, err := e.appendState()
+	state, upTo, _, err := e.appendState()
 	if err != nil {
 		return err
 	}

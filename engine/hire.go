@@ -189,7 +189,7 @@ func (e *Engine) newPlayer(n *Net, s share, d *pool.Discipline, created int64) (
 	}
 	c := colour.Config{Tables: n.Tables, Bindings: n.bindings(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
 		Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Priority: n.Priority, Bound: n.Bound, Merge: guard.Merge,
-		Part: cfg.Part.cut(), Runs: cfg.Part != nil}
+		Part: cfg.Part.cut(), Runs: cfg.Journal != nil}
 	if d != nil {
 		c.Dispatch = *d
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,10 @@ import (
 // ErrJournal is wrapped by the error of New for a journal that another engine
 // wrote: other nets, or another number of instances.
 var ErrJournal = errors.New("the journal is of another engine")
+
+// ErrReplay is wrapped by the error of New for a journal that is of this engine
+// and holds what it cannot have done.
+var ErrReplay = errors.New("the journal cannot be replayed")
 
 // snapshotAfter is Config.SnapshotAfter where it is not said.
 const snapshotAfter = 64 << 20
@@ -41,9 +46,11 @@ type recorder struct {
 	// Of the log of a part.
 	hash     hash.Hash // nil for other logs
 	chain    [sha256.Size]byte
-	owns     ownership
 	readings []reading // by upstream part
 	entry    []byte    // memory of the last one written
+
+	owns   ownership
+	queues []queueCounts // by net
 }
 
 // header is the first commit of a journal, and stands before each snapshot.
@@ -52,6 +59,13 @@ type header struct {
 	Instances int         `json:"instances"`
 	Created   int64       `json:"created"` // when the instances began, microseconds since the Unix epoch
 	Part      *partHeader `json:"part,omitempty"`
+
+	Queues []queueCounts `json:"queues,omitempty"` // by net, before a snapshot. Older versions did not keep them
+
+	// Of whole nets, before a snapshot.
+	First  string    `json:"first,omitempty"`  // the first source that owned the journal
+	Owns   ownership `json:"owns,omitzero"`    // the last one
+	Counts [][]byte  `json:"counts,omitempty"` // by net: as those of a part. Older versions did not keep them
 }
 
 // partHeader is of which part a log is, and before a snapshot how far it was.
@@ -90,7 +104,7 @@ func headerOf(cfg *Config, created int64) (header, error) {
 
 func (h *header) read(text []byte) error {
 	if err := json.Unmarshal(text, h); err != nil {
-		return fmt.Errorf("%w: its header: %w", ErrJournal, err)
+		return fmt.Errorf("%w: the header: %w", ErrReplay, err)
 	}
 	return nil
 }
@@ -136,7 +150,8 @@ func (e *Engine) openJournal(ctx context.Context, now int64) (saved, error) {
 	if err != nil {
 		return saved{}, err
 	}
-	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last(), readings: make([]reading, e.cfg.Part.upstream())}
+	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last(), readings: make([]reading, e.cfg.Part.upstream()),
+		queues: make([]queueCounts, len(e.cfg.Nets))}
 	if e.cfg.Part != nil {
 		r.hash = sha256.New()
 	}
@@ -192,21 +207,39 @@ func (e *Engine) recover(ctx context.Context, from saved) error {
 	r := e.recorder
 	r.chain = [sha256.Size]byte{}
 	if from.upTo > 0 {
-		err := e.loadState(from.state)
-		if err == nil && r.head.Part != nil {
-			err = e.loadPart(r.head.Part)
-		}
-		if err != nil {
-			return fmt.Errorf("reading the journal's snapshot: %w", err)
+		if err := e.loadSnapshot(from.state); err != nil {
+			return fmt.Errorf("reading the journal's snapshot up to commit %d: %w", from.upTo, err)
 		}
 	}
 	r.last = from.upTo
 	for c, err := range r.log.Read(ctx, from.upTo+1) {
-		if err == nil {
-			err = e.fold(c)
-		}
 		if err != nil {
-			return fmt.Errorf("reading commit %d of the journal: %w", c.Sequence, err)
+			return fmt.Errorf("reading the journal behind commit %d: %w", r.last, err)
+		}
+		if err := e.fold(c); err != nil {
+			return fmt.Errorf("reading the journal: %s: %w", c.Place(), err)
+		}
+	}
+	return nil
+}
+
+// loadSnapshot reads a snapshot, of which the header was read.
+func (e *Engine) loadSnapshot(state []byte) error {
+	if err := e.loadState(state); err != nil {
+		return err
+	}
+	head := &e.recorder.head
+	copy(e.recorder.queues, head.Queues)
+	if head.Part != nil {
+		return e.loadPart(head.Part)
+	}
+	e.recorder.owns = head.Owns
+	if head.Counts != nil && len(head.Counts) != len(e.cfg.Nets) {
+		return fmt.Errorf("%w: counts of %d nets; expected %d", ErrReplay, len(head.Counts), len(e.cfg.Nets))
+	}
+	for k, counts := range head.Counts {
+		if err := e.recount(k, counts); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -217,7 +250,7 @@ func (e *Engine) loadState(state []byte) error {
 	for k := range e.cfg.Nets {
 		sections, size := binary.Uvarint(state)
 		if size <= 0 {
-			return fmt.Errorf("%w: a snapshot that ends early", ErrJournal)
+			return fmt.Errorf("%w: the state ends before that of net %q", ErrReplay, e.cfg.Nets[k].Tables.Net.ID)
 		}
 		state = state[size:]
 		for range sections {
@@ -225,7 +258,7 @@ func (e *Engine) loadState(state []byte) error {
 			for _, w := range e.workers { // whatever worker it was, each takes what is its own
 				var err error
 				if rest, err = w.shards[k].LoadState(state); err != nil {
-					return fmt.Errorf("%w: %w", ErrJournal, err)
+					return fmt.Errorf("%w: the state of net %q: %w", ErrReplay, e.cfg.Nets[k].Tables.Net.ID, err)
 				}
 			}
 			state = rest
@@ -243,8 +276,12 @@ func (e *Engine) replay(commit []byte) error {
 			if kind >= nets {
 				continue
 			}
-			if err := w.shards[kind].Replay(body, now); err != nil {
-				return fmt.Errorf("%w: %w", ErrJournal, err)
+			replay := w.shards[kind].Replay
+			if e.recorder.older() {
+				replay = w.shards[kind].ReplayOlder
+			}
+			if err := replay(body, now); err != nil {
+				return fmt.Errorf("%w: net %q: %w", ErrReplay, e.cfg.Nets[kind].Tables.Net.ID, err)
 			}
 		}
 		if kind < nets {
@@ -254,11 +291,27 @@ func (e *Engine) replay(commit []byte) error {
 	})
 }
 
-// replay takes what only the log of a part has.
+// older reports whether what is read was written by an older version, which did
+// not say who owns a journal of whole nets; the caller holds mu.
+func (r *recorder) older() bool { return r.hash == nil && r.owns.Epoch == 0 }
+
+// replay takes what is not of one net; the caller holds mu.
 func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 	switch {
+	case kind == sectionOwnership:
+		o, err := readOwnership(body)
+		next := r.owns
+		if err == nil {
+			err = next.follow(o)
+		}
+		if err == nil {
+			r.owned(next)
+		}
+		return err
+	case kind == sectionQueues:
+		return r.replayQueues(body)
 	case r.hash == nil:
-		return fmt.Errorf("%w: it is that of a part of a net", ErrJournal)
+		return fmt.Errorf("%w: a section that only the log of a part of a net has", ErrReplay)
 	case kind == sectionCursor, kind == sectionReach:
 		read := readCursor
 		if kind == sectionReach {
@@ -269,13 +322,8 @@ func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 			return err
 		}
 		return follow(r.readings, upstream, to, now)
-	case kind == sectionOwnership:
-		var o ownership
-		if o, err = readOwnership(body); err == nil {
-			err = r.owns.follow(o)
-		}
 	}
-	return err // crossings are for others
+	return nil // crossings are for others
 }
 
 // flush writes down what the worker has done at now since it was last called.
@@ -292,6 +340,10 @@ func (w *worker) flush(now int64) error {
 		}
 	}
 	w.commit = w.appendCrossings(w.commit)
+	if len(w.queues) > 0 {
+		w.commit = appendSection(w.commit, len(w.shards)+sectionQueues, w.queues)
+		w.queues = w.queues[:0]
+	}
 	if len(w.commit) == empty {
 		return nil
 	}
@@ -306,6 +358,7 @@ func (w *worker) flush(now int64) error {
 func (e *Engine) keep(ctx context.Context) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+	var notBefore time.Time // the next snapshot, after one that failed
 	for {
 		select {
 		case <-tick.C:
@@ -321,18 +374,40 @@ func (e *Engine) keep(ctx context.Context) error {
 		if failed != nil {
 			return failed // which only who called from outside may know so far
 		}
-		if grown <= e.cfg.SnapshotAfter {
+		if grown <= e.cfg.SnapshotAfter || time.Now().Before(notBefore) {
 			continue
 		}
-		err := e.saveState(ctx)
-		switch {
-		case err == nil || ctx.Err() != nil:
-		case e.cfg.Part == nil || errors.Is(err, journal.ErrStopped):
+		before := e.snapshotsFailed.Load()
+		if err := e.trySnapshot(ctx); err != nil {
 			return err
-		default: // a server may have no room; the log is good without it
-			e.cfg.Log.Warn("snapshot not saved", "part", e.cfg.Part.Name, "err", err)
+		}
+		if e.snapshotsFailed.Load() != before {
+			notBefore = time.Now().Add(snapshotRetry)
 		}
 	}
+}
+
+// snapshotRetry is how long after a snapshot that failed the next one is tried.
+const snapshotRetry = time.Second
+
+// trySnapshot saves the state. A snapshot that fails is logged and counted: the
+// log is good without it, and the next one is tried later. The error is that of a
+// log that is not good any more.
+func (e *Engine) trySnapshot(ctx context.Context) error {
+	err := e.saveState(ctx)
+	switch failure := e.recorder.failure(); {
+	case err == nil:
+		return nil
+	case failure != nil:
+		return failure
+	case errors.Is(err, journal.ErrStopped):
+		return err
+	case ctx.Err() != nil:
+		return nil
+	}
+	e.snapshotsFailed.Add(1)
+	e.cfg.Log.Warn("snapshot not saved", "source", e.cfg.Source, "region", e.region(), "failed", e.snapshotsFailed.Load(), "err", err)
+	return nil
 }
 
 // saveState saves the state of all instances as a snapshot of the journal. The
@@ -360,8 +435,9 @@ func (e *Engine) saveState(ctx context.Context) error {
 	}
 	var state []byte
 	var upTo uint64
+	var grown int
 	if failed == nil {
-		state, upTo, failed = e.appendState()
+		state, upTo, grown, failed = e.appendState()
 	}
 	close(release)
 	still.Wait()
@@ -375,21 +451,62 @@ func (e *Engine) saveState(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving the journal's snapshot: %w", err)
 	}
+	e.recorder.mu.Lock()
+	defer e.recorder.mu.Unlock()
+	e.recorder.grown -= grown
 	return nil
 }
 
-// appendState returns the state of all shards, which stand still, and the
-// number of the last commit in it.
-func (e *Engine) appendState() (state []byte, upTo uint64, err error) {
+// saveHeader returns what stands before a snapshot. The workers stand still.
+func (e *Engine) saveHeader() (head header, err error) {
 	r := e.recorder
-	head := r.head
-	if head.Part != nil {
-		if head.Part, err = e.savePart(); err != nil {
-			return nil, 0, err
+	if r.head.Part != nil {
+		head = r.head
+		head.Queues = e.queuesSoFar()
+		head.Part, err = e.savePart()
+		return head, err
+	}
+	var counts [][]byte
+	for k := range e.cfg.Nets {
+		text, err := e.counts(k)
+		if err != nil {
+			return head, err
+		}
+		counts = append(counts, text)
+	}
+	queues := e.queuesSoFar()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	head = r.head
+	head.Owns, head.Counts, head.Queues = r.owns, counts, queues
+	return head, nil
+}
+
+// queuesSoFar returns what commits say that queues have served. The workers stand
+// still.
+func (e *Engine) queuesSoFar() []queueCounts {
+	all := slices.Clone(e.recorder.queues)
+	for _, w := range e.workers {
+		for net := range w.noted {
+			for p, more := range w.noted[net] {
+				all[net].add(p, more)
+			}
 		}
 	}
+	return all
+}
+
+// appendState returns the state of all shards, which stand still, the number of
+// the last commit in it, and by how much the log has grown since the last
+// snapshot.
+func (e *Engine) appendState() (state []byte, upTo uint64, grown int, err error) {
+	r := e.recorder
+	head, err := e.saveHeader()
+	if err != nil {
+		return nil, 0, 0, err
+	}
 	if state, err = json.Marshal(head); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	state = append(state, '\n')
 	for k := range e.cfg.Nets {
@@ -400,6 +517,5 @@ func (e *Engine) appendState() (state []byte, upTo uint64, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.grown = 0
-	return state, r.last, r.failed
+	return state, r.last, r.grown, r.failed
 }

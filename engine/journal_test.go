@@ -157,7 +157,7 @@ func TestDelaysGoOnAfterARestart(t *testing.T) {
 	if r := run(4); r.Nets["line"].Tokens["p1"] != 4 {
 		t.Fatalf("before: %+v", r.Nets["line"])
 	}
-	if r := run(4); r.Nets["line"].Tokens["p2"] != 4 || r.Firings != 4 {
+	if r := run(4); r.Nets["line"].Tokens["p2"] != 4 || r.Firings != 8 {
 		t.Errorf("after: %+v", r.Nets["line"])
 	}
 }

@@ -151,12 +151,12 @@ func readReach(body []byte) (upstream uint64, to reach, err error) {
 	for _, into := range []*uint64{&upstream, &to.cursor.Position, &to.tokens} {
 		v, n := binary.Uvarint(body)
 		if n <= 0 {
-			return 0, to, fmt.Errorf("%w: an invalid cursor", ErrJournal)
+			return 0, to, fmt.Errorf("%w: an invalid cursor", ErrReplay)
 		}
 		*into, body = v, body[n:]
 	}
 	if len(body) != 1+linkSize || body[0] > reachBack {
-		return 0, to, fmt.Errorf("%w: an invalid cursor", ErrJournal)
+		return 0, to, fmt.Errorf("%w: an invalid cursor", ErrReplay)
 	}
 	to.back = body[0] == reachBack
 	to.cursor.Mark = Mark(binary.BigEndian.Uint64(body[1:]))
@@ -166,11 +166,11 @@ func readReach(body []byte) (upstream uint64, to reach, err error) {
 // follow takes what a commit of at says of an upstream part.
 func follow(all []reading, upstream uint64, to reach, at int64) error {
 	if upstream >= uint64(len(all)) {
-		return fmt.Errorf("%w: a cursor into upstream part %d of %d", ErrJournal, upstream, len(all))
+		return fmt.Errorf("%w: a cursor into upstream part %d of %d", ErrReplay, upstream, len(all))
 	}
 	r := &all[upstream]
 	if forward := to.cursor.Position >= r.Now.Position; !forward && !to.back {
-		return fmt.Errorf("%w: the cursor into upstream part %d goes back from %d to %d", ErrJournal, upstream, r.Now.Position, to.cursor.Position)
+		return fmt.Errorf("%w: the cursor into upstream part %d goes back from %d to %d", ErrReplay, upstream, r.Now.Position, to.cursor.Position)
 	}
 	r.move(to, at)
 	return nil

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 
 	"github.com/pnagent/pnagent/journal"
@@ -104,10 +103,10 @@ func (e *Engine) Follow(c journal.Commit) error {
 	last := r.last
 	r.mu.Unlock()
 	if c.Sequence != last+1 {
-		return fmt.Errorf("%w: commit %d after commit %d", ErrJournal, c.Sequence, last)
+		return fmt.Errorf("%w: commit %d after commit %d; expected commit %d", ErrReplay, c.Sequence, last, last+1)
 	}
 	if err := e.fold(c); err != nil {
-		return fmt.Errorf("reading commit %d of the journal: %w", c.Sequence, err)
+		return fmt.Errorf("reading the journal: %s: %w", c.Place(), err)
 	}
 	return nil
 }
@@ -147,35 +146,10 @@ func (e *Engine) Free() (heir, from string, free bool) {
 // more. The error wraps journal.ErrNotLast if somebody else has written in the
 // meantime.
 func (e *Engine) Lead(ctx context.Context) error {
-	r, w := e.recorder, e.workers[0]
-	s := e.Standing()
-	if err := e.own(ctx, ownership{Epoch: s.Epoch + 1, Owner: e.cfg.Source}); err != nil {
-		return fmt.Errorf("taking over %q in epoch %d: %w", e.cfg.Part.Name, s.Epoch+1, err)
-	}
-	r.mu.Lock()
-	r.whole.parts = nil // what the owner before did not complete
-	r.mu.Unlock()
-	// Other nets have parts of the same name, and a log that begins anew has the same epochs.
-	w.stage.nets[0].part = fmt.Sprintf("%s/%s/%d", e.named, e.cfg.Part.Name, s.Since)
-	if shard := w.stage.nets[0].shard; shard != nil {
-		shard.NameRuns(s.Epoch + 1)
-	}
-	e.before = e.counted()
-	for _, shard := range w.shards {
-		shard.Resume(w.now())
+	if err := e.lead(ctx, e.Standing().Epoch+1); err != nil {
+		return fmt.Errorf("taking over %q: %w", e.cfg.Part.Name, err)
 	}
 	return nil
-}
-
-// counted returns how many firings there have been in the part.
-func (e *Engine) counted() (firings uint64) {
-	n := e.cfg.Nets[0].Tables
-	rows := stats.NewRows(n.Places(), n.Transitions())
-	e.workers[0].shards[0].Counted(rows)
-	for i := range rows.Transitions {
-		firings += rows.Transitions[i].Firings
-	}
-	return firings
 }
 
 // Release lets the part go, for heir or, if that is "", for anybody. Run has
@@ -185,22 +159,6 @@ func (e *Engine) Release(ctx context.Context, heir string) error {
 		return fmt.Errorf("releasing %q: %w", e.cfg.Part.Name, err)
 	}
 	return nil
-}
-
-// own writes who plays the part, and waits until that is so.
-func (e *Engine) own(ctx context.Context, o ownership) error {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	r, w := e.recorder, e.workers[0]
-	w.rest.Lock() // who asks what there is now does that here as well
-	now := w.now()
-	w.rest.Unlock()
-	if err := r.own(ctx, o, appendSection(appendTime(nil, now), 1+sectionOwnership, text)); err != nil {
-		return err
-	}
-	return r.confirm(ctx)
 }
 
 // Arrive hands the engine tokens that an upstream part, by its index there, has
@@ -281,24 +239,11 @@ func (r *recorder) link(entry []byte) {
 	r.hash.Sum(r.chain[:0])
 }
 
-// described returns what the telemetry of a part says of it.
-func (e *Engine) described(n telemetry.Net) telemetry.Net {
-	if e.cfg.Part != nil {
-		s := e.Standing()
-		n.Region, n.Fence, n.Since = e.cfg.Part.Name, s.Epoch, s.Since
-	}
-	return n
-}
-
 // savePart returns what stands before a snapshot of a part. The worker stands
 // still.
 func (e *Engine) savePart() (*partHeader, error) {
-	r, n := e.recorder, e.cfg.Nets[0].Tables
-	rows := stats.NewRows(n.Places(), n.Transitions())
-	e.workers[0].shards[0].Counted(rows)
-	var enc telemetry.Encoder
-	counts, err := enc.Append(nil, &telemetry.Snapshot{Source: e.cfg.Part.Name, Net: n.Net.ID, Digest: r.head.Nets[0].Digest,
-		Epoch: r.head.Created, Seq: 1, SentAt: e.workers[0].now(), Interval: telemetry.DefaultInterval, Full: true, Rows: *rows})
+	r := e.recorder
+	counts, err := e.counts(0)
 	if err != nil {
 		return nil, err
 	}
@@ -313,24 +258,15 @@ func (e *Engine) savePart() (*partHeader, error) {
 
 // loadPart goes on from what savePart returned.
 func (e *Engine) loadPart(p *partHeader) error {
-	r, n := e.recorder, e.cfg.Nets[0].Tables
+	r := e.recorder
 	for _, position := range p.Cursors {
 		p.Readings = append(p.Readings, reading{Now: Point{Cursor: Cursor{Position: position}}})
 	}
 	if len(p.Chain) != len(r.chain) || len(p.Readings) != len(r.readings) {
-		return fmt.Errorf("%w: a chain of %d bytes and %d cursors; expected %d and %d", ErrJournal, len(p.Chain), len(p.Readings), len(r.chain), len(r.readings))
+		return fmt.Errorf("%w: a chain of %d bytes and %d cursors; expected %d and %d", ErrReplay, len(p.Chain), len(p.Readings), len(r.chain), len(r.readings))
 	}
-	var dec telemetry.Decoder
-	var counts telemetry.Snapshot
-	if err := dec.Decode(p.Counts, &counts); err != nil {
-		return fmt.Errorf("%w: counts: %w", ErrJournal, err)
-	}
-	if len(counts.Rows.Places) != n.Places() || len(counts.Rows.Transitions) != n.Transitions() {
-		return fmt.Errorf("%w: counts of %d places and %d transitions; expected %d and %d",
-			ErrJournal, len(counts.Rows.Places), len(counts.Rows.Transitions), n.Places(), n.Transitions())
-	}
-	if err := e.workers[0].shards[0].Recount(&counts.Rows); err != nil {
-		return fmt.Errorf("%w: counts: %w", ErrJournal, err)
+	if err := e.recount(0, p.Counts); err != nil {
+		return err
 	}
 	copy(r.chain[:], p.Chain)
 	copy(r.readings, p.Readings)

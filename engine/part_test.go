@@ -159,11 +159,11 @@ func TestALogThatCannotBeIsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := follower.Follow(journal.Commit{Sequence: last, Payload: commit}); !errors.Is(err, engine.ErrJournal) {
-				t.Errorf("who follows: %v; want ErrJournal", err)
+			if err := follower.Follow(journal.Commit{Sequence: last, Payload: commit}); !errors.Is(err, engine.ErrReplay) {
+				t.Errorf("who follows: %v; want ErrReplay", err)
 			}
-			if _, err := engine.New(c); !errors.Is(err, engine.ErrJournal) {
-				t.Errorf("who comes new: %v; want ErrJournal", err)
+			if _, err := engine.New(c); !errors.Is(err, engine.ErrReplay) {
+				t.Errorf("who comes new: %v; want ErrReplay", err)
 			}
 		})
 	}

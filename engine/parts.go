@@ -128,11 +128,19 @@ func (r *recorder) own(ctx context.Context, o ownership, commit []byte) error {
 	if err := r.writeParts(ctx, commit); err != nil {
 		return err
 	}
-	r.owns = o
+	r.owned(o)
 	if o.Release {
 		r.failed = errReleased
 	}
 	return nil
+}
+
+// owned makes an ownership the one that holds; the caller holds mu.
+func (r *recorder) owned(o ownership) {
+	r.owns = o
+	if r.head.Part == nil && r.head.First == "" {
+		r.head.First = o.Owner
+	}
 }
 
 var errReleased = errors.New("the part was released")
@@ -173,9 +181,9 @@ func (j *joiner) add(entry []byte) ([]byte, error) {
 		j.parts = append([]byte{}, body...)
 		return nil, nil
 	case j.parts == nil:
-		return nil, fmt.Errorf("%w: a part of a commit that has not begun", ErrJournal)
+		return nil, fmt.Errorf("%w: a part of a commit that has not begun", ErrReplay)
 	case len(j.parts)+len(body) > maxWhole:
-		return nil, fmt.Errorf("%w: a commit of more than %d bytes", ErrJournal, maxWhole)
+		return nil, fmt.Errorf("%w: a commit of more than %d bytes", ErrReplay, maxWhole)
 	}
 	j.parts = append(j.parts, body...)
 	if which == partMore {
@@ -199,5 +207,5 @@ func cutEntry(entry []byte) (which byte, body []byte, err error) {
 	case which >= linked && which <= linked|partLast && len(body) >= linkSize:
 		return which &^ linked, body[linkSize:], nil
 	}
-	return 0, nil, fmt.Errorf("%w: an invalid part of a commit", ErrJournal)
+	return 0, nil, fmt.Errorf("%w: an invalid part of a commit", ErrReplay)
 }

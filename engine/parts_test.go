@@ -102,8 +102,8 @@ func TestPartsThatDoNotFitAreRefused(t *testing.T) {
 				_, err := j.add(e)
 				failed = errors.Join(failed, err)
 			}
-			if !errors.Is(failed, ErrJournal) {
-				t.Errorf("%v; expected ErrJournal", failed)
+			if !errors.Is(failed, ErrReplay) {
+				t.Errorf("%v; expected ErrReplay", failed)
 			}
 		})
 	}

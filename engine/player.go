@@ -40,16 +40,16 @@ type player interface {
 	// What a journal keeps.
 	TakeLog() []byte
 	Replay(log []byte, now int64) error
+	ReplayOlder(log []byte, now int64) error
 	AppendState(dst []byte) []byte
 	LoadState(src []byte) (rest []byte, err error)
-	Restart(now int64)
+	Resume(now int64)
+	Counted(into *stats.Rows)
+	Recount(from *stats.Rows) error
 
 	// What a part of a net has in addition.
 	arrive(i, place int, data []byte, n uint32, now int64) error
 	TakeCrossings() []split.Crossing
-	Resume(now int64)
-	Counted(into *stats.Rows)
-	Recount(from *stats.Rows) error
 }
 
 // plain plays nets in which tokens alone decide what happens.
@@ -73,9 +73,6 @@ func (p plain) fire(i, transition int, data []byte, now int64) error {
 	return p.Fire(i, transition, now)
 }
 
-// Restart needs no time: a delay knows when it began.
-func (p plain) Restart(int64) { p.Shard.Restart() }
-
 func (p plain) queue() (pool.WorkStats, bool) {
 	ready, ok := p.Queue()
 	return pool.WorkStats{Ready: ready}, ok
@@ -91,6 +88,9 @@ func (c coloured) put(i, place int, data []byte, n uint32, now int64) error {
 func (c coloured) arrive(i, place int, data []byte, n uint32, now int64) error {
 	return c.Arrive(i, place, data, n, now)
 }
+
+// ReplayOlder is Replay: older versions wrote the same.
+func (c coloured) ReplayOlder(log []byte, now int64) error { return c.Replay(log, now) }
 
 func (c coloured) fire(i, transition int, data []byte, now int64) error {
 	return c.Fire(i, transition, data, now)

@@ -10,11 +10,14 @@ import (
 
 // Report is what an engine has done.
 type Report struct {
-	Source  string  `json:"source"`
-	Part    string  `json:"part,omitempty"` // that was played; left out for whole nets
-	Firings uint64  `json:"firings"`        // of all nets; of a part, since it began
-	Seconds float64 `json:"seconds"`        // from the start of Run to its end
-	Rate    float64 `json:"rate"`           // firings a second of this Run
+	Source  string `json:"source"`
+	Part    string `json:"part,omitempty"` // that was played; left out for whole nets
+	Firings uint64 `json:"firings"`        // of all nets; with a journal, since that began
+	// SnapshotsFailed is how many snapshots of the journal could not be saved in
+	// this Run. The log is good without them, and longer.
+	SnapshotsFailed uint64  `json:"snapshots_failed,omitempty"`
+	Seconds         float64 `json:"seconds"` // from the start of Run to its end
+	Rate            float64 `json:"rate"`    // firings a second of this Run
 	// Marking is that of instance 0 of the first net, or of the first instance of
 	// a part: tokens by place id, empty places left out.
 	Marking map[string]uint64     `json:"marking"`
@@ -35,7 +38,7 @@ type NetReport struct {
 
 // Report returns what the engine has done. Run has ended.
 func (e *Engine) Report(ctx context.Context) (*Report, error) {
-	r := &Report{Source: e.cfg.Source, Seconds: e.stopped.Sub(e.started).Seconds(), Marking: map[string]uint64{}, Nets: map[string]*NetReport{}}
+	r := &Report{Source: e.cfg.Source, SnapshotsFailed: e.snapshotsFailed.Load(), Seconds: e.stopped.Sub(e.started).Seconds(), Marking: map[string]uint64{}, Nets: map[string]*NetReport{}}
 	for k, n := range e.cfg.Nets {
 		net := n.Tables.Net
 		rows := stats.NewRows(len(net.Places), len(net.Transitions))

@@ -36,22 +36,22 @@ type actions struct {
 	places []string      // ids
 	again  []bool        // by transition: the action is idempotent
 	prefix string        // of the keys of runs: SOURCE/EPOCH/WORKER.NET.
-	part   string        // instead, in a part: NET/PART/SINCE, before /EPOCH/
+	region string        // instead, with a journal: NET/REGION/SINCE, before /EPOCH/
 }
 
 // key returns that of a run.
 func (n *actions) key(s *colour.Start) string {
 	run := strconv.FormatUint(uint64(s.Run), 10)
-	if n.part == "" {
+	if n.region == "" {
 		return n.prefix + run
 	}
-	return n.part + "/" + strconv.FormatUint(s.Era, 10) + "/" + run
+	return n.region + "/" + strconv.FormatUint(s.Era, 10) + "/" + run
 }
 
 // resumed reports whether a run that does not end here is left to who goes on.
 func (g *stage) resumed(net int, transition int32) bool {
 	n := &g.nets[net]
-	return n.part != "" && n.again[transition]
+	return n.region != "" && n.again[transition]
 }
 
 // runKey names a run among those of one worker.

@@ -34,6 +34,10 @@ type worker struct {
 	commit   []byte    // see flush
 	section  []byte    // of it
 
+	before []queueCounts // by net: of earlier lives of the journal; nil but for one worker
+	noted  []queueCounts // by net: up to where commits say what the queues have served
+	queues []byte        // what the next commit says of that
+
 	batch   int     // firings between two looks at the clock, and so in a commit
 	inbox   *inbox  // nil without upstream parts
 	reached []reach // by upstream part: up to where its tokens are in, if the next commit has to say so

@@ -35,11 +35,10 @@
 // What a shard did can be written down ([Shard.TakeLog]) and done again by
 // another one ([Shard.Replay]), from the beginning or from a state that was
 // saved ([Shard.AppendState], [Shard.LoadState]). Clocks run along in a replay,
-// so that after [Shard.Restart] a delay is over when it would have been over; one
+// so that after [Shard.Resume] a delay is over when it would have been over; one
 // that is random lasts from the same moment and is drawn again. What is counted
-// is in the log too: after [Shard.Resume] a stand-by that followed it goes on
-// counting where the owner was. What a log does not tell is which of rivals was
-// chosen last.
+// is in the log too: after [Shard.Resume] a shard counts on where the one that
+// wrote the log was. What a log does not hold is which of rivals was chosen last.
 //
 // A shard may play one region of a net ([Config].Part), as package split cuts
 // it. What its firings put into other regions leaves it: [Shard.TakeCrossings].

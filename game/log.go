@@ -11,7 +11,7 @@ import (
 
 // ErrLog is wrapped by the errors of Replay and LoadState: what was written
 // down does not fit the shard that reads it.
-var ErrLog = errors.New("not the log of this shard")
+var ErrLog = errors.New("what was logged does not fit the net")
 
 // The operations of a log, by the lowest bit of what it begins with.
 const (
@@ -109,6 +109,14 @@ func (s *Shard) Replay(log []byte, now int64) error {
 		s.resume(int(i), now)
 	}
 	return nil
+}
+
+// ReplayOlder is Replay of a log by an engine of an older version, which wrote
+// down at each start again what instances were at rest as. That changes nothing.
+func (s *Shard) ReplayOlder(log []byte, now int64) error {
+	s.repeats = true
+	defer func() { s.repeats = false }()
+	return s.Replay(log, now)
 }
 
 // replayOne does one operation again.
@@ -216,10 +224,14 @@ func (s *Shard) replayFail(r *reader, i int, mine bool) error {
 // replayRest has an instance come to rest.
 func (s *Shard) replayRest(i int, now int64) error {
 	c := &s.cells[i]
-	if c.flags&atRest != 0 || !s.quiet(c) {
-		return fmt.Errorf("%w: instance %d came to rest, which it cannot have", ErrLog, s.Number(i))
+	switch again := c.flags&atRest != 0; {
+	case !s.quiet(c):
+		return fmt.Errorf("%w: instance %d comes to rest while an immediate transition is enabled; expected none to be", ErrLog, s.Number(i))
+	case again && !s.repeats:
+		return fmt.Errorf("%w: instance %d comes to rest, and was at rest before; expected it to have moved", ErrLog, s.Number(i))
+	case !again:
+		s.rest(i, c, now)
 	}
-	s.rest(i, c, now)
 	return nil
 }
 

@@ -86,7 +86,7 @@ func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			half.Restart()
+			half.Resume(later)
 			for p, row := range presentOf(half, later) {
 				sum.Places[p].Merge(&row)
 			}
@@ -127,7 +127,7 @@ func FuzzReplay(f *testing.F) {
 		}
 		_, _ = s.LoadState(state)
 		_ = s.Replay(ops, now0)
-		s.Restart()
+		s.Resume(now0)
 		s.Step(100, now0)
 		rowsOf(s, now0)
 	})

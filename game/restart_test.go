@@ -59,7 +59,7 @@ func (l *life) restarted() *Shard {
 			l.t.Fatal(err)
 		}
 	}
-	s.Restart()
+	s.Resume(now0)
 	return s
 }
 

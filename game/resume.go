@@ -7,26 +7,11 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Restart goes on after LoadState and Replay. It begins to count anew: what they
-// did was counted by the process that did it first. Delays that were running go
-// on: one that is over meanwhile fires at the next Step. How long a delay lasts
-// is drawn again if it is random.
-func (s *Shard) Restart() {
-	for i := range s.cells {
-		s.begin(i)
-		if c := &s.cells[i]; c.flags&atRest != 0 {
-			c.flags = c.flags&^atRest | moved
-			s.enqueue(i, s.created)
-		}
-	}
-	s.deadlocked = 0
-	s.rec = stats.NewRecorder(s.tables.Places(), s.tables.Transitions())
-	s.rec.Net.Created = uint64(len(s.cells))
-}
-
-// Resume is Restart for a shard that goes on as the one whose state and log it
-// took over: it has counted what that one did, if what its state does not tell
-// was given to Recount, and counts on. now is when it goes on.
+// Resume goes on, after LoadState and Replay, as the shard whose state and log
+// this one took over. It has counted what that shard did, if what its state does
+// not hold was given to Recount, and counts on. Delays that were running go on:
+// one that is over by now, when the shard goes on, fires at the next Step. How
+// long a random delay lasts is drawn again.
 func (s *Shard) Resume(now int64) {
 	if s.dispatch == nil {
 		s.ready, s.fetched = newRing(len(s.cells)), 0

@@ -87,6 +87,7 @@ type Shard struct {
 	crossings []split.Crossing // see TakeCrossings
 	exact     bool             // Replay: the log says when instances came to rest
 	loaded    bool             // by LoadState
+	repeats   bool             // see ReplayOlder
 	barren    bool             // the initial marking is empty
 
 	dispatch   *dispatch // nil: ready is in use

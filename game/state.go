@@ -143,7 +143,9 @@ func (s *Shard) appendClocks(dst []byte, i int) []byte {
 }
 
 // LoadState puts instances into the state that AppendState wrote, and returns
-// what follows it. Instances that the shard does not hold are passed over.
+// what follows it. Instances that the shard does not hold are passed over. Those
+// at rest are counted as having come to rest once, and nothing else: Recount, if
+// what was counted is known.
 func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 	s.loaded = true
 	ended := -1 // the last instance of the rows so far
@@ -187,11 +189,13 @@ func (s *Shard) loadEntry(r *reader, number int, ended *int) error {
 	switch state {
 	case stateFinished:
 		c.flags |= finished
+		s.rec.Net.Finished++
 	case stateDeadlocked:
 		c.flags |= deadlocked
 		s.deadlocked++
 	case stateFailed:
 		c.flags |= failed
+		s.rec.Net.Failed++
 	}
 	return nil
 }
@@ -205,12 +209,14 @@ func (s *Shard) loadEnded(r *reader, first int, ended *int) error {
 		return err
 	}
 	if step == 0 || first <= *ended || more > uint64(math.MaxInt64-first)/step {
-		return fmt.Errorf("%w: %d instances each %d after %d, which follows %d", ErrLog, more, step, first, *ended)
+		return fmt.Errorf("%w: a row of ended instances from %d on, %d more in steps of %d, after instance %d; expected it to follow that one",
+			ErrLog, first, more, step, *ended)
 	}
 	*ended = first + int(step*more)
 	for i := s.indexFrom(first); i < len(s.cells) && s.Number(i) <= *ended; i++ {
 		if uint64(s.Number(i)-first)%step == 0 {
 			s.emptied(i).flags |= finished
+			s.rec.Net.Finished++
 		}
 	}
 	return nil

@@ -104,7 +104,7 @@ func (s *Shard) fireOrFail(i int, c *cell, t int, now int64) bool {
 func (s *Shard) fail(c *cell, t int) {
 	s.rec.Failed(t)
 	s.rec.Net.Failed++
-	c.flags |= failed
+	c.flags |= failed | everMoved // a state has to say so
 }
 
 // fire fires an enabled transition, or returns petri.ErrOverflow and changes

@@ -43,7 +43,7 @@ const (
 // disk is a directory of the system.
 type disk struct {
 	path string
-	held *os.File // the lock
+	held []*os.File // the locks
 }
 
 // openDisk returns the directory, which it makes if it is not there.
@@ -59,16 +59,26 @@ func openDisk(path string) (*disk, error) {
 	return &disk{path: path}, nil
 }
 
+// lock locks the directory itself, so that removing files in it lets nobody in,
+// and the file "lock" in it: older versions look at that, and there are file
+// systems, such as NFS, that lock no directories.
 func (d *disk) lock() error {
-	f, err := os.OpenFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE, fileMode)
+	dir, err := os.Open(d.path)
 	if err != nil {
 		return err
 	}
-	if err := tryLock(f); err != nil {
-		f.Close()
-		return err
+	d.held = append(d.held, dir)
+	if err := tryLock(dir); err != nil && !noDirectories(err) {
+		return errors.Join(err, d.Close())
 	}
-	d.held = f
+	f, err := os.OpenFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return errors.Join(err, d.Close())
+	}
+	d.held = append(d.held, f)
+	if err := tryLock(f); err != nil {
+		return errors.Join(err, d.Close())
+	}
 	return nil
 }
 
@@ -101,10 +111,12 @@ func (d *disk) remove(name string) error { return os.Remove(filepath.Join(d.path
 func (d *disk) sync() error              { return syncDir(d.path) }
 
 func (d *disk) Close() error {
-	if d.held == nil {
-		return nil
+	var errs []error
+	for _, f := range d.held {
+		errs = append(errs, f.Close())
 	}
-	return d.held.Close()
+	d.held = nil
+	return errors.Join(errs...)
 }
 
 // syncDir makes the names in a directory durable.

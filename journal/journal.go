@@ -78,6 +78,19 @@ type Log interface {
 type Commit struct {
 	Sequence uint64 // from 1, without gaps
 	Payload  []byte // until the next commit is read
+
+	// Where it was read, by a log in files: the name of the file in the journal's
+	// directory, and the offset of its record in bytes.
+	File   string
+	Offset int64
+}
+
+// Place names a commit for people, with where it was read.
+func (c Commit) Place() string {
+	if c.File == "" {
+		return fmt.Sprintf("commit %d", c.Sequence)
+	}
+	return fmt.Sprintf("commit %d (%s, offset %d)", c.Sequence, c.File, c.Offset)
 }
 
 // Bounds in bytes.

@@ -22,3 +22,10 @@ func tryLock(f *os.File) error {
 	}
 	return nil
 }
+
+// noDirectories reports whether the error of a lock is that the file system locks
+// no directories.
+func noDirectories(err error) bool {
+	return errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EISDIR) ||
+		errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOTSUP)
+}

@@ -14,3 +14,5 @@ import (
 func tryLock(f *os.File) error {
 	return fmt.Errorf("lock %s: %w: this system has no flock", f.Name(), errors.ErrUnsupported)
 }
+
+func noDirectories(error) bool { return false }

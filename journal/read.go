@@ -80,6 +80,7 @@ func (r *reading) segment(s segment) error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
+		at := records.at
 		rec, payload, err := records.read()
 		var d *damage
 		switch {
@@ -94,7 +95,7 @@ func (r *reading) segment(s segment) error {
 		case rec.sequence > r.last:
 			return nil
 		}
-		if !r.yield(Commit{Sequence: rec.sequence, Payload: payload}, nil) {
+		if !r.yield(Commit{Sequence: rec.sequence, Payload: payload, File: name, Offset: at}, nil) {
 			r.over = true
 			return nil
 		}

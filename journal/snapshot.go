@@ -12,9 +12,10 @@ import (
 )
 
 // SaveSnapshot may run while commits are appended and read; only one is saved
-// at a time, and not from inside another. An error while the state is written,
-// such as a full disk, leaves all as it was. One while it is synced and gets
-// its name stops the journal.
+// at a time, and not from inside another. An error while the snapshot is written,
+// synced or gets its name leaves the journal as it was: the commits are all there
+// without it. Only an error of making the commits durable, without which no
+// snapshot of them may be, stops the journal.
 func (f *File) SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Writer) error) error {
 	f.saving.Lock()
 	defer f.saving.Unlock()
@@ -54,7 +55,6 @@ func (f *File) beginSnapshot(upTo uint64) error {
 // storeSnapshot writes the file and makes it the one that counts.
 func (f *File) storeSnapshot(ctx context.Context, upTo uint64, write func(io.Writer) error) error {
 	name := snapshotName(upTo)
-	written := false
 	out, err := createFile(f.dir, name, func(out file) error {
 		w := &snapshotWriter{ctx: ctx, out: out, seed: f.seed}
 		if err := w.begin(header{magic: snapshotMagic, id: f.id, sequence: upTo}); err != nil {
@@ -63,21 +63,15 @@ func (f *File) storeSnapshot(ctx context.Context, upTo uint64, write func(io.Wri
 		if err := write(w); err != nil {
 			return err
 		}
-		if err := w.end(); err != nil {
-			return err
-		}
-		written = true
-		return nil
+		return w.end()
 	})
+	if err != nil {
+		// A full disk has its space back. If that fails too, Open removes it. If it
+		// has its name already, it is whole, and does no harm.
+		return errors.Join(err, ignoreGone(f.dir.remove(name+newSuffix)))
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch {
-	case err != nil && !written:
-		// A full disk has its space back. If that fails too, Open removes it.
-		return errors.Join(err, ignoreGone(f.dir.remove(name+newSuffix)))
-	case err != nil:
-		return f.stop("snapshot", err)
-	}
 	f.newest = upTo
 	if !slices.Contains(f.snapshots, upTo) {
 		f.snapshots = append(f.snapshots, upTo)

@@ -188,6 +188,7 @@ func TestWhichFaultsEndAProcess(t *testing.T) {
 	}{
 		{engine.ErrConfig, true},
 		{engine.ErrJournal, true},
+		{engine.ErrReplay, true},
 		{ErrUnusable, true},
 		{errLost, true},
 		{nats.ErrConnectionClosed, true},

@@ -108,7 +108,7 @@ func (r *replica) run(ctx context.Context) error {
 // other errors are those of servers and connections, which heal, and of owners
 // that were replaced.
 func hopeless(err error) bool {
-	for _, cause := range []error{engine.ErrConfig, engine.ErrJournal, ErrUnusable, errLost, nats.ErrConnectionClosed} {
+	for _, cause := range []error{engine.ErrConfig, engine.ErrJournal, engine.ErrReplay, ErrUnusable, errLost, nats.ErrConnectionClosed} {
 		if errors.Is(err, cause) {
 			return true
 		}

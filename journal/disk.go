@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
 // directory is all that the file form asks of a file system: one directory,
@@ -48,13 +50,8 @@ type disk struct {
 
 // openDisk returns the directory, which it makes if it is not there.
 func openDisk(path string) (*disk, error) {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(path, dirMode); err != nil {
-			return nil, err
-		}
-		if err := syncDir(filepath.Dir(filepath.Clean(path))); err != nil {
-			return nil, err
-		}
+	if err := atomicfile.MkdirAll(path, dirMode); err != nil {
+		return nil, err
 	}
 	return &disk{path: path}, nil
 }

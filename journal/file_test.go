@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,6 +102,134 @@ func TestASecondOpenerIsRefused(t *testing.T) {
 	mustOpen(t, dir, Options{})
 }
 
+// What is locked is the directory, so removing the file "lock" lets nobody in.
+func TestASecondOpenerIsRefusedWithoutTheLockFile(t *testing.T) {
+	dir := t.TempDir()
+	f := mustOpen(t, dir, Options{})
+	mustAppend(t, f, "1")
+	if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(dir, Options{}); !errors.Is(err, ErrLocked) {
+		t.Errorf("second opener: %v", err)
+	}
+	mustAppend(t, f, "2")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := list(mustOpen(t, dir, Options{}), 1); err != nil || !slices.Equal(got, []string{"1:1", "2:2"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A segment that is gone while a journal is open is an error of who reads it, not
+// the end of the log.
+func TestAMissingSegmentIsNotTheEndOfTheLog(t *testing.T) {
+	for missing := range 3 {
+		dir := t.TempDir()
+		f := mustOpen(t, dir, Options{SegmentBytes: 1})
+		for i := range 3 {
+			mustAppend(t, f, fmt.Sprint(i+1))
+		}
+		if err := os.Remove(filepath.Join(dir, segmentName(uint64(missing+1)))); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := list(f, 1); !errors.Is(err, ErrCovered) || len(got) != missing {
+			t.Errorf("without segment %d: %q, %v; want %d commits and %v", missing+1, got, err, missing, ErrCovered)
+		}
+	}
+}
+
+// Damage that comes while a journal is open is an error of who reads it.
+func TestADamagedSegmentIsNotTheEndOfTheLog(t *testing.T) {
+	for damaged := range 3 {
+		for name, change := range map[string]func(b []byte) []byte{
+			"the header":    func(b []byte) []byte { b[3]++; return b },
+			"the record":    func(b []byte) []byte { b[headerSize+2]++; return b },
+			"the payload":   func(b []byte) []byte { b[headerSize+recordHeader]++; return b },
+			"it is cut":     func(b []byte) []byte { return b[:len(b)-1] },
+			"it is emptied": func([]byte) []byte { return nil },
+		} {
+			dir := t.TempDir()
+			f := mustOpen(t, dir, Options{SegmentBytes: 1})
+			for i := range 3 {
+				mustAppend(t, f, fmt.Sprint(i+1))
+			}
+			path := filepath.Join(dir, segmentName(uint64(damaged+1)))
+			if err := os.WriteFile(path, change(must(os.ReadFile(path))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var corrupt *CorruptError
+			if got, err := list(f, 1); !errors.As(err, &corrupt) || len(got) != damaged {
+				t.Errorf("%s of segment %d: %q, %v; want %d commits and a CorruptError", name, damaged+1, got, err, damaged)
+			}
+		}
+	}
+}
+
+// A snapshot that cannot be stored leaves a journal that takes commits and, when
+// there is room again, snapshots.
+func TestASnapshotThatFailsStopsNothing(t *testing.T) {
+	for _, op := range []string{"create", "write", "sync", "rename", "syncdir"} {
+		dir := newMemDir()
+		f, _, err := openIn(dir, must(Options{Mode: SyncAlways, SegmentBytes: 1}.checked()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustAppend(t, f, "1", "2")
+		mustAppend(t, f, "3")
+		save := func() error {
+			return f.SaveSnapshot(t.Context(), 3, func(w io.Writer) error { _, err := w.Write([]byte("state")); return err })
+		}
+		dir.fault = func(what string) error {
+			if what == op {
+				return errFull
+			}
+			return nil
+		}
+		if err := save(); !errors.Is(err, errFull) || errors.Is(err, ErrStopped) {
+			t.Errorf("%s: %v", op, err)
+		}
+		if upTo, err := f.LoadSnapshot(t.Context(), func(io.Reader) error { return nil }); upTo != 0 || err != nil {
+			t.Errorf("%s: a snapshot up to %d, %v", op, upTo, err)
+		}
+		dir.fault = func(string) error { return nil }
+		mustAppend(t, f, "4")
+		after := dir.powerLoss(rand.New(rand.NewPCG(1, 2)))
+		again, _, err := openIn(after, f.options)
+		if err != nil {
+			t.Fatalf("%s: %v", op, err)
+		}
+		from := again.newest
+		if got, err := list(again, from+1); err != nil || len(got) != int(4-from) {
+			t.Errorf("%s: %q behind %d, %v", op, got, from, err)
+		}
+		if err := save(); err != nil || f.newest != 3 {
+			t.Errorf("%s: saved again: %v", op, err)
+		}
+	}
+}
+
+// A segment counts when its name is durable: an Append that cannot make it so is
+// refused, and the journal stops.
+func TestASegmentWhoseNameIsNotDurableIsRefused(t *testing.T) {
+	dir := newMemDir()
+	f, _, err := openIn(dir, must(Options{Mode: SyncAlways, SegmentBytes: 1}.checked()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, f, "1")
+	dir.fault = func(what string) error {
+		if what == "syncdir" {
+			return errFull
+		}
+		return nil
+	}
+	if last, err := f.Append(t.Context(), 1, []byte("2")); !errors.Is(err, ErrStopped) || !errors.Is(err, errFull) || last != 1 {
+		t.Errorf("%d, %v", last, err)
+	}
+}
+
 func TestWhenCommitsAreDurable(t *testing.T) {
 	ctx := context.Background()
 	const ms = 1000
@@ -158,18 +287,26 @@ func TestWhatIsNotThereCanNotBeRead(t *testing.T) {
 			t.Errorf("from %d: %q, %v; want %v", from, got, err, want)
 		}
 	}
+	read := uint64(0)
 	for c, err := range f.Read(context.Background(), 5) {
-		if c.Sequence != 5 || err != nil {
-			t.Error(c, err)
+		if read = c.Sequence; err != nil {
+			t.Error(err)
 		}
 		break
 	}
+	if read != 5 {
+		t.Errorf("the first that is read from 5 on is %d", read)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	calls := 0
 	for _, err := range f.Read(ctx, 5) {
-		if !errors.Is(err, context.Canceled) {
+		if calls++; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
+	}
+	if calls != 1 {
+		t.Errorf("a reader whose context has ended gets %d answers; want an error", calls)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)

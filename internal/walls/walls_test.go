@@ -41,7 +41,7 @@ var rooms = map[string]room{
 	"action":               {imports: []string{"colour"}},
 	"pool":                 {pure: true},
 	"pool/workers":         {imports: []string{"pool"}},
-	"journal":              {},
+	"journal":              {imports: []string{"internal/atomicfile"}},
 	"journal/stream":       {imports: []string{"journal"}},
 	"journal/journaltest":  {imports: []string{"journal"}},
 	"telemetry/wire":       {},

@@ -219,10 +219,14 @@ func notThere(t *testing.T, open func() journal.Log) {
 			t.Errorf("from %d: %q, %v; want %v", from, got, err, want)
 		}
 	}
+	calls := 0
 	for _, err := range l.Read(ended(), 1) {
-		if !errors.Is(err, context.Canceled) {
+		if calls++; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
+	}
+	if calls != 1 {
+		t.Errorf("a reader whose context has ended gets %d answers; want an error", calls)
 	}
 }
 
@@ -230,11 +234,15 @@ func readerStops(t *testing.T, open func() journal.Log) {
 	l := open()
 	defer mustClose(t, l)
 	mustAppend(t, l, "1", "2", "3")
+	read := uint64(0)
 	for c, err := range l.Read(context.Background(), 2) {
-		if c.Sequence != 2 || err != nil {
-			t.Error(c, err)
+		if read = c.Sequence; err != nil {
+			t.Error(err)
 		}
 		break
+	}
+	if read != 2 {
+		t.Errorf("the first that is read from 2 on is %d", read)
 	}
 	wantCommits(t, l, 1, "1:1", "2:2", "3:3")
 }

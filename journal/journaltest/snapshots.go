@@ -198,8 +198,9 @@ func readUntil(t *testing.T, l journal.Log, done chan struct{}) {
 			return
 		default:
 		}
+		upTo, covered := l.Last(), false
 		for c, err := range l.Read(context.Background(), from) {
-			if errors.Is(err, journal.ErrCovered) {
+			if covered = errors.Is(err, journal.ErrCovered); covered {
 				break
 			}
 			if err != nil || c.Sequence != from {
@@ -207,6 +208,10 @@ func readUntil(t *testing.T, l journal.Log, done chan struct{}) {
 				return
 			}
 			from++
+		}
+		if !covered && from <= upTo {
+			t.Errorf("a reader comes to commit %d; want all up to %d", from-1, upTo)
+			return
 		}
 	}
 }

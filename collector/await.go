@@ -20,7 +20,7 @@ func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns
 	if err := m.admit(n, s); err != nil {
 		return nil, err
 	}
-	m.note(s, msg, c, now)
+	m.note(n, s, msg, c, now)
 	s.unread, s.wants, s.pending = true, "", nil
 	if !s.parts.of(msg) {
 		s.parts = newAssembly(msg, c)
@@ -50,7 +50,7 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	if err := m.admit(n, s); err != nil {
 		return nil, err
 	}
-	m.note(s, msg, nil, now)
+	m.note(n, s, msg, nil, now)
 	var asks []Ask
 	if !open {
 		n.asked[msg.Digest] = &question{wait: firstWait, next: now + firstWait}

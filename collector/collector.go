@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -209,7 +210,11 @@ func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.De
 		return
 	}
 	if err != nil {
-		c.merger.Reject(err, len(m.Data))
+		if net, source, bad := c.cfg.Subjects.ParseSnapshot(m.Subject); bad == nil {
+			c.merger.RejectFrom(net, source, err, len(m.Data), now)
+		} else {
+			c.merger.Reject(err, len(m.Data))
+		}
 		c.notice(err, m.Subject, now)
 		return
 	}
@@ -301,7 +306,9 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 		return
 	}
 	for _, a := range asks {
-		if a.Source != "" {
+		if a.Notice != (telemetry.Notice{}) {
+			c.tell(a)
+		} else if a.Source != "" {
 			if err := c.cfg.Conn.Publish(c.cfg.Subjects.Full(a.Net, a.Source), nil); err != nil {
 				c.cfg.Log.Debug("ask for a full snapshot", "net", a.Net, "source", a.Source, "err", err)
 			}
@@ -314,6 +321,21 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 		c.waiting = c.waiting[1:]
 		c.fetching[a] = true
 		c.tasks.Go(func() { c.fetch(ctx, a) })
+	}
+}
+
+// tell sends a source the notice that its messages are refused. It says so
+// itself; here it is logged once.
+func (c *Collector) tell(a Ask) {
+	payload, err := json.Marshal(a.Notice)
+	if err == nil {
+		err = c.cfg.Conn.Publish(c.cfg.Subjects.Notice(a.Net, a.Source), payload)
+	}
+	if err != nil {
+		c.cfg.Log.Debug("send a notice", "net", a.Net, "source", a.Source, "err", err)
+	}
+	if c.notices.first("refused "+a.Notice.Reason+" "+a.Net+" "+a.Source, time.Now().UnixMicro()) != noticeSeen {
+		c.cfg.Log.Warn("source refused", "net", a.Net, "source", a.Source, "reason", a.Notice.Text)
 	}
 }
 

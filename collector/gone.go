@@ -32,18 +32,27 @@ func (m *Merger) bury(n *net, s *source) {
 	if s.rows != nil {
 		n.fold(s)
 	}
-	if s.orphan {
+	switch {
+	case s.orphan:
 		n.adopt(s)
 		return
+	case s.younger != nil:
+		return
+	}
+	counted := s.countedUpTo()
+	for i := range s.processes {
+		if e := s.processes[i].elder; e != nil {
+			n.fold(e)
+		}
 	}
 	n.remove(s)
 	m.sources--
 	m.touched = true
-	if s.counted == 0 {
+	if counted == 0 {
 		return
 	}
 	m.graves++
-	n.past[s.name] = past{epoch: s.epoch, seq: s.seq, counted: s.counted, grave: m.graves}
+	n.past[s.name] = past{epoch: s.epoch, seq: s.seq, counted: counted, grave: m.graves}
 	m.buried = append(m.buried, grave{n.name, s.name, m.graves})
 	if len(m.buried) > m.limits.Past {
 		oldest := m.buried[0]

@@ -74,8 +74,8 @@ func (m *Merger) ear(now int64) ear {
 	return e
 }
 
-// silent returns for how long a source is silent.
-func (e *ear) silent(s *source) int64 { return e.now - s.heard - s.deaf }
+// silent returns for how long nothing of a source was heard, refused or not.
+func (e *ear) silent(s *source) int64 { return e.now - max(s.heard+s.deaf, s.spoke()) }
 
 // rowsSilent returns for how long nothing was taken into the source's rows.
 func (e *ear) rowsSilent(s *source) int64 { return e.now - s.rowsAt - s.rowsDeaf }
@@ -104,5 +104,5 @@ func (m *Merger) settling(e ear) bool {
 // settling reports whether a source was not heard since a break, and that is
 // over for so short a time that it may be there for all that.
 func (e *ear) settling(s *source) bool {
-	return s.heard < e.since && e.now-e.since <= s.patience+settle
+	return s.spoke() < e.since && e.now-e.since <= s.patience+settle
 }

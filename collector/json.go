@@ -202,6 +202,8 @@ type sourceDoc struct {
 	Standbys     *uint64 `json:"standbys,omitempty"`
 	Lag          *uint64 `json:"lag,omitempty"`
 	State        string  `json:"state"`
+	Reason       string  `json:"reason,omitempty"`
+	Conflict     bool    `json:"conflict,omitempty"`
 	Epoch        int64   `json:"epoch"`
 	Seq          uint64  `json:"seq"`
 	LastHeard    moment  `json:"last_heard"`
@@ -347,7 +349,7 @@ func queueDocuments(queues []stats.Queue, now int64) []queueDoc {
 
 func sourceDocument(s *Source, now int64) sourceDoc {
 	return sourceDoc{
-		Name: s.Name, Net: s.Net, Digest: s.Digest, Region: s.Region, Fence: s.Fence, State: s.State.String(),
+		Name: s.Name, Net: s.Net, Digest: s.Digest, Region: s.Region, Fence: s.Fence, State: s.State.String(), Reason: s.Reason, Conflict: s.Conflict,
 		Epoch: s.Epoch, Seq: s.Seq, LastHeard: moment(s.LastHeard), LastHeardAge: ageAt(s.LastHeard, now),
 		Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
 		Since: moment(s.Since), Position: s.Position, Standbys: s.Standbys, Lag: s.Lag,

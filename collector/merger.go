@@ -21,11 +21,13 @@ type Rules struct {
 	CountedBefore int64
 }
 
-// Ask is what to ask the sources for.
+// Ask is what to ask the sources for, or to tell one.
 type Ask struct {
 	Net    string
 	Source string // of whom a full snapshot is wanted; "" where Digest is set
 	Digest string // of a definition that is wanted
+
+	Notice telemetry.Notice // to tell the source instead, unless it is the zero Notice
 }
 
 // Merger adds up what all sources say. It is the pure core of a collector: it
@@ -45,9 +47,11 @@ type Merger struct {
 	buried  []grave
 	graves  uint64 // so far
 	traffic Traffic
-	counted bool // traffic changed since the last tick
-	touched bool // what the view's sources show did
-	view    *View
+
+	strangers map[stranger]*source // refused, and not held
+	counted   bool                 // traffic changed since the last tick
+	touched   bool                 // what the view's sources show did
+	view      *View
 }
 
 // grave is where a past source was put, in the order of going. The source may
@@ -64,6 +68,7 @@ func NewMerger(rules Rules, now int64) *Merger {
 		before:      rules.CountedBefore,
 		limits:      rules.Limits.orDefault(),
 		nets:        make(map[string]*net),
+		strangers:   make(map[stranger]*source),
 		traffic:     Traffic{Rejected: make(map[string]uint64)},
 		view:        &View{},
 		counted:     true,
@@ -89,7 +94,15 @@ func (m *Merger) Take(msg *telemetry.Snapshot, size int, now int64) ([]Ask, erro
 	return asks, err
 }
 
-// Reject counts a message that was not even decoded, by the telemetry.Reason
+// RejectFrom counts a message on the subject of a source that was not even
+// decoded, by the telemetry.Reason of the error.
+func (m *Merger) RejectFrom(net, source string, err error, size int, now int64) {
+	m.Reject(err, size)
+	n := m.net(net)
+	m.refuse(n, m.source(n, source), 0, 0, err, now)
+}
+
+// Reject counts an answer that was not even decoded, by the telemetry.Reason
 // of the error.
 func (m *Merger) Reject(err error, size int) {
 	m.counted = true
@@ -114,12 +127,21 @@ func (m *Merger) count(err error) {
 
 func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	n := m.net(msg.Net)
-	s := n.source(msg.Source)
+	s := m.source(n, msg.Source)
 	if s.epoch == 0 && msg.Seq == 1 { // its process never said anything before, so nobody counted it
 		s.counted = 0
 	}
-	if err := s.inOrder(msg, now, m.forgetAfter); err != nil {
+	asks, err := m.takeFrom(n, s, msg, now)
+	if err != nil {
+		m.refuse(n, s, msg.Epoch, msg.Interval.Microseconds(), err, now)
+	}
+	return asks, err
+}
+
+func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
+	if err := n.inOrder(s, msg, now, m.forgetAfter); err != nil {
 		s.duplicates++
+		s.late.came(msg)
 		m.touched = true
 		return nil, err
 	}
@@ -147,7 +169,7 @@ func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	if err := m.admit(n, s); err != nil {
 		return nil, err
 	}
-	m.note(s, msg, c, now)
+	m.note(n, s, msg, c, now)
 	n.take(s, msg, c, now)
 	return s.asks(n.name, now), nil
 }
@@ -177,6 +199,7 @@ func (m *Merger) admit(n *net, s *source) error {
 	}
 	m.sources++
 	n.insert(s)
+	delete(m.strangers, stranger{n.name, s.name})
 	return nil
 }
 
@@ -201,11 +224,11 @@ func (m *Merger) room(rows int) error {
 }
 
 // note records that a message of a source was heard.
-func (m *Merger) note(s *source, msg *telemetry.Snapshot, c *columns, now int64) {
-	lost := s.note(msg, now, m.forgetAfter)
+func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) {
+	lost, gap := n.note(s, msg, now, m.forgetAfter)
 	m.traffic.Lost += lost
 	m.touched = true
-	if lost > 0 {
+	if gap {
 		s.parts = nil
 		if c != nil && s.canAdd(msg) {
 			s.unheard = newCover(c)
@@ -216,10 +239,13 @@ func (m *Merger) note(s *source, msg *telemetry.Snapshot, c *columns, now int64)
 // notFallen returns an error if a counter of the message is below what the
 // same process said before.
 func (s *source) notFallen(msg *telemetry.Snapshot, c *columns) error {
-	if s.rows == nil || s.rowsEpoch != msg.Epoch || s.series() != seriesOf(msg) {
+	rows := s.rows
+	if p := s.process(msg.Epoch); s.rowsEpoch != msg.Epoch && p != nil && p.elder != nil && msg.Since == 0 {
+		rows = p.elder.rows
+	} else if rows == nil || s.rowsEpoch != msg.Epoch || s.series() != seriesOf(msg) {
 		return nil
 	}
-	t := taking{msg: msg, cols: c, rows: s.rows}
+	t := taking{msg: msg, cols: c, rows: rows}
 	return t.fell()
 }
 

@@ -23,6 +23,7 @@ type net struct {
 	sources map[string]*source
 	order   []*source // by name
 	orphans []*source // rows of regions whose owner speaks for another one now
+	elders  []*source // rows of processes that another one followed: see setAside
 	past    map[string]past
 	fences  map[string]fence // by region
 
@@ -134,7 +135,7 @@ func (n *net) forgetDefinitions() int {
 // take takes the rows of a message that was checked over into its source's.
 // received is when it came.
 func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int64) {
-	again := n.begin(s, msg, c)
+	again := n.begin(s, msg, c, received)
 	n.claim(s, msg, received)
 	places, transitions := n.union.sizes()
 	if s.rows == nil {
@@ -157,7 +158,8 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	case jumped:
 		s.unheard = newCover(c)
 	}
-	s.counted, s.standing = max(s.counted, msg.Epoch), msg.State
+	s.standing, s.refusal = msg.State, refusal{}
+	n.remembered(s, msg.Epoch).folded = s.since != 0
 	if again {
 		n.owe(s)
 	}
@@ -229,6 +231,17 @@ func (n *net) fold(s *source) {
 		n.base.Queues = stats.MergeQueues(n.base.Queues, s.rows.Queues)
 	}
 	s.rows = nil
+	switch p := s.process(s.rowsEpoch); {
+	case s.younger != nil:
+		if p = s.younger.process(s.rowsEpoch); p != nil {
+			p.folded = true
+		}
+		n.dropElder(s)
+	case p != nil:
+		p.folded = true
+	default:
+		s.counted = max(s.counted, s.rowsEpoch)
+	}
 }
 
 // owe takes what a source says off the base, because it may be in there

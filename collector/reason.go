@@ -13,7 +13,8 @@ import (
 const (
 	WrongSize          telemetry.Reason = "wrong_size"           // not the rows of its digest, or an index outside them
 	CounterFell        telemetry.Reason = "counter_fell"         // a counter went down within one epoch
-	OldEpoch           telemetry.Reason = "old_epoch"            // late, of a process that another has followed
+	OldEpoch           telemetry.Reason = "old_epoch"            // of a process that another has followed: late, or beside it
+	EpochAhead         telemetry.Reason = "epoch_ahead"          // started in the future, while another process of the source lives
 	Duplicate          telemetry.Reason = "duplicate"            // its seq, or a later one, was taken already
 	OldFence           telemetry.Reason = "old_fence"            // the region belongs to another source
 	UnknownDigest      telemetry.Reason = "unknown_digest"       // sparse, while the definition is being asked for
@@ -28,7 +29,7 @@ const (
 
 // Reasons returns every reason, those of telemetry included, in a fixed order.
 func Reasons() []telemetry.Reason {
-	return append(telemetry.Reasons(), WrongSize, CounterFell, OldEpoch, Duplicate, OldFence, UnknownDigest,
+	return append(telemetry.Reasons(), WrongSize, CounterFell, OldEpoch, EpochAhead, Duplicate, OldFence, UnknownDigest,
 		TooManySources, TooManyNets, TooManyRows, TooManyDefinitions, TooManyRegions, BadDefinition, telemetry.WrongDigest, Overrun)
 }
 

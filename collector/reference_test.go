@@ -16,7 +16,10 @@ import (
 )
 
 // The reference keeps every process that was ever heard and adds them all up,
-// one number at a time, whenever it is asked.
+// one number at a time, whenever it is asked. The newest process of a source
+// counts; an older one counts, too, while the newer one has said bye or is silent,
+// if it is heard twice or never counted before. What is not heard for long enough
+// counts from where it is heard again.
 type reference struct {
 	rows    int
 	sources map[string]*refSource
@@ -24,19 +27,47 @@ type reference struct {
 }
 
 type refSource struct {
-	processes []*refProcess // by epoch
-	heard     int64
-	taken     int64 // when a message last went into shown rows
+	processes []*refProcess
+	current   *refProcess
+	heard     int64 // of the current one
+	sentAt    int64
+	left      bool
+	behind    refStreak // messages of the current one with a seq that was heard
+	taken     int64     // when a message last went into shown rows
 	gone      bool
 	shown     bool // its tokens are in the sums
+}
+
+// refStreak is refused messages, each at most three seconds behind the last.
+type refStreak struct {
+	first, last int64
+	n           int
+	seq         uint64
+	sentAt      int64
+}
+
+func (k *refStreak) over(now int64) bool { return k.n == 0 || now-k.last > 3e6 }
+
+func (k *refStreak) add(m *telemetry.Snapshot, now int64) (advances bool) {
+	if k.over(now) {
+		*k = refStreak{first: now}
+	}
+	k.n, k.last, k.seq, k.sentAt = k.n+1, now, m.Seq, m.SentAt
+	return k.n >= 2 && k.last-k.first >= 5e5
 }
 
 // refProcess is what one process said: of each row the latest.
 type refProcess struct {
 	epoch  int64
 	seq    uint64
-	heard  map[int]bool // rows said since the last gap
-	whole  bool         // every row was said: later ones may come alone
+	was    bool // current once
+	bye    bool
+	streak refStreak
+	aside  int64 // since when the rows of another one are shown
+	folded bool
+	owed   map[int]refRow // what was counted before it was folded, and again since
+	heard  map[int]bool   // rows said since the last gap
+	whole  bool           // every row was said: later ones may come alone
 	said   map[int]refRow
 	counts map[int]refRow // what is shown of it
 }
@@ -52,28 +83,26 @@ func (r *reference) take(m *telemetry.Snapshot, now int64) {
 		s = &refSource{}
 		r.sources[m.Source] = s
 	}
-	var p *refProcess
-	if n := len(s.processes); n > 0 {
-		p = s.processes[n-1]
-	}
-	switch {
-	case p != nil && (m.Epoch < p.epoch || (m.Epoch == p.epoch && m.Seq <= p.seq)):
+	p := s.choose(m, now)
+	if p == nil {
 		r.dropped++
 		return
-	case p == nil || m.Epoch > p.epoch:
-		p = &refProcess{epoch: m.Epoch, seq: m.Seq - 1, said: map[int]refRow{}, heard: map[int]bool{}}
-		s.processes = append(s.processes, p)
 	}
-	if m.Seq != p.seq+1 {
+	if m.Seq != p.seq+1 || p != s.current {
 		p.heard = map[int]bool{} // others may have changed in what was lost
 	}
-	p.seq, s.heard, s.gone = m.Seq, now, false
+	if p != s.current && s.current != nil {
+		s.current.bye, s.current.streak, s.behind = s.left, refStreak{}, refStreak{}
+	}
+	p.was, p.streak = true, refStreak{}
+	s.current, p.seq, s.heard, s.sentAt, s.gone, s.left = p, m.Seq, now, m.SentAt, false, false
+	named := map[int]bool{queueRow: true}
 	for i := range m.Rows.Places {
 		at := i
 		if !m.Full {
 			at = int(m.PlaceIndex[i])
 		}
-		p.heard[at] = true
+		p.heard[at], named[at] = true, true
 		p.said[at] = refRow{tokens: m.Rows.Places[i].Tokens, arrivals: m.Rows.Places[i].Arrivals}
 	}
 	for i := range m.Rows.Transitions {
@@ -81,23 +110,100 @@ func (r *reference) take(m *telemetry.Snapshot, now int64) {
 		if !m.Full {
 			at = int(m.TransitionIndex[i])
 		}
-		p.heard[r.rows+at] = true
+		p.heard[r.rows+at], named[r.rows+at] = true, true
 		p.said[r.rows+at] = refRow{firings: m.Rows.Transitions[i].Firings, timeouts: m.Rows.Transitions[i].Timeouts}
 	}
 	p.said[queueRow] = refRow{tokens: m.Rows.Queues[0].Ready, arrivals: m.Rows.Queues[0].Served}
 	if m.Full || len(p.heard) == 2*r.rows {
 		p.whole = true
 	}
-	if p.whole || m.Bye && p.counts != nil {
-		p.counts = map[int]refRow{}
-		for at, row := range p.said {
-			p.counts[at] = row
+	if p.whole || m.Bye && p.counts != nil && !p.folded {
+		if p.folded {
+			p.folded, p.owed = false, map[int]refRow{}
+			for at, row := range p.said {
+				p.owed[at] = row.less(p.counts[at])
+			}
 		}
-		s.taken, s.shown = now, true
+		if p.whole {
+			p.counts = map[int]refRow{}
+		}
+		for at, row := range p.said {
+			if p.whole || named[at] { // of a bye in parts each part counts
+				p.counts[at] = row.less(p.owed[at])
+			}
+		}
+		for _, other := range s.processes {
+			if other != p && other.aside == 0 {
+				other.aside, other.whole, other.heard = now, false, map[int]bool{}
+			}
+		}
+		s.taken, s.shown, p.aside = now, true, 0
 		if m.Bye {
+			s.left = true
 			s.leave(true)
 		}
 	}
+}
+
+// choose returns the process of a message if that is to be taken, nil if not.
+func (s *refSource) choose(m *telemetry.Snapshot, now int64) *refProcess {
+	lives := s.current != nil && !s.left && now-s.heard <= 3e6
+	i := slices.IndexFunc(s.processes, func(p *refProcess) bool { return p.epoch == m.Epoch })
+	if i < 0 {
+		p := &refProcess{epoch: m.Epoch, seq: m.Seq - 1, said: map[int]refRow{}, heard: map[int]bool{}}
+		s.processes = append(s.processes, p)
+		if s.current == nil || m.Epoch > s.current.epoch || !lives {
+			return p
+		}
+		p.seq = m.Seq
+		p.streak.add(m, now)
+		return nil
+	}
+	p := s.processes[i]
+	switch {
+	case p == s.current && m.Seq > p.seq:
+		return p
+	case p == s.current:
+		k := &s.behind
+		if m.SentAt > s.sentAt && (k.over(now) || m.Seq > k.seq && m.SentAt > k.sentAt) && k.add(m, now) && !lives {
+			s.behind = refStreak{}
+			p.seq = m.Seq - 1
+			return p
+		}
+	case m.Seq <= p.seq:
+	case m.Epoch > s.current.epoch, !lives && !p.was:
+		return p
+	default:
+		before := p.seq
+		if p.seq = m.Seq; p.streak.add(m, now) && !lives {
+			p.seq = before
+			return p
+		}
+	}
+	return nil
+}
+
+// conflict reports whether another process publishes beside the current one.
+func (s *refSource) conflict(now int64) bool {
+	beside := func(k *refStreak) bool {
+		return k.n >= 3 && k.last-k.first >= 1e6 && !k.over(now) && s.heard > k.first
+	}
+	return !s.left && now-s.heard <= 3e6 && (beside(&s.behind) ||
+		slices.ContainsFunc(s.processes, func(p *refProcess) bool { return p != s.current && beside(&p.streak) }))
+}
+
+// spoke returns when anything of the source was heard.
+func (s *refSource) spoke() int64 {
+	last := max(s.heard, s.behind.last)
+	for _, p := range s.processes {
+		last = max(last, p.streak.last)
+	}
+	return last
+}
+
+// less returns the counters of a row without those of another one.
+func (a refRow) less(b refRow) refRow {
+	return refRow{a.tokens, a.arrivals - b.arrivals, a.firings - b.firings, a.timeouts - b.timeouts}
 }
 
 func (s *refSource) leave(gone bool) {
@@ -116,16 +222,22 @@ type sums struct {
 // sums returns the sums of all sources as of now.
 func (r *reference) sums(now int64) sums {
 	all := sums{Tokens: make([]uint64, r.rows), Arrivals: make([]uint64, r.rows), Firings: make([]uint64, r.rows), Timeouts: make([]uint64, r.rows)}
-	for _, s := range r.sources {
-		newest := s.processes[len(s.processes)-1]
-		if now-s.heard > 15*60e6 || (s.shown && !newest.whole && now-s.taken > 3e6) {
+	for name, s := range r.sources {
+		if now-s.spoke() > 15*60e6 && !slices.ContainsFunc(s.processes, func(p *refProcess) bool { return p.counts != nil }) {
+			delete(r.sources, name) // nothing of it was ever shown
+			continue
+		}
+		if now-s.spoke() > 15*60e6 || (s.shown && !s.current.whole && now-s.taken > 3e6 && !s.conflict(now)) {
 			s.leave(s.gone)
 		}
-		for i, p := range s.processes {
-			last := !slices.ContainsFunc(s.processes[i+1:], func(p *refProcess) bool { return p.counts != nil })
+		for _, p := range s.processes {
+			kept := int64(15 * 60e6)
+			if p.bye {
+				kept = 60e6
+			}
+			p.folded = p.folded || p.aside != 0 && p.counts != nil && now-max(p.aside, p.streak.last) > kept
 			for at, row := range p.counts {
-				now := last && s.shown
-				all.add(at, row, now, r.rows)
+				all.add(at, row, p.aside == 0 && s.shown, r.rows)
 			}
 		}
 	}
@@ -209,14 +321,18 @@ func (e *engine) start(name string, now int64, rows int) {
 // world is engines, a network that loses, doubles, delays and reorders, and
 // the two that listen.
 type world struct {
-	t       *testing.T
-	r       *rand.Rand
-	now     int64
-	engines []engine
-	net     []*telemetry.Snapshot // under way
-	m       *Merger
-	ref     *reference
-	last    *View
+	t         *testing.T
+	r         *rand.Rand
+	now       int64
+	engines   []engine
+	net       []*telemetry.Snapshot // under way
+	plain     bool                  // a source has one process at a time, and its clock never falls
+	unchecked bool                  // by the reference
+	ended     []*engine             // that will say no more
+	twins     []*engine             // that go on although another one of their name was started
+	m         *Merger
+	ref       *reference
+	last      *View
 }
 
 const worldRows = 3
@@ -237,9 +353,32 @@ func (w *world) step() {
 	w.now += w.r.Int64N(1.5e6)
 	i := w.r.IntN(len(w.engines))
 	e := &w.engines[i]
-	switch w.r.IntN(60) {
+	n := w.r.IntN(60)
+	if w.plain && n >= 3 {
+		n = 9
+	}
+	if n < 2 || n == 3 {
+		was := *e
+		w.ended = append(w.ended, &was)
+	}
+	switch n {
 	case 0: // killed
 		e.start(e.msg.Source, w.now, worldRows)
+	case 3: // killed, and the next one's clock is an hour behind
+		e.start(e.msg.Source, w.now, worldRows)
+		e.msg.Epoch -= 3600e6
+	case 4: // another one of its name is started, and both go on
+		if twin := *e; len(w.twins) < 2 {
+			w.twins = append(w.twins, &twin)
+			e.start(e.msg.Source, w.now, worldRows)
+		}
+	case 5: // a bye that is not its own
+		lie := clone(&e.msg)
+		lie.Full, lie.Bye, lie.PlaceIndex, lie.TransitionIndex, lie.Rows.Places, lie.Rows.Transitions = false, true, []uint32{}, []uint32{}, nil, nil
+		lie.Seq, lie.SentAt = e.msg.Seq+1+w.r.Uint64N(3), w.now
+		w.deliver(len(w.net))
+		w.net = append(w.net, lie)
+		w.deliver(1)
 	case 1: // stopped
 		w.send(e.say(w.r, w.now, true))
 		e.start(e.msg.Source, w.now+1, worldRows)
@@ -250,10 +389,19 @@ func (w *world) step() {
 		e.play(w.r)
 		w.send(e.say(w.r, w.now, false))
 	}
+	for _, twin := range w.twins {
+		if w.r.IntN(3) == 0 {
+			twin.play(w.r)
+			w.send(twin.say(w.r, w.now, w.r.IntN(40) == 0))
+		}
+	}
+	if w.r.IntN(60) == 0 { // killed
+		w.ended, w.twins = append(w.ended, w.twins...), nil
+	}
 	if w.r.IntN(2) == 0 {
 		w.deliver(w.r.IntN(len(w.net) + 1))
 	}
-	if w.r.IntN(3) == 0 {
+	if w.r.IntN(3) == 0 && !w.unchecked {
 		w.compare()
 	}
 }
@@ -311,6 +459,26 @@ func (w *world) neverDecreases(view *View) {
 		}
 	}
 	w.last = view
+}
+
+// neverTwice holds the sums against what all processes really did.
+func (w *world) neverTwice() {
+	w.t.Helper()
+	arrivals, firings := [worldRows]uint64{}, [worldRows]uint64{}
+	for _, e := range slices.Concat(w.ended, w.twins, []*engine{&w.engines[0], &w.engines[1], &w.engines[2]}) {
+		for i := range worldRows {
+			arrivals[i] += e.msg.Rows.Places[i].Arrivals
+			firings[i] += e.msg.Rows.Transitions[i].Firings
+		}
+	}
+	view, _ := w.m.Tick(w.now)
+	got := sumsOf(view.Nets[0].Rows)
+	for i := range worldRows {
+		if got.Arrivals[i] > arrivals[i] || got.Firings[i] > firings[i] {
+			w.t.Fatalf("row %d: %d arrivals and %d firings are counted, of %d and %d", i, got.Arrivals[i], got.Firings[i], arrivals[i], firings[i])
+		}
+	}
+	w.neverDecreases(view)
 }
 
 // Whatever the network does, the sums are those of a plain reading of the

@@ -95,16 +95,16 @@ func (s *source) beside(msg *telemetry.Snapshot) bool {
 // the owner before the source said of the message's region moves to the
 // source, so no sum changes until the message is taken. It reports whether
 // counters of the message may be in the base already.
-func (n *net) begin(s *source, msg *telemetry.Snapshot, c *columns) (again bool) {
+func (n *net) begin(s *source, msg *telemetry.Snapshot, c *columns, now int64) (again bool) {
 	next := seriesOf(msg)
 	if s.rows != nil && s.series() == next && s.rowsEpoch == msg.Epoch {
 		return false // the next message of the same; that it counted less was refused before
 	}
 	if s.rows != nil && (s.series() != next || (next.since == 0 && s.rowsEpoch != msg.Epoch)) {
-		n.putAway(s, msg)
+		n.putAway(s, msg, now)
 	}
 	if next.since == 0 {
-		return s.rows == nil && msg.Epoch <= s.counted
+		return n.goOn(s, msg.Epoch)
 	}
 	n.inherit(s, next)
 	if s.rows == nil {
@@ -121,14 +121,19 @@ func (n *net) begin(s *source, msg *telemetry.Snapshot, c *columns) (again bool)
 
 // putAway makes room for other rows of a source. Where its region is nobody
 // else's, the rows stay in the sums until somebody speaks for it.
-func (n *net) putAway(s *source, msg *telemetry.Snapshot) {
+func (n *net) putAway(s *source, msg *telemetry.Snapshot, now int64) {
+	if s.since == 0 && s.rowsEpoch != msg.Epoch {
+		n.setAside(s, now)
+		return
+	}
 	f := n.fences[s.region]
 	if s.series().since == 0 || s.region == msg.Region || f.owner != s.name || f.fence != s.fence {
 		n.fold(s)
 		return
 	}
 	o := *s
-	o.orphan, o.heard, o.deaf, o.state = true, s.rowsAt, s.rowsDeaf, Up
+	o.orphan, o.heard, o.deaf, o.state, o.processes = true, s.rowsAt, s.rowsDeaf, Up, nil
+	o.rival, o.refusal, o.notice = rival{}, refusal{}, telemetry.Notice{}
 	o.unread, o.wants, o.pending, o.parts, o.unheard = false, "", nil, nil, nil
 	n.orphans = append(n.orphans, &o)
 	s.rows, s.columns = nil, 0
@@ -168,10 +173,10 @@ func (n *net) counted(which series) {
 
 // speakers returns all whose rows are in the sums.
 func (n *net) speakers() []*source {
-	if len(n.orphans) == 0 {
+	if len(n.orphans)+len(n.elders) == 0 {
 		return n.order
 	}
-	return slices.Concat(n.order, n.orphans)
+	return slices.Concat(n.order, n.orphans, n.elders)
 }
 
 // tickOrphans lets time pass for orphans: nobody will say more of them.

@@ -179,6 +179,7 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 // said since is not known, so it is asked.
 func (s *source) resume(h *heard, c *columns) {
 	s.counted, s.digest = max(s.counted, h.counted), h.digest
+	s.sentAt += h.heard - h.received // by the source's clock, as far as it is known
 	s.epoch, s.seq, s.heard, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.heard, h.rowsAt, h.marks&markUnread != 0
 	s.recalled = true
 	if h.marks&markStale != 0 {

@@ -197,7 +197,7 @@ func (k *saver) net(out []byte, n *net, d definition, now int64) ([]byte, error)
 	}
 	for _, s := range slices.Concat(n.orphans, n.order) {
 		if s.rows == nil {
-			out = appendPast(out, savedPast{Source: s.name, Epoch: s.epoch, Seq: s.seq, Counted: s.counted})
+			out = appendPast(out, savedPast{Source: s.name, Epoch: s.epoch, Seq: s.seq, Counted: s.countedUpTo()})
 			continue
 		}
 		msg, kept := s.said(n, d.digest)
@@ -237,7 +237,7 @@ func (s *source) said(n *net, digest string) (*telemetry.Snapshot, savedSource) 
 		}
 	}
 	msg.SentAt = max(msg.SentAt, 1)
-	kept := savedSource{digest: s.digest, received: msg.SentAt + s.clock.least(), counted: s.counted, epoch: s.epoch, seq: int64(s.seq), heard: s.heard, rowsAt: s.rowsAt}
+	kept := savedSource{digest: s.digest, received: msg.SentAt + s.clock.least(), counted: s.countedUpTo(), epoch: s.epoch, seq: int64(s.seq), heard: s.heard, rowsAt: s.rowsAt}
 	if s.complete {
 		kept.marks |= markComplete
 	}

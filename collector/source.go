@@ -29,9 +29,20 @@ type source struct {
 	seq      uint64
 	heard    int64
 	deaf     int64 // how much of the time since heard nothing could be heard, see Merger.Hear
+	sentAt   int64 // of the last message, by the source's clock
 	interval int64 // as promised
 	patience int64 // how long the source may be silent
+	messages int   // heard of the process in a row; counted up to steadyAfter
 	clock    clock
+
+	processes []process // the latest, the one that counts included
+	rival     rival
+	late      late // messages that a bye has overtaken, or that are lost
+
+	refusal    refusal
+	notice     telemetry.Notice // why the source is Refused; the zero Notice if it is not
+	noticeAt   int64            // when to send it
+	inConflict bool             // the reason is another process
 
 	// What it said. Rows are by the source's clock and in the union's order, so
 	// they survive a change of its definition.
@@ -49,6 +60,7 @@ type source struct {
 	since     int64                  // when their counters began; 0: with the process
 	standing  *telemetry.RegionState // of the region, as said last
 	orphan    bool                   // not heard any more under this region: see net.putAway
+	younger   *source                // of an elder: who speaks for the source now, see net.setAside
 
 	left   bool  // said bye, or another source has its region
 	goneAt int64 // when it became Gone
@@ -56,8 +68,8 @@ type source struct {
 
 	recalled bool // from a state, and not heard since
 
-	// counted is the latest process whose counters are in the sums. Where rows
-	// of it or of one before it come anew, some of them are in there already:
+	// counted is up to which epoch processes that are not remembered may have been
+	// counted. Where rows of such a one come, some of them are in the sums already:
 	// see net.owe.
 	counted int64
 
@@ -70,48 +82,41 @@ type source struct {
 	gaps, duplicates, restarts, setbacks uint64
 }
 
-// inOrder returns an error for a message that others have overtaken.
-//
-// A process that seems to be older than the one before it is late, except
-// where that one fell silent and was forgotten: then the source's clock was set
-// back. Its counters may have been counted before, so they count from here on.
-func (s *source) inOrder(msg *telemetry.Snapshot, now, forgetAfter int64) error {
-	switch {
-	case msg.Epoch < s.epoch && now-s.heard > forgetAfter && !s.left:
-		return nil
-	case msg.Epoch < s.epoch:
-		return reject(OldEpoch, "epoch %d, when %d was heard", msg.Epoch, s.epoch)
-	case msg.Epoch == s.epoch && msg.Seq <= s.seq:
-		return reject(Duplicate, "seq %d, when %d was heard", msg.Seq, s.seq)
-	}
-	return nil
-}
-
 // note records that a message was heard and returns how many before it never
-// came.
-func (s *source) note(msg *telemetry.Snapshot, now, forgetAfter int64) (lost uint64) {
-	switch {
-	case s.epoch == 0: // when we began to listen says nothing about what was lost
-	case msg.Epoch == s.epoch:
+// came, and whether the rows may be old because of them or because messages of
+// its process were refused before.
+func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (lost uint64, gap bool) {
+	if msg.Epoch == s.epoch {
 		lost = msg.Seq - s.seq - 1
-	default:
-		lost = msg.Seq - 1
-		s.restarts++
-		s.clock = clock{shift: s.clock.shift}
+		gap = lost > 0
+	} else {
+		gap = s.process(msg.Epoch) != nil
+		lost = n.become(s, msg)
+		gap = gap || lost > 0
 	}
-	s.epoch, s.seq, s.heard, s.deaf, s.left, s.recalled = msg.Epoch, msg.Seq, now, 0, false, false
+	if msg.Bye {
+		lost = s.late.expect(msg, lost, now)
+	}
+	s.epoch, s.seq, s.heard, s.deaf, s.sentAt, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, false
+	if s.messages < steadyAfter {
+		s.messages++
+	}
+	s.recalled = false
 	if s.state == Gone {
 		s.state = Undefined // until the next tick finds out more
 	}
 	s.interval = msg.Interval.Microseconds()
-	s.patience = min(max(staleAfter*s.interval, leastPatience), forgetAfter)
+	s.patience = min(patienceOf(s.interval), forgetAfter)
 	s.gaps += lost
-	return lost
+	return lost, gap
 }
 
 // canAdd reports whether a sparse snapshot can be added to the rows. Of a bye,
 // which may come in parts, only counters stay.
 func (s *source) canAdd(msg *telemetry.Snapshot) bool {
+	if p := s.process(msg.Epoch); msg.Bye && s.rowsEpoch != msg.Epoch && p != nil && p.elder != nil {
+		return p.elder.digest == msg.Digest && msg.Since == 0
+	}
 	return (s.complete || (msg.Bye && s.rows != nil)) && s.rowsEpoch == msg.Epoch && s.digest == msg.Digest && s.series() == seriesOf(msg)
 }
 
@@ -124,9 +129,13 @@ func (s *source) canAdd(msg *telemetry.Snapshot) bool {
 func (s *source) stateAt(e ear) State {
 	settling := e.settling(s)
 	switch {
+	case s.notice.Reason != "":
+		return Refused
+	case s.left && s.waiting(e.now):
+		return Undefined
 	case s.left || !settling && e.silent(s) > e.forgetAfter:
 		return Gone
-	case s.unread && (s.rows == nil || e.rowsSilent(s) > s.standIn(e.forgetAfter)):
+	case s.unread && (s.rows == nil || !s.complete || e.rowsSilent(s) > s.standIn(e.forgetAfter)):
 		return Undefined
 	case e.silent(s) > s.patience && (s.state == Stale || !settling), s.unread && e.rowsSilent(s) > s.patience:
 		return Stale
@@ -179,9 +188,9 @@ func (s *source) shown(net string) Source {
 	}
 	out := Source{
 		Name: s.name, Net: net, Digest: digest, Region: s.region, Fence: s.fence, State: s.state,
-		Epoch: s.epoch, Seq: s.seq, LastHeard: s.heard, Interval: time.Duration(s.interval) * time.Microsecond,
+		Epoch: s.epoch, Seq: s.seq, LastHeard: s.spoke(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks,
-		Since: s.since,
+		Since: s.since, Reason: s.notice.Text, Conflict: s.inConflict,
 	}
 	if s.standing != nil && (s.state == Up || s.state == Stale) {
 		standbys := uint64(s.standing.Standbys)

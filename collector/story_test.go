@@ -301,7 +301,9 @@ func answer(asks []Ask, err error) string {
 		fmt.Fprintln(&b, "rejected:", telemetry.ReasonOf(err))
 	}
 	for _, a := range asks {
-		if a.Digest != "" {
+		if a.Notice != (telemetry.Notice{}) {
+			fmt.Fprintf(&b, "tell %s of %s that epoch %d is refused: %s\n", a.Source, a.Net, a.Notice.Epoch, a.Notice.Reason)
+		} else if a.Digest != "" {
 			fmt.Fprintf(&b, "ask for the definition %s of %s\n", a.Digest, a.Net)
 		} else {
 			fmt.Fprintf(&b, "ask %s for a full snapshot of %s\n", a.Source, a.Net)
@@ -346,6 +348,9 @@ func (s *story) view() string {
 			number("restarts", src.Restarts, src.Restarts > 0)+number("setbacks", src.Setbacks, src.Setbacks > 0)+standing(&src))
 		if src.Skew != 0 {
 			fmt.Fprintf(&b, " skew=%v beyond=%t", src.Skew, src.SkewBeyond)
+		}
+		if src.Reason != "" {
+			fmt.Fprintf(&b, " conflict=%t: %s", src.Conflict, src.Reason)
 		}
 		fmt.Fprintln(&b)
 	}

@@ -17,6 +17,7 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 	for _, n := range m.nets {
 		asks = append(asks, m.tickNet(n, now, e)...)
 	}
+	asks = append(asks, m.tickStrangers(now)...)
 	m.buryExcess()
 	view := &View{At: now, Deaf: m.deaf(now) || m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic, Sources: m.view.Sources}
 	if m.counted {
@@ -40,6 +41,7 @@ func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
 	n.turnSlowest(now)
 	for _, s := range slices.Clone(n.order) {
 		asks = append(asks, s.asks(n.name, now)...)
+		asks = append(asks, m.judge(n, s, now)...)
 		state := s.stateAt(e)
 		if (state == Gone || state == Undefined) && s.complete {
 			n.retire(s)
@@ -56,6 +58,7 @@ func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
 		}
 	}
 	n.tickOrphans(now, e)
+	n.tickElders(now, m.forgetAfter)
 	for digest, q := range n.asked {
 		switch {
 		case !slices.ContainsFunc(n.order, func(s *source) bool { return s.wants == digest }):
@@ -72,6 +75,19 @@ func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
 	return asks
 }
 
+// judge finds out whether messages of a source are refused or lost, and returns
+// what to tell it.
+func (m *Merger) judge(n *net, s *source, now int64) []Ask {
+	was := s.notice
+	s.judge(now)
+	m.touched = m.touched || s.notice != was
+	if lost := s.late.over(now); lost > 0 {
+		s.gaps, m.traffic.Lost = s.gaps+lost, m.traffic.Lost+lost
+		m.counted, m.touched = true, true
+	}
+	return s.notices(n.name, now)
+}
+
 func (m *Merger) names() []string { return slices.Sorted(maps.Keys(m.nets)) }
 
 func (m *Merger) shownSources() []Source {
@@ -81,6 +97,14 @@ func (m *Merger) shownSources() []Source {
 			shown = append(shown, s.shown(name))
 		}
 	}
+	for k, s := range m.strangers {
+		if s.state == Refused {
+			shown = append(shown, s.shown(k.net))
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b Source) int {
+		return cmp.Or(strings.Compare(a.Net, b.Net), strings.Compare(a.Name, b.Name))
+	})
 	return shown
 }
 
@@ -98,6 +122,10 @@ func (n *net) show() *Net {
 			shown.Up++
 		case Stale:
 			shown.Stale++
+		case Refused:
+			if s.rows == nil {
+				continue
+			}
 		default:
 			continue
 		}

@@ -83,11 +83,12 @@ const (
 	Stale                  // silent; its tokens stay in the sums and keep ageing
 	Gone                   // said bye, or silent for so long that its tokens left the sums; its counters stay
 	Undefined              // heard, but the definition of its net is not known yet, or not all of its rows: not in the sums
+	Refused                // heard, and its messages are refused, see Source.Reason; its last rows stay in the sums and keep ageing
 )
 
 // String returns the state's name, as the faces show it.
 func (s State) String() string {
-	return [...]string{"up", "stale", "gone", "undefined"}[s]
+	return [...]string{"up", "stale", "gone", "undefined", "refused"}[s]
 }
 
 // Source is one source of one net.
@@ -99,6 +100,8 @@ type Source struct {
 	Fence      uint64 // its epoch as the region's owner
 	Since      int64  // when the region's counters began, by its clock; 0: they are those of the process
 	State      State
+	Reason     string        // why it is Refused; "" if it is not
+	Conflict   bool          // because two processes publish as this source: the rows are those of the newer one
 	Epoch      int64         // start of the process, by its clock
 	Seq        uint64        // last snapshot taken
 	LastHeard  int64         // by the collector's clock

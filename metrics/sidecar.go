@@ -78,7 +78,7 @@ func sourceStates(s *scrape) {
 	if s.view == nil {
 		return
 	}
-	var n [collector.Undefined + 1]int
+	var n [collector.Refused + 1]int
 	for i := range s.view.Sources {
 		n[s.view.Sources[i].State]++
 	}

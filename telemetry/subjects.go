@@ -73,6 +73,15 @@ func (s Subjects) Instances(net, source string) string {
 	return s.join("instances", Escape(net), Escape(source))
 }
 
+// Notice is where a collector says that it refuses messages of a source, as a
+// JSON Notice.
+func (s Subjects) Notice(net, source string) string {
+	return s.join("notice", Escape(net), Escape(source))
+}
+
+// Notices matches every Notice subject.
+func (s Subjects) Notices() string { return s.join("notice", "*", "*") }
+
 // Sidecars is where the sidecars of a group tell each other that they live. See
 // package standby.
 func (s Subjects) Sidecars(group string) string { return s.Prefix() + ".sidecars." + Escape(group) }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+const (
+	// maxStrangers is how many sources that are not held are watched because
+	// their messages are refused.
+	maxStrangers = 256
+	// maxReason bounds the text of a reason, in bytes.
+	maxReason = 200
+	// noticeEvery is how often, at most, a source is sent a notice.
+	noticeEvery = int64(10 * 1e6)
+)
+
+// refusal is the streak of messages of a source that were refused since the last
+// one that was taken into its rows.
+type refusal struct {
+	streak
+	epoch  int64 // of the process that sent them; 0 if that is not known
+	reason telemetry.Reason
+	text   string
+}
+
+// stranger is the name of a source that is not held.
+type stranger struct{ net, source string }
+
+// source returns the source of a name: one that is held, one that was refused
+// lately, or a new one.
+func (m *Merger) source(n *net, name string) *source {
+	if s, known := n.sources[name]; known {
+		return s
+	}
+	if s, known := m.strangers[stranger{n.name, name}]; known {
+		return s
+	}
+	return n.source(name)
+}
+
+// refuse notes that a message of a source was not taken. Whether messages come
+// late or from another process is noted where it is found.
+func (m *Merger) refuse(n *net, s *source, epoch, interval int64, err error, now int64) {
+	reason := telemetry.ReasonOf(err)
+	if reason == UnknownDigest {
+		return
+	}
+	if n.sources[s.name] != s {
+		if m.strangers[stranger{n.name, s.name}] == nil && len(m.strangers) >= maxStrangers {
+			return
+		}
+		m.strangers[stranger{n.name, s.name}] = s
+	}
+	if reason == OldEpoch || reason == Duplicate || reason == EpochAhead {
+		return
+	}
+	r := &s.refusal
+	if r.add(cmp.Or(interval, s.interval, leastPatience), now); r.n == 1 || r.reason != reason {
+		r.reason, r.text = reason, bounded(err.Error())
+	}
+	r.epoch = epoch
+}
+
+// bounded returns a text of at most maxReason bytes of UTF-8.
+func bounded(text string) string {
+	if len(text) <= maxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReason], "")
+}
+
+// conflict returns the epoch of a process that publishes beside the one that
+// counts, the two taking turns; 0 if there is none.
+func (s *source) conflict(now int64) int64 {
+	if s.left || now-s.heard > s.patience {
+		return 0
+	}
+	if r := &s.rival.run; r.steady(now) && s.heard > r.first {
+		return s.epoch
+	}
+	for i := range s.processes {
+		if p := &s.processes[i]; p.epoch != s.epoch && p.run.steady(now) && s.heard > p.run.first {
+			return p.epoch
+		}
+	}
+	return 0
+}
+
+// spoke returns when any message of the source came, refused or not.
+func (s *source) spoke() int64 {
+	last := max(s.heard, s.refusal.last, s.rival.run.last)
+	for i := range s.processes {
+		last = max(last, s.processes[i].run.last)
+	}
+	return last
+}
+
+// waiting reports whether a process that does not count yet is heard.
+func (s *source) waiting(now int64) bool {
+	if s.rival.run.goesOn(now) {
+		return true
+	}
+	for i := range s.processes {
+		if s.processes[i].run.goesOn(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// judge finds out whether the source is Refused now, and why.
+func (s *source) judge(now int64) {
+	was := s.notice
+	s.notice, s.inConflict = telemetry.Notice{}, false
+	switch epoch := s.conflict(now); {
+	case epoch != 0:
+		s.inConflict = true
+		s.notice = telemetry.Notice{Source: s.name, Epoch: epoch, Reason: telemetry.Conflict, Text: s.conflictText(epoch)}
+	case s.refusal.steady(now):
+		s.notice = telemetry.Notice{Source: s.name, Epoch: s.refusal.epoch, Reason: string(s.refusal.reason), Text: s.refusal.text}
+	}
+	if s.notice.Reason != was.Reason {
+		s.noticeAt = now
+	}
+}
+
+func (s *source) conflictText(epoch int64) string {
+	if epoch == s.epoch {
+		return fmt.Sprintf("two processes publish as this source, both with epoch %d; messages of one of them are refused", epoch)
+	}
+	return fmt.Sprintf("two processes publish as this source; messages of epoch %d are refused while epoch %d is heard", epoch, s.epoch)
+}
+
+// notices returns the notice that is due for a source that is Refused.
+func (s *source) notices(net string, now int64) []Ask {
+	if s.notice.Reason == "" || now < s.noticeAt {
+		return nil
+	}
+	s.noticeAt = now + noticeEvery
+	notice := s.notice
+	notice.Net = net
+	return []Ask{{Net: net, Source: s.name, Notice: notice}}
+}
+
+// tickStrangers lets time pass for the sources that are refused and not held.
+func (m *Merger) tickStrangers(now int64) (asks []Ask) {
+	for k, s := range m.strangers {
+		was := s.notice
+		s.judge(now)
+		s.state = Undefined
+		if s.notice.Reason != "" {
+			s.state = Refused
+			asks = append(asks, s.notices(k.net, now)...)
+		}
+		m.touched = m.touched || s.notice != was
+		if !s.waiting(now) && !s.refusal.goesOn(now) {
+			delete(m.strangers, k)
+		}
+	}
+	return asks
+}

@@ -30,8 +30,8 @@ func conventions() []convention {
 		{name: "PetrinetSourceState",
 			text: "What a source is doing, as far as the agent can see. up: it was heard within three of its intervals. stale: it is silent, " +
 				"and its tokens stay in the sums. gone: it said goodbye or was silent for so long that its tokens left the sums. undefined: " +
-				"it is heard, but not added up.",
-			labels: []string{"up", "stale", "gone", "undefined"}},
+				"it is heard, but not added up. refused: it is heard, but its messages are refused, and its last rows stay in the sums.",
+			labels: []string{"up", "stale", "gone", "undefined", "refused"}},
 		{name: "PetrinetAlarm",
 			text: "What an alarm is about. tokenStuck: the oldest token of a place is too old. transitionStarved: a transition could fire and " +
 				"has not for too long. sourceLost: a source is silent. netDeadlocked: instances of a net can never go on by themselves. " +

@@ -221,7 +221,7 @@ func TestOnlyTheRowsThatChangedAreMadeAnew(t *testing.T) {
 			func(before, after dynamicRows) dynamicRows { before.blocks = after.blocks; return before }},
 		{"the lag of a stand-by", func() { view.Sources[0].Lag = nil },
 			func(before, after dynamicRows) dynamicRows {
-				before.regions[lists-1] = after.regions[lists-1]
+				before.regions[2] = after.regions[2]
 				return before
 			}},
 		{"a source", func() { view.Sources = nil },

@@ -188,7 +188,7 @@ func sourceColumns() []column[sourceRow] {
 			func(r *sourceRow) smi.Value { return smi.Gauge32(r.net) }},
 		{object{5, "Region", syntaxText(), "", "The region that it says it serves; empty if none. Where all sources of a region are stale, look at the network to it first.", 0, false},
 			func(r *sourceRow) smi.Value { return text(r.source.Region) }},
-		{object{6, "State", syntaxState(), "", "up: heard within three of its intervals. stale: silent; its tokens stay in the sums and grow older, so find out whether it runs and reaches its collector; sourceLastHeard is when to look for in its log. gone: it said goodbye, or was silent for so long that its tokens left the sums; its counters stay. undefined: heard, but not added up, because the definition of its net is not known.", 0, false},
+		{object{6, "State", syntaxState(), "", "up: heard within three of its intervals. stale: silent; its tokens stay in the sums and grow older, so find out whether it runs and reaches its collector; sourceLastHeard is when to look for in its log. gone: it said goodbye, or was silent for so long that its tokens left the sums; its counters stay. undefined: heard, but not added up, because the definition of its net is not known. refused: heard, but its messages are refused; its last rows stay in the sums and grow older, and sourceReason says why.", 0, false},
 			func(r *sourceRow) smi.Value { return smi.Integer(int32(r.source.State) + 1) }},
 		{object{7, "LastHeard", syntaxDate(), "", "When it was last heard. For a source that is stale or gone it is the moment to look for in its log.", 0, false},
 			func(r *sourceRow) smi.Value { return r.at.date(r.source.LastHeard) }},
@@ -218,7 +218,7 @@ type told struct {
 }
 
 // lists is how many lists of rows sourceTable has beside that of all sources.
-const lists = 3
+const lists = 4
 
 // regionColumns come behind sourceColumns.
 func regionColumns() [lists]told {
@@ -236,6 +236,9 @@ func regionColumns() [lists]told {
 		{func(s *collector.Source) bool { return s.Lag != nil }, []column[sourceRow]{
 			{object{20, "RegionLag", syntaxGauge(), "commits", "How many commits the nearest of sourceRegionStandbys is behind. That is what it has to read before it can go on: a few are usual, a number that grows says that it cannot keep up, so look at its load.", 0, false},
 				func(r *sourceRow) smi.Value { return gauge(*r.source.Lag) }}}},
+		{func(*collector.Source) bool { return true }, []column[sourceRow]{
+			{object{21, "Reason", syntaxText(), "", "Why its messages are refused while sourceState is refused; empty if they are not. Where it says that two processes publish as this source, give one of them another name. Anything else is a fault of the source: its log has the same text.", 0, false},
+				func(r *sourceRow) smi.Value { return text(r.source.Reason) }}}},
 	}
 }
 

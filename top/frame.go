@@ -69,11 +69,11 @@ func sourceCounts(v *View) line {
 	for i := range v.Sources {
 		n[v.Sources[i].State]++
 	}
-	if n["up"]+n["stale"]+n["undefined"] == 0 {
+	if n["up"]+n["stale"]+n["undefined"]+n["refused"] == 0 {
 		return line{{"no sources", yellow}}
 	}
 	l := line{{fmt.Sprintf("sources %d up", n["up"]), normal}}
-	for _, state := range []string{"stale", "undefined"} {
+	for _, state := range []string{"stale", "undefined", "refused"} {
 		if n[state] > 0 {
 			l = append(l, span{fmt.Sprintf(", %d %s", n[state], state), stateStyle(state) | bold})
 		}

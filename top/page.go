@@ -259,7 +259,7 @@ func (m *Model) sourcePage(o *Source) []line {
 		heard = num(math.NaN())
 	}
 	lines := []line{heading("source", o.Name, "", o.Net), {},
-		field("state", span{clean(o.State), stateStyle(o.State)}),
+		field("state", span{clean(o.State), stateStyle(o.State)}, span{reasonOf(o), red}),
 		field("heard", m.aged(heard), span{"  ago, every  ", faint}, span{formatDuration(o.Interval), normal}),
 		field("clock ahead by", span{skew, normal}),
 		field("region", span{cmp.Or(clean(o.Region), nothing), normal}),
@@ -268,6 +268,14 @@ func (m *Model) sourcePage(o *Source) []line {
 		field("heard twice", span{strconv.FormatUint(o.Duplicates, 10), normal}),
 		field("restarts", span{strconv.FormatUint(o.Restarts, 10), normal})}
 	return append(lines, regionLines(o)...)
+}
+
+// reasonOf returns why a source is refused, behind a colon.
+func reasonOf(o *Source) string {
+	if o.Reason == "" {
+		return ""
+	}
+	return ": " + clean(o.Reason)
 }
 
 // regionLines are what the owner of a region tells of it, as far as it does.

@@ -196,7 +196,7 @@ func (s *sample) sources() *table {
 	t := &table{columns: []column{
 		{title: "SOURCE", width: 10},
 		{title: "NET", width: 8, rank: 1},
-		{title: "STATE", width: 9}, // gone, stale and undefined come before up
+		{title: "STATE", width: 9}, // gone, refused, stale and undefined come before up
 		{title: "HEARD", kind: kindAge, width: 7, down: true},
 		{title: "EVERY", kind: kindDuration, width: 6, rank: 6, down: true},
 		{title: "SKEW", kind: kindDuration, width: 7, rank: 4, down: true},

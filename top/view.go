@@ -132,7 +132,8 @@ type Source struct {
 	Standbys     *uint64   `json:"standbys"`
 	Lag          *uint64   `json:"lag"`
 	Setbacks     uint64    `json:"setbacks"`
-	State        string    `json:"state"` // up, stale, gone or undefined
+	State        string    `json:"state"`  // up, stale, gone, undefined or refused
+	Reason       string    `json:"reason"` // why it is refused
 	Seq          uint64    `json:"seq"`
 	LastHeard    time.Time `json:"last_heard"`
 	LastHeardAge float64   `json:"last_heard_age_seconds"`

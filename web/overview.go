@@ -52,6 +52,7 @@ type sourceDoc struct {
 	Name         string  `json:"name"`
 	Net          string  `json:"net"`
 	State        string  `json:"state"`
+	Reason       string  `json:"reason,omitempty"` // why it is refused
 	LastHeardAge float64 `json:"last_heard_age"`
 	Gaps         uint64  `json:"gaps"`
 	Region       string  `json:"region,omitempty"`
@@ -145,7 +146,7 @@ func (b *board) sourceDocs() []sourceDoc {
 			continue
 		}
 		*room--
-		out = append(out, sourceDoc{s.Name, s.Net, s.State.String(), ageAt(s.LastHeard, b.view.At), s.Gaps, s.Region, s.Fence, s.Position, s.Standbys, s.Lag})
+		out = append(out, sourceDoc{s.Name, s.Net, s.State.String(), s.Reason, ageAt(s.LastHeard, b.view.At), s.Gaps, s.Region, s.Fence, s.Position, s.Standbys, s.Lag})
 	}
 	return out
 }

@@ -128,7 +128,7 @@ export class Lists {
     const heard = s.last_heard_age == null ? unknown : age(s.last_heard_age + passed);
     say(/** @type {Element} */ (row.querySelector('.age')), heard);
     const net = this.model.overview?.nets.find((n) => n.id === s.net);
-    const parts = [s.state, net ? label(net) : s.net];
+    const parts = [s.reason ? `${s.state}: ${s.reason}` : s.state, net ? label(net) : s.net];
     if (s.region) parts.push(s.fence ? `${s.region}, owner ${s.fence}` : s.region);
     if (s.standbys != null) parts.push(standbys(s));
     if (s.gaps) parts.push(`${count(s.gaps)} gaps`);

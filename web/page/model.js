@@ -10,7 +10,7 @@ import { Scene } from './scene.js';
  * @typedef {{id: string, name?: string, places: number, transitions: number, tokens?: number, instances?: number, deadlocked?: number,
  *   oldest_age?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, drawing: string}} NetSummary
  * @typedef {{name: string, net: string, state: string, last_heard_age?: number, gaps?: number, region?: string,
- *   fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
+ *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
  * @typedef {{index: number, kind: string, net: string, subject: string, since: string, text: string}} Alarm
  * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[],
  *   alarms: Alarm[], sources_left_out?: number, alarms_left_out?: number}} Overview

@@ -85,8 +85,10 @@ func (a *answers) find(view *collector.View, alarms *alarm.State, key answerKey)
 }
 
 // serve answers a scrape of a target.
-func (e *Exporter) serve(t target) http.Handler {
-	encode := e.promhttp(t)
+func (e *Exporter) serve(t target) http.Handler { return e.kept(t, e.promhttp(t)) }
+
+// kept answers scrapes of a target with what encode made, as long as that holds.
+func (e *Exporter) kept(t target, encode http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := answerKey{t, expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...), acceptsGzip(r.Header)}
 		a := e.answers.find(e.cfg.View(), e.cfg.Alarms(), key)

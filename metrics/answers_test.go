@@ -3,9 +3,13 @@
 package metrics
 
 import (
+	"bytes"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
 )
 
@@ -30,11 +35,12 @@ func (c counting) Collect(ch chan<- prometheus.Metric) {
 }
 
 func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
-	now, view := noon, rich()
+	now, view, alarms := noon, rich(), &alarm.State{}
 	var made atomic.Int64
 	e := newExporter(t, nil, func(c *Config) {
 		c.Now = func() time.Time { return now }
 		c.View = func() *collector.View { return view }
+		c.Alarms = func() *alarm.State { return alarms }
 		c.Collectors = []prometheus.Collector{counting{&made}}
 	})
 	h := e.Handler()
@@ -79,10 +85,70 @@ func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
 		{"of another View", func() { view = rich(); ask("/metrics", "", "gzip") }, 8},
 		{"for who wants none that was given before", fresh, 9},
 		{"which is then given to others", func() { ask("/metrics", "", "gzip") }, 9},
+		{"of other alarms", func() { alarms = &alarm.State{}; ask("/metrics", "", "gzip") }, 10},
+		{"as long as ages are right", func() { now = now.Add(answerFor - 1); ask("/metrics", "", "gzip") }, 10},
+		{"counted from when it was made", func() { now = now.Add(1); ask("/metrics", "", "gzip") }, 11},
 	} {
 		if step.do(); made.Load() != step.made {
 			t.Fatalf("%s: %d answers were made, want %d", step.what, made.Load(), step.made)
 		}
+	}
+}
+
+// failing answers with an error, and says so in its header.
+func failing(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("X-Error", "all families")
+	http.Error(w, "no family can be read", http.StatusInternalServerError)
+}
+
+func TestAnAnswerThatFailedIsSentAsSuch(t *testing.T) {
+	e := newExporter(t, rich(), nil)
+	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	w := httptest.NewRecorder()
+	e.kept(target{allNets: true}, http.HandlerFunc(failing)).ServeHTTP(w, r)
+	if w.Code != http.StatusInternalServerError || w.Body.String() != "no family can be read\n" || w.Header().Get("Content-Encoding") != "" ||
+		w.Header().Get("X-Error") == "" || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
+		t.Errorf("%d %v: %q", w.Code, w.Header(), w.Body)
+	}
+}
+
+func TestHeadHasNoBody(t *testing.T) {
+	h := newExporter(t, rich(), nil).Handler()
+	full, head := get(h, "/metrics/self", ""), httptest.NewRecorder()
+	h.ServeHTTP(head, httptest.NewRequest(http.MethodHead, "/metrics/self", nil))
+	if head.Code != http.StatusOK || head.Body.Len() != 0 || full.Body.Len() == 0 {
+		t.Errorf("%d with %d bytes, %d without HEAD", head.Code, head.Body.Len(), full.Body.Len())
+	}
+	for name, want := range full.Header() {
+		if got := head.Header()[name]; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := full.Header().Values("Vary"); !slices.Contains(got, "Accept-Encoding") || !slices.Contains(got, "Accept") {
+		t.Errorf("it varies by %q", got)
+	}
+}
+
+// broken tells two values for one series.
+type broken struct{ counting }
+
+func (b broken) Collect(ch chan<- prometheus.Metric) {
+	b.counting.Collect(ch)
+	b.counting.Collect(ch)
+}
+
+func TestACollectorThatFailsIsLoggedAndTheRestIsShown(t *testing.T) {
+	var logged bytes.Buffer
+	e := newExporter(t, rich(), func(c *Config) {
+		c.Collectors = []prometheus.Collector{broken{counting{new(atomic.Int64)}}}
+		c.Log = slog.New(slog.NewTextHandler(&logged, nil))
+	})
+	if body := get(e.Handler(), "/metrics", "").Body.String(); !strings.Contains(body, "petrinet_place_tokens{") {
+		t.Errorf("the nets are not shown: %.300s", body)
+	}
+	if !strings.Contains(logged.String(), "pnagent_counting") || !strings.Contains(logged.String(), "level=ERROR") {
+		t.Errorf("logged %q", logged.String())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/pnagent/pnagent/petri"
@@ -248,5 +249,84 @@ func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 	}
 	if helped < 10 || unhelped < 10 || ended < 2 || closed < 2 || remained < 2 {
 		t.Errorf("only %d events were helped and %d not; %d instances were led to their end, %d when told, %d not", helped, unhelped, ended, closed, remained)
+	}
+}
+
+// What is known of a net before any event: how its transitions can branch, and
+// where a token can meet no event.
+func TestWhatSilentTransitionsCanDoIsKnown(t *testing.T) {
+	quiet, defaults := 0, 0
+	for seed := range uint64(2000) {
+		rnd := rand.New(rand.NewPCG(seed, 6))
+		q := &slowQuiet{net: petritest.RandomGateways(rnd)}
+		tables, err := petri.Compile(q.net)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := false
+		for tr := range q.net.Transitions {
+			q.silent = append(q.silent, rnd.IntN(3) > 0)
+			some = some || q.silent[tr] && !tables.Source(tr)
+		}
+		r := New(Config{Tables: tables, Silent: q.silent, Limit: 1})
+		for p, place := range q.net.Places {
+			if want := !q.meetsEvent(place.ID, map[string]bool{}); some && r.quiet.only[p] != want {
+				t.Fatalf("seed %d: net %+v, silent %v: a token in %s meets no event: %v, want %v", seed, q.net, q.silent, place.ID, r.quiet.only[p], want)
+			} else if some && want {
+				quiet++
+			}
+		}
+		for tr, transition := range q.net.Transitions {
+			want := map[uint64]bool{}
+			for _, taken := range q.choices(transition.ID) {
+				var mask uint64
+				for k, b := range tables.Branches(tr) {
+					if taken[int(b.Arc)] {
+						mask |= 1 << k
+					}
+					if taken[int(b.Arc)] && b.Default {
+						defaults++
+					}
+				}
+				want[mask] = true
+			}
+			got := map[uint64]bool{}
+			for _, mask := range choices(tables, tr) {
+				if got[mask] {
+					t.Fatalf("seed %d: %s has %b twice", seed, transition.ID, mask)
+				}
+				got[mask] = true
+			}
+			if len(want) <= 1<<maxSubsets && !maps.Equal(got, want) {
+				t.Fatalf("seed %d: net %+v: %s can branch as %v, want %v", seed, q.net, transition.ID, got, want)
+			}
+		}
+	}
+	if quiet < 100 || defaults < 100 {
+		t.Errorf("only %d places are quiet, %d branches are defaults", quiet, defaults)
+	}
+}
+
+// Of a split with many branches each is tried alone, and all.
+func TestOfManyBranchesEachIsTriedAndAll(t *testing.T) {
+	n := &petri.Net{ID: "many", Places: []petri.Place{{ID: "in"}}, Transitions: []petri.Transition{{ID: "split"}},
+		Arcs: []petri.Arc{{ID: "a", Source: "in", Target: "split", Weight: 1}}}
+	for k := range maxSubsets + 2 {
+		id := fmt.Sprint(k)
+		n.Places = append(n.Places, petri.Place{ID: id})
+		a := petri.Arc{ID: "to " + id, Source: "split", Target: id, Weight: 1, Kind: petri.Branch, Guard: "true"}
+		if k == 0 {
+			a.Default, a.Guard = true, ""
+		}
+		n.Arcs = append(n.Arcs, a)
+	}
+	tables, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := choices(tables, 0)
+	slices.Sort(got)
+	if want := []uint64{1, 2, 4, 8, 16, 32, 64, 126}; !slices.Equal(got, want) {
+		t.Errorf("%b, want %b", got, want)
 	}
 }

@@ -17,6 +17,7 @@ import (
 // mutant is one change of one file: the bytes from start up to end are replaced by text.
 type mutant struct {
 	file       string
+	src        []byte // of the file as it was found
 	at         token.Position
 	start, end int
 	text       string
@@ -220,20 +221,21 @@ func (f *finder) replace(operator string, n ast.Node, by string) {
 
 func (f *finder) add(operator string, from, to token.Pos, text string) {
 	at := f.pos.Position(from)
-	f.out = append(f.out, mutant{file: f.name, at: at, start: at.Offset, end: f.pos.Position(to).Offset, text: text, operator: operator})
+	f.out = append(f.out, mutant{file: f.name, src: f.src, at: at, start: at.Offset, end: f.pos.Position(to).Offset, text: text, operator: operator})
 }
 
 // lines returns the first line that the mutant changes, before and after.
-func (m mutant) lines(src []byte) (before, after string) {
-	from := strings.LastIndexByte(string(src[:m.start]), '\n') + 1
+func (m mutant) lines() (before, after string) {
+	from := strings.LastIndexByte(string(m.src[:m.start]), '\n') + 1
 	line := func(s []byte) string { first, _, _ := strings.Cut(string(s), "\n"); return strings.TrimSpace(first) }
-	before, after = line(src[from:]), line(m.apply(src)[from:])
+	before, after = line(m.src[from:]), line(m.apply()[from:])
 	if after == "" {
 		after = "(nothing)"
 	}
 	return before, after
 }
 
-func (m mutant) apply(src []byte) []byte {
-	return fmt.Appendf(nil, "%s%s%s", src[:m.start], m.text, src[m.end:])
+// apply returns the file with the change.
+func (m mutant) apply() []byte {
+	return fmt.Appendf(nil, "%s%s%s", m.src[:m.start], m.text, m.src[m.end:])
 }

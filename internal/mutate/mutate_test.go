@@ -145,7 +145,7 @@ func TestWhatIsChanged(t *testing.T) {
 			}
 			var got []string
 			for _, m := range all {
-				before, after := m.lines(src)
+				before, after := m.lines()
 				if before != tt.code {
 					t.Errorf("before: %q, want %q", before, tt.code)
 				}

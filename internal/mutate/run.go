@@ -62,16 +62,12 @@ func (r *runner) try(ctx context.Context, m mutant) (result, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(work)
-	src, err := os.ReadFile(m.file)
-	if err != nil {
-		return 0, err
-	}
 	changed, overlay, bin := filepath.Join(work, "changed.go"), filepath.Join(work, "overlay.json"), filepath.Join(work, "mutant.test")
 	replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{m.file: changed}})
 	if err != nil {
 		return 0, err
 	}
-	if err := errors.Join(os.WriteFile(changed, m.apply(src), 0o600), os.WriteFile(overlay, replaced, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(changed, m.apply(), 0o600), os.WriteFile(overlay, replaced, 0o600)); err != nil {
 		return 0, err
 	}
 	if _, err := r.compile(ctx, bin, overlay); err != nil {

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"text/tabwriter"
 )
@@ -52,11 +51,7 @@ func print(out io.Writer, all []tally) error {
 			if t.results[i] != survived {
 				continue
 			}
-			src, err := os.ReadFile(m.file)
-			if err != nil {
-				return err
-			}
-			before, after := m.lines(src)
+			before, after := m.lines()
 			fmt.Fprintf(out, "\n%s/%s:%d:%d  %s\n    %s\n  → %s\n", t.pkg, filepath.Base(m.file), m.at.Line, m.at.Column, m.operator, before, after)
 		}
 	}

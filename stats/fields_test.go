@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -433,5 +435,48 @@ func TestASingleTokenOrRunIsRecorded(t *testing.T) {
 		if h.Count() != 1 || strconv.FormatUint(h.Sum, 10) != name {
 			t.Errorf("one duration of %s µs is %+v", name, *h)
 		}
+	}
+}
+
+// Sources and collectors of other versions cut the same slots, so where they
+// are cut is not to be changed.
+func TestSlotsAreCutWhereTheWireSays(t *testing.T) {
+	for level, want := range []int64{984, 968, 936, 864, 736, 448, 0, 0} {
+		if got := boundary(level, 1000); got != want {
+			t.Errorf("level %d ends at %d, want %d", level, got, want)
+		}
+	}
+	var l Ladder
+	for start := range int64(101) {
+		l.Merge(&Ladder{At: 100, Slots: []Slot{{Start: slotStart(start, 100), N: 1}}})
+	}
+	var widths []uint64
+	for _, s := range l.Slots {
+		widths = append(widths, s.N)
+	}
+	want := []uint64{8, 8, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+	if d := cmp.Diff(want, widths); d != "" {
+		t.Errorf("tokens of each width of a slot (-want +got):\n%s", d)
+	}
+}
+
+func TestAgeStepsAreWhatTheirLabelsSay(t *testing.T) {
+	var before int64
+	for _, s := range AgeSteps() {
+		label, days := strings.CutSuffix(s.Label, "d")
+		if days {
+			label += "h"
+		}
+		age, err := time.ParseDuration(label)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if days {
+			age *= 24
+		}
+		if s.Age != age.Microseconds() || s.Age <= before {
+			t.Errorf("%s is %d µs", s.Label, s.Age)
+		}
+		before = s.Age
 	}
 }

@@ -480,3 +480,99 @@ func TestAgeStepsAreWhatTheirLabelsSay(t *testing.T) {
 		before = s.Age
 	}
 }
+
+// present are the fields that are not counted but seen, and those that say which
+// bucket or row it is. All others never fall.
+func present(name string) bool {
+	for _, end := range []string{".Tokens", ".Instances", ".Oldest", ".Active", ".Deadlocked", ".Enabled", ".EnabledSince", ".Running", ".RunningSince",
+		".Ready", ".OldestSince", ".UnservedSince", ".Waiting"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	for _, within := range []string{".Injected.", ".Ages.", ".Slowest.", ".Stuck[", ".Blocks["} {
+		if strings.Contains(name, within) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestRaiseLiftsEveryCounterAndNothingElse(t *testing.T) {
+	floor := filledAs[Rows](1)
+	var names []string
+	var all []reflect.Value
+	leaves(reflect.ValueOf(&floor).Elem(), "Rows", func(name string, leaf reflect.Value) {
+		for _, key := range []string{".Index", ".Schema", ".Priority"} {
+			if strings.HasSuffix(name, key) {
+				return
+			}
+		}
+		names, all = append(names, name), append(all, leaf)
+	})
+	for i, leaf := range all {
+		before := reflect.ValueOf(leaf.Interface())
+		switch {
+		case leaf.Kind() == reflect.String:
+			leaf.SetString("another")
+		case leaf.CanInt():
+			leaf.SetInt(leaf.Int() + 1000)
+		case leaf.Type() == reflect.TypeFor[Columns]():
+			leaf.SetUint(leaf.Uint() | uint64(ColWaiting))
+		default:
+			leaf.SetUint(leaf.Uint() + 1000)
+		}
+		rows, want := filledAs[Rows](1), filledAs[Rows](1)
+		if !present(names[i]) {
+			want = floor
+		}
+		if raised := rows.Raise(&floor); raised == present(names[i]) {
+			t.Errorf("%s: raised is %v", names[i], raised)
+		}
+		if d := cmp.Diff(want, rows); d != "" {
+			t.Errorf("%s (-want +got):\n%s", names[i], d)
+		}
+		if again := cmp.Diff(want, rows); rows.Raise(&floor) || again != "" {
+			t.Errorf("%s: raised twice %s", names[i], again)
+		}
+		low := filledAs[Rows](1)
+		if high := floor; !present(names[i]) && (high.Raise(&low) || cmp.Diff(floor, high) != "") {
+			t.Errorf("%s: raised to what is less", names[i])
+		}
+		leaf.Set(before)
+	}
+}
+
+func TestRaiseOfHistogramsIsInTheCoarserSchema(t *testing.T) {
+	fine := Histogram{Schema: 3, Zero: 1, Sum: 40, Buckets: []Bucket{{-7, 2}, {1, 3}, {8, 1}, {9, 5}}}
+	coarse := Histogram{Schema: 0, Sum: 50, Buckets: []Bucket{{-1, 4}, {1, 6}, {2, 1}}}
+	want := Histogram{Schema: 0, Zero: 1, Sum: 50, Buckets: []Bucket{{-1, 4}, {0, 2}, {1, 6}, {2, 5}}}
+	for name, both := range map[string][2]Histogram{"a coarser floor": {fine, coarse}, "a finer floor": {coarse, fine}} {
+		a, b := clone(both[0]), clone(both[1])
+		if !a.raise(&b) {
+			t.Errorf("%s: nothing was raised", name)
+		}
+		if d := cmp.Diff(want, a); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+		if d := cmp.Diff(both[1], b); d != "" {
+			t.Errorf("%s is changed:\n%s", name, d)
+		}
+	}
+	var none Histogram
+	if !none.raise(&fine) || cmp.Diff(fine, none) != "" {
+		t.Errorf("from nothing: %+v", none)
+	}
+	if low := (Histogram{Schema: 0, Buckets: []Bucket{{1, 4}}}); fine.raise(&low) || fine.Schema != 3 {
+		t.Errorf("raised to less: %+v", fine)
+	}
+}
+
+// The tokens of a slot count as injected in its middle.
+func TestASlotIsAsOldAsItsMiddle(t *testing.T) {
+	l := Ladder{At: 100, Slots: []Slot{{Start: slotStart(0, 100), N: 7}}}
+	width := int64(1) << level(0, 100)
+	if middle := width * SlotWidth / 2; width < 8 || l.InjectedBefore(middle-1) != 0 || l.InjectedBefore(middle) != 7 {
+		t.Errorf("a slot of %d widths: %d before its middle, %d then", width, l.InjectedBefore(middle-1), l.InjectedBefore(middle))
+	}
+}

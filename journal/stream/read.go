@@ -51,9 +51,10 @@ func (l *Log) readable(ctx context.Context, from uint64) (uint64, error) {
 	case closed:
 		return 0, journal.ErrClosed
 	case err == nil:
-		if err := l.Confirm(ctx, sent); ctx.Err() != nil {
-			return 0, err
-		}
+		_ = l.Confirm(ctx, sent) // what was not taken is not in the stream
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
 	}
 	state, err := l.state(ctx, l.config.AckWait)
 	if err != nil {

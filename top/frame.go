@@ -17,7 +17,7 @@ const chrome = 4
 func (m *Model) Frame() string {
 	lines := []line{m.header(), m.tabLine()}
 	for _, l := range m.body(max(m.height-len(lines)-1, 0)) {
-		if m.err != nil && m.shown != nil {
+		if m.shown != nil && (m.err != nil || m.shown.view.cutOff()) {
 			l = l.grey()
 		}
 		lines = append(lines, l)
@@ -51,6 +51,11 @@ func (m *Model) header() line {
 	if !m.paused.IsZero() {
 		l = append(l, span{"  PAUSED " + formatAge(m.now.Sub(m.paused).Seconds()) + " ago", yellow | bold})
 	}
+	if n := m.shown.view.NATS; m.shown.view.cutOff() {
+		since := m.shown.view.At.Sub(n.Since) + m.now.Sub(m.shown.heard)
+		return append(l, span{fmt.Sprintf("  no connection to NATS; figures are %s old: ", formatAge(since.Seconds())), red | bold},
+			span{clean(n.Reason), red})
+	}
 	l = append(l, span{"  ", normal})
 	l = append(l, sourceCounts(m.shown.view)...)
 	age := m.now.Sub(m.advance).Seconds()
@@ -62,6 +67,10 @@ func (m *Model) header() line {
 		span{fmt.Sprintf("  generation %d, %s old", m.shown.view.Generation, formatAge(age)), fresh},
 		span{"  " + clean(m.opts.URL), faint})
 }
+
+// cutOff reports whether the sidecar hears nothing, because it has no connection
+// to NATS.
+func (v *View) cutOff() bool { return v.NATS != nil && !v.NATS.Connected }
 
 // sourceCounts says how many sources there are in each state, but for gone ones.
 func sourceCounts(v *View) line {

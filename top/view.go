@@ -31,6 +31,15 @@ type View struct {
 	Traffic    struct {
 		Messages uint64 `json:"messages"`
 	} `json:"traffic"`
+	NATS *NATS `json:"nats"` // nil where the sidecar does not say
+}
+
+// NATS is the sidecar's connection. While it is not connected, everything else in
+// the View is as of Since.
+type NATS struct {
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since"`
+	Reason    string    `json:"reason"`
 }
 
 // Net is one net, summed over its sources.

@@ -24,6 +24,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // equal compares a document with JSON.
@@ -50,6 +51,16 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 			{"name":"host-3","net":"orders","state":"gone","last_heard_age":3602,"gaps":0}],
 		"alarms":[{"index":7,"kind":"tokenStuck","net":"orders","subject":"due","since":"2026-03-01T11:59:00Z","text":"stuck"},
 			{"index":8,"kind":"sourceLost","net":"","subject":"host-3","since":"1970-01-01T00:00:00Z","text":""}]}`)
+}
+
+func TestAnOverviewSaysThatTheSidecarIsCutOff(t *testing.T) {
+	st, v := newStage(t, nil), orders()
+	v.NATS = &natslink.State{Since: noon.UnixMicro(), Reason: "EOF"}
+	st.show(v)
+	got, err := json.Marshal(st.document(t, "/api/v1/overview")["nats"])
+	if want := `{"connected":false,"reason":"EOF","since":"2026-03-01T12:00:00Z"}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
 }
 
 func TestBeforeAViewTheOverviewIsEmpty(t *testing.T) {

@@ -20,9 +20,18 @@ type overviewDoc struct {
 	Nets       []netDoc    `json:"nets"`
 	Sources    []sourceDoc `json:"sources"`
 	Alarms     []alarmDoc  `json:"alarms"`
+	NATS       *natsDoc    `json:"nats,omitempty"`
 	// What the lists leave out.
 	SourcesLeftOut int `json:"sources_left_out,omitempty"`
 	AlarmsLeftOut  int `json:"alarms_left_out,omitempty"`
+}
+
+// natsDoc is the sidecar's connection. While it is not connected, everything else
+// is as of since.
+type natsDoc struct {
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since"`
+	Reason    string    `json:"reason,omitempty"`
 }
 
 type historyDoc struct {
@@ -74,6 +83,9 @@ type alarmDoc struct {
 // overviewText is the overview as of the View, as JSON.
 func (b *board) overviewText() []byte {
 	d := overviewDoc{At: moment(b.view.At), Generation: b.view.Generation, Nets: []netDoc{}, Sources: b.sourceDocs(), Alarms: []alarmDoc{}}
+	if c := b.view.NATS; c != nil {
+		d.NATS = &natsDoc{c.Connected, moment(c.Since), c.Reason}
+	}
 	d.SourcesLeftOut = len(b.view.Sources) - len(d.Sources)
 	if b.history.to != 0 {
 		d.History = &historyDoc{From: moment(b.history.from), To: moment(b.history.to), Step: b.history.step.Seconds()}

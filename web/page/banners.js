@@ -47,6 +47,11 @@ export class Banners {
     const heard = age((Date.now() - model.live.heard) / 1000);
     if (lost && model.live.heard) all.push(['lost', `The sidecar is not heard. What you see is ${heard} old; it goes on by itself.`, null]);
     else if (lost) all.push(['lost', 'The sidecar does not answer yet; this page keeps trying.', null]);
+    const nats = model.overview?.nats;
+    if (!lost && nats && !nats.connected) {
+      const away = age(Math.max(0, model.clock.now() - Date.parse(nats.since)) / 1000);
+      all.push(['deaf', `The sidecar has had no connection to NATS for ${away} and hears no engine: ${nats.reason ?? 'no reason known'}. What you see is from before.`, null]);
+    }
     if (where.at) {
       const at = model.past?.at ?? where.at;
       const back = () => el('button', { type: 'button', onclick: () => model.travel(0) }, 'back to live');

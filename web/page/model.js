@@ -13,7 +13,7 @@ import { Scene } from './scene.js';
  *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
  * @typedef {{index: number, kind: string, net: string, subject: string, since: string, text: string}} Alarm
  * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[],
- *   alarms: Alarm[], sources_left_out?: number, alarms_left_out?: number}} Overview
+ *   alarms: Alarm[], nats?: {connected: boolean, since: string, reason?: string}, sources_left_out?: number, alarms_left_out?: number}} Overview
  */
 
 /** A drawing that did not come is asked for again after so long, ms. */

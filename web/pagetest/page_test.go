@@ -415,6 +415,20 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		b.Until(`document.querySelector('#empty').hidden && document.querySelector('#net-name').innerText === 'Order fulfilment'`)
 		b.Clean(f.addr, false)
 	})
+	t.Run("the sidecar is cut off", func(t *testing.T) {
+		s := shop(t, nowMS())
+		f := newFake(t, s)
+		b := chromium.Tab(t)
+		b.Open(f.url() + "#net=" + s.def.ID)
+		f.change(func() {
+			f.nats = map[string]any{"connected": false, "since": time.Now().Add(-time.Minute).UTC(), "reason": "maximum <b>connections</b> exceeded"}
+		})
+		b.Until(`/no connection to NATS for (1 min|6\d s|1m).*maximum <b>connections<.b> exceeded.*from before/.test(document.querySelector('.banner.deaf')?.innerText)`)
+		b.Screenshot("deaf")
+		f.change(func() { f.nats = map[string]any{"connected": true, "since": time.Now().UTC()} })
+		b.Until(`!document.querySelector('.banner.deaf')`)
+		b.Clean(f.addr, false)
+	})
 	t.Run("no source is up, nothing is known", func(t *testing.T) {
 		s := shop(t, nowMS())
 		s.unknown, s.down = true, true

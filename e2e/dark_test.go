@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/internal/proxytest"
+	"github.com/pnagent/pnagent/internal/snmptest"
+)
+
+// comesBack is how long everything may take to go on, after a server answers
+// again or another one of the list does.
+const comesBack = 10 * time.Second
+
+// quick has a sidecar without a connection raise its alarm after a second.
+const quick = "defaults: {nats: {for: 1s}}\n"
+
+// natsOf is what a sidecar's View says of its connection and of its sources.
+type natsOf struct {
+	NATS struct {
+		Connected      bool
+		Server, Reason string
+	}
+	Sources []struct {
+		Name, State string
+		LastHeard   time.Time `json:"last_heard"`
+	}
+}
+
+func (w web) nats(t *testing.T) (v natsOf) {
+	t.Helper()
+	if err := json.Unmarshal(w.page(t, "/api/v1/view"), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// dark is one of each that speaks to NATS, all by a way that can go dark.
+type dark struct {
+	side   *sidecar
+	shop   attached
+	at     web // of shop
+	ring   *fleet
+	member *process
+	engine *engine
+}
+
+func startDark(t *testing.T, js *jetStream, urls string) *dark {
+	t.Helper()
+	d := &dark{side: serve(t, urls, "--alarms", write(t, "alarms.yaml", quick)), ring: newFleet(t, func() string { return js.url }, circle(), 5, 0)}
+	events := write(t, "events.json", orderEvent(time.Now(), "a", "browse"))
+	d.shop = attachLines(t, urls, "--follow", events)
+	d.at = d.shop.web(t)
+	d.member = d.ring.startAt(urls, "member")
+	d.engine = runEngine(t, urls, "plain", write(t, "claims.pnml", stuckNet))
+	d.ring.goesOn()
+	until(t, "all is heard", func() error {
+		if heard := d.side.nats(t); !heard.NATS.Connected || len(heard.Sources) != 2+len(d.ring.parts()) {
+			return fmt.Errorf("%+v", heard)
+		}
+		return nil
+	})
+	return d
+}
+
+// goesOn waits until everything that was heard is heard again since a moment, and
+// the regions play on.
+func (d *dark) goesOn(t *testing.T, since time.Time) {
+	t.Helper()
+	before := d.ring.statuses()
+	until(t, "everything goes on", func() error {
+		heard := d.side.nats(t)
+		for _, s := range heard.Sources {
+			if s.State != "up" || s.LastHeard.Before(since) {
+				return fmt.Errorf("source %s is %s, heard at %s, %+v", s.Name, s.State, s.LastHeard, heard.NATS)
+			}
+		}
+		now := d.ring.statuses()
+		for _, part := range d.ring.parts() {
+			if now[part].Commits <= before[part].Commits {
+				return fmt.Errorf("region %q: %+v", part, now[part])
+			}
+		}
+		return d.at.has("pnagent_nats_connected", 1)
+	})
+	if took := time.Since(since); took > comesBack {
+		t.Errorf("it took %s, want at most %s", took, comesBack)
+	} else {
+		t.Logf("it took %s", took)
+	}
+}
+
+// lostNothing checks that no source was called lost.
+func (d *dark) lostNothing(t *testing.T) {
+	t.Helper()
+	if err := d.side.has("pnagent_alarms_raised_total", 0, "alarm", "sourceLost"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server goes dark: nothing is closed, nothing passes, and who connects gets no
+// answer. Then it answers those that connect.
+func TestEverythingGoesOnWhenADarkServerAnswersAgain(t *testing.T) {
+	t.Parallel()
+	js := startJetStream(t, nil)
+	way := proxytest.New(t, strings.TrimPrefix(js.url, "nats://"))
+	d := startDark(t, js, "nats://"+way.Addr)
+	way.Dark()
+	const lost = "connection to NATS lost, going on trying.*has not answered 2 pings"
+	for _, p := range []*process{d.side.process, d.shop.process, d.member, d.engine.process} {
+		p.says(t, lost)
+	}
+	until(t, "the sidecar says so", func() error {
+		heard := d.side.nats(t)
+		status, ready, err := d.side.get("/-/ready")
+		alarms := d.side.alarms(t)
+		if heard.NATS.Connected || err != nil || status != 503 || !strings.Contains(string(ready), heard.NATS.Reason) || len(alarms) != 1 {
+			return fmt.Errorf("%+v, ready %d %q %v, %+v", heard.NATS, status, ready, err, alarms)
+		}
+		return errors.Join(d.side.has("pnagent_nats_connected", 0), d.at.has("pnagent_nats_connected", 0))
+	})
+	for _, s := range d.side.nats(t).Sources {
+		if s.State != "up" {
+			t.Errorf("source %s is %s while the sidecar cannot hear", s.Name, s.State)
+		}
+	}
+	way.Light()
+	d.goesOn(t, time.Now())
+	until(t, "the alarm is over", func() error {
+		return errors.Join(d.side.has("pnagent_alarms_cleared_total", 1, "alarm", "natsDisconnected"), d.side.has("pnagent_nats_disconnects_total", 1))
+	})
+	d.lostNothing(t)
+}
+
+// A server goes dark, and another one of the list answers.
+func TestEverythingGoesOnAtAnotherServerOfTheList(t *testing.T) {
+	t.Parallel()
+	js := startJetStream(t, nil)
+	to := strings.TrimPrefix(js.url, "nats://")
+	one, other := proxytest.New(t, to), proxytest.New(t, to)
+	other.Dark() // so that all begin at the one
+	d := startDark(t, js, "nats://"+one.Addr+",nats://"+other.Addr)
+	other.Light()
+	one.Dark()
+	d.goesOn(t, time.Now())
+	if heard := d.side.nats(t); heard.NATS.Server != "nats://"+other.Addr {
+		t.Errorf("%+v", heard.NATS)
+	}
+	d.lostNothing(t)
+}
+
+// A sidecar that is cut off for itself notifies of it, though no other one can be
+// asked whether it does.
+func TestASidecarThatIsCutOffNotifies(t *testing.T) {
+	t.Parallel()
+	sink := snmptest.StartTrapd(t)
+	js := startJetStream(t, nil)
+	side := serve(t, js.url, "--alarms", write(t, "alarms.yaml", quick), "--snmp.trap-sink", sink.Addr)
+	until(t, "connected", func() error { return side.has("pnagent_nats_connected", 1) })
+	js.stop()
+	if got, want := tells(sink.Wait(t, 1)[0]), oidRoot+".1.0.14"; got.notification != want || got.net+got.place != "" {
+		t.Errorf("%+v, want %s", got, want)
+	}
+	js.start()
+	if got, want := tells(sink.Wait(t, 2)[1]), oidRoot+".1.0.15"; got.notification != want {
+		t.Errorf("%+v, want %s", got, want)
+	}
+}

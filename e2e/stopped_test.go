@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// crowd is many sources of one net that publish once a second, as engines do.
+type crowd struct {
+	conn    *nats.Conn
+	stopped context.CancelFunc
+	tasks   sync.WaitGroup
+}
+
+func startCrowd(t *testing.T, url string, sources int) *crowd {
+	t.Helper()
+	c := &crowd{conn: connect(t, url)}
+	ctx, cancel := context.WithCancel(t.Context())
+	c.stopped = cancel
+	// One of them is a real one: it answers what its net is.
+	real, err := telemetry.Start(telemetry.Config{Conn: c.conn, Source: "real", Log: slog.New(slog.DiscardHandler),
+		Nets: []telemetry.Net{{ID: "claims", PNML: []byte(stuckNet), Places: 4, Transitions: 4}},
+		Rows: func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColTokens; return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.tasks.Go(func() { c.publish(t, ctx, sources-1) })
+	t.Cleanup(func() {
+		c.stop()
+		if err := real.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// stop silences all but the real one, without a last word.
+func (c *crowd) stop() {
+	c.stopped()
+	c.tasks.Wait()
+}
+
+// publish sends a snapshot of each source a second, evenly over the second.
+func (c *crowd) publish(t *testing.T, ctx context.Context, sources int) {
+	var enc telemetry.Encoder
+	msg := telemetry.Snapshot{Net: "claims", Digest: telemetry.Digest([]byte(stuckNet)), Epoch: time.Now().UnixMicro(), Interval: time.Second,
+		Full: true, Rows: *stats.NewRows(4, 4)}
+	msg.Rows.Columns = stats.ColTokens
+	const turns = 20
+	tick := time.NewTicker(time.Second / turns)
+	defer tick.Stop()
+	for turn := 0; ; turn++ {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		for i := turn % turns; i < sources; i += turns {
+			msg.Source, msg.Seq, msg.SentAt = fmt.Sprintf("engine-%04d", i), uint64(turn/turns+1), time.Now().UnixMicro()
+			text, err := enc.Append(nil, &msg)
+			if err == nil {
+				err = c.conn.Publish(telemetry.Subjects{}.Snapshot(msg.Net, msg.Source), text)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}
+}
+
+// A sidecar is stopped for 25 s, as a machine that is moved is, and goes on: that
+// it has heard nothing says nothing about the sources. One that is silent after
+// that is lost.
+func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
+	t.Parallel()
+	const sources = 3000
+	url := startNATS(t)
+	side := serve(t, url)
+	c := startCrowd(t, url, sources)
+	up := func() error { return side.has("pnagent_sources", sources, "state", "up") }
+	until(t, "all are up", up)
+	side.signal(t, syscall.SIGSTOP)
+	pause := time.NewTimer(25 * time.Second) // what is tested is that time goes by
+	<-pause.C
+	side.signal(t, syscall.SIGCONT)
+	goesOn := time.Now()
+	for time.Since(goesOn) < 5*time.Second {
+		if err := side.has("pnagent_sources", 0, "state", "stale"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(pollEvery)
+	}
+	until(t, "all are heard again", func() error {
+		for _, s := range side.nats(t).Sources {
+			if s.LastHeard.Before(goesOn) {
+				return fmt.Errorf("%s was last heard at %s", s.Name, s.LastHeard)
+			}
+		}
+		return up()
+	})
+	if err := side.has("pnagent_alarms_raised_total", 0, "alarm", "sourceLost"); err != nil {
+		t.Error(err)
+	}
+	c.stop()
+	until(t, "those that are silent are lost", func() error {
+		return side.has("pnagent_alarms_raised_total", sources-1, "alarm", "sourceLost")
+	})
+}

@@ -93,7 +93,7 @@ func sourceFamilies() []Family {
 			}}
 	}
 	return []Family{
-		sources(SourceUp, "Whether the source was heard within three of its intervals.", Gauge, false,
+		sources(SourceUp, "Whether the source was heard within three of its intervals. While the sidecar itself can hear nothing, pnagent_nats_connected being 0, it keeps its value.", Gauge, false,
 			func(src *collector.Source, _ int64) float64 {
 				if src.State == collector.Up {
 					return 1

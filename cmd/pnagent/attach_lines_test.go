@@ -16,6 +16,7 @@ import (
 
 	"github.com/pnagent/pnagent/attach/lines"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 var ordersNet = filepath.Join("..", "..", "examples", "attach", "orders.pnml")
@@ -68,6 +69,7 @@ func TestThePageOfLinesNamesEveryMetric(t *testing.T) {
 	is := map[string]bool{}
 	collected := make(chan prometheus.Metric, 1000)
 	linesMetrics{a, &telemetry.Publisher{}, inputs{{name: "udp", lost: func() uint64 { return 0 }}}}.Collect(collected)
+	natsMetrics{&natslink.Link{}}.Collect(collected)
 	close(collected)
 	for m := range collected {
 		name := regexp.MustCompile(`fqName: "([^"]*)"`).FindStringSubmatch(m.Desc().String())[1]

@@ -72,7 +72,7 @@ func metricsPage(t *testing.T) string {
 		}
 		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", f.Name, f.Type, quoted(f.Labels), cell(f.Help))
 	}
-	for _, d := range describedBy(t, &faces{new(agentx.Subagent), new(snmp.Responder), new(snmp.Sender)}, &duty{new(standby.Member)}, audience{new(web.Server)}, &branch{}) {
+	for _, d := range describedBy(t, natsMetrics{}, &faces{new(agentx.Subagent), new(snmp.Responder), new(snmp.Sender)}, &duty{new(standby.Member)}, audience{new(web.Server)}, &branch{}) {
 		fmt.Fprintf(&sidecar, "| `%s` | %s | %s | %s |\n", d.name, d.typ, quoted(d.labels), cell(d.help))
 	}
 	var ages []string
@@ -97,7 +97,7 @@ type described struct {
 // describedBy reads what client_golang shows of a Desc only as text.
 func describedBy(t *testing.T, collectors ...prometheus.Collector) (all []described) {
 	t.Helper()
-	form := regexp.MustCompile(`^Desc\{fqName: "(.*?)", help: "(.*)", constLabels: \{\}, variableLabels: \{(.*)\}\}$`)
+	form := regexp.MustCompile(`^Desc\{fqName: "(.*?)", help: "(.*?)"(?:, unit: ".*?")?, constLabels: \{\}, variableLabels: \{(.*)\}\}$`)
 	for _, c := range collectors {
 		out := make(chan *prometheus.Desc)
 		go func() { c.Describe(out); close(out) }()

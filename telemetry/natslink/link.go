@@ -112,8 +112,13 @@ func (l *Link) options(name string) []nats.Option {
 }
 
 // State returns what is known of the connection now; never nil. It waits for
-// nothing.
-func (l *Link) State() *State { return l.state.Load() }
+// nothing. The zero Link is not connected.
+func (l *Link) State() *State {
+	if s := l.state.Load(); s != nil {
+		return s
+	}
+	return &State{}
+}
 
 // Close ends the connection.
 func (l *Link) Close() {

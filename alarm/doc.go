@@ -17,6 +17,7 @@
 //	netDeadlocked      more than above instances are deadlocked
 //	failureRatio       of at least runs in window, more than above failed
 //	transitionLoop     more than above firings a second over window
+//	regionStopped      a region does not play on, as its owner says
 //
 // Rules are per kind, with overrides by patterns over nets, places, transitions
 // and sources: see [ReadRules] and [DefaultRules]. An end place, from which

@@ -39,6 +39,7 @@ type alarmDoc struct {
 	Place      string    `json:"place,omitempty"`
 	Transition string    `json:"transition,omitempty"`
 	Source     string    `json:"source,omitempty"`
+	Region     string    `json:"region,omitempty"`
 	Raised     time.Time `json:"raised"`
 	Since      time.Time `json:"since"`
 	Age        float64   `json:"age_seconds"`
@@ -58,8 +59,8 @@ func WriteJSON(w io.Writer, s *State, now int64) error {
 	}
 	for i := range s.Active {
 		a := &s.Active[i]
-		place, transition, source := a.About()
-		doc.Active[i] = alarmDoc{Index: a.Index, Alarm: a.Kind.String(), Net: a.Net, Place: place, Transition: transition, Source: source,
+		place, transition, source, region := a.About()
+		doc.Active[i] = alarmDoc{Index: a.Index, Alarm: a.Kind.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
 			Raised: time.UnixMicro(a.Raised).UTC(), Since: time.UnixMicro(a.Since).UTC(),
 			Age: float64(max(now-a.Since, 0)) / 1e6, Affected: a.Affected, Text: a.Text}
 	}

@@ -104,6 +104,7 @@ type Machine struct {
 	unheard    bool // what the net shows is what its sources said before the start
 	nats       natsWatch
 	deaf       bool // View.Deaf
+	regions    map[regionKey]*regionWatch
 	changes    []Change
 	tally      Tally
 }
@@ -113,7 +114,7 @@ type Machine struct {
 // was not heard since the start ends then too.
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, last: saved.Last, lastChange: saved.LastChange,
-		byKey: map[key]*held{}, nets: map[string]*netWatch{}, sources: map[string]*sourceWatch{}}
+		byKey: map[key]*held{}, nets: map[string]*netWatch{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
 	for _, a := range saved.Active {
 		h := &held{Alarm: a, restored: true}
 		k := key{a.Kind, a.Net, a.Subject}
@@ -157,6 +158,7 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	m.unheard = false
 	m.lookAtSources(view.Sources)
 	m.lookAtNATS(view.NATS)
+	m.lookAtRegions(view.Sources)
 	m.forget()
 	m.missing()
 	if len(m.changes) > 0 {
@@ -194,7 +196,7 @@ func (m *Machine) ruleOf(h *held) Rule {
 	switch h.Kind {
 	case NATSDisconnected:
 		return m.rules.base[h.Kind]
-	case NetDeadlocked:
+	case NetDeadlocked, RegionStopped:
 		return n.whole(h.Kind)
 	case TokenStuck:
 		return n.place(h.Kind, h.Subject)

@@ -20,11 +20,11 @@ type Rule struct {
 }
 
 // kinds is one more than the last Kind.
-const kinds = int(NATSDisconnected) + 1
+const kinds = int(RegionStopped) + 1
 
 // Kinds lists every kind of alarm, in the order of their numbers.
 func Kinds() []Kind {
-	return []Kind{TokenStuck, TransitionStarved, SourceLost, NetDeadlocked, FailureRatio, TransitionLoop, NATSDisconnected}
+	return []Kind{TokenStuck, TransitionStarved, SourceLost, NetDeadlocked, FailureRatio, TransitionLoop, NATSDisconnected, RegionStopped}
 }
 
 // Rules say what is wrong. The zero Rules watch nothing.
@@ -56,8 +56,8 @@ func (c *change) apply(r *Rule) {
 
 // DefaultRules are those that hold where a file says nothing else: tokens
 // stuck for 10 minutes, transitions starved for 10 minutes, sources that are
-// silent, instances deadlocked for a minute, and no connection to NATS for ten
-// seconds. What share of runs may fail
+// silent, regions that stand still, instances deadlocked for a minute, and no
+// connection to NATS for ten seconds. What share of runs may fail
 // and how often a transition may fire is not known in general, so those are
 // off; their numbers are what "on" stands for.
 func DefaultRules() *Rules {
@@ -69,6 +69,7 @@ func DefaultRules() *Rules {
 		FailureRatio:      {Above: 0.5, Runs: 20, Window: 5 * time.Minute, ClearAfter: time.Minute},
 		TransitionLoop:    {Above: 1000, Window: time.Minute, ClearAfter: time.Minute},
 		NATSDisconnected:  {On: true, For: 10 * time.Second},
+		RegionStopped:     {On: true, ClearAfter: 10 * time.Second},
 	}}
 }
 

@@ -15,11 +15,14 @@ const (
 	FailureRatio                      // too many runs of a transition fail
 	TransitionLoop                    // a transition fires more often than it should
 	NATSDisconnected                  // the sidecar has no connection to NATS
+
+	RegionStopped Kind = 10 // a region does not play on
 )
 
 // String returns the kind's name, as every face shows it.
 func (k Kind) String() string {
-	names := [...]string{"unknown", "tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop", "natsDisconnected"}
+	names := [...]string{"unknown", "tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop",
+		"natsDisconnected", "sourceConflict", "sourceRefused", "regionStopped"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -31,10 +34,10 @@ type Alarm struct {
 	Index    uint32 // later alarms have larger numbers, over restarts too
 	Kind     Kind
 	Net      string // id; "" for an alarm about a source or the sidecar
-	Subject  string // id of the place or transition, name of the source, or "" if it is of the whole net or the sidecar
+	Subject  string // id of the place or transition, name of the source or the region, or "" if it is of the whole net or the sidecar
 	Raised   int64  // microseconds since the Unix epoch
 	Since    int64  // since when what it tells of is so
-	Affected uint64 // tokens, instances, or nets of a source
+	Affected uint64 // tokens, instances, nets of a source, or 1 region
 	Text     string // for people
 }
 
@@ -46,16 +49,18 @@ type State struct {
 }
 
 // About returns what the alarm is about as the place, the transition or the
-// source that it is; the others are "", and all are for one of a whole net or of
-// the sidecar.
-func (a *Alarm) About() (place, transition, source string) {
+// source or the region that it is; the others are "", and all are for one of a
+// whole net or of the sidecar.
+func (a *Alarm) About() (place, transition, source, region string) {
 	switch a.Kind {
 	case TokenStuck:
-		return a.Subject, "", ""
+		return a.Subject, "", "", ""
 	case TransitionStarved, FailureRatio, TransitionLoop:
-		return "", a.Subject, ""
+		return "", a.Subject, "", ""
 	case SourceLost:
-		return "", "", a.Subject
+		return "", "", a.Subject, ""
+	case RegionStopped:
+		return "", "", "", a.Subject
 	}
-	return "", "", ""
+	return "", "", "", ""
 }

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 //	since NET 5s                        the counters of the net begin anew
 //	deadlocked NET 3
 //	recalled NET 2                      so many of its sources were not heard since the start
-//	source NAME NET up|stale|gone|undefined heard=5s
+//	source NAME NET up|stale|gone|undefined heard=5s [region=R fence=1 [stopped=WHY]]
 //	unheard NAME                        not in the View any more
 //	nats connected 5s SERVER            since when the sidecar is connected to NATS
 //	nats away 5s REASON                 since when not, and why
@@ -158,6 +158,7 @@ func (s *story) do(line string) string {
 		s.row(words)
 	case "source":
 		s.source(words[1], words[2], words[3], micros(s.t, strings.TrimPrefix(words[4], "heard=")))
+		s.region(words[1], words[2], words[5:])
 	case "nats":
 		s.nats(words[1] == "connected", micros(s.t, words[2]), strings.Join(words[3:], " "))
 	case "deaf":
@@ -307,6 +308,27 @@ func (s *story) transition(n *collector.Net, id, name, value string) {
 		return
 	}
 	s.t.Fatalf("no transition %q", id)
+}
+
+// region says what a source plays.
+func (s *story) region(name, net string, words []string) {
+	for i := range s.view.Sources {
+		src := &s.view.Sources[i]
+		if src.Name != name || src.Net != net {
+			continue
+		}
+		src.RegionStopped = ""
+		for _, w := range words {
+			switch key, value, _ := strings.Cut(w, "="); key {
+			case "region":
+				src.Region = value
+			case "fence":
+				src.Fence = number(s.t, value)
+			case "stopped":
+				src.RegionStopped = value
+			}
+		}
+	}
 }
 
 func (s *story) source(name, net, state string, heard int64) {

@@ -48,7 +48,7 @@ func (h *held) vanish() {
 
 // subject names what the alarm is about.
 func (a *Alarm) subject() string {
-	place, transition, source := a.About()
+	place, transition, source, region := a.About()
 	net := fmt.Sprintf("net %q", a.Net)
 	switch {
 	case a.Kind == NATSDisconnected:
@@ -59,6 +59,8 @@ func (a *Alarm) subject() string {
 		return fmt.Sprintf("transition %q of %s", transition, net)
 	case source != "":
 		return fmt.Sprintf("source %q", source)
+	case region != "":
+		return fmt.Sprintf("region %q of %s", region, net)
 	}
 	return net
 }

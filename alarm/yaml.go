@@ -37,6 +37,7 @@ func ruleNames() []ruleName {
 		{"failures", FailureRatio, []string{"above", "runs", "window", "for", "clear_after"}},
 		{"loop", TransitionLoop, []string{"above", "window", "for", "clear_after"}},
 		{"nats", NATSDisconnected, []string{"for", "clear_after"}},
+		{"stopped", RegionStopped, []string{"for", "clear_after"}},
 	}
 }
 
@@ -61,6 +62,7 @@ func OpenRules(path string) (*Rules, error) {
 //	  failures:   {above: 20%, runs: 20, window: 5m}
 //	  loop:       {above: 100/s, window: 1m}
 //	  nats:       {for: 10s, clear_after: 0s}
+//	  stopped:    {for: 0s, clear_after: 10s}
 //	overrides:           # in order; of each field the last that matches counts
 //	  - {net: "order-*", place: "awaiting*", stuck: {after: 2h}}
 //	  - {net: backup, transition: release, starved: off}
@@ -186,7 +188,7 @@ func (o *override) kinds(n yamlfile.Node) ([]Kind, error) {
 	case o.transition != "":
 		return []Kind{TransitionStarved, FailureRatio, TransitionLoop}, nil
 	case o.net != "":
-		return []Kind{TokenStuck, TransitionStarved, NetDeadlocked, FailureRatio, TransitionLoop}, nil
+		return []Kind{TokenStuck, TransitionStarved, NetDeadlocked, FailureRatio, TransitionLoop, RegionStopped}, nil
 	}
 	return nil, n.Fault("an override that names nothing; expected net, place, transition or source, or the rule under defaults")
 }

@@ -192,29 +192,30 @@ type queueDoc struct {
 }
 
 type sourceDoc struct {
-	Name         string  `json:"name"`
-	Net          string  `json:"net"`
-	Digest       string  `json:"digest"`
-	Region       string  `json:"region,omitempty"`
-	Fence        uint64  `json:"fence,omitempty"`
-	Since        moment  `json:"since,omitzero"`
-	Position     *uint64 `json:"position,omitempty"`
-	Standbys     *uint64 `json:"standbys,omitempty"`
-	Lag          *uint64 `json:"lag,omitempty"`
-	State        string  `json:"state"`
-	Reason       string  `json:"reason,omitempty"`
-	Conflict     bool    `json:"conflict,omitempty"`
-	Epoch        int64   `json:"epoch"`
-	Seq          uint64  `json:"seq"`
-	LastHeard    moment  `json:"last_heard"`
-	LastHeardAge float64 `json:"last_heard_age_seconds"`
-	Interval     float64 `json:"interval_seconds"`
-	Skew         float64 `json:"skew_seconds"`
-	SkewBeyond   bool    `json:"skew_beyond"`
-	Gaps         uint64  `json:"gaps"`
-	Duplicates   uint64  `json:"duplicates"`
-	Restarts     uint64  `json:"restarts"`
-	Setbacks     uint64  `json:"setbacks"`
+	Name          string  `json:"name"`
+	Net           string  `json:"net"`
+	Digest        string  `json:"digest"`
+	Region        string  `json:"region,omitempty"`
+	Fence         uint64  `json:"fence,omitempty"`
+	Since         moment  `json:"since,omitzero"`
+	Position      *uint64 `json:"position,omitempty"`
+	Standbys      *uint64 `json:"standbys,omitempty"`
+	Lag           *uint64 `json:"lag,omitempty"`
+	RegionStopped string  `json:"region_stopped,omitempty"`
+	State         string  `json:"state"`
+	Reason        string  `json:"reason,omitempty"`
+	Conflict      bool    `json:"conflict,omitempty"`
+	Epoch         int64   `json:"epoch"`
+	Seq           uint64  `json:"seq"`
+	LastHeard     moment  `json:"last_heard"`
+	LastHeardAge  float64 `json:"last_heard_age_seconds"`
+	Interval      float64 `json:"interval_seconds"`
+	Skew          float64 `json:"skew_seconds"`
+	SkewBeyond    bool    `json:"skew_beyond"`
+	Gaps          uint64  `json:"gaps"`
+	Duplicates    uint64  `json:"duplicates"`
+	Restarts      uint64  `json:"restarts"`
+	Setbacks      uint64  `json:"setbacks"`
 }
 
 type trafficDoc struct {
@@ -352,7 +353,7 @@ func sourceDocument(s *Source, now int64) sourceDoc {
 		Name: s.Name, Net: s.Net, Digest: s.Digest, Region: s.Region, Fence: s.Fence, State: s.State.String(), Reason: s.Reason, Conflict: s.Conflict,
 		Epoch: s.Epoch, Seq: s.Seq, LastHeard: moment(s.LastHeard), LastHeardAge: ageAt(s.LastHeard, now),
 		Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
-		Since: moment(s.Since), Position: s.Position, Standbys: s.Standbys, Lag: s.Lag,
+		Since: moment(s.Since), Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped,
 		Gaps: s.Gaps, Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks,
 	}
 }

@@ -195,6 +195,7 @@ func (s *source) shown(net string) Source {
 	if s.standing != nil && (s.state == Up || s.state == Stale) {
 		standbys := uint64(s.standing.Standbys)
 		out.Position, out.Standbys, out.Lag = &s.standing.Position, &standbys, s.standing.Lag
+		out.RegionStopped = s.standing.Stopped
 	}
 	return out
 }

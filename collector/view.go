@@ -117,6 +117,8 @@ type Source struct {
 	Position *uint64 // commits in the region's log
 	Standbys *uint64 // processes that follow it
 	Lag      *uint64 // commits that the nearest of them is behind; nil if there is none, too
+
+	RegionStopped string // why its region does not play on; "" while it does
 }
 
 // Traffic is what the collector heard, cumulative since its start.

@@ -106,6 +106,10 @@ func dispatchAlerts() []Alert {
 
 func regionAlerts() []Alert {
 	return []Alert{
+		{Name: "PetrinetRegionStopped", Group: "pnagent-regions", For: "1m", Severity: Critical, Runbook: "regionStopped.md",
+			Signal: ofKind(alarm.RegionStopped, "net, region"), Condition: "> 0",
+			Summary:     "Region {{ $labels.region }} of {{ $labels.net }} stands still.",
+			Description: "Region {{ $labels.region }} of net {{ $labels.net }} does not play on, because a log that it reads has lost commits. The alarm's text says which."},
 		{Name: "PetrinetRegionWithoutStandby", Group: "pnagent-regions", For: "5m", Severity: Warning, Runbook: "prometheus/PetrinetRegionWithoutStandby.md",
 			Signal: most("net, region", metrics.RegionStandbys), Condition: "== 0",
 			Summary:     "Region {{ $labels.region }} of {{ $labels.net }} has no stand-by.",

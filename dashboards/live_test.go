@@ -35,7 +35,7 @@ var seen = []Variables{
 // to be there; some of them are made true at the end.
 var loud = map[string]bool{
 	"PetrinetTokenStuck": true, "PetrinetTransitionStarved": true, "PetrinetNetDeadlocked": true, "PetrinetTransitionFailing": true,
-	"PetrinetTransitionLooping": true, "PetrinetSourceLost": true, "PetrinetRegionWithoutStandby": true, "PnagentMessagesLost": true, "PnagentMessagesRejected": true,
+	"PetrinetTransitionLooping": true, "PetrinetSourceLost": true, "PetrinetRegionWithoutStandby": true, "PetrinetRegionStopped": true, "PnagentMessagesLost": true, "PnagentMessagesRejected": true,
 	"PnagentSeriesDropped": true, "PnagentConfigReloadFailed": true,
 	"PnagentNotificationsSuppressed": true, "PnagentAlarmsNotKept": true,
 }

@@ -243,6 +243,9 @@ func split(t *testing.T, nc *nats.Conn, region string, standbys uint32) (end fun
 		Region: func(int) *telemetry.RegionState {
 			commits++
 			state := &telemetry.RegionState{Position: commits, Standbys: standbys}
+			if standbys == 0 {
+				state.Stopped = "a log has lost commits"
+			}
 			if standbys > 0 {
 				state.Lag = new(uint64)
 			}

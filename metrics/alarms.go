@@ -20,7 +20,7 @@ type shownAlarm struct {
 // series twice.
 func alarmFamily() Family {
 	return Family{Name: AlarmActive, Type: Gauge, scope: ofAlarms, ages: true,
-		Labels: []string{"net", "place", "transition", "source", "alarm"},
+		Labels: []string{"net", "place", "transition", "source", "region", "alarm"},
 		Help:   "An alarm that is active, by what it is about; always 1. An alarm that is over has no series.",
 		read: func(s *scrape) {
 			for i := range s.alarms {
@@ -103,9 +103,9 @@ func (n *netSeries) followAlarms(alarms []*alarm.Alarm) {
 			next = append(next, before[0])
 			continue
 		}
-		place, transition, source := a.About()
+		place, transition, source, region := a.About()
 		next = append(next, shownAlarm{a.Index, []*dto.LabelPair{n.labels.net, pair("place", place), pair("transition", transition),
-			pair("source", source), pair("alarm", a.Kind.String())}})
+			pair("source", source), pair("region", region), pair("alarm", a.Kind.String())}})
 	}
 	n.alarms = next
 }

@@ -29,11 +29,11 @@ func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 	state := alarms()
 	e := newExporter(t, rich(), func(c *Config) { c.Alarms = func() *alarm.State { return state } })
 	all := []string{
-		"net=,place=,transition=,source=host-2,alarm=sourceLost",
-		`net=left,place=,transition=p\xff,source=,alarm=transitionLoop`,
-		"net=orders,place=,transition=,source=,alarm=netDeadlocked",
-		"net=orders,place=,transition=pay,source=,alarm=transitionStarved",
-		"net=orders,place=awaiting payment,transition=,source=,alarm=tokenStuck",
+		"net=,place=,transition=,source=host-2,region=,alarm=sourceLost",
+		`net=left,place=,transition=p\xff,source=,region=,alarm=transitionLoop`,
+		"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked",
+		"net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved",
+		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck",
 	}
 	if diff := cmp.Diff(all, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
 		t.Error(diff)
@@ -44,7 +44,7 @@ func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 	later := *state
 	later.Active = append(slices.Clone(state.Active[2:4]), alarm.Alarm{Index: 10, Kind: alarm.FailureRatio, Net: "orders", Subject: "pay"})
 	state = &later // with the same View
-	want := []string{all[0], all[2], "net=orders,place=,transition=pay,source=,alarm=failureRatio"}
+	want := []string{all[0], all[2], "net=orders,place=,transition=pay,source=,region=,alarm=failureRatio"}
 	if diff := cmp.Diff(want, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
 		t.Error(diff)
 	}

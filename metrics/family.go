@@ -143,6 +143,17 @@ func regionFamilies() []Family {
 			func(src *collector.Source) *uint64 { return src.Standbys }),
 		regions(RegionLagCommits, "Commits that the nearest of the processes that follow the region's log is behind.", Gauge,
 			func(src *collector.Source) *uint64 { return src.Lag }),
+		regions(RegionStopped, "Whether the region does not play on: 1 if it stands still, else 0. Why is in the alarm's text.", Gauge,
+			func(src *collector.Source) *uint64 {
+				if src.Position == nil {
+					return nil
+				}
+				stopped := uint64(0)
+				if src.RegionStopped != "" {
+					stopped = 1
+				}
+				return &stopped
+			}),
 	}
 }
 

@@ -79,7 +79,7 @@ func rich() *collector.View {
 		Sources: []collector.Source{
 			{Name: "host-1", Net: "few", State: collector.Gone, LastHeard: before(20 * time.Minute), Region: "north", Fence: 2},
 			{Name: "host-1", Net: "orders", State: collector.Up, LastHeard: before(500 * time.Millisecond), Gaps: 2,
-				Region: "east", Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0)},
+				Region: "east", Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0), RegionStopped: "a log has lost commits"},
 			{Name: "host-2", Net: "orders", State: collector.Stale, LastHeard: before(time.Minute),
 				Region: "west", Fence: 7, Position: told(5), Standbys: told(0), Setbacks: 1},
 			{Name: "host-3", Net: "new", State: collector.Undefined, LastHeard: before(time.Second)},

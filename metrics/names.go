@@ -17,6 +17,7 @@ const (
 	RegionSetbacksTotal                            = "petrinet_region_setbacks_total"
 	RegionStandbys                                 = "petrinet_region_standbys"
 	RegionLagCommits                               = "petrinet_region_lag_commits"
+	RegionStopped                                  = "petrinet_region_stopped"
 	QueueOldestAgeSeconds                          = "petrinet_queue_oldest_age_seconds"
 	QueueUnservedAgeSeconds                        = "petrinet_queue_unserved_age_seconds"
 	QueueWaiting                                   = "petrinet_queue_waiting"

@@ -61,7 +61,7 @@ func alarmScalars() []column[agentRow] {
 
 // known tells whether an alarm has a kind and a number that the MIB can show.
 func known(a *alarm.Alarm) bool {
-	return a.Kind >= alarm.TokenStuck && a.Kind <= alarm.NATSDisconnected && a.Index >= 1 && a.Index <= maxNumber
+	return a.Kind >= alarm.TokenStuck && slices.Contains(alarm.Kinds(), a.Kind) && a.Index >= 1 && a.Index <= maxNumber
 }
 
 // findAlarms lists the alarms by number, each number once.
@@ -83,6 +83,19 @@ const firstColumn = 2
 func (b *Builder) rowOf(a *alarm.Alarm, sources []sourceAt) smi.OID {
 	row := func(t table, index ...uint32) smi.OID {
 		return b.root.Append(subPetrinet, subObjects, t.sub, 1, firstColumn).Append(index...)
+	}
+	if a.Kind == alarm.RegionStopped {
+		var owner *sourceAt
+		for i := range sources {
+			s := &sources[i]
+			if s.source.Net == a.Net && s.source.Region == a.Subject && (owner == nil || s.source.Fence > owner.source.Fence) {
+				owner = s
+			}
+		}
+		if owner == nil {
+			return smi.OID{0, 0}
+		}
+		return row(sourceTable(), owner.number)
 	}
 	if a.Kind == alarm.SourceLost {
 		for _, s := range sources {

@@ -36,8 +36,9 @@ func conventions() []convention {
 			text: "What an alarm is about. tokenStuck: the oldest token of a place is too old. transitionStarved: a transition could fire and " +
 				"has not for too long. sourceLost: a source is silent. netDeadlocked: instances of a net can never go on by themselves. " +
 				"failureRatio: too many runs of a transition fail; transitionFailing tells of it. transitionLoop: a transition fires more " +
-				"often than it should; transitionLooping tells of it. natsDisconnected: the agent has no connection to NATS. The others are told by the notifications of their names.",
-			labels: []string{"tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop", "natsDisconnected"}},
+				"often than it should; transitionLooping tells of it. natsDisconnected: the agent has no connection to NATS. " +
+				"sourceConflict: two processes publish as one source. sourceRefused: what a source publishes is refused. regionStopped: a region of a net does not play on. The others are told by the notifications of their names.",
+			labels: []string{"tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop", "natsDisconnected", "sourceConflict", "sourceRefused", "regionStopped"}},
 	}
 }
 

@@ -218,7 +218,7 @@ type told struct {
 }
 
 // lists is how many lists of rows sourceTable has beside that of all sources.
-const lists = 4
+const lists = 5
 
 // regionColumns come behind sourceColumns.
 func regionColumns() [lists]told {
@@ -239,6 +239,9 @@ func regionColumns() [lists]told {
 		{func(*collector.Source) bool { return true }, []column[sourceRow]{
 			{object{21, "Reason", syntaxText(), "", "Why its messages are refused while sourceState is refused; empty if they are not. Where it says that two processes publish as this source, give one of them another name. Anything else is a fault of the source: its log has the same text.", 0, false},
 				func(r *sourceRow) smi.Value { return text(r.source.Reason) }}}},
+		{func(s *collector.Source) bool { return s.Position != nil }, []column[sourceRow]{
+			{object{22, "RegionStopped", syntaxText(), "", "Why its region does not play on; empty while it does. Its tokens stay where they are, and what is put into it is kept: see the page of the notification regionStopped.", 0, false},
+				func(r *sourceRow) smi.Value { return text(r.source.RegionStopped) }}}},
 	}
 }
 

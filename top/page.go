@@ -297,6 +297,9 @@ func regionLines(o *Source) []line {
 		}
 		lines = append(lines, field("stand-bys", standbys...))
 	}
+	if o.Stopped != "" {
+		lines = append(lines, field("stands still", span{clean(o.Stopped), normal}))
+	}
 	if o.Setbacks > 0 {
 		lines = append(lines, field("setbacks", span{strconv.FormatUint(o.Setbacks, 10), normal}))
 	}

@@ -237,7 +237,7 @@ func (s *sample) alarmList() *table {
 }
 
 // about returns the id of what an alarm is about, "" for the net.
-func (a *Alarm) about() string { return a.Place + a.Transition + a.Source }
+func (a *Alarm) about() string { return a.Place + a.Transition + a.Source + a.Region }
 
 func (t *table) add(s subject, cells ...cell) {
 	t.rows = append(t.rows, row{s, cells})

@@ -141,8 +141,9 @@ type Source struct {
 	Standbys     *uint64   `json:"standbys"`
 	Lag          *uint64   `json:"lag"`
 	Setbacks     uint64    `json:"setbacks"`
-	State        string    `json:"state"`  // up, stale, gone, undefined or refused
-	Reason       string    `json:"reason"` // why it is refused
+	State        string    `json:"state"`          // up, stale, gone, undefined or refused
+	Reason       string    `json:"reason"`         // why it is refused
+	Stopped      string    `json:"region_stopped"` // why the region does not play on
 	Seq          uint64    `json:"seq"`
 	LastHeard    time.Time `json:"last_heard"`
 	LastHeardAge float64   `json:"last_heard_age_seconds"`
@@ -169,6 +170,7 @@ type Alarm struct {
 	Place      string    `json:"place"`
 	Transition string    `json:"transition"`
 	Source     string    `json:"source"`
+	Region     string    `json:"region"`
 	Raised     time.Time `json:"raised"`
 	Age        float64   `json:"age_seconds"`
 	Affected   uint64    `json:"affected"`

@@ -69,6 +69,7 @@ type sourceDoc struct {
 	Position     *uint64 `json:"position,omitempty"`
 	Standbys     *uint64 `json:"standbys,omitempty"`
 	Lag          *uint64 `json:"lag,omitempty"`
+	Stopped      string  `json:"region_stopped,omitempty"`
 }
 
 type alarmDoc struct {
@@ -158,7 +159,7 @@ func (b *board) sourceDocs() []sourceDoc {
 			continue
 		}
 		*room--
-		out = append(out, sourceDoc{s.Name, s.Net, s.State.String(), s.Reason, ageAt(s.LastHeard, b.view.At), s.Gaps, s.Region, s.Fence, s.Position, s.Standbys, s.Lag})
+		out = append(out, sourceDoc{s.Name, s.Net, s.State.String(), s.Reason, ageAt(s.LastHeard, b.view.At), s.Gaps, s.Region, s.Fence, s.Position, s.Standbys, s.Lag, s.RegionStopped})
 	}
 	return out
 }

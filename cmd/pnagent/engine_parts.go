@@ -30,6 +30,7 @@ type partFlags struct {
 	Partitions int      `default:"0" help:"With --journal=jetstream: share the instances out over all processes that say the same, in so many partitions. They move when a process comes or goes. 0 for none."`
 	Standbys   int      `default:"1" help:"Processes that follow each partition besides its owner, ready to take over."`
 	Replicas   int      `name:"journal.replicas" default:"1" help:"Servers that keep each log in JetStream: 1, 3 or 5."`
+	Again      bool     `name:"journal.again" help:"Have a region read the log of another one again, from the last commit in common, if that has lost commits with which tokens came. They may then come twice. Without it the region stands still."`
 	Group      int      `name:"journal.group" default:"0" help:"Firings that one commit of a part may hold; 0 for all that are done between two looks at the clock."`
 }
 
@@ -66,7 +67,7 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 		}
 		one := cfg
 		one.Nets = []engine.Net{n}
-		rc := region.Config{Conn: nc, Subjects: subjects, Engine: one, Parts: parts, Balance: c.Parts.Partitions > 0,
+		rc := region.Config{Conn: nc, Subjects: subjects, Engine: one, Parts: parts, Balance: c.Parts.Partitions > 0, Again: c.Parts.Again,
 			Interval: c.Interval, Log: log.With("net", n.Tables.Net.ID), Open: c.opener(nc, subjects, n.Tables.Net.ID, log)}
 		if rc.Balance {
 			rc.Standbys = c.Parts.Standbys

@@ -92,7 +92,15 @@ func printRegions(w io.Writer, parts []region.Status) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", p.Part, owner, p.Epoch, p.Commits, standbysOf(p), orNone(p.Away))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Stopped != "" {
+			fmt.Fprintf(w, "%s stands still: %s\n", p.Part, p.Stopped)
+		}
+	}
+	return nil
 }
 
 func standbysOf(p region.Status) string {

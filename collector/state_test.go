@@ -269,42 +269,64 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// BenchmarkState is what a second of a collector of 100 sources with 50 + 50
-// rows costs: taking a message of each and making the View (the base), and
-// making the state beside.
+// BenchmarkState is what a collector of so many sources with 50 + 50 rows takes:
+// to take a message of each and make the View (the base), and beside that to make
+// the whole state, or what is shown alone. A state is made so seldom that it takes
+// saveRate bytes a second: s/state is how often.
 func BenchmarkState(b *testing.B) {
-	for _, saves := range []bool{false, true} {
-		b.Run(map[bool]string{false: "take_and_view", true: "take_view_and_save"}[saves], func(b *testing.B) {
-			tr := newTraffic(100, 50, 50, 4, 4)
-			m := NewMerger(Rules{}, t0)
-			if _, err := m.Define(benchDigest, lineNet("n", 50, 50), t0); err != nil {
-				b.Fatal(err)
-			}
-			var d telemetry.Decoder
-			var k saver
-			bytes := 0
-			for b.Loop() {
-				var now int64
-				for range tr.sources {
-					var msg telemetry.Snapshot
-					if err := d.Decode(tr.next(), &msg); err != nil {
-						b.Fatal(err)
-					}
-					now = msg.SentAt
-					if _, err := m.Take(&msg, 0, now); err != nil {
+	for _, sources := range []int{100, 10_000} {
+		messages, merger := benchFleet(b, sources)
+		b.Run(fmt.Sprintf("%d_sources/take_and_view", sources), func(b *testing.B) {
+			for seq := uint64(2); b.Loop(); seq++ {
+				now := t0 + int64(seq)*1e6
+				for i := range messages {
+					messages[i].Seq, messages[i].SentAt = seq, now
+					if _, err := merger.Take(&messages[i], 0, now); err != nil {
 						b.Fatal(err)
 					}
 				}
-				m.Tick(now)
-				if saves {
-					state, err := k.save(m)
+				merger.Tick(now)
+			}
+		})
+		var k saver
+		for name, save := range map[string]func(*Merger) ([]byte, error){"state": k.save, "shown": k.shown} {
+			b.Run(fmt.Sprintf("%d_sources/%s", sources, name), func(b *testing.B) {
+				bytes := 0
+				for b.Loop() {
+					state, err := save(merger)
 					if err != nil {
 						b.Fatal(err)
 					}
 					bytes = len(state)
 				}
-			}
-			b.ReportMetric(float64(bytes), "state-bytes")
-		})
+				b.ReportMetric(float64(bytes), "bytes")
+				if name == "state" {
+					b.ReportMetric(max(1, float64(bytes)/saveRate), "s/state")
+				}
+			})
+		}
 	}
+}
+
+// benchFleet returns a message of each source, and a Merger that took them.
+func benchFleet(b *testing.B, sources int) ([]telemetry.Snapshot, *Merger) {
+	tr := newTraffic(sources, 50, 50, 4, 4)
+	m := NewMerger(Rules{}, t0)
+	if _, err := m.Define(benchDigest, lineNet("n", 50, 50), t0); err != nil {
+		b.Fatal(err)
+	}
+	m.limits.AllRows, m.limits.Sources = 1<<30, 1<<30
+	var d telemetry.Decoder
+	messages := make([]telemetry.Snapshot, sources)
+	for i := range messages {
+		if err := d.Decode(tr.next(), &messages[i]); err != nil {
+			b.Fatal(err)
+		}
+		messages[i] = *clone(&messages[i])
+		if _, err := m.Take(&messages[i], 0, messages[i].SentAt); err != nil {
+			b.Fatal(err)
+		}
+	}
+	m.Tick(t0 + 1e6)
+	return messages, m
 }

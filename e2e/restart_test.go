@@ -3,15 +3,22 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	dto "github.com/prometheus/client_model/go"
 )
 
 // takes is the counter of the transition that takes up a claim of stuckNet.
@@ -126,4 +133,116 @@ func TestOneSidecarHasAStateDirectory(t *testing.T) {
 		_, err := os.Stat(filepath.Join(dir, "second.counters", "counters.state"))
 		return err
 	})
+}
+
+// observe reads the counters of a sidecar's net again and again, in /metrics and in
+// JSON, whoever answers, until ctx ends. It returns the first that fell, or "".
+func observe(ctx context.Context, w web, reads *atomic.Int64) string {
+	last := map[string]float64{}
+	for ctx.Err() == nil {
+		now := map[string]float64{}
+		if s, err := w.readMetrics(); err == nil {
+			for name, family := range s.families {
+				for _, m := range family.GetMetric() {
+					series := fmt.Sprint("/metrics: ", name, m.GetLabel())
+					if strings.HasPrefix(name, "petrinet_") && family.GetType() == dto.MetricType_COUNTER && !strings.HasPrefix(name, "petrinet_source_") {
+						now[series] = m.GetCounter().GetValue()
+					}
+					if h := m.GetHistogram(); h != nil {
+						now[series+" sum"] = h.GetSampleSum()
+						for _, b := range h.GetBucket() {
+							now[series+fmt.Sprint(" up to ", b.GetUpperBound())] = float64(b.GetCumulativeCount())
+						}
+					}
+				}
+			}
+		}
+		if status, body, err := w.get("/api/v1/view"); err == nil && status == http.StatusOK {
+			if v, err := parseView(body); err == nil {
+				for k, n := range v.numbers().Firings {
+					now[fmt.Sprint("JSON: firings of ", k)] = float64(n)
+				}
+			}
+		}
+		for series, v := range now {
+			if v < last[series] {
+				return fmt.Sprintf("%s fell from %v to %v", series, last[series], v)
+			}
+			last[series] = v
+		}
+		if len(now) > 0 {
+			reads.Add(1)
+		}
+	}
+	return ""
+}
+
+// A sidecar is killed at any moment, an engine now and then with it: what /metrics
+// and JSON showed once never falls, buckets of histograms included. In the end all
+// is shown that the engine that was never killed did, and of the other no more than
+// it did.
+func TestNothingThatWasShownFallsWhenTheSidecarIsKilled(t *testing.T) {
+	t.Parallel()
+	natsURL, dir, addr := startNATS(t), t.TempDir(), freeAddr(t, "tcp")
+	net := write(t, "ticker.pnml", tickingNet)
+	bindings := write(t, "ticker.yaml", "nets: {ticker: {transitions: {tick: {rate: 500/s}}}}")
+	start := func() *sidecar {
+		return serveAsIs(t, natsURL, "--mib-dir", dir, "--web.listen-address", addr, net)
+	}
+	side := start()
+	ctx, stop := context.WithCancel(t.Context())
+	var reads atomic.Int64
+	fell := make(chan string, 1)
+	go func() { fell <- observe(ctx, side.web, &reads) }()
+	run := func(name string) *engine { return runEngine(t, natsURL, name, "--bindings", bindings, net) }
+	steady, other := run("steady"), run("other")
+	firings := func() (sum uint64) {
+		for _, n := range side.view(t).numbers().Firings {
+			sum += n
+		}
+		return sum
+	}
+	moves := func() {
+		t.Helper()
+		before := firings()
+		until(t, "counters move", func() error {
+			if n := firings(); n < before+200 {
+				return fmt.Errorf("%d after %d", n, before)
+			}
+			return nil
+		})
+	}
+	for i := range 6 {
+		moves()
+		time.Sleep(time.Duration(i) * 170 * time.Millisecond) // at another moment of a second each time
+		side.kill(t)
+		if i%3 == 2 {
+			other.kill(t)
+			other = run("other")
+		}
+		side = start()
+	}
+	moves()
+	other.kill(t)
+	did := steady.stopped(t)
+	until(t, "no less is shown than the steady engine did", func() error {
+		if n := firings(); n < did {
+			return fmt.Errorf("%d, of %d", n, did)
+		}
+		return nil
+	})
+	stop()
+	if what := <-fell; what != "" {
+		t.Error(what)
+	}
+	if reads.Load() < 20 {
+		t.Errorf("only %d reads", reads.Load())
+	}
+}
+
+// stopped ends an engine and returns how often it fired.
+func (e *engine) stopped(t *testing.T) uint64 {
+	t.Helper()
+	e.signal(t, syscall.SIGTERM)
+	return e.end(t).Firings
 }

@@ -107,9 +107,8 @@ func (d *Dir) path(name string) string { return filepath.Join(d.cfg.Path, name) 
 func (d *Dir) begin(state, shown *file, now int64, fromZero bool) {
 	h := Header{Subjects: d.cfg.Subjects, Share: d.cfg.Share.String(), Up: d.cfg.Up, Source: d.cfg.Source,
 		Since: now, Before: now, Epoch: now, Fence: uint64(now / 1e6)}
-	d.state, d.shown = nil, nil
 	if state != nil {
-		h.Epoch, h.Fence = max(h.Epoch, state.Epoch+1, shown.Epoch+1), max(h.Fence, state.Fence+1, shown.Fence+1)
+		h.Epoch, h.Fence = max(h.Epoch, state.Epoch+1), max(h.Fence, state.Fence+1)
 	}
 	log := d.cfg.Log.With("dir", d.cfg.Path)
 	switch {
@@ -133,9 +132,9 @@ func (d *Dir) begin(state, shown *file, now int64, fromZero bool) {
 // empty returns a file of the same process that has nothing.
 func (f *file) empty() *file { return &file{Header: f.Header} }
 
-// of returns what was shown, if it belongs to a state.
+// of returns what was shown, if those are the counters of a state.
 func (f *file) of(state *file) []byte {
-	if f.Since != state.Since || f.Subjects != state.Subjects || f.Up != state.Up || f.Source != state.Source {
+	if f.Since != state.Since {
 		return nil
 	}
 	return f.counted

@@ -20,6 +20,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/internal/dirlock"
+	"github.com/pnagent/pnagent/petri"
 )
 
 // Times of processes, microseconds since the Unix epoch.
@@ -334,6 +335,34 @@ func TestDirectoryHasOneProcess(t *testing.T) {
 	}
 	if _, err := Open(cfg, first); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is wrong with a net is no fault of the directory.
+func TestWrongNetIsReported(t *testing.T) {
+	d, _ := open(t, Config{Path: t.TempDir()}, first)
+	d.keep([]byte("no records of a collector"), true)
+	cfg := collectorConfig(t)
+	cfg.Log = nil
+	if _, err := d.Collector(cfg); err == nil || errors.Is(err, collector.ErrState) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A collector that runs keeps what it counts, and the next one goes on from that;
+// without a directory nothing is kept.
+func TestCollectorKeepsWhereThereIsADirectory(t *testing.T) {
+	cfg := Config{Path: t.TempDir()}
+	d, _ := open(t, cfg, first)
+	c := collectorConfig(t)
+	c.Nets = []*petri.Net{{ID: "n", Places: []petri.Place{{ID: "p"}}}}
+	if _, err := d.Collector(c); err != nil || d.state != nil || d.shown != nil {
+		t.Errorf("%v", err)
+	}
+	d.Close()
+	none, log := open(t, Config{}, first)
+	if _, err := none.Collector(c); err != nil || strings.Contains(log.String(), "ERROR") {
+		t.Errorf("%v: %s", err, log)
 	}
 }
 

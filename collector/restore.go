@@ -139,6 +139,9 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 	m.keptAt = max(m.keptAt, r.sum.SentAt)
 	columns := r.Columns & counterColumns
 	for _, h := range r.sources {
+		if err := fits(h.msg, c); err != nil {
+			return fmt.Errorf("source %q: %w", h.msg.Source, err)
+		}
 		if !share.Has(r.ID, h.msg.Source) {
 			columns |= h.msg.Rows.Columns & counterColumns
 			continue
@@ -204,6 +207,7 @@ type stateReader struct {
 	nets    []restored
 	more    bool                // the next record is a part, and not the last
 	parts   *telemetry.Snapshot // those before, as one
+	kind    byte                // of the record that they are of
 }
 
 // readState reads a state. The error wraps ErrState.
@@ -222,6 +226,7 @@ func readState(state []byte) ([]restored, error) {
 
 var (
 	errCut      = errors.New("cut short")
+	errParts    = errors.New("no part of the record before, which has more")
 	errNoNet    = errors.New("before the first net")
 	errUnknown  = errors.New("of an unknown kind")
 	errOtherNet = errors.New("of another net")
@@ -240,7 +245,10 @@ func (r *stateReader) next() error {
 	}
 	payload := r.rest[n : n+int(size)]
 	r.rest = r.rest[n+int(size):]
-	if record == recordNet {
+	if r.parts != nil && record != r.kind || r.more && (record == recordNet || record == recordPast) {
+		return errParts
+	}
+	if r.kind = record; record == recordNet {
 		return r.net(payload)
 	}
 	if len(r.nets) == 0 {
@@ -312,7 +320,7 @@ func (r *stateReader) snapshot(net *restored, payload []byte) (*telemetry.Snapsh
 	}
 	if p := r.parts; p != nil {
 		if p.Source != msg.Source {
-			return nil, errCut
+			return nil, errParts
 		}
 		msg.Rows.Places = append(p.Rows.Places, msg.Rows.Places...)
 		msg.Rows.Transitions = append(p.Rows.Transitions, msg.Rows.Transitions...)

@@ -114,6 +114,18 @@ func TestALayoutRefuses(t *testing.T) {
 	}
 }
 
+func TestALayoutTakesTheLongestNames(t *testing.T) {
+	longest := make(smi.OID, smi.MaxSubIdentifiers)
+	layout, err := smi.NewLayout([]smi.OID{longest}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := smi.NewTable(layout, []smi.Value{smi.Integer(7)})
+	if got := table.Get(longest); got != smi.Integer(7) {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestALayoutCopiesItsNames(t *testing.T) {
 	names := []smi.OID{{1, 3, 1}, {1, 3, 2}}
 	layout, err := smi.NewLayout(names, nil)

@@ -44,10 +44,15 @@ func TestValuesSayWhatTheyAre(t *testing.T) {
 }
 
 func TestAnObjectIDGivesItsOIDBack(t *testing.T) {
-	want := smi.OID{1, 3, 6, 1, 0, 4294967295}
+	want := smi.OID{1, 3, 6, 1, 0, 4294967295, 0x01020304}
 	value := smi.ObjectID(want)
 	if got := value.OID(); got.Compare(want) != 0 {
 		t.Fatalf("got %v, want %v", got, want)
+	}
+	for i, sub := range want {
+		if got := value.SubIdentifier(i); got != sub || value.SubIdentifiers() != len(want) {
+			t.Errorf("number %d of %d is %d, want %d of %d", i, value.SubIdentifiers(), got, sub, len(want))
+		}
 	}
 	if value != smi.ObjectID(want) {
 		t.Error("two values of the same identifier are not ==")

@@ -122,6 +122,9 @@ func TestASingleTokenOrRunIsRecorded(t *testing.T) {
 	rec.LeftMany(1, 0, 100, 500, 1)
 	rec.Ran(0, 0, 100, 600)
 	rec.AddTo(rows)
+	if rec.Fired(0, 1); rec.Firings() != 1 {
+		t.Errorf("%d firings", rec.Firings())
+	}
 	for name, h := range map[string]*Histogram{"300": &rows.Places[0].Dwell, "400": &rows.Places[1].Dwell, "500": &rows.Transitions[0].Duration} {
 		if h.Count() != 1 || strconv.FormatUint(h.Sum, 10) != name {
 			t.Errorf("one duration of %s µs is %+v", name, *h)
@@ -203,5 +206,20 @@ func TestASlotIsAsOldAsItsMiddle(t *testing.T) {
 	width := int64(1) << level(0, 100)
 	if middle := width * SlotWidth / 2; width < 8 || l.InjectedBefore(middle-1) != 0 || l.InjectedBefore(middle) != 7 {
 		t.Errorf("a slot of %d widths: %d before its middle, %d then", width, l.InjectedBefore(middle-1), l.InjectedBefore(middle))
+	}
+}
+
+func TestRaiseAddsPrioritiesThatWereServed(t *testing.T) {
+	queues := func(all ...Queue) Rows { return Rows{Queues: all} }
+	rows, floor := queues(Queue{Priority: 3, Ready: 1, Served: 5}), queues(Queue{Priority: 1, Ready: 9, Served: 4, QuoteSwitches: 2}, Queue{Priority: 3, Served: 5})
+	want := queues(Queue{Priority: 1, Served: 4, QuoteSwitches: 2}, Queue{Priority: 3, Ready: 1, Served: 5})
+	if !rows.Raise(&floor) {
+		t.Error("nothing was raised")
+	}
+	if d := cmp.Diff(want, rows); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if rows.Raise(&floor) {
+		t.Error("raised again")
 	}
 }

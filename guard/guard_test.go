@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -159,6 +160,55 @@ func TestWhatGoesWrongOverTokensIsAPanicWithAnError(t *testing.T) {
 	}
 }
 
+func TestHowDeepDataMayNest(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for _, c := range []struct {
+		rule, data string
+		deep       bool
+	}{
+		{"as deep as it may", nested(MaxDepth), false},
+		{"one deeper", nested(MaxDepth + 1), true},
+		{"objects as well as lists", strings.Repeat(`{"a":[`, MaxDepth/2+1), true},
+		{"many beside each other", "[" + strings.Repeat(`[],{},`, 200) + "1]", false},
+		{"brackets in a text", `["` + strings.Repeat("[{", 200) + `"]`, false},
+		{"brackets behind a quote in a text", `["\"` + strings.Repeat("[", 200) + `"]`, false},
+		{"brackets behind a text that ends with a backslash", `{"a\\":` + nested(MaxDepth) + "}", true},
+		{"brackets in a text do not close", `["` + strings.Repeat("]", 200) + `",` + nested(MaxDepth) + "]", true},
+	} {
+		_, err := ask(t, `a == nil`, []colour.Placed{token(0, 1, c.data)})
+		if got := err != nil && strings.Contains(err.Error(), "nested more than 100 deep"); got != c.deep || !c.deep && err != nil {
+			t.Errorf("%s: %v", c.rule, err)
+		}
+	}
+}
+
+func TestDataOfAllTokensIsBounded(t *testing.T) {
+	half := `"` + strings.Repeat("x", MaxData/2-2) + `"`
+	if v, err := ask(t, `a == nil`, []colour.Placed{token(0, 1, half), token(0, 2, half)}); !v.OK || err != nil {
+		t.Errorf("as much as there may be: %+v, %v", v, err)
+	}
+	if v, err := ask(t, `a == nil`, []colour.Placed{token(0, 1, half), token(0, 2, half), token(0, 3, `1`)}); err == nil {
+		t.Errorf("one byte more: %+v", v)
+	}
+}
+
+// A message of a library can be long and have lines.
+func TestMessagesAreCut(t *testing.T) {
+	for n, want := range map[int]int{maxMessage: maxMessage, maxMessage + 1: maxMessage + len("…")} {
+		if got := errorOf(errors.New(strings.Repeat("x", n) + "\n more")); len(got.Msg) != want || strings.Contains(got.Msg, "more") {
+			t.Errorf("%d bytes became %d: %q", n, len(got.Msg), got.Msg)
+		}
+	}
+	if got := errorOf(errors.New(strings.Repeat("é", maxMessage))); !utf8.ValidString(got.Msg) {
+		t.Errorf("cut within a character: %q", got.Msg)
+	}
+	for at, want := range map[Error]string{{0, 0, "m"}: "m", {1, 9, "m"}: "column 9: m", {2, 1, "m"}: "line 2, column 1: m"} {
+		if got := at.Error(); got != want {
+			t.Errorf("%+v: %q, want %q", at, got, want)
+		}
+	}
+}
+
 func TestDataIsNotDecodedForNothing(t *testing.T) {
 	for _, text := range []string{`age >= 1`, `true`, `now.Hour() == 10`} {
 		if v, err := ask(t, text, []colour.Placed{token(0, 1, `no JSON`)}); !v.OK || err != nil {
@@ -215,6 +265,8 @@ func TestMerge(t *testing.T) {
 		{"the same", []string{`{"b":1, "a":2}`, `{"b":1, "a":2}`}, `{"b":1, "a":2}`},
 		{"objects, later replaces", []string{`{"a":1,"b":{"x":1}}`, "", `{"b":{"y":"<"},"c":9007199254740993}`}, `{"a":1,"b":{"y":"<"},"c":9007199254740993}`},
 		{"no object among them", []string{"", `[1]`, `{"a":1}`}, `[1]`},
+		{"too large together", []string{`{"a":1}`, `{"b":"` + strings.Repeat("x", colour.MaxData-20) + `"}`, `{"c":"123456789"}`}, `{"a":1}`},
+		{"no JSON behind an object", []string{`{"a":1}`, `x`}, `{"a":1}`},
 		{"null", []string{`{"a":1}`, `null`}, `{"a":1}`},
 		{"no JSON", []string{"x", "y"}, "x"},
 		{"too large", []string{`{"a":1}`, `{"b":"` + strings.Repeat("x", colour.MaxData) + `"}`}, `{"a":1}`},

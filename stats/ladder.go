@@ -32,10 +32,7 @@ type Slot struct {
 	N     uint64
 }
 
-const (
-	maxLevel   = 40 // 2^40 slot widths are four thousand years
-	levelSlots = 11 // of one level; the finest has twice as many
-)
+const maxLevel = 40 // 2^40 slot widths are four thousand years
 
 // boundary returns the time before which slots are coarser than level.
 func boundary(level int, at int64) int64 {

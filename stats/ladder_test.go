@@ -91,7 +91,7 @@ func TestRungsNumberTheSlotsOfTheLadder(t *testing.T) {
 	for range 300 {
 		now := now0 + randomAge(r)
 		rungs := NewRungs(now)
-		if rungs.Len() > 2*levelSlots+maxLevel*levelSlots {
+		if rungs.Len() > (maxLevel+2)*11 { // 11 of each level, twice as many of the finest
 			t.Fatalf("%d slots", rungs.Len())
 		}
 		var want Ladder

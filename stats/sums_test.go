@@ -223,3 +223,24 @@ func TestRaiseAddsPrioritiesThatWereServed(t *testing.T) {
 		t.Error("raised again")
 	}
 }
+
+// The sum of times that were shifted is the shifted sum, back and forth, as
+// long as no time is before the epoch.
+func TestATimeSumIsShiftedAsEachOfItsTimes(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 1))
+	for range 2000 {
+		var sum, want TimeSum
+		d, n := r.Int64N(1<<r.IntN(40))-r.Int64N(1<<r.IntN(40)), 1+r.Uint64N(5)
+		for range n {
+			at := now0 + r.Int64N(1e7)
+			sum.Add(at)
+			want.Add(at + d)
+		}
+		if got := sum.shift(d, n); got != want {
+			t.Fatalf("%d times by %d: %+v, want %+v", n, d, got, want)
+		}
+	}
+	if got := (TimeSum{Sec: 5}).shift(-6e6, 1); got != (TimeSum{}) {
+		t.Errorf("before the epoch: %+v", got)
+	}
+}

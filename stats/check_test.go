@@ -40,6 +40,19 @@ func TestLadderOfOtherSlotsIsNotValid(t *testing.T) {
 	}
 }
 
+// The range is part of the wire.
+func TestTheRangeOfBuckets(t *testing.T) {
+	for schema, want := range map[int8][2]int32{3: {-159, 240}, 2: {-79, 120}, 0: {-19, 30}, -1: {-9, 15}, -4: {-1, 2}} {
+		if first, last := IndexRange(schema); first != want[0] || last != want[1] {
+			t.Errorf("schema %d: %d to %d, want %d to %d", schema, first, last, want[0], want[1])
+		}
+		h := Histogram{Schema: schema, Buckets: []Bucket{{want[0], 1}, {want[1], 1}}}
+		if !h.Valid() {
+			t.Errorf("schema %d: the first and the last are not valid", schema)
+		}
+	}
+}
+
 func TestHistogramOutOfRangeIsNotValid(t *testing.T) {
 	first, last := IndexRange(MaxSchema)
 	for name, h := range map[string]Histogram{

@@ -5,6 +5,7 @@ package metrics
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -310,5 +311,35 @@ func TestANewViewReplacesTheOld(t *testing.T) {
 	}
 	if len(e.byName) != 1 {
 		t.Errorf("%d nets are kept", len(e.byName))
+	}
+}
+
+// A source has series of its region only while it has the region, or stands by
+// for it and says so: what it does not tell is not shown as 0.
+func TestASourceHasSeriesOfItsRegionOnlyWhereItTells(t *testing.T) {
+	view := rich()
+	view.Sources = []collector.Source{
+		{Name: "gone", Net: "orders", State: collector.Gone, Region: "east", Fence: 4, Position: told(1)},
+		{Name: "none", Net: "orders", State: collector.Up},
+		{Name: "first", Net: "orders", State: collector.Up, Region: "east", Fence: 1, Setbacks: 2},
+		{Name: "follows", Net: "orders", State: collector.Up, Region: "west", Position: told(0), Lag: told(0)},
+	}
+	var got []string
+	for name, family := range scraped(t, newExporter(t, view, nil), "/metrics") {
+		if strings.HasPrefix(name, "petrinet_region_") {
+			for _, m := range family.GetMetric() {
+				got = append(got, fmt.Sprint(name, " ", seriesLabels(m), " ", m.GetGauge().GetValue()+m.GetCounter().GetValue()))
+			}
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"petrinet_region_commits_total net=orders,region=west,source=follows 0",
+		"petrinet_region_epoch net=orders,region=east,source=first 1",
+		"petrinet_region_lag_commits net=orders,region=west,source=follows 0",
+		"petrinet_region_setbacks_total net=orders,region=east,source=first 2",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }

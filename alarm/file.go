@@ -25,27 +25,48 @@ var ErrState = errors.New("damaged alarm state")
 // MaxStateSize bounds a state file, in bytes.
 const MaxStateSize = 64 << 20
 
-const stateHead = "pnagent-alarms 1"
+// stateHead is the first line of what is written. What earlier sidecars wrote,
+// without phases and cleared indices, is read too.
+const (
+	stateHead    = "pnagent-alarms 2"
+	oldStateHead = "pnagent-alarms 1"
+)
+
+// The last words of lines of alarms of which a notification may not have been sent.
+const (
+	raisingWord  = "raising"
+	clearingWord = "clearing"
+)
 
 // Text returns the content of a state file:
 //
-//	pnagent-alarms 1
+//	pnagent-alarms 2
 //	last 7 1794744000000000
-//	alarm 7 tokenStuck 1794744000000000 1794743400000000 3 "orders" "paid" "tokens in place …"
-//	end 1 5f3a90c2
+//	alarm 6 tokenStuck 1794744000000000 1794743400000000 3 "orders" "paid" "tokens in place …"
+//	alarm 7 tokenStuck 1794744000000000 1794743400000000 3 "orders" "sent" "tokens in place …" raising
+//	cleared 5 2
+//	end 2 5f3a90c2
 //
 // last has the largest index ever used and the time of the last change, alarm
-// the fields of Alarm in order, and end the number of alarms and the CRC-32
-// (IEEE) of all bytes before its line, so that a file that was torn anywhere is
-// known to be. Texts are quoted as Go does it, times are microseconds since the
+// the fields of Alarm in order and, where a notification may not have been sent,
+// raising or clearing, cleared indices of alarms that are over, and end the number
+// of alarms and the CRC-32 (IEEE) of all bytes before its line, so that a file that
+// was torn anywhere is known to be. Sidecars of a pair send each other the same. Texts are quoted as Go does it, times are microseconds since the
 // Unix epoch.
 func (s *Saved) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\nlast %d %d\n", stateHead, s.Last, s.LastChange)
-	for i := range s.Active {
-		a := &s.Active[i]
-		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
-			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text))
+	for _, e := range s.entries() {
+		a := &e.Alarm
+		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s%s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
+			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), map[phase]string{raising: " " + raisingWord, clearing: " " + clearingWord}[e.phase])
+	}
+	if len(s.Cleared) > 0 {
+		b.WriteString("cleared")
+		for _, index := range s.Cleared {
+			fmt.Fprintf(&b, " %d", index)
+		}
+		b.WriteByte('\n')
 	}
 	return ended(b.Bytes())
 }
@@ -84,33 +105,56 @@ func ParseSaved(text []byte) (Saved, error) {
 // line reads one line of a state file.
 func (s *Saved) line(n int, line string) error {
 	switch {
-	case n == 1 && line == stateHead:
+	case n == 1 && (line == stateHead || line == oldStateHead):
 		return nil
 	case n == 2:
 		r := fields{rest: line}
 		r.word("last")
 		s.Last, s.LastChange = uint32(r.number(maxIndex)), r.time()
 		return r.end()
-	case n > 2 && len(s.Active) < MaxActive:
-		a, err := parseAlarm(line)
-		if err == nil && (a.Index > s.Last || len(s.Active) > 0 && a.Index <= s.Active[len(s.Active)-1].Index) {
-			err = fmt.Errorf("index %d is out of order", a.Index)
-		}
-		s.Active = append(s.Active, a)
-		return err
+	case n > 2 && s.Cleared == nil && strings.HasPrefix(line, "cleared "):
+		return s.parseCleared(line)
+	case n > 2 && s.Cleared == nil && len(s.Active)+len(s.Clearing) < 2*MaxActive:
+		return s.parseAlarm(line)
 	}
-	return fmt.Errorf("%.40q; expected %q and at most %d alarms", line, stateHead, MaxActive)
+	return fmt.Errorf("%.40q; expected %q, at most %d alarms, and then what was cleared", line, stateHead, 2*MaxActive)
 }
 
-func parseAlarm(line string) (Alarm, error) {
+// parseAlarm reads the line of an alarm. Indices grow from line to line.
+func (s *Saved) parseAlarm(line string) error {
 	r := fields{rest: line}
 	r.word("alarm")
-	a := Alarm{Index: uint32(r.number(maxIndex)), Kind: r.kind(), Raised: r.time(), Since: r.time(), Affected: r.number(1<<64 - 1),
+	a := Alarm{Index: r.index(), Kind: r.kind(), Raised: r.time(), Since: r.time(), Affected: r.number(1<<64 - 1),
 		Net: r.text(), Subject: r.text(), Text: r.text()}
-	if a.Index == 0 {
-		r.fail("index 0; expected 1 or more")
+	if n := len(s.Active); a.Index > s.Last || n > 0 && a.Index <= s.Active[n-1].Index {
+		r.fail("index %d is out of order", a.Index)
 	}
-	return a, r.end()
+	if n := len(s.Clearing); n > 0 && a.Index <= s.Clearing[n-1].Index {
+		r.fail("index %d is out of order", a.Index)
+	}
+	switch r.rest {
+	case clearingWord:
+		s.Clearing = append(s.Clearing, a)
+		return r.err
+	case raisingWord:
+		s.Raising = append(s.Raising, a.Index)
+		r.rest = ""
+	}
+	s.Active = append(s.Active, a)
+	return r.end()
+}
+
+// parseCleared reads the line of the indices of alarms that are over.
+func (s *Saved) parseCleared(line string) error {
+	r := fields{rest: strings.TrimPrefix(line, "cleared ")}
+	for r.rest != "" && len(s.Cleared) < maxCleared && r.err == nil {
+		index := r.index()
+		if index > s.Last {
+			r.fail("index %d is out of order", index)
+		}
+		s.Cleared = append(s.Cleared, index)
+	}
+	return r.end()
 }
 
 // fields reads a line word by word, up to the first fault.
@@ -146,6 +190,14 @@ func (f *fields) number(most uint64) uint64 {
 	return v
 }
 
+func (f *fields) index() uint32 {
+	index := uint32(f.number(maxIndex))
+	if index == 0 {
+		f.fail("index 0; expected 1 or more")
+	}
+	return index
+}
+
 func (f *fields) time() int64 { return int64(f.number(1 << 62)) }
 
 func (f *fields) kind() Kind {
@@ -176,22 +228,29 @@ func (f *fields) end() error {
 	return f.err
 }
 
-// readState reads a state file. One that is not there gives fs.ErrNotExist.
-func readState(path string) (Saved, error) {
+// readState reads a state file, which was written at that time (microseconds since
+// the Unix epoch). One that is not there gives fs.ErrNotExist.
+func readState(path string) (s Saved, at int64, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("read the alarm state %s: %w", path, err)
+		}
+	}()
 	f, err := os.Open(path)
 	if err != nil {
-		return Saved{}, fmt.Errorf("read the alarm state: %w", err)
+		return Saved{}, 0, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Saved{}, 0, err
+	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxStateSize+1))
 	if err != nil {
-		return Saved{}, fmt.Errorf("read the alarm state: %w", err)
+		return Saved{}, 0, err
 	}
-	s, err := ParseSaved(text)
-	if err != nil {
-		return s, fmt.Errorf("read the alarm state %s: %w", path, err)
-	}
-	return s, nil
+	s, err = ParseSaved(text)
+	return s, info.ModTime().UnixMicro(), err
 }
 
 // writeState replaces a state file: a reader sees the old one or the new one,

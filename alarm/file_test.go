@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,8 +20,40 @@ func someSaved() Saved {
 	}}
 }
 
+// pairSaved has alarms in every phase.
+func pairSaved() Saved {
+	s := someSaved()
+	s.Raising = []uint32{7}
+	s.Clearing = []Alarm{{Index: 2, Kind: SourceLost, Subject: "a"}, {Index: 5, Kind: NetDeadlocked, Net: "n", Text: "over"}}
+	s.Cleared = []uint32{4, 1, 9}
+	return s
+}
+
+func TestAStateOfAnEarlierVersionIsRead(t *testing.T) {
+	want := someSaved()
+	text := bytes.Replace(want.Text(), []byte(stateHead), []byte("pnagent-alarms 1"), 1)
+	got, err := ParseSaved(ended(text[:bytes.LastIndex(text, []byte("end "))]))
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+}
+
+func TestNoMoreClearedIndicesAreReadThanAreKept(t *testing.T) {
+	s := Saved{Last: maxCleared + 1}
+	for i := range uint32(maxCleared) {
+		s.Cleared = append(s.Cleared, i+1)
+	}
+	if got, err := ParseSaved(s.Text()); err != nil || len(got.Cleared) != maxCleared {
+		t.Errorf("%d, %v", len(got.Cleared), err)
+	}
+	s.Cleared = append(s.Cleared, maxCleared+1)
+	if _, err := ParseSaved(s.Text()); !errors.Is(err, ErrState) {
+		t.Errorf("one more gives %v", err)
+	}
+}
+
 func TestWhatIsSavedIsReadBack(t *testing.T) {
-	for _, s := range []Saved{{}, {Last: maxIndex}, someSaved()} {
+	for _, s := range []Saved{{}, {Last: maxIndex}, someSaved(), pairSaved()} {
 		got, err := ParseSaved(s.Text())
 		if err != nil {
 			t.Fatal(err)
@@ -48,20 +81,29 @@ func TestAStateThatWasTornAnywhereIsRefused(t *testing.T) {
 
 func TestAStateThatCannotBeIsRefused(t *testing.T) {
 	a := someSaved().Active
-	swapped := Saved{Last: 9, Active: []Alarm{a[1], a[0]}}
 	for what, s := range map[string]Saved{
-		"an index beyond the last": {Last: 2, Active: a[:1]},
-		"indices that fall":        swapped,
-		"index 0":                  {Last: 2, Active: []Alarm{{Kind: TokenStuck}}},
-		"no kind":                  {Last: 2, Active: []Alarm{{Index: 1}}},
-		"a last index too large":   {Last: maxIndex + 1},
-		"a time before 1970":       {Last: 2, Active: []Alarm{{Index: 1, Kind: TokenStuck, Raised: -1}}},
+		"an index beyond the last":  {Last: 2, Active: a[:1]},
+		"an index twice":            {Last: 9, Active: []Alarm{a[0], a[0]}},
+		"a clearing index twice":    {Last: 9, Clearing: []Alarm{a[0], a[0]}},
+		"a cleared index 0":         {Last: 9, Cleared: []uint32{0}},
+		"a cleared index too large": {Last: 9, Cleared: []uint32{10}},
+		"index 0":                   {Last: 2, Active: []Alarm{{Kind: TokenStuck}}},
+		"no kind":                   {Last: 2, Active: []Alarm{{Index: 1}}},
+		"a last index too large":    {Last: maxIndex + 1},
+		"a time before 1970":        {Last: 2, Active: []Alarm{{Index: 1, Kind: TokenStuck, Raised: -1}}},
 	} {
 		if _, err := ParseSaved(s.Text()); !errors.Is(err, ErrState) {
 			t.Errorf("%s gives %v", what, err)
 		}
 	}
-	for _, body := range []string{"", "\n", stateHead + "\n", "pnagent-alarms 2\nlast 1 1\n", stateHead + "\nlast 1 1 1\n", stateHead + "\nlast 1 1\n\n"} {
+	for _, body := range []string{"", "\n", stateHead + "\n", "pnagent-alarms 3\nlast 1 1\n",
+		strings.Join([]string{stateHead, "last 9 1", `alarm 7 tokenStuck 1 1 1 "" "" ""`, `alarm 3 tokenStuck 1 1 1 "" "" ""`, ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", `alarm 7 tokenStuck 1 1 1 "" "" "" clearing`, `alarm 3 tokenStuck 1 1 1 "" "" "" clearing`, ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", `alarm 7 tokenStuck 1 1 1 "" "" "" sent`, ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", "cleared 1", "cleared 2", ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", "cleared x", ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", "cleared 1", `alarm 7 tokenStuck 1 1 1 "" "" ""`, ""}, "\n"),
+		stateHead + "\nlast 1 1 1\n", stateHead + "\nlast 1 1\n\n"} {
 		if _, err := ParseSaved(ended([]byte(body))); !errors.Is(err, ErrState) {
 			t.Errorf("%q gives %v", body, err)
 		}
@@ -70,14 +112,14 @@ func TestAStateThatCannotBeIsRefused(t *testing.T) {
 
 func TestTheFileIsReplacedAsAWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "alarms.state")
-	if _, err := readState(path); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := readState(path); !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	for _, s := range []Saved{{Last: 1}, someSaved()} {
 		if err := writeState(path, &s); err != nil {
 			t.Fatal(err)
 		}
-		got, err := readState(path)
+		got, _, err := readState(path)
 		if d := cmp.Diff(s, got); err != nil || d != "" {
 			t.Errorf("%v %s", err, d)
 		}

@@ -52,6 +52,12 @@ func (g *gate) pass(changes []Change, now int64, on bool, from int64) []Change {
 	return append(out, changes...)
 }
 
+// drop forgets what is kept: another process shares what it tells.
+func (g *gate) drop() {
+	g.skipped.StandBy += uint64(len(g.kept))
+	g.kept = nil
+}
+
 // trim drops what is kept for too long, and what is too much. A clock that was
 // set back drops nothing.
 func (g *gate) trim(now int64) {

@@ -93,8 +93,8 @@ func TestAStandByTellsNothingAndAtATakeOverWhatNobodyTold(t *testing.T) {
 				raised := time.Now().Add(10 * time.Minute) // by the default rules
 				var sink ear
 				watcher := New(Config{View: w.view.Load, ForgetAfter: forgetAfter, Sinks: []Sink{{Name: "ear", Send: sink.hear}},
-					OnDuty: func() (int64, bool) {
-						return raised.Add(c.from).UnixMicro(), time.Since(raised) >= c.onDuty
+					Duty: func() (Duty, func()) {
+						return Duty{On: time.Since(raised) >= c.onDuty, From: raised.Add(c.from).UnixMicro()}, func() {}
 					}})
 				w.run(t, watcher, 12*time.Minute)
 				if n := len(watcher.State().Active); n != 3 {

@@ -3,10 +3,8 @@
 package alarm
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,11 +28,22 @@ func FirstIndex(now int64) uint32 {
 	return uint32(min(max(now/1e6-epoch, 0), maxIndex/2))
 }
 
+// lastOfAll returns after which index to go on where another process may have
+// given indices since last was written, at that time: like FirstIndex it leaves
+// room for one alarm a second.
+func lastOfAll(last uint32, at, now int64) uint32 {
+	room := uint32(min(max(now-at, 0)/1e6, maxIndex/2))
+	return max(last, FirstIndex(now), min(last+room, maxIndex/2))
+}
+
 // Saved is what must outlive a process for alarms to go on where they were.
 type Saved struct {
-	Last       uint32  // the largest index that was ever used
-	LastChange int64   // see State
-	Active     []Alarm // by Index
+	Last       uint32   // the largest index that was ever used
+	LastChange int64    // see State
+	Active     []Alarm  // by Index
+	Raising    []uint32 // of Active, those whose notification may not have been sent
+	Clearing   []Alarm  // by Index: over, and the notification of that may not have been sent
+	Cleared    []uint32 // the newest of those that were, so that they do not come back
 }
 
 // Change is an alarm that was raised or cleared.
@@ -95,9 +104,14 @@ type Machine struct {
 	began      int64 // the first Step; 0 before
 	now        int64
 	step       uint64
-	last       uint32
 	lastChange int64
-	active     []*held // by Index
+	book       *book
+	follows    bool             // another process gives the indices, see Follow
+	linked     bool             // since the last Step there are alarms that were not raised by one
+	brief      []brief          // while it follows: what ended before it was given an index
+	awaited    map[uint32]int64 // notifications that another process had begun, and when that became known
+	twins      map[key]bool     // of which the book may have two indices
+	active     []*held          // by Index; those without one first
 	byKey      map[key]*held
 	nets       map[string]*netWatch
 	sources    map[string]*sourceWatch
@@ -113,18 +127,19 @@ type Machine struct {
 // forgetAfter of silence the collector forgets a source; the alarm of one that
 // was not heard since the start ends then too.
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
-	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, last: saved.Last, lastChange: saved.LastChange,
-		byKey: map[key]*held{}, nets: map[string]*netWatch{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
+	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, book: bookOf(&saved), lastChange: saved.LastChange,
+		byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
 	for _, a := range saved.Active {
 		h := &held{Alarm: a, restored: true}
 		k := key{a.Kind, a.Net, a.Subject}
 		if m.byKey[k] == nil && len(m.active) < m.maxActive {
 			m.byKey[k] = h
 			m.active = append(m.active, h)
+		} else {
+			m.twins[k] = true
 		}
-		m.last = max(m.last, a.Index)
 	}
-	slices.SortFunc(m.active, func(a, b *held) int { return cmp.Compare(a.Index, b.Index) })
+	m.sort()
 	return m
 }
 
@@ -135,6 +150,7 @@ func (m *Machine) With(rules *Rules) *Machine {
 	next := NewMachine(rules, m.Saved(), 0)
 	next.forgetAfter, next.maxActive = m.forgetAfter, m.maxActive
 	next.began, next.now, next.step, next.tally = m.began, m.now, m.step, m.tally
+	next.book, next.follows, next.brief, next.awaited = m.book, m.follows, m.brief, m.awaited
 	return next
 }
 
@@ -161,10 +177,15 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	m.lookAtRegions(view.Sources)
 	m.forget()
 	m.missing()
-	if len(m.changes) > 0 {
-		m.lastChange = now
-		m.active = slices.DeleteFunc(m.active, func(h *held) bool { return h.cleared })
+	m.linked = false
+	if !m.follows {
+		m.numberAll()
+		m.retell()
 	}
+	if !m.follows && len(m.twins) > 0 {
+		m.unify()
+	}
+	m.compact()
 	return m.changes
 }
 
@@ -217,6 +238,7 @@ func (m *Machine) countersSince(n *collector.Net) int64 {
 // judge lets a finding act on what is watched. text says what is wrong or, of
 // an alarm that is over, why; it is asked for only when it is needed.
 func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int64, wrong bool) string) {
+	m.link(w, k, f.wrong)
 	if m.deaf && k.kind != NATSDisconnected {
 		return
 	}
@@ -249,32 +271,34 @@ func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int
 }
 
 func (m *Machine) raise(w *watch, k key, f finding, text func(since int64, wrong bool) string) {
-	if len(m.byKey) >= m.maxActive || m.last >= maxIndex {
+	if len(m.byKey) >= m.maxActive || m.book.last >= maxIndex {
 		if !w.dropped {
 			w.dropped = true
 			m.tally.Dropped++
 		}
 		return
 	}
-	m.last++
-	h := &held{step: m.step, also: f.also, Alarm: Alarm{Index: m.last, Kind: k.kind, Net: k.net, Subject: k.subject,
+	h := &held{step: m.step, also: f.also, Alarm: Alarm{Kind: k.kind, Net: k.net, Subject: k.subject,
 		Raised: m.now, Since: f.since, Affected: f.affected, Text: text(f.since, true)}}
 	*w = watch{alarm: h}
 	m.byKey[k] = h
 	m.active = append(m.active, h)
-	m.tally.Raised[k.kind]++
-	m.changes = append(m.changes, Change{h.Alarm, true})
+	if !m.follows {
+		m.number(h)
+	}
 }
 
 // ebb lets time pass for an alarm of which nothing is wrong any more, and
 // reports whether that cleared it. An alarm from before the start stays until
-// there was time to hear of it.
+// there was time to hear of it, and one with an index until the process that gave
+// it clears it.
 func (m *Machine) ebb(h *held, r Rule, why func() string) bool {
 	if h.over == 0 || h.over > m.now {
 		h.over = m.now
 	}
 	settled := !h.restored || m.now-m.began >= m.rules.Settle.Microseconds()
-	if r.On && (m.now-h.over < r.ClearAfter.Microseconds() || !settled) {
+	_, awaited := m.awaited[h.Index]
+	if r.On && (m.now-h.over < r.ClearAfter.Microseconds() || !settled) || m.follows && h.Index != 0 || awaited {
 		h.step = m.step
 		return false
 	}
@@ -286,8 +310,12 @@ func (m *Machine) ebb(h *held, r Rule, why func() string) bool {
 func (m *Machine) clear(h *held, why string) {
 	a := h.Alarm
 	a.Text = fmt.Sprintf("over after %s: %s", span(time.Duration(m.now-a.Raised)*time.Microsecond), why)
-	delete(m.byKey, key{a.Kind, a.Net, a.Subject})
-	h.cleared = true
+	m.drop(h)
+	if a.Index == 0 {
+		m.keepBrief(h.Alarm, a.Text)
+		return
+	}
+	m.book.advance(a, clearing)
 	m.tally.Cleared[a.Kind]++
 	m.changes = append(m.changes, Change{a, false})
 }
@@ -318,19 +346,16 @@ func (m *Machine) forget() {
 	}
 }
 
-// State returns what is wrong now. suppressed is how many notifications were
-// held back.
+// State returns what is wrong now: the alarms that have an index. suppressed is
+// how many notifications were held back.
 func (m *Machine) State(suppressed uint64) *State {
-	s := &State{LastChange: m.lastChange, Suppressed: suppressed, Active: make([]Alarm, len(m.active))}
-	for i, h := range m.active {
-		s.Active[i] = h.Alarm
+	s := &State{LastChange: m.lastChange, Suppressed: suppressed, Active: make([]Alarm, 0, len(m.active))}
+	for _, h := range m.active {
+		if h.Index != 0 {
+			s.Active = append(s.Active, h.Alarm)
+		}
 	}
 	return s
-}
-
-// Saved returns what to give to the next process's NewMachine.
-func (m *Machine) Saved() Saved {
-	return Saved{Last: m.last, LastChange: m.lastChange, Active: m.State(0).Active}
 }
 
 // Tally returns what was done since the Machine was made.

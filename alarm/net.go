@@ -43,7 +43,7 @@ func (m *Machine) watchNet(n *collector.Net) *netWatch {
 		m.nets[n.Name] = w
 	}
 	w.step = m.step
-	if w.def != n.Def {
+	if w.def != n.Def || m.linked {
 		m.define(w, n)
 	}
 	return w
@@ -98,7 +98,9 @@ func (m *Machine) subjects(before []subject, kind Kind, net string, n int, rule 
 		id, r := rule(i)
 		s := subject{at: i, watch: watch{alarm: m.byKey[key{kind, net, id}]}}
 		if old := known[i]; old != nil {
-			s = *old
+			if s = *old; s.alarm == nil {
+				s.alarm = m.byKey[key{kind, net, id}]
+			}
 		}
 		s.rule = r
 		if !r.On && s.alarm == nil {

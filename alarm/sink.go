@@ -36,11 +36,18 @@ type SinkCounters struct {
 	Sent, Failed uint64 // Failed: refused, too late, or not taken because too many were waiting
 }
 
+// delivery is a notification for a sink, and what is called when it was sent or
+// given up. It is not called for one that the end of the process interrupts.
+type delivery struct {
+	Notification
+	done func()
+}
+
 // mouth tells one sink, so that a slow one holds up nobody else.
 type mouth struct {
 	sink         Sink
 	log          *slog.Logger
-	queue        chan Notification
+	queue        chan delivery
 	sent, failed atomic.Uint64
 	said         string // the last error, of speak alone
 }
@@ -49,15 +56,16 @@ func newMouth(s Sink, log *slog.Logger) *mouth {
 	if s.Timeout <= 0 {
 		s.Timeout = defaultTimeout
 	}
-	return &mouth{sink: s, log: log.With("sink", s.Name), queue: make(chan Notification, queueLength)}
+	return &mouth{sink: s, log: log.With("sink", s.Name), queue: make(chan delivery, queueLength)}
 }
 
 // take queues a notification, or counts it as failed. It never waits.
-func (m *mouth) take(n Notification) {
+func (m *mouth) take(n delivery) {
 	select {
 	case m.queue <- n:
 	default:
 		m.failed.Add(1)
+		n.done()
 	}
 }
 
@@ -66,7 +74,9 @@ func (m *mouth) speak(ctx context.Context) {
 	for {
 		select {
 		case n := <-m.queue:
-			m.send(ctx, n)
+			if m.send(ctx, n.Notification); ctx.Err() == nil {
+				n.done()
+			}
 		case <-ctx.Done():
 			m.failed.Add(uint64(len(m.queue)))
 			return

@@ -27,18 +27,19 @@ type storm struct {
 	filled int64
 	begun  bool
 
-	suppressed uint64 // ever
-	untold     bool   // some of them
-	raging     bool   // the last step held some back
-	first      int64  // since when it rages
-	told       int64  // when it was last told; 0 if never
+	suppressed uint64   // ever
+	heldBack   []Change // by the last pass
+	untold     bool     // some of them
+	raging     bool     // the last step held some back
+	first      int64    // since when it rages
+	told       int64    // when it was last told; 0 if never
 }
 
 // pass returns the notifications that may go now.
 func (s *storm) pass(changes []Change, now int64) []Notification {
 	s.fill(now)
 	var out []Notification
-	held := false
+	s.heldBack = nil
 	for _, c := range changes {
 		if s.level >= token {
 			s.level -= token
@@ -46,8 +47,9 @@ func (s *storm) pass(changes []Change, now int64) []Notification {
 			continue
 		}
 		s.suppressed++
-		s.untold, held = true, true
+		s.untold, s.heldBack = true, append(s.heldBack, c)
 	}
+	held := len(s.heldBack) > 0
 	if held && !s.raging {
 		s.first = now
 	}

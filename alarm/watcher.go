@@ -14,8 +14,13 @@ import (
 	"github.com/pnagent/pnagent/collector"
 )
 
-// lookEvery is how often Run looks for a new View.
-const lookEvery = 50 * time.Millisecond
+const (
+	// lookEvery is how often Run looks for a new View.
+	lookEvery = 50 * time.Millisecond
+	// endWithin is how long Run waits at its end for notifications that are being
+	// sent. Another process sends those that remain.
+	endWithin = time.Second
+)
 
 // Config is what a Watcher is made of.
 type Config struct {
@@ -24,11 +29,15 @@ type Config struct {
 	ForgetAfter time.Duration          // after which the collector forgets a silent source
 	StateFile   string                 // for the next process; "" keeps the state in memory only
 	Sinks       []Sink
-	// OnDuty tells whether this process is to notify, and if so from when on
-	// (microseconds since the Unix epoch) changes may not have been told by
-	// another; nil is always. While it is not, changes are kept for 30 s.
-	OnDuty func() (from int64, on bool)
-	Log    *slog.Logger // nil logs nothing
+	// Duty returns whether this process is to notify; nil is always. The Watcher
+	// calls release when it has taken one step by that. Until then no other process
+	// may be on duty.
+	Duty func() (duty Duty, release func())
+	// Share sends pages to the other processes of the pair, which give them to Fold,
+	// and returns when they are on their way. ask asks those for all that they have.
+	// Nil is without others.
+	Share func(pages [][]byte, ask bool)
+	Log   *slog.Logger // nil logs nothing
 }
 
 // Counters are what a Watcher did since it was made.
@@ -43,19 +52,23 @@ type Counters struct {
 // Watcher lets a Machine look at each View, and tells what it finds: as a
 // State for the faces, as a file for the next process, and as notifications.
 type Watcher struct {
-	cfg     Config
-	machine *Machine
-	gate    gate
-	storm   storm
-	mouths  []*mouth
-	saver   saver
-	saved   bool // the file has all changes
-	said    string
+	cfg    Config
+	desk   desk
+	mouths []*mouth
+	saver  saver
+	saved  bool // the file has all changes
+	said   string
+	stale  bool // something is not shown yet
+	inbox  chan message
+	wake   chan struct{} // something is in the inbox
 
-	rules    atomic.Pointer[Rules] // to go on with; nil for those that are in use
-	state    atomic.Pointer[State]
-	mu       sync.Mutex // guards counters
-	counters Counters
+	rules     atomic.Pointer[Rules] // to go on with; nil for those that are in use
+	state     atomic.Pointer[State]
+	digest    atomic.Pointer[string]
+	waiting   atomic.Int64 // notifications that were not confirmed
+	mu        sync.Mutex   // guards counters and confirmed
+	counters  Counters
+	confirmed []Change
 }
 
 // New makes a Watcher that goes on where the process before it stopped, if
@@ -68,26 +81,36 @@ func New(cfg Config) *Watcher {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.OnDuty == nil {
-		cfg.OnDuty = func() (int64, bool) { return 0, true }
+	if cfg.Duty == nil {
+		cfg.Duty = func() (Duty, func()) { return Duty{On: true}, func() {} }
 	}
-	w := &Watcher{cfg: cfg, saver: saver{write: func(s *Saved) error { return writeState(cfg.StateFile, s) }}}
-	saved := Saved{Last: FirstIndex(time.Now().UnixMicro())}
-	if cfg.StateFile != "" {
-		before, err := readState(cfg.StateFile)
-		switch {
-		case err == nil:
-			saved = before
-		case !errors.Is(err, fs.ErrNotExist):
-			cfg.Log.Warn("starting without the alarms from before", "error", err, "next_index", saved.Last+1)
-		}
-	}
-	w.machine = NewMachine(cfg.Rules, saved, cfg.ForgetAfter)
-	w.state.Store(w.machine.State(0))
+	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), saver: saver{write: func(s *Saved) error { return writeState(cfg.StateFile, s) }}}
+	w.desk.machine = NewMachine(cfg.Rules, w.before(), cfg.ForgetAfter)
+	w.show()
 	for _, s := range cfg.Sinks {
 		w.mouths = append(w.mouths, newMouth(s, cfg.Log))
 	}
 	return w
+}
+
+// before returns what the process before this one left.
+func (w *Watcher) before() Saved {
+	now := time.Now().UnixMicro()
+	fresh := Saved{Last: FirstIndex(now)}
+	if w.cfg.StateFile == "" {
+		return fresh
+	}
+	saved, at, err := readState(w.cfg.StateFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fresh
+	case err != nil:
+		w.cfg.Log.Warn("starting without the alarms from before", "error", err, "next_index", fresh.Last+1)
+		return fresh
+	case w.cfg.Share != nil:
+		saved.Last = lastOfAll(saved.Last, at, now)
+	}
+	return saved
 }
 
 // Reload gives the Watcher other rules, which hold from the next View on, see
@@ -114,62 +137,128 @@ func (w *Watcher) Counters() Counters {
 	return c
 }
 
-// Run looks at every View until ctx ends. It returns nil.
+// Run looks at every View until ctx ends, and then waits for what is being sent,
+// for at most endWithin. It returns nil.
 func (w *Watcher) Run(ctx context.Context) error {
-	var speaking sync.WaitGroup
+	speaking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var mouths sync.WaitGroup
 	for _, m := range w.mouths {
-		speaking.Go(func() { m.speak(ctx) })
+		mouths.Go(func() { m.speak(speaking) })
 	}
-	defer speaking.Wait()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var seen *collector.View
-	for {
-		if view := w.cfg.View(); view != nil && view != seen {
-			seen = view
-			w.look(view, time.Now().UnixMicro())
-		} else if _, on := w.cfg.OnDuty(); on && len(w.gate.kept) > 0 {
-			w.tell(nil, time.Now().UnixMicro())
-		}
+	for ctx.Err() == nil {
+		view := w.cfg.View()
+		w.work(view, view != nil && view != seen, time.Now().UnixMicro())
+		seen = view
 		select {
+		case <-w.wake:
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil
 		}
 	}
+	for end := time.Now().Add(endWithin); w.waiting.Load() > 0 && time.Now().Before(end); {
+		<-tick.C
+	}
+	stop()
+	mouths.Wait()
+	w.finish()
+	return nil
 }
 
-// look takes one step. The file is written before anybody sees an index, so
-// that no index is used again after a crash; only a disk that hangs is not
-// waited for.
-func (w *Watcher) look(view *collector.View, now int64) {
+// work takes one step by the duty of this moment: it takes up the duty, and looks
+// at the View if that is new. The file is written before anybody sees an index, so
+// that no index is used again after a crash; only a disk that hangs is not waited
+// for.
+func (w *Watcher) work(view *collector.View, isNew bool, now int64) {
+	duty, release := w.cfg.Duty()
+	defer release()
+	changes := w.receive(now)
+	w.confirm()
 	if rules := w.rules.Swap(nil); rules != nil {
-		w.machine = w.machine.With(rules)
+		w.desk.machine = w.desk.machine.With(rules)
 	}
-	changes := w.machine.Step(view, now)
-	w.save(len(changes) > 0)
+	changes = append(changes, w.desk.turn(duty, now)...)
+	if isNew {
+		changes = append(changes, w.desk.machine.Step(view, now)...)
+	}
+	if isNew || len(changes) > 0 {
+		w.save(len(changes) > 0)
+		w.stale = true
+	}
 	w.tell(changes, now)
 }
 
-// tell notifies of what changed, and of what was kept, if this process is on
-// duty.
+// tell notifies of what changed and of what was kept, as far as this process is to.
+// The other processes know before any sink does, so that one that takes over knows
+// which notifications may have been sent.
 func (w *Watcher) tell(changes []Change, now int64) {
-	from, on := w.cfg.OnDuty()
-	changes = w.gate.pass(changes, now, on, from)
-	var due []Notification
-	if on {
-		due = w.storm.pass(changes, now)
+	due := w.desk.notify(changes, now)
+	w.share()
+	if w.stale = w.stale || len(due) > 0; w.stale {
+		w.show()
 	}
-	w.state.Store(w.machine.State(w.storm.suppressed))
-	w.mu.Lock()
-	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = w.machine.Tally(), w.storm.suppressed, w.gate.skipped
-	w.mu.Unlock()
 	for _, n := range due {
 		w.log(n)
-		for _, m := range w.mouths {
-			m.take(n)
+		w.send(n)
+	}
+}
+
+// send gives a notification to all sinks.
+func (w *Watcher) send(n Notification) {
+	var left atomic.Int64
+	left.Store(int64(len(w.mouths)))
+	w.waiting.Add(1)
+	done := func() {
+		if left.Add(-1) > 0 {
+			return
+		}
+		w.waiting.Add(-1)
+		if n.Suppressed == 0 {
+			w.mu.Lock()
+			w.confirmed = append(w.confirmed, n.Change)
+			w.mu.Unlock()
 		}
 	}
+	for _, m := range w.mouths {
+		m.take(delivery{n, done})
+	}
+	if len(w.mouths) == 0 {
+		done()
+	}
+}
+
+// confirm takes note of the notifications that were sent.
+func (w *Watcher) confirm() {
+	w.mu.Lock()
+	confirmed := w.confirmed
+	w.confirmed = nil
+	w.mu.Unlock()
+	for _, c := range confirmed {
+		w.desk.machine.Confirm(c.Alarm.Index, c.Raise)
+		w.saved, w.stale = false, true
+	}
+}
+
+// finish leaves to the next process what was and what was not sent.
+func (w *Watcher) finish() {
+	w.confirm()
+	w.save(false)
+	w.share()
+	w.show()
+}
+
+// show gives everyone else what there is now.
+func (w *Watcher) show() {
+	m := w.desk.machine
+	w.stale = false
+	w.state.Store(m.State(w.desk.storm.suppressed))
+	digest := m.book.digest()
+	w.digest.Store(&digest)
+	w.mu.Lock()
+	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = m.Tally(), w.desk.storm.suppressed, w.desk.gate.skipped
+	w.mu.Unlock()
 }
 
 // log tells what is notified, so that a storm does not fill the log either.
@@ -191,7 +280,7 @@ func (w *Watcher) save(changed bool) {
 	if w.cfg.StateFile == "" || w.saved && !changed {
 		return
 	}
-	err := w.saver.save(w.machine.Saved())
+	err := w.saver.save(w.desk.machine.Saved())
 	if w.saved = err == nil; w.saved {
 		w.said = ""
 		return

@@ -177,7 +177,7 @@ func TestASinkThatHangsHoldsUpNobody(t *testing.T) {
 func TestWhatDoesNotFitIntoTheQueueOfASinkHasFailed(t *testing.T) {
 	m := newMouth(Sink{Name: "s"}, slog.New(slog.DiscardHandler))
 	for range queueLength + 3 {
-		m.take(Notification{})
+		m.take(delivery{done: func() {}})
 	}
 	if c := m.counters(); c.Failed != 3 {
 		t.Errorf("%d failed", c.Failed)
@@ -219,11 +219,11 @@ func TestADamagedFileIsSaidAndItsNumbersAreNotUsedAgain(t *testing.T) {
 	if !strings.Contains(log.String(), "starting without the alarms from before") || !strings.Contains(log.String(), path) {
 		t.Errorf("the log says %q", log.String())
 	}
-	watcher.look(viewOf(wide("n", 1, 1)), time.Now().UnixMicro())
+	watcher.work(viewOf(wide("n", 1, 1)), true, time.Now().UnixMicro())
 	if got := watcher.State().Active; len(got) != 1 || got[0].Index <= least {
 		t.Errorf("%+v; expected an index above %d", got, least)
 	}
-	if saved, err := readState(path); err != nil || len(saved.Active) != 1 {
+	if saved, _, err := readState(path); err != nil || len(saved.Active) != 1 {
 		t.Errorf("then the file has %+v, %v", saved, err)
 	}
 }
@@ -236,7 +236,7 @@ func TestADirectoryThatCannotBeWrittenStopsNoAlarm(t *testing.T) {
 	var log bytes.Buffer
 	watcher := New(Config{View: func() *collector.View { return nil }, StateFile: filepath.Join(file, "alarms.state"), Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for i := range int64(3) {
-		watcher.look(viewOf(wide("n", 1, t0)), t0+700e6+i)
+		watcher.work(viewOf(wide("n", 1, t0)), true, t0+700e6+i)
 	}
 	if len(watcher.State().Active) != 1 || watcher.Counters().SaveFailures != 3 {
 		t.Errorf("%+v", watcher.Counters())
@@ -247,8 +247,8 @@ func TestADirectoryThatCannotBeWrittenStopsNoAlarm(t *testing.T) {
 	if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	watcher.look(viewOf(wide("n", 1, t0)), t0+701e6)
-	if saved, err := readState(filepath.Join(file, "alarms.state")); err != nil || len(saved.Active) != 1 {
+	watcher.work(viewOf(wide("n", 1, t0)), true, t0+701e6)
+	if saved, _, err := readState(filepath.Join(file, "alarms.state")); err != nil || len(saved.Active) != 1 {
 		t.Errorf("when there is a directory the file has %+v, %v", saved, err)
 	}
 }
@@ -260,7 +260,7 @@ func TestADiskThatHangsHoldsUpAlarmsOnceAndShortly(t *testing.T) {
 		watcher.saver.write = func(*Saved) error { writes.Add(1); return <-answer }
 		begun := time.Now()
 		for i := range 5 {
-			watcher.look(viewOf(wide("n", i+1, 1)), time.Now().UnixMicro())
+			watcher.work(viewOf(wide("n", i+1, 1)), true, time.Now().UnixMicro())
 			if n := len(watcher.State().Active); n != i+1 {
 				t.Errorf("%d are active", n)
 			}
@@ -272,7 +272,7 @@ func TestADiskThatHangsHoldsUpAlarmsOnceAndShortly(t *testing.T) {
 		synctest.Wait()
 		var last Saved
 		watcher.saver.write = func(s *Saved) error { last = *s; return nil }
-		watcher.look(viewOf(wide("n", 5, 1)), time.Now().UnixMicro())
+		watcher.work(viewOf(wide("n", 5, 1)), true, time.Now().UnixMicro())
 		if len(last.Active) != 5 || !watcher.saved {
 			t.Errorf("when the disk answers %d are saved", len(last.Active))
 		}

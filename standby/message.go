@@ -18,6 +18,7 @@ const (
 	MaxMessage = 2048 // bytes
 	MaxID      = 64   // bytes of 0-9 a-z -
 	MaxName    = 255  // bytes
+	MaxDigest  = 64   // bytes of 0-9 a-z -
 )
 
 // Message is what a sidecar tells the others of itself, as JSON. Fields that are
@@ -32,6 +33,10 @@ type Message struct {
 	OnDuty   bool   `json:"on_duty"`  // it sends notifications
 	Bye      bool   `json:"bye"`      // its last message
 	Started  int64  `json:"started"`  // for people: microseconds since the Unix epoch, by its clock
+
+	// Digest is equal for sidecars that know the same alarms. It is "" for one that
+	// does not share its alarms, as earlier versions.
+	Digest string `json:"digest,omitempty"`
 }
 
 // Reason says why a message was not taken. It is an error, and its text is a
@@ -46,13 +51,15 @@ const (
 	BadID      Reason = "bad_id"      // no id, or none that Member makes
 	BadName    Reason = "bad_name"    // longer than MaxName, or not UTF-8
 	BadTime    Reason = "bad_time"    // started before 1970
+	BadDigest  Reason = "bad_digest"  // none that a sidecar makes
+	BadPage    Reason = "bad_page"    // alarms that cannot be read
 	TooMany    Reason = "too_many"    // one more than MaxPeers
 	Overrun    Reason = "overrun"     // came faster than they were read
 )
 
 // Reasons returns every reason, in a fixed order.
 func Reasons() []Reason {
-	return []Reason{TooLarge, NotJSON, BadVersion, BadID, BadName, BadTime, TooMany, Overrun}
+	return []Reason{TooLarge, NotJSON, BadVersion, BadID, BadName, BadTime, BadDigest, BadPage, TooMany, Overrun}
 }
 
 // Error returns the reason's label.
@@ -81,14 +88,21 @@ func (m *Message) check() error {
 	switch {
 	case m.Version != Version:
 		return fmt.Errorf("message of a sidecar: %w: %d, expected %d", BadVersion, m.Version, Version)
-	case m.ID == "" || len(m.ID) > MaxID || strings.Trim(m.ID, "0123456789abcdefghijklmnopqrstuvwxyz-") != "":
+	case m.ID == "" || len(m.ID) > MaxID || !isPlain(m.ID):
 		return fmt.Errorf("message of a sidecar: %w: %.80q", BadID, m.ID)
 	case len(m.Name) > MaxName || !utf8.ValidString(m.Name):
 		return fmt.Errorf("message of a sidecar: %w: %d bytes", BadName, len(m.Name))
 	case m.Started < 0:
 		return fmt.Errorf("message of a sidecar: %w: %d", BadTime, m.Started)
+	case len(m.Digest) > MaxDigest || !isPlain(m.Digest):
+		return fmt.Errorf("message of a sidecar: %w: %.80q", BadDigest, m.Digest)
 	}
 	return nil
+}
+
+// isPlain reports whether a text has no character but 0-9, a-z and -.
+func isPlain(text string) bool {
+	return strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
 // Encode writes the message as Decode reads it. The error is that it cannot be

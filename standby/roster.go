@@ -2,7 +2,10 @@
 
 package standby
 
-import "time"
+import (
+	"hash/fnv"
+	"time"
+)
 
 // How long what takes.
 const (
@@ -21,6 +24,11 @@ const (
 	// another one is on duty: it listens, raises what it finds, and Margin does not
 	// reach back to that.
 	Settle = 2 * Silent
+	// AskEvery is how long after it asked for the alarms of the others a sidecar
+	// that does not know the same asks again, and Patience how long after Settle it
+	// takes the duty nevertheless.
+	AskEvery = 5 * time.Second
+	Patience = 30 * time.Second
 	// Remembered is how long a sidecar that is gone is known.
 	Remembered = 24 * time.Hour
 )
@@ -37,10 +45,14 @@ type Roster struct {
 	began   time.Time // its start, or when it went on after it was stopped
 	since   time.Time // from when on the others could be heard
 	echo    time.Time // when a message of its own came back
+	deaf    time.Time // since when it did not hear itself; zero when it has heard what others know
 	stepped time.Time
 	told    time.Time // when it last spoke
 	cover   time.Time // until when somebody told of alarms; zero where nobody did
 	from    time.Time // of the duty it has
+	agreed  time.Time // when it last knew the same alarms as the sidecar on duty
+	differs time.Time // since when it does not; zero while it does
+	asked   time.Time // when it last asked for the alarms of the others
 }
 
 // peer is another sidecar.
@@ -66,8 +78,8 @@ func NewRoster(self Message, settle time.Duration, now time.Time) *Roster {
 func (r *Roster) Hear(m Message, now time.Time) (isNew bool, err error) {
 	r.wake(now)
 	if m.ID == r.self.ID {
-		if now.Sub(r.echo) >= Silent { // was deaf; whoever spoke meanwhile was not heard
-			r.since = now
+		if now.Sub(r.echo) >= Silent {
+			r.wakeUp(now)
 		}
 		r.echo = now
 		return false, nil
@@ -91,7 +103,61 @@ func (r *Roster) Hear(m Message, now time.Time) (isNew bool, err error) {
 		r.cover = now
 	}
 	p.Message, p.heard = m, now
+	r.compare(&m, now)
 	return isNew, nil
+}
+
+// compare looks whether the sidecar on duty knows the same alarms. While none is on
+// duty all are to know the same, so that the one that will be does.
+func (r *Roster) compare(m *Message, now time.Time) {
+	switch {
+	case m.Bye || m.Digest == "" || r.self.Digest == "":
+	case m.Digest == r.self.Digest && (m.OnDuty || r.self.OnDuty):
+		r.agreed, r.differs = now, time.Time{}
+	case r.self.OnDuty || !m.OnDuty && r.dutyHeard(now):
+	case m.Digest == r.self.Digest:
+		r.differs = time.Time{}
+	case r.differs.IsZero():
+		r.differs = now
+	}
+}
+
+// dutyHeard reports whether another sidecar is on duty.
+func (r *Roster) dutyHeard(now time.Time) bool {
+	for _, p := range r.peers {
+		if p.OnDuty && r.lives(p, now) {
+			return true
+		}
+	}
+	return false
+}
+
+// Know says what this sidecar knows of alarms, see Message.
+func (r *Roster) Know(digest string) { r.self.Digest = digest }
+
+// Ask reports whether it is time to ask the others for their alarms, and to send
+// them one's own: at once when the first sidecar on duty was heard, and then where
+// the two have not known the same for longer than a change is under way.
+func (r *Roster) Ask(now time.Time) bool {
+	if r.differs.IsZero() || r.self.OnDuty || now.Sub(r.asked) < AskEvery {
+		return false
+	}
+	if r.asked.After(r.began) && now.Sub(r.differs) < 3*Interval {
+		return false
+	}
+	r.asked = now
+	return true
+}
+
+// informed reports whether this sidecar knows what the one on duty knows, or that
+// one does not tell.
+func (r *Roster) informed(now time.Time) bool {
+	for _, p := range r.peers {
+		if p.OnDuty && p.Digest != "" && r.lives(p, now) {
+			return r.self.Digest == "" || r.agreed.After(r.began) || now.Sub(r.began) >= r.settle+Patience
+		}
+	}
+	return true
 }
 
 // succeed forgets the earlier lives of a sidecar that is back.
@@ -129,10 +195,17 @@ func (r *Roster) Step(up bool, now time.Time) (speak *Message) {
 		}
 	}
 	before := r.self
-	// It has settled, and what it found others have told.
-	r.self.Up, r.self.Ready = up, r.self.Ready || now.Sub(r.began) >= r.settle && r.cover.Sub(r.began) >= Silent
+	if lost := r.echo.Add(2 * Interval); !now.Before(lost) {
+		r.deaf = lost
+	} else if r.agreed.After(r.deaf) {
+		r.deaf = time.Time{}
+	}
+	deaf := now.Sub(r.echo) >= Silent
+	settled := now.Sub(r.began) >= r.settle && r.cover.Sub(r.began) >= Silent && r.informed(now) // others have told what it found
+	r.self.Up, r.self.Ready = up, !deaf && (r.self.Ready || settled)
 	r.self.OnDuty = r.first(now)
-	r.self.Ready = r.self.Ready || r.self.OnDuty // what it finds it has told
+	listened := r.echo.Sub(r.since) >= Silent
+	r.self.Ready = r.self.Ready || r.self.OnDuty && listened && !deaf // what it finds it has told
 	if r.self.OnDuty {
 		if !before.OnDuty {
 			r.from = r.uncovered()
@@ -160,10 +233,10 @@ func (r *Roster) Speak(now time.Time) *Message {
 	return &m
 }
 
-// Bye returns the last message.
+// Bye returns the last message. The sidecar is not on duty any more.
 func (r *Roster) Bye() *Message {
 	m := r.self
-	m.Bye = true
+	m.Bye, r.self.OnDuty = true, false
 	return &m
 }
 
@@ -171,26 +244,47 @@ func (r *Roster) Bye() *Message {
 // the silence of the others.
 func (r *Roster) wake(now time.Time) {
 	if now.Sub(r.stepped) >= Silent {
-		r.since, r.echo, r.began = now, now, now
-		r.self.OnDuty, r.self.Ready = false, false
+		r.wakeUp(now)
+		r.echo, r.self.OnDuty = now, false
 	}
 	r.stepped = now
 }
 
-// first tells whether nobody comes before this sidecar.
+// wakeUp begins to listen as after a start: those that spoke meanwhile were not
+// heard, and alarms may have come and gone. One that is on duty remains so until it
+// hears of one that is to be.
+func (r *Roster) wakeUp(now time.Time) {
+	r.since, r.began, r.self.Ready = now, now, false
+}
+
+// first reports whether no other sidecar comes before this one, nor is on duty
+// still: the duty is handed over, so that there are never two.
 func (r *Roster) first(now time.Time) bool {
 	if r.isolated(now) {
 		return true
 	}
-	if r.echo.Sub(r.since) < Silent { // listening
+	if r.echo.Sub(r.since) < Silent && !r.self.OnDuty { // listening
 		return false
 	}
 	for _, p := range r.peers {
-		if r.lives(p, now) && p.before(&r.self) {
+		if r.lives(p, now) && r.yields(p) {
 			return false
 		}
 	}
 	return true
+}
+
+// yields reports whether this sidecar is not on duty because of another one. One
+// on duty that did not hear the others for a while yields only to one that is on
+// duty too.
+func (r *Roster) yields(p *peer) bool {
+	switch {
+	case !r.self.OnDuty:
+		return p.OnDuty || p.before(&r.self)
+	case !r.self.Ready:
+		return p.OnDuty && p.before(&r.self)
+	}
+	return p.before(&r.self)
 }
 
 func (r *Roster) isolated(now time.Time) bool { return now.Sub(r.echo) >= Isolated }
@@ -202,14 +296,27 @@ func (r *Roster) lives(p *peer, now time.Time) bool {
 
 // State returns how it is, as of the last Step.
 func (r *Roster) State() State {
-	s := State{OnDuty: r.self.OnDuty, From: r.from, Known: len(r.peers), At: r.stepped}
+	s := State{OnDuty: r.self.OnDuty, From: r.from, Known: len(r.peers), Shared: true, Skip: r.skip(), Deaf: r.deaf, At: r.stepped}
 	for _, p := range r.peers {
 		if r.lives(p, r.stepped) {
 			s.Live++
+			s.Shared = s.Shared && (!p.OnDuty || p.Digest != "")
 		}
 		s.StandsIn = s.StandsIn || p.Priority < r.self.Priority
 	}
 	return s
+}
+
+// skip is how many indices of alarms this sidecar leaves out while it cannot know
+// what others give, and until it has heard them again: a number that is not that of another priority, nor, mostly,
+// that of another sidecar of the same priority.
+func (r *Roster) skip() uint32 {
+	if r.deaf.IsZero() {
+		return 0
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(r.self.ID)) // never fails
+	return 4*(1+uint32(r.self.Priority)) + h.Sum32()%4
 }
 
 // State is how things are at one moment.
@@ -219,5 +326,8 @@ type State struct {
 	Live     int       // other sidecars that are there
 	Known    int       // and those that were, in the last 24 hours
 	StandsIn bool      // of those known, one has a lower priority
+	Shared   bool      // no other sidecar is on duty that does not share its alarms
+	Deaf     time.Time // if Skip is not 0: since when it is so
+	Skip     uint32    // indices of alarms to leave out, as others may give the next ones; else 0
 	At       time.Time // by this sidecar's clock
 }

@@ -68,8 +68,12 @@ func (s *sidecar) openAlarms() {
 	if s.sender != nil {
 		sinks = append(sinks, s.sink("snmp", s.sender.Notify))
 	}
-	s.watcher = alarm.New(alarm.Config{Rules: s.cfg.rules, View: s.collector.View, ForgetAfter: s.cfg.forgetAfter,
-		StateFile: s.cfg.alarmState, Sinks: sinks, OnDuty: s.onDuty(), Log: s.cfg.log})
+	cfg := alarm.Config{Rules: s.cfg.rules, View: s.collector.View, ForgetAfter: s.cfg.forgetAfter,
+		StateFile: s.cfg.alarmState, Sinks: sinks, Log: s.cfg.log}
+	if s.member != nil {
+		cfg.Duty, cfg.Share = s.duty, s.member.Share
+	}
+	s.watcher = alarm.New(cfg)
 }
 
 // sink sends notifications as variables. While there is no AgentX session they

@@ -231,26 +231,27 @@ func (s *sidecar) snmpAddress() string {
 	return s.udp.LocalAddr().String()
 }
 
-// run serves until ctx ends or something breaks.
+// run serves until ctx ends or something breaks. The end is in order: the last
+// notifications are sent, another sidecar takes the duty, and then the faces end.
 func (s *sidecar) run(ctx context.Context) error {
 	defer s.counts.Close()
 	g, ctx := errgroup.WithContext(ctx)
+	onDuty, handOver := context.WithCancel(context.WithoutCancel(ctx))
+	faces, endFaces := context.WithCancel(context.WithoutCancel(ctx))
 	g.Go(func() error { return s.collector.Run(ctx) })
-	g.Go(func() error { return s.watcher.Run(ctx) })
+	g.Go(func() error { defer handOver(); return s.watcher.Run(ctx) })
 	g.Go(func() error { return s.layOut(ctx) })
 	g.Go(func() error { return s.live.Run(ctx) })
 	g.Go(func() error { return s.reloadOnHangup(ctx) })
 	if s.uplink != nil {
 		g.Go(func() error { return s.uplink.Run(ctx) })
 	}
-	if s.member != nil {
-		g.Go(func() error { return s.member.Run(ctx) })
-	}
+	g.Go(func() error { defer endFaces(); return s.stand(onDuty) })
 	if s.sender != nil {
-		g.Go(func() error { s.sender.Run(ctx); return nil })
+		g.Go(func() error { s.sender.Run(faces); return nil })
 	}
 	if s.subagent != nil {
-		g.Go(func() error { return s.subagent.Run(ctx) })
+		g.Go(func() error { return s.subagent.Run(faces) })
 	}
 	if s.responder != nil {
 		g.Go(func() error { return s.responder.Serve(ctx, s.udp) })

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,7 +27,12 @@ func (s *sidecar) joinOthers(host string) {
 	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.trapSinks)
 	s.member = standby.New(standby.Config{Conn: s.cfg.link.Conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
 		Priority: s.cfg.agentXPriority, Settle: rules.Settle, Up: s.up,
-		Connected: func() bool { return s.cfg.link.State().Connected }, Log: s.cfg.log})
+		Connected: func() bool { return s.cfg.link.State().Connected }, Log: s.cfg.log,
+		Alarms: &standby.Alarms{ // of the watcher, which is made after the member
+			Digest:   func() string { return s.watcher.Digest() },
+			Fold:     func(page []byte) error { return s.watcher.Fold(page) },
+			ShareAll: func(ask bool) { s.watcher.ShareAll(ask) },
+		}})
 }
 
 // up tells whether notifications can be sent. Nobody tells of trap sinks.
@@ -34,12 +40,23 @@ func (s *sidecar) up() bool {
 	return s.subagent == nil || s.subagent.Stats().State == agentx.StateUp
 }
 
-// onDuty is that of the member; nil without one, who has nobody to notify.
-func (s *sidecar) onDuty() func() (int64, bool) {
-	if s.member == nil {
-		return nil
+// stand is among the sidecars that stand by for each other until ctx ends.
+func (s *sidecar) stand(ctx context.Context) error {
+	if s.member != nil {
+		return s.member.Run(ctx)
 	}
-	return s.member.OnDuty
+	<-ctx.Done()
+	return nil
+}
+
+// duty is that of the member, which keeps it until release is called.
+func (s *sidecar) duty() (d alarm.Duty, release func()) {
+	state, release := s.member.Hold()
+	d = alarm.Duty{On: state.OnDuty, Shared: state.Shared, Skip: state.Skip, Deaf: state.Deaf.UnixNano()}
+	if !state.From.IsZero() {
+		d.From = state.From.UnixMicro()
+	}
+	return d, release
 }
 
 // knowOthers looks what is known of others that answer at the same master. One
@@ -81,7 +98,7 @@ func (d *duty) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	on := 0.0
-	if _, is := d.member.OnDuty(); is {
+	if d.member.OnDuty() {
 		on = 1
 	}
 	c := d.member.Counters()

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/standby"
+)
+
+// The laws of sidecars that stand by for each other are checked on pairs and
+// triples in which time is made: rosters and desks as they are, a network that
+// takes up to 50 ms, and one station that is notified.
+
+const pairTick = 50 * time.Millisecond
+
+// fleet is sidecars of one subject space, what they see, and what they notify.
+type fleet struct {
+	t       *testing.T
+	rng     *rand.Rand
+	now     time.Time
+	starts  int
+	members []*member
+	wrong   map[string]time.Time // by place, since when its tokens are stuck
+	station []heard
+	diary   []string      // of what befell the sidecars
+	trouble time.Time     // when something last befell a sidecar
+	off     time.Duration // for how long not exactly one is on duty
+}
+
+// heard is a notification, as the station has it.
+type heard struct {
+	at      time.Time
+	from    string
+	index   uint32
+	subject string
+	raise   bool
+}
+
+type member struct {
+	name              string
+	id                string
+	priority          int
+	roster            *standby.Roster
+	desk              *desk
+	file              []byte
+	fileAt            int64
+	saved             string // the digest of the file
+	dead, cut, paused bool
+	mail              []letter
+	pages             []Saved
+	sending           []delivered
+	viewed, answered  time.Time
+	legacy            bool // of a version that shares no alarms
+}
+
+type letter struct {
+	at      time.Time
+	message *standby.Message
+	page    []byte
+	ask     bool
+	from    string
+}
+
+type delivered struct {
+	at time.Time
+	n  Notification
+}
+
+func pairRules(t *testing.T) *Rules {
+	rules, err := ReadRules(strings.NewReader("settle: 6s\ndefaults:\n  stuck: {after: 1s, clear_after: 0s}\n  starved: off\n"), "rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func newFleet(t *testing.T, seed uint64) *fleet {
+	return &fleet{t: t, rng: rand.New(rand.NewPCG(seed, 13)), now: time.UnixMicro(t0).UTC(), wrong: map[string]time.Time{}}
+}
+
+// start starts a sidecar, or starts it again from what its file has.
+func (f *fleet) start(name string, priority int) *member {
+	f.starts++
+	m := &member{name: name, id: fmt.Sprintf("%04d-%s", f.starts, name), priority: priority}
+	m.fileAt = f.now.UnixMicro()
+	saved := Saved{Last: FirstIndex(m.fileAt)}
+	if i := slices.IndexFunc(f.members, func(o *member) bool { return o.name == name }); i >= 0 {
+		if f.members[i].file != nil {
+			var err error
+			if saved, err = ParseSaved(f.members[i].file); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+		m.file, m.fileAt = f.members[i].file, f.members[i].fileAt
+		f.members = slices.Delete(f.members, i, i+1)
+	}
+	saved.Last = lastOfAll(saved.Last, m.fileAt, f.now.UnixMicro())
+	m.desk = &desk{machine: NewMachine(pairRules(f.t), saved, forgetAfter)}
+	m.roster = standby.NewRoster(standby.Message{ID: m.id, Name: name, Priority: uint8(priority)}, 6*time.Second, f.now)
+	f.members = append(f.members, m)
+	return m
+}
+
+func (f *fleet) member(name string) *member {
+	return f.members[slices.IndexFunc(f.members, func(m *member) bool { return m.name == name })]
+}
+
+// post puts a letter into every mailbox that can be reached, in order.
+func (f *fleet) post(from *member, l letter) {
+	if from.cut {
+		return
+	}
+	l.from = from.id
+	for _, m := range f.members {
+		if m.dead || m.cut || l.message == nil && m.legacy {
+			continue
+		}
+		l.at = f.now.Add(time.Duration(f.rng.Int64N(int64(pairTick))))
+		if n := len(m.mail); n > 0 && m.mail[n-1].at.After(l.at) {
+			l.at = m.mail[n-1].at
+		}
+		m.mail = append(m.mail, l)
+	}
+}
+
+func (f *fleet) share(m *member, pages [][]byte, ask bool) {
+	for i, page := range pages {
+		f.post(m, letter{page: page, ask: ask && i == len(pages)-1})
+	}
+}
+
+// run lets time pass, and calls every after each tick.
+func (f *fleet) run(d time.Duration, every func()) {
+	for end := f.now.Add(d); f.now.Before(end); {
+		f.now = f.now.Add(pairTick)
+		for _, m := range slices.Clone(f.members) {
+			if !m.dead && !m.paused {
+				f.tick(m)
+			}
+		}
+		if every != nil {
+			every()
+		}
+	}
+}
+
+// tick is what a sidecar does in a moment.
+func (f *fleet) tick(m *member) {
+	f.step(m)
+	for len(m.mail) > 0 && !m.mail[0].at.After(f.now) {
+		l := m.mail[0]
+		m.mail = m.mail[1:]
+		f.read(m, l)
+		f.step(m)
+	}
+	f.send(m, false)
+	f.work(m)
+}
+
+func (f *fleet) read(m *member, l letter) {
+	if l.message == nil {
+		page, err := parsePage(l.page)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if l.from != m.id {
+			m.pages = append(m.pages, page)
+		}
+		if l.ask && l.from != m.id && f.now.Sub(m.answered) >= time.Second {
+			m.answered = f.now
+			f.share(m, m.desk.all(), false)
+		}
+		return
+	}
+	isNew, err := m.roster.Hear(*l.message, f.now)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if isNew {
+		f.post(m, letter{message: m.roster.Speak(f.now)})
+	}
+}
+
+func (f *fleet) step(m *member) {
+	if !m.legacy {
+		m.roster.Know(m.desk.machine.book.digest())
+	}
+	if msg := m.roster.Step(true, f.now); msg != nil {
+		f.post(m, letter{message: msg})
+	}
+	if !m.legacy && m.roster.Ask(f.now) {
+		f.share(m, m.desk.all(), true)
+	}
+}
+
+// send brings to the station what a sink has taken.
+func (f *fleet) send(m *member, all bool) {
+	for len(m.sending) > 0 && (all || !m.sending[0].at.After(f.now)) {
+		n := m.sending[0].n
+		m.sending = m.sending[1:]
+		f.station = append(f.station, heard{f.now, m.name, n.Alarm.Index, n.Alarm.Subject, n.Raise})
+		m.desk.machine.Confirm(n.Alarm.Index, n.Raise)
+	}
+}
+
+// work is what a Watcher does: pages, the duty, a View each second, the file, the
+// others, the sinks.
+func (f *fleet) work(m *member) {
+	now := f.now.UnixMicro()
+	var changes []Change
+	for i := range m.pages {
+		changes = append(changes, m.desk.fold(&m.pages[i], now)...)
+	}
+	m.pages = nil
+	state := m.roster.State()
+	duty := Duty{On: state.OnDuty, Shared: state.Shared && !m.legacy, Skip: state.Skip, Deaf: state.Deaf.UnixNano()}
+	if !state.From.IsZero() {
+		duty.From = state.From.UnixMicro()
+	}
+	changes = append(changes, m.desk.turn(duty, now)...)
+	if second := f.now.Truncate(time.Second); second.After(m.viewed) && !m.cut && f.rng.IntN(3) == 0 {
+		m.viewed = second
+		changes = append(changes, m.desk.machine.Step(viewOf(f.net()), now)...)
+	}
+	if digest := m.desk.machine.book.digest(); digest != m.saved || len(changes) > 0 {
+		saved := m.desk.machine.Saved()
+		m.file, m.fileAt, m.saved = saved.Text(), now, digest
+	}
+	due := m.desk.notify(changes, now)
+	f.share(m, m.desk.news(), false)
+	for _, n := range due {
+		if n.Suppressed == 0 {
+			m.sending = append(m.sending, delivered{f.now.Add(time.Duration(f.rng.Int64N(int64(2 * pairTick)))), n})
+		}
+	}
+}
+
+const pairPlaces = 5
+
+// net is what a View shows now.
+func (f *fleet) net() *collector.Net {
+	net := moved(wide("n", pairPlaces, 0), 0)
+	for i := range net.Rows.Places {
+		if since, is := f.wrong[net.Def.Places[i].ID]; is {
+			net.Rows.Places[i].Oldest = since.Add(-2 * time.Second).UnixMicro()
+		}
+	}
+	return net
+}
+
+// flip has the tokens of a place get stuck, or move.
+func (f *fleet) flip(place string) {
+	if _, is := f.wrong[place]; is {
+		delete(f.wrong, place)
+	} else {
+		f.wrong[place] = f.now
+	}
+}
+
+// befall is what happens to a sidecar.
+func (f *fleet) befall(m *member, what string) {
+	f.trouble = f.now
+	f.diary = append(f.diary, fmt.Sprintf("%v %s %s", f.now.Sub(time.UnixMicro(t0)), what, m.name))
+	switch what {
+	case "kill":
+		m.dead = true
+	case "stop": // as Watcher.Run and Member.Run end
+		f.send(m, true)
+		f.share(m, m.desk.news(), false)
+		saved := m.desk.machine.Saved()
+		m.file, m.fileAt = saved.Text(), f.now.UnixMicro()
+		f.post(m, letter{message: m.roster.Bye()})
+		m.dead = true
+	case "cut", "heal":
+		m.cut = what == "cut"
+	case "pause", "resume":
+		m.paused = what == "pause"
+	case "start":
+		f.start(m.name, m.priority)
+	}
+}
+
+// randomly lets something befall a sidecar, or mends it.
+func (f *fleet) randomly(m *member) {
+	switch {
+	case m.dead:
+		f.befall(m, "start")
+	case m.cut:
+		f.befall(m, "heal")
+	case m.paused:
+		f.befall(m, "resume")
+	default:
+		f.befall(m, []string{"kill", "kill", "stop", "stop", "cut", "pause"}[f.rng.IntN(6)])
+	}
+}
+
+// mend has every sidecar run and hear the others.
+func (f *fleet) mend() {
+	for _, m := range slices.Clone(f.members) {
+		if m.dead || m.cut || m.paused {
+			f.randomly(m)
+		}
+	}
+}
+
+func (f *fleet) onDuty() (names []string) {
+	for _, m := range f.members {
+		if !m.dead && !m.paused && m.roster.State().OnDuty {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+// watch checks that one is on duty, but for 4 s after trouble and a moment at a
+// hand-over.
+func (f *fleet) watch() {
+	bad := slices.ContainsFunc(f.members, func(m *member) bool { return m.cut || m.paused }) ||
+		!slices.ContainsFunc(f.members, func(m *member) bool { return !m.dead })
+	if on := f.onDuty(); len(on) == 1 || bad || f.now.Sub(f.trouble) < 4*time.Second {
+		f.off = 0
+		return
+	} else if f.off += pairTick; f.off > 4*pairTick {
+		f.t.Fatalf("after %v there are on duty: %v; %s", f.now.Sub(time.UnixMicro(t0)), on, strings.Join(f.diary[max(0, len(f.diary)-6):], ", "))
+	}
+}
+
+// lists checks that all sidecars show the same alarms under the same indices.
+func (f *fleet) lists() {
+	var want []string
+	for i, m := range f.members {
+		var got []string
+		for _, a := range m.desk.machine.State(0).Active {
+			got = append(got, fmt.Sprintf("%d %s", a.Index, a.Subject))
+		}
+		if i == 0 {
+			want = got
+		} else if d := cmp.Diff(want, got); d != "" {
+			f.t.Fatalf("%s and %s do not show the same alarms, on duty %v, after %v: %s%s\n%s\n%s", f.members[0].name, m.name, f.onDuty(), f.now.Sub(time.UnixMicro(t0)), d, strings.Join(f.diary[max(0, len(f.diary)-12):], ", "),
+				string(f.members[0].file), string(m.file))
+		}
+	}
+}
+
+// judge checks what the station was told, all conditions being over.
+func (f *fleet) judge() {
+	subjects, raised, cleared := map[uint32]string{}, map[uint32]int{}, map[uint32]int{}
+	for _, h := range f.station {
+		if before, is := subjects[h.index]; is && before != h.subject {
+			f.t.Fatalf("index %d is of %s and of %s: %s", h.index, before, h.subject, f.story(h.index))
+		}
+		subjects[h.index] = h.subject
+		if h.raise {
+			raised[h.index]++
+			continue
+		}
+		if cleared[h.index]++; raised[h.index] == 0 {
+			f.t.Fatalf("the clear of %s has index %d, of which the station was not told: %s", h.subject, h.index, f.story(h.index))
+		}
+	}
+	for index, subject := range subjects {
+		if cleared[index] == 0 {
+			f.t.Fatalf("%s was raised under %d, and not cleared: %s", subject, index, f.story(index))
+		}
+	}
+	for _, m := range f.members {
+		if b := m.desk.machine.book; len(b.entries) > 0 {
+			f.t.Fatalf("%s has entries left: %+v", m.name, m.desk.machine.Saved())
+		}
+	}
+}
+
+// story is what is known of an index: what befell the sidecars, and what the
+// station was told, with times since the beginning.
+func (f *fleet) story(index uint32) string {
+	var told []string
+	for _, h := range f.station {
+		if h.index == index {
+			told = append(told, fmt.Sprintf("%v %s raise=%v %s", h.at.Sub(time.UnixMicro(t0)), h.from, h.raise, h.subject))
+		}
+	}
+	return strings.Join(told, ", ") + "; " + strings.Join(f.diary, ", ")
+}
+
+// repeats are the notifications that came more than once.
+func (f *fleet) repeats() (n int) {
+	type what struct {
+		index uint32
+		raise bool
+	}
+	seen := map[what]bool{}
+	for _, h := range f.station {
+		w := what{h.index, h.raise}
+		if seen[w] {
+			n++
+		}
+		seen[w] = true
+	}
+	return n
+}
+
+// seeds are as many as PNAGENT_TEST_SEEDS says.
+func seeds(t *testing.T, n uint64) uint64 {
+	if many := os.Getenv("PNAGENT_TEST_SEEDS"); many != "" {
+		var err error
+		if n, err = strconv.ParseUint(many, 10, 32); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func TestEveryRaiseHasItsClearUnderTheSameIndexWhateverBefallsAPair(t *testing.T) {
+	raises, repeats := 0, 0
+	for seed := range seeds(t, 20) {
+		f := newFleet(t, seed)
+		f.diary = append(f.diary, fmt.Sprintf("seed %d", seed))
+		f.start("a", 100)
+		f.start("b", 127)
+		if seed%3 == 0 {
+			f.start("c", 200)
+		}
+		f.run(10*time.Second, nil)
+		for range 40 {
+			for range f.rng.IntN(4) {
+				f.flip(fmt.Sprintf("p%d", f.rng.IntN(pairPlaces)))
+				f.run(time.Duration(f.rng.IntN(2000))*time.Millisecond, f.watch)
+			}
+			f.randomly(f.members[f.rng.IntN(len(f.members))])
+			f.run(time.Duration(f.rng.IntN(12))*time.Second, f.watch)
+			if f.rng.IntN(4) == 0 {
+				f.mend()
+				f.run(25*time.Second, f.watch)
+				f.lists()
+			}
+		}
+		f.mend()
+		clear(f.wrong)
+		f.run(40*time.Second, f.watch)
+		f.lists()
+		f.judge()
+		for _, h := range f.station {
+			if h.raise {
+				raises++
+			}
+		}
+		repeats += f.repeats()
+	}
+	t.Logf("%d raises, %d notifications came again", raises, repeats)
+}

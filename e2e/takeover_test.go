@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/internal/snmptest"
+)
+
+// Take-overs of a pair while alarms come and go all the time, seen by a station.
+// PNAGENT_TEST_TAKEOVERS says how many.
+
+const shelves = 6
+
+// shelfNet has places from which a person takes tokens.
+func shelfNet() string {
+	var b strings.Builder
+	b.WriteString(`<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="shelves" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p">`)
+	b.WriteString(`<place id="begin"><initialMarking><text>1</text></initialMarking></place><place id="end"/>`)
+	for i := range shelves {
+		fmt.Fprintf(&b, `<place id="s%d"/><transition id="t%d"/><arc id="a%d" source="s%d" target="t%d"/><arc id="b%d" source="t%d" target="end"/>`, i, i, i, i, i, i, i)
+	}
+	b.WriteString(`</page></net></pnml>`)
+	return b.String()
+}
+
+func shelfBindings() string {
+	var b strings.Builder
+	b.WriteString("nets:\n  shelves:\n    transitions:\n")
+	for i := range shelves {
+		fmt.Fprintf(&b, "      t%d: manual\n", i)
+	}
+	return b.String()
+}
+
+// relay is a pair that takes turns.
+type relay struct {
+	t     *testing.T
+	nats  *nats.Conn
+	start func(t *testing.T, priority int) *sidecar
+	rng   *rand.Rand
+	full  [shelves]bool
+
+	mu      sync.Mutex
+	alive   map[int]*sidecar // by priority
+	excused time.Time        // until when it is documented that none may be on duty
+	samples map[int]int      // half-seconds by how many were on duty
+	bad     []string
+}
+
+// flip has something get stuck or move.
+func (r *relay) flip(shelf int) {
+	if r.full[shelf] = !r.full[shelf]; r.full[shelf] {
+		request(r.t, r.nats, "inject", "shelves", "berlin", fmt.Sprintf(`{"instance":0,"place":"s%d","tokens":1}`, shelf))
+		return
+	}
+	request(r.t, r.nats, "fire", "shelves", "berlin", fmt.Sprintf(`{"instance":0,"transition":"t%d"}`, shelf))
+}
+
+// until lets alarms come and go until check returns nil, for at least so long.
+func (r *relay) until(what string, least time.Duration, check func() error) {
+	r.t.Helper()
+	begun := time.Now()
+	for {
+		r.flip(r.rng.IntN(shelves))
+		time.Sleep(time.Duration(100+r.rng.IntN(400)) * time.Millisecond)
+		err := check()
+		if took := time.Since(begun); err == nil && took >= least {
+			return
+		} else if took > 30*time.Second {
+			r.t.Fatalf("%s: %v", what, err)
+		}
+	}
+}
+
+// onDuty waits until the sidecar of a priority is on duty.
+func (r *relay) onDuty(priority int) {
+	r.t.Helper()
+	r.until(fmt.Sprintf("%d is on duty", priority), time.Duration(r.rng.IntN(3000))*time.Millisecond, func() error {
+		if duty, _ := r.alive[priority].scrape(r.t).value("pnagent_sidecar_on_duty"); duty != 1 {
+			return fmt.Errorf("on duty: %v", duty)
+		}
+		return nil
+	})
+}
+
+func (r *relay) begin(priority int) {
+	r.t.Helper()
+	side := r.start(r.t, priority)
+	r.mu.Lock()
+	r.alive[priority] = side
+	r.mu.Unlock()
+}
+
+// end kills a sidecar, or has it end.
+func (r *relay) end(priority int, s syscall.Signal) {
+	r.t.Helper()
+	side := r.alive[priority]
+	if s == syscall.SIGKILL {
+		r.mu.Lock()
+		delete(r.alive, priority)
+		r.excused = time.Now().Add(4 * time.Second)
+		r.mu.Unlock()
+		side.kill(r.t)
+		return
+	}
+	side.stop(r.t, s)
+	r.mu.Lock()
+	delete(r.alive, priority)
+	r.mu.Unlock()
+}
+
+// count is how many say that they are on duty.
+func (r *relay) count() (n int, excused bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, side := range r.alive {
+		if s, err := side.readMetrics(); err == nil {
+			if duty, _ := s.value("pnagent_sidecar_on_duty"); duty == 1 {
+				n++
+			}
+		}
+	}
+	return n, time.Now().Before(r.excused)
+}
+
+// watch counts each half-second how many are on duty. What is not one is looked at
+// again a moment later: a duty is handed over within that.
+func (r *relay) watch(ctx context.Context) {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		n, excused := r.count()
+		if n != 1 && !excused {
+			time.Sleep(150 * time.Millisecond)
+			n, excused = r.count()
+		}
+		if excused {
+			continue
+		}
+		if r.samples[n]++; n != 1 {
+			r.bad = append(r.bad, fmt.Sprintf("%d on duty at %s", n, time.Now().Format("15:04:05.000")))
+		}
+	}
+}
+
+// figures are what a station makes of what it was told.
+type figures struct{ raises, clears, twice, unknown, unclear int }
+
+func figuresOf(all []snmptest.Notification) (f figures) {
+	raised, cleared := map[string]int{}, map[string]int{}
+	for _, n := range all {
+		switch s := tells(n); s.notification {
+		case tokenStuck:
+			if raised[s.alarm]++; raised[s.alarm] == 1 {
+				f.raises++
+			} else {
+				f.twice++
+			}
+		case tokenMoving:
+			if raised[s.alarm] == 0 {
+				f.unknown++
+			}
+			if cleared[s.alarm]++; cleared[s.alarm] == 1 {
+				f.clears++
+			} else {
+				f.twice++
+			}
+		}
+	}
+	for index := range raised {
+		if cleared[index] == 0 {
+			f.unclear++
+		}
+	}
+	return f
+}
+
+func takeOvers(t *testing.T) int {
+	text := os.Getenv("PNAGENT_TEST_TAKEOVERS")
+	if text == "" {
+		return 4
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestAtEveryTakeOverEachRaiseHasItsClear(t *testing.T) {
+	t.Parallel()
+	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 6s", 1)+"  - {place: begin, stuck: off}\n")
+	for _, c := range []struct {
+		name   string
+		agentX bool
+	}{{"by trap sinks", false}, {"by snmpd", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var sink *snmptest.Snmptrapd
+			var natsURL, master string
+			if c.agentX {
+				p := startPair(t)
+				sink, natsURL, master = p.sink, p.natsURL, p.AgentX
+			} else {
+				sink, natsURL = snmptest.StartTrapd(t), startNATS(t)
+			}
+			dir := t.TempDir()
+			r := &relay{t: t, nats: connect(t, natsURL), rng: rand.New(rand.NewPCG(1, 2)), alive: map[int]*sidecar{}, samples: map[int]int{},
+				start: func(t *testing.T, priority int) *sidecar {
+					args := []string{"--alarms", rules, "--mib-dir", "", "--agentx.priority", strconv.Itoa(priority),
+						"--alarm-state", filepath.Join(dir, strconv.Itoa(priority))}
+					if !c.agentX {
+						return serve(t, natsURL, append(args, "--snmp.trap-sink", sink.Addr)...)
+					}
+					side := serve(t, natsURL, append(args, "--agentx", master)...)
+					side.registered(t)
+					return side
+				}}
+			runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", shelfBindings()), write(t, "shelves.pnml", shelfNet()))
+			r.run(takeOvers(t), sink)
+		})
+	}
+}
+
+// run takes turns, and checks what the station was told.
+func (r *relay) run(turns int, sink *snmptest.Snmptrapd) {
+	t := r.t
+	t.Helper()
+	r.begin(100)
+	r.begin(127)
+	r.onDuty(100)
+	ctx, stop := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() { r.watch(ctx) })
+	for turn := 0; turn < turns; turn += 2 {
+		r.end(100, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[turn/2%2])
+		r.onDuty(127)
+		r.begin(100)
+		r.onDuty(100)
+	}
+	for shelf, full := range r.full {
+		if full {
+			r.flip(shelf)
+		}
+	}
+	for _, side := range r.alive {
+		until(t, "all is over", func() error {
+			if n := len(side.alarms(t)); n != 0 {
+				return fmt.Errorf("%d alarms are active", n)
+			}
+			return nil
+		})
+	}
+	var f figures
+	until(t, "the station is told that all is over", func() error {
+		if f = figuresOf(sink.Wait(t, 1)); f.unclear > 0 {
+			return fmt.Errorf("%+v", f)
+		}
+		return nil
+	})
+	stop()
+	watching.Wait()
+	t.Logf("%d take-overs: %d raises, %d clears, %d came twice, %d clears of an unknown index, %d raises without a clear; half-seconds by how many were on duty: %v",
+		turns, f.raises, f.clears, f.twice, f.unknown, f.unclear, r.samples)
+	if f.raises == 0 || f.unknown > 0 || f.clears != f.raises {
+		t.Errorf("the station counts %+v", f)
+	}
+	if len(r.bad) > 0 {
+		t.Errorf("not one was on duty: %s", strings.Join(r.bad, ", "))
+	}
+}
+
+func TestBothSidecarsOfAPairShowTheSameAlarmsUnderTheSameIndices(t *testing.T) {
+	t.Parallel()
+	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 6s", 1)+"  - {place: begin, stuck: off}\n")
+	sink, natsURL := snmptest.StartTrapd(t), startNATS(t)
+	begin := func(priority string) *sidecar {
+		return serve(t, natsURL, "--alarms", rules, "--mib-dir", "", "--agentx.priority", priority, "--snmp.trap-sink", sink.Addr)
+	}
+	primary := begin("100")
+	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", shelfBindings()), write(t, "shelves.pnml", shelfNet()))
+	r := &relay{t: t, nats: connect(t, natsURL)}
+	same := func(n int, sides ...*sidecar) {
+		t.Helper()
+		until(t, "all show the same", func() error {
+			first := identities(sides[0].alarms(t))
+			if len(first) != n {
+				return fmt.Errorf("there is %v", first)
+			}
+			for _, side := range sides[1:] {
+				if diff := cmp.Diff(first, identities(side.alarms(t))); diff != "" {
+					return fmt.Errorf("another list: %s", diff)
+				}
+			}
+			return nil
+		})
+	}
+	for i := range 3 {
+		r.flip(i)
+		same(i+1, primary)
+	}
+	r.flip(1)
+	same(2, primary)
+	standBy := begin("127") // knows nothing of what was before
+	same(2, primary, standBy)
+	r.flip(1)
+	same(3, primary, standBy)
+	before := identities(primary.alarms(t))
+	primary.kill(t)
+	onDuty(t, standBy)
+	same(3, standBy)
+	if diff := cmp.Diff(before, identities(standBy.alarms(t))); diff != "" {
+		t.Errorf("the one that took over shows other indices: %s", diff)
+	}
+	r.flip(0)
+	same(2, standBy)
+	primary = begin("100") // without a file
+	same(2, primary, standBy)
+}
+
+// identities are index and place of alarms.
+func identities(alarms []activeAlarm) []string {
+	var out []string
+	for _, a := range alarms {
+		out = append(out, fmt.Sprintf("%d %s", a.Index, a.Place))
+	}
+	slices.Sort(out)
+	return out
+}

@@ -52,13 +52,24 @@
 // and a time-out of its own; what does not fit or fails is counted for it.
 // Notifications are hints, and State is the truth.
 //
-// # Stand-by
+// # Pairs
 //
-// Where another process notifies, Config.OnDuty says so: alarms are raised, saved
-// and shown as ever, but not notified, nor logged. What changes meanwhile is kept
-// for 30 s. When this process goes on duty it tells what came since the time from
-// which the other one may have told nothing; the rest is counted in Skipped. What
-// is told late goes through the bucket like anything else.
+// Of the processes of a pair one leads: it gives the indices, sends the
+// notifications and shares what it does (Config.Share, [Watcher.Fold]). The others
+// follow: they show the alarms that the leader shares. An alarm that a follower
+// raises has no index, and is not shown, until the leader gives one.
+//
+// An alarm goes through four phases: raising, raised, clearing, cleared. The leader
+// shares raising and clearing before it sends the notification, and raised and
+// cleared when the sinks have it. So each process can merge what it is sent in any
+// order, and one that takes over sends what another one had begun and not confirmed,
+// under the same index. Processes that did not hear each other may give two indices
+// to one alarm; then the larger one is cleared.
+//
+// Beside a leader of an earlier version, which shares nothing, a process raises
+// alarms under its own indices, keeps what changes for 30 s, and sends, when it goes
+// on duty, what came since the time from which the other one may have sent nothing.
+// What a follower does not send is counted in Skipped.
 //
 // # Bounds
 //

@@ -26,6 +26,14 @@
 // are not ready it is the one that is there for longest, which has seen most of
 // what nobody has told, and of equals the newcomer waits.
 //
+// # The duty is handed over
+//
+// A member that is to be on duty waits until the one on duty has said that it lets
+// go, or is silent. A member also waits, before it is ready, until it knows the
+// alarms of the one on duty: each message has a digest of them, and where two differ
+// the other one is asked for all ([Page]). A [Member.Hold] keeps the duty while
+// notifications are being decided on.
+//
 // # When the others are silent
 //
 // A message of one's own comes back over NATS like any other, and that is the
@@ -34,8 +42,9 @@
 // host that is cut off, kills nobody: who was on duty remains so, and for
 // [Isolated] nobody else takes over. After that a sidecar that hears nothing, not
 // even itself, goes on duty, for it cannot know better; then both may notify.
-// After a start, after such a time, and after the process was stopped and goes
-// on, it first listens for Silent.
+// One that was on duty remains so when it hears again, until it hears another one
+// that is on duty. After a start, and after the process was stopped and goes on, it
+// first listens for Silent.
 //
 // Only receipt times by the sidecar's own clock count; clocks may differ.
 //
@@ -44,8 +53,8 @@
 // [State].From is the time from which changes may not have been told: [Margin]
 // before the last word of anybody who was on duty with its faces up. Package alarm keeps what
 // changes while this sidecar is not on duty, and tells what came since then.
-// What changed within Margin may be told twice. A sidecar that ends says so, and
-// the next one goes on duty at once.
+// That counts where the other one does not share its alarms. A sidecar that ends
+// says so, and the next one goes on duty at once.
 //
 // # Who stands by for whom
 //
@@ -55,6 +64,7 @@
 //
 // # Bounds
 //
-// MaxMessage bytes a message, MaxPeers sidecars; each is forgotten a day after
+// MaxMessage bytes a message, MaxPeers sidecars, one request for all alarms each
+// AskEvery; each is forgotten a day after
 // it was last heard. What is not taken is counted by its [Reason].
 package standby

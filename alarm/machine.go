@@ -119,6 +119,7 @@ type Machine struct {
 	nats       natsWatch
 	deaf       bool // View.Deaf
 	regions    map[regionKey]*regionWatch
+	doubts     map[doubt]string
 	changes    []Change
 	tally      Tally
 }
@@ -167,6 +168,7 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	}
 	m.now, m.changes, m.deaf = now, nil, view.Deaf
 	m.step++
+	m.doubts = doubtsOf(view.Sources)
 	for _, n := range view.Nets {
 		m.unheard = n.Recalled > 0 && m.now-m.began < m.rules.Settle.Microseconds()
 		m.watchNet(n).look(m, n)
@@ -201,6 +203,9 @@ func (m *Machine) missing() {
 				r := m.ruleOf(h)
 				h.rule = &r
 			}
+			if h.rule.On && m.suspended(h) {
+				continue
+			}
 			if !m.ebb(h, *h.rule, func() string { return "it is not known any more" }) {
 				h.vanish()
 			}
@@ -210,11 +215,10 @@ func (m *Machine) missing() {
 
 // ruleOf is the rule for something that is not in the View.
 func (m *Machine) ruleOf(h *held) Rule {
-	if h.Kind == SourceLost {
-		return m.rules.Source(h.Subject)
-	}
 	n := m.rules.net(h.Net)
 	switch h.Kind {
+	case SourceLost, SourceConflict, SourceRefused:
+		return m.rules.source(h.Kind, h.Subject)
 	case NATSDisconnected:
 		return m.rules.base[h.Kind]
 	case NetDeadlocked, RegionStopped:
@@ -245,6 +249,9 @@ func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int
 	if w.alarm != nil {
 		if w.alarm.step = m.step; f.wrong {
 			w.alarm.refresh(f, text)
+			return
+		}
+		if r.On && m.suspended(w.alarm) {
 			return
 		}
 		if m.ebb(w.alarm, *r, func() string { return text(w.alarm.Since, false) }) {

@@ -24,7 +24,8 @@ const kinds = int(RegionStopped) + 1
 
 // Kinds lists every kind of alarm, in the order of their numbers.
 func Kinds() []Kind {
-	return []Kind{TokenStuck, TransitionStarved, SourceLost, NetDeadlocked, FailureRatio, TransitionLoop, NATSDisconnected, RegionStopped}
+	return []Kind{TokenStuck, TransitionStarved, SourceLost, NetDeadlocked, FailureRatio, TransitionLoop, NATSDisconnected,
+		SourceConflict, SourceRefused, RegionStopped}
 }
 
 // Rules say what is wrong. The zero Rules watch nothing.
@@ -69,16 +70,21 @@ func DefaultRules() *Rules {
 		FailureRatio:      {Above: 0.5, Runs: 20, Window: 5 * time.Minute, ClearAfter: time.Minute},
 		TransitionLoop:    {Above: 1000, Window: time.Minute, ClearAfter: time.Minute},
 		NATSDisconnected:  {On: true, For: 10 * time.Second},
+		SourceConflict:    {On: true, For: 10 * time.Second, ClearAfter: 30 * time.Second},
+		SourceRefused:     {On: true, For: 10 * time.Second, ClearAfter: 10 * time.Second},
 		RegionStopped:     {On: true, ClearAfter: 10 * time.Second},
 	}}
 }
 
 // Source returns the rule for SourceLost of a source.
-func (r *Rules) Source(name string) Rule {
-	rule := r.base[SourceLost]
+func (r *Rules) Source(name string) Rule { return r.source(SourceLost, name) }
+
+// source returns a rule for a source.
+func (r *Rules) source(kind Kind, name string) Rule {
+	rule := r.base[kind]
 	for i := range r.overrides {
 		if o := &r.overrides[i]; o.source != "" && match(o.source, name) {
-			o.apply(SourceLost, &rule)
+			o.apply(kind, &rule)
 		}
 	}
 	return rule

@@ -10,13 +10,27 @@ import (
 
 // sourceWatch is a source with all of its nets.
 type sourceWatch struct {
+	lost, conflict, refused sourceAlarm
+	name                    string
+	step                    uint64
+	heard                   bool  // of one net at least
+	since                   int64 // when the first of the silent ones was last heard
+}
+
+// sourceAlarm is one kind of alarm about a source.
+type sourceAlarm struct {
 	watch
-	name   string
 	rule   Rule
-	step   uint64
-	silent uint64 // nets of which it is silent
-	heard  bool   // of one net at least
-	since  int64  // when the first of the silent ones was last heard
+	nets   uint64 // of which it is so
+	reason string // of the first of them
+}
+
+func (m *Machine) watchSource(name string) *sourceWatch {
+	s := &sourceWatch{name: name}
+	for kind, a := range map[Kind]*sourceAlarm{SourceLost: &s.lost, SourceConflict: &s.conflict, SourceRefused: &s.refused} {
+		a.rule, a.alarm = m.rules.source(kind, name), m.byKey[key{kind, "", name}]
+	}
+	return s
 }
 
 // lookAtSources takes the sources of all nets together by name: it is one
@@ -27,36 +41,79 @@ func (m *Machine) lookAtSources(sources []collector.Source) {
 		src := &sources[i]
 		s := m.sources[src.Name]
 		if s == nil {
-			s = &sourceWatch{name: src.Name, rule: m.rules.Source(src.Name)}
-			s.alarm = m.byKey[key{SourceLost, "", src.Name}]
+			s = m.watchSource(src.Name)
 			m.sources[src.Name] = s
 		}
 		if s.step != m.step {
-			s.step, s.silent, s.heard, s.since = m.step, 0, false, 0
+			s.step, s.heard, s.since, s.lost.nets, s.conflict.nets, s.refused.nets = m.step, false, 0, 0, 0, 0
 			order = append(order, s)
 		}
-		switch src.State {
-		case collector.Stale:
-			if s.silent++; s.since == 0 || src.LastHeard < s.since {
-				s.since = src.LastHeard
-			}
-		case collector.Up:
-			s.heard = true
-		}
+		s.add(src)
 	}
 	for _, s := range order {
-		m.judge(&s.watch, key{SourceLost, "", s.name}, &s.rule, finding{wrong: s.rule.On && s.silent > 0, since: s.since, affected: s.silent}, s.text)
+		s.judge(m)
 	}
 }
 
-func (s *sourceWatch) text(since int64, wrong bool) string {
+// add takes one net of the source into account.
+func (s *sourceWatch) add(src *collector.Source) {
+	a := &s.lost
+	switch {
+	case src.State == collector.Stale:
+		if s.since == 0 || src.LastHeard < s.since {
+			s.since = src.LastHeard
+		}
+	case src.Conflict:
+		a = &s.conflict
+	case src.State == collector.Refused:
+		a = &s.refused
+	case src.State == collector.Up:
+		s.heard = true
+		return
+	default:
+		return
+	}
+	if a.nets++; a.nets == 1 {
+		a.reason = src.Reason
+	}
+}
+
+func (s *sourceWatch) judge(m *Machine) {
+	lost := finding{wrong: s.lost.rule.On && s.lost.nets > 0, since: s.since, affected: s.lost.nets}
+	m.judge(&s.lost.watch, key{SourceLost, "", s.name}, &s.lost.rule, lost, s.lostText)
+	for kind, a := range [...]*sourceAlarm{SourceConflict: &s.conflict, SourceRefused: &s.refused} {
+		if a == nil {
+			continue
+		}
+		f := finding{wrong: a.rule.On && a.nets > 0, affected: a.nets}
+		m.judge(&a.watch, key{Kind(kind), "", s.name}, &a.rule, f, func(since int64, wrong bool) string {
+			return s.refusedText(Kind(kind), a, since, wrong)
+		})
+	}
+}
+
+func (s *sourceWatch) lostText(since int64, wrong bool) string {
 	switch {
 	case wrong:
-		return fmt.Sprintf("source %q is silent since %s; nets: %d", s.name, date(since), s.silent)
-	case !s.rule.On:
+		return fmt.Sprintf("source %q is silent since %s; nets: %d", s.name, date(since), s.lost.nets)
+	case !s.lost.rule.On:
 		return "no rule watches it any more"
 	case s.heard:
 		return fmt.Sprintf("source %q is heard", s.name)
 	}
 	return fmt.Sprintf("source %q stopped, or was forgotten", s.name)
+}
+
+func (s *sourceWatch) refusedText(kind Kind, a *sourceAlarm, since int64, wrong bool) string {
+	switch {
+	case wrong && kind == SourceConflict:
+		return fmt.Sprintf("two processes named %q since %s; nets: %d: %s", s.name, date(since), a.nets, a.reason)
+	case wrong:
+		return fmt.Sprintf("messages of source %q are refused since %s; nets: %d: %s", s.name, date(since), a.nets, a.reason)
+	case !a.rule.On:
+		return "no rule watches it any more"
+	case kind == SourceConflict:
+		return fmt.Sprintf("one process publishes as source %q", s.name)
+	}
+	return fmt.Sprintf("no message of source %q is refused any more, or it stopped", s.name)
 }

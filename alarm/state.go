@@ -15,8 +15,9 @@ const (
 	FailureRatio                      // too many runs of a transition fail
 	TransitionLoop                    // a transition fires more often than it should
 	NATSDisconnected                  // the sidecar has no connection to NATS
-
-	RegionStopped Kind = 10 // a region does not play on
+	SourceConflict                    // two processes publish as one source of one net
+	SourceRefused                     // a source is heard, and its messages are refused
+	RegionStopped                     // a region does not play on
 )
 
 // String returns the kind's name, as every face shows it.
@@ -57,7 +58,7 @@ func (a *Alarm) About() (place, transition, source, region string) {
 		return a.Subject, "", "", ""
 	case TransitionStarved, FailureRatio, TransitionLoop:
 		return "", a.Subject, "", ""
-	case SourceLost:
+	case SourceLost, SourceConflict, SourceRefused:
 		return "", "", a.Subject, ""
 	case RegionStopped:
 		return "", "", "", a.Subject

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 //	since NET 5s                        the counters of the net begin anew
 //	deadlocked NET 3
 //	recalled NET 2                      so many of its sources were not heard since the start
-//	source NAME NET up|stale|gone|undefined heard=5s [region=R fence=1 [stopped=WHY]]
+//	source NAME NET up|stale|gone|undefined|refused|conflict heard=5s [region=R fence=1 [stopped=WHY]]
 //	unheard NAME                        not in the View any more
 //	nats connected 5s SERVER            since when the sidecar is connected to NATS
 //	nats away 5s REASON                 since when not, and why
@@ -333,7 +333,14 @@ func (s *story) region(name, net string, words []string) {
 
 func (s *story) source(name, net, state string, heard int64) {
 	src := collector.Source{Name: name, Net: net, LastHeard: t0 + heard,
-		State: map[string]collector.State{"up": collector.Up, "stale": collector.Stale, "gone": collector.Gone, "undefined": collector.Undefined}[state]}
+		State: map[string]collector.State{"up": collector.Up, "stale": collector.Stale, "gone": collector.Gone, "undefined": collector.Undefined,
+			"refused": collector.Refused, "conflict": collector.Refused}[state], Conflict: state == "conflict"}
+	if src.State == collector.Refused {
+		src.Reason = "counter_fell: arrivals of place 0"
+	}
+	if src.Conflict {
+		src.Reason = "two processes publish as this source"
+	}
 	for i := range s.view.Sources {
 		if old := &s.view.Sources[i]; old.Name == name && old.Net == net {
 			*old = src

@@ -37,6 +37,8 @@ func ruleNames() []ruleName {
 		{"failures", FailureRatio, []string{"above", "runs", "window", "for", "clear_after"}},
 		{"loop", TransitionLoop, []string{"above", "window", "for", "clear_after"}},
 		{"nats", NATSDisconnected, []string{"for", "clear_after"}},
+		{"conflict", SourceConflict, []string{"for", "clear_after"}},
+		{"refused", SourceRefused, []string{"for", "clear_after"}},
 		{"stopped", RegionStopped, []string{"for", "clear_after"}},
 	}
 }
@@ -71,7 +73,7 @@ func OpenRules(path string) (*Rules, error) {
 // A rule is on, off, or a mapping, which switches it on. In patterns "*" stands
 // for any characters and "?" for one. An override has at least one of net,
 // place, transition and source; one with a source has no other and sets only
-// lost, one with a place sets only stuck, one with a transition only starved,
+// lost, conflict and refused, one with a place sets only stuck, one with a transition only starved,
 // failures and loop, and one with only a net everything but lost and nats.
 //
 // Faults are of the form file:line:column: what was found; what was expected.
@@ -182,7 +184,7 @@ func (o *override) kinds(n yamlfile.Node) ([]Kind, error) {
 	case o.place != "" && o.transition != "":
 		return nil, n.Fault("a place beside a transition; expected one of them")
 	case o.source != "":
-		return []Kind{SourceLost}, nil
+		return []Kind{SourceLost, SourceConflict, SourceRefused}, nil
 	case o.place != "":
 		return []Kind{TokenStuck}, nil
 	case o.transition != "":

@@ -97,7 +97,7 @@ func (b *Builder) rowOf(a *alarm.Alarm, sources []sourceAt) smi.OID {
 		}
 		return row(sourceTable(), owner.number)
 	}
-	if a.Kind == alarm.SourceLost {
+	if _, _, source, _ := a.About(); source != "" {
 		for _, s := range sources {
 			if s.source.Name == a.Subject && (a.Net == "" || s.source.Net == a.Net) {
 				return row(sourceTable(), s.number)

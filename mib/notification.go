@@ -43,6 +43,10 @@ func notifications() []notification {
 		{13, "transitionSettled", alarm.TransitionLoop, true, objects, "The alarm of an earlier transitionLooping is over: the transition fires as seldom as it should again."},
 		{14, "natsDisconnected", alarm.NATSDisconnected, false, objects, "The agent that sends this has no connection to NATS and hears no source. What it shows of nets is from before, and it raises no alarm about them meanwhile. Look at agentNatsReason of this agent, then at the NATS server and the way to it."},
 		{15, "natsConnected", alarm.NATSDisconnected, true, objects, "The alarm of an earlier natsDisconnected is over: the agent is connected to NATS again."},
+		{16, "sourceConflict", alarm.SourceConflict, false, objects, "Two processes publish as one source of one net. The numbers of the source are those of the newer one, and what the other one does is not seen. Give one of them another name, or stop it; its log has the same text."},
+		{17, "sourceUnique", alarm.SourceConflict, true, objects, "The alarm of an earlier sourceConflict is over: one process publishes as the source."},
+		{18, "sourceRefused", alarm.SourceRefused, false, objects, "A source is heard, and its messages are refused. What it last said stays in the sums and grows older. sourceReason says why, and so does its log."},
+		{19, "sourceAccepted", alarm.SourceRefused, true, objects, "The alarm of an earlier sourceRefused is over: messages of the source are taken again, or it stopped."},
 		{20, "regionStopped", alarm.RegionStopped, false, objects, "A region of a net that several processes play does not play on, because a log that it reads has lost commits. alarmText says which. Its tokens stay where they are, and what is put into it is kept: read the page of this notification before you do anything."},
 		{21, "regionRunning", alarm.RegionStopped, true, objects, "The alarm of an earlier regionStopped is over: the region plays again, or was forgotten."},
 	}

@@ -105,6 +105,8 @@ type Publisher struct {
 	failing    []bool // nets whose failure is logged already; of the goroutine
 
 	messages, bytes, failures, missed atomic.Uint64
+
+	notices notices
 }
 
 // link is what the Publisher needs of a connection.
@@ -122,6 +124,7 @@ type PublisherStats struct {
 	Bytes    uint64 `json:"bytes"`    // of them
 	Errors   uint64 `json:"errors"`   // times that a net's rows could not be had or published
 	Missed   uint64 `json:"missed"`   // times that a net's rows were due while NATS was away
+	Refused  uint64 `json:"refused"`  // notices of collectors that refuse this process, see Publisher.Notice
 }
 
 // Start begins to publish, at once and then every interval, and returns. The
@@ -206,7 +209,7 @@ func (p *Publisher) Epoch() int64 { return p.epoch }
 
 // Stats returns what was done so far.
 func (p *Publisher) Stats() PublisherStats {
-	return PublisherStats{Messages: p.messages.Load(), Bytes: p.bytes.Load(), Errors: p.failures.Load(), Missed: p.missed.Load()}
+	return PublisherStats{Messages: p.messages.Load(), Bytes: p.bytes.Load(), Errors: p.failures.Load(), Missed: p.missed.Load(), Refused: p.notices.refused.Load()}
 }
 
 // Close publishes a last full snapshot of every net as its bye, stops answering

@@ -99,6 +99,11 @@ func (p *Publisher) listen(s *service) error {
 			return err
 		}
 		s.subs = append(s.subs, full)
+		notice, err := s.nc.Subscribe(p.cfg.Subjects.Notice(f.head.Net, f.head.Source), func(m *nats.Msg) { p.noticed(m.Data, time.Now()) })
+		if err != nil {
+			return err
+		}
+		s.subs = append(s.subs, notice)
 	}
 	return nil
 }

@@ -67,6 +67,7 @@ func newReplica(m *Member, p *Part) *replica {
 // are done, or the part can not be played.
 func (r *replica) run(ctx context.Context) error {
 	told := quiet{log: r.member.cfg.Log.With("part", r.part.Name)}
+	lost := 0 // sessions in a row that ended as hopeless
 	for wait := retryAfter; ctx.Err() == nil; {
 		followed, err := false, errAway
 		if r.wanted() {
@@ -82,7 +83,7 @@ func (r *replica) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil, errors.Is(err, errDone):
 			return nil //nolint:nilerr // how the last session ended has been logged; that it did is what was wanted
-		case hopeless(err):
+		case hopeless(err) && (final(err) || lost >= hopelessTimes-1):
 			return fmt.Errorf("part %q: %w", r.part.Name, err)
 		case errors.As(err, new(handOver)):
 			told.log.Info("the part was handed over", "reason", err)
@@ -93,6 +94,11 @@ func (r *replica) run(ctx context.Context) error {
 		case err != nil && !errors.Is(err, errAway):
 			told.warn("the part is followed anew", err, time.Now())
 		}
+		if hopeless(err) {
+			lost++
+		} else if followed {
+			lost = 0
+		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
@@ -101,6 +107,17 @@ func (r *replica) run(ctx context.Context) error {
 		timer.Stop()
 	}
 	return nil
+}
+
+// hopelessTimes is how many sessions in a row have to find a log damaged, or
+// commits removed, before that is believed: of a log with replicas one may be
+// wrong, and each session reads from one of them.
+const hopelessTimes = 5
+
+// final reports whether an error is no matter of what a log holds: nothing that is
+// read again changes it.
+func final(err error) bool {
+	return errors.Is(err, engine.ErrConfig) || errors.Is(err, ErrUnusable) || errors.Is(err, nats.ErrConnectionClosed)
 }
 
 // hopeless reports whether no later session can end otherwise: what is to be

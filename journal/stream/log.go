@@ -68,7 +68,14 @@ func (l *Log) open(ctx context.Context) (err error) {
 	if l.js, err = jetstream.New(l.config.Conn); err != nil {
 		return err
 	}
-	if l.stream, err = openStream(ctx, l.js, settings(l.name, l.subject, l.config.Replicas), l.config.Replicas); err != nil {
+	want := settings(l.name, l.subject, l.config.Replicas)
+	if err := l.checkServers(&want); err != nil {
+		return err
+	}
+	if l.stream, err = openStream(ctx, l.js, want, l.config.Replicas); err != nil {
+		return err
+	}
+	if err := l.checkServers(&l.stream.CachedInfo().Config); err != nil {
 		return err
 	}
 	if err := l.openBucket(ctx); err != nil {

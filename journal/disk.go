@@ -116,6 +116,44 @@ func (d *disk) Close() error {
 	return errors.Join(errs...)
 }
 
+// makeDir makes a directory that is there only when fill has filled it. It must
+// not be there.
+func makeDir(path string, fill func(*disk) error) (err error) {
+	path = filepath.Clean(path)
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%s is there; expected a name that is free: %w", path, os.ErrExist)
+	}
+	if err := atomicfile.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return err
+	}
+	unfinished, err := os.MkdirTemp(filepath.Dir(path), filepath.Base(path)+".*"+newSuffix)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(unfinished))
+		}
+	}()
+	if err := os.Chmod(unfinished, dirMode); err != nil {
+		return err
+	}
+	to := &disk{path: unfinished}
+	if err := fill(to); err != nil {
+		return err
+	}
+	if err := to.sync(); err != nil {
+		return err
+	}
+	if err := os.Rename(unfinished, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
 // syncDir makes the names in a directory durable.
 func syncDir(path string) error {
 	f, err := os.Open(path)

@@ -70,6 +70,7 @@ type recovery struct {
 	passed  *CorruptError // the first snapshot that is damaged
 	reaches uint64        // the number of the newest one of those
 	tail    tail
+	next    uint64 // the commit behind those that checkSegments has found sound
 }
 
 // tail is what was found at the end of the last segment.
@@ -166,6 +167,7 @@ func (r *recovery) checkSegments() error {
 	next := f.segments[0].first
 	for i := range f.segments {
 		s := &f.segments[i]
+		r.next = next
 		if s.first != next {
 			return &CorruptError{File: segmentName(s.first), Reason: fmt.Sprintf("begins with commit %d; the segment before ends with %d", s.first, next-1)}
 		}
@@ -234,6 +236,7 @@ func (r *recovery) checkSegment(s *segment, last bool) (next uint64, err error) 
 		}
 		if errors.As(err, &t.damage) {
 			if !last || t.damage.shifted {
+				s.size, r.next = t.end, records.next
 				return 0, t.damage.corrupt(name, records.next)
 			}
 			break
@@ -247,7 +250,7 @@ func (r *recovery) checkSegment(s *segment, last bool) (next uint64, err error) 
 		}
 		r.f.marked = rec.mark()
 	}
-	s.size = t.end
+	s.size, r.next = t.end, records.next
 	r.tail = t
 	if t.damage != nil {
 		return records.next, r.judge(in, name, records.next)

@@ -103,6 +103,22 @@ func New(cfg Config) (*Engine, error) { return Open(context.Background(), cfg) }
 
 // Open is New for a journal that may not answer: it gives up when ctx ends.
 func Open(ctx context.Context, cfg Config) (*Engine, error) {
+	e, err := read(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Journal == nil || cfg.Part != nil {
+		return e, nil
+	}
+	if err := e.begin(ctx); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// read is Open up to where the engine of whole nets becomes the owner of its
+// journal. With an error of the journal's commits it returns the engine, too.
+func read(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Instances < 1 || cfg.Workers < 1 || cfg.Firings < 0 || cfg.Actions < 0 || len(cfg.Nets) == 0 {
 		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings, %d actions; expected 1 or more (firings and actions 0 or more)",
 			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings, cfg.Actions)
@@ -138,16 +154,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := e.hire(e.recorder.head.Created); err != nil {
 		return nil, err
 	}
-	if err := e.recover(ctx, from); err != nil {
-		return nil, err
-	}
-	if cfg.Part != nil {
-		return e, nil
-	}
-	if err := e.begin(ctx); err != nil {
-		return nil, err
-	}
-	return e, nil
+	return e, e.recover(ctx, from)
 }
 
 // Run plays until ctx ends, or until the firings of the Config are done or can

@@ -39,6 +39,7 @@ type recorder struct {
 	log    journal.Log
 	head   header
 	last   uint64 // number of the last commit
+	sound  uint64 // up to where recover has read
 	grown  int    // bytes since the last snapshot
 	failed error  // the first failure; nothing is written after it
 	whole  joiner // of what is read
@@ -211,7 +212,7 @@ func (e *Engine) recover(ctx context.Context, from saved) error {
 			return fmt.Errorf("reading the journal's snapshot up to commit %d: %w", from.upTo, err)
 		}
 	}
-	r.last = from.upTo
+	r.last, r.sound = from.upTo, from.upTo
 	for c, err := range r.log.Read(ctx, from.upTo+1) {
 		if err != nil {
 			return fmt.Errorf("reading the journal behind commit %d: %w", r.last, err)
@@ -219,6 +220,7 @@ func (e *Engine) recover(ctx context.Context, from saved) error {
 		if err := e.fold(c); err != nil {
 			return fmt.Errorf("reading the journal: %s: %w", c.Place(), err)
 		}
+		r.sound = c.Sequence
 	}
 	return nil
 }

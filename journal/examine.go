@@ -21,7 +21,7 @@ type Findings struct {
 	First     uint64      `json:"first"`    // the first commit that can be read
 	Last      uint64      `json:"last"`     // the last one; all up to it are sound
 	Snapshot  uint64      `json:"snapshot"` // the last commit in the newest sound snapshot; 0 if there is none
-	Warnings  []Warning   `json:"warnings,omitempty"`
+	Warnings  []Warning   `json:"-"`
 	Fault     error       `json:"-"` // why what follows Last is not sound, a *CorruptError; nil if nothing does
 }
 
@@ -29,7 +29,7 @@ type Findings struct {
 type FoundFile struct {
 	Name  string `json:"name"`
 	From  uint64 `json:"from,omitempty"` // the first commit that a segment holds
-	UpTo  uint64 `json:"up_to"`          // the last one; of a snapshot, that it stands for
+	UpTo  uint64 `json:"up_to"`          // the last one, 0 if it is not known; of a snapshot, that it stands for
 	Bytes int64  `json:"bytes"`
 }
 
@@ -92,6 +92,9 @@ func examine(path string, upTo uint64) (*File, *Findings, error) {
 	}
 	found.Warnings, found.Snapshot = r.warnings, f.newest
 	found.First, found.Last = f.segments[0].first, f.last
+	if last := &found.Segments[len(found.Segments)-1]; found.Fault == nil && last.From <= f.last {
+		last.UpTo = f.last
+	}
 	return f, found, nil
 }
 

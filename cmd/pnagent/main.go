@@ -51,6 +51,7 @@ type cli struct {
 	Regions     regionsCmd     `cmd:"" help:"Show which process owns which part of a net, in which epoch, and who stands by."`
 	Attach      attachCmd      `cmd:"" help:"Be a telemetry source for an engine that is not ours."`
 	Wire        wireCmd        `cmd:"" help:"For authors of engines: check what an engine says."`
+	Journal     journalCmd     `cmd:"" help:"What the journal of an engine holds, and a copy of it up to a commit."`
 	Check       checkCmd       `cmd:"" help:"Read nets and say what is in them and what is wrong with them."`
 	Play        playCmd        `cmd:"" help:"Play the token game of one net on standard input and output."`
 	Draw        drawCmd        `cmd:"" help:"Draw a net as SVG."`

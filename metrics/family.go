@@ -124,7 +124,7 @@ func regionFamilies() []Family {
 			}}
 	}
 	return []Family{
-		regions(RegionEpoch, "Number of the owner of the region that the source is; it rises by one when the region moves.", Gauge,
+		regions(RegionEpoch, "Number of the owner of the region that the source is; it rises when the region moves, and with each start of an engine with a journal.", Gauge,
 			func(src *collector.Source) *uint64 {
 				if src.Fence == 0 {
 					return nil

@@ -17,6 +17,7 @@
 //	netDeadlocked      more than above instances are deadlocked
 //	failureRatio       of at least runs in window, more than above failed
 //	transitionLoop     more than above firings a second over window
+//	natsDisconnected   this process has no connection to NATS
 //	regionStopped      a region does not play on, as its owner says
 //
 // Rules are per kind, with overrides by patterns over nets, places, transitions
@@ -31,6 +32,9 @@
 // no source tells of any more, is not so any more either, and the text of the
 // clearing says which it was. What is windowed lags by up to a tenth of the
 // window.
+//
+// A View that is deaf (see collector.View) raises and clears natsDisconnected only:
+// ages that grow and counters that stand still are no news of an engine.
 //
 // # Restarts
 //

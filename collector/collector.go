@@ -111,8 +111,9 @@ func New(cfg Config) (*Collector, error) {
 		}
 	}
 	c.merger.begin(now)
+	c.proofs.at = now
 	view, _ := c.merger.Tick(now)
-	view.NATS = c.nats()
+	view.NATS, view.Deaf = c.nats(), true
 	c.view.Store(view)
 	return c, nil
 }
@@ -264,7 +265,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, state []by
 	}
 	c.hearUntil()
 	view, asks := c.merger.Tick(now)
-	view.NATS = c.nats()
+	view.NATS, view.Deaf = c.nats(), view.Deaf || c.proofs.deaf(now)
 	c.ask(ctx, asks)
 	if c.cfg.Keep == nil {
 		return view, nil, false

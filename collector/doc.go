@@ -42,6 +42,13 @@
 //
 // # When a source falls silent
 //
+// Silence is counted while the collector can hear: up to the last moment of which
+// the server has proved, by an answer to a ping, that all that was published
+// before was passed on, and of which all that came is taken in. Time in which
+// the connection was away or the process was stopped is no silence of any source;
+// after it a source has its three intervals, and the time in which its own
+// connection comes back. [View].Deaf says that what is shown is from before that.
+//
 // After three intervals it is [Stale]: its tokens stay and grow older. After
 // Rules.ForgetAfter, after its bye, or when a snapshot with a higher fence takes
 // its region, it is [Gone]: its tokens leave the sums, its counters stay. A

@@ -44,6 +44,9 @@ func (m *Merger) Hear(until int64, unbroken bool) {
 	h.until, h.since = until, until
 	for _, n := range m.nets {
 		for _, s := range n.speakers() {
+			if s.deaf == 0 {
+				s.before = from - s.heard
+			}
 			s.deaf += until - max(from, s.heard)
 			s.rowsDeaf += until - max(from, s.rowsAt)
 		}
@@ -80,11 +83,6 @@ func (e *ear) silent(s *source) int64 { return e.now - max(s.heard+s.deaf, s.spo
 // rowsSilent returns for how long nothing was taken into the source's rows.
 func (e *ear) rowsSilent(s *source) int64 { return e.now - s.rowsAt - s.rowsDeaf }
 
-// deaf reports whether nothing can be heard: a proof that everything was is due.
-func (m *Merger) deaf(now int64) bool {
-	return m.hearing.known && now-m.hearing.until > brokenAfter.Microseconds()
-}
-
 // settling reports whether the View still has to wait for a source after a
 // break. One that speaks seldom is not waited for.
 func (m *Merger) settling(e ear) bool {
@@ -102,7 +100,8 @@ func (m *Merger) settling(e ear) bool {
 }
 
 // settling reports whether a source was not heard since a break, and that is
-// over for so short a time that it may be there for all that.
+// over for so short a time that it may be there for all that. Breaks that come
+// again and again do not hide for long that it is silent in between.
 func (e *ear) settling(s *source) bool {
-	return s.spoke() < e.since && e.now-e.since <= s.patience+settle
+	return s.spoke() < e.since && e.now-e.since <= s.patience+settle && e.silent(s)-s.before <= 2*(s.patience+settle)
 }

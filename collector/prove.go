@@ -34,6 +34,7 @@ type proof struct {
 // proofs are those that wait for what came before them to be taken in.
 type proofs struct {
 	subs  []*subscription
+	at    int64  // of the newest one
 	first *proof // nil for none
 	next  *proof // the newest one behind first; nil for none
 }
@@ -97,6 +98,7 @@ func (c *Collector) proved(at int64, unbroken bool) {
 
 // take queues a proof behind the first one, in place of those after that.
 func (q *proofs) take(p *proof) {
+	q.at = p.at
 	if q.first == nil {
 		q.first = p
 		return
@@ -106,6 +108,9 @@ func (q *proofs) take(p *proof) {
 	}
 	q.next = p
 }
+
+// deaf reports whether nothing can be heard: a proof that everything was is due.
+func (q *proofs) deaf(now int64) bool { return now-q.at > brokenAfter.Microseconds() }
 
 // hearUntil gives the Merger the proofs of which everything is taken in.
 func (c *Collector) hearUntil() {

@@ -29,6 +29,7 @@ type source struct {
 	seq      uint64
 	heard    int64
 	deaf     int64 // how much of the time since heard nothing could be heard, see Merger.Hear
+	before   int64 // how long it was silent when the first break of that time began
 	sentAt   int64 // of the last message, by the source's clock
 	interval int64 // as promised
 	patience int64 // how long the source may be silent

@@ -19,7 +19,7 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 	}
 	asks = append(asks, m.tickStrangers(now)...)
 	m.buryExcess()
-	view := &View{At: now, Deaf: m.deaf(now) || m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic, Sources: m.view.Sources}
+	view := &View{At: now, Deaf: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic, Sources: m.view.Sources}
 	if m.counted {
 		view.Traffic = m.traffic
 		view.Traffic.Rejected = maps.Clone(m.traffic.Rejected)

@@ -513,3 +513,120 @@ func benchFleet(b *testing.B, sources int) ([]telemetry.Snapshot, *Merger) {
 	m.Tick(t0 + 1e6)
 	return messages, m
 }
+
+// fired is a message of a source of the net "n" that fired so often.
+func fired(name string, epoch, now int64, seq, firings uint64, columns stats.Columns) *telemetry.Snapshot {
+	var e engine
+	e.start(name, epoch, 1)
+	e.msg.Seq, e.msg.SentAt = seq, now
+	e.msg.Rows.Columns |= columns
+	e.msg.Rows.Transitions[0].Firings, e.msg.Rows.Transitions[0].Failures = firings, 1
+	return &e.msg
+}
+
+// firedBy returns a Merger that heard sources, each of 10 firings; the first one
+// alone knows of failures.
+func firedBy(t *testing.T, names ...string) *Merger {
+	t.Helper()
+	m := NewMerger(Rules{}, t0)
+	if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		columns := stats.Columns(0)
+		if i == 0 {
+			columns = stats.ColFailures
+		}
+		if _, err := m.Take(fired(name, t0, t0, 1, 10, columns), 0, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Tick(t0)
+	return m
+}
+
+func keptBy(t *testing.T, m *Merger) []byte {
+	t.Helper()
+	state, err := new(saver).save(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// Columns of counters stay known when the only source that knew them has left the
+// share, or finds no room; so do the counters, and what it does next counts once.
+func TestSourceThatCannotBeTakenKeepsItsCounters(t *testing.T) {
+	share := Share{Index: 1, Count: 2}
+	var names []string // the first one is not in the share
+	for i := 0; len(names) < 2; i++ {
+		if name := fmt.Sprint("e", i); share.Has("n", name) == (len(names) == 1) {
+			names = append(names, name)
+		}
+	}
+	state := keptBy(t, firedBy(t, names...))
+	for what, c := range map[string]struct {
+		rules Rules
+		share Share
+	}{
+		"it left the share": {Rules{}, share},
+		"there is no room":  {Rules{Limits: Limits{Sources: 1}}, Share{}},
+	} {
+		m := NewMerger(c.rules, t0)
+		if err := m.restore(state, &Config{PNML: pnmlLimits(), Share: c.share}, t0); err != nil {
+			t.Fatal(err)
+		}
+		view, _ := m.Tick(t0)
+		rows := view.Net("n").Rows
+		if len(view.Sources) != 1 || rows.Transitions[0].Firings != 20 || !rows.Columns.Has(stats.ColFailures|stats.ColFirings) || rows.Transitions[0].Failures != 1 {
+			t.Errorf("%s: %d sources, %+v", what, len(view.Sources), rows)
+		}
+	}
+	// The one without room has room in the next process.
+	m := NewMerger(Rules{Limits: Limits{Sources: 1}}, t0)
+	if err := m.restore(state, &Config{PNML: pnmlLimits()}, t0); err != nil {
+		t.Fatal(err)
+	}
+	m.Tick(t0)
+	m = restoredFrom(t, m, Share{}, 0, t0)
+	if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		for seq, done := range []uint64{13, 14} { // the 3 since are lost where its rows were
+			if _, err := m.Take(fired(name, t0, t0+1e6, uint64(5+seq), done, 0), 0, t0+1e6); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+	}
+	if view, _ := m.Tick(t0 + 1e6); view.Net("n").Rows.Transitions[0].Firings != 20+4+1 {
+		t.Errorf("%d firings", view.Net("n").Rows.Transitions[0].Firings)
+	}
+}
+
+// A process that began while others may have counted its source counts from where
+// it is heard, also where the source is known from before.
+func TestKnownSourceOfAnotherShareCountsFromHere(t *testing.T) {
+	const before = t0 + 60e6
+	for epoch, want := range map[int64]uint64{before: 10, before + 1: 17} {
+		m := restoredFrom(t, firedBy(t, "a"), Share{}, before, before)
+		if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Take(fired("a", epoch, before+2e6, 9, 7, 0), 0, before+2e6); err != nil {
+			t.Fatal(err)
+		}
+		if view, _ := m.Tick(before + 2e6); view.Net("n").Rows.Transitions[0].Firings != want {
+			t.Errorf("%d firings, want %d", view.Net("n").Rows.Transitions[0].Firings, want)
+		}
+	}
+}
+
+// A net for which there is no room by the limits of now makes the state unusable.
+func TestStateBeyondTheLimitsIsRefused(t *testing.T) {
+	state := keptBy(t, firedBy(t, "a"))
+	m := NewMerger(Rules{Limits: Limits{Rows: 1}}, t0)
+	if err := m.restore(state, &Config{PNML: pnmlLimits()}, t0); !errors.Is(err, ErrState) {
+		t.Errorf("%v", err)
+	}
+}

@@ -389,3 +389,11 @@ func TestRootAsksTheSourcesOfItsChildren(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestUplinkNeedsAName(t *testing.T) {
+	for _, name := range []string{"", "a\nb"} {
+		if _, err := New(Config{Source: name}, nil); err == nil {
+			t.Errorf("%q is taken", name)
+		}
+	}
+}

@@ -86,6 +86,7 @@ func duty(t *testing.T, m *Member, want bool, others int) {
 }
 
 func TestMembersAgreeOverNATSAndCountWhatTheyDoNotUnderstand(t *testing.T) {
+	t.Parallel()
 	connect := startNATS(t)
 	const subject = "petrinet.v1.sidecars.test"
 	if New(Config{Conn: connect(), Subject: subject}).OnDuty() {

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shelf has what a fake of package alarm knows.
+type shelf struct {
+	mu     sync.Mutex
+	known  string // the digest
+	folded []string
+	asks   []bool
+	member *Member
+}
+
+func (s *shelf) alarms() *Alarms {
+	return &Alarms{
+		Digest: func() string { s.mu.Lock(); defer s.mu.Unlock(); return s.known },
+		Fold: func(page []byte) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if string(page) == "bad" {
+				return errors.New("bad")
+			}
+			s.folded = append(s.folded, string(page))
+			s.known = string(page)
+			return nil
+		},
+		ShareAll: func(ask bool) {
+			s.mu.Lock()
+			s.asks = append(s.asks, ask)
+			known := s.known
+			s.mu.Unlock()
+			go s.member.Share([][]byte{[]byte(known)}, ask)
+		},
+	}
+}
+
+// with runs a member that has a shelf.
+func with(t *testing.T, cfg Config, known string) (s *shelf, stop func()) {
+	t.Helper()
+	s = &shelf{known: known}
+	cfg.Alarms = s.alarms()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.member, stop = run(t, cfg)
+	return s, stop
+}
+
+func (s *shelf) has(want []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if diff := cmp.Diff(want, s.folded); diff != "" {
+		return errors.New(diff)
+	}
+	return nil
+}
+
+func TestANewcomerAsksForTheAlarmsAndEachPageIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	connect := startNATS(t)
+	cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100}
+	a, _ := with(t, cfg, "of-a")
+	duty(t, a.member, true, 0)
+	cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
+	b, _ := with(t, cfg, "")
+	b.mu.Lock()
+	b.known = "of-b"
+	b.mu.Unlock()
+	until(t, "the newcomer has asked and been answered", func() error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.asks) == 0 || !b.asks[0] || len(b.folded) == 0 {
+			return fmt.Errorf("it asked %v, took %v", b.asks, b.folded)
+		}
+		return nil
+	})
+	until(t, "the other one takes what the newcomer has", func() error { return a.has([]string{"of-b"}) })
+	nc := connect()
+	for _, page := range []string{"", "{}\n", "no line", `{"version":2,"id":"x"}` + "\n", `{"version":1,"id":"x"}` + "\nbad", strings.Repeat(" ", maxHead) + "{}\n"} {
+		if err := nc.Publish(cfg.Subject+"-alarms", []byte(page)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "what is no page is counted", func() error {
+		k := a.member.Counters().Rejected
+		if got := [3]uint64{k[NotJSON], k[BadVersion], k[BadPage]}; got != [3]uint64{3, 2, 1} {
+			return fmt.Errorf("not JSON, version, page: %v", got)
+		}
+		return nil
+	})
+}
+
+func TestAMemberThatEndsHandsOverAtOnceButNotDuringAHold(t *testing.T) {
+	t.Parallel()
+	connect := startNATS(t)
+	cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100}
+	a, stop := run(t, cfg)
+	duty(t, a, true, 0)
+	cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
+	b, _ := run(t, cfg)
+	duty(t, b, false, 1)
+	time.Sleep(Silent + Interval) // it listens
+
+	state, release := a.Hold()
+	if !state.OnDuty {
+		t.Error("a Hold finds it off duty")
+	}
+	began := time.Now()
+	const hold = letGoWithin / 2
+	time.AfterFunc(hold, func() {
+		if b.OnDuty() {
+			t.Error("another one is on duty during a Hold")
+		}
+		release()
+	})
+	stop()
+	duty(t, b, true, 0)
+	if took := time.Since(began); took < hold || took > Silent-Interval {
+		t.Errorf("the hand-over took %v", took)
+	}
+	if state, release := a.Hold(); state.OnDuty {
+		t.Error("after its end it is on duty")
+	} else {
+		release()
+	}
+}
+
+func TestAMemberWithoutAConnectionEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	connect := startNATS(t)
+	conn := connect()
+	_, stop := run(t, Config{Conn: conn, Subject: "s", Connected: func() bool { return false }})
+	began := time.Now()
+	stop()
+	if took := time.Since(began); took > flushWithin/2 {
+		t.Errorf("the end took %v", took)
+	}
+	conn.Close()
+	if err := New(Config{Conn: conn, Subject: "s"}).Run(t.Context()); err == nil {
+		t.Error("without a connection it runs")
+	}
+}
+
+func TestAPageIsReadAsItWasWritten(t *testing.T) {
+	want := Page{Version: Version, ID: "a-1", Ask: true, Alarms: []byte("one\ntwo\n")}
+	got, err := DecodePage(want.Encode())
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
+func FuzzDecodePage(f *testing.F) {
+	page := Page{Version: Version, ID: "a-1", Ask: true, Alarms: []byte("one\n")}
+	f.Add(page.Encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := DecodePage(data)
+		if err != nil {
+			if reasonOf(err) == "" {
+				t.Fatalf("%v has no reason", err)
+			}
+			return
+		}
+		if again, err := DecodePage(p.Encode()); err != nil || !cmp.Equal(p, again) {
+			t.Fatalf("%v: %+v became %+v", err, p, again)
+		}
+	})
+}
+
+// A newcomer of a lower number takes the duty when it knows what the other one
+// knows, and when that one has let go.
+func TestANewcomerTakesTheDutyWhenItKnowsTheAlarms(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	r := NewRoster(Message{ID: "me", Priority: 1}, 0, now)
+	r.Know("mine")
+	holder := Message{Version: Version, ID: "holder", Priority: 100, Up: true, Ready: true, OnDuty: true, Digest: "theirs"}
+	asks := 0
+	pass := func(d time.Duration) {
+		for range d / stepEvery {
+			now = now.Add(stepEvery)
+			for _, m := range []Message{{ID: "me"}, holder} {
+				if _, err := r.Hear(m, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.Step(true, now)
+			if r.Ask(now) {
+				asks++
+			}
+		}
+	}
+	pass(Settle + AskEvery)
+	if s := r.State(); s.OnDuty || r.self.Ready || asks != 3 {
+		t.Errorf("without the alarms of the other: %+v, ready %v, asked %d times", s, r.self.Ready, asks)
+	}
+	r.Know("theirs")
+	pass(time.Second)
+	if s := r.State(); s.OnDuty || !r.self.Ready {
+		t.Errorf("before the other has let go: %+v, ready %v", s, r.self.Ready)
+	}
+	holder.OnDuty = false
+	pass(stepEvery)
+	if !r.State().OnDuty {
+		t.Error("when the other has let go it is not on duty")
+	}
+	if asks != 3 {
+		t.Errorf("it asks again: %d", asks)
+	}
+}
+
+func TestOneThatIsNeverAnsweredTakesTheDutyInTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		digest string
+		after  time.Duration
+	}{{"", Settle}, {"theirs", Settle + Patience}} {
+		now := time.Unix(1e9, 0)
+		began := now
+		r := NewRoster(Message{ID: "me", Priority: 1}, 0, now)
+		r.Know("mine")
+		for !r.self.Ready && now.Sub(began) < time.Hour {
+			now = now.Add(stepEvery)
+			for _, m := range []Message{{ID: "me"}, {ID: "old", Priority: 100, Up: true, Ready: true, OnDuty: true, Digest: c.digest}} {
+				if _, err := r.Hear(m, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.Step(true, now)
+		}
+		if took := now.Sub(began); took != c.after {
+			t.Errorf("beside one of digest %q it is ready after %v, want %v", c.digest, took, c.after)
+		}
+		if s := r.State(); s.Shared != (c.digest != "") {
+			t.Errorf("beside one of digest %q: %+v", c.digest, s)
+		}
+	}
+}
+
+func TestIndicesAreLeftOutFromWhenOneIsDeafUntilItKnowsAgainWhatOthersKnow(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	r := NewRoster(Message{ID: "me", Priority: 100}, 0, now)
+	r.Know("x")
+	other := Message{ID: "other", Priority: 127, Up: true, OnDuty: true, Digest: "y"}
+	step := func(d time.Duration, heard ...Message) State {
+		now = now.Add(d)
+		for _, m := range heard {
+			if _, err := r.Hear(m, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Step(true, now)
+		return r.State()
+	}
+	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
+		t.Errorf("at first it leaves out %d", s.Skip)
+	}
+	deaf := step(2 * Interval)
+	if deaf.Skip < 4*101 || deaf.Skip > 4*101+3 {
+		t.Errorf("deaf it leaves out %d", deaf.Skip)
+	}
+	if s := step(Interval, Message{ID: "me"}, other); s.Skip != deaf.Skip || s.Deaf != deaf.Deaf {
+		t.Errorf("as long as it knows something else it leaves out %+v, before %+v", s, deaf)
+	}
+	other.Digest = "x"
+	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
+		t.Errorf("when it knows the same it leaves out %d", s.Skip)
+	}
+	b := NewRoster(Message{ID: "me", Priority: 127}, 0, now)
+	b.Step(true, now.Add(2*Interval))
+	if s := b.State(); s.Skip <= deaf.Skip+64 {
+		t.Errorf("one of another number leaves out %d, beside %d", s.Skip, deaf.Skip)
+	}
+}

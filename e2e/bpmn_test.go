@@ -52,7 +52,7 @@ func TestGraphXHas30MarkingsAndEndsOnlyAtItsEnd(t *testing.T) {
 
 // Of the three markings in which nothing goes on, two are ends; the way that is
 // shown is the one to the third, though it is longer.
-func TestExploringTellsProperEndsFromDeadlocks(t *testing.T) {
+func TestExploringSeparatesProperEndsFromDeadlocks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.pnml")
 	var net strings.Builder

@@ -330,3 +330,37 @@ func TestOfManyBranchesEachIsTriedAndAll(t *testing.T) {
 		t.Errorf("%b, want %b", got, want)
 	}
 }
+
+// An inclusive join that fires without a token lacks one; with a token in any
+// of its places it lacks none, even if it should have waited for more.
+func TestAJoinThatFiresLacksOneTokenAtMost(t *testing.T) {
+	n := &petri.Net{ID: "join", Places: []petri.Place{{ID: "l"}, {ID: "r"}, {ID: "before r"}, {ID: "end"}}, Transitions: []petri.Transition{{ID: "join"}, {ID: "go"}},
+		Arcs: []petri.Arc{{ID: "1", Source: "l", Target: "join", Weight: 1, Kind: petri.Join}, {ID: "2", Source: "r", Target: "join", Weight: 1, Kind: petri.Join},
+			{ID: "3", Source: "join", Target: "end", Weight: 1}, {ID: "4", Source: "before r", Target: "go", Weight: 1}, {ID: "5", Source: "go", Target: "r", Weight: 1}}}
+	tables, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rule                                       string
+		put                                        []int
+		unfit, missing, consumed, left, leftBefore uint64
+	}{
+		{"none", nil, 1, 1, 1, 0, 0},
+		{"the first", []int{0}, 0, 0, 1, 0, 0},
+		{"the second", []int{1}, 0, 0, 1, 0, 0},
+		{"both", []int{0, 1}, 0, 0, 2, 0, 0},
+		{"one, while another is on its way", []int{0, 2}, 1, 0, 1, 0, 1},
+	} {
+		r := New(Config{Tables: tables, Limit: 1, Told: true})
+		for _, p := range c.put {
+			r.Put([]byte("a"), p, 1, 100)
+		}
+		r.Fire([]byte("a"), 0, 200)
+		held := heldBy(r)["a"]
+		if r.Counts.Unfit != c.unfit || r.Counts.Missing != c.missing || r.Counts.Consumed != c.consumed ||
+			len(held["l"])+len(held["r"]) != int(c.left) || len(held["before r"]) != int(c.leftBefore) || len(held["end"]) != 1 {
+			t.Errorf("%s: %+v, holds %v", c.rule, r.Counts, held)
+		}
+	}
+}

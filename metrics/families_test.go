@@ -338,6 +338,7 @@ func TestASourceHasSeriesOfItsRegionOnlyWhereItTells(t *testing.T) {
 		"petrinet_region_epoch net=orders,region=east,source=first 1",
 		"petrinet_region_lag_commits net=orders,region=west,source=follows 0",
 		"petrinet_region_setbacks_total net=orders,region=east,source=first 2",
+		"petrinet_region_stopped net=orders,region=west,source=follows 0",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

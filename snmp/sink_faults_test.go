@@ -10,6 +10,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -20,7 +21,7 @@ import (
 type faulty struct {
 	net.Conn
 	fail   func() error
-	closed *int
+	closed *atomic.Int64
 }
 
 func (f faulty) Write(b []byte) (int, error) {
@@ -31,7 +32,7 @@ func (f faulty) Write(b []byte) (int, error) {
 }
 
 func (f faulty) Close() error {
-	*f.closed++
+	f.closed.Add(1)
 	return f.Conn.Close()
 }
 
@@ -52,7 +53,8 @@ func TestASocketThatFailsIsReplaced(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSender(t, func(c *SenderConfig) { c.Inform = false })
 				network := &scripted{answer: func(int, []byte, func([]byte)) {}}
-				writes, closed := 0, 0
+				writes := 0
+				var closed atomic.Int64
 				s.sinks[0].dial = func(ctx context.Context, kind, address string) (net.Conn, error) {
 					conn, err := network.dial(ctx, kind, address)
 					return faulty{conn, func() error {
@@ -69,13 +71,13 @@ func TestASocketThatFailsIsReplaced(t *testing.T) {
 					}
 					synctest.Wait()
 				}
-				if network.dials != c.dials || closed != c.closed {
-					t.Errorf("%d sockets, %d closed; want %d and %d", network.dials, closed, c.dials, c.closed)
+				if network.dials != c.dials || int(closed.Load()) != c.closed {
+					t.Errorf("%d sockets, %d closed; want %d and %d", network.dials, closed.Load(), c.dials, c.closed)
 				}
 				compare(t, s.Stats()[0], c.want)
 				stop()
-				if closed < c.dials { // the last one is closed when the context ends, and again
-					t.Errorf("%d of %d sockets are closed in the end", closed, c.dials)
+				if int(closed.Load()) < c.dials { // the last one is closed when the context ends, and again
+					t.Errorf("%d of %d sockets are closed in the end", closed.Load(), c.dials)
 				}
 			})
 		})

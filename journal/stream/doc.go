@@ -56,8 +56,8 @@
 //
 // After a power loss that costs answered commits the stream is shorter, and the
 // numbers are given out again. A follower that had read further hears
-// [journal.ErrAhead], unless the stream has grown past it by then. So in the
-// default mode, start all readers of a log anew after such a loss.
+// [journal.ErrAhead], unless the stream has grown past it by then. What a commit
+// holds has to say behind which other one it belongs; see engine.Linked.
 //
 // A stream whose settings could lose, repeat or renumber commits is refused by
 // Open ([ErrSettings]). A stream with a limit of bytes refuses commits when it

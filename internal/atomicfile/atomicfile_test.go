@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -259,21 +260,21 @@ func TestSaverWaitsForAHangingDiskOnce(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		answer := make(chan error)
-		writes := 0
-		hang := func() error { writes++; return <-answer }
+		var writes atomic.Int64
+		hang := func() error { writes.Add(1); return <-answer }
 		for range 3 {
 			if err := s.Save(hang); !errors.Is(err, ErrSlow) {
 				t.Errorf("%v", err)
 			}
 			after(Patience, "a disk that hangs")
 		}
-		if writes != 1 {
-			t.Errorf("%d writes at once", writes)
+		if writes.Load() != 1 {
+			t.Errorf("%d writes at once", writes.Load())
 		}
 		answer <- nil
 		synctest.Wait()
-		if err := s.Save(func() error { writes++; return nil }); err != nil || writes != 2 {
-			t.Errorf("%v after %d writes", err, writes)
+		if err := s.Save(func() error { writes.Add(1); return nil }); err != nil || writes.Load() != 2 {
+			t.Errorf("%v after %d writes", err, writes.Load())
 		}
 		after(Patience, "a disk that answers again")
 		if err := s.Save(func() error { time.Sleep(Patience - 1); return fmt.Errorf("late: %w", errDisk) }); !errors.Is(err, errDisk) {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -133,6 +134,7 @@ func (e *engine) end(t *testing.T) {
 type node struct {
 	*collector.Collector
 	up   *Uplink
+	head counts.Header
 	log  *bytes.Buffer
 	stop func()
 }
@@ -152,7 +154,8 @@ func startNode(t *testing.T, cfg collector.Config, up *counts.Config) *node {
 	if n.Collector, err = kept.Collector(cfg); err != nil {
 		t.Fatal(err)
 	}
-	if head := kept.Header(); up.Up != "" {
+	n.head = kept.Header()
+	if head := n.head; up.Up != "" {
 		if n.up, err = New(Config{Conn: cfg.Conn, Subjects: space(t, up.Up), Source: up.Source, Interval: beat,
 			Since: head.Since, Epoch: head.Epoch, Fence: head.Fence, Log: cfg.Log}, n.Collector); err != nil {
 			t.Fatal(err)
@@ -395,5 +398,57 @@ func TestUplinkNeedsAName(t *testing.T) {
 		if _, err := New(Config{Source: name}, nil); err == nil {
 			t.Errorf("%q is taken", name)
 		}
+	}
+}
+
+// Of what a collector shows, each net of which anything is known is published, in
+// the epoch and since the time that are given; one that cannot be is logged once
+// and keeps back no other.
+func TestUplinkPublishesWhatItCan(t *testing.T) {
+	nc := startServer(t)
+	root := startNode(t, collector.Config{Conn: nc, Subjects: space(t, "up")}, nil)
+	unheard := order("inbox")
+	unheard.ID = "a net that no engine runs"
+	below := startNode(t, collector.Config{Conn: nc, Nets: []*petri.Net{unheard}},
+		&counts.Config{Up: "up", Source: "below", FromZero: true})
+	// Together these are no net: "ship" is a place here and a transition there.
+	wrong, other := order("inbox", "ship"), order("inbox")
+	wrong.Transitions[0].ID, wrong.ID, other.ID = "send", "both", "both"
+	startEngine(t, nc, "one", wrong, 1)
+	startEngine(t, nc, "two", other, 1)
+	last := order("done")
+	last.ID = "quiet"
+	startEngine(t, nc, "three", last, 4)
+	startEngine(t, nc, "four", order("done"), 7)
+	root.shows(t, 7, 1)
+	deadline := time.After(enough)
+	for root.View().Net("quiet") == nil {
+		select {
+		case <-deadline:
+			t.Fatal("the last net is never published")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if n := root.View().Net(unheard.ID); n != nil {
+		t.Errorf("%+v", n)
+	}
+	for _, s := range root.View().Sources {
+		if head := below.head; s.Region != "up/below" || s.Fence != head.Fence || s.Since != head.Since || s.Epoch < head.Epoch {
+			t.Errorf("%+v, of %+v", s, head)
+		}
+	}
+	time.Sleep(20 * beat) // of Views with the net that cannot be published
+	below.stop()
+	if n := strings.Count(below.log.String(), "publish to the collector above"); n != 1 {
+		t.Errorf("%d lines of one fault:\n%s", n, below.log)
+	}
+	s := below.up.Stats()
+	var messages, bytes, missed, errs uint64
+	for _, p := range below.up.live {
+		one := p.Stats()
+		messages, bytes, missed, errs = messages+one.Messages, bytes+one.Bytes, missed+one.Missed, errs+one.Errors
+	}
+	if s.Nets != len(below.up.live) || s.Nets < 2 || s.Messages != messages || s.Bytes != bytes || s.Missed != missed || s.Errors != errs || messages == 0 || bytes == 0 {
+		t.Errorf("%+v", s)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
 )
 
 // shelf has what a fake of package alarm knows.
@@ -277,5 +278,34 @@ func TestIndicesAreLeftOutFromWhenOneIsDeafUntilItKnowsAgainWhatOthersKnow(t *te
 	b.Step(true, now.Add(2*Interval))
 	if s := b.State(); s.Skip <= deaf.Skip+64 {
 		t.Errorf("one of another number leaves out %d, beside %d", s.Skip, deaf.Skip)
+	}
+}
+
+func TestAStateThatIsOldIsNotOnDuty(t *testing.T) {
+	m := New(Config{Conn: startNATS(t)(), Subject: "s"})
+	for age, want := range map[time.Duration]bool{0: true, Silent: false} {
+		m.state.Store(&State{OnDuty: true, At: time.Now().Add(-age)})
+		s, release := m.Hold()
+		if release(); s.OnDuty != want || m.OnDuty() != want {
+			t.Errorf("a state of %v: on duty %v", age, s.OnDuty)
+		}
+	}
+}
+
+func TestTheLastPageAsks(t *testing.T) {
+	connect := startNATS(t)
+	nc, pages := connect(), make(chan *nats.Msg, 3)
+	if _, err := nc.ChanSubscribe("s-alarms", pages); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	New(Config{Conn: connect(), Subject: "s"}).Share([][]byte{[]byte("1"), []byte("2"), []byte("3")}, true)
+	for i := range 3 {
+		page, err := DecodePage((<-pages).Data)
+		if err != nil || page.Ask != (i == 2) || string(page.Alarms) != fmt.Sprint(i+1) {
+			t.Errorf("page %d: %+v, %v", i, page, err)
+		}
 	}
 }

@@ -52,7 +52,7 @@ func TestASocketThatFailsIsReplaced(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSender(t, func(c *SenderConfig) { c.Inform = false })
-				network := &scripted{answer: func(int, []byte, func([]byte)) {}}
+				network := &scripted{answer: func(int, []byte, func(...[]byte)) {}}
 				writes := 0
 				var closed atomic.Int64
 				s.sinks[0].dial = func(ctx context.Context, kind, address string) (net.Conn, error) {
@@ -89,7 +89,7 @@ func TestASocketThatFailsIsReplaced(t *testing.T) {
 func TestAnInformOutlivesAFaultOfTheNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSender(t, nil)
-		network := &scripted{answer: func(_ int, d []byte, send func([]byte)) {
+		network := &scripted{answer: func(_ int, d []byte, send func(...[]byte)) {
 			send(reply("public", tagResponse, idOf(t, d), noError))
 		}}
 		tries := 0

@@ -26,7 +26,7 @@ func reply(community string, tag byte, id int32, s status) []byte {
 // scripted is a network with sinks that do as a test says: answer is called
 // with every datagram, how many came before it, and the means to send back.
 type scripted struct {
-	answer func(n int, datagram []byte, send func([]byte))
+	answer func(n int, datagram []byte, send func(...[]byte))
 	dials  int
 	came   [][]byte
 }
@@ -34,6 +34,14 @@ type scripted struct {
 func (n *scripted) dial(context.Context, string, string) (net.Conn, error) {
 	n.dials++
 	ours, theirs := net.Pipe()
+	turn := make(chan struct{}, 1) // the pipe's own lock would hold up synctest
+	send := func(all ...[]byte) {
+		turn <- struct{}{}
+		defer func() { <-turn }()
+		for _, b := range all {
+			_, _ = theirs.Write(b)
+		}
+	}
 	go func() {
 		defer theirs.Close()
 		for {
@@ -43,7 +51,7 @@ func (n *scripted) dial(context.Context, string, string) (net.Conn, error) {
 				return
 			}
 			n.came = append(n.came, datagram[:size])
-			go n.answer(len(n.came)-1, datagram[:size], func(b []byte) { _, _ = theirs.Write(b) })
+			go n.answer(len(n.came)-1, datagram[:size], send)
 		}
 	}()
 	return ours, nil
@@ -56,7 +64,7 @@ func idOf(tb testing.TB, datagram []byte) int32 {
 }
 
 func TestInforms(t *testing.T) {
-	type send = func([]byte)
+	type send = func(...[]byte)
 	good := func(t *testing.T, datagram []byte) []byte {
 		return reply("public", tagResponse, idOf(t, datagram), noError)
 	}
@@ -101,7 +109,7 @@ func TestInforms(t *testing.T) {
 			},
 			SinkStats{Sent: 4, Retried: 2, Acknowledged: 1, Ignored: 1, Lost: map[string]uint64{"unanswered": 1}}, 7 * time.Second},
 		{"a sink that answers twice", 2,
-			func(t *testing.T, _ int, d []byte, send send) { send(good(t, d)); send(good(t, d)) },
+			func(t *testing.T, _ int, d []byte, send send) { send(good(t, d), good(t, d)) },
 			SinkStats{Sent: 2, Acknowledged: 2, Ignored: 1}, 0},
 		{"what is no acknowledgement is ignored until one comes", 1,
 			func(t *testing.T, _ int, d []byte, send send) {
@@ -130,7 +138,7 @@ func TestInforms(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSender(t, nil)
-				network := &scripted{answer: func(n int, d []byte, send func([]byte)) { c.answer(t, n, d, send) }}
+				network := &scripted{answer: func(n int, d []byte, send func(...[]byte)) { c.answer(t, n, d, send) }}
 				s.sinks[0].dial = network.dial
 				stop := run(t, s)
 				for range c.informs {
@@ -199,8 +207,8 @@ func compare(t *testing.T, got, want SinkStats) {
 func TestADeadSinkHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSender(t, func(c *SenderConfig) { c.Sinks = []string{"dead:162", "live:162", "nowhere:162"} })
-		dead := &scripted{answer: func(int, []byte, func([]byte)) {}}
-		live := &scripted{answer: func(_ int, d []byte, send func([]byte)) {
+		dead := &scripted{answer: func(int, []byte, func(...[]byte)) {}}
+		live := &scripted{answer: func(_ int, d []byte, send func(...[]byte)) {
 			send(reply("public", tagResponse, idOf(t, d), noError))
 		}}
 		s.sinks[0].dial, s.sinks[1].dial = dead.dial, live.dial
@@ -247,7 +255,7 @@ func TestASinkGetsNotificationsInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSender(t, nil)
 		var acknowledged []string
-		network := &scripted{answer: func(n int, d []byte, send func([]byte)) {
+		network := &scripted{answer: func(n int, d []byte, send func(...[]byte)) {
 			if n%3 == 1 { // every other one is lost on the way
 				packet := decoded(t, d)
 				acknowledged = append(acknowledged, string(packet.Variables[2].Value.([]byte)))
@@ -273,7 +281,7 @@ func TestASinkGetsNotificationsInTheirOrder(t *testing.T) {
 func TestASinkIsLookedUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSender(t, func(c *SenderConfig) { c.Inform = false })
-		network := &scripted{answer: func(int, []byte, func([]byte)) {}}
+		network := &scripted{answer: func(int, []byte, func(...[]byte)) {}}
 		s.sinks[0].dial = network.dial
 		run(t, s)
 		for _, step := range []struct {
@@ -300,7 +308,7 @@ func TestTheLogHearsOfChangesOnly(t *testing.T) {
 			c.Community, c.Retries = "s3cret", 0
 			c.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		})
-		network := &scripted{answer: func(n int, d []byte, send func([]byte)) {
+		network := &scripted{answer: func(n int, d []byte, send func(...[]byte)) {
 			if n < 2 || n >= 5 {
 				send(reply("s3cret", tagResponse, idOf(t, d), noError))
 			}
@@ -328,7 +336,7 @@ func TestTheLogHearsOfChangesOnly(t *testing.T) {
 func TestStoppingDoesNotWaitForASink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSender(t, nil)
-		network := &scripted{answer: func(int, []byte, func([]byte)) {}}
+		network := &scripted{answer: func(int, []byte, func(...[]byte)) {}}
 		s.sinks[0].dial = network.dial
 		stop := run(t, s)
 		for range 10 {
@@ -349,7 +357,7 @@ func TestStoppingDoesNotWaitForASink(t *testing.T) {
 func TestATrapIsTriedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSender(t, func(c *SenderConfig) { c.Inform = false })
-		network := &scripted{answer: func(int, []byte, func([]byte)) {}}
+		network := &scripted{answer: func(int, []byte, func(...[]byte)) {}}
 		reachable := false
 		s.sinks[0].dial = func(ctx context.Context, kind, address string) (net.Conn, error) {
 			if !reachable {

@@ -53,6 +53,7 @@ func TestWhichAddressesShareABucket(t *testing.T) {
 		{"192.0.2.1", "::ffff:192.0.2.1", true},
 		{"2001:db8::1", "2001:db8::ffff:2", true},
 		{"2001:db8::1", "2001:db8:0:1::1", false},
+		{"2001:db8::1", "2001:db8::8000:0:0:1", true},
 		{"fe80::1%eth0", "fe80::1%eth1", true},
 	} {
 		l := newLimits(1)

@@ -28,7 +28,7 @@ func (n *net) sum() *stats.Rows {
 			rows.Net.Merge(&s.rows.Net)
 			rows.Blocks = stats.MergeBlocks(rows.Blocks, s.rows.Blocks)
 			rows.Queues = addQueues(rows.Queues, s.rows.Queues, s.clock.shift)
-			rows.Waiting += s.rows.Waiting
+			rows.Waiting = stats.Sum(rows.Waiting, s.rows.Waiting)
 		}
 	}
 	n.places.clear()

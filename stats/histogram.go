@@ -42,15 +42,15 @@ type Bucket struct {
 func (h *Histogram) Count() uint64 {
 	n := h.Zero
 	for _, b := range h.Buckets {
-		n += b.N
+		n = Sum(n, b.N)
 	}
 	return n
 }
 
 // Merge adds o to h. It keeps nothing of o's memory.
 func (h *Histogram) Merge(o *Histogram) {
-	h.Zero += o.Zero
-	h.Sum += o.Sum
+	h.Zero = Sum(h.Zero, o.Zero)
+	h.Sum = Sum(h.Sum, o.Sum)
 	switch {
 	case len(o.Buckets) == 0:
 		return
@@ -80,7 +80,7 @@ func (h *Histogram) coarsen(schema int8) {
 	for _, b := range h.Buckets {
 		b.Index = (b.Index-1)>>by + 1
 		if n := len(out); n > 0 && out[n-1].Index == b.Index {
-			out[n-1].N += b.N
+			out[n-1].N = Sum(out[n-1].N, b.N)
 		} else {
 			out = append(out, b)
 		}
@@ -102,7 +102,7 @@ func mergeBuckets(a, b []Bucket, by int8) []Bucket {
 			rest.coarsen(0)
 			return insertBuckets(a, i, rest.Buckets)
 		}
-		a[i].N += x.N
+		a[i].N = Sum(a[i].N, x.N)
 	}
 	return a
 }

@@ -104,7 +104,7 @@ func mergeSlots(a []Slot, o *Ladder, at int64) []Slot {
 			rest.coarsen(at)
 			return insertSlots(a, i, rest.Slots)
 		}
-		a[i].N += x.N
+		a[i].N = Sum(a[i].N, x.N)
 	}
 	return a
 }
@@ -137,7 +137,7 @@ func (l *Ladder) coarsen(at int64) {
 	for _, s := range l.Slots {
 		s.Start = slotStart(s.Start, at)
 		if n := len(out); n > 0 && out[n-1].Start == s.Start {
-			out[n-1].N += s.N
+			out[n-1].N = Sum(out[n-1].N, s.N)
 		} else {
 			out = append(out, s)
 		}
@@ -166,7 +166,7 @@ func (l *Ladder) Shift(d int64) {
 func (l *Ladder) Tokens() uint64 {
 	var n uint64
 	for _, s := range l.Slots {
-		n += s.N
+		n = Sum(n, s.N)
 	}
 	return n
 }
@@ -181,7 +181,7 @@ func (l *Ladder) InjectedBefore(t int64) uint64 {
 		if mid > t {
 			break
 		}
-		n += s.N
+		n = Sum(n, s.N)
 	}
 	return n
 }

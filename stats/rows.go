@@ -2,6 +2,8 @@
 
 package stats
 
+import "math"
+
 // Rows are the numbers of one net: at one source, or summed over many. Places
 // and Transitions are indexed as in the net's definition.
 type Rows struct {
@@ -100,25 +102,25 @@ func (r *Rows) Merge(o *Rows) {
 	}
 	r.Blocks = MergeBlocks(r.Blocks, o.Blocks)
 	r.Queues = MergeQueues(r.Queues, o.Queues)
-	r.Waiting += o.Waiting
+	r.Waiting = Sum(r.Waiting, o.Waiting)
 	r.Columns |= o.Columns
 }
 
 // Merge adds o to n.
 func (n *Net) Merge(o *Net) {
-	n.Created += o.Created
-	n.Finished += o.Finished
-	n.Failed += o.Failed
-	n.Active += o.Active
-	n.Deadlocked += o.Deadlocked
+	n.Created = Sum(n.Created, o.Created)
+	n.Finished = Sum(n.Finished, o.Finished)
+	n.Failed = Sum(n.Failed, o.Failed)
+	n.Active = Sum(n.Active, o.Active)
+	n.Deadlocked = Sum(n.Deadlocked, o.Deadlocked)
 }
 
 // Merge adds o to p.
 func (p *Place) Merge(o *Place) {
-	p.Tokens += o.Tokens
-	p.Arrivals += o.Arrivals
-	p.Departures += o.Departures
-	p.Instances += o.Instances
+	p.Tokens = Sum(p.Tokens, o.Tokens)
+	p.Arrivals = Sum(p.Arrivals, o.Arrivals)
+	p.Departures = Sum(p.Departures, o.Departures)
+	p.Instances = Sum(p.Instances, o.Instances)
 	p.Oldest = Earlier(p.Oldest, o.Oldest)
 	p.LastInjection = max(p.LastInjection, o.LastInjection)
 	p.Injected.Merge(o.Injected)
@@ -130,19 +132,34 @@ func (p *Place) Merge(o *Place) {
 
 // Merge adds o to t.
 func (t *Transition) Merge(o *Transition) {
-	t.Firings += o.Firings
-	t.Failures += o.Failures
-	t.Retries += o.Retries
-	t.Cancels += o.Cancels
-	t.Timeouts += o.Timeouts
-	t.Late += o.Late
-	t.Enabled += o.Enabled
+	t.Firings = Sum(t.Firings, o.Firings)
+	t.Failures = Sum(t.Failures, o.Failures)
+	t.Retries = Sum(t.Retries, o.Retries)
+	t.Cancels = Sum(t.Cancels, o.Cancels)
+	t.Timeouts = Sum(t.Timeouts, o.Timeouts)
+	t.Late = Sum(t.Late, o.Late)
+	t.Enabled = Sum(t.Enabled, o.Enabled)
 	t.EnabledSince = Earlier(t.EnabledSince, o.EnabledSince)
-	t.Running += o.Running
+	t.Running = Sum(t.Running, o.Running)
 	t.RunningSince = Earlier(t.RunningSince, o.RunningSince)
 	t.LastFiring = max(t.LastFiring, o.LastFiring)
 	t.Duration.Merge(&o.Duration)
 	t.Slowest.Merge(o.Slowest)
+}
+
+// MaxSum is the largest sum of counts. It is less than what 64 bits hold, so that a
+// sum from which something is taken off first is exact.
+const MaxSum = math.MaxInt64
+
+// Sum returns a + b, or MaxSum if that is more: a counter that stands still there
+// does not wrap around and fall. Either may be a negative number in two's
+// complement.
+func Sum(a, b uint64) uint64 {
+	s := a + b
+	if int64(s) < 0 && int64(a) >= 0 && int64(b) >= 0 {
+		return MaxSum
+	}
+	return s
 }
 
 // Earlier returns the earlier of two times, where 0 is no time.
@@ -169,7 +186,7 @@ func (s *TimeSum) Add(t int64) {
 // Merge adds another sum.
 func (s *TimeSum) Merge(o TimeSum) {
 	micro := s.Micro + o.Micro
-	s.Sec += o.Sec + micro/1e6
+	s.Sec = Sum(s.Sec, o.Sec+micro/1e6)
 	s.Micro = micro % 1e6
 }
 

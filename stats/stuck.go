@@ -121,7 +121,7 @@ func MergeBlocks(a, b []Block) []Block {
 			out, b = append(out, b[0]), b[1:]
 		default:
 			sum := a[0]
-			sum.Instances += b[0].Instances
+			sum.Instances = Sum(sum.Instances, b[0].Instances)
 			out, a, b = append(out, sum), a[1:], b[1:]
 		}
 	}

@@ -40,6 +40,20 @@
 // something. Counters of a region that began at another time are others, and
 // are added.
 //
+// # Two processes of one source
+//
+// Of several processes the one of the latest epoch counts while it is heard. One
+// that is refused because of it counts again when the other one said bye or is
+// silent for three intervals, and goes on exactly where it was: the rows of the
+// last 16 processes of a source are told apart by their epochs, and what a process
+// counted is kept beside the sums until it is not heard for Rules.ForgetAfter, or
+// for a minute after its bye. An epoch more than a minute ahead of the collector's
+// clock is refused while another process lives. Where the counters are a region's,
+// its fence decides, and an older epoch waits for Rules.ForgetAfter.
+//
+// A source that is heard while its messages are refused is [Refused], not stale nor
+// gone: its last rows stay. It is told by a telemetry.Notice.
+//
 // # When a source falls silent
 //
 // Silence is counted while the collector can hear: up to the last moment of which

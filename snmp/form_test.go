@@ -113,6 +113,11 @@ func TestARequestWithAFaultIsMalformed(t *testing.T) {
 		}
 	}
 	var q request
+	unended := messageOf(tagGet)
+	unended.in[2].in[3].in[0].in[0].content = []byte{0x2b, 0x86}
+	if why, err := q.decode(unended.bytes(), &community); why != malformed || err == nil {
+		t.Errorf("a name without an end: %v, %v", why, err)
+	}
 	for tag := tagGet; tag <= tagReport; tag++ {
 		switch tag {
 		case tagGet, tagGetNext, tagGetBulk, tagSet:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -75,7 +76,14 @@ func powerLoss(t *testing.T, round int) {
 	}
 	f.arrived(put(10 + 10*round)) // of which the server will know nothing
 	js.stop()
-	js.opts.StoreDir = kept
+	if round%2 == 0 { // all streams lose as much
+		js.opts.StoreDir = kept
+	} else { // that of region one alone
+		stream := filepath.Join("jetstream", "$G", "streams", "pnagent-log-petrinet_2Ev1_2Fline_2Fone")
+		if err := errors.Join(os.RemoveAll(filepath.Join(js.opts.StoreDir, stream)), os.CopyFS(filepath.Join(js.opts.StoreDir, stream), os.DirFS(filepath.Join(kept, stream)))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	js.start()
 	after := put(150)
 	missing := func() (n int) {

@@ -92,7 +92,17 @@ func (r *replica) stand(ctx context.Context, e *engine.Engine, upstream []Log) e
 	ticker := time.NewTicker(standEvery)
 	defer ticker.Stop()
 	for told := ""; ; {
-		reason, err := r.mend(ctx, e, upstream)
+		s := e.Standing()
+		own, err := fits(ctx, r.log, s.At()) // only this goroutine sets the log
+		reason := "the part's own log does not answer"
+		if err == nil && !own {
+			return fmt.Errorf("the part's own log: %w", engine.ErrRewritten) // what it holds may fit the others
+		}
+		if err == nil {
+			reason, err = r.mend(ctx, e, upstream)
+		} else {
+			err = nil
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the caller knows why ctx ended

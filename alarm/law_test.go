@@ -112,10 +112,6 @@ func (f *fleet) start(name string, priority int) *member {
 	return m
 }
 
-func (f *fleet) member(name string) *member {
-	return f.members[slices.IndexFunc(f.members, func(m *member) bool { return m.name == name })]
-}
-
 // post puts a letter into every mailbox that can be reached, in order.
 func (f *fleet) post(from *member, l letter) {
 	if from.cut {

@@ -121,7 +121,7 @@ func TestEverythingGoesOnWhenADarkServerAnswersAgain(t *testing.T) {
 		status, ready, err := d.side.get("/-/ready")
 		alarms := d.side.alarms(t)
 		if heard.NATS.Connected || err != nil || status != 503 || !strings.Contains(string(ready), heard.NATS.Reason) || len(alarms) != 1 {
-			return fmt.Errorf("%+v, ready %d %q %v, %+v", heard.NATS, status, ready, err, alarms)
+			return errors.Join(err, fmt.Errorf("%+v, ready %d %q, %+v", heard.NATS, status, ready, alarms))
 		}
 		return errors.Join(d.side.has("pnagent_nats_connected", 0), d.at.has("pnagent_nats_connected", 0))
 	})

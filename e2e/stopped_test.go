@@ -36,7 +36,7 @@ func startCrowd(t *testing.T, url string, sources int) *crowd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.tasks.Go(func() { c.publish(t, ctx, sources-1) })
+	c.tasks.Go(func() { c.publish(ctx, t, sources-1) })
 	t.Cleanup(func() {
 		c.stop()
 		if err := real.Close(context.Background()); err != nil {
@@ -53,7 +53,7 @@ func (c *crowd) stop() {
 }
 
 // publish sends a snapshot of each source a second, evenly over the second.
-func (c *crowd) publish(t *testing.T, ctx context.Context, sources int) {
+func (c *crowd) publish(ctx context.Context, t *testing.T, sources int) {
 	var enc telemetry.Encoder
 	msg := telemetry.Snapshot{Net: "claims", Digest: telemetry.Digest([]byte(stuckNet)), Epoch: time.Now().UnixMicro(), Interval: time.Second,
 		Full: true, Rows: *stats.NewRows(4, 4)}

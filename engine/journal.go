@@ -405,7 +405,7 @@ func (e *Engine) trySnapshot(ctx context.Context) error {
 	case errors.Is(err, journal.ErrStopped):
 		return err
 	case ctx.Err() != nil:
-		return nil
+		return nil //nolint:nilerr // the caller ends in any case, and its next process saves
 	}
 	e.snapshotsFailed.Add(1)
 	e.cfg.Log.Warn("snapshot not saved", "source", e.cfg.Source, "region", e.region(), "failed", e.snapshotsFailed.Load(), "err", err)

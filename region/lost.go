@@ -105,7 +105,7 @@ func (r *replica) stand(ctx context.Context, e *engine.Engine, upstream []Log) e
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // the caller knows why ctx ended
+			return nil
 		case err != nil:
 			return err
 		case reason == "":

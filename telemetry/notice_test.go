@@ -16,7 +16,7 @@ import (
 
 // What was not published is made up for by the next message, which is a full one.
 func TestAfterALostPublishTheNextSnapshotIsFull(t *testing.T) {
-	story(t, testConfig("a"), func(t *testing.T, p *Publisher, l *fakeLink) {
+	story(t, testConfig("a"), func(t *testing.T, _ *Publisher, l *fakeLink) {
 		time.Sleep(2500 * time.Millisecond)
 		l.take()
 		l.set(func() { l.fail = errors.New("refused") })

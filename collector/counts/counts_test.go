@@ -163,7 +163,7 @@ func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 		"a bit of the state":                  spoil(stateFile, func(b []byte) []byte { b[len(b)/2] ^= 4; return b }),
 		"the state is something else":         spoil(stateFile, func([]byte) []byte { return []byte("something else") }),
 		"what was shown is torn":              spoil(shownFile, func(b []byte) []byte { return b[:20] }),
-		"a state that no collector can read":  func(t *testing.T, dir string) {},
+		"a state that no collector can read":  func(*testing.T, string) {},
 		"a state that is a directory":         func(t *testing.T, dir string) { replaceByDir(t, filepath.Join(dir, stateFile)) },
 		"a file that is a directory is shown": func(t *testing.T, dir string) { replaceByDir(t, filepath.Join(dir, shownFile)) },
 	} {

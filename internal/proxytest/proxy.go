@@ -6,6 +6,7 @@
 package proxytest
 
 import (
+	"context"
 	"net"
 	"sync"
 	"testing"
@@ -29,12 +30,12 @@ type Proxy struct {
 // New starts a proxy to a server at host:port, which ends with the test.
 func New(t testing.TB, target string) *Proxy {
 	t.Helper()
-	listen, err := net.Listen("tcp", "127.0.0.1:0")
+	listen, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &Proxy{Addr: listen.Addr().String(), target: target, listen: listen, dark: make(chan struct{}), closed: make(chan struct{})}
-	p.copies.Go(p.accept)
+	p.copies.Go(func() { p.accept(t.Context()) })
 	t.Cleanup(func() {
 		listen.Close()
 		close(p.closed)
@@ -69,7 +70,7 @@ func (p *Proxy) Light() {
 	}
 }
 
-func (p *Proxy) accept() {
+func (p *Proxy) accept(ctx context.Context) {
 	for {
 		client, err := p.listen.Accept()
 		if err != nil {
@@ -80,14 +81,14 @@ func (p *Proxy) accept() {
 		isDark, dark := p.isDark, p.dark
 		p.mu.Unlock()
 		if !isDark {
-			p.copies.Go(func() { p.forward(client, dark) })
+			p.copies.Go(func() { p.forward(ctx, client, dark) })
 		}
 	}
 }
 
 // forward passes bytes in both directions until an end closes the connection.
-func (p *Proxy) forward(client net.Conn, dark chan struct{}) {
-	server, err := net.Dial("tcp", p.target)
+func (p *Proxy) forward(ctx context.Context, client net.Conn, dark chan struct{}) {
+	server, err := new(net.Dialer).DialContext(ctx, "tcp", p.target)
 	if err != nil {
 		client.Close()
 		return

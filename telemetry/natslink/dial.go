@@ -60,7 +60,7 @@ func (l *listener) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rest := make([]byte, keepFirst)
-	_ = l.Conn.SetReadDeadline(time.Now().Add(readOnWait)) // the connection is lost in any case
+	_ = l.SetReadDeadline(time.Now().Add(readOnWait)) // the connection is lost in any case
 	more, _ := l.Conn.Read(rest)
 	if said := refusal.FindSubmatch(slices.Concat(l.first, rest[:more])); said != nil {
 		return n, errors.New(string(said[1]))

@@ -185,7 +185,7 @@ func noticeAlerts() []Alert {
 			Summary:     "Sidecar {{ $labels.instance }} does not keep alarms.",
 			Description: "{{ $value | humanize }} times in the last 10 minutes {{ $labels.instance }} could not write the file with the alarms, or had too many to raise one more."},
 		{Name: "PnagentCountersNotKept", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentCountersNotKept.md",
-			Signal: rose("instance", metrics.PnagentCounterSaveFailuresTotal), Condition: "> 0",
+			Signal: rose("instance", metrics.PnagentStateSaveFailuresTotal), Condition: "> 0",
 			Summary:     "Sidecar {{ $labels.instance }} does not keep counters.",
 			Description: "{{ $value | humanize }} times in the last 10 minutes {{ $labels.instance }} could not write what it counted: after a restart its counters would begin at 0."},
 	}

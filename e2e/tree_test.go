@@ -211,7 +211,7 @@ func TestRootOfATreeShowsInEveryFaceWhatAFlatSidecarDoes(t *testing.T) {
 				s := child.scrape(t)
 				passed, _ := s.value("pnagent_messages_passed_over_total")
 				published, _ := s.value("pnagent_up_snapshots_total")
-				saves, _ := s.value("pnagent_counter_saves_total")
+				saves, _ := s.value("pnagent_state_saves_total")
 				if (passed > 0) != (mode == "sifted") || published == 0 || saves == 0 {
 					t.Errorf("%v passed over, %v published, %v saves", passed, published, saves)
 				}

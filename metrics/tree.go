@@ -4,9 +4,9 @@ package metrics
 
 // The names of what a sidecar tells of the directory with its counters.
 const (
-	PnagentCounterSavesTotal        = "pnagent_counter_saves_total"
-	PnagentCounterSaveFailuresTotal = "pnagent_counter_save_failures_total"
-	PnagentCounterSaveBytes         = "pnagent_counter_save_bytes"
+	PnagentStateSavesTotal        = "pnagent_state_saves_total"
+	PnagentStateSaveFailuresTotal = "pnagent_state_save_failures_total"
+	PnagentStateBytes             = "pnagent_state_bytes"
 )
 
 // The names of what a sidecar tells that is a part of a tree.

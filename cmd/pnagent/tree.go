@@ -167,9 +167,9 @@ var (
 	upErrors    = desc(metrics.PnagentUpErrorsTotal, "Times that a net could not be published to the sidecar above.")
 	upMissed    = desc(metrics.PnagentUpMissedTotal, "Times that a net was due for the sidecar above while its NATS was away.")
 
-	countSaves     = desc(metrics.PnagentCounterSavesTotal, "Times that what was counted was written to --state-dir.")
-	countFailures  = desc(metrics.PnagentCounterSaveFailuresTotal, "Times that what was counted could not be written to --state-dir: after a restart counters would begin at 0.")
-	countSaveBytes = desc(metrics.PnagentCounterSaveBytes, "Size of what was written to --state-dir last.")
+	countSaves     = desc(metrics.PnagentStateSavesTotal, "Times that what was counted was written to --state-dir.")
+	countFailures  = desc(metrics.PnagentStateSaveFailuresTotal, "Times that what was counted could not be written to --state-dir: after a restart counters would begin at 0.")
+	countSaveBytes = desc(metrics.PnagentStateBytes, "Size of what was written to --state-dir last.")
 )
 
 // Describe implements prometheus.Collector.

@@ -12,9 +12,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/petri/pnml"
@@ -28,9 +26,6 @@ var ErrJournal = errors.New("the journal is of another engine")
 // ErrReplay is wrapped by the error of New for a journal that is of this engine
 // and holds what it cannot have done.
 var ErrReplay = errors.New("the journal cannot be replayed")
-
-// snapshotAfter is Config.SnapshotAfter where it is not said.
-const snapshotAfter = 64 << 20
 
 // recorder writes what the workers do into a journal. One commit is what one
 // worker did at one time.
@@ -354,170 +349,4 @@ func (w *worker) flush(now int64) error {
 	}
 	clear(w.reached)
 	return nil
-}
-
-// keep syncs the journal and saves the state now and then, until ctx ends.
-func (e *Engine) keep(ctx context.Context) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	var notBefore time.Time // the next snapshot, after one that failed
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-		if err := e.recorder.log.Sync(context.WithoutCancel(ctx), e.cfg.Clock()); err != nil {
-			return fmt.Errorf("syncing the journal: %w", err)
-		}
-		e.recorder.mu.Lock()
-		grown, failed := e.recorder.grown, e.recorder.failed
-		e.recorder.mu.Unlock()
-		if failed != nil {
-			return failed // which only who called from outside may know so far
-		}
-		if grown <= e.cfg.SnapshotAfter || time.Now().Before(notBefore) {
-			continue
-		}
-		before := e.snapshotsFailed.Load()
-		if err := e.trySnapshot(ctx); err != nil {
-			return err
-		}
-		if e.snapshotsFailed.Load() != before {
-			notBefore = time.Now().Add(snapshotRetry)
-		}
-	}
-}
-
-// snapshotRetry is how long after a snapshot that failed the next one is tried.
-const snapshotRetry = time.Second
-
-// trySnapshot saves the state. A snapshot that fails is logged and counted: the
-// log is good without it, and the next one is tried later. The error is that of a
-// log that is not good any more.
-func (e *Engine) trySnapshot(ctx context.Context) error {
-	err := e.saveState(ctx)
-	switch failure := e.recorder.failure(); {
-	case err == nil:
-		return nil
-	case failure != nil:
-		return failure
-	case errors.Is(err, journal.ErrStopped):
-		return err
-	case ctx.Err() != nil:
-		return nil //nolint:nilerr // the caller ends in any case, and its next process saves
-	}
-	e.snapshotsFailed.Add(1)
-	e.cfg.Log.Warn("snapshot not saved", "source", e.cfg.Source, "region", e.region(), "failed", e.snapshotsFailed.Load(), "err", err)
-	return nil
-}
-
-// saveState saves the state of all instances as a snapshot of the journal. The
-// workers stand still while it is put together, not while it is written.
-func (e *Engine) saveState(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	release := make(chan struct{})
-	arrived := make(chan error, len(e.workers))
-	var still sync.WaitGroup
-	for _, w := range e.workers {
-		still.Go(func() {
-			err := e.call(ctx, w, func(int64) {
-				arrived <- nil
-				<-release
-			})
-			if err != nil {
-				arrived <- err
-			}
-		})
-	}
-	var failed error
-	for range e.workers {
-		failed = errors.Join(failed, <-arrived)
-	}
-	var state []byte
-	var upTo uint64
-	var grown int
-	if failed == nil {
-		state, upTo, grown, failed = e.appendState()
-	}
-	close(release)
-	still.Wait()
-	if failed != nil {
-		return failed
-	}
-	err := e.recorder.log.SaveSnapshot(ctx, upTo, func(dst io.Writer) error {
-		_, err := dst.Write(state)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("saving the journal's snapshot: %w", err)
-	}
-	e.recorder.mu.Lock()
-	defer e.recorder.mu.Unlock()
-	e.recorder.grown -= grown
-	return nil
-}
-
-// saveHeader returns what stands before a snapshot. The workers stand still.
-func (e *Engine) saveHeader() (head header, err error) {
-	r := e.recorder
-	if r.head.Part != nil {
-		head = r.head
-		head.Queues = e.queuesSoFar()
-		head.Part, err = e.savePart()
-		return head, err
-	}
-	var counts [][]byte
-	for k := range e.cfg.Nets {
-		text, err := e.counts(k)
-		if err != nil {
-			return head, err
-		}
-		counts = append(counts, text)
-	}
-	queues := e.queuesSoFar()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	head = r.head
-	head.Owns, head.Counts, head.Queues = r.owns, counts, queues
-	return head, nil
-}
-
-// queuesSoFar returns what commits say that queues have served. The workers stand
-// still.
-func (e *Engine) queuesSoFar() []queueCounts {
-	all := slices.Clone(e.recorder.queues)
-	for _, w := range e.workers {
-		for net := range w.noted {
-			for p, more := range w.noted[net] {
-				all[net].add(p, more)
-			}
-		}
-	}
-	return all
-}
-
-// appendState returns the state of all shards, which stand still, the number of
-// the last commit in it, and by how much the log has grown since the last
-// snapshot.
-func (e *Engine) appendState() (state []byte, upTo uint64, grown int, err error) {
-	r := e.recorder
-	head, err := e.saveHeader()
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	if state, err = json.Marshal(head); err != nil {
-		return nil, 0, 0, err
-	}
-	state = append(state, '\n')
-	for k := range e.cfg.Nets {
-		state = binary.AppendUvarint(state, uint64(len(e.workers)))
-		for _, w := range e.workers {
-			state = w.shards[k].AppendState(state)
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return state, r.last, r.grown, r.failed
 }

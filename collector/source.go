@@ -83,9 +83,15 @@ type source struct {
 	gaps, duplicates, restarts, setbacks uint64
 }
 
+// maxGap is how many messages before one are believed to be lost. A seq comes from
+// outside: it may be any number up to telemetry.MaxCount, and one message that a
+// process did not send must not add so many to what is lost. A process that sends a
+// message a second takes twelve days for so many.
+const maxGap = 1 << 20
+
 // note records that a message was heard and returns how many before it never
-// came, and whether the rows may be old because of them or because messages of
-// its process were refused before.
+// came, at most maxGap, and whether the rows may be old because of them or because
+// messages of its process were refused before.
 func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (lost uint64, gap bool) {
 	if msg.Epoch == s.epoch {
 		lost = msg.Seq - s.seq - 1
@@ -95,6 +101,7 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 		lost = n.become(s, msg)
 		gap = gap || lost > 0
 	}
+	lost = min(lost, maxGap)
 	if msg.Bye {
 		lost = s.late.expect(msg, lost, now)
 	}

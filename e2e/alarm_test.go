@@ -87,6 +87,12 @@ func TestARestartedSidecarRaisesNothingAnewAndClearsWhatIsOver(t *testing.T) {
 	}
 	side := start()
 	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	until(t, "all 40 tokens are stuck", func() error {
+		if a := side.alarms(t); len(a) != 1 || !strings.Contains(a[0].Text, ": 40,") {
+			return fmt.Errorf("%+v", a)
+		}
+		return nil
+	})
 	first := facesAgree(t, side, 1)
 	if a := first[0]; a.Alarm != "tokenStuck" || a.Net != "claims" || a.Place != "awaiting answer" || a.Text == "" || a.Index == 0 {
 		t.Errorf("%+v is active", a)

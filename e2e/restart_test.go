@@ -19,6 +19,8 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // takes is the counter of the transition that takes up a claim of stuckNet.
@@ -117,6 +119,44 @@ func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 			}
 			if got := prom.number(t, "increase("+takes+"[10m])"); got < c.increase || got > 1.25*c.increase {
 				t.Errorf("increase() is %v, want %v", got, c.increase)
+			}
+		})
+	}
+}
+
+// A sidecar that starts after the engines, for the first time, shows all that they
+// did; without a directory nothing says that it is the first time.
+func TestTheFirstStartShowsWhatRunningEnginesDidBefore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		flags   []string
+		firings uint64
+	}{
+		"in an empty directory": {nil, 40},
+		"without a directory":   {[]string{"--state-dir", ""}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			natsURL := startNATS(t)
+			runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+			sub, err := connect(t, natsURL).SubscribeSync(telemetry.Subjects{}.Snapshot("claims", "berlin"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // so the sidecar does not hear its first one
+				if _, err := sub.NextMsg(10 * time.Second); err != nil {
+					t.Fatal(err)
+				}
+			}
+			side := serveAsIs(t, natsURL, append([]string{"--mib-dir", t.TempDir()}, c.flags...)...)
+			until(t, "the engine is heard", func() error {
+				if side.view(t).source("claims", "berlin") != "up" {
+					return fmt.Errorf("not yet")
+				}
+				return nil
+			})
+			if n := side.view(t).numbers().Firings[key{"claims", "take"}]; n != c.firings {
+				t.Errorf("%d firings, want %d", n, c.firings)
 			}
 		})
 	}

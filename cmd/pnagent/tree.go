@@ -117,11 +117,12 @@ func (f *treeFlags) connect(own *nats.Conn, log *slog.Logger) (nc *nats.Conn, do
 // openCollector makes the collector, which goes on from what was kept, and what
 // speaks for it to the one above.
 func (s *sidecar) openCollector() (err error) {
-	kept := counts.Config{Path: s.cfg.stateDir, Subjects: s.cfg.subjects.Prefix(), Share: s.cfg.share, FromZero: s.cfg.fromZero, Log: s.cfg.log}
+	kept := counts.Config{Path: s.cfg.stateDir, Subjects: s.cfg.subjects.Prefix(), Share: s.cfg.share, Log: s.cfg.log}
 	up := s.cfg.up
 	if up != nil {
 		kept.Up, kept.Source = up.Subjects.Prefix(), up.Source
 	}
+	kept.FromZero = s.cfg.fromZero || up == nil && kept.Path != "" // the first sidecar that shows these engines from here
 	if s.counts, err = counts.Open(kept, time.Now().UnixMicro()); err != nil {
 		if errors.Is(err, dirlock.ErrHeld) {
 			err = fmt.Errorf("%w; expected a --state-dir of its own for each sidecar", err)

@@ -17,8 +17,9 @@ var ErrOtherSize = errors.New("the net has another number of places or transitio
 
 // FillRows fills in the sums of a net, so that a telemetry.Publisher can speak
 // for all sources of a View as one source of a collector above. Times are by
-// this collector's clock. The rows share memory with the View: they must not
-// be changed.
+// this collector's clock. A count of more than telemetry.MaxCount, which a message
+// may not hold, is filled in as that. The rows share memory with the View: they
+// must not be changed.
 //
 // The error is ErrOtherSize if the net's definition grew, or is not there: a
 // collector above must not read rows with a definition that is not theirs.
@@ -32,6 +33,7 @@ func (v *View) FillRows(net string, into *stats.Rows) error {
 	copy(into.Transitions, n.Rows.Transitions)
 	into.Net, into.Blocks, into.Columns = n.Rows.Net, n.Rows.Blocks, n.Rows.Columns
 	into.Queues, into.Waiting = n.Rows.Queues, n.Rows.Waiting
+	boundRows(into)
 	return nil
 }
 

@@ -265,6 +265,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, state []by
 	}
 	c.hearUntil()
 	view, asks := c.merger.Tick(now)
+	c.tellSaturated()
 	view.NATS, view.Deaf = c.nats(), view.Deaf || c.proofs.deaf(now)
 	c.ask(ctx, asks)
 	if c.cfg.Keep == nil {

@@ -38,6 +38,7 @@ type net struct {
 	sums                *stats.Rows
 	floor               *stats.Rows // what the process before showed, while a counter of sums is below that; or nil
 	shown               *Net        // as of the last tick
+	saturated           saturation
 }
 
 // question is a definition being asked for.

@@ -31,6 +31,7 @@ func (n *net) sum() *stats.Rows {
 			rows.Waiting = stats.Sum(rows.Waiting, s.rows.Waiting)
 		}
 	}
+	n.noteSaturated(rows)
 	n.places.clear()
 	n.transitions.clear()
 	return rows

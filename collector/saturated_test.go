@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// largest returns rows in which every count is n.
+func largest(n uint64) *stats.Rows {
+	rows := stats.NewRows(1, 1)
+	rows.Columns = stats.AllColumns
+	dwell := stats.Histogram{Zero: n, Buckets: []stats.Bucket{{Index: 3, N: n}, {Index: 4, N: 1}}}
+	rows.Places[0] = stats.Place{Tokens: n, Arrivals: n, Departures: n, Instances: n, Dwell: dwell, Ages: stats.Ladder{Slots: []stats.Slot{{N: n}}}}
+	rows.Transitions[0] = stats.Transition{Firings: n, Failures: n, Retries: n, Cancels: n, Timeouts: n, Late: n, Enabled: n, Running: n, Duration: dwell}
+	rows.Net = stats.Net{Created: n, Finished: n, Failed: n, Active: n, Deadlocked: n}
+	rows.Blocks = []stats.Block{{Instances: n}, {Transition: 1, Instances: 2}}
+	rows.Queues = []stats.Queue{{Ready: n, Served: n, QuoteSwitches: n}, {Priority: 1, Served: 2}}
+	rows.Waiting = n
+	return rows
+}
+
+// A sum may be larger than what a message holds: to a collector above it is said as
+// the largest count, so that it is not refused, and never falls. The View itself
+// keeps what it is.
+func TestWhatIsSaidToACollectorAboveFitsAMessage(t *testing.T) {
+	for _, n := range []uint64{5, telemetry.MaxCount, telemetry.MaxCount + 1, stats.MaxSum} {
+		view := &View{Nets: []*Net{{Name: "n", Rows: largest(n)}}}
+		into := stats.NewRows(1, 1)
+		if err := view.FillRows("n", into); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(largest(min(n, telemetry.MaxCount)), into); d != "" {
+			t.Errorf("of %d (-expected +said):\n%s", n, d)
+		}
+		if d := cmp.Diff(largest(n), view.Nets[0].Rows); d != "" {
+			t.Errorf("the View of %d changed:\n%s", n, d)
+		}
+	}
+}
+
+// A sum that can grow no more is logged at WARN, once for each net.
+func TestSumThatStandsStillIsLoggedOnce(t *testing.T) {
+	url := startServer(t)
+	nc := connect(t, url)
+	c, book := run(t, Config{Conn: connect(t, url)})
+	net := lineNet("n", 2, 2)
+	publish(t, connect(t, url), "good", net, 5)
+	view := until(t, c, "the net", func(v *View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == 1 })
+	send := func(source string, seq uint64) {
+		msg := &telemetry.Snapshot{Source: source, Net: "n", Digest: view.Nets[0].Digests[0].Digest, Epoch: 1, Seq: seq, SentAt: time.Now().UnixMicro(),
+			Interval: time.Second, Full: true, Rows: *stats.NewRows(2, 2)}
+		msg.Rows.Columns = stats.ColDwell
+		msg.Rows.Places[1].Dwell = stats.Histogram{Zero: 1, Sum: 1 << 62}
+		say(t, nc, c, msg)
+	}
+	const said = "a sum is as large as it can be and stands still"
+	send("one", 1)
+	until(t, c, "one source", func(v *View) bool { return v.Nets[0].Rows.Places[1].Dwell.Sum == 1<<62 })
+	if strings.Contains(book.String(), said) {
+		t.Errorf("logged too early:\n%s", book)
+	}
+	send("two", 1)
+	until(t, c, "the largest sum", func(v *View) bool { return v.Nets[0].Rows.Places[1].Dwell.Sum == stats.MaxSum })
+	send("three", 1)
+	shown := until(t, c, "three sources and good", func(v *View) bool { return v.Nets[0].Up == 4 })
+	until(t, c, "some more Views", func(v *View) bool { return v.Generation > shown.Generation+3 })
+	if s := shown.Nets[0].Rows.Places[1].Dwell.Sum; s != stats.MaxSum {
+		t.Errorf("the sum is %d", s)
+	}
+	want := fmt.Sprintf(`level=WARN msg="%s" net=n of="place \"%s\"" at=9223372036854775807`, said, net.Places[1].ID)
+	if log := book.String(); strings.Count(log, said) != 1 || !strings.Contains(log, want) {
+		t.Errorf("expected once %s\n%s", want, log)
+	}
+}
+
+// Each kind of sum is found where it stands still, among the rows that changed.
+func TestEverySumThatStandsStillIsFound(t *testing.T) {
+	for name, test := range map[string]struct {
+		set  func(*stats.Rows)
+		want string
+	}{
+		"none":           {func(r *stats.Rows) { r.Places[0].Arrivals = stats.MaxSum - 1 }, ""},
+		"a debt is none": {func(r *stats.Rows) { r.Places[0].Arrivals = stats.MaxSum + 1 }, ""},
+		"arrivals":       {func(r *stats.Rows) { r.Places[0].Arrivals = stats.MaxSum }, `place "p0"`},
+		"firings":        {func(r *stats.Rows) { r.Transitions[0].Firings = stats.MaxSum }, `transition "t0"`},
+		"durations":      {func(r *stats.Rows) { r.Transitions[0].Duration.Sum = stats.MaxSum }, `transition "t0"`},
+		"created":        {func(r *stats.Rows) { r.Net.Created = stats.MaxSum }, "instances"},
+		"served":         {func(r *stats.Rows) { r.Queues = []stats.Queue{{Priority: 3, Served: stats.MaxSum}} }, "queue 3"},
+	} {
+		n := newNet("n")
+		if err := n.define("d", lineNet("n", 1, 1), &Limits{Rows: 9, Definitions: 9}); err != nil {
+			t.Fatal(err)
+		}
+		n.union.def.Places[0].ID, n.union.def.Transitions[0].ID = "p0", "t0"
+		rows := stats.NewRows(1, 1)
+		test.set(rows)
+		if n.noteSaturated(rows); n.saturated.of != test.want {
+			t.Errorf("%s: found %q, expected %q", name, n.saturated.of, test.want)
+		}
+	}
+}

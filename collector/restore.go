@@ -255,6 +255,7 @@ func (r *stateReader) next() error {
 		return errNoNet
 	}
 	net := &r.nets[len(r.nets)-1]
+	r.decoder.Sums = record == recordSum || record == recordShown
 	switch record {
 	case recordSum, recordShown:
 		msg, err := r.snapshot(net, payload)

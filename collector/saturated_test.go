@@ -53,7 +53,8 @@ func TestSumThatStandsStillIsLoggedOnce(t *testing.T) {
 	nc := connect(t, url)
 	c, book := run(t, Config{Conn: connect(t, url)})
 	net := lineNet("n", 2, 2)
-	publish(t, connect(t, url), "good", net, 5)
+	good := publish(t, connect(t, url), "good", net, 5)
+	defer stop(t, good)
 	view := until(t, c, "the net", func(v *View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == 1 })
 	send := func(source string, seq uint64) {
 		msg := &telemetry.Snapshot{Source: source, Net: "n", Digest: view.Nets[0].Digests[0].Digest, Epoch: 1, Seq: seq, SentAt: time.Now().UnixMicro(),
@@ -105,6 +106,50 @@ func TestEverySumThatStandsStillIsFound(t *testing.T) {
 		test.set(rows)
 		if n.noteSaturated(rows); n.saturated.of != test.want {
 			t.Errorf("%s: found %q, expected %q", name, n.saturated.of, test.want)
+		}
+	}
+}
+
+// A sum that is larger than what an engine may say, or that stands still, goes on
+// over a restart of the collector, from its state and from what was shown.
+func TestLargeSumsGoOnOverARestart(t *testing.T) {
+	for _, sources := range []uint64{2, 1100, 2300} {
+		m := NewMerger(Rules{}, t0)
+		if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
+			t.Fatal(err)
+		}
+		for i := range sources {
+			rows := largest(telemetry.MaxCount)
+			rows.Columns = counterColumns
+			rows.Places[0].Ages, rows.Blocks = stats.Ladder{}, nil
+			msg := &telemetry.Snapshot{Source: fmt.Sprint("e", i), Net: "n", Digest: "d", Epoch: 1, Seq: 1, SentAt: t0, Interval: time.Second, Full: true, Rows: *rows}
+			if _, err := m.Take(msg, 0, t0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before, _ := m.Tick(t0)
+		want := countersOf(before.Nets[0].Rows)
+		if f := want.Transitions[0].Firings; f != min(sources<<53, stats.MaxSum) && sources < 1024 || f != stats.MaxSum && sources >= 1024 {
+			t.Fatalf("%d firings of %d sources", f, sources)
+		}
+		shown, err := new(saver).shown(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, shown := range map[string][]byte{"state": nil, "state and shown": shown} {
+			next := NewMerger(Rules{}, t0)
+			err := next.restore(keptBy(t, m), &Config{PNML: pnmlLimits()}, t0)
+			if err == nil && shown != nil {
+				err = next.restoreShown(shown, &Config{PNML: pnmlLimits()}, t0)
+			}
+			if err != nil {
+				t.Errorf("%s of %d sources: %v", name, sources, err)
+				continue
+			}
+			after, _ := next.Tick(t0)
+			if d := cmp.Diff(want, countersOf(after.Nets[0].Rows)); d != "" {
+				t.Errorf("%s of %d sources (-before +after):\n%s", name, sources, d)
+			}
 		}
 	}
 }

@@ -27,6 +27,10 @@ const jsonDepth = 16
 // has a Reason. It keeps its buffers from one message to the next; the zero
 // Decoder is ready. It is for one goroutine.
 type Decoder struct {
+	// Sums says that messages hold what many sources counted: those counts go up to
+	// stats.MaxSum. The counts of one source go up to MaxCount.
+	Sums bool
+
 	parser *parser
 	zeros  []uint64 // stands in for a column that is absent
 	times  []int64  // the same; never written
@@ -105,13 +109,13 @@ func (d *Decoder) read(m *wire.Snapshot, into *Snapshot) error {
 		err = d.readTransitions(m.GetTransitions(), into)
 	}
 	if err == nil {
-		err = readNet(m.GetRow(), &into.Rows)
+		err = readNet(m.GetRow(), &into.Rows, d.most())
 	}
 	if err == nil {
 		err = readBlocks(m.Blocks, &into.Rows)
 	}
 	if err == nil {
-		err = readQueues(m, &into.Rows)
+		err = readQueues(m, &into.Rows, d.most())
 	}
 	if err == nil {
 		err = readRegion(m, into)
@@ -179,13 +183,21 @@ func readIndex(index []uint32, full bool, longest int, into *[]uint32) (int, err
 	return n, nil
 }
 
-func readNet(w *wire.NetRow, rows *stats.Rows) error {
+// most returns the largest count of the messages.
+func (d *Decoder) most() uint64 {
+	if d.Sums {
+		return stats.MaxSum
+	}
+	return MaxCount
+}
+
+func readNet(w *wire.NetRow, rows *stats.Rows, most uint64) error {
 	rows.Net = stats.Net{}
 	if w == nil {
 		return nil
 	}
-	if top := max(w.Created, w.Finished, w.Failed, w.Active, w.Deadlocked); top > MaxCount {
-		return fmt.Errorf("row: %w: %d, of at most %d", BadValue, top, uint64(MaxCount))
+	if top := max(w.Created, w.Finished, w.Failed, w.Active, w.Deadlocked); top > most {
+		return fmt.Errorf("row: %w: %d, of at most %d", BadValue, top, most)
 	}
 	rows.Net = stats.Net{Created: w.Created, Finished: w.Finished, Failed: w.Failed, Active: w.Active, Deadlocked: w.Deadlocked}
 	rows.Columns |= stats.ColInstances

@@ -21,7 +21,7 @@ type columns struct {
 
 // counts checks a column of counts.
 func (c *columns) counts(col stats.Columns, name string, values []uint64) []uint64 {
-	return c.below(col, name, values, MaxCount)
+	return c.below(col, name, values, c.d.most())
 }
 
 // below checks a column of numbers that are no larger than limit.
@@ -87,8 +87,9 @@ func zeros[T uint64 | int64](have []T, n int) []T {
 
 // histograms reads a column of histograms row by row.
 type histograms struct {
-	w  *wire.Histogram
-	at int // first bucket of the next row
+	w    *wire.Histogram
+	most uint64 // the largest count
+	at   int    // first bucket of the next row
 }
 
 func (h *histograms) known() bool { return len(h.w.GetLen()) > 0 }
@@ -120,7 +121,7 @@ func (h *histograms) read(i int, into *stats.Histogram) error {
 	if n > stats.MaxBuckets {
 		return fmt.Errorf("%w: %d buckets, of at most %d", TooMany, n, stats.MaxBuckets)
 	}
-	if w.Zero[i] > MaxCount || w.Schema[i] != int32(int8(w.Schema[i])) {
+	if w.Zero[i] > h.most || w.Schema[i] != int32(int8(w.Schema[i])) {
 		return fmt.Errorf("%w: schema %d, zero %d", BadValue, w.Schema[i], w.Zero[i])
 	}
 	into.Zero, into.Sum = w.Zero[i], w.Sum[i]
@@ -131,7 +132,7 @@ func (h *histograms) read(i int, into *stats.Histogram) error {
 	index := int64(0)
 	for j := range into.Buckets {
 		index += int64(w.Index[h.at+j])
-		if index != int64(int32(index)) || w.Count[h.at+j] > MaxCount {
+		if index != int64(int32(index)) || w.Count[h.at+j] > h.most {
 			return fmt.Errorf("%w: bucket %d with count %d", BadValue, index, w.Count[h.at+j])
 		}
 		into.Buckets[j] = stats.Bucket{Index: int32(index), N: w.Count[h.at+j]}

@@ -27,7 +27,7 @@ func (d *Decoder) readPlaces(w *wire.Places, into *Snapshot) error {
 	if err := readAges(w.GetAges(), into.SentAt/stats.SlotWidth, &into.Rows); err != nil {
 		return fmt.Errorf("places: ages: %w", err)
 	}
-	h := histograms{w: w.GetDwell()}
+	h := histograms{w: w.GetDwell(), most: d.most()}
 	if err := h.check(n); err != nil {
 		return fmt.Errorf("places: dwell: %w", err)
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // readQueues sets the queues, and the work that waits.
-func readQueues(m *wire.Snapshot, rows *stats.Rows) error {
+func readQueues(m *wire.Snapshot, rows *stats.Rows, most uint64) error {
 	rows.Waiting = m.GetWaiting()
-	if rows.Waiting > MaxCount {
+	if rows.Waiting > most {
 		return fmt.Errorf("waiting: %w: %d", BadValue, rows.Waiting)
 	}
 	if m.Waiting != nil {
@@ -26,8 +26,8 @@ func readQueues(m *wire.Snapshot, rows *stats.Rows) error {
 		if w.GetPriority() >= stats.Priorities {
 			return fmt.Errorf("queues: %w: priority %d, of %d", BadIndex, w.GetPriority(), stats.Priorities)
 		}
-		if top := max(w.GetReady(), w.GetServed(), w.GetQuoteSwitches()); top > MaxCount {
-			return fmt.Errorf("queues: %w: %d, of at most %d", BadValue, top, uint64(MaxCount))
+		if top := max(w.GetReady(), w.GetServed(), w.GetQuoteSwitches()); top > most {
+			return fmt.Errorf("queues: %w: %d, of at most %d", BadValue, top, most)
 		}
 		oldest, unserved := w.GetOldestSince(), w.GetUnservedSince()
 		if min(oldest, unserved) < 0 || max(oldest, unserved) > MaxTime {

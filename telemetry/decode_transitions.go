@@ -24,7 +24,7 @@ func (d *Decoder) readTransitions(w *wire.Transitions, into *Snapshot) error {
 	if err := d.readTransitionColumns(w, &into.Rows); err != nil {
 		return fmt.Errorf("transitions: %w", err)
 	}
-	h := histograms{w: w.GetDuration()}
+	h := histograms{w: w.GetDuration(), most: d.most()}
 	if err := h.check(n); err != nil {
 		return fmt.Errorf("transitions: duration: %w", err)
 	}

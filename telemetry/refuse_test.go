@@ -207,3 +207,36 @@ func TestEveryReasonIsListedOnce(t *testing.T) {
 		t.Errorf("reason %q of an error without", got)
 	}
 }
+
+// A decoder of sums takes counts that one source may not say, up to the largest sum,
+// and refuses all else that any decoder refuses.
+func TestDecoderOfSums(t *testing.T) {
+	for name, count := range map[string]func(m *wire.Snapshot) *uint64{
+		"arrivals":  func(m *wire.Snapshot) *uint64 { return &m.Places.Arrivals[0] },
+		"dwell":     func(m *wire.Snapshot) *uint64 { return &m.Places.Dwell.Count[0] },
+		"zero":      func(m *wire.Snapshot) *uint64 { return &m.Places.Dwell.Zero[0] },
+		"firings":   func(m *wire.Snapshot) *uint64 { return &m.Transitions.Firings[0] },
+		"durations": func(m *wire.Snapshot) *uint64 { return &m.Transitions.Duration.Count[0] },
+		"created":   func(m *wire.Snapshot) *uint64 { return &m.Row.Created },
+		"served":    func(m *wire.Snapshot) *uint64 { return &m.Queues[0].Served },
+	} {
+		for _, c := range []struct {
+			n         uint64
+			one, sums bool
+		}{{MaxCount, true, true}, {MaxCount + 1, false, true}, {stats.MaxSum, false, true}, {stats.MaxSum + 1, false, false}} {
+			m := goldenWire(t)
+			*count(m) = c.n
+			payload, err := proto.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var into Snapshot
+			if err := new(Decoder).Decode(payload, &into); (err == nil) != c.one || !c.one && !errors.Is(err, BadValue) {
+				t.Errorf("%s of %d: %v", name, c.n, err)
+			}
+			if err := (&Decoder{Sums: true}).Decode(payload, &into); (err == nil) != c.sums || !c.sums && !errors.Is(err, BadValue) {
+				t.Errorf("%s of %d in all: %v", name, c.n, err)
+			}
+		}
+	}
+}

@@ -62,6 +62,7 @@ func petrinetRevisions() []revision {
 		{date: "202611221955Z", digest: "4c87904ddc5a67f9", text: "Added to sourceTable the state refused and its reason, and agentSourcesRefused."},
 		{date: "202611222000Z", digest: "1c425df49f57ff73", text: "Added sourceRegionStopped, and the notifications of regions that stand still."},
 		{date: "202611222010Z", digest: "12397b9246ec163f", text: "Added the notifications of sources that are refused, and of two processes of one source."},
+		{date: "202611222100Z", digest: "d6bbde1da5778f3a", text: "netDiscontinuityTime says where counters stand still."},
 	}
 }
 

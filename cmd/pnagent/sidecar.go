@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -90,6 +91,7 @@ type sidecar struct {
 	builder   *mib.Builder
 	contexts  *contexts // nil without
 	table     atomic.Pointer[smi.Table]
+	heard     chan struct{}    // closed once the table has what the sources of the process before say now
 	subagent  *agentx.Subagent // nil without AgentX
 	responder *snmp.Responder  // nil without SNMP
 	sender    *snmp.Sender     // nil without trap sinks
@@ -105,7 +107,7 @@ type sidecar struct {
 // newSidecar makes a sidecar and binds its sockets, so that what is wrong with
 // an address is known before anything runs.
 func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) {
-	s = &sidecar{cfg: cfg}
+	s = &sidecar{cfg: cfg, heard: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -251,7 +253,7 @@ func (s *sidecar) run(ctx context.Context) error {
 		g.Go(func() error { s.sender.Run(faces); return nil })
 	}
 	if s.subagent != nil {
-		g.Go(func() error { return s.subagent.Run(faces) })
+		g.Go(func() error { return s.answer(faces) })
 	}
 	if s.responder != nil {
 		g.Go(func() error { return s.responder.Serve(ctx, s.udp) })
@@ -261,6 +263,30 @@ func (s *sidecar) run(ctx context.Context) error {
 }
 
 func (s *sidecar) handler() http.Handler { return s.exporter.Handler() }
+
+// answerWithin is how long a sidecar that starts again waits for its sources
+// before it answers the AgentX master.
+const answerWithin = 3 * time.Second
+
+// answer serves the AgentX master until ctx ends. It waits for the sources that
+// the process before this one had heard: another sidecar that answers meanwhile
+// has newer numbers, and a difference of old and new ones counts twice what that
+// one has shown.
+func (s *sidecar) answer(ctx context.Context) error {
+	late := time.NewTimer(answerWithin)
+	defer late.Stop()
+	select {
+	case <-s.heard:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return s.subagent.Run(ctx)
+}
+
+// recalled reports whether a View has what sources said to the process before.
+func recalled(v *collector.View) bool {
+	return slices.ContainsFunc(v.Nets, func(n *collector.Net) bool { return n.Recalled > 0 })
+}
 
 // lookEvery is how often layOut looks for a new View.
 const lookEvery = 50 * time.Millisecond
@@ -273,11 +299,16 @@ func (s *sidecar) layOut(ctx context.Context) error {
 	var laid *collector.View
 	var changed int64
 	var said string
+	waiting := true
 	for {
 		view, alarms := s.collector.View(), s.watcher.State()
 		if view != laid || alarms.LastChange != changed || s.table.Load() == nil {
 			laid, changed = view, alarms.LastChange
 			said = s.build(view, alarms, said)
+			if waiting && !recalled(view) {
+				waiting = false
+				close(s.heard)
+			}
 		}
 		select {
 		case <-tick.C:

@@ -27,7 +27,7 @@ type hearing struct {
 
 // Hear says that all that was published up to a moment was taken in or
 // rejected. unbroken reports whether that holds from the moment of the call
-// before on; if not, nobody could hear in between, and that time is no silence
+// before on; if not, the collector could not hear in between, and that time is no silence
 // of any source. From the first call on, silence is counted up to the last
 // moment that Hear was given, whatever the time of Tick is.
 func (m *Merger) Hear(until int64, unbroken bool) {

@@ -269,7 +269,7 @@ func TestTimeWithoutAProcessIsNoSilence(t *testing.T) {
 	}
 }
 
-// The first message ever of a process has not been counted by anybody, whatever
+// The first message ever of a process has not been counted by any collector, whatever
 // its clock says; of others only what comes after counts.
 func TestOnlyProcessesThatRanBeforeCountFromHere(t *testing.T) {
 	const began = t0 + 3600e6

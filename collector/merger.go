@@ -128,7 +128,7 @@ func (m *Merger) count(err error) {
 func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	n := m.net(msg.Net)
 	s := m.source(n, msg.Source)
-	if s.epoch == 0 && msg.Seq == 1 { // its process never said anything before, so nobody counted it
+	if s.epoch == 0 && msg.Seq == 1 { // the first message of its process, so no collector has counted it
 		s.counted = 0
 	}
 	asks, err := m.takeFrom(n, s, msg, now)

@@ -37,22 +37,14 @@ type heard struct {
 // them now, and what they counted stays in the sums. The error wraps ErrState;
 // then the Merger must not be used.
 func (m *Merger) restore(state []byte, cfg *Config, now int64) error {
-	nets, err := readState(state)
+	err := m.eachRestored(state, cfg, now, func(r *restored) error {
+		if r.sum == nil {
+			return errors.New("it has no sum")
+		}
+		return m.restoreNet(*r, cfg.Share)
+	})
 	if err != nil {
 		return err
-	}
-	for _, r := range nets {
-		err := m.defineRestored(&r, cfg, now)
-		switch {
-		case err != nil:
-		case r.sum == nil:
-			err = errors.New("it has no sum")
-		default:
-			err = m.restoreNet(r, cfg.Share)
-		}
-		if err != nil {
-			return fmt.Errorf("%w: net %q: %w", ErrState, r.ID, err)
-		}
 	}
 	m.traffic = Traffic{Rejected: make(map[string]uint64)}
 	for _, reason := range Reasons() {
@@ -65,21 +57,27 @@ func (m *Merger) restore(state []byte, cfg *Config, now int64) error {
 // restoreShown has every counter begin at no less than it was shown. The error
 // wraps ErrState; then the Merger must not be used.
 func (m *Merger) restoreShown(shown []byte, cfg *Config, now int64) error {
-	nets, err := readState(shown)
+	return m.eachRestored(shown, cfg, now, func(r *restored) error {
+		if r.shown == nil {
+			return errors.New("it has no counters")
+		}
+		return m.nets[r.ID].raiseTo(r)
+	})
+}
+
+// eachRestored reads what was kept, and defines and takes each net of it.
+func (m *Merger) eachRestored(kept []byte, cfg *Config, now int64, take func(*restored) error) error {
+	nets, err := readState(kept)
 	if err != nil {
 		return err
 	}
-	for _, r := range nets {
-		err := m.defineRestored(&r, cfg, now)
-		switch {
-		case err != nil:
-		case r.shown == nil:
-			err = errors.New("it has no counters")
-		default:
-			err = m.nets[r.ID].raiseTo(&r)
+	for i := range nets {
+		err := m.defineRestored(&nets[i], cfg, now)
+		if err == nil {
+			err = take(&nets[i])
 		}
 		if err != nil {
-			return fmt.Errorf("%w: net %q: %w", ErrState, r.ID, err)
+			return fmt.Errorf("%w: net %q: %w", ErrState, nets[i].ID, err)
 		}
 	}
 	return nil

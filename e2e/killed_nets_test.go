@@ -67,7 +67,7 @@ func mortals() []mortal {
 	}
 }
 
-// hireProcess has a process with gateways, which does not wait for anybody.
+// hireProcess has a process with gateways, which waits for no user.
 const hireProcess = `<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" targetNamespace="t">
   <process id="hire" isExecutable="true">

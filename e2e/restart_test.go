@@ -176,7 +176,7 @@ func TestOneSidecarHasAStateDirectory(t *testing.T) {
 }
 
 // observe reads the counters of a sidecar's net again and again, in /metrics and in
-// JSON, whoever answers, until ctx ends. It returns the first that fell, or "".
+// JSON, whichever sidecar answers, until ctx ends. It returns the first that fell, or "".
 func observe(ctx context.Context, w web, reads *atomic.Int64) string {
 	last := map[string]float64{}
 	for ctx.Err() == nil {

@@ -64,7 +64,7 @@ type sidecar struct {
 	snmp string // where the built-in responder answers; "" without one
 }
 
-// serve runs a sidecar that shows all that engines ever did, whoever starts
+// serve runs a sidecar that shows all that engines ever did, whichever starts
 // first. Flags that say where to listen are made up.
 func serve(t *testing.T, natsURL string, args ...string) *sidecar {
 	t.Helper()

@@ -56,7 +56,7 @@ func openDisk(path string) (*disk, error) {
 	return &disk{path: path}, nil
 }
 
-// lock locks the directory itself, so that removing files in it lets nobody in,
+// lock locks the directory itself, so that removing files in it lets no second process in,
 // and the file "lock" in it: older versions look at that, and there are file
 // systems, such as NFS, that lock no directories.
 func (d *disk) lock() error {

@@ -102,7 +102,7 @@ func TestASecondOpenerIsRefused(t *testing.T) {
 	mustOpen(t, dir, Options{})
 }
 
-// What is locked is the directory, so removing the file "lock" lets nobody in.
+// What is locked is the directory, so removing the file "lock" lets no second process in.
 func TestASecondOpenerIsRefusedWithoutTheLockFile(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, Options{})

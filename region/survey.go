@@ -23,7 +23,7 @@ type Status struct {
 	Commits  uint64          `json:"commits"` // in its log
 	Standbys []StandbyStatus `json:"standbys"`
 	Away     []string        `json:"away"`              // members that could follow it and do not
-	Stopped  string          `json:"stopped,omitempty"` // why its owner does not play it, or nobody can own it
+	Stopped  string          `json:"stopped,omitempty"` // why its owner does not play it, or no process can own it
 }
 
 // StandbyStatus is how far a stand-by is.

@@ -33,8 +33,8 @@ type Config struct {
 	Source   string          // the name there
 
 	// FromZero counts, where the directory is empty, also what sources had
-	// counted before they were first heard: right where nobody showed that
-	// before.
+	// counted before they were first heard: right where no process has shown
+	// that before.
 	FromZero bool
 
 	Log *slog.Logger

@@ -16,10 +16,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
 	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
 // mortal is a net that is played by an engine which is killed again and again.
@@ -86,15 +89,20 @@ const hireProcess = `<?xml version="1.0" encoding="UTF-8"?>
 type ledgerOf struct {
 	mortal
 	tables    *petri.Tables
-	subject   string
+	source    string
 	instances int
+	snapshots *nats.Subscription // of the engine
 
 	injected uint64 // acknowledged, or found to be there
 	open     uint64 // sent since, and not acknowledged
 }
 
-func (m mortal) ledger(t *testing.T, source string, instances int) *ledgerOf {
+func (m mortal) ledger(t *testing.T, nc *nats.Conn, source string, instances int) *ledgerOf {
 	t.Helper()
+	snapshots, err := nc.SubscribeSync(telemetry.Subjects{}.Snapshot(m.id, source))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var nets []*petri.Net
 	if strings.HasPrefix(m.file, "<?xml") {
 		f, err := bpmn.Read(strings.NewReader(m.file), m.id, bpmn.Limits{})
@@ -113,8 +121,10 @@ func (m mortal) ledger(t *testing.T, source string, instances int) *ledgerOf {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &ledgerOf{mortal: m, tables: tables, subject: "petrinet.v1.inject." + m.id + "." + source, instances: instances}
+	return &ledgerOf{mortal: m, tables: tables, source: source, instances: instances, snapshots: snapshots}
 }
+
+func (l *ledgerOf) subject() string { return "petrinet.v1.inject." + l.id + "." + l.source }
 
 func (l *ledgerOf) request() []byte {
 	body := map[string]any{"instance": rand.IntN(l.instances), "place": l.into}
@@ -127,7 +137,7 @@ func (l *ledgerOf) request() []byte {
 
 // inject puts a token in, and notes whether that was acknowledged.
 func (l *ledgerOf) inject(nc *nats.Conn) bool {
-	m, err := nc.Request(l.subject, l.request(), time.Second)
+	m, err := nc.Request(l.subject(), l.request(), time.Second)
 	switch {
 	case err == nil && string(m.Data) == `{"ok":true}`:
 		l.injected++
@@ -136,6 +146,37 @@ func (l *ledgerOf) inject(nc *nats.Conn) bool {
 		l.open++
 	}
 	return false
+}
+
+// acknowledged injects until that is acknowledged, and returns a snapshot that was
+// taken afterwards: the one after the next, for the next may have been on its way.
+func (l *ledgerOf) acknowledged(t *testing.T, nc *nats.Conn) *wire.Snapshot {
+	t.Helper()
+	until(t, "an injection into "+l.id+" is acknowledged", func() error {
+		if !l.inject(nc) {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+	for pending, _, _ := l.snapshots.Pending(); pending > 0; pending, _, _ = l.snapshots.Pending() {
+		l.snapshot(t)
+	}
+	l.snapshot(t)
+	return l.snapshot(t)
+}
+
+// snapshot returns the next one that the engine publishes of the net.
+func (l *ledgerOf) snapshot(t *testing.T) *wire.Snapshot {
+	t.Helper()
+	m, err := l.snapshots.NextMsg(patience)
+	if err != nil {
+		t.Fatalf("a snapshot of %s: %v", l.id, err)
+	}
+	var s wire.Snapshot
+	if err := proto.Unmarshal(m.Data, &s); err != nil {
+		t.Fatalf("a snapshot of %s: %v", l.id, err)
+	}
+	return &s
 }
 
 // counted is what a sidecar shows of a net.
@@ -201,15 +242,30 @@ func (l *ledgerOf) account(shown *counted) error {
 	return nil
 }
 
-// show returns what a sidecar shows of the net.
-func (l *ledgerOf) show(w web) (*counted, error) {
-	var v struct{ Nets []counted }
+// show returns what a sidecar shows of the net once it has merged that snapshot, if
+// there is one to wait for.
+func (l *ledgerOf) show(w web, merged *wire.Snapshot) (*counted, error) {
+	var v struct {
+		Nets    []counted
+		Sources []struct {
+			Name, Net string
+			Epoch     int64
+			Seq       uint64
+		}
+	}
 	_, text, err := w.get("/api/v1/view")
 	if err == nil {
 		err = json.Unmarshal(text, &v)
 	}
 	if err != nil {
 		return nil, err
+	}
+	shown := merged == nil
+	for _, s := range v.Sources {
+		shown = shown || s.Name == l.source && s.Net == l.id && s.Epoch == merged.Epoch && s.Seq >= merged.Seq
+	}
+	if !shown {
+		return nil, fmt.Errorf("sources are shown as %v; waiting for epoch %d, snapshot %d of net %s", v.Sources, merged.Epoch, merged.Seq, l.id)
 	}
 	for k := range v.Nets {
 		if v.Nets[k].ID == l.id && len(v.Nets[k].Places) == l.tables.Places() {
@@ -254,11 +310,12 @@ func live(t *testing.T, natsURL string, w web, name string, nets []mortal) {
 	source := strings.ReplaceAll(name, " ", "-")
 	dir := t.TempDir()
 	args := []string{"--journal", filepath.Join(dir, "journal"), "--instances", fmt.Sprint(instances), "--workers", "2"}
+	nc := connect(t, natsURL)
 	bindings := "nets:\n"
 	var ledgers []*ledgerOf
 	var files []string
 	for _, m := range nets {
-		ledgers = append(ledgers, m.ledger(t, source, instances))
+		ledgers = append(ledgers, m.ledger(t, nc, source, instances))
 		suffix := ".pnml"
 		if strings.HasPrefix(m.file, "<?xml") {
 			suffix = ".bpmn"
@@ -271,11 +328,11 @@ func live(t *testing.T, natsURL string, w web, name string, nets []mortal) {
 	if bindings != "nets:\n" {
 		args = append(args, "--bindings", write(t, "bindings.yaml", bindings))
 	}
-	nc := connect(t, natsURL)
 	balanced := func(life int) {
 		for _, l := range ledgers {
+			merged := l.acknowledged(t, nc)
 			until(t, fmt.Sprintf("life %d: net %s is shown as it is", life, l.id), func() error {
-				shown, err := l.show(w)
+				shown, err := l.show(w, merged)
 				if err != nil {
 					return err
 				}
@@ -285,14 +342,6 @@ func live(t *testing.T, natsURL string, w web, name string, nets []mortal) {
 	}
 	for life := range killsOfNet() {
 		e := runEngine(t, natsURL, source, append(args, files...)...)
-		for _, l := range ledgers {
-			until(t, "an injection into "+l.id+" is acknowledged", func() error {
-				if !l.inject(nc) {
-					return errors.New("it is not")
-				}
-				return nil
-			})
-		}
 		balanced(life)
 		stop := time.Now().Add(time.Duration(rand.IntN(300)) * time.Millisecond)
 		var injecting sync.WaitGroup
@@ -302,7 +351,7 @@ func live(t *testing.T, natsURL string, w web, name string, nets []mortal) {
 					l.inject(nc)
 				}
 				l.open++ // one more is under way when the process dies
-				_ = nc.Publish(l.subject, l.request())
+				_ = nc.Publish(l.subject(), l.request())
 			})
 		}
 		injecting.Wait()
@@ -310,20 +359,12 @@ func live(t *testing.T, natsURL string, w web, name string, nets []mortal) {
 		e.kill(t)
 	}
 	e := runEngine(t, natsURL, source, append(args, files...)...)
-	for _, l := range ledgers {
-		until(t, "an injection into "+l.id+" is acknowledged", func() error {
-			if !l.inject(nc) {
-				return errors.New("it is not")
-			}
-			return nil
-		})
-	}
 	balanced(killsOfNet())
 	e.stop(t, os.Interrupt)
 	r := parseReport(t, e.out.String())
 	for _, l := range ledgers {
 		until(t, "the sidecar shows what "+l.id+" ended with", func() error {
-			shown, err := l.show(w)
+			shown, err := l.show(w, nil)
 			if err != nil {
 				return err
 			}

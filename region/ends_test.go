@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/region"
 )
@@ -19,7 +20,7 @@ import (
 // ending runs a member until it ends by itself.
 func (w *world) ending(cfg region.Config) error {
 	w.t.Helper()
-	cfg.Conn = connect(w.t, w.url)
+	cfg.Conn = natstest.Connect(w.t, w.nats)
 	m, err := region.New(cfg)
 	if err != nil {
 		w.t.Fatal(err)
@@ -30,30 +31,34 @@ func (w *world) ending(cfg region.Config) error {
 // Commits upstream that are gone before they were read took tokens with them. To
 // try again would hide that.
 func TestAMemberWhoseUpstreamLogWasRemovedTooEarlyEndsWithThat(t *testing.T) {
-	w := newWorld(t, 3, 5)
-	x := w.member("x", "one")
-	until(t, "x plays", func() bool { return w.logs.Open("one", nil).Last() > 2 })
-	x()
-	log := w.logs.Open("one", nil)
-	if err := log.SaveSnapshot(t.Context(), log.Last(), func(io.Writer) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-	cfg := w.base
-	cfg.Engine.Source, cfg.Parts = "y", cfg.Parts[1:]
-	if err := w.ending(cfg); !errors.Is(err, journal.ErrCovered) || !strings.Contains(err.Error(), `part "two"`) ||
-		!strings.Contains(err.Error(), "the tokens with them") {
-		t.Errorf("%v; want that tokens are lost", err)
-	}
+	natstest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, 3, 5)
+		x := w.member("x", "one")
+		until(t, "x plays", func() bool { return w.logs.Open("one", nil).Last() > 2 })
+		x()
+		log := w.logs.Open("one", nil)
+		if err := log.SaveSnapshot(t.Context(), log.Last(), func(io.Writer) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		cfg := w.base
+		cfg.Engine.Source, cfg.Parts = "y", cfg.Parts[1:]
+		if err := w.ending(cfg); !errors.Is(err, journal.ErrCovered) || !strings.Contains(err.Error(), `part "two"`) ||
+			!strings.Contains(err.Error(), "the tokens with them") {
+			t.Errorf("%v; want that tokens are lost", err)
+		}
+	})
 }
 
 func TestAMemberWhoseLogCanNeverBeUsedEndsWithThat(t *testing.T) {
-	w := newWorld(t, 3, 5)
-	cfg := w.base
-	cfg.Engine.Source = "x"
-	cfg.Open = func(context.Context, string, func() uint64) (region.Log, error) { return nil, region.ErrUnusable }
-	if err := w.ending(cfg); !errors.Is(err, region.ErrUnusable) || !strings.Contains(err.Error(), "opening the log") {
-		t.Errorf("%v; want that the log can not be used", err)
-	}
+	natstest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, 3, 5)
+		cfg := w.base
+		cfg.Engine.Source = "x"
+		cfg.Open = func(context.Context, string, func() uint64) (region.Log, error) { return nil, region.ErrUnusable }
+		if err := w.ending(cfg); !errors.Is(err, region.ErrUnusable) || !strings.Contains(err.Error(), "opening the log") {
+			t.Errorf("%v; want that the log can not be used", err)
+		}
+	})
 }
 
 // unanswered is a log on a server that says nothing.
@@ -71,19 +76,21 @@ func (l unanswered) Read(ctx context.Context, _ uint64) iter.Seq2[journal.Commit
 }
 
 func TestAMemberEndsThoughItsLogDoesNotAnswer(t *testing.T) {
-	w := newWorld(t, 3, 5)
-	w.member("x", "one")
-	until(t, "x plays", func() bool { return w.logs.Open("one", nil).Last() > 2 })
-	asked, once := make(chan struct{}), sync.Once{}
-	cfg := w.base
-	cfg.Conn, cfg.Engine.Source, cfg.Parts = connect(t, w.url), "z", cfg.Parts[:1]
-	cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-		log, err := w.open(ctx, part, keep)
-		return unanswered{log, func() { once.Do(func() { close(asked) }) }}, err
-	}
-	stop := run(t, cfg)
-	<-asked
-	stop() // it ends
+	natstest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, 3, 5)
+		w.member("x", "one")
+		until(t, "x plays", func() bool { return w.logs.Open("one", nil).Last() > 2 })
+		asked, once := make(chan struct{}), sync.Once{}
+		cfg := w.base
+		cfg.Conn, cfg.Engine.Source, cfg.Parts = natstest.Connect(t, w.nats), "z", cfg.Parts[:1]
+		cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
+			log, err := w.open(ctx, part, keep)
+			return unanswered{log, func() { once.Do(func() { close(asked) }) }}, err
+		}
+		stop := run(t, cfg)
+		<-asked
+		stop() // it ends
+	})
 }
 
 // counted counts the lines that are logged.
@@ -100,23 +107,25 @@ func (c *counted) Write(line []byte) (int, error) {
 }
 
 func TestALogThatCannotBeOpenedForAWhileIsToldOnce(t *testing.T) {
-	w := newWorld(t, 3, 5)
-	var lines counted
-	tries := make(chan struct{}, 100)
-	cfg := w.base
-	cfg.Conn, cfg.Engine.Source, cfg.Parts, cfg.Log = connect(t, w.url), "z", cfg.Parts[:1], slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	cfg.Open = func(context.Context, string, func() uint64) (region.Log, error) {
-		tries <- struct{}{}
-		return nil, errors.New("away")
-	}
-	stop := run(t, cfg)
-	for range 4 {
-		<-tries
-	}
-	stop()
-	lines.mu.Lock()
-	defer lines.mu.Unlock()
-	if len(lines.lines) != 1 || !strings.Contains(lines.lines[0], "away") {
-		t.Errorf("%q; want one line", lines.lines)
-	}
+	natstest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, 3, 5)
+		var lines counted
+		tries := make(chan struct{}, 100)
+		cfg := w.base
+		cfg.Conn, cfg.Engine.Source, cfg.Parts, cfg.Log = natstest.Connect(t, w.nats), "z", cfg.Parts[:1], slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		cfg.Open = func(context.Context, string, func() uint64) (region.Log, error) {
+			tries <- struct{}{}
+			return nil, errors.New("away")
+		}
+		stop := run(t, cfg)
+		for range 4 {
+			<-tries
+		}
+		stop()
+		lines.mu.Lock()
+		defer lines.mu.Unlock()
+		if len(lines.lines) != 1 || !strings.Contains(lines.lines[0], "away") {
+			t.Errorf("%q; want one line", lines.lines)
+		}
+	})
 }

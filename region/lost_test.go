@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/internal/regiontest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/split"
@@ -44,9 +45,9 @@ func newRelay(t *testing.T) *relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, url: startNATS(t), logs: regiontest.NewServer()}
+	w := &world{t: t, nats: natstest.Start(t, natstest.Options()), logs: regiontest.NewServer()}
 	w.base = region.Config{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Engine: engineOf(tables, "", relayInstances), Parts: region.Regions(tables, plan), Open: w.open}
-	return &relay{world: w, nc: connect(t, w.url)}
+	return &relay{world: w, nc: natstest.Connect(t, w.nats)}
 }
 
 // inject puts a token into a place of the region of a name, again until that is
@@ -146,73 +147,79 @@ func (r *relay) again(change func(*region.Config)) {
 func TestAPartWhoseUpstreamLogLostTokensThatItHasStandsStillAndLosesNothing(t *testing.T) {
 	for _, running := range []bool{true, false} {
 		t.Run(fmt.Sprintf("processes go on: %t", running), func(t *testing.T) {
-			r := newRelay(t)
-			r.begin(20)
-			if !running {
-				r.stopAll()
-			}
-			r.lose(r.last("one")-10, r.last("two"))
-			if !running {
-				r.again(nil)
-			}
-			r.put = nil
-			for range 40 { // beyond the numbers that were lost
-				r.inject("one", "a")
-			}
-			until(t, "region two stands still", func() bool { return r.stopped() != "" })
-			if why := r.stopped(); !strings.Contains(why, `"one" has lost commits`) {
-				t.Errorf("it says %q", why)
-			}
-			s := r.statuses()["two"]
-			if s.Owner == "" {
-				t.Error("nobody owns it")
-			}
-			time.Sleep(2 * time.Second)
-			if now := r.statuses()["two"]; now.Epoch != s.Epoch || now.Stopped != s.Stopped {
-				t.Errorf("%+v after %+v; want it to stand still in its epoch", now, s)
-			}
-			r.inject("two", "b") // it takes what it is given, and keeps it
-			r.again(func(c *region.Config) { c.Again = true })
-			at := r.all(r.put)
-			for _, i := range r.put {
-				if at[i] != 1 {
-					t.Errorf("instance %d has %d tokens; want the one that was put after the loss", i, at[i])
-				}
-			}
-			until(t, "region two plays", func() bool { return r.stopped() == "" })
+			natstest.Bubble(t, func(t *testing.T) { lostTokens(t, running) })
 		})
 	}
+}
+
+func lostTokens(t *testing.T, running bool) {
+	r := newRelay(t)
+	r.begin(20)
+	if !running {
+		r.stopAll()
+	}
+	r.lose(r.last("one")-10, r.last("two"))
+	if !running {
+		r.again(nil)
+	}
+	r.put = nil
+	for range 40 { // beyond the numbers that were lost
+		r.inject("one", "a")
+	}
+	until(t, "region two stands still", func() bool { return r.stopped() != "" })
+	if why := r.stopped(); !strings.Contains(why, `"one" has lost commits`) {
+		t.Errorf("it says %q", why)
+	}
+	s := r.statuses()["two"]
+	if s.Owner == "" {
+		t.Error("nobody owns it")
+	}
+	time.Sleep(2 * time.Second)
+	if now := r.statuses()["two"]; now.Epoch != s.Epoch || now.Stopped != s.Stopped {
+		t.Errorf("%+v after %+v; want it to stand still in its epoch", now, s)
+	}
+	r.inject("two", "b") // it takes what it is given, and keeps it
+	r.again(func(c *region.Config) { c.Again = true })
+	at := r.all(r.put)
+	for _, i := range r.put {
+		if at[i] != 1 {
+			t.Errorf("instance %d has %d tokens; want the one that was put after the loss", i, at[i])
+		}
+	}
+	until(t, "region two plays", func() bool { return r.stopped() == "" })
 }
 
 // What was lost upstream had brought no token: so it is right to read what has its
 // numbers now.
 func TestALogThatLostNoTokensIsReadAgainByItself(t *testing.T) {
-	r := newRelay(t)
-	r.begin(20)
-	common := r.last("one")
-	// Owners come and go, and nothing else.
-	r.stops[0]()
-	time.Sleep(1100 * time.Millisecond) // after which a cursor moves without tokens
-	z := r.member("z", "one")
-	until(t, "region two has read that", func() bool {
-		e := r.standing("two")
-		return len(e.Cursors) == 1 && e.Cursors[0].Position > common
-	})
-	z()
-	r.logs.Lose("one", common)
-	r.member("x3", "one")
-	r.put = nil
-	for range 40 {
-		r.inject("one", "a")
-	}
-	for i, n := range r.all(r.put) {
-		if n != 1 {
-			t.Errorf("instance %d has %d tokens; want 1", i, n)
+	natstest.Bubble(t, func(t *testing.T) {
+		r := newRelay(t)
+		r.begin(20)
+		common := r.last("one")
+		// Owners come and go, and nothing else.
+		r.stops[0]()
+		time.Sleep(1100 * time.Millisecond) // after which a cursor moves without tokens
+		z := r.member("z", "one")
+		until(t, "region two has read that", func() bool {
+			e := r.standing("two")
+			return len(e.Cursors) == 1 && e.Cursors[0].Position > common
+		})
+		z()
+		r.logs.Lose("one", common)
+		r.member("x3", "one")
+		r.put = nil
+		for range 40 {
+			r.inject("one", "a")
 		}
-	}
-	if why := r.stopped(); why != "" {
-		t.Errorf("region two stands still: %s", why)
-	}
+		for i, n := range r.all(r.put) {
+			if n != 1 {
+				t.Errorf("instance %d has %d tokens; want 1", i, n)
+			}
+		}
+		if why := r.stopped(); why != "" {
+			t.Errorf("region two stands still: %s", why)
+		}
+	})
 }
 
 func (r *relay) standing(part string) engine.Standing {
@@ -237,54 +244,57 @@ func TestWhateverLogsLoseNoTokenAcknowledgedAfterwardsIsLost(t *testing.T) {
 	})
 	for seed := range uint64(rounds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			rnd := rand.New(rand.NewPCG(seed, 1))
-			r := newRelay(t)
-			r.begin(5 + rnd.IntN(25))
-			running := rnd.IntN(2) == 0
-			if !running {
-				r.stopAll()
-			}
-			lose := func(part string) uint64 { return max(2, r.last(part)-min(r.last(part), rnd.Uint64N(20))) }
-			one, two := lose("one"), lose("two")
-			if seed%4 == 0 { // half of the log upstream, whose tokens have arrived
-				one, two = (r.last("one")+2)/2, r.last("two")
-			}
-			r.lose(one, two)
-			if !running {
-				r.again(nil)
-			}
-			r.put = nil
-			for range 30 + rnd.IntN(20) {
-				r.inject("one", "a")
-			}
-			deadline := time.Now().Add(10 * time.Second)
-			missing := func() (n int) {
-				at := r.reached()
-				for _, i := range r.put {
-					if at[i] == 0 {
-						n++
-					}
-				}
-				return n
-			}
-			for r.stopped() == "" && missing() > 0 && time.Now().Before(deadline) {
-				time.Sleep(20 * time.Millisecond)
-			}
-			if r.stopped() == "" {
-				if n := missing(); n > 0 {
-					t.Errorf("%d of %d tokens that were acknowledged after the loss are gone, and nothing says so", n, len(r.put))
-				}
-				for i, n := range r.reached() {
-					if n > 1 {
-						t.Errorf("instance %d has %d tokens; want at most one", i, n)
-					}
-				}
-				return
-			}
-			stood.Add(1)
-			r.again(func(c *region.Config) { c.Again = true })
-			r.all(r.put)
+			natstest.Bubble(t, func(t *testing.T) { lostAnything(t, seed, &stood) })
 		})
 	}
+}
+
+func lostAnything(t *testing.T, seed uint64, stood *atomic.Int32) {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	r := newRelay(t)
+	r.begin(5 + rnd.IntN(25))
+	running := rnd.IntN(2) == 0
+	if !running {
+		r.stopAll()
+	}
+	lose := func(part string) uint64 { return max(2, r.last(part)-min(r.last(part), rnd.Uint64N(20))) }
+	one, two := lose("one"), lose("two")
+	if seed%4 == 0 { // half of the log upstream, whose tokens have arrived
+		one, two = (r.last("one")+2)/2, r.last("two")
+	}
+	r.lose(one, two)
+	if !running {
+		r.again(nil)
+	}
+	r.put = nil
+	for range 30 + rnd.IntN(20) {
+		r.inject("one", "a")
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	missing := func() (n int) {
+		at := r.reached()
+		for _, i := range r.put {
+			if at[i] == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	for r.stopped() == "" && missing() > 0 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if r.stopped() == "" {
+		if n := missing(); n > 0 {
+			t.Errorf("%d of %d tokens that were acknowledged after the loss are gone, and nothing says so", n, len(r.put))
+		}
+		for i, n := range r.reached() {
+			if n > 1 {
+				t.Errorf("instance %d has %d tokens; want at most one", i, n)
+			}
+		}
+		return
+	}
+	stood.Add(1)
+	r.again(func(c *region.Config) { c.Again = true })
+	r.all(r.put)
 }

@@ -5,7 +5,7 @@ package region_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }

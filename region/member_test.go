@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/internal/regiontest"
 	"github.com/pnagent/pnagent/region"
 	"github.com/pnagent/pnagent/telemetry"
@@ -20,7 +23,8 @@ import (
 // world is a net in parts, its logs and the NATS on which its members meet.
 type world struct {
 	t    *testing.T
-	url  string
+	nats *server.Server
+	ear  *nats.Conn // of surveys
 	logs *regiontest.Server
 	base region.Config // with all parts
 
@@ -36,7 +40,7 @@ func (w *world) stopAll() {
 
 func newWorld(t *testing.T, tokens uint32, instances int) *world {
 	tables, parts := ring(t, tokens)
-	w := &world{t: t, url: startNATS(t), logs: regiontest.NewServer()}
+	w := &world{t: t, nats: natstest.Start(t, natstest.Options()), logs: regiontest.NewServer()}
 	w.base = region.Config{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Engine: engineOf(tables, "", instances), Parts: parts, Open: w.open}
 	return w
 }
@@ -54,7 +58,9 @@ func (w *world) slow() {
 // member starts a member that may play the parts of these names.
 func (w *world) member(source string, parts ...string) (stop func() *region.Member) {
 	cfg := w.base
-	cfg.Conn = connect(w.t, w.url)
+	if cfg.Conn == nil {
+		cfg.Conn = natstest.Connect(w.t, w.nats)
+	}
 	cfg.Engine.Source = source
 	cfg.Parts = nil
 	for _, p := range w.base.Parts {
@@ -79,11 +85,17 @@ func (w *world) count() *regiontest.Tally {
 }
 
 // statuses is what a survey finds.
-func (w *world) statuses() map[string]region.Status {
+func (w *world) statuses() map[string]region.Status { return w.survey(region.SurveyFor) }
+
+// survey listens for a while, in which it may hear some of the members only.
+func (w *world) survey(listen time.Duration) map[string]region.Status {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), region.SurveyFor)
+	ctx, cancel := context.WithTimeout(context.Background(), listen)
 	defer cancel()
-	all, err := region.Survey(ctx, connect(w.t, w.url), telemetry.Subjects{}, "ring")
+	if w.ear == nil {
+		w.ear = natstest.Connect(w.t, w.nats)
+	}
+	all, err := region.Survey(ctx, w.ear, telemetry.Subjects{}, "ring")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -95,6 +107,7 @@ func (w *world) statuses() map[string]region.Status {
 }
 
 func TestTokensGoRoundOverTwoRegionsAndNoneIsLost(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 3, 5)
 	one, two := w.member("x", "one"), w.member("y", "two")
 	until(t, "10,000 commits of region one", func() bool { return w.logs.Open("one", nil).Last() > 10_000 })
@@ -110,58 +123,94 @@ func TestTokensGoRoundOverTwoRegionsAndNoneIsLost(t *testing.T) {
 }
 
 func TestAnOwnerThatEndsHandsOver(t *testing.T) {
-	w := newWorld(t, 1, 3)
-	w.slow()
-	w.member("y", "two")
-	first := w.member("x1", "one")
-	until(t, "x1 owns one", func() bool { return w.statuses()["one"].Owner == "x1" })
-	second := w.member("x2", "one")
-	until(t, "x2 stands by", func() bool { return len(w.statuses()["one"].Standbys) == 1 })
-	before := w.statuses()["one"]
-	first()
-	until(t, "x2 owns one", func() bool { return w.statuses()["one"].Owner == "x2" })
-	after := w.statuses()["one"]
-	if after.Epoch != before.Epoch+1 {
-		t.Errorf("epoch %d after %d; want one more: the part was handed over, not fought for", after.Epoch, before.Epoch)
-	}
-	until(t, "x2 plays", func() bool { return w.statuses()["one"].Commits > after.Commits })
-	second()
+	natstest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1, 3)
+		w.slow()
+		w.member("y", "two")
+		first := w.member("x1", "one")
+		until(t, "x1 owns one", func() bool { return w.statuses()["one"].Owner == "x1" })
+		second := w.member("x2", "one")
+		until(t, "x2 stands by", func() bool { return len(w.statuses()["one"].Standbys) == 1 })
+		before := w.statuses()["one"]
+		first()
+		until(t, "x2 owns one", func() bool { return w.statuses()["one"].Owner == "x2" })
+		after := w.statuses()["one"]
+		if after.Epoch != before.Epoch+1 {
+			t.Errorf("epoch %d after %d; want one more: the part was handed over, not fought for", after.Epoch, before.Epoch)
+		}
+		until(t, "x2 plays", func() bool { return w.statuses()["one"].Commits > after.Commits })
+		second()
+	})
 }
 
 // stoppable are the logs of one process, which can be stopped in the middle of
 // an append as the process can.
 type stoppable struct {
 	region.Log
-	gate *sync.RWMutex
+	gate *gate
+}
+
+// gate is what a process passes before each append. Shut, it stops there. (A
+// mutex would stop the clock of a bubble too.)
+type gate struct {
+	mu     sync.Mutex
+	opened chan struct{} // nil while the gate is open
+}
+
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.opened = make(chan struct{})
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.opened)
+	g.opened = nil
+}
+
+func (g *gate) pass() {
+	g.mu.Lock()
+	opened := g.opened
+	g.mu.Unlock()
+	if opened != nil {
+		<-opened
+	}
 }
 
 func (l stoppable) Append(ctx context.Context, last uint64, commits ...[]byte) (uint64, error) {
-	l.gate.RLock()
-	defer l.gate.RUnlock()
+	l.gate.pass()
 	return l.Log.Append(ctx, last, commits...)
 }
 
+// glance is how long a survey takes that is repeated until it finds something.
+const glance = 60 * time.Millisecond
+
+// (In real time: a process that is stopped holds its locks, and a bubble waits for
+// those who want them.)
 func TestAnOwnerThatWasStoppedCommitsNothingAfterItsSuccessor(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 1, 3)
 	w.slow()
 	w.member("y", "two")
-	cfg, gate := w.base, &sync.RWMutex{}
-	cfg.Conn, cfg.Engine.Source = connect(t, w.url), "x1"
+	cfg, gate := w.base, &gate{}
+	cfg.Conn, cfg.Engine.Source = natstest.Connect(t, w.nats), "x1"
 	cfg.Parts = cfg.Parts[:1]
 	cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
 		log, err := w.open(ctx, part, keep)
 		return stoppable{log, gate}, err
 	}
 	first := run(t, cfg)
-	until(t, "x1 owns one", func() bool { return w.statuses()["one"].Owner == "x1" })
+	until(t, "x1 owns one", func() bool { return w.survey(glance)["one"].Owner == "x1" })
 	second := w.member("x2", "one")
 	until(t, "x2 stands by", func() bool { return len(w.statuses()["one"].Standbys) == 1 })
-	gate.Lock()      // it is stopped where it appends,
+	gate.shut()      // it is stopped where it appends,
 	cfg.Conn.Close() // and nobody hears of it
-	until(t, "x2 owns one", func() bool { return w.statuses()["one"].Owner == "x2" })
-	gate.Unlock()
+	until(t, "x2 owns one", func() bool { return w.survey(glance)["one"].Owner == "x2" })
+	gate.open()
 	at := w.statuses()["one"]
-	until(t, "x2 plays", func() bool { return w.statuses()["one"].Commits > at.Commits })
+	until(t, "x2 plays", func() bool { return w.survey(glance)["one"].Commits > at.Commits })
 	first()
 	if now := w.statuses()["one"]; now.Owner != "x2" || now.Epoch != at.Epoch {
 		t.Errorf("%q owns the part in epoch %d; want x2 in epoch %d", now.Owner, now.Epoch, at.Epoch)
@@ -174,85 +223,92 @@ func TestAnOwnerThatWasStoppedCommitsNothingAfterItsSuccessor(t *testing.T) {
 }
 
 func TestPartitionsMoveToWhoJoinsAndFromWhoLeaves(t *testing.T) {
-	w := newWorld(t, 1, 200)
-	w.base.Parts, w.base.Balance, w.base.Standbys = region.Partitions(200, 8), true, 1
-	w.slow()
-	names := make([]string, 8)
-	for i, p := range w.base.Parts {
-		names[i] = p.Name
-	}
-	owned := func() map[string]int {
-		n := map[string]int{}
-		for _, s := range w.statuses() {
-			n[s.Owner]++
+	natstest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1, 64)
+		w.base.Parts, w.base.Balance, w.base.Standbys = region.Partitions(64, 8), true, 1
+		w.slow()
+		names := make([]string, 8)
+		for i, p := range w.base.Parts {
+			names[i] = p.Name
 		}
-		return n
-	}
-	stops := map[string]func() *region.Member{"m1": w.member("m1", names...)}
-	until(t, "m1 owns all", func() bool { return owned()["m1"] == 8 })
-	stops["m2"] = w.member("m2", names...)
-	until(t, "m2 owns half", func() bool { n := owned(); return n["m1"] == 4 && n["m2"] == 4 })
-	stops["m3"] = w.member("m3", names...)
-	until(t, "nobody owns more than 3", func() bool { n := owned(); return n["m1"]+n["m2"]+n["m3"] == 8 && max(n["m1"], n["m2"], n["m3"]) == 3 })
-	stops["m1"]()
-	until(t, "the others own all", func() bool { n := owned(); return n["m2"] == 4 && n["m3"] == 4 })
-	stops["m2"]()
-	stops["m3"]()
-	if tally := w.count(); tally.Total() != 200 {
-		t.Errorf("%d tokens; want 200", tally.Total())
-	}
+		owned := func() map[string]int {
+			n := map[string]int{}
+			for _, s := range w.statuses() {
+				n[s.Owner]++
+			}
+			return n
+		}
+		stops := map[string]func() *region.Member{"m1": w.member("m1", names...)}
+		until(t, "m1 owns all", func() bool { return owned()["m1"] == 8 })
+		stops["m2"] = w.member("m2", names...)
+		until(t, "m2 owns half", func() bool { n := owned(); return n["m1"] == 4 && n["m2"] == 4 })
+		stops["m3"] = w.member("m3", names...)
+		until(t, "nobody owns more than 3", func() bool { n := owned(); return n["m1"]+n["m2"]+n["m3"] == 8 && max(n["m1"], n["m2"], n["m3"]) == 3 })
+		stops["m1"]()
+		until(t, "the others own all", func() bool { n := owned(); return n["m2"] == 4 && n["m3"] == 4 })
+		stops["m2"]()
+		stops["m3"]()
+		if tally := w.count(); tally.Total() != 64 {
+			t.Errorf("%d tokens; want 64", tally.Total())
+		}
+	})
 }
 
 // Logs are trimmed while they are read: not beyond what the owner downstream
 // still has to read, and a stand-by that comes late begins with a snapshot.
 func TestLogsAreTrimmedUnderTheirReaders(t *testing.T) {
-	w := newWorld(t, 3, 5)
-	w.base.Engine.SnapshotAfter = 4 << 10
-	w.member("x", "one")
-	w.member("y", "two")
-	until(t, "both logs were trimmed", func() bool { return w.logs.First("one") > 1000 && w.logs.First("two") > 1000 })
-	late := w.member("z", "one", "two")
-	until(t, "z stands by", func() bool {
-		now := w.statuses()
-		return len(now["one"].Standbys) == 1 && len(now["two"].Standbys) == 1
+	natstest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, 3, 5)
+		w.slow()
+		w.base.Engine.SnapshotAfter = 4 << 10
+		w.member("x", "one")
+		w.member("y", "two")
+		until(t, "both logs were trimmed", func() bool { return w.logs.First("one") > 1000 && w.logs.First("two") > 1000 })
+		late := w.member("z", "one", "two")
+		until(t, "z stands by", func() bool {
+			now := w.statuses()
+			return len(now["one"].Standbys) == 1 && len(now["two"].Standbys) == 1
+		})
+		at := w.logs.First("one")
+		until(t, "they were trimmed again", func() bool { return w.logs.First("one") > at+1000 })
+		late()
+		w.stopAll()
+		if tally := w.count(); tally.Total() != 15 {
+			t.Errorf("tokens %+v; want 15", tally)
+		}
 	})
-	at := w.logs.First("one")
-	until(t, "they were trimmed again", func() bool { return w.logs.First("one") > at+1000 })
-	late()
-	w.stopAll()
-	if tally := w.count(); tally.Total() != 15 {
-		t.Errorf("tokens %+v; want 15", tally)
-	}
 }
 
 // The clock of who takes over is an hour behind: time goes on in its part from
 // where it was.
 func TestTimeDoesNotGoBackWithTheNextOwner(t *testing.T) {
-	w := newWorld(t, 1, 3)
-	w.slow()
-	w.member("y", "two")
-	first := w.member("x1", "one")
-	until(t, "x1 plays", func() bool { return w.logs.Open("one", nil).Last() > 20 })
-	w.base.Engine.Clock = func() int64 { return time.Now().Add(-time.Hour).UnixMicro() }
-	second := w.member("x2", "one")
-	until(t, "x2 stands by", func() bool { return len(w.statuses()["one"].Standbys) == 1 })
-	first()
-	at := w.logs.Open("one", nil).Last()
-	until(t, "x2 plays, delays and all", func() bool { return w.logs.Open("one", nil).Last() > at+20 })
-	second()
-	w.stopAll()
-	last := uint64(0)
-	for c, err := range w.logs.Open("one", nil).Read(t.Context(), 2) {
-		if err != nil {
-			t.Fatal(err)
+	natstest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1, 3)
+		w.slow()
+		w.member("y", "two")
+		first := w.member("x1", "one")
+		until(t, "x1 plays", func() bool { return w.logs.Open("one", nil).Last() > 20 })
+		w.base.Engine.Clock = func() int64 { return time.Now().Add(-time.Hour).UnixMicro() }
+		second := w.member("x2", "one")
+		until(t, "x2 stands by", func() bool { return len(w.statuses()["one"].Standbys) == 1 })
+		first()
+		at := w.logs.Open("one", nil).Last()
+		until(t, "x2 plays, delays and all", func() bool { return w.logs.Open("one", nil).Last() > at+20 })
+		second()
+		w.stopAll()
+		last := uint64(0)
+		for c, err := range w.logs.Open("one", nil).Read(t.Context(), 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, _ := binary.Uvarint(c.Payload[10:]) // behind the mark
+			if now < last {
+				t.Fatalf("commit %d is of %d, after one of %d", c.Sequence, now, last)
+			}
+			last = now
 		}
-		now, _ := binary.Uvarint(c.Payload[10:]) // behind the mark
-		if now < last {
-			t.Fatalf("commit %d is of %d, after one of %d", c.Sequence, now, last)
+		if tally := w.count(); tally.Total() != 3 {
+			t.Errorf("tokens %+v; want 3", tally)
 		}
-		last = now
-	}
-	if tally := w.count(); tally.Total() != 3 {
-		t.Errorf("tokens %+v; want 3", tally)
-	}
+	})
 }

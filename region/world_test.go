@@ -7,42 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
-
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/region"
 )
-
-// startNATS starts a server and returns its URL.
-func startNATS(t testing.TB) string {
-	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the NATS server does not get ready")
-	}
-	return s.ClientURL()
-}
-
-func connect(t testing.TB, url string) *nats.Conn {
-	t.Helper()
-	nc, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
-}
 
 // ring is a net in which tokens go round over two regions: t1 takes from a and
 // puts to b, t2 takes from b and puts to a.

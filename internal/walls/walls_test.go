@@ -89,6 +89,7 @@ var rooms = map[string]room{
 	"e2e":                  {},
 	"internal/snmptest":    {imports: []string{"smi"}},
 	"internal/proxytest":   {},
+	"internal/natstest":    {},
 	"internal/fleetsim":    {imports: []string{"collector", "petri", "petri/pnml", "stats", "telemetry"}},
 	"internal/regionbench": {imports: []string{"action", "engine", "internal/regiontest", "journal/stream", "petri", "petri/pnml", "region", "telemetry"}},
 	"internal/regiontest":  {imports: []string{"engine", "journal", "region", "stats"}},

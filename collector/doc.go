@@ -48,8 +48,8 @@
 // last 16 processes of a source are told apart by their epochs, and what a process
 // counted is kept beside the sums until it is not heard for Rules.ForgetAfter, or
 // for a minute after its bye. An epoch more than a minute ahead of the collector's
-// clock is refused while another process lives. Where the counters are a region's,
-// its fence decides, and an older epoch waits for Rules.ForgetAfter.
+// clock is refused while another process lives. Of two processes that have the same
+// region one after the other, the one of the higher fence counts, whatever the epochs.
 //
 // A source that is heard while its messages are refused is [Refused], not stale nor
 // gone: its last rows stay. It is told by a telemetry.Notice.

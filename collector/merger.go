@@ -139,13 +139,16 @@ func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 }
 
 func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
-	if err := n.inOrder(s, msg, now, m.forgetAfter); err != nil {
+	if err := n.inOrder(s, msg, now); err != nil {
 		s.duplicates++
 		s.late.came(msg)
 		m.touched = true
 		return nil, err
 	}
 	if err := n.checkFence(msg, &m.limits); err != nil {
+		if s.epoch != 0 && msg.Epoch > s.epoch && n.fences[msg.Region].owner == s.name {
+			n.beside(s, msg, now) // a younger process, of an older fence than another one of its name
+		}
 		return nil, err
 	}
 	c, known := n.known[msg.Digest]

@@ -54,6 +54,7 @@ type process struct {
 	seq   uint64 // the highest one heard
 	was   bool   // it was the one that counts once
 	left  bool   // it said bye
+	rank  int    // of two that were, the one with the higher rank, or else the higher epoch, is the newer one
 	run   streak // of messages refused because another process counts
 
 	// What it counted is in the source's rows, in those of elder, or, if folded, in
@@ -138,10 +139,11 @@ func (s *source) countedUpTo() int64 {
 // Of several processes of one source the newest counts. An older one, or one
 // whose start lies ahead of the collector's clock, counts while the other one
 // does not live any more: it said bye, or is silent for three intervals. One
-// that counted before must be heard twice then, for one message may be late. Where
-// the counters are a region's the other one must have been forgotten: a region that
-// another process plays on is said by that one.
-func (n *net) inOrder(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) error {
+// that counted before must be heard twice then, for one message may be late.
+//
+// Where both speak for one region, its fence is a better clock than their epochs: the
+// process of a higher fence than any heard is the newest one, whatever its epoch.
+func (n *net) inOrder(s *source, msg *telemetry.Snapshot, now int64) error {
 	switch {
 	case s.epoch == 0 || (msg.Epoch == s.epoch && msg.Seq > s.seq):
 		return nil
@@ -154,18 +156,11 @@ func (n *net) inOrder(s *source, msg *telemetry.Snapshot, now, forgetAfter int64
 	}
 	ahead := msg.Epoch > now+skewBelieved
 	lives := s.lives(msg, now)
-	if msg.Since != 0 && msg.Epoch < s.epoch {
-		if s.left || now-s.heard <= forgetAfter {
-			return reject(OldEpoch, "epoch %d, when %d was heard", msg.Epoch, s.epoch)
-		}
-		lives = false
-	}
-	if (msg.Epoch > s.epoch && !ahead) || (!lives && !s.was(p, msg.Epoch)) {
+	newer := n.laterFence(s, msg) || s.newer(p, msg.Epoch)
+	if (newer && !ahead) || (!lives && !s.was(p, msg.Epoch)) {
 		return nil
 	}
-	p = n.remembered(s, msg.Epoch)
-	p.seq = msg.Seq
-	p.run.add(msg.Interval.Microseconds(), now)
+	p = n.beside(s, msg, now)
 	switch {
 	case !lives && p.run.advances():
 		p.seq-- // this one is taken
@@ -174,6 +169,39 @@ func (n *net) inOrder(s *source, msg *telemetry.Snapshot, now, forgetAfter int64
 		return reject(EpochAhead, "epoch %d is %d s ahead, and the process of epoch %d lives", msg.Epoch, (msg.Epoch-now)/1e6, s.epoch)
 	}
 	return reject(OldEpoch, "epoch %d, when %d was heard", msg.Epoch, s.epoch)
+}
+
+// newer reports whether a process, of which p is known, is newer than the one that
+// counts.
+func (s *source) newer(p *process, epoch int64) bool {
+	rank := s.rank()
+	if p != nil && p.was && p.rank != rank {
+		return p.rank > rank
+	}
+	return epoch > s.epoch
+}
+
+// rank returns the rank of the process that counts.
+func (s *source) rank() int {
+	if p := s.process(s.epoch); p != nil {
+		return p.rank
+	}
+	return 0
+}
+
+// laterFence reports whether a message is of a process that has the region of the
+// one that counts, and has it later than all that were heard.
+func (n *net) laterFence(s *source, msg *telemetry.Snapshot) bool {
+	return msg.Since != 0 && msg.Region == s.about && msg.Fence > n.fences[msg.Region].fence
+}
+
+// beside notes a message of a process that does not count, and returns what is
+// known of the process.
+func (n *net) beside(s *source, msg *telemetry.Snapshot, now int64) *process {
+	p := n.remembered(s, msg.Epoch)
+	p.seq = msg.Seq
+	p.run.add(msg.Interval.Microseconds(), now)
+	return p
 }
 
 // behind judges a message of the process that counts, with a seq that was heard
@@ -224,7 +252,16 @@ func (n *net) become(s *source, msg *telemetry.Snapshot) (lost uint64) {
 			s.restarts++
 		}
 	}
+	rank := s.rank()
 	p := n.remembered(s, msg.Epoch)
+	if !p.was {
+		p.rank = rank
+	}
+	if n.laterFence(s, msg) {
+		for i := range s.processes {
+			p.rank = max(p.rank, s.processes[i].rank+1)
+		}
+	}
 	p.was, p.run = true, streak{}
 	s.messages, s.rival = 0, rival{}
 	return lost

@@ -28,12 +28,13 @@ type source struct {
 	epoch    int64 // 0 before the first message
 	seq      uint64
 	heard    int64
-	deaf     int64 // how much of the time since heard nothing could be heard, see Merger.Hear
-	before   int64 // how long it was silent when the first break of that time began
-	sentAt   int64 // of the last message, by the source's clock
-	interval int64 // as promised
-	patience int64 // how long the source may be silent
-	messages int   // heard of the process in a row; counted up to steadyAfter
+	deaf     int64  // how much of the time since heard nothing could be heard, see Merger.Hear
+	before   int64  // how long it was silent when the first break of that time began
+	sentAt   int64  // of the last message, by the source's clock
+	about    string // the region of that
+	interval int64  // as promised
+	patience int64  // how long the source may be silent
+	messages int    // heard of the process in a row; counted up to steadyAfter
 	clock    clock
 
 	processes []process // the latest, the one that counts included
@@ -105,7 +106,7 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	if msg.Bye {
 		lost = s.late.expect(msg, lost, now)
 	}
-	s.epoch, s.seq, s.heard, s.deaf, s.sentAt, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, false
+	s.epoch, s.seq, s.heard, s.deaf, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
 	if s.messages < steadyAfter {
 		s.messages++
 	}

@@ -39,6 +39,7 @@ const (
 type Config struct {
 	Conn     *nats.Conn             // not closed by the Collector
 	NATS     func() *natslink.State // of Conn, for Views; nil where it is not known
+	Up       func() *natslink.State // of another connection, to a collector above; nil without one
 	Subjects telemetry.Subjects
 	Rules    Rules
 	Interval time.Duration // between two views, see untilView; 0 is DefaultInterval
@@ -113,7 +114,8 @@ func New(cfg Config) (*Collector, error) {
 	c.merger.begin(now)
 	c.proofs.at = now
 	view, _ := c.merger.Tick(now)
-	view.NATS, view.Deaf = c.nats(), true
+	c.links(view)
+	view.Deaf = true
 	c.view.Store(view)
 	return c, nil
 }
@@ -245,7 +247,7 @@ func (c *Collector) last(now int64) {
 	c.running = false
 	c.hearUntil()
 	view, _ := c.merger.Tick(now)
-	view.NATS = c.nats()
+	c.links(view)
 	state := c.save(true)
 	c.mu.Unlock()
 	c.cfg.Keep(state, true)
@@ -266,7 +268,8 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, state []by
 	c.hearUntil()
 	view, asks := c.merger.Tick(now)
 	c.tellSaturated()
-	view.NATS, view.Deaf = c.nats(), view.Deaf || c.proofs.deaf(now)
+	c.links(view)
+	view.Deaf = view.Deaf || c.proofs.deaf(now)
 	c.ask(ctx, asks)
 	if c.cfg.Keep == nil {
 		return view, nil, false
@@ -290,6 +293,14 @@ func (c *Collector) save(whole bool) []byte {
 		c.said = err.Error()
 	}
 	return state
+}
+
+// links puts the states of the connections into a View.
+func (c *Collector) links(view *View) {
+	view.NATS = c.nats()
+	if c.cfg.Up != nil {
+		view.Up = c.cfg.Up()
+	}
 }
 
 // nats returns the state of the connection; nil if it is not known.

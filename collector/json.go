@@ -11,6 +11,7 @@ import (
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // ViewHandler answers GET with the JSON form of the View that the function
@@ -53,10 +54,12 @@ type viewDoc struct {
 	Sources    []sourceDoc `json:"sources"`
 	Traffic    trafficDoc  `json:"traffic"`
 	NATS       *natsDoc    `json:"nats,omitempty"`
+	Up         *natsDoc    `json:"up_nats,omitempty"` // to the sidecar above, where it is another
+	Deaf       bool        `json:"deaf"`              // what is said of sources is from before a break
 }
 
-// natsDoc is the collector's connection. While it is not connected, nothing is
-// heard, and what is said of sources is as of since.
+// natsDoc is a connection. While that of the collector is not connected, nothing
+// is heard, and what is said of sources is as of since.
 type natsDoc struct {
 	Connected   bool   `json:"connected"`
 	Since       moment `json:"since"`
@@ -235,10 +238,7 @@ func (m moment) MarshalText() ([]byte, error) {
 
 func viewDocument(v *View, now int64) *viewDoc {
 	d := &viewDoc{At: moment(v.At), Generation: v.Generation, Nets: []netDoc{}, Sources: []sourceDoc{},
-		Traffic: trafficDoc(v.Traffic)}
-	if c := v.NATS; c != nil {
-		d.NATS = &natsDoc{Connected: c.Connected, Since: moment(c.Since), Server: c.Server, Reason: c.Reason, Disconnects: c.Disconnects}
-	}
+		Traffic: trafficDoc(v.Traffic), NATS: natsDocument(v.NATS), Up: natsDocument(v.Up), Deaf: v.Deaf}
 	for _, n := range v.Nets {
 		d.Nets = append(d.Nets, netDocument(n, now))
 	}
@@ -246,6 +246,13 @@ func viewDocument(v *View, now int64) *viewDoc {
 		d.Sources = append(d.Sources, sourceDocument(&v.Sources[i], now))
 	}
 	return d
+}
+
+func natsDocument(c *natslink.State) *natsDoc {
+	if c == nil {
+		return nil
+	}
+	return &natsDoc{Connected: c.Connected, Since: moment(c.Since), Server: c.Server, Reason: c.Reason, Disconnects: c.Disconnects}
 }
 
 func netDocument(n *Net, now int64) netDoc {

@@ -74,6 +74,7 @@ func goldenView(t *testing.T) *View {
 func TestJSONOfAView(t *testing.T) {
 	view := goldenView(t)
 	view.NATS = &natslink.State{Since: t0 + 3590e6, Server: "nats://127.0.0.1:4222", Reason: "maximum connections exceeded", Disconnects: 2}
+	view.Up, view.Deaf = &natslink.State{Connected: true, Since: t0, Server: "tls://above:4222"}, true
 	var raw, got bytes.Buffer
 	if err := WriteJSON(&raw, view, view.At+1e6); err != nil {
 		t.Fatal(err)

@@ -199,7 +199,7 @@ func (s *source) shown(net string) Source {
 		Name: s.name, Net: net, Digest: digest, Region: s.region, Fence: s.fence, State: s.state,
 		Epoch: s.epoch, Seq: s.seq, LastHeard: s.spoke(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks,
-		Since: s.since, Reason: s.notice.Text, Conflict: s.inConflict,
+		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict,
 	}
 	if s.standing != nil && (s.state == Up || s.state == Stale) {
 		standbys := uint64(s.standing.Standbys)

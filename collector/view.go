@@ -23,6 +23,10 @@ type View struct {
 	// and what the View shows of sources is as of then. Nil if it is not known,
 	// as in a View of a Merger alone.
 	NATS *natslink.State
+	// Up is the connection to the NATS server of a collector above, where it is
+	// another than NATS: while there is none, that one shows what it heard before.
+	// Nil without one.
+	Up *natslink.State
 	// Deaf says that what is shown of sources is from before a break: nothing can
 	// be heard, or not for long enough since that sources that are there were.
 	Deaf bool
@@ -101,6 +105,7 @@ type Source struct {
 	Since      int64  // when the region's counters began, by its clock; 0: they are those of the process
 	State      State
 	Reason     string        // why it is Refused; "" if it is not
+	Refusal    string        // that as telemetry.Conflict or a reason of Traffic.Rejected; "" if it is not
 	Conflict   bool          // because two processes publish as this source: the rows are those of the newer one
 	Epoch      int64         // start of the process, by its clock
 	Seq        uint64        // last snapshot taken

@@ -4,6 +4,7 @@ package dashboards
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/metrics"
@@ -92,7 +93,22 @@ func netAlerts() []Alert {
 			Summary: "Source {{ $labels.source }} is silent.",
 			Description: "Nothing is heard of source {{ $labels.source }}, which runs {{ range printf \"count by (net) (" + metrics.SourceUp + "{source=%q})\" $labels.source | query }}net {{ .Labels.net }}, {{ end }}" +
 				"so what is shown of these grows old."},
+		{Name: "PetrinetSourceConflict", Group: group, For: "1m", Severity: Critical, Runbook: "sourceConflict.md",
+			Signal: ofKind(alarm.SourceConflict, "source"), Condition: "> 0",
+			Summary:     "Two processes publish as source {{ $labels.source }}.",
+			Description: "Two processes publish as source {{ $labels.source }}" + refusedNets(`reason="conflict"`, "") + ". One of them is refused, and tokens that it alone has are not seen."},
+		{Name: "PetrinetSourceRefused", Group: group, For: "1m", Severity: Critical, Runbook: "sourceRefused.md",
+			Signal: ofKind(alarm.SourceRefused, "source"), Condition: "> 0",
+			Summary:     "Messages of source {{ $labels.source }} are refused.",
+			Description: "Source {{ $labels.source }} is heard and its messages are refused" + refusedNets(`reason!="conflict"`, ": {{ .Labels.reason }}") + ". What is shown of it is from before."},
 	}
+}
+
+// refusedNets names the nets of the alert's source that are refused for reasons
+// that match, each with more.
+func refusedNets(reason, more string) string {
+	query := fmt.Sprintf(`printf "count by (net, reason) (%s{source=%%q,%s})" $labels.source`, metrics.SourceRefused, strings.ReplaceAll(reason, `"`, `\"`))
+	return "{{ range " + query + " | query }}, net {{ .Labels.net }}" + more + "{{ end }}"
 }
 
 func dispatchAlerts() []Alert {
@@ -141,6 +157,10 @@ func sidecarAlerts(job string) []Alert {
 			Signal: "min by (job, instance) (" + metrics.PnagentNATSConnected + ")", Condition: "== 0",
 			Summary:     "{{ $labels.instance }} is not connected to NATS.",
 			Description: "The process of job {{ $labels.job }} at {{ $labels.instance }} has no connection to NATS. A sidecar then shows every net and place as it was before, and raises no alarm about them."},
+		{Name: "PnagentUpNatsDisconnected", Group: group, For: "30s", Severity: Critical, Runbook: "prometheus/PnagentUpNatsDisconnected.md",
+			Signal: "min by (job, instance) (" + metrics.PnagentUpNATSConnected + ")", Condition: "== 0",
+			Summary:     "{{ $labels.instance }} does not reach the NATS of the sidecar above.",
+			Description: "The sidecar of job {{ $labels.job }} at {{ $labels.instance }} has no connection to the NATS servers of --up.nats. What it shows itself is current; the sidecar above shows its nets as they were before."},
 		{Name: "PnagentMessagesLost", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentMessagesLost.md",
 			Signal: most("net, source", "increase("+metrics.SourceGapsTotal+"[10m])"), Condition: "> 3",
 			Summary:     "Snapshots of {{ $labels.source }} get lost.",

@@ -14,15 +14,17 @@ import (
 // they are active: else every curve is under solid red. The page of a place marks
 // the alarms of that place only.
 func TestAnnotationsMarkWhenAlarmsWereRaised(t *testing.T) {
-	const key = `net="%s",place="%s",transition="",source="%s",alarm="%s"`
-	alarms := []struct{ net, place, source, kind string }{
-		{"orders", "paid", "", "tokenStuck"}, {"orders", "packed", "", "tokenStuck"}, {"claims", "paid", "", "tokenStuck"}, {"", "", "berlin", "sourceLost"},
+	const key = `net="%s",place="%s",transition="",source="%s",region="%s",alarm="%s"`
+	alarms := []struct{ net, place, source, region, kind string }{
+		{"orders", "paid", "", "", "tokenStuck"}, {"orders", "packed", "", "", "tokenStuck"}, {"claims", "paid", "", "", "tokenStuck"},
+		{"orders", "", "", "north", "regionStopped"}, {"orders", "", "", "south", "regionStopped"},
+		{"", "", "berlin", "", "sourceLost"}, {"", "", "berlin", "", "sourceConflict"}, {"", "", "berlin", "", "sourceRefused"}, {"", "", "", "", "natsDisconnected"},
 	}
 	var b strings.Builder
 	b.WriteString("evaluation_interval: 30s\ntests:\n- interval: 30s\n  input_series:\n")
 	for _, a := range alarms {
 		fmt.Fprintf(&b, "  - {series: 'petrinet_alarm_active{instance=\"side:9797\",job=\"pnagent\",%s}', values: '_x20 1x100'}\n",
-			fmt.Sprintf(key, a.net, a.place, a.source, a.kind))
+			fmt.Sprintf(key, a.net, a.place, a.source, a.region, a.kind))
 	}
 	b.WriteString("  promql_expr_test:\n")
 	vars := Variables{"job": ".+", "instance": ".+", "net": "orders", "place": "paid"}
@@ -36,7 +38,7 @@ func TestAnnotationsMarkWhenAlarmsWereRaised(t *testing.T) {
 				about = a.net != "claims"
 			}
 			if about {
-				labels := strings.NewReplacer(`transition="",`, "", `net="",`, "", `place="",`, "", `source="",`, "").Replace(fmt.Sprintf(key, a.net, a.place, a.source, a.kind))
+				labels := strings.NewReplacer(`transition="",`, "", `net="",`, "", `place="",`, "", `source="",`, "", `region="",`, "").Replace(fmt.Sprintf(key, a.net, a.place, a.source, a.region, a.kind))
 				marked = append(marked, fmt.Sprintf("{labels: '{%s}', value: 1}", labels))
 			}
 		}

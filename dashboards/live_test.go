@@ -35,7 +35,8 @@ var seen = []Variables{
 // to be there; some of them are made true at the end.
 var loud = map[string]bool{
 	"PetrinetTokenStuck": true, "PetrinetTransitionStarved": true, "PetrinetNetDeadlocked": true, "PetrinetTransitionFailing": true,
-	"PetrinetTransitionLooping": true, "PetrinetSourceLost": true, "PetrinetRegionWithoutStandby": true, "PetrinetRegionStopped": true, "PnagentMessagesLost": true, "PnagentMessagesRejected": true,
+	"PetrinetTransitionLooping": true, "PetrinetSourceLost": true, "PetrinetRegionWithoutStandby": true, "PetrinetRegionStopped": true,
+	"PetrinetSourceConflict": true, "PetrinetSourceRefused": true, "PnagentMessagesLost": true, "PnagentMessagesRejected": true,
 	"PnagentSeriesDropped": true, "PnagentConfigReloadFailed": true,
 	"PnagentNotificationsSuppressed": true, "PnagentAlarmsNotKept": true,
 }

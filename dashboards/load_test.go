@@ -90,6 +90,8 @@ defaults:
   stuck:      {after: 3s, clear_after: 1s}
   starved:    {after: 3s, clear_after: 1s}
   lost:       {clear_after: 1s}
+  conflict:   {for: 1s, clear_after: 1s}
+  refused:    {for: 1s, clear_after: 1s}
   deadlocked: {for: 1s, clear_after: 1s}
   failures:   {above: 5%, runs: 5, window: 10s, clear_after: 1s}
   loop:       {above: 20/s, window: 5s, clear_after: 1s}
@@ -119,7 +121,7 @@ func startLoad(t *testing.T, bin string) *load {
 	if err := os.Mkdir(filepath.Join(l.dir, "state"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l.serve = start(t, bin, "serve", "--nats", l.bus, "--mib-dir", l.dir, "--web.listen-address", "127.0.0.1:0",
+	l.serve = start(t, bin, "serve", "--nats", l.bus, "--up", "above", "--up.nats", l.bus, "--mib-dir", l.dir, "--web.listen-address", "127.0.0.1:0",
 		"--snmp", "127.0.0.1:0", "--agentx", l.snmpd.AgentX, "--snmp.trap-sink", "127.0.0.1:9", "--snmp.inform",
 		"--alarms", l.write(t, "alarms.yaml", impatient), "--alarm-state", filepath.Join(l.dir, "state", "alarms.state"),
 		"--metrics.series-budget", "3000", "--forget-after", "10m")
@@ -182,7 +184,7 @@ func (l *load) misbehave(t *testing.T, stop <-chan struct{}) {
 		return
 	}
 	defer nc.Close()
-	for _, end := range []func(){split(t, nc, "north", 0), split(t, nc, "south", 1)} {
+	for _, end := range []func(){split(t, nc, "north", 0), split(t, nc, "south", 1), twin(t, nc), twin(t, nc)} {
 		defer end()
 	}
 	for seq := uint64(1); ; seq += 10 {
@@ -233,13 +235,18 @@ func gappy(t *testing.T, seq uint64) []byte {
 	return text
 }
 
+// twin is one of two processes of a source, until it is ended.
+func twin(t *testing.T, nc *nats.Conn) (end func()) {
+	const pnml = `<pnml><net id="twins" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page"><place id="one"/></page></net></pnml>`
+	return publish(t, telemetry.Config{Conn: nc, Source: "twin", Nets: []telemetry.Net{{ID: "twins", PNML: []byte(pnml), Places: 1}}})
+}
+
 // split is the owner of a region that has some stand-bys, until it is ended.
 func split(t *testing.T, nc *nats.Conn, region string, standbys uint32) (end func()) {
 	const pnml = `<pnml><net id="split" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page"><place id="shared"/></page></net></pnml>`
 	var commits uint64
-	p, err := telemetry.Start(telemetry.Config{Conn: nc, Source: region, Interval: 200 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
+	return publish(t, telemetry.Config{Conn: nc, Source: region,
 		Nets: []telemetry.Net{{ID: "split", PNML: []byte(pnml), Places: 1, Region: region, Fence: 3, Since: 1}},
-		Rows: func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColTokens; return nil },
 		Region: func(int) *telemetry.RegionState {
 			commits++
 			state := &telemetry.RegionState{Position: commits, Standbys: standbys}
@@ -251,6 +258,13 @@ func split(t *testing.T, nc *nats.Conn, region string, standbys uint32) (end fun
 			}
 			return state
 		}})
+}
+
+// publish publishes rows of tokens until it is ended.
+func publish(t *testing.T, cfg telemetry.Config) (end func()) {
+	cfg.Interval, cfg.Log = 200*time.Millisecond, slog.New(slog.DiscardHandler)
+	cfg.Rows = func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColTokens; return nil }
+	p, err := telemetry.Start(cfg)
 	if err != nil {
 		t.Error(err)
 		return func() {}

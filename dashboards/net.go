@@ -90,7 +90,7 @@ func netAlarms() Panel {
 	p := alarmTable(thisNet)
 	p.Height = 14
 	p.Description = "What is wrong with this net, and where. A click on a place opens it."
-	p.Columns = []Column{{Label: "alarm", Title: "Alarm"}, {Label: "place", Title: "Place", Link: uidPlace}, {Label: "transition", Title: "Transition"}}
+	p.Columns = []Column{{Label: "alarm", Title: "Alarm"}, {Label: "place", Title: "Place", Link: uidPlace}, {Label: "transition", Title: "Transition"}, {Label: "region", Title: "Region"}}
 	return p
 }
 

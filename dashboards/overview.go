@@ -21,15 +21,18 @@ func netVariable(multi bool) Variable {
 	return Variable{Name: "net", Title: "Net", From: of(metrics.Instances), Multi: multi}
 }
 
+// alarmLabels tell the alarms of one sidecar apart.
+const alarmLabels = "net, place, transition, source, region, alarm"
+
 // alarms are the active ones of the chosen nets, once each. Those about sources
 // are of no net.
 func alarms(matchers ...string) string {
-	return most("net, place, transition, source, alarm", of(metrics.AlarmActive, matchers...))
+	return most(alarmLabels, of(metrics.AlarmActive, matchers...))
 }
 
 // alarmsBefore are those that were active some time ago.
 func alarmsBefore(ago string, matchers ...string) string {
-	return most("net, place, transition, source, alarm", of(metrics.AlarmActive, matchers...)+" offset "+ago)
+	return most(alarmLabels, of(metrics.AlarmActive, matchers...)+" offset "+ago)
 }
 
 func overview() Dashboard {
@@ -104,6 +107,7 @@ func alarmTable(nets string) Panel {
 			{Label: "place", Title: "Place", Link: uidPlace},
 			{Label: "transition", Title: "Transition"},
 			{Label: "source", Title: "Source"},
+			{Label: "region", Title: "Region"},
 		},
 	}
 }

@@ -111,7 +111,16 @@ func withAnnotations(model dashboard.Dashboard, annotation map[string]any) ([]by
 // paints a region for as long as a series is there: with the whole time of every
 // alarm, all curves would be under solid red.
 func (d *Dashboard) Annotation() string {
-	var about []string
+	about := d.alarmed()
+	return alarms(about...) + " unless " + alarmsBefore("1m", about...)
+}
+
+// Alarms is the expression of the alarms that the dashboard is about: a series
+// for as long as each is active.
+func (d *Dashboard) Alarms() string { return alarms(d.alarmed()...) }
+
+// alarmed matches those alarms.
+func (d *Dashboard) alarmed() (about []string) {
 	for _, v := range d.Variables {
 		switch {
 		case v.Name == "place":
@@ -122,14 +131,14 @@ func (d *Dashboard) Annotation() string {
 			about = []string{thisNet}
 		}
 	}
-	return alarms(about...) + " unless " + alarmsBefore("1m", about...)
+	return about
 }
 
 func (d *Dashboard) annotation() map[string]any {
 	return map[string]any{
 		"name": "Alarms", "datasource": datasource(), "enable": true, "hide": false, "iconColor": burnt,
 		"expr": d.Annotation(), "step": "30s", "tagKeys": "alarm",
-		"titleFormat": "{{alarm}}", "textFormat": "{{net}} {{place}}{{transition}}{{source}}",
+		"titleFormat": "{{alarm}}", "textFormat": "{{net}} {{place}}{{transition}}{{source}}{{region}}",
 	}
 }
 

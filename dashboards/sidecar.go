@@ -33,8 +33,8 @@ func sidecarStats() []Panel {
 		stat("Scraped", "Sidecars that Prometheus can scrape.", "short", "scraped", "sum("+of("up")+")", noneIsBad()),
 		stat("Age of the view", "Time since what is shown was put together. It is made anew when something was heard, once a second at most.", "s", "{{instance}}",
 			"max by (instance) ("+of(metrics.PnagentViewAgeSeconds)+")", []Step{{0, calm}, {5, warm}, {10, burnt}}),
-		stat("Sources not up", "Sources that are stale or of which the net is not known.", "short", "{{instance}}",
-			"max by (instance) ("+sum("instance", of(metrics.PnagentSources, `state!="up"`))+")", anyIsBad()),
+		stat("Sources not up", "Sources that are silent, whose messages are refused, or of which the net is not known.", "short", "{{instance}}",
+			"max by (instance) ("+sum("instance", of(metrics.PnagentSources, `state!~"up|gone"`))+")", anyIsBad()),
 		stat("Version", "What runs, of each sidecar: the number is how many run it.", "short", "{{version}}",
 			"count by (version) ("+of(metrics.PnagentBuildInfo)+")", []Step{{0, calm}}),
 	}
@@ -42,6 +42,14 @@ func sidecarStats() []Panel {
 
 func sidecarHears() []Panel {
 	return []Panel{
+		side("Connected to NATS", "1 while a process of pnagent is connected to NATS: a sidecar that is not hears no engine. Above is the connection of a sidecar of a tree to the one above.", "short",
+			Query{"min by (job, instance) (" + of(metrics.PnagentNATSConnected) + ")", "{{job}} {{instance}}"},
+			Query{"min by (job, instance) (" + of(metrics.PnagentUpNATSConnected) + ")", "above {{job}} {{instance}}"}),
+		side("Sources refused", "Sources that are heard and whose messages are refused, by why. Should be 0.", "short",
+			Query{orNone("sum by (reason) ("+most("net, source, reason", of(metrics.SourceRefused))+")", "reason"), "{{reason}}"}),
+		side("Connections that ended", "Times that a connection to NATS ended, a second. Should be 0.", "ops",
+			Query{sum("instance", rate(metrics.PnagentNATSDisconnectsTotal)), "{{instance}}"},
+			Query{sum("instance", rate(metrics.PnagentUpNATSDisconnectsTotal)), "above {{instance}}"}),
 		side("Messages", "Snapshots that were heard, a second.", "ops", Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
 		side("Bytes of messages", "Size of the snapshots that were heard, a second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
 		side("Lost and rejected messages", "Snapshots that never came, and those that were not taken, by reason, a second. All should be 0.", "ops",

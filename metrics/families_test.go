@@ -32,6 +32,7 @@ petrinet_instances_created_total counter net
 petrinet_instances_finished_total counter net
 petrinet_instances_failed_total counter net
 petrinet_source_up gauge net,source
+petrinet_source_refused gauge net,source,reason
 petrinet_source_last_snapshot_age_seconds gauge net,source
 petrinet_source_gaps_total counter net,source
 petrinet_region_epoch gauge net,region,source

@@ -100,6 +100,16 @@ func sourceFamilies() []Family {
 				}
 				return 0
 			}),
+		{Name: SourceRefused, Type: Gauge, Labels: []string{"net", "source", "reason"}, scope: ofSources,
+			Help: "1 for each source that is heard and whose messages are refused, by why: conflict where two processes publish as it, or a reason of " +
+				PnagentMessagesRejectedTotal + ". Other sources have no series. What is shown of such a source is from before, or of one of the two processes alone.",
+			read: func(s *scrape) {
+				for i, src := range s.sources {
+					if src.State == collector.Refused {
+						s.put(1, s.labels.net, s.labels.sources[i], pair("reason", src.Refusal))
+					}
+				}
+			}},
 		sources(SourceLastSnapshotAgeSeconds, "Time since the last snapshot of the source arrived.", Gauge, true,
 			func(src *collector.Source, now int64) float64 { return age(src.LastHeard, now) }),
 		sources(SourceGapsTotal, "Snapshots of the source that never came.", Counter, false,

@@ -82,6 +82,7 @@ func rich() *collector.View {
 				Region: "east", Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0), RegionStopped: "a log has lost commits"},
 			{Name: "host-2", Net: "orders", State: collector.Stale, LastHeard: before(time.Minute),
 				Region: "west", Fence: 7, Position: told(5), Standbys: told(0), Setbacks: 1},
+			{Name: "host-4", Net: "orders", State: collector.Refused, Conflict: true, Refusal: "conflict", Reason: "two processes", LastHeard: before(time.Second)},
 			{Name: "host-3", Net: "new", State: collector.Undefined, LastHeard: before(time.Second)},
 		},
 		Traffic: collector.Traffic{Messages: 1000, Bytes: 123456, Lost: 2, Rejected: map[string]uint64{"decode": 3, "columns": 0}},

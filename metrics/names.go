@@ -45,6 +45,7 @@ const (
 	TransitionBlockedInstances                     = "petrinet_transition_blocked_instances"
 	PlaceDwellSeconds                              = "petrinet_place_dwell_seconds"
 	TransitionDurationSeconds                      = "petrinet_transition_duration_seconds"
+	SourceRefused                                  = "petrinet_source_refused"
 	AlarmActive                                    = "petrinet_alarm_active"
 	PnagentAlarmsRaisedTotal                       = "pnagent_alarms_raised_total"
 	PnagentAlarmsClearedTotal                      = "pnagent_alarms_cleared_total"

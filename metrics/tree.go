@@ -17,4 +17,6 @@ const (
 	PnagentUpBytesTotal            = "pnagent_up_bytes_total"
 	PnagentUpErrorsTotal           = "pnagent_up_errors_total"
 	PnagentUpMissedTotal           = "pnagent_up_missed_total"
+	PnagentUpNATSConnected         = "pnagent_up_nats_connected"
+	PnagentUpNATSDisconnectsTotal  = "pnagent_up_nats_disconnects_total"
 )

@@ -60,7 +60,7 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return smi.Counter64(r.state.Suppressed) }},
 		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a stand-by. If it is not the number that you gave to the primary, look at agentName for who answers and at agentRole for what to do.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Gauge32(uint32(r.agent.Priority)) }},
-	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "", "How many sources are heard while their messages are refused. What they last said stays in the sums and grows older. Anything but 0 is a fault of a source, or two processes of one name: sourceReason says which.", 0, false}, count(collector.Refused)})...)
+	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "", "How many sources are heard while their messages are refused. What they last said stays in the sums and grows older. Anything but 0 is a fault of a source, a bound of the agent that is reached, or two processes of one name: sourceReason says which.", 0, false}, count(collector.Refused)})...)
 }
 
 func agentRole(r *agentRow) smi.Value {

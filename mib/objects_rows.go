@@ -224,7 +224,7 @@ const lists = 5
 func regionColumns() [lists]told {
 	return [lists]told{
 		{func(s *collector.Source) bool { return s.Region != "" && s.Fence > 0 }, []column[sourceRow]{
-			{object{16, "RegionEpoch", syntaxGauge(), "owners", "The number of the owner of its region that this source is or was: of two sources of one sourceRegion the one with the higher number has the region. It rises by one each time that the region moves; one that rises all the time is a region that nobody can keep: look at the network between its processes and their log.", 0, false},
+			{object{16, "RegionEpoch", syntaxGauge(), "owners", "The number of the owner of its region that this source is or was: of two sources of one sourceRegion the one with the higher number has the region. It rises each time that the region moves, and with each start of an engine that keeps a journal; of a source that is itself an agent with sources below, it is the second since 1970 in which that agent started. It need not rise by one. One that rises all the time while no process starts is a region that nobody can keep: look at the network between its processes and their log.", 0, false},
 				func(r *sourceRow) smi.Value { return gauge(r.source.Fence) }},
 			{object{17, "RegionSetbacks", syntaxCounter(), "", "How often it took its region over and had counted less than the owner before it had told: the region's log lost something. Anything but 0 is a fault of what keeps the log: find out what became of it. No sum fell; they go on from where they were. It counts since agentStartTime.", 0, false},
 				func(r *sourceRow) smi.Value { return smi.Counter64(r.source.Setbacks) }}}},
@@ -237,7 +237,7 @@ func regionColumns() [lists]told {
 			{object{20, "RegionLag", syntaxGauge(), "commits", "How many commits the nearest of sourceRegionStandbys is behind. That is what it has to read before it can go on: a few are usual, a number that grows says that it cannot keep up, so look at its load.", 0, false},
 				func(r *sourceRow) smi.Value { return gauge(*r.source.Lag) }}}},
 		{func(*collector.Source) bool { return true }, []column[sourceRow]{
-			{object{21, "Reason", syntaxText(), "", "Why its messages are refused while sourceState is refused; empty if they are not. Where it says that two processes publish as this source, give one of them another name. Anything else is a fault of the source: its log has the same text.", 0, false},
+			{object{21, "Reason", syntaxText(), "", "Why its messages are refused while sourceState is refused; empty if they are not. Where it says that two processes publish as this source, give one of them another name. Anything else is a fault of the source, or a bound of the agent that is reached; the log of the source has the same text.", 0, false},
 				func(r *sourceRow) smi.Value { return text(r.source.Reason) }}}},
 		{func(s *collector.Source) bool { return s.Position != nil }, []column[sourceRow]{
 			{object{22, "RegionStopped", syntaxText(), "", "Why its region does not play on; empty while it does. Its tokens stay where they are, and what is put into it is kept: see the page of the notification regionStopped.", 0, false},

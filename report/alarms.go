@@ -17,7 +17,7 @@ import (
 // alarm is one that was active in the span, or several of the same kind at the
 // same place one after the other.
 type alarm struct {
-	labels map[string]string // net, place, transition, source, alarm
+	labels map[string]string // net, place, transition, source, region, alarm
 	when   []stretch
 	active bool // now
 }
@@ -30,7 +30,11 @@ type stretch struct {
 }
 
 func (a *alarm) subject() string {
-	return cmp.Or(a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["subject"], "the whole net")
+	whole := "the whole net"
+	if a.labels["alarm"] == "natsDisconnected" {
+		whole = "the sidecar"
+	}
+	return cmp.Or(a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"], a.labels["subject"], whole)
 }
 
 func (a *alarm) name() string {
@@ -42,7 +46,7 @@ func (a *alarm) name() string {
 }
 
 func (a *alarm) key() string {
-	return strings.Join([]string{a.labels["net"], a.labels["alarm"], a.labels["place"], a.labels["transition"], a.labels["source"]}, "\x00")
+	return strings.Join([]string{a.labels["net"], a.labels["alarm"], a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"]}, "\x00")
 }
 
 // activeAlarms asks when alarms were active. What is shorter than a step of the
@@ -52,7 +56,7 @@ func (d *drawing) activeAlarms(ctx context.Context) ([]alarm, error) {
 	step := d.step(2000)
 	vars := d.vars("", "", step)
 	vars["net"] = d.anyNet()
-	expr := vars.Expand(d.boards[0].Annotation())
+	expr := vars.Expand(d.boards[0].Alarms())
 	over := expr
 	if step > d.scrape {
 		over = fmt.Sprintf("max_over_time((%s)[%s:%s])", expr, promDuration(step), promDuration(d.scrape))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,6 +115,20 @@ func TestOnlyOneNetIsAskedForWhereOneIsNamed(t *testing.T) {
 	}
 	if _, err := p.Report(t.Context(), Options{Now: now, Since: time.Hour, Net: "c"}); !errors.Is(err, ErrNoNet) || !strings.Contains(err.Error(), `"c"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// An alarm that was raised hours ago is active now: what the dashboards ask to
+// mark when alarms were raised has no series of it any more.
+func TestAnAlarmOfHoursAgoIsActiveNow(t *testing.T) {
+	r, err := prom(t, []string{"a"}, func(query string) string {
+		if strings.Contains(query, "petrinet_alarm_active") && strings.Contains(query, " unless ") {
+			return `{"status":"success","data":{"resultType":"vector","result":[]}}`
+		}
+		return ""
+	}).Report(t.Context(), Options{Now: now, Since: time.Hour})
+	if err != nil || !slices.Contains(r.Headline, "1 net: 1 has something wrong now.") || !strings.Contains(strings.Join(r.Headline, "\n"), "1 active now") {
+		t.Errorf("%v, %q", err, r.Headline)
 	}
 }
 

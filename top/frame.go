@@ -58,6 +58,11 @@ func (m *Model) header() line {
 	}
 	l = append(l, span{"  ", normal})
 	l = append(l, sourceCounts(m.shown.view)...)
+	if up := m.shown.view.Up; up != nil && !up.Connected {
+		since := m.shown.view.At.Sub(up.Since) + m.now.Sub(m.shown.heard)
+		l = append(l, span{fmt.Sprintf("  no connection to the sidecar above for %s: ", formatAge(since.Seconds())), red | bold},
+			span{clean(up.Reason), red})
+	}
 	age := m.now.Sub(m.advance).Seconds()
 	fresh := faint
 	if age >= 5 {

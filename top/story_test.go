@@ -26,6 +26,7 @@ import (
 //	many N        likewise, with more places
 //	finished N    likewise, with a place where the net ends
 //	cut N TEXT    likewise, and says that it is cut off from NATS since second 0
+//	above N TEXT  likewise, and says that the sidecar above is cut off since second 0
 //	away TEXT     the sidecar does not answer
 //	wait N        N seconds go by
 //	key K…        keys, in order
@@ -109,11 +110,14 @@ func act(t *testing.T, m *Model, verb, rest string) {
 		m.Hear(scripted(n), nil, at)
 	case "many":
 		m.Hear(manyNets(n), scriptedAlarms(n), at)
-	case "cut":
+	case "cut", "above":
 		second, reason, _ := strings.Cut(rest, " ")
 		n, _ = strconv.Atoi(second)
 		v := scripted(n)
 		v.At, v.NATS = begun().Add(time.Duration(n)*time.Second), &NATS{Since: begun(), Reason: reason}
+		if verb == "above" {
+			v.NATS, v.Up = &NATS{Connected: true, Since: begun()}, v.NATS
+		}
 		m.Hear(v, scriptedAlarms(n), v.At)
 	case "finished":
 		m.Hear(finished(n), scriptedAlarms(n), at)

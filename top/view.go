@@ -31,11 +31,13 @@ type View struct {
 	Traffic    struct {
 		Messages uint64 `json:"messages"`
 	} `json:"traffic"`
-	NATS *NATS `json:"nats"` // nil where the sidecar does not say
+	NATS *NATS `json:"nats"`    // nil where the sidecar does not say
+	Up   *NATS `json:"up_nats"` // nil where it has no connection of its own to a sidecar above
+	Deaf bool  `json:"deaf"`    // what is said of sources is from before a break
 }
 
-// NATS is the sidecar's connection. While it is not connected, everything else in
-// the View is as of Since.
+// NATS is a connection of the sidecar. While the one to engines is not connected,
+// everything else in the View is as of Since.
 type NATS struct {
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`

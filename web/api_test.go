@@ -49,23 +49,26 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 		"sources":[{"name":"host-1","net":"orders","state":"up","last_heard_age":3,"gaps":2,"region":"east","fence":3,"position":41,"standbys":1,"lag":0},
 			{"name":"host-2","net":"orders","state":"up","last_heard_age":3,"gaps":0},
 			{"name":"host-3","net":"orders","state":"gone","last_heard_age":3602,"gaps":0}],
-		"alarms":[{"index":7,"kind":"tokenStuck","net":"orders","subject":"due","since":"2026-03-01T11:59:00Z","text":"stuck"},
+		"deaf":false,"alarms":[{"index":7,"kind":"tokenStuck","net":"orders","subject":"due","since":"2026-03-01T11:59:00Z","text":"stuck"},
 			{"index":8,"kind":"sourceLost","net":"","subject":"host-3","since":"1970-01-01T00:00:00Z","text":""}]}`)
 }
 
 func TestAnOverviewSaysThatTheSidecarIsCutOff(t *testing.T) {
 	st, v := newStage(t, nil), orders()
-	v.NATS = &natslink.State{Since: noon.UnixMicro(), Reason: "EOF"}
+	v.NATS, v.Deaf = &natslink.State{Since: noon.UnixMicro(), Reason: "EOF"}, true
+	v.Up = &natslink.State{Connected: true, Since: noon.Add(-time.Hour).UnixMicro()}
 	st.show(v)
-	got, err := json.Marshal(st.document(t, "/api/v1/overview")["nats"])
-	if want := `{"connected":false,"reason":"EOF","since":"2026-03-01T12:00:00Z"}`; err != nil || string(got) != want {
+	doc := st.document(t, "/api/v1/overview")
+	got, err := json.Marshal(map[string]any{"nats": doc["nats"], "up_nats": doc["up_nats"], "deaf": doc["deaf"]})
+	if want := `{"deaf":true,"nats":{"connected":false,"reason":"EOF","since":"2026-03-01T12:00:00Z"},` +
+		`"up_nats":{"connected":true,"since":"2026-03-01T11:00:00Z"}}`; err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
 }
 
 func TestBeforeAViewTheOverviewIsEmpty(t *testing.T) {
 	equal(t, newStage(t, nil).document(t, "/api/v1/overview"),
-		`{"at":"1970-01-01T00:00:00Z","generation":0,"nets":[],"sources":[],"alarms":[]}`)
+		`{"at":"1970-01-01T00:00:00Z","generation":0,"nets":[],"sources":[],"alarms":[],"deaf":false}`)
 }
 
 func TestAnOverviewIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // maxListed is how many sources, and how many alarms, an overview lists.
@@ -21,13 +22,15 @@ type overviewDoc struct {
 	Sources    []sourceDoc `json:"sources"`
 	Alarms     []alarmDoc  `json:"alarms"`
 	NATS       *natsDoc    `json:"nats,omitempty"`
+	Up         *natsDoc    `json:"up_nats,omitempty"` // to the sidecar above, where it is another
+	Deaf       bool        `json:"deaf"`              // what is said of sources is from before a break
 	// What the lists leave out.
 	SourcesLeftOut int `json:"sources_left_out,omitempty"`
 	AlarmsLeftOut  int `json:"alarms_left_out,omitempty"`
 }
 
-// natsDoc is the sidecar's connection. While it is not connected, everything else
-// is as of since.
+// natsDoc is a connection of the sidecar. While the one to engines is not connected,
+// everything else is as of since.
 type natsDoc struct {
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`
@@ -83,10 +86,8 @@ type alarmDoc struct {
 
 // overviewText is the overview as of the View, as JSON.
 func (b *board) overviewText() []byte {
-	d := overviewDoc{At: moment(b.view.At), Generation: b.view.Generation, Nets: []netDoc{}, Sources: b.sourceDocs(), Alarms: []alarmDoc{}}
-	if c := b.view.NATS; c != nil {
-		d.NATS = &natsDoc{c.Connected, moment(c.Since), c.Reason}
-	}
+	d := overviewDoc{At: moment(b.view.At), Generation: b.view.Generation, Nets: []netDoc{}, Sources: b.sourceDocs(), Alarms: []alarmDoc{},
+		NATS: natsDocument(b.view.NATS), Up: natsDocument(b.view.Up), Deaf: b.view.Deaf}
 	d.SourcesLeftOut = len(b.view.Sources) - len(d.Sources)
 	if b.history.to != 0 {
 		d.History = &historyDoc{From: moment(b.history.from), To: moment(b.history.to), Step: b.history.step.Seconds()}
@@ -108,6 +109,13 @@ func (b *board) overviewText() []byte {
 		panic("web: overview: " + err.Error()) // nothing in it can fail
 	}
 	return text
+}
+
+func natsDocument(c *natslink.State) *natsDoc {
+	if c == nil {
+		return nil
+	}
+	return &natsDoc{c.Connected, moment(c.Since), c.Reason}
 }
 
 func (nb *netBoard) doc(now int64, alarms int) netDoc {

@@ -28,13 +28,18 @@ func (m natsMetrics) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (m natsMetrics) Collect(out chan<- prometheus.Metric) {
-	if m.link == nil {
+	linkMetrics(out, m.link, natsConnected, natsDisconnects)
+}
+
+// linkMetrics shows one connection; nil has no series.
+func linkMetrics(out chan<- prometheus.Metric, link *natslink.Link, connected, disconnects *prometheus.Desc) {
+	if link == nil {
 		return
 	}
-	state, connected := m.link.State(), 0.0
+	state, is := link.State(), 0.0
 	if state.Connected {
-		connected = 1
+		is = 1
 	}
-	out <- prometheus.MustNewConstMetric(natsConnected, prometheus.GaugeValue, connected)
-	out <- prometheus.MustNewConstMetric(natsDisconnects, prometheus.CounterValue, float64(state.Disconnects))
+	out <- prometheus.MustNewConstMetric(connected, prometheus.GaugeValue, is)
+	out <- prometheus.MustNewConstMetric(disconnects, prometheus.CounterValue, float64(state.Disconnects))
 }

@@ -73,11 +73,13 @@ func (c *serveCmd) Run(ctx context.Context, s streams, args arguments, log *slog
 	}
 	defer cfg.link.Close()
 	if cfg.up != nil {
-		var done func()
-		if cfg.up.Conn, done, err = c.Tree.connect(cfg.link.Conn, log); err != nil {
+		if cfg.upLink, err = c.Tree.connect(log); err != nil {
 			return err
 		}
-		defer done()
+		if cfg.up.Conn = cfg.link.Conn; cfg.upLink != nil {
+			defer cfg.upLink.Close()
+			cfg.up.Conn = cfg.upLink.Conn
+		}
 	}
 	side, err := newSidecar(ctx, cfg)
 	if err != nil {

@@ -44,6 +44,7 @@ type sidecarConfig struct {
 	collect     collector.Limits // zero fields are their defaults
 	share       collector.Share  // the zero Share is all
 	up          *uplink.Config   // nil without a sidecar above
+	upLink      *natslink.Link   // to it, if it is another than link; else nil
 	stateDir    string           // of the counters; "" keeps them in memory
 	fromZero    bool             // counts.Config.FromZero
 

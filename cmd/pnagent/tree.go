@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pnagent/pnagent/collector"
@@ -18,6 +17,7 @@ import (
 	"github.com/pnagent/pnagent/internal/dirlock"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/uplink"
 )
 
@@ -99,19 +99,19 @@ func (f *treeFlags) source() (string, error) {
 	return name, nil
 }
 
-// connect returns the connection to the sidecar above: the own one, where none
-// is named, or one that is to be closed.
-func (f *treeFlags) connect(own *nats.Conn, log *slog.Logger) (nc *nats.Conn, done func(), err error) {
+// connect returns the connection to the sidecar above, if another one than that
+// to engines is named; else nil.
+func (f *treeFlags) connect(log *slog.Logger) (*natslink.Link, error) {
 	if f.NATS.URL == "" {
-		return own, func() {}, nil
+		return nil, nil
 	}
 	flags := natsFlags{URL: f.NATS.URL, Creds: f.NATS.Creds, NKey: f.NATS.NKey, Token: f.NATS.Token,
 		CA: f.NATS.CA, Cert: f.NATS.Cert, Key: f.NATS.Key, Subjects: f.Up}
 	link, _, err := flags.connect("pnagent serve, upwards", log.With("nats", "of the sidecar above"), withoutBuffer)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--up.nats: %w", err)
+		return nil, fmt.Errorf("--up.nats: %w", err)
 	}
-	return link.Conn, link.Close, nil
+	return link, nil
 }
 
 // openCollector makes the collector, which goes on from what was kept, and what
@@ -131,6 +131,9 @@ func (s *sidecar) openCollector() (err error) {
 	}
 	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.forgetAfter, Limits: s.cfg.collect},
 		Nets: s.cfg.nets, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
+	if s.cfg.upLink != nil {
+		cfg.Up = s.cfg.upLink.State
+	}
 	if s.collector, err = s.counts.Collector(cfg); err != nil || up == nil {
 		return err
 	}
@@ -146,11 +149,12 @@ type branch struct {
 	counts    *counts.Dir          // nil where nothing is kept
 	collector *collector.Collector // nil without a share
 	uplink    *uplink.Uplink       // nil without one
+	link      *natslink.Link       // to the sidecar above; nil where it is not another
 }
 
 // branch is that of the sidecar.
 func (s *sidecar) branch() *branch {
-	b := &branch{uplink: s.uplink}
+	b := &branch{uplink: s.uplink, link: s.cfg.upLink}
 	if s.cfg.stateDir != "" {
 		b.counts = s.counts
 	}
@@ -166,6 +170,8 @@ var (
 	upSnapshots = desc(metrics.PnagentUpSnapshotsTotal, "Snapshots that were published to the sidecar above.")
 	upBytes     = desc(metrics.PnagentUpBytesTotal, "Bytes of the snapshots that were published to the sidecar above.")
 	upErrors    = desc(metrics.PnagentUpErrorsTotal, "Times that a net could not be published to the sidecar above.")
+	upConnected = desc(metrics.PnagentUpNATSConnected, "Whether this sidecar is connected to the NATS servers of the sidecar above (--up.nats): 1 or 0. While it is not, that one shows this sidecar's nets as they were before. Absent without --up.nats.")
+	upEnds      = desc(metrics.PnagentUpNATSDisconnectsTotal, "Times that the connection to the NATS servers of the sidecar above ended. Absent without --up.nats.")
 	upMissed    = desc(metrics.PnagentUpMissedTotal, "Times that a net was due for the sidecar above while its NATS was away.")
 
 	countSaves     = desc(metrics.PnagentStateSavesTotal, "Times that what was counted was written to --state-dir.")
@@ -175,7 +181,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (b *branch) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{passedOver, upNets, upSnapshots, upBytes, upErrors, upMissed, countSaves, countFailures, countSaveBytes} {
+	for _, d := range []*prometheus.Desc{passedOver, upNets, upSnapshots, upBytes, upErrors, upMissed, upConnected, upEnds, countSaves, countFailures, countSaveBytes} {
 		out <- d
 	}
 }
@@ -194,6 +200,7 @@ func (b *branch) Collect(out chan<- prometheus.Metric) {
 	if b.collector != nil {
 		send(passedOver, prometheus.CounterValue, b.collector.Passed())
 	}
+	linkMetrics(out, b.link, upConnected, upEnds)
 	if b.uplink == nil {
 		return
 	}

@@ -47,11 +47,7 @@ export class Banners {
     const heard = age((Date.now() - model.live.heard) / 1000);
     if (lost && model.live.heard) all.push(['lost', `The sidecar is not heard. What you see is ${heard} old; it goes on by itself.`, null]);
     else if (lost) all.push(['lost', 'The sidecar does not answer yet; this page keeps trying.', null]);
-    const nats = model.overview?.nats;
-    if (!lost && nats && !nats.connected) {
-      const away = age(Math.max(0, model.clock.now() - Date.parse(nats.since)) / 1000);
-      all.push(['deaf', `The sidecar has had no connection to NATS for ${away} and hears no engine: ${nats.reason ?? 'no reason known'}. What you see is from before.`, null]);
-    }
+    if (!lost) this.#connections(all);
     if (where.at) {
       const at = model.past?.at ?? where.at;
       const back = () => el('button', { type: 'button', onclick: () => model.travel(0) }, 'back to live');
@@ -66,6 +62,23 @@ export class Banners {
     this.#announce(all);
     syncRows(this.root, all, (b) => b[0], ([kind, , action]) => el('p', { class: 'banner ' + kind }, el('bdi', null), action?.()),
       (row, [, text]) => say(row.firstElementChild, text));
+  }
+
+  /**
+   * What the sidecar cannot hear, and whom it does not reach.
+   * @param {[string, string, any][]} all
+   */
+  #connections(all) {
+    const { overview, clock } = this.model;
+    const away = (/** @type {import('./model.js').Connection} */ c) => age(Math.max(0, clock.now() - Date.parse(c.since)) / 1000);
+    const nats = overview?.nats;
+    const above = overview?.up_nats;
+    if (nats && !nats.connected) {
+      all.push(['deaf', `The sidecar has had no connection to NATS for ${away(nats)} and hears no engine: ${nats.reason ?? 'no reason known'}. What you see is from before.`, null]);
+    }
+    if (above && !above.connected) {
+      all.push(['above', `The sidecar has had no connection to the NATS of the sidecar above (--up.nats) for ${away(above)}: ${above.reason ?? 'no reason known'}. That one shows these nets as they were before.`, null]);
+    }
   }
 
   /**

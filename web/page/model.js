@@ -11,9 +11,10 @@ import { Scene } from './scene.js';
  *   oldest_age?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, drawing: string}} NetSummary
  * @typedef {{name: string, net: string, state: string, last_heard_age?: number, gaps?: number, region?: string,
  *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
+ * @typedef {{connected: boolean, since: string, reason?: string}} Connection
  * @typedef {{index: number, kind: string, net: string, subject: string, since: string, text: string}} Alarm
  * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[],
- *   alarms: Alarm[], nats?: {connected: boolean, since: string, reason?: string}, sources_left_out?: number, alarms_left_out?: number}} Overview
+ *   alarms: Alarm[], nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number}} Overview
  */
 
 /** A drawing that did not come is asked for again after so long, ms. */

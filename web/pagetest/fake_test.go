@@ -37,6 +37,7 @@ type fake struct {
 	nets    []*scripted
 	alarms  []map[string]any
 	nats    map[string]any // of the sidecar; nil where nothing is known of it
+	above   map[string]any // to the sidecar above; nil without one
 }
 
 // newFake serves nets until the test ends. Its port is none of those that systems
@@ -181,7 +182,7 @@ func (f *fake) overview(generation int) any {
 			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
 			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
 	}
-	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "nets": nets, "sources": sources, "alarms": f.alarms,
+	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms,
 		"history": map[string]any{"from": now.Add(-time.Hour).UTC(), "to": now.UTC(), "step": 5}}
 }
 

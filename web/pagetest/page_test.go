@@ -427,6 +427,15 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		b.Screenshot("deaf")
 		f.change(func() { f.nats = map[string]any{"connected": true, "since": time.Now().UTC()} })
 		b.Until(`!document.querySelector('.banner.deaf')`)
+		f.change(func() {
+			f.above = map[string]any{"connected": false, "since": time.Now().Add(-time.Hour).UTC(), "reason": "Authorization Violation"}
+		})
+		b.Until(`/no connection to the NATS of the sidecar above .--up.nats. for 1 h.*: Authorization Violation.*as they were before/.test(document.querySelector('.banner.above')?.innerText)`)
+		if browsertest.Eval[bool](b, `document.querySelector('.banner.deaf') !== null`) {
+			t.Error("a lost connection to the sidecar above is shown as one to engines")
+		}
+		f.change(func() { f.above = map[string]any{"connected": true, "since": time.Now().UTC()} })
+		b.Until(`!document.querySelector('.banner.above')`)
 		b.Clean(f.addr, false)
 	})
 	t.Run("no source is up, nothing is known", func(t *testing.T) {

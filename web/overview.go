@@ -8,7 +8,6 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
-	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // maxListed is how many sources, and how many alarms, an overview lists.
@@ -86,8 +85,13 @@ type alarmDoc struct {
 
 // overviewText is the overview as of the View, as JSON.
 func (b *board) overviewText() []byte {
-	d := overviewDoc{At: moment(b.view.At), Generation: b.view.Generation, Nets: []netDoc{}, Sources: b.sourceDocs(), Alarms: []alarmDoc{},
-		NATS: natsDocument(b.view.NATS), Up: natsDocument(b.view.Up), Deaf: b.view.Deaf}
+	d := overviewDoc{At: moment(b.view.At), Generation: b.view.Generation, Nets: []netDoc{}, Sources: b.sourceDocs(), Alarms: []alarmDoc{}, Deaf: b.view.Deaf}
+	if c := b.view.NATS; c != nil {
+		d.NATS = &natsDoc{c.Connected, moment(c.Since), c.Reason}
+	}
+	if c := b.view.Up; c != nil {
+		d.Up = &natsDoc{c.Connected, moment(c.Since), c.Reason}
+	}
 	d.SourcesLeftOut = len(b.view.Sources) - len(d.Sources)
 	if b.history.to != 0 {
 		d.History = &historyDoc{From: moment(b.history.from), To: moment(b.history.to), Step: b.history.step.Seconds()}
@@ -109,13 +113,6 @@ func (b *board) overviewText() []byte {
 		panic("web: overview: " + err.Error()) // nothing in it can fail
 	}
 	return text
-}
-
-func natsDocument(c *natslink.State) *natsDoc {
-	if c == nil {
-		return nil
-	}
-	return &natsDoc{c.Connected, moment(c.Since), c.Reason}
 }
 
 func (nb *netBoard) doc(now int64, alarms int) netDoc {

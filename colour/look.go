@@ -97,7 +97,7 @@ func (l *look) instance(i int) {
 		l.run(i, id)
 	}
 	for k := range in.piles {
-		if p := &in.piles[k]; l.now-l.s.oldest(in, p) >= game.BlockedAfter {
+		if p := &in.piles[k]; !l.s.tables.Final(int(p.place)) && l.now-l.s.oldest(in, p) >= game.BlockedAfter {
 			l.blocked(i, in, int(p.place))
 		}
 	}

@@ -428,6 +428,16 @@ func (m *model) since(t int) int64 {
 	return since
 }
 
+// final reports whether no transition takes tokens from a place.
+func (m *model) final(place int32) bool {
+	for t := range m.bindings {
+		if a := m.between(place, t); a.take > 0 || a.join || a.reset {
+			return false
+		}
+	}
+	return true
+}
+
 // rest says what the instance is at rest as, when nothing is left to do.
 func (m *model) rest() string {
 	incident, waits, open := false, len(m.runs) > 0 || len(m.clocks) > 0, false
@@ -435,21 +445,17 @@ func (m *model) rest() string {
 		incident = incident || x.incident
 		waits = waits || x.due > 0 || x.awaits
 	}
-	needed := false
+	left := slices.ContainsFunc(m.tokens, func(k *modelToken) bool { return !m.final(k.place) })
 	for t := range m.bindings {
 		waits = waits || m.bindings[t].Mode.Kind == game.Manual && !m.tables.Source(t) && m.may(t)
 		open = open || m.tables.Source(t) && m.bindings[t].Mode.Kind != game.Delayed
-		for _, k := range m.tokens {
-			a := m.between(k.place, t)
-			needed = needed || a.take > 0 || a.read > 0 || a.join
-		}
 	}
 	switch {
 	case waits || open && !incident:
 		return "not at rest"
 	case incident:
 		return "failed"
-	case needed:
+	case left:
 		return "deadlocked"
 	}
 	return "finished"

@@ -199,12 +199,12 @@ func (s *Shard) refusedForGood(n *note) bool {
 	return s.rules[n.transition].alternative && n.heap == none && n.ref == stats.NoPlace
 }
 
-// atEnd reports whether all tokens are in places that no transition needs, and
-// whether there are none.
+// atEnd reports whether all tokens are in final places, see
+// petri.Net.FinalPlaces, and whether there are none.
 func (s *Shard) atEnd(in *instance) (end, empty bool) {
 	end = true
 	for k := range in.piles {
-		end = end && len(s.users[in.piles[k].place]) == 0
+		end = end && s.tables.Final(int(in.piles[k].place))
 	}
 	return end, len(in.piles) == 0
 }

@@ -59,7 +59,7 @@ type look struct {
 	places   []placeLook
 	seen     []int32  // by transition: 1 + the last instance that was counted for it
 	marking  []uint32 // by place: see mark
-	aged     []int32  // the places where the instance that is counted has an old token
+	aged     []int32  // the places, final ones left out, where the instance that is counted has an old token
 	short    []uint64 // by condition of all transitions: instances that it holds back by Lo
 	over     []uint64 // the same by Hi
 	condBase []int32  // by transition: its first condition in short and over
@@ -127,7 +127,7 @@ func (l *look) tokens(i, p int, injected int64, n uint32) {
 	if row.last != int32(i)+1 {
 		row.last = int32(i) + 1
 		row.instances++
-		if injected <= l.old {
+		if injected <= l.old && !l.s.tables.Final(p) {
 			l.aged = append(l.aged, int32(p))
 		}
 	}

@@ -226,17 +226,13 @@ func (s *Shard) rest(i int, c *cell, now int64) bool {
 	return c.flags&atRest != 0
 }
 
-// atEnd reports whether all tokens are in places that no transition needs, and
-// whether there are none.
+// atEnd reports whether all tokens are in final places, see
+// petri.Net.FinalPlaces, and whether there are none.
 func (s *Shard) atEnd(c *cell) (end, empty bool) {
 	end, empty = true, true
 	for p := range s.tables.Places() {
-		if s.tokens(c, p) == 0 {
-			continue
-		}
-		empty = false
-		for _, w := range s.tables.Watchers(p) {
-			end = end && w.Lo == 0
+		if s.tokens(c, p) > 0 {
+			end, empty = end && s.tables.Final(p), false
 		}
 	}
 	return end, empty

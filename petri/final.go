@@ -6,7 +6,10 @@ package petri
 // takes tokens from it, so no normal, join or reset arc leads away from it. Read
 // and inhibitor arcs may, for they leave the tokens where they are. Tokens in a
 // final place stay there when the work is done; however old they are, they are
-// not stuck. An arc whose place the net does not have counts for nothing.
+// not stuck. An instance with tokens in final places only, in which nothing is
+// enabled, has finished; with a token elsewhere it is deadlocked. This is the one
+// definition: Tables.Final is its compiled form. An arc whose place the net does
+// not have is ignored.
 func (n *Net) FinalPlaces() []bool {
 	index := make(map[string]int, len(n.Places))
 	final := make([]bool, len(n.Places))

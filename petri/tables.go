@@ -20,6 +20,7 @@ type Tables struct {
 	watch   lists[Watch]  // by place: the conditions that look at it
 	prio    []int32       // by transition
 	topPrio int32         // the highest of prio
+	final   []bool        // by place: see Net.FinalPlaces
 	source  []bool        // by transition: no inputs
 	held    []bool        // by transition: does not fire by itself
 
@@ -101,6 +102,7 @@ func compile(n *Net, maxNodes int) (*Tables, error) {
 		Net:          n,
 		Initial:      make([]uint32, len(n.Places)),
 		prio:         make([]int32, len(n.Transitions)),
+		final:        n.FinalPlaces(),
 		source:       make([]bool, len(n.Transitions)),
 		held:         make([]bool, len(n.Transitions)),
 		placeID:      make(map[string]int32, len(n.Places)),
@@ -222,6 +224,9 @@ func (t *Tables) Effects(transition int) []Effect { return t.effects.of(transiti
 
 // Watchers returns the conditions that look at a place, by transition.
 func (t *Tables) Watchers(place int) []Watch { return t.watch.of(place) }
+
+// Final reports whether a place is final, see Net.FinalPlaces.
+func (t *Tables) Final(place int) bool { return t.final[place] }
 
 // Priority returns a transition's priority; higher goes first.
 func (t *Tables) Priority(transition int) int32 { return t.prio[transition] }

@@ -71,6 +71,16 @@ func (r *Reference) Source(transition string) bool {
 	return true
 }
 
+// Final reports whether no transition takes tokens from a place.
+func (r *Reference) Final(place string) bool {
+	for _, a := range r.Net.Arcs {
+		if a.Source == place && (a.Kind == petri.Normal || a.Kind == petri.Join || a.Kind == petri.Reset) {
+			return false
+		}
+	}
+	return true
+}
+
 // Fire takes from all inputs, then puts to all outputs, all branches among
 // them, and reports whether it could: the transition was enabled and no place
 // overflows.

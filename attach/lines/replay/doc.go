@@ -6,9 +6,10 @@
 // A [Replay] is a pure machine for one goroutine. [Replay.Fire],
 // [Replay.Put] and [Replay.End] tell it what happened; [Replay.Look] reads the
 // rows off. An instance begins with the first event that names it, at the
-// initial marking, and is forgotten when all its tokens are in places that no
-// transition needs, so memory is bounded by the instances that are open. What it
-// held then has arrived, and neither departs nor dwells.
+// initial marking, and is forgotten at its end: when all of its tokens are in final
+// places (see petri.Net.FinalPlaces) and no transition that reads them is enabled.
+// So memory is bounded by the instances that are open. What it held at its end has
+// arrived, and neither departs nor dwells.
 //
 // # What does not fit
 //
@@ -20,9 +21,8 @@
 //
 //	1/2 (1 - m/c) + 1/2 (1 - r/p)
 //
-// What an instance holds at its end in places from which nothing takes is what it
-// came to, and counts as consumed; if it is told to be over and holds no such
-// token, one was missing. A transition that fires although it is inhibited is
+// What an instance holds at its end in final places is its result, and counts as
+// consumed; if it is told to be over and holds no such token, one was missing. A transition that fires although it is inhibited is
 // unfit, and no token is missing.
 //
 // # Silent transitions

@@ -89,12 +89,12 @@ type look struct {
 func (l *look) instance(i int32) {
 	in := &l.r.all[i]
 	l.r.mark(in)
-	live := l.judge(i, in)
+	dead := !l.judge(i, in) && !l.r.atEnd(in)
 	for k := range in.runs {
 		q := &in.runs[k]
-		l.tokens(in, q, !slices.ContainsFunc(in.runs[:k], func(o run) bool { return o.place == q.place }), !live)
+		l.tokens(in, q, !slices.ContainsFunc(in.runs[:k], func(o run) bool { return o.place == q.place }), dead)
 	}
-	if !live && len(in.runs) > 0 && !l.r.atEnd(in) {
+	if dead {
 		l.rows.Net.Deadlocked++
 	}
 	l.r.unmark(i)
@@ -145,7 +145,7 @@ func (l *look) judge(i int32, in *instance) (live bool) {
 				t := &l.rows.Transitions[tr]
 				t.Enabled++
 				t.EnabledSince = stats.Earlier(t.EnabledSince, l.r.since(in, int(tr)))
-			} else if q.injected <= old {
+			} else if q.injected <= old && !l.r.tables.Final(int(q.place)) {
 				l.seen[tr] = i + 1
 				l.block(tr)
 			}

@@ -31,7 +31,7 @@ func slowLook(n *petri.Net, instances map[string]map[string][]int64, now int64) 
 		}
 		for t, tr := range n.Transitions {
 			old := slices.ContainsFunc(n.Places, func(p petri.Place) bool {
-				return in.needs(tr.ID, p.ID) && len(in.held[p.ID]) > 0 && now-in.held[p.ID][0] >= BlockedAfter
+				return !in.Final(p.ID) && in.needs(tr.ID, p.ID) && len(in.held[p.ID]) > 0 && now-in.held[p.ID][0] >= BlockedAfter
 			})
 			switch {
 			case in.fires(tr.ID):
@@ -95,22 +95,22 @@ func (in *slow) needs(transition, place string) bool {
 // that needs none is not of it.
 func (in *slow) fires(transition string) bool {
 	return in.Enabled(transition) && slices.ContainsFunc(in.Net.Places, func(p petri.Place) bool {
-		return len(in.held[p.ID]) > 0 && in.needs(transition, p.ID)
+		return in.Marking[p.ID] > 0 && in.needs(transition, p.ID)
 	})
 }
 
-// dead reports whether nothing can fire although a token is where a transition needs it.
-func (in *slow) dead() bool {
-	stuck := false
-	for _, tr := range in.Net.Transitions {
-		if in.fires(tr.ID) {
-			return false
-		}
-		for _, p := range in.Net.Places {
-			stuck = stuck || len(in.held[p.ID]) > 0 && in.needs(tr.ID, p.ID)
-		}
-	}
-	return stuck
+// dead reports whether nothing can fire although a token is in a place that is
+// not final.
+func (in *slow) dead() bool { return in.still() && !in.atEnd() }
+
+// atEnd reports whether nothing can fire and all tokens are in final places.
+func (in *slow) atEnd() bool {
+	return in.still() && !slices.ContainsFunc(in.Net.Places, func(p petri.Place) bool { return in.Marking[p.ID] > 0 && !in.Final(p.ID) })
+}
+
+// still reports whether nothing can fire.
+func (in *slow) still() bool {
+	return !slices.ContainsFunc(in.Net.Transitions, func(t petri.Transition) bool { return in.fires(t.ID) })
 }
 
 // since is when the last token came of those that an enabled transition needs.

@@ -28,23 +28,17 @@ type reference struct {
 	injected  map[string]int64           // by place: the latest time
 	fired     map[string]int64           // by transition: the latest time
 	left      map[string][]stats.Slowest // by place: all that left
-	needed    map[string]bool            // places that some transition needs
-	ends      bool
+	ends      bool                       // some place is final
 
 	unfit, late, produced, consumed, missing, remaining, finished uint64
 }
 
 func newReference(n *petri.Net) *reference {
 	r := &reference{net: n, instances: map[string]map[string][]int64{}, last: map[string]int64{}, firings: map[string]uint64{},
-		dwell: map[string]*stats.Histogram{}, departed: map[string]uint64{}, arrived: map[string]uint64{}, needed: map[string]bool{},
+		dwell: map[string]*stats.Histogram{}, departed: map[string]uint64{}, arrived: map[string]uint64{},
 		injected: map[string]int64{}, fired: map[string]int64{}, left: map[string][]stats.Slowest{}}
-	for _, a := range n.Arcs {
-		if a.Kind == petri.Normal || a.Kind == petri.Read {
-			r.needed[a.Source] = true // a transition's id does no harm
-		}
-	}
 	for _, p := range n.Places {
-		r.ends = r.ends || !r.needed[p.ID]
+		r.ends = r.ends || petritest.NewReference(n).Final(p.ID)
 		r.dwell[p.ID] = &stats.Histogram{}
 	}
 	return r
@@ -108,12 +102,9 @@ func (r *reference) fire(name, transition string, at int64) {
 	}
 	r.firings[transition]++
 	r.fired[transition] = max(r.fired[transition], at)
-	for p, tokens := range held {
-		if len(tokens) > 0 && r.needed[p] {
-			return
-		}
+	if newSlow(r.net, held).atEnd() {
+		r.close(name)
 	}
-	r.close(name)
 }
 
 // repair adds what is missing and counts an event that does not fit.

@@ -68,8 +68,8 @@ type Replay struct {
 
 	marking []uint32  // by place, of the instance at hand; zeros between events
 	users   [][]int32 // by place: the transitions that need it
-	end     []bool    // by place: no transition needs it
-	ends    bool      // some place is so
+	end     []bool    // by place: it is final, see petri.Net.FinalPlaces
+	ends    bool      // some place is final
 }
 
 // none is no instance.
@@ -91,7 +91,7 @@ func New(cfg Config) *Replay {
 	return r
 }
 
-// findUsers finds which transitions need a place, and the places that none needs.
+// findUsers finds which transitions need a place, and the final places.
 func (r *Replay) findUsers() {
 	for tr := range r.tables.Transitions() {
 		for _, p := range inputs(r.tables, tr) {
@@ -101,7 +101,7 @@ func (r *Replay) findUsers() {
 		}
 	}
 	for p := range r.end {
-		r.end[p] = len(r.users[p]) == 0
+		r.end[p] = r.tables.Final(p)
 	}
 	r.ends = slices.Contains(r.end, true)
 }
@@ -298,12 +298,19 @@ func (r *Replay) forget(i int32) {
 	r.free = append(r.free, i)
 }
 
-// atEnd reports whether all tokens of an instance are where nothing needs them.
+// atEnd reports whether the instance that is marked is at its end: all of its
+// tokens are in final places, and no transition that reads them is enabled.
 func (r *Replay) atEnd(in *instance) bool {
 	for k := range in.runs {
-		if !r.end[in.runs[k].place] {
+		if !r.finished(r.marking, in.runs[k].place) {
 			return false
 		}
 	}
 	return true
+}
+
+// finished reports whether the tokens of a place have no further use in a
+// marking.
+func (r *Replay) finished(marking []uint32, place int32) bool {
+	return r.end[place] && !slices.ContainsFunc(r.users[place], func(tr int32) bool { return r.enabled(marking, int(tr)) })
 }

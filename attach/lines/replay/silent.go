@@ -19,7 +19,7 @@ type step struct {
 // quiet is what is known of a net's silent transitions, made once.
 type quiet struct {
 	steps []step   // all ways in which they can fire; none if there are none
-	only  []bool   // by place: silent transitions alone need it, and they lead to such places or to ends
+	only  []bool   // by place: it is final, or silent transitions alone need it, and they lead to such places
 	need  [][]step // by transition: what may help to enable it; nil where not yet found
 }
 
@@ -66,7 +66,9 @@ func choices(t *petri.Tables, transition int) []uint64 {
 	return out
 }
 
-// onlyQuiet is the greatest set of places in which a token can meet no event.
+// onlyQuiet is the greatest set of places in which a token can meet no event
+// before it is in a final place. Whether an event can read it there is asked at
+// the end, see Replay.finished.
 func onlyQuiet(t *petri.Tables, silent, end []bool) []bool {
 	only := make([]bool, t.Places())
 	for p := range only {
@@ -79,13 +81,11 @@ func onlyQuiet(t *petri.Tables, silent, end []bool) []bool {
 				continue
 			}
 			for _, p := range inputs(t, tr) {
-				changed = changed || only[p]
-				only[p] = false
+				if only[p] && !end[p] {
+					only[p], changed = false, true
+				}
 			}
 		}
-	}
-	for p := range only {
-		only[p] = only[p] || end[p]
 	}
 	return only
 }
@@ -143,12 +143,12 @@ func (r *Replay) quietly(in *instance, transition int, at int64) bool {
 	return r.walk(in, r.quiet.need[transition], at, func(marking []uint32) bool { return r.enabled(marking, transition) })
 }
 
-// quietlyToEnd fires the fewest silent transitions after which nothing is left
-// that a transition needs, if they can.
+// quietlyToEnd fires the fewest silent transitions after which the instance is at
+// its end, if they can.
 func (r *Replay) quietlyToEnd(in *instance, at int64) bool {
 	return r.walk(in, r.quiet.steps, at, func(marking []uint32) bool {
 		for p, m := range marking {
-			if m > 0 && !r.end[p] {
+			if m > 0 && !r.finished(marking, int32(p)) {
 				return false
 			}
 		}

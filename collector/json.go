@@ -309,7 +309,7 @@ func placeDocument(n *Net, i int, now int64) placeDoc {
 	}
 	if cols.Has(stats.ColStuck) {
 		stuck := make([]tokenDoc, 0, len(p.Stuck))
-		for _, t := range p.Stuck {
+		for _, t := range n.Stuck(i) {
 			stuck = append(stuck, tokenDoc{Instance: t.Instance, Age: ageAt(t.Injected, now), Waits: waitDocuments(def, t.Waits)})
 		}
 		d.Stuck = &stuck

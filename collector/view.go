@@ -59,6 +59,15 @@ type Net struct {
 // known.
 func (n *Net) IsFinal(place int) bool { return place < len(n.Final) && n.Final[place] }
 
+// Stuck returns the oldest tokens of a place that may still have to move: none of
+// a final place. The result is part of Rows and must not be changed.
+func (n *Net) Stuck(place int) []stats.Token {
+	if n.IsFinal(place) {
+		return nil
+	}
+	return n.Rows.Places[place].Stuck
+}
+
 // Oldest returns the index of the place that holds the oldest token that may
 // still have to move: final places are left out. It is -1 if there is none.
 func (n *Net) Oldest() int {

@@ -60,7 +60,7 @@ func (s *sightings) look(view *collector.View) {
 	for _, n := range view.Nets {
 		s.looked[n.Name] = view.At
 		for p := range n.Rows.Places {
-			stuck := n.Rows.Places[p].Stuck
+			stuck := n.Stuck(p)
 			tokens += int64(len(stuck))
 			for i := range stuck {
 				s.note(n.Name, int32(p), &stuck[i], view.At)

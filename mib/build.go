@@ -267,7 +267,7 @@ func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agen
 	stuck := stuckRow{at: clock}
 	for k, at := range rows.stuck {
 		place := at.net.places[at.place].index
-		stuck.token = &view.Nets[at.net.view].Rows.Places[place].Stuck[at.rank]
+		stuck.token = &view.Nets[at.net.view].Stuck(place)[at.rank]
 		stuck.why = at.net.whys[at.place].of(at.net.def, at.rank, stuck.token.Waits)
 		scatter(draft, block, b.desc.stuck, k, &stuck)
 	}

@@ -52,9 +52,10 @@ func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNum
 	d := &dynamic{stuck: make([]stuckAt, 0, last.stuck.Len()+16), blocks: make([]blockAt, 0, last.blocks.Len()+16)}
 	for i := range p.nets {
 		n := &p.nets[i]
-		rows := view.Nets[n.view].Rows
+		net := view.Nets[n.view]
+		rows := net.Rows
 		if rows.Columns.Has(stats.ColStuck) {
-			d.findStuck(n, rows)
+			d.findStuck(n, net)
 		}
 		if rows.Columns.Has(stats.ColBlocks) {
 			d.findBlocks(n, rows)
@@ -77,9 +78,9 @@ func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNum
 	return d
 }
 
-func (d *dynamic) findStuck(n *netPlan, rows *stats.Rows) {
+func (d *dynamic) findStuck(n *netPlan, net *collector.Net) {
 	for i, place := range n.places {
-		for rank := range min(len(rows.Places[place.index].Stuck), stats.MaxStuck) {
+		for rank := range min(len(net.Stuck(place.index)), stats.MaxStuck) {
 			d.stuck = append(d.stuck, stuckAt{n, i, rank})
 		}
 	}

@@ -56,6 +56,9 @@ func (l *listing) net(net *collector.Net, locked *LockedNet) {
 		listRow(l, placeTable(), placeColumns(), has, &place, module.Append(subPlaces, number), locked.Number, number)
 		listRow(l, placeAgeTable(), ageColumns(), has, &place, nil, locked.Number, number)
 		for rank := range place.place.Stuck {
+			if net.Final[i] { // finished work
+				break
+			}
 			if token := &place.place.Stuck[rank]; has.Has(stats.ColStuck) && rank < stats.MaxStuck {
 				row := stuckRow{token: token, why: whyText(net.Def, token.Waits), at: l.at}
 				listRow(l, stuckTable(), stuckColumns(), has, &row, nil, locked.Number, number, uint32(rank)+1)

@@ -215,7 +215,7 @@ func placeColumns() []column[placeRow] {
 			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.95) }},
 		{object{14, "DwellP99", syntaxPercentile(), "milliseconds", "99 of 100 tokens that left had been here for at most this long; 0 if none left. It is right within 4.4 percent and counts since netDiscontinuityTime of this net. A token that is older than twice this, see placeOldestAge, is most likely stuck.", stats.ColDwell, true},
 			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.99) }},
-		{object{15, "Final", syntaxTruth(), "", "true(1) if no transition takes tokens from here: they stay here when the work is done. Old tokens in such a place are no problem, so netOldestAge leaves it out and tokenStuck is never raised for it.", 0, false},
+		{object{15, "Final", syntaxTruth(), "", "true(1) if no transition takes tokens from here: they stay here when the work is done. Old tokens in such a place are no problem, so netOldestAge leaves it out, stuckTable has no row for it, and tokenStuck is never raised for it.", 0, false},
 			func(r *placeRow) smi.Value { return truth(r.final) }},
 	}
 }

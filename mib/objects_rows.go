@@ -87,7 +87,7 @@ type stuckRow struct {
 func stuckTable() table {
 	return table{
 		sub: 6, name: "stuck",
-		text:    "The oldest tokens of every place, as far as its sources name them, and what each waits for. It is the table that says why: look here once placeTable has said where.",
+		text:    "The oldest tokens of every place, as far as its sources name them, and what each waits for. Places with placeFinal true(1) have no rows here: their tokens are finished work. It is the table that says why: look here once placeTable has said where.",
 		rowText: "One of the oldest tokens of the place. It leaves the table when it leaves the place or older ones come to be known.",
 		index:   []string{"netIndex", "placeIndex", "stuckRank"},
 		keys: []object{{sub: 1, suffix: "Rank", syntax: syntaxIndex(false),

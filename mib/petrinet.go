@@ -64,6 +64,7 @@ func petrinetRevisions() []revision {
 		{date: "202611222010Z", digest: "12397b9246ec163f", text: "Added the notifications of sources that are refused, and of two processes of one source."},
 		{date: "202611222100Z", digest: "d6bbde1da5778f3a", text: "netDiscontinuityTime says where counters stand still."},
 		{date: "202611222200Z", digest: "9d4677571ec41905", text: "sourceRegionEpoch, sourceReason and agentSourcesRefused say what was left out."},
+		{date: "202611222230Z", digest: "49939d96f1a41dc1", text: "Left tokens of final places out of stuckTable."},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // now0 is the time of the tests' Views, in microseconds.
 const now0 int64 = 1_795_162_500_000_000 // 2026-11-20T08:15:00Z
 
-// sizedNet is a net of the given size.
+// sizedNet is a net of the given size, of which every third place is final.
 func sizedNet(id string, places, transitions int) *petri.Net {
 	n := &petri.Net{ID: id}
 	for i := range places {
@@ -24,6 +24,15 @@ func sizedNet(id string, places, transitions int) *petri.Net {
 	}
 	for i := range transitions {
 		n.Transitions = append(n.Transitions, petri.Transition{ID: fmt.Sprintf("transition%d", i)})
+	}
+	for i := range places {
+		a := petri.Arc{Source: fmt.Sprintf("place%d", i), Target: "transition0", Kind: petri.Read, Weight: 1}
+		if i%3 != 2 {
+			a.Kind = []petri.ArcKind{petri.Normal, petri.Reset}[i%3]
+		}
+		if transitions > 0 {
+			n.Arcs = append(n.Arcs, a)
+		}
 	}
 	return n
 }

@@ -96,7 +96,10 @@ func (m *Model) placePage(n *Net, p *Place, in, out float64) []line {
 		field("out", flow(p.Departures, out)...),
 		dwell("dwell", p.Dwell), {}}
 	lines = append(lines, m.ladder(p)...)
-	return append(lines, m.tokens(p, aged)...)
+	if p.Final {
+		return lines
+	}
+	return append(lines, m.tokens(p)...)
 }
 
 func flow(n *uint64, r float64) []span {
@@ -154,6 +157,9 @@ func (m *Model) ladder(p *Place) []line {
 	steps, counts := field("older than"), field("tokens")
 	for _, step := range stats.AgeSteps() {
 		n, st := p.OlderThan[step.Label], heat(float64(step.Age)/1e6)
+		if p.Final {
+			st = normal
+		}
 		count := fit(formatCount(float64(n)), 8, true)
 		bars = append(bars, field("", span{fit(step.Label, 4, true) + count + "  ", normal}, span{bar(n, most), st}))
 		steps, counts = append(steps, span{fit(step.Label, 8, true), faint}), append(counts, span{count, st})
@@ -180,7 +186,7 @@ func bar(n, most uint64) string {
 }
 
 // tokens lists a place's oldest tokens and what each waits for.
-func (m *Model) tokens(p *Place, aged func(cell) span) []line {
+func (m *Model) tokens(p *Place) []line {
 	switch {
 	case p.Stuck == nil:
 		return []line{field("oldest tokens", span{unknown, normal})}
@@ -201,7 +207,7 @@ func (m *Model) tokens(p *Place, aged func(cell) span) []line {
 		for _, text := range formatWaits(t.Waits, m.clock().now) {
 			waits = append(waits, wrap(text, m.width-8-instance-3)...)
 		}
-		a := aged(num(t.Age))
+		a := m.aged(num(t.Age))
 		for j, w := range waits {
 			lead := []span{{fit(a.text, 6, true), a.style}, {"  " + fit(clean(t.Instance), instance, false), normal}}
 			if j > 0 {

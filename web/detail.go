@@ -123,7 +123,7 @@ func placeDocument(n *netBoard, i int, now int64) placeDoc {
 	}
 	if cols.Has(stats.ColStuck) {
 		oldest := make([]tokenDoc, 0, len(p.Stuck))
-		for _, t := range p.Stuck {
+		for _, t := range n.net.Stuck(i) {
 			oldest = append(oldest, tokenDoc{t.Instance, moment(t.Injected), ageAt(t.Injected, now), waitDocs(def, t.Waits)})
 		}
 		d.Oldest = &oldest

@@ -14,12 +14,25 @@ export function instance(a, { model, heat: scale }) {
   const out = [el('h3', null, 'Where it is now')];
   if (!a.now) out.push(el('p', { class: 'note' }, `Its engine did not say: ${a.unanswered ?? 'no answer'}`));
   else if (!a.now.length) out.push(el('p', { class: 'quiet' }, 'It holds no token.'));
-  else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => el('li', null,
-    toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)), badge(t.age, scale), waits(t.waits, model)))));
+  else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => held(t, i, model, scale))));
   out.push(el('h3', null, 'Seen among the oldest, last hour'));
   if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Never: it did not wait long anywhere.'));
   else out.push(el('ol', { class: 'tokens seen' }, ...a.seen.map((/** @type {any} */ s, /** @type {number} */ i) => stay(s, i, model, scale))));
   return out;
+}
+
+/**
+ * Tokens that an instance holds in a place; in a final place they are finished
+ * work, which is not hot and waits for nothing.
+ * @param {any} t
+ * @param {number} i
+ * @param {import('./model.js').Model} model
+ * @param {import('./heat.js').HeatScale} scale
+ */
+function held(t, i, model, scale) {
+  const final = model.scene?.nodes[model.scene.find('place', t.place)]?.final;
+  return el('li', null, toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)),
+    badge(t.age, final ? scale.cold() : scale), final ? el('span', { class: 'quiet' }, 'finished') : waits(t.waits, model));
 }
 
 /**

@@ -19,8 +19,8 @@ export function place(p, { model, heat: scale }) {
     ['mean age', p.tokens === 0 ? 'empty' : age(p.mean_age)], ['arrived', count(p.arrivals)], ['left', count(p.departures)],
   ])];
   if (p.final) out.push(el('p', { class: 'quiet' }, 'No transition takes tokens from here: they are finished work, not stuck.'));
-  out.push(el('h3', null, 'Oldest tokens'), oldest(p.oldest, model, p.final ? scale.cold() : scale));
-  if (p.ages?.length) out.push(ladder(p.ages, p.tokens, scale));
+  else out.push(el('h3', null, 'Oldest tokens'), oldest(p.oldest, model, scale));
+  if (p.ages?.length) out.push(ladder(p.ages, p.tokens, p.final ? scale.cold() : scale));
   out.push(...series(p.series, model));
   out.push(histogram(p.dwell, 'Time spent here'));
   return out;

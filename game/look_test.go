@@ -96,7 +96,9 @@ func TestBlocksCountEveryConditionThatHoldsAnOldTokenBack(t *testing.T) {
 		for i := range s.Len() {
 			marking := s.Marking(i)
 			for tr := range tables.Transitions() {
-				if !slices.ContainsFunc(tables.Conds(tr), func(c petri.Cond) bool { return c.Lo > 0 && !ref.Final(tables.Net.Places[c.Place].ID) && oldest(s, i, int(c.Place)) <= now-BlockedAfter }) {
+				if !slices.ContainsFunc(tables.Conds(tr), func(c petri.Cond) bool {
+					return c.Lo > 0 && !ref.Final(tables.Net.Places[c.Place].ID) && oldest(s, i, int(c.Place)) <= now-BlockedAfter
+				}) {
 					continue
 				}
 				for _, c := range tables.Conds(tr) {

@@ -133,6 +133,10 @@ func TestWireCheckSaysWhatIsWrong(t *testing.T) {
 			say(map[string]any{"transitions": map[string]any{"firings": []int{1, 2}}})
 		}, "2 rows of transitions"},
 		{"another net than the definition's", func(say func(map[string]any)) { say(map[string]any{"digest": strings.Repeat("0", 32)}) }, "nobody answers"},
+		{"a collector refuses it", func(say func(map[string]any)) {
+			say(nil)
+			_ = nc.Publish(telemetry.Subjects{}.Notice("orders", "broken"), []byte(`{"source":"broken","net":"orders","epoch":7,"reason":"conflict","text":"two of them"}`))
+		}, `two processes publish as this source and refuses epoch 7: "two of them"`},
 		{"an interval that is not kept", func(say func(map[string]any)) { say(map[string]any{"interval": 100_000}) }, "nothing was heard"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

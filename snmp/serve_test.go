@@ -5,6 +5,7 @@ package snmp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -322,5 +323,22 @@ func TestNetSNMPIsToldWhatIsNotThere(t *testing.T) {
 				t.Errorf("%s says %q, want %q", c.tool, out, c.want)
 			}
 		})
+	}
+}
+
+// RFC 3417 has every manager take messages of 484 octets; a community has 1 to 255.
+func TestLimitsOfAConfiguration(t *testing.T) {
+	for _, c := range []struct {
+		community string
+		max       int
+		ok        bool
+	}{
+		{"c", 484, true}, {strings.Repeat("c", 255), 484, true},
+		{"c", 483, false}, {"", 484, false}, {strings.Repeat("c", 256), 484, false},
+	} {
+		_, err := New(Config{Community: c.community, MaxMessage: c.max, Table: func() *smi.Table { return nil }, System: System{Descr: "d", ObjectID: smi.OID{1, 3}}})
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrConfig) {
+			t.Errorf("community of %d octets, messages of %d: %v", len(c.community), c.max, err)
+		}
 	}
 }

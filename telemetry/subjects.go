@@ -4,6 +4,7 @@ package telemetry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -89,11 +90,21 @@ func (s Subjects) Sidecars(group string) string { return s.Prefix() + ".sidecars
 // ParseSnapshot returns the net and the source that a Snapshot or Bye subject
 // names. The error is BadSubject.
 func (s Subjects) ParseSnapshot(subject string) (net, source string, err error) {
+	return s.parse(subject, "a snapshot's", "snapshot", "bye")
+}
+
+// ParseNotice returns the net and the source that a Notice subject names. The
+// error is BadSubject.
+func (s Subjects) ParseNotice(subject string) (net, source string, err error) {
+	return s.parse(subject, "a notice's", "notice")
+}
+
+func (s Subjects) parse(subject, what string, kinds ...string) (net, source string, err error) {
 	rest, ok := strings.CutPrefix(subject, s.Prefix()+".")
 	kind, rest, _ := strings.Cut(rest, ".")
 	a, b, two := strings.Cut(rest, ".")
-	if !ok || !two || (kind != "snapshot" && kind != "bye") {
-		return "", "", fmt.Errorf("%w: %q is no snapshot's", BadSubject, subject)
+	if !ok || !two || !slices.Contains(kinds, kind) {
+		return "", "", fmt.Errorf("%w: %q is not %s", BadSubject, subject, what)
 	}
 	if net, err = Unescape(a); err != nil {
 		return "", "", fmt.Errorf("net in %q: %w", subject, err)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -85,7 +86,7 @@ type wireAnswer struct {
 }
 
 func (l *wireListener) subscribe(ctx context.Context) error {
-	for _, subject := range []string{l.subjects.Snapshots(), l.subjects.Byes(), l.subjects.Shared(0, 0, false)} {
+	for _, subject := range []string{l.subjects.Snapshots(), l.subjects.Byes(), l.subjects.Shared(0, 0, false), l.subjects.Notices()} {
 		sub, err := l.nc.ChanSubscribe(subject, l.messages)
 		if err != nil {
 			return err
@@ -112,6 +113,10 @@ func (l *wireListener) listen(ctx context.Context, d time.Duration) (*wirecheck.
 		select {
 		case msg := <-l.messages:
 			if ctx.Err() != nil {
+				continue
+			}
+			if strings.HasPrefix(msg.Subject, l.subjects.Prefix()+".notice.") {
+				checker.Notice(msg.Subject, msg.Data)
 				continue
 			}
 			msg.Subject, _ = l.subjects.Plain(msg.Subject)

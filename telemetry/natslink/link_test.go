@@ -268,3 +268,25 @@ func TestAnErrorOfAURLHoldsNoSecret(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A list with one URL that cannot be read shows the others.
+func TestOneBadURLOfAListHidesNoOther(t *testing.T) {
+	if got, want := natslink.Redact("nats://u:s3cret@e:port,nats://s3cret@b"), "(not a URL),nats://xxxxx@b"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestTheFirstConnectionIsNotOneThatCameAgain(t *testing.T) {
+	t.Parallel()
+	s := serve(t, server.Options{})
+	l, said := open(t, s.ClientURL())
+	until(t, "connected", func() bool { return l.State().Connected })
+	if said.count("msg=\"connected to NATS\"") != 1 || said.count("level=WARN") != 0 {
+		t.Error(said.text.String())
+	}
+	l.Close()
+	until(t, "closed", l.Conn.IsClosed)
+	if said.count("lost") != 0 || said.count("for good") != 0 {
+		t.Errorf("what was meant is logged as a fault:\n%s", said.text.String())
+	}
+}

@@ -123,6 +123,11 @@ func (c *Checker) source(subject string, s *telemetry.Snapshot, err error) *hear
 	} else {
 		k = sourceKey{"", subject}
 	}
+	return c.keep(k)
+}
+
+// keep returns what is kept of a source; nil beyond MaxSources.
+func (c *Checker) keep(k sourceKey) *heard {
 	h := c.sources[k]
 	if h == nil && len(c.sources) >= MaxSources {
 		c.beyond++

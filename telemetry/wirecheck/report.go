@@ -65,7 +65,7 @@ func (c *Checker) Report(now int64) *Report {
 		r.Sources = append(r.Sources, s)
 	}
 	slices.SortFunc(r.Sources, func(a, b Source) int { return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Source, b.Source)) })
-	if len(r.Sources) == 0 {
+	if !slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Messages > 0 }) {
 		r.Wrong = append(r.Wrong, fmt.Sprintf("nothing was heard: no message on %s nor %s. Is the engine connected to this server, and is its prefix %q?",
 			c.subjects.Snapshots(), c.subjects.Byes(), c.subjects.Prefix()))
 	}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package natslink
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+)
+
+// linkIn returns a link in a state, and what it logs.
+func linkIn(s State) (*Link, *bytes.Buffer) {
+	said := &bytes.Buffer{}
+	l := &Link{log: slog.New(slog.NewTextHandler(said, nil))}
+	l.state.Store(&s)
+	return l, said
+}
+
+// What the client calls back changes the state, and is logged, or is passed over
+// where it says nothing new.
+func TestWhatBecomesOfAConnectionIsItsState(t *testing.T) {
+	there, away := State{Connected: true, Since: 1, Server: "nats://a", Disconnects: 4}, State{Since: 1, Server: "nats://a", Reason: "EOF", Disconnects: 4}
+	full := errors.New("maximum connections exceeded")
+	for _, c := range []struct {
+		name   string
+		from   State
+		what   func(*Link)
+		want   State // but for Since
+		logged string
+	}{
+		{"lost", there, func(l *Link) { l.lost(io.EOF) }, State{Server: "nats://a", Reason: "the server closed the connection", Disconnects: 5}, "level=WARN msg=\"connection to NATS lost"},
+		{"lost twice", away, func(l *Link) { l.lost(io.EOF) }, away, ""},
+		{"an attempt that fails", away, func(l *Link) { l.failed(full) }, State{Server: "nats://a", Reason: full.Error(), Disconnects: 4}, "level=WARN msg=\"no connection to NATS, going on trying\" reason=\"maximum connections"},
+		{"an attempt of before, while it is there", there, func(l *Link) { l.failed(full) }, there, ""},
+		{"no error", away, func(l *Link) { l.failed(nil) }, away, ""},
+		{"all servers of the list were tried", away, func(l *Link) { l.failed(nats.ErrNoServers) }, away, ""},
+		{"a complaint", there, func(l *Link) { l.refused(nil, full) }, there, "level=WARN msg=NATS subject=\"\" reason=\"maximum connections"},
+		{"a subject that is not permitted", there, func(l *Link) { l.refused(&nats.Subscription{Subject: "s"}, fmt.Errorf("%w: s", nats.ErrPermissionViolation)) },
+			State{Connected: true, Server: "nats://a", Reason: "permissions violation: s", Disconnects: 4}, "subject=s reason=\"permissions violation: s\""},
+		{"a complaint while it is away", away, func(l *Link) { l.refused(nil, fmt.Errorf("%w", nats.ErrPermissionViolation)) }, away, ""},
+		{"a complaint without an error", there, func(l *Link) { l.refused(nil, nil) }, there, ""},
+		{"closed for good", there, func(l *Link) { l.ended(io.EOF) }, State{Server: "nats://a", Reason: "closed for good: the server closed the connection", Disconnects: 5}, "level=ERROR"},
+		{"closed for good while it is away", away, func(l *Link) { l.ended(io.EOF) }, State{Server: "nats://a", Reason: "closed for good: the server closed the connection", Disconnects: 4}, "level=ERROR"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, said := linkIn(c.from)
+			c.what(l)
+			got := *l.State()
+			if got.Connected == c.from.Connected && got.Reason == c.from.Reason && got.Since != 1 || got.Connected != c.from.Connected && got.Since == 1 {
+				t.Errorf("since %d", got.Since)
+			}
+			if got.Since = c.want.Since; got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+			if (c.logged == "") != (said.Len() == 0) || !strings.Contains(said.String(), c.logged) {
+				t.Errorf("logged %q, want %q", said, c.logged)
+			}
+			closed, said := linkIn(c.from)
+			closed.closed = true
+			c.what(closed)
+			if *closed.State() != c.from || said.Len() != 0 {
+				t.Errorf("after Close: %+v, %q", *closed.State(), said)
+			}
+		})
+	}
+}
+
+// The reason for which a connection was lost is not logged again by the attempts
+// that fail for it.
+func TestTheReasonOfALossIsLoggedOnce(t *testing.T) {
+	l, said := linkIn(State{Connected: true, Server: "nats://a"})
+	l.lost(io.EOF)
+	l.failed(io.EOF)
+	if n := strings.Count(said.String(), "the server closed the connection"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, said)
+	}
+}
+
+func TestAReasonIsLoggedAgainAfterAMinute(t *testing.T) {
+	var n notices
+	for _, step := range []struct {
+		at    int64
+		first bool
+	}{{sayEvery, true}, {sayEvery + 1, false}, {2*sayEvery - 1, false}, {2 * sayEvery, true}, {2 * sayEvery, false},
+		{sayEvery, true}} { // the clock was set back
+		if got := n.first("x", step.at); got != step.first {
+			t.Errorf("at %d: %v, want %v", step.at, got, step.first)
+		}
+	}
+	for i := range 2 * maxSaying {
+		if got, want := n.first(fmt.Sprint(i), sayEvery+1), i < maxSaying-1; got != want {
+			t.Errorf("reason %d of a minute: %v, want %v", i, got, want)
+		}
+	}
+}

@@ -41,7 +41,9 @@ func TestWhatBecomesOfAConnectionIsItsState(t *testing.T) {
 		{"no error", away, func(l *Link) { l.failed(nil) }, away, ""},
 		{"all servers of the list were tried", away, func(l *Link) { l.failed(nats.ErrNoServers) }, away, ""},
 		{"a complaint", there, func(l *Link) { l.refused(nil, full) }, there, "level=WARN msg=NATS subject=\"\" reason=\"maximum connections"},
-		{"a subject that is not permitted", there, func(l *Link) { l.refused(&nats.Subscription{Subject: "s"}, fmt.Errorf("%w: s", nats.ErrPermissionViolation)) },
+		{"a subject that is not permitted", there, func(l *Link) {
+			l.refused(&nats.Subscription{Subject: "s"}, fmt.Errorf("%w: s", nats.ErrPermissionViolation))
+		},
 			State{Connected: true, Server: "nats://a", Reason: "permissions violation: s", Disconnects: 4}, "subject=s reason=\"permissions violation: s\""},
 		{"a complaint while it is away", away, func(l *Link) { l.refused(nil, fmt.Errorf("%w", nats.ErrPermissionViolation)) }, away, ""},
 		{"a complaint without an error", there, func(l *Link) { l.refused(nil, nil) }, there, ""},

@@ -19,8 +19,11 @@ import (
 // replica that differs from the others.
 type misread struct {
 	region.Log
-	wrong bool
+	wrong   bool
+	doubted *atomic.Int32
 }
+
+func (l misread) Doubt() { l.doubted.Add(1) }
 
 func (l misread) Follow(ctx context.Context, from uint64, each func(journal.Commit) error) error {
 	return l.Log.Follow(ctx, from, func(c journal.Commit) error {
@@ -43,12 +46,12 @@ func TestOneBadReplicaIsNotTakenForADamagedLog(t *testing.T) {
 			one := w.member("x", "one")
 			until(t, "x plays", func() bool { return w.logs.Open("one", nil).Last() > 2 })
 			one()
-			var opened atomic.Int32
+			var opened, doubted atomic.Int32
 			cfg := w.base
 			cfg.Conn, cfg.Engine.Source, cfg.Parts = natstest.Connect(t, w.nats), "y", cfg.Parts[1:]
 			cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
 				log, err := w.open(ctx, part, keep)
-				return misread{log, part == "one" && opened.Add(1) <= c.bad}, err
+				return misread{log, part == "one" && opened.Add(1) <= c.bad, &doubted}, err
 			}
 			m, err := region.New(cfg)
 			if err != nil {
@@ -66,6 +69,9 @@ func TestOneBadReplicaIsNotTakenForADamagedLog(t *testing.T) {
 				until(t, "y has read what region one wrote", func() bool { return w.count().Parts["two"].Cursors[0].Position > 2 })
 			}
 			stop()
+			if got, want := doubted.Load(), 2*min(c.bad, 5); got != want { // of each session its own log and the one upstream
+				t.Errorf("%d bad sessions: logs were doubted %d times; want %d", c.bad, got, want)
+			}
 			if c.ends {
 				continue
 			}

@@ -34,6 +34,9 @@ type Log interface {
 	// ctx ends or each returns an error. Commits that a snapshot has replaced are
 	// journal.ErrCovered.
 	Follow(ctx context.Context, from uint64, each func(journal.Commit) error) error
+	// Doubt says that what was read last is not what it should be. What has several
+	// replicas is read from another one from then on, also when it is opened again.
+	Doubt()
 }
 
 // Part is a part that a process may play.

@@ -111,7 +111,7 @@ func (r *replica) run(ctx context.Context) error {
 
 // hopelessTimes is how many sessions in a row have to find a log damaged, or
 // commits removed, before that is believed: of a log with replicas one may be
-// wrong, and each session reads from one of them.
+// wrong, and each session reads from another one than those before.
 const hopelessTimes = 5
 
 // final reports whether an error is no matter of what a log holds: nothing that is
@@ -208,6 +208,11 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	}()
 	upstream, err := r.openUpstream(ctx)
 	defer func() {
+		if hopeless(err) && !final(err) || rewritten(err) {
+			for _, read := range append(upstream, log) {
+				read.Doubt()
+			}
+		}
 		for _, up := range upstream {
 			_ = up.Close() // it was only read
 		}

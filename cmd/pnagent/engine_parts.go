@@ -104,8 +104,10 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 
 // opener opens the logs of a net's parts.
 func (c *engineCmd) opener(nc *nats.Conn, subjects telemetry.Subjects, net string, log *slog.Logger) func(context.Context, string, func() uint64) (region.Log, error) {
+	servers := &stream.Servers{}
 	return func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-		l, err := stream.Open(ctx, stream.Config{Conn: nc, Name: subjects.Prefix() + "/" + net + "/" + part, Replicas: c.Parts.Replicas, Keep: keep, Log: log})
+		l, err := stream.Open(ctx, stream.Config{Conn: nc, Name: subjects.Prefix() + "/" + net + "/" + part, Replicas: c.Parts.Replicas, Keep: keep,
+			Servers: servers, Log: log})
 		switch {
 		case errors.Is(err, stream.ErrSettings):
 			return nil, fmt.Errorf("%w: %w", region.ErrUnusable, err)

@@ -241,3 +241,6 @@ func (l *Log) LoadSnapshot(_ context.Context, read func(io.Reader) error) (uint6
 
 // Close implements journal.Log.
 func (l *Log) Close() error { return nil }
+
+// Doubt does nothing: there is one replica.
+func (*Log) Doubt() {}

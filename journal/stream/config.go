@@ -41,6 +41,9 @@ type Config struct {
 	// read; a snapshot removes only what is before. Nil is no limit. It is
 	// called by SaveSnapshot.
 	Keep func() uint64
+	// Servers is what the process knows of servers with replicas, to be shared by
+	// all its logs. Nil is what this log finds alone.
+	Servers *Servers
 	// Log hears of what was put up with: a follower that began anew, a snapshot
 	// that is damaged. Nil is nobody.
 	Log *slog.Logger
@@ -80,6 +83,9 @@ func (c Config) checked() (Config, error) {
 	}
 	if c.AckWait == 0 {
 		c.AckWait = defaultAckWait
+	}
+	if c.Servers == nil {
+		c.Servers = &Servers{}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

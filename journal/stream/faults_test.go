@@ -334,12 +334,14 @@ func until(t *testing.T, what string, is func() bool) {
 }
 
 // The leader of a stream with three replicas is shut down while commits are on
-// their way. Another one takes over, and what was confirmed is there, once.
+// their way. Another one takes over, and what was confirmed is there, once. Before
+// that the same cluster shows that replicas in doubt are not read.
 func TestTheLossOfTheStreamsLeader(t *testing.T) {
 	if testing.Short() {
 		t.Skip("elects leaders, which takes seconds")
 	}
 	servers, urls := startCluster(t)
+	doubts(t, Config{Conn: connect(t, urls), Name: "doubted", Replicas: 3})
 	config := Config{Conn: connect(t, urls), Name: "log", Replicas: 3}
 	l := openLog(t, config)
 	config.Conn = connect(t, urls)

@@ -30,7 +30,7 @@ func (l *Log) Follow(ctx context.Context, from uint64, each func(journal.Commit)
 	for {
 		c, err := t.read(ctx)
 		if err == nil {
-			l.found(c.Sequence)
+			l.foundAt(c.Sequence, t.server)
 			err = each(c)
 		}
 		if err != nil {
@@ -72,6 +72,7 @@ type tail struct {
 	status   chan nats.Status
 	beats    *time.Ticker
 	consumer string
+	server   string // that reads for the consumer, of a stream with replicas
 	received uint64 // messages of the consumer
 	silent   int    // beats since the last message
 	until    uint64 // the commit up to which pieces are asked for; 0 if the server pushes
@@ -168,8 +169,8 @@ func (t *tail) begin(ctx context.Context) error {
 		case t.next < first:
 			return fmt.Errorf("the first is %d: %w", first, journal.ErrCovered)
 		case t.next <= last+1:
-			if err = t.subscribe(ctx, last); err == nil {
-				return nil
+			if err = t.subscribe(ctx, last); err == nil || errors.Is(err, ErrSettings) {
+				return err
 			}
 		case short.IsZero(): // a new leader may not know all yet
 			short = time.Now()
@@ -197,9 +198,10 @@ func bounds(s jetstream.StreamState) (first, last uint64) {
 	return s.FirstSeq, s.LastSeq
 }
 
-// subscribe makes one consumer. What an earlier one has sent is dropped. last is
-// the last commit that is there.
-func (t *tail) subscribe(ctx context.Context, last uint64) error {
+// consume makes one consumer. What an earlier one has sent is dropped. last is
+// the last commit that is there. A consumer that is to be asked for pieces was
+// not asked yet: until says up to where.
+func (t *tail) consume(ctx context.Context, last uint64) error {
 	inbox := t.log.config.Conn.NewInbox()
 	t.messages = make(chan *nats.Msg, arrivals)
 	sub, err := t.log.config.Conn.ChanSubscribe(inbox, t.messages)
@@ -207,8 +209,6 @@ func (t *tail) subscribe(ctx context.Context, last uint64) error {
 		return fmt.Errorf("subscribe: %w", err)
 	}
 	t.sub, t.consumer, t.received, t.silent, t.until = sub, nuid.Next(), 0, 0, 0
-	one, cancel := context.WithTimeout(ctx, askWait)
-	defer cancel()
 	config := jetstream.ConsumerConfig{
 		Name:              t.consumer,
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
@@ -219,22 +219,20 @@ func (t *tail) subscribe(ctx context.Context, last uint64) error {
 		MemoryStorage:     true,
 		Replicas:          1,
 	}
-	push := t.push
-	t.push = false
-	if last >= t.next+far && !push {
+	if last >= t.next+far && !t.push {
 		t.until = last
-		if _, err = t.log.stream.CreateConsumer(one, config); err == nil {
-			err = t.askPiece()
+		c, err := t.log.stream.CreateConsumer(ctx, config)
+		if err != nil {
+			return err
 		}
-	} else {
-		config.DeliverSubject, config.FlowControl, config.IdleHeartbeat = inbox, true, beat
-		_, err = t.log.stream.CreatePushConsumer(one, config)
+		return t.suits(c.CachedInfo())
 	}
+	config.DeliverSubject, config.FlowControl, config.IdleHeartbeat = inbox, true, beat
+	c, err := t.log.stream.CreatePushConsumer(ctx, config)
 	if err != nil {
-		t.leave()
-		return fmt.Errorf("create consumer: %w", err)
+		return err
 	}
-	return nil
+	return t.suits(c.CachedInfo())
 }
 
 // askPiece asks for the next commits. The server answers with as many as fit, and

@@ -39,6 +39,7 @@ type Log struct {
 	mu     sync.Mutex // guards what follows
 	closed bool
 	seen   uint64 // the highest commit known to be in the stream
+	origin string // the server from which the last commit was read, of a stream with replicas
 	pipe   pipe
 	change chan struct{} // closed when pipe changes, if somebody waits; else nil
 }
@@ -69,7 +70,7 @@ func (l *Log) open(ctx context.Context) (err error) {
 		return err
 	}
 	want := settings(l.name, l.subject, l.config.Replicas)
-	if err := l.checkServers(&want); err != nil {
+	if err := l.checkConn(want.Replicas); err != nil {
 		return err
 	}
 	if l.stream, err = openStream(ctx, l.js, want, l.config.Replicas); err != nil {

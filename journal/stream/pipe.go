@@ -170,6 +170,13 @@ func (l *Log) found(sequence uint64) {
 	l.seen = max(l.seen, sequence)
 }
 
+// foundAt notes a commit that was read from a server.
+func (l *Log) foundAt(sequence uint64, server string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen, l.origin = max(l.seen, sequence), server
+}
+
 // send publishes one commit when there is room. It returns the number of the
 // last commit that was sent.
 func (l *Log) send(ctx context.Context, commit []byte) (uint64, error) {

@@ -32,7 +32,7 @@ func (l *Log) read(ctx context.Context, from uint64, yield func(journal.Commit, 
 		if err != nil {
 			return err
 		}
-		l.found(c.Sequence)
+		l.foundAt(c.Sequence, t.server)
 		if !yield(c, nil) {
 			return nil
 		}

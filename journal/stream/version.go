@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,20 +21,37 @@ const (
 // server that answered. Servers before 2.11 write none.
 const answeredBy = "_nats.ver"
 
-// checkServers refuses a stream with replicas if one of the servers that can be
-// seen is too old for them: that of the connection, and the one that has answered
-// about the stream. Other servers of a cluster do not say their versions.
+// checkConn refuses replicas if the server of the connection is too old for them.
+func (l *Log) checkConn(replicas int) error {
+	if version := l.config.Conn.ConnectedServerVersion(); replicas > 1 && version != "" && tooOld(version) {
+		return tooOldFor(replicas, version)
+	}
+	return nil
+}
+
+// checkServers refuses a stream with replicas if one of the servers that are known
+// of it is too old for them: that of the connection, the one that has answered
+// about the stream, and those from which this process has read it before.
 func (l *Log) checkServers(c *jetstream.StreamConfig) error {
 	if c.Replicas <= 1 {
 		return nil
 	}
-	for _, version := range []string{l.config.Conn.ConnectedServerVersion(), c.Metadata[answeredBy]} {
-		if version != "" && tooOld(version) {
-			return fmt.Errorf("%w: %d replicas on nats-server %s; expected nats-server %d.%d or later, or 1 replica",
-				ErrSettings, c.Replicas, version, replicatedMajor, replicatedMinor)
-		}
+	if err := l.checkConn(c.Replicas); err != nil {
+		return err
+	}
+	if version := c.Metadata[answeredBy]; tooOld(version) {
+		return tooOldFor(c.Replicas, version)
+	}
+	if version, found := l.config.Servers.oldOf(l.name); found {
+		return tooOldFor(c.Replicas, version)
 	}
 	return nil
+}
+
+// tooOldFor is the error about a server that is too old for replicas.
+func tooOldFor(replicas int, version string) error {
+	return fmt.Errorf("%w: %d replicas on nats-server %s; expected nats-server %d.%d or later, or 1 replica",
+		ErrSettings, replicas, cmp.Or(version, "before 2.11"), replicatedMajor, replicatedMinor)
 }
 
 // tooOld reports whether a version such as 2.9.25 or v2.14.0-RC.1 is older than

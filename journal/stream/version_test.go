@@ -27,13 +27,13 @@ func TestServersBefore2_14AreTooOldForReplicas(t *testing.T) {
 // that was found and the one that is needed.
 func TestReplicasOnAnOldServerAreRefusedByName(t *testing.T) {
 	s := startServer(t, options(t.TempDir()))
-	l := &Log{config: Config{Conn: connect(t, s.ClientURL())}}
+	l := &Log{config: Config{Conn: connect(t, s.ClientURL()), Servers: &Servers{}}}
 	for _, c := range []struct {
 		replicas int
 		answered string
 		ok       bool
 	}{
-		{1, "2.9.25", true}, {0, "2.9.25", true}, {3, server.VERSION, true}, {3, "", true}, {3, "2.9.25", false}, {2, "2.13.0", false},
+		{1, "2.9.25", true}, {0, "2.9.25", true}, {3, server.VERSION, true}, {3, "", false}, {3, "2.9.25", false}, {2, "2.13.0", false},
 	} {
 		got := l.checkServers(&jetstream.StreamConfig{Replicas: c.replicas, Metadata: map[string]string{answeredBy: c.answered}})
 		switch {

@@ -36,6 +36,20 @@ func (s *sidecar) cleared(t *testing.T) float64 {
 	return n
 }
 
+// digest is that of the definition of the only net, by which engines name it.
+func (s *sidecar) digest(t *testing.T) string {
+	t.Helper()
+	var v struct {
+		Nets []struct {
+			Digests []struct{ Digest string }
+		}
+	}
+	if err := json.Unmarshal(s.page(t, "/api/v1/view"), &v); err != nil || len(v.Nets) != 1 || len(v.Nets[0].Digests) != 1 {
+		t.Fatalf("%v, %+v", err, v)
+	}
+	return v.Nets[0].Digests[0].Digest
+}
+
 // Two engines run under one name, and the second one leaves. It was an all-clear:
 // the first one was refused from then on.
 func TestTwoEnginesOfOneNameAreNoAllClear(t *testing.T) {
@@ -79,7 +93,7 @@ func TestTwoEnginesOfOneNameAreNoAllClear(t *testing.T) {
 }
 
 // One message of another process, and a bye that is not the engine's own, silence
-// nothing.
+// nothing: what the engine does is shown after each of them.
 func TestForgedMessagesSilenceNoEngine(t *testing.T) {
 	t.Parallel()
 	natsURL := startNATS(t)
@@ -91,15 +105,18 @@ func TestForgedMessagesSilenceNoEngine(t *testing.T) {
 		}
 		return nil
 	})
-	digest := telemetry.Digest([]byte(stuckNet))
 	nc := connect(t, natsURL)
-	for _, m := range []map[string]any{
+	for i, m := range []map[string]any{
 		{"epoch": time.Now().UnixMicro()},
 		{"epoch": time.Now().UnixMicro(), "bye": true},
+		{"epoch": time.Now().UnixMicro(), "digest": telemetry.Digest(nil)}, // of a definition that nobody has
 		{"epoch": time.Now().Add(time.Hour).UnixMicro()},
 		{"epoch": int64(telemetry.MaxTime), "bye": true},
 	} {
-		m["source"], m["net"], m["digest"], m["seq"], m["interval"], m["full"] = "berlin", "claims", digest, 1, 3_600_000_000, true
+		if m["digest"] == nil {
+			m["digest"] = side.digest(t)
+		}
+		m["source"], m["net"], m["seq"], m["interval"], m["full"] = "berlin", "claims", 1, 3_600_000_000, true
 		m["sent_at"] = time.Now().UnixMicro()
 		payload, err := json.Marshal(m)
 		if err != nil {
@@ -114,7 +131,9 @@ func TestForgedMessagesSilenceNoEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		side.waitsFor(t, 40)
+		side.waitsFor(t, uint64(40+i))
+		request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
+		side.waitsFor(t, uint64(40+i+1)) // what the engine does is shown
 	}
 	until(t, "the engine is up", func() error {
 		if v := side.view(t); v.source("claims", "berlin") != "up" {

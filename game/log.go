@@ -226,7 +226,7 @@ func (s *Shard) replayRest(i int, now int64) error {
 	c := &s.cells[i]
 	switch again := c.flags&atRest != 0; {
 	case !s.quiet(c):
-		return fmt.Errorf("%w: instance %d comes to rest while an immediate transition is enabled; expected none to be", ErrLog, s.Number(i))
+		return fmt.Errorf("%w: instance %d comes to rest while an immediate transition is enabled; expected none to be, as by the bindings under which it was written", ErrLog, s.Number(i))
 	case again && !s.repeats:
 		return fmt.Errorf("%w: instance %d comes to rest, and was at rest before; expected it to have moved", ErrLog, s.Number(i))
 	case !again:

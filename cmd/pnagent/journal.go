@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -47,6 +49,9 @@ var errFault = errors.New("journal check: the journal has a fault")
 
 // Run reads the journal and prints what it holds.
 func (c *journalCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	if err := directory(c.Dir); err != nil {
+		return err
+	}
 	log0, found, err := journal.Examine(kong.ExpandPath(c.Dir))
 	if err != nil {
 		return err
@@ -82,6 +87,17 @@ func (c *journalCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) 
 		return errFault
 	}
 	return err
+}
+
+// directory refuses what names the logs of parts in JetStream instead of a journal
+// in a directory, and says what there is for these.
+func directory(dir string) error {
+	if _, err := os.Stat(kong.ExpandPath(dir)); err == nil || dir != "jetstream" && !strings.Contains(dir, "://") {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s is not a directory, and logs in NATS JetStream can be neither checked nor cut with this command; expected the directory of a journal. "+
+		"\"pnagent regions\" says whether each part is played, how long its log is, and whether owner and stand-bys have read the same; "+
+		"an engine replays a log at its start and names a commit that it cannot read", dir)}
 }
 
 // replay has the nets do again what the journal says.
@@ -151,6 +167,9 @@ type journalRepairCmd struct {
 
 // Run writes the copy.
 func (c *journalRepairCmd) Run(s streams) error {
+	if err := directory(c.Dir); err != nil {
+		return err
+	}
 	dir, out := kong.ExpandPath(c.Dir), kong.ExpandPath(c.Out)
 	if err := journal.Cut(dir, out, c.To); err != nil {
 		return err

@@ -263,7 +263,7 @@ func (r *stateReader) next() error {
 			net.shown = msg
 		}
 		return err
-	case recordSource:
+	case recordSource, recordSilent:
 		return r.source(net, payload)
 	case recordPast:
 		var p savedPast
@@ -294,7 +294,7 @@ func (r *stateReader) source(net *restored, payload []byte) error {
 	}
 	h := heard{savedSource: savedSource{digest: string(payload[at : at+int(size)])}}
 	payload = payload[at+int(size):]
-	for _, f := range h.fields() {
+	for _, f := range h.fields(r.kind) {
 		v, n := binary.Varint(payload)
 		if n <= 0 {
 			return errCut

@@ -31,6 +31,7 @@ const (
 	recordShown  = 'v' // counters of the net as they were shown, where that is more: a snapshot
 	recordSource = 'r' // savedSource, and all that the source said last: a snapshot
 	recordPast   = 'p' // savedPast as JSON
+	recordSilent = 'q' // as recordSource, see Merger.Silent
 	recordMore   = '+' // before another one of the same: a part of its rows
 )
 
@@ -38,7 +39,8 @@ const (
 type savedNet struct {
 	ID      string        `json:"id"`
 	Since   int64         `json:"since"`
-	Columns stats.Columns `json:"columns"` // of what was counted by those that are gone
+	Columns stats.Columns `json:"columns"`      // of what was counted by those that are gone
+	At      int64         `json:"at,omitempty"` // of Merger.Silent: when it was called
 
 	Regions []savedRegion `json:"regions,omitempty"`
 }
@@ -56,6 +58,7 @@ type savedRegion struct {
 type savedSource struct {
 	digest                                              string
 	received, counted, epoch, seq, heard, rowsAt, marks int64
+	silence, rowsSilence                                int64 // of recordSilent: how long nothing was heard, and taken into the rows
 }
 
 // The marks of a source.
@@ -63,10 +66,25 @@ const (
 	markComplete = 1 << iota
 	markUnread
 	markStale
+	markOrphan
 )
 
-func (s *savedSource) fields() []*int64 {
-	return []*int64{&s.received, &s.counted, &s.epoch, &s.seq, &s.heard, &s.rowsAt, &s.marks}
+// fields are the numbers of a record.
+func (s *savedSource) fields(record byte) []*int64 {
+	f := []*int64{&s.received, &s.counted, &s.epoch, &s.seq, &s.heard, &s.rowsAt, &s.marks}
+	if record == recordSilent {
+		f = append(f, &s.silence, &s.rowsSilence)
+	}
+	return f
+}
+
+// appendTo appends what comes before the rows in a record.
+func (s *savedSource) appendTo(out []byte, record byte) []byte {
+	out = append(binary.AppendUvarint(out, uint64(len(s.digest))), s.digest...)
+	for _, f := range s.fields(record) {
+		out = binary.AppendVarint(out, *f)
+	}
+	return out
 }
 
 // savedPast is a source of which no rows are kept.
@@ -201,11 +219,7 @@ func (k *saver) net(out []byte, n *net, d definition, now int64) ([]byte, error)
 			continue
 		}
 		msg, kept := s.said(n, d.digest)
-		meta := append(binary.AppendUvarint(nil, uint64(len(kept.digest))), kept.digest...)
-		for _, f := range kept.fields() {
-			meta = binary.AppendVarint(meta, *f)
-		}
-		if out, err = k.rows(out, recordSource, meta, msg); err != nil {
+		if out, err = k.rows(out, recordSource, kept.appendTo(nil, recordSource), msg); err != nil {
 			return out[:whole], err
 		}
 	}

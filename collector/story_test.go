@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 //	at 10s                             the collector's clock, since the beginning
 //	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F [since=S] [position=N [standbys=N lag=N]]] [waiting=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
 //	sidecar restarts                   it has heard nothing yet
+//	stand-by starts                    the story goes on with another sidecar, which has heard nothing yet
+//	clock +1h                          of the stand-by, ahead of that of the sidecar before it
+//	silent [again]                     it takes what the sidecar before it has of silent sources; or what that one had the last time
 //	hears                              all that was published up to now was heard; from the first of these on, silence is counted up to the last
 //	hears again                        the same, and nothing in between could be heard
 //	view                               one tick, and what it shows
@@ -75,6 +78,10 @@ type story struct {
 	m    *Merger
 	now  int64
 	defs map[string]*petri.Net
+
+	other  *Merger // the sidecar before
+	ahead  int64   // the clock of m, of that one's
+	silent []byte
 }
 
 // tell runs the commands and returns the file as it should read.
@@ -110,11 +117,17 @@ func (s *story) do(line string) string {
 	case "preload":
 		return answer(s.m.Define("", s.defs[words[1]], s.now))
 	case "at":
-		s.now = t0 + micros(s.t, words[1])
+		s.now = t0 + s.ahead + micros(s.t, words[1])
 	case "send":
 		return s.send(line)
 	case "sidecar":
 		s.m = NewMerger(Rules{}, s.now)
+	case "stand-by":
+		s.other, s.m = s.m, NewMerger(Rules{}, s.now)
+	case "clock":
+		s.ahead = micros(s.t, words[1])
+	case "silent":
+		return s.takeSilent(len(words) == 1)
 	case "hears":
 		s.m.Hear(s.now, len(words) == 1)
 	case "view":
@@ -125,6 +138,22 @@ func (s *story) do(line string) string {
 		s.t.Fatalf("no command %q", line)
 	}
 	return ""
+}
+
+// takeSilent has the sidecar take what the one before it knows.
+func (s *story) takeSilent(anew bool) string {
+	if anew {
+		s.other.Tick(s.now - s.ahead)
+		var err error
+		if s.silent, err = s.other.Silent(s.now - s.ahead); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	taken, err := s.m.TakeSilent(s.silent, &Config{PNML: pnmlLimits()}, s.now)
+	if err != nil {
+		return fmt.Sprintf("%d taken; rejected: %s\n", taken, telemetry.ReasonOf(err))
+	}
+	return fmt.Sprintf("%d taken\n", taken)
 }
 
 func (s *story) limits(words []string) {

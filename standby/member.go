@@ -46,6 +46,7 @@ type Config struct {
 	Settle   time.Duration // after a start, before it takes the duty from another; Settle at least
 	Up       func() bool   // whether its faces are; nil is always
 	Alarms   *Alarms       // what it shares with the others; nil is nothing
+	Sources  *Sources      // what it has of silent sources; nil is nothing
 	// Connected reports whether Conn is connected. It must not wait, as those of
 	// the client do while a server does not answer. Nil is Conn.IsConnected.
 	Connected func() bool
@@ -75,6 +76,9 @@ type Member struct {
 	state  atomic.Pointer[State]
 	held   chan struct{} // is full during a Hold
 	asked  time.Time     // when another sidecar asked last and was answered
+
+	exchange exchange
+	tasks    sync.WaitGroup
 
 	mu       sync.Mutex // guards counters
 	counters Counters
@@ -106,8 +110,9 @@ func New(cfg Config) *Member {
 		name = strings.ToValidUTF8(name[:MaxName], "")
 	}
 	now := time.Now()
-	self := Message{ID: newID(now), Name: name, Priority: cfg.Priority, Started: max(now.UnixMicro(), 0)}
-	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), held: make(chan struct{}, 1), counters: Counters{Rejected: map[Reason]uint64{}}}
+	self := Message{ID: newID(now), Name: name, Priority: cfg.Priority, Started: max(now.UnixMicro(), 0), Sources: cfg.Sources != nil}
+	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), held: make(chan struct{}, 1),
+		exchange: exchange{answering: make(chan struct{}, 1), taken: make(chan taken), ended: make(chan struct{})}, counters: Counters{Rejected: map[Reason]uint64{}}}
 	for _, reason := range Reasons() {
 		m.counters.Rejected[reason] = 0
 	}
@@ -192,6 +197,8 @@ func (m *Member) Run(ctx context.Context) error {
 		}
 		subs = append(subs, sub)
 	}
+	defer m.tasks.Wait()
+	defer close(m.exchange.ended)
 	tick := time.NewTicker(stepEvery)
 	defer tick.Stop()
 	m.step()
@@ -200,6 +207,8 @@ func (m *Member) Run(ctx context.Context) error {
 		case msg := <-heard:
 			m.take(msg)
 			m.step()
+		case t := <-m.exchange.taken:
+			m.took(t)
 		case <-tick.C:
 			m.overrun(subs)
 			m.step()
@@ -211,19 +220,26 @@ func (m *Member) Run(ctx context.Context) error {
 }
 
 func (m *Member) subjects() []string {
-	if m.cfg.Alarms == nil {
-		return []string{m.cfg.Subject}
+	out := []string{m.cfg.Subject}
+	if m.cfg.Alarms != nil {
+		out = append(out, m.pages())
 	}
-	return []string{m.cfg.Subject, m.pages()}
+	if m.cfg.Sources != nil {
+		out = append(out, m.parcelSubject())
+	}
+	return out
 }
 
 // take takes a message, and counts it.
 func (m *Member) take(msg *nats.Msg) {
 	var err error
-	if msg.Subject == m.cfg.Subject {
+	switch msg.Subject {
+	case m.cfg.Subject:
 		err = m.hear(msg.Data)
-	} else {
+	case m.pages():
 		err = m.fold(msg.Data)
+	default:
+		err = m.receive(msg)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -308,6 +324,7 @@ func (m *Member) step() {
 	if m.cfg.Alarms != nil && m.roster.Ask(now) {
 		m.cfg.Alarms.ShareAll(true)
 	}
+	m.fetch(m.roster.Fetch(now))
 }
 
 // letGo waits for the end of a Hold that found this sidecar on duty.

@@ -37,6 +37,10 @@ type Message struct {
 	// Digest is equal for sidecars that know the same alarms. It is "" for one that
 	// does not share its alarms, as earlier versions.
 	Digest string `json:"digest,omitempty"`
+
+	// Sources says that it sends what it has of silent sources to a sidecar that
+	// asks for it: see Parcel. Earlier versions do not.
+	Sources bool `json:"sources,omitempty"`
 }
 
 // Reason says why a message was not taken. It is an error, and its text is a
@@ -52,7 +56,7 @@ const (
 	BadName    Reason = "bad_name"    // longer than MaxName, or not UTF-8
 	BadTime    Reason = "bad_time"    // started before 1970
 	BadDigest  Reason = "bad_digest"  // none that a sidecar makes
-	BadPage    Reason = "bad_page"    // alarms that cannot be read
+	BadPage    Reason = "bad_page"    // alarms or sources that cannot be read
 	TooMany    Reason = "too_many"    // one more than MaxPeers
 	Overrun    Reason = "overrun"     // came faster than they were read
 )

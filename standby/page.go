@@ -24,19 +24,28 @@ type Page struct {
 // DecodePage reads a page. Every error wraps a Reason.
 func DecodePage(data []byte) (Page, error) {
 	var p Page
-	head, alarms, ok := bytes.Cut(data, []byte("\n"))
-	if !ok || len(head) > maxHead {
-		return p, fmt.Errorf("page of a sidecar: %w: no first line of at most %d bytes", NotJSON, maxHead)
+	err := decodeHead(data, &p, &p.Alarms)
+	if err == nil {
+		err = checkSender(p.Version, p.ID)
 	}
-	if err := json.Unmarshal(head, &p); err != nil {
-		return p, fmt.Errorf("page of a sidecar: %w: %w", NotJSON, err)
-	}
-	p.Alarms = alarms
-	return p, p.check()
+	return p, err
 }
 
-func (p *Page) check() error {
-	m := Message{Version: p.Version, ID: p.ID}
+// decodeHead reads the first line into head, and has rest be what follows.
+func decodeHead(data []byte, head any, rest *[]byte) error {
+	line, after, ok := bytes.Cut(data, []byte("\n"))
+	if !ok || len(line) > maxHead {
+		return fmt.Errorf("page of a sidecar: %w: no first line of at most %d bytes", NotJSON, maxHead)
+	}
+	if err := json.Unmarshal(line, head); err != nil {
+		return fmt.Errorf("page of a sidecar: %w: %w", NotJSON, err)
+	}
+	*rest = after
+	return nil
+}
+
+func checkSender(version int, id string) error {
+	m := Message{Version: version, ID: id}
 	if err := m.check(); err != nil {
 		return fmt.Errorf("page: %w", err)
 	}

@@ -62,6 +62,9 @@ type peer struct {
 	// Since when it was heard without a break. One that was stopped for a moment
 	// may not have looked yet at what changed, though it says that it is on duty.
 	steady time.Time
+	// When it was asked last for its silent sources, and when so that these were
+	// taken. See Fetch.
+	asked, fetched time.Time
 }
 
 // NewRoster returns the roster of a sidecar that starts now. Of self, the fields
@@ -149,15 +152,58 @@ func (r *Roster) Ask(now time.Time) bool {
 	return true
 }
 
-// informed reports whether this sidecar knows what the one on duty knows, or that
-// one does not tell.
+// informed reports whether this sidecar has the alarms and the silent sources of the
+// one on duty, or that one does not share them.
 func (r *Roster) informed(now time.Time) bool {
+	late := now.Sub(r.began) >= r.settle+Patience
 	for _, p := range r.peers {
-		if p.OnDuty && p.Digest != "" && r.lives(p, now) {
-			return r.self.Digest == "" || r.agreed.After(r.began) || now.Sub(r.began) >= r.settle+Patience
+		switch {
+		case !p.OnDuty || late || !r.lives(p, now):
+		case p.Digest != "" && r.self.Digest != "" && !r.agreed.After(r.began):
+			return false
+		case r.self.Sources && p.Sources && p.fetched.Before(r.listened()):
+			return false
 		}
 	}
 	return true
+}
+
+// listened is when a sidecar had listened for Silent.
+func (r *Roster) listened() time.Time { return r.began.Add(Silent) }
+
+// Fetch returns the id of another sidecar that is to be asked now for its silent
+// sources, or "". It is asked when it is first heard after a start, so that those are
+// shown, and once more after Silent: by then it has what ended as this sidecar
+// started. Where it does not answer it is asked again, until Patience is over.
+func (r *Roster) Fetch(now time.Time) string {
+	if !r.self.Sources || now.Sub(r.began) >= r.settle+Patience {
+		return ""
+	}
+	due := r.began
+	if !now.Before(r.listened()) {
+		due = r.listened()
+	}
+	for id, p := range r.peers {
+		if p.Sources && r.lives(p, now) && p.fetched.Before(due) && (p.asked.Before(due) || now.Sub(p.asked) >= AskEvery) {
+			p.asked = now
+			return id
+		}
+	}
+	return ""
+}
+
+// Awaits reports whether a sidecar was asked for its silent sources and these were
+// not taken yet.
+func (r *Roster) Awaits(id string) bool {
+	p := r.peers[id]
+	return p != nil && p.fetched.Before(p.asked)
+}
+
+// Fetched says that the silent sources of a sidecar were taken.
+func (r *Roster) Fetched(id string) {
+	if p := r.peers[id]; p != nil {
+		p.fetched = p.asked
+	}
 }
 
 // succeed forgets the earlier lives of a sidecar that is back.

@@ -28,6 +28,7 @@ func (s *sidecar) joinOthers(host string) {
 	s.member = standby.New(standby.Config{Conn: s.cfg.link.Conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
 		Priority: s.cfg.agentXPriority, Settle: rules.Settle, Up: s.up,
 		Connected: func() bool { return s.cfg.link.State().Connected }, Log: s.cfg.log,
+		Sources: &standby.Sources{Silent: s.collector.Silent, Take: s.collector.TakeSilent},
 		Alarms: &standby.Alarms{ // of the watcher, which is made after the member
 			Digest:   func() string { return s.watcher.Digest() },
 			Fold:     func(page []byte) error { return s.watcher.Fold(page) },

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// A collector that starts cannot hear a source that is silent by then, and would
+// show the nets without its tokens. So it takes what another collector of the same
+// subject space has of such sources: records as those of a state, of which only
+// recordNet and recordSilent occur.
+
+// silentFor is how long a source is silent before Silent returns it. It is less than
+// the patience of any source: one that ends while the other collector starts is in
+// what that one takes some seconds later, though it is not stale by then.
+const silentFor = int64(2 * time.Second / time.Microsecond)
+
+// Silent returns what was heard last of each source that is silent, and of each
+// region that no source reports, for TakeSilent of another Merger. A net that is no
+// valid net, see Net.Published, is not in it, and the error names it.
+func (m *Merger) Silent(now int64) ([]byte, error) {
+	e, k := m.ear(now), &saver{}
+	return k.nets(nil, m, func(out []byte, n *net, d definition, _ int64) ([]byte, error) {
+		return k.silent(out, n, d, e, now)
+	})
+}
+
+// silent appends the silent sources of a net, all of them or nothing.
+func (k *saver) silent(out []byte, n *net, d definition, e ear, now int64) ([]byte, error) {
+	whole := len(out)
+	for _, s := range slices.Concat(n.orphans, n.order) {
+		if s.rows == nil || s.state != Stale && s.state != Up || !s.orphan && e.silent(s) < silentFor {
+			continue
+		}
+		if len(out) == whole {
+			head, err := json.Marshal(savedNet{ID: n.name, At: now})
+			if err != nil {
+				return out, err
+			}
+			out = appendRecord(out, recordNet, head, []byte("\n"), d.pnml)
+		}
+		msg, kept := s.said(n, d.digest)
+		kept.silence, kept.rowsSilence = max(e.silent(s), 0), max(e.rowsSilent(s), 0)
+		if s.orphan {
+			kept.marks |= markOrphan
+		}
+		var err error
+		if out, err = k.rows(out, recordSilent, kept.appendTo(nil, recordSilent), msg); err != nil {
+			return out[:whole], err
+		}
+	}
+	return out, nil
+}
+
+// TakeSilent takes what Silent of another Merger returned at this moment, and
+// returns how many sources are shown by it. A source of which this Merger has heard
+// as much, or more, stays as it is. Of cfg only the share and the limits of
+// definitions count. The error wraps ErrState, and then nothing was taken; or it
+// names the sources that were not taken, for want of room.
+func (m *Merger) TakeSilent(silent []byte, cfg *Config, now int64) (taken int, err error) {
+	nets, err := readState(silent)
+	if err != nil {
+		return 0, err
+	}
+	for i := range nets {
+		if err := nets[i].checkSilent(); err != nil {
+			return 0, fmt.Errorf("%w: net %q: %w", ErrState, nets[i].ID, err)
+		}
+	}
+	var errs []error
+	for i := range nets {
+		n, err := m.takeSilentNet(&nets[i], cfg, now)
+		taken += n
+		if err != nil {
+			errs = append(errs, fmt.Errorf("net %q: %w", nets[i].ID, err))
+		}
+	}
+	return taken, errors.Join(errs...)
+}
+
+func (m *Merger) takeSilentNet(r *restored, cfg *Config, now int64) (taken int, err error) {
+	if err := m.defineRestored(r, cfg, now); err != nil {
+		return 0, err
+	}
+	n := m.nets[r.ID]
+	c := n.known[r.definition.Digest]
+	var errs []error
+	for i := range r.sources {
+		h := &r.sources[i]
+		if !cfg.Share.Has(r.ID, h.msg.Source) {
+			continue
+		}
+		take := m.takeSilent
+		if h.marks&markOrphan != 0 {
+			take = m.takeOrphan
+		}
+		h.by(now-r.At, now)
+		isNew, err := take(n, h, c, now)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("silent source %q: %w", h.msg.Source, err))
+		} else if isNew {
+			taken++
+		}
+	}
+	return taken, errors.Join(errs...)
+}
+
+// checkSilent returns an error for records that Silent does not make.
+func (r *restored) checkSilent() error {
+	switch {
+	case r.sum != nil || r.shown != nil || len(r.past) > 0 || len(r.Regions) > 0:
+		return errors.New("it has more than silent sources")
+	case r.At <= 0 || r.At > telemetry.MaxTime:
+		return fmt.Errorf("made at %d; expected microseconds since the Unix epoch", r.At)
+	}
+	return nil
+}
+
+// by has the times be those of this collector's clock, which is ahead of the other
+// one's by that much. A small difference is the time that the records took.
+func (h *heard) by(ahead, now int64) {
+	if abs(ahead) <= clockSlack {
+		ahead = 0
+	}
+	for _, at := range []*int64{&h.received, &h.heard, &h.rowsAt} {
+		*at = max(min(*at+ahead, now), 1)
+	}
+}
+
+// takeSilent takes a source that is silent at another collector, and reports
+// whether there is more of it now.
+func (m *Merger) takeSilent(n *net, h *heard, c *columns, now int64) (bool, error) {
+	s, e := m.source(n, h.msg.Source), m.ear(now)
+	seq := max(uint64(h.seq), 1)
+	if s.epoch != 0 && cmp.Or(cmp.Compare(h.epoch, s.epoch), cmp.Compare(seq, s.seq)) <= 0 {
+		// Of one that ended as this collector started there may be no rows here.
+		if s.state != Undefined || s.left || h.epoch != s.epoch || e.silent(s) < leastPatience {
+			return false, nil
+		}
+		before := s.seq
+		s.seq = min(s.seq, seq-1)
+		defer func() { s.seq = max(s.seq, before) }()
+	}
+	if h.msg.Epoch == h.epoch {
+		h.msg.Seq = seq
+	}
+	switch _, err := m.takeFrom(n, s, h.msg, h.received); telemetry.ReasonOf(err) {
+	case "":
+	case Duplicate, OldEpoch, OldFence: // more is known here
+		return false, nil
+	default:
+		return false, err
+	}
+	h.counted = 0 // what the other collector added to its base is not in the base here
+	s.resume(h, c)
+	s.deaf, s.rowsDeaf = max(e.now-h.silence-s.heard, 0), max(e.now-h.rowsSilence-s.rowsAt, 0)
+	return true, nil
+}
+
+// takeOrphan takes the rows of a region that no source reports. Its last owner may
+// be known here, and report another region.
+func (m *Merger) takeOrphan(n *net, h *heard, c *columns, now int64) (bool, error) {
+	of := seriesOf(h.msg)
+	if of == (series{}) || slices.ContainsFunc(n.speakers(), func(s *source) bool { return s.series() == of }) || n.checkFence(h.msg, &m.limits) != nil {
+		return false, nil
+	}
+	if err := fits(h.msg, c); err != nil {
+		return false, err
+	}
+	if err := m.room(len(c.places) + len(c.transitions)); err != nil {
+		return false, err
+	}
+	o := &source{name: h.msg.Source, counted: n.before, epoch: h.epoch, interval: h.msg.Interval.Microseconds()}
+	o.patience = min(patienceOf(o.interval), m.forgetAfter)
+	n.take(o, h.msg, c, h.received)
+	o.orphan, o.state, o.digest, o.heard, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt
+	o.rowsDeaf = max(m.ear(now).now-h.rowsSilence-h.rowsAt, 0)
+	o.deaf, o.unheard, o.processes = o.rowsDeaf, nil, nil
+	n.orphans = append(n.orphans, o)
+	return true, nil
+}
+
+// Silent returns what Merger.Silent returns. It may be called by any goroutine.
+func (c *Collector) Silent() ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.merger.Silent(time.Now().UnixMicro())
+}
+
+// TakeSilent takes what Silent of another collector of the same subject space
+// returned at this moment: see Merger.TakeSilent. It may be called by any goroutine.
+func (c *Collector) TakeSilent(silent []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.running {
+		return nil
+	}
+	taken, err := c.merger.TakeSilent(silent, &c.cfg, time.Now().UnixMicro())
+	if taken > 0 {
+		c.cfg.Log.Info("silent sources are known from another sidecar", "sources", taken)
+	}
+	return err
+}

@@ -36,6 +36,7 @@ type fleet struct {
 	diary   []string      // of what befell the sidecars
 	trouble time.Time     // when something last befell a sidecar
 	off     time.Duration // for how long not exactly one is on duty
+	engines []*engine     // where Views are of what engines publish; else they are of wrong
 }
 
 // heard is a notification, as the station has it.
@@ -62,6 +63,9 @@ type member struct {
 	sending           []delivered
 	viewed, answered  time.Time
 	legacy            bool // of a version that shares no alarms
+	merger            *collector.Merger
+	broken            bool      // the merger could not hear for a while
+	since             time.Time // nothing befell it
 }
 
 type letter struct {
@@ -70,6 +74,8 @@ type letter struct {
 	page    []byte
 	ask     bool
 	from    string
+	to      string // the sidecar that is asked for its silent sources, or is sent them
+	silent  []byte
 }
 
 type delivered struct {
@@ -107,7 +113,11 @@ func (f *fleet) start(name string, priority int) *member {
 	}
 	saved.Last = lastOfAll(saved.Last, m.fileAt, f.now.UnixMicro())
 	m.desk = &desk{machine: NewMachine(pairRules(f.t), saved, forgetAfter)}
-	m.roster = standby.NewRoster(standby.Message{ID: m.id, Name: name, Priority: uint8(priority)}, 6*time.Second, f.now)
+	m.since = f.now
+	if f.engines != nil {
+		f.listen(m)
+	}
+	m.roster = standby.NewRoster(standby.Message{ID: m.id, Name: name, Priority: uint8(priority), Sources: m.merger != nil}, 6*time.Second, f.now)
 	f.members = append(f.members, m)
 	return m
 }
@@ -140,6 +150,7 @@ func (f *fleet) share(m *member, pages [][]byte, ask bool) {
 func (f *fleet) run(d time.Duration, every func()) {
 	for end := f.now.Add(d); f.now.Before(end); {
 		f.now = f.now.Add(pairTick)
+		f.publish()
 		for _, m := range slices.Clone(f.members) {
 			if !m.dead && !m.paused {
 				f.tick(m)
@@ -165,6 +176,10 @@ func (f *fleet) tick(m *member) {
 }
 
 func (f *fleet) read(m *member, l letter) {
+	if l.to != "" {
+		f.fetch(m, l)
+		return
+	}
 	if l.message == nil {
 		page, err := parsePage(l.page)
 		if err != nil {
@@ -198,6 +213,9 @@ func (f *fleet) step(m *member) {
 	if !m.legacy && m.roster.Ask(f.now) {
 		f.share(m, m.desk.all(), true)
 	}
+	if id := m.roster.Fetch(f.now); id != "" {
+		f.post(m, letter{to: id, ask: true})
+	}
 }
 
 // send brings to the station what a sink has taken.
@@ -227,7 +245,7 @@ func (f *fleet) work(m *member) {
 	changes = append(changes, m.desk.turn(duty, now)...)
 	if second := f.now.Truncate(time.Second); second.After(m.viewed) && !m.cut && f.rng.IntN(3) == 0 {
 		m.viewed = second
-		changes = append(changes, m.desk.machine.Step(viewOf(f.net()), now)...)
+		changes = append(changes, m.desk.machine.Step(f.view(m), now)...)
 	}
 	if digest := m.desk.machine.book.digest(); digest != m.saved || len(changes) > 0 {
 		saved := m.desk.machine.Saved()
@@ -243,6 +261,14 @@ func (f *fleet) work(m *member) {
 }
 
 const pairPlaces = 5
+
+// view is what a sidecar shows now.
+func (f *fleet) view(m *member) *collector.View {
+	if m.merger != nil {
+		return f.merged(m)
+	}
+	return viewOf(f.net())
+}
 
 // net is what a View shows now.
 func (f *fleet) net() *collector.Net {
@@ -266,7 +292,7 @@ func (f *fleet) flip(place string) {
 
 // befall is what happens to a sidecar.
 func (f *fleet) befall(m *member, what string) {
-	f.trouble = f.now
+	f.trouble, m.since = f.now, f.now
 	f.diary = append(f.diary, fmt.Sprintf("%v %s %s", f.now.Sub(time.UnixMicro(t0)), what, m.name))
 	switch what {
 	case "kill":

@@ -140,7 +140,11 @@ func (h *heard) by(ahead, now int64) {
 func (m *Merger) takeSilent(n *net, h *heard, c *columns, now int64) (bool, error) {
 	s, e := m.source(n, h.msg.Source), m.ear(now)
 	seq := max(uint64(h.seq), 1)
-	if s.epoch != 0 && cmp.Or(cmp.Compare(h.epoch, s.epoch), cmp.Compare(seq, s.seq)) <= 0 {
+	if news := cmp.Or(cmp.Compare(h.epoch, s.epoch), cmp.Compare(seq, s.seq)); s.epoch != 0 && news <= 0 {
+		if news == 0 && s.state == Up && h.marks&markStale != 0 { // after a break it is not known here yet whether it is there
+			s.fallSilent(h, e)
+			n.changed, m.touched = true, true
+		}
 		// Of one that ended as this collector started there may be no rows here.
 		if s.state != Undefined || s.left || h.epoch != s.epoch || e.silent(s) < leastPatience {
 			return false, nil
@@ -161,8 +165,16 @@ func (m *Merger) takeSilent(n *net, h *heard, c *columns, now int64) (bool, erro
 	}
 	h.counted = 0 // what the other collector added to its base is not in the base here
 	s.resume(h, c)
-	s.deaf, s.rowsDeaf = max(e.now-h.silence-s.heard, 0), max(e.now-h.rowsSilence-s.rowsAt, 0)
+	s.fallSilent(h, e)
 	return true, nil
+}
+
+// fallSilent has the source be silent for as long as it is at another collector.
+func (s *source) fallSilent(h *heard, e ear) {
+	if h.marks&markStale != 0 {
+		s.state = Stale
+	}
+	s.deaf, s.rowsDeaf = max(e.now-h.silence-s.heard, 0), max(e.now-h.rowsSilence-s.rowsAt, 0)
 }
 
 // takeOrphan takes the rows of a region that no source reports. Its last owner may

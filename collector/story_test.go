@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 //	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F [since=S] [position=N [standbys=N lag=N]]] [waiting=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
 //	sidecar restarts                   it has heard nothing yet
 //	stand-by starts                    the story goes on with another sidecar, which has heard nothing yet
+//	other COMMAND                      what the sidecar before it does or hears
 //	clock +1h                          of the stand-by, ahead of that of the sidecar before it
 //	silent [again]                     it takes what the sidecar before it has of silent sources; or what that one had the last time
 //	hears                              all that was published up to now was heard; from the first of these on, silence is counted up to the last
@@ -124,6 +125,10 @@ func (s *story) do(line string) string {
 		s.m = NewMerger(Rules{}, s.now)
 	case "stand-by":
 		s.other, s.m = s.m, NewMerger(Rules{}, s.now)
+	case "other":
+		s.m, s.other = s.other, s.m
+		defer func() { s.m, s.other = s.other, s.m }()
+		return s.do(strings.Join(words[1:], " "))
 	case "clock":
 		s.ahead = micros(s.t, words[1])
 	case "silent":

@@ -296,7 +296,7 @@ func TestBothSidecarsOfAPairShowTheSameAlarmsUnderTheSameIndices(t *testing.T) {
 	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 6s", 1)+"  - {place: begin, stuck: off}\n")
 	sink, natsURL := snmptest.StartTrapd(t), startNATS(t)
 	begin := func(priority string) *sidecar {
-		return serve(t, natsURL, "--alarms", rules, "--mib-dir", "", "--agentx.priority", priority, "--snmp.trap-sink", sink.Addr)
+		return serve(t, natsURL, "--alarms", rules, "--mib-dir", "", "--agentx.priority", priority, "--snmp.trap-sink", sink.Addr, "--snmp", "127.0.0.1:0")
 	}
 	primary := begin("100")
 	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", shelfBindings()), write(t, "shelves.pnml", shelfNet()))
@@ -322,23 +322,53 @@ func TestBothSidecarsOfAPairShowTheSameAlarmsUnderTheSameIndices(t *testing.T) {
 	}
 	r.flip(1)
 	same(2, primary)
-	standBy := begin("127") // knows nothing of what was before
-	same(2, primary, standBy)
-	r.flip(1)
+	osaka := runEngine(t, natsURL, "osaka", "--bindings", write(t, "bindings.yaml", shelfBindings()), write(t, "shelves.pnml", shelfNet()))
+	request(t, r.nats, "inject", "shelves", "osaka", `{"instance":0,"place":"s5","tokens":2}`)
+	same(3, primary)
+	osaka.kill(t)
+	silent(t, primary)
+	standBy := begin("127") // knows nothing of what was before, and cannot hear osaka
+	silent(t, standBy)
 	same(3, primary, standBy)
+	r.flip(1)
+	same(4, primary, standBy)
 	before := identities(primary.alarms(t))
 	primary.kill(t)
 	onDuty(t, standBy)
-	same(3, standBy)
+	same(4, standBy)
 	if diff := cmp.Diff(before, identities(standBy.alarms(t))); diff != "" {
 		t.Errorf("the one that took over shows other indices: %s", diff)
 	}
 	r.flip(0)
-	same(2, standBy)
+	same(3, standBy)
 	primary = begin("100") // without a file
-	same(2, primary, standBy)
+	silent(t, primary)
+	same(3, primary, standBy)
+	onDuty(t, primary, standBy)
+	silent(t, primary)
+	same(3, primary, standBy) // what osaka holds is stuck still
 }
 
+// silent waits until a sidecar shows, by all of its faces, that osaka is stale and
+// holds two tokens.
+func silent(t *testing.T, side *sidecar) {
+	t.Helper()
+	until(t, "all faces show what is silent", func() error {
+		m := side.scrape(t)
+		tokens, _ := m.value("petrinet_place_tokens", "net", "shelves", "place", "s5")
+		up, has := m.value("petrinet_source_up", "net", "shelves", "source", "osaka")
+		if state := side.view(t).source("shelves", "osaka"); state != "stale" || tokens != 2 || !has || up != 0 {
+			return fmt.Errorf("the source is %q in the View; in metrics up %v, %v, and there are %v tokens", state, up, has, tokens)
+		}
+		table := walk(t, snmptest.Client{Addr: side.snmp})
+		for index, name := range table.column(sourceTable, columnID) {
+			if name.Str == "osaka" && table.column(sourceTable, sourceState)[index].Num == 2 {
+				return nil
+			}
+		}
+		return fmt.Errorf("not stale by SNMP: %v", table.column(sourceTable, sourceState))
+	})
+}
 // identities are index and place of alarms.
 func identities(alarms []activeAlarm) []string {
 	var out []string

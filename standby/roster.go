@@ -44,6 +44,7 @@ type Roster struct {
 
 	began   time.Time // its start, or when it went on after it was stopped
 	since   time.Time // from when on the others could be heard
+	resumed time.Time // since when it hears the others without a break that is longer than two Intervals
 	echo    time.Time // when a message of its own came back
 	deaf    time.Time // since when it did not hear itself; zero when it has heard what others know
 	stepped time.Time
@@ -72,7 +73,7 @@ type peer struct {
 // is longer, is over and another one was on duty, and else when it is on duty itself.
 func NewRoster(self Message, settle time.Duration, now time.Time) *Roster {
 	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = Version, false, false, false, false
-	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, began: now, since: now, echo: now, stepped: now}
+	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, began: now, since: now, resumed: now, echo: now, stepped: now}
 }
 
 // Hear takes a message that came now. It tells whether it is the first of its
@@ -83,6 +84,9 @@ func (r *Roster) Hear(m Message, now time.Time) (isNew bool, err error) {
 	if m.ID == r.self.ID {
 		if now.Sub(r.echo) >= Silent {
 			r.wakeUp(now)
+		}
+		if now.Sub(r.echo) >= 2*Interval {
+			r.resumed = now
 		}
 		r.echo = now
 		return false, nil
@@ -168,18 +172,18 @@ func (r *Roster) informed(now time.Time) bool {
 	return true
 }
 
-// listened is when a sidecar had listened for Silent.
-func (r *Roster) listened() time.Time { return r.began.Add(Silent) }
+// listened is when this sidecar had listened for Silent.
+func (r *Roster) listened() time.Time { return r.resumed.Add(Silent) }
 
 // Fetch returns the id of another sidecar that is to be asked now for its silent
-// sources, or "". It is asked when it is first heard after a start, so that those are
-// shown, and once more after Silent: by then it has what ended as this sidecar
-// started. Where it does not answer it is asked again, until Patience is over.
+// sources, or "". It is asked when it is first heard after a start or a break, so
+// that those are shown, and once more after Silent: by then it has what ended in the
+// meantime. Where it does not answer it is asked again, until Patience is over.
 func (r *Roster) Fetch(now time.Time) string {
-	if !r.self.Sources || now.Sub(r.began) >= r.settle+Patience {
+	if !r.self.Sources || now.Sub(r.resumed) >= r.settle+Patience {
 		return ""
 	}
-	due := r.began
+	due := r.resumed
 	if !now.Before(r.listened()) {
 		due = r.listened()
 	}
@@ -300,7 +304,7 @@ func (r *Roster) wake(now time.Time) {
 // heard, and alarms may have come and gone. One that is on duty remains so until it
 // hears of one that is to be.
 func (r *Roster) wakeUp(now time.Time) {
-	r.since, r.began, r.self.Ready = now, now, false
+	r.since, r.began, r.resumed, r.self.Ready = now, now, now, false
 }
 
 // first reports whether no other sidecar comes before this one, nor is on duty

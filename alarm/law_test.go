@@ -16,6 +16,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/standby"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // The laws of sidecars that stand by for each other are checked on pairs and
@@ -223,7 +224,11 @@ func (f *fleet) send(m *member, all bool) {
 	for len(m.sending) > 0 && (all || !m.sending[0].at.After(f.now)) {
 		n := m.sending[0].n
 		m.sending = m.sending[1:]
-		f.station = append(f.station, heard{f.now, m.name, n.Alarm.Index, n.Alarm.Subject, n.Raise})
+		subject := n.Alarm.Subject
+		if n.Alarm.Kind == NATSDisconnected {
+			subject = n.Alarm.Kind.String()
+		}
+		f.station = append(f.station, heard{f.now, m.name, n.Alarm.Index, subject, n.Raise})
 		m.desk.machine.Confirm(n.Alarm.Index, n.Raise)
 	}
 }
@@ -243,7 +248,7 @@ func (f *fleet) work(m *member) {
 		duty.From = state.From.UnixMicro()
 	}
 	changes = append(changes, m.desk.turn(duty, now)...)
-	if second := f.now.Truncate(time.Second); second.After(m.viewed) && !m.cut && f.rng.IntN(3) == 0 {
+	if second := f.now.Truncate(time.Second); second.After(m.viewed) && (!m.cut || m.merger == nil) && f.rng.IntN(3) == 0 {
 		m.viewed = second
 		changes = append(changes, m.desk.machine.Step(f.view(m), now)...)
 	}
@@ -267,7 +272,9 @@ func (f *fleet) view(m *member) *collector.View {
 	if m.merger != nil {
 		return f.merged(m)
 	}
-	return viewOf(f.net())
+	v := viewOf(f.net())
+	v.NATS, v.Deaf = &natslink.State{Connected: !m.cut, Since: m.since.UnixMicro(), Reason: "cut", Server: "nats"}, m.cut
+	return v
 }
 
 // net is what a View shows now.

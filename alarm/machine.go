@@ -100,6 +100,7 @@ type Machine struct {
 	rules       *Rules
 	forgetAfter int64
 	maxActive   int
+	self        string // this process, in texts
 
 	began      int64 // the first Step; 0 before
 	now        int64
@@ -128,7 +129,7 @@ type Machine struct {
 // forgetAfter of silence the collector forgets a source; the alarm of one that
 // was not heard since the start ends then too.
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
-	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, book: bookOf(&saved), lastChange: saved.LastChange,
+	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, self: "this sidecar", book: bookOf(&saved), lastChange: saved.LastChange,
 		byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
 	for _, a := range saved.Active {
 		h := &held{Alarm: a, restored: true}
@@ -149,7 +150,7 @@ func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 // begins anew.
 func (m *Machine) With(rules *Rules) *Machine {
 	next := NewMachine(rules, m.Saved(), 0)
-	next.forgetAfter, next.maxActive = m.forgetAfter, m.maxActive
+	next.forgetAfter, next.maxActive, next.self = m.forgetAfter, m.maxActive, m.self
 	next.began, next.now, next.step, next.tally = m.began, m.now, m.step, m.tally
 	next.book, next.follows, next.brief, next.awaited = m.book, m.follows, m.brief, m.awaited
 	return next

@@ -34,7 +34,7 @@ func (m *Machine) lookAtNATS(state *natslink.State) {
 	m.judge(&w.watch, key{NATSDisconnected, "", ""}, &rule, f, func(since int64, wrong bool) string {
 		switch {
 		case wrong:
-			return fmt.Sprintf("this sidecar has no connection to NATS since %s: %s", date(since), w.last.Reason)
+			return fmt.Sprintf("%s has no connection to NATS since %s: %s", m.self, date(since), w.last.Reason)
 		case !rule.On:
 			return "no rule watches it any more"
 		}

@@ -194,7 +194,8 @@ func (m *Machine) unify() {
 	clear(m.twins)
 	for _, index := range sortedKeys(m.book.entries) {
 		e := m.book.entries[index]
-		if h := m.byKey[e.key()]; !e.phase.open() || h != nil && h.Index == index {
+		h := m.byKey[e.key()]
+		if !e.phase.open() || h != nil && h.Index == index {
 			continue
 		}
 		if _, is := m.awaited[index]; is {
@@ -202,7 +203,9 @@ func (m *Machine) unify() {
 			continue
 		}
 		a := e.Alarm
-		a.Text = "over: the alarm goes on under another index"
+		if a.Text = "over: the alarm goes on under another index"; h == nil {
+			a.Text = "over under this index too: sidecars that did not hear each other gave it two"
+		}
 		m.book.advance(a, clearing)
 		m.changes = append(m.changes, Change{a, false})
 	}

@@ -26,6 +26,7 @@ const (
 type Config struct {
 	Rules       *Rules                 // nil is DefaultRules
 	View        func() *collector.View // the newest View, nil while there is none
+	Name        string                 // of this sidecar, in the text of natsDisconnected; "" where there is only one
 	ForgetAfter time.Duration          // after which the collector forgets a silent source
 	StateFile   string                 // for the next process; "" keeps the state in memory only
 	Sinks       []Sink
@@ -86,6 +87,9 @@ func New(cfg Config) *Watcher {
 	}
 	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), saver: saver{write: func(s *Saved) error { return writeState(cfg.StateFile, s) }}}
 	w.desk.machine = NewMachine(cfg.Rules, w.before(), cfg.ForgetAfter)
+	if cfg.Name != "" {
+		w.desk.machine.self = cfg.Name
+	}
 	w.show()
 	for _, s := range cfg.Sinks {
 		w.mouths = append(w.mouths, newMouth(s, cfg.Log))

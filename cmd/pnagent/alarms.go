@@ -72,6 +72,7 @@ func (s *sidecar) openAlarms() {
 		StateFile: s.cfg.alarmState, Sinks: sinks, Log: s.cfg.log}
 	if s.member != nil {
 		cfg.Duty, cfg.Share = s.duty, s.member.Share
+		cfg.Name = fmt.Sprintf("sidecar %q of priority %d", s.agent.Name, s.cfg.agentXPriority)
 	}
 	s.watcher = alarm.New(cfg)
 }

@@ -34,10 +34,12 @@ type fleet struct {
 	members []*member
 	wrong   map[string]time.Time // by place, since when its tokens are stuck
 	station []heard
-	diary   []string      // of what befell the sidecars
-	trouble time.Time     // when something last befell a sidecar
-	off     time.Duration // for how long not exactly one is on duty
-	engines []*engine     // where Views are of what engines publish; else they are of wrong
+	diary   []string             // of what befell the sidecars
+	trouble time.Time            // when something last befell a sidecar
+	off     time.Duration        // for how long not exactly one is on duty
+	there   map[string]time.Time // by name, since when a sidecar runs and is connected
+	aware   []witness
+	engines []*engine // where Views are of what engines publish; else they are of wrong
 }
 
 // heard is a notification, as the station has it.
@@ -93,7 +95,7 @@ func pairRules(t *testing.T) *Rules {
 }
 
 func newFleet(t *testing.T, seed uint64) *fleet {
-	return &fleet{t: t, rng: rand.New(rand.NewPCG(seed, 13)), now: time.UnixMicro(t0).UTC(), wrong: map[string]time.Time{}}
+	return &fleet{t: t, rng: rand.New(rand.NewPCG(seed, 13)), now: time.UnixMicro(t0).UTC(), wrong: map[string]time.Time{}, there: map[string]time.Time{}}
 }
 
 // start starts a sidecar, or starts it again from what its file has.
@@ -151,6 +153,7 @@ func (f *fleet) share(m *member, pages [][]byte, ask bool) {
 func (f *fleet) run(d time.Duration, every func()) {
 	for end := f.now.Add(d); f.now.Before(end); {
 		f.now = f.now.Add(pairTick)
+		f.look()
 		f.publish()
 		for _, m := range slices.Clone(f.members) {
 			if !m.dead && !m.paused {
@@ -228,6 +231,7 @@ func (f *fleet) send(m *member, all bool) {
 		if n.Alarm.Kind == NATSDisconnected {
 			subject = n.Alarm.Kind.String()
 		}
+		f.sends(m, n.Alarm.Index, n.Raise)
 		f.station = append(f.station, heard{f.now, m.name, n.Alarm.Index, subject, n.Raise})
 		m.desk.machine.Confirm(n.Alarm.Index, n.Raise)
 	}
@@ -422,6 +426,54 @@ func (f *fleet) story(index uint32) string {
 	return strings.Join(told, ", ") + "; " + strings.Join(f.diary, ", ")
 }
 
+// witness says that a sidecar hears of a notification that another one has sent, if
+// nothing befalls one of them before.
+type witness struct {
+	index    uint32
+	raise    bool
+	from, by string
+	at       time.Time // when it was sent
+	knows    bool
+}
+
+// toldWithin is how long it takes until the others know of what was sent.
+const toldWithin = 4 * pairTick
+
+// look notes which sidecars are there.
+func (f *fleet) look() {
+	for _, m := range f.members {
+		if m.dead || m.cut || m.paused {
+			delete(f.there, m.name)
+		} else if f.there[m.name].IsZero() {
+			f.there[m.name] = f.now
+		}
+	}
+	for i := range f.aware {
+		w := &f.aware[i]
+		if from, by := f.there[w.from], f.there[w.by]; f.now.Sub(w.at) == toldWithin && !from.IsZero() && !by.IsZero() {
+			w.knows = f.now.Sub(from) >= hears && f.now.Sub(by) >= hears
+		}
+	}
+}
+
+// hears is how long after a start or a break a sidecar has the list of another one.
+const hears = 2 * time.Second
+
+// sends checks that a sidecar does not send what it knows to have been sent, and
+// notes which others know of this one.
+func (f *fleet) sends(m *member, index uint32, raise bool) {
+	for _, w := range f.aware {
+		if w.index == index && w.raise == raise && (w.from == m.name || w.by == m.name && w.knows) {
+			f.t.Fatalf("%s sends what %s sent at %v: %s", m.name, w.from, w.at.Sub(time.UnixMicro(t0)), f.story(index))
+		}
+	}
+	for _, o := range f.members {
+		if o != m {
+			f.aware = append(f.aware, witness{index: index, raise: raise, from: m.name, by: o.name, at: f.now})
+		}
+	}
+}
+
 // repeats are the notifications that came more than once.
 func (f *fleet) repeats() (n int) {
 	type what struct {
@@ -487,4 +539,62 @@ func TestEveryRaiseHasItsClearUnderTheSameIndexWhateverBefallsAPair(t *testing.T
 		repeats += f.repeats()
 	}
 	t.Logf("%d raises, %d notifications came again", raises, repeats)
+}
+
+// ofNATS are the notifications of natsDisconnected.
+func (f *fleet) ofNATS() (all []heard) {
+	for _, h := range f.station {
+		if h.subject == NATSDisconnected.String() {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// Of a pair of which one is cut off from NATS that one says so, once, whichever of the
+// two it is; the other one has the duty of all else. Where both are cut off each says
+// so, for neither knows of the other; and each of the two alarms is cleared.
+func TestEachSidecarThatIsCutOffSaysSoOnce(t *testing.T) {
+	for _, c := range []struct {
+		cut []string
+		// Who is told of anything else in the meantime.
+		by string
+	}{{[]string{"a"}, "b"}, {[]string{"b"}, "a"}, {[]string{"a", "b"}, ""}} {
+		for seed := range seeds(t, 5) {
+			f := newFleet(t, seed)
+			f.diary = append(f.diary, fmt.Sprintf("seed %d, cut off %v", seed, c.cut))
+			f.start("a", 100)
+			f.start("b", 127)
+			f.run(15*time.Second, nil)
+			for _, m := range f.members {
+				if slices.Contains(c.cut, m.name) {
+					f.befall(m, "cut")
+				}
+			}
+			f.run(9*time.Second, nil)
+			if told := f.ofNATS(); len(told) > 0 {
+				t.Fatalf("after 9 s the station was told %v: %s", told, f.diary)
+			}
+			f.run(6*time.Second, nil)
+			f.flip("p0")
+			f.run(15*time.Second, nil)
+			for _, h := range f.station {
+				if nats := h.subject == NATSDisconnected.String(); !h.raise || nats != slices.Contains(c.cut, h.from) {
+					t.Fatalf("%s tells %+v: %s", h.from, h, f.diary)
+				}
+			}
+			if n := len(f.ofNATS()); n != len(c.cut) || (len(f.station) > n) != (c.by != "") {
+				t.Fatalf("the station is told %+v: %s", f.station, f.diary)
+			}
+			f.mend()
+			f.run(25*time.Second, nil)
+			f.lists()
+			clear(f.wrong)
+			f.run(15*time.Second, nil)
+			f.judge()
+			if n := len(f.ofNATS()); n != 2*len(c.cut) || f.repeats() > 0 {
+				t.Fatalf("the station was told %+v: %s", f.station, f.diary)
+			}
+		}
+	}
 }

@@ -46,7 +46,7 @@ type Roster struct {
 	since   time.Time // from when on the others could be heard
 	resumed time.Time // since when it hears the others without a break that is longer than two Intervals
 	echo    time.Time // when a message of its own came back
-	deaf    time.Time // since when it did not hear itself; zero when it has heard what others know
+	deaf    time.Time // since when it did not hear itself, or its start; zero when it has heard what others know
 	stepped time.Time
 	told    time.Time // when it last spoke
 	cover   time.Time // until when somebody told of alarms; zero where nobody did
@@ -73,7 +73,7 @@ type peer struct {
 // is longer, is over and another one was on duty, and else when it is on duty itself.
 func NewRoster(self Message, settle time.Duration, now time.Time) *Roster {
 	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = Version, false, false, false, false
-	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, began: now, since: now, resumed: now, echo: now, stepped: now}
+	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, began: now, since: now, resumed: now, echo: now, deaf: now, stepped: now}
 }
 
 // Hear takes a message that came now. It tells whether it is the first of its
@@ -304,7 +304,7 @@ func (r *Roster) wake(now time.Time) {
 // heard, and alarms may have come and gone. One that is on duty remains so until it
 // hears of one that is to be.
 func (r *Roster) wakeUp(now time.Time) {
-	r.since, r.began, r.resumed, r.self.Ready = now, now, now, false
+	r.since, r.began, r.resumed, r.deaf, r.self.Ready = now, now, now, now, false
 }
 
 // first reports whether no other sidecar comes before this one, nor is on duty
@@ -357,8 +357,8 @@ func (r *Roster) State() State {
 	return s
 }
 
-// skip is how many indices of alarms this sidecar leaves out while it cannot know
-// what others give, and until it has heard them again: a number that is not that of another priority, nor, mostly,
+// skip is how many indices of alarms this sidecar leaves out after its start and while
+// it cannot know what others give, until it has heard them: a number that is not that of another priority, nor, mostly,
 // that of another sidecar of the same priority.
 func (r *Roster) skip() uint32 {
 	if r.deaf.IsZero() {
@@ -377,7 +377,7 @@ type State struct {
 	Known    int       // and those that were, in the last 24 hours
 	StandsIn bool      // of those known, one has a lower priority
 	Shared   bool      // no other sidecar is on duty that does not share its alarms
-	Deaf     time.Time // if Skip is not 0: since when it is so
+	Deaf     time.Time // if Skip is not 0: since when it does not know what others give
 	Skip     uint32    // indices of alarms to leave out, as others may give the next ones; else 0
 	At       time.Time // by this sidecar's clock
 }

@@ -260,9 +260,15 @@ func TestIndicesAreLeftOutFromWhenOneIsDeafUntilItKnowsAgainWhatOthersKnow(t *te
 		r.Step(true, now)
 		return r.State()
 	}
-	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
-		t.Errorf("at first it leaves out %d", s.Skip)
+	first := step(Interval, Message{ID: "me"}, other)
+	if first.Skip < 4*101 || first.Skip > 4*101+3 {
+		t.Errorf("after its start, before it knows what others know, it leaves out %d", first.Skip)
 	}
+	other.Digest = "x"
+	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
+		t.Errorf("when it knows that it leaves out %d", s.Skip)
+	}
+	other.Digest = "y"
 	deaf := step(2 * Interval)
 	if deaf.Skip < 4*101 || deaf.Skip > 4*101+3 {
 		t.Errorf("deaf it leaves out %d", deaf.Skip)

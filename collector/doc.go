@@ -79,6 +79,10 @@
 // there could count twice, and it would have to return in the same epoch after
 // as many others went. All rows together are bounded by Limits.AllRows.
 //
+// A collector that starts cannot hear a source that is silent by then. It takes what
+// another collector of the same subject space has of it: see [Merger.Silent]. The
+// source is then as silent as it is there, and goes on here where it stopped.
+//
 // # Clocks
 //
 // A time of a source is moved by (received - sent_at), the least of the last

@@ -56,6 +56,14 @@
 // That counts where the other one does not share its alarms. A sidecar that ends
 // says so, and the next one goes on duty at once.
 //
+// # Silent sources
+//
+// A sidecar that starts, or did not hear the others for two Intervals, cannot hear
+// a source that is silent by then. It asks each of the others for what that one has
+// of such sources, in [Parcel] messages: when it first hears that one, and once more
+// after Silent, for what ended in the meantime. It is not ready before the one on duty
+// has answered, or before Patience is over.
+//
 // # Who stands by for whom
 //
 // Sidecars that notify the same: [Group]. One that notifies nobody takes no part,
@@ -65,6 +73,7 @@
 // # Bounds
 //
 // MaxMessage bytes a message, MaxPeers sidecars, one request for all alarms each
-// AskEvery; each is forgotten a day after
-// it was last heard. What is not taken is counted by its [Reason].
+// AskEvery; MaxSources bytes of silent sources, sent to one sidecar at a time. Each
+// sidecar is forgotten a day after it was last heard. What is not taken is counted by
+// its [Reason].
 package standby

@@ -369,6 +369,7 @@ func silent(t *testing.T, side *sidecar) {
 		return fmt.Errorf("not stale by SNMP: %v", table.column(sourceTable, sourceState))
 	})
 }
+
 // identities are index and place of alarms.
 func identities(alarms []activeAlarm) []string {
 	var out []string

@@ -149,12 +149,12 @@ func TestTheStandByAnswersUntilThePrimaryIsBack(t *testing.T) {
 
 	// One that hangs is found out when a request has timed out. snmpd ends its
 	// session, and from then on the stand-by answers.
-	primary.signal(t, syscall.SIGSTOP)
+	primary.pause(t)
 	hung := time.Now()
 	until(t, "the stand-by answers for one that hangs", func() error { return s.sees(t) })
 	t.Logf("a primary that hangs is replaced %v after it was", time.Since(hung).Round(time.Millisecond))
 	s.walks(t, standBy)
-	primary.signal(t, syscall.SIGCONT)
+	primary.resume(t)
 	resumed := time.Now()
 	until(t, "the one that hung is opened anew", func() error {
 		if n, _ := primary.scrape(t).value("pnagent_agentx_sessions_total"); n != 2 {
@@ -179,7 +179,7 @@ func TestASidecarAloneThatIsHungAndGoesOnIsServedAgain(t *testing.T) {
 	s.walks(t, side)
 	files, masters := openFiles(t, side.cmd.Process.Pid), openFiles(t, s.Pid())
 	for range 2 {
-		side.signal(t, syscall.SIGSTOP)
+		side.pause(t)
 		// Whoever waits longer than snmpd does is told; then snmpd has given it up.
 		out, err := s.Run(t.Context(), "snmpget", []string{"-t", "10", "-r", "0"}, oidRoot+".1.1.1.1.0")
 		if err == nil || !strings.Contains(err.Error(), "genError") {
@@ -188,7 +188,7 @@ func TestASidecarAloneThatIsHungAndGoesOnIsServedAgain(t *testing.T) {
 		if err := s.sees(t); err == nil || !strings.Contains(err.Error(), "nothing of ours") {
 			t.Fatalf("after the time-out: %v, want nothing", err)
 		}
-		side.signal(t, syscall.SIGCONT)
+		side.resume(t)
 		until(t, "it is served again", func() error { return s.sees(t) })
 		side.registered(t)
 		s.walks(t, side)

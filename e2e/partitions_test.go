@@ -73,10 +73,10 @@ func TestPartitionsMoveWithTheirProcessesAndNothingIsLostOrDouble(t *testing.T) 
 	running["b"].kill(t)
 	f.shared("a", "c", "d")
 	l.grows(t, 500)
-	running["c"].signal(t, syscall.SIGSTOP) // the others share out what it has
+	running["c"].pause(t) // the others share out what it has
 	f.shared("a", "d")
 	l.grows(t, 500)
-	running["c"].signal(t, syscall.SIGCONT)
+	running["c"].resume(t)
 	begin("e")
 	f.shared("a", "c", "d", "e")
 	running["d"].kill(t)

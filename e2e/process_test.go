@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/pausetest"
 )
 
 const (
@@ -121,6 +123,17 @@ func (p *process) signal(t *testing.T, s os.Signal) {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		t.Fatalf("%s: %v", p.name, err)
 	}
+}
+
+// pause stops the program as if it hung, until resume.
+func (p *process) pause(t *testing.T) {
+	t.Helper()
+	pausetest.Stop(t, p.cmd.Process)
+}
+
+func (p *process) resume(t *testing.T) {
+	t.Helper()
+	pausetest.Resume(t, p.cmd.Process)
 }
 
 // wait waits until the program has ended by itself and returns its exit code.

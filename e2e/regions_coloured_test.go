@@ -248,10 +248,10 @@ func takeOverWhileAnActionRuns(t *testing.T, binding string, epochs [2]int) {
 	_, lost := o.asks("second", 2, 2)
 	third := f.start("third", "desk")
 	f.followed("desk", "third")
-	second.signal(t, syscall.SIGSTOP)
+	second.pause(t)
 	_, m = o.asks("third", epochs[1], 2)
 	says(t, lost, 2, 666)
-	second.signal(t, syscall.SIGCONT) // and hears the answer to what it asked
+	second.resume(t) // and hears the answer to what it asked
 	f.followed("desk", "second")
 	says(t, m, 2, 20)
 	o.files(2, 20)

@@ -310,9 +310,9 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 
 	// A stand-by is stopped for a while.
 	stopped := f.statuses()["one"].Standbys[0].Source
-	running[stopped].signal(t, syscall.SIGSTOP)
+	running[stopped].pause(t)
 	l.grows(t, 3000)
-	running[stopped].signal(t, syscall.SIGCONT)
+	running[stopped].resume(t)
 	f.follows()
 
 	// Another one joins late.

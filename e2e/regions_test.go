@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -39,9 +38,9 @@ func TestARegionIsTakenOverFromAProcessThatHangs(t *testing.T) {
 	f.plays("one", "first")
 	second := f.start("second", "one")
 	f.agrees("one")
-	first.signal(t, syscall.SIGSTOP)
+	first.pause(t)
 	at := f.plays("one", "second")
-	first.signal(t, syscall.SIGCONT)
+	first.resume(t)
 	f.agrees("one") // the one that hung follows again
 	if now := f.statuses()["one"]; now.Owner != "second" || now.Epoch != at.Epoch {
 		t.Errorf("%+v after %+v; want the same owner in the same epoch", now, at)

@@ -172,7 +172,7 @@ func TestASidecarThatHangsAndGoesOnTellsNothingTwice(t *testing.T) {
 	p.tells(t, stuck, 1, primary, standBy)
 	rests(t)
 
-	primary.signal(t, syscall.SIGSTOP)
+	primary.pause(t)
 	for range 40 { // nobody on duty is there to tell
 		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
 	}
@@ -184,7 +184,7 @@ func TestASidecarThatHangsAndGoesOnTellsNothingTwice(t *testing.T) {
 	p.tells(t, stuck, 1, standBy)
 	rests(t)
 
-	primary.signal(t, syscall.SIGCONT)
+	primary.resume(t)
 	onDuty(t, primary, standBy)
 	for range 40 {
 		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -92,10 +91,10 @@ func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
 	c := startCrowd(t, url, sources)
 	up := func() error { return side.has("pnagent_sources", sources, "state", "up") }
 	until(t, "all are up", up)
-	side.signal(t, syscall.SIGSTOP)
+	side.pause(t)
 	pause := time.NewTimer(12 * time.Second) // what is tested is that time goes by: the server gives up who reads nothing for 10 s
 	<-pause.C
-	side.signal(t, syscall.SIGCONT)
+	side.resume(t)
 	goesOn := time.Now()
 	for time.Since(goesOn) < 5*time.Second {
 		if err := side.has("pnagent_sources", 0, "state", "stale"); err != nil {

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/pausetest"
 )
 
 const (
@@ -123,25 +125,24 @@ func (s *Snmpd) Kill() { s.end(syscall.SIGKILL) }
 // Pause stops the daemon as if it hung, until Resume.
 func (s *Snmpd) Pause(tb testing.TB) {
 	tb.Helper()
-	s.signal(tb, syscall.SIGSTOP)
+	pausetest.Stop(tb, s.running(tb))
 }
 
 // Resume has a paused daemon go on.
 func (s *Snmpd) Resume(tb testing.TB) {
 	tb.Helper()
-	s.signal(tb, syscall.SIGCONT)
+	pausetest.Resume(tb, s.running(tb))
 }
 
-func (s *Snmpd) signal(tb testing.TB, signal os.Signal) {
+// running returns the daemon's process, and fails the test without one.
+func (s *Snmpd) running(tb testing.TB) *os.Process {
 	tb.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cmd == nil {
 		tb.Fatal("snmpd does not run")
 	}
-	if err := s.cmd.Process.Signal(signal); err != nil {
-		tb.Fatal(err)
-	}
+	return s.cmd.Process
 }
 
 // Log is what the daemon has said so far.

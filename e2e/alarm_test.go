@@ -187,7 +187,7 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstThroughSnmpd(t *testing.T) {
 	rows := func(want int) {
 		t.Helper()
 		until(t, fmt.Sprintf("alarmTable has %d rows", want), func() error {
-			if n := len(walk(t, snmpd.Client).column(9, alarmSubject)); n != want {
+			if n := len(walkColumn(t, snmpd.Client, 9, alarmSubject)); n != want {
 				return fmt.Errorf("%d", n)
 			}
 			return nil

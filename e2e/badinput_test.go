@@ -266,7 +266,7 @@ func TestASourceNameOf255OddCharactersIsShownAsItIs(t *testing.T) {
 	t.Run("in sourceTable", func(t *testing.T) {
 		snmptest.RequireTools(t)
 		until(t, "the walk shows the source", func() error {
-			names := walk(t, snmptest.Client{Addr: a.side.snmp}).column(sourceTable, columnID)
+			names := walkColumn(t, snmptest.Client{Addr: a.side.snmp}, sourceTable, columnID)
 			for _, v := range names {
 				if v.Str == name {
 					return nil

@@ -18,5 +18,6 @@
 // directories. Nothing sleeps for a while in the hope that it is enough: tests
 // wait for a condition, until patience ends.
 //
-// Where the tests themselves run with the race detector, so does the binary.
+// Where the tests themselves run with the race detector, so does the binary,
+// unless the command has one goroutine.
 package e2e

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -198,7 +199,11 @@ func pnagent(t *testing.T, args ...string) result {
 // pnagentWith runs a command with something on standard input.
 func pnagentWith(t *testing.T, in string, args ...string) result {
 	t.Helper()
-	return runIn(t, in, cleanEnv(), built.pnagent, args...)
+	path := built.pnagent
+	if len(args) > 0 && slices.Contains([]string{"check", "draw", "mib", "play"}, args[0]) {
+		path = built.calm
+	}
+	return runIn(t, in, cleanEnv(), path, args...)
 }
 
 // tool runs another program to its end, with more in its environment.
@@ -221,7 +226,7 @@ func runIn(t *testing.T, in string, env []string, path string, args ...string) r
 	}
 	state := cmd.ProcessState
 	r := result{out.String(), stderr.String(), state.ExitCode(), state.UserTime() + state.SystemTime()}
-	if path == built.pnagent && (crashed(r.err) || r.code < 0 || r.code > 2) {
+	if (path == built.pnagent || path == built.calm) && (crashed(r.err) || r.code < 0 || r.code > 2) {
 		t.Fatalf("pnagent %s crashed with %d:\n%.8000s", strings.Join(args, " "), r.code, r.err)
 	}
 	return r

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# make lists what there is to do. CI calls test, race, lint and fuzz.
+# make lists what there is to do. CI calls race, lint, fuzz and plain.
 
 GO        ?= go
 FUZZTIME  ?= 10s
@@ -34,9 +34,16 @@ test: deps ## install what the tests need, run all tests, say what was skipped a
 	cd $(ETCDTEST) && $(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: race
-race: ## run all tests with the race detector
-	$(GO) test -race -timeout $(TIMEOUT) ./...
-	cd $(ETCDTEST) && $(GO) test -race -timeout $(TIMEOUT) ./...
+race: deps ## install what the tests need, run all tests with the race detector, say what was skipped and why
+	$(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...
+	cd $(ETCDTEST) && $(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...
+
+# No test is skipped with the race detector, and no limit is wider there. What
+# may come out otherwise without it are whole processes, which are faster then,
+# and what tests count of memory.
+.PHONY: plain
+plain: deps ## run the tests that may end otherwise than in make race: of whole processes, and packages that count memory
+	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) $$(git grep -lE 'AllocsPerRun|ReadMemStats|go:build.*race' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint, go.mod

@@ -63,6 +63,14 @@
 // Open ([ErrSettings]). A stream with a limit of bytes refuses commits when it
 // is full; a snapshot makes room.
 //
+// # Replicas
+//
+// A consumer reads one replica, which the servers choose at random. A reader that
+// finds commits which cannot be says so by [Log.Doubt]; from then on consumers that
+// are made at that server are given up for others, until all servers with a replica
+// are in doubt. A server before 2.14 that turns out to keep one of several replicas
+// is [ErrSettings], for the reader and for every later Open with the same [Servers].
+//
 // # Snapshots
 //
 // A snapshot counts when its object has its name, which holds the number of the

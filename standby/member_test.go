@@ -3,9 +3,11 @@
 package standby
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -138,6 +140,86 @@ func TestAGroupIsWhoNotifiesTheSame(t *testing.T) {
 		Group(root+".1", true, []string{"noc:162", "b:162"}), Group(root, true, nil)} {
 		if other == same {
 			t.Errorf("%d is the same group", i)
+		}
+	}
+}
+
+// logs returns a log of everything, and what it holds.
+func logs() (*slog.Logger, *bytes.Buffer) {
+	var text bytes.Buffer
+	return slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})), &text
+}
+
+// A connection that ends while it is thought to be there loses no count, and what it
+// cannot carry is in the log.
+func TestWhatAConnectionCannotCarryIsLogged(t *testing.T) {
+	conn := startNATS(t)()
+	log, text := logs()
+	m := New(Config{Conn: conn, Subject: "s", Name: strings.Repeat("n", MaxName), Connected: func() bool { return true }, Log: log})
+	if m.roster.self.Name != strings.Repeat("n", MaxName) {
+		t.Errorf("a name that is as long as it may be is %q", m.roster.self.Name)
+	}
+	sub, err := conn.ChanSubscribe("s", make(chan *nats.Msg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.counters.Rejected[Overrun] = 7
+	conn.Close()
+	if m.overrun([]*nats.Subscription{sub}); m.Counters().Rejected[Overrun] != 7 {
+		t.Errorf("%d were too much, 7 before", m.Counters().Rejected[Overrun])
+	}
+	for what, do := range map[string]func(){
+		"sharing alarms with the other sidecars": func() { m.Share([][]byte{[]byte("1"), []byte("2")}, false) },
+		"speaking to the other sidecars":         func() { m.say(m.roster.Speak(time.Now())) },
+		"saying goodbye to the other sidecars":   m.leave,
+		"asking another sidecar":                 func() { m.fetch("x") },
+	} {
+		text.Reset()
+		if do(); !strings.Contains(text.String(), what) {
+			t.Errorf("%s: the log has %q", what, text)
+		}
+	}
+	text.Reset()
+	m.cfg.Sources = (&sourcesOf{}).sources()
+	m.exchange.answering <- struct{}{}
+	if m.answer("x"); !strings.Contains(text.String(), "silent sources for another sidecar") || !strings.Contains(text.String(), "sending silent sources to another sidecar") {
+		t.Errorf("the log has %q", text)
+	}
+	if text.Reset(); len(m.exchange.answering) != 0 {
+		t.Error("it is answering still")
+	}
+	m.cfg.Connected = func() bool { return false }
+	m.Share([][]byte{[]byte("1")}, false)
+	m.say(m.roster.Speak(time.Now()))
+	m.leave()
+	m.fetch("x")
+	if text.Len() != 0 {
+		t.Errorf("without a connection nothing is sent, and yet: %s", text)
+	}
+}
+
+// Alarms are at the server before a notification of them is sent, or that is logged;
+// where no other sidecar is there nothing is waited for.
+func TestSharingWaitsForTheServerWhereAnotherSidecarIsThere(t *testing.T) {
+	ns, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	conn, err := nats.Connect("", nats.InProcessServer(ns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ns.Shutdown()
+	ns.WaitForShutdown()
+	log, text := logs()
+	m := New(Config{Conn: conn, Subject: "s", Connected: func() bool { return true }, Log: log})
+	for others, want := range []bool{false, true} {
+		text.Reset()
+		m.state.Store(&State{Live: others})
+		if m.Share([][]byte{[]byte("1")}, false); strings.Contains(text.String(), "sharing alarms") != want {
+			t.Errorf("beside %d others the log has %q", others, text)
 		}
 	}
 }

@@ -62,6 +62,17 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	}
 }
 
+// What other versions send fits, to the byte.
+func TestAMessageMayHave2048Bytes(t *testing.T) {
+	text := `{"version":1,"id":"a"}`
+	if _, err := Decode([]byte(text + strings.Repeat(" ", 2048-len(text)))); err != nil {
+		t.Error(err)
+	}
+	if _, err := Decode([]byte(text + strings.Repeat(" ", 2049-len(text)))); !errors.Is(err, TooLarge) {
+		t.Errorf("one byte more: %v", err)
+	}
+}
+
 // FuzzDecode has any bytes come over the wire to a roster.
 func FuzzDecode(f *testing.F) {
 	text, err := whole().Encode()

@@ -13,6 +13,7 @@ type phase uint8
 const (
 	raising  phase = 1 + iota // it has an index; the notification of it may not have been sent
 	raised                    // the notification was sent, or held back by the storm
+	unsent                    // it is over, and neither notification may have been sent
 	clearing                  // it is over; the notification of that may not have been sent
 	cleared                   // that was sent, too
 )
@@ -86,8 +87,12 @@ func (b *book) put(e *entry) {
 
 // advance takes an alarm one phase further; a is what is notified of it.
 func (b *book) advance(a Alarm, p phase) {
-	if old := b.entries[a.Index]; old == nil || old.phase >= p {
+	old := b.entries[a.Index]
+	if old == nil || old.phase >= p {
 		return
+	}
+	if p == clearing && old.phase == raising {
+		p = unsent
 	}
 	b.dirty[a.Index] = true
 	if p == cleared {
@@ -142,8 +147,11 @@ func (b *book) saved(indices []uint32) Saved {
 		switch e := b.entries[index]; {
 		case e == nil:
 			s.Cleared = append(s.Cleared, index)
-		case e.phase == clearing:
+		case !e.phase.open():
 			s.Clearing = append(s.Clearing, e.Alarm)
+			if e.phase == unsent {
+				s.Unsent = append(s.Unsent, index)
+			}
 		default:
 			s.Active = append(s.Active, e.Alarm)
 			if e.phase == raising {

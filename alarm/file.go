@@ -36,6 +36,7 @@ const (
 const (
 	raisingWord  = "raising"
 	clearingWord = "clearing"
+	unsentWord   = "unsent"
 )
 
 // Text returns the content of a state file:
@@ -49,7 +50,7 @@ const (
 //
 // last has the largest index ever used and the time of the last change, alarm
 // the fields of Alarm in order and, where a notification may not have been sent,
-// raising or clearing, cleared indices of alarms that are over, and end the number
+// raising, unsent (neither was) or clearing, cleared indices of alarms that are over, and end the number
 // of alarms and the CRC-32 (IEEE) of all bytes before its line, so that a file that
 // was torn anywhere is known to be. Sidecars of a pair send each other the same. Texts are quoted as Go does it, times are microseconds since the
 // Unix epoch.
@@ -59,7 +60,7 @@ func (s *Saved) Text() []byte {
 	for _, e := range s.entries() {
 		a := &e.Alarm
 		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s%s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
-			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), map[phase]string{raising: " " + raisingWord, clearing: " " + clearingWord}[e.phase])
+			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), map[phase]string{raising: " " + raisingWord, unsent: " " + unsentWord, clearing: " " + clearingWord}[e.phase])
 	}
 	if len(s.Cleared) > 0 {
 		b.WriteString("cleared")
@@ -133,7 +134,10 @@ func (s *Saved) parseAlarm(line string) error {
 		r.fail("index %d is out of order", a.Index)
 	}
 	switch r.rest {
-	case clearingWord:
+	case unsentWord, clearingWord:
+		if r.rest == unsentWord {
+			s.Unsent = append(s.Unsent, a.Index)
+		}
 		s.Clearing = append(s.Clearing, a)
 		return r.err
 	case raisingWord:

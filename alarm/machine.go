@@ -43,6 +43,7 @@ type Saved struct {
 	Active     []Alarm  // by Index
 	Raising    []uint32 // of Active, those whose notification may not have been sent
 	Clearing   []Alarm  // by Index: over, and the notification of that may not have been sent
+	Unsent     []uint32 // of Clearing, those of which the raise may not have been sent either
 	Cleared    []uint32 // the newest of those that were, so that they do not come back
 }
 

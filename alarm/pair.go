@@ -38,7 +38,11 @@ func (s *Saved) entries() []entry {
 		out = append(out, entry{a, p})
 	}
 	for _, a := range s.Clearing {
-		out = append(out, entry{a, clearing})
+		p := clearing
+		if _, is := slices.BinarySearch(s.Unsent, a.Index); is {
+			p = unsent
+		}
+		out = append(out, entry{a, p})
 	}
 	slices.SortStableFunc(out, func(a, b entry) int { return cmp.Compare(a.Index, b.Index) })
 	return out
@@ -82,7 +86,7 @@ const confirmWithin = 1e6
 
 // await waits for the process that had begun the notification of an alarm.
 func (m *Machine) await(index uint32, p phase) {
-	if p == raising || p == clearing {
+	if p != raised {
 		m.awaited[index] = m.now
 	}
 }
@@ -97,7 +101,12 @@ func (m *Machine) retell() {
 			delete(m.awaited, index)
 		case m.now-at >= confirmWithin || at > m.now:
 			delete(m.awaited, index)
-			m.changes = append(m.changes, Change{e.Alarm, e.phase == raising})
+			if e.phase != clearing {
+				m.changes = append(m.changes, Change{e.Alarm, true})
+			}
+			if e.phase != raising {
+				m.changes = append(m.changes, Change{e.Alarm, false})
+			}
 		}
 	}
 }
@@ -216,9 +225,11 @@ func (m *Machine) Confirm(index uint32, raise bool) {
 	e := m.book.entries[index]
 	switch {
 	case e == nil:
+	case raise && e.phase == unsent:
+		m.book.advance(e.Alarm, clearing)
 	case raise:
 		m.book.advance(e.Alarm, raised)
-	case e.phase == clearing:
+	case !e.phase.open():
 		m.book.advance(e.Alarm, cleared)
 	}
 }

@@ -315,3 +315,35 @@ func TestCountersThatFallOrBeginAnewBeginANewWindow(t *testing.T) {
 		t.Errorf("what goes on: %d firings, %d failures", firings, failures)
 	}
 }
+
+// An alarm that was over before its raise was sent: what takes over sends both, for a
+// clear of an index of which the station was not told says nothing.
+func TestAnAlarmThatEndsBeforeItsRaiseIsSentIsSentWhole(t *testing.T) {
+	first := quick(t)
+	first.Step(viewOf(stuckAt(0, 1).net), t0)
+	first.Confirm(12, true)
+	wants(t, "two that are over", []string{"clear 11 p0", "clear 12 p1"}, told(first.Step(viewOf(stuckAt().net), t0+1e6)))
+	saved := first.Saved()
+	back, err := ParseSaved(saved.Text())
+	if d := cmp.Diff(saved, back); err != nil || d != "" {
+		t.Fatalf("the file: %v %s", err, d)
+	}
+	next := NewMachine(pairRules(t), back, forgetAfter)
+	next.Lead(0, t0+2e6)
+	want := []string{"raise 11 p0", "clear 11 p0", "clear 12 p1"}
+	wants(t, "the next process", want, told(next.Step(viewOf(stuckAt().net), t0+4e6)))
+	next.Confirm(11, true)
+	if s := next.Saved(); len(s.Unsent) != 0 || len(s.Clearing) != 2 {
+		t.Errorf("when the raise is sent: %+v", s)
+	}
+	next.Confirm(11, false)
+	next.Confirm(12, false)
+	if s := next.Saved(); len(s.Clearing) != 0 || len(s.Cleared) != 2 {
+		t.Errorf("when all is sent: %+v", s)
+	}
+	other := NewMachine(pairRules(t), Saved{Last: 10}, forgetAfter)
+	other.Follow()
+	other.Fold(&back, t0+2e6)
+	other.Lead(0, t0+3e6)
+	wants(t, "the other sidecar", want, told(other.Step(viewOf(stuckAt().net), t0+5e6)))
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/journal"
 )
 
@@ -33,7 +34,7 @@ func BenchmarkAppend(b *testing.B) {
 func benchServer(b *testing.B, always bool) *nats.Conn {
 	o := options(b.TempDir())
 	o.SyncAlways = always
-	return connect(b, startServer(b, o).ClientURL())
+	return connect(b, natstest.Start(b, o).ClientURL())
 }
 
 func benchAppend(b *testing.B, always bool, window int) {
@@ -69,7 +70,7 @@ func report(b *testing.B) {
 // consumer of the client library, which asks for messages in batches.
 func BenchmarkFollow(b *testing.B) {
 	const commits = 200_000
-	_, l := oneServer(b)
+	l := openLog(b, Config{Conn: benchServer(b, false), Name: "a log"})
 	fill(b, l, commits)
 	report := func(b *testing.B) {
 		b.ReportMetric(float64(b.N)*commits/b.Elapsed().Seconds(), "commits/s")
@@ -161,7 +162,7 @@ func BenchmarkPingPong(b *testing.B) {
 }
 
 func pingPong(b *testing.B, follow func(*testing.B, *Log, func(uint64)) func()) {
-	s := startServer(b, options(b.TempDir()))
+	s := natstest.Start(b, options(b.TempDir()))
 	var write, read [2]*Log
 	for i := range 2 {
 		name := fmt.Sprint("side ", i)

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/pnagent/pnagent/internal/natstest"
 )
 
 // A stream that is there and could lose or repeat commits is refused, with what
 // is wrong.
 func TestAStreamWithOtherSettingsIsRefused(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	nc := connect(t, s.ClientURL())
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	nc := natstest.Connect(t, s)
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +55,8 @@ func TestAStreamWithOtherSettingsIsRefused(t *testing.T) {
 }
 
 func TestConfigsThatCanNotBe(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	nc := connect(t, s.ClientURL())
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	nc := natstest.Connect(t, s)
 	for want, c := range map[string]Config{
 		"no connection":     {Name: "log"},
 		"not a log's name":  {Conn: nc},
@@ -71,10 +72,8 @@ func TestConfigsThatCanNotBe(t *testing.T) {
 
 // Where JetStream is not enabled, Open says so.
 func TestAServerWithoutJetStream(t *testing.T) {
-	o := options(t.TempDir())
-	o.JetStream = false
-	s := startServer(t, o)
-	if _, err := Open(soon(t), Config{Conn: connect(t, s.ClientURL()), Name: "log"}); err == nil || !strings.Contains(err.Error(), "pnagent-log-log") {
+	s := natstest.Start(t, natstest.Options())
+	if _, err := Open(soon(t), Config{Conn: natstest.Connect(t, s), Name: "log"}); err == nil || !strings.Contains(err.Error(), "pnagent-log-log") {
 		t.Error(err)
 	}
 }

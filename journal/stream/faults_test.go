@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/journal"
 )
 
@@ -94,7 +95,7 @@ func follower(t *testing.T, l *Log, upTo uint64) (heard func() chain) {
 func TestAFollowerHearsWhatTheWriterWrote(t *testing.T) {
 	s, l := oneServer(t)
 	const upTo = 20_000
-	heard := follower(t, openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"}), upTo)
+	heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"}), upTo)
 	if stops, err := persist(soon(t), l, upTo, func(uint64) {}); err != nil || stops != 0 {
 		t.Fatal(stops, err)
 	}
@@ -103,19 +104,21 @@ func TestAFollowerHearsWhatTheWriterWrote(t *testing.T) {
 
 // A follower's connection is cut again and again.
 func TestAFollowerWhoseConnectionIsCut(t *testing.T) {
-	s, l := oneServer(t)
-	way := newProxy(t, s.ClientURL())
-	const upTo = 5000
-	heard := follower(t, openLog(t, Config{Conn: connect(t, way.url), Name: "a log"}), upTo)
-	stops, err := persist(soon(t), l, upTo, func(n uint64) {
-		if n%1000 == 999 {
-			way.cut()
+	natstest.Bubble(t, func(t *testing.T) {
+		s, l := oneServer(t)
+		way := natstest.NewWay(t, s)
+		const upTo = 5000
+		heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, way), Name: "a log"}), upTo)
+		stops, err := persist(soon(t), l, upTo, func(n uint64) {
+			if n%1000 == 999 {
+				way.Cut()
+			}
+		})
+		if err != nil || stops != 0 {
+			t.Fatal(stops, err)
 		}
+		wantAll(t, l, upTo, heard())
 	})
-	if err != nil || stops != 0 {
-		t.Fatal(stops, err)
-	}
-	wantAll(t, l, upTo, heard())
 }
 
 // A follower that reads slowly is not sent more than it can hold, and gets all.
@@ -154,9 +157,10 @@ func TestASlowFollowerOfLargeCommits(t *testing.T) {
 // Readers of many logs that are far behind, on one connection that is slow, are
 // never sent so much that the server gives the connection up.
 func TestReadersFarBehindOnASlowConnection(t *testing.T) {
+	t.Parallel()
 	o := options(t.TempDir())
 	o.MaxPending = 24 << 20
-	s := startServer(t, o)
+	s := natstest.Start(t, o)
 	way := newProxy(t, s.ClientURL())
 	writer, reader := connect(t, s.ClientURL()), connect(t, way.url)
 	const logs, commits = 4, 2 * far
@@ -204,7 +208,7 @@ func TestReadersFarBehindOnASlowConnection(t *testing.T) {
 // Commits of any size that is allowed are read from far behind.
 func TestAReaderFarBehindOfCommitsOfAllSizes(t *testing.T) {
 	s, l := oneServer(t)
-	allSizes(t, l, openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"}))
+	allSizes(t, l, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"}))
 }
 
 // allSizes writes commits of all sizes, and reads and follows them.
@@ -245,35 +249,38 @@ func allSizes(t *testing.T, l, reader *Log) {
 
 // A server forgets a batch that is idle. The log begins another before that.
 func TestAWriterThatWasIdle(t *testing.T) {
-	o := options(t.TempDir())
-	o.JetStreamLimits.MaxBatchTimeout = 2 * time.Second
-	s := startServer(t, o)
-	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", AckWait: 400 * time.Millisecond})
-	for n := range 3 {
-		mustAppend(t, l, fmt.Sprint(n), "more")
-		until(t, "the batch is over", func() bool {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			return l.pipe.batch == ""
-		})
-	}
+	natstest.Bubble(t, func(t *testing.T) {
+		o := natstest.JetStream(t.TempDir())
+		o.JetStreamLimits.MaxBatchTimeout = 2 * time.Second
+		s := natstest.Start(t, o)
+		l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log", AckWait: 400 * time.Millisecond})
+		for n := range 3 {
+			mustAppend(t, l, fmt.Sprint(n), "more")
+			until(t, "the batch is over", func() bool {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				return l.pipe.batch == ""
+			})
+		}
+	})
 }
 
 // The server is stopped in the middle of a pipeline and started again with the
 // same files. The writer and the follower go on.
 func TestAServerThatStartsAgain(t *testing.T) {
-	o := options(t.TempDir())
-	s := startServer(t, o)
-	o.Port = s.Addr().(*net.TCPAddr).Port
-	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+	o := natstest.JetStream(t.TempDir())
+	s := natstest.Start(t, o)
+	way := natstest.NewWay(t, s)
+	l := openLog(t, Config{Conn: natstest.Connect(t, way), Name: "log"})
 	const upTo = 6000
-	heard := follower(t, openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"}), upTo)
+	heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, way), Name: "log"}), upTo)
 	restarts := uint64(0)
 	stops, err := persist(soon(t), l, upTo, func(n uint64) {
 		if n/2000 > restarts {
 			restarts++
-			stopServer(s)
-			s = startServer(t, o.Clone())
+			natstest.Stop(s)
+			s = natstest.Start(t, o.Clone())
+			way.To(s)
 		}
 	})
 	if err != nil || restarts != 2 {
@@ -311,7 +318,7 @@ func startCluster(t *testing.T) (servers []*server.Server, urls string) {
 		o.ServerName = fmt.Sprint("server-", i)
 		o.Cluster = server.ClusterOpts{Name: "cluster", Host: "127.0.0.1", Port: p}
 		o.Routes = routes
-		s := startServer(t, o)
+		s := natstest.Start(t, o)
 		servers, all = append(servers, s), append(all, s.ClientURL())
 	}
 	until(t, "the cluster has a leader and all its members", func() bool {
@@ -337,6 +344,7 @@ func until(t *testing.T, what string, is func() bool) {
 // their way. Another one takes over, and what was confirmed is there, once. Before
 // that the same cluster shows that replicas in doubt are not read.
 func TestTheLossOfTheStreamsLeader(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("elects leaders, which takes seconds")
 	}
@@ -354,7 +362,7 @@ func TestTheLossOfTheStreamsLeader(t *testing.T) {
 		}
 		lost = true
 		k := slices.IndexFunc(servers, func(s *server.Server) bool { return s.JetStreamIsStreamLeader("$G", l.name) })
-		stopServer(servers[k])
+		natstest.Stop(servers[k])
 	})
 	if err != nil || !lost {
 		t.Fatal(stops, err)
@@ -371,8 +379,8 @@ func TestTheLossOfTheStreamsLeader(t *testing.T) {
 // A stream that is full refuses, nothing is lost, and when a snapshot has made
 // room it goes on.
 func TestAFullStream(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	nc := connect(t, s.ClientURL())
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	nc := natstest.Connect(t, s)
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -410,7 +418,7 @@ func TestAFullStream(t *testing.T) {
 // An account without room for anything refuses too. The snapshot that could
 // have made room can not be stored, and leaves all as it was.
 func TestAnAccountWithoutRoom(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	limit := func(most int64) {
 		t.Helper()
 		limits := map[string]server.JetStreamAccountLimits{"": {MaxMemory: -1, MaxStore: most, MaxStreams: -1, MaxConsumers: -1}}
@@ -419,7 +427,7 @@ func TestAnAccountWithoutRoom(t *testing.T) {
 		}
 	}
 	limit(200_000)
-	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+	l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log"})
 	n, err := uint64(0), error(nil)
 	for err == nil && n < 10_000 {
 		n, err = l.Append(soon(t), n, make([]byte, 1000))

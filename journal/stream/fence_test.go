@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/journal"
 )
 
@@ -24,19 +25,26 @@ func perFlow(t *testing.T, test func(t *testing.T, c Config)) {
 	t.Run("few answers", func(t *testing.T) { test(t, Config{Name: "log", few: true}) })
 }
 
+// inBubble has a test run in a bubble.
+func inBubble(test func(t *testing.T, c Config)) func(t *testing.T, c Config) {
+	return func(t *testing.T, c Config) {
+		natstest.Bubble(t, func(t *testing.T) { test(t, c) })
+	}
+}
+
 // What a writer has sent is on its way when another one appends. None of it is
 // stored, not even where the number that it expects comes about.
 func TestOfAFencedWritersPipelineNothingIsStored(t *testing.T) { perFlow(t, fencedPipeline) }
 
 func fencedPipeline(t *testing.T, c Config) {
-	s := startServer(t, options(t.TempDir()))
-	way := newProxy(t, s.ClientURL())
-	c.Conn = connect(t, way.url)
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	way := natstest.NewWay(t, s)
+	c.Conn = natstest.Connect(t, way)
 	old := openLog(t, c)
 	mustAppend(t, old, "1", "2")
-	next := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+	next := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log"})
 
-	way.set(hold, pass)
+	way.Set(natstest.Hold, natstest.Pass)
 	last := old.Last()
 	for k := range 50 {
 		var err error
@@ -48,7 +56,7 @@ func fencedPipeline(t *testing.T, c Config) {
 		t.Errorf("last %d, durable %d", old.Last(), old.Durable())
 	}
 	mustAppend(t, next, "new 3", "new 4")
-	way.set(pass, pass)
+	way.Set(natstest.Pass, natstest.Pass)
 
 	err := old.Confirm(soon(t), 3)
 	if !errors.Is(err, journal.ErrStopped) || !errors.Is(err, journal.ErrNotLast) || !strings.Contains(err.Error(), "pnagent-log-log") {
@@ -80,15 +88,15 @@ func fencedPipeline(t *testing.T, c Config) {
 func TestWritersThatFightLeaveNoPartOfAPipelineBehindAGap(t *testing.T) { perFlow(t, fighters) }
 
 func fighters(t *testing.T, c Config) {
-	s := startServer(t, options(t.TempDir()))
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var fighters sync.WaitGroup
 	for k := range 3 {
-		c.Conn, c.Window = connect(t, s.ClientURL()), Window{Commits: 32}
+		c.Conn, c.Window = natstest.Connect(t, s), Window{Commits: 32}
 		l := openLog(t, c)
 		fighters.Go(func() { fight(ctx, t, l, k) })
 	}
-	watcher := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+	watcher := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log"})
 	var before struct{ writer, run, k int }
 	runs := 0
 	err := watcher.Follow(soon(t), 1, func(c journal.Commit) error {
@@ -139,8 +147,8 @@ func fight(ctx context.Context, t *testing.T, l *Log, writer int) {
 func TestAFollowerTakesOverByAppending(t *testing.T) {
 	s, first := oneServer(t)
 	mustAppend(t, first, "1", "2")
-	second := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"})
-	third := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"})
+	second := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"})
+	third := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"})
 	mustAppend(t, first, "3")
 	if c, err := followTo(soon(t), second, 3); err != nil || c.last != 3 {
 		t.Fatal(c.last, err)
@@ -168,15 +176,15 @@ func TestAFollowerTakesOverByAppending(t *testing.T) {
 
 // The commit is stored and the answer is lost: the writer does not know, stops,
 // and finds its commit when it reads the tail.
-func TestAWriterFindsTheCommitWhoseAnswerWasLost(t *testing.T) { perFlow(t, lostAnswer) }
+func TestAWriterFindsTheCommitWhoseAnswerWasLost(t *testing.T) { perFlow(t, inBubble(lostAnswer)) }
 
 func lostAnswer(t *testing.T, c Config) {
-	s := startServer(t, options(t.TempDir()))
-	way := newProxy(t, s.ClientURL())
-	c.Conn, c.AckWait = connect(t, way.url), 200*time.Millisecond
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	way := natstest.NewWay(t, s)
+	c.Conn, c.AckWait = natstest.Connect(t, way), 200*time.Millisecond
 	l := openLog(t, c)
 	mustAppend(t, l, "1")
-	way.set(pass, drop)
+	way.Set(natstest.Pass, natstest.Drop)
 	if _, err := l.Append(soon(t), 1, []byte("2")); err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +192,8 @@ func lostAnswer(t *testing.T, c Config) {
 	if !errors.Is(err, journal.ErrStopped) || !errors.Is(err, nats.ErrTimeout) || errors.Is(err, journal.ErrNotLast) {
 		t.Errorf("%v", err)
 	}
-	way.set(pass, pass)
-	way.cut() // what comes next would be the middle of what was dropped
+	way.Set(natstest.Pass, natstest.Pass)
+	way.Cut() // what comes next would be the middle of what was dropped
 	if err := l.Refresh(soon(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -197,19 +205,19 @@ func lostAnswer(t *testing.T, c Config) {
 
 // The connection is cut while commits are on their way: what is there is a
 // beginning of them, at least what was confirmed, and the log goes on behind.
-func TestACutPipelineLeavesABeginning(t *testing.T) { perFlow(t, cutPipeline) }
+func TestACutPipelineLeavesABeginning(t *testing.T) { perFlow(t, inBubble(cutPipeline)) }
 
 func cutPipeline(t *testing.T, c Config) {
-	s := startServer(t, options(t.TempDir()))
-	way := newProxy(t, s.ClientURL())
-	c.Conn = connect(t, way.url)
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	way := natstest.NewWay(t, s)
+	c.Conn = natstest.Connect(t, way)
 	l := openLog(t, c)
 	last := uint64(0)
 	for round := range 10 {
 		var err error
 		for err == nil {
 			if last, err = l.Append(soon(t), last, fmt.Append(nil, last+1)); last%500 == uint64(50*round) {
-				way.cut()
+				way.Cut()
 			}
 		}
 		if !errors.Is(err, journal.ErrStopped) {
@@ -233,46 +241,48 @@ func cutPipeline(t *testing.T, c Config) {
 // While no answers come, a window is what can be sent. Waiting for room ends
 // with the context.
 func TestTheWindowBoundsWhatIsOnItsWay(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	way := newProxy(t, s.ClientURL())
-	for name, c := range map[string]struct {
-		window Window
-		size   int
-		want   uint64
-		few    bool
-	}{
-		"commits":         {Window{Commits: 3}, 1, 3, false},
-		"bytes":           {Window{Bytes: 100}, 40, 2, false},
-		"one large":       {Window{Bytes: 100}, 1000, 1, false},
-		"as many as fit":  {Window{Commits: 5, Bytes: 100}, 20, 5, false},
-		"exactly as many": {Window{Commits: 50, Bytes: 100}, 20, 5, false},
-		"few answers":     {Window{Commits: 50, Bytes: 60}, 10, 6, true},
-	} {
-		l := openLog(t, Config{Conn: connect(t, way.url), Name: name, Window: c.window, few: c.few})
-		way.set(hold, pass)
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		group := slices.Repeat([][]byte{make([]byte, c.size)}, 9)
-		n, err := l.Append(ctx, 0, group...)
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || n != c.want {
-			t.Errorf("%s: %d, want %d: %v", name, n, c.want, err)
+	natstest.Bubble(t, func(t *testing.T) {
+		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+		way := natstest.NewWay(t, s)
+		for name, c := range map[string]struct {
+			window Window
+			size   int
+			want   uint64
+			few    bool
+		}{
+			"commits":         {Window{Commits: 3}, 1, 3, false},
+			"bytes":           {Window{Bytes: 100}, 40, 2, false},
+			"one large":       {Window{Bytes: 100}, 1000, 1, false},
+			"as many as fit":  {Window{Commits: 5, Bytes: 100}, 20, 5, false},
+			"exactly as many": {Window{Commits: 50, Bytes: 100}, 20, 5, false},
+			"few answers":     {Window{Commits: 50, Bytes: 60}, 10, 6, true},
+		} {
+			l := openLog(t, Config{Conn: natstest.Connect(t, way), Name: name, Window: c.window, few: c.few})
+			way.Set(natstest.Hold, natstest.Pass)
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			group := slices.Repeat([][]byte{make([]byte, c.size)}, 9)
+			n, err := l.Append(ctx, 0, group...)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || n != c.want {
+				t.Errorf("%s: %d, want %d: %v", name, n, c.want, err)
+			}
+			way.Set(natstest.Pass, natstest.Pass)
+			if n, err := l.Append(soon(t), n, group...); err != nil || n != c.want+9 {
+				t.Errorf("%s: %d, %v", name, n, err)
+			}
+			if err := l.Close(); err != nil || l.Durable() != c.want+9 {
+				t.Errorf("%s: durable %d, %v", name, l.Durable(), err)
+			}
 		}
-		way.set(pass, pass)
-		if n, err := l.Append(soon(t), n, group...); err != nil || n != c.want+9 {
-			t.Errorf("%s: %d, %v", name, n, err)
-		}
-		if err := l.Close(); err != nil || l.Durable() != c.want+9 {
-			t.Errorf("%s: durable %d, %v", name, l.Durable(), err)
-		}
-	}
+	})
 }
 
 // A log for whose answers nobody waits has one to every flowMost commits. Who
 // then waits has the one to the last at once, and from then on each has one.
 func TestAnswersAreFewUntilSomebodyWaits(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	nc := connect(t, s.ClientURL())
-	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	nc := natstest.Connect(t, s)
+	l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log"})
 	answers, err := nc.SubscribeSync(l.inbox + ".>")
 	if err != nil {
 		t.Fatal(err)
@@ -333,20 +343,22 @@ func TestAnswersAreFewUntilSomebodyWaits(t *testing.T) {
 // A commit for which nobody waits is confirmed after a while, and a writer that
 // is slow is not taken for one whose answers are missing.
 func TestCommitsThatNobodyWaitsForAreConfirmed(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", AckWait: 400 * time.Millisecond, few: true})
-	last := uint64(0)
-	for range 30 {
-		var err error
-		if last, err = l.Append(soon(t), last, []byte("commit")); err != nil {
-			t.Fatal(err)
+	natstest.Bubble(t, func(t *testing.T) {
+		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+		l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log", AckWait: 400 * time.Millisecond, few: true})
+		last := uint64(0)
+		for range 30 {
+			var err error
+			if last, err = l.Append(soon(t), last, []byte("commit")); err != nil {
+				t.Fatal(err)
+			}
+			if err := wait(soon(t), 30*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := wait(soon(t), 30*time.Millisecond); err != nil {
-			t.Fatal(err)
+		until(t, "all is confirmed", func() bool { return l.Durable() == last })
+		if err := l.Sync(soon(t), 0); err != nil {
+			t.Error(err)
 		}
-	}
-	until(t, "all is confirmed", func() bool { return l.Durable() == last })
-	if err := l.Sync(soon(t), 0); err != nil {
-		t.Error(err)
-	}
+	})
 }

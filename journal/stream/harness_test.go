@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/journal/journaltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreTopFunction(ofClient)) }
+func TestMain(m *testing.M) { natstest.Main(m, goleak.IgnoreTopFunction(ofClient)) }
 
 // ofClient is a goroutine of nats.go v1.55.0 that a Put into an object store
 // starts, and that waits for ever if the Put ends before it has begun: it reads
@@ -33,41 +33,6 @@ func soon(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	return ctx
-}
-
-// options are those of a server with JetStream in a directory.
-func options(dir string) *server.Options {
-	return &server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true, JetStream: true, StoreDir: dir}
-}
-
-func startServer(t testing.TB, o *server.Options) *server.Server {
-	t.Helper()
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { stopServer(s) })
-	if !s.ReadyForConnections(patience) {
-		t.Fatal("NATS did not start")
-	}
-	return s
-}
-
-func stopServer(s *server.Server) {
-	s.Shutdown()
-	s.WaitForShutdown()
-}
-
-// connect reconnects without end.
-func connect(t testing.TB, url string) *nats.Conn {
-	t.Helper()
-	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond), nats.ReconnectJitter(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
 }
 
 // openLog opens a log that is closed with the test. What closing it says is for
@@ -84,8 +49,8 @@ func openLog(t testing.TB, c Config) *Log {
 
 // oneServer is a log on a server of its own.
 func oneServer(t testing.TB) (*server.Server, *Log) {
-	s := startServer(t, options(t.TempDir()))
-	return s, openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"})
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	return s, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"})
 }
 
 func mustAppend(t testing.TB, l *Log, texts ...string) {
@@ -154,8 +119,8 @@ func followTo(ctx context.Context, l *Log, upTo uint64) (chain, error) {
 }
 
 func TestLaws(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	nc := connect(t, s.ClientURL())
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	nc := natstest.Connect(t, s)
 	places := 0
 	for _, w := range []Window{{}, {Commits: 1}, {Bytes: 1}} {
 		t.Run(fmt.Sprintf("window %+v", w), func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/journal"
 	"github.com/pnagent/pnagent/journal/journaltest"
 )
@@ -37,8 +38,8 @@ func withoutBatches(t testing.TB, nc *nats.Conn, name string) {
 }
 
 func TestLawsInAStreamWithoutBatches(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	nc := connect(t, s.ClientURL())
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	nc := natstest.Connect(t, s)
 	places := 0
 	journaltest.Run(t, func(t testing.TB) func() journal.Log {
 		places++
@@ -51,8 +52,8 @@ func TestLawsInAStreamWithoutBatches(t *testing.T) {
 // What the loser of a stream without batches has not sent yet is not sent, and
 // what it has sent is refused.
 func TestAWriterIsFencedInAStreamWithoutBatches(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	nc := connect(t, s.ClientURL())
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	nc := natstest.Connect(t, s)
 	c := Config{Conn: nc, Name: "log"}
 	withoutBatches(t, nc, c.Name)
 	old, next := openLog(t, c), openLog(t, c)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/pnagent/pnagent/internal/natstest"
 )
 
 func TestServersInDoubtAreAvoidedUntilAllAre(t *testing.T) {
@@ -37,8 +38,8 @@ func TestServersInDoubtAreAvoidedUntilAllAre(t *testing.T) {
 // the log cannot be opened again.
 func TestAReplicaOnAnOldServerIsRefusedWhenItIsRead(t *testing.T) {
 	for _, version := range []string{"2.9.25", "2.13.0", ""} {
-		s := startServer(t, options(t.TempDir()))
-		l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+		l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log"})
 		l.stream.CachedInfo().Config.Replicas = 3
 		tail := &tail{log: l}
 		got := tail.suits(&jetstream.ConsumerInfo{Config: jetstream.ConsumerConfig{Metadata: map[string]string{answeredBy: version}}, Cluster: &jetstream.ClusterInfo{Leader: "a"}})

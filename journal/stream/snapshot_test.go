@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/journal"
 )
 
@@ -38,9 +39,9 @@ func pieces(t *testing.T, l *Log) uint64 {
 }
 
 func TestASnapshotRemovesNothingThatIsStillNeeded(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	keep := uint64(0)
-	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", Keep: func() uint64 { return keep }})
+	l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log", Keep: func() uint64 { return keep }})
 	mustAppend(t, l, "1", "2", "3", "4", "5")
 	for _, c := range []struct{ keep, upTo, first uint64 }{{0, 1, 1}, {1, 2, 1}, {3, 3, 3}, {9, 4, 5}, {2, 5, 5}} {
 		keep = c.keep
@@ -58,7 +59,7 @@ func TestASnapshotRemovesNothingThatIsStillNeeded(t *testing.T) {
 func TestAnOlderWriterThatSavesLateDoesNoHarm(t *testing.T) {
 	s, old := oneServer(t)
 	mustAppend(t, old, "1", "2", "3", "4", "5", "6")
-	next := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"})
+	next := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"})
 	if err := save(old, 1, "at 1"); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestAnOlderWriterThatSavesLateDoesNoHarm(t *testing.T) {
 func TestTwoSnapshotsUpToTheSameCommit(t *testing.T) {
 	s, a := oneServer(t)
 	mustAppend(t, a, "1", "2")
-	b := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "a log"})
+	b := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"})
 	err := a.SaveSnapshot(soon(t), 2, func(w io.Writer) error {
 		_, err := io.WriteString(w, "state")
 		return errors.Join(err, save(b, 2, "state"))
@@ -181,8 +182,8 @@ func TestPiecesOfAnUnfinishedSnapshotGo(t *testing.T) {
 // A follower that is behind a snapshot has to load it; one that is ahead of
 // the stream is told so.
 func TestAFollowerWhereNothingIs(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	l := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log", AckWait: patience / 100})
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log", AckWait: patience / 100})
 	mustAppend(t, l, "1", "2", "3")
 	if err := save(l, 2, "state"); err != nil {
 		t.Fatal(err)
@@ -206,26 +207,28 @@ func TestAFollowerWhereNothingIs(t *testing.T) {
 // Who looks for a snapshot while nothing comes from the server is told so, also
 // where there is none.
 func TestALostAnswerIsNotWaitedForForEver(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	way := newProxy(t, s.ClientURL())
-	l := openLog(t, Config{Conn: connect(t, way.url), Name: "log"})
-	way.set(pass, drop)
-	loaded := make(chan error, 1)
-	go func() {
-		_, err := l.LoadSnapshot(context.Background(), func(io.Reader) error { return nil })
-		loaded <- err
-	}()
-	if err := wait(soon(t), 50*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	way.set(pass, pass)
-	way.cut()
-	select {
-	case err := <-loaded:
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v; want that time is over", err)
+	natstest.Bubble(t, func(t *testing.T) {
+		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+		way := natstest.NewWay(t, s)
+		l := openLog(t, Config{Conn: natstest.Connect(t, way), Name: "log"})
+		way.Set(natstest.Pass, natstest.Drop)
+		loaded := make(chan error, 1)
+		go func() {
+			_, err := l.LoadSnapshot(context.Background(), func(io.Reader) error { return nil })
+			loaded <- err
+		}()
+		if err := wait(soon(t), 50*time.Millisecond); err != nil {
+			t.Fatal(err)
 		}
-	case <-time.After(patience):
-		t.Fatal("it waits for ever")
-	}
+		way.Set(natstest.Pass, natstest.Pass)
+		way.Cut()
+		select {
+		case err := <-loaded:
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v; want that time is over", err)
+			}
+		case <-time.After(patience):
+			t.Fatal("it waits for ever")
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/pnagent/pnagent/internal/natstest"
 )
 
 func TestServersBefore2_14AreTooOldForReplicas(t *testing.T) {
@@ -26,8 +27,8 @@ func TestServersBefore2_14AreTooOldForReplicas(t *testing.T) {
 // Each of the two servers that can be seen counts, and the error names the version
 // that was found and the one that is needed.
 func TestReplicasOnAnOldServerAreRefusedByName(t *testing.T) {
-	s := startServer(t, options(t.TempDir()))
-	l := &Log{config: Config{Conn: connect(t, s.ClientURL()), Servers: &Servers{}}}
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	l := &Log{config: Config{Conn: natstest.Connect(t, s), Servers: &Servers{}}}
 	for _, c := range []struct {
 		replicas int
 		answered string
@@ -43,7 +44,7 @@ func TestReplicasOnAnOldServerAreRefusedByName(t *testing.T) {
 			t.Errorf("%+v: %v; want ErrSettings, and both versions", c, got)
 		}
 	}
-	log := openLog(t, Config{Conn: connect(t, s.ClientURL()), Name: "log"})
+	log := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log"})
 	if got := log.stream.CachedInfo().Config.Metadata[answeredBy]; got != server.VERSION {
 		t.Errorf("the server that answered says %q of itself; want %q", got, server.VERSION)
 	}

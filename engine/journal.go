@@ -152,7 +152,12 @@ func (e *Engine) openJournal(ctx context.Context, now int64) (saved, error) {
 		r.hash = sha256.New()
 	}
 	e.recorder = r
-	if r.last == 0 {
+	var s saved
+	s.upTo, err = r.log.LoadSnapshot(ctx, func(src io.Reader) (err error) {
+		s.state, err = r.readHeader(src)
+		return err
+	})
+	if err == nil && r.last == 0 && s.upTo == 0 { // a log without commits may have lost all of them
 		r.head = want
 		text, err := json.Marshal(want)
 		if err != nil {
@@ -163,11 +168,6 @@ func (e *Engine) openJournal(ctx context.Context, now int64) (saved, error) {
 		}
 		return saved{}, r.confirm(ctx)
 	}
-	var s saved
-	s.upTo, err = r.log.LoadSnapshot(ctx, func(src io.Reader) (err error) {
-		s.state, err = r.readHeader(src)
-		return err
-	})
 	if err == nil && s.upTo == 0 {
 		err = r.first(ctx)
 	}

@@ -35,23 +35,11 @@ import (
 // closed. An engine whose work took less than a second stays for that second,
 // or until the function's context ends.
 func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.Duration, log *slog.Logger) (end func(context.Context) error, err error) {
-	cfg := telemetry.Config{Conn: nc, Subjects: subjects, Source: e.cfg.Source, Interval: interval, Log: log}
-	if p := e.cfg.Part; p != nil {
-		cfg.Source, cfg.Region = e.cfg.Source+"/"+p.Name, p.State
-	}
-	for _, n := range e.cfg.Nets {
-		var def bytes.Buffer
-		if err := pnml.Write(&def, n.Tables.Net); err != nil {
-			return nil, err
-		}
-		cfg.Nets = append(cfg.Nets, e.described(telemetry.Net{ID: n.Tables.Net.ID, PNML: def.Bytes(), Places: n.Tables.Places(), Transitions: n.Tables.Transitions()}))
-	}
-	cfg.Rows = func(net int, now int64, into *stats.Rows) error {
+	rows := func(net int, now int64, into *stats.Rows) error {
 		return e.published(context.Background(), net, now, into)
 	}
-	cfg.Oldest, cfg.Instance = e.oldest, e.instance
 	introduced := time.Now().Add(introduction)
-	publisher, err := telemetry.Start(cfg)
+	publisher, err := e.publish(telemetry.Config{Conn: nc, Subjects: subjects, Interval: interval, Log: log, Rows: rows, Oldest: e.oldest, Instance: e.instance})
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +61,22 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		return nil, errors.Join(err, end(context.Background()))
 	}
 	return end, nil
+}
+
+// publish begins to publish the engine's nets.
+func (e *Engine) publish(cfg telemetry.Config) (*telemetry.Publisher, error) {
+	cfg.Source = e.cfg.Source
+	if p := e.cfg.Part; p != nil {
+		cfg.Source, cfg.Region = e.cfg.Source+"/"+p.Name, p.State
+	}
+	for _, n := range e.cfg.Nets {
+		var def bytes.Buffer
+		if err := pnml.Write(&def, n.Tables.Net); err != nil {
+			return nil, err
+		}
+		cfg.Nets = append(cfg.Nets, e.described(telemetry.Net{ID: n.Tables.Net.ID, PNML: def.Bytes(), Places: n.Tables.Places(), Transitions: n.Tables.Transitions()}))
+	}
+	return telemetry.Start(cfg)
 }
 
 // introduction is how long an engine answers at least. A collector that hears

@@ -19,7 +19,8 @@ import (
 // parts.
 func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) error {
 	r.become(Owner, e) // it has written nothing that is not confirmed
-	log := r.member.cfg.Log.With("part", r.part.Name, "epoch", e.Standing().Epoch)
+	r.led = e.Standing().Epoch
+	log := r.member.cfg.Log.With("part", r.part.Name, "epoch", r.led)
 	log.Info("this process owns the part")
 	leading, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

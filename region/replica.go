@@ -31,6 +31,9 @@ type replica struct {
 	log     Log             // the part's, while it is followed or led
 	sure    engine.Standing // what cannot be lost, of an owner and of who is about to be one; else none
 	stopped string          // why the part stands still; "" if it does not
+
+	led   uint64                      // the last epoch in which this process owned the part; of run
+	shown func(context.Context) error // ends what show has begun; nil if nothing is shown; of run
 }
 
 // Why a session ends that nothing is wrong with.
@@ -66,6 +69,7 @@ func newReplica(m *Member, p *Part) *replica {
 // run follows and leads the part, again and again, until ctx ends, the firings
 // are done, or the part can not be played.
 func (r *replica) run(ctx context.Context) error {
+	defer r.hide(ctx)
 	told := quiet{log: r.member.cfg.Log.With("part", r.part.Name)}
 	lost := 0 // sessions in a row that ended as hopeless
 	for wait := retryAfter; ctx.Err() == nil; {
@@ -76,6 +80,9 @@ func (r *replica) run(ctx context.Context) error {
 		r.become(Away, nil)
 		if rewritten(err) {
 			r.halt(err.Error())
+			if !followed {
+				r.show(ctx)
+			}
 		}
 		if wait = min(2*wait, retryMost); followed || errors.Is(err, errAway) {
 			wait = retryAfter
@@ -225,9 +232,13 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	part.State = r.state
 	cfg.Journal, cfg.Part = log, &part
 	e, err := engine.Open(ctx, cfg)
+	if errors.Is(err, journal.ErrAhead) {
+		err = fmt.Errorf("the log has lost commits that its newest snapshot holds: %w", err)
+	}
 	if err != nil {
 		return false, faster(err)
 	}
+	r.hide(ctx)
 	r.become(Standby, e)
 	var reader sync.WaitGroup
 	defer reader.Wait()

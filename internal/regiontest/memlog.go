@@ -54,12 +54,25 @@ func (s *Server) First(name string) uint64 {
 	return s.logs[name].first
 }
 
+// Covered returns up to which commit the newest snapshot of a log goes.
+func (s *Server) Covered(name string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.logs[name] == nil {
+		return 0
+	}
+	return s.logs[name].upTo
+}
+
 // Lose has a log lose the commits behind one, as a server's loss of power does:
 // their numbers are given out again. Those who wait for the next one look again.
 func (s *Server) Lose(name string, last uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.logs[name]
+	if last+1 < k.first { // and with them that earlier ones were removed
+		k.first, k.commits = last+1, nil
+	}
 	k.commits = k.commits[:last+1-k.first]
 	close(k.more)
 	k.more = make(chan struct{})

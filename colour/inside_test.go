@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -46,7 +44,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 				continue // of tokens of one age Look names any
 			}
 			compared++
-			if d := gocmp.Diff(rows.Places[p].Stuck, got[p]); d != "" {
+			if d := difference(rows.Places[p].Stuck, got[p]); d != "" {
 				t.Fatalf("place %d (-look +inside):\n%s", p, d)
 			}
 		}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
@@ -92,7 +90,7 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 
 		whole := newShard(t, cfg)
 		replay(t, whole, append(slices.Clone(before), after...))
-		if d := gocmp.Diff(want, allTokens(whole)); d != "" {
+		if d := difference(want, allTokens(whole)); d != "" {
 			t.Fatalf("replayed (-want +got):\n%s", d)
 		}
 		if whole.log != nil {
@@ -113,7 +111,7 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 				got[i] = tokens
 			}
 		}
-		if d := gocmp.Diff(want, got); d != "" {
+		if d := difference(want, got); d != "" {
 			t.Fatalf("state and what follows, over two shards (-want +got):\n%s", d)
 		}
 	}
@@ -156,7 +154,7 @@ func TestAReplayedShardGoesOnAsTheOneThatLived(t *testing.T) {
 		}
 		want := allTokens(s)
 		for _, x := range []*Shard{again, loaded} {
-			if d := gocmp.Diff(want, allTokens(x)); d != "" {
+			if d := difference(want, allTokens(x)); d != "" {
 				t.Fatalf("what it did next (-lived +replayed):\n%s", d)
 			}
 		}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/split"
@@ -231,7 +229,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 			x.play(1+r.IntN(9), longer)
 		}
 		for i := range 3 {
-			if d := gocmp.Diff(found(i, whole), found(i, x.parts...)); d != "" {
+			if d := difference(found(i, whole), found(i, x.parts...)); d != "" {
 				t.Fatalf("instance %d (-net +parts):\n%s", i, d)
 			}
 		}
@@ -307,7 +305,7 @@ func checkEquation(t *testing.T, x *relay, tables *petri.Tables, put []int64) {
 			got[c.Place] += int64(c.Tokens)
 		}
 	}
-	if d := gocmp.Diff(want, got); d != "" {
+	if d := difference(want, got); d != "" {
 		t.Fatalf("tokens by place (-want +over all parts):\n%s", d)
 	}
 }
@@ -332,7 +330,7 @@ func TestDataCrossWithTheirTokens(t *testing.T) {
 	}
 	up.Step(10, now0)
 	want := []split.Crossing{{Instance: 0, Place: 2, Tokens: 1, Data: []byte("data")}}
-	if d := gocmp.Diff(want, slices.Clone(up.TakeCrossings())); d != "" {
+	if d := difference(want, slices.Clone(up.TakeCrossings())); d != "" {
 		t.Errorf("(-want +crossed):\n%s", d)
 	}
 	if got := found(0, up); !slices.Equal(got, []string{"1 data"}) {
@@ -367,7 +365,7 @@ func TestAnActionPutsIntoOtherParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []split.Crossing{{Place: 1, Tokens: 1, Data: []byte("in")}, {Place: 1, Tokens: 1, Data: []byte("new")}}
-	if d := gocmp.Diff(want, s.TakeCrossings()); d != "" {
+	if d := difference(want, s.TakeCrossings()); d != "" {
 		t.Errorf("(-want +crossed):\n%s", d)
 	}
 }
@@ -389,7 +387,7 @@ func TestWhatAPartCounts(t *testing.T) {
 		t.Errorf("another part counts %+v", rows.Net)
 	}
 	want := []stats.Wait{{Transition: 1, Reason: stats.ReasonMissing, Place: 2, Count: 1}}
-	if d := gocmp.Diff(want, rows.Places[1].Stuck[0].Waits); d != "" {
+	if d := difference(want, rows.Places[1].Stuck[0].Waits); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

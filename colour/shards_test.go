@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/game"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/explore"
@@ -129,10 +127,10 @@ func TestRunDoesNotDependOnShardsBudgetsOrBatches(t *testing.T) {
 			}, 3},
 		} {
 			rows, tokens := drive(t, c.shards, c.budget)
-			if d := gocmp.Diff(wantRows, rows); d != "" {
+			if d := difference(wantRows, rows); d != "" {
 				t.Errorf("%d shards, budget %d (-want +got):\n%s", len(c.shards), c.budget, d)
 			}
-			if d := gocmp.Diff(wantTokens, tokens); d != "" {
+			if d := difference(wantTokens, tokens); d != "" {
 				t.Errorf("%d shards, budget %d (-want +got):\n%s", len(c.shards), c.budget, d)
 			}
 		}

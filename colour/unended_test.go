@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
@@ -104,14 +102,14 @@ func TestRunsThatAreNotOverAreKnownToWhoGoesOn(t *testing.T) {
 			})
 			f := o.successor(now)
 			got := handed(f.Shard)
-			if diff := gocmp.Diff(want, got); diff != "" {
+			if diff := difference(want, got); diff != "" {
 				t.Fatalf("(-what goes on +what is handed out again):\n%s", diff)
 			}
 			if n := cancelled(f.Shard); n != cancelled(o.Shard)+lost {
 				t.Fatalf("%d cancelled; want %d and %d", n, cancelled(o.Shard), lost)
 			}
 			for i := range o.Len() {
-				if diff := gocmp.Diff(o.Tokens(i, 100), f.Tokens(i, 100)); diff != "" {
+				if diff := difference(o.Tokens(i, 100), f.Tokens(i, 100)); diff != "" {
 					t.Fatalf("instance %d (-owner's tokens +successor's):\n%s", i, diff)
 				}
 			}

@@ -2,7 +2,11 @@
 
 package petritest
 
-import "github.com/pnagent/pnagent/petri"
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
 
 // Awaits returns the places of an inclusive join that are empty and that it
 // waits for, in the order of the net; none for another transition. The join is
@@ -37,12 +41,17 @@ func (r *Reference) Awaits(join string) []string {
 
 // joined returns the places from which join arcs lead to a transition.
 func (r *Reference) joined(transition string) (places []string) {
-	from := r.inputs(transition, petri.Join)
+	var from []string
+	for _, a := range r.arcs(transition) {
+		if a.Kind == petri.Join {
+			from = append(from, a.Source)
+		}
+	}
 	if len(from) == 0 {
 		return nil
 	}
 	for _, p := range r.Net.Places {
-		if from[p.ID] > 0 {
+		if slices.Contains(from, p.ID) {
 			places = append(places, p.ID)
 		}
 	}

@@ -7,6 +7,7 @@
 package petritest
 
 import (
+	"maps"
 	"math"
 
 	"github.com/pnagent/pnagent/petri"
@@ -19,7 +20,20 @@ type Reference struct {
 
 	chosen map[string]int // when each transition was last chosen before a rival
 	last   int
+
+	// What depends on the net alone is found out once, when it is first asked for.
+	into  map[string][]petri.Arc // by transition: the arcs that lead to it
+	rival []verdict              // by two transitions
 }
+
+// verdict is whether two transitions are rivals.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	no
+	yes
+)
 
 // NewReference returns the net at its initial marking.
 func NewReference(n *petri.Net) *Reference {
@@ -30,12 +44,22 @@ func NewReference(n *petri.Net) *Reference {
 	return r
 }
 
-// inputs adds up the arcs of a kind from each place to a transition.
-func (r *Reference) inputs(transition string, kind petri.ArcKind) map[string]uint64 {
-	sum := map[string]uint64{}
-	for _, a := range r.Net.Arcs {
-		if a.Target == transition && a.Kind == kind {
-			sum[a.Source] += uint64(a.Weight)
+// arcs returns the arcs that lead to a transition.
+func (r *Reference) arcs(transition string) []petri.Arc {
+	if r.into == nil {
+		r.into = map[string][]petri.Arc{}
+		for _, a := range r.Net.Arcs {
+			r.into[a.Target] = append(r.into[a.Target], a)
+		}
+	}
+	return r.into[transition]
+}
+
+// weight adds up the arcs of a kind from a place to a transition.
+func (r *Reference) weight(place, transition string, kind petri.ArcKind) (sum uint64) {
+	for _, a := range r.arcs(transition) {
+		if a.Source == place && a.Kind == kind {
+			sum += uint64(a.Weight)
 		}
 	}
 	return sum
@@ -43,33 +67,23 @@ func (r *Reference) inputs(transition string, kind petri.ArcKind) map[string]uin
 
 // Enabled reports whether every input condition of a transition holds.
 func (r *Reference) Enabled(transition string) bool {
-	for p, w := range r.inputs(transition, petri.Normal) {
-		if r.Marking[p] < w {
-			return false
-		}
-	}
-	for p, w := range r.inputs(transition, petri.Read) {
-		if r.Marking[p] < w {
-			return false
-		}
-	}
-	for _, a := range r.Net.Arcs {
-		if a.Target == transition && a.Kind == petri.Inhibitor && r.Marking[a.Source] >= uint64(a.Weight) {
-			return false
+	for _, a := range r.arcs(transition) {
+		switch m := r.Marking[a.Source]; a.Kind {
+		case petri.Normal, petri.Read:
+			if m < r.weight(a.Source, transition, a.Kind) {
+				return false
+			}
+		case petri.Inhibitor:
+			if m >= uint64(a.Weight) {
+				return false
+			}
 		}
 	}
 	return len(r.Awaits(transition)) == 0
 }
 
 // Source reports whether a transition has no inputs.
-func (r *Reference) Source(transition string) bool {
-	for _, a := range r.Net.Arcs {
-		if a.Target == transition {
-			return false
-		}
-	}
-	return true
-}
+func (r *Reference) Source(transition string) bool { return len(r.arcs(transition)) == 0 }
 
 // Final reports whether no transition takes tokens from a place.
 func (r *Reference) Final(place string) bool {
@@ -94,20 +108,21 @@ func (r *Reference) FireBranches(transition string, taken func(arc int) bool) bo
 	if !r.Enabled(transition) {
 		return false
 	}
-	next := map[string]uint64{}
-	for p, m := range r.Marking {
-		next[p] = m
+	next := maps.Clone(r.Marking)
+	for _, a := range r.arcs(transition) {
+		if a.Kind == petri.Normal {
+			next[a.Source] -= uint64(a.Weight)
+		}
 	}
-	for p, w := range r.inputs(transition, petri.Normal) {
-		next[p] -= w
-	}
-	for p := range r.inputs(transition, petri.Join) {
+	for _, p := range r.joined(transition) {
 		if next[p] > 0 {
 			next[p]--
 		}
 	}
-	for p := range r.inputs(transition, petri.Reset) {
-		next[p] = 0
+	for _, a := range r.arcs(transition) {
+		if a.Kind == petri.Reset {
+			next[a.Source] = 0
+		}
 	}
 	for i, a := range r.Net.Arcs {
 		if a.Source == transition && (a.Kind != petri.Branch || taken(i)) {
@@ -166,6 +181,20 @@ func (r *Reference) first(turn int) int {
 
 // rivals reports whether two transitions are rivals.
 func (r *Reference) rivals(i, j int) bool {
+	if r.rival == nil {
+		r.rival = make([]verdict, len(r.Net.Transitions)*len(r.Net.Transitions))
+	}
+	known := &r.rival[i*len(r.Net.Transitions)+j]
+	if *known == unknown {
+		*known = no
+		if r.compete(i, j) {
+			*known = yes
+		}
+	}
+	return *known == yes
+}
+
+func (r *Reference) compete(i, j int) bool {
 	a, b := r.Net.Transitions[i], r.Net.Transitions[j]
 	return i != j && a.Priority == b.Priority && !r.Source(a.ID) && !r.Source(b.ID) &&
 		(r.mayDisable(a.ID, b.ID) || r.mayDisable(b.ID, a.ID))

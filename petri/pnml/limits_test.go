@@ -96,8 +96,8 @@ func TestReadStopsAtBombs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			if testing.Short() && tt.taken > 2<<20 {
-				t.Skip("reads 64 MiB")
+			if (testing.Short() || underRace) && tt.taken > 2<<20 {
+				t.Skip("reads up to 64 MiB")
 			}
 			e := &endless{rest: tt.begin, piece: tt.piece}
 			_, err := Read(e, "bomb", Limits{})
@@ -219,6 +219,9 @@ func TestReadNeedsMemoryInProportion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
+			if underRace && tt.file.n > 40_000 {
+				t.Skip("reads a large file")
+			}
 			base, peak := live(), uint64(0)
 			tt.file.step = func() { peak = max(peak, live()) }
 			f, err := Read(tt.file, "generated", Limits{})

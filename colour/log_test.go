@@ -78,6 +78,7 @@ func allTokens(s *Shard) map[int][]Placed {
 // Replay of everything, or of what follows a state, gives the same tokens, with
 // identity, age and data; by one shard or by several.
 func TestReplayGivesTheSameTokens(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 300 {
 		n, bindings := randomNet(r)
@@ -120,6 +121,7 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 // Without actions nothing is in flight, and all that decides what happens next
 // is the same: turns, choices, chance.
 func TestAReplayedShardGoesOnAsTheOneThatLived(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 8))
 	for round := range 300 {
 		n, bindings := randomNet(r)

@@ -243,6 +243,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 // initial one, what was injected and what the firings changed: with guards,
 // delays, actions, cancels and preemption.
 func TestNoTokenIsLostOrDoubledBetweenParts(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(17, 3))
 	crossed := 0
 	for range 200 {

@@ -276,6 +276,7 @@ func beside(t *testing.T, seed uint64) []counters {
 // preemption, and whatever comes from outside, the machine does what the plain
 // model does.
 func TestTheMachineIsTheModel(t *testing.T) {
+	t.Parallel()
 	var total counters
 	for seed := range uint64(600) {
 		for _, c := range beside(t, seed) {

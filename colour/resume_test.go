@@ -163,6 +163,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 // At every cut a follower has counted what the owner has, and sees the same
 // tokens, whatever fails, is retried, cancelled, times out or comes too late.
 func TestAFollowerCountsWhatTheOwnerCounts(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(71, 2))
 	total := stats.NewRows(0, 1)
 	cuts, parts, dead := 0, 0, uint64(0)
@@ -221,6 +222,7 @@ func TestAFollowerCountsWhatTheOwnerCounts(t *testing.T) {
 
 // Where tokens alone decide what happens, it sees all that the owner sees.
 func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(77, 2))
 	for range 150 {
 		o := newOwner(t, Config{Tables: compile(t, petritest.RandomNet(r)), Stride: 1, Count: 3})

@@ -81,6 +81,7 @@ func splits(r *rand.Rand, tables *petri.Tables) (bindings []Binding, taken func(
 // Where tokens alone decide, the machine is the reference, transition by
 // transition.
 func TestPlainNetsArePlayedAsTheReferenceDoes(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct {
 		kind    string
@@ -138,6 +139,7 @@ func followReference(t *testing.T, r *rand.Rand, s *Shard, taken func(arc int) b
 
 // The rows of plain nets are those of package game: ages, dwell, reasons.
 func TestPlainNetsAreRecordedAsByTheOtherMachine(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
 		tables := compile(t, petritest.RandomNet(r))

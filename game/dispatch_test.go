@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/pool"
@@ -97,7 +95,7 @@ func TestStrictPlaysInstancesOfHighPriorityFirst(t *testing.T) {
 	s.Step(3, now)
 	inject(t, s, &now, 6) // arrives while p3 is played: goes before the rest of p3
 	s.Step(100, now)
-	if d := gocmp.Diff([]int{2, 5, 1, 6, 3, 0, 4}, played(t, s)); d != "" {
+	if d := difference([]int{2, 5, 1, 6, 3, 0, 4}, played(t, s)); d != "" {
 		t.Error(d)
 	}
 }
@@ -126,7 +124,7 @@ func TestQuotedPlaysTheCycleTable(t *testing.T) {
 	s.Step(13, now) // up to e15
 	inject(t, s, &now, 31, 32)
 	s.Step(100, now)
-	if d := gocmp.Diff(want, played(t, s)); d != "" {
+	if d := difference(want, played(t, s)); d != "" {
 		t.Error(d)
 	}
 }
@@ -227,7 +225,7 @@ func TestATurnOverSeveralShardsPlaysTheCycleTable(t *testing.T) {
 			arrive(&now, 31, 32)
 		}
 	}
-	if d := gocmp.Diff(want, got); d != "" {
+	if d := difference(want, got); d != "" {
 		t.Error(d)
 	}
 }
@@ -247,13 +245,14 @@ func TestAnInstanceWhoseDelayIsOverWaitsForItsTurn(t *testing.T) {
 	if n := s.Step(100, now0+3e6); n != 4 {
 		t.Errorf("%d firings", n)
 	}
-	if d := gocmp.Diff([]int{1, 3, 0, 2}, played(t, s)); d != "" {
+	if d := difference([]int{1, 3, 0, 2}, played(t, s)); d != "" {
 		t.Error(d)
 	}
 }
 
 // However instances are dispatched, at rest they are the same.
 func TestADisciplineChangesNoMarkingAndNoRowAtRest(t *testing.T) {
+	t.Parallel()
 	const instances = 6
 	r := rand.New(rand.NewPCG(51, 1))
 	for range 100 {
@@ -285,13 +284,13 @@ func TestADisciplineChangesNoMarkingAndNoRowAtRest(t *testing.T) {
 			}
 			want := rowsOf(shards[0], now)
 			for k, s := range shards[1:] {
-				if d := gocmp.Diff(want, rowsOf(s, now)); d != "" {
+				if d := difference(want, rowsOf(s, now)); d != "" {
 					t.Fatalf("discipline %d (-plain +dispatched):\n%s", k, d)
 				}
 			}
 			sum := rowsOf(byOne[0], now)
 			byOne[1].Look(now, name, sum)
-			if d := gocmp.Diff(want, sum); d != "" {
+			if d := difference(want, sum); d != "" {
 				t.Fatalf("two shards, event by event (-plain +dispatched):\n%s", d)
 			}
 		}
@@ -307,7 +306,7 @@ func TestQueueStatsCountVisits(t *testing.T) {
 	want := pool.Stats{Policy: pool.PolicyQuoted}
 	want.Priorities[7] = pool.PriorityStats{Length: 1, OldestSince: now0 + 3, UnservedSince: now + 5, Served: 2, QuoteSwitches: 1}
 	want.Priorities[2] = pool.PriorityStats{Length: 1, OldestSince: now0 + 4, UnservedSince: now0 + 4}
-	if d := gocmp.Diff(want, got); d != "" || !ok {
+	if d := difference(want, got); d != "" || !ok {
 		t.Errorf("%v\n%s", ok, d)
 	}
 	if p, since, ok := s.Head(); p != 2 || since != now0+4 || !ok {
@@ -382,7 +381,7 @@ func TestDelaysOfAFailedInstanceStandStill(t *testing.T) {
 		if n := s.Step(10, now0+5e6); n != 0 {
 			t.Errorf("%d firings", n)
 		}
-		if d := gocmp.Diff(stats.Net{Created: 1, Failed: 1}, rowsOf(s, now0).Net); d != "" {
+		if d := difference(stats.Net{Created: 1, Failed: 1}, rowsOf(s, now0).Net); d != "" {
 			t.Error(d)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -49,7 +47,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 			for i := range want {
 				want[i].Instance = ""
 			}
-			if d := gocmp.Diff(want, got[p][:min(len(got[p]), stats.MaxStuck)]); d != "" && len(want) > 0 {
+			if d := difference(want, got[p][:min(len(got[p]), stats.MaxStuck)]); d != "" && len(want) > 0 {
 				t.Fatalf("place %d (-look +inside):\n%s", p, d)
 			}
 		}

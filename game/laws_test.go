@@ -10,8 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/explore"
 	"github.com/pnagent/pnagent/petri/petritest"
@@ -174,6 +172,7 @@ func conflictFree(r *rand.Rand) *petri.Net {
 
 // Where no choice is to be made, numbers decide nothing.
 func TestRenumberingAConflictFreeNetChangesNoMarkingAndNoRow(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(22, 1))
 	for range 400 {
 		n := conflictFree(r)
@@ -192,7 +191,7 @@ func TestRenumberingAConflictFreeNetChangesNoMarkingAndNoRow(t *testing.T) {
 			return rowsOf(s, later)
 		}
 		want := inOrderOf(rest(n), same(len(places)), same(len(transitions)))
-		if d := gocmp.Diff(want, inOrderOf(rest(m), places, transitions)); d != "" {
+		if d := difference(want, inOrderOf(rest(m), places, transitions)); d != "" {
 			t.Fatalf("(-first +renumbered):\n%s", d)
 		}
 	}
@@ -262,10 +261,10 @@ func TestReplayGivesTheSameMarkingsAndRowsWhateverTheNumbering(t *testing.T) {
 			last = b.now
 		}
 		want := counted(inOrderOf(rowsOf(s, last), same(len(places)), same(len(transitions))))
-		if d := gocmp.Diff(want, counted(inOrderOf(rowsOf(again, last), same(len(places)), same(len(transitions))))); d != "" {
+		if d := difference(want, counted(inOrderOf(rowsOf(again, last), same(len(places)), same(len(transitions))))); d != "" {
 			t.Fatalf("replayed (-want +got):\n%s", d)
 		}
-		if d := gocmp.Diff(want, counted(inOrderOf(rowsOf(other, last), places, transitions))); d != "" {
+		if d := difference(want, counted(inOrderOf(rowsOf(other, last), places, transitions))); d != "" {
 			t.Fatalf("renumbered (-want +got):\n%s", d)
 		}
 	}
@@ -273,6 +272,7 @@ func TestReplayGivesTheSameMarkingsAndRowsWhateverTheNumbering(t *testing.T) {
 
 // Of one instance every firing follows from the one before, at rest or not.
 func TestSplittingABatchChangesNoFiring(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(24, 1))
 	for range 150 {
 		cfg := Config{Tables: compile(t, petritest.RandomNet(r)), Stride: 1, Count: 1, Log: true, Shuffle: r.IntN(2) == 0, Seed: r.Uint64()}
@@ -287,12 +287,12 @@ func TestSplittingABatchChangesNoFiring(t *testing.T) {
 				split.Step(part, now)
 				left -= part
 			}
-			if d := gocmp.Diff(whole.TakeLog(), split.TakeLog()); d != "" {
+			if d := difference(whole.TakeLog(), split.TakeLog()); d != "" {
 				t.Fatalf("(-whole +split):\n%s", d)
 			}
 			act(t, r, 0, []*Shard{whole, split}, now)
 		}
-		if d := gocmp.Diff(rowsOf(whole, now), rowsOf(split, now)); d != "" {
+		if d := difference(rowsOf(whole, now), rowsOf(split, now)); d != "" {
 			t.Fatalf("(-whole +split):\n%s", d)
 		}
 	}
@@ -301,6 +301,7 @@ func TestSplittingABatchChangesNoFiring(t *testing.T) {
 // However instances are spread over shards, and in whatever batches they are
 // played, at rest they are the same.
 func TestShardsAndBudgetsChangeNoMarkingAndNoRowAtRest(t *testing.T) {
+	t.Parallel()
 	const instances = 6
 	r := rand.New(rand.NewPCG(26, 1))
 	for range 100 {
@@ -330,12 +331,12 @@ func TestShardsAndBudgetsChangeNoMarkingAndNoRowAtRest(t *testing.T) {
 			for _, s := range set {
 				s.Look(now, name, sum)
 				for i := range s.Len() {
-					if d := gocmp.Diff(sets[0][0].Marking(s.Number(i)), s.Marking(i)); d != "" {
+					if d := difference(sets[0][0].Marking(s.Number(i)), s.Marking(i)); d != "" {
 						t.Fatalf("instance %d in %d shards (-one +many):\n%s", s.Number(i), len(set), d)
 					}
 				}
 			}
-			if d := gocmp.Diff(want, sum); d != "" {
+			if d := difference(want, sum); d != "" {
 				t.Fatalf("%d shards (-one +many):\n%s", len(set), d)
 			}
 		}

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -72,7 +70,7 @@ func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if d := gocmp.Diff(want, presentOf(whole, later)); d != "" {
+		if d := difference(want, presentOf(whole, later)); d != "" {
 			t.Fatalf("replayed (-want +got):\n%s", d)
 		}
 		sum := stats.NewRows(s.tables.Places(), s.tables.Transitions())
@@ -91,7 +89,7 @@ func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
 				sum.Places[p].Merge(&row)
 			}
 		}
-		if d := gocmp.Diff(want, sum.Places); d != "" {
+		if d := difference(want, sum.Places); d != "" {
 			t.Fatalf("state and what follows, over two shards (-want +got):\n%s", d)
 		}
 	}

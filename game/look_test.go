@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
@@ -55,22 +53,22 @@ func TestATokenIsDeadIfNothingInItsInstanceCanMove(t *testing.T) {
 			modes := make([]Mode, len(c.net.Transitions))
 			modes[len(modes)-1] = c.mode
 			s := newShard(t, Config{Tables: compile(t, c.net), Modes: modes, Stride: 1, Count: 1})
-			if d := gocmp.Diff(alive, rowsOf(s, now0).Places[0].Stuck[0].Waits); d != "" {
+			if d := difference(alive, rowsOf(s, now0).Places[0].Stuck[0].Waits); d != "" {
 				t.Errorf("before it came to rest: %s", d)
 			}
 			s.Step(100, now0)
 			rows := rowsOf(s, now0+BlockedAfter)
-			if d := gocmp.Diff(c.want, rows.Places[0].Stuck[0].Waits); d != "" {
+			if d := difference(c.want, rows.Places[0].Stuck[0].Waits); d != "" {
 				t.Error(d)
 			}
 			blocks := []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 1}, {Transition: 1, Place: 2, Reason: stats.ReasonMissing, Instances: 1}}
-			if d := gocmp.Diff(blocks, rows.Blocks); d != "" {
+			if d := difference(blocks, rows.Blocks); d != "" {
 				t.Errorf("blocks: %s", d)
 			}
 			if err := s.Inject(0, 0, 1, now0+BlockedAfter); err != nil {
 				t.Fatal(err)
 			}
-			if d := gocmp.Diff(alive, rowsOf(s, now0+BlockedAfter).Places[0].Stuck[0].Waits); d != "" {
+			if d := difference(alive, rowsOf(s, now0+BlockedAfter).Places[0].Stuck[0].Waits); d != "" {
 				t.Errorf("after an injection: %s", d)
 			}
 		})
@@ -113,7 +111,7 @@ func TestBlocksCountEveryConditionThatHoldsAnOldTokenBack(t *testing.T) {
 				}
 			}
 		}
-		if d := gocmp.Diff(want, rowsOf(s, now).Blocks); d != "" {
+		if d := difference(want, rowsOf(s, now).Blocks); d != "" {
 			t.Fatalf("(-plain +look):\n%s", d)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/petri/split"
@@ -191,7 +189,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 			for _, n := range whole.Marking(i) {
 				want = append(want, uint64(n))
 			}
-			if d := gocmp.Diff(want, x.marking(i)); d != "" {
+			if d := difference(want, x.marking(i)); d != "" {
 				t.Fatalf("instance %d (-net +parts):\n%s", i, d)
 			}
 		}
@@ -221,6 +219,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 // At any time the marking over all parts, with what is on its way, is the
 // initial one, what was injected and what the firings changed.
 func TestNoTokenIsLostOrDoubledBetweenParts(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(17, 3))
 	crossed := 0
 	for range 300 {
@@ -313,7 +312,7 @@ func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 		t.Errorf("%d firings, want one an instance", got)
 	}
 	want := []split.Crossing{{Instance: 7, Place: 1, Tokens: 3}, {Instance: 8, Place: 1, Tokens: 3}}
-	if d := gocmp.Diff(want, slices.Clone(up.TakeCrossings())); d != "" {
+	if d := difference(want, slices.Clone(up.TakeCrossings())); d != "" {
 		t.Errorf("(-want +crossed):\n%s", d)
 	}
 	if len(up.TakeCrossings()) != 0 {
@@ -339,7 +338,7 @@ func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 		t.Errorf("another part counts %+v", rows.Net)
 	}
 	wait := []stats.Wait{{Transition: 1, Reason: stats.ReasonInhibited, Place: 2, Count: 1}} // not dead: stop may be emptied, for all it knows
-	if d := gocmp.Diff(wait, rows.Places[1].Stuck[0].Waits); d != "" {
+	if d := difference(wait, rows.Places[1].Stuck[0].Waits); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -354,7 +353,7 @@ func TestATokenMayBeDeadOnlyWhereNothingArrives(t *testing.T) {
 	s.Step(10, now0)
 	rows := rowsOf(s, now0)
 	want := []stats.Wait{{Transition: 0, Reason: stats.ReasonDead, Place: stats.NoPlace}, {Transition: 0, Reason: stats.ReasonMissing, Place: 0, Count: 1}}
-	if d := gocmp.Diff(want, rows.Places[0].Stuck[0].Waits); d != "" || rows.Net.Deadlocked != 0 {
+	if d := difference(want, rows.Places[0].Stuck[0].Waits); d != "" || rows.Net.Deadlocked != 0 {
 		t.Errorf("%d deadlocked (-want +got):\n%s", rows.Net.Deadlocked, d)
 	}
 	if err := s.Inject(0, 0, 1, now0); err != nil || s.Step(10, now0) != 1 {
@@ -373,7 +372,7 @@ func TestAReplayedPartCrossesNothing(t *testing.T) {
 	if err := again.Replay(ops, now0); err != nil || len(again.TakeCrossings()) != 0 {
 		t.Errorf("%v", err)
 	}
-	if d := gocmp.Diff(s.Marking(1), again.Marking(1)); d != "" {
+	if d := difference(s.Marking(1), again.Marking(1)); d != "" {
 		t.Errorf("(-played +replayed):\n%s", d)
 	}
 	cfg.Part = &plan.Regions[1]

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/pool"
@@ -138,6 +136,7 @@ func TestADelayThatIsOverMeanwhileFiresAtOnce(t *testing.T) {
 // A restart changes nothing that follows: no delay, no marking, no age. The
 // nets have no rivals, because a restart forgets which of them was chosen last.
 func TestARestartChangesNothingThatFollows(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(61, 1))
 	pending := 0
 	for range 800 {
@@ -170,7 +169,7 @@ func TestARestartChangesNothingThatFollows(t *testing.T) {
 				act(t, rand.New(rand.NewPCG(seed, 1)), number, []*Shard{s}, now)
 				s.Step(1<<20, now)
 			}
-			if d := gocmp.Diff(presentOf(l.Shard, now), presentOf(s, now)); d != "" {
+			if d := difference(presentOf(l.Shard, now), presentOf(s, now)); d != "" {
 				t.Fatalf("(-went on +restarted):\n%s", d)
 			}
 			due, ok := l.NextDue()

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/petri/split"
@@ -82,7 +80,7 @@ func (o *owner) agree(f *owner, now int64) {
 	o.t.Helper()
 	for _, at := range []int64{now, now + 2*BlockedAfter} {
 		if want, got := rowsOf(o.Shard, at), rowsOf(f.Shard, at); !reflect.DeepEqual(want, got) {
-			o.t.Fatalf("(-owner +follower):\n%s", gocmp.Diff(want, got))
+			o.t.Fatalf("(-owner +follower):\n%s", difference(want, got))
 		}
 	}
 }
@@ -147,6 +145,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 // At every cut, whatever was played between two commits and whenever a snapshot
 // was made, a follower sees all that the owner sees, to the last field.
 func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(71, 2))
 	var net stats.Net
 	cuts, parts, clocks := 0, 0, 0

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -19,6 +20,15 @@ import (
 )
 
 const now0 = int64(1_790_000_000_000_000)
+
+// difference says how two values differ, "" if they do not. It is quick where they
+// are the same.
+func difference(want, got any) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return gocmp.Diff(want, got)
+}
 
 func compile(t testing.TB, n *petri.Net) *petri.Tables {
 	t.Helper()
@@ -162,6 +172,7 @@ func comparable(rows *stats.Rows) *stats.Rows {
 }
 
 func TestShardPlaysAndRecordsAsTheReferenceDoes(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 800 {
 		n := petritest.RandomNet(r)
@@ -199,7 +210,7 @@ func TestShardPlaysAndRecordsAsTheReferenceDoes(t *testing.T) {
 		s.Look(now, name, got)
 		s.TakeSlowest(name, got)
 		present(n, all, now, want)
-		if d := gocmp.Diff(comparable(want), comparable(got)); d != "" {
+		if d := difference(comparable(want), comparable(got)); d != "" {
 			t.Fatalf("rows (-reference +shard):\n%s", d)
 		}
 	}
@@ -298,10 +309,10 @@ func TestRunDoesNotDependOnShardsOrBudgets(t *testing.T) {
 		}
 		for _, c := range []struct{ shards, budget int }{{1, 1000}, {1, 1}, {3, 7}, {4, 1000}, {12, 1}} {
 			rows, markings := drive(t, shards(c.shards), c.budget)
-			if d := gocmp.Diff(wantRows, rows); d != "" {
+			if d := difference(wantRows, rows); d != "" {
 				t.Errorf("%d shards, budget %d (-want +got):\n%s", c.shards, c.budget, d)
 			}
-			if d := gocmp.Diff(wantMarkings, markings); d != "" {
+			if d := difference(wantMarkings, markings); d != "" {
 				t.Errorf("%d shards, budget %d (-want +got):\n%s", c.shards, c.budget, d)
 			}
 		}
@@ -335,7 +346,7 @@ func TestRestingInstanceIsFinishedOrDeadlocked(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			s := newShard(t, Config{Tables: compile(t, c.net), Stride: 1, Count: 2})
 			s.Step(1000, now0)
-			if d := gocmp.Diff(c.want, rowsOf(s, now0).Net); d != "" {
+			if d := difference(c.want, rowsOf(s, now0).Net); d != "" {
 				t.Error(d)
 			}
 		})
@@ -351,14 +362,14 @@ func TestInjectionWakesWhatIsAtRest(t *testing.T) {
 	if n := s.Step(10, now0+5); n != 1 {
 		t.Fatalf("%d firings", n)
 	}
-	if d := gocmp.Diff(stats.Net{Created: 1, Finished: 1}, rowsOf(s, now0).Net); d != "" {
+	if d := difference(stats.Net{Created: 1, Finished: 1}, rowsOf(s, now0).Net); d != "" {
 		t.Error(d)
 	}
 	if err := s.Inject(0, 0, 2, now0); err != nil {
 		t.Fatal(err)
 	}
 	s.Step(10, now0+6)
-	if d := gocmp.Diff(stats.Net{Created: 2, Finished: 2}, rowsOf(s, now0).Net); d != "" {
+	if d := difference(stats.Net{Created: 2, Finished: 2}, rowsOf(s, now0).Net); d != "" {
 		t.Errorf("begun anew: %s", d)
 	}
 }
@@ -429,7 +440,7 @@ func TestDelayStartsAnewAfterAnInterruption(t *testing.T) {
 		t.Errorf("enabled %d since %d", tr.Enabled, tr.EnabledSince-now0)
 	}
 	want := []stats.Wait{{Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now0 + 22e6}}
-	if d := gocmp.Diff(want, rows.Places[0].Stuck[0].Waits); d != "" {
+	if d := difference(want, rows.Places[0].Stuck[0].Waits); d != "" {
 		t.Error(d)
 	}
 	if n := s.Step(10, now0+22e6); n != 1 {
@@ -448,11 +459,11 @@ func TestLookSaysWhatHoldsOldTokensBack(t *testing.T) {
 	}
 	rows := rowsOf(s, now0+BlockedAfter)
 	want := []stats.Block{{Transition: 0, Place: 0, Reason: stats.ReasonMissing, Instances: 7}, {Transition: 0, Place: 2, Reason: stats.ReasonInhibited, Instances: 7}}
-	if d := gocmp.Diff(want, rows.Blocks); d != "" {
+	if d := difference(want, rows.Blocks); d != "" {
 		t.Error(d)
 	}
 	waits := []stats.Wait{{Reason: stats.ReasonDead, Place: stats.NoPlace}, {Reason: stats.ReasonMissing, Place: 0, Count: 1}, {Reason: stats.ReasonInhibited, Place: 2, Count: 3}}
-	if d := gocmp.Diff(waits, rows.Places[0].Stuck[0].Waits); d != "" {
+	if d := difference(waits, rows.Places[0].Stuck[0].Waits); d != "" {
 		t.Error(d)
 	}
 }

@@ -71,6 +71,9 @@ func TestWhatAnExpressionSees(t *testing.T) {
 		`!colour`, // nil counts as false
 		`!(colour) && (express)`,
 		`colour || express`,
+		`!(express && colour)`, // on the right, too
+		`(express and colour) == false`,
+		`(colour or sold) == false`,
 		`colour ? false : true`,
 		`none(items, .sold)`,
 		`all(items, .price > 2) and any(items, .price == 4) and count(items, .price > 3) == 1`,

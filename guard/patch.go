@@ -183,8 +183,6 @@ func isNumber(node ast.Node) bool {
 // isTruth reports whether a node can only be true or false.
 func isTruth(node ast.Node) bool {
 	switch n := node.(type) {
-	case *ast.BoolNode:
-		return true
 	case *ast.UnaryNode:
 		return n.Operator == "!" || n.Operator == "not"
 	case *ast.BinaryNode:

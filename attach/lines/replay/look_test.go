@@ -305,10 +305,11 @@ func TestConditionsAreCountedFromBlockedAfterOn(t *testing.T) {
 	}
 }
 
-// One token is said to wait for so much and no more.
+// One token is said to wait for 16 things, as everywhere, and no more.
 func TestWaitsOfATokenAreBounded(t *testing.T) {
+	const most = 16
 	net := "open: start* -> p"
-	for k := range maxWaits + 3 {
+	for k := range most + 3 {
 		net += fmt.Sprintf("; t%d: p lack%d -> q", k, k)
 	}
 	tables, err := petri.Compile(netOf(net))
@@ -318,12 +319,12 @@ func TestWaitsOfATokenAreBounded(t *testing.T) {
 	r := New(Config{Tables: tables, Limit: 10})
 	r.Fire([]byte("a"), 0, 100)
 	held, _, _ := r.Held("a", 10)
-	if len(held) != 1 || len(held[0].Waits) != maxWaits || held[0].Waits[maxWaits-1].Transition != maxWaits {
+	if len(held) != 1 || len(held[0].Waits) != most || held[0].Waits[most-1].Transition != most {
 		t.Errorf("%+v", held)
 	}
 	rows := stats.NewRows(tables.Places(), tables.Transitions())
 	r.Look(200, rows)
-	if p, _ := tables.PlaceIndex("p"); len(rows.Places[p].Stuck) != 1 || len(rows.Places[p].Stuck[0].Waits) != maxWaits {
+	if p, _ := tables.PlaceIndex("p"); len(rows.Places[p].Stuck) != 1 || len(rows.Places[p].Stuck[0].Waits) != most {
 		t.Errorf("of a dead instance: %+v", rows.Places[p].Stuck)
 	}
 }

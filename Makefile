@@ -38,9 +38,9 @@ race: deps ## install what the tests need, run all tests with the race detector,
 	$(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...
 	cd $(ETCDTEST) && $(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...
 
-# No test is skipped with the race detector, and no limit is wider there. What
-# may come out otherwise without it are whole processes, which are faster then,
-# and what tests count of memory.
+# With the race detector no limit is wider, and only tests of large PNML files are
+# skipped: one goroutine reads them. What may come out otherwise without it are
+# whole processes, which are faster then, and what tests count of memory.
 .PHONY: plain
 plain: deps ## run the tests that may end otherwise than in make race: of whole processes, and packages that count memory
 	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) $$(git grep -lE 'AllocsPerRun|ReadMemStats|go:build.*race' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')

@@ -62,7 +62,7 @@ func (r *reader) diff(want *stats.Rows) string {
 	got.Columns = want.Columns // of lists that are empty nothing is said
 	got.Places, want = cutAt(got.Places), &stats.Rows{Net: want.Net, Places: cutAt(want.Places),
 		Transitions: want.Transitions, Blocks: want.Blocks, Queues: want.Queues, Waiting: want.Waiting, Columns: want.Columns}
-	return cmp.Diff(want, &got, same)
+	return differ(want, &got, same)
 }
 
 func cutAt(places []stats.Place) []stats.Place {

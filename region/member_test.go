@@ -187,8 +187,8 @@ func (l stoppable) Append(ctx context.Context, last uint64, commits ...[]byte) (
 // glance is how long a survey takes that is repeated until it finds something.
 const glance = 60 * time.Millisecond
 
-// (In real time: a process that is stopped holds its locks, and a bubble waits for
-// those who want them.)
+// This is in real time: a process that is stopped holds its locks, and the clock of a
+// bubble stands still while a goroutine waits for one.
 func TestAnOwnerThatWasStoppedCommitsNothingAfterItsSuccessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 3)

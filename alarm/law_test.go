@@ -448,7 +448,7 @@ func (f *fleet) look() {
 			f.there[m.name] = f.now
 		}
 	}
-	for i := range f.aware {
+	for i := len(f.aware) - 1; i >= 0 && f.now.Sub(f.aware[i].at) <= toldWithin; i-- {
 		w := &f.aware[i]
 		if from, by := f.there[w.from], f.there[w.by]; f.now.Sub(w.at) == toldWithin && !from.IsZero() && !by.IsZero() {
 			w.knows = f.now.Sub(from) >= hears && f.now.Sub(by) >= hears

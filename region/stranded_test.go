@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -64,6 +65,7 @@ func strandedPart(t *testing.T, left uint64) {
 	first := w.member("x", "one")
 	until(t, "there is a snapshot of a played part", func() bool { return w.logs.Covered("one") > 20 })
 	time.Sleep(2 * time.Second) // that was published
+	synctest.Wait()             // for a snapshot that is being saved
 	before, snapshot := heard.last("x/one"), w.logs.Covered("one")
 	w.logs.Lose("one", left)
 	// The owner finds out when it writes.

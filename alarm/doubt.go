@@ -9,7 +9,8 @@ import (
 )
 
 // doubt is a net, or a source, of which the View does not show all: it has a
-// source whose messages are refused, or cannot be read yet. One of the two is "".
+// source whose messages are refused, or cannot be read yet. A source of which nothing
+// was ever shown is no reason for doubt. One of the two is "".
 type doubt struct{ net, source string }
 
 // doubtsOf returns why nets and sources are in doubt; nil where none is.
@@ -17,7 +18,7 @@ func doubtsOf(sources []collector.Source) map[doubt]string {
 	var doubts map[doubt]string
 	for i := range sources {
 		s := &sources[i]
-		if s.State != collector.Refused && s.State != collector.Undefined {
+		if s.Unread || s.State != collector.Refused && s.State != collector.Undefined {
 			continue
 		}
 		if doubts == nil {

@@ -70,7 +70,8 @@ type Collector struct {
 	mu       sync.Mutex // holds together what follows
 	merger   *Merger
 	saver    saver
-	said     string // what was wrong with the last state
+	saving   *saving // the state that is being made; nil while there is none
+	said     string  // what was wrong with the last state
 	notices  notices
 	fetching map[Ask]bool
 	waiting  []Ask // definitions to fetch when there is room; at most Limits.Definitions
@@ -221,6 +222,9 @@ func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.De
 		c.notice(err, m.Subject, now)
 		return
 	}
+	if c.saving != nil {
+		c.saving.before(c.merger, msg)
+	}
 	asks, err := c.merger.Take(msg, len(m.Data), now)
 	if err != nil {
 		c.notice(err, m.Subject, now)
@@ -231,9 +235,9 @@ func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.De
 // tick makes a View, has it kept, and shows it.
 func (c *Collector) tick(ctx context.Context, now int64) {
 	c.tellSilence(now)
-	view, state, whole := c.look(ctx, now)
-	if c.cfg.Keep != nil {
-		c.cfg.Keep(state, whole)
+	view, kept, whole := c.look(ctx, now)
+	if kept != nil {
+		c.cfg.Keep(c.save(kept), whole)
 	}
 	c.view.Store(view)
 }
@@ -248,14 +252,14 @@ func (c *Collector) last(now int64) {
 	c.hearUntil()
 	view, _ := c.merger.Tick(now)
 	c.links(view)
-	state := c.save(true)
+	kept := c.saver.begin(c.merger)
 	c.mu.Unlock()
-	c.cfg.Keep(state, true)
+	c.cfg.Keep(c.save(kept), true)
 	c.view.Store(view)
 }
 
-// look makes a View, and what is to be kept of it.
-func (c *Collector) look(ctx context.Context, now int64) (view *View, state []byte, whole bool) {
+// look makes a View, and begins what is to be kept of it: nil if nothing is.
+func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *saving, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for sub, before := range c.dropped {
@@ -271,20 +275,26 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, state []by
 	c.links(view)
 	view.Deaf = view.Deaf || c.proofs.deaf(now)
 	c.ask(ctx, asks)
-	if c.cfg.Keep == nil {
+	switch whole = c.saver.due(now); {
+	case c.cfg.Keep == nil:
 		return view, nil, false
+	case whole:
+		c.saving = c.saver.begin(c.merger)
+		return view, c.saving, true
 	}
-	whole = c.saver.due(now)
-	return view, c.save(whole), whole
+	return view, c.saver.beginShown(c.merger), false
 }
 
-// save returns what to keep of the last View.
-func (c *Collector) save(whole bool) []byte {
-	save := c.saver.shown
-	if whole {
-		save = c.saver.save
+// save returns what to keep. The lock is held for a piece of it at a time.
+func (c *Collector) save(kept *saving) []byte {
+	for more := true; more; {
+		c.mu.Lock()
+		if more = kept.piece(); !more {
+			c.saving = nil
+		}
+		c.mu.Unlock()
 	}
-	state, err := save(c.merger)
+	state, err := kept.state()
 	if err != nil && err.Error() != c.said {
 		c.cfg.Log.Error("keep what was counted", "err", err)
 	}
@@ -370,6 +380,9 @@ func (c *Collector) fetch(ctx context.Context, a Ask) {
 		}
 		c.notice(err, a.Net, now)
 		return
+	}
+	if c.saving != nil {
+		c.saving.finish()
 	}
 	if asks, err = c.merger.Define(a.Digest, net, now); err != nil {
 		c.notice(err, a.Net, now)

@@ -53,6 +53,7 @@
 //
 // A source that is heard while its messages are refused is [Refused], not stale nor
 // gone: its last rows stay. It is told by a telemetry.Notice.
+// [Source].Unread says of one that nothing of it was ever shown.
 //
 // # When a source falls silent
 //
@@ -123,13 +124,14 @@
 //
 // Config.Keep is given, before each View is shown, what a next process needs to go
 // on from it (Config.State): the counters of each net, and of each source all that
-// it had said last. The next process has each source say that once more, then
+// it had said last, and what its older processes had counted. The next process has each source say that once more, then
 // takes off the net's counters what the sources have of them, so the sum is what
 // it was whatever can be taken of the sources. Running engines then go on in their
 // epoch.
 //
 // States of many sources are large, so they are made as seldom as keeps them at 4
-// MiB a second. In between Keep is given the counters alone that a View shows
+// MiB a second, and in pieces of 128 KiB, between which messages are taken: a source
+// is saved before a message changes it. In between Keep is given the counters alone that a View shows
 // (Config.Shown). The next process shows no less than those: what running engines
 // did since the state is in their counters, and comes on top once it is more.
 // Package collector/counts keeps both in files.

@@ -52,7 +52,7 @@ func (m *Merger) bury(n *net, s *source) {
 		return
 	}
 	m.graves++
-	n.past[s.name] = past{epoch: s.epoch, seq: s.seq, counted: counted, grave: m.graves}
+	n.past[s.name] = past{epoch: s.epoch, seq: s.seq, counted: counted, known: s.wasShown(), grave: m.graves}
 	m.buried = append(m.buried, grave{n.name, s.name, m.graves})
 	if len(m.buried) > m.limits.Past {
 		oldest := m.buried[0]

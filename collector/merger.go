@@ -39,6 +39,7 @@ type Merger struct {
 	limits      Limits
 
 	hearing hearing
+	begun   int64
 	keptAt  int64 // when the state was made from which the Merger goes on; 0 without one
 	nets    map[string]*net
 	sources int // in all nets
@@ -66,6 +67,7 @@ func NewMerger(rules Rules, now int64) *Merger {
 	m := &Merger{
 		forgetAfter: cmp.Or(rules.ForgetAfter, DefaultForgetAfter).Microseconds(),
 		before:      rules.CountedBefore,
+		begun:       now,
 		limits:      rules.Limits.orDefault(),
 		nets:        make(map[string]*net),
 		strangers:   make(map[stranger]*source),

@@ -57,6 +57,7 @@ type past struct {
 	epoch   int64
 	seq     uint64
 	counted int64
+	known   bool // as of source
 	grave   uint64
 }
 
@@ -73,7 +74,7 @@ func (n *net) source(name string) *source {
 		return s
 	}
 	if p, known := n.past[name]; known {
-		return &source{name: name, state: Gone, epoch: p.epoch, seq: p.seq, counted: p.counted}
+		return &source{name: name, state: Gone, epoch: p.epoch, seq: p.seq, counted: p.counted, known: p.known}
 	}
 	return &source{name: name, state: Undefined, counted: n.before}
 }

@@ -276,8 +276,8 @@ func (n *net) setAside(s *source, now int64) {
 		return
 	}
 	n.retire(s)
-	p.elder = &source{name: s.name, state: Gone, goneAt: now, rows: s.rows, rowsEpoch: s.rowsEpoch, columns: s.columns,
-		digest: s.digest, clock: s.clock, younger: s}
+	p.elder = &source{name: s.name, state: Gone, goneAt: now, rows: s.rows, rowsEpoch: s.rowsEpoch, rowsAt: s.rowsAt, columns: s.columns,
+		digest: s.digest, clock: s.clock, interval: s.interval, younger: s}
 	n.elders = append(n.elders, p.elder)
 	s.rows, s.columns = nil, 0
 }

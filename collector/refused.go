@@ -156,6 +156,7 @@ func (m *Merger) tickStrangers(now int64) (asks []Ask) {
 		s.state = Undefined
 		if s.notice.Reason != "" {
 			s.state = Refused
+			m.judgeUnread(s, Refused, now)
 			asks = append(asks, s.notices(k.net, now)...)
 		}
 		m.touched = m.touched || s.notice != was

@@ -144,14 +144,24 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 			columns |= h.msg.Rows.Columns & counterColumns
 			continue
 		}
-		if _, err := m.Take(h.msg, 0, h.received); err != nil { // there is no room for it
-			columns |= h.msg.Rows.Columns & counterColumns
-			r.past = append(r.past, savedPast{Source: h.msg.Source, Epoch: h.epoch, Seq: uint64(h.seq), Counted: max(h.counted, h.msg.Epoch)})
-			continue
-		}
+		_, err := m.Take(h.msg, 0, h.received)
 		s := n.sources[h.msg.Source]
-		s.resume(&h, c)
-		s.counted = max(s.counted, n.before)
+		switch {
+		case err != nil: // there is no room for it
+			columns |= h.msg.Rows.Columns & counterColumns
+			counted := max(h.counted, h.msg.Epoch)
+			if s != nil {
+				s.counted = max(s.counted, counted)
+				continue
+			}
+			r.past = append(r.past, savedPast{Source: h.msg.Source, Epoch: h.epoch, Seq: uint64(h.seq), Counted: counted, Known: true})
+		case h.marks&markElder == 0:
+			s.resume(&h, c)
+			s.counted = max(s.counted, n.before)
+		}
+	}
+	for i := range r.sources {
+		n.resumeElder(&r.sources[i])
 	}
 	for _, f := range r.Regions {
 		n.fences[f.Region] = fence{fence: f.Fence, owner: f.Owner, counted: f.Counted}
@@ -182,7 +192,7 @@ func (s *source) resume(h *heard, c *columns) {
 	s.counted, s.digest = max(s.counted, h.counted), h.digest
 	s.sentAt += h.heard - h.received // by the source's clock, as far as it is known
 	s.epoch, s.seq, s.heard, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.heard, h.rowsAt, h.marks&markUnread != 0
-	s.recalled = true
+	s.recalled, s.restarts = true, 0
 	if h.marks&markStale != 0 {
 		s.state = Stale
 	}
@@ -191,10 +201,22 @@ func (s *source) resume(h *heard, c *columns) {
 	}
 }
 
+// resumeElder brings a process that another one followed to where it was, after the
+// source said the rows of both again.
+func (n *net) resumeElder(h *heard) {
+	s := n.sources[h.msg.Source]
+	if h.marks&markElder == 0 || s == nil {
+		return
+	}
+	if p := s.process(h.msg.Epoch); p != nil && p.elder != nil {
+		p.seq, p.left, p.elder.goneAt = uint64(h.seq), h.marks&markLeft != 0, h.heard
+	}
+}
+
 // remember remembers a source of which no rows are kept.
 func (m *Merger) remember(n *net, p savedPast) {
 	m.graves++
-	n.past[p.Source] = past{epoch: p.Epoch, seq: p.Seq, counted: p.Counted, grave: m.graves}
+	n.past[p.Source] = past{epoch: p.Epoch, seq: p.Seq, counted: p.Counted, known: p.Known, grave: m.graves}
 	m.buried = append(m.buried, grave{n.name, p.Source, m.graves})
 }
 

@@ -6,9 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/petri"
@@ -61,12 +59,15 @@ type savedSource struct {
 	silence, rowsSilence                                int64 // of recordSilent: how long nothing was heard, and taken into the rows
 }
 
-// The marks of a source.
+// The marks of a source. One with markElder is a process of the source whose record
+// comes next: see process.elder.
 const (
 	markComplete = 1 << iota
 	markUnread
 	markStale
 	markOrphan
+	markElder
+	markLeft // it said bye; of an elder alone
 )
 
 // fields are the numbers of a record.
@@ -93,6 +94,7 @@ type savedPast struct {
 	Epoch   int64  `json:"epoch"`
 	Seq     uint64 `json:"seq"`
 	Counted int64  `json:"counted"`
+	Known   bool   `json:"known,omitempty"` // rows of it were shown
 }
 
 // sumColumns are those of a net's sum that go on after it: counters, and the
@@ -104,11 +106,16 @@ const sumName = "sum"
 
 // saver makes states. It keeps what does not change from one to the next.
 type saver struct {
-	enc         telemetry.Encoder
+	snapshots   snapshots             // of what does not change any more
 	definitions map[string]definition // by net
-	record      []byte
-	size        int   // of the last state
-	savedAt     int64 // when that was
+	size        int                   // of the last state
+	savedAt     int64                 // when that was
+}
+
+// snapshots appends records of snapshots.
+type snapshots struct {
+	enc    telemetry.Encoder
+	record []byte
 }
 
 // saveRate is how many bytes a second, on average, the states of a collector
@@ -124,56 +131,6 @@ type definition struct {
 	of     *petri.Net
 	pnml   []byte
 	digest string
-}
-
-// save returns the state as of the last tick. A net that is no valid net, see
-// Net.Published, is not in it, and told in the error.
-func (k *saver) save(m *Merger) ([]byte, error) {
-	out, err := k.nets(make([]byte, 0, k.size+k.size/8), m, k.net)
-	k.size, k.savedAt = len(out), m.view.At
-	return out, err
-}
-
-// shown returns what the last tick shows, without the sources.
-func (k *saver) shown(m *Merger) ([]byte, error) { return k.nets(nil, m, k.shownNet) }
-
-// nets appends each net.
-func (k *saver) nets(out []byte, m *Merger, one func([]byte, *net, definition, int64) ([]byte, error)) ([]byte, error) {
-	var errs []error
-	for _, name := range m.names() {
-		n := m.nets[name]
-		if n.shown == nil {
-			continue
-		}
-		d, err := k.define(n)
-		if err == nil {
-			out, err = one(out, n, d, m.view.At)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("net %q: %w", name, err))
-		}
-	}
-	return out, errors.Join(errs...)
-}
-
-// shownNet appends what is shown of a net.
-func (k *saver) shownNet(out []byte, n *net, d definition, now int64) ([]byte, error) {
-	head, err := json.Marshal(savedNet{ID: n.name, Since: n.since})
-	if err != nil {
-		return out, err
-	}
-	whole := len(out)
-	out = appendRecord(out, recordNet, head, []byte("\n"), d.pnml)
-	if out, err = k.counters(out, recordShown, n, d, n.shown.Rows, now); err != nil {
-		return out[:whole], err
-	}
-	return out, nil
-}
-
-// counters appends those of rows.
-func (k *saver) counters(out []byte, record byte, n *net, d definition, rows *stats.Rows, now int64) ([]byte, error) {
-	return k.rows(out, record, nil, &telemetry.Snapshot{Source: sumName, Net: n.name, Digest: d.digest, Epoch: 1, Seq: 1, SentAt: now,
-		Interval: time.Second, Full: true, Rows: *countersOf(rows)})
 }
 
 func (k *saver) define(n *net) (definition, error) {
@@ -193,40 +150,26 @@ func (k *saver) define(n *net) (definition, error) {
 	return d, nil
 }
 
-// net appends a net, all of it or nothing.
-func (k *saver) net(out []byte, n *net, d definition, now int64) ([]byte, error) {
-	kept := savedNet{ID: n.name, Since: n.since, Columns: n.base.Columns & counterColumns}
-	for region, f := range n.fences {
-		kept.Regions = append(kept.Regions, savedRegion{Region: region, Fence: f.fence, Owner: f.owner, Counted: f.counted})
-	}
-	head, err := json.Marshal(kept)
-	if err != nil {
-		return out, err
-	}
-	whole := len(out)
-	out = appendRecord(out, recordNet, head, []byte("\n"), d.pnml)
-	if out, err = k.counters(out, recordSum, n, d, n.sums, now); err != nil {
-		return out[:whole], err
-	}
-	if n.floor != nil {
-		if out, err = k.counters(out, recordShown, n, d, n.shown.Rows, now); err != nil {
-			return out[:whole], err
-		}
-	}
-	for _, s := range slices.Concat(n.orphans, n.order) {
-		if s.rows == nil {
-			out = appendPast(out, savedPast{Source: s.name, Epoch: s.epoch, Seq: s.seq, Counted: s.countedUpTo()})
+// source appends a source: its elders, and what it said last.
+func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byte, err error) {
+	for i := range s.processes {
+		p := &s.processes[i]
+		if p.elder == nil {
 			continue
 		}
-		msg, kept := s.said(n, d.digest)
+		msg, kept := p.elder.said(n, d.digest)
+		msg.Bye = true
+		msg.Rows.Columns |= stats.ColOldest
+		kept.seq, kept.heard, kept.marks = int64(p.seq), max(p.elder.goneAt, p.run.last), markElder
+		if p.left {
+			kept.marks |= markLeft
+		}
 		if out, err = k.rows(out, recordSource, kept.appendTo(nil, recordSource), msg); err != nil {
-			return out[:whole], err
+			return out, err
 		}
 	}
-	for name, p := range n.past {
-		out = appendPast(out, savedPast{Source: name, Epoch: p.epoch, Seq: p.seq, Counted: p.counted})
-	}
-	return out, nil
+	msg, kept := s.said(n, d.digest)
+	return k.rows(out, recordSource, kept.appendTo(nil, recordSource), msg)
 }
 
 func appendPast(out []byte, p savedPast) []byte {
@@ -284,7 +227,7 @@ func countersOf(rows *stats.Rows) *stats.Rows {
 }
 
 // rows appends a snapshot, in parts if it is too large for a message.
-func (k *saver) rows(out []byte, record byte, meta []byte, msg *telemetry.Snapshot) ([]byte, error) {
+func (k *snapshots) rows(out []byte, record byte, meta []byte, msg *telemetry.Snapshot) ([]byte, error) {
 	full := len(msg.Rows.Places) + len(msg.Rows.Transitions)
 	parts := [][2]int{{0, full}}
 	for len(parts) > 0 {

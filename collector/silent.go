@@ -27,10 +27,23 @@ const silentFor = int64(2 * time.Second / time.Microsecond)
 // region that no source reports, for TakeSilent of another Merger. A net that is no
 // valid net, see Net.Published, is not in it, and the error names it.
 func (m *Merger) Silent(now int64) ([]byte, error) {
+	var out []byte
+	var errs []error
 	e, k := m.ear(now), &saver{}
-	return k.nets(nil, m, func(out []byte, n *net, d definition, _ int64) ([]byte, error) {
-		return k.silent(out, n, d, e, now)
-	})
+	for _, name := range m.names() {
+		n := m.nets[name]
+		if n.shown == nil {
+			continue
+		}
+		d, err := k.define(n)
+		if err == nil {
+			out, err = k.silent(out, n, d, e, now)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("net %q: %w", name, err))
+		}
+	}
+	return out, errors.Join(errs...)
 }
 
 // silent appends the silent sources of a net, all of them or nothing.
@@ -53,7 +66,7 @@ func (k *saver) silent(out []byte, n *net, d definition, e ear, now int64) ([]by
 			kept.marks |= markOrphan
 		}
 		var err error
-		if out, err = k.rows(out, recordSilent, kept.appendTo(nil, recordSilent), msg); err != nil {
+		if out, err = k.snapshots.rows(out, recordSilent, kept.appendTo(nil, recordSilent), msg); err != nil {
 			return out[:whole], err
 		}
 	}
@@ -214,6 +227,9 @@ func (c *Collector) TakeSilent(silent []byte) error {
 	defer c.mu.Unlock()
 	if !c.running {
 		return nil
+	}
+	if c.saving != nil {
+		c.saving.finish()
 	}
 	taken, err := c.merger.TakeSilent(silent, &c.cfg, time.Now().UnixMicro())
 	if taken > 0 {

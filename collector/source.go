@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/pnagent/pnagent/stats"
@@ -68,7 +69,12 @@ type source struct {
 	goneAt int64 // when it became Gone
 	unread bool  // the last message could not be taken into the rows
 
-	recalled bool // from a state, and not heard since
+	unsaved  *savingNet // of which state it is not yet a part, while one is made
+	recalled bool       // from a state, and not heard since
+	known    bool       // its rows were taken before they were forgotten
+
+	first     int64 // when it was first heard
+	neverRead bool  // see Source.Unread
 
 	// counted is up to which epoch processes that are not remembered may have been
 	// counted. Where rows of such a one come, some of them are in the sums already:
@@ -110,7 +116,7 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	if s.messages < steadyAfter {
 		s.messages++
 	}
-	s.recalled = false
+	s.recalled, s.first = false, cmp.Or(s.first, now)
 	if s.state == Gone {
 		s.state = Undefined // until the next tick finds out more
 	}
@@ -199,7 +205,7 @@ func (s *source) shown(net string) Source {
 		Name: s.name, Net: net, Digest: digest, Region: s.region, Fence: s.fence, State: s.state,
 		Epoch: s.epoch, Seq: s.seq, LastHeard: s.spoke(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks,
-		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict,
+		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict, Unread: s.neverRead,
 	}
 	if s.standing != nil && (s.state == Up || s.state == Stale) {
 		standbys := uint64(s.standing.Standbys)

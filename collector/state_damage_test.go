@@ -146,7 +146,7 @@ func oneRow(t *testing.T, places int) record {
 	t.Helper()
 	rows := stats.NewRows(places, 1)
 	rows.Columns = stats.ColArrivals | stats.ColFirings
-	out, err := new(saver).counters(nil, recordSum, &net{name: "small"}, definition{digest: benchDigest}, rows, t0)
+	out, err := new(saver).counters(nil, recordSum, &savingNet{head: savedNet{ID: "small"}, d: definition{digest: benchDigest}}, rows, t0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -30,6 +32,16 @@ func restoredFrom(t *testing.T, m *Merger, share Share, before, now int64) *Merg
 	}
 	return next
 }
+
+// save returns the whole state as of the last tick.
+func (k *saver) save(m *Merger) ([]byte, error) {
+	v := k.begin(m)
+	v.finish()
+	return v.state()
+}
+
+// shown returns what the last tick shows.
+func (k *saver) shown(m *Merger) ([]byte, error) { return k.beginShown(m).state() }
 
 // restart has the collector of a world go on in another process, while the
 // network goes on. The reference forgets what it knew of rows that were not
@@ -291,7 +303,8 @@ type record struct {
 // BenchmarkState is what a collector of so many sources with 50 + 50 rows takes:
 // to take a message of each and make the View (the base), and beside that to make
 // the whole state, or what is shown alone. A state is made so seldom that it takes
-// saveRate bytes a second: s/state is how often.
+// saveRate bytes a second: s/state is how often. It is made in pieces, between which
+// messages are taken.
 func BenchmarkState(b *testing.B) {
 	for _, sources := range []int{100, 10_000} {
 		messages, merger := benchFleet(b, sources)
@@ -308,22 +321,40 @@ func BenchmarkState(b *testing.B) {
 			}
 		})
 		var k saver
-		for name, save := range map[string]func(*Merger) ([]byte, error){"state": k.save, "shown": k.shown} {
-			b.Run(fmt.Sprintf("%d_sources/%s", sources, name), func(b *testing.B) {
-				bytes := 0
-				for b.Loop() {
-					state, err := save(merger)
-					if err != nil {
-						b.Fatal(err)
-					}
-					bytes = len(state)
+		b.Run(fmt.Sprintf("%d_sources/state", sources), func(b *testing.B) {
+			var bytes int
+			var pieces []time.Duration // for which nothing is taken in
+			for b.Loop() {
+				begun := time.Now()
+				v := k.begin(merger)
+				for more := true; more; {
+					more = v.piece()
+					pieces = append(pieces, time.Since(begun))
+					begun = time.Now()
 				}
-				b.ReportMetric(float64(bytes), "bytes")
-				if name == "state" {
-					b.ReportMetric(max(1, float64(bytes)/saveRate), "s/state")
+				state, err := v.state()
+				if err != nil {
+					b.Fatal(err)
 				}
-			})
-		}
+				bytes = len(state)
+			}
+			b.ReportMetric(float64(bytes), "bytes")
+			b.ReportMetric(max(1, float64(bytes)/saveRate), "s/state")
+			slices.Sort(pieces)
+			for _, q := range []int{50, 99} {
+				b.ReportMetric(float64(pieces[(len(pieces)-1)*q/100].Microseconds())/1e3, fmt.Sprintf("ms/piece%d%%", q))
+			}
+			b.ReportMetric(float64(len(pieces))/float64(b.N), "pieces")
+		})
+		b.Run(fmt.Sprintf("%d_sources/shown", sources), func(b *testing.B) {
+			for b.Loop() {
+				shown, err := k.shown(merger)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(shown)), "bytes")
+			}
+		})
 	}
 }
 

@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 //	other COMMAND                      what the sidecar before it does or hears
 //	clock +1h                          of the stand-by, ahead of that of the sidecar before it
 //	silent [again]                     it takes what the sidecar before it has of silent sources; or what that one had the last time
+//	sidecar goes on                    from the state that the process before it kept
 //	hears                              all that was published up to now was heard; from the first of these on, silence is counted up to the last
 //	hears again                        the same, and nothing in between could be heard
 //	view                               one tick, and what it shows
@@ -122,6 +123,10 @@ func (s *story) do(line string) string {
 	case "send":
 		return s.send(line)
 	case "sidecar":
+		if line == "sidecar goes on" {
+			s.m = restoredFrom(s.t, s.m, Share{}, 0, s.now)
+			return ""
+		}
 		s.m = NewMerger(Rules{}, s.now)
 	case "stand-by":
 		s.other, s.m = s.m, NewMerger(Rules{}, s.now)
@@ -382,6 +387,9 @@ func (s *story) view() string {
 			number("restarts", src.Restarts, src.Restarts > 0)+number("setbacks", src.Setbacks, src.Setbacks > 0)+standing(&src))
 		if src.Skew != 0 {
 			fmt.Fprintf(&b, " skew=%v beyond=%t", src.Skew, src.SkewBeyond)
+		}
+		if src.Unread {
+			fmt.Fprint(&b, " unread")
 		}
 		if src.Reason != "" {
 			fmt.Fprintf(&b, " conflict=%t: %s", src.Conflict, src.Reason)

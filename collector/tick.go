@@ -46,6 +46,7 @@ func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
 		if (state == Gone || state == Undefined) && s.complete {
 			n.retire(s)
 		}
+		m.judgeUnread(s, state, now)
 		if state == s.state {
 			continue
 		}
@@ -87,6 +88,20 @@ func (m *Merger) judge(n *net, s *source, now int64) []Ask {
 	}
 	return s.notices(n.name, now)
 }
+
+// judgeUnread finds out whether a source says nothing about its net, because no rows
+// of it were ever shown: it is refused, or could not be read for Rules.ForgetAfter.
+// A Merger that began without a state does not know for as long which sources were
+// shown before.
+func (m *Merger) judgeUnread(s *source, state State, now int64) {
+	known := s.wasShown() || m.keptAt == 0 && now-m.begun <= m.forgetAfter
+	neverRead := !known && (state == Refused || now-s.first > m.forgetAfter)
+	m.touched = m.touched || neverRead != s.neverRead
+	s.neverRead = neverRead
+}
+
+// wasShown reports whether rows of the source were ever shown.
+func (s *source) wasShown() bool { return s.known || s.rowsAt != 0 }
 
 func (m *Merger) names() []string { return slices.Sorted(maps.Keys(m.nets)) }
 

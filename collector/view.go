@@ -115,6 +115,7 @@ type Source struct {
 	State      State
 	Reason     string        // why it is Refused; "" if it is not
 	Refusal    string        // that as telemetry.Conflict or a reason of Traffic.Rejected; "" if it is not
+	Unread     bool          // no rows of it were ever shown, and none are to be waited for: it says nothing about the net
 	Conflict   bool          // because two processes publish as this source: the rows are those of the newer one
 	Epoch      int64         // start of the process, by its clock
 	Seq        uint64        // last snapshot taken

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+const (
+	// pieceBytes is how much of a state is made at once, while nothing is taken in.
+	pieceBytes = 128 << 10
+	// chunkBytes is how much of it is in one piece of memory before it is done.
+	chunkBytes = 1 << 20
+)
+
+// saving is the making of one state, as of the tick at which it began. Messages are
+// taken in between its pieces, so a source is saved before a message of it is.
+type saving struct {
+	k     *saver
+	live  snapshots // of sources
+	at    int64
+	whole bool // sources are kept, too
+	nets  []*savingNet
+	next  int // net of which sources are to be saved
+	errs  []error
+}
+
+// savingNet is one net of it.
+type savingNet struct {
+	n           *net
+	d           definition
+	head        savedNet
+	sums, shown *stats.Rows // shown is nil where it is not kept
+	sources     []*source   // whose unsaved is this one until they are saved
+	next        int
+	past        []savedPast
+	chunks      [][]byte // of the sources
+	err         error
+}
+
+// begin begins the state as of the last tick. Until the saving is done, before is
+// called before each message is taken, and finish before each definition.
+func (k *saver) begin(m *Merger) *saving {
+	v := k.beginShown(m)
+	v.whole = true
+	for _, sn := range v.nets {
+		n := sn.n
+		if sn.sums = n.sums; n.floor == nil {
+			sn.shown = nil
+		}
+		sn.head.Columns = n.base.Columns & counterColumns
+		for region, f := range n.fences {
+			sn.head.Regions = append(sn.head.Regions, savedRegion{Region: region, Fence: f.fence, Owner: f.owner, Counted: f.counted})
+		}
+		slices.SortFunc(sn.head.Regions, func(a, b savedRegion) int { return strings.Compare(a.Region, b.Region) })
+		sn.sources = slices.Concat(n.orphans, n.order)
+		for _, s := range sn.sources {
+			s.unsaved = sn
+		}
+		sn.past = make([]savedPast, 0, len(n.past))
+		for name, p := range n.past {
+			sn.past = append(sn.past, savedPast{Source: name, Epoch: p.epoch, Seq: p.seq, Counted: p.counted, Known: p.known})
+		}
+	}
+	return v
+}
+
+// beginShown begins what the last tick shows, without the sources.
+func (k *saver) beginShown(m *Merger) *saving {
+	v := &saving{k: k, at: m.view.At}
+	for _, name := range m.names() {
+		n := m.nets[name]
+		if n.shown == nil {
+			continue
+		}
+		d, err := k.define(n)
+		if err != nil {
+			v.errs = append(v.errs, fmt.Errorf("net %q: %w", name, err))
+			continue
+		}
+		v.nets = append(v.nets, &savingNet{n: n, d: d, head: savedNet{ID: n.name, Since: n.since}, shown: n.shown.Rows})
+	}
+	return v
+}
+
+// before saves the sources that a message may change.
+func (v *saving) before(m *Merger, msg *telemetry.Snapshot) {
+	n := m.nets[msg.Net]
+	if n == nil {
+		return
+	}
+	switch s := n.sources[msg.Source]; {
+	case s == nil && m.sources >= m.limits.Sources, msg.Region != "" && !s.keeps(msg):
+		v.finish() // it makes room for itself, or takes rows of another one over
+	case s != nil:
+		v.source(s)
+	}
+}
+
+// keeps reports whether the source has the region of a message.
+func (s *source) keeps(msg *telemetry.Snapshot) bool {
+	return s != nil && s.rows != nil && s.region == msg.Region && s.fence == msg.Fence && s.series() == seriesOf(msg)
+}
+
+// finish saves all sources.
+func (v *saving) finish() {
+	for v.piece() {
+	}
+}
+
+// piece saves some sources, and reports whether there are others.
+func (v *saving) piece() bool {
+	for made := 0; v.next < len(v.nets); v.next++ {
+		for sn := v.nets[v.next]; sn.next < len(sn.sources); {
+			made += v.source(sn.sources[sn.next])
+			if sn.next++; made >= pieceBytes {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// source saves a source, if that is not done, and returns how many bytes it takes.
+func (v *saving) source(s *source) int {
+	sn := s.unsaved
+	if s.unsaved = nil; sn == nil || sn.err != nil {
+		return 0
+	}
+	last := len(sn.chunks) - 1
+	if last < 0 || len(sn.chunks[last]) >= chunkBytes {
+		sn.chunks = append(sn.chunks, make([]byte, 0, chunkBytes+pieceBytes))
+		last++
+	}
+	chunk := sn.chunks[last]
+	before := len(chunk)
+	if s.rows == nil {
+		chunk = appendPast(chunk, savedPast{Source: s.name, Epoch: s.epoch, Seq: s.seq, Counted: s.countedUpTo(), Known: s.wasShown()})
+	} else {
+		chunk, sn.err = v.live.source(chunk, sn.n, s, sn.d)
+	}
+	sn.chunks[last] = chunk
+	return len(chunk) - before
+}
+
+// state returns the state, once all sources are saved. A net that is no valid net, see
+// Net.Published, or of which a row fits no message, is not in it, and told in the
+// error.
+func (v *saving) state() ([]byte, error) {
+	var out [][]byte
+	for _, sn := range v.nets {
+		all, err := sn.all(v)
+		if err != nil {
+			v.errs = append(v.errs, fmt.Errorf("net %q: %w", sn.n.name, err))
+			continue
+		}
+		out = append(out, all...)
+	}
+	state := bytes.Join(out, nil)
+	if v.whole {
+		v.k.size, v.k.savedAt = len(state), v.at
+	}
+	return state, errors.Join(v.errs...)
+}
+
+// all returns what is kept of the net.
+func (sn *savingNet) all(v *saving) ([][]byte, error) {
+	if sn.err != nil {
+		return nil, sn.err
+	}
+	head, err := json.Marshal(sn.head)
+	if err != nil {
+		return nil, err
+	}
+	out := appendRecord(nil, recordNet, head, []byte("\n"), sn.d.pnml)
+	if sn.sums != nil {
+		out, err = v.k.counters(out, recordSum, sn, sn.sums, v.at)
+	}
+	if err == nil && sn.shown != nil {
+		out, err = v.k.counters(out, recordShown, sn, sn.shown, v.at)
+	}
+	var past []byte
+	for _, p := range sn.past {
+		past = appendPast(past, p)
+	}
+	return slices.Concat([][]byte{out}, sn.chunks, [][]byte{past}), err
+}
+
+// counters appends those of rows.
+func (k *saver) counters(out []byte, record byte, sn *savingNet, rows *stats.Rows, at int64) ([]byte, error) {
+	return k.snapshots.rows(out, record, nil, &telemetry.Snapshot{Source: sumName, Net: sn.head.ID, Digest: sn.d.digest, Epoch: 1, Seq: 1, SentAt: at,
+		Interval: time.Second, Full: true, Rows: *countersOf(rows)})
+}

@@ -157,7 +157,7 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 			r.past = append(r.past, savedPast{Source: h.msg.Source, Epoch: h.epoch, Seq: uint64(h.seq), Counted: counted, Known: true})
 		case h.marks&markElder == 0:
 			s.resume(&h, c)
-			s.counted = max(s.counted, n.before)
+			s.counted, s.restarts = max(s.counted, n.before), 0
 		}
 	}
 	for i := range r.sources {
@@ -192,7 +192,7 @@ func (s *source) resume(h *heard, c *columns) {
 	s.counted, s.digest = max(s.counted, h.counted), h.digest
 	s.sentAt += h.heard - h.received // by the source's clock, as far as it is known
 	s.epoch, s.seq, s.heard, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.heard, h.rowsAt, h.marks&markUnread != 0
-	s.recalled, s.restarts = true, 0
+	s.recalled = true
 	if h.marks&markStale != 0 {
 		s.state = Stale
 	}

@@ -22,7 +22,7 @@ func Stop(tb testing.TB, process *os.Process) {
 	if err := process.Signal(syscall.SIGSTOP); err != nil {
 		tb.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(time.Millisecond) {
 		running := running(process.Pid)
 		if running == "" {
 			return

@@ -137,9 +137,11 @@ func (v *saving) source(s *source) int {
 		return 0
 	}
 	last := len(sn.chunks) - 1
-	if last < 0 || len(sn.chunks[last]) >= chunkBytes {
-		sn.chunks = append(sn.chunks, make([]byte, 0, chunkBytes+pieceBytes))
-		last++
+	switch {
+	case last < 0: // most states are small, and the first chunk grows with them
+		sn.chunks, last = append(sn.chunks, nil), 0
+	case len(sn.chunks[last]) >= chunkBytes:
+		sn.chunks, last = append(sn.chunks, make([]byte, 0, chunkBytes+pieceBytes)), last+1
 	}
 	chunk := sn.chunks[last]
 	before := len(chunk)

@@ -194,7 +194,8 @@ func (s *source) fallSilent(h *heard, e ear) {
 // be known here, and report another region.
 func (m *Merger) takeOrphan(n *net, h *heard, c *columns, now int64) (bool, error) {
 	of := seriesOf(h.msg)
-	if of == (series{}) || slices.ContainsFunc(n.speakers(), func(s *source) bool { return s.series() == of }) || n.checkFence(h.msg, &m.limits) != nil {
+	reported := slices.ContainsFunc(n.speakers(), func(s *source) bool { return s.series() == of })
+	if fenced := n.checkFence(h.msg, &m.limits) == nil; of == (series{}) || reported || !fenced {
 		return false, nil
 	}
 	if err := fits(h.msg, c); err != nil {

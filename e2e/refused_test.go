@@ -58,8 +58,11 @@ func TestASidecarSaysThatItDoesNotReachTheOneAbove(t *testing.T) {
 				Deaf *bool
 			}
 			text := side.page(t, page)
-			if err := json.Unmarshal(text, &v); err != nil || !v.NATS.Connected || v.Up.Connected || v.Up.Reason == "" || v.Deaf == nil || *v.Deaf {
-				return fmt.Errorf("%v: %.300s", err, text)
+			if err := json.Unmarshal(text, &v); err != nil {
+				return fmt.Errorf("%w: %.300s", err, text)
+			}
+			if !v.NATS.Connected || v.Up.Connected || v.Up.Reason == "" || v.Deaf == nil || *v.Deaf {
+				return fmt.Errorf("got %.300s", text)
 			}
 			return nil
 		})

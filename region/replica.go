@@ -89,7 +89,7 @@ func (r *replica) run(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil, errors.Is(err, errDone):
-			return nil //nolint:nilerr // how the last session ended has been logged; that it did is what was wanted
+			return nil // how the last session ended has been logged; that it did is what was wanted
 		case hopeless(err) && (final(err) || lost >= hopelessTimes-1):
 			return fmt.Errorf("part %q: %w", r.part.Name, err)
 		case errors.As(err, new(handOver)):

@@ -79,7 +79,7 @@ func TestRowsThatFailAreLoggedWhenThatBegins(t *testing.T) {
 		}
 		return good(net, now, into)
 	}
-	story(t, cfg, func(t *testing.T, p *Publisher, _ *fakeLink) {
+	story(t, cfg, func(t *testing.T, _ *Publisher, _ *fakeLink) {
 		for want := 1; want <= 2; want++ {
 			time.Sleep(3 * DefaultInterval)
 			synctest.Wait()

@@ -14,33 +14,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"go.uber.org/goleak"
+
+	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 // startNATS runs a server without a socket, and returns how to connect to it.
 func startNATS(t *testing.T) func() *nats.Conn {
 	t.Helper()
-	ns, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(time.Minute) {
-		t.Fatal("nats-server does not start")
-	}
-	return func() *nats.Conn {
-		nc, err := nats.Connect("", nats.InProcessServer(ns))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
-		return nc
-	}
+	ns := natstest.Start(t, natstest.Options())
+	return func() *nats.Conn { return natstest.Connect(t, ns) }
 }
 
 // until waits until check returns nil.
@@ -61,9 +46,11 @@ func until(t *testing.T, what string, check func() error) {
 	}
 }
 
-// run runs a Member until stop, which waits for its end.
+// run runs a Member until stop, which waits for its end. It starts later than those
+// before it.
 func run(t *testing.T, cfg Config) (m *Member, stop func()) {
 	t.Helper()
+	time.Sleep(time.Millisecond)
 	m = New(cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -88,46 +75,47 @@ func duty(t *testing.T, m *Member, want bool, others int) {
 }
 
 func TestMembersAgreeOverNATSAndCountWhatTheyDoNotUnderstand(t *testing.T) {
-	t.Parallel()
-	connect := startNATS(t)
-	const subject = "petrinet.v1.sidecars.test"
-	if New(Config{Conn: connect(), Subject: subject}).OnDuty() {
-		t.Error("on duty before Run")
-	}
-	primary, stop := run(t, Config{Conn: connect(), Subject: subject, Name: strings.Repeat("é", 200), Priority: 100})
-	standBy, _ := run(t, Config{Conn: connect(), Subject: subject, Name: "b", Priority: 127})
-	other, _ := run(t, Config{Conn: connect(), Subject: subject + "2", Name: "c", Priority: 1})
-	duty(t, primary, true, 1)
-	duty(t, standBy, false, 1)
-	duty(t, other, true, 0)
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		const subject = "petrinet.v1.sidecars.test"
+		if New(Config{Conn: connect(), Subject: subject}).OnDuty() {
+			t.Error("on duty before Run")
+		}
+		primary, stop := run(t, Config{Conn: connect(), Subject: subject, Name: strings.Repeat("é", 200), Priority: 100})
+		standBy, _ := run(t, Config{Conn: connect(), Subject: subject, Name: "b", Priority: 127})
+		other, _ := run(t, Config{Conn: connect(), Subject: subject + "2", Name: "c", Priority: 1})
+		duty(t, primary, true, 1)
+		duty(t, standBy, false, 1)
+		duty(t, other, true, 0)
 
-	nc := connect()
-	for _, text := range []string{"", "{", `{"version":7}`, `{"version":1}`, strings.Repeat(" ", MaxMessage+1)} {
-		if err := nc.Publish(subject, []byte(text)); err != nil {
-			t.Fatal(err)
+		nc := connect()
+		for _, text := range []string{"", "{", `{"version":7}`, `{"version":1}`, strings.Repeat(" ", MaxMessage+1)} {
+			if err := nc.Publish(subject, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	want := map[Reason]uint64{}
-	for _, reason := range Reasons() {
-		want[reason] = 0
-	}
-	want[NotJSON], want[BadVersion], want[BadID], want[TooLarge] = 2, 1, 1, 1
-	until(t, "garbage is counted", func() error {
-		if diff := cmp.Diff(want, standBy.Counters().Rejected); diff != "" {
-			return errors.New(diff)
+		want := map[Reason]uint64{}
+		for _, reason := range Reasons() {
+			want[reason] = 0
 		}
-		return nil
+		want[NotJSON], want[BadVersion], want[BadID], want[TooLarge] = 2, 1, 1, 1
+		until(t, "garbage is counted", func() error {
+			if diff := cmp.Diff(want, standBy.Counters().Rejected); diff != "" {
+				return errors.New(diff)
+			}
+			return nil
+		})
+
+		before := time.Now()
+		stop()
+		duty(t, standBy, true, 0)
+		if from := standBy.State().From; from.Before(before.Add(-Margin-time.Second)) || from.After(time.Now().Add(-Margin)) {
+			t.Errorf("it tells of what came since %v before", before.Sub(from))
+		}
+		if k := standBy.Counters(); k.TakeOvers != 1 || k.Heard < 7 {
+			t.Errorf("%+v", k)
+		}
 	})
-
-	before := time.Now()
-	stop()
-	duty(t, standBy, true, 0)
-	if from := standBy.State().From; from.Before(before.Add(-Margin-time.Second)) || from.After(time.Now().Add(-Margin)) {
-		t.Errorf("it tells of what came since %v before", before.Sub(from))
-	}
-	if k := standBy.Counters(); k.TakeOvers != 1 || k.Heard < 7 {
-		t.Errorf("%+v", k)
-	}
 }
 
 func TestAGroupIsWhoNotifiesTheSame(t *testing.T) {
@@ -153,73 +141,68 @@ func logs() (*slog.Logger, *bytes.Buffer) {
 // A connection that ends while it is thought to be there loses no count, and what it
 // cannot carry is in the log.
 func TestWhatAConnectionCannotCarryIsLogged(t *testing.T) {
-	conn := startNATS(t)()
-	log, text := logs()
-	m := New(Config{Conn: conn, Subject: "s", Name: strings.Repeat("n", MaxName), Connected: func() bool { return true }, Log: log})
-	if m.roster.self.Name != strings.Repeat("n", MaxName) {
-		t.Errorf("a name that is as long as it may be is %q", m.roster.self.Name)
-	}
-	sub, err := conn.ChanSubscribe("s", make(chan *nats.Msg))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.counters.Rejected[Overrun] = 7
-	conn.Close()
-	if m.overrun([]*nats.Subscription{sub}); m.Counters().Rejected[Overrun] != 7 {
-		t.Errorf("%d were too much, 7 before", m.Counters().Rejected[Overrun])
-	}
-	for what, do := range map[string]func(){
-		"sharing alarms with the other sidecars": func() { m.Share([][]byte{[]byte("1"), []byte("2")}, false) },
-		"speaking to the other sidecars":         func() { m.say(m.roster.Speak(time.Now())) },
-		"saying goodbye to the other sidecars":   m.leave,
-		"asking another sidecar":                 func() { m.fetch("x") },
-	} {
-		text.Reset()
-		if do(); !strings.Contains(text.String(), what) {
-			t.Errorf("%s: the log has %q", what, text)
+	natstest.Bubble(t, func(t *testing.T) {
+		conn := startNATS(t)()
+		log, text := logs()
+		m := New(Config{Conn: conn, Subject: "s", Name: strings.Repeat("n", MaxName), Connected: func() bool { return true }, Log: log})
+		if m.roster.self.Name != strings.Repeat("n", MaxName) {
+			t.Errorf("a name that is as long as it may be is %q", m.roster.self.Name)
 		}
-	}
-	text.Reset()
-	m.cfg.Sources = (&sourcesOf{}).sources()
-	m.exchange.answering <- struct{}{}
-	if m.answer("x"); !strings.Contains(text.String(), "silent sources for another sidecar") || !strings.Contains(text.String(), "sending silent sources to another sidecar") {
-		t.Errorf("the log has %q", text)
-	}
-	if text.Reset(); len(m.exchange.answering) != 0 {
-		t.Error("it is answering still")
-	}
-	m.cfg.Connected = func() bool { return false }
-	m.Share([][]byte{[]byte("1")}, false)
-	m.say(m.roster.Speak(time.Now()))
-	m.leave()
-	m.fetch("x")
-	if text.Len() != 0 {
-		t.Errorf("without a connection nothing is sent, and yet: %s", text)
-	}
+		sub, err := conn.ChanSubscribe("s", make(chan *nats.Msg))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.counters.Rejected[Overrun] = 7
+		conn.Close()
+		if m.overrun([]*nats.Subscription{sub}); m.Counters().Rejected[Overrun] != 7 {
+			t.Errorf("%d were too much, 7 before", m.Counters().Rejected[Overrun])
+		}
+		for what, do := range map[string]func(){
+			"sharing alarms with the other sidecars": func() { m.Share([][]byte{[]byte("1"), []byte("2")}, false) },
+			"speaking to the other sidecars":         func() { m.say(m.roster.Speak(time.Now())) },
+			"saying goodbye to the other sidecars":   m.leave,
+			"asking another sidecar":                 func() { m.fetch("x") },
+		} {
+			text.Reset()
+			if do(); !strings.Contains(text.String(), what) {
+				t.Errorf("%s: the log has %q", what, text)
+			}
+		}
+		text.Reset()
+		m.cfg.Sources = (&sourcesOf{}).sources()
+		m.exchange.answering <- struct{}{}
+		if m.answer("x"); !strings.Contains(text.String(), "silent sources for another sidecar") || !strings.Contains(text.String(), "sending silent sources to another sidecar") {
+			t.Errorf("the log has %q", text)
+		}
+		if text.Reset(); len(m.exchange.answering) != 0 {
+			t.Error("it is answering still")
+		}
+		m.cfg.Connected = func() bool { return false }
+		m.Share([][]byte{[]byte("1")}, false)
+		m.say(m.roster.Speak(time.Now()))
+		m.leave()
+		m.fetch("x")
+		if text.Len() != 0 {
+			t.Errorf("without a connection nothing is sent, and yet: %s", text)
+		}
+	})
 }
 
 // Alarms are at the server before a notification of them is sent, or that is logged;
 // where no other sidecar is there nothing is waited for.
 func TestSharingWaitsForTheServerWhereAnotherSidecarIsThere(t *testing.T) {
-	ns, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	conn, err := nats.Connect("", nats.InProcessServer(ns))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	ns.Shutdown()
-	ns.WaitForShutdown()
-	log, text := logs()
-	m := New(Config{Conn: conn, Subject: "s", Connected: func() bool { return true }, Log: log})
-	for others, want := range []bool{false, true} {
-		text.Reset()
-		m.state.Store(&State{Live: others})
-		if m.Share([][]byte{[]byte("1")}, false); strings.Contains(text.String(), "sharing alarms") != want {
-			t.Errorf("beside %d others the log has %q", others, text)
+	natstest.Bubble(t, func(t *testing.T) {
+		ns := natstest.Start(t, natstest.Options())
+		conn := natstest.Connect(t, ns)
+		natstest.Stop(ns)
+		log, text := logs()
+		m := New(Config{Conn: conn, Subject: "s", Connected: func() bool { return true }, Log: log})
+		for others, want := range []bool{false, true} {
+			text.Reset()
+			m.state.Store(&State{Live: others})
+			if m.Share([][]byte{[]byte("1")}, false); strings.Contains(text.String(), "sharing alarms") != want {
+				t.Errorf("beside %d others the log has %q", others, text)
+			}
 		}
-	}
+	})
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/internal/natstest"
 )
 
 // shelf has what a fake of package alarm knows.
@@ -67,89 +69,92 @@ func (s *shelf) has(want []string) error {
 }
 
 func TestANewcomerAsksForTheAlarmsAndEachPageIsTakenOnce(t *testing.T) {
-	t.Parallel()
-	connect := startNATS(t)
-	cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100}
-	a, _ := with(t, cfg, "of-a")
-	duty(t, a.member, true, 0)
-	cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
-	b, _ := with(t, cfg, "")
-	b.mu.Lock()
-	b.known = "of-b"
-	b.mu.Unlock()
-	until(t, "the newcomer has asked and been answered", func() error {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100}
+		a, _ := with(t, cfg, "of-a")
+		duty(t, a.member, true, 0)
+		cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
+		b, _ := with(t, cfg, "")
 		b.mu.Lock()
-		defer b.mu.Unlock()
-		if len(b.asks) == 0 || !b.asks[0] || len(b.folded) == 0 {
-			return fmt.Errorf("it asked %v, took %v", b.asks, b.folded)
+		b.known = "of-b"
+		b.mu.Unlock()
+		until(t, "the newcomer has asked and been answered", func() error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if len(b.asks) == 0 || !b.asks[0] || len(b.folded) == 0 {
+				return fmt.Errorf("it asked %v, took %v", b.asks, b.folded)
+			}
+			return nil
+		})
+		until(t, "the other one takes what the newcomer has", func() error { return a.has([]string{"of-b"}) })
+		nc := connect()
+		for _, page := range []string{"", "{}\n", "no line", `{"version":2,"id":"x"}` + "\n", `{"version":1,"id":"x"}` + "\nbad", strings.Repeat(" ", maxHead) + "{}\n"} {
+			if err := nc.Publish(cfg.Subject+"-alarms", []byte(page)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		return nil
-	})
-	until(t, "the other one takes what the newcomer has", func() error { return a.has([]string{"of-b"}) })
-	nc := connect()
-	for _, page := range []string{"", "{}\n", "no line", `{"version":2,"id":"x"}` + "\n", `{"version":1,"id":"x"}` + "\nbad", strings.Repeat(" ", maxHead) + "{}\n"} {
-		if err := nc.Publish(cfg.Subject+"-alarms", []byte(page)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	until(t, "what is no page is counted", func() error {
-		k := a.member.Counters().Rejected
-		if got := [3]uint64{k[NotJSON], k[BadVersion], k[BadPage]}; got != [3]uint64{3, 2, 1} {
-			return fmt.Errorf("not JSON, version, page: %v", got)
-		}
-		return nil
+		until(t, "what is no page is counted", func() error {
+			k := a.member.Counters().Rejected
+			if got := [3]uint64{k[NotJSON], k[BadVersion], k[BadPage]}; got != [3]uint64{3, 2, 1} {
+				return fmt.Errorf("not JSON, version, page: %v", got)
+			}
+			return nil
+		})
 	})
 }
 
 func TestAMemberThatEndsHandsOverAtOnceButNotDuringAHold(t *testing.T) {
-	t.Parallel()
-	connect := startNATS(t)
-	cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100}
-	a, stop := run(t, cfg)
-	duty(t, a, true, 0)
-	cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
-	b, _ := run(t, cfg)
-	duty(t, b, false, 1)
-	time.Sleep(Silent + Interval) // it listens
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100}
+		a, stop := run(t, cfg)
+		duty(t, a, true, 0)
+		cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
+		b, _ := run(t, cfg)
+		duty(t, b, false, 1)
+		time.Sleep(Silent + Interval) // it listens
 
-	state, release := a.Hold()
-	if !state.OnDuty {
-		t.Error("a Hold finds it off duty")
-	}
-	began := time.Now()
-	const hold = letGoWithin / 2
-	time.AfterFunc(hold, func() {
-		if b.OnDuty() {
-			t.Error("another one is on duty during a Hold")
+		state, release := a.Hold()
+		if !state.OnDuty {
+			t.Error("a Hold finds it off duty")
 		}
-		release()
+		began := time.Now()
+		const hold = letGoWithin / 2
+		time.AfterFunc(hold, func() {
+			if b.OnDuty() {
+				t.Error("another one is on duty during a Hold")
+			}
+			release()
+		})
+		stop()
+		duty(t, b, true, 0)
+		if took := time.Since(began); took < hold || took > Silent-Interval {
+			t.Errorf("the hand-over took %v", took)
+		}
+		if state, release := a.Hold(); state.OnDuty {
+			t.Error("after its end it is on duty")
+		} else {
+			release()
+		}
 	})
-	stop()
-	duty(t, b, true, 0)
-	if took := time.Since(began); took < hold || took > Silent-Interval {
-		t.Errorf("the hand-over took %v", took)
-	}
-	if state, release := a.Hold(); state.OnDuty {
-		t.Error("after its end it is on duty")
-	} else {
-		release()
-	}
 }
 
 func TestAMemberWithoutAConnectionEndsAtOnce(t *testing.T) {
-	t.Parallel()
-	connect := startNATS(t)
-	conn := connect()
-	_, stop := run(t, Config{Conn: conn, Subject: "s", Connected: func() bool { return false }})
-	began := time.Now()
-	stop()
-	if took := time.Since(began); took > flushWithin/2 {
-		t.Errorf("the end took %v", took)
-	}
-	conn.Close()
-	if err := New(Config{Conn: conn, Subject: "s"}).Run(t.Context()); err == nil {
-		t.Error("without a connection it runs")
-	}
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		conn := connect()
+		_, stop := run(t, Config{Conn: conn, Subject: "s", Connected: func() bool { return false }})
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took > flushWithin/2 {
+			t.Errorf("the end took %v", took)
+		}
+		conn.Close()
+		if err := New(Config{Conn: conn, Subject: "s"}).Run(t.Context()); err == nil {
+			t.Error("without a connection it runs")
+		}
+	})
 }
 
 func TestAPageIsReadAsItWasWritten(t *testing.T) {
@@ -288,30 +293,34 @@ func TestIndicesAreLeftOutFromWhenOneIsDeafUntilItKnowsAgainWhatOthersKnow(t *te
 }
 
 func TestAStateThatIsOldIsNotOnDuty(t *testing.T) {
-	m := New(Config{Conn: startNATS(t)(), Subject: "s"})
-	for age, want := range map[time.Duration]bool{0: true, Silent: false} {
-		m.state.Store(&State{OnDuty: true, At: time.Now().Add(-age)})
-		s, release := m.Hold()
-		if release(); s.OnDuty != want || m.OnDuty() != want {
-			t.Errorf("a state of %v: on duty %v", age, s.OnDuty)
+	natstest.Bubble(t, func(t *testing.T) {
+		m := New(Config{Conn: startNATS(t)(), Subject: "s"})
+		for age, want := range map[time.Duration]bool{0: true, Silent: false} {
+			m.state.Store(&State{OnDuty: true, At: time.Now().Add(-age)})
+			s, release := m.Hold()
+			if release(); s.OnDuty != want || m.OnDuty() != want {
+				t.Errorf("a state of %v: on duty %v", age, s.OnDuty)
+			}
 		}
-	}
+	})
 }
 
 func TestTheLastPageAsks(t *testing.T) {
-	connect := startNATS(t)
-	nc, pages := connect(), make(chan *nats.Msg, 3)
-	if _, err := nc.ChanSubscribe("s-alarms", pages); err != nil {
-		t.Fatal(err)
-	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	New(Config{Conn: connect(), Subject: "s"}).Share([][]byte{[]byte("1"), []byte("2"), []byte("3")}, true)
-	for i := range 3 {
-		page, err := DecodePage((<-pages).Data)
-		if err != nil || page.Ask != (i == 2) || string(page.Alarms) != fmt.Sprint(i+1) {
-			t.Errorf("page %d: %+v, %v", i, page, err)
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		nc, pages := connect(), make(chan *nats.Msg, 3)
+		if _, err := nc.ChanSubscribe("s-alarms", pages); err != nil {
+			t.Fatal(err)
 		}
-	}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		New(Config{Conn: connect(), Subject: "s"}).Share([][]byte{[]byte("1"), []byte("2"), []byte("3")}, true)
+		for i := range 3 {
+			page, err := DecodePage((<-pages).Data)
+			if err != nil || page.Ask != (i == 2) || string(page.Alarms) != fmt.Sprint(i+1) {
+				t.Errorf("page %d: %+v, %v", i, page, err)
+			}
+		}
+	})
 }

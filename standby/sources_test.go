@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/natstest"
 )
 
 // sourcesOf are of a fake collector, which keeps what it takes.
@@ -50,63 +52,65 @@ func (s *sourcesOf) has(times int, want []byte) error {
 // A sidecar that starts has what the other one has of silent sources, in however many
 // parts that comes; it asks once when it hears the other one, and once after Silent.
 func TestANewcomerIsSentTheSilentSources(t *testing.T) {
-	t.Parallel()
-	connect := startNATS(t)
-	large := bytes.Repeat([]byte("0123456789abcdef\n"), 2*flushEvery*parcelSize/17+1)
-	old, fresh := &sourcesOf{silent: large}, &sourcesOf{}
-	cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100, Sources: old.sources()}
-	a, _ := run(t, cfg)
-	duty(t, a, true, 0)
-	began := time.Now()
-	cfg.Conn, cfg.Name, cfg.Priority, cfg.Sources = connect(), "b", 127, fresh.sources()
-	b, _ := run(t, cfg)
-	until(t, "the newcomer has them", func() error { return fresh.has(1, large) })
-	if took := time.Since(began); took > Silent/2 {
-		t.Errorf("it takes %v", took)
-	}
-	until(t, "it has them once more", func() error { return fresh.has(2, large) })
-	if took := time.Since(began); took < Silent {
-		t.Errorf("it asks again after %v", took)
-	}
-	other, _ := run(t, Config{Conn: connect(), Subject: cfg.Subject, Name: "old", Priority: 200}) // of an earlier version
-	duty(t, other, false, 2)
-	time.Sleep(2 * Interval)
-	if err := errors.Join(fresh.has(2, large), old.has(1, nil)); err != nil { // the newcomer's, which has none
-		t.Error(err)
-	}
-	for _, m := range []*Member{a, b, other} {
-		for reason, n := range m.Counters().Rejected {
-			if n != 0 {
-				t.Errorf("%d messages are rejected as %s", n, reason)
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		large := bytes.Repeat([]byte("0123456789abcdef\n"), 2*flushEvery*parcelSize/17+1)
+		old, fresh := &sourcesOf{silent: large}, &sourcesOf{}
+		cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100, Sources: old.sources()}
+		a, _ := run(t, cfg)
+		duty(t, a, true, 0)
+		began := time.Now()
+		cfg.Conn, cfg.Name, cfg.Priority, cfg.Sources = connect(), "b", 127, fresh.sources()
+		b, _ := run(t, cfg)
+		until(t, "the newcomer has them", func() error { return fresh.has(1, large) })
+		if took := time.Since(began); took > Silent/2 {
+			t.Errorf("it takes %v", took)
+		}
+		until(t, "it has them once more", func() error { return fresh.has(2, large) })
+		if took := time.Since(began); took < Silent {
+			t.Errorf("it asks again after %v", took)
+		}
+		other, _ := run(t, Config{Conn: connect(), Subject: cfg.Subject, Name: "old", Priority: 200}) // of an earlier version
+		duty(t, other, false, 2)
+		time.Sleep(2 * Interval)
+		if err := errors.Join(fresh.has(2, large), old.has(1, nil)); err != nil { // the newcomer's, which has none
+			t.Error(err)
+		}
+		for _, m := range []*Member{a, b, other} {
+			for reason, n := range m.Counters().Rejected {
+				if n != 0 {
+					t.Errorf("%d messages are rejected as %s", n, reason)
+				}
 			}
 		}
-	}
+	})
 }
 
 func TestParcelsThatAreNoneAreCountedAndThoseNotAskedForLeft(t *testing.T) {
-	t.Parallel()
-	connect := startNATS(t)
-	s := &sourcesOf{}
-	m, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "a", Sources: s.sources()})
-	duty(t, m, true, 0)
-	nc := connect()
-	whole := Parcel{Version: Version, ID: "x", To: m.id, Last: true, Data: []byte("forged")}
-	elsewhere := Parcel{Version: Version, ID: "x", To: "y", Ask: true}
-	for _, text := range []string{string(whole.Encode()), string(elsewhere.Encode()), "no line", "{}\n", "{\n"} {
-		if err := nc.Publish("s-sources", []byte(text)); err != nil {
-			t.Fatal(err)
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		s := &sourcesOf{}
+		m, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "a", Sources: s.sources()})
+		duty(t, m, true, 0)
+		nc := connect()
+		whole := Parcel{Version: Version, ID: "x", To: m.id, Last: true, Data: []byte("forged")}
+		elsewhere := Parcel{Version: Version, ID: "x", To: "y", Ask: true}
+		for _, text := range []string{string(whole.Encode()), string(elsewhere.Encode()), "no line", "{}\n", "{\n"} {
+			if err := nc.Publish("s-sources", []byte(text)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	until(t, "what is no parcel is counted", func() error {
-		k := m.Counters().Rejected
-		if got := [2]uint64{k[NotJSON], k[BadVersion]}; got != [2]uint64{2, 1} {
-			return fmt.Errorf("not JSON, version: %v", got)
+		until(t, "what is no parcel is counted", func() error {
+			k := m.Counters().Rejected
+			if got := [2]uint64{k[NotJSON], k[BadVersion]}; got != [2]uint64{2, 1} {
+				return fmt.Errorf("not JSON, version: %v", got)
+			}
+			return nil
+		})
+		if err := s.has(0, nil); err != nil {
+			t.Error(err)
 		}
-		return nil
 	})
-	if err := s.has(0, nil); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestPartsAreTakenWholeOrNotAtAll(t *testing.T) {
@@ -150,7 +154,7 @@ func TestPartsAreTakenWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("%s: whole %v, %d bytes", what, whole, len(a.data))
 		}
 	}
-	full := assembly{from: "a", next: 7, data: make([]byte, MaxSources-1)}
+	full := assembly{from: "a", next: 7, data: make([]byte, MaxSources-1, MaxSources)}
 	if _, err := full.add(&Parcel{ID: "a", Part: 7, Data: []byte("x")}); err != nil {
 		t.Errorf("as much as may be: %v", err)
 	}

@@ -47,7 +47,11 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		{`{"version":1,"id":"a\nb"}`, BadID},
 		{`{"version":1,"id":"` + strings.Repeat("a", MaxID+1) + `"}`, BadID},
 		{`{"version":1,"id":"a","name":"` + strings.Repeat("a", MaxName+1) + `"}`, BadName},
+		{`{"version":1,"id":"a","name":"` + strings.Repeat("a", 256) + `"}`, BadName},
+		{`{"version":1,"id":"` + strings.Repeat("a", 65) + `"}`, BadID},
 		{`{"version":1,"id":"a","started":-1}`, BadTime},
+		{`{"version":1,"id":"a","digest":"` + strings.Repeat("a", 65) + `"}`, BadDigest},
+		{`{"version":1,"id":"a","digest":"A"}`, BadDigest},
 		{`{"version":1,"id":"a","more":"` + strings.Repeat("a", MaxMessage) + `"}`, TooLarge},
 	} {
 		if _, err := Decode([]byte(c.text)); !errors.Is(err, c.want) {
@@ -70,6 +74,47 @@ func TestAMessageMayHave2048Bytes(t *testing.T) {
 	}
 	if _, err := Decode([]byte(text + strings.Repeat(" ", 2049-len(text)))); !errors.Is(err, TooLarge) {
 		t.Errorf("one byte more: %v", err)
+	}
+}
+
+// As much as other versions may send is taken.
+func TestFieldsMayBeAsLongAsDocumented(t *testing.T) {
+	want := Message{Version: 1, ID: strings.Repeat("z", 64), Name: strings.Repeat("n", 255), Digest: strings.Repeat("0", 64)}
+	text, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Decode(text); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// The first line of pages and of parcels is read by the same rules.
+func TestFirstLinesThatAreRefused(t *testing.T) {
+	long := strings.Repeat(" ", 256-len(`{"version":1,"id":"a"}`))
+	for _, c := range []struct {
+		text string
+		want error
+	}{
+		{`{"version":1,"id":"a"}` + "\nrest", nil},
+		{`{"version":1,"id":"a"}` + long + "\nrest", nil},
+		{`{"version":1,"id":"a"}` + long + " \nrest", NotJSON},
+		{`{"version":1,"id":"a"}`, NotJSON},
+		{"\nrest", NotJSON},
+		{"{\nrest", NotJSON},
+		{`{"version":1,"id":"a","ask":1}` + "\nrest", NotJSON},
+		{`{"version":2,"id":"a"}` + "\nrest", BadVersion},
+		{`{"version":1,"id":"A"}` + "\nrest", BadID},
+		{`{"version":1}` + "\nrest", BadID},
+	} {
+		page, err := DecodePage([]byte(c.text))
+		if !errors.Is(err, c.want) || err == nil && string(page.Alarms) != "rest" {
+			t.Errorf("page %.60q: %v, %q, want %v", c.text, err, page.Alarms, c.want)
+		}
+		parcel, err := DecodeParcel([]byte(c.text))
+		if !errors.Is(err, c.want) || err == nil && string(parcel.Data) != "rest" {
+			t.Errorf("parcel %.60q: %v, %q, want %v", c.text, err, parcel.Data, c.want)
+		}
 	}
 }
 

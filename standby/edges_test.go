@@ -128,3 +128,123 @@ func TestAlarmsAreAskedForAgainOnceTheyDifferForThreeIntervals(t *testing.T) {
 		t.Error("it does not ask")
 	}
 }
+
+// One that does not hear itself for Silent has not heard the others either: it
+// listens as after a start.
+func TestOneThatDidNotHearItselfForSilentListensAgain(t *testing.T) {
+	me, other := Message{ID: "me", Priority: 127}, Message{ID: "other", Priority: 1, Up: true, Ready: true, OnDuty: true}
+	gone := other
+	gone.Bye, gone.OnDuty = true, false
+	for gap, listens := range map[time.Duration]bool{Silent - 1: false, Silent: true} {
+		l := newLone(t, me)
+		for range 10 {
+			l.pass(Interval, me, other)
+		}
+		l.pass(Interval)
+		l.pass(gap-Interval, me, gone)
+		for waited := time.Duration(0); waited < Silent; waited += Interval {
+			if s := l.State(); s.OnDuty == listens {
+				t.Errorf("%v after it heard nothing for %v: on duty %v", waited, gap, s.OnDuty)
+			}
+			l.pass(Interval, me)
+		}
+		if !l.State().OnDuty {
+			t.Errorf("not on duty %v after it heard nothing for %v", Silent, gap)
+		}
+	}
+}
+
+func TestWhoIsNew(t *testing.T) {
+	l := newLone(t, Message{ID: "me"})
+	for i, c := range []struct {
+		m     Message
+		isNew bool
+	}{
+		{Message{ID: "me"}, false},
+		{Message{ID: "a", Bye: true}, false},
+		{Message{ID: "a"}, true},
+		{Message{ID: "a"}, false},
+		{Message{ID: "a", Bye: true}, false},
+		{Message{ID: "a"}, false},
+		{Message{ID: "b"}, true},
+	} {
+		if isNew, err := l.Hear(c.m, l.now); isNew != c.isNew || err != nil {
+			t.Errorf("message %d: new %v, %v", i, isNew, err)
+		}
+	}
+	if s := l.State(); s.Known != 2 || s.Live != 2 {
+		t.Errorf("%+v", s)
+	}
+	if l.Awaits("a") || l.Awaits("nobody") {
+		t.Error("one that was not asked is waited for")
+	}
+	if l.Fetched("nobody"); l.Awaits("nobody") {
+		t.Error("one that is not known is waited for")
+	}
+}
+
+// The alarms of the one on duty count; while none is, those of all.
+func TestWhoseAlarmsAreAskedFor(t *testing.T) {
+	duty := func(digest string) Message {
+		return Message{ID: "duty", Priority: 1, Up: true, Ready: true, OnDuty: true, Digest: digest}
+	}
+	third := func(digest string) Message { return Message{ID: "third", Priority: 2, Up: true, Digest: digest} }
+	bye := third("y")
+	bye.Bye = true
+	for what, c := range map[string]struct {
+		mine  string
+		heard []Message
+		asks  bool
+	}{
+		"one on duty knows the same":                {"x", []Message{duty("x")}, false},
+		"one on duty knows others":                  {"x", []Message{duty("y")}, true},
+		"a third one knows others":                  {"x", []Message{duty("x"), third("y")}, false},
+		"a third one knows the same":                {"x", []Message{duty("y"), third("x")}, true},
+		"one on duty does not share, a third does":  {"x", []Message{duty(""), third("y")}, false},
+		"none is on duty, and one knows others":     {"x", []Message{third("y")}, true},
+		"none is on duty, and all know the same":    {"x", []Message{third("x")}, false},
+		"none is on duty, and one does not share":   {"x", []Message{third("")}, false},
+		"one that leaves knows others":              {"x", []Message{third("x"), bye}, false},
+		"this one does not share":                   {"", []Message{duty("y")}, false},
+		"none is on duty, and one came to the same": {"x", []Message{third("y"), third("x")}, false},
+	} {
+		l := newLone(t, Message{ID: "me", Priority: 127})
+		l.Know(c.mine)
+		l.pass(Interval, append([]Message{{ID: "me"}}, c.heard...)...)
+		if asks := l.Ask(l.now); asks != c.asks {
+			t.Errorf("%s: it asks %v", what, asks)
+		}
+		if l.Ask(l.now.Add(AskEvery-1)) || l.Ask(l.now.Add(AskEvery)) != c.asks {
+			t.Errorf("%s: it asks again before, or not when, AskEvery is over", what)
+		}
+	}
+	l := newLone(t, Message{ID: "z"}) // the one on duty is gone
+	l.Know("x")
+	l.pass(Interval, Message{ID: "z"}, duty("x"), third("x"))
+	for range Silent / Interval {
+		l.pass(Interval, Message{ID: "z"}, third("x"))
+	}
+	if l.pass(stepEvery, third("y")); !l.Ask(l.now) {
+		t.Error("it does not ask a third one when the one on duty is gone")
+	}
+}
+
+// What is given to NewRoster of how it is does not matter; and every message that
+// it says is its own.
+func TestASidecarThatStartsIsNotReady(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	want := Message{Version: Version, ID: "me", Name: "n", Priority: 3, Started: 7, Sources: true}
+	self := want
+	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = 9, true, true, true, true
+	r := NewRoster(self, 0, now)
+	if got := *r.Speak(now); got != want {
+		t.Errorf("%+v", got)
+	}
+	if s := r.State(); s.OnDuty || s.Live != 0 || s.Known != 0 || !s.Shared || !s.At.Equal(now) || !s.Deaf.Equal(now) {
+		t.Errorf("%+v", s)
+	}
+	r.self.OnDuty = true
+	if bye := *r.Bye(); !bye.Bye || !bye.OnDuty || r.self.Bye || r.State().OnDuty {
+		t.Errorf("%+v, and then %+v", bye, r.self)
+	}
+}

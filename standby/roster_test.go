@@ -370,8 +370,8 @@ func TestSidecarsBeyondTheBoundAreRefusedUntilOneIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := hear(MaxPeers); !errors.Is(err, TooMany) {
-		t.Errorf("one more: %v", err)
+	if isNew, err := r.Hear(Message{ID: "x"}, now); isNew || !errors.Is(err, TooMany) {
+		t.Errorf("one more: %v, %v", isNew, err)
 	}
 	if _, err := r.Hear(Message{ID: "7", Name: "7", Bye: true}, now); err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func (s *story) holds(words []string) error {
 	rows := stats.NewRows(s.r.tables.Places(), s.r.tables.Transitions())
 	s.r.Look(s.now, rows)
 	c := s.r.Counts
-	counts := map[string]uint64{"unfit": c.Unfit, "silent": c.Silent, "late": c.Late, "evicted": c.Evicted, "refused": c.Refused, "missing": c.Missing,
+	counts := map[string]uint64{"events": c.Events, "unfit": c.Unfit, "silent": c.Silent, "late": c.Late, "evicted": c.Evicted, "refused": c.Refused, "missing": c.Missing,
 		"remaining": c.Remaining, "produced": c.Produced, "consumed": c.Consumed,
 		"open": rows.Net.Active, "finished": rows.Net.Finished, "failed": rows.Net.Failed}
 	switch n, is := counts[words[0]]; {

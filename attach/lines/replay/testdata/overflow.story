@@ -8,3 +8,5 @@ net move: p -> q; back: q -> p
 13 a fire back
    refused 2
    q 1 since 12
+# An event counts, taken or not.
+   events 4

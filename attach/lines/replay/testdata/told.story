@@ -12,3 +12,4 @@ net open: start* -> p; done: p -> end
 # The end of what is not open is refused.
 13 a end
    refused 1
+   events 4

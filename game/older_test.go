@@ -44,7 +44,9 @@ func running(s *Shard) (out []clock) {
 			out = append(out, clock{cell: k.cell, transition: k.transition, delayed: k.delayed, since: k.since, due: k.due})
 		})
 	}
-	slices.SortFunc(out, func(a, b clock) int { return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.transition, b.transition)) })
+	slices.SortFunc(out, func(a, b clock) int {
+		return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.transition, b.transition))
+	})
 	return out
 }
 

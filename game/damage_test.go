@@ -104,7 +104,7 @@ func bytesOf(numbers []uint64) (out []byte) {
 
 // damaged are states that differ from one in a number: another one, none, one twice; or they end there.
 func damaged(numbers []uint64, at int) (out [][]uint64) {
-	for _, v := range []uint64{0, 1, numbers[at] + 1, numbers[at] - 1, math.MaxInt64, math.MaxUint32 + 1, maxTime + 1, 1 << 63} {
+	for _, v := range []uint64{0, 1, numbers[at] + 1, numbers[at] - 1, math.MaxInt64, math.MaxUint32, math.MaxUint32 + 1, maxTime + 1, 1 << 63} {
 		other := slices.Clone(numbers)
 		other[at] = v
 		out = append(out, other)

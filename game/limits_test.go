@@ -290,3 +290,24 @@ func TestInstancesGiveBackTheMemoryOfManyTokens(t *testing.T) {
 		}
 	}
 }
+
+// Instances whose state is replaced by one with fewer tokens give back the memory of many, too.
+func TestAStateOfFewerTokensGivesBackTheMemoryOfMany(t *testing.T) {
+	cfg := Config{Tables: compile(t, queueNet(5*inline)), Stride: 1, Count: 10}
+	s, ended := newShard(t, cfg), newShard(t, cfg)
+	ended.Step(1<<20, now0)
+	if used := len(s.wide) - len(s.holes); used != 10 {
+		t.Fatalf("%d wide forms are in use, want 10", used)
+	}
+	if _, err := s.LoadState(ended.AppendState(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if used := len(s.wide) - len(s.holes); used != 0 {
+		t.Errorf("%d wide forms are in use by instances that hold nothing", used)
+	}
+	for i := range s.Len() {
+		if m := s.Marking(i); m[0] != 0 || m[1] != 0 {
+			t.Errorf("instance %d holds %v", i, m)
+		}
+	}
+}

@@ -5,6 +5,8 @@ package uplink
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -13,7 +15,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -86,8 +90,9 @@ func TestADefinitionGrowsInTheSameEpoch(t *testing.T) {
 	// "ship" is a place and a transition: that is no net.
 	u.show(viewOf(order("inbox", "done", "ship"), 6))
 	u.show(viewOf(order("inbox", "done", "ship"), 6))
-	if n := strings.Count(log.String(), "publish to the collector above"); n != 1 {
-		t.Errorf("%d lines:\n%s", n, log)
+	n, why := u.nets["order"], pnml.Write(io.Discard, order("inbox", "done", "ship"))
+	if lines := strings.Count(log.String(), "publish to the collector above"); lines != 1 || why == nil || n.said != why.Error() {
+		t.Errorf("%d lines, %q instead of %v:\n%s", lines, n.said, why, log)
 	}
 	u.show(viewOf(order("inbox", "done"), 8))
 	for last := next(); ; last = next() {
@@ -114,14 +119,15 @@ func TestANetIsPublishedOnceThatIsPossible(t *testing.T) {
 	nc := startServer(t)
 	u, next, log := startUplink(t, nc, Config{Epoch: 1, Fence: 1, Since: 1})
 	u.cfg.Conn = nil
+	net := order("inbox") // one definition, in all Views
 	for range 3 {
-		u.show(viewOf(order("inbox"), 3))
+		u.show(viewOf(net, 3))
 	}
 	if s := u.Stats(); s.Nets != 0 || strings.Count(log.String(), "publish to the collector above") != 1 {
 		t.Fatalf("%+v\n%s", s, log)
 	}
 	u.cfg.Conn = nc
-	u.show(viewOf(order("inbox"), 4))
+	u.show(viewOf(net, 4))
 	if msg := next(); msg.Rows.Transitions[0].Firings != 4 || u.Stats().Nets != 1 {
 		t.Fatalf("%+v", msg)
 	}
@@ -149,4 +155,60 @@ func TestRowsAreOfTheDefinitionThatIsPublished(t *testing.T) {
 			t.Errorf("%s: %d firings, %v", what, into.Transitions[0].Firings, err)
 		}
 	}
+}
+
+// A definition is written once, not with every View that has it.
+func TestADefinitionIsWrittenOnce(t *testing.T) {
+	var places []string
+	for i := range 500 {
+		places = append(places, fmt.Sprint("place ", i))
+	}
+	natstest.Bubble(t, func(t *testing.T) {
+		u, _, _ := startUplink(t, natstest.Connect(t, natstest.Start(t, natstest.Options())), Config{Epoch: 1, Fence: 1, Since: 1})
+		view := viewOf(order(places...), 3)
+		u.show(view)
+		if n := testing.AllocsPerRun(5, func() { u.show(view) }); n >= float64(len(places)) {
+			t.Errorf("%v allocations for a View of the same definition", n)
+		}
+	})
+}
+
+// What is counted is that of all nets: rows that could not be had, and those that were
+// due while the connection was down. A bye that the collector above cannot get is logged.
+func TestTheSumsAreThoseOfAllNets(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		nc := natstest.Connect(t, natstest.Start(t, natstest.Options()))
+		u, _, log := startUplink(t, nc, Config{Epoch: 1, Fence: 1, Since: 1})
+		other := order("inbox")
+		other.ID = "other"
+		u.show(viewOf(order("inbox"), 3))
+		time.Sleep(4*beat + beat/2) // the second net starts between two beats of the first
+		u.show(viewOf(other, 4))
+		time.Sleep(3*beat + beat/4)
+		if s := u.Stats(); s.Nets != 2 || s.Messages != 8+4 || s.Bytes == 0 || s.Errors != 0 || s.Missed != 0 {
+			t.Errorf("while all is well: %+v", s)
+		}
+		u.nets["order"].forget()
+		time.Sleep(2 * beat)
+		u.nets["other"].forget()
+		time.Sleep(beat)
+		if s := u.Stats(); s.Messages != 12+2 || s.Errors != 3+1 || s.Missed != 0 {
+			t.Errorf("while nets are not known: %+v", s)
+		}
+		nc.Close()
+		time.Sleep(3 * beat)
+		if s := u.Stats(); s.Messages != 14 || s.Errors != 4 || s.Missed != 3+3 {
+			t.Errorf("without a connection: %+v", s)
+		}
+		if err := u.close(t.Context()); err != nil || strings.Count(log.String(), "last words to the collector above") != 2 {
+			t.Errorf("%v:\n%s", err, log)
+		}
+	})
+}
+
+// forget has the rows of the net be unknown from now on.
+func (n *uplinkNet) forget() {
+	n.mu.Lock()
+	n.view, n.last = &collector.View{}, nil
+	n.mu.Unlock()
 }

@@ -76,10 +76,8 @@ func Open(cfg Config, now int64) (*Dir, error) {
 	}
 	state, shown, err := d.read()
 	switch {
-	case err == nil:
-		d.begin(state, shown, now, false)
-	case errors.Is(err, fs.ErrNotExist):
-		d.begin(nil, nil, now, cfg.FromZero)
+	case err == nil, errors.Is(err, fs.ErrNotExist): // without a state there is none to go on from
+		d.begin(state, shown, now, cfg.FromZero)
 	default:
 		d.refuse(err, now)
 	}
@@ -185,10 +183,8 @@ func (d *Dir) keep(counted []byte, whole bool) {
 	} else if !d.whole {
 		return // of no use without a state
 	}
-	content, err := (&file{d.head, counted}).append(nil)
-	if err == nil {
-		err = d.disk.Save(func() error { return d.replace(name, content) })
-	}
+	content := (&file{d.head, counted}).append(nil)
+	err := d.disk.Save(func() error { return d.replace(name, content) })
 	if err == nil {
 		d.saves.Add(1)
 		d.bytes.Store(uint64(len(content)))

@@ -4,11 +4,14 @@ package counts
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,6 +23,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/internal/dirlock"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -195,6 +199,38 @@ func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 	}
 }
 
+// What could not be kept aside is logged too, and only that.
+func TestWhatCannotBeKeptAsideIsLogged(t *testing.T) {
+	for _, stuck := range []bool{false, true} {
+		cfg := Config{Path: t.TempDir()}
+		if err := os.WriteFile(filepath.Join(cfg.Path, stateFile), []byte("something else"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if stuck { // a directory that is not empty
+			if err := os.MkdirAll(filepath.Join(cfg.Path, stateFile+aside, "x"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, log := open(t, cfg, first)
+		if got := log.String(); strings.Contains(got, "rename") != stuck || strings.Contains(got, shownFile) || !strings.Contains(got, "does not begin as one") {
+			t.Errorf("stuck %v: %s", stuck, got)
+		}
+	}
+}
+
+// Where a write fails and the older files cannot be made empty either, the log has both errors.
+func TestFilesThatCannotBeMadeEmptyAreLogged(t *testing.T) {
+	d, log := open(t, Config{Path: t.TempDir()}, first)
+	if err := os.Mkdir(filepath.Join(d.cfg.Path, stateFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.write = func(string, []byte) error { return errors.New("no space left") }
+	d.keep([]byte("counted"), true)
+	if got := log.String(); !strings.Contains(got, "no space left") || !strings.Contains(got, "truncate") || strings.Contains(got, shownFile) {
+		t.Errorf("%s", got)
+	}
+}
+
 func replaceByDir(t *testing.T, path string) {
 	t.Helper()
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
@@ -352,33 +388,57 @@ func TestWrongNetIsReported(t *testing.T) {
 // A collector that runs keeps what it counts, and the next one goes on from that;
 // without a directory nothing is kept.
 func TestCollectorKeepsWhereThereIsADirectory(t *testing.T) {
-	cfg := Config{Path: t.TempDir()}
-	d, _ := open(t, cfg, first)
-	c := collectorConfig(t)
-	c.Nets = []*petri.Net{{ID: "n", Places: []petri.Place{{ID: "p"}}}}
-	if _, err := d.Collector(c); err != nil || d.state != nil || d.shown != nil {
-		t.Errorf("%v", err)
-	}
-	d.Close()
-	none, log := open(t, Config{}, first)
-	if _, err := none.Collector(c); err != nil || strings.Contains(log.String(), "ERROR") {
-		t.Errorf("%v: %s", err, log)
+	for _, path := range []string{t.TempDir(), ""} {
+		natstest.Bubble(t, func(t *testing.T) {
+			c := collectorConfig(t)
+			c.Conn = natstest.Connect(t, natstest.Start(t, natstest.Options()))
+			c.Nets = []*petri.Net{{ID: "n", Places: []petri.Place{{ID: "p"}}}}
+			log := &bytes.Buffer{}
+			d, err := Open(Config{Path: path, Log: slog.New(slog.NewTextHandler(log, nil))}, first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			running, err := d.Collector(c)
+			if err != nil || d.state != nil || d.shown != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			if err := running.Run(ctx); err != nil {
+				t.Error(err)
+			}
+			s := d.Stats()
+			if kept := s.Saves > 0; kept != (path != "") || s.Failures != 0 || strings.Contains(log.String(), "ERROR") {
+				t.Errorf("directory %q: %+v; the log: %s", path, s, log)
+			}
+			if path == "" {
+				return
+			}
+			if f, err := read(d.path(stateFile)); err != nil || f.Header != d.head || len(f.counted) == 0 {
+				t.Errorf("%+v, %v", f, err)
+			}
+		})
 	}
 }
 
 func TestFile(t *testing.T) {
 	f := &file{Header{Subjects: "p", Source: "a b", Up: "up", Share: "1/2", Since: 1, Before: 2, Epoch: 3, Fence: 4}, []byte("\n\x00 what was counted")}
-	whole, err := f.append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := f.append(nil)
 	got, err := parse(whole)
 	if err != nil || got.Header != f.Header || !bytes.Equal(got.counted, f.counted) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for n := range whole {
-		if _, err := parse(whole[:n]); !errors.Is(err, ErrState) || errors.Is(err, errNotKept) != (n == 0) {
-			t.Fatalf("cut at %d: %v", n, err)
+		want := "its checksum is wrong"
+		switch {
+		case n == 0:
+			want = errNotKept.Error()
+		case n < len(magic)+sha256.Size:
+			want = "it does not begin as one"
+		}
+		if _, err := parse(whole[:n]); !errors.Is(err, ErrState) || errors.Is(err, errNotKept) != (n == 0) || !strings.Contains(err.Error(), want) {
+			t.Fatalf("cut at %d: %v; expected %q", n, err, want)
 		}
 		bad := bytes.Clone(whole)
 		bad[n] ^= 1
@@ -388,12 +448,18 @@ func TestFile(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	whole, err := (&file{Header{Source: "a"}, []byte("x")}).append(nil)
-	if err != nil {
-		f.Fatal(err)
+// A file whose checksum is right is refused all the same if no header is in it.
+func TestFileWithoutAHeader(t *testing.T) {
+	for _, content := range []string{"", "\n", "no header\ncounted", `{"since":"yesterday"}` + "\ncounted", `{"since":1`} {
+		sum := sha256.Sum256([]byte(content))
+		if f, err := parse(slices.Concat([]byte(magic), sum[:], []byte(content))); !errors.Is(err, ErrState) || f != nil {
+			t.Errorf("%q: %+v, %v", content, f, err)
+		}
 	}
-	f.Add(whole)
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add((&file{Header{Source: "a"}, []byte("x")}).append(nil))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if _, err := parse(text); err != nil && !errors.Is(err, ErrState) {
 			t.Error(err)

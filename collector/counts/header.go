@@ -47,17 +47,14 @@ type file struct {
 }
 
 // append appends the file's content.
-func (f *file) append(out []byte) ([]byte, error) {
-	head, err := json.Marshal(f.Header)
-	if err != nil {
-		return out, err
-	}
+func (f *file) append(out []byte) []byte {
+	head, _ := json.Marshal(f.Header) // of strings and numbers: never fails
 	h := sha256.New()
 	for _, part := range [][]byte{head, []byte("\n"), f.counted} {
 		_, _ = h.Write(part) // never fails
 	}
 	out = h.Sum(append(out, magic...))
-	return append(append(append(out, head...), '\n'), f.counted...), nil
+	return append(append(append(out, head...), '\n'), f.counted...)
 }
 
 // parse reads a file's content. The error wraps ErrState.

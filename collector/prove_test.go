@@ -36,7 +36,7 @@ func TestWhatHasComeAndIsNotTakenInYetIsNotHeard(t *testing.T) {
 	c := &Collector{merger: m, proofs: proofs{subs: []*subscription{{}}}}
 	heardUntil := func(want int64) {
 		t.Helper()
-		c.hearUntil()
+		c.look(t.Context(), m.hearing.until) // each View has what was taken in by then
 		if got := m.hearing.until - t0; got != want {
 			t.Errorf("heard until %d, want %d", got, want)
 		}

@@ -5,6 +5,7 @@ package collector
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func TestTreeOverNATS(t *testing.T) {
 func TestOverrunIsCounted(t *testing.T) {
 	url := startServer(t)
 	nc := connect(t, url)
-	c, _ := run(t, Config{Conn: connect(t, url)})
+	c, book := run(t, Config{Conn: connect(t, url)})
 	subject := telemetry.Subjects{}.Snapshot("n", "a")
 	deliver(t, nc, c, subject, nil)
 	const more = maxWaiting + 1000
@@ -74,6 +75,9 @@ func TestOverrunIsCounted(t *testing.T) {
 	view := until(t, c, "all are counted", func(v *View) bool { return v.Traffic.Messages >= more })
 	if n := view.Traffic.Rejected[string(Overrun)]; n < 900 || n > 1000 {
 		t.Errorf("%d dropped", n)
+	}
+	if n := strings.Count(book.String(), "messages so far"); n != 1 {
+		t.Errorf("%d lines about it:\n%s", n, book)
 	}
 }
 

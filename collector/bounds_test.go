@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// A streak of refused messages is steady with its third message, if they came over an
+// interval or more, and until it is over.
+func TestAStreakIsSteadyOverAnInterval(t *testing.T) {
+	const interval = int64(1e6)
+	for _, c := range []struct {
+		at   []int64
+		now  int64
+		want bool
+	}{
+		{[]int64{0, interval}, interval, false},
+		{[]int64{0, interval / 2, interval}, interval, true},
+		{[]int64{0, interval / 2, interval - 1}, interval, false},
+		{[]int64{0, interval / 2, interval}, interval + patienceOf(interval), true},
+		{[]int64{0, interval / 2, interval}, interval + patienceOf(interval) + 1, false},
+		{[]int64{0, interval, interval + patienceOf(interval) + 1}, interval + patienceOf(interval) + 1, false}, // two streaks
+	} {
+		var s streak
+		for _, at := range c.at {
+			s.add(interval, t0+at)
+		}
+		if got := s.steady(t0 + c.now); got != c.want {
+			t.Errorf("messages at %v: steady at %d is %v", c.at, c.now, got)
+		}
+	}
+}
+
+// A sum of injection times that tokens of that time or before can have stays; one
+// beyond that is taken for the largest one.
+func TestSumsOfTimesAreBoundedByTheLatest(t *testing.T) {
+	latest := t0 / 1e6 * 1e6
+	seconds := uint64(latest / 1e6)
+	for _, c := range []struct{ tokens, sec, want uint64 }{
+		{1, seconds, seconds}, {3, 3 * seconds, 3 * seconds}, {3, 3*seconds + 3, 3*seconds + 3},
+		{3, 3*seconds + 4, 3*seconds + 3}, {0, 1, 0}, {1, 1 << 62, seconds + 1},
+	} {
+		if got := plausible(stats.TimeSum{Sec: c.sec}, c.tokens, latest); got != (stats.TimeSum{Sec: c.want}) {
+			t.Errorf("%d tokens of %d s: %+v, want %d s", c.tokens, c.sec, got, c.want)
+		}
+	}
+}
+
+// Blocked instances and queues are bounded as all counts are, and the View that has
+// them too is not changed.
+func TestCountsOfListsAreBounded(t *testing.T) {
+	const more = telemetry.MaxCount + 1
+	blocks, queues := []stats.Block{{Instances: 3}, {Instances: more}}, []stats.Queue{{Ready: more, Served: more, QuoteSwitches: more}}
+	rows := stats.Rows{Waiting: more, Blocks: blocks, Queues: queues}
+	boundRows(&rows)
+	if b, q := rows.Blocks, rows.Queues[0]; rows.Waiting != telemetry.MaxCount || b[0].Instances != 3 || b[1].Instances != telemetry.MaxCount ||
+		q.Ready != telemetry.MaxCount || q.Served != telemetry.MaxCount || q.QuoteSwitches != telemetry.MaxCount {
+		t.Errorf("%+v", rows)
+	}
+	if blocks[1].Instances != more || queues[0].Ready != more {
+		t.Error("the rows that were bounded share lists with those of before, and changed them")
+	}
+}
+
+// That a share hears nothing is logged once, when the time for it is over.
+func TestAShareThatHearsNothingSaysSoOnce(t *testing.T) {
+	book := &logBook{}
+	c := &Collector{cfg: Config{Share: Share{Index: 1, Count: 2}, Log: slog.New(slog.NewTextHandler(book, nil))}}
+	for _, at := range []int64{0, 1, silence - 1, silence, silence + 1, 2 * silence} {
+		c.tellSilence(t0 + at)
+		want := 0
+		if at >= silence {
+			want = 1
+		}
+		if n := strings.Count(book.String(), "nothing is heard"); n != want {
+			t.Errorf("after %d us: %d lines, want %d", at, n, want)
+		}
+	}
+	c = &Collector{cfg: Config{Log: c.cfg.Log}}
+	for _, at := range []int64{0, silence} {
+		c.tellSilence(t0 + at)
+	}
+	if n := strings.Count(book.String(), "nothing is heard"); n != 1 {
+		t.Errorf("%d lines: a collector of all sources says so too", n)
+	}
+}
+
+// Times of another collector are moved by what its clock differs, and never beyond
+// now nor before all time.
+func TestTimesOfAnotherCollectorAreMoved(t *testing.T) {
+	hour := time.Hour.Microseconds()
+	for _, c := range []struct{ at, ahead, want int64 }{
+		{t0 - 5, 0, t0 - 5}, {t0 - 5, clockSlack, t0 - 5}, {t0 - 5, hour, t0}, {t0 - 2*hour, hour, t0 - hour},
+		{t0, -hour, t0 - hour}, {hour, -hour, 1}, {1, -hour, 1}, {0, 0, 1},
+	} {
+		h := heard{savedSource: savedSource{received: c.at, heard: c.at, rowsAt: c.at}}
+		h.by(c.ahead, t0)
+		if h.received != c.want || h.heard != c.want || h.rowsAt != c.want {
+			t.Errorf("%d, %d ahead: %+v, want %d", c.at, c.ahead, h.savedSource, c.want)
+		}
+	}
+}
+
+// The last injection of a source that said bye is still shown by the process that goes
+// on from the state, and by the one after that.
+func TestTheLastInjectionOfASourceThatLeftGoesOn(t *testing.T) {
+	m := NewMerger(Rules{}, t0)
+	if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
+		t.Fatal(err)
+	}
+	for seq := range uint64(2) {
+		rows := stats.NewRows(1, 1)
+		rows.Columns = stats.ColTokens | stats.ColArrivals | stats.ColOldest | stats.ColFirings
+		rows.Places[0] = stats.Place{Arrivals: 3, LastInjection: t0 - 7e6}
+		msg := &telemetry.Snapshot{Source: "a", Net: "n", Digest: "d", Epoch: t0, Seq: seq + 1, SentAt: t0, Interval: time.Second, Full: true, Bye: seq == 1, Rows: *rows}
+		if _, err := m.Take(msg, 0, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for generation := range 3 {
+		view, _ := m.Tick(t0 + int64(generation))
+		if p := view.Nets[0].Rows.Places[0]; states(view) != "a=gone" || p.LastInjection != t0-7e6 || p.Arrivals != 3 {
+			t.Errorf("process %d: %s, %+v", generation, states(view), p)
+		}
+		m = restoredFrom(t, m, Share{}, 0, t0+int64(generation))
+	}
+}
+
+// The sources of a net that are up are asked for an instance, one after the other.
+func TestAnInstanceIsFoundAtTheSourceThatHasIt(t *testing.T) {
+	url := startServer(t)
+	nc := connect(t, url)
+	start := func(source, id string, instance func(int, string) (*telemetry.Instance, error)) {
+		t.Helper()
+		net := lineNet(id, 1, 1)
+		p, err := telemetry.Start(telemetry.Config{
+			Conn: nc, Source: source, Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Instance: instance,
+			Nets: []telemetry.Net{{ID: id, PNML: writePNML(t, net), Places: 1, Transitions: 1}},
+			Rows: func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColFirings; return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { stop(t, p) })
+	}
+	only := func(name string) func(int, string) (*telemetry.Instance, error) {
+		return func(_ int, asked string) (*telemetry.Instance, error) {
+			if asked != name {
+				return nil, telemetry.ErrNoInstance
+			}
+			return &telemetry.Instance{Instance: name, At: t0}, nil
+		}
+	}
+	start("a", "n", only("one"))
+	start("b", "n", only("two"))
+	start("c", "other", only("three"))
+	c, _ := run(t, Config{Conn: connect(t, url)})
+	until(t, c, "all are up", func(v *View) bool { return states(v) == "a=up b=up c=up" })
+	for _, name := range []string{"one", "two"} {
+		if found, err := c.Instance(t.Context(), "n", name); err != nil || found.Instance != name || found.At != t0 {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
+	for _, name := range []string{"three", "four"} {
+		if found, err := c.Instance(t.Context(), "n", name); !errors.Is(err, telemetry.ErrNoInstance) || errors.Is(err, ErrNobodyTells) || found != nil {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
+}

@@ -5,11 +5,15 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -66,6 +70,39 @@ func TestConfigsThatCanNotBe(t *testing.T) {
 	} {
 		if _, err := Open(soon(t), c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// What is not said has a default, and what is said stays, up to the bounds.
+func TestWhatAConfigIsTakenFor(t *testing.T) {
+	var servers Servers
+	nc, log := &nats.Conn{}, slog.Default()
+	all := Config{Conn: nc, Name: "log", Replicas: 3, Window: Window{Commits: 65536, Bytes: 1}, AckWait: 1, Servers: &servers, Log: log}
+	if got, err := all.checked(); err != nil || !reflect.DeepEqual(got, all) {
+		t.Errorf("%+v, %v; want %+v", got, err, all)
+	}
+	got, err := Config{Conn: nc, Name: "log"}.checked()
+	if err != nil || got.Servers == nil || got.Log == nil || got.Log.Enabled(soon(t), slog.LevelError) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got.Servers, got.Log = nil, nil
+	want := Config{Conn: nc, Name: "log", Window: Window{Commits: 1024, Bytes: 4 << 20}, AckWait: 5 * time.Second}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Conn = nil },
+		func(c *Config) { c.Replicas = -1 },
+		func(c *Config) { c.Window.Commits = -1 },
+		func(c *Config) { c.Window.Commits = 65537 },
+		func(c *Config) { c.Window.Bytes = -1 },
+		func(c *Config) { c.AckWait = -1 },
+	} {
+		c := all
+		change(&c)
+		if _, err := c.checked(); err == nil {
+			t.Errorf("%+v is taken", c)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,6 +38,76 @@ func TestNamesAreEscapedReversibly(t *testing.T) {
 	for _, other := range []string{"", "orders", "pnagent-log-", "pnagent-log-a_2", "pnagent-log-a_2f", "pnagent-log-a_41", "pnagent-log-a b", "OBJ_pnagent-log-a"} {
 		if name, err := LogName(other); !errors.Is(err, ErrName) {
 			t.Errorf("%q: %q, %v", other, name, err)
+		}
+	}
+}
+
+// Every byte but a letter, a digit and "-" is escaped, and a name may have 200 bytes
+// when that is done.
+func TestEveryByteOfANameAndHowLongItMayBe(t *testing.T) {
+	const asItIs = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
+	for b := range 256 {
+		name := "a" + string([]byte{byte(b)})
+		want := "pnagent-log-" + name
+		if !strings.Contains(asItIs, name[1:]) {
+			want = fmt.Sprintf("pnagent-log-a_%02X", b)
+		}
+		got, err := NameOf(name)
+		if got != want || err != nil {
+			t.Errorf("byte %d: %q, %v; want %q", b, got, err, want)
+		}
+		if back, err := LogName(want); back != name || err != nil {
+			t.Errorf("%q: %q, %v; want %q", want, back, err, name)
+		}
+	}
+	for name, ok := range map[string]bool{
+		strings.Repeat("a", 200):        true,
+		strings.Repeat("a", 201):        false,
+		strings.Repeat("a", 197) + "/":  true,
+		strings.Repeat("a", 198) + "/":  false,
+		"/" + strings.Repeat("a", 197):  true,
+		"/" + strings.Repeat("a", 198):  false,
+		strings.Repeat("a", 200) + "/b": false,
+	} {
+		stream, err := NameOf(name)
+		if (err == nil) != ok || !ok && (!errors.Is(err, ErrName) || stream != "") {
+			t.Errorf("%d bytes from %.9q: %q, %v; want it taken: %t", len(name), name, stream, err, ok)
+		}
+		if back, err := LogName(stream); ok && (back != name || err != nil) {
+			t.Errorf("%q: %q, %v", stream, back, err)
+		}
+	}
+	for n, ok := range map[int]bool{200: true, 201: false} {
+		if _, err := LogName("pnagent-log-" + strings.Repeat("a", n)); (err == nil) != ok || !ok && !errors.Is(err, ErrName) {
+			t.Errorf("a stream of %d bytes: %v", n, err)
+		}
+	}
+}
+
+// The name of a snapshot has the number with all its digits.
+func TestTheNamesOfSnapshots(t *testing.T) {
+	for name, want := range map[string]uint64{
+		"00000000000000000001-x":    1,
+		"18446744073709551615-a-b":  1<<64 - 1,
+		"00000000000000000000-x":    0,
+		"00000000000000000001-":     0,
+		"00000000000000000001":      0,
+		"0000000000000000001-x":     0,
+		"000000000000000000001-x":   0,
+		"0000000000000000000x-x":    0,
+		"99999999999999999999-x":    0,
+		"-x":                        0,
+		"":                          0,
+		"another object altogether": 0,
+	} {
+		if upTo, ok := parseSnapshotName(name); ok != (want > 0) || ok && upTo != want {
+			t.Errorf("%q: %d, %t; want %d", name, upTo, ok, want)
+		}
+	}
+	for _, upTo := range []uint64{1, 42, 1<<64 - 1} {
+		name := snapshotName(upTo)
+		if got, ok := parseSnapshotName(name); got != upTo || !ok || snapshotName(upTo) == name {
+			t.Errorf("%q of %d is read as %d, %t, or comes twice", name, upTo, got, ok)
 		}
 	}
 }

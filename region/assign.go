@@ -41,10 +41,10 @@ func mix(h uint64) uint64 {
 // share yet, so no member owns more than one part more than another could. offers
 // are the members that may play a part.
 func assign(parts []string, offers func(part string) []string) map[string][]string {
-	all := map[string]bool{}
+	all := map[string]struct{}{}
 	for _, p := range parts {
 		for _, m := range offers(p) {
-			all[m] = true
+			all[m] = struct{}{}
 		}
 	}
 	out := make(map[string][]string, len(parts))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/journal"
-	"github.com/pnagent/pnagent/petri/split"
 )
 
 // lead plays the part until ctx ends, the log refuses a commit, another member
@@ -208,10 +207,7 @@ func (r *replica) readUpstream(ctx context.Context, e *engine.Engine, index int,
 		if up.Begun() {
 			return nil // of a commit in several entries, none of which may be left behind
 		}
-		var mine []split.Crossing
-		if len(tokens) > 0 {
-			mine = e.Mine(tokens)
-		}
+		mine := e.Mine(tokens)
 		if len(mine) == 0 && c.Sequence-told < cursorAfter && (up.Quiet() || time.Since(at) < cursorEvery) {
 			return nil // or else parts that put tokens into each other would tell each other for ever what they have read
 		}

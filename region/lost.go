@@ -133,13 +133,15 @@ func (r *replica) mend(ctx context.Context, e *engine.Engine, upstream []Log) (r
 	for i, log := range upstream {
 		known := e.Known(i)
 		now, name := known[0], r.part.Upstream[i]
-		ok, err := fits(ctx, log, now.Cursor)
-		common := known[0]
-		for k := 1; k < len(known) && err == nil && !ok; k++ {
-			common = known[k]
-			ok, err = common.Position == 0 || common.Mark != 0, nil
-			if ok {
-				ok, err = fits(ctx, log, common.Cursor)
+		var common engine.Point
+		var ok bool
+		var err error
+		for _, common = range known {
+			if common != now && common.Position > 0 && common.Mark == 0 {
+				continue // of a version that wrote no marks: nothing says that it fits
+			}
+			if ok, err = fits(ctx, log, common.Cursor); ok || err != nil {
+				break
 			}
 		}
 		switch {

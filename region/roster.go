@@ -127,7 +127,7 @@ func (r *roster) patient(now time.Time) time.Duration {
 // holds mu.
 func (r *roster) goneAfter(now time.Time) time.Duration { return goneTimes * r.patient(now) }
 
-// offers returns who may play a part and stays, sorted.
+// offers returns who may play a part and stays, in any order.
 func (r *roster) offers(part string, now time.Time) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +137,6 @@ func (r *roster) offers(part string, now time.Time) []string {
 			out = append(out, name)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 

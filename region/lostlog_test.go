@@ -282,6 +282,7 @@ func TestAPartStandsStillUntilItsLogsFit(t *testing.T) {
 			reasons = append(reasons, x.r.said().Stopped)
 			time.Sleep(standEvery)
 		}
+		synctest.Wait() // it has looked once more
 		const silent = "the part's own log does not answer"
 		if d := cmp.Diff([]string{silent, silent, silent, lost, lost, lost}, reasons); d != "" {
 			t.Errorf("each second (-want +got):\n%s", d)

@@ -271,6 +271,7 @@ func TestAnHeirOwnsThePartAsSoonAsItIsReleased(t *testing.T) {
 					t.Error(err)
 				}
 				l.next <- c
+				break // the next one is m1's
 			}
 		})
 		if s := e.Standing(); err != nil || s.Owner != "m1" || s.Epoch != 2 || time.Since(began) != 103*time.Millisecond {

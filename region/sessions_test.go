@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,14 +129,14 @@ func TestWhoFollowedNothingForLongFollowsAtOnceWhenItIsWanted(t *testing.T) {
 type still struct {
 	Log
 	file  journal.Log
-	other *entries // what is in it instead
+	other atomic.Pointer[entries] // what is in it instead
 	next  chan journal.Commit
 	over  error // after which it ends
 }
 
 func (l *still) Read(ctx context.Context, from uint64) iter.Seq2[journal.Commit, error] {
-	if l.other != nil {
-		return l.other.Read(ctx, from)
+	if other := l.other.Load(); other != nil {
+		return other.Read(ctx, from)
 	}
 	return l.file.Read(ctx, from)
 }
@@ -219,9 +220,9 @@ func TestHowFollowingEnds(t *testing.T) {
 		after  time.Duration
 	}{
 		"the owner is silent":                             {idle, nil, 650 * time.Millisecond},
-		"the owner is silent, and the log is another one": {func(_ *Member, l *still, _ *engine.Engine) { l.other = &entries{kept: chained(60)} }, engine.ErrRewritten, 650 * time.Millisecond},
-		"the owner is silent, and commits are lost":       {func(_ *Member, l *still, _ *engine.Engine) { l.other = &entries{kept: chained(1)} }, engine.ErrRewritten, 650 * time.Millisecond},
-		"the owner is silent, and the log too":            {func(_ *Member, l *still, _ *engine.Engine) { l.other = &entries{fails: away} }, away, 650 * time.Millisecond},
+		"the owner is silent, and the log is another one": {func(_ *Member, l *still, _ *engine.Engine) { l.other.Store(&entries{kept: chained(60)}) }, engine.ErrRewritten, 650 * time.Millisecond},
+		"the owner is silent, and commits are lost":       {func(_ *Member, l *still, _ *engine.Engine) { l.other.Store(&entries{kept: chained(1)}) }, engine.ErrRewritten, 650 * time.Millisecond},
+		"the owner is silent, and the log too":            {func(_ *Member, l *still, _ *engine.Engine) { l.other.Store(&entries{fails: away}) }, away, 650 * time.Millisecond},
 		"another one follows it": {func(m *Member, _ *still, _ *engine.Engine) {
 			time.Sleep(105 * time.Millisecond)
 			m.replicas[0].order.Store(&[]string{"old", "m2", "m1"})

@@ -339,3 +339,30 @@ func TestAMemberThatCannotSendItsBeatsSaysSo(t *testing.T) {
 		t.Errorf("it logs %q", lines.String())
 	}
 }
+
+func TestAPartThatIsPlayedAgainStandsStillNoLonger(t *testing.T) {
+	m := memberOf(t, "m1")
+	r := m.replicas[1]
+	for _, c := range []struct {
+		role Role
+		want string
+	}{{Away, "its log is lost"}, {Standby, ""}} {
+		r.halt("its log is lost")
+		r.become(c.role, nil)
+		if got := r.said(); got.Role != c.role || got.Stopped != c.want {
+			t.Errorf("as %v it says %+v; want the reason %q", c.role, got, c.want)
+		}
+	}
+}
+
+func TestReportsAreThoseOfThePartsThatWereOwned(t *testing.T) {
+	m := memberOf(t, "m1")
+	if got := m.Reports(); len(got) != 0 {
+		t.Errorf("%v; want none before a part is owned", got)
+	}
+	second := &engine.Report{Firings: 2}
+	m.replicas[1].report = second
+	if got := m.Reports(); len(got) != 1 || got[0] != second {
+		t.Errorf("%v; want the one of the second part", got)
+	}
+}

@@ -103,10 +103,9 @@ func parseAnswer(status string, body []byte) answer {
 		return answer{fail: nats.ErrNoResponders}
 	}
 	if rest, ok := bytes.CutPrefix(body, ackStart); ok {
-		if end := bytes.IndexByte(rest, ','); end > 0 {
-			if n, err := strconv.ParseUint(string(rest[:end]), 10, 64); err == nil {
-				return answer{count: n}
-			}
+		digits, _, whole := bytes.Cut(rest, []byte(","))
+		if n, err := strconv.ParseUint(string(digits), 10, 64); whole && err == nil {
+			return answer{count: n}
 		}
 	}
 	var a struct {

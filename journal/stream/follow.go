@@ -268,11 +268,9 @@ func (t *tail) pieceEnds() {
 // take looks at a message of the consumer. It is the next commit, or it is
 // nothing to return.
 func (t *tail) take(m *nats.Msg) (journal.Commit, bool) {
-	if len(m.Header) > 0 {
-		if status := m.Header.Get("Status"); status != "" {
-			t.control(m, status)
-			return journal.Commit{}, false
-		}
+	if status := m.Header.Get("Status"); status != "" {
+		t.control(m, status)
+		return journal.Commit{}, false
 	}
 	meta, err := m.Metadata()
 	switch {

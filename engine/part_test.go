@@ -327,7 +327,7 @@ func TestWhoWasReplacedAnswersNoRequest(t *testing.T) {
 	}
 	cfg, parts := relay(t, nil)
 	logs := regiontest.NewServer()
-	serve := func(source string) (*engine.Engine, *nats.Conn, func()) {
+	serve := func(source string) (*engine.Engine, func()) {
 		cfg.Source = source
 		nc, err := nats.Connect(s.ClientURL())
 		if err != nil {
@@ -339,19 +339,19 @@ func TestWhoWasReplacedAnswersNoRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e, nc, func() {
+		if err := nc.Flush(); err != nil { // a request that comes before its subscription is for the other one alone
+			t.Fatal(err)
+		}
+		return e, func() {
 			_ = end() // of who was replaced an error
 			_ = said(t.Context())
 			nc.Close()
 		}
 	}
-	_, first, endFirst := serve("a")
+	_, endFirst := serve("a")
 	defer endFirst()
-	second, _, endSecond := serve("b")
+	second, endSecond := serve("b")
 	defer endSecond()
-	if err := first.Flush(); err != nil {
-		t.Fatal(err)
-	}
 	asks, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,8 @@ func TestRunbooksNameObjectsThatExist(t *testing.T) {
 			}
 		}
 		for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(runbookDir, link[1])); err != nil {
+			target, _, _ := strings.Cut(link[1], "#")
+			if _, err := os.Stat(filepath.Join(runbookDir, target)); err != nil {
 				t.Errorf("%s: %v", filepath.Base(file), err)
 			}
 		}

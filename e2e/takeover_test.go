@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -125,15 +126,34 @@ func (r *relay) end(priority int, s syscall.Signal) {
 	r.mu.Unlock()
 }
 
-// count is how many say that they are on duty.
+// duties are what those that are alive say of their duty, by priority.
+func (r *relay) duties() map[int]bool {
+	out := map[int]bool{}
+	for priority, side := range r.alive {
+		if s, err := side.readMetrics(); err == nil {
+			duty, _ := s.value("pnagent_sidecar_on_duty")
+			out[priority] = duty == 1
+		}
+	}
+	return out
+}
+
+// count is how many are on duty at one moment: all say the same when they are asked
+// again. Otherwise a duty that is handed over between two answers counts twice.
 func (r *relay) count() (n int, excused bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, side := range r.alive {
-		if s, err := side.readMetrics(); err == nil {
-			if duty, _ := s.value("pnagent_sidecar_on_duty"); duty == 1 {
-				n++
-			}
+	said := r.duties()
+	for range 10 {
+		again := r.duties()
+		if maps.Equal(said, again) {
+			break
+		}
+		said = again
+	}
+	for _, duty := range said {
+		if duty {
+			n++
 		}
 	}
 	return n, time.Now().Before(r.excused)

@@ -262,7 +262,7 @@ func TestHowFollowingEnds(t *testing.T) {
 func TestAnHeirOwnsThePartAsSoonAsItIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		e, err := follows(t, func(m *Member, l *still, old *engine.Engine) {
+		e, err := follows(t, func(_ *Member, l *still, old *engine.Engine) {
 			time.Sleep(103 * time.Millisecond)
 			if err := old.Release(t.Context(), "m1"); err != nil {
 				t.Error(err)
@@ -337,7 +337,7 @@ func TestAnOwnerWithoutAReportDoesNotLetThePartGo(t *testing.T) {
 
 // watched is how an owner of part one, in epoch 3 and at commit 10,000, is watched
 // while m2 says how far it has read.
-func watched(t *testing.T, says func(m *Member, after time.Duration)) (err error, took time.Duration) {
+func watched(t *testing.T, says func(m *Member, after time.Duration)) (took time.Duration, err error) {
 	m := memberOf(t, "m1")
 	m.cfg.Balance = true
 	r := m.replicas[0]
@@ -358,7 +358,7 @@ func watched(t *testing.T, says func(m *Member, after time.Duration)) (err error
 	took = time.Since(began)
 	stop()
 	<-done
-	return err, took
+	return took, err
 }
 
 func TestWhenAnOwnerGoes(t *testing.T) {
@@ -402,7 +402,7 @@ func TestWhenAnOwnerGoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				err, took := watched(t, c.says)
+				took, err := watched(t, c.says)
 				if !errors.Is(err, c.err) || c.err == nil && err != nil {
 					t.Errorf("%v; want %v", err, c.err)
 				}

@@ -4,6 +4,7 @@ package stream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -321,7 +322,7 @@ func howAReaderBegins(t *testing.T) {
 			nc := natstest.Connect(t, server)
 			s := &script{info: c.info, create: c.create}
 			l, _ := scriptedLog(t, nc, s)
-			ctx, cancel := context.WithTimeout(t.Context(), max(c.limit, patience*time.Duration(1-min(1, c.limit))))
+			ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(c.limit, patience))
 			defer cancel()
 			subs := nc.NumSubscriptions()
 			tail := l.newTail(c.next)

@@ -150,9 +150,10 @@ func (s *story) do(line string) string {
 	return ""
 }
 
-// takeSilent has the sidecar take what the one before it knows.
-func (s *story) takeSilent(anew bool) string {
-	if anew {
+// takeSilent has the sidecar take the silent sources of the other one, which are read
+// from that one first if asked is true.
+func (s *story) takeSilent(asked bool) string {
+	if asked {
 		s.other.Tick(s.now - s.ahead)
 		var err error
 		if s.silent, err = s.other.Silent(s.now - s.ahead); err != nil {

@@ -109,7 +109,7 @@ func TestForgedMessagesSilenceNoEngine(t *testing.T) {
 	for i, m := range []map[string]any{
 		{"epoch": time.Now().UnixMicro()},
 		{"epoch": time.Now().UnixMicro(), "bye": true},
-		{"epoch": time.Now().UnixMicro(), "digest": telemetry.Digest(nil)}, // of a definition that nobody has
+		{"epoch": time.Now().UnixMicro(), "digest": telemetry.Digest(nil)}, // of an unknown definition
 		{"epoch": time.Now().Add(time.Hour).UnixMicro()},
 		{"epoch": int64(telemetry.MaxTime), "bye": true},
 	} {

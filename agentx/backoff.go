@@ -11,17 +11,16 @@ import (
 
 const (
 	minBackoff = 500 * time.Millisecond
-	// maxBackoff has a master that returns be served again within 2 s. An
-	// attempt costs nothing to speak of: there is one sidecar, or a few.
+	// maxBackoff lets a master that returns be served within 2 s. An attempt is cheap:
+	// a master has one sidecar, or a few.
 	maxBackoff = 1500 * time.Millisecond
-	// watchEvery is how often a wait looks whether a new socket is there.
+	// watchEvery is the time between two checks for a new socket.
 	watchEvery = 250 * time.Millisecond
 )
 
-// backoff is how long to wait before the attempt after failures failed ones:
-// half of a ceiling of 1 s, or 1.5 s after the first, and up to half more by
-// chance, so that subagents which lost the same master do not come back in
-// step.
+// backoff returns the wait before the attempt after failures failed ones: half of a
+// ceiling of 1 s, or 1.5 s after the first, plus a random part of the other half, so that
+// subagents that lost the same master do not reconnect in step.
 func backoff(failures int, rng *rand.Rand) time.Duration {
 	ceiling := maxBackoff
 	if failures == 0 {
@@ -30,9 +29,8 @@ func backoff(failures int, rng *rand.Rand) time.Duration {
 	return ceiling/2 + time.Duration(rng.Int64N(int64(ceiling/2)+1))
 }
 
-// await waits for d, or until another socket is at address than when it
-// began: a snmpd that comes back makes its unix socket anew, and need not wait
-// for the backoff to pass. It tells whether that was so.
+// await waits for d, or until the unix socket at address is replaced, as by a restart of
+// snmpd. It reports whether the socket was replaced.
 func await(ctx context.Context, address address, d time.Duration) (fresh bool) {
 	before := address.identity()
 	deadline := time.NewTimer(d)
@@ -53,8 +51,8 @@ func await(ctx context.Context, address address, d time.Duration) (fresh bool) {
 	}
 }
 
-// identity is what tells one unix socket from the next at the same path; nil
-// for TCP and where there is no socket.
+// identity identifies a unix socket among later ones at the same path; nil for TCP or
+// without a socket.
 func (a address) identity() os.FileInfo {
 	if a.network != "unix" {
 		return nil
@@ -66,8 +64,8 @@ func (a address) identity() os.FileInfo {
 	return file
 }
 
-// sameSocket looks at the time as well, because a file system may give the
-// number of a deleted file to the next one.
+// sameSocket compares the time as well, because a file system may give the number of a
+// deleted file to the next one.
 func sameSocket(before, now os.FileInfo) bool {
 	return before != nil && os.SameFile(before, now) && before.ModTime().Equal(now.ModTime())
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // BenchmarkAnswer is one PDU decoded, answered and encoded, without a

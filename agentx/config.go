@@ -14,30 +14,30 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // ErrConfig is wrapped by every error of New.
-var ErrConfig = errors.New("bad agentx configuration")
+var ErrConfig = errors.New("invalid agentx configuration")
 
 const (
 	defaultPriority = 127 // RFC 2741 section 6.2.3
 	defaultHold     = 2 * time.Second
 )
 
-// Config says where the master is and what is served to it.
+// Config configures a Subagent.
 type Config struct {
 	// Addr is the master's socket: unix:/path or tcp:host:port.
 	Addr string
-	// Subtrees are registered, at least one.
+	// Subtrees are the subtrees to register, at least one.
 	Subtrees []smi.OID
-	// Tables gives the newest table; nil is an empty one. It is called from
-	// the goroutine that answers and must not block.
+	// Tables returns the newest table; nil is an empty one. The goroutine that answers
+	// calls it, so it must not block.
 	Tables func() *smi.Table
-	// Contexts are served beside the default one: the tables of each, by its
-	// name of 1 to 32 bytes. See also SetContexts.
+	// Contexts are the named contexts to serve: the tables of each, by its name of 1 to
+	// 32 bytes. See also SetContexts.
 	Contexts map[string]func() *smi.Table
-	// ID and Description tell the master who this is; both may be empty.
+	// ID and Description identify the subagent to the master; both may be empty.
 	ID          smi.OID
 	Description string
 	// Caps become rows of the master's sysORTable.
@@ -45,23 +45,22 @@ type Config struct {
 	// Priority of the registrations, 1 to 255; the lower number answers.
 	// 0 is 127.
 	Priority uint8
-	// Timeout is how long the master is to wait for an answer, in whole
-	// seconds up to 255; 0 leaves it to the master.
+	// Timeout is how long the master waits for an answer, in whole seconds up to 255; 0
+	// is the master's default.
 	Timeout time.Duration
-	// Hold is how long a table is kept before a newer one is looked for; 0 is
-	// 2 s. See the package comment.
+	// Hold is how long the newest table is used before Tables is called again; 0 is 2 s.
 	Hold time.Duration
-	// Logger hears of connections made and lost; nil is silent.
+	// Logger logs connections made and lost; nil logs nothing.
 	Logger *slog.Logger
 }
 
-// Caps is an AGENT-CAPABILITIES statement that the subagent conforms to.
+// Caps is an AGENT-CAPABILITIES statement.
 type Caps struct {
 	ID          smi.OID
 	Description string
 }
 
-// New checks config. Every error is ErrConfig and names the field.
+// New returns a Subagent. Every error wraps ErrConfig and names the field.
 func New(config Config) (*Subagent, error) {
 	address, err := parseAddr(config.Addr)
 	if err != nil {
@@ -102,17 +101,17 @@ func (c *Config) check() error {
 	case c.Tables == nil:
 		return errors.New("no Tables")
 	case c.Timeout < 0 || c.Timeout > math.MaxUint8*time.Second:
-		return fmt.Errorf("a Timeout of %v, want 0 to 255s", c.Timeout)
+		return fmt.Errorf("a Timeout of %v; expected 0 to 255s", c.Timeout)
 	case c.Hold < 0:
-		return fmt.Errorf("a Hold of %v, want 0 or more", c.Hold)
+		return fmt.Errorf("a Hold of %v; expected 0 or more", c.Hold)
 	case len(c.Description) > math.MaxUint8:
-		return fmt.Errorf("a Description of %d bytes, want at most 255", len(c.Description))
+		return fmt.Errorf("a Description of %d bytes; expected at most 255", len(c.Description))
 	case len(c.ID) > smi.MaxSubIdentifiers:
-		return fmt.Errorf("an ID of %d sub-identifiers", len(c.ID))
+		return fmt.Errorf("an ID of %d sub-identifiers; expected at most %d", len(c.ID), smi.MaxSubIdentifiers)
 	}
 	for _, subtree := range c.Subtrees {
 		if len(subtree) == 0 || len(subtree) > smi.MaxSubIdentifiers {
-			return fmt.Errorf("one of the Subtrees, %q, has %d sub-identifiers, want 1 to %d", subtree, len(subtree), smi.MaxSubIdentifiers)
+			return fmt.Errorf("one of the Subtrees, %q, has %d sub-identifiers; expected 1 to %d", subtree, len(subtree), smi.MaxSubIdentifiers)
 		}
 	}
 	for _, caps := range c.Caps {
@@ -123,7 +122,7 @@ func (c *Config) check() error {
 	return checkContexts(c.Contexts)
 }
 
-// timeoutSeconds rounds up: a time-out of 100 ms is not the master's default.
+// timeoutSeconds rounds up, so that a time-out of 100 ms is not the master's default.
 func (c *Config) timeoutSeconds() uint8 {
 	return uint8((c.Timeout + time.Second - 1) / time.Second)
 }

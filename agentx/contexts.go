@@ -12,19 +12,19 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // maxContext is the longest name of a context in bytes: a vacmContextName (RFC
 // 3415) is an SnmpAdminString of at most 32.
 const maxContext = 32
 
-// checkContexts tells what is wrong with a set of named contexts.
+// checkContexts returns the first fault of a set of named contexts.
 func checkContexts(contexts map[string]func() *smi.Table) error {
 	for name, tables := range contexts {
 		switch {
 		case name == "" || len(name) > maxContext:
-			return fmt.Errorf("a context named %q, want 1 to %d bytes", name, maxContext)
+			return fmt.Errorf("a context named %q; expected 1 to %d bytes", name, maxContext)
 		case tables == nil:
 			return fmt.Errorf("no tables for context %q", name)
 		}
@@ -32,10 +32,9 @@ func checkContexts(contexts map[string]func() *smi.Table) error {
 	return nil
 }
 
-// SetContexts has these named contexts served, and no others but the default
-// one, from now on: what a session that is up lacks is registered, and what it
-// has too much is taken back. The error is ErrConfig, and nothing is changed
-// then. What a master refuses is logged and tried again with the session.
+// SetContexts replaces the named contexts: the session registers new ones and unregisters
+// the others. The error wraps ErrConfig, and then nothing changes. If the master refuses a
+// registration, the session is opened again.
 func (s *Subagent) SetContexts(contexts map[string]func() *smi.Table) error {
 	if err := checkContexts(contexts); err != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, err)
@@ -44,7 +43,7 @@ func (s *Subagent) SetContexts(contexts map[string]func() *smi.Table) error {
 	s.wanted.Store(&wanted)
 	select {
 	case s.changed <- struct{}{}:
-	default: // a change is under way already, and will see this one
+	default: // an earlier change is not applied yet, and will include this one
 	}
 	return nil
 }
@@ -62,7 +61,7 @@ func newContexts(tables func() *smi.Table, hold time.Duration) *contexts {
 	return &contexts{hold: hold, plain: newWalks(tables, hold), named: make(map[string]*walks)}
 }
 
-// walks are those of a context; nil where it is not served.
+// walks returns the walks of a context; nil if it is not served.
 func (c *contexts) walks(name string) *walks {
 	if name == "" {
 		return c.plain
@@ -84,14 +83,14 @@ func (c *contexts) remove(name string) {
 	delete(c.named, name)
 }
 
-// names are those of the named contexts, in order.
+// names returns the names of the named contexts, in order.
 func (c *contexts) names() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.Sorted(maps.Keys(c.named))
 }
 
-// expire lets go of tables that no walk can ask for any more.
+// expire drops tables that no walk can need any more.
 func (c *contexts) expire(now time.Time) {
 	c.plain.expire(now)
 	c.mu.RLock()
@@ -101,7 +100,7 @@ func (c *contexts) expire(now time.Time) {
 	}
 }
 
-// expected is that of the walks of any context.
+// expected reports whether a request of a walk is expected in any context.
 func (c *contexts) expected(now time.Time) bool {
 	if c.plain.expected(now) {
 		return true
@@ -116,9 +115,8 @@ func (c *contexts) expected(now time.Time) bool {
 	return false
 }
 
-// settle registers the contexts that are wanted and not there, and takes back
-// those that are there and not wanted. A table can be asked for before its
-// registration is answered, and must be there by then.
+// settle registers the wanted contexts that are not served, and unregisters the others. A
+// request may come before the answer to its registration, so the walks are added first.
 func (s *Subagent) settle(ctx context.Context, session *session, served *contexts) error {
 	wanted := *s.wanted.Load()
 	for _, name := range served.names() {
@@ -126,9 +124,9 @@ func (s *Subagent) settle(ctx context.Context, session *session, served *context
 			continue
 		}
 		for _, subtree := range s.config.Subtrees {
-			err := s.requestIn(ctx, session, name, &pdu.Unregister{Priority: s.config.Priority, Subtree: subtree})
+			_, err := s.ask(ctx, session, name, &pdu.Unregister{Priority: s.config.Priority, Subtree: subtree})
 			var refused pdu.Error
-			if err != nil && !errors.As(err, &refused) { // what is not registered need not be taken back
+			if err != nil && !errors.As(err, &refused) { // a refused one was not registered
 				return fmt.Errorf("unregister %v in context %q: %w", subtree, name, err)
 			}
 		}
@@ -147,21 +145,20 @@ func (s *Subagent) settle(ctx context.Context, session *session, served *context
 	return nil
 }
 
-// tablesOf gives the newest table of a context by the function that SetContexts
-// was told last.
+// tablesOf returns the newest table of a context, by the function last passed to SetContexts.
 func (s *Subagent) tablesOf(name string) func() *smi.Table {
 	return func() *smi.Table {
 		if tables := (*s.wanted.Load())[name]; tables != nil {
 			return tables()
 		}
-		return nil // it is being taken back
+		return nil // it is being unregistered
 	}
 }
 
-// register offers to answer for every subtree in a context.
+// register registers every subtree in a context.
 func (s *Subagent) register(ctx context.Context, session *session, name string) error {
 	for _, subtree := range s.config.Subtrees {
-		if err := s.requestIn(ctx, session, name, &pdu.Register{
+		if _, err := s.ask(ctx, session, name, &pdu.Register{
 			Timeout: s.config.timeoutSeconds(), Priority: s.config.Priority, Subtree: subtree,
 		}); err != nil {
 			return fmt.Errorf("register %v in context %q: %w", subtree, name, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // from is a context whose values count from first.
@@ -157,7 +157,7 @@ func TestNotifyMayNameAContext(t *testing.T) {
 	})
 }
 
-func TestContextsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidContextsAreRejected(t *testing.T) {
 	for name, contexts := range map[string]map[string]func() *smi.Table{
 		"no name":         {"": from(1)},
 		"a name too long": {string(make([]byte, 33)): from(1)},

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // Each test here is a fault that was found in another subagent library,
@@ -68,7 +68,7 @@ func TestARequestOver4KBIsAnswered(t *testing.T) {
 }
 
 // There: every error of a read but io.EOF is a panic.
-func TestAResetConnectionIsMadeAnew(t *testing.T) {
+func TestAResetConnectionIsReplaced(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestNetworkByteOrderIsUnderstood(t *testing.T) {
 	})
 }
 
-// There: after a reconnect whose Open is refused, requests go on as if all was
+// There: after a reconnect whose Open is refused, requests continue as if all was
 // well; and a second subtree cannot be registered at all.
 func TestEverythingIsRegisteredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -7,34 +7,31 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 const (
-	// maxAnswer is how many bytes of variables a Response holds; 8 go to its
-	// fixed part.
+	// maxAnswer is the largest size of a Response's variables; its fixed part has 8 bytes.
 	maxAnswer = pdu.MaxPayload - 8
-	// maxBulk is where a GetBulk stops: what a master can send on in one UDP
-	// datagram and a little more. It may be given less than it asks for (RFC
-	// 3416 section 4.2.3).
+	// maxBulk is the size at which a GetBulk stops: a little more than a master can send
+	// in one UDP datagram. RFC 3416 section 4.2.3 allows a shorter answer.
 	maxBulk = 64 << 10
 )
 
-// handler makes responses. What answer returns is valid until the next call,
-// so that a walk allocates nothing for its answers.
+// handler makes responses. The result of answer is valid until the next call, so that a
+// walk allocates nothing for its answers.
 type handler struct {
 	contexts *contexts
 	walks    *walks // of the context of the request
 	response pdu.Response
-	last     bool     // the transaction is over with the response, as far as can be told
+	last     bool     // the transaction is probably over with the response
 	size     int      // of response.Variables, in bytes
-	names    []uint32 // those of response.Variables that come from the table
+	names    []uint32 // the names in response.Variables that come from the table
 	cursors  []cursor
 }
 
-// answer serves one request of the master. It returns nil for a CleanupSet,
-// which has no response. A context that is not served is refused; what has no
-// context, because a TestSet had it, comes with the empty one.
+// answer serves one request of the master. It returns nil for a CleanupSet, which has no
+// response. A PDU after a TestSet has no context and comes with the empty one.
 func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	h.response = pdu.Response{Variables: h.response.Variables[:0]}
 	h.size, h.names, h.last = 0, h.names[:0], false
@@ -65,7 +62,7 @@ func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 		// No TestSet was ever accepted, so there is nothing to commit.
 		h.fail(pdu.CommitFailed, -1)
 	case *pdu.UndoSet:
-		// Nothing was committed: all is as it was.
+		// Nothing was committed.
 	case *pdu.CleanupSet:
 		return nil
 	default:
@@ -74,7 +71,7 @@ func (h *handler) answer(now time.Time, p pdu.PDU) *pdu.Response {
 	return &h.response
 }
 
-// pin gives the table for a request of ranges.
+// pin returns the table for a request of ranges.
 func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) *smi.Table {
 	var start smi.OID
 	if len(ranges) > 0 {
@@ -83,9 +80,9 @@ func (h *handler) pin(now time.Time, p pdu.PDU, ranges []pdu.SearchRange) *smi.T
 	return h.walks.pin(now, p.Header.Transaction, start)
 }
 
-// reached tells the walks how far the first of the stride ranges came, whose
-// answers begin at variable first, and whether it came to the end. A master
-// goes on after an end, with another subtree.
+// reached records in walks the last name of the first of the stride ranges, whose answers
+// begin at variable first, and whether that range ended. After an end a master continues
+// with another subtree.
 func (h *handler) reached(now time.Time, p pdu.PDU, first, stride int) {
 	variables := h.response.Variables
 	if stride == 0 || len(variables) <= first {
@@ -102,7 +99,7 @@ func (h *handler) reached(now time.Time, p pdu.PDU, first, stride int) {
 	h.walks.reached(now, p.Header.Transaction, nil, over)
 }
 
-// get is RFC 2741 section 7.2.3.1.
+// get implements RFC 2741 section 7.2.3.1.
 func (h *handler) get(table *smi.Table, ranges []pdu.SearchRange) {
 	for i, r := range ranges {
 		if !h.add(smi.Variable{Name: r.Start, Value: table.Get(r.Start)}, maxAnswer) {
@@ -112,7 +109,7 @@ func (h *handler) get(table *smi.Table, ranges []pdu.SearchRange) {
 	}
 }
 
-// getNext is RFC 2741 section 7.2.3.2. It tells whether all went well.
+// getNext implements RFC 2741 section 7.2.3.2. It reports whether all variables fit.
 func (h *handler) getNext(table *smi.Table, ranges []pdu.SearchRange) bool {
 	for i, r := range ranges {
 		if !h.add(h.next(table, r), maxAnswer) {
@@ -123,8 +120,8 @@ func (h *handler) getNext(table *smi.Table, ranges []pdu.SearchRange) bool {
 	return true
 }
 
-// next is the first variable in the range, or endOfMibView under the name
-// that the range starts at.
+// next returns the first variable in the range, or endOfMibView with the range's start as
+// its name.
 func (h *handler) next(table *smi.Table, r pdu.SearchRange) smi.Variable {
 	if i := table.Search(r.Start, r.Include); i < table.Len() {
 		if v := h.at(table, i); len(r.End) == 0 || v.Name.Compare(r.End) < 0 {
@@ -134,8 +131,7 @@ func (h *handler) next(table *smi.Table, r pdu.SearchRange) smi.Variable {
 	return smi.Variable{Name: r.Start, Value: smi.EndOfMibView()}
 }
 
-// at is the i-th variable of the table, with its name in memory that is used
-// again for the next answer.
+// at returns the i-th variable of the table. Its name is valid until the next answer.
 func (h *handler) at(table *smi.Table, i int) smi.Variable {
 	start := len(h.names)
 	names, value := table.AppendAt(h.names, i)
@@ -143,14 +139,14 @@ func (h *handler) at(table *smi.Table, i int) smi.Variable {
 	return smi.Variable{Name: names[start:len(names):len(names)], Value: value}
 }
 
-// cursor is where one repeated range of a GetBulk has come to.
+// cursor is the position in one repeated range of a GetBulk.
 type cursor struct {
 	next, end int // indices of the table
 	last      smi.OID
 }
 
-// repeat is RFC 2741 section 7.2.3.3 for the ranges that repeat: a variable
-// of each, again and again, until every one has ended or the response is full.
+// repeat implements RFC 2741 section 7.2.3.3 for the repeated ranges: a variable of each
+// in turn, until all have ended or the response is full.
 func (h *handler) repeat(table *smi.Table, ranges []pdu.SearchRange, repetitions int) {
 	h.cursors = h.cursors[:0]
 	for _, r := range ranges {
@@ -160,7 +156,7 @@ func (h *handler) repeat(table *smi.Table, ranges []pdu.SearchRange, repetitions
 		}
 		h.cursors = append(h.cursors, c)
 	}
-	limit := maxAnswer // one of each must fit, or a walk would not get on
+	limit := maxAnswer // one of each must fit, or a walk would not advance
 	for range repetitions {
 		ended := true
 		for i := range h.cursors {
@@ -183,7 +179,7 @@ func (h *handler) repeat(table *smi.Table, ranges []pdu.SearchRange, repetitions
 	}
 }
 
-// add puts v into the response unless that would be larger than limit.
+// add appends v to the response, unless that would exceed limit.
 func (h *handler) add(v smi.Variable, limit int) bool {
 	size := pdu.VariableSize(v)
 	if h.size+size > limit {
@@ -194,8 +190,8 @@ func (h *handler) add(v smi.Variable, limit int) bool {
 	return true
 }
 
-// fail makes the response an error about variable i of the request, from 0;
-// -1 where it is about none.
+// fail makes the response an error about variable i of the request, from 0; -1 for an
+// error about no variable.
 func (h *handler) fail(e pdu.Error, i int) {
 	h.response.Error = e
 	h.response.Index = uint16(min(i+1, math.MaxUint16))

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 func newHandler(tables func() *smi.Table) *handler {
@@ -118,7 +118,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-func TestWithoutATableThereIsNothing(t *testing.T) {
+func TestWithoutATableEveryWalkEnds(t *testing.T) {
 	got := show(answerTo(nil, "", &pdu.Get{Ranges: ranges(at(1, 0))}))
 	if diff := cmp.Diff([]string{"1.0=noSuchObject"}, got); diff != "" {
 		t.Error(diff)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // overSocket runs a subagent whose master is at the other end of a real socket,
@@ -141,7 +141,7 @@ func (b *bytesOf) Read(p []byte) (int, error) {
 
 // Whatever a master does, the next one is served, and what the last one took
 // is given back: goroutines, files, and all memory but a little.
-func TestAHostileMasterLeavesNothingBehind(t *testing.T) {
+func TestAHostileMasterLeavesNoResourceBehind(t *testing.T) {
 	large := rows(t, 20_000)
 	for _, network := range []string{"unix", "tcp"} {
 		t.Run(network, func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestAFullQueueIsBoundedMemory(t *testing.T) {
 		flood(m, &pdu.GetBulk{MaxRepetitions: 65535, Ranges: ranges(at())})
 	}
 	const most = (maxQueue+2)*2*maxBulk + 1<<20 // a buffer may be twice what is in it
-	// What it has read already it goes on answering for a moment.
+	// What it has read already it continues to answer for a moment.
 	eventually(t, "a full queue is all that is held", func() bool { return held(t).heap <= before.heap+most })
 	m.conn.Close()
 	closeAll()

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 func unhex(tb testing.TB, text string) []byte {
@@ -24,7 +24,7 @@ func unhex(tb testing.TB, text string) []byte {
 	return b
 }
 
-func TestWhatIsNoFrameEndsTheConnectionAndTheNextOneServes(t *testing.T) {
+func TestAnInvalidFrameEndsTheConnectionAndTheNextOneServes(t *testing.T) {
 	for _, c := range []struct {
 		rule, hex string
 		want      Fault
@@ -68,7 +68,7 @@ func TestAFrameThatEndsEarlyIsALostConnection(t *testing.T) {
 	})
 }
 
-func TestAMalformedPayloadIsAParseErrorAndTheSessionGoesOn(t *testing.T) {
+func TestAMalformedPayloadIsAParseErrorAndTheSessionContinues(t *testing.T) {
 	for _, c := range []struct {
 		rule, hex string
 		answered  bool
@@ -106,7 +106,7 @@ func TestAMalformedPayloadIsAParseErrorAndTheSessionGoesOn(t *testing.T) {
 	}
 }
 
-func TestWhatAMasterDoesNotSendIsAProcessingError(t *testing.T) {
+func TestAPDUThatAMasterDoesNotSendIsAProcessingError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)
 		m := f.acceptUp(t)
@@ -125,7 +125,7 @@ func TestWhatAMasterDoesNotSendIsAProcessingError(t *testing.T) {
 	})
 }
 
-func TestResponsesThatNobodyAskedForAreCounted(t *testing.T) {
+func TestUnaskedResponsesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)
 		m := f.acceptUp(t)
@@ -192,7 +192,7 @@ func TestManyRequestsMayComeInOneWrite(t *testing.T) {
 	})
 }
 
-// A master that writes and never reads: the subagent goes on reading, drops
+// A master that writes and never reads: the subagent continues to read, drops
 // what does not fit its queue, and gives up after 10 s.
 func TestAMasterThatNeverReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -276,7 +276,7 @@ func TestAnAnswerTooLargeForAFrameIsAGenErrAboutItsVariable(t *testing.T) {
 	})
 }
 
-func TestATableWithWhatTheFormatCannotHoldIsAGenErr(t *testing.T) {
+func TestAValueThatTheFormatCannotHoldIsAGenErr(t *testing.T) {
 	layout, err := smi.NewLayout([]smi.OID{root.Append(1, 0)}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -4,26 +4,25 @@ package agentx
 
 import "github.com/pnagent/pnagent/agentx/pdu"
 
-// maxRepeats is how many requests are remembered. A master sends a request
-// again after its time-out, with the same packet id, and has few others under
-// way until then.
+// maxRepeats is the number of requests kept. A master repeats a request after its
+// time-out, with the same packet id, and has few others in progress until then.
 const maxRepeats = 64
 
-// request is what makes two frames the same request.
+// request identifies a request.
 type request struct {
-	asked               bool // false where none is remembered
+	asked               bool // false for an empty slot
 	typ                 pdu.Type
 	transaction, packet uint32
 }
 
-// repeats remembers the last requests that were answered, so that one which
-// comes again is not answered again.
+// repeats keeps the last requests that were answered, so that a repeated one is not
+// answered again.
 type repeats struct {
 	last [maxRepeats]request
 	next int
 }
 
-// seen tells whether the request of h came before, and remembers it.
+// seen reports whether the request of h is a repeated one, and keeps it.
 func (r *repeats) seen(h pdu.Header) bool {
 	now := request{true, h.Type, h.Transaction, h.Packet}
 	for _, before := range r.last {
@@ -36,8 +35,7 @@ func (r *repeats) seen(h pdu.Header) bool {
 	return false
 }
 
-// forget undoes seen: the answer was not sent, so that the master must be able
-// to ask again.
+// forget undoes seen: the answer was not sent, so the master may repeat the request.
 func (r *repeats) forget() {
 	r.next = (r.next + maxRepeats - 1) % maxRepeats
 	r.last[r.next] = request{}

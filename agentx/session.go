@@ -13,16 +13,16 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // Errors of a session.
 var (
-	// ErrNotConnected says that there is no session with a master just now.
+	// ErrNotConnected is the error while there is no session with a master.
 	ErrNotConnected = errors.New("not connected to an agentx master")
-	// ErrLost says that the session ended while its answer was awaited.
+	// ErrLost is wrapped by the error of a session that ended before the answer came.
 	ErrLost = errors.New("agentx session lost")
-	// ErrBusy says that the master does not read what is already queued.
+	// ErrBusy is the error while the write queue is full because the master does not read.
 	ErrBusy = errors.New("agentx write queue is full")
 
 	errClosed = errors.New("the master closed the session")
@@ -33,7 +33,7 @@ const (
 	noSession  = -1
 )
 
-// response is a Response of the master and the session id it came with.
+// response is a Response of the master and its session id.
 type response struct {
 	*pdu.Response
 	session uint32
@@ -46,18 +46,18 @@ type registration struct {
 }
 
 // session is one connection to the master: a reader that answers requests and
-// hands out responses, and a writer. Both end when the connection does.
+// dispatches responses, and a writer. Both end with the connection.
 type session struct {
 	counters *counters
 	handler  handler
 	repeats  repeats
 	conn     net.Conn
 	writer   *writer
-	farewell *farewell
-	flags    pdu.Flags    // the byte order of what this side starts
+	shutdown *shutdown
+	flags    pdu.Flags    // the byte order of PDUs that are no answers
 	id       atomic.Int64 // noSession until the master has given one
 
-	// What the master has accepted; only for the goroutine that opened the session.
+	// Accepted by the master; used only by the goroutine that opened the session.
 	caps       []smi.OID
 	registered []registration
 
@@ -67,12 +67,11 @@ type session struct {
 
 	done  chan struct{} // closed when the session has ended
 	once  sync.Once
-	cause error // why; to be read after done
+	cause error // valid after done
 	tasks sync.WaitGroup
 }
 
-// newSession starts reading from and writing to conn, which is its own from
-// then on. end must be called.
+// newSession takes over conn and starts to read and write. The caller must call end.
 func newSession(conn net.Conn, served *contexts, c *counters, flags pdu.Flags) *session {
 	conn = newSocket(conn)
 	s := &session{
@@ -80,7 +79,7 @@ func newSession(conn net.Conn, served *contexts, c *counters, flags pdu.Flags) *
 		handler:  handler{contexts: served},
 		conn:     conn,
 		writer:   newWriter(conn),
-		farewell: newFarewell(),
+		shutdown: newShutdown(),
 		flags:    flags,
 		waiting:  make(map[uint32]chan response),
 		done:     make(chan struct{}),
@@ -95,12 +94,12 @@ func newSession(conn net.Conn, served *contexts, c *counters, flags pdu.Flags) *
 	return s
 }
 
-// fail ends the session; the first cause counts.
+// fail ends the session; the first cause is kept.
 func (s *session) fail(cause error) {
 	s.once.Do(func() {
 		s.cause = cause
 		close(s.done)
-		_ = s.conn.Close() // it is given up; nothing more can be done about it
+		_ = s.conn.Close() // the session ends in any case
 	})
 }
 
@@ -110,7 +109,7 @@ func (s *session) end() {
 	s.tasks.Wait()
 }
 
-// read follows the stream until it ends or cannot be followed any more.
+// read reads frames until the stream ends or has an invalid frame.
 func (s *session) read() error {
 	in := bufio.NewReaderSize(s.conn, readBuffer)
 	var buf []byte
@@ -135,10 +134,10 @@ func (s *session) read() error {
 	}
 }
 
-// receive deals with one frame. An error ends the session.
+// receive handles one frame. An error ends the session.
 func (s *session) receive(h pdu.Header, payload []byte) error {
 	if h.Type == pdu.TypeResponse {
-		s.hand(h, payload)
+		s.dispatch(h, payload)
 		return nil
 	}
 	if int64(h.Session) != s.id.Load() {
@@ -165,12 +164,12 @@ func (s *session) receive(h pdu.Header, payload []byte) error {
 	return nil
 }
 
-// closed is the master's Close, which has no Response.
+// closed handles the master's Close, which has no Response.
 func (s *session) closed(h pdu.Header, payload []byte) error {
 	p, err := pdu.Decode(h, payload)
 	if err != nil {
 		s.counters.fault(FaultParse)
-		return fmt.Errorf("%w, for no reason that can be read: %w", errClosed, err)
+		return fmt.Errorf("%w with an invalid reason: %w", errClosed, err)
 	}
 	return fmt.Errorf("%w: %v", errClosed, p.Body.(*pdu.Close).Reason)
 }
@@ -202,9 +201,8 @@ func (s *session) serve(p pdu.PDU) {
 	}
 }
 
-// refuse answers a request that is not looked into. A Close and a CleanupSet
-// have no Response, whatever is wrong with them. It tells whether all that was
-// to be sent could be sent.
+// refuse answers a request with an error. A Close and a CleanupSet have no Response. It
+// reports false if the answer was dropped.
 func (s *session) refuse(h pdu.Header, e pdu.Error) bool {
 	if h.Type == pdu.TypeClose || h.Type == pdu.TypeCleanupSet {
 		return true
@@ -212,19 +210,18 @@ func (s *session) refuse(h pdu.Header, e pdu.Error) bool {
 	return s.respond(h, &pdu.Response{Error: e}, false)
 }
 
-// respond queues the answer to the request with header h, in its byte order.
-// last tells whether it is the last one of its transaction. It tells whether
-// that could be done.
+// respond sends the answer to the request with header h, in its byte order. last is
+// whether it is the last one of its transaction. It reports false if the answer was dropped.
 func (s *session) respond(h pdu.Header, answer *pdu.Response, last bool) bool {
 	h.Flags &= pdu.FlagNetworkByteOrder
 	frame, err := pdu.Append(s.writer.buffer(), pdu.PDU{Header: h, Body: answer})
 	if err != nil {
-		// The table holds what the format cannot, such as a name of 129.
+		// The table has a value that the format cannot hold, such as a name of 129.
 		s.counters.fault(FaultTooBig)
 		frame, _ = pdu.Append(frame, pdu.PDU{Header: h, Body: &pdu.Response{Error: pdu.GenErr}})
 		answer.Variables = nil
 	}
-	if s.farewell.hold(frame, last) {
+	if s.shutdown.hold(frame, last) {
 		s.handler.walks.heldBack(h.Transaction)
 		s.writer.recycle(frame)
 		return true
@@ -236,11 +233,11 @@ func (s *session) respond(h pdu.Header, answer *pdu.Response, last bool) bool {
 	return true
 }
 
-// wireID is the session id for a PDU of ours: 0 in an Open.
+// wireID returns the session id for a PDU of ours: 0 in an Open.
 func (s *session) wireID() uint32 { return uint32(max(s.id.Load(), 0)) }
 
-// hand gives a Response to who waits for it.
-func (s *session) hand(h pdu.Header, payload []byte) {
+// dispatch passes a Response to the goroutine that waits for it.
+func (s *session) dispatch(h pdu.Header, payload []byte) {
 	if id := s.id.Load(); id != noSession && int64(h.Session) != id {
 		s.counters.fault(FaultSession)
 		return
@@ -258,7 +255,7 @@ func (s *session) hand(h pdu.Header, payload []byte) {
 		s.counters.fault(FaultUnasked)
 		return
 	}
-	waiter <- response{p.Body.(*pdu.Response), h.Session} // has room for the one there is
+	waiter <- response{p.Body.(*pdu.Response), h.Session} // has room for one
 }
 
 // question is a PDU of ours whose Response is awaited.
@@ -267,9 +264,8 @@ type question struct {
 	waiter chan response // holds one
 }
 
-// pose appends a PDU of ours to frame, in a context where name is not empty.
-// Its Response is waited for from then on; await must be called where the PDU
-// was put into the frame.
+// pose appends a PDU of ours to frame, in the context name. Without an error the caller
+// must call await or forget.
 func (s *session) pose(frame []byte, name string, body pdu.Body) ([]byte, question, error) {
 	s.mu.Lock()
 	s.packet++
@@ -290,7 +286,7 @@ func (s *session) pose(frame []byte, name string, body pdu.Body) ([]byte, questi
 	return whole, q, nil
 }
 
-// forget waits for a Response no longer.
+// forget drops a question.
 func (s *session) forget(q question) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 func TestASessionOpensAddsCapsAndRegistersEverySubtree(t *testing.T) {
@@ -89,7 +89,7 @@ func TestARequestIsAnsweredInItsOwnByteOrder(t *testing.T) {
 	})
 }
 
-func TestTheSubagentSpeaksLittleEndianToo(t *testing.T) {
+func TestTheSubagentSupportsLittleEndian(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := prepare(t, nil)
 		f.flags = 0
@@ -159,7 +159,7 @@ func TestCleanupSetHasNoResponse(t *testing.T) {
 	})
 }
 
-func TestTheMastersCloseIsObeyed(t *testing.T) {
+func TestTheMastersCloseEndsTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)
 		m := f.acceptUp(t)
@@ -193,7 +193,7 @@ func TestARefusedRegistrationIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestRefusedCapsDoNotKeepTheNumbersBack(t *testing.T) {
+func TestRefusedCapsDoNotPreventTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, func(c *Config) { c.Caps = []Caps{{ID: myCaps}} })
 		m := f.accept(t)
@@ -274,7 +274,7 @@ func TestNotifyWaitsForTheMaster(t *testing.T) {
 			if diff := cmp.Diff(&pdu.Notify{Variables: trap()}, p.Body); diff != "" || p.Header.Session != 7 {
 				t.Fatal(p.Header, diff)
 			}
-			m.serving() // requests go on meanwhile
+			m.serving() // requests continue meanwhile
 			m.answer(p, &pdu.Response{Error: c.answer})
 			if err := <-result; !errors.Is(err, c.want) {
 				t.Fatalf("%v, want %v", err, c.want)
@@ -320,7 +320,7 @@ func TestNotifyFailsWhenItCannotBeDelivered(t *testing.T) {
 	})
 }
 
-func TestUpTimeFollowsTheMasterAndIsReadAnew(t *testing.T) {
+func TestUpTimeFollowsTheMasterAndIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)
 		if _, ok := f.UpTime(time.Now()); ok {

@@ -20,8 +20,8 @@ import (
 
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 const benchColumns = 8
@@ -120,7 +120,7 @@ func newManager(b *testing.B, addr string) *gosnmp.GoSNMP {
 	return manager
 }
 
-// bulkColumns reads all columns of the table side by side and tells how many
+// bulkColumns reads all columns of the table side by side and returns how many
 // variables there were.
 func bulkColumns(b *testing.B, manager *gosnmp.GoSNMP, columns int) (variables int) {
 	b.Helper()

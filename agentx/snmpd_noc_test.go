@@ -15,8 +15,8 @@ import (
 
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // What a management station does, through snmpd.
@@ -42,7 +42,7 @@ func TestAStationWalksOverV3InEveryContext(t *testing.T) {
 			}
 		})
 	}
-	// A context that nobody has registered is one that snmpd does not answer in.
+	// snmpd does not answer in a context without registrations.
 	out, err := in("claims").Run(t.Context(), "snmpget", []string{"-t", "0.3", "-r", "0"}, whole.At(0).Name.String())
 	if err == nil {
 		t.Errorf("a context that is not there: %s", out)
@@ -65,7 +65,7 @@ func TestAStationWalksOverV3InEveryContext(t *testing.T) {
 	}
 }
 
-// exists leaves out the end of everything, which a walk comes to where nobody
+// exists leaves out the end of everything, which a walk reaches if no agent
 // serves anything after the subtree.
 func exists(walked []smi.Variable) []smi.Variable {
 	return slices.DeleteFunc(walked, func(v smi.Variable) bool { return v.Value.Type == smi.TypeEndOfMibView })

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/agentx"
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // restarts is how often a snmpd is restarted: PNAGENT_TEST_RESTARTS, or 3. With
@@ -59,7 +59,7 @@ func numbered(tb testing.TB) (tables func() *smi.Table, nth func(int64) []smi.Va
 }
 
 // A walk that a restart of snmpd comes into sees the beginning of one table
-// and, where it goes on, what follows in a later one, or ends early. No name
+// and, if it continues, what follows in a later one, or ends early. No name
 // comes twice, and none that is not there.
 func checkTorn(walked []smi.Variable, nth func(int64) []smi.Variable) (saw string, err error) {
 	walked = exists(walked)
@@ -97,7 +97,7 @@ func TestSnmpdRestartedBeforeWithinAndAfterAWalk(t *testing.T) {
 			torn := make(chan string, 1)
 			before := subagent.Stats().Variables
 			go func() {
-				// A station waits, asks again and goes on.
+				// A station waits, asks again and continues.
 				out, err := snmpd.Run(t.Context(), "snmpwalk", []string{"-t", "1", "-r", "20"}, playpen.String())
 				if err != nil {
 					torn <- "an error: " + err.Error()
@@ -139,8 +139,8 @@ func TestSnmpdRestartedBeforeWithinAndAfterAWalk(t *testing.T) {
 }
 
 // A snmpd that hangs leaves the session as it is until a Ping is not answered;
-// before that it goes on where it was.
-func TestSnmpdThatHangsAndGoesOnKeepsTheSession(t *testing.T) {
+// before that it continues where it was.
+func TestSnmpdThatHangsBrieflyKeepsTheSession(t *testing.T) {
 	snmpd := snmptest.Start(t, snmptest.Config{})
 	table := everything(t, 5)
 	subagent := serve(t, agentx.Config{Addr: snmpd.AgentX, Tables: func() *smi.Table { return table }})
@@ -161,8 +161,8 @@ func TestSnmpdThatHangsAndGoesOnKeepsTheSession(t *testing.T) {
 }
 
 // A snmpd that hangs for longer than a Ping is waited for has its session ended
-// and opened anew, and nothing of the old one stays.
-func TestSnmpdThatHangsForLongIsOpenedAnew(t *testing.T) {
+// and opened again, and nothing of the old one stays.
+func TestSnmpdThatHangsForLongIsOpenedAgain(t *testing.T) {
 	if _, timed := restarts(t); !timed {
 		t.Skip("takes half a minute: set PNAGENT_TEST_RESTARTS")
 	}
@@ -186,7 +186,7 @@ func TestSnmpdThatHangsForLongIsOpenedAnew(t *testing.T) {
 	})
 }
 
-func TestAWalkGoesOnWithTheStandBy(t *testing.T) {
+func TestAWalkContinuesWithTheStandBy(t *testing.T) {
 	walk := func(tool string, options ...string) func(*testing.T, *snmptest.Snmpd) (string, error) {
 		return func(t *testing.T, snmpd *snmptest.Snmpd) (string, error) {
 			return snmpd.Run(t.Context(), tool, options, playpen.String())

@@ -18,11 +18,11 @@ import (
 
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
-// net-snmp's playpen: nothing of anybody's is below it.
+// net-snmp's playpen: no agent registers below it.
 var playpen = smi.OID{1, 3, 6, 1, 4, 1, 8072, 9999, 9999}
 
 // everything is a table with every type of value, some scalars and a column
@@ -93,7 +93,7 @@ func serveUntil(tb testing.TB, config agentx.Config) (subagent *agentx.Subagent,
 	return subagent, stop
 }
 
-// until waits for a condition that is not told of.
+// until waits for a condition.
 func until(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()
 	deadline := time.After(30 * time.Second)

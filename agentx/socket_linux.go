@@ -13,27 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is a connection whose reader waits for the master in the kernel.
-//
-// A walk is a game of ping-pong: snmpd sends a GetNext and waits for its
-// answer. Through the runtime's poller a round costs five system calls and more
-// (try to read, poll, poll and wait, read, write), which is dearer than what
-// snmpd itself does; with a descriptor that blocks it costs two, and a session
-// keeps a thread of its own.
+// socket is a connection whose reader blocks in the kernel. In a walk snmpd waits for the
+// answer to each GetNext; with the runtime's poller such a round costs five system calls,
+// with a descriptor that blocks two, and a thread. See docs/design/agentx.md.
 type socket struct {
 	net.Conn // the addresses of the connection that it was
 
 	file *os.File
 	raw  syscall.RawConn
 
-	// Of the one reader. The steps are made once, so that a frame costs no
-	// allocation.
+	// For the one reader. The steps are made once, so that a frame costs no allocation.
 	readStep func(fd uintptr) bool
 	in       []byte
 	read     int
 	readErr  error
 
-	// Of the one who holds the writer's lock.
+	// For the holder of the writer's lock.
 	writeStep func(fd uintptr) bool
 	out       []byte
 	wrote     int
@@ -41,7 +36,7 @@ type socket struct {
 	deadline  time.Time
 }
 
-// newSocket takes conn over. What is no socket is left to the runtime.
+// newSocket takes over conn, and returns it as a socket, or as it is if it has no descriptor.
 func newSocket(conn net.Conn) net.Conn {
 	of, ok := conn.(syscall.Conn)
 	if !ok {
@@ -53,10 +48,10 @@ func newSocket(conn net.Conn) net.Conn {
 	}
 	raw, err := file.SyscallConn()
 	if err != nil {
-		_ = file.Close() // conn goes on without it
+		_ = file.Close() // conn does not need it
 		return conn
 	}
-	_ = conn.Close() // which leaves the socket open, for there is a second descriptor
+	_ = conn.Close() // the second descriptor keeps the socket open
 	s := &socket{Conn: conn, file: file, raw: raw}
 	s.readStep = func(fd uintptr) bool {
 		for {
@@ -72,8 +67,8 @@ func newSocket(conn net.Conn) net.Conn {
 	return s
 }
 
-// blocking gives a second descriptor of a socket, one that blocks. It must do
-// so before it becomes a file, or the runtime would poll it.
+// blocking returns a second descriptor of a socket, which blocks. It must block before it
+// becomes a file, or the runtime would poll it.
 func blocking(conn syscall.Conn) (file *os.File, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -93,7 +88,7 @@ func blocking(conn syscall.Conn) (file *os.File, err error) {
 	return file, errors.Join(failed, err)
 }
 
-// Read waits for what the master sends. It is for one goroutine.
+// Read waits for the master to send. Only one goroutine may call it.
 func (s *socket) Read(buf []byte) (int, error) {
 	s.in = buf
 	err := s.raw.Read(s.readStep)
@@ -109,8 +104,8 @@ func (s *socket) Read(buf []byte) (int, error) {
 	return s.read, nil
 }
 
-// waitFor waits for an event, or an end of the connection, for some
-// milliseconds; -1 is for ever. It is unix.EAGAIN where nothing came.
+// waitFor waits for an event or the end of the connection; -1 milliseconds is forever. It
+// returns unix.EAGAIN if the time is over.
 func waitFor(fd int, event int16, milliseconds int) error {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: event}}, milliseconds)
 	if err == nil && n == 0 {
@@ -119,8 +114,8 @@ func waitFor(fd int, event int16, milliseconds int) error {
 	return err
 }
 
-// try writes the beginning of frame, without waiting, and tells how much of it;
-// 0 where the socket takes nothing, or has failed.
+// try writes the beginning of frame without waiting, and returns the number of bytes; 0 if
+// the socket takes none or has failed.
 func (s *socket) try(frame []byte) int {
 	s.out, s.wrote = frame, 0
 	err := s.raw.Write(s.writeStep)
@@ -131,13 +126,13 @@ func (s *socket) try(frame []byte) int {
 	return max(s.wrote, 0)
 }
 
-// SetWriteDeadline is for Write. It is for the goroutine that calls Write.
+// SetWriteDeadline sets the deadline of Write. Only the goroutine that calls Write may call it.
 func (s *socket) SetWriteDeadline(t time.Time) error {
 	s.deadline = t
 	return nil
 }
 
-// Write waits for the master to read.
+// Write writes a frame, and waits for the master to read.
 func (s *socket) Write(frame []byte) (n int, err error) {
 	for {
 		n += s.try(frame[n:])
@@ -157,8 +152,7 @@ func (s *socket) Write(frame []byte) (n int, err error) {
 	}
 }
 
-// room waits until the socket takes more. It is unix.EAGAIN where that is not
-// before the deadline.
+// room waits until the socket takes more. It returns unix.EAGAIN at the deadline.
 func (s *socket) room(fd int) error {
 	if s.writeErr != nil && !again(s.writeErr) {
 		return s.writeErr
@@ -172,7 +166,7 @@ func (s *socket) room(fd int) error {
 
 func again(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) }
 
-// left is the time to the deadline in milliseconds, from 0 on; -1 without one.
+// left returns the time to the deadline in milliseconds, at least 0; -1 without one.
 func (s *socket) left() int {
 	if s.deadline.IsZero() {
 		return -1
@@ -180,9 +174,8 @@ func (s *socket) left() int {
 	return int(max(time.Until(s.deadline), 0).Milliseconds())
 }
 
-// Close ends what Read and Write wait for. The descriptor goes with the last
-// of them.
+// Close ends Read and Write. The descriptor is closed with the last of them.
 func (s *socket) Close() error {
-	_ = s.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // the master may have gone first
+	_ = s.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // fails if the master closed it first
 	return s.file.Close()
 }

@@ -6,5 +6,5 @@ package agentx
 
 import "net"
 
-// newSocket leaves conn to the runtime: what is written goes through the queue.
+// newSocket returns conn: every frame goes through the queue of the writer.
 func newSocket(conn net.Conn) net.Conn { return conn }

@@ -9,7 +9,7 @@ import (
 	"github.com/pnagent/pnagent/agentx/pdu"
 )
 
-// State is how far a Subagent has come.
+// State is the state of a Subagent's session.
 type State uint32
 
 // The states.
@@ -19,7 +19,7 @@ const (
 	StateUp                      // registered and answering
 )
 
-// String is the state in a word.
+// String returns the name of the state.
 func (s State) String() string {
 	switch s {
 	case StateConnecting:
@@ -30,7 +30,7 @@ func (s State) String() string {
 	return "down"
 }
 
-// Fault is a reason for which something was refused, dropped or given up.
+// Fault is a kind of fault on the session.
 type Fault uint8
 
 // The faults.
@@ -42,77 +42,49 @@ const (
 	FaultTimeout               // the master did not answer in time
 	FaultVersion               // a frame of another version; the connection was ended
 	FaultLength                // a frame too long or of an odd length; the connection was ended
-	FaultParse                 // a frame whose payload is malformed, or of a type that is not known
+	FaultParse                 // a frame whose payload is malformed, or of an unknown type
 	FaultContext               // a request in a context that is not served
 	FaultUnserved              // a PDU that a master does not send to a subagent
 	FaultSession               // a PDU for another session
-	FaultRepeated              // a request that came before
-	FaultUnasked               // a Response that nobody waits for
+	FaultRepeated              // a repeated request
+	FaultUnasked               // a Response without a pending PDU of ours
 	FaultTooBig                // a response that does not fit into a frame; genErr was answered
 	FaultDropped               // an answer dropped because the master does not read
 	numFaults
 )
 
-// String is the fault as one word, fit for a label.
+// String returns the fault as the value of a label.
 func (f Fault) String() string {
-	switch f {
-	case FaultDial:
-		return "dial"
-	case FaultRefused:
-		return "refused"
-	case FaultLost:
-		return "lost"
-	case FaultClosed:
-		return "closed"
-	case FaultTimeout:
-		return "timeout"
-	case FaultVersion:
-		return "version"
-	case FaultLength:
-		return "length"
-	case FaultParse:
-		return "parse"
-	case FaultContext:
-		return "context"
-	case FaultUnserved:
-		return "unserved"
-	case FaultSession:
-		return "session"
-	case FaultRepeated:
-		return "repeated"
-	case FaultUnasked:
-		return "unasked"
-	case FaultTooBig:
-		return "too_big"
-	case FaultDropped:
-		return "dropped"
+	names := [numFaults]string{"dial", "refused", "lost", "closed", "timeout", "version", "length", "parse",
+		"context", "unserved", "session", "repeated", "unasked", "too_big", "dropped"}
+	if f < numFaults {
+		return names[f]
 	}
 	return "unknown"
 }
 
-// answeringFor is how long after its last request a subagent is still taken to
-// be the one that answers: longer than the pollers of most sites pause.
+// answeringFor is how long after its last request a subagent counts as the one that
+// answers: longer than most pollers pause.
 const answeringFor = 10 * time.Minute
 
-// Stats is what a Subagent has done since New. Counters only rise.
+// Stats are the statistics of a Subagent since New. Counters only rise.
 //
-// Answering, Since and Asked are all that can be known of who answers, where
-// several subagents registered the same with different priorities: a master
-// tells none of them, but a stand-by is not asked. See the package comment.
+// A master does not report which of several subagents it asks, but it does not ask a
+// stand-by. So Answering, Since and Asked show whether this one answers.
 type Stats struct {
 	State         State
 	Answering     bool                // asked in this session, at most 10 min ago
 	Since         time.Time           // of the first request of this session; zero before it, as on a stand-by
 	Asked         time.Time           // of its last request
-	Session       uint32              // the id the master gave; 0 where not connected
-	Sessions      uint64              // how often a session was opened and registered
+	Session       uint32              // the id from the master; 0 if not connected
+	Sessions      uint64              // sessions opened and registered
 	Requests      map[pdu.Type]uint64 // served, by type
 	Variables     uint64              // sent in responses
-	Notifications uint64              // that the master accepted
-	Faults        map[Fault]uint64    // every fault, also those that are 0
+	Notifications uint64              // accepted by the master
+	Faults        map[Fault]uint64    // has every Fault
 }
 
-// Reconnects is how often a session was opened anew.
+// Reconnects returns how often a session was opened after the first one.
 func (s Stats) Reconnects() uint64 { return max(s.Sessions, 1) - 1 }
 
 // counters are the live form of Stats.
@@ -127,13 +99,13 @@ type counters struct {
 	since, last   atomic.Int64 // of Stats.Since and Asked, in ns of Unix time; 0 for none
 }
 
-// begin is a session that nobody has asked yet.
+// begin resets the times for a new session.
 func (c *counters) begin() {
 	c.since.Store(0)
 	c.last.Store(0)
 }
 
-// asked notes a request.
+// asked records a request.
 func (c *counters) asked(now time.Time) {
 	c.last.Store(now.UnixNano())
 	if c.since.Load() == 0 {
@@ -141,7 +113,7 @@ func (c *counters) asked(now time.Time) {
 	}
 }
 
-// unixTime is the time of ns; the zero time for 0.
+// unixTime returns the time of ns; the zero time for 0.
 func unixTime(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}
@@ -151,7 +123,7 @@ func unixTime(ns int64) time.Time {
 
 func (c *counters) fault(f Fault) { c.faults[f].Add(1) }
 
-// served are the types of request that a subagent answers.
+// served returns the types of requests that a subagent answers.
 func served() []pdu.Type {
 	return []pdu.Type{pdu.TypeGet, pdu.TypeGetNext, pdu.TypeGetBulk,
 		pdu.TypeTestSet, pdu.TypeCommitSet, pdu.TypeUndoSet, pdu.TypeCleanupSet}

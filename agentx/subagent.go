@@ -12,50 +12,49 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 const (
-	// dialWithin is how long the master may take to accept a connection. With
-	// the backoff after it there is an attempt every 3 s even where nothing
-	// comes back, and a SYN, of which TCP sends another after 1 s, every 2 s.
+	// dialWithin is how long the master may take to accept a connection. With the
+	// backoff there is an attempt every 3 s, and because TCP repeats a SYN after 1 s,
+	// a SYN every 2 s.
 	dialWithin = 1500 * time.Millisecond
 	// answerWithin is how long the master may take to answer a PDU of ours.
 	answerWithin = 5 * time.Second
-	// pingEvery is how often the master is asked whether it is still there.
+	// pingEvery is the time between two Pings.
 	pingEvery = 15 * time.Second
-	// closeWithin is how long shutting down waits for the master.
+	// closeWithin is how long the orderly end of a session may take.
 	closeWithin = time.Second
 )
 
 // errTimeout is the cause of a context that answerWithin ended.
 var errTimeout = errors.New("the master did not answer in time")
 
-// Subagent keeps one session with a master alive. All its methods may be
-// called from any goroutine; Run only once at a time.
+// Subagent keeps one session with a master alive. Its methods are safe for concurrent
+// use; Run may run only once at a time.
 type Subagent struct {
 	config   Config
 	address  address
 	dial     func(context.Context) (net.Conn, error)
-	flags    pdu.Flags // the byte order of what this side starts
+	flags    pdu.Flags // the byte order of PDUs that are no answers
 	rng      *rand.Rand
 	counters counters
 	live     atomic.Pointer[live]
 	wanted   atomic.Pointer[map[string]func() *smi.Table] // the named contexts
-	changed  chan struct{}                                // wanted was; holds one
+	changed  chan struct{}                                // holds one: wanted has changed
 }
 
-// live is the session that is up.
+// live is a registered session.
 type live struct {
 	session *session
 	upTime  uint32    // the master's sysUpTime, in hundredths of a second,
 	at      time.Time // at this time
 }
 
-// Run connects, serves, and connects again, until ctx is done. It then closes
-// the session with the reason shutdown and returns nil. What goes wrong with
-// the master is logged and counted, not returned: there is always another
-// attempt.
+// Run connects, serves, and connects again, until ctx is done. It then closes the
+// session with the reason shutdown and returns nil. It logs and counts faults of the
+// master, and tries again.
 func (s *Subagent) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
 		failures = s.attempt(ctx, failures)
@@ -63,8 +62,8 @@ func (s *Subagent) Run(ctx context.Context) error {
 	return nil
 }
 
-// attempt makes one connection, and waits after its end for as long as the
-// failures before it ask for. It returns how many there are now.
+// attempt makes one connection, and waits after its end by the number of failures before
+// it. It returns the new number.
 func (s *Subagent) attempt(ctx context.Context, failures int) int {
 	up, err := s.connect(ctx)
 	s.counters.state.Store(uint32(StateDown))
@@ -78,21 +77,21 @@ func (s *Subagent) attempt(ctx context.Context, failures int) int {
 	wait := backoff(failures, s.rng)
 	log := s.config.Logger.Debug
 	if failures == 0 {
-		log = s.config.Logger.Warn // further failures are the same trouble
+		log = s.config.Logger.Warn // further failures have the same cause
 	}
-	log("agentx master is not there", "addr", s.address.String(), "retry_in", wait, "err", err)
+	log("no session with the agentx master", "addr", s.address.String(), "retry_in", wait, "err", err)
 	if await(ctx, s.address, wait) {
 		return 0
 	}
 	return failures + 1
 }
 
-// Stats reads the counters.
+// Stats returns the statistics.
 func (s *Subagent) Stats() Stats { return s.counters.read(time.Now()) }
 
-// UpTime is the master's sysUpTime at now, in hundredths of a second, as it
-// told it when the session was opened: what a sysUpTime.0 in a notification or
-// a TimeStamp in a table counts from. false where there is no session.
+// UpTime returns the master's sysUpTime at now, in hundredths of a second, from the one
+// that it sent when the session was opened: the base of a sysUpTime.0 in a notification
+// and of a TimeStamp in a table. It reports false without a session.
 func (s *Subagent) UpTime(now time.Time) (hundredths uint32, ok bool) {
 	l := s.live.Load()
 	if l == nil {
@@ -101,21 +100,19 @@ func (s *Subagent) UpTime(now time.Time) (hundredths uint32, ok bool) {
 	return l.upTime + uint32(now.Sub(l.at)/(10*time.Millisecond)), true
 }
 
-// Notify has the master send a notification. The first variable must be
-// snmpTrapOID.0, or sysUpTime.0 and then snmpTrapOID.0 (RFC 2741 section
-// 6.2.10); without sysUpTime.0 the master adds its own. nil means that the
-// master has accepted it, not that anybody has received it. The error is
-// ErrNotConnected, ErrLost, ErrBusy, the pdu.Error of a master that refuses,
-// or that of ctx, which should have a deadline.
+// Notify makes the master send a notification. The first variable must be snmpTrapOID.0,
+// or sysUpTime.0 and then snmpTrapOID.0 (RFC 2741 section 6.2.10); without sysUpTime.0
+// the master adds its own. nil means that the master accepted it, not that a station
+// received it. The error is ErrNotConnected, ErrLost, ErrBusy, the pdu.Error of the
+// master, or that of ctx, which should have a deadline.
 func (s *Subagent) Notify(ctx context.Context, variables []smi.Variable) error {
 	return s.NotifyIn(ctx, "", variables)
 }
 
-// NotifyIn is Notify from a named context, which need not be one that is
-// served; "" is the default one.
+// NotifyIn is Notify from a named context, which need not be served; "" is the default.
 func (s *Subagent) NotifyIn(ctx context.Context, name string, variables []smi.Variable) error {
 	if len(name) > maxContext {
-		return fmt.Errorf("%w: a context of %d bytes, want at most %d", ErrNotification, len(name), maxContext)
+		return fmt.Errorf("%w: a context of %d bytes; expected at most %d", ErrNotification, len(name), maxContext)
 	}
 	if err := checkNotification(variables); err != nil {
 		return err
@@ -124,16 +121,16 @@ func (s *Subagent) NotifyIn(ctx context.Context, name string, variables []smi.Va
 	if l == nil {
 		return ErrNotConnected
 	}
-	if err := s.requestIn(ctx, l.session, name, &pdu.Notify{Variables: variables}); err != nil {
+	if _, err := s.ask(ctx, l.session, name, &pdu.Notify{Variables: variables}); err != nil {
 		return err
 	}
 	s.counters.notifications.Add(1)
 	return nil
 }
 
-// ErrNotification says that a notification does not begin with snmpTrapOID.0,
-// or sysUpTime.0 and snmpTrapOID.0, or that its context has too long a name.
-var ErrNotification = errors.New("not an agentx notification")
+// ErrNotification is wrapped by the error for a notification that does not begin with
+// snmpTrapOID.0, or sysUpTime.0 and snmpTrapOID.0, or whose context has too long a name.
+var ErrNotification = errors.New("invalid agentx notification")
 
 func checkNotification(variables []smi.Variable) error {
 	sysUpTime := smi.OID{1, 3, 6, 1, 2, 1, 1, 3, 0}
@@ -148,8 +145,8 @@ func checkNotification(variables []smi.Variable) error {
 	return nil
 }
 
-// connect makes one connection and serves it to its end. up tells whether it
-// came as far as being registered.
+// connect makes one connection and serves it to its end. It reports whether the session
+// was registered.
 func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 	s.counters.state.Store(uint32(StateConnecting))
 	conn, err := s.dial(ctx)
@@ -165,7 +162,7 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 	defer session.end()
 	upTime, err := s.open(ctx, session, served)
 	if err != nil {
-		s.part(ctx, session, err)
+		s.close(ctx, session, err)
 		return false, err
 	}
 	s.counters.sessions.Add(1)
@@ -174,7 +171,7 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 	defer s.live.Store(nil)
 	s.config.Logger.Info("serving an agentx master", "addr", s.address.String(), "session", session.wireID())
 	err = s.keep(ctx, session, served)
-	s.part(ctx, session, err)
+	s.close(ctx, session, err)
 	return true, err
 }
 
@@ -190,11 +187,11 @@ func (s *Subagent) open(ctx context.Context, session *session, served *contexts)
 	session.id.Store(int64(opened.session))
 	s.counters.session.Store(opened.session)
 	for _, caps := range s.config.Caps {
-		err := s.request(ctx, session, &pdu.AddAgentCaps{ID: caps.ID, Description: caps.Description})
+		_, err := s.ask(ctx, session, "", &pdu.AddAgentCaps{ID: caps.ID, Description: caps.Description})
 		var refused pdu.Error
 		if errors.As(err, &refused) {
-			// A row of sysORTable is missing then; the numbers can be served.
-			s.config.Logger.Warn("the master refuses agent capabilities", "id", caps.ID.String(), "err", err)
+			// A row of sysORTable is missing; the session can be served.
+			s.config.Logger.Warn("the agentx master refused agent capabilities", "id", caps.ID.String(), "err", err)
 		} else if err != nil {
 			return 0, fmt.Errorf("add agent caps %v: %w", caps.ID, err)
 		} else {
@@ -207,7 +204,7 @@ func (s *Subagent) open(ctx context.Context, session *session, served *contexts)
 	return opened.UpTime, s.settle(ctx, session, served)
 }
 
-// keep pings, and follows SetContexts, until the session ends or ctx is done.
+// keep sends Pings and applies SetContexts, until the session ends or ctx is done.
 func (s *Subagent) keep(ctx context.Context, session *session, served *contexts) error {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
@@ -223,16 +220,16 @@ func (s *Subagent) keep(ctx context.Context, session *session, served *contexts)
 			}
 		case now := <-ticker.C:
 			served.expire(now)
-			if err := s.request(ctx, session, &pdu.Ping{}); err != nil {
+			if _, err := s.ask(ctx, session, "", &pdu.Ping{}); err != nil {
 				return fmt.Errorf("ping: %w", err)
 			}
 		}
 	}
 }
 
-// part takes leave of the master, which is told why, and counts how it came to
-// that where it was not ctx.
-func (s *Subagent) part(ctx context.Context, session *session, err error) {
+// close closes a session that is still open with a reason, and counts the cause of its
+// end unless that is ctx.
+func (s *Subagent) close(ctx context.Context, session *session, err error) {
 	select {
 	case <-session.done:
 		switch {
@@ -255,28 +252,17 @@ func (s *Subagent) part(ctx context.Context, session *session, err error) {
 	case errors.Is(err, errTimeout):
 		reason = pdu.ReasonTimeouts
 	}
-	// ctx may be done already: leaving has a time of its own.
+	// ctx may be done already: closing has its own deadline.
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
 	if reason == pdu.ReasonShutdown {
-		s.takeBack(leaving, session)
+		s.unregister(leaving, session)
 	}
 	_, _ = session.ask(leaving, "", &pdu.Close{Reason: reason}) // the connection ends in any case
 }
 
-// request is ask for PDUs of whose Response only the error counts.
-func (s *Subagent) request(ctx context.Context, session *session, body pdu.Body) error {
-	return s.requestIn(ctx, session, "", body)
-}
-
-// requestIn is request in a context.
-func (s *Subagent) requestIn(ctx context.Context, session *session, name string, body pdu.Body) error {
-	_, err := s.ask(ctx, session, name, body)
-	return err
-}
-
-// ask sends body and waits for the Response, at most answerWithin. An error
-// in the Response is returned as a pdu.Error.
+// ask sends body in the context name and waits for the Response, at most answerWithin. It
+// returns an error in the Response as a pdu.Error.
 func (s *Subagent) ask(ctx context.Context, session *session, name string, body pdu.Body) (response, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerWithin, errTimeout)
 	defer cancel()

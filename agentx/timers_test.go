@@ -54,7 +54,7 @@ func TestAMasterThatDoesNotAnswerAPingIsLeftAfter5Seconds(t *testing.T) {
 	})
 }
 
-func TestAMasterThatForgotTheSessionIsOpenedAnew(t *testing.T) {
+func TestAMasterThatForgotTheSessionIsOpenedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)
 		m := f.acceptUp(t)
@@ -114,7 +114,7 @@ func TestEveryAttemptButTheFirstWaitsUpTo1500Milliseconds(t *testing.T) {
 	})
 }
 
-func TestAfterASessionTheBackoffBeginsAnew(t *testing.T) {
+func TestAfterASessionTheBackoffStartsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)
 		for range 5 {
@@ -190,7 +190,7 @@ func touch(t *testing.T, path string, at time.Time) {
 	}
 }
 
-func TestOldTablesAreLetGoWhileNobodyAsks(t *testing.T) {
+func TestOldTablesAreDroppedWithoutRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)
 		m := f.acceptUp(t)

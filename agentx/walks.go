@@ -7,58 +7,54 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 const (
-	// maxPins is how many transactions are remembered. Where walks are at
-	// places of their own, as many walks can go on at once.
+	// maxPins is the number of transactions kept, so of concurrent walks that
+	// can be distinguished.
 	maxPins = 128
-	// walkGap is how long a transaction may be over before another can no
-	// longer continue it.
+	// walkGap is the longest pause between a transaction and one that continues it.
 	walkGap = 10 * time.Second
-	// walkStep is how long it takes a manager at most, in the ordinary case,
-	// to ask for more.
+	// walkStep is the longest usual pause of a manager in a walk.
 	walkStep = 2 * time.Second
-	// walkActive is how long after its last request a walk is taken to be
-	// under way, so that one that begins joins it: longer than a busy manager
-	// pauses, and shorter than pollers do, who are no walk.
+	// walkActive is how long after its last request a walk counts as in progress, so that
+	// a new walk joins it: longer than a busy manager pauses, shorter than pollers do.
 	walkActive = 900 * time.Millisecond
-	// walkShare is how old a table may be that is joined by the walks that
-	// begin, and walkLong how old where a walk of it has far to go.
+	// walkShare is the largest age of a table that a new walk joins, and walkLong that of
+	// a table whose walk is in its first half.
 	walkShare = 10 * time.Second
 	walkLong  = 30 * time.Second
-	// walkMax is how old a table may become by being walked.
+	// walkMax is the largest age of a table that a walk may continue with.
 	walkMax = time.Minute
 )
 
 // walks chooses the table that a request is answered from, by the rules in
-// the package comment. A mutex, because expire comes from another goroutine.
+// docs/design/agentx.md. It is safe for concurrent use: expire runs in another goroutine.
 type walks struct {
 	tables func() *smi.Table
 	hold   time.Duration
-	empty  *smi.Table // stands for no table
+	empty  *smi.Table // used if tables returns nil
 
 	mu      sync.Mutex
 	current *smi.Table
-	taken   time.Time // when current was asked for
+	taken   time.Time // when tables returned current
 	pins    []pin     // at most maxPins, the oldest first
 }
 
 // pin is one transaction and the table it sees.
 type pin struct {
 	table       *smi.Table
-	taken       time.Time // when table was asked for
+	taken       time.Time // when tables returned table
 	used        time.Time
 	transaction uint32
 	requests    int  // of the transaction so far
-	before      int  // those of the one at whose end it goes on; 0 where none is known
+	before      int  // requests of the transaction that it continues at its end; 0 if unknown
 	continued   bool // by a later transaction
 	over        bool // it came to the end of the table
 	held        bool // its last answer is held back
-	// The transaction asked for what follows from, and was given names up to
-	// at. Both empty for a Get. They are the pin's own memory, which goes over to
-	// the one that takes its place.
+	// The transaction asked for the names after from, and was answered up to at. Both are
+	// empty for a Get. A later pin takes over their memory.
 	from, at smi.OID
 }
 
@@ -66,8 +62,8 @@ func newWalks(tables func() *smi.Table, hold time.Duration) *walks {
 	return &walks{tables: tables, hold: hold, empty: smi.NewTable(&smi.Layout{}, nil)}
 }
 
-// pin gives the table for a request of a transaction. start is where the first
-// range starts; a Get passes nil.
+// pin returns the table for a request of a transaction. start is the start of the first
+// range; a Get passes nil.
 func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) *smi.Table {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +83,7 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) *smi.Table
 		fresh.table, fresh.taken = other.table, other.taken
 	} else {
 		if len(start) == 0 {
-			w.current = nil // a Get sees the newest, and so do walks that begin after it
+			w.current = nil // a Get sees the newest table, and walks after it no older one
 		}
 		fresh.table = w.newest(now)
 		fresh.taken = w.taken
@@ -98,9 +94,9 @@ func (w *walks) pin(now time.Time, transaction uint32, start smi.OID) *smi.Table
 	return fresh.table
 }
 
-// makeRoom forgets a transaction where as many as can be are remembered: the
-// oldest that no walk goes on from, so that a slow walk among fast ones keeps
-// its own. It gives the memory of that one's names.
+// makeRoom removes a transaction if there are maxPins: the oldest from which no walk can
+// continue, so that a slow walk among fast ones keeps its table. It returns the memory of
+// its names.
 func (w *walks) makeRoom() (from, at smi.OID) {
 	if len(w.pins) < maxPins {
 		return nil, nil
@@ -111,16 +107,15 @@ func (w *walks) makeRoom() (from, at smi.OID) {
 	return gone.from[:0], gone.at[:0]
 }
 
-// reached notes the last name that the transaction was given, nil for none,
-// and whether its walk came to the end of the table with that. It tells whether
-// the master has asked as much now as it did in the transaction before, so that
-// this one is done with: a walk asks for as much each time.
+// reached records the last name of the transaction's answer, nil for none, and whether the
+// walk came to the end of the table. It reports whether the transaction now has as many
+// requests as the one before it, and so is probably complete.
 func (w *walks) reached(now time.Time, transaction uint32, name smi.OID, over bool) (done bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.find(now, transaction)
 	if p == nil {
-		return false // it has just become too old
+		return false // it has become too old
 	}
 	if name != nil {
 		p.at = append(p.at[:0], name...)
@@ -129,8 +124,7 @@ func (w *walks) reached(now time.Time, transaction uint32, name smi.OID, over bo
 	return p.requests == p.before
 }
 
-// newest is the current table, which is looked for anew when it has been held
-// long enough.
+// newest returns the current table, or a new one after hold.
 func (w *walks) newest(now time.Time) *smi.Table {
 	if w.current == nil || now.Sub(w.taken) >= w.hold {
 		w.current, w.taken = w.tables(), now
@@ -141,7 +135,7 @@ func (w *walks) newest(now time.Time) *smi.Table {
 	return w.current
 }
 
-// find looks for the pin of a transaction, from the newest on.
+// find returns the newest pin of a transaction.
 func (w *walks) find(now time.Time, transaction uint32) *pin {
 	for i := len(w.pins) - 1; i >= 0; i-- {
 		if p := &w.pins[i]; p.transaction == transaction && p.alive(now) {
@@ -151,10 +145,9 @@ func (w *walks) find(now time.Time, transaction uint32) *pin {
 	return nil
 }
 
-// continuedBy looks for the transaction that one starting at start continues.
-// Best is the oldest that ended there, was not continued yet and is fresh:
-// walkers at the same name keep their order. Then the newest that ended there,
-// then the newest that passed there.
+// continuedBy returns the transaction that one starting at start continues: preferably the
+// oldest recent one that ended there and was not continued, so that walks at the same name
+// keep their order; else the newest that ended there, else the newest that passed there.
 func (w *walks) continuedBy(now time.Time, start smi.OID) *pin {
 	if len(start) == 0 {
 		return nil
@@ -181,14 +174,12 @@ func (w *walks) continuedBy(now time.Time, start smi.OID) *pin {
 	return passed
 }
 
-// underWay looks for a walk that goes on and whose table a walk that begins
-// now is to see too. Walks at the same time cannot always be told apart: one
-// must be where the other is, and ask before it. When they see the same table
-// that does not matter; and when the other one has a great lead, they do not
-// meet.
+// underWay returns a walk in progress whose table a new walk shall share, because two walks
+// that come to the same name cannot be distinguished. They do not meet if the other one has
+// a long lead.
 func (w *walks) underWay(now time.Time, start smi.OID) *pin {
 	if len(start) == 0 {
-		return nil // a Get is no walk
+		return nil // a Get
 	}
 	for i := len(w.pins) - 1; i >= 0; i-- {
 		p := &w.pins[i]
@@ -204,7 +195,7 @@ func (w *walks) underWay(now time.Time, start smi.OID) *pin {
 
 func (p *pin) inFirstHalf() bool { return p.table.Search(p.at, true) < p.table.Len()/2 }
 
-// heldBack notes that the manager of a transaction waits for an answer that was made.
+// heldBack records that the answer of a transaction is held back, so its manager waits.
 func (w *walks) heldBack(transaction uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -215,8 +206,8 @@ func (w *walks) heldBack(transaction uint32) {
 	}
 }
 
-// expected tells whether a walk is under way whose manager does not wait: in the
-// ordinary case it will ask again.
+// expected reports whether a walk is in progress whose manager does not wait for an
+// answer: it will probably send another request.
 func (w *walks) expected(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,7 +216,7 @@ func (w *walks) expected(now time.Time) bool {
 	})
 }
 
-// expire lets go of tables that no walk can ask for any more.
+// expire drops tables that no walk can need any more.
 func (w *walks) expire(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -239,15 +230,15 @@ func (p *pin) alive(now time.Time) bool {
 	return now.Sub(p.used) <= walkGap && now.Sub(p.taken) <= walkMax
 }
 
-// ended tells whether name is the last answer of the transaction. Names of one
-// table differ at their end, if at all.
+// ended reports whether name is the last answer of the transaction. It compares the last
+// number first, in which names of one table mostly differ.
 func (p *pin) ended(name smi.OID) bool {
 	n := len(p.at)
 	return n > 0 && n == len(name) && p.at[n-1] == name[n-1] && slices.Equal(p.at, name)
 }
 
-// passed tells whether name is among the answers of the transaction: a manager
-// whose message was too small for all goes on before the last.
+// passed reports whether name is among the answers of the transaction: a manager whose
+// message was too small for all of them continues before the last.
 func (p *pin) passed(name smi.OID) bool {
 	return len(p.at) > 0 && name.Compare(p.at) <= 0 && name.Compare(p.from) > 0
 }

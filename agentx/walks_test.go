@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // clockwork is a handler whose table is a new one at every look: each value of
@@ -128,7 +128,7 @@ func TestAGetBulkWalkSeesOneTable(t *testing.T) {
 	}
 }
 
-func TestATransactionSeesOneTableEvenWhereItDoesNotGoOn(t *testing.T) {
+func TestATransactionSeesOneTableEvenIfItDoesNotContinue(t *testing.T) {
 	c := newClockwork(t)
 	get := &pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(1, 1)}}}
 	first, _ := c.ask(1, get)
@@ -189,7 +189,7 @@ func TestWalkersInStepEachKeepTheirTable(t *testing.T) {
 	c := newClockwork(t)
 	var walkers []*walker
 	var first []int32
-	for range 4 { // begin half a second apart, go on at the same names
+	for range 4 { // begin half a second apart, continue at the same names
 		w := &walker{c, root, 5}
 		walkers = append(walkers, w)
 		first = append(first, w.request())
@@ -221,7 +221,7 @@ func TestWalkersApartEachKeepTheirTable(t *testing.T) {
 	}
 }
 
-func TestAManagerThatCouldNotTakeAllGoesOnWithItsTable(t *testing.T) {
+func TestAManagerWithASmallMessageContinuesWithItsTable(t *testing.T) {
 	c := newClockwork(t)
 	w := &walker{c, root, 10}
 	first := w.request()
@@ -271,7 +271,7 @@ func TestExpireKeepsWhatAWalkMayStillAskFor(t *testing.T) {
 	}
 }
 
-func TestAWalkThatBeginsWhileAnotherGoesOnSeesTheSameTable(t *testing.T) {
+func TestAWalkThatBeginsDuringAnotherSeesTheSameTable(t *testing.T) {
 	for _, c := range []struct {
 		rule  string
 		done  int           // rows of 40 that the other one has seen
@@ -310,7 +310,7 @@ func TestAWalkThatBeginsWhileAnotherGoesOnSeesTheSameTable(t *testing.T) {
 	}
 }
 
-func TestASlowWalkKeepsItsTableHoweverManyFastOnesGoOn(t *testing.T) {
+func TestASlowWalkKeepsItsTableAmongManyFastOnes(t *testing.T) {
 	c := newClockwork(t)
 	slow := &walker{c, root, 1}
 	first := slow.request()

@@ -9,23 +9,20 @@ import (
 )
 
 const (
-	// maxQueue is how many frames may wait for the master to read them.
+	// maxQueue is the number of frames that may wait for the master to read.
 	maxQueue = 64
 	// writeWithin is how long the master may leave a frame unread.
 	writeWithin = 10 * time.Second
-	// keepBuffer is the largest buffer that is used again; a larger one is
-	// the exception and is let go.
+	// keepBuffer is the largest buffer that is used again.
 	keepBuffer = 8 << 10
 )
 
-// writer writes frames to a connection so that nobody ever waits for the
-// master to read. A frame goes out at once where the connection takes it, in
-// one Write; that is the case but for a master that is in trouble, and saves
-// waking a goroutine for every variable of a walk. What the connection does
-// not take is queued for a goroutine, and so is everything after it.
+// writer writes frames to a connection without waiting for the master to read. send writes
+// a frame at once, which saves waking a goroutine for every variable of a walk. If the
+// connection does not take all of it, run writes the rest, and everything after it.
 type writer struct {
 	conn   net.Conn
-	direct trier       // nil where the connection can only be waited for
+	direct trier       // nil if the connection cannot write without waiting
 	free   chan []byte // buffers to use again
 
 	mu      sync.Mutex
@@ -33,8 +30,8 @@ type writer struct {
 	queue   chan []byte // never blocks: waiting is at most its capacity
 }
 
-// trier is a connection that can take a frame without waiting: it tells how
-// much of it.
+// trier is a connection that can write without waiting: try returns the number of bytes
+// written.
 type trier interface{ try(frame []byte) int }
 
 func newWriter(conn net.Conn) *writer {
@@ -47,7 +44,7 @@ func newWriter(conn net.Conn) *writer {
 	}
 }
 
-// buffer gives an empty buffer for a frame.
+// buffer returns an empty buffer for a frame.
 func (w *writer) buffer() []byte {
 	select {
 	case buf := <-w.free:
@@ -57,7 +54,7 @@ func (w *writer) buffer() []byte {
 	}
 }
 
-// recycle takes a buffer back.
+// recycle keeps a buffer for a later frame.
 func (w *writer) recycle(buf []byte) {
 	if cap(buf) > keepBuffer {
 		return
@@ -68,9 +65,8 @@ func (w *writer) recycle(buf []byte) {
 	}
 }
 
-// send writes or queues a frame; false when the queue is full. The frame
-// belongs to the writer from then on. A connection that fails is found out by
-// run, or by whoever reads from it.
+// send writes or queues a frame, and takes it over. It reports false if the queue is full.
+// run, or the reader of the connection, reports a connection that fails.
 func (w *writer) send(frame []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +85,7 @@ func (w *writer) send(frame []byte) bool {
 	return true
 }
 
-// run writes what is queued, until done is closed or a Write fails.
+// run writes queued frames, until done is closed or a Write fails.
 func (w *writer) run(done <-chan struct{}) error {
 	for {
 		select {
@@ -107,7 +103,7 @@ func (w *writer) run(done <-chan struct{}) error {
 	}
 }
 
-// write waits for the connection to take frame.
+// write writes a frame, and waits until the connection takes it.
 func (w *writer) write(frame []byte) error {
 	if err := w.conn.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
 		return err
@@ -115,5 +111,5 @@ func (w *writer) write(frame []byte) error {
 	if _, err := w.conn.Write(frame); err != nil {
 		return err
 	}
-	return w.conn.SetWriteDeadline(time.Time{}) // it would hold for direct writes too
+	return w.conn.SetWriteDeadline(time.Time{}) // it would apply to direct writes too
 }

@@ -12,17 +12,18 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// ErrOtherSize tells that a net has not as many rows as are asked for.
+// ErrOtherSize means that a net does not have the expected number of rows.
 var ErrOtherSize = errors.New("the net has another number of places or transitions")
 
-// FillRows fills in the sums of a net, so that a telemetry.Publisher can speak
-// for all sources of a View as one source of a collector above. Times are by
-// this collector's clock. A count of more than telemetry.MaxCount, which a message
-// may not hold, is filled in as that. The rows share memory with the View: they
-// must not be changed.
+// FillRows writes the sums of a net to into, so that a telemetry.Publisher can
+// publish all sources of a View as one source of a collector above. Times are by
+// this collector's clock. A count above telemetry.MaxCount, which a message may
+// not hold, is written as MaxCount. The rows share memory with the View and must
+// not be changed.
 //
-// The error is ErrOtherSize if the net's definition grew, or is not there: a
-// collector above must not read rows with a definition that is not theirs.
+// FillRows returns ErrOtherSize if the net has no definition or its definition
+// grew: the rows would not match the definition that the collector above reads
+// them with.
 func (v *View) FillRows(net string, into *stats.Rows) error {
 	n := v.Net(net)
 	if n == nil || len(n.Rows.Places) != len(into.Places) || len(n.Rows.Transitions) != len(into.Transitions) {
@@ -37,7 +38,7 @@ func (v *View) FillRows(net string, into *stats.Rows) error {
 	return nil
 }
 
-// Net returns the net of a name, or nil.
+// Net returns the net with a name, or nil.
 func (v *View) Net(name string) *Net {
 	for _, n := range v.Nets {
 		if n.Name == name {
@@ -47,9 +48,9 @@ func (v *View) Net(name string) *Net {
 	return nil
 }
 
-// Published returns the net as a telemetry.Publisher wants it, with its
-// definition as PNML. The error is that of pnml.Write: a union of definitions
-// in which one id is a place here and a transition there is no net.
+// Published returns the net for a telemetry.Publisher, with its definition as
+// PNML. It returns an error if the definition is not a valid net: a union of
+// definitions may use one id for a place and for a transition.
 func (n *Net) Published() (telemetry.Net, error) {
 	var def bytes.Buffer
 	if err := pnml.Write(&def, n.Def); err != nil {

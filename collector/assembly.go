@@ -9,10 +9,10 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// cover tells which rows of a definition were heard.
+// cover records which rows of a definition have been received.
 type cover struct {
 	places, transitions []bool
-	left                int // rows not heard
+	left                int // rows not received
 }
 
 func newCover(c *columns) *cover {
@@ -20,38 +20,38 @@ func newCover(c *columns) *cover {
 		left: len(c.places) + len(c.transitions)}
 }
 
-// hear marks the rows of a sparse message and reports whether all are heard.
-func (c *cover) hear(msg *telemetry.Snapshot) bool {
-	c.left -= hear(c.places, msg.PlaceIndex) + hear(c.transitions, msg.TransitionIndex)
+// mark marks the rows of a sparse message and reports whether all are received.
+func (c *cover) mark(msg *telemetry.Snapshot) bool {
+	c.left -= mark(c.places, msg.PlaceIndex) + mark(c.transitions, msg.TransitionIndex)
 	return c.left == 0
 }
 
-func hear(heard []bool, index []uint32) (n int) {
+func mark(marked []bool, index []uint32) (n int) {
 	for _, i := range index {
-		if !heard[i] {
-			heard[i] = true
+		if !marked[i] {
+			marked[i] = true
 			n++
 		}
 	}
 	return n
 }
 
-// assembly makes a full snapshot of sparse ones. Rows are shown only when all
-// of them are known; and a net that is too large for one message comes in
+// assembly makes one full snapshot of sparse ones, because rows are shown only
+// when all of them are known. A net that is too large for one message arrives in
 // parts.
 type assembly struct {
-	full  *telemetry.Snapshot
-	heard *cover
+	full     *telemetry.Snapshot
+	received *cover
 }
 
 func newAssembly(msg *telemetry.Snapshot, c *columns) *assembly {
 	full := *msg
 	full.Full, full.PlaceIndex, full.TransitionIndex = true, nil, nil
 	full.Rows = *stats.NewRows(len(c.places), len(c.transitions))
-	return &assembly{full: &full, heard: newCover(c)}
+	return &assembly{full: &full, received: newCover(c)}
 }
 
-// of reports whether the assembly is of the message's process, region and
+// of reports whether the message has the assembly's process, region and
 // definition.
 func (a *assembly) of(msg *telemetry.Snapshot) bool { return a != nil && sameOwner(a.full, msg) }
 
@@ -59,18 +59,18 @@ func sameOwner(a, b *telemetry.Snapshot) bool {
 	return a.Epoch == b.Epoch && a.Digest == b.Digest && a.Region == b.Region && a.Fence == b.Fence && a.Since == b.Since
 }
 
-// add takes a sparse message in and returns the full one once it is complete,
-// nil before.
+// add adds a sparse message and returns the full one once it is complete, nil
+// before.
 func (a *assembly) add(msg *telemetry.Snapshot) *telemetry.Snapshot {
 	a.full = overlaid(a.full, msg)
-	if !a.heard.hear(msg) {
+	if !a.received.mark(msg) {
 		return nil
 	}
 	return a.full
 }
 
-// overlaid returns a full snapshot with what a sparse one behind it says. The
-// rows of the full one are used again.
+// overlaid returns a full snapshot with the rows of the sparse one that follows
+// it. It reuses the memory of full.
 func overlaid(full, msg *telemetry.Snapshot) *telemetry.Snapshot {
 	rows := full.Rows
 	for i, at := range msg.PlaceIndex {

@@ -9,8 +9,8 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// assemble keeps a sparse snapshot of a source whose rows it cannot be added
-// to, until all rows of the source are heard or a full snapshot comes.
+// assemble collects the sparse snapshots of a source until every row has been
+// received or a full snapshot arrives.
 func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) ([]Ask, error) {
 	if !s.parts.of(msg) {
 		if err := m.room(len(c.places) + len(c.transitions)); err != nil {
@@ -36,11 +36,12 @@ func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns
 	return s.asks(n.name, now), nil
 }
 
-// await keeps a snapshot whose definition is not known, and has it asked for.
+// await keeps a snapshot with an unknown definition, and returns the request for
+// that definition.
 func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	_, open := n.asked[msg.Digest]
 	if !open && m.asked >= m.limits.Definitions {
-		return nil, reject(TooManyDefinitions, "%d are being asked for", m.asked)
+		return nil, reject(TooManyDefinitions, "%d are being requested", m.asked)
 	}
 	if msg.Full {
 		if err := m.room(len(msg.Rows.Places) + len(msg.Rows.Transitions)); err != nil {
@@ -63,7 +64,7 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	case msg.Full:
 		s.pending, s.pendedAt = clone(msg), now
 		return asks, nil
-	case same && s.goesOn(msg):
+	case same && s.follows(msg):
 		s.pending, s.pendedAt = overlaid(s.pending, msg), now
 		return asks, nil
 	case !same:
@@ -74,21 +75,20 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	case msg.Bye:
 		s.pending.Bye = true
 	}
-	return asks, reject(UnknownDigest, "the definition %s is not known yet", msg.Digest)
+	return asks, reject(UnknownDigest, "definition %s is not known yet", msg.Digest)
 }
 
-// goesOn reports whether a sparse snapshot comes directly behind the one that
-// waits for its definition, and is of the same rows.
-func (s *source) goesOn(msg *telemetry.Snapshot) bool {
+// follows reports whether a sparse snapshot directly follows the one that waits
+// for its definition, and has the same rows.
+func (s *source) follows(msg *telemetry.Snapshot) bool {
 	rows := &s.pending.Rows
 	return sameOwner(s.pending, msg) && msg.Seq == s.pending.Seq+1 &&
 		!beyond(msg.PlaceIndex, len(rows.Places)) && !beyond(msg.TransitionIndex, len(rows.Transitions))
 }
 
-// Define takes in the definition of a net that has a digest, and the snapshots
-// that waited for it. A definition with the digest "" is one that no source
-// has named; its net is shown without sources. The error has a
-// telemetry.Reason.
+// Define adds the definition of a net with its digest, and takes the snapshots
+// that waited for it. The digest "" is for a definition that no source has named;
+// its net is shown without sources. The error has a telemetry.Reason.
 func (m *Merger) Define(digest string, def *petri.Net, now int64) ([]Ask, error) {
 	n := m.net(def.ID)
 	if _, known := n.known[digest]; known && digest != "" {
@@ -128,7 +128,7 @@ func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
 	}
 	err := fits(msg, c)
 	if err == nil {
-		err = n.checkFence(msg, &m.limits)
+		err = n.checkFence(msg, &m.limits, s.pendedAt)
 	}
 	if err == nil {
 		err = s.notFallen(msg, c)
@@ -140,7 +140,7 @@ func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
 	}
 	n.take(s, msg, c, s.pendedAt)
 	if !msg.Bye && s.seq != msg.Seq {
-		s.unheard = newCover(c) // sparse ones that came since are lost
+		s.unheard = newCover(c) // sparse ones received since then are lost
 	}
 	return s.asks(n.name, now)
 }

@@ -39,8 +39,8 @@ type traffic struct {
 	n       int
 }
 
-// newTraffic returns traffic whose dwell histograms have so many filled
-// buckets and whose ladders so many slots.
+// newTraffic returns traffic whose dwell histograms have buckets filled buckets,
+// and whose ladders have slots slots.
 func newTraffic(sources, places, transitions, buckets, slots int) *traffic {
 	tr := &traffic{r: rand.New(rand.NewPCG(1, 2)), sources: sources}
 	tr.msg = telemetry.Snapshot{Net: "n", Digest: benchDigest, Epoch: t0, Interval: time.Second, Full: true,
@@ -105,7 +105,7 @@ func (tr *traffic) next() []byte {
 
 // BenchmarkSnapshots is what one core takes in: full snapshots of 50 + 50 rows
 // of 100 sources, decoded (the base), and decoded and merged, with a view each
-// time that every source has spoken once.
+// time that every source has sent one snapshot.
 func BenchmarkSnapshots(b *testing.B) {
 	for _, with := range []struct{ buckets, slots int }{{0, 0}, {4, 4}, {40, 8}} {
 		tr := newTraffic(100, 50, 50, with.buckets, with.slots)
@@ -151,8 +151,8 @@ func benchSnapshots(b *testing.B, messages [][]byte, sources int, merge bool) {
 	b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
 }
 
-// cpuTime is what this process has used so far: on a machine that others use
-// too it tells more than the time that went by.
+// cpuTime returns the CPU time of this process so far: on a shared machine it is
+// more precise than elapsed time.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -70,25 +70,25 @@ func TestCountsOfListsAreBounded(t *testing.T) {
 	}
 }
 
-// That a share hears nothing is logged once, when the time for it is over.
-func TestAShareThatHearsNothingSaysSoOnce(t *testing.T) {
+// A collector that receives nothing for its share logs that once.
+func TestAShareWithoutMessagesIsLoggedOnce(t *testing.T) {
 	book := &logBook{}
 	c := &Collector{cfg: Config{Share: Share{Index: 1, Count: 2}, Log: slog.New(slog.NewTextHandler(book, nil))}}
 	for _, at := range []int64{0, 1, silence - 1, silence, silence + 1, 2 * silence} {
-		c.tellSilence(t0 + at)
+		c.logSilence(t0 + at)
 		want := 0
 		if at >= silence {
 			want = 1
 		}
-		if n := strings.Count(book.String(), "nothing is heard"); n != want {
+		if n := strings.Count(book.String(), "no message has arrived"); n != want {
 			t.Errorf("after %d us: %d lines, want %d", at, n, want)
 		}
 	}
 	c = &Collector{cfg: Config{Log: c.cfg.Log}}
 	for _, at := range []int64{0, silence} {
-		c.tellSilence(t0 + at)
+		c.logSilence(t0 + at)
 	}
-	if n := strings.Count(book.String(), "nothing is heard"); n != 1 {
+	if n := strings.Count(book.String(), "no message has arrived"); n != 1 {
 		t.Errorf("%d lines: a collector of all sources says so too", n)
 	}
 }
@@ -101,7 +101,7 @@ func TestTimesOfAnotherCollectorAreMoved(t *testing.T) {
 		{t0 - 5, 0, t0 - 5}, {t0 - 5, clockSlack, t0 - 5}, {t0 - 5, hour, t0}, {t0 - 2*hour, hour, t0 - hour},
 		{t0, -hour, t0 - hour}, {hour, -hour, 1}, {1, -hour, 1}, {0, 0, 1},
 	} {
-		h := heard{savedSource: savedSource{received: c.at, heard: c.at, rowsAt: c.at}}
+		h := restoredSource{savedSource: savedSource{received: c.at, heard: c.at, rowsAt: c.at}}
 		h.by(c.ahead, t0)
 		if h.received != c.want || h.heard != c.want || h.rowsAt != c.want {
 			t.Errorf("%d, %d ahead: %+v, want %d", c.at, c.ahead, h.savedSource, c.want)
@@ -170,8 +170,22 @@ func TestAnInstanceIsFoundAtTheSourceThatHasIt(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"three", "four"} {
-		if found, err := c.Instance(t.Context(), "n", name); !errors.Is(err, telemetry.ErrNoInstance) || errors.Is(err, ErrNobodyTells) || found != nil {
+		if found, err := c.Instance(t.Context(), "n", name); !errors.Is(err, telemetry.ErrNoInstance) || errors.Is(err, ErrNoAnswer) || found != nil {
 			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
+}
+
+// A limit that is not set is the one that DefaultLimits documents.
+func TestLimitsThatAreNotSetAreTheDocumentedOnes(t *testing.T) {
+	documented := Limits{Sources: 10_000, Nets: 1000, Rows: 100_000, AllRows: 10_000_000, Definitions: 256, GoneRows: 200_000, Past: 65_536}
+	own := Limits{Sources: 1, Nets: 2, Rows: 3, AllRows: 4, Definitions: 5, GoneRows: 6, Past: 7}
+	for _, c := range []struct{ set, want Limits }{
+		{Limits{}, documented}, {own, own},
+		{Limits{Nets: 2}, Limits{Sources: 10_000, Nets: 2, Rows: 100_000, AllRows: 10_000_000, Definitions: 256, GoneRows: 200_000, Past: 65_536}},
+	} {
+		if got := NewMerger(Rules{Limits: c.set}, t0).limits; got != c.want {
+			t.Errorf("of %+v: %+v; want %+v", c.set, got, c.want)
 		}
 	}
 }

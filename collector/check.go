@@ -9,12 +9,12 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// fits returns an error unless the message's rows are those of its definition.
-// A source that knows no column of a table leaves the whole table out.
+// fits returns an error unless the message has the rows of its definition. A
+// source that has no column of a table may omit the whole table.
 func fits(msg *telemetry.Snapshot, c *columns) error {
 	r, places, transitions := &msg.Rows, len(c.places), len(c.transitions)
 	if msg.Full && (wrongSize(len(r.Places), places) || wrongSize(len(r.Transitions), transitions)) {
-		return reject(WrongSize, "%d places and %d transitions, for %d and %d of the definition",
+		return reject(WrongSize, "%d places and %d transitions; expected %d and %d, as in the definition",
 			len(r.Places), len(r.Transitions), places, transitions)
 	}
 	if !msg.Full && (beyond(msg.PlaceIndex, places) || beyond(msg.TransitionIndex, transitions)) {
@@ -38,13 +38,13 @@ func fits(msg *telemetry.Snapshot, c *columns) error {
 
 func wrongSize(rows, defined int) bool { return rows != 0 && rows != defined }
 
-// beyond reports whether rising indices leave a table of n rows.
+// beyond reports whether rising indices exceed a table of n rows.
 func beyond(index []uint32, n int) bool {
 	return len(index) > 0 && int64(index[len(index)-1]) >= int64(n)
 }
 
-// fell returns an error if a counter of the message is below what the same
-// process said before.
+// fell returns an error if a counter of the message is lower than in the last
+// message of the same process.
 func (t *taking) fell() error {
 	given := t.msg.Rows.Columns
 	for i := range t.msg.Rows.Places {
@@ -106,8 +106,8 @@ func transitionFell(old, next *stats.Transition, given stats.Columns) string {
 	return ""
 }
 
-// histogramFell reports whether a bucket lost something. A histogram may
-// become coarser, then only its count is compared, and never finer. Its sum is
+// histogramFell reports whether a bucket lost something. A histogram may become
+// coarser, in which case only its count is compared, but never finer. Its sum is
 // not compared: microseconds of many long durations wrap around.
 func histogramFell(old, next *stats.Histogram) bool {
 	switch {

@@ -10,30 +10,29 @@ import (
 )
 
 const (
-	// clockWindow is over how many messages the least delay is looked for.
+	// clockWindow is the number of messages over which the least delay is taken.
 	clockWindow = 8
-	// clockSlack is how far a clock may be off before its times are moved. It
-	// is more than a network's delay, so sources with synchronised clocks keep
-	// their times as they are, and those of others do not wobble.
+	// clockSlack is how far a clock may be off before its times are shifted. It
+	// exceeds the delay of a network, so the times of synchronised sources are
+	// not changed, and those of other sources do not vary.
 	clockSlack = 2 * stats.SlotWidth
 	// skewBelieved is the most that a clock may be off without being reported.
-	// An offset that jumps by more has no part in what came before.
+	// After an offset that jumps by more, the earlier offsets are discarded.
 	skewBelieved = int64(time.Minute / time.Microsecond)
 )
 
-// clock learns what to add to a source's times to have them by the
-// collector's clock. A message's offset is received - sent_at: the clocks'
-// difference plus the message's delay. The delay is never negative, so the
-// least offset of the last few messages is the best estimate, and a message
-// that was held up somewhere changes nothing.
+// clock estimates the shift from a source's clock to the collector's. A message's
+// offset is received - sent_at: the difference of the clocks plus the delay of the
+// message. The delay is never negative, so the least offset of the last few
+// messages is the best estimate, and a delayed message changes nothing.
 type clock struct {
 	offsets [clockWindow]int64
 	n       int   // offsets seen since the last jump
 	shift   int64 // to add
 }
 
-// observe learns from one message and reports whether the shift changed and
-// whether the source's clock jumped.
+// observe adds one message and reports whether the shift changed and whether the
+// source's clock jumped.
 func (c *clock) observe(sentAt, received int64) (changed, jumped bool) {
 	offset := received - sentAt
 	if c.n > 0 && abs(offset-c.offsets[(c.n-1)%clockWindow]) > skewBelieved {

@@ -12,11 +12,11 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/internal/latest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
@@ -26,16 +26,15 @@ import (
 const (
 	// DefaultInterval is the time between two views.
 	DefaultInterval = time.Second
-	// Messages that wait to be taken; more are dropped and counted.
+	// Received messages that wait to be processed; more are dropped and counted.
 	maxWaiting      = 1 << 16
 	maxWaitingBytes = 64 << 20
-	// Definitions that are being fetched at the same time, and how long one
-	// may take.
+	// Definitions that are fetched at the same time, and the timeout of one.
 	maxFetching  = 4
 	fetchTimeout = 5 * time.Second
 )
 
-// Config is what a Collector listens to, and what it makes of it.
+// Config is the configuration of a Collector.
 type Config struct {
 	Conn     *nats.Conn             // not closed by the Collector
 	NATS     func() *natslink.State // of Conn, for Views; nil where it is not known
@@ -43,57 +42,58 @@ type Config struct {
 	Subjects telemetry.Subjects
 	Rules    Rules
 	Interval time.Duration // between two views, see untilView; 0 is DefaultInterval
-	Nets     []*petri.Net  // shown from the start, before any source is heard
-	PNML     pnml.Limits   // of definitions that come over the wire
+	Nets     []*petri.Net  // shown from the start, before any message arrives
+	PNML     pnml.Limits   // of definitions that are received
 	Share    Share         // of the sources; the zero Share is all
 
-	// State and Shown are what Keep was given last by the process before this
-	// one, with the same Share or another one; nil for a beginning from zero.
+	// State and Shown are the last arguments of Keep in the previous process, with
+	// the same Share or another one. Nil starts from zero.
 	State, Shown []byte
-	// Keep is given, before each View is shown, what a next process must have
-	// for its counters to go on: either the state of all sources, or, where that
-	// would cost too much, what the View shows alone (whole is false), so that no
-	// counter falls. Run calls it once more when it ends, with a state. The View
-	// is not shown before Keep returns. Nil where each process counts from zero.
+	// Keep receives, before each View is shown, what the next process needs so that
+	// its counters continue. If whole is true, that is the state of all sources.
+	// Otherwise the state would cost too much, and it is only what the View shows,
+	// so that no counter falls. Run calls Keep once more when it ends, with a
+	// state. The View is not shown before Keep returns. If Keep is nil, each
+	// process counts from zero.
 	Keep func(state []byte, whole bool)
 
 	Log *slog.Logger
 }
 
-// Collector hears all sources of a subject space and keeps one View of them:
-// the shell around a Merger.
+// Collector receives the messages of all sources of a subject space and keeps one
+// View of them. It is the shell around a Merger.
 type Collector struct {
 	cfg  Config
-	view atomic.Pointer[View]
+	view latest.Value[View]
 	sift sift
 
-	mu       sync.Mutex // holds together what follows
+	mu       sync.Mutex // protects the fields below
 	merger   *Merger
 	saver    saver
-	saving   *saving // the state that is being made; nil while there is none
-	said     string  // what was wrong with the last state
+	saving   *saving // the state that is being made, or nil
+	lastErr  string  // of the last state; "" if it was complete
 	notices  notices
 	fetching map[Ask]bool
 	waiting  []Ask // definitions to fetch when there is room; at most Limits.Definitions
 	tasks    sync.WaitGroup
-	running  bool // between the beginning and the end of Run
+	running  bool // while Run runs
 	dropped  map[*nats.Subscription]int
 	proofs   proofs
 }
 
-// New returns a Collector that has a View already, of the nets it was given and
-// of Config.State. The error is about such a net, or wraps ErrState.
+// New returns a Collector whose first View holds the given nets and Config.State.
+// It returns an error about such a net, or one that wraps ErrState.
 func New(cfg Config) (*Collector, error) {
 	if cfg.Conn == nil || cfg.Log == nil {
-		return nil, errors.New("collect: a connection and a log are needed")
+		return nil, errors.New("collect: expected a connection and a log")
 	}
 	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
 	now := time.Now().UnixMicro()
 	c := &Collector{cfg: cfg, merger: NewMerger(cfg.Rules, now),
 		fetching: make(map[Ask]bool), dropped: make(map[*nats.Subscription]int)}
 	for _, n := range cfg.Nets {
-		// The digest is that of an engine that runs the same net, so its
-		// definition need not be asked for.
+		// An engine that runs the same net has the same digest, so its definition
+		// need not be requested.
 		var text bytes.Buffer
 		err := pnml.Write(&text, n)
 		if err == nil {
@@ -109,7 +109,7 @@ func New(cfg Config) (*Collector, error) {
 			err = c.merger.restoreShown(cfg.Shown, &cfg, now)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("collect from where another process stopped: %w", err)
+			return nil, fmt.Errorf("collect: restore the state of the previous process: %w", err)
 		}
 	}
 	c.merger.begin(now)
@@ -124,7 +124,13 @@ func New(cfg Config) (*Collector, error) {
 // View returns the latest View. It is never nil, and safe for concurrent use.
 func (c *Collector) View() *View { return c.view.Load() }
 
-// Run listens until the context ends, which is no error. It may be called once.
+// Subscribe returns a channel of Views with one slot: it holds the newest View
+// that was not received, at first the current one. Each subscriber needs a channel
+// of its own.
+func (c *Collector) Subscribe() <-chan *View { return c.view.Subscribe() }
+
+// Run receives messages until the context ends, which is no error. It may be
+// called once.
 func (c *Collector) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	c.run(true)
@@ -139,7 +145,7 @@ func (c *Collector) Run(ctx context.Context) error {
 		defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is closed
 	}
 	if err := c.cfg.Conn.Publish(c.cfg.Subjects.Hello(), nil); err != nil {
-		return fmt.Errorf("ask who is there: %w", err)
+		return fmt.Errorf("request the snapshots of all sources: %w", err)
 	}
 	c.tasks.Go(func() { c.prove(ctx) })
 	next := time.NewTimer(c.untilView(time.Now()))
@@ -157,37 +163,37 @@ func (c *Collector) Run(ctx context.Context) error {
 	}
 }
 
-// untilView is how long it is from a time to the next View. Views are made at
-// whole intervals of the clock, so that collectors that stand in for each other
-// have the same snapshots in theirs: who takes over tells nothing older than what
-// was told before. Those of different shares take turns, so that they do not all
-// have something to do at once.
+// untilView returns the time from now to the next View. Views are made at whole
+// intervals of the clock, so that the collectors of a pair have the same snapshots
+// in theirs: after a take-over no View is older than one shown before. Collectors
+// of different shares are offset against each other, so that they do not all work
+// at the same moment.
 func (c *Collector) untilView(now time.Time) time.Duration {
 	interval := c.cfg.Interval
 	whole := interval * time.Duration(max(2*c.cfg.Share.Index-1, 0)) / time.Duration(max(2*c.cfg.Share.Count, 1))
 	d := interval - time.Duration((now.UnixNano()-int64(whole))%int64(interval))
-	if d < interval/8 { // the clock and the timer may not be quite of one mind
+	if d < interval/8 { // the timer may fire slightly before the clock's interval is over
 		d += interval
 	}
 	return d
 }
 
-// run notes whether messages are taken. Those that are on their way to a
-// subscription's function as Run ends change nothing any more.
+// run sets whether messages are processed. Messages that a subscription delivers
+// while Run ends are ignored.
 func (c *Collector) run(running bool) {
 	c.mu.Lock()
 	c.running = running
 	c.mu.Unlock()
 }
 
-// subscribe takes in every message of a subject. Each subscription has its own
-// goroutine, so its own decoder.
+// subscribe processes every message of a subject. Each subscription has its own
+// goroutine, and therefore its own decoder.
 func (c *Collector) subscribe(ctx context.Context, subject string) (*nats.Subscription, error) {
 	var decoder telemetry.Decoder
 	var msg telemetry.Snapshot
 	s := &subscription{}
 	sub, err := c.cfg.Conn.Subscribe(subject, func(m *nats.Msg) {
-		c.hear(ctx, m, &decoder, &msg)
+		c.receive(ctx, m, &decoder, &msg)
 		s.taken.Add(1)
 	})
 	if err != nil {
@@ -201,8 +207,8 @@ func (c *Collector) subscribe(ctx context.Context, subject string) (*nats.Subscr
 	return sub, sub.SetPendingLimits(maxWaiting, maxWaitingBytes)
 }
 
-// hear takes one message in.
-func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.Decoder, msg *telemetry.Snapshot) {
+// receive processes one message.
+func (c *Collector) receive(ctx context.Context, m *nats.Msg, decoder *telemetry.Decoder, msg *telemetry.Snapshot) {
 	if !c.mine(&m.Subject) {
 		return
 	}
@@ -232,9 +238,9 @@ func (c *Collector) hear(ctx context.Context, m *nats.Msg, decoder *telemetry.De
 	c.ask(ctx, asks)
 }
 
-// tick makes a View, has it kept, and shows it.
+// tick makes a View, passes its state to Keep, and shows it.
 func (c *Collector) tick(ctx context.Context, now int64) {
-	c.tellSilence(now)
+	c.logSilence(now)
 	view, kept, whole := c.look(ctx, now)
 	if kept != nil {
 		c.cfg.Keep(c.save(kept), whole)
@@ -242,7 +248,7 @@ func (c *Collector) tick(ctx context.Context, now int64) {
 	c.view.Store(view)
 }
 
-// last has all kept that was heard.
+// last passes the state of everything received to Keep.
 func (c *Collector) last(now int64) {
 	if c.cfg.Keep == nil {
 		return
@@ -258,7 +264,8 @@ func (c *Collector) last(now int64) {
 	c.view.Store(view)
 }
 
-// look makes a View, and begins what is to be kept of it: nil if nothing is.
+// look makes a View, and begins the state to keep with it, or returns nil for
+// that.
 func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *saving, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -271,7 +278,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	}
 	c.hearUntil()
 	view, asks := c.merger.Tick(now)
-	c.tellSaturated()
+	c.logSaturated()
 	c.links(view)
 	view.Deaf = view.Deaf || c.proofs.deaf(now)
 	c.ask(ctx, asks)
@@ -285,7 +292,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	return view, c.saver.beginShown(c.merger), false
 }
 
-// save returns what to keep. The lock is held for a piece of it at a time.
+// save returns the state to keep. It holds the lock for one piece at a time.
 func (c *Collector) save(kept *saving) []byte {
 	for more := true; more; {
 		c.mu.Lock()
@@ -295,17 +302,17 @@ func (c *Collector) save(kept *saving) []byte {
 		c.mu.Unlock()
 	}
 	state, err := kept.state()
-	if err != nil && err.Error() != c.said {
-		c.cfg.Log.Error("keep what was counted", "err", err)
+	if err != nil && err.Error() != c.lastErr {
+		c.cfg.Log.Error("keep counters", "err", err)
 	}
-	c.said = ""
+	c.lastErr = ""
 	if err != nil {
-		c.said = err.Error()
+		c.lastErr = err.Error()
 	}
 	return state
 }
 
-// links puts the states of the connections into a View.
+// links sets the connection states of a View.
 func (c *Collector) links(view *View) {
 	view.NATS = c.nats()
 	if c.cfg.Up != nil {
@@ -313,7 +320,7 @@ func (c *Collector) links(view *View) {
 	}
 }
 
-// nats returns the state of the connection; nil if it is not known.
+// nats returns the state of the connection, or nil if it is not known.
 func (c *Collector) nats() *natslink.State {
 	if c.cfg.NATS == nil {
 		return nil
@@ -321,19 +328,19 @@ func (c *Collector) nats() *natslink.State {
 	return c.cfg.NATS()
 }
 
-// ask asks the sources. What cannot be sent is asked again by the Merger. While
-// there is no connection nothing is sent: the client may hold its lock for
-// seconds then, and the Views would wait for it.
+// ask sends requests to the sources. The Merger repeats a request that could not
+// be sent. Without a connection nothing is sent: the client may then hold its lock
+// for seconds, which would delay the Views.
 func (c *Collector) ask(ctx context.Context, asks []Ask) {
 	if nats := c.nats(); nats != nil && !nats.Connected {
 		return
 	}
 	for _, a := range asks {
 		if a.Notice != (telemetry.Notice{}) {
-			c.tell(a)
+			c.sendNotice(a)
 		} else if a.Source != "" {
 			if err := c.cfg.Conn.Publish(c.cfg.Subjects.Full(a.Net, a.Source), nil); err != nil {
-				c.cfg.Log.Debug("ask for a full snapshot", "net", a.Net, "source", a.Source, "err", err)
+				c.cfg.Log.Debug("request a full snapshot", "net", a.Net, "source", a.Source, "err", err)
 			}
 		} else if !c.fetching[a] && !slices.Contains(c.waiting, a) {
 			c.waiting = append(c.waiting, a)
@@ -347,9 +354,9 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 	}
 }
 
-// tell sends a source the notice that its messages are refused. It says so
-// itself; here it is logged once.
-func (c *Collector) tell(a Ask) {
+// sendNotice sends a source the notice that its messages are refused. The source
+// logs each notice; the collector logs the first one.
+func (c *Collector) sendNotice(a Ask) {
 	payload, err := json.Marshal(a.Notice)
 	if err == nil {
 		err = c.cfg.Conn.Publish(c.cfg.Subjects.Notice(a.Net, a.Source), payload)
@@ -362,7 +369,7 @@ func (c *Collector) tell(a Ask) {
 	}
 }
 
-// fetch gets a definition and defines the net by it.
+// fetch requests a definition and defines the net by it.
 func (c *Collector) fetch(ctx context.Context, a Ask) {
 	size, net, err := c.definition(ctx, a)
 	now := time.Now().UnixMicro()
@@ -391,8 +398,8 @@ func (c *Collector) fetch(ctx context.Context, a Ask) {
 	c.cfg.Log.Info("net defined", "net", a.Net, "digest", a.Digest, "places", len(net.Places), "transitions", len(net.Transitions))
 }
 
-// definition asks for a definition and reads it. The error has a
-// telemetry.Reason where somebody answered and the answer was wrong.
+// definition requests a definition and reads it. The error has a telemetry.Reason
+// if an answer arrived and was wrong.
 func (c *Collector) definition(ctx context.Context, a Ask) (size int, net *petri.Net, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -404,14 +411,14 @@ func (c *Collector) definition(ctx context.Context, a Ask) (size int, net *petri
 	return len(def.PNML), net, err
 }
 
-// notice logs an error if it is the first of its reason from there for a
-// while.
+// notice logs an error if it is the first one of its reason and origin in
+// noticePeriod.
 func (c *Collector) notice(err error, from string, now int64) {
 	switch reason := telemetry.ReasonOf(err); c.notices.first(string(reason)+" "+from, now) {
 	case noticeFirst:
 		c.cfg.Log.Warn("message not taken", "from", from, "err", err)
 	case noticeLast:
-		c.cfg.Log.Warn("message not taken; others are only counted for the next hour", "from", from, "err", err)
+		c.cfg.Log.Warn("message not taken; more of them are only counted for the next hour", "from", from, "err", err)
 	case noticeSeen:
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// ReadDefinition reads the net of a definition out of its PNML. The error is
-// telemetry.WrongDigest if the bytes are not those of its digest, or
-// BadDefinition if they cannot be read or do not hold the net.
+// ReadDefinition reads the net of a definition from its PNML. The error is
+// telemetry.WrongDigest if the digest of the bytes is another one, or
+// BadDefinition if the PNML is invalid or does not hold the net.
 func ReadDefinition(def telemetry.Definition, lim pnml.Limits) (*petri.Net, error) {
 	if got := telemetry.Digest(def.PNML); got != def.Digest {
 		return nil, fmt.Errorf("%w: %s, expected %s", telemetry.WrongDigest, got, def.Digest)
@@ -27,5 +27,5 @@ func ReadDefinition(def telemetry.Definition, lim pnml.Limits) (*petri.Net, erro
 			return n, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %d nets in definition %s, none with the id %q", BadDefinition, len(file.Nets), def.Digest, def.Net)
+	return nil, fmt.Errorf("%w: %d nets in definition %s; expected one with the id %q", BadDefinition, len(file.Nets), def.Digest, def.Net)
 }

@@ -16,21 +16,21 @@ import (
 // askingAtOnce is how many sources are asked for their tokens at the same time.
 const askingAtOnce = 16
 
-// ErrNobodyTells says that no source could be asked, or none answered.
-var ErrNobodyTells = errors.New("no source tells")
+// ErrNoAnswer means that no source could be asked, or none answered.
+var ErrNoAnswer = errors.New("no source answered")
 
 // respondent is a source that can be asked for tokens.
 type respondent struct {
 	source, digest string
 	place          int     // index in the source's own definition
-	rows           columns // of that definition; they do not change
+	rows           columns // of that definition; immutable
 	shift          int64   // of its clock
 }
 
 // Oldest asks the sources of a net that are up for the oldest tokens of a place,
-// an index in the net's Def, and returns those of all, oldest first and at most
-// limit. What they wait for are indices of Def too; times are by the collector's
-// clock. The error wraps ErrNobodyTells if nobody answered who has tokens there.
+// an index in the net's Def. It returns at most limit tokens, oldest first. Their
+// waits are indices of Def too; times are by the collector's clock. The error
+// wraps ErrNoAnswer if no source with tokens in the place answered.
 func (c *Collector) Oldest(ctx context.Context, net string, place, limit int) ([]stats.Token, error) {
 	asked := c.respondents(net, place)
 	if len(asked) == 0 {
@@ -46,17 +46,17 @@ func (c *Collector) Oldest(ctx context.Context, net string, place, limit int) ([
 		return err
 	})
 	if failed := errors.Join(errs...); failed != nil && !slices.Contains(errs, nil) {
-		return nil, fmt.Errorf("tokens of place %d of net %q: %w: %w", place, net, ErrNobodyTells, failed)
+		return nil, fmt.Errorf("tokens of place %d of net %q: %w: %w", place, net, ErrNoAnswer, failed)
 	}
 	all := slices.Concat(answers...)
 	slices.SortFunc(all, func(a, b stats.Token) int { return a.Compare(&b) })
 	return all[:min(len(all), limit)], nil
 }
 
-// Instance asks the sources of a net that are up for an instance, and returns
-// the answer of the first by name that has it: with times by that source's
-// clock. The error wraps telemetry.ErrNoInstance if none has it, and
-// ErrNobodyTells if none of those that answered has.
+// Instance asks the sources of a net that are up for an instance. Of the sources
+// that have it, Instance returns the answer of the first by name, with times by
+// that source's clock. The error wraps telemetry.ErrNoInstance if all sources
+// answered and none has it, and ErrNoAnswer if a source did not answer.
 func (c *Collector) Instance(ctx context.Context, net, name string) (*telemetry.Instance, error) {
 	sources := c.upIn(net)
 	answers := make([]*telemetry.Instance, len(sources))
@@ -73,12 +73,13 @@ func (c *Collector) Instance(ctx context.Context, net, name string) (*telemetry.
 		}
 	}
 	if failed := errors.Join(errs...); failed != nil {
-		return nil, fmt.Errorf("instance %q of net %q: %w: %w", name, net, ErrNobodyTells, failed)
+		return nil, fmt.Errorf("instance %q of net %q: %w: %w", name, net, ErrNoAnswer, failed)
 	}
 	return nil, fmt.Errorf("instance %q of net %q: %w", name, net, telemetry.ErrNoInstance)
 }
 
-// each calls ask for 0 … n-1, a few at the same time, and returns the errors.
+// each calls ask for 0 … n-1, askingAtOnce of them at the same time, and returns
+// the errors.
 func (c *Collector) each(n int, ask func(int) error) []error {
 	errs := make([]error, n)
 	room := make(chan struct{}, askingAtOnce)
@@ -128,8 +129,8 @@ func (c *Collector) respondents(net string, place int) []respondent {
 	return out
 }
 
-// translate turns tokens of a source's definition and clock into those of the
-// union and of the collector's clock.
+// translate converts tokens from a source's definition and clock to the union and
+// the collector's clock.
 func (a *respondent) translate(tokens []stats.Token) ([]stats.Token, error) {
 	for i := range tokens {
 		t := &tokens[i]

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// buryOne makes room for a source by forgetting the rows of the one that is
-// gone for longest, if there is one.
-func (m *Merger) buryOne() bool {
+// forgetOldest makes room for a source: it forgets the rows of the source that is
+// gone for the longest time, and reports whether there was one.
+func (m *Merger) forgetOldest() bool {
 	var first *source
 	var of *net
 	for _, n := range m.nets {
@@ -21,14 +21,14 @@ func (m *Merger) buryOne() bool {
 		}
 	}
 	if first != nil {
-		m.bury(of, first)
+		m.forget(of, first)
 	}
 	return first != nil
 }
 
-// bury drops a source that is gone. Its counters go to the net's base; what is
-// remembered is which process they were of.
-func (m *Merger) bury(n *net, s *source) {
+// forget removes a source that is gone. Its counters move to the net's base; only
+// its epochs are remembered.
+func (m *Merger) forget(n *net, s *source) {
 	if s.rows != nil {
 		n.fold(s)
 	}
@@ -51,40 +51,40 @@ func (m *Merger) bury(n *net, s *source) {
 	if counted == 0 {
 		return
 	}
-	m.graves++
-	n.past[s.name] = past{epoch: s.epoch, seq: s.seq, counted: counted, known: s.wasShown(), grave: m.graves}
-	m.buried = append(m.buried, grave{n.name, s.name, m.graves})
-	if len(m.buried) > m.limits.Past {
-		oldest := m.buried[0]
-		m.buried = m.buried[1:]
-		if n := m.nets[oldest.net]; n != nil && n.past[oldest.source].grave == oldest.number {
+	m.tombstones++
+	n.past[s.name] = past{epoch: s.epoch, seq: s.seq, counted: counted, known: s.wasShown(), tombstone: m.tombstones}
+	m.forgotten = append(m.forgotten, tombstone{n.name, s.name, m.tombstones})
+	if len(m.forgotten) > m.limits.Past {
+		oldest := m.forgotten[0]
+		m.forgotten = m.forgotten[1:]
+		if n := m.nets[oldest.net]; n != nil && n.past[oldest.source].tombstone == oldest.number {
 			delete(n.past, oldest.source)
 		}
 	}
 }
 
-// buryExcess keeps the rows of gone sources within their limit, and counts
-// those of all.
-func (m *Merger) buryExcess() {
-	type goner struct {
+// forgetExcess keeps the rows of gone sources within Limits.GoneRows, and counts
+// the rows of all sources.
+func (m *Merger) forgetExcess() {
+	type retired struct {
 		net *net
 		s   *source
 	}
-	var gone []goner
+	var gone []retired
 	rows := 0
 	m.rows = 0
 	for _, n := range m.nets {
-		for _, s := range n.speakers() {
+		for _, s := range n.contributors() {
 			m.rows += s.size()
 			if s.state == Gone {
-				gone, rows = append(gone, goner{n, s}), rows+s.size()
+				gone, rows = append(gone, retired{n, s}), rows+s.size()
 			}
 		}
 	}
 	if rows <= m.limits.GoneRows {
 		return
 	}
-	slices.SortFunc(gone, func(a, b goner) int {
+	slices.SortFunc(gone, func(a, b retired) int {
 		return cmp.Or(cmp.Compare(a.s.goneAt, b.s.goneAt), strings.Compare(a.net.name, b.net.name), strings.Compare(a.s.name, b.s.name))
 	})
 	for _, g := range gone {
@@ -92,6 +92,6 @@ func (m *Merger) buryExcess() {
 			return
 		}
 		rows, m.rows = rows-g.s.size(), m.rows-g.s.size()
-		m.bury(g.net, g.s)
+		m.forget(g.net, g.s)
 	}
 }

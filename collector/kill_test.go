@@ -11,8 +11,8 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// fleet is engines that a collector hears, which is killed now and then: its
-// last whole state is from before the last View, and what was shown is not.
+// fleet is a set of engines and a collector that is killed now and then. Its last
+// whole state is from before the last View, but what was shown is not.
 type fleet struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -47,7 +47,8 @@ func (f *fleet) merger() *Merger {
 	return m
 }
 
-// second has engines play, and be heard if there is a collector.
+// second makes the engines fire, and passes their messages to the collector if
+// there is one.
 func (f *fleet) second(heard bool) {
 	f.now += 1e6
 	for _, e := range f.engines {
@@ -96,7 +97,7 @@ func (f *fleet) noLess(rows *stats.Rows) {
 	}
 }
 
-// kill has another process go on from what was kept.
+// kill starts another process from what was kept.
 func (f *fleet) kill() {
 	f.m = NewMerger(Rules{}, f.now)
 	cfg := &Config{PNML: pnmlLimits()}
@@ -145,7 +146,7 @@ func TestKilledCollectorGoesOnFromWhatItShowed(t *testing.T) {
 				f.second(false)
 			}
 			f.kill()
-			if f.r.IntN(2) == 0 { // before any engine is heard
+			if f.r.IntN(2) == 0 { // before any engine is received
 				f.view(f.r.IntN(2) == 0)
 			}
 		}
@@ -173,7 +174,7 @@ func TestWhatWasShownOfAnEngineThatEndedStays(t *testing.T) {
 		}
 		shown := *f.last
 		f.kill()
-		e := f.engines[0] // begins again, and nothing more is heard of the other
+		e := f.engines[0] // restarts, and the other engine sends nothing more
 		f.past.Merge(&e.msg.Rows)
 		e.start("e0", f.now, f.rows)
 		e.msg.Rows.Columns |= stats.ColDwell
@@ -254,7 +255,7 @@ func TestTimeWithoutAProcessIsNoSilence(t *testing.T) {
 	}
 	hears := func(until int64) {
 		f.now = until
-		f.m.Hear(until, true)
+		f.m.ReceivedUntil(until, true)
 	}
 	began := f.now
 	look(Up, "at once")
@@ -303,7 +304,8 @@ func TestOnlyProcessesThatRanBeforeCountFromHere(t *testing.T) {
 	}
 }
 
-// Large states are made as seldom as keeps them at so many bytes a second.
+// Large states are made so rarely that they take a bounded number of bytes per
+// second.
 func TestStatesTakeABoundedRate(t *testing.T) {
 	k := saver{}
 	if !k.due(t0) {

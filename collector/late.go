@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// maxLate is how many messages of a source are waited for.
+	// maxLate is how many missing messages of a source are waited for.
 	maxLate = 64
-	// lateFor is for how long.
+	// lateFor is how long they are waited for.
 	lateFor = int64(10 * 1e6)
 )
 
-// late is the messages of a process that are missing before its bye. A bye has a
-// subject of its own, so it may overtake them: what comes within lateFor was not
-// lost.
+// late holds the messages of a process that are missing before its bye. A bye has
+// a subject of its own, so it may overtake them: messages that arrive within
+// lateFor are not lost.
 type late struct {
 	epoch int64
 	seqs  []uint64
 	until int64
 }
 
-// expect notes that so many messages before a bye are missing, and returns how
-// many of them are too many to wait for.
+// expect records missing messages before a bye, and returns how many of them are
+// too many to wait for.
 func (l *late) expect(msg *telemetry.Snapshot, missing uint64, now int64) (lost uint64) {
 	if missing == 0 {
 		return 0
@@ -41,14 +41,14 @@ func (l *late) expect(msg *telemetry.Snapshot, missing uint64, now int64) (lost 
 	return lost + missing - room
 }
 
-// came notes that a message was heard too late to be taken.
-func (l *late) came(msg *telemetry.Snapshot) {
+// arrived records a message that is too late to be taken.
+func (l *late) arrived(msg *telemetry.Snapshot) {
 	if len(l.seqs) > 0 && msg.Epoch == l.epoch {
 		l.seqs = slices.DeleteFunc(l.seqs, func(seq uint64) bool { return seq == msg.Seq })
 	}
 }
 
-// over returns how many messages did not come in time.
+// over returns how many messages did not arrive in time.
 func (l *late) over(now int64) (lost uint64) {
 	if len(l.seqs) > 0 && now >= l.until {
 		lost, l.seqs = uint64(len(l.seqs)), nil

@@ -10,17 +10,17 @@ import (
 // DefaultForgetAfter is how long a silent source's tokens stay in the sums.
 const DefaultForgetAfter = 15 * time.Minute
 
-// Limits bound what a Merger keeps. A zero field means its default. What is
-// over a limit is rejected and counted by reason; a live source never makes
-// room for another.
+// Limits bound what a Merger keeps. A zero field means its default. Whatever
+// exceeds a limit is rejected and counted by reason; a live source is never
+// removed for another one.
 type Limits struct {
-	Sources     int // over all nets, gone ones included while they are remembered in full
+	Sources     int // over all nets, including gone ones whose rows are kept
 	Nets        int // net names
 	Rows        int // places and transitions of one net, over all its definitions
-	AllRows     int // of all sources together, those that wait for a definition included
-	Definitions int // asked for at once; and known of one net
-	GoneRows    int // rows kept of sources that are gone, see doc.go
-	Past        int // sources remembered by their epoch alone, see doc.go
+	AllRows     int // of all sources together, including those that wait for a definition
+	Definitions int // requested at the same time; and known of one net
+	GoneRows    int // rows kept of sources that are gone
+	Past        int // sources of which only the epochs are remembered
 }
 
 // DefaultLimits returns 10,000 sources, 1,000 nets, 100,000 rows a net,

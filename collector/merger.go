@@ -14,55 +14,56 @@ type Rules struct {
 	ForgetAfter time.Duration // silence after which a source's tokens leave the sums
 	Limits      Limits
 
-	// CountedBefore is until when, in microseconds since the Unix epoch, somebody
-	// else counted: what a source that is not known counts from where it is
-	// first heard if its epoch is not later, so that nothing counts twice. 0 if
-	// nobody did.
+	// CountedBefore is the time, in microseconds since the Unix epoch, until which
+	// another collector counted. An unknown source with an epoch up to then counts
+	// from its first message, so that nothing counts twice. 0 means that there was
+	// no other collector.
 	CountedBefore int64
 }
 
-// Ask is what to ask the sources for, or to tell one.
+// Ask is a request to the sources, or a notice to one.
 type Ask struct {
 	Net    string
-	Source string // of whom a full snapshot is wanted; "" where Digest is set
-	Digest string // of a definition that is wanted
+	Source string // whose full snapshot is requested; "" if Digest is set
+	Digest string // of a requested definition
 
-	Notice telemetry.Notice // to tell the source instead, unless it is the zero Notice
+	Notice telemetry.Notice // to send to the source instead, unless it is the zero Notice
 }
 
-// Merger adds up what all sources say. It is the pure core of a collector: it
-// does no I/O, reads no clock and is not safe for concurrent use. Times are
+// Merger adds up the messages of all sources. It is the pure core of a collector:
+// it does no I/O, reads no clock and is not safe for concurrent use. Times are
 // microseconds since the Unix epoch by the collector's clock.
 type Merger struct {
 	forgetAfter int64
 	before      int64 // Rules.CountedBefore
 	limits      Limits
 
-	hearing hearing
-	begun   int64
-	keptAt  int64 // when the state was made from which the Merger goes on; 0 without one
-	nets    map[string]*net
-	sources int // in all nets
-	rows    int // kept of all sources, as of the last tick, and gained since
-	asked   int // definitions being asked for, in all nets
-	buried  []grave
-	graves  uint64 // so far
-	traffic Traffic
+	hearing    hearing
+	begun      int64
+	keptAt     int64 // when the restored state was made; 0 without one
+	nets       map[string]*net
+	sources    int // in all nets
+	rows       int // of all sources as of the last tick, and those added since
+	asked      int // definitions being requested, in all nets
+	forgotten  []tombstone
+	tombstones uint64 // made so far
+	traffic    Traffic
+	heard      []sample // messages over the last minWindow
 
-	strangers map[stranger]*source // refused, and not held
+	strangers map[stranger]*source // sources that are refused and not held
 	counted   bool                 // traffic changed since the last tick
-	touched   bool                 // what the view's sources show did
+	touched   bool                 // View.Sources changed since the last tick
 	view      *View
 }
 
-// grave is where a past source was put, in the order of going. The source may
-// have returned since, and may have another.
-type grave struct {
+// tombstone stands for a forgotten source, in the order of forgetting. The source
+// may have returned since, and may have another tombstone.
+type tombstone struct {
 	net, source string
 	number      uint64
 }
 
-// NewMerger returns a Merger without sources. Its first view is that of now.
+// NewMerger returns a Merger without sources.
 func NewMerger(rules Rules, now int64) *Merger {
 	m := &Merger{
 		forgetAfter: cmp.Or(rules.ForgetAfter, DefaultForgetAfter).Microseconds(),
@@ -82,11 +83,10 @@ func NewMerger(rules Rules, now int64) *Merger {
 	return m
 }
 
-// Take takes a snapshot in, as a Decoder returns it: its fields are within
-// their bounds. It keeps nothing of the snapshot's memory. size is that of the
-// message in bytes, now the time when it was received. It returns what to ask
-// for, and an error that has a telemetry.Reason if nothing of the snapshot was
-// taken.
+// Take adds a snapshot as a Decoder returns it, with its fields within their
+// bounds. It keeps nothing of the snapshot's memory. size is the size of the
+// message in bytes, now the time of its receipt. Take returns the requests to
+// send, and an error with a telemetry.Reason if the snapshot was rejected.
 func (m *Merger) Take(msg *telemetry.Snapshot, size int, now int64) ([]Ask, error) {
 	m.counted = true
 	m.traffic.Messages++
@@ -96,7 +96,7 @@ func (m *Merger) Take(msg *telemetry.Snapshot, size int, now int64) ([]Ask, erro
 	return asks, err
 }
 
-// RejectFrom counts a message on the subject of a source that was not even
+// RejectFrom counts a message on the subject of a source that could not be
 // decoded, by the telemetry.Reason of the error.
 func (m *Merger) RejectFrom(net, source string, err error, size int, now int64) {
 	m.Reject(err, size)
@@ -104,8 +104,8 @@ func (m *Merger) RejectFrom(net, source string, err error, size int, now int64) 
 	m.refuse(n, m.source(n, source), 0, 0, err, now)
 }
 
-// Reject counts an answer that was not even decoded, by the telemetry.Reason
-// of the error.
+// Reject counts an answer that could not be decoded, by the telemetry.Reason of
+// the error.
 func (m *Merger) Reject(err error, size int) {
 	m.counted = true
 	m.traffic.Messages++
@@ -118,6 +118,7 @@ func (m *Merger) Overran(messages uint64) {
 	m.counted = true
 	m.traffic.Messages += messages
 	m.traffic.Rejected[string(Overrun)] += messages
+	m.traffic.Bad += messages
 }
 
 func (m *Merger) count(err error) {
@@ -125,12 +126,13 @@ func (m *Merger) count(err error) {
 		return
 	}
 	m.traffic.Rejected[string(telemetry.ReasonOf(err))]++
+	m.traffic.Bad++
 }
 
 func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	n := m.net(msg.Net)
 	s := m.source(n, msg.Source)
-	if s.epoch == 0 && msg.Seq == 1 { // the first message of its process, so no collector has counted it
+	if s.epoch == 0 && msg.Seq == 1 { // the first message of its process: no other collector has counted it
 		s.counted = 0
 	}
 	asks, err := m.takeFrom(n, s, msg, now)
@@ -143,13 +145,13 @@ func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	if err := n.inOrder(s, msg, now); err != nil {
 		s.duplicates++
-		s.late.came(msg)
+		s.late.arrived(msg)
 		m.touched = true
 		return nil, err
 	}
-	if err := n.checkFence(msg, &m.limits); err != nil {
+	if err := n.checkFence(msg, &m.limits, now); err != nil {
 		if s.epoch != 0 && msg.Epoch > s.epoch && n.fences[msg.Region].owner == s.name {
-			n.beside(s, msg, now) // a younger process, of an older fence than another one of its name
+			n.beside(s, msg, now) // a newer process with an older fence
 		}
 		return nil, err
 	}
@@ -179,8 +181,7 @@ func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64)
 	return s.asks(n.name, now), nil
 }
 
-// net returns the net of a name, or a new one that the Merger does not hold
-// yet.
+// net returns the net with a name, or a new one that the Merger does not hold yet.
 func (m *Merger) net(name string) *net {
 	if n, known := m.nets[name]; known {
 		return n
@@ -190,8 +191,7 @@ func (m *Merger) net(name string) *net {
 	return n
 }
 
-// admit makes room for a source, and its net, that the Merger does not hold
-// yet.
+// admit adds a source, and its net, if the Merger does not hold them yet.
 func (m *Merger) admit(n *net, s *source) error {
 	if n.sources[s.name] == s {
 		return nil
@@ -199,7 +199,7 @@ func (m *Merger) admit(n *net, s *source) error {
 	if err := m.admitNet(n); err != nil {
 		return err
 	}
-	if m.sources >= m.limits.Sources && !m.buryOne() {
+	if m.sources >= m.limits.Sources && !m.forgetOldest() {
 		return reject(TooManySources, "%d are known", m.sources)
 	}
 	m.sources++
@@ -219,16 +219,16 @@ func (m *Merger) admitNet(n *net) error {
 	return nil
 }
 
-// room makes room for rows.
+// room reserves rows, or returns an error if Limits.AllRows is reached.
 func (m *Merger) room(rows int) error {
 	if m.rows+rows > m.limits.AllRows {
-		return reject(TooManyRows, "%d are kept, of at most %d, and %d more are too many", m.rows, m.limits.AllRows, rows)
+		return reject(TooManyRows, "%d rows are kept, and %d more exceed the limit of %d", m.rows, rows, m.limits.AllRows)
 	}
 	m.rows += rows
 	return nil
 }
 
-// note records that a message of a source was heard.
+// note records the receipt of a message.
 func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) {
 	lost, gap := n.note(s, msg, now, m.forgetAfter)
 	m.traffic.Lost += lost
@@ -241,8 +241,8 @@ func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, no
 	}
 }
 
-// notFallen returns an error if a counter of the message is below what the
-// same process said before.
+// notFallen returns an error if a counter of the message is lower than in the last
+// message of the same process.
 func (s *source) notFallen(msg *telemetry.Snapshot, c *columns) error {
 	rows := s.rows
 	if p := s.process(msg.Epoch); s.rowsEpoch != msg.Epoch && p != nil && p.elder != nil && msg.Since == 0 {
@@ -254,7 +254,7 @@ func (s *source) notFallen(msg *telemetry.Snapshot, c *columns) error {
 	return t.fell()
 }
 
-// asks returns the question for a full snapshot, if it is time for it.
+// asks returns the request for a full snapshot, if one is due.
 func (s *source) asks(net string, now int64) []Ask {
 	if !s.askFull(now) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// net is what is known of one net.
+// net is the state of one net.
 type net struct {
 	name    string
 	since   int64
@@ -22,29 +22,31 @@ type net struct {
 	asked   map[string]*question // definitions that are not known yet, by digest
 	sources map[string]*source
 	order   []*source // by name
-	orphans []*source // rows of regions whose owner speaks for another one now
-	elders  []*source // rows of processes that another one followed: see setAside
+	orphans []*source // rows of regions whose owner reports another region now
+	elders  []*source // rows of earlier processes: see setAside
 	past    map[string]past
 	fences  map[string]fence // by region
 
-	// base holds the counters of processes that will not be heard again.
+	// base holds the counters of processes that have ended.
 	base *stats.Rows
-	owes bool // something was taken off base: see owe
+	owes bool // something was subtracted from base: see owe
 
 	slowPlaces, slowTransitions slowest
 
 	places, transitions marks // rows that changed since the last tick
-	changed             bool  // anything else of the net did
+	changed             bool  // anything else of the net changed since then
 	sums                *stats.Rows
-	floor               *stats.Rows // what the process before showed, while a counter of sums is below that; or nil
+	floor               *stats.Rows // what the previous process showed, while a counter of sums is lower; or nil
 	shown               *Net        // as of the last tick
+	window              int64       // of Rate.Now
+	speed               speed
 	saturated           saturation
 }
 
-// question is a definition being asked for.
+// question is a pending request for a definition.
 type question struct {
-	next int64 // when to ask again
-	wait int64 // and how long to wait after that
+	next int64 // when to repeat it
+	wait int64 // how long to wait after that
 }
 
 const (
@@ -52,13 +54,13 @@ const (
 	longestWait = int64(time.Minute / time.Microsecond)
 )
 
-// past is what is remembered of a source whose rows are not kept any more.
+// past is what is remembered of a source whose rows were forgotten.
 type past struct {
-	epoch   int64
-	seq     uint64
-	counted int64
-	known   bool // as of source
-	grave   uint64
+	epoch     int64
+	seq       uint64
+	counted   int64
+	known     bool // as of source
+	tombstone uint64
 }
 
 func newNet(name string) *net {
@@ -67,7 +69,7 @@ func newNet(name string) *net {
 		base: &stats.Rows{}}
 }
 
-// source returns the source of a name, or a new one that the net does not hold
+// source returns the source with a name, or a new one that the net does not hold
 // yet.
 func (n *net) source(name string) *source {
 	if s, known := n.sources[name]; known {
@@ -97,7 +99,7 @@ func (n *net) remove(s *source) {
 
 func bySourceName(s *source, name string) int { return strings.Compare(s.name, name) }
 
-// define takes a definition in.
+// define adds a definition.
 func (n *net) define(digest string, def *petri.Net, lim *Limits) error {
 	rows := len(def.Places) + len(def.Transitions)
 	if n.union.def != nil {
@@ -105,10 +107,10 @@ func (n *net) define(digest string, def *petri.Net, lim *Limits) error {
 		rows = places + transitions + n.union.added(def)
 	}
 	if rows > lim.Rows {
-		return reject(TooManyRows, "net %q would have %d places and transitions, of at most %d", n.name, rows, lim.Rows)
+		return reject(TooManyRows, "net %q would have %d places and transitions; expected at most %d", n.name, rows, lim.Rows)
 	}
 	if len(n.known) >= lim.Definitions && n.forgetDefinitions() == 0 {
-		return reject(TooManyDefinitions, "of net %q, %d are in use", n.name, len(n.known))
+		return reject(TooManyDefinitions, "%d definitions of net %q are in use", len(n.known), n.name)
 	}
 	n.known[digest] = n.union.add(def)
 	places, transitions := n.union.sizes()
@@ -119,7 +121,8 @@ func (n *net) define(digest string, def *petri.Net, lim *Limits) error {
 	return nil
 }
 
-// forgetDefinitions drops those that no source uses, and returns how many.
+// forgetDefinitions drops the definitions that no source uses, and returns their
+// number.
 func (n *net) forgetDefinitions() int {
 	used := make(map[string]bool)
 	for _, s := range n.order {
@@ -134,8 +137,7 @@ func (n *net) forgetDefinitions() int {
 	return before - len(n.known)
 }
 
-// take takes the rows of a message that was checked over into its source's.
-// received is when it came.
+// take copies the rows of a checked message into those of its source.
 func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int64) {
 	again := n.begin(s, msg, c, received)
 	n.claim(s, msg, received)
@@ -155,7 +157,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	}
 	n.takeSlowest(s, msg, &t, received)
 	switch {
-	case msg.Full, s.unheard != nil && s.unheard.hear(msg):
+	case msg.Full, s.unheard != nil && s.unheard.mark(msg):
 		s.unheard = nil
 	case jumped:
 		s.unheard = newCover(c)
@@ -170,8 +172,8 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	}
 }
 
-// replaceColumns notes which columns the source fills in. What a full snapshot
-// leaves out, of its rows or columns, is not known any more; counters stay.
+// replaceColumns records which columns the source fills in. Rows and columns that
+// a full snapshot omits are unknown from then on; counters stay.
 func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot) {
 	given := msg.Rows.Columns
 	if !msg.Full {
@@ -197,8 +199,8 @@ func (n *net) touch(s *source) {
 	n.changed = true
 }
 
-// leave takes a source's gauges out of the sums, for good as far as it says or
-// another source does.
+// leave removes a source's gauges from the sums until the source, or another one
+// with its region, sends a snapshot.
 func (n *net) leave(s *source, now int64) {
 	if !s.left {
 		s.left, s.goneAt = true, now
@@ -206,8 +208,8 @@ func (n *net) leave(s *source, now int64) {
 	n.retire(s)
 }
 
-// retire takes a source's gauges out of the sums. Its counters stay. To come
-// back it has to say all its rows.
+// retire removes a source's gauges from the sums. Its counters stay. To return it
+// must send all its rows.
 func (n *net) retire(s *source) {
 	s.complete, s.unheard, s.parts = false, nil, nil
 	if s.rows != nil {
@@ -217,7 +219,7 @@ func (n *net) retire(s *source) {
 	n.touch(s)
 }
 
-// fold adds what a process reached to the base and drops its rows.
+// fold adds the last totals of a process to the base and drops its rows.
 func (n *net) fold(s *source) {
 	n.retire(s)
 	if s.rows != nil {
@@ -246,9 +248,9 @@ func (n *net) fold(s *source) {
 	}
 }
 
-// owe takes what a source says off the base, because it may be in there
-// already: the source counts from here on. Where that makes a counter of the
-// base negative it wraps around, and adding the source's rows wraps it back.
+// owe subtracts a source's rows from the base, which may contain them already: the
+// source counts from here. A counter of the base that becomes negative wraps
+// around, and adding the source's rows wraps it back.
 func (n *net) owe(s *source) {
 	n.owes = true
 	for i := range s.rows.Places {

@@ -5,25 +5,25 @@ package collector
 import "time"
 
 const (
-	// maxNotices is how many different things are logged in noticePeriod.
+	// maxNotices is how many different notices are logged in noticePeriod.
 	maxNotices   = 1000
 	noticePeriod = int64(time.Hour / time.Microsecond)
 )
 
-// notices tells what was logged already, so that a source that says the same
-// wrong thing once a second fills no disk. Its memory is bounded.
+// notices records what was logged, so that a source that repeats a fault every
+// second does not fill the disk. Its memory is bounded.
 type notices struct {
 	seen  map[string]bool
 	since int64
 }
 
-// notice says whether to log.
+// notice is whether to log.
 type notice uint8
 
 const (
-	noticeSeen  notice = iota // logged before, or too much was
-	noticeFirst               // not yet
-	noticeLast                // not yet, and it is the last of the period
+	noticeSeen  notice = iota // logged before, or maxNotices was reached
+	noticeFirst               // not logged yet
+	noticeLast                // not logged yet, and the last one of the period
 )
 
 func (n *notices) first(key string, now int64) notice {

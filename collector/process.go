@@ -9,23 +9,22 @@ import (
 )
 
 const (
-	// maxProcesses is how many processes of one source are remembered, the one
-	// that counts included.
+	// maxProcesses is how many processes of one source are remembered, including
+	// the one that counts.
 	maxProcesses = 16
-	// steadyAfter is after how many refused messages in a row a source is Refused,
-	// and after how many taken ones a process is believed to keep its interval.
+	// steadyAfter is the number of refused messages in a row after which a source is
+	// Refused, and of taken messages after which a process's interval is relied on.
 	steadyAfter = 3
 )
 
-// streak is a number of messages that were refused, one behind the other.
+// streak is a run of refused messages.
 type streak struct {
 	first, last int64
 	n           int
 	interval    int64
 }
 
-// add notes a message. A streak ends with a silence that is longer than three
-// intervals.
+// add records a message. A silence of more than three intervals ends a streak.
 func (r *streak) add(interval, now int64) {
 	if r.n == 0 || now-r.last > patienceOf(interval) {
 		*r = streak{first: now}
@@ -33,37 +32,37 @@ func (r *streak) add(interval, now int64) {
 	r.n, r.last, r.interval = r.n+1, now, interval
 }
 
-// goesOn reports whether the streak is not over.
-func (r *streak) goesOn(now int64) bool { return r.n > 0 && now-r.last <= patienceOf(r.interval) }
+// active reports whether the streak has not ended.
+func (r *streak) active(now int64) bool { return r.n > 0 && now-r.last <= patienceOf(r.interval) }
 
-// advances reports whether the messages came one behind the other, as those of
-// a process do that lives, and not all at once.
+// advances reports whether the messages arrived one after the other, as from a
+// live process, and not all at once.
 func (r *streak) advances() bool { return r.n >= 2 && r.last-r.first >= r.interval/2 }
 
-// steady reports whether the streak goes on for long enough to be reported.
+// steady reports whether the streak has lasted long enough to be reported.
 func (r *streak) steady(now int64) bool {
-	return r.n >= steadyAfter && r.last-r.first >= r.interval && r.goesOn(now)
+	return r.n >= steadyAfter && r.last-r.first >= r.interval && r.active(now)
 }
 
-// patienceOf returns for how long a process of that interval may be silent.
+// patienceOf returns how long a process with an interval may be silent.
 func patienceOf(interval int64) int64 { return max(staleAfter*interval, leastPatience) }
 
 // process is one process of a source, known by its epoch.
 type process struct {
 	epoch int64
-	seq   uint64 // the highest one heard
-	was   bool   // it was the one that counts once
-	left  bool   // it said bye
-	rank  int    // of two that were, the one with the higher rank, or else the higher epoch, is the newer one
+	seq   uint64 // the highest one received
+	was   bool   // it has been the one that counts
+	left  bool   // it sent its bye
+	rank  int    // of two that have counted, the one with the higher rank, or else the higher epoch, is newer
 	run   streak // of messages refused because another process counts
 
-	// What it counted is in the source's rows, in those of elder, or, if folded, in
-	// the net's base, perhaps in part. Otherwise it is in no sum.
+	// Its counts are in the source's rows, in those of elder, or, if folded, in the
+	// net's base, perhaps in part. Otherwise they are in no sum.
 	elder  *source
 	folded bool
 }
 
-// process returns what is known of a process, or nil.
+// process returns a remembered process by its epoch, or nil.
 func (s *source) process(epoch int64) *process {
 	for i := range s.processes {
 		if s.processes[i].epoch == epoch {
@@ -73,7 +72,7 @@ func (s *source) process(epoch int64) *process {
 	return nil
 }
 
-// remembered returns what is known of a process, from now on if nothing was.
+// remembered returns a process by its epoch, and adds it if it is not known.
 func (n *net) remembered(s *source, epoch int64) *process {
 	if p := s.process(epoch); p != nil {
 		return p
@@ -85,13 +84,13 @@ func (n *net) remembered(s *source, epoch int64) *process {
 	return &s.processes[len(s.processes)-1]
 }
 
-// was reports whether a process, of which p is known, may have counted before.
+// was reports whether a process may have counted before; p is the process, or nil.
 func (s *source) was(p *process, epoch int64) bool {
 	return p != nil && p.was || p == nil && epoch <= s.counted
 }
 
-// forgetProcess makes room for a process: rather one without counters, and of
-// those the one that is silent for longest.
+// forgetProcess makes room for a process. It prefers one without counters, and of
+// those the one that is silent for the longest time.
 func (n *net) forgetProcess(s *source) {
 	first := -1
 	for i := range s.processes {
@@ -113,7 +112,7 @@ func (n *net) forgetProcess(s *source) {
 	s.processes = slices.Delete(s.processes, first, first+1)
 }
 
-// before reports whether a process is to be forgotten before another one.
+// before reports whether p is to be forgotten before q.
 func (p *process) before(q *process) bool {
 	if (p.elder != nil) != (q.elder != nil) {
 		return p.elder == nil
@@ -121,8 +120,8 @@ func (p *process) before(q *process) bool {
 	return p.run.last < q.run.last
 }
 
-// countedUpTo returns the latest epoch of which something may be in the net's
-// base once the source's elders are.
+// countedUpTo returns the latest epoch of which counts may be in the net's base
+// once the source's elders are.
 func (s *source) countedUpTo() int64 {
 	counted := s.counted
 	for i := range s.processes {
@@ -133,16 +132,16 @@ func (s *source) countedUpTo() int64 {
 	return counted
 }
 
-// inOrder returns an error for a message of a process that does not count, and
-// for one that others have overtaken.
+// inOrder returns an error for a message of a process that does not count, and for
+// one that arrives after a later message.
 //
-// Of several processes of one source the newest counts. An older one, or one
-// whose start lies ahead of the collector's clock, counts while the other one
-// does not live any more: it said bye, or is silent for three intervals. One
-// that counted before must be heard twice then, for one message may be late.
+// Of several processes of one source the newest counts. An older one, or one whose
+// start lies ahead of the collector's clock, counts only after the other one sent
+// its bye or was silent for three intervals. If it counted before, that takes two
+// messages, because one may be late.
 //
-// Where both speak for one region, its fence is a better clock than their epochs: the
-// process of a higher fence than any heard is the newest one, whatever its epoch.
+// If both report one region, their claims order them better than their epochs: the
+// process with the latest claim is the newest one, whatever its epoch.
 func (n *net) inOrder(s *source, msg *telemetry.Snapshot, now int64) error {
 	switch {
 	case s.epoch == 0 || (msg.Epoch == s.epoch && msg.Seq > s.seq):
@@ -152,11 +151,11 @@ func (n *net) inOrder(s *source, msg *telemetry.Snapshot, now int64) error {
 	}
 	p := s.process(msg.Epoch)
 	if p != nil && msg.Seq <= p.seq {
-		return reject(OldEpoch, "epoch %d and seq %d, when %d was heard", msg.Epoch, msg.Seq, s.epoch)
+		return reject(OldEpoch, "epoch %d and seq %d after epoch %d", msg.Epoch, msg.Seq, s.epoch)
 	}
 	ahead := msg.Epoch > now+skewBelieved
 	lives := s.lives(msg, now)
-	newer := n.laterFence(s, msg) || s.newer(p, msg.Epoch)
+	newer := n.laterOwner(s, msg, now) || s.newer(p, msg.Epoch)
 	if (newer && !ahead) || (!lives && !s.was(p, msg.Epoch)) {
 		return nil
 	}
@@ -166,13 +165,13 @@ func (n *net) inOrder(s *source, msg *telemetry.Snapshot, now int64) error {
 		p.seq-- // this one is taken
 		return nil
 	case ahead:
-		return reject(EpochAhead, "epoch %d is %d s ahead, and the process of epoch %d lives", msg.Epoch, (msg.Epoch-now)/1e6, s.epoch)
+		return reject(EpochAhead, "epoch %d is %d s ahead, and the process of epoch %d is alive", msg.Epoch, (msg.Epoch-now)/1e6, s.epoch)
 	}
-	return reject(OldEpoch, "epoch %d, when %d was heard", msg.Epoch, s.epoch)
+	return reject(OldEpoch, "epoch %d after epoch %d", msg.Epoch, s.epoch)
 }
 
-// newer reports whether a process, of which p is known, is newer than the one that
-// counts.
+// newer reports whether a process is newer than the one that counts; p is the
+// process, or nil.
 func (s *source) newer(p *process, epoch int64) bool {
 	rank := s.rank()
 	if p != nil && p.was && p.rank != rank {
@@ -189,14 +188,15 @@ func (s *source) rank() int {
 	return 0
 }
 
-// laterFence reports whether a message is of a process that has the region of the
-// one that counts, and has it later than all that were heard.
-func (n *net) laterFence(s *source, msg *telemetry.Snapshot) bool {
-	return msg.Since != 0 && msg.Region == s.about && msg.Fence > n.fences[msg.Region].fence
+// laterOwner reports whether a message has the region of the process that counts
+// and a later claim than any before.
+func (n *net) laterOwner(s *source, msg *telemetry.Snapshot, now int64) bool {
+	f := n.fences[msg.Region]
+	return msg.Since != 0 && msg.Region == s.about && f.claimOf(msg, now).Compare(f.Claim) > 0
 }
 
-// beside notes a message of a process that does not count, and returns what is
-// known of the process.
+// beside records a message of a process that does not count, and returns the
+// process.
 func (n *net) beside(s *source, msg *telemetry.Snapshot, now int64) *process {
 	p := n.remembered(s, msg.Epoch)
 	p.seq = msg.Seq
@@ -204,12 +204,12 @@ func (n *net) beside(s *source, msg *telemetry.Snapshot, now int64) *process {
 	return p
 }
 
-// behind judges a message of the process that counts, with a seq that was heard
-// already: it is a late one, or the higher seq was not the process's own.
+// behind handles a message of the process that counts whose seq is not new. Either
+// the message is late, or the higher seq was not sent by this process.
 func (s *source) behind(msg *telemetry.Snapshot, now int64) error {
 	interval := msg.Interval.Microseconds()
 	later := msg.SentAt > s.sentAt || s.sentAt > now+skewBelieved
-	if b := &s.rival; later && (!b.run.goesOn(now) || (msg.Seq > b.seq && msg.SentAt > b.sentAt)) {
+	if b := &s.rival; later && (!b.run.active(now) || (msg.Seq > b.seq && msg.SentAt > b.sentAt)) {
 		b.run.add(interval, now)
 		b.seq, b.sentAt = msg.Seq, msg.SentAt
 		if b.run.advances() && !s.lives(msg, now) {
@@ -217,7 +217,7 @@ func (s *source) behind(msg *telemetry.Snapshot, now int64) error {
 			return nil
 		}
 	}
-	return reject(Duplicate, "seq %d, when %d was heard", msg.Seq, s.seq)
+	return reject(Duplicate, "seq %d after seq %d", msg.Seq, s.seq)
 }
 
 // rival is a second process with the epoch of the one that counts.
@@ -227,9 +227,8 @@ type rival struct {
 	sentAt int64
 }
 
-// lives reports whether the process that counts is to be heard still, where a
-// message of another one came. What interval it keeps is believed once it was
-// kept.
+// lives reports whether the process that counts is still alive when a message of
+// another one arrives. Its own interval is relied on only after it was kept.
 func (s *source) lives(msg *telemetry.Snapshot, now int64) bool {
 	patience := s.patience
 	if s.messages < steadyAfter {
@@ -238,9 +237,9 @@ func (s *source) lives(msg *telemetry.Snapshot, now int64) bool {
 	return !s.left && now-s.heard-s.deaf <= patience
 }
 
-// become makes the process of a message the one that counts, and returns how
-// many of its messages never came.
-func (n *net) become(s *source, msg *telemetry.Snapshot) (lost uint64) {
+// become makes the process of a message the one that counts, and returns how many
+// of its messages are missing.
+func (n *net) become(s *source, msg *telemetry.Snapshot, now int64) (lost uint64) {
 	if s.epoch != 0 {
 		old := n.remembered(s, s.epoch)
 		old.seq, old.left, old.run = s.seq, s.left, streak{}
@@ -257,7 +256,7 @@ func (n *net) become(s *source, msg *telemetry.Snapshot) (lost uint64) {
 	if !p.was {
 		p.rank = rank
 	}
-	if n.laterFence(s, msg) {
+	if n.laterOwner(s, msg, now) {
 		for i := range s.processes {
 			p.rank = max(p.rank, s.processes[i].rank+1)
 		}
@@ -267,8 +266,8 @@ func (n *net) become(s *source, msg *telemetry.Snapshot) (lost uint64) {
 	return lost
 }
 
-// setAside keeps the rows of a process that another one follows: if it lives
-// after all, it goes on exactly where it stopped. Only their counters are left.
+// setAside keeps the counters of a process that another one follows. If the
+// process turns out to be alive, it continues exactly where it stopped.
 func (n *net) setAside(s *source, now int64) {
 	p := s.process(s.rowsEpoch)
 	if p == nil {
@@ -282,9 +281,9 @@ func (n *net) setAside(s *source, now int64) {
 	s.rows, s.columns = nil, 0
 }
 
-// goOn gives a source the rows that its process had when another one followed.
-// It reports whether counters of it may be in the base already.
-func (n *net) goOn(s *source, epoch int64) (again bool) {
+// takeBack gives a source the rows that setAside kept of its process. It reports
+// whether counters of the process may be in the base already.
+func (n *net) takeBack(s *source, epoch int64) (again bool) {
 	p := n.remembered(s, epoch)
 	if s.rows == nil && p.elder != nil {
 		e := p.elder
@@ -295,7 +294,7 @@ func (n *net) goOn(s *source, epoch int64) (again bool) {
 	return s.rows == nil && p.folded
 }
 
-// dropElder takes an elder off the list.
+// dropElder removes an elder from the list.
 func (n *net) dropElder(e *source) {
 	n.elders = slices.DeleteFunc(n.elders, func(other *source) bool { return other == e })
 	if p := e.younger.process(e.rowsEpoch); p != nil {
@@ -303,8 +302,8 @@ func (n *net) dropElder(e *source) {
 	}
 }
 
-// tickElders adds those to the base of which nothing is heard any more. One that
-// said bye is not expected to come back.
+// tickElders adds silent elders to the base. One that sent its bye is kept for a
+// minute only.
 func (n *net) tickElders(now, forgetAfter int64) {
 	for _, e := range slices.Clone(n.elders) {
 		p := e.younger.process(e.rowsEpoch)

@@ -11,42 +11,39 @@ import (
 )
 
 const (
-	// proveEvery is how often it is proved that everything published is heard.
+	// proveEvery is the interval of proofs that everything published was received.
 	proveEvery = 250 * time.Millisecond
 	// proveWithin is how long the server may take to answer.
 	proveWithin = 10 * time.Second
-	// brokenAfter is the longest time between two proofs in which a source can
-	// be silent. A process that was stopped for longer does not know what became
-	// of what was sent to it.
+	// brokenAfter is the longest time between two proofs that counts as silence of a
+	// source. A process that was stopped for longer may have lost messages.
 	brokenAfter = 2 * time.Second
 )
 
-// proof says that the server had passed on to this process everything that was
-// published up to a moment: it answered a ping that was sent then, and what it
-// passes on before its answer comes before it. What has come waits in the
-// subscriptions until it is taken in.
+// proof records that the server had delivered everything published up to a time:
+// it answered a ping that was sent then, and it delivers earlier messages before
+// the answer. These messages wait in the subscriptions until they are processed.
 type proof struct {
 	at       int64
-	unbroken bool    // since the proof before it
-	came     []int64 // messages of each subscription so far
+	unbroken bool    // since the previous proof
+	came     []int64 // messages that each subscription received so far
 }
 
-// proofs are those that wait for what came before them to be taken in.
+// proofs are the proofs whose messages are not all processed yet.
 type proofs struct {
 	subs  []*subscription
 	at    int64  // of the newest one
-	first *proof // nil for none
-	next  *proof // the newest one behind first; nil for none
+	first *proof // or nil
+	next  *proof // the newest one after first, or nil
 }
 
-// subscription is one with the number of messages that were taken in.
+// subscription counts the messages that were processed.
 type subscription struct {
 	*nats.Subscription
 	taken atomic.Int64
 }
 
-// prove asks the server again and again whether everything was heard, until the
-// context ends.
+// prove pings the server every proveEvery until the context ends.
 func (c *Collector) prove(ctx context.Context) {
 	tick := time.NewTicker(proveEvery)
 	defer tick.Stop()
@@ -65,9 +62,9 @@ func (c *Collector) prove(ctx context.Context) {
 	}
 }
 
-// ping returns when a ping was sent that the server has answered, and the number
-// of connections that were made before: a ping that an earlier one did not get
-// says nothing about the time between them.
+// ping returns the time at which a ping was sent that the server has answered, and
+// the number of reconnections before it. After a reconnection, an answer proves
+// nothing about the time before it.
 func (c *Collector) ping(ctx context.Context) (at int64, made uint64, ok bool) {
 	conn := c.cfg.Conn
 	if !conn.IsConnected() {
@@ -79,13 +76,13 @@ func (c *Collector) ping(ctx context.Context) (at int64, made uint64, ok bool) {
 	return at, made, conn.FlushWithContext(ctx) == nil && conn.Stats().Reconnects == made
 }
 
-// proved takes a proof.
+// proved adds a proof.
 func (c *Collector) proved(at int64, unbroken bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := &proof{at: at, unbroken: unbroken}
 	for _, s := range c.proofs.subs {
-		delivered, err := s.Delivered() // before Pending: one that moves in between is not counted, never counted twice
+		delivered, err := s.Delivered() // before Pending: a message that moves in between is not counted, never counted twice
 		pending, _, err2 := s.Pending()
 		if err != nil || err2 != nil { // the connection is closed
 			return
@@ -96,7 +93,7 @@ func (c *Collector) proved(at int64, unbroken bool) {
 	c.hearUntil()
 }
 
-// take queues a proof behind the first one, in place of those after that.
+// take queues a proof after the first one, instead of those after that.
 func (q *proofs) take(p *proof) {
 	q.at = p.at
 	if q.first == nil {
@@ -109,10 +106,10 @@ func (q *proofs) take(p *proof) {
 	q.next = p
 }
 
-// deaf reports whether nothing can be heard: a proof that everything was is due.
+// deaf reports whether a proof is overdue, so that nothing may have been received.
 func (q *proofs) deaf(now int64) bool { return now-q.at > brokenAfter.Microseconds() }
 
-// hearUntil gives the Merger the proofs of which everything is taken in.
+// hearUntil passes to the Merger the proofs whose messages are all processed.
 func (c *Collector) hearUntil() {
 	q := &c.proofs
 	for q.first != nil {
@@ -121,7 +118,7 @@ func (c *Collector) hearUntil() {
 				return
 			}
 		}
-		c.merger.Hear(q.first.at, q.first.unbroken)
+		c.merger.ReceivedUntil(q.first.at, q.first.unbroken)
 		q.first, q.next = q.next, nil
 	}
 }

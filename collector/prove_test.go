@@ -10,8 +10,8 @@ import (
 	"github.com/pnagent/pnagent/internal/proxytest"
 )
 
-// The way to the server goes dark, and sources go on publishing to it: what they
-// say is not heard, which is no silence of theirs.
+// The connection to the server loses all data, and sources continue to publish to
+// it. Their messages do not arrive, but that is no silence of theirs.
 func TestNoSourceIsSilentWhileTheCollectorCannotHear(t *testing.T) {
 	url := startServer(t)
 	way := proxytest.New(t, strings.TrimPrefix(url, "nats://"))
@@ -22,17 +22,17 @@ func TestNoSourceIsSilentWhileTheCollectorCannotHear(t *testing.T) {
 	way.Dark()
 	until(t, c, "a was not heard for longer than it may be silent", func(v *View) bool {
 		if states(v) != "a=up" {
-			t.Fatalf("%s, %d us after it was heard", states(v), v.At-v.Sources[0].LastHeard)
+			t.Fatalf("%s, %d us after it was received", states(v), v.At-v.Sources[0].LastHeard)
 		}
 		return v.At-v.Sources[0].LastHeard > leastPatience+1_000_000
 	})
 }
 
-// What the server passed on before it answered a ping waits to be taken in: until
-// then it is not heard, though it has come.
-func TestWhatHasComeAndIsNotTakenInYetIsNotHeard(t *testing.T) {
+// Messages that the server delivered before it answered a ping count as received
+// only after they were processed.
+func TestDeliveredMessagesCountOnceTheyAreProcessed(t *testing.T) {
 	m := NewMerger(Rules{}, t0)
-	m.Hear(t0, true)
+	m.ReceivedUntil(t0, true)
 	c := &Collector{merger: m, proofs: proofs{subs: []*subscription{{}}}}
 	heardUntil := func(want int64) {
 		t.Helper()

@@ -8,32 +8,32 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Why a message was not taken, besides the reasons of telemetry. The strings
-// are label values of pnagent_messages_rejected_total and never change.
+// The reasons for rejecting a message, besides those of telemetry. The strings are
+// label values of pnagent_messages_rejected_total and never change.
 const (
 	WrongSize          telemetry.Reason = "wrong_size"           // not the rows of its digest, or an index outside them
 	CounterFell        telemetry.Reason = "counter_fell"         // a counter went down within one epoch
-	OldEpoch           telemetry.Reason = "old_epoch"            // of a process that another has followed: late, or beside it
+	OldEpoch           telemetry.Reason = "old_epoch"            // of a process that a newer one follows
 	EpochAhead         telemetry.Reason = "epoch_ahead"          // started in the future, while another process of the source lives
-	Duplicate          telemetry.Reason = "duplicate"            // its seq, or a later one, was taken already
+	Duplicate          telemetry.Reason = "duplicate"            // its seq or a later one was already taken
 	OldFence           telemetry.Reason = "old_fence"            // the region belongs to another source
-	UnknownDigest      telemetry.Reason = "unknown_digest"       // sparse, while the definition is being asked for
+	UnknownDigest      telemetry.Reason = "unknown_digest"       // sparse, while the definition is being requested
 	TooManySources     telemetry.Reason = "too_many_sources"     // Limits.Sources
 	TooManyNets        telemetry.Reason = "too_many_nets"        // Limits.Nets
 	TooManyRows        telemetry.Reason = "too_many_rows"        // Limits.Rows
 	TooManyDefinitions telemetry.Reason = "too_many_definitions" // Limits.Definitions
 	TooManyRegions     telemetry.Reason = "too_many_regions"     // of one net, more than Limits.Sources
-	BadDefinition      telemetry.Reason = "bad_definition"       // PNML that cannot be read or does not hold the net
-	Overrun            telemetry.Reason = "overrun"              // came faster than it could be taken; dropped unread
+	BadDefinition      telemetry.Reason = "bad_definition"       // invalid PNML, or PNML without the net
+	Overrun            telemetry.Reason = "overrun"              // dropped unread, because messages arrived faster than they were processed
 )
 
-// Reasons returns every reason, those of telemetry included, in a fixed order.
+// Reasons returns every reason, including those of telemetry, in a fixed order.
 func Reasons() []telemetry.Reason {
 	return append(telemetry.Reasons(), WrongSize, CounterFell, OldEpoch, EpochAhead, Duplicate, OldFence, UnknownDigest,
 		TooManySources, TooManyNets, TooManyRows, TooManyDefinitions, TooManyRegions, BadDefinition, telemetry.WrongDigest, Overrun)
 }
 
-// reject returns an error with a reason in its chain.
+// reject returns an error that wraps a reason.
 func reject(r telemetry.Reason, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{r}, args...)...)
 }

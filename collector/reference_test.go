@@ -15,11 +15,11 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// The reference keeps every process that was ever heard and adds them all up,
-// one number at a time, whenever it is asked. The newest process of a source
-// counts; an older one counts, too, while the newer one has said bye or is silent,
-// if it is heard twice or never counted before. What is not heard for long enough
-// counts from where it is heard again.
+// The reference keeps every process that was ever received and adds them all up,
+// one number at a time, on each call. The newest process of a source counts. An
+// older one counts too after the newer one sent its bye or while it is silent, if
+// two of its messages arrive or it never counted before. A process that is silent
+// for long enough counts from where it is received again.
 type reference struct {
 	rows    int
 	sources map[string]*refSource
@@ -32,7 +32,7 @@ type refSource struct {
 	heard     int64 // of the current one
 	sentAt    int64
 	left      bool
-	behind    refStreak // messages of the current one with a seq that was heard
+	behind    refStreak // messages of the current one with a seq that was received
 	taken     int64     // when a message last went into shown rows
 	gone      bool
 	shown     bool // its tokens are in the sums
@@ -192,8 +192,8 @@ func (s *refSource) conflict(now int64) bool {
 		slices.ContainsFunc(s.processes, func(p *refProcess) bool { return p != s.current && beside(&p.streak) }))
 }
 
-// spoke returns when anything of the source was heard.
-func (s *refSource) spoke() int64 {
+// lastMessage returns the time of the source's last message.
+func (s *refSource) lastMessage() int64 {
 	last := max(s.heard, s.behind.last)
 	for _, p := range s.processes {
 		last = max(last, p.streak.last)
@@ -223,11 +223,11 @@ type sums struct {
 func (r *reference) sums(now int64) sums {
 	all := sums{Tokens: make([]uint64, r.rows), Arrivals: make([]uint64, r.rows), Firings: make([]uint64, r.rows), Timeouts: make([]uint64, r.rows)}
 	for name, s := range r.sources {
-		if now-s.spoke() > 15*60e6 && !slices.ContainsFunc(s.processes, func(p *refProcess) bool { return p.counts != nil }) {
+		if now-s.lastMessage() > 15*60e6 && !slices.ContainsFunc(s.processes, func(p *refProcess) bool { return p.counts != nil }) {
 			delete(r.sources, name) // nothing of it was ever shown
 			continue
 		}
-		if now-s.spoke() > 15*60e6 || (s.shown && !s.current.whole && now-s.taken > 3e6 && !s.conflict(now)) {
+		if now-s.lastMessage() > 15*60e6 || (s.shown && !s.current.whole && now-s.taken > 3e6 && !s.conflict(now)) {
 			s.leave(s.gone)
 		}
 		for _, p := range s.processes {
@@ -328,8 +328,8 @@ type world struct {
 	net       []*telemetry.Snapshot // under way
 	plain     bool                  // a source has one process at a time, and its clock never falls
 	unchecked bool                  // by the reference
-	ended     []*engine             // that will say no more
-	twins     []*engine             // that go on although another one of their name was started
+	ended     []*engine             // that will send no more
+	twins     []*engine             // that continue although another one of their name was started
 	m         *Merger
 	ref       *reference
 	last      *View
@@ -367,7 +367,7 @@ func (w *world) step() {
 	case 3: // killed, and the next one's clock is an hour behind
 		e.start(e.msg.Source, w.now, worldRows)
 		e.msg.Epoch -= 3600e6
-	case 4: // another one of its name is started, and both go on
+	case 4: // another one of its name is started, and both continue
 		if twin := *e; len(w.twins) < 2 {
 			w.twins = append(w.twins, &twin)
 			e.start(e.msg.Source, w.now, worldRows)
@@ -426,6 +426,7 @@ func (w *world) deliver(n int) {
 func (w *world) compare() {
 	w.t.Helper()
 	view, _ := w.m.Tick(w.now)
+	checkTotals(w.t, view)
 	want, got := w.ref.sums(w.now), sumsOf(view.Nets[0].Rows)
 	if d := cmp.Diff(want, got); d != "" {
 		w.t.Fatalf("at %d (-reference +merger):\n%s", w.now, d)
@@ -472,6 +473,7 @@ func (w *world) neverTwice() {
 		}
 	}
 	view, _ := w.m.Tick(w.now)
+	checkTotals(w.t, view)
 	got := sumsOf(view.Nets[0].Rows)
 	for i := range worldRows {
 		if got.Arrivals[i] > arrivals[i] || got.Firings[i] > firings[i] {

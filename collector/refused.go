@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	// maxStrangers is how many sources that are not held are watched because
-	// their messages are refused.
+	// maxStrangers is how many refused sources are watched that are not held.
 	maxStrangers = 256
-	// maxReason bounds the text of a reason, in bytes.
+	// maxReason is the largest text of a reason, in bytes.
 	maxReason = 200
-	// noticeEvery is how often, at most, a source is sent a notice.
+	// noticeEvery is the least time between two notices to a source.
 	noticeEvery = int64(10 * 1e6)
 )
 
-// refusal is the streak of messages of a source that were refused since the last
-// one that was taken into its rows.
+// refusal is the run of refused messages of a source since one was last taken into
+// its rows.
 type refusal struct {
 	streak
-	epoch  int64 // of the process that sent them; 0 if that is not known
+	epoch  int64 // of the process that sent them; 0 if unknown
 	reason telemetry.Reason
 	text   string
 }
@@ -32,8 +31,8 @@ type refusal struct {
 // stranger is the name of a source that is not held.
 type stranger struct{ net, source string }
 
-// source returns the source of a name: one that is held, one that was refused
-// lately, or a new one.
+// source returns the source with a name: one that is held, one that was refused
+// recently, or a new one.
 func (m *Merger) source(n *net, name string) *source {
 	if s, known := n.sources[name]; known {
 		return s
@@ -44,8 +43,8 @@ func (m *Merger) source(n *net, name string) *source {
 	return n.source(name)
 }
 
-// refuse notes that a message of a source was not taken. Whether messages come
-// late or from another process is noted where it is found.
+// refuse records that a message of a source was refused. inOrder records late
+// messages and those of other processes.
 func (m *Merger) refuse(n *net, s *source, epoch, interval int64, err error, now int64) {
 	reason := telemetry.ReasonOf(err)
 	if reason == UnknownDigest {
@@ -75,8 +74,8 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text[:maxReason], "")
 }
 
-// conflict returns the epoch of a process that publishes beside the one that
-// counts, the two taking turns; 0 if there is none.
+// conflict returns the epoch of a process that publishes in turns with the one
+// that counts, or 0.
 func (s *source) conflict(now int64) int64 {
 	if s.left || now-s.heard > s.patience {
 		return 0
@@ -92,8 +91,8 @@ func (s *source) conflict(now int64) int64 {
 	return 0
 }
 
-// spoke returns when any message of the source came, refused or not.
-func (s *source) spoke() int64 {
+// lastMessage returns the time of the source's last message, refused or not.
+func (s *source) lastMessage() int64 {
 	last := max(s.heard, s.refusal.last, s.rival.run.last)
 	for i := range s.processes {
 		last = max(last, s.processes[i].run.last)
@@ -101,20 +100,20 @@ func (s *source) spoke() int64 {
 	return last
 }
 
-// waiting reports whether a process that does not count yet is heard.
+// waiting reports whether messages arrive from a process that does not count yet.
 func (s *source) waiting(now int64) bool {
-	if s.rival.run.goesOn(now) {
+	if s.rival.run.active(now) {
 		return true
 	}
 	for i := range s.processes {
-		if s.processes[i].run.goesOn(now) {
+		if s.processes[i].run.active(now) {
 			return true
 		}
 	}
 	return false
 }
 
-// judge finds out whether the source is Refused now, and why.
+// judge sets whether the source is Refused, and why.
 func (s *source) judge(now int64) {
 	was := s.notice
 	s.notice, s.inConflict = telemetry.Notice{}, false
@@ -134,7 +133,7 @@ func (s *source) conflictText(epoch int64) string {
 	if epoch == s.epoch {
 		return fmt.Sprintf("two processes publish as this source, both with epoch %d; messages of one of them are refused", epoch)
 	}
-	return fmt.Sprintf("two processes publish as this source; messages of epoch %d are refused while epoch %d is heard", epoch, s.epoch)
+	return fmt.Sprintf("two processes publish as this source; messages of epoch %d are refused while epoch %d is alive", epoch, s.epoch)
 }
 
 // notices returns the notice that is due for a source that is Refused.
@@ -160,7 +159,7 @@ func (m *Merger) tickStrangers(now int64) (asks []Ask) {
 			asks = append(asks, s.notices(k.net, now)...)
 		}
 		m.touched = m.touched || s.notice != was
-		if !s.waiting(now) && !s.refusal.goesOn(now) {
+		if !s.waiting(now) && !s.refusal.active(now) {
 			delete(m.strangers, k)
 		}
 	}

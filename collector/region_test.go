@@ -12,8 +12,8 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Two processes hand a region to and fro: no View shows less than one before,
-// and in the end all is there that was counted.
+// Two processes hand a region back and forth: no View shows less than an earlier
+// one, and in the end everything that was counted is there.
 func TestARegionIsHandedOverWithItsTokensAndCounters(t *testing.T) {
 	nc := connect(t, startServer(t))
 	net := lineNet("n", 1, 1)
@@ -61,7 +61,7 @@ func TestARegionIsHandedOverWithItsTokensAndCounters(t *testing.T) {
 		if err := p.Leave(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		firings.Add(5) // counted by an owner that nobody heard
+		firings.Add(5) // counted by an owner that sent no snapshot
 	}
 	view := until(t, c, "all is counted", func(v *View) bool { return v.Net("n").Rows.Transitions[0].Firings == firings.Load()-5 })
 	if n := view.Net("n").Rows.Places[0].Tokens; n != 7 {

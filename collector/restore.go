@@ -14,32 +14,32 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// ErrState says that a state cannot be read. Nothing of it is taken.
-var ErrState = errors.New("state of a collector cannot be read")
+// ErrState means that a state is invalid. Nothing of it is taken.
+var ErrState = errors.New("invalid state of a collector")
 
-// restored is a net as a state tells it.
+// restored is a net as read from a state.
 type restored struct {
 	savedNet
 	definition telemetry.Definition
 	sum, shown *telemetry.Snapshot
-	sources    []heard
+	sources    []restoredSource
 	past       []savedPast
 }
 
-// heard is a source as a state tells it.
-type heard struct {
+// restoredSource is a source as read from a state.
+type restoredSource struct {
 	savedSource
 	msg *telemetry.Snapshot
 }
 
-// restore goes on where another process stopped. The sources are as they were
-// then; those that are not in the share are gone, for another collector hears
-// them now, and what they counted stays in the sums. The error wraps ErrState;
-// then the Merger must not be used.
+// restore continues where another process stopped. The sources are as they were
+// then. Those outside the share are gone, because another collector receives them
+// now, and their counters stay in the sums. The error wraps ErrState; after an
+// error the Merger must not be used.
 func (m *Merger) restore(state []byte, cfg *Config, now int64) error {
 	err := m.eachRestored(state, cfg, now, func(r *restored) error {
 		if r.sum == nil {
-			return errors.New("it has no sum")
+			return errors.New("no sum")
 		}
 		return m.restoreNet(*r, cfg.Share)
 	})
@@ -54,18 +54,18 @@ func (m *Merger) restore(state []byte, cfg *Config, now int64) error {
 	return nil
 }
 
-// restoreShown has every counter begin at no less than it was shown. The error
-// wraps ErrState; then the Merger must not be used.
+// restoreShown makes every counter start at no less than was shown. The error
+// wraps ErrState; after an error the Merger must not be used.
 func (m *Merger) restoreShown(shown []byte, cfg *Config, now int64) error {
 	return m.eachRestored(shown, cfg, now, func(r *restored) error {
 		if r.shown == nil {
-			return errors.New("it has no counters")
+			return errors.New("no counters")
 		}
 		return m.nets[r.ID].raiseTo(r)
 	})
 }
 
-// eachRestored reads what was kept, and defines and takes each net of it.
+// eachRestored reads a state, and defines and takes each of its nets.
 func (m *Merger) eachRestored(kept []byte, cfg *Config, now int64, take func(*restored) error) error {
 	nets, err := readState(kept)
 	if err != nil {
@@ -108,9 +108,9 @@ func (n *net) raiseTo(r *restored) error {
 	return nil
 }
 
-// raised returns the sums, raised to what the process before showed. It may have
-// shown more than its last state knows, and what a source did since is lost if
-// that source ended too.
+// raised returns the sums, raised to what the previous process showed. That
+// process may have shown more than its last state holds, and what a source did
+// after the state is lost if the source ended too.
 func (n *net) raised() *stats.Rows {
 	if n.floor == nil {
 		return n.sums
@@ -124,9 +124,9 @@ func (n *net) raised() *stats.Rows {
 	return &rows
 }
 
-// restoreNet has the sources of a net say again what they said last. The base is
-// what that leaves of the sum, so the sum is what it was, whatever became of
-// the sources.
+// restoreNet takes the last snapshots of the sources again. The base is the sum
+// minus these snapshots, so the sum is what it was, whichever sources could be
+// taken.
 func (m *Merger) restoreNet(r restored, share Share) error {
 	n := m.nets[r.ID]
 	c := n.known[r.definition.Digest]
@@ -147,7 +147,7 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 		_, err := m.Take(h.msg, 0, h.received)
 		s := n.sources[h.msg.Source]
 		switch {
-		case err != nil: // there is no room for it
+		case err != nil: // no room for it
 			columns |= h.msg.Rows.Columns & counterColumns
 			counted := max(h.counted, h.msg.Epoch)
 			if s != nil {
@@ -164,7 +164,7 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 		n.resumeElder(&r.sources[i])
 	}
 	for _, f := range r.Regions {
-		n.fences[f.Region] = fence{fence: f.Fence, owner: f.Owner, counted: f.Counted}
+		n.fences[f.Region] = fence{Claim: f.Claim, owner: f.Owner, counted: f.Counted}
 	}
 	for _, p := range r.past {
 		if n.sources[p.Source] == nil && share.Has(r.ID, p.Source) {
@@ -174,7 +174,7 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 	places, transitions := n.union.sizes()
 	n.base = stats.NewRows(places, transitions)
 	(&taking{msg: r.sum, cols: c, rows: n.base, places: &n.places, trans: &n.transitions}).take()
-	for _, s := range n.speakers() {
+	for _, s := range n.contributors() {
 		if s.rows != nil {
 			n.owe(s)
 		}
@@ -186,11 +186,11 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 	return nil
 }
 
-// resume brings a source to where it was, after it said its rows again. What it
-// said since is not known, so it is asked.
-func (s *source) resume(h *heard, c *columns) {
+// resume returns a source to its former state after its rows were taken again.
+// What it did since is not known, so a full snapshot is requested.
+func (s *source) resume(h *restoredSource, c *columns) {
 	s.counted, s.digest = max(s.counted, h.counted), h.digest
-	s.sentAt += h.heard - h.received // by the source's clock, as far as it is known
+	s.sentAt += h.heard - h.received // by the source's clock, approximately
 	s.epoch, s.seq, s.heard, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.heard, h.rowsAt, h.marks&markUnread != 0
 	s.recalled = true
 	if h.marks&markStale != 0 {
@@ -201,9 +201,9 @@ func (s *source) resume(h *heard, c *columns) {
 	}
 }
 
-// resumeElder brings a process that another one followed to where it was, after the
-// source said the rows of both again.
-func (n *net) resumeElder(h *heard) {
+// resumeElder returns an earlier process to its former state after its rows were
+// taken again.
+func (n *net) resumeElder(h *restoredSource) {
 	s := n.sources[h.msg.Source]
 	if h.marks&markElder == 0 || s == nil {
 		return
@@ -213,11 +213,11 @@ func (n *net) resumeElder(h *heard) {
 	}
 }
 
-// remember remembers a source of which no rows are kept.
+// remember records a source of which no rows are kept.
 func (m *Merger) remember(n *net, p savedPast) {
-	m.graves++
-	n.past[p.Source] = past{epoch: p.Epoch, seq: p.Seq, counted: p.Counted, known: p.Known, grave: m.graves}
-	m.buried = append(m.buried, grave{n.name, p.Source, m.graves})
+	m.tombstones++
+	n.past[p.Source] = past{epoch: p.Epoch, seq: p.Seq, counted: p.Counted, known: p.Known, tombstone: m.tombstones}
+	m.forgotten = append(m.forgotten, tombstone{n.name, p.Source, m.tombstones})
 }
 
 // stateReader reads the records of a state.
@@ -226,8 +226,8 @@ type stateReader struct {
 	decoder telemetry.Decoder
 	nets    []restored
 	more    bool                // the next record is a part, and not the last
-	parts   *telemetry.Snapshot // those before, as one
-	kind    byte                // of the record that they are of
+	parts   *telemetry.Snapshot // the parts so far, joined
+	kind    byte                // of the record of the parts
 }
 
 // readState reads a state. The error wraps ErrState.
@@ -239,17 +239,17 @@ func readState(state []byte) ([]restored, error) {
 		}
 	}
 	if r.more || r.parts != nil {
-		return nil, fmt.Errorf("%w: it ends within a source", ErrState)
+		return nil, fmt.Errorf("%w: ends within a source", ErrState)
 	}
 	return r.nets, nil
 }
 
 var (
 	errCut      = errors.New("cut short")
-	errParts    = errors.New("no part of the record before, which has more")
+	errParts    = errors.New("expected another part of the previous record")
 	errNoNet    = errors.New("before the first net")
-	errUnknown  = errors.New("of an unknown kind")
-	errOtherNet = errors.New("of another net")
+	errUnknown  = errors.New("unknown kind")
+	errOtherNet = errors.New("belongs to another net")
 )
 
 // next reads one record.
@@ -314,7 +314,7 @@ func (r *stateReader) source(net *restored, payload []byte) error {
 	if at <= 0 || size > uint64(len(payload)-at) {
 		return errCut
 	}
-	h := heard{savedSource: savedSource{digest: string(payload[at : at+int(size)])}}
+	h := restoredSource{savedSource: savedSource{digest: string(payload[at : at+int(size)])}}
 	payload = payload[at+int(size):]
 	for _, f := range h.fields(r.kind) {
 		v, n := binary.Varint(payload)
@@ -330,7 +330,7 @@ func (r *stateReader) source(net *restored, payload []byte) error {
 	return err
 }
 
-// snapshot returns a full snapshot, or nil if this is a part and not the last.
+// snapshot returns a full snapshot, or nil after a part that is not the last one.
 func (r *stateReader) snapshot(net *restored, payload []byte) (*telemetry.Snapshot, error) {
 	msg := &telemetry.Snapshot{}
 	if err := r.decoder.Decode(payload, msg); err != nil {

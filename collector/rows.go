@@ -11,25 +11,24 @@ import (
 )
 
 const (
-	// counterColumns is what stays of a source that is gone.
+	// counterColumns are the columns that stay of a source that is gone.
 	counterColumns = stats.ColArrivals | stats.ColDepartures | stats.ColDwell | stats.ColFirings |
 		stats.ColFailures | stats.ColLastFiring | stats.ColDuration | stats.ColInstances | stats.ColTimeouts | stats.ColQueues
-	// listColumns are present in a message only where they hold something, so
-	// a source that once had one has it still.
+	// listColumns are present in a message only if they are not empty, so a source
+	// that once had one still has it.
 	listColumns = stats.ColStuck | stats.ColBlocks | stats.ColQueues
 )
 
-// taking is the taking over of one message's rows into a source's.
+// taking copies the rows of one message into those of a source.
 type taking struct {
 	msg    *telemetry.Snapshot
 	cols   *columns
 	rows   *stats.Rows
-	places *marks // of the net: gain the rows that change
+	places *marks // of the net: receive the rows that change
 	trans  *marks
 }
 
-// placeAt and transitionAt return where row i of the message stands in the
-// union.
+// placeAt returns the index in the union of row i of the message.
 func (t *taking) placeAt(i int) int32 { return at(t.cols.places, t.msg.PlaceIndex, i) }
 
 func (t *taking) transitionAt(i int) int32 { return at(t.cols.transitions, t.msg.TransitionIndex, i) }
@@ -41,7 +40,7 @@ func at(union []int32, sparse []uint32, i int) int32 {
 	return union[i]
 }
 
-// take takes every row over.
+// take copies every row.
 func (t *taking) take() {
 	for i := range t.msg.Rows.Places {
 		u := t.placeAt(i)
@@ -65,12 +64,11 @@ func (t *taking) take() {
 	t.queues()
 }
 
-// latest is the latest time that the message can tell of: no source knows the
-// future, but one that speaks for others has their clocks, too.
+// latest returns the latest plausible time in the message. A source cannot report
+// the future, but one that publishes for others also reports by their clocks.
 func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 
-// place takes the given columns of a row over, and reports whether that
-// changed it.
+// place copies the given columns of a row, and reports whether that changed it.
 func (t *taking) place(dst, src *stats.Place) bool {
 	given, latest := t.msg.Rows.Columns, t.latest()
 	changed := false
@@ -91,7 +89,7 @@ func (t *taking) place(dst, src *stats.Place) bool {
 		changed = set(&dst.LastInjection, min(src.LastInjection, latest)) || changed
 		changed = set(&dst.Injected, plausible(src.Injected, src.Tokens, latest)) || changed
 	}
-	// A ladder or a histogram changes with the numbers above, or is compared.
+	// Comparing is only needed if the numbers above did not change.
 	if given.Has(stats.ColAges) && (changed || !dst.Ages.Equal(&src.Ages)) {
 		dst.Ages.At, dst.Ages.Slots = src.Ages.At, assign(dst.Ages.Slots, src.Ages.Slots)
 		changed = true
@@ -148,9 +146,8 @@ func set[T comparable](to *T, v T) bool {
 	return true
 }
 
-// plausible bounds a sum of injection times by what it is if all tokens were
-// injected at the latest time: a sum from outside must not overflow that of all
-// sources.
+// plausible bounds a sum of injection times by the sum for tokens injected at the
+// latest time: a received sum must not make the sum of all sources overflow.
 func plausible(sum stats.TimeSum, tokens uint64, latest int64) stats.TimeSum {
 	over, most := bits.Mul64(tokens, uint64(latest)/1e6+1)
 	if over == 0 && sum.Sec > most {
@@ -159,9 +156,9 @@ func plausible(sum stats.TimeSum, tokens uint64, latest int64) stats.TimeSum {
 	return sum
 }
 
-// stuck takes a place's stuck tokens over, as the union numbers what they wait
-// for, and reports whether that changed them. The list is a new one, because
-// views share it.
+// stuck copies a place's stuck tokens, with their waits as indices of the union,
+// and reports whether that changed them. The list is a new one, because Views
+// share it.
 func (t *taking) stuck(to *[]stats.Token, src []stats.Token) bool {
 	waits := 0
 	for i := range src {
@@ -193,7 +190,7 @@ func (t *taking) wait(w stats.Wait) stats.Wait {
 	return w
 }
 
-// blocks takes the blocks over, as the union numbers their rows.
+// blocks copies the blocks, with their rows as indices of the union.
 func (t *taking) blocks() {
 	next := assign(t.rows.Blocks, t.msg.Rows.Blocks)
 	if !t.cols.same {
@@ -208,8 +205,8 @@ func (t *taking) blocks() {
 	t.rows.Blocks = next
 }
 
-// queues takes the queues over. A message has all of them: of a priority that
-// it does not name only the counters stay.
+// queues copies the queues. A message has all of them: of a priority that it does
+// not name only the counters stay.
 func (t *taking) queues() {
 	next := slices.Clone(t.msg.Rows.Queues)
 	for i := range next {
@@ -238,8 +235,8 @@ func withdrawQueues(queues []stats.Queue) {
 	}
 }
 
-// assign copies src into dst's memory where it fits, and into memory of the
-// right size where not.
+// assign copies src into dst's memory if it fits, and into memory of the right
+// size otherwise.
 func assign[T any](dst, src []T) []T {
 	if cap(dst) < len(src) || cap(dst) > 4*len(src)+16 {
 		dst = nil
@@ -251,8 +248,8 @@ func assignHistogram(dst, src *stats.Histogram) {
 	dst.Schema, dst.Zero, dst.Sum, dst.Buckets = src.Schema, src.Zero, src.Sum, assign(dst.Buckets, src.Buckets)
 }
 
-// withdraw empties the gauges of every row among the given columns. Counters
-// and the last times stay.
+// withdraw empties the gauges of every row in the given columns. Counters and the
+// last times stay.
 func withdraw(rows *stats.Rows, cols stats.Columns) {
 	for i := range rows.Places {
 		p := &rows.Places[i]
@@ -295,7 +292,7 @@ func withdraw(rows *stats.Rows, cols stats.Columns) {
 	}
 }
 
-// grow makes room for rows that the union gained.
+// grow adds the rows that the union gained.
 func grow(rows *stats.Rows, places, transitions int) {
 	if n := places - len(rows.Places); n > 0 {
 		rows.Places = append(slices.Grow(rows.Places, n), make([]stats.Place, n)...)

@@ -10,53 +10,53 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// saturation is the first sum of a net that was found to stand still at
-// stats.MaxSum.
+// saturation is the first sum of a net that reached stats.MaxSum, where it no
+// longer increases.
 type saturation struct {
-	of   string // "" if there is none
-	told bool
+	of     string // "" if there is none
+	logged bool
 }
 
-// noteSaturated looks among the rows that changed for a sum that stands still.
+// noteSaturated searches the changed rows for a sum that reached stats.MaxSum.
 func (n *net) noteSaturated(rows *stats.Rows) {
 	if n.saturated.of != "" {
 		return
 	}
 	for _, i := range n.places.list {
-		if p := &rows.Places[i]; stands(placeCounts(p)) || p.Dwell.Sum == stats.MaxSum {
+		if p := &rows.Places[i]; saturated(placeCounts(p)) || p.Dwell.Sum == stats.MaxSum {
 			n.saturated.of = fmt.Sprintf("place %q", n.union.def.Places[i].ID)
 			return
 		}
 	}
 	for _, i := range n.transitions.list {
-		if t := &rows.Transitions[i]; stands(transitionCounts(t)) || t.Duration.Sum == stats.MaxSum {
+		if t := &rows.Transitions[i]; saturated(transitionCounts(t)) || t.Duration.Sum == stats.MaxSum {
 			n.saturated.of = fmt.Sprintf("transition %q", n.union.def.Transitions[i].ID)
 			return
 		}
 	}
-	if stands(netCounts(&rows.Net)) {
+	if saturated(netCounts(&rows.Net)) {
 		n.saturated.of = "instances"
 		return
 	}
 	for i := range rows.Queues {
-		if q := &rows.Queues[i]; stands([]*uint64{&q.Ready, &q.Served, &q.QuoteSwitches}) {
+		if q := &rows.Queues[i]; saturated([]*uint64{&q.Ready, &q.Served, &q.QuoteSwitches}) {
 			n.saturated.of = fmt.Sprintf("queue %d", q.Priority)
 			return
 		}
 	}
 }
 
-// tellSaturated logs each net of which a sum stands still, once.
-func (c *Collector) tellSaturated() {
+// logSaturated logs each net with a saturated sum once.
+func (c *Collector) logSaturated() {
 	for _, n := range c.merger.nets {
-		if s := &n.saturated; s.of != "" && !s.told {
-			s.told = true
-			c.cfg.Log.Warn("a sum is as large as it can be and stands still", "net", n.name, "of", s.of, "at", uint64(stats.MaxSum))
+		if s := &n.saturated; s.of != "" && !s.logged {
+			s.logged = true
+			c.cfg.Log.Warn("a sum reached its maximum and no longer increases", "net", n.name, "of", s.of, "at", uint64(stats.MaxSum))
 		}
 	}
 }
 
-func stands(counts []*uint64) bool {
+func saturated(counts []*uint64) bool {
 	for _, v := range counts {
 		if *v == stats.MaxSum {
 			return true
@@ -65,8 +65,8 @@ func stands(counts []*uint64) bool {
 	return false
 }
 
-// boundRows lowers every count to what a message may hold. The rows themselves
-// are changed, what they share with others is not.
+// boundRows lowers every count to what a message may hold. It changes the rows
+// themselves, and nothing that they share with other rows.
 func boundRows(rows *stats.Rows) {
 	for i := range rows.Places {
 		p := &rows.Places[i]
@@ -87,7 +87,8 @@ func boundRows(rows *stats.Rows) {
 	rows.Queues = boundEach(rows.Queues, func(q *stats.Queue) *uint64 { return &q.QuoteSwitches })
 }
 
-// bound lowers counts. One beyond stats.MaxSum is negative, and no count.
+// bound lowers counts to telemetry.MaxCount. A value beyond stats.MaxSum stands
+// for a negative number.
 func bound(counts []*uint64) {
 	for _, v := range counts {
 		if tooLarge(*v) {
@@ -98,7 +99,8 @@ func bound(counts []*uint64) {
 
 func tooLarge(v uint64) bool { return v > telemetry.MaxCount && v <= stats.MaxSum }
 
-// boundEach returns a list with lower counts: the same one if all are small.
+// boundEach returns a list with bounded counts: the same list if no count is too
+// large.
 func boundEach[T any](list []T, count func(*T) *uint64) []T {
 	copied := false
 	for i := range list {

@@ -63,7 +63,7 @@ func TestSumThatStandsStillIsLoggedOnce(t *testing.T) {
 		msg.Rows.Places[1].Dwell = stats.Histogram{Zero: 1, Sum: 1 << 62}
 		say(t, nc, c, msg)
 	}
-	const said = "a sum is as large as it can be and stands still"
+	const said = "a sum reached its maximum and no longer increases"
 	send("one", 1)
 	until(t, c, "one source", func(v *View) bool { return v.Nets[0].Rows.Places[1].Dwell.Sum == 1<<62 })
 	if strings.Contains(book.String(), said) {
@@ -83,7 +83,7 @@ func TestSumThatStandsStillIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// Each kind of sum is found where it stands still, among the rows that changed.
+// Each kind of saturated sum is found among the rows that changed.
 func TestEverySumThatStandsStillIsFound(t *testing.T) {
 	for name, test := range map[string]struct {
 		set  func(*stats.Rows)
@@ -110,8 +110,8 @@ func TestEverySumThatStandsStillIsFound(t *testing.T) {
 	}
 }
 
-// A sum that is larger than what an engine may say, or that stands still, goes on
-// over a restart of the collector, from its state and from what was shown.
+// A sum that exceeds what an engine may send, or that is saturated, survives a
+// restart of the collector, from its state and from what was shown.
 func TestLargeSumsGoOnOverARestart(t *testing.T) {
 	for _, sources := range []uint64{2, 1100, 2300} {
 		m := NewMerger(Rules{}, t0)

@@ -15,62 +15,61 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// A state is a list of records: a byte that says what it is, the length of the
-// payload as a varint, the payload. A net's definition comes first, then its
-// sum, then its sources. Rows are in the order of that definition. Their form is
-// that of the wire; where they do not fit one message, there are several
-// records of sparse ones, and the last is the one without recordMore.
+// A state is a list of records: a byte for the kind, the length of the payload as
+// a varint, the payload. The definition of a net comes first, then its sum, then
+// its sources. Rows are in the order of that definition, in the format of the
+// wire. Rows that do not fit one message are several records of sparse ones; the
+// last is the one without recordMore.
 //
-// What was shown, see Config.Shown, has of each net recordNet and recordShown
-// alone.
+// Config.Shown has only recordNet and recordShown of each net.
 const (
 	recordNet    = 'n' // savedNet as JSON, a newline, PNML
-	recordSum    = 's' // counters of the net over all that was ever heard: a snapshot
-	recordShown  = 'v' // counters of the net as they were shown, where that is more: a snapshot
-	recordSource = 'r' // savedSource, and all that the source said last: a snapshot
+	recordSum    = 's' // counters of the net over all sources and processes: a snapshot
+	recordShown  = 'v' // counters of the net as they were shown, if that is more: a snapshot
+	recordSource = 'r' // savedSource, and the last rows of the source: a snapshot
 	recordPast   = 'p' // savedPast as JSON
 	recordSilent = 'q' // as recordSource, see Merger.Silent
-	recordMore   = '+' // before another one of the same: a part of its rows
+	recordMore   = '+' // before a record with a part of the rows, unless it is the last part
 )
 
-// savedNet is what is kept of a net beside its rows.
+// savedNet is what is kept of a net besides its rows.
 type savedNet struct {
 	ID      string        `json:"id"`
 	Since   int64         `json:"since"`
-	Columns stats.Columns `json:"columns"`      // of what was counted by those that are gone
-	At      int64         `json:"at,omitempty"` // of Merger.Silent: when it was called
+	Columns stats.Columns `json:"columns"`      // of the counters of sources that are gone
+	At      int64         `json:"at,omitempty"` // when Merger.Silent was called
 
 	Regions []savedRegion `json:"regions,omitempty"`
 }
 
-// savedRegion is who has a region.
+// savedRegion is the owner of a region.
 type savedRegion struct {
-	Region  string `json:"region"`
-	Fence   uint64 `json:"fence"`
+	Region string `json:"region"`
+	telemetry.Claim
 	Owner   string `json:"owner"`
 	Counted int64  `json:"counted,omitempty"`
 }
 
-// savedSource is what is kept of a source beside its rows: the digest of its own
+// savedSource is what is kept of a source besides its rows: the digest of its own
 // definition as a length and a text, then varints.
 type savedSource struct {
 	digest                                              string
 	received, counted, epoch, seq, heard, rowsAt, marks int64
-	silence, rowsSilence                                int64 // of recordSilent: how long nothing was heard, and taken into the rows
+	silence, rowsSilence                                int64 // of recordSilent: time since the last message, and since one was taken into the rows
 }
 
-// The marks of a source. One with markElder is a process of the source whose record
-// comes next: see process.elder.
+// The marks of a source. A record with markElder is an earlier process of the
+// source in the next record: see process.elder.
 const (
 	markComplete = 1 << iota
 	markUnread
 	markStale
 	markOrphan
 	markElder
-	markLeft // it said bye; of an elder alone
+	markLeft // it sent its bye; only of an elder
 )
 
-// fields are the numbers of a record.
+// fields returns the numbers of a record.
 func (s *savedSource) fields(record byte) []*int64 {
 	f := []*int64{&s.received, &s.counted, &s.epoch, &s.seq, &s.heard, &s.rowsAt, &s.marks}
 	if record == recordSilent {
@@ -79,7 +78,7 @@ func (s *savedSource) fields(record byte) []*int64 {
 	return f
 }
 
-// appendTo appends what comes before the rows in a record.
+// appendTo appends the part of a record before its rows.
 func (s *savedSource) appendTo(out []byte, record byte) []byte {
 	out = append(binary.AppendUvarint(out, uint64(len(s.digest))), s.digest...)
 	for _, f := range s.fields(record) {
@@ -97,16 +96,16 @@ type savedPast struct {
 	Known   bool   `json:"known,omitempty"` // rows of it were shown
 }
 
-// sumColumns are those of a net's sum that go on after it: counters, and the
-// last times.
+// sumColumns are the columns of a net's sum that continue in the next process:
+// counters, and the last times.
 const sumColumns = counterColumns | stats.ColOldest
 
-// sumName stands in for the name of a source in a net's sum.
+// sumName is the source name in a net's sum.
 const sumName = "sum"
 
-// saver makes states. It keeps what does not change from one to the next.
+// saver makes states, and keeps what does not change between them.
 type saver struct {
-	snapshots   snapshots             // of what does not change any more
+	snapshots   snapshots             // of sums and shown counters
 	definitions map[string]definition // by net
 	size        int                   // of the last state
 	savedAt     int64                 // when that was
@@ -118,12 +117,12 @@ type snapshots struct {
 	record []byte
 }
 
-// saveRate is how many bytes a second, on average, the states of a collector
-// take: those of 800 sources with 100 rows each are made every second, those of
-// 10,000 every 12 seconds.
+// saveRate is the average number of bytes of states per second. The states of 800
+// sources with 100 rows each are made every second, those of 10,000 every 12
+// seconds.
 const saveRate = 4 << 20
 
-// due reports whether a state is to be made, and not only what is shown.
+// due reports whether to make a whole state, and not only what is shown.
 func (k *saver) due(now int64) bool { return now-k.savedAt >= int64(k.size)*1e6/saveRate }
 
 // definition is a union of definitions as PNML.
@@ -150,14 +149,14 @@ func (k *saver) define(n *net) (definition, error) {
 	return d, nil
 }
 
-// source appends a source: its elders, and what it said last.
+// source appends a source: its elders, and its last rows.
 func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byte, err error) {
 	for i := range s.processes {
 		p := &s.processes[i]
 		if p.elder == nil {
 			continue
 		}
-		msg, kept := p.elder.said(n, d.digest)
+		msg, kept := p.elder.last(n, d.digest)
 		msg.Bye = true
 		msg.Rows.Columns |= stats.ColOldest
 		kept.seq, kept.heard, kept.marks = int64(p.seq), max(p.elder.goneAt, p.run.last), markElder
@@ -168,18 +167,18 @@ func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byt
 			return out, err
 		}
 	}
-	msg, kept := s.said(n, d.digest)
+	msg, kept := s.last(n, d.digest)
 	return k.rows(out, recordSource, kept.appendTo(nil, recordSource), msg)
 }
 
 func appendPast(out []byte, p savedPast) []byte {
-	text, _ := json.Marshal(p) // of a string and numbers: never fails
+	text, _ := json.Marshal(p) // strings and numbers never fail
 	return appendRecord(out, recordPast, text)
 }
 
-// said returns all that the source said last as one message, and what else is
-// known of it.
-func (s *source) said(n *net, digest string) (*telemetry.Snapshot, savedSource) {
+// last returns the last rows of the source as one message, and what else is kept
+// of it.
+func (s *source) last(n *net, digest string) (*telemetry.Snapshot, savedSource) {
 	grow(s.rows, len(n.union.def.Places), len(n.union.def.Transitions))
 	msg := &telemetry.Snapshot{Source: s.name, Net: n.name, Digest: digest, Region: s.region, Fence: s.fence, Since: s.since, State: s.standing,
 		Epoch: s.rowsEpoch, Seq: 1, SentAt: s.rowsAt - s.clock.least(), Interval: time.Duration(s.interval) * time.Microsecond,
@@ -207,7 +206,7 @@ func (s *source) said(n *net, digest string) (*telemetry.Snapshot, savedSource) 
 	return msg, kept
 }
 
-// countersOf returns those of rows.
+// countersOf returns the counters of rows.
 func countersOf(rows *stats.Rows) *stats.Rows {
 	out := stats.NewRows(len(rows.Places), len(rows.Transitions))
 	for i := range rows.Places {
@@ -253,8 +252,8 @@ func (k *snapshots) rows(out []byte, record byte, meta []byte, msg *telemetry.Sn
 	return out, nil
 }
 
-// partOf returns the rows from … to of a full snapshot, places first: itself if
-// that is all, or a sparse one.
+// partOf returns the rows from … to of a full snapshot, places first: the snapshot
+// itself if that is all, or a sparse one.
 func partOf(msg *telemetry.Snapshot, from, to int) *telemetry.Snapshot {
 	places := len(msg.Rows.Places)
 	if from == 0 && to == places+len(msg.Rows.Transitions) {

@@ -16,39 +16,39 @@ import (
 )
 
 const (
-	// pieceBytes is how much of a state is made at once, while nothing is taken in.
+	// pieceBytes is how much of a state is made at once, while no message is processed.
 	pieceBytes = 128 << 10
-	// chunkBytes is how much of it is in one piece of memory before it is done.
+	// chunkBytes is the size of the pieces of memory that hold an unfinished state.
 	chunkBytes = 1 << 20
 )
 
-// saving is the making of one state, as of the tick at which it began. Messages are
-// taken in between its pieces, so a source is saved before a message of it is.
+// saving makes one state as of the tick at which it began. Messages are processed
+// between its pieces, so a source is saved before one of its messages is taken.
 type saving struct {
 	k     *saver
 	live  snapshots // of sources
 	at    int64
-	whole bool // sources are kept, too
+	whole bool // sources are kept as well
 	nets  []*savingNet
-	next  int // net of which sources are to be saved
+	next  int // index of the net whose sources are saved next
 	errs  []error
 }
 
-// savingNet is one net of it.
+// savingNet is one net of a saving.
 type savingNet struct {
 	n           *net
 	d           definition
 	head        savedNet
-	sums, shown *stats.Rows // shown is nil where it is not kept
-	sources     []*source   // whose unsaved is this one until they are saved
+	sums, shown *stats.Rows // shown is nil if it is not kept
+	sources     []*source   // unsaved points to this until they are saved
 	next        int
 	past        []savedPast
 	chunks      [][]byte // of the sources
 	err         error
 }
 
-// begin begins the state as of the last tick. Until the saving is done, before is
-// called before each message is taken, and finish before each definition.
+// begin starts a state as of the last tick. Until it is done, the caller must call
+// before for each message that it takes, and finish before each definition.
 func (k *saver) begin(m *Merger) *saving {
 	v := k.beginShown(m)
 	v.whole = true
@@ -59,7 +59,11 @@ func (k *saver) begin(m *Merger) *saving {
 		}
 		sn.head.Columns = n.base.Columns & counterColumns
 		for region, f := range n.fences {
-			sn.head.Regions = append(sn.head.Regions, savedRegion{Region: region, Fence: f.fence, Owner: f.owner, Counted: f.counted})
+			counted := f.counted
+			if f.before != nil {
+				f = *f.before
+			}
+			sn.head.Regions = append(sn.head.Regions, savedRegion{Region: region, Claim: f.Claim, Owner: f.owner, Counted: counted})
 		}
 		slices.SortFunc(sn.head.Regions, func(a, b savedRegion) int { return strings.Compare(a.Region, b.Region) })
 		sn.sources = slices.Concat(n.orphans, n.order)
@@ -74,7 +78,7 @@ func (k *saver) begin(m *Merger) *saving {
 	return v
 }
 
-// beginShown begins what the last tick shows, without the sources.
+// beginShown starts a state of what the last tick shows, without the sources.
 func (k *saver) beginShown(m *Merger) *saving {
 	v := &saving{k: k, at: m.view.At}
 	for _, name := range m.names() {
@@ -100,7 +104,7 @@ func (v *saving) before(m *Merger, msg *telemetry.Snapshot) {
 	}
 	switch s := n.sources[msg.Source]; {
 	case s == nil && m.sources >= m.limits.Sources, msg.Region != "" && !s.keeps(msg):
-		v.finish() // it makes room for itself, or takes rows of another one over
+		v.finish() // it may displace another source, or take over its rows
 	case s != nil:
 		v.source(s)
 	}
@@ -117,7 +121,7 @@ func (v *saving) finish() {
 	}
 }
 
-// piece saves some sources, and reports whether there are others.
+// piece saves some sources, and reports whether there are more.
 func (v *saving) piece() bool {
 	for made := 0; v.next < len(v.nets); v.next++ {
 		for sn := v.nets[v.next]; sn.next < len(sn.sources); {
@@ -130,7 +134,8 @@ func (v *saving) piece() bool {
 	return false
 }
 
-// source saves a source, if that is not done, and returns how many bytes it takes.
+// source saves a source unless it is saved already, and returns the number of
+// bytes.
 func (v *saving) source(s *source) int {
 	sn := s.unsaved
 	if s.unsaved = nil; sn == nil || sn.err != nil {
@@ -138,7 +143,7 @@ func (v *saving) source(s *source) int {
 	}
 	last := len(sn.chunks) - 1
 	switch {
-	case last < 0: // most states are small, and the first chunk grows with them
+	case last < 0: // most states are small, so the first chunk grows as needed
 		sn.chunks, last = append(sn.chunks, nil), 0
 	case len(sn.chunks[last]) >= chunkBytes:
 		sn.chunks, last = append(sn.chunks, make([]byte, 0, chunkBytes+pieceBytes)), last+1
@@ -154,9 +159,9 @@ func (v *saving) source(s *source) int {
 	return len(chunk) - before
 }
 
-// state returns the state, once all sources are saved. A net that is no valid net, see
-// Net.Published, or of which a row fits no message, is not in it, and told in the
-// error.
+// state returns the state, once all sources are saved. It omits a net that is not
+// valid, see Net.Published, or has a row that exceeds a message; the error names
+// it.
 func (v *saving) state() ([]byte, error) {
 	var out [][]byte
 	for _, sn := range v.nets {
@@ -197,7 +202,7 @@ func (sn *savingNet) all(v *saving) ([][]byte, error) {
 	return slices.Concat([][]byte{out}, sn.chunks, [][]byte{past}), err
 }
 
-// counters appends those of rows.
+// counters appends the counters of rows.
 func (k *saver) counters(out []byte, record byte, sn *savingNet, rows *stats.Rows, at int64) ([]byte, error) {
 	return k.snapshots.rows(out, record, nil, &telemetry.Snapshot{Source: sumName, Net: sn.head.ID, Digest: sn.d.digest, Epoch: 1, Seq: 1, SentAt: at,
 		Interval: time.Second, Full: true, Rows: *countersOf(rows)})

@@ -29,8 +29,8 @@ func TestParseShare(t *testing.T) {
 	}
 }
 
-// startMappingServer runs a NATS server that divides sources into so many
-// shares, by the configuration that we tell people to write.
+// startMappingServer runs a NATS server that divides sources into shares, with the
+// documented configuration.
 func startMappingServer(t *testing.T, shares int, byNet bool) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "nats.conf")
@@ -110,8 +110,8 @@ func agreesWithServer(t *testing.T, byNet bool) {
 	}
 }
 
-// Whether the server divides the sources or the collectors do, each is heard by
-// one of them; and a collector without a share hears all.
+// Whether the server or the collectors divide the sources, each source is received
+// by one collector; a collector without a share receives all.
 func TestCollectorsOfSharesHearEachSourceOnce(t *testing.T) {
 	const shares = 3
 	net := lineNet("order", 2, 1)

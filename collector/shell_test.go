@@ -6,15 +6,17 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
-// Engines, a collector that hears them, and one above that hears the
+// Engines, a collector that receives them, and one above that receives the
 // collector in another subject space.
 func TestTreeOverNATS(t *testing.T) {
 	url := startServer(t)
@@ -120,5 +122,29 @@ func TestViewIsKeptBeforeItIsShown(t *testing.T) {
 			return
 		case <-time.After(50 * time.Millisecond): // that one was of a tick
 		}
+	}
+}
+
+// A View says how the connections are, and so does the last one, of when a collector ends.
+func TestViewsHaveTheStatesOfTheConnections(t *testing.T) {
+	var connected atomic.Pointer[natslink.State]
+	connected.Store(&natslink.State{Connected: true, Server: "down"})
+	up, kept := &natslink.State{Connected: true, Server: "up"}, 0
+	c, err := New(Config{Conn: connect(t, startServer(t)), NATS: connected.Load, Up: func() *natslink.State { return up },
+		Interval: 5 * time.Millisecond, Keep: func([]byte, bool) { kept++ }, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	until(t, c, "a View with the states", func(v *View) bool { return v.NATS == connected.Load() && v.Up == up })
+	connected.Store(&natslink.State{Reason: "closed"})
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if v := c.View(); v.NATS != connected.Load() || v.Up != up || kept == 0 {
+		t.Errorf("%d states were kept, and the last View has NATS %+v, up %+v; want that NATS is closed, and %+v", kept, v.NATS, v.Up, up)
 	}
 }

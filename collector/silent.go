@@ -13,23 +13,24 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// A collector that starts cannot hear a source that is silent by then, and would
-// show the nets without its tokens. So it takes what another collector of the same
-// subject space has of such sources: records as those of a state, of which only
-// recordNet and recordSilent occur.
+// A collector that starts cannot receive a source that is already silent, and
+// would show the nets without its tokens. So it takes the last rows of such
+// sources from another collector of the same subject space. They are records as
+// those of a state, of which only recordNet and recordSilent occur.
 
-// silentFor is how long a source is silent before Silent returns it. It is less than
-// the patience of any source: one that ends while the other collector starts is in
-// what that one takes some seconds later, though it is not stale by then.
+// silentFor is how long a source is silent before Silent returns it. It is less
+// than the patience of any source: if a source ends while the other collector
+// starts, a request some seconds later returns it, although it is not stale by
+// then.
 const silentFor = int64(2 * time.Second / time.Microsecond)
 
-// Silent returns what was heard last of each source that is silent, and of each
-// region that no source reports, for TakeSilent of another Merger. A net that is no
-// valid net, see Net.Published, is not in it, and the error names it.
+// Silent returns, for TakeSilent of another Merger, the last rows of each source
+// that is silent and of each region that no source reports. It omits a net that is
+// not valid, see Net.Published; the error names it.
 func (m *Merger) Silent(now int64) ([]byte, error) {
 	var out []byte
 	var errs []error
-	e, k := m.ear(now), &saver{}
+	e, k := m.silenceClock(now), &saver{}
 	for _, name := range m.names() {
 		n := m.nets[name]
 		if n.shown == nil {
@@ -46,8 +47,8 @@ func (m *Merger) Silent(now int64) ([]byte, error) {
 	return out, errors.Join(errs...)
 }
 
-// silent appends the silent sources of a net, all of them or nothing.
-func (k *saver) silent(out []byte, n *net, d definition, e ear, now int64) ([]byte, error) {
+// silent appends the silent sources of a net, all of them or none.
+func (k *saver) silent(out []byte, n *net, d definition, e silenceClock, now int64) ([]byte, error) {
 	whole := len(out)
 	for _, s := range slices.Concat(n.orphans, n.order) {
 		if s.rows == nil || s.state != Stale && s.state != Up || !s.orphan && e.silent(s) < silentFor {
@@ -60,7 +61,7 @@ func (k *saver) silent(out []byte, n *net, d definition, e ear, now int64) ([]by
 			}
 			out = appendRecord(out, recordNet, head, []byte("\n"), d.pnml)
 		}
-		msg, kept := s.said(n, d.digest)
+		msg, kept := s.last(n, d.digest)
 		kept.silence, kept.rowsSilence = max(e.silent(s), 0), max(e.rowsSilent(s), 0)
 		if s.orphan {
 			kept.marks |= markOrphan
@@ -74,10 +75,10 @@ func (k *saver) silent(out []byte, n *net, d definition, e ear, now int64) ([]by
 }
 
 // TakeSilent takes what Silent of another Merger returned at this moment, and
-// returns how many sources are shown by it. A source of which this Merger has heard
-// as much, or more, stays as it is. Of cfg only the share and the limits of
-// definitions count. The error wraps ErrState, and then nothing was taken; or it
-// names the sources that were not taken, for want of room.
+// returns how many sources are now shown from it. A source of which this Merger
+// has received as much, or more, stays as it is. TakeSilent uses only the share
+// and the limits of definitions in cfg. If the error wraps ErrState, nothing was
+// taken; otherwise it names the sources for which there was no room.
 func (m *Merger) TakeSilent(silent []byte, cfg *Config, now int64) (taken int, err error) {
 	nets, err := readState(silent)
 	if err != nil {
@@ -130,16 +131,17 @@ func (m *Merger) takeSilentNet(r *restored, cfg *Config, now int64) (taken int, 
 func (r *restored) checkSilent() error {
 	switch {
 	case r.sum != nil || r.shown != nil || len(r.past) > 0 || len(r.Regions) > 0:
-		return errors.New("it has more than silent sources")
+		return errors.New("expected only silent sources")
 	case r.At <= 0 || r.At > telemetry.MaxTime:
-		return fmt.Errorf("made at %d; expected microseconds since the Unix epoch", r.At)
+		return fmt.Errorf("invalid time %d; expected microseconds since the Unix epoch", r.At)
 	}
 	return nil
 }
 
-// by has the times be those of this collector's clock, which is ahead of the other
-// one's by that much. A small difference is the time that the records took.
-func (h *heard) by(ahead, now int64) {
+// by converts the times to this collector's clock, which is ahead of the other
+// one's by that much. A small difference is taken for the time that the records
+// took.
+func (h *restoredSource) by(ahead, now int64) {
 	if abs(ahead) <= clockSlack {
 		ahead = 0
 	}
@@ -149,16 +151,16 @@ func (h *heard) by(ahead, now int64) {
 }
 
 // takeSilent takes a source that is silent at another collector, and reports
-// whether there is more of it now.
-func (m *Merger) takeSilent(n *net, h *heard, c *columns, now int64) (bool, error) {
-	s, e := m.source(n, h.msg.Source), m.ear(now)
+// whether that added to the View.
+func (m *Merger) takeSilent(n *net, h *restoredSource, c *columns, now int64) (bool, error) {
+	s, e := m.source(n, h.msg.Source), m.silenceClock(now)
 	seq := max(uint64(h.seq), 1)
 	if news := cmp.Or(cmp.Compare(h.epoch, s.epoch), cmp.Compare(seq, s.seq)); s.epoch != 0 && news <= 0 {
-		if news == 0 && s.state == Up && h.marks&markStale != 0 { // after a break it is not known here yet whether it is there
+		if news == 0 && s.state == Up && h.marks&markStale != 0 { // after a break this collector does not know yet whether it is alive
 			s.fallSilent(h, e)
 			n.changed, m.touched = true, true
 		}
-		// Of one that ended as this collector started there may be no rows here.
+		// If the source ended while this collector started, its rows may be missing here.
 		if s.state != Undefined || s.left || h.epoch != s.epoch || e.silent(s) < leastPatience {
 			return false, nil
 		}
@@ -171,19 +173,19 @@ func (m *Merger) takeSilent(n *net, h *heard, c *columns, now int64) (bool, erro
 	}
 	switch _, err := m.takeFrom(n, s, h.msg, h.received); telemetry.ReasonOf(err) {
 	case "":
-	case Duplicate, OldEpoch, OldFence: // more is known here
+	case Duplicate, OldEpoch, OldFence: // this collector has received more
 		return false, nil
 	default:
 		return false, err
 	}
-	h.counted = 0 // what the other collector added to its base is not in the base here
+	h.counted = 0 // the other collector's base is not in this one
 	s.resume(h, c)
 	s.fallSilent(h, e)
 	return true, nil
 }
 
-// fallSilent has the source be silent for as long as it is at another collector.
-func (s *source) fallSilent(h *heard, e ear) {
+// fallSilent gives the source the silence that it has at another collector.
+func (s *source) fallSilent(h *restoredSource, e silenceClock) {
 	if h.marks&markStale != 0 {
 		s.state = Stale
 	}
@@ -192,10 +194,10 @@ func (s *source) fallSilent(h *heard, e ear) {
 
 // takeOrphan takes the rows of a region that no source reports. Its last owner may
 // be known here, and report another region.
-func (m *Merger) takeOrphan(n *net, h *heard, c *columns, now int64) (bool, error) {
+func (m *Merger) takeOrphan(n *net, h *restoredSource, c *columns, now int64) (bool, error) {
 	of := seriesOf(h.msg)
-	reported := slices.ContainsFunc(n.speakers(), func(s *source) bool { return s.series() == of })
-	if fenced := n.checkFence(h.msg, &m.limits) == nil; of == (series{}) || reported || !fenced {
+	reported := slices.ContainsFunc(n.contributors(), func(s *source) bool { return s.series() == of })
+	if fenced := n.checkFence(h.msg, &m.limits, h.received) == nil; of == (series{}) || reported || !fenced {
 		return false, nil
 	}
 	if err := fits(h.msg, c); err != nil {
@@ -208,13 +210,13 @@ func (m *Merger) takeOrphan(n *net, h *heard, c *columns, now int64) (bool, erro
 	o.patience = min(patienceOf(o.interval), m.forgetAfter)
 	n.take(o, h.msg, c, h.received)
 	o.orphan, o.state, o.digest, o.heard, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt
-	o.rowsDeaf = max(m.ear(now).now-h.rowsSilence-h.rowsAt, 0)
+	o.rowsDeaf = max(m.silenceClock(now).now-h.rowsSilence-h.rowsAt, 0)
 	o.deaf, o.unheard, o.processes = o.rowsDeaf, nil, nil
 	n.orphans = append(n.orphans, o)
 	return true, nil
 }
 
-// Silent returns what Merger.Silent returns. It may be called by any goroutine.
+// Silent returns what Merger.Silent returns. Any goroutine may call it.
 func (c *Collector) Silent() ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,7 +224,7 @@ func (c *Collector) Silent() ([]byte, error) {
 }
 
 // TakeSilent takes what Silent of another collector of the same subject space
-// returned at this moment: see Merger.TakeSilent. It may be called by any goroutine.
+// returned at this moment, see Merger.TakeSilent. Any goroutine may call it.
 func (c *Collector) TakeSilent(silent []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,7 +236,7 @@ func (c *Collector) TakeSilent(silent []byte) error {
 	}
 	taken, err := c.merger.TakeSilent(silent, &c.cfg, time.Now().UnixMicro())
 	if taken > 0 {
-		c.cfg.Log.Info("silent sources are known from another sidecar", "sources", taken)
+		c.cfg.Log.Info("took silent sources from another sidecar", "sources", taken)
 	}
 	return err
 }

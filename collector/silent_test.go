@@ -12,8 +12,8 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// silentAt returns what a Merger has of silent sources of two nets, of which one has
-// so many rows.
+// silentAt returns the silent sources of a Merger with two nets, one of which has
+// that many rows.
 func silentAt(t *testing.T, rows int, now int64) []byte {
 	t.Helper()
 	m := NewMerger(Rules{}, t0)

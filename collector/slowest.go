@@ -11,22 +11,22 @@ import (
 
 const (
 	minute = int64(time.Minute / time.Microsecond)
-	// slowestFor is for how many minutes it is known who was slowest, the one
-	// that runs included: for two at least, so that whoever looks once a minute
-	// sees each that no slower one covers.
+	// slowestFor is for how many minutes the slowest are kept, the current one
+	// included. With at least two, a reader that polls once a minute sees each
+	// instance unless a slower one follows.
 	slowestFor = 3
 )
 
-// slowest is who was slowest in each row of a net in the last minutes, by the
-// collector's clock. It is kept for the net and not for its sources: what
-// happened has happened, whatever became of the source.
+// slowest holds the slowest instance of each row of a net in the last minutes, by
+// the collector's clock. It is kept for the net and not for its sources, so it
+// stays when a source leaves.
 type slowest struct {
-	now     int64 // the minute that runs, counted since the Unix epoch
+	now     int64 // the current minute, counted since the Unix epoch
 	minutes [slowestFor][]stats.Slowest
 }
 
-// turn lets time pass, and marks the rows in which somebody is forgotten. Where
-// the clock was set back all are.
+// turn drops the minutes that are over, and marks the rows that lost an instance.
+// If the clock was set back it drops all minutes.
 func (w *slowest) turn(now int64, changed *marks) {
 	m := now / minute
 	over := min(m-w.now, slowestFor)
@@ -46,8 +46,8 @@ func (w *slowest) turn(now int64, changed *marks) {
 	w.now = m
 }
 
-// add takes one in, by the minute in which it was over: so one that is told
-// again is forgotten no later. It reports whether that changed anything.
+// add adds an instance to the minute in which it ended, so a repeated one expires
+// no later. It reports whether that changed anything.
 func (w *slowest) add(row int32, s stats.Slowest) bool {
 	m := min(s.At/minute, w.now)
 	if m <= w.now-slowestFor {
@@ -62,7 +62,7 @@ func (w *slowest) add(row int32, s stats.Slowest) bool {
 	return (*slot)[row] != was
 }
 
-// of returns who was slowest in a row.
+// of returns the slowest instance of a row.
 func (w *slowest) of(row int32) (s stats.Slowest) {
 	for _, slot := range w.minutes {
 		if int(row) < len(slot) {
@@ -72,7 +72,7 @@ func (w *slowest) of(row int32) (s stats.Slowest) {
 	return s
 }
 
-// turnSlowest lets time pass for both tables of the net.
+// turnSlowest drops the minutes that are over in both tables of the net.
 func (n *net) turnSlowest(now int64) {
 	if now/minute == n.slowPlaces.now {
 		return
@@ -82,7 +82,7 @@ func (n *net) turnSlowest(now int64) {
 	n.changed = n.changed || len(n.places.list)+len(n.transitions.list) > 0
 }
 
-// takeSlowest takes over whom a message of a source names.
+// takeSlowest adds the slowest instances that a message names.
 func (n *net) takeSlowest(s *source, msg *telemetry.Snapshot, t *taking, received int64) {
 	if received/minute > n.slowPlaces.now {
 		n.turnSlowest(received)

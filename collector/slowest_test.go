@@ -12,9 +12,9 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// teller is a source of a net "n" with one place and one transition, that says
-// who was slowest.
-type teller struct {
+// slowSource is a source of a net "n" with one place and one transition, which
+// reports slowest instances.
+type slowSource struct {
 	t    *testing.T
 	m    *Merger
 	msg  telemetry.Snapshot
@@ -24,17 +24,17 @@ type teller struct {
 // noonT is the beginning of a minute.
 const noonT = t0/minute*minute + minute
 
-func newTeller(t *testing.T, m *Merger, name, digest string, places int) *teller {
+func newTeller(t *testing.T, m *Merger, name, digest string, places int) *slowSource {
 	t.Helper()
-	s := &teller{t: t, m: m, msg: telemetry.Snapshot{Source: name, Net: "n", Digest: digest, Epoch: 1, Interval: time.Second, Full: true,
+	s := &slowSource{t: t, m: m, msg: telemetry.Snapshot{Source: name, Net: "n", Digest: digest, Epoch: 1, Interval: time.Second, Full: true,
 		Rows: *stats.NewRows(places, 1)}}
 	s.msg.Rows.Columns = stats.ColDwell | stats.ColDuration
 	return s
 }
 
-// says sends a full snapshot in which somebody was slowest in a place and in the
+// says sends a full snapshot with a slowest instance of the place and of the
 // transition.
-func (s *teller) says(now int64, place int, one stats.Slowest) {
+func (s *slowSource) says(now int64, place int, one stats.Slowest) {
 	s.t.Helper()
 	msg := clone(&s.msg)
 	s.msg.Seq++
@@ -48,20 +48,20 @@ func (s *teller) says(now int64, place int, one stats.Slowest) {
 	}
 }
 
-func tellers(t *testing.T, names ...string) (*Merger, []*teller) {
+func slowSources(t *testing.T, names ...string) (*Merger, []*slowSource) {
 	t.Helper()
 	m := NewMerger(Rules{}, noonT)
 	if _, err := m.Define(benchDigest, lineNet("n", 1, 1), noonT); err != nil {
 		t.Fatal(err)
 	}
-	var all []*teller
+	var all []*slowSource
 	for _, name := range names {
 		all = append(all, newTeller(t, m, name, benchDigest, 1))
 	}
 	return m, all
 }
 
-// shows checks who is shown of place 0 and of the transition.
+// shows checks the slowest instance of place 0 and of the transition.
 func shows(t *testing.T, m *Merger, now int64, instance string) {
 	t.Helper()
 	view, _ := m.Tick(now)
@@ -72,18 +72,18 @@ func shows(t *testing.T, m *Merger, now int64, instance string) {
 }
 
 func TestTheSlowestOfAllSourcesIsShown(t *testing.T) {
-	m, s := tellers(t, "a", "b")
+	m, s := slowSources(t, "a", "b")
 	s[0].says(noonT+1e6, 0, stats.Slowest{Instance: "a/1", Micros: 5e6, At: noonT + 1e6})
 	s[1].says(noonT+1e6, 0, stats.Slowest{Instance: "b/1", Micros: 9e6, At: noonT + 1e6})
 	s[0].says(noonT+2e6, 0, stats.Slowest{Instance: "a/2", Micros: 7e6, At: noonT + 2e6})
 	shows(t, m, noonT+2e6, "b/1")
 }
 
-// A source tells each once. Whoever looks once a minute sees it all the same,
-// unless a slower one covers it, and then that one.
+// A source reports each instance once. A reader that polls once a minute sees each
+// instance or a slower one.
 func TestTheSlowestIsShownForTwoMinutesAtLeastAndThreeAtMost(t *testing.T) {
 	for _, at := range []int64{0, 30e6, 59.9e6} {
-		m, s := tellers(t, "a")
+		m, s := slowSources(t, "a")
 		s[0].says(noonT+at, 0, stats.Slowest{Instance: "a/1", Micros: 5e6, At: noonT + at})
 		for after := int64(0); after <= 120e6; after += 15e6 {
 			now := noonT + at + after
@@ -96,7 +96,7 @@ func TestTheSlowestIsShownForTwoMinutesAtLeastAndThreeAtMost(t *testing.T) {
 }
 
 func TestALessSlowOneIsShownOnceTheSlowerIsForgotten(t *testing.T) {
-	m, s := tellers(t, "a")
+	m, s := slowSources(t, "a")
 	s[0].says(noonT, 0, stats.Slowest{Instance: "slow", Micros: 9e6, At: noonT})
 	s[0].says(noonT+100e6, 0, stats.Slowest{Instance: "less", Micros: 5e6, At: noonT + 100e6})
 	shows(t, m, noonT+179e6, "slow")
@@ -107,7 +107,7 @@ func TestALessSlowOneIsShownOnceTheSlowerIsForgotten(t *testing.T) {
 
 // What happened stays, whatever becomes of its source.
 func TestTheSlowestOfASourceThatWentIsShownUntilItsTimeIsOver(t *testing.T) {
-	m, s := tellers(t, "a")
+	m, s := slowSources(t, "a")
 	s[0].msg.Bye = true
 	s[0].says(noonT, 0, stats.Slowest{Instance: "a/1", Micros: 5e6, At: noonT})
 	shows(t, m, noonT+179e6, "a/1")
@@ -116,7 +116,7 @@ func TestTheSlowestOfASourceThatWentIsShownUntilItsTimeIsOver(t *testing.T) {
 
 // A source that is silent says nothing new, and what it said gets old.
 func TestTheSlowestOfASilentSourceIsForgotten(t *testing.T) {
-	m, s := tellers(t, "a")
+	m, s := slowSources(t, "a")
 	s[0].says(noonT, 0, stats.Slowest{Instance: "a/1", Micros: 5e6, At: noonT})
 	shows(t, m, noonT+3600e6, "")
 }
@@ -129,7 +129,7 @@ func TestTheSlowestHasATimeOfTheCollectorsClock(t *testing.T) {
 		"after its own snapshot":   {0, noonT + 100e6, noonT + 1e6},
 		"older than three minutes": {0, noonT - 181e6, 0},
 	} {
-		m, s := tellers(t, "a")
+		m, s := slowSources(t, "a")
 		s[0].skew = c.skew
 		s[0].says(noonT+1e6, 0, stats.Slowest{Instance: "a/1", Micros: 5e6, At: c.at})
 		view, _ := m.Tick(noonT + 1e6)
@@ -140,7 +140,7 @@ func TestTheSlowestHasATimeOfTheCollectorsClock(t *testing.T) {
 }
 
 func TestAClockThatIsSetBackForgetsTheSlowest(t *testing.T) {
-	m, s := tellers(t, "a")
+	m, s := slowSources(t, "a")
 	s[0].says(noonT, 0, stats.Slowest{Instance: "a/1", Micros: 5e6, At: noonT})
 	shows(t, m, noonT-3600e6, "")
 	s[0].says(noonT-3590e6, 0, stats.Slowest{Instance: "a/2", Micros: 1e6, At: noonT - 3590e6})
@@ -149,7 +149,7 @@ func TestAClockThatIsSetBackForgetsTheSlowest(t *testing.T) {
 
 // Sources with different definitions name places by their own columns.
 func TestTheSlowestOfTwoDigestsMeetAtThePlacesId(t *testing.T) {
-	m, s := tellers(t, "a")
+	m, s := slowSources(t, "a")
 	other := lineNet("n", 2, 1)
 	other.Places[0].ID, other.Places[1].ID = "p new", "p0"
 	if _, err := m.Define("other", other, noonT); err != nil {
@@ -161,12 +161,13 @@ func TestTheSlowestOfTwoDigestsMeetAtThePlacesId(t *testing.T) {
 	shows(t, m, noonT, "b/1")
 }
 
-// A net in which nobody is forgotten and nothing happens stays the same one.
-func TestANetOfWhichNothingIsForgottenIsNotMadeAnew(t *testing.T) {
-	m, s := tellers(t, "a")
+// A net that drops no instance and does not change stays the same.
+func TestANetWithoutChangesOfItsSlowestStaysTheSame(t *testing.T) {
+	m, s := slowSources(t, "a")
 	s[0].msg.Interval = time.Hour
 	s[0].says(noonT, 0, stats.Slowest{Instance: "a/1", Micros: 5e6, At: noonT})
-	first, _ := m.Tick(noonT)
+	_, _ = m.Tick(noonT)
+	first, _ := m.Tick(noonT + 1e6) // by when the rates are known
 	later, _ := m.Tick(noonT + 179e6)
 	last, _ := m.Tick(noonT + 180e6)
 	if first.Nets[0] != later.Nets[0] || last.Nets[0] == later.Nets[0] {
@@ -174,11 +175,11 @@ func TestANetOfWhichNothingIsForgottenIsNotMadeAnew(t *testing.T) {
 	}
 }
 
-// The reference keeps everyone who was ever told.
+// The reference keeps every instance.
 func TestTheSlowestAgreesWithTheReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
-		m, s := tellers(t, "a", "b", "c")
+		m, s := slowSources(t, "a", "b", "c")
 		var told []stats.Slowest
 		now := noonT
 		for i := range 60 {

@@ -13,99 +13,99 @@ import (
 const (
 	// staleAfter is how many intervals a source may be silent.
 	staleAfter = 3
-	// leastPatience is the shortest silence that is noticed: a view is made
+	// leastPatience is the shortest silence that can be detected: a View is made
 	// once a second.
 	leastPatience = int64(time.Second / time.Microsecond)
-	// askEvery is how often, at most, one source is asked for a full snapshot.
+	// askEvery is the least time between two requests for a full snapshot of a source.
 	askEvery = int64(3 * time.Second / time.Microsecond)
 )
 
-// source is what is known of one source of one net.
+// source is the state of one source of one net.
 type source struct {
 	name  string
-	state State // as of the last tick; never Gone once something was heard
+	state State // as of the last tick; a message ends Gone
 
-	// What was heard last, taken into the rows or not.
+	// The last message, taken into the rows or not.
 	epoch    int64 // 0 before the first message
 	seq      uint64
 	heard    int64
-	deaf     int64  // how much of the time since heard nothing could be heard, see Merger.Hear
+	deaf     int64  // the part of the time since the last message in which nothing could be received, see Merger.ReceivedUntil
 	before   int64  // how long it was silent when the first break of that time began
 	sentAt   int64  // of the last message, by the source's clock
 	about    string // the region of that
-	interval int64  // as promised
+	interval int64  // announced by the source
 	patience int64  // how long the source may be silent
-	messages int    // heard of the process in a row; counted up to steadyAfter
+	messages int    // received of the process in a row; counted up to steadyAfter
 	clock    clock
 
-	processes []process // the latest, the one that counts included
+	processes []process // the latest, including the one that counts
 	rival     rival
-	late      late // messages that a bye has overtaken, or that are lost
+	late      late // messages that a bye overtook, or that are lost
 
 	refusal    refusal
 	notice     telemetry.Notice // why the source is Refused; the zero Notice if it is not
 	noticeAt   int64            // when to send it
 	inConflict bool             // the reason is another process
 
-	// What it said. Rows are by the source's clock and in the union's order, so
-	// they survive a change of its definition.
+	// The rows that it sent. They are by the source's clock and in the union's
+	// order, so they remain valid when its definition changes.
 	rows      *stats.Rows // nil before the first full snapshot
-	rowsEpoch int64       // the process that said them
+	rowsEpoch int64       // the process that sent them
 	rowsAt    int64       // when they were last taken
 	rowsDeaf  int64       // as deaf, since rowsAt
-	digest    string      // of the definition that they were read with
+	digest    string      // of the definition with which they were read
 	columns   stats.Columns
 	complete  bool      // a sparse snapshot can be added to them
-	parts     *assembly // sparse snapshots that are not complete yet, where !complete
-	unheard   *cover    // after a gap: rows that may have changed since; nil without one
+	parts     *assembly // sparse snapshots that are not complete yet, if !complete
+	unheard   *cover    // after a gap: rows that may have changed since; else nil
 	region    string
 	fence     uint64
 	since     int64                  // when their counters began; 0: with the process
-	standing  *telemetry.RegionState // of the region, as said last
-	orphan    bool                   // not heard any more under this region: see net.putAway
-	younger   *source                // of an elder: who speaks for the source now, see net.setAside
+	standing  *telemetry.RegionState // of the region, as last received
+	orphan    bool                   // its owner reports another region now: see net.putAway
+	younger   *source                // of an elder: the source's current state, see net.setAside
 
-	left   bool  // said bye, or another source has its region
+	left   bool  // sent its bye, or another source has its region
 	goneAt int64 // when it became Gone
 	unread bool  // the last message could not be taken into the rows
 
-	unsaved  *savingNet // of which state it is not yet a part, while one is made
-	recalled bool       // from a state, and not heard since
-	known    bool       // its rows were taken before they were forgotten
+	unsaved  *savingNet // the state being made that does not contain it yet, or nil
+	recalled bool       // from a state, and no message since
+	known    bool       // rows of it were shown before they were forgotten
 
-	first     int64 // when it was first heard
+	first     int64 // time of the first message
 	neverRead bool  // see Source.Unread
 
-	// counted is up to which epoch processes that are not remembered may have been
-	// counted. Where rows of such a one come, some of them are in the sums already:
-	// see net.owe.
+	// counted is the latest epoch of processes that may have been counted and are
+	// not remembered. If rows of such a process arrive, the sums may already contain
+	// some of them: see net.owe.
 	counted int64
 
 	wants    string              // a digest that is not known yet
-	pending  *telemetry.Snapshot // the last full snapshot with that digest, and what came behind it
+	pending  *telemetry.Snapshot // the last full snapshot with that digest, with the sparse ones after it
 	pendedAt int64               // when the last of that was received
 
-	askAt int64 // for a full snapshot, not before
+	askAt int64 // when the next request for a full snapshot may be sent
 
 	gaps, duplicates, restarts, setbacks uint64
 }
 
-// maxGap is how many messages before one are believed to be lost. A seq comes from
-// outside: it may be any number up to telemetry.MaxCount, and one message that a
-// process did not send must not add so many to what is lost. A process that sends a
-// message a second takes twelve days for so many.
+// maxGap is the largest number of messages before one that count as lost. A seq is
+// untrusted: it may be any number up to telemetry.MaxCount, and one forged message
+// must not add that many to Traffic.Lost. A process that sends a message per
+// second takes twelve days for maxGap messages.
 const maxGap = 1 << 20
 
-// note records that a message was heard and returns how many before it never
-// came, at most maxGap, and whether the rows may be old because of them or because
-// messages of its process were refused before.
+// note records the receipt of a message. It returns how many messages before it
+// are missing, at most maxGap, and whether the rows may be old because of them or
+// because earlier messages of the process were refused.
 func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (lost uint64, gap bool) {
 	if msg.Epoch == s.epoch {
 		lost = msg.Seq - s.seq - 1
 		gap = lost > 0
 	} else {
 		gap = s.process(msg.Epoch) != nil
-		lost = n.become(s, msg)
+		lost = n.become(s, msg, now)
 		gap = gap || lost > 0
 	}
 	lost = min(lost, maxGap)
@@ -118,7 +118,7 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	}
 	s.recalled, s.first = false, cmp.Or(s.first, now)
 	if s.state == Gone {
-		s.state = Undefined // until the next tick finds out more
+		s.state = Undefined // until the next tick
 	}
 	s.interval = msg.Interval.Microseconds()
 	s.patience = min(patienceOf(s.interval), forgetAfter)
@@ -126,8 +126,8 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	return lost, gap
 }
 
-// canAdd reports whether a sparse snapshot can be added to the rows. Of a bye,
-// which may come in parts, only counters stay.
+// canAdd reports whether a sparse snapshot can be added to the rows. Only counters
+// of a bye matter, which may arrive in parts.
 func (s *source) canAdd(msg *telemetry.Snapshot) bool {
 	if p := s.process(msg.Epoch); msg.Bye && s.rowsEpoch != msg.Epoch && p != nil && p.elder != nil {
 		return p.elder.digest == msg.Digest && msg.Since == 0
@@ -135,13 +135,13 @@ func (s *source) canAdd(msg *telemetry.Snapshot) bool {
 	return (s.complete || (msg.Bye && s.rows != nil)) && s.rowsEpoch == msg.Epoch && s.digest == msg.Digest && s.series() == seriesOf(msg)
 }
 
-// stateAt returns what the source is doing. While its messages cannot be read,
-// the rows from before stand in for as long as they would if it were silent:
-// those of a region that has no other owner yet until they are forgotten.
+// stateAt returns the state of the source. While its messages cannot be read, its
+// last rows stand in for three intervals, as if it were silent. Those of a region
+// without another owner stand in until they are forgotten.
 //
-// A source that was not silent before a break is not so until it had time to be
-// heard again; one that was silent stays so until it is heard.
-func (s *source) stateAt(e ear) State {
+// A source that was not silent before a break becomes silent only after it had
+// time to be received again; one that was silent stays so until it is received.
+func (s *source) stateAt(e silenceClock) State {
 	settling := e.settling(s)
 	switch {
 	case s.notice.Reason != "":
@@ -158,7 +158,7 @@ func (s *source) stateAt(e ear) State {
 	return Up
 }
 
-// standIn returns for how long rows are shown that nothing was added to.
+// standIn returns for how long rows are shown to which nothing was added.
 func (s *source) standIn(forgetAfter int64) int64 {
 	if s.series().since != 0 {
 		return forgetAfter
@@ -166,10 +166,10 @@ func (s *source) standIn(forgetAfter int64) int64 {
 	return s.patience
 }
 
-// needsFull reports whether a full snapshot would tell what is not known.
+// needsFull reports whether the source must send a full snapshot.
 func (s *source) needsFull() bool { return !s.complete || s.unread || s.unheard != nil }
 
-// askFull returns whether to ask for a full snapshot now.
+// askFull reports whether to request a full snapshot now.
 func (s *source) askFull(now int64) bool {
 	if !s.needsFull() || s.left || s.wants != "" || now < s.askAt || now-s.heard > s.patience {
 		return false
@@ -178,8 +178,8 @@ func (s *source) askFull(now int64) bool {
 	return true
 }
 
-// size returns how many rows are kept of the source, those that are not shown
-// included.
+// size returns how many rows are kept of the source, including those that are not
+// shown.
 func (s *source) size() int {
 	n := 0
 	if s.rows != nil {
@@ -203,7 +203,7 @@ func (s *source) shown(net string) Source {
 	}
 	out := Source{
 		Name: s.name, Net: net, Digest: digest, Region: s.region, Fence: s.fence, State: s.state,
-		Epoch: s.epoch, Seq: s.seq, LastHeard: s.spoke(), Interval: time.Duration(s.interval) * time.Microsecond,
+		Epoch: s.epoch, Seq: s.seq, LastHeard: s.lastMessage(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks,
 		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict, Unread: s.neverRead,
 	}

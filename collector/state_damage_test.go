@@ -112,6 +112,9 @@ func TestUnreadableStateIsRefused(t *testing.T) {
 		"a part of another record":         change(func(r []record) []record { return slices.Insert(r, small+2, record{recordMore, nil}, r[small+1]) }),
 		"a net that is a part":             change(func(r []record) []record { return slices.Insert(r, small, record{recordMore, nil}) }),
 		"a past source that is a part":     change(func(r []record) []record { return slices.Insert(r, len(r)-1, record{recordMore, nil}) }),
+		"a past source before a part":      change(func(r []record) []record { return slices.Insert(r, last, r[len(r)-1]) }),
+		"a past source between parts":      change(func(r []record) []record { return slices.Insert(r, last-1, r[len(r)-1]) }),
+		"a past source before all parts":   change(func(r []record) []record { return slices.Insert(r, 3, r[len(r)-1]) }),
 		"a part of another source":         change(func(r []record) []record { return slices.Insert(r, last, r[small+2]) }),
 		"what was shown instead of states": shown,
 	} {
@@ -141,7 +144,7 @@ func TestUnreadableStateIsRefused(t *testing.T) {
 	}
 }
 
-// oneRow is a sum of the net "small" with so many places.
+// oneRow returns a sum of the net "small" with that many places.
 func oneRow(t *testing.T, places int) record {
 	t.Helper()
 	rows := stats.NewRows(places, 1)

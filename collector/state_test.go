@@ -18,7 +18,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// restoredFrom returns a Merger that goes on where another one is.
+// restoredFrom returns a Merger that continues from the state of another one.
 func restoredFrom(t *testing.T, m *Merger, share Share, before, now int64) *Merger {
 	t.Helper()
 	m.Tick(now)
@@ -43,9 +43,8 @@ func (k *saver) save(m *Merger) ([]byte, error) {
 // shown returns what the last tick shows.
 func (k *saver) shown(m *Merger) ([]byte, error) { return k.beginShown(m).state() }
 
-// restart has the collector of a world go on in another process, while the
-// network goes on. The reference forgets what it knew of rows that were not
-// shown yet.
+// restart continues the collector of a world in another process, while the network
+// continues to deliver. The reference drops rows that were not shown yet.
 func (w *world) restart() {
 	w.compare() // as of now: what is silent for too long has left
 	w.m = restoredFrom(w.t, w.m, Share{}, 0, w.now)
@@ -126,7 +125,7 @@ func TestStateKeepsAllRows(t *testing.T) {
 		}
 		before, _ := m.Tick(now)
 		after, _ := restoredFrom(t, m, Share{}, 0, now).Tick(now)
-		want := *before.Nets[0].Rows // but who was slowest: that was told
+		want := *before.Nets[0].Rows // except the slowest instances, which a state does not hold
 		for i := range want.Places {
 			want.Places[i].Slowest = stats.Slowest{}
 		}
@@ -235,8 +234,24 @@ func TestRowThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// What leaves the share keeps its counters and loses its tokens; what comes
-// into it counts from where it is first heard, and in full once it starts anew.
+// The same holds for rows of a process that another one of its source follows.
+func TestRowOfAnEarlierProcessThatCannotBeKept(t *testing.T) {
+	m := firedBy(t, "a")
+	if _, err := m.Take(fired("a", t0+1, t0, 1, 1, 0), 0, t0); err != nil {
+		t.Fatal(err)
+	}
+	m.Tick(t0)
+	elder := m.nets["n"].elders[0]
+	elder.rows.Places[0].Stuck = []stats.Token{{Instance: strings.Repeat("x", telemetry.MaxMessage), Injected: t0}}
+	elder.columns |= stats.ColStuck
+	state, err := new(saver).save(m)
+	if err == nil || !strings.Contains(err.Error(), `net "n"`) || !strings.Contains(err.Error(), `row 0 of source "a"`) || len(state) != 0 {
+		t.Errorf("%d bytes, %v; want that the net is left out, and why", len(state), err)
+	}
+}
+
+// A source that leaves the share keeps its counters and loses its tokens. A source
+// that joins counts from its first message here, and in full after its restart.
 func TestSourcesThatMoveBetweenSharesCountOnce(t *testing.T) {
 	m := NewMerger(Rules{}, t0)
 	if _, err := m.Define("d", lineNet("n", worldRows, worldRows), t0); err != nil {
@@ -300,11 +315,10 @@ type record struct {
 	payload []byte
 }
 
-// BenchmarkState is what a collector of so many sources with 50 + 50 rows takes:
-// to take a message of each and make the View (the base), and beside that to make
-// the whole state, or what is shown alone. A state is made so seldom that it takes
-// saveRate bytes a second: s/state is how often. It is made in pieces, between which
-// messages are taken.
+// BenchmarkState measures a collector of sources with 50 + 50 rows: taking a
+// message of each and making the View (the base), and making the whole state or
+// only what is shown. States take saveRate bytes a second on average: s/state is
+// their interval. A state is made in pieces, between which messages are processed.
 func BenchmarkState(b *testing.B) {
 	for _, sources := range []int{100, 10_000} {
 		messages, merger := benchFleet(b, sources)
@@ -391,8 +405,8 @@ func fired(name string, epoch, now int64, seq, firings uint64, columns stats.Col
 	return &e.msg
 }
 
-// firedBy returns a Merger that heard sources, each of 10 firings; the first one
-// alone knows of failures.
+// firedBy returns a Merger that received sources with 10 firings each; only the
+// first one reports failures.
 func firedBy(t *testing.T, names ...string) *Merger {
 	t.Helper()
 	m := NewMerger(Rules{}, t0)
@@ -471,8 +485,8 @@ func TestSourceThatCannotBeTakenKeepsItsCounters(t *testing.T) {
 	}
 }
 
-// A process that began while others may have counted its source counts from where
-// it is heard, also where the source is known from before.
+// A process that began while other collectors may have counted its source counts
+// from its first message here, also if the source is known from before.
 func TestKnownSourceOfAnotherShareCountsFromHere(t *testing.T) {
 	const before = t0 + 60e6
 	for epoch, want := range map[int64]uint64{before: 10, before + 1: 17} {

@@ -32,22 +32,22 @@ func TestMain(m *testing.M) {
 	verify(m)
 }
 
-// Each file of testdata/stories tells a story over time. A line is a command;
-// the lines after it that begin with "> " are what it answers.
+// Each file of testdata/stories is a story over time. A line is a command;
+// the lines after it that begin with "> " are its output.
 //
 //	limits NAME=N …                    before anything else
 //	define DIGEST NET PLACE… / TRANSITION…   what the digest will turn out to be
 //	know DIGEST                        the definition has come
 //	at 10s                             the collector's clock, since the beginning
 //	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F [since=S] [position=N [standbys=N lag=N]]] [waiting=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
-//	sidecar restarts                   it has heard nothing yet
-//	stand-by starts                    the story goes on with another sidecar, which has heard nothing yet
-//	other COMMAND                      what the sidecar before it does or hears
-//	clock +1h                          of the stand-by, ahead of that of the sidecar before it
-//	silent [again]                     it takes what the sidecar before it has of silent sources; or what that one had the last time
-//	sidecar goes on                    from the state that the process before it kept
-//	hears                              all that was published up to now was heard; from the first of these on, silence is counted up to the last
-//	hears again                        the same, and nothing in between could be heard
+//	sidecar restarts                   it has received nothing yet
+//	stand-by starts                    the story continues with another sidecar, which has received nothing yet
+//	other COMMAND                      what the previous sidecar does or receives
+//	clock +1h                          of the stand-by, ahead of that of the previous sidecar
+//	silent [again]                     it takes the silent sources of the previous sidecar; or its answer of the last time
+//	sidecar continues                  from the state that the previous process kept
+//	received                           everything published up to now was received; from the first of these on, silence counts up to the last
+//	received again                     the same, and nothing in between could be received
 //	view                               one tick, and what it shows
 //	traffic                            what was counted
 func TestStories(t *testing.T) {
@@ -57,18 +57,18 @@ func TestStories(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			told, err := os.ReadFile(file)
+			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := tell(t, told)
+			got := play(t, want)
 			if update() {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if d := cmp.Diff(string(told), got); d != "" && !update() {
-				t.Errorf("the story goes otherwise (-told +seen):\n%s", d)
+			if d := cmp.Diff(string(want), got); d != "" && !update() {
+				t.Errorf("the story differs (-want +got):\n%s", d)
 			}
 		})
 	}
@@ -86,11 +86,11 @@ type story struct {
 	silent []byte
 }
 
-// tell runs the commands and returns the file as it should read.
-func tell(t *testing.T, told []byte) string {
+// play runs the commands and returns the file with their current output.
+func play(t *testing.T, text []byte) string {
 	s := &story{t: t, m: NewMerger(Rules{}, t0), now: t0, defs: make(map[string]*petri.Net)}
 	var out strings.Builder
-	lines := bufio.NewScanner(bytes.NewReader(told))
+	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
 		line := lines.Text()
 		if strings.HasPrefix(line, "> ") {
@@ -123,7 +123,7 @@ func (s *story) do(line string) string {
 	case "send":
 		return s.send(line)
 	case "sidecar":
-		if line == "sidecar goes on" {
+		if line == "sidecar continues" {
 			s.m = restoredFrom(s.t, s.m, Share{}, 0, s.now)
 			return ""
 		}
@@ -138,8 +138,8 @@ func (s *story) do(line string) string {
 		s.ahead = micros(s.t, words[1])
 	case "silent":
 		return s.takeSilent(len(words) == 1)
-	case "hears":
-		s.m.Hear(s.now, len(words) == 1)
+	case "received":
+		s.m.ReceivedUntil(s.now, len(words) == 1)
 	case "view":
 		return s.view()
 	case "traffic":

@@ -8,8 +8,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// sum returns the rows of the net over all its sources. Rows that did not
-// change since the last tick are those of the last sum.
+// sum returns the rows of the net over all its sources. Rows that did not change
+// since the last tick share memory with the last sum.
 func (n *net) sum() *stats.Rows {
 	places, transitions := n.union.sizes()
 	rows := stats.NewRows(places, transitions)
@@ -17,12 +17,12 @@ func (n *net) sum() *stats.Rows {
 		copy(rows.Places, n.sums.Places)
 		copy(rows.Transitions, n.sums.Transitions)
 	}
-	speakers := n.speakers()
-	n.sumPlaces(rows.Places, speakers)
-	n.sumTransitions(rows.Transitions, speakers)
+	contributors := n.contributors()
+	n.sumPlaces(rows.Places, contributors)
+	n.sumTransitions(rows.Transitions, contributors)
 	rows.Columns, rows.Net = n.base.Columns, n.base.Net
 	rows.Queues = stats.MergeQueues(nil, n.base.Queues)
-	for _, s := range speakers {
+	for _, s := range contributors {
 		if s.rows != nil {
 			rows.Columns |= s.columns
 			rows.Net.Merge(&s.rows.Net)
@@ -37,12 +37,12 @@ func (n *net) sum() *stats.Rows {
 	return rows
 }
 
-func (n *net) sumPlaces(rows []stats.Place, speakers []*source) {
+func (n *net) sumPlaces(rows []stats.Place, contributors []*source) {
 	for _, i := range n.places.list {
 		rows[i] = stats.Place{}
 		rows[i].Merge(&n.base.Places[i])
 	}
-	for _, s := range speakers {
+	for _, s := range contributors {
 		if s.rows == nil {
 			continue
 		}
@@ -60,12 +60,12 @@ func (n *net) sumPlaces(rows []stats.Place, speakers []*source) {
 	}
 }
 
-func (n *net) sumTransitions(rows []stats.Transition, speakers []*source) {
+func (n *net) sumTransitions(rows []stats.Transition, contributors []*source) {
 	for _, i := range n.transitions.list {
 		rows[i] = stats.Transition{}
 		rows[i].Merge(&n.base.Transitions[i])
 	}
-	for _, s := range speakers {
+	for _, s := range contributors {
 		if s.rows == nil {
 			continue
 		}
@@ -89,7 +89,7 @@ func addPlace(sum, row *stats.Place, shift int64) {
 		sum.Merge(row)
 		return
 	}
-	moved := *row // Shift writes its ladder and its tokens anew
+	moved := *row // Shift replaces its ladder and its tokens
 	moved.Shift(shift)
 	sum.Merge(&moved)
 }
@@ -115,7 +115,7 @@ func addQueues(sum, rows []stats.Queue, shift int64) []stats.Queue {
 	return stats.MergeQueues(sum, rows)
 }
 
-// dropEmpty drops buckets in which a debt and its payment met.
+// dropEmpty drops buckets whose count became zero by net.owe.
 func dropEmpty(h *stats.Histogram) {
 	h.Buckets = slices.DeleteFunc(h.Buckets, func(b stats.Bucket) bool { return b.N == 0 })
 }

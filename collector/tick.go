@@ -9,36 +9,39 @@ import (
 	"strings"
 )
 
-// Tick returns the view of now, and what to ask for. The view is a new one
-// every time; the parts of it that did not change are those of the last.
+// Tick returns the View as of now, and the requests to send. Each View is a new
+// one; it shares the parts that did not change with the previous one.
 func (m *Merger) Tick(now int64) (*View, []Ask) {
 	var asks []Ask
-	e := m.ear(now)
+	e := m.silenceClock(now)
 	for _, n := range m.nets {
 		asks = append(asks, m.tickNet(n, now, e)...)
 	}
 	asks = append(asks, m.tickStrangers(now)...)
-	m.buryExcess()
-	view := &View{At: now, Deaf: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic, Sources: m.view.Sources}
+	m.forgetExcess()
+	view := &View{At: now, Deaf: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic,
+		Sources: m.view.Sources, States: m.view.States, MessageRate: m.messageRate(now)}
 	if m.counted {
 		view.Traffic = m.traffic
 		view.Traffic.Rejected = maps.Clone(m.traffic.Rejected)
 	}
 	if m.touched {
 		view.Sources = m.shownSources()
+		view.States = StatesOf(view.Sources)
 	}
 	for _, name := range m.names() {
 		if n := m.nets[name]; n.union.def != nil {
-			view.Nets = append(view.Nets, n.show())
+			view.Nets = append(view.Nets, n.show(now))
 		}
 	}
 	m.counted, m.touched, m.view = false, false, view
 	return view, asks
 }
 
-// tickNet lets time pass for one net.
-func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
+// tickNet updates the states of one net.
+func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 	n.turnSlowest(now)
+	n.window = minWindow
 	for _, s := range slices.Clone(n.order) {
 		asks = append(asks, s.asks(n.name, now)...)
 		asks = append(asks, m.judge(n, s, now)...)
@@ -47,6 +50,9 @@ func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
 			n.retire(s)
 		}
 		m.judgeUnread(s, state, now)
+		if state == Up {
+			n.window = max(n.window, min(2*s.interval, maxWindow))
+		}
 		if state == s.state {
 			continue
 		}
@@ -54,8 +60,8 @@ func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
 		if state == Gone {
 			s.goneAt, s.wants, s.pending, s.parts = now, "", nil, nil
 		}
-		if s.state = state; state == Gone && s.rowsAt == 0 { // nothing of it was ever shown
-			m.bury(n, s)
+		if s.state = state; state == Gone && s.rowsAt == 0 { // no rows of it were ever shown
+			m.forget(n, s)
 		}
 	}
 	n.tickOrphans(now, e)
@@ -76,8 +82,8 @@ func (m *Merger) tickNet(n *net, now int64, e ear) (asks []Ask) {
 	return asks
 }
 
-// judge finds out whether messages of a source are refused or lost, and returns
-// what to tell it.
+// judge updates whether messages of a source are refused or lost, and returns the
+// notice to send.
 func (m *Merger) judge(n *net, s *source, now int64) []Ask {
 	was := s.notice
 	s.judge(now)
@@ -89,10 +95,10 @@ func (m *Merger) judge(n *net, s *source, now int64) []Ask {
 	return s.notices(n.name, now)
 }
 
-// judgeUnread finds out whether a source says nothing about its net, because no rows
-// of it were ever shown: it is refused, or could not be read for Rules.ForgetAfter.
-// A Merger that began without a state does not know for as long which sources were
-// shown before.
+// judgeUnread sets whether no rows of a source were ever shown, and none are to be
+// expected: it is refused, or could not be read for Rules.ForgetAfter. For that
+// time, a Merger without a restored state does not know which sources were shown
+// before.
 func (m *Merger) judgeUnread(s *source, state State, now int64) {
 	known := s.wasShown() || m.keptAt == 0 && now-m.begun <= m.forgetAfter
 	neverRead := !known && (state == Refused || now-s.first > m.forgetAfter)
@@ -123,11 +129,21 @@ func (m *Merger) shownSources() []Source {
 	return shown
 }
 
-// show returns the net as a View shows it: the last one if nothing changed.
-func (n *net) show() *Net {
-	if n.shown != nil && !n.changed {
-		return n.shown
+// show returns the net for a View: the previous one if nothing changed.
+func (n *net) show(now int64) *Net {
+	if n.shown == nil || n.changed {
+		n.shown, n.changed = n.add(), false
 	}
+	if rates := n.speed.update(n.shown, now, n.window); rates != n.shown.Rates {
+		shown := *n.shown
+		shown.Rates = rates
+		n.shown = &shown
+	}
+	return n.shown
+}
+
+// add returns the sums over all sources, with the Rates of the previous View.
+func (n *net) add() *Net {
 	n.sums = n.sum()
 	shown := &Net{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised()}
 	users := make(map[string]int)
@@ -160,6 +176,6 @@ func (n *net) show() *Net {
 	slices.SortFunc(shown.Digests, func(a, b Digest) int {
 		return cmp.Or(cmp.Compare(b.Sources, a.Sources), strings.Compare(a.Digest, b.Digest))
 	})
-	n.shown, n.changed = shown, false
+	shown.Totals = shown.totals()
 	return shown
 }

@@ -79,7 +79,7 @@ func wired(t *testing.T, msg *telemetry.Snapshot) *telemetry.Snapshot {
 	return &out
 }
 
-// viewOf returns the View of a collector that hears these.
+// viewOf returns the View of a collector that receives these messages.
 func viewOf(t *testing.T, def string, places, transitions int, now int64, messages ...*telemetry.Snapshot) *View {
 	m := NewMerger(Rules{}, now)
 	if _, err := m.Define(def, lineNet("n", places, transitions), now); err != nil {
@@ -94,8 +94,8 @@ func viewOf(t *testing.T, def string, places, transitions int, now int64, messag
 	return view
 }
 
-// A root that hears collectors shows what it would show if it heard every
-// engine itself, however the engines are shared out.
+// A root that receives collectors shows what it would show if it received every
+// engine itself, however the engines are divided.
 func TestRootOfATreeEqualsFlat(t *testing.T) {
 	const places, transitions, now = 4, 3, t0 + 5e6
 	for seed := range uint64(60) {

@@ -9,8 +9,8 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// union is all definitions heard of one net, by id. Indices never move: a
-// definition only appends.
+// union joins all definitions of one net, by id. Indices never move: a definition
+// only appends.
 type union struct {
 	def         *petri.Net // nil before the first definition
 	final       []bool     // its final places
@@ -18,10 +18,10 @@ type union struct {
 	transitions map[string]int32
 }
 
-// columns say where the rows of one definition stand in the union.
+// columns map the rows of one definition to the union.
 type columns struct {
 	places, transitions []int32 // union index of each row
-	same                bool    // every index is its own: nothing to translate
+	same                bool    // every index maps to itself
 }
 
 func (u *union) sizes() (places, transitions int) {
@@ -47,9 +47,9 @@ func (u *union) added(d *petri.Net) int {
 	return n
 }
 
-// add takes a definition in and returns where its rows stand. Names, texts and
-// drawings of the newest definition win. The definition of the union is a new
-// one if anything of it changed, and stays the same otherwise.
+// add adds a definition and returns the mapping of its rows. Names, texts and
+// drawings of the newest definition win. The definition of the union is a new one
+// if anything of it changed, and the same one otherwise.
 func (u *union) add(d *petri.Net) *columns {
 	if u.def == nil {
 		u.def = &petri.Net{ID: d.ID}
@@ -77,8 +77,8 @@ func (u *union) add(d *petri.Net) *columns {
 	return c
 }
 
-// arcs returns those of a new definition, and of the former ones those that
-// touch a node which the new one does not have.
+// arcs returns the arcs of a new definition, and the former arcs that touch a node
+// which the new definition lacks.
 func (u *union) arcs(d *petri.Net) []petri.Arc {
 	has := make(map[string]bool, len(d.Places)+len(d.Transitions))
 	for i := range d.Places {

@@ -6,24 +6,24 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/metrics"
 )
 
-// Severity says how soon somebody should look.
+// Severity is how soon an operator should react to an alert.
 type Severity string
 
 // The severities.
 const (
-	Critical Severity = "critical" // now: what is shown cannot be believed, or work stands still
+	Critical Severity = "critical" // now: the figures are unreliable, or work has stopped
 	Warning  Severity = "warning"  // today
 )
 
-// Alert is an alerting rule. It fires where Signal Condition holds for For.
+// Alert is an alerting rule. It fires if Signal Condition holds for For.
 type Alert struct {
 	Name        string
 	Group       string
-	Signal      string // what is looked at; has series also while all is well, where the families allow it
+	Signal      string // the compared expression; it has series also without a problem, if the families allow it
 	Condition   string // on Signal
 	For         string // Prometheus duration
 	Severity    Severity
@@ -47,13 +47,13 @@ func Alerts(job string) []Alert {
 	return append(append(all, sidecarAlerts(job)...), noticeAlerts()...)
 }
 
-// ofKind is the signal of the sidecar's own alarm of a kind.
+// ofKind returns the signal of the sidecar's own alarm of a kind.
 func ofKind(k alarm.Kind, labels string) string {
 	return most(labels, fmt.Sprintf("%s{alarm=%q}", metrics.AlarmActive, k.String()))
 }
 
-// ask is a value of now for the text of an alert: the largest of a family with
-// the alert's own net and another label, formatted by one of Prometheus'
+// ask returns a template for a current value in the text of an alert: the largest of a
+// family with the alert's own net and another label, formatted by one of Prometheus'
 // template functions.
 func ask(family, label, format string) string {
 	query := fmt.Sprintf(`printf "max(%s{net=%%q,%s=%%q})" $labels.net $labels.%s`, family, label, label)
@@ -104,8 +104,8 @@ func netAlerts() []Alert {
 	}
 }
 
-// refusedNets names the nets of the alert's source that are refused for reasons
-// that match, each with more.
+// refusedNets returns a template with the nets of the alert's source that are refused for
+// matching reasons, each with more.
 func refusedNets(reason, more string) string {
 	query := fmt.Sprintf(`printf "count by (net, reason) (%s{source=%%q,%s})" $labels.source`, metrics.SourceRefused, strings.ReplaceAll(reason, `"`, `\"`))
 	return "{{ range " + query + " | query }}, net {{ .Labels.net }}" + more + "{{ end }}"
@@ -133,7 +133,7 @@ func regionAlerts() []Alert {
 	}
 }
 
-// rose is how much a counter rose in ten minutes.
+// rose returns the expression of a counter's increase in ten minutes.
 func rose(labels, family string) string {
 	return sum(labels, "increase("+family+"[10m])")
 }
@@ -154,11 +154,11 @@ func sidecarAlerts(job string) []Alert {
 			Summary:     "What {{ $labels.instance }} shows is old.",
 			Description: "Sidecar {{ $labels.instance }} has put nothing together for {{ $value | humanizeDuration }}: what it shows of every net and place cannot be believed."},
 		{Name: "PnagentNatsDisconnected", Group: group, For: "30s", Severity: Critical, Runbook: "prometheus/PnagentNatsDisconnected.md",
-			Signal: "min by (job, instance) (" + metrics.PnagentNATSConnected + ")", Condition: "== 0",
+			Signal: "min by (job, instance) (" + natsConnected + ")", Condition: "== 0",
 			Summary:     "{{ $labels.instance }} is not connected to NATS.",
 			Description: "The process of job {{ $labels.job }} at {{ $labels.instance }} has no connection to NATS. A sidecar then shows every net and place as it was before, and raises no alarm about them."},
 		{Name: "PnagentUpNatsDisconnected", Group: group, For: "30s", Severity: Critical, Runbook: "prometheus/PnagentUpNatsDisconnected.md",
-			Signal: "min by (job, instance) (" + metrics.PnagentUpNATSConnected + ")", Condition: "== 0",
+			Signal: "min by (job, instance) (" + upNATSConnected + ")", Condition: "== 0",
 			Summary:     "{{ $labels.instance }} does not reach the NATS of the sidecar above.",
 			Description: "The sidecar of job {{ $labels.job }} at {{ $labels.instance }} has no connection to the NATS servers of --up.nats. What it shows itself is current; the sidecar above shows its nets as they were before."},
 		{Name: "PnagentMessagesLost", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentMessagesLost.md",
@@ -196,7 +196,7 @@ func noticeAlerts() []Alert {
 			Summary:     "Sink {{ $labels.sink }} does not take notifications.",
 			Description: "{{ $value | humanize }} notifications of {{ $labels.instance }} did not reach {{ $labels.sink }} in the last 10 minutes."},
 		{Name: "PnagentAgentXDown", Group: group, For: "2m", Severity: Warning, Runbook: "prometheus/PnagentAgentXDown.md",
-			Signal: "min by (instance) (" + metrics.PnagentAgentXUp + ")", Condition: "== 0",
+			Signal: "min by (instance) (" + agentXUp + ")", Condition: "== 0",
 			Summary:     "Sidecar {{ $labels.instance }} is not connected to snmpd.",
 			Description: "The AgentX session of {{ $labels.instance }} is down: SNMP shows no net, and notifications wait."},
 		{Name: "PnagentAlarmsNotKept", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentAlarmsNotKept.md",
@@ -205,7 +205,7 @@ func noticeAlerts() []Alert {
 			Summary:     "Sidecar {{ $labels.instance }} does not keep alarms.",
 			Description: "{{ $value | humanize }} times in the last 10 minutes {{ $labels.instance }} could not write the file with the alarms, or had too many to raise one more."},
 		{Name: "PnagentCountersNotKept", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentCountersNotKept.md",
-			Signal: rose("instance", metrics.PnagentStateSaveFailuresTotal), Condition: "> 0",
+			Signal: rose("instance", stateSaveFailuresTotal), Condition: "> 0",
 			Summary:     "Sidecar {{ $labels.instance }} does not keep counters.",
 			Description: "{{ $value | humanize }} times in the last 10 minutes {{ $labels.instance }} could not write what it counted: after a restart its counters would begin at 0."},
 	}

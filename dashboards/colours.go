@@ -2,7 +2,7 @@
 
 package dashboards
 
-// Colours of what is good, worth a look, and bad.
+// The colours of values from good to bad.
 const (
 	calm   = "green"
 	warm   = "yellow"
@@ -11,24 +11,23 @@ const (
 	silent = "transparent"
 )
 
-// heat colours ages: from ten minutes on somebody should look, from an hour on
-// somebody must.
+// heat colours ages: a warning from ten minutes on, critical from an hour on.
 func heat() []Step {
 	return []Step{{0, calm}, {60, warm}, {600, hot}, {3600, burnt}}
 }
 
-// anyIsBad colours counts that should be 0.
+// anyIsBad colours counts of which any is critical.
 func anyIsBad() []Step { return []Step{{0, calm}, {1, burnt}} }
 
-// anyIsWarm colours rates that should be 0.
+// anyIsWarm colours rates of which any is a warning.
 func anyIsWarm() []Step { return []Step{{0, calm}, {1e-9, hot}} }
 
-// glow colours the number of tokens that are as old as the step of the ladder
-// with this index: the older, the hotter.
+// glow colours the number of tokens that are as old as a step of the ladder: the older,
+// the hotter.
 func glow(step int) []Step {
 	colour := [...]string{calm, calm, warm, hot, burnt, burnt, "dark-red", "dark-red"}
 	return []Step{{0, silent}, {1, colour[min(step, len(colour)-1)]}}
 }
 
-// noneIsBad colours counts of what should be there.
+// noneIsBad colours counts that should not be 0.
 func noneIsBad() []Step { return []Step{{0, burnt}, {1, calm}} }

@@ -11,9 +11,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 )
 
-// arrange joins the answers of a table's queries by their labels, and puts the
-// columns in order under names that people understand. What is no column is
-// left out.
+// arrange joins the answers of a table's queries by their labels, and sorts and names the
+// columns. It removes other labels.
 func (p *Panel) arrange(panel *dashboard.Panel) {
 	exclude := map[string]bool{"Time": true}
 	index, rename := map[string]int{}, map[string]string{}
@@ -39,7 +38,7 @@ func (p *Panel) arrange(panel *dashboard.Panel) {
 	}
 }
 
-// field is what Grafana calls the value of the i-th query of a table.
+// field returns Grafana's name of the value of the i-th query of a table.
 func (p *Panel) field(i int) string {
 	if len(p.Queries) == 1 {
 		return "Value"
@@ -47,7 +46,7 @@ func (p *Panel) field(i int) string {
 	return "Value #" + refID(i)
 }
 
-// valueField is the same by legend.
+// valueField returns the same by legend.
 func (p *Panel) valueField(legend string) string {
 	for i, q := range p.Queries {
 		if q.Legend == legend {
@@ -57,8 +56,8 @@ func (p *Panel) valueField(legend string) string {
 	return ""
 }
 
-// firstValue is the title of the first column with a value; a table is sorted
-// by it, the largest on top.
+// firstValue returns the title of the first column with a value, by which a table is
+// sorted, the largest on top.
 func (p *Panel) firstValue() string {
 	for _, c := range p.Columns {
 		if c.Value != "" {
@@ -86,8 +85,8 @@ func (c *Column) override(p *Panel) dashboard.DashboardFieldConfigSourceOverride
 	return o
 }
 
-// link opens another dashboard for the value of a cell, for the same time, data
-// source and sidecars. The net is that of the row, or the one that is chosen.
+// link returns the link from a cell to another dashboard, with the same time, data source
+// and sidecars. The net is that of the row, or the chosen one.
 func (p *Panel) link(c *Column) string {
 	url := fmt.Sprintf("/d/%s?${datasource:queryparam}&${job:queryparam}&${instance:queryparam}&${__url_time_range}&var-%s=${__value.raw}", c.Link, c.Label)
 	if c.Label == "net" {

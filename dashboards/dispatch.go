@@ -17,7 +17,7 @@ func dispatch() Dashboard {
 	}
 }
 
-// starving colours how long a priority was not served.
+// starving colours the time since a priority was served.
 func starving() []Step { return []Step{{0, calm}, {10, warm}, {60, burnt}} }
 
 func dispatchStats() []Panel {

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dashboards makes what people look at with Prometheus and Grafana:
-// five dashboards, recording rules, alerts.
+// Package dashboards generates files for Prometheus and Grafana: five dashboards,
+// recording rules and alerts.
 //
-// What is on a dashboard is a value, in our own few words, and so are the
-// rules:
+// A [Dashboard] is a value that is independent of Grafana, and so are the rules:
 //
 //	All() ──► []Dashboard ──► render ──► grafana/*.json
 //	Recordings(), Alerts() ──────────► prometheus/*.yaml
 //
-// overview.go, net.go, place.go, sidecar.go and dispatch.go say what each
-// dashboard shows, recordings.go and alerts.go what Prometheus makes of the
-// families; render.go and transforms.go turn a Dashboard into Grafana's model,
-// expr.go has what expressions are made of. [Generate] writes the files that are
-// committed beside this one, and a test holds them against it. Whoever draws the
-// same queries elsewhere takes them from [All] and [Variables.Expand].
+// overview.go, net.go, place.go, sidecar.go and dispatch.go define the dashboards,
+// recordings.go and alerts.go the rules. render.go and transforms.go convert a Dashboard
+// to Grafana's model; expr.go has the parts of expressions. [Generate] writes the files,
+// which are committed beside this one; a test compares them. Package report takes the
+// same queries from [All] and [Variables.Expand].
 //
 // # Rules that hold for every expression
 //
 // Families are named by the constants of package metrics. Every selector of a
 // dashboard has job=~"$job" and instance=~"$instance", the labels that
-// Prometheus gives its target; our families have no such labels.
+// Prometheus gives its target; pnagent's families have no such labels.
 //
-// A primary and its stand-by hear the same engines and show the same sums, so
-// what both show is never added: it goes through max by the family's own labels
-// first. Recording rules and alerts drop job and instance in this way, too.
+// A primary and its standby have the same engines and the same sums, so their values are
+// never added: every expression first takes the max by the family's own labels.
+// Recording rules and alerts drop job and instance in this way, too.
 //
-// Dwell percentiles are asked for twice, of classic and of native buckets, with
-// "or" between: a Prometheus keeps the one or the other.
+// Dwell percentiles have two expressions with "or" between, of classic and of native
+// buckets, because a Prometheus has one or the other.
 //
-// Alerts about nets repeat what the sidecar's own alarms say, so thresholds and
-// exceptions are in one place, the file of --alarms. [Alert.Signal] is apart from
-// [Alert.Condition] so that a test can see that there is something to compare.
+// Alerts about nets fire for the sidecar's own alarms, so that thresholds and exceptions
+// are in one place, the file of --alarms. [Alert.Signal] and [Alert.Condition] are
+// separate so that a test can check that the signal has series.
 package dashboards

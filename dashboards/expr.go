@@ -18,37 +18,38 @@ const (
 	thisSpot = `net="$net",place="$place"`
 )
 
-// of is a selector of a family at the chosen sidecars.
+// of returns the selector of a family at the chosen sidecars.
 func of(family string, matchers ...string) string {
 	return family + "{" + strings.Join(append([]string{target}, matchers...), ",") + "}"
 }
 
-// unfinished is a selector of a family of places without those places that are
-// final: how old the tokens there are is no problem.
+// unfinished returns the selector of a family of places without final places, in which
+// old tokens are not a problem.
 func unfinished(family string, matchers ...string) string {
 	return Unfinished(of(family, matchers...), of(metrics.PlaceFinal, matchers[0]))
 }
 
-// Unfinished returns what a selector of places selects without the places that
-// final, a selector of metrics.PlaceFinal, does.
+// Unfinished returns the expression of a selector of places without the places of final,
+// a selector of metrics.PlaceFinal.
 func Unfinished(selector, final string) string {
 	return selector + " unless on(net, place) " + final
 }
 
-// rate is the rate of a counter, a second.
+// rate returns the expression of a counter's rate a second.
 func rate(family string, matchers ...string) string {
 	return "rate(" + of(family, matchers...) + "[$__rate_interval])"
 }
 
-// increase is what a counter rose by since the last point of the picture.
+// increase returns the expression of a counter's increase since the last point of the
+// picture.
 func increase(family string, matchers ...string) string {
 	return "increase(" + of(family, matchers...) + "[$__rate_interval])"
 }
 
-// most takes what several sidecars show alike once, and drops other labels.
+// most returns the maximum over sidecars, and drops other labels.
 func most(labels, expr string) string { return "max by (" + labels + ") (" + expr + ")" }
 
-// sum adds over what is not among labels.
+// sum returns the sum over all labels but the given ones.
 func sum(labels, expr string) string {
 	if labels == "" {
 		return "sum(" + expr + ")"
@@ -57,7 +58,7 @@ func sum(labels, expr string) string {
 }
 
 // orNone returns expr, or 0 with the label "none" while there is no series, so
-// that a picture says "none" and not "no data".
+// that a picture shows "none" instead of "no data".
 func orNone(expr, label string) string {
 	return expr + ` or on() label_replace(vector(0), "` + label + `", "none", "", "")`
 }
@@ -65,24 +66,22 @@ func orNone(expr, label string) string {
 // orZero returns expr, or 0 without labels.
 func orZero(expr string) string { return expr + " or vector(0)" }
 
-// percentile is that of a histogram, of classic buckets or of native ones.
+// percentile returns the expression of a percentile, of classic or native buckets.
 func percentile(q float64, labels, family string, matchers ...string) string {
 	classic := sum(strings.Join([]string{labels, "le"}, ", "), rate(family+"_bucket", matchers...))
 	native := sum(labels, rate(family, matchers...))
 	return fmt.Sprintf("histogram_quantile(%v, %s) or histogram_quantile(%v, %s)", q, classic, q, native)
 }
 
-// Variables are what Grafana puts into an expression, by name without the $.
-// Several chosen values are one regular expression, as Grafana makes of them.
-// What people choose for net, place, job and instance must not be empty;
+// Variables are the values of Grafana's variables, by name without the $. Several chosen
+// values are one regular expression. net, place, job and instance must not be empty;
 // __rate_interval is a Prometheus duration of at least four scrape intervals.
 type Variables map[string]string
 
 var variable = regexp.MustCompile(`\$\{?([A-Za-z_]+)\}?`)
 
-// Expand puts values into an expression. A variable without a value stays as it
-// is, which Prometheus refuses. Values are taken for the inside of a quoted
-// text of PromQL; quotes and backslashes in them are escaped.
+// Expand replaces variables in an expression by their values, escaped as inside of a
+// quoted text of PromQL. It keeps a variable without a value, which Prometheus rejects.
 func (v Variables) Expand(expr string) string {
 	return variable.ReplaceAllStringFunc(expr, func(found string) string {
 		value, ok := v[variable.FindStringSubmatch(found)[1]]

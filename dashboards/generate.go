@@ -13,19 +13,19 @@ import (
 	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
-// What Options of zero stand for.
+// The defaults of Options.
 const (
 	DefaultRunbooks = "https://github.com/pnagent/pnagent/blob/main/docs/runbooks"
 	DefaultJob      = "pnagent"
 )
 
-// Options say what differs from site to site.
+// Options are what differs between sites.
 type Options struct {
-	Runbooks string // where the pages of docs/runbooks are; "" is DefaultRunbooks
-	Job      string // by which Prometheus scrapes pnagent; "" is DefaultJob
+	Runbooks string // the address of the pages of docs/runbooks; "" is DefaultRunbooks
+	Job      string // Prometheus' job of pnagent; "" is DefaultJob
 }
 
-// File is one that is written.
+// File is a generated file.
 type File struct {
 	Path    string // with slashes, below the directory
 	Content []byte
@@ -53,14 +53,14 @@ func Files(o Options) ([]File, error) {
 	return append(files, File{"prometheus/recordings.yaml", recordings}, File{"prometheus/alerts.yaml", alerts}), errors.Join(err, alertErr)
 }
 
-// Written tells what became of a file.
+// Written is the result of writing a file.
 type Written struct {
 	Path    string
 	Changed bool
 }
 
-// Generate writes all files below dir, which is made if need be. Files that are
-// as they should be are not touched.
+// Generate writes all files below dir, which it creates if necessary. It does not touch
+// files that are current.
 func Generate(dir string, o Options) ([]Written, error) {
 	files, err := Files(o)
 	if err != nil {

@@ -87,7 +87,7 @@ func everyExpression(t *testing.T, path, bin string) {
 	}
 }
 
-// noPanelIsEmpty looks at the dashboards as somebody who tries them does.
+// noPanelIsEmpty checks that every panel of the demo has data.
 func noPanelIsEmpty(t *testing.T, path, bin string) {
 	address := freeAddress(t)
 	start(t, bin, "demo", "--http", address, "--snmp", "127.0.0.1:0")
@@ -107,7 +107,7 @@ func noPanelIsEmpty(t *testing.T, path, bin string) {
 	}
 }
 
-// shows tells whether any query of a panel has an answer.
+// shows reports whether any query of a panel has an answer.
 func (a *asked) shows(p *Panel, v Variables) bool {
 	for _, q := range p.Queries {
 		if _, err := a.ask("/api/v1/query", url.Values{"query": {a.expand(q.Expr, v)}}); err == nil {
@@ -252,8 +252,8 @@ func (a *asked) ask(path string, query url.Values) (numbers bool, err error) {
 	return numbers, nil
 }
 
-// answers waits until an instant query has an answer, and tells whether there
-// are numbers in it.
+// answers waits until an instant query has an answer, and reports whether it
+// contains numbers.
 func (a *asked) answers(t *testing.T, what, expr string) bool {
 	return a.until(t, what, expr, "/api/v1/query", func() url.Values { return url.Values{"query": {expr}} })
 }
@@ -318,8 +318,8 @@ func startPrometheus(t *testing.T, path, target string, flags ...string) *asked 
 	return a
 }
 
-// freeAddress is one that nobody listens at. Its port is none of those that
-// systems give to whoever wants any, or it might be somebody's before the program's.
+// freeAddress returns a free address. Its port is outside the range of ephemeral ports, so
+// that no other process gets it before the program.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for {

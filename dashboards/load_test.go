@@ -24,7 +24,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -82,8 +82,8 @@ const troubleBindings = `
       free: manual
 `
 
-// impatient are thresholds that raise every alarm in seconds. In between the
-// state is written anew, so that it can fail.
+// impatient are thresholds that raise every alarm within seconds. The state is written
+// again in between, so that this can fail.
 const impatient = `
 settle: 1s
 defaults:
@@ -162,8 +162,8 @@ func (l *load) waitFor(t *testing.T, pattern string) {
 	})
 }
 
-// trouble makes what is wrong once: nobody can write the alarms, their new
-// thresholds are no thresholds, and an engine runs nets that do not go on.
+// trouble causes each fault once: alarms cannot be written, their new thresholds are
+// invalid, and an engine runs nets that deadlock.
 func (l *load) trouble(t *testing.T) {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(l.dir, "state")); err != nil {

@@ -4,30 +4,30 @@ package dashboards
 
 // Dashboard is one page of Grafana.
 type Dashboard struct {
-	UID         string // never changes: links and bookmarks hold it
+	UID         string // never changes, because links and bookmarks contain it
 	File        string // name of its JSON file
 	Title       string
 	Description string
-	Variables   []Variable // beside datasource, job and instance, which all have
+	Variables   []Variable // in addition to datasource, job and instance
 	Rows        []Row
 }
 
-// Variable is one that people choose from the values of a label.
+// Variable is a variable whose choices are the values of a label.
 type Variable struct {
 	Name  string // of the variable, and of the label
 	Title string
-	// From is the selector of which the label's values are taken.
+	// From is the selector of the label's values.
 	From  string
 	Multi bool // several may be chosen, or all
 }
 
-// Row is a heading with what is below it.
+// Row is a heading and its panels.
 type Row struct {
 	Title  string
 	Panels []Panel
 }
 
-// Kind is how a panel shows what its queries return.
+// Kind is how a panel shows the results of its queries.
 type Kind uint8
 
 // The kinds of panels.
@@ -38,7 +38,7 @@ const (
 	Table               // a row for each set of labels, now
 )
 
-// Panel is one picture.
+// Panel is one picture or table.
 type Panel struct {
 	Title       string
 	Description string
@@ -65,7 +65,7 @@ type Step struct {
 	Colour string // Grafana's name, such as green
 }
 
-// Column is one of a table: a label, or the value of the query with its legend.
+// Column is a column of a table: a label, or the value of the query with its legend.
 type Column struct {
 	Label string // or
 	Value string
@@ -75,7 +75,7 @@ type Column struct {
 	Link  string // UID of the dashboard that a click opens, with the label as variable
 }
 
-// Instant tells whether the panel shows only what is now.
+// Instant reports whether the panel shows only current values.
 func (p *Panel) Instant() bool { return p.Kind == Table }
 
 // Panels returns all panels of a dashboard, in order.

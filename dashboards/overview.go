@@ -13,24 +13,24 @@ const (
 	uidDispatch = "pnagent-dispatch"
 )
 
-// orNoNet matches what is of a chosen net, or of none.
+// orNoNet matches series of a chosen net or without a net.
 const orNoNet = `net=~"$net|"`
 
-// netVariable chooses several nets, or one.
+// netVariable returns the variable of one net or of several.
 func netVariable(multi bool) Variable {
 	return Variable{Name: "net", Title: "Net", From: of(metrics.Instances), Multi: multi}
 }
 
-// alarmLabels tell the alarms of one sidecar apart.
+// alarmLabels identify an alarm of a sidecar.
 const alarmLabels = "net, place, transition, source, region, alarm"
 
-// alarms are the active ones of the chosen nets, once each. Those about sources
-// are of no net.
+// alarms returns the active alarms of the chosen nets, once each. Alarms about sources
+// have no net.
 func alarms(matchers ...string) string {
 	return most(alarmLabels, of(metrics.AlarmActive, matchers...))
 }
 
-// alarmsBefore are those that were active some time ago.
+// alarmsBefore returns those that were active some time ago.
 func alarmsBefore(ago string, matchers ...string) string {
 	return most(alarmLabels, of(metrics.AlarmActive, matchers...)+" offset "+ago)
 }
@@ -95,7 +95,7 @@ func netTable() Panel {
 	}
 }
 
-// alarmTable lists active alarms; none is a row that says so.
+// alarmTable returns a table of active alarms, with a row "none" if there are none.
 func alarmTable(nets string) Panel {
 	return Panel{
 		Title: "Active alarms, each", Kind: Table, Unit: "short", Width: 10, Height: 9,

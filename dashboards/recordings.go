@@ -8,18 +8,17 @@ import (
 	"github.com/pnagent/pnagent/metrics"
 )
 
-// Recording is an expression that Prometheus keeps the result of, named
-// level:metric:operations.
+// Recording is a recording rule, named level:metric:operations.
 type Recording struct {
 	Record string
 	Expr   string
 }
 
-// window is over what rules look at rates.
+// window is the range of rates in rules.
 const window = "5m"
 
-// Recordings returns the recording rules. They are for people's own rules and
-// long ranges; the dashboards do without.
+// Recordings returns the recording rules, which are for users' own rules and long ranges.
+// The dashboards do not need them.
 func Recordings() []Recording {
 	over := func(family string) string { return fmt.Sprintf("rate(%s[%s])", family, window) }
 	all := []Recording{

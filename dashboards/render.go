@@ -18,16 +18,16 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
-// tag is what the dashboards find each other by.
+// tag is the tag by which the dashboards link to each other.
 const tag = "pnagent"
 
-// built is what is already there, as a builder.
+// built is an existing value as a builder.
 type built[T any] struct{ value T }
 
 // Build implements cog.Builder.
 func (b built[T]) Build() (T, error) { return b.value, nil }
 
-// datasource is the one that is chosen above.
+// datasource returns the chosen data source.
 func datasource() common.DataSourceRef {
 	return common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${datasource}")}
 }
@@ -61,16 +61,15 @@ func (d *Dashboard) JSON() ([]byte, error) {
 	return withAnnotations(model, d.annotation())
 }
 
-// others links the other dashboards, for the same time and choice. The SDK's
-// builder would hide it in a menu.
+// others returns the links to the other dashboards, with the same time and choices. The
+// SDK's builder would put them into a menu.
 func others() dashboard.DashboardLink {
 	return dashboard.DashboardLink{Title: "pnagent", Type: dashboard.DashboardLinkTypeDashboards, Tags: []string{tag},
 		Icon: "external link", Tooltip: "The other dashboards, for the same time and choice", IncludeVars: true, KeepTime: true}
 }
 
-// fillSlices makes every nil slice below a pointer an empty one. Of a list that
-// is null in JSON Grafana reads the elements all the same, and shows nothing of
-// the panel then.
+// fillSlices makes every nil slice below a pointer an empty one, because Grafana does not
+// show a panel with a list that is null in JSON.
 func fillSlices(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -91,8 +90,8 @@ func fillSlices(v reflect.Value) {
 	}
 }
 
-// withAnnotations adds an annotation to a dashboard. The SDK does not know the
-// fields in which the Prometheus data source keeps its texts.
+// withAnnotations adds an annotation to a dashboard. The SDK does not have the
+// fields of the Prometheus data source's texts.
 func withAnnotations(model dashboard.Dashboard, annotation map[string]any) ([]byte, error) {
 	text, err := json.Marshal(model)
 	if err != nil {
@@ -107,19 +106,18 @@ func withAnnotations(model dashboard.Dashboard, annotation map[string]any) ([]by
 	return append(text, '\n'), err
 }
 
-// Annotation is the expression that marks when alarms were raised. Grafana
-// paints a region for as long as a series is there: with the whole time of every
-// alarm, all curves would be under solid red.
+// Annotation returns the expression that marks when alarms were raised. It marks only the
+// beginning of each alarm, because Grafana colours the whole time of a series.
 func (d *Dashboard) Annotation() string {
 	about := d.alarmed()
 	return alarms(about...) + " unless " + alarmsBefore("1m", about...)
 }
 
-// Alarms is the expression of the alarms that the dashboard is about: a series
-// for as long as each is active.
+// Alarms returns the expression of the dashboard's alarms: a series for the time that each
+// is active.
 func (d *Dashboard) Alarms() string { return alarms(d.alarmed()...) }
 
-// alarmed matches those alarms.
+// alarmed returns the matchers of those alarms.
 func (d *Dashboard) alarmed() (about []string) {
 	for _, v := range d.Variables {
 		switch {
@@ -142,7 +140,7 @@ func (d *Dashboard) annotation() map[string]any {
 	}
 }
 
-// variables are those that every dashboard has, and its own.
+// variables returns the variables of every dashboard and the dashboard's own.
 func (d *Dashboard) variables() []cog.Builder[dashboard.VariableModel] {
 	all := []cog.Builder[dashboard.VariableModel]{
 		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
@@ -169,7 +167,7 @@ func choice(v Variable) cog.Builder[dashboard.VariableModel] {
 	return b
 }
 
-// render makes Grafana's panel: how its kind looks, then what all have.
+// render returns Grafana's panel: the options of its kind, then the common ones.
 func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 	panel, err := p.look()
 	if err != nil {
@@ -203,7 +201,7 @@ func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 	return panel, nil
 }
 
-// refID is the name of the i-th query of a panel.
+// refID returns the name of the i-th query of a panel.
 func refID(i int) string { return string(rune('A' + i)) }
 
 func (p *Panel) query(i int, q Query) *prometheus.DataqueryBuilder {
@@ -217,7 +215,7 @@ func (p *Panel) query(i int, q Query) *prometheus.DataqueryBuilder {
 	return b.Range().Format(prometheus.PromQueryFormatTimeSeries).LegendFormat(q.Legend)
 }
 
-// look makes a panel of the kind, without what all kinds have.
+// look returns a panel of the kind, without the common options.
 func (p *Panel) look() (dashboard.Panel, error) {
 	switch p.Kind {
 	case Stat:

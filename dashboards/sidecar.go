@@ -43,13 +43,13 @@ func sidecarStats() []Panel {
 func sidecarHears() []Panel {
 	return []Panel{
 		side("Connected to NATS", "1 while a process of pnagent is connected to NATS: a sidecar that is not hears no engine. Above is the connection of a sidecar of a tree to the one above.", "short",
-			Query{"min by (job, instance) (" + of(metrics.PnagentNATSConnected) + ")", "{{job}} {{instance}}"},
-			Query{"min by (job, instance) (" + of(metrics.PnagentUpNATSConnected) + ")", "above {{job}} {{instance}}"}),
+			Query{"min by (job, instance) (" + of(natsConnected) + ")", "{{job}} {{instance}}"},
+			Query{"min by (job, instance) (" + of(upNATSConnected) + ")", "above {{job}} {{instance}}"}),
 		side("Sources refused", "Sources that are heard and whose messages are refused, by why. Should be 0.", "short",
 			Query{orNone("sum by (reason) ("+most("net, source, reason", of(metrics.SourceRefused))+")", "reason"), "{{reason}}"}),
 		side("Connections that ended", "Times that a connection to NATS ended, a second. Should be 0.", "ops",
-			Query{sum("instance", rate(metrics.PnagentNATSDisconnectsTotal)), "{{instance}}"},
-			Query{sum("instance", rate(metrics.PnagentUpNATSDisconnectsTotal)), "above {{instance}}"}),
+			Query{sum("instance", rate(natsDisconnectsTotal)), "{{instance}}"},
+			Query{sum("instance", rate(upNATSDisconnectsTotal)), "above {{instance}}"}),
 		side("Messages", "Snapshots that were heard, a second.", "ops", Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
 		side("Bytes of messages", "Size of the snapshots that were heard, a second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
 		side("Lost and rejected messages", "Snapshots that never came, and those that were not taken, by reason, a second. All should be 0.", "ops",
@@ -62,7 +62,8 @@ func sidecarHears() []Panel {
 	}
 }
 
-// regionTable lists who owns which region; none is a row that says so.
+// regionTable returns a table of the owners of regions, with a row "none" if there are
+// none.
 func regionTable() Panel {
 	by := func(expr string) string { return most("net, region, source", expr) }
 	return Panel{
@@ -98,12 +99,12 @@ func sidecarShows() []Panel {
 
 func sidecarTells() []Panel {
 	snmp := side("SNMP requests", "Requests that the built-in responder and the AgentX session answered, by operation, a second.", "reqps",
-		Query{sum("operation", rate(metrics.PnagentSNMPRequestsTotal)), "{{operation}}"},
-		Query{sum("type", rate(metrics.PnagentAgentXRequestsTotal)), "AgentX {{type}}"})
+		Query{sum("operation", rate(snmpRequestsTotal)), "{{operation}}"},
+		Query{sum("type", rate(agentXRequestsTotal)), "AgentX {{type}}"})
 	faults := side("SNMP faults", "SNMP packets without an answer, faults of the AgentX session, and whether it is up.", "short",
-		Query{sum("reason", rate(metrics.PnagentSNMPDroppedTotal)), "SNMP {{reason}}"},
-		Query{sum("reason", rate(metrics.PnagentAgentXFaultsTotal)), "AgentX {{reason}}"},
-		Query{"min by (instance) (" + of(metrics.PnagentAgentXUp) + ")", "AgentX up {{instance}}"})
+		Query{sum("reason", rate(snmpDroppedTotal)), "SNMP {{reason}}"},
+		Query{sum("reason", rate(agentXFaultsTotal)), "AgentX {{reason}}"},
+		Query{"min by (instance) (" + of(agentXUp) + ")", "AgentX up {{instance}}"})
 	return []Panel{
 		side("Alarms raised and cleared", "Alarms of all kinds, a second.", "ops",
 			Query{sum("alarm", rate(metrics.PnagentAlarmsRaisedTotal)), "raised {{alarm}}"},

@@ -18,11 +18,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // ordersNet prices an order, looks at the price, books and labels it. Beside
-// that, what is in "waiting" asks somebody who never answers.
+// that, what is in "waiting" asks a service that never answers.
 const ordersNet = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
   <net id="orders" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page">
     <place id="inbox"/><place id="priced"/><place id="accepted"/><place id="refused"/><place id="booked"/><place id="done"/>
@@ -93,9 +93,9 @@ func (o *office) note(a asked) {
 	o.seen = append(o.seen, a)
 }
 
-// startOffice answers for prices, keeps the books, and hears who asks without
-// ever answering. A price is ten times the order's number; that of order 3 is
-// said at the second try only. The books of order 1 are closed at first.
+// startOffice answers requests for prices, keeps the books, and counts requests that it
+// never answers. A price is ten times the order's number; that of order 3 is
+// answered at the second attempt only. The books of order 1 are closed at first.
 func startOffice(t *testing.T, nc *nats.Conn) *office {
 	t.Helper()
 	o := &office{labels: filepath.Join(t.TempDir(), "labels"), open: make(chan struct{})}

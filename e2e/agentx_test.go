@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // Whatever happens to snmpd or to a sidecar, a station is answered again, and
@@ -172,7 +172,7 @@ func TestTheStandByAnswersUntilThePrimaryIsBack(t *testing.T) {
 	})
 }
 
-func TestASidecarAloneThatIsHungAndGoesOnIsServedAgain(t *testing.T) {
+func TestASingleSidecarThatWasHungIsServedAgain(t *testing.T) {
 	t.Parallel()
 	s := startStation(t, snmptest.Config{TCP: true})
 	side := s.sidecar(t, 127)
@@ -180,7 +180,7 @@ func TestASidecarAloneThatIsHungAndGoesOnIsServedAgain(t *testing.T) {
 	files, masters := openFiles(t, side.cmd.Process.Pid), openFiles(t, s.Pid())
 	for range 2 {
 		side.pause(t)
-		// Whoever waits longer than snmpd does is told; then snmpd has given it up.
+		// A subagent that takes longer than snmpd waits logs that snmpd has given up.
 		out, err := s.Run(t.Context(), "snmpget", []string{"-t", "10", "-r", "0"}, oidRoot+".1.1.1.1.0")
 		if err == nil || !strings.Contains(err.Error(), "genError") {
 			t.Fatalf("of a sidecar that hangs, a station sees %q, %v, want genErr", out, err)

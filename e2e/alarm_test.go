@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // activeAlarm is one of GET /api/v1/alarms.
@@ -77,7 +77,7 @@ func raised(s scrape) (sum float64) {
 	return sum
 }
 
-func TestARestartedSidecarRaisesNothingAnewAndClearsWhatIsOver(t *testing.T) {
+func TestARestartedSidecarRaisesNothingAgainAndClearsWhatIsOver(t *testing.T) {
 	t.Parallel()
 	snmptest.RequireTools(t)
 	natsURL, dir := startNATS(t), t.TempDir()
@@ -139,7 +139,7 @@ func TestARestartedSidecarRaisesNothingAnewAndClearsWhatIsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	side = start()
-	side.says(t, "starting without the alarms from before.*alarms.state")
+	side.says(t, "starting without earlier alarms.*alarms.state")
 	if again := facesAgree(t, side, 1)[0]; again.Index <= first[0].Index+1 {
 		t.Errorf("with a damaged file the number %d is given", again.Index)
 	}
@@ -167,14 +167,14 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstThroughSnmpd(t *testing.T) {
 	side := serve(t, natsURL, "--agentx", snmpd.AgentX, "--alarms", write(t, "alarms.yaml", impatient))
 	runEngine(t, natsURL, "berlin", "--bindings", write(t, "b.yaml", "nets: {many: {transitions: {go: manual}}}"), write(t, "many.pnml", manyNet()))
 
-	// count is how many of each notification the sink has heard when the last,
-	// so many words of what was suppressed, is there.
+	// count returns the number of each notification of the sink, once it has the last one,
+	// which counts the suppressed ones.
 	count := func(words int) map[string]int {
 		var by map[string]int
 		until(t, fmt.Sprintf("%d words of what was suppressed", words), func() error {
 			by = map[string]int{}
 			for _, n := range sink.Wait(t, 1) {
-				by[tells(n).notification]++
+				by[noticeOf(n).notification]++
 			}
 			if by[suppressed] < words {
 				return fmt.Errorf("%v", by)
@@ -212,7 +212,7 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstThroughSnmpd(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{tokenStuck: burst, tokenMoving: burst, suppressed: 2}, count(2)); diff != "" {
 		t.Error(diff)
 	}
-	// Each is counted when snmpd answers, which is after the sink was told.
+	// Each is counted when snmpd answers, which is after the sink has it.
 	var sent, failed float64
 	until(t, "all notifications are counted", func() error {
 		s := side.scrape(t)

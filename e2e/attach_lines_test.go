@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // attached is "pnagent attach" that runs.
@@ -24,7 +24,7 @@ type attached struct{ *process }
 // listens matches what is logged of each place where HTTP is served.
 var listens = regexp.MustCompile(`"msg":"Listening on","address":"([^"]*)"`)
 
-// web is where it tells of itself, which is not where events are posted.
+// web is the address of its own metrics, which is not that of posted events.
 func (a attached) web(t *testing.T, posts ...string) (at web) {
 	t.Helper()
 	until(t, "it listens", func() error {
@@ -151,7 +151,7 @@ func TestALogIsCountedOnceWhateverDies(t *testing.T) {
 	second.stop(t, os.Interrupt)
 }
 
-// Events come by message, by datagram and by POST, and the sidecar hears of all of them.
+// Events come by message, by datagram and by POST, and the sidecar has all of them.
 func TestEventsComeByEveryDoor(t *testing.T) {
 	t.Parallel()
 	natsURL := startNATS(t)
@@ -189,7 +189,7 @@ func TestEventsComeByEveryDoor(t *testing.T) {
 }
 
 // A log is looked back on: it is replayed to its end, and what came of it is printed.
-func TestALogIsReplayedAndTold(t *testing.T) {
+func TestALogIsReplayedAndPublished(t *testing.T) {
 	t.Parallel()
 	natsURL := startNATS(t)
 	side := serve(t, natsURL)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // scrapeEvery is how often the adapter scrapes, and how long a scrape may take.
@@ -30,8 +30,8 @@ func attachScrape(t *testing.T, natsURL, mapping, url string, args ...string) at
 	return attached{start(t, built.pnagent, args...)}
 }
 
-// pauses tells how long it was at most from one scrape to the next. An age that
-// is told in one scrape is taken for that of a moment before the next one.
+// pauses returns the longest time between two scrapes. The age in one scrape counts as
+// that of a moment before the next one.
 type pauses struct {
 	mu        sync.Mutex
 	last      time.Time
@@ -118,8 +118,8 @@ func TestASidecarShowsWhatAnotherOneShows(t *testing.T) {
 		}
 		return differ(want, walk(t, agent).numbers())
 	})
-	// A page is given again for a second, and what a scrape is told was so before
-	// the scrape ends, within its interval.
+	// A page is served for one second, and the values of a scrape are from before its end,
+	// within its interval.
 	was, is := far.scrape(t).sinceWhen(), near.scrape(t).sinceWhen()
 	if len(was) == 0 {
 		t.Error("there are no tokens")
@@ -171,7 +171,7 @@ func TestAMappingIsCheckedOnAScrape(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	wantFailure(t, pnagent(t, "attach", "scrape", "--check", bad), 1, `bad\.yaml:1:\d+: `)
-	wantFailure(t, pnagentWith(t, "other 1\n", "attach", "scrape", "--check", good, "--from", "-"), 1, "nothing that the mapping asks for")
+	wantFailure(t, pnagentWith(t, "other 1\n", "attach", "scrape", "--check", good, "--from", "-"), 1, "no metric of the mapping")
 	wantFailure(t, pnagent(t, "attach", "scrape", "--mapping", "rabbitmq"), 2, "expected --nats, --mapping and at least one URL")
 	wantFailure(t, pnagent(t, "attach", "scrape", "--nats", "x", "--mapping", "rabbitmq", "localhost:1"), 2, "expected http://HOST:PORT/metrics")
 }

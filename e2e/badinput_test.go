@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
@@ -28,8 +28,8 @@ import (
 // times is how often each bad message is sent.
 const times = 20
 
-// attacked is a sidecar with one good engine, and a client that sends what
-// nobody should.
+// attacked is a sidecar with one valid engine, and a client that sends invalid
+// messages.
 type attacked struct {
 	side   *sidecar
 	engine *engine

@@ -50,8 +50,8 @@ func TestGraphXHas30MarkingsAndEndsOnlyAtItsEnd(t *testing.T) {
 	}
 }
 
-// Of the three markings in which nothing goes on, two are ends; the way that is
-// shown is the one to the third, though it is longer.
+// Of the three dead markings, two are proper ends. The shown path is that to the third
+// one, although it is longer.
 func TestExploringSeparatesProperEndsFromDeadlocks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.pnml")
@@ -117,7 +117,7 @@ func TestTraceOfGraphXIsTheTable(t *testing.T) {
 	}
 }
 
-func TestATraceThatIsDeadlockedSaysSo(t *testing.T) {
+func TestADeadlockedTraceIsReported(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lost.bpmn")
 	lost := `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="lost">
@@ -140,7 +140,7 @@ var refusedBPMN = map[string][]string{
 }
 
 // Whatever element has an id is named by check, or it has refused the file.
-func TestCheckSaysWhatEachElementOfABPMNFileBecame(t *testing.T) {
+func TestCheckPrintsWhatEachElementOfABPMNFileBecame(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(corpus, "bpmn", "*.bpmn"))
 	if err != nil || len(files) == 0 {
@@ -181,7 +181,7 @@ func TestCheckSaysWhatEachElementOfABPMNFileBecame(t *testing.T) {
 }
 
 // The example of a process runs to where people have to act: small claims are
-// closed, large ones wait for approval and somebody was reminded.
+// closed, large ones wait for approval, and a reminder was sent.
 func TestTheExampleProcessRuns(t *testing.T) {
 	t.Parallel()
 	r := pnagent(t, "engine", "--instances", "10", "--bindings", "../examples/claim.yaml", "--firings", "1000", "../examples/claim.bpmn")
@@ -204,7 +204,7 @@ func TestTheExampleProcessRuns(t *testing.T) {
 	}
 }
 
-func TestPlaySaysWhatAnInclusiveJoinWaitsFor(t *testing.T) {
+func TestPlayPrintsWhatAnInclusiveJoinWaitsFor(t *testing.T) {
 	t.Parallel()
 	r := pnagentWith(t, "fire s\nfire split\nfire t1\nfire join\n", "play", "../petri/bpmn/testdata/inclusive.bpmn")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")

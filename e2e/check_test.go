@@ -206,7 +206,7 @@ func TestCheckRefusesEveryBrokenFileOfTheCorpusWithLineAndReason(t *testing.T) {
 	}
 }
 
-func TestCheckOfSeveralFilesSaysAllThatIsWrong(t *testing.T) {
+func TestCheckOfSeveralFilesReportsAllFaults(t *testing.T) {
 	t.Parallel()
 	var args, broken []string
 	for _, f := range corpusFiles(t) {

@@ -56,8 +56,7 @@ const parcelsBindings = `nets:
       again: %[3]s
 `
 
-// parcel is a token as its data tell it: an order with its price, or the slip of
-// one.
+// parcel is the data of a token: an order with its price, or the slip of one.
 type parcel struct{ Order, Total int }
 
 // slip is the total of the slip of an order.
@@ -105,7 +104,7 @@ func startLedger(t *testing.T) *ledger {
 				http.Error(w, "done, but the answer is lost", http.StatusBadGateway)
 				return
 			}
-			_, _ = io.WriteString(w, answer(a)) // who was killed does not hear it
+			_, _ = io.WriteString(w, answer(a)) // a killed engine does not receive it
 		})
 	}
 	mux.HandleFunc("/audit", func(_ http.ResponseWriter, r *http.Request) { l.audit(l.asked(r)) })
@@ -117,7 +116,7 @@ func startLedger(t *testing.T) *ledger {
 
 func (l *ledger) asked(r *http.Request) *asked {
 	a := &asked{}
-	body, cut := io.ReadAll(r.Body) // who was killed while it asked does not count
+	body, cut := io.ReadAll(r.Body) // an engine that is killed while it asks does not count
 	if err := json.Unmarshal(body, a); err != nil || len(a.Tokens) != 1 {
 		if cut == nil {
 			l.fault("asked %s: %v", body, err)
@@ -147,7 +146,7 @@ func (l *ledger) tokens() int {
 	return len(l.audited)
 }
 
-// take returns the audits and begins anew.
+// take returns the audits and resets them.
 func (l *ledger) take() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +155,7 @@ func (l *ledger) take() map[string]int {
 	return all
 }
 
-// injector puts numbered orders into who hears a subject.
+// injector injects numbered orders into the engine of a subject.
 type injector struct {
 	nc      *nats.Conn
 	subject string
@@ -198,7 +197,7 @@ func (j *injector) run(ctx context.Context, instances int) {
 		j.mu.Lock()
 		j.open[n] = true
 		j.mu.Unlock()
-		_ = j.nc.Publish(j.subject, body) // nobody waits for it
+		_ = j.nc.Publish(j.subject, body) // no caller waits for it
 	}
 	_ = j.nc.Flush()
 }

@@ -139,7 +139,7 @@ func TestEngineWithFiringsPrintsOneJSONLine(t *testing.T) {
 	}
 }
 
-func TestAnEngineThatRunsIntoADeadlockWaitsForWhoHelpsIt(t *testing.T) {
+func TestAnEngineWaitsForAFiringFromOutside(t *testing.T) {
 	t.Parallel()
 	url := startNATS(t)
 	nc := connect(t, url)
@@ -175,7 +175,7 @@ func TestTheSameSeedGivesTheSameMarking(t *testing.T) {
 	}
 }
 
-func TestMibSaysWhatItWrote(t *testing.T) {
+func TestMibPrintsWhatItWrote(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mibs")
 	net := write(t, "claims.pnml", stuckNet)

@@ -19,7 +19,7 @@ import (
 // cautious clears an alarm when it has been over for three seconds.
 var cautious = strings.Replace(impatient, "clear_after: 0s", "clear_after: 3s", 1)
 
-// waitsFor waits until so many wait for an answer.
+// waitsFor waits until a number of requests wait for an answer.
 func (s *sidecar) waitsFor(t *testing.T, want uint64) {
 	t.Helper()
 	until(t, fmt.Sprintf("%d tokens wait for an answer", want), func() error {
@@ -77,7 +77,7 @@ func TestTwoEnginesOfOneNameAreNoAllClear(t *testing.T) {
 		}
 		return nil
 	})
-	first.says(t, "collector refuses snapshots.*two processes publish as this source")
+	first.says(t, "collector rejects snapshots.*two processes publish as this source")
 	second.says(t, "another process publishes as this source")
 	second.stop(t, syscall.SIGTERM)
 	side.waitsFor(t, 40)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // Each net has a context of its own, in which there is nothing of the others.

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/internal/proxytest"
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
-// comesBack is how long everything may take to go on, after a server answers
-// again or another one of the list does.
+// comesBack is how long everything may take to continue, after a server answers again
+// or another one of the list does.
 const comesBack = 10 * time.Second
 
 // quick has a sidecar without a connection raise its alarm after a second.
@@ -41,7 +41,7 @@ func (w web) nats(t *testing.T) (v natsOf) {
 	return v
 }
 
-// dark is one of each that speaks to NATS, all by a way that can go dark.
+// dark is one of each NATS client, behind a proxy that can drop everything.
 type dark struct {
 	side   *sidecar
 	shop   attached
@@ -69,8 +69,8 @@ func startDark(t *testing.T, js *jetStream, urls string) *dark {
 	return d
 }
 
-// goesOn waits until everything that was heard is heard again since a moment, and
-// the regions play on.
+// goesOn waits until every source has published since a time, and the regions continue
+// to fire.
 func (d *dark) goesOn(t *testing.T, since time.Time) {
 	t.Helper()
 	before := d.ring.statuses()
@@ -106,13 +106,13 @@ func (d *dark) lostNothing(t *testing.T) {
 
 // A server goes dark: nothing is closed, nothing passes, and who connects gets no
 // answer. Then it answers those that connect.
-func TestEverythingGoesOnWhenADarkServerAnswersAgain(t *testing.T) {
+func TestEverythingContinuesWhenADarkServerAnswersAgain(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
 	way := proxytest.New(t, strings.TrimPrefix(js.url, "nats://"))
 	d := startDark(t, js, "nats://"+way.Addr)
 	way.Dark()
-	const lost = "connection to NATS lost, going on trying.*has not answered 2 pings"
+	const lost = "connection to NATS lost, retrying.*has not answered 2 pings"
 	for _, p := range []*process{d.side.process, d.shop.process, d.member, d.engine.process} {
 		p.says(t, lost)
 	}
@@ -139,7 +139,7 @@ func TestEverythingGoesOnWhenADarkServerAnswersAgain(t *testing.T) {
 }
 
 // A server goes dark, and another one of the list answers.
-func TestEverythingGoesOnAtAnotherServerOfTheList(t *testing.T) {
+func TestEverythingContinuesAtAnotherServerOfTheList(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
 	to := strings.TrimPrefix(js.url, "nats://")
@@ -164,11 +164,11 @@ func TestASidecarThatIsCutOffNotifies(t *testing.T) {
 	side := serve(t, js.url, "--alarms", write(t, "alarms.yaml", quick), "--snmp.trap-sink", sink.Addr)
 	until(t, "connected", func() error { return side.has("pnagent_nats_connected", 1) })
 	js.stop()
-	if got, want := tells(sink.Wait(t, 1)[0]), oidRoot+".1.0.14"; got.notification != want || got.net+got.place != "" {
+	if got, want := noticeOf(sink.Wait(t, 1)[0]), oidRoot+".1.0.14"; got.notification != want || got.net+got.place != "" {
 		t.Errorf("%+v, want %s", got, want)
 	}
 	js.start()
-	if got, want := tells(sink.Wait(t, 2)[1]), oidRoot+".1.0.15"; got.notification != want {
+	if got, want := noticeOf(sink.Wait(t, 2)[1]), oidRoot+".1.0.15"; got.notification != want {
 		t.Errorf("%+v, want %s", got, want)
 	}
 }

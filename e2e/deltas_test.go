@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 const tickingNet = `<pnml><net id="ticker" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
@@ -57,7 +57,7 @@ func (p *poller) run(ctx context.Context) {
 	}
 }
 
-// reads waits until the station has counted so many firings since the last
+// reads waits until the station has counted a number of firings since the last
 // discontinuity.
 func (p *poller) reads(t *testing.T, want uint64) {
 	t.Helper()
@@ -72,8 +72,7 @@ func (p *poller) reads(t *testing.T, want uint64) {
 }
 
 // Engines that end, are killed and come back under their names, and a sidecar
-// that starts anew: what a station adds up is never less than it was, and counts
-// nothing twice.
+// that restarts: the sums of a station never decrease and count nothing twice.
 func TestDifferencesOfCountersAreNeverNegativeNorDouble(t *testing.T) {
 	t.Parallel()
 	snmpd := snmptest.Start(t, snmptest.Config{})
@@ -124,7 +123,7 @@ func TestDifferencesOfCountersAreNeverNegativeNorDouble(t *testing.T) {
 		}
 		return nil
 	})
-	var before uint64 // with what the killed one had told
+	var before uint64 // including what the killed one had published
 	for _, n := range side.view(t).numbers().Firings {
 		before += n
 	}

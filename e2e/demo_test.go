@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // demo is "pnagent demo" that runs.
@@ -143,7 +143,7 @@ func TestDemoShowsTheSameNumbersToSNMPPrometheusAndTheView(t *testing.T) {
 	d.stop(t, syscall.SIGINT)
 }
 
-func TestDemoSaysWhenAPortIsTaken(t *testing.T) {
+func TestDemoReportsAPortInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

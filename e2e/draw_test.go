@@ -35,7 +35,7 @@ func TestDrawWritesAPictureOfANet(t *testing.T) {
 	}
 }
 
-func TestDrawSaysWhichNetIsMeant(t *testing.T) {
+func TestDrawRequiresOneNet(t *testing.T) {
 	t.Parallel()
 	two := write(t, "two.pnml", `<pnml><net id="a" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p"/></net><net id="b" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="q"/></net></pnml>`)
 	wantFailure(t, pnagent(t, "draw", two), 1, "2 nets in the file; expected one, or --net")

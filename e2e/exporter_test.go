@@ -130,7 +130,7 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 	})
 }
 
-// readFrom reads metrics that somebody else serves.
+// readFrom reads metrics of another program.
 func (w web) readFrom(path string) (s scrape, err error) {
 	status, text, err := w.get(path)
 	if err != nil || status != http.StatusOK {

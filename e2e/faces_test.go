@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // key names a place or a transition: net and id.

@@ -15,13 +15,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/action"
 	engines "github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/internal/regiontest"
-	"github.com/pnagent/pnagent/journal/stream"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/journal/stream"
+	"github.com/pnagent/pnagent/engine/region"
+	"github.com/pnagent/pnagent/engine/region/regiontest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
-	"github.com/pnagent/pnagent/region"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -173,7 +173,7 @@ func (f *fleet) statuses() map[string]region.Status {
 	return out
 }
 
-// plays waits until a source owns a part and the part goes on.
+// plays waits until a source owns a part and the part has new commits.
 func (f *fleet) plays(part, source string) region.Status {
 	f.t.Helper()
 	var first region.Status
@@ -193,7 +193,7 @@ func (f *fleet) plays(part, source string) region.Status {
 	return first
 }
 
-// goesOn waits until every part has an owner and goes on.
+// goesOn waits until every part has an owner and new commits.
 func (f *fleet) goesOn() {
 	f.t.Helper()
 	first := map[string]uint64{}
@@ -212,9 +212,9 @@ func (f *fleet) goesOn() {
 	})
 }
 
-// agrees waits until a stand-by of each part was heard at the same commit as the
-// owner, and checks that it has the same log up to there. Who is heard just then
-// differs from time to time, so each part is looked at until it was seen.
+// agrees waits until a standby of each part has reported the same commit as the owner,
+// and checks that it has the same log up to there. A survey may miss members, so each
+// part is checked until its standby has answered.
 func (f *fleet) agrees(parts ...string) {
 	f.t.Helper()
 	seen := map[string]bool{}

@@ -49,7 +49,7 @@ func TestFaultsInTheRulesOfTheConfigurationAreAnsweredWithTheirPlace(t *testing.
 	}
 }
 
-// Every other flag goes before the file. Of rules in two places neither can.
+// Every other flag overrides the file. Rules in two places are an error.
 func TestRulesForAlarmsInTwoPlacesAreRefused(t *testing.T) {
 	t.Parallel()
 	rules, config := write(t, "alarms.yaml", impatient), write(t, "serve.yaml", inline(impatient))

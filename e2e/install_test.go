@@ -10,7 +10,7 @@ import (
 
 // A module that is found is of no use without those that it imports from,
 // which Debian does not ship.
-func TestInstallSaysThatTheBaseModulesAreMissing(t *testing.T) {
+func TestInstallReportsMissingBaseModules(t *testing.T) {
 	t.Parallel()
 	base, err := filepath.Abs(stubs)
 	if err != nil {

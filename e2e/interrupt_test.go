@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// reviewBPMN asks somebody, and no longer waits for the answer after a while.
+// reviewBPMN waits for a user, and continues without the answer after a time.
 const reviewBPMN = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="review">
   <startEvent id="start"/><serviceTask id="ask"/><endEvent id="answered"/><endEvent id="escalated"/>
   <boundaryEvent id="late" attachedToRef="ask"><timerEventDefinition><timeDuration>%s</timeDuration></timerEventDefinition></boundaryEvent>
@@ -32,8 +32,8 @@ func TestABoundaryTimerInterruptsAProgramThatHangs(t *testing.T) {
 	}
 }
 
-// An engine that is told to stop does not wait for programs that hang, nor lose
-// what they work at.
+// An engine that is stopped does not wait for programs that hang, and does not lose
+// their tokens.
 func TestAnEngineStopsAlthoughItsProgramsHang(t *testing.T) {
 	t.Parallel()
 	natsURL := startNATS(t)

@@ -37,7 +37,7 @@ func checkJournal(t *testing.T, code int, dir, net, bindings string) (x examined
 
 // The journal of an engine that was killed is sound up to its last commit. A commit
 // that is damaged is named with its file; a copy that ends before it is sound, and
-// an engine goes on from it. The journal stays as it was. It does not fit bindings by
+// an engine continues from it. The journal does not change. It does not fit bindings by
 // which a transition has become immediate.
 func TestADamagedJournalIsNamedAndACopyBeforeItIsPlayedOn(t *testing.T) {
 	t.Parallel()

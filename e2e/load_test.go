@@ -83,8 +83,8 @@ func (l *load) end() {
 	l.ending.Wait()
 }
 
-// ask requests something of whoever owns a part, once. It reports whether
-// somebody may have heard it, and whether it was acknowledged.
+// ask sends a request to the owner of a part, once. It reports whether the owner may have
+// received it, and whether it was acknowledged.
 func (f *fleet) ask(ctx context.Context, kind, part string, body []byte) (sent, acknowledged bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -92,7 +92,7 @@ func (f *fleet) ask(ctx context.Context, kind, part string, body []byte) (sent, 
 	m, err := f.conn.RequestWithContext(ctx, subject, body)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		select { // nobody owns the part now
+		select { // the part has no owner now
 		case <-ctx.Done():
 		case <-time.After(pollEvery):
 		}
@@ -106,7 +106,7 @@ func (f *fleet) ask(ctx context.Context, kind, part string, body []byte) (sent, 
 	return true, true
 }
 
-// grows waits until so many more tokens are acknowledged.
+// grows waits until a number of further tokens are acknowledged.
 func (l *load) grows(t *testing.T, by uint64) {
 	t.Helper()
 	before := l.acknowledged.Load()
@@ -121,7 +121,7 @@ func (l *load) grows(t *testing.T, by uint64) {
 // inRegion is where all instances of the line take tokens.
 func inRegion(int) string { return "one" }
 
-// inPartition is where an instance is, of so many partitions.
+// inPartition returns the partition of an instance.
 func inPartition(of int) func(int) string {
 	return func(instance int) string { return fmt.Sprintf("p%d", split.Partition(instance, of)) }
 }

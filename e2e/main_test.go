@@ -87,9 +87,9 @@ func need(t *testing.T, program, debian string) string {
 	return path
 }
 
-// freeAddr is an address of 127.0.0.1 that nobody listens at, for programs
-// that cannot choose one and tell which. Its port is none of those that systems
-// give to whoever wants any, or it might be somebody's before the program's.
+// freeAddr returns a free address of 127.0.0.1, for programs that cannot choose one and
+// report it. Its port is outside the range of ephemeral ports, so that no other process
+// gets it before the program.
 func freeAddr(t *testing.T, network string) string {
 	t.Helper()
 	for {

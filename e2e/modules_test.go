@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // stubs are the base modules, of the project's own making, that the generated
@@ -183,7 +183,7 @@ func TestGeneratedModulesOfAllNetsTogether(t *testing.T) {
 	m.hold(t)
 }
 
-// Once installed, net-snmp's tools find the modules without being told where.
+// Once installed, net-snmp's tools find the modules without an option.
 func TestInstalledModulesAreFoundByNetSNMP(t *testing.T) {
 	t.Parallel()
 	translate := need(t, "snmptranslate", "snmp")

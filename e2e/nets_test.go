@@ -2,8 +2,8 @@
 
 package e2e
 
-// stuckNet runs into a marking in which nothing goes on by itself: 40 claims
-// wait for an answer until somebody fires "answer". A new claim comes by
+// stuckNet reaches a marking in which no transition fires by itself: 40 claims wait for
+// an answer until a user fires "answer". A new claim comes by
 // injecting a token into "inbox".
 const stuckNet = `<?xml version="1.0" encoding="UTF-8"?>
 <pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">

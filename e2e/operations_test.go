@@ -13,11 +13,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
-// operations is where the examples for whoever runs pnagent are.
+// operations is the directory of the examples for operators.
 const operations = "../examples/snmpd"
 
 // Receivers of notifications that the example's snmpd.conf names.
@@ -41,8 +41,8 @@ func example(t *testing.T, name string, replace ...string) string {
 	return strings.NewReplacer(replace...).Replace(string(text))
 }
 
-// owner is a user and a group that the socket can belong to: those of the test,
-// or for root, which net-snmp does not take for a user, those of nobody.
+// owner is a user and a group for the socket: those of the test or, because net-snmp does
+// not accept root, those of an unprivileged user.
 func owner(t *testing.T) string {
 	t.Helper()
 	if os.Getuid() == 0 {
@@ -67,9 +67,8 @@ type guarded struct {
 }
 
 // hardened runs a snmpd with the example's snmpd.conf: its paths and addresses
-// are the test's, all else is as it is. replace is text and what comes in its
-// place, such as the receivers of notifications; those that are not there have
-// an address at which nobody is.
+// are the test's, the rest is unchanged. replace has texts and their replacements, such as
+// the receivers of notifications. Other receivers get an unused address.
 func hardened(t *testing.T, replace ...string) guarded {
 	t.Helper()
 	snmptest.RequireTools(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/pnagent/pnagent/internal/browsertest"
 )
 
-// pageWitness notes what the API tells the page as the page shows it.
+// pageWitness records what the API sends to the page while the page shows it.
 //
 //go:embed page_witness.js
 var pageWitness string
@@ -23,7 +23,7 @@ var pageWitness string
 type pressed struct {
 	Generations [2]uint64 // of the frame and of the overview that the page had
 	Told        string    // the id of the place with the oldest token, by the overview
-	Oldest      []int     // the nodes in which it is by the frame, which has milliseconds
+	Oldest      []int     // the nodes in which it is by the frame
 	Row         string    // the first place of the table
 	Address     string    // of what was shown
 }
@@ -33,7 +33,7 @@ type panel struct {
 	Asked string
 	Doc   struct {
 		ID, Name string
-		Oldest   []struct {
+		Stuck    []struct {
 			Instance string
 			Waits    []struct{ Text string }
 		}
@@ -63,11 +63,11 @@ func (p panel) agrees(t *testing.T, net, place string) {
 	if q := asked.Query(); q.Get("net") != net || q.Get("place") != place || p.Doc.ID != place || p.Title != p.Doc.Name {
 		t.Errorf("the page shows %q, which is %q of %q to %s; want %q", p.Title, p.Doc.Name, p.Doc.ID, p.Asked, place)
 	}
-	if len(p.Tokens) != len(p.Doc.Oldest) {
-		t.Errorf("the page shows %d tokens; the API says %d", len(p.Tokens), len(p.Doc.Oldest))
+	if len(p.Tokens) != len(p.Doc.Stuck) {
+		t.Errorf("the page shows %d tokens; the API says %d", len(p.Tokens), len(p.Doc.Stuck))
 		return
 	}
-	for i, token := range p.Doc.Oldest {
+	for i, token := range p.Doc.Stuck {
 		says := strings.Contains(p.Tokens[i], token.Instance)
 		for _, wait := range token.Waits {
 			says = says && strings.Contains(p.Tokens[i], wait.Text)
@@ -78,8 +78,8 @@ func (p panel) agrees(t *testing.T, net, place string) {
 	}
 }
 
-// oldestPlace presses a key that leads to the place with the oldest token, and
-// checks that the page had heard of nothing older.
+// oldestPlace presses a key that selects the place with the oldest token, and checks that
+// the page has no older one.
 func oldestPlace(t *testing.T, b *browsertest.Tab, d *demo, net, key string) (at pressed, ids, names []string) {
 	t.Helper()
 	b.Keys(key)
@@ -133,7 +133,7 @@ func TestThePageOfTheDemoLeadsFromTheNetToTheStuckInstance(t *testing.T) {
 	b.Clean(strings.TrimPrefix(d.url, "http://"), false)
 }
 
-func TestThePageGoesOnWhenTheSidecarIsStartedAgain(t *testing.T) {
+func TestThePageContinuesAfterARestartOfTheSidecar(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t).Tab(t)
 	nats := startNATS(t)

@@ -16,7 +16,7 @@
       this.addEventListener('diff', (event) => {
         const diff = JSON.parse(event.data);
         frame = { ...frame, overview, generation: diff.generation };
-        for (const [i, ...row] of diff.p ?? []) frame.places[i] = row;
+        for (const row of diff.places) frame.places[row.index] = row;
       });
     }
   };
@@ -45,8 +45,8 @@
     }).observe(panel, { childList: true });
     // The page's own listener is there already, and has shown what it does.
     addEventListener('keydown', (event) => {
-      const since = frame.places.map((row) => row[1]);
-      const oldest = Math.min(...since.filter(Boolean));
+      const since = frame.places.map((row) => row.oldest_since);
+      const oldest = since.filter(Boolean).sort()[0]; // of one length, so in the order of time
       witness.pressed[event.key] = {
         generations: [frame.generation, frame.overview.generation],
         told: frame.overview.nets.find((net) => net.id === frame.net).oldest_place,

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // perpetuumLine is what the header for Perpetuum writes.
@@ -71,8 +71,8 @@ func TestPerpetuumWritesOneLineAnEvent(t *testing.T) {
 	}
 }
 
-// Nobody reads the pipe: the engine runs to its end all the same, and says how
-// many events did not fit.
+// No process reads the pipe: the engine still runs to its end, and reports how many events
+// did not fit.
 func TestPerpetuumDropsAndCountsWhatItCannotWriteAtOnce(t *testing.T) {
 	t.Parallel()
 	program := trafficLight(t)

@@ -232,7 +232,7 @@ func runIn(t *testing.T, in string, env []string, path string, args ...string) r
 	return r
 }
 
-// crashed tells whether what a Go program said on stderr is its last will.
+// crashed reports whether the stderr of a Go program is a crash.
 func crashed(stderr string) bool {
 	return strings.Contains(stderr, "panic:") || strings.Contains(stderr, "fatal error:") ||
 		strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "DATA RACE")

@@ -19,7 +19,7 @@ func promtoolIsSilent(t *testing.T, text []byte) {
 	}
 }
 
-func TestPromtoolHasNothingToSayOfAnyPageOfTheDemo(t *testing.T) {
+func TestPromtoolAcceptsEveryPageOfTheDemo(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
 	until(t, "every net is shown", func() error { return d.shows(t, "order-fulfilment", "backup-window", "packaging-line") })

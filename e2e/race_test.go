@@ -4,5 +4,5 @@
 
 package e2e
 
-// underRace tells whether the race detector watches.
+// underRace reports whether the race detector is on.
 const underRace = true

@@ -13,7 +13,7 @@ import (
 
 // Every process that a NATS server refuses logs why, at WARN and in the words of
 // the server: an engine has nothing else that says it.
-func TestWhoIsRefusedByNATSLogsTheServersReason(t *testing.T) {
+func TestAClientRefusedByNATSLogsTheServersReason(t *testing.T) {
 	t.Parallel()
 	closed := startNATS(t, "--user", "u", "--pass", "p")
 	net := write(t, "claims.pnml", stuckNet)
@@ -30,18 +30,18 @@ func TestWhoIsRefusedByNATSLogsTheServersReason(t *testing.T) {
 	}
 	for name, p := range processes {
 		t.Run(name, func(t *testing.T) {
-			p.says(t, `WARN"?[ ,]"?msg"?[=:]"no connection to NATS, going on trying"[ ,]"?reason"?[=:]"Authorization Violation`)
+			p.says(t, `WARN"?[ ,]"?msg"?[=:]"no connection to NATS, retrying"[ ,]"?reason"?[=:]"Authorization Violation`)
 		})
 	}
 }
 
 // A sidecar of a tree that does not reach the NATS server of the one above says so
 // apart from its connection to engines.
-func TestASidecarSaysThatItDoesNotReachTheOneAbove(t *testing.T) {
+func TestASidecarReportsThatItDoesNotReachTheOneAbove(t *testing.T) {
 	t.Parallel()
 	open, closed := startNATS(t), startNATS(t, "--user", "u", "--pass", "p")
 	side := serve(t, open, "--up", upper, "--up.nats", closed, "--mib-dir", "")
-	side.says(t, `"level":"WARN","msg":"no connection to NATS, going on trying","nats":"of the sidecar above","reason":"[^"]*Authorization Violation`)
+	side.says(t, `"level":"WARN","msg":"no connection to NATS, retrying","nats":"of the sidecar above","reason":"[^"]*Authorization Violation`)
 	for family, want := range map[string]float64{"pnagent_nats_connected": 1, "pnagent_up_nats_connected": 0, "pnagent_up_nats_disconnects_total": 0} {
 		if got, ok := side.scrape(t).value(family); !ok || got != want {
 			t.Errorf("%s is %v, %v; expected %v", family, got, ok, want)

@@ -31,7 +31,7 @@ const parcelsRegions = `    regions:
 // while actions run. Each that was acknowledged comes out once and whole, with
 // what the actions said of it; each action was done, at least once, and the key
 // of each try is the net's, the region's, its owner's and the run's.
-func TestOrdersAndTheirDataCrossRegionsWhosePlayersAreKilled(t *testing.T) {
+func TestOrdersAndTheirDataCrossRegionsWhoseOwnersAreKilled(t *testing.T) {
 	const instances = 20
 	js := startJetStream(t, nil)
 	l := startLedger(t)
@@ -106,8 +106,7 @@ func (l *ledger) judgeKeys(t *testing.T, regions map[string]string) {
 	}
 }
 
-// answersNet asks somebody about each order, and files the answer in another
-// region.
+// answersNet requests an answer for each order, and files it in another region.
 const answersNet = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="answers" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p">
 <place id="in"/><place id="answered"/><place id="filed"/><transition id="ask"/><transition id="file"/>
 <arc id="1" source="in" target="ask"/><arc id="2" source="ask" target="answered"/>
@@ -208,7 +207,7 @@ func (o *offices) files(order, total int) {
 	says(o.t, m, order, total)
 }
 
-// asks waits until somebody asks about an order.
+// asks waits for a request about an order.
 func (o *offices) asks(source string, epoch, order int) (string, *nats.Msg) {
 	o.t.Helper()
 	a, m := o.ask.next()
@@ -251,7 +250,7 @@ func takeOverWhileAnActionRuns(t *testing.T, binding string, epochs [2]int) {
 	second.pause(t)
 	_, m = o.asks("third", epochs[1], 2)
 	says(t, lost, 2, 666)
-	second.resume(t) // and hears the answer to what it asked
+	second.resume(t) // and receives the answer to its request
 	f.followed("desk", "second")
 	says(t, m, 2, 20)
 	o.files(2, 20)
@@ -283,8 +282,8 @@ func (f *fleet) followed(part, source string) {
 	})
 }
 
-// Whoever owns a part answers what is asked of the part; and what was
-// acknowledged has happened, however often owners are killed.
+// The owner of a part answers requests for the part. Acknowledged requests take effect,
+// even if owners are killed repeatedly.
 func TestRequestsToAPartAreAnsweredByItsOwnerAndNotForgotten(t *testing.T) {
 	js := startJetStream(t, nil)
 	manual := played{lineNet, strings.Replace(lineRegions, "t2: {delay: 1ms}", "t2: manual", 1)}
@@ -352,7 +351,7 @@ func (f *fleet) fires() *load {
 			case answer.OK:
 				l.acknowledged.Add(1)
 			case answer.Error != "" || errors.Is(err, nats.ErrNoResponders):
-				l.sent.Add(^uint64(0)) // it is not enabled there, or nobody owns the region now
+				l.sent.Add(^uint64(0)) // it is not enabled there, or the region has no owner now
 				select {
 				case <-ctx.Done():
 				case <-time.After(pollEvery):

@@ -98,9 +98,9 @@ func (l *lossy) cut() {
 	l.conns = nil
 }
 
-// What the owner sends is stored, but it never hears so: it must neither repeat
-// it nor play on.
-func TestAnOwnerThatHearsNoAnswersIsReplacedAndRepeatsNothing(t *testing.T) {
+// The owner's commits are stored, but it receives no acknowledgement: it must not repeat
+// them and must not continue.
+func TestAnOwnerWithoutAnswersIsReplacedAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
@@ -118,7 +118,7 @@ func TestAnOwnerThatHearsNoAnswersIsReplacedAndRepeatsNothing(t *testing.T) {
 	f.conserves(rest, first, second)
 }
 
-func TestRegionsGoOnAfterNATSWasRestarted(t *testing.T) {
+func TestRegionsContinueAfterARestartOfNATS(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
@@ -134,8 +134,8 @@ func TestRegionsGoOnAfterNATSWasRestarted(t *testing.T) {
 	w.judge(t, f)
 }
 
-// The disk of the server is full: nobody can play, nothing is lost, and when
-// there is room all goes on by itself.
+// The disk of the server is full: no region can commit, nothing is lost, and all
+// continues without intervention once there is space.
 func TestRegionsWaitForRoomOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, func(o *server.Options) { o.JetStreamMaxStore, o.JetStreamMaxMemory = 256<<10, 1<<20 })

@@ -20,8 +20,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/region"
+	"github.com/pnagent/pnagent/engine/region"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // What a station reads of the line net, in one request: since when it counts,
@@ -66,7 +66,7 @@ func (s *sampler) run(ctx context.Context) {
 	}
 }
 
-// parseLine reads what was answered; false where a number is not told yet.
+// parseLine reads an answer; false if a number is not published yet.
 func parseLine(out string) (since string, numbers []uint64, ok bool) {
 	for line := range strings.Lines(out) {
 		if m := hexString.FindStringSubmatch(line); m != nil {
@@ -188,13 +188,13 @@ func (f *fleet) follows() {
 	})
 }
 
-// serves is a row of sourceTable, or of the page, that speaks for a part now.
+// serves is a row of sourceTable, or of the page, of the owner of a part.
 type serves struct {
 	source                        string
 	epoch, commits, standbys, lag uint64
 }
 
-// Columns of sourceTable that tell of regions.
+// Columns of sourceTable about regions.
 const (
 	sourceRegion         = 5
 	sourceState          = 6
@@ -204,7 +204,7 @@ const (
 	sourceRegionLag      = 20
 )
 
-// inSourceTable is who speaks for which part, by SNMP.
+// inSourceTable returns the owner of each part, by SNMP.
 func inSourceTable(w walked) map[string]serves {
 	out := map[string]serves{}
 	num := func(column int, index string) uint64 { return w.column(sourceTable, column)[index].Num }

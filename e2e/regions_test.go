@@ -26,7 +26,7 @@ const circleRegions = `nets:
     regions: {one: [t1], two: [t2], three: [t3]}
 `
 
-// circle is played for ever.
+// circle never ends.
 func circle() played { return played{circleNet, circleRegions} }
 
 func TestARegionIsTakenOverFromAProcessThatHangs(t *testing.T) {

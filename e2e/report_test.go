@@ -83,7 +83,7 @@ func reportOf(t *testing.T, p prometheus) (page string) {
 	return page
 }
 
-func TestReportOfASidecarAloneSaysWhatIsMissing(t *testing.T) {
+func TestReportOfASidecarAloneListsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := stuckLine(t)
 	until(t, "there is something to draw", func() error {
@@ -115,5 +115,5 @@ func TestReportFailsWhereNothingCanBeHad(t *testing.T) {
 		}
 	}
 	wantFailure(t, pnagent(t, "report", "--since", "soon"), 2, `--since: "soon"; expected a duration from 1m to 400d`)
-	wantFailure(t, pnagent(t, "report", "--prometheus", "localhost:9090"), 2, "--prometheus: localhost:9090; expected http://HOST:PORT")
+	wantFailure(t, pnagent(t, "report", "--prometheus", "ftp://localhost:9090"), 2, "--prometheus: ftp://localhost:9090; expected http://HOST:PORT")
 }

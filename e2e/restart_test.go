@@ -61,10 +61,10 @@ func (p prometheus) shows(t *testing.T, want float64) {
 	})
 }
 
-// increase() is what was fired, over a kill -9 of the sidecar too: where counters
-// are kept they go on, and where they are not they begin at 0. An engine that ended
-// before the kill counts still: a sidecar that has forgotten it shows a little less
-// than before, which increase() takes for a reset and adds all of it.
+// increase() equals the firings, also over a kill -9 of the sidecar: counters continue if
+// they are kept, and otherwise begin at 0. An engine that ended before the kill still
+// counts. A sidecar that has no state of it shows a slightly lower counter, which
+// increase() would read as a reset and count completely.
 func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 	t.Parallel()
 	const before, unheard, after = 5000, 3, 6
@@ -152,7 +152,7 @@ func TestTheFirstStartShowsWhatRunningEnginesDidBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // so the sidecar does not hear its first one
+			for range 2 { // so that the sidecar misses its first one
 				if _, err := sub.NextMsg(10 * time.Second); err != nil {
 					t.Fatal(err)
 				}

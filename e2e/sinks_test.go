@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A sink is one of the receivers that the example's snmpd.conf tells.
+// A sink is one of the receivers of the example's snmpd.conf.
 type sink struct {
 	*process
 	addr, dir string
@@ -49,8 +49,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// heard is how many notifications of a kind have come, each in the form of pdu.
-func (s sink) heard(pdu, notification string) (n int) {
+// received returns the number of notifications of a kind, each in the form of pdu.
+func (s sink) received(pdu, notification string) (n int) {
 	of := regexp.MustCompile(`(?m)^` + pdu + `.*\|.*\.1\.3\.6\.1\.6\.3\.1\.1\.4\.1\.0 = OID: \.` + regexp.QuoteMeta(notification) + `(\t|$)`)
 	return len(of.FindAllString(s.out.String(), -1))
 }
@@ -69,7 +69,7 @@ func (g guarded) engineID(t *testing.T) string {
 
 // The receivers are named as in the example, and started as it says: that of
 // informs knows the user, that of traps the engine as well.
-func TestTheExampleSnmpdConfTellsItsReceiversByEncryptedInformAndTrap(t *testing.T) {
+func TestTheExampleSnmpdConfSendsEncryptedInformsAndTraps(t *testing.T) {
 	t.Parallel()
 	need(t, "snmptrapd", "snmptrapd")
 	const known = "createUser trapper SHA-256 CHANGE-THE-AUTH-PASSPHRASE AES CHANGE-THE-PRIV-PASSPHRASE\nauthUser log trapper priv\n"
@@ -78,8 +78,8 @@ func TestTheExampleSnmpdConfTellsItsReceiversByEncryptedInformAndTrap(t *testing
 	oldInformed := receive(t, freeAddr(t, "udp"), t.TempDir(), community)
 	oldTrapped := receive(t, freeAddr(t, "udp"), t.TempDir(), community)
 	trapAddr := freeAddr(t, "udp")
-	// On a machine that others use, who acknowledges takes longer than a second,
-	// and would be told again.
+	// On a busy machine an acknowledgement takes longer than one second, and the notification
+	// would be sent again.
 	snmpd := hardened(t, "#trapsess", "trapsess", "-t 1 -r 1", "-t 20 -r 1", informs, informed.addr, traps, trapAddr, oldInforms, oldInformed.addr, oldTraps, oldTrapped.addr)
 	trapped := receive(t, trapAddr, t.TempDir(),
 		"createUser -e "+snmpd.engineID(t)+" noc SHA-256 authentication AES encryption\nauthUser log noc priv\n")
@@ -87,7 +87,7 @@ func TestTheExampleSnmpdConfTellsItsReceiversByEncryptedInformAndTrap(t *testing
 	url := startNATS(t)
 	serve(t, url, "--agentx", "unix:"+snmpd.socket, "--mib-dir", "", "--alarms", write(t, "alarms.yaml", impatient)).registered(t)
 	runEngine(t, url, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
-	told := func(notification string) {
+	notifies := func(notification string) {
 		t.Helper()
 		for _, c := range []struct {
 			sink
@@ -99,12 +99,12 @@ func TestTheExampleSnmpdConfTellsItsReceiversByEncryptedInformAndTrap(t *testing
 			{oldTrapped, "TRAP2, SNMP v2c, community CHANGE-THE-COMMUNITY"},
 		} {
 			until(t, c.pdu+" comes", func() error {
-				if c.heard(c.pdu, notification) == 0 {
+				if c.received(c.pdu, notification) == 0 {
 					return fmt.Errorf("there is only %q", c.out.String())
 				}
 				return nil
 			})
-			if n := c.heard("", notification); n != 1 { // not sent again
+			if n := c.received("", notification); n != 1 { // not sent again
 				t.Errorf("%s: %d times", c.pdu, n)
 			}
 			if !strings.Contains(c.out.String(), `"awaiting answer"`) {
@@ -115,7 +115,7 @@ func TestTheExampleSnmpdConfTellsItsReceiversByEncryptedInformAndTrap(t *testing
 			t.Errorf("snmpd says\n%s", said)
 		}
 	}
-	told(tokenStuck)
+	notifies(tokenStuck)
 
 	// A receiver that was away, and comes back as the engine that it was, takes
 	// informs again.
@@ -126,11 +126,11 @@ func TestTheExampleSnmpdConfTellsItsReceiversByEncryptedInformAndTrap(t *testing
 	for range 40 {
 		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
 	}
-	told(tokenMoving)
+	notifies(tokenMoving)
 }
 
-// What snmpd says where nobody acknowledges, which it does not say above.
-func TestTheExampleSnmpdConfGoesOnWhereNobodyAcknowledges(t *testing.T) {
+// What snmpd logs without an acknowledgement, which it does not log above.
+func TestTheExampleSnmpdConfContinuesWithoutAcknowledgements(t *testing.T) {
 	t.Parallel()
 	snmpd := hardened(t)
 	snmpd.says(t, "send_trap: Timeout")

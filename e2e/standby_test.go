@@ -16,17 +16,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
-// Two sidecars stand by for each other: a station is told everything once.
+// Two sidecars are a pair: a station receives everything once.
 
 // pair is a station that is notified too, and sidecars that show a net.
 type pair struct {
 	station
 	sink  *snmptest.Snmptrapd
 	flags []string
-	told  int // notifications so far
+	sent  int // notifications so far
 }
 
 func startPair(t *testing.T, flags ...string) *pair {
@@ -59,9 +59,9 @@ func onDuty(t *testing.T, one *sidecar, others ...*sidecar) {
 	})
 }
 
-// tells waits until every sidecar shows so many alarms, and checks that the
-// station has been told of that by exactly one notification more.
-func (p *pair) tells(t *testing.T, want told, active int, sidecars ...*sidecar) {
+// notified waits until every sidecar shows a number of alarms, and checks that the station
+// has received exactly one more notification.
+func (p *pair) notified(t *testing.T, want notice, active int, sidecars ...*sidecar) {
 	t.Helper()
 	for _, side := range sidecars {
 		until(t, "a sidecar has seen the change", func() error {
@@ -71,21 +71,21 @@ func (p *pair) tells(t *testing.T, want told, active int, sidecars ...*sidecar) 
 			return nil
 		})
 	}
-	p.told++
-	all := p.notifications(t, p.told)
-	got := tells(all[len(all)-1])
+	p.sent++
+	all := p.notifications(t, p.sent)
+	got := noticeOf(all[len(all)-1])
 	got.alarm = ""
-	if len(all) != p.told || got != want {
-		t.Fatalf("the station was told %d times, last of %+v, want %d times and %+v", len(all), got, p.told, want)
+	if len(all) != p.sent || got != want {
+		t.Fatalf("the station was notified %d times, last of %+v, want %d times and %+v", len(all), got, p.sent, want)
 	}
 }
 
 // notifications are those of ours that have come, at least n.
 func (p *pair) notifications(t *testing.T, n int) (ours []snmptest.Notification) {
 	t.Helper()
-	until(t, fmt.Sprintf("the station has been told %d times", n), func() error {
+	until(t, fmt.Sprintf("the station has been notified %d times", n), func() error {
 		ours = slices.DeleteFunc(p.sink.Wait(t, n), func(n snmptest.Notification) bool {
-			return !strings.HasPrefix(tells(n).notification, oidRoot)
+			return !strings.HasPrefix(noticeOf(n).notification, oidRoot)
 		})
 		if len(ours) < n {
 			return fmt.Errorf("%d times", len(ours))
@@ -95,11 +95,11 @@ func (p *pair) notifications(t *testing.T, n int) (ours []snmptest.Notification)
 	return ours
 }
 
-// rests waits until what was told last is older than what a take-over tells again.
+// rests waits until the last notification is too old to be repeated by a take-over.
 func rests(t *testing.T) {
 	t.Helper()
 	since := time.Now()
-	until(t, "what was told is some seconds old", func() error {
+	until(t, "the last notification is some seconds old", func() error {
 		if time.Since(since) < 3*time.Second {
 			return errors.New("not yet")
 		}
@@ -125,42 +125,42 @@ func TestOfTwoSidecarsOneNotifies(t *testing.T) {
 			request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
 		}
 	}
-	stuck, moving := told{tokenStuck, "claims", "awaiting answer", ""}, told{tokenMoving, "claims", "awaiting answer", ""}
+	stuck, moving := notice{tokenStuck, "claims", "awaiting answer", ""}, notice{tokenMoving, "claims", "awaiting answer", ""}
 
-	p.tells(t, stuck, 1, primary, standBy)
+	p.notified(t, stuck, 1, primary, standBy)
 	rests(t)
-	primary.kill(t) // what changes in this moment nobody is there to tell
+	primary.kill(t) // no sidecar is there to notify of changes at this time
 	answer()
-	p.tells(t, moving, 0, standBy)
+	p.notified(t, moving, 0, standBy)
 	onDuty(t, standBy)
 	inject()
-	p.tells(t, stuck, 1, standBy)
+	p.notified(t, stuck, 1, standBy)
 
-	primary = p.sidecar(t, 100) // finds the tokens stuck anew, and tells nobody
+	primary = p.sidecar(t, 100) // finds the stuck tokens again, and notifies of nothing
 	onDuty(t, primary, standBy)
 	answer()
-	p.tells(t, moving, 0, primary, standBy)
+	p.notified(t, moving, 0, primary, standBy)
 
 	rests(t)
 	primary.stop(t, syscall.SIGTERM) // hands over at once
 	onDuty(t, standBy)
 	inject()
-	p.tells(t, stuck, 1, standBy)
+	p.notified(t, stuck, 1, standBy)
 	until(t, "the stand-by tells what it did", func() error {
 		m := standBy.scrape(t)
 		sent, _ := m.value("pnagent_notifications_sent_total", "sink", "agentx")
 		times, _ := m.value("pnagent_sidecar_takeovers_total")
 		skipped, _ := m.value("pnagent_notifications_skipped_total", "reason", "standby")
 		if sent != 3 || times != 2 || skipped == 0 {
-			return fmt.Errorf("it has sent %v notifications, went on duty %v times, skipped %v", sent, times, skipped)
+			return fmt.Errorf("it has sent %v notifications, took the duty %v times, skipped %v", sent, times, skipped)
 		}
 		return nil
 	})
 }
 
-// One that hangs is silent like one that was killed, but goes on with what it
-// knew: it must not tell what the other has told meanwhile.
-func TestASidecarThatHangsAndGoesOnTellsNothingTwice(t *testing.T) {
+// A sidecar that hangs is silent like a killed one, but continues with its old state: it
+// must not repeat what the other one has sent meanwhile.
+func TestASidecarThatHungNotifiesOfNothingTwice(t *testing.T) {
 	t.Parallel()
 	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 7s", 1))
 	p := startPair(t, "--alarms", rules)
@@ -168,20 +168,20 @@ func TestASidecarThatHangsAndGoesOnTellsNothingTwice(t *testing.T) {
 	onDuty(t, primary, standBy)
 	runEngine(t, p.natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 	nc := connect(t, p.natsURL)
-	stuck, moving := told{tokenStuck, "claims", "awaiting answer", ""}, told{tokenMoving, "claims", "awaiting answer", ""}
-	p.tells(t, stuck, 1, primary, standBy)
+	stuck, moving := notice{tokenStuck, "claims", "awaiting answer", ""}, notice{tokenMoving, "claims", "awaiting answer", ""}
+	p.notified(t, stuck, 1, primary, standBy)
 	rests(t)
 
 	primary.pause(t)
-	for range 40 { // nobody on duty is there to tell
+	for range 40 { // no sidecar is on duty
 		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
 	}
-	p.tells(t, moving, 0, standBy)
+	p.notified(t, moving, 0, standBy)
 	onDuty(t, standBy)
 	for range 40 {
 		request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
 	}
-	p.tells(t, stuck, 1, standBy)
+	p.notified(t, stuck, 1, standBy)
 	rests(t)
 
 	primary.resume(t)
@@ -189,10 +189,10 @@ func TestASidecarThatHangsAndGoesOnTellsNothingTwice(t *testing.T) {
 	for range 40 {
 		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
 	}
-	p.tells(t, moving, 0, primary, standBy) // fails where anything else was told
+	p.notified(t, moving, 0, primary, standBy) // fails if anything else was sent
 }
 
-// What a station reads of who answers, and since when differences mean something.
+// The row of the answering sidecar, and the time since which differences are valid.
 const (
 	roleName    = oidRoot + ".1.1.1.3.0"
 	sinceColumn = oidRoot + ".1.1.2.1.19"

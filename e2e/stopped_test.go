@@ -80,9 +80,8 @@ func (c *crowd) publish(ctx context.Context, t *testing.T, sources int) {
 	}
 }
 
-// A sidecar is stopped, as a machine that is moved is, and goes on: that
-// it has heard nothing says nothing about the sources. One that is silent after
-// that is lost.
+// A sidecar is stopped, as on a machine that is migrated, and continues: the messages
+// that it missed do not make sources stale. A source that is silent after that is lost.
 func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
 	t.Parallel()
 	const sources = 3000
@@ -92,7 +91,7 @@ func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
 	up := func() error { return side.has("pnagent_sources", sources, "state", "up") }
 	until(t, "all are up", up)
 	side.pause(t)
-	pause := time.NewTimer(12 * time.Second) // what is tested is that time goes by: the server gives up who reads nothing for 10 s
+	pause := time.NewTimer(12 * time.Second) // what is tested is that time goes by: the server closes a connection that reads nothing for 10 s
 	<-pause.C
 	side.resume(t)
 	goesOn := time.Now()

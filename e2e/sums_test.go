@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // house is the whole path: a NATS server, a sidecar, and two networks'
@@ -69,8 +69,8 @@ func dump(t *testing.T, w web) view {
 	return v
 }
 
-// claims are the numbers of stuckNet after so many claims were taken up and
-// so many of them answered.
+// claims returns the numbers of stuckNet after a number of claims were taken up and a
+// number of them answered.
 func claims(taken, answered uint64) numbers {
 	return numbers{
 		Tokens: map[key]uint64{{"claims", "inbox"}: 0, {"claims", "review"}: 0,
@@ -108,8 +108,8 @@ func TestThreeEnginesAddUpToTheSameInEveryFaceAndToWhatTheyReport(t *testing.T) 
 	if diff := cmp.Diff(atRest, reported); diff != "" {
 		t.Errorf("-shown before +reported on exit\n%s", diff)
 	}
-	// Who says goodbye takes its tokens along; what it did stays done. With
-	// nobody left no face claims to know of tokens, not even that there are none.
+	// The tokens of a source leave the sums with its bye; its counters stay. Without any
+	// source, no output has a number of tokens, not even 0.
 	h.everyFaceShows(t, numbers{map[key]uint64{}, atRest.Firings})
 	h.side.stop(t, syscall.SIGTERM)
 }
@@ -147,7 +147,7 @@ func TestFiringsOfThreeEnginesAtFullSpeedAreThoseTheyReport(t *testing.T) {
 	h.everyFaceShows(t, reported)
 }
 
-// watch samples the counters and tokens until it is told to stop.
+// watch samples the counters and tokens until it is stopped.
 type watch struct {
 	stop, stopped chan struct{}
 	once          sync.Once
@@ -232,7 +232,7 @@ func TestAKilledEngineGoesStaleAndItsReturnCountsNothingTwice(t *testing.T) {
 	if others, _ := h.side.scrape(t).value("petrinet_source_up", "net", "claims", "source", "lima"); up != 0 || others != 1 {
 		t.Errorf("petrinet_source_up of osaka is %v, want 0; of lima %v, want 1", up, others)
 	}
-	// What it held stays, and the others go on.
+	// Its counters stay, and the others continue.
 	request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":2}`)
 	h.everyFaceShows(t, claims(3*40+9, 0))
 

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // Take-overs of a pair while alarms come and go all the time, seen by a station.
@@ -184,13 +184,13 @@ func (r *relay) watch(ctx context.Context) {
 	}
 }
 
-// figures are what a station makes of what it was told.
+// figures are what a station computes from the values that it received.
 type figures struct{ raises, clears, twice, unknown, unclear int }
 
 func figuresOf(all []snmptest.Notification) (f figures) {
 	raised, cleared := map[string]int{}, map[string]int{}
 	for _, n := range all {
-		switch s := tells(n); s.notification {
+		switch s := noticeOf(n); s.notification {
 		case tokenStuck:
 			if raised[s.alarm]++; raised[s.alarm] == 1 {
 				f.raises++
@@ -263,7 +263,7 @@ func TestAtEveryTakeOverEachRaiseHasItsClear(t *testing.T) {
 	}
 }
 
-// run takes turns, and checks what the station was told.
+// run makes steps, and checks what the station received.
 func (r *relay) run(turns int, sink *snmptest.Snmptrapd) {
 	t := r.t
 	t.Helper()
@@ -293,7 +293,7 @@ func (r *relay) run(turns int, sink *snmptest.Snmptrapd) {
 		})
 	}
 	var f figures
-	until(t, "the station is told that all is over", func() error {
+	until(t, "the station is notified that all is over", func() error {
 		if f = figuresOf(sink.Wait(t, 1)); f.unclear > 0 {
 			return fmt.Errorf("%+v", f)
 		}
@@ -347,7 +347,7 @@ func TestBothSidecarsOfAPairShowTheSameAlarmsUnderTheSameIndices(t *testing.T) {
 	same(3, primary)
 	osaka.kill(t)
 	silent(t, primary)
-	standBy := begin("127") // knows nothing of what was before, and cannot hear osaka
+	standBy := begin("127") // has no earlier state, and does not receive osaka's messages
 	silent(t, standBy)
 	same(3, primary, standBy)
 	r.flip(1)

@@ -75,7 +75,7 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 }
 
 // shows waits until a text was drawn after what had been, with whatever a
-// renderer does in place of spaces, and returns how much there is then.
+// renderer writes instead of spaces, and returns how much there is then.
 func (x *terminal) shows(t *testing.T, from int, text string) int {
 	t.Helper()
 	squeeze := func(s string) string { return strings.Join(strings.Fields(ansi.Strip(s)), "") }
@@ -125,7 +125,7 @@ const lidlessLine = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"
 <transition id="close"/><arc id="a1" source="boxes" target="close"/><arc id="a2" source="lids" target="close"/><arc id="a3" source="close" target="closed"/>
 </page></net></pnml>`
 
-// stuckLine is a sidecar that hears an engine with lidlessLine.
+// stuckLine is a sidecar with an engine that runs lidlessLine.
 func stuckLine(t *testing.T) *sidecar {
 	t.Helper()
 	nats := startNATS(t)
@@ -194,7 +194,8 @@ func TestTopOnceIsATableForScripts(t *testing.T) {
 func TestTopRefusesWhatIsNoTerminal(t *testing.T) {
 	t.Parallel()
 	wantFailure(t, pnagent(t, "top"), 2, "standard output is no terminal; expected one, or --once")
-	wantFailure(t, pnagent(t, "top", "--once", "--url", "localhost:9797"), 2, "--url: .*expected http://HOST:PORT")
+	wantFailure(t, pnagent(t, "top", "--once", "--url", "ftp://localhost:9797"), 2, "--url: .*expected http://HOST:PORT")
+	wantFailure(t, pnagent(t, "top", "--once", "--url", freeAddr(t, "tcp")), 1, "asking the sidecar: .*connection refused")
 	wantFailure(t, pnagent(t, "top", "--once", "--url", "http://"+freeAddr(t, "tcp")), 1, "asking the sidecar: .*connection refused")
 	wantFailure(t, pnagent(t, "top", "--once", "--http.config.file", "/nowhere"), 1, "reading /nowhere: .*no such file")
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // impatient has tokens that stay a second raise an alarm, and nothing else.
@@ -32,12 +32,12 @@ const (
 	alarmSubject = 4
 )
 
-// told is what a notification says: which it is, of which place, by which
-// number of the alarm.
-type told struct{ notification, net, place, alarm string }
+// notice is the content of a notification: its kind, its place, and the number of its
+// alarm.
+type notice struct{ notification, net, place, alarm string }
 
-func tells(n snmptest.Notification) told {
-	var s told
+func noticeOf(n snmptest.Notification) notice {
+	var s notice
 	for _, v := range n.Variables {
 		name := v.Name.String()
 		if v.Value.Type == smi.TypeObjectIdentifier {
@@ -70,20 +70,20 @@ func TestStuckTokensNotifyWithoutSnmpd(t *testing.T) {
 			runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 
 			raised := sink.Wait(t, 1)[0]
-			stuck := tells(raised)
-			if want := (told{tokenStuck, "claims", "awaiting answer", stuck.alarm}); stuck != want || stuck.alarm == "" || raised.PDU != c.pdu {
-				t.Errorf("%s told %+v, want %+v", raised.PDU, stuck, want)
+			stuck := noticeOf(raised)
+			if want := (notice{tokenStuck, "claims", "awaiting answer", stuck.alarm}); stuck != want || stuck.alarm == "" || raised.PDU != c.pdu {
+				t.Errorf("%s is %+v, want %+v", raised.PDU, stuck, want)
 			}
 			nc := connect(t, natsURL)
 			for range 40 {
 				request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
 			}
-			want := []told{stuck, {tokenMoving, "claims", "awaiting answer", stuck.alarm}}
-			var all []told // what a sink is slow to acknowledge it is told again, which is counted
+			want := []notice{stuck, {tokenMoving, "claims", "awaiting answer", stuck.alarm}}
+			var all []notice // a notification that is acknowledged late is sent again, which is counted
 			until(t, "the tokens move", func() error {
 				all = nil
 				for _, n := range sink.Wait(t, 2) {
-					all = append(all, tells(n))
+					all = append(all, noticeOf(n))
 				}
 				if !slices.Contains(all, want[1]) {
 					return fmt.Errorf("there is %+v", all)

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // pages are what the faces show of one view.

@@ -41,7 +41,7 @@ func compileC(t *testing.T, file string, flags ...string) string {
 }
 
 // runsOrders starts the orders engine of one language; its oldest orders have
-// been there for so many seconds.
+// been there for a number of seconds.
 type runsOrders func(t *testing.T, natsURL, pnml, source string, seconds int) *process
 
 func ordersInPython(t *testing.T, natsURL, pnml, source string, seconds int) *process {
@@ -63,7 +63,7 @@ func ordersInGo(t *testing.T, natsURL, pnml, source string, seconds int) *proces
 }
 
 // The same five orders, three of them stuck for a known time, are the same in
-// every face, whatever language tells of them; and a bye takes them away.
+// every output, for every language; and a bye removes them.
 func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	h := startHouse(t)
@@ -93,9 +93,9 @@ func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 	}
 }
 
-// oldestIs checks since when a place's oldest token is there: so many seconds
-// before the program began, which was after began and before it was heard; and
-// that SNMP, /metrics and Prometheus say the same.
+// oldestIs checks the injection time of a place's oldest token: a number of seconds before
+// the start of the program, which was after began and before its first message. SNMP,
+// /metrics and Prometheus must show the same.
 func (h *house) oldestIs(t *testing.T, place key, seconds int, began, heard time.Time) {
 	t.Helper()
 	ago := -time.Duration(seconds) * time.Second
@@ -103,14 +103,14 @@ func (h *house) oldestIs(t *testing.T, place key, seconds int, began, heard time
 	h.prom.sinceWhen(t, place).within(t, "Prometheus", began.Add(ago), heard.Add(ago))
 }
 
-// bad is what a message of a broken engine is like.
+// bad is a broken engine.
 type bad struct {
 	name    string
 	publish func(say func(change map[string]any))
-	want    string // in what is said
+	want    string // in the output
 }
 
-func TestWireCheckSaysWhatIsWrong(t *testing.T) {
+func TestWireCheckReportsFindings(t *testing.T) {
 	t.Parallel()
 	server := startNATS(t)
 	nc := connect(t, server)
@@ -132,12 +132,12 @@ func TestWireCheckSaysWhatIsWrong(t *testing.T) {
 		{"rows that do not fit", func(say func(map[string]any)) {
 			say(map[string]any{"transitions": map[string]any{"firings": []int{1, 2}}})
 		}, "2 rows of transitions"},
-		{"another net than the definition's", func(say func(map[string]any)) { say(map[string]any{"digest": strings.Repeat("0", 32)}) }, "nobody answers"},
+		{"another net than the definition's", func(say func(map[string]any)) { say(map[string]any{"digest": strings.Repeat("0", 32)}) }, "no source answers"},
 		{"a collector refuses it", func(say func(map[string]any)) {
 			say(nil)
 			_ = nc.Publish(telemetry.Subjects{}.Notice("orders", "broken"), []byte(`{"source":"broken","net":"orders","epoch":7,"reason":"conflict","text":"two of them"}`))
-		}, `two processes publish as this source and refuses epoch 7: "two of them"`},
-		{"an interval that is not kept", func(say func(map[string]any)) { say(map[string]any{"interval": 100_000}) }, "nothing was heard"},
+		}, `messages of two processes as this source and rejects epoch 7: "two of them"`},
+		{"an interval that is not kept", func(say func(map[string]any)) { say(map[string]any{"interval": 100_000}) }, "no message came for"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checked := checkWire(t, nc, server, c)
@@ -148,7 +148,7 @@ func TestWireCheckSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// checkWire lets wire check hear what a broken engine says.
+// checkWire runs wire check while a broken engine publishes.
 func checkWire(t *testing.T, nc *nats.Conn, server string, c bad) result {
 	t.Helper()
 	pnml := []byte(brokenNet)
@@ -192,7 +192,7 @@ func checkWire(t *testing.T, nc *nats.Conn, server string, c bad) result {
 const brokenNet = `<pnml><net id="orders" type="ptnet"><page id="p"><place id="inbox"/><place id="shipped"/><transition id="ship"/>
 <arc id="1" source="inbox" target="ship"/><arc id="2" source="ship" target="shipped"/></page></net></pnml>`
 
-func TestNothingIsWrongWithWhatOurOwnEnginesSay(t *testing.T) {
+func TestWireCheckFindsNothingAboutThisProjectsEngines(t *testing.T) {
 	t.Parallel()
 	server := startNATS(t)
 	examples, err := filepath.Abs("../examples")

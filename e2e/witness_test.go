@@ -15,12 +15,12 @@ import (
 	"github.com/nats-io/nats.go"
 
 	engines "github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/journal"
-	"github.com/pnagent/pnagent/region"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/region"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// witness hears what all members of a fleet say of themselves.
+// witness receives the announcements of all members of a fleet.
 type witness struct {
 	mu     sync.Mutex
 	claims map[claim]bool
@@ -36,7 +36,7 @@ type claim struct {
 	chain        string
 }
 
-// witnessed starts to hear. A restart of the server does not end it.
+// witnessed starts a witness. A restart of the server does not end it.
 func (f *fleet) witnessed() *witness {
 	f.t.Helper()
 	w := &witness{claims: map[claim]bool{}}
@@ -105,9 +105,9 @@ func (f *fleet) history(part *region.Part) map[uint64]engines.Standing {
 	return all
 }
 
-// judge compares what was said with the logs, when nobody plays any more: epochs
-// rise by one, each with one owner; what an owner said to own at a commit, it
-// owned there; and who followed had the same log. So no instance had two owners.
+// judge compares the announcements with the logs after all members have ended: epochs
+// increase by one, each with one owner; an owner owned the part at each announced
+// commit; and standbys had the same log. So no instance had two owners.
 func (w *witness) judge(t *testing.T, f *fleet) {
 	t.Helper()
 	w.mu.Lock()

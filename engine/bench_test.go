@@ -5,19 +5,23 @@ package engine
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri/petritest"
-	"github.com/pnagent/pnagent/pool"
 )
 
 // firings runs an engine for b.N firings on rings of ten places.
 func firings(b *testing.B, cfg Config, transitions []Transition) {
 	cfg.Source, cfg.Firings, cfg.Workers = "s", b.N, 1
 	cfg.Nets = []Net{{Tables: tablesOf(b, petritest.Ring(10)), Transitions: transitions}}
+	if cfg.Dispatch != nil && cfg.Dispatch.Policy != ready.PolicyStrict {
+		cfg.Nets[0].Priority = func(i int) ready.Priority { return ready.Priority(i & 1) }
+	}
 	e, err := New(cfg)
 	if err != nil {
 		b.Fatal(err)
@@ -35,7 +39,40 @@ func firings(b *testing.B, cfg Config, transitions []Transition) {
 func BenchmarkFirings(b *testing.B) { firings(b, Config{Instances: 1000}, nil) }
 
 func BenchmarkFiringsStrict(b *testing.B) {
-	firings(b, Config{Instances: 1000, Dispatch: &Dispatch{Policy: pool.PolicyStrict}}, nil)
+	firings(b, Config{Instances: 1000, Dispatch: &Dispatch{Policy: ready.PolicyStrict}}, nil)
+}
+
+func BenchmarkFiringsQuoted(b *testing.B) {
+	firings(b, Config{Instances: 1000, Dispatch: quotes(16)}, nil)
+}
+
+// BenchmarkFiringsDedicated has two workers, for instances of two priorities.
+func BenchmarkFiringsDedicated(b *testing.B) {
+	firings(b, Config{Instances: 1000, Dispatch: &Dispatch{Policy: ready.PolicyDedicated}}, nil)
+}
+
+// BenchmarkInjections has four callers bring tokens, one by one, while a worker
+// plays.
+func BenchmarkInjections(b *testing.B) {
+	e, err := New(Config{Source: "s", Instances: 1000, Workers: 1, Nets: []Net{{Tables: tablesOf(b, desk("n", 0))}}, Dispatch: &Dispatch{Policy: ready.PolicyStrict}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(b.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = e.Run(ctx) })
+	b.SetParallelism(4)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for i := 0; pb.Next(); i++ {
+			if err := e.Inject(ctx, "n", i%1000, "in", 1); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "injections/s")
+	stop()
+	running.Wait()
 }
 
 // BenchmarkJournalledFirings writes every firing to a file, synced every 100 ms.
@@ -55,11 +92,11 @@ func BenchmarkColouredFirings(b *testing.B) {
 
 // BenchmarkActions performs an action that completes at once, on every firing.
 func BenchmarkActions(b *testing.B) {
-	firings(b, Config{Instances: 1000}, each(10, Transition{Action: func(context.Context, *action.Run) (colour.Outcome, error) { return colour.Outcome{}, nil }}))
+	firings(b, Config{Instances: 1000}, each(10, Transition{Action: func(context.Context, *action.Run) (coloured.Outcome, error) { return coloured.Outcome{}, nil }}))
 }
 
 // always is a guard that holds.
-func always([]colour.Placed, int64) colour.Verdict { return colour.Verdict{OK: true} }
+func always([]coloured.Placed, int64) coloured.Verdict { return coloured.Verdict{OK: true} }
 
 func each(n int, t Transition) []Transition {
 	out := make([]Transition, n)

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/internal/yamlfile"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
-// Bindings say how the transitions of nets fire, by the ids of net and
+// Bindings specify how the transitions of nets fire, by the ids of net and
 // transition. A transition that is not named is immediate.
 type Bindings struct {
 	nets map[string]netBindings
@@ -38,9 +38,9 @@ type netBindings struct {
 //	      pack:   {delay: {uniform: [1s, 5s]}}
 //	      ship:   {delay: {normal: [4s, 500ms]}}  # mean, standard deviation
 //	      bill:   {delay: 100ms}
-//	      arrive: {rate: 5/s}                   # 5 a second on average, also /m and /h
+//	      arrive: {rate: 5/s}                   # 5 per second on average, also /m and /h
 //	      cancel: manual                        # only from outside
-//	      night:  {at: "02:00 Europe/Berlin"}   # every day; without a zone that of the machine
+//	      night:  {at: "02:00 Europe/Berlin"}   # every day; the default zone is that of the machine
 //	      choose: {guard: "amount < 100"}       # see package guard
 //	      book:   {nats: {subject: book.order, timeout: 5s}, timeout: 10s,
 //	               retry: {first: 1s, max: 1m, factor: 2, attempts: 5}}
@@ -51,23 +51,24 @@ type netBindings struct {
 //	    priority: 3                             # of the instances, 0 to 7, for a dispatcher
 //	    instances: {0-99: 7, 500: 5}            # that of some, by number
 //	    bound: 1000                             # pieces of work that may wait in an instance
-//	    regions: {shop: [arrive, pay], stock: [pack, ship]}  # who plays what: see Bindings.Split
+//	    regions: {shop: [arrive, pay], stock: [pack, ship]}  # see Bindings.Split
 //	    merge: [[shop, stock]]                  # regions that are one
 //
 // A transition has at most one of immediate, manual, delay, rate and at, at
 // most one of nats, http and command (see package action), and any of guard,
 // timeout, retry and idempotent.
 //
-// idempotent says that an action does nothing more when it is performed again
-// with the same key. It matters where a net is played in parts. An owner who dies
-// leaves actions that have started and of which nobody knows whether they were
-// done. The next owner performs those that are idempotent again, for the same
-// tokens and with the same key, NET/PART/SINCE/EPOCH/RUN with the epoch in which
-// they started; they begin when the log is sure to tell of them. The other ones are
-// put back, which counts as cancelled, and start anew with another key. So the
-// marking changes exactly once, and an action takes place once or more.
+// idempotent declares that an action does nothing more when it is performed
+// again with the same key. It matters if a net is played in parts: an owner
+// that dies leaves started actions, and it is unknown whether they were done.
+// The next owner performs idempotent ones again, for the same tokens and with
+// the same key, NET/PART/SINCE/EPOCH/RUN, where EPOCH is the one in which they
+// started. They begin once the log is sure to record them. Others are put back,
+// which counts as cancelled, and start again with another key. So the marking
+// changes exactly once, and an action takes place at least once.
 //
-// Faults are of the form file:line:column: what was found; what was expected.
+// The error joins all faults of the file, each of the form file:line:column:
+// what was found; what was expected.
 func ReadBindings(r io.Reader, file string) (*Bindings, error) {
 	root, err := yamlfile.Read(r, file)
 	if err != nil {
@@ -151,7 +152,7 @@ func single(n yamlfile.Node, expected string, do func(yamlfile.Key, yamlfile.Nod
 
 const delayForms = "a duration such as 500ms, {uniform: [from, to]}, {exponential: mean} or {normal: [mean, deviation]}"
 
-func delayOf(n yamlfile.Node) (d game.Delay, err error) {
+func delayOf(n yamlfile.Node) (d plain.Delay, err error) {
 	if _, ok := n.Scalar(); ok {
 		d.A, err = durationOf(n)
 		return d, err
@@ -159,15 +160,15 @@ func delayOf(n yamlfile.Node) (d game.Delay, err error) {
 	err = single(n, delayForms, func(key yamlfile.Key, value yamlfile.Node) (err error) {
 		switch key.Name {
 		case "exponential":
-			d.Shape = game.Exponential
+			d.Shape = plain.Exponential
 			d.A, err = durationOf(value)
 		case "uniform":
-			d.Shape = game.Uniform
+			d.Shape = plain.Uniform
 			if d.A, d.B, err = pairOf(value); err == nil && d.B < d.A {
 				err = value.Fault("the end is before the start; expected [from, to]")
 			}
 		case "normal":
-			d.Shape = game.Normal
+			d.Shape = plain.Normal
 			d.A, d.B, err = pairOf(value)
 		default:
 			err = key.Fault("unknown distribution %q; expected %s", key.Name, delayForms)
@@ -205,13 +206,13 @@ func timeOf(n yamlfile.Node) (time.Duration, error) {
 }
 
 // rateOf returns exponential delays for a rate such as 5/s.
-func rateOf(n yamlfile.Node) (game.Delay, error) {
+func rateOf(n yamlfile.Node) (plain.Delay, error) {
 	s, _ := n.Scalar()
 	count, unit, _ := strings.Cut(s, "/")
 	seconds := map[string]float64{"s": 1, "m": 60, "h": 3600}[unit]
 	v, err := strconv.ParseFloat(count, 64)
 	if err != nil || seconds == 0 || !(v > 0 && v <= 1e6) {
-		return game.Delay{}, n.Expected("a rate such as 5/s, 30/m or 2/h, above 0 and at most a million")
+		return plain.Delay{}, n.Expected("a rate such as 5/s, 30/m or 2/h, above 0 and at most a million")
 	}
-	return game.Delay{Shape: game.Exponential, A: seconds * 1e6 / v}, nil
+	return plain.Delay{Shape: plain.Exponential, A: seconds * 1e6 / v}, nil
 }

@@ -5,11 +5,11 @@ package engine
 import (
 	"time"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/internal/yamlfile"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
-// readAction reads what the transition performs.
+// readAction reads the action of a transition.
 func (b *binding) readAction(key yamlfile.Key, value yamlfile.Node) (err error) {
 	if b.action != nil {
 		return key.Fault("a second action %q; expected one of nats, http and command", key.Name)
@@ -26,11 +26,12 @@ func (b *binding) readAction(key yamlfile.Key, value yamlfile.Node) (err error) 
 	return err
 }
 
-// margin is how much longer than its transition's an action's limit is: so it is
-// always the transition that ends it, and that is counted as a time-out.
+// margin is how much longer the limit of an action is than that of its
+// transition. So it is always the transition's limit that ends an action,
+// counted as a time-out.
 const margin = time.Second
 
-// limitAction gives an action that names no limit that of its transition.
+// limitAction sets the limit of an action without one from its transition.
 func (b *binding) limitAction() {
 	if b.timeout == 0 {
 		return

@@ -7,17 +7,16 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/guard"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/guard"
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Bind returns a net as it is played with these bindings. What they do not name
-// is as the net itself says it (see Declared): what they say of when a
-// transition fires, or an action, takes the place of the net's trigger, and a
-// guard that of the net's guard. with is what actions talk through. All faults
-// are found, those of the bindings at their position in the bindings, others at
-// theirs in the net. b may be nil.
+// Bind returns a net with these bindings. What they do not name is as in the
+// net itself (see Declared): a binding of a time or an action replaces the
+// net's trigger, and one of a guard the net's guard. with is the connections of
+// actions. Bind reports all faults, those of the bindings at their position
+// there, others at theirs in the net. b may be nil.
 func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (Net, error) {
 	var n netBindings
 	if b != nil {
@@ -25,7 +24,7 @@ func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (Net, error) {
 	}
 	transitions, err := declared(t, func(i int) bool { return !n.transitions[t.Net.Transitions[i].ID].guard.IsEmpty() })
 	faults := []error{err}
-	if err == nil { // else guards are missing for a reason that is said already
+	if err == nil { // otherwise guards are missing for a reason that is already reported
 		faults[0] = checkTransitions(t, transitions, n.transitions)
 	}
 	binder := binder{tables: t, with: with, places: placeIDs(t)}
@@ -52,7 +51,7 @@ func byPosition(a, b error) int {
 	return cmp.Or(cmp.Compare(f.Pos.Line, g.Pos.Line), cmp.Compare(f.Pos.Column, g.Pos.Column), cmp.Compare(f.Msg, g.Msg))
 }
 
-// binder puts bindings over what a net says.
+// binder applies bindings to the transitions of a net.
 type binder struct {
 	tables *petri.Tables
 	with   action.Peers
@@ -80,7 +79,7 @@ func (d *binder) bind(tr *Transition, i int, b *binding) {
 		}
 	}
 	if len(d.faults) > found {
-		return // what is missing now is said already
+		return // what is missing now is already reported
 	}
 	for _, msg := range tr.faults(d.tables, i) {
 		d.faults = append(d.faults, b.key.Fault("transition %q: %s", b.key.Name, msg))

@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
-	"github.com/pnagent/pnagent/pool"
 )
 
 // office is a net that says itself how some of its transitions fire.
@@ -59,11 +59,11 @@ func at(net Net, id string) *Transition {
 }
 
 // holds asks a guard about one token.
-func holds(g colour.Guard, data string) bool {
-	return g([]colour.Placed{{Token: colour.Token{Data: []byte(data)}}}, 0).OK
+func holds(g coloured.Guard, data string) bool {
+	return g([]coloured.Placed{{Token: coloured.Token{Data: []byte(data)}}}, 0).OK
 }
 
-func TestWithoutBindingsANetIsAsItSaysItself(t *testing.T) {
+func TestWithoutBindingsANetIsAsItDeclaresItself(t *testing.T) {
 	for name, bind := range map[string]func() (Net, error){
 		"an empty file": func() (Net, error) { return bindOf(t, office()) },
 		"no file":       func() (Net, error) { return (*Bindings)(nil).Bind(tablesOf(t, office()), action.Peers{}) },
@@ -73,11 +73,11 @@ func TestWithoutBindingsANetIsAsItSaysItself(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var modes []game.Mode
+			var modes []plain.Mode
 			for _, tr := range n.Transitions {
 				modes = append(modes, tr.Mode)
 			}
-			want := []game.Mode{{Kind: game.Manual}, {Kind: game.Delayed, Delay: game.Delay{A: 5e6}}, {Kind: game.Delayed}, {}, {}, {}, {}}
+			want := []plain.Mode{{Kind: plain.Manual}, {Kind: plain.Delayed, Delay: plain.Delay{A: 5e6}}, {Kind: plain.Delayed}, {}, {}, {}, {}}
 			if d := cmp.Diff(want, modes); d != "" {
 				t.Error(d)
 			}
@@ -97,7 +97,7 @@ func TestWithoutBindingsANetIsAsItSaysItself(t *testing.T) {
 	}
 }
 
-func TestBindingsTakeThePlaceOfWhatTheNetSays(t *testing.T) {
+func TestBindingsReplaceWhatTheNetDeclares(t *testing.T) {
 	n, err := bindOf(t, office(),
 		`event: immediate`,
 		`delay: {guard: "x == 7"}                              # still after its delay`,
@@ -112,14 +112,14 @@ func TestBindingsTakeThePlaceOfWhatTheNetSays(t *testing.T) {
 	got := slicesOf(n.Transitions, func(tr Transition) any {
 		return []any{tr.Mode, tr.Due != nil, tr.Guard != nil, tr.Action != nil, tr.Timeout, tr.Retry}
 	})
-	delay := func(a float64) game.Mode { return game.Mode{Kind: game.Delayed, Delay: game.Delay{A: a}} }
+	delay := func(a float64) plain.Mode { return plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: a}} }
 	want := []any{
-		[]any{game.Mode{}, false, false, false, time.Duration(0), Retry{}},
+		[]any{plain.Mode{}, false, false, false, time.Duration(0), Retry{}},
 		[]any{delay(5e6), false, true, false, time.Duration(0), Retry{}},
-		[]any{game.Mode{}, false, false, true, time.Duration(0), Retry{First: 2 * time.Second, Attempts: 3}},
+		[]any{plain.Mode{}, false, false, true, time.Duration(0), Retry{First: 2 * time.Second, Attempts: 3}},
 		[]any{delay(1e6), false, false, true, 9 * time.Second, Retry{First: time.Second, Max: time.Minute, Factor: 1.5}},
-		[]any{game.Mode{Kind: game.Manual}, false, true, false, time.Duration(0), Retry{}},
-		[]any{game.Mode{}, false, false, false, time.Duration(0), Retry{}},
+		[]any{plain.Mode{Kind: plain.Manual}, false, true, false, time.Duration(0), Retry{}},
+		[]any{plain.Mode{}, false, false, false, time.Duration(0), Retry{}},
 		[]any{delay(0), true, false, false, time.Duration(0), Retry{}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -177,7 +177,7 @@ func TestPrioritiesOfInstances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for instance, want := range map[int]pool.Priority{0: 7, 99: 7, 100: 0, 101: 3, 499: 3, 500: 5, 501: 3} {
+	for instance, want := range map[int]ready.Priority{0: 7, 99: 7, 100: 0, 101: 3, 499: 3, 500: 5, 501: 3} {
 		if got := n.Priority(instance); got != want {
 			t.Errorf("instance %d has %s, want %s", instance, got, want)
 		}
@@ -189,14 +189,14 @@ func TestPrioritiesOfInstances(t *testing.T) {
 
 func TestFaultsInHowATransitionFires(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
-		{"two modes", `work: {delay: 1s, manual: true}`, `4:25: a second key "manual" that says when it fires`},
+		{"two modes", `work: {delay: 1s, manual: true}`, `4:25: a second key "manual" for when it fires`},
 		{"manual is no yes", `work: {manual: yes}`, `4:22: found "yes"; expected true`},
 		{"no time of day", `work: {at: noon}`, `4:18: found "noon"; expected a time of day`},
 		{"no zone", `work: {at: "17:30 Mars/Olympus"}`, `4:18: found the time zone "Mars/Olympus"`},
 		{"two actions", `work: {command: [a], nats: {subject: b}}`, `4:28: a second action "nats"`},
 		{"an empty guard", `work: {guard: ""}`, `4:21: found ""; expected an expression`},
 		{"a list for a guard", `work: {guard: [a]}`, `4:21: found a sequence; expected an expression`},
-		{"a guard that is none", `work: {guard: "amount <"}`, `4:21: the guard: column 8: unexpected token EOF; expected an expression such as`},
+		{"an invalid guard", `work: {guard: "amount <"}`, `4:21: the guard: column 8: unexpected token EOF; expected an expression such as`},
 		{"a guard without tokens", `source: {guard: "x"}`, `4:7: transition "source": a guard, but no input arc`},
 		{"an empty mapping", `work: {}`, `4:13: found a mapping; expected immediate, manual, or a mapping`},
 		{"no time to act in", `work: {command: [sh], timeout: 0s}`, `4:38: found "0s"; expected a duration above 0`},
@@ -256,14 +256,14 @@ func TestAllFaultsAreFoundAtOnce(t *testing.T) {
 	n := office()
 	n.Transitions[4].Guard = "1 +"
 	n.Arcs[6].Guard = "x >"
-	_, err := bindOf(t, n, `nobody: manual`, `work: {nats: {subject: a b}, guard: "("}`)
+	_, err := bindOf(t, n, `unknown: manual`, `work: {nats: {subject: a b}, guard: "("}`)
 	if err == nil {
 		t.Fatal("no fault")
 	}
 	want := []string{
 		`n.bpmn:14:1: the guard of transition "guarded": column 3: `,
 		`n.bpmn:20:2: the guard of arc "to-a": column 3: `,
-		`b.yaml:4:7: net "n" has no transition "nobody"; expected the id of one of its 7 transitions`,
+		`b.yaml:4:7: net "n" has no transition "unknown"; expected the id of one of its 7 transitions`,
 		`b.yaml:5:14: found the subject "a b"`,
 		`b.yaml:5:43: the guard: column 1: `,
 	}
@@ -299,7 +299,7 @@ func TestTransitionsInGoAreChecked(t *testing.T) {
 		}
 		return all
 	}
-	yes := func([]colour.Placed, int64) colour.Verdict { return colour.Verdict{OK: true} }
+	yes := func([]coloured.Placed, int64) coloured.Verdict { return coloured.Verdict{OK: true} }
 	for _, c := range []struct {
 		name string
 		do   func([]Transition)
@@ -307,7 +307,7 @@ func TestTransitionsInGoAreChecked(t *testing.T) {
 	}{
 		{"nothing wrong", func([]Transition) {}, ""},
 		{"no such kind", func(all []Transition) { all[0].Mode.Kind = 9 }, `n.bpmn:10:1: transition "event": kind 9`},
-		{"due but not delayed", func(all []Transition) { all[2].Mode.Kind = game.Immediate }, `n.bpmn:12:1: transition "time": a due time, but not delayed`},
+		{"due but not delayed", func(all []Transition) { all[2].Mode.Kind = plain.Immediate }, `n.bpmn:12:1: transition "time": a due time, but not delayed`},
 		{"a negative delay", func(all []Transition) { all[1].Mode.Delay.A = -1 }, `n.bpmn:11:1: transition "delay": a delay of -1 and 0 µs`},
 		{"a guard without tokens", func(all []Transition) { all[6].Guard = yes }, `n.bpmn:16:1: transition "source": a guard, but no input arc`},
 		{"no guard for that of the net", func(all []Transition) { all[4].Guard = nil }, `n.bpmn:14:1: transition "guarded": nothing is bound to its guard "!(x > 1) && (y)"`},

@@ -8,19 +8,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/yamlfile"
-	"github.com/pnagent/pnagent/pool"
+	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
 // priorities are those of the instances of a net.
 type priorities struct {
-	most pool.Priority
+	most ready.Priority
 	some []priorityRange // sorted, without overlap
 }
 
 type priorityRange struct {
 	first, last int
-	priority    pool.Priority
+	priority    ready.Priority
 }
 
 // read reads a mapping from numbers and ranges to priorities.
@@ -49,17 +49,17 @@ func (p *priorities) read(n yamlfile.Node) error {
 	})
 }
 
-func priorityOf(n yamlfile.Node) (pool.Priority, error) {
+func priorityOf(n yamlfile.Node) (ready.Priority, error) {
 	s, _ := n.Scalar()
 	v, err := strconv.ParseUint(s, 10, 8)
-	if err != nil || v > uint64(pool.Highest) {
+	if err != nil || v > uint64(ready.Highest) {
 		return 0, n.Expected("a priority from 0, the lowest, to 7")
 	}
-	return pool.Priority(v), nil
+	return ready.Priority(v), nil
 }
 
 // of returns the priority of an instance.
-func (p *priorities) of(instance int) pool.Priority {
+func (p *priorities) of(instance int) ready.Priority {
 	i, found := slices.BinarySearchFunc(p.some, instance, func(r priorityRange, i int) int { return cmp.Compare(r.first, i) })
 	if !found {
 		i--
@@ -71,7 +71,7 @@ func (p *priorities) of(instance int) pool.Priority {
 }
 
 // function returns of, or nil if all have p0.
-func (p *priorities) function() func(instance int) pool.Priority {
+func (p *priorities) function() func(instance int) ready.Priority {
 	if p.most == 0 && len(p.some) == 0 {
 		return nil
 	}

@@ -7,12 +7,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pnagent/pnagent/internal/yamlfile"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/split"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
-// regions say which transitions are played together.
+// regions specify which transitions are played together.
 type regions struct {
 	of     map[string]regionOf // by transition id
 	merge  [][]string
@@ -69,10 +69,10 @@ func (r *regions) readMerge(value yamlfile.Node) error {
 	return nil
 }
 
-// Split returns how the bindings cut a net into regions, which different
-// processes may play: see split.Split. Transitions that they do not name go with
-// those that they share places with. Faults are those of split.Split, and
-// transitions and regions that there are not. b may be nil.
+// Split returns the regions into which the bindings cut a net, for different
+// processes to play: see split.Split. Transitions that they do not name join
+// those with which they share places. Faults are those of split.Split, and
+// unknown transitions and regions. b may be nil.
 func (b *Bindings) Split(t *petri.Tables) (*split.Plan, error) {
 	var r regions
 	if b != nil {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -53,15 +53,15 @@ nets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make([]game.Mode, len(bound.Transitions))
+	got := make([]plain.Mode, len(bound.Transitions))
 	for i := range got {
 		got[i] = bound.Transitions[i].Mode
 	}
-	delayed := func(s game.Shape, a, b float64) game.Mode {
-		return game.Mode{Kind: game.Delayed, Delay: game.Delay{Shape: s, A: a, B: b}}
+	delayed := func(s plain.Shape, a, b float64) plain.Mode {
+		return plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{Shape: s, A: a, B: b}}
 	}
-	want := []game.Mode{{}, delayed(game.Exponential, 2e6, 0), delayed(game.Uniform, 1e6, 5e6), delayed(game.Normal, 4e6, 5e5),
-		delayed(game.Fixed, 1e5, 0), delayed(game.Exponential, 2e6, 0), {Kind: game.Manual}, {}}
+	want := []plain.Mode{{}, delayed(plain.Exponential, 2e6, 0), delayed(plain.Uniform, 1e6, 5e6), delayed(plain.Normal, 4e6, 5e5),
+		delayed(plain.Fixed, 1e5, 0), delayed(plain.Exponential, 2e6, 0), {Kind: plain.Manual}, {}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -97,6 +97,23 @@ func TestBindingsFaultsNamePositionAndExpectation(t *testing.T) {
 				t.Errorf("got  %v\nwant %s…", err, c.want)
 			}
 		})
+	}
+}
+
+func TestBindingsReportEveryFault(t *testing.T) {
+	_, err := ReadBindings(strings.NewReader("nets:\n  n: {transitions: {t: {delay: x}, u: {kind: 1}}, foo: 2}\nbar: 2\n"), "b.yaml")
+	if err == nil {
+		t.Fatal("bindings with four faults were read")
+	}
+	at := []string{"b.yaml:2:32: ", "b.yaml:2:40: ", "b.yaml:2:51: ", "b.yaml:3:1: "}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != len(at) {
+		t.Fatalf("%d faults, want %d:\n%v", len(lines), len(at), err)
+	}
+	for i, line := range lines {
+		if !strings.HasPrefix(line, at[i]) {
+			t.Errorf("%s; want a fault at %s", line, at[i])
+		}
 	}
 }
 

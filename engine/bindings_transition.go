@@ -6,17 +6,17 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/internal/yamlfile"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
-// binding is how a file says that a transition fires. What it does not say is
-// left to the net.
+// binding is what a file specifies for a transition. The net specifies the
+// rest.
 type binding struct {
 	key     yamlfile.Key
-	mode    *game.Mode
+	mode    *plain.Mode
 	due     func(since int64) int64
 	guard   yamlfile.Node // empty if there is none
 	action  action.Performer
@@ -28,15 +28,15 @@ type binding struct {
 
 const bindingForms = "immediate, manual, or a mapping with some of delay, rate, at, guard, nats, http, command, idempotent, timeout and retry"
 
-// bindingOf reads how one transition fires.
+// bindingOf reads the binding of one transition.
 func bindingOf(key yamlfile.Key, n yamlfile.Node) (binding, error) {
 	b := binding{key: key}
 	switch s, ok := n.Scalar(); {
 	case s == "immediate":
-		b.mode = &game.Mode{}
+		b.mode = &plain.Mode{}
 		return b, nil
 	case s == "manual":
-		b.mode = &game.Mode{Kind: game.Manual}
+		b.mode = &plain.Mode{Kind: plain.Manual}
 		return b, nil
 	case ok:
 		return b, n.Expected(bindingForms)
@@ -83,9 +83,9 @@ func (b *binding) entry(key yamlfile.Key, value yamlfile.Node) (err error) {
 // readMode reads when the transition fires.
 func (b *binding) readMode(key yamlfile.Key, value yamlfile.Node) (err error) {
 	if b.mode != nil {
-		return key.Fault("a second key %q that says when it fires; expected one of delay, rate, at, manual and immediate", key.Name)
+		return key.Fault("a second key %q for when it fires; expected one of delay, rate, at, manual and immediate", key.Name)
 	}
-	b.mode = &game.Mode{Kind: game.Delayed}
+	b.mode = &plain.Mode{Kind: plain.Delayed}
 	text, _ := value.Scalar()
 	switch key.Name {
 	case "delay":
@@ -100,9 +100,9 @@ func (b *binding) readMode(key yamlfile.Key, value yamlfile.Node) (err error) {
 		}
 		return err
 	case "manual":
-		b.mode.Kind = game.Manual
+		b.mode.Kind = plain.Manual
 	case "immediate":
-		b.mode.Kind = game.Immediate
+		b.mode.Kind = plain.Immediate
 	}
 	if text != "true" {
 		return value.Expected("true")
@@ -110,7 +110,7 @@ func (b *binding) readMode(key yamlfile.Key, value yamlfile.Node) (err error) {
 	return nil
 }
 
-// retryOf reads when what failed is tried again.
+// retryOf reads a retry.
 func retryOf(n yamlfile.Node) (r Retry, err error) {
 	err = n.Each("a mapping with some of first, max, factor and attempts", func(key yamlfile.Key, value yamlfile.Node) (err error) {
 		switch key.Name {
@@ -152,13 +152,13 @@ func countOf(n yamlfile.Node) (int, error) {
 }
 
 // modeOr returns the mode, or that of the net if the binding names none. An
-// action takes the place of what the net waits for.
-func (b *binding) modeOr(net game.Mode) game.Mode {
+// action replaces the trigger of the net.
+func (b *binding) modeOr(net plain.Mode) plain.Mode {
 	switch {
 	case b.mode != nil:
 		return *b.mode
 	case b.action != nil:
-		return game.Mode{}
+		return plain.Mode{}
 	}
 	return net
 }

@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// The time of a part never goes back, whatever its owners' clocks do, and goes on
+// The time of a part never goes back, whatever its owners' clocks do, and runs
 // at their pace.
-func TestTimeGoesOnAtThePaceOfTheClock(t *testing.T) {
+func TestTimeRunsAtThePaceOfTheClock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		last   int64   // the latest time in the log
@@ -48,13 +48,13 @@ func TestTimeGoesOnAtThePaceOfTheClock(t *testing.T) {
 	}
 }
 
-// A delay that has begun, and the age of its token, go on with the next owner's
-// clock, though that shows another time.
-func TestDelaysAndAgesGoOnWithAnotherClock(t *testing.T) {
+// A delay that has started, and the age of its token, continue with the next
+// owner's clock, even if that shows another time.
+func TestDelaysAndAgesContinueWithAnotherClock(t *testing.T) {
 	for name, skew := range map[string]int64{"the same clock": 0, "one that is an hour behind": -3_600_000_000, "one that is a second ahead": 1_000_000} {
 		t.Run(name, func(t *testing.T) {
 			now := int64(1_700_000_000_000_000)
-			cfg := Config{Source: "a", Nets: []Net{{Tables: tablesOf(t, line(1)), Transitions: fire(game.Mode{Kind: game.Delayed, Delay: game.Delay{A: 10_000_000}})}},
+			cfg := Config{Source: "a", Nets: []Net{{Tables: tablesOf(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 10_000_000}})}},
 				Instances: 1, Workers: 1, Clock: func() int64 { return now }, Part: &Part{Name: "p"}}
 			log, _, err := journal.Open(t.TempDir(), journal.Options{})
 			if err != nil {
@@ -104,11 +104,11 @@ func TestDelaysAndAgesGoOnWithAnotherClock(t *testing.T) {
 	}
 }
 
-// Who looks asks with a clock that is behind the time of the part. Its tokens are
-// as old as they are there.
+// A reader's clock may be behind the time of the part: tokens have the ages of
+// the part's time.
 func TestTokensAgeThoughTheClockIsBehind(t *testing.T) {
 	now := int64(1_700_000_000_000_000)
-	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(1)), Transitions: fire(game.Mode{Kind: game.Manual})}},
+	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Manual})}},
 		Instances: 1, Workers: 1, Clock: func() int64 { return now }})
 	now -= 3_600_000_000 // it is set back,
 	e.workers[0].now()

@@ -14,18 +14,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/guard"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/guard"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/pool"
 )
 
 // tokensByInstance returns all tokens of the first net with their data, age and
 // identity; those that an action has taken, too.
-func tokensByInstance(t *testing.T, e *Engine) map[int][]colour.Placed {
+func tokensByInstance(t *testing.T, e *Engine) map[int][]coloured.Placed {
 	t.Helper()
-	out := map[int][]colour.Placed{}
+	out := map[int][]coloured.Placed{}
 	for _, w := range e.workers {
 		if err := e.call(t.Context(), w, func(int64) { addTokens(w, out) }); err != nil {
 			t.Fatal(err)
@@ -35,17 +35,17 @@ func tokensByInstance(t *testing.T, e *Engine) map[int][]colour.Placed {
 }
 
 // tokensOfStill is tokensByInstance of an engine that does not run yet.
-func tokensOfStill(e *Engine) map[int][]colour.Placed {
-	out := map[int][]colour.Placed{}
+func tokensOfStill(e *Engine) map[int][]coloured.Placed {
+	out := map[int][]coloured.Placed{}
 	for _, w := range e.workers {
 		addTokens(w, out)
 	}
 	return out
 }
 
-func addTokens(w *worker, to map[int][]colour.Placed) {
-	s := w.shards[0].(coloured).Shard
-	for i := range s.Len() {
+func addTokens(w *worker, to map[int][]coloured.Placed) {
+	s := w.shards[0].(colouredPlayer).Shard
+	for i := range s.Count {
 		to[s.Number(i)] = s.Tokens(i, 1000)
 	}
 }
@@ -57,7 +57,7 @@ func counter(t *testing.T, act action.Func) Net {
 	net := &petri.Net{ID: "counter", Places: []petri.Place{{ID: "n"}, {ID: "done"}}, Transitions: []petri.Transition{{ID: "up"}, {ID: "end"}},
 		Arcs: []petri.Arc{{ID: "1", Source: "n", Target: "up", Weight: 1}, {ID: "2", Source: "up", Target: "n", Weight: 1},
 			{ID: "3", Source: "n", Target: "end", Weight: 1}, {ID: "4", Source: "end", Target: "done", Weight: 1}}}
-	compile := func(text string) colour.Guard {
+	compile := func(text string) coloured.Guard {
 		g, err := guard.Compile(text, []string{"n", "done"})
 		if err != nil {
 			t.Fatal(err)
@@ -66,21 +66,21 @@ func counter(t *testing.T, act action.Func) Net {
 	}
 	n := Net{Tables: tablesOf(t, net), Transitions: []Transition{
 		{Guard: compile("n < 9"), Action: act, Timeout: 2 * time.Second, Retry: Retry{First: 100 * time.Millisecond}}, {Guard: compile("n >= 9")}}}
-	n.Priority = func(i int) pool.Priority { return pool.Priority(i % 3) }
+	n.Priority = func(i int) ready.Priority { return ready.Priority(i % 3) }
 	return n
 }
 
 // countUp adds one to the n of the token that it takes, or fails.
-func countUp(_ context.Context, r *action.Run) (colour.Outcome, error) {
+func countUp(_ context.Context, r *action.Run) (coloured.Outcome, error) {
 	time.Sleep(time.Duration(uint64(r.Start.Run)>>16%7) * 100 * time.Millisecond)
 	if r.Start.Instance%4 == 0 && r.Start.Attempt == 1 {
-		return colour.Outcome{}, errors.New("not today")
+		return coloured.Outcome{}, errors.New("not today")
 	}
 	var n, k int
 	if _, err := fmt.Fscanf(bytes.NewReader(r.Start.Taken[0].Token.Data), `{"n":%d,"token":%d}`, &n, &k); err != nil {
-		return colour.Outcome{}, err
+		return coloured.Outcome{}, err
 	}
-	return colour.Outcome{Data: fmt.Appendf(nil, `{"n":%d,"token":%d}`, n+1, k)}, nil
+	return coloured.Outcome{Data: fmt.Appendf(nil, `{"n":%d,"token":%d}`, n+1, k)}, nil
 }
 
 // errGone is how the journal of an engine fails whose process is gone.
@@ -89,7 +89,7 @@ var errGone = errors.New("the process is gone")
 // oneLife plays for up to two seconds while tokens come in, if it is long for five
 // minutes more, and returns all tokens as the journal has them. A life that does
 // not end cleanly writes nothing from some moment on.
-func oneLife(t *testing.T, e *Engine, r *rand.Rand, injected *int, long bool) (left map[int][]colour.Placed) {
+func oneLife(t *testing.T, e *Engine, r *rand.Rand, injected *int, long bool) (left map[int][]coloured.Placed) {
 	t.Helper()
 	clean, ended := r.IntN(2) == 0, make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -122,20 +122,19 @@ func oneLife(t *testing.T, e *Engine, r *rand.Rand, injected *int, long bool) (l
 	return left
 }
 
-// An engine of a coloured net goes on where its journal ends: every token with
-// its data, age and identity, whatever the number of workers and the
-// dispatcher, and whatever actions went on; and no number is counted twice or
-// left out.
-func TestColouredEngineGoesOnWhereItsJournalEnds(t *testing.T) {
+// An engine of a coloured net continues where its journal ends: every token has
+// its data, age and identity, whatever the number of workers, the dispatcher
+// and the running actions; and no number is counted twice or left out.
+func TestColouredEngineContinuesWhereItsJournalEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 6 {
 		dir := t.TempDir()
-		var left map[int][]colour.Placed
+		var left map[int][]coloured.Placed
 		injected := 0
 		for life := range 6 {
 			log := openJournal(t, dir)
 			cfg := Config{Source: "s", Nets: []Net{counter(t, countUp)}, Instances: 7, Workers: 1 + r.IntN(3), Actions: 8 + r.IntN(30), Journal: log,
-				Dispatch: []*Dispatch{nil, {}, {Policy: pool.PolicyStrict}, quotes(2), {Policy: pool.PolicyDedicated}}[r.IntN(5)]}
+				Dispatch: []*Dispatch{nil, {}, {Policy: ready.PolicyStrict}, quotes(2), {Policy: ready.PolicyDedicated}}[r.IntN(5)]}
 			synctest.Test(t, func(t *testing.T) {
 				cfg.Clock = func() int64 { return time.Now().UnixMicro() + int64(life)*2*3600e6 }
 				e := newEngine(t, cfg)

@@ -7,33 +7,33 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// A commit is its time and then sections. A section is its kind, how many bytes
-// it has, and they. Kinds below the number of nets are the operations of a net;
-// those behind are what the nets have in common. Crossings and cursors are only
-// in the log of a part.
+// A commit is its time and then sections. A section is its kind, its length in
+// bytes, and its body. Kinds below the number of nets are the operations of a
+// net; those above are common to all nets. Crossings and cursors are only in
+// the log of a part.
 const (
 	sectionCrossings = iota // tokens that left for other parts, as split.AppendCrossings writes them
-	sectionCursor           // an upstream part, and up to which of its commits its tokens are in
+	sectionCursor           // an upstream part, and the last of its commits whose tokens have arrived
 	sectionOwnership        // an ownership, as JSON
-	sectionReach            // a cursor as sectionCursor, which older versions wrote, with its mark: see link.go
-	sectionQueues           // what queues have served since the last one, see noteQueues
+	sectionReach            // a cursor with its mark; older versions wrote sectionCursor: see link.go
+	sectionQueues           // what queues have served since the last one: see noteQueues
 	sectionKinds
 )
 
-// ownership is what a process says in a log about who plays the part.
+// ownership is an entry of a log about the owner of the part.
 type ownership struct {
 	Epoch   uint64 `json:"epoch"`
-	Owner   string `json:"owner"` // the source that owns it from here on; who releases it, if Release is set
+	Owner   string `json:"owner"` // the source that owns the part from here on, or releases it if Release is set
 	Release bool   `json:"release,omitempty"`
-	Heir    string `json:"heir,omitempty"` // who is asked to take it; "" for anybody
+	Heir    string `json:"heir,omitempty"` // the source that should take it; "" for any
 }
 
-// follow makes another ownership the one that holds. Each owner has a higher
-// epoch than the one before, and nobody else releases what is his.
+// follow makes next the current ownership. Each owner has a higher epoch than
+// the one before, and only the owner releases the part.
 func (o *ownership) follow(next ownership) error {
 	if next.Release != (next.Epoch == o.Epoch) || next.Epoch < o.Epoch || next.Release && next.Owner != o.Owner {
 		return fmt.Errorf("%w: owner %q in epoch %d (released: %t) after %q in epoch %d; expected a higher epoch, or a release by the owner",
@@ -50,7 +50,7 @@ func appendSection(commit []byte, kind int, body []byte) []byte {
 	return append(commit, body...)
 }
 
-// eachSection reads a commit of an engine with so many nets.
+// eachSection reads a commit of an engine with a number of nets.
 func eachSection(commit []byte, nets int, each func(kind int, body []byte, now int64) error) error {
 	now, size := binary.Uvarint(commit)
 	if size <= 0 {
@@ -74,16 +74,16 @@ func eachSection(commit []byte, nets int, each func(kind int, body []byte, now i
 
 // Upstream reads the log of a part for the tokens that it puts into others.
 type Upstream struct {
-	Plan  string // how the net is cut; a log of another plan is refused
-	At    Cursor // up to where it was read
+	Plan  string // how the net is cut; a log of another plan is rejected
+	At    Cursor // of the last entry that was read
 	whole joiner
 	out   []split.Crossing
 	quiet bool
 }
 
-// Read returns the tokens that leave the part with the next commit of its log,
-// those for all other parts, until the next call. A commit in several entries
-// gives them with the last. One that does not follow what was read is
+// Read returns the tokens that leave the part for any other part with the next
+// commit of its log, valid until the next call. A commit in several entries
+// returns them with the last. One that does not follow what was read is
 // ErrRewritten.
 func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
 	u.out, u.quiet = u.out[:0], true
@@ -120,12 +120,12 @@ func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
 	return u.out, nil
 }
 
-// Quiet reports whether nothing happened in the part with the last entry but that
-// it has read what came from others.
+// Quiet reports whether the last entry records nothing but that the part has
+// read the logs of others.
 func (u *Upstream) Quiet() bool { return u.quiet }
 
-// Begun reports whether the last entry was one of several that are one commit,
-// of which more are to come.
+// Begun reports whether the last entry belongs to a commit of which more
+// entries are to come.
 func (u *Upstream) Begun() bool { return u.whole.parts != nil }
 
 func (u *Upstream) header(text []byte) error {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/petri/split"
 )
 
@@ -122,7 +122,7 @@ func TestOwnersFollowEachOther(t *testing.T) {
 		{"a release", ownership{Epoch: 3, Owner: "a", Release: true, Heir: "b"}, true},
 		{"in the same epoch", ownership{Epoch: 3, Owner: "b"}, false},
 		{"in an earlier one", ownership{Epoch: 2, Owner: "b"}, false},
-		{"a release of somebody else's", ownership{Epoch: 3, Owner: "b", Release: true}, false},
+		{"a release by another owner", ownership{Epoch: 3, Owner: "b", Release: true}, false},
 		{"a release of another epoch", ownership{Epoch: 4, Owner: "a", Release: true}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -139,8 +139,8 @@ func commitOf(tokens ...split.Crossing) []byte {
 	return appendSection(appendTime(nil, 7), 1+sectionCrossings, split.AppendCrossings(nil, tokens))
 }
 
-// What crosses is read from whole commits only: one that was cut short by the
-// death of its owner puts nothing, whoever writes behind it.
+// Tokens cross with whole commits only: one that was cut short by the death of
+// its owner puts none, whichever process writes behind it.
 func TestTokensCrossWithWholeCommits(t *testing.T) {
 	a, b := split.Crossing{Instance: 1, Place: 2, Tokens: 3}, split.Crossing{Instance: 4, Place: 5, Tokens: 6, Data: []byte("x")}
 	whole := commitOf(a, b)
@@ -157,7 +157,7 @@ func TestTokensCrossWithWholeCommits(t *testing.T) {
 			[][]split.Crossing{nil, nil, {a, b}}, []bool{true, true, false}},
 		{"cut short before the next owner", [][]byte{part(partFirst, whole[:3]), part(partMore, whole[3:9]), owns, commitOf(b)},
 			[][]split.Crossing{nil, nil, nil, {b}}, []bool{true, true, false, false}},
-		{"cut short and begun anew", [][]byte{part(partFirst, whole[:3]), part(partFirst, whole[:5]), part(partLast, whole[5:])},
+		{"cut short and started again", [][]byte{part(partFirst, whole[:3]), part(partFirst, whole[:5]), part(partLast, whole[5:])},
 			[][]split.Crossing{nil, nil, {a, b}}, []bool{true, true, false}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,9 +175,9 @@ func TestTokensCrossWithWholeCommits(t *testing.T) {
 	}
 }
 
-// Parts that put tokens into each other have read each other's commits. To tell
-// that with one more each time would never end.
-func TestWhatOnlyTellsWhatWasReadIsQuiet(t *testing.T) {
+// Parts that put tokens into each other read each other's commits. A commit for
+// each of those readings would lead to endless commits.
+func TestACommitThatOnlyRecordsReadingIsQuiet(t *testing.T) {
 	cursor := appendSection(appendTime(nil, 7), 1+sectionCursor, []byte{0, 9})
 	for name, c := range map[string]struct {
 		entry []byte
@@ -215,8 +215,8 @@ func TestLogsUpstreamThatDoNotFitAreRefused(t *testing.T) {
 	}
 	for name, c := range map[string]journal.Commit{
 		"without a header":          {Sequence: 1, Payload: []byte("?")},
-		"a commit that is none":     {Sequence: 2, Payload: []byte{1, 0}},
-		"crossings that are none":   {Sequence: 2, Payload: appendSection(appendTime(nil, 7), 1+sectionCrossings, []byte{9})},
+		"an invalid commit":         {Sequence: 2, Payload: []byte{1, 0}},
+		"invalid crossings":         {Sequence: 2, Payload: appendSection(appendTime(nil, 7), 1+sectionCrossings, []byte{9})},
 		"bytes behind crossings":    {Sequence: 2, Payload: appendSection(appendTime(nil, 7), 1+sectionCrossings, []byte{0, 0})},
 		"the end of another commit": {Sequence: 2, Payload: []byte{0, partLast, 1}},
 	} {

@@ -11,26 +11,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/pool"
 )
 
-var manual = Transition{Mode: game.Mode{Kind: game.Manual}}
+var manual = Transition{Mode: plain.Mode{Kind: plain.Manual}}
 
 // carried returns the data of an instance's tokens, by place.
 func carried(e *Engine, instance int) (out []string) {
 	w := e.owner(0, instance)
 	i, _ := w.shards[0].Index(instance)
-	for _, p := range w.shards[0].(coloured).Tokens(i, 100) {
+	for _, p := range w.shards[0].(colouredPlayer).Tokens(i, 100) {
 		out = append(out, fmt.Sprintf("%s %s", e.cfg.Nets[0].Tables.Net.Places[p.Place].ID, p.Token.Data))
 	}
 	return out
 }
 
-// A net that looks at data takes it, from whoever injects or fires; what a
-// firing brings takes the place of what it takes.
+// A net that uses data accepts it with injections and firings; the data of a
+// firing replaces that of the tokens it takes.
 func TestDataComeInByInjectionsAndFirings(t *testing.T) {
 	n := working(t, "n", 0, manual)
 	n.Transitions[0].Guard = always
@@ -54,7 +54,7 @@ func TestDataComeInByInjectionsAndFirings(t *testing.T) {
 	}
 }
 
-// Who sends data to a net that looks at none is told so, and nothing happens.
+// Data sent to a net that uses none is rejected, and nothing happens.
 func TestPlainNetsRefuseData(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, manual)}, Instances: 2, Workers: 1})
 	defer start(t, e)()
@@ -74,19 +74,19 @@ func TestPlainNetsRefuseData(t *testing.T) {
 
 func TestCallsThatCannotBeChangeNothing(t *testing.T) {
 	n := working(t, "n", 1, manual)
-	n.Transitions[0].Guard = func(tokens []colour.Placed, _ int64) colour.Verdict {
-		return colour.Verdict{OK: tokens[0].Token.Data != nil}
+	n.Transitions[0].Guard = func(tokens []coloured.Placed, _ int64) coloured.Verdict {
+		return coloured.Verdict{OK: tokens[0].Token.Data != nil}
 	}
 	n.Bound = 1
 	e := ended(t, newEngine(t, Config{Source: "s", Nets: []Net{n}, Instances: 1, Workers: 1}))
-	ctx, large := t.Context(), make([]byte, colour.MaxData+1)
+	ctx, large := t.Context(), make([]byte, coloured.MaxData+1)
 	for _, c := range []struct {
 		err, want error
 	}{
-		{e.InjectData(ctx, "n", 0, "in", 1, large), colour.ErrTooLarge},
-		{e.FireData(ctx, "n", 0, "work", large), colour.ErrTooLarge},
-		{e.InjectData(ctx, "n", 0, "in", 1, []byte("7")), pool.ErrFull}, // it has not begun: its first piece of work waits
-		{e.InjectData(ctx, "n", 9, "in", 1, nil), game.ErrNoInstance},
+		{e.InjectData(ctx, "n", 0, "in", 1, large), coloured.ErrTooLarge},
+		{e.FireData(ctx, "n", 0, "work", large), coloured.ErrTooLarge},
+		{e.InjectData(ctx, "n", 0, "in", 1, []byte("7")), ready.ErrFull}, // it has not begun: its first piece of work waits
+		{e.InjectData(ctx, "n", 9, "in", 1, nil), plain.ErrNoInstance},
 		{e.FireData(ctx, "n", 0, "x", nil), ErrNoTransition},
 		{e.InjectData(ctx, "n", 0, "x", 1, nil), ErrNoPlace},
 	} {
@@ -135,7 +135,7 @@ func TestNewChecksAllTransitionsOfAllNets(t *testing.T) {
 	}
 }
 
-// A net that says itself how it fires needs nobody to say it again.
+// A net that declares how it fires needs no bindings.
 func TestNewTakesWhatANetDeclares(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, office())}}, Instances: 1, Workers: 1})
 	defer start(t, e)()

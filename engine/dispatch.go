@@ -3,36 +3,36 @@
 package engine
 
 import (
-	"github.com/pnagent/pnagent/pool"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Dispatch says which ready instance a worker plays next, over all nets.
+// Dispatch specifies which ready instance a worker plays next, over all nets.
 type Dispatch struct {
-	Policy pool.Policy
-	Quotes pool.Quotes // of pool.PolicyQuoted
+	Policy ready.Policy
+	Quotes ready.Quotes // of ready.PolicyQuoted
 }
 
 // discipline returns the order in the queues of one worker. A worker of the
-// dedicated dispatcher knows one priority.
-func (d *Dispatch) discipline() (pool.Discipline, error) {
+// dedicated dispatcher has one priority.
+func (d *Dispatch) discipline() (ready.Discipline, error) {
 	switch d.Policy {
-	case pool.PolicyStrict:
-		return pool.Strict(), nil
-	case pool.PolicyQuoted:
-		return pool.Quoted(d.Quotes)
+	case ready.PolicyStrict:
+		return ready.Strict(), nil
+	case ready.PolicyQuoted:
+		return ready.Quoted(d.Quotes)
 	}
-	return pool.FIFO(), nil
+	return ready.FIFO(), nil
 }
 
 // turns are the turns of a worker's priorities over its nets.
 type turns struct {
-	turn     *pool.Turn
-	switches [][pool.Priorities]uint64 // by net: turns that ended with one of its events
+	turn     *ready.Turn
+	switches [][ready.Priorities]uint64 // by net: turns that ended with one of its events
 }
 
-// playTurns plays what is ready, event by event, and reports whether more may
-// be.
+// playTurns plays what is ready, event by event, and reports whether there may
+// be more.
 func (w *worker) playTurns(budget int, now int64) (fired int, more bool) {
 	for _, s := range w.shards {
 		s.Expire(now)
@@ -55,7 +55,7 @@ func (w *worker) playTurns(budget int, now int64) (fired int, more bool) {
 	return fired, true
 }
 
-// present returns the priorities of which something is ready.
+// present returns the priorities with ready instances.
 func (w *worker) present() (set uint8) {
 	for _, s := range w.shards {
 		set |= s.Present()
@@ -64,7 +64,7 @@ func (w *worker) present() (set uint8) {
 }
 
 // readiest returns the net that has been ready for longest with a priority.
-func (w *worker) readiest(p pool.Priority) int {
+func (w *worker) readiest(p ready.Priority) int {
 	if len(w.shards) == 1 {
 		return 0
 	}

@@ -3,28 +3,29 @@
 // Package engine runs nets: many instances of each, spread over workers,
 // published as one telemetry source.
 //
-// The token games themselves are packages game, for nets in which tokens alone
-// decide what happens, and colour, for those with guards, actions and inclusive
-// gateways; both are pure. This package is the thin shell around them: a
-// [worker] is a goroutine that owns some instances of every net, reads the clock
-// once a batch, plays what is ready, and otherwise sleeps until something is due
-// or somebody calls. Everything that comes from outside (an injection, a firing
-// by hand, the outcome of an action, a look at the rows) goes to the worker that
-// owns the instance; nothing is shared and nothing is locked while tokens move.
+// The token games are in packages plain, for nets whose tokens alone decide
+// what happens, and coloured, for nets with guards, actions or inclusive
+// gateways. Both are pure. In this package a [worker] is a goroutine that owns
+// some instances of every net. It reads the clock once a batch, plays what is
+// ready, and otherwise sleeps until something is due or a call arrives.
+// Injections, firings by hand, outcomes of actions and readings of rows are all
+// sent to the worker that owns the instance. So nothing is shared or locked
+// while tokens move.
 //
-//   - [Engine] is made by [New], plays in [Engine.Run] until its context ends
-//     or its firings are used up, and answers [Engine.Inject], [Engine.Fire],
-//     [Engine.Rows] and [Engine.Report] at any time, also after it has stopped.
-//   - [Transition] says how a transition fires: when, with which guard, and what
-//     is performed. [Declared] takes that from the net itself, and
-//     [Bindings.Bind] from YAML, which [ReadBindings] has read. All is checked
-//     before the first token moves.
-//   - An action is performed in a goroutine of its own while its tokens are in
-//     flight. If it panics, fails, lasts too long or outlives its run, that is a
-//     row of its transition and touches nothing else. Tokens move exactly once;
-//     what an action does outside is done at least once.
-//   - [Dispatch] says which ready instance a worker plays next.
-//   - [Config.Journal] keeps what is done, for the next engine to go on from.
-//   - [Serve] connects an engine to NATS: it publishes snapshots and takes
+//   - [New] returns an [Engine]. [Engine.Run] plays until its context ends or
+//     its firings are used up. [Engine.Inject], [Engine.Fire], [Engine.Rows]
+//     and [Engine.Report] work at any time, also after Run.
+//   - A [Transition] specifies when a transition fires, with which guard, and
+//     which action it performs. [Declared] derives it from the net itself, and
+//     [Bindings.Bind] from YAML that [ReadBindings] has read. Everything is
+//     checked before the first token moves.
+//   - An action runs in a goroutine of its own while its tokens are in flight.
+//     An action that panics, fails, takes too long or outlives its run is
+//     counted at its transition and affects nothing else. Tokens move exactly
+//     once; actions take effect at least once.
+//   - [Dispatch] specifies which ready instance a worker plays next.
+//   - [Config.Journal] records what is done, so that the next engine can
+//     continue from it.
+//   - [Serve] connects an engine to NATS: it publishes snapshots and accepts
 //     injections and firings as requests.
 package engine

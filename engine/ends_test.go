@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
@@ -30,20 +30,20 @@ func ringOfWork(t *testing.T, rule Transition) Net {
 
 // sometimes misbehaves by chance: one in four fails, hangs till its time is
 // over, is too early, or returns after its time.
-func sometimes(ctx context.Context, r *action.Run) (colour.Outcome, error) {
+func sometimes(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
 	switch (uint64(r.Start.Run)>>16*7 + uint64(r.Start.Instance)) % 16 {
 	case 0:
-		return colour.Outcome{}, errors.New("no route")
+		return coloured.Outcome{}, errors.New("no route")
 	case 1:
 		<-ctx.Done()
-		return colour.Outcome{}, ctx.Err()
+		return coloured.Outcome{}, ctx.Err()
 	case 2:
-		return colour.Outcome{Kind: colour.Delayed, After: 1e6}, nil
+		return coloured.Outcome{Kind: coloured.Delayed, After: 1e6}, nil
 	case 3:
 		<-ctx.Done()
 		time.Sleep(time.Second)
 	}
-	return colour.Outcome{}, nil
+	return coloured.Outcome{}, nil
 }
 
 func TestFiringsWithActionsStopTheEngineExactly(t *testing.T) {
@@ -62,7 +62,7 @@ func TestFiringsWithActionsStopTheEngineExactly(t *testing.T) {
 						rows := rowsOf(t, e, 0)
 						for i := range rows.Transitions {
 							if n := rows.Transitions[i].Running; n > 0 {
-								t.Errorf("%d go on", n)
+								t.Errorf("%d are running", n)
 							}
 						}
 						time.Sleep(time.Minute) // those that return after their time
@@ -76,11 +76,11 @@ func TestFiringsWithActionsStopTheEngineExactly(t *testing.T) {
 // What cannot fire is not waited for, and more than the limit never fires.
 func TestFiringsThatActionsDoNotReachEndTheEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		act := func(_ context.Context, r *action.Run) (colour.Outcome, error) {
+		act := func(_ context.Context, r *action.Run) (coloured.Outcome, error) {
 			if r.Start.Instance%2 == 0 {
-				return colour.Outcome{}, errors.New("no route")
+				return coloured.Outcome{}, errors.New("no route")
 			}
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}
 		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 4, Transition{Action: act, Retry: Retry{Attempts: 3}})}, Instances: 10, Workers: 3, Firings: 1000})
 		runToEnd(t, e)
@@ -94,11 +94,11 @@ func TestFiringsThatActionsDoNotReachEndTheEngine(t *testing.T) {
 func TestTimeOutsTakeEffectWhenAllFiringsAreUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		act := func(ctx context.Context, r *action.Run) (colour.Outcome, error) {
+		act := func(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
 			if r.Start.Attempt == 1 {
 				return outlasts(release)(ctx, r)
 			}
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}
 		begun := time.Now()
 		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act, Timeout: 5 * time.Second})}, Instances: 1, Workers: 1, Firings: 1})
@@ -125,12 +125,12 @@ func TestFiringsByHandAreNotOfTheLimit(t *testing.T) {
 		net.Transitions[1].ID = "by hand"
 		net.Arcs = append(net.Arcs, net.Arcs[0])
 		net.Arcs[2].ID, net.Arcs[2].Target = "c", "by hand"
-		failing := func(context.Context, *action.Run) (colour.Outcome, error) {
+		failing := func(context.Context, *action.Run) (coloured.Outcome, error) {
 			time.Sleep(time.Second)
-			return colour.Outcome{}, errors.New("no route")
+			return coloured.Outcome{}, errors.New("no route")
 		}
 		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, net), Transitions: []Transition{
-			{Mode: game.Mode{Kind: game.Delayed, Delay: game.Delay{A: 1e6}}}, {Mode: game.Mode{Kind: game.Manual}, Action: failing, Retry: Retry{Attempts: 1}}}}},
+			{Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 1e6}}}, {Mode: plain.Mode{Kind: plain.Manual}, Action: failing, Retry: Retry{Attempts: 1}}}}},
 			Instances: 1, Workers: 1, Firings: 20})
 		done := make(chan struct{})
 		go func() { defer close(done); runToEnd(t, e) }()
@@ -148,9 +148,9 @@ func TestFiringsByHandAreNotOfTheLimit(t *testing.T) {
 	})
 }
 
-// An engine that stops tells its actions, waits a second for them, and puts
-// back what they do not end: no failure, a cancel.
-func TestActionsGoOnWhileTheEngineStops(t *testing.T) {
+// An engine that stops cancels its actions, waits a second for them, and puts
+// back what they do not end: a cancel, not a failure.
+func TestActionsMayEndWhileTheEngineStops(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		act  action.Func
@@ -158,26 +158,26 @@ func TestActionsGoOnWhileTheEngineStops(t *testing.T) {
 		want tally
 		left []uint32
 	}{
-		{"it ends with its context", func(ctx context.Context, _ *action.Run) (colour.Outcome, error) {
+		{"it ends with its context", func(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), ErrEngineStopped) {
 				t.Errorf("ended with %v", context.Cause(ctx))
 			}
-			return colour.Outcome{}, ctx.Err()
+			return coloured.Outcome{}, ctx.Err()
 		}, 0, tally{Cancels: 3}, []uint32{1, 0, 0}},
-		{"it completes in time", func(ctx context.Context, _ *action.Run) (colour.Outcome, error) {
+		{"it completes in time", func(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
 			<-ctx.Done()
 			time.Sleep(900 * time.Millisecond)
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}, 900 * time.Millisecond, tally{Firings: 3}, []uint32{0, 1, 0}},
-		{"it panics on its way out", func(ctx context.Context, _ *action.Run) (colour.Outcome, error) {
+		{"it panics on its way out", func(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
 			<-ctx.Done()
 			panic("stopped")
 		}, 0, tally{Cancels: 3}, []uint32{1, 0, 0}},
-		{"it takes longer", func(ctx context.Context, _ *action.Run) (colour.Outcome, error) {
+		{"it takes longer", func(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
 			<-ctx.Done()
 			time.Sleep(5 * time.Second)
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}, time.Second, tally{Cancels: 3}, []uint32{1, 0, 0}},
 		{"it never returns", nil, time.Second, tally{Cancels: 3}, []uint32{1, 0, 0}},
 	} {
@@ -223,8 +223,8 @@ func TestActionsGoOnWhileTheEngineStops(t *testing.T) {
 func TestFiringAnActionOfAnEngineThatHasStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tried := 0
-		act := func(context.Context, *action.Run) (colour.Outcome, error) { tried++; return colour.Outcome{}, nil }
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Mode: game.Mode{Kind: game.Manual}, Action: act})}, Instances: 1, Workers: 1})
+		act := func(context.Context, *action.Run) (coloured.Outcome, error) { tried++; return coloured.Outcome{}, nil }
+		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Mode: plain.Mode{Kind: plain.Manual}, Action: act})}, Instances: 1, Workers: 1})
 		stop := start(t, e)
 		synctest.Wait()
 		stop()
@@ -259,14 +259,14 @@ func TestActionsEndWithAnEngineThatCannotWriteItsJournal(t *testing.T) {
 	defer log.Close()
 	synctest.Test(t, func(t *testing.T) {
 		ended := 0
-		act := func(ctx context.Context, r *action.Run) (colour.Outcome, error) {
+		act := func(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
 			if r.Start.Instance == 0 {
 				<-ctx.Done()
 				ended++
-				return colour.Outcome{}, ctx.Err()
+				return coloured.Outcome{}, ctx.Err()
 			}
 			time.Sleep(time.Second)
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}
 		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act})}, Instances: 2, Workers: 1, Journal: &brokenLog{log, 3}}) // the header, the owner, the starts
 		if err := e.Run(t.Context()); !errors.Is(err, errDisk) {
@@ -274,7 +274,7 @@ func TestActionsEndWithAnEngineThatCannotWriteItsJournal(t *testing.T) {
 		}
 		synctest.Wait()
 		if ended != 1 {
-			t.Error("an action still goes on")
+			t.Error("an action is still running")
 		}
 	})
 }

@@ -12,84 +12,84 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Config says what an engine runs.
+// Config is the configuration of an engine.
 type Config struct {
 	Source    string // the name of this process; instances are named SOURCE/NUMBER
 	Nets      []Net
 	Instances int    // of each net; 1 or more
 	Workers   int    // 1 or more
-	Firings   int    // stop after so many; 0 for no end
+	Firings   int    // the number of firings to stop after; 0 for no end
 	Seed      uint64 // same nets, same seed, same calls at the same times: same run
-	// Shuffle lets chance decide between enabled transitions, each as likely as
-	// another, instead of taking turns.
+	// Shuffle chooses between enabled transitions at random, with equal
+	// probability, instead of in turn.
 	Shuffle bool
 	Clock   func() int64 // microseconds since the Unix epoch; nil for the system's
-	// Dispatch says which ready instance a worker plays next, and has that
-	// counted. nil is one net after another and inside a net first come, first
+	// Dispatch specifies which ready instance a worker plays next, and counts
+	// that. nil is one net after another, and inside a net first come, first
 	// served, which is fastest.
 	Dispatch *Dispatch
-	// Actions is how many actions may go on at once; 0 for 1024. Others wait
-	// for room, and their time runs.
+	// Actions is how many actions may run at once; 0 for 1024. Others wait for
+	// room, and their time limits run.
 	Actions int
 	Log     *slog.Logger // of actions that fail; nil for none
-	// Journal keeps what the engine does, so that the next one with the same
-	// nets and instances goes on from there; nil keeps nothing. It is not
-	// closed by the engine.
+	// Journal records what the engine does, so that the next one with the same
+	// nets and instances continues from there; nil records nothing. The engine
+	// does not close it.
 	Journal journal.Log
-	// SnapshotAfter is how many bytes of commits the journal grows by before the
-	// state is saved and they can go; 0 for 64 MiB.
+	// SnapshotAfter is how many bytes of commits the journal grows by before
+	// the state is saved and they can be removed; 0 for 64 MiB.
 	SnapshotAfter int
-	// Part says that this engine plays a part of its one net, and that Journal is
-	// the log of that part, to which others may write too: see Part. nil is all of
-	// every net, and a log of its own.
+	// Part makes this engine play a part of its one net; Journal is then the
+	// log of that part, to which other processes may append too: see Part. nil
+	// is all of every net, with a log of its own.
 	Part *Part
 }
 
 // Net is one net that an engine runs.
 type Net struct {
 	Tables      *petri.Tables
-	Transitions []Transition // by transition; nil for all as Declared says
-	// Priority is that of an instance, by its number; nil for p0. Only a
-	// dispatcher looks at it.
-	Priority func(instance int) pool.Priority
+	Transitions []Transition // by transition; nil for those of Declared
+	// Priority returns the priority of an instance, by its number; nil for p0. Only a
+	// dispatcher uses it.
+	Priority func(instance int) ready.Priority
 	// Bound is how many pieces of work may wait in an instance before further
-	// ones are refused; 0 for any number. A net whose tokens carry no data has
+	// ones are rejected; 0 for any number. A net whose tokens carry no data has
 	// no such work.
 	Bound int
 }
 
 // ErrConfig is wrapped by the errors of New about its Config.
-var ErrConfig = errors.New("bad engine configuration")
+var ErrConfig = errors.New("invalid engine configuration")
 
-// What a call from outside can name wrongly.
+// Errors for unknown names in a call.
 var (
 	ErrNoNet        = errors.New("no such net")
 	ErrNoPlace      = errors.New("no such place")
 	ErrNoTransition = errors.New("no such transition")
 )
 
-// Engine runs instances of nets. Its methods but Report may be called from any
-// goroutine, during Run and after it; before it they wait for it.
+// Engine runs instances of nets. Its methods except Report may be called from
+// any goroutine, during Run and after it; before Run they wait for it.
 type Engine struct {
 	cfg     Config
 	workers []*worker
 	nets    map[string]int
 	started time.Time
 	stopped time.Time
-	before  uint64 // firings that the journal held when this engine came to play
+	before  uint64 // firings in the journal when this engine became its owner
 	digits  int
 
-	dedicated []pool.Priority      // of the dedicated dispatcher: what each worker plays; nil for others
-	ranked    [pool.Priorities]int // by priority: its worker
+	dedicated []ready.Priority      // of the dedicated dispatcher: what each worker plays; nil for other dispatchers
+	ranked    [ready.Priorities]int // by priority: its worker
 
-	named string // what the names of its instances begin with
+	named string // prefix of the names of its instances
 
 	recorder   *recorder // nil without a journal
 	performers *performers
@@ -97,11 +97,11 @@ type Engine struct {
 	snapshotsFailed atomic.Uint64
 }
 
-// New returns an engine with all instances at their initial marking, or where the
-// journal says that they were.
+// New returns an engine with all instances at their initial marking, or in the
+// state that the journal records.
 func New(cfg Config) (*Engine, error) { return Open(context.Background(), cfg) }
 
-// Open is New for a journal that may not answer: it gives up when ctx ends.
+// Open is New for a journal that may not answer: it returns when ctx ends.
 func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	e, err := read(ctx, cfg)
 	if err != nil {
@@ -116,8 +116,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// read is Open up to where the engine of whole nets becomes the owner of its
-// journal. With an error of the journal's commits it returns the engine, too.
+// read is Open without becoming the owner of the journal. With an error of the
+// journal's commits it also returns the engine.
 func read(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Instances < 1 || cfg.Workers < 1 || cfg.Firings < 0 || cfg.Actions < 0 || len(cfg.Nets) == 0 {
 		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings, %d actions; expected 1 or more (firings and actions 0 or more)",
@@ -158,8 +158,8 @@ func read(ctx context.Context, cfg Config) (*Engine, error) {
 }
 
 // Run plays until ctx ends, or until the firings of the Config are done or can
-// not be done any more. It may be called once. The error is that of the
-// journal, which then has everything up to it.
+// no longer be done. It may be called once. The error is that of the journal,
+// which then has everything before it.
 func (e *Engine) Run(ctx context.Context) error {
 	e.started = time.Now()
 	defer func() { e.stopped = time.Now() }()
@@ -193,13 +193,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// call does something with the shards of a worker, on its goroutine while it
-// runs and here when it has ended. When it returns nil, what was done is in the
-// journal, if there is one.
+// call runs do on the goroutine of a worker, or here once the worker has ended.
+// When it returns nil, everything that was done is in the journal, if there is
+// one.
 func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error {
 	done := make(chan error, 1)
 	record := func(now int64) {
-		err := w.flush(now) // what came before belongs before
+		err := w.flush(now) // what was done before is a commit of its own
 		if err == nil {
 			do(now)
 			err = w.flush(now)
@@ -213,7 +213,7 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		defer w.rest.Unlock()
 		now := w.now()
 		if e.recorder.failure() == nil {
-			w.stage.hear(now) // what comes now is late, and counted
+			w.stage.settleAnswers(now) // what arrives now is late, and counted
 		}
 		record(now)
 		w.stage.putBack(now)
@@ -227,19 +227,19 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 	return e.recorder.confirm(ctx)
 }
 
-// unsettled is an error after which nobody can tell here whether what was asked
-// for has taken place, or whether it will where somebody else was asked too.
+// unsettled is an error after which it is unknown whether the requested change
+// has taken place, or will, at another owner that received the same request.
 type unsettled struct{ error }
 
 func (u unsettled) Unwrap() error { return u.error }
 
-// change is call for what changes a marking, or is refused by it with the error
-// of do. Any other error is unsettled.
+// change is call for what changes a marking, or is rejected with the error of
+// do. Any other error is unsettled.
 func (e *Engine) change(ctx context.Context, w *worker, do func(now int64) error) error {
 	var refused error
 	err := e.call(ctx, w, func(now int64) {
 		if err := e.recorder.failure(); err != nil {
-			refused = unsettled{err} // nothing can change any more
+			refused = unsettled{err} // nothing can change after a failure
 			return
 		}
 		refused = do(now)
@@ -257,7 +257,7 @@ func (e *Engine) find(net string, instance int) (w *worker, k, i int, err error)
 		return nil, 0, 0, fmt.Errorf("net %q: %w", net, ErrNoNet)
 	}
 	if instance < 0 || instance >= e.cfg.Instances {
-		return nil, 0, 0, fmt.Errorf("net %q, instance %d of %d: %w", net, instance, e.cfg.Instances, game.ErrNoInstance)
+		return nil, 0, 0, fmt.Errorf("net %q, instance %d of %d: %w", net, instance, e.cfg.Instances, plain.ErrNoInstance)
 	}
 	w = e.owner(k, instance)
 	i, err = w.shards[k].Index(instance)
@@ -269,8 +269,8 @@ func (e *Engine) Inject(ctx context.Context, net string, instance int, place str
 	return e.InjectData(ctx, net, instance, place, n, nil)
 }
 
-// InjectData is Inject of tokens that carry data, which must not be changed any
-// more. A net that looks at no data refuses it with ErrPlain.
+// InjectData is Inject of tokens that carry data, which must not be changed
+// afterwards. A net without data rejects it with ErrPlain.
 func (e *Engine) InjectData(ctx context.Context, net string, instance int, place string, n uint32, data []byte) error {
 	w, k, i, err := e.find(net, instance)
 	if err != nil {
@@ -284,14 +284,14 @@ func (e *Engine) InjectData(ctx context.Context, net string, instance int, place
 }
 
 // Fire fires a transition of an instance, or starts its action. One that is not
-// enabled is refused with petri.ErrNotEnabled and the condition that does not
+// enabled is rejected with petri.ErrNotEnabled and the condition that does not
 // hold.
 func (e *Engine) Fire(ctx context.Context, net string, instance int, transition string) error {
 	return e.FireData(ctx, net, instance, transition, nil)
 }
 
-// FireData is Fire of a transition whose new tokens carry data, such as what an
-// event brought, instead of what it takes.
+// FireData is Fire with data, such as that of an event, for the new tokens
+// instead of the data of the tokens that it takes.
 func (e *Engine) FireData(ctx context.Context, net string, instance int, transition string, data []byte) error {
 	w, k, i, err := e.find(net, instance)
 	if err != nil {
@@ -316,8 +316,8 @@ func (e *Engine) Marking(ctx context.Context, net string, instance int) ([]uint3
 }
 
 // Rows adds the rows of a net, by its index in the Config, as of now, or of the
-// engine's time if that is later because the clock was set back. Who was
-// slowest is not in them: see Serve, which publishes it.
+// engine's time if that is later because the clock was set back. The slowest
+// instances are not in them: see Serve, which publishes those.
 func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows) error {
 	for _, w := range e.workers {
 		if err := e.call(ctx, w, func(at int64) { w.look(net, max(now, at), e.InstanceName, into) }); err != nil {
@@ -327,8 +327,8 @@ func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows)
 	return nil
 }
 
-// published is Rows for the publisher alone, with who was slowest since the last
-// call: each is told once.
+// published is Rows for the publisher, with the slowest instances since the
+// last call: each is returned once.
 func (e *Engine) published(ctx context.Context, net int, now int64, into *stats.Rows) error {
 	for _, w := range e.workers {
 		if err := e.call(ctx, w, func(at int64) {
@@ -336,7 +336,7 @@ func (e *Engine) published(ctx context.Context, net int, now int64, into *stats.
 			w.shards[net].TakeSlowest(e.InstanceName, into)
 			if e.recorder.failure() == nil {
 				w.noteQueues(net)
-			} else { // what they have served cannot be written down any more
+			} else { // what they have served can no longer be recorded
 				into.Queues, into.Columns = nil, into.Columns&^stats.ColQueues
 			}
 		}); err != nil {
@@ -347,8 +347,8 @@ func (e *Engine) published(ctx context.Context, net int, now int64, into *stats.
 }
 
 // InstanceName returns the name of an instance: SOURCE/NUMBER, or NET/NUMBER in
-// a part of a net, whose instances are the same whoever plays it. Names sort as
-// the numbers do.
+// a part of a net, whose instances are the same for every owner. Names sort
+// like the numbers.
 func (e *Engine) InstanceName(number int) string {
 	return fmt.Sprintf("%s/%0*d", e.named, e.digits, number)
 }

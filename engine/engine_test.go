@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
@@ -112,7 +112,7 @@ func line(n int) *petri.Net {
 }
 
 // fire returns transitions with these modes.
-func fire(modes ...game.Mode) []Transition {
+func fire(modes ...plain.Mode) []Transition {
 	out := make([]Transition, len(modes))
 	for i, m := range modes {
 		out[i].Mode = m
@@ -131,7 +131,7 @@ func TestEngineThatCannotReachItsFiringsEnds(t *testing.T) {
 
 func TestDelaysFollowTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		modes := []game.Mode{{Kind: game.Delayed, Delay: game.Delay{A: 2e6}}, {Kind: game.Delayed, Delay: game.Delay{A: 3e6}}}
+		modes := []plain.Mode{{Kind: plain.Delayed, Delay: plain.Delay{A: 2e6}}, {Kind: plain.Delayed, Delay: plain.Delay{A: 3e6}}}
 		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(modes...)}}, Instances: 10, Workers: 2})
 		stop := start(t, e)
 		defer stop()
@@ -152,14 +152,14 @@ func TestDelaysFollowTheClock(t *testing.T) {
 }
 
 func TestCallsNameWhatIsNotThere(t *testing.T) {
-	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(game.Mode{Kind: game.Manual}, game.Mode{})}}, Instances: 3, Workers: 2})
+	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{})}}, Instances: 3, Workers: 2})
 	stop := start(t, e)
 	ctx := t.Context()
 	for want, err := range map[error]error{
 		ErrNoNet:            e.Inject(ctx, "x", 0, "p0", 1),
 		ErrNoPlace:          e.Inject(ctx, "line", 0, "x", 1),
 		ErrNoTransition:     e.Fire(ctx, "line", 0, "x"),
-		game.ErrNoInstance:  e.Inject(ctx, "line", 3, "p0", 1),
+		plain.ErrNoInstance: e.Inject(ctx, "line", 3, "p0", 1),
 		petri.ErrNotEnabled: e.Fire(ctx, "line", 1, "t1"),
 	} {
 		if !errors.Is(err, want) {
@@ -183,7 +183,7 @@ func TestCallsNameWhatIsNotThere(t *testing.T) {
 func TestRowsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	rows := func(workers int) *stats.Rows {
 		clock := func() int64 { return 1_790_000_000_000_000 }
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Transitions: fire(game.Mode{}, game.Mode{Kind: game.Manual}, game.Mode{})}},
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Transitions: fire(plain.Mode{}, plain.Mode{Kind: plain.Manual}, plain.Mode{})}},
 			Instances: 120, Workers: workers, Firings: 1000, Clock: clock})
 		runToEnd(t, e)
 		out := stats.NewRows(3, 3)
@@ -206,7 +206,7 @@ func TestRowsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 func TestEngineRefusesWhatItCannotRun(t *testing.T) {
 	ring := Net{Tables: tablesOf(t, petritest.Ring(2))}
 	big := &petri.Net{ID: "big", Places: make([]petri.Place, 0)}
-	for range game.MaxNodes + 1 {
+	for range plain.MaxNodes + 1 {
 		big.Transitions = append(big.Transitions, petri.Transition{ID: strings.Repeat("t", 1) + time.Duration(len(big.Transitions)).String()})
 	}
 	for name, cfg := range map[string]Config{
@@ -221,11 +221,11 @@ func TestEngineRefusesWhatItCannotRun(t *testing.T) {
 	}
 }
 
-// Who was slowest is told to the publisher once, whatever others look at
-// meanwhile, and over all workers.
+// The publisher receives the slowest instances once, over all workers, whatever
+// other readers do meanwhile.
 func TestTheSlowestIsForThePublisherAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(1)), Transitions: fire(game.Mode{Kind: game.Manual})}}, Instances: 5, Workers: 2})
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Manual})}}, Instances: 5, Workers: 2})
 		stop := start(t, e)
 		defer stop()
 		for _, instance := range []int{0, 3, 1} {
@@ -242,10 +242,10 @@ func TestTheSlowestIsForThePublisherAlone(t *testing.T) {
 			return rows.Places[0].Slowest
 		}
 		if got := slowest(e.Rows); got != (stats.Slowest{}) {
-			t.Errorf("who only looks is told %+v", got)
+			t.Errorf("another reader receives %+v", got)
 		}
 		if got, want := slowest(e.published), (stats.Slowest{Instance: "s/1", Micros: 6e6, At: time.Now().UnixMicro()}); got != want {
-			t.Errorf("the publisher is told %+v, want %+v", got, want)
+			t.Errorf("the publisher receives %+v, want %+v", got, want)
 		}
 		if got := slowest(e.published); got != (stats.Slowest{}) {
 			t.Errorf("and once more %+v", got)

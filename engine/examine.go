@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// Examination is what a journal says of itself, without the nets that it is of.
+// Examination is the content of a journal as far as it is readable without its
+// nets.
 type Examination struct {
 	Nets      []netDigest `json:"nets"`
 	Instances int         `json:"instances"` // of each net
@@ -22,13 +23,12 @@ type Examination struct {
 	// snapshot, microseconds since the Unix epoch; 0 if there is none.
 	From  int64  `json:"from,omitempty"`
 	To    int64  `json:"to,omitempty"`
-	Sound uint64 `json:"sound"` // up to which commit it can be read
+	Sound uint64 `json:"sound"` // the last commit that can be read
 }
 
-// Examine reads a journal of whole nets as far as its form goes: the header, who
-// owned it, the frames of its commits. Whether nets can have done what commits
-// say is found out by Replays. The error is what is wrong with the commit behind
-// Sound.
+// Examine reads the form of a journal of whole nets: the header, its owners,
+// the frames of its commits. Replays checks whether the nets can have done what
+// the commits record. The error is what is wrong with the commit after Sound.
 func Examine(ctx context.Context, log journal.Log) (*Examination, error) {
 	r := &recorder{log: log}
 	x := &Examination{}
@@ -85,11 +85,11 @@ func (x *Examination) commits(ctx context.Context, r *recorder, upTo uint64) err
 }
 
 // Replays reads the journal of a Config as New does, and changes nothing. It
-// returns up to which commit the nets can have done what the journal says, and
-// what is wrong with the next one.
+// returns the last commit up to which the nets can have done what the journal
+// records, and what is wrong with the next one.
 func Replays(ctx context.Context, cfg Config) (upTo uint64, err error) {
 	if cfg.Journal == nil || cfg.Journal.Last() == 0 {
-		return 0, fmt.Errorf("%w: no journal that can be read", ErrConfig)
+		return 0, fmt.Errorf("%w: no readable journal", ErrConfig)
 	}
 	e, err := read(ctx, cfg)
 	if e == nil || e.recorder == nil {

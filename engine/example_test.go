@@ -8,8 +8,8 @@ import (
 	"log"
 	"strings"
 
-	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 )

@@ -8,15 +8,15 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/guard"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/guard"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/pool"
 )
 
-// defaultActions is how many actions may go on at once.
+// defaultActions is how many actions may run at once by default.
 const defaultActions = 1024
 
 // share is which instances of a net a worker owns.
@@ -49,8 +49,8 @@ func (e *Engine) hire(created int64) error {
 	return nil
 }
 
-// declare has the nets say how their transitions fire where nobody else does,
-// and checks all that is said before the first token moves.
+// declare fills in the transitions that the Config leaves to the nets, and
+// checks all of them before the first token moves.
 func (e *Engine) declare() error {
 	nets := slices.Clone(e.cfg.Nets)
 	var faults []error
@@ -72,19 +72,19 @@ func (e *Engine) declare() error {
 	return nil
 }
 
-// ranks finds the priorities in use and, for the dedicated dispatcher, makes
-// them the workers.
+// ranks finds the priorities in use and, for the dedicated dispatcher, assigns
+// each a worker.
 func (e *Engine) ranks() error {
 	cfg := &e.cfg
-	if cfg.Dispatch == nil || cfg.Dispatch.Policy != pool.PolicyDedicated {
+	if cfg.Dispatch == nil || cfg.Dispatch.Policy != ready.PolicyDedicated {
 		return nil
 	}
-	owned := map[pool.Priority]bool{}
+	owned := map[ready.Priority]bool{}
 	for k := range cfg.Nets {
 		for i := range cfg.Instances {
 			p := cfg.Nets[k].priority(i)
-			if p > pool.Highest {
-				return fmt.Errorf("%w: net %q: instance %d has priority %d; expected 0 to %d", ErrConfig, cfg.Nets[k].Tables.Net.ID, i, p, pool.Highest)
+			if p > ready.Highest {
+				return fmt.Errorf("%w: net %q: instance %d has priority %d; expected 0 to %d", ErrConfig, cfg.Nets[k].Tables.Net.ID, i, p, ready.Highest)
 			}
 			owned[p] = true
 			if cfg.Nets[k].Priority == nil {
@@ -92,7 +92,7 @@ func (e *Engine) ranks() error {
 			}
 		}
 	}
-	for p := range pool.Priority(pool.Priorities) {
+	for p := range ready.Priority(ready.Priorities) {
 		e.ranked[p] = -1
 		if owned[p] {
 			e.ranked[p] = len(e.dedicated)
@@ -103,7 +103,7 @@ func (e *Engine) ranks() error {
 	return nil
 }
 
-func (n *Net) priority(instance int) pool.Priority {
+func (n *Net) priority(instance int) ready.Priority {
 	if n.Priority == nil {
 		return 0
 	}
@@ -155,14 +155,14 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 	}
 	w.stage = stage{recorder: e.recorder, performers: e.performers, answers: newAnswers(), ongoing: map[runKey]*performance{},
 		log: &failureLog{log: cfg.Log}}
-	var discipline *pool.Discipline
+	var discipline *ready.Discipline
 	if cfg.Dispatch != nil {
 		d, err := cfg.Dispatch.discipline()
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
 		discipline = &d
-		w.turns = turns{turn: pool.NewTurn(d), switches: make([][pool.Priorities]uint64, len(cfg.Nets))}
+		w.turns = turns{turn: ready.NewTurn(d), switches: make([][ready.Priorities]uint64, len(cfg.Nets))}
 		if e.dedicated != nil {
 			w.only = &e.dedicated[k]
 		}
@@ -179,28 +179,28 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 	return w, nil
 }
 
-// newPlayer returns what plays a worker's share of a net, and its actions.
-func (e *Engine) newPlayer(n *Net, s share, d *pool.Discipline, created int64) (player, actions, error) {
+// newPlayer returns the player of a worker's share of a net, and its actions.
+func (e *Engine) newPlayer(n *Net, s share, d *ready.Discipline, created int64) (player, actions, error) {
 	cfg := &e.cfg
 	if n.plain() {
-		shard, err := game.New(game.Config{Tables: n.Tables, Modes: n.modes(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
+		shard, err := plain.New(plain.Config{Tables: n.Tables, Modes: n.modes(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
 			Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Dispatch: d, Priority: n.Priority, Part: cfg.Part.cut()}, created)
-		return plain{shard}, actions{}, err
+		return plainPlayer{shard}, actions{}, err
 	}
-	c := colour.Config{Tables: n.Tables, Bindings: n.bindings(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
+	c := coloured.Config{Tables: n.Tables, Bindings: n.bindings(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
 		Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Priority: n.Priority, Bound: n.Bound, Merge: guard.Merge,
 		Part: cfg.Part.cut(), Runs: cfg.Journal != nil}
 	if d != nil {
 		c.Dispatch = *d
 	}
-	shard, err := colour.New(c, created)
+	shard, err := coloured.New(c, created)
 	if err != nil {
 		return nil, actions{}, err
 	}
-	return coloured{shard}, actionsOf(n, cfg.Source, shard), nil
+	return colouredPlayer{shard}, actionsOf(n, cfg.Source, shard), nil
 }
 
-func actionsOf(n *Net, source string, shard *colour.Shard) actions {
+func actionsOf(n *Net, source string, shard *coloured.Shard) actions {
 	a := actions{net: n.Tables.Net.ID, source: source, shard: shard, do: make([]action.Func, n.Tables.Transitions()), again: make([]bool, n.Tables.Transitions()),
 		ids:    ids(n.Tables.Net.Transitions, func(t *petri.Transition) string { return t.ID }),
 		places: ids(n.Tables.Net.Places, func(p *petri.Place) string { return p.ID })}
@@ -237,17 +237,17 @@ func (n *Net) game() string {
 }
 
 // modes returns the modes of a plain net's transitions.
-func (n *Net) modes() []game.Mode {
-	modes := make([]game.Mode, n.Tables.Transitions())
+func (n *Net) modes() []plain.Mode {
+	modes := make([]plain.Mode, n.Tables.Transitions())
 	for i := range n.Transitions {
 		modes[i] = n.Transitions[i].Mode
 	}
 	return modes
 }
 
-// bindings returns how the transitions of another net fire.
-func (n *Net) bindings() []colour.Binding {
-	bindings := make([]colour.Binding, n.Tables.Transitions())
+// bindings returns the bindings of a coloured net's transitions.
+func (n *Net) bindings() []coloured.Binding {
+	bindings := make([]coloured.Binding, n.Tables.Transitions())
 	for i := range n.Transitions {
 		bindings[i] = n.Transitions[i].binding()
 	}

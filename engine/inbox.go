@@ -10,7 +10,7 @@ import (
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// What may wait before who brings more waits too.
+// Limits of what may wait before readers of upstream logs block.
 const (
 	maxArrivals = 4096
 	maxWaiting  = 16 << 20 // bytes
@@ -19,7 +19,7 @@ const (
 // crossingSize is that of a split.Crossing without its data, in bytes.
 const crossingSize = 40
 
-// arrival is what came from an upstream part.
+// arrival holds tokens from an upstream part.
 type arrival struct {
 	upstream int
 	upTo     Cursor
@@ -35,12 +35,12 @@ func newArrival(upstream int, upTo Cursor, tokens []split.Crossing) arrival {
 	return a
 }
 
-// inbox is where the readers of upstream logs leave tokens for the worker.
+// inbox passes tokens from the readers of upstream logs to the worker.
 type inbox struct {
 	waiting chan arrival
-	next    []arrival     // taken out of waiting to wake up, not yet put into places
+	next    []arrival     // received to wake up the worker, not yet put into places
 	size    atomic.Int64  // of all arrivals
-	room    chan struct{} // has one when size has come below maxWaiting and nobody has looked
+	room    chan struct{} // holds one when size has fallen below maxWaiting
 }
 
 func newInbox() *inbox {
@@ -65,7 +65,7 @@ func (b *inbox) put(ctx context.Context, a arrival) error {
 	}
 }
 
-// grow counts what comes and goes, and says if there is room.
+// grow changes the size and signals if there is room.
 func (b *inbox) grow(by int64) {
 	if b.size.Add(by) >= maxWaiting {
 		return
@@ -94,8 +94,8 @@ func (b *inbox) take() (arrival, bool) {
 	}
 }
 
-// arrive puts tokens that have come from upstream into their places, for as many
-// as one commit may hold. The commit that the worker writes next says so.
+// arrive puts tokens from upstream into their places, at most as many as one
+// commit may hold. The worker's next commit records them.
 func (w *worker) arrive(now int64) error {
 	if w.inbox == nil {
 		return nil
@@ -122,8 +122,8 @@ func (w *worker) arrive(now int64) error {
 	return nil
 }
 
-// appendCrossings appends what the worker's next commit says of upstream parts,
-// and what leaves for others.
+// appendCrossings appends the cursors into upstream logs and the tokens that
+// leave for other parts to the worker's next commit.
 func (w *worker) appendCrossings(commit []byte) []byte {
 	for up, to := range w.reached {
 		if to.cursor.Position > 0 {
@@ -140,7 +140,7 @@ func (w *worker) appendCrossings(commit []byte) []byte {
 	return commit
 }
 
-// arriving is where tokens come from upstream; nil if there is no upstream.
+// arriving returns the channel of tokens from upstream; nil if there is no upstream.
 func (w *worker) arriving() <-chan arrival {
 	if w.inbox == nil {
 		return nil

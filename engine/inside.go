@@ -13,9 +13,9 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Instance returns what is in an instance of a net, by the name that
-// InstanceName gives it. The error wraps telemetry.ErrNoInstance if the engine
-// has none of that name.
+// Instance returns the content of an instance of a net, by the name that
+// InstanceName returns. The error wraps telemetry.ErrNoInstance if the engine
+// has no instance of that name.
 func (e *Engine) Instance(ctx context.Context, net, name string) (*telemetry.Instance, error) {
 	number, err := e.number(name)
 	if err != nil {
@@ -60,7 +60,7 @@ func (e *Engine) number(name string) (int, error) {
 	return int(n), nil
 }
 
-// instance answers who asks for one instance.
+// instance answers a request for one instance.
 func (e *Engine) instance(net int, name string) (*telemetry.Instance, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()

@@ -11,17 +11,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
 // An instance is asked for by its name, plain or with data, wherever in the
 // engine it is played.
-func TestAnInstanceTellsItsTokensAndWhatTheyWaitFor(t *testing.T) {
+func TestAnInstanceListsItsTokensAndWhatTheyWaitFor(t *testing.T) {
 	nc := startNATS(t)
 	manual := func(n *petri.Net) Net {
-		return Net{Tables: tablesOf(t, n), Transitions: fire(game.Mode{Kind: game.Manual}, game.Mode{Kind: game.Manual})}
+		return Net{Tables: tablesOf(t, n), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}
 	}
 	guarded := line(2)
 	guarded.ID, guarded.Transitions[1].Guard = "guarded", "data.ok == true"

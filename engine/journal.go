@@ -14,7 +14,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -23,8 +23,8 @@ import (
 // wrote: other nets, or another number of instances.
 var ErrJournal = errors.New("the journal is of another engine")
 
-// ErrReplay is wrapped by the error of New for a journal that is of this engine
-// and holds what it cannot have done.
+// ErrReplay is wrapped by the error of New for a journal of this engine with
+// content that it cannot have written.
 var ErrReplay = errors.New("the journal cannot be replayed")
 
 // recorder writes what the workers do into a journal. One commit is what one
@@ -34,22 +34,22 @@ type recorder struct {
 	log    journal.Log
 	head   header
 	last   uint64 // number of the last commit
-	sound  uint64 // up to where recover has read
+	sound  uint64 // the last commit that recover has read
 	grown  int    // bytes since the last snapshot
 	failed error  // the first failure; nothing is written after it
-	whole  joiner // of what is read
+	whole  joiner // of entries that are read
 
 	// Of the log of a part.
 	hash     hash.Hash // nil for other logs
 	chain    [sha256.Size]byte
 	readings []reading // by upstream part
-	entry    []byte    // memory of the last one written
+	entry    []byte    // buffer of the last one written
 
 	owns   ownership
 	queues []queueCounts // by net
 }
 
-// header is the first commit of a journal, and stands before each snapshot.
+// header is the first commit of a journal, and the first line of each snapshot.
 type header struct {
 	Nets      []netDigest `json:"nets"`
 	Instances int         `json:"instances"`
@@ -64,22 +64,22 @@ type header struct {
 	Counts [][]byte  `json:"counts,omitempty"` // by net: as those of a part. Older versions did not keep them
 }
 
-// partHeader is of which part a log is, and before a snapshot how far it was.
+// partHeader identifies the part of a log, and in a snapshot holds its progress.
 type partHeader struct {
 	Name     string    `json:"name"`
 	Plan     string    `json:"plan"`
 	Chain    []byte    `json:"chain,omitempty"`
 	Owns     ownership `json:"owns,omitzero"`
-	Cursors  []uint64  `json:"cursors,omitempty"`  // by upstream part, of a version that wrote no Readings
+	Cursors  []uint64  `json:"cursors,omitempty"`  // by upstream part; from a version without Readings
 	Readings []reading `json:"readings,omitempty"` // by upstream part
-	Counts   []byte    `json:"counts,omitempty"`   // what the part has counted so far, as a snapshot of telemetry
+	Counts   []byte    `json:"counts,omitempty"`   // the counters of the part, as a snapshot of telemetry
 }
 
 // netDigest is a net, the digest of its definition, and which token game plays it.
 type netDigest struct {
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
-	Game   string `json:"game,omitempty"` // see Net.game; "" in a journal that does not say
+	Game   string `json:"game,omitempty"` // see Net.game; "" in journals of older versions
 }
 
 // headerOf describes what an engine runs.
@@ -105,7 +105,7 @@ func (h *header) read(text []byte) error {
 	return nil
 }
 
-// matches returns an error unless h, read from a journal, is of what want runs.
+// matches returns an error unless h, read from a journal, is compatible with want.
 func (h header) matches(want header) error {
 	if h.Instances != want.Instances {
 		return fmt.Errorf("%w: it has %d instances of each net; this one runs %d", ErrJournal, h.Instances, want.Instances)
@@ -126,7 +126,7 @@ func (h header) matches(want header) error {
 			return fmt.Errorf("%w: net %d is %q with digest %s; this one runs %q with digest %s", ErrJournal, i+1, n.ID, n.Digest, now.ID, now.Digest)
 		}
 		if n.Game != "" && n.Game != now.Game {
-			return fmt.Errorf("%w: net %q is %s in it, and %s by the bindings of this one, which say whether there are guards and actions",
+			return fmt.Errorf("%w: net %q is %s in it, and %s by the bindings of this one, which define guards and actions",
 				ErrJournal, n.ID, n.Game, now.Game)
 		}
 	}
@@ -198,7 +198,7 @@ func (r *recorder) readHeader(src io.Reader) (state []byte, err error) {
 	return state, r.head.read(line)
 }
 
-// recover brings the shards to where the journal says they were.
+// recover restores the shards from the journal.
 func (e *Engine) recover(ctx context.Context, from saved) error {
 	r := e.recorder
 	r.chain = [sha256.Size]byte{}
@@ -252,7 +252,7 @@ func (e *Engine) loadState(state []byte) error {
 		state = state[size:]
 		for range sections {
 			var rest []byte
-			for _, w := range e.workers { // whatever worker it was, each takes what is its own
+			for _, w := range e.workers { // each worker takes the state of its own instances
 				var err error
 				if rest, err = w.shards[k].LoadState(state); err != nil {
 					return fmt.Errorf("%w: the state of net %q: %w", ErrReplay, e.cfg.Nets[k].Tables.Net.ID, err)
@@ -264,7 +264,7 @@ func (e *Engine) loadState(state []byte) error {
 	return nil
 }
 
-// replay does a commit again; the caller holds the recorder's mu.
+// replay applies a commit; the caller holds the recorder's mu.
 func (e *Engine) replay(commit []byte) error {
 	nets := len(e.cfg.Nets)
 	return eachSection(commit, nets, func(kind int, body []byte, now int64) error {
@@ -288,11 +288,11 @@ func (e *Engine) replay(commit []byte) error {
 	})
 }
 
-// older reports whether what is read was written by an older version, which did
-// not say who owns a journal of whole nets; the caller holds mu.
+// older reports whether the journal so far was written by a version that did
+// not record the owner of whole nets; the caller holds mu.
 func (r *recorder) older() bool { return r.hash == nil && r.owns.Epoch == 0 }
 
-// replay takes what is not of one net; the caller holds mu.
+// replay applies a section that is not of one net; the caller holds mu.
 func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 	switch {
 	case kind == sectionOwnership:
@@ -308,7 +308,7 @@ func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 	case kind == sectionQueues:
 		return r.replayQueues(body)
 	case r.hash == nil:
-		return fmt.Errorf("%w: a section that only the log of a part of a net has", ErrReplay)
+		return fmt.Errorf("%w: a section that is allowed only in the log of a part of a net", ErrReplay)
 	case kind == sectionCursor, kind == sectionReach:
 		read := readCursor
 		if kind == sectionReach {
@@ -323,8 +323,8 @@ func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 	return nil // crossings are for others
 }
 
-// flush writes down what the worker has done at now since it was last called.
-// Without a journal it does nothing.
+// flush writes what the worker has done since the last call, as a commit of
+// now. Without a journal it does nothing.
 func (w *worker) flush(now int64) error {
 	if w.recorder == nil {
 		return nil

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
@@ -48,9 +48,9 @@ func tokensOf(t *testing.T, e *Engine, now int64) []stats.Place {
 	return out
 }
 
-// An engine goes on where the one before it ended, ages included, whatever the
-// number of workers; whether it ended cleanly or its journal was just left.
-func TestEngineGoesOnWhereItsJournalEnds(t *testing.T) {
+// An engine continues where the one before it ended, ages included, whatever
+// the number of workers, and whether it ended cleanly or was killed.
+func TestEngineContinuesWhereItsJournalEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 12 {
 		n := petritest.RandomNet(r)
@@ -107,7 +107,7 @@ func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
 	runToEnd(t, newEngine(t, first))
 	acting := config(petritest.Ring(5), 3)
 	acting.Nets[0].Transitions = make([]Transition, 5)
-	acting.Nets[0].Transitions[2].Action = func(context.Context, *action.Run) (colour.Outcome, error) { return colour.Outcome{}, nil }
+	acting.Nets[0].Transitions[2].Action = func(context.Context, *action.Run) (coloured.Outcome, error) { return coloured.Outcome{}, nil }
 	for want, cfg := range map[string]Config{
 		"it has 3 instances of each net; this one runs 4":              config(petritest.Ring(5), 4),
 		`net 1 is "ring-5" with digest`:                                config(petritest.Ring(6), 3),
@@ -137,15 +137,15 @@ func TestTimeDoesNotGoBackAcrossARestart(t *testing.T) {
 	}
 }
 
-// Delays that were running go on after a restart.
-func TestDelaysGoOnAfterARestart(t *testing.T) {
+// Running delays continue after a restart.
+func TestDelaysContinueAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	var now atomic.Int64
 	now.Store(1_790_000_000_000_000)
 	run := func(firings int) *Report {
 		log := openJournal(t, dir)
 		defer log.Close()
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Transitions: fire(game.Mode{}, game.Mode{Kind: game.Delayed, Delay: game.Delay{A: 1000}}, game.Mode{Kind: game.Manual})}},
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3)), Transitions: fire(plain.Mode{}, plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 1000}}, plain.Mode{Kind: plain.Manual})}},
 			Instances: 4, Workers: 2, Firings: firings, Journal: log, Clock: func() int64 { return now.Add(100) }})
 		runToEnd(t, e)
 		r, err := e.Report(t.Context())

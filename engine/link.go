@@ -12,12 +12,13 @@ import (
 )
 
 // Each entry of a part's log but the first begins with the mark of the entry
-// before it, so it fits behind that one and behind no other. A number alone does
-// not say so: a server that loses power can lose the end of a stream, and gives
-// the numbers out again.
+// before it, so it fits only behind that entry. A number is not enough: a
+// server that loses power can lose the end of a stream and assign its numbers
+// again.
 
-// Mark stands for a log up to an entry: the first 8 bytes of Standing.Chain there.
-// It is 0 where it is not known, behind an entry of a version that wrote no marks.
+// Mark identifies a log up to an entry: the first 8 bytes of Standing.Chain
+// there. It is 0 where it is unknown, behind an entry of a version without
+// marks.
 type Mark uint64
 
 // MarshalText writes 16 hexadecimal digits.
@@ -30,14 +31,15 @@ func (m *Mark) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Cursor is how far a log was read.
+// Cursor is a position up to which a log was read.
 type Cursor struct {
 	Position uint64 `json:"position"`       // the last commit
 	Mark     Mark   `json:"mark,omitempty"` // the log's up to there
 }
 
-// ErrRewritten is wrapped by the error for a commit that does not follow the one
-// that was read before it: the log has lost commits, and others have their numbers.
+// ErrRewritten is wrapped by the error for a commit that does not follow the
+// last one that was read: the log has lost commits, and others have their
+// numbers.
 var ErrRewritten = errors.New("the log is not the one that was read: it has lost commits")
 
 // linkSize is the length of the mark in an entry, bytes.
@@ -60,7 +62,7 @@ func firstMark(header []byte) Mark {
 
 func markOf(chain [sha256.Size]byte) Mark { return Mark(binary.BigEndian.Uint64(chain[:])) }
 
-// At returns the cursor of who has read as much.
+// At returns the cursor of this standing.
 func (s *Standing) At() Cursor {
 	mark, err := strconv.ParseUint(s.Chain[:min(2*linkSize, len(s.Chain))], 16, 64)
 	if err != nil {
@@ -69,15 +71,15 @@ func (s *Standing) At() Cursor {
 	return Cursor{s.Position, Mark(mark)}
 }
 
-// Point is how far a log upstream was read at some time, and how many tokens had
-// arrived from it by then.
+// Point is how far an upstream log was read at some time, and how many tokens
+// had arrived from it by then.
 type Point struct {
 	Cursor
 	Tokens uint64 `json:"tokens,omitempty"`
 	At     int64  `json:"at,omitempty"` // microseconds since the Unix epoch
 }
 
-// reading is how a part reads a log upstream.
+// reading is the progress of a part in an upstream log.
 type reading struct {
 	Now     Point   `json:"now"`
 	Arrived Point   `json:"arrived"`          // when tokens last arrived
@@ -85,21 +87,21 @@ type reading struct {
 }
 
 // Points are kept to find the last commit that a log has in common with the one
-// that was read: one in pointEvery, for longer than a server may take to sync its
-// streams, 2 minutes if not said otherwise.
+// that was read. One in pointEvery is kept, for longer than a server may take
+// to sync its streams, 2 minutes by default.
 const (
 	pointEvery = 1_000_000 // µs
 	maxPoints  = 256
 )
 
-// reach is what a commit says of a log upstream.
+// reach is the record in a commit about an upstream log.
 type reach struct {
 	cursor Cursor
 	tokens uint64 // that arrived with it
-	back   bool   // the log is read again from here on
+	back   bool   // the log is read again from here
 }
 
-// move takes note of a commit of at.
+// move records a commit of time at.
 func (r *reading) move(to reach, at int64) {
 	if to.back {
 		r.Points = slices.DeleteFunc(r.Points, func(p Point) bool { return p.Position > to.cursor.Position })
@@ -117,8 +119,8 @@ func (r *reading) move(to reach, at int64) {
 	r.Points = append(r.Points, r.Now)
 }
 
-// known returns where the log was read, the latest first. The start, where
-// nothing had arrived, is the last.
+// known returns the positions where the log was read, the latest first. The
+// start, before any token, is the last.
 func (r *reading) known() []Point {
 	all := append([]Point{{}}, r.Points...)
 	all = append(all, r.Arrived, r.Now)
@@ -163,7 +165,7 @@ func readReach(body []byte) (upstream uint64, to reach, err error) {
 	return upstream, to, nil
 }
 
-// follow takes what a commit of at says of an upstream part.
+// follow records what a commit of time at holds about an upstream part.
 func follow(all []reading, upstream uint64, to reach, at int64) error {
 	if upstream >= uint64(len(all)) {
 		return fmt.Errorf("%w: a cursor into upstream part %d of %d", ErrReplay, upstream, len(all))

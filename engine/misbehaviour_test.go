@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -63,13 +63,13 @@ func markingOf(t *testing.T, e *Engine, net string, instance int) []uint32 {
 }
 
 // steady fires after a second.
-func steady(_ context.Context, _ *action.Run) (colour.Outcome, error) {
+func steady(_ context.Context, _ *action.Run) (coloured.Outcome, error) {
 	time.Sleep(time.Second)
-	return colour.Outcome{}, nil
+	return coloured.Outcome{}, nil
 }
 
-func puts(p ...colour.Put) action.Func {
-	return func(context.Context, *action.Run) (colour.Outcome, error) { return colour.Outcome{Puts: p}, nil }
+func puts(p ...coloured.Put) action.Func {
+	return func(context.Context, *action.Run) (coloured.Outcome, error) { return coloured.Outcome{Puts: p}, nil }
 }
 
 // misbehaviours are what an action must not do, with what is counted of it.
@@ -80,53 +80,53 @@ var misbehaviours = []struct {
 	log    string
 }{
 	{"it panics", func(chan struct{}) action.Func {
-		return func(context.Context, *action.Run) (colour.Outcome, error) { panic("no such order") }
+		return func(context.Context, *action.Run) (coloured.Outcome, error) { panic("no such order") }
 	}, tally{Failures: 1}, "panic: no such order"},
 	{"it ends its goroutine", func(chan struct{}) action.Func {
-		return func(context.Context, *action.Run) (colour.Outcome, error) {
+		return func(context.Context, *action.Run) (coloured.Outcome, error) {
 			runtime.Goexit()
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}
 	}, tally{Failures: 1}, "ended its goroutine"},
 	{"it returns an error", func(chan struct{}) action.Func {
-		return func(context.Context, *action.Run) (colour.Outcome, error) {
-			return colour.Outcome{}, errors.New("no route")
+		return func(context.Context, *action.Run) (coloured.Outcome, error) {
+			return coloured.Outcome{}, errors.New("no route")
 		}
 	}, tally{Failures: 1}, "no route"},
 	{"it never returns", outlasts, tally{Timeouts: 1, Cancels: 1}, ""},
 	{"it returns after its time", func(chan struct{}) action.Func {
-		return func(ctx context.Context, _ *action.Run) (colour.Outcome, error) {
+		return func(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
 			<-ctx.Done()
 			time.Sleep(5 * time.Second)
-			return colour.Outcome{Puts: []colour.Put{{Place: 1}, {Place: 1}}}, nil
+			return coloured.Outcome{Puts: []coloured.Put{{Place: 1}, {Place: 1}}}, nil
 		}
 	}, tally{Timeouts: 1, Cancels: 1, Late: 1}, "the run is over"},
 	{"it fails after its time", func(chan struct{}) action.Func {
-		return func(ctx context.Context, _ *action.Run) (colour.Outcome, error) {
+		return func(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
 			<-ctx.Done()
-			return colour.Outcome{}, ctx.Err()
+			return coloured.Outcome{}, ctx.Err()
 		}
 	}, tally{Timeouts: 1, Cancels: 1, Late: 1}, "the run is over"},
-	{"it puts into a place that there is not", func(chan struct{}) action.Func { return puts(colour.Put{Place: 99}) }, tally{Failures: 1}, "which there is not"},
-	{"it puts into a place before the first", func(chan struct{}) action.Func { return puts(colour.Put{Place: -1}) }, tally{Failures: 1}, "which there is not"},
-	{"it puts into a place that is no output", func(chan struct{}) action.Func { return puts(colour.Put{Place: 1}, colour.Put{Place: 2}) }, tally{Failures: 1}, "to which it has no arc"},
-	{"it moves a token that it did not take", func(chan struct{}) action.Func { return puts(colour.Put{Place: 1, Moved: 4711}) }, tally{Failures: 1}, "which it did not take"},
+	{"it puts into a place that there is not", func(chan struct{}) action.Func { return puts(coloured.Put{Place: 99}) }, tally{Failures: 1}, "which there is not"},
+	{"it puts into a place before the first", func(chan struct{}) action.Func { return puts(coloured.Put{Place: -1}) }, tally{Failures: 1}, "which there is not"},
+	{"it puts into a place that is no output", func(chan struct{}) action.Func { return puts(coloured.Put{Place: 1}, coloured.Put{Place: 2}) }, tally{Failures: 1}, "to which it has no arc"},
+	{"it moves a token that it did not take", func(chan struct{}) action.Func { return puts(coloured.Put{Place: 1, Moved: 4711}) }, tally{Failures: 1}, "which it did not take"},
 	{"it moves a token twice", func(chan struct{}) action.Func {
-		return func(_ context.Context, r *action.Run) (colour.Outcome, error) {
+		return func(_ context.Context, r *action.Run) (coloured.Outcome, error) {
 			id := r.Start.Taken[0].Token.ID
-			return colour.Outcome{Puts: []colour.Put{{Place: 1, Moved: id}, {Place: 1, Moved: id}}}, nil
+			return coloured.Outcome{Puts: []coloured.Put{{Place: 1, Moved: id}, {Place: 1, Moved: id}}}, nil
 		}
 	}, tally{Failures: 1}, "twice"},
 	{"it puts too many tokens", func(chan struct{}) action.Func {
-		return puts(make([]colour.Put, colour.MaxTaken+1)...)
+		return puts(make([]coloured.Put, coloured.MaxTaken+1)...)
 	}, tally{Failures: 1}, "expected at most 1024"},
 	{"it puts too much data", func(chan struct{}) action.Func {
-		return func(context.Context, *action.Run) (colour.Outcome, error) {
-			return colour.Outcome{Data: make([]byte, colour.MaxData+1)}, nil
+		return func(context.Context, *action.Run) (coloured.Outcome, error) {
+			return coloured.Outcome{Data: make([]byte, coloured.MaxData+1)}, nil
 		}
 	}, tally{Failures: 1}, "a token carries at most"},
 	{"its outcome is of no kind", func(chan struct{}) action.Func {
-		return func(context.Context, *action.Run) (colour.Outcome, error) { return colour.Outcome{Kind: 9}, nil }
+		return func(context.Context, *action.Run) (coloured.Outcome, error) { return coloured.Outcome{Kind: 9}, nil }
 	}, tally{Failures: 1}, "kind 9"},
 }
 
@@ -151,7 +151,7 @@ func play(t *testing.T, do func(release chan struct{}) action.Func, tries int) s
 		act := steady
 		if do != nil {
 			wrong := do(release)
-			act = func(ctx context.Context, r *action.Run) (colour.Outcome, error) {
+			act = func(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
 				if r.Start.Instance == theInstance && r.Start.Attempt <= tries {
 					return wrong(ctx, r)
 				}
@@ -183,8 +183,8 @@ func play(t *testing.T, do func(release chan struct{}) action.Func, tries int) s
 	return s
 }
 
-// Whatever an action does wrong is counted, its instance goes on by its rule,
-// and nothing else comes out in another way.
+// Whatever an action does wrong is counted, its instance continues by its rule,
+// and nothing else is affected.
 func TestAnActionThatMisbehavesIsAnErrorRowAndTouchesNothingElse(t *testing.T) {
 	want := play(t, nil, 0)
 	for _, c := range misbehaviours {

@@ -23,17 +23,17 @@ import (
 //   - PREFIX.inject.NET.SOURCE with {"instance":0,"place":"id","tokens":1,"data":{…}}
 //   - PREFIX.fire.NET.SOURCE with {"instance":0,"transition":"id","data":{…}}
 //
-// For a part of a net it is PART instead of SOURCE: whoever owns it answers, and
-// the snapshots are those of the source SOURCE/PART.
+// For a part of a net it is PART instead of SOURCE: its owner answers, and the
+// snapshots are those of the source SOURCE/PART.
 //
-// data is any JSON, for nets that look at it: what the tokens carry that are
-// injected, or that the firing puts. It may be left out.
+// data is any JSON, for nets that use it: what the injected tokens carry, or
+// the tokens that the firing puts. It may be left out.
 //
-// NET and SOURCE are escaped as telemetry.Escape does it. The answer is
-// {"ok":true} or {"error":"why not"}. The returned function says a last
-// snapshot and bye; call it after Run has ended and before the connection is
-// closed. An engine whose work took less than a second stays for that second,
-// or until the function's context ends.
+// NET and SOURCE are escaped as by telemetry.Escape. The answer is {"ok":true}
+// or {"error":"reason"}. The returned function publishes a last snapshot and a
+// bye; call it after Run has ended and before the connection is closed. An
+// engine that worked for less than a second stays for that second, or until the
+// function's context ends.
 func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.Duration, log *slog.Logger) (end func(context.Context) error, err error) {
 	rows := func(net int, now int64, into *stats.Rows) error {
 		return e.published(context.Background(), net, now, into)
@@ -63,7 +63,7 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 	return end, nil
 }
 
-// publish begins to publish the engine's nets.
+// publish starts a publisher of the engine's nets.
 func (e *Engine) publish(cfg telemetry.Config) (*telemetry.Publisher, error) {
 	cfg.Source = e.cfg.Source
 	if p := e.cfg.Part; p != nil {
@@ -79,12 +79,12 @@ func (e *Engine) publish(cfg telemetry.Config) (*telemetry.Publisher, error) {
 	return telemetry.Start(cfg)
 }
 
-// introduction is how long an engine answers at least. A collector that hears
-// of a net for the first time asks for its definition; from an engine that is
-// gone by then it could never count anything.
+// introduction is how long an engine answers at least. A collector requests the
+// definition of a net when it receives the first snapshot; it could never count
+// a net of an engine that has ended by then.
 const introduction = time.Second
 
-// stay waits for a moment, as long as ctx lets it.
+// stay waits until a time, or until ctx ends.
 func stay(ctx context.Context, until time.Time) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -94,7 +94,7 @@ func stay(ctx context.Context, until time.Time) {
 	}
 }
 
-// oldest answers who asks for the oldest tokens of a place.
+// oldest answers a request for the oldest tokens of a place.
 func (e *Engine) oldest(net, place, limit int) ([]stats.Token, error) {
 	n := e.cfg.Nets[net].Tables
 	rows := stats.NewRows(n.Places(), n.Transitions())
@@ -115,22 +115,22 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Sub
 	var subs []*nats.Subscription
 	for _, n := range e.cfg.Nets {
 		id := n.Tables.Net.ID
-		whom := e.cfg.Source
+		target := e.cfg.Source
 		if e.cfg.Part != nil {
-			whom = e.cfg.Part.Name
+			target = e.cfg.Part.Name
 		}
-		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(whom)
+		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(target)
 		for kind, do := range map[string]func(context.Context, string, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
 			sub, err := nc.Subscribe(subjects.Prefix()+"."+kind+suffix, func(m *nats.Msg) {
 				ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 				defer cancel()
 				err := do(ctx, id, m.Data)
-				if e.cfg.Part == nil || !errors.As(err, new(unsettled)) { // else the next owner may answer, or nobody knows
+				if e.cfg.Part == nil || !errors.As(err, new(unsettled)) { // otherwise the next owner may answer, or the outcome is unknown
 					respond(m, err)
 				}
 			})
 			if err != nil {
-				return subs, fmt.Errorf("listening for requests to %s: %w", kind, err)
+				return subs, fmt.Errorf("subscribing to requests to %s: %w", kind, err)
 			}
 			subs = append(subs, sub)
 		}
@@ -138,8 +138,8 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Sub
 	return subs, nil
 }
 
-// respond answers a request, if an answer is wanted. Who is gone by then does
-// not get one.
+// respond answers a request if an answer is wanted. A failure is ignored: the
+// client may have gone.
 func respond(m *nats.Msg, failed error) {
 	answer := []byte(`{"ok":true}`)
 	if failed != nil {
@@ -162,7 +162,7 @@ func decodeRequest(body []byte, into any, form string) error {
 	return nil
 }
 
-// dataOf returns what tokens carry. null, as a field that is left out, is none.
+// dataOf returns the data of tokens. null is none, like a field that is left out.
 func dataOf(field json.RawMessage) []byte {
 	if string(field) == "null" {
 		return nil
@@ -170,29 +170,62 @@ func dataOf(field json.RawMessage) []byte {
 	return field
 }
 
+// instance is an instance in a request: its number, or the name that
+// InstanceName gives it.
+type instance json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *instance) UnmarshalJSON(text []byte) error {
+	*i = bytes.Clone(text)
+	return nil
+}
+
+// number returns the number of the instance; 0 where the request names none.
+func (i instance) number(e *Engine) (n int, err error) {
+	if len(i) == 0 {
+		return 0, nil
+	}
+	var name string
+	if json.Unmarshal(i, &name) == nil {
+		return e.number(name)
+	}
+	if err := json.Unmarshal(i, &n); err != nil {
+		return 0, fmt.Errorf("instance %s; expected a number, or a name such as %q", i, e.InstanceName(0))
+	}
+	return n, nil
+}
+
 func (e *Engine) requestInject(ctx context.Context, net string, body []byte) error {
 	r := struct {
-		Instance int    `json:"instance"`
-		Place    string `json:"place"`
-		Tokens   uint32 `json:"tokens"`
+		Instance instance `json:"instance"`
+		Place    string   `json:"place"`
+		Tokens   uint32   `json:"tokens"`
 
 		Data json.RawMessage `json:"data"`
 	}{Tokens: 1}
 	if err := decodeRequest(body, &r, `{"instance":0,"place":"id","tokens":1,"data":{}}`); err != nil {
 		return err
 	}
-	return e.InjectData(ctx, net, r.Instance, r.Place, r.Tokens, dataOf(r.Data))
+	number, err := r.Instance.number(e)
+	if err != nil {
+		return err
+	}
+	return e.InjectData(ctx, net, number, r.Place, r.Tokens, dataOf(r.Data))
 }
 
 func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error {
 	var r struct {
-		Instance   int    `json:"instance"`
-		Transition string `json:"transition"`
+		Instance   instance `json:"instance"`
+		Transition string   `json:"transition"`
 
 		Data json.RawMessage `json:"data"`
 	}
 	if err := decodeRequest(body, &r, `{"instance":0,"transition":"id","data":{}}`); err != nil {
 		return err
 	}
-	return e.FireData(ctx, net, r.Instance, r.Transition, dataOf(r.Data))
+	number, err := r.Instance.number(e)
+	if err != nil {
+		return err
+	}
+	return e.FireData(ctx, net, number, r.Transition, dataOf(r.Data))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -51,11 +51,11 @@ func ask(t *testing.T, nc *nats.Conn, subject, body string) string {
 func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	nc := startNATS(t)
 	subjects := telemetry.Subjects{}
-	heard, err := nc.SubscribeSync(subjects.Byes())
+	byes, err := nc.SubscribeSync(subjects.Byes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEngine(t, Config{Source: "s 1", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(game.Mode{Kind: game.Manual}, game.Mode{Kind: game.Manual})}}, Instances: 2, Workers: 2})
+	e := newEngine(t, Config{Source: "s 1", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}}, Instances: 2, Workers: 2})
 	stop := start(t, e)
 	var logged bytes.Buffer
 	end, err := Serve(e, nc, subjects, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
@@ -63,10 +63,13 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ subject, body, want string }{
-		{"petrinet.v1.inject.line.s=201", `{"instance":1,"place":"p1","tokens":3}`, `{"ok":true}`},
+		{"petrinet.v1.inject.line.s=201", `{"instance":1,"place":"p1","tokens":2}`, `{"ok":true}`},
+		{"petrinet.v1.inject.line.s=201", `{"instance":"s 1/1","place":"p1","tokens":1}`, `{"ok":true}`},
 		{"petrinet.v1.fire.line.s=201", `{"instance":0,"transition":"t0"}`, `{"ok":true}`},
 		{"petrinet.v1.fire.line.s=201", `{"instance":0,"transition":"t0"}`, `place \"p0\" holds 0 tokens`},
 		{"petrinet.v1.fire.line.s=201", `{"instance":7,"transition":"t0"}`, `no such instance`},
+		{"petrinet.v1.fire.line.s=201", `{"instance":"elsewhere/0","transition":"t0"}`, `expected a name such as`},
+		{"petrinet.v1.fire.line.s=201", `{"instance":true,"transition":"t0"}`, `expected a number, or a name such as`},
 		{"petrinet.v1.inject.line.s=201", `{"place":"x"}`, `no such place`},
 		{"petrinet.v1.inject.line.s=201", `{"place":"p0","color":"red"}`, `unknown field`},
 		{"petrinet.v1.inject.line.s=201", `{"instance":1,"place":"p1","data":null}`, `{"ok":true}`},
@@ -82,7 +85,7 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	if err := end(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	m, err := heard.NextMsg(5 * time.Second)
+	m, err := byes.NextMsg(5 * time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,47 +8,47 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Part is what an engine plays of a net that several engines share: some of its
-// transitions with their places, or some of its instances. A part has a log, and
-// at each time one owner, who appends to it; who only follows is as far as the
-// log. One process goes on where another stopped like this:
+// Part is the share of one engine in a net that several engines play: some of
+// its transitions with their places, or some of its instances. A part has a log
+// and, at any time, one owner, which appends to it; other engines follow the
+// log. One process takes over from another like this:
 //
-//	e, err := engine.New(cfg)       // as far as the log was
-//	err = e.Follow(commit)          // and further, commit by commit
-//	err = e.Lead(ctx)               // it is the owner now, or somebody else was faster
-//	err = e.Run(ctx)                // it plays; ends when ctx does or the log refuses a commit
-//	err = e.Release(ctx, "")        // somebody else may
+//	e, err := engine.New(cfg)       // reads the log
+//	err = e.Follow(commit)          // follows it, commit by commit
+//	err = e.Lead(ctx)               // becomes the owner, unless another process was faster
+//	err = e.Run(ctx)                // plays until ctx ends or the log rejects a commit
+//	err = e.Release(ctx, "")        // releases the part to any other process
 //
-// After an error of Lead, Run or Release the engine is of no use any more: what
-// it has played may not be in the log. The next one starts from there.
+// After an error of Lead, Run or Release the engine must be discarded: what it
+// has played may not be in the log. The next engine starts from the log.
 type Part struct {
 	Name    string                               // of the part, in its log, its requests and the keys of its actions
 	Cut     *split.Part                          // the transitions and places; nil for all
 	Numbers []int32                              // the instances, rising; nil for all
-	Plan    string                               // how the net is cut; a log of another plan is refused
-	State   func(net int) *telemetry.RegionState // what snapshots say of it beyond its rows; nil for nothing
-	Group   int                                  // firings that one commit may hold; 0 for all that are done between two looks at the clock
+	Plan    string                               // how the net is cut; a log of another plan is rejected
+	State   func(net int) *telemetry.RegionState // what snapshots hold about the part besides its rows; nil for nothing
+	Group   int                                  // firings that one commit may hold; 0 for all between two readings of the clock
 }
 
-// Standing is how far an engine of a part is in its log.
+// Standing is the progress of an engine of a part in its log.
 type Standing struct {
 	Position uint64   // the last commit that it has read or written
 	Chain    string   // over all entries up to there: hex of SHA-256(entry), or of SHA-256(chain before, entry) if the entry has no mark
-	Epoch    uint64   // how many owners there were
+	Epoch    uint64   // the number of owners so far
 	Owner    string   // the last one; "" before the first
-	Released bool     // it has let go
-	Heir     string   // who it wants to follow; "" for anybody
+	Released bool     // the owner has released the part
+	Heir     string   // the source that it names as the next owner; "" for any
 	Cursors  []Cursor // by upstream part: the commits of its log whose tokens have arrived
 	Since    int64    // when the part began, microseconds since the Unix epoch
 }
 
-// checkPart holds a Config with a Part to what that allows.
+// checkPart checks a Config with a Part.
 func (e *Engine) checkPart() error {
 	cfg := &e.cfg
 	if cfg.Part == nil {
@@ -81,7 +81,7 @@ func (p *Part) cut() *split.Part {
 	return p.Cut
 }
 
-// Standing returns how far the engine is.
+// Standing returns the engine's progress in its log.
 func (e *Engine) Standing() Standing {
 	r := e.recorder
 	r.mu.Lock()
@@ -89,14 +89,14 @@ func (e *Engine) Standing() Standing {
 	return r.standing()
 }
 
-// Confirm waits until what the engine had written when it stood there cannot be
-// lost any more. The error is that of journal.Log.Confirm.
+// Confirm waits until what the engine had written by a standing can no longer
+// be lost. The error is that of journal.Log.Confirm.
 func (e *Engine) Confirm(ctx context.Context, s Standing) error {
 	return e.recorder.log.Confirm(ctx, s.Position)
 }
 
-// Follow takes the next commit of the log, which somebody else has written. It
-// is for an engine that does not run.
+// Follow applies the next commit of the log, which another process has written.
+// It is for an engine that does not run.
 func (e *Engine) Follow(c journal.Commit) error {
 	r := e.recorder
 	r.mu.Lock()
@@ -111,7 +111,7 @@ func (e *Engine) Follow(c journal.Commit) error {
 	return nil
 }
 
-// fold takes one commit of a log that is read.
+// fold applies one commit of the log.
 func (e *Engine) fold(c journal.Commit) error {
 	r := e.recorder
 	r.mu.Lock()
@@ -132,8 +132,8 @@ func (e *Engine) fold(c journal.Commit) error {
 	return e.replay(commit)
 }
 
-// Free returns whether nobody owns the part because the last owner has released
-// it, who that was, and who is to be the next; "" for anybody.
+// Free reports whether the last owner has released the part, and returns that
+// owner and the source that should be next; "" for any.
 func (e *Engine) Free() (heir, from string, free bool) {
 	r := e.recorder
 	r.mu.Lock()
@@ -141,10 +141,9 @@ func (e *Engine) Free() (heir, from string, free bool) {
 	return r.owns.Heir, r.owns.Owner, r.owns.Release
 }
 
-// Lead makes the engine the owner of its part, if it has read the whole log:
-// that says so from then on, and whoever owned it before can append nothing
-// more. The error wraps journal.ErrNotLast if somebody else has written in the
-// meantime.
+// Lead makes the engine the owner of its part, if it has read the whole log.
+// From then on the log rejects appends of the previous owner. The error wraps
+// journal.ErrNotLast if another process has appended in the meantime.
 func (e *Engine) Lead(ctx context.Context) error {
 	if err := e.lead(ctx, e.Standing().Epoch+1); err != nil {
 		return fmt.Errorf("taking over %q: %w", e.cfg.Part.Name, err)
@@ -152,8 +151,8 @@ func (e *Engine) Lead(ctx context.Context) error {
 	return nil
 }
 
-// Release lets the part go, for heir or, if that is "", for anybody. Run has
-// ended without an error. The engine changes nothing any more.
+// Release releases the part to heir, or to any process if heir is "". Run must
+// have ended without an error. The engine changes nothing afterwards.
 func (e *Engine) Release(ctx context.Context, heir string) error {
 	if err := e.own(ctx, ownership{Epoch: e.Standing().Epoch, Owner: e.cfg.Source, Release: true, Heir: heir}); err != nil {
 		return fmt.Errorf("releasing %q: %w", e.cfg.Part.Name, err)
@@ -161,25 +160,25 @@ func (e *Engine) Release(ctx context.Context, heir string) error {
 	return nil
 }
 
-// Arrive hands the engine tokens that an upstream part, by its index there, has
-// put into its places with the commits of its log up to a cursor. They are in
-// the marking with the commit that says so. It waits while too many wait, until
-// ctx ends or the engine does.
+// Arrive passes the engine tokens that an upstream part, by its index, has put
+// into its places with the commits of its log up to a cursor. The commit that
+// puts them into the marking records the cursor. Arrive blocks while too many
+// tokens wait, until ctx or the engine ends.
 func (e *Engine) Arrive(ctx context.Context, upstream int, upTo Cursor, tokens []split.Crossing) error {
 	return e.workers[0].inbox.put(ctx, newArrival(upstream, upTo, tokens))
 }
 
-// Known returns where the log of an upstream part, by its index, was read, the
-// latest first: some points of the last minutes, the last one at which tokens
-// arrived, and the start.
+// Known returns points up to which the log of an upstream part, by its index,
+// was read, the latest first: some of the last minutes, the last one at which
+// tokens arrived, and the start.
 func (e *Engine) Known(upstream int) []Point {
 	e.recorder.mu.Lock()
 	defer e.recorder.mu.Unlock()
 	return e.recorder.readings[upstream].known()
 }
 
-// Rebind has the owner that comes next read the log of an upstream part again from
-// a point on that Known has returned. Run has ended.
+// Rebind makes the next owner read the log of an upstream part again from a
+// point that Known has returned. Run must have ended.
 func (e *Engine) Rebind(ctx context.Context, upstream int, to Point) error {
 	r, w := e.recorder, e.workers[0]
 	w.rest.Lock()
@@ -199,7 +198,7 @@ func (e *Engine) Rebind(ctx context.Context, upstream int, to Point) error {
 	return r.confirm(ctx)
 }
 
-// Mine returns a copy of those of the tokens that arrive in this part.
+// Mine returns copies of the tokens that arrive in this part.
 func (e *Engine) Mine(tokens []split.Crossing) []split.Crossing {
 	var mine []split.Crossing
 	for _, x := range tokens {
@@ -217,7 +216,7 @@ func (r *recorder) standing() Standing {
 		Released: r.owns.Release, Heir: r.owns.Heir, Cursors: r.cursors(), Since: r.head.Created}
 }
 
-// cursors returns how far the logs upstream were read; the caller holds mu.
+// cursors returns the cursors into the upstream logs; the caller holds mu.
 func (r *recorder) cursors() []Cursor {
 	var all []Cursor
 	for i := range r.readings {
@@ -233,14 +232,14 @@ func (r *recorder) link(entry []byte) {
 	}
 	r.hash.Reset()
 	if len(entry) < partHead || entry[0] != 0 || entry[1]&linked == 0 {
-		r.hash.Write(r.chain[:]) // else the entry has the mark of what is before it
+		r.hash.Write(r.chain[:]) // a linked entry already holds the mark before it
 	}
 	r.hash.Write(entry)
 	r.hash.Sum(r.chain[:0])
 }
 
-// savePart returns what stands before a snapshot of a part. The worker stands
-// still.
+// savePart returns the header before a snapshot of a part. The worker must be
+// paused.
 func (e *Engine) savePart() (*partHeader, error) {
 	r := e.recorder
 	counts, err := e.counts(0)
@@ -256,7 +255,7 @@ func (e *Engine) savePart() (*partHeader, error) {
 	return p, nil
 }
 
-// loadPart goes on from what savePart returned.
+// loadPart restores what savePart returned.
 func (e *Engine) loadPart(p *partHeader) error {
 	r := e.recorder
 	for _, position := range p.Cursors {
@@ -274,8 +273,8 @@ func (e *Engine) loadPart(p *partHeader) error {
 	return nil
 }
 
-// Followed adds the rows of a part as of now, as far as its log was read. It is
-// for an engine that does not run; see Rows.
+// Followed adds the rows of a part as of now, by the log so far. It is for an
+// engine that does not run; see Rows.
 func (e *Engine) Followed(now int64, into *stats.Rows) {
 	e.recorder.mu.Lock() // the log may be read meanwhile
 	defer e.recorder.mu.Unlock()

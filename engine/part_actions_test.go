@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/internal/regiontest"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/region/regiontest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -29,16 +29,16 @@ type office struct {
 	done bool     // they are done at once from now on
 }
 
-func (o *office) perform(ctx context.Context, r *action.Run) (colour.Outcome, error) {
+func (o *office) perform(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
 	o.mu.Lock()
 	o.keys = append(o.keys, r.Key)
 	done := o.done
 	o.mu.Unlock()
 	if done {
-		return colour.Outcome{}, nil
+		return coloured.Outcome{}, nil
 	}
 	<-ctx.Done()
-	return colour.Outcome{}, ctx.Err()
+	return coloured.Outcome{}, ctx.Err()
 }
 
 // began returns the keys of what began since it was last called.
@@ -124,7 +124,7 @@ func (d *desk) finish(p *process) *stats.Rows {
 	return rows
 }
 
-// An owner dies while actions go on, of which nobody knows whether they were done.
+// An owner dies while actions run, and it is unknown whether they were done.
 func TestActionsThatWereStartedWhenTheirOwnerDied(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -167,8 +167,8 @@ func TestActionsThatWereStartedWhenTheirOwnerDied(t *testing.T) {
 	}
 }
 
-// An owner goes while actions go on that do not end.
-func TestActionsThatGoOnWhenAPartIsHandedOver(t *testing.T) {
+// An owner ends while actions run that do not end.
+func TestActionsThatRunWhenAPartIsHandedOver(t *testing.T) {
 	for idempotent, cancels := range map[bool]uint64{true: 0, false: 6} {
 		t.Run(fmt.Sprint("idempotent: ", idempotent), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

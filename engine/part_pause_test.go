@@ -9,13 +9,14 @@ import (
 	"testing/synctest"
 
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/internal/regiontest"
+	"github.com/pnagent/pnagent/engine/region"
+	"github.com/pnagent/pnagent/engine/region/regiontest"
 	"github.com/pnagent/pnagent/petri/split"
-	"github.com/pnagent/pnagent/region"
 )
 
-// pausing is a log whose writer is stopped, as SIGSTOP does it, where it appends
-// next in one of its steps: before that is stored, or before it hears that it was.
+// pausing is a log whose writer is stopped, as by SIGSTOP, at its next append
+// in one of its steps: before the entry is stored, or before the confirmation
+// arrives.
 type pausing struct {
 	*regiontest.Log
 	at      pause
@@ -63,7 +64,8 @@ func relayed(t *testing.T, cfg engine.Config, parts []region.Part, logs *regiont
 	}
 }
 
-// tenure is what an owner of region two does, until it hears that it is none.
+// tenure is what an owner of region two does until an error shows that it was
+// replaced.
 func tenure(ctx context.Context, e *engine.Engine, begins func(step int)) (done int, err error) {
 	const upstream = 5 // the commit with the last of the tokens
 	for step := stepLead; step <= steps && err == nil; step++ {
@@ -91,8 +93,8 @@ func tenure(ctx context.Context, e *engine.Engine, begins func(step int)) (done 
 	return done, err
 }
 
-// Two owners are stopped, each at any of its steps, before or after what it wrote
-// there was stored, each is replaced meanwhile, and both go on when a third one
+// Two owners are stopped, each at any of its steps, before or after its entry
+// was stored. Each is replaced meanwhile, and both continue when a third one
 // has played. What was stored counts, once, and nothing else.
 func TestOwnersThatAreStoppedAtAnyStep(t *testing.T) {
 	for _, first := range pauses() {
@@ -128,7 +130,7 @@ type stopped struct {
 	ended chan struct{}
 }
 
-// stop has somebody own region two until it is stopped.
+// stop makes an engine own region two until it is stopped.
 func stop(t *testing.T, cfg engine.Config, log *regiontest.Log, at pause) *stopped {
 	s := &stopped{pausing: &pausing{Log: log, at: at, goesOn: make(chan struct{})}, ended: make(chan struct{})}
 	cfg.Source, cfg.Journal = fmt.Sprint("stopped at ", at), s.pausing

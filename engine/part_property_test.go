@@ -12,20 +12,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/colour"
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/internal/regiontest"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/region"
+	"github.com/pnagent/pnagent/engine/region/regiontest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/petri/split"
-	"github.com/pnagent/pnagent/region"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// fleet is a random net cut into random regions, with everybody who owns one or
-// stands by.
+// fleet is a random net cut into random regions, with all owners and stand-bys.
 type fleet struct {
 	*testing.T
 	r      *rand.Rand
@@ -66,16 +65,16 @@ func newFleet(t *testing.T, seed uint64) *fleet {
 	}
 	f.cut()
 	n := engine.Net{Tables: f.tables, Transitions: make([]engine.Transition, f.tables.Transitions())}
-	coloured := r.IntN(2) == 0
+	withData := r.IntN(2) == 0
 	for i := range n.Transitions {
 		tr := &n.Transitions[i]
 		switch r.IntN(6) {
 		case 0:
-			tr.Mode = game.Mode{Kind: game.Delayed, Delay: game.Delay{A: float64(r.IntN(3000))}}
+			tr.Mode = plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: float64(r.IntN(3000))}}
 		case 1:
-			tr.Mode = game.Mode{Kind: game.Delayed, Delay: game.Delay{Shape: game.Exponential, A: float64(1 + r.IntN(3000))}}
+			tr.Mode = plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{Shape: plain.Exponential, A: float64(1 + r.IntN(3000))}}
 		}
-		if coloured && !f.tables.Source(i) && r.IntN(2) == 0 {
+		if withData && !f.tables.Source(i) && r.IntN(2) == 0 {
 			tr.Guard = guardOf(r.Uint32())
 		}
 	}
@@ -110,14 +109,14 @@ func sparseNet(r *rand.Rand) *petri.Net {
 }
 
 // guardOf says something about tokens that depends on nothing else.
-func guardOf(salt uint32) colour.Guard {
-	return func(tokens []colour.Placed, _ int64) colour.Verdict {
+func guardOf(salt uint32) coloured.Guard {
+	return func(tokens []coloured.Placed, _ int64) coloured.Verdict {
 		h := fnv.New32a()
 		fmt.Fprint(h, salt)
 		for _, p := range tokens {
 			fmt.Fprintf(h, "%d %s;", p.Place, p.Token.Data)
 		}
-		return colour.Verdict{OK: h.Sum32()%8 < 6, WaitsFor: -1}
+		return coloured.Verdict{OK: h.Sum32()%8 < 6, WaitsFor: -1}
 	}
 }
 
@@ -206,7 +205,7 @@ func (f *fleet) catchUp(s *seat, most int) {
 	}
 }
 
-// succeed has somebody who stands by, or who comes, own a part.
+// succeed makes a stand-by, or a new process, the owner of a part.
 func (f *fleet) succeed(part int) {
 	old := f.owners[part]
 	var s *seat
@@ -228,7 +227,7 @@ func (f *fleet) succeed(part int) {
 	if old == nil {
 		return
 	}
-	// Whoever was paused can do nothing any more.
+	// A paused owner can change nothing afterwards.
 	before := f.logs.Open(f.parts[part].Name, nil).Last()
 	for range 3 {
 		if old.Turn() != nil {
@@ -236,10 +235,10 @@ func (f *fleet) succeed(part int) {
 		}
 	}
 	if old.Put(0, f.placeOf(part), nil, 1) == nil {
-		f.Fatalf("part %q: an owner who was replaced takes tokens", f.parts[part].Name)
+		f.Fatalf("part %q: an owner that was replaced takes tokens", f.parts[part].Name)
 	}
 	if after := f.logs.Open(f.parts[part].Name, nil).Last(); after != before {
-		f.Fatalf("part %q: commit %d of an owner who was replaced", f.parts[part].Name, after)
+		f.Fatalf("part %q: commit %d of an owner that was replaced", f.parts[part].Name, after)
 	}
 }
 
@@ -397,14 +396,14 @@ func (f *fleet) rows(s *seat) *stats.Rows {
 	for p := range rows.Places {
 		rows.Places[p].Stuck = nil
 	}
-	for t := range rows.Transitions { // who follows asks no guard, and finds what never moved at rest when it leads
+	for t := range rows.Transitions { // a follower asks no guard, and finds instances that never moved at rest when it leads
 		rows.Transitions[t].Enabled, rows.Transitions[t].EnabledSince = 0, 0
 	}
 	rows.Net.Deadlocked = 0
 	return rows
 }
 
-// agree compares an owner with who follows it and with who comes new.
+// agree compares an owner with its followers and with a new one.
 func (f *fleet) agree(part int) {
 	owner := f.owners[part]
 	if owner == nil || owner.log.Refuse != nil || owner.log.Lose != nil {
@@ -421,9 +420,9 @@ func (f *fleet) agree(part int) {
 	}
 }
 
-// A random net in random regions, whose owners are killed at any commit, paused,
-// replaced and handed over: who follows is always where the owner is, and no
-// token is lost or doubled.
+// A random net is cut into random regions, whose owners are killed at any
+// commit, paused, replaced and handed over. Followers always have the state of
+// the owner, and no token is lost or doubled.
 func TestWhateverHappensToOwnersNoTokenIsLostOrDoubled(t *testing.T) {
 	for seed := range uint64(100) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -190,10 +190,10 @@ func (r *reference) fire(part, number, t int, leaving map[spot]uint64) {
 	}
 }
 
-// A net that was played in parts, by owners who were killed, paused and replaced,
-// was played as one net can be: in an order in which everything is written before
-// it is read, every firing is enabled, what leaves a part is what its firings put,
-// and what arrives is what left, once.
+// A net that was played in parts, by owners that were killed, paused and
+// replaced, was played as one net can be: there is an order in which everything
+// is written before it is read, every firing is enabled, what leaves a part is
+// what its firings put, and what arrives is what left, once.
 func TestPartsPlayWhatOneNetCanPlay(t *testing.T) {
 	fired := 0
 	for seed := range uint64(120) {
@@ -220,7 +220,7 @@ func TestPartsPlayWhatOneNetCanPlay(t *testing.T) {
 	}
 }
 
-// compare compares the places with those of who reads the logs.
+// compare compares the places with those of a reader of the logs.
 func (r *reference) compare() {
 	want := map[string]uint64{}
 	for _, net := range r.nets {

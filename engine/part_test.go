@@ -17,21 +17,21 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/colour"
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/internal/regiontest"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/region"
+	"github.com/pnagent/pnagent/engine/region/regiontest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/split"
-	"github.com/pnagent/pnagent/region"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
 // relay is a net of two regions: "one" takes from a and puts to b, "two" takes
 // from b. Nothing moves by itself.
-func relay(t testing.TB, guard colour.Guard) (engine.Config, []region.Part) {
+func relay(t testing.TB, guard coloured.Guard) (engine.Config, []region.Part) {
 	t.Helper()
 	net := &petri.Net{ID: "relay", Places: []petri.Place{{ID: "a", Initial: 5}, {ID: "b"}, {ID: "c"}},
 		Transitions: []petri.Transition{{ID: "t1"}, {ID: "t2"}},
@@ -45,7 +45,7 @@ func relay(t testing.TB, guard colour.Guard) (engine.Config, []region.Part) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manual := engine.Transition{Mode: game.Mode{Kind: game.Manual}, Guard: guard}
+	manual := engine.Transition{Mode: plain.Mode{Kind: plain.Manual}, Guard: guard}
 	return engine.Config{Source: "s", Nets: []engine.Net{{Tables: tables, Transitions: []engine.Transition{manual, manual}}}, Instances: 2, Workers: 1},
 		region.Regions(tables, plan)
 }
@@ -160,16 +160,16 @@ func TestALogThatCannotBeIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := follower.Follow(journal.Commit{Sequence: last, Payload: commit}); !errors.Is(err, engine.ErrReplay) {
-				t.Errorf("who follows: %v; want ErrReplay", err)
+				t.Errorf("a follower: %v; want ErrReplay", err)
 			}
 			if _, err := engine.New(c); !errors.Is(err, engine.ErrReplay) {
-				t.Errorf("who comes new: %v; want ErrReplay", err)
+				t.Errorf("a new process: %v; want ErrReplay", err)
 			}
 		})
 	}
 }
 
-// Instances of a part have the net's name, whoever plays it.
+// Instances of a part have the net's name, whichever process owns it.
 func TestInstancesOfAPartAreNamedAfterTheNet(t *testing.T) {
 	cfg, parts := relay(t, nil)
 	cfg.Instances = 12
@@ -210,9 +210,9 @@ func TestNothingIsWrittenAfterARelease(t *testing.T) {
 	}
 }
 
-// There is nobody to whom tokens that have left another part could go back.
+// Tokens that have left another part cannot be returned to it.
 func TestTokensThatCrossAreNotRefusedForABound(t *testing.T) {
-	cfg, parts := relay(t, func([]colour.Placed, int64) colour.Verdict { return colour.Verdict{WaitsFor: -1} })
+	cfg, parts := relay(t, func([]coloured.Placed, int64) coloured.Verdict { return coloured.Verdict{WaitsFor: -1} })
 	cfg.Nets[0].Bound = 1
 	e := ownerOf(t, cfg, parts[1], regiontest.NewServer().Open("two", nil))
 	for k := range 5 {
@@ -308,14 +308,14 @@ func TestAnOwnerPlaysOnWhenASnapshotCannotBeSaved(t *testing.T) {
 			t.Error(err)
 		}
 		if n := strings.Count(said.String(), "no room"); n != 3 {
-			t.Errorf("it is told %d times; want 3\n%s", n, &said)
+			t.Errorf("it is logged %d times; want 3\n%s", n, &said)
 		}
 	})
 }
 
-// An owner that was replaced and does not know it says nothing to who asks for
-// tokens: the next one answers.
-func TestWhoWasReplacedAnswersNoRequest(t *testing.T) {
+// An owner that was replaced and has not noticed sends no answer to an
+// injection: the next owner answers.
+func TestAReplacedOwnerAnswersNoRequest(t *testing.T) {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true})
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +343,7 @@ func TestWhoWasReplacedAnswersNoRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		return e, func() {
-			_ = end() // of who was replaced an error
+			_ = end() // an error for the replaced owner
 			_ = said(t.Context())
 			nc.Close()
 		}
@@ -363,7 +363,7 @@ func TestWhoWasReplacedAnswersNoRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(m.Data) != `{"ok":true}` {
-			t.Fatalf("%s; want the answer of who owns the part", m.Data)
+			t.Fatalf("%s; want the answer of the present owner", m.Data)
 		}
 	}
 	if m, err := second.Marking(t.Context(), "relay", 0); err != nil || m[0] != 25 {

@@ -7,16 +7,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// A commit that is larger than partSize is written in parts, each a commit of
+// A commit that is larger than partSize is written in parts, each an entry of
 // the journal: a zero, which no commit begins with because it begins with its
-// time, then which part it is, then the bytes. Parts follow on each other; those
-// whose last one never came are what a crash has left of a commit that nobody was
-// told of, and count for nothing. With linked added to the number of the part the
-// mark of the entry before stands in front of the bytes; so each commit of a
-// part's log is written, and one in a single entry has the number linked.
+// time, then the number of the part, then the bytes. Parts follow each other
+// directly. Parts without a last one are left from a crash before the commit
+// was confirmed, and are ignored. With linked added to the number, the mark of
+// the entry before precedes the bytes. Each commit of a part's log is written
+// so, and one in a single entry has the number linked.
 const (
 	partFirst = 1 + iota
 	partMore
@@ -28,7 +28,7 @@ const (
 // partSize is what an entry holds where the log has room for it.
 const partSize = 4 << 20
 
-// maxWhole bounds a commit in all its parts, in bytes: what reads it keeps it in
+// maxWhole bounds a commit in all its parts, in bytes: readers keep it in
 // memory.
 const maxWhole = 1 << 30
 
@@ -37,8 +37,8 @@ func (r *recorder) append(ctx context.Context, commit []byte) error {
 	return r.appendReaching(ctx, commit, nil, 0)
 }
 
-// appendReaching writes one commit of now that says of upstream parts, by their
-// index, up to where their tokens are in; nothing where the cursor is 0.
+// appendReaching writes one commit of now with the cursors into upstream logs
+// that it records, by index; a cursor of 0 is none.
 func (r *recorder) appendReaching(ctx context.Context, commit []byte, reached []reach, now int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,8 +83,8 @@ func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
 	return nil
 }
 
-// write is append for one commit of the journal, of a kind that is 0 if the bytes
-// are all of it; the caller holds mu.
+// write appends one entry to the journal; kind is 0 if it is a whole commit
+// without a mark. The caller holds mu.
 func (r *recorder) write(ctx context.Context, kind byte, entry []byte) error {
 	if kind != 0 {
 		r.entry = append(r.entry[:0], 0, kind)
@@ -120,8 +120,7 @@ func (r *recorder) confirm(ctx context.Context) error {
 	return r.log.Confirm(ctx, last)
 }
 
-// own writes a commit that says who plays the part. Nothing is written after a
-// release.
+// own writes a commit with a new ownership. Nothing is written after a release.
 func (r *recorder) own(ctx context.Context, o ownership, commit []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,7 +134,7 @@ func (r *recorder) own(ctx context.Context, o ownership, commit []byte) error {
 	return nil
 }
 
-// owned makes an ownership the one that holds; the caller holds mu.
+// owned makes an ownership the current one; the caller holds mu.
 func (r *recorder) owned(o ownership) {
 	r.owns = o
 	if r.head.Part == nil && r.head.First == "" {
@@ -145,7 +144,7 @@ func (r *recorder) owned(o ownership) {
 
 var errReleased = errors.New("the part was released")
 
-// failure returns why nothing is written any more; nil if there is no reason.
+// failure returns the reason why nothing more is written; nil if there is none.
 func (r *recorder) failure() error {
 	if r == nil {
 		return nil
@@ -155,7 +154,7 @@ func (r *recorder) failure() error {
 	return r.failed
 }
 
-// fail has nothing be written any more.
+// fail stops all further writing.
 func (r *recorder) fail(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,11 +163,11 @@ func (r *recorder) fail(cause error) {
 	}
 }
 
-// joiner puts parts together again.
+// joiner joins the parts of commits.
 type joiner struct{ parts []byte }
 
-// add returns the commit that an entry of the journal is or completes; nil if
-// more of it is to come.
+// add returns the commit that an entry of the journal holds or completes; nil
+// if more of it is to come.
 func (j *joiner) add(entry []byte) ([]byte, error) {
 	which, body, err := cutEntry(entry)
 	switch {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
@@ -23,10 +23,10 @@ func TestALargeCommitIsWrittenInParts(t *testing.T) {
 	dir := t.TempDir()
 	net := petritest.Ring(2)
 	net.Places[0].Initial, net.Transitions, net.Arcs = 0, net.Transitions[:1], net.Arcs[:2]
-	floods := func(_ context.Context, _ *action.Run) (colour.Outcome, error) {
-		var o colour.Outcome
+	floods := func(_ context.Context, _ *action.Run) (coloured.Outcome, error) {
+		var o coloured.Outcome
 		for i := range tokens {
-			o.Puts = append(o.Puts, colour.Put{Place: 1, Data: bytes.Repeat([]byte{byte(i)}, colour.MaxData)})
+			o.Puts = append(o.Puts, coloured.Put{Place: 1, Data: bytes.Repeat([]byte{byte(i)}, coloured.MaxData)})
 		}
 		return o, nil
 	}
@@ -38,7 +38,7 @@ func TestALargeCommitIsWrittenInParts(t *testing.T) {
 		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, net), Transitions: []Transition{{Action: floods}}}}, Instances: 1, Workers: 1, Journal: f})
 		return e, f
 	}
-	sizes := func(tokens map[int][]colour.Placed) (sizes []int) {
+	sizes := func(tokens map[int][]coloured.Placed) (sizes []int) {
 		for _, p := range tokens[0] {
 			if p.Place != 1 || len(bytes.Trim(p.Token.Data, string(p.Token.Data[:1]))) > 0 {
 				t.Errorf("a token in place %d, of more than one byte's value", p.Place)

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
 )
 
 // Why the context of an action ends before the action does.
 var (
-	ErrRunOver       = errors.New("the run is over: its tokens are where they came from")
+	ErrRunOver       = errors.New("the run is over: its tokens are back in their places")
 	ErrEngineStopped = errors.New("the engine has stopped")
 )
 
@@ -25,10 +25,10 @@ type performance struct {
 	do      action.Func
 	run     action.Run
 	shard   int  // of the worker that wants the answer
-	counted bool // it used up some of the quota when it started
+	counted bool // it used some of the quota when it started
 	acts    *actions
 	answers *answers
-	told    func(context.Context) error // waits until the log is sure to tell that it has started; nil if it need not
+	confirm func(context.Context) error // waits until the log cannot lose the start of the run; nil if it need not
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -39,24 +39,24 @@ type performanceState uint8
 
 const (
 	waiting performanceState = iota // for room
-	going
+	running
 	over
 )
 
-// performers perform actions, at most limit at once. An action that was told to
-// end and goes on does not count: its room is another's.
+// performers perform actions, at most limit at once. An action that was
+// cancelled and still runs does not count: another one takes its room.
 //
-// Goroutines come one by one: each calls the next, if there is more to do, before
-// it performs. So actions that complete at once are performed by few goroutines,
-// one after another, and of those that take long as many go on as may.
+// Goroutines start one by one: each starts the next, if there is more to do,
+// before it performs an action. So few goroutines perform many short actions
+// one after another, and long ones run in parallel up to the limit.
 type performers struct {
 	limit int
 
-	mu     sync.Mutex
-	going  int            // goroutines that perform, the coming one included
-	coming bool           // one has been called and has not come
-	queue  []*performance // not begun; first come, first served
-	head   int            // of queue
+	mu       sync.Mutex
+	running  int            // goroutines that perform, the starting one included
+	starting bool           // one goroutine has not begun yet
+	queue    []*performance // not begun; first come, first served
+	head     int            // of queue
 }
 
 // start performs actions as soon as there is room.
@@ -70,24 +70,24 @@ func (p *performers) start(all []*performance) {
 		p.queue, p.head = slices.Delete(p.queue, 0, p.head), 0
 	}
 	p.queue = append(p.queue, all...)
-	p.call()
+	p.grow()
 }
 
-// call has another goroutine come if there is something to do for it and room.
-func (p *performers) call() {
-	if p.coming || p.head == len(p.queue) || p.going == p.limit {
+// grow starts another goroutine if there is something to do and room.
+func (p *performers) grow() {
+	if p.starting || p.head == len(p.queue) || p.running == p.limit {
 		return
 	}
-	p.going++
-	p.coming = true
-	go func() { p.perform(p.come()) }()
+	p.running++
+	p.starting = true
+	go func() { p.perform(p.first()) }()
 }
 
-// come returns what a goroutine that was called begins with.
-func (p *performers) come() *performance {
+// first returns the first action of a new goroutine.
+func (p *performers) first() *performance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.coming = false
+	p.starting = false
 	return p.take()
 }
 
@@ -98,7 +98,7 @@ func (p *performers) perform(a *performance) {
 	}
 }
 
-// performOne performs an action, leaves the answer, and returns what comes next.
+// performOne performs an action, queues its answer, and returns the next action.
 func (p *performers) performOne(a *performance) (next *performance) {
 	o, returned := failedWith("the action ended its goroutine"), false
 	defer func() {
@@ -119,28 +119,27 @@ func (p *performers) next(done *performance) *performance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if done.state == over {
-		return nil // its room is another's
+		return nil // another action has its room
 	}
 	done.state = over
 	return p.take()
 }
 
-// end tells actions that their runs are over, and gives their room to others.
+// end cancels actions whose runs are over, and frees their room.
 func (p *performers) end(all []*performance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range all {
 		a.cancel(ErrRunOver)
-		if a.state == going {
-			p.going--
+		if a.state == running {
+			p.running--
 		}
 		a.state = over
 	}
-	p.call()
+	p.grow()
 }
 
-// take returns the next action to perform; without one there is one goroutine
-// less.
+// take returns the next action to perform; if there is none, the goroutine ends.
 func (p *performers) take() *performance {
 	for p.head < len(p.queue) {
 		a := p.queue[p.head]
@@ -149,18 +148,17 @@ func (p *performers) take() *performance {
 			p.queue, p.head = p.queue[:0], 0
 		}
 		if a.state == waiting {
-			a.state = going
-			p.call()
+			a.state = running
+			p.grow()
 			return a
 		}
 	}
-	p.going--
+	p.running--
 	return nil
 }
 
-// outcome performs the action. A panic is a failure of this run and of nothing
-// else.
-func (a *performance) outcome() (o colour.Outcome) {
+// outcome performs the action. A panic is a failure of this run only.
+func (a *performance) outcome() (o coloured.Outcome) {
 	defer func() {
 		if r := recover(); r != nil {
 			o = failedWith(fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
@@ -170,8 +168,8 @@ func (a *performance) outcome() (o colour.Outcome) {
 		return failedWith(context.Cause(a.ctx).Error())
 	}
 	a.run.Key = a.acts.key(&a.run.Start)
-	if a.told != nil {
-		if err := a.told(a.ctx); err != nil {
+	if a.confirm != nil {
+		if err := a.confirm(a.ctx); err != nil {
 			return failedWith(err.Error())
 		}
 	}
@@ -185,23 +183,23 @@ func (a *performance) outcome() (o colour.Outcome) {
 // maxReason bounds what is kept of an action's error, in bytes.
 const maxReason = 4 << 10
 
-func failedWith(reason string) colour.Outcome {
-	return colour.Outcome{Kind: colour.Failed, Err: reason[:min(len(reason), maxReason)]}
+func failedWith(reason string) coloured.Outcome {
+	return coloured.Outcome{Kind: coloured.Failed, Err: reason[:min(len(reason), maxReason)]}
 }
 
-// answer is how a run ended.
+// answer is the outcome of a run.
 type answer struct {
 	shard      int
-	run        colour.RunID
+	run        coloured.RunID
 	transition int32
-	outcome    colour.Outcome
+	outcome    coloured.Outcome
 }
 
-// answers is where actions leave their outcomes for a worker.
+// answers queues the outcomes of actions for a worker.
 type answers struct {
 	mu   sync.Mutex
 	all  []answer
-	some chan struct{} // has one when all is not empty and nobody has looked
+	some chan struct{} // holds one when all was filled since the last receive
 }
 
 func newAnswers() *answers { return &answers{some: make(chan struct{}, 1)} }
@@ -219,7 +217,7 @@ func (q *answers) put(a answer) {
 	}
 }
 
-// take returns what is there; buf is what the last call returned.
+// take returns all answers; buf is what the last call returned.
 func (q *answers) take(buf []answer) []answer {
 	clear(buf)
 	q.mu.Lock()

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
 )
 
 // theatre performs actions in a test and collects how they ended.
 type theatre struct {
 	*performers
 	answers *answers
-	last    colour.RunID
+	last    coloured.RunID
 }
 
 func newTheatre(limit int) *theatre {
@@ -29,20 +29,20 @@ func (s *theatre) play(do ...action.Func) []*performance {
 	var all []*performance
 	for _, f := range do {
 		s.last++
-		all = append(all, &performance{acts: &actions{}, run: action.Run{Start: colour.Start{Run: s.last}}, do: f, answers: s.answers})
+		all = append(all, &performance{acts: &actions{}, run: action.Run{Start: coloured.Start{Run: s.last}}, do: f, answers: s.answers})
 	}
 	s.start(all)
 	return all
 }
 
-func fires(context.Context, *action.Run) (colour.Outcome, error) { return colour.Outcome{}, nil }
+func fires(context.Context, *action.Run) (coloured.Outcome, error) { return coloured.Outcome{}, nil }
 
 // outlasts returns an action that returns when it is let go, whatever its
 // context says.
 func outlasts(release chan struct{}) action.Func {
-	return func(context.Context, *action.Run) (colour.Outcome, error) {
+	return func(context.Context, *action.Run) (coloured.Outcome, error) {
 		<-release
-		return colour.Outcome{}, nil
+		return coloured.Outcome{}, nil
 	}
 }
 
@@ -50,20 +50,20 @@ func TestAnActionThatPanicsOrEndsItsGoroutineFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTheatre(1)
 		s.play(
-			func(context.Context, *action.Run) (colour.Outcome, error) { panic("no such order") },
-			func(context.Context, *action.Run) (colour.Outcome, error) {
+			func(context.Context, *action.Run) (coloured.Outcome, error) { panic("no such order") },
+			func(context.Context, *action.Run) (coloured.Outcome, error) {
 				runtime.Goexit()
-				return colour.Outcome{}, nil
+				return coloured.Outcome{}, nil
 			},
-			func(context.Context, *action.Run) (colour.Outcome, error) {
-				return colour.Outcome{}, errors.New("no route")
+			func(context.Context, *action.Run) (coloured.Outcome, error) {
+				return coloured.Outcome{}, errors.New("no route")
 			},
 			fires)
 		synctest.Wait()
 		want := []struct {
-			kind colour.OutcomeKind
+			kind coloured.OutcomeKind
 			err  string
-		}{{colour.Failed, "panic: no such order"}, {colour.Failed, "the action ended its goroutine"}, {colour.Failed, "no route"}, {colour.Fired, ""}}
+		}{{coloured.Failed, "panic: no such order"}, {coloured.Failed, "the action ended its goroutine"}, {coloured.Failed, "no route"}, {coloured.Fired, ""}}
 		got := s.answers.take(nil)
 		if len(got) != len(want) {
 			t.Fatalf("%d answers; expected %d", len(got), len(want))
@@ -73,13 +73,13 @@ func TestAnActionThatPanicsOrEndsItsGoroutineFailsAlone(t *testing.T) {
 				t.Errorf("answer %d is of run %d: %v %q; expected %v", i, a.run, a.outcome.Kind, a.outcome.Err, want[i])
 			}
 		}
-		if s.going != 0 {
-			t.Errorf("%d actions go on", s.going)
+		if s.running != 0 {
+			t.Errorf("%d actions are running", s.running)
 		}
 	})
 }
 
-func TestNoMoreActionsThanTheLimitGoOnAtOnce(t *testing.T) {
+func TestNoMoreActionsThanTheLimitRunAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTheatre(2)
 		release := make(chan struct{})
@@ -88,8 +88,8 @@ func TestNoMoreActionsThanTheLimitGoOnAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		for left := 5; left > 0; left-- {
-			if want := min(left, 2); s.going != want {
-				t.Errorf("%d go on while %d are left; expected %d", s.going, left, want)
+			if want := min(left, 2); s.running != want {
+				t.Errorf("%d are running while %d are left; expected %d", s.running, left, want)
 			}
 			release <- struct{}{}
 			synctest.Wait()
@@ -100,7 +100,7 @@ func TestNoMoreActionsThanTheLimitGoOnAtOnce(t *testing.T) {
 	})
 }
 
-func TestAnActionThatIgnoresItsEndHoldsUpNobody(t *testing.T) {
+func TestAnActionThatIgnoresItsEndBlocksNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTheatre(1)
 		release := make(chan struct{})
@@ -120,8 +120,8 @@ func TestAnActionThatIgnoresItsEndHoldsUpNobody(t *testing.T) {
 		if got := s.answers.take(got); len(got) != 1 || got[0].run != 1 {
 			t.Errorf("answers %v; expected the late one of run 1", got)
 		}
-		if s.going != 0 || s.head != 0 || len(s.queue) != 0 {
-			t.Errorf("%d go on, %d wait", s.going, len(s.queue)-s.head)
+		if s.running != 0 || s.head != 0 || len(s.queue) != 0 {
+			t.Errorf("%d are running, %d wait", s.running, len(s.queue)-s.head)
 		}
 	})
 }

@@ -5,19 +5,19 @@ package engine
 import (
 	"errors"
 
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri/split"
-	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// ErrPlain says that data came for tokens that cannot carry any: nothing in the
-// net looks at data.
+// ErrPlain reports data for tokens that cannot carry any: nothing in the net
+// uses data.
 var ErrPlain = errors.New("tokens of this net carry no data")
 
-// player plays the instances of one net that a worker owns: a game.Shard, or a
-// colour.Shard where tokens alone do not decide what happens.
+// player plays the instances of one net that a worker owns: a plain.Shard, or a
+// coloured.Shard if not only tokens decide what happens.
 type player interface {
 	Step(budget int, now int64) int
 	NextDue() (int64, bool)
@@ -29,15 +29,15 @@ type player interface {
 
 	put(i, place int, data []byte, n uint32, now int64) error
 	fire(i, transition int, data []byte, now int64) error
-	queue() (pool.WorkStats, bool)
+	queue() (rows ready.Stats, waiting int, ok bool)
 
 	// One event after another, for a worker with a discipline.
 	Expire(now int64)
 	Present() uint8
-	ReadySince(p pool.Priority) (since int64, ok bool)
-	StepOne(p pool.Priority, budget int, now int64) int
+	ReadySince(p ready.Priority) (since int64, ok bool)
+	StepOne(p ready.Priority, budget int, now int64) int
 
-	// What a journal keeps.
+	// For a journal.
 	TakeLog() []byte
 	Replay(log []byte, now int64) error
 	ReplayOlder(log []byte, now int64) error
@@ -47,53 +47,56 @@ type player interface {
 	Counted(into *stats.Rows)
 	Recount(from *stats.Rows) error
 
-	// What a part of a net has in addition.
+	// For a part of a net.
 	arrive(i, place int, data []byte, n uint32, now int64) error
 	TakeCrossings() []split.Crossing
 }
 
-// plain plays nets in which tokens alone decide what happens.
-type plain struct{ *game.Shard }
+// plainPlayer plays nets in which tokens alone decide what happens.
+type plainPlayer struct{ *plain.Shard }
 
-func (p plain) put(i, place int, data []byte, n uint32, now int64) error {
+func (p plainPlayer) put(i, place int, data []byte, n uint32, now int64) error {
 	if data != nil {
 		return ErrPlain
 	}
 	return p.Inject(i, place, n, now)
 }
 
-func (p plain) arrive(i, place int, data []byte, n uint32, now int64) error {
+func (p plainPlayer) arrive(i, place int, data []byte, n uint32, now int64) error {
 	return p.put(i, place, data, n, now)
 }
 
-func (p plain) fire(i, transition int, data []byte, now int64) error {
+func (p plainPlayer) fire(i, transition int, data []byte, now int64) error {
 	if data != nil {
 		return ErrPlain
 	}
 	return p.Fire(i, transition, now)
 }
 
-func (p plain) queue() (pool.WorkStats, bool) {
-	ready, ok := p.Queue()
-	return pool.WorkStats{Ready: ready}, ok
+func (p plainPlayer) queue() (rows ready.Stats, waiting int, ok bool) {
+	rows, ok = p.Queue()
+	return rows, 0, ok
 }
 
-// coloured plays the other nets.
-type coloured struct{ *colour.Shard }
+// colouredPlayer plays the other nets.
+type colouredPlayer struct{ *coloured.Shard }
 
-func (c coloured) put(i, place int, data []byte, n uint32, now int64) error {
+func (c colouredPlayer) put(i, place int, data []byte, n uint32, now int64) error {
 	return c.Inject(i, place, data, n, now)
 }
 
-func (c coloured) arrive(i, place int, data []byte, n uint32, now int64) error {
+func (c colouredPlayer) arrive(i, place int, data []byte, n uint32, now int64) error {
 	return c.Arrive(i, place, data, n, now)
 }
 
 // ReplayOlder is Replay: older versions wrote the same.
-func (c coloured) ReplayOlder(log []byte, now int64) error { return c.Replay(log, now) }
+func (c colouredPlayer) ReplayOlder(log []byte, now int64) error { return c.Replay(log, now) }
 
-func (c coloured) fire(i, transition int, data []byte, now int64) error {
+func (c colouredPlayer) fire(i, transition int, data []byte, now int64) error {
 	return c.Fire(i, transition, data, now)
 }
 
-func (c coloured) queue() (pool.WorkStats, bool) { return c.Work(), true }
+func (c colouredPlayer) queue() (rows ready.Stats, waiting int, ok bool) {
+	rows, waiting = c.Work()
+	return rows, waiting, true
+}

@@ -7,24 +7,24 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/pnagent/pnagent/pool"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// What queues have served is no matter of the marking, so a replay does not find
-// it out. It is written down before it is published: what was published is never
-// more than the next owner of the journal goes on from.
+// What queues have served is not part of the marking, so a replay cannot derive
+// it. It is recorded before it is published: a new owner never continues from
+// less than was published.
 
-// queueCount is what is cumulative of one priority of a net.
+// queueCount holds the counters of one priority of a net.
 type queueCount struct {
 	Served        uint64 `json:"served"`
 	QuoteSwitches uint64 `json:"switches,omitempty"`
 }
 
 // queueCounts are those of a net, by priority.
-type queueCounts [pool.Priorities]queueCount
+type queueCounts [ready.Priorities]queueCount
 
-// add adds what was counted since, and returns false if that is too much.
+// add adds what was counted since, and reports false on overflow.
 func (c *queueCounts) add(priority int, more queueCount) bool {
 	of := &c[priority]
 	if more.Served > math.MaxInt64-of.Served || more.QuoteSwitches > math.MaxInt64-of.QuoteSwitches {
@@ -45,8 +45,8 @@ func (c *queueCounts) rows() (rows []stats.Queue) {
 	return rows
 }
 
-// noteQueues has the next commit say what the queues of a net have served since
-// the last one that did.
+// noteQueues adds to the next commit what the queues of a net have served since
+// the last one that recorded it.
 func (w *worker) noteQueues(net int) {
 	if w.recorder == nil {
 		return
@@ -88,7 +88,7 @@ func (r *recorder) replayQueues(body []byte) error {
 		net, ok := next(uint64(len(r.queues)))
 		for ok {
 			var p uint64
-			if p, ok = next(pool.Priorities + 1); !ok || p == 0 {
+			if p, ok = next(ready.Priorities + 1); !ok || p == 0 {
 				break
 			}
 			a, ok1 := next(math.MaxInt64)
@@ -104,17 +104,17 @@ func (r *recorder) replayQueues(body []byte) error {
 
 // ownQueues returns what this worker has counted of the ready instances of a net.
 func (w *worker) ownQueues(net int) (queues []stats.Queue) {
-	work, ok := w.shards[net].queue()
+	counted, _, ok := w.shards[net].queue()
 	if !ok {
 		return nil
 	}
-	for p, row := range work.Ready.Priorities {
+	for p, row := range counted.Priorities {
 		q := stats.Queue{Priority: uint8(p), Ready: uint64(row.Length), OldestSince: row.OldestSince, UnservedSince: row.UnservedSince,
 			Served: row.Served, QuoteSwitches: row.QuoteSwitches}
 		if w.turns.turn != nil {
 			q.QuoteSwitches = w.turns.switches[net][p]
 		}
-		if w.only != nil { // its queues know nothing of priorities
+		if w.only != nil { // its queues have one priority
 			q.Priority = uint8(*w.only)
 		}
 		if q.Served > 0 || q.Ready > 0 {
@@ -124,10 +124,10 @@ func (w *worker) ownQueues(net int) (queues []stats.Queue) {
 	return queues
 }
 
-// addQueues adds what is counted of the ready instances of a net; one worker adds
-// what others counted before, in earlier lives of the journal.
+// addQueues adds the counts of the ready instances of a net; one worker adds
+// those of earlier lives of the journal.
 func (w *worker) addQueues(net int, rows *stats.Rows) {
-	work, ok := w.shards[net].queue()
+	_, waiting, ok := w.shards[net].queue()
 	if !ok {
 		return
 	}
@@ -135,6 +135,6 @@ func (w *worker) addQueues(net int, rows *stats.Rows) {
 	if w.before != nil {
 		rows.Queues = stats.MergeQueues(rows.Queues, w.before[net].rows())
 	}
-	rows.Waiting += uint64(work.Waiting)
+	rows.Waiting += uint64(waiting)
 	rows.Columns |= stats.ColQueues | stats.ColWaiting
 }

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// quota is how many firings the workers may do together. Each begins with an
-// equal share, so that a run without delays can be repeated; what one cannot
-// use goes to the others. The quota also sees when nothing can fire any more:
-// all is used, or all workers sleep and none waits for a delay.
+// quota is how many firings the workers may do together. Each starts with an
+// equal share, so that a run without delays can be repeated; the rest of one
+// worker goes to the others. The quota also detects that nothing can fire: all
+// is used, or all workers sleep and none waits for a delay.
 type quota struct {
 	mu        sync.Mutex
 	limited   bool
-	remaining int // of nobody
-	out       int // with the workers: not used, as far as they have said
+	remaining int // held by no worker
+	out       int // held by the workers and not reported as used
 	workers   int
 	sleeping  int
-	news      chan struct{} // closed, and made anew, when something came back
-	over      chan struct{} // closed when nothing can fire any more
+	news      chan struct{} // closed and replaced when a worker has returned some
+	over      chan struct{} // closed when nothing more can fire
 }
 
 // newQuota allows n firings, or any number if n is 0.
@@ -27,7 +27,7 @@ func newQuota(n, workers int) *quota {
 	return &quota{limited: n > 0, out: n, workers: workers, news: make(chan struct{}), over: make(chan struct{})}
 }
 
-// share returns what worker k begins with.
+// share returns the initial share of worker k.
 func (q *quota) share(k, firings int) int {
 	if !q.limited {
 		return math.MaxInt
@@ -39,7 +39,7 @@ func (q *quota) share(k, firings int) int {
 	return n
 }
 
-// take says that a worker has used up what it had, which was used firings,
+// take reports that a worker has used up what it held, which was used firings,
 // and returns how many more it may do, at most want. If there are none now,
 // news is closed when there may be.
 func (q *quota) take(used, want int) (n int, news <-chan struct{}) {
@@ -55,8 +55,7 @@ func (q *quota) take(used, want int) (n int, news <-chan struct{}) {
 	return n, q.news
 }
 
-// give says that a worker, which had used some firings, cannot use what it has
-// left.
+// give returns what a worker has left and cannot use; used is what it has used.
 func (q *quota) give(used, left int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -66,8 +65,8 @@ func (q *quota) give(used, left int) {
 	q.news = make(chan struct{})
 }
 
-// idle says that a worker sleeps without a delay to wait for. With a limit,
-// everything is over when all do; without one somebody may still call.
+// idle reports that a worker sleeps without a delay to wait for. With a limit,
+// the run is over when all workers do; without one, calls may still arrive.
 func (q *quota) idle() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,7 +89,7 @@ func (q *quota) end() {
 	}
 }
 
-// ended reports whether nothing can fire any more.
+// ended reports whether nothing more can fire.
 func (q *quota) ended() bool {
 	select {
 	case <-q.over:

@@ -13,8 +13,8 @@ type Report struct {
 	Source  string `json:"source"`
 	Part    string `json:"part,omitempty"` // that was played; left out for whole nets
 	Firings uint64 `json:"firings"`        // of all nets; with a journal, since that began
-	// SnapshotsFailed is how many snapshots of the journal could not be saved in
-	// this Run. The log is good without them, and longer.
+	// SnapshotsFailed is how many snapshots of the journal could not be saved
+	// in this Run. The log is complete without them, but longer.
 	SnapshotsFailed uint64  `json:"snapshots_failed,omitempty"`
 	Seconds         float64 `json:"seconds"` // from the start of Run to its end
 	Rate            float64 `json:"rate"`    // firings a second of this Run
@@ -36,7 +36,7 @@ type NetReport struct {
 	Transitions map[string]uint64 `json:"transitions"` // firings, by transition id
 }
 
-// Report returns what the engine has done. Run has ended.
+// Report returns what the engine has done. Run must have ended.
 func (e *Engine) Report(ctx context.Context) (*Report, error) {
 	r := &Report{Source: e.cfg.Source, SnapshotsFailed: e.snapshotsFailed.Load(), Seconds: e.stopped.Sub(e.started).Seconds(), Marking: map[string]uint64{}, Nets: map[string]*NetReport{}}
 	for k, n := range e.cfg.Nets {

@@ -15,12 +15,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
-	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -122,8 +122,8 @@ func TestAnEngineStartsAgainHoweverOftenItIsKilled(t *testing.T) {
 	}
 }
 
-// What is counted of any net goes on after a kill exactly where it was, whatever
-// the number of workers and whenever a snapshot was made.
+// The counters of any net continue after a kill exactly where they were,
+// whatever the number of workers and whenever a snapshot was made.
 func TestCountersAfterAKillAreThoseOfTheLog(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 2))
 	moved, rests := uint64(0), uint64(0)
@@ -200,12 +200,12 @@ func TestCountersAfterAKillAreThoseOfTheLog(t *testing.T) {
 // What queues have served does not fall below what was published.
 func TestQueuesCountOnAfterAKill(t *testing.T) {
 	dir := t.TempDir()
-	net := Net{Tables: tablesOf(t, petritest.Ring(3)), Priority: func(i int) pool.Priority { return pool.Priority(i % 2) }}
+	net := Net{Tables: tablesOf(t, petritest.Ring(3)), Priority: func(i int) ready.Priority { return ready.Priority(i % 2) }}
 	var last []stats.Queue
 	for life := range 4 {
 		log := openJournal(t, dir)
 		e := newEngine(t, Config{Source: "s", Nets: []Net{net}, Instances: 4, Workers: 1 + life%3, Firings: 1000, Journal: log,
-			Dispatch: &Dispatch{Policy: pool.PolicyStrict}})
+			Dispatch: &Dispatch{Policy: ready.PolicyStrict}})
 		runToEnd(t, e)
 		rows := stats.NewRows(3, 3)
 		if err := e.published(t.Context(), 0, time.Now().UnixMicro(), rows); err != nil {
@@ -229,8 +229,8 @@ func TestQueuesCountOnAfterAKill(t *testing.T) {
 	}
 }
 
-// A journal of a version that repeated at each start what is at rest, and that
-// did not say who owns it, can be read.
+// A journal can be read that an older version wrote, which repeated at each
+// start what is at rest, and recorded no owner.
 func TestAJournalOfAnOlderVersionIsRead(t *testing.T) {
 	log := openJournal(t, t.TempDir())
 	defer log.Close()
@@ -239,7 +239,7 @@ func TestAJournalOfAnOlderVersionIsRead(t *testing.T) {
 	if err := cfg.header(log, created); err != nil {
 		t.Fatal(err)
 	}
-	s, err := game.New(game.Config{Tables: cfg.Nets[0].Tables, Stride: 1, Count: 1, Log: true}, created)
+	s, err := plain.New(plain.Config{Tables: cfg.Nets[0].Tables, Stride: 1, Count: 1, Log: true}, created)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,18 +283,19 @@ func (c *Config) header(log interface {
 	return err
 }
 
-// An idempotent action that went on when its process was killed is asked for
-// again with its key; another one is put back and tried under a new one.
+// An idempotent action that was running when its process was killed is
+// performed again with its key; another one is put back and tried under a new
+// one.
 func TestIdempotentActionsKeepTheirKeyOverAKill(t *testing.T) {
 	for _, idempotent := range []bool{true, false} {
 		dir := t.TempDir()
 		var keys [][]string // by life, of the instances
 		for life := range 3 {
 			got := make(chan *action.Run, 8)
-			act := func(ctx context.Context, r *action.Run) (colour.Outcome, error) {
+			act := func(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
 				got <- r
 				<-ctx.Done()
-				return colour.Outcome{}, ctx.Err()
+				return coloured.Outcome{}, ctx.Err()
 			}
 			log := openJournal(t, dir)
 			e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act, Idempotent: idempotent})}, Instances: 3,

@@ -11,27 +11,26 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// begin makes the engine the owner of a journal of whole nets, which it has
-// read: it plays on from there. The epoch is the second in which it begins, so
-// that it is above all before it even where the journal before was removed, or
-// this one is a copy that was cut.
+// begin makes the engine the owner of a journal of whole nets that it has read.
+// The epoch is the time in seconds, so that it is above all epochs before it,
+// even if the previous journal was removed or this one is a truncated copy.
 func (e *Engine) begin(ctx context.Context) error {
 	epoch := max(e.Standing().Epoch+1, uint64(max(e.workers[0].now(), 0)/1e6))
 	if err := e.lead(ctx, epoch); err != nil {
-		return fmt.Errorf("beginning in the journal: %w", err)
+		return fmt.Errorf("taking over the journal: %w", err)
 	}
 	return nil
 }
 
-// lead makes the engine the owner of what it has read, in an epoch, and has it
-// play on and count on from there.
+// lead makes the engine the owner of what it has read, in an epoch, and
+// continues playing and counting from there.
 func (e *Engine) lead(ctx context.Context, epoch uint64) error {
 	r := e.recorder
 	if err := e.own(ctx, ownership{Epoch: epoch, Owner: e.cfg.Source}); err != nil {
 		return fmt.Errorf("epoch %d: %w", epoch, err)
 	}
 	r.mu.Lock()
-	r.whole.parts = nil // what the owner before did not complete
+	r.whole.parts = nil // what the previous owner did not complete
 	r.mu.Unlock()
 	e.nameRuns(epoch)
 	e.before = e.counted()
@@ -44,9 +43,9 @@ func (e *Engine) lead(ctx context.Context, epoch uint64) error {
 	return nil
 }
 
-// nameRuns gives the runs of actions that start from now on names that none had
-// before, in any life of the journal. Other nets have regions of the same name,
-// and a journal that begins anew has the same epochs.
+// nameRuns sets names for the runs of actions that start from now on, which
+// none had before in any life of the journal. Other nets have regions of the
+// same name, and a journal that starts from scratch has the same epochs.
 func (e *Engine) nameRuns(epoch uint64) {
 	workers := uint64(len(e.workers))
 	for k := range e.cfg.Nets {
@@ -66,8 +65,9 @@ func (e *Engine) nameRuns(epoch uint64) {
 	}
 }
 
-// region is what the counters in the journal are told under, and its runs are
-// named by: the part, or else the source that owned the journal first.
+// region returns the name under which the counters in the journal are published
+// and its runs are named: the part, or else the first source that owned the
+// journal.
 func (e *Engine) region() string {
 	if e.cfg.Part != nil {
 		return e.cfg.Part.Name
@@ -77,8 +77,8 @@ func (e *Engine) region() string {
 	return e.recorder.head.First
 }
 
-// described returns what telemetry says of a net whose counters go on from owner
-// to owner of its journal.
+// described returns what telemetry publishes about a net whose counters
+// continue from owner to owner of its journal.
 func (e *Engine) described(n telemetry.Net) telemetry.Net {
 	if e.recorder != nil {
 		s := e.Standing()
@@ -87,7 +87,7 @@ func (e *Engine) described(n telemetry.Net) telemetry.Net {
 	return n
 }
 
-// counted returns how many firings there have been, by any owner.
+// counted returns the number of firings of all owners.
 func (e *Engine) counted() (firings uint64) {
 	for k := range e.cfg.Nets {
 		rows := e.cumulative(k)
@@ -98,8 +98,8 @@ func (e *Engine) counted() (firings uint64) {
 	return firings
 }
 
-// cumulative returns what was counted of a net over all workers, which stand
-// still.
+// cumulative returns what was counted of a net over all workers, which must be
+// paused.
 func (e *Engine) cumulative(net int) *stats.Rows {
 	n := e.cfg.Nets[net].Tables
 	rows := stats.NewRows(n.Places(), n.Transitions())
@@ -109,8 +109,8 @@ func (e *Engine) cumulative(net int) *stats.Rows {
 	return rows
 }
 
-// counts returns what was counted of a net as it stands before a snapshot of the
-// journal: as a snapshot of telemetry.
+// counts returns the counters of a net for the header of a journal's snapshot:
+// as a snapshot of telemetry.
 func (e *Engine) counts(net int) ([]byte, error) {
 	n, r := e.cfg.Nets[net].Tables, e.recorder
 	var enc telemetry.Encoder
@@ -118,8 +118,8 @@ func (e *Engine) counts(net int) ([]byte, error) {
 		SentAt: e.workers[0].now(), Interval: telemetry.DefaultInterval, Full: true, Rows: *e.cumulative(net)})
 }
 
-// recount has the workers go on from what counts returned. One of them has all of
-// it: only their sum is ever looked at.
+// recount restores what counts returned. One worker takes all of it: only the
+// sum is ever used.
 func (e *Engine) recount(net int, text []byte) error {
 	n := e.cfg.Nets[net].Tables
 	var dec telemetry.Decoder
@@ -141,14 +141,14 @@ func (e *Engine) recount(net int, text []byte) error {
 	return nil
 }
 
-// own writes who plays what the journal is of, and waits until that is so.
+// own writes an ownership of the journal, and waits until it is confirmed.
 func (e *Engine) own(ctx context.Context, o ownership) error {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
 	r, w := e.recorder, e.workers[0]
-	w.rest.Lock() // who asks what there is now does that here as well
+	w.rest.Lock() // callers that read the state use the time too
 	now := w.now()
 	w.rest.Unlock()
 	if err := r.own(ctx, o, appendSection(appendTime(nil, now), len(e.cfg.Nets)+sectionOwnership, text)); err != nil {

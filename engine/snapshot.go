@@ -13,13 +13,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// snapshotAfter is Config.SnapshotAfter where it is not said.
+// snapshotAfter is the default of Config.SnapshotAfter.
 const snapshotAfter = 64 << 20
 
-// keep syncs the journal and saves the state now and then, until ctx ends.
+// keep syncs the journal and saves the state regularly until ctx ends.
 func (e *Engine) keep(ctx context.Context) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -37,7 +37,7 @@ func (e *Engine) keep(ctx context.Context) error {
 		grown, failed := e.recorder.grown, e.recorder.failed
 		e.recorder.mu.Unlock()
 		if failed != nil {
-			return failed // which only who called from outside may know so far
+			return failed // which so far only a call from outside may have returned
 		}
 		if grown <= e.cfg.SnapshotAfter || time.Now().Before(notBefore) {
 			continue
@@ -56,8 +56,8 @@ func (e *Engine) keep(ctx context.Context) error {
 const snapshotRetry = time.Second
 
 // trySnapshot saves the state. A snapshot that fails is logged and counted: the
-// log is good without it, and the next one is tried later. The error is that of a
-// log that is not good any more.
+// log is complete without it, and the next one is tried later. The error is
+// that of a log that has failed.
 func (e *Engine) trySnapshot(ctx context.Context) error {
 	err := e.saveState(ctx)
 	switch failure := e.recorder.failure(); {
@@ -76,7 +76,7 @@ func (e *Engine) trySnapshot(ctx context.Context) error {
 }
 
 // saveState saves the state of all instances as a snapshot of the journal. The
-// workers stand still while it is put together, not while it is written.
+// workers are paused while it is built, not while it is written.
 func (e *Engine) saveState(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,7 +122,7 @@ func (e *Engine) saveState(ctx context.Context) error {
 	return nil
 }
 
-// saveHeader returns what stands before a snapshot. The workers stand still.
+// saveHeader returns the header of a snapshot. The workers must be paused.
 func (e *Engine) saveHeader() (head header, err error) {
 	r := e.recorder
 	if r.head.Part != nil {
@@ -147,8 +147,8 @@ func (e *Engine) saveHeader() (head header, err error) {
 	return head, nil
 }
 
-// queuesSoFar returns what commits say that queues have served. The workers stand
-// still.
+// queuesSoFar returns what commits have recorded of the queues. The workers
+// must be paused.
 func (e *Engine) queuesSoFar() []queueCounts {
 	all := slices.Clone(e.recorder.queues)
 	for _, w := range e.workers {
@@ -161,8 +161,8 @@ func (e *Engine) queuesSoFar() []queueCounts {
 	return all
 }
 
-// appendState returns the state of all shards, which stand still, the number of
-// the last commit in it, and by how much the log has grown since the last
+// appendState returns the state of all shards, which must be paused, the number
+// of the last commit in it, and by how much the log has grown since the last
 // snapshot.
 func (e *Engine) appendState() (state []byte, upTo uint64, grown int, err error) {
 	r := e.recorder

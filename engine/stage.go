@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
 )
 
-// stage is where the actions of one worker's instances are performed.
+// stage performs the actions of one worker's instances.
 type stage struct {
 	nets       []actions // by net; nil if none of them has actions
 	recorder   *recorder // nil without a journal
@@ -20,8 +20,8 @@ type stage struct {
 	answers    *answers
 	ongoing    map[runKey]*performance
 	starting   []*performance // handed out by the shards, in that order
-	heard      []answer       // memory that is used again
-	ending     []*performance // the same
+	settling   []answer       // reused buffer
+	ending     []*performance // reused buffer
 	unfired    int            // runs of the quota that ended without a firing since the worker last asked
 	log        *failureLog
 }
@@ -30,17 +30,17 @@ type stage struct {
 type actions struct {
 	net    string
 	source string
-	shard  *colour.Shard // nil for a plain net
-	do     []action.Func // by transition
-	ids    []string      // of its transitions
-	places []string      // ids
-	again  []bool        // by transition: the action is idempotent
-	prefix string        // of the keys of runs: SOURCE/EPOCH/WORKER.NET.
-	region string        // instead, with a journal: NET/REGION/SINCE, before /EPOCH/
+	shard  *coloured.Shard // nil for a plain net
+	do     []action.Func   // by transition
+	ids    []string        // of its transitions
+	places []string        // ids
+	again  []bool          // by transition: whether the action is idempotent
+	prefix string          // of the keys of runs: SOURCE/EPOCH/WORKER.NET.
+	region string          // instead, with a journal: NET/REGION/SINCE, before /EPOCH/
 }
 
 // key returns that of a run.
-func (n *actions) key(s *colour.Start) string {
+func (n *actions) key(s *coloured.Start) string {
 	run := strconv.FormatUint(uint64(s.Run), 10)
 	if n.region == "" {
 		return n.prefix + run
@@ -48,7 +48,7 @@ func (n *actions) key(s *colour.Start) string {
 	return n.region + "/" + strconv.FormatUint(s.Era, 10) + "/" + run
 }
 
-// resumed reports whether a run that does not end here is left to who goes on.
+// resumed reports whether a run that does not end here is left to the next owner.
 func (g *stage) resumed(net int, transition int32) bool {
 	n := &g.nets[net]
 	return n.region != "" && n.again[transition]
@@ -57,14 +57,14 @@ func (g *stage) resumed(net int, transition int32) bool {
 // runKey names a run among those of one worker.
 type runKey struct {
 	shard int
-	run   colour.RunID
+	run   coloured.RunID
 }
 
-// busy reports whether actions go on.
+// busy reports whether actions are running.
 func (g *stage) busy() bool { return len(g.ongoing) > 0 }
 
-// gather takes the actions that the shard of a net has handed out. Who plays
-// several nets in one order calls it after each event.
+// gather takes the actions that the shard of a net has handed out. A worker
+// that plays several nets in one order calls it after each event.
 func (g *stage) gather(net int) {
 	if s := g.nets[net].shard; s != nil {
 		for _, start := range s.Starts() {
@@ -73,8 +73,8 @@ func (g *stage) gather(net int) {
 	}
 }
 
-// perform starts the actions that were handed out, and tells those that are over
-// to end. counted are those that used up some of the quota.
+// perform starts the actions that were handed out, and cancels those whose runs
+// are over. counted are those that used some of the quota.
 func (g *stage) perform(counted bool) {
 	for k := range g.nets {
 		g.gather(k)
@@ -82,7 +82,7 @@ func (g *stage) perform(counted bool) {
 	for _, p := range g.starting {
 		p.counted = counted
 		if g.resumed(p.shard, p.run.Start.Transition) {
-			p.told = g.recorder.confirm
+			p.confirm = g.recorder.confirm
 		}
 	}
 	if len(g.starting) > 0 {
@@ -99,7 +99,7 @@ func (g *stage) perform(counted bool) {
 	g.end()
 }
 
-// end tells those that are over to end, all at once.
+// end cancels the actions whose runs are over, all at once.
 func (g *stage) end() {
 	if len(g.ending) > 0 {
 		g.performers.end(g.ending)
@@ -112,7 +112,7 @@ func emptied(all []*performance) []*performance {
 	return all[:0]
 }
 
-func (g *stage) performance(k int, s colour.Start) *performance {
+func (g *stage) performance(k int, s coloured.Start) *performance {
 	n := &g.nets[k]
 	p := &performance{do: n.do[s.Transition], shard: k, acts: n, answers: g.answers,
 		run: action.Run{Net: n.net, Source: n.source, Transition: n.ids[s.Transition], Places: n.places, Start: s}}
@@ -120,8 +120,7 @@ func (g *stage) performance(k int, s colour.Start) *performance {
 	return p
 }
 
-// stop has an action be told that its run is over, which ended without an
-// answer. When that comes it is late.
+// stop ends a run that has no answer yet. An answer that arrives later is late.
 func (g *stage) stop(key runKey) {
 	if p := g.ongoing[key]; p != nil {
 		g.over(key, false)
@@ -129,7 +128,7 @@ func (g *stage) stop(key runKey) {
 	}
 }
 
-// over ends a run that goes on.
+// over ends a run.
 func (g *stage) over(key runKey, fired bool) {
 	if p := g.ongoing[key]; p != nil && p.counted && !fired {
 		g.unfired++
@@ -137,20 +136,20 @@ func (g *stage) over(key runKey, fired bool) {
 	delete(g.ongoing, key)
 }
 
-// hear has the outcomes that have come in take effect.
-func (g *stage) hear(now int64) {
-	g.heard = g.answers.take(g.heard)
-	for i := range g.heard {
-		g.settle(&g.heard[i], now)
+// settleAnswers applies the outcomes that have arrived.
+func (g *stage) settleAnswers(now int64) {
+	g.settling = g.answers.take(g.settling)
+	for i := range g.settling {
+		g.settle(&g.settling[i], now)
 	}
 }
 
-// settle has one outcome take effect. One of a run that was over is late.
+// settle applies one outcome. One of a run that was over is late.
 func (g *stage) settle(a *answer, now int64) {
 	n := &g.nets[a.shard]
 	err := n.shard.Done(a.run, a.outcome, now)
-	g.over(runKey{a.shard, a.run}, err == nil && a.outcome.Kind == colour.Fired)
-	if err == nil && a.outcome.Kind == colour.Failed {
+	g.over(runKey{a.shard, a.run}, err == nil && a.outcome.Kind == coloured.Fired)
+	if err == nil && a.outcome.Kind == coloured.Failed {
 		err = errors.New(a.outcome.Err)
 	}
 	if err != nil {
@@ -158,23 +157,24 @@ func (g *stage) settle(a *answer, now int64) {
 	}
 }
 
-// tellAll tells the actions that the engine stops.
-func (g *stage) tellAll() {
+// stopActions cancels all actions because the engine stops.
+func (g *stage) stopActions() {
 	for _, p := range g.ongoing {
 		p.cancel(ErrEngineStopped)
 	}
 }
 
-// hearLast is hear while the engine stops: what then fails was broken off.
-func (g *stage) hearLast(now int64) {
-	g.heard = g.answers.take(g.heard)
-	for i := range g.heard {
-		a := &g.heard[i]
+// settleLast is settleAnswers while the engine stops: an action that fails then
+// was cancelled.
+func (g *stage) settleLast(now int64) {
+	g.settling = g.answers.take(g.settling)
+	for i := range g.settling {
+		a := &g.settling[i]
 		key := runKey{a.shard, a.run}
-		if g.ongoing[key] != nil && a.outcome.Kind == colour.Failed {
+		if g.ongoing[key] != nil && a.outcome.Kind == coloured.Failed {
 			delete(g.ongoing, key)
 			if !g.resumed(a.shard, a.transition) {
-				_ = g.nets[a.shard].shard.Cancel(a.run, now) // if it is over already, the better
+				_ = g.nets[a.shard].shard.Cancel(a.run, now) // fails only if it is already over
 			}
 			continue
 		}
@@ -182,8 +182,8 @@ func (g *stage) hearLast(now int64) {
 	}
 }
 
-// putBack puts the tokens of runs back that were handed out and that nobody will
-// perform here.
+// putBack puts back the tokens of runs that were handed out and will not be
+// performed here.
 func (g *stage) putBack(now int64) {
 	for k := range g.nets {
 		g.gather(k)
@@ -198,8 +198,8 @@ func (g *stage) putBack(now int64) {
 	g.starting = emptied(g.starting)
 }
 
-// cancelAll puts the tokens of all runs back, but of those that who goes on
-// resumes.
+// cancelAll puts the tokens of all runs back, except of those that the next
+// owner resumes.
 func (g *stage) cancelAll(now int64) {
 	for key, p := range g.ongoing {
 		if !g.resumed(key.shard, p.run.Start.Transition) {
@@ -210,33 +210,33 @@ func (g *stage) cancelAll(now int64) {
 	g.end()
 }
 
-// failureLog tells of actions that failed, of one transition once a second.
+// failureLog logs failed actions, once a second for each transition.
 type failureLog struct {
 	log  *slog.Logger
-	last []failureTold
+	last []failureLogged
 }
 
-type failureTold struct {
+type failureLogged struct {
 	net, transition string
 	at              int64
-	untold          int
+	suppressed      int
 }
 
-// failed tells that an action failed, or counts it.
+// failed logs that an action failed, or counts it.
 func (l *failureLog) failed(net, transition string, err error, now int64) {
-	i := slices.IndexFunc(l.last, func(t failureTold) bool { return t.net == net && t.transition == transition })
+	i := slices.IndexFunc(l.last, func(t failureLogged) bool { return t.net == net && t.transition == transition })
 	if i < 0 {
 		i = len(l.last)
-		l.last = append(l.last, failureTold{net: net, transition: transition, at: now - toldEvery})
+		l.last = append(l.last, failureLogged{net: net, transition: transition, at: now - logEvery})
 	}
 	t := &l.last[i]
-	if now-t.at < toldEvery {
-		t.untold++
+	if now-t.at < logEvery {
+		t.suppressed++
 		return
 	}
-	l.log.Warn("action failed", "net", net, "transition", transition, "error", err, "untold", t.untold)
-	t.at, t.untold = now, 0
+	l.log.Warn("action failed", "net", net, "transition", transition, "err", err, "suppressed", t.suppressed)
+	t.at, t.suppressed = now, 0
 }
 
-// toldEvery is how often a transition's failures are told of, in microseconds.
-const toldEvery = 1_000_000
+// logEvery is how often a transition's failures are logged, in microseconds.
+const logEvery = 1_000_000

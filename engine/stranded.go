@@ -12,15 +12,15 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Stranded returns the engine of a part as the newest snapshot of its log has
-// it. It is for a log that has lost commits that are in that snapshot: such an
-// engine cannot play or follow, and Show is what it is for. It returns
-// ErrReplay if there is no snapshot.
+// Stranded returns an engine of a part in the state of the newest snapshot of
+// its log. It is for a log that has lost commits that are in that snapshot: the
+// engine cannot play or follow, only Show uses it. It returns ErrReplay if
+// there is no snapshot.
 func Stranded(ctx context.Context, cfg Config) (*Engine, error) {
 	log := &snapshotAlone{Log: cfg.Journal}
 	cfg.Journal = log
@@ -34,7 +34,7 @@ func Stranded(ctx context.Context, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// snapshotAlone is a log of which nothing is left but its newest snapshot.
+// snapshotAlone is a log reduced to its newest snapshot.
 type snapshotAlone struct {
 	journal.Log
 	upTo uint64 // of the snapshot, once it was loaded
@@ -55,9 +55,9 @@ func (l *snapshotAlone) Read(ctx context.Context, from uint64) iter.Seq2[journal
 	return func(func(journal.Commit, error) bool) {}
 }
 
-// Show publishes what the engine of a part holds that does not run, as Serve does,
+// Show publishes the state of a part whose engine does not run, as Serve does,
 // and takes no requests. epoch is the last one in which this process owned the
-// part; 0 if that is not known. Call the returned function before the connection
+// part; 0 if that is unknown. Call the returned function before the connection
 // is closed.
 func Show(e *Engine, epoch uint64, nc *nats.Conn, subjects telemetry.Subjects, interval time.Duration, log *slog.Logger) (end func(context.Context) error, err error) {
 	e.recorder.owns.Epoch = max(e.recorder.owns.Epoch, epoch)

@@ -8,44 +8,45 @@ import (
 	"math"
 	"time"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/guard"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/guard"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Transition says how one transition of a net fires. The zero Transition fires
-// at once when it is enabled.
+// Transition specifies how one transition of a net fires. The zero Transition
+// fires at once when it is enabled.
 type Transition struct {
-	Mode game.Mode
-	// Due says when a transition that is game.Delayed and enabled since a time
-	// is due, instead of Mode.Delay; both in microseconds since the Unix epoch.
+	Mode plain.Mode
+	// Due returns when a transition that is plain.Delayed and enabled since a
+	// time is due, instead of Mode.Delay; both in microseconds since the Unix
+	// epoch.
 	Due      func(since int64) int64
-	Guard    colour.Guard   // nil always holds
-	Branches []colour.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
-	Action   action.Func    // what firing it performs; nil for nothing
-	// Idempotent says that the action does nothing more when it is performed again
-	// with the same key. Who takes a part over performs it again for a run that has
-	// started and is not over. Without it such a run is put back, and what starts
-	// anew has a new key.
+	Guard    coloured.Guard   // nil always holds
+	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
+	Action   action.Func      // what firing it performs; nil for nothing
+	// Idempotent declares that the action does nothing more when it is
+	// performed again with the same key. The next owner of a part performs it
+	// again for a run that has started and is not over. Without it the tokens
+	// of such a run are put back, and the run that then starts has a new key.
 	Idempotent bool
 	Timeout    time.Duration // of the action; 0 for none
 	Retry      Retry         // after a failure of the action or of the guard
 }
 
-// Retry says when what failed is tried again: First after the first failure,
-// each time Factor times as long, but not longer than Max.
+// Retry specifies the waits before retries: First after the first failure, then
+// Factor times as long each time, but at most Max.
 type Retry struct {
 	First, Max time.Duration // 0 for a second, and for a minute or First if that is longer
 	Factor     float64       // 1 or more; 0 for 2
-	Attempts   int           // how often it is tried before it is an incident; 0 for ever
+	Attempts   int           // attempts before it is an incident; 0 for no limit
 }
 
-// Declared returns how the transitions of a net fire as the net itself says it,
-// by its guards and triggers: an event is game.Manual, a delay and a time are
-// game.Delayed, and work that nobody is bound to fires at once. A guard that is
-// no expression is a fault at its transition, or its arc.
+// Declared returns how the transitions of a net fire by the net's own guards
+// and triggers: an event is plain.Manual, a delay and a time are plain.Delayed,
+// and work without a binding fires at once. An invalid guard is a fault at its
+// transition or arc.
 func Declared(t *petri.Tables) ([]Transition, error) {
 	return declared(t, func(int) bool { return false })
 }
@@ -72,15 +73,15 @@ func placeIDs(t *petri.Tables) []string {
 	return out
 }
 
-// trigger takes over what a net says that a transition waits for.
+// trigger applies the trigger that a net declares.
 func (tr *Transition) trigger(on petri.Trigger) {
 	switch on.Kind {
 	case petri.TriggerEvent:
-		tr.Mode.Kind = game.Manual
+		tr.Mode.Kind = plain.Manual
 	case petri.TriggerDelay:
-		tr.Mode = game.Mode{Kind: game.Delayed, Delay: game.Delay{A: float64(on.Micros)}}
+		tr.Mode = plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: float64(on.Micros)}}
 	case petri.TriggerTime:
-		tr.Mode.Kind = game.Delayed
+		tr.Mode.Kind = plain.Delayed
 		tr.Due = func(since int64) int64 { return max(since, on.Micros) }
 	}
 }
@@ -93,7 +94,7 @@ type declarer struct {
 	faults []error
 }
 
-func (d *declarer) guard(text string, pos petri.Pos, kind, id string) colour.Guard {
+func (d *declarer) guard(text string, pos petri.Pos, kind, id string) coloured.Guard {
 	if text == "" {
 		return nil
 	}
@@ -109,28 +110,28 @@ func (d *declarer) branches(transition int) {
 		a := &d.tables.Net.Arcs[b.Arc]
 		if g := d.guard(a.Guard, a.Pos, "arc", a.ID); g != nil {
 			if d.out[transition].Branches == nil {
-				d.out[transition].Branches = make([]colour.Guard, len(d.tables.Branches(transition)))
+				d.out[transition].Branches = make([]coloured.Guard, len(d.tables.Branches(transition)))
 			}
 			d.out[transition].Branches[k] = g
 		}
 	}
 }
 
-// plain reports whether package game can play the transition, in a net whose
+// plain reports whether package plain can play the transition, in a net whose
 // tokens alone decide what happens.
 func (tr *Transition) plain() bool {
 	return tr.Guard == nil && tr.Branches == nil && tr.Action == nil && tr.Due == nil
 }
 
-// binding returns what package colour takes.
-func (tr *Transition) binding() colour.Binding {
-	return colour.Binding{
+// binding returns the binding for package coloured.
+func (tr *Transition) binding() coloured.Binding {
+	return coloured.Binding{
 		Mode: tr.Mode, Due: tr.Due, Guard: tr.Guard, Branches: tr.Branches, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
-		Retry: colour.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
+		Retry: coloured.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
 	}
 }
 
-// micros rounds up, so that a short time is not none.
+// micros rounds up, so that a short time does not become 0.
 func micros(d time.Duration) int64 { return (d + time.Microsecond - 1).Microseconds() }
 
 // CheckTransitions returns everything that is wrong with how the transitions of
@@ -168,9 +169,9 @@ func (tr *Transition) faults(t *petri.Tables, i int) (found []string) {
 			found = append(found, fmt.Sprintf(format, args...))
 		}
 	}
-	fault(tr.Mode.Kind > game.Manual, "kind %d; expected immediate, delayed or manual", tr.Mode.Kind)
-	fault(tr.Due != nil && tr.Mode.Kind != game.Delayed, "a due time, but not delayed; expected both or none")
-	fault(tr.Mode.Delay.Shape > game.Normal || !within(tr.Mode.Delay.A) || !within(tr.Mode.Delay.B), "a delay of %g and %g µs; expected 0 or more", tr.Mode.Delay.A, tr.Mode.Delay.B)
+	fault(tr.Mode.Kind > plain.Manual, "kind %d; expected immediate, delayed or manual", tr.Mode.Kind)
+	fault(tr.Due != nil && tr.Mode.Kind != plain.Delayed, "a due time, but not delayed; expected both or none")
+	fault(tr.Mode.Delay.Shape > plain.Normal || !within(tr.Mode.Delay.A) || !within(tr.Mode.Delay.B), "a delay of %g and %g µs; expected 0 or more", tr.Mode.Delay.A, tr.Mode.Delay.B)
 	fault(tr.Guard != nil && t.Source(i), "a guard, but no input arc; expected inputs, whose tokens a guard looks at")
 	fault(tr.Idempotent && tr.Action == nil, "idempotent without an action; expected one with an action only")
 	fault(tr.Timeout < 0, "a time limit of %s; expected 0 or more", tr.Timeout)

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/colour"
-	"github.com/pnagent/pnagent/game"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -33,8 +33,8 @@ type tries struct {
 func newTries() *tries { return &tries{begun: time.Now(), keys: map[string]int{}} }
 
 // of returns an action that does what outcome says of each try.
-func (s *tries) of(outcome func(attempt int) (colour.Outcome, error)) action.Func {
-	return func(_ context.Context, r *action.Run) (colour.Outcome, error) {
+func (s *tries) of(outcome func(attempt int) (coloured.Outcome, error)) action.Func {
+	return func(_ context.Context, r *action.Run) (coloured.Outcome, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.at = append(s.at, time.Since(s.begun))
@@ -50,7 +50,7 @@ func (s *tries) times() []time.Duration {
 	return s.at
 }
 
-func failing(int) (colour.Outcome, error) { return colour.Outcome{}, errors.New("not today") }
+func failing(int) (coloured.Outcome, error) { return coloured.Outcome{}, errors.New("not today") }
 
 func TestRetriesComeWithBackoff(t *testing.T) {
 	for _, c := range []struct {
@@ -86,8 +86,8 @@ func TestRetriesComeWithBackoff(t *testing.T) {
 func TestTimeOutsAreTriedAgainWithBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTries()
-		slow := func(ctx context.Context, r *action.Run) (colour.Outcome, error) {
-			o, err := s.of(func(int) (colour.Outcome, error) { return colour.Outcome{}, nil })(ctx, r)
+		slow := func(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
+			o, err := s.of(func(int) (coloured.Outcome, error) { return coloured.Outcome{}, nil })(ctx, r)
 			if r.Start.Attempt < 3 {
 				<-ctx.Done()
 			}
@@ -106,14 +106,14 @@ func TestTimeOutsAreTriedAgainWithBackoff(t *testing.T) {
 }
 
 // An action may say that it is too early. That is no failure.
-func TestADelayedOutcomeIsTriedAgainWhenItSays(t *testing.T) {
+func TestADelayedOutcomeIsTriedAgainAfterItsDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, delays := newTries(), 0
-		act := s.of(func(int) (colour.Outcome, error) {
+		act := s.of(func(int) (coloured.Outcome, error) {
 			if delays++; delays > 3 {
-				return colour.Outcome{}, nil
+				return coloured.Outcome{}, nil
 			}
-			return colour.Outcome{Kind: colour.Delayed, After: int64(delays) * 1e6}, nil
+			return coloured.Outcome{Kind: coloured.Delayed, After: int64(delays) * 1e6}, nil
 		})
 		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act, Retry: Retry{Attempts: 1}})}, Instances: 1, Workers: 1})
 		defer start(t, e)()
@@ -127,15 +127,15 @@ func TestADelayedOutcomeIsTriedAgainWhenItSays(t *testing.T) {
 	})
 }
 
-// An action may say that somebody else will say when: then it is performed
-// again when the transition is fired from outside, with what that brought.
-func TestAnOutcomeThatAwaitsIsTriedWhenSomebodyFires(t *testing.T) {
+// An action may return that it awaits an event: then it is performed again,
+// with the event's data, when the transition is fired from outside.
+func TestAnOutcomeThatAwaitsIsTriedWhenFiredFromOutside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		act := func(_ context.Context, r *action.Run) (colour.Outcome, error) {
+		act := func(_ context.Context, r *action.Run) (coloured.Outcome, error) {
 			if r.Start.Data == nil {
-				return colour.Outcome{Kind: colour.Awaits}, nil
+				return coloured.Outcome{Kind: coloured.Awaits}, nil
 			}
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}
 		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act})}, Instances: 1, Workers: 1})
 		defer start(t, e)()
@@ -145,7 +145,7 @@ func TestAnOutcomeThatAwaitsIsTriedWhenSomebodyFires(t *testing.T) {
 			t.Errorf("%+v, %+v", got, rows.Net)
 		}
 		if w := rows.Places[0].Stuck[0].Waits; len(w) != 1 || w[0].Reason != stats.ReasonManual {
-			t.Errorf("the token waits for %+v; expected somebody", w)
+			t.Errorf("the token waits for %+v; expected an event", w)
 		}
 		if err := e.FireData(t.Context(), "n", 0, "work", []byte(`"signed"`)); err != nil {
 			t.Fatal(err)
@@ -154,20 +154,20 @@ func TestAnOutcomeThatAwaitsIsTriedWhenSomebodyFires(t *testing.T) {
 		if d := cmp.Diff([]uint32{0, 1, 0}, markingOf(t, e, "n", 0)); d != "" {
 			t.Error(d)
 		}
-		shard := e.workers[0].shards[0].(coloured).Shard
+		shard := e.workers[0].shards[0].(colouredPlayer).Shard
 		if got := shard.Tokens(0, 9); len(got) != 1 || string(got[0].Token.Data) != `"signed"` {
 			t.Errorf("tokens %+v; expected one with what the event brought", got)
 		}
 	})
 }
 
-// An incident stays until somebody names its transition.
-func TestSomebodyFiresAnIncidentAndItsAttemptsBeginAnew(t *testing.T) {
+// An incident stays until its transition is fired by hand.
+func TestAnIncidentIsFiredByHandAndItsAttemptsStartAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, works := newTries(), false
-		act := s.of(func(int) (colour.Outcome, error) {
+		act := s.of(func(int) (coloured.Outcome, error) {
 			if works {
-				return colour.Outcome{}, nil
+				return coloured.Outcome{}, nil
 			}
 			return failing(0)
 		})
@@ -198,11 +198,11 @@ func TestKeysOfTriesNeverComeAgain(t *testing.T) {
 		s := newTries()
 		var want int
 		for range 3 {
-			twice := Transition{Action: s.of(func(attempt int) (colour.Outcome, error) {
+			twice := Transition{Action: s.of(func(attempt int) (coloured.Outcome, error) {
 				if attempt == 1 {
 					return failing(1)
 				}
-				return colour.Outcome{}, nil
+				return coloured.Outcome{}, nil
 			})}
 			e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "a", 2, twice), working(t, "b", 2, twice)}, Instances: 6, Workers: 3})
 			stop := start(t, e)
@@ -230,7 +230,7 @@ func TestActionsWithoutRoomWaitAndTheirTimeRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most, going, tried := 0, 0, 0
 		var mu sync.Mutex
-		act := func(_ context.Context, _ *action.Run) (colour.Outcome, error) {
+		act := func(_ context.Context, _ *action.Run) (coloured.Outcome, error) {
 			mu.Lock()
 			going++
 			tried++
@@ -240,7 +240,7 @@ func TestActionsWithoutRoomWaitAndTheirTimeRuns(t *testing.T) {
 			mu.Lock()
 			going--
 			mu.Unlock()
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}
 		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 2, Transition{Action: act, Timeout: 2500 * time.Millisecond, Retry: Retry{First: time.Hour}})},
 			Instances: 10, Workers: 1, Actions: 5})
@@ -302,12 +302,12 @@ func review() *petri.Net {
 func TestATimerInterruptsAnActionThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		causes := make(chan string, 2)
-		act := func(ctx context.Context, r *action.Run) (colour.Outcome, error) {
+		act := func(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
 			<-ctx.Done()
 			causes <- fmt.Sprint(time.Now().UnixMicro()-r.Start.Started, context.Cause(ctx))
-			return colour.Outcome{}, nil
+			return coloured.Outcome{}, nil
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, review()), Transitions: []Transition{{Action: act}, {Mode: game.Mode{Kind: game.Delayed, Delay: game.Delay{A: 60e6}}}}}}, Instances: 2, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, review()), Transitions: []Transition{{Action: act}, {Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 60e6}}}}}}, Instances: 2, Workers: 1})
 		defer start(t, e)()
 		time.Sleep(61 * time.Second)
 		for range 2 {

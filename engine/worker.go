@@ -7,25 +7,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pnagent/pnagent/pool"
+	"github.com/pnagent/pnagent/engine/ready"
 )
 
-// batch is how many firings a worker does between two looks at the clock and
-// at its calls: about 100 µs of work.
+// batch is how many firings a worker does between two readings of the clock and
+// of its calls: about 100 µs of work.
 const batch = 4096
 
 // worker is a goroutine that owns some instances of every net.
 type worker struct {
 	shards []player // by net
 	turns  turns
-	only   *pool.Priority // of the dedicated dispatcher: the one that it plays; nil for all
+	only   *ready.Priority // with the dedicated dispatcher: the one that it plays; nil for all
 	calls  chan func(now int64)
 	stage  stage
 	quota  *quota
 	left   int // firings that it may do
-	used   int // and has done, since it last told the quota
+	used   int // and has done since it last reported to the quota
 	clock  func() int64
-	last   int64 // the latest time that was seen: time does not go back
+	last   int64 // the latest time so far: time does not go back
 	ahead  int64 // of the clock, which was set back
 	ended  chan struct{}
 	rest   sync.Mutex // guards the shards once the worker has ended
@@ -35,17 +35,17 @@ type worker struct {
 	section  []byte    // of it
 
 	before []queueCounts // by net: of earlier lives of the journal; nil but for one worker
-	noted  []queueCounts // by net: up to where commits say what the queues have served
-	queues []byte        // what the next commit says of that
+	noted  []queueCounts // by net: what commits have recorded of the queues
+	queues []byte        // what the next commit adds to that
 
-	batch   int     // firings between two looks at the clock, and so in a commit
+	batch   int     // firings between two readings of the clock, and so in a commit
 	inbox   *inbox  // nil without upstream parts
-	reached []reach // by upstream part: up to where its tokens are in, if the next commit has to say so
+	reached []reach // by upstream part: its cursor, if the next commit has to record one
 }
 
-// now returns the time. It never goes back: if the clock is set back, or is
-// behind that of the owner before, time goes on from where it was, at the pace of
-// the clock, until the clock has come as far.
+// now returns the time, which never goes back. If the clock is set back, or is
+// behind that of the previous owner, time continues from where it was, at the
+// pace of the clock, until the clock has caught up.
 func (w *worker) now() int64 {
 	at := w.clock()
 	switch {
@@ -65,7 +65,7 @@ func (w *worker) run(ctx context.Context) error {
 	defer close(w.ended)
 	err := w.play(ctx)
 	if err != nil {
-		w.recorder.fail(err) // what was done last must not be written in part
+		w.recorder.fail(err) // what was done last must not be written partially
 	}
 	w.breakOff(func(now int64) {
 		if err == nil {
@@ -78,7 +78,7 @@ func (w *worker) run(ctx context.Context) error {
 func (w *worker) play(ctx context.Context) error {
 	for ctx.Err() == nil && !w.quota.ended() {
 		now := w.now()
-		w.stage.hear(now)
+		w.stage.settleAnswers(now)
 		w.takeBack()
 		if err := w.arrive(now); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (w *worker) play(ctx context.Context) error {
 		} else {
 			w.wait(ctx, short)
 		}
-		w.perform(false) // what calls have started is not of the quota
+		w.perform(false) // what calls have started does not use the quota
 	}
 	return nil
 }
@@ -104,9 +104,9 @@ func (w *worker) perform(counted bool) {
 	w.takeBack()
 }
 
-// takeBack gets back what runs used of the quota, as firings when they started,
-// and were none. As long as one goes on the worker gives nothing away, so it is
-// there.
+// takeBack reclaims the quota of runs that were counted as firings when they
+// started and have not fired. While a run is active the worker gives nothing
+// away, so it is there.
 func (w *worker) takeBack() {
 	if w.quota.limited {
 		w.left += w.stage.unfired
@@ -115,9 +115,9 @@ func (w *worker) takeBack() {
 	w.stage.unfired = 0
 }
 
-// step fires one batch of every shard, or of all together if there is a
-// dispatcher, and reports whether there may be more to do at once. If the
-// worker may not fire just now, short is closed when it may again.
+// step fires one batch of every shard, or of all together with a dispatcher,
+// and reports whether there may be more to do at once. If the worker must wait
+// for quota, short is closed when it may continue.
 func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
 	if w.turns.turn != nil {
 		return w.stepOf(now, func(budget int) (int, bool) { return w.playTurns(budget, now) })
@@ -135,10 +135,10 @@ func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
 	return more, nil
 }
 
-// stepOf plays with what the quota allows. What goes on when it is used up is
-// waited for, and ends when its time is over.
+// stepOf plays within the quota. When it is used up, running actions are
+// awaited, and end at their time limits.
 func (w *worker) stepOf(now int64, play func(budget int) (fired int, more bool)) (more bool, short <-chan struct{}) {
-	if w.left == 0 && !w.stage.busy() { // what goes on may come back
+	if w.left == 0 && !w.stage.busy() { // running actions may return quota
 		w.left, short = w.quota.take(w.used, w.batch)
 		w.used = 0
 	}
@@ -154,7 +154,7 @@ func (w *worker) stepOf(now int64, play func(budget int) (fired int, more bool))
 	return more, nil
 }
 
-// answer does the calls that have come in.
+// answer executes the calls that have arrived.
 func (w *worker) answer(now int64) {
 	for {
 		select {
@@ -211,21 +211,22 @@ func (w *worker) nextDue() (due int64, ok bool) {
 	return due, ok
 }
 
-// breakOff ends the actions that still go on when the worker ends: those that
-// complete within stopGrace have taken place, the tokens of the others go back.
-// done is told the time of each of these changes: a commit has one.
+// breakOff ends the actions that still run when the worker ends: those that
+// complete within stopGrace have taken place, the tokens of the others are put
+// back. done is called with the time of each of these changes: a commit has
+// one.
 func (w *worker) breakOff(done func(now int64)) {
 	now := w.now()
 	w.stage.putBack(now)
 	done(now)
-	w.stage.tellAll()
+	w.stage.stopActions()
 	grace := time.NewTimer(stopGrace)
 	defer grace.Stop()
 	for w.stage.busy() {
 		select {
 		case <-w.stage.answers.some:
 			now = w.now()
-			w.stage.hearLast(now)
+			w.stage.settleLast(now)
 		case <-grace.C:
 			now = w.now()
 			w.stage.cancelAll(now)

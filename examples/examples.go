@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package examples holds nets of real processes, with bindings that let
-// something get stuck in each, for the demo and for trying things out.
+// Package examples holds nets of real processes, for the demo. Their bindings
+// make a token stuck in each.
 package examples
 
 import "embed"

@@ -45,9 +45,8 @@ func TestBothOfAPairAreConfigurationsThatServeTakes(t *testing.T) {
 	}
 }
 
-// What must be the same is whom they serve, what they call it, and what they
-// notify; what must differ is who comes first, and what only one may write or
-// listen at.
+// Both must have the same sources, names and notifications. They must differ in
+// rank, and in what only one process may write or listen at.
 func TestThePrimaryAndTheStandByDifferWhereTheyMust(t *testing.T) {
 	for where, pair := range pairs(t) {
 		var primary, standBy map[string]any

@@ -5,7 +5,7 @@ package metrics
 import (
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/collector/alarm"
 )
 
 // shownAlarm is an active alarm with its labels.
@@ -14,14 +14,13 @@ type shownAlarm struct {
 	labels []*dto.LabelPair
 }
 
-// alarmFamily has a series for each active alarm. A label that does not apply
-// is empty, which Prometheus takes for one that is not there. That an alarm is
-// about the same as another of its kind is not possible, so neither is the same
-// series twice.
+// alarmFamily has a series for each active alarm. A label that does not apply is
+// empty, which Prometheus treats as absent. Two alarms of one kind cannot have the
+// same subject, so no series occurs twice.
 func alarmFamily() Family {
 	return Family{Name: AlarmActive, Type: Gauge, scope: ofAlarms, ages: true,
 		Labels: []string{"net", "place", "transition", "source", "region", "alarm"},
-		Help:   "An alarm that is active, by what it is about; always 1. An alarm that is over has no series.",
+		Help:   "An active alarm, by its subject; always 1. A cleared alarm has no series.",
 		read: func(s *scrape) {
 			for i := range s.alarms {
 				s.put(1, s.alarms[i].labels...)
@@ -29,7 +28,7 @@ func alarmFamily() Family {
 		}}
 }
 
-// alarmCounterFamilies are what was done about alarms.
+// alarmCounterFamilies returns the families about the handling of alarms.
 func alarmCounterFamilies() []Family {
 	counter := func(name, help string, read func(*scrape, *alarm.Counters), labels ...string) Family {
 		return Family{Name: name, Type: Counter, Help: help, Labels: labels, scope: ofSidecar, read: func(s *scrape) {
@@ -78,7 +77,7 @@ func alarmCounterFamilies() []Family {
 	}
 }
 
-// alarmsByNet sorts the active alarms by net; those about sources are of "".
+// alarmsByNet groups the active alarms by net; those about sources are at "".
 func alarmsByNet(state *alarm.State) map[string][]*alarm.Alarm {
 	if state == nil {
 		return nil
@@ -91,8 +90,8 @@ func alarmsByNet(state *alarm.State) map[string][]*alarm.Alarm {
 	return by
 }
 
-// followAlarms takes over the active alarms of the net, by index. Labels are
-// made once for each: an index is never used again.
+// followAlarms takes the active alarms of the net, by index. The labels of an
+// alarm are made once: an index is never used again.
 func (n *netSeries) followAlarms(alarms []*alarm.Alarm) {
 	before, next := n.alarms, make([]shownAlarm, 0, len(alarms))
 	for _, a := range alarms {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/collector/alarm"
 )
 
 // shownAlarms are the series of petrinet_alarm_active, by what labels they have.

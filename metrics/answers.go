@@ -15,16 +15,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/internal/accept"
 )
 
-// answerFor is how long an answer is given again at most: ages in it are older
-// by that.
+// answerFor is how long an answer is reused: its ages are older by that.
 const answerFor = time.Second
 
-// answers are the scrapes of the newest View, encoded and packed once for all
-// who ask: several Prometheus servers that stand by for each other, and people.
+// answers are the scrapes of the newest View, encoded and compressed once for all
+// clients: several Prometheus servers of a redundant pair, and people.
 type answers struct {
 	mu     sync.Mutex
 	view   *collector.View
@@ -32,26 +32,26 @@ type answers struct {
 	kept   map[answerKey]*answer
 }
 
-// answerKey is what answers differ by.
+// answerKey identifies an answer of a View.
 type answerKey struct {
 	target target
 	format expfmt.Format
 	gzip   bool
 }
 
-// answer is one scrape. Whoever asks first makes it, the others wait for it.
+// answer is one scrape. The first request makes it, and the others wait for it.
 type answer struct {
 	made   sync.Mutex
-	at     time.Time // zero while it is not made
+	at     time.Time // zero until it is made
 	status int
 	header http.Header
 	body   []byte
 }
 
-// size is that of an answer, in bytes.
+// size is the size of an answer, in bytes.
 type size struct{ text, sent int }
 
-// lastAnswer is the size of the last answer with everything in it.
+// lastAnswer is the size of the last complete answer.
 type lastAnswer struct {
 	mu   sync.Mutex
 	last size
@@ -69,7 +69,7 @@ func (l *lastAnswer) load() size {
 	return l.last
 }
 
-// find is the place of an answer, which forgets all of an earlier View.
+// find returns the entry of an answer, and drops those of an earlier View.
 func (a *answers) find(view *collector.View, alarms *alarm.State, key answerKey) *answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,13 +84,13 @@ func (a *answers) find(view *collector.View, alarms *alarm.State, key answerKey)
 	return found
 }
 
-// serve answers a scrape of a target.
+// serve returns a handler for the scrapes of a target.
 func (e *Exporter) serve(t target) http.Handler { return e.kept(t, e.promhttp(t)) }
 
-// kept answers scrapes of a target with what encode made, as long as that holds.
+// kept returns a handler that reuses what encode made while it is fresh.
 func (e *Exporter) kept(t target, encode http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		key := answerKey{t, expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...), acceptsGzip(r.Header)}
+		key := answerKey{t, expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...), accept.Gzip(r.Header)}
 		a := e.answers.find(e.cfg.View(), e.cfg.Alarms(), key)
 		a.made.Lock()
 		if now := e.cfg.Now(); a.at.IsZero() || now.Sub(a.at) >= answerFor || now.Before(a.at) || wantsFresh(r.Header) {
@@ -107,24 +107,25 @@ func (e *Exporter) kept(t target, encode http.Handler) http.Handler {
 		}
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {
-			_, _ = w.Write(body) // fails only where nobody reads
+			_, _ = w.Write(body) // fails only if the client is gone
 		}
 	})
 }
 
-// promhttp negotiates the format of a target's families and encodes them.
+// promhttp returns a handler that negotiates the format of a target's families and
+// encodes them.
 func (e *Exporter) promhttp(t target) http.Handler {
 	return promhttp.HandlerForTransactional(gatherer{e, t}, promhttp.HandlerOpts{
 		ErrorLog:                            slog.NewLogLogger(e.cfg.Log.Handler(), slog.LevelError),
 		ErrorHandling:                       promhttp.ContinueOnError,
 		EnableOpenMetrics:                   true,
 		EnableOpenMetricsTextCreatedSamples: true,
-		DisableCompression:                  true, // which is done here, quicker
+		DisableCompression:                  true, // pack does that, faster
 	})
 }
 
-// answer makes a anew and tells how large it is before it is packed, which only
-// a good one is.
+// answer makes a again and returns its size before compression. Only a successful
+// answer is compressed.
 func (e *Exporter) answer(a *answer, encode http.Handler, r *http.Request, packed bool) (text int) {
 	w := &recorder{header: make(http.Header), status: http.StatusOK}
 	if buf, ok := e.buffers.Get().(*bytes.Buffer); ok {
@@ -149,8 +150,8 @@ func (e *Exporter) answer(a *answer, encode http.Handler, r *http.Request, packe
 	return text
 }
 
-// pack compresses text, for speed: twice as much is sent as at best, in a
-// quarter of the time.
+// pack compresses text for speed: the result is twice as large as the smallest
+// one, in a quarter of the time.
 func (e *Exporter) pack(text []byte) []byte {
 	var packed bytes.Buffer
 	packed.Grow(len(text) / 12)
@@ -158,32 +159,16 @@ func (e *Exporter) pack(text []byte) []byte {
 	if ok {
 		zip.Reset(&packed)
 	} else {
-		zip, _ = gzip.NewWriterLevel(&packed, gzip.BestSpeed) // fails only for a level that there is not
+		zip, _ = gzip.NewWriterLevel(&packed, gzip.BestSpeed) // fails only for an invalid level
 	}
-	_, _ = zip.Write(text) // a Buffer takes everything
+	_, _ = zip.Write(text) // a Buffer never fails
 	_ = zip.Close()
 	e.zips.Put(zip)
 	return packed.Bytes()
 }
 
-// acceptsGzip reports whether a client says that it takes gzip.
-func acceptsGzip(h http.Header) bool {
-	for _, line := range h.Values("Accept-Encoding") {
-		for part := range strings.SplitSeq(line, ",") {
-			coding, parameters, _ := strings.Cut(part, ";")
-			if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
-				continue
-			}
-			q, is := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
-			weight, err := strconv.ParseFloat(q, 64)
-			return !is || err == nil && weight > 0
-		}
-	}
-	return false
-}
-
-// wantsFresh reports whether a client does not want an answer that was given
-// before (RFC 9111 section 5.2.1.4).
+// wantsFresh reports whether a client rejects a reused answer (RFC 9111 section
+// 5.2.1.4).
 func wantsFresh(h http.Header) bool {
 	for _, line := range h.Values("Cache-Control") {
 		for part := range strings.SplitSeq(line, ",") {
@@ -195,7 +180,7 @@ func wantsFresh(h http.Header) bool {
 	return false
 }
 
-// recorder is a ResponseWriter that keeps what it is given.
+// recorder is a ResponseWriter that keeps what is written to it.
 type recorder struct {
 	header http.Header
 	status int

@@ -19,8 +19,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 )
 
 // counting counts the times that it is collected.
@@ -130,7 +130,7 @@ func TestHeadHasNoBody(t *testing.T) {
 	}
 }
 
-// broken tells two values for one series.
+// broken returns two values for one series.
 type broken struct{ counting }
 
 func (b broken) Collect(ch chan<- prometheus.Metric) {
@@ -190,27 +190,7 @@ func TestWhatIsPackedIsWhatWouldBeSent(t *testing.T) {
 	}
 }
 
-func TestWhoTakesGzip(t *testing.T) {
-	for header, want := range map[string]bool{
-		"":                    false,
-		"gzip":                true,
-		"GZIP":                true,
-		"br, gzip":            true,
-		"br,gzip;q=0.1,*":     true,
-		"gzip; q=0":           false,
-		"gzip;q=0.000":        false,
-		"gzip;q=nonsense":     false,
-		"xgzip":               false,
-		"identity, deflate":   false,
-		"gzip;level=9;q=some": true, // parameters that nobody knows
-	} {
-		if got := acceptsGzip(http.Header{"Accept-Encoding": {header}}); got != want {
-			t.Errorf("%q: %v, want %v", header, got, want)
-		}
-	}
-}
-
-// forget makes the next answers anew.
+// forget drops the kept answers.
 func (a *answers) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 )
 
 // constMetrics shows the gauges and counters of a View the way that
-// client_golang suggests: a metric made anew for each series of each scrape.
+// client_golang suggests: a new metric for each series of each scrape.
 type constMetrics struct{ families []constFamily }
 
 type constFamily struct {
@@ -42,8 +42,8 @@ func (c constMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// newConstMetrics is told the values once, so that what is measured is only
-// what client_golang does with them.
+// newConstMetrics receives the values once, so that only the work of client_golang
+// is measured.
 func newConstMetrics(families []*dto.MetricFamily) prometheus.Gatherer {
 	var c constMetrics
 	for _, f := range families {

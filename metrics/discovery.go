@@ -15,9 +15,9 @@ type targetGroup struct {
 	Labels  map[string]string `json:"labels"`
 }
 
-// serveDiscovery lists what there is to scrape in pieces: the sidecar itself
-// and every net, for sites with so many nets that one scrape is too large, or
-// that want some of them only. The address is the one that was asked.
+// serveDiscovery lists the sidecar itself and every net as targets, for sites that
+// need only some nets or for which one scrape of all is too large. The address is
+// that of the request.
 func (e *Exporter) serveDiscovery(w http.ResponseWriter, r *http.Request) {
 	scheme := "http"
 	if r.TLS != nil {
@@ -38,5 +38,5 @@ func (e *Exporter) serveDiscovery(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(groups) // fails only where nobody reads
+	_ = json.NewEncoder(w).Encode(groups) // fails only if the client is gone
 }

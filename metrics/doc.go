@@ -2,16 +2,16 @@
 
 // Package metrics shows a View to Prometheus.
 //
-// [Families] is the one list of what there is: name, type, help, labels, and
-// the column of [stats.Rows] that a family needs. An [Exporter] reads a View
-// along that list at each scrape:
+// [Families] is the list of all families: name, type, help, labels, and the
+// column of [stats.Rows] that a family needs. An [Exporter] reads a View along
+// that list at each scrape:
 //
 //	View ──► families, kept between scrapes ──► promhttp ──► text, OpenMetrics or protobuf ──► gzip
 //
 // The dto structures of a series are made once, when its place, transition or
 // source is first seen, and are updated in place; label pairs are shared by
-// all series of a place. A scrape of the same View again only brings the ages
-// up to date. While a scrape is written the structures are locked.
+// all series of a place. A further scrape of the same View only updates
+// the ages. The structures are locked while a scrape is written.
 //
 // # What is shown, and what is not
 //
@@ -19,43 +19,43 @@
 // silent. A place without a token has an age of 0; a transition that never
 // fired has no last-firing time. A column that no source of a net fills in is
 // an absent series, not a zero. Label values are the ids of the net; octets
-// that are no UTF-8 are shown as \xNN. There is no label for an instance: an instance
-// is named by exemplars only.
+// that are not UTF-8 are shown as \xNN. No label has the name of an instance;
+// only exemplars do.
 //
-// Active alarms are one series each, of the net that they are about; those
-// about a source are of no net.
+// Each active alarm is one series of its net. Alarms about a source belong to
+// no net.
 //
-// Counters and histograms of a net carry the time since when they are added
-// up here as their created timestamp. In OpenMetrics text that is a _created
-// line for each, in protobuf a field, in the classic text format nothing.
+// The created timestamp of a net's counters and histograms is the time at which
+// the sidecar began to count. In OpenMetrics text that is a _created line for
+// each, in protobuf a field; the classic text format omits it.
 //
 // A histogram has Prometheus' native buckets, for protobuf, and classic ones
 // for text. The classic bounds are powers of four, in seconds, which are bounds
 // of the native buckets too, so both count the same durations exactly.
 //
-// A histogram of a place or transition has one exemplar, of the instance whose
-// token stayed longest or whose firing took longest in the minute that runs and
-// the two before it: how long, when that was over, and the label [ExemplarLabel] with the
-// instance's name, cut so that name and value have the 128 characters that
-// OpenMetrics allows. It is at the classic bucket that the duration falls into,
-// in OpenMetrics text and in protobuf. The classic text format has no exemplars.
-// One that took longer may have been over earlier, if sources are heard at other
-// times: Prometheus drops an exemplar that is older than the last of its series.
+// A histogram of a place or transition has one exemplar: the instance whose
+// token stayed longest, or whose firing took longest, in the current minute and
+// the two before it. The exemplar has the duration, the time of its end, and the
+// label [ExemplarLabel] with the instance's name, cut to the 128 characters that
+// OpenMetrics allows for name and value. It belongs to the classic bucket of the
+// duration, in OpenMetrics text and in protobuf. The classic text format has no
+// exemplars. Prometheus drops an exemplar that is older than the last one of its
+// series, as may happen if a slower firing ended earlier.
 //
-// The series budget of a net, [Config].SeriesBudget, is spent along the list. A
-// family that no longer fits is left out as a whole, since with only some of
-// its places it would add up to a wrong sum. A histogram counts as its classic
-// buckets, sum and count. What was left out is in pnagent_series_dropped_total.
+// The series budget of a net, [Config].SeriesBudget, is spent in the order of the
+// list. A family that no longer fits is omitted as a whole, since with only some
+// of its places its sum would be wrong. A histogram counts as its classic buckets,
+// sum and count. pnagent_series_dropped_total counts what was omitted.
 //
 // # Serving
 //
 // [Exporter.Handler] has everything at /metrics, one net at
 // /metrics/nets/{net}, the sidecar itself at /metrics/self, all of these as
 // targets of Prometheus' HTTP service discovery at /sd, /-/healthy, /-/ready,
-// and a landing page at /endpoints. An answer is encoded and packed once for all who ask in
-// the second of a View, so an age in it is that of the first who asked;
-// Cache-Control: no-cache asks for one made anew. [Serve] serves it, with TLS and basic
-// authentication as the web configuration file of exporter-toolkit says.
-// Counters of other packages come in as [Config].Collectors, pages of others
-// as [Config].Mounts.
+// and a landing page at /endpoints. An answer is encoded and compressed once for
+// all requests within a second for the same View, so its ages are those of the
+// first request; Cache-Control: no-cache requests a new answer. [Serve] serves it,
+// with TLS and basic authentication by the web configuration file of
+// exporter-toolkit. Other packages add counters by [Config].Collectors and pages
+// by [Config].Mounts.
 package metrics

@@ -13,9 +13,8 @@ import (
 
 const (
 	// ExemplarLabel is the one label of an exemplar: the name of the instance
-	// whose token stayed longest, or whose firing took longest. A case is what
-	// an instance of a process is called, and unlike "instance" the name is not
-	// one that Prometheus gives itself.
+	// whose token stayed longest, or whose firing took longest. A case is an
+	// instance of a process; the label "instance" is used by Prometheus itself.
 	ExemplarLabel = "case"
 
 	// maxExemplar is how many characters the names and values of an exemplar's
@@ -23,7 +22,7 @@ const (
 	maxExemplar = 128
 )
 
-// exemplar is the slowest of a series, kept with it and filled in place.
+// exemplar is the exemplar of a series, reused between scrapes.
 type exemplar struct {
 	shown    dto.Exemplar
 	list     [1]*dto.Exemplar
@@ -52,8 +51,8 @@ func (x *exemplar) fill(s *stats.Slowest) {
 	x.at.Seconds, x.at.Nanos = s.At/1e6, int32(s.At%1e6*1e3)
 }
 
-// exemplarName is an instance's name as far as there is room for it. One that
-// is cut ends with an ellipsis.
+// exemplarName returns an instance's name, cut to the allowed length. A cut name
+// ends with an ellipsis.
 func exemplarName(instance string) string {
 	const room = maxExemplar - len(ExemplarLabel)
 	name := valid(instance)
@@ -63,10 +62,9 @@ func exemplarName(instance string) string {
 	return string([]rune(name)[:room-1]) + "…"
 }
 
-// exemplify shows who was slowest in a histogram from newHistogram that is
-// filled: at the classic bucket that the duration falls into, and for native
-// buckets beside them. What is above the last bound needs a bucket of its own,
-// which is there only then.
+// exemplify adds an exemplar to a filled histogram from newHistogram: at the
+// classic bucket of its duration, and besides the native buckets. A duration above
+// the last bound needs a bucket of its own, which exists only for that.
 func exemplify(h *dto.Histogram, x *exemplar) {
 	h.Exemplars = x.list[:]
 	for _, b := range h.Bucket {

@@ -22,7 +22,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// named is rich with who was slowest in one place and in one transition.
+// named returns rich with a slowest instance in one place and in one transition.
 func named() *collector.View {
 	view := rich()
 	rows := view.Nets[1].Rows

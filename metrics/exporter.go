@@ -18,28 +18,28 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 )
 
-// What a Config of zero stands for.
+// The defaults of Config.
 const (
 	DefaultSeriesBudget  = 50_000
 	DefaultMaxScrapes    = 10
 	DefaultScrapeTimeout = 10 * time.Second
 )
 
-// Config says what an Exporter shows.
+// Config is the configuration of an Exporter.
 type Config struct {
-	View func() *collector.View // the newest View, nil while there is none
+	View func() *collector.View // returns the newest View, or nil before the first
 	Now  func() time.Time       // nil is time.Now
-	// Ready tells why the sidecar cannot do its work, nil if it can. Without
-	// a View it is not ready in any case. A nil function is always ready.
+	// Ready returns why the sidecar cannot work, or nil. Without a View it is not
+	// ready in any case. A nil function is always ready.
 	Ready func() error
-	// Reload reads the configuration again, or returns why nothing of it was
-	// taken; nil where there is none.
+	// Reload reads the configuration again, or returns an error and changes
+	// nothing. It is nil without a configuration.
 	Reload func() error
-	// Alarms returns what is wrong and AlarmCounters what was done about it;
+	// Alarms returns the active alarms, and AlarmCounters counts their handling;
 	// nil functions show no alarms.
 	Alarms        func() *alarm.State
 	AlarmCounters func() alarm.Counters
@@ -47,19 +47,19 @@ type Config struct {
 	MaxScrapes    int           // scrapes under way at once; 0 is DefaultMaxScrapes
 	ScrapeTimeout time.Duration // 0 is DefaultScrapeTimeout
 	Version       string        // of pnagent, for pnagent_build_info and the landing page
-	Revision      string        // that it was built from
-	// Collectors are shown at /metrics and /metrics/self. Their families must
-	// have other names than those of Families.
+	Revision      string        // of the source code
+	// Collectors are shown at /metrics and /metrics/self. The names of their
+	// families must differ from those of Families.
 	Collectors []prometheus.Collector
 	Mounts     []Mount
 	Log        *slog.Logger // nil logs nothing
 }
 
-// Mount is a page of somebody else that is served beside the metrics.
+// Mount is a page of another package that is served besides the metrics.
 type Mount struct {
 	Pattern     string // of http.ServeMux
 	Handler     http.Handler
-	Link        string // where the landing page links to; "" for no link
+	Link        string // target on the landing page; "" for no link
 	Text        string // of the link
 	Description string // beside the link
 }
@@ -67,7 +67,7 @@ type Mount struct {
 // Exporter shows Views as metric families. It keeps them between scrapes.
 type Exporter struct {
 	cfg      Config
-	registry *prometheus.Registry // what is not made from a View
+	registry *prometheus.Registry // of everything not made from a View
 	families []Family
 	fixed    *fixedLabels
 	build    []*dto.LabelPair
@@ -86,15 +86,15 @@ type Exporter struct {
 	view    *collector.View
 	alarms  *alarm.State
 	byName  map[string]*netSeries
-	nets    []*netSeries // those of view, then those of which only sources are known
+	nets    []*netSeries // those of view, then those with sources only
 	sidecar []series     // by family
 }
 
-// New makes an Exporter. It returns an error for Collectors that cannot be
+// New returns an Exporter. It returns an error for Collectors that cannot be
 // registered.
 func New(cfg Config) (*Exporter, error) {
 	if cfg.View == nil {
-		return nil, errors.New("metrics: no View to show")
+		return nil, errors.New("metrics: expected a function View")
 	}
 	cfg.setDefaults()
 	e := &Exporter{
@@ -147,22 +147,22 @@ func (cfg *Config) setDefaults() {
 	}
 }
 
-// target is what a scrape asks for.
+// target is what a scrape requests.
 type target struct {
 	net     string // this net, or
 	allNets bool
 	sidecar bool
 }
 
-// gatherer gives the families of a target to promhttp, which calls done when
-// they are encoded.
+// gatherer passes the families of a target to promhttp, which calls done once they
+// are encoded.
 type gatherer struct {
 	*Exporter
 	target target
 }
 
-// Gather implements prometheus.TransactionalGatherer. Families without a
-// series are left out.
+// Gather implements prometheus.TransactionalGatherer. It omits families without a
+// series.
 func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
 	e := g.Exporter
 	var others []*dto.MetricFamily
@@ -172,7 +172,7 @@ func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
 	e.mu.Lock()
 	handedOver := false
 	defer func() {
-		if !handedOver { // a panic must not lock out every later scrape
+		if !handedOver { // a panic must not block every later scrape
 			e.mu.Unlock()
 		}
 	}()
@@ -187,7 +187,7 @@ func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
 	return e.out, e.mu.Unlock, err
 }
 
-// begin brings what is kept up to the newest View.
+// begin updates the series to the newest View.
 func (e *Exporter) begin() *scrape {
 	view, alarms := e.cfg.View(), e.cfg.Alarms()
 	if view != nil && (view != e.view || alarms != e.alarms) {
@@ -202,8 +202,8 @@ func (e *Exporter) begin() *scrape {
 	return s
 }
 
-// follow takes over the nets of a View, and those of alarms, and forgets those
-// that are in neither. Alarms about sources are of the net "".
+// follow takes the nets of a View and of the alarms, and drops the others. Alarms
+// about sources belong to the net "".
 func (e *Exporter) follow(view *collector.View, state *alarm.State) {
 	sources := make(map[string][]*collector.Source)
 	var names []string

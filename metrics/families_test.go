@@ -23,7 +23,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // contract is what dashboards and alerts are written against.
 const contract = `
@@ -142,7 +142,7 @@ func TestARichViewShowsEveryFamilyAsItIsDescribed(t *testing.T) {
 
 func TestGoldenScrape(t *testing.T) {
 	body := get(newExporter(t, rich(), withAlarms).Handler(), "/metrics", "").Body.Bytes()
-	// What the Go runtime and the process tell is different each time.
+	// The metrics of the Go runtime and the process differ each time.
 	body = regexp.MustCompile(`(?m)^(# (HELP|TYPE) )?(go|process)_.*\n`).ReplaceAll(body, nil)
 	body = regexp.MustCompile(`goversion="[^"]*"`).ReplaceAll(body, []byte(`goversion="go"`))
 	golden := filepath.Join("testdata", "rich.prom")
@@ -315,9 +315,9 @@ func TestANewViewReplacesTheOld(t *testing.T) {
 	}
 }
 
-// A source has series of its region only while it has the region, or stands by
-// for it and says so: what it does not tell is not shown as 0.
-func TestASourceHasSeriesOfItsRegionOnlyWhereItTells(t *testing.T) {
+// A source has series of its region only while it has the region, or reports to be
+// a standby for it. A missing number is not shown as 0.
+func TestASourceHasSeriesOfItsRegionOnlyForReportedNumbers(t *testing.T) {
 	view := rich()
 	view.Sources = []collector.Source{
 		{Name: "gone", Net: "orders", State: collector.Gone, Region: "east", Fence: 4, Position: told(1)},

@@ -17,7 +17,7 @@ const (
 	Histogram // native and classic buckets in one
 )
 
-// String is the type as the exposition formats write it.
+// String returns the type as in the exposition formats.
 func (t Type) String() string { return [...]string{"gauge", "counter", "histogram"}[t] }
 
 // Family describes one metric family.
@@ -26,16 +26,16 @@ type Family struct {
 	Type   Type
 	Help   string
 	Labels []string
-	// Columns must be filled in by a net's rows, else the net has no series
-	// in this family. 0 for a family that is not made from rows.
+	// Columns are the columns that a net's rows must fill in; otherwise the net has
+	// no series in this family. 0 for a family that is not made from rows.
 	Columns stats.Columns
 
 	scope scope
-	ages  bool // it changes as time goes by, with the same View
+	ages  bool // it changes with time, for the same View
 	read  func(*scrape)
 }
 
-// scope says what one reading of a family covers.
+// scope is what one reading of a family covers.
 type scope uint8
 
 const (
@@ -45,9 +45,9 @@ const (
 	ofSidecar              // the whole View, or the sidecar itself
 )
 
-// Families lists every family that is made from a View, and those of the
-// sidecar itself, in the order in which they are shown and in which a net's
-// series budget is spent.
+// Families returns every family that is made from a View, and those of the sidecar
+// itself. Their order is that of the output, and that in which a net's series
+// budget is spent.
 func Families() []Family {
 	var all []Family
 	all = append(all, netFamilies()...)
@@ -93,7 +93,7 @@ func sourceFamilies() []Family {
 			}}
 	}
 	return []Family{
-		sources(SourceUp, "Whether the source was heard within three of its intervals. While the sidecar itself can hear nothing, pnagent_nats_connected being 0, it keeps its value.", Gauge, false,
+		sources(SourceUp, "Whether a message of the source arrived within three of its intervals. While the sidecar itself cannot receive (pnagent_nats_connected is 0) the value does not change.", Gauge, false,
 			func(src *collector.Source, _ int64) float64 {
 				if src.State == collector.Up {
 					return 1
@@ -101,8 +101,8 @@ func sourceFamilies() []Family {
 				return 0
 			}),
 		{Name: SourceRefused, Type: Gauge, Labels: []string{"net", "source", "reason"}, scope: ofSources,
-			Help: "1 for each source that is heard and whose messages are refused, by why: conflict where two processes publish as it, or a reason of " +
-				PnagentMessagesRejectedTotal + ". Other sources have no series. What is shown of such a source is from before, or of one of the two processes alone.",
+			Help: "1 for each source whose messages are refused, by reason: conflict if two processes publish as it, or a reason of " +
+				PnagentMessagesRejectedTotal + ". Other sources have no series. The rows of a refused source are its last accepted ones, or those of one of the two processes.",
 			read: func(s *scrape) {
 				for i, src := range s.sources {
 					if src.State == collector.Refused {
@@ -112,36 +112,37 @@ func sourceFamilies() []Family {
 			}},
 		sources(SourceLastSnapshotAgeSeconds, "Time since the last snapshot of the source arrived.", Gauge, true,
 			func(src *collector.Source, now int64) float64 { return age(src.LastHeard, now) }),
-		sources(SourceGapsTotal, "Snapshots of the source that never came.", Counter, false,
+		sources(SourceGapsTotal, "Snapshots of the source that were lost.", Counter, false,
 			func(src *collector.Source, _ int64) float64 { return float64(src.Gaps) }),
 	}
 }
 
-// regionFamilies are about the regions of a net: a series for each source that
-// has one and tells the number. One that is gone has none any more.
+// regionFamilies returns the families about the regions of a net: a series for
+// each source that owns a region and reports the number. A source that is gone has
+// none.
 func regionFamilies() []Family {
-	regions := func(name, help string, typ Type, told func(src *collector.Source) *uint64) Family {
+	regions := func(name, help string, typ Type, value func(src *collector.Source) *uint64) Family {
 		return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "region", "source"}, scope: ofSources,
 			read: func(s *scrape) {
 				for i, src := range s.sources {
 					if src.Region == "" || src.State == collector.Gone {
 						continue
 					}
-					if n := told(src); n != nil {
+					if n := value(src); n != nil {
 						s.put(float64(*n), s.labels.net, s.labels.regions[i], s.labels.sources[i])
 					}
 				}
 			}}
 	}
 	return []Family{
-		regions(RegionEpoch, "Number of the owner of the region that the source is; it rises when the region moves, and with each start of an engine with a journal.", Gauge,
+		regions(RegionEpoch, "Number of the source as owner of the region; it rises when the region moves, and with each start of an engine with a journal.", Gauge,
 			func(src *collector.Source) *uint64 {
 				if src.Fence == 0 {
 					return nil
 				}
 				return &src.Fence
 			}),
-		regions(RegionSetbacksTotal, "Times that the source took the region over and had counted less than the owner before it had told: the region's log lost something.", Counter,
+		regions(RegionSetbacksTotal, "Take-overs of the region by the source after which its counters were lower than those of the previous owner: the region's log lost something.", Counter,
 			func(src *collector.Source) *uint64 {
 				if src.Fence == 0 {
 					return nil
@@ -149,11 +150,11 @@ func regionFamilies() []Family {
 				return &src.Setbacks
 			}),
 		regions(RegionCommitsTotal, "Commits in the log of the region.", Counter, func(src *collector.Source) *uint64 { return src.Position }),
-		regions(RegionStandbys, "Processes that follow the log of the region, ready to take it over.", Gauge,
+		regions(RegionStandbys, "Standby processes that follow the log of the region.", Gauge,
 			func(src *collector.Source) *uint64 { return src.Standbys }),
-		regions(RegionLagCommits, "Commits that the nearest of the processes that follow the region's log is behind.", Gauge,
+		regions(RegionLagCommits, "Commits by which the nearest standby of the region lags.", Gauge,
 			func(src *collector.Source) *uint64 { return src.Lag }),
-		regions(RegionStopped, "Whether the region does not play on: 1 if it stands still, else 0. Why is in the alarm's text.", Gauge,
+		regions(RegionStopped, "Whether the region is stopped: 1 if so, else 0. The alarm's text has the reason.", Gauge,
 			func(src *collector.Source) *uint64 {
 				if src.Position == nil {
 					return nil
@@ -167,7 +168,7 @@ func regionFamilies() []Family {
 	}
 }
 
-// ofQueues makes a family with one series for each priority that is in use.
+// ofQueues returns a family with one series for each priority in use.
 func ofQueues(name, help string, typ Type, value func(q *stats.Queue, now int64) float64) Family {
 	return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "priority"}, Columns: stats.ColQueues,
 		read: func(s *scrape) {
@@ -180,17 +181,17 @@ func ofQueues(name, help string, typ Type, value func(q *stats.Queue, now int64)
 
 func queueFamilies() []Family {
 	oldest := ofQueues(QueueOldestAgeSeconds,
-		"Time that the instance of the priority which waits longest has been ready; 0 if none is.", Gauge,
+		"Time for which the longest waiting instance of the priority has been ready; 0 if none is.", Gauge,
 		func(q *stats.Queue, now int64) float64 { return age(q.OldestSince, now) })
 	unserved := ofQueues(QueueUnservedAgeSeconds,
-		"Time that the priority has had instances ready and was not served; 0 if none is ready.", Gauge,
+		"Time for which the priority has had ready instances and was not served; 0 if none is ready.", Gauge,
 		func(q *stats.Queue, now int64) float64 { return age(q.UnservedSince, now) })
 	oldest.ages, unserved.ages = true, true
 	return []Family{
 		{Name: QueueWaiting, Type: Gauge, Labels: []string{"net"}, Columns: stats.ColWaiting,
-			Help: "Pieces of work that nobody has started.",
+			Help: "Pieces of work that no worker has started.",
 			read: func(s *scrape) { s.put(float64(s.net.Rows.Waiting), s.labels.net) }},
-		ofQueues(QueueReady, "Instances of the priority that are ready and wait for their turn now.", Gauge,
+		ofQueues(QueueReady, "Instances of the priority that are ready now.", Gauge,
 			func(q *stats.Queue, _ int64) float64 { return float64(q.Ready) }),
 		oldest,
 		unserved,
@@ -201,7 +202,7 @@ func queueFamilies() []Family {
 	}
 }
 
-// ofPlaces makes a family with one series for each place.
+// ofPlaces returns a family with one series for each place.
 func ofPlaces(name, help string, typ Type, column stats.Columns, value func(*stats.Place) uint64) Family {
 	return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "place"}, Columns: column,
 		read: func(s *scrape) {
@@ -214,8 +215,8 @@ func ofPlaces(name, help string, typ Type, column stats.Columns, value func(*sta
 func placeFamilies() []Family {
 	return []Family{
 		{Name: PlaceFinal, Type: Gauge, Labels: []string{"net", "place"}, Columns: stats.ColOldest,
-			Help: "1 for each place from which no transition takes tokens: they stay there when the work is done, so their age is no problem. Other places have no series. " +
-				"Take such places out of an expression about ages with: unless on (net, place) " + PlaceFinal + ".",
+			Help: "1 for each place from which no transition takes tokens: tokens stay there once the work is done, so their age is no problem. Other places have no series. " +
+				"To exclude final places from an expression about ages: unless on (net, place) " + PlaceFinal + ".",
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Places {
 					if s.net.IsFinal(i) {
@@ -234,14 +235,14 @@ func placeFamilies() []Family {
 					s.put(age(s.net.Rows.Places[i].Oldest, s.now), s.labels.net, s.labels.places[i])
 				}
 			}},
-		ofPlaces(PlaceArrivalsTotal, "Tokens put into the place, those of initial markings included.", Counter, stats.ColArrivals,
+		ofPlaces(PlaceArrivalsTotal, "Tokens put into the place, including those of initial markings.", Counter, stats.ColArrivals,
 			func(p *stats.Place) uint64 { return p.Arrivals }),
 		ofPlaces(PlaceDeparturesTotal, "Tokens taken from the place.", Counter, stats.ColDepartures,
 			func(p *stats.Place) uint64 { return p.Departures }),
 	}
 }
 
-// ofTransitions makes a family with one series for each transition.
+// ofTransitions returns a family with one series for each transition.
 func ofTransitions(name, help string, typ Type, column stats.Columns, value func(*stats.Transition) uint64) Family {
 	return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "transition"}, Columns: column,
 		read: func(s *scrape) {
@@ -251,7 +252,7 @@ func ofTransitions(name, help string, typ Type, column stats.Columns, value func
 		}}
 }
 
-// sinceTransition makes a family of the ages of a time of each transition.
+// sinceTransition returns a family with the age of a time of each transition.
 func sinceTransition(name, help string, column stats.Columns, since func(*stats.Transition) int64) Family {
 	return Family{Name: name, Type: Gauge, Help: help, Labels: []string{"net", "transition"}, Columns: column, ages: true,
 		read: func(s *scrape) {
@@ -267,23 +268,23 @@ func transitionFamilies() []Family {
 			func(t *stats.Transition) uint64 { return t.Firings }),
 		ofTransitions(TransitionFailuresTotal, "Times the transition was enabled and could not fire.", Counter, stats.ColFailures,
 			func(t *stats.Transition) uint64 { return t.Failures }),
-		ofTransitions(TransitionRetriesTotal, "Firings of the transition that were tried again.", Counter, stats.ColFailures,
+		ofTransitions(TransitionRetriesTotal, "Firings of the transition that were retried.", Counter, stats.ColFailures,
 			func(t *stats.Transition) uint64 { return t.Retries }),
-		ofTransitions(TransitionCancelsTotal, "Firings of the transition that were given up, with the tokens put back.", Counter, stats.ColFailures,
+		ofTransitions(TransitionCancelsTotal, "Firings of the transition that were cancelled, with the tokens put back.", Counter, stats.ColFailures,
 			func(t *stats.Transition) uint64 { return t.Cancels }),
-		ofTransitions(TransitionTimeoutsTotal, "Firings of the transition that were given up because their time was over; each is a cancel, too.", Counter, stats.ColTimeouts,
+		ofTransitions(TransitionTimeoutsTotal, "Firings of the transition that were cancelled because they timed out; each counts as cancelled too.", Counter, stats.ColTimeouts,
 			func(t *stats.Transition) uint64 { return t.Timeouts }),
-		ofTransitions(TransitionLateAnswersTotal, "Answers to firings of the transition that came after these were over, and were not used.", Counter, stats.ColTimeouts,
+		ofTransitions(TransitionLateAnswersTotal, "Answers to firings of the transition that arrived after the firing had ended, and were not used.", Counter, stats.ColTimeouts,
 			func(t *stats.Transition) uint64 { return t.Late }),
 		ofTransitions(TransitionEnabledInstances, "Instances in which the transition is enabled now.", Gauge, stats.ColEnabled,
 			func(t *stats.Transition) uint64 { return t.Enabled }),
 		sinceTransition(TransitionEnabledAgeSeconds,
-			"Time that the transition has been enabled in the instance where it waits longest; 0 if nowhere.", stats.ColEnabled,
+			"Time for which the transition has been enabled in the instance where it waits longest; 0 if nowhere.", stats.ColEnabled,
 			func(t *stats.Transition) int64 { return t.EnabledSince }),
-		ofTransitions(TransitionRunning, "Firings of the transition that are under way now.", Gauge, stats.ColRunning,
+		ofTransitions(TransitionRunning, "Firings of the transition that are running now.", Gauge, stats.ColRunning,
 			func(t *stats.Transition) uint64 { return t.Running }),
 		sinceTransition(TransitionRunningAgeSeconds,
-			"Time since the longest firing that is under way began; 0 without one.", stats.ColRunning,
+			"Time since the start of the longest running firing; 0 without one.", stats.ColRunning,
 			func(t *stats.Transition) int64 { return t.RunningSince }),
 		{Name: TransitionLastFiringTimestampSeconds, Type: Gauge, Labels: []string{"net", "transition"}, Columns: stats.ColLastFiring,
 			Help: "Unix time of the transition's last firing; absent if it never fired.",
@@ -297,8 +298,8 @@ func transitionFamilies() []Family {
 	}
 }
 
-// detailFamilies are those with several series for a place or a transition.
-// They come last, so that a net that is over its budget loses them first.
+// detailFamilies returns the families with several series for a place or a
+// transition. They come last, so that a net over its budget loses them first.
 func detailFamilies() []Family {
 	return []Family{
 		{Name: PlaceTokensOlderThan, Type: Gauge, Labels: []string{"net", "place", "age"}, Columns: stats.ColAges, ages: true,
@@ -312,14 +313,14 @@ func detailFamilies() []Family {
 				}
 			}},
 		{Name: TransitionBlockedInstances, Type: Gauge, Labels: []string{"net", "transition", "place", "reason"}, Columns: stats.ColBlocks,
-			Help: "Instances in which the transition is held back, by the place and the reason; place is empty where no single one is the cause.",
+			Help: "Instances in which the transition is blocked, by place and reason; place is empty if no single place is the cause.",
 			read: func(s *scrape) {
 				for _, b := range s.net.Rows.Blocks {
 					s.put(float64(b.Instances), s.labels.net, s.labels.transitions[b.Transition], s.labels.place(b.Place), s.fixed.reason(b.Reason))
 				}
 			}},
 		{Name: PlaceDwellSeconds, Type: Histogram, Labels: []string{"net", "place"}, Columns: stats.ColDwell,
-			Help: "Time that tokens stayed in the place, of those that left it.",
+			Help: "Time that tokens stayed in the place, for those that left it.",
 			read: func(s *scrape) {
 				for i := range s.net.Rows.Places {
 					s.putHistogram(&s.net.Rows.Places[i].Dwell, &s.net.Rows.Places[i].Slowest, s.labels.net, s.labels.places[i])
@@ -335,7 +336,7 @@ func detailFamilies() []Family {
 	}
 }
 
-// age is the time from then to now, in seconds; 0 if there is no then.
+// age returns the time from then to now, in seconds, or 0 if then is 0.
 func age(then, now int64) float64 {
 	if then == 0 || now < then {
 		return 0

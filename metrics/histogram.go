@@ -24,8 +24,8 @@ const (
 	classicSeries = numBounds + 3
 )
 
-// newHistogram makes what fillHistogram fills. Behind its buckets, in the same
-// memory, is that of what is above the last bound: see exemplify.
+// newHistogram returns a histogram for fillHistogram. The memory after its buckets
+// is for a bucket above the last bound: see exemplify.
 func newHistogram() *dto.Histogram {
 	h := &dto.Histogram{SampleCount: new(uint64), SampleSum: new(float64), Schema: new(int32),
 		ZeroThreshold: new(float64), ZeroCount: new(uint64)}
@@ -60,7 +60,7 @@ func fillHistogram(h *dto.Histogram, from *stats.Histogram) {
 	*h.SampleSum = float64(from.Sum) / 1e6
 }
 
-// lastIndexWithin is the index of the last bucket whose durations are all at
+// lastIndexWithin returns the index of the last bucket whose durations are all at
 // most 2^e seconds.
 func lastIndexWithin(schema int8, e int) int32 {
 	if schema >= 0 {
@@ -74,7 +74,7 @@ func lastIndexWithin(schema int8, e int) int32 {
 func fillNative(h *dto.Histogram, from *stats.Histogram) {
 	*h.ZeroCount = from.Zero
 	if *h.Schema = int32(from.Schema); len(from.Buckets) == 0 {
-		*h.Schema = stats.MaxSchema // schema 0 stands for none yet
+		*h.Schema = stats.MaxSchema // schema 0 means that there is none yet
 	}
 	spans, deltas := h.PositiveSpan[:0], h.PositiveDelta[:0]
 	var before int64
@@ -90,7 +90,7 @@ func fillNative(h *dto.Histogram, from *stats.Histogram) {
 	h.PositiveSpan, h.PositiveDelta = spans, deltas
 }
 
-// appendSpan starts a span, in one that was used before if there is one.
+// appendSpan appends a span, reusing the memory of a former one.
 func appendSpan(spans []*dto.BucketSpan, offset int32) []*dto.BucketSpan {
 	if n := len(spans); n < cap(spans) && spans[:n+1][n] != nil {
 		spans = spans[:n+1]

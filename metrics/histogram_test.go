@@ -86,8 +86,8 @@ func TestClassicBoundsAreExact(t *testing.T) {
 }
 
 func TestACoarseHistogramNeverClaimsTooMany(t *testing.T) {
-	// Schema -4 has bounds at 1 s and 65,536 s: of what lies between nobody
-	// knows where, so it counts from 65,536 s on.
+	// Schema -4 has bounds at 1 s and 65,536 s. Durations between them have an
+	// unknown value, so they count from 65,536 s on.
 	from := &stats.Histogram{Schema: -4, Sum: 5e6, Buckets: []stats.Bucket{{Index: 0, N: 2}, {Index: 1, N: 3}}}
 	h := newHistogram()
 	fillHistogram(h, from)

@@ -14,8 +14,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 )
 
-// landing is where a page links all that there is. What is at / is one of the
-// Mounts.
+// landing is the path of the page with all links. One of the Mounts is at /.
 const landing = "/endpoints"
 
 // Handler serves the metrics, health, the Mounts, and a landing page that
@@ -39,10 +38,10 @@ func (e *Exporter) Handler() http.Handler {
 	return mux
 }
 
-// limited bounds how many scrapes are under way and how long each may take.
-// TimeoutHandler keeps an answer in memory until it is complete, so the kept
-// families are never locked for the time of a slow reader; and a reader that
-// does not take its answer within the same time again loses its connection.
+// limited bounds how many scrapes run at once and how long each may take.
+// TimeoutHandler keeps an answer in memory until it is complete, so a slow reader
+// never locks the kept families. A reader that does not take its answer within the
+// same time again loses its connection.
 func (e *Exporter) limited(h http.Handler) http.Handler {
 	timeout := e.cfg.ScrapeTimeout
 	h = http.TimeoutHandler(h, timeout, "The scrape took longer than "+timeout.String()+".\n")
@@ -56,7 +55,7 @@ func (e *Exporter) limited(h http.Handler) http.Handler {
 			http.Error(w, fmt.Sprintf("%d scrapes are under way; no more are taken.", cap(e.slots)), http.StatusServiceUnavailable)
 			return
 		}
-		// A ResponseWriter of a test has no deadlines; then there is none.
+		// A ResponseWriter of a test may have no deadlines.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * timeout))
 		h.ServeHTTP(w, r)
 	})
@@ -71,7 +70,7 @@ func (e *Exporter) serveNet(w http.ResponseWriter, r *http.Request) {
 	e.serve(target{net: name}).ServeHTTP(w, r)
 }
 
-// known reports whether anything has been heard of a net.
+// known reports whether a net, or a source of it, is in the View.
 func known(view *collector.View, net string) bool {
 	if view == nil {
 		return false
@@ -101,8 +100,8 @@ func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "pnagent is ready.")
 }
 
-// serveLanding links what there is now, each net included. exporter-toolkit
-// writes the texts as they are, so they are escaped here.
+// serveLanding serves a page with all links, each net included. exporter-toolkit
+// writes the texts without escaping, so they are escaped here.
 func (e *Exporter) serveLanding(w http.ResponseWriter, r *http.Request) {
 	links := []web.LandingLinks{
 		{Address: "metrics", Text: "Metrics", Description: "every net and the sidecar, for Prometheus"},

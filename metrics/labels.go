@@ -15,14 +15,14 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// pair makes a label. Pairs are shared between series and never written to.
+// pair returns a label. Pairs are shared between series and never written to.
 func pair(name, value string) *dto.LabelPair {
 	value = valid(value)
 	return &dto.LabelPair{Name: &name, Value: &value}
 }
 
-// valid is a text as a label value: itself, or with the octets that are no
-// UTF-8 as \xNN, so that two ids that differ stay different.
+// valid returns a text as a label value: itself, or with the octets that are not
+// UTF-8 as \xNN, so that ids that differ stay different.
 func valid(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -40,8 +40,8 @@ func valid(text string) string {
 	return b.String()
 }
 
-// netLabels are the labels of one net: those of its places and transitions
-// are made once for a definition.
+// netLabels are the labels of one net. Those of its places and transitions are
+// made once per definition.
 type netLabels struct {
 	def         *petri.Net
 	net         *dto.LabelPair
@@ -58,7 +58,7 @@ func newNetLabels(net string) *netLabels {
 	return &netLabels{net: pair("net", net), noPlace: pair("place", "")}
 }
 
-// define takes over a definition, if it is another than the last.
+// define sets the definition, if it differs from the last.
 func (l *netLabels) define(def *petri.Net) {
 	if l.def == def {
 		return
@@ -74,7 +74,8 @@ func (l *netLabels) define(def *petri.Net) {
 	}
 }
 
-// place is the label of a place by its index, empty for stats.NoPlace.
+// place returns the label of a place by its index, with an empty value for
+// stats.NoPlace.
 func (l *netLabels) place(i int32) *dto.LabelPair {
 	if i == stats.NoPlace {
 		return l.noPlace
@@ -102,7 +103,7 @@ func (l *netLabels) setSources(sources []*collector.Source) {
 	}
 }
 
-// fixedLabels are the labels that are the same for every net.
+// fixedLabels are the labels that all nets share.
 type fixedLabels struct {
 	active, deadlocked *dto.LabelPair
 	text, sent         *dto.LabelPair
@@ -130,7 +131,7 @@ func newFixedLabels() *fixedLabels {
 	return f
 }
 
-// reason is the label of a reason; one that is not known yet is "unknown".
+// reason returns the label of a reason, "unknown" for an unknown one.
 func (f *fixedLabels) reason(r stats.Reason) *dto.LabelPair {
 	if int(r) < len(f.reasons) {
 		return f.reasons[r]

@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/common/model"
 	"go.uber.org/goleak"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -69,7 +69,7 @@ func rich() *collector.View {
 	few.Columns = stats.ColTokens | stats.ColFirings
 	few.Places[0].Tokens, few.Transitions[0].Firings = 1, 7
 	const hour = 3600e6
-	return &collector.View{
+	return (&collector.View{
 		At: noon.UnixMicro(), Generation: 42,
 		Nets: []*collector.Net{
 			{Name: "few", Def: &petri.Net{ID: "few", Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}}},
@@ -86,7 +86,7 @@ func rich() *collector.View {
 			{Name: "host-3", Net: "new", State: collector.Undefined, LastHeard: before(time.Second)},
 		},
 		Traffic: collector.Traffic{Messages: 1000, Bytes: 123456, Lost: 2, Rejected: map[string]uint64{"decode": 3, "columns": 0}},
-	}
+	}).Sum()
 }
 
 // alarms are one about each kind of thing.

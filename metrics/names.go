@@ -2,8 +2,7 @@
 
 package metrics
 
-// The names of the families, for those who write expressions with them. What
-// each is, Families says.
+// The names of the families, for expressions with them. Families describes each.
 const (
 	Instances                                      = "petrinet_instances"
 	InstancesCreatedTotal                          = "petrinet_instances_created_total"
@@ -68,55 +67,4 @@ const (
 	PnagentScrapeSizeBytes                         = "pnagent_scrape_size_bytes"
 	PnagentConfigLastReloadSuccessful              = "pnagent_config_last_reload_successful"
 	PnagentConfigLastReloadSuccessTimestampSeconds = "pnagent_config_last_reload_success_timestamp_seconds"
-)
-
-// The names of what the SNMP faces count. Those who run the faces make these
-// families; they are here so that whoever shows them has one place to look.
-const (
-	PnagentAgentXUp                      = "pnagent_agentx_up"
-	PnagentAgentXSessionsTotal           = "pnagent_agentx_sessions_total"
-	PnagentAgentXRequestsTotal           = "pnagent_agentx_requests_total"
-	PnagentAgentXVariablesTotal          = "pnagent_agentx_variables_total"
-	PnagentAgentXNotificationsTotal      = "pnagent_agentx_notifications_total"
-	PnagentAgentXFaultsTotal             = "pnagent_agentx_faults_total"
-	PnagentSNMPRequestsTotal             = "pnagent_snmp_requests_total"
-	PnagentSNMPVariablesTotal            = "pnagent_snmp_variables_total"
-	PnagentSNMPTooBigTotal               = "pnagent_snmp_too_big_total"
-	PnagentSNMPDroppedTotal              = "pnagent_snmp_dropped_total"
-	PnagentSNMPNotificationsSentTotal    = "pnagent_snmp_notifications_sent_total"
-	PnagentSNMPInformsRetriedTotal       = "pnagent_snmp_informs_retried_total"
-	PnagentSNMPInformsAcknowledgedTotal  = "pnagent_snmp_informs_acknowledged_total"
-	PnagentSNMPTrapSinkUnreachableTotal  = "pnagent_snmp_trap_sink_unreachable_total"
-	PnagentSNMPNotificationsQueued       = "pnagent_snmp_notifications_queued"
-	PnagentSNMPInformAnswersIgnoredTotal = "pnagent_snmp_inform_answers_ignored_total"
-	PnagentSNMPNotificationsLostTotal    = "pnagent_snmp_notifications_lost_total"
-)
-
-// The names of what sidecars that stand by for each other tell.
-const (
-	PnagentSidecarOnDuty                = "pnagent_sidecar_on_duty"
-	PnagentSidecarPeers                 = "pnagent_sidecar_peers"
-	PnagentSidecarTakeoversTotal        = "pnagent_sidecar_takeovers_total"
-	PnagentSidecarMessagesTotal         = "pnagent_sidecar_messages_total"
-	PnagentSidecarMessagesRejectedTotal = "pnagent_sidecar_messages_rejected_total"
-)
-
-// The names of what every process of pnagent tells of its connection to NATS.
-const (
-	PnagentNATSConnected        = "pnagent_nats_connected"
-	PnagentNATSDisconnectsTotal = "pnagent_nats_disconnects_total"
-)
-
-// The names of what the live page and its last hour tell.
-const (
-	PnagentWebViewers                     = "pnagent_web_viewers"
-	PnagentWebEventsTotal                 = "pnagent_web_events_total"
-	PnagentWebBytesTotal                  = "pnagent_web_bytes_total"
-	PnagentWebViewersDroppedTotal         = "pnagent_web_viewers_dropped_total"
-	PnagentWebRequestsRefusedTotal        = "pnagent_web_requests_refused_total"
-	PnagentHistoryBytes                   = "pnagent_history_bytes"
-	PnagentHistoryFrames                  = "pnagent_history_frames"
-	PnagentHistoryLeftOutTotal            = "pnagent_history_left_out_total"
-	PnagentHistorySightings               = "pnagent_history_sightings"
-	PnagentHistorySightingsForgottenTotal = "pnagent_history_sightings_forgotten_total"
 )

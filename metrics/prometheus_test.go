@@ -21,9 +21,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPrometheusScrapes lets a real Prometheus scrape, as text and, with its
-// native histograms switched on, as protobuf; and asks it who was slowest. It
-// scrapes two exporters, for rich has no examples.
+// TestPrometheusScrapes lets a real Prometheus scrape, as text and, with native
+// histograms enabled, as protobuf, and queries the slowest instances. It scrapes
+// two exporters, because rich has no exemplars.
 func TestPrometheusScrapes(t *testing.T) {
 	for name, c := range map[string]struct {
 		features string

@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// ErrNoReload says that there is nothing to read again.
-var ErrNoReload = errors.New("there is no configuration to read again")
+// ErrNoReload means that there is no configuration to read again.
+var ErrNoReload = errors.New("no configuration to read again")
 
-// reloads is how reading the configuration again went.
+// reloads is the state of reading the configuration again.
 type reloads struct {
-	one sync.Mutex // held by the one that is under way
+	one sync.Mutex // held during a reload
 
 	mu     sync.Mutex
-	failed bool  // the last one
-	at     int64 // of the last one that did not fail, or the start; microseconds since the Unix epoch
+	failed bool  // whether the last reload failed
+	at     int64 // of the last successful reload, or the start; microseconds since the Unix epoch
 }
 
 // Reload reads the configuration again, see [Config.Reload], one at a time. An
@@ -38,7 +38,7 @@ func (e *Exporter) Reload() error {
 	return err
 }
 
-// serveReload is POST /-/reload, as Prometheus has it.
+// serveReload answers POST /-/reload, as in Prometheus.
 func (e *Exporter) serveReload(w http.ResponseWriter, _ *http.Request) {
 	switch err := e.Reload(); {
 	case errors.Is(err, ErrNoReload):
@@ -50,7 +50,7 @@ func (e *Exporter) serveReload(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// lastReload reads whether the last reload went well, and when one last did.
+// lastReload returns whether the last reload succeeded, and when one last did.
 func (e *Exporter) lastReload() (good float64, at int64) {
 	e.reloads.mu.Lock()
 	defer e.reloads.mu.Unlock()

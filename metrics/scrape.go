@@ -8,16 +8,16 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// scrape is one reading of a View. The functions of the families see what
-// they read from, and put series.
+// scrape is one reading of a View. The functions of the families read from it, and
+// put series into it.
 type scrape struct {
 	now     int64           // microseconds since the Unix epoch
-	view    *collector.View // nil while there is none
+	view    *collector.View // nil before the first
 	fixed   *fixedLabels
 	build   []*dto.LabelPair
 	nets    []*netSeries
@@ -29,17 +29,17 @@ type scrape struct {
 
 	alarmCounters *alarm.Counters // nil if there are none
 
-	*netSeries // of the net that is read; nil for the sidecar's families
+	*netSeries // of the current net; nil for the sidecar's families
 	typ        Type
 	since      *timestamppb.Timestamp // created timestamp of counters; nil if unknown
 	out        *series
 }
 
-// netSeries is what is kept of one net between scrapes.
+// netSeries is the state of one net between scrapes.
 type netSeries struct {
 	name    string
-	view    *collector.View     // that the series were last read from
-	net     *collector.Net      // nil if only sources of it are known
+	view    *collector.View     // from which the series were last read
+	net     *collector.Net      // nil if the View has only its sources
 	sources []*collector.Source // of this net
 	alarms  []shownAlarm
 	labels  *netLabels
@@ -48,11 +48,11 @@ type netSeries struct {
 	dropped uint64
 }
 
-// series are the kept series of one family of one net. The first n are those
-// of the last reading; the rest wait to be used again.
+// series are the kept series of one family of one net. The first n are those of
+// the last reading; the rest are for reuse.
 type series struct {
 	kept      []*dto.Metric
-	exemplars []*exemplar // of kept, as many as were needed; nil for one that never had one
+	exemplars []*exemplar // of kept; nil for a series that never had one
 	n         int
 }
 
@@ -67,7 +67,7 @@ func (s *scrape) put(value float64, labels ...*dto.LabelPair) {
 	m.Counter.CreatedTimestamp = s.since
 }
 
-// putHistogram adds a series of a histogram family, with who was slowest.
+// putHistogram adds a series of a histogram family, with its slowest instance.
 func (s *scrape) putHistogram(h *stats.Histogram, slowest *stats.Slowest, labels ...*dto.LabelPair) {
 	m := s.next(labels)
 	fillHistogram(m.Histogram, h)
@@ -79,7 +79,7 @@ func (s *scrape) putHistogram(h *stats.Histogram, slowest *stats.Slowest, labels
 	m.Histogram.CreatedTimestamp = s.since
 }
 
-// exemplar is that of the series that was put last.
+// exemplar returns the exemplar of the last series that was put.
 func (s *series) exemplar() *exemplar {
 	for len(s.exemplars) < s.n {
 		s.exemplars = append(s.exemplars, nil)
@@ -90,7 +90,7 @@ func (s *series) exemplar() *exemplar {
 	return s.exemplars[s.n-1]
 }
 
-// next is the series to write, with its labels.
+// next returns the next series to write, with its labels.
 func (s *scrape) next(labels []*dto.LabelPair) *dto.Metric {
 	if s.out.n == len(s.out.kept) {
 		s.out.kept = append(s.out.kept, newMetric(s.typ))
@@ -103,7 +103,7 @@ func (s *scrape) next(labels []*dto.LabelPair) *dto.Metric {
 	return m
 }
 
-// newMetric makes a series in one piece of memory.
+// newMetric returns a series that is allocated as one object.
 func newMetric(typ Type) *dto.Metric {
 	switch typ {
 	case Counter:
@@ -126,8 +126,8 @@ func newMetric(typ Type) *dto.Metric {
 	return &m.metric
 }
 
-// readFamily reads the i-th family for what s stands at. The series of the
-// last reading stay as they are if nothing of them can have changed.
+// readFamily reads the i-th family for the current net. It keeps the series of the
+// last reading if they cannot have changed.
 func (s *scrape) readFamily(f *Family, out *series) []*dto.Metric {
 	if s.netSeries == nil || f.ages || s.netSeries.view != s.view {
 		s.typ, s.since, s.out, out.n = f.Type, nil, out, 0
@@ -139,7 +139,7 @@ func (s *scrape) readFamily(f *Family, out *series) []*dto.Metric {
 	return out.kept[:out.n]
 }
 
-// has reports whether the net has what a family is made from.
+// has reports whether the net has the columns of a family.
 func (n *netSeries) has(f *Family) bool {
 	switch f.scope {
 	case ofSources:
@@ -150,7 +150,7 @@ func (n *netSeries) has(f *Family) bool {
 	return n.net != nil && n.net.Rows.Columns.Has(f.Columns)
 }
 
-// follow takes over what a View says about the net; net may be nil.
+// follow takes the net and its sources from a View; net may be nil.
 func (n *netSeries) follow(net *collector.Net, sources []*collector.Source) {
 	if net != nil {
 		n.labels.define(net.Def)

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 )
 
-// closing is how long requests under way may take when the server stops.
+// closing is how long running requests may take when the server stops.
 const closing = 5 * time.Second
 
 // ListenAndServe serves handler at a TCP address, as Serve does.
@@ -28,11 +28,11 @@ func ListenAndServe(ctx context.Context, address, webConfig string, handler http
 
 // Serve serves handler at l until ctx ends, and closes l. webConfig is
 // exporter-toolkit's web configuration file (TLS, basic authentication), read
-// again when it changes; "" serves plain HTTP. When ctx ends, requests under
-// way have five seconds to finish. It returns nil when ctx ended, else what
-// kept it from serving.
+// again when it changes; "" serves plain HTTP. When ctx ends, running requests
+// have five seconds to finish. Serve returns nil after ctx ended, and else the
+// error that ended it.
 func Serve(ctx context.Context, l net.Listener, webConfig string, handler http.Handler, log *slog.Logger) error {
-	defer func() { _ = l.Close() }() // Serve of net/http has closed it, if it came so far
+	defer func() { _ = l.Close() }() // Serve of net/http may have closed it
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,

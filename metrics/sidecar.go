@@ -9,8 +9,8 @@ import (
 	"github.com/pnagent/pnagent/collector"
 )
 
-// sidecarFamilies are about pnagent itself. Those of the collector are absent
-// until there is a View.
+// sidecarFamilies returns the families about pnagent itself. Those of the
+// collector are absent until there is a View.
 func sidecarFamilies() []Family {
 	sidecar := func(name, help string, typ Type, read func(*scrape), labels ...string) Family {
 		return Family{Name: name, Type: typ, Help: help, Labels: labels, scope: ofSidecar, read: read}
@@ -23,33 +23,33 @@ func sidecarFamilies() []Family {
 		})
 	}
 	return []Family{
-		sidecar(PnagentBuildInfo, "What was built, from what, by what; always 1.", Gauge,
+		sidecar(PnagentBuildInfo, "Version, revision and Go version of the program; always 1.", Gauge,
 			func(s *scrape) { s.put(1, s.build...) }, "version", "revision", "goversion"),
-		traffic(PnagentMessagesTotal, "Messages that the collector heard.",
+		traffic(PnagentMessagesTotal, "Messages that the collector received.",
 			func(t *collector.Traffic) uint64 { return t.Messages }),
-		traffic(PnagentBytesTotal, "Bytes of the messages that the collector heard.",
+		traffic(PnagentBytesTotal, "Bytes of the messages that the collector received.",
 			func(t *collector.Traffic) uint64 { return t.Bytes }),
-		traffic(PnagentMessagesLostTotal, "Snapshots that never came, of all sources.",
+		traffic(PnagentMessagesLostTotal, "Snapshots of all sources that were lost.",
 			func(t *collector.Traffic) uint64 { return t.Lost }),
-		sidecar(PnagentMessagesRejectedTotal, "Messages that the collector did not take, by reason.", Counter, rejected, "reason"),
-		sidecar(PnagentViewAgeSeconds, "Time since the View that is shown was made.", Gauge, func(s *scrape) {
+		sidecar(PnagentMessagesRejectedTotal, "Messages that the collector rejected, by reason.", Counter, rejected, "reason"),
+		sidecar(PnagentViewAgeSeconds, "Age of the current View.", Gauge, func(s *scrape) {
 			if s.view != nil {
 				s.put(age(s.view.At, s.now))
 			}
 		}),
-		sidecar(PnagentViewGeneration, "Number of the View that is shown, one more for each.", Gauge, func(s *scrape) {
+		sidecar(PnagentViewGeneration, "Number of the current View; it rises by one with each View.", Gauge, func(s *scrape) {
 			if s.view != nil {
 				s.put(float64(s.view.Generation))
 			}
 		}),
-		sidecar(PnagentSources, "Sources by what they are doing.", Gauge, sourceStates, "state"),
-		sidecar(PnagentSeriesDroppedTotal, "Series that were left out of scrapes because the net was over its budget.", Counter,
+		sidecar(PnagentSources, "Sources by state.", Gauge, sourceStates, "state"),
+		sidecar(PnagentSeriesDroppedTotal, "Series that were omitted from scrapes because the net was over its budget.", Counter,
 			func(s *scrape) {
 				for _, n := range s.nets {
 					s.put(float64(n.dropped), n.labels.net)
 				}
 			}, "net"),
-		sidecar(PnagentScrapesRefusedTotal, "Scrapes that were refused because too many were under way.", Counter,
+		sidecar(PnagentScrapesRefusedTotal, "Scrapes that were refused because too many were running.", Counter,
 			func(s *scrape) { s.put(float64(s.refused)) }),
 		sidecar(PnagentScrapeSizeBytes, "Size of the last answer at /metrics, as text and as it was sent.", Gauge,
 			func(s *scrape) {
@@ -58,9 +58,9 @@ func sidecarFamilies() []Family {
 					s.put(float64(s.answered.sent), s.fixed.sent)
 				}
 			}, "form"),
-		sidecar(PnagentConfigLastReloadSuccessful, "Whether the configuration could be read the last time that it was to be: 1 if so, and from the start on.", Gauge,
+		sidecar(PnagentConfigLastReloadSuccessful, "Whether the last reload of the configuration succeeded: 1 if so, and before the first reload.", Gauge,
 			func(s *scrape) { s.put(s.reloaded) }),
-		sidecar(PnagentConfigLastReloadSuccessTimestampSeconds, "When the configuration was last read without a fault.", Gauge,
+		sidecar(PnagentConfigLastReloadSuccessTimestampSeconds, "Unix time of the last successful reload of the configuration, or of the start.", Gauge,
 			func(s *scrape) { s.put(float64(s.reloadedAt) / 1e6) }),
 	}
 }
@@ -78,11 +78,7 @@ func sourceStates(s *scrape) {
 	if s.view == nil {
 		return
 	}
-	var n [collector.Refused + 1]int
-	for i := range s.view.Sources {
-		n[s.view.Sources[i].State]++
-	}
-	for state, count := range n {
+	for state, count := range s.view.States {
 		s.put(float64(count), pair("state", collector.State(state).String()))
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/pnagent/pnagent/alarm"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // alarmRow is one active alarm.
@@ -20,8 +20,8 @@ type alarmRow struct {
 func alarmTable() table {
 	return table{
 		sub: 9, name: "alarm",
-		text:    "The alarms that are active. A notification may be lost; this table is the truth. Read it when alarmLastChange changes, and whenever you begin to watch.",
-		rowText: "One active alarm. It comes with the notification that raises it and goes with the one that clears it.",
+		text:    "The active alarms. A notification may be lost; this table is complete. Read it when alarmLastChange changes, and when you begin to monitor.",
+		rowText: "One active alarm. It appears with the notification that raises it and disappears with the one that clears it.",
 		index:   []string{"alarmIndex"},
 		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
 			text: "The number of the alarm. Later alarms have larger numbers, over restarts of the agent too."}},
@@ -32,7 +32,7 @@ func alarmTable() table {
 
 func alarmColumns() []column[alarmRow] {
 	return []column[alarmRow]{
-		{object{2, "Kind", syntaxAlarm(), "", "What is wrong. There is a page for each in the runbooks, which says what to do; alarmRow leads to the numbers.", 0, false},
+		{object{2, "Kind", syntaxAlarm(), "", "What the alarm is about. The runbooks have a page for each kind; alarmRow leads to the numbers.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.Integer(int32(r.alarm.Kind)) }},
 		{object{3, "Net", syntaxText(), "", "The id of the net; empty if the alarm is about a source or the agent itself.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Net) }},
@@ -40,26 +40,26 @@ func alarmColumns() []column[alarmRow] {
 			func(r *alarmRow) smi.Value { return text(r.alarm.Subject) }},
 		{object{5, "Row", syntaxPointer().seeing("RFC 2579, RowPointer."), "", "Where to look: the first column of the row of placeTable, transitionTable, sourceTable or netTable; 0.0 if there is no such row now.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.ObjectID(r.row) }},
-		{object{6, "Raised", syntaxDate(), "", "When the alarm was raised. What is wrong began earlier, by the time that it has to last before it is an alarm: see alarmAge.", 0, false},
+		{object{6, "Raised", syntaxDate(), "", "When the alarm was raised. Its condition began earlier, because it must hold for some time before the alarm is raised: see alarmAge.", 0, false},
 			func(r *alarmRow) smi.Value { return r.at.date(r.alarm.Raised) }},
-		{object{7, "Age", syntaxLength(), "seconds", "How long what is wrong has lasted: the age of the oldest token, the time that the transition could have fired, the silence of the source. The longest is not always the cause: look for the alarm that began first.", 0, false},
+		{object{7, "Age", syntaxLength(), "seconds", "How long the condition has held: the age of the oldest token, the time that the transition has been enabled, the silence of the source. The longest is not always the cause: look for the alarm that began first.", 0, false},
 			func(r *alarmRow) smi.Value { return r.at.age(r.alarm.Since) }},
 		{object{8, "Affected", syntaxGauge(), "", "How many tokens or instances are affected, or how many nets of a source; 0 if that is not known. Begin with the largest.", 0, false},
 			func(r *alarmRow) smi.Value { return gauge(r.alarm.Affected) }},
-		{object{9, "Text", syntaxText(), "", "What is wrong in words, for people. Where it ends in the middle of a word, alarmRow leads to the rest.", 0, false},
+		{object{9, "Text", syntaxText(), "", "The condition in words, for people. If it is cut off, alarmRow leads to the numbers.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Text) }},
 	}
 }
 
-// alarmScalars stand beside the table.
+// alarmScalars returns the scalars beside the table.
 func alarmScalars() []column[agentRow] {
 	return []column[agentRow]{
-		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes: a notification may have been lost or held back.", 0, false},
+		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes: a notification may have been lost or suppressed.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.state.LastChange) }},
 	}
 }
 
-// known tells whether an alarm has a kind and a number that the MIB can show.
+// known reports whether an alarm has a kind and a number that the MIB can show.
 func known(a *alarm.Alarm) bool {
 	return a.Kind >= alarm.TokenStuck && slices.Contains(alarm.Kinds(), a.Kind) && a.Index >= 1 && a.Index <= maxNumber
 }
@@ -75,11 +75,11 @@ func (d *dynamic) findAlarms(state *alarm.State) {
 	d.alarms = slices.CompactFunc(d.alarms, func(a, b *alarm.Alarm) bool { return a.Index == b.Index })
 }
 
-// firstColumn is what a RowPointer names of a row: all tables begin with an
-// index that cannot be read, and with a name in this column.
+// firstColumn is the column that a RowPointer names: all tables begin with an index that is
+// not accessible, and have a name in this column.
 const firstColumn = 2
 
-// rowOf is the row that an alarm is about; zeroDotZero if there is none.
+// rowOf returns the row that an alarm is about; zeroDotZero if there is none.
 func (b *Builder) rowOf(a *alarm.Alarm, sources []sourceAt) smi.OID {
 	row := func(t table, index ...uint32) smi.OID {
 		return b.root.Append(subPetrinet, subObjects, t.sub, 1, firstColumn).Append(index...)
@@ -88,7 +88,7 @@ func (b *Builder) rowOf(a *alarm.Alarm, sources []sourceAt) smi.OID {
 		var owner *sourceAt
 		for i := range sources {
 			s := &sources[i]
-			if s.source.Net == a.Net && s.source.Region == a.Subject && (owner == nil || s.source.Fence > owner.source.Fence) {
+			if s.source.Net == a.Net && s.source.Region == a.Subject && (owner == nil || s.source.Claim().Compare(owner.source.Claim()) > 0) {
 				owner = s
 			}
 		}
@@ -129,7 +129,7 @@ func (b *Builder) rowOf(a *alarm.Alarm, sources []sourceAt) smi.OID {
 	return smi.OID{0, 0}
 }
 
-// has tells whether a number is among rows that are sorted by it.
+// has reports whether sorted rows contain a number.
 func has(rows []numbered, number uint32) bool {
 	_, found := slices.BinarySearchFunc(rows, number, func(r numbered, number uint32) int { return cmp.Compare(r.number, number) })
 	return found

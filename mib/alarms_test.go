@@ -13,9 +13,9 @@ import (
 	"github.com/sleepinggenius2/gosmi/models"
 	"github.com/sleepinggenius2/gosmi/types"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // kinds are all kinds of alarms.
@@ -100,6 +100,27 @@ func TestAlarmRowNamesARowThatIsThere(t *testing.T) {
 	}
 }
 
+// An alarm about a region names its latest owner: that of the highest fence, or of a log
+// that was created again, in which fences begin at 1.
+func TestAnAlarmAboutARegionNamesItsLatestOwner(t *testing.T) {
+	const net = "orderFulfilment"
+	owner := func(name string, fence uint64, since, epoch int64) collector.Source {
+		return collector.Source{Name: name, Net: net, Region: "desk", Fence: fence, Since: since, Epoch: epoch}
+	}
+	for want, owners := range map[string][]collector.Source{
+		"of-three": {owner("before", 1, 7, 8), owner("of-three", 3, 7, 6), owner("between", 2, 7, 9)},
+		"created":  {owner("before", 5, 7, 8), owner("created", 1, 20, 21), owner("older", 6, 7, 9)},
+	} {
+		view := orderView()
+		view.Sources = owners
+		table := buildView(t, newBuilder(t, ""), view, &alarm.State{Active: []alarm.Alarm{{Index: 1, Kind: alarm.RegionStopped, Net: net, Subject: "desk"}}})
+		row := get(t, table, petrinetOIDs(testRoot(t)), "alarmRow", 1)
+		if got := table.Get(row.OID()); got != smi.OctetString(want) {
+			t.Errorf("%v names %v; want %q", row, got, want)
+		}
+	}
+}
+
 func TestAlarmsAreServedByNumberEachOnce(t *testing.T) {
 	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
 	bad := stuckAlarm(4)
@@ -129,7 +150,7 @@ func TestAlarmsAreServedByNumberEachOnce(t *testing.T) {
 
 // A notification carries what its NOTIFICATION-TYPE lists, in that order, of
 // one row.
-func TestNotificationsCarryWhatTheModuleSays(t *testing.T) {
+func TestNotificationsHaveTheObjectsOfTheModule(t *testing.T) {
 	dir, _ := generateTo(t)
 	nodes := parsed(t, dir, PetrinetModule)
 	b, seen := newBuilder(t, ""), map[string]bool{}
@@ -188,8 +209,8 @@ func checkNotification(t *testing.T, nodes map[string]gosmi.SmiNode, variables [
 	return n.Name
 }
 
-// Whoever gets a notification finds the same in alarmTable.
-func TestANotificationSaysWhatAlarmTableSays(t *testing.T) {
+// A notification and alarmTable have the same values.
+func TestANotificationMatchesAlarmTable(t *testing.T) {
 	b := newBuilder(t, "")
 	table := buildAlarms(t, b, &alarm.State{Active: []alarm.Alarm{stuckAlarm(7)}})
 	variables, err := b.Notification(stuckAlarm(7), true)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -125,7 +125,7 @@ func TestAVariableTakesAtMost25Bytes(t *testing.T) {
 	}
 }
 
-// BenchmarkHeld tells the bytes a variable that a table keeps; the base is a
+// BenchmarkHeld measures the bytes a variable that a table keeps; the base is a
 // value alone.
 func BenchmarkHeld(b *testing.B) {
 	b.Run("base=value", func(b *testing.B) {

@@ -9,31 +9,31 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/smi"
 )
 
-// Agent is what the table says about the process that serves it.
+// Agent describes the process that serves the table.
 type Agent struct {
 	Version  string
 	Name     string // such as its host
 	Priority uint8  // of its AgentX registration (RFC 2741): of two agents the lower number answers; 0 without AgentX
 	Started  int64  // when its counters began, microseconds since the Unix epoch
-	// Others tells, at each Build, what is known of agents that stand by for this
-	// one; nil where nothing is.
+	// Others returns, at each Build, the state of agents that form a pair with this one;
+	// nil without others.
 	Others func() Others
 }
 
-// Others is what an agent knows of those that stand by for it.
+// Others is the state of the other agents of a pair.
 type Others struct {
-	// Lower is that one of a lower Priority is known, so that this one answers
+	// Lower reports whether an agent of a lower Priority is known, so that this one answers
 	// only while that one does not.
 	Lower bool
-	// Answers is since when, at the earliest, this agent answers instead of
-	// another, microseconds since the Unix epoch; 0 where there is no other. A
-	// difference to a counter from before is none of this agent's.
+	// Answers is the earliest time from which this agent answers instead of another,
+	// microseconds since the Unix epoch; 0 if there is no other. A difference to a counter
+	// from before is invalid.
 	Answers int64
 }
 
@@ -41,17 +41,15 @@ type Others struct {
 // number is a stand-by.
 const PrimaryPriority = 100
 
-// Builder turns Views into tables. It keeps what must outlive a View: the
-// numbers of nets, places and transitions, the numbers of sources, and the
-// rates. Build is called by one goroutine; the tables that it returns, and all
-// other methods, are for any.
+// Builder turns Views into tables. It keeps the numbers of nets, places, transitions and
+// sources. Only one goroutine may call Build; its tables and all other methods are safe for
+// concurrent use.
 type Builder struct {
 	root    smi.OID
 	agent   Agent
 	desc    *description
 	numbers numbering
 	sources sourceNumbers
-	rates   map[string]*netRates
 	now     atomic.Int64 // of the last Build
 
 	plan   *plan
@@ -60,14 +58,14 @@ type Builder struct {
 }
 
 // NewBuilder returns a Builder of tables below root (see ParseRoot). The
-// numbers come from the lock at lockPath, which is created or extended when a
-// View holds names that it does not; with "" they live in memory only.
+// numbers come from the lock at lockPath, which Build extends with new names of a View; with
+// "" they are in memory only.
 func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 	if err := checkRoot(root); err != nil {
 		return nil, err
 	}
 	b := &Builder{
-		root: root.Append(), agent: agent, desc: newDescription(), rates: map[string]*netRates{},
+		root: root.Append(), agent: agent, desc: newDescription(),
 		numbers: numbering{path: lockPath, lock: NewLock()},
 	}
 	if lockPath != "" {
@@ -80,16 +78,12 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 	return b, nil
 }
 
-// Build lays out a View and the alarms as of now, in microseconds; nil stands
-// for a View without nets and for no alarms. Ages are made as of now, rates from the Views so far. The names
-// are laid out anew only when the nets, what their sources fill in, or the rows
-// of stuckTable, blockTable, sourceTable, alarmTable and queueTable differ from the last
-// time.
+// Build lays out a View and the alarms as of now, in microseconds; nil is a View without nets
+// and no alarms. It lays names out again only if the nets, their reported columns, or the rows
+// of stuckTable, blockTable, sourceTable, alarmTable or queueTable have changed.
 //
-// A table comes back whenever one can be made, also beside an error: that the
-// lock could not be extended (the numbers then live in memory and saving is
-// tried again later) or that some names have no number, so that they are left
-// out.
+// It may return a table with an error: the lock could not be extended (the numbers are then in
+// memory, and Build saves them later), or some names have no number and are left out.
 func (b *Builder) Build(view *collector.View, state *alarm.State, now int64) (*smi.Table, error) {
 	if view == nil {
 		view = &collector.View{}
@@ -105,7 +99,6 @@ func (b *Builder) Build(view *collector.View, state *alarm.State, now int64) (*s
 	changed, numberErr := b.numbers.cover(view, now, stale)
 	if stale || changed {
 		b.layout = nil
-		b.forget(view)
 		var err error
 		if b.plan, err = newPlan(b.root, b.desc, b.numbers.lock, view); err != nil {
 			b.plan = nil
@@ -116,11 +109,10 @@ func (b *Builder) Build(view *collector.View, state *alarm.State, now int64) (*s
 	if err := b.lay(rows); err != nil {
 		return nil, errors.Join(numberErr, fmt.Errorf("lay out the table of a view: %w", err))
 	}
-	b.takeRates(view)
 	return b.table(view, state, rows, now), numberErr
 }
 
-// lay makes the layout anew if there is none or other rows have come or gone.
+// lay makes a new layout if there is none or the rows have changed.
 func (b *Builder) lay(d *dynamic) error {
 	now, err := d.rows(b.rows)
 	if err != nil {
@@ -137,7 +129,7 @@ func (b *Builder) lay(d *dynamic) error {
 	return nil
 }
 
-// checkView refuses rows that do not fit their definition.
+// checkView checks that rows fit their definition.
 func checkView(view *collector.View) error {
 	for _, n := range view.Nets {
 		if len(n.Rows.Places) != len(n.Def.Places) || len(n.Rows.Transitions) != len(n.Def.Transitions) {
@@ -148,7 +140,7 @@ func checkView(view *collector.View) error {
 	return nil
 }
 
-// stale tells whether the plan was made for other nets or columns.
+// stale reports whether the plan was made for other nets or columns.
 func (b *Builder) stale(view *collector.View) bool {
 	if b.plan == nil || len(b.plan.views) != len(view.Nets) {
 		return true
@@ -161,42 +153,13 @@ func (b *Builder) stale(view *collector.View) bool {
 	return false
 }
 
-// forget drops the rates of nets that are no more.
-func (b *Builder) forget(view *collector.View) {
-	names := make(map[string]bool, len(view.Nets))
-	for _, n := range view.Nets {
-		names[n.Name] = true
-	}
-	for name := range b.rates {
-		if !names[name] {
-			delete(b.rates, name)
-		}
-	}
-}
-
-func (b *Builder) takeRates(view *collector.View) {
-	for _, n := range view.Nets {
-		r := b.rates[n.Name]
-		if r == nil {
-			r = &netRates{}
-			b.rates[n.Name] = r
-		}
-		r.update(n, view.At)
-	}
-}
-
-// table makes the value of every name of the layout.
+// table returns the table with the value of every name of the layout.
 func (b *Builder) table(view *collector.View, state *alarm.State, rows *dynamic, now int64) *smi.Table {
 	draft := smi.NewDraft(b.layout)
 	at := &clock{now: now}
 	agent := agentRow{view: view, state: state, agent: &b.agent, at: at}
 	if b.agent.Others != nil {
 		agent.others = b.agent.Others()
-	}
-	for i := range view.Sources {
-		if s := view.Sources[i].State; int(s) < len(agent.states) {
-			agent.states[s]++
-		}
 	}
 	scalars(draft, 0, b.desc.agent, &agent)
 	for i := range b.plan.nets {
@@ -207,15 +170,13 @@ func (b *Builder) table(view *collector.View, state *alarm.State, rows *dynamic,
 	return draft.Table()
 }
 
-// netValues makes the values of one net.
+// netValues sets the values of one net.
 func (b *Builder) netValues(n *netPlan, net *collector.Net, agent *agentRow, draft *smi.Draft) {
-	rates, at := b.rates[n.name], agent.at
-	row := netRow{net: net, number: n.number, at: at, rate: rates.total, since: max(net.Since, agent.others.Answers)}
-	row.add()
+	at := agent.at
+	row := netRow{net: net, number: n.number, at: at, since: max(net.Since, agent.others.Answers)}
 	fill(draft, b.plan.netBlock, b.desc.nets, n.netAt, 0, &row)
 	scalars(draft, len(b.plan.head)+b.desc.dynamicBlocks()+n.moduleBlock, b.desc.module, &row)
-	// One row of each kind is used over and over: what goes through a function
-	// value is on the heap.
+	// One row of each kind is reused, because an argument of a function value is on the heap.
 	place := placeRow{at: at}
 	for k, p := range n.places {
 		place.place, place.def, place.final = &net.Rows.Places[p.index], &net.Def.Places[p.index], net.IsFinal(p.index)
@@ -225,19 +186,19 @@ func (b *Builder) netValues(n *netPlan, net *collector.Net, agent *agentRow, dra
 	transition := transitionRow{at: at}
 	for k, t := range n.transitions {
 		transition.transition, transition.def = &net.Rows.Transitions[t.index], &net.Def.Transitions[t.index]
-		transition.rate = &rates.transitions[t.index]
+		transition.rate = &net.Rates.Transitions[t.index]
 		fill(draft, b.plan.transitionBlock, b.desc.transitions, n.transAt, k, &transition)
 	}
 }
 
-// scalars makes the values of a block of scalars.
+// scalars sets the values of a block of scalars.
 func scalars[R any](draft *smi.Draft, block int, columns []column[R], row *R) {
 	for i := range columns {
 		draft.Set(block, i, columns[i].value(row))
 	}
 }
 
-// fill makes the values of the k-th row of a net in a table, whose columns
+// fill sets the values of the k-th row of a net in a table, whose columns
 // begin with block first.
 func fill[R any](draft *smi.Draft, first int, columns []column[R], at []int, k int, row *R) {
 	for i := range columns {
@@ -247,21 +208,7 @@ func fill[R any](draft *smi.Draft, first int, columns []column[R], at []int, k i
 	}
 }
 
-// add sums over places and transitions.
-func (r *netRow) add() {
-	for i := range r.net.Rows.Places {
-		r.tokens += r.net.Rows.Places[i].Tokens
-	}
-	if oldest := r.net.Oldest(); oldest >= 0 {
-		r.oldest = r.net.Rows.Places[oldest].Oldest
-	}
-	for i := range r.net.Rows.Transitions {
-		r.firings += r.net.Rows.Transitions[i].Firings
-	}
-}
-
-// dynamicValues makes the values of the rows that come and go, and of the
-// scalars between them.
+// dynamicValues sets the values of the dynamic rows, and of the scalar between them.
 func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agentRow, draft *smi.Draft) {
 	clock, block := agent.at, len(b.plan.head)
 	stuck := stuckRow{at: clock}
@@ -309,7 +256,7 @@ func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agen
 	}
 }
 
-// scatter makes the values of the k-th row of a table, whose columns begin with
+// scatter sets the values of the k-th row of a table, whose columns begin with
 // block first.
 func scatter[R any](draft *smi.Draft, first int, columns []column[R], k int, row *R) {
 	for c := range columns {
@@ -317,14 +264,14 @@ func scatter[R any](draft *smi.Draft, first int, columns []column[R], k int, row
 	}
 }
 
-// sourceNumbers gives sources their indices: from 1, in the order of their
-// appearance, never the same twice.
+// sourceNumbers gives sources their indices: from 1, in the order of their appearance, never
+// the same twice.
 type sourceNumbers struct {
 	known map[[2]string]uint32
 	last  uint32
 }
 
-// number returns the sources by number and forgets those that are no more.
+// number returns the sources by number and forgets missing ones.
 func (s *sourceNumbers) number(sources []collector.Source) []sourceAt {
 	all := make([]sourceAt, 0, len(sources))
 	known := make(map[[2]string]uint32, len(sources))
@@ -346,19 +293,19 @@ func (s *sourceNumbers) number(sources []collector.Source) []sourceAt {
 	return all
 }
 
-// numbering keeps the lock that the tables are numbered from.
+// numbering keeps the lock with the numbers.
 type numbering struct {
 	path    string
 	lock    *Lock
 	unsaved bool
-	retry   int64 // when to try saving again
+	retry   int64 // the time of the next attempt to save
 }
 
-// saveAgain is how long a failed saving is left alone, in microseconds.
+// saveAgain is the time between two attempts to save, in microseconds.
 const saveAgain = 60e6
 
-// cover numbers what the lock does not know: all names of the view where it is
-// new, what is unsaved otherwise. It tells whether the lock was changed.
+// cover adds new names of a fresh view to the lock, and saves unsaved ones. It reports
+// whether the lock was changed.
 func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed bool, err error) {
 	missing := fresh && n.missing(view)
 	if !missing && (!n.unsaved || now < n.retry) {
@@ -403,7 +350,7 @@ func (n *numbering) missing(view *collector.View) bool {
 	return false
 }
 
-// covers tells whether every place and transition has a number.
+// covers reports whether every place and transition has a number.
 func (n *LockedNet) covers(def *petri.Net) bool {
 	for i := range def.Places {
 		if n.Place(def.Places[i].ID) == nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/sleepinggenius2/gosmi"
 	"github.com/sleepinggenius2/gosmi/types"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -32,6 +32,9 @@ func newBuilder(t testing.TB, lockPath string) *Builder {
 
 func build(t testing.TB, b *Builder, view *collector.View, now int64) *smi.Table {
 	t.Helper()
+	if view != nil {
+		view.Sum()
+	}
 	table, err := b.Build(view, nil, now)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +63,7 @@ func instanceOf(objects map[string]gosmi.SmiNode, name smi.OID) (object gosmi.Sm
 	return object, nil, false
 }
 
-// fits tells why a value cannot be one of an object.
+// fits returns why a value is invalid for an object.
 func fits(o gosmi.SmiNode, v smi.Value) error {
 	want := map[types.BaseType]smi.Type{
 		types.BaseTypeInteger32: smi.TypeInteger, types.BaseTypeEnum: smi.TypeInteger, types.BaseTypeUnsigned32: smi.TypeGauge32,
@@ -154,7 +157,7 @@ func indexLength(column string) int {
 }
 
 // All that can be read has instances, but for what no source of the third net
-// tells.
+// reports.
 func everyObjectHasInstances(t *testing.T, objects map[string]gosmi.SmiNode, seen map[string]int) {
 	t.Helper()
 	told := regexp.MustCompile(`(^partial(NetIndex|NetName|CountedSince)|Tokens|Firings|Rate1|Rate5|Rate15)$`)
@@ -197,7 +200,7 @@ func petrinetOIDs(root smi.OID) map[string]string {
 	return names
 }
 
-// orderView is a View of orderNet with numbers that can be told by heart.
+// orderView is a View of orderNet with numbers that are easy to remember.
 func orderView() *collector.View {
 	def := orderNet()
 	rows := stats.NewRows(3, 2)
@@ -298,7 +301,7 @@ func TestTheNumbersOfAView(t *testing.T) {
 }
 
 // Of two agents the lower number answers, so that the larger one is a stand-by.
-func TestWhoAnswersIsToldByItsPriority(t *testing.T) {
+func TestTheRoleFollowsFromThePriority(t *testing.T) {
 	names := petrinetOIDs(testRoot(t))
 	for priority, role := range map[uint8]int32{0: 1, 1: 1, PrimaryPriority: 1, PrimaryPriority + 1: 2, 127: 2, 255: 2} {
 		b, err := NewBuilder(testRoot(t), "", Agent{Priority: priority})
@@ -315,8 +318,8 @@ func TestWhoAnswersIsToldByItsPriority(t *testing.T) {
 	}
 }
 
-// What is known of other agents goes before what a priority alone says.
-func TestWhoAnswersIsToldByWhatIsKnownOfOthers(t *testing.T) {
+// The state of other agents takes precedence over the priority.
+func TestTheRoleFollowsFromOtherAgents(t *testing.T) {
 	names := petrinetOIDs(testRoot(t))
 	began := now0 - 60e6 // as of the view
 	for _, c := range []struct {
@@ -371,7 +374,7 @@ func TestBothKindsOfModuleShowTheSameNumbers(t *testing.T) {
 	}
 }
 
-func TestWhatNoSourceTellsIsAbsentNotZero(t *testing.T) {
+func TestAColumnThatNoSourceReportsIsAbsentNotZero(t *testing.T) {
 	view := orderView()
 	view.Nets[0].Rows.Columns = stats.ColFirings
 	b := newBuilder(t, "")
@@ -479,7 +482,10 @@ func TestAnOddViewStillMakesATable(t *testing.T) {
 	rows.Queues = []stats.Queue{{Priority: 9}, {Priority: 9}, {Priority: 0}}
 	view.Nets = append(view.Nets, view.Nets[0])
 	view.Sources = append(view.Sources, view.Sources[0], collector.Source{State: 77, Interval: -5, Skew: 1 << 62})
-	table := build(t, newBuilder(t, ""), view, now0)
+	table, err := newBuilder(t, "").Build(view, nil, now0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	names := petrinetOIDs(testRoot(t))
 	if got := get(t, table, names, "blockInstances", 1, 1, 1, 1); got != smi.Gauge32(3) {
 		t.Errorf("blocks of unknown reasons: %v, want them added up", got)

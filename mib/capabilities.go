@@ -5,15 +5,14 @@ package mib
 import (
 	"strings"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
-// CapsModule is the name of the module that says what pnagent serves of
-// PETRINET-MIB. It is a module of its own because net-snmp's parser does not
-// find the groups of a module that it has not finished.
+// CapsModule is the name of the module with the AGENT-CAPABILITIES of pnagent. It is a
+// separate module because net-snmp's parser does not find the groups of an unfinished module.
 const CapsModule = "PETRINET-CAPS-MIB"
 
-// CapabilitiesText describes what CapabilitiesID names, for sysORDescr.
+// CapabilitiesText describes CapabilitiesID, for sysORDescr.
 const CapabilitiesText = "The state of Petri nets: all of PETRINET-MIB, read-only."
 
 const (
@@ -21,21 +20,23 @@ const (
 	capsStatement = "petrinetAgentCapabilities"
 )
 
-// CapabilitiesID is the name of the AGENT-CAPABILITIES statement below a root,
+// CapabilitiesID returns the name of the AGENT-CAPABILITIES statement below a root,
 // for sysORTable (RFC 2741 section 6.2.14, agentx-AddAgentCaps-PDU).
 func CapabilitiesID(root smi.OID) smi.OID { return root.Append(subCaps, 1) }
 
-// capsRevisions is the history of PETRINET-CAPS-MIB as petrinetRevisions is
-// that of PETRINET-MIB.
+// capsRevisions returns the history of PETRINET-CAPS-MIB, see petrinetRevisions.
 func capsRevisions() []revision {
-	return []revision{{date: "202611201200Z", digest: "58929e3d2c361053", text: "First version."}}
+	return []revision{
+		{date: "202611201200Z", digest: "58929e3d2c361053", text: "First version."},
+		{date: "202611231000Z", digest: "a612948fa386b7d9", text: "Reworded the descriptions."},
+	}
 }
 
 func capsModuleIdentity(revisions []revision) identity {
 	return identity{
 		module: CapsModule, name: capsIdentity, parent: "petrinetRoot", sub: subCaps, revisions: revisions,
-		text: "What pnagent serves of PETRINET-MIB. The sysORTable of the SNMP master agent holds the name of the statement while " +
-			"pnagent is connected: if it is not there, nobody answers for Petri nets.",
+		text: "The part of PETRINET-MIB that pnagent serves. The sysORTable of the SNMP master agent has the name of the statement while " +
+			"pnagent is connected: without it, no agent answers for Petri nets.",
 	}
 }
 
@@ -48,8 +49,8 @@ func capsText() *moduleText {
 	of.write()
 	m := newModuleText()
 	m.use("AGENT-CAPABILITIES")
-	m.printf("%s AGENT-CAPABILITIES\n    PRODUCT-RELEASE\n        \"pnagent; agentVersion tells which version.\"\n", capsStatement)
-	m.printf("    STATUS      current\n%s", descriptionClause("Every group of PETRINET-MIB. An object that no source of a net tells has no "+
+	m.printf("%s AGENT-CAPABILITIES\n    PRODUCT-RELEASE\n        \"pnagent; agentVersion is the version.\"\n", capsStatement)
+	m.printf("    STATUS      current\n%s", descriptionClause("Every group of PETRINET-MIB. An object that no source of a net reports has no "+
 		"instance. Nothing can be written."))
 	m.printf("    SUPPORTS    %s\n    INCLUDES    {\n        %s\n    }\n", PetrinetModule, strings.Join(of.groups, ",\n        "))
 	m.printf("    ::= { %s 1 }\n\n", capsIdentity)

@@ -19,7 +19,7 @@ func (m *petrinetText) conformance() {
 		m.names, m.groups = append(m.names, name), append(m.groups, name)
 		m.macro(name, "OBJECT-GROUP", "OBJECTS", members, "current", text, "petrinetGroups", sub)
 	}
-	group("petrinetAgentGroup", "Who answers, and what it hears.", prefixed("agent", objectsOf(agentScalars())), subAgent)
+	group("petrinetAgentGroup", "The agent that answers, and its traffic.", prefixed("agent", objectsOf(agentScalars())), subAgent)
 	for _, t := range petrinetTables() {
 		members := prefixed(t.columnPrefix(), t.columns)
 		if t.name == "alarm" {
@@ -30,7 +30,7 @@ func (m *petrinetText) conformance() {
 		if t.must {
 			must = append(must, name)
 		} else {
-			may = append(may, [2]string{name, "Needed where it is known: " + lowerHead(t.group)})
+			may = append(may, [2]string{name, "Needed if sources report it: " + lowerHead(t.group)})
 		}
 	}
 	var sent []string
@@ -39,8 +39,8 @@ func (m *petrinetText) conformance() {
 	}
 	m.names = append(m.names, "petrinetNotificationGroup", "petrinetCompliance")
 	m.macro("petrinetNotificationGroup", "NOTIFICATION-GROUP", "NOTIFICATIONS", sent, "current",
-		"What is sent when an alarm is raised or cleared.", "petrinetGroups", 20)
-	may = append(may, [2]string{"petrinetNotificationGroup", "Needed where somebody is to be told at once."})
-	m.compliance("petrinetCompliance", "current", "What an agent serves that sums up Petri nets.", must, may, "petrinetCompliances", 1)
+		"Sent when an alarm is raised or cleared.", "petrinetGroups", 20)
+	may = append(may, [2]string{"petrinetNotificationGroup", "Needed if operators are to be notified at once."})
+	m.compliance("petrinetCompliance", "current", "The requirements for an agent that sums up Petri nets.", must, may, "petrinetCompliances", 1)
 	m.groups = append(m.groups, "petrinetNotificationGroup")
 }

@@ -18,26 +18,26 @@ func conventions() []convention {
 		{name: "PetrinetIndex", hint: "d", syntax: "Unsigned32 (1..2147483647)",
 			text: "The number of a row. It is never used again for anything else in its table, and netIndex, placeIndex and transitionIndex never change: graphs and rules may be kept by them."},
 		{name: "PetrinetIndexOrZero", hint: "d", syntax: "Unsigned32 (0..2147483647)",
-			text: "The number of a row as PetrinetIndex has it, or 0 for none. The object says what none means."},
+			text: "The number of a row as PetrinetIndex has it, or 0 for none. The object describes what none means."},
 		{name: "PetrinetRate", hint: "d-3", syntax: "Gauge32",
 			text: "A rate in thousandths a second. 1500 is one and a half a second, and is shown as 1.500."},
 		{name: "PetrinetReason", reference: petriNets,
-			text: "What a token or a transition waits for. unknown: the source does not tell. enabled: the transition can fire and waits for " +
-				"its turn. running: it is firing. delayed: it fires at a set time. guarded: its guard says no. missing: a place is short of " +
+			text: "What a token or a transition waits for. unknown: the source does not report it. enabled: the transition can fire and waits for " +
+				"its turn. running: it is firing. delayed: it fires at a set time. guarded: its guard is false. missing: a place is short of " +
 				"tokens. inhibited: a place has too many tokens. manual: it is fired only from outside. dead: nothing in the instance can " +
-				"ever enable it. incident: it failed for good, or none of its branches can be taken; somebody has to act.",
+				"ever enable it. incident: it failed permanently, or none of its branches can be taken; an operator has to act.",
 			labels: []string{"unknown", "enabled", "running", "delayed", "guarded", "missing", "inhibited", "manual", "dead", "incident"}},
 		{name: "PetrinetSourceState",
-			text: "What a source is doing, as far as the agent can see. up: it was heard within three of its intervals. stale: it is silent, " +
-				"and its tokens stay in the sums. gone: it said goodbye or was silent for so long that its tokens left the sums. undefined: " +
-				"it is heard, but not added up. refused: it is heard, but its messages are refused, and its last rows stay in the sums.",
+			text: "The state of a source as the agent sees it. up: it sent a message within three of its intervals. stale: it is silent, " +
+				"and its tokens stay in the sums. gone: it stopped or was silent for so long that its tokens left the sums. undefined: " +
+				"it publishes, but is not in the sums. refused: it publishes, but its messages are refused, and its last rows stay in the sums.",
 			labels: []string{"up", "stale", "gone", "undefined", "refused"}},
 		{name: "PetrinetAlarm",
-			text: "What an alarm is about. tokenStuck: the oldest token of a place is too old. transitionStarved: a transition could fire and " +
-				"has not for too long. sourceLost: a source is silent. netDeadlocked: instances of a net can never go on by themselves. " +
-				"failureRatio: too many runs of a transition fail; transitionFailing tells of it. transitionLoop: a transition fires more " +
-				"often than it should; transitionLooping tells of it. natsDisconnected: the agent has no connection to NATS. " +
-				"sourceConflict: two processes publish as one source. sourceRefused: what a source publishes is refused. regionStopped: a region of a net does not play on. The others are told by the notifications of their names.",
+			text: "What an alarm is about. tokenStuck: the oldest token of a place is too old. transitionStarved: a transition is enabled and " +
+				"has not fired for too long. sourceLost: a source is silent. netDeadlocked: instances of a net are deadlocked. " +
+				"failureRatio: too many runs of a transition fail; transitionFailing reports it. transitionLoop: a transition fires too " +
+				"often; transitionLooping reports it. natsDisconnected: the agent has no connection to NATS. " +
+				"sourceConflict: two processes publish as one source. sourceRefused: messages of a source are refused. regionStopped: a region of a net is stopped. The other kinds are reported by the notifications of their names.",
 			labels: []string{"tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop", "natsDisconnected", "sourceConflict", "sourceRefused", "regionStopped"}},
 	}
 }
@@ -58,7 +58,7 @@ func (m *petrinetText) conventions() {
 	}
 }
 
-// enumeration is an INTEGER with its labels, one a line.
+// enumeration returns an INTEGER with its labels, one a line.
 func enumeration(labels []string) string {
 	lines := make([]string, len(labels))
 	for i, l := range labels {

@@ -8,18 +8,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// dynamic is the rows that come and go with the View.
+// dynamic are the rows that change with the View.
 type dynamic struct {
 	stuck   []stuckAt
 	blocks  []blockAt
 	sources []sourceAt
-	regions [lists][]sourceAt // those of sources that tell the columns of regionColumns
+	regions [lists][]sourceAt // the sources that report each of regionColumns
 	alarms  []*alarm.Alarm
 	queues  []queueAt
 }
@@ -46,8 +46,7 @@ type sourceAt struct {
 	source *collector.Source
 }
 
-// find lists the rows that the View and the alarms have now; last is
-// what a tick before had.
+// find returns the rows of the View and the alarms; last are those of the previous tick.
 func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNumbers, last dynamicRows) *dynamic {
 	d := &dynamic{stuck: make([]stuckAt, 0, last.stuck.Len()+16), blocks: make([]blockAt, 0, last.blocks.Len()+16)}
 	for i := range p.nets {
@@ -86,8 +85,7 @@ func (d *dynamic) findStuck(n *netPlan, net *collector.Net) {
 	}
 }
 
-// findBlocks sorts the net's blocks by their numbers and adds up what has the
-// same ones.
+// findBlocks sorts the net's blocks by their numbers and adds up those with the same ones.
 func (d *dynamic) findBlocks(n *netPlan, rows *stats.Rows) {
 	first := len(d.blocks)
 	for _, b := range rows.Blocks {
@@ -109,7 +107,7 @@ func (d *dynamic) findBlocks(n *netPlan, rows *stats.Rows) {
 	d.blocks = d.blocks[:first+len(kept)]
 }
 
-// numberOf is the number of an index in the definition; 0 for none.
+// numberOf returns the number of an index in the definition; 0 for none.
 func numberOf(numbers []uint32, index int32) uint32 {
 	if index < 0 || int(index) >= len(numbers) {
 		return 0
@@ -121,15 +119,14 @@ func (b blockAt) compare(o blockAt) int {
 	return cmp.Or(cmp.Compare(b.transition, o.transition), cmp.Compare(b.place, o.place), cmp.Compare(b.reason, o.reason))
 }
 
-// dynamicRows is the indices of the tables whose rows come and go. Two that are
-// equal have the same rows.
+// dynamicRows are the indices of the tables of dynamic. Equal ones have the same rows.
 type dynamicRows struct {
 	stuck, blocks, sources, alarms, queues *smi.Rows
 	regions                                [lists]*smi.Rows
 }
 
-// rows is the indices of d. A table with the rows that it had a tick before
-// keeps them, so that no more is laid out than what has changed.
+// rows returns the indices of d. A table whose rows did not change keeps its Rows, so that
+// only changed ones are laid out.
 func (d *dynamic) rows(last dynamicRows) (now dynamicRows, err error) {
 	var errs [5 + lists]error
 	source := func(subs []uint32, at *sourceAt) []uint32 { return append(subs, at.number) }
@@ -152,7 +149,7 @@ func (d *dynamic) rows(last dynamicRows) (now dynamicRows, err error) {
 	return now, errors.Join(errs[:]...)
 }
 
-// renew is the indices of a table's rows; the last ones where they are the same.
+// renew returns the indices of a table's rows; last if they are the same.
 func renew[A any](t table, last *smi.Rows, rows []A, add func([]uint32, *A) []uint32) (*smi.Rows, error) {
 	width := len(t.index)
 	subs := make([]uint32, 0, width*len(rows))
@@ -169,7 +166,7 @@ func renew[A any](t table, last *smi.Rows, rows []A, add func([]uint32, *A) []ui
 	return now, nil
 }
 
-// layout puts the blocks of the rows that come and go between head and tail.
+// layout returns the layout of head, the dynamic rows and tail.
 func (p *plan) layout(root smi.OID, d *description, now dynamicRows) (*smi.Layout, error) {
 	objects := root.Append(subPetrinet, subObjects)
 	blocks := make([]smi.Block, 0, len(p.head)+d.dynamicBlocks()+len(p.tail))
@@ -195,7 +192,7 @@ func (p *plan) layout(root smi.OID, d *description, now dynamicRows) (*smi.Layou
 	return smi.Compose(append(blocks, p.tail...), p.objects)
 }
 
-// dynamicBlocks is how many blocks stand between head and tail.
+// dynamicBlocks returns the number of blocks between head and tail.
 func (d *description) dynamicBlocks() int {
 	regions := 0
 	for i := range d.regions {

@@ -5,7 +5,7 @@ package mib
 import (
 	"testing"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 func TestTokensOfFinalPlacesAreNotTheOldestOfANet(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/smi"
 )
 
 // stubs are modules of our own making that stand in for the base modules.
@@ -39,7 +39,7 @@ func need(t *testing.T, tool string) {
 	}
 }
 
-// smilint returns what smilint says about modules in dir. Its exit code tells
+// smilint returns the output of smilint for modules in dir. Its exit code shows
 // nothing, and Debian's own configuration hides errors.
 func smilint(t *testing.T, dir string, modules ...string) string {
 	t.Helper()

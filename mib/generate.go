@@ -10,28 +10,27 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/internal/atomicfile"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/smi"
 )
 
-// ErrSameNet is returned when two of the nets to generate modules for have the
-// same id.
+// ErrSameNet is wrapped by the error of Generate if two nets have the same id.
 var ErrSameNet = errors.New("two nets with one id")
 
-// Written is one file that Generate made.
+// Written is one file of Generate.
 type Written struct {
 	Path    string
 	Module  string // "" for the lock
-	Changed bool   // false if the file was like that already
+	Changed bool   // false if the file had this content already
 }
 
 // Generate writes PETRINET-MIB, PETRINET-CAPS-MIB and the module of each net into dir, as
-// MODULE.mib, and adds to the lock at lockPath what is new in the nets. What a
-// net had and has no more becomes obsolete. Modules of nets that are in the
-// lock but not among nets stay as they are.
+// MODULE.mib, and adds new names to the lock at lockPath. Places and
+// transitions that left their net become obsolete. Modules of other nets in the lock do not
+// change.
 //
-// The same nets, root and lock give the same bytes whatever now is: it dates
-// a revision of a module only if something changed.
+// The same nets, root and lock give the same bytes: now dates a revision only if the content
+// of its module changed.
 func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Time) ([]Written, error) {
 	petrinet, err := PetrinetMIB(root)
 	if err != nil {
@@ -88,7 +87,7 @@ func distinct(nets []*petri.Net) error {
 	return nil
 }
 
-// generate brings the lock up to one net and writes its module.
+// generate adds one net to the lock and returns its module.
 func generate(lock *Lock, root smi.OID, def *petri.Net, now time.Time) (moduleFile, error) {
 	if err := def.Validate(); err != nil {
 		return moduleFile{}, fmt.Errorf("make a module of net %q: %w", def.ID, err)
@@ -106,9 +105,8 @@ func generate(lock *Lock, root smi.OID, def *petri.Net, now time.Time) (moduleFi
 	return moduleFile{net.Module, m.text(m.identity())}, nil
 }
 
-// revise adds a revision if the content is not that of the last one. Revisions
-// are a minute apart at least, so a change within the minute of the last
-// revision becomes part of it.
+// revise adds a revision if the content differs from the last one. A change within the
+// minute of the last revision becomes part of it.
 func (n *LockedNet) revise(digest, text string, now time.Time) {
 	date := now.UTC().Format(dateLayout)
 	last := len(n.revisions) - 1
@@ -187,7 +185,7 @@ func (n *LockedNet) members() func(yield func(string, *Locked) bool) {
 	}
 }
 
-// list joins names, and counts them where they are many.
+// list joins names, and counts those beyond a few.
 func list(names []string) string {
 	const few = 5
 	if len(names) > few {

@@ -152,7 +152,7 @@ func TestChangesWithinAMinuteAreOneRevision(t *testing.T) {
 	}
 }
 
-// Whoever changes PETRINET-MIB says so in petrinetRevisions.
+// A change of PETRINET-MIB needs an entry in petrinetRevisions.
 func TestPetrinetMIBHasARevisionForItsContent(t *testing.T) {
 	m := &petrinetText{moduleText: newModuleText(), root: testRoot(t)}
 	m.write()

@@ -11,15 +11,13 @@ import (
 	"strings"
 )
 
-// ErrNoInstallDir is wrapped by the error of finding no directory to install
-// into.
+// ErrNoInstallDir is wrapped by the error of Install if no directory is usable.
 var ErrNoInstallDir = errors.New("no directory to install modules into")
 
-// InstallDirs lists the directories in which net-snmp's tools look for modules,
-// in their order: those of the environment variable MIBDIRS, or, without it or
-// where it begins with + or -, those that net-snmp is built with: .snmp/mibs of
-// the user, and what packages and builds from source use (snmpcmd(1), MIBDIRS).
-// A mibdirs line in snmp.conf is not looked at. getenv is as os.Getenv.
+// InstallDirs returns the directories in which net-snmp's tools look for modules, in their
+// order: those of the environment variable MIBDIRS and, without it or if it begins with +
+// or -, those that net-snmp is built with (snmpcmd(1), MIBDIRS). It ignores a mibdirs line in
+// snmp.conf. getenv is like os.Getenv.
 func InstallDirs(getenv func(string) string) []string {
 	builtin := []string{"/usr/local/share/snmp/mibs", "/usr/share/snmp/mibs"}
 	if home := getenv("HOME"); home != "" {
@@ -40,9 +38,9 @@ func InstallDirs(getenv func(string) string) []string {
 	return own
 }
 
-// Install copies the modules that Generate made into the first of dirs that
-// exists and can be written to; where none does, it makes the first that it
-// can. The lock stays where it is. It returns the directory and the files.
+// Install copies the modules that Generate wrote into the first of dirs that exists and is
+// writable; if there is none, it creates the first that it can. It does not copy the lock. It
+// returns the directory and the files.
 func Install(dirs []string, made []Written) (dir string, installed []Written, err error) {
 	faults := []error{ErrNoInstallDir}
 	for _, dir := range slices.Concat(slices.DeleteFunc(slices.Clone(dirs), missing), dirs) {

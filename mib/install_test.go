@@ -66,7 +66,7 @@ func TestModulesAreInstalledWhereTheyAreFound(t *testing.T) {
 	}
 }
 
-func TestInstallingNowhereSaysSo(t *testing.T) {
+func TestInstallingWithoutADirectoryFails(t *testing.T) {
 	if _, _, err := Install(nil, nil); !errors.Is(err, ErrNoInstallDir) {
 		t.Error(err)
 	}

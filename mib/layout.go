@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -27,7 +27,7 @@ const (
 	subTransitions = 3
 )
 
-// description is all that is served, made once for a Builder.
+// description has all columns, made once for a Builder.
 type description struct {
 	agent       []column[agentRow]
 	nets        []column[netRow]
@@ -37,7 +37,7 @@ type description struct {
 	stuck       []column[stuckRow]
 	blocks      []column[blockRow]
 	sources     []column[sourceRow]
-	regions     [lists]told
+	regions     [lists]optional
 	alarms      []column[alarmRow]
 	alarm       []column[agentRow]
 	queues      []column[queueRow]
@@ -52,11 +52,10 @@ func newDescription() *description {
 	}
 }
 
-// plan is where the values of a set of nets go. Its blocks come in three
-// stretches: head (scalars and the tables whose rows are the nets' places and
-// transitions), the rows that come and go with the scalar between them, and
-// tail (the nets' own modules). Only the middle one differs between two ticks
-// of the same nets.
+// plan maps the values of a set of nets to blocks, in three parts: head (scalars and the
+// tables whose rows are the nets' places and transitions), the dynamic rows and a scalar, and
+// tail (the nets' own modules). Only the middle part differs between two ticks of the same
+// nets.
 type plan struct {
 	views   []planned // the nets of the View, in its order
 	nets    []netPlan // by number
@@ -69,16 +68,15 @@ type plan struct {
 	netBlock, placeBlock, ageBlock, transitionBlock int
 }
 
-// planned is what a plan depends on of one net.
+// planned is the part of a net that a plan depends on.
 type planned struct {
 	name    string
 	def     *petri.Net
 	columns stats.Columns
 }
 
-// netPlan is one net in a plan. An at holds, for each column, the row of the
-// column's block at which the net's rows begin; -1 where its sources do not
-// fill it in.
+// netPlan is one net in a plan. An at has, for each column, the row of the column's block at
+// which the net's rows begin; -1 if its sources do not report the column.
 type netPlan struct {
 	number      uint32
 	view        int // index in View.Nets
@@ -105,7 +103,7 @@ type numbered struct {
 	index  int
 }
 
-// byNumber lists what has a number, each number once.
+// byNumber returns the entries with a number, each number once.
 func byNumber(numbers []uint32) []numbered {
 	all := make([]numbered, 0, len(numbers))
 	for i, n := range numbers {
@@ -117,7 +115,7 @@ func byNumber(numbers []uint32) []numbered {
 	return slices.CompactFunc(all, func(a, b numbered) bool { return a.number == b.number })
 }
 
-// newPlan lays out the nets of a View that the lock knows.
+// newPlan lays out the nets of a View that are in the lock.
 func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) (*plan, error) {
 	p := &plan{numbers: map[string]uint32{}}
 	for i, net := range view.Nets {
@@ -172,8 +170,8 @@ func newNetPlan(view int, net *collector.Net, locked *LockedNet) netPlan {
 	return n
 }
 
-// layHead adds the scalars of the agent and all tables of PETRINET-MIB; of
-// those whose rows come and go, only the objects.
+// layHead adds the scalars of the agent and all tables of PETRINET-MIB; of dynamic tables
+// only the objects.
 func (p *plan) layHead(objects smi.OID, d *description) error {
 	agent, err := scalarRows(objectsOf(d.agent))
 	if err != nil {
@@ -197,7 +195,7 @@ func (p *plan) layHead(objects smi.OID, d *description) error {
 		if err := p.layColumns(objects, t.table); err != nil {
 			return err
 		}
-		if t.rows == nil { // they come and go
+		if t.rows == nil { // dynamic
 			continue
 		}
 		*t.first = len(p.head)
@@ -229,7 +227,7 @@ func (p *plan) layColumns(objects smi.OID, t table) error {
 	return err
 }
 
-// scalarRows is the last sub-identifiers of objects.
+// scalarRows returns the last sub-identifiers of objects.
 func scalarRows(objects []object) (*smi.Rows, error) {
 	var subs []uint32
 	for _, o := range objects {
@@ -238,8 +236,8 @@ func scalarRows(objects []object) (*smi.Rows, error) {
 	return smi.NewRows(1, subs)
 }
 
-// layTable adds the instances of a table: a block for each column, with the
-// rows of all nets that have the column.
+// layTable adds the instances of a table: a block for each column, with the rows of all nets
+// that report it.
 func (p *plan) layTable(objects smi.OID, t table, rows *fillings, of func(*netPlan) *[]int) error {
 	for i := range t.columns {
 		c := &t.columns[i]
@@ -256,16 +254,16 @@ func (p *plan) layTable(objects smi.OID, t table, rows *fillings, of func(*netPl
 	return nil
 }
 
-// fillings are the lists of rows of one kind, one for each set of nets that
-// fill a column in: columns that the same nets fill in share it.
+// fillings are the lists of rows of one kind, one for each set of columns needed: columns
+// that the same nets report share it.
 type fillings struct {
 	plan *plan
-	rows func(*netPlan) []numbered // nil where a net is the row
+	rows func(*netPlan) []numbered // nil if a net is the row
 	made map[stats.Columns]*filling
 }
 
-// filling is the rows of all nets that have what a column needs, and where
-// those of each net begin; -1 for a net that has it not.
+// filling has the rows of all nets that report a column, and the index at which those of
+// each net begin; -1 for a net that does not report it.
 type filling struct {
 	rows *smi.Rows
 	at   []int
@@ -309,11 +307,10 @@ func (l *fillings) of(needs stats.Columns) (*filling, error) {
 	return f, err
 }
 
-// layNamed adds the named objects of each row to a net's own module. They show
-// what is in the columns of placeTable or transitionTable, which begin with
-// block first.
+// layNamed adds the named objects of each row to a net's own module. They mirror the columns
+// of placeTable or transitionTable, which begin with block first.
 func (p *plan) layNamed(prefix smi.OID, columns []object, first int, rows []numbered, at []int) error {
-	var named, told []uint32
+	var named, reported []uint32
 	var mirror []int
 	for i := range columns {
 		if !columns[i].named {
@@ -321,7 +318,7 @@ func (p *plan) layNamed(prefix smi.OID, columns []object, first int, rows []numb
 		}
 		named = append(named, columns[i].sub)
 		if at[i] >= 0 {
-			told = append(told, columns[i].sub)
+			reported = append(reported, columns[i].sub)
 			mirror = append(mirror, p.starts[first+i]+at[i])
 		}
 	}
@@ -330,8 +327,8 @@ func (p *plan) layNamed(prefix smi.OID, columns []object, first int, rows []numb
 		return err
 	}
 	instances := objects
-	if len(told) < len(named) {
-		if instances, err = eachWith(rows, told); err != nil {
+	if len(reported) < len(named) {
+		if instances, err = eachWith(rows, reported); err != nil {
 			return err
 		}
 	}
@@ -340,7 +337,7 @@ func (p *plan) layNamed(prefix smi.OID, columns []object, first int, rows []numb
 	return nil
 }
 
-// eachWith is the number of each row with each of subs.
+// eachWith returns the number of each row with each of subs.
 func eachWith(rows []numbered, subs []uint32) (*smi.Rows, error) {
 	all := make([]uint32, 0, 2*len(rows)*len(subs))
 	for _, row := range rows {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -43,9 +43,8 @@ func listRow[R any](l *listing, t table, columns []column[R], has stats.Columns,
 }
 
 func (l *listing) net(net *collector.Net, locked *LockedNet) {
-	rates, has, module := l.b.rates[net.Name], net.Rows.Columns, l.b.root.Append(subNets, locked.Number, subObjects)
-	row := netRow{net: net, number: locked.Number, at: l.at, rate: rates.total, since: net.Since}
-	row.add()
+	has, module := net.Rows.Columns, l.b.root.Append(subNets, locked.Number, subObjects)
+	row := netRow{net: net, number: locked.Number, at: l.at, since: net.Since}
 	listRow(l, netTable(), netColumns(), has, &row, nil, locked.Number)
 	for _, c := range moduleScalars() {
 		l.add(c.value(&row), module, subModuleNet, c.sub, 0)
@@ -67,7 +66,7 @@ func (l *listing) net(net *collector.Net, locked *LockedNet) {
 	}
 	for i := range net.Def.Transitions {
 		number := locked.Transition(net.Def.Transitions[i].ID).Number
-		row := transitionRow{transition: &net.Rows.Transitions[i], def: &net.Def.Transitions[i], rate: &rates.transitions[i], at: l.at}
+		row := transitionRow{transition: &net.Rows.Transitions[i], def: &net.Def.Transitions[i], rate: &net.Rates.Transitions[i], at: l.at}
 		listRow(l, transitionTable(), transitionColumns(), has, &row, module.Append(subTransitions, number), locked.Number, number)
 	}
 	for _, block := range net.Rows.Blocks {
@@ -92,9 +91,6 @@ func (l *listing) net(net *collector.Net, locked *LockedNet) {
 func listed(b *Builder, view *collector.View, state *alarm.State, now int64) []smi.Variable {
 	l := &listing{b: b, objects: b.root.Append(subPetrinet, subObjects), at: &clock{now: now}}
 	agent := agentRow{view: view, state: state, agent: &b.agent, at: l.at}
-	for _, s := range view.Sources {
-		agent.states[s.State]++
-	}
 	for _, c := range agentScalars() {
 		l.add(c.value(&agent), l.objects, subAgent, c.sub, 0)
 	}
@@ -126,7 +122,7 @@ func listed(b *Builder, view *collector.View, state *alarm.State, now int64) []s
 }
 
 // change makes what differs from one tick to the next: rows come and go, and
-// now and then what the sources of a net tell.
+// now and then what the sources of a net report.
 func change(r *rand.Rand, view *collector.View, state *alarm.State) {
 	net := view.Nets[r.IntN(len(view.Nets))]
 	fresh := randomRows(r, net.Def, net.Rows.Columns)
@@ -206,7 +202,7 @@ func TestAWalkIsThePlainListingOfAView(t *testing.T) {
 }
 
 // What has not changed is not laid out again.
-func TestOnlyTheRowsThatChangedAreMadeAnew(t *testing.T) {
+func TestOnlyChangedRowsAreLaidOutAgain(t *testing.T) {
 	view, state := orderView(), &alarm.State{}
 	b := newBuilder(t, "")
 	for _, c := range []struct {

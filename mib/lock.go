@@ -14,22 +14,21 @@ import (
 )
 
 var (
-	// ErrLock is wrapped by the errors of a lock that cannot be used: one that
-	// does not parse, or that contradicts itself or another.
-	ErrLock = errors.New("bad OID lock")
-	// ErrLockFull is returned when a name cannot be given a number any more.
+	// ErrLock is wrapped by the errors of a lock that does not parse, or that contradicts
+	// itself or another.
+	ErrLock = errors.New("invalid OID lock")
+	// ErrLockFull is the error for a name if no number is left.
 	ErrLockFull = errors.New("the OID lock is full")
 )
 
-// MaxLocked bounds how many names a lock holds.
+// MaxLocked is the largest number of names in a lock.
 const MaxLocked = 1_000_000
 
-// maxNumber keeps numbers within what every SNMP tool takes as an index.
+// maxNumber is the largest index that every SNMP tool accepts.
 const maxNumber = math.MaxInt32
 
-// Lock says which number and which descriptor belongs to every net, place and
-// transition that was ever seen. It only grows: see [ParseLock] for the text
-// that it is kept in. A Lock is not safe for concurrent use.
+// Lock has the number and the descriptor of every net, place and transition ever seen. It
+// only grows; [ParseLock] describes its text. A Lock is not safe for concurrent use.
 type Lock struct {
 	nets     map[string]*LockedNet
 	modules  *index // module names
@@ -41,7 +40,7 @@ type Lock struct {
 	size     int
 }
 
-// LockedNet is what a lock says about one net.
+// LockedNet is one net of a lock.
 type LockedNet struct {
 	ID         string
 	Number     uint32 // from 1; the module is at root.2.Number
@@ -55,7 +54,7 @@ type LockedNet struct {
 	line        int
 }
 
-// Locked is what a lock says about one place or transition.
+// Locked is one place or transition of a lock.
 type Locked struct {
 	ID         string
 	Number     uint32 // from 1, among the places or the transitions of its net
@@ -73,19 +72,19 @@ type revision struct {
 	line   int
 }
 
-// kindLock is the places or the transitions of one net.
+// kindLock has the places or the transitions of one net.
 type kindLock struct {
 	byID map[string]*Locked
 	used *index
 	next uint32
 }
 
-// index remembers which line said something first.
+// index maps keys to the line of their first use.
 type index struct{ lines map[string]int }
 
 func newIndex() *index { return &index{lines: map[string]int{}} }
 
-// first notes a key; it returns the line of an earlier one.
+// first adds a key, or returns the line of an earlier use.
 func (x *index) first(key string, line int) (earlier int, dup bool) {
 	if earlier, dup = x.lines[key]; !dup {
 		x.lines[key] = line
@@ -102,7 +101,7 @@ func NewLock() *Lock {
 	}
 }
 
-// Net returns what the lock says about a net, by its id; nil if it is unknown.
+// Net returns a net by its id; nil if it is unknown.
 func (l *Lock) Net(id string) *LockedNet { return l.nets[id] }
 
 // Nets returns all nets by number.
@@ -115,11 +114,10 @@ func (l *Lock) Nets() []*LockedNet {
 	return nets
 }
 
-// Len returns how many nets, places and transitions the lock holds.
+// Len returns the number of nets, places and transitions.
 func (l *Lock) Len() int { return l.size }
 
-// Place returns what the lock says about a place of the net, by its id; nil if
-// it is unknown.
+// Place returns a place of the net by its id; nil if it is unknown.
 func (n *LockedNet) Place(id string) *Locked { return n.places.byID[id] }
 
 // Transition is the same for a transition.
@@ -140,11 +138,10 @@ func (k *kindLock) sorted() []*Locked {
 	return all
 }
 
-// Assign gives numbers and descriptors to the net with the given id, and to
-// those of its places and transitions that have none yet, in the order of the
-// definition. What has one keeps it. It returns what the lock says then, and
-// whether anything was added. What cannot be given a number (ErrLockFull, an
-// id of more than 8 KiB) is left out and reported; the rest is assigned.
+// Assign gives numbers and descriptors to the net with the given id, and to its places and
+// transitions, in the order of the definition; existing ones stay. It returns the net and
+// whether it added a name. A name without a number (ErrLockFull, an id of more than 8 KiB) is
+// left out and reported; the rest is assigned.
 func (l *Lock) Assign(id string, def *petri.Net) (net *LockedNet, added bool, err error) {
 	before := l.size
 	net = l.nets[id]
@@ -169,10 +166,10 @@ func firstError(a, b error) error {
 	return b
 }
 
-// room tells why a name cannot be added; next is the number it would get.
+// room returns why a name cannot be added; next is the number it would get.
 func (l *Lock) room(id string, next uint32) error {
 	if len(id) > maxID {
-		return fmt.Errorf("an id of %d bytes; at most %d are allowed", len(id), maxID)
+		return fmt.Errorf("an id of %d bytes; expected at most %d", len(id), maxID)
 	}
 	if l.size >= MaxLocked || next > maxNumber {
 		return ErrLockFull
@@ -199,7 +196,7 @@ func (l *Lock) newNet(id, name string) (*LockedNet, error) {
 	return n, nil
 }
 
-// add enters a net whose number and names are known to be free.
+// add adds a net whose number and names are free.
 func (l *Lock) add(n *LockedNet) {
 	n.places = kindLock{byID: map[string]*Locked{}, used: newIndex(), next: 1}
 	n.transitions = kindLock{byID: map[string]*Locked{}, used: newIndex(), next: 1}
@@ -232,14 +229,14 @@ func (k *kindLock) add(e *Locked) {
 	k.next = max(k.next, e.Number+1)
 }
 
-// addRevision keeps the revisions by date.
+// addRevision adds a revision, in the order of dates.
 func (n *LockedNet) addRevision(r revision) {
 	n.revisions = append(n.revisions, r)
 	slices.SortStableFunc(n.revisions, func(a, b revision) int { return cmp.Compare(a.date, b.date) })
 }
 
-// retire marks as obsolete what the definition does not have, and as current
-// what it has.
+// retire marks the places and transitions that the definition does not have as obsolete, and
+// the others as current.
 func (n *LockedNet) retire(def *petri.Net) {
 	places := make(map[string]bool, len(def.Places))
 	for i := range def.Places {

@@ -44,7 +44,7 @@ transition 1.2 "ship" ship
 revision 1 202611200815Z 5f1d "First version."
 `
 
-func TestALockReadsWhatItWrites(t *testing.T) {
+func TestALockSurvivesARoundTrip(t *testing.T) {
 	for name, text := range map[string]string{
 		"plain":           orderLock,
 		"nothing":         lockHeader,

@@ -32,7 +32,7 @@ const lockHeader = `# OID lock of pnagent. It gives every net, place and transit
 # out the lines of the one that was not published yet, and generate its module again.
 `
 
-// record is one line of the text, taken apart.
+// record is one parsed line of the text.
 type record struct {
 	kind     string
 	net      uint32
@@ -44,23 +44,22 @@ type record struct {
 	line     int
 }
 
-// ParseLock reads the text form of a lock. Each line stands for itself, so
-// that two branches merge by keeping both sides' lines, in any order:
+// ParseLock reads the text form of a lock. Lines are independent, so that two branches
+// merge by keeping the lines of both sides, in any order:
 //
 //	net 1 "order" ORDER-PN-MIB order
 //	place 1.3 "awaiting payment" awaitingPayment
 //	transition 1.1 "ship" ship obsolete
 //	revision 1 202611200000Z 5f1d… "First version."
 //
-// Ids are quoted as Go strings are, so any bytes can stand in them. Empty
-// lines are skipped and lines that begin with # kept. A text that contradicts
-// itself (the same number, id, module or descriptor twice, a place of an
-// unknown net) is refused with an error that wraps ErrLock and one
-// *petri.Fault for each contradiction, naming both lines.
+// Ids are quoted as Go strings, so they can contain any bytes. Empty lines are skipped, and
+// lines that begin with # kept. For a text that contradicts itself (the same number, id,
+// module or descriptor twice, a place of an unknown net) the error wraps ErrLock and one
+// *petri.Fault for each contradiction, which names both lines.
 func ParseLock(r io.Reader, file string) (*Lock, error) {
 	p := lockReader{file: file, lock: NewLock(), byNumber: map[uint32]*LockedNet{}}
 	records := p.read(r)
-	for _, net := range []bool{true, false} { // places may stand before their net
+	for _, net := range []bool{true, false} { // places may come before their net
 		for _, rec := range records {
 			if (rec.kind == "net") == net {
 				p.enter(rec)
@@ -114,7 +113,7 @@ func (p *lockReader) read(r io.Reader) []record {
 	return records
 }
 
-// line takes one line apart by the pattern of its kind.
+// line parses one line by the pattern of its kind.
 func (p *lockReader) line(text string, line int) (record, bool) {
 	rec := record{line: line}
 	f := fields{rest: text}
@@ -146,7 +145,7 @@ func (p *lockReader) line(text string, line int) (record, bool) {
 	return rec, f.wrong == ""
 }
 
-// enter adds a record to the lock, or says which line it contradicts.
+// enter adds a record to the lock, or reports the line that it contradicts.
 func (p *lockReader) enter(rec record) {
 	if rec.kind == "net" {
 		p.enterNet(rec)
@@ -219,8 +218,7 @@ func (p *lockReader) enterNode(net *LockedNet, k *kindLock, rec record) {
 
 func numberKey(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
-// fields reads one line from left to right and remembers the first thing that
-// is not as expected, with its column.
+// fields reads one line from left to right and keeps the first fault with its column.
 type fields struct {
 	rest  string
 	read  int
@@ -322,8 +320,8 @@ func (f *fields) end() {
 	}
 }
 
-// Text returns the lock as ParseLock reads it, in an order that depends on the
-// lock alone: net by net, places, transitions and revisions in each.
+// Text returns the lock in the form that ParseLock reads, net by net, with the places,
+// transitions and revisions of each.
 func (l *Lock) Text() []byte {
 	var b bytes.Buffer
 	if len(l.comments) == 0 {

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Lengths of generated names. RFC 2578 section 3.1 allows 64 characters and
-// asks for 32, and smilint -l 9 complains beyond 32, so 32 it is: a
-// descriptor and the longest suffix that an object of it has share them.
+// Lengths of generated names. RFC 2578 section 3.1 allows 64 characters and recommends at
+// most 32, which smilint -l 9 checks. A descriptor and its longest suffix share them.
 const (
 	maxName       = 32
 	maxSuffix     = 12
@@ -21,10 +20,10 @@ const (
 	maxModuleStem = maxName - len(moduleSuffix)
 )
 
-// wordsOf splits a text at everything that is not an ASCII letter or digit.
-// Letters with accents lose them; other scripts leave nothing.
+// wordsOf splits a text at everything that is not an ASCII letter or digit. It removes
+// accents and letters of other scripts.
 func wordsOf(text string) []string {
-	// A name is at most some thousand characters of which 20 are used.
+	// Only the first 20 characters are used.
 	const enough = 1 << 10
 	if len(text) > enough {
 		text = text[:enough]
@@ -42,7 +41,7 @@ func wordsOf(text string) []string {
 	return strings.Fields(b.String())
 }
 
-// camel joins words as SMI descriptors are written: awaitingPayment.
+// camel joins words to an SMI descriptor: awaitingPayment.
 func camel(words []string) string {
 	var b strings.Builder
 	for i, w := range words {
@@ -55,7 +54,7 @@ func camel(words []string) string {
 	return b.String()
 }
 
-// lowerHead brings the capitals that a word begins with to lower case: all of
+// lowerHead returns a word with its leading capitals in lower case: all of
 // ID, the first four of HTTPServer, the A of Await.
 func lowerHead(w string) string {
 	n := 0
@@ -74,8 +73,8 @@ func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// descriptorStem makes the beginning of a descriptor from the first of some
-// texts that has anything to make it from; otherwise it is kind and number.
+// descriptorStem returns the beginning of a descriptor from the first text that has a letter
+// or digit; otherwise it is kind and number.
 func descriptorStem(kind string, number uint32, texts ...string) string {
 	for _, text := range texts {
 		stem := camel(wordsOf(text))
@@ -101,7 +100,7 @@ func moduleStem(number uint32, texts ...string) string {
 		if stem == "" {
 			continue
 		}
-		// Some parsers take a leading FROM for the keyword of IMPORTS.
+		// Some parsers read a leading FROM as the keyword of IMPORTS.
 		if isDigit(stem[0]) || strings.HasPrefix(stem, "FROM") {
 			stem = "NET-" + stem
 		}
@@ -125,9 +124,8 @@ func splitCamel(w string) []string {
 
 func cut(s string, n int) string { return s[:min(len(s), n)] }
 
-// validDescriptor tells whether a locked descriptor can be used: a small
-// letter, then letters and digits, no longer than what leaves room for a
-// suffix within 64 characters.
+// validDescriptor reports whether a locked descriptor is valid: a small letter, then letters
+// and digits, with room for a suffix within 64 characters.
 func validDescriptor(s string) bool {
 	if s == "" || len(s) > 64-maxSuffix || !isLower(s[0]) {
 		return false
@@ -140,8 +138,8 @@ func validDescriptor(s string) bool {
 	return true
 }
 
-// validModule tells whether a locked module name can be used: capitals, digits
-// and single hyphens, ending in -MIB (RFC 4181 appendix C).
+// validModule reports whether a locked module name is valid: capitals, digits and single
+// hyphens, ending in -MIB (RFC 4181 appendix C).
 func validModule(s string) bool {
 	if len(s) > 64 || !strings.HasSuffix(s, "-MIB") || !isUpper(s[0]) || strings.Contains(s, "--") {
 		return false
@@ -154,10 +152,9 @@ func validModule(s string) bool {
 	return true
 }
 
-// suffixes are what a place's or transition's descriptor gets for the objects
-// of a net's module. None is the end of another, so two objects can have the
-// same name only where one of their descriptors, with or without a suffix, is
-// the other.
+// suffixes returns the suffixes of places' and transitions' descriptors for the objects of a
+// net's module. None is the end of another, so two objects have the same name only if one of
+// their descriptors, with or without a suffix, is the other.
 func suffixes() []string {
 	var s []string
 	for _, o := range objectsOf(placeColumns()) {
@@ -173,8 +170,7 @@ func suffixes() []string {
 	return s
 }
 
-// netSuffixes are what a net's descriptor gets for the objects of its module
-// that belong to no place or transition.
+// netSuffixes returns the suffixes of a net's descriptor for the other objects of its module.
 func netSuffixes() []string {
 	s := []string{"PnMIB", "Objects", "Net", "Places", "Transitions", "Conformance", "Compliances", "Groups",
 		"NetGroup", "PlaceGroup", "TransGroup", "RetiredGroup", "Compliance", "Retired"}
@@ -184,12 +180,11 @@ func netSuffixes() []string {
 	return s
 }
 
-// names keeps the descriptors of one module apart, without regard to case
-// (RFC 2578 section 3.1).
+// names keeps the descriptors of one module unique, ignoring case (RFC 2578 section 3.1).
 type names struct {
 	reserved map[string]bool
 	suffixes []string
-	taken    map[string]int // lower case descriptor to the line it stands in, 0 for a new one
+	taken    map[string]int // lower case descriptor to its line, 0 for a new one
 	next     map[string]int // stem to the number to try next
 }
 
@@ -236,8 +231,8 @@ func (n *names) isReserved(descriptor string) bool {
 
 func (n *names) take(descriptor string, line int) { n.taken[strings.ToLower(descriptor)] = line }
 
-// pick takes the first free descriptor of a stem: itself, with the kind
-// (shipTransition), with a number (ship2).
+// pick returns the first free descriptor of a stem: itself, with the kind (shipTransition),
+// or with a number (ship2), and takes it.
 func (n *names) pick(stem, kind string) string {
 	free := func(d string) bool {
 		_, clash := n.clash(d)

@@ -39,7 +39,7 @@ func TestADescriptorIsMadeFromTheNameElseTheID(t *testing.T) {
 	}
 }
 
-func TestDescriptorsThatCollideAreToldApart(t *testing.T) {
+func TestCollidingDescriptorsAreMadeUnique(t *testing.T) {
 	n := assign(t, NewLock(), &petri.Net{
 		ID: "n",
 		Places: []petri.Place{{ID: "ship"}, {ID: "Ship"}, {ID: "SHIP"}, {ID: "sh-ip"}, {ID: "ship tokens"}, {ID: "x"},
@@ -82,7 +82,7 @@ func TestAModuleIsNamedAfterItsNet(t *testing.T) {
 }
 
 // Were one suffix the end of another, two places could make one name although
-// their descriptors are told apart.
+// their descriptors are unique.
 func TestNoSuffixIsTheEndOfAnother(t *testing.T) {
 	all := suffixes()
 	seen := map[string]bool{}

@@ -2,22 +2,22 @@
 
 package mib
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
-// natsScalars are about the agent's own connection. Of a View that has none, as
-// in tests, they say that it is connected.
+// natsScalars describe the agent's connection. A View without one, as in tests, counts as
+// connected.
 func natsScalars() []column[agentRow] {
 	return []column[agentRow]{
-		{object{19, "NatsState", syntaxEnum("connected(1), disconnected(2)"), "", "Whether the agent is connected to NATS, the transport through which it hears sources. While it is disconnected it hears nothing: ages go on, counters stand still, sources keep the state that they had, and no alarm about a net or a source is raised or cleared. agentNatsReason says why. An alarm natsDisconnected is raised when it lasts.", 0, false},
+		{object{19, "NatsState", syntaxEnum("connected(1), disconnected(2)"), "", "Whether the agent is connected to NATS, the transport of the sources' messages. While it is disconnected no message arrives: ages grow, counters do not change, sources keep their state, and no alarm about a net or a source is raised or cleared. agentNatsReason has the reason. An alarm natsDisconnected is raised when it lasts.", 0, false},
 			agentNATSState},
-		{object{20, "NatsSince", syntaxDate(), "", "Since when agentNatsState is what it is. While it is disconnected, everything about nets and sources is as of then, or of a few seconds before.", 0, false},
+		{object{20, "NatsSince", syntaxDate(), "", "Since when agentNatsState has its value. While it is disconnected, all numbers about nets and sources are as of then, or of a few seconds before.", 0, false},
 			func(r *agentRow) smi.Value {
 				if r.view.NATS == nil {
 					return r.at.date(0)
 				}
 				return r.at.date(r.view.NATS.Since)
 			}},
-		{object{21, "NatsReason", syntaxText(), "", "Why the agent is not connected to NATS, in the words of the server where it answered; while it is connected, what the server refuses, such as a subject that is not permitted. Empty if there is nothing to say.", 0, false},
+		{object{21, "NatsReason", syntaxText(), "", "Why the agent is not connected to NATS, in the words of the server if it answered; while it is connected, what the server refuses, such as a subject that is not permitted. Empty if there is no reason.", 0, false},
 			func(r *agentRow) smi.Value {
 				if r.view.NATS == nil {
 					return text("")

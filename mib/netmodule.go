@@ -9,7 +9,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Bounds of what a net's own texts take up in a DESCRIPTION, in bytes.
+// Bounds of a net's own texts in a DESCRIPTION, in bytes.
 const (
 	clipName = 200
 	clipDoc  = 1200
@@ -22,7 +22,7 @@ type netText struct {
 	def *petri.Net
 }
 
-// node is a place or transition as its module shows it.
+// node is a place or transition in its net's module.
 type node struct {
 	kind string // place or transition
 	id   string
@@ -30,7 +30,7 @@ type node struct {
 	doc  string
 }
 
-// named is how the net's own texts call it: 'Awaiting payment' (p7).
+// named returns a name for texts: 'Awaiting payment' (p7).
 func named(name, id string) string {
 	if name == "" || name == id {
 		return "'" + clip(id, clipName) + "'"
@@ -38,8 +38,8 @@ func named(name, id string) string {
 	return "'" + clip(name, clipName) + "' (" + clip(id, clipName) + ")"
 }
 
-// newNetText writes the body of the module of a net as the lock names it. What
-// the lock has and def has not is obsolete.
+// newNetText writes the body of the module of a net with the names of the lock. Places and
+// transitions that def does not have are obsolete.
 func newNetText(net *LockedNet, def *petri.Net) *netText {
 	m := &netText{moduleText: newModuleText(), net: net, def: def}
 	d := net.Descriptor
@@ -86,8 +86,8 @@ func (m *netText) netScalars() []string {
 	return members
 }
 
-// nodes writes the objects of all places or of all transitions. It returns the
-// names of the current ones, and appends those of the others to retired.
+// nodes writes the objects of all places or transitions. It returns the names of the current
+// objects, and appends those of the obsolete ones to retired.
 func (m *netText) nodes(kind, parent string, all []*Locked, present map[string]node, objects []object, retired *[]string) []string {
 	var members []string
 	for _, e := range all {
@@ -106,8 +106,8 @@ func (m *netText) nodes(kind, parent string, all []*Locked, present map[string]n
 	return members
 }
 
-// describe says whose object it is, then what it means. The first object of a
-// node carries the documentation that the net gives.
+// describe returns the description of an object, with its node. The first object of a node
+// has the documentation of the node.
 func (m *netText) describe(n *node, o *object, first, current bool) string {
 	text := fmt.Sprintf("%s %s. ", n.kind, named(n.name, n.id))
 	if !current {
@@ -116,18 +116,18 @@ func (m *netText) describe(n *node, o *object, first, current bool) string {
 	if first && n.doc != "" {
 		text += clip(n.doc, clipDoc) + " "
 	}
-	return text + strings.ReplaceAll(o.text, discontinuity, " Discontinuities are told by "+m.net.Descriptor+"CountedSince.")
+	return text + strings.ReplaceAll(o.text, discontinuity, " The discontinuity time is "+m.net.Descriptor+"CountedSince.")
 }
 
-// conformance puts every object into a group. The obsolete ones have a group
-// and a statement of their own, since a current one must not include them.
+// conformance puts every object into a group. Obsolete ones have their own group and
+// statement, because a current one must not include them.
 func (m *netText) conformance(net, places, transitions, retired []string) {
 	d := m.net.Descriptor
 	m.node(d+"Conformance", d+"PnMIB", subConformance)
 	m.node(d+"Compliances", d+"Conformance", 1)
 	m.node(d+"Groups", d+"Conformance", 2)
 	var may [][2]string
-	const known = "Needed as far as the sources of the net tell it."
+	const known = "Needed as far as the sources of the net report it."
 	m.macro(d+"NetGroup", "OBJECT-GROUP", "OBJECTS", net, "current", "Which net this is.", d+"Groups", 1)
 	if len(places) > 0 {
 		m.macro(d+"PlaceGroup", "OBJECT-GROUP", "OBJECTS", places, "current", "The places of the net.", d+"Groups", 2)
@@ -137,18 +137,18 @@ func (m *netText) conformance(net, places, transitions, retired []string) {
 		m.macro(d+"TransGroup", "OBJECT-GROUP", "OBJECTS", transitions, "current", "The transitions of the net.", d+"Groups", 3)
 		may = append(may, [2]string{d + "TransGroup", known})
 	}
-	m.compliance(d+"Compliance", "current", "What an agent serves of this net.", []string{d + "NetGroup"}, may, d+"Compliances", 1)
+	m.compliance(d+"Compliance", "current", "The requirements for an agent that serves this net.", []string{d + "NetGroup"}, may, d+"Compliances", 1)
 	if len(retired) > 0 {
 		m.macro(d+"RetiredGroup", "OBJECT-GROUP", "OBJECTS", retired, "obsolete",
-			"The places and transitions that were in the net once.", d+"Groups", 4)
-		m.compliance(d+"Retired", "obsolete", "What an agent served of this net once.", []string{d + "RetiredGroup"}, nil, d+"Compliances", 2)
+			"The places and transitions that have left the net.", d+"Groups", 4)
+		m.compliance(d+"Retired", "obsolete", "The requirements for the objects that have left this net.", []string{d + "RetiredGroup"}, nil, d+"Compliances", 2)
 	}
 }
 
-// identity is the head of the module.
+// identity returns the head of the module.
 func (m *netText) identity() identity {
 	text := fmt.Sprintf("The places and transitions of the Petri net %s, each an object by its own name, summed over all sources and "+
-		"instances. The same numbers are in the tables of PETRINET-MIB. An object that no source tells has no instance.",
+		"instances. The same numbers are in the tables of PETRINET-MIB. An object that no source reports has no instance.",
 		named(m.def.Name, m.net.ID))
 	if m.def.Doc != "" {
 		text += " About the net: " + clip(m.def.Doc, clipDoc)

@@ -3,25 +3,24 @@
 package mib
 
 import (
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// object describes one number or text that is served: a column of a table of
-// PETRINET-MIB or a scalar, and, where named is set, also a scalar of every
-// place or transition in its net's own module. The modules' text and the
-// table of values are both made from it.
+// object describes one number or text: a column or a scalar of PETRINET-MIB and, if named is
+// set, also a scalar of every place or transition in its net's own module. The modules' text
+// and the table of values are both made from it.
 type object struct {
 	sub    uint32 // last sub-identifier, here and in a net's module; never changed once published
 	suffix string // placeTokens in PETRINET-MIB, awaitingPaymentTokens in a net's module
 	syntax syntax
 	units  string
 	text   string        // DESCRIPTION
-	needs  stats.Columns // no instance where no source fills this in
+	needs  stats.Columns // no instance if no source reports this
 	named  bool
 }
 
-// column is an object with the way to its value from one row.
+// column is an object and the function that returns its value of one row.
 type column[R any] struct {
 	object
 	value func(*R) smi.Value
@@ -39,7 +38,7 @@ func objectsOf[R any](columns []column[R]) []object {
 type table struct {
 	sub     uint32 // under objects
 	name    string // "place" for placeTable, placeEntry and PlaceEntry
-	prefix  string // of its columns, where that is not name
+	prefix  string // of its columns, if not name
 	text    string // DESCRIPTION of the table
 	rowText string // DESCRIPTION of a row
 	// reference is the REFERENCE of the table; "" for none.
@@ -58,7 +57,7 @@ func (t *table) columnPrefix() string {
 	return t.name
 }
 
-// syntax is a SYNTAX clause with what has to be imported for it.
+// syntax is a SYNTAX clause and the name to import for it.
 type syntax struct {
 	clause string   // "SnmpAdminString (SIZE (0..255))"
 	name   string   // as in a SEQUENCE: "SnmpAdminString"
@@ -66,7 +65,7 @@ type syntax struct {
 	see    string   // REFERENCE of the objects; "" for none
 }
 
-// petriNets is where the words of Petri nets are defined.
+// petriNets is the reference for the terms of Petri nets.
 const petriNets = "ISO/IEC 15909-1: High-level Petri nets - Part 1: Concepts, definitions and graphical notation."
 
 func (s syntax) seeing(reference string) syntax {
@@ -90,7 +89,7 @@ func syntaxText() syntax {
 	return syntax{clause: "SnmpAdminString (SIZE (0..255))", name: "SnmpAdminString", typ: smi.TypeOctetString}
 }
 
-// syntaxIndex is an index object; 0 is allowed where it stands for "none".
+// syntaxIndex returns the syntax of an index; with zero it allows 0 for none.
 func syntaxIndex(zero bool) syntax {
 	if zero {
 		return plain("PetrinetIndexOrZero", smi.TypeGauge32)
@@ -98,20 +97,20 @@ func syntaxIndex(zero bool) syntax {
 	return plain("PetrinetIndex", smi.TypeGauge32)
 }
 
-// syntaxPriority is a priority as an index.
+// syntaxPriority returns the syntax of a priority as an index.
 func syntaxPriority() syntax {
 	return syntax{clause: "Unsigned32 (0..7)", name: "Unsigned32", typ: smi.TypeGauge32}
 }
 
-// agentXPriorities is where it stands who of two agents answers.
+// agentXPriorities is the reference for which of two agents answers.
 const agentXPriorities = "RFC 2741, section 7.1.4.1: of two registrations of a subtree the one of the lower priority value answers."
 
-// syntaxPriorityAgentX is the priority of a registration.
+// syntaxPriorityAgentX returns the syntax of a registration's priority.
 func syntaxPriorityAgentX() syntax {
 	return syntax{clause: "Unsigned32 (0..255)", name: "Unsigned32", typ: smi.TypeGauge32, see: agentXPriorities}
 }
 
-// syntaxPercentile is a duration that was counted in buckets.
+// syntaxPercentile returns the syntax of a duration from a histogram.
 func syntaxPercentile() syntax {
 	return syntaxLength().seeing("Prometheus, Native Histograms: standard exponential buckets of schema 3. https://prometheus.io/docs/specs/native_histograms/")
 }
@@ -122,8 +121,7 @@ func syntaxEnum(labels string) syntax {
 
 func plain(name string, typ smi.Type) syntax { return syntax{clause: name, name: name, typ: typ} }
 
-// source is the module that a type or macro is imported from; "" for what
-// ASN.1 itself has.
+// source returns the module that a type or macro is imported from; "" for those of ASN.1.
 func source(name string) string {
 	switch name {
 	case "Counter64", "Gauge32", "Unsigned32", "Integer32", "MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "enterprises":

@@ -3,64 +3,63 @@
 package mib
 
 import (
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// What is said about every counter that is added up over sources.
-const discontinuity = " Discontinuities are told by netDiscontinuityTime of this net."
+// discontinuity ends the description of every counter that is summed over sources.
+const discontinuity = " The discontinuity time is netDiscontinuityTime of this net."
 
-// agentRow is what the scalars are made from.
+// agentRow has the input of the scalars.
 type agentRow struct {
 	view   *collector.View
 	state  *alarm.State
 	agent  *Agent
 	others Others
 	at     *clock
-	states [collector.Refused + 1]uint64 // sources by collector.State
 }
 
 func agentScalars() []column[agentRow] {
 	count := func(s collector.State) func(*agentRow) smi.Value {
-		return func(r *agentRow) smi.Value { return gauge(r.states[s]) }
+		return func(r *agentRow) smi.Value { return gauge(uint64(r.view.States[s])) }
 	}
 	return append([]column[agentRow]{
-		{object{1, "Version", syntaxText(), "", "The version of the agent that answers. While agents are updated one after the other, two versions may answer in turn: agentName tells which.", 0, false},
+		{object{1, "Version", syntaxText(), "", "The version of the agent that answers. While agents are updated one after the other, two versions may answer in turn: agentName shows which.", 0, false},
 			func(r *agentRow) smi.Value { return text(r.agent.Version) }},
-		{object{2, "Name", syntaxText(), "", "The name of the agent that answers, such as its host. Where two agents stand by for each other, it tells which of them this is, and so on which host to look at logs.", 0, false},
+		{object{2, "Name", syntaxText(), "", "The name of the agent that answers, such as its host. If two agents form a pair, it shows which of them answers, and so on which host to look at logs.", 0, false},
 			func(r *agentRow) smi.Value { return text(r.agent.Name) }},
-		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing(agentXPriorities), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: everything is served, but a second fault would leave nobody. Find out why the primary is away: look at its host, its process, its connection to the SNMP master agent; agentName is who answers instead.", 0, false},
+		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing(agentXPriorities), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: everything is served, but after a second fault no agent would be left. Find out why the primary does not answer: look at its host, its process, its connection to the SNMP master agent. agentName is the agent that answers instead.", 0, false},
 			agentRole},
-		{object{4, "StartTime", syntaxDate(), "", "When the agent that answers began to add up. Its counters began at 0 then: a change is a discontinuity of every counter in the agent and source groups. A recent time that nobody planned says that the agent was started anew or that the other one took over; agentRole and agentName tell which.", 0, false},
+		{object{4, "StartTime", syntaxDate(), "", "When the agent that answers began to count. Its counters began at 0 then: a change is a discontinuity of every counter in the agent and source groups. A recent time that was not planned means that the agent was restarted or that the other one took over; agentRole and agentName show which.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.agent.Started) }},
-		{object{5, "ViewTime", syntaxDate(), "", "When the numbers of this module were last added up. It should never lie more than a few seconds back; agentViewAge says how far it does.", 0, false},
+		{object{5, "ViewTime", syntaxDate(), "", "When the numbers of this module were last added up. It should never be more than a few seconds ago; agentViewAge is how long.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.view.At) }},
-		{object{6, "ViewAge", syntaxLength(), "seconds", "How old the sums were when the values of this module were last made. Ages keep growing and counters stand still while it grows, so nothing else here can be trusted. More than 10 seconds is a fault of the agent: look at its log and its load, and start it anew.", 0, false},
+		{object{6, "ViewAge", syntaxLength(), "seconds", "How old the sums were when the values of this module were last made. While it grows, ages grow and counters do not change, so no other object here can be trusted. More than 10 seconds is a fault of the agent: look at its log and its load, and restart it.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.age(r.view.At) }},
-		{object{7, "Views", syntaxCounter(), "", "How many times the numbers were added up since agentStartTime. It rises by one for each time; if it stands still, look at agentViewAge.", 0, false},
+		{object{7, "Views", syntaxCounter(), "", "How many times the numbers were added up since agentStartTime. It rises by one for each time; if it does not change, look at agentViewAge.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Generation) }},
-		{object{8, "Nets", syntaxGauge(), "", "How many nets are in netTable. A fall says that all sources of a net are forgotten: look in sourceTable for sources that are gone.", 0, false},
+		{object{8, "Nets", syntaxGauge(), "", "How many nets are in netTable. A fall means that all sources of a net were forgotten: look in sourceTable for sources that are gone.", 0, false},
 			func(r *agentRow) smi.Value { return gauge(uint64(len(r.view.Nets))) }},
-		{object{9, "SourcesUp", syntaxGauge(), "", "How many sources were heard within three of their intervals. Set an alarm below the number of engines that you run; sourceTable tells which one is missing.", 0, false}, count(collector.Up)},
-		{object{10, "SourcesStale", syntaxGauge(), "", "How many sources are silent. Their tokens stay in the sums and grow older, so ages may be too high until they are heard again. Anything but 0 for more than a minute is worth a look at sourceTable.", 0, false}, count(collector.Stale)},
-		{object{11, "SourcesGone", syntaxGauge(), "", "How many sources said goodbye, or were silent for so long that their tokens left the sums. It rises when engines are stopped on purpose; a rise that nobody planned is an engine that died: see sourceState and sourceLastHeard.", 0, false}, count(collector.Gone)},
-		{object{12, "SourcesUndefined", syntaxGauge(), "", "How many sources are heard but not added up, because the definition of their net is not known. It is 0 but for the moments after a start. Anything else for more than a minute is a fault of the source: sourceTable tells which, and its log why.", 0, false}, count(collector.Undefined)},
-		{object{13, "MessagesReceived", syntaxCounter(), "messages", "Messages received from sources since agentStartTime, rejected ones included. It rises all the time while any source runs. If it stands still, no message reaches the agent: look at the transport, not at the engines.", 0, false},
+		{object{9, "SourcesUp", syntaxGauge(), "", "How many sources sent a message within three of their intervals. Set an alarm below the number of engines that you run; sourceTable shows which one is missing.", 0, false}, count(collector.Up)},
+		{object{10, "SourcesStale", syntaxGauge(), "", "How many sources are silent. Their tokens stay in the sums and grow older, so ages may be too high until they publish again. Anything but 0 for more than a minute is worth a look at sourceTable.", 0, false}, count(collector.Stale)},
+		{object{11, "SourcesGone", syntaxGauge(), "", "How many sources stopped, or were silent for so long that their tokens left the sums. It rises when engines are stopped on purpose; an unplanned rise is an engine that died: see sourceState and sourceLastHeard.", 0, false}, count(collector.Gone)},
+		{object{12, "SourcesUndefined", syntaxGauge(), "", "How many sources publish but are not in the sums, because the definition of their net is not known. It is 0 except for moments after a start. Anything else for more than a minute is a fault of the source: sourceTable shows which one, and its log has the reason.", 0, false}, count(collector.Undefined)},
+		{object{13, "MessagesReceived", syntaxCounter(), "messages", "Messages received from sources since agentStartTime, rejected ones included. It rises all the time while any source runs. If it does not change, no message reaches the agent: look at the transport, not at the engines.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Messages) }},
-		{object{14, "BytesReceived", syntaxCounter(), "octets", "Octets of the messages received since agentStartTime. It serves to plan the network; a sudden change of its rate says that nets or sources came or went: see agentNets and agentSourcesUp.", 0, false},
+		{object{14, "BytesReceived", syntaxCounter(), "octets", "Octets of the messages received since agentStartTime. It serves to plan the network; a sudden change of its rate means that nets or sources came or went: see agentNets and agentSourcesUp.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Bytes) }},
-		{object{15, "MessagesLost", syntaxCounter(), "messages", "Messages that sources sent and that never came, since agentStartTime. A lost message costs freshness, never counts, so a few are no harm. A steady rise is a fault of the transport: sourceGaps tells whose messages they are.", 0, false},
+		{object{15, "MessagesLost", syntaxCounter(), "messages", "Messages that sources sent and that never arrived, since agentStartTime. A lost message delays the numbers and never changes counts, so a few are harmless. A steady rise is a fault of the transport: sourceGaps shows whose messages they are.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Lost) }},
-		{object{16, "MessagesBad", syntaxCounter(), "messages", "Messages that were rejected since agentStartTime. Any rise is a fault of a source, or of somebody who should not send at all: the log of the agent and its Prometheus metrics say why and whose.", 0, false},
-			agentBad},
-		{object{17, "NotificationsSuppressed", syntaxCounter(), "notifications", "Notifications that were held back since agentStartTime because too many were due at once. What they would have said is in alarmTable: read it when this rises, because you have not been told everything.", 0, false},
+		{object{16, "MessagesBad", syntaxCounter(), "messages", "Messages that were rejected since agentStartTime. Any rise is a fault of a source, or of a client that should not publish: the log of the agent and its Prometheus metrics show the reason and the sender.", 0, false},
+			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Bad) }},
+		{object{17, "NotificationsSuppressed", syntaxCounter(), "notifications", "Notifications that were suppressed since agentStartTime because too many were due at once. Their alarms are in alarmTable: read it when this rises, because some changes were not sent.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.state.Suppressed) }},
-		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a stand-by. If it is not the number that you gave to the primary, look at agentName for who answers and at agentRole for what to do.", 0, false},
+		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a stand-by. If it is not the number that you gave to the primary, look at agentName for the agent that answers and at agentRole for what to do.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Gauge32(uint32(r.agent.Priority)) }},
-	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "", "How many sources are heard while their messages are refused. What they last said stays in the sums and grows older. Anything but 0 is a fault of a source, a bound of the agent that is reached, or two processes of one name: sourceReason says which.", 0, false}, count(collector.Refused)})...)
+	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "", "How many sources publish messages that are refused. Their last rows stay in the sums and grow older. Anything but 0 is a fault of a source, a bound of the agent that is reached, or two processes of one name: sourceReason has the reason.", 0, false}, count(collector.Refused)})...)
 }
 
 func agentRole(r *agentRow) smi.Value {
@@ -70,36 +69,24 @@ func agentRole(r *agentRow) smi.Value {
 	return smi.Integer(1)
 }
 
-func agentBad(r *agentRow) smi.Value {
-	var n uint64
-	for _, rejected := range r.view.Traffic.Rejected {
-		n += rejected
-	}
-	return smi.Counter64(n)
-}
-
-// netRow is one net, with the sums over its places and transitions.
+// netRow is one net.
 type netRow struct {
-	net     *collector.Net
-	number  uint32
-	at      *clock
-	tokens  uint64
-	firings uint64
-	oldest  int64
-	rate    rate
-	since   int64 // when its counters began to mean something to who reads them here
+	net    *collector.Net
+	number uint32
+	at     *clock
+	since  int64 // from when on differences of its counters are valid for readers of this agent
 }
 
 func netTable() table {
 	return table{
 		sub: 2, name: "net", must: true,
-		text:    "The nets that are seen, each summed over all its sources and instances. Begin here: netOldestAge says where something is stuck, netDeadlockedInstances where somebody is needed, netSourcesStale what may be out of date.",
-		rowText: "One net that has been heard of since the agent began.",
+		text:    "All nets, each summed over all its sources and instances. Begin here: netOldestAge shows where something is stuck, netDeadlockedInstances where an operator has to act, netSourcesStale what may be out of date.",
+		rowText: "One net of which a message came since the agent started.",
 		index:   []string{"netIndex"},
 		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
 			text: "The number of the net. It never changes and is never used again for another net. A net's own module is registered below petrinetNets with it."}},
 		columns: objectsOf(netColumns()),
-		group:   "What is known of a whole net.",
+		group:   "The state of a whole net.",
 	}
 }
 
@@ -109,39 +96,39 @@ func netColumns() []column[netRow] {
 			func(r *netRow) smi.Value { return text(r.net.Name) }},
 		{object{3, "Label", syntaxText(), "", "The name of the net for people; empty if its definition gives none.", 0, false},
 			func(r *netRow) smi.Value { return text(r.net.Def.Name) }},
-		{object{4, "Digest", syntaxText(), "", "The definition that most sources run, as the beginning of its digest. It changes when a new version of the net is rolled out; a change that nobody planned is a deployment gone astray, which sourceDigest shows source by source.", 0, false},
+		{object{4, "Digest", syntaxText(), "", "The definition that most sources run, as the beginning of its digest. It changes when a new version of the net is rolled out; an unplanned change is a wrong deployment, which sourceDigest shows source by source.", 0, false},
 			netDigest},
 		{object{5, "Versions", syntaxGauge(), "", "How many definitions of the net are in use at once. More than 1 is normal while a new version is rolled out, and a forgotten source if it lasts: compare sourceDigest in sourceTable.", 0, false},
 			func(r *netRow) smi.Value { return gauge(uint64(len(r.net.Digests))) }},
-		{object{6, "SourcesUp", syntaxGauge(), "", "How many sources of the net were heard lately. 0 while there are tokens says that nobody runs the net: see sourceTable for when each was last heard.", 0, false},
+		{object{6, "SourcesUp", syntaxGauge(), "", "How many sources of the net are up. 0 while there are tokens means that no process runs the net: see sourceTable for the last message of each.", 0, false},
 			func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Up, 0))) }},
 		{object{7, "SourcesStale", syntaxGauge(), "", "How many sources of the net are silent. Their tokens stay in the sums and grow older: what this net shows may be out of date. Anything but 0 for more than a minute is worth a look at sourceTable.", 0, false},
 			func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Stale, 0))) }},
-		{object{8, "ActiveInstances", syntaxGauge(), "instances", "Instances that have not finished. A steady growth says that more are created than finish: compare the rates of netCreatedInstances and netFinishedInstances, then look in placeTable for the place that fills.", stats.ColInstances, false},
+		{object{8, "ActiveInstances", syntaxGauge(), "instances", "Instances that have not finished. A steady growth means that more are created than finish: compare the rates of netCreatedInstances and netFinishedInstances, then look in placeTable for the place that fills.", stats.ColInstances, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Rows.Net.Active) }},
-		{object{9, "DeadlockedInstances", syntaxGauge(), "instances", "Active instances in which nothing is enabled, nothing is running and no end is reached. They will not go on by themselves: anything but 0 needs somebody. See stuckTable for which they are and where their tokens are.", stats.ColInstances, false},
+		{object{9, "DeadlockedInstances", syntaxGauge(), "instances", "Active instances in which nothing is enabled, nothing is running and no end is reached. They cannot continue without help: anything but 0 needs an operator. See stuckTable for which they are and where their tokens are.", stats.ColInstances, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Rows.Net.Deadlocked) }},
-		{object{10, "CreatedInstances", syntaxCounter(), "instances", "Instances that were created. If it stands still in hours with business, nothing comes in: look at what feeds the net." + discontinuity, stats.ColInstances, false},
+		{object{10, "CreatedInstances", syntaxCounter(), "instances", "Instances that were created. If it does not change in business hours, no work arrives: look at what feeds the net." + discontinuity, stats.ColInstances, false},
 			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Created) }},
-		{object{11, "FinishedInstances", syntaxCounter(), "instances", "Instances that reached their end. If it stands still while netCreatedInstances rises, work piles up: netOldestAge and placeTable say where." + discontinuity, stats.ColInstances, false},
+		{object{11, "FinishedInstances", syntaxCounter(), "instances", "Instances that reached their end. If it does not change while netCreatedInstances rises, work piles up: netOldestAge and placeTable show where." + discontinuity, stats.ColInstances, false},
 			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Finished) }},
-		{object{12, "FailedInstances", syntaxCounter(), "instances", "Instances that were given up. Each is a case that somebody has to finish by hand: the log of the engine names it and says why. transitionFailures tells where they failed." + discontinuity, stats.ColInstances, false},
+		{object{12, "FailedInstances", syntaxCounter(), "instances", "Instances that were given up. Each is a case that has to be finished by hand: the log of the engine has its name and the reason. transitionFailures shows where they failed." + discontinuity, stats.ColInstances, false},
 			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Failed) }},
 		{object{13, "Tokens", syntaxGauge(), "tokens", "Tokens in all places now. A steady growth is work that piles up: see placeTokens for where.", stats.ColTokens, false},
-			func(r *netRow) smi.Value { return gauge(r.tokens) }},
+			func(r *netRow) smi.Value { return gauge(r.net.Tokens) }},
 		{object{14, "OldestAge", syntaxLength(), "seconds", "How long the oldest token of the net has been in its place, places with placeFinal left out; 0 if there is none. Longer than the slowest step should take means that something is stuck: see placeTable for which place, then stuckTable for what the token waits for.", stats.ColOldest, false},
-			func(r *netRow) smi.Value { return r.at.age(r.oldest) }},
-		{object{15, "Firings", syntaxCounter(), "firings", "Firings of all transitions. If it stands still while there are tokens, nothing moves: see netRate1, netDeadlockedInstances and sourceTable." + discontinuity, stats.ColFirings, false},
-			func(r *netRow) smi.Value { return smi.Counter64(r.firings) }},
-		{object{16, "Rate1", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over one minute as a load average is. Compare it with netRate15: far below says that the net slows down now, far above that it speeds up.", stats.ColFirings, false},
-			func(r *netRow) smi.Value { return r.rate.value(0) }},
+			func(r *netRow) smi.Value { return r.at.age(r.net.OldestSince) }},
+		{object{15, "Firings", syntaxCounter(), "firings", "Firings of all transitions. If it does not change while there are tokens, nothing moves: see netRate1, netDeadlockedInstances and sourceTable." + discontinuity, stats.ColFirings, false},
+			func(r *netRow) smi.Value { return smi.Counter64(r.net.Firings) }},
+		{object{16, "Rate1", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over one minute as a load average is. Compare it with netRate15: far below means that the net slows down now, far above that it speeds up.", stats.ColFirings, false},
+			func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min1) }},
 		{object{17, "Rate5", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over five minutes as a load average is. It is between netRate1 and netRate15 in how fast it follows.", stats.ColFirings, false},
-			func(r *netRow) smi.Value { return r.rate.value(1) }},
-		{object{18, "Rate15", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over fifteen minutes as a load average is: what is usual now. netRate1 far below it says that the net slows down: look for the transition whose transitionRate1 fell first.", stats.ColFirings, false},
-			func(r *netRow) smi.Value { return r.rate.value(2) }},
-		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began to be added up here. It stays the same over a restart of an agent that goes on from what it counted before, and changes when counters begin at 0 or another agent answers: a difference of two readings of a counter means something only while this is the same. After a change, wait for the next two readings. A counter that reaches 9223372036854775807 stands still there and does not begin at 0 again.", 0, false},
+			func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min5) }},
+		{object{18, "Rate15", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over fifteen minutes as a load average is: what is usual now. netRate1 far below it means that the net slows down: look for the transition whose transitionRate1 fell first.", stats.ColFirings, false},
+			func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min15) }},
+		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began. It stays the same over a restart of an agent that continues its counters, and changes when counters begin at 0 or another agent answers: a difference of two readings of a counter is valid only while this is the same. After a change, wait for the next two readings. A counter that reaches 9223372036854775807 stays there and does not begin at 0 again.", 0, false},
 			func(r *netRow) smi.Value { return r.at.date(r.since) }},
-		{object{20, "WaitingWork", syntaxGauge(), "pieces", "Pieces of work that nobody has started. Growing for long says that more work comes than is done: see queueTable for what is ready and not served.", stats.ColWaiting, false},
+		{object{20, "WaitingWork", syntaxGauge(), "pieces", "Pieces of work that no engine has started. A long growth means that more work arrives than is done: see queueTable for what is ready and not served.", stats.ColWaiting, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Rows.Waiting) }},
 	}
 }
@@ -153,15 +140,15 @@ func netDigest(r *netRow) smi.Value {
 	return text(r.net.Digests[0].Digest)
 }
 
-// moduleScalars are the scalars at the head of a net's own module. They are
-// named after the net, not after a table.
+// moduleScalars returns the scalars at the head of a net's own module. They are named after
+// the net.
 func moduleScalars() []column[netRow] {
 	return []column[netRow]{
 		{object{1, "NetIndex", syntaxIndex(false), "", "The number of this net: netIndex in the tables of PETRINET-MIB.", 0, true},
 			func(r *netRow) smi.Value { return smi.Gauge32(r.number) }},
 		{object{2, "NetName", syntaxText(), "", "The id of this net: netName in PETRINET-MIB.", 0, true},
 			func(r *netRow) smi.Value { return text(r.net.Name) }},
-		{object{3, "CountedSince", syntaxDate(), "", "When the counters of this module began to be added up by the agent that answers. A difference of two readings of a counter means something only while this is the same. After a change, wait for the next two readings.", 0, true},
+		{object{3, "CountedSince", syntaxDate(), "", "When the counters of this module began, as counted by the agent that answers. A difference of two readings of a counter is valid only while this is the same. After a change, wait for the next two readings.", 0, true},
 			func(r *netRow) smi.Value { return r.at.date(r.net.Since) }},
 	}
 }
@@ -177,7 +164,7 @@ type placeRow struct {
 func placeTable() table {
 	return table{
 		sub: 3, name: "place", must: true,
-		text:    "The places of every net, each summed over all sources and instances. Sort by placeOldestAge: of the places with placeFinal false(2), the one at the top is where to look, and stuckTable says what its tokens wait for.",
+		text:    "The places of every net, each summed over all sources and instances. Sort by placeOldestAge: of the places with placeFinal false(2), the one at the top is where to look, and stuckTable shows what its tokens wait for.",
 		rowText: "One place of the net.", reference: petriNets,
 		index: []string{"netIndex", "placeIndex"},
 		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
@@ -193,23 +180,23 @@ func placeColumns() []column[placeRow] {
 			func(r *placeRow) smi.Value { return text(r.def.ID) }},
 		{object{3, "Name", syntaxText(), "", "The name of the place for people, or its id if the definition gives none.", 0, false},
 			func(r *placeRow) smi.Value { return text(label(r.def.Name, r.def.ID)) }},
-		{object{4, "Tokens", syntaxGauge(), "tokens", "Tokens here now. Growing without an end says that more comes than the transitions behind take away: see placeOldestAge for how long it waits, and blockTable for what holds them back.", stats.ColTokens, true},
+		{object{4, "Tokens", syntaxGauge(), "tokens", "Tokens here now. A steady growth means that more arrive than the transitions behind take: see placeOldestAge for how long they wait, and blockTable for what blocks the transitions.", stats.ColTokens, true},
 			func(r *placeRow) smi.Value { return gauge(r.place.Tokens) }},
 		{object{5, "Instances", syntaxGauge(), "instances", "Instances with a token here now. Few instances with many tokens are cases that pile up work of their own; as many as tokens is the usual. stuckTable names the oldest of them.", stats.ColPlaceInstances, true},
 			func(r *placeRow) smi.Value { return gauge(r.place.Instances) }},
-		{object{6, "OldestAge", syntaxLength(), "seconds", "How long the oldest token has been here; 0 if there is none. It grows while nothing takes that token, and while its source is silent. Longer than the work ahead should take means stuck: stuckTable says which tokens, and why.", stats.ColOldest, true},
+		{object{6, "OldestAge", syntaxLength(), "seconds", "How long the oldest token has been here; 0 if there is none. It grows while nothing takes that token, and while its source is silent. Longer than the work ahead should take means stuck: stuckTable shows which tokens, and why.", stats.ColOldest, true},
 			func(r *placeRow) smi.Value { return r.at.age(r.place.Oldest) }},
 		{object{7, "OldestSince", syntaxDate(), "", "When the oldest token came here; all zero if there is none. It is the moment to look for in the logs and in the history of deployments.", stats.ColOldest, true},
 			func(r *placeRow) smi.Value { return r.at.date(r.place.Oldest) }},
 		{object{8, "MeanAge", syntaxLength(), "seconds", "How long the tokens have been here on average; 0 if there is none. Near placeOldestAge, everything waits for one thing; far below it, few tokens are left behind while others pass, and stuckTable names those.", stats.ColOldest, true},
 			func(r *placeRow) smi.Value { return r.at.age(r.place.Injected.Mean(r.place.Tokens)) }},
-		{object{9, "LastInjected", syntaxDate(), "", "When a token was last put here; all zero if never. Long ago for a place that should be fed says that nothing comes in: look at transitionLastFiring of what feeds it.", stats.ColOldest, true},
+		{object{9, "LastInjected", syntaxDate(), "", "When a token was last put here; all zero if never. Long ago for a place that should be fed means that no token arrives: look at transitionLastFiring of what feeds it.", stats.ColOldest, true},
 			func(r *placeRow) smi.Value { return r.at.date(r.place.LastInjection) }},
-		{object{10, "Arrivals", syntaxCounter(), "tokens", "Tokens that were put here, those of initial markings included. Rising much faster than placeDepartures says that the place fills up; standing still in hours with business, that nothing comes in." + discontinuity, stats.ColArrivals, true},
+		{object{10, "Arrivals", syntaxCounter(), "tokens", "Tokens that were put here, those of initial markings included. Rising much faster than placeDepartures means that the place fills up; no change in business hours means that no token arrives." + discontinuity, stats.ColArrivals, true},
 			func(r *placeRow) smi.Value { return smi.Counter64(r.place.Arrivals) }},
-		{object{11, "Departures", syntaxCounter(), "tokens", "Tokens that were taken from here. Standing still while there are tokens says that the place is stuck: see stuckTable for what they wait for." + discontinuity, stats.ColDepartures, true},
+		{object{11, "Departures", syntaxCounter(), "tokens", "Tokens that were taken from here. No change while there are tokens means that the place is stuck: see stuckTable for what they wait for." + discontinuity, stats.ColDepartures, true},
 			func(r *placeRow) smi.Value { return smi.Counter64(r.place.Departures) }},
-		{object{12, "DwellP50", syntaxPercentile(), "milliseconds", "Half of the tokens that left had been here for at most this long; 0 if none left. It is right within 4.4 percent and counts since netDiscontinuityTime of this net, so it moves slowly. It says what is usual: compare placeOldestAge with it.", stats.ColDwell, true},
+		{object{12, "DwellP50", syntaxPercentile(), "milliseconds", "Half of the tokens that left had been here for at most this long; 0 if none left. It is right within 4.4 percent and counts since netDiscontinuityTime of this net, so it changes slowly. It is the usual time: compare placeOldestAge with it.", stats.ColDwell, true},
 			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.50) }},
 		{object{13, "DwellP95", syntaxPercentile(), "milliseconds", "95 of 100 tokens that left had been here for at most this long; 0 if none left. It is right within 4.4 percent and counts since netDiscontinuityTime of this net. A token that is older by far, see placeOldestAge, is unusual.", stats.ColDwell, true},
 			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.95) }},
@@ -230,7 +217,7 @@ func label(name, id string) string {
 func placeAgeTable() table {
 	return table{
 		sub: 4, name: "placeAge", prefix: "placeOlderThan",
-		text:    "How many tokens of every place are older than given ages. It tells a place in which everything is late from one in which a few tokens are left behind, which their mean does not.",
+		text:    "How many tokens of every place are older than given ages. It distinguishes a place in which everything is late from one in which a few tokens are left behind, which the mean does not.",
 		rowText: "The tokens of one place, by age.",
 		index:   []string{"netIndex", "placeIndex"},
 		columns: objectsOf(ageColumns()),
@@ -238,12 +225,12 @@ func placeAgeTable() table {
 	}
 }
 
-// ageColumns are the thresholds of the age ladder.
+// ageColumns returns a column for each age threshold.
 func ageColumns() []column[placeRow] {
 	var out []column[placeRow]
 	for i, step := range stats.AgeSteps() {
 		out = append(out, column[placeRow]{object{uint32(i + 1), step.Label, syntaxGauge(), "tokens",
-			"Tokens that have been here for more than " + step.Text + ". The age is taken within a sixteenth. Read from left to right it says whether everything is late or few tokens are left behind; where there are some that there should not be, stuckTable names the oldest.", stats.ColAges, false},
+			"Tokens that have been here for more than " + step.Text + ". The age is taken within a sixteenth. Read from left to right, the columns show whether everything is late or few tokens are left behind. stuckTable names the oldest.", stats.ColAges, false},
 			func(r *placeRow) smi.Value { return gauge(r.place.Ages.InjectedBefore(r.at.now - step.Age)) }})
 	}
 	return out

@@ -7,24 +7,23 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // PetrinetModule is the name of the one module for all nets.
 const PetrinetModule = "PETRINET-MIB"
 
-// DefaultRoot is below net-snmp's playpen: good for trying, not for keeping.
-// A site uses its own enterprise number.
+// DefaultRoot is below net-snmp's playpen, for trials. A site uses its own enterprise number.
 const DefaultRoot = "1.3.6.1.4.1.8072.9999.9999"
 
 // ErrRoot is wrapped by the errors of ParseRoot.
-var ErrRoot = errors.New("bad OID root")
+var ErrRoot = errors.New("invalid OID root")
 
-// maxRoot leaves room for the longest instance below the root.
+// maxRoot is the largest length of a root; it leaves room for the longest instance below.
 const maxRoot = 100
 
-// ParseRoot reads the identifier below which everything is registered. It lies
-// below 1.3.6.1.4.1, under an enterprise number.
+// ParseRoot reads the identifier below which everything is registered. It must be below
+// 1.3.6.1.4.1, under an enterprise number.
 func ParseRoot(s string) (smi.OID, error) {
 	root, err := smi.ParseOID(s)
 	if err != nil {
@@ -42,14 +41,13 @@ func checkRoot(root smi.OID) error {
 	return nil
 }
 
-// petrinetTables are the tables of PETRINET-MIB in the order of their OIDs.
+// petrinetTables returns the tables of PETRINET-MIB in the order of their OIDs.
 func petrinetTables() []table {
 	return []table{netTable(), placeTable(), placeAgeTable(), transitionTable(), stuckTable(), blockTable(), sourceTable(), alarmTable(), queueTable()}
 }
 
-// petrinetRevisions is the history of PETRINET-MIB, oldest first, with the
-// digest of its content below DefaultRoot. A test asks for a new revision when
-// the content changes.
+// petrinetRevisions returns the history of PETRINET-MIB, oldest first, with the digest of its
+// content below DefaultRoot. A test fails if the content changes without a new revision.
 func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
@@ -65,10 +63,11 @@ func petrinetRevisions() []revision {
 		{date: "202611222100Z", digest: "d6bbde1da5778f3a", text: "netDiscontinuityTime says where counters stand still."},
 		{date: "202611222200Z", digest: "9d4677571ec41905", text: "sourceRegionEpoch, sourceReason and agentSourcesRefused say what was left out."},
 		{date: "202611222230Z", digest: "49939d96f1a41dc1", text: "Left tokens of final places out of stuckTable."},
+		{date: "202611231000Z", digest: "c5887099b6f13004", text: "Reworded the descriptions."},
 	}
 }
 
-// petrinetNames are the descriptors of PETRINET-MIB, types included, and those of
+// petrinetNames returns the descriptors of PETRINET-MIB, types included, and those of
 // PETRINET-CAPS-MIB.
 func petrinetNames() []string {
 	m := &petrinetText{moduleText: newModuleText(), root: enterprises().Append(1, 1)}
@@ -98,12 +97,12 @@ func petrinetIdentity(revisions []revision) identity {
 	return identity{
 		module: PetrinetModule, name: "petrinetMIB", parent: "petrinetRoot", sub: subPetrinet, revisions: revisions,
 		text: "Where the tokens of running Petri nets are stuck, for how long and why, and how fast the transitions fire, " +
-			"summed over all instances on all machines. Everything is read-only. An object that no source of a net tells has " +
-			"no instance: absent is not zero. Ages are in seconds, Counter64 objects name the object that tells their " +
-			"discontinuities, and an Unsigned32 or Gauge32 that would be larger stays at 4294967295. Each net has a module " +
+			"summed over all instances on all machines. Everything is read-only. An object that no source of a net reports has " +
+			"no instance: absent is not zero. Ages are in seconds, Counter64 objects name the object that has their " +
+			"discontinuity time, and an Unsigned32 or Gauge32 that would be larger stays at 4294967295. Each net has a module " +
 			"of its own too, below petrinetNets, in which every place and transition is an object by its own name. At night: begin " +
 			"with alarmTable, go where alarmRow points, and read stuckTable and blockTable for why; agentViewAge and agentSourcesStale " +
-			"say whether the numbers can be believed.",
+			"show whether the numbers can be trusted.",
 	}
 }
 
@@ -133,8 +132,8 @@ func (m *petrinetText) define(name, parent string, sub uint32) {
 	m.node(name, parent, sub)
 }
 
-// arcs names every node between enterprises and the root, because a node
-// without a name is one that tools complain of.
+// arcs names every node between enterprises and the root, because tools report nodes without
+// a name.
 func (m *petrinetText) arcs() {
 	parent := "enterprises"
 	subs := m.root[len(enterprises()):]

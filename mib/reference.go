@@ -2,7 +2,7 @@
 
 package mib
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
 // Section is a part of PETRINET-MIB for people: a table, or the scalars of one
 // subject.
@@ -21,8 +21,7 @@ type Described struct {
 	Text          string  // DESCRIPTION
 }
 
-// Reference is all of PETRINET-MIB, made from what the module and the values are
-// made from.
+// Reference returns all of PETRINET-MIB, from the entries that the module is made from.
 func Reference() (sections []Section, events []Described) {
 	objects := smi.OID{subPetrinet, subObjects}
 	sections = append(sections, scalarSection("agent", objects.Append(subAgent), objectsOf(agentScalars())))

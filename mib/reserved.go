@@ -34,9 +34,9 @@ snmpframeworkmibcompliance snmpenginegroup
 objectidentifier octetstring integer64 unsigned64 float32 float64 float128 enum pointer
 `
 
-// reservedNames are the descriptors that no place, transition or net may get,
-// in lower case: keywords, names of the imported modules, and those of
-// PETRINET-MIB itself. They never change, and are not to be written to.
+// reservedNames returns the descriptors that no place, transition or net may get, in lower
+// case: keywords, names of the imported modules, and those of PETRINET-MIB. Callers must not
+// change the map.
 var reservedNames = sync.OnceValue(func() map[string]bool {
 	reserved := map[string]bool{}
 	for _, w := range strings.Fields(reservedWords + importedNames) {

@@ -100,7 +100,7 @@ func TestReviewGuide(t *testing.T) {
 		{"4.3", "notifications are below 0, objects below 1, conformance below 2 of PETRINET-MIB", nodePlaces},
 		{"4.6.1.1", "no Integer32 where negative values make no sense: only a difference of clocks is signed", fewIntegers},
 		{"4.6.1.1", "enumerations begin at 1 and leave out no number", enumerationsFromOne},
-		{"4.6.1.2", "counters are Counter64 and name what tells their discontinuity", countersTold},
+		{"4.6.1.2", "counters are Counter64 and name what tells their discontinuity", countersNameADiscontinuity},
 		{"4.6.1.4", "texts are SnmpAdminString with a size", textsSized},
 		{"4.6.1.10", "dates are DateAndTime, rows RowPointer: no raw OCTET STRING, OBJECT IDENTIFIER, IpAddress, Opaque", noRawTypes},
 		{"4.6", "numbers have UNITS where they measure something", unitsGiven},
@@ -241,16 +241,16 @@ func enumerationsFromOne(r reviewed) []string {
 	})
 }
 
-// toldBy is how a DESCRIPTION names the object that tells a discontinuity.
-var toldBy = regexp.MustCompile(`Discontinuities are told by \w+(Time|CountedSince)\b|since agentStartTime`)
+// discontinuityBy matches the part of a DESCRIPTION that names the object of a discontinuity.
+var discontinuityBy = regexp.MustCompile(`The discontinuity time is \w+(Time|CountedSince)\b|since agentStartTime`)
 
-func countersTold(r reviewed) []string {
+func countersNameADiscontinuity(r reviewed) []string {
 	return r.objects(func(_ string, n gosmi.SmiNode) string {
 		if strings.Contains(n.SmiType.Name, "Counter32") {
 			return "is a Counter32"
 		}
-		if n.SmiType.Name == "Counter64" && !toldBy.MatchString(strings.Join(strings.Fields(n.Description), " ")) {
-			return "does not say what tells its discontinuity"
+		if n.SmiType.Name == "Counter64" && !discontinuityBy.MatchString(strings.Join(strings.Fields(n.Description), " ")) {
+			return "does not name the object of its discontinuity"
 		}
 		return ""
 	})
@@ -430,14 +430,13 @@ func referencesExist(r reviewed) []string {
 	return faults
 }
 
-// Whoever is woken wants to know what to look at next: every number names
-// another object, a table, a log or somebody.
-func TestEveryNumberSaysWhatToLookAtNext(t *testing.T) {
+// Every number of PETRINET-MIB names what to look at next: another object, a table or a log.
+func TestEveryNumberNamesWhatToLookAtNext(t *testing.T) {
 	next := regexp.MustCompile(`\b(?:agent|net|place|transition|stuck|block|source|alarm|queue)[A-Z]\w*|\blog\b|look|engines|clock`)
 	for name, n := range reviewOf(t).nodes {
 		number := n.SmiType != nil && n.Access == types.AccessReadOnly && n.SmiType.BaseType != types.BaseTypeOctetString
 		text := regexp.MustCompile(`\b`+n.Name+`\b`).ReplaceAllString(n.Description, "")
-		if number && !strings.HasSuffix(n.Name, "NetIndex") && !next.MatchString(toldBy.ReplaceAllString(text, "")) && n.Name != "alarmAffected" {
+		if number && !strings.HasSuffix(n.Name, "NetIndex") && !next.MatchString(discontinuityBy.ReplaceAllString(text, "")) && n.Name != "alarmAffected" {
 			t.Errorf("%s does not: %s", name, n.Description)
 		}
 	}

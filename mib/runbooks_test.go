@@ -56,7 +56,7 @@ func TestEveryNotificationHasARunbook(t *testing.T) {
 	}
 }
 
-// What a page tells people to type at night has to be there.
+// The commands and objects that a page names must exist.
 func TestRunbooksNameObjectsThatExist(t *testing.T) {
 	dir, _ := generateTo(t)
 	nodes := parsed(t, dir, PetrinetModule)

@@ -17,8 +17,7 @@ import (
 // dateLayout is ExtUTCTime (RFC 2578 section 2) as package time writes it.
 const dateLayout = "200601021504Z"
 
-// moduleText writes an SMIv2 module. The body comes first, because what it
-// uses decides what has to be imported.
+// moduleText writes an SMIv2 module. The body comes first, because it decides the imports.
 type moduleText struct {
 	body bytes.Buffer
 	used map[string]bool
@@ -36,13 +35,13 @@ func (m *moduleText) use(names ...string) {
 
 func (m *moduleText) printf(format string, args ...any) { fmt.Fprintf(&m.body, format, args...) }
 
-// node names an inner node of the tree.
+// node writes an inner node of the tree.
 func (m *moduleText) node(name, parent string, sub uint32) {
 	m.use(parent)
 	m.printf("%s OBJECT IDENTIFIER ::= { %s %d }\n\n", name, parent, sub)
 }
 
-// heading is a comment. It must hold nothing that came from a net.
+// heading writes a comment. It must not contain text of a net.
 func (m *moduleText) heading(text string) { m.printf("-- %s\n\n", text) }
 
 // objectType writes a scalar or a column.
@@ -68,8 +67,8 @@ func (m *moduleText) members(name, macro, clause string, members []string, statu
 		name, macro, clause, strings.Join(members, ",\n        "), status, clauses, parent, sub)
 }
 
-// compliance writes a MODULE-COMPLIANCE: groups that must be there, and groups
-// that need not, each with the reason.
+// compliance writes a MODULE-COMPLIANCE: mandatory groups, and optional ones, each with its
+// condition.
 func (m *moduleText) compliance(name, status, text string, must []string, may [][2]string, parent string, sub uint32) {
 	m.use("MODULE-COMPLIANCE")
 	m.printf("%s MODULE-COMPLIANCE\n    STATUS      %s\n%s    MODULE\n", name, status, descriptionClause(text))
@@ -82,21 +81,21 @@ func (m *moduleText) compliance(name, status, text string, must []string, may []
 	m.printf("    ::= { %s %d }\n\n", parent, sub)
 }
 
-// identity is what a MODULE-IDENTITY says.
+// identity is the content of a MODULE-IDENTITY.
 type identity struct {
 	module, name, text, parent string
 	sub                        uint32
 	revisions                  []revision // oldest first
 }
 
-// digest identifies the content of the module, whatever its revisions.
+// digest returns a digest of the module's content without its revisions.
 func (m *moduleText) digest(id identity) string {
 	id.revisions = nil
 	sum := sha256.Sum256(m.text(id))
 	return hex.EncodeToString(sum[:8])
 }
 
-// text puts the module together.
+// text returns the module.
 func (m *moduleText) text(id identity) []byte {
 	m.use("MODULE-IDENTITY", id.parent)
 	var b bytes.Buffer
@@ -118,7 +117,7 @@ func (m *moduleText) text(id identity) []byte {
 	return b.Bytes()
 }
 
-// imports lists what is used and defined elsewhere, module by module.
+// imports returns the IMPORTS clause, module by module.
 func (m *moduleText) imports(module string) string {
 	var b strings.Builder
 	b.WriteString("IMPORTS")
@@ -143,13 +142,12 @@ func (m *moduleText) imports(module string) string {
 	return b.String()
 }
 
-// descriptionClause writes the DESCRIPTION clause, wrapped and without anything that may
-// not stand in one.
+// descriptionClause returns a DESCRIPTION clause, wrapped and without invalid characters.
 func descriptionClause(text string) string {
 	return "    DESCRIPTION\n        \"" + wrap(plainText(text), 70, "\n         ") + "\"\n"
 }
 
-// referenceClause is the same for a REFERENCE; "" where there is none.
+// referenceClause is the same for a REFERENCE; "" if there is none.
 func referenceClause(text string) string {
 	if text == "" {
 		return ""
@@ -157,8 +155,7 @@ func referenceClause(text string) string {
 	return "    REFERENCE\n        \"" + wrap(plainText(text), 70, "\n         ") + "\"\n"
 }
 
-// wrap breaks a text between words so that lines are no longer than width,
-// words permitting.
+// wrap breaks a text between words into lines of at most width, unless a word is longer.
 func wrap(text string, width int, newline string) string {
 	var b strings.Builder
 	column := 0
@@ -178,9 +175,9 @@ func wrap(text string, width int, newline string) string {
 	return b.String()
 }
 
-// plainText brings a text to what may stand between double quotes in a module
-// (RFC 2578 section 3.1.1): ASCII without double quotes and control
-// characters. Accents go; letters of other scripts become \u escapes.
+// plainText returns a text that is valid between double quotes in a module (RFC 2578 section
+// 3.1.1): ASCII without double quotes and control characters. Accents are removed; letters of
+// other scripts become \u escapes.
 func plainText(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -226,8 +223,8 @@ func plainRune(r rune) string {
 	return b.String()
 }
 
-// clip shortens a text of a net to n bytes, at a character's end. Parsers have
-// bounds of their own: net-snmp's is 4096 for a DESCRIPTION.
+// clip shortens a text of a net to n bytes, between characters. Parsers have bounds:
+// net-snmp's is 4096 for a DESCRIPTION.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -14,10 +14,10 @@ import (
 	"github.com/pnagent/pnagent/internal/dirlock"
 )
 
-// LockFile is what a lock is called in a directory of modules.
+// LockFile is the name of a lock in a directory of modules.
 const LockFile = "oids.lock"
 
-// ReadLock reads a lock. A file that is not there is an empty lock.
+// ReadLock reads a lock. A missing file is an empty lock.
 func ReadLock(path string) (*Lock, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,10 +30,9 @@ func ReadLock(path string) (*Lock, error) {
 	return ParseLock(f, path)
 }
 
-// UpdateLock reads a lock, lets change add to it, and writes it back if it
-// differs, which it reports. No other UpdateLock of the same directory comes between, in this
-// process or another, and whoever reads the file sees the old lock or the new
-// one. When change fails, nothing is written.
+// UpdateLock reads a lock, calls change to extend it, and writes it if it differs, which it
+// reports. It excludes other UpdateLocks of the same directory, also in other processes, and
+// replaces the file atomically. If change fails, it writes nothing.
 func UpdateLock(path string, change func(*Lock) error) (changed bool, err error) {
 	dir := filepath.Dir(path)
 	if err := atomicfile.MkdirAll(dir, 0o755); err != nil {
@@ -57,7 +56,7 @@ func UpdateLock(path string, change func(*Lock) error) (changed bool, err error)
 	return changed, nil
 }
 
-// writeFile puts text into a file, unless that is what the file holds already.
+// writeFile writes text to a file, unless the file has that text.
 func writeFile(path string, text []byte) (changed bool, err error) {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return false, nil
@@ -68,8 +67,8 @@ func writeFile(path string, text []byte) (changed bool, err error) {
 	return true, nil
 }
 
-// absorb adds to l what o has and l has not. They contradict each other where
-// one gives to a name what the other gives to another name.
+// absorb adds the names of o that l does not have. It returns an error if the two give one
+// number or descriptor to different names.
 func (l *Lock) absorb(o *Lock) error {
 	var text bytes.Buffer
 	text.Write(l.Text())
@@ -86,7 +85,7 @@ func (l *Lock) absorb(o *Lock) error {
 	return nil
 }
 
-// absorbNet writes the lines of n that l does not have.
+// absorbNet appends the lines of n that l does not have.
 func (l *Lock) absorbNet(n *LockedNet, text *bytes.Buffer) error {
 	mine := l.nets[n.ID]
 	if mine == nil {

@@ -8,14 +8,14 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// gauge latches at the largest Gauge32, as RFC 2578 section 7.1.7 wants.
+// gauge returns n, or the largest Gauge32 if n is larger (RFC 2578 section 7.1.7).
 func gauge(n uint64) smi.Value { return smi.Gauge32(uint32(min(n, math.MaxUint32))) }
 
-// truth is a TruthValue (RFC 2579).
+// truth returns a TruthValue (RFC 2579).
 func truth(is bool) smi.Value {
 	if is {
 		return smi.Integer(1)
@@ -23,16 +23,15 @@ func truth(is bool) smi.Value {
 	return smi.Integer(2)
 }
 
-// clock makes ages and dates as of one moment. The octets of its dates share
-// memory, because a large View has many of them.
+// clock returns ages and dates as of one moment. Its dates share memory, because a large
+// View has many.
 type clock struct {
 	now   int64 // microseconds since the Unix epoch
 	dates strings.Builder
 }
 
-// age is the seconds since a time in microseconds, rounded up: a table is read
-// when it is up to a second old, so what is read is at most a second off. 0 for
-// no time and for one that is yet to come.
+// age returns the seconds since a time in microseconds, rounded up because a table is up to
+// a second old when it is read; 0 for no time and for a future one.
 func (c *clock) age(since int64) smi.Value {
 	if since == 0 || since >= c.now {
 		return smi.Gauge32(0)
@@ -40,11 +39,11 @@ func (c *clock) age(since int64) smi.Value {
 	return gauge((uint64(c.now-since) + 1e6 - 1) / 1e6)
 }
 
-// dateLength is the octets of a DateAndTime with its offset from UTC.
+// dateLength is the length of a DateAndTime with its offset from UTC, in octets.
 const dateLength = 11
 
-// date is a time in microseconds as DateAndTime (RFC 2579) in UTC; eight zeros
-// for no time.
+// date returns a time in microseconds as DateAndTime (RFC 2579) in UTC; eight zeros for no
+// time.
 func (c *clock) date(micros int64) smi.Value {
 	if micros <= 0 {
 		return smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")
@@ -63,20 +62,21 @@ func (c *clock) date(micros int64) smi.Value {
 	return smi.OctetString(c.dates.String()[start:])
 }
 
-// millis is a duration in seconds as milliseconds; 0 for NaN.
-func millis(seconds float64) smi.Value {
-	if !(seconds > 0) {
+// thousandths returns a number in thousandths: seconds as milliseconds, or a rate as
+// PetrinetRate; 0 for NaN.
+func thousandths(n float64) smi.Value {
+	if !(n > 0) {
 		return smi.Gauge32(0)
 	}
-	return smi.Gauge32(uint32(min(math.Round(seconds*1e3), math.MaxUint32)))
+	return smi.Gauge32(uint32(min(math.Round(n*1e3), math.MaxUint32)))
 }
 
-func quantile(h *stats.Histogram, q float64) smi.Value { return millis(h.Quantile(q)) }
+func quantile(h *stats.Histogram, q float64) smi.Value { return thousandths(h.Quantile(q)) }
 
 // maxText is the length of an SnmpAdminString (RFC 3411), in octets.
 const maxText = 255
 
-// text bounds a name to what an SnmpAdminString holds, at a character's end.
+// text cuts a name to the length of an SnmpAdminString, between characters.
 func text(s string) smi.Value {
 	if len(s) <= maxText {
 		return smi.OctetString(s)

@@ -101,7 +101,7 @@ func randomHistogram(r *rand.Rand) stats.Histogram {
 	return h
 }
 
-// viewOf is a View of nets that are told by one source each.
+// viewOf returns a View of nets with one source each.
 func viewOf(nets ...*collector.Net) *collector.View {
 	view := &collector.View{At: now0, Generation: 1, Nets: nets,
 		Traffic: collector.Traffic{Messages: 10, Bytes: 1000, Lost: 1, Rejected: map[string]uint64{"digest": 2, "size": 1}}}
@@ -111,10 +111,10 @@ func viewOf(nets ...*collector.Net) *collector.View {
 			Fence: 7, Position: &known, Standbys: &known, Lag: &known,
 			LastHeard: now0 - 500_000, Interval: time.Second, Epoch: now0 - 3600e6, Skew: -20 * time.Millisecond})
 	}
-	return view
+	return view.Sum()
 }
 
 func netOf(def *petri.Net, rows *stats.Rows) *collector.Net {
-	return &collector.Net{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now0 - 60e6,
-		Digests: []collector.Digest{{Digest: "5f1d", Sources: 1}}}
+	return (&collector.Net{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now0 - 60e6,
+		Digests: []collector.Digest{{Digest: "5f1d", Sources: 1}}}).Sum()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// whys keeps the sentences that were made for a place's oldest tokens, because
-// a stuck token waits for the same thing tick after tick.
+// whys caches the sentences for a place's oldest tokens, because a stuck token waits for
+// the same condition tick after tick.
 type whys struct {
 	waits [stats.MaxStuck][]stats.Wait
 	text  [stats.MaxStuck]string
@@ -26,10 +26,10 @@ func (w *whys) of(def *petri.Net, rank int, waits []stats.Wait) string {
 	return w.text[rank]
 }
 
-// whyText says what each transition waits for: "ship: 2 tokens short in stock".
+// whyText returns what each transition waits for: "ship: 2 tokens short in stock".
 func whyText(def *petri.Net, waits []stats.Wait) string {
 	if len(waits) == 0 {
-		return "not told"
+		return "not reported"
 	}
 	var b strings.Builder
 	for i, w := range waits {
@@ -53,7 +53,7 @@ func waitText(def *petri.Net, w stats.Wait) string {
 	case stats.ReasonDelayed:
 		return "delayed until " + time.UnixMicro(w.Until).UTC().Format(time.RFC3339)
 	case stats.ReasonGuarded:
-		return "its guard says no" + inPlace(def, w.Place)
+		return "its guard is false" + inPlace(def, w.Place)
 	case stats.ReasonMissing:
 		return fmt.Sprintf("%d tokens short%s", w.Count, inPlace(def, w.Place))
 	case stats.ReasonInhibited:
@@ -63,9 +63,9 @@ func waitText(def *petri.Net, w stats.Wait) string {
 	case stats.ReasonDead:
 		return "can never fire again"
 	case stats.ReasonIncident:
-		return "failed for good, waits for somebody to act"
+		return "failed permanently, needs an operator"
 	}
-	return "not told"
+	return "not reported"
 }
 
 func inPlace(def *petri.Net, place int32) string {

@@ -8,24 +8,22 @@ import (
 	"slices"
 )
 
-// Order remembers, for one instance, in which order rivals were chosen. Its
-// length is Tables.OrderLen; an instance that has not fired has all zeros.
+// Order is the order in which rivals were chosen in one instance. Its length is
+// Tables.OrderLen, and it is zero for an instance that has not fired.
 //
-// Two transitions of the same priority that fire by themselves are rivals if
-// the firing of one may disable the other: an inclusive join also has those for
-// rivals that make it wait. A turn that goes round is not enough
-// between rivals: where they meet on a circle, the turn can come to the same
-// one each time. So of rivals that are enabled the one goes first that has not
-// been chosen for longest, and none loses to another twice before it wins.
+// Two transitions of the same priority that fire by themselves are rivals if the
+// firing of one may disable the other. Rivals of an inclusive join are also those
+// that make it wait. A turn alone is unfair between rivals: on a cycle it can reach
+// the same one each time. So the enabled rival that was not chosen for longest fires
+// first, and no rival loses to another one twice before it wins.
 type Order []uint16
 
-// OrderLen returns how long the Order of an instance is: 0 if the net has no
-// rivals.
+// OrderLen returns the length of the Order of an instance, which is 0 without rivals.
 func (t *Tables) OrderLen() int { return t.orderLen }
 
-// Choose returns which enabled transition fires, given that first is enabled
-// and its turn has come: first itself, or an enabled rival that has not been
-// chosen for longer, and so on along its rivals. It notes the choice in order.
+// Choose returns which enabled transition fires, if first is the enabled one at its
+// turn: first itself, or an enabled rival that was not chosen for longer, and so on
+// along the rivals. It records the choice in order.
 func (t *Tables) Choose(first int, order Order, enabled func(transition int) bool) int {
 	best, contested := first, false
 	for {
@@ -50,8 +48,7 @@ func (t *Tables) Choose(first int, order Order, enabled func(transition int) boo
 	return best
 }
 
-// note makes the stamp at a place the latest one. order[0] is the latest that
-// was given.
+// note makes the stamp at an index the latest one. order[0] is the latest stamp.
 func (o Order) note(at int) {
 	if o[0] == math.MaxUint16 {
 		o.renumber()
@@ -60,12 +57,12 @@ func (o Order) note(at int) {
 	o[at] = o[0]
 }
 
-// renumber makes room for new stamps and keeps their order.
+// renumber renumbers the stamps from 1 and keeps their order.
 func (o Order) renumber() {
 	stamps := slices.Clone(o[1:])
 	slices.Sort(stamps)
 	stamps = slices.Compact(stamps)
-	if stamps[0] != 0 { // 0 stays for what was never chosen
+	if stamps[0] != 0 { // 0 is for transitions that were never chosen
 		stamps = slices.Insert(stamps, 0, 0)
 	}
 	for i, s := range o[1:] {
@@ -75,8 +72,7 @@ func (o Order) renumber() {
 	o[0] = uint16(len(stamps) - 1)
 }
 
-// maxContested bounds the rivals of a net: an Order numbers them in 16 bits,
-// with room to renumber.
+// maxContested bounds the rivals of a net, because an Order has stamps of 16 bits.
 const maxContested = 1 << 14
 
 // findRivals lists the rivals of each transition that fires by itself.
@@ -124,9 +120,9 @@ func (t *Tables) mayDisable(transition int, do func(other int32)) {
 	}
 }
 
-// disabledBy calls do for every transition that can be disabled when a place
-// gets fewer tokens, or more. An inclusive join misses a token of its own and
-// waits for one elsewhere.
+// disabledBy calls do for every transition that can be disabled when a place has fewer
+// tokens, or more. An inclusive join needs a token of its own and waits for one
+// elsewhere.
 func (t *Tables) disabledBy(place int32, fewer, more bool, do func(other int32)) {
 	for _, w := range t.Watchers(int(place)) {
 		if fewer && w.Lo > 0 || more && w.Hi > 0 {
@@ -140,8 +136,8 @@ func (t *Tables) disabledBy(place int32, fewer, more bool, do func(other int32))
 	}
 }
 
-// NoteChosen notes that a transition was chosen before an enabled rival, for
-// somebody who repeats what Choose said without asking it.
+// NoteChosen records that a transition was chosen before an enabled rival, for a replay
+// of the results of Choose.
 func (t *Tables) NoteChosen(transition int, order Order) {
 	if len(order) > 0 && t.stamp[transition] > 0 {
 		order.note(int(t.stamp[transition]))

@@ -2,30 +2,28 @@
 
 // Package petri holds a net and plays its token game.
 //
-// A [Net] is what a file says: places, transitions and arcs with their ids,
-// names and positions. [Net.Validate] checks it and [Compile] turns it into
-// [Tables]: flat arrays in which a place and a transition are small integers,
-// their indices in the net. Everything else in the package works on Tables.
+// A [Net] is the content of a file: places, transitions and arcs with their ids,
+// names and positions. [Net.Validate] checks it and [Compile] makes [Tables]: flat
+// arrays in which a place and a transition are integers, their indices in the net.
+// All other functions use Tables.
 //
-// A [State] is one instance: a count for each place, a countdown for each
-// transition (how many of its input conditions do not hold), and the set of
-// enabled transitions. A firing costs what its neighbourhood costs, whatever
-// the size of the net. Package game plays many instances at once on the same
-// tables, in a smaller form; package petritest has a deliberately simple third
-// form, which is the reference for both.
+// A [State] is one instance: a count for each place, a countdown for each transition
+// (the number of its input conditions that do not hold), and the set of enabled
+// transitions. The cost of a firing depends on its neighbourhood, not on the size of
+// the net. Package plain plays many instances on the same tables in a smaller form.
+// Package petritest has a simple third form, which is the reference for both.
 //
-// An inclusive join is enabled by a rule about the whole marking (see
-// [JoinTest]), which counts as one more condition. Which branches an inclusive
-// split takes and whether a guard holds is decided by data that a State does not
-// have: it knows no guards, and is told the branches.
+// A rule about the whole marking (see [JoinTest]) enables an inclusive join; it
+// counts as one more condition. Data decide which branches an inclusive split takes
+// and whether a guard holds. A State has no data: it ignores guards, and its caller
+// chooses branches.
 //
-// Which of several enabled transitions fires is defined without regard to the
-// form: the highest priority; among those, the first at or after the
-// instance's turn, counted round, where the turn is one past the transition
-// that fired last; and of rivals, which can disable each other, the one that
-// was not chosen for longest (see [Order]). So no enabled transition waits for
-// ever behind another of its priority. With a seed, each enabled transition of
-// the highest priority is as likely as another.
+// The choice among enabled transitions is the same in every form. The highest
+// priority fires first; among those, the first at or after the instance's turn,
+// cyclically, where the turn is one past the transition that fired last; and among
+// rivals, which can disable each other, the one that was not chosen for longest (see
+// [Order]). So no enabled transition waits forever for others of its priority. With a
+// seed, each enabled transition of the highest priority is equally likely.
 //
-// The package is pure: it reads no clock, no file and no random source.
+// Invariant: the package is pure. It reads no clock, no file and no random source.
 package petri

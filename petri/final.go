@@ -2,14 +2,12 @@
 
 package petri
 
-// FinalPlaces reports, by place, whether the place is final: no transition
-// takes tokens from it, so no normal, join or reset arc leads away from it. Read
-// and inhibitor arcs may, for they leave the tokens where they are. Tokens in a
-// final place stay there when the work is done; however old they are, they are
-// not stuck. An instance with tokens in final places only, in which nothing is
-// enabled, has finished; with a token elsewhere it is deadlocked. This is the one
-// definition: Tables.Final is its compiled form. An arc whose place the net does
-// not have is ignored.
+// FinalPlaces reports, by place, whether the place is final: no transition takes
+// tokens from it, so no normal, join or reset arc leads out of it. Read and inhibitor
+// arcs may, because they take no tokens. Tokens in a final place are never stuck. If
+// no transition is enabled, an instance with tokens in final places only has
+// finished; with a token elsewhere it is deadlocked. Tables.Final is the compiled form
+// of this definition. FinalPlaces ignores an arc of an unknown place.
 func (n *Net) FinalPlaces() []bool {
 	index := make(map[string]int, len(n.Places))
 	final := make([]bool, len(n.Places))

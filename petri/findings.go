@@ -4,9 +4,8 @@ package petri
 
 import "fmt"
 
-// Findings returns what a reader of the net may want to know: it is valid and
-// can be played, but probably does not say what was meant. In source order of
-// transitions, then places.
+// Findings returns probable mistakes in a valid net, in source order of transitions,
+// then places.
 func (t *Tables) Findings() []Fault {
 	var out []Fault
 	note := func(pos Pos, format string, args ...any) {
@@ -50,7 +49,7 @@ func (t *Tables) Findings() []Fault {
 	return out
 }
 
-// left tells which places lose tokens by some firing.
+// left reports, by place, whether some firing takes tokens from it.
 func (t *Tables) left() []bool {
 	leaves := make([]bool, t.Places())
 	for tr := range t.Transitions() {

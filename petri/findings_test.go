@@ -10,7 +10,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-func TestFindingsNameWhatIsProbablyNotMeant(t *testing.T) {
+func TestFindings(t *testing.T) {
 	n := net(marks{"p": 1, "q": 0, "r": 0}, []string{"t", "u", "v"},
 		petri.Arc{Source: "p", Target: "t", Weight: 2}, petri.Arc{Source: "p", Target: "t", Kind: petri.Inhibitor, Weight: 2},
 		petri.Arc{Source: "u", Target: "q"})
@@ -30,7 +30,7 @@ func TestFindingsNameWhatIsProbablyNotMeant(t *testing.T) {
 	}
 }
 
-func TestFindingsKnowInclusiveGateways(t *testing.T) {
+func TestFindingsOfInclusiveGateways(t *testing.T) {
 	for _, c := range []struct {
 		rule, drawing string
 		want          []string

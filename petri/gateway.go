@@ -8,25 +8,24 @@ import (
 	"slices"
 )
 
-// JoinTest says when an inclusive join is enabled, as BPMN 2.0 has it (13.4.3,
-// table 13.3): one of its places holds a token, and every other token that can
-// still reach one of its empty places, on a way that does not pass the join,
-// can also reach one that is not empty.
+// JoinTest decides whether an inclusive join is enabled by BPMN 2.0 (13.4.3, table
+// 13.3): one of its places has a token, and every other token that can still reach
+// one of its empty places, on a path that does not pass the join, can also reach one
+// that is not empty.
 //
-// A token can go from the inputs of a transition to its outputs, whether or not
-// that transition can ever be enabled: what is asked is where the net leads,
-// not what will happen. Inputs are normal, read and join arcs, outputs normal
-// and branch arcs. Two joins that lie on each other's ways can so wait for each
-// other for ever; the standard has it so.
+// Paths lead from the inputs of a transition to its outputs, also if that transition
+// can never be enabled: the rule is about the structure of the net. Inputs are
+// normal, read and join arcs, outputs normal and branch arcs. By this rule, two joins
+// on each other's paths can wait for each other forever.
 type JoinTest struct {
 	Places []int32 // of its join arcs; bit i of a mask is Places[i]
-	// Reach is, by place of the net, the set of Places that a token there can
-	// reach. A place of the join reaches itself.
+	// Reach is, by place of the net, the set of Places that a token there can reach. A
+	// place of the join reaches itself.
 	Reach []uint64
 }
 
-// Ready reports whether the join is enabled, as far as its join arcs go, when
-// the marked places, each once and in any order, are those that marked gives.
+// Ready reports whether the join arcs enable the join. marked yields the marked places,
+// each once and in any order.
 func (j *JoinTest) Ready(marked func(yield func(place int32) bool)) bool {
 	var full uint64
 	for p := range marked {
@@ -53,8 +52,8 @@ func (j *JoinTest) own(place int32) uint64 {
 	return 0
 }
 
-// waitsFor returns the empty places of the join that a token in a place can
-// still fill, if the join has to wait for it.
+// waitsFor returns the empty places of the join that a token in a place can still
+// reach, if the join has to wait for that token.
 func (j *JoinTest) waitsFor(full uint64, place int32) uint64 {
 	if r := j.Reach[place]; r&full == 0 {
 		return r
@@ -62,8 +61,8 @@ func (j *JoinTest) waitsFor(full uint64, place int32) uint64 {
 	return 0
 }
 
-// Awaits returns the places of the join that are empty and that it waits for,
-// given the marked places: all of them if none holds a token.
+// Awaits returns the empty places of the join for which it waits, given the marked
+// places. These are all of its places if none has a token.
 func (j *JoinTest) Awaits(marked func(yield func(place int32) bool)) []int32 {
 	var full, waits uint64
 	for p := range marked {
@@ -106,15 +105,15 @@ func (t *Tables) Joins(place int) []int32 {
 	return t.joinWatch.of(place)
 }
 
-// Branches returns what an inclusive split may put, in the order of the net's
-// arcs; none for another transition.
+// Branches returns the branches of an inclusive split in the order of the net's arcs;
+// none for another transition.
 func (t *Tables) Branches(transition int) []BranchArc { return t.branches.of(transition) }
 
-// BranchMasks returns which branches of an inclusive split are taken: those of
-// always each time, being without a guard; those of guarded as their guards
-// say; that of otherwise if it is alone, being the default. Bits are in the
-// order of Branches. A default beside a branch that is always taken is in none,
-// and one that has no other beside it is always taken.
+// BranchMasks returns which branches of an inclusive split are taken: always has the
+// branches without a guard, guarded those whose guards decide, and otherwise the
+// default, which is taken if no other one is. Bits are in the order of Branches. A
+// default beside a branch of always is in none of them; a default that is the only
+// branch is in always.
 func (t *Tables) BranchMasks(transition int) (always, guarded, otherwise uint64) {
 	for i, b := range t.Branches(transition) {
 		switch {
@@ -135,9 +134,9 @@ func (t *Tables) BranchMasks(transition int) (always, guarded, otherwise uint64)
 	return always, guarded, otherwise
 }
 
-// Plain reports whether tokens alone decide what is enabled and what a firing
-// does, place by place: the net has no guards, no inclusive gateways and no
-// transitions that preempt.
+// Plain reports whether the counts of the neighbouring places decide what is enabled and
+// what a firing does: the net has no guards, no inclusive gateways and no transitions
+// that preempt.
 func (t *Tables) Plain() bool {
 	for i := range t.Net.Transitions {
 		if tr := &t.Net.Transitions[i]; tr.Guard != "" || tr.Preempts {
@@ -158,11 +157,11 @@ func (t *Tables) compileBranches() {
 	t.branches = flatten(by)
 }
 
-// maxReach bounds the inclusive joins of a net times its nodes and arcs: the
-// work of finding out what can reach them, and the memory of the answer.
+// maxReach bounds the inclusive joins of a net times its nodes and arcs, and so the time
+// and memory of compileJoins.
 const maxReach = 1 << 22
 
-// compileJoins makes the tests of the transitions that have join arcs.
+// compileJoins compiles the tests of the transitions with join arcs.
 func (t *Tables) compileJoins(places [][]int32) error {
 	joins := 0
 	for _, ps := range places {
@@ -194,7 +193,7 @@ func (t *Tables) compileJoins(places [][]int32) error {
 	return nil
 }
 
-// ways are the ways of tokens through a net, as they are walked backwards.
+// ways is the reversed graph of the paths of tokens.
 type ways struct {
 	into lists[int32] // by place: the transitions that put tokens there
 	from lists[int32] // by transition: the places whose tokens it takes or reads
@@ -214,15 +213,15 @@ func (t *Tables) ways() ways {
 	return ways{flatten(into), flatten(from)}
 }
 
-// reach returns, by place, which of some places a token can get to without
-// passing a transition. The sets grow backwards along the arcs, and an arc is
-// walked again only when there is more to tell.
+// reach returns, by place, which of some places a token can reach without passing a
+// transition. The sets grow backwards along the arcs; an arc is visited again only if
+// its set has grown.
 func (w *ways) reach(without int, places []int32) []uint64 {
 	reach, beyond := make([]uint64, len(w.into.start)-1), make([]uint64, len(w.from.start)-1)
 	for i, p := range places {
 		reach[p] |= 1 << i
 	}
-	beyond[without] = math.MaxUint64 // nothing is told through it
+	beyond[without] = math.MaxUint64 // no path passes it
 	for grown := slices.Clone(places); len(grown) > 0; {
 		p := grown[len(grown)-1]
 		grown = grown[:len(grown)-1]

@@ -64,7 +64,7 @@ func flow(t *testing.T, drawing, marked string) *petri.Net {
 	return n
 }
 
-// What BPMN 2.0 says of the inclusive join (13.4.3, table 13.3).
+// The rule of BPMN 2.0 for the inclusive join (13.4.3, table 13.3).
 func TestInclusiveJoinIsEnabled(t *testing.T) {
 	const (
 		diamond = `
@@ -136,9 +136,9 @@ func TestInclusiveJoinIsEnabled(t *testing.T) {
 	}
 }
 
-// The standard's rule leaves two joins in a circle waiting for each other: the
-// instance is deadlocked, and says so.
-func TestTwoJoinsOnACircleWaitForEver(t *testing.T) {
+// By the standard's rule, two joins in a cycle wait for each other: the instance is
+// deadlocked.
+func TestTwoJoinsOnACycleAreDeadlocked(t *testing.T) {
 	s := compile(t, flow(t, `
 		a~ v~ > join  > c
 		c     > one   > u out1
@@ -282,9 +282,9 @@ func TestStatePlaysTheGatewaysOfTheReference(t *testing.T) {
 	}
 }
 
-// What a join waits for lies behind a chain as long as one likes, in whatever
-// order the file lists it.
-func TestReachGoesThroughLongChains(t *testing.T) {
+// A join waits for tokens at the start of a chain of any length, in any order of the
+// file.
+func TestReachFollowsLongChains(t *testing.T) {
 	const length = 20_000
 	n := &petri.Net{ID: "chain"}
 	for i := range length {
@@ -339,8 +339,8 @@ func TestPlainIsWithoutGuardsGatewaysAndPreemption(t *testing.T) {
 	}
 }
 
-// A join and what keeps disabling it are rivals: neither waits for ever.
-func TestJoinIsNotStarvedByWhatItHasToWaitFor(t *testing.T) {
+// A join and the transition that disables it are rivals: neither starves.
+func TestJoinIsNotStarvedByItsRival(t *testing.T) {
 	n := flow(t, `
 		f       > send  > f u
 		x~ y~   > join  > x
@@ -369,8 +369,8 @@ func TestKindsHaveNames(t *testing.T) {
 	}
 }
 
-// A transition that is held does not fire by itself, so it rivals none.
-func TestHeldTransitionsAreNoRivalsOfAJoin(t *testing.T) {
+// A held transition does not fire by itself, so it has no rivals.
+func TestHeldTransitionsAreNotRivalsOfAJoin(t *testing.T) {
 	tables := compile(t, flow(t, `
 		f     > send > f u
 		x~ y~ > join > x

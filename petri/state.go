@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// What stops a firing or an injection. Both leave the marking as it was.
+// The errors of a firing or an injection. Neither changes the marking.
 var (
 	ErrNotEnabled = errors.New("not enabled")
 	ErrOverflow   = errors.New("a place would hold more than 4294967295 tokens")
@@ -20,7 +20,7 @@ var (
 type State struct {
 	tables    *Tables
 	marking   []uint32
-	countdown []int32  // by transition: conditions that do not hold
+	countdown []int32  // by transition: the number of conditions that do not hold
 	enabled   []uint64 // a bit for each transition with a countdown of 0 that fires by itself
 	joined    bool     // the net has inclusive joins
 	gateways  bool     // the net has inclusive joins or splits
@@ -51,7 +51,7 @@ func (t *Tables) NewState() *State {
 	return s
 }
 
-// note keeps the set of enabled transitions in step with a countdown.
+// note updates the set of enabled transitions after a change of a countdown.
 func (s *State) note(transition int32) {
 	bit := uint64(1) << (transition & 63)
 	if s.countdown[transition] == 0 && !s.tables.held[transition] {
@@ -61,17 +61,17 @@ func (s *State) note(transition int32) {
 	}
 }
 
-// Tokens returns how many tokens a place holds.
+// Tokens returns the number of tokens of a place.
 func (s *State) Tokens(place int) uint32 { return s.marking[place] }
 
-// Marking returns the marking, by place. It is the state's own memory: read it
-// before the next change, and do not write to it.
+// Marking returns the marking, by place. It is the state's own memory, valid until the
+// next change, and read-only.
 func (s *State) Marking() []uint32 { return s.marking }
 
 // Enabled reports whether all conditions of a transition hold.
 func (s *State) Enabled(transition int) bool { return s.countdown[transition] == 0 }
 
-// Dead reports whether nothing is enabled that fires by itself.
+// Dead reports whether no transition is enabled that fires by itself.
 func (s *State) Dead() bool {
 	for _, w := range s.enabled {
 		if w != 0 {
@@ -81,10 +81,10 @@ func (s *State) Dead() bool {
 	return true
 }
 
-// Next returns the enabled transition that goes first: of the highest priority;
-// of those the first at or after turn, counted round; and, unless order is nil,
-// not before a rival that has waited longer (see Order), which it notes.
-// Transitions that are held are never returned; -1 is no transition.
+// Next returns the enabled transition that fires first: of the highest priority, the
+// first at or after turn, cyclically, and, unless order is nil, not before a rival that
+// has waited longer (see Order), which it records. It never returns a held transition;
+// -1 is no transition.
 func (s *State) Next(turn int, order Order) int {
 	first := s.first(turn)
 	if first < 0 || len(order) == 0 || s.tables.stamp[first] == 0 {
@@ -98,7 +98,7 @@ func (s *State) fires(transition int) bool {
 	return s.enabled[transition>>6]>>(transition&63)&1 != 0
 }
 
-// first is Next without regard to rivals.
+// first is Next without rivals.
 func (s *State) first(turn int) int {
 	if len(s.enabled) == 0 {
 		return -1
@@ -123,8 +123,8 @@ func (s *State) first(turn int) int {
 	return pick.best
 }
 
-// Any returns one of the enabled transitions of the highest priority, each as
-// likely as another if random is evenly distributed; -1 is no transition.
+// Any returns one of the enabled transitions of the highest priority, each with the same
+// probability if random is uniform; -1 is no transition.
 func (s *State) Any(random uint64) int {
 	best := s.first(0)
 	if best < 0 {
@@ -160,8 +160,8 @@ type choice struct {
 	prio   int32
 }
 
-// among looks at the transitions of one word of the enabled set, and reports
-// whether no later one can go first.
+// among checks the transitions of one word of the enabled set, and reports whether no
+// later one can fire first.
 func (c *choice) among(word int, set uint64) bool {
 	for ; set != 0; set &= set - 1 {
 		tr := word<<6 + bits.TrailingZeros64(set)
@@ -175,9 +175,9 @@ func (c *choice) among(word int, set uint64) bool {
 	return false
 }
 
-// Fire fires a transition: it takes from all inputs, then puts to all outputs,
-// of an inclusive split to all branches. It returns ErrNotEnabled or
-// ErrOverflow, and then changes nothing.
+// Fire fires a transition: it takes from all inputs, then puts to all outputs, including
+// all branches of an inclusive split. If it returns ErrNotEnabled or ErrOverflow, it
+// changes nothing.
 func (s *State) Fire(transition int) error {
 	if s.countdown[transition] != 0 {
 		return fmt.Errorf("transition %q: %w", s.tables.Net.Transitions[transition].ID, ErrNotEnabled)
@@ -198,9 +198,9 @@ func (s *State) Fire(transition int) error {
 	return nil
 }
 
-// FireBranches is Fire with only those branches of an inclusive split whose
-// bits, in the order of Tables.Branches, are set. Which those are is for the
-// caller to know, who knows the tokens' data: see Tables.BranchMasks.
+// FireBranches is Fire with only the branches of an inclusive split whose bits, in the
+// order of Tables.Branches, are set. The caller decides by the tokens' data: see
+// Tables.BranchMasks.
 func (s *State) FireBranches(transition int, branches uint64) error {
 	if s.countdown[transition] != 0 || !s.gateways {
 		return s.Fire(transition)
@@ -212,8 +212,8 @@ func (s *State) overflow(transition int, place int32) error {
 	return fmt.Errorf("transition %q, place %q: %w", s.tables.Net.Transitions[transition].ID, s.tables.Net.Places[place].ID, ErrOverflow)
 }
 
-// fireGateway is FireBranches in a net with inclusive gateways, for a transition
-// that is enabled.
+// fireGateway is FireBranches for an enabled transition of a net with inclusive
+// gateways.
 func (s *State) fireGateway(transition int, branches uint64) error {
 	effects, split := s.tables.Effects(transition), s.tables.Branches(transition)
 	if place := s.tooFull(effects, split, branches); place >= 0 {
@@ -248,7 +248,7 @@ func (s *State) tooFull(effects []Effect, split []BranchArc, branches uint64) in
 	return -1
 }
 
-// put returns how many tokens the chosen branches of a split put into a place.
+// put returns the number of tokens that the chosen branches put into a place.
 func put(split []BranchArc, branches uint64, place int32) (n uint64) {
 	for i := range split {
 		if split[i].Place == place && branches>>i&1 != 0 {
@@ -258,8 +258,8 @@ func put(split []BranchArc, branches uint64, place int32) (n uint64) {
 	return n
 }
 
-// after returns what is left of m tokens when the effect, which is of no join
-// arc, has taken its own.
+// after returns what is left of m tokens after the effect, which is not of a join arc,
+// takes its tokens.
 func (e *Effect) after(m uint32) uint32 {
 	if e.Reset {
 		return 0
@@ -292,7 +292,7 @@ func (s *State) set(place int, m uint32) {
 	if was == m {
 		return
 	}
-	if s.joined && (was == 0 || m == 0) { // they ask only whether there is a token
+	if s.joined && (was == 0 || m == 0) { // joins depend only on whether there is a token
 		s.setForJoins(place, m)
 	}
 	s.marking[place] = m
@@ -311,7 +311,7 @@ func (s *State) set(place int, m uint32) {
 	}
 }
 
-// setForJoins makes a place hold m tokens, for the inclusive joins that look at
+// setForJoins sets the tokens of a place and updates the inclusive joins that look at
 // it.
 func (s *State) setForJoins(place int, m uint32) {
 	joins := s.tables.Joins(place)
@@ -329,14 +329,14 @@ func (s *State) setForJoins(place int, m uint32) {
 	}
 }
 
-// joinWaits reports whether a transition is an inclusive join whose test does
-// not hold: one more condition in its countdown.
+// joinWaits reports whether a transition is an inclusive join whose test does not hold,
+// which is one more condition in its countdown.
 func (s *State) joinWaits(transition int32) bool {
 	j := s.tables.Join(int(transition))
 	return j != nil && !j.Ready(s.marked)
 }
 
-// marked gives the places that hold a token.
+// marked yields the places with a token.
 func (s *State) marked(yield func(place int32) bool) {
 	for p, m := range s.marking {
 		if m > 0 && !yield(int32(p)) {
@@ -345,8 +345,8 @@ func (s *State) marked(yield func(place int32) bool) {
 	}
 }
 
-// Awaits returns the places of an inclusive join that are empty and that it
-// waits for; none for another transition, or if its test holds.
+// Awaits returns the empty places of an inclusive join for which it waits; none for
+// another transition, or if its test holds.
 func (s *State) Awaits(transition int) []int32 {
 	j := s.tables.Join(transition)
 	if j == nil || j.Ready(s.marked) {
@@ -355,8 +355,8 @@ func (s *State) Awaits(transition int) []int32 {
 	return j.Awaits(s.marked)
 }
 
-// Unmet returns the conditions of a transition that do not hold: why it is not
-// enabled. What an inclusive join waits for is told by Awaits.
+// Unmet returns the conditions of a transition that do not hold. Awaits returns what an
+// inclusive join waits for.
 func (s *State) Unmet(transition int) []Cond {
 	var unmet []Cond
 	for _, c := range s.tables.Conds(transition) {

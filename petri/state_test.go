@@ -207,7 +207,7 @@ func run(t *testing.T, n *petri.Net, firings int) map[string]int {
 	return fired
 }
 
-// No enabled transition waits for ever behind another of its priority.
+// No enabled transition waits forever for others of its priority.
 func TestRotationIsFair(t *testing.T) {
 	n := net(marks{"p": 1}, nil)
 	want := map[string]int{}
@@ -222,8 +222,8 @@ func TestRotationIsFair(t *testing.T) {
 	}
 }
 
-// first is Next without regard to rivals, by looking at every transition: of the
-// enabled ones of the highest priority the first at or after turn, counted round.
+// first is Next without rivals, by checking every transition: of the enabled ones of the
+// highest priority, the first at or after turn, cyclically.
 func first(tables *petri.Tables, s *petri.State, turn int) int {
 	best := -1
 	for i := range tables.Transitions() {
@@ -264,9 +264,8 @@ func TestNextOfManyTransitionsIsTheFirstOfTheHighestPriority(t *testing.T) {
 	}
 }
 
-// On a circle the turn comes to the same one of two rivals each time; they
-// alternate all the same.
-func TestRivalsOnACircleAlternate(t *testing.T) {
+// On a cycle the turn reaches the same one of two rivals each time, but they alternate.
+func TestRivalsOnACycleAlternate(t *testing.T) {
 	n := net(marks{"p": 1, "q": 0}, []string{"go", "back", "back too"},
 		petri.Arc{Source: "p", Target: "go"}, petri.Arc{Source: "go", Target: "q"},
 		petri.Arc{Source: "q", Target: "back"}, petri.Arc{Source: "back", Target: "p"},
@@ -277,7 +276,7 @@ func TestRivalsOnACircleAlternate(t *testing.T) {
 	}
 }
 
-func TestAnyIsEquallyLikely(t *testing.T) {
+func TestAnyIsUniform(t *testing.T) {
 	n := net(marks{"p": 1}, []string{"a", "b", "c", "low"})
 	for _, id := range []string{"a", "b", "c", "low"} {
 		n.Arcs = append(n.Arcs, petri.Arc{ID: id, Source: "p", Target: id, Weight: 1})
@@ -308,7 +307,7 @@ func TestSourceTransitionIsEnabledAndDoesNotFireByItself(t *testing.T) {
 	}
 }
 
-func TestEmptyNetHasNothingToFire(t *testing.T) {
+func TestEmptyNetIsDead(t *testing.T) {
 	s := compile(t, &petri.Net{ID: "empty"}).NewState()
 	if s.Next(0, nil) != -1 || s.Any(3) != -1 || !s.Dead() || len(s.Marking()) != 0 {
 		t.Error("an empty net moves")

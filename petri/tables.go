@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// Tables is a net compiled to flat arrays, shared by all of its instances and
-// never changed. Places and transitions are indices in the net.
+// Tables is a net compiled to flat arrays. It is immutable and shared by all instances.
+// Places and transitions are indices in the net.
 type Tables struct {
 	Net     *Net
 	Initial []uint32 // the initial marking, by place
 
-	conds   lists[Cond]   // by transition: what must hold for it to be enabled
-	effects lists[Effect] // by transition: what its firing does
+	conds   lists[Cond]   // by transition: its input conditions
+	effects lists[Effect] // by transition: the effects of its firing
 	watch   lists[Watch]  // by place: the conditions that look at it
 	prio    []int32       // by transition
 	topPrio int32         // the highest of prio
@@ -25,20 +25,20 @@ type Tables struct {
 	held    []bool        // by transition: does not fire by itself
 
 	rivals   lists[int32] // by transition, see Order
-	stamp    []int32      // by transition: where its stamp is in an Order, if it has rivals
+	stamp    []int32      // by transition: the index of its stamp in an Order, if it has rivals
 	orderLen int
 
 	joins     []*JoinTest      // by transition: of an inclusive join; nil if the net has none
 	joinWatch lists[int32]     // by place: the inclusive joins that look at it
-	branches  lists[BranchArc] // by transition: what an inclusive split may put
+	branches  lists[BranchArc] // by transition: the branches of an inclusive split
 
 	placeID      map[string]int32
 	transitionID map[string]int32
 }
 
 // Cond is one input condition of a transition: the marking of Place is at
-// least Lo and, if Hi is not 0, less than Hi. All arcs from that place to that
-// transition are in it.
+// least Lo and, if Hi is not 0, less than Hi. It combines all
+// arcs from that place to that transition.
 type Cond struct {
 	Place  int32
 	Lo, Hi uint32
@@ -59,13 +59,13 @@ type Effect struct {
 	Join      bool
 }
 
-// Watch is a condition, seen from its place.
+// Watch is a condition in the list of its place.
 type Watch struct {
 	Transition int32
 	Lo, Hi     uint32
 }
 
-// lists is a list of T for each index, end to end in one array.
+// lists is a list of T for each index, in one array.
 type lists[T any] struct {
 	all   []T
 	start []int32 // start[i] to start[i+1] are those of i
@@ -85,12 +85,12 @@ func flatten[T any](by [][]T) lists[T] {
 // MaxNodes bounds the places, the transitions and the arcs of a net.
 const MaxNodes = math.MaxInt32 / 2
 
-// Compile validates a net and turns it into tables. Weights of parallel normal
-// and read arcs add up, each kind for itself; of parallel inhibitor arcs every
-// one must hold, so the lowest threshold counts.
+// Compile validates a net and makes its tables. The weights of parallel normal arcs add
+// up, and so do those of parallel read arcs. All parallel inhibitor arcs must hold, so
+// the lowest threshold counts.
 func Compile(n *Net) (*Tables, error) { return compile(n, MaxNodes) }
 
-// compile is Compile with another bound than MaxNodes.
+// compile is Compile with a given bound instead of MaxNodes.
 func compile(n *Net, maxNodes int) (*Tables, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func compile(n *Net, maxNodes int) (*Tables, error) {
 	return t, t.compileArcs()
 }
 
-// pair is what all arcs between one place and one transition say together.
+// pair combines all arcs between one place and one transition.
 type pair struct {
 	place                  int32
 	take, read, limit, put uint64 // limit: lowest inhibitor threshold, 0 for none
@@ -210,16 +210,16 @@ func (t *Tables) flattenPairs(pairs [][]pair) error {
 	return nil
 }
 
-// Places returns how many places the net has.
+// Places returns the number of places.
 func (t *Tables) Places() int { return len(t.Initial) }
 
-// Transitions returns how many transitions the net has.
+// Transitions returns the number of transitions.
 func (t *Tables) Transitions() int { return len(t.prio) }
 
 // Conds returns the input conditions of a transition, by place.
 func (t *Tables) Conds(transition int) []Cond { return t.conds.of(transition) }
 
-// Effects returns what a firing of a transition does, by place.
+// Effects returns the effects of a firing of a transition, by place.
 func (t *Tables) Effects(transition int) []Effect { return t.effects.of(transition) }
 
 // Watchers returns the conditions that look at a place, by transition.
@@ -228,19 +228,19 @@ func (t *Tables) Watchers(place int) []Watch { return t.watch.of(place) }
 // Final reports whether a place is final, see Net.FinalPlaces.
 func (t *Tables) Final(place int) bool { return t.final[place] }
 
-// Priority returns a transition's priority; higher goes first.
+// Priority returns a transition's priority; higher fires first.
 func (t *Tables) Priority(transition int) int32 { return t.prio[transition] }
 
-// Source reports whether a transition has no inputs. It is always enabled, and
-// is fired only from outside or by its timer.
+// Source reports whether a transition has no inputs. It is always enabled, and fires only
+// from outside or by its timer.
 func (t *Tables) Source(transition int) bool { return t.source[transition] }
 
 // Held reports whether a transition does not fire by itself: a source
 // transition, or one that WithHeld holds.
 func (t *Tables) Held(transition int) bool { return t.held[transition] }
 
-// WithHeld returns the same tables for a game in which further transitions, by
-// index, do not fire by themselves but by a timer or from outside.
+// WithHeld returns tables in which further transitions, by index, are held: they fire by
+// a timer or from outside, not by themselves.
 func (t *Tables) WithHeld(held []bool) *Tables {
 	with := *t
 	with.held = make([]bool, len(t.held))

@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// Fault is one mistake in a net's description, with its place in the source.
+// Fault is one mistake in a net's description, with its position in the source.
 type Fault struct {
 	File string
 	Pos  Pos
 	Msg  string // what was found; what was expected
 }
 
-// Error returns "file:line:column: message", leaving out what is unknown.
+// Error returns "file:line:column: message" without unknown parts.
 func (f *Fault) Error() string {
 	switch {
 	case f.File != "" && f.Pos.Line > 0:
@@ -29,15 +29,15 @@ func (f *Fault) Error() string {
 	return f.Msg
 }
 
-// MaxFaults bounds how many faults Validate reports for one net.
+// MaxFaults bounds the faults that Validate reports for one net.
 const MaxFaults = 100
 
-// Validate checks that ids are present and unique over places and transitions
-// together, that every arc joins a place and a transition that exist, in a
-// direction that its kind allows, that weights are 1 or more, and that the arcs
-// of inclusive gateways say one thing: a place is joined once, a guard is on a
-// branch that is not the default, and there is one default. It returns nil, or
-// the faults (each a *Fault) in source order, joined.
+// Validate checks that ids are present and unique over places and transitions, that
+// every arc connects an existing place and transition in a direction that its kind
+// allows, and that weights are 1 or more. It also checks that the arcs of inclusive
+// gateways are consistent: a place is joined once, guards are on branches that are
+// not the default, and there is at most one default. It returns nil, or the joined
+// faults (each a *Fault) in source order.
 func (n *Net) Validate() error {
 	c := checker{net: n, kind: make(map[string]node, len(n.Places)+len(n.Transitions))}
 	for i := range n.Places {
@@ -152,8 +152,7 @@ func (c *checker) count(transition string, kind ArcKind) int {
 	return c.optionals[key]
 }
 
-// MaxOptional is how many join arcs, and how many branch arcs, a transition
-// may have.
+// MaxOptional is the maximum number of join arcs, and of branch arcs, of a transition.
 const MaxOptional = 64
 
 type optionalArcs struct {
@@ -161,7 +160,7 @@ type optionalArcs struct {
 	kind       ArcKind
 }
 
-// defaults counts, as a kind of its own, the branch arcs that are defaults.
+// defaults is a separate kind for counting branch arcs that are defaults.
 const defaults = Branch + 1
 
 func (c *checker) faults() error {

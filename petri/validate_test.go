@@ -10,7 +10,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-func TestValidateNamesTheFaultAndItsPlace(t *testing.T) {
+func TestValidateReportsFaultsWithPositions(t *testing.T) {
 	at := func(line int) petri.Pos { return petri.Pos{Line: line, Column: 7} }
 	arc := func(src, dst string, kind petri.ArcKind, w uint32) *petri.Net {
 		return &petri.Net{ID: "n", File: "f.pnml",
@@ -45,7 +45,7 @@ func TestValidateNamesTheFaultAndItsPlace(t *testing.T) {
 	}
 }
 
-func TestValidateNamesTheFaultsOfInclusiveGateways(t *testing.T) {
+func TestValidateReportsFaultsOfInclusiveGateways(t *testing.T) {
 	join, branch := petri.Arc{ID: "a", Source: "p", Target: "t", Kind: petri.Join, Weight: 1}, petri.Arc{ID: "a", Source: "t", Target: "p", Kind: petri.Branch, Weight: 1}
 	with := func(a petri.Arc, change func(*petri.Arc)) petri.Arc {
 		change(&a)
@@ -112,7 +112,7 @@ func TestValidateBoundsItsFindings(t *testing.T) {
 	}
 }
 
-func TestFaultSaysWhatIsKnown(t *testing.T) {
+func TestFaultLeavesOutUnknownParts(t *testing.T) {
 	for want, f := range map[string]petri.Fault{
 		"f:1:2: m": {File: "f", Pos: petri.Pos{Line: 1, Column: 2}, Msg: "m"}, "f: m": {File: "f", Msg: "m"},
 		"1:2: m": {Pos: petri.Pos{Line: 1, Column: 2}, Msg: "m"}, "m": {Msg: "m"},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // places is a table of 10 columns of 1,000 places: names, counters and ages.
@@ -229,36 +229,36 @@ func getBulk(dst, name []byte, repetitions int) []byte {
 	return appendOctets(dst[:0], tagSequence, message)
 }
 
-// skim counts the variables of an answer and gives the last name as it is
+// skim counts the variables of an answer and returns the last name as it is
 // encoded, nil at the end of the table.
 func skim(b *testing.B, answer []byte) (count int, last []byte) {
-	r := reader{answer}
-	message, err := r.expect(tagSequence)
-	r = reader{message}
+	message, err := openMessage(answer)
+	if err != nil {
+		b.Fatal(err)
+	}
 	for range 2 {
-		_, _, err = r.element()
+		message.element()
 	}
-	pdu, err2 := r.expect(tagResponse)
-	r = reader{pdu}
+	pdu := reader{rest: message.expect(tagResponse)}
 	for range 3 {
-		_, _, _ = r.element()
+		pdu.element()
 	}
-	list, err3 := r.expect(tagSequence)
-	if err = errors.Join(err, err2, err3); err != nil {
+	list := reader{rest: pdu.expect(tagSequence)}
+	if err := errors.Join(message.err, pdu.err); err != nil {
 		b.Fatal(err)
 	}
 	var binding []byte
-	for r = (reader{list}); len(r.rest) > 0; count++ {
-		if binding, err = r.expect(tagSequence); err != nil {
-			b.Fatal(err)
+	for ; len(list.rest) > 0; count++ {
+		if binding = list.expect(tagSequence); list.err != nil {
+			b.Fatal(list.err)
 		}
 	}
 	if count == 0 {
 		return 0, nil // how the base ends a table
 	}
-	inner := reader{binding}
-	if _, err = inner.expect(tagObjectID); err != nil {
-		b.Fatal(err)
+	inner := reader{rest: binding}
+	if inner.expect(tagObjectID); inner.err != nil {
+		b.Fatal(inner.err)
 	}
 	if inner.rest[0] == byte(smi.TypeEndOfMibView) {
 		return count, nil

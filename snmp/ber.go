@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // The tags of RFC 3416 section 3 that are not the tag of a value.
@@ -26,7 +26,7 @@ const (
 	tagReport   = 0xa8 // the last tag of a PDU
 )
 
-// What can be wrong with bytes. Each is a fixed value, so that a flood of bad
+// The faults of BER. Each is a fixed value, so that a flood of malformed
 // packets allocates nothing.
 var (
 	errTruncated = errors.New("an element is longer than what holds it")
@@ -38,11 +38,29 @@ var (
 	errOID       = errors.New("a bad object identifier")
 )
 
-// reader takes BER elements (X.690) off the front of its bytes.
-type reader struct{ rest []byte }
+// reader takes BER elements (X.690) off the front of its bytes. It keeps its
+// first error, after which it returns zeros.
+type reader struct {
+	rest []byte
+	err  error
+}
 
-// element takes the next element, whatever its tag.
-func (r *reader) element() (tag byte, content []byte, err error) {
+// openMessage returns a reader of the content of a message.
+func openMessage(packet []byte) (content reader, err error) {
+	r := reader{rest: packet}
+	content.rest = r.expect(tagSequence)
+	return content, r.end()
+}
+
+// element takes the next element of any tag.
+func (r *reader) element() (tag byte, content []byte) {
+	if r.err == nil {
+		tag, content, r.err = r.next()
+	}
+	return tag, content
+}
+
+func (r *reader) next() (tag byte, content []byte, err error) {
 	if len(r.rest) < 2 {
 		return 0, nil, errTruncated
 	}
@@ -76,35 +94,35 @@ func (r *reader) element() (tag byte, content []byte, err error) {
 }
 
 // expect takes the next element, which must have the tag.
-func (r *reader) expect(tag byte) ([]byte, error) {
-	got, content, err := r.element()
-	if err == nil && got != tag {
-		err = errTag
+func (r *reader) expect(tag byte) []byte {
+	got, content := r.element()
+	if r.err == nil && got != tag {
+		r.err = errTag
 	}
-	return content, err
+	return content
 }
 
 // integer takes an Integer32.
-func (r *reader) integer() (int32, error) {
-	content, err := r.expect(tagInteger)
-	if err != nil {
-		return 0, err
+func (r *reader) integer() int32 {
+	content := r.expect(tagInteger)
+	if r.err == nil && (len(content) < 1 || len(content) > 4) {
+		r.err = errInteger
 	}
-	if len(content) < 1 || len(content) > 4 {
-		return 0, errInteger
+	if r.err != nil {
+		return 0
 	}
 	v := int32(int8(content[0]))
 	for _, b := range content[1:] {
 		v = v<<8 | int32(b)
 	}
-	return v, nil
+	return v
 }
 
-// value takes a value of any type that SNMP has, and checks its form.
-func (r *reader) value() error {
-	tag, content, err := r.element()
-	if err != nil {
-		return err
+// value takes a value of any SNMP type, and checks its form.
+func (r *reader) value() {
+	tag, content := r.element()
+	if r.err != nil {
+		return
 	}
 	least, most := 0, 0
 	switch smi.Type(tag) {
@@ -120,24 +138,24 @@ func (r *reader) value() error {
 		most = maxDatagram
 	case smi.TypeObjectIdentifier:
 		var room [smi.MaxSubIdentifiers]uint32
-		_, err := appendSubs(room[:0], content)
-		return err
+		_, r.err = appendSubs(room[:0], content)
+		return
 	case smi.TypeNull, smi.TypeNoSuchObject, smi.TypeNoSuchInstance, smi.TypeEndOfMibView:
 	default:
-		return errTag
+		r.err = errTag
+		return
 	}
 	if len(content) < least || len(content) > most {
-		return errValue
+		r.err = errValue
 	}
-	return nil
 }
 
-// end tells an error when something is left.
+// end returns the first error, or errTrailing if bytes are left.
 func (r *reader) end() error {
-	if len(r.rest) > 0 {
+	if r.err == nil && len(r.rest) > 0 {
 		return errTrailing
 	}
-	return nil
+	return r.err
 }
 
 // appendSubs decodes the content of an object identifier and appends its
@@ -197,8 +215,8 @@ func appendOctets[T string | []byte](dst []byte, tag byte, octets T) []byte {
 	return setLength(dst, at)
 }
 
-// appendOID encodes an object identifier. It reports false for one that BER
-// cannot say: a single number, or a beginning that no registration has.
+// appendOID encodes an object identifier. It returns false for one that BER
+// cannot encode: a single number, or an unregistered beginning.
 func appendOID(dst []byte, oid smi.OID) ([]byte, bool) {
 	if len(oid) == 0 {
 		return append(dst, tagObjectID, 1, 0), true // zeroDotZero
@@ -229,8 +247,8 @@ func appendSub(dst []byte, sub uint64) []byte {
 	return append(dst, byte(sub)&0x7f)
 }
 
-// setLength writes the length of what follows the octet at into that octet,
-// and makes room where one octet is not enough.
+// setLength writes the length of the bytes after the octet at into that octet,
+// and makes room if one octet is not enough.
 func setLength(dst []byte, at int) []byte {
 	n := len(dst) - at - 1
 	switch {
@@ -249,7 +267,7 @@ func setLength(dst []byte, at int) []byte {
 	return dst
 }
 
-// appendVariable encodes a varbind. It reports false for what SNMP cannot say.
+// appendVariable encodes a varbind. It returns false for one that SNMP cannot encode.
 func appendVariable(dst []byte, name smi.OID, value smi.Value) ([]byte, bool) {
 	at := len(dst) + 1
 	dst, ok := appendOID(append(dst, tagSequence, 0), name)

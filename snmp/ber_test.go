@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 func TestNumbersTakeAsFewOctetsAsHoldThem(t *testing.T) {
@@ -46,9 +46,9 @@ func TestIntegersAreRead(t *testing.T) {
 		{[]byte{2, 2, 1}, 0, errTruncated},
 		{[]byte{0x1f, 1, 1}, 0, errTag},
 	} {
-		r := reader{c.in}
-		if got, err := r.integer(); got != c.want || !errors.Is(err, c.err) {
-			t.Errorf("% x: %d, %v, want %d, %v", c.in, got, err, c.want, c.err)
+		r := reader{rest: c.in}
+		if got := r.integer(); got != c.want || !errors.Is(r.err, c.err) {
+			t.Errorf("% x: %d, %v, want %d, %v", c.in, got, r.err, c.want, c.err)
 		}
 	}
 }
@@ -77,10 +77,10 @@ func TestElementsAreRead(t *testing.T) {
 		{"4 GiB less one octet", []byte{4, 0x84, 0xff, 0xff, 0xff, 0xff}, 0, 6, errTruncated},
 		{"a tag of several octets", []byte{0x3f, 1, 0}, 0, 3, errTag},
 	} {
-		r := reader{c.in}
-		tag, content, err := r.element()
-		if len(content) != c.want || len(r.rest) != c.wantRest || !errors.Is(err, c.err) || err == nil && tag != 4 {
-			t.Errorf("%s: %d octets of tag %d, %d left, %v; want %d, %d left, %v", c.rule, len(content), tag, len(r.rest), err, c.want, c.wantRest, c.err)
+		r := reader{rest: c.in}
+		tag, content := r.element()
+		if len(content) != c.want || len(r.rest) != c.wantRest || !errors.Is(r.err, c.err) || r.err == nil && tag != 4 {
+			t.Errorf("%s: %d octets of tag %d, %d left, %v; want %d, %d left, %v", c.rule, len(content), tag, len(r.rest), r.err, c.want, c.wantRest, c.err)
 		}
 	}
 }
@@ -96,15 +96,16 @@ func TestValuesHaveTheLengthOfTheirType(t *testing.T) {
 		{smi.TypeNull, 0, 0}, {smi.TypeNoSuchObject, 0, 0}, {smi.TypeNoSuchInstance, 0, 0}, {smi.TypeEndOfMibView, 0, 0},
 	} {
 		for n := range 130 {
-			r := reader{appendOctets(nil, byte(c.tag), bytes.Repeat([]byte{1}, n))}
+			r := reader{rest: appendOctets(nil, byte(c.tag), bytes.Repeat([]byte{1}, n))}
 			good := n >= c.least && (n <= c.most || c.most == 100)
-			if err := r.value(); (err == nil) != good {
-				t.Errorf("%d octets of type %#x: %v", n, byte(c.tag), err)
+			if r.value(); (r.err == nil) != good {
+				t.Errorf("%d octets of type %#x: %v", n, byte(c.tag), r.err)
 			}
 		}
 	}
 	for _, bad := range [][]byte{{}, {0x30, 0}, {0x09, 1, 0}, {byte(smi.TypeInteger), 2, 1}} {
-		if r := (reader{bad}); r.value() == nil {
+		r := reader{rest: bad}
+		if r.value(); r.err == nil {
 			t.Errorf("% x is a value", bad)
 		}
 	}
@@ -123,7 +124,7 @@ func TestLengthsAreWrittenInAsFewOctetsAsHoldThem(t *testing.T) {
 	}
 }
 
-func TestWhatBERCannotSayIsNotWritten(t *testing.T) {
+func TestWhatBERCannotEncodeIsNotWritten(t *testing.T) {
 	for text, want := range map[string][]byte{
 		"0.0": {6, 1, 0}, "0.39": {6, 1, 39}, "1.39.1": {6, 2, 79, 1}, "2.40": {6, 1, 120}, "1.3.127": {6, 2, 43, 127}, "1.3.128": {6, 3, 43, 0x81, 0},
 		"0.40": nil, "1.40": nil, "3.1": nil, "1": nil,
@@ -184,9 +185,9 @@ func TestObjectIdentifiersSurviveTheWire(t *testing.T) {
 		if !ok {
 			t.Fatalf("%v is not encoded", oid)
 		}
-		r := reader{encoded}
-		content, err := r.expect(tagObjectID)
-		if err != nil || len(r.rest) != 0 {
+		r := reader{rest: encoded}
+		content := r.expect(tagObjectID)
+		if err := r.end(); err != nil {
 			t.Fatalf("%v: % x: %v", oid, encoded, err)
 		}
 		if subs, err := appendSubs(nil, content); err != nil || oid.Compare(subs) != 0 {

@@ -7,27 +7,27 @@ import (
 	"sync/atomic"
 )
 
-// reason says why a packet got no answer.
+// reason is why a packet got no answer.
 type reason uint8
 
-// The reasons, in the order in which a packet is looked at.
+// The reasons, in the order of the checks.
 const (
 	noReason       reason = iota
 	malformed             // no message of SNMP
-	otherVersion          // SNMPv1, SNMPv3, or none there is
-	wrongCommunity        // a password that is not ours
+	otherVersion          // SNMPv1, SNMPv3 or an unknown one
+	wrongCommunity        // another password
 	notRequest            // a response, a notification or a report
-	rateExceeded          // more packets a second than one address may have answered
+	rateExceeded          // more packets a second from one address than are answered
 	sendFailed            // the socket refused the answer
 	numReasons
 )
 
-// String is the reason as a label of a metric.
+// String returns the reason as a label of a metric.
 func (r reason) String() string {
 	return [...]string{"", "malformed", "version", "community", "not_request", "rate", "send"}[r]
 }
 
-// operation is what a request asked for, as a row of counters.
+// operation is the operation of a request, as a row of counters.
 type operation uint8
 
 const (
@@ -40,8 +40,7 @@ const (
 
 func (o operation) String() string { return [...]string{"get", "getnext", "getbulk", "set"}[o] }
 
-// Counters is what a Responder has done since it was made. They only rise and
-// may be read at any time.
+// Counters counts what a Responder did since it was made. They may be read at any time.
 type Counters struct {
 	requests  [numOperations]atomic.Uint64
 	dropped   [numReasons]atomic.Uint64
@@ -49,8 +48,8 @@ type Counters struct {
 	tooBig    atomic.Uint64
 }
 
-// Requests gives every operation (get, getnext, getbulk, set) with how often
-// it was asked for in a request that was understood.
+// Requests yields every operation (get, getnext, getbulk, set) with the number
+// of its well-formed requests.
 func (c *Counters) Requests() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
 		for op := range numOperations {
@@ -61,7 +60,7 @@ func (c *Counters) Requests() iter.Seq2[string, uint64] {
 	}
 }
 
-// Dropped gives every reason with how many packets got no answer for it.
+// Dropped yields every reason with the number of packets that got no answer for it.
 func (c *Counters) Dropped() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
 		for r := noReason + 1; r < numReasons; r++ {
@@ -72,8 +71,8 @@ func (c *Counters) Dropped() iter.Seq2[string, uint64] {
 	}
 }
 
-// Variables is how many variables were in the answers.
+// Variables returns the number of variables in all answers.
 func (c *Counters) Variables() uint64 { return c.variables.Load() }
 
-// TooBig is how many requests were answered with tooBig.
+// TooBig returns the number of requests answered with tooBig.
 func (c *Counters) TooBig() uint64 { return c.tooBig.Load() }

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
-// exchange turns packets into answers, one at a time. All memory that a packet
-// needs is kept here and used again.
+// exchange answers packets, one at a time. It reuses all memory that a packet needs.
 type exchange struct {
 	*Responder
 	request  request
@@ -26,8 +25,8 @@ func (r *Responder) newExchange() *exchange {
 		limits: newLimits(r.cfg.PacketRate)}
 }
 
-// answer gives the message to send back, good until the next call. If there is
-// none it gives the reason, and what is wrong with a malformed packet.
+// answer returns the message to send back, valid until the next call. Without
+// one it returns the reason, and the error of a malformed packet.
 func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]byte, reason, error) {
 	why, err := x.request.decode(packet, &x.community)
 	if why != noReason {
@@ -58,7 +57,7 @@ func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]
 	return out, noReason, nil
 }
 
-// get is RFC 3416 section 4.2.1.
+// get implements RFC 3416 section 4.2.1.
 func (x *exchange) get(view *mibView) []byte {
 	x.response.begin(&x.request, noError, 0)
 	for i := range x.request.names() {
@@ -70,7 +69,7 @@ func (x *exchange) get(view *mibView) []byte {
 	return x.response.finish()
 }
 
-// getNext is RFC 3416 section 4.2.2.
+// getNext implements RFC 3416 section 4.2.2.
 func (x *exchange) getNext(view *mibView) []byte {
 	x.response.begin(&x.request, noError, 0)
 	x.cursors = slices.Grow(x.cursors[:0], 1)[:1]
@@ -83,12 +82,12 @@ func (x *exchange) getNext(view *mibView) []byte {
 	return x.response.finish()
 }
 
-// getBulk is RFC 3416 section 4.2.3. Where there is no more room it ends with
-// what has been added.
+// getBulk implements RFC 3416 section 4.2.3. It returns the variables so far if
+// there is no more room.
 func (x *exchange) getBulk(view *mibView) []byte {
 	x.response.begin(&x.request, noError, 0)
 	n := x.request.names()
-	x.cursors = slices.Grow(x.cursors[:0], n)[:n] // with the memory that they had
+	x.cursors = slices.Grow(x.cursors[:0], n)[:n] // keeps the memory of each cursor
 	for i := range x.cursors {
 		x.cursors[i].begin(x.request.name(i))
 	}
@@ -107,7 +106,7 @@ func (x *exchange) getBulk(view *mibView) []byte {
 			}
 			ended = ended && value.Type == smi.TypeEndOfMibView
 		}
-		if ended { // also when nothing is to be repeated
+		if ended { // also if there is nothing to repeat
 			break
 		}
 	}
@@ -121,8 +120,7 @@ func (x *exchange) step(view *mibView, i int) (smi.Value, outcome) {
 	return value, x.response.add(c.name, value)
 }
 
-// stop ends a GetBulk at its i-th binding: a full message is an answer, if
-// there is anything in it.
+// stop ends a GetBulk at its i-th binding: a full message is an answer if it has a variable.
 func (x *exchange) stop(got outcome, i int) []byte {
 	if got == full && x.response.variables > 0 {
 		return x.response.finish()
@@ -132,14 +130,13 @@ func (x *exchange) stop(got outcome, i int) []byte {
 
 // fail answers for the i-th binding, from 0, which could not be added.
 func (x *exchange) fail(got outcome, i int) []byte {
-	if got == unspeakable {
+	if got == unencodable {
 		return x.refuse(genErr, i+1)
 	}
 	return x.refuse(tooBig, 0)
 }
 
-// set is RFC 3416 section 4.2.5: the first variable is not writable, and all
-// others are not either.
+// set implements RFC 3416 section 4.2.5: no variable is writable.
 func (x *exchange) set() []byte {
 	if x.request.names() == 0 {
 		return x.refuse(noError, 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/gosnmp/gosnmp"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 const sysUpTime = ".1.3.6.1.2.1.1.3.0"
@@ -151,7 +151,7 @@ func TestTooBigHasNoVariables(t *testing.T) {
 	}
 }
 
-func TestSetIsRefusedAtTheFirstVariable(t *testing.T) {
+func TestSetIsRejectedAtTheFirstVariable(t *testing.T) {
 	x := newResponder(t, everyType(t), nil).newExchange()
 	request := ask(t, gosnmp.SetRequest, func(p *gosnmp.SnmpPacket) {
 		p.Variables = []gosnmp.SnmpPDU{{Name: ".1.3.6.1.2.1.1.5.0", Type: gosnmp.OctetString, Value: "mine"},
@@ -168,7 +168,7 @@ func TestSetIsRefusedAtTheFirstVariable(t *testing.T) {
 	}
 }
 
-func TestWhatSNMPCannotSayIsAGeneralError(t *testing.T) {
+func TestWhatSNMPCannotEncodeIsAGeneralError(t *testing.T) {
 	table := newTable(t, []smi.OID{root.Append(1, 0), root.Append(2, 0), root.Append(3, 0), {7, 1}}, nil,
 		[]smi.Value{smi.Integer(1), {Type: 99}, smi.ObjectID(smi.OID{3, 40, 1}), smi.Integer(1)})
 	x := newResponder(t, table, nil).newExchange()
@@ -330,7 +330,7 @@ func TestHeldTablesAreBounded(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	good := Config{Community: "public", Table: func() *smi.Table { return nil }}
 	for rule, change := range map[string]func(*Config){
 		"no community":              func(c *Config) { c.Community = "" },

@@ -57,12 +57,12 @@ func (e element) spoilt(where string) map[string]element {
 	return all
 }
 
-func TestAnAcknowledgementWithAFaultIsNone(t *testing.T) {
+func TestAnInvalidAcknowledgementIsRejected(t *testing.T) {
 	good := messageOf(tagResponse)
 	if a, err := decodeAck(good.bytes(), []byte("public")); err != nil || a != (ack{5, noError}) {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	good.in[2].in[3] = element{tag: tagSequence} // what the bindings say is not looked at
+	good.in[2].in[3] = element{tag: tagSequence} // the content of the bindings is ignored
 	for name, bad := range good.spoilt("element") {
 		if a, err := decodeAck(bad.bytes(), []byte("public")); err == nil {
 			t.Errorf("%s: %+v", name, a)

@@ -7,39 +7,38 @@ import (
 	"time"
 )
 
-// maxAddresses bounds how many addresses' use is remembered.
+// maxAddresses bounds the addresses that limits keeps.
 const maxAddresses = 4096
 
-// limits is a token bucket for each address: it holds a second's worth, and
-// what is taken flows back at the rate. Of an IPv6 address the first 64 bits
-// count, since one host has all the others.
+// limits has a token bucket for each address: it holds the packets of a second
+// and refills at the rate. Of an IPv6 address the first 64 bits count, since
+// one host has all the others.
 //
-// A bucket that was left alone for a second is full, which is what an address
-// that is not remembered has. So the one used least recently is forgotten
-// first, and that helps nobody unless more than maxAddresses addresses ask
-// within a second.
+// A bucket is full after a second without packets, as is that of an unknown
+// address. So dropping the least recently used one is safe unless more than
+// maxAddresses addresses send within a second.
 type limits struct {
-	cost    time.Duration // the time in which one token flows back
+	cost    time.Duration // the time in which one token is refilled
 	index   map[netip.Addr]int32
-	buckets []bucket // a ring through older and newer, begun at most recent
+	buckets []bucket // a ring through older and newer, starting at recent
 	recent  int32
 }
 
 type bucket struct {
 	address      netip.Addr
-	full         time.Time // when all that was taken will have flowed back
+	full         time.Time // when the bucket is full again
 	older, newer int32
 }
 
-// refill is how long an empty bucket takes to be full.
+// refill is the time in which an empty bucket is full.
 const refill = time.Second
 
 func newLimits(rate int) *limits {
 	return &limits{cost: refill / time.Duration(rate), index: make(map[netip.Addr]int32)}
 }
 
-// allow takes a token for the address at now. It reports false where there is
-// none; asking in vain takes nothing.
+// allow takes a token for the address at now. It returns false if there is
+// none, and then takes nothing.
 func (l *limits) allow(address netip.Addr, now time.Time) bool {
 	b := l.bucket(host(address), now)
 	if b.full.Before(now) {
@@ -53,7 +52,7 @@ func (l *limits) allow(address netip.Addr, now time.Time) bool {
 	return true
 }
 
-// host is the address without the bits that a host gives to itself.
+// host returns the address without the bits that a host chooses.
 func host(address netip.Addr) netip.Addr {
 	address = address.Unmap()
 	if address.Is4() {
@@ -66,7 +65,7 @@ func host(address netip.Addr) netip.Addr {
 	return prefix.Addr()
 }
 
-// bucket finds the bucket of an address and makes it the most recent.
+// bucket returns the bucket of an address and makes it the most recent.
 func (l *limits) bucket(address netip.Addr, now time.Time) *bucket {
 	i, known := l.index[address]
 	switch {
@@ -97,8 +96,8 @@ func (l *limits) unlink(i int32) {
 	l.buckets[b.older].newer, l.buckets[b.newer].older = b.newer, b.older
 }
 
-// link puts a bucket that is in no ring behind the most recent one. The very
-// first is a ring by itself, as its zero links say.
+// link puts a bucket that is in no ring after the most recent one. The zero
+// links of the very first make it a ring.
 func (l *limits) link(i int32) {
 	b, recent := &l.buckets[i], &l.buckets[l.recent]
 	b.older, b.newer = l.recent, recent.newer

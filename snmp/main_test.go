@@ -12,7 +12,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 	"go.uber.org/goleak"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,7 +5,7 @@ package snmp
 import (
 	"encoding/binary"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // status is an error-status of RFC 3416 section 3.
@@ -18,12 +18,11 @@ const (
 	notWritable status = 17
 )
 
-// message is a response or a notification under construction. Its memory is
-// used again for the next one.
+// message is a response or a notification under construction. Its memory is reused.
 //
 // The lengths of the message, the PDU and the list of bindings always take
-// three octets, which BER allows, so that the size of the message is known
-// while variables are added and nothing has to be moved at the end.
+// three octets, which BER allows. So the size of the message is known while
+// variables are added, and nothing is moved at the end.
 type message struct {
 	buf       []byte
 	limit     int
@@ -36,7 +35,7 @@ func (p *message) begin(q *request, s status, index int) {
 	p.open(q.community, tagResponse, q.id, s, index)
 }
 
-// open starts a message with a PDU of the type that tag says.
+// open starts a message with a PDU of the type tag.
 func (p *message) open(community []byte, tag byte, id int32, s status, index int) {
 	b := append(p.buf[:0], tagSequence, 0x82, 0, 0)
 	b = appendInteger(b, tagInteger, version2c)
@@ -50,13 +49,13 @@ func (p *message) open(community []byte, tag byte, id int32, s status, index int
 	p.list, p.buf, p.variables = len(b), b, 0
 }
 
-// outcome is what became of adding a variable.
+// outcome is the result of adding a variable.
 type outcome uint8
 
 const (
 	added       outcome = iota
-	full                // it would make the message too large; it was left out
-	unspeakable         // SNMP has no encoding for its name or its value
+	full                // too large for the message, so left out
+	unencodable         // SNMP has no encoding for its name or its value
 )
 
 // add appends a variable if there is room for it.
@@ -67,7 +66,7 @@ func (p *message) add(name smi.OID, value smi.Value) outcome {
 	switch {
 	case !ok:
 		p.buf = b[:before]
-		return unspeakable
+		return unencodable
 	case len(b) > p.limit:
 		p.buf = b[:before]
 		return full
@@ -85,9 +84,9 @@ func (p *message) finish() []byte {
 	return p.buf
 }
 
-// refuse answers with an error: the bindings of the request come back as they
-// are. Where they do not fit, and for tooBig itself, the answer is tooBig
-// without any (RFC 3416 section 4.2.1); it reports whether it was.
+// refuse answers with an error and the bindings of the request. If these do not
+// fit, and for tooBig itself, it answers tooBig without bindings (RFC 3416
+// section 4.2.1) and returns true.
 func (p *message) refuse(q *request, s status, index int) (out []byte, tooLarge bool) {
 	p.begin(q, s, index)
 	if s == tooBig || len(p.buf)+len(q.bindings) > p.limit {

@@ -5,18 +5,18 @@ package snmp
 import (
 	"slices"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
-// mibView is everything there is to read for one packet: the system group and
-// the table, merged in the order of their names.
+// mibView is the content that one packet can read: the system group and the
+// table, merged in the order of their names.
 type mibView struct {
 	system *systemGroup
 	uptime smi.Value
 	table  *smi.Table // nil while there is none
 }
 
-// get is the value of a name, or the exception that says why there is none.
+// get returns the value of a name, or the exception for it.
 func (v *mibView) get(name smi.OID) smi.Value {
 	if i := v.system.Search(name, true); i < v.system.Len() && slices.Equal(v.system.names[i], name) {
 		return v.systemValue(i)
@@ -36,8 +36,7 @@ func (v *mibView) systemValue(i int) smi.Value {
 	return v.system.Value(i)
 }
 
-// cursor walks a view. name is where it stands: the name asked for, then the
-// last name given.
+// cursor walks a view. name is its position: the requested name, then the last returned one.
 type cursor struct {
 	name    smi.OID
 	started bool
@@ -46,11 +45,10 @@ type cursor struct {
 	last    []uint32 // memory of the name
 }
 
-// begin puts the cursor at a name.
+// begin sets the cursor to a name.
 func (c *cursor) begin(name smi.OID) { *c = cursor{name: name, last: c.last} }
 
-// next moves the cursor onto the first variable after it and gives its value;
-// at the end, endOfMibView where it stands.
+// next moves the cursor to the next variable and returns its value, or endOfMibView.
 func (v *mibView) next(c *cursor) smi.Value {
 	if !c.started {
 		c.started = true
@@ -70,7 +68,7 @@ func (v *mibView) next(c *cursor) smi.Value {
 	c.last, value = v.table.AppendAt(c.last[:0], c.table)
 	if inSystem {
 		order := v.system.names[c.system].Compare(c.last)
-		if order == 0 { // in both: as for get, the system group has it
+		if order == 0 { // in both: the system group has it, as for get
 			c.table++
 		}
 		if order <= 0 {

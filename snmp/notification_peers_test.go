@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/gosnmp/gosnmp"
 
-	"github.com/pnagent/pnagent/internal/snmptest"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // everything is a notification with a variable of every type.

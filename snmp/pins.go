@@ -6,19 +6,19 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
-// maxPins bounds how many requesters' tables are held.
+// maxPins bounds the requesters whose tables are held.
 const maxPins = 1024
 
-// pins holds the table that each requester's walk began with. A table is held
-// for at most hold after the walk's first packet, so the memory held is that
-// of the tables made within one hold, however many requesters there are.
+// pins holds the table of each requester's walk, for at most hold after its
+// first packet. So it holds no more tables than are made in that time, for any
+// number of requesters.
 type pins struct {
 	hold   time.Duration
 	tables map[netip.AddrPort]*smi.Table
-	queue  []pin // a ring, in the order in which they were made
+	queue  []pin // a ring, oldest first
 	head   int
 	n      int
 }
@@ -32,8 +32,8 @@ func newPins(hold time.Duration) *pins {
 	return &pins{hold: hold, tables: make(map[netip.AddrPort]*smi.Table), queue: make([]pin, maxPins)}
 }
 
-// table is the one that a walk of from reads at now: the one it began with, or
-// newest, which is held for it from now on. newest may be nil.
+// table returns the table for a walk of from at now: the held one, or newest,
+// which it then holds. newest may be nil.
 func (p *pins) table(from netip.AddrPort, now time.Time, newest *smi.Table) *smi.Table {
 	for p.n > 0 && now.Sub(p.queue[p.head].since) >= p.hold {
 		p.drop()

@@ -6,29 +6,29 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // version2c is the version number of SNMPv2c in a message (RFC 1901).
 const version2c = 1
 
-// request is a decoded message. Its memory is used again for the next one.
+// request is a decoded message. Its memory is reused.
 type request struct {
 	op        byte // the tag of the PDU
 	community []byte
 	id        int32
-	// Of a GetBulk non-repeaters and max-repetitions, of others unused.
+	// Of a GetBulk; unused in other requests.
 	nonRepeaters, maxRepetitions int32
-	bindings                     []byte // the variable bindings as they came
+	bindings                     []byte // the variable bindings as received
 
 	subs []uint32 // the names, one after the other
 	ends []int    // where each ends in subs
 }
 
-// names is how many variables were asked for.
+// names returns the number of requested variables.
 func (q *request) names() int { return len(q.ends) }
 
-// name is the i-th name asked for: a view, good until the next decode.
+// name returns the i-th requested name, valid until the next decode.
 func (q *request) name(i int) smi.OID {
 	start := 0
 	if i > 0 {
@@ -37,38 +37,27 @@ func (q *request) name(i int) smi.OID {
 	return smi.OID(q.subs[start:q.ends[i]:q.ends[i]])
 }
 
-// decode reads a message for the community with the given hash. It gives the
-// reason why there shall be no answer, noReason if there shall be one, and for
-// a malformed message what is wrong with it.
+// decode decodes a message for the community with the given hash. It returns
+// noReason for a request to answer, or the reason for not answering, and for a
+// malformed message its error.
 func (q *request) decode(packet []byte, community *[sha256.Size]byte) (reason, error) {
-	r := reader{packet}
-	message, err := r.expect(tagSequence)
-	if err == nil {
-		err = r.end()
-	}
+	r, err := openMessage(packet)
 	if err != nil {
 		return malformed, err
 	}
-	r = reader{message}
-	version, err := r.integer()
-	if err != nil {
-		return malformed, err
-	}
-	if version != version2c {
+	version := r.integer()
+	if r.err == nil && version != version2c {
 		return otherVersion, nil
 	}
-	if q.community, err = r.expect(tagOctetString); err != nil {
-		return malformed, err
+	if q.community = r.expect(tagOctetString); r.err != nil {
+		return malformed, r.err
 	}
 	// The hash makes the time of comparing independent of the length, too.
 	if hash := sha256.Sum256(q.community); subtle.ConstantTimeCompare(hash[:], community[:]) != 1 {
 		return wrongCommunity, nil
 	}
-	tag, pdu, err := r.element()
-	if err == nil {
-		err = r.end()
-	}
-	if err != nil {
+	tag, pdu := r.element()
+	if err := r.end(); err != nil {
 		return malformed, err
 	}
 	switch tag {
@@ -86,49 +75,35 @@ func (q *request) decode(packet []byte, community *[sha256.Size]byte) (reason, e
 	return noReason, nil
 }
 
-func (q *request) decodePDU(pdu []byte) (err error) {
-	r := reader{pdu}
-	if q.id, err = r.integer(); err != nil {
-		return err
-	}
-	if q.nonRepeaters, err = r.integer(); err != nil {
-		return err
-	}
-	if q.maxRepetitions, err = r.integer(); err != nil {
-		return err
-	}
-	if q.bindings, err = r.expect(tagSequence); err != nil {
-		return err
-	}
-	if err = r.end(); err != nil {
+func (q *request) decodePDU(pdu []byte) error {
+	r := reader{rest: pdu}
+	q.id, q.nonRepeaters, q.maxRepetitions = r.integer(), r.integer(), r.integer()
+	q.bindings = r.expect(tagSequence)
+	if err := r.end(); err != nil {
 		return err
 	}
 	return q.decodeNames()
 }
 
-// decodeNames reads the names of all bindings before anything is answered, so
-// that half a request never is. The values say nothing to a reader; they are
-// checked because a refused request is sent back with them.
+// decodeNames decodes the names of all bindings before any is answered, so that
+// a malformed request gets no partial answer. It checks the values because an
+// error response repeats them.
 func (q *request) decodeNames() error {
 	q.subs, q.ends = q.subs[:0], q.ends[:0]
-	for r := (reader{q.bindings}); len(r.rest) > 0; {
-		binding, err := r.expect(tagSequence)
-		if err != nil {
-			return err
+	for r := (reader{rest: q.bindings}); len(r.rest) > 0; {
+		content := r.expect(tagSequence)
+		binding := reader{rest: content, err: r.err}
+		name := binding.expect(tagObjectID)
+		if binding.err != nil {
+			return binding.err
 		}
-		b := reader{binding}
-		name, err := b.expect(tagObjectID)
-		if err != nil {
-			return err
-		}
+		var err error
 		if q.subs, err = appendSubs(q.subs, name); err != nil {
 			return err
 		}
 		q.ends = append(q.ends, len(q.subs))
-		if err = b.value(); err != nil {
-			return err
-		}
-		if err = b.end(); err != nil {
+		binding.value()
+		if err := binding.end(); err != nil {
 			return err
 		}
 	}

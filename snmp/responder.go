@@ -11,52 +11,51 @@ import (
 	"net"
 	"time"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // Sizes of a message in octets (RFC 3417 section 3.2).
 const (
-	MinMessage     = 484   // what every manager takes
-	DefaultMessage = 1472  // an Ethernet frame without its headers: never in fragments
-	maxDatagram    = 65507 // the most that UDP over IPv4 carries
+	MinMessage     = 484   // accepted by every manager
+	DefaultMessage = 1472  // an Ethernet frame without its headers: never fragmented
+	maxDatagram    = 65507 // the largest of UDP over IPv4
 	MaxMessage     = maxDatagram
 )
 
-// DefaultHold is how long a walk keeps the table that it began with.
+// DefaultHold is how long a walk keeps its first table.
 const DefaultHold = 5 * time.Second
 
-// DefaultPacketRate is how many packets a second one address may have
-// answered. A walk by the fastest manager takes some thousands.
+// DefaultPacketRate is how many packets a second of one address are answered.
+// The fastest manager sends some thousands.
 const DefaultPacketRate = 10_000
 
 // maxPacketRate is a rate that no host can reach.
 const maxPacketRate = 1_000_000_000
 
 // ErrConfig is wrapped by the errors of New and NewSender.
-var ErrConfig = errors.New("bad SNMP configuration")
+var ErrConfig = errors.New("invalid SNMP configuration")
 
-// Config says what a Responder answers, and to whom.
+// Config configures a Responder.
 type Config struct {
-	// Community is what a request must carry, 1 to 255 octets. It is a
-	// password in clear text; nothing here logs it.
+	// Community must be in every request, 1 to 255 octets. It is a password in
+	// clear text; nothing here logs it.
 	Community string
-	// Table gives the newest table, nil while there is none. It is called
-	// once for each request and should do no more than load a pointer.
+	// Table returns the newest table, or nil. It is called once for each
+	// request, and should only load a pointer.
 	Table  func() *smi.Table
 	System System
-	// MaxMessage bounds a response, in octets, MinMessage to MaxMessage;
-	// 0 is DefaultMessage. SNMPv2c has no way for a requester to say what
-	// its path carries.
+	// MaxMessage bounds a response, in octets, from MinMessage to MaxMessage; 0
+	// is DefaultMessage. An SNMPv2c request has no field for it.
 	MaxMessage int
 	Hold       time.Duration // 0 is DefaultHold
-	// PacketRate is how many packets a second one address may have answered,
-	// and how many at once after a pause; 0 is DefaultPacketRate.
+	// PacketRate is how many packets a second of one address are answered, and
+	// how many at once after a pause; 0 is DefaultPacketRate.
 	PacketRate int
 	Now        func() time.Time // nil is time.Now
 	Log        *slog.Logger     // nil logs nothing
 }
 
-// Responder answers requests. Its counters may be read by anybody at any time.
+// Responder answers requests. Its counters may be read at any time.
 type Responder struct {
 	cfg       Config
 	community [sha256.Size]byte
@@ -65,8 +64,7 @@ type Responder struct {
 	counters  Counters
 }
 
-// New makes a Responder, whose sysUpTime begins now. It returns ErrConfig for
-// a configuration that cannot be served.
+// New returns a Responder, whose sysUpTime begins now. The error wraps ErrConfig.
 func New(cfg Config) (*Responder, error) {
 	if cfg.Table == nil {
 		return nil, fmt.Errorf("%w: no table to answer from", ErrConfig)
@@ -115,14 +113,14 @@ func checkCommunity(community string) error {
 	return nil
 }
 
-// UpTime is sysUpTime.0 at now, in hundredths of a second.
+// UpTime returns sysUpTime.0 at now, in hundredths of a second.
 func (r *Responder) UpTime(now time.Time) uint32 { return hundredths(now.Sub(r.start)) }
 
-// Counters is what has been done so far.
+// Counters returns the live counters.
 func (r *Responder) Counters() *Counters { return &r.counters }
 
-// Serve answers what arrives at conn until ctx ends, and closes conn. It
-// returns nil when ctx ended, or the error that ended reading.
+// Serve answers the packets at conn until ctx ends, and closes conn. It returns
+// nil when ctx ended, or the error that ended reading.
 func (r *Responder) Serve(ctx context.Context, conn *net.UDPConn) error {
 	unblock := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer func() {
@@ -148,10 +146,10 @@ func (r *Responder) Serve(ctx context.Context, conn *net.UDPConn) error {
 			why = sendFailed
 		}
 		r.counters.dropped[why].Add(1)
-		if !logged[why] { // a flood of packets shall not be a flood of lines
+		if !logged[why] { // a flood of packets must not be a flood of lines
 			logged[why] = true
 			r.cfg.Log.Warn("SNMP packet without an answer; more for this reason are only counted",
-				"reason", why.String(), "from", from.String(), "error", err)
+				"reason", why.String(), "addr", from.String(), "err", err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // DefaultTimeout is how long an inform waits for its response.
@@ -35,25 +35,26 @@ const (
 
 // What Notify refuses, or could not give to a sink.
 var (
+	// Errors of Notify.
 	ErrNotification = errors.New("not a notification")
 	ErrTooLarge     = errors.New("a notification larger than MaxNotification")
 	ErrQueueFull    = errors.New("too many notifications wait for a sink")
 	ErrStopped      = errors.New("the sender has been stopped")
 )
 
-// SenderConfig says where notifications go, and how.
+// SenderConfig configures a Sender.
 type SenderConfig struct {
-	// Sinks are where notifications are received, each "host:port", 1 to 32
-	// of them. Every notification goes to all.
+	// Sinks are the receivers of notifications, each "host:port", 1 to 32 of
+	// them. Every notification is sent to all.
 	Sinks     []string
 	Community string // 1 to 255 octets, as in Config
-	// Inform has every notification acknowledged, and sent again while it is
-	// not; without it a notification is sent once, and nobody knows whether
-	// it arrived.
+	// Inform makes sinks acknowledge every notification, and the sender repeat
+	// those without an acknowledgement. Otherwise a notification is sent once
+	// and may be lost.
 	Inform  bool
 	Timeout time.Duration // of an inform, up to a minute; 0 is DefaultTimeout
-	Retries int           // how often an inform is sent again at most, 0 to 20
-	// UpTime gives sysUpTime.0 of what notifies, in hundredths of a second;
+	Retries int           // largest number of repetitions of an inform, 0 to 20
+	// UpTime returns sysUpTime.0 for notifications, in hundredths of a second;
 	// nil counts from NewSender.
 	UpTime func() uint32
 	Log    *slog.Logger // nil logs nothing
@@ -66,12 +67,12 @@ type Sender struct {
 	tag   byte // of the PDU
 	sinks []*sink
 
-	mu      sync.Mutex // so that all sinks get notifications in the same order
+	mu      sync.Mutex // gives all sinks the notifications in the same order
 	message message
 }
 
-// NewSender makes a Sender. It looks up no name and opens no socket; Run does.
-// It returns ErrConfig for a configuration that cannot be served.
+// NewSender returns a Sender. It looks up no name and opens no socket; Run
+// does. The error wraps ErrConfig.
 func NewSender(cfg SenderConfig) (*Sender, error) {
 	if err := checkCommunity(cfg.Community); err != nil {
 		return nil, err
@@ -118,14 +119,13 @@ func checkSinks(sinks []string) error {
 			return fmt.Errorf("%w: sink %q: expected a host and a port from 1 to 65535", ErrConfig, address)
 		}
 		if slices.Contains(sinks[:i], address) {
-			return fmt.Errorf("%w: sink %q is there twice", ErrConfig, address)
+			return fmt.Errorf("%w: sink %q is listed twice", ErrConfig, address)
 		}
 	}
 	return nil
 }
 
-// Run sends what Notify gives until ctx ends. What then still waits is counted
-// as lost.
+// Run sends notifications until ctx ends, and counts the rest of the queues as lost.
 func (s *Sender) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, k := range s.sinks {
@@ -135,11 +135,11 @@ func (s *Sender) Run(ctx context.Context) {
 }
 
 // Notify queues a notification for every sink and returns at once. The first
-// variable must be snmpTrapOID.0, before which sysUpTime.0 is put, or
+// variable must be snmpTrapOID.0, before which Notify puts sysUpTime.0, or
 // sysUpTime.0 and then snmpTrapOID.0 (RFC 3416 section 4.2.6). It returns
-// ErrNotification or ErrTooLarge for what cannot be sent to anybody. ErrQueueFull
-// and ErrStopped name the sinks that do not get it; the others do. ctx is only
-// asked whether it has ended.
+// ErrNotification or ErrTooLarge for one that cannot be sent. ErrQueueFull and
+// ErrStopped name the sinks that do not get it; the others do. If ctx has
+// ended, Notify returns its error.
 func (s *Sender) Notify(ctx context.Context, variables []smi.Variable) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -159,8 +159,7 @@ func (s *Sender) Notify(ctx context.Context, variables []smi.Variable) error {
 	return errors.Join(failed...)
 }
 
-// Stats is what has been done so far, for each sink in the order of the
-// configuration.
+// Stats returns the counts of each sink, in the order of the configuration.
 func (s *Sender) Stats() []SinkStats {
 	stats := make([]SinkStats, 0, len(s.sinks))
 	for _, k := range s.sinks {
@@ -169,15 +168,15 @@ func (s *Sender) Stats() []SinkStats {
 	return stats
 }
 
-// notification is a message for all sinks. An inform that is sent again is the
-// same message with the same request id, by which a sink knows it.
+// notification is a message for all sinks. A repeated inform has the same
+// message and request id, by which a sink recognises it.
 type notification struct {
 	id      int32
 	message []byte
 }
 
-// encode lays out a notification. The request id is drawn at random, so that
-// nobody who cannot read the network can forge an acknowledgement.
+// encode encodes a notification. The request id is random, so that only a host
+// that can read the network can forge an acknowledgement.
 func (s *Sender) encode(variables []smi.Variable) (notification, error) {
 	sysUpTime := smi.OID{1, 3, 6, 1, 2, 1, 1, 3, 0}
 	snmpTrapOID := smi.OID{1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}
@@ -200,15 +199,15 @@ func (s *Sender) encode(variables []smi.Variable) (notification, error) {
 		switch m.add(v.Name, v.Value) {
 		case full:
 			return n, fmt.Errorf("%w: no room for %v", ErrTooLarge, v.Name)
-		case unspeakable:
-			return n, fmt.Errorf("%w: SNMP cannot say %v of type %d", ErrNotification, v.Name, v.Value.Type)
+		case unencodable:
+			return n, fmt.Errorf("%w: SNMP has no encoding for %v of type %d", ErrNotification, v.Name, v.Value.Type)
 		}
 	}
 	n.message = bytes.Clone(m.finish())
 	return n, nil
 }
 
-// is tells whether the first variable has the name and the type.
+// is reports whether the first variable has the name and the type.
 func is(variables []smi.Variable, name smi.OID, t smi.Type) bool {
 	return len(variables) > 0 && variables[0].Name.Compare(name) == 0 && variables[0].Value.Type == t
 }

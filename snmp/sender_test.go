@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/gosnmp/gosnmp"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // stuck is a notification as an alarm sends it.
@@ -41,7 +41,7 @@ func newSender(tb testing.TB, change func(*SenderConfig)) *Sender {
 	return s
 }
 
-func TestNewSenderRefuses(t *testing.T) {
+func TestNewSenderRejects(t *testing.T) {
 	for rule, change := range map[string]func(*SenderConfig){
 		"no sink":                    func(c *SenderConfig) { c.Sinks = nil },
 		"too many sinks":             func(c *SenderConfig) { c.Sinks = make([]string, maxSinks+1) },
@@ -68,7 +68,7 @@ func TestNewSenderRefuses(t *testing.T) {
 	}
 }
 
-func TestNotifyRefusesWhatIsNoNotification(t *testing.T) {
+func TestNotifyRejectsInvalidNotifications(t *testing.T) {
 	good := stuck("it is stuck")
 	upTime := smi.Variable{Name: smi.OID{1, 3, 6, 1, 2, 1, 1, 3, 0}, Value: smi.TimeTicks(7)}
 	with := func(v ...smi.Variable) []smi.Variable { return append(stuck("it is stuck"), v...) }

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/gosnmp/gosnmp"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // serve answers on a free port of the loopback until the test ends.
@@ -116,7 +116,7 @@ func TestAWalkOverManyPacketsSeesOneTable(t *testing.T) {
 	}
 }
 
-func TestGosnmpIsToldWhatIsNotThere(t *testing.T) {
+func TestGosnmpGetsExceptions(t *testing.T) {
 	client := connect(t, serve(t, newResponder(t, everyType(t), nil)), nil)
 	prefix := "." + root.String()
 	got, err := client.Get([]string{prefix + ".1.1.0", prefix + ".1.1.7", prefix + ".77"})
@@ -213,7 +213,7 @@ func netSNMP(t *testing.T, addr *net.UDPAddr, tool string, args ...string) (stri
 		}
 	}
 	own := t.TempDir()
-	if err := os.Mkdir(filepath.Join(own, "cert_indexes"), 0o700); err != nil { // else the tool tells that it made it
+	if err := os.Mkdir(filepath.Join(own, "cert_indexes"), 0o700); err != nil { // else the tool reports that it made it
 		t.Fatal(err)
 	}
 	cmd := exec.Command(path, args...)
@@ -301,7 +301,7 @@ func TestNetSNMPWalksTheTable(t *testing.T) {
 	}
 }
 
-func TestNetSNMPIsToldWhatIsNotThere(t *testing.T) {
+func TestNetSNMPGetsExceptions(t *testing.T) {
 	addr := serve(t, newResponder(t, everyType(t), nil))
 	prefix := "." + root.String()
 	for _, c := range []struct {

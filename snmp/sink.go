@@ -13,19 +13,17 @@ import (
 	"time"
 )
 
-// dialAgainAfter is how long a socket is used: a sink's name may have moved to
-// another address.
+// dialAgainAfter bounds the use of a socket, since a sink's name may have moved to another address.
 const dialAgainAfter = time.Minute
 
-// maxAck bounds what is read of a datagram from a sink. An acknowledgement
-// repeats the inform; a longer one is cut, and then is no message.
+// maxAck bounds the bytes read of a datagram from a sink. An acknowledgement
+// repeats the inform; a longer datagram is cut and then invalid.
 const maxAck = 2 * MaxNotification
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// sink is one receiver of notifications, with a queue and a goroutine of its
-// own, so that none waits for another. One notification at a time is under
-// way: a sink gets them in their order.
+// sink is one receiver of notifications, with a queue and a goroutine. It sends
+// one notification at a time, in order.
 type sink struct {
 	address   string
 	community []byte
@@ -40,10 +38,10 @@ type sink struct {
 	mu      sync.Mutex // orders offer before stop
 	stopped bool
 
-	// Of the goroutine that runs.
-	conn    net.Conn // nil while there is none
+	// Used by the goroutine of run.
+	conn    net.Conn // nil if there is none
 	dialed  time.Time
-	release func() bool // of what closes conn when the context ends
+	release func() bool // stops closing conn at the end of the context
 	packet  []byte
 	failing bool
 }
@@ -75,7 +73,7 @@ func (k *sink) offer(n notification) error {
 	}
 }
 
-// run delivers what is queued until ctx ends.
+// run sends the queue until ctx ends.
 func (k *sink) run(ctx context.Context) {
 	defer k.stop()
 	for ctx.Err() == nil {
@@ -88,7 +86,7 @@ func (k *sink) run(ctx context.Context) {
 	}
 }
 
-// stop counts what was not sent.
+// stop counts the unsent notifications as lost.
 func (k *sink) stop() {
 	k.hangUp()
 	k.mu.Lock()
@@ -101,8 +99,8 @@ func (k *sink) stop() {
 	}
 }
 
-// finish counts what became of a notification. The log hears of a sink that
-// stops working and of one that works again, not of each notification.
+// finish counts the result of a notification. It logs when the sink stops
+// working and when it works again, not each notification.
 func (k *sink) finish(ctx context.Context, why loss, err error) {
 	if why != noLoss && ctx.Err() != nil {
 		why = lostStopped
@@ -117,14 +115,14 @@ func (k *sink) finish(ctx context.Context, why loss, err error) {
 	if failing := why != noLoss; failing != k.failing && why != lostStopped {
 		k.failing = failing
 		if failing {
-			k.log.Warn("SNMP notifications do not reach the sink; more are only counted", "reason", why.String(), "error", err)
+			k.log.Warn("SNMP notifications do not reach the sink; more are only counted", "reason", why.String(), "err", err)
 		} else {
 			k.log.Info("SNMP notifications reach the sink again")
 		}
 	}
 }
 
-// deliver sends a notification, an inform until it is acknowledged.
+// deliver sends a trap once, and an inform until it is acknowledged.
 func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 	if !k.inform {
 		if err := k.send(ctx, n.message); err != nil {
@@ -154,8 +152,8 @@ func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 	return why, cause
 }
 
-// judge says what an answer means. A sink that answers with an error has seen
-// the inform and would answer the same again.
+// judge returns the result of an answer. A sink that answers with an error has
+// received the inform and would answer a repetition with the same error.
 func judge(answer status) (loss, error) {
 	if answer != noError {
 		return lostRefused, fmt.Errorf("the sink answered with error-status %d", answer)
@@ -163,7 +161,7 @@ func judge(answer status) (loss, error) {
 	return noLoss, nil
 }
 
-// wait waits until the deadline; false if ctx ended before.
+// wait waits until the deadline; it returns false if ctx ended before.
 func wait(ctx context.Context, deadline time.Time) bool {
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
@@ -175,9 +173,8 @@ func wait(ctx context.Context, deadline time.Time) bool {
 	}
 }
 
-// send writes a datagram. The system reports with one datagram that an earlier
-// one did not arrive, and does not send this one; so it is sent once more from
-// a new socket.
+// send sends a datagram. If an earlier one did not arrive, the system reports
+// that instead of sending this one, so send repeats it on a new socket.
 func (k *sink) send(ctx context.Context, message []byte) error {
 	if time.Since(k.dialed) >= dialAgainAfter {
 		k.hangUp()
@@ -207,7 +204,7 @@ func (k *sink) write(ctx context.Context, message []byte) error {
 	return nil
 }
 
-// await reads until the acknowledgement of an inform comes, or the deadline.
+// await reads until the acknowledgement of an inform or the deadline.
 func (k *sink) await(id int32, deadline time.Time) (status, error) {
 	if err := k.conn.SetReadDeadline(deadline); err != nil {
 		return 0, k.lose(fmt.Errorf("wait for an acknowledgement: %w", err))
@@ -229,10 +226,10 @@ func (k *sink) await(id int32, deadline time.Time) (status, error) {
 	}
 }
 
-// lose gives up a socket that failed with err.
+// lose closes a socket that failed with err, and returns err.
 func (k *sink) lose(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) && k.counters.unreachable.Add(1) == 1 {
-		k.log.Warn("nobody listens at the SNMP sink; more is only counted", "error", err)
+		k.log.Warn("no process listens at the SNMP sink; more is only counted", "err", err)
 	}
 	k.hangUp()
 	return err

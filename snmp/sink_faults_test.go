@@ -47,7 +47,7 @@ func TestASocketThatFailsIsReplaced(t *testing.T) {
 		want          SinkStats
 	}{
 		{"the network is down", syscall.ENETUNREACH, 2, 1, SinkStats{Sent: 2, Lost: map[string]uint64{"network": 1}}},
-		{"nobody listened before", syscall.ECONNREFUSED, 2, 1, SinkStats{Sent: 3, Unreachable: 1}},
+		{"no process listened before", syscall.ECONNREFUSED, 2, 1, SinkStats{Sent: 3, Unreachable: 1}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -119,11 +119,11 @@ func TestAnUnheldPortIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := conn.LocalAddr().String()
+	unheld := conn.LocalAddr().String()
 	conn.Close()
 	var logged bytes.Buffer
 	s := newSender(t, func(c *SenderConfig) {
-		c.Sinks, c.Inform, c.Log = []string{nobody}, false, slog.New(slog.NewTextHandler(&logged, nil))
+		c.Sinks, c.Inform, c.Log = []string{unheld}, false, slog.New(slog.NewTextHandler(&logged, nil))
 	})
 	stop := run(t, s)
 	for n := uint64(1); s.Stats()[0].Unreachable < 3; n++ {
@@ -137,11 +137,11 @@ func TestAnUnheldPortIsReported(t *testing.T) {
 			t.Fatalf("after %d traps %+v", n, got)
 		}
 		if n > 1000 {
-			t.Skip("this system does not tell that nobody listens at a port of the loopback")
+			t.Skip("this system does not report that no process listens at a port of the loopback")
 		}
 	}
 	stop()
-	if lines := strings.Count(logged.String(), "\n"); lines != 1 || !strings.Contains(logged.String(), "nobody listens") {
+	if lines := strings.Count(logged.String(), "\n"); lines != 1 || !strings.Contains(logged.String(), "no process listens") {
 		t.Errorf("logged %q", logged.String())
 	}
 }

@@ -204,7 +204,7 @@ func compare(t *testing.T, got, want SinkStats) {
 	}
 }
 
-func TestADeadSinkHoldsUpNobody(t *testing.T) {
+func TestADeadSinkDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSender(t, func(c *SenderConfig) { c.Sinks = []string{"dead:162", "live:162", "nowhere:162"} })
 		dead := &scripted{answer: func(int, []byte, func(...[]byte)) {}}
@@ -301,7 +301,7 @@ func TestASinkIsLookedUpAgain(t *testing.T) {
 	})
 }
 
-func TestTheLogHearsOfChangesOnly(t *testing.T) {
+func TestOnlyChangesAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
 		s := newSender(t, func(c *SenderConfig) {

@@ -4,42 +4,42 @@ package snmp
 
 import "sync/atomic"
 
-// loss says why a sink did not get a notification, as far as is known.
+// loss is why a sink did not get a notification, if known.
 type loss uint8
 
 const (
 	noLoss         loss = iota
-	lostQueueFull       // MaxQueue others were waiting
-	lostStopped         // the sender was stopped before
+	lostQueueFull       // MaxQueue notifications were waiting
+	lostStopped         // the sender stopped before
 	lostNetwork         // no datagram could be sent: no such name, no route
-	lostUnanswered      // an inform without a response, however often it was sent
-	lostRefused         // a response that says there was an error
+	lostUnanswered      // an inform without a response to any repetition
+	lostRefused         // a response with an error-status
 	numLosses
 )
 
-// String is the loss as a label of a metric.
+// String returns the loss as a label of a metric.
 func (l loss) String() string {
 	return [...]string{"", "queue_full", "stopped", "network", "unanswered", "refused"}[l]
 }
 
-// SinkStats is what a Sender has done for one sink. All but Queued only rise.
+// SinkStats counts what a Sender did for one sink.
 //
-// A trap that was given to Notify is in one of Queued, Sent or Lost. An inform
-// is in one of Queued, Acknowledged or Lost, however often it was sent.
+// A trap that was given to Notify is counted in one of Queued, Sent or Lost; an
+// inform in one of Queued, Acknowledged or Lost.
 type SinkStats struct {
 	Sink         string // as it was configured
-	Queued       int    // notifications that wait, the one under way included
+	Queued       int    // notifications in the queue and the one being sent
 	Sent         uint64 // datagrams given to the network, repetitions included
-	Retried      uint64 // of these the repetitions of informs
+	Retried      uint64 // repetitions of informs, which are in Sent too
 	Acknowledged uint64 // informs with a response
-	// Unreachable is how often the network reported that a datagram did not
-	// arrive: nobody listens at the sink. Not every network does.
+	// Unreachable counts reports of the network that no process listens at the
+	// sink. Not every network reports it.
 	Unreachable uint64
-	// Ignored is how many datagrams came from the sink that acknowledged
-	// nothing: late, repeated, of another community, or no message at all.
+	// Ignored counts datagrams from the sink that acknowledged nothing: late,
+	// repeated, of another community, or malformed.
 	Ignored uint64
-	// Lost is how many notifications the sink did not get, for each of the
-	// reasons queue_full, stopped, network, unanswered and refused.
+	// Lost counts the notifications that the sink did not get, by reason:
+	// queue_full, stopped, network, unanswered and refused.
 	Lost map[string]uint64
 }
 

@@ -6,33 +6,32 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
-// System is what the system group (RFC 3418, 1.3.6.1.2.1.1) tells about this
-// agent. Texts are at most 255 octets.
+// System is the content of the system group (RFC 3418, 1.3.6.1.2.1.1). Texts
+// have at most 255 octets.
 type System struct {
-	Descr    string  // what this is, with its version
-	ObjectID smi.OID // the vendor's identification of it; empty is 0.0
+	Descr    string  // the product and its version
+	ObjectID smi.OID // the vendor's identification; empty is 0.0
 	Contact  string
 	Name     string // by convention the host's domain name
 	Location string
 }
 
-// sysServices: a host that offers application services (layers 4 and 7).
+// sysServices: layers 4 and 7, a host with application services.
 const sysServices = 1<<(4-1) + 1<<(7-1)
 
 // sysUpTimeRow is the row of sysUpTime.0 in the table of the system group.
 const sysUpTimeRow = 2
 
-// systemGroup is the system group as a table, and its names, which are read
-// again and again.
+// systemGroup is the system group as a table, with its names.
 type systemGroup struct {
 	*smi.Table
 	names []smi.OID
 }
 
-// newSystemGroup lays out the system group. sysUpTime is put in for each packet.
+// newSystemGroup returns the system group. sysUpTime is set for each packet.
 // sysORTable has its columns and no rows: no capabilities statement is claimed.
 func newSystemGroup(s System) (*systemGroup, error) {
 	group := smi.OID{1, 3, 6, 1, 2, 1, 1}
@@ -67,5 +66,5 @@ func newSystemGroup(s System) (*systemGroup, error) {
 	return &systemGroup{table, names}, nil
 }
 
-// hundredths is a time in hundredths of a second; it wraps after 497 days.
+// hundredths returns d in hundredths of a second; it wraps after 497 days.
 func hundredths(d time.Duration) uint32 { return uint32(d / (10 * time.Millisecond)) }

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/gosnmp/gosnmp"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // generations are tables that follow each other: rows come and go, and each
-// value tells its generation. Rows with an even number are always there.
+// value has the number of its generation. Rows with an even number are always there.
 func generations(tb testing.TB, n, rows int) []*smi.Table {
 	tb.Helper()
 	tables := make([]*smi.Table, n)

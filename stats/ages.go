@@ -2,7 +2,7 @@
 
 package stats
 
-// AgeStep is an age for which every face tells how many tokens are older.
+// AgeStep is an age for which every face shows how many tokens are older.
 type AgeStep struct {
 	Label string // as Prometheus writes durations
 	Text  string // for people

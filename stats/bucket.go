@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// A recorder counts into a fixed range of buckets of MaxSchema: one for zero,
-// then from a microsecond to 2^30 s (34 years; longer counts as that).
+// A recorder counts into a fixed range of buckets of MaxSchema: one for zero, then
+// from a microsecond to 2^30 s (34 years; longer durations count as that).
 const (
 	firstIndex = -20<<MaxSchema + 1 // holds 1 µs
 	lastIndex  = 30 << MaxSchema
@@ -16,7 +16,7 @@ const (
 )
 
 // bucketTable finds the bucket of a duration without a logarithm: the top five
-// bits of the duration name a stretch that at most one bound divides.
+// bits of the duration select a range that contains at most one bound.
 type bucketTable struct {
 	guess [64 * 16]uint16  // cell of the stretch's first duration
 	upper [numCells]uint64 // largest duration of the cell, microseconds
@@ -43,8 +43,8 @@ func newBucketTable() *bucketTable {
 	return t
 }
 
-// cell returns where a duration in microseconds is counted: 0 for less than
-// one, else 1 + its bucket's index - firstIndex.
+// cell returns the cell of a duration in microseconds: 0 for less than one, else 1
+// + its bucket's index - firstIndex.
 func (t *bucketTable) cell(d int64) int {
 	if d <= 0 {
 		return 0
@@ -73,8 +73,8 @@ func histogramOf(cells []uint64, sum uint64) Histogram {
 	return h
 }
 
-// Observe counts one duration, in microseconds. It is the plain way, for what
-// is not on a hot path; a Recorder counts into fixed cells.
+// Observe counts one duration, in microseconds. It is for code that is not on a
+// hot path; a Recorder counts into fixed cells.
 func (h *Histogram) Observe(d int64) {
 	var one Histogram
 	if c := buckets.cell(d); c == 0 {

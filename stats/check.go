@@ -4,14 +4,9 @@ package stats
 
 import "slices"
 
-// SlotStart returns the start of the slot that a time belongs to in a ladder
-// cut for at. All three are in units of SlotWidth; a time before the epoch
-// counts as the epoch.
-func SlotStart(t, at int64) int64 { return slotStart(t, at) }
-
-// Valid reports whether the ladder is one that Add and Merge can make: slots
-// rising, filled, none after At and each the one that SlotStart names. It is
-// for ladders that come from outside: slots cut differently do not add up.
+// Valid reports whether Add and Merge could have made the ladder: slots rising and
+// filled, none after At, and each the one that its time belongs to at At. It is
+// for received ladders: slots with other bounds do not add up.
 func (l *Ladder) Valid() bool {
 	prev := int64(-1)
 	for _, s := range l.Slots {
@@ -23,8 +18,8 @@ func (l *Ladder) Valid() bool {
 	return true
 }
 
-// CutFor writes the ladder as it is at a later time (in units of SlotWidth)
-// into another, reusing the other's memory.
+// CutFor writes the ladder as of a later time (in units of SlotWidth) into
+// another, reusing the other's memory.
 func (l *Ladder) CutFor(at int64, into *Ladder) {
 	into.At = l.At
 	into.Slots = append(into.Slots[:0], l.Slots...)
@@ -38,8 +33,8 @@ func IndexRange(schema int8) (first, last int32) {
 	return (firstIndex-1)>>by + 1, (lastIndex-1)>>by + 1
 }
 
-// Valid reports whether the histogram is one that Observe and Merge can make:
-// a schema in range, at most MaxBuckets buckets, rising, filled and between a
+// Valid reports whether Observe and Merge could have made the histogram: a schema
+// in range, and at most MaxBuckets buckets, rising, filled and between a
 // microsecond and 2^30 seconds.
 func (h *Histogram) Valid() bool {
 	if h.Schema < MinSchema || h.Schema > MaxSchema || len(h.Buckets) > MaxBuckets {
@@ -55,8 +50,8 @@ func (h *Histogram) Valid() bool {
 	return true
 }
 
-// ValidQueues reports whether rows of queues are ones that MergeQueues can add
-// up: of priorities that rise and are below Priorities.
+// ValidQueues reports whether MergeQueues can add up these rows: their priorities
+// rise and are below Priorities.
 func ValidQueues(queues []Queue) bool {
 	for i := range queues {
 		if queues[i].Priority >= Priorities || i > 0 && queues[i].Priority <= queues[i-1].Priority {
@@ -66,9 +61,8 @@ func ValidQueues(queues []Queue) bool {
 	return true
 }
 
-// Equal reports whether two rows say the same. Ladders are compared as they
-// are at the later of their two times: a row does not change because time
-// passes.
+// Equal reports whether two rows are equal. Ladders are compared as of the later
+// of their two times: a row does not change because time passes.
 func (p *Place) Equal(o *Place) bool {
 	return p.Tokens == o.Tokens && p.Arrivals == o.Arrivals && p.Departures == o.Departures &&
 		p.Instances == o.Instances && p.Oldest == o.Oldest && p.LastInjection == o.LastInjection &&
@@ -76,7 +70,7 @@ func (p *Place) Equal(o *Place) bool {
 		slices.EqualFunc(p.Stuck, o.Stuck, func(a, b Token) bool { return a.Compare(&b) == 0 })
 }
 
-// Equal reports whether two rows say the same.
+// Equal reports whether two rows are equal.
 func (t *Transition) Equal(o *Transition) bool {
 	return t.Firings == o.Firings && t.Failures == o.Failures && t.Retries == o.Retries && t.Cancels == o.Cancels &&
 		t.Timeouts == o.Timeouts && t.Late == o.Late &&

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stats holds the numbers that every part of pnagent speaks in: the
+// Package stats defines the numbers that every part of pnagent exchanges: the
 // rows of a net's places and transitions, and how two sets of rows add up.
 //
 // An engine records rows, the wire carries them, the collector adds those of
 // all sources, and every face reads the sum. [Rows.Merge] is a commutative
 // monoid with the zero [Rows] of the same size as its identity: any order and
-// any grouping of the same rows gives the same result, which is what lets
-// collectors stand in a tree.
+// any grouping of the same rows gives the same result, so collectors can form a
+// tree.
 //
-// Rows hold cumulative counters and injection times, never rates and ages:
-// those are made when somebody reads, so a token keeps growing older between
-// two snapshots and while its engine is silent.
+// Rows hold cumulative counters and injection times, never rates and ages. A
+// reader computes those, so a token grows older between two snapshots and while
+// its engine is silent.
 //
 //   - [Histogram] counts durations in base-2 exponential buckets, the buckets
 //     of Prometheus' native histograms.
-//   - [Slowest] names the instance that took longest, for a histogram to show.
-//   - [Ladder] counts the tokens that are present by the time when they were
-//     injected, finer for the young and coarser for the old.
-//   - [Queue] is what waits for its turn at one priority of a dispatcher.
+//   - [Slowest] names the instance that took longest, as an example for a histogram.
+//   - [Ladder] counts the present tokens by injection time, finer for young ones and
+//     coarser for old ones.
+//   - [Queue] describes the instances that wait at one priority of a dispatcher.
 //   - [Recorder] is the plain-array form that an engine's shard writes on its
 //     hot path.
 //

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Held is one or more tokens of an instance in one place, which were injected
-// at one time and wait for the same.
+// Held is one or more tokens of an instance in one place, with one injection time
+// and the same waits.
 type Held struct {
 	Place    int32
 	Tokens   uint64
@@ -16,20 +16,21 @@ type Held struct {
 	Waits    []Wait
 }
 
-// Compare orders what an instance holds by age, oldest first, then by place.
+// Compare orders tokens by age, oldest first, then by place.
 func (h *Held) Compare(o *Held) int {
 	return cmp.Or(cmp.Compare(h.Injected, o.Injected), cmp.Compare(h.Place, o.Place), slices.CompareFunc(h.Waits, o.Waits, Wait.Compare))
 }
 
-// HeldList gathers the oldest of what it is given, so that an instance with a
-// million tokens costs no more than a few. Limit is set before the first Add.
+// HeldList keeps the oldest of the tokens that it is given, so that an instance
+// with a million tokens costs no more than one with a few. Limit is set before the
+// first Add.
 type HeldList struct {
 	Limit   int    // 1 or more
 	LeftOut uint64 // tokens that are not in the list
 	all     []Held
 }
 
-// Add takes one more.
+// Add adds h.
 func (l *HeldList) Add(h Held) {
 	if k := len(l.all) - 1; k >= 0 && l.all[k].Compare(&h) == 0 {
 		l.all[k].Tokens += h.Tokens
@@ -40,14 +41,14 @@ func (l *HeldList) Add(h Held) {
 	}
 }
 
-// Oldest returns the oldest, at most Limit, oldest first.
+// Oldest returns at most Limit tokens, oldest first.
 func (l *HeldList) Oldest() []Held {
 	l.cut()
 	return l.all
 }
 
-// cut sorts, makes one of neighbours that differ only in how many tokens they
-// are, and leaves out what is beyond Limit.
+// cut sorts the list, joins neighbours that differ only in their number of tokens,
+// and drops what is beyond Limit.
 func (l *HeldList) cut() {
 	slices.SortFunc(l.all, func(a, b Held) int { return a.Compare(&b) })
 	kept := l.all[:0]

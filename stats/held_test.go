@@ -48,21 +48,21 @@ func TestAHeldListKeepsTheOldest(t *testing.T) {
 
 func TestWordsSayWhatIsWaitedFor(t *testing.T) {
 	for want, w := range map[string]Wait{
-		"waits for a token in Labels":                        {Reason: ReasonMissing, Count: 1},
-		"waits for 3 tokens in Labels":                       {Reason: ReasonMissing, Count: 3},
-		"a token in Labels must go first":                    {Reason: ReasonInhibited, Count: 1},
-		"2 tokens in Labels must go first":                   {Reason: ReasonInhibited, Count: 2},
-		"the guard says no":                                  {Reason: ReasonGuarded},
-		"the action is running":                              {Reason: ReasonRunning},
-		"can fire and waits for its turn":                    {Reason: ReasonEnabled},
-		"waits until its time has come":                      {Reason: ReasonDelayed},
-		"waits to be fired from outside":                     {Reason: ReasonManual},
-		"nothing in its instance can ever enable it":         {Reason: ReasonDead},
-		"failed for good: somebody has to act":               {Reason: ReasonIncident},
-		"waits for something that its engine does not tell":  {},
-		"waits for something that its engine does not tell ": {Reason: reasons},
+		"waits for a token in Labels":                          {Reason: ReasonMissing, Count: 1},
+		"waits for 3 tokens in Labels":                         {Reason: ReasonMissing, Count: 3},
+		"a token in Labels must go first":                      {Reason: ReasonInhibited, Count: 1},
+		"2 tokens in Labels must go first":                     {Reason: ReasonInhibited, Count: 2},
+		"the guard is false":                                   {Reason: ReasonGuarded},
+		"the action is running":                                {Reason: ReasonRunning},
+		"can fire and waits for its turn":                      {Reason: ReasonEnabled},
+		"waits until its time has come":                        {Reason: ReasonDelayed},
+		"waits to be fired from outside":                       {Reason: ReasonManual},
+		"nothing in its instance can ever enable it":           {Reason: ReasonDead},
+		"failed permanently: an operator must act":             {Reason: ReasonIncident},
+		"waits for something that its engine does not report":  {},
+		"waits for something that its engine does not report ": {Reason: reasons},
 	} {
-		if got := w.Words("Labels"); got != want && got+" " != want {
+		if got := w.Reason.Words("Labels", w.Count); got != want && got+" " != want {
 			t.Errorf("%v: %q, want %q", w.Reason, got, want)
 		}
 	}

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// The buckets of a histogram at its finest: 8 a doubling of the duration,
-// which bounds the error of a percentile by 4.4 %.
+// The finest buckets of a histogram: 8 per doubling of the duration, which bounds
+// the error of a percentile by 4.4 %.
 const (
 	MaxSchema  = 3
 	MinSchema  = -4
 	MaxBuckets = 160 // a histogram with more filled buckets is made coarser
 
-	// ZeroThreshold is the largest duration, in seconds, that counts as zero:
-	// a clock that ticks in microseconds sees nothing shorter.
+	// ZeroThreshold is the largest duration, in seconds, that counts as zero: a
+	// clock of microseconds measures nothing shorter.
 	ZeroThreshold = 1.0 / (1 << 20)
 )
 
@@ -88,8 +88,8 @@ func (h *Histogram) coarsen(schema int8) {
 	h.Schema, h.Buckets = schema, out
 }
 
-// mergeBuckets adds b, which is by schemas finer, to a, both sorted by index: in
-// a's memory as far as the buckets of b are in a already.
+// mergeBuckets adds b, which is by schemas finer, to a, both sorted by index. It
+// reuses a's memory if a has the buckets of b.
 func mergeBuckets(a, b []Bucket, by int8) []Bucket {
 	i := 0
 	for j, x := range b {
@@ -107,7 +107,7 @@ func mergeBuckets(a, b []Bucket, by int8) []Bucket {
 	return a
 }
 
-// insertBuckets merges b into what a has from i on.
+// insertBuckets merges b into a from index i on.
 func insertBuckets(a []Bucket, i int, b []Bucket) []Bucket {
 	out := append(make([]Bucket, 0, len(a)+len(b)), a[:i]...)
 	a = a[i:]

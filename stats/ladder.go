@@ -50,7 +50,7 @@ func level(start, at int64) int {
 	if age < 16 {
 		return 0
 	}
-	j := bits.Len64(uint64(age)/16) - 1 // those below end before start
+	j := bits.Len64(uint64(age)/16) - 1 // lower levels end before start
 	for j < maxLevel && start < boundary(j, at) {
 		j++
 	}
@@ -87,8 +87,8 @@ func (l *Ladder) Merge(o *Ladder) {
 	l.Slots = mergeSlots(l.Slots, o, l.At)
 }
 
-// mergeSlots adds those of o, cut for at, to a, both sorted by start: in a's
-// memory as far as the slots of o are in a already.
+// mergeSlots adds the slots of o, cut for at, to a, both sorted by start. It
+// reuses a's memory if a has the slots of o.
 func mergeSlots(a []Slot, o *Ladder, at int64) []Slot {
 	i := 0
 	for j, x := range o.Slots {
@@ -109,7 +109,7 @@ func mergeSlots(a []Slot, o *Ladder, at int64) []Slot {
 	return a
 }
 
-// insertSlots merges b into what a has from i on.
+// insertSlots merges b into a from index i on.
 func insertSlots(a []Slot, i int, b []Slot) []Slot {
 	out := append(make([]Slot, 0, len(a)+len(b)), a[:i]...)
 	a = a[i:]
@@ -173,7 +173,7 @@ func (l *Ladder) Tokens() uint64 {
 
 // InjectedBefore returns how many tokens were injected at or before t
 // microseconds. The tokens of a slot count as injected in its middle, so the
-// answer is that for a time at most a sixteenth of the age away.
+// result holds for a time at most a sixteenth of the age away.
 func (l *Ladder) InjectedBefore(t int64) uint64 {
 	var n uint64
 	for _, s := range l.Slots {
@@ -186,8 +186,8 @@ func (l *Ladder) InjectedBefore(t int64) uint64 {
 	return n
 }
 
-// Rungs cuts time into the slots of one moment, numbered, for counting many
-// tokens at once into an array. Slots are numbered from the youngest.
+// Rungs numbers the slots of one moment, from the youngest, so that many tokens
+// can be counted into an array.
 type Rungs struct {
 	at    int64
 	bound [maxLevel + 1]int64 // bound[j]: times before it are coarser than level j

@@ -5,15 +5,14 @@ package stats
 // Priorities is how many priorities there are, from 0, the lowest.
 const Priorities = 8
 
-// Queue is the row of one priority of a dispatcher: the instances that are
-// ready, which have something to do and wait for their turn. Which discipline
-// the dispatcher follows is not said, because sources that are added up may
-// follow different ones.
+// Queue is the row of one priority of a dispatcher. An instance is ready if it can
+// do something and waits for its turn. A row does not name the dispatcher's
+// discipline, because sources that are added up may have different ones.
 type Queue struct {
 	Priority      uint8
 	Ready         uint64 // instances ready and not yet served, now
-	OldestSince   int64  // since when the one is ready that waits longest; 0 if none is
-	UnservedSince int64  // since when it waits in vain: last served, or no longer empty if that is later; 0 if none is ready
+	OldestSince   int64  // since when the longest waiting instance is ready; 0 if none is
+	UnservedSince int64  // since when nothing is served: the later of the last service and the last time it became non-empty; 0 if none is ready
 	Served        uint64 // events: firings, or pieces of work; cumulative
 	QuoteSwitches uint64 // turns that ended because the quote was used up, cumulative
 }

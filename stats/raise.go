@@ -4,11 +4,11 @@ package stats
 
 import "slices"
 
-// Raise raises each counter of r, and each last time, to that of floor where it
-// is less, and reports whether one was less. It is for counters of which more was
-// shown than is known. Rows that floor has beyond those of r are ignored. Raise
-// writes to no memory that r shares with other rows through its slices, but for
-// the rows themselves, and keeps nothing of floor's.
+// Raise raises each counter and each last time of r to that of floor if it is
+// lower, and reports whether one was. It is for counters of which more was shown
+// than is known. It ignores rows of floor beyond those of r. Raise changes the
+// rows themselves, but no memory that their slices share with other rows, and
+// keeps nothing of floor's memory.
 func (r *Rows) Raise(floor *Rows) (raised bool) {
 	for i := range min(len(r.Places), len(floor.Places)) {
 		raised = r.Places[i].raise(&floor.Places[i]) || raised
@@ -88,7 +88,7 @@ func (h *Histogram) raise(floor *Histogram) (raised bool) {
 	return true
 }
 
-// raiseQueues raises what each priority had served.
+// raiseQueues raises the counters of each priority.
 func raiseQueues(queues *[]Queue, floor []Queue) (raised bool) {
 	for _, f := range floor {
 		i, found := slices.BinarySearchFunc(*queues, f.Priority, func(q Queue, p uint8) int { return int(q.Priority) - int(p) })

@@ -4,18 +4,18 @@ package stats
 
 import "fmt"
 
-// Recorder is what one shard of an engine writes while it fires: plain arrays,
-// one writer, no lock. What it counts is cumulative; what can be seen by
-// looking at the tokens that are present (how many, how old) is not kept here
-// but counted once a tick; who was slowest is kept till TakeSlowest. Instances
-// are numbers of the owner's. A Recorder must not be copied.
+// Recorder holds what one shard of an engine counts while it fires: plain arrays,
+// one writer, no lock. Its counters are cumulative. Numbers and ages of present
+// tokens are not in it; they are counted once a tick. The slowest instances are
+// kept until TakeSlowest. The owner numbers the instances. A Recorder must not be
+// copied.
 type Recorder struct {
 	places      []placeTally
 	dwell       []uint64 // numCells for each place
-	lasts       []ending // by place: of the one whose dwell is longest
+	lasts       []ending // by place: of the longest dwell
 	transitions []transitionTally
-	actions     []*actionTally // by transition; nil for one without an action, the list too if no one has one
-	coarse      []int8         // by place: by how much less than MaxSchema its dwell is known; nil if all are known best
+	actions     []*actionTally // by transition; nil for one without an action, and nil if none has one
+	coarse      []int8         // by place: how much coarser than MaxSchema its dwell is; nil if none is
 	Net         Net            // Created, Finished and Failed are counted by the owner
 }
 
@@ -23,10 +23,10 @@ type placeTally struct {
 	departures    uint64
 	dwellSum      uint64
 	lastInjection int64
-	longest       int64 // dwell since TakeSlowest; 0 if no token left or none had stayed
+	longest       int64 // dwell since TakeSlowest; 0 if none was positive
 }
 
-// ending is of whom something took longest, and when that was over.
+// ending is the instance that took longest, and when that ended.
 type ending struct {
 	instance int
 	at       int64
@@ -37,15 +37,14 @@ type transitionTally struct {
 	lastFiring        int64
 }
 
-// actionTally is what is counted of a transition whose firings take time. It
-// is there from the first time that there is something to count, because most
-// transitions have none.
+// actionTally holds the counters of a transition whose firings take time. It is
+// allocated on first use, because most transitions have none.
 type actionTally struct {
 	retries, cancels, timeouts, late uint64
 	durationSum                      uint64
-	longest                          int64 // as of a place
+	longest                          int64 // as in placeTally
 	last                             ending
-	coarse                           int8 // as of a place
+	coarse                           int8 // as Recorder.coarse
 	duration                         [numCells]uint64
 }
 
@@ -105,23 +104,23 @@ func (r *Recorder) Failed(transition int) {
 // Retried records that a transition's action was tried again.
 func (r *Recorder) Retried(transition int) { r.action(transition).retries++ }
 
-// Cancelled records that a run of a transition's action was broken off.
+// Cancelled records that a run of a transition's action was cancelled.
 func (r *Recorder) Cancelled(transition int) { r.action(transition).cancels++ }
 
-// TimedOut records that a run of a transition's action was broken off because
-// its time was over. It counts as cancelled too.
+// TimedOut records that a run of a transition's action was cancelled because its
+// time was over. It counts as cancelled too.
 func (r *Recorder) TimedOut(transition int) {
 	a := r.action(transition)
 	a.timeouts++
 	a.cancels++
 }
 
-// Late records that an answer of a transition's action came after its run was
-// over, and was not used.
+// Late records that an answer to a transition's action arrived after its run had
+// ended, and was not used.
 func (r *Recorder) Late(transition int) { r.action(transition).late++ }
 
-// Ran records that a firing of a transition in an instance that was started at
-// some time ended at now. Fired records the firing itself.
+// Ran records the end, at now, of a firing of a transition in an instance, with
+// its start. Fired records the firing itself.
 func (r *Recorder) Ran(transition, instance int, started, now int64) {
 	d := max(now-started, 0)
 	a := r.action(transition)
@@ -142,7 +141,7 @@ func (r *Recorder) action(transition int) *actionTally {
 	return r.actions[transition]
 }
 
-// Firings returns how often all transitions fired together.
+// Firings returns the sum of the firings of all transitions.
 func (r *Recorder) Firings() uint64 {
 	var n uint64
 	for i := range r.transitions {
@@ -151,8 +150,8 @@ func (r *Recorder) Firings() uint64 {
 	return n
 }
 
-// AddTo adds what was recorded to rows of the same net. Arrivals are those of
-// the tokens that left; the owner adds the tokens that are present.
+// AddTo adds the counters to rows of the same net. Arrivals are those of the
+// tokens that left; the owner adds the present tokens.
 func (r *Recorder) AddTo(rows *Rows) {
 	for i := range r.places {
 		p := &r.places[i]
@@ -182,9 +181,9 @@ func (r *Recorder) AddTo(rows *Rows) {
 // Cumulative are the columns that Set makes a recorder from.
 const Cumulative = ColArrivals | ColDepartures | ColOldest | ColDwell | ColFirings | ColFailures | ColLastFiring | ColDuration | ColInstances | ColTimeouts
 
-// Set makes the recorder one that has recorded what is counted in rows, as
-// AddTo gave it: from then on both count the same. What is present is not looked
-// at, and nobody is slowest. The error says that they cannot be of this net.
+// Set sets the recorder to the counters of rows as AddTo wrote them: from then on
+// both count the same. It ignores the present state, and leaves no slowest
+// instance. It returns an error if the rows do not fit the net.
 func (r *Recorder) Set(rows *Rows) error {
 	if len(rows.Places) != len(r.places) || len(rows.Transitions) != len(r.transitions) {
 		return fmt.Errorf("rows of %d places and %d transitions; expected %d and %d",
@@ -195,7 +194,7 @@ func (r *Recorder) Set(rows *Rows) error {
 	for i := range rows.Places {
 		p := &rows.Places[i]
 		if !p.Dwell.Valid() {
-			return fmt.Errorf("place %d: the histogram of its dwell is none", i)
+			return fmt.Errorf("place %d: invalid histogram of its dwell", i)
 		}
 		next.places[i] = placeTally{departures: p.Departures, dwellSum: p.Dwell.Sum, lastInjection: p.LastInjection}
 		if c := p.Dwell.fill(next.dwell[i*numCells : (i+1)*numCells]); c > 0 {
@@ -216,7 +215,7 @@ func (r *Recorder) Set(rows *Rows) error {
 
 func (r *Recorder) setTransition(i int, t *Transition) error {
 	if !t.Duration.Valid() {
-		return fmt.Errorf("transition %d: the histogram of its duration is none", i)
+		return fmt.Errorf("transition %d: invalid histogram of its duration", i)
 	}
 	r.transitions[i] = transitionTally{firings: t.Firings, failures: t.Failures, lastFiring: t.LastFiring}
 	if t.Retries|t.Cancels|t.Timeouts|t.Late|t.Duration.Count() == 0 {
@@ -228,8 +227,8 @@ func (r *Recorder) setTransition(i int, t *Transition) error {
 	return nil
 }
 
-// fill puts the counts of a valid histogram into cells, each into the last that
-// its bucket covers, and returns by how much less than MaxSchema is known.
+// fill adds the counts of a valid histogram to cells, each to the last cell of its
+// bucket, and returns how much coarser than MaxSchema the histogram is.
 func (h *Histogram) fill(cells []uint64) (coarse int8) {
 	cells[0] = h.Zero
 	if len(h.Buckets) == 0 {
@@ -242,16 +241,17 @@ func (h *Histogram) fill(cells []uint64) (coarse int8) {
 	return coarse
 }
 
-// cap makes the histogram no finer than MaxSchema less coarse. One that was made
-// coarser because it had too many buckets never becomes finer, for it only
-// grows; so what goes on from a coarser one is told as it would have been.
+// cap makes the histogram coarser until its schema is at most MaxSchema-coarse. A
+// histogram that became coarser because it had too many buckets only grows and
+// never becomes finer. So a recorder that continues from a coarse histogram
+// reports the same as the original one.
 func (h *Histogram) cap(coarse int8) {
 	if len(h.Buckets) > 0 && h.Schema > MaxSchema-coarse {
 		h.coarsen(MaxSchema - coarse)
 	}
 }
 
-// ForgetSlowest is TakeSlowest for nobody.
+// ForgetSlowest drops the slowest instances.
 func (r *Recorder) ForgetSlowest() {
 	for i := range r.places {
 		r.places[i].longest = 0
@@ -263,9 +263,9 @@ func (r *Recorder) ForgetSlowest() {
 	}
 }
 
-// TakeSlowest adds to rows of the same net who was slowest since the last call,
-// and begins anew. What took no time names nobody. name gives an instance's
-// name.
+// TakeSlowest adds the slowest instances since the last call to rows of the same
+// net, and drops them. A duration of 0 names no instance. name returns the name of
+// an instance.
 func (r *Recorder) TakeSlowest(name func(instance int) string, rows *Rows) {
 	for i := range r.places {
 		if p := &r.places[i]; p.longest > 0 {

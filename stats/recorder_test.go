@@ -47,8 +47,8 @@ func added(rec *Recorder) *Rows {
 	return rows
 }
 
-// A recorder that was set to what another one had recorded counts the same from
-// then on, even where a histogram has so many buckets that it is told coarser.
+// A recorder that was set to the counters of another one counts the same from then
+// on, even if a histogram has too many buckets and is written coarser.
 func TestARecorderGoesOnWhereAnotherWas(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	coarse := 0

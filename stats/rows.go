@@ -12,7 +12,7 @@ type Rows struct {
 	Transitions []Transition
 	Blocks      []Block // sorted by transition, place, reason
 	Queues      []Queue // sorted by priority; only those that were in use
-	Waiting     uint64  // pieces of work that nobody has started, now
+	Waiting     uint64  // pieces of work that no worker has started, now
 	Columns     Columns // what is known; the rest is absent, not zero
 }
 
@@ -39,7 +39,7 @@ type Place struct {
 	Injected      TimeSum
 	Ages          Ladder
 	Dwell         Histogram // of the tokens that left
-	Slowest       Slowest   // of the tokens that left, lately; belongs to ColDwell
+	Slowest       Slowest   // of the tokens that left recently; belongs to ColDwell
 	Stuck         []Token   // the oldest tokens here, oldest first, at most MaxStuck
 }
 
@@ -47,18 +47,18 @@ type Place struct {
 type Transition struct {
 	Firings, Failures, Retries, Cancels uint64 // cumulative
 	Timeouts                            uint64 // runs ended because their time was over, cumulative; each is one of Cancels too
-	Late                                uint64 // answers that came after their run was over and were not used, cumulative
+	Late                                uint64 // answers after the end of their run, which were not used; cumulative
 	Enabled                             uint64 // instances in which it is enabled, now
-	EnabledSince                        int64  // since when it is in the one that waits longest; 0 if nowhere
+	EnabledSince                        int64  // since when, in the instance that waits longest; 0 if nowhere
 	Running                             uint64 // running now
 	RunningSince                        int64  // start of the one running longest; 0 without one
 	LastFiring                          int64  // 0 if never
 	Duration                            Histogram
-	Slowest                             Slowest // of the runs that ended, lately; belongs to ColDuration
+	Slowest                             Slowest // of the runs that ended recently; belongs to ColDuration
 }
 
-// Columns tells which columns of rows are filled in. A source that knows only
-// some columns leaves the rest absent, and absent is never shown as zero.
+// Columns is the set of columns that rows fill in. A source that knows only some
+// columns omits the rest, and an absent column is never shown as zero.
 type Columns uint32
 
 // The columns, by the field of Rows, Place or Transition that they stand for.
@@ -84,7 +84,7 @@ const (
 	ColWaiting
 )
 
-// AllColumns is what an engine that knows everything fills in.
+// AllColumns are the columns of an engine that fills in everything.
 const AllColumns = ColWaiting<<1 - 1
 
 // Has reports whether every column of want is filled in.
@@ -147,13 +147,12 @@ func (t *Transition) Merge(o *Transition) {
 	t.Slowest.Merge(o.Slowest)
 }
 
-// MaxSum is the largest sum of counts. It is less than what 64 bits hold, so that a
-// sum from which something is taken off first is exact.
+// MaxSum is the largest sum of counts. It is less than 64 bits hold, so that a sum
+// from which something was subtracted first is exact.
 const MaxSum = math.MaxInt64
 
-// Sum returns a + b, or MaxSum if that is more: a counter that stands still there
-// does not wrap around and fall. Either may be a negative number in two's
-// complement.
+// Sum returns a + b, or MaxSum if that is more: a counter that stays there does
+// not wrap around and fall. Either may be a negative number in two's complement.
 func Sum(a, b uint64) uint64 {
 	s := a + b
 	if int64(s) < 0 && int64(a) >= 0 && int64(b) >= 0 {
@@ -170,9 +169,9 @@ func Earlier(a, b int64) int64 {
 	return a
 }
 
-// TimeSum is an exact sum of times: whole seconds and the microseconds beyond
-// them, the latter below a million. It is what a mean age is made from; a sum
-// of microseconds alone would overflow with ten thousand tokens.
+// TimeSum is an exact sum of times: whole seconds, and the remaining microseconds
+// below a million. It is for mean ages; a sum of microseconds alone would overflow
+// with ten thousand tokens.
 type TimeSum struct {
 	Sec   uint64
 	Micro uint64

@@ -40,7 +40,7 @@ func shiftWaits(waits []Wait, d int64) []Wait {
 	return out
 }
 
-// shifted moves a time, and leaves "none" and the sign alone.
+// shifted moves a time; 0 stays 0, and the sign stays.
 func shifted(t, d int64) int64 {
 	if t == 0 {
 		return 0

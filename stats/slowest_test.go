@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// randomSlowest is nobody now and then, and often one of a few that are alike.
+// randomSlowest returns no instance now and then, and often one of a few similar
+// ones.
 func randomSlowest(r *rand.Rand) Slowest {
 	if r.IntN(4) == 0 {
 		return Slowest{}

@@ -17,21 +17,21 @@ type Token struct {
 	Waits    []Wait // one for each reason of each output transition of the place
 }
 
-// Reason says what a token waits for.
+// Reason is why a token waits.
 type Reason uint8
 
-// The reasons, as the wire numbers them.
+// The reasons, by their numbers on the wire.
 const (
 	ReasonUnknown   Reason = iota
 	ReasonEnabled          // the transition is enabled and waits for its turn
 	ReasonRunning          // the transition is running
 	ReasonDelayed          // the transition is enabled and delayed until Until
-	ReasonGuarded          // its guard says no
+	ReasonGuarded          // its guard is false
 	ReasonMissing          // Place is short of Count tokens
 	ReasonInhibited        // Place holds Count tokens too many
 	ReasonManual           // enabled, fired only from outside
 	ReasonDead             // nothing in the instance can ever enable it
-	ReasonIncident         // it failed for good, or none of its branches can be taken: somebody has to act
+	ReasonIncident         // it failed permanently, or none of its branches can be taken: an operator must act
 
 	reasons // how many there are
 )
@@ -60,7 +60,7 @@ type Wait struct {
 	Until      int64  // of ReasonDelayed; 0 otherwise
 }
 
-// Block counts the instances in which one condition holds a transition back.
+// Block counts the instances in which one condition blocks a transition.
 type Block struct {
 	Transition int32
 	Place      int32 // NoPlace if no single place causes it
@@ -72,7 +72,7 @@ type Block struct {
 // over the tokens of one place, so that the K oldest of a sum do not depend on
 // the order of summing.
 func (t *Token) Compare(o *Token) int {
-	if t.Injected != o.Injected { // as a rule; the rest costs more
+	if t.Injected != o.Injected { // the common case; the rest costs more
 		return cmp.Compare(t.Injected, o.Injected)
 	}
 	return cmp.Or(cmp.Compare(t.Instance, o.Instance), slices.CompareFunc(t.Waits, o.Waits, Wait.Compare))

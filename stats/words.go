@@ -4,9 +4,9 @@ package stats
 
 import "strconv"
 
-// Words says for people what a transition waits for: "waits for 2 tokens in
-// Labels". Place is how to call the place that it is about, "" where there is
-// none, and count as in [Wait], 0 where it is not known or not of one token.
+// Words returns a text for people about what a transition waits for: "waits for 2
+// tokens in Labels". place is the name of the place concerned, or "", and count is
+// as in [Wait], or 0 if it is not known or not of one token.
 func (r Reason) Words(place string, count uint32) string {
 	switch r {
 	case ReasonEnabled:
@@ -16,7 +16,7 @@ func (r Reason) Words(place string, count uint32) string {
 	case ReasonDelayed:
 		return "waits until its time has come"
 	case ReasonGuarded:
-		return "the guard says no"
+		return "the guard is false"
 	case ReasonMissing:
 		return "waits for " + tokens(count) + in(place)
 	case ReasonInhibited:
@@ -26,12 +26,12 @@ func (r Reason) Words(place string, count uint32) string {
 	case ReasonDead:
 		return "nothing in its instance can ever enable it"
 	case ReasonIncident:
-		return "failed for good: somebody has to act"
+		return "failed permanently: an operator must act"
 	}
-	return "waits for something that its engine does not tell"
+	return "waits for something that its engine does not report"
 }
 
-// ReasonNamed is the inverse of Reason.String; of any other name it is
+// ReasonNamed returns the reason with a name, the inverse of Reason.String, or
 // ReasonUnknown.
 func ReasonNamed(name string) Reason {
 	for r := ReasonUnknown; r <= LastReason; r++ {
@@ -41,9 +41,6 @@ func ReasonNamed(name string) Reason {
 	}
 	return ReasonUnknown
 }
-
-// Words is that of the Wait's reason.
-func (w Wait) Words(place string) string { return w.Reason.Words(place, w.Count) }
 
 func tokens(n uint32) string {
 	if n <= 1 {

@@ -22,62 +22,61 @@ import (
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
-// Attachment says which net an engine runs, and where to tell of it. Only File
-// (or PNML) and URL (or Conn) are needed.
+// Attachment is the net that an engine runs and the place where its telemetry
+// is published. Only File (or PNML) and URL (or Conn) are required.
 type Attachment struct {
-	URL  string     // NATS servers, comma-separated; nobody needs to be there yet
-	Conn *nats.Conn // a connection of the engine's own instead, which stays open
+	URL  string     // NATS servers, comma-separated; they may be unreachable at the start
+	Conn *nats.Conn // instead of URL: a connection of the engine, which stays open
 
-	File string // the net's PNML
-	PNML []byte // its bytes instead
-	Net  string // which net of it; "" where there is only one
+	File string // the net's PNML file
+	PNML []byte // instead of File: its bytes
+	Net  string // the id of the net in the file; "" if it has only one
 
-	// Source names this process in the subject space: it is unique, and the same
-	// after a restart. "" is the program's name, an @ and the host's.
+	// Source names this process in the subject space. It must be unique there,
+	// and the same after a restart. "" is PROGRAM@HOST.
 	Source   string
 	Subjects Subjects
 	Interval time.Duration // 0 is DefaultInterval
 
-	// Fill adds to the rows what a Recorder does not know (instances, blocks,
-	// running, …) and its columns to Columns. Oldest and Instance answer who has
-	// a place's oldest tokens, and what is in an instance; with Oldest, snapshots
-	// name the oldest tokens too. All three are as Rows, Oldest and Instance of
-	// Config, and may be nil.
+	// Fill adds columns that Recorders do not count (instances, blocks,
+	// running, …) and sets their bits in Columns. Oldest returns the oldest
+	// tokens of a place, which snapshots then hold too; Instance returns the
+	// tokens of an instance. The three work as Rows, Oldest and Instance of
+	// Config do, and each may be nil.
 	Fill     func(now int64, rows *stats.Rows) error
 	Oldest   func(place, limit int) ([]stats.Token, error)
 	Instance func(name string) (*Instance, error)
 
-	LastEpoch int64        // as of Config
+	LastEpoch int64        // as in Config
 	Log       *slog.Logger // nil is slog.Default
 }
 
-// Source publishes what its Recorders are told, once an interval. It is safe for
-// concurrent use.
+// Source publishes what its Recorders counted, once an interval. It is safe for concurrent use.
 type Source struct {
 	a           Attachment
 	net         *petri.Net
 	places      map[string]int
 	transitions map[string]int
 	publisher   *Publisher
-	own         *natslink.Link // closed by Close; nil if the connection is not ours
+	own         *natslink.Link // closed by Close; nil if the connection is the engine's
 
-	mu        sync.Mutex // held for a moment, never while something is read
+	mu        sync.Mutex // held briefly, never while a Recorder is read
 	recorders []*Recorder
 	idle      []*Recorder // released
 	strays    uint64
 
-	// Of rows, which is called by one goroutine at a time: so no more than one half
-	// of a Recorder is locked.
+	// Used by rows alone, which one goroutine at a time calls: so at most one
+	// half of a Recorder is locked.
 	present present
 	in, out []sum
-	told    bool // that there are strays
-	enabled bool // that something was enabled once
+	warned  bool // strays were logged
+	enabled bool // a transition was enabled at least once
 }
 
-// Attach starts to publish the net of an engine and returns at once; NATS may be
-// away then, and later. Nothing is queued meanwhile, and nothing that was
-// counted is lost: everything is cumulative, or about now. Errors are about the
-// net's file or what the Attachment says.
+// Attach starts to publish the net of an engine and returns at once. NATS may
+// be unreachable then and later: nothing is queued, and no count is lost,
+// because rows are cumulative or describe the present. Errors are about the
+// net's file or the Attachment.
 func Attach(a Attachment) (*Source, error) {
 	s := &Source{a: a}
 	if s.a.Log == nil {
@@ -86,11 +85,11 @@ func Attach(a Attachment) (*Source, error) {
 	if err := s.readNet(); err != nil {
 		return nil, fmt.Errorf("attach: %w", err)
 	}
-	s.present.places = make([][]heap, len(s.net.Places))
+	s.present.places = make([][]bucket, len(s.net.Places))
 	if s.a.Source == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return nil, fmt.Errorf("attach net %q: a name for the source: %w", s.net.ID, err)
+			return nil, fmt.Errorf("attach net %q: name of the source: %w", s.net.ID, err)
 		}
 		s.a.Source = filepath.Base(os.Args[0]) + "@" + host
 	}
@@ -100,7 +99,7 @@ func Attach(a Attachment) (*Source, error) {
 	return s, nil
 }
 
-// start connects and publishes.
+// start connects, if the engine gave no connection, and starts the Publisher.
 func (s *Source) start() (err error) {
 	nc := s.a.Conn
 	if nc == nil {
@@ -144,7 +143,7 @@ func (s *Source) readNet() error {
 		}
 	}
 	if s.net == nil {
-		return fmt.Errorf("%s has %d nets, and none is %q", cmp.Or(s.a.File, "the definition"), len(file.Nets), s.a.Net)
+		return fmt.Errorf("%s has %d nets; expected one with the id %q", cmp.Or(s.a.File, "the definition"), len(file.Nets), s.a.Net)
 	}
 	s.places, s.transitions = map[string]int{}, map[string]int{}
 	for i := range s.net.Places {
@@ -156,7 +155,7 @@ func (s *Source) readNet() error {
 	return nil
 }
 
-// readBounded reads a net's file, unless it is larger than a definition may be.
+// readBounded returns the bytes of a file of at most MaxDefinition bytes.
 func readBounded(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxDefinition {
@@ -168,14 +167,13 @@ func readBounded(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// ErrUnknownID is in the chain of errors about an id that the net has not.
+// ErrUnknownID is wrapped by errors about an id that is not in the net.
 var ErrUnknownID = errors.New("no such id in the net")
 
 // Place returns the index of a place by its id. The error wraps ErrUnknownID.
 func (s *Source) Place(id string) (int, error) { return find(s.places, "place", id) }
 
-// Transition returns the index of a transition by its id. The error wraps
-// ErrUnknownID.
+// Transition returns the index of a transition by its id. The error wraps ErrUnknownID.
 func (s *Source) Transition(id string) (int, error) { return find(s.transitions, "transition", id) }
 
 func find(ids map[string]int, kind, id string) (int, error) {
@@ -185,8 +183,8 @@ func find(ids map[string]int, kind, id string) (int, error) {
 	return -1, fmt.Errorf("%s %q: %w", kind, id, ErrUnknownID)
 }
 
-// Recorder returns a Recorder for one goroutine. One that was released goes on
-// counting where it stopped.
+// Recorder returns a Recorder for one goroutine. A released Recorder is used
+// again and keeps its counts.
 func (s *Source) Recorder() *Recorder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,38 +198,39 @@ func (s *Source) Recorder() *Recorder {
 	return r
 }
 
-// Release gives a Recorder back; its goroutine calls this last. What it counted
-// stays; nothing is enabled any more by what it said.
+// Release returns a Recorder to the Source; it is the last call of the
+// goroutine that records. The counts stay; the transitions that it reported as
+// enabled are no longer enabled by it.
 func (s *Source) Release(r *Recorder) {
 	for i := range r.transitions {
 		r.Enabled(int(i), 0, 0)
 	}
-	r.half.tail.Store(r.at) // a net may have no transition
+	r.half.tail.Store(r.at) // for a net without transitions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = append(s.idle, r)
 }
 
-// SourceStats is what a Source did, cumulative since its start.
+// SourceStats counts what a Source did since its start.
 type SourceStats struct {
 	PublisherStats
-	Recorders int    `json:"recorders"` // there are now, released ones included
-	Strays    uint64 `json:"strays"`    // tokens taken that were not injected, and events that made no sense; as of the last snapshot
+	Recorders int    `json:"recorders"` // that exist, released ones included
+	Strays    uint64 `json:"strays"`    // tokens taken that were not injected, and invalid events; as of the last snapshot
 }
 
-// Stats returns what was done so far.
+// Stats returns the counts so far.
 func (s *Source) Stats() SourceStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return SourceStats{PublisherStats: s.publisher.Stats(), Recorders: len(s.recorders), Strays: s.strays}
 }
 
-// Epoch returns the start of this process as snapshots tell it. An engine that
-// keeps it gives it to the next process as LastEpoch.
+// Epoch returns the start of this process as snapshots report it. An engine
+// that stores it passes it to the next process as LastEpoch.
 func (s *Source) Epoch() int64 { return s.publisher.Epoch() }
 
-// Close says bye, as Publisher.Close does, and ends what Attach started.
-// Recorders may be used afterwards; nobody reads them.
+// Close publishes the bye, as Publisher.Close does, and stops what Attach
+// started. Recorders may be used afterwards; their counts are not read.
 func (s *Source) Close(ctx context.Context) error {
 	err := s.publisher.Close(ctx)
 	if s.own != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Two lines start it; then the goroutine that fires tells what it does. NATS
-// may come and go meanwhile.
+// Two lines start a source; the goroutine that fires then records its events. NATS
+// may be unreachable meanwhile.
 func ExampleAttach() {
 	src, err := telemetry.Attach(telemetry.Attachment{URL: "nats://127.0.0.1:4222", File: "orders.pnml", Source: "shop-1"})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// recorderColumns are what Recorders know.
+// recorderColumns are the columns that Recorders fill in.
 const recorderColumns = stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColOldest | stats.ColAges | stats.ColDwell |
 	stats.ColFirings | stats.ColLastFiring
 
@@ -18,9 +18,9 @@ func (s *Source) all() []*Recorder {
 	return slices.Clone(s.recorders)
 }
 
-// rows adds up what all Recorders counted. Takes are read before injections: a
-// token that was seen to leave was put before, by whomever, so its injection is
-// seen too: also if that was by a Recorder that is newer than this call.
+// rows adds up what all Recorders counted. It reads takes before injections. A
+// token was injected before it was taken, so a take that was read has its
+// injection read too, even by a Recorder that is created during the call.
 func (s *Source) rows(now int64, into *stats.Rows) error {
 	s.in, s.out = s.in[:0], s.out[:0]
 	for _, r := range s.all() {
@@ -60,7 +60,7 @@ func (s *Source) readInjected(r *Recorder, into *stats.Rows) {
 			into.Places[p].LastInjection = max(into.Places[p].LastInjection, h.in.runs[p].last)
 		}
 		for t, e := range h.ready {
-			if e.said > latest[t].said {
+			if e.event > latest[t].event {
 				latest[t] = e
 			}
 		}
@@ -81,14 +81,14 @@ func (s *Source) noteStrays(recorders []*Recorder, strays uint64) {
 	s.mu.Lock()
 	s.strays = strays
 	s.mu.Unlock()
-	if strays > 0 && !s.told {
-		s.told = true
-		s.a.Log.Warn("tokens were taken that nobody injected at that time, or events name no place or transition of the net",
+	if strays > 0 && !s.warned {
+		s.warned = true
+		s.a.Log.Warn("tokens were taken that were not injected at that time, or events are about no place or transition of the net",
 			"net", s.net.ID, "source", s.a.Source, "events", strays)
 	}
 }
 
-// askEngine asks for what only the engine knows.
+// askEngine adds what only the engine can report.
 func (s *Source) askEngine(now int64, into *stats.Rows) error {
 	if s.a.Oldest != nil {
 		for i := range into.Places {

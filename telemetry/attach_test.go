@@ -27,7 +27,7 @@ import (
 // bareSource is a Source without a connection and without goroutines.
 func bareSource(places, transitions int) *Source {
 	n := &petri.Net{ID: "n", Places: make([]petri.Place, places), Transitions: make([]petri.Transition, transitions)}
-	return &Source{net: n, a: Attachment{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}, present: present{places: make([][]heap, places)}}
+	return &Source{net: n, a: Attachment{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}, present: present{places: make([][]bucket, places)}}
 }
 
 func rowsOf(t *testing.T, s *Source, now int64) *stats.Rows {
@@ -93,9 +93,9 @@ func (s *slowSource) look(now int64) *stats.Rows {
 	return rows
 }
 
-// However events spread over recorders, in whatever order and over whatever
-// time, the rows are those of somebody who keeps every token.
-func TestRowsAreWhatAllRecordersTogetherWereTold(t *testing.T) {
+// However events spread over recorders, in any order and over any time, the
+// rows are those of a reference that keeps every token.
+func TestRowsAreTheSumOfAllRecorders(t *testing.T) {
 	const places, transitions, recorders = 4, 3, 3
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -145,9 +145,9 @@ func anyToken(r *rand.Rand, tokens map[int64]uint64) int64 {
 	return drawn
 }
 
-// Tokens go round over goroutines while somebody looks: nobody ever sees a token
-// leave that has not come, nor a token twice.
-func TestTokensThatChangeGoroutinesAreNeverSeenToLeaveBeforeTheyCame(t *testing.T) {
+// Tokens pass from goroutine to goroutine while rows are read: no row shows a
+// token that left before it came, or a token twice.
+func TestTokensThatChangeGoroutinesNeverLeaveBeforeTheyCame(t *testing.T) {
 	const goroutines, tokens, rounds = 4, 50, 300
 	s := bareSource(goroutines, goroutines)
 	rings := make([]chan int64, goroutines)
@@ -208,7 +208,7 @@ func TestTokensThatChangeGoroutinesAreNeverSeenToLeaveBeforeTheyCame(t *testing.
 
 // A Recorder that comes while rows are read injects a token that an older one
 // takes, which is read after that.
-func TestTokensOfANewRecorderAreNotSeenToLeaveBeforeTheyCame(t *testing.T) {
+func TestTokensOfANewRecorderNeverLeaveBeforeTheyCame(t *testing.T) {
 	s := bareSource(1, 1)
 	first, second := s.Recorder(), s.Recorder()
 	first.Inject(0, 1, now0)
@@ -230,8 +230,8 @@ func TestTokensOfANewRecorderAreNotSeenToLeaveBeforeTheyCame(t *testing.T) {
 	}
 }
 
-// Whoever reads a half, however long, a Recorder goes on with the other one.
-func TestRecorderNeverWaitsForWhoReads(t *testing.T) {
+// While a reader holds one half, however long, a Recorder continues with the other.
+func TestRecorderNeverWaitsForAReader(t *testing.T) {
 	for _, held := range []int{0, 1} {
 		s := bareSource(1, 1)
 		rec := s.Recorder()
@@ -265,10 +265,10 @@ func TestStraysChangeNothingButTheirCount(t *testing.T) {
 	if p := rows.Places[0]; p.Tokens != 1 || p.Oldest != now0 || p.Departures != 1 || p.Arrivals != 2 || s.strays != 10 {
 		t.Errorf("%d tokens since %d, %d departures, %d arrivals, %d strays", p.Tokens, p.Oldest, p.Departures, p.Arrivals, s.strays)
 	}
-	rec.Inject(0, 1, now0-5e6) // told late
+	rec.Inject(0, 1, now0-5e6) // recorded late
 	rows = rowsOf(t, s, now0)
 	if p := rows.Places[0]; p.Tokens != 1 || p.Arrivals != 2 || s.strays != 9 {
-		t.Errorf("told late: %d tokens, %d arrivals, %d strays", p.Tokens, p.Arrivals, s.strays)
+		t.Errorf("recorded late: %d tokens, %d arrivals, %d strays", p.Tokens, p.Arrivals, s.strays)
 	}
 	for i := range int64(2 * maxStrays) {
 		rec.Remove(1, 1, now0-i*stats.SlotWidth, now0)
@@ -299,7 +299,7 @@ func TestWhatIsNotPresentTakesNoMemory(t *testing.T) {
 	}
 }
 
-func TestEnabledIsWhatEachRecorderSaidLast(t *testing.T) {
+func TestEnabledIsTheLastReportOfEachRecorder(t *testing.T) {
 	s := bareSource(1, 2)
 	a, b := s.Recorder(), s.Recorder()
 	if rowsOf(t, s, now0).Columns.Has(stats.ColEnabled) {
@@ -342,7 +342,7 @@ func attach(t *testing.T, a Attachment) *Source {
 	return s
 }
 
-func TestSourceThatStartsWithoutNATSTellsAllOnceItIsThere(t *testing.T) {
+func TestSourceThatStartsWithoutNATSPublishesOnceItIsThere(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -377,7 +377,7 @@ func TestSourceThatStartsWithoutNATSTellsAllOnceItIsThere(t *testing.T) {
 	}
 }
 
-func TestSourceAnswersWithWhatTheEngineKnows(t *testing.T) {
+func TestSourceAnswersFromTheEngine(t *testing.T) {
 	nc := connect(t, startServer(t, -1).ClientURL())
 	sub := listen(t, nc, Subjects{}.Snapshots())
 	s := attach(t, Attachment{Conn: nc,
@@ -407,7 +407,7 @@ func TestSourceAnswersWithWhatTheEngineKnows(t *testing.T) {
 	}
 }
 
-func TestAttachRefuses(t *testing.T) {
+func TestAttachRejects(t *testing.T) {
 	two := strings.Replace(attachNet, "</net>", `</net><net id="b" type="ptnet"><page id="h"/></net>`, 1)
 	for _, c := range []struct {
 		name string
@@ -416,9 +416,9 @@ func TestAttachRefuses(t *testing.T) {
 	}{
 		{"a file that is not there", Attachment{File: "none.pnml"}, "no such file"},
 		{"no net at all", Attachment{}, "no root element"},
-		{"one of two nets without a name", Attachment{PNML: []byte(two)}, `has 2 nets, and none is ""`},
-		{"a net that is not in the file", Attachment{PNML: []byte(attachNet), Net: "x"}, `none is "x"`},
-		{"a URL that is none", Attachment{PNML: []byte(attachNet), URL: "nats://a b"}, "attach net"},
+		{"one of two nets without a name", Attachment{PNML: []byte(two)}, `has 2 nets; expected one with the id ""`},
+		{"a net that is not in the file", Attachment{PNML: []byte(attachNet), Net: "x"}, `expected one with the id "x"`},
+		{"an invalid URL", Attachment{PNML: []byte(attachNet), URL: "nats://a b"}, "attach net"},
 		{"an interval of nothing", Attachment{PNML: []byte(attachNet), Interval: time.Nanosecond}, "interval"},
 	} {
 		if _, err := Attach(c.a); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -433,7 +433,7 @@ func TestAttachRefuses(t *testing.T) {
 
 // An engine that embeds this package takes a NATS client, protobuf and a reader
 // of nets with it, and nothing that listens or scrapes.
-func TestEnginesTakeLittleWithThem(t *testing.T) {
+func TestEnginesImportLittle(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -445,7 +445,7 @@ func TestEnginesTakeLittleWithThem(t *testing.T) {
 			}
 		}
 		ours, is := strings.CutPrefix(path, "github.com/pnagent/pnagent/")
-		if is && !slices.Contains([]string{"petri", "petri/pnml", "internal/xmlscan", "stats", "telemetry", "telemetry/natslink", "telemetry/wire"}, ours) {
+		if is && !slices.Contains([]string{"petri", "petri/pnml", "petri/xmlscan", "stats", "telemetry", "telemetry/natslink", "telemetry/wire"}, ours) {
 			t.Errorf("imports %s", path)
 		}
 	}

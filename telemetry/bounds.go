@@ -8,10 +8,10 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// What a snapshot may hold. Whatever goes beyond is refused, so that a message
-// cannot make its reader spend more than a fixed amount of memory and time.
+// Bounds of a snapshot. A Decoder rejects what exceeds them, so that one
+// message costs its reader at most a fixed amount of memory and time.
 const (
-	MaxMessage  = 1 << 20 // bytes, in both lanes: what a NATS server takes unless told otherwise
+	MaxMessage  = 1 << 20 // bytes, in both lanes: the default limit of a NATS server
 	MaxRows     = 1 << 16 // places, and transitions, of a net
 	MaxBlocks   = 1 << 18
 	MaxWaits    = 1 << 12 // of one token: output transitions of its place

@@ -40,13 +40,13 @@ func TestBlocksOfOneReasonInOneMessageAddUp(t *testing.T) {
 	}
 }
 
-func TestAnIndexOfTransitionsThatAFullMessageMustNotHaveIsRefused(t *testing.T) {
+func TestAnIndexOfTransitionsInAFullMessageIsRejected(t *testing.T) {
 	if _, err := decoded(t, `"transitions": {`, `"transitions": {"index": [3, 2],`); !errors.Is(err, BadIndex) || !strings.Contains(err.Error(), "transitions") {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestOneEventIsAboutSoManyTokensAtMost(t *testing.T) {
+func TestTokensOfOneEventAreBounded(t *testing.T) {
 	s := bareSource(1, 1)
 	r := s.Recorder()
 	r.Inject(0, maxTokens, now0)

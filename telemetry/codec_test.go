@@ -83,7 +83,7 @@ func randomTransition(r *rand.Rand, now int64) stats.Transition {
 		LastFiring: randomTime(r, now), Duration: randomHistogram(r, r.IntN(20)), Slowest: randomSlowest(r, now)}
 }
 
-// randomSlowest is nobody now and then.
+// randomSlowest returns none now and then.
 func randomSlowest(r *rand.Rand, now int64) stats.Slowest {
 	at := randomTime(r, now)
 	if at == 0 {
@@ -316,7 +316,7 @@ func TestEncodeCutsLaddersForSentAt(t *testing.T) {
 	}
 }
 
-func TestEncodeRefusesWhatWouldBeReadAsSomethingElse(t *testing.T) {
+func TestEncodeRejectsWhatWouldBeReadAsSomethingElse(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for name, c := range map[string]struct {
 		change func(*Snapshot)
@@ -386,7 +386,7 @@ func slowestGolden() Snapshot {
 	return s
 }
 
-// regionGolden is slowestGolden of a region whose counters go on from owner to
+// regionGolden is slowestGolden of a region whose counters continue from owner to
 // owner.
 func regionGolden() Snapshot {
 	s := slowestGolden()

@@ -23,23 +23,22 @@ const (
 // jsonDepth is how deep the JSON lane nests: a snapshot needs five levels.
 const jsonDepth = 16
 
-// Decoder turns bytes into snapshots and refuses what is not one: every error
-// has a Reason. It keeps its buffers from one message to the next; the zero
-// Decoder is ready. It is for one goroutine.
+// Decoder decodes snapshots and rejects invalid ones; every error has a Reason.
+// It reuses its buffers; the zero Decoder is ready. It is for one goroutine.
 type Decoder struct {
-	// Sums says that messages hold what many sources counted: those counts go up to
-	// stats.MaxSum. The counts of one source go up to MaxCount.
+	// Sums is set if messages hold sums over many sources, whose counts go up
+	// to stats.MaxSum. The counts of one source go up to MaxCount.
 	Sums bool
 
 	parser *parser
-	zeros  []uint64 // stands in for a column that is absent
-	times  []int64  // the same; never written
+	zeros  []uint64 // read for a column that is absent; never written
+	times  []int64  // the same for times
 	token  []byte   // a subject token being compared
 }
 
-// DecodeMsg decodes a message of a Snapshot or Bye subject by the lane that its
-// header names, and checks that the subject is that of the source and net
-// inside.
+// DecodeMsg decodes a message of a Snapshot or Bye subject in the lane that its
+// header names. It checks that the subject is that of the source and net in the
+// message.
 func (d *Decoder) DecodeMsg(subjects Subjects, msg *nats.Msg, into *Snapshot) error {
 	decode := d.Decode
 	if lane, _, _ := strings.Cut(msg.Header.Get(ContentTypeHeader), ";"); lane == ContentTypeJSON { // "; charset=…"
@@ -63,11 +62,11 @@ func (d *Decoder) DecodeMsg(subjects Subjects, msg *nats.Msg, into *Snapshot) er
 }
 
 // Decode decodes the protobuf form. It overwrites all of into and reuses its
-// memory; after an error into holds nothing of use. Nothing in it refers to
-// payload.
+// memory, but keeps no reference to payload. After an error the content of into
+// is undefined.
 //
 // Age ladders are cut for SentAt. Indices are checked against MaxRows, not
-// against the net, which is not known here.
+// against the net, which a Decoder does not have.
 func (d *Decoder) Decode(payload []byte, into *Snapshot) error {
 	if len(payload) > MaxMessage {
 		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)
@@ -77,7 +76,7 @@ func (d *Decoder) Decode(payload []byte, into *Snapshot) error {
 	}
 	m, err := d.parser.parse(payload)
 	if err != nil {
-		d.parser = nil // what a bad message made grow is not kept
+		d.parser = nil // release what a bad message made grow
 		return fmt.Errorf("snapshot: %w: %w", NotProtobuf, err)
 	}
 	if err := d.read(m, into); err != nil {
@@ -157,8 +156,8 @@ func readEnvelope(m *wire.Snapshot, into *Snapshot) error {
 	return nil
 }
 
-// readIndex returns how many rows a table has: one for each index, or in a full
-// snapshot as many as its longest column is long.
+// readIndex returns the number of rows of a table: the length of the index, or
+// in a full snapshot that of the longest column.
 func readIndex(index []uint32, full bool, longest int, into *[]uint32) (int, error) {
 	n := len(index)
 	if full {

@@ -10,12 +10,12 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// columns checks the columns of one table of n rows. An absent column is
-// returned as zeros. The first error is kept; after it all columns are absent.
+// columns checks the columns of one table of n rows and returns an absent
+// column as zeros. It keeps the first error; after it all columns are absent.
 type columns struct {
 	d     *Decoder
 	n     int
-	known *stats.Columns // gains what is present
+	known *stats.Columns // receives the columns that are present
 	err   error
 }
 
@@ -40,7 +40,7 @@ func (c *columns) below(col stats.Columns, name string, values []uint64, limit u
 	return values
 }
 
-// moments checks a column of times, of which 0 is none.
+// moments checks a column of times, where 0 is no time.
 func (c *columns) moments(col stats.Columns, name string, values []int64) []int64 {
 	if !c.present(col, name, len(values)) {
 		c.d.times = zeros(c.d.times, c.n)
@@ -68,7 +68,7 @@ func (c *columns) present(col stats.Columns, name string, length int) bool {
 	return true
 }
 
-// together checks that a group of columns is absent or present as a whole.
+// together checks that all columns of a group are present, or none.
 func (c *columns) together(names string, lengths ...int) {
 	for _, l := range lengths {
 		if c.err == nil && l != lengths[0] {
@@ -77,7 +77,7 @@ func (c *columns) together(names string, lengths ...int) {
 	}
 }
 
-// zeros returns n zeros in the given memory, which is never written.
+// zeros returns n zeros, in the given memory if it suffices.
 func zeros[T uint64 | int64](have []T, n int) []T {
 	if n > cap(have) {
 		return make([]T, n)
@@ -94,7 +94,7 @@ type histograms struct {
 
 func (h *histograms) known() bool { return len(h.w.GetLen()) > 0 }
 
-// check checks the column's shape, for n rows.
+// check checks the lengths of the column, for n rows.
 func (h *histograms) check(n int) error {
 	w := h.w
 	if !h.known() {
@@ -110,8 +110,7 @@ func (h *histograms) check(n int) error {
 	return checkLens(n, w.Len, len(w.Index), len(w.Count))
 }
 
-// read sets the histogram of row i, empty if the column is absent. Rows are
-// read in order.
+// read sets the histogram of row i, empty if the column is absent. It is called for rows in order.
 func (h *histograms) read(i int, into *stats.Histogram) error {
 	*into = stats.Histogram{Buckets: into.Buckets[:0]}
 	if !h.known() {
@@ -144,8 +143,8 @@ func (h *histograms) read(i int, into *stats.Histogram) error {
 	return nil
 }
 
-// checkLens checks that there are n lengths and that they add up to the number
-// of both of the columns that they cut.
+// checkLens checks that there are n lengths, and that their sum is the length
+// of both columns that they divide.
 func checkLens(n int, lens []uint32, a, b int) error {
 	if len(lens) != n {
 		return fmt.Errorf("%w: len of %d rows, of %d", BadColumns, len(lens), n)
@@ -160,8 +159,8 @@ func checkLens(n int, lens []uint32, a, b int) error {
 	return nil
 }
 
-// resize returns a slice of length n with the elements that s has, also those
-// beyond its length, so that their memory is used again.
+// resize returns a slice of length n. It keeps the elements of s, also those
+// beyond its length, to reuse their memory.
 func resize[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]

@@ -112,8 +112,7 @@ func readAges(w *wire.Ladder, at int64, rows *stats.Rows) error {
 }
 
 // readStuck sets the oldest tokens of every row. The list names rows by their
-// index in the net; index tells which row that is, or is nil in a full
-// snapshot.
+// index in the net; index maps them to rows and is nil in a full snapshot.
 func readStuck(list []*wire.OldestTokens, index []uint32, rows *stats.Rows) error {
 	for i := range rows.Places {
 		rows.Places[i].Stuck = rows.Places[i].Stuck[:0]
@@ -184,8 +183,7 @@ func readWaits(list []*wire.Wait, into *[]stats.Wait) error {
 	return nil
 }
 
-// reason returns a reason as we know it: one that a later version added is
-// unknown, not an error.
+// reason returns ReasonUnknown for a reason that a later version of the wire added.
 func reason(r wire.Reason) stats.Reason {
 	if r < 0 || r > wire.Reason(stats.LastReason) {
 		return stats.ReasonUnknown

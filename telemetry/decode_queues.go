@@ -9,7 +9,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// readQueues sets the queues, and the work that waits.
+// readQueues sets the queues and the number of waiting pieces of work.
 func readQueues(m *wire.Snapshot, rows *stats.Rows, most uint64) error {
 	rows.Waiting = m.GetWaiting()
 	if rows.Waiting > most {

@@ -10,10 +10,10 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// readSlowest sets who is slowest in each of the n rows of a table; at gives
-// where. The list names rows by their index in the net; index tells which row
-// that is, or is nil in a full snapshot. known tells whether there are the
-// histograms that the list is to.
+// readSlowest sets the slowest token or firing of each of the n rows of a
+// table, at the address that at returns. The list names rows by their index in
+// the net; index maps them to rows and is nil in a full snapshot. known reports
+// whether the table has the histograms that the list belongs to.
 func readSlowest(list []*wire.Slowest, index []uint32, n int, known bool, at func(row int) *stats.Slowest) error {
 	for i := range n {
 		*at(i) = stats.Slowest{}

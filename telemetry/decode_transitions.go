@@ -76,7 +76,7 @@ func (d *Decoder) readTransitionColumns(w *wire.Transitions, rows *stats.Rows) e
 	return nil
 }
 
-// readBlocks sets the blocks, sorted; blocks of one condition are added up.
+// readBlocks sets the blocks, sorted, with the blocks of one condition added up.
 func readBlocks(list []*wire.Block, rows *stats.Rows) error {
 	if len(list) > MaxBlocks {
 		return fmt.Errorf("blocks: %w: %d, of at most %d", TooMany, len(list), MaxBlocks)

@@ -17,21 +17,21 @@ import (
 // MaxDefinition is how many bytes of PNML a definition may have, unpacked.
 const MaxDefinition = 16 << 20
 
-// WrongDigest is the reason for refusing a definition that is not the one asked
-// for. It is not among Reasons, which are those of snapshots.
+// WrongDigest is the reason for rejecting a definition that has another digest
+// than requested. It is not among Reasons, which are about snapshots.
 const WrongDigest Reason = "wrong_digest"
 
-// A definition that does not fit one message is sent gzipped, which the reply's
-// header says.
+// A definition that does not fit one message is sent gzipped; a header of the
+// reply says so.
 const (
 	encodingHeader = "Content-Encoding"
 	encodingGzip   = "gzip"
 	replyOverhead  = 1 << 10 // room for a reply's headers
 )
 
-// RequestDefinition asks whoever runs a net for its definition. The error has
-// nats.ErrNoResponders in its chain where nobody has it, or one of the reasons
-// WrongDigest and TooLarge.
+// RequestDefinition requests the definition of a net from the sources that run
+// it. The error wraps nats.ErrNoResponders if no source answers, or the reason
+// WrongDigest or TooLarge.
 func RequestDefinition(ctx context.Context, nc *nats.Conn, subjects Subjects, net, digest string) (Definition, error) {
 	msg, err := nc.RequestWithContext(ctx, subjects.Definition(net, digest), nil)
 	if err != nil {

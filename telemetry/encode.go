@@ -12,10 +12,10 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// Encoder turns snapshots into bytes. It keeps its buffers from one snapshot to
-// the next; the zero Encoder is ready. It is for one goroutine.
+// Encoder encodes snapshots. It reuses its buffers; the zero Encoder is ready.
+// It is for one goroutine.
 type Encoder struct {
-	msg    *wire.Snapshot // one message, filled again and again
+	msg    *wire.Snapshot // one message, filled for each snapshot
 	places *wire.Places
 	trans  *wire.Transitions
 	ages   *wire.Ladder
@@ -30,29 +30,26 @@ type Encoder struct {
 	blocks pool[wire.Block]
 	queues pool[wire.Queue]
 	cut    stats.Ladder
-	work   uint64 // what waiting points to
+	work   uint64 // Waiting points to it
 }
 
 // Append appends the snapshot's protobuf form to dst.
 func (e *Encoder) Append(dst []byte, s *Snapshot) ([]byte, error) {
-	if err := e.fill(s); err != nil {
-		return dst, err
-	}
-	out, err := proto.MarshalOptions{}.MarshalAppend(dst, e.msg)
-	if err != nil {
-		return dst, fmt.Errorf("encode snapshot of %q: %w", s.Net, err)
-	}
-	return out, nil
+	return e.append(dst, s, proto.MarshalOptions{}.MarshalAppend)
 }
 
 // AppendJSON appends the snapshot's form in the JSON lane to dst.
 func (e *Encoder) AppendJSON(dst []byte, s *Snapshot) ([]byte, error) {
-	if err := e.fill(s); err != nil {
-		return dst, err
+	return e.append(dst, s, protojson.MarshalOptions{UseProtoNames: true}.MarshalAppend)
+}
+
+func (e *Encoder) append(dst []byte, s *Snapshot, marshal func([]byte, proto.Message) ([]byte, error)) ([]byte, error) {
+	out, err := dst, e.fill(s)
+	if err == nil {
+		out, err = marshal(dst, e.msg)
 	}
-	out, err := protojson.MarshalOptions{UseProtoNames: true}.MarshalAppend(dst, e.msg)
 	if err != nil {
-		return dst, fmt.Errorf("encode snapshot of %q as json: %w", s.Net, err)
+		return dst, fmt.Errorf("encode snapshot of %q: %w", s.Net, err)
 	}
 	return out, nil
 }
@@ -63,7 +60,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 		e.ages, e.dwell, e.dur = &wire.Ladder{}, &wire.Histogram{}, &wire.Histogram{}
 	}
 	if err := e.check(s); err != nil {
-		return fmt.Errorf("encode snapshot of %q: %w", s.Net, err)
+		return err
 	}
 	m := e.msg
 	m.Source, m.Epoch, m.Seq, m.SentAt, m.Interval = s.Source, s.Epoch, s.Seq, s.SentAt, s.Interval.Microseconds()
@@ -73,7 +70,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 	if len(s.Rows.Places) > 0 {
 		m.Places = e.places
 		if err := e.fillPlaces(s); err != nil {
-			return fmt.Errorf("encode snapshot of %q: %w", s.Net, err)
+			return err
 		}
 	}
 	if len(s.Rows.Transitions) > 0 {
@@ -92,7 +89,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 	return nil
 }
 
-// check refuses what would be read as something else at the other end.
+// check rejects a snapshot that a Decoder would read as something else.
 func (e *Encoder) check(s *Snapshot) error {
 	places, transitions := len(s.Rows.Places), len(s.Rows.Transitions)
 	switch {
@@ -104,7 +101,7 @@ func (e *Encoder) check(s *Snapshot) error {
 		return fmt.Errorf("%w: %d places and %d transitions with an index of %d and %d",
 			BadIndex, places, transitions, len(s.PlaceIndex), len(s.TransitionIndex))
 	case s.Full && places > 0 && s.Rows.Columns&placeColumns == stats.ColStuck:
-		return fmt.Errorf("%w: stuck tokens alone do not tell how many places there are", BadColumns)
+		return fmt.Errorf("%w: stuck tokens alone do not give the number of places", BadColumns)
 	case !stats.ValidQueues(s.Rows.Queues):
 		return fmt.Errorf("%w: priorities of queues rise and are below %d", BadIndex, stats.Priorities)
 	}
@@ -294,8 +291,8 @@ func (e *Encoder) fillQueues(s *Snapshot) {
 	}
 }
 
-// appendSlowest names who is slowest in the i-th row of a table, if there is
-// somebody. index is that of the table, empty in a full snapshot.
+// appendSlowest appends the slowest token or firing of the i-th row of a table,
+// if there is one. index is that of the table, empty in a full snapshot.
 func (e *Encoder) appendSlowest(list []*wire.Slowest, index []uint32, i int, s *stats.Slowest) []*wire.Slowest {
 	if s.At == 0 {
 		return list
@@ -326,7 +323,7 @@ func appendHistogram(w *wire.Histogram, h *stats.Histogram) {
 	}
 }
 
-// pool hands out messages that were used for the last snapshot again.
+// pool returns messages that were used for an earlier snapshot.
 type pool[T any] struct {
 	all []*T
 	n   int

@@ -12,14 +12,14 @@ import (
 // fullEvery is how often a message holds every row.
 const fullEvery = 10
 
-// feed is what one source says about one net: it finds out which rows changed,
-// numbers the messages and cuts what does not fit one. It is pure; the
-// Publisher around it has the clock and the connection.
+// feed makes the messages of one source about one net: it finds the rows that
+// changed, numbers the messages and splits what does not fit one. It is pure;
+// the Publisher around it has the clock and the connection.
 type feed struct {
 	head  Snapshot   // what all messages have in common
 	size  [2]int     // places and transitions of the net
-	next  stats.Rows // to be said
-	last  stats.Rows // said before; the reader has them if inStep
+	next  stats.Rows // to be sent
+	last  stats.Rows // sent before; the reader has them if inStep
 	seq   uint64
 	since int // messages since the last full one
 
@@ -32,20 +32,20 @@ type feed struct {
 	changed             stats.Rows
 }
 
-// errTooLarge tells why rows were not sent.
+// errTooLarge is the reason why rows were not sent.
 var errTooLarge = errors.New("does not fit a message")
 
 // blank returns the rows to fill in: zeros, of the net's size. They are new
-// every time, so it does no harm if whoever fills them in keeps them.
+// memory each time, so the caller may keep them.
 func (f *feed) blank() *stats.Rows {
 	f.next = *stats.NewRows(f.size[0], f.size[1])
 	return &f.next
 }
 
-// say sends the rows that blank returned, as of now: those that changed, or all
-// of them if the reader may lack some or asked. Messages are at most limit
-// bytes. After an error the next say is a full one.
-func (f *feed) say(now int64, full, bye bool, limit int, send func(payload []byte) error) error {
+// send sends the rows that blank returned, as of now: those that changed, or
+// all of them if full is set or the reader may lack some. Messages are at most
+// limit bytes. After an error the next call sends all rows.
+func (f *feed) send(now int64, full, bye bool, limit int, send func(payload []byte) error) error {
 	if len(f.next.Places) != f.size[0] || len(f.next.Transitions) != f.size[1] {
 		return fmt.Errorf("rows of %d places and %d transitions, for a net of %d and %d",
 			len(f.next.Places), len(f.next.Transitions), f.size[0], f.size[1])
@@ -71,9 +71,8 @@ func (f *feed) say(now int64, full, bye bool, limit int, send func(payload []byt
 	return nil
 }
 
-// sentAt returns now, or the time that a ladder was cut for if that is later by
-// the width of a slot: sums of other sources are cut by clocks that are not
-// quite ours.
+// sentAt returns now, or the time that a ladder was cut for if that is later.
+// Sums of other sources are cut by their clocks, which may be ahead by a slot.
 func sentAt(now int64, rows *stats.Rows) int64 {
 	for i := range rows.Places {
 		if l := &rows.Places[i].Ages; len(l.Slots) > 0 {
@@ -123,9 +122,9 @@ func (f *feed) sendWhole(s *Snapshot, limit int, send func([]byte) error) error 
 	return f.sendHalves(&parts, limit, send)
 }
 
-// sendHalves sends each half of a sparse snapshot's rows, cut again until it
-// fits. A row that does not fit is left out and told in the error; the others
-// are sent.
+// sendHalves sends each half of a sparse snapshot's rows, split again until it
+// fits. A row that does not fit alone is left out and named in the error; the
+// others are sent.
 func (f *feed) sendHalves(s *Snapshot, limit int, send func([]byte) error) error {
 	places, n := len(s.Rows.Places), len(s.Rows.Places)+len(s.Rows.Transitions)
 	if n <= 1 {
@@ -150,7 +149,7 @@ func (f *feed) sendHalves(s *Snapshot, limit int, send func([]byte) error) error
 	return errors.Join(errs...)
 }
 
-// sendOne sends a snapshot if it fits one message, and returns whether it did.
+// sendOne sends a snapshot if it fits one message, and reports whether it did.
 func (f *feed) sendOne(s *Snapshot, limit int, send func([]byte) error) (fits bool, err error) {
 	s.Seq = f.seq + 1
 	if f.buf, err = f.enc.Append(f.buf[:0], s); err != nil {

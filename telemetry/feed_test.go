@@ -15,23 +15,23 @@ import (
 )
 
 // reader is a simple receiver: it puts the rows of sparse snapshots into those
-// of the last full one, and knows which rows it heard.
+// of the last full one, and records which rows it received.
 type reader struct {
-	dec   Decoder
-	rows  *stats.Rows
-	heard map[string]bool
-	seq   uint64
-	fulls int
-	count int
-	bytes []int
+	dec      Decoder
+	rows     *stats.Rows
+	received map[string]bool
+	seq      uint64
+	fulls    int
+	count    int
+	bytes    []int
 }
 
 func newReader(size [2]int) *reader {
-	return &reader{rows: stats.NewRows(size[0], size[1]), heard: map[string]bool{}}
+	return &reader{rows: stats.NewRows(size[0], size[1]), received: map[string]bool{}}
 }
 
-// hear takes a message as a Publisher sends it. What it keeps is its own.
-func (r *reader) hear(payload []byte) error {
+// receive applies a message of a Publisher. It keeps no reference to it.
+func (r *reader) receive(payload []byte) error {
 	var s Snapshot
 	if err := r.dec.Decode(payload, &s); err != nil {
 		return err
@@ -45,21 +45,21 @@ func (r *reader) hear(payload []byte) error {
 		s.PlaceIndex, s.TransitionIndex = rising(len(s.Rows.Places)), rising(len(s.Rows.Transitions))
 	}
 	for i, p := range s.PlaceIndex {
-		r.rows.Places[p], r.heard[fmt.Sprint("p", p)] = s.Rows.Places[i], true
+		r.rows.Places[p], r.received[fmt.Sprint("p", p)] = s.Rows.Places[i], true
 	}
 	for i, t := range s.TransitionIndex {
-		r.rows.Transitions[t], r.heard[fmt.Sprint("t", t)] = s.Rows.Transitions[i], true
+		r.rows.Transitions[t], r.received[fmt.Sprint("t", t)] = s.Rows.Transitions[i], true
 	}
 	r.rows.Net, r.rows.Blocks, r.rows.Columns = s.Rows.Net, s.Rows.Blocks, r.rows.Columns|s.Rows.Columns
 	r.rows.Queues, r.rows.Waiting = slices.Clone(s.Rows.Queues), s.Rows.Waiting
 	return nil
 }
 
-// diff compares what was heard with what was meant. Ladders are compared at
+// diff compares the received rows with those sent. Ladders are compared at
 // one time: those of rows that did not change were cut earlier.
 func (r *reader) diff(want *stats.Rows) string {
 	got := *r.rows
-	got.Columns = want.Columns // of lists that are empty nothing is said
+	got.Columns = want.Columns // an empty list has no column
 	got.Places, want = cutAt(got.Places), &stats.Rows{Net: want.Net, Places: cutAt(want.Places),
 		Transitions: want.Transitions, Blocks: want.Blocks, Queues: want.Queues, Waiting: want.Waiting, Columns: want.Columns}
 	return differ(want, &got, same)
@@ -102,8 +102,8 @@ func newFeed(size [2]int) *feed {
 	return &feed{size: size, head: s}
 }
 
-// Whatever the engine does, whoever applies sparse snapshots to the last full
-// one has the engine's rows. Messages are cut small half of the time.
+// Whatever the engine does, a reader that applies sparse snapshots to the last
+// full one has the engine's rows. Messages are cut small half of the time.
 func TestReaderAlwaysHasTheRowsOfTheSender(t *testing.T) {
 	for seed := range uint64(16) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -118,11 +118,11 @@ func TestReaderAlwaysHasTheRowsOfTheSender(t *testing.T) {
 		for tick := range 40 {
 			*f.blank() = rows
 			full := r.IntN(15) == 0
-			if err := f.say(now, full, false, limit, reader.hear); err != nil {
+			if err := f.send(now, full, false, limit, reader.receive); err != nil {
 				t.Fatalf("seed %d, tick %d: %v", seed, tick, err)
 			}
 			if d := reader.diff(&rows); d != "" {
-				t.Fatalf("seed %d, tick %d (-sent +heard):\n%s", seed, tick, d)
+				t.Fatalf("seed %d, tick %d (-sent +received):\n%s", seed, tick, d)
 			}
 			now += 1 + r.Int64N(1<<r.IntN(36))
 			rows = mutate(r, rows, now, size)
@@ -137,7 +137,7 @@ func TestFullSnapshotFirstEveryTenthAndWhenAsked(t *testing.T) {
 	var fulls []int
 	for tick := range 35 {
 		*f.blank() = rows
-		err := f.say(now0+int64(tick), tick == 14, false, MaxMessage, func(payload []byte) error {
+		err := f.send(now0+int64(tick), tick == 14, false, MaxMessage, func(payload []byte) error {
 			var s Snapshot
 			if err := new(Decoder).Decode(payload, &s); err != nil {
 				return err
@@ -164,7 +164,7 @@ func TestFullSnapshotAfterAFailureAndWhenColumnsChange(t *testing.T) {
 	f, rows := newFeed(size), randomRows(r, now0, size)
 	say := func(fail error) (full bool) {
 		*f.blank() = rows
-		err := f.say(now0, false, false, MaxMessage, func(payload []byte) error {
+		err := f.send(now0, false, false, MaxMessage, func(payload []byte) error {
 			var s Snapshot
 			if err := new(Decoder).Decode(payload, &s); err != nil {
 				t.Fatal(err)
@@ -197,7 +197,7 @@ func TestRowsWithNewTimeoutsOrLateAnswersAreSentAndQueuesAlways(t *testing.T) {
 		next := *rows
 		next.Places, next.Transitions = slices.Clone(rows.Places), slices.Clone(rows.Transitions)
 		*f.blank() = next
-		if err := f.say(now0, false, false, MaxMessage, func(payload []byte) error {
+		if err := f.send(now0, false, false, MaxMessage, func(payload []byte) error {
 			return new(Decoder).Decode(payload, &got)
 		}); err != nil {
 			t.Fatal(err)
@@ -237,48 +237,48 @@ func TestLargeNetIsCutIntoSparseMessagesThatListEveryRow(t *testing.T) {
 	}
 	f, reader := newFeed(size), newReader(size)
 	*f.blank() = rows
-	if err := f.say(now0, true, false, MaxMessage, reader.hear); err != nil {
+	if err := f.send(now0, true, false, MaxMessage, reader.receive); err != nil {
 		t.Fatal(err)
 	}
-	if reader.fulls != 0 || reader.count < 2 || len(reader.heard) != size[0]+size[1] {
-		t.Errorf("%d full of %d messages, %d rows heard of %d", reader.fulls, reader.count, len(reader.heard), size[0]+size[1])
+	if reader.fulls != 0 || reader.count < 2 || len(reader.received) != size[0]+size[1] {
+		t.Errorf("%d full of %d messages, %d rows heard of %d", reader.fulls, reader.count, len(reader.received), size[0]+size[1])
 	}
 	if top := slices.Max(reader.bytes); top > MaxMessage {
 		t.Errorf("a message of %d bytes", top)
 	}
 	for i := range rows.Places {
 		if !reader.rows.Places[i].Equal(&rows.Places[i]) {
-			t.Fatalf("place %d: heard %+v, want %+v", i, reader.rows.Places[i], rows.Places[i])
+			t.Fatalf("place %d: received %+v, want %+v", i, reader.rows.Places[i], rows.Places[i])
 		}
 	}
 	for i := range rows.Transitions {
 		if !reader.rows.Transitions[i].Equal(&rows.Transitions[i]) {
-			t.Fatalf("transition %d: heard %+v, want %+v", i, reader.rows.Transitions[i], rows.Transitions[i])
+			t.Fatalf("transition %d: received %+v, want %+v", i, reader.rows.Transitions[i], rows.Transitions[i])
 		}
 	}
 }
 
-// What does not fit at all is told, and what fits is sent all the same.
-func TestRowThatFitsNoMessageIsToldAndTheOthersAreSent(t *testing.T) {
+// A row that fits no message is named in the error, and the others are sent.
+func TestRowThatFitsNoMessageIsAnErrorAndTheOthersAreSent(t *testing.T) {
 	size := [2]int{4, 4}
 	f, reader := newFeed(size), newReader(size)
 	rows := stats.NewRows(4, 4)
 	rows.Columns = stats.AllColumns
 	rows.Places[2].Stuck = []stats.Token{{Instance: "x", Injected: now0, Waits: make([]stats.Wait, 1000)}}
 	*f.blank() = *rows
-	err := f.say(now0, true, false, 1000, reader.hear)
+	err := f.send(now0, true, false, 1000, reader.receive)
 	if !errors.Is(err, errTooLarge) {
 		t.Errorf("got %v, want %v", err, errTooLarge)
 	}
-	if reader.heard["p2"] || len(reader.heard) != 7 {
-		t.Errorf("heard %v, want all but place 2", reader.heard)
+	if reader.received["p2"] || len(reader.received) != 7 {
+		t.Errorf("heard %v, want all but place 2", reader.received)
 	}
 
 	f, reader = newFeed(size), newReader(size)
 	rows = stats.NewRows(4, 4)
 	rows.Columns, rows.Blocks = stats.AllColumns, make([]stats.Block, 200)
 	*f.blank() = *rows
-	if err := f.say(now0, true, false, 1000, reader.hear); !errors.Is(err, errTooLarge) || reader.count != 0 {
+	if err := f.send(now0, true, false, 1000, reader.receive); !errors.Is(err, errTooLarge) || reader.count != 0 {
 		t.Errorf("blocks alone too large: %v, %d messages", err, reader.count)
 	}
 }
@@ -286,7 +286,7 @@ func TestRowThatFitsNoMessageIsToldAndTheOthersAreSent(t *testing.T) {
 func TestRowsOfAnotherSizeAreNotSent(t *testing.T) {
 	f := newFeed([2]int{2, 2})
 	*f.blank() = *stats.NewRows(3, 2)
-	err := f.say(now0, true, false, MaxMessage, func([]byte) error { t.Error("sent"); return nil })
+	err := f.send(now0, true, false, MaxMessage, func([]byte) error { t.Error("sent"); return nil })
 	if err == nil {
 		t.Error("no error")
 	}
@@ -299,10 +299,10 @@ func TestSentAtIsNotBeforeTheCutOfALadder(t *testing.T) {
 	rows.Columns = stats.AllColumns
 	rows.Places[0].Ages.Add(now0, now0+stats.SlotWidth, 3)
 	*f.blank() = *rows
-	if err := f.say(now0, true, false, MaxMessage, reader.hear); err != nil {
+	if err := f.send(now0, true, false, MaxMessage, reader.receive); err != nil {
 		t.Fatal(err)
 	}
 	if d := reader.diff(rows); d != "" {
-		t.Errorf("(-sent +heard):\n%s", d)
+		t.Errorf("(-sent +received):\n%s", d)
 	}
 }

@@ -190,7 +190,7 @@ func filled(m *wire.Snapshot) *wire.Snapshot {
 }
 
 // unpacked is a message with columns one number at a time, a table in two
-// pieces and fields that nobody knows: legal, although no encoder of ours
+// pieces and unknown fields: legal, although no encoder of this package
 // writes them.
 func unpacked() []byte {
 	var places []byte

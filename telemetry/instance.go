@@ -12,24 +12,23 @@ import (
 	"github.com/nats-io/nats.go/micro"
 )
 
-// ErrNoInstance says that a source does not have the instance that it was asked
-// about.
+// ErrNoInstance reports that a source does not have the requested instance.
 var ErrNoInstance = errors.New("no such instance")
 
-// MaxHeld is how many InstanceTokens an Instance has at most.
+// MaxHeld is the largest number of InstanceTokens in an Instance.
 const MaxHeld = 1000
 
-// Instance is what is in one instance of a net, as of At. It names places and
-// transitions by their ids, so it can be read without a definition.
+// Instance is the content of one instance of a net, as of At. It holds ids of
+// places and transitions, so it can be read without the definition.
 type Instance struct {
 	Instance string          `json:"instance"`
 	At       int64           `json:"at"` // by the source's clock, as all times here, in microseconds since the Unix epoch
 	Tokens   []InstanceToken `json:"tokens"`
-	LeftOut  uint64          `json:"left_out,omitempty"` // tokens for which there was no room
+	LeftOut  uint64          `json:"left_out,omitempty"` // tokens that did not fit
 }
 
 // InstanceToken is one or more tokens of a place that were injected at one time
-// and wait for the same.
+// and wait for the same conditions.
 type InstanceToken struct {
 	Place    string         `json:"place"`
 	Tokens   uint64         `json:"tokens"`
@@ -50,7 +49,7 @@ type InstanceWait struct {
 // instance answers a request for one instance.
 func (p *Publisher) instance(net int, name string) (reply []byte, code string, err error) {
 	if p.cfg.Instance == nil {
-		return nil, "501", errors.New("this source cannot tell about one instance")
+		return nil, "501", errors.New("this source does not report single instances")
 	}
 	if len(name) > MaxName {
 		return nil, "400", fmt.Errorf("name of %d bytes, of at most %d", len(name), MaxName)
@@ -75,7 +74,7 @@ func (p *Publisher) instance(net int, name string) (reply []byte, code string, e
 	}
 }
 
-// bound leaves out the last tokens beyond a number.
+// bound leaves out the tokens after the first n rows.
 func (i *Instance) bound(n int) {
 	for _, t := range i.Tokens[min(n, len(i.Tokens)):] {
 		i.LeftOut += t.Tokens
@@ -83,32 +82,42 @@ func (i *Instance) bound(n int) {
 	i.Tokens = i.Tokens[:min(n, len(i.Tokens))]
 }
 
-// AskInstance asks a source what is in an instance of a net. The error wraps
-// ErrNoInstance if the source does not have it. An engine that is older than
-// this question answers with an error too.
+// AskInstance requests the content of an instance of a net from a source. The
+// error wraps ErrNoInstance if the source does not have it. An engine of an
+// older version returns an error as well.
 func AskInstance(ctx context.Context, nc *nats.Conn, subjects Subjects, net, source, instance string) (*Instance, error) {
-	request, err := json.Marshal(map[string]string{"instance": instance})
+	answer, err := request(ctx, nc, subjects.Instances(net, source), map[string]string{"instance": instance}, ErrNoInstance)
 	if err != nil {
 		return nil, fmt.Errorf("asking %s about an instance: %w", source, err)
 	}
-	m, err := nc.RequestWithContext(ctx, subjects.Instances(net, source), request)
-	if err != nil {
-		return nil, fmt.Errorf("asking %s about an instance: %w", source, err)
-	}
-	if code := m.Header.Get(micro.ErrorCodeHeader); code == "404" {
-		return nil, fmt.Errorf("%s: %w", source, ErrNoInstance)
-	} else if code != "" {
-		return nil, fmt.Errorf("asking %s about an instance: it answers %.200s", source, m.Header.Get(micro.ErrorHeader))
-	}
-	found, err := readInstance(m.Data)
+	found, err := readInstance(answer)
 	if err != nil {
 		return nil, fmt.Errorf("answer of %s about an instance: %w", source, err)
 	}
 	return found, nil
 }
 
-// readInstance reads an answer. What is of another instance, too much, or of
-// impossible times is refused.
+// request sends a request and returns its answer. It returns notFound, unless that
+// is nil, if the source answers with code 404.
+func request(ctx context.Context, nc *nats.Conn, subject string, what any, notFound error) ([]byte, error) {
+	body, err := json.Marshal(what)
+	if err != nil {
+		return nil, err
+	}
+	m, err := nc.RequestWithContext(ctx, subject, body)
+	if err != nil {
+		return nil, err
+	}
+	switch code := m.Header.Get(micro.ErrorCodeHeader); {
+	case code == "404" && notFound != nil:
+		return nil, notFound
+	case code != "":
+		return nil, fmt.Errorf("it answers %.200s", m.Header.Get(micro.ErrorHeader))
+	}
+	return m.Data, nil
+}
+
+// readInstance decodes an answer. It rejects one that is too large or has invalid times.
 func readInstance(answer []byte) (*Instance, error) {
 	if len(answer) > MaxMessage {
 		return nil, fmt.Errorf("%w: %d bytes", TooLarge, len(answer))

@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxName is how many bytes the name of a source, net, region or instance may
-// have.
+// MaxName is the largest length of the name of a source, net, region or instance, in bytes.
 const MaxName = 255
 
-// DigestLen is the length of a digest, in characters.
+// DigestLen is the length of a digest in characters.
 const DigestLen = 32
 
 // Digest returns the digest of a net's definition: lower-case hex of the first
@@ -23,7 +22,7 @@ func Digest(pnml []byte) string {
 	return hex.EncodeToString(sum[:DigestLen/2])
 }
 
-// CheckName returns an error (BadName) unless the name can go over the wire: 1
+// CheckName returns an error (BadName) unless the name is valid on the wire: 1
 // to MaxName bytes of UTF-8 without control characters.
 func CheckName(name string) error {
 	if name == "" {

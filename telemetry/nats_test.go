@@ -149,7 +149,7 @@ func checkHeard(t *testing.T, reader *reader, msg *nats.Msg, mu *sync.Mutex, mea
 	if err := new(Decoder).DecodeMsg(Subjects{}, msg, &s); err != nil {
 		t.Fatal(err)
 	}
-	if err := reader.hear(msg.Data); err != nil {
+	if err := reader.receive(msg.Data); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()
@@ -206,7 +206,7 @@ func TestDefinitionIsAnsweredByItsDigest(t *testing.T) {
 	}
 }
 
-func TestDefinitionThatIsNotTheOneAskedForIsRefused(t *testing.T) {
+func TestDefinitionOfAnotherDigestIsRejected(t *testing.T) {
 	nc := connect(t, startServer(t, -1).ClientURL())
 	bomb, _, err := pack(bytes.Repeat([]byte{'x'}, MaxDefinition), MaxMessage)
 	if err != nil {
@@ -234,7 +234,7 @@ func TestDefinitionThatIsNotTheOneAskedForIsRefused(t *testing.T) {
 	}
 }
 
-func TestDefinitionThatFitsNoMessageIsRefusedAtTheStart(t *testing.T) {
+func TestDefinitionThatFitsNoMessageIsRejectedAtTheStart(t *testing.T) {
 	nc := connect(t, startServer(t, -1).ClientURL())
 	cfg := testConfig("a")
 	cfg.Conn, cfg.Nets[0].PNML = nc, make([]byte, 2*MaxMessage)
@@ -327,9 +327,9 @@ func TestAnInstanceIsAnsweredByItsName(t *testing.T) {
 	}
 }
 
-// A source that does not know the question says so, and not that it has no such
-// instance: here one that only tells of places, as all did once.
-func TestASourceThatDoesNotKnowTheQuestion(t *testing.T) {
+// A source of an older version, which only answers about places, returns an error
+// other than ErrNoInstance.
+func TestASourceWithoutTheRequest(t *testing.T) {
 	nc := connect(t, startServer(t, -1).ClientURL())
 	cfg := testConfig("a")
 	cfg.Conn = nc

@@ -12,20 +12,21 @@ import (
 // Conflict is the Reason of a Notice about a second process of a source.
 const Conflict = "conflict"
 
-// Notice says that a collector refuses messages of a source. It is published as
-// JSON on the source's Notice subject while that lasts, every ten seconds at most.
+// Notice reports that a collector rejects messages of a source. A collector
+// publishes it as JSON on the source's Notice subject while it rejects
+// messages, every ten seconds at most.
 type Notice struct {
 	Source string `json:"source"`
 	Net    string `json:"net"`
-	Epoch  int64  `json:"epoch,omitempty"` // of the process that is refused; 0 if that is not known
+	Epoch  int64  `json:"epoch,omitempty"` // of the rejected process; 0 if not known
 	Reason string `json:"reason"`          // Conflict, or a label of pnagent_messages_rejected_total
-	Text   string `json:"text"`            // for people
+	Text   string `json:"text"`            // for operators
 }
 
-// noticeLogged is how often, at most, notices of one reason are logged.
+// noticeLogged is the shortest time between two log lines about notices of one reason.
 const noticeLogged = time.Minute
 
-// notices is what a Publisher was told.
+// notices are the notices that a Publisher received.
 type notices struct {
 	refused atomic.Uint64 // notices about this process
 	last    atomic.Pointer[Notice]
@@ -35,13 +36,13 @@ type notices struct {
 	logged time.Time
 }
 
-// Notice returns what a collector last said about why it refuses messages of this
-// source; nil if none did. A Notice about a Conflict comes to both processes: the
-// one with its Epoch is refused.
+// Notice returns the last Notice of a collector that rejects messages of this
+// source, or nil. Both processes receive a Notice about a Conflict: the one
+// with its Epoch is rejected.
 func (p *Publisher) Notice() *Notice { return p.notices.last.Load() }
 
-// noticed takes a notice in, and logs it once a minute at most. Anyone who may
-// publish on the subject can send one, so it changes nothing else.
+// noticed stores a notice and logs it, once a minute at most. Any client that
+// may publish on the subject can send one, so it changes nothing else.
 func (p *Publisher) noticed(payload []byte, now time.Time) {
 	var n Notice
 	if len(payload) > maxRequest || json.Unmarshal(payload, &n) != nil || n.Reason == "" || n.Source != p.cfg.Source {
@@ -58,7 +59,7 @@ func (p *Publisher) noticed(payload []byte, now time.Time) {
 		return
 	}
 	p.notices.reason, p.notices.logged = n.Reason, now
-	what := "collector refuses snapshots"
+	what := "collector rejects snapshots"
 	if !ours {
 		what = "another process publishes as this source"
 	}

@@ -24,12 +24,12 @@ func TestAfterALostPublishTheNextSnapshotIsFull(t *testing.T) {
 		l.set(func() { l.fail = nil })
 		time.Sleep(time.Second)
 		if said := l.take(); !strings.HasSuffix(said, " full") {
-			t.Errorf("said %q after a publish that failed", said)
+			t.Errorf("sent %q after a publish that failed", said)
 		}
 	})
 }
 
-// A source logs that it is refused once a minute, and says which process it is.
+// A source logs once a minute that it is rejected, and which process is.
 func TestANoticeIsLoggedAndKept(t *testing.T) {
 	var book bytes.Buffer
 	cfg := testConfig("a")
@@ -49,7 +49,7 @@ func TestANoticeIsLoggedAndKept(t *testing.T) {
 	for i := range 70 {
 		p.noticed(ours, now.Add(time.Duration(i)*time.Second))
 	}
-	if n := strings.Count(book.String(), "collector refuses snapshots"); n != 2 {
+	if n := strings.Count(book.String(), "collector rejects snapshots"); n != 2 {
 		t.Errorf("logged %d times in 70 s: %s", n, book.String())
 	}
 	p.noticed([]byte(`{"source":"host-1","net":"a","epoch":5,"reason":"conflict","text":"two"}`), now)
@@ -58,8 +58,8 @@ func TestANoticeIsLoggedAndKept(t *testing.T) {
 	}
 }
 
-// So it is where the rows could not be had: what was due is not known to be said.
-func TestAfterRowsThatCouldNotBeHadTheNextSnapshotIsFull(t *testing.T) {
+// The same holds after rows that could not be read.
+func TestAfterRowsThatCouldNotBeReadTheNextSnapshotIsFull(t *testing.T) {
 	cfg := testConfig("a")
 	rows, failing := cfg.Rows, atomic.Bool{}
 	cfg.Rows = func(net int, now int64, into *stats.Rows) error {

@@ -4,11 +4,9 @@ package telemetry
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/pnagent/pnagent/stats"
@@ -19,25 +17,18 @@ import (
 // limit of them (from 1 to 1000). Place, and what the tokens wait for, are
 // indices of the definition with that digest; times are by the source's clock.
 func AskOldest(ctx context.Context, nc *nats.Conn, subjects Subjects, net, source, digest string, place, limit int) ([]stats.Token, error) {
-	request, err := json.Marshal(oldestRequest{Digest: digest, Place: place, Limit: limit})
+	answer, err := request(ctx, nc, subjects.Instances(net, source), oldestRequest{Digest: digest, Place: place, Limit: limit}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for tokens: %w", source, err)
 	}
-	m, err := nc.RequestWithContext(ctx, subjects.Instances(net, source), request)
-	if err != nil {
-		return nil, fmt.Errorf("asking %s for tokens: %w", source, err)
-	}
-	if m.Header.Get(micro.ErrorCodeHeader) != "" {
-		return nil, fmt.Errorf("asking %s for tokens: it answers %.200s", source, m.Header.Get(micro.ErrorHeader))
-	}
-	tokens, err := readOldest(m.Data, place)
+	tokens, err := readOldest(answer, place)
 	if err != nil {
 		return nil, fmt.Errorf("tokens of %s: %w", source, err)
 	}
 	return tokens, nil
 }
 
-// readOldest reads an answer, which is of one place.
+// readOldest decodes an answer about one place.
 func readOldest(answer []byte, place int) ([]stats.Token, error) {
 	if len(answer) > MaxMessage {
 		return nil, fmt.Errorf("%w: %d bytes", TooLarge, len(answer))

@@ -11,13 +11,12 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// maxNames is how many names a parser keeps, so that the same source does not
-// cost new strings with every message.
+// maxNames bounds the names that a parser keeps so that messages of one source share strings.
 const maxNames = 4096
 
-// parser parses the protobuf form of a snapshot into the generated type, again
-// and again into the same memory. It does what proto.Unmarshal does (a test
-// holds it to that), which makes every packed column anew: twice the time.
+// parser parses the protobuf form of a snapshot into the generated type and
+// reuses the memory. A test compares it with proto.Unmarshal, which allocates
+// every packed column and takes twice the time.
 type parser struct {
 	msg    *wire.Snapshot
 	stuck  pool[wire.OldestTokens]
@@ -26,7 +25,7 @@ type parser struct {
 	slow   pool[wire.Slowest]
 	blocks pool[wire.Block]
 	queues pool[wire.Queue]
-	work   uint64 // what waiting points to
+	work   uint64 // Waiting points to it
 	names  map[string]string
 }
 
@@ -37,8 +36,7 @@ func newParser() *parser {
 	}}
 }
 
-// parse returns the message, which is the parser's until the next parse. Names
-// are not checked to be UTF-8.
+// parse returns the message, which is valid until the next call. Names are not checked to be UTF-8.
 func (p *parser) parse(b []byte) (*wire.Snapshot, error) {
 	p.reset()
 	if err := eachField(b, p.snapshot); err != nil {
@@ -55,8 +53,8 @@ type field struct {
 	bytes  []byte
 }
 
-// eachField calls take with every field of a message that has one of the two
-// wire types that snapshots use, in their order.
+// eachField calls take for every field of a message, in order. Fields of wire
+// types that snapshots do not use have the number 0.
 func eachField(b []byte, take func(f field) error) error {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
@@ -75,7 +73,7 @@ func eachField(b []byte, take func(f field) error) error {
 			f.packed = true
 			f.bytes, n = protowire.ConsumeBytes(b)
 		default:
-			f.num = 0 // not a field of ours
+			f.num = 0 // no field of a snapshot
 			n = protowire.ConsumeFieldValue(num, typ, b)
 		}
 		if n < 0 {
@@ -89,8 +87,8 @@ func eachField(b []byte, take func(f field) error) error {
 	return nil
 }
 
-// snapshot takes a field of wire.Snapshot. A field of another wire type is an
-// unknown field, here and below.
+// snapshot takes a field of wire.Snapshot. Here and below, a field of another
+// wire type is ignored as an unknown field.
 func (p *parser) snapshot(f field) error {
 	m := p.msg
 	if !f.packed {
@@ -380,7 +378,7 @@ func takeWait(w *wire.Wait, f field) error {
 	return nil
 }
 
-// slowest takes one more of a list.
+// slowest appends a message of a repeated field.
 func (p *parser) slowest(f field, into *[]*wire.Slowest) error {
 	if !f.packed {
 		return nil
@@ -403,7 +401,7 @@ func (p *parser) slowest(f field, into *[]*wire.Slowest) error {
 	})
 }
 
-// message takes the fields of a message inside.
+// message takes the fields of a message in a field.
 func message(f field, take func(field) error) error {
 	if !f.packed {
 		return nil
@@ -433,8 +431,7 @@ func column[T uint32 | uint64 | int64](f field, into *[]T) error {
 	return nil
 }
 
-// differences is column for numbers in zigzag form, of which the bits in mask
-// count.
+// differences is column for numbers in zigzag form, of which only the bits in mask are used.
 func differences[T int32 | int64](f field, into *[]T, mask uint64) error {
 	if !f.packed {
 		*into = append(*into, T(protowire.DecodeZigZag(f.varint&mask)))
@@ -452,7 +449,7 @@ func differences[T int32 | int64](f field, into *[]T, mask uint64) error {
 	return nil
 }
 
-// name returns a name as a string, the same one for the same name.
+// name returns a name as a string, shared by all messages that hold it.
 func (p *parser) name(b []byte) string {
 	if s, ok := p.names[string(b)]; ok {
 		return s

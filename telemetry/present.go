@@ -13,10 +13,10 @@ import (
 // bucketBits is how many bits the number of a bucket of stats.SlotWidth takes.
 const bucketBits = 37
 
-// sum is how many tokens of a place were injected within one bucket of
-// stats.SlotWidth, and the sum of their injection times beyond its start. That
-// makes the time exact where the tokens of a bucket came at once, and the mean
-// exact always.
+// sum counts the tokens of a place that were injected within one bucket of
+// stats.SlotWidth, and sums up their injection times relative to its start. So
+// the mean time of a bucket is exact, and each time is exact if the tokens of
+// the bucket were injected at once.
 type sum struct {
 	key       uint64 // place and bucket, plus 1; 0 for an empty cell
 	n, beyond uint64
@@ -25,9 +25,9 @@ type sum struct {
 func (s *sum) place() int    { return int((s.key - 1) >> bucketBits) }
 func (s *sum) bucket() int64 { return int64((s.key - 1) & (1<<bucketBits - 1)) }
 
-// sums counts tokens by place and bucket. Of each place it has the bucket of the
-// token before at hand, which as a rule is that of the next one too; the others
-// are in a hash table: open addressing, at most half full.
+// sums counts tokens by place and bucket. It keeps the last bucket of each
+// place apart, since the next token usually falls into it too. The others are
+// in a hash table with open addressing, at most half full.
 type sums struct {
 	runs  []run // by place
 	cells []sum
@@ -35,7 +35,7 @@ type sums struct {
 	shift uint
 }
 
-// run is the bucket that was counted in last.
+// run is the bucket of the last token of a place.
 type run struct {
 	start     int64 // microseconds
 	n, beyond uint64
@@ -105,8 +105,7 @@ func (s *sums) grow() {
 	}
 }
 
-// drain appends all sums and forgets them. A table that was large once does not
-// stay so.
+// drain appends all sums to into and clears the table. It halves a table that is mostly empty.
 func (s *sums) drain(into []sum) []sum {
 	for i := range s.runs {
 		s.put(i, &s.runs[i])
@@ -125,42 +124,41 @@ func (s *sums) drain(into []sum) []sum {
 	return into
 }
 
-// present are the tokens that are there, by place and bucket: what was injected
-// less what was taken.
+// present holds the tokens that are present, by place and bucket: injected less taken.
 type present struct {
-	places [][]heap // by bucket, rising; n is never 0
-	lost   uint64   // strays of which the bucket is not kept any more
+	places [][]bucket // rising; n is never 0
+	lost   uint64     // strays whose bucket is no longer kept
 }
 
-// heap is the tokens of one bucket. It is negative where tokens were taken that
-// nobody injected then, or not yet.
-type heap struct {
-	bucket    int64
+// bucket counts the tokens of one bucket. It is negative if more tokens were
+// taken than injected so far.
+type bucket struct {
+	slot      int64 // start / stats.SlotWidth
 	n, beyond int64
 }
 
-// maxStrays is of how many buckets of a place it is remembered that tokens were
-// taken which nobody injected: an engine may tell so late, or never.
+// maxStrays bounds the buckets of a place that are kept although more tokens
+// were taken than injected: an engine may report the injection late or never.
 const maxStrays = 1024
 
 // change adds what was injected and subtracts what was taken.
 func (p *present) change(in, out []sum) {
 	all := make([]change, 0, len(in)+len(out))
 	for i := range in {
-		all = append(all, change{in[i].place(), heap{in[i].bucket(), int64(in[i].n), int64(in[i].beyond)}})
+		all = append(all, change{in[i].place(), bucket{in[i].bucket(), int64(in[i].n), int64(in[i].beyond)}})
 	}
 	for i := range out {
-		all = append(all, change{out[i].place(), heap{out[i].bucket(), -int64(out[i].n), -int64(out[i].beyond)}})
+		all = append(all, change{out[i].place(), bucket{out[i].bucket(), -int64(out[i].n), -int64(out[i].beyond)}})
 	}
 	slices.SortFunc(all, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.bucket, b.bucket))
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.slot, b.slot))
 	})
 	for len(all) > 0 {
 		place, n := all[0].place, 1
 		for n < len(all) && all[n].place == place {
 			n++
 		}
-		p.places[place] = mergeHeaps(p.places[place], all[:n])
+		p.places[place] = mergeBuckets(p.places[place], all[:n])
 		p.forget(place)
 		all = all[n:]
 	}
@@ -168,13 +166,13 @@ func (p *present) change(in, out []sum) {
 
 type change struct {
 	place int
-	heap
+	bucket
 }
 
-func mergeHeaps(old []heap, changes []change) []heap {
-	out := make([]heap, 0, len(old)+len(changes))
-	add := func(h heap) {
-		if k := len(out) - 1; k >= 0 && out[k].bucket == h.bucket {
+func mergeBuckets(old []bucket, changes []change) []bucket {
+	out := make([]bucket, 0, len(old)+len(changes))
+	add := func(h bucket) {
+		if k := len(out) - 1; k >= 0 && out[k].slot == h.slot {
 			out[k].n += h.n
 			out[k].beyond += h.beyond
 		} else {
@@ -185,11 +183,11 @@ func mergeHeaps(old []heap, changes []change) []heap {
 		}
 	}
 	for len(old)+len(changes) > 0 {
-		if len(changes) == 0 || len(old) > 0 && old[0].bucket <= changes[0].bucket {
+		if len(changes) == 0 || len(old) > 0 && old[0].slot <= changes[0].slot {
 			add(old[0])
 			old = old[1:]
 		} else {
-			add(changes[0].heap)
+			add(changes[0].bucket)
 			changes = changes[1:]
 		}
 	}
@@ -222,18 +220,18 @@ func (p *present) forget(place int) {
 	p.places[place] = kept
 }
 
-// addTo adds the tokens to rows as of now, and returns how many are strays.
+// addTo adds the tokens to rows as of now, and returns the number of strays.
 func (p *present) addTo(now int64, rows *stats.Rows) (strays uint64) {
 	rungs, strays := stats.NewRungs(now), p.lost
 	counts := make([]uint64, rungs.Len())
-	for i, heaps := range p.places {
+	for i, buckets := range p.places {
 		row := &rows.Places[i]
-		for _, h := range heaps {
+		for _, h := range buckets {
 			if h.n < 0 {
 				strays += uint64(-h.n)
 				continue
 			}
-			start := h.bucket * stats.SlotWidth
+			start := h.slot * stats.SlotWidth
 			if row.Oldest == 0 {
 				row.Oldest = start + min(max(h.beyond/h.n, 0), stats.SlotWidth-1)
 			}
@@ -245,12 +243,12 @@ func (p *present) addTo(now int64, rows *stats.Rows) (strays uint64) {
 			row.Ages = rungs.Ladder(counts)
 			clear(counts)
 		}
-		row.Arrivals += row.Tokens // beside those of tokens that left
+		row.Arrivals += row.Tokens // added to the departed tokens
 	}
 	return strays
 }
 
-// timesFrom is the sum of n times, each at start or so much beyond it in all.
+// timesFrom returns the sum of n times: n × start + beyond.
 func timesFrom(start int64, n, beyond uint64) stats.TimeSum {
 	micro := uint64(start)%1e6*n + beyond
 	return stats.TimeSum{Sec: uint64(start)/1e6*n + micro/1e6, Micro: micro % 1e6}

@@ -20,27 +20,27 @@ import (
 // DefaultInterval is the time between two snapshots of a net.
 const DefaultInterval = time.Second
 
-// maxJitter is how long, at most, an answer to a question is put off, so that
-// the sources of a large installation do not all answer at once.
+// maxJitter bounds the delay of an answer, which spreads the answers of the
+// sources of a large installation.
 const maxJitter = 500 * time.Millisecond
 
 // Net is a net that a source runs.
 type Net struct {
 	ID          string
-	PNML        []byte // its definition: collectors know the net by the digest of these bytes
+	PNML        []byte // its definition: collectors identify the net by the digest of these bytes
 	Places      int
 	Transitions int
-	Region      string // set where a region can move between processes
-	Fence       uint64 // of two sources for one region the higher is right
+	Region      string // set if a region can move between processes
+	Fence       uint64 // of two owners of the region's log the one with the higher fence owns it, see Claim
 
 	// Since is when the counters of the region began (microseconds since the
-	// Unix epoch), where its next owner goes on with them: rows hold what all of
-	// its owners counted, and every next one has a higher Fence and starts a
-	// Publisher of its own. 0: rows hold what this process counted.
+	// Unix epoch), if the next owner continues them: rows then hold what all
+	// owners counted. Every owner has a higher Fence than the one before and
+	// starts a Publisher of its own. 0: rows hold what this process counted.
 	Since int64
 }
 
-// Config is what a Publisher publishes, and where.
+// Config configures a Publisher.
 type Config struct {
 	Conn     *nats.Conn // not closed by the Publisher
 	Subjects Subjects
@@ -48,86 +48,86 @@ type Config struct {
 	Nets     []Net
 	Interval time.Duration // 0 is DefaultInterval
 
-	// Rows fills in the rows of Nets[net] as of now (microseconds since the Unix
-	// epoch): into arrives as zeros of the net's size, Columns included. What
-	// is put into it must not be changed afterwards. An error, or a wait, keeps
-	// this net silent; nothing is made up. It is called by one goroutine at a
-	// time, never by one that fires transitions.
+	// Rows fills in the rows of Nets[net] as of now (microseconds since the
+	// Unix epoch). into holds zeros of the net's size, and no Columns. What the
+	// function puts into it must not change afterwards. On an error, or while
+	// the function blocks, nothing is published for this net. One goroutine at
+	// a time calls it, never one that fires transitions.
 	Rows func(net int, now int64, into *stats.Rows) error
 
-	// Oldest returns the oldest tokens of a place of Nets[net], oldest first and
-	// at most limit, for people who ask. It is called by goroutines of the
-	// connection. Nil if the engine cannot tell.
+	// Oldest returns the oldest tokens of a place of Nets[net], oldest first
+	// and at most limit. Goroutines of the connection call it when a user asks.
+	// Nil if the engine cannot report them.
 	Oldest func(net, place, limit int) ([]stats.Token, error)
 
-	// Instance returns what is in an instance of Nets[net], by its name. The
-	// error wraps ErrNoInstance if the source does not have it. It is called as
-	// Oldest is. Nil if the engine cannot tell.
+	// Instance returns the content of an instance of Nets[net]. The error wraps
+	// ErrNoInstance if the source does not have it. It is called as Oldest is.
+	// Nil if the engine cannot report it.
 	Instance func(net int, name string) (*Instance, error)
 
-	// Region returns what is known of the region of Nets[net] beyond its rows, or
-	// nil. It is asked with each snapshot, as Rows is. Nil where no net has a
-	// region, or nothing is known of it.
+	// Region returns the state of the region of Nets[net] beyond its rows, or
+	// nil. It is called for each snapshot, as Rows is. Nil if no net has a
+	// region, or its state is not known.
 	Region func(net int) *RegionState
 
-	// LastEpoch is the epoch of the process before this one, where it is known:
-	// the new one is later even if the clock was set back.
+	// LastEpoch is the epoch of the process before this one, if known: the new
+	// epoch is later even if the clock was set back.
 	LastEpoch int64
 
 	Log *slog.Logger
 }
 
 // Publisher publishes the rows of a source's nets in regular snapshots and
-// answers what collectors ask. It never waits for the engine's hot path nor
-// makes it wait, and it does not mind that NATS is away: rows are cumulative,
-// so the first full snapshot after a reconnect makes up for all that was not
-// sent. It is safe for concurrent use.
+// answers requests of collectors. It never blocks the goroutines that fire, and
+// works while NATS is unreachable: rows are cumulative, so the first full
+// snapshot after a reconnect replaces all that were not sent. It is safe for
+// concurrent use.
 type Publisher struct {
 	cfg   Config
 	epoch int64
 	wire  link
 	log   *slog.Logger
 	feeds []*feed
-	wants []atomic.Bool // nets of which a full snapshot was asked for
+	wants []atomic.Bool // nets whose full snapshot was requested
 	asked chan struct{}
 	stop  chan struct{}
 	done  chan struct{}
 	once  sync.Once // closes stop
-	bye   bool      // how to end: set before stop is closed
+	bye   bool      // publish a bye at the end; set before stop is closed
 
 	redefined redefinitions
 
-	service *service // what was subscribed to
+	service *service // the subscriptions
 	release sync.Once
 	left    error // of releasing the service
 
 	reconnects uint64 // as of the last tick; of the goroutine
-	failing    []bool // nets whose failure is logged already; of the goroutine
+	failing    []bool // nets whose failure is already logged; of the goroutine
 
 	messages, bytes, failures, missed atomic.Uint64
 
 	notices notices
 }
 
-// link is what the Publisher needs of a connection.
+// link is the part of a connection that the Publisher uses.
 type link interface {
 	publish(subject string, payload []byte) error
-	// state returns whether the connection is up and how often it was made anew.
+	// state returns whether the connection is up, and the number of reconnects.
 	state() (up bool, reconnects uint64)
-	// limit returns how many bytes a message may have.
+	// limit returns the largest size of a message in bytes.
 	limit() int
 }
 
-// PublisherStats is what a Publisher did, cumulative since its start.
+// PublisherStats counts what a Publisher did since its start.
 type PublisherStats struct {
 	Messages uint64 `json:"messages"` // snapshots published
 	Bytes    uint64 `json:"bytes"`    // of them
-	Errors   uint64 `json:"errors"`   // times that a net's rows could not be had or published
-	Missed   uint64 `json:"missed"`   // times that a net's rows were due while NATS was away
-	Refused  uint64 `json:"refused"`  // notices of collectors that refuse this process, see Publisher.Notice
+	Errors   uint64 `json:"errors"`   // times that a net's rows could not be read or published
+	Missed   uint64 `json:"missed"`   // times that a net's rows were due while NATS was unreachable
+	Refused  uint64 `json:"refused"`  // notices of collectors that reject this process, see Publisher.Notice
 }
 
-// Start begins to publish, at once and then every interval, and returns. The
+// Start starts to publish, at once and then every interval, and returns. The
 // connection may be down. Errors are about the configuration, or about a
 // definition that is too large for the server (TooLarge).
 func Start(cfg Config) (*Publisher, error) {
@@ -175,7 +175,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("interval of %v: from a millisecond to %v", c.Interval, MaxInterval)
 	}
 	if len(c.Nets) == 0 || c.Rows == nil || c.Log == nil {
-		return errors.New("nets, rows and a log are needed")
+		return errors.New("no Nets, Rows or Log; expected all three")
 	}
 	seen := map[string]bool{}
 	for i := range c.Nets {
@@ -184,7 +184,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("net %d: %w", i, err)
 		}
 		if seen[n.ID] {
-			return fmt.Errorf("net %q is there twice", n.ID)
+			return fmt.Errorf("net %q is listed twice", n.ID)
 		}
 		seen[n.ID] = true
 	}
@@ -203,23 +203,23 @@ func checkNet(n *Net) error {
 	return nil
 }
 
-// Epoch returns the start of this process as snapshots tell it. An engine that
-// keeps it gives it to the next process as LastEpoch.
+// Epoch returns the start of this process as snapshots report it. An engine
+// that stores it passes it to the next process as LastEpoch.
 func (p *Publisher) Epoch() int64 { return p.epoch }
 
-// Stats returns what was done so far.
+// Stats returns the counts so far.
 func (p *Publisher) Stats() PublisherStats {
 	return PublisherStats{Messages: p.messages.Load(), Bytes: p.bytes.Load(), Errors: p.failures.Load(), Missed: p.missed.Load(), Refused: p.notices.refused.Load()}
 }
 
 // Close publishes a last full snapshot of every net as its bye, stops answering
-// and waits, as long as the context lets it, until the server has all of it.
-// The error tells what could not be said.
+// and waits until the server has received all of it or ctx ends. The error says
+// what could not be sent.
 func (p *Publisher) Close(ctx context.Context) error { return p.end(ctx, true) }
 
-// Leave is Close without a bye, for a source whose regions are handed over: they
-// are not gone, and until the next owner speaks their tokens are where they
-// were. Of Close and Leave the first one that is called counts.
+// Leave is Close without a bye, for a source whose regions are handed over:
+// their tokens stay where they were until the next owner publishes. Of Close
+// and Leave the first call counts.
 func (p *Publisher) Leave(ctx context.Context) error { return p.end(ctx, false) }
 
 func (p *Publisher) end(ctx context.Context, bye bool) error {
@@ -240,7 +240,7 @@ func (p *Publisher) end(ctx context.Context, bye bool) error {
 	return p.left
 }
 
-// ask makes the next snapshot of a net a full one, and soon.
+// ask requests a full snapshot of a net soon.
 func (p *Publisher) ask(net int) {
 	p.wants[net].Store(true)
 	select {
@@ -249,10 +249,10 @@ func (p *Publisher) ask(net int) {
 	}
 }
 
-// run publishes until Close.
+// run publishes until Close or Leave.
 func (p *Publisher) run() {
 	defer close(p.done)
-	due, answer := time.Now(), time.Time{} // next regular snapshots; answers to who asked, if any
+	due, answer := time.Now(), time.Time{} // next regular snapshots; answers to requests, if any
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -291,7 +291,7 @@ func (p *Publisher) run() {
 	}
 }
 
-// publishAsked publishes the nets that somebody asked for.
+// publishAsked publishes the nets whose full snapshot was requested.
 func (p *Publisher) publishAsked() {
 	for i := range p.feeds {
 		if p.wants[i].Load() {
@@ -306,7 +306,7 @@ func (p *Publisher) publishAll(bye bool) {
 	}
 }
 
-// publish publishes one net, or counts that it could not.
+// publish publishes one net, or counts a failure.
 func (p *Publisher) publish(net int, bye bool) {
 	up, reconnects := p.wire.state()
 	if reconnects != p.reconnects {
@@ -314,13 +314,13 @@ func (p *Publisher) publish(net int, bye bool) {
 		p.lose()
 	}
 	if !up {
-		// Not handed to the connection, which would keep it: old rows are of no
-		// use to anybody once there are newer ones.
+		// Not passed to the connection, which would queue it: newer rows
+		// replace these.
 		p.lose()
 		p.missed.Add(1)
 		return
 	}
-	err := p.say(net, bye)
+	err := p.send(net, bye)
 	if err != nil {
 		p.failures.Add(1)
 		if !p.failing[net] {
@@ -330,14 +330,14 @@ func (p *Publisher) publish(net int, bye bool) {
 	p.failing[net] = err != nil
 }
 
-// lose makes every next snapshot a full one.
+// lose makes the next snapshot of every net a full one.
 func (p *Publisher) lose() {
 	for _, f := range p.feeds {
 		f.inStep = false
 	}
 }
 
-func (p *Publisher) say(net int, bye bool) error {
+func (p *Publisher) send(net int, bye bool) error {
 	p.takeOver(net)
 	f, now := p.feeds[net], time.Now().UnixMicro()
 	full := p.wants[net].Swap(false)
@@ -352,7 +352,7 @@ func (p *Publisher) say(net int, bye bool) error {
 	if bye {
 		subject = p.cfg.Subjects.Bye(f.head.Net, f.head.Source)
 	}
-	return f.say(now, full, bye, p.wire.limit(), func(payload []byte) error {
+	return f.send(now, full, bye, p.wire.limit(), func(payload []byte) error {
 		if err := p.wire.publish(subject, payload); err != nil {
 			return err
 		}

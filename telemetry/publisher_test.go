@@ -146,9 +146,9 @@ func TestPublishesAtOnceThenEveryIntervalAndByeAtTheEnd(t *testing.T) {
 	})
 }
 
-// Many questions are one answer, soon but not at once, and only of the net that
-// was asked for. The regular ones go on as before.
-func TestAnswersQuestionsWithinHalfASecond(t *testing.T) {
+// Many requests get one answer, soon but not at once, and only for the requested
+// net. The regular snapshots continue as before.
+func TestAnswersRequestsWithinHalfASecond(t *testing.T) {
 	story(t, testConfig("a", "b"), func(t *testing.T, p *Publisher, l *fakeLink) {
 		l.take()
 		for range 1000 {
@@ -168,7 +168,7 @@ func TestAnswersQuestionsWithinHalfASecond(t *testing.T) {
 
 // A region that is handed over is not gone: its last snapshot is an ordinary
 // one, a full one.
-func TestLeaveSaysNoBye(t *testing.T) {
+func TestLeaveSendsNoBye(t *testing.T) {
 	cfg := testConfig("a", "b")
 	for i := range cfg.Nets {
 		cfg.Nets[i].Region, cfg.Nets[i].Fence, cfg.Nets[i].Since = "north", 3, now0
@@ -204,7 +204,7 @@ func TestLeaveSaysNoBye(t *testing.T) {
 
 // Nothing is kept for a server that is away; when it is back, everything is
 // said at once.
-func TestSaysNothingWhileNATSIsAwayAndAllWhenItIsBack(t *testing.T) {
+func TestPublishesNothingWhileNATSIsUnreachableAndAllWhenItIsBack(t *testing.T) {
 	story(t, testConfig("a"), func(t *testing.T, p *Publisher, l *fakeLink) {
 		time.Sleep(2 * time.Second)
 		l.take()
@@ -301,7 +301,7 @@ func TestEpochRisesStrictly(t *testing.T) {
 	}
 }
 
-func TestStartRefusesABadConfiguration(t *testing.T) {
+func TestStartRejectsAnInvalidConfiguration(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"no source":         func(c *Config) { c.Source = "" },
 		"long source":       func(c *Config) { c.Source = strings.Repeat("x", MaxName+1) },

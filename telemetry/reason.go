@@ -4,9 +4,8 @@ package telemetry
 
 import "errors"
 
-// Reason says why a message was not taken. It is an error, so it can be asked
-// for with errors.Is, and its text is short and fixed, so it can be a metric's
-// label.
+// Reason is the reason why a message was rejected. It is an error, for
+// errors.Is. Its text is short and fixed, for use as a metric's label.
 type Reason string
 
 // The reasons.
@@ -15,10 +14,10 @@ const (
 	NotJSON     Reason = "not_json"     // the same for the JSON lane
 	TooLarge    Reason = "too_large"    // more bytes than MaxMessage
 	TooMany     Reason = "too_many"     // more rows, tokens, waits or buckets than allowed
-	BadName     Reason = "bad_name"     // a name that CheckName refuses, or a digest that is none
+	BadName     Reason = "bad_name"     // a name that CheckName rejects, or an invalid digest
 	BadSubject  Reason = "bad_subject"  // the subject is not that of the source and net inside
 	BadColumns  Reason = "bad_columns"  // columns that differ in length, or a group of columns of which one is missing
-	BadIndex    Reason = "bad_index"    // an index that does not rise, or names no row
+	BadIndex    Reason = "bad_index"    // an index that does not rise, or has no row
 	BadValue    Reason = "bad_value"    // a number or a time outside of its range
 )
 
@@ -30,7 +29,7 @@ func Reasons() []Reason {
 // Error returns the reason's label.
 func (r Reason) Error() string { return string(r) }
 
-// ReasonOf returns the reason in an error's chain, or "" if there is none.
+// ReasonOf returns the reason in an error's chain, or "".
 func ReasonOf(err error) Reason {
 	var r Reason
 	errors.As(err, &r)

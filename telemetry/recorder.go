@@ -9,51 +9,49 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Recorder is what one goroutine of an engine tells of its tokens and firings.
-// A call writes one event into a log in memory: a few nanoseconds, no lock, no
-// allocation, no system call, and nothing to wait for, whatever NATS does. A
-// token may be injected by one Recorder and taken by another, so long as Inject
-// was called before the token can be taken.
+// Recorder records the tokens and firings of one goroutine of an engine. A call
+// writes one event into a log in memory: a few nanoseconds, no lock, no
+// allocation, no system call, no wait. A token may be injected by one Recorder
+// and taken by another, if Inject is called before the token can be taken.
 //
 // Places and transitions are indices as [Source.Place] and [Source.Transition]
-// return them, times are microseconds since the Unix epoch. What makes no
-// sense (an index outside of the net, no tokens) changes nothing and is counted
-// as a stray.
+// return them; times are microseconds since the Unix epoch. An invalid event
+// (an index outside of the net, no tokens) changes nothing and counts as a
+// stray.
 //
-// A Recorder belongs to one goroutine at a time. It takes about 7 kB a place, so
-// there is one for each goroutine that fires, not one for each instance.
+// A Recorder belongs to one goroutine at a time. It takes about 7 kB a place,
+// so use one for each goroutine that fires, not one for each instance.
 type Recorder struct {
 	places, transitions uint32
 
-	// Of the goroutine that records.
+	// Used by the goroutine that records.
 	half   *half
 	at     uint32 // events in its log
-	before uint64 // events in the logs before
+	before uint64 // events in earlier logs
 
 	strays atomic.Uint64
 	halves [2]half
 }
 
-// half is a log and what was counted from former logs. The owner of the Recorder
-// writes into the log of one half; who reads holds the lock of at most one. So
-// the owner, when its log is full, always finds a half that it can go on with:
-// it tries locks, and never waits for one.
+// half is a log and the counts from earlier logs. The goroutine that records
+// writes into the log of one half; the reader holds the lock of at most one
+// half. So when a log is full, the goroutine always finds a half to continue
+// with: it tries locks, and never waits for one.
 type half struct {
-	tail atomic.Uint32 // events in the log; written by the owner
+	tail atomic.Uint32 // events in the log; written by the goroutine that records
 
 	mu     sync.Mutex
-	folded uint32 // events of the log that are counted already
+	folded uint32 // events of the log that are already counted
 	before uint64
 	tally  *stats.Recorder
-	in     *sums        // of tokens injected, not yet seen by the source
-	out    *sums        // of tokens taken
+	in     *sums        // of injected tokens that the source has not read
+	out    *sums        // of taken tokens
 	ready  []enabledNow // by transition
 
 	log [logSize]event
 }
 
-// logSize keeps two logs within the first-level caches, and makes changing from
-// one to the other rare enough to cost nothing.
+// logSize keeps two logs within the first-level caches, and makes a change of logs rare.
 const logSize = 512
 
 type event struct {
@@ -71,11 +69,11 @@ const (
 	kindBits = 3
 )
 
-// enabledNow is what was said last about a transition.
+// enabledNow is the last report about a transition.
 type enabledNow struct {
 	n     uint32
 	since int64
-	said  uint64 // the number of the event; 0 for never
+	event uint64 // its number; 0 for never
 }
 
 func newRecorder(places, transitions int) *Recorder {
@@ -89,20 +87,20 @@ func newRecorder(places, transitions int) *Recorder {
 	return r
 }
 
-// Inject tells that n tokens were put into a place, at a time. Tokens that were
-// there before the engine started are told with the time when they came.
+// Inject records that n tokens were put into a place, at a time. Record tokens
+// that were there before the engine started with the time of their arrival.
 func (r *Recorder) Inject(place, n int, injected int64) {
 	if uint(place) >= uint(r.places) || uint(n-1) >= maxTokens {
 		r.strays.Add(1)
 		return
 	}
-	r.tell(event{injected: injected, n: uint32(n), what: uint32(place)<<kindBits | injectEvent})
+	r.publish(event{injected: injected, n: uint32(n), what: uint32(place)<<kindBits | injectEvent})
 }
 
-// Take tells that a firing took n tokens, injected at one time, out of a place at
-// now. It is seen with the Inject or Fire that follows. A token that was never
-// injected at that time is a stray: its departure counts, and no other token
-// leaves in its stead.
+// Take records that a firing took n tokens, injected at one time, out of a
+// place at now. It becomes visible with the Inject or Fire that follows. A
+// token that was never injected at that time is a stray: its departure counts,
+// and no other token is removed for it.
 func (r *Recorder) Take(place, n int, injected, now int64) {
 	if uint(place) >= uint(r.places) || uint(n-1) >= maxTokens {
 		r.strays.Add(1)
@@ -111,35 +109,35 @@ func (r *Recorder) Take(place, n int, injected, now int64) {
 	r.note(event{injected: injected, now: now, n: uint32(n), what: uint32(place)<<kindBits | takeEvent})
 }
 
-// Remove is Take without a firing: it is seen at once.
+// Remove is Take without a firing: it becomes visible at once.
 func (r *Recorder) Remove(place, n int, injected, now int64) {
 	r.Take(place, n, injected, now)
 	r.half.tail.Store(r.at)
 }
 
-// Fire tells that a transition fired at now. It comes last, after Take and Inject
-// of the tokens that it took and put.
+// Fire records that a transition fired at now. Call it last, after Take and
+// Inject of the tokens that it took and put.
 func (r *Recorder) Fire(transition int, now int64) {
 	if uint(transition) >= uint(r.transitions) {
 		r.strays.Add(1)
 		return
 	}
-	r.tell(event{now: now, what: uint32(transition)<<kindBits | fireEvent})
+	r.publish(event{now: now, what: uint32(transition)<<kindBits | fireEvent})
 }
 
-// Enabled tells in how many of the instances that this goroutine runs a
-// transition is enabled now, and since when in the one that waits longest. It
-// replaces what this Recorder said about the transition before. The column is
-// absent until some transition was said to be enabled.
+// Enabled records in how many of this goroutine's instances a transition is
+// enabled, and since when in the instance that waits longest. It replaces this
+// Recorder's last report about the transition. The column is absent until a
+// transition is reported as enabled.
 func (r *Recorder) Enabled(transition, n int, since int64) {
 	if uint(transition) >= uint(r.transitions) || uint(n) > maxTokens {
 		r.strays.Add(1)
 		return
 	}
-	r.tell(event{now: since, n: uint32(n), what: uint32(transition)<<kindBits | enabledEvent})
+	r.publish(event{now: since, n: uint32(n), what: uint32(transition)<<kindBits | enabledEvent})
 }
 
-// maxTokens is how many tokens one event may be about.
+// maxTokens is the largest number of tokens in one event.
 const maxTokens = 1<<32 - 1
 
 // note writes an event that the next one makes visible.
@@ -150,8 +148,8 @@ func (r *Recorder) note(e event) {
 	}
 }
 
-// tell writes an event and makes it visible, and those before it.
-func (r *Recorder) tell(e event) {
+// publish writes an event and makes it and those before it visible.
+func (r *Recorder) publish(e event) {
 	h := r.half
 	h.log[r.at%logSize] = e
 	r.at++
@@ -161,8 +159,9 @@ func (r *Recorder) tell(e event) {
 	}
 }
 
-// turn counts what is in the full log, and empties it. If somebody reads this
-// half now, it goes on with the other one, which nobody reads then.
+// turn counts the events of the full log and empties it. If the source is
+// reading this half, it continues with the other one, which is then not being
+// read.
 func (r *Recorder) turn() {
 	r.half.tail.Store(logSize)
 	r.before += logSize
@@ -179,7 +178,7 @@ func (r *Recorder) turn() {
 	}
 }
 
-// restart empties the log of a half, unless somebody reads it.
+// restart empties the log of a half, unless the source is reading it.
 func (h *half) restart(before uint64) bool {
 	if !h.mu.TryLock() {
 		return false
@@ -191,7 +190,7 @@ func (h *half) restart(before uint64) bool {
 	return true
 }
 
-// fold counts what is in the log and not counted yet. The caller has the lock.
+// fold counts the events that are not counted yet. The caller holds the lock.
 func (h *half) fold() {
 	tail := h.tail.Load()
 	for i := h.folded; i < tail; i++ {
@@ -216,5 +215,5 @@ func (h *half) fold() {
 	h.folded = tail
 }
 
-// sane returns a time that the wire takes.
+// sane returns t, limited to the times that the wire allows.
 func sane(t int64) int64 { return min(max(t, 1), MaxTime) }

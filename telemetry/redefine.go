@@ -7,22 +7,20 @@ import (
 	"sync"
 )
 
-// redefinitions are new definitions of nets that run, until the goroutine that
-// publishes takes them over.
+// redefinitions are new definitions of nets, until the goroutine that publishes uses them.
 type redefinitions struct {
 	mu   sync.Mutex
 	nets map[int]Net
 }
 
-// Redefine gives Nets[net] another definition, for an engine that finds out
-// while it runs what its net has. The definition only grows: the rows that were
-// there stay where they are, so counters go on in the same epoch and nothing is
-// lost or counted twice. With as many rows as before the definition stays. From the next snapshot on, which is a full one,
-// Config.Rows is given zeros of the new size.
+// Redefine gives Nets[net] a larger definition, for an engine that discovers
+// its net while it runs. Existing rows keep their indices, so counters continue
+// in the same epoch. With as many rows as before the definition stays. The next
+// snapshot is full, and Config.Rows then receives zeros of the new size.
 //
-// Its ID, Region, Fence and Since are those of before. The error is that of Start for a
-// definition, or says that the net would become smaller; the net is then
-// published as before. It is called by one goroutine at a time, and not after
+// ID, Region, Fence and Since stay. The error is that of Start for a
+// definition, or reports that the net would become smaller; the net is then
+// published as before. Call it from one goroutine at a time, and not after
 // Close.
 func (p *Publisher) Redefine(net int, places, transitions int, pnml []byte) error {
 	was := p.defined(net)
@@ -51,7 +49,7 @@ func (p *Publisher) Redefine(net int, places, transitions int, pnml []byte) erro
 	return nil
 }
 
-// defined returns a net as it was defined last.
+// defined returns the last definition of a net.
 func (p *Publisher) defined(net int) Net {
 	p.redefined.mu.Lock()
 	defer p.redefined.mu.Unlock()
@@ -61,8 +59,7 @@ func (p *Publisher) defined(net int) Net {
 	return p.cfg.Nets[net]
 }
 
-// takeOver brings a feed to the net's last definition. It is called by the
-// goroutine that publishes.
+// takeOver sets a feed to the net's last definition. The goroutine that publishes calls it.
 func (p *Publisher) takeOver(net int) {
 	p.redefined.mu.Lock()
 	n, ok := p.redefined.nets[net]

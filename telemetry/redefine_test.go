@@ -15,7 +15,7 @@ import (
 
 // A net that grows keeps its epoch and its numbering, says all of its rows at
 // once under the new digest, and both definitions are answered.
-func TestANetThatGrowsGoesOnInTheSameEpoch(t *testing.T) {
+func TestANetThatGrowsContinuesInTheSameEpoch(t *testing.T) {
 	s := startServer(t, -1)
 	nc := connect(t, s.ClientURL())
 	sub := listen(t, nc, "petrinet.v1.snapshot.>")

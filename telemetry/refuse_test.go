@@ -143,7 +143,7 @@ func refusals() map[string]refusal {
 }
 
 // Both lanes refuse for the same reason.
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeRejects(t *testing.T) {
 	for rule, c := range refusals() {
 		m := goldenWire(t)
 		c.spoil(m)

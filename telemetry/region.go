@@ -8,8 +8,8 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// checkSince refuses a beginning of counters that are nobody's: those of a
-// region go on from owner to owner, and its fence says who that is.
+// checkSince rejects a start of counters without an owner: counters of a region
+// continue from owner to owner, and the fence identifies the owner.
 func checkSince(since int64, region string, fence uint64) error {
 	switch {
 	case since < 0 || since > MaxTime:
@@ -20,7 +20,7 @@ func checkSince(since int64, region string, fence uint64) error {
 	return nil
 }
 
-// checkRegion refuses what a snapshot says of its region beyond the rows.
+// checkRegion checks the state of a snapshot's region.
 func checkRegion(s *Snapshot) error {
 	if err := checkSince(s.Since, s.Region, s.Fence); err != nil {
 		return err
@@ -41,7 +41,7 @@ func checkRegion(s *Snapshot) error {
 	return nil
 }
 
-// readRegion takes over what a message says of its region beyond the rows.
+// readRegion sets the state of the region from a message.
 func readRegion(m *wire.Snapshot, into *Snapshot) error {
 	into.Since, into.State = m.Since, nil
 	if w := m.GetRegionState(); w != nil {
@@ -50,7 +50,7 @@ func readRegion(m *wire.Snapshot, into *Snapshot) error {
 	return checkRegion(into)
 }
 
-// regionState is the wire's form of what a snapshot says of its region.
+// regionState returns the wire form of a snapshot's region state.
 func regionState(s *Snapshot) *wire.RegionState {
 	if s.State == nil {
 		return nil

@@ -15,23 +15,23 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// ServiceName is the name under which a source is found by NATS' service
-// conventions ($SRV.PING, $SRV.INFO, $SRV.STATS), and ServiceVersion the
-// version of the wire that it speaks.
+// ServiceName is the name of a source in NATS' service conventions
+// ($SRV.PING, $SRV.INFO, $SRV.STATS), and ServiceVersion the version of its
+// wire.
 const (
 	ServiceName    = "petrinet-source"
 	ServiceVersion = "1.0.0"
 )
 
-// Of a request for a place's oldest tokens.
+// Bounds of a request for a place's oldest tokens.
 const (
 	maxRequest   = 4 << 10 // bytes
 	defaultLimit = 100     // tokens
 	maxLimit     = 1000
 )
 
-// closeTimeout is how long the server may take to confirm the last messages if
-// the context of Close does not say.
+// closeTimeout bounds the time for the server to confirm the last messages if
+// the context of Close has no deadline.
 const closeTimeout = 5 * time.Second
 
 // natsLink is a NATS connection.
@@ -43,7 +43,7 @@ func (l natsLink) publish(subject string, payload []byte) error {
 
 func (l natsLink) state() (bool, uint64) { return l.nc.IsConnected(), l.nc.Stats().Reconnects }
 
-// limit is the server's, which is not known before the first connection.
+// limit returns the server's limit, or MaxMessage before the first connection.
 func (l natsLink) limit() int {
 	if n := l.nc.MaxPayload(); n > 0 {
 		return int(min(n, MaxMessage))
@@ -51,14 +51,14 @@ func (l natsLink) limit() int {
 	return MaxMessage
 }
 
-// service is what a source answers. A nil service answers nothing.
+// service holds the subscriptions of a source; nil has none.
 type service struct {
 	nc    *nats.Conn
 	micro micro.Service
 	subs  []*nats.Subscription
 }
 
-// serve subscribes to everything that a source answers.
+// serve subscribes to all requests that a source answers.
 func (p *Publisher) serve() (*service, error) {
 	meta := map[string]string{"source": p.cfg.Source, "epoch": strconv.FormatInt(p.epoch, 10), "prefix": p.cfg.Subjects.Prefix()}
 	s := &service{nc: p.cfg.Conn}
@@ -82,30 +82,28 @@ func (p *Publisher) serve() (*service, error) {
 	return s, nil
 }
 
-// listen subscribes to the questions that a snapshot answers.
+// listen subscribes to the requests that a snapshot answers, and to notices.
 func (p *Publisher) listen(s *service) error {
-	hello, err := s.nc.Subscribe(p.cfg.Subjects.Hello(), func(*nats.Msg) {
+	var err error
+	subscribe := func(subject string, handle nats.MsgHandler) {
+		if err != nil {
+			return
+		}
+		var sub *nats.Subscription
+		if sub, err = s.nc.Subscribe(subject, handle); err == nil {
+			s.subs = append(s.subs, sub)
+		}
+	}
+	subscribe(p.cfg.Subjects.Hello(), func(*nats.Msg) {
 		for i := range p.feeds {
 			p.ask(i)
 		}
 	})
-	if err != nil {
-		return err
-	}
-	s.subs = append(s.subs, hello)
 	for i, f := range p.feeds {
-		full, err := s.nc.Subscribe(p.cfg.Subjects.Full(f.head.Net, f.head.Source), func(*nats.Msg) { p.ask(i) })
-		if err != nil {
-			return err
-		}
-		s.subs = append(s.subs, full)
-		notice, err := s.nc.Subscribe(p.cfg.Subjects.Notice(f.head.Net, f.head.Source), func(m *nats.Msg) { p.noticed(m.Data, time.Now()) })
-		if err != nil {
-			return err
-		}
-		s.subs = append(s.subs, notice)
+		subscribe(p.cfg.Subjects.Full(f.head.Net, f.head.Source), func(*nats.Msg) { p.ask(i) })
+		subscribe(p.cfg.Subjects.Notice(f.head.Net, f.head.Source), func(m *nats.Msg) { p.noticed(m.Data, time.Now()) })
 	}
-	return nil
+	return err
 }
 
 // serveNet answers requests about one net. A definition is the same at every
@@ -154,8 +152,8 @@ func (p *Publisher) replied(req micro.Request, err error) {
 	}
 }
 
-// oldestRequest asks for the oldest tokens of a place, or for all tokens of an
-// instance: then nothing else is looked at.
+// oldestRequest requests the oldest tokens of a place, or all tokens of an
+// instance; with an instance the other fields are ignored.
 type oldestRequest struct {
 	Instance string `json:"instance"`
 
@@ -164,8 +162,8 @@ type oldestRequest struct {
 	Limit  int    `json:"limit"` // tokens; 0 is 100, at most 1000
 }
 
-// oldest answers a request for the oldest tokens of a place: as JSON, in the
-// form of a snapshot's OldestTokens; or for one instance. An error comes with
+// oldest answers a request for the oldest tokens of a place as JSON, in the
+// form of a snapshot's OldestTokens, or for one instance. An error comes with
 // its code, as in HTTP.
 func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, err error) {
 	defined := p.defined(net)
@@ -181,7 +179,7 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 	}
 	switch {
 	case p.cfg.Oldest == nil:
-		return nil, "501", errors.New("this source cannot tell about a place")
+		return nil, "501", errors.New("this source does not report the tokens of a place")
 	case req.Digest != Digest(defined.PNML):
 		return nil, "409", fmt.Errorf("net %q runs with definition %s", defined.ID, Digest(defined.PNML))
 	case req.Place < 0 || req.Place >= defined.Places:
@@ -206,7 +204,7 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 	return reply, "", nil
 }
 
-// close stops answering and waits until the server has everything.
+// close stops answering and waits until the server has received everything.
 func (s *service) close(ctx context.Context) error {
 	if s == nil {
 		return nil

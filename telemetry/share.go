@@ -10,12 +10,12 @@ import (
 
 // Where many collectors share the sources of a subject space, the NATS server
 // can divide them: it maps each Snapshot and Bye subject to one below
-// PREFIX.shared.N.K, by its partition K of N over the tokens of net and source, or
-// below PREFIX.shared.Nn.K by that over the token of the net alone. Such a message
-// does not come by its plain subject any more.
+// PREFIX.shared.N.K, by its partition K of N over the tokens of net and source,
+// or below PREFIX.shared.Nn.K by that over the token of the net alone. A mapped
+// message is no longer published on its plain subject.
 
-// Shared matches every Snapshot and Bye subject that the server maps to a share,
-// the index-th of count from 1 on; with a count of 0 to any share of any number.
+// Shared matches every Snapshot and Bye subject that the server maps to share
+// index (from 1) of count. With a count of 0 it matches all shares.
 func (s Subjects) Shared(index, count int, byNet bool) string {
 	if count == 0 {
 		return s.Prefix() + ".shared.*.*.*.*.*"
@@ -23,7 +23,7 @@ func (s Subjects) Shared(index, count int, byNet bool) string {
 	return fmt.Sprintf("%s.shared.%s.%d.*.*.*", s.Prefix(), shares(count, byNet), index-1)
 }
 
-// shares is the token that tells into how many shares, and by what.
+// shares is the subject token for the number of shares and for what divides them.
 func shares(count int, byNet bool) string {
 	if byNet {
 		return strconv.Itoa(count) + "n"
@@ -46,9 +46,9 @@ func (s Subjects) Plain(subject string) (plain string, mapped bool) {
 	return s.Prefix() + "." + rest, true
 }
 
-// Mappings returns what to write into an account of the NATS server, or at the
-// top of its configuration where it has no accounts, so that it divides the
-// sources into so many shares.
+// Mappings returns the configuration of a NATS server that divides the sources
+// into count shares. It belongs into an account, or at the top of the
+// configuration if there are no accounts.
 func (s Subjects) Mappings(count int, byNet bool) string {
 	tokens := "1,2"
 	if byNet {

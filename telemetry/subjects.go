@@ -8,13 +8,11 @@ import (
 	"strings"
 )
 
-// DefaultPrefix is the subject space that engines speak in unless told
-// otherwise. A collector that publishes its sums as a source does so in
-// another one.
+// DefaultPrefix is the subject space that engines use by default. A collector
+// that publishes its sums as a source uses another one.
 const DefaultPrefix = "petrinet.v1"
 
-// Subjects are the subject names of one subject space. The zero Subjects is
-// that of DefaultPrefix.
+// Subjects are the subject names of one subject space; the zero value is that of DefaultPrefix.
 type Subjects struct {
 	prefix string
 }
@@ -30,7 +28,7 @@ func NewSubjects(prefix string) (Subjects, error) {
 	return Subjects{prefix: prefix}, nil
 }
 
-// Prefix returns what every subject begins with, without the dot.
+// Prefix returns the beginning of every subject, without the dot.
 func (s Subjects) Prefix() string {
 	if s.prefix == "" {
 		return DefaultPrefix
@@ -74,8 +72,7 @@ func (s Subjects) Instances(net, source string) string {
 	return s.join("instances", Escape(net), Escape(source))
 }
 
-// Notice is where a collector says that it refuses messages of a source, as a
-// JSON Notice.
+// Notice is where a collector reports, as a JSON Notice, that it rejects messages of a source.
 func (s Subjects) Notice(net, source string) string {
 	return s.join("notice", Escape(net), Escape(source))
 }
@@ -83,8 +80,7 @@ func (s Subjects) Notice(net, source string) string {
 // Notices matches every Notice subject.
 func (s Subjects) Notices() string { return s.join("notice", "*", "*") }
 
-// Sidecars is where the sidecars of a group tell each other that they live. See
-// package standby.
+// Sidecars is where the sidecars of a group send each other heartbeats. See package standby.
 func (s Subjects) Sidecars(group string) string { return s.Prefix() + ".sidecars." + Escape(group) }
 
 // ParseSnapshot returns the net and the source that a Snapshot or Bye subject
@@ -115,7 +111,7 @@ func (s Subjects) parse(subject, what string, kinds ...string) (net, source stri
 	return net, source, nil
 }
 
-// Escape writes a name as one subject token: A-Z a-z 0-9 _ - stand for
+// Escape returns a name as one subject token: A-Z a-z 0-9 _ - stand for
 // themselves, every other byte is =XX in upper-case hex, and the empty name is
 // a single =. Different names give different tokens. A token has at most three
 // times the bytes of its name.
@@ -138,8 +134,8 @@ func appendEscaped(dst []byte, name string) []byte {
 	return dst
 }
 
-// Unescape is the inverse of Escape for names of up to MaxName bytes. A token
-// that Escape does not make gives BadSubject.
+// Unescape is the inverse of Escape for names of up to MaxName bytes. The error
+// is BadSubject for a token that Escape does not return.
 func Unescape(token string) (string, error) {
 	if token == "=" {
 		return "", nil

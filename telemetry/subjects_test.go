@@ -31,7 +31,7 @@ func TestEscapeMakesOneToken(t *testing.T) {
 }
 
 // Every name has one token, so a token that Escape does not make is refused.
-func TestUnescapeRefusesWhatEscapeDoesNotMake(t *testing.T) {
+func TestUnescapeRejectsWhatEscapeDoesNotReturn(t *testing.T) {
 	for _, token := range []string{"", "a.b", "a b", "=2", "=2e", "=41", "a=", "==", "=G0", "ä", "*", ">", strings.Repeat("a", MaxName+1)} {
 		if got, err := Unescape(token); !errors.Is(err, BadSubject) {
 			t.Errorf("Unescape(%q) = %q, %v, want %v", token, got, err, BadSubject)

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // large returns a View of 100 nets with 100 places each.
-func large(second int) *View {
+func large(second int) *api.View {
 	v := scripted(second)
 	line := v.Nets[0]
 	v.Nets = nil
@@ -31,9 +33,9 @@ func large(second int) *View {
 // Its base is BenchmarkDecode, what reading that View costs anyway.
 func BenchmarkHearAndDraw(b *testing.B) {
 	m := New(Options{Tab: Places, Now: begun()})
-	views := []*View{large(0), large(1), large(2), large(3)}
+	views := []*api.View{large(0), large(1), large(2), large(3)}
 	for i := 0; b.Loop(); i++ {
-		m.Hear(views[i%len(views)], nil, begun())
+		m.Update(views[i%len(views)], nil, begun())
 		_ = m.Frame()
 		_ = m.Frame()
 	}
@@ -46,7 +48,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := Decode(bytes.NewReader(text)); err != nil {
+		if _, err := api.DecodeView(bytes.NewReader(text)); err != nil {
 			b.Fatal(err)
 		}
 	}

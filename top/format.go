@@ -8,12 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
-// What is shown where there is no figure.
+// The texts for a missing figure.
 const (
-	unknown = "–" // nobody knows it
-	nothing = "·" // there is nothing that could have one
+	unknown = "–" // it is not known
+	nothing = "·" // nothing exists that could have one
 )
 
 // formatAge writes an age in seconds in at most six cells.
@@ -84,9 +86,9 @@ func formatRate(r float64) string {
 	return formatLarge(r)
 }
 
-// formatWaits says what holds a token at a time by the sidecar's clock: one
-// text for each output transition, with its reasons.
-func formatWaits(waits []Wait, now time.Time) []string {
+// formatWaits returns what a token waits for, at a time by the sidecar's clock:
+// one text for each output transition, with its reasons.
+func formatWaits(waits []api.Wait, now time.Time) []string {
 	var texts []string
 	for i, w := range waits {
 		if i > 0 && w.Transition == waits[i-1].Transition {
@@ -98,20 +100,20 @@ func formatWaits(waits []Wait, now time.Time) []string {
 	return texts
 }
 
-func formatReason(w Wait, now time.Time) string {
+func formatReason(w api.Wait, now time.Time) string {
 	place := clean(w.Place)
 	switch w.Reason {
 	case "missing":
 		if place != "" {
-			return amount(w.Count, "missing", "too few") + " in " + place
+			return amount(uint64(w.Count), "missing", "too few") + " in " + place
 		}
 	case "inhibited":
 		if place != "" {
-			return amount(w.Count, "too many", "too many") + " in " + place
+			return amount(uint64(w.Count), "too many", "too many") + " in " + place
 		}
 	case "delayed":
-		switch left := w.Until.Sub(now); {
-		case w.Until.IsZero():
+		switch left := w.Until.Time().Sub(now); {
+		case w.Until == 0:
 		case left > 0:
 			return "delayed, " + formatAge(left.Seconds()) + " to go"
 		default:
@@ -126,7 +128,7 @@ func formatReason(w Wait, now time.Time) string {
 	return clean(w.Reason)
 }
 
-// amount says how many, or what is true of any number where it is not known.
+// amount returns a number of things, or some if the number is not known.
 func amount(n uint64, what, some string) string {
 	if n == 0 {
 		return some
@@ -134,7 +136,7 @@ func amount(n uint64, what, some string) string {
 	return strconv.FormatUint(n, 10) + " " + what
 }
 
-// formatTime writes a time as logs do, to the second.
+// formatTime writes a time to the second, as in logs.
 func formatTime(t time.Time) string {
 	if t.Year() < 0 || t.Year() > 9999 {
 		return unknown

@@ -6,18 +6,20 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
-// chrome is how many lines a table's screen has beside its rows.
+// chrome is the number of lines on a table's screen besides its rows.
 const chrome = 4
 
-// Frame returns the screen: as many lines as it is high, separated by "\n", none
-// wider than it is. It holds no control character but these, and SGR sequences
-// for attributes and colours.
+// Frame returns the screen: its lines, separated by "\n", none wider than the
+// screen. The only control characters are these, and SGR sequences for attributes
+// and colours.
 func (m *Model) Frame() string {
 	lines := []line{m.header(), m.tabLine()}
 	for _, l := range m.body(max(m.height-len(lines)-1, 0)) {
-		if m.shown != nil && (m.err != nil || m.shown.view.cutOff()) {
+		if m.shown != nil && (m.err != nil || cutOff(m.shown.view)) {
 			l = l.grey()
 		}
 		lines = append(lines, l)
@@ -36,7 +38,7 @@ func (m *Model) Frame() string {
 	return b.String()
 }
 
-// header says how far what is below can be trusted.
+// header returns the first line, which shows how current the figures are.
 func (m *Model) header() line {
 	l := line{{"pnagent top", bold}}
 	switch {
@@ -51,45 +53,64 @@ func (m *Model) header() line {
 	if !m.paused.IsZero() {
 		l = append(l, span{"  PAUSED " + formatAge(m.now.Sub(m.paused).Seconds()) + " ago", yellow | bold})
 	}
-	if n := m.shown.view.NATS; m.shown.view.cutOff() {
-		since := m.shown.view.At.Sub(n.Since) + m.now.Sub(m.shown.heard)
+	if n := m.shown.view.NATS; cutOff(m.shown.view) {
+		since := m.shown.view.At.Time().Sub(n.Since.Time()) + m.now.Sub(m.shown.heard)
 		return append(l, span{fmt.Sprintf("  no connection to NATS; figures are %s old: ", formatAge(since.Seconds())), red | bold},
 			span{clean(n.Reason), red})
 	}
 	l = append(l, span{"  ", normal})
 	l = append(l, sourceCounts(m.shown.view)...)
 	if up := m.shown.view.Up; up != nil && !up.Connected {
-		since := m.shown.view.At.Sub(up.Since) + m.now.Sub(m.shown.heard)
+		since := m.shown.view.At.Time().Sub(up.Since.Time()) + m.now.Sub(m.shown.heard)
 		l = append(l, span{fmt.Sprintf("  no connection to the sidecar above for %s: ", formatAge(since.Seconds())), red | bold},
 			span{clean(up.Reason), red})
 	}
 	age := m.now.Sub(m.advance).Seconds()
 	fresh := faint
 	if age >= 5 {
-		fresh = red | bold // it answers, but always the same
+		fresh = red | bold // it answers, but its View does not change
 	}
-	return append(l, span{"  " + show(kindRate, num(m.shown.rates.messages)) + " msg/s", faint},
+	return append(l, span{"  " + show(kindRate, figure(m.shown.view.Traffic.MessageRate)) + " msg/s", faint},
 		span{fmt.Sprintf("  generation %d, %s old", m.shown.view.Generation, formatAge(age)), fresh},
 		span{"  " + clean(m.opts.URL), faint})
 }
 
-// cutOff reports whether the sidecar hears nothing, because it has no connection
-// to NATS.
-func (v *View) cutOff() bool { return v.NATS != nil && !v.NATS.Connected }
-
-// sourceCounts says how many sources there are in each state, but for gone ones.
-func sourceCounts(v *View) line {
-	n := map[string]int{}
-	for i := range v.Sources {
-		n[v.Sources[i].State]++
+// Doubts returns the reasons why the figures are not current, or none if every
+// source is up.
+func (m *Model) Doubts() (why []string) {
+	if m.shown == nil {
+		return nil
 	}
-	if n["up"]+n["stale"]+n["undefined"]+n["refused"] == 0 {
+	v := m.shown.view
+	if cutOff(v) {
+		why = append(why, fmt.Sprintf("no connection to NATS for %s: %s", formatAge(v.At.Time().Sub(v.NATS.Since.Time()).Seconds()), clean(v.NATS.Reason)))
+	}
+	if n := v.States.Stale; n > 0 {
+		why = append(why, fmt.Sprintf("%d of %d sources are stale; their rows are those of their last snapshot", n, n+v.States.Up))
+	}
+	if v.States.Up+v.States.Stale == 0 {
+		why = append(why, "no source is up")
+	}
+	return why
+}
+
+// cutOff reports whether the sidecar has no connection to NATS and so receives
+// nothing.
+func cutOff(v *api.View) bool { return v.NATS != nil && !v.NATS.Connected }
+
+// sourceCounts returns how many sources are in each state, without gone ones.
+func sourceCounts(v *api.View) line {
+	n := v.States
+	if n.Up+n.Stale+n.Undefined+n.Refused == 0 {
 		return line{{"no sources", yellow}}
 	}
-	l := line{{fmt.Sprintf("sources %d up", n["up"]), normal}}
-	for _, state := range []string{"stale", "undefined", "refused"} {
-		if n[state] > 0 {
-			l = append(l, span{fmt.Sprintf(", %d %s", n[state], state), stateStyle(state) | bold})
+	l := line{{fmt.Sprintf("sources %d up", n.Up), normal}}
+	for _, other := range []struct {
+		state string
+		n     int
+	}{{"stale", n.Stale}, {"undefined", n.Undefined}, {"refused", n.Refused}} {
+		if other.n > 0 {
+			l = append(l, span{fmt.Sprintf(", %d %s", other.n, other.state), stateStyle(other.state) | bold})
 		}
 	}
 	return l
@@ -139,7 +160,7 @@ func (m *Model) body(n int) []line {
 	return m.tableBody(n)
 }
 
-// window returns the lines of a page that are on the screen.
+// window returns the visible lines of a page.
 func (m *Model) window(lines []line, n int) []line {
 	lines = lines[:min(len(lines), maxLines)]
 	m.scroll = max(min(m.scroll, len(lines)-n), 0)
@@ -151,7 +172,7 @@ func (m *Model) window(lines []line, n int) []line {
 	return lines[m.scroll:end]
 }
 
-// tableRows is how many rows the screen has room for.
+// tableRows returns how many rows fit on the screen.
 func (m *Model) tableRows() int { return max(m.height-chrome, 0) }
 
 func (m *Model) tableBody(n int) []line {
@@ -225,7 +246,7 @@ func (m *Model) rowLine(t *table, r *row, slots []slot, gap int) line {
 	return l
 }
 
-// empty says why a table has no rows.
+// empty returns why a table has no rows.
 func (m *Model) empty() string {
 	switch {
 	case m.filter != "":
@@ -233,14 +254,14 @@ func (m *Model) empty() string {
 	case m.net != "":
 		return "nothing of net " + clean(m.net) + "; esc shows all"
 	case m.tab == AlarmList && m.shown.alarms == nil:
-		return "the sidecar does not say which alarms are active"
+		return "the sidecar does not report which alarms are active"
 	case m.tab == AlarmList:
 		return "no alarm is active"
 	}
 	return "nothing yet; does an engine publish?"
 }
 
-// footer says what narrows the table, and which keys do what.
+// footer returns the last line: the filters of the table, and the keys.
 func (m *Model) footer() line {
 	if m.typing {
 		return line{{"/", bold}, {m.filter, normal}, {" ", reverse}, {"  enter keeps it, esc leaves it", faint}}
@@ -279,11 +300,11 @@ func helpLines() []line {
 		{"r", "reverse"},
 		{"/", "show only rows with a text in them"},
 		{"n", "show only the net of the selected row"},
-		{"p", "pause: figures stand still"},
+		{"p", "pause: the figures do not change"},
 		{"q", "quit"},
 		{},
 		{unknown, "not known"},
-		{nothing, "there is nothing that could have one"},
+		{nothing, "nothing exists that could have one"},
 		{"▼ ▲", "the column that the table is sorted by"},
 		{"IN/S OUT/S", "tokens a second, over the last five seconds"},
 		{"P95", "95 of 100 tokens stayed no longer, or firings ran"},
@@ -296,8 +317,8 @@ func helpLines() []line {
 	return lines
 }
 
-// Plain returns the whole table of the shown tab as text: aligned columns, one
-// line each row, and nothing that moves or colours. It is empty before a View.
+// Plain returns the whole shown table as text: aligned columns, one line per row,
+// without cursor movements or colours. It is empty before the first View.
 func (m *Model) Plain() string {
 	if m.shown == nil {
 		return ""

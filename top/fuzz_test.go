@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 var attributes = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -48,15 +50,15 @@ func FuzzModel(f *testing.F) {
 			case b < 0x80:
 				m.Press(keys()[int(b)%len(keys())])
 			case b < 0xa0:
-				m.Hear(manyNets(max(second, 0)), scriptedAlarms(second), now)
+				m.Update(manyNets(max(second, 0)), scriptedAlarms(second), now)
 			case b < 0xc0:
-				m.Hear(scripted(max(second, 0)), nil, now)
+				m.Update(scripted(max(second, 0)), nil, now)
 			case b < 0xe0:
 				m.Resize(int(b-0xc0)*int(b-0xc0), int(b)%40)
 			case b < 0xf0:
 				m.Fail(errors.New("away\n\x1b"), now)
 			default:
-				m.Hear(&View{At: now, Generation: uint64(b)}, nil, now)
+				m.Update(&api.View{At: timeOf(now), Generation: uint64(b)}, nil, now)
 			}
 			checkFrame(t, m)
 		}
@@ -68,7 +70,7 @@ func FuzzModel(f *testing.F) {
 
 // FuzzDecode shows whatever a sidecar may answer, on every tab, opened too.
 func FuzzDecode(f *testing.F) {
-	for _, file := range []string{"../collector/testdata/view.json"} {
+	for _, file := range []string{"../web/testdata/view.json"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
@@ -77,13 +79,13 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","generation":1,"nets":[{"places":[{"stuck":[{"age_seconds":1e308}],"older_than":{}}],"transitions":[null]}]}`), []byte(`{}`))
 	f.Fuzz(func(t *testing.T, view, alarms []byte) {
-		v, err := Decode(strings.NewReader(string(view)))
+		v, err := api.DecodeView(strings.NewReader(string(view)))
 		if err != nil {
 			return
 		}
-		a, _ := DecodeAlarms(strings.NewReader(string(alarms)))
+		a, _ := api.Decode[api.Alarms](strings.NewReader(string(alarms)))
 		m := New(Options{Now: begun(), Colour: true})
-		m.Hear(v, a, begun())
+		m.Update(v, a, begun())
 		for _, key := range []string{"1", "2", "enter", "esc", "3", "enter", "4", "enter", "5", "enter", "enter"} {
 			m.Press(key)
 			checkFrame(t, m)

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxFilter bounds what is typed, in bytes.
+// maxFilter is the largest filter, in bytes.
 const maxFilter = 100
 
-// Press takes a key: a character as itself, or a name as "enter", "esc", "up",
-// "pgdown", "ctrl+c". Keys that mean nothing here change nothing.
+// Press handles a key: a character as itself, or a name as "enter", "esc", "up",
+// "pgdown", "ctrl+c". Other keys change nothing.
 func (m *Model) Press(key string) {
 	switch {
 	case key == "ctrl+c":
@@ -28,7 +28,7 @@ func (m *Model) Press(key string) {
 	}
 }
 
-// general takes the keys that mean the same on tables and pages.
+// general handles the keys that tables and pages share.
 func (m *Model) general(key string) bool {
 	switch key {
 	case "q":
@@ -61,7 +61,7 @@ func (m *Model) pause() {
 	m.paused, m.shown, m.cached = time.Time{}, m.newest, nil
 }
 
-// typed takes a key of a filter.
+// typed handles a key while a filter is typed.
 func (m *Model) typed(key string) {
 	switch key {
 	case "enter":
@@ -162,7 +162,7 @@ func (m *Model) pressInTable(key string) {
 	}
 }
 
-// escape undoes the last thing that hides rows.
+// escape removes the last filter that hides rows.
 func (m *Model) escape() {
 	if m.filter != "" {
 		m.filter = ""
@@ -172,7 +172,7 @@ func (m *Model) escape() {
 	m.cached = nil
 }
 
-// sortBy goes to the next column, or to the one before.
+// sortBy sorts by the next column, or by the previous one.
 func (m *Model) sortBy(next bool) {
 	if m.shown == nil {
 		return
@@ -189,7 +189,7 @@ func (m *Model) sortBy(next bool) {
 	m.cached = nil
 }
 
-// limit shows the selected row's net only, or all again.
+// limit shows only the net of the selected row, or all nets again.
 func (m *Model) limit() {
 	if m.net != "" {
 		m.net = ""
@@ -199,7 +199,7 @@ func (m *Model) limit() {
 	m.cached = nil
 }
 
-// enter opens the selected row: of a net its places, else a page.
+// enter opens the selected row: the places of a net, or a page.
 func (m *Model) enter() {
 	r, ok := m.selected()
 	switch {

@@ -5,9 +5,11 @@ package top
 import (
 	"slices"
 	"time"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
-// Options are what a Model is told once.
+// Options are the settings of a Model.
 type Options struct {
 	URL    string // where the sidecar is, for the header
 	Tab    Tab    // which table is shown first
@@ -15,17 +17,16 @@ type Options struct {
 	Now    time.Time
 }
 
-// Model is what the screen shows and what keys change. Make one with New.
+// Model is the state of the screen. Make one with New.
 type Model struct {
 	opts          Options
 	width, height int
 	now           time.Time
 
-	history history
 	newest  *sample   // nil before the first View
 	shown   *sample   // older than newest while paused
-	advance time.Time // when the newest generation was first heard
-	away    time.Time // since when the sidecar does not answer; zero while it does
+	advance time.Time // when the newest generation first arrived
+	away    time.Time // since when the sidecar does not answer; zero if it does
 	err     error     // why it is away
 
 	tab    Tab
@@ -41,18 +42,18 @@ type Model struct {
 	scroll int      // lines of the page or of help
 	done   bool
 
-	cached *table // the shown tab's rows, nil where they must be made again
+	cached *table // the shown tab's rows, nil if they must be made again
 }
 
-// cursor is the selected row of a table. At the top it stays at the top
-// whatever comes there; elsewhere it follows its row.
+// cursor is the selected row of a table. At the top it stays at the top, whichever
+// row that is; elsewhere it follows its row.
 type cursor struct {
 	row int
 	on  subject
 	top int // first row on the screen
 }
 
-// New returns a Model of 80 by 24 that has heard nothing.
+// New returns a Model of 80 by 24 without a View.
 func New(o Options) *Model {
 	return &Model{opts: o, width: 80, height: 24, now: o.Now, tab: o.Tab, orders: firstOrder()}
 }
@@ -62,26 +63,26 @@ func (m *Model) Resize(width, height int) {
 	m.width, m.height = min(max(width, 1), 2000), min(max(height, 1), 2000)
 }
 
-// Tick says what time it is.
+// Tick sets the time.
 func (m *Model) Tick(now time.Time) { m.now = now }
 
-// Done tells whether the user has quit.
+// Done reports whether the user has quit.
 func (m *Model) Done() bool { return m.done }
 
-// Hear takes what the sidecar answered; alarms may be nil where it did not say.
-func (m *Model) Hear(v *View, alarms *Alarms, now time.Time) {
+// Update takes an answer of the sidecar; alarms may be nil if they are not known.
+func (m *Model) Update(v *api.View, alarms *api.Alarms, now time.Time) {
 	if m.newest == nil || v.Generation != m.newest.view.Generation {
 		m.advance = now
 	}
-	m.newest = &sample{view: v, alarms: alarms, rates: m.history.add(v), heard: now}
+	m.newest = &sample{view: v, alarms: alarms, heard: now}
 	m.now, m.err, m.away = now, nil, time.Time{}
 	if m.paused.IsZero() {
 		m.shown, m.cached = m.newest, nil
 	}
 }
 
-// Fail says that the sidecar did not answer. Ages stop: whether a token has
-// left since is not known.
+// Fail records that the sidecar did not answer. Ages stop: the tokens may have
+// left.
 func (m *Model) Fail(err error, now time.Time) {
 	m.now, m.err = now, err
 	if m.away.IsZero() {
@@ -89,8 +90,8 @@ func (m *Model) Fail(err error, now time.Time) {
 	}
 }
 
-// clock returns the time at which the screen shows its View. It stops while
-// paused, and while the sidecar is away.
+// clock returns the time for which the screen shows its View. It stops while the
+// Model is paused, and while the sidecar does not answer.
 func (m *Model) clock() clock {
 	until := m.now
 	for _, stop := range []time.Time{m.away, m.paused} {
@@ -99,7 +100,7 @@ func (m *Model) clock() clock {
 		}
 	}
 	drift := max(until.Sub(m.shown.heard), 0)
-	return clock{m.shown.view.At.Add(drift), drift.Seconds()}
+	return clock{m.shown.view.At.Time().Add(drift), drift.Seconds()}
 }
 
 // table returns the rows of the shown tab.
@@ -114,7 +115,7 @@ func (m *Model) table() *table {
 	return m.cached
 }
 
-// settle puts the cursor on its row where that has moved.
+// settle moves the cursor to its row after the rows changed.
 func (m *Model) settle() {
 	c, rows := &m.lists[m.tab], m.cached.rows
 	if c.row > 0 {
@@ -146,12 +147,12 @@ func (m *Model) selected() (row, bool) {
 	return rows[m.lists[m.tab].row], true
 }
 
-// netOf returns a net of the shown View with its rates; nil for none.
-func (m *Model) netOf(id string) (*Net, netRates) {
+// netOf returns a net of the shown View, or nil.
+func (m *Model) netOf(id string) *api.Net {
 	for i := range m.shown.view.Nets {
 		if n := &m.shown.view.Nets[i]; n.ID == id {
-			return n, m.shown.rates.nets[i]
+			return n
 		}
 	}
-	return nil, netRates{}
+	return nil
 }

@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // maxLines bounds the lines of a page.
 const maxLines = 10_000
 
-// page returns the lines of what is open.
+// page returns the lines of the open page.
 func (m *Model) page() []line {
 	s := *m.open
 	switch s.tab {
@@ -31,32 +32,32 @@ func (m *Model) page() []line {
 		if a := m.shown.alarm(s); a != nil {
 			return m.alarmPage(a)
 		}
-		return []line{plainLine("This alarm is not active any more.")}
+		return []line{plainLine("This alarm is no longer active.")}
 	}
-	n, r := m.netOf(s.net)
+	n := m.netOf(s.net)
 	if n == nil {
-		return []line{plainLine("The sidecar does not show this any more.")}
+		return []line{plainLine("The sidecar no longer shows this.")}
 	}
 	for i := range n.Places {
 		if s.tab == Places && n.Places[i].ID == s.id {
-			return m.placePage(n, &n.Places[i], r.in[i], r.out[i])
+			return m.placePage(n, &n.Places[i])
 		}
 	}
 	for i := range n.Transitions {
 		if s.tab == Transitions && n.Transitions[i].ID == s.id {
-			return m.transitionPage(n, &n.Transitions[i], r.firings[i])
+			return m.transitionPage(n, &n.Transitions[i])
 		}
 	}
-	return []line{plainLine("The sidecar does not show this any more.")}
+	return []line{plainLine("The sidecar no longer shows this.")}
 }
 
-// alarm returns the alarm that a subject is; nil for none.
-func (s *sample) alarm(about subject) *Alarm {
+// alarm returns the alarm of a subject, or nil.
+func (s *sample) alarm(about subject) *api.Alarm {
 	if s == nil || s.alarms == nil || about.tab != AlarmList {
 		return nil
 	}
 	for i := range s.alarms.Active {
-		if a := &s.alarms.Active[i]; strconv.FormatUint(a.Index, 10) == about.id {
+		if a := &s.alarms.Active[i]; strconv.FormatUint(uint64(a.Index), 10) == about.id {
 			return a
 		}
 	}
@@ -66,7 +67,7 @@ func (s *sample) alarm(about subject) *Alarm {
 // labelWidth is the width of the names of figures on a page.
 const labelWidth = 15
 
-// field returns a line with a name and what follows it.
+// field returns a line with a name and its value.
 func field(name string, spans ...span) line {
 	return append(line{{fit(name, labelWidth, false), faint}}, spans...)
 }
@@ -82,7 +83,7 @@ func heading(kind, id, name, net string) line {
 	return l
 }
 
-func (m *Model) placePage(n *Net, p *Place, in, out float64) []line {
+func (m *Model) placePage(n *api.Net, p *api.Place) []line {
 	oldest, aged, finished := age(p.OldestAge, p.Tokens), m.aged, span{}
 	if p.Final {
 		aged = func(c cell) span { return span{m.aged(c).text, normal} }
@@ -92,8 +93,8 @@ func (m *Model) placePage(n *Net, p *Place, in, out float64) []line {
 		field("tokens", span{show(kindCount, count(p.Tokens)), normal}, span{"  in instances  ", faint}, span{show(kindCount, count(p.Instances)), normal}),
 		field("oldest", aged(oldest), span{"  mean  ", faint}, aged(age(p.MeanAge, p.Tokens)), finished),
 		field("last in", span{formatLast(p.LastInjection, m.clock().now), normal}),
-		field("in", flow(p.Arrivals, in)...),
-		field("out", flow(p.Departures, out)...),
+		field("in", flow(p.Arrivals, p.ArrivalRate)...),
+		field("out", flow(p.Departures, p.DepartureRate)...),
 		dwell("dwell", p.Dwell), {}}
 	lines = append(lines, m.ladder(p)...)
 	if p.Final {
@@ -102,8 +103,8 @@ func (m *Model) placePage(n *Net, p *Place, in, out float64) []line {
 	return append(lines, m.tokens(p)...)
 }
 
-func flow(n *uint64, r float64) []span {
-	return []span{{show(kindCount, count(n)), normal}, {"  at  ", faint}, {show(kindRate, num(r)), normal}, {"  a second", faint}}
+func flow(n *uint64, r *float64) []span {
+	return []span{{show(kindCount, count(n)), normal}, {"  at  ", faint}, {show(kindRate, figure(r)), normal}, {"  a second", faint}}
 }
 
 func show(k kind, c cell) string { return column{kind: k}.show(c, clock{}) }
@@ -115,48 +116,48 @@ func (m *Model) aged(c cell) span {
 }
 
 // dwell returns a line of percentiles.
-func dwell(name string, h *Histogram) line {
+func dwell(name string, h *api.Histogram) line {
 	switch {
 	case h == nil:
 		return field(name, span{unknown, normal})
-	case h.Count == 0 || h.P50 == nil || h.P95 == nil || h.P99 == nil:
+	case h.Count == 0 || h.P50 == nil || h.P95 == nil || h.P99 == nil || h.Mean == nil:
 		return field(name, span{nothing + " none yet", normal})
 	}
 	var l []span
 	for _, q := range []struct {
 		name  string
 		value float64
-	}{{"p50", *h.P50}, {"p95", *h.P95}, {"p99", *h.P99}, {"mean", h.Sum / float64(h.Count)}} {
+	}{{"p50", *h.P50}, {"p95", *h.P95}, {"p99", *h.P99}, {"mean", *h.Mean}} {
 		l = append(l, span{q.name + " ", faint}, span{formatDuration(q.value) + "  ", normal})
 	}
 	return field(name, append(l, span{"of ", faint}, span{formatCount(float64(h.Count)), normal})...)
 }
 
-// formatLast says when something happened last; both times are by the sidecar's
+// formatLast returns when something last happened; both times are by the sidecar's
 // clock.
-func formatLast(t, now time.Time) string {
-	if t.IsZero() {
+func formatLast(t api.Time, now time.Time) string {
+	if t == 0 {
 		return nothing
 	}
-	return formatTime(t) + ", " + formatAge(now.Sub(t).Seconds()) + " ago"
+	return formatTime(t.Time()) + ", " + formatAge(now.Sub(t.Time()).Seconds()) + " ago"
 }
 
-// tall is the least height of a screen with room for bars above the tokens.
+// tall is the least height of a screen with bars above the tokens.
 const tall = 32
 
 // ladder shows how many tokens are older than each age.
-func (m *Model) ladder(p *Place) []line {
+func (m *Model) ladder(p *api.Place) []line {
 	if p.OlderThan == nil {
 		return []line{field("older than", span{unknown, normal}), nil}
 	}
-	most := uint64(1)
-	for _, n := range p.OlderThan {
+	most, older := uint64(1), p.OlderThan.Steps()
+	for _, n := range older {
 		most = max(most, n)
 	}
 	var bars []line
 	steps, counts := field("older than"), field("tokens")
-	for _, step := range stats.AgeSteps() {
-		n, st := p.OlderThan[step.Label], heat(float64(step.Age)/1e6)
+	for i, step := range stats.AgeSteps() {
+		n, st := older[i], heat(float64(step.Age)/1e6)
 		if p.Final {
 			st = normal
 		}
@@ -171,7 +172,8 @@ func (m *Model) ladder(p *Place) []line {
 	return append(bars, nil)
 }
 
-// bar draws n of most in 24 cells, at least something for one.
+// bar returns a bar of n of most in 24 cells, with at least one mark if n is 1 or
+// more.
 func bar(n, most uint64) string {
 	const eighths = 24 * 8
 	k := int(float64(n) / float64(most) * eighths)
@@ -186,20 +188,20 @@ func bar(n, most uint64) string {
 }
 
 // tokens lists a place's oldest tokens and what each waits for.
-func (m *Model) tokens(p *Place) []line {
+func (m *Model) tokens(p *api.Place) []line {
 	switch {
 	case p.Stuck == nil:
 		return []line{field("oldest tokens", span{unknown, normal})}
-	case len(p.Stuck) == 0:
+	case len(*p.Stuck) == 0:
 		return []line{field("oldest tokens", span{nothing, normal})}
 	}
 	instance := width("INSTANCE")
-	for i := range p.Stuck {
-		instance = max(instance, min(width(clean(p.Stuck[i].Instance)), max(m.width/3, 8)))
+	for i := range *p.Stuck {
+		instance = max(instance, min(width(clean((*p.Stuck)[i].Instance)), max(m.width/3, 8)))
 	}
 	lines := []line{{{fit("AGE", 6, true) + "  " + fit("INSTANCE", instance, false) + "  WAITS FOR", bold}}}
-	for i := range p.Stuck {
-		t := &p.Stuck[i]
+	for i := range *p.Stuck {
+		t := &(*p.Stuck)[i]
 		waits := []string{unknown}
 		if len(t.Waits) > 0 {
 			waits = nil
@@ -219,9 +221,9 @@ func (m *Model) tokens(p *Place) []line {
 	return lines
 }
 
-func (m *Model) transitionPage(n *Net, x *Transition, fired float64) []line {
+func (m *Model) transitionPage(n *api.Net, x *api.Transition) []line {
 	lines := []line{heading("transition", x.ID, x.Name, n.ID), {},
-		field("fired", flow(x.Firings, fired)...),
+		field("fired", flow(x.Firings, x.Rate)...),
 		field("last fired", span{formatLast(x.LastFiring, m.clock().now), normal}),
 		field("enabled", span{show(kindCount, count(x.Enabled)), normal}, span{"  longest  ", faint}, m.aged(age(x.EnabledAge, x.Enabled))),
 		field("running", span{show(kindCount, count(x.Running)), normal}, span{"  longest  ", faint}, m.aged(age(x.RunningAge, x.Running))),
@@ -232,36 +234,36 @@ func (m *Model) transitionPage(n *Net, x *Transition, fired float64) []line {
 	return append(lines, blockers(n, x.ID)...)
 }
 
-// blockers lists what holds a transition back, and in how many instances.
-func blockers(n *Net, id string) []line {
+// blockers lists what blocks a transition, and in how many instances.
+func blockers(n *api.Net, id string) []line {
 	if n.Blocks == nil {
-		return []line{field("held back by", span{unknown, normal})}
+		return []line{field("blocked by", span{unknown, normal})}
 	}
-	var own []Block
-	for _, b := range n.Blocks {
+	var own []api.Block
+	for _, b := range *n.Blocks {
 		if b.Transition == id {
 			own = append(own, b)
 		}
 	}
 	if len(own) == 0 {
-		return []line{field("held back by", span{nothing, normal})}
+		return []line{field("blocked by", span{nothing, normal})}
 	}
-	slices.SortStableFunc(own, func(a, b Block) int { return cmp.Compare(b.Instances, a.Instances) })
+	slices.SortStableFunc(own, func(a, b api.Block) int { return cmp.Compare(b.Instances, a.Instances) })
 	lines := []line{{{fit("INSTANCES", 9, true) + "  HELD BACK BY", bold}}}
 	for _, b := range own {
 		lines = append(lines, line{{fit(formatCount(float64(b.Instances)), 9, true), normal},
-			{"  " + formatReason(Wait{Reason: b.Reason, Place: b.Place}, time.Time{}), normal}})
+			{"  " + formatReason(api.Wait{Reason: b.Reason, Place: b.Place}, time.Time{}), normal}})
 	}
 	return lines
 }
 
-func (m *Model) sourcePage(o *Source) []line {
+func (m *Model) sourcePage(o *api.Source) []line {
 	skew := formatDuration(o.Skew)
 	if o.SkewBeyond {
-		skew += ", too much to be believed"
+		skew += ", too much to be used"
 	}
 	heard := num(o.LastHeardAge)
-	if o.LastHeard.IsZero() {
+	if o.LastHeard == 0 {
 		heard = num(math.NaN())
 	}
 	lines := []line{heading("source", o.Name, "", o.Net), {},
@@ -271,21 +273,21 @@ func (m *Model) sourcePage(o *Source) []line {
 		field("region", span{cmp.Or(clean(o.Region), nothing), normal}),
 		field("sequence", span{strconv.FormatUint(o.Seq, 10), normal}),
 		field("gaps", span{strconv.FormatUint(o.Gaps, 10), normal}),
-		field("heard twice", span{strconv.FormatUint(o.Duplicates, 10), normal}),
+		field("duplicates", span{strconv.FormatUint(o.Duplicates, 10), normal}),
 		field("restarts", span{strconv.FormatUint(o.Restarts, 10), normal})}
 	return append(lines, regionLines(o)...)
 }
 
-// reasonOf returns why a source is refused, behind a colon.
-func reasonOf(o *Source) string {
+// reasonOf returns why a source is refused, after a colon.
+func reasonOf(o *api.Source) string {
 	if o.Reason == "" {
 		return ""
 	}
 	return ": " + clean(o.Reason)
 }
 
-// regionLines are what the owner of a region tells of it, as far as it does.
-func regionLines(o *Source) []line {
+// regionLines returns what the owner of a region reports about it.
+func regionLines(o *api.Source) []line {
 	if o.Region == "" {
 		return nil
 	}
@@ -303,8 +305,8 @@ func regionLines(o *Source) []line {
 		}
 		lines = append(lines, field("stand-bys", standbys...))
 	}
-	if o.Stopped != "" {
-		lines = append(lines, field("stands still", span{clean(o.Stopped), normal}))
+	if o.RegionStopped != "" {
+		lines = append(lines, field("stopped", span{clean(o.RegionStopped), normal}))
 	}
 	if o.Setbacks > 0 {
 		lines = append(lines, field("setbacks", span{strconv.FormatUint(o.Setbacks, 10), normal}))
@@ -312,11 +314,11 @@ func regionLines(o *Source) []line {
 	return lines
 }
 
-func (m *Model) alarmPage(a *Alarm) []line {
+func (m *Model) alarmPage(a *api.Alarm) []line {
 	lines := []line{heading("alarm", a.Alarm, "", a.Net), {},
-		field("about", span{cmp.Or(clean(a.about()), "the net"), normal}),
+		field("about", span{cmp.Or(clean(a.About()), "the net"), normal}),
 		field("since", m.aged(num(a.Age))),
-		field("raised", span{formatTime(a.Raised), normal}),
+		field("raised", span{formatTime(a.Raised.Time()), normal}),
 		field("affected", span{strconv.FormatUint(a.Affected, 10), normal}),
 		field("number", span{fmt.Sprint(a.Index), normal}), {}}
 	for _, text := range wrap(clean(a.Text), m.width) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// style is a colour of the terminal's 256 in the low byte, 0 for its own, and
-// attributes.
+// style is one of the terminal's 256 colours in the low byte, 0 for the default,
+// and attributes.
 type style int
 
 const (
@@ -26,7 +26,7 @@ const (
 )
 
 // heat returns the style of an age in seconds. The age is written beside it, so
-// the colour tells nothing of its own.
+// the colour adds no information.
 func heat(age float64) style {
 	switch {
 	case math.IsNaN(age), math.IsInf(age, 0), age < 10:
@@ -63,7 +63,7 @@ type line []span
 
 func plainLine(s string) line { return line{{s, normal}} }
 
-// grey returns the line as what is not known to be true any more.
+// grey returns the line in the style of outdated figures.
 func (l line) grey() line {
 	out := make(line, len(l))
 	for i, s := range l {

@@ -15,11 +15,13 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // TestStories plays testdata/stories. A story is lines:
 //
-//	# …           what it tells
+//	# …           a comment
 //	size W H      the screen's size
 //	view N        the sidecar answers with its View of second N, and it is then
 //	quiet N       likewise, without the alarms
@@ -47,12 +49,12 @@ func TestStories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told := tell(t, string(text))
+			seen := play(t, string(text))
 			if *update {
-				if err := os.WriteFile(file, []byte(told), 0o600); err != nil {
+				if err := os.WriteFile(file, []byte(seen), 0o600); err != nil {
 					t.Fatal(err)
 				}
-			} else if diff := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(told, "\n")); diff != "" {
+			} else if diff := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(seen, "\n")); diff != "" {
 				t.Errorf("-the story +what happens\n%s", diff)
 			}
 		})
@@ -61,15 +63,15 @@ func TestStories(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the screens of stories as they are")
 
-// tell plays a story and returns it with the screens that there are.
-func tell(t *testing.T, story string) string {
+// play runs a story and returns it with the current screens.
+func play(t *testing.T, story string) string {
 	m := New(Options{URL: "http://sidecar:9797", Tab: Places, Now: begun()})
-	var told strings.Builder
+	var seen strings.Builder
 	for text := range strings.Lines(story) {
 		if strings.HasPrefix(text, "|") {
 			continue
 		}
-		told.WriteString(text)
+		seen.WriteString(text)
 		verb, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 		switch verb {
 		case "", "#":
@@ -83,14 +85,14 @@ func tell(t *testing.T, story string) string {
 				if verb == "screen" {
 					pad = m.width - width(l)
 				}
-				fmt.Fprintf(&told, "|%s%s|\n", l, strings.Repeat(" ", pad))
+				fmt.Fprintf(&seen, "|%s%s|\n", l, strings.Repeat(" ", pad))
 			}
 		default:
 			act(t, m, verb, rest)
 		}
 		checkFrame(t, m)
 	}
-	return told.String()
+	return seen.String()
 }
 
 func act(t *testing.T, m *Model, verb, rest string) {
@@ -105,22 +107,22 @@ func act(t *testing.T, m *Model, verb, rest string) {
 		}
 		m.Resize(w, h)
 	case "view":
-		m.Hear(scripted(n), scriptedAlarms(n), at)
+		m.Update(scripted(n), scriptedAlarms(n), at)
 	case "quiet":
-		m.Hear(scripted(n), nil, at)
+		m.Update(scripted(n), nil, at)
 	case "many":
-		m.Hear(manyNets(n), scriptedAlarms(n), at)
+		m.Update(manyNets(n), scriptedAlarms(n), at)
 	case "cut", "above":
 		second, reason, _ := strings.Cut(rest, " ")
 		n, _ = strconv.Atoi(second)
 		v := scripted(n)
-		v.At, v.NATS = begun().Add(time.Duration(n)*time.Second), &NATS{Since: begun(), Reason: reason}
+		v.NATS = &api.Connection{Since: timeOf(begun()), Reason: reason}
 		if verb == "above" {
-			v.NATS, v.Up = &NATS{Connected: true, Since: begun()}, v.NATS
+			v.NATS, v.Up = &api.Connection{Connected: true, Since: timeOf(begun())}, v.NATS
 		}
-		m.Hear(v, scriptedAlarms(n), v.At)
+		m.Update(v, scriptedAlarms(n), v.At.Time())
 	case "finished":
-		m.Hear(finished(n), scriptedAlarms(n), at)
+		m.Update(finished(n), scriptedAlarms(n), at)
 	case "away":
 		m.Fail(errors.New(rest), m.now)
 	case "wait":

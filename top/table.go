@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // kind is how a column's figures are written.
@@ -15,7 +17,7 @@ type kind int
 
 const (
 	kindText     kind = iota
-	kindSentence      // text that is read from its beginning
+	kindSentence      // text that is cut at its end
 	kindWaits         // likewise
 	kindCount
 	kindRate
@@ -27,20 +29,20 @@ const (
 type column struct {
 	title string
 	kind  kind
-	width int  // cells; of a text column, the least
-	rank  int  // those with the highest are left out first; 0 stays
+	width int  // cells; for a text column, the least
+	rank  int  // columns with the highest rank are omitted first; 0 stays
 	down  bool // the largest comes first
 }
 
-// cell is one figure or text. The zero cell of a figure is 0; NaN is not
-// known, infinity that there is nothing to measure, which text may name.
+// cell is one figure or text. NaN is an unknown figure. Infinity means that there
+// is nothing to measure, for which text may be set.
 type cell struct {
 	num   float64
-	text  string // not clean
-	token *Token // of kindWaits; nil for none
+	text  string     // not clean
+	token *api.Token // of kindWaits; nil for none
 }
 
-// subject is what a row or a page is about. It stays the same over Views.
+// subject identifies what a row or a page shows. It stays the same over Views.
 type subject struct {
 	tab     Tab
 	net, id string
@@ -59,14 +61,14 @@ type table struct {
 	at      clock // when texts are measured
 }
 
-// order is what a table is sorted by.
+// order is how a table is sorted.
 type order struct {
 	column  int
 	reverse bool
 }
 
-// narrow keeps the rows of a net, or all for "", that have a text somewhere, in
-// whatever case.
+// narrow keeps the rows of a net, or of all nets for "", that contain a text, in
+// upper or lower case.
 func (t *table) narrow(net, filter string) {
 	filter = strings.ToLower(filter)
 	has := func(c cell) bool { return strings.Contains(strings.ToLower(c.text), filter) }
@@ -75,8 +77,8 @@ func (t *table) narrow(net, filter string) {
 	})
 }
 
-// sort sorts rows; what is not known is last either way, and equal rows are in
-// the order of their names.
+// sort sorts rows. Unknown figures are last in both directions, and equal rows are
+// in the order of their names.
 func (t *table) sort(o order) {
 	c := t.columns[o.column]
 	slices.SortStableFunc(t.rows, func(a, b row) int {
@@ -108,7 +110,7 @@ func compareCells(c column, a, b cell, down bool) int {
 	return cmp.Compare(a.num, b.num)
 }
 
-// show writes a cell as it is at a time.
+// show returns the text of a cell at a time.
 func (c column) show(v cell, t clock) string {
 	switch {
 	case c.kind == kindText, c.kind == kindSentence:
@@ -134,13 +136,13 @@ func (c column) show(v cell, t clock) string {
 // clock is the time at which figures are shown.
 type clock struct {
 	now   time.Time // by the sidecar's clock
-	drift float64   // seconds that ages have grown since they were heard
+	drift float64   // seconds that ages have grown since the View arrived
 }
 
-// flexible tells whether a column takes what is left of the width.
+// flexible reports whether a column takes part of the remaining width.
 func (c column) flexible() bool { return c.kind <= kindWaits }
 
-// fit returns what a cell shows in exactly w cells.
+// fit returns the text of a cell in exactly w cells.
 func (c column) fit(s string, w int) string {
 	if (c.kind == kindSentence || c.kind == kindWaits) && width(s) > w {
 		s = prefix(s, w-1) + "…"
@@ -148,14 +150,14 @@ func (c column) fit(s string, w int) string {
 	return fit(s, w, !c.flexible())
 }
 
-// slot is a column as it is on a screen.
+// slot is a column with its width on a screen.
 type slot struct{ column, width int }
 
-// measured is how many rows say how wide a text column would like to be.
+// measured is how many rows determine the preferred width of a text column.
 const measured = 200
 
-// layout chooses columns and widths for a screen with gap cells between
-// columns. The column that the table is sorted by is never left out.
+// layout returns the columns and widths for a screen with gap cells between
+// columns. It never omits the column by which the table is sorted.
 func (t *table) layout(room, gap, sorted int) []slot {
 	var slots []slot
 	for i, c := range t.columns {
@@ -186,8 +188,8 @@ func total(slots []slot, gap int) int {
 	return n
 }
 
-// stretch shares what is left among the text columns, evenly, none beyond what
-// its texts take.
+// stretch divides the remaining cells evenly among the text columns, up to the
+// width of their texts.
 func (t *table) stretch(slots []slot, left int) {
 	want := make([]int, len(slots))
 	for i, s := range slots {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // Tab is one of the tables.
@@ -26,23 +28,22 @@ const (
 // Titles returns the names of the tables, in their order.
 func Titles() []string { return []string{"Nets", "Places", "Transitions", "Sources", "Alarms"} }
 
-// TabNamed returns the table with a name in whatever case.
+// TabNamed returns the table with a name in upper or lower case.
 func TabNamed(name string) (Tab, bool) {
 	i := slices.IndexFunc(Titles(), func(t string) bool { return strings.EqualFold(t, name) })
 	return Tab(i), i >= 0
 }
 
-// firstOrder is how each table is sorted until a key says otherwise: what
-// somebody should look at comes first.
+// firstOrder returns the initial order of each table: rows that need attention
+// come first.
 func firstOrder() [tabs]order {
 	return [tabs]order{Nets: {column: 2}, Places: {column: 3}, Transitions: {column: 2}, Sources: {column: 2}, AlarmList: {column: 3}}
 }
 
-// sample is a View with what is known beside it.
+// sample is a View with its alarms.
 type sample struct {
-	view   *View
-	alarms *Alarms // nil where they are not known
-	rates  rates
+	view   *api.View
+	alarms *api.Alarms // nil if they are not known
 	heard  time.Time
 }
 
@@ -77,30 +78,24 @@ func (s *sample) nets() *table {
 		{title: "NAME", width: 8, rank: 9},
 	}}
 	for i := range s.view.Nets {
-		n, r := &s.view.Nets[i], s.rates.nets[i]
-		tokens, oldest := n.totals()
+		n := &s.view.Nets[i]
 		active, deadlocked, failed := math.NaN(), math.NaN(), math.NaN()
 		if n.Instances != nil {
 			active, deadlocked, failed = float64(n.Instances.Active), float64(n.Instances.Deadlocked), float64(n.Instances.Failed)
 		}
-		t.add(subject{Nets, n.ID, ""}, text(n.ID), num(tokens), num(oldest), num(r.fired), num(active), num(deadlocked),
-			num(r.finished), num(failed), num(float64(n.Up)), num(float64(n.Stale)), count(n.Waiting), text(n.Name))
+		t.add(subject{Nets, n.ID, ""}, text(n.ID), count(n.Tokens), oldestOf(n), figure(n.Rate), num(active), num(deadlocked),
+			figure(n.FinishedRate), num(failed), num(float64(n.Up)), num(float64(n.Stale)), count(n.Waiting), text(n.Name))
 	}
 	return t
 }
 
-// totals returns a net's tokens and the age of its oldest that is not in a final
-// place.
-func (n *Net) totals() (tokens, oldest float64) {
-	oldest = math.Inf(-1)
-	for i := range n.Places {
-		p := &n.Places[i]
-		tokens += count(p.Tokens).num
-		if !p.Final {
-			oldest = max(oldest, age(p.OldestAge, p.Tokens).num) // NaN where one is
-		}
+// oldestOf returns a cell for the age of a net's oldest token outside final
+// places.
+func oldestOf(n *api.Net) cell {
+	if n.OldestAge == nil && slices.ContainsFunc(n.Places, func(p api.Place) bool { return p.OldestAge != nil }) {
+		return num(math.Inf(-1))
 	}
-	return tokens, oldest
+	return figure(n.OldestAge)
 }
 
 func (s *sample) places() *table {
@@ -119,11 +114,14 @@ func (s *sample) places() *table {
 		{title: "NAME", width: 8, rank: 9},
 	}}
 	for i := range s.view.Nets {
-		n, r := &s.view.Nets[i], s.rates.nets[i]
+		n := &s.view.Nets[i]
 		for j := range n.Places {
-			p := &n.Places[j]
-			t.add(subject{Places, n.ID, p.ID}, text(p.ID), text(n.ID), count(p.Tokens), p.oldestAge(),
-				age(p.MeanAge, p.Tokens), num(r.in[j]), num(r.out[j]), p.older("1m"), p.older("1h"), p.Dwell.p95(), p.oldest(), text(p.Name))
+			p, minutes, hours := &n.Places[j], num(math.NaN()), num(math.NaN())
+			if p.OlderThan != nil {
+				minutes, hours = count(&p.OlderThan.M1), count(&p.OlderThan.H1)
+			}
+			t.add(subject{Places, n.ID, p.ID}, text(p.ID), text(n.ID), count(p.Tokens), oldestAge(p),
+				age(p.MeanAge, p.Tokens), figure(p.ArrivalRate), figure(p.DepartureRate), minutes, hours, p95(p.Dwell), oldest(p), text(p.Name))
 		}
 	}
 	return t
@@ -131,31 +129,24 @@ func (s *sample) places() *table {
 
 // oldestAge returns a cell for the age of the oldest token. A final place has
 // none: its tokens are finished work.
-func (p *Place) oldestAge() cell {
+func oldestAge(p *api.Place) cell {
 	if p.Final {
 		return cell{num: math.Inf(-1), text: "end"}
 	}
 	return age(p.OldestAge, p.Tokens)
 }
 
-func (p *Place) older(step string) cell {
-	if n, ok := p.OlderThan[step]; ok {
-		return num(float64(n))
-	}
-	return num(math.NaN())
-}
-
-func (p *Place) oldest() cell {
+func oldest(p *api.Place) cell {
 	switch {
 	case p.Stuck == nil:
 		return num(math.NaN())
-	case len(p.Stuck) == 0:
+	case len(*p.Stuck) == 0:
 		return num(math.Inf(1))
 	}
-	return cell{token: &p.Stuck[0]}
+	return cell{token: &(*p.Stuck)[0]}
 }
 
-func (h *Histogram) p95() cell {
+func p95(h *api.Histogram) cell {
 	switch {
 	case h == nil:
 		return num(math.NaN())
@@ -181,12 +172,12 @@ func (s *sample) transitions() *table {
 		{title: "NAME", width: 8, rank: 9},
 	}}
 	for i := range s.view.Nets {
-		n, r := &s.view.Nets[i], s.rates.nets[i]
+		n := &s.view.Nets[i]
 		for j := range n.Transitions {
 			x := &n.Transitions[j]
-			t.add(subject{Transitions, n.ID, x.ID}, text(x.ID), text(n.ID), num(r.firings[j]), count(x.Firings),
+			t.add(subject{Transitions, n.ID, x.ID}, text(x.ID), text(n.ID), figure(x.Rate), count(x.Firings),
 				count(x.Enabled), age(x.EnabledAge, x.Enabled), count(x.Running), age(x.RunningAge, x.Running), count(x.Failures),
-				count(x.Retries), x.Duration.p95(), text(x.Name))
+				count(x.Retries), p95(x.Duration), text(x.Name))
 		}
 	}
 	return t
@@ -208,7 +199,7 @@ func (s *sample) sources() *table {
 	for i := range s.view.Sources {
 		o := &s.view.Sources[i]
 		heard := num(o.LastHeardAge)
-		if o.LastHeard.IsZero() {
+		if o.LastHeard == 0 {
 			heard = num(math.NaN())
 		}
 		t.add(subject{Sources, o.Net, o.Name}, text(o.Name), text(o.Net), text(o.State), heard, num(o.Interval),
@@ -231,13 +222,10 @@ func (s *sample) alarmList() *table {
 	}
 	for i := range s.alarms.Active {
 		a := &s.alarms.Active[i]
-		t.add(subject{AlarmList, a.Net, strconv.FormatUint(a.Index, 10)}, text(a.Alarm), text(a.Net), text(a.about()), num(a.Age), num(float64(a.Affected)), text(a.Text))
+		t.add(subject{AlarmList, a.Net, strconv.FormatUint(uint64(a.Index), 10)}, text(a.Alarm), text(a.Net), text(a.About()), num(a.Age), num(float64(a.Affected)), text(a.Text))
 	}
 	return t
 }
-
-// about returns the id of what an alarm is about, "" for the net.
-func (a *Alarm) about() string { return a.Place + a.Transition + a.Source + a.Region }
 
 func (t *table) add(s subject, cells ...cell) {
 	t.rows = append(t.rows, row{s, cells})
@@ -247,6 +235,14 @@ func text(s string) cell { return cell{text: s} }
 
 func num(n float64) cell { return cell{num: n} }
 
+// figure returns a cell for a value that may be unknown.
+func figure(n *float64) cell {
+	if n == nil {
+		return num(math.NaN())
+	}
+	return num(*n)
+}
+
 func count(n *uint64) cell {
 	if n == nil {
 		return num(math.NaN())
@@ -254,7 +250,7 @@ func count(n *uint64) cell {
 	return num(float64(*n))
 }
 
-// age returns a cell for the age of one of n things, of which there may be none.
+// age returns a cell for the age of one of n things, where n may be 0.
 func age(seconds *float64, n *uint64) cell {
 	switch {
 	case seconds == nil:

@@ -11,20 +11,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// maxMarks is how many marks without a width may follow a character. More
-// would paint over the lines above.
+// maxMarks is how many marks without a width may follow a character. More would
+// overwrite the lines above.
 const maxMarks = 2
 
-// clean returns text of any origin as text that a terminal only shows. Control
-// and format characters, which could move the cursor, colour or hide text or
-// turn its direction, become Go escapes, as do bytes that are not UTF-8, marks
-// beyond a few, and what chooses between widths of the character before it.
+// clean returns untrusted text as text that a terminal only shows. Control and
+// format characters, which could move the cursor, colour or hide text or change
+// its direction, become Go escapes. So do bytes that are not UTF-8, marks beyond
+// maxMarks, and variation selectors.
 func clean(s string) string {
 	if plain(s) {
 		return s
 	}
 	var b strings.Builder
-	marks := maxMarks // none may come first
+	marks := maxMarks // none may be first
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -44,7 +44,7 @@ func clean(s string) string {
 	return b.String()
 }
 
-// plain tells whether a text is printable ASCII.
+// plain reports whether a text is printable ASCII.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -65,12 +65,12 @@ func escape(r rune) string {
 
 func runeWidth(r rune) int {
 	if r < utf8.RuneSelf {
-		return 1 // only asked of printable ones
+		return 1 // only called for printable ones
 	}
 	return ansi.StringWidthWc(string(r))
 }
 
-// width is how many cells of a terminal a clean text takes.
+// width returns how many cells of a terminal a clean text takes.
 func width(s string) int {
 	if plain(s) {
 		return len(s)
@@ -78,8 +78,8 @@ func width(s string) int {
 	return ansi.StringWidthWc(s)
 }
 
-// ellipsis returns a clean text within w cells. What is too long loses its
-// middle: names of one net often begin alike, and often end alike.
+// ellipsis returns a clean text within w cells. A longer text loses its middle,
+// because the names of one net often share a beginning or an end.
 func ellipsis(s string, w int) string {
 	switch {
 	case width(s) <= w:
@@ -130,7 +130,7 @@ func fit(s string, w int, right bool) string {
 	return s + pad
 }
 
-// wrap breaks a clean text into lines within w cells, at spaces where it can.
+// wrap breaks a clean text into lines within w cells, at spaces if possible.
 func wrap(s string, w int) []string {
 	w = max(w, 2) // no character is wider
 	var lines []string

@@ -3,121 +3,40 @@
 package top
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"math"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
-func TestEveryFieldThatIsReadIsOneThatTheCollectorWrites(t *testing.T) {
-	text, err := os.ReadFile("../collector/testdata/view.json")
+func TestWhatTheServerWritesIsShown(t *testing.T) {
+	text, err := os.ReadFile("../web/testdata/view.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var document any
-	if err := json.Unmarshal(text, &document); err != nil {
+	v, err := api.DecodeView(strings.NewReader(string(text)))
+	if err != nil {
 		t.Fatal(err)
 	}
-	written := map[string]bool{}
-	keysOf(document, written)
-	for _, v := range []any{View{}, Net{}, Instances{}, Place{}, Histogram{}, Token{}, Wait{}, Transition{}, Block{}, Source{}} {
-		for i := range reflect.TypeOf(v).NumField() {
-			if tag := reflect.TypeOf(v).Field(i).Tag.Get("json"); !written[tag] {
-				t.Errorf("%T has %q, which the collector does not write", v, tag)
-			}
-		}
-	}
-	if _, err := Decode(strings.NewReader(string(text))); err != nil {
-		t.Error(err)
+	m := New(Options{Tab: Places, Now: begun()})
+	m.Update(v, nil, begun())
+	if shown := m.Plain(); !strings.Contains(shown, "p0") || !strings.Contains(shown, "11m41s") {
+		t.Errorf("%s", shown)
 	}
 }
 
-func keysOf(document any, into map[string]bool) {
-	switch d := document.(type) {
-	case map[string]any:
-		for k, v := range d {
-			into[k] = true
-			keysOf(v, into)
-		}
-	case []any:
-		for _, v := range d {
-			keysOf(v, into)
-		}
-	}
-}
-
-func TestDecodeRefusesWhatIsNoView(t *testing.T) {
-	for name, text := range map[string]string{
-		"nothing": "", "a page": "<html>", "another document": `{"active":[]}`, "a list": "[]", "half a View": `{"generation":1,"at":"2026-01-01T00:00:00Z","nets":[`,
-	} {
-		if v, err := Decode(strings.NewReader(text)); err == nil {
-			t.Errorf("%s is taken for %+v", name, v)
-		}
-	}
-}
-
-func TestDecodeRefusesWhatIsTooLarge(t *testing.T) {
-	endless := io.MultiReader(strings.NewReader(`{"nets":[`), repeated("{},"))
-	if _, err := Decode(endless); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("an endless answer: %v", err)
-	}
-	small := `{"nets":[` + strings.Repeat("{},", maxObjects) + `{}]}`
-	if _, err := Decode(strings.NewReader(small)); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("a small text of many objects: %v", err)
-	}
-}
-
-// repeated is a reader that does not end.
-type repeated string
-
-func (r repeated) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = r[i%len(r)]
-	}
-	return len(p), nil
-}
-
-func TestRatesAreUnknownRatherThanWrong(t *testing.T) {
-	at := func(second int, generation, firings uint64) *View {
-		return &View{At: begun().Add(time.Duration(second) * time.Second), Generation: generation,
-			Nets: []Net{{ID: "n", Since: begun(), Transitions: []Transition{{ID: "t", Firings: &firings}}}}}
-	}
-	renamed := at(1, 2, 110)
-	renamed.Nets[0].Transitions[0].ID = "other"
-	later := at(1, 2, 110)
-	later.Nets[0].Since = begun().Add(time.Second)
-	nobody := at(1, 2, 0)
-	nobody.Nets[0].Transitions[0].Firings = nil
-	for _, rule := range []struct {
-		name  string
-		views []*View
-		want  float64
-	}{
-		{"one View tells none", []*View{at(0, 1, 100)}, math.NaN()},
-		{"two tell the difference", []*View{at(0, 1, 100), at(1, 2, 110)}, 10},
-		{"nothing fired is a known zero", []*View{at(0, 1, 100), at(1, 2, 100)}, 0},
-		{"the same View twice tells no more", []*View{at(0, 1, 100), at(1, 2, 110), at(1, 2, 110)}, 10},
-		{"over the last five seconds", []*View{at(0, 1, 0), at(1, 2, 1000), at(3, 3, 1000), at(6, 4, 1010)}, 2},
-		{"a gap in time is divided by", []*View{at(0, 1, 100), at(100, 2, 300)}, 2},
-		{"a counter that fell", []*View{at(0, 1, 100), at(1, 2, 50)}, math.NaN()},
-		{"a sidecar that started again", []*View{at(0, 50, 100), at(1, 1, 150)}, math.NaN()},
-		{"a clock that went back", []*View{at(5, 1, 100), at(1, 2, 150)}, math.NaN()},
-		{"another transition in its row", []*View{at(0, 1, 100), renamed}, math.NaN()},
-		{"a net that was forgotten and came back", []*View{at(0, 1, 100), later}, math.NaN()},
-		{"nobody knows", []*View{at(0, 1, 100), nobody}, math.NaN()},
-	} {
-		var h history
-		var got float64
-		for _, v := range rule.views {
-			got = h.add(v).nets[0].firings[0]
-		}
-		if got != rule.want && !(math.IsNaN(got) && math.IsNaN(rule.want)) {
-			t.Errorf("%s: %v, want %v", rule.name, got, rule.want)
+func TestRatesThatAreNotKnownAreShownAsUnknown(t *testing.T) {
+	v := scripted(0)
+	v.Nets[0].Transitions = v.Nets[0].Transitions[:1]
+	v.Nets = v.Nets[:1]
+	for want, rate := range map[string]*float64{unknown: nil, "2.50": age64(2.5), "0": age64(0)} {
+		v.Nets[0].Transitions[0].Rate = rate
+		m := New(Options{Tab: Transitions, Now: begun()})
+		m.Update(v, nil, begun())
+		if fields := strings.Fields(strings.Split(m.Plain(), "\n")[1]); fields[2] != want {
+			t.Errorf("a rate is shown as %q, want %q", fields[2], want)
 		}
 	}
 }
@@ -143,7 +62,7 @@ func TestFiguresFitTheirColumns(t *testing.T) {
 func TestColourIsByAgeAndOnlyWhereWanted(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		m := New(Options{Tab: Places, Colour: colour, Now: begun()})
-		m.Hear(scripted(0), nil, begun())
+		m.Update(scripted(0), nil, begun())
 		frame := m.Frame()
 		for _, code := range []string{"31m", ";31m", "38;5;", "33m"} {
 			if strings.Contains(frame, code) && !colour {

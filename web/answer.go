@@ -3,17 +3,21 @@
 package web
 
 import (
-	"compress/gzip"
-	"encoding/json"
+	"bytes"
 	"net/http"
 	"strings"
+
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
-// csp lets a page load what comes from here and nothing else.
+// csp lets a page load only from its own server.
 const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// secure sets what every answer has.
+// secure sets the headers of every answer.
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", csp)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -22,69 +26,47 @@ func secure(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// Secured gives the answers of another handler the headers that this package's
-// have: they can be read by the page, and by no other site's.
-func Secured(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		secure(w.Header())
-		h.ServeHTTP(w, r)
-	})
-}
-
-// refuse answers with why not.
+// refuse answers with an error.
 func refuse(w http.ResponseWriter, status int, why string) {
-	text, _ := json.Marshal(map[string]string{"error": why}) // strings always marshal
+	text := encoded(api.Error{Error: why})
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // fails only where nobody reads
+	_, _ = w.Write(append(text, '\n')) // fails only if the client is gone
 }
 
-// packFrom is from how many bytes on an answer is packed.
+// packFrom is the size in bytes from which an answer is compressed.
 const packFrom = 1 << 10
 
-// answer writes bytes that are as of now.
-func answer(w http.ResponseWriter, r *http.Request, contentType string, body []byte) {
+// compressed compresses answers for clients that accept it.
+func compressed(h http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(packFrom), gzhttp.CompressionLevel(gzip.BestSpeed))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return wrap(h)
+}
+
+// answer writes a document that must not be cached.
+func answer(w http.ResponseWriter, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	if w.Header().Get("Cache-Control") == "" {
 		w.Header().Set("Cache-Control", "no-store")
 	}
-	w.Header().Set("Vary", "Accept-Encoding")
-	if r.Method == http.MethodHead {
-		return
-	}
-	if len(body) < packFrom || !takesGzip(r) {
-		_, _ = w.Write(body) // fails only where nobody reads
-		return
-	}
-	w.Header().Set("Content-Encoding", "gzip")
-	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is right
-	_, _ = z.Write(body)
-	_ = z.Close()
+	_, _ = w.Write(body) // fails only where the client is gone
 }
 
-// answerJSON writes a document that is as of now.
-func answerJSON(w http.ResponseWriter, r *http.Request, doc any) {
-	text, err := json.Marshal(doc)
-	if err != nil {
+// answerJSON writes a JSON document that must not be cached.
+func answerJSON(w http.ResponseWriter, doc any) {
+	var text bytes.Buffer
+	if err := api.Encode(&text, doc); err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, r, "application/json", append(text, '\n'))
+	answer(w, "application/json", text.Bytes())
 }
 
-// takesGzip reports whether an answer may be packed.
-func takesGzip(r *http.Request) bool {
-	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		coding, params, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if q := strings.ReplaceAll(params, " ", ""); coding == "gzip" && q != "q=0" && !strings.HasPrefix(q, "q=0.000") {
-			return true
-		}
-	}
-	return false
-}
-
-// unchanged answers 304 if the reader has what etag names.
+// unchanged answers 304 if the client has the version that etag names.
 func unchanged(w http.ResponseWriter, r *http.Request, etag string) bool {
 	w.Header().Set("ETag", etag)
 	w.Header().Set("Cache-Control", "no-cache")

@@ -5,25 +5,25 @@ package web
 import (
 	"sync/atomic"
 
-	"github.com/pnagent/pnagent/history"
+	"github.com/pnagent/pnagent/collector/history"
 )
 
 type counters struct {
 	diffs, wholes, bytes, dropped, refused atomic.Uint64
 }
 
-// Counters is what a Server did since it was made, and has now.
+// Counters counts what a Server did since its start, and its viewers.
 type Counters struct {
 	Viewers int    // now
 	Diffs   uint64 // sent to viewers
 	Frames  uint64 // whole ones sent to viewers
 	Bytes   uint64 // sent to viewers
-	Dropped uint64 // viewers that took nothing for too long, or broke off in the middle
+	Dropped uint64 // viewers that read nothing for too long, or disconnected during an event
 	Refused uint64 // requests and viewers for which there was no room
 	History history.Counters
 }
 
-// Counters returns what was counted.
+// Counters returns the current counters.
 func (s *Server) Counters() Counters {
 	c := Counters{Diffs: s.counters.diffs.Load(), Frames: s.counters.wholes.Load(), Bytes: s.counters.bytes.Load(),
 		Dropped: s.counters.dropped.Load(), Refused: s.counters.refused.Load()}

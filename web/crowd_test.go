@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/history"
+	"github.com/pnagent/pnagent/collector/history"
 )
 
 // crowdEnv makes the test binary a server of its own, so that what it uses is
@@ -42,8 +42,7 @@ func serveCrowd() {
 	for range 16 {
 		views = append(views, w.tick(1))
 	}
-	var view *collector.View
-	s, err := New(Config{View: func() *collector.View { return view }, History: history.New(history.Config{})})
+	s, err := New(Config{Views: make(chan *collector.View), History: history.New(history.Config{})})
 	if err != nil {
 		panic(err)
 	}
@@ -59,8 +58,7 @@ func serveCrowd() {
 		next := *views[i%len(views)]
 		at += second
 		next.At, next.Generation = at, uint64(i+1)
-		view = &next
-		s.look()
+		s.show(&next)
 		var ru syscall.Rusage
 		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &ru)
 		var m runtime.MemStats
@@ -115,8 +113,8 @@ func gather(b *testing.B, n int, packed bool) *crowd {
 	return c
 }
 
-// watch reads chunks of HTTP and tells of each that is too large for anything but
-// a frame or a diff. What is in them is not looked at: there are many viewers.
+// watch reads chunks of HTTP and reports each that is too large to be other than a
+// frame or a diff. It does not read their contents: there are many viewers.
 func (c *crowd) watch(conn net.Conn) {
 	r := bufio.NewReaderSize(conn, 64<<10)
 	for {

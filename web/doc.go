@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package web serves the live page: what is in the nets now, what was in the
-// last hour, and what one place, transition or instance waits for.
+// Package web serves the live page: the state of the nets now and in the last
+// hour, and what one place, transition or instance waits for.
 //
 //	View ──► board, once a View ──► frames and differences, encoded once ──► every viewer
 //	     └─► history, the last hour ──► series, sightings, a frame as it was
 //
-// [Server.Run] looks for a new View and makes a board of it: rates over the
-// last seconds, and for each net that somebody looks at its frame and what
-// differs from the frame before. All viewers of a net are sent the same bytes,
-// packed once. A viewer has no queue: when it is ready for more it is sent the
-// difference if it has the frame before, and else a whole frame. One that
-// takes nothing for Config.WriteTimeout is dropped.
+// [Server.Run] receives each View and makes a board of it: for each net with
+// viewers its frame, and the difference from the previous frame. All viewers of a
+// net receive the same bytes, compressed once. A viewer has no queue: when it is
+// ready, it receives the difference if it has the previous frame, and else a whole
+// frame. A viewer that reads nothing for Config.WriteTimeout is dropped.
 //
-// Nothing is counted here. Tokens, times and counters are those of the View
-// that SNMP and Prometheus show; a rate is the difference of two Views by the
-// time between them, and is absent before there are two.
+// All numbers are those of the View that SNMP and Prometheus show. [ViewDocument]
+// returns a View for JSON; every other document has parts of it.
 //
-// [Server.Handler] has the page at / and the API below /api/v1/. All of it can
-// only be read. What it answers with is bounded: viewers, requests under way,
-// rows of a list; what a list leaves out it says.
+// [Server.Handler] serves the page at / and the read-only API below /api/v1/.
+// Viewers, requests and the rows of a list are bounded; a list reports how many
+// rows it omits.
 //
-// README.md describes the API. The page itself, in page/, is embedded.
+// docs/api.md describes the API, and package web/api has its documents. The page
+// itself, in page/, is embedded.
 package web

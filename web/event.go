@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// event is one server-sent event, as text and packed. It is made once and sent
-// to every viewer as the same bytes.
+// event is one server-sent event, as text and compressed. It is made once, and
+// every viewer receives the same bytes.
 type event struct {
 	text   []byte
 	packed func() []byte
@@ -30,20 +30,20 @@ func newEvent(kind string, generation uint64, text []byte) *event {
 	return newText(out)
 }
 
-// gzipHeader begins the stream of a viewer that takes gzip (RFC 1952): no name,
+// gzipHeader begins the stream of a viewer that accepts gzip (RFC 1952): no name,
 // no time, an unknown system. The chunks of packChunk follow.
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
-// gzipEnd ends such a stream: an empty last block, the checksum and the length
-// of all text.
+// gzipEnd returns the end of such a stream: an empty last block, the checksum and
+// the length of all text.
 func gzipEnd(sum uint32, length uint64) []byte {
 	out := []byte{1, 0, 0, 0xff, 0xff}
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(out, sum), uint32(length))
 }
 
-// packChunk deflates text as blocks that refer to nothing before them and end
-// on a byte, so that any sequence of chunks is one stream (RFC 1951, 3.2.4).
-// That is what lets viewers share them, whatever each was sent before.
+// packChunk deflates text as blocks that do not refer to earlier ones and end on a
+// byte, so that any sequence of chunks is one stream (RFC 1951, 3.2.4). So viewers
+// can share them, whatever each received before.
 func packChunk(text []byte) []byte {
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestSpeed)
@@ -54,7 +54,7 @@ func packChunk(text []byte) []byte {
 		err = w.Flush()
 	}
 	if err != nil {
-		panic("web: deflating into memory: " + err.Error()) // the level is right and a Buffer takes all
+		panic("web: deflating into memory: " + err.Error()) // the level is valid and a Buffer never fails
 	}
 	return out.Bytes()
 }

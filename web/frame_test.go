@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"hash/crc32"
 	"io"
 	"reflect"
@@ -17,45 +16,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/web/api"
 )
 
-// shownFrame is a frame as a page keeps it.
-type shownFrame struct {
-	Net         string
-	Drawing     string
-	Generation  uint64
-	At          int64
-	Places      [][]any
-	Transitions [][]any
-}
-
 // apply does what a page does with a diff.
-func (f *shownFrame) apply(t *testing.T, text []byte) {
+func apply(t *testing.T, f *api.Frame, text []byte) {
 	t.Helper()
-	var d struct {
-		Generation uint64
-		At         int64
-		P, T       [][]any
-	}
-	if err := json.Unmarshal(text, &d); err != nil {
+	d, err := api.Decode[api.Diff](bytes.NewReader(text))
+	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	f.Generation, f.At = d.Generation, d.At
-	for _, row := range d.P {
-		f.Places[int(row[0].(float64))] = row[1:]
+	for _, row := range d.Places {
+		f.Places[row.Index] = row.PlaceNow
 	}
-	for _, row := range d.T {
-		f.Transitions[int(row[0].(float64))] = row[1:]
+	for _, row := range d.Transitions {
+		f.Transitions[row.Index] = row.TransitionNow
 	}
 }
 
-func frameOf(t *testing.T, text []byte) *shownFrame {
+func frameOf(t *testing.T, text []byte) *api.Frame {
 	t.Helper()
-	var f shownFrame
-	if err := json.Unmarshal(text, &f); err != nil {
+	f, err := api.Decode[api.Frame](bytes.NewReader(text))
+	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	return &f
+	return f
 }
 
 // dataOf is the JSON of an event.
@@ -76,7 +62,7 @@ func TestDiffsGiveWhatWholeFramesGive(t *testing.T) {
 		if !st.enter("net") {
 			t.Fatal("no room")
 		}
-		var shown *shownFrame
+		var shown *api.Frame
 		diffs := 0
 		for range 60 {
 			if w.random.IntN(15) == 0 {
@@ -91,7 +77,7 @@ func TestDiffsGiveWhatWholeFramesGive(t *testing.T) {
 			if n.diff == nil {
 				shown = whole
 			} else {
-				shown.apply(t, dataOf(t, n.diff))
+				apply(t, shown, dataOf(t, n.diff))
 				diffs++
 			}
 			if !reflect.DeepEqual(whole, shown) {
@@ -109,89 +95,16 @@ func TestAFrameHasTheNumbersOfTheView(t *testing.T) {
 	st.show(orders())
 	got := string(dataOf(t, st.board.Load().nets["orders"].whole()))
 	hash := st.board.Load().nets["orders"].drawing.hash
-	want := `{"net":"orders","drawing":"` + hash + `","generation":41,"at":1772366400000,` +
-		`"places":[[2,1772366280000,2,null],[0,0,0,null]],"transitions":[[null,1,1772366399000,null,5,3]]}` + "\n\n"
+	want := `{"net":"orders","drawing":"` + hash + `","generation":41,"at":"2026-03-01T12:00:00.000000Z",` +
+		`"places":[{"tokens":2,"instances":2,"oldest_since":"2026-03-01T11:58:00.000000Z"},{"tokens":0,"instances":0}],` +
+		`"transitions":[{"enabled":1,"enabled_since":"2026-03-01T11:59:59.000000Z","blocked":5,"failures":3}]}` + "\n\n"
 	if got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
 	st.show(later(orders(), 2*time.Second, 5))
 	got = string(dataOf(t, st.board.Load().nets["orders"].whole()))
-	if !strings.Contains(got, `"places":[[7,1772366280000,2,2.5],[0,0,0,0]],"transitions":[[2.5,`) {
+	if !strings.Contains(got, `"places":[{"tokens":7,"instances":2,"oldest_since":"2026-03-01T11:58:00.000000Z","arrival_rate":2.5},{"tokens":0,"instances":0,"arrival_rate":0}],"transitions":[{"rate":2.5,`) {
 		t.Errorf("after two seconds: %s", got)
-	}
-}
-
-func TestRatesAreOverTheLastSeconds(t *testing.T) {
-	st, v := newStage(t, nil), orders()
-	st.show(v)
-	for i := range 20 {
-		n := uint64(10)
-		if i >= 10 {
-			n = 2
-		}
-		v = later(v, time.Second, n)
-		st.show(v)
-		want := map[int]rate{0: 10, 9: 10, 10: 8.4, 12: 5.2, 14: 2, 19: 2}[i]
-		if got := st.board.Load().nets["orders"].rates[0]; want != 0 && got != want {
-			t.Errorf("after %d s the rate is %v, want %v", i+1, got, want)
-		}
-	}
-	if w := st.windows["orders"]; len(w.samples) > windowSamples+2 {
-		t.Errorf("%d samples", len(w.samples))
-	}
-}
-
-// TestTheWindowHoldsTwoIntervalsOfSlowSources: two or three snapshots are in it;
-// with a window of five seconds the rate would be 0 and
-// twice too high by turns.
-func TestTheWindowHoldsTwoIntervalsOfSlowSources(t *testing.T) {
-	st, v := newStage(t, nil), orders()
-	v.Sources[0].Interval = 10 * time.Second
-	st.show(v)
-	for i := range 100 {
-		n := uint64(0)
-		if i%10 == 0 {
-			n = 50
-		}
-		v = later(v, time.Second, n)
-		st.show(v)
-		if got := st.board.Load().nets["orders"].rates[0]; i > 40 && (got < 4 || got > 7.5) {
-			t.Errorf("after %d s the rate is %v, want about 5", i+1, got)
-		}
-		if w := st.windows["orders"]; len(w.samples) > windowSamples+2 {
-			t.Fatalf("%d samples", len(w.samples))
-		}
-	}
-}
-
-// TestACounterThatFallsHasNoRate until the window is past it.
-func TestACounterThatFallsHasNoRate(t *testing.T) {
-	st, v := newStage(t, nil), orders()
-	st.show(v)
-	v = later(v, time.Second, 0)
-	v.Nets[0].Rows.Places[0].Arrivals = 3
-	for i := range 8 {
-		st.show(v)
-		want := unknownRate
-		if i >= 5 {
-			want = 2
-		}
-		if got := st.board.Load().nets["orders"].rates[0]; got != want {
-			t.Errorf("%d s after it the rate is %v, want %v", i, got, want)
-		}
-		v = later(v, time.Second, 2)
-	}
-	w := st.document(t, "/api/v1/history?net=orders&at=2026-03-01T12:00:01Z")
-	if row := w["places"].([]any)[0].([]any); row[3] != nil {
-		t.Errorf("in the past it has %v", row)
-	}
-}
-
-func TestRatesKeepFourDigits(t *testing.T) {
-	for r, want := range map[float64]rate{0: 0, -1: 0, 0.123456: 0.1235, 1.00004: 1, 12345.6: 12350, 99999: 100000, 1e-7: 1e-7, 0.3: 0.3} {
-		if got := rounded(r); got != want {
-			t.Errorf("%v is rounded to %v, want %v", r, got, want)
-		}
 	}
 }
 

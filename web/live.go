@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"net/http"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/accept"
 )
 
 // viewer is one stream of events.
@@ -16,17 +18,17 @@ type viewer struct {
 	s      *Server
 	net    string // "" for overviews only
 	packed bool
-	sum    uint32 // of what was sent, if it is packed; and its length
+	sum    uint32 // checksum of what was sent, if it is compressed; and its length
 	length uint64
-	serial uint64 // of the board that it was sent last; 0 for none
-	framed bool   // and whether a frame was of it
+	serial uint64 // of the last board that was sent; 0 for none
+	framed bool   // whether a frame of that board was sent
 }
 
-// serveLive streams overviews, and frames of a net, until the reader leaves,
-// takes nothing for too long, or the server stops. A Last-Event-ID is not
-// looked at: whoever comes, or comes back, starts with a whole frame. A net that
-// is not known has no frames until it is: after a restart of the sidecar the
-// viewers may be back before the engines are heard.
+// serveLive streams overviews, and frames of a net, until the viewer leaves, reads
+// nothing for too long, or the server stops. It ignores a Last-Event-ID: each
+// stream starts with a whole frame. A net that is not known has no frames until it
+// is: after a restart of the sidecar, viewers may return before the first messages
+// of engines.
 func (s *Server) serveLive(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("net")
 	if !s.enter(name) {
@@ -35,28 +37,28 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.leave(name)
-	v := &viewer{w: w, rc: http.NewResponseController(w), s: s, net: name, packed: takesGzip(r)}
+	v := &viewer{w: w, rc: http.NewResponseController(w), s: s, net: name, packed: accept.Gzip(r.Header)}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept-Encoding")
-	h.Set("X-Accel-Buffering", "no") // a proxy that waits for more shows nothing
+	h.Set("X-Accel-Buffering", "no") // a proxy must not buffer events
 	if v.packed {
 		h.Set("Content-Encoding", "gzip")
 	}
 	if r.Method == http.MethodHead {
 		return
 	}
-	// The time to read a request is over before a stream is. A ResponseWriter of
-	// a test has no deadlines.
+	// A stream lasts longer than the time limit for reading a request. A
+	// ResponseWriter of a test may have no deadlines.
 	_ = v.rc.SetReadDeadline(time.Time{})
 	if err := v.stream(r); err != nil {
 		s.counters.dropped.Add(1)
-		s.cfg.Log.Debug("viewer dropped", "net", name, "remote", r.RemoteAddr, "error", err)
+		s.cfg.Log.Debug("viewer dropped", "net", name, "addr", r.RemoteAddr, "err", err)
 	}
 }
 
-// enter counts a viewer in, if there is room.
+// enter adds a viewer, if there is room.
 func (s *Server) enter(net string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +80,8 @@ func (s *Server) leave(net string) {
 	}
 }
 
-// stream sends what is new until something ends it. The error is that of a
-// write.
+// stream sends new boards until the viewer or the server ends. It returns the
+// error of a write.
 func (v *viewer) stream(r *http.Request) error {
 	beat := time.NewTicker(v.s.cfg.Heartbeat)
 	defer beat.Stop()
@@ -110,8 +112,8 @@ func (v *viewer) stream(r *http.Request) error {
 	}
 }
 
-// show sends what a board has that the viewer was not sent: the difference, if
-// it has the frame of the board before, and else a whole frame.
+// show sends the part of a board that the viewer lacks: the difference if it has
+// the previous frame, and else a whole frame.
 func (v *viewer) show(b *board) error {
 	if b.serial == v.serial {
 		return nil
@@ -130,7 +132,7 @@ func (v *viewer) show(b *board) error {
 	return v.send(n.whole())
 }
 
-// send sends an event, which all viewers share, as the viewer takes it.
+// send sends a shared event, compressed if the viewer accepts that.
 func (v *viewer) send(e *event) error {
 	if !v.packed {
 		return v.write(e.text)
@@ -139,7 +141,7 @@ func (v *viewer) send(e *event) error {
 	return v.write(e.packed())
 }
 
-// end makes the stream complete, so that its reader sees no fault in it.
+// end completes the stream, so that its reader detects no error.
 func (v *viewer) end() error {
 	if !v.packed {
 		return nil
@@ -147,7 +149,7 @@ func (v *viewer) end() error {
 	return v.write(gzipEnd(v.sum, v.length))
 }
 
-// write gives a reader that takes nothing up after a while.
+// write writes text, with a deadline for viewers that read nothing.
 func (v *viewer) write(text []byte) error {
 	_ = v.rc.SetWriteDeadline(time.Now().Add(v.s.cfg.WriteTimeout)) // see serveLive
 	n, err := v.w.Write(text)

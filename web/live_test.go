@@ -15,13 +15,14 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 	"weak"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/internal/latest"
 )
 
 // pipes is a listener whose connections are pipes in memory, so that a server
@@ -355,18 +356,23 @@ func TestAStreamOverHTTP2(t *testing.T) {
 
 func TestRunFollowsTheViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var view atomic.Pointer[collector.View]
-		st := newStage(t, func(c *Config) { c.View = view.Load })
+		var view latest.Value[collector.View]
+		var alarms latest.Value[alarm.State]
+		st := newStage(t, func(c *Config) { c.Views, c.Alarms = view.Subscribe(), alarms.Subscribe() })
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- st.Run(ctx) }()
 		for _, v := range []*collector.View{orders(), later(orders(), time.Second, 1)} {
 			view.Store(v)
-			time.Sleep(lookEvery) // of the bubble
 			synctest.Wait()
 			if got := st.board.Load().view; got != v {
 				t.Errorf("it shows %v", got)
 			}
+		}
+		alarms.Store(&alarm.State{LastChange: 1})
+		synctest.Wait()
+		if got := st.board.Load(); got.alarms != alarms.Load() || got.view != view.Load() || st.Counters().History.Frames != 2 {
+			t.Errorf("it shows %+v, %+v", got.view, got.alarms)
 		}
 		cancel()
 		if err := <-ended; err != nil {

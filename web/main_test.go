@@ -16,9 +16,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/history"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -40,7 +40,6 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // stage is a Server whose Views a test makes.
 type stage struct {
 	*Server
-	view   *collector.View
 	alarms *alarm.State
 	now    time.Time
 }
@@ -48,7 +47,7 @@ type stage struct {
 func newStage(tb testing.TB, change func(*Config)) *stage {
 	tb.Helper()
 	st := &stage{now: noon, alarms: &alarm.State{}}
-	cfg := Config{View: func() *collector.View { return st.view }, Alarms: func() *alarm.State { return st.alarms },
+	cfg := Config{Views: make(chan *collector.View),
 		Now: func() time.Time { return st.now }, History: history.New(history.Config{})}
 	if change != nil {
 		change(&cfg)
@@ -60,10 +59,10 @@ func newStage(tb testing.TB, change func(*Config)) *stage {
 	return st
 }
 
-// show has the Server look at a View.
+// show has the Server show a View.
 func (st *stage) show(v *collector.View) {
-	st.view = v
-	st.look()
+	st.Server.alarms.Store(st.alarms)
+	st.Server.show(v)
 }
 
 // get asks for a path.
@@ -119,12 +118,12 @@ func orders() *collector.View {
 	rows.Transitions[0] = stats.Transition{Firings: 100, Failures: 3, Retries: 2, Cancels: 1, Enabled: 1, EnabledSince: before(time.Second),
 		LastFiring: before(3 * time.Second)}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 5}, {Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
-	return &collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.Net{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
+	return (&collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.Net{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
 		Sources: []collector.Source{
 			{Name: "host-1", Net: "orders", State: collector.Up, LastHeard: before(time.Second), Interval: time.Second, Gaps: 2, Region: "east",
 				Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0)},
 			{Name: "host-2", Net: "orders", State: collector.Up, LastHeard: before(time.Second), Interval: time.Second},
-			{Name: "host-3", Net: "orders", State: collector.Gone, LastHeard: before(time.Hour)}}}
+			{Name: "host-3", Net: "orders", State: collector.Gone, LastHeard: before(time.Hour)}}}).Sum()
 }
 
 func told(n uint64) *uint64 { return &n }
@@ -139,7 +138,10 @@ func later(v *collector.View, d time.Duration, n uint64) *collector.View {
 	rows.Places[0].Arrivals += n
 	rows.Places[0].Tokens += n
 	rows.Transitions[0].Firings += n
-	net.Rows = &rows
+	net.Rows, net.Rates = &rows, nil
+	net.Sum()
+	perSecond := float64(n) / d.Seconds()
+	net.Rates.Arrivals, net.Rates.Departures, net.Rates.Transitions[0].Now, net.Rates.Firings.Now = []float64{perSecond, 0}, []float64{0, 0}, perSecond, perSecond
 	next.Nets = []*collector.Net{&net}
 	return &next
 }
@@ -172,7 +174,7 @@ func (w *world) grow(places, transitions int) {
 	for i := range rows.Transitions {
 		net.Def.Transitions = append(net.Def.Transitions, petri.Transition{ID: fmt.Sprint("t", i)})
 	}
-	w.view = &collector.View{At: w.view.At, Generation: w.view.Generation, Nets: []*collector.Net{&net}}
+	w.view = &collector.View{At: w.view.At, Generation: w.view.Generation, Nets: []*collector.Net{net.Sum()}}
 }
 
 // tick changes a share of the rows and returns the next View.
@@ -194,8 +196,15 @@ func (w *world) tick(busy float64) *collector.View {
 			rows.Blocks = append(rows.Blocks, stats.Block{Transition: int32(i), Reason: stats.ReasonMissing, Instances: 1 + w.random.Uint64N(9)})
 		}
 	}
-	net.Rows = &rows
-	w.view = &collector.View{At: at, Generation: w.view.Generation + 1 + w.random.Uint64N(2), Nets: []*collector.Net{&net}}
+	net.Rows, net.Rates = &rows, nil
+	net.Sum()
+	for i := range net.Rates.Arrivals {
+		net.Rates.Arrivals[i] = float64(w.random.IntN(4)) - 1 // now and then not known
+	}
+	for i := range net.Rates.Transitions {
+		net.Rates.Transitions[i].Now = float64(w.random.IntN(4)) - 1
+	}
+	w.view = &collector.View{At: at, Generation: w.view.Generation + 1 + w.random.Uint64N(2), Nets: []*collector.Net{net.Sum()}}
 	return w.view
 }
 

@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pnagent/pnagent/history"
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/web/api"
 )
 
-// serveHistory answers with a frame as it was.
+// serveHistory answers with a frame of the past.
 func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 	n := s.netOf(w, r)
 	if n == nil {
@@ -25,82 +27,79 @@ func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 	past, _ := s.pastOf(n.net.Name)
 	f, before := past.At(at.UnixMicro())
 	if f == nil {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("nothing is kept of net %q at or before %s", n.net.Name, at.UTC().Format(time.RFC3339)))
+		refuse(w, http.StatusNotFound, fmt.Sprintf("no frame of net %q is kept at or before %s", n.net.Name, at.UTC().Format(time.RFC3339)))
 		return
 	}
-	answer(w, r, "application/json", append(appendFrame(nil, pastFrame(n, f, before)), '\n'))
+	answerJSON(w, pastFrame(n, f, before))
 }
 
-// pastOf returns what is kept of a net, and the step at which that goes on.
+// pastOf returns what is kept of a net, and the current step.
 func (s *Server) pastOf(net string) (*history.Past, time.Duration) {
 	s.past.RLock()
 	defer s.past.RUnlock()
 	return s.history.Past(net), s.history.Step()
 }
 
-// pastFrame returns what was kept as a frame of the net as it is drawn now.
-// Rows that the net got later are not known.
-func pastFrame(n *netBoard, kept, before *history.Frame) *frame {
-	f := &frame{net: n.net.Name, drawing: n.drawing.hash, at: kept.At / 1000, columns: kept.Columns,
-		places: make([]placeCells, len(kept.Places)), transitions: make([]transitionCells, len(kept.Transitions)),
-		laterPlaces: len(n.net.Rows.Places) - len(kept.Places), laterTransitions: len(n.net.Rows.Transitions) - len(kept.Transitions)}
+// pastFrame returns a kept frame for the current drawing of the net. Rows that the
+// net got later are empty.
+func pastFrame(n *netBoard, kept, before *history.Frame) *api.Frame {
+	f := &api.Frame{Net: n.net.Name, Drawing: n.drawing.hash, At: api.Time(kept.At),
+		Places: make([]api.PlaceNow, len(n.net.Rows.Places)), Transitions: make([]api.TransitionNow, len(n.net.Rows.Transitions))}
 	if before == nil {
 		before = &history.Frame{At: kept.At}
 	}
-	micros := kept.At - before.At
+	cols, micros := kept.Columns, kept.At-before.At
 	for i, p := range kept.Places {
-		f.places[i] = placeCells{tokens: p.Tokens, oldest: p.Oldest / 1000, instances: p.Instances, arrivals: unknownRate}
-		if i < len(before.Places) {
-			f.places[i].arrivals = rateOf(before.Places[i].Arrivals, p.Arrivals, micros)
+		row := &f.Places[i]
+		row.Tokens, row.Instances = known(cols, stats.ColTokens, p.Tokens), known(cols, stats.ColPlaceInstances, p.Instances)
+		if cols.Has(stats.ColOldest) {
+			row.OldestSince = api.Time(p.Oldest)
+		}
+		if i < len(before.Places) && cols.Has(stats.ColArrivals) {
+			row.ArrivalRate = rate(collector.RateBetween(before.Places[i].Arrivals, p.Arrivals, micros))
 		}
 	}
 	for i, t := range kept.Transitions {
-		f.transitions[i] = transitionCells{rate: unknownRate, enabled: t.Enabled, since: t.EnabledSince / 1000, running: t.Running,
-			blocked: t.Blocked, failures: t.Failures}
-		if i < len(before.Transitions) {
-			f.transitions[i].rate = rateOf(before.Transitions[i].Firings, t.Firings, micros)
+		row := &f.Transitions[i]
+		row.Enabled, row.Running = known(cols, stats.ColEnabled, t.Enabled), known(cols, stats.ColRunning, t.Running)
+		row.Blocked, row.Failures = known(cols, stats.ColBlocks, t.Blocked), known(cols, stats.ColFailures, t.Failures)
+		if cols.Has(stats.ColEnabled) {
+			row.EnabledSince = api.Time(t.EnabledSince)
+		}
+		if i < len(before.Transitions) && cols.Has(stats.ColFirings) {
+			row.Rate = rate(collector.RateBetween(before.Transitions[i].Firings, t.Firings, micros))
 		}
 	}
 	return f
 }
 
-// rateOf is that of a counter over some microseconds.
-func rateOf(before, now uint64, micros int64) rate {
-	if micros <= 0 || now < before {
-		return unknownRate
-	}
-	return rounded(float64(now-before) / float64(micros) * 1e6)
-}
-
-func (s *Server) placeSeries(net string, place int) seriesDoc {
+func (s *Server) placeSeries(net string, place int) api.Series {
 	past, step := s.pastOf(net)
-	d := seriesDoc{Step: step.Seconds(), Points: [][]any{}}
+	d := api.Series{Step: step.Seconds(), Points: [][]*float64{}}
 	for _, p := range past.Place(place) {
-		d.Points = append(d.Points, []any{p.At / 1000, orNull(p.Columns.Has(stats.ColTokens), p.Tokens),
-			orNull(p.Columns.Has(stats.ColOldest), ageAt(p.Oldest, p.At))})
+		d.Points = append(d.Points, []*float64{millis(p.At), known(p.Columns, stats.ColTokens, float64(p.Tokens)),
+			known(p.Columns, stats.ColOldest, ageAt(p.Oldest, p.At))})
 	}
 	return d
 }
 
-func (s *Server) transitionSeries(net string, transition int) seriesDoc {
+func (s *Server) transitionSeries(net string, transition int) api.Series {
 	past, step := s.pastOf(net)
-	d := seriesDoc{Step: step.Seconds(), Points: [][]any{}}
+	d := api.Series{Step: step.Seconds(), Points: [][]*float64{}}
 	var before *history.TransitionPoint
 	for _, p := range past.Transition(transition) {
-		r := unknownRate
-		if before != nil {
-			r = rateOf(before.Firings, p.Firings, p.At-before.At)
+		var fired *float64
+		if before != nil && p.Columns.Has(stats.ColFirings) {
+			fired = rate(collector.RateBetween(before.Firings, p.Firings, p.At-before.At))
 		}
 		before = &p
-		d.Points = append(d.Points, []any{p.At / 1000, orNull(r != unknownRate && p.Columns.Has(stats.ColFirings), r),
-			orNull(p.Columns.Has(stats.ColRunning), p.Running)})
+		d.Points = append(d.Points, []*float64{millis(p.At), fired, known(p.Columns, stats.ColRunning, float64(p.Running))})
 	}
 	return d
 }
 
-func orNull(known bool, v any) any {
-	if !known {
-		return nil
-	}
-	return v
+// millis returns a time in milliseconds since the Unix epoch.
+func millis(micros int64) *float64 {
+	ms := float64(micros / 1000)
+	return &ms
 }

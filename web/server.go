@@ -13,12 +13,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/history"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/web/api"
 )
 
-// What a Config of zero stands for.
+// The defaults of Config.
 const (
 	DefaultViewers      = 1000
 	DefaultRequests     = 64
@@ -26,20 +27,17 @@ const (
 	DefaultHeartbeat    = 15 * time.Second
 )
 
-// lookEvery is how often Run looks for a new View.
-const lookEvery = 50 * time.Millisecond
-
-// Config says what a Server shows.
+// Config is the configuration of a Server.
 type Config struct {
-	View    func() *collector.View // the newest View, nil while there is none
-	Alarms  func() *alarm.State    // nil for no alarms
-	History *history.Store         // the last hour; of the Server alone from here on
+	Views   <-chan *collector.View // from Collector.Subscribe
+	Alarms  <-chan *alarm.State    // from Watcher.Subscribe; nil for no alarms
+	History *history.Store         // the last hour; owned by the Server
 	Ask     Ask                    // nil if engines cannot be asked
-	Version string                 // of pnagent: a drawing may differ in the next
+	Version string                 // of pnagent: versions may draw differently
 
 	Viewers      int           // at once, 0 is DefaultViewers
-	Requests     int           // under way at once, besides viewers; 0 is DefaultRequests
-	WriteTimeout time.Duration // of a viewer that takes nothing; 0 is DefaultWriteTimeout
+	Requests     int           // at once, besides viewers; 0 is DefaultRequests
+	WriteTimeout time.Duration // of a viewer that reads nothing; 0 is DefaultWriteTimeout
 	Heartbeat    time.Duration // between signs of life; 0 is DefaultHeartbeat
 
 	Now func() time.Time // nil is time.Now
@@ -49,18 +47,18 @@ type Config struct {
 // Server serves the live page. It is safe for concurrent use; Run may be called
 // once.
 type Server struct {
-	cfg   Config
-	files map[string]*file // by path
-	board atomic.Pointer[board]
-	alive *event        // a comment that tells a reader, and what is between, that a stream lives
-	slots chan struct{} // of requests
-	done  chan struct{} // closed when Run ends
+	cfg    Config
+	files  map[string]*file // by path
+	board  atomic.Pointer[board]
+	alarms atomic.Pointer[alarm.State] // the newest
+	alive  *event                      // a comment that keeps a stream open
+	slots  chan struct{}               // of requests
+	done   chan struct{}               // closed when Run ends
 
-	windows  map[string]*window  // by net; of Run
 	drawings map[string]*drawing // by net; of Run
 
 	mu      sync.Mutex
-	looking map[string]int // viewers by net; those of overviews only are at ""
+	looking map[string]int // viewers by net; "" for viewers of overviews only
 	viewers int
 
 	past    sync.RWMutex // guards history
@@ -69,14 +67,14 @@ type Server struct {
 	counters counters
 }
 
-// New makes a Server. The error is about the Config.
+// New returns a Server, or an error about the Config.
 func New(cfg Config) (*Server, error) {
-	if cfg.View == nil || cfg.History == nil {
-		return nil, errors.New("web: no View or no history to show")
+	if cfg.Views == nil || cfg.History == nil {
+		return nil, errors.New("web: expected Views and a history")
 	}
 	cfg.setDefaults()
 	s := &Server{cfg: cfg, slots: make(chan struct{}, cfg.Requests), done: make(chan struct{}),
-		windows: map[string]*window{}, drawings: map[string]*drawing{}, looking: map[string]int{}, history: cfg.History,
+		drawings: map[string]*drawing{}, looking: map[string]int{}, history: cfg.History,
 		alive: newText([]byte(": alive\n\n"))}
 	page, err := fs.Sub(pageFiles, "page")
 	if err != nil {
@@ -85,14 +83,12 @@ func New(cfg Config) (*Server, error) {
 	if s.files, err = readFiles(page); err != nil {
 		return nil, err
 	}
+	s.alarms.Store(&alarm.State{})
 	s.board.Store(emptyBoard())
 	return s, nil
 }
 
 func (cfg *Config) setDefaults() {
-	if cfg.Alarms == nil {
-		cfg.Alarms = func() *alarm.State { return nil }
-	}
 	if cfg.Viewers <= 0 {
 		cfg.Viewers = DefaultViewers
 	}
@@ -113,38 +109,33 @@ func (cfg *Config) setDefaults() {
 	}
 }
 
-// Run follows the Views until ctx ends; then the streams of all viewers end
-// too, so that the HTTP server can stop.
+// Run shows the Views until ctx ends. Then the streams of all viewers end too, so
+// that the HTTP server can stop.
 func (s *Server) Run(ctx context.Context) error {
 	defer close(s.done)
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
 	for {
-		s.look()
 		select {
-		case <-tick.C:
+		case view := <-s.cfg.Views:
+			s.show(view)
+		case alarms := <-s.cfg.Alarms:
+			before := s.alarms.Swap(alarms)
+			if shown := s.board.Load().view; shown.Generation != 0 && alarms.LastChange != before.LastChange {
+				s.show(shown)
+			}
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-// look makes a board of the newest View, if it is a new one, and wakes the
-// viewers.
-func (s *Server) look() {
-	before, view := s.board.Load(), s.cfg.View()
-	if view == nil || view == before.view {
-		return
-	}
-	alarms := s.cfg.Alarms()
-	if alarms == nil {
-		alarms = &alarm.State{}
-	}
-	s.board.Store(s.advance(before, view, alarms))
+// show makes a board of a View and the current alarms, and wakes the viewers.
+func (s *Server) show(view *collector.View) {
+	before := s.board.Load()
+	s.board.Store(s.advance(before, view, s.alarms.Load()))
 	close(before.next)
 }
 
-// extent is what of the past there is.
+// extent describes the kept history.
 type extent struct {
 	from, to int64 // microseconds since the Unix epoch; 0 for nothing
 	step     time.Duration
@@ -160,7 +151,7 @@ func (s *Server) record(view *collector.View) extent {
 	return e
 }
 
-// lookedAt reports whether somebody looks at a net.
+// lookedAt reports whether a net has viewers.
 func (s *Server) lookedAt(net string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +160,45 @@ func (s *Server) lookedAt(net string) bool {
 
 // Handler serves the page and the API.
 func (s *Server) Handler() http.Handler {
-	routes := map[string]http.HandlerFunc{
+	routes := s.routes()
+	whole := compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if route := routes[r.URL.Path]; route != nil {
+			s.limited(w, r, route)
+			return
+		}
+		s.serveFile(w, r)
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		secure(w.Header())
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, http.StatusMethodNotAllowed, "only GET and HEAD")
+			return
+		}
+		if r.URL.Path == livePath {
+			s.serveLive(w, r)
+			return
+		}
+		whole.ServeHTTP(w, r)
+	})
+}
+
+// livePath is the path of streams, which have their own limits of number and time.
+const livePath = "/api/v1/live"
+
+// routes returns the handlers of the other paths of the API.
+func (s *Server) routes() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"/api/v1/view": func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(viewTimeout)) // see limited
+			answerJSON(w, ViewDocument(s.board.Load().view, s.cfg.Now().UnixMicro()))
+		},
+		"/api/v1/alarms": func(w http.ResponseWriter, _ *http.Request) {
+			answerJSON(w, AlarmsDocument(s.alarms.Load(), s.cfg.Now().UnixMicro()))
+		},
+		"/api/v1/openapi.json": func(w http.ResponseWriter, _ *http.Request) {
+			answer(w, "application/json", api.OpenAPI)
+		},
 		"/api/v1/overview":    s.serveOverview,
 		"/api/v1/drawing":     s.serveDrawing,
 		"/api/v1/drawing.svg": s.servePicture,
@@ -178,27 +207,10 @@ func (s *Server) Handler() http.Handler {
 		"/api/v1/instance":    s.serveInstance,
 		"/api/v1/history":     s.serveHistory,
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		secure(w.Header())
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, "only GET and HEAD")
-			return
-		}
-		if r.URL.Path == "/api/v1/live" {
-			s.serveLive(w, r)
-			return
-		}
-		if route := routes[r.URL.Path]; route != nil {
-			s.limited(w, r, route)
-			return
-		}
-		s.serveFile(w, r)
-	})
 }
 
-// limited bounds how many requests are under way, and how long each may take
-// to be read.
+// limited bounds how many requests run at once, and how long the client may take
+// to read each answer.
 func (s *Server) limited(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 	select {
 	case s.slots <- struct{}{}:
@@ -206,13 +218,17 @@ func (s *Server) limited(w http.ResponseWriter, r *http.Request, serve http.Hand
 	default:
 		s.counters.refused.Add(1)
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, "too many requests are under way")
+		refuse(w, http.StatusServiceUnavailable, "too many requests at once")
 		return
 	}
-	// A ResponseWriter of a test has no deadlines; then there is none.
+	// A ResponseWriter of a test may have no deadlines.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout + requestTimeout))
 	serve(w, r)
 }
 
-// requestTimeout is how long it may take to make an answer.
-const requestTimeout = 5 * time.Second
+const (
+	// requestTimeout is the time limit for making an answer.
+	requestTimeout = 5 * time.Second
+	// viewTimeout is the time limit for reading a View of a large fleet, which is 100 MB.
+	viewTimeout = 2 * time.Minute
+)

@@ -10,7 +10,7 @@ import (
 	"github.com/posteo/go-agentx/value"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // benchName has the length of a row of a table of ours.

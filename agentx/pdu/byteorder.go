@@ -4,9 +4,8 @@ package pdu
 
 import "encoding/binary"
 
-// byteOrder is true for network byte order and false for little endian. A
-// branch costs less than a call through binary.ByteOrder, of which there would
-// be one for each sub-identifier.
+// byteOrder is true for network byte order and false for little endian. A branch for each
+// sub-identifier costs less than a call through binary.ByteOrder.
 type byteOrder bool
 
 func (o byteOrder) uint16(b []byte) uint16 {

@@ -2,7 +2,7 @@
 
 package pdu
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
 // AddAgentCaps adds a row to the master's sysORTable (RFC 2741 section 6.2.14).
 type AddAgentCaps struct {
@@ -10,7 +10,7 @@ type AddAgentCaps struct {
 	Description string
 }
 
-// Type is TypeAddAgentCaps.
+// Type returns TypeAddAgentCaps.
 func (*AddAgentCaps) Type() Type { return TypeAddAgentCaps }
 
 func (a *AddAgentCaps) encode(e *encoder) {
@@ -23,12 +23,12 @@ func (a *AddAgentCaps) decode(d *decoder) {
 	a.Description = d.octets()
 }
 
-// RemoveAgentCaps takes the row out again (RFC 2741 section 6.2.15).
+// RemoveAgentCaps removes the row (RFC 2741 section 6.2.15).
 type RemoveAgentCaps struct {
 	ID smi.OID
 }
 
-// Type is TypeRemoveAgentCaps.
+// Type returns TypeRemoveAgentCaps.
 func (*RemoveAgentCaps) Type() Type { return TypeRemoveAgentCaps }
 
 func (r *RemoveAgentCaps) encode(e *encoder) { e.oid(r.ID, false) }

@@ -4,7 +4,7 @@ package pdu
 
 import "fmt"
 
-// Reason says why a session is closed.
+// Reason is why a session is closed.
 type Reason uint8
 
 // The reasons (RFC 2741 section 6.2.2).
@@ -17,21 +17,12 @@ const (
 	ReasonByManager     Reason = 6
 )
 
-// String is the name the RFC gives the reason.
+// String returns the name of the reason in the RFC.
 func (r Reason) String() string {
-	switch r {
-	case ReasonOther:
-		return "reasonOther"
-	case ReasonParseError:
-		return "reasonParseError"
-	case ReasonProtocolError:
-		return "reasonProtocolError"
-	case ReasonTimeouts:
-		return "reasonTimeouts"
-	case ReasonShutdown:
-		return "reasonShutdown"
-	case ReasonByManager:
-		return "reasonByManager"
+	names := [...]string{ReasonOther: "reasonOther", ReasonParseError: "reasonParseError", ReasonProtocolError: "reasonProtocolError",
+		ReasonTimeouts: "reasonTimeouts", ReasonShutdown: "reasonShutdown", ReasonByManager: "reasonByManager"}
+	if r >= ReasonOther && int(r) < len(names) {
+		return names[r]
 	}
 	return fmt.Sprintf("reason %d", uint8(r))
 }
@@ -41,7 +32,7 @@ type Close struct {
 	Reason Reason
 }
 
-// Type is TypeClose.
+// Type returns TypeClose.
 func (*Close) Type() Type { return TypeClose }
 
 func (c *Close) encode(e *encoder) { e.uint8s(uint8(c.Reason), 0, 0, 0) }

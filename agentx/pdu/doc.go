@@ -16,18 +16,15 @@
 //	12     4    packet id
 //	16     4    payload length
 //
-// Every number of more than one byte, those of the header included, is in
-// network byte order where the header's FlagNetworkByteOrder is set and in
-// little endian where it is not: each PDU says so for itself. With
-// FlagNonDefaultContext the payload of most types begins with the context's
-// name. The rest of the payload is one Body: Get, Response, Open and so on,
-// each in the file of its name.
+// Every number of more than one byte, also in the header, is in network byte order if the
+// header has FlagNetworkByteOrder, and little endian otherwise. With FlagNonDefaultContext
+// the payload of most types begins with the context's name. The rest of the payload is one
+// Body: Get, Response, Open and so on, each in the file of its name.
 //
 //	h, payload, err := pdu.ReadFrame(conn, buf) // header and payload, bounded
 //	p, err := pdu.Decode(h, payload)            // a PDU or ErrParse
 //	buf, err = pdu.Append(buf[:0], p)           // and back
 //
-// Whatever the bytes, decoding returns a PDU or an error, never panics, and
-// lays out memory in proportion to the payload, which is at most MaxPayload.
-// Reserved fields are not looked at.
+// For any bytes, decoding returns a PDU or an error, never panics, and allocates memory in
+// proportion to the payload, which has at most MaxPayload bytes. Reserved fields are ignored.
 package pdu

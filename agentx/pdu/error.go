@@ -8,7 +8,7 @@ import "fmt"
 // 256 are the error-status of SNMP (RFC 3416 section 3).
 type Error uint16
 
-// The errors that a subagent sends or gets.
+// The errors that a subagent sends or receives.
 const (
 	NoError               Error = 0
 	GenErr                Error = 5
@@ -29,43 +29,17 @@ const (
 	ProcessingError       Error = 268
 )
 
-// Error is the name the RFCs give it: an Error can be returned as an error.
+// Error returns the name of the error in the RFCs.
 func (e Error) Error() string {
-	switch e {
-	case NoError:
-		return "noError"
-	case GenErr:
-		return "genErr"
-	case CommitFailed:
-		return "commitFailed"
-	case NotWritable:
-		return "notWritable"
-	case OpenFailed:
-		return "openFailed"
-	case NotOpen:
-		return "notOpen"
-	case IndexWrongType:
-		return "indexWrongType"
-	case IndexAlreadyAllocated:
-		return "indexAlreadyAllocated"
-	case IndexNoneAvailable:
-		return "indexNoneAvailable"
-	case IndexNotAllocated:
-		return "indexNotAllocated"
-	case UnsupportedContext:
-		return "unsupportedContext"
-	case DuplicateRegistration:
-		return "duplicateRegistration"
-	case UnknownRegistration:
-		return "unknownRegistration"
-	case UnknownAgentCaps:
-		return "unknownAgentCaps"
-	case ParseError:
-		return "parseError"
-	case RequestDenied:
-		return "requestDenied"
-	case ProcessingError:
-		return "processingError"
+	names := [...]string{NoError: "noError", GenErr: "genErr", CommitFailed: "commitFailed", NotWritable: "notWritable",
+		OpenFailed: "openFailed", NotOpen: "notOpen", IndexWrongType: "indexWrongType",
+		IndexAlreadyAllocated: "indexAlreadyAllocated", IndexNoneAvailable: "indexNoneAvailable",
+		IndexNotAllocated: "indexNotAllocated", UnsupportedContext: "unsupportedContext",
+		DuplicateRegistration: "duplicateRegistration", UnknownRegistration: "unknownRegistration",
+		UnknownAgentCaps: "unknownAgentCaps", ParseError: "parseError", RequestDenied: "requestDenied",
+		ProcessingError: "processingError"}
+	if int(e) < len(names) && names[e] != "" {
+		return names[e]
 	}
 	return fmt.Sprintf("error %d", uint16(e))
 }

@@ -2,39 +2,37 @@
 
 package pdu
 
-// Get asks for the variables named by the starts of its ranges (RFC 2741
-// section 6.2.5).
+// Get requests the variables named by the starts of its ranges (RFC 2741 section 6.2.5).
 type Get struct {
 	Ranges []SearchRange
 }
 
-// Type is TypeGet.
+// Type returns TypeGet.
 func (*Get) Type() Type { return TypeGet }
 
 func (g *Get) encode(e *encoder) { e.ranges(g.Ranges) }
 func (g *Get) decode(d *decoder) { g.Ranges = d.ranges() }
 
-// GetNext asks for the first variable in each range (RFC 2741 section 6.2.6).
+// GetNext requests the first variable in each range (RFC 2741 section 6.2.6).
 type GetNext struct {
 	Ranges []SearchRange
 }
 
-// Type is TypeGetNext.
+// Type returns TypeGetNext.
 func (*GetNext) Type() Type { return TypeGetNext }
 
 func (g *GetNext) encode(e *encoder) { e.ranges(g.Ranges) }
 func (g *GetNext) decode(d *decoder) { g.Ranges = d.ranges() }
 
-// GetBulk asks for the first variable in each of the first NonRepeaters
-// ranges, and for up to MaxRepetitions in each of the others (RFC 2741
-// section 6.2.7).
+// GetBulk requests the first variable in each of the first NonRepeaters ranges, and up to
+// MaxRepetitions in each of the others (RFC 2741 section 6.2.7).
 type GetBulk struct {
 	NonRepeaters   uint16
 	MaxRepetitions uint16
 	Ranges         []SearchRange
 }
 
-// Type is TypeGetBulk.
+// Type returns TypeGetBulk.
 func (*GetBulk) Type() Type { return TypeGetBulk }
 
 func (g *GetBulk) encode(e *encoder) {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 const (
@@ -257,7 +257,7 @@ var every = []smi.Variable{
 	{Value: smi.EndOfMibView()},
 }
 
-func TestEncodesAsTheRFCSays(t *testing.T) {
+func TestEncodesAsInTheRFC(t *testing.T) {
 	for _, c := range golden {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := pdu.Append(nil, c.pdu)
@@ -271,7 +271,7 @@ func TestEncodesAsTheRFCSays(t *testing.T) {
 	}
 }
 
-func TestDecodesAsTheRFCSays(t *testing.T) {
+func TestDecodesAsInTheRFC(t *testing.T) {
 	for _, c := range golden {
 		t.Run(c.name, func(t *testing.T) {
 			raw := unhex(t, c.hex)

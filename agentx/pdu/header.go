@@ -11,20 +11,20 @@ import (
 // HeaderSize is the size of a header in bytes (RFC 2741 section 6.1).
 const HeaderSize = 20
 
-// MaxPayload is the largest payload that is read or written, in bytes. A
-// master that speaks SNMP over UDP has no use for more than 64 KiB.
+// MaxPayload is the largest payload, in bytes. A master with SNMP over UDP needs at most
+// 64 KiB.
 const MaxPayload = 128 << 10
 
 const version1 = 1
 
-// Errors of framing. After one of them the stream cannot be followed any more.
+// Errors of framing. After one of them the rest of the stream is unusable.
 var (
 	ErrVersion = errors.New("agentx version is not 1")
-	ErrLength  = errors.New("bad agentx payload length")
+	ErrLength  = errors.New("invalid agentx payload length")
 )
 
-// ErrParse is wrapped by every error of Decode: the frame is whole, its
-// content is not. The stream can be followed further.
+// ErrParse is wrapped by every error of Decode: the content of a whole frame is invalid.
+// The next frame can be read.
 var ErrParse = errors.New("malformed agentx pdu")
 
 // Flags are the flags of a header (RFC 2741 section 6.1.1).
@@ -39,7 +39,7 @@ const (
 	FlagNetworkByteOrder     Flags = 1 << 4
 )
 
-// order is the byte order that f asks for.
+// order returns the byte order of f.
 func (f Flags) order() byteOrder { return byteOrder(f&FlagNetworkByteOrder != 0) }
 
 // Header is the first 20 bytes of every PDU.
@@ -49,12 +49,11 @@ type Header struct {
 	Session     uint32
 	Transaction uint32
 	Packet      uint32
-	Length      uint32 // of the payload, in bytes; Append works it out anew
+	Length      uint32 // of the payload, in bytes; Append computes it
 }
 
-// ParseHeader reads a header. The error is ErrVersion or ErrLength (more than
-// MaxPayload, or not a multiple of four); the header is filled in all the
-// same, as far as its fields can be trusted.
+// ParseHeader reads a header. The error wraps ErrVersion or ErrLength (more than
+// MaxPayload, or not a multiple of four); the header is filled in nevertheless.
 func ParseHeader(b *[HeaderSize]byte) (Header, error) {
 	flags := Flags(b[2])
 	order := flags.order()
@@ -70,14 +69,14 @@ func ParseHeader(b *[HeaderSize]byte) (Header, error) {
 	case b[0] != version1:
 		return h, fmt.Errorf("%w but %d", ErrVersion, b[0])
 	case h.Length > MaxPayload:
-		return h, fmt.Errorf("%w: %d bytes, at most %d are read", ErrLength, h.Length, MaxPayload)
+		return h, fmt.Errorf("%w: %d bytes; expected at most %d", ErrLength, h.Length, MaxPayload)
 	case h.Length%4 != 0:
 		return h, fmt.Errorf("%w: %d bytes are not a multiple of 4", ErrLength, h.Length)
 	}
 	return h, nil
 }
 
-// append puts h before a payload that is still to be written; see endFrame.
+// append appends h. Append sets the length once the payload is written.
 func (h Header) append(buf []byte) []byte {
 	order := h.Flags.order()
 	buf = append(buf, version1, byte(h.Type), byte(h.Flags), 0)
@@ -87,16 +86,15 @@ func (h Header) append(buf []byte) []byte {
 	return order.append32(buf, h.Length)
 }
 
-// ReadFrame reads one header and its payload from r. The payload lies in buf
-// where that is large enough, else in a fresh slice. The error is io.EOF when
-// r ended before the first byte, io.ErrUnexpectedEOF when it ended in between,
-// ErrVersion or ErrLength (with the header, and nothing of the payload read),
-// or the error of r.
+// ReadFrame reads one header and its payload from r. The payload is in buf if that is large
+// enough, else in a new slice. The error is io.EOF if r ended before the first byte,
+// io.ErrUnexpectedEOF if it ended later, ErrVersion or ErrLength (with the header, before
+// the payload is read), or the error of r.
 func ReadFrame(r io.Reader, buf []byte) (Header, []byte, error) {
 	if cap(buf) < HeaderSize {
 		buf = make([]byte, 512)
 	}
-	// The header is read into buf, so that nothing of it escapes to the heap.
+	// The header is read into buf, so that it does not escape to the heap.
 	raw := (*[HeaderSize]byte)(buf[:HeaderSize])
 	if _, err := io.ReadFull(r, raw[:]); err != nil {
 		return Header{}, nil, err

@@ -2,7 +2,7 @@
 
 package pdu
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
 // IndexAllocate reserves values of an index that subagents share (RFC 2741
 // section 6.2.12).
@@ -10,18 +10,18 @@ type IndexAllocate struct {
 	Variables []smi.Variable
 }
 
-// Type is TypeIndexAllocate.
+// Type returns TypeIndexAllocate.
 func (*IndexAllocate) Type() Type { return TypeIndexAllocate }
 
 func (i *IndexAllocate) encode(e *encoder) { e.variables(i.Variables) }
 func (i *IndexAllocate) decode(d *decoder) { i.Variables = d.variables() }
 
-// IndexDeallocate gives reserved values back (RFC 2741 section 6.2.13).
+// IndexDeallocate releases reserved values (RFC 2741 section 6.2.13).
 type IndexDeallocate struct {
 	Variables []smi.Variable
 }
 
-// Type is TypeIndexDeallocate.
+// Type returns TypeIndexDeallocate.
 func (*IndexDeallocate) Type() Type { return TypeIndexDeallocate }
 
 func (i *IndexDeallocate) encode(e *encoder) { e.variables(i.Variables) }

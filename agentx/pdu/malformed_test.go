@@ -11,10 +11,10 @@ import (
 	"testing/iotest"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
-func TestEveryTruncatedPayloadIsRefusedOrAShorterList(t *testing.T) {
+func TestEveryTruncatedPayloadIsAnErrorOrAShorterList(t *testing.T) {
 	for _, c := range golden {
 		raw := unhex(t, c.hex)
 		h, payload, err := pdu.ReadFrame(bytes.NewReader(raw), nil)
@@ -43,8 +43,8 @@ func TestMalformedPayloadsAreRefused(t *testing.T) {
 		hex  string
 		want string
 	}{
-		{"type 0", 0, "", "type 0 is not known"},
-		{"type 19", 19, "", "type 19 is not known"},
+		{"type 0", 0, "", "unknown type 0"},
+		{"type 19", 19, "", "unknown type 19"},
 		{"bytes after the end", pdu.TypePing, "00000000", "4 bytes are left over"},
 		{"an octet string longer than the payload", pdu.TypeOpen, "00000000 00000000 00000005 61626364", "5 bytes where 4"},
 		{"an octet string of 4 GiB", pdu.TypeOpen, "00000000 00000000 ffffffff", "4294967295 bytes where 0"},
@@ -83,7 +83,7 @@ func TestA128thSubIdentifierIsAllowed(t *testing.T) {
 	}
 }
 
-func TestReservedFieldsAndPaddingDoNotMatter(t *testing.T) {
+func TestReservedFieldsAndPaddingAreIgnored(t *testing.T) {
 	p, err := pdu.Decode(pdu.Header{Type: pdu.TypeAddAgentCaps, Flags: network}, unhex(t, "010400aa 00000001 00000001 78ffffff"))
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestAFrameMayComeOneByteAtATimeAndInAnyBuffer(t *testing.T) {
 	}
 }
 
-func TestAppendRefusesWhatTheFormatCannotHold(t *testing.T) {
+func TestAppendRejectsValuesThatTheFormatCannotHold(t *testing.T) {
 	tooLong := make(smi.OID, 129)
 	huge := strings.Repeat("x", pdu.MaxPayload)
 	for name, body := range map[string]pdu.Body{

@@ -2,24 +2,24 @@
 
 package pdu
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
-// Notify asks the master to send a notification (RFC 2741 section 6.2.10).
+// Notify requests the master to send a notification (RFC 2741 section 6.2.10).
 // The first variable is snmpTrapOID.0, or sysUpTime.0 and then snmpTrapOID.0.
 type Notify struct {
 	Variables []smi.Variable
 }
 
-// Type is TypeNotify.
+// Type returns TypeNotify.
 func (*Notify) Type() Type { return TypeNotify }
 
 func (n *Notify) encode(e *encoder) { e.variables(n.Variables) }
 func (n *Notify) decode(d *decoder) { n.Variables = d.variables() }
 
-// Ping asks whether the master is still there (RFC 2741 section 6.2.11).
+// Ping checks whether the master answers (RFC 2741 section 6.2.11).
 type Ping struct{}
 
-// Type is TypePing.
+// Type returns TypePing.
 func (*Ping) Type() Type      { return TypePing }
 func (*Ping) encode(*encoder) {}
 func (*Ping) decode(*decoder) {}

@@ -5,24 +5,23 @@ package pdu
 import (
 	"math"
 
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // An Object Identifier (RFC 2741 section 5.1):
 //
-//	0  1  how many sub-identifiers follow
-//	1  1  prefix: where it is not 0, 1.3.6.1.prefix comes before them
-//	2  1  include: in a search range, whether the name itself is meant too
+//	0  1  number of sub-identifiers
+//	1  1  prefix: if not 0, 1.3.6.1.prefix comes before them
+//	2  1  include: in a search range, whether the name itself is included
 //	3  1  reserved
 //	4  4n sub-identifiers
 //
 // All zero is the null name.
 
-// prefixed is how many sub-identifiers the prefix stands for.
+// prefixed is the number of sub-identifiers that the prefix replaces.
 const prefixed = 5
 
-// prefix is the x of a name 1.3.6.1.x..., 0 where the name cannot be
-// shortened.
+// prefix returns the x of a name 1.3.6.1.x..., 0 if the name cannot be shortened.
 func prefix(name smi.OID) uint8 {
 	if len(name) < prefixed || name[0] != 1 || name[1] != 3 || name[2] != 6 || name[3] != 1 || name[4] > math.MaxUint8 {
 		return 0
@@ -30,7 +29,7 @@ func prefix(name smi.OID) uint8 {
 	return uint8(name[4])
 }
 
-// oidSize is how many bytes name takes.
+// oidSize returns the size of name in bytes.
 func oidSize(name smi.OID) int {
 	if prefix(name) != 0 {
 		return 4 + 4*(len(name)-prefixed)
@@ -40,7 +39,7 @@ func oidSize(name smi.OID) int {
 
 func (e *encoder) oid(name smi.OID, include bool) {
 	if len(name) > smi.MaxSubIdentifiers {
-		e.fail("a name of %d sub-identifiers, at most %d are allowed", len(name), smi.MaxSubIdentifiers)
+		e.fail("a name of %d sub-identifiers; expected at most %d", len(name), smi.MaxSubIdentifiers)
 		return
 	}
 	short := prefix(name)
@@ -65,15 +64,15 @@ func (d *decoder) oid() (name smi.OID, include bool) {
 		total += prefixed
 	}
 	if total > smi.MaxSubIdentifiers {
-		d.fail("a name of %d sub-identifiers, at most %d are allowed", total, smi.MaxSubIdentifiers)
+		d.fail("a name of %d sub-identifiers; expected at most %d", total, smi.MaxSubIdentifiers)
 	}
 	raw := d.take(4 * count)
 	if d.err != nil || total == 0 {
 		return nil, head[2] != 0
 	}
 	if cap(d.subs)-len(d.subs) < total {
-		// A quarter of what is left is the most that can come, plus what
-		// prefixes stand for; names laid out before stay where they are.
+		// The payload that is left has at most a quarter as many sub-identifiers, plus
+		// prefixes. Earlier names keep their memory.
 		d.subs = make([]uint32, 0, total+len(d.buf)/4)
 	}
 	start := len(d.subs)

@@ -2,16 +2,16 @@
 
 package pdu
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
-// Open asks the master for a session (RFC 2741 section 6.2.1).
+// Open requests a session (RFC 2741 section 6.2.1).
 type Open struct {
 	Timeout     uint8 // seconds the master waits for an answer; 0 is its default
 	ID          smi.OID
 	Description string
 }
 
-// Type is TypeOpen.
+// Type returns TypeOpen.
 func (*Open) Type() Type { return TypeOpen }
 
 func (o *Open) encode(e *encoder) {

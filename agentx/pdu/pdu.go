@@ -10,7 +10,7 @@ import (
 // PDU is one protocol data unit.
 type PDU struct {
 	Header  Header
-	Context string // only where the header has FlagNonDefaultContext and the type has one
+	Context string // only if the header has FlagNonDefaultContext and the type has one
 	Body    Body
 }
 
@@ -19,16 +19,15 @@ type PDU struct {
 // *CleanupSet, *Notify, *Ping, *IndexAllocate, *IndexDeallocate,
 // *AddAgentCaps, *RemoveAgentCaps or *Response.
 type Body interface {
-	// Type is the type of PDU the body belongs to.
+	// Type returns the type of PDU the body belongs to.
 	Type() Type
 	encode(e *encoder)
 	decode(d *decoder)
 }
 
-// Append writes p to the end of buf as one frame. Type and length of the
-// header come from the body; the byte order, and whether the context is
-// written, from the header's flags. The error is one of a value that the
-// format cannot hold; buf is then returned as it came.
+// Append appends p to buf as one frame. Type and length of the header come from the body;
+// the header's flags decide the byte order and whether the context is written. It returns
+// an error, and buf unchanged, for a value that the format cannot hold.
 func Append(buf []byte, p PDU) ([]byte, error) {
 	p.Header.Type = p.Body.Type()
 	start := len(buf)
@@ -42,20 +41,19 @@ func Append(buf []byte, p PDU) ([]byte, error) {
 	case e.err != nil:
 		return buf, fmt.Errorf("encode %v: %w", p.Header.Type, e.err)
 	case length > MaxPayload:
-		return buf, fmt.Errorf("encode %v: %w: %d bytes, at most %d are sent", p.Header.Type, ErrLength, length, MaxPayload)
+		return buf, fmt.Errorf("encode %v: %w: %d bytes; expected at most %d", p.Header.Type, ErrLength, length, MaxPayload)
 	}
-	e.order.append32(e.buf[:start+16], uint32(length)) // over the length that the header left open
+	e.order.append32(e.buf[:start+16], uint32(length)) // replaces the header's length
 	return e.buf, nil
 }
 
-// Decode reads the payload that came with h. It keeps nothing of payload.
-// Every error is ErrParse: a type that is not known, a length beyond the
-// payload, a name of more than 128 numbers, a type of variable that is not
-// known, bytes left over.
+// Decode reads the payload of h, and keeps no reference to it. Every error wraps ErrParse:
+// an unknown type, a length beyond the payload, a name of more than 128 numbers, an unknown
+// type of variable, bytes left over.
 func Decode(h Header, payload []byte) (PDU, error) {
 	p := PDU{Header: h, Body: newBody(h.Type)}
 	if p.Body == nil {
-		return p, fmt.Errorf("%w: %v is not known", ErrParse, h.Type)
+		return p, fmt.Errorf("%w: unknown %v", ErrParse, h.Type)
 	}
 	d := decoder{buf: payload, order: h.Flags.order()}
 	if h.Flags&FlagNonDefaultContext != 0 && h.Type.HasContext() {
@@ -113,8 +111,7 @@ func newBody(t Type) Body {
 	return nil
 }
 
-// encoder appends to buf. The first thing that cannot be written is kept in
-// err, and nothing after it matters.
+// encoder appends to buf, and keeps the first error.
 type encoder struct {
 	buf   []byte
 	order byteOrder
@@ -132,8 +129,8 @@ func (e *encoder) uint16(v uint16)   { e.buf = e.order.append16(e.buf, v) }
 func (e *encoder) uint32(v uint32)   { e.buf = e.order.append32(e.buf, v) }
 func (e *encoder) uint64(v uint64)   { e.buf = e.order.append64(e.buf, v) }
 
-// octets is an Octet String (RFC 2741 section 5.3): length, octets, padding
-// to a multiple of four.
+// octets appends an Octet String (RFC 2741 section 5.3): length, octets, padding to a
+// multiple of four.
 func (e *encoder) octets(s string) {
 	if len(s) > MaxPayload {
 		e.fail("%w: an octet string of %d bytes", ErrLength, len(s))
@@ -146,14 +143,13 @@ func (e *encoder) octets(s string) {
 	}
 }
 
-// decoder takes from the front of buf. After the first error every method
-// gives zero values, so that a body can be read field by field and the error
-// looked at once.
+// decoder reads from the front of buf. After the first error every method returns zero
+// values, so that a body checks the error once.
 type decoder struct {
 	buf   []byte
 	order byteOrder
 	err   error
-	subs  []uint32 // what the names read so far lie in, so that each is not laid out by itself
+	subs  []uint32 // memory of the names, shared so that a name needs no allocation of its own
 }
 
 func (d *decoder) fail(format string, args ...any) {
@@ -162,7 +158,7 @@ func (d *decoder) fail(format string, args ...any) {
 	}
 }
 
-// take gives the next n bytes, nil when there are fewer.
+// take returns the next n bytes, nil if there are fewer.
 func (d *decoder) take(n int) []byte {
 	if d.err != nil {
 		return nil
@@ -176,10 +172,10 @@ func (d *decoder) take(n int) []byte {
 	return b
 }
 
-// more tells whether another element of a list follows.
+// more reports whether another element of a list follows.
 func (d *decoder) more() bool { return d.err == nil && len(d.buf) > 0 }
 
-// four gives four single bytes: the form of every small field.
+// four returns four single bytes: the form of every small field.
 func (d *decoder) four() (b [4]uint8) {
 	copy(b[:], d.take(4))
 	return b
@@ -206,7 +202,7 @@ func (d *decoder) uint64() uint64 {
 	return 0
 }
 
-// octets is the reverse of encoder.octets. The value of the padding does not matter.
+// octets reads an Octet String. It ignores the padding.
 func (d *decoder) octets() string {
 	n := d.uint32()
 	if n > math.MaxInt32 || int(n) > len(d.buf) {
@@ -218,5 +214,5 @@ func (d *decoder) octets() string {
 	return s
 }
 
-// padding is how many bytes follow n so that a multiple of four is reached.
+// padding returns the number of bytes from n to the next multiple of four.
 func padding(n int) int { return -n & 3 }

@@ -14,11 +14,11 @@ import (
 	"github.com/posteo/go-agentx/value"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // These tests hold the codec against github.com/posteo/go-agentx, which was
-// written by others from the same RFC. It speaks little endian only, encodes
+// written by others from the same RFC. It supports little endian only, encodes
 // what a subagent of its kind sends, and decodes a Get (of one name), a
 // GetNext and a Response.
 
@@ -34,7 +34,7 @@ func ofPeer(t *testing.T, body peer.Packet) []byte {
 	return raw
 }
 
-func TestWhatThePeerEncodesWeDecode(t *testing.T) {
+func TestWeDecodePDUsOfThePeer(t *testing.T) {
 	oid := value.OID{1, 3, 6, 1, 4, 1, 32473, 1}
 	ours := smi.OID(oid)
 
@@ -127,7 +127,7 @@ func toPeer(t *testing.T, body pdu.Body, theirs encoding.BinaryUnmarshaler) {
 	}
 }
 
-func TestWhatWeEncodeThePeerDecodesAsAGet(t *testing.T) {
+func TestThePeerDecodesOurPDUAsAGet(t *testing.T) {
 	for _, name := range []smi.OID{{1, 3, 6, 1, 4, 1, 32473}, {1, 3, 6, 1, 4}, {1, 2, 3}, {1, 3, 6, 1, 300, 1}} {
 		var theirs peer.Get
 		toPeer(t, &pdu.Get{Ranges: []pdu.SearchRange{{Start: name}}}, &theirs)
@@ -137,7 +137,7 @@ func TestWhatWeEncodeThePeerDecodesAsAGet(t *testing.T) {
 	}
 }
 
-func TestWhatWeEncodeThePeerDecodesAsAGetNext(t *testing.T) {
+func TestThePeerDecodesOurPDUAsAGetNext(t *testing.T) {
 	ranges := []pdu.SearchRange{
 		{Start: smi.OID{1, 3, 6, 1, 4, 1}, Include: true, End: smi.OID{1, 3, 6, 1, 5}},
 		{Start: smi.OID{1, 2}, End: smi.OID{1, 3}},
@@ -160,7 +160,7 @@ func TestWhatWeEncodeThePeerDecodesAsAGetNext(t *testing.T) {
 // the reserved field and the name) and panics at an object identifier, so that
 // of the values only octets are compared. Lengths must be right in any case, or
 // the list would fall out of step.
-func TestWhatWeEncodeThePeerDecodesAsAResponse(t *testing.T) {
+func TestThePeerDecodesOurPDUAsAResponse(t *testing.T) {
 	var sent []smi.Variable
 	for _, v := range every {
 		if v.Value.Type != smi.TypeObjectIdentifier {

@@ -2,20 +2,20 @@
 
 package pdu
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
-// Register offers to answer for a subtree (RFC 2741 section 6.2.3).
+// Register registers a subtree (RFC 2741 section 6.2.3).
 type Register struct {
 	Timeout  uint8 // seconds, for this subtree; 0 is the session's
 	Priority uint8 // 1 to 255; the lower number answers
-	// RangeSubID, where it is not 0, is the position in Subtree, from 1, of a
-	// number that runs up to UpperBound: many subtrees in one PDU.
+	// RangeSubID, if not 0, is the position in Subtree, from 1, of a number that runs up
+	// to UpperBound: many subtrees in one PDU.
 	RangeSubID uint8
 	Subtree    smi.OID
 	UpperBound uint32
 }
 
-// Type is TypeRegister.
+// Type returns TypeRegister.
 func (*Register) Type() Type { return TypeRegister }
 
 func (r *Register) encode(e *encoder) {
@@ -29,7 +29,7 @@ func (r *Register) decode(d *decoder) {
 	r.Subtree, r.UpperBound = d.subtree(r.RangeSubID)
 }
 
-// Unregister takes back a Register (RFC 2741 section 6.2.4).
+// Unregister withdraws a Register (RFC 2741 section 6.2.4).
 type Unregister struct {
 	Priority   uint8
 	RangeSubID uint8
@@ -37,7 +37,7 @@ type Unregister struct {
 	UpperBound uint32
 }
 
-// Type is TypeUnregister.
+// Type returns TypeUnregister.
 func (*Unregister) Type() Type { return TypeUnregister }
 
 func (u *Unregister) encode(e *encoder) {
@@ -51,7 +51,7 @@ func (u *Unregister) decode(d *decoder) {
 	u.Subtree, u.UpperBound = d.subtree(u.RangeSubID)
 }
 
-// subtree is a name and, where it stands for a range, the upper bound.
+// subtree appends a name and, for a range, the upper bound.
 func (e *encoder) subtree(rangeSubID uint8, name smi.OID, upperBound uint32) {
 	e.oid(name, false)
 	if rangeSubID != 0 {

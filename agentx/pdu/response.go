@@ -2,17 +2,17 @@
 
 package pdu
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
 // Response answers every other PDU but CleanupSet (RFC 2741 section 6.2.16).
 type Response struct {
-	UpTime    uint32 // sysUpTime in hundredths of a second; only a master fills it
+	UpTime    uint32 // sysUpTime in hundredths of a second; only a master sets it
 	Error     Error
-	Index     uint16 // of the variable at fault, from 1; 0 where Error is not about one
+	Index     uint16 // of the variable at fault, from 1; 0 if Error is about none
 	Variables []smi.Variable
 }
 
-// Type is TypeResponse.
+// Type returns TypeResponse.
 func (*Response) Type() Type { return TypeResponse }
 
 func (r *Response) encode(e *encoder) {

@@ -2,11 +2,10 @@
 
 package pdu
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
-// SearchRange asks for the first name after Start, or for Start itself where
-// Include is set, that comes before End (RFC 2741 section 5.2). An empty End
-// is no bound. In a Get only Start counts.
+// SearchRange requests the first name after Start that comes before End (RFC 2741 section
+// 5.2). With Include it may be Start itself. An empty End is no bound. A Get uses only Start.
 type SearchRange struct {
 	Start   smi.OID
 	Include bool
@@ -20,7 +19,7 @@ func (e *encoder) ranges(ranges []SearchRange) {
 	}
 }
 
-// ranges reads to the end of the payload. Most requests ask for one.
+// ranges reads to the end of the payload.
 func (d *decoder) ranges() []SearchRange {
 	var ranges []SearchRange
 	for d.more() {

@@ -29,54 +29,24 @@ const (
 	TypeResponse        Type = 18
 )
 
-// String is the name of the type without "agentx-" and "-PDU".
+// String returns the name of the type without "agentx-" and "-PDU".
 func (t Type) String() string {
-	switch t {
-	case TypeOpen:
-		return "Open"
-	case TypeClose:
-		return "Close"
-	case TypeRegister:
-		return "Register"
-	case TypeUnregister:
-		return "Unregister"
-	case TypeGet:
-		return "Get"
-	case TypeGetNext:
-		return "GetNext"
-	case TypeGetBulk:
-		return "GetBulk"
-	case TypeTestSet:
-		return "TestSet"
-	case TypeCommitSet:
-		return "CommitSet"
-	case TypeUndoSet:
-		return "UndoSet"
-	case TypeCleanupSet:
-		return "CleanupSet"
-	case TypeNotify:
-		return "Notify"
-	case TypePing:
-		return "Ping"
-	case TypeIndexAllocate:
-		return "IndexAllocate"
-	case TypeIndexDeallocate:
-		return "IndexDeallocate"
-	case TypeAddAgentCaps:
-		return "AddAgentCaps"
-	case TypeRemoveAgentCaps:
-		return "RemoveAgentCaps"
-	case TypeResponse:
-		return "Response"
+	names := [...]string{TypeOpen: "Open", TypeClose: "Close", TypeRegister: "Register", TypeUnregister: "Unregister",
+		TypeGet: "Get", TypeGetNext: "GetNext", TypeGetBulk: "GetBulk", TypeTestSet: "TestSet", TypeCommitSet: "CommitSet",
+		TypeUndoSet: "UndoSet", TypeCleanupSet: "CleanupSet", TypeNotify: "Notify", TypePing: "Ping",
+		TypeIndexAllocate: "IndexAllocate", TypeIndexDeallocate: "IndexDeallocate", TypeAddAgentCaps: "AddAgentCaps",
+		TypeRemoveAgentCaps: "RemoveAgentCaps", TypeResponse: "Response"}
+	if t.Known() {
+		return names[t]
 	}
 	return fmt.Sprintf("type %d", uint8(t))
 }
 
-// Known tells whether t is one of the types above.
+// Known reports whether t is one of the types above.
 func (t Type) Known() bool { return t >= TypeOpen && t <= TypeResponse }
 
-// HasContext tells whether a PDU of type t begins with a context name where
-// its header has FlagNonDefaultContext. The others ignore the flag (RFC 2741
+// HasContext reports whether a PDU of type t begins with a context name if its
+// header has FlagNonDefaultContext. The others ignore the flag (RFC 2741
 // section 6.1.1).
 func (t Type) HasContext() bool {
 	switch t {

@@ -2,14 +2,14 @@
 
 package pdu
 
-import "github.com/pnagent/pnagent/smi"
+import "github.com/pnagent/pnagent/mib/smi"
 
-// A variable (RFC 2741 section 5.4): its type in 2 bytes, 2 reserved, its
-// name, its value. Numbers take 4 bytes and a Counter64 takes 8; octet
-// strings, addresses and opaques are Octet Strings, object identifiers are
-// Object Identifiers; null and the exceptions take nothing.
+// A variable (RFC 2741 section 5.4) has its type in 2 bytes, 2 reserved bytes, its name
+// and its value. Numbers take 4 bytes and a Counter64 takes 8; octet strings, addresses and
+// opaques are Octet Strings, object identifiers are Object Identifiers; null and the
+// exceptions take none.
 
-// VariableSize is how many bytes v takes in a PDU.
+// VariableSize returns the size of v in a PDU, in bytes.
 func VariableSize(v smi.Variable) int {
 	size := 4 + oidSize(v.Name)
 	switch v.Value.Type {

@@ -13,21 +13,21 @@ import (
 	"github.com/pnagent/pnagent/attach/dipen/replica"
 )
 
-// Errors of etcd on which callers decide.
+// Errors of etcd that callers distinguish.
 var (
 	errCompacted = errors.New("the revision is compacted")
-	errDenied    = errors.New("etcd does not know the user's token")
+	errDenied    = errors.New("etcd rejects the user's token")
 	errTooLarge  = errors.New("answer too large")
 )
 
-// integer is a 64-bit number, which etcd writes as text. 0 is left out.
+// integer is a 64-bit number, which etcd writes as text and omits if it is 0.
 type integer int64
 
-// UnmarshalJSON reads it as text or as a number.
+// UnmarshalJSON reads text or a number.
 func (n *integer) UnmarshalJSON(text []byte) error {
 	v, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%.40q is no 64-bit integer", text)
+		return fmt.Errorf("%.40q is not a 64-bit integer", text)
 	}
 	*n = integer(v)
 	return nil
@@ -52,7 +52,7 @@ type rangeAnswer struct {
 	More   bool       `json:"more"`
 }
 
-// fault is an error as the gateway writes it.
+// fault is an error of the gateway.
 type fault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -78,7 +78,7 @@ type watchEvent struct {
 	Prev *keyValue `json:"prev_kv"`
 }
 
-// Codes of gRPC that matter here.
+// Codes of gRPC.
 const (
 	codeOutOfRange      = 11
 	codeUnauthenticated = 16
@@ -91,11 +91,11 @@ func (f *fault) err() error {
 	case f.Code == codeUnauthenticated, strings.Contains(f.Message, "revision of auth store is old"):
 		return fmt.Errorf("%w: %.200s", errDenied, f.Message)
 	}
-	return fmt.Errorf("etcd says (code %d): %.200s", f.Code, f.Message)
+	return fmt.Errorf("etcd error (code %d): %.200s", f.Code, f.Message)
 }
 
-// readRange reads the answer to a range. Keys outside the prefix, or without a
-// revision, are an answer of something that is not etcd.
+// readRange decodes the answer to a range. It rejects keys outside the prefix
+// or without a revision, which etcd does not send.
 func readRange(body []byte, prefix string) (*rangeAnswer, error) {
 	var a rangeAnswer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -112,7 +112,7 @@ func readRange(body []byte, prefix string) (*rangeAnswer, error) {
 	return &a, nil
 }
 
-// readWatch reads a line of a watch.
+// readWatch decodes a line of a watch.
 func readWatch(line []byte) (*watchAnswer, error) {
 	var a watchAnswer
 	if err := json.Unmarshal(line, &a); err != nil {
@@ -124,8 +124,7 @@ func readWatch(line []byte) (*watchAnswer, error) {
 	return &a, nil
 }
 
-// event turns a change into what the replica knows; false for one that makes no
-// sense.
+// event returns a change as an event of the replica, or false for an invalid one.
 func (e *watchEvent) event(prefix string) (revision int64, out replica.Event, ok bool) {
 	key, within := strings.CutPrefix(string(e.KV.Key), prefix)
 	out.Key, out.Value, out.Create, out.Delete = key, e.KV.Value, int64(e.KV.Create), e.Type == "DELETE"

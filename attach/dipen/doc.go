@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package dipen is a telemetry source for nets that DiPeN runs. DiPeN keeps its
-// state in etcd; this package reads it there, through etcd's JSON gateway, and
-// never writes: DiPeN need not know.
+// state in etcd; this package reads it through etcd's JSON gateway and never
+// writes, so DiPeN needs no change.
 //
 // [Run] reads and publishes until its context ends. Inside:
 //
-//   - gateway.go and answer.go speak to etcd: ranges and watches over net/http,
-//     several endpoints, TLS, user and password; everything that comes is bounded.
-//   - session.go is one connection: a look at the newest revision, all keys at one
-//     revision in pages, then changes from the next revision on, with a look once
-//     a second. It ends with the first error, and the next one goes on at the
-//     revision where it stopped, at the next endpoint.
-//   - package replica is the pure core, told by the session what changed.
-//   - journal.go keeps on disk when revisions were made and up to which one the
-//     counts were published, so that a restart makes no token young and neither
-//     loses nor repeats a firing.
+//   - gateway.go and answer.go are the client of etcd: ranges and watches over
+//     net/http, several endpoints, TLS, user and password; all answers are bounded.
+//   - session.go is one connection. It asks for the newest revision, reads all
+//     keys at one revision in pages, and then watches changes from the next
+//     revision on, asking for the newest revision once a second. It ends at the
+//     first error; the next session continues at that revision, at the next endpoint.
+//   - package replica is the pure core, which applies the changes.
+//   - journal.go stores the times of revisions and the revision of the published
+//     counts. So a restart changes no age, and neither loses nor repeats a firing.
 //   - source.go publishes the replica's rows.
 //
-// # What is lost when history is
+// # Compaction
 //
-// etcd compacts. If that takes changes that were not read yet, the keys are read
-// as of the oldest revision that is left and counting goes on from there; [Status]
-// says since when counts hold and how many revisions are missing. Ages are not
-// touched: they come from the keys.
+// If etcd compacts changes before they were read, the session reads the keys at
+// the oldest remaining revision and counts from there. [Status] reports since
+// when counts hold and how many revisions are missing. Ages stay right: they
+// come from the keys.
 package dipen

@@ -58,7 +58,7 @@ func (f *fake) has(key, value string, create int64) {
 	slices.SortFunc(f.keys, func(a, b fakeKey) int { return strings.Compare(a.key, b.key) })
 }
 
-// was tells whether something was asked.
+// was reports whether a request was made.
 func (f *fake) was(asked string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Bounds of what is read of etcd.
+// Bounds of answers of etcd.
 const (
 	maxAnswer = 64 << 20 // bytes of the answer to one request
 	maxLine   = 32 << 20 // bytes of one line of a watch
@@ -26,10 +26,10 @@ const (
 	pageNames = 200      // keys of one page where values come with them
 )
 
-// requestTimeout is how long a request other than a watch may take.
+// requestTimeout bounds a request other than a watch.
 const requestTimeout = 10 * time.Second
 
-// Etcd says how to reach it.
+// Etcd is how to reach etcd.
 type Etcd struct {
 	Endpoints []string // URLs of client ports, such as http://127.0.0.1:2379
 	TLS       *tls.Config
@@ -37,7 +37,7 @@ type Etcd struct {
 	Password  string
 }
 
-// gateway is etcd's JSON gateway at one endpoint after the other.
+// gateway is a client of etcd's JSON gateway, at one endpoint at a time.
 type gateway struct {
 	client *http.Client
 	cfg    Etcd
@@ -55,7 +55,7 @@ func newGateway(cfg Etcd) (*gateway, error) {
 	for i, e := range cfg.Endpoints {
 		u, err := url.Parse(e)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-			return nil, fmt.Errorf("endpoint %d of etcd is no URL of a server; expected one such as https://etcd-1:2379, without a user", i+1)
+			return nil, fmt.Errorf("endpoint %d of etcd is not the URL of a server; expected one such as https://etcd-1:2379, without a user", i+1)
 		}
 		cfg.Endpoints[i] = strings.TrimSuffix(e, "/")
 	}
@@ -63,14 +63,14 @@ func newGateway(cfg Etcd) (*gateway, error) {
 	t.TLSClientConfig = cfg.TLS
 	t.ResponseHeaderTimeout = requestTimeout
 	return &gateway{cfg: cfg, client: &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // the password goes to no other server
+		return http.ErrUseLastResponse // the password is sent to no other server
 	}}}, nil
 }
 
-// endpoint is the URL in use.
+// endpoint returns the URL in use.
 func (g *gateway) endpoint() string { return g.cfg.Endpoints[g.at] }
 
-// next goes to the next endpoint, and asks for a new token there.
+// next switches to the next endpoint, which needs a new token.
 func (g *gateway) next() {
 	g.at = (g.at + 1) % len(g.cfg.Endpoints)
 	g.setToken("")
@@ -91,7 +91,7 @@ func (g *gateway) getToken() string {
 	return g.token
 }
 
-// login has etcd give out a token for the user, if there is one.
+// login requests a token for the user, if there is one.
 func (g *gateway) login(ctx context.Context) error {
 	if g.cfg.User == "" {
 		return nil
@@ -111,8 +111,8 @@ func (g *gateway) login(ctx context.Context) error {
 	return nil
 }
 
-// ask sends a request and returns the whole answer. A token that has ended is
-// asked for once more.
+// ask sends a request and returns the whole answer. If the token has expired,
+// it logs in and sends the request again.
 func (g *gateway) ask(ctx context.Context, path string, request any) ([]byte, error) {
 	body, err := g.read(ctx, path, request)
 	if g.cfg.User == "" || err == nil || !errors.Is(err, errDenied) {
@@ -124,7 +124,7 @@ func (g *gateway) ask(ctx context.Context, path string, request any) ([]byte, er
 	return g.read(ctx, path, request)
 }
 
-// read is ask with the token that there is.
+// read sends a request with the present token and returns the whole answer.
 func (g *gateway) read(ctx context.Context, path string, request any) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -143,7 +143,7 @@ func (g *gateway) read(ctx context.Context, path string, request any) ([]byte, e
 	return body, nil
 }
 
-// post sends a request and returns the answer, to be read and closed.
+// post sends a request and returns the answer, which the caller reads and closes.
 func (g *gateway) post(ctx context.Context, path string, request any) (io.ReadCloser, error) {
 	text, err := json.Marshal(request)
 	if err != nil {
@@ -165,7 +165,7 @@ func (g *gateway) post(ctx context.Context, path string, request any) (io.ReadCl
 		return resp.Body, nil
 	}
 	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxFault)) // what there is of it
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxFault)) // as much as arrives
 	var f fault
 	if json.Unmarshal(body, &f) != nil || f.Message == "" {
 		f.Message = fmt.Sprintf("%s: %.100s", resp.Status, body)
@@ -199,7 +199,7 @@ func (g *gateway) newest(ctx context.Context, prefix string) (revision int64, cl
 	return int64(a.Header.Revision), string(a.Header.Cluster), nil
 }
 
-// page returns some keys from a key on, and whether there are more.
+// page returns the keys of a range, and whether there are more.
 func (g *gateway) page(ctx context.Context, prefix string, r rangeRequest) (*rangeAnswer, error) {
 	body, err := g.ask(ctx, "/v3/kv/range", r)
 	if err != nil {
@@ -208,14 +208,14 @@ func (g *gateway) page(ctx context.Context, prefix string, r rangeRequest) (*ran
 	return readRange(body, prefix)
 }
 
-// watch begins to watch all keys with a prefix from a revision on.
+// watch starts to watch all keys with a prefix from a revision on.
 func (g *gateway) watch(ctx context.Context, prefix string, from int64) (io.ReadCloser, error) {
 	create := map[string]any{"key": []byte(prefix), "range_end": after(prefix), "start_revision": fmt.Sprint(from),
 		"prev_kv": true, "progress_notify": true, "fragment": true}
 	return g.post(ctx, "/v3/watch", map[string]any{"create_request": create})
 }
 
-// after returns the first key that does not have a prefix.
+// after returns the first key after those with a prefix.
 func after(prefix string) []byte {
 	end := []byte(prefix)
 	for i := len(end) - 1; i >= 0; i-- {

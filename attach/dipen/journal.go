@@ -16,15 +16,15 @@ import (
 	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
-// journal is a text file that keeps what etcd does not. A line each:
+// journal is a text file for what etcd does not keep. Its lines are:
 //
 //	pnagent-dipen 1 CLUSTER "PREFIX"
 //	mark REVISION AT SINCE
 //	published REVISION EPOCH
 //
-// Lines are appended as things happen, without waiting for the disk; a line that
-// was cut off by a crash is passed over. Once there are many, the file is written
-// anew with those that are still needed. A nil journal keeps nothing.
+// Lines are appended without waiting for the disk; a line cut off by a crash is
+// skipped. Once there are many, the file is replaced by one with the lines that
+// are still needed. A nil journal stores nothing.
 type journal struct {
 	path  string
 	file  *os.File
@@ -36,17 +36,17 @@ const (
 	maxJournal  = 256 << 20 // bytes that are read
 )
 
-// kept is what a journal says.
+// kept is the content of a journal.
 type kept struct {
 	cluster   string
 	prefix    string
 	marks     []replica.Mark
 	published int64 // revision; 0 for none
 	epoch     int64
-	bad       int // lines that make no sense
+	bad       int // invalid lines
 }
 
-// readJournal reads a journal; no file is an empty one.
+// readJournal reads a journal; a missing file is an empty one.
 func readJournal(path string) (kept, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,8 +63,8 @@ func readJournal(path string) (kept, error) {
 	return k, nil
 }
 
-// parseJournal reads what a journal says. Only a first line that is not one of a
-// journal is an error: the file may be somebody else's.
+// parseJournal parses a journal. An invalid first line is an error, since the
+// file may be of another program; other invalid lines are counted.
 func parseJournal(r io.Reader) (kept, error) {
 	var k kept
 	s := bufio.NewScanner(r)
@@ -140,15 +140,15 @@ func (j *journal) append(line string) error {
 	}
 	j.lines++
 	if _, err := j.file.WriteString(line); err != nil {
-		return fmt.Errorf("keeping the state: %w", err)
+		return fmt.Errorf("writing the state: %w", err)
 	}
 	return nil
 }
 
-// full tells whether it is time to write the journal anew with fewer lines.
+// full reports whether the journal should be rewritten with fewer lines.
 func (j *journal) full(room int) bool { return j != nil && j.lines > 2*room }
 
-// rewrite writes the journal anew and goes on appending there.
+// rewrite replaces the journal and opens it for further lines.
 func (j *journal) rewrite(cluster, prefix string, marks []replica.Mark, published, epoch int64) error {
 	if j == nil {
 		return nil
@@ -161,11 +161,11 @@ func (j *journal) rewrite(cluster, prefix string, marks []replica.Mark, publishe
 		text = append(text, publishedLine(published, epoch)...)
 	}
 	if err := atomicfile.Replace(j.path, text, 0o600); err != nil {
-		return fmt.Errorf("keeping the state: %w", err)
+		return fmt.Errorf("writing the state: %w", err)
 	}
 	f, err := os.OpenFile(j.path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("keeping the state: %w", err)
+		return fmt.Errorf("writing the state: %w", err)
 	}
 	if j.file != nil {
 		_ = j.file.Close() // it is replaced

@@ -16,11 +16,11 @@ import (
 
 const (
 	lookEvery  = time.Second
-	maxChanges = 1 << 20 // of one revision; etcd takes 128 in a transaction unless told otherwise
+	maxChanges = 1 << 20 // of one revision; etcd allows 128 in a transaction by default
 )
 
-// session reads from one endpoint until something goes wrong. The error says what;
-// the next session goes on from there.
+// session reads from one endpoint until an error, and returns it; the next
+// session continues from there.
 func (s *source) session(ctx context.Context) error {
 	if err := s.gate.login(ctx); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *source) session(ctx context.Context) error {
 	return err
 }
 
-// keepLooking looks once a second, and ends when two looks in a row fail.
+// keepLooking calls look once a second, and returns when two calls in a row fail.
 func (s *source) keepLooking(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -68,12 +68,12 @@ func (s *source) keepLooking(ctx context.Context) error {
 	}
 }
 
-// errOther says that this is not the etcd that it was.
-var errOther = errors.New("etcd is another one, or was set back")
+// errOther reports that etcd is another cluster, or was restored to an earlier revision.
+var errOther = errors.New("etcd is another cluster, or was restored to an earlier revision")
 
-// look asks for the newest revision, and notes when that was.
+// look requests the newest revision, and records when it had been reached.
 func (s *source) look(ctx context.Context) error {
-	// What is watched may be newer than the answer by the time that it comes.
+	// The watch may be ahead of the answer by the time that it comes.
 	asked, least := s.now(), s.newestSeen()
 	revision, cluster, err := s.gate.newest(ctx, s.cfg.Prefix)
 	if err != nil {
@@ -82,10 +82,10 @@ func (s *source) look(ctx context.Context) error {
 	return s.noteLook(revision, cluster, asked, least)
 }
 
-// begin reads all keys for the first time: as they are, or as they were where the
-// process before this one stopped.
+// begin reads all keys for the first time: at the revision where the previous
+// process stopped, or at the newest one.
 func (s *source) begin(ctx context.Context) error {
-	at := s.resume()
+	at := s.revision()
 	if at == 0 {
 		at = s.newest()
 	}
@@ -96,7 +96,7 @@ func (s *source) begin(ctx context.Context) error {
 	return err
 }
 
-// skip goes on at the oldest revision that etcd still has.
+// skip continues at the oldest revision that etcd still has.
 func (s *source) skip(ctx context.Context) error {
 	for {
 		oldest, err := s.oldest(ctx)
@@ -109,8 +109,8 @@ func (s *source) skip(ctx context.Context) error {
 	}
 }
 
-// oldest asks for the oldest revision that etcd still has: it tells when one
-// watches from before.
+// oldest returns the oldest revision that etcd still has, which etcd reports to
+// a watch from an earlier one.
 func (s *source) oldest(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -137,7 +137,7 @@ func (s *source) oldest(ctx context.Context) (int64, error) {
 	}
 }
 
-// load reads all keys as they are at one revision.
+// load reads all keys at one revision.
 func (s *source) load(ctx context.Context, revision int64) error {
 	p := s.cfg.Prefix
 	s.edit(func(r *replica.Replica) { r.Begin(revision) })
@@ -194,8 +194,8 @@ func (s *source) follow(ctx context.Context) error {
 		}
 		switch r := &a.Result; {
 		case r.Canceled && r.Compact > 0:
-			// etcd does so too where it only takes this watch for slow: then
-			// nothing is missing, and one goes on with the next revision.
+			// etcd also cancels a watch that it considers slow. Then no change is
+			// missing, and the next watch continues with the next revision.
 			if int64(r.Compact) > s.revision()+1 {
 				if err := s.skip(ctx); err != nil {
 					return err
@@ -214,11 +214,10 @@ func (s *source) follow(ctx context.Context) error {
 	}
 }
 
-// errAgain ends a session that is to be followed by another one at once.
-var errAgain = errors.New("going on with another watch")
+// errAgain ends a session that another one follows at once.
+var errAgain = errors.New("continuing with another watch")
 
-// passOver goes on after an answer that is too large to read: with the keys as
-// they are now.
+// passOver continues after an answer that is too large to read, with the keys as they are now.
 func (s *source) passOver(ctx context.Context) error {
 	s.edit(func(r *replica.Replica) { r.Drop(replica.FaultLongLine) })
 	if err := s.load(ctx, s.newest()); err != nil {
@@ -227,15 +226,14 @@ func (s *source) passOver(ctx context.Context) error {
 	return errAgain
 }
 
-// changes gathers the changes of one revision, which may come in several
-// answers.
+// changes collects the changes of one revision, which may come in several answers.
 type changes struct {
 	source   *source
 	revision int64
 	events   []replica.Event
 }
 
-// take takes in an answer.
+// take adds the changes of an answer, and applies those of complete revisions.
 func (c *changes) take(a *watchAnswer) error {
 	bad := 0
 	for i := range a.Result.Events {
@@ -291,7 +289,7 @@ type lines struct {
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line that is not empty; it is good until the next call.
+// next returns the next line that is not empty, valid until the next call.
 func (l *lines) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	for {

@@ -22,12 +22,12 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Config is what is read, and where it is published.
+// Config configures Run.
 type Config struct {
 	Etcd   Etcd
 	Prefix string     // of DiPeN's keys; ends in a slash
-	Net    *petri.Net // of a file; or with an ID alone, which is the net's name
-	State  string     // path of the file that is kept over restarts; "" for none
+	Net    *petri.Net // from a file, or with only an ID: the name of the net
+	State  string     // path of the state file; "" for none
 	Limits replica.Limits
 
 	Conn     *nats.Conn // not closed
@@ -35,13 +35,12 @@ type Config struct {
 	Source   string
 	Interval time.Duration // 0 is telemetry.DefaultInterval
 
-	// Status is called once, with a function that tells the state at any time. It
-	// may be nil.
+	// Status is called once, with a function that returns the state at any time. It may be nil.
 	Status func(func() Status)
 	Log    *slog.Logger
 }
 
-// ErrConfig is in the chain of errors about a Config.
+// ErrConfig is wrapped by errors about a Config.
 var ErrConfig = errors.New("configuration")
 
 // Backoff between two sessions.
@@ -50,14 +49,13 @@ const (
 	lastWait  = 15 * time.Second
 )
 
-// slack is how many marks, and lines of the state, are kept beyond those needed
-// before they are sorted out.
+// slack is the number of unneeded marks and lines of the state before they are removed.
 const slack = 20_000
 
-// closeTimeout is how long the last words to NATS may take.
+// closeTimeout bounds the time for the last snapshots.
 const closeTimeout = 5 * time.Second
 
-// source is one net that is read and published.
+// source reads and publishes one net.
 type source struct {
 	cfg  Config
 	gate *gateway
@@ -66,21 +64,21 @@ type source struct {
 	rep       *replica.Replica
 	status    Status
 	isLoaded  bool
-	cluster   string // as it was found or kept; "" before
-	head      int64  // newest revision that was seen
+	cluster   string // found or restored; "" before
+	head      int64  // newest revision of etcd
 	kept      kept
 	journal   *journal
 	published int64 // revision that the published counts hold
 	epoch     int64
-	room      int  // marks to have before those are dropped that nothing needs
-	broken    bool // the journal cannot be written; told already
+	room      int  // number of marks at which unneeded ones are removed
+	broken    bool // the journal cannot be written, and that is logged
 
 	publisher *telemetry.Publisher // written once, with mu, by the goroutine that reads
 }
 
 // Run reads and publishes until the context ends. The error is about the
-// configuration, the state file, or what was not published at the end; that etcd
-// or NATS is away is none.
+// configuration, the state file, or the last snapshots. While etcd or NATS is
+// unreachable, Run retries.
 func Run(ctx context.Context, cfg Config) error {
 	s, err := newSource(cfg)
 	if err != nil {
@@ -117,10 +115,10 @@ func newSource(cfg Config) (*source, error) {
 			return nil, err
 		}
 		if s.kept.prefix != "" && s.kept.prefix != cfg.Prefix {
-			return nil, fmt.Errorf("the state %s is of the prefix %q; expected one of %q", cfg.State, s.kept.prefix, cfg.Prefix)
+			return nil, fmt.Errorf("the state %s has the prefix %q; expected %q", cfg.State, s.kept.prefix, cfg.Prefix)
 		}
 		if s.kept.bad > 0 {
-			cfg.Log.Warn("lines of the state that make no sense", "file", cfg.State, "lines", s.kept.bad)
+			cfg.Log.Warn("invalid lines in the state", "file", cfg.State, "lines", s.kept.bad)
 		}
 	}
 	s.epoch, s.cluster, s.published = s.kept.epoch, s.kept.cluster, s.kept.published
@@ -132,7 +130,7 @@ func newSource(cfg Config) (*source, error) {
 	return s, nil
 }
 
-// run runs one session after the other.
+// run runs one session after another.
 func (s *source) run(ctx context.Context) error {
 	wait := firstWait
 	for {
@@ -151,7 +149,7 @@ func (s *source) run(ctx context.Context) error {
 		if errors.Is(err, errAgain) {
 			continue
 		}
-		s.cfg.Log.Warn("reading etcd", "endpoint", s.gate.endpoint(), "err", err, "again_in", wait)
+		s.cfg.Log.Warn("reading etcd failed, retrying", "endpoint", s.gate.endpoint(), "err", err, "wait", wait)
 		s.gate.next()
 		select {
 		case <-ctx.Done():
@@ -167,7 +165,7 @@ type fatalError struct{ error }
 
 func (s *source) now() int64 { return time.Now().UnixMicro() }
 
-// edit changes the replica.
+// edit runs change on the replica.
 func (s *source) edit(change func(*replica.Replica)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,11 +190,7 @@ func (s *source) newest() int64 {
 	return s.head
 }
 
-// resume returns the revision to begin at: where the process before this one
-// stopped; 0 for none.
-func (s *source) resume() int64 { return s.revision() }
-
-// connected notes whether etcd is watched, and returns whether it was.
+// connected sets whether etcd is watched, and returns whether it was.
 func (s *source) connected(is bool) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,21 +202,22 @@ func (s *source) connected(is bool) (was bool) {
 	return was
 }
 
-// newestSeen is the newest revision that was seen, by looking or by watching.
+// newestSeen returns the newest revision that look or the watch has seen.
 func (s *source) newestSeen() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return max(s.head, s.rep.Revision())
 }
 
-// noteLook notes what the newest revision is. An etcd that is another one, or that
-// was set back to before what had been seen when it was asked, is begun with anew.
+// noteLook records the newest revision. It starts from scratch if the cluster
+// is another one, or its revision is lower than the one seen before the
+// request.
 func (s *source) noteLook(revision int64, cluster string, asked, least int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	other := s.cluster != "" && s.cluster != cluster
 	if other || revision < least {
-		s.cfg.Log.Warn("etcd is another one, or was set back: beginning anew", "cluster", cluster, "revision", revision, "expected", least)
+		s.cfg.Log.Warn("etcd is another cluster, or was restored to an earlier revision; starting from scratch", "cluster", cluster, "revision", revision, "expected", least)
 		s.rep.Forget()
 		s.isLoaded, s.head, s.cluster, s.published = false, 0, cluster, 0
 		s.keep(s.rewrite())
@@ -253,18 +248,18 @@ func (s *source) keepMarks(marks []replica.Mark) {
 	}
 }
 
-// keep says once that the state cannot be kept.
+// keep counts an error of the journal and logs the first one.
 func (s *source) keep(err error) {
 	if err != nil {
 		s.status.StateErrors++
 		if !s.broken {
-			s.cfg.Log.Error("the state is not kept", "err", err)
+			s.cfg.Log.Error("the state cannot be written", "err", err)
 		}
 	}
 	s.broken = err != nil
 }
 
-// commit ends the loading of all keys, and begins to publish.
+// commit ends the loading of all keys and publishes them.
 func (s *source) commit() error {
 	s.mu.Lock()
 	gaps := s.rep.Gaps().Count
@@ -274,13 +269,13 @@ func (s *source) commit() error {
 	}
 	s.isLoaded = true
 	if g := s.rep.Gaps(); g.Count > gaps {
-		s.cfg.Log.Warn("etcd compacted changes that were not read: counts hold from now on", "revisions_missing", g.Revisions, "revision", s.rep.Revision())
+		s.cfg.Log.Warn("etcd compacted changes before they were read; counts start here", "revisions_missing", g.Revisions, "revision", s.rep.Revision())
 	}
 	s.mu.Unlock()
 	return s.define()
 }
 
-// apply takes in the changes of one revision.
+// apply applies the changes of one revision.
 func (s *source) apply(revision int64, events []replica.Event) error {
 	now := s.now()
 	s.mu.Lock()
@@ -300,7 +295,7 @@ func (s *source) apply(revision int64, events []replica.Event) error {
 	return s.define()
 }
 
-// reached notes that all changes up to a revision are in.
+// reached records that all changes up to a revision are applied.
 func (s *source) reached(revision int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -309,7 +304,7 @@ func (s *source) reached(revision int64) {
 	}
 }
 
-// define tells the publisher what the net is now, and makes one the first time.
+// define publishes the present definition, and starts the publisher the first time.
 func (s *source) define() error {
 	s.mu.Lock()
 	n := s.rep.Definition()
@@ -320,7 +315,7 @@ func (s *source) define() error {
 	}
 	if s.publisher != nil {
 		if err := s.publisher.Redefine(0, len(n.Places), len(n.Transitions), text.Bytes()); err != nil {
-			s.cfg.Log.Error("what was found in etcd is not all published", "err", err)
+			s.cfg.Log.Error("places or transitions found in etcd cannot be published", "err", err)
 		}
 		return nil
 	}
@@ -337,7 +332,7 @@ func (s *source) define() error {
 	return nil
 }
 
-// rows gives the publisher what is known, and keeps up to which revision that is.
+// rows fills in the rows, and stores their revision.
 func (s *source) rows(_ int, now int64, into *stats.Rows) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -120,7 +120,7 @@ func read(t *testing.T, cfg Config) *reader {
 	return r
 }
 
-// shows waits until a snapshot shows so many tokens by place and firings by
+// shows waits until a snapshot shows given tokens by place and firings by
 // transition.
 func (r *reader) shows(tokens, firings []uint64) *stats.Rows {
 	r.t.Helper()
@@ -188,7 +188,7 @@ func TestChangesOfOneRevisionMayComeInFragments(t *testing.T) {
 	}
 }
 
-func TestAStreamThatEndsIsGoneOnWithElsewhere(t *testing.T) {
+func TestAStreamThatEndsIsContinuedAtAnotherEndpoint(t *testing.T) {
 	f, other := startFake(t), startFake(t)
 	names(f)
 	f.has("p/pl/1/1", "x", 5)
@@ -202,7 +202,7 @@ func TestAStreamThatEndsIsGoneOnWithElsewhere(t *testing.T) {
 	}
 }
 
-func TestWhatEtcdSaysWrongIsBounded(t *testing.T) {
+func TestInvalidAnswersOfEtcdAreBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
 		after string // what is asked then
@@ -226,7 +226,7 @@ func TestWhatEtcdSaysWrongIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnEventThatMakesNoSenseIsCounted(t *testing.T) {
+func TestAnInvalidEventIsCounted(t *testing.T) {
 	f := startFake(t)
 	names(f)
 	f.watches = [][]string{{created, answer(false, putJSON("elsewhere", "", 11), `{"kv":{"key":"cC9hYQ=="}}`, putJSON("p/pl/1/1", "", 11))}}
@@ -237,7 +237,7 @@ func TestAnEventThatMakesNoSenseIsCounted(t *testing.T) {
 	}
 }
 
-func TestACompactionIsSkippedAndSaid(t *testing.T) {
+func TestACompactionIsSkippedAndReported(t *testing.T) {
 	f := startFake(t)
 	names(f)
 	f.oldest, f.revision = 20, 25
@@ -284,7 +284,7 @@ func TestACompactionOfWhatWasReadIsNoGap(t *testing.T) {
 	}
 }
 
-func TestAnotherEtcdIsBegunWithAnew(t *testing.T) {
+func TestAnotherEtcdIsReadFromScratch(t *testing.T) {
 	f := startFake(t)
 	names(f)
 	f.has("p/pl/1/1", "x", 5)
@@ -320,7 +320,7 @@ func TestAUserLogsInAndDoesSoAgain(t *testing.T) {
 	}
 }
 
-func TestEtcdThatIsAwayIsWaitedFor(t *testing.T) {
+func TestEtcdThatIsUnreachableIsRetried(t *testing.T) {
 	f := startFake(t)
 	names(f)
 	f.down = true

@@ -7,26 +7,25 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Status is what the adapter did and what it could not, cumulative since its
-// start where it is a count.
+// Status is the state of the adapter; counts are cumulative since its start.
 type Status struct {
 	Connected   bool   // etcd is watched now
-	Sessions    uint64 // times that a watch began
-	Looks       uint64 // times that the newest revision was asked for
-	Changes     uint64 // changes of keys that were taken in
+	Sessions    uint64 // watches started
+	Looks       uint64 // requests for the newest revision
+	Changes     uint64 // changes of keys that were applied
 	StateErrors uint64 // times that the state file could not be written
 
-	Revision  int64 // up to which all changes are in
-	Head      int64 // newest that was seen, of all of etcd
+	Revision  int64 // up to which all changes are applied
+	Head      int64 // newest of all of etcd
 	Gaps      replica.Gaps
 	Dropped   map[replica.Fault]uint64
 	InFlight  []replica.Held // taken tokens by transition
 	Leaders   []replica.Leadership
-	Published int64 // revision of the counts that were published last
+	Published int64 // of the counts published last
 	Snapshots telemetry.PublisherStats
 }
 
-// Status returns the state as it is now.
+// Status returns the present state.
 func (s *source) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,7 +5,6 @@ package lines
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -13,55 +12,55 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/attach/lines/replay"
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Config says what is replayed, and how events are read.
+// Config configures an Attachment.
 type Config struct {
 	Nets    []*petri.Tables
-	Net     string // id of the net of events that name none; "" for the only one
+	Net     string // id of the net of events without one; "" for the only net
 	Table   *Table // nil for none
 	Fields  Fields
 	Pattern string // a regular expression with the fields as named groups; "" for JSON lines
 	Times   Times
 
-	// Window is how long an event is kept for earlier ones to overtake it; 0 takes
-	// events as they come. Held bounds how many are kept.
+	// Window is how long an event waits for earlier ones; 0 applies events as
+	// they come. Held bounds the waiting ones.
 	Window time.Duration
 	Held   int
 
-	Told      bool    // every instance is said to be over, see replay.Config
-	Instances int     // open ones of each net
-	Search    int     // see replay.Config
-	Speed     float64 // how many times faster than recorded; 0 as fast as can be
-	AsNow     bool    // events get the time when they are taken
+	EndsByEvent bool    // every instance ends by an event, see replay.Config
+	Instances   int     // open ones of each net, at most
+	Search      int     // see replay.Config
+	Speed       float64 // as a multiple of the recorded speed; 0 is unlimited
+	AsNow       bool    // events get the time when they are applied
 
-	State string // file that keeps what is known over a restart; "" for none
+	State string // path of the state file; "" for none
 	Log   *slog.Logger
 }
 
-// The bounds unless told otherwise.
+// Default bounds.
 const (
 	DefaultHeld      = 100_000
 	DefaultInstances = 1_000_000
 	DefaultSearch    = 1000
 )
 
-// Counters is what became of what was read, cumulative since the start.
+// Counters counts what was read since the start.
 type Counters struct {
 	Lines, Bytes uint64
 	Dropped      [reasons]uint64 // by Reason
-	Future       uint64          // events more than a minute ahead of the clock, taken as of now
-	Undated      uint64          // events without a time, taken as of now
+	Future       uint64          // events more than a minute ahead of the clock, applied as of now
+	Undated      uint64          // events without a time, applied as of now
 	Hurried      uint64          // events that left the window early because it was full
-	Held         uint64          // events in the window, now
-	Rotated      uint64          // times that a followed file was another or shorter
+	Held         uint64          // events in the window now
+	Rotated      uint64          // times that a followed file was replaced or truncated
 	SaveFailures uint64          // times that the state could not be written
-	Unwritten    uint64          // the highest number of events that a writer says it has dropped
+	Unwritten    uint64          // the highest number of dropped events that a writer reports
 }
 
 // Attachment is a telemetry source for engines that write lines. It is safe for
@@ -73,9 +72,9 @@ type Attachment struct {
 	defs    []telemetry.Net
 	clock   func() int64
 	pace    pacer
-	stateOf time.Time // when the state that was loaded was written
+	stateOf time.Time // modification time of the state file that was loaded
 
-	told [reasons]atomic.Uint32 // lines that were shown to people, by reason
+	logged [reasons]atomic.Uint32 // lines, by reason
 
 	mu        sync.Mutex // of all below
 	nets      []*replay.Replay
@@ -85,10 +84,10 @@ type Attachment struct {
 	lastEpoch int64
 	epoch     func() int64
 
-	states uint64 // made to be written
+	states uint64 // number of the last state
 
-	saving  sync.Mutex // one writes the state file at a time
-	written uint64     // the latest state that was; with saving
+	saving  sync.Mutex // held while the state file is written
+	written uint64     // number of the last state in the file; with saving
 	savedAt int64      // when; with saving
 }
 
@@ -130,11 +129,11 @@ func (a *Attachment) replay(t *petri.Tables) (*replay.Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replay.New(replay.Config{Tables: t, Silent: silent, Told: a.cfg.Told,
+	return replay.New(replay.Config{Tables: t, Silent: silent, EndsByEvent: a.cfg.EndsByEvent,
 		Limit: max(a.cfg.Instances, 1), Search: a.cfg.Search}), nil
 }
 
-// format returns what reads the lines of one more input.
+// format returns a parser for one more input.
 func (a *Attachment) format() format {
 	if a.pattern != nil {
 		one := *a.pattern
@@ -143,10 +142,10 @@ func (a *Attachment) format() format {
 	return &jsonLines{names: a.cfg.Fields}
 }
 
-// Publish starts to publish what is known. base has the connection, the source's name and
-// the interval; its nets and functions are filled in.
+// Publish starts to publish. base has the connection, the source's name and the
+// interval; Publish fills in its nets and functions.
 func (a *Attachment) Publish(base telemetry.Config) (*telemetry.Publisher, error) {
-	base.Nets, base.Rows, base.Oldest, base.Instance, base.LastEpoch = a.defs, a.rows, a.eldest, a.inside, a.lastEpoch
+	base.Nets, base.Rows, base.Oldest, base.Instance, base.LastEpoch = a.defs, a.rows, a.oldest, a.instance, a.lastEpoch
 	p, err := telemetry.Start(base)
 	if err != nil {
 		return nil, err
@@ -157,8 +156,9 @@ func (a *Attachment) Publish(base telemetry.Config) (*telemetry.Publisher, error
 	return p, nil
 }
 
-// rows fills in what is published of a net. The state is saved before: should this
-// process end now, the next one does not tell the same again.
+// rows fills in the rows of a net. It saves the state before they are
+// published, so that after a crash the next process does not publish the same
+// counts again.
 func (a *Attachment) rows(net int, now int64, into *stats.Rows) error {
 	a.mu.Lock()
 	a.release(now)
@@ -176,7 +176,7 @@ func (a *Attachment) rows(net int, now int64, into *stats.Rows) error {
 	return nil
 }
 
-// Counters returns what became of what was read.
+// Counters returns the counts so far.
 func (a *Attachment) Counters() Counters {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -185,7 +185,7 @@ func (a *Attachment) Counters() Counters {
 	return c
 }
 
-// NetCounts is what the replay of one net did.
+// NetCounts are the counts of the replay of one net.
 type NetCounts struct {
 	Net string
 	replay.Counts
@@ -193,7 +193,7 @@ type NetCounts struct {
 	Open    int // instances
 }
 
-// Nets returns what the replay of each net did.
+// Nets returns the counts of every net.
 func (a *Attachment) Nets() []NetCounts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -204,8 +204,8 @@ func (a *Attachment) Nets() []NetCounts {
 	return out
 }
 
-// eldest answers who asks for the oldest tokens of a place.
-func (a *Attachment) eldest(net, place, limit int) ([]stats.Token, error) {
+// oldest returns the oldest tokens of a place.
+func (a *Attachment) oldest(net, place, limit int) ([]stats.Token, error) {
 	rows := stats.NewRows(a.defs[net].Places, a.defs[net].Transitions)
 	a.mu.Lock()
 	a.nets[net].Look(a.clock(), rows)
@@ -214,8 +214,8 @@ func (a *Attachment) eldest(net, place, limit int) ([]stats.Token, error) {
 	return stuck[:min(len(stuck), limit)], nil
 }
 
-// inside answers who asks what an instance holds.
-func (a *Attachment) inside(net int, name string) (*telemetry.Instance, error) {
+// instance returns the content of an instance.
+func (a *Attachment) instance(net int, name string) (*telemetry.Instance, error) {
 	a.mu.Lock()
 	held, leftOut, open := a.nets[net].Held(name, telemetry.MaxHeld)
 	a.mu.Unlock()
@@ -238,12 +238,12 @@ func (a *Attachment) inside(net int, name string) (*telemetry.Instance, error) {
 	return out, nil
 }
 
-// release takes the events that have been in the window for long enough.
+// release applies the events whose time in the window is over.
 func (a *Attachment) release(now int64) {
 	a.window.idle(now, a.apply)
 }
 
-// apply takes one event: the game goes on.
+// apply applies one event to its replay.
 func (a *Attachment) apply(e *event) {
 	n, fit := a.nets[e.net], true
 	switch e.kind {
@@ -255,12 +255,12 @@ func (a *Attachment) apply(e *event) {
 		n.End(e.instance, e.time)
 	}
 	if !fit && a.shows(Taken) {
-		a.cfg.Log.Warn("an event does not fit the net, and is repaired", "net", a.defs[e.net].ID, "instance", string(e.instance),
+		a.cfg.Log.Warn("an event does not fit the net and is repaired", "net", a.defs[e.net].ID, "instance", string(e.instance),
 			"event", a.called(e), "time", time.UnixMicro(e.time).UTC())
 	}
 }
 
-// called is the transition or the place of an event.
+// called returns the id of the transition or the place of an event.
 func (a *Attachment) called(e *event) string {
 	if e.kind == fires {
 		return a.cfg.Nets[e.net].Net.Transitions[e.index].ID
@@ -268,30 +268,29 @@ func (a *Attachment) called(e *event) string {
 	return a.cfg.Nets[e.net].Net.Places[e.index].ID
 }
 
-// shownOfEach is how many lines are shown to people of each kind of trouble; the
-// counters tell of all.
+// shownOfEach bounds the logged lines of each reason; the counters count all.
 const shownOfEach = 5
 
-// shows reports whether one more is to be shown; those that do not fit count as Taken.
+// shows reports whether one more line is to be logged; events that do not fit count as Taken.
 func (a *Attachment) shows(why Reason) bool {
-	return why != Ignored && a.told[why].Load() < shownOfEach && a.told[why].Add(1) <= shownOfEach
+	return why != Ignored && a.logged[why].Load() < shownOfEach && a.logged[why].Add(1) <= shownOfEach
 }
 
-// show tells people of a line that is no event.
+// show logs a line that is not an event.
 func (a *Attachment) show(why Reason, line []byte) {
 	if a.shows(why) {
-		a.cfg.Log.Warn("no event", "reason", why.String(), "line", xmlscan.Clip(string(line), shownBytes))
+		a.cfg.Log.Warn("line is not an event", "reason", why.String(), "line", xmlscan.Clip(string(line), shownBytes))
 	}
 }
 
-// shownBytes bounds what is shown of a line.
+// shownBytes bounds the logged part of a line.
 const shownBytes = 300
 
-// Run keeps the window and the state file going until ctx ends, every interval. When it ends
-// what is in the window is taken.
+// Run drives the window and the state file every interval until ctx ends, and
+// then applies the events in the window.
 func (a *Attachment) Run(ctx context.Context, interval time.Duration) error {
 	if interval <= 0 {
-		return errors.New("an interval that is not positive")
+		return fmt.Errorf("interval of %v; expected more than 0", interval)
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -315,7 +314,7 @@ func (a *Attachment) Run(ctx context.Context, interval time.Duration) error {
 	}
 }
 
-// Flush takes what is in the window.
+// Flush applies the events in the window.
 func (a *Attachment) Flush() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// benchLines are events of so many instances at a time, which begin, go on and end.
+// benchLines returns events of open instances at a time, which start, continue and end.
 func benchLines(events, open int) []byte {
 	var b bytes.Buffer
 	for k := range events {

@@ -31,7 +31,7 @@ func claim(t testing.TB) []*petri.Tables {
 	return []*petri.Tables{tables}
 }
 
-// The log of a process engine tells of tasks; starts, gateways and ends are silent.
+// The log of a process engine has only tasks; starts, gateways and ends are silent.
 func TestTheLogOfAProcessFindsItsWayThroughGateways(t *testing.T) {
 	nets := claim(t)
 	for rule, c := range map[string]struct {

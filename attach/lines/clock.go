@@ -9,15 +9,16 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Times says how the time of an event is written.
+// Times is the format of the time of an event.
 type Times struct {
-	// Layout is that of package time, such as "02/Jan/2006:15:04:05 -0700". "" is
-	// RFC 3339, or a number.
+	// Layout is a layout of package time, such as "02/Jan/2006:15:04:05 -0700".
+	// "" is RFC 3339, or a number.
 	Layout string
-	// Zone is of times that tell none; nil is UTC.
+	// Zone is the zone of times without one; nil is UTC.
 	Zone *time.Location
-	// Unit is of numbers, which count from the Unix epoch. 0 is that of seconds,
-	// milli-, micro- or nanoseconds with which the time is after 1973 and before 5138.
+	// Unit is the unit of numbers, which count from the Unix epoch. 0 is the
+	// one of seconds, milli-, micro- or nanoseconds that gives a time after
+	// 1973 and before 5138.
 	Unit time.Duration
 }
 
@@ -50,7 +51,7 @@ func numeric(text []byte) bool {
 	return true
 }
 
-// maxDigits is how many digits a whole number has at most that int64 holds for sure.
+// maxDigits is how many digits of a whole number always fit int64.
 const maxDigits = 18
 
 func (t *Times) number(text []byte) (int64, bool) {

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lines makes a telemetry source of an engine that only writes down
-// what it does: one event a line, somewhere.
+// Package lines makes a telemetry source of an engine that only writes events:
+// one a line, to any input.
 //
 //	inputs            formats            window        replay          telemetry
 //	stdin, files,     JSON lines,        in the order  one Replay      rows, oldest,
 //	a pipe, UDP, ──►  a pattern,    ──►  of time   ──► a net      ──►  instances
 //	HTTP, NATS        XES                (optional)
 //
-// An [Attachment] has the nets and knows what is said of them; it is safe for
-// concurrent use. Each input is a method that takes what comes until a context ends:
-// [Attachment.Stream] reads to an end, [Attachment.Follow] a file that grows and rotates,
-// [Attachment.Datagrams], [Attachment.Handler] and [Attachment.Subject] listen, and
-// [Attachment.TakeXES] reads an event log. All but the last hand whole lines to a [Feed], which finds out
-// what each says. What is not an event is counted by the reason why not, see [Reason].
+// An [Attachment] has the nets and their replays; it is safe for concurrent use.
+// Each input is a method that reads until a context ends: [Attachment.Stream]
+// reads to an end, [Attachment.Follow] a file that grows and rotates,
+// [Attachment.Datagrams], [Attachment.Handler] and [Attachment.Subject] listen,
+// and [Attachment.TakeXES] reads an event log. All but the last pass whole lines
+// to a [Feed], which parses them. A line that is not an event is counted by its
+// [Reason].
 //
-// [Attachment.Publish] makes it a source, and [Attachment.Run] lets its clock run.
+// [Attachment.Publish] makes it a source, and [Attachment.Run] drives its window
+// and its state file.
 //
 // # Restarts
 //
-// With a state file ([Attachment.Save]) the open instances and the positions in followed files
-// are kept together, so they always belong together: after a restart nothing of a file is
-// lost or taken twice, even if the process was killed. Package replay has the
-// game; this package has the clock and the doors.
+// A state file ([Attachment.Save]) holds the open instances together with the
+// positions in followed files, as of one moment. So a restart neither loses nor
+// repeats a line of a file, even after a crash. Package replay has the replay;
+// this package has the clock and the inputs.
 package lines

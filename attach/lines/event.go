@@ -4,7 +4,7 @@ package lines
 
 import "fmt"
 
-// Reason is why a line, or a part of one, is no event.
+// Reason is why a line, or a part of one, is not an event.
 type Reason uint8
 
 // The reasons.
@@ -12,23 +12,23 @@ const (
 	Taken             Reason = iota // it is an event
 	NotJSON                         // not one JSON object
 	NoMatch                         // the pattern does not match
-	NotXES                          // an XES log that is broken or beyond a bound
-	NoInstance                      // it names no instance
-	BadInstance                     // its instance's name cannot go over the wire: too long, or not plain text
-	NoTransition                    // it names neither a transition nor a place, nor is it an end
-	BadTime                         // its time cannot be read, or is out of range
-	BadTokens                       // its number of tokens cannot be read
-	UnknownNet                      // no such net, or none named where there are several
+	NotXES                          // an XES log that is malformed or exceeds a bound
+	NoInstance                      // it has no instance
+	BadInstance                     // its instance's name is invalid on the wire: too long, or not plain text
+	NoTransition                    // it has neither a transition nor a place, nor is it an end
+	BadTime                         // its time is malformed or out of range
+	BadTokens                       // its number of tokens is malformed
+	UnknownNet                      // no such net, or none given and several replayed
 	UnknownTransition               // no such transition in that net, by id, name or table
 	UnknownPlace                    // no such place in that net
-	Ignored                         // the table says that it is no event
+	Ignored                         // the table lists it under ignore
 	TooLong                         // longer than a line may be
-	Cut                             // the beginning of a line whose end never came
-	Gone                            // a file that rotated and is not there any more: one for each time
-	reasons                         // how many there are
+	Cut                             // the beginning of a line whose end did not come
+	Gone                            // a rotated file that no longer exists: once for each time
+	reasons                         // their number
 )
 
-// String returns the reason as metrics show it.
+// String returns the reason as a metric label.
 func (r Reason) String() string {
 	names := [...]string{"taken", "not_json", "no_match", "not_xes", "no_instance", "bad_instance", "no_transition", "bad_time", "bad_tokens", "unknown_net",
 		"unknown_transition", "unknown_place", "ignored", "too_long", "cut", "gone"}
@@ -47,7 +47,7 @@ func Reasons() []Reason {
 	return all
 }
 
-// kind is what an event does.
+// kind is the effect of an event.
 type kind uint8
 
 const (
@@ -66,14 +66,14 @@ type event struct {
 	instance []byte
 }
 
-// fields is a line as its format sees it: names not looked up yet. nil is absent.
+// fields is a parsed line with names that are not looked up yet. nil is absent.
 type fields struct {
 	time, net, instance, transition, place, tokens, dropped []byte
 	textual                                                 bool // time is text, not a number
 	end                                                     bool
 }
 
-// format reads one line. What it fills in is good until the next call.
+// format parses lines. The fields are valid until the next call.
 type format interface {
 	read(line []byte, into *fields) Reason
 }

@@ -6,5 +6,5 @@ package lines
 
 import "io/fs"
 
-// inode is 0 where files have no number: they are known by their first bytes alone.
+// inode returns 0, since files have no number here: they are identified by their first bytes alone.
 func inode(fs.FileInfo) uint64 { return 0 }

@@ -7,29 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// Fields names the members of a JSON object, or the groups of a pattern, that say
-// what happened. An empty name is of none.
+// Fields are the names of the members of a JSON object, or of the groups of a
+// pattern. An empty name is not used.
 type Fields struct {
 	Time, Net, Instance, Transition, Place, Tokens, End, Dropped string
 }
 
-// DefaultFields returns the names that are looked for unless told otherwise.
+// DefaultFields returns the default names.
 func DefaultFields() Fields {
 	return Fields{Time: "time", Net: "net", Instance: "instance", Transition: "transition", Place: "place", Tokens: "tokens", End: "end", Dropped: "dropped"}
 }
 
-// maxNesting bounds how deep values nest that are passed over.
+// maxNesting bounds the nesting of skipped values.
 const maxNesting = 100
 
-// jsonLines reads a JSON object (RFC 8259) a line. Values of members that it
-// does not know are checked and passed over; of a member that is there twice the
-// last counts, and null is as if it were not there. A number is as good as text
-// where a name is expected.
+// jsonLines parses a JSON object (RFC 8259) a line. It checks and skips the
+// values of unknown members. Of a repeated member the last counts, and null is
+// as if absent. A number is valid as a name.
 type jsonLines struct {
 	names  Fields
 	line   []byte
 	at     int
-	spares [7][]byte // for text with escapes, one for each field
+	spares [7][]byte // memory for text with escapes, one for each field
 	key    []byte
 }
 
@@ -67,7 +66,7 @@ func (j *jsonLines) member(key []byte, into *fields) (ok bool) {
 	case n.Net:
 		into.net, _, ok = j.value(1)
 	case n.Instance:
-		j.spares[2] = nil // it is kept beyond the next line
+		j.spares[2] = nil // an event keeps it beyond the next line
 		into.instance, _, ok = j.value(2)
 	case n.Transition:
 		into.transition, _, ok = j.value(3)
@@ -87,7 +86,7 @@ func (j *jsonLines) member(key []byte, into *fields) (ok bool) {
 	return ok
 }
 
-// value returns a string or a number; nil for null, and for what is neither.
+// value returns a string or a number; nil for null and for other types.
 func (j *jsonLines) value(spare int) (v []byte, textual, ok bool) {
 	if j.at < len(j.line) && j.line[j.at] == '"' {
 		v, ok = j.text(&j.spares[spare])
@@ -114,7 +113,7 @@ func (j *jsonLines) space() {
 	}
 }
 
-// take passes over white space and one character, if it is c.
+// take skips white space and one character, if it is c.
 func (j *jsonLines) take(c byte) bool {
 	j.space()
 	if j.at < len(j.line) && j.line[j.at] == c {
@@ -124,7 +123,7 @@ func (j *jsonLines) take(c byte) bool {
 	return false
 }
 
-// text reads a string. It is in the line where it has no escapes, else in spare.
+// text reads a string. The result is in the line if it has no escapes, otherwise in spare.
 func (j *jsonLines) text(spare *[]byte) ([]byte, bool) {
 	if j.at >= len(j.line) || j.line[j.at] != '"' {
 		return nil, false
@@ -192,7 +191,7 @@ func (j *jsonLines) escaped(from, k int, spare *[]byte) ([]byte, bool) {
 	return nil, false
 }
 
-// unescape returns what a character behind a backslash stands for, or 0.
+// unescape returns the character of an escape, or 0.
 func unescape(c byte) byte {
 	switch c {
 	case '"', '\\', '/':
@@ -231,7 +230,7 @@ func hex4(line []byte, at int) (r rune, ok bool) {
 	return r, true
 }
 
-// skip passes over a value of any kind.
+// skip skips a value.
 func (j *jsonLines) skip(depth int) bool {
 	j.space()
 	if j.at >= len(j.line) || depth > maxNesting {
@@ -255,7 +254,7 @@ func (j *jsonLines) skip(depth int) bool {
 	}
 }
 
-// skipAll passes over the rest of an object or a list.
+// skipAll skips the rest of an object or a list.
 func (j *jsonLines) skipAll(open byte, depth int) bool {
 	end := open + 2 // of { and [ in ASCII
 	for first := true; !j.take(end); first = false {
@@ -283,7 +282,7 @@ func (j *jsonLines) word(w string) bool {
 	return true
 }
 
-// number passes over a number.
+// number skips a number.
 func (j *jsonLines) number() bool {
 	j.sign("-")
 	if j.at < len(j.line) && j.line[j.at] == '0' {

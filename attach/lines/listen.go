@@ -20,8 +20,9 @@ const MaxBody = 16 << 20
 // maxRequests bounds the requests whose bodies are in memory at once.
 const maxRequests = 4
 
-// Handler takes the lines in the body of a POST. It answers, when they are taken, with a JSON
-// object: how many lines there were, and by reason how many are no event.
+// Handler returns a handler that reads the lines in the body of a POST. It
+// answers with a JSON object: the number of lines, and by reason those that are
+// not events.
 func (a *Attachment) Handler() http.Handler {
 	feeds := make(chan *Feed, maxRequests)
 	for range maxRequests {
@@ -37,23 +38,23 @@ func (a *Attachment) Handler() http.Handler {
 		defer func() { feeds <- f }()
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-			http.Error(w, fmt.Sprintf("a body of more than %d bytes; expected several requests", MaxBody), http.StatusRequestEntityTooLarge)
+			http.Error(w, fmt.Sprintf("body of more than %d bytes; expected several requests", MaxBody), http.StatusRequestEntityTooLarge)
 			return
 		}
 		if err != nil {
-			http.Error(w, "the body did not come whole; nothing of it is taken", http.StatusBadRequest)
+			http.Error(w, "the body is incomplete; none of it is used", http.StatusBadRequest)
 			return
 		}
 		if err := f.Take(r.Context(), body, nil); err != nil {
-			http.Error(w, "the request ended before its time had come", http.StatusServiceUnavailable)
+			http.Error(w, "the request ended before the times of its events", http.StatusServiceUnavailable)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(f.taken.answer()) // who is gone does not get it
+		_ = json.NewEncoder(w).Encode(f.taken.answer()) // fails only if the client has disconnected
 	})
 }
 
-// answer is what became of lines, for those who ask.
+// answer is the result of reading lines.
 type answer struct {
 	Lines   uint64            `json:"lines"`
 	Dropped map[string]uint64 `json:"dropped,omitempty"` // by reason
@@ -69,10 +70,10 @@ func (c *Counters) answer() answer {
 	return out
 }
 
-// datagramSize is what a UDP datagram holds at most, in bytes.
+// datagramSize is the largest UDP datagram, in bytes.
 const datagramSize = 64 << 10
 
-// receiveBuffer is how much the system is asked to keep for us, in bytes.
+// receiveBuffer is the requested size of the system's buffer, in bytes.
 const receiveBuffer = 4 << 20
 
 // ListenUDP opens a socket for Datagrams.
@@ -85,11 +86,11 @@ func ListenUDP(address string) (*net.UDPConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for datagrams: %w", err)
 	}
-	_ = conn.SetReadBuffer(receiveBuffer) // less room if the system does not like it
+	_ = conn.SetReadBuffer(receiveBuffer) // a smaller buffer if the system refuses
 	return conn, nil
 }
 
-// Datagrams takes the lines of datagrams, each one or more whole lines, until ctx ends;
+// Datagrams reads datagrams, each of one or more whole lines, until ctx ends;
 // then it closes the socket.
 func (a *Attachment) Datagrams(ctx context.Context, conn *net.UDPConn) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the read
@@ -108,9 +109,9 @@ func (a *Attachment) Datagrams(ctx context.Context, conn *net.UDPConn) error {
 	}
 }
 
-// Subject takes the lines of messages, each one or more whole lines, until ctx
-// ends. NATS keeps nothing for who is not there; what the client had no room for is
-// counted by lost, which may be called at any time.
+// Subject subscribes to messages, each of one or more whole lines. run reads
+// them until ctx ends. NATS does not store messages for an absent subscriber;
+// lost returns how many the client dropped, and may be called at any time.
 func (a *Attachment) Subject(nc *nats.Conn, subject string) (run func(ctx context.Context) error, lost func() uint64, err error) {
 	messages := make(chan *nats.Msg, maxPending)
 	sub, err := nc.ChanSubscribe(subject, messages)
@@ -142,5 +143,5 @@ func (a *Attachment) Subject(nc *nats.Conn, subject string) (run func(ctx contex
 	}, lost, nil
 }
 
-// maxPending is how many messages wait for us at most.
+// maxPending bounds the messages in the client's buffer.
 const maxPending = 64 << 10

@@ -24,7 +24,7 @@ func TestAStreamEndsWithItsLastLine(t *testing.T) {
 	}
 }
 
-func TestABodyIsTakenWholeOrNotAtAll(t *testing.T) {
+func TestABodyIsUsedAsAWholeOrNotAtAll(t *testing.T) {
 	a := attach(t, nil)
 	server := httptest.NewServer(a.Handler())
 	defer server.Close()

@@ -8,12 +8,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/yamlfile"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
-// Table says how events call the nets, transitions and places. It is read from a
-// YAML file by ReadTable; the zero Table has no entries.
+// Table maps the names in events to nets, transitions and places. ReadTable
+// reads it from a YAML file; the zero Table has no entries.
 type Table struct {
 	nets map[string]*tableNet
 }
@@ -24,10 +24,10 @@ type tableNet struct {
 	transitions, places map[string]target
 	ignore              []string
 	silent              []target
-	told                bool // silent is in the file
+	hasSilent           bool // silent is in the file
 }
 
-// target is an id that the table names.
+// target is an id in the table.
 type target struct {
 	id   string
 	node yamlfile.Node
@@ -37,13 +37,13 @@ type target struct {
 //
 //	nets:
 //	  ORDERS:                          # id of a net
-//	    aliases: [orders, order-flow]  # what events call it besides
-//	    transitions: {"Pick it": pick} # what events call it: its id
+//	    aliases: [orders, order-flow]  # other names in events
+//	    transitions: {"Pick it": pick} # name in events: id
 //	    places: {"inbox": p1}
-//	    ignore: [heartbeat]            # transitions of events that are none
-//	    silent: [gateway]              # ids of transitions that no event tells of
+//	    ignore: [heartbeat]            # transitions in lines that are not events
+//	    silent: [gateway]              # ids of transitions without events
 //
-// Faults are told as file:line:column.
+// Errors have the form file:line:column.
 func ReadTable(r io.Reader, file string) (*Table, error) {
 	root, err := yamlfile.Read(r, file)
 	if err != nil {
@@ -80,7 +80,7 @@ func (n *tableNet) entry(key yamlfile.Key, value yamlfile.Node) (err error) {
 		if !ok {
 			return value.Expected("a list of transition ids")
 		}
-		n.told = true
+		n.hasSilent = true
 		for _, e := range list {
 			id, ok := e.Scalar()
 			if !ok {
@@ -123,18 +123,17 @@ func targets(value yamlfile.Node) (map[string]target, error) {
 	return out, err
 }
 
-// names finds what events name. ignored stands for a transition of which the
-// table says that it is none.
+// names resolves the names in events. ignored stands for a transition that the table ignores.
 type names struct {
 	nets                map[string]int32
-	only                int32              // the net of an event that names none; -1 if it has to
+	only                int32              // the net of an event without one; -1 if an event must have one
 	transitions, places []map[string]int32 // by net
 }
 
 const ignored int32 = -2
 
-// newNames returns how to find names: by table, id, and by name where only one has it.
-// only is the id of the net of events that name none; "" is the only net.
+// newNames returns names that resolves by table, by id, and by a name that is
+// unique. only is the id of the net of events without one; "" is the only net.
 func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 	n := &names{nets: map[string]int32{}, only: -1}
 	var errs []error
@@ -152,7 +151,7 @@ func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 	for id, entry := range table.nets {
 		k, ok := n.nets[id]
 		if !ok {
-			errs = append(errs, entry.node.Expected("the id of a net that is replayed"))
+			errs = append(errs, entry.node.Expected("the id of a replayed net"))
 			continue
 		}
 		errs = append(errs, n.apply(k, nets[k], entry))
@@ -163,7 +162,7 @@ func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 	if only != "" {
 		k, ok := n.nets[only]
 		if !ok {
-			errs = append(errs, fmt.Errorf("no net %q; expected the id of one that is given", only))
+			errs = append(errs, fmt.Errorf("no net %q; expected the id of a replayed net", only))
 		}
 		n.only = k
 	}
@@ -172,7 +171,7 @@ func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 
 type node struct{ id, name string }
 
-// index finds nodes by id, and by a name that is no other's id or name.
+// index maps the ids of nodes, and their names that are unique.
 func index(nodes []node) map[string]int32 {
 	by, often := map[string]int32{}, map[string]int{}
 	for _, n := range nodes {
@@ -193,7 +192,7 @@ func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
 	var errs []error
 	for _, alias := range entry.aliases {
 		if other, taken := n.nets[alias]; taken && other != k {
-			errs = append(errs, entry.node.Fault("the alias %q is another net's; expected one of its own", alias))
+			errs = append(errs, entry.node.Fault("the alias %q is that of another net; expected a unique one", alias))
 			continue
 		}
 		n.nets[alias] = k
@@ -218,13 +217,12 @@ func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
 	return errors.Join(errs...)
 }
 
-// silent returns, by transition, of which no event tells. Without a word in the table
-// those are, in a net that says of some transitions that they perform work or wait
-// for something (a BPMN process), the others; and those called tau, as process
-// mining does.
+// silent returns, by transition, which have no events. The table may list them.
+// Otherwise they are those called tau, as in process mining, and in a net whose
+// transitions have triggers (a BPMN process) those without one.
 func (t *Table) silent(of *petri.Tables) ([]bool, error) {
 	silent := make([]bool, of.Transitions())
-	if entry := t.nets[of.Net.ID]; entry != nil && entry.told {
+	if entry := t.nets[of.Net.ID]; entry != nil && entry.hasSilent {
 		for _, s := range entry.silent {
 			i, ok := of.TransitionIndex(s.id)
 			if !ok {

@@ -8,12 +8,12 @@ import (
 	"regexp"
 )
 
-// pattern reads lines of text by a regular expression whose named groups are
-// fields. Package regexp takes time linear in the line, whatever the expression.
+// pattern parses lines of text by a regular expression whose named groups are
+// fields. Package regexp takes time linear in the line for any expression.
 type pattern struct {
 	expr   *regexp.Regexp
-	groups [8]int // number of the group of time, net, instance, transition, place, tokens, end, dropped; -1 for none
-	found  []int  // where the groups of the present line are
+	groups [8]int // numbers of the groups of time, net, instance, transition, place, tokens, end, dropped; -1 for none
+	found  []int  // positions of the groups in the present line
 }
 
 // maxPattern bounds an expression, in bytes.
@@ -41,7 +41,7 @@ func newPattern(text string, names Fields) (*pattern, error) {
 	return p, nil
 }
 
-// read implements format. A group that took no part is absent, so is an empty one.
+// read implements format. A group without a match is absent, and so is an empty one.
 func (p *pattern) read(line []byte, into *fields) Reason {
 	*into = fields{textual: true}
 	found := p.expr.FindSubmatchIndex(line)

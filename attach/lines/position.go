@@ -11,17 +11,17 @@ import (
 	"github.com/pnagent/pnagent/attach/lines/replay"
 )
 
-// position is how far a followed file was taken. The file is known by its inode and by its
-// first bytes, because an inode is used again.
+// position is how much of a followed file was read. The file is identified by
+// its inode and its first bytes, because the system reuses inodes.
 type position struct {
 	inode  uint64
-	offset int64  // of the first byte that is not taken; the beginning of a line, less carry
-	head   int64  // how many of the first bytes sum is of
+	offset int64  // of the first byte that is not applied; the beginning of a line, less carry
+	head   int64  // number of first bytes in sum
 	sum    uint32 // their CRC-32
-	carry  []byte // the beginning of a line that was cut by a rotation; its end may come first
+	carry  []byte // the beginning of a line that a rotation cut; its end may come first
 }
 
-// headSize is how many first bytes tell files apart, at most.
+// headSize is the largest number of first bytes that identify a file.
 const headSize = 1024
 
 func (p *position) append(b []byte) []byte {
@@ -37,7 +37,7 @@ func readPosition(s *replay.StateReader) *position {
 		sum: uint32(s.Uvarint(math.MaxUint32)), carry: append([]byte(nil), s.Text(MaxLine)...)}
 }
 
-// matches reports whether a file begins as the one that the position is of, and goes as far.
+// matches reports whether a file begins with the bytes of the position and is long enough.
 func (p *position) matches(f io.ReaderAt, size int64) bool {
 	if size < p.offset {
 		return false
@@ -46,7 +46,7 @@ func (p *position) matches(f io.ReaderAt, size int64) bool {
 	return err == nil && sum == p.sum
 }
 
-// note makes the position tell the file by as many bytes as are taken.
+// note extends the identifying first bytes to those that are applied.
 func (p *position) note(f io.ReaderAt) error {
 	n := min(p.offset, headSize)
 	if n == p.head {

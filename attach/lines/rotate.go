@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// look finds out whether the file was rotated, and goes on in the next one if so.
+// look detects a rotation, and then continues in the next file.
 func (t *tail) look(ctx context.Context) error {
 	open, err := t.f.Stat()
 	if err != nil {
@@ -25,14 +25,14 @@ func (t *tail) look(ctx context.Context) error {
 	}
 	at, err := os.Stat(t.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // renamed, and the next one is not there yet
+	case errors.Is(err, fs.ErrNotExist): // renamed, and the next file does not exist yet
 		return nil
 	case err != nil:
 		return fmt.Errorf("following: %w", err)
 	case os.SameFile(open, at):
 		return nil
 	}
-	// Who writes may do so to the old file till it has opened the new one.
+	// The writer may write to the old file until it has opened the new one.
 	if err := t.wait(ctx); err != nil {
 		return err
 	}
@@ -43,19 +43,19 @@ func (t *tail) look(ctx context.Context) error {
 	return t.next(ctx, open)
 }
 
-// next goes on behind a file that was renamed.
+// next continues after a file that was renamed.
 func (t *tail) next(ctx context.Context, before fs.FileInfo) error {
-	return t.goOn(ctx, t.carried(), func(fi fs.FileInfo) bool {
+	return t.resumeSince(ctx, t.carried(), func(fi fs.FileInfo) bool {
 		return fi.ModTime().After(before.ModTime()) && !os.SameFile(fi, before)
 	})
 }
 
-// goOn goes on in the oldest of the rotated files that were begun since, for there may have
-// been more than one rotation, or else in the file at the path.
-func (t *tail) goOn(ctx context.Context, carry []byte, since func(fi fs.FileInfo) bool) error {
+// resumeSince continues in the oldest rotated file for which since is true, as
+// there may have been several rotations, or else in the file at the path.
+func (t *tail) resumeSince(ctx context.Context, carry []byte, since func(fi fs.FileInfo) bool) error {
 	for _, path := range t.siblings() {
 		if !numbered(strings.TrimPrefix(path, t.Path)) {
-			continue // another log, for all we know
+			continue // possibly another log
 		}
 		f, fi, err := openWith(path)
 		if err != nil {
@@ -64,7 +64,7 @@ func (t *tail) goOn(ctx context.Context, carry []byte, since func(fi fs.FileInfo
 		if since(fi) {
 			return t.start(f, 0, carry)
 		}
-		_ = f.Close() // it was only looked at
+		_ = f.Close() // only opened for reading
 	}
 	f, err := t.open(ctx)
 	if err != nil {
@@ -73,7 +73,8 @@ func (t *tail) goOn(ctx context.Context, carry []byte, since func(fi fs.FileInfo
 	return t.start(f, 0, carry)
 }
 
-// carried is the beginning of a line that the open file ends with, together with what was carried to it.
+// carried returns the unfinished line at the end of the open file, after the
+// part carried over to it.
 func (t *tail) carried() []byte {
 	if t.cut.passing {
 		return nil
@@ -81,8 +82,7 @@ func (t *tail) carried() []byte {
 	return append(append([]byte(nil), t.pos.carry...), t.cut.rest()...)
 }
 
-// truncated goes on at the beginning of a file that was truncated, after what a copy
-// of it still has.
+// truncated continues at the beginning of a truncated file, after the rest of a copy of it.
 func (t *tail) truncated(ctx context.Context) error {
 	open, err := t.f.Stat()
 	if err != nil {
@@ -108,8 +108,8 @@ func (t *tail) truncated(ctx context.Context) error {
 	return t.start(f, 0, carry)
 }
 
-// siblings are the paths beside the followed one that begin as it does,
-// in the order in which they were last written. Packed ones are not among them.
+// siblings returns the paths that begin as the followed one, in the order of
+// their last writes, without compressed ones.
 func (t *tail) siblings() []string {
 	entries, err := os.ReadDir(filepath.Dir(t.Path))
 	if err != nil {
@@ -137,7 +137,7 @@ func (t *tail) siblings() []string {
 	return out
 }
 
-// numbered reports whether what follows a file's name is a number or a date.
+// numbered reports whether the suffix of a file's name is a number or a date.
 func numbered(suffix string) bool {
 	return strings.ContainsAny(suffix, "0123456789") && strings.Trim(suffix, ".-_0123456789:TZ") == ""
 }
@@ -150,8 +150,9 @@ func packed(name string) bool {
 	return false
 }
 
-// sibling opens the file beside the followed one that has what the position is of: by its
-// inode, or by its first bytes. nil is none; but is not it.
+// sibling opens the file beside the followed one that the position belongs to,
+// by its inode or its first bytes. It never returns the file but, and nil if
+// there is none.
 func (t *tail) sibling(but fs.FileInfo) *os.File {
 	if t.pos.head == 0 {
 		return nil
@@ -164,11 +165,11 @@ func (t *tail) sibling(but fs.FileInfo) *os.File {
 		}
 		same := t.pos.matches(f, fi.Size()) && (but == nil || !os.SameFile(but, fi))
 		if !same || found != nil && inode(fi) != t.pos.inode {
-			_ = f.Close() // it was only looked at
+			_ = f.Close() // only opened for reading
 			continue
 		}
 		if found != nil {
-			_ = found.Close() // another is the one
+			_ = found.Close() // the other one has the inode
 		}
 		found = f
 	}

@@ -71,8 +71,8 @@ func TestASpeedIsKept(t *testing.T) {
 	})
 }
 
-// People see a few lines of each kind of trouble, and the counters tell of all.
-func TestTroubleIsShownAFewTimes(t *testing.T) {
+// A few lines of each reason are logged, and the counters count all.
+func TestAFewLinesOfEachReasonAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	a := attach(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	for range 100 {

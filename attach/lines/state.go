@@ -18,22 +18,22 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// ErrState says that a state file cannot be read.
+// ErrState reports an invalid state file.
 var ErrState = errors.New("not a state file of attach lines")
 
-// stateMagic begins a state file; the last character is its version.
+// stateMagic begins a state file; its last character is the version.
 const stateMagic = "pnagent lines state 1\n"
 
 // maxState bounds a state file, in bytes.
 const maxState = 4 << 30
 
-// The bounds of what is in a state file.
+// Bounds of a state file's content.
 const (
 	maxPath  = 1 << 16
 	maxFiles = 1 << 16
 )
 
-// Save writes the state file, if there is to be one. That it could not is counted and logged.
+// Save writes the state file, if one is configured. It counts and logs a failure.
 func (a *Attachment) Save() {
 	if a.cfg.State == "" {
 		return
@@ -44,19 +44,19 @@ func (a *Attachment) Save() {
 	a.write(state, a.clock())
 }
 
-// saved is a state to be written, and the how-manieth it is.
+// saved is a state to write, with its number.
 type saved struct {
 	bytes  []byte
 	number uint64
 }
 
-// state returns what to write now.
+// state returns the present state.
 func (a *Attachment) state() saved {
 	a.states++
 	return saved{a.appendState(nil), a.states}
 }
 
-// write writes a state, unless a later one is written already.
+// write writes a state, unless a later one is already written.
 func (a *Attachment) write(state saved, now int64) {
 	a.saving.Lock()
 	defer a.saving.Unlock()
@@ -72,7 +72,7 @@ func (a *Attachment) write(state saved, now int64) {
 	}
 }
 
-// appendState appends everything that a process which follows has to know.
+// appendState appends all that the next process needs.
 func (a *Attachment) appendState(b []byte) []byte {
 	from := len(b)
 	b = append(b, stateMagic...)
@@ -109,10 +109,10 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// countedColumns are those of counters that have to be told once.
+// countedColumns are the columns of counters, which must be published exactly once.
 const countedColumns = stats.ColArrivals | stats.ColDepartures | stats.ColDwell | stats.ColFirings | stats.ColInstances | stats.ColLastFiring
 
-// unsent returns the counts of a net that are not published yet.
+// unsent returns the unpublished counts of a net.
 func (a *Attachment) unsent(net int) []byte {
 	d := &a.defs[net]
 	s := telemetry.Snapshot{Source: "state", Epoch: 1, Seq: 1, SentAt: max(a.clock(), 1), Interval: telemetry.DefaultInterval,
@@ -150,7 +150,7 @@ func (a *Attachment) load() error {
 		return fmt.Errorf("reading the state %s: %w", a.cfg.State, err)
 	}
 	if err := a.loadState(b); err != nil {
-		return fmt.Errorf("%s: %w; expected one that this command wrote: move it away to begin anew", a.cfg.State, err)
+		return fmt.Errorf("%s: %w; expected one that this command wrote; move it away to start from scratch", a.cfg.State, err)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (a *Attachment) loadState(b []byte) error {
 		return err
 	}
 	a.lastEpoch = s.Varint()
-	other := map[int32]int32{} // their number of a net: ours
+	other := map[int32]int32{} // number of a net in the file: its number here
 	for k := range s.Uvarint(maxFiles) {
 		id, digest, state, unsent := string(s.Text(maxPath)), string(s.Text(maxPath)), s.Text(maxState), s.Text(maxState)
 		ours := slices.IndexFunc(a.defs, func(d telemetry.Net) bool { return d.ID == id && telemetry.Digest(d.PNML) == digest })
@@ -170,7 +170,7 @@ func (a *Attachment) loadState(b []byte) error {
 			return ErrState
 		}
 		if ours < 0 {
-			a.cfg.Log.Warn("what is known of a net is forgotten, for it is not replayed any more or has changed", "net", id, "digest", digest)
+			a.cfg.Log.Warn("the state of a net is dropped, because the net is no longer replayed or has changed", "net", id, "digest", digest)
 			continue
 		}
 		if err := a.loadNet(ours, state, unsent); err != nil {
@@ -216,7 +216,7 @@ func (a *Attachment) loadWindow(s *replay.StateReader, other map[int32]int32) {
 		e := event{net: int32(s.Uvarint(maxFiles)), index: int32(s.Uvarint(telemetry.MaxRows)), kind: kind(s.Uvarint(uint64(ends))),
 			tokens: s.Varint(), time: s.Varint(), instance: s.Text(telemetry.MaxName)}
 		ours, known := other[e.net]
-		if s.Broken || !known || !speakable(e.instance) || e.time <= 0 || e.time > telemetry.MaxTime {
+		if s.Broken || !known || !validName(e.instance) || e.time <= 0 || e.time > telemetry.MaxTime {
 			s.Broken = true
 			return
 		}
@@ -231,14 +231,14 @@ func (a *Attachment) loadWindow(s *replay.StateReader, other map[int32]int32) {
 	}
 }
 
-// openState checks a state file's beginning and end.
+// openState checks the beginning and the checksum of a state file.
 func openState(b []byte) (*replay.StateReader, error) {
 	if len(b) < len(stateMagic)+crc32.Size || string(b[:len(stateMagic)]) != stateMagic {
 		return nil, ErrState
 	}
 	body, sum := b[:len(b)-crc32.Size], b[len(b)-crc32.Size:]
 	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(sum) {
-		return nil, fmt.Errorf("%w: its checksum is wrong", ErrState)
+		return nil, fmt.Errorf("%w: wrong checksum", ErrState)
 	}
 	return &replay.StateReader{Rest: body[len(stateMagic):]}, nil
 }

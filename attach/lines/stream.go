@@ -10,14 +10,15 @@ import (
 	"io"
 )
 
-// MaxLine bounds a line, in bytes. What is longer is dropped and counted.
+// MaxLine bounds a line, in bytes. Longer lines are dropped and counted.
 const MaxLine = 1 << 20
 
-// chunkSize is how much is read at once.
+// chunkSize is the size of one read.
 const chunkSize = 64 << 10
 
-// Stream takes the lines of a reader till its end, which is no error, or until ctx ends. The
-// reader is left in a read then; what is behind it has to be closed by its owner.
+// Stream reads the lines of a reader to its end, which is not an error, or
+// until ctx ends. A read may then still be blocked; the owner of the reader
+// must close it.
 func (a *Attachment) Stream(ctx context.Context, r io.Reader) error {
 	f, c := a.Feed(), cutter{}
 	buf := make([]byte, chunkSize)
@@ -39,16 +40,15 @@ func (a *Attachment) Stream(ctx context.Context, r io.Reader) error {
 	return ctx.Err()
 }
 
-// cutter cuts what comes in pieces into whole lines.
+// cutter joins pieces into whole lines.
 type cutter struct {
-	part    []byte // the beginning of a line whose end is not there yet
+	part    []byte // the beginning of an unfinished line
 	out     []byte
 	long    uint64 // lines that were too long, since takeLong
-	passing bool   // what comes is of a line that is too long already
+	passing bool   // the next piece belongs to a line that is already too long
 }
 
-// add takes a piece and returns the whole lines that it completes. They are good until
-// the next call.
+// add adds a piece and returns the whole lines that it completes, valid until the next call.
 func (c *cutter) add(piece []byte) []byte {
 	last := bytes.LastIndexByte(piece, '\n')
 	if last < 0 {
@@ -77,7 +77,7 @@ func (c *cutter) keep(piece []byte) {
 	}
 }
 
-// rest returns the line that has no end, and forgets it.
+// rest returns the unfinished line and clears it.
 func (c *cutter) rest() []byte {
 	out := c.part
 	c.part = nil

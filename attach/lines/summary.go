@@ -2,13 +2,13 @@
 
 package lines
 
-// Summary is what was replayed, for people and scripts.
+// Summary is the result of a replay.
 type Summary struct {
 	answer
 	Nets []NetSummary `json:"nets"`
 }
 
-// NetSummary is what was replayed of one net.
+// NetSummary is the result for one net.
 type NetSummary struct {
 	Net       string  `json:"net"`
 	Events    uint64  `json:"events"`
@@ -23,7 +23,7 @@ type NetSummary struct {
 	Open      int     `json:"open"`
 }
 
-// Summary returns what was replayed so far.
+// Summary returns the result so far.
 func (a *Attachment) Summary() Summary {
 	c := a.Counters()
 	s := Summary{answer: c.answer()}

@@ -13,27 +13,28 @@ import (
 	"time"
 )
 
-// Follow says how to follow a file.
+// Follow configures the following of a file.
 type Follow struct {
 	Path string
-	End  bool          // begin at the end of a file of which the state knows nothing
-	Poll time.Duration // between two looks at it
+	End  bool          // start at the end of a file that is not in the state
+	Poll time.Duration // between two checks of the file
 }
 
-// tail follows one file. What it reads is of f, which may have been renamed since.
+// tail follows one file. f may have been renamed since it was opened.
 type tail struct {
 	Follow
 	a    *Attachment
 	feed *Feed
 	f    *os.File
 	pos  *position // under the Attachment's lock
-	read int64     // offset of what is read next
+	read int64     // offset of the next read
 	cut  cutter
 	buf  []byte
 }
 
-// Follow takes the lines of a file as it grows, also when it is renamed and begun anew,
-// or copied and truncated, until ctx ends. The file may come later. A named pipe is read as it is written.
+// Follow reads the lines of a file as it grows, until ctx ends. The file may be
+// rotated by renaming, or by copying and truncating, and need not exist at the
+// start. A named pipe is read as it is written.
 func (a *Attachment) Follow(ctx context.Context, what Follow) error {
 	if fi, err := os.Stat(what.Path); err == nil && fi.Mode()&fs.ModeNamedPipe != 0 {
 		return a.pipe(ctx, what.Path)
@@ -56,7 +57,7 @@ func (a *Attachment) Follow(ctx context.Context, what Follow) error {
 	}
 }
 
-// pipe reads a named pipe, which has no end: writers come and go.
+// pipe reads a named pipe, which has no end: writers may disconnect and reconnect.
 func (a *Attachment) pipe(ctx context.Context, path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -72,22 +73,13 @@ func (a *Attachment) pipe(ctx context.Context, path string) error {
 
 func (t *tail) close() {
 	if t.f != nil {
-		_ = t.f.Close() // it was only read
+		_ = t.f.Close() // only opened for reading
 	}
 }
 
-func (t *tail) wait(ctx context.Context) error {
-	timer := time.NewTimer(t.Poll)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (t *tail) wait(ctx context.Context) error { return sleep(ctx, t.Poll) }
 
-// begin opens the file that was read before, or the one that is there.
+// begin opens the file of the last position, or the present one.
 func (t *tail) begin(ctx context.Context) error {
 	t.a.mu.Lock()
 	before := t.a.positions[t.Path]
@@ -105,7 +97,7 @@ func (t *tail) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !t.End || missing != nil { // one that comes later is new from its beginning
+	if !t.End || missing != nil { // a file that is created later is read from its beginning
 		return t.start(f, 0, nil)
 	}
 	fi, err := f.Stat()
@@ -119,7 +111,7 @@ func (t *tail) begin(ctx context.Context) error {
 	return t.start(f, at, nil)
 }
 
-// lineStart returns where the line begins that goes on at size: behind the last line end.
+// lineStart returns where the line that contains offset size begins.
 func lineStart(f io.ReaderAt, size int64) (int64, error) {
 	b := make([]byte, min(size, chunkSize))
 	if _, err := f.ReadAt(b, size-int64(len(b))); err != nil {
@@ -128,9 +120,9 @@ func lineStart(f io.ReaderAt, size int64) (int64, error) {
 	return size - int64(len(b)) + int64(bytes.LastIndexByte(b, '\n')) + 1, nil
 }
 
-// open opens the file at the path, and waits till there is one.
+// open opens the file at the path, and waits until it exists.
 func (t *tail) open(ctx context.Context) (*os.File, error) {
-	for {
+	for looks := 0; ; looks++ {
 		f, err := os.Open(t.Path)
 		if err == nil {
 			return f, nil
@@ -138,20 +130,24 @@ func (t *tail) open(ctx context.Context) (*os.File, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("following: %w", err)
 		}
+		if looks == 0 {
+			t.a.cfg.Log.Warn("the file to follow does not exist; waiting for it", "file", t.Path)
+		}
 		if err := t.wait(ctx); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// resume goes on where the state says: in the file at the path, in one that it was
-// renamed or copied to, or, where that is gone, at the beginning of what came after it.
+// resume continues at the position of the state: in the file at the path, in
+// one that it was renamed or copied to, or, if that is gone, at the beginning
+// of the next one.
 func (t *tail) resume(ctx context.Context) error {
 	if f, fi, err := openWith(t.Path); err == nil {
 		if t.pos.matches(f, fi.Size()) && (t.pos.head > 0 || inode(fi) == t.pos.inode || t.pos.offset == 0) {
 			return t.start(f, t.pos.offset, t.pos.carry)
 		}
-		_ = f.Close() // it was only looked at
+		_ = f.Close() // only opened for reading
 	}
 	if f := t.sibling(nil); f != nil {
 		t.note(func(c *Counters) { c.Rotated++ })
@@ -164,8 +160,8 @@ func (t *tail) resume(ctx context.Context) error {
 			c.Dropped[Cut]++
 		}
 	})
-	// Files that were written since the state was were begun after the one that is gone.
-	return t.goOn(ctx, nil, func(fi fs.FileInfo) bool { return !fi.ModTime().Before(t.a.stateOf) })
+	// Files written since the state was saved were created after the one that is gone.
+	return t.resumeSince(ctx, nil, func(fi fs.FileInfo) bool { return !fi.ModTime().Before(t.a.stateOf) })
 }
 
 func openWith(path string) (*os.File, fs.FileInfo, error) {
@@ -180,7 +176,7 @@ func openWith(path string) (*os.File, fs.FileInfo, error) {
 	return f, fi, nil
 }
 
-// start goes on in a file at an offset, with the beginning of a line that another file ended with.
+// start continues in a file at an offset, with the unfinished line of another file.
 func (t *tail) start(f *os.File, at int64, carry []byte) error {
 	t.close()
 	t.f = f
@@ -201,7 +197,7 @@ func (t *tail) start(f *os.File, at int64, carry []byte) error {
 	return nil
 }
 
-// drain takes all that is in the open file now.
+// drain reads to the present end of the open file.
 func (t *tail) drain(ctx context.Context) error {
 	for ctx.Err() == nil {
 		n, err := t.f.ReadAt(t.buf, t.read)
@@ -224,14 +220,14 @@ func (t *tail) drain(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// taken moves the position behind what was taken; under the Attachment's lock.
+// taken moves the position after the applied lines; with the Attachment's lock.
 func (t *tail) taken(left int) {
 	t.pos.offset, t.pos.carry = t.read-int64(len(t.cut.part)+left), nil
-	_ = t.pos.note(t.f) // the next one notes it, or the file is read from where head was
+	_ = t.pos.note(t.f) // the next call repeats it; until then fewer bytes identify the file
 }
 
-// joined puts the beginning of a line that was cut by a rotation before the first line of the
-// new file, if that makes a line of the two. If not, the beginning is counted as cut.
+// joined puts a line that a rotation cut before the first line of the new file,
+// if the two parse as one line. Otherwise it counts the beginning as cut.
 func (t *tail) joined(whole []byte) []byte {
 	carry := t.pos.carry
 	if len(carry) == 0 || len(whole) == 0 {

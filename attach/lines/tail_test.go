@@ -3,12 +3,16 @@
 package lines
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pnagent/pnagent/attach/lines/replay"
@@ -44,7 +48,7 @@ func (f *followed) begin(fromEnd bool) {
 	f.t.Cleanup(cancel)
 }
 
-// restart saves the state, does something while nobody follows, and follows again.
+// restart saves the state, does something while the file is not followed, and follows again.
 func (f *followed) restart(meanwhile func()) {
 	f.a.Save()
 	f.end()
@@ -82,7 +86,7 @@ func (f *followed) copyTruncate(suffix string) {
 	}
 }
 
-// events waits until so many are replayed, each once.
+// events waits until n are replayed, each once.
 func (f *followed) events(n uint64) {
 	f.t.Helper()
 	eventually(f.t, fmt.Sprintf("%d events", n), func() bool { return f.a.Nets()[0].Events >= n })
@@ -102,7 +106,7 @@ func paid(instance string) string {
 func TestAFileIsFollowedFromItsBeginning(t *testing.T) {
 	f := newFollowed(t)
 	f.begin(false)
-	f.write(opened("a")) // it comes later than who follows it
+	f.write(opened("a")) // the file is created after the follower starts
 	f.events(1)
 	f.write(opened("b")[:20])
 	f.write(opened("b")[20:] + opened("c"))
@@ -174,7 +178,7 @@ func TestALineThatIsCutAndNeverCompletedIsCounted(t *testing.T) {
 	f.end()
 }
 
-func TestAFileThatIsTruncatedBeginsAnew(t *testing.T) {
+func TestATruncatedFileIsReadFromItsBeginning(t *testing.T) {
 	f := newFollowed(t)
 	f.write(opened("a") + opened("b"))
 	f.begin(false)
@@ -188,7 +192,7 @@ func TestAFileThatIsTruncatedBeginsAnew(t *testing.T) {
 	f.end()
 }
 
-// Events of the same instance go on over the restart: the state has its marking.
+// Events of the same instance continue after the restart: the state has its marking.
 func TestARestartLosesAndRepeatsNothing(t *testing.T) {
 	for rule, meanwhile := range map[string]func(f *followed){
 		"nothing happens":         func(f *followed) { f.write(paid("a")) },
@@ -253,8 +257,8 @@ func TestWhatCameAfterAFileThatIsGoneIsRead(t *testing.T) {
 	f.end()
 }
 
-// What is not published yet is told by the next process; what is, is not told again.
-func TestCountsAreToldOnceOverARestart(t *testing.T) {
+// The next process publishes the counts that are not published yet, and no others.
+func TestCountsArePublishedOnceOverARestart(t *testing.T) {
 	f := newFollowed(t)
 	f.write(opened("a"))
 	f.begin(false)
@@ -274,7 +278,7 @@ func TestCountsAreToldOnceOverARestart(t *testing.T) {
 	f.end()
 }
 
-func TestAStateOfSomethingElseIsRefused(t *testing.T) {
+func TestAnInvalidStateIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	for _, text := range []string{"", "hello", stateMagic, stateMagic + "0123456789"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -310,5 +314,21 @@ func FuzzState(f *testing.F) {
 		s := &replay.StateReader{Rest: b}
 		_ = readPosition(s)
 		a.loadWindow(s, map[int32]int32{0: 0})
+	})
+}
+
+func TestAMissingFileIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		a := attach(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		path := filepath.Join(t.TempDir(), "engine.log")
+		if err := a.Follow(ctx, Follow{Path: path, Poll: time.Second}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if n := strings.Count(log.String(), path); n != 1 {
+			t.Errorf("the missing file is in %d lines of the log, want 1:\n%s", n, log.String())
+		}
 	})
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Feed hands the lines of one input to an Attachment. It is for one goroutine.
+// Feed parses the lines of one input for an Attachment. It is for one goroutine.
 type Feed struct {
 	a      *Attachment
 	form   format
 	fields fields
 	events []event
-	// What one chunk came to, till the lock is taken.
+	// Of the present chunk, until it is delivered.
 	count Counters
 	taken Counters // of the last chunk
 }
@@ -28,13 +28,15 @@ type Feed struct {
 // Feed returns a Feed for one more input.
 func (a *Attachment) Feed() *Feed { return &Feed{a: a, form: a.format()} }
 
-// futureAfter is how far ahead of the clock an event may be, in microseconds.
+// futureAfter bounds how far an event may be ahead of the clock, in microseconds.
 const futureAfter = 60_000_000
 
-// Take takes whole lines, the last with or without its end; empty ones do not count. Where the speed is bounded it
-// waits, until ctx ends: then some may not be taken, and the error is that of ctx. done, which may be nil,
-// is called together with taking some, with how many bytes of the chunk are left, so that a position
-// that it moves belongs to what was taken.
+// Take applies whole lines; the last may lack its line end, and empty ones are
+// skipped. At a bounded speed it waits for the time of each event until ctx
+// ends, and then returns its error with some lines not applied. done, which may
+// be nil, is called with the Attachment's lock whenever lines are applied, with
+// the number of bytes left in the chunk, so that it can move a position with
+// them.
 func (f *Feed) Take(ctx context.Context, chunk []byte, done func(left int)) error {
 	if f.a.pace.speed > 0 {
 		return f.takeSlowly(ctx, chunk, done)
@@ -45,7 +47,7 @@ func (f *Feed) Take(ctx context.Context, chunk []byte, done func(left int)) erro
 	return nil
 }
 
-// takeSlowly takes line by line, each when its time has come.
+// takeSlowly applies each line at its time.
 func (f *Feed) takeSlowly(ctx context.Context, chunk []byte, done func(left int)) error {
 	if len(chunk) == 0 {
 		f.deliver(f.a.clock(), done, 0)
@@ -70,7 +72,7 @@ func (f *Feed) takeSlowly(ctx context.Context, chunk []byte, done func(left int)
 	return nil
 }
 
-// read turns lines into events.
+// read parses lines into events.
 func (f *Feed) read(chunk []byte, now int64) {
 	f.count.Bytes += uint64(len(chunk))
 	for len(chunk) > 0 {
@@ -106,14 +108,14 @@ func (f *Feed) line(line []byte, now int64) Reason {
 		return why
 	}
 	f.events = append(f.events, e)
-	if f.fields.end && e.kind != ends { // the last that happens to the instance
+	if f.fields.end && e.kind != ends { // the last event of the instance
 		e.kind = ends
 		f.events = append(f.events, e)
 	}
 	return Taken
 }
 
-// deliver hands the events over and empties the lists.
+// deliver passes the events to the window and clears them.
 func (f *Feed) deliver(now int64, done func(left int), left int) {
 	a := f.a
 	a.mu.Lock()
@@ -140,7 +142,7 @@ func (c *Counters) add(o *Counters) {
 	}
 }
 
-// resolve looks the names of a line up.
+// resolve resolves the names of a line.
 func (f *Feed) resolve(now int64) (e event, why Reason) {
 	in, names := &f.fields, f.a.names
 	e.net = names.only
@@ -156,7 +158,7 @@ func (f *Feed) resolve(now int64) (e event, why Reason) {
 		return e, UnknownNet
 	case len(in.instance) == 0:
 		return e, NoInstance
-	case !speakable(in.instance):
+	case !validName(in.instance):
 		return e, BadInstance
 	}
 	e.instance = in.instance
@@ -166,7 +168,7 @@ func (f *Feed) resolve(now int64) (e event, why Reason) {
 	return e, f.when(&e, now)
 }
 
-// what finds out what happens.
+// what sets the effect of an event.
 func (f *Feed) what(e *event) Reason {
 	in := &f.fields
 	switch {
@@ -200,7 +202,7 @@ func (f *Feed) what(e *event) Reason {
 	return Taken
 }
 
-// when finds out when it happened.
+// when sets the time of an event.
 func (f *Feed) when(e *event, now int64) Reason {
 	in, slow := &f.fields, f.a.pace.speed > 0
 	switch {
@@ -223,8 +225,8 @@ func (f *Feed) when(e *event, now int64) Reason {
 	return Taken
 }
 
-// speakable is telemetry.CheckName for bytes: what instances may be called on the wire.
-func speakable(name []byte) bool {
+// validName is telemetry.CheckName for bytes, for an instance.
+func validName(name []byte) bool {
 	if len(name) > telemetry.MaxName {
 		return false
 	}
@@ -239,7 +241,7 @@ func speakable(name []byte) bool {
 	return true
 }
 
-// pacer lets events wait until their time, as it was recorded, has come.
+// pacer delays events by their recorded times.
 type pacer struct {
 	speed float64 // recorded seconds a second
 
@@ -255,7 +257,12 @@ func (p *pacer) wait(ctx context.Context, at int64) error {
 	}
 	due := p.begin.Add(time.Duration(float64(at-p.first) / p.speed * float64(time.Microsecond)))
 	p.mu.Unlock()
-	timer := time.NewTimer(time.Until(due))
+	return sleep(ctx, time.Until(due))
+}
+
+// sleep waits for d, or returns the error of ctx if that ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -11,7 +11,7 @@ import (
 
 const someTime = 1_600_000_000 * int64(1e6)
 
-func TestWhatALineSays(t *testing.T) {
+func TestFieldsOfALine(t *testing.T) {
 	for _, c := range []struct{ rule, line, dropped, firings string }{
 		{"a transition by its id", `{"time":1600000000,"net":"orders","instance":"a","transition":"t1"}`, "", "1 0 0"},
 		{"a transition by its name", `{"time":1600000000,"instance":"a","transition":"take in"}`, "", "1 0 0"},
@@ -98,7 +98,7 @@ func TestAPatternReadsLogs(t *testing.T) {
 	}
 }
 
-func TestATableSaysWhatEventsCallThings(t *testing.T) {
+func TestATableMapsNamesInEvents(t *testing.T) {
 	table, err := ReadTable(strings.NewReader(`
 nets:
   orders:
@@ -123,7 +123,7 @@ nets:
 	}
 }
 
-func TestFaultsOfATableSayWhere(t *testing.T) {
+func TestFaultsOfATableHaveAPosition(t *testing.T) {
 	for text, want := range map[string]string{
 		"net: 1":         "table.yaml:1:1",
 		"nets:\n  x: {}": "table.yaml:2:3",

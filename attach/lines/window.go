@@ -4,15 +4,15 @@ package lines
 
 import "container/heap"
 
-// window keeps events for a while, so that earlier ones can overtake them. An
-// event leaves when one that is later by the width has come, when it was here
-// for as long, or when there is no room. It is pure.
+// window holds events for a while, so that earlier ones can overtake them. An
+// event leaves when one that is later by the width comes, after the width
+// itself, or if the window is full. It is pure.
 type window struct {
-	width  int64 // microseconds; 0 lets every event through
+	width  int64 // microseconds; 0 passes every event on
 	limit  int
 	events byTime
 	latest int64  // time of the latest event
-	count  uint64 // of events so far: those of one time keep their order
+	count  uint64 // of events so far, to keep the order of events of one time
 }
 
 // kept is an event in the window.
@@ -22,8 +22,8 @@ type kept struct {
 	number  uint64
 }
 
-// push takes an event in at now, and hands out those whose time has come. hurried
-// tells of one that left because there was no room.
+// push adds an event at now, and passes those that are due to out. hurried
+// reports that one left because the window is full.
 func (w *window) push(e *event, now int64, out func(*event)) (hurried bool) {
 	if w.width == 0 {
 		out(e)
@@ -41,7 +41,7 @@ func (w *window) push(e *event, now int64, out func(*event)) (hurried bool) {
 	return hurried
 }
 
-// idle hands out the events that were here for the width, and those before them.
+// idle passes events to out that have waited for the width, and all earlier ones.
 func (w *window) idle(now int64, out func(*event)) {
 	var until int64 = -1
 	for k := range w.events {
@@ -52,7 +52,7 @@ func (w *window) idle(now int64, out func(*event)) {
 	w.upTo(until, out)
 }
 
-// all hands out everything.
+// all passes all events to out.
 func (w *window) all(out func(*event)) {
 	for len(w.events) > 0 {
 		w.pop(out)

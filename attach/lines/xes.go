@@ -16,23 +16,24 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// The bounds of a log.
+// Bounds of a log.
 const (
 	maxLog       = 1 << 40   // bytes, unpacked
 	maxLogToken  = 1 << 20   // bytes of one tag
-	maxSorted    = 5_000_000 // events that are put in order in memory, to replay them at a speed
+	maxSorted    = 5_000_000 // events that are sorted in memory, to replay them at a speed
 	eventsAtOnce = 512
 )
 
-// TakeXES takes a whole event log in XES (IEEE 1849-2016), plain or gzip: a trace is an instance,
-// named by its concept:name or else by its number, and an event with a concept:name is a firing, at its
-// time:timestamp. Of events with a lifecycle:transition those count that complete. Where a trace
-// ends the instance is over. At full speed it is one trace after the other; at a
-// bounded speed events of all traces are in the order of time. With a state file, what
-// was taken of the same file before is passed over.
+// TakeXES reads a whole event log in XES (IEEE 1849-2016), plain or gzip. A
+// trace is an instance, named by its concept:name or else by its number. An
+// event with a concept:name is a firing at its time:timestamp; with a
+// lifecycle:transition, only complete ones count. The instance ends with its
+// trace. At unlimited speed traces are applied one after another, otherwise all
+// events in the order of time. With a state file, events of the same file that
+// were applied before are skipped.
 func (a *Attachment) TakeXES(ctx context.Context, path string) error {
 	f, fi, err := openWith(path)
 	if err != nil {
@@ -44,7 +45,7 @@ func (a *Attachment) TakeXES(ctx context.Context, path string) error {
 	return x.read(ctx, f, path)
 }
 
-// logPosition returns how many events of a log are taken; none if it is another one than before.
+// logPosition returns how many events of a log are applied; none for a new or changed file.
 func (a *Attachment) logPosition(f *os.File, key string, size int64, number uint64) *position {
 	head := min(size, headSize)
 	sum, err := headSum(f, head)
@@ -64,8 +65,8 @@ type logReader struct {
 	feed  *Feed
 	scan  *xmlscan.Scanner
 	pos   *position // offset counts events and ends of traces
-	skip  int64     // of them, those that were taken before
-	lot   []event   // to be put in order, if the speed is bounded
+	skip  int64     // number of those applied before
+	lot   []event   // to be sorted, if the speed is bounded
 	trace int       // number
 	last  int64     // time of the trace's last event
 }
@@ -87,10 +88,10 @@ func (x *logReader) read(ctx context.Context, r io.Reader, file string) error {
 	return err
 }
 
-// unpack reads gzip where it is.
+// unpack decompresses gzip, and returns other input as it is.
 func unpack(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, chunkSize)
-	magic, _ := b.Peek(2) // what is shorter is no gzip, and an error comes again
+	magic, _ := b.Peek(2) // shorter input is not gzip; an error is repeated by the next read
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		return b, nil
 	}
@@ -120,7 +121,7 @@ func (x *logReader) log(ctx context.Context) error {
 				}
 			default:
 				if name == "event" {
-					x.feed.count.Dropped[NoInstance]++ // of no trace
+					x.feed.count.Dropped[NoInstance]++ // outside of a trace
 				}
 				if err := x.scan.Skip(); err != nil {
 					return err
@@ -167,10 +168,10 @@ func (x *logReader) oneTrace(ctx context.Context) error {
 	}
 }
 
-// ended makes an error of the end of the file inside an element.
+// ended returns a fault for the end of the file inside an element.
 func (x *logReader) ended(err error) error {
 	if errors.Is(err, io.EOF) {
-		return x.scan.Fatal(x.scan.At, "the file ends here; expected the end of what has begun")
+		return x.scan.Fatal(x.scan.At, "the file ends here; expected the end of the open elements")
 	}
 	return err
 }
@@ -222,13 +223,13 @@ func (x *logReader) event(name []byte) error {
 	}
 }
 
-// take makes an event of its fields, unless it was taken before.
+// take makes an event of fields, unless it was applied before.
 func (x *logReader) take(in fields) {
 	x.feed.fields = in
 	e, why := x.feed.resolve(x.a.clock())
 	if in.end && why == Taken {
 		e.time = x.last
-		x.feed.count.Undated-- // resolve has seen no time
+		x.feed.count.Undated-- // resolve counted it, as it has no time of its own
 	}
 	if why != Taken {
 		x.feed.count.Dropped[why]++
@@ -255,7 +256,7 @@ func (x *logReader) deliver() {
 	x.feed.deliver(x.a.clock(), func(int) { x.pos.offset += n }, 0)
 }
 
-// gather keeps an event until all are there.
+// gather keeps an event until the end of the log.
 func (x *logReader) gather(e event) {
 	if len(x.lot) >= maxSorted {
 		x.feed.count.Dropped[TooLong]++
@@ -264,7 +265,7 @@ func (x *logReader) gather(e event) {
 	x.lot = append(x.lot, e)
 }
 
-// inOrder takes the events of all traces at their speed.
+// inOrder applies the events of all traces at their times.
 func (x *logReader) inOrder(ctx context.Context) error {
 	slices.SortStableFunc(x.lot, func(a, b event) int { return cmp.Compare(a.time, b.time) })
 	for _, e := range x.lot[min(x.skip, int64(len(x.lot))):] {

@@ -56,7 +56,7 @@ func TestALogIsReplayedTraceByTrace(t *testing.T) {
 	for rule, path := range map[string]string{"plain": logFile(t, smallLog), "gzip": packedLog(t, smallLog)} {
 		for _, speed := range []float64{0, 1e6} {
 			t.Run(fmt.Sprint(rule, " at ", speed), func(t *testing.T) {
-				a := attach(t, func(c *Config) { c.Told, c.Speed = true, speed })
+				a := attach(t, func(c *Config) { c.EndsByEvent, c.Speed = true, speed })
 				if err := a.TakeXES(t.Context(), path); err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func TestALogIsReplayedTraceByTrace(t *testing.T) {
 	}
 }
 
-func TestABrokenLogSaysWhere(t *testing.T) {
+func TestAMalformedLogIsAnErrorWithItsPosition(t *testing.T) {
 	for text, want := range map[string]string{
 		"<log><trace><event></log>":      ":1:",
 		"<html/>":                        "expected <log>",
@@ -85,17 +85,17 @@ func TestABrokenLogSaysWhere(t *testing.T) {
 		"<!DOCTYPE x [<!ENTITY a 'b'>]>": "entities are not expanded",
 		"\x1f\x8bnot gzip":               "gzip",
 	} {
-		a := attach(t, func(c *Config) { c.Told = true })
+		a := attach(t, func(c *Config) { c.EndsByEvent = true })
 		if err := a.TakeXES(t.Context(), logFile(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 }
 
-func TestALogIsTakenOnceOverARestart(t *testing.T) {
+func TestALogIsAppliedOnceOverARestart(t *testing.T) {
 	path, state := logFile(t, smallLog), filepath.Join(t.TempDir(), "state")
 	for range 2 {
-		a := attach(t, func(c *Config) { c.Told, c.State = true, state })
+		a := attach(t, func(c *Config) { c.EndsByEvent, c.State = true, state })
 		if err := a.TakeXES(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func FuzzXES(f *testing.F) {
 	f.Add([]byte("<log><trace><event>"))
 	tables := compiled(f, orders)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		a := attach(t, func(c *Config) { c.Nets, c.Told = tables, true })
+		a := attach(t, func(c *Config) { c.Nets, c.EndsByEvent = tables, true })
 		x := &logReader{a: a, feed: a.Feed(), pos: &position{}}
 		_ = x.read(t.Context(), bytes.NewReader(text), "log.xes") // an error is an answer
 		if n := a.Nets()[0]; n.Open > 1 {
@@ -286,7 +286,7 @@ func TestTheRunningExampleIsReplayedAsTheReferenceDoes(t *testing.T) {
 	}
 	for rule, change := range map[string]func(string) string{
 		"as it is": func(s string) string { return s },
-		// A log in which checks are decisions, and one in which nobody decides.
+		// A log in which checks are decisions, and one without decisions.
 		"with events that do not fit": func(s string) string { return strings.ReplaceAll(s, `value="check ticket"`, `value="decide"`) },
 		"with events that are not there": func(s string) string {
 			return strings.ReplaceAll(s, `<string key="concept:name" value="decide"/>`, `<string key="concept:name" value="nothing"/>`)
@@ -320,7 +320,7 @@ func compareLog(t *testing.T, def []byte, text string) {
 		o.end("n2")
 	}
 
-	a := attach(t, func(c *Config) { c.Nets, c.Told = compiled(t, string(def)), true })
+	a := attach(t, func(c *Config) { c.Nets, c.EndsByEvent = compiled(t, string(def)), true })
 	if err := a.TakeXES(t.Context(), logFile(t, text)); err != nil {
 		t.Fatal(err)
 	}

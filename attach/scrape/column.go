@@ -4,7 +4,7 @@ package scrape
 
 import "github.com/pnagent/pnagent/stats"
 
-// column is one thing that a metric can say of a place or a transition.
+// column is a number of a place or a transition that a metric can fill in.
 type column uint8
 
 const (
@@ -29,27 +29,25 @@ const (
 	numColumns
 )
 
-// kind is how the values of several series become one, and what a value of
-// nothing is.
+// kind is how the values of several series are combined.
 type kind uint8
 
 const (
-	gauge     kind = iota // they add up
-	since                 // an age or a time: the oldest counts
-	last                  // a time: the latest counts
-	counter               // what they rose by adds up
-	histogram             // so do buckets
+	gauge     kind = iota // the sum
+	since                 // an age or a time: the earliest
+	last                  // a time: the latest
+	counter               // the sum of their rises
+	histogram             // the same, by bucket
 )
 
-// columnSpec says what a key of a mapping stands for.
+// columnSpec has the properties of a key of a mapping.
 type columnSpec struct {
 	key  string
 	kind kind
 	of   table
-	// fills is the column of rows that it is needed for; several columns may be
-	// known together only.
+	// fills is the column of rows that it belongs to; some have several keys.
 	fills stats.Columns
-	// needs is another column without which this one says nothing.
+	// needs is a column that a row must have as well.
 	needs column
 }
 
@@ -61,49 +59,33 @@ const (
 	transitions
 )
 
-// specOf returns what a column is.
-func specOf(c column) columnSpec {
-	switch c {
-	case tokens:
-		return columnSpec{"tokens", gauge, places, stats.ColTokens, c}
-	case oldest:
-		return columnSpec{"oldest", since, places, stats.ColOldest, tokens}
-	case arrivals:
-		return columnSpec{"arrivals", counter, places, stats.ColArrivals, c}
-	case departures:
-		return columnSpec{"departures", counter, places, stats.ColDepartures, c}
-	case instances:
-		return columnSpec{"instances", gauge, places, stats.ColPlaceInstances, c}
-	case dwell:
-		return columnSpec{"dwell", histogram, places, stats.ColDwell, c}
-	case firings:
-		return columnSpec{"firings", counter, transitions, stats.ColFirings, c}
-	case failures:
-		return columnSpec{"failures", counter, transitions, stats.ColFailures, retries}
-	case retries:
-		return columnSpec{"retries", counter, transitions, stats.ColFailures, cancels}
-	case cancels:
-		return columnSpec{"cancels", counter, transitions, stats.ColFailures, failures}
-	case enabled:
-		return columnSpec{"enabled", gauge, transitions, stats.ColEnabled, c}
-	case enabledSince:
-		return columnSpec{"enabled_since", since, transitions, stats.ColEnabled, enabled}
-	case running:
-		return columnSpec{"running", gauge, transitions, stats.ColRunning, c}
-	case runningSince:
-		return columnSpec{"running_since", since, transitions, stats.ColRunning, running}
-	case lastFiring:
-		return columnSpec{"last_firing", last, transitions, stats.ColLastFiring, c}
-	default:
-		return columnSpec{"duration", histogram, transitions, stats.ColDuration, c}
-	}
+var specs = [numColumns]columnSpec{
+	tokens:       {"tokens", gauge, places, stats.ColTokens, tokens},
+	oldest:       {"oldest", since, places, stats.ColOldest, tokens},
+	arrivals:     {"arrivals", counter, places, stats.ColArrivals, arrivals},
+	departures:   {"departures", counter, places, stats.ColDepartures, departures},
+	instances:    {"instances", gauge, places, stats.ColPlaceInstances, instances},
+	dwell:        {"dwell", histogram, places, stats.ColDwell, dwell},
+	firings:      {"firings", counter, transitions, stats.ColFirings, firings},
+	failures:     {"failures", counter, transitions, stats.ColFailures, retries},
+	retries:      {"retries", counter, transitions, stats.ColFailures, cancels},
+	cancels:      {"cancels", counter, transitions, stats.ColFailures, failures},
+	enabled:      {"enabled", gauge, transitions, stats.ColEnabled, enabled},
+	enabledSince: {"enabled_since", since, transitions, stats.ColEnabled, enabled},
+	running:      {"running", gauge, transitions, stats.ColRunning, running},
+	runningSince: {"running_since", since, transitions, stats.ColRunning, running},
+	lastFiring:   {"last_firing", last, transitions, stats.ColLastFiring, lastFiring},
+	duration:     {"duration", histogram, transitions, stats.ColDuration, duration},
 }
 
-// columnNamed returns the column of a key of a mapping, of one of the tables.
+// specOf returns the properties of a column.
+func specOf(c column) *columnSpec { return &specs[c] }
+
+// columnNamed returns the column of a key of a mapping for one of the tables.
 func columnNamed(key string, of table) (column, bool) {
-	for c := range numColumns {
-		if s := specOf(c); s.key == key && s.of == of {
-			return c, true
+	for c, s := range specs {
+		if s.key == key && s.of == of {
+			return column(c), true
 		}
 	}
 	return 0, false

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scrape makes a telemetry source of anything that has a Prometheus
-// endpoint. A mapping file names the metrics that tell what of places and
-// transitions; docs/attach/scrape.md is written for who writes one.
+// Package scrape makes a telemetry source of any process that has a Prometheus
+// endpoint. A [Mapping] file maps metrics to columns of places and transitions;
+// docs/attach/scrape.md explains how to write one.
 //
 //	target ──► fetch ──► parse ──► families ──► state ──► rows ──► telemetry.Publisher
 //	                                  by the Mapping, pure
 //
 // [Run] scrapes each [Target] every interval. Each is a source of its own, so
-// that one which is away shows as such and its rows do not hold up the others'.
+// an unreachable target is stale by itself and delays no other.
 //
-// # What is known
+// # Columns
 //
-// A column of a net is known if every row has it; what has no series is absent
-// in all faces, never zero, unless the mapping says that no series means none.
-// Places, transitions and nets may be made from the values of labels. They are
-// only ever added, up to [MaxNets] and [MaxRows]: the net's definition grows,
-// in the same epoch, by telemetry's Redefine. A thing that is gone has no tokens
-// while others of its kind are there.
+// A column of a net is published if every row has it. A column without series
+// is absent, never zero, unless the mapping says that no series means zero.
+// Places, transitions and nets may be made from label values. They are only
+// added, up to [MaxNets] and [MaxRows]: the definition grows in the same epoch.
+// A row whose series is gone has no tokens while other rows of its mapping have
+// series.
 //
-// Counters count from the first scrape on: what a target counted before may have
-// been counted by an adapter that ran before. From then on each series counts
-// what it rises by. A series that falls, that has a later created timestamp, or
-// whose process has a later start time, began anew and counts from zero. One that
-// vanishes takes nothing along.
+// Counters start at the first scrape, because an earlier adapter may have
+// published what the target counted before. Then each adds the rise of its
+// series. A series was reset if it falls, or has a later created timestamp, or
+// its process has a later start time; it then counts from zero. A series that
+// vanishes leaves the counter unchanged.
 //
-// Ages are as of the moment when the answer began. Where only counts are known,
-// an age can be observed: it is a lower bound, see observer. Where a source says
-// how many and not since when, it is since the last scrape, at least.
+// Ages are as of the moment when the answer began. If only counts are known, an
+// age can be observed: it is a lower bound, see observer. If a series gives a
+// number without a time, the time is that of the last scrape.
 //
-// Only native histograms are read: their buckets are ours. Classic ones have
-// bounds of their own, so durations would be made up.
+// Only native histograms are read, whose buckets are those of stats. The bounds
+// of classic ones differ, so their durations would be guesses.
 //
-// # What a target may do
+// # Failures
 //
-// A scrape is used as a whole or not at all. One that is garbage, cut off, too
-// large, late or refused changes nothing but a counter. After two intervals
-// without one that can be read the source says nothing, so that it grows stale in
-// the collector, and its tokens older; when the target is back, counters go on
-// where they were. Single series that cannot be used are counted by reason.
+// A scrape is used as a whole or not at all. One that is malformed, cut off, too
+// large, late or rejected changes only a counter. After two intervals without a
+// scrape the source stops publishing, so the collector shows it as stale; when
+// the target is back, counters continue. Unusable series are counted by reason.
 package scrape

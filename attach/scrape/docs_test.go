@@ -10,7 +10,7 @@ import (
 
 // What docs/attach/scrape.md shows works: its mappings can be read, it lists
 // every shipped one, every key and every way a scrape can end.
-func TestTheDocumentTellsWhatThereIs(t *testing.T) {
+func TestTheDocumentListsEverything(t *testing.T) {
 	text, err := os.ReadFile("../../docs/attach/scrape.md")
 	if err != nil {
 		t.Fatal(err)

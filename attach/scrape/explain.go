@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// ErrNothing says that a scrape has nothing of what a mapping asks for.
-var ErrNothing = errors.New("the scrape has nothing that the mapping asks for")
+// ErrNothing reports a scrape without any metric of the mapping.
+var ErrNothing = errors.New("the scrape has no metric of the mapping")
 
 // ExplainURL is Explain for a scrape of a URL.
 func ExplainURL(ctx context.Context, w io.Writer, m *Mapping, client *http.Client, url string) error {
@@ -29,9 +29,9 @@ func ExplainURL(ctx context.Context, w io.Writer, m *Mapping, client *http.Clien
 }
 
 // Explain writes what a mapping makes of one scrape, in any of the text
-// formats, for who writes a mapping: a table for each net. A counter shows what
-// the target counted, where a running adapter would count from there on. The
-// error is ErrNothing, or about the scrape.
+// formats, as a table for each net. It shows counters as the target counted
+// them; a running adapter would count from there on. The error is ErrNothing,
+// or about the scrape.
 func Explain(w io.Writer, m *Mapping, scraped io.Reader, at time.Time) error {
 	body, err := read(scraped)
 	if err != nil {
@@ -46,7 +46,7 @@ func Explain(w io.Writer, m *Mapping, scraped io.Reader, at time.Time) error {
 
 func explain(w io.Writer, m *Mapping, all families, at int64) error {
 	s := newState(m)
-	s.scrapes = 1 // counters are to show what they are
+	s.scrapes = 1 // so that counters are shown as they are
 	s.apply(all, at)
 	found := false
 	for _, n := range s.nets {
@@ -88,12 +88,12 @@ func (n *netState) explain(w io.Writer, of table, all families) {
 	missing := n.missing(all)
 	for _, c := range columns {
 		if k := missing[tableName(of)+"."+specOf(c).key]; k > 0 {
-			fmt.Fprintf(w, "  %s is absent in all faces: %d of %d rows have none\n", specOf(c).key, k, len(n.rows[of]))
+			fmt.Fprintf(w, "  %s is absent: %d of %d rows have none\n", specOf(c).key, k, len(n.rows[of]))
 		}
 	}
 }
 
-// show returns one cell as text; ? is one that is not known.
+// show returns one cell as text; ? is an unknown one.
 func (r *rowState) show(c column, at int64, all families) string {
 	cell, v := &r.cells[c], r.m.values[c]
 	switch {
@@ -118,8 +118,8 @@ func (r *rowState) show(c column, at int64, all families) string {
 	return (time.Duration(at-int64(cell.now)) * time.Microsecond).Round(time.Millisecond).String() + " ago"
 }
 
-// explainRest writes what was asked for and is not there, and what could not
-// be used.
+// explainRest writes the metrics of the mapping that are missing, and the
+// series that could not be used.
 func (s *state) explainRest(w io.Writer, all families) {
 	var asked []string
 	for i := range s.mapping.nets {
@@ -140,7 +140,7 @@ func (s *state) explainRest(w io.Writer, all families) {
 	}
 }
 
-// unfound returns the metrics of columns of which none is there.
+// unfound returns the metrics of columns for which the scrape has none.
 func (r *rowMap) unfound(all families) []string {
 	var out []string
 	for _, v := range r.values {

@@ -17,18 +17,17 @@ import (
 	"google.golang.org/protobuf/encoding/protodelim"
 )
 
-// Reasons why a scrape, or a part of it, is not used.
+// Errors of scrapes that are not used.
 var (
 	errTooLarge = errors.New("too large")
 	errCut      = errors.New("cut off")
-	errGarbage  = errors.New("not in a format of Prometheus")
+	errGarbage  = errors.New("not a Prometheus format")
 )
 
 // families is one scrape, by name.
 type families map[string]*dto.MetricFamily
 
-// parse reads a whole scrape, or none of it: what is cut off or has garbage
-// in it anywhere is not used. The error wraps errTooLarge, errCut or errGarbage.
+// parse parses a whole scrape. The error wraps errTooLarge, errCut or errGarbage.
 func parse(body []byte, contentType string, maxSeries int) (families, error) {
 	var all families
 	var err error
@@ -67,8 +66,8 @@ func parseText(body []byte) (families, error) {
 	return all, nil
 }
 
-// parseProtobuf reads messages that each begin with their length. The parser of
-// expfmt would believe any length.
+// parseProtobuf parses messages that each begin with their length. The parser
+// of expfmt would allocate any length.
 func parseProtobuf(body []byte) (families, error) {
 	all := families{}
 	r := bufio.NewReader(bytes.NewReader(body))
@@ -92,8 +91,8 @@ func parseProtobuf(body []byte) (families, error) {
 	}
 }
 
-// openMetricsAsText leaves out what the text format does not have: timestamps,
-// which would be of another unit, and exemplars.
+// openMetricsAsText removes what the text format does not have: exemplars, and
+// timestamps, which have another unit.
 func openMetricsAsText(body []byte) []byte {
 	var out bytes.Buffer
 	out.Grow(len(body))
@@ -113,8 +112,8 @@ func openMetricsAsText(body []byte) []byte {
 	return out.Bytes()
 }
 
-// plainType leaves out what a comment says about a type that the text format
-// does not have, and brings the name of a counter to that of its series.
+// plainType removes comments that the text format does not have, and gives the
+// type of a counter the name of its series.
 func plainType(line []byte) []byte {
 	words := strings.Fields(string(line))
 	if len(words) != 4 || words[1] != "TYPE" {
@@ -129,7 +128,7 @@ func plainType(line []byte) []byte {
 	return nil
 }
 
-// endOfLabels returns where the name and the labels of a line end.
+// endOfLabels returns the end of the name and the labels of a line.
 func endOfLabels(line []byte) int {
 	quoted, braces := false, false
 	for i := 0; i < len(line); i++ {
@@ -150,8 +149,8 @@ func endOfLabels(line []byte) int {
 	return len(line)
 }
 
-// find returns what a selector's name stands for: a family, or the count of
-// the histograms and summaries that a family is of.
+// find returns the family of a selector's name, and whether the name is that of
+// the count of a histogram or summary.
 func (f families) find(name string) (fam *dto.MetricFamily, count bool) {
 	if fam = f[name]; fam != nil {
 		return fam, false

@@ -46,7 +46,7 @@ func exposed(t testing.TB, format expfmt.Format) []byte {
 	return out.Bytes()
 }
 
-func TestAllFormatsSayTheSame(t *testing.T) {
+func TestAllFormatsAreEqual(t *testing.T) {
 	m := mapping(t, `nets: {n: {places: {p: {tokens: 'g{l="z"}'}}, transitions: {"{l}": {firings: c_total}}}, o: {transitions: {t: {firings: h_count}}}}`)
 	for _, f := range []struct {
 		name string
@@ -75,7 +75,7 @@ func TestAllFormatsSayTheSame(t *testing.T) {
 	}
 }
 
-func TestGarbageIsRefusedAsAWhole(t *testing.T) {
+func TestGarbageIsRejectedAsAWhole(t *testing.T) {
 	text, open, proto := exposed(t, expfmt.NewFormat(expfmt.TypeTextPlain)), exposed(t, expfmt.FmtOpenMetrics_1_0_0), exposed(t, expfmt.NewFormat(expfmt.TypeProtoDelim))
 	for _, c := range []struct {
 		name, typ string

@@ -11,21 +11,20 @@ import (
 	"time"
 )
 
-// What a scrape may be.
+// Bounds of a scrape.
 const (
 	MaxBody   = 64 << 20 // bytes
 	MaxSeries = 500_000
 )
 
-// accept asks for protobuf, which has native histograms and created
-// timestamps, else for text.
+// accept prefers protobuf, which has native histograms and created timestamps, to text.
 const accept = `application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.5,application/openmetrics-text;version=1.0.0;q=0.4,*/*;q=0.1`
 
-var errStatus = errors.New("not answered with 200")
+var errStatus = errors.New("status is not 200")
 
-// fetch scrapes a URL. The time is when the answer began: what it says was true
-// then. The error wraps errStatus, errTooLarge, errCut, errGarbage or what the
-// context or the connection says.
+// fetch scrapes a URL. The time is when the answer began. The error wraps
+// errStatus, errTooLarge, errCut, errGarbage, or the error of the context or
+// the connection.
 func fetch(ctx context.Context, client *http.Client, url string) (families, time.Time, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -64,7 +63,7 @@ func read(r io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// resultOf names the outcome of a scrape, for a metric.
+// resultOf returns the result of a scrape as a label.
 func resultOf(err error) string {
 	switch {
 	case err == nil:
@@ -83,7 +82,7 @@ func resultOf(err error) string {
 	return "connection"
 }
 
-// results are what resultOf names.
+// results returns the labels of resultOf.
 func results() []string {
 	return []string{"ok", "status", "too_large", "cut", "garbage", "timeout", "connection"}
 }

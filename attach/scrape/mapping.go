@@ -6,21 +6,20 @@ import (
 	"io"
 	"slices"
 
-	"github.com/pnagent/pnagent/internal/yamlfile"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
-// What a mapping may hold.
+// Bounds of a mapping.
 const (
 	maxNetMaps   = 100
 	maxRowMaps   = 1000 // of one net
 	maxSelectors = 100  // of one column of one row
 )
 
-// Mapping says which metrics tell what of places and transitions. It does not
-// change once it is read.
+// Mapping maps metrics to columns of places and transitions. It is immutable.
 type Mapping struct {
-	Name  string // the file it is from, or the name of a shipped one
-	About string // what it is for, in a line
+	Name  string // its file, or the name of a shipped one
+	About string // one line for users
 	nets  []netMap
 }
 
@@ -41,13 +40,13 @@ type rowMap struct {
 	table    table
 }
 
-// value is where a column's numbers come from.
+// value is the source of a column's numbers.
 type value struct {
 	selectors []selector
 	micros    float64 // microseconds in one unit of the metric; of times only
-	timestamp bool    // it is a time since the Unix epoch, not an age
-	observed  bool    // made from other columns of the row
-	never     bool    // it does not happen there: 0 is what is known
+	timestamp bool    // a time since the Unix epoch, not an age
+	observed  bool    // derived from other columns of the row
+	never     bool    // always 0
 	zero      bool    // no series means 0
 }
 
@@ -102,7 +101,7 @@ func (m *Mapping) readNets(v yamlfile.Node) error {
 			return key.Expected("name, places or transitions")
 		})
 		if err == nil && len(n.rows[places])+len(n.rows[transitions]) == 0 {
-			err = key.Fault("net %q has neither places nor transitions; expected one at least", key.Name)
+			err = key.Fault("net %q has neither places nor transitions; expected at least one", key.Name)
 		}
 		if err == nil {
 			err = n.checkArcs(key)
@@ -167,8 +166,8 @@ func keysOf(of table) string {
 	return list
 }
 
-// checkRow returns a fault for a row that cannot be told: its columns are not
-// those of the other rows of its table, or lack what they need.
+// checkRow returns a fault for a row that cannot be published: its columns
+// differ from those of the other rows of its table, or lack what they need.
 func (n *netMap) checkRow(key yamlfile.Key, r *rowMap) error {
 	first := r
 	if rows := n.rows[r.table]; len(rows) > 0 {
@@ -183,24 +182,24 @@ func (n *netMap) checkRow(key yamlfile.Key, r *rowMap) error {
 			if !has {
 				with, without = without, with
 			}
-			return key.Fault("%q says %s and %q does not; expected it of all %s of a net or of none, for a column is known as a whole; a net of its own is a way out",
+			return key.Fault("%q has %s and %q has not; expected it for all %s of a net or for none; put the row into a net of its own if its columns differ",
 				with, s.key, without, tableName(r.table))
 		}
 		if has && r.values[s.needs] == nil {
-			return key.Fault("%q says %s without %s; expected both", key.Name, s.key, specOf(s.needs).key)
+			return key.Fault("%q has %s without %s; expected both", key.Name, s.key, specOf(s.needs).key)
 		}
 		if !has {
 			continue
 		}
 		if c == oldest && r.values[c].observed && r.values[arrivals] == nil && r.values[departures] == nil {
-			return key.Fault("%q has its oldest token observed without arrivals or departures; expected one of them", key.Name)
+			return key.Fault("%q has an observed oldest token without arrivals or departures; expected one of them", key.Name)
 		}
 		if c == lastFiring && r.values[c].observed && r.values[firings] == nil {
-			return key.Fault("%q has its last firing observed without firings; expected them", key.Name)
+			return key.Fault("%q has an observed last firing without firings; expected them", key.Name)
 		}
 	}
 	if !any {
-		return key.Fault("%q says nothing; expected a column such as %s", key.Name, keysOf(r.table))
+		return key.Fault("%q has no column; expected one of %s", key.Name, keysOf(r.table))
 	}
 	return nil
 }
@@ -219,7 +218,7 @@ func (n *netMap) checkArcs(at yamlfile.Key) error {
 		for _, end := range slices.Concat(t.from, t.to) {
 			is := func(p rowMap) bool { return p.id.shape() == end.shape() }
 			if !slices.ContainsFunc(n.rows[places], is) {
-				return at.Fault("transition %q has an arc with place %q, which net %q does not have; expected the id of a place, if with other labels", t.id.text, end.text, at.Name)
+				return at.Fault("transition %q has an arc with place %q, which net %q does not have; expected the id of a place; its labels may differ", t.id.text, end.text, at.Name)
 			}
 		}
 	}

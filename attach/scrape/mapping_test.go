@@ -15,8 +15,8 @@ func TestFaultsOfAMappingNamePositionAndExpectation(t *testing.T) {
 		{"an empty file", "", "m.yaml: found nothing; expected a mapping of about and nets"},
 		{"no nets", "about: x", "m.yaml:1:6: no nets; expected nets with at least one"},
 		{"an unknown key", "net: x", `m.yaml:1:1: found "net"; expected about or nets`},
-		{"a net of nothing", "nets:\n  n: {name: x}", `m.yaml:2:3: net "n" has neither places nor transitions; expected one at least`},
-		{"a row of nothing", "nets:\n  n:\n    places:\n      p: {name: x}", `m.yaml:4:7: "p" says nothing; expected a column such as name, tokens,`},
+		{"a net of nothing", "nets:\n  n: {name: x}", `m.yaml:2:3: net "n" has neither places nor transitions; expected at least one`},
+		{"a row of nothing", "nets:\n  n:\n    places:\n      p: {name: x}", `m.yaml:4:7: "p" has no column; expected one of name, tokens,`},
 		{"an unknown column", "nets:\n  n:\n    places:\n      p: {token: x}", `m.yaml:4:11: found "token"; expected name, tokens, oldest, arrivals`},
 		{"a column of the other table", "nets: {n: {transitions: {t: {tokens: x}}}}", `expected name, from, to, firings`},
 		{"no metric", "nets: {n: {places: {p: {tokens: 7up}}}}", `m.yaml:1:33: "7up" is not the name of a metric; expected a metric such as`},
@@ -26,12 +26,12 @@ func TestFaultsOfAMappingNamePositionAndExpectation(t *testing.T) {
 		{"an id with an open label", "nets: {n: {places: {'{queue': {tokens: x}}}}", `"{queue" has no label in its braces`},
 		{"an unknown unit", "nets: {n: {places: {p: {tokens: x, oldest: {metric: y, unit: d}}}}}", `unit "d" of oldest; expected h, m, s, ms, us or ns, of a time`},
 		{"a unit of a count", "nets: {n: {places: {p: {tokens: {metric: y, unit: s}}}}}", `unit "s" of tokens; expected h`},
-		{"an age of nothing", "nets: {n: {places: {p: {oldest: x}}}}", `"p" says oldest without tokens; expected both`},
-		{"observed from nothing", "nets: {n: {places: {p: {tokens: x, oldest: observed}}}}", "observed without arrivals or departures"},
+		{"an age of nothing", "nets: {n: {places: {p: {oldest: x}}}}", `"p" has oldest without tokens; expected both`},
+		{"observed from nothing", "nets: {n: {places: {p: {tokens: x, oldest: observed}}}}", "an observed oldest token without arrivals or departures"},
 		{"observed tokens", "nets: {n: {places: {p: {tokens: observed}}}}", "tokens cannot be observed; expected a metric"},
 		{"a gauge that never is", "nets: {n: {places: {p: {tokens: never}}}}", "tokens is no counter"},
-		{"failures alone", "nets: {n: {transitions: {t: {failures: x}}}}", `"t" says failures without retries; expected both`},
-		{"a column of some rows only", "nets: {n: {places: {p: {tokens: x}, q: {tokens: x, arrivals: y}}}}", `"q" says arrivals and "p" does not; expected it of all places of a net or of none`},
+		{"failures alone", "nets: {n: {transitions: {t: {failures: x}}}}", `"t" has failures without retries; expected both`},
+		{"a column of some rows only", "nets: {n: {places: {p: {tokens: x}, q: {tokens: x, arrivals: y}}}}", `"q" has arrivals and "p" has not; expected it for all places of a net or for none`},
 		{"an arc to nowhere", "nets: {n: {transitions: {t: {from: p, firings: x}}}}", `transition "t" has an arc with place "p", which net "n" does not have`},
 		{"a key twice", "nets: {}\nnets: {}", "m.yaml:2:1: "},
 	} {
@@ -45,7 +45,7 @@ func TestFaultsOfAMappingNamePositionAndExpectation(t *testing.T) {
 	}
 }
 
-func TestAMappingThatIsThereNeitherByNameNorAsAFileIsSaidSo(t *testing.T) {
+func TestAMappingThatDoesNotExistIsAnError(t *testing.T) {
 	if _, err := Load("nonsuch"); err == nil || !strings.Contains(err.Error(), "--list") {
 		t.Error(err)
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// meters are what the adapter says of itself; those of one source are curried
-// with its name.
+// meters are the metrics of the adapter; those of one source are curried with its name.
 type meters struct {
 	scrapes  *prometheus.CounterVec
 	duration *prometheus.GaugeVec
@@ -21,7 +20,7 @@ type meters struct {
 	refusals *prometheus.CounterVec
 	refused  prometheus.Counter // of one source
 
-	told [numReasons]uint64 // what dropped has of state.dropped
+	dropSeen [numReasons]uint64 // state.dropped as of the last scrape
 }
 
 func newMeters(r prometheus.Registerer) (meters, error) {
@@ -32,13 +31,13 @@ func newMeters(r prometheus.Registerer) (meters, error) {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "pnagent", Subsystem: "scrape", Name: name, Help: help}, append([]string{"source"}, labels...))
 	}
 	m := meters{
-		scrapes:  counter("attempts_total", "Scrapes of the target, by how they ended; only ok ones are used, and those as a whole.", "result"),
+		scrapes:  counter("attempts_total", "Scrapes of the target, by result; only those with the result ok are used, as a whole.", "result"),
 		duration: gauge("duration_seconds", "Time that the last scrape took."),
 		series:   gauge("series", "Series in the last scrape that was read."),
 		readAt:   gauge("timestamp_seconds", "Unix time of the last scrape that was read."),
-		dropped:  counter("series_dropped_total", "Times that a series which the mapping asks for was not used, by reason.", "reason"),
-		missing:  gauge("rows_missing", "Rows without a series for a column that the mapping asks for; while there is one, the net does not have the column.", "net", "column"),
-		refusals: counter("definitions_refused_total", "Times that a net, or what it grew to, could not be published."),
+		dropped:  counter("series_dropped_total", "Times that a series of the mapping could not be used, by reason.", "reason"),
+		missing:  gauge("rows_missing", "Rows without a series for a column of the mapping; with any, the net does not have the column.", "net", "column"),
+		refusals: counter("definitions_refused_total", "Times that a net or its larger definition could not be published."),
 	}
 	var errs []error
 	for _, c := range []prometheus.Collector{m.scrapes, m.duration, m.series, m.readAt, m.dropped, m.missing, m.refusals} {
@@ -47,7 +46,7 @@ func newMeters(r prometheus.Registerer) (meters, error) {
 	return m, errors.Join(errs...)
 }
 
-// of returns the meters of one source, each counter at 0 from the beginning.
+// of returns the meters of one source, with each counter at 0.
 func (m meters) of(source string) meters {
 	is := prometheus.Labels{"source": source}
 	m.scrapes, m.dropped, m.missing = m.scrapes.MustCurryWith(is), m.dropped.MustCurryWith(is), m.missing.MustCurryWith(is)
@@ -67,13 +66,13 @@ func (m *meters) scraped(result string, took time.Duration) {
 	m.duration.WithLabelValues().Set(took.Seconds())
 }
 
-// read says what a scrape that was read made of the state.
+// read updates the metrics after a scrape.
 func (m *meters) read(s *state, all families, at time.Time) {
 	m.series.WithLabelValues().Set(float64(seriesOf(all)))
 	m.readAt.WithLabelValues().Set(float64(at.UnixMicro()) / 1e6)
 	for r := range numReasons {
-		m.dropped.WithLabelValues(r.String()).Add(float64(s.dropped[r] - m.told[r]))
-		m.told[r] = s.dropped[r]
+		m.dropped.WithLabelValues(r.String()).Add(float64(s.dropped[r] - m.dropSeen[r]))
+		m.dropSeen[r] = s.dropped[r]
 	}
 	for _, n := range s.nets {
 		for column, rows := range n.missing(all) {

@@ -10,17 +10,15 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// maxSchema is the finest that a native histogram can be, minSchema the
-// coarsest.
+// The coarsest and the finest schema of a native histogram.
 const (
 	minSchema = -4
 	maxSchema = 8
 )
 
-// native returns a native histogram of durations in seconds in our buckets,
-// which are the same ones: nothing is guessed. A classic histogram has bounds
-// of its own, and nobody knows where between them its durations lie, so it is
-// refused.
+// native returns a native histogram of durations in seconds, whose buckets are
+// those of stats. It rejects a classic histogram: its bounds differ, so the
+// buckets of its durations are unknown.
 func native(h *dto.Histogram) (out stats.Histogram, why reason, ok bool) {
 	if h == nil || h.Schema == nil || h.GetSampleCountFloat() > 0 {
 		return out, wrongType, false
@@ -61,7 +59,7 @@ func native(h *dto.Histogram) (out stats.Histogram, why reason, ok bool) {
 	return out, 0, out.Valid()
 }
 
-// add counts n durations into a bucket that is the last one or after it.
+// add adds n durations to the last bucket or a later one.
 func add(h *stats.Histogram, index int32, n uint64) {
 	switch k := len(h.Buckets) - 1; {
 	case n == 0:
@@ -72,8 +70,8 @@ func add(h *stats.Histogram, index int32, n uint64) {
 	}
 }
 
-// difference returns what a histogram rose by, in the coarser of the two
-// schemas, and false if any of its buckets fell.
+// difference returns the rise of a histogram in the coarser of the two schemas,
+// and false if any of its buckets fell.
 func difference(now, was *stats.Histogram) (stats.Histogram, bool) {
 	if len(was.Buckets) == 0 {
 		rise := *now

@@ -2,39 +2,38 @@
 
 package scrape
 
-// observer tells since when the oldest token of a place is there at least,
-// from counts alone. Of the tokens that were there at a time, or had left by
-// then, more than have left by now cannot have left: one of them is still
-// there. That holds in whatever order tokens leave, as long as the counts are
-// those of all that come, or of all that go.
+// observer derives a lower bound of the age of a place's oldest token from
+// counts alone. Take the tokens that had arrived by a time. If fewer tokens
+// have departed by now, one of them is still there. That holds for any order of
+// departures, if the counts include all arrivals or all departures.
 type observer struct {
 	marks []mark // at rising
-	base  int64  // tokens and departures at the beginning, less the arrivals until then
+	base  int64  // tokens and departures less arrivals, as of the first scrape
 	last  mark
 	begun bool
 }
 
-// mark is how many tokens had ever come, at a time.
+// mark is the number of tokens that had arrived by a time.
 type mark struct {
 	at   int64
 	come int64
 	gone int64
 }
 
-// maxMarks bounds what one place keeps. With every second one left out the
-// answer is younger by at most as much as lies between two.
+// maxMarks bounds the marks of one place. Beyond it every second mark is
+// dropped, which makes the bound younger by at most the time between two.
 const maxMarks = 256
 
-// observe takes in one scrape: tokens now, and the counts that are known since
-// the first scrape (-1 for one that is not). begunAnew says that a counter
-// did, so what left meanwhile is not known.
-func (o *observer) observe(at int64, tokens, arrived, left int64, begunAnew bool) {
-	if !o.begun || begunAnew {
+// observe adds one scrape: the tokens, and the counts since the first scrape
+// (-1 for an unknown one). After a reset of a counter the departures meanwhile
+// are unknown.
+func (o *observer) observe(at int64, tokens, arrived, left int64, reset bool) {
+	if !o.begun || reset {
 		o.begin(tokens, arrived, left)
 	}
 	now := o.mark(at, tokens, arrived, left)
 	if now.come < o.last.come || now.gone < o.last.gone {
-		// Tokens came or left that nobody counted: only what is here now is sure.
+		// Tokens came or left uncounted: only the present ones are certain.
 		o.begin(tokens, arrived, left)
 		now = o.mark(at, tokens, arrived, left)
 	}
@@ -54,13 +53,13 @@ func (o *observer) observe(at int64, tokens, arrived, left int64, begunAnew bool
 	}
 }
 
-// begin forgets everything: as of now, the counts agree.
+// begin starts from scratch with the counts as of now.
 func (o *observer) begin(tokens, arrived, left int64) {
 	*o = observer{base: tokens + max(left, 0) - max(arrived, 0), begun: true}
 }
 
-// mark puts together what the counts say. Of two that say how many left, the
-// higher makes the oldest token younger, which is sure.
+// mark combines the counts. Of two numbers of departures it takes the higher
+// one, which makes the oldest token younger and so is a lower bound.
 func (o *observer) mark(at, tokens, arrived, left int64) mark {
 	gone := left
 	if arrived >= 0 {
@@ -71,7 +70,7 @@ func (o *observer) mark(at, tokens, arrived, left int64) mark {
 	return mark{at, gone + tokens, gone}
 }
 
-// oldest returns since when, at least; 0 without a token.
+// oldest returns the latest possible injection time of the oldest token; 0 without a token.
 func (o *observer) oldest() int64 {
 	if len(o.marks) == 0 {
 		return 0

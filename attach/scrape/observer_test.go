@@ -10,7 +10,7 @@ import (
 
 // However tokens leave, an observed age is never older than the truth; where
 // they leave in order, it is off by no more than the time between two scrapes.
-func TestAnObservedAgeIsALowerBoundInWhateverOrderTokensLeave(t *testing.T) {
+func TestAnObservedAgeIsALowerBoundInAnyOrderOfDepartures(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		fifo, useArrivals, useDepartures := rng.IntN(2) == 0, rng.IntN(3) > 0, true
@@ -72,8 +72,8 @@ func TestObservationBeginsAgainWhereTheCountsDoNotAgree(t *testing.T) {
 		{"stuck", [][4]int64{{10, 3, -1, 0}, {20, 3, -1, 0}, {30, 4, -1, 0}}, 10},
 		{"one of three left, two are as old as before", [][4]int64{{10, 3, -1, 0}, {20, 3, -1, 1}}, 10},
 		{"all of the first ones may have left", [][4]int64{{10, 3, -1, 0}, {20, 3, -1, 3}}, 20},
-		{"tokens that nobody counted left", [][4]int64{{10, 9, -1, 0}, {20, 2, -1, 0}}, 20},
-		{"tokens that nobody counted came", [][4]int64{{10, 2, 0, -1}, {20, 9, 0, -1}}, 20},
+		{"uncounted departures", [][4]int64{{10, 9, -1, 0}, {20, 2, -1, 0}}, 20},
+		{"uncounted arrivals", [][4]int64{{10, 2, 0, -1}, {20, 9, 0, -1}}, 20},
 		{"empty for a moment", [][4]int64{{10, 1, -1, 0}, {20, 0, -1, 1}, {30, 1, -1, 1}}, 30},
 	} {
 		t.Run(c.name, func(t *testing.T) {

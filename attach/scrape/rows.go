@@ -12,8 +12,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// end works out, after all series were read, which columns are known and what
-// was observed.
+// end determines, after all series were read, which columns are known, and
+// updates the observed ones.
 func (n *netState) end(all families, at int64) {
 	n.at, n.scraped = at, true
 	for of := range n.rows {
@@ -29,10 +29,10 @@ func (n *netState) end(all families, at int64) {
 	}
 }
 
-// knows reports whether a column of the row is known as of this scrape. What
-// is not there is unknown, with these exceptions: what the mapping says is zero
-// where it is missing; a counter, which stays where it was; and what is found by
-// its labels and is gone, while others of its kind are there.
+// knows reports whether a column of the row is known as of this scrape. A
+// missing series is unknown, with these exceptions: a column that the mapping
+// sets to zero; a counter, which stays; and a row with labels that is gone,
+// while others of its mapping have series.
 func (r *rowState) knows(c column, all families) bool {
 	v := r.m.values[c]
 	switch {
@@ -51,7 +51,7 @@ func (r *rowState) knows(c column, all families) bool {
 	})
 }
 
-// observedFrom returns what a column is observed from, as far as it is mapped.
+// observedFrom returns the columns that a column is observed from.
 func observedFrom(c column) []column {
 	if c == oldest {
 		return []column{tokens, arrivals, departures}
@@ -81,8 +81,8 @@ func (r *rowState) observe(at int64) {
 	}
 }
 
-// fill writes the rows of the last scrape into zeros that may be of a smaller
-// size than the net has by now.
+// fill fills in the rows of the last scrape. A publisher may still have a
+// smaller size than the net.
 func (n *netState) fill(into *stats.Rows) {
 	for i := range into.Places {
 		n.rows[places][i].fillPlace(&into.Places[i], n.at)
@@ -93,8 +93,8 @@ func (n *netState) fill(into *stats.Rows) {
 	into.Columns = n.columns()
 }
 
-// columns returns what is known of rows: the columns for which all that they
-// need is known of all rows of the table.
+// columns returns the known columns of rows: those whose keys are all known in
+// all rows of the table.
 func (n *netState) columns() stats.Columns {
 	var known, lacking stats.Columns
 	for c := range numColumns {
@@ -125,8 +125,8 @@ func (r *rowState) fillPlace(p *stats.Place, at int64) {
 	if p.Oldest == 0 {
 		p.Oldest = at
 	}
-	// Only the oldest is known: the others are as old as nothing, so the mean
-	// age is at least what this says.
+	// Only the oldest is known. The others count with age 0, so the mean age
+	// is a lower bound.
 	p.Injected.Add(p.Oldest)
 	p.Injected.Merge(stats.TimeSum{Sec: uint64(at) / 1e6 * (p.Tokens - 1), Micro: uint64(at) % 1e6 * (p.Tokens - 1)})
 }
@@ -142,8 +142,8 @@ func (r *rowState) fillTransition(t *stats.Transition, at int64) {
 	}
 }
 
-// sinceWhen returns since when the first of n things goes on: at least since
-// the scrape in which they were, where nobody says.
+// sinceWhen returns since when the first of n is enabled or running: the time
+// of the scrape if no metric gives it.
 func (r *rowState) sinceWhen(c column, n uint64, at int64) int64 {
 	if n == 0 {
 		return 0
@@ -154,15 +154,15 @@ func (r *rowState) sinceWhen(c column, n uint64, at int64) int64 {
 	return max(int64(r.cells[c].now), 1)
 }
 
-// copied returns a histogram that shares nothing with the one that grows on.
+// copied returns a copy of a histogram.
 func copied(h *stats.Histogram) stats.Histogram {
 	out := *h
 	out.Buckets = slices.Clone(h.Buckets)
 	return out
 }
 
-// definition returns the net as far as it was found, as PNML. Arcs are those of
-// the mapping, between places and transitions that are there.
+// definition returns the net found so far as PNML. Its arcs are those of the
+// mapping whose ends exist.
 func (n *netState) definition() ([]byte, error) {
 	def := &petri.Net{ID: n.id, Name: n.m.name}
 	for _, r := range n.rows[places] {
@@ -188,8 +188,8 @@ func (n *netState) definition() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// missing returns, by column, how many rows of a mapped column are not known:
-// as long as there is one, the column is absent.
+// missing returns, by mapped column, the number of rows in which it is unknown.
+// With any, the column is absent.
 func (n *netState) missing(all families) map[string]int {
 	out := map[string]int{}
 	for of := range n.rows {
@@ -207,7 +207,7 @@ func (n *netState) missing(all families) map[string]int {
 	return out
 }
 
-// seriesOf counts the series of a scrape.
+// seriesOf returns the number of series of a scrape.
 func seriesOf(all families) int {
 	n := 0
 	for _, f := range all {

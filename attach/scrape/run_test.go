@@ -5,6 +5,7 @@ package scrape
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -60,7 +61,7 @@ func (e *target) says(text string) {
 	})
 }
 
-// house is a NATS server and a collector that hears what the adapter says.
+// house is a NATS server and a collector that receives what the adapter says.
 type house struct {
 	nc        *nats.Conn
 	collector *collector.Collector
@@ -138,7 +139,7 @@ func (h *house) until(t *testing.T, what string, so func(v *collector.View) bool
 		}
 		if time.Now().After(end) {
 			var out bytes.Buffer
-			_ = collector.WriteJSON(&out, view, view.At)
+			_ = json.NewEncoder(&out).Encode(view)
 			t.Fatalf("never: %s\n%s\n%s", what, out.String(), h.log.b.String())
 		}
 		<-time.After(5 * time.Millisecond)
@@ -194,7 +195,7 @@ func shopSays(depth, out int) string {
 
 // Whatever a target does instead of answering, its source goes stale with the
 // rows it had, and when the target is back, nothing that it counted is lost.
-func TestATargetThatFailsIsStaleAndLosesNothingThatItStillHas(t *testing.T) {
+func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 	for _, c := range []struct {
 		name, result string
 		fails        func(e *target) http.HandlerFunc
@@ -249,7 +250,7 @@ func TestATargetThatFailsIsStaleAndLosesNothingThatItStillHas(t *testing.T) {
 	}
 }
 
-func TestATargetThatStartsAgainIsCountedOn(t *testing.T) {
+func TestCountersContinueAfterARestartOfTheTarget(t *testing.T) {
 	e := startTarget(t, shopSays(3, 100))
 	h := attached(t, shop, map[string]*target{"s": e})
 	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
@@ -274,7 +275,7 @@ func TestATypeThatChangesMakesItsColumnAbsent(t *testing.T) {
 }
 
 // A queue that is found while the adapter runs is a new place of the same net:
-// nothing of the others flickers, and what they counted goes on.
+// nothing of the others flickers, and their counters continue.
 func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) {
 	e := startTarget(t, shopSays(3, 100))
 	h := attached(t, shop, map[string]*target{"s": e})
@@ -303,7 +304,7 @@ func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) {
 	}
 }
 
-func TestTargetsAddUpAndOneThatIsAwayDoesNotHoldUpTheOthers(t *testing.T) {
+func TestTargetsAddUpAndAnUnreachableOneDelaysNoOther(t *testing.T) {
 	a, b := startTarget(t, shopSays(3, 100)), startTarget(t, shopSays(4, 50))
 	h := attached(t, shop, map[string]*target{"a": a, "b": b})
 	h.until(t, "seven tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 7 })
@@ -314,7 +315,7 @@ func TestTargetsAddUpAndOneThatIsAwayDoesNotHoldUpTheOthers(t *testing.T) {
 	})
 }
 
-func TestAConfigurationThatCannotBeRunIsRefused(t *testing.T) {
+func TestAnInvalidConfigurationIsRejected(t *testing.T) {
 	good := Config{Mapping: mapping(t, shop), Targets: []Target{{URL: "http://x", Source: "x"}}, Interval: time.Second, Timeout: time.Second,
 		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry()}
 	for name, spoil := range map[string]func(c *Config){

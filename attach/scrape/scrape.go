@@ -18,7 +18,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Config is what to scrape, and where to say what was found.
+// Config configures Run.
 type Config struct {
 	Conn     *nats.Conn // not closed by Run
 	Subjects telemetry.Subjects
@@ -27,7 +27,7 @@ type Config struct {
 	Interval time.Duration // between two scrapes of a target, and two snapshots
 	Timeout  time.Duration // of one scrape, at most Interval
 	Log      *slog.Logger
-	Registry prometheus.Registerer // gets what Run says of itself
+	Registry prometheus.Registerer // gets the metrics of Run
 }
 
 // Target is one endpoint. Each is a source of its own.
@@ -37,15 +37,15 @@ type Target struct {
 	Client *http.Client
 }
 
-// ErrConfig says that a Config cannot be run.
+// ErrConfig is wrapped by errors about a Config.
 var ErrConfig = errors.New("scrape")
 
-// closing is how long the last words to NATS may take.
+// closing bounds the time for the last snapshots.
 const closing = 5 * time.Second
 
-// Run scrapes all targets until ctx ends, and says goodbye for them. The error
-// is about the configuration (ErrConfig) or the registry; whatever a target does is in the log and in the
-// metrics.
+// Run scrapes all targets until ctx ends, and then publishes their byes. The
+// error is about the configuration (ErrConfig) or the registry; failures of a
+// target are in the log and in the metrics.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, err)
@@ -71,7 +71,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("source of %s: %w", t.URL, err)
 		}
 		if seen[t.Source] {
-			return fmt.Errorf("two targets are the source %q; expected a name for each", t.Source)
+			return fmt.Errorf("two targets have the source %q; expected a name for each", t.Source)
 		}
 		seen[t.Source] = true
 	}
@@ -96,15 +96,15 @@ type worker struct {
 
 	mu    sync.Mutex
 	state *state
-	good  time.Time // of the last scrape that was read
+	good  time.Time // of the last successful scrape
 
 	publishers map[string]*telemetry.Publisher // by net; of the goroutine
 	sizes      map[string][2]int               // of their definitions
-	failing    string                          // result of the last scrape, if it was not read
-	refused    error                           // why a net was not published, said once
+	failing    string                          // result of the last scrape if it failed
+	refused    error                           // why a net was not published; logged once
 }
 
-// errSilent keeps a source silent while its target is.
+// errSilent is the reason why a source publishes nothing.
 var errSilent = errors.New("no scrape that could be read")
 
 func (w *worker) run(ctx context.Context) {
@@ -121,8 +121,8 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// scrape scrapes once. A scrape that cannot be read changes nothing but its
-// count: the source falls silent, and its rows grow stale with the collector.
+// scrape scrapes once. A failed scrape changes only its count: the source
+// publishes nothing, and is stale in the collector.
 func (w *worker) scrape(ctx context.Context) {
 	start := time.Now()
 	once, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
@@ -135,7 +135,7 @@ func (w *worker) scrape(ctx context.Context) {
 	w.meters.scraped(result, time.Since(start))
 	if err != nil {
 		if result != w.failing {
-			w.log.Error("scrape failed", "error", err)
+			w.log.Error("scrape failed", "err", err)
 		}
 		w.failing = result
 		return
@@ -152,8 +152,7 @@ func (w *worker) scrape(ctx context.Context) {
 	w.publish()
 }
 
-// publish starts a publisher for each net that is new, and gives those that
-// grew their new definitions.
+// publish starts a publisher for each new net, and redefines those that grew.
 func (w *worker) publish() {
 	var refused error
 	for _, n := range w.state.nets {
@@ -167,7 +166,7 @@ func (w *worker) publish() {
 		}
 	}
 	if refused != nil && w.refused == nil {
-		w.log.Error("a net cannot be published", "error", refused)
+		w.log.Error("a net cannot be published", "err", refused)
 	}
 	w.refused = refused
 }
@@ -197,8 +196,7 @@ func (w *worker) define(n *netState, size [2]int) error {
 	return nil
 }
 
-// rows gives a publisher the rows of the last scrape, unless that is too long
-// ago to be told as news.
+// rows fills in the rows of the last scrape, unless it is older than two intervals.
 func (w *worker) rows(n *netState, into *stats.Rows) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -209,13 +207,13 @@ func (w *worker) rows(n *netState, into *stats.Rows) error {
 	return nil
 }
 
-// close says goodbye: the target may live on, but nobody looks at it.
+// close publishes the byes.
 func (w *worker) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closing)
 	defer cancel()
 	for net, p := range w.publishers {
 		if err := p.Close(ctx); err != nil {
-			w.log.Warn("last snapshot", "net", net, "error", err)
+			w.log.Warn("publish last snapshot", "net", net, "err", err)
 		}
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// selector picks series, as a vector selector of PromQL does: a name and
-// matchers in braces.
+// selector selects series, as a vector selector of PromQL does: a name and matchers in braces.
 type selector struct {
 	name     string
 	matchers []matcher
@@ -27,8 +26,7 @@ type matcher struct {
 	re    *regexp.Regexp // of =~ and !~, for the whole value
 }
 
-// parseSelector reads name{label="value",…}. The error says where it stopped
-// making sense.
+// parseSelector parses name{label="value",…}. The error quotes the part that is invalid.
 func parseSelector(text string) (selector, error) {
 	name, rest, braces := strings.Cut(strings.TrimSpace(text), "{")
 	s := selector{name: strings.TrimSpace(name)}
@@ -81,8 +79,7 @@ func parseMatcher(text string) (m matcher, rest string, err error) {
 	return m, rest[len(quoted):], nil
 }
 
-// matches reports whether the selector picks a series of its family. A label
-// that is not there is empty.
+// matches reports whether the selector selects a series of its family. A missing label is empty.
 func (s *selector) matches(labels []*dto.LabelPair) bool {
 	for i := range s.matchers {
 		m, value := &s.matchers[i], label(labels, s.matchers[i].label)
@@ -99,7 +96,7 @@ func (s *selector) matches(labels []*dto.LabelPair) bool {
 	return true
 }
 
-// label returns the value of a label, "" if it is not there.
+// label returns the value of a label, or "".
 func label(labels []*dto.LabelPair, name string) string {
 	for _, l := range labels {
 		if l.GetName() == name {
@@ -107,16 +104,4 @@ func label(labels []*dto.LabelPair, name string) string {
 		}
 	}
 	return ""
-}
-
-// String is the selector as it would be written.
-func (s *selector) String() string {
-	if len(s.matchers) == 0 {
-		return s.name
-	}
-	parts := make([]string, len(s.matchers))
-	for i, m := range s.matchers {
-		parts[i] = m.label + m.op + strconv.Quote(m.value)
-	}
-	return s.name + "{" + strings.Join(parts, ",") + "}"
 }

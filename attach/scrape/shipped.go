@@ -32,14 +32,13 @@ func Shipped() ([]*Mapping, error) {
 	return all, nil
 }
 
-// Source returns the text of a shipped mapping, for who wants to change it.
-// The error wraps fs.ErrNotExist if there is none of the name.
+// Source returns the text of a shipped mapping. The error wraps fs.ErrNotExist
+// if there is none of the name.
 func Source(name string) ([]byte, error) {
 	return shipped.ReadFile("mappings/" + name + ".yaml")
 }
 
-// Load reads a mapping: a shipped one by its name, else a file. The error is
-// that of ReadMapping, or says that there is neither.
+// Load reads a shipped mapping by its name, or else a file.
 func Load(name string) (*Mapping, error) {
 	if text, err := Source(name); err == nil {
 		return ReadMapping(bytes.NewReader(text), name)

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write what mappings make of the scrapes
 // The tables in testdata/tables are what each shipped mapping makes of the
 // scrape of its name. There is no scrape for pnagent's: that is tested with a
 // sidecar of its own, in e2e.
-func TestShippedMappingsFindWhatTheirSystemsSay(t *testing.T) {
+func TestShippedMappingsFitTheirSystems(t *testing.T) {
 	all, err := Shipped()
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestShippedMappingsKnowEveryColumnOfTheirScrape(t *testing.T) {
 	}
 }
 
-func TestExplainSaysWhatIsAbsentAndWhy(t *testing.T) {
+func TestExplainReportsWhatIsAbsentAndWhy(t *testing.T) {
 	m := mapping(t, "nets: {n: {places: {p: {tokens: a, oldest: [b, c]}, q: {tokens: d, oldest: b}}}}")
 	var got strings.Builder
 	if err := Explain(&got, m, strings.NewReader("a 3\nb{x=\"1\"} 60\nb{x=\"2\"} NaN\n"), time.Unix(100, 0)); err == nil {
@@ -97,7 +97,7 @@ func TestExplainSaysWhatIsAbsentAndWhy(t *testing.T) {
   place  tokens  oldest
   p      3       1m0s ago
   q      ?       1m0s ago
-  tokens is absent in all faces: 1 of 2 rows have none
+  tokens is absent: 1 of 2 rows have none
 not in the scrape: d
 2 series not used: bad_value
 `

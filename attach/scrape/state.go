@@ -13,29 +13,29 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// What one target may make of a mapping.
+// Bounds of one target.
 const (
-	// MaxNets is how many nets a target may have, and MaxRows how many places,
-	// and as many transitions, each of them. What is beyond is counted.
+	// MaxNets is the largest number of nets of a target, and MaxRows that of
+	// places, and of transitions, of each. Series beyond are counted as
+	// dropped.
 	MaxNets = 100
 	MaxRows = 10_000
 
-	// maxValue bounds a count of a metric. A sum of injection times of as many
-	// tokens still fits the wire.
+	// maxValue bounds a gauge. The sum of injection times of as many tokens still fits the wire.
 	maxValue = 1 << 32
 	// maxCounter bounds a counter, in one step and in all.
 	maxCounter = telemetry.MaxCount
 )
 
-// reason says why a series is not used.
+// reason is why a series is not used.
 type reason uint8
 
 const (
-	badValue   reason = iota // no number, negative, or too large
-	wrongType                // a histogram where a number is needed, or the other way
-	badName                  // would make the id of something that cannot have it
+	badValue   reason = iota // not a number, negative, or too large
+	wrongType                // a histogram instead of a number, or the reverse
+	badName                  // its labels give an invalid id, or one in use
 	tooMany                  // more nets or rows than allowed
-	unlabelled               // lacks a label that the id is made of
+	unlabelled               // it lacks a label of the id
 	numReasons
 )
 
@@ -43,12 +43,12 @@ func (r reason) String() string {
 	return [...]string{"bad_value", "wrong_type", "bad_name", "too_many", "unlabelled"}[r]
 }
 
-// state is what the scrapes of one target have told so far. It is pure: scrapes
-// and their times go in, rows come out.
+// state is the result of all scrapes of one target. It is pure: scrapes and
+// their times go in, rows come out.
 type state struct {
 	mapping *Mapping
 	nets    []*netState
-	byID    map[string]*netState // the id, behind the index of its netMap
+	byID    map[string]*netState // by id
 	series  memory
 	scrapes uint64
 	started float64 // process_start_time_seconds of the target, 0 if it has none
@@ -56,15 +56,15 @@ type state struct {
 	name    []byte // reused
 }
 
-// netState is one net of a target. Its rows are only ever added to.
+// netState is one net of a target. Rows are only added.
 type netState struct {
 	m       *netMap
 	id      string
-	labels  []*dto.LabelPair // that its id is made of
+	labels  []*dto.LabelPair // of its id
 	rows    [2][]*rowState
 	byID    [2]map[string]*rowState
 	known   [2]uint32 // columns known as of the last scrape, by table: bits by column
-	at      int64     // of the last scrape that was read
+	at      int64     // of the last scrape
 	scraped bool
 }
 
@@ -74,9 +74,9 @@ type rowState struct {
 	id, name string
 	from, to []string
 	cells    [numColumns]cell
-	there    bool // the last scrape had a series of it
+	there    bool // it has a series in the last scrape
 	observer observer
-	reset    bool // one of its counters began anew in this scrape
+	reset    bool // one of its counters was reset in this scrape
 	fired    int64
 }
 
@@ -86,7 +86,7 @@ type cell struct {
 	now   float64 // gauge: their sum; time: microseconds since the Unix epoch
 	total uint64  // counter: since the first scrape
 	hist  stats.Histogram
-	ever  bool // it had a series once
+	ever  bool // it had a series at least once
 }
 
 func newState(m *Mapping) *state {
@@ -99,7 +99,7 @@ func newState(m *Mapping) *state {
 	return s
 }
 
-// apply takes in one scrape, as of a time in microseconds.
+// apply adds one scrape, as of a time in microseconds.
 func (s *state) apply(all families, at int64) {
 	s.begin(all)
 	for i := range s.mapping.nets {
@@ -117,8 +117,7 @@ func (s *state) apply(all families, at int64) {
 	s.scrapes++
 }
 
-// begin forgets what is "now", and notices whether the target is another
-// process than before.
+// begin clears the gauges, and determines whether the target has restarted.
 func (s *state) begin(all families) {
 	for _, n := range s.nets {
 		for of := range n.rows {
@@ -134,7 +133,7 @@ func (s *state) begin(all families) {
 	if f, _ := all.find("process_start_time_seconds"); f != nil && len(f.Metric) == 1 {
 		started, _ = number(f.Metric[0], false)
 	}
-	// A second's difference is a clock that was set, or rounding.
+	// A difference of a second is rounding, or a clock that was set.
 	restarted := s.started != 0 && started > s.started+1
 	if started != 0 {
 		s.started = started
@@ -168,16 +167,16 @@ func (s *state) applyRow(all families, net int, m *rowMap, index int, at int64) 
 	}
 }
 
-// use says how a series is read.
+// use is how a series is read.
 type use struct {
 	v     *value
-	spec  columnSpec
-	count bool // its number of observations
+	spec  *columnSpec
+	count bool // of its observations
 	at    int64
 	key   seriesKey
 }
 
-// add counts a series into a row's cell.
+// add adds a series to a cell of its row.
 func (s *state) add(r *rowState, c column, series *dto.Metric, u *use) (why reason, ok bool) {
 	cell := &r.cells[c]
 	if u.spec.kind == histogram {
@@ -221,8 +220,8 @@ func (s *state) add(r *rowState, c column, series *dto.Metric, u *use) (why reas
 	return 0, true
 }
 
-// instant returns a time in microseconds: an age of the metric counts back
-// from the scrape. No time is after the scrape.
+// instant returns a time in microseconds. It subtracts an age from the time of
+// the scrape, and returns no time after the scrape.
 func instant(x float64, u *use) (float64, bool) {
 	x *= u.v.micros
 	if !u.v.timestamp {
@@ -234,7 +233,7 @@ func instant(x float64, u *use) (float64, bool) {
 	return min(x, float64(u.at)), true
 }
 
-// number returns the one number of a series. False means that it has none.
+// number returns the number of a series, and whether it has one.
 func number(m *dto.Metric, count bool) (float64, bool) {
 	switch {
 	case count && m.Histogram != nil:
@@ -251,8 +250,8 @@ func number(m *dto.Metric, count bool) (float64, bool) {
 	return 0, false
 }
 
-// row returns the row that a series belongs to, made if it is new. It is nil,
-// and counted, if there cannot be one.
+// row returns the row of a series, and adds a new one. It returns nil, and
+// counts the reason, for a series that cannot have one.
 func (s *state) row(net int, m *rowMap, labels []*dto.LabelPair) *rowState {
 	n := s.net(net, labels)
 	if n == nil {
@@ -277,7 +276,7 @@ func (s *state) row(net int, m *rowMap, labels []*dto.LabelPair) *rowState {
 	return n.addRow(m, labels)
 }
 
-// net returns the net of an id, made if it is new.
+// net returns the net of an id, and adds a new one.
 func (s *state) net(index int, labels []*dto.LabelPair) *netState {
 	m := &s.mapping.nets[index]
 	name, whole := m.id.append(s.name[:0], labels)
@@ -286,7 +285,7 @@ func (s *state) net(index int, labels []*dto.LabelPair) *netState {
 		if n.m == m {
 			return n
 		}
-		s.dropped[badName]++ // two nets of the mapping would be one
+		s.dropped[badName]++ // two nets of the mapping have one id
 		return nil
 	}
 	switch {
@@ -316,7 +315,7 @@ func (s *state) net(index int, labels []*dto.LabelPair) *netState {
 	return n
 }
 
-// addRow makes a row. Whoever has the same id is the same row.
+// addRow returns the row of an id, and adds a new one.
 func (n *netState) addRow(m *rowMap, labels []*dto.LabelPair) *rowState {
 	id := m.id.of(labels)
 	for of := range n.byID {
@@ -335,12 +334,12 @@ func (n *netState) addRow(m *rowMap, labels []*dto.LabelPair) *rowState {
 	return r
 }
 
-// within reports whether the name needs no label that the other has not.
+// within reports whether all labels of t are labels of o.
 func (t *template) within(o *template) bool {
 	return !slices.ContainsFunc(t.labels, func(l string) bool { return !slices.Contains(o.labels, l) })
 }
 
-// usable reports whether a name can go over the wire and stand in a definition.
+// usable reports whether a name is valid on the wire and in a definition.
 func usable(name string) bool {
 	return telemetry.CheckName(name) == nil && !strings.ContainsAny(name, "\ufffe\uffff")
 }

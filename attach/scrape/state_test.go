@@ -47,13 +47,13 @@ func TestACounterNeverFallsAndNeverCountsTwice(t *testing.T) {
 		want    []uint64
 	}{
 		{"the first scrape is where counting begins", []string{"c_total 100", "c_total 103"}, []uint64{0, 3}},
-		{"a value that fell began anew", []string{"c_total 100", "c_total 110", "c_total 4", "c_total 5"}, []uint64{0, 10, 14, 15}},
-		{"a process that started later began anew, though it counted further", []string{
+		{"a value that fell was reset", []string{"c_total 100", "c_total 110", "c_total 4", "c_total 5"}, []uint64{0, 10, 14, 15}},
+		{"a later start of the process is a reset even if the value rose", []string{
 			"process_start_time_seconds 1000\nc_total 5", "process_start_time_seconds 2000\nc_total 8"}, []uint64{0, 8}},
 		{"a start time that is rounded is the same process", []string{
 			"process_start_time_seconds 1000.2\nc_total 5", "process_start_time_seconds 1000.9\nc_total 8"}, []uint64{0, 3}},
 		{"a series that comes later counts from zero", []string{`c_total{a="1"} 5`, "c_total{a=\"1\"} 5\nc_total{a=\"2\"} 7"}, []uint64{0, 7}},
-		{"a series that goes takes nothing along, and goes on when it is back", []string{
+		{"a series that vanishes changes nothing, and continues when it is back", []string{
 			"c_total{a=\"1\"} 5\nc_total{a=\"2\"} 7", "c_total{a=\"1\"} 6", "c_total{a=\"1\"} 6\nc_total{a=\"2\"} 9"}, []uint64{0, 1, 3}},
 		{"none at all is what it was", []string{"c_total 5", "c_total 6", "x 1", "c_total 8"}, []uint64{0, 1, 1, 3}},
 		{"no number changes nothing", []string{"c_total 5", "c_total NaN", "c_total -3", "c_total +Inf", "c_total 6"}, []uint64{0, 0, 0, 0, 1}},
@@ -200,7 +200,7 @@ func TestNativeHistogramsAreOursAndClassicOnesAreNot(t *testing.T) {
 			t.Fatalf("after scrape %d: -want +got\n%s", i+1, d)
 		}
 	}
-	// The target began anew, and coarser: what it has is new.
+	// The target restarted with a coarser schema: all of its counts are new.
 	var fresh stats.Histogram
 	fresh.Observe(2e6)
 	want.Merge(&fresh)

@@ -11,11 +11,11 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// template is a name with labels in it, such as "{vhost}/{queue} ready". What
-// has the same name is the same thing.
+// template is a name with labels, such as "{vhost}/{queue} ready". Equal names
+// identify the same row or net.
 type template struct {
 	text   string
-	parts  []string // text and labels in turn, text first
+	parts  []string // text and labels alternately, text first
 	labels []string
 }
 
@@ -37,8 +37,7 @@ func parseTemplate(text string) (template, error) {
 	}
 }
 
-// append appends the name for a series, and reports whether the series has all
-// of its labels.
+// append appends the name of a series, and reports whether the series has all labels.
 func (t *template) append(to []byte, labels []*dto.LabelPair) ([]byte, bool) {
 	whole := true
 	for i, part := range t.parts {
@@ -51,14 +50,13 @@ func (t *template) append(to []byte, labels []*dto.LabelPair) ([]byte, bool) {
 	return to, whole
 }
 
-// of is append, for what is made once.
+// of returns the name for labels.
 func (t *template) of(labels []*dto.LabelPair) string {
 	name, _ := t.append(nil, labels)
 	return string(name)
 }
 
-// shape is the text with the names of labels left out: metrics may call the
-// same thing by different labels.
+// shape returns the text without the names of labels, which may differ between metrics.
 func (t *template) shape() string {
 	var out strings.Builder
 	for i, part := range t.parts {

@@ -3,13 +3,13 @@
 package scrape
 
 import (
-	"github.com/pnagent/pnagent/internal/yamlfile"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
 const expectedValue = "a metric such as name{label=\"value\"}, a list of them, or a mapping of metric, unit, is, missing"
 
-// readValue reads where a column comes from.
-func readValue(v yamlfile.Node, s columnSpec) (*value, error) {
+// readValue reads the source of a column.
+func readValue(v yamlfile.Node, s *columnSpec) (*value, error) {
 	out := &value{micros: 1e6}
 	if word, ok := v.Scalar(); ok {
 		return out, out.readWord(v, word, s)
@@ -27,7 +27,7 @@ func readValue(v yamlfile.Node, s columnSpec) (*value, error) {
 }
 
 // readWord reads a value of one word: observed, never, or a metric.
-func (o *value) readWord(v yamlfile.Node, word string, s columnSpec) error {
+func (o *value) readWord(v yamlfile.Node, word string, s *columnSpec) error {
 	switch word {
 	case "observed":
 		if s.key != "oldest" && s.key != "last_firing" {
@@ -67,7 +67,7 @@ func (o *value) readSelectors(v yamlfile.Node) error {
 	return nil
 }
 
-func (o *value) readKey(key yamlfile.Key, v yamlfile.Node, s columnSpec) error {
+func (o *value) readKey(key yamlfile.Key, v yamlfile.Node, s *columnSpec) error {
 	var word string
 	if key.Name == "metric" {
 		return o.readSelectors(v)

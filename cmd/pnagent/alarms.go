@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/agentx"
-	"github.com/pnagent/pnagent/alarm"
-	"github.com/pnagent/pnagent/smi"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp"
 )
 
-// alarmFlags say what is wrong, and who is told.
+// alarmFlags configure alarms and their receivers.
 type alarmFlags struct {
-	Rules  rulesFlag `name:"alarms" placeholder:"FILE" help:"YAML file with the thresholds of alarms; in the configuration file they may stand here themselves. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
+	Rules  rulesFlag `name:"alarms" placeholder:"FILE" help:"YAML file with the thresholds of alarms; in the configuration file the thresholds may be here themselves. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
 	State  string    `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
 	Sinks  []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send SNMPv2c traps to when alarms are raised and cleared, host:port; may be given again. The community is that of --snmp.community-file."`
 	Inform bool      `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
@@ -59,7 +59,7 @@ func (s *sidecar) openTraps() (err error) {
 	return nil
 }
 
-// openAlarms makes the watcher, after those who are to be told.
+// openAlarms creates the watcher and its sinks.
 func (s *sidecar) openAlarms() {
 	var sinks []alarm.Sink
 	if s.subagent != nil {
@@ -68,7 +68,7 @@ func (s *sidecar) openAlarms() {
 	if s.sender != nil {
 		sinks = append(sinks, s.sink("snmp", s.sender.Notify))
 	}
-	cfg := alarm.Config{Rules: s.cfg.rules, View: s.collector.View, ForgetAfter: s.cfg.forgetAfter,
+	cfg := alarm.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), ForgetAfter: s.cfg.forgetAfter,
 		StateFile: s.cfg.alarmState, Sinks: sinks, Log: s.cfg.log}
 	if s.member != nil {
 		cfg.Duty, cfg.Share = s.duty, s.member.Share

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/prometheus/common/config"
 )
@@ -13,7 +15,7 @@ import (
 // apiFlags say where a sidecar's HTTP API is and how to get in. The file is the
 // one that promtool takes under the same name.
 type apiFlags struct {
-	URL        string `name:"url" default:"http://127.0.0.1:9797" help:"Where the sidecar serves HTTP."`
+	URL        string `name:"url" default:"http://127.0.0.1:9797" help:"Where the sidecar serves HTTP: a URL, or HOST:PORT."`
 	HTTPConfig string `name:"http.config.file" placeholder:"FILE" help:"YAML file with how to ask: basic_auth, authorization, tls_config, proxy_url, as promtool's."`
 }
 
@@ -22,9 +24,12 @@ func (f *apiFlags) client() (*http.Client, error) { return f.clientOf("--url") }
 
 // clientOf is client where the URL is that of another flag.
 func (f *apiFlags) clientOf(flag string) (*http.Client, error) {
+	if !strings.Contains(f.URL, "://") { // HOST:PORT
+		f.URL = "http://" + f.URL
+	}
 	u, err := url.Parse(f.URL)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("%s: %w", flag, err)}
+		return nil, usageError{fmt.Errorf("%s: %w; expected http://HOST:PORT or https://HOST:PORT", flag, withoutURL(err))}
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, usageError{fmt.Errorf("%s: %s; expected http://HOST:PORT or https://HOST:PORT", flag, u.Redacted())}
@@ -50,4 +55,13 @@ func (f *apiFlags) shown() string {
 		return ""
 	}
 	return u.Redacted()
+}
+
+// withoutURL returns the cause of an error of parsing a URL, which may hold a
+// password.
+func withoutURL(err error) error {
+	if inner := (*url.Error)(nil); errors.As(err, &inner) {
+		return fmt.Errorf("invalid URL: %w", inner.Err)
+	}
+	return err
 }

@@ -2,9 +2,45 @@
 
 package main
 
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/pnagent/pnagent/metrics"
+)
+
 // attachCmd are the ways to attach to an engine that is not ours.
 type attachCmd struct {
 	Lines  attachLinesCmd  `cmd:"" help:"Follow what an engine writes down, one event a line, and replay it on the net."`
 	Scrape attachScrapeCmd `cmd:"" help:"Scrape the Prometheus metrics of an engine, and publish what they tell of its nets."`
 	Dipen  attachDipenCmd  `cmd:"" help:"Read the state of DiPeN in etcd, without writing, and publish where its tokens are."`
+}
+
+// ownWebFlags say where an adapter serves its own metrics.
+type ownWebFlags struct {
+	Listen string `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
+	Config string `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
+}
+
+// serve serves the metrics of this process until ctx ends. It calls cancel when
+// it ends, so that the rest ends too.
+func (f *ownWebFlags) serve(ctx context.Context, cancel func(), log *slog.Logger, registry *prometheus.Registry) error {
+	if f.Listen == "" {
+		return nil
+	}
+	defer cancel()
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return metrics.ListenAndServe(ctx, f.Listen, f.Config, mux, log)
+}
+
+// registryOf returns a registry with these collectors.
+func registryOf(shown ...prometheus.Collector) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(shown...)
+	return r
 }

@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,11 +16,12 @@ import (
 	"github.com/pnagent/pnagent/attach/dipen/replica"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
 
 type attachDipenCmd struct {
 	NATS     natsFlags     `embed:"" group:"NATS"`
-	Source   string        `help:"Name of this source among all that publish; keep it over restarts. Default: the host's name and -dipen."`
+	Source   string        `help:"Name of this source, unique among all publishers; keep it over restarts. Default: the host's name and -dipen."`
 	Interval time.Duration `default:"1s" help:"Time between two snapshots."`
 
 	Endpoints []string `group:"etcd" name:"etcd" default:"http://127.0.0.1:2379" help:"Client URLs of etcd, comma-separated; one is used at a time."`
@@ -33,13 +32,12 @@ type attachDipenCmd struct {
 	User      string   `group:"etcd" name:"etcd.user" help:"User of etcd; reading the prefix is all that it must be allowed."`
 	Password  string   `group:"etcd" name:"etcd.password-file" type:"path" placeholder:"FILE" help:"File with the user's password."`
 
-	Name    string     `name:"net" placeholder:"NAME" help:"Name of the net. Default: the file's id of it, or the prefix's last part."`
-	State   string     `type:"path" placeholder:"FILE" help:"File that keeps when revisions were made and what was published, so that after a restart no token is younger and no firing lost or counted twice."`
-	Tokens  int        `name:"max-tokens" default:"1000000" help:"Most tokens to keep; others are counted as left out."`
-	Web     string     `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
-	WebConf string     `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
-	File    string     `arg:"" optional:"" name:"file" help:"PNML file of the net, whose places and transitions have DiPeN's names as id or name: etcd holds no arcs."`
-	Limit   limitFlags `embed:""`
+	Name   string      `name:"net" placeholder:"NAME" help:"Name of the net. Default: the file's id of it, or the prefix's last part."`
+	State  string      `type:"path" placeholder:"FILE" help:"File that keeps when revisions were made and what was published, so that after a restart no token is younger and no firing lost or counted twice."`
+	Tokens int         `name:"max-tokens" default:"1000000" help:"Most tokens to keep; others are counted as left out."`
+	Web    ownWebFlags `embed:""`
+	File   string      `arg:"" optional:"" name:"file" help:"PNML or BPMN file of the net, whose places and transitions have DiPeN's names as id or name: etcd has no arcs."`
+	Limit  limitFlags  `embed:""`
 }
 
 // Run reads etcd and publishes until ctx ends.
@@ -62,7 +60,9 @@ func (c *attachDipenCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 	served, serving := make(chan error, 1), false
 	cfg.Status = func(status func() dipen.Status) {
 		serving = true
-		go func() { served <- c.serve(running, cancel, log, dipenMetrics{status}, natsMetrics{link}) }()
+		go func() {
+			served <- c.Web.serve(running, cancel, log, registryOf(dipen.Metrics(status), natsmetrics.Of(link)))
+		}()
 	}
 	notify(log, notifyReady)
 	err = dipen.Run(running, cfg)
@@ -82,13 +82,13 @@ func (c *attachDipenCmd) config(s streams, log *slog.Logger) (dipen.Config, erro
 		Limits: replica.DefaultLimits(), Interval: c.Interval, Log: log}
 	cfg.Limits.Tokens = c.Tokens
 	var err error
-	if cfg.Source, err = c.source(); err != nil {
+	if cfg.Source, err = sourceName("source", c.Source, "-dipen"); err != nil {
 		return cfg, err
 	}
 	if cfg.Net, err = c.net(s); err != nil {
 		return cfg, err
 	}
-	if cfg.Etcd.TLS, err = c.tls(); err != nil {
+	if cfg.Etcd.TLS, err = tlsConfig("etcd", c.CA, c.Cert, c.Key); err != nil {
 		return cfg, err
 	}
 	if (c.User == "") != (c.Password == "") {
@@ -102,21 +102,6 @@ func (c *attachDipenCmd) config(s streams, log *slog.Logger) (dipen.Config, erro
 		cfg.Etcd.Password = strings.TrimRight(string(text), "\r\n")
 	}
 	return cfg, nil
-}
-
-func (c *attachDipenCmd) source() (string, error) {
-	name := c.Source
-	if name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return "", fmt.Errorf("naming this source after its host: %w", err)
-		}
-		name = host + "-dipen"
-	}
-	if err := telemetry.CheckName(name); err != nil {
-		return "", usageError{fmt.Errorf("--source: %w", err)}
-	}
-	return name, nil
 }
 
 // net returns the net of the file, or one that has nothing but a name.
@@ -139,30 +124,4 @@ func (c *attachDipenCmd) net(s streams) (*petri.Net, error) {
 		return nil, usageError{fmt.Errorf("--net: %w", err)}
 	}
 	return n, nil
-}
-
-// tls returns how to speak TLS with etcd, where a URL asks for it.
-func (c *attachDipenCmd) tls() (*tls.Config, error) {
-	conf := &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.CA != "" {
-		pem, err := os.ReadFile(c.CA)
-		if err != nil {
-			return nil, fmt.Errorf("reading the CA certificates for etcd: %w", err)
-		}
-		conf.RootCAs = x509.NewCertPool()
-		if !conf.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s: no certificate; expected PEM", c.CA)
-		}
-	}
-	if (c.Cert == "") != (c.Key == "") {
-		return nil, usageError{errors.New("--etcd.tls-cert and --etcd.tls-key: expected both or none")}
-	}
-	if c.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-		if err != nil {
-			return nil, fmt.Errorf("reading the client certificate for etcd: %w", err)
-		}
-		conf.Certificates = []tls.Certificate{pair}
-	}
-	return conf, nil
 }

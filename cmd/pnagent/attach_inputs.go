@@ -40,6 +40,17 @@ func (in inputs) run(ctx context.Context) error {
 	return err
 }
 
+// lost returns, by name, the number of lost messages of each input that counts them.
+func (in inputs) lost() map[string]func() uint64 {
+	out := map[string]func() uint64{}
+	for _, one := range in {
+		if one.lost != nil {
+			out[one.name] = one.lost
+		}
+	}
+	return out
+}
+
 // inputs opens the inputs that the flags ask for; standard input if they ask for none.
 func (c *attachLinesCmd) inputs(a *lines.Attachment, nc *nats.Conn, s streams, log *slog.Logger) (in inputs, err error) {
 	for _, path := range c.Follow {

@@ -19,11 +19,12 @@ import (
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
+	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
 
 type attachLinesCmd struct {
 	NATS     natsFlags     `embed:"" group:"NATS"`
-	Source   string        `help:"Name of this source among all that publish; keep it over restarts. Default: the host's name and -lines."`
+	Source   string        `help:"Name of this source, unique among all publishers; keep it over restarts. Default: the host's name and -lines."`
 	Interval time.Duration `default:"1s" help:"Time between two snapshots, and between two savings of the state."`
 
 	Stdin   bool          `group:"Inputs" help:"Read standard input. It is read if there is no other input."`
@@ -40,22 +41,21 @@ type attachLinesCmd struct {
 	Net       string        `group:"Events" placeholder:"ID" help:"Net of the events that name none. Default: the net, if there is one only."`
 	Fields    lineFields    `embed:"" prefix:"field." group:"Events"`
 	Layout    string        `group:"Events" name:"time.layout" help:"Layout of times in the form of Go's package time, such as 02/Jan/2006:15:04:05 -0700. Default: RFC 3339, or a number since 1970."`
-	Zone      string        `group:"Events" name:"time.zone" default:"UTC" help:"Time zone of times that tell none."`
+	Zone      string        `group:"Events" name:"time.zone" default:"UTC" help:"Time zone of times without one."`
 	Unit      string        `group:"Events" name:"time.unit" default:"auto" enum:"auto,s,ms,us,ns" help:"Unit of times that are numbers: auto (by their size), s, ms, us or ns."`
-	Window    time.Duration `group:"Events" help:"Keep events for so long, so that earlier ones can overtake them."`
-	Held      int           `group:"Events" name:"window.events" default:"100000" help:"Most events that are kept so."`
+	Window    time.Duration `group:"Events" help:"How long to keep events, so that earlier ones can overtake them."`
+	Held      int           `group:"Events" name:"window.events" default:"100000" help:"Most events to keep that long."`
 	Speed     string        `group:"Events" default:"max" help:"How fast to replay: 1 for as recorded, 10 for ten times as fast, max for at once."`
 	AsNow     bool          `group:"Events" name:"as-now" help:"Let events happen when they are replayed, not when they were recorded."`
 	Told      bool          `group:"Events" help:"Instances are over when an event says so (its end is true), not as soon as they have come to their end. Always so for --xes."`
 	Instances int           `group:"Events" default:"1000000" help:"Most open instances of a net; the one that was silent for longest makes room."`
 	Search    int           `group:"Events" default:"1000" help:"Most markings to look at for silent transitions that let an event happen."`
 
-	State   string     `type:"path" placeholder:"FILE" help:"File that keeps open instances and positions over a restart, so that nothing of a followed file is lost or counted twice."`
-	Web     string     `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
-	WebConf string     `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
-	Exit    bool       `name:"exit-at-end" help:"End when the inputs have ended, and print one JSON line of what was replayed. Otherwise go on telling what is open."`
-	Files   []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
-	Limit   limitFlags `embed:""`
+	State string      `type:"path" placeholder:"FILE" help:"File that keeps open instances and positions over a restart, so that nothing of a followed file is lost or counted twice."`
+	Web   ownWebFlags `embed:""`
+	Exit  bool        `name:"exit-at-end" help:"End when the inputs have ended, and print one JSON line of what was replayed. Otherwise continue to publish what is open."`
+	Files []string    `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Limit limitFlags  `embed:""`
 }
 
 // lineFields are what events call their fields.
@@ -76,7 +76,7 @@ func (c *attachLinesCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 	if err != nil {
 		return err
 	}
-	source, err := c.source()
+	source, err := sourceName("source", c.Source, "-lines")
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *attachLinesCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 	}, s, log)
 }
 
-// attach runs the inputs and all that goes on beside them.
+// attach runs the inputs and the tasks beside them.
 func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inputs, link *natslink.Link, publish func() (*telemetry.Publisher, error), s streams, log *slog.Logger) error {
 	publisher, err := publish()
 	if err != nil {
@@ -117,11 +117,11 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 	var beside sync.WaitGroup
 	failed := make(chan error, 2)
 	beside.Go(func() { failed <- a.Run(running, c.Interval) })
-	if c.Web != "" {
+	if c.Web.Listen != "" {
+		shown := registryOf(lines.Metrics(a, publisher, in.lost()), natsmetrics.Of(link))
 		beside.Go(func() {
-			if err := c.serve(running, log, linesMetrics{a, publisher, in}, natsMetrics{link}); err != nil {
+			if err := c.Web.serve(running, cancel, log, shown); err != nil {
 				failed <- err
-				cancel()
 			}
 		})
 	}
@@ -150,11 +150,11 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 	return err
 }
 
-// introduction is how long a source answers at least: a collector that hears of a net for the
-// first time asks for its definition.
+// introduction is the least time for which a source answers: a collector that receives the
+// first snapshot of a net requests its definition.
 const introduction = time.Second
 
-// stay goes on after the inputs have ended: till ctx has, or, if the end is asked for, as long as an introduction takes.
+// stay waits after the end of the inputs: until ctx ends or, with --exit, for an introduction.
 func (c *attachLinesCmd) stay(ctx context.Context, introduced time.Time, published bool) {
 	if !c.Exit {
 		<-ctx.Done()
@@ -182,24 +182,9 @@ func drain(failed chan error) (err error) {
 	}
 }
 
-func (c *attachLinesCmd) source() (string, error) {
-	name := c.Source
-	if name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return "", fmt.Errorf("naming this source after its host: %w", err)
-		}
-		name = host + "-lines"
-	}
-	if err := telemetry.CheckName(name); err != nil {
-		return "", usageError{fmt.Errorf("--source: %w", err)}
-	}
-	return name, nil
-}
-
 func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, error) {
 	cfg := lines.Config{
-		Net: c.Net, Pattern: c.Pattern, Window: c.Window, Held: c.Held, Told: c.Told || len(c.XES) > 0, Instances: c.Instances,
+		Net: c.Net, Pattern: c.Pattern, Window: c.Window, Held: c.Held, EndsByEvent: c.Told || len(c.XES) > 0, Instances: c.Instances,
 		Search: c.Search, AsNow: c.AsNow, State: c.State, Log: log, Fields: lines.Fields(c.Fields),
 		Times: lines.Times{Layout: c.Layout, Unit: map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}[c.Unit]},
 	}

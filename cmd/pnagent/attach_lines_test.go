@@ -9,14 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/pnagent/pnagent/attach/lines"
 	"github.com/pnagent/pnagent/telemetry"
-	"github.com/pnagent/pnagent/telemetry/natslink"
+	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
 
 var ordersNet = filepath.Join("..", "..", "examples", "attach", "orders.pnml")
@@ -67,12 +66,9 @@ func TestThePageOfLinesNamesEveryMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	is := map[string]bool{}
-	collected := make(chan prometheus.Metric, 1000)
-	linesMetrics{a, &telemetry.Publisher{}, inputs{{name: "udp", lost: func() uint64 { return 0 }}}}.Collect(collected)
-	natsMetrics{&natslink.Link{}}.Collect(collected)
-	close(collected)
-	for m := range collected {
-		name := regexp.MustCompile(`fqName: "([^"]*)"`).FindStringSubmatch(m.Desc().String())[1]
+	lost := map[string]func() uint64{"udp": func() uint64 { return 0 }}
+	for _, d := range slices.Concat(lines.Metrics(a, &telemetry.Publisher{}, lost).Families(), natsmetrics.Of(nil).Families()) {
+		name := d.Name
 		is[name] = true
 		if !bytes.Contains(text, []byte("`"+name)) {
 			t.Errorf("the page does not name %s", name)

@@ -16,24 +16,21 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/config"
 
 	"github.com/pnagent/pnagent/attach/scrape"
-	"github.com/pnagent/pnagent/metrics"
+	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
 
 type attachScrapeCmd struct {
 	NATS natsFlags `embed:"" group:"NATS"`
 
-	Mapping    string        `placeholder:"NAME|FILE" help:"What metrics tell of which places and transitions: a mapping that comes with pnagent, or a YAML file."`
-	Source     string        `help:"Name of this source among all that publish; with several targets, what their names begin with. Default: the target's host and port."`
+	Mapping    string        `placeholder:"NAME|FILE" help:"Mapping of metrics to places and transitions: one that comes with pnagent, or a YAML file."`
+	Source     string        `help:"Name of this source, unique among all publishers; with several targets, what their names begin with. Default: the target's host and port."`
 	Interval   time.Duration `default:"5s" help:"Time between two scrapes of a target."`
 	Timeout    time.Duration `placeholder:"DURATION" help:"How long a scrape may take. Default: the interval, at most 10s."`
-	HTTPConfig string        `name:"http.config.file" placeholder:"FILE" help:"YAML file with how to ask targets: basic_auth, authorization, tls_config, proxy_url, as promtool's."`
-	Web        string        `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
-	WebConf    string        `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
+	HTTPConfig string        `name:"http.config.file" placeholder:"FILE" help:"YAML file with the HTTP client of targets: basic_auth, authorization, tls_config, proxy_url, as promtool's."`
+	Web        ownWebFlags   `embed:""`
 
 	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and end."`
 	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, to begin one's own from, and end."`
@@ -118,7 +115,7 @@ func (c *attachScrapeCmd) timeout() time.Duration {
 func (c *attachScrapeCmd) target(text string) (scrape.Target, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return scrape.Target{}, usageError{fmt.Errorf("%q is no URL; expected http://HOST:PORT/metrics", text)}
+		return scrape.Target{}, usageError{fmt.Errorf("%w; expected http://HOST:PORT/metrics", withoutURL(err))}
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return scrape.Target{}, usageError{fmt.Errorf("%s; expected http://HOST:PORT/metrics or https://HOST:PORT/metrics", u.Redacted())}
@@ -170,12 +167,11 @@ func (c *attachScrapeCmd) attach(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	defer link.Close()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(natsMetrics{link})
+	registry := registryOf(natsmetrics.Of(link))
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served := make(chan error, 1)
-	go func() { served <- c.serve(running, cancel, registry, log) }()
+	go func() { served <- c.Web.serve(running, cancel, log, registry) }()
 	log.Info("attached", "mapping", m.Name, "targets", len(targets))
 	notify(log, notifyReady)
 	err = scrape.Run(running, scrape.Config{Conn: link.Conn, Subjects: subjects, Mapping: m, Targets: targets,
@@ -186,16 +182,4 @@ func (c *attachScrapeCmd) attach(ctx context.Context, log *slog.Logger) error {
 		return usageError{err}
 	}
 	return err
-}
-
-// serve serves the metrics of this process until ctx ends. If it cannot, it
-// ends the rest too.
-func (c *attachScrapeCmd) serve(ctx context.Context, cancel func(), registry *prometheus.Registry, log *slog.Logger) error {
-	if c.Web == "" {
-		return nil
-	}
-	defer cancel()
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	return metrics.ListenAndServe(ctx, c.Web, c.WebConf, mux, log)
 }

@@ -12,7 +12,7 @@ import (
 
 type checkCmd struct {
 	JSON    bool       `help:"Print one JSON object a net instead of text."`
-	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, how many are dead (deadlocks), how many of these are a proper end with tokens only in final places (ends), a shortest path to a dead one that is no proper end, weighted sums of tokens that never change. Without --json, a sentence says it too."`
+	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, how many are dead (deadlocks), how many of these are a proper end with tokens only in final places (ends), a shortest path to a dead one that is not a proper end, weighted sums of tokens that never change. Without --json, it also prints a sentence."`
 	Files   []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Limit   limitFlags `embed:""`
 }
@@ -39,23 +39,23 @@ func (c *checkCmd) Run(s streams) error {
 			errs = append(errs, err)
 			continue
 		}
-		for i := range file.warnings {
+		for i := range file.Warnings {
 			if !c.JSON {
-				fmt.Fprintln(s.out, "warning:", file.warnings[i].Error())
+				fmt.Fprintln(s.out, "warning:", file.Warnings[i].Error())
 			}
 		}
-		for i, n := range file.nets {
+		for i, n := range file.Nets {
 			t, err := petri.Compile(n)
 			if err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			c.print(s, summary(path, t, file.became(i)))
+			c.print(s, summary(path, t, file.Became(i)))
 			if c.Explore > 0 {
 				c.printExplored(s, t)
 			}
 		}
-		if len(file.nets) == 0 && !c.JSON {
+		if len(file.Nets) == 0 && !c.JSON {
 			fmt.Fprintf(s.out, "%s: no net\n", path)
 		}
 	}
@@ -88,24 +88,6 @@ func (c *checkCmd) print(s streams, n *checkedNet) {
 	for _, f := range n.Findings {
 		fmt.Fprintln(s.out, "note:", f)
 	}
-}
-
-// became returns what each element of a process became, and what was left out
-// of its file. Of PNML it returns nothing: there everything is what it is.
-func (f *netFile) became(net int) []string {
-	if f.process == nil {
-		return nil
-	}
-	var out []string
-	for _, e := range f.process.Elements[net] {
-		out = append(out, e.String())
-	}
-	if net == 0 {
-		for _, e := range f.process.LeftOut {
-			out = append(out, e.String())
-		}
-	}
-	return out
 }
 
 func count(n uint64, of string) string {

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -12,14 +12,14 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pnagent/pnagent/alarm"
-	"github.com/pnagent/pnagent/internal/yamlfile"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
 // configFile gives the flags of serve their values from a YAML mapping whose
 // keys are the flags' names. The flags and their help are therefore the one
 // description of the configuration. One flag, alarmsFlag, may have the content
-// of the file that it names in place of the name.
+// of the file instead of its name.
 type configFile struct {
 	values map[string]any
 	rules  *inlineRules // nil where there are none
@@ -28,10 +28,10 @@ type configFile struct {
 // alarmsFlag names a file of rules for alarms.
 const alarmsFlag = "alarms"
 
-// inlineRules are rules for alarms that stand in the configuration itself.
+// inlineRules are rules for alarms in the configuration itself.
 type inlineRules struct {
 	*alarm.Rules
-	at yamlfile.Node // to tell where they are
+	at yamlfile.Node // for messages
 }
 
 // loadConfig reads a configuration file; kong gives it as an open file.
@@ -49,17 +49,14 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	var faults []error
 	err = root.Each("a mapping from flags of serve, such as web.listen-address", func(key yamlfile.Key, value yamlfile.Node) error {
 		flag := flags[key.Name]
 		if flag == nil {
-			faults = append(faults, key.Fault("unknown key %q; expected one of %s", key.Name, strings.Join(names(flags), ", ")))
-			return nil
+			return key.Fault("unknown key %q; expected one of %s", key.Name, strings.Join(names(flags), ", "))
 		}
-		faults = append(faults, c.take(flag, value))
-		return nil
+		return c.take(flag, value)
 	})
-	return c, errors.Join(append(faults, err)...)
+	return c, err
 }
 
 // serveFlags returns the flags of serve that a file may set.
@@ -138,9 +135,8 @@ func parseServe(args []string) error {
 	return err
 }
 
-// Validate implements kong.Resolver. Everything was checked when it was read,
-// but that a flag contradicts it: any other flag goes before the file, while
-// rules in two places are a mistake.
+// Validate implements kong.Resolver. loadConfig has checked everything else. Flags
+// override the file, but rules in both places are an error.
 func (c *configFile) Validate(app *kong.Application) error {
 	if c.rules == nil {
 		return nil
@@ -182,11 +178,14 @@ func (r *rulesFlag) Decode(ctx *kong.DecodeContext) error {
 }
 
 type checkConfigCmd struct {
-	File string `arg:"" help:"Configuration file of serve."`
+	File string `arg:"" help:"Configuration file of serve, or file with rules for alarms."`
 }
 
 // Run checks the file, and the files that it names, without serving.
 func (c *checkConfigCmd) Run(s streams, log *slog.Logger) error {
+	if rules, err := c.rules(); rules || err != nil {
+		return err
+	}
 	var serve serveCmd
 	parser, err := newParser(&serve)
 	if err != nil {
@@ -200,4 +199,19 @@ func (c *checkConfigCmd) Run(s streams, log *slog.Logger) error {
 	}
 	_, err = serve.NATS.secrets()
 	return err
+}
+
+// rules checks a file with rules for alarms; false for any other file.
+func (c *checkConfigCmd) rules() (bool, error) {
+	f, err := os.Open(c.File)
+	if err != nil {
+		return false, fmt.Errorf("reading the configuration: %w", err)
+	}
+	defer f.Close()
+	root, err := yamlfile.Read(f, c.File)
+	if err != nil || !alarm.HoldsRules(root) {
+		return false, err
+	}
+	_, err = alarm.RulesOf(root)
+	return true, err
 }

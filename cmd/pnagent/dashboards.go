@@ -10,7 +10,7 @@ import (
 
 type dashboardsCmd struct {
 	Dir      string `default:"dashboards" help:"Directory to write grafana/ and prometheus/ into."`
-	Runbooks string `default:"${runbooks}" placeholder:"URL" help:"Where alerts say that the runbooks are."`
+	Runbooks string `default:"${runbooks}" placeholder:"URL" help:"Address of the runbooks in alerts."`
 	Job      string `default:"${job}" help:"Name of the job by which Prometheus scrapes pnagent."`
 }
 

@@ -21,21 +21,21 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/pnagent/pnagent/action"
-	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/examples"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mibs"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
-	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 type demoCmd struct {
-	For       time.Duration `placeholder:"60s" help:"Stop after this time. Default: when interrupted."`
+	For       time.Duration `placeholder:"60s" help:"Stop after this time. Without it the demo runs until it is interrupted."`
 	Instances int           `default:"50" help:"Instances of each net at each of the two sources."`
 	HTTP      string        `name:"http" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
 	SNMP      string        `name:"snmp" default:"127.0.0.1:1161" help:"UDP address of the built-in SNMP responder."`
@@ -82,8 +82,8 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	return g.Wait()
 }
 
-// startNATS starts an embedded server for this process and whoever wants to
-// listen in from this machine.
+// startNATS starts an embedded server for this process and other clients on this
+// machine.
 func startNATS(address string) (*server.Server, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 		return err
 	}
 	e, err := engine.New(engine.Config{Source: source, Nets: bound, Instances: c.Instances, Workers: 1, Seed: uint64(time.Now().UnixNano()),
-		Dispatch: &engine.Dispatch{Policy: pool.PolicyQuoted, Quotes: pool.Quotes{1, 2, 4, 8, 16, 32, 64, 128}}}) // each twice the one below
+		Dispatch: &engine.Dispatch{Policy: ready.PolicyQuoted, Quotes: ready.Quotes{1, 2, 4, 8, 16, 32, 64, 128}}}) // each twice the one below
 	if err != nil {
 		return usageError{err}
 	}
@@ -227,7 +227,8 @@ What to look at:
   view      curl -s http://{{.Web}}/api/v1/view
   alarms    curl -s http://{{.Web}}/api/v1/alarms
   SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
-  names     snmptable -v2c -c public -M mibs:mib/testdata/smi -m PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::placeTable
+  names     pnagent mib --dir mibs && snmptable -v2c -c public -M +mibs -m +PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::placeTable
+            (where the IETF's base modules are installed; Debian has them in snmp-mibs-downloader)
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
 
 What gets stuck: payments nobody can book (order-fulfilment, paymentUnclear), jobs behind a failed

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/pnagent/pnagent/draw"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/draw"
 )
 
 type drawCmd struct {
@@ -24,7 +24,7 @@ func (c *drawCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	n, err := c.choose(file.nets)
+	n, err := c.choose(file.Nets)
 	if err != nil {
 		return err
 	}

@@ -5,16 +5,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"strings"
-	"time"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 type dumpCmd struct{ apiFlags }
-
-// dumpTimeout bounds the whole request.
-const dumpTimeout = 30 * time.Second
 
 // Run prints the sidecar's View.
 func (c *dumpCmd) Run(ctx context.Context, s streams) error {
@@ -22,22 +17,9 @@ func (c *dumpCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.URL, "/")+"/api/v1/view", nil)
+	view, err := api.Client{URL: c.URL, HTTP: client}.View(ctx)
 	if err != nil {
-		return usageError{fmt.Errorf("--url: %w", err)}
+		return fmt.Errorf("%w (%s)", err, c.shown())
 	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return fmt.Errorf("asking the sidecar: %w", err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("asking the sidecar at %s: %s", c.shown(), resp.Status)
-	}
-	if _, err := io.Copy(s.out, resp.Body); err != nil {
-		return fmt.Errorf("reading the sidecar's view: %w", err)
-	}
-	return nil
+	return api.Encode(s.out, view)
 }

@@ -16,12 +16,13 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/action"
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/pool"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 type engineCmd struct {
@@ -29,15 +30,15 @@ type engineCmd struct {
 	Source    string           `help:"Name of this process among all that publish. Default: host name and process id."`
 	Instances int              `default:"1" help:"Instances of each net."`
 	Workers   int              `default:"0" help:"Goroutines that play them; 0 for one a processor."`
-	Bindings  string           `type:"path" help:"YAML file that says how transitions fire. Without it all fire at once."`
+	Bindings  string           `type:"path" help:"YAML file of bindings, which defines how transitions fire. Without it all fire at once."`
 	Interval  time.Duration    `default:"1s" help:"Time between two snapshots."`
 	Seed      *uint64          `help:"Choose at random between enabled transitions, and draw delays, from this seed. Without it transitions take turns and delays differ from run to run."`
-	Journal   string           `placeholder:"DIR|jetstream" help:"Keep what the engine does in this directory, and go on from there; or in JetStream, where several processes play parts of a net and take over from each other. Without it instances end with the process."`
+	Journal   string           `placeholder:"DIR|jetstream" help:"Keep what the engine does in this directory, and continue from there; or in JetStream, where several processes run parts of a net and take over from each other. Without it instances end with the process."`
 	Sync      journal.SyncMode `name:"journal.sync" default:"interval" help:"When the journal in a directory is safe from a power loss: always (before anything is answered or published), interval (100 ms later) or none. A process that is killed loses nothing in any mode."`
-	Firings   int              `default:"0" help:"Stop after so many firings and print the final marking; 0 for no end."`
-	Dispatch  string           `default:"turn" enum:"turn,fifo,strict,quoted,dedicated" help:"Which ready instance a worker plays next: turn (one net after another, nothing counted, fastest), fifo (first come, first served), strict (the highest priority first), quoted (from p7 down, so many of each), dedicated (a worker for each priority). Priorities are in the bindings."`
+	Firings   int              `default:"0" help:"Stop after this number of firings and print the final marking; 0 for no end."`
+	Dispatch  string           `default:"turn" enum:"turn,fifo,strict,quoted,dedicated" help:"Which ready instance a worker plays next: turn (one net after another, nothing counted, fastest), fifo (first come, first served), strict (the highest priority first), quoted (from p7 down, a fixed number of each), dedicated (a worker for each priority). Priorities are in the bindings."`
 	Quotes    []uint32         `name:"dispatch.quotes" default:"4" help:"For --dispatch=quoted: visits to ready instances of each priority before the next lower, one number for all or eight, p0 first."`
-	Actions   int              `default:"1024" help:"Actions that may go on at once. Others wait for room, and their time runs."`
+	Actions   int              `default:"1024" help:"Actions that may run at once. Others wait, and their time limits include that."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
 	Files     []string         `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Parts     partFlags        `embed:"" group:"Parts"`
@@ -70,11 +71,15 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	if err != nil {
 		return err
 	}
-	nc, subjects, done, err := c.connect(cfg.Source, log)
+	link, subjects, err := c.connect(cfg.Source, log)
 	if err != nil {
 		return err
 	}
-	defer done()
+	var nc *nats.Conn
+	if link != nil {
+		defer link.Close()
+		nc = link.Conn
+	}
 	if cfg.Nets, err = c.bind(tables, nc, log); err != nil {
 		return err
 	}
@@ -82,30 +87,26 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 		return c.runParts(ctx, cfg, nc, subjects, s, log)
 	}
 	if c.Journal == "" {
-		return c.run(ctx, cfg, nc, subjects, s, log)
+		return c.run(ctx, cfg, link, subjects, s, log)
 	}
 	f, err := c.openJournal(log)
 	if err != nil {
 		return err
 	}
 	cfg.Journal = f
-	return errors.Join(c.run(ctx, cfg, nc, subjects, s, log), f.Close())
+	return errors.Join(c.run(ctx, cfg, link, subjects, s, log), f.Close())
 }
 
-// connect returns the connection to NATS, which done ends; nil where none is
-// asked for.
-func (c *engineCmd) connect(source string, log *slog.Logger) (nc *nats.Conn, subjects telemetry.Subjects, done func(), err error) {
+// connect returns the connection to NATS; nil where none is asked for.
+func (c *engineCmd) connect(source string, log *slog.Logger) (*natslink.Link, telemetry.Subjects, error) {
 	if c.NATS.URL == "" {
-		return nil, subjects, func() {}, nil
+		return nil, telemetry.Subjects{}, nil
 	}
-	link, subjects, err := c.NATS.connect("pnagent engine "+source, log, withoutBuffer)
-	if err != nil {
-		return nil, subjects, nil, err
-	}
-	return link.Conn, subjects, link.Close, nil
+	return c.NATS.connect("pnagent engine "+source, log, withoutBuffer)
 }
 
-func (c *engineCmd) run(ctx context.Context, cfg engine.Config, nc *nats.Conn, subjects telemetry.Subjects, s streams, log *slog.Logger) error {
+// run plays all instances of the nets in this process. link is nil without NATS.
+func (c *engineCmd) run(ctx context.Context, cfg engine.Config, link *natslink.Link, subjects telemetry.Subjects, s streams, log *slog.Logger) error {
 	e, err := engine.New(cfg)
 	if errors.Is(err, engine.ErrConfig) {
 		return usageError{err}
@@ -114,9 +115,16 @@ func (c *engineCmd) run(ctx context.Context, cfg engine.Config, nc *nats.Conn, s
 		return err
 	}
 	end := func(context.Context) error { return nil }
-	if nc != nil {
-		if end, err = engine.Serve(e, nc, subjects, c.Interval, log); err != nil {
+	if link != nil {
+		leave, err := engine.Serve(e, link.Conn, subjects, c.Interval, log)
+		if err != nil {
 			return err
+		}
+		end = func(ctx context.Context) error {
+			if err := leave(ctx); err != nil {
+				return fmt.Errorf("the last snapshots may not have been published: %w", unreachable(link, c.NATS.URL, err))
+			}
+			return nil
 		}
 	}
 	log.Info("engine runs", "source", cfg.Source, "nets", len(cfg.Nets), "instances", cfg.Instances, "workers", cfg.Workers)
@@ -150,12 +158,15 @@ func printReport(ctx context.Context, s streams, e *engine.Engine) error {
 }
 
 func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
+	if c.Instances < 1 {
+		return engine.Config{}, usageError{fmt.Errorf("--instances: %d instances; expected 1 or more", c.Instances)}
+	}
 	cfg := engine.Config{Instances: c.Instances, Workers: c.Workers, Firings: c.Firings, Actions: c.Actions, Log: log}
 	if cfg.Workers == 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
 	var err error
-	if cfg.Source, err = c.source(); err != nil {
+	if cfg.Source, err = c.sourceName(); err != nil {
 		return cfg, err
 	}
 	if cfg.Dispatch, err = c.dispatch(); err != nil {
@@ -168,18 +179,23 @@ func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
 	return cfg, nil
 }
 
-// source returns the name of this process.
-func (c *engineCmd) source() (string, error) {
-	name := c.Source
+func (c *engineCmd) sourceName() (string, error) {
+	return sourceName("source", c.Source, fmt.Sprintf("-%d", os.Getpid()))
+}
+
+// sourceName returns the name that a source publishes under: the one of a flag,
+// else the host's name and suffix.
+func sourceName(flag, given, suffix string) (string, error) {
+	name := given
 	if name == "" {
 		host, err := os.Hostname()
 		if err != nil {
 			return "", fmt.Errorf("naming this source after its host: %w", err)
 		}
-		name = fmt.Sprintf("%s-%d", host, os.Getpid())
+		name = host + suffix
 	}
 	if err := telemetry.CheckName(name); err != nil {
-		return "", usageError{fmt.Errorf("--source: %w", err)}
+		return "", usageError{fmt.Errorf("--%s: %w", flag, err)}
 	}
 	return name, nil
 }
@@ -191,25 +207,25 @@ func (c *engineCmd) dispatch() (*engine.Dispatch, error) {
 	case "turn":
 		return nil, nil
 	case "fifo":
-		d.Policy = pool.PolicyFIFO
+		d.Policy = ready.PolicyFIFO
 	case "strict":
-		d.Policy = pool.PolicyStrict
+		d.Policy = ready.PolicyStrict
 	case "quoted":
-		d.Policy = pool.PolicyQuoted
+		d.Policy = ready.PolicyQuoted
 	case "dedicated":
-		d.Policy = pool.PolicyDedicated
+		d.Policy = ready.PolicyDedicated
 	}
 	switch len(c.Quotes) {
 	case 1:
 		for p := range d.Quotes {
 			d.Quotes[p] = c.Quotes[0]
 		}
-	case pool.Priorities:
+	case ready.Priorities:
 		copy(d.Quotes[:], c.Quotes)
 	default:
-		return nil, fmt.Errorf("--dispatch.quotes: %d numbers; expected one for all priorities or %d, p0 first", len(c.Quotes), pool.Priorities)
+		return nil, fmt.Errorf("--dispatch.quotes: %d numbers; expected one for all priorities or %d, p0 first", len(c.Quotes), ready.Priorities)
 	}
-	if _, err := pool.Quoted(d.Quotes); err != nil {
+	if _, err := ready.Quoted(d.Quotes); err != nil {
 		return nil, fmt.Errorf("--dispatch.quotes: %w", err)
 	}
 	return d, nil
@@ -233,10 +249,10 @@ func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger
 	return bindAll(tables, c.bindings, action.Peers{NATS: nc, HTTP: transport(c.Actions)})
 }
 
-// transport returns what HTTP actions go through: as many as go on at once to
-// one server may keep their connections, to any number of servers. A limit on
-// all of them would now and then close a connection whose answer has come and
-// was not looked at yet, and have an action that was done fail.
+// transport returns the transport of HTTP actions. It keeps as many connections to a
+// server as there are actions at once, for any number of servers. A limit on all
+// connections could close one with an unread answer, so that a completed action would
+// fail.
 func transport(actions int) http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, max(actions, 1)

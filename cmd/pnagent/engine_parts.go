@@ -15,9 +15,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/journal/stream"
+	"github.com/pnagent/pnagent/engine/journal/stream"
+	"github.com/pnagent/pnagent/engine/region"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/region"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -27,11 +27,11 @@ const inJetStream = "jetstream"
 // partFlags say which parts of its nets a process plays with others.
 type partFlags struct {
 	Region     []string `placeholder:"NAME" help:"With --journal=jetstream: play this region of the nets; may be given several times. Default: all that the bindings name."`
-	Partitions int      `default:"0" help:"With --journal=jetstream: share the instances out over all processes that say the same, in so many partitions. They move when a process comes or goes. 0 for none."`
+	Partitions int      `default:"0" help:"With --journal=jetstream: divide the instances into this number of partitions over all processes with the same flag. Partitions move when a process starts or ends. 0 for none."`
 	Standbys   int      `default:"1" help:"Processes that follow each partition besides its owner, ready to take over."`
 	Replicas   int      `name:"journal.replicas" default:"1" help:"Servers that keep each log in JetStream: 1, 3 or 5."`
-	Again      bool     `name:"journal.again" help:"Have a region read the log of another one again, from the last commit in common, if that has lost commits with which tokens came. They may then come twice. Without it the region stands still."`
-	Group      int      `name:"journal.group" default:"0" help:"Firings that one commit of a part may hold; 0 for all that are done between two looks at the clock."`
+	Again      bool     `name:"journal.again" help:"If the log of another region has lost commits with tokens for this one, read that log again from the last common commit. Tokens may then arrive twice. Without this flag the region stops."`
+	Group      int      `name:"journal.group" default:"0" help:"Most firings of one commit of a part; 0 for all between two readings of the clock."`
 }
 
 // check refuses flags that do not go together.

@@ -14,9 +14,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/journal/stream"
+	"github.com/pnagent/pnagent/engine/journal/stream"
+	"github.com/pnagent/pnagent/engine/region"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/region"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -50,8 +50,8 @@ func TestPartsWriteAsManyFiringsIntoACommitAsIsAsked(t *testing.T) {
 	}
 }
 
-// A stream that forgets is there already: to try again would help nobody.
-func TestAStreamThatCanHoldNoLogEndsTheProcess(t *testing.T) {
+// A stream with limits exists already, so that a second attempt would fail, too.
+func TestAStreamThatCannotHoldALogEndsTheProcess(t *testing.T) {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type explored struct {
 	// By step of the path: the places that an inclusive split chose. Absent if
 	// there is none on it.
 	Branches [][]string `json:"branches,omitempty"`
-	// Inclusive splits with so many branches that not every set was followed.
+	// Inclusive splits of which not every set of branches was followed.
 	Cut []string `json:"cut,omitempty"`
 	// Weighted sums of tokens that no firing changes; absent for a large net.
 	Invariants []conserved `json:"invariants,omitempty"`

@@ -15,19 +15,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/game"
-	"github.com/pnagent/pnagent/history"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/history"
+	paper "github.com/pnagent/pnagent/dashboards/report"
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/explore"
-	paper "github.com/pnagent/pnagent/report"
-	"github.com/pnagent/pnagent/smi"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/top"
 	"github.com/pnagent/pnagent/web"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // endNet is a net whose work ends with a token in last, to which one arc of a kind
@@ -48,14 +49,14 @@ func played(t *testing.T, def *petri.Net, now time.Time, age time.Duration) *col
 		t.Fatal(err)
 	}
 	then := now.Add(-age).UnixMicro()
-	s, err := game.New(game.Config{Tables: tables, Stride: 1, Count: 3}, then)
+	s, err := plain.New(plain.Config{Tables: tables, Stride: 1, Count: 3}, then)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Step(100, then)
 	rows := stats.NewRows(tables.Places(), tables.Transitions())
 	s.Look(now.UnixMicro(), func(i int) string { return fmt.Sprintf("%s-%d", def.ID, i) }, rows)
-	return &collector.Net{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: then}
+	return (&collector.Net{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: then}).Sum()
 }
 
 // faces are what shows one View.
@@ -89,7 +90,10 @@ func facesOf(t *testing.T, view *collector.View, now time.Time) (f allFaces) {
 		t.Fatal(err)
 	}
 	views, alarms := func() *collector.View { return view }, func() *alarm.State { return f.alarms }
-	live, err := web.New(web.Config{View: views, Alarms: alarms, History: history.New(history.Config{Budget: 1 << 20})})
+	newest, states := make(chan *collector.View, 1), make(chan *alarm.State, 1)
+	newest <- view
+	states <- f.alarms
+	live, err := web.New(web.Config{Views: newest, Alarms: states, History: history.New(history.Config{Budget: 1 << 20})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,9 +102,7 @@ func facesOf(t *testing.T, view *collector.View, now time.Time) (f allFaces) {
 	go func() { defer close(over); live.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-over })
 	exporter, err := metrics.New(metrics.Config{View: views, Alarms: alarms, Mounts: []metrics.Mount{
-		{Pattern: "/", Handler: live.Handler(), Link: "index.html"},
-		{Pattern: "GET /api/v1/view", Handler: collector.ViewHandler(views)},
-		{Pattern: "GET /api/v1/alarms", Handler: alarm.Handler(alarms)}}})
+		{Pattern: "/", Handler: live.Handler(), Link: "index.html"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +146,8 @@ func TestEveryFaceAgreesOnFinishedWork(t *testing.T) {
 				t.Errorf("net %s: %s names (-want +got):\n%s", net, face, d)
 			}
 		}
-		if n.Final[1] != finished || (n.Rows.Net.Finished == 3) != finished || (n.Rows.Net.Deadlocked == 0) != finished || (n.Oldest() < 0) != finished {
-			t.Errorf("net %s: final %v, %+v, oldest %d", net, n.Final, n.Rows.Net, n.Oldest())
+		if n.Final[1] != finished || (n.Rows.Net.Finished == 3) != finished || (n.Rows.Net.Deadlocked == 0) != finished || (n.OldestSince == 0) != finished {
+			t.Errorf("net %s: final %v, %+v, oldest %d", net, n.Final, n.Rows.Net, n.OldestSince)
 		}
 		tables, err := petri.Compile(n.Def)
 		if err != nil {
@@ -184,13 +186,13 @@ func TestEveryFaceAgreesOnFinishedWork(t *testing.T) {
 // top checks the lists of pnagent top.
 func (f allFaces) top(t *testing.T, document, net string, finished bool) {
 	t.Helper()
-	view, err := top.Decode(strings.NewReader(document))
+	view, err := api.DecodeView(strings.NewReader(document))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := top.New(top.Options{Tab: top.Places})
 	m.Resize(120, 20)
-	m.Hear(view, nil, time.Now())
+	m.Update(view, nil, time.Now())
 	for _, line := range strings.Split(m.Plain(), "\n") {
 		if words := strings.Fields(line); len(words) > 3 && words[0] == "last" && words[1] == net && (words[3] == "end") != finished {
 			t.Errorf("net %s: top has %q", net, line)

@@ -17,18 +17,18 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/journal"
+	"github.com/pnagent/pnagent/engine/journal"
 )
 
 // journalCmd is about the journals of engines in directories.
 type journalCmd struct {
-	Check  journalCheckCmd  `cmd:"" help:"Say what a journal holds and up to which commit it is sound. Changes nothing; an engine may be writing it. Exits with status 1 on a fault."`
+	Check  journalCheckCmd  `cmd:"" help:"Print the content of a journal and the last commit up to which it is sound. Changes nothing; an engine may be writing it. Exits with status 1 on a fault."`
 	Repair journalRepairCmd `cmd:"" help:"Write a copy of a journal as it was when a given commit was the last. The journal itself is not changed."`
 }
 
 type journalCheckCmd struct {
 	JSON     bool       `help:"Print one JSON object instead of text."`
-	Bindings string     `type:"path" help:"With nets: the engine's YAML file that says how transitions fire."`
+	Bindings string     `type:"path" help:"With nets: the engine's YAML file of bindings, which defines how transitions fire."`
 	Dir      string     `arg:"" help:"Directory of the journal."`
 	Files    []string   `arg:"" optional:"" name:"net" help:"The engine's PNML or BPMN files, in its order. With them every commit is replayed, as the engine does at its start; without them only its form is checked."`
 	Limit    limitFlags `embed:""`
@@ -160,8 +160,8 @@ func (r *checkedJournal) write(out io.Writer) error {
 func moment(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339Nano) }
 
 type journalRepairCmd struct {
-	To  uint64 `required:"" placeholder:"N" help:"The last commit of the copy. journal check says up to which commit a journal is sound."`
-	Out string `required:"" placeholder:"COPY" help:"Directory of the copy, which must not be there."`
+	To  uint64 `required:"" placeholder:"N" help:"The last commit of the copy. journal check prints the last commit up to which a journal is sound."`
+	Out string `required:"" placeholder:"COPY" help:"Directory of the copy, which must not exist."`
 	Dir string `arg:"" help:"Directory of the journal."`
 }
 

@@ -48,11 +48,11 @@ type cli struct {
 	Demo        demoCmd        `cmd:"" help:"Run everything in one process: engines with example nets, the sidecar, SNMP, metrics."`
 	Serve       serveCmd       `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
 	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
-	Regions     regionsCmd     `cmd:"" help:"Show which process owns which part of a net, in which epoch, and who stands by."`
-	Attach      attachCmd      `cmd:"" help:"Be a telemetry source for an engine that is not ours."`
-	Wire        wireCmd        `cmd:"" help:"For authors of engines: check what an engine says."`
-	Journal     journalCmd     `cmd:"" help:"What the journal of an engine holds, and a copy of it up to a commit."`
-	Check       checkCmd       `cmd:"" help:"Read nets and say what is in them and what is wrong with them."`
+	Regions     regionsCmd     `cmd:"" help:"Show which process owns which part of a net, in which epoch, and its standbys."`
+	Attach      attachCmd      `cmd:"" help:"Publish telemetry for an existing engine."`
+	Wire        wireCmd        `cmd:"" help:"For authors of engines: check what an engine publishes."`
+	Journal     journalCmd     `cmd:"" help:"Print what the journal of an engine holds, or copy it up to a commit."`
+	Check       checkCmd       `cmd:"" help:"Read nets, and print their elements and faults."`
 	Play        playCmd        `cmd:"" help:"Play the token game of one net on standard input and output."`
 	Draw        drawCmd        `cmd:"" help:"Draw a net as SVG."`
 	Mib         mibCmd         `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
@@ -60,7 +60,7 @@ type cli struct {
 	Top         topCmd         `cmd:"" help:"Show nets, places by their oldest token and transitions by rate, live in a terminal."`
 	Report      reportCmd      `cmd:"" help:"Write one HTML page with plots of the last hour or days, for the morning meeting."`
 	Dashboards  dashboardsCmd  `cmd:"" help:"Write Grafana dashboards, and rules and alerts for Prometheus."`
-	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file of serve."`
+	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file of serve, or a file with rules for alarms."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 	Completion  completionCmd  `cmd:"" help:"Print a completion script for a shell."`
 }
@@ -101,7 +101,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	case args[0] == "help":
 		args = append(args[1:len(args):len(args)], "--help")
 	}
-	k, err := parser.Parse(args)
+	k, err := parser.Parse(negatives(args))
 	if exited { // help was asked for
 		return code
 	}
@@ -116,6 +116,22 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		return report(s, err)
 	}
 	return exitDone
+}
+
+// negatives joins a flag and the negative number behind it, which the parser
+// would take for a short flag: --instances -1 becomes --instances=-1.
+func negatives(args []string) []string {
+	var out []string
+	for _, arg := range args {
+		last := len(out) - 1
+		if _, err := strconv.ParseFloat(arg, 64); err == nil && strings.HasPrefix(arg, "-") &&
+			last >= 0 && strings.HasPrefix(out[last], "--") && !strings.Contains(out[last], "=") {
+			out[last] += "=" + arg
+			continue
+		}
+		out = append(out, arg)
+	}
+	return out
 }
 
 func vars() kong.Vars {

@@ -17,7 +17,7 @@ type mibCmd struct {
 	Lock    string     `placeholder:"FILE" help:"File that holds the numbers. Default: oids.lock in the directory."`
 	OIDRoot string     `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
 	Install bool       `help:"Also copy the modules to where net-snmp's tools look for them: the first directory of MIBDIRS, ~/.snmp/mibs or /usr/share/snmp/mibs that can be written to."`
-	Files   []string   `arg:"" name:"net" optional:"" help:"PNML files; - is standard input. Without one only PETRINET-MIB is written."`
+	Files   []string   `arg:"" name:"net" optional:"" help:"PNML or BPMN files; - is standard input. Without one only PETRINET-MIB is written."`
 	Limit   limitFlags `embed:""`
 }
 
@@ -68,8 +68,8 @@ func install(s streams, made []mib.Written) error {
 	return nil
 }
 
-// baseModules tells whether SNMPv2-SMI, without which no module can be read, is
-// where net-snmp's tools look, or where Debian's downloader puts it below.
+// baseModules reports whether SNMPv2-SMI, which every module imports, is in the
+// directories of net-snmp's tools or in those of Debian's downloader below them.
 func baseModules(dirs []string) bool {
 	for _, dir := range dirs {
 		for _, below := range []string{"", "ietf"} {

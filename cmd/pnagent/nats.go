@@ -5,12 +5,12 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -27,7 +27,7 @@ type natsFlags struct {
 	CA       string `name:"nats.tls-ca" type:"path" yaml:"tls_ca" help:"File with the certificates that the NATS server's certificate must be signed by."`
 	Cert     string `name:"nats.tls-cert" type:"path" yaml:"tls_cert" help:"File with the client certificate for NATS."`
 	Key      string `name:"nats.tls-key" type:"path" yaml:"tls_key" help:"File with the key of the client certificate."`
-	Subjects string `name:"nats.prefix" default:"petrinet.v1" yaml:"prefix" help:"Subject space in which engines speak."`
+	Subjects string `name:"nats.prefix" default:"petrinet.v1" yaml:"prefix" help:"Subject space of the engines."`
 }
 
 // connect returns a connection that is made, and made again, in the background.
@@ -66,31 +66,45 @@ func (f natsFlags) secrets() ([]nats.Option, error) {
 	if f.CA == "" && f.Cert == "" && f.Key == "" {
 		return options, nil
 	}
-	conf, err := f.tls()
+	conf, err := tlsConfig("NATS", f.CA, f.Cert, f.Key)
 	return append(options, nats.Secure(conf)), err
 }
 
-func (f natsFlags) tls() (*tls.Config, error) {
+// tlsConfig returns the TLS configuration for a peer. ca, cert and key are PEM
+// files; each may be "", but a certificate needs its key.
+func tlsConfig(peer, ca, cert, key string) (*tls.Config, error) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12}
-	if f.CA != "" {
-		pem, err := os.ReadFile(f.CA)
+	if ca != "" {
+		pem, err := os.ReadFile(ca)
 		if err != nil {
-			return nil, fmt.Errorf("reading the CA certificates for NATS: %w", err)
+			return nil, fmt.Errorf("reading the CA certificates for %s: %w", peer, err)
 		}
 		conf.RootCAs = x509.NewCertPool()
 		if !conf.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s: no certificate; expected PEM", f.CA)
+			return nil, fmt.Errorf("%s: no certificate; expected PEM", ca)
 		}
 	}
-	if (f.Cert == "") != (f.Key == "") {
-		return nil, usageError{errors.New("a client certificate for NATS needs its key, and a key its certificate; expected both")}
+	if (cert == "") != (key == "") {
+		return nil, usageError{fmt.Errorf("a client certificate for %s needs its key, and a key its certificate; expected both", peer)}
 	}
-	if f.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
-			return nil, fmt.Errorf("reading the client certificate for NATS: %w", err)
+			return nil, fmt.Errorf("reading the client certificate for %s: %w", peer, err)
 		}
 		conf.Certificates = []tls.Certificate{pair}
 	}
 	return conf, nil
+}
+
+// connectWithin is how long a command that shows something once waits for NATS.
+const connectWithin = 5 * time.Second
+
+// unreachable returns err, or why there is no connection to NATS.
+func unreachable(link *natslink.Link, url string, err error) error {
+	state := link.State()
+	if state.Connected || state.Reason == "" {
+		return err
+	}
+	return fmt.Errorf("no connection to NATS at %s: %s", natslink.Redact(url), state.Reason)
 }

@@ -17,10 +17,10 @@ const (
 	notifyStopping  = daemon.SdNotifyStopping
 )
 
-// notify tells systemd, if it asked to be told.
+// notify notifies systemd, if it requested that.
 func notify(log *slog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("telling systemd", "state", state, "error", err)
+		log.Warn("notifying systemd", "state", state, "error", err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 type playCmd struct {
-	File  string     `arg:"" name:"net" help:"PNML or BPMN file. Of several nets in it the first is played."`
+	File  string     `arg:"" name:"net" help:"PNML or BPMN file. Of several nets the first is used."`
 	Limit limitFlags `embed:""`
 }
 
@@ -51,13 +51,13 @@ func (c *playCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	if len(file.nets) == 0 {
+	if len(file.Nets) == 0 {
 		return fmt.Errorf("%s: no net in the file; expected one", c.File)
 	}
-	if more := len(file.nets) - 1; more > 0 {
-		fmt.Fprintf(s.err, "pnagent: %s: playing net %q, leaving out %d more\n", c.File, file.nets[0].ID, more)
+	if more := len(file.Nets) - 1; more > 0 {
+		fmt.Fprintf(s.err, "pnagent: %s: playing net %q, leaving out %d more\n", c.File, file.Nets[0].ID, more)
 	}
-	tables, err := petri.Compile(file.nets[0])
+	tables, err := petri.Compile(file.Nets[0])
 	if err != nil {
 		return err
 	}

@@ -15,24 +15,20 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/internal/selfmetrics"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
-	"github.com/pnagent/pnagent/snmp"
-	"github.com/pnagent/pnagent/standby"
 	"github.com/pnagent/pnagent/stats"
-	"github.com/pnagent/pnagent/web"
 )
 
-var update = flag.Bool("update", false, "write docs/reference anew, as make generate does")
+var update = flag.Bool("update", false, "write docs/reference, as make generate does")
 
 // The pages of docs/reference are made from what the program itself is made
 // from: families, objects and flags.
 func TestTheReferenceIsCurrent(t *testing.T) {
 	for name, text := range map[string]string{
-		"metrics.md": metricsPage(t), "petrinet-mib.md": mibPage(), "command-line.md": commandPage(t),
+		"metrics.md": metricsPage(), "petrinet-mib.md": mibPage(), "command-line.md": commandPage(t),
 	} {
 		path := filepath.Join("..", "..", "docs", "reference", name)
 		if *update {
@@ -63,7 +59,7 @@ func quoted(list []string) string {
 	return strings.Join(marked, ", ")
 }
 
-func metricsPage(t *testing.T) string {
+func metricsPage() string {
 	var nets, sidecar strings.Builder
 	for _, f := range metrics.Families() {
 		out := &sidecar
@@ -72,8 +68,8 @@ func metricsPage(t *testing.T) string {
 		}
 		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", f.Name, f.Type, quoted(f.Labels), cell(f.Help))
 	}
-	for _, d := range describedBy(t, natsMetrics{}, &faces{new(agentx.Subagent), new(snmp.Responder), new(snmp.Sender)}, &duty{new(standby.Member)}, audience{new(web.Server)}, &branch{}) {
-		fmt.Fprintf(&sidecar, "| `%s` | %s | %s | %s |\n", d.name, d.typ, quoted(d.labels), cell(d.help))
+	for _, d := range partFamilies() {
+		fmt.Fprintf(&sidecar, "| `%s` | %s | %s | %s |\n", d.Name, d.Type, quoted(d.Labels), cell(d.Help))
 	}
 	var ages []string
 	for _, step := range stats.AgeSteps() {
@@ -88,35 +84,45 @@ func metricsPage(t *testing.T) string {
 		"\nBeside these there are the families of the Go runtime (`go_…`) and of the process (`process_…`).\n"
 }
 
-// described is what a collector says of a metric.
-type described struct {
-	name, help, typ string
-	labels          []string
-}
-
-// describedBy reads what client_golang shows of a Desc only as text.
-func describedBy(t *testing.T, collectors ...prometheus.Collector) (all []described) {
-	t.Helper()
-	form := regexp.MustCompile(`^Desc\{fqName: "(.*?)", help: "(.*?)"(?:, unit: ".*?")?, constLabels: \{\}, variableLabels: \{(.*)\}\}$`)
-	for _, c := range collectors {
-		out := make(chan *prometheus.Desc)
-		go func() { c.Describe(out); close(out) }()
-		for d := range out {
-			m := form.FindStringSubmatch(d.String())
-			if m == nil {
-				t.Fatalf("a description in another form: %v", d)
-			}
-			found := described{name: m[1], help: strings.ReplaceAll(m[2], `\"`, `"`), typ: "gauge"}
-			if strings.HasSuffix(found.name, "_total") {
-				found.typ = "counter"
-			}
-			if m[3] != "" {
-				found.labels = strings.Split(m[3], ",")
-			}
-			all = append(all, found)
-		}
+// partFamilies describes the families of the sidecar's parts.
+func partFamilies() (all []selfmetrics.Description) {
+	for _, part := range new(sidecar).parts() {
+		all = append(all, part.(*selfmetrics.Collector).Families()...)
 	}
 	return all
+}
+
+// A dashboard or an alert that names a family of pnagent which does not exist
+// would show nothing, and never fire.
+func TestDashboardsAndAlertsNameFamiliesOfPnagentThatExist(t *testing.T) {
+	known := map[string]bool{}
+	for _, f := range metrics.Families() {
+		known[f.Name] = true
+	}
+	for _, d := range partFamilies() {
+		known[d.Name] = true
+	}
+	named := 0
+	for _, pattern := range []string{"grafana/*.json", "prometheus/*.yaml"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", "dashboards", filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range regexp.MustCompile(`\bpnagent_[a-z_]+\b`).FindAllString(string(text), -1) {
+				if named++; !known[name] {
+					t.Errorf("%s names %s, which no part of pnagent has", file, name)
+				}
+			}
+		}
+	}
+	if named < 20 {
+		t.Errorf("dashboards and rules name %d families of pnagent; expected 20 or more", named)
+	}
 }
 
 func mibPage() string {

@@ -15,25 +15,24 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pnagent/pnagent/region"
-	"github.com/pnagent/pnagent/telemetry/natslink"
+	"github.com/pnagent/pnagent/engine/region"
 )
 
 type regionsCmd struct {
 	NATS  natsFlags     `embed:"" group:"NATS"`
-	For   time.Duration `default:"1s" help:"How long to listen. Members speak every 50 ms."`
+	For   time.Duration `default:"1s" help:"How long to listen. Members publish every 50 ms."`
 	JSON  bool          `help:"Print a JSON array instead of a table."`
 	Net   string        `arg:"" help:"PNML or BPMN file of the net, or its id."`
 	Limit limitFlags    `embed:""`
 }
 
-// errNoMembers ends the command with 1.
-var errNoMembers = errors.New("no process was heard that plays a part of the net; see that it runs with --journal=jetstream, on the same NATS and prefix")
+// errNoMembers ends the command with status 1.
+var errNoMembers = errors.New("no process that runs a part of the net has answered; expected one with --journal=jetstream, on the same NATS and prefix")
 
-// Run listens to the members of a net and prints who owns and follows what.
+// Run listens to the members of a net and prints the owner and the standbys of each part.
 func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if c.NATS.URL == "" {
-		return usageError{errors.New("regions: --nats is missing; expected where the members speak")}
+		return usageError{errors.New("regions: --nats is missing; expected the servers of the members")}
 	}
 	if c.For < region.SurveyFor {
 		return usageError{fmt.Errorf("--for: %v; expected %v or more", c.For, region.SurveyFor)}
@@ -47,8 +46,8 @@ func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error
 		return err
 	}
 	defer link.Close()
-	if err := link.Conn.FlushTimeout(wireConnect); err != nil {
-		return fmt.Errorf("no connection to NATS at %s: %w", natslink.Redact(c.NATS.URL), err)
+	if err := link.Conn.FlushTimeout(connectWithin); err != nil {
+		return unreachable(link, c.NATS.URL, err)
 	}
 	listening, cancel := context.WithTimeout(ctx, c.For)
 	defer cancel()
@@ -76,10 +75,10 @@ func (c *regionsCmd) net(s streams) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(f.nets) != 1 {
-		return "", fmt.Errorf("%s: %d nets in the file; expected one, or the id of a net", c.Net, len(f.nets))
+	if len(f.Nets) != 1 {
+		return "", fmt.Errorf("%s: %d nets in the file; expected one, or the id of a net", c.Net, len(f.Nets))
 	}
-	return f.nets[0].ID, nil
+	return f.Nets[0].ID, nil
 }
 
 func printRegions(w io.Writer, parts []region.Status) error {

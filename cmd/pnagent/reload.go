@@ -14,7 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pnagent/pnagent/alarm"
+	"github.com/pnagent/pnagent/collector/alarm"
 )
 
 // arguments are those of the command line, without the program's name.
@@ -46,7 +46,7 @@ func (a arguments) rereader(s streams, log *slog.Logger) (func() (again, error),
 			}
 		}
 		slices.Sort(found.changed)
-		serve.Files, serve.Nets = nil, nil // they are heard of from the engines that run them
+		serve.Files, serve.Nets = nil, nil // the engines that run them publish them
 		cfg, err := serve.sidecar(s, log)
 		found.rules = cfg.rules
 		return found, err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	paper "github.com/pnagent/pnagent/report"
+	paper "github.com/pnagent/pnagent/dashboards/report"
 )
 
 type reportCmd struct {

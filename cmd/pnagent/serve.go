@@ -19,22 +19,22 @@ import (
 )
 
 type serveCmd struct {
-	Config kong.ConfigFlag `placeholder:"FILE" help:"YAML file with flags of this command as keys, such as web.listen-address. A flag that is given goes before the file."`
+	Config kong.ConfigFlag `placeholder:"FILE" help:"YAML file with flags of this command as keys, such as web.listen-address. Flags override the file."`
 	NATS   natsFlags       `embed:"" group:"NATS"`
 	sidecarFlags
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
-	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the lower number answers, and notifies: up to 100 for the primary, more for its stand-by."`
+	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the one with the lower number answers and notifies: up to 100 for the primary, more for its standby."`
 	Contexts       bool       `name:"agentx.contexts" help:"Also serve each net alone, in an AgentX context of the net's id: snmpwalk -n NET. Needs --agentx and --mib-dir."`
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
 	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`
 	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for the live page, metrics and the API."`
-	WebSocket      bool       `name:"web.systemd-socket" help:"Serve HTTP at the socket that systemd hands over, in place of --web.listen-address."`
-	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory of the generated MIB modules; its oids.lock holds the numbers of nets, places and transitions. Empty keeps them in memory."`
-	StateDir       *string    `name:"state-dir" placeholder:"DIR" help:"Directory that keeps what was counted, so that counters go on over restarts; each sidecar needs its own. Empty keeps nothing: counters begin at 0 with each start. Default: counters in --mib-dir; where --alarm-state is given, that name with .counters for its extension."`
-	FromZero       bool       `name:"from-zero" help:"Where nothing was kept yet, count also what engines did before they were first heard. That is the default where --state-dir keeps counters and there is no --up. Only right where no sidecar has shown it before; else rates would jump, and a sidecar above would count it twice."`
+	WebSocket      bool       `name:"web.systemd-socket" help:"Serve HTTP at the socket that systemd passes, instead of --web.listen-address."`
+	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory with oids.lock, which keeps the numbers of nets, places and transitions; pnagent mib writes the modules to the same directory. Empty keeps the numbers in memory: after a restart objects may have other OIDs."`
+	StateDir       *string    `name:"state-dir" placeholder:"DIR" help:"Directory that keeps what was counted, so that counters continue over restarts; each sidecar needs its own. Empty keeps nothing: counters begin at 0 at each start. Default: counters in --mib-dir; where --alarm-state is given, that name with .counters for its extension."`
+	FromZero       bool       `name:"from-zero" help:"If no counters were kept yet, also count what engines did before their first message. That is the default if --state-dir keeps counters and there is no --up. Use it only if no sidecar has shown these counts before; otherwise rates would jump, and a sidecar above would count them twice."`
 	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
-	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML files of nets to show before an engine runs them."`
-	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Most sources of all nets to keep, those included that are gone and remembered; messages of others are rejected and counted. See docs/scale.md."`
+	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML or BPMN files of nets to show before an engine runs them."`
+	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Most sources of all nets to keep, including those that are gone; messages of others are rejected and counted. See docs/scale.md."`
 	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Most places and transitions of all sources together to keep, a quarter to one KiB each; messages of others are rejected and counted."`
 	Tree           treeFlags  `embed:"" group:"Tree"`
 	Limit          limitFlags `embed:""`
@@ -52,7 +52,7 @@ type sidecarFlags struct {
 	Community    string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public."`
 	ForgetAfter  time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
 	SeriesBudget int           `name:"metrics.series-budget" default:"50000" help:"Most series of one net to expose."`
-	History      int           `name:"web.history-memory" default:"64" help:"MiB that the last hour of the live page may take; where an hour of seconds would take more, fewer moments are kept."`
+	History      int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
 	Viewers      int           `name:"web.viewers" default:"1000" help:"Viewers of the live page at once, at most."`
 }
 
@@ -105,7 +105,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.nets, cfg.limits = netsOf(tables), c.Limit.pnml()
+	cfg.nets, cfg.limits = netsOf(tables), c.Limit.limits().PNML()
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.packetRate, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.PacketRate, c.Web
 	cfg.webSocket = c.WebSocket
 	if c.Sources <= 0 || c.Rows <= 0 {

@@ -18,19 +18,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/agentx"
-	"github.com/pnagent/pnagent/alarm"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/counts"
+	"github.com/pnagent/pnagent/collector/standby"
+	"github.com/pnagent/pnagent/collector/uplink"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
-	"github.com/pnagent/pnagent/smi"
 	"github.com/pnagent/pnagent/snmp"
-	"github.com/pnagent/pnagent/standby"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
-	"github.com/pnagent/pnagent/uplink"
+	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 	"github.com/pnagent/pnagent/web"
 )
 
@@ -82,7 +83,7 @@ func (c *sidecarConfig) priority() uint8 {
 	return c.agentXPriority
 }
 
-// sidecar hears engines and serves what they say.
+// sidecar collects the snapshots of engines and serves the View.
 type sidecar struct {
 	cfg       sidecarConfig
 	counts    *counts.Dir
@@ -90,13 +91,13 @@ type sidecar struct {
 	uplink    *uplink.Uplink // nil without a sidecar above
 	agent     mib.Agent
 	builder   *mib.Builder
-	contexts  *contexts // nil without
+	contexts  *mib.Contexts // nil without
 	table     atomic.Pointer[smi.Table]
-	heard     chan struct{}    // closed once the table has what the sources of the process before say now
+	current   chan struct{}    // closed once the table has current values of the previous process' sources
 	subagent  *agentx.Subagent // nil without AgentX
 	responder *snmp.Responder  // nil without SNMP
 	sender    *snmp.Sender     // nil without trap sinks
-	member    *standby.Member  // nil where nobody is notified
+	member    *standby.Member  // nil without notifications
 	others    mib.Others       // of layOut
 	watcher   *alarm.Watcher
 	live      *web.Server
@@ -108,7 +109,7 @@ type sidecar struct {
 // newSidecar makes a sidecar and binds its sockets, so that what is wrong with
 // an address is known before anything runs.
 func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) {
-	s = &sidecar{cfg: cfg, heard: make(chan struct{})}
+	s = &sidecar{cfg: cfg, current: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -124,7 +125,7 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 		return s, err
 	}
 	if cfg.contexts {
-		s.contexts = &contexts{side: s, nets: map[string]*netContext{}, told: map[string]bool{}}
+		s.contexts = mib.NewContexts(cfg.root, cfg.lockPath, s.agent)
 	}
 	if err := errors.Join(s.openAgentX(), s.openSNMP(host), s.openTraps()); err != nil {
 		return s, err
@@ -190,18 +191,24 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, Reload: reload,
 		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.seriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
-		Collectors: []prometheus.Collector{natsMetrics{s.cfg.link}, &faces{s.subagent, s.responder, s.sender}, &duty{s.member}, audience{s.live}, s.branch()},
+		Collectors: s.parts(),
 		Mounts: []metrics.Mount{
 			s.liveMount(),
-			{Pattern: "GET /api/v1/view", Handler: web.Secured(collector.ViewHandler(s.collector.View)),
-				Link: "api/v1/view", Text: "View", Description: "everything as JSON"},
-			{Pattern: "GET /api/v1/alarms", Handler: web.Secured(alarm.Handler(s.watcher.State)),
-				Link: "api/v1/alarms", Text: "Alarms", Description: "those that are active, as JSON"}}})
+			{Pattern: "GET /api/v1/view", Handler: s.live.Handler(), Link: "api/v1/view", Text: "View", Description: "everything as JSON"},
+			{Pattern: "GET /api/v1/alarms", Handler: s.live.Handler(), Link: "api/v1/alarms", Text: "Alarms", Description: "those that are active, as JSON"},
+			{Pattern: "GET /api/v1/openapi.json", Handler: s.live.Handler(), Link: "api/v1/openapi.json", Text: "API", Description: "the OpenAPI description of these documents"}}})
 	if err != nil {
 		return err
 	}
 	s.tcp, err = s.listen(ctx)
 	return err
+}
+
+// parts are the metrics of the sidecar's parts; those that are absent have no
+// series.
+func (s *sidecar) parts() []prometheus.Collector {
+	return []prometheus.Collector{natsmetrics.Of(s.cfg.link), agentx.Metrics(s.subagent), snmp.ResponderMetrics(s.responder), snmp.SenderMetrics(s.sender),
+		standby.Metrics(s.member), web.Metrics(s.live), collector.ShareMetrics(s.collector), uplink.Metrics(s.uplink), natsmetrics.Upward(s.cfg.upLink), counts.Metrics(s.counts)}
 }
 
 // listen gives the socket for HTTP.
@@ -269,52 +276,48 @@ func (s *sidecar) handler() http.Handler { return s.exporter.Handler() }
 // before it answers the AgentX master.
 const answerWithin = 3 * time.Second
 
-// answer serves the AgentX master until ctx ends. It waits for the sources that
-// the process before this one had heard: another sidecar that answers meanwhile
-// has newer numbers, and a difference of old and new ones counts twice what that
-// one has shown.
+// answer serves the AgentX master until ctx ends. It first waits for the sources of
+// the previous process. Another sidecar that answers meanwhile has newer counters, and
+// going back to older ones would make a station count that difference twice.
 func (s *sidecar) answer(ctx context.Context) error {
 	late := time.NewTimer(answerWithin)
 	defer late.Stop()
 	select {
-	case <-s.heard:
+	case <-s.current:
 	case <-late.C:
 	case <-ctx.Done():
 	}
 	return s.subagent.Run(ctx)
 }
 
-// recalled reports whether a View has what sources said to the process before.
+// recalled reports whether a View has values that sources sent to the previous process.
 func recalled(v *collector.View) bool {
 	return slices.ContainsFunc(v.Nets, func(n *collector.Net) bool { return n.Recalled > 0 })
 }
 
-// lookEvery is how often layOut looks for a new View.
-const lookEvery = 50 * time.Millisecond
-
-// layOut makes the SNMP table anew for every View, and when an alarm was raised
-// or cleared since.
+// layOut rebuilds the SNMP table for every View, and after an alarm was raised or
+// cleared.
 func (s *sidecar) layOut(ctx context.Context) error {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	var laid *collector.View
-	var changed int64
+	views, states := s.collector.Subscribe(), s.watcher.Subscribe()
+	view, alarms := <-views, <-states
 	var said string
 	waiting := true
 	for {
-		view, alarms := s.collector.View(), s.watcher.State()
-		if view != laid || alarms.LastChange != changed || s.table.Load() == nil {
-			laid, changed = view, alarms.LastChange
-			said = s.build(view, alarms, said)
-			if waiting && !recalled(view) {
-				waiting = false
-				close(s.heard)
-			}
+		said = s.build(view, alarms, said)
+		if waiting && !recalled(view) {
+			waiting = false
+			close(s.current)
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
+		for changed := false; !changed; {
+			select {
+			case view = <-views:
+				changed = true
+			case state := <-states:
+				changed = state.LastChange != alarms.LastChange
+				alarms = state
+			case <-ctx.Done():
+				return nil
+			}
 		}
 	}
 }
@@ -328,7 +331,7 @@ func (s *sidecar) build(view *collector.View, alarms *alarm.State, said string) 
 		s.table.Store(table)
 	}
 	if s.contexts != nil && view != nil {
-		s.contexts.build(view, alarms)
+		s.buildContexts(view, alarms)
 	}
 	if err == nil {
 		return ""
@@ -337,4 +340,18 @@ func (s *sidecar) build(view *collector.View, alarms *alarm.State, said string) 
 		s.cfg.log.Error("laying out the SNMP table", "error", err)
 	}
 	return err.Error()
+}
+
+// buildContexts makes the tables of the contexts, and serves those of new nets.
+func (s *sidecar) buildContexts(view *collector.View, alarms *alarm.State) {
+	added, err := s.contexts.Build(view, alarms, time.Now().UnixMicro())
+	if err != nil {
+		s.cfg.log.Error("laying out the SNMP tables of contexts", "err", err)
+	}
+	if !added {
+		return
+	}
+	if err := s.subagent.SetContexts(s.contexts.Tables()); err != nil {
+		s.cfg.log.Error("serving AgentX contexts", "err", err)
+	}
 }

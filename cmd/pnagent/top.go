@@ -9,6 +9,7 @@ import (
 
 	"github.com/pnagent/pnagent/top"
 	"github.com/pnagent/pnagent/top/terminal"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 type topCmd struct {
@@ -25,9 +26,9 @@ func (c *topCmd) Run(ctx context.Context, s streams) error {
 	}
 	tab, _ := top.TabNamed(c.Show) // the flag's enum has no others
 	o := top.Options{URL: c.shown(), Tab: tab, Colour: os.Getenv("NO_COLOR") == ""}
-	ask := terminal.Client{URL: c.URL, HTTP: client}.Ask
+	ask := terminal.FromSidecar(api.Client{URL: c.URL, HTTP: client})
 	if c.Once {
-		return terminal.Once(ctx, s.out, o, ask)
+		return terminal.Once(ctx, s.out, s.err, o, ask)
 	}
 	err = terminal.Run(ctx, terminal.Screen{In: s.in, Out: s.out, Env: os.Environ()}, o, ask)
 	if errors.Is(err, terminal.ErrNoTerminal) {

@@ -6,28 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/counts"
+	"github.com/pnagent/pnagent/collector/uplink"
 	"github.com/pnagent/pnagent/internal/dirlock"
-	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
-	"github.com/pnagent/pnagent/uplink"
 )
 
-// treeFlags say which part of the sources a sidecar hears, and to which one
-// above it tells them.
+// treeFlags configure the share of the sources of a sidecar, and the sidecar above to
+// which it publishes them.
 type treeFlags struct {
 	Share  shareFlag `name:"share" placeholder:"I/N" help:"Take only the I-th of N shares of the sources, such as 2/8: one sidecar for each share, and one above them. See docs/tree.md."`
 	By     string    `name:"share.by" enum:"source,net" default:"source" help:"What --share divides: source (each source of each net) or net (all sources of a net are in one share, as they must be where regions of it move between processes)."`
-	Up     string    `name:"up" placeholder:"PREFIX" help:"Subject space of a sidecar above this one: each net is published there as one source, with the sums of all sources that this one hears."`
-	Source string    `name:"up.source" placeholder:"NAME" help:"Name of this sidecar among all that publish to the one above. Default: host name and share. Counters go on over restarts where the name stays."`
+	Up     string    `name:"up" placeholder:"PREFIX" help:"Subject space of a sidecar above this one: each net is published there as one source, with the sums of all sources of this one."`
+	Source string    `name:"up.source" placeholder:"NAME" help:"Name of this sidecar among all that publish to the one above. Default: host name and share. Counters continue over restarts if the name stays."`
 	NATS   upFlags   `embed:""`
 }
 
@@ -73,30 +69,16 @@ func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 	if f.NATS.URL == "" && f.NATS != (upFlags{}) {
 		return usageError{errors.New("--up.nats.creds and the like: expected with --up.nats")}
 	}
-	name, err := f.source()
+	suffix := ""
+	if f.Share.Count > 0 {
+		suffix = fmt.Sprintf("-%d-%d", f.Share.Index, f.Share.Count)
+	}
+	name, err := sourceName("up.source", f.Source, suffix)
 	if err != nil {
 		return err
 	}
 	cfg.up = &uplink.Config{Subjects: up, Source: name, Log: cfg.log}
 	return nil
-}
-
-// source returns the name of this sidecar to the one above.
-func (f *treeFlags) source() (string, error) {
-	name := f.Source
-	if name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return "", fmt.Errorf("naming this sidecar after its host: %w", err)
-		}
-		if name = host; f.Share.Count > 0 {
-			name = fmt.Sprintf("%s-%d-%d", host, f.Share.Index, f.Share.Count)
-		}
-	}
-	if err := telemetry.CheckName(name); err != nil {
-		return "", usageError{fmt.Errorf("--up.source: %w", err)}
-	}
-	return name, nil
 }
 
 // connect returns the connection to the sidecar above, if another one than that
@@ -114,8 +96,8 @@ func (f *treeFlags) connect(log *slog.Logger) (*natslink.Link, error) {
 	return link, nil
 }
 
-// openCollector makes the collector, which goes on from what was kept, and what
-// speaks for it to the one above.
+// openCollector creates the collector with the counters of --state-dir, and its uplink
+// to the sidecar above.
 func (s *sidecar) openCollector() (err error) {
 	kept := counts.Config{Path: s.cfg.stateDir, Subjects: s.cfg.subjects.Prefix(), Share: s.cfg.share, Log: s.cfg.log}
 	up := s.cfg.up
@@ -141,73 +123,4 @@ func (s *sidecar) openCollector() (err error) {
 	up.Since, up.Epoch, up.Fence = head.Since, head.Epoch, head.Fence
 	s.uplink, err = uplink.New(*up, s.collector)
 	return err
-}
-
-// branch shows as metrics what a sidecar keeps, and what it does as a part of a
-// tree.
-type branch struct {
-	counts    *counts.Dir          // nil where nothing is kept
-	collector *collector.Collector // nil without a share
-	uplink    *uplink.Uplink       // nil without one
-	link      *natslink.Link       // to the sidecar above; nil where it is not another
-}
-
-// branch is that of the sidecar.
-func (s *sidecar) branch() *branch {
-	b := &branch{uplink: s.uplink, link: s.cfg.upLink}
-	if s.cfg.stateDir != "" {
-		b.counts = s.counts
-	}
-	if s.cfg.share.Count > 0 {
-		b.collector = s.collector
-	}
-	return b
-}
-
-var (
-	passedOver  = desc(metrics.PnagentMessagesPassedOverTotal, "Messages of sources in another share, which came because the NATS server does not map subjects to shares.")
-	upNets      = desc(metrics.PnagentUpNets, "Nets that are published to the sidecar above.")
-	upSnapshots = desc(metrics.PnagentUpSnapshotsTotal, "Snapshots that were published to the sidecar above.")
-	upBytes     = desc(metrics.PnagentUpBytesTotal, "Bytes of the snapshots that were published to the sidecar above.")
-	upErrors    = desc(metrics.PnagentUpErrorsTotal, "Times that a net could not be published to the sidecar above.")
-	upConnected = desc(metrics.PnagentUpNATSConnected, "Whether this sidecar is connected to the NATS servers of the sidecar above (--up.nats): 1 or 0. While it is not, that one shows this sidecar's nets as they were before. Absent without --up.nats.")
-	upEnds      = desc(metrics.PnagentUpNATSDisconnectsTotal, "Times that the connection to the NATS servers of the sidecar above ended. Absent without --up.nats.")
-	upMissed    = desc(metrics.PnagentUpMissedTotal, "Times that a net was due for the sidecar above while its NATS was away.")
-
-	countSaves     = desc(metrics.PnagentStateSavesTotal, "Times that what was counted was written to --state-dir.")
-	countFailures  = desc(metrics.PnagentStateSaveFailuresTotal, "Times that what was counted could not be written to --state-dir: after a restart counters would begin at 0.")
-	countSaveBytes = desc(metrics.PnagentStateBytes, "Size of what was written to --state-dir last.")
-)
-
-// Describe implements prometheus.Collector.
-func (b *branch) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{passedOver, upNets, upSnapshots, upBytes, upErrors, upMissed, upConnected, upEnds, countSaves, countFailures, countSaveBytes} {
-		out <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (b *branch) Collect(out chan<- prometheus.Metric) {
-	send := func(d *prometheus.Desc, kind prometheus.ValueType, n uint64) {
-		out <- prometheus.MustNewConstMetric(d, kind, float64(n))
-	}
-	if b.counts != nil {
-		s := b.counts.Stats()
-		send(countSaves, prometheus.CounterValue, s.Saves)
-		send(countFailures, prometheus.CounterValue, s.Failures)
-		send(countSaveBytes, prometheus.GaugeValue, s.Bytes)
-	}
-	if b.collector != nil {
-		send(passedOver, prometheus.CounterValue, b.collector.Passed())
-	}
-	linkMetrics(out, b.link, upConnected, upEnds)
-	if b.uplink == nil {
-		return
-	}
-	s := b.uplink.Stats()
-	send(upNets, prometheus.GaugeValue, uint64(s.Nets))
-	send(upSnapshots, prometheus.CounterValue, s.Messages)
-	send(upBytes, prometheus.CounterValue, s.Bytes)
-	send(upErrors, prometheus.CounterValue, s.Errors)
-	send(upMissed, prometheus.CounterValue, s.Missed)
 }

@@ -24,41 +24,39 @@ const (
 	aside     = ".damaged"
 )
 
-// Config is where counts are kept, and whose they are.
+// Config configures a Dir.
 type Config struct {
-	Path     string          // of the directory, which is made if there is none; "" keeps nothing
-	Subjects string          // the subject space that is heard
+	Path     string          // of the directory, which Open creates; "" keeps nothing
+	Subjects string          // the subject space of the sources
 	Share    collector.Share // of its sources; the zero Share is all
 	Up       string          // the subject space of a collector above; "" without one
 	Source   string          // the name there
 
-	// FromZero counts, where the directory is empty, also what sources had
-	// counted before they were first heard: right where no process has shown
-	// that before.
+	// FromZero counts, if the directory is empty, also the work of sources before their
+	// first message. That is correct if no process has shown it before.
 	FromZero bool
 
 	Log *slog.Logger
 }
 
-// Dir keeps the counts of one process.
+// Dir keeps the counters of one process.
 type Dir struct {
 	cfg     Config
 	head    Header // of this process
-	state   []byte // of the process before; nil without one
+	state   []byte // of the previous process; nil without one
 	shown   []byte
 	release func()
 	write   func(path string, content []byte) error
 
 	disk    atomicfile.Saver
-	whole   bool // there is a state of this process
-	failing bool // logged already
+	whole   bool // this process has written a state
+	failing bool // the last write failed, and was logged
 
 	saves, failures, bytes atomic.Uint64
 }
 
-// Open takes a directory and reads what the process before kept. What cannot be
-// used is logged. The error wraps dirlock.ErrHeld if another process has the
-// directory.
+// Open locks a directory and reads the state of the previous process. It logs an unusable
+// state. The error wraps dirlock.ErrHeld if another process holds the directory.
 func Open(cfg Config, now int64) (*Dir, error) {
 	d := &Dir{cfg: cfg, release: func() {}, write: func(path string, content []byte) error {
 		return atomicfile.Replace(path, content, 0o600)
@@ -76,7 +74,7 @@ func Open(cfg Config, now int64) (*Dir, error) {
 	}
 	state, shown, err := d.read()
 	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist): // without a state there is none to go on from
+	case err == nil, errors.Is(err, fs.ErrNotExist):
 		d.begin(state, shown, now, cfg.FromZero)
 	default:
 		d.refuse(err, now)
@@ -84,24 +82,24 @@ func Open(cfg Config, now int64) (*Dir, error) {
 	return d, nil
 }
 
-// read reads both files. What was shown is missing or empty where nothing was
-// shown that is not in the state.
+// read reads both files. The shown file may be missing or empty: the state then has all
+// counters shown.
 func (d *Dir) read() (state, shown *file, err error) {
 	if state, err = read(d.path(stateFile)); err != nil {
 		return nil, nil, err
 	}
 	shown, err = read(d.path(shownFile))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotKept) {
-		return state, state.empty(), nil
+		return state, &file{Header: state.Header}, nil
 	}
 	return state, shown, err
 }
 
 func (d *Dir) path(name string) string { return filepath.Join(d.cfg.Path, name) }
 
-// begin has a process begin after one that left files. Its fence is in seconds,
-// which faces have room for, and higher than that of any process before, also of
-// one whose state is lost.
+// begin sets the header of this process and the state that it continues from. The fence is
+// in seconds, which fits into SNMP, and larger than that of all earlier processes, even if
+// their state is lost.
 func (d *Dir) begin(state, shown *file, now int64, fromZero bool) {
 	h := Header{Subjects: d.cfg.Subjects, Share: d.cfg.Share.String(), Up: d.cfg.Up, Source: d.cfg.Source,
 		Since: now, Before: now, Epoch: now, Fence: uint64(now / 1e6)}
@@ -113,24 +111,21 @@ func (d *Dir) begin(state, shown *file, now int64, fromZero bool) {
 	case state == nil && fromZero:
 		h.Before = 0
 	case state == nil:
-		log.Info("counters begin at 0; engines that run already count from where they are first heard")
+		log.Info("counters begin at 0; running engines count from their first message")
 	case state.Subjects != h.Subjects || state.Source != h.Source || state.Up != h.Up:
-		log.Info("counters begin at 0, for those that were kept are of other subjects or another name above; engines that run already count from where they are first heard",
+		log.Info("counters begin at 0, because the kept ones are of other subjects or another name above; running engines count from their first message",
 			"kept", state.Header, "own", h)
 	case state.Share != h.Share:
-		log.Info("counters go on; what comes into the share counts from where it is first heard", "from", state.Share, "to", h.Share)
+		log.Info("counters continue; sources new in the share count from their first message", "from", state.Share, "to", h.Share)
 		h.Since, d.state, d.shown = state.Since, state.counted, shown.of(state)
 	default:
-		log.Info("counters go on", "since", time.UnixMicro(state.Since))
+		log.Info("counters continue", "since", time.UnixMicro(state.Since))
 		h.Since, h.Before, d.state, d.shown = state.Since, state.Before, state.counted, shown.of(state)
 	}
 	d.head = h
 }
 
-// empty returns a file of the same process that has nothing.
-func (f *file) empty() *file { return &file{Header: f.Header} }
-
-// of returns what was shown, if those are the counters of a state.
+// of returns the counters shown, if they began with those of the state.
 func (f *file) of(state *file) []byte {
 	if f.Since != state.Since {
 		return nil
@@ -138,8 +133,8 @@ func (f *file) of(state *file) []byte {
 	return f.counted
 }
 
-// refuse begins without a state, and keeps the one that there is aside. It may
-// have been shown, so nothing counts that sources did before.
+// refuse begins without a state, and renames the unusable one. Its counters may have been
+// shown, so engines count from their first message.
 func (d *Dir) refuse(why error, now int64) {
 	err := why
 	if !errors.Is(why, errNotKept) {
@@ -149,16 +144,16 @@ func (d *Dir) refuse(why error, now int64) {
 			}
 		}
 	}
-	d.cfg.Log.Error("what was counted is not used: counters begin at 0, and engines that run already count from where they are first heard",
+	d.cfg.Log.Error("cannot use the kept counters: counters begin at 0, and running engines count from their first message",
 		"dir", d.cfg.Path, "err", err)
 	d.begin(nil, nil, now, false)
 }
 
-// Header returns whose counts these are, as of this process.
+// Header returns the header of this process.
 func (d *Dir) Header() Header { return d.head }
 
-// Collector returns a collector that goes on from what was kept, and keeps what
-// it counts. A state that it cannot read is logged and kept aside.
+// Collector returns a collector that continues from the kept counters and keeps its own.
+// If the collector rejects the state, it is logged and renamed.
 func (d *Dir) Collector(cfg collector.Config) (*collector.Collector, error) {
 	cfg.State, cfg.Shown, cfg.Rules.CountedBefore = d.state, d.shown, d.head.Before
 	if d.cfg.Path != "" {
@@ -174,8 +169,8 @@ func (d *Dir) Collector(cfg collector.Config) (*collector.Collector, error) {
 	return c, err
 }
 
-// keep writes a file. Where that fails no file is left that could be used: a
-// next process must not begin below what is shown.
+// keep writes a file. If that fails it leaves no usable file: the next process must not
+// begin below the counters shown.
 func (d *Dir) keep(counted []byte, whole bool) {
 	name := shownFile
 	if whole {
@@ -194,12 +189,12 @@ func (d *Dir) keep(counted []byte, whole bool) {
 	d.failures.Add(1)
 	d.whole = d.whole && errors.Is(err, atomicfile.ErrSlow)
 	if !d.failing {
-		d.cfg.Log.Error("keep what was counted; after a restart counters would begin at 0", "dir", d.cfg.Path, "err", err)
+		d.cfg.Log.Error("cannot keep the counters; after a restart they would begin at 0", "dir", d.cfg.Path, "err", err)
 	}
 	d.failing = true
 }
 
-// replace replaces a file, or makes all empty.
+// replace replaces a file, or truncates both if that fails.
 func (d *Dir) replace(name string, content []byte) error {
 	err := d.write(d.path(name), content)
 	if err == nil {
@@ -213,16 +208,16 @@ func (d *Dir) replace(name string, content []byte) error {
 	return err
 }
 
-// Close gives the directory to another process.
+// Close releases the directory.
 func (d *Dir) Close() { d.release() }
 
-// Stats is what a Dir did, cumulative since it was opened.
+// Stats counts the work of a Dir since Open.
 type Stats struct {
 	Saves, Failures uint64
 	Bytes           uint64 // of the file that was written last
 }
 
-// Stats returns what was done so far. It may be called by any goroutine.
+// Stats returns the statistics. It is safe for concurrent use.
 func (d *Dir) Stats() Stats {
 	return Stats{Saves: d.saves.Load(), Failures: d.failures.Load(), Bytes: d.bytes.Load()}
 }

@@ -63,8 +63,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// What a process goes on from, by what the one before left.
-func TestWhatAProcessGoesOnFrom(t *testing.T) {
+// The state that a process continues from, by the files of the previous one.
+func TestTheStateThatAProcessContinuesFrom(t *testing.T) {
 	own := Config{Subjects: "petrinet.v1", Share: collector.Share{Index: 1, Count: 2}, Up: "root", Source: "one"}
 	with := func(change func(*Config)) Config {
 		c := own
@@ -147,8 +147,8 @@ func TestEpochsAndFencesRise(t *testing.T) {
 	}
 }
 
-// A damaged directory is logged, kept aside, and not gone on from; and nothing
-// that engines did before counts, for it may have been shown.
+// A damaged state is logged and renamed, and nothing
+// that engines did before counts, because it may have been shown.
 func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 	spoil := func(name string, change func([]byte) []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
@@ -199,8 +199,8 @@ func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 	}
 }
 
-// What could not be kept aside is logged too, and only that.
-func TestWhatCannotBeKeptAsideIsLogged(t *testing.T) {
+// A failed rename is logged too.
+func TestAFailedRenameIsLogged(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		cfg := Config{Path: t.TempDir()}
 		if err := os.WriteFile(filepath.Join(cfg.Path, stateFile), []byte("something else"), 0o600); err != nil {
@@ -212,7 +212,7 @@ func TestWhatCannotBeKeptAsideIsLogged(t *testing.T) {
 			}
 		}
 		_, log := open(t, cfg, first)
-		if got := log.String(); strings.Contains(got, "rename") != stuck || strings.Contains(got, shownFile) || !strings.Contains(got, "does not begin as one") {
+		if got := log.String(); strings.Contains(got, "rename") != stuck || strings.Contains(got, shownFile) || !strings.Contains(got, "as its first line") {
 			t.Errorf("stuck %v: %s", stuck, got)
 		}
 	}
@@ -252,7 +252,7 @@ func namesIn(t *testing.T, dir string) (names []string) {
 
 // Where a write fails, the next process must not begin below what was shown: no
 // older file is left that could be used. Once the disk works again, all is well.
-func TestFailedWriteLeavesNothingToGoOnFrom(t *testing.T) {
+func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		cfg := Config{Path: t.TempDir(), FromZero: true}
 		d, log := open(t, cfg, first)
@@ -299,8 +299,8 @@ func TestFailedWriteLeavesNothingToGoOnFrom(t *testing.T) {
 	}
 }
 
-// A disk that hangs holds the Views up once.
-func TestDiskThatHangsHoldsUpOnce(t *testing.T) {
+// A disk that hangs delays the Views once.
+func TestADiskThatHangsDelaysOnce(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		log := &bytes.Buffer{}
@@ -340,8 +340,8 @@ func TestDiskThatHangsHoldsUpOnce(t *testing.T) {
 	}
 }
 
-// What was shown by counters that began at another time is not a floor of these.
-func TestWhatWasShownOfOtherCountersIsNotUsed(t *testing.T) {
+// Shown counters with another start are no lower bound of these.
+func TestShownCountersOfAnotherStartAreIgnored(t *testing.T) {
 	cfg := Config{Path: t.TempDir(), Subjects: "a"}
 	d, _ := open(t, cfg, first)
 	d.keep([]byte("counted"), true)
@@ -374,7 +374,7 @@ func TestDirectoryHasOneProcess(t *testing.T) {
 	}
 }
 
-// What is wrong with a net is no fault of the directory.
+// An invalid net is not reported as a damaged state.
 func TestWrongNetIsReported(t *testing.T) {
 	d, _ := open(t, Config{Path: t.TempDir()}, first)
 	d.keep([]byte("no records of a collector"), true)
@@ -385,9 +385,9 @@ func TestWrongNetIsReported(t *testing.T) {
 	}
 }
 
-// A collector that runs keeps what it counts, and the next one goes on from that;
+// A collector keeps its counters, and the next one continues from them;
 // without a directory nothing is kept.
-func TestCollectorKeepsWhereThereIsADirectory(t *testing.T) {
+func TestACollectorKeepsItsCountersInADirectory(t *testing.T) {
 	for _, path := range []string{t.TempDir(), ""} {
 		natstest.Bubble(t, func(t *testing.T) {
 			c := collectorConfig(t)
@@ -430,12 +430,12 @@ func TestFile(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for n := range whole {
-		want := "its checksum is wrong"
+		want := "wrong checksum"
 		switch {
 		case n == 0:
 			want = errNotKept.Error()
 		case n < len(magic)+sha256.Size:
-			want = "it does not begin as one"
+			want = "as its first line"
 		}
 		if _, err := parse(whole[:n]); !errors.Is(err, ErrState) || errors.Is(err, errNotKept) != (n == 0) || !strings.Contains(err.Error(), want) {
 			t.Fatalf("cut at %d: %v; expected %q", n, err, want)

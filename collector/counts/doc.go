@@ -1,35 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package counts keeps what a collector counted in a directory, so that counters
-// go on over restarts: rate() sees what engines did, and not their whole past
-// once more.
+// Package counts keeps the counters of a collector in a directory, so that they continue
+// after a restart: rate() sees the work of engines since then, and not their whole past again.
 //
-// [Open] reads the directory, before there is a collector; [Dir.Collector] makes
-// the collector that goes on from it, and has it keep its counts there. There are
-// two files. counters.state has all that a next process needs: the sums, and of
-// each source all that it said last. Where that is large it is written every some
-// seconds only, and in between counters.shown has the counters alone that were
-// shown. Both are written before a View is shown, so no counter is less after a
-// restart than it was before, however the process ended. The invariant: what was
-// shown is never more than what the directory knows, while the disk works.
+// [Open] reads the directory. [Dir.Collector] makes a collector that continues from it and
+// keeps its counters there, in two files. counters.state has everything that the next
+// process needs: the sums, and the last snapshot of each source. If that is large it is
+// written every few seconds, and in between counters.shown has only the counters shown.
+// The files are written before a View is shown. The invariant: while the disk works, no
+// View shows more than the directory has, so no counter is less after a restart, however
+// the process ended.
 //
-// A disk that hangs holds Views up for two seconds, once; what is shown then may
-// be more than what the directory knows until the disk answers. Where a write
-// fails the files are made empty, which says that they are not to be used: the
-// next process must not begin below what was shown.
+// A disk that hangs delays Views once, by two seconds; until it answers, Views may show more
+// than the directory has. If a write fails the files are truncated, which marks them as
+// unusable: the next process must not begin below the counters shown.
 //
 // # Without a state
 //
-// Counters begin at 0, as of now: engines that run already count from where they
-// are first heard, because what they did before may have been shown by another
-// process. [Config].FromZero says that there was none. So it is where the
-// directory is empty, or its state is damaged, or of another subject space or
-// another name to a collector above. A damaged state is kept aside as
-// counters.state.damaged.
+// Without a usable state counters begin at 0. Engines that run already count from their
+// first message, because another process may have shown what they did before;
+// [Config].FromZero states that none did. The state is unusable if there is none, if it is
+// damaged, or if it is of another subject space or another name at a collector above. A
+// damaged state is renamed to counters.state.damaged.
 //
-// A state of another share keeps the sources that are in both. Those that left
-// the share keep their counters here; those that came count from where they are
-// first heard.
+// The state of another share keeps the sources that are in both shares. Sources that left
+// the share keep their counters here; new ones count from their first message.
 //
-// One process at a time holds the directory.
+// Only one process at a time holds the directory.
 package counts

@@ -12,32 +12,31 @@ import (
 	"os"
 )
 
-// ErrState says that a file has no counts, or damaged ones.
-var ErrState = errors.New("no counts of a collector")
+// ErrState is wrapped by the error of a file without valid counters.
+var ErrState = errors.New("invalid file of counters")
 
-// errNotKept says that the process before could not keep what it counted.
-var errNotKept = fmt.Errorf("%w: it is empty, for the process before could not write it", ErrState)
+// errNotKept is the error of a file that the previous process truncated.
+var errNotKept = fmt.Errorf("%w: it is empty because the previous process could not write it", ErrState)
 
-// maxState is how large a file is read, in bytes.
+// maxState is the largest size of a file, in bytes.
 const maxState = 4 << 30
 
-// magic is the first line of a file. The number rises when what follows changes
-// in a way that an older program would misread.
+// magic is the first line of a file. Its number rises with incompatible changes.
 const magic = "pnagent counts 1\n"
 
-// Header is whose counts a file has, and which process wrote it. In the file
-// there are the magic line, SHA-256 of the rest, Header as a line of JSON, and
-// what the collector counted.
+// Header identifies the counters of a file and the process that wrote it. A file has the
+// magic line, the SHA-256 of the rest, Header as a line of JSON, and the collector's
+// counters.
 type Header struct {
-	Subjects string `json:"subjects"`         // the subject space that is heard
+	Subjects string `json:"subjects"`         // the subject space of the sources
 	Share    string `json:"share"`            // of its sources; "0/0" is all
 	Up       string `json:"up,omitempty"`     // the subject space of a collector above
 	Source   string `json:"source,omitempty"` // the name there
 
 	Since  int64  `json:"since"`  // when the counters began
 	Before int64  `json:"before"` // until when others counted the sources: collector.Rules.CountedBefore
-	Epoch  int64  `json:"epoch"`  // of the process that wrote it: later than that of any before
-	Fence  uint64 `json:"fence"`  // the same, in seconds as far as that goes
+	Epoch  int64  `json:"epoch"`  // of the process that wrote it: larger than all earlier ones
+	Fence  uint64 `json:"fence"`  // the same, usually in seconds
 }
 
 // file is the content of a file.
@@ -46,7 +45,7 @@ type file struct {
 	counted []byte // collector.Config.State, or Shown
 }
 
-// append appends the file's content.
+// append appends the content of the file to out.
 func (f *file) append(out []byte) []byte {
 	head, _ := json.Marshal(f.Header) // of strings and numbers: never fails
 	h := sha256.New()
@@ -64,11 +63,11 @@ func parse(text []byte) (*file, error) {
 	}
 	rest, ok := bytes.CutPrefix(text, []byte(magic))
 	if !ok || len(rest) < sha256.Size {
-		return nil, fmt.Errorf("%w: it does not begin as one", ErrState)
+		return nil, fmt.Errorf("%w: expected %q as its first line", ErrState, magic)
 	}
 	sum, rest := rest[:sha256.Size], rest[sha256.Size:]
 	if got := sha256.Sum256(rest); !bytes.Equal(got[:], sum) {
-		return nil, fmt.Errorf("%w: its checksum is wrong", ErrState)
+		return nil, fmt.Errorf("%w: wrong checksum", ErrState)
 	}
 	head, counted, _ := bytes.Cut(rest, []byte("\n"))
 	f := &file{counted: counted}
@@ -78,8 +77,7 @@ func parse(text []byte) (*file, error) {
 	return f, nil
 }
 
-// read reads a file. The error wraps os.ErrNotExist where there is none, or
-// ErrState.
+// read reads a file. The error wraps os.ErrNotExist if there is none, or ErrState.
 func read(path string) (*file, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -7,9 +7,9 @@ type group struct {
 	pkg     string
 	pattern string // of go test -bench
 	rows    []row
-	// oneProcessor keeps the benchmark, and the processes that it starts, on one
-	// processor: where processes take turns, waking another processor costs more
-	// than the work.
+	// oneProcessor keeps the benchmark and the processes that it starts on one
+	// processor. If processes take turns, waking another processor costs more than
+	// the work.
 	oneProcessor bool
 }
 
@@ -24,14 +24,14 @@ type row struct {
 	goal     string
 }
 
-// groups are the promises of speed, room by room.
+// groups returns the benchmarks behind the promises of speed.
 func groups() []group { return append(engineGroups(), sidecarGroups()...) }
 
-// engineGroups are about what moves tokens.
+// engineGroups are about engines.
 func engineGroups() []group {
 	const bare = "the bare game, nothing recorded"
 	return []group{
-		{pkg: "game", pattern: "BareGame|Recorded|Look|Logged|Dispatched|Memory", rows: []row{
+		{pkg: "engine/plain", pattern: "BareGame|Recorded|Look|Logged|Dispatched|Memory", rows: []row{
 			{what: "a firing, recorded, hot ring of 100", name: "RecordedRing100", base: "BareGame", baseIs: bare, goal: "≤ 20 ns, no allocation"},
 			{what: "the same, allocated", name: "RecordedRing100", unit: "B/op"},
 			{what: "ring of 1,000", name: "RecordedRing1000", base: "RecordedRing100", baseIs: "ring of 100", goal: "the same"},
@@ -45,35 +45,31 @@ func engineGroups() []group {
 			{what: "memory of an instance of a 30-place net, of a million", name: "Memory", unit: "bytes/instance", goal: "≤ 200 bytes"},
 			{what: "a visit of one firing, quoted", name: "DispatchedQuoted100k", base: "RecordedRandom100k", baseIs: "in turn"},
 		}},
-		{pkg: "colour", pattern: "Plain|Guarded|Actions|Idle", rows: []row{
+		{pkg: "engine/coloured", pattern: "Plain|Guarded|Actions|Idle", rows: []row{
 			{what: "coloured: a firing without data, hot ring of 100", name: "PlainRing100", base: "PlainGame", baseIs: "game, the same ring"},
 			{what: "coloured: a firing with a guard", name: "GuardedRing100", base: "PlainRing100", baseIs: "without"},
 			{what: "coloured: an action started and answered", name: "ActionsAtOnce", base: "PlainRing100", baseIs: "a firing without", goal: "≤ 1 µs"},
 			{what: "coloured: an instance with a token at its end", name: "IdleInstance/AtEnd", unit: "bytes/instance"},
 		}},
-		{pkg: "engine", pattern: "Firings|Actions|StartFrom", rows: []row{
+		{pkg: "engine", pattern: "Firings|Actions|Injections|StartFrom", rows: []row{
 			{what: "engine, one worker", name: "Firings", unit: "firings/s"},
 			{what: "the same, strictly by priority", name: "FiringsStrict", unit: "firings/s", base: "Firings", baseIs: "in turn"},
-			{what: "the same, journalled, synced every 100 ms", name: "JournalledFirings", unit: "firings/s", base: "Firings", baseIs: "no journal", goal: "≥ 300,000/s"},
-			{what: "the same, a guard on every firing", name: "ColouredFirings", unit: "firings/s", base: "Firings", baseIs: "plain"},
+			{what: "the same, quoted round robin over two priorities", name: "FiringsQuoted", unit: "firings/s", base: "Firings", baseIs: "in turn", goal: "≥ 8 M/s"},
+			{what: "the same, a worker for each of two priorities", name: "FiringsDedicated", unit: "firings/s", base: "Firings", baseIs: "one worker", goal: "≥ 20 M/s"},
+			{what: "injections by four callers, each answered", name: "Injections", unit: "injections/s"},
+			{what: "engine, journalled, synced every 100 ms", name: "JournalledFirings", unit: "firings/s", base: "Firings", baseIs: "no journal", goal: "≥ 300,000/s"},
+			{what: "engine, a guard on every firing", name: "ColouredFirings", unit: "firings/s", base: "Firings", baseIs: "plain"},
 			{what: "a start with 1,000,000 instances from a snapshot", name: "StartFromJournal/snapshot", goal: "≤ 30 s"},
 			{what: "the same from the log of their 29,000,000 firings", name: "StartFromJournal/log", base: "StartFromJournal/snapshot", baseIs: "from a snapshot", goal: "≤ 30 s"},
 			{what: "actions that complete at once", name: "Actions", unit: "firings/s", base: "ColouredFirings", baseIs: "a guard instead", goal: "≥ 1 M/s"},
 		}},
-		{pkg: "pool", pattern: "BareRing|Queue", rows: []row{
+		{pkg: "engine/ready", pattern: "BareRing|Queue|Pool", rows: []row{
 			{what: "ready queue, strictly ordered, one owner", name: "QueueStrict", unit: "events/s", base: "BareRing", baseIs: "a bare ring", goal: "≥ 20 M/s"},
 			{what: "ready queue, quoted round robin, one owner", name: "QueueQuoted", unit: "events/s", base: "BareRing", baseIs: "a bare ring", goal: "≥ 20 M/s"},
+			{what: "pool of work, batch 1", name: "PoolBatch1", unit: "events/s", base: "BareRing", baseIs: "a bare ring", goal: "≥ 10 M/s"},
+			{what: "pool of work, batch 16", name: "PoolBatch16", unit: "events/s", base: "BareRing", baseIs: "a bare ring", goal: "≥ 20 M/s"},
 		}},
-		{pkg: "pool/workers", pattern: "Channel|Dispatcher|Dedicated|Pool", rows: []row{
-			{what: "strictly ordered, with a producer", name: "DispatcherStrictWithProducer", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 8 M/s"},
-			{what: "quoted round robin, with a producer", name: "DispatcherQuotedWithProducer", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 8 M/s"},
-			{what: "one goroutine a priority, drained", name: "DedicatedDrained", unit: "events/s", base: "ChannelWithProducer", baseIs: "a Go channel", goal: "≥ 20 M/s"},
-			{what: "work pool, batch 1, drained", name: "PoolDrainedBatch1", unit: "drained/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel", goal: "≥ 10 M/s"},
-			{what: "work pool, batch 16, drained", name: "PoolDrainedBatch16", unit: "drained/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel", goal: "≥ 20 M/s"},
-			{what: "the same, filling it counted too", name: "PoolDrainedBatch16", unit: "items/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel"},
-			{what: "work pool, batch 1, with a producer", name: "PoolWithProducerBatch1", unit: "items/s", base: "ChannelWithProducer", baseUnit: "events/s", baseIs: "a Go channel"},
-		}},
-		{pkg: "journal", pattern: "Append|Replay", rows: []row{
+		{pkg: "engine/journal", pattern: "Append|Replay", rows: []row{
 			{what: "journal, 1,024 commits a write, synced every 100 ms", name: "Append/journal/mode=interval/group=1024", unit: "commits/s",
 				base: "Append/base=file/mode=interval/group=1024", baseIs: "bare file writes"},
 			{what: "journal, 64 commits a write, each write synced", name: "Append/journal/mode=always/group=64", unit: "commits/s",
@@ -87,7 +83,7 @@ func engineGroups() []group {
 	}
 }
 
-// sidecarGroups are about what tells of them.
+// sidecarGroups are about telemetry, sidecars and readers.
 func sidecarGroups() []group {
 	const constMetrics = "const metrics of client_golang"
 	return []group{
@@ -107,7 +103,7 @@ func sidecarGroups() []group {
 			{what: "View of 10,000 places rebuilt, 10 sources", name: "View/10_sources/rebuild", base: "View/10_sources/copy", baseIs: "copying the rows", goal: "≤ 20 ms"},
 			{what: "memory of a place of a source, 40 dwell buckets", name: "Memory", unit: "bytes/place", goal: "≤ 1 KiB"},
 		}},
-		{pkg: "smi", pattern: "Next|Row", rows: []row{
+		{pkg: "mib/smi", pattern: "Next|Row", rows: []row{
 			{what: "GetNext among 100,000 rows of 8 columns", name: "Next/layout/rows=100000", base: "Next/base=slices/rows=100000", baseIs: "sort.Search over slices", goal: "≤ 1 µs"},
 			{what: "the same, beside 1,000 rows", name: "Next/layout/rows=100000", base: "Next/layout/rows=1000", baseIs: "among 1,000 rows"},
 			{what: "memory of a row of 8 columns, of 100,000", name: "Row/layout/rows=100000", unit: "B/row", base: "Row/base=full-names/rows=100000", baseIs: "names in full", goal: "≤ 200 bytes"},
@@ -145,11 +141,11 @@ func sidecarGroups() []group {
 			{what: "200 viewers of a net of 1,000 nodes that all change, a View a second", name: "Crowd/200_viewers_packed", unit: "%core", base: "Crowd/1_viewer_packed", baseIs: "one viewer", goal: "≤ 5 %"},
 			{what: "sent to each of them for a View", name: "Crowd/200_viewers_packed", unit: "B/viewer"},
 		}},
-		{pkg: "draw", pattern: "Net/(base-100|1000)$", rows: []row{
+		{pkg: "petri/draw", pattern: "Net/(base-100|1000)$", rows: []row{
 			{what: "a net of 1,000 nodes and 2,500 arcs laid out", name: "Net/1000", base: "Net/base-100", baseIs: "a tenth of it"},
 		}},
 		{pkg: "telemetry", pattern: "Record", rows: []row{
-			{what: "an event told to the SDK, one of a firing's three", name: "Record/a_firing's_three_events,_each", base: "Record/base_of_a_mutex", baseIs: "a counter behind a mutex", goal: "≤ 10 ns"},
+			{what: "an event reported to the SDK, one of a firing's three", name: "Record/a_firing's_three_events,_each", base: "Record/base_of_a_mutex", baseIs: "a counter behind a mutex", goal: "≤ 10 ns"},
 			{what: "a token of any age taken", name: "Record/Take_of_any_age", base: "Record/base_of_a_mutex", baseIs: "a counter behind a mutex"},
 		}},
 		{pkg: "attach/lines", pattern: "Lines|Base", rows: []row{
@@ -159,7 +155,7 @@ func sidecarGroups() []group {
 			{what: "10,000 series of another engine read as rows", name: "Scrape10kSeries", base: "Parse10kSeries", baseIs: "expfmt's parser alone"},
 		}},
 		{pkg: "attach/dipen/replica", pattern: "Firing", rows: []row{
-			{what: "a firing of a DiPeN told by etcd, among 100,000 tokens", name: "Firing", base: "FiringKeys", baseIs: "reading its keys"},
+			{what: "a firing of a DiPeN read from etcd, among 100,000 tokens", name: "Firing", base: "FiringKeys", baseIs: "reading its keys"},
 		}},
 		{pkg: "petri/pnml", pattern: "Read", rows: []row{
 			{what: "PNML read", name: "Read/Read", unit: "MB/s", base: "Read/base:_tokens_only", baseIs: "XML tokens only"},

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command benchtable runs the benchmarks that the project's promises of speed
-// are made of and prints one Markdown table: each beside its base from the same
-// run, because machines are noisy and only ratios travel.
+// Command benchtable runs the benchmarks of the promised speeds and prints one
+// Markdown table. Each result is beside its base from the same run, because results
+// of different machines are comparable only as ratios.
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"flag"
@@ -19,6 +18,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pnagent/pnagent/internal/measure"
 )
 
 func main() {
@@ -35,7 +36,7 @@ func main() {
 }
 
 func run(ctx context.Context, w io.Writer, count int, benchtime, only string) error {
-	fmt.Fprintf(w, "%s, %d processors, %s\n\n", processor(), runtime.GOMAXPROCS(0), runtime.Version())
+	fmt.Fprintf(w, "%s, %d processors, %s\n\n", measure.Processor(), runtime.GOMAXPROCS(0), runtime.Version())
 	fmt.Fprintln(w, "| what | result | base | base's result | ratio | goal |")
 	fmt.Fprintln(w, "|---|---:|---|---:|---:|---|")
 	for _, g := range groups() {
@@ -69,39 +70,8 @@ func bench(ctx context.Context, g group, count int, benchtime string) (map[strin
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("benchmarks of %s: %w\n%s", g.pkg, err, &out)
 	}
-	return parse(&out), nil
+	return measure.Benchmarks(&out), nil
 }
-
-// parse reads the lines that go test prints: a name with the number of
-// processors, the runs, then pairs of value and unit.
-func parse(r io.Reader) map[string]float64 {
-	best := map[string]float64{}
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		f := strings.Fields(lines.Text())
-		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {
-			continue
-		}
-		name := strings.TrimPrefix(f[0], "Benchmark")
-		if i := strings.LastIndex(name, "-"); i > 0 {
-			name = name[:i]
-		}
-		for i := 2; i+1 < len(f); i += 2 {
-			v, err := strconv.ParseFloat(f[i], 64)
-			if err != nil {
-				continue
-			}
-			key := name + " " + f[i+1]
-			if old, seen := best[key]; !seen || (v < old) != moreIsBetter(f[i+1]) {
-				best[key] = v
-			}
-		}
-	}
-	return best
-}
-
-// moreIsBetter tells rates from costs.
-func moreIsBetter(unit string) bool { return strings.HasSuffix(unit, "/s") || unit == "ratio" }
 
 // print writes one row of the table.
 func (r row) print(w io.Writer, best map[string]float64) error {
@@ -129,7 +99,7 @@ func (r row) print(w io.Writer, best map[string]float64) error {
 	return err
 }
 
-// amount writes a value for people.
+// amount formats a value with its unit.
 func amount(v float64, unit string) string {
 	switch {
 	case unit == "ns/op" && v >= 1e6:
@@ -144,18 +114,4 @@ func amount(v float64, unit string) string {
 		return fmt.Sprintf("%.0f k %s", v/1e3, unit)
 	}
 	return fmt.Sprintf("%.4g %s", v, unit)
-}
-
-// processor names the machine's processor, as far as it tells.
-func processor() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
 }

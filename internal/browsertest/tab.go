@@ -196,9 +196,9 @@ func (b *Tab) Keys(keys ...string) {
 	}
 }
 
-// restsAt is where the middle of an element is that can be seen, lies at the top and
-// does not move; nothing of one that is not so yet. What is found and looked at
-// is found in one step, for pages make elements anew while one looks at them.
+// restsAt evaluates to the middle of an element once the element is visible, in front
+// and not moving. It finds and checks the element in one step, because pages replace
+// elements at any time.
 const restsAt = `new Promise((done) => {
 	const e = document.querySelector(%q);
 	const middle = () => {

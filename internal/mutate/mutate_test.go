@@ -42,9 +42,39 @@ func TestASurvivorAKillAndATimeoutAreFound(t *testing.T) {
 ` + sample + `/sample.go:17:10  constant - 1
     sum += 2
   → sum += 1
+
+` + sample + `/sample.go:26:3  break ↔ continue (timed out)
+    break
+  → continue
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// A mutant whose tests pass when they have twice the time has survived: the machine was
+// busy.
+func TestASlowMutantHasNotTimedOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":    "module slow\n\ngo 1.26\n",
+		"f.go":      "package slow\n\nfunc F() bool { return true }\n",
+		"f_test.go": "package slow\n\nimport (\n\"testing\"\n\"time\"\n)\n\nfunc TestF(t *testing.T) { time.Sleep(3*time.Second); F() }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := find(dir, []string{"f.go"})
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d mutants, %v; want one", len(all), err)
+	}
+	for limit, want := range map[time.Duration]result{2 * time.Second: survived, time.Second: timedOut} {
+		r := &runner{pkg: ".", dir: dir, work: t.TempDir(), limit: limit}
+		if got, err := r.try(t.Context(), all[0]); got != want || err != nil {
+			t.Errorf("within %v: %v, %v; want %v", limit, got, err, want)
+		}
 	}
 }
 

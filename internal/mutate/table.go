@@ -26,8 +26,9 @@ func (t tally) count(r result) int {
 	return n
 }
 
-// share returns how many percent of the mutants that compile were noticed; a
-// test that no longer ends has noticed too. "-" if none compiles.
+// share returns how many percent of the mutants that compile were noticed; "-" if none
+// compiles. A test that no longer ends has noticed too. One that is only slow has not:
+// what timed out did so twice, and is listed for a reader to judge.
 func (t tally) share() string {
 	compiled := len(t.results) - t.count(notCompiling)
 	if compiled == 0 {
@@ -36,7 +37,7 @@ func (t tally) share() string {
 	return fmt.Sprintf("%d %%", 100*(compiled-t.count(survived))/compiled)
 }
 
-// print writes one row for each package, then what survived.
+// print writes one row for each package, then what survived, and what timed out.
 func print(out io.Writer, all []tally) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "package\tmutants\tkilled\tsurvived\tnot compiling\ttimed out\tshare")
@@ -48,11 +49,12 @@ func print(out io.Writer, all []tally) error {
 	}
 	for _, t := range all {
 		for i, m := range t.tried {
-			if t.results[i] != survived {
+			note, listed := map[result]string{survived: "", timedOut: " (timed out)"}[t.results[i]]
+			if !listed {
 				continue
 			}
 			before, after := m.lines()
-			fmt.Fprintf(out, "\n%s/%s:%d:%d  %s\n    %s\n  → %s\n", t.pkg, filepath.Base(m.file), m.at.Line, m.at.Column, m.operator, before, after)
+			fmt.Fprintf(out, "\n%s/%s:%d:%d  %s%s\n    %s\n  → %s\n", t.pkg, filepath.Base(m.file), m.at.Line, m.at.Column, m.operator, note, before, after)
 		}
 	}
 	return nil

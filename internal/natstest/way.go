@@ -22,17 +22,17 @@ type Way struct {
 	copies sync.WaitGroup
 }
 
-// Flow says what becomes of bytes.
+// Flow is what a way does with bytes.
 type Flow int
 
-// The flows. Held bytes go on their way when the flow is Pass again.
+// The flows. Held bytes are delivered once the flow is Pass again.
 const (
 	Pass Flow = iota
 	Hold
 	Drop
 )
 
-// buffered is how many bytes wait on a way before who sends more has to wait.
+// buffered is the number of bytes that a way holds before it blocks the sender.
 const buffered = 1 << 20
 
 // NewWay returns a way to a server, which is cut when the test ends.

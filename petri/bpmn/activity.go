@@ -5,12 +5,12 @@ package bpmn
 import (
 	"slices"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// node builds a node of a level and returns what there is to say beyond its
-// places and transitions.
+// node builds a node of a level. It returns a note for the node's Element, beyond
+// its places and transitions.
 func (b *builder) node(l *level, n *node) string {
 	if b.left < 0 {
 		return ""
@@ -56,7 +56,7 @@ func (b *builder) activity(l *level, n *node) string {
 	case n.byEvent && kid == nil:
 		return "left out: it is empty"
 	case n.byEvent:
-		return "" // its start event does it all
+		return "" // its start event builds everything
 	case kid != nil:
 		return b.sub(l, n, kid)
 	}
@@ -74,8 +74,8 @@ func (b *builder) activity(l *level, n *node) string {
 	return ""
 }
 
-// watched builds a task with boundary events: one transition begins it, another
-// ends it, and between them its token is in the place id/active.
+// watched builds a task with boundary events: one transition begins it and puts a
+// token in id/active, another one ends it.
 func (b *builder) watched(l *level, n *node) {
 	from := b.input(l, n)
 	active := b.state(l, n, "active")
@@ -89,8 +89,8 @@ func (b *builder) watched(l *level, n *node) {
 	b.output(l, n, t)
 }
 
-// sub builds a sub-process or a call of a process of this file. One runs at a
-// time in an instance, because tokens of two could not be told apart.
+// sub builds a sub-process or a call of a process of this file. One runs at a time
+// in an instance, because the tokens of two could not be distinguished.
 func (b *builder) sub(l *level, n *node, kid *level) string {
 	from := b.input(l, n)
 	active := b.state(l, n, "active")
@@ -107,8 +107,7 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 		for _, place := range slices.Concat(kid.begin, kid.await) {
 			b.put(begin, place, n.pos)
 		}
-		kid.every(func(place string) { b.test(petri.Inhibitor, place, t, 1, n.pos) })
-		kid.everyArmed(func(place string) { b.test(petri.Reset, place, t, 1, n.pos) })
+		b.whenDone(kid, t, n.pos)
 	})
 	if n.calls != nil {
 		return "the called process is inside, with ids that begin with " + l.id(n.id) + ":"
@@ -116,14 +115,14 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 	return ""
 }
 
-// armedPlace returns the place that says that a boundary event on an activity, which
-// does not interrupt, can still come.
+// armedPlace returns the place that is marked while a boundary event that does not
+// interrupt can occur.
 func armedPlace(l *level, n *node) string { return l.id(n.id) + "/armed" }
 
 // activePlace returns the place that is marked while an activity runs.
 func activePlace(l *level, n *node) string { return l.id(n.id) + "/active" }
 
-// arm lets a transition begin to wait for the boundary events on an activity.
+// arm makes a transition mark the armed places of the events on an activity.
 func (b *builder) arm(l *level, n *node, transition string) {
 	for _, x := range n.attached {
 		if !x.interrupts {
@@ -132,7 +131,7 @@ func (b *builder) arm(l *level, n *node, transition string) {
 	}
 }
 
-// disarm lets a transition stop waiting for the boundary events on an activity.
+// disarm makes a transition empty the armed places of the events on an activity.
 func (b *builder) disarm(l *level, n *node, transition string) {
 	for _, x := range n.attached {
 		if !x.interrupts {
@@ -141,8 +140,8 @@ func (b *builder) disarm(l *level, n *node, transition string) {
 	}
 }
 
-// boundary builds a boundary event. One that interrupts takes the activity's
-// token, and empties what is inside; another comes beside it, a timer once.
+// boundary builds a boundary event. One that interrupts takes the activity's token
+// and empties what is inside. Another one leaves the activity running.
 func (b *builder) boundary(l *level, n *node) string {
 	var place string
 	if !n.interrupts {
@@ -161,7 +160,7 @@ func (b *builder) boundary(l *level, n *node) string {
 	return ""
 }
 
-// interrupt lets a transition end an activity.
+// interrupt makes a transition end an activity.
 func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos) {
 	b.take(activePlace(l, n), transition, pos)
 	b.disarm(l, n, transition)
@@ -170,8 +169,8 @@ func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos)
 	}
 }
 
-// awaitIn lets the transition of an event that does not interrupt wait while a
-// place is marked: a timer comes once, another as often as it is said.
+// awaitIn makes the transition of an event that does not interrupt wait while a
+// place is marked. A timer fires once, another event any number of times.
 func (b *builder) awaitIn(place string, n *node, transition string) {
 	if n.timed() {
 		b.take(place, transition, n.pos)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 // line is a process of n user tasks, one after the other.
@@ -22,7 +22,7 @@ func line(n int) string {
 	return process(b.String())
 }
 
-// BenchmarkScan only reads the tokens: the least that reading can cost.
+// BenchmarkScan reads only the XML tokens, which is the base of BenchmarkRead.
 func BenchmarkScan(b *testing.B) {
 	text := line(1000)
 	b.SetBytes(int64(len(text)))
@@ -38,8 +38,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkRead makes a net of the same text. It should be a small multiple of
-// BenchmarkScan.
+// BenchmarkRead reads the same text as a net.
 func BenchmarkRead(b *testing.B) {
 	text := line(1000)
 	b.SetBytes(int64(len(text)))

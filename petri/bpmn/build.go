@@ -32,13 +32,14 @@ func (d *document) build() (*File, error) {
 	return out, nil
 }
 
-// limitNodes ends the reading at a process that becomes too large a net.
+// limitNodes returns the error for a process whose net is too large.
 func (d *document) limitNodes(s *scope) error {
 	d.At = s.el.pos
 	return d.Limit("places, transitions and arcs", int64(d.lim.Nodes))
 }
 
-// leftOut lists what belongs to no process, and the processes without nodes.
+// leftOut returns the elements outside of processes, and the processes without
+// nodes.
 func (d *document) leftOut() []Element {
 	left := tally{}
 	var empty []Element
@@ -62,7 +63,7 @@ func (d *document) leftOut() []Element {
 	return sortElements(append(left.elements(), empty...))
 }
 
-// leftOut lists what was left out of a process, its sub-processes included.
+// leftOut returns what was left out of a process and its sub-processes.
 func (s *scope) leftOut() []Element {
 	out := s.left.elements()
 	for _, n := range s.nodes {

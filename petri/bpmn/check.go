@@ -8,16 +8,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// refuseNode refuses a node by its name.
+// refuseNode refuses a node by its kind and id.
 func (d *document) refuseNode(n *node, what, expected string) {
 	d.refuse(n.pos, what+" "+xmlscan.Quote(n.id)+"; expected "+expected)
 }
 
-// checkScope refuses what is not built of a scope, whose node is owner; nil if
-// it is a process.
+// checkScope refuses what cannot be built of a scope. owner is its node, or nil for
+// a process.
 func (d *document) checkScope(s *scope, owner *node) {
 	starts, nones := 0, 0
 	for _, n := range s.nodes {
@@ -40,12 +40,12 @@ func (d *document) checkScope(s *scope, owner *node) {
 		}
 	}
 	if len(s.nodes) > 0 && !begun {
-		d.refuse(s.el.pos, xmlscan.Tag(s.el.name)+" "+xmlscan.Quote(s.id)+" has nowhere to begin; expected a start event or a flow node without incoming sequence flows")
+		d.refuse(s.el.pos, xmlscan.Tag(s.el.name)+" "+xmlscan.Quote(s.id)+" has no beginning; expected a start event or a flow node without incoming sequence flows")
 	}
 }
 
-// begins reports whether a node begins with its scope though it is no start
-// event: nothing leads to it.
+// begins reports whether a node begins with its scope, because no flow leads to it,
+// although it is not a start event.
 func (n *node) begins() bool {
 	return len(n.in) == 0 && n.kind != "startEvent" && n.kind != "boundaryEvent" && !n.byEvent && !n.isLinkTarget()
 }
@@ -90,8 +90,8 @@ func (d *document) checkActivity(n *node) {
 	n.takes, n.puts = d.quantity(n, "startQuantity"), d.quantity(n, "completionQuantity")
 }
 
-// quantity reads how many tokens begin an activity, or how many it puts on each
-// outgoing sequence flow.
+// quantity reads the number of tokens that begin an activity, or that it puts on
+// each outgoing sequence flow.
 func (d *document) quantity(n *node, attr string) uint32 {
 	s := n.el.attr(attr)
 	if s == "" {
@@ -104,7 +104,7 @@ func (d *document) quantity(n *node, attr string) uint32 {
 	return uint32(q)
 }
 
-// checkEventSub refuses an event sub-process that is not begun by one event.
+// checkEventSub refuses an event sub-process that does not have one start event.
 func (d *document) checkEventSub(n *node) {
 	if len(n.in)+len(n.out)+len(n.attached) > 0 {
 		d.refuseNode(n, "sequence flows or boundary events on event sub-process", "none")
@@ -120,7 +120,7 @@ func (d *document) checkEventSub(n *node) {
 	}
 }
 
-// What may be an event of a kind, as the end of a message.
+// The events that each kind of node may have, as the end of a message.
 const (
 	startKinds    = "none, message, timer, signal or conditional"
 	subKinds      = "none in a sub-process"
@@ -181,8 +181,8 @@ func (d *document) checkGateway(n *node) {
 	}
 }
 
-// checkExclusive finds out what a flow without a condition means, if others
-// have one.
+// checkExclusive makes a single flow without a condition the default flow, and
+// refuses several beside flows with conditions.
 func (d *document) checkExclusive(n *node) {
 	var bare []*flow
 	for _, f := range n.out {
@@ -191,7 +191,7 @@ func (d *document) checkExclusive(n *node) {
 		}
 	}
 	if len(n.out) < 2 || len(bare) == len(n.out) || n.fallback != nil && len(bare) == len(n.out)-1 {
-		return // a modelling-level file: no conditions at all
+		return // no conditions at all, as in a sketch
 	}
 	switch {
 	case len(bare) == 1 && n.fallback == nil:
@@ -253,10 +253,10 @@ func (d *document) checkEventGateway(n *node) {
 	}
 }
 
-// checkCalls refuses processes that call each other in a circle, and processes
-// that cannot begin when they are called.
+// checkCalls refuses processes that call each other in a cycle, and called
+// processes that cannot begin.
 func (d *document) checkCalls() {
-	state := map[*scope]bool{} // false while on the path, true once known
+	state := map[*scope]bool{} // false while on the path, true once checked
 	var visit func(s *scope)
 	var look func(s *scope)
 	look = func(s *scope) {

@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// corpus is the folder of files that real tools wrote, beside the project.
+// corpus is the folder of files from real tools, beside the project.
 const corpus = "../../../shared/corpus/bpmn"
 
-// corpusFiles returns the files of the corpus; none where it is absent.
+// corpusFiles returns the files of the corpus, or none if it is absent.
 func corpusFiles(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(corpus, "*.bpmn"))
@@ -26,7 +26,7 @@ func corpusFiles(t testing.TB) []string {
 	return files
 }
 
-// size is what became of a process.
+// size is the size of a net.
 type size struct{ Places, Transitions, Arcs, Nodes, Flows int }
 
 func TestCorpus(t *testing.T) {
@@ -68,7 +68,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// Loops are all that keeps the refused files from being read.
+// The refused files are readable without their loops.
 func TestCorpusWithoutLoops(t *testing.T) {
 	loops := regexp.MustCompile(`(?s)<(\w+:)?(multiInstance|standard)LoopCharacteristics(?:[^>]*/>|.*?</(\w+:)?(multiInstance|standard)LoopCharacteristics>)`)
 	for _, path := range corpusFiles(t) {
@@ -88,14 +88,14 @@ func TestCorpusWithoutLoops(t *testing.T) {
 	}
 }
 
-// outcome is the sizes of a file's nets, or why it was refused.
+// outcome is the sizes of a file's nets, or the reason for its refusal.
 type outcome struct {
 	nets     []size
 	warnings int
 	refused  []string
 }
 
-// corpusTable says what becomes of each file.
+// corpusTable returns the expected outcome of each file.
 func corpusTable() map[string]outcome {
 	return map[string]outcome{
 		"camunda_BpmnParseTest.testInvalidAsyncAfterEventBasedGateway.bpmn":                                {nets: []size{{6, 5, 10, 6, 5}}},

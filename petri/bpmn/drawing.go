@@ -9,8 +9,8 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// drawing is where the elements are drawn: the centre of a shape, the middle
-// of an edge. Of several drawings of an element the first counts.
+// drawing holds the position of each element: the centre of a shape, the middle of
+// an edge. If an element is drawn several times, the first position counts.
 type drawing struct{ at map[string]*petri.Point }
 
 func (d *drawing) read(e *elem) {
@@ -53,8 +53,8 @@ func centre(shape *elem) *petri.Point {
 	return nil
 }
 
-// middle returns the middle of an edge's way points: the middle one, or half
-// way between the two in the middle.
+// middle returns the middle one of an edge's way points, or the point half way
+// between the two in the middle.
 func middle(edge *elem) *petri.Point {
 	var way []petri.Point
 	for _, w := range edge.kids {

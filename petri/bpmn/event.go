@@ -4,17 +4,18 @@ package bpmn
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// event is what an event waits for, or what it says.
+// event is what an event catches or throws.
 type event struct {
 	kind string // "none", "message", "timer", …; "multiple" for several
-	// name is that of the message, signal or link, the code of an error or an
-	// escalation, the condition; "" if the file gives none.
+	// name is the name of the message, signal or link, the code of the error or
+	// escalation, or the condition; "" if the file has none.
 	name  string
 	timer petri.Trigger // of a timer
 }
@@ -44,14 +45,10 @@ func (d *document) readEvent(n *node) *event {
 }
 
 func isEventKind(kind string) bool {
-	switch kind {
-	case "message", "timer", "signal", "conditional", "error", "escalation", "link", "terminate", "compensate", "cancel":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"message", "timer", "signal", "conditional", "error", "escalation", "link", "terminate", "compensate", "cancel"}, kind)
 }
 
-// kindOf names a node whose event is not known yet.
+// kindOf returns the title of a node whose event is not read yet.
 func (n *node) kindOf(kind string) string { return kind + " " + xmlscan.Quote(n.id) }
 
 func (d *document) readDefinition(n *node, ev *event, e *elem) {
@@ -75,8 +72,7 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 	}
 }
 
-// named returns what a root element is known by: an attribute, its name, or its
-// id if the file does not have it.
+// named returns the first of an attribute, the name and the id of a root element.
 func (d *document) named(ref, attr string) string {
 	ref = local(ref)
 	e := d.defs[ref]
@@ -86,8 +82,8 @@ func (d *document) named(ref, attr string) string {
 	return cmp.Or(oneLine(e.attr(attr)), oneLine(e.attr("name")), ref)
 }
 
-// readTimer reads a timer: a constant length or point of time, or an expression
-// that somebody else evaluates.
+// readTimer reads a timer. It returns the trigger of a constant duration or date,
+// and an event for an expression.
 func (d *document) readTimer(n *node, e *elem) petri.Trigger {
 	title := n.kindOf("timer " + words(n.kind))
 	for _, name := range []string{"timeDuration", "timeDate", "timeCycle"} {
@@ -107,7 +103,7 @@ func (d *document) readTimer(n *node, e *elem) petri.Trigger {
 	return petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
 }
 
-// trigger returns what an event that is caught waits for.
+// trigger returns what a catching event waits for.
 func (n *node) trigger() petri.Trigger {
 	switch n.event.kind {
 	case "timer":
@@ -118,15 +114,14 @@ func (n *node) trigger() petri.Trigger {
 	return petri.Trigger{Kind: petri.TriggerEvent, Name: cmp.Or(n.event.name, n.label())}
 }
 
-// timed reports whether an event comes by itself, once, after it was awaited
-// for long enough.
+// timed reports whether an event is a constant timer, which fires once.
 func (n *node) timed() bool {
 	k := n.event.timer.Kind
 	return k == petri.TriggerDelay || k == petri.TriggerTime
 }
 
-// says returns the work of an event that is thrown.
-func (n *node) says() petri.Trigger {
+// work returns the work of a throwing event.
+func (n *node) work() petri.Trigger {
 	t := petri.Trigger{Kind: petri.TriggerWork, Name: n.event.name}
 	if w := workName(n.el); w != "" {
 		t.Name = w

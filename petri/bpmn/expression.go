@@ -3,15 +3,16 @@
 package bpmn
 
 import (
+	"cmp"
+	"regexp"
 	"strings"
-	"unicode"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// expression returns the text of an expression as a guard has it: operators as
-// in C, without the wrapping of JUEL (${…}, #{…}) or FEEL (=…). What is not
-// surely the same in such a language is kept as it stands, with a warning.
+// expression returns the text of an expression as a guard: with the operators of C
+// and without the wrapping of JUEL (${…}, #{…}) or FEEL (=…). It keeps the rest of
+// the text, and warns if that may mean something else.
 func (d *document) expression(e *elem) string {
 	text := oneLine(e.text)
 	if inner, ok := unwrap(text); ok {
@@ -30,7 +31,7 @@ func (d *document) expression(e *elem) string {
 	return text
 }
 
-// unwrap takes ${…} or #{…} off an expression that is nothing else.
+// unwrap returns an expression without the ${…} or #{…} around all of it.
 func unwrap(s string) (string, bool) {
 	if len(s) < 3 || s[0] != '$' && s[0] != '#' || s[1] != '{' || s[len(s)-1] != '}' {
 		return s, false
@@ -39,105 +40,48 @@ func unwrap(s string) (string, bool) {
 	return strings.TrimSpace(inner), !strings.ContainsAny(inner, "{}")
 }
 
-// juel writes JUEL's words for operators as signs. unsure means that it met an
-// operator that has no sign.
+var (
+	// code matches text in quotes, and code between them.
+	code = regexp.MustCompile(`'[^']*'|"[^"]*"|['"].*|[^'"]+`)
+	// word matches a word; "x.empty" is one, and so not an operator.
+	word = regexp.MustCompile(`[\pL\p{Nd}_.$]+`)
+	// comparison matches an operator that ends in =.
+	comparison = regexp.MustCompile(`[<>!=]*=+`)
+)
+
+// juel replaces JUEL's words for operators by signs. unsure is true if an operator
+// has no sign.
 func juel(s string) (out string, unsure bool) {
-	out = outsideQuotes(s, func(code string) string {
-		return eachWord(code, func(w string) string {
-			switch w {
-			case "eq":
-				return "=="
-			case "ne":
-				return "!="
-			case "lt":
-				return "<"
-			case "gt":
-				return ">"
-			case "le":
-				return "<="
-			case "ge":
-				return ">="
-			case "and":
-				return "&&"
-			case "or":
-				return "||"
-			case "not":
-				return "!"
-			case "div":
-				return "/"
-			case "mod":
-				return "%"
-			case "empty", "instanceof":
-				unsure = true
-			}
-			return w
-		})
+	signs := map[string]string{"eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=",
+		"and": "&&", "or": "||", "not": "!", "div": "/", "mod": "%"}
+	out = outsideQuotes(s, word, func(w string) string {
+		unsure = unsure || w == "empty" || w == "instanceof"
+		return cmp.Or(signs[w], w)
 	})
 	return out, unsure
 }
 
-// feel writes FEEL's sign for equality as C does.
+// feel replaces FEEL's sign for equality by that of C.
 func feel(s string) string {
-	return outsideQuotes(s, func(code string) string {
-		var b strings.Builder
-		for i := range len(code) {
-			b.WriteByte(code[i])
-			if code[i] != '=' || i > 0 && strings.IndexByte("<>!=", code[i-1]) >= 0 || i+1 < len(code) && code[i+1] == '=' {
-				continue
-			}
-			b.WriteByte('=')
+	return outsideQuotes(s, comparison, func(sign string) string {
+		if sign == "=" {
+			return "=="
 		}
-		return b.String()
+		return sign
 	})
 }
 
-// outsideQuotes changes what is outside of '…' and "…".
-func outsideQuotes(s string, change func(string) string) string {
-	var b strings.Builder
-	for s != "" {
-		i := strings.IndexAny(s, `'"`)
-		if i < 0 {
-			break
+// outsideQuotes replaces the matches of a pattern that are not in quotes.
+func outsideQuotes(s string, pattern *regexp.Regexp, replace func(string) string) string {
+	return code.ReplaceAllStringFunc(s, func(part string) string {
+		if part[0] == '\'' || part[0] == '"' {
+			return part
 		}
-		b.WriteString(change(s[:i]))
-		end := strings.IndexByte(s[i+1:], s[i])
-		if end < 0 {
-			return b.String() + s[i:]
-		}
-		b.WriteString(s[i : i+end+2])
-		s = s[i+end+2:]
-	}
-	return b.String() + change(s)
+		return pattern.ReplaceAllStringFunc(part, replace)
+	})
 }
 
-// eachWord changes the words of code; a member of something ("x.empty") is not
-// one.
-func eachWord(code string, change func(string) string) string {
-	isWord := func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.' || r == '$'
-	}
-	var b strings.Builder
-	for code != "" {
-		end := strings.IndexFunc(code, func(r rune) bool { return !isWord(r) })
-		switch {
-		case end < 0:
-			end = len(code)
-		case end == 0:
-			end = strings.IndexFunc(code, isWord)
-			if end < 0 {
-				end = len(code)
-			}
-			b.WriteString(code[:end])
-			code = code[end:]
-			continue
-		}
-		b.WriteString(change(code[:end]))
-		code = code[end:]
-	}
-	return b.String()
-}
-
-// all returns the conjunction of some guards, and none of others.
+// all returns a guard that holds if also holds and none of the others does.
 func all(none []string, also string) string {
 	parts := make([]string, 0, len(none)+1)
 	for _, g := range none {

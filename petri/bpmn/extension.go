@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// workName returns what a task or a message is bound to in an engine's own
-// words: a topic, a class, an expression, a type; "" if none is given.
+// workName returns the topic, class, expression or type that a process engine
+// binds a task or a message to, or "".
 func workName(e *elem) string {
 	for _, name := range []string{"topic", "class", "delegateExpression", "expression", "decisionRef"} {
 		if v, _ := unwrap(e.extension(name)); v != "" {
@@ -30,8 +30,8 @@ func workName(e *elem) string {
 	return implementation(e.attr("implementation"))
 }
 
-// implementation returns the name in an implementation attribute, which mostly
-// names a technology only.
+// implementation returns the name in an implementation attribute, or "" if that
+// is only a technology.
 func implementation(s string) string {
 	if strings.HasPrefix(s, "##") || strings.EqualFold(s, "webService") {
 		return ""
@@ -54,8 +54,8 @@ func (d *document) taskTrigger(n *node) petri.Trigger {
 	return petri.Trigger{Kind: petri.TriggerWork, Name: workName(n.el)}
 }
 
-// callTrigger returns what a call activity waits for whose process is not in
-// this file.
+// callTrigger returns what a call activity waits for if its process is not in this
+// file.
 func (d *document) callTrigger(n *node) petri.Trigger {
 	ref := calledElement(n)
 	if e := d.defs[ref]; e != nil {
@@ -66,7 +66,7 @@ func (d *document) callTrigger(n *node) petri.Trigger {
 	return petri.Trigger{Kind: petri.TriggerWork, Name: ref}
 }
 
-// calledElement returns the id of what a call activity calls.
+// calledElement returns the id of the element that a call activity calls.
 func calledElement(n *node) string {
 	if ref := local(n.el.attr("calledElement")); ref != "" {
 		return ref
@@ -79,11 +79,11 @@ func calledElement(n *node) string {
 	return ""
 }
 
-// maxIgnored bounds how many extensions of an element are listed.
+// maxIgnored limits the listed extensions of an element.
 const maxIgnored = 10
 
-// ignored lists the extensions of process engines on an element that are not
-// followed, in the order of the file.
+// ignored returns a note with the extensions on an element that are not followed,
+// in the order of the file.
 func ignored(e *elem) string {
 	var names []string
 	note := func(name string) {
@@ -113,12 +113,8 @@ func ignored(e *elem) string {
 	return "not followed: " + strings.Join(names, ", ")
 }
 
-// changesBehaviour says whether an attribute of a process engine changes when
-// or how often things happen there.
+// changesBehaviour reports whether an attribute of a process engine changes when
+// or how often an element runs there.
 func changesBehaviour(attr string) bool {
-	switch attr {
-	case "asyncBefore", "asyncAfter", "async", "exclusive", "jobPriority", "variableEvents":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"asyncBefore", "asyncAfter", "async", "exclusive", "jobPriority", "variableEvents"}, attr)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Whatever the bytes, Read returns nets that compile and that PNML carries,
-// with as many graphs and lists of elements, or an error made of faults.
+// For any bytes, Read returns nets that compile and that PNML preserves, with as
+// many graphs and lists of elements, or an error that consists of faults.
 func FuzzRead(f *testing.F) {
 	own, err := filepath.Glob("testdata/*.bpmn")
 	if err != nil {

@@ -2,12 +2,10 @@
 
 package bpmn
 
-import (
-	"github.com/pnagent/pnagent/petri"
-)
+import "github.com/pnagent/pnagent/petri"
 
-// exclusive builds a choice of one flow: a merge is a transition for each
-// incoming flow, a split one for each outgoing flow.
+// exclusive builds a choice of one flow. A merge has a transition for each incoming
+// flow, a split one for each outgoing flow.
 func (b *builder) exclusive(l *level, n *node) string {
 	if len(n.out) == 0 || len(n.out) == 1 && n.out[0].cond == "" {
 		return b.merge(l, n)
@@ -34,8 +32,8 @@ func (b *builder) exclusive(l *level, n *node) string {
 	return "no conditions: its flows are chosen in turn"
 }
 
-// guardDefault lets the default flow be taken where no condition holds, in
-// whatever order the file has them.
+// guardDefault gives the default flow the guard that no condition holds, in any
+// order of the flows.
 func (b *builder) guardDefault(n *node, refused []string) {
 	if n.fallback == nil {
 		return
@@ -48,13 +46,10 @@ func (b *builder) guardDefault(n *node, refused []string) {
 	}
 }
 
-// merge builds a gateway or an event that passes every token on.
+// merge builds a gateway that passes on every token.
 func (b *builder) merge(l *level, n *node) string {
 	if len(n.in) < 2 {
-		from := b.input(l, n)
-		t := b.transition(l, n, petri.Trigger{}).ID
-		b.take(from, t, n.pos)
-		b.output(l, n, t)
+		b.pass(l, n, petri.Trigger{})
 		return ""
 	}
 	for _, f := range n.in {
@@ -109,8 +104,8 @@ func (b *builder) inclusive(l *level, n *node) string {
 	return ""
 }
 
-// eventGateway builds the place at which the events behind it wait; they make
-// their transitions themselves, and the first one takes the token.
+// eventGateway builds the place at which the events after it wait. Their own nodes
+// build the transitions; the first one takes the token.
 func (b *builder) eventGateway(l *level, n *node) string {
 	if len(n.in) != 1 {
 		b.input(l, n)
@@ -118,9 +113,9 @@ func (b *builder) eventGateway(l *level, n *node) string {
 	return "its events wait at place " + b.flowPlace(l, n.out[0]) + ", the first takes the token"
 }
 
-// complexJoin builds a gateway that fires at k of n tokens and then waits for
-// those of the others that can still come, before it begins anew (BPMN 2.0,
-// 13.4.5). Each incoming flow counts once a round.
+// complexJoin builds a gateway that fires at k of n tokens. It then waits for those
+// of the others that can still arrive, before it starts again (BPMN 2.0, 13.4.5).
+// Each incoming flow counts once a round.
 func (b *builder) complexJoin(l *level, n *node) string {
 	count, resetting := b.state(l, n, "count"), b.state(l, n, "resetting")
 	got := make([]string, 0, len(n.in))
@@ -137,8 +132,8 @@ func (b *builder) complexJoin(l *level, n *node) string {
 	fires := b.transition(l, n, petri.Trigger{}).ID
 	b.test(petri.Normal, count, fires, n.needed, n.pos)
 	b.test(petri.Reset, count, fires, 1, n.pos)
-	// Not a token that waits for the next round: an inclusive join behind the
-	// gateway would wait for it.
+	// Tokens of the next round wait before the gateway. Otherwise an inclusive join
+	// after it would wait for them.
 	b.test(petri.Inhibitor, resetting, fires, 1, n.pos)
 	b.put(fires, resetting, n.pos)
 	if n.conditional() {

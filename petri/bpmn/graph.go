@@ -2,19 +2,19 @@
 
 package bpmn
 
-// Graph is a process' top level as its sequence flows join its flow nodes, for
-// a trace. A sub-process is one node; so is a boundary event, into which an
-// edge leads from its activity.
+// Graph is the top level of a process, for a trace: its flow nodes and sequence
+// flows. A sub-process is one node. A boundary event is a node with an edge from
+// its activity.
 type Graph struct {
 	Nodes  []GraphNode // in the order of the file
 	Edges  []GraphEdge // sequence flows in the order of the file, then those to boundary events and link targets
-	Starts []int       // the nodes that begin: start events, else nodes without incoming edges
+	Starts []int       // start events, or nodes without incoming edges if there are none
 }
 
 // GraphNode is one flow node.
 type GraphNode struct{ ID, Name, Kind string }
 
-// GraphEdge is one sequence flow; From and To are indices in Nodes. That into a
+// GraphEdge is one sequence flow; From and To are indices in Nodes. The edge into a
 // boundary event has the event's id and "/attached", that of a link "/link".
 type GraphEdge struct {
 	ID       string

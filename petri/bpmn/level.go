@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 // level is one copy of a scope in the net: the process itself, a sub-process,
@@ -16,57 +16,44 @@ import (
 type level struct {
 	scope  *scope
 	parent *level // nil for the process
-	node   *node  // of the parent's scope, whose content this is; nil for the process
-	prefix string // of all ids: that of the call activity whose process this is
+	node   *node  // the node of the parent's scope with this content; nil for the process
+	prefix string // of all ids, if the process is called
 	at     *petri.Point
 	kids   map[*node]*level
 	events []*level // of kids: the event sub-processes
 
-	starts, edge map[code]*catcher // see byStart and byBoundary
+	starts, edge map[eventCode]*catcher // see byStart and byBoundary
 
-	work  []string // places that hold tokens while something is going on here
-	armed []string // places that hold a token while an event can come
-	begin []string // of work: those that get a token when the level begins
-	await []string // of armed: those that get a token when the level begins
+	work  []string // places that hold tokens while the level is active
+	armed []string // places that hold a token while an event can occur
+	begin []string // the places of work that get a token when the level begins
+	await []string // the places of armed that get a token when the level begins
 }
 
 func (l *level) id(id string) string { return l.prefix + id }
 
-// every returns the working places of a level and of those inside it.
-func (l *level) every(each func(place string)) {
-	for _, p := range l.work {
-		each(p)
-	}
+// within returns the level and all levels inside it.
+func (l *level) within() []*level {
+	all := []*level{l}
 	for _, n := range l.scope.nodes {
 		if kid := l.kids[n]; kid != nil {
-			kid.every(each)
+			all = append(all, kid.within()...)
 		}
 	}
+	return all
 }
 
-// everyArmed does the same for places that wait for events.
-func (l *level) everyArmed(each func(place string)) {
-	for _, p := range l.armed {
-		each(p)
-	}
-	for _, n := range l.scope.nodes {
-		if kid := l.kids[n]; kid != nil {
-			kid.everyArmed(each)
-		}
-	}
-}
-
-// builder makes one net.
+// builder builds one net.
 type builder struct {
 	*document
 	net      *petri.Net
 	root     *level
-	alive    string         // the place that is marked while the process has event sub-processes to wait for; "" if it has none
+	alive    string         // the place that is marked while event sub-processes can start; "" if there are none
 	places   map[string]int // index in the net by id
 	made     map[string]bool
-	later    []func() // arcs that need to know all places of a level
+	later    []func() // adds the arcs that need all places of a level
 	elements []Element
-	left     int // nodes that may still be made
+	left     int // remaining nodes of the limit
 }
 
 func (b *builder) process(s *scope) {
@@ -101,8 +88,8 @@ func documentation(e *elem) string {
 	return ""
 }
 
-// level returns a new level with those of its sub-processes and called
-// processes in it.
+// level returns a new level with the levels of its sub-processes and called
+// processes.
 func (b *builder) level(s *scope, parent *level, n *node) *level {
 	l := &level{scope: s, parent: parent, node: n, kids: map[*node]*level{}}
 	if parent != nil {
@@ -127,7 +114,7 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 	return l
 }
 
-// content returns the scope that a node runs; nil if it is one piece.
+// content returns the scope inside a node, or nil.
 func (n *node) content() *scope {
 	switch {
 	case n.inner != nil && len(n.inner.nodes) > 0:
@@ -164,7 +151,7 @@ func (b *builder) fill(l *level) {
 	}
 }
 
-// title is a flow's name, or the nodes that it joins.
+// title returns a flow's name, or the labels of its nodes.
 func (f *flow) title() string {
 	if f.name != "" {
 		return f.name
@@ -172,9 +159,9 @@ func (f *flow) title() string {
 	return f.src.label() + " → " + f.dst.label()
 }
 
-// element notes what make adds to the net for an element; make returns what
-// else there is to say. A called process is listed where it stands, not where
-// it is called.
+// element calls make and records what it adds to the net for an element. make
+// returns a further note. A called process is listed at its definition, not at its
+// calls.
 func (b *builder) element(l *level, e Element, also string, make func() string) {
 	places, transitions := len(b.net.Places), len(b.net.Transitions)
 	note := make()
@@ -191,7 +178,7 @@ func (b *builder) element(l *level, e Element, also string, make func() string) 
 	b.elements = append(b.elements, e)
 }
 
-// describe lists the places and the transitions made since.
+// describe returns a list of the places and transitions from two indices on.
 func (b *builder) describe(places, transitions int) string {
 	var p, t []string
 	for i := range b.net.Places[places:] {

@@ -5,16 +5,16 @@ package bpmn
 import (
 	"cmp"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// Limits bound what Read takes from one file and makes of it. A field that is
-// not positive means its default.
+// Limits bound a file and its nets. A field that is not positive means its
+// default.
 type Limits struct {
 	Bytes    int64 // length of the file
 	Token    int   // bytes of one tag, one text or one comment
 	Depth    int   // elements inside each other, at most 1000
-	Elements int   // elements of XML that are kept
+	Elements int   // elements of XML in memory
 	Nodes    int   // places, transitions and arcs, over all nets
 }
 
@@ -24,12 +24,10 @@ func DefaultLimits() Limits {
 	return Limits{Bytes: 16 << 20, Token: 1 << 20, Depth: 100, Elements: 200_000, Nodes: 1_000_000}
 }
 
-// ErrLimit is in the chain of the error that Read returns for a file that is
-// beyond a limit.
+// ErrLimit is in the chain of Read's error for a file that exceeds a limit.
 var ErrLimit = xmlscan.ErrLimit
 
-// maxDepth keeps sub-processes inside each other, which are built recursively,
-// far from the end of the stack.
+// maxDepth bounds the recursion over nested sub-processes.
 const maxDepth = 1000
 
 func (l Limits) orDefault() Limits {

@@ -3,18 +3,19 @@
 package bpmn
 
 import (
+	"cmp"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// document is what the file says, before anything is built of it.
+// document is the content of the file, before nets are built.
 type document struct {
 	*parser
 	root      *elem
 	found     xmlscan.Faults
-	refused   map[refusal]bool // what is in found, because a called process is seen again
+	refused   map[refusal]bool // what found has: a process that is called is checked several times
 	ids       map[string]petri.Pos
 	defs      map[string]*elem // root elements by id: messages, signals, errors, global tasks
 	pools     map[string]string
@@ -35,7 +36,7 @@ type scope struct {
 	name  string
 	nodes []*node // in the order of the file
 	flows []*flow // in the order of the file
-	left  tally   // what it holds that means nothing for the net
+	left  tally   // what has no meaning for the net
 }
 
 // node is a flow node.
@@ -52,11 +53,11 @@ type node struct {
 	inner    *scope  // of a sub-process; nil for others
 	attached []*node // the boundary events on it
 	host     *node   // of a boundary event: what it is attached to
-	link     *node   // of a throwing link event: where it leads
-	needed   uint32  // of a complex gateway: how many tokens it waits for
+	link     *node   // of a throwing link event: its target
+	needed   uint32  // of a complex gateway: the number of tokens it waits for
 	calls    *scope  // of a call activity: a process of this file, or nil
 
-	takes, puts uint32 // tokens that it needs to begin, and that it puts on each flow
+	takes, puts uint32 // the number of tokens that begin it, and that it puts on each flow
 
 	interrupts bool // of a boundary event, or of the start of an event sub-process
 	byEvent    bool // an event sub-process
@@ -72,12 +73,9 @@ type flow struct {
 	cond     string // an expression; "" if there is none
 }
 
-// label is what people know a node by.
+// label returns the name of a node, or its id.
 func (n *node) label() string {
-	if n.name != "" {
-		return n.name
-	}
-	return n.id
+	return cmp.Or(n.name, n.id)
 }
 
 func newDocument(p *parser, root *elem) *document {
@@ -106,7 +104,7 @@ func newDocument(p *parser, root *elem) *document {
 	return d
 }
 
-// refuse notes that something is not built, once.
+// refuse adds a fault once.
 func (d *document) refuse(pos petri.Pos, msg string) {
 	key := refusal{pos, msg}
 	if !d.refused[key] {
@@ -143,7 +141,7 @@ func (d *document) readProcesses() {
 	}
 }
 
-// known notes an id, which must occur once.
+// known records an id, which must occur once.
 func (d *document) known(id string, e *elem) {
 	if id == "" {
 		return
@@ -192,8 +190,8 @@ func (d *document) readNode(s *scope, e *elem) {
 	}
 }
 
-// connect joins the flows of a scope with its nodes, and boundary and link
-// events with theirs.
+// connect connects the flows of a scope to its nodes, boundary events to their
+// activities, and link events to their targets.
 func (d *document) connect(s *scope) {
 	byID := make(map[string]*node, len(s.nodes))
 	for _, n := range s.nodes {
@@ -238,12 +236,12 @@ func (d *document) connectFlow(f *flow, byID map[string]*node) {
 
 func (d *document) checkEnd(f *flow, which, ref string, byID map[string]*node) {
 	if byID[ref] == nil {
-		d.refuse(f.pos, "sequence flow "+xmlscan.Quote(f.id)+" "+which+" at "+xmlscan.Quote(ref)+", which is no flow node of the same process or sub-process")
+		d.refuse(f.pos, "sequence flow "+xmlscan.Quote(f.id)+" "+which+" at "+xmlscan.Quote(ref)+", which is not a flow node of the same process or sub-process")
 	}
 }
 
-// inOrder sorts the flows at a node as its references do, which is the order in
-// which BPMN evaluates conditions; a flow that is not referred to comes last.
+// inOrder sorts the flows at a node by its references, which is the order in which
+// BPMN evaluates conditions. Flows without a reference are last.
 func (d *document) inOrder(n *node, side string, flows []*flow) []*flow {
 	byID := make(map[string]*flow, len(flows))
 	for _, f := range flows {
@@ -259,7 +257,7 @@ func (d *document) inOrder(n *node, side string, flows []*flow) []*flow {
 			sorted = append(sorted, f)
 			delete(byID, ref)
 		} else {
-			d.Warnings.Add(k.pos, "ignored "+xmlscan.Tag(side)+" "+xmlscan.Quote(ref)+" of "+n.title()+": no other sequence flow with that id is there")
+			d.Warnings.Add(k.pos, "ignored "+xmlscan.Tag(side)+" "+xmlscan.Quote(ref)+" of "+n.title()+": it has no further sequence flow with that id")
 		}
 	}
 	for _, f := range flows {
@@ -281,7 +279,7 @@ func (d *document) connectDefault(n *node) {
 		}
 		n.fallback = f
 		if f.cond != "" {
-			d.Warnings.Add(f.pos, "the condition of sequence flow "+xmlscan.Quote(f.id)+" does not count: it is the default flow of "+n.title())
+			d.Warnings.Add(f.pos, "the condition of sequence flow "+xmlscan.Quote(f.id)+" is ignored: it is the default flow of "+n.title())
 			f.cond = ""
 		}
 		return
@@ -295,13 +293,13 @@ func (d *document) connectHost(n *node, byID map[string]*node) {
 	}
 	ref := local(n.el.attr("attachedToRef"))
 	if n.host = byID[ref]; n.host == nil {
-		d.refuse(n.pos, n.title()+" is attached to "+xmlscan.Quote(ref)+", which is no activity of the same process or sub-process")
+		d.refuse(n.pos, n.title()+" is attached to "+xmlscan.Quote(ref)+", which is not an activity of the same process or sub-process")
 		return
 	}
 	n.host.attached = append(n.host.attached, n)
 }
 
-// connectLinks finds where the throwing link events of a scope lead.
+// connectLinks finds the targets of the throwing link events of a scope.
 func (d *document) connectLinks(s *scope) {
 	targets := map[string]*node{}
 	for _, n := range s.nodes {
@@ -318,7 +316,7 @@ func (d *document) connectLinks(s *scope) {
 			continue
 		}
 		if n.link = targets[n.event.name]; n.link == nil {
-			d.refuse(n.pos, n.title()+" leads to the link "+xmlscan.Quote(n.event.name)+"; expected a catching link event of that name beside it")
+			d.refuse(n.pos, n.title()+" leads to the link "+xmlscan.Quote(n.event.name)+"; expected a catching link event of that name in the same process or sub-process")
 		}
 	}
 }

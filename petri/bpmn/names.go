@@ -7,21 +7,19 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// oneLine returns a name as people read it in a list: drawings break lines.
+// oneLine returns a text without line breaks and repeated spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// display returns the name of an element, which is for people only and occurs
-// in the names of all that it becomes.
+// display returns the name of an element for people.
 func display(e *elem) string { return xmlscan.Clip(oneLine(e.attr("name")), 200) }
 
-// words returns an element's name in words: "exclusiveGateway" is "exclusive
-// gateway".
+// words returns an XML name in words: "exclusive gateway" for "exclusiveGateway".
 func words(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -39,7 +37,7 @@ func words(name string) string {
 	}
 }
 
-// kindWords says what a node is: an event with its kind.
+// kindWords returns the kind of a node in words, with the kind of its event.
 func (n *node) kindWords() string {
 	switch {
 	case n.event != nil:
@@ -50,11 +48,11 @@ func (n *node) kindWords() string {
 	return words(n.kind)
 }
 
-// title names a node in messages: its kind and its id.
+// title returns the kind and the id of a node, for messages.
 func (n *node) title() string { return n.kindWords() + " " + xmlscan.Quote(n.id) }
 
-// isNode says whether an element is a flow node. What is not built of them is
-// refused later, by its id.
+// isNode reports whether an element is a flow node. Those that are not built are
+// refused later, by their ids.
 func isNode(name string) bool {
 	switch name {
 	case "startEvent", "endEvent", "intermediateCatchEvent", "intermediateThrowEvent", "boundaryEvent",
@@ -76,13 +74,13 @@ func isSub(name string) bool {
 	return name == "subProcess" || name == "transaction" || name == "adHocSubProcess"
 }
 
-// isActivity says whether a boundary event may be on a node.
+// isActivity reports whether a boundary event may be on a node.
 func (n *node) isActivity() bool {
 	return isTask(n.kind) || isSub(n.kind) && !n.byEvent || n.kind == "callActivity"
 }
 
-// isDetail says whether a child of a process or a flow node is part of its
-// description: read elsewhere, or about data and people.
+// isDetail reports whether a child of a process or a flow node is read elsewhere,
+// or is about data and people.
 func isDetail(name string) bool {
 	switch name {
 	case "documentation", "extensionElements", "incoming", "outgoing", "ioSpecification", "ioBinding", "property",
@@ -95,7 +93,7 @@ func isDetail(name string) bool {
 	return false
 }
 
-// isLeftOut says whether an element says nothing about the order of things.
+// isLeftOut reports whether an element has no meaning for the net.
 func isLeftOut(name string) bool {
 	switch name {
 	case "laneSet", "dataObject", "dataObjectReference", "dataStoreReference", "textAnnotation", "association", "group",
@@ -106,7 +104,7 @@ func isLeftOut(name string) bool {
 	return false
 }
 
-// tally counts what is left out, by kind.
+// tally counts the elements that are left out, by kind.
 type tally map[string]*counted
 
 type counted struct {
@@ -130,7 +128,7 @@ func (t tally) add(e *elem) {
 	}
 }
 
-// elements returns one Element for each kind that was left out.
+// elements returns one Element for each kind.
 func (t tally) elements() []Element {
 	var out []Element
 	for name, c := range t {

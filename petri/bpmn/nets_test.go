@@ -16,7 +16,7 @@ import (
 	"github.com/pnagent/pnagent/petri/explore"
 )
 
-// readFile reads a file that must be read.
+// readFile reads a valid file.
 func readFile(t *testing.T, path string) *File {
 	t.Helper()
 	r, err := os.Open(path)
@@ -40,7 +40,7 @@ func compiled(t *testing.T, n *petri.Net) *petri.Tables {
 	return tables
 }
 
-// show writes a marking as the ids of its places, with counts above one.
+// show formats a marking as the ids of its places, with counts above one.
 func show(tables *petri.Tables, m []uint32) string {
 	var parts []string
 	for p, n := range m {
@@ -55,7 +55,7 @@ func show(tables *petri.Tables, m []uint32) string {
 	return strings.Join(parts, " ")
 }
 
-// seen is what a slow, obvious walk over all markings found.
+// seen is the result of a simple walk over all markings.
 type seen struct {
 	markings int
 	most     uint32 // tokens in any place
@@ -95,8 +95,8 @@ func walk(t *testing.T, tables *petri.Tables, without string) seen {
 	return s
 }
 
-// after returns the markings after a transition, one for each set of branches
-// that is not empty; none if it is not enabled.
+// after returns the markings after a transition: one for each non-empty set of
+// branches, none if the transition is not enabled.
 func after(tables *petri.Tables, m []uint32, tr int) [][]uint32 {
 	sets := uint64(1)
 	if n := len(tables.Branches(tr)); n > 0 {
@@ -124,8 +124,8 @@ func after(tables *petri.Tables, m []uint32, tr int) [][]uint32 {
 	return out
 }
 
-// Each file of testdata is one row of the table in doc.go. Its net ends in the
-// markings that BPMN says, and in no others.
+// Each file of testdata is one row of the table in docs/design/bpmn.md. Its net ends
+// in the markings that BPMN prescribes, and in no others.
 func TestNets(t *testing.T) {
 	tests := []struct {
 		file, rule string

@@ -4,8 +4,7 @@ package bpmn
 
 import "github.com/pnagent/pnagent/petri"
 
-// at returns where an element is drawn; what is inside a call activity is where
-// that is.
+// at returns the position of an element; inside a call activity, that of the call.
 func (b *builder) at(l *level, id string) *petri.Point {
 	if l.at != nil {
 		return l.at
@@ -16,15 +15,15 @@ func (b *builder) at(l *level, id string) *petri.Point {
 	return b.drawn.at[id]
 }
 
-// spend counts a node against the limit. A long text counts as several: ids of
-// calls inside calls and the guards of a gateway grow with the square of what
-// the file says.
+// spend counts a node against the limit. A long text counts as several nodes,
+// because the ids of nested calls and the guards of a gateway grow with the square
+// of the file.
 func (b *builder) spend(text string) { b.left -= 1 + len(text)/longText }
 
-// longText is how many bytes of an id or a guard count as a node.
+// longText is the number of bytes of an id or a guard that count as a node.
 const longText = 256
 
-// place makes a place.
+// place adds a place and returns its id.
 func (b *builder) place(id, name string, at *petri.Point, pos petri.Pos) string {
 	if b.spend(id); b.left < 0 {
 		return id
@@ -34,40 +33,38 @@ func (b *builder) place(id, name string, at *petri.Point, pos petri.Pos) string 
 	return id
 }
 
-// workPlace makes a place that holds tokens while something is going on in a
-// level.
+// workPlace adds a place that holds tokens while a level is active.
 func (b *builder) workPlace(l *level, id, name string, at *petri.Point, pos petri.Pos) string {
 	l.work = append(l.work, id)
 	return b.place(id, name, at, pos)
 }
 
-// state makes a working place of a node: id/word.
+// state adds the working place id/word of a node.
 func (b *builder) state(l *level, n *node, word string) string {
 	return b.workPlace(l, l.id(n.id)+"/"+word, n.label()+" ("+word+")", b.at(l, n.id), n.pos)
 }
 
-// mark gives a place its token in the initial marking.
+// mark gives a place one token in the initial marking.
 func (b *builder) mark(id string) {
 	if i, ok := b.places[id]; ok {
 		b.net.Places[i].Initial = 1
 	}
 }
 
-// transition makes the transition of a node that has its id.
+// transition adds the transition with the id of a node.
 func (b *builder) transition(l *level, n *node, trigger petri.Trigger) *petri.Transition {
 	t := b.extra(l, n, "", n.name)
 	t.Doc, t.Trigger = documentation(n.el), trigger
 	return t
 }
 
-// step makes another transition of a node: id/word.
+// step adds the transition id/word of a node.
 func (b *builder) step(l *level, n *node, word string) *petri.Transition {
 	return b.extra(l, n, "/"+word, n.label()+" ("+word+")")
 }
 
-// over makes a transition of a node that belongs to one of its flows:
-// id/flowid, or "id/flow flowid" if that is called like a place or a transition
-// of the node itself.
+// over adds a transition for one of the flows of a node: id/flowid, or
+// "id/flow flowid" if the node has that id for another purpose.
 func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	switch f.id {
 	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset":
@@ -76,7 +73,7 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	return b.extra(l, n, "/"+f.id, f.title())
 }
 
-// extra returns a pointer that is good until the next transition is made.
+// extra adds a transition. The pointer is valid until the next one is added.
 func (b *builder) extra(l *level, n *node, suffix, name string) *petri.Transition {
 	id := l.id(n.id) + suffix
 	b.spend(id)
@@ -95,7 +92,7 @@ func (b *builder) take(place, transition string, pos petri.Pos) {
 	b.arc(petri.Arc{Source: place, Target: transition, Weight: 1, Pos: pos})
 }
 
-// begin lets a transition take what a node needs to begin.
+// begin makes a transition take the tokens that begin a node.
 func (b *builder) begin(place string, n *node, transition string) {
 	b.arc(petri.Arc{Source: place, Target: transition, Weight: n.takes, Pos: n.pos})
 }
@@ -108,21 +105,17 @@ func (b *builder) test(kind petri.ArcKind, place, transition string, weight uint
 	b.arc(petri.Arc{Source: place, Target: transition, Kind: kind, Weight: weight, Pos: pos})
 }
 
-// clear lets a transition empty a level and everything inside it, once all
-// places are known.
+// clear makes a transition end a level: it empties all places of the level and
+// inside it.
 func (b *builder) clear(l *level, transition string, pos petri.Pos) {
-	reset := func(place string) { b.test(petri.Reset, place, transition, 1, pos) }
-	b.later = append(b.later, func() {
-		l.every(reset)
-		l.everyArmed(reset)
-		if l == b.root && b.alive != "" {
-			reset(b.alive)
-		}
-	})
+	b.interruptLevel(l, transition, pos)
+	if l == b.root && b.alive != "" {
+		b.test(petri.Reset, b.alive, transition, 1, pos)
+	}
 }
 
-// flowPlace returns the place of a sequence flow. Behind an event gateway that
-// is the gateway's own: what waits there waits for all of its events.
+// flowPlace returns the place of a sequence flow. A flow out of an event gateway has
+// the place of the gateway, at which all its events wait.
 func (b *builder) flowPlace(l *level, f *flow) string {
 	gw := f.src
 	if gw.kind != "eventBasedGateway" {
@@ -137,9 +130,9 @@ func (b *builder) flowPlace(l *level, f *flow) string {
 	return l.id(gw.id) + "/in"
 }
 
-// input returns the place from which a node takes its token: its one incoming
-// flow; a place into which several merge without waiting; or where it begins
-// with its level.
+// input returns the place from which a node takes its token: that of its incoming
+// flow, a place into which several flows merge, or a place that is marked when its
+// level begins.
 func (b *builder) input(l *level, n *node) string {
 	switch {
 	case n.isLinkTarget() && len(n.in) == 0:
@@ -160,8 +153,8 @@ func (b *builder) input(l *level, n *node) string {
 	return place
 }
 
-// conditional reports whether a node's flows have conditions. If none has one,
-// the default does not count either: all are taken.
+// conditional reports whether a node's flows have conditions. Otherwise all flows are
+// taken, and the default flow has no meaning.
 func (n *node) conditional() bool {
 	for _, f := range n.out {
 		if f.cond != "" {
@@ -171,9 +164,8 @@ func (n *node) conditional() bool {
 	return false
 }
 
-// outputs returns the places into which a node puts its tokens when it is done.
-// Nothing leads on from an end: at the top level it keeps its token, to be seen;
-// in a sub-process it consumes it.
+// outputs returns the places into which a node puts its tokens. An end keeps its
+// token at the top level, where it is visible, and consumes it in a sub-process.
 func (b *builder) outputs(l *level, n *node) []string {
 	switch {
 	case len(n.out) == 0 && l.parent == nil:
@@ -188,7 +180,7 @@ func (b *builder) outputs(l *level, n *node) []string {
 	return places
 }
 
-// end makes the place where tokens end at the top level, once.
+// end returns the place where tokens end at the top level, and adds it once.
 func (b *builder) end(l *level, n *node) string {
 	id := l.id(n.id) + "/end"
 	if !b.made[id] {
@@ -198,8 +190,8 @@ func (b *builder) end(l *level, n *node) string {
 	return id
 }
 
-// split makes the place where a token waits for the conditions behind an
-// activity or an event, which are those of an inclusive split, once.
+// split returns the place where a token waits for the conditions after an activity
+// or an event. It adds the place and its inclusive split once.
 func (b *builder) split(l *level, n *node) string {
 	id := l.id(n.id) + "/out"
 	if b.made[id] {
@@ -213,7 +205,7 @@ func (b *builder) split(l *level, n *node) string {
 	return id
 }
 
-// branches lets a transition put a token on each flow whose condition holds; on
+// branches makes a transition put a token on each flow whose condition holds, or on
 // the default flow if none does.
 func (b *builder) branches(l *level, n *node, transition string) {
 	for _, f := range n.out {
@@ -222,7 +214,7 @@ func (b *builder) branches(l *level, n *node, transition string) {
 	}
 }
 
-// output lets a transition put what a node puts when it is done.
+// output makes a transition put the tokens of a finished node.
 func (b *builder) output(l *level, n *node, transition string) {
 	for _, place := range b.outputs(l, n) {
 		b.arc(petri.Arc{Source: transition, Target: place, Weight: n.puts, Pos: n.pos})

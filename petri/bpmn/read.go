@@ -6,24 +6,24 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// File is what a BPMN file holds. Nets, Elements and Graphs have one entry for
+// File is the content of a BPMN file. Nets, Elements and Graphs have one entry for
 // each process that has flow nodes, in the order of the file.
 type File struct {
 	Nets     []*petri.Net
 	Elements [][]Element // what each element of the process became, in the order of the file
 	Graphs   []Graph
 
-	LeftOut  []Element     // what belongs to no process and means nothing for the nets
-	Warnings []petri.Fault // what was read in a way that may surprise, in the order of the file
+	LeftOut  []Element     // what is outside of processes and has no meaning for the nets
+	Warnings []petri.Fault // where the reading may be unexpected, in the order of the file
 }
 
-// Element is one element of a process, or several of a kind that were left out.
+// Element is one element of a process, or all of a kind that were left out.
 type Element struct {
-	Kind string // in words, such as "exclusive gateway"
+	Kind string // such as "exclusive gateway"
 	ID   string // "" if the element has none
 	Name string
 	Pos  petri.Pos
@@ -42,14 +42,13 @@ func (e Element) String() string {
 	return s + ": " + e.Text
 }
 
-// Read reads the processes of a BPMN 2.0 file; the name is used in messages
-// only. Each net it returns passes [petri.Net.Validate]. It returns all nets or
-// none.
+// Read reads the processes of a BPMN 2.0 file, whose name is used in messages only.
+// It returns all nets or none. Each net passes [petri.Net.Validate].
 //
-// The error joins every fault found, each a *petri.Fault, in the order of the
-// file: what is not built is refused by its name, never misread. If reading
-// ended early the last one says why: XML that is not well-formed, no BPMN, a
-// limit (then [ErrLimit] is in its chain), or r failing (then r's error is).
+// The error joins all faults, each a *petri.Fault, in the order of the file. If
+// reading ended early, the last fault is the reason: XML that is not well-formed,
+// a root element other than BPMN's, a limit ([ErrLimit] is in its chain), or an
+// error of r (which is in its chain).
 func Read(r io.Reader, file string, lim Limits) (*File, error) {
 	lim = lim.orDefault()
 	p := &parser{Scanner: xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}

@@ -70,7 +70,7 @@ func arcs(n *petri.Net, id string) []string {
 	return out
 }
 
-func TestElementsSayWhatBecameOfEachElement(t *testing.T) {
+func TestElementsListWhatEachElementBecame(t *testing.T) {
 	tests := []struct {
 		file string
 		want []string
@@ -134,7 +134,7 @@ func TestElementsSayWhatBecameOfEachElement(t *testing.T) {
 	}
 }
 
-// The net's words are kept on the wire.
+// Names, guards and triggers are kept in PNML.
 func TestNetsSurvivePNML(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.bpmn")
 	if err != nil || len(files) < 20 {
@@ -147,7 +147,7 @@ func TestNetsSurvivePNML(t *testing.T) {
 	}
 }
 
-// samePNML checks that PNML carries a net.
+// samePNML checks that PNML preserves a net.
 func samePNML(t *testing.T, n *petri.Net) {
 	t.Helper()
 	var first, second bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// faultLines reads what must be refused and returns the lines of the error.
+// faultLines reads an invalid file and returns the lines of the error.
 func faultLines(t *testing.T, xml string) []string {
 	t.Helper()
 	f, err := Read(strings.NewReader(xml), "f", Limits{})
@@ -120,8 +120,8 @@ func TestReadRefuses(t *testing.T) {
 			}},
 		{"flows to nowhere and out of a sub-process", begun(`<subProcess id="u"><task id="t"/><sequenceFlow id="y" sourceRef="t" targetRef="e"/></subProcess><sequenceFlow id="z" sourceRef="" targetRef="s"/>` + path("s u e")),
 			[]string{
-				`f:2:34: sequence flow "y" ends at "e", which is no flow node of the same process or sub-process`,
-				`f:2:97: sequence flow "z" starts at "", which is no flow node of the same process or sub-process`,
+				`f:2:34: sequence flow "y" ends at "e", which is not a flow node of the same process or sub-process`,
+				`f:2:97: sequence flow "z" starts at "", which is not a flow node of the same process or sub-process`,
 			}},
 		{"flows into starts and out of ends", begun(path("s e s")),
 			[]string{
@@ -134,17 +134,17 @@ func TestReadRefuses(t *testing.T) {
 			}},
 		{"a circle that nothing begins", process(`<task id="t"/><task id="u"/>` + path("t u t")),
 			[]string{
-				`f:1:66: <process> "p" has nowhere to begin; expected a start event or a flow node without incoming sequence flows`,
+				`f:1:66: <process> "p" has no beginning; expected a start event or a flow node without incoming sequence flows`,
 			}},
 		{"links to nowhere and to two targets", begun(`<intermediateThrowEvent id="t"><linkEventDefinition name="a"/></intermediateThrowEvent><intermediateThrowEvent id="u"><linkEventDefinition name="b"/></intermediateThrowEvent><intermediateCatchEvent id="c"><linkEventDefinition name="b"/></intermediateCatchEvent><intermediateCatchEvent id="d"><linkEventDefinition name="b"/></intermediateCatchEvent>` + path("s t") + `<sequenceFlow id="y" sourceRef="s" targetRef="u"/>`),
 			[]string{
 				`f:1:102: no sequence flow leads to none end event "e"; expected one, because there is a start event`,
-				`f:2:1: link intermediate throw event "t" leads to the link "a"; expected a catching link event of that name beside it`,
+				`f:2:1: link intermediate throw event "t" leads to the link "a"; expected a catching link event of that name in the same process or sub-process`,
 				`f:2:262: link intermediate catch event "d" has the link name "b" of another; expected one target of a link`,
 			}},
 		{"boundary events on nothing, on a gateway, and errors that do not interrupt", begun(`<task id="t"/><parallelGateway id="g"/><boundaryEvent id="a"><messageEventDefinition/></boundaryEvent><boundaryEvent id="b" attachedToRef="g"><messageEventDefinition/></boundaryEvent><boundaryEvent id="c" attachedToRef="t" cancelActivity="false"><errorEventDefinition/></boundaryEvent>` + path("s t g e")),
 			[]string{
-				`f:2:40: message boundary event "a" is attached to "", which is no activity of the same process or sub-process`,
+				`f:2:40: message boundary event "a" is attached to "", which is not an activity of the same process or sub-process`,
 				`f:2:103: message boundary event on parallel gateway "b"; expected it on an activity`,
 				`f:2:184: non-interrupting error boundary event "c"; expected an error to interrupt`,
 			}},

@@ -39,8 +39,8 @@ func (b *builder) start(l *level, n *node) string {
 	return ""
 }
 
-// eventStart builds the start of an event sub-process, which waits while the
-// level around it lives. One that interrupts empties that level first.
+// eventStart builds the start of an event sub-process, which waits while the level
+// around it is active. One that interrupts empties that level.
 func (b *builder) eventStart(l *level, n *node) string {
 	outer := l.parent
 	place := b.place(armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
@@ -59,18 +59,33 @@ func (b *builder) eventStart(l *level, n *node) string {
 	return ""
 }
 
-// interruptLevel lets a transition empty a level that goes on with one of its
+// interruptLevel makes a transition empty a level, which continues with one of its
 // event sub-processes.
 func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
-	reset := func(place string) { b.test(petri.Reset, place, transition, 1, pos) }
 	b.later = append(b.later, func() {
-		l.every(reset)
-		l.everyArmed(reset)
+		for _, in := range l.within() {
+			for _, place := range slices.Concat(in.work, in.armed) {
+				b.test(petri.Reset, place, transition, 1, pos)
+			}
+		}
 	})
 }
 
-// lifetime builds the end of a process that has event sub-processes: when
-// nothing goes on any more, it stops waiting for their events.
+// whenDone makes a transition wait until a level has no working tokens, and then
+// empty its armed places.
+func (b *builder) whenDone(l *level, transition string, pos petri.Pos) {
+	for _, in := range l.within() {
+		for _, place := range in.work {
+			b.test(petri.Inhibitor, place, transition, 1, pos)
+		}
+		for _, place := range in.armed {
+			b.test(petri.Reset, place, transition, 1, pos)
+		}
+	}
+}
+
+// lifetime builds the end of a process that has event sub-processes: when no other
+// tokens are left, the process stops waiting for their events.
 func (b *builder) lifetime() string {
 	s, pos := b.root.scope, b.root.scope.el.pos
 	label := (&node{id: s.id, name: s.name}).label()
@@ -82,11 +97,8 @@ func (b *builder) lifetime() string {
 	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: done, Name: label + " (done)", Pos: pos})
 	b.take(b.alive, done, pos)
 	b.put(done, end, pos)
-	b.later = append(b.later, func() {
-		b.root.every(func(place string) { b.test(petri.Inhibitor, place, done, 1, pos) })
-		b.root.everyArmed(func(place string) { b.test(petri.Reset, place, done, 1, pos) })
-	})
-	return "has event sub-processes: it ends when nothing goes on in it"
+	b.later = append(b.later, func() { b.whenDone(b.root, done, pos) })
+	return "has event sub-processes: it ends when no other tokens are left in it"
 }
 
 func (b *builder) endEvent(l *level, n *node) string {
@@ -100,7 +112,7 @@ func (b *builder) endEvent(l *level, n *node) string {
 	case "none":
 		b.pass(l, n, petri.Trigger{})
 	default:
-		b.pass(l, n, n.says())
+		b.pass(l, n, n.work())
 	}
 	return ""
 }
@@ -116,18 +128,24 @@ func (b *builder) throw(l *level, n *node) string {
 		b.put(t, l.id(n.link.id)+"/in", n.pos)
 		return "leads to " + n.link.title()
 	}
-	b.pass(l, n, n.says())
+	b.pass(l, n, n.work())
 	return ""
 }
 
-// terminate builds an event that ends its level at once: everything in it is
-// emptied, what runs is given up.
-func (b *builder) terminate(l *level, n *node) string {
+// preempting builds a transition of a node that interrupts running actions.
+func (b *builder) preempting(l *level, n *node) string {
 	from := b.input(l, n)
 	t := b.transition(l, n, petri.Trigger{})
 	t.Preempts = true
 	id := t.ID
 	b.take(from, id, n.pos)
+	return id
+}
+
+// terminate builds an event that ends its level: it empties all places in it and
+// interrupts running actions.
+func (b *builder) terminate(l *level, n *node) string {
+	id := b.preempting(l, n)
 	b.clear(l, id, n.pos)
 	if l == b.root {
 		b.put(id, b.end(l, n), n.pos)
@@ -135,20 +153,19 @@ func (b *builder) terminate(l *level, n *node) string {
 	return ""
 }
 
-// catcher is what catches an error or an escalation: an event x at a level, of
-// which it is a boundary event, or the start of an event sub-process whose own
-// level is of.
+// catcher is an event that catches an error or an escalation: a boundary event, or
+// the start of an event sub-process.
 type catcher struct {
-	x  *node
-	at *level // where x belongs: of the activity, or of the event sub-process itself
-	of *level // what is emptied if x interrupts
+	x  *node  // the event
+	at *level // the level of the activity, or of the event sub-process
+	of *level // the level that is emptied if x interrupts
 }
 
-// catcher finds the nearest event around a level that catches an event thrown
-// there: first one of the same name, then one that catches every name.
+// catcher returns the nearest event around a level that catches an event thrown
+// there. One of the same name takes precedence over one that catches every name.
 func (b *builder) catcher(l *level, ev *event) *catcher {
 	for from := (*level)(nil); l != nil; from, l = l, l.parent {
-		if from == nil || !from.node.byEvent { // what an event sub-process throws, its neighbours do not catch
+		if from == nil || !from.node.byEvent { // an event sub-process does not catch what another one beside it throws
 			if c := match(l.byStart(), ev); c != nil {
 				return c
 			}
@@ -160,13 +177,13 @@ func (b *builder) catcher(l *level, ev *event) *catcher {
 	return nil
 }
 
-// code is what an event is caught by.
-type code struct{ kind, name string }
+// eventCode is the key by which an event is caught.
+type eventCode struct{ kind, name string }
 
 // byStart returns the starts of a level's event sub-processes by their codes.
-func (l *level) byStart() map[code]*catcher {
+func (l *level) byStart() map[eventCode]*catcher {
 	if l.starts == nil {
-		l.starts = map[code]*catcher{}
+		l.starts = map[eventCode]*catcher{}
 		for _, kid := range l.events {
 			note(l.starts, &catcher{x: kid.scope.start(), at: kid, of: l})
 		}
@@ -176,9 +193,9 @@ func (l *level) byStart() map[code]*catcher {
 
 // byBoundary returns the boundary events on the node whose content a level is,
 // by their codes.
-func (l *level) byBoundary() map[code]*catcher {
+func (l *level) byBoundary() map[eventCode]*catcher {
 	if l.edge == nil {
-		l.edge = map[code]*catcher{}
+		l.edge = map[eventCode]*catcher{}
 		if l.node != nil {
 			for _, x := range l.node.attached {
 				note(l.edge, &catcher{x: x, at: l.parent, of: l})
@@ -188,18 +205,18 @@ func (l *level) byBoundary() map[code]*catcher {
 	return l.edge
 }
 
-// note adds an event to those by code; of several the first counts.
-func note(by map[code]*catcher, c *catcher) {
-	if key := (code{c.x.event.kind, c.x.event.name}); by[key] == nil {
+// note adds an event by its code, unless the code has one.
+func note(by map[eventCode]*catcher, c *catcher) {
+	if key := (eventCode{c.x.event.kind, c.x.event.name}); by[key] == nil {
 		by[key] = c
 	}
 }
 
-func match(by map[code]*catcher, ev *event) *catcher {
-	if c := by[code{ev.kind, ev.name}]; c != nil {
+func match(by map[eventCode]*catcher, ev *event) *catcher {
+	if c := by[eventCode{ev.kind, ev.name}]; c != nil {
 		return c
 	}
-	return by[code{ev.kind, ""}]
+	return by[eventCode{ev.kind, ""}]
 }
 
 // start returns the one start event of an event sub-process.
@@ -207,36 +224,27 @@ func (s *scope) start() *node {
 	return s.nodes[slices.IndexFunc(s.nodes, func(n *node) bool { return n.kind == "startEvent" })]
 }
 
-// throwError builds an error end event. Where the error is caught is known from
-// the file, so its transition does what the catching event would do.
+// throwError builds an error end event. The file determines which event catches the
+// error, so the transition does what that event would do.
 func (b *builder) throwError(l *level, n *node) string {
 	c := b.catcher(l, n.event)
 	if c == nil {
-		b.Warnings.Add(n.pos, n.title()+" is caught by nothing around it: it ends the instance as a terminate end event does")
+		b.Warnings.Add(n.pos, n.title()+" is not caught by any event around it: it ends the instance, as a terminate end event does")
 		return b.uncaught(l, n)
 	}
-	from := b.input(l, n)
-	t := b.transition(l, n, petri.Trigger{})
-	t.Preempts = true
-	id := t.ID
-	b.take(from, id, n.pos)
-	b.caught(c, id, n)
+	b.caught(c, b.preempting(l, n), n)
 	return "caught by " + c.x.title()
 }
 
-// uncaught builds an error that ends the whole instance.
+// uncaught builds an error that ends the instance.
 func (b *builder) uncaught(l *level, n *node) string {
-	from := b.input(l, n)
-	t := b.transition(l, n, petri.Trigger{})
-	t.Preempts = true
-	id := t.ID
-	b.take(from, id, n.pos)
+	id := b.preempting(l, n)
 	b.clear(b.root, id, n.pos)
 	b.put(id, b.end(l, n), n.pos)
-	return "caught by nothing: ends the instance"
+	return "not caught: ends the instance"
 }
 
-// caught lets the transition of a throwing event do what the catching one would.
+// caught makes the transition of a throwing event do what the catching one would.
 func (b *builder) caught(c *catcher, transition string, thrower *node) {
 	switch {
 	case !c.x.interrupts:
@@ -248,23 +256,18 @@ func (b *builder) caught(c *catcher, transition string, thrower *node) {
 	b.output(c.at, c.x, transition)
 }
 
-// throwEscalation builds an escalation, which goes on beside what catches it
-// unless that interrupts.
+// throwEscalation builds an escalation. Its own flow continues unless the catching
+// event interrupts.
 func (b *builder) throwEscalation(l *level, n *node) string {
 	c := b.catcher(l, n.event)
 	if c == nil {
-		b.pass(l, n, n.says())
-		return "caught by nothing in this process"
+		b.pass(l, n, n.work())
+		return "not caught in this process"
 	}
 	if !c.x.interrupts {
-		b.caught(c, b.pass(l, n, n.says()), n)
+		b.caught(c, b.pass(l, n, n.work()), n)
 		return "caught by " + c.x.kindOf("non-interrupting "+c.x.kindWords())
 	}
-	from := b.input(l, n)
-	t := b.transition(l, n, petri.Trigger{})
-	t.Preempts = true
-	id := t.ID
-	b.take(from, id, n.pos)
-	b.caught(c, id, n)
+	b.caught(c, b.preempting(l, n), n)
 	return "caught by " + c.x.title() + ", which interrupts"
 }

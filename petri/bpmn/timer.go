@@ -12,16 +12,16 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// What keeps a timer from being a constant, as the end of a message.
+// The reasons why a timer is not a constant, as the end of a message.
 var (
-	errNoConstant = errors.New("is no constant of ISO 8601")
-	errMonths     = errors.New("counts years or months, which have no fixed length")
-	errCycle      = errors.New("is a cycle that repeats")
-	errTooLong    = errors.New("is longer than can be counted in microseconds")
+	errNotConstant = errors.New("is not a constant of ISO 8601")
+	errMonths      = errors.New("counts years or months, which have no fixed length")
+	errCycle       = errors.New("is a cycle that repeats")
+	errTooLong     = errors.New("is too long for 64 bits of microseconds")
 )
 
-// parseTimer reads a constant of ISO 8601. A cycle that comes once ("R1/P5D") is
-// a duration.
+// parseTimer reads a constant of ISO 8601. A cycle that fires once ("R1/P5D") is a
+// duration.
 func parseTimer(kind, s string) (petri.Trigger, error) {
 	s = strings.Join(strings.Fields(s), "")
 	if kind == "timeCycle" {
@@ -52,21 +52,21 @@ func parseDate(s string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, errNoConstant
+	return time.Time{}, errNotConstant
 }
 
 // parseDuration reads a duration of ISO 8601 in microseconds.
 func parseDuration(s string) (int64, error) {
 	rest, ok := strings.CutPrefix(s, "P")
 	if !ok || rest == "" || strings.HasSuffix(rest, "T") {
-		return 0, errNoConstant
+		return 0, errNotConstant
 	}
 	sum, order := 0.0, "YMWDTHMS"
 	for rest != "" {
 		if after, is := strings.CutPrefix(rest, "T"); is {
 			i := strings.IndexByte(order, 'T')
 			if i < 0 {
-				return 0, errNoConstant
+				return 0, errNotConstant
 			}
 			rest, order = after, order[i+1:]
 			continue
@@ -74,11 +74,11 @@ func parseDuration(s string) (int64, error) {
 		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789."))
 		v, err := strconv.ParseFloat(rest[:digits], 64)
 		if err != nil || digits == len(rest) {
-			return 0, errNoConstant
+			return 0, errNotConstant
 		}
 		i := strings.IndexByte(order, rest[digits])
 		if i < 0 || strings.Contains(order[:i], "T") {
-			return 0, errNoConstant
+			return 0, errNotConstant
 		}
 		unit := seconds(rest[digits], len(order) <= len("HMS"))
 		if unit == 0 && v > 0 {
@@ -93,7 +93,7 @@ func parseDuration(s string) (int64, error) {
 	return int64(math.Round(sum * 1e6)), nil
 }
 
-// seconds returns how long a unit is, or 0 if that depends.
+// seconds returns the length of a unit, or 0 if it has no fixed length.
 func seconds(unit byte, ofDay bool) float64 {
 	switch {
 	case unit == 'W':

@@ -9,11 +9,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// The namespaces that count. Prefixes differ between tools; these do not.
+// The namespaces that are read.
 const (
 	model   = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 	diagram = "http://www.omg.org/spec/BPMN/20100524/DI"
@@ -21,8 +21,8 @@ const (
 	di      = "http://www.omg.org/spec/DD/20100524/DI"
 )
 
-// isEngine says whether a namespace is one of process engines, whose extensions
-// can tell what a task does.
+// isEngine reports whether a namespace is that of a process engine, whose
+// extensions can name the work of a task.
 func isEngine(space string) bool {
 	switch space {
 	case "http://camunda.org/schema/1.0/bpmn", "http://camunda.org/schema/zeebe/1.0",
@@ -47,7 +47,7 @@ func (e *elem) attr(name string) string {
 	return e.attrIn(name, func(s string) bool { return s == "" })
 }
 
-// extension returns an attribute that a process engine added.
+// extension returns an attribute of a process engine.
 func (e *elem) extension(name string) string { return e.attrIn(name, isEngine) }
 
 func (e *elem) attrIn(name string, in func(space string) bool) string {
@@ -72,7 +72,7 @@ func (e *elem) kid(name string) *elem {
 	return nil
 }
 
-// extensions returns what process engines added inside e.
+// extensions returns the elements of process engines inside e.
 func (e *elem) extensions() []*elem {
 	if x := e.kid("extensionElements"); x != nil {
 		return x.kids
@@ -90,7 +90,7 @@ type parser struct {
 	kept int // elements, counted against Limits.Elements
 }
 
-// parse returns the root element, once the document was read to its end.
+// parse reads the whole document and returns the root element.
 func (p *parser) parse() (*elem, error) {
 	var root *elem
 	for {
@@ -169,7 +169,7 @@ func (p *parser) content(e *elem) error {
 	}
 }
 
-// child reads a child of e, and keeps it if it can mean something here.
+// child reads a child of e, and keeps it if it can have a meaning.
 func (p *parser) child(e *elem, t xml.StartElement) error {
 	switch space := t.Name.Space; {
 	case space == model, space == diagram, space == dc, space == di, isEngine(space):

@@ -36,16 +36,16 @@ func TestTimersAreConstantsOfISO8601(t *testing.T) {
 		{"timeDuration", "P0Y0M1D", delay(24 * time.Hour), nil},
 		{"timeDuration", "P1M", petri.Trigger{}, errMonths},
 		{"timeDuration", "P1Y", petri.Trigger{}, errMonths},
-		{"timeDuration", "P", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "P1DT", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "P1H", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "PT1D", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "PT1S1M", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "PT1.1.1S", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "PT5", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "PTT5S", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "-PT5S", petri.Trigger{}, errNoConstant},
-		{"timeDuration", "${delay}", petri.Trigger{}, errNoConstant},
+		{"timeDuration", "P", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "P1DT", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "P1H", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "PT1D", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "PT1S1M", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "PT1.1.1S", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "PT5", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "PTT5S", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "-PT5S", petri.Trigger{}, errNotConstant},
+		{"timeDuration", "${delay}", petri.Trigger{}, errNotConstant},
 		{"timeDuration", "P99999999999W", petri.Trigger{}, errTooLong},
 		{"timeCycle", "R1/P5D", delay(5 * 24 * time.Hour), nil},
 		{"timeCycle", "R3/PT10H", petri.Trigger{}, errCycle},
@@ -54,7 +54,7 @@ func TestTimersAreConstantsOfISO8601(t *testing.T) {
 		{"timeDate", "2030-01-01T08:00:00.25+02:00", at("2030-01-01T06:00:00.25Z"), nil},
 		{"timeDate", "2030-01-01T08:00", at("2030-01-01T08:00:00Z"), nil},
 		{"timeDate", "2030-01-01", at("2030-01-01T00:00:00Z"), nil},
-		{"timeDate", "tomorrow", petri.Trigger{}, errNoConstant},
+		{"timeDate", "tomorrow", petri.Trigger{}, errNotConstant},
 	}
 	for _, tt := range tests {
 		got, err := parseTimer(tt.kind, tt.text)
@@ -99,7 +99,7 @@ func TestExpressionsBecomeGuards(t *testing.T) {
 	}
 }
 
-func TestGraphIsTheTraceOfTheTopLevel(t *testing.T) {
+func TestGraphHasTheTopLevel(t *testing.T) {
 	g := readFile(t, filepath.Join("testdata", "graph-x.bpmn")).Graphs[0]
 	var edges []string
 	for _, e := range g.Edges {

@@ -4,16 +4,15 @@ package explore
 
 import "github.com/pnagent/pnagent/petri"
 
-// change is how many tokens each place gains, by place; losses are negative.
-// Places that are not in it keep theirs.
+// change is the number of tokens that a place gains, by place; losses are negative.
+// Other places do not change.
 type change map[int32]int64
 
-// changes returns changes that all firings of all transitions are combinations
-// of, and that are combinations of firings themselves: a sum that none of them
-// changes is one that no firing changes. For a plain transition that is its one
-// firing. For an inclusive gateway it is one of its firings, and what sets the
-// others apart from that one: so they are as many as its arcs, not as their
-// sets. Resets are left out.
+// changes returns changes of which all firings of all transitions are combinations,
+// and which are combinations of firings themselves. So a sum that none of them
+// changes is one that no firing changes. A plain transition has its one firing. An
+// inclusive gateway has one of its firings, and the differences of the others from
+// it: as many as its arcs, not as the sets of its arcs. Resets are left out.
 func changes(t *petri.Tables) (all []change) {
 	for tr := range t.Transitions() {
 		base := change{}
@@ -30,9 +29,9 @@ func changes(t *petri.Tables) (all []change) {
 	return all
 }
 
-// joinDifferences returns what sets the firings of an inclusive join apart:
-// whether it takes a token of a place of its own. One that joins a single place
-// by nothing else has only one firing.
+// joinDifferences returns the differences between the firings of an inclusive join:
+// each place of its own may lose a token or not. A join of a single place and no
+// other input has only one firing.
 func joinDifferences(t *petri.Tables, tr int) (apart []change) {
 	var optional []int32
 	single := false
@@ -51,8 +50,8 @@ func joinDifferences(t *petri.Tables, tr int) (apart []change) {
 	return apart
 }
 
-// branchDifferences returns one choice of branches of an inclusive split, and
-// what sets the others apart from it.
+// branchDifferences returns one set of branches of an inclusive split, and the
+// differences of the other sets from it.
 func branchDifferences(t *petri.Tables, tr int) (first change, apart []change) {
 	always, guarded, otherwise := t.BranchMasks(tr)
 	branches := t.Branches(tr)
@@ -70,7 +69,7 @@ func branchDifferences(t *petri.Tables, tr int) (first change, apart []change) {
 	} else {
 		first = sum(always, 1, change{})
 	}
-	if always != 0 || guarded != one { // each of the guarded can be there and not, the rest the same
+	if always != 0 || guarded != one { // each guarded branch can be added or not
 		for rest := guarded; rest != 0; rest &= rest - 1 {
 			apart = append(apart, sum(rest&-rest, 1, change{}))
 		}

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package explore visits the markings that a net can reach, breadth first and
-// up to a bound, and says what can be seen from them: how many tokens a place
-// ever holds, in how many markings nothing is enabled (they are dead), how many
-// of these are a proper end, with tokens only in places that no transition takes
-// them from, and the shortest way to a dead marking that is no proper end.
+// up to a bound. [Visit] returns the most tokens of each place, the number of dead
+// markings, in which no transition is enabled, and of proper ends. A proper end is a
+// dead marking with tokens only in places from which no transition takes them. Visit
+// also returns a shortest path to a dead marking that is not a proper end.
 //
-// Every enabled transition is followed, source transitions included, whatever
-// its priority or timing: what is found dead is dead for every way of playing
-// the net. A net with a source transition, or one that is not bounded, has no
-// end of markings; the answer then says that it is not complete. A firing that
-// would overflow a place is not followed and makes the answer incomplete too.
+// Visit follows every enabled transition, including source transitions, for any
+// priority or timing: a dead marking is dead for every scheduler. A net with a source
+// transition and an unbounded net have infinitely many markings; the result is then
+// not complete. A firing that would overflow a place is not followed and makes the
+// result incomplete, too.
 //
-// Guards are not evaluated, since the tokens here carry no data. A transition
-// with a guard is followed as if it had none, and an inclusive split with every
-// set of its branches that some data could choose: those without a guard, and
-// any of those with one; the default when it is alone. So markings may be found
-// that the data rules out, and a marking that is not found cannot be reached,
-// if the answer is complete. A marking that is found dead is dead whatever the
-// data; one in which everything enabled has a guard can be stuck besides, for
-// its data, and is not counted. Triggers and preemption do not matter: what
-// waits for an event or for work may get it.
+// Guards are not evaluated, because tokens have no data here. A transition with a
+// guard is followed as if it had none. An inclusive split is followed with every set
+// of branches that some data could choose: those without a guard and any of those
+// with one, or the default alone. So Visit may find markings that the data rules out.
+// A marking that it does not find is unreachable, if the result is complete. A dead
+// marking is dead for any data. A marking in which every enabled transition has a
+// guard may be stuck for its data; it is not counted as dead. Triggers and preemption
+// are ignored.
 //
-// A split with more than [MaxGuarded] branches that have guards is followed
-// with each of them alone and with all of them; the answer then is not complete
-// and names it.
+// A split with more than [MaxGuarded] guarded branches is followed with each of them
+// alone and with all of them. The result is then not complete and names the split.
 //
-// [Invariants] finds the weighted sums of tokens that never change.
+// [Invariants] returns the weighted sums of tokens that no firing changes.
 package explore

@@ -10,15 +10,15 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Result is what was seen of a net's state space.
+// Result describes the visited state space of a net.
 type Result struct {
-	Markings  int      // visited, the initial one included
+	Markings  int      // visited, including the initial one
 	Complete  bool     // there are no others
-	Deadlocks int      // of the visited markings, those that are dead: nothing is enabled in them
-	Ends      int      // of the dead markings, the proper ends: all tokens are in final places, see petri.Net.FinalPlaces
-	Bounds    []uint32 // by place: the most tokens seen
-	// Path is a shortest sequence of transitions to a dead marking that is no
-	// proper end, nil if none was seen; it is empty, not nil, if the initial
+	Deadlocks int      // dead markings among them, in which no transition is enabled
+	Ends      int      // proper ends among these: all tokens are in final places, see petri.Net.FinalPlaces
+	Bounds    []uint32 // by place: the most tokens
+	// Path is a shortest sequence of transitions to a dead marking that is not a
+	// proper end, or nil if there is none. It is empty, not nil, if the initial
 	// marking is one.
 	Path []int
 	Dead []uint32 // the marking at its end, by place
@@ -26,8 +26,8 @@ type Result struct {
 	// inclusive split took, in the order of its arcs; nil for another
 	// transition. It is nil if no step of Path is a split.
 	Branches [][]int32
-	// Cut are the inclusive splits, by index, of which not every set of
-	// branches was followed where they were enabled.
+	// Cut is the indices of the enabled inclusive splits of which not every set of
+	// branches was followed.
 	Cut []int
 }
 
@@ -38,7 +38,7 @@ type arrival struct {
 	choice     int32 // index in the transition's choices
 }
 
-// space is what is known while visiting.
+// space is the state of a visit.
 type space struct {
 	tables   *petri.Tables
 	limit    int
@@ -48,7 +48,7 @@ type space struct {
 	arrivals []arrival        // by number
 	complete bool
 
-	marking, next []uint32 // the marking that is left, and the one after a firing
+	marking, next []uint32 // the markings before and after a firing
 	key           []byte
 }
 
@@ -94,8 +94,8 @@ func properEnd(marking []uint32, final []bool) bool {
 	return true
 }
 
-// leave follows everything that is enabled in a marking, and reports whether
-// anything is.
+// leave fires every enabled transition in a marking and reports whether there is
+// one.
 func (s *space) leave(at int32) (alive bool) {
 	for tr := range s.tables.Transitions() {
 		if !enabled(s.tables, tr, s.marking) {
@@ -114,7 +114,7 @@ func (s *space) leave(at int32) (alive bool) {
 	return alive
 }
 
-// reach notes a marking unless it is known or there is no room for it.
+// reach records a marking unless it is known or the limit is reached.
 func (s *space) reach(marking []uint32, by arrival) {
 	s.key = encode(s.key[:0], marking)
 	if _, known := s.index[string(s.key)]; known {
@@ -130,8 +130,8 @@ func (s *space) reach(marking []uint32, by arrival) {
 	s.arrivals = append(s.arrivals, by)
 }
 
-// path returns how a marking was first reached. Markings are numbered breadth
-// first, so no way is shorter.
+// path returns how a marking was first reached. Markings are numbered breadth first,
+// so that no path is shorter.
 func (s *space) path(at int32) (path []int, branches [][]int32) {
 	path = []int{}
 	split := false

@@ -24,13 +24,13 @@ func compile(t testing.TB, n *petri.Net) *petri.Tables {
 	return tables
 }
 
-// deaths are the dead markings that slowly has seen.
+// deaths are the dead markings of slowly.
 type deaths struct {
 	all, ends int
 	nearest   int // the least depth of one that is no proper end; -1 for none
 }
 
-// ended reports whether no token is where an arc takes tokens from.
+// ended reports whether no arc takes tokens from a marked place.
 func ended(r *petritest.Reference) bool {
 	return !slices.ContainsFunc(r.Net.Arcs, func(a petri.Arc) bool {
 		takes := a.Kind == petri.Normal || a.Kind == petri.Join || a.Kind == petri.Reset
@@ -79,9 +79,8 @@ func slowly(n *petri.Net, limit int) (seen map[string]int, dead deaths) {
 	return seen, dead
 }
 
-// branchSets returns every set of branch arcs, by index, that some data could
-// choose: of all sets, those that are allowed. A transition that is no split
-// has the empty set.
+// branchSets returns every allowed set of branch arcs, by index, that some data could
+// choose. A transition that is not a split has the empty set.
 func branchSets(n *petri.Net, transition string) (sets [][]int) {
 	var branches []int
 	for i, a := range n.Arcs {
@@ -139,8 +138,8 @@ func visitAgrees(t *testing.T, random func(*rand.Rand) *petri.Net) {
 	}
 }
 
-// follow plays the path with the reference: it ends where it says, dead and no
-// proper end, and no other such marking is nearer than nearest.
+// follow fires the path with the reference. It must end in the given marking, dead and
+// not a proper end, and no such marking may be nearer than nearest.
 func follow(t *testing.T, n *petri.Net, got Result, nearest int) {
 	t.Helper()
 	if nearest < 0 {
@@ -183,9 +182,8 @@ func follow(t *testing.T, n *petri.Net, got Result, nearest int) {
 	}
 }
 
-// steps fires one transition of the path with the branches that it tells, from
-// each of the markings that it can have come to: branches with different weights
-// can lead to the same place.
+// steps fires one transition of the path with its branches, from each marking that the
+// path can have reached: branches with different weights can lead to the same place.
 func steps(from []*petritest.Reference, got Result, i int) (to []*petritest.Reference) {
 	var want []int32
 	if got.Branches != nil {

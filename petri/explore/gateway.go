@@ -9,15 +9,15 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// MaxGuarded is how many branches with guards an inclusive split may have for
-// every set of them to be followed.
+// MaxGuarded is the maximum number of guarded branches of an inclusive split for
+// which every set is followed.
 const MaxGuarded = 10
 
 // choices are the sets of branches with which an inclusive split is followed.
 type choices struct {
 	sets []uint64 // bits in the order of Tables.Branches
-	cut  bool     // there are others
-	met  bool     // it was enabled in a marking that was visited
+	cut  bool     // there are more sets
+	met  bool     // it was enabled in a visited marking
 }
 
 // splits returns the choices of every transition, nil if none is a split.
@@ -35,8 +35,8 @@ func splits(t *petri.Tables) []choices {
 	return all
 }
 
-// choicesOf returns the sets that a split can take: what is always taken with
-// every set of the guarded, or otherwise if that is nothing.
+// choicesOf returns the sets that a split can take: always with every set of guarded,
+// and otherwise instead of the empty set.
 func choicesOf(always, guarded, otherwise uint64) choices {
 	var c choices
 	add := func(set uint64) {
@@ -75,7 +75,7 @@ func (s *space) followBranches(at int32, tr int) {
 	}
 }
 
-// putBranches adds what the chosen branches put and reports whether it fits.
+// putBranches adds the tokens of the chosen branches and reports whether they fit.
 func putBranches(branches []petri.BranchArc, set uint64, m []uint32) bool {
 	for i := range branches {
 		b := &branches[i]
@@ -100,7 +100,7 @@ func (s *space) chosen(a *arrival) (places []int32) {
 	return places
 }
 
-// cut returns the splits that were met and not followed with every set.
+// cut returns the enabled splits that were not followed with every set.
 func (s *space) cut() (transitions []int) {
 	for tr := range s.choices {
 		if s.choices[tr].cut && s.choices[tr].met {

@@ -114,9 +114,9 @@ func TestInclusiveSplitIsFollowedWithEverySetThatDataCouldChoose(t *testing.T) {
 }
 
 // A split with eleven guards is not followed with every set, and the net is dead
-// behind any set of more than one branch and fewer than all: no deadlock is seen,
-// and there are some. That must not be said to be the whole net, whatever comes
-// later that is followed with every set: here a split with two guards.
+// after any set of more than one branch and fewer than all. Visit finds none of these
+// deadlocks, so it must not return a complete result, also if another split is followed
+// with every set.
 func TestACutSplitStaysCutWhenAnotherIsFollowedWhole(t *testing.T) {
 	const guarded = MaxGuarded + 1
 	n := split(guarded, 0, 0)
@@ -166,7 +166,7 @@ func TestSplitThatIsNeverEnabledCutsNothing(t *testing.T) {
 	}
 }
 
-func TestPathTellsTheBranchesThatWereTaken(t *testing.T) {
+func TestPathHasTheTakenBranches(t *testing.T) {
 	n := split(2, 0, 0) // a parallel join behind an inclusive split: dead if only one branch is taken
 	n.Places = append(n.Places, petri.Place{ID: "end"})
 	n.Transitions = append(n.Transitions, petri.Transition{ID: "join"}, petri.Transition{ID: "again"})

@@ -10,21 +10,20 @@ import (
 
 // Invariant is a weighted sum of tokens that no firing changes.
 type Invariant struct {
-	Weights []int64 // by place; 0 for a place that does not count
+	Weights []int64 // by place; 0 for a place that is not in the sum
 	Sum     int64   // at the initial marking, and so always
 }
 
-// MaxInvariantNodes bounds the places, and the transitions with the arcs of
-// inclusive gateways, of the nets for which Invariants looks: the work grows
-// with their cube.
+// MaxInvariantNodes bounds the places, and the transitions with the arcs of inclusive
+// gateways, of a net of Invariants: the work grows with their cube.
 const MaxInvariantNodes = 200
 
 // Invariants returns a basis of the net's P-invariants: every weighted sum of
 // tokens that no firing changes is a combination of them (T. Murata, Petri
 // Nets: Properties, Analysis and Applications, Proc. IEEE 77(4), 1989). A place
-// that a reset arc empties is in none. Of an inclusive gateway every firing
-// counts that its arcs allow: what one is not changed by holds for any data and
-// any marking. ok is false for a net that is too large, or whose weights are.
+// that a reset arc empties is in none. For an inclusive gateway, every firing that its
+// arcs allow counts, so that an invariant holds for any data and any marking. ok is
+// false if the net or its weights are too large.
 func Invariants(t *petri.Tables) (basis []Invariant, ok bool) {
 	if max(t.Places(), t.Transitions()) > MaxInvariantNodes {
 		return nil, false
@@ -80,8 +79,8 @@ func zeros(n int) []*big.Int {
 	return out
 }
 
-// eliminate brings the rows to echelon form by whole numbers and returns how
-// many change something; the rest change nothing.
+// eliminate brings the rows to echelon form in integers and returns how many of them
+// are not zero.
 func eliminate(rows []row, columns int) (rank int) {
 	for c := 0; c < columns && rank < len(rows); c++ {
 		pivot := rank
@@ -102,8 +101,8 @@ func eliminate(rows []row, columns int) (rank int) {
 	return rank
 }
 
-// subtract makes r's column 0 by a multiple of p, and divides out what all
-// numbers of r have in common.
+// subtract subtracts a multiple of p from r so that r's column is 0, and divides r by
+// its greatest common divisor.
 func (r row) subtract(p row, column int) {
 	a, b := new(big.Int).Set(p.change[column]), new(big.Int).Set(r.change[column])
 	common := new(big.Int)

@@ -11,9 +11,9 @@ import (
 )
 
 // RandomGateways returns a valid net of a few places and transitions, some of
-// which are inclusive joins, inclusive splits, or both. Every other net is drawn
-// as processes are: each place has at most one transition before it and one
-// behind it. The rest have the other kinds of arcs as well.
+// which are inclusive joins, inclusive splits, or both. Every second net is like a
+// process: each place has at most one transition before it and one after it. The
+// others also have the other kinds of arcs.
 func RandomGateways(r *rand.Rand) *petri.Net {
 	n := &petri.Net{ID: "gateways"}
 	for i := range 2 + r.IntN(7) {
@@ -54,7 +54,7 @@ func (g *gateways) process() {
 	}
 }
 
-// anything mixes all kinds of arcs, parallel ones too.
+// anything mixes all kinds of arcs, including parallel ones.
 func (g *gateways) anything() {
 	for range 1 + g.IntN(5*len(g.net.Transitions)) {
 		p, tr := g.net.Places[g.IntN(len(g.net.Places))].ID, g.net.Transitions[g.IntN(len(g.net.Transitions))].ID

@@ -8,14 +8,14 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Awaits returns the places of an inclusive join that are empty and that it
-// waits for, in the order of the net; none for another transition. The join is
-// enabled, as far as its join arcs go, when there are none.
+// Awaits returns the empty places of an inclusive join for which it waits, in the
+// order of the net; none for another transition. The join arcs enable the join if
+// there are none.
 //
-// It walks the ways of the rule (BPMN 2.0, 13.4.3) one by one: for every way
-// from a token to an empty place of the join there must be a way from that
-// token to a place of the join that is not empty, both without the join. When
-// all places of the join are empty, it waits for all.
+// It walks the paths of the rule (BPMN 2.0, 13.4.3) one by one: for every path from a
+// token to an empty place of the join there must be a path from that token to a place
+// of the join that is not empty, both without the join. If all places of the join are
+// empty, it waits for all.
 func (r *Reference) Awaits(join string) []string {
 	var full, empty, awaits []string
 	for _, p := range r.joined(join) {
@@ -58,13 +58,13 @@ func (r *Reference) joined(transition string) (places []string) {
 	return places
 }
 
-// leads reports whether there is a way from a place to one of others that does
-// not pass a transition. A way of no steps is one.
+// leads reports whether a path that does not pass a transition leads from a place to
+// one of others. A path may have no steps.
 func (r *Reference) leads(from string, to []string, without string) bool {
 	return len(to) > 0 && r.walk(from, to, without, map[string]bool{})
 }
 
-// walk goes on from the last place of a way, never twice through one place.
+// walk continues a path from its last place, and visits no place twice.
 func (r *Reference) walk(from string, to []string, without string, passed map[string]bool) bool {
 	for _, p := range to {
 		if p == from {

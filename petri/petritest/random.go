@@ -16,7 +16,7 @@ func RandomNet(r *rand.Rand) *petri.Net {
 	for i := range 1 + r.IntN(8) {
 		n.Places = append(n.Places, petri.Place{ID: fmt.Sprintf("p %d", i), Initial: r.Uint32N(5)})
 	}
-	for i := range 1 + r.IntN(70) { // more than one word of the enabled set, at times
+	for i := range 1 + r.IntN(70) { // sometimes more than one word of the enabled set
 		n.Transitions = append(n.Transitions, petri.Transition{ID: fmt.Sprintf("t %d", i), Priority: r.IntN(3) / 2})
 		if i > 6 && r.IntN(4) > 0 {
 			break
@@ -40,7 +40,7 @@ func RandomNet(r *rand.Rand) *petri.Net {
 	return n
 }
 
-// Ring returns a net of n places in a circle with one token.
+// Ring returns a net of n places in a cycle with one token.
 func Ring(n int) *petri.Net {
 	net := &petri.Net{ID: fmt.Sprintf("ring-%d", n)}
 	for i := range n {

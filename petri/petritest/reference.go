@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package petritest holds what tests of token games share: a deliberately
-// simple reference interpreter, written from the definition and knowing
-// nothing of the fast forms, and random nets, with and without inclusive
-// gateways.
+// Package petritest holds what tests of token games share: [Reference], a simple
+// interpreter that is independent of the fast forms, and random nets with and without
+// inclusive gateways.
 package petritest
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Reference plays a net by looking at every arc, every time.
+// Reference plays a net and checks every arc in each step.
 type Reference struct {
 	Net     *petri.Net
 	Marking map[string]uint64
@@ -21,7 +20,7 @@ type Reference struct {
 	chosen map[string]int // when each transition was last chosen before a rival
 	last   int
 
-	// What depends on the net alone is found out once, when it is first asked for.
+	// Computed once for the net.
 	into  map[string][]petri.Arc // by transition: the arcs that lead to it
 	rival []verdict              // by two transitions
 }
@@ -95,9 +94,8 @@ func (r *Reference) Final(place string) bool {
 	return true
 }
 
-// Fire takes from all inputs, then puts to all outputs, all branches among
-// them, and reports whether it could: the transition was enabled and no place
-// overflows.
+// Fire takes from all inputs, then puts to all outputs including all branches. It
+// reports whether the transition was enabled and no place overflows.
 func (r *Reference) Fire(transition string) bool {
 	return r.FireBranches(transition, func(int) bool { return true })
 }
@@ -135,9 +133,9 @@ func (r *Reference) FireBranches(transition string, taken func(arc int) bool) bo
 	return true
 }
 
-// Next returns the index of the enabled transition that goes first, or -1: of
-// the highest priority, the first at or after turn; and while a rival of it is
-// enabled that was not chosen for longer, that one.
+// Next returns the index of the enabled transition that fires first, or -1: of the
+// highest priority, the first at or after turn; and while an enabled rival of it was
+// not chosen for longer, that rival.
 func (r *Reference) Next(turn int) int {
 	best := r.first(turn)
 	if best < 0 {
@@ -200,9 +198,9 @@ func (r *Reference) compete(i, j int) bool {
 		(r.mayDisable(a.ID, b.ID) || r.mayDisable(b.ID, a.ID))
 }
 
-// mayDisable reports whether firing t can break a condition of u: t lowers a
-// place that u needs or joins, or raises one that inhibits u or that a join has
-// to wait for.
+// mayDisable reports whether firing t can break a condition of u: t takes tokens from a
+// place that u needs or joins, or puts tokens into one that inhibits u or for which a
+// join waits.
 func (r *Reference) mayDisable(t, u string) bool {
 	for _, p := range r.Net.Places {
 		needs, inhibits, joins := false, false, false
@@ -221,8 +219,8 @@ func (r *Reference) mayDisable(t, u string) bool {
 	return false
 }
 
-// changes tells whether a firing can leave a place with fewer tokens, or more.
-// A branch may be taken or not.
+// changes reports whether a firing can leave a place with fewer tokens, or with more. A
+// branch may be taken or not.
 func (r *Reference) changes(transition, place string) (lowers, raises bool) {
 	take, put, joins, resets, branches := 0, 0, 0, false, false
 	for _, a := range r.Net.Arcs {

@@ -5,14 +5,14 @@ package pnml
 import (
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// arcKind is the kind of an arc as its spellings tell it.
+// arcKind is the kind of an arc by its spellings.
 type arcKind struct {
 	kind   petri.ArcKind
-	output bool // spelled in a way that means an output on an arc from a transition
+	output bool // the spelling means an output if the arc comes from a transition
 	given  bool
 }
 
@@ -77,7 +77,7 @@ func (n *netReader) addArc(a petri.Arc, weight number, kind arcKind) {
 	n.net.Arcs = append(n.net.Arcs, a)
 }
 
-// inscription takes the attribute, which in TAPAAL's files is a time interval.
+// inscription reads the attribute, which in TAPAAL's files is a time interval.
 func (n *netReader) inscription(weight *number, l label) {
 	switch {
 	case l.value == "[0,inf)":
@@ -88,7 +88,7 @@ func (n *netReader) inscription(weight *number, l label) {
 	}
 }
 
-// setKind sets to to what l says. Spellings are those of GreatSPN, PIPE,
+// setKind sets to from a label. The spellings are those of GreatSPN, PIPE,
 // TAPAAL, ProM, Perpetuum and the extensions at pnml.org.
 func (n *netReader) setKind(to *arcKind, l label, attr bool) {
 	k := arcKind{given: true}
@@ -96,8 +96,8 @@ func (n *netReader) setKind(to *arcKind, l label, attr bool) {
 	case "":
 		return
 	case "normal", "ordinary", "standard":
-	case "timed", "transport": // TAPAAL: both take or put tokens; the times are left out
-		n.Warnings.Add(l.pos, "an arc of type "+xmlscan.Quote(l.value)+" is read as normal: its times do not count")
+	case "timed", "transport": // TAPAAL: both take or put tokens, with times
+		n.Warnings.Add(l.pos, "an arc of type "+xmlscan.Quote(l.value)+" is read as normal: its times are ignored")
 	case "inhibitor", "inhibit":
 		k.kind = petri.Inhibitor
 	case "tapninhibitor", "prohibit":

@@ -16,12 +16,12 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// corpus is the folder of files that real tools wrote, beside the project.
+// corpus is the folder of files from real tools, beside the project.
 const corpus = "../../../shared/corpus"
 
-// size is what the corpus' list says of a file, summed over its nets: places,
-// transitions, arcs, the largest weight (1 if there is no arc), and the tokens
-// of the initial markings, added up.
+// size is the size of a file in the corpus' list, summed over its nets: places,
+// transitions, arcs, the largest weight (1 if there is no arc), and the tokens of
+// the initial markings.
 type size struct{ P, T, A, W, M uint64 }
 
 // counted are the sizes of files that the list counts in another way.
@@ -66,7 +66,7 @@ var broken = map[string][]string{
 
 var row = regexp.MustCompile(`^\| (\S+\.(?:pnml|xml|test)) \|.*\| ([^|]*)\|$`)
 
-// corpusFiles returns the PNML files of the corpus; none where it is absent.
+// corpusFiles returns the PNML files of the corpus, or none if it is absent.
 func corpusFiles(t testing.TB) []string {
 	files, err := filepath.Glob(filepath.Join(corpus, "pnml", "*"))
 	if err != nil {
@@ -195,7 +195,7 @@ func TestCorpusArcKinds(t *testing.T) {
 	}
 }
 
-// A drawing is kept for every node that the list says has one.
+// Positions are kept for every node that has one by the list.
 func TestCorpusPositions(t *testing.T) {
 	for path, features := range listed(t) {
 		var want int

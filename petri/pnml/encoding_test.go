@@ -63,7 +63,7 @@ func TestReadEncodings(t *testing.T) {
 	}
 }
 
-// Latin-1 knows controls where Windows has letters: the declared charset counts.
+// Latin-1 has controls where Windows has letters: the declared charset counts.
 func TestReadTakesTheCharsetByItsName(t *testing.T) {
 	name := func(charset string) string {
 		return read(t, `<?xml version="1.0" encoding="`+charset+`"?><pnml><net id="n"><name><text>`+"\x80</text></name></net></pnml>").Nets[0].Name

@@ -5,20 +5,20 @@ package pnml
 import (
 	"strconv"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// tool and toolVersion mark the sections in which Write says what PNML has no
-// words for: guards, triggers, defaults and transitions that preempt. Their
-// values are attributes, so that white space in them is kept.
+// tool and toolVersion mark the sections with what PNML cannot express: guards,
+// triggers, defaults and transitions that preempt. Their values are attributes,
+// which keep white space.
 const (
 	tool        = "pnagent"
 	toolVersion = "1"
 )
 
-// own reads a <toolspecific> section that Write wrote, child by child, and
-// skips those of other tools.
+// own reads a <toolspecific> section of Write, child by child, and skips those of
+// other tools.
 func (n *netReader) own(e *element, child func(c *element) error) error {
 	var by, version string
 	for _, a := range e.attrs {
@@ -47,11 +47,9 @@ func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
 		case "trigger":
 			return n.trigger(c, &t.Trigger)
 		case "alternative":
-			t.Alternative = true
-			return n.empty(c, func(string, string) bool { return false })
+			return n.flag(c, &t.Alternative)
 		case "preempts":
-			t.Preempts = true
-			return n.empty(c, func(string, string) bool { return false })
+			return n.flag(c, &t.Preempts)
 		}
 		return n.ignore(c)
 	})
@@ -63,11 +61,16 @@ func (n *netReader) ownArc(e *element, a *petri.Arc) error {
 		case "guard":
 			return n.guard(c, &a.Guard)
 		case "default":
-			a.Default = true
-			return n.empty(c, func(string, string) bool { return false })
+			return n.flag(c, &a.Default)
 		}
 		return n.ignore(c)
 	})
+}
+
+// flag reads an element that is a flag by its presence.
+func (n *netReader) flag(e *element, to *bool) error {
+	*to = true
+	return n.empty(e, func(string, string) bool { return false })
 }
 
 // empty reads an element that has attributes only.

@@ -11,8 +11,8 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// What PNML has no words for is written and read back.
-func TestWriteCarriesEverythingOfANet(t *testing.T) {
+// What PNML cannot express is written and read back.
+func TestWriteKeepsEverythingOfANet(t *testing.T) {
 	n := &petri.Net{
 		ID:     "n",
 		Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q"}, {ID: "r"}},
@@ -100,7 +100,7 @@ func TestWriteCarriesEverythingOfANet(t *testing.T) {
 	}
 }
 
-func TestReadPassesOverOtherTools(t *testing.T) {
+func TestReadIgnoresOtherTools(t *testing.T) {
 	const other = `<toolspecific tool="WoPeD" version="1"><guard value="x"/><trigger kind="?"/></toolspecific>`
 	f := read(t, net(`<transition id="t">`+other+`</transition>`))
 	if tr := f.Nets[0].Transitions[0]; tr.Guard != "" || tr.Trigger != (petri.Trigger{}) || len(f.Warnings) != 0 {
@@ -108,7 +108,7 @@ func TestReadPassesOverOtherTools(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatWriteNeverWrites(t *testing.T) {
+func TestReadRefusesInvalidExtensions(t *testing.T) {
 	transition := func(content string) string {
 		return net(`<transition id="t"><toolspecific tool="pnagent" version="1">` + content + `</toolspecific></transition>`)
 	}

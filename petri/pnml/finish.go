@@ -3,14 +3,13 @@
 package pnml
 
 import (
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// finish checks the net that was read and adds it, or its faults, to the
-// document's.
+// finish checks the net and adds it, or its faults, to the document.
 func (n *netReader) finish() {
-	if n.refused == nil && n.resolve() { // unresolved, Validate would blame arcs for their references
+	if n.refused == nil && n.resolve() { // otherwise Validate would report arcs for faults of their references
 		n.readOutputs()
 		n.faults.AddAll(n.net.Validate())
 	}
@@ -21,8 +20,8 @@ func (n *netReader) finish() {
 	n.nets = append(n.nets, n.net)
 }
 
-// report moves the net's faults to the document's and says whether there were
-// any. Of a high-level net only that counts: the rest follows from it.
+// report moves the net's faults to the document and reports whether there were any.
+// A high-level net has that one fault: the others are its consequences.
 func (n *netReader) report() bool {
 	if n.refused != nil {
 		n.found.AddAll(n.refused)
@@ -33,8 +32,8 @@ func (n *netReader) report() bool {
 	return faulty
 }
 
-// readOutputs makes ordinary outputs of the arcs from transitions whose
-// spelling of the kind asks for it.
+// readOutputs makes arcs from transitions ordinary outputs, if the spelling of
+// their kind means that.
 func (n *netReader) readOutputs() {
 	if len(n.outputs) == 0 {
 		return
@@ -64,8 +63,8 @@ func (n *netReader) warnDoubleArcs() {
 	}
 }
 
-// reference is a reference place or transition: another drawing of the node
-// that it refers to, directly or over other references.
+// reference is a reference place or transition: another drawing of the node that it
+// refers to, directly or through other references.
 type reference struct {
 	id    string
 	to    string
@@ -90,20 +89,16 @@ func (n *netReader) reference(e *element) error {
 		return err
 	}
 	n.refs = append(n.refs, r)
-	err = n.each(e, nil, func(c *element) error {
+	return n.each(e, nil, func(c *element) error {
 		if c.name == "name" {
-			return n.Skip() // names the drawing, not the node
+			return n.Skip() // the name of the drawing, not of the node
 		}
 		return n.other(c)
 	})
-	if err != nil {
-		return err
-	}
-	return nil
 }
 
-// resolve leads every arc at a reference to the node that it stands for. It
-// returns false if it found faults.
+// resolve replaces references in arcs by their nodes. It returns false if it found
+// faults.
 func (n *netReader) resolve() bool {
 	if len(n.refs) == 0 {
 		return true
@@ -141,12 +136,12 @@ type resolver struct {
 	*netReader
 	place map[string]bool // every place (true) and transition (false)
 	index map[string]int  // reference id to its index in refs
-	final []string        // per reference, once known: the node it stands for, "" if none
+	final []string        // per reference, once known: its node, or "" if it has none
 	state []state
 }
 
-// collect fills place and index, and refuses references without an id of
-// their own.
+// collect fills place and index, and refuses references with missing or duplicate
+// ids.
 func (r *resolver) collect() {
 	r.place = make(map[string]bool, len(r.net.Places)+len(r.net.Transitions))
 	for i := range r.net.Places {
@@ -169,8 +164,8 @@ func (r *resolver) collect() {
 	}
 }
 
-// follow finds the node that reference i stands for, and with it that of every
-// reference on the way: each is walked once, so chains cost what they are long.
+// follow finds the node of reference i and of every reference on the way. Each
+// reference is visited once, so that a chain takes time in proportion to its length.
 func (r *resolver) follow(i int) {
 	path, node := r.walk(i)
 	for _, k := range path {
@@ -183,8 +178,8 @@ func (r *resolver) follow(i int) {
 	}
 }
 
-// walk returns the references from i on that were not known yet, and the node
-// at their end, "" if there is none.
+// walk returns the references from i on that were not known, and the node at their
+// end, or "".
 func (r *resolver) walk(i int) (path []int, node string) {
 	for {
 		ref := &r.refs[i]
@@ -192,7 +187,7 @@ func (r *resolver) walk(i int) (path []int, node string) {
 		case known:
 			return path, r.final[i]
 		case onPath:
-			r.faults.Add(ref.pos, "reference %s refers to itself, at once or over others; expected it to end at a node", xmlscan.Quote(ref.id))
+			r.faults.Add(ref.pos, "reference %s refers to itself, directly or through others; expected it to end at a node", xmlscan.Quote(ref.id))
 			return path, ""
 		}
 		r.state[i] = onPath
@@ -200,7 +195,7 @@ func (r *resolver) walk(i int) (path []int, node string) {
 		next, isRef := r.index[ref.to]
 		if !isRef {
 			if _, ok := r.place[ref.to]; !ok {
-				r.faults.Add(ref.pos, "reference %s refers to %s, which is no node of the net", xmlscan.Quote(ref.id), xmlscan.Quote(ref.to))
+				r.faults.Add(ref.pos, "reference %s refers to %s, which is not a node of the net", xmlscan.Quote(ref.id), xmlscan.Quote(ref.to))
 				return path, ""
 			}
 			return path, ref.to

@@ -12,8 +12,8 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Whatever the bytes, Read returns nets that are valid and that Write and Read
-// keep, or an error made of faults.
+// For any bytes, Read returns valid nets that Write and Read keep, or an error that
+// consists of faults.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		net(`<place id="p" marking="1" positionX="1" positionY="2"/><transition id="t" priority="2"/><arc id="a" source="p" target="t" type="tapnInhibitor" weight="2"/>`),

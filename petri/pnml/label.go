@@ -8,20 +8,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// label is the value that an element gives, in one of its spellings.
+// label is the value of an element, in one of its spellings.
 type label struct {
-	value string    // without white space around it; "" if the element gives none
-	pos   petri.Pos // of the value's first character, else of the element
-	again bool      // the element gives a second, different value
-	other bool      // the element has children that are neither a value nor drawing
+	value string    // without white space around it; "" if there is none
+	pos   petri.Pos // of the value's first character, or of the element
+	again bool      // the element has a second, different value
+	other bool      // the element has children that are not a value or a drawing
 }
 
-// attribute returns the label that an attribute of e is. The decoder does not
-// tell where an attribute stands, so its position is that of e.
+// attribute returns an attribute of e as a label. Its position is that of e, because
+// the decoder does not return the positions of attributes.
 func attribute(e *element, value string) label {
 	return label{value: strings.Trim(value, xmlscan.Space), pos: e.pos}
 }
@@ -38,7 +38,7 @@ func (l *label) give(value string, pos petri.Pos) {
 	}
 }
 
-// label reads the element e, which is a label.
+// label reads the label e.
 func (n *netReader) label(e *element) (label, error) {
 	l := label{pos: e.pos}
 	err := n.attrs(e, func(name, value string) bool {
@@ -81,8 +81,8 @@ type number struct {
 	given bool
 }
 
-// number reads the label e into to. what names it in messages; absent is what
-// the label means where it has no value.
+// number reads the label e into to. what is its name in messages, absent the number
+// of a label without a value.
 func (n *netReader) number(e *element, to *number, what string, absent uint32) error {
 	l, err := n.label(e)
 	if err != nil {
@@ -95,7 +95,7 @@ func (n *netReader) number(e *element, to *number, what string, absent uint32) e
 	return nil
 }
 
-// setCount sets to to the number of tokens that l says.
+// setCount sets to to the number of tokens of a label.
 func (n *netReader) setCount(to *number, what string, l label) {
 	if l.value == "" {
 		return
@@ -113,15 +113,15 @@ func (n *netReader) setCount(to *number, what string, l label) {
 	}
 }
 
-// What is wrong with a number, as the end of a message.
+// The faults of a number, as the end of a message.
 var (
 	errNegative   = errors.New("is negative")
 	errNotInteger = errors.New("is not an integer")
 	errTooBig     = errors.New("is too large")
 )
 
-// tokens reads "3" or PIPE's "Class,3,Class,0", in which a class without
-// tokens does not count. A net that uses two classes is refused as coloured.
+// tokens reads "3" or PIPE's "Class,3,Class,0", in which a class without tokens is
+// ignored. It refuses a net that uses two classes, because that is coloured.
 func (n *netReader) tokens(l label) (uint32, error) {
 	if !strings.Contains(l.value, ",") {
 		count, err := parseCount(l.value)
@@ -133,7 +133,7 @@ func (n *netReader) tokens(l label) (uint32, error) {
 		var class, digits string
 		class, rest, more = strings.Cut(rest, ",")
 		if _, err := strconv.ParseFloat(strings.Trim(class, xmlscan.Space), 64); err == nil || !more || class == "" {
-			return 0, errNotInteger // "2,5" is no class named 2
+			return 0, errNotInteger // "2,5" is not a class named 2
 		}
 		digits, rest, more = strings.Cut(rest, ",")
 		count, err := parseCount(strings.Trim(digits, xmlscan.Space))
@@ -149,8 +149,7 @@ func (n *netReader) tokens(l label) (uint32, error) {
 	return sum, nil
 }
 
-// useClass notes that tokens of a class occur; a plain number means the class
-// that PIPE calls Default.
+// useClass records that a class has tokens. A plain number has PIPE's class Default.
 func (n *netReader) useClass(class string, count uint32, l label) {
 	switch {
 	case count == 0 || class == n.class:

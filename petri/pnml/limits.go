@@ -5,11 +5,10 @@ package pnml
 import (
 	"cmp"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// Limits bound what Read takes from one file. A field that is not positive
-// means its default.
+// Limits bound a file. A field that is not positive means its default.
 type Limits struct {
 	Bytes int64 // length of the file
 	Token int   // bytes of one tag, one text or one comment
@@ -24,8 +23,7 @@ func DefaultLimits() Limits {
 	return Limits{Bytes: 64 << 20, Token: 1 << 20, Depth: 200, Nodes: 1_000_000, Nets: 256}
 }
 
-// ErrLimit is in the chain of the error that Read returns for a file that is
-// beyond a limit.
+// ErrLimit is in the chain of Read's error for a file that exceeds a limit.
 var ErrLimit = xmlscan.ErrLimit
 
 func (l Limits) orDefault() Limits {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 func TestReadLimits(t *testing.T) {
@@ -57,7 +57,7 @@ func TestReadLimits(t *testing.T) {
 	}
 }
 
-// endless gives a beginning and then one piece over and over.
+// endless is a reader of a beginning and then one piece, repeated without end.
 type endless struct {
 	rest  string
 	piece string
@@ -74,7 +74,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// What never ends is refused after a bounded part of it.
+// An endless file is refused after a bounded part of it.
 func TestReadStopsAtBombs(t *testing.T) {
 	tests := []struct {
 		rule, begin, piece string

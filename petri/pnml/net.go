@@ -4,25 +4,26 @@ package pnml
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// netReader is the reading of one net.
+// netReader reads one net.
 type netReader struct {
 	*document
 	net     *petri.Net
 	faults  xmlscan.Faults // of this net
-	refused *petri.Fault   // why it is no place/transition net, if so; nothing else counts then
-	class   string         // PIPE's name of the one class of tokens; "" before the first token
+	refused *petri.Fault   // why this is not a place/transition net; nil if it is
+	class   string         // PIPE's name of the class of tokens; "" before the first token
 	refs    []reference
 	outputs []int // arcs to read as outputs if they come from a transition
 }
 
-// net reads a <net> and adds it to the document's.
+// net reads a <net> and adds it to the document.
 func (d *document) net(e *element) error {
 	n := &netReader{document: d, net: &petri.Net{File: d.File, Pos: e.pos}, faults: xmlscan.Faults{File: d.File}}
 	if d.opened++; d.opened > d.lim.Nets {
@@ -83,8 +84,8 @@ func (n *netReader) checkType(e *element, typ string) {
 	}
 }
 
-// isHighLevel and isPlaceTransition know the net types of ISO/IEC 15909-2 and
-// of the tools by the words in them; their URIs differ too much to compare.
+// isHighLevel and isPlaceTransition recognise the net types of ISO/IEC 15909-2 and
+// of tools by words in them, because their URIs differ too much to compare.
 func isHighLevel(typ string) bool {
 	return containsAny(typ, "symmetricnet", "symnet", "highlevel", "high-level", "hlpn", "hlcore", "hlnet", "colored", "coloured")
 }
@@ -95,15 +96,10 @@ func isPlaceTransition(typ string) bool {
 
 func containsAny(s string, words ...string) bool {
 	s = strings.ToLower(s)
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// refuse notes that this is no place/transition net. The first reason counts.
+// refuse records why this is not a place/transition net. The first reason counts.
 func (n *netReader) refuse(pos petri.Pos, reason string) {
 	if n.refused == nil {
 		n.refused = &petri.Fault{File: n.File, Pos: pos, Msg: reason}
@@ -131,7 +127,7 @@ func (n *netReader) content(e *element) error {
 		return n.reference(e)
 	}
 	if e.in == "page" && e.name == "name" {
-		return n.Skip() // names a sheet of the drawing
+		return n.Skip() // the name of a sheet of the drawing
 	}
 	return n.described(e, &n.net.Name, &n.net.Doc)
 }
@@ -177,14 +173,14 @@ func (n *netReader) place(e *element) error {
 	return err
 }
 
-// capacity refuses a bound on a place: the token game knows none. 0 and the
-// words for "no bound" are how tools write that there is none.
+// capacity refuses a bound on a place, which the token game does not have. Tools
+// write 0 or a word for "no bound".
 func (n *netReader) capacity(l label) {
 	switch strings.ToLower(l.value) {
 	case "", "0", "inf", "infinity", "unlimited":
 		return
 	}
-	n.faults.Add(l.pos, "a place capacity of %s; expected none (0): capacities are not supported, a complementary place says the same",
+	n.faults.Add(l.pos, "a place capacity of %s; expected none (0): capacities are not supported, use a complementary place",
 		xmlscan.Quote(l.value))
 }
 
@@ -239,7 +235,7 @@ func (n *netReader) setPriority(t *petri.Transition, given *bool, l label) {
 	}
 }
 
-// coordinate takes TAPAAL's attributes for the position of a node.
+// coordinate reads TAPAAL's attributes for the position of a node.
 func coordinate(name, value string, x, y *string) bool {
 	switch name {
 	case "positionX":
@@ -252,7 +248,7 @@ func coordinate(name, value string, x, y *string) bool {
 	return true
 }
 
-// graphics reads where a node is drawn: the first <position>.
+// graphics reads the position of a node, which is the first <position>.
 func (n *netReader) graphics(e *element, at **petri.Point) error {
 	return n.each(e, new(xmlscan.Text), func(c *element) error {
 		if c.name == "position" {
@@ -285,7 +281,7 @@ func (n *netReader) setPoint(at **petri.Point, pos petri.Pos, x, y string) {
 }
 
 // described reads a child that any element of a net may have: its name, its
-// documentation, and what is known to be passed over.
+// documentation, or an element to ignore.
 func (n *netReader) described(e *element, name, doc *string) error {
 	switch e.name {
 	case "name":
@@ -296,7 +292,7 @@ func (n *netReader) described(e *element, name, doc *string) error {
 	return n.other(e)
 }
 
-// set reads a label that is for people; of several values the first counts.
+// set reads a label for people. If it has several values, the first counts.
 func (n *netReader) set(e *element, to *string) error {
 	l, err := n.label(e)
 	switch {
@@ -311,24 +307,24 @@ func (n *netReader) set(e *element, to *string) error {
 	return err
 }
 
-// highLevel refuses the net for a term that only high-level nets have.
+// highLevel refuses the net because of a term of high-level nets.
 func (n *netReader) highLevel(e *element) error {
 	n.refuse(e.pos, xmlscan.Tag(e.name)+" in "+xmlscan.Tag(e.in)+", a term of a high-level net; expected a place/transition net")
 	return n.Skip()
 }
 
-// other reads an element that says nothing about the net's tokens, or that
-// shows that this is no place/transition net.
+// other reads an element without a meaning for tokens, or one that only high-level
+// nets have.
 func (n *netReader) other(e *element) error {
 	switch e.name {
-	case "graphics", "toolspecific": // by ISO/IEC 15909-2 without meaning for the net
+	case "graphics", "toolspecific": // without a meaning for the net by ISO/IEC 15909-2
 		return n.Skip()
 	case "orientation", "arcpath", "labels", "token": // PIPE's drawings and colours
 		return n.Skip()
 	case "hlinitialMarking", "hlinscription":
 		return n.highLevel(e)
 	case "type", "declaration", "condition":
-		_, err := n.label(e) // refuses the net if it holds a term
+		_, err := n.label(e) // refuses the net if there is a term in it
 		n.Warnings.Add(e.pos, "ignored "+xmlscan.Tag(e.name)+" in "+xmlscan.Tag(e.in))
 		return err
 	}

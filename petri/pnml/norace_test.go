@@ -4,7 +4,7 @@
 
 package pnml
 
-// underRace reports whether the race detector watches. It makes files of tens of
-// megabytes take a minute and finds nothing in what one goroutine reads; make test
-// reads them.
+// underRace reports whether the race detector is on. With it, files of tens of
+// megabytes take a minute, and it finds nothing in one goroutine; make test reads
+// them without it.
 const underRace = false

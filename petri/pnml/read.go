@@ -8,23 +8,23 @@ import (
 	"errors"
 	"io"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// File is what a PNML file holds. No two of its nets have the same id.
+// File is the content of a PNML file. No two of its nets have the same id.
 type File struct {
 	Nets     []*petri.Net  // in the order of the file; may be none
-	Warnings []petri.Fault // what was passed over or read in a way that may surprise, in the order of the file
+	Warnings []petri.Fault // what was ignored, or where the reading may be unexpected, in the order of the file
 }
 
-// Read reads the nets of a PNML file; the name is used in messages only. Each
-// net it returns passes [petri.Net.Validate]. It returns all nets or none.
+// Read reads the nets of a PNML file, whose name is used in messages only. It
+// returns all nets or none. Each net passes [petri.Net.Validate].
 //
-// The error joins every fault found, each a *petri.Fault, in the order of the
-// file. If reading ended early the last one says why: XML that is not
-// well-formed, no PNML, a limit (then [ErrLimit] is in its chain), or r failing
-// (then r's error is).
+// The error joins all faults, each a *petri.Fault, in the order of the file. If
+// reading ended early, the last fault is the reason: XML that is not well-formed,
+// a root element other than <pnml>, a limit ([ErrLimit] is in its chain), or an
+// error of r (which is in its chain).
 func Read(r io.Reader, file string, lim Limits) (*File, error) {
 	d := &document{
 		scanner: newScanner(r, file, lim),
@@ -41,14 +41,14 @@ func Read(r io.Reader, file string, lim Limits) (*File, error) {
 	return &File{Nets: d.nets, Warnings: d.Warnings.Faults()}, nil
 }
 
-// document is the reading of one file.
+// document reads one file.
 type document struct {
 	*scanner
 	found  xmlscan.Faults
-	root   petri.Pos // of the root element, once it was met
+	root   petri.Pos // of the root element, once it is read
 	nets   []*petri.Net
 	netIDs map[string]petri.Pos
-	opened int // nets begun, counted against Limits.Nets
+	opened int // nets so far, counted against Limits.Nets
 	nodes  int // counted against Limits.Nodes
 }
 
@@ -95,7 +95,7 @@ func (d *document) rootElement(t xml.StartElement) error {
 		case "toolspecific":
 			return d.Skip()
 		case "shared-place", "shared-transition":
-			d.found.Add(c.pos, "%s joins several nets into one; expected nets that stand alone", xmlscan.Tag(c.name))
+			d.found.Add(c.pos, "%s joins several nets into one; expected nets without shared nodes", xmlscan.Tag(c.name))
 			return d.Skip()
 		}
 		return d.ignore(c)

@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// say returns a net as one line a node and arc, for the tests to compare:
-// the tokens of a place, the priority of a transition, the position of both.
+// say formats a net with one line a node and arc: the tokens of a place, the
+// priority of a transition, the position of both.
 func say(n *petri.Net) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "net %s %q %q\n", n.ID, n.Name, n.Doc)
@@ -247,7 +247,7 @@ func TestReadWarns(t *testing.T) {
 		{"times and rates", net(`<transition id="t"><rate><value>2</value></rate><timed><value>true</value></timed></transition>`),
 			[]string{"1:51: ignored <rate> in <transition>", "1:80: ignored <timed> in <transition>"}},
 		{"time intervals", pt(`type="timed" inscription="[1,2]"`, ""),
-			[]string{`1:67: an arc of type "timed" is read as normal: its times do not count`, "1:67: ignored the time interval of an arc"}},
+			[]string{`1:67: an arc of type "timed" is read as normal: its times are ignored`, "1:67: ignored the time interval of an arc"}},
 		{"an inscription without a number", pt("", "<inscription><variable>x</variable></inscription>"),
 			[]string{"1:102: the weight of <arc> has no number; read as 1", "1:115: ignored <variable> in <inscription>"}},
 		{"an output drawn as an inhibitor", net(`<place id="p"/><transition id="t"/><arc id="a" source="t" target="p" type="prohibit"/>`),
@@ -256,7 +256,7 @@ func TestReadWarns(t *testing.T) {
 			[]string{`1:102: the id "a" of an arc occurs twice; both arcs count`}},
 		{"a second name", net(`<place id="p"><name><text>a</text><text>b</text></name></place>`), []string{"1:46: ignored a second value of <name> in <place>"}},
 		{"a position that is none", net(`<place id="p"><graphics><position x="NaN" y="1"/></graphics></place>`), []string{"1:56: ignored a position that is not two numbers"}},
-		{"a DOCTYPE without declarations", `<!DOCTYPE pnml SYSTEM "x.dtd">` + net(""), []string{"1:1: DOCTYPE is not read: no document is fetched"}},
+		{"a DOCTYPE without declarations", `<!DOCTYPE pnml SYSTEM "x.dtd">` + net(""), []string{"1:1: DOCTYPE is ignored: no document is fetched"}},
 		{"a type or guard that is only a word", net(`<place id="p"><type><text>dot</text></type></place>`), []string{"1:46: ignored <type> in <place>"}},
 	}
 	for _, tt := range tests {

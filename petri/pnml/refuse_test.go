@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// faultLines reads what must be refused and returns the lines of the error.
+// faultLines reads an invalid file and returns the lines of the error.
 func faultLines(t *testing.T, xml string) []string {
 	t.Helper()
 	f, err := Read(strings.NewReader(xml), "f", Limits{})
@@ -72,7 +72,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a priority that is no integer", net(`<transition id="t" priority="high"/>`), []string{`f:1:32: the priority "high"; expected an integer`}},
 		{"two priorities", net(`<transition id="t" priority="1"><priority><text>2</text></priority></transition>`), []string{`f:1:80: a second priority 2 after 1; expected one`}},
 		{"a capacity", net(`<place id="p"><capacity><value>5</value></capacity></place>`),
-			[]string{`f:1:63: a place capacity of "5"; expected none (0): capacities are not supported, a complementary place says the same`}},
+			[]string{`f:1:63: a place capacity of "5"; expected none (0): capacities are not supported, use a complementary place`}},
 
 		{"an inhibitor from a transition", net(p + tr + `<arc id="a" source="t" target="p"><type value="inhibitor"/></arc>`),
 			[]string{`f:1:67: inhibitor arc "a" leads from transition "t" to place "p"; expected it to lead from a place to a transition`}},
@@ -93,10 +93,10 @@ func TestReadRefuses(t *testing.T) {
 		{"an attribute twice", `<pnml><net id="n" id="m"/></pnml>`, []string{`f:1:7: <net> has the attribute id twice; expected it once`}},
 		{"more attributes than any tool writes", net("<place" + attributes(maxAttrs+1) + "/>"), []string{`f:1:32: <place> with 65 attributes; expected at most 64`}},
 
-		{"a reference to nowhere", net(`<referencePlace id="r" ref="x"/><referencePlace id="s" ref="r"/>`), []string{`f:1:32: reference "r" refers to "x", which is no node of the net`}},
-		{"a reference to itself", net(`<referencePlace id="r" ref="r"/>`), []string{`f:1:32: reference "r" refers to itself, at once or over others; expected it to end at a node`}},
+		{"a reference to nowhere", net(`<referencePlace id="r" ref="x"/><referencePlace id="s" ref="r"/>`), []string{`f:1:32: reference "r" refers to "x", which is not a node of the net`}},
+		{"a reference to itself", net(`<referencePlace id="r" ref="r"/>`), []string{`f:1:32: reference "r" refers to itself, directly or through others; expected it to end at a node`}},
 		{"references in a circle", net(`<referencePlace id="a" ref="b"/><referencePlace id="b" ref="c"/><referencePlace id="c" ref="b"/>`),
-			[]string{`f:1:64: reference "b" refers to itself, at once or over others; expected it to end at a node`}},
+			[]string{`f:1:64: reference "b" refers to itself, directly or through others; expected it to end at a node`}},
 		{"a reference to a node of the other kind", net(tr + `<referencePlace id="r" ref="t"/>`),
 			[]string{`f:1:52: reference "r" refers to "t", a node of the other kind; expected a place for a reference place, a transition for a reference transition`}},
 		{"a reference with the id of a node", net(p + `<referencePlace id="p" ref="p"/>`), []string{`f:1:47: a reference has the id "p", which another node has; expected every id once`}},
@@ -117,7 +117,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a class beside plain numbers", net("<place id=\"p\" marking=\"1\"/>\n<place id=\"q\" marking=\"Red,2\"/>"),
 			[]string{`f:2:1: tokens of the classes "Default" and "Red", a coloured net; expected a place/transition net with one class`}},
 		{"shared places", `<pnml><shared-place name="s" initialMarking="1"/><net id="n" type="P/T net"/></pnml>`,
-			[]string{`f:1:7: <shared-place> joins several nets into one; expected nets that stand alone`}},
+			[]string{`f:1:7: <shared-place> joins several nets into one; expected nets without shared nodes`}},
 		{"all faults of a file, in order", net("<place id=\"p\" marking=\"x\"/>\n<place id=\"p\" marking=\"-2\"/>\n<arc id=\"a\" source=\"p\" target=\"t\"/>"),
 			[]string{`f:1:32: the initial marking "x" is not an integer; expected a whole number, at most 4294967295`,
 				`f:2:1: the initial marking "-2" is negative; expected a whole number, at most 4294967295`,
@@ -133,7 +133,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatIsNoPNML(t *testing.T) {
+func TestReadRefusesOtherFormats(t *testing.T) {
 	tests := []struct{ rule, xml, want string }{
 		{"an empty file", "", "f:1:1: the file has no root element; expected an XML document with the root <pnml>"},
 		{"white space", "\n \n", "f:3:1: the file has no root element; expected an XML document with the root <pnml>"},
@@ -197,7 +197,7 @@ func TestReadBoundsFaults(t *testing.T) {
 	}
 }
 
-func TestReadShortensWhatItQuotes(t *testing.T) {
+func TestReadShortensQuotes(t *testing.T) {
 	got := faultLines(t, net(`<place id="p" marking="x`+strings.Repeat("ä", 10_000)+`"/>`))
 	if len(got[0]) > 300 || !strings.Contains(got[0], `ää…"`) {
 		t.Errorf("%d bytes: %.200s", len(got[0]), got[0])

@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 // scanner reads the elements of one PNML document.
@@ -23,7 +23,7 @@ func newScanner(r io.Reader, file string, lim Limits) *scanner {
 	return &scanner{xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim}
 }
 
-// element is a start tag whose content has not been read.
+// element is a start tag whose content is not read yet.
 type element struct {
 	name  string // local name
 	space string
@@ -38,8 +38,8 @@ func (s *scanner) ignore(e *element) error {
 	return s.Skip()
 }
 
-// each reads e to its end and hands every child to child, which must read it to
-// its end. Text goes to into; where that is nil there should be none.
+// each reads e to its end. It calls child for every child, which child must read to
+// its end. It adds text to into; if that is nil, text gets a warning.
 func (s *scanner) each(e *element, into *xmlscan.Text, child func(c *element) error) error {
 	for {
 		tok, err := s.Next()
@@ -69,8 +69,8 @@ func (s *scanner) each(e *element, into *xmlscan.Text, child func(c *element) er
 	}
 }
 
-// foreign says whether e belongs to another language than PNML. Tools use
-// several namespaces for PNML, so it is one if its parent has it too.
+// foreign reports whether e belongs to another language than PNML. Tools use several
+// namespaces for PNML, so that of the parent is one, too.
 func (e *element) foreign(parent *element) bool {
 	return e.space != "" && e.space != parent.space && e.name != "net" &&
 		!strings.HasPrefix(e.space, "http://www.pnml.org/") &&
@@ -80,9 +80,8 @@ func (e *element) foreign(parent *element) bool {
 // maxAttrs bounds the attributes of an element of PNML.
 const maxAttrs = 64
 
-// attrs hands the attributes of e to take, which returns false for those that
-// mean nothing to it; they get a warning. It leaves out namespaces and
-// attributes of other languages.
+// attrs calls take for the attributes of e, except for namespaces and attributes of
+// other languages. An attribute for which take returns false gets a warning.
 func (s *scanner) attrs(e *element, take func(name, value string) bool) error {
 	if len(e.attrs) > maxAttrs {
 		return s.Fatal(e.pos, "%s with %d attributes; expected at most %d", xmlscan.Tag(e.name), len(e.attrs), maxAttrs)
@@ -97,7 +96,7 @@ func (s *scanner) attrs(e *element, take func(name, value string) bool) error {
 			continue
 		}
 		switch a.Value {
-		case "", "false", "< inf": // says no more than that the feature is not used
+		case "", "false", "< inf": // the feature is not used
 		default:
 			s.Warnings.Add(e.pos, "ignored attribute "+xmlscan.Clip(a.Name.Local, 60)+" of "+xmlscan.Tag(e.name))
 		}
@@ -105,7 +104,7 @@ func (s *scanner) attrs(e *element, take func(name, value string) bool) error {
 	return nil
 }
 
-// isDrawing says whether an attribute only tells how TAPAAL draws a node.
+// isDrawing reports whether an attribute is only about TAPAAL's drawing of a node.
 func isDrawing(attr string) bool {
 	switch attr {
 	case "nameOffsetX", "nameOffsetY", "displayName", "angle", "active":

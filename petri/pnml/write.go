@@ -13,8 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pnagent/pnagent/internal/xmlscan"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 const (
@@ -22,17 +22,17 @@ const (
 	ptNet     = "http://www.pnml.org/version-2009/grammar/ptnet"
 )
 
-// Write writes a net as PNML in UTF-8: one page, nodes and arcs in the order of
-// the net, nothing written that has its default. The same net gives the same
-// bytes. Arcs that are not normal carry <type value="…"/> as GreatSPN writes it,
-// transitions <priority> as PIPE does; guards, triggers, defaults and the like,
-// which PNML cannot say, are in <toolspecific tool="pnagent" version="1">, where
-// other tools pass over them. The rest is ISO/IEC 15909-2.
+// Write writes a net as PNML in UTF-8: one page, with nodes and arcs in the order of
+// the net and without defaults. The same net has the same bytes. Arcs that are not
+// normal have <type value="…"/> as in GreatSPN, transitions <priority> as in PIPE.
+// What PNML cannot express, such as guards and triggers, is in
+// <toolspecific tool="pnagent" version="1">, which other tools ignore. The rest is
+// ISO/IEC 15909-2.
 //
-// Read gives back the same net, apart from positions in the source and white
-// space around names and documentation. Write returns an error, before it
-// writes anything, for a net that is not valid, has no id, or holds what XML
-// cannot: control characters, invalid UTF-8, a coordinate that is no number.
+// Read returns the same net, except for positions in the source and white space
+// around names and documentation. Write returns an error before it writes anything,
+// if the net is invalid, has no id, or has what XML cannot contain: control
+// characters, invalid UTF-8, or a coordinate that is not a number.
 func Write(w io.Writer, n *petri.Net) error {
 	if err := writable(n); err != nil {
 		return fmt.Errorf("writing net %s as PNML: %w", xmlscan.Quote(n.ID), err)
@@ -83,7 +83,7 @@ func xmlText(texts ...string) error {
 		}
 		for _, r := range s {
 			if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
-				return fmt.Errorf("%s holds the character %U, which XML cannot carry", xmlscan.Quote(s), r)
+				return fmt.Errorf("%s has the character %U, which XML cannot contain", xmlscan.Quote(s), r)
 			}
 		}
 	}
@@ -97,10 +97,10 @@ func finite(at *petri.Point) error {
 	return nil
 }
 
-// printer writes lines of XML. The bufio.Writer keeps the first error.
+// printer writes lines of XML. Its bufio.Writer keeps the first error.
 type printer struct{ w *bufio.Writer }
 
-// put writes strings, escaping every second one.
+// put writes strings and escapes every second one.
 func (p printer) put(parts ...string) {
 	for i, s := range parts {
 		if i%2 == 0 {
@@ -173,8 +173,8 @@ func (p printer) label(indent, name, value string) {
 
 func coord(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// pageID returns an id for the page that no node or arc has: PNML wants every
-// id of a document once.
+// pageID returns an id for the page that no node or arc has, because PNML requires
+// unique ids in a document.
 func pageID(n *petri.Net) string {
 	const stem = "page"
 	taken := make(map[string]bool)

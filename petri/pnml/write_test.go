@@ -15,14 +15,15 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// sameNet compares nets apart from where they were read.
+// sameNet compares nets except for source positions.
 var sameNet = cmp.Options{
 	cmpopts.IgnoreTypes(petri.Pos{}),
 	cmpopts.IgnoreFields(petri.Net{}, "File"),
 	cmpopts.EquateEmpty(),
 }
 
-// roundTrip checks that what Write writes of n is read as n and written alike.
+// roundTrip checks that Read returns n for what Write wrote of it, and that Write
+// then writes the same bytes.
 func roundTrip(t testing.TB, n *petri.Net) []byte {
 	t.Helper()
 	var first, second bytes.Buffer
@@ -135,8 +136,8 @@ func TestWriteRefuses(t *testing.T) {
 	}{
 		{"no id", &petri.Net{}, `writing net "" as PNML: the net has no id`},
 		{"a net that is not valid", place(petri.Place{}), `writing net "n" as PNML: place without an id; expected an id attribute`},
-		{"a control character", place(petri.Place{ID: "p", Name: "a\x00"}), `writing net "n" as PNML: place "p": "a\x00" holds the character U+0000, which XML cannot carry`},
-		{"a noncharacter", place(petri.Place{ID: "p\uffff"}), `writing net "n" as PNML: place "p\uffff": "p\uffff" holds the character U+FFFF, which XML cannot carry`},
+		{"a control character", place(petri.Place{ID: "p", Name: "a\x00"}), `writing net "n" as PNML: place "p": "a\x00" has the character U+0000, which XML cannot contain`},
+		{"a noncharacter", place(petri.Place{ID: "p\uffff"}), `writing net "n" as PNML: place "p\uffff": "p\uffff" has the character U+FFFF, which XML cannot contain`},
 		{"bytes that are not UTF-8", place(petri.Place{ID: "p", Doc: "\xff"}), `writing net "n" as PNML: place "p": "\xff" is not UTF-8`},
 		{"no number", place(petri.Place{ID: "p", At: &petri.Point{X: math.NaN()}}), `writing net "n" as PNML: place "p": its position is not two finite numbers`},
 		{"infinity", &petri.Net{ID: "n", Transitions: []petri.Transition{{ID: "t", At: &petri.Point{Y: math.Inf(1)}}}}, `writing net "n" as PNML: transition "t": its position is not two finite numbers`},

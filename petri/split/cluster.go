@@ -11,15 +11,15 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// clusters are sets of transitions that have to be in one region, as a forest:
-// a transition whose parent is itself stands for its set.
+// clusters are sets of transitions that have to be in one region, as a forest: the
+// root of a set is a transition that is its own parent.
 type clusters struct {
 	tables *petri.Tables
-	names  []string  // by transition: the region that it says it is in, or ""
-	users  [][]int32 // by place: the transitions that test or take from it, or look at it
+	names  []string  // by transition: its named region, or ""
+	users  [][]int32 // by place: the transitions that test it, take from it or look at it
 	puts   [][]int32 // by place: the transitions that put into it; both in the net's order
 	parent []int32
-	said   []int32 // by transition that stands for a set: who says the region, or none
+	named  []int32 // by root: the transition of the set that names a region, or none
 	found  []*petri.Fault
 }
 
@@ -27,11 +27,11 @@ const none int32 = -1
 
 func newClusters(t *petri.Tables, names []string) *clusters {
 	c := &clusters{tables: t, names: names, users: make([][]int32, t.Places()), puts: make([][]int32, t.Places()),
-		parent: make([]int32, len(names)), said: make([]int32, len(names))}
+		parent: make([]int32, len(names)), named: make([]int32, len(names))}
 	for tr := range names {
-		c.parent[tr], c.said[tr] = int32(tr), none
+		c.parent[tr], c.named[tr] = int32(tr), none
 		if names[tr] != "" {
-			c.said[tr] = int32(tr)
+			c.named[tr] = int32(tr)
 		}
 	}
 	for i := range t.Net.Arcs {
@@ -57,7 +57,7 @@ func sorted(list []int32) []int32 {
 	return slices.Compact(list)
 }
 
-// of returns who stands for the set of a transition.
+// of returns the root of the set of a transition.
 func (c *clusters) of(tr int32) int32 {
 	for c.parent[tr] != tr {
 		c.parent[tr] = c.parent[c.parent[tr]]
@@ -66,12 +66,12 @@ func (c *clusters) of(tr int32) int32 {
 	return tr
 }
 
-// join puts all that look at a place into one set, unless they say that they
-// are in different regions.
+// join merges the sets of all transitions that look at a place, unless they name
+// different regions.
 func (c *clusters) join(place int32) {
 	for _, tr := range c.users[place] {
 		first, other := c.of(c.users[place][0]), c.of(tr)
-		a, b := c.said[first], c.said[other]
+		a, b := c.named[first], c.named[other]
 		switch {
 		case first == other:
 		case a != none && b != none && c.names[a] != c.names[b]:
@@ -79,7 +79,7 @@ func (c *clusters) join(place int32) {
 		default:
 			c.parent[other] = first
 			if a == none {
-				c.said[first] = b
+				c.named[first] = b
 			}
 		}
 	}
@@ -91,9 +91,9 @@ func (c *clusters) conflict(place, a, b int32) {
 		"%s and %s both look at place %q; expected one region, or that the two are merged", c.describe(a), c.describe(b), net.Places[place].ID)})
 }
 
-// describe says which region a transition is in, and by whom.
+// describe returns the region of a transition and the transition that names it.
 func (c *clusters) describe(tr int32) string {
-	id, by := c.tables.Net.Transitions[tr].ID, c.said[c.of(tr)]
+	id, by := c.tables.Net.Transitions[tr].ID, c.named[c.of(tr)]
 	if c.names[tr] != "" || by == tr {
 		return fmt.Sprintf("transition %q in region %q", id, c.names[tr])
 	}
@@ -117,7 +117,7 @@ func (c *clusters) faults() error {
 	return errors.Join(errs...)
 }
 
-// plan makes the regions of the sets; those that say nothing are in rest.
+// plan makes regions of the sets. Sets without a named region are in rest.
 func (c *clusters) plan(rest string) *Plan {
 	p := &Plan{owner: make([]int32, c.tables.Places())}
 	index, of := map[string]int32{}, make([]int32, len(c.names)) // by name, by transition
@@ -133,7 +133,7 @@ func (c *clusters) plan(rest string) *Plan {
 	}
 	for tr := range c.names {
 		name := rest
-		if by := c.said[c.of(int32(tr))]; by != none {
+		if by := c.named[c.of(int32(tr))]; by != none {
 			name = c.names[by]
 		}
 		of[tr] = region(name)
@@ -154,7 +154,7 @@ func (c *clusters) plan(rest string) *Plan {
 	return p
 }
 
-// streams finds out which parts put tokens into which.
+// streams finds which parts put tokens into which other parts.
 func (c *clusters) streams(p *Plan, of []int32) {
 	for place, owner := range p.owner {
 		for _, tr := range c.puts[place] {

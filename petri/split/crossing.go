@@ -9,22 +9,22 @@ import (
 	"math"
 )
 
-// MaxData is how many bytes the tokens of a crossing may carry.
+// MaxData is the maximum number of bytes of data of a crossing.
 const MaxData = 1 << 20
 
 // ErrCrossings is wrapped by the errors of ReadCrossings.
 var ErrCrossings = errors.New("bad crossings")
 
-// Crossing is tokens that a firing in one part put into a place of another.
+// Crossing is the tokens that a firing in one part puts into a place of another.
 type Crossing struct {
 	Instance int    // its number
 	Place    int32  // by its index in the whole net
 	Tokens   uint32 // 1 or more
-	Data     []byte // that each of them carries; nil for none
+	Data     []byte // of each token; nil for none
 }
 
-// AppendCrossings appends, as varints, how many crossings there are, and for
-// each the instance, the place, the tokens, and 0 if they carry no data, or else
+// AppendCrossings appends the number of crossings as a varint, and for each the
+// varints of the instance, the place, the tokens, and the data: 0 for none, otherwise
 // one more than the number of bytes that follow.
 func AppendCrossings(dst []byte, crossings []Crossing) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(crossings)))
@@ -43,10 +43,9 @@ func AppendCrossings(dst []byte, crossings []Crossing) []byte {
 	return dst
 }
 
-// ReadCrossings appends to into the crossings that AppendCrossings wrote, and
-// returns what follows them. Their data are those of src, not a copy. The error
-// wraps [ErrCrossings]; which places and instances there are is for the reader
-// to know.
+// ReadCrossings appends the crossings of AppendCrossings to into and returns the bytes
+// after them. The data are those of src, not a copy. The error wraps [ErrCrossings].
+// The caller checks places and instances.
 func ReadCrossings(src []byte, into []Crossing) (crossings []Crossing, rest []byte, err error) {
 	r := reader{left: src}
 	for n := r.next(uint64(len(src)), "crossings"); n > 0 && r.err == nil; n-- {
@@ -66,7 +65,7 @@ func ReadCrossings(src []byte, into []Crossing) (crossings []Crossing, rest []by
 	return into, r.left, nil
 }
 
-// reader takes numbers off bytes. After the first error it gives zeros.
+// reader reads numbers from bytes. After the first error it returns zeros.
 type reader struct {
 	left []byte
 	err  error

@@ -27,7 +27,7 @@ func TestCrossingsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func TestCrossingsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidCrossingsAreRefused(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"nothing":               {},
 		"more than bytes":       {100},

@@ -4,12 +4,11 @@ package split
 
 import "math/bits"
 
-// Partition returns to which of a number of partitions, counted from 0, the
-// instance with a number belongs. It is the upper half of the product of the
-// count and a hash of the number: one step of SplitMix64 from the number as its
+// Partition returns the partition, from 0, of the instance with a number. It is the
+// upper half of the product of the number of partitions and a hash: one step of SplitMix64 from the number as its
 // state (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
 // 2014; the constants are 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9 and
-// 0x94d049bb133111eb). It never changes: what is stored depends on it.
+// 0x94d049bb133111eb). It never changes, because stored data depends on it.
 func Partition(instance, of int) int {
 	z := uint64(instance) + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -18,8 +17,8 @@ func Partition(instance, of int) int {
 	return int(hi)
 }
 
-// Numbers returns which of the instances from 0 to instances-1 belong to a
-// partition, rising.
+// Numbers returns the instances from 0 to instances-1 of a partition, in ascending
+// order.
 func Numbers(instances, part, of int) []int32 {
 	out := make([]int32, 0, instances/of+instances/(8*of)+16)
 	for i := range instances {

@@ -9,24 +9,24 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Main is the region of transitions about which nothing is said, neither
-// directly nor by what they share places with.
+// Main is the region of transitions without a named region, directly or through the
+// transitions that they share places with.
 const Main = "main"
 
-// Plan says which region each transition and each place of a net is in.
+// Plan is the regions of a net's transitions and places.
 type Plan struct {
 	Regions []Part // in the order of the first transition of each
 	owner   []int32
 }
 
-// Part is one region. Transitions and Places are by the indices of the whole
-// net and say what is in it: each is in exactly one part of a plan.
+// Part is one region. Transitions and Places are by the indices of the whole net; each
+// node is in exactly one part of a plan.
 type Part struct {
 	Name        string
 	Transitions []bool
 	Places      []bool
-	Upstream    []int // the other parts, by index in the plan, that put tokens into its places; rising
-	Downstream  []int // those into whose places it puts tokens; rising
+	Upstream    []int // the other parts, by index in the plan, that put tokens into its places; ascending
+	Downstream  []int // the parts into whose places it puts tokens; ascending
 }
 
 // Whole reports whether the part is all of the net.
@@ -34,8 +34,8 @@ func (p *Part) Whole() bool {
 	return !slices.Contains(p.Transitions, false) && !slices.Contains(p.Places, false)
 }
 
-// Check returns an error unless the part can be one of a net: it is of the
-// net's size, and its transitions test and take from its own places only.
+// Check returns an error unless the part fits a net: it has the net's size, and its
+// transitions test and take from its own places only.
 func (p *Part) Check(t *petri.Tables) error {
 	if len(p.Transitions) != t.Transitions() || len(p.Places) != t.Places() {
 		return fmt.Errorf("net %q, region %q: it is of %d places and %d transitions; expected %d and %d",
@@ -54,28 +54,25 @@ func (p *Part) Check(t *petri.Tables) error {
 	return nil
 }
 
-// Owner returns the index in Regions of the region that a place, by its index
-// in the net, belongs to.
+// Owner returns the index in Regions of the region of a place, by its index in the
+// net.
 func (p *Plan) Owner(place int) int { return int(p.owner[place]) }
 
 // Split finds the regions of a net.
 //
-// A place belongs to the region of the transitions that test or take from it:
-// those to which an arc of any kind leads from it. So transitions that share
-// such a place are in one region, and with an inclusive join is all that tests
-// or takes from a place from which a token could reach it, because the join
-// looks there. (A transition that preempts looks at runs that hold tokens of its
-// own places: those share the place with it.) A place from which nothing leads
-// belongs to the first transition that puts into it; one without arcs to the
-// first region.
+// A place belongs to the region of the transitions to which an arc of any kind leads
+// from it. So transitions that share such a place are in one region. An inclusive join
+// looks at every place from which a token could reach it, so the transitions that test
+// or take from these places are in its region, too. (A transition that preempts looks
+// at runs with tokens of its own places, so they share a place.) A place without
+// outgoing arcs belongs to the first transition that puts into it, and one without arcs
+// to the first region.
 //
-// region gives the name of the region of the transition with an id, "" if
-// nothing is said about it: then it goes with those that it shares places with,
-// and into [Main] if none of them says anything. Regions that merge lists
-// together are one, under the name that is listed first. The error says of
-// every two that name different regions and have to be in one what they share;
-// each is a *petri.Fault at the place, all are joined, at most petri.MaxFaults
-// of them.
+// region returns the name of the region of a transition by its id, or "" to use that of
+// the transitions with which it shares places, or [Main] if none of them has one. The
+// regions of each list in merge become one, with the first name of the list. The error
+// joins a *petri.Fault for each place that two transitions with different regions
+// share, at most petri.MaxFaults of them.
 func Split(t *petri.Tables, region func(id string) string, merge [][]string) (*Plan, error) {
 	names, rest, err := mergeNames(t, region, merge)
 	if err != nil {
@@ -91,8 +88,8 @@ func Split(t *petri.Tables, region func(id string) string, merge [][]string) (*P
 	return c.plan(rest), nil
 }
 
-// mergeNames returns, after merging, the region that each transition says it is
-// in, or "", and the name of the region of the rest.
+// mergeNames returns the named region of each transition after merging, or "", and the
+// name of the region of the others.
 func mergeNames(t *petri.Tables, region func(string) string, merge [][]string) (names []string, rest string, err error) {
 	names = make([]string, t.Transitions())
 	known := map[string]bool{Main: true}
@@ -100,7 +97,7 @@ func mergeNames(t *petri.Tables, region func(string) string, merge [][]string) (
 		names[tr] = region(t.Net.Transitions[tr].ID)
 		known[names[tr]] = names[tr] != ""
 	}
-	into := map[string]string{} // a name to the one that it is merged into
+	into := map[string]string{} // the merged name of each name
 	last := func(name string) string {
 		for into[name] != "" {
 			name = into[name]

@@ -15,9 +15,9 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// build makes a net of arcs such as "p>t", "p-o t" (inhibitor), "p?t" (read),
-// "p!t" (reset), "p&t" (join); places begin with p, transitions with t. What
-// stands at line n of the text has position n:1.
+// build returns a net of arcs such as "p>t", "p-o t" (inhibitor), "p?t" (read),
+// "p!t" (reset), "p&t" (join); places begin with p, transitions with t. Line n of
+// the text has position n:1.
 func build(t testing.TB, text string) *petri.Tables {
 	t.Helper()
 	n := &petri.Net{ID: "n", File: "n.pnml"}
@@ -90,7 +90,7 @@ func show(t *petri.Tables, p *Plan) string {
 	return strings.Join(out, "; ")
 }
 
-func TestWhatBelongsTogether(t *testing.T) {
+func TestRegionsOfNets(t *testing.T) {
 	for _, c := range []struct{ rule, net, said, merged, want string }{
 		{"nothing is said: all is main", "p1>t1 t1>p2 p2>t2 t2>p3", "", "", "main: t1 t2 p1 p2 p3"},
 		{"a place belongs to who takes from it, not to who puts", "p1>t1 t1>p2 p2>t2", "t1=a t2=b", "", "a: t1 p1 >b; b: t2 p2 <a"},
@@ -133,7 +133,7 @@ func TestWhatBelongsTogether(t *testing.T) {
 	}
 }
 
-func TestEveryConflictIsTold(t *testing.T) {
+func TestEveryConflictIsReported(t *testing.T) {
 	for _, c := range []struct{ rule, net, said, merged, want string }{
 		{"directly, at the place", "p0>t0\np1>t1 p1>t2", "t1=a t2=b", "",
 			`n.pnml:2:1: transition "t1" in region "a" and transition "t2" in region "b" both look at place "p1"; expected one region, or that the two are merged`},
@@ -175,8 +175,7 @@ func TestFaultsAreBounded(t *testing.T) {
 	}
 }
 
-// together finds, by looking at everything again and again, which transitions
-// have to be in one region.
+// together finds by a fixed point which transitions have to be in one region.
 func together(t *petri.Tables) [][]bool {
 	n := t.Transitions()
 	same := make([][]bool, n)
@@ -207,9 +206,9 @@ func together(t *petri.Tables) [][]bool {
 	return same
 }
 
-// On random nets with random names the plan keeps together what has to be, and
-// is refused only if that cannot be.
-func TestThePlanIsWhatTheNetAsksFor(t *testing.T) {
+// On random nets with random names, Split keeps together what has to be in one region,
+// and returns an error only if that is impossible.
+func TestThePlanFitsTheNet(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	refused, several := 0, 0
 	for round := range 2000 {
@@ -297,7 +296,7 @@ func checkPlan(t *testing.T, tables *petri.Tables, plan *Plan, said map[string]s
 	}
 }
 
-func TestAPartThatIsNotOfTheNetIsRefused(t *testing.T) {
+func TestAPartOfAnotherNetIsRefused(t *testing.T) {
 	tables := build(t, "p1>t1 t1>p2 p2>t2")
 	for name, p := range map[string]Part{
 		"of another size":              {Places: make([]bool, 2), Transitions: make([]bool, 1)},

@@ -12,16 +12,17 @@ import (
 	"time"
 )
 
-// A server that takes no more connections says so and hangs up before it has
-// read the login. Writing that then fails, and the client reports the failure in
-// place of what the server said. So what a server says first is kept, until it
-// is clear that it goes on.
+// A server that accepts no more connections sends the reason and closes
+// before it has read the login. The write of the login then fails, and the
+// client reports that failure instead of the reason. So a connection keeps
+// the first bytes that the server sent, and returns the reason from a
+// failed write.
 const (
-	keepFirst  = 8 << 10                // bytes that a server says first
-	readOnWait = 100 * time.Millisecond // for what it said and the client has not read
+	keepFirst  = 8 << 10                // bytes
+	readOnWait = 100 * time.Millisecond // for bytes that the server sent and the client has not read
 )
 
-// dialer makes connections that report what the server said when they broke.
+// dialer makes connections that report the server's reason when they break.
 type dialer struct{}
 
 // Dial implements nats.CustomDialer.
@@ -30,18 +31,18 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listener{Conn: conn}, nil
+	return &recordingConn{Conn: conn}, nil
 }
 
-// listener is a connection that remembers how the server began.
-type listener struct {
+// recordingConn is a connection that keeps the first bytes of the server.
+type recordingConn struct {
 	net.Conn
 	mu    sync.Mutex
-	first []byte // of what was read, at most keepFirst bytes
+	first []byte // at most keepFirst bytes
 }
 
 // Read implements io.Reader.
-func (l *listener) Read(b []byte) (int, error) {
+func (l *recordingConn) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
 	l.mu.Lock()
 	l.first = append(l.first, b[:min(n, keepFirst-len(l.first))]...)
@@ -52,7 +53,7 @@ func (l *listener) Read(b []byte) (int, error) {
 var refusal = regexp.MustCompile(`(?m)^-ERR '([^'\r\n]*)'\r?$`)
 
 // Write implements io.Writer.
-func (l *listener) Write(b []byte) (int, error) {
+func (l *recordingConn) Write(b []byte) (int, error) {
 	n, err := l.Conn.Write(b)
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, err

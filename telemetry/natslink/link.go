@@ -15,28 +15,31 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// How soon a connection is found to be dead, and how soon it is back.
+// How soon a dead connection is noticed, and how soon it is replaced.
 const (
-	// PingEvery is the time between two pings of the client, and PingsOut is how
-	// many of them may be unanswered: with the next one the connection is given up.
+	// PingEvery is the time between two pings of the client, and PingsOut the
+	// number of pings that may be unanswered: at the next one the client
+	// abandons the connection.
 	PingEvery = 2 * time.Second
 	PingsOut  = 2
-	// WriteWithin is how long one write to the server may take. The client holds
-	// its lock meanwhile, so neither pings nor anything else goes on.
+	// WriteWithin bounds one write to the server. The client holds its lock
+	// meanwhile, so pings and all else wait.
 	WriteWithin = 2 * time.Second
-	// ConnectWithin is how long a server may take to accept a connection, look-up
-	// of its name included, and then again to answer the login.
+	// ConnectWithin bounds the time in which a server accepts a connection,
+	// look-up of its name included, and then again the time in which it answers
+	// the login.
 	ConnectWithin = 2 * time.Second
-	// RetryEvery is the pause after all servers of the list were tried, and
-	// retryJitter how much longer it may be, so that not all clients come at once.
+	// RetryEvery is the pause after all servers of the list were tried. It is
+	// longer by at most retryJitter, which spreads the clients.
 	RetryEvery  = 500 * time.Millisecond
 	retryJitter = 250 * time.Millisecond
-	// BackWithin is how long it takes until a connection is back after a server
-	// can be reached again: an attempt that began before, a pause, and the next.
+	// BackWithin bounds the time from when a server is reachable until the
+	// connection is back: an attempt that began before, a pause, and the next
+	// attempt.
 	BackWithin = 4 * time.Second
 )
 
-// Config is what a Link is made of.
+// Config configures a Link.
 type Config struct {
 	URLs    string        // servers, comma-separated; "" is nats.DefaultURL
 	Name    string        // of the connection, as the server lists it
@@ -44,12 +47,12 @@ type Config struct {
 	Options []nats.Option // more, such as a login
 }
 
-// State is what is known of a connection at one moment. It is immutable.
+// State is the state of a connection at one moment. It is immutable.
 type State struct {
 	Connected   bool
-	Since       int64  // since when it is so, in microseconds since the Unix epoch
-	Server      string // the one that it is, or was last, connected to, without secrets; "" before the first
-	Reason      string // why there is no connection; or what the server refused on this one; "" if there is nothing to say
+	Since       int64  // of this value of Connected, in microseconds since the Unix epoch
+	Server      string // the current or last server, without secrets; "" before the first
+	Reason      string // why there is no connection, or what the server rejected on this one; "" if there is no reason
 	Disconnects uint64 // times that a connection ended
 }
 
@@ -65,7 +68,7 @@ type Link struct {
 }
 
 // Open returns a connection that is made, and made again, in the background.
-// The error is about what the Config says; it holds no secrets.
+// Errors are about the Config; they hold no secrets.
 func Open(cfg Config) (*Link, error) {
 	l := &Link{log: cfg.Log}
 	if l.log == nil {
@@ -81,12 +84,12 @@ func Open(cfg Config) (*Link, error) {
 	if l.Conn.IsConnected() {
 		l.connected(l.Conn)
 	} else if !l.State().Connected {
-		l.log.Warn("no connection to NATS yet, going on trying", "servers", Redact(urls))
+		l.log.Warn("no connection to NATS yet, retrying", "servers", Redact(urls))
 	}
 	return l, nil
 }
 
-// options are those of every connection.
+// options returns the options of every connection.
 func (l *Link) options(name string) []nats.Option {
 	return []nats.Option{
 		nats.Name(name),
@@ -97,7 +100,7 @@ func (l *Link) options(name string) []nats.Option {
 		nats.ReconnectJitter(retryJitter, retryJitter),
 		nats.Timeout(ConnectWithin),
 		nats.SetCustomDialer(dialer{}),
-		nats.SkipHostLookup(), // the look-up of the dialer is bounded
+		nats.SkipHostLookup(), // the dialer bounds the look-up
 		nats.PingInterval(PingEvery),
 		nats.MaxPingsOutstanding(PingsOut),
 		nats.FlusherTimeout(WriteWithin),
@@ -111,8 +114,7 @@ func (l *Link) options(name string) []nats.Option {
 	}
 }
 
-// State returns what is known of the connection now; never nil. It waits for
-// nothing. The zero Link is not connected.
+// State returns the current state; never nil. It does not wait. The zero Link is not connected.
 func (l *Link) State() *State {
 	if s := l.state.Load(); s != nil {
 		return s
@@ -128,8 +130,7 @@ func (l *Link) Close() {
 	l.Conn.Close()
 }
 
-// follow notices attempts that reach a server and fail there, of which the
-// client does not call back.
+// follow detects attempts that reach a server and fail there, for which the client has no callback.
 func (l *Link) follow(changes <-chan nats.Status) {
 	reached := false
 	for status := range changes {
@@ -147,7 +148,7 @@ func (l *Link) follow(changes <-chan nats.Status) {
 	}
 }
 
-// connected notes a connection that was made.
+// connected records a new connection.
 func (l *Link) connected(c *nats.Conn) {
 	server := ""
 	if s := c.ConnectedUrl(); s != "" {
@@ -156,7 +157,7 @@ func (l *Link) connected(c *nats.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := *l.State()
-	if server == "" || next.Connected { // lost again by now, or noted already
+	if server == "" || next.Connected { // lost again by now, or already recorded
 		return
 	}
 	again := next.Server != ""
@@ -169,7 +170,7 @@ func (l *Link) connected(c *nats.Conn) {
 	}
 }
 
-// lost notes that a connection ended.
+// lost records the end of a connection.
 func (l *Link) lost(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,26 +182,26 @@ func (l *Link) lost(err error) {
 	next.Disconnects++
 	l.state.Store(&next)
 	l.said.first(next.Reason, next.Since)
-	l.log.Warn("connection to NATS lost, going on trying", "server", next.Server, "reason", next.Reason)
+	l.log.Warn("connection to NATS lost, retrying", "server", next.Server, "reason", next.Reason)
 }
 
-// failed notes an attempt that led to no connection.
+// failed records an attempt that led to no connection.
 func (l *Link) failed(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := *l.State()
-	if l.closed || next.Connected || err == nil || errors.Is(err, nats.ErrNoServers) { // the last says nothing
+	if l.closed || next.Connected || err == nil || errors.Is(err, nats.ErrNoServers) { // ErrNoServers gives no reason
 		return
 	}
 	next.Reason = Reason(err)
 	l.state.Store(&next)
 	if l.said.first(next.Reason, time.Now().UnixMicro()) {
-		l.log.Warn("no connection to NATS, going on trying", "reason", next.Reason)
+		l.log.Warn("no connection to NATS, retrying", "reason", next.Reason)
 	}
 }
 
-// refused notes what the server or the client complained of without ending the
-// connection. While there is none, the attempts say why.
+// refused records an error of the server or client that does not end the
+// connection. Without a connection the reason is that of the last attempt.
 func (l *Link) refused(s *nats.Subscription, err error) {
 	subject := ""
 	if s != nil {
@@ -218,12 +219,12 @@ func (l *Link) refused(s *nats.Subscription, err error) {
 		l.state.Store(&next)
 	}
 	if l.said.first(subject+" "+reason, time.Now().UnixMicro()) {
-		l.log.Warn("NATS", "subject", subject, "reason", reason)
+		l.log.Warn("error on the connection to NATS", "subject", subject, "reason", reason)
 	}
 }
 
-// ended notes that the client gave the connection up for good, which no error
-// of a server that it knows makes it do.
+// ended records that the client closed the connection permanently, which no
+// known error of a server makes it do.
 func (l *Link) ended(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -234,7 +235,7 @@ func (l *Link) ended(err error) {
 	if next.Connected {
 		next.Disconnects++
 	}
-	next.Connected, next.Since, next.Reason = false, time.Now().UnixMicro(), "closed for good: "+Reason(err)
+	next.Connected, next.Since, next.Reason = false, time.Now().UnixMicro(), "closed permanently: "+Reason(err)
 	l.state.Store(&next)
-	l.log.Error("connection to NATS closed for good; a restart makes a new one", "reason", next.Reason)
+	l.log.Error("connection to NATS closed permanently; restart to connect again", "reason", next.Reason)
 }

@@ -103,7 +103,7 @@ func until(t *testing.T, what string, is func() bool) {
 
 func addr(s *server.Server) string { return s.Addr().String() }
 
-func TestADarkServerIsLeftForAnotherOne(t *testing.T) {
+func TestADarkServerIsReplacedByAnotherOne(t *testing.T) {
 	t.Parallel()
 	dark, other := serve(t, server.Options{}), serve(t, server.Options{})
 	way := proxytest.New(t, addr(dark))
@@ -173,7 +173,7 @@ func TestTheServersReasonIsLoggedOnceAsAWarning(t *testing.T) {
 			until(t, "the reason", func() bool { return strings.Contains(l.State().Reason, c.reason) })
 			before := l.Conn.Stats().Reconnects
 			until(t, "three attempts", func() bool { return l.Conn.Stats().Reconnects >= before+3 })
-			if n := said.count("level=WARN", "no connection to NATS, going on trying", c.reason); n != 1 {
+			if n := said.count("level=WARN", "no connection to NATS, retrying", c.reason); n != 1 {
 				t.Errorf("logged %d times, want once:\n%s", n, said.text.String())
 			}
 			if said.count("s3cret") != 0 || strings.Contains(l.State().Reason+l.State().Server, "s3cret") {
@@ -186,7 +186,7 @@ func TestTheServersReasonIsLoggedOnceAsAWarning(t *testing.T) {
 	}
 }
 
-// tlsOptions are those of a server whose certificate nobody has signed.
+// tlsOptions are those of a server with a self-signed certificate.
 func tlsOptions(t *testing.T) server.Options {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -203,7 +203,7 @@ func tlsOptions(t *testing.T) server.Options {
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}}
 }
 
-func TestARefusedLoginIsTriedAgain(t *testing.T) {
+func TestARejectedLoginIsRetried(t *testing.T) {
 	t.Parallel()
 	s := serve(t, server.Options{Username: "u", Password: "p"})
 	l, _ := open(t, "nats://u:wrong@"+addr(s))
@@ -216,7 +216,7 @@ func TestARefusedLoginIsTriedAgain(t *testing.T) {
 	until(t, "connected with what is right now", func() bool { return l.State().Connected })
 }
 
-func TestASubjectThatIsNotPermittedIsSaidAndTheConnectionStays(t *testing.T) {
+func TestAForbiddenSubjectIsReportedAndTheConnectionStays(t *testing.T) {
 	t.Parallel()
 	s := serve(t, server.Options{Users: []*server.User{{Username: "u", Password: "p",
 		Permissions: &server.Permissions{Subscribe: &server.SubjectPermission{Deny: []string{"engines.>"}}}}}})

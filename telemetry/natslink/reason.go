@@ -15,11 +15,11 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// maxReason is how long a reason is at most, in bytes: servers are not trusted.
+// maxReason bounds the bytes of a reason, since servers are not trusted.
 const maxReason = 200
 
-// Reason returns an error of the client or the server as text for people: one
-// line, the same each time that the same is wrong, without secrets.
+// Reason returns an error of the client or the server as one line for
+// operators: the same line for the same cause, without secrets.
 func Reason(err error) string {
 	var op *net.OpError
 	var name *net.DNSError
@@ -32,13 +32,13 @@ func Reason(err error) string {
 		return oneLine(fmt.Sprintf("lookup %s: no answer in time", name.Name))
 	case errors.As(err, &name):
 		return oneLine(fmt.Sprintf("lookup %s: %s", name.Name, name.Err))
-	case errors.As(err, &op) && op.Addr != nil: // not with the own port, which is another one each time
+	case errors.As(err, &op) && op.Addr != nil: // without the local port, which differs each time
 		return oneLine(fmt.Sprintf("%s %s: %v", op.Op, op.Addr, op.Err))
 	}
 	return oneLine(strings.TrimPrefix(plain(err).Error(), "nats: "))
 }
 
-// oneLine bounds a text, and has no control characters in it.
+// oneLine returns a text without control characters and of bounded length.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
@@ -52,8 +52,7 @@ func oneLine(text string) string {
 	return text
 }
 
-// plain returns an error without the URL that it is about, which may hold a
-// password.
+// plain returns an error without its URL, which may hold a password.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -62,8 +61,8 @@ func plain(err error) error {
 	return err
 }
 
-// Redact returns a comma-separated list of server URLs without what is secret in
-// them: passwords, and a user without a password, which is a token.
+// Redact returns a comma-separated list of server URLs without secrets:
+// passwords, and a user without a password, which is a token.
 func Redact(urls string) string {
 	list := strings.Split(urls, ",")
 	for i, s := range list {
@@ -80,24 +79,24 @@ func Redact(urls string) string {
 	return strings.Join(list, ",")
 }
 
-// Of a reason that lasts, and of many that change.
+// Bounds of what is logged.
 const (
-	sayEvery  = int64(time.Minute / time.Microsecond)
-	maxSaying = 16
+	logEvery  = int64(time.Minute / time.Microsecond)
+	maxLogged = 16
 )
 
-// notices are the reasons that were logged in the last minute. With more than
-// maxSaying of them in a minute, the others are not logged.
+// notices maps the reasons of the last minute to the time of their log line.
+// With maxLogged reasons in a minute, further ones are not logged.
 type notices map[string]int64
 
-// first reports whether a reason is to be logged at a time.
+// first reports whether a reason is due for logging at a time.
 func (n *notices) first(reason string, now int64) bool {
 	for text, at := range *n {
-		if now-at >= sayEvery || now < at {
+		if now-at >= logEvery || now < at {
 			delete(*n, text)
 		}
 	}
-	if _, said := (*n)[reason]; said || len(*n) >= maxSaying {
+	if _, said := (*n)[reason]; said || len(*n) >= maxLogged {
 		return false
 	}
 	if *n == nil {

@@ -24,7 +24,7 @@ func linkIn(s State) (*Link, *bytes.Buffer) {
 
 // What the client calls back changes the state, and is logged, or is passed over
 // where it says nothing new.
-func TestWhatBecomesOfAConnectionIsItsState(t *testing.T) {
+func TestStateFollowsTheConnection(t *testing.T) {
 	there, away := State{Connected: true, Since: 1, Server: "nats://a", Disconnects: 4}, State{Since: 1, Server: "nats://a", Reason: "EOF", Disconnects: 4}
 	full := errors.New("maximum connections exceeded")
 	for _, c := range []struct {
@@ -36,19 +36,19 @@ func TestWhatBecomesOfAConnectionIsItsState(t *testing.T) {
 	}{
 		{"lost", there, func(l *Link) { l.lost(io.EOF) }, State{Server: "nats://a", Reason: "the server closed the connection", Disconnects: 5}, "level=WARN msg=\"connection to NATS lost"},
 		{"lost twice", away, func(l *Link) { l.lost(io.EOF) }, away, ""},
-		{"an attempt that fails", away, func(l *Link) { l.failed(full) }, State{Server: "nats://a", Reason: full.Error(), Disconnects: 4}, "level=WARN msg=\"no connection to NATS, going on trying\" reason=\"maximum connections"},
+		{"an attempt that fails", away, func(l *Link) { l.failed(full) }, State{Server: "nats://a", Reason: full.Error(), Disconnects: 4}, "level=WARN msg=\"no connection to NATS, retrying\" reason=\"maximum connections"},
 		{"an attempt of before, while it is there", there, func(l *Link) { l.failed(full) }, there, ""},
 		{"no error", away, func(l *Link) { l.failed(nil) }, away, ""},
 		{"all servers of the list were tried", away, func(l *Link) { l.failed(nats.ErrNoServers) }, away, ""},
-		{"a complaint", there, func(l *Link) { l.refused(nil, full) }, there, "level=WARN msg=NATS subject=\"\" reason=\"maximum connections"},
+		{"a complaint", there, func(l *Link) { l.refused(nil, full) }, there, "level=WARN msg=\"error on the connection to NATS\" subject=\"\" reason=\"maximum connections"},
 		{"a subject that is not permitted", there, func(l *Link) {
 			l.refused(&nats.Subscription{Subject: "s"}, fmt.Errorf("%w: s", nats.ErrPermissionViolation))
 		},
 			State{Connected: true, Server: "nats://a", Reason: "permissions violation: s", Disconnects: 4}, "subject=s reason=\"permissions violation: s\""},
 		{"a complaint while it is away", away, func(l *Link) { l.refused(nil, fmt.Errorf("%w", nats.ErrPermissionViolation)) }, away, ""},
 		{"a complaint without an error", there, func(l *Link) { l.refused(nil, nil) }, there, ""},
-		{"closed for good", there, func(l *Link) { l.ended(io.EOF) }, State{Server: "nats://a", Reason: "closed for good: the server closed the connection", Disconnects: 5}, "level=ERROR"},
-		{"closed for good while it is away", away, func(l *Link) { l.ended(io.EOF) }, State{Server: "nats://a", Reason: "closed for good: the server closed the connection", Disconnects: 4}, "level=ERROR"},
+		{"closed for good", there, func(l *Link) { l.ended(io.EOF) }, State{Server: "nats://a", Reason: "closed permanently: the server closed the connection", Disconnects: 5}, "level=ERROR"},
+		{"closed for good while it is away", away, func(l *Link) { l.ended(io.EOF) }, State{Server: "nats://a", Reason: "closed permanently: the server closed the connection", Disconnects: 4}, "level=ERROR"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, said := linkIn(c.from)
@@ -89,14 +89,14 @@ func TestAReasonIsLoggedAgainAfterAMinute(t *testing.T) {
 	for _, step := range []struct {
 		at    int64
 		first bool
-	}{{sayEvery, true}, {sayEvery + 1, false}, {2*sayEvery - 1, false}, {2 * sayEvery, true}, {2 * sayEvery, false},
-		{sayEvery, true}} { // the clock was set back
+	}{{logEvery, true}, {logEvery + 1, false}, {2*logEvery - 1, false}, {2 * logEvery, true}, {2 * logEvery, false},
+		{logEvery, true}} { // the clock was set back
 		if got := n.first("x", step.at); got != step.first {
 			t.Errorf("at %d: %v, want %v", step.at, got, step.first)
 		}
 	}
-	for i := range 2 * maxSaying {
-		if got, want := n.first(fmt.Sprint(i), sayEvery+1), i < maxSaying-1; got != want {
+	for i := range 2 * maxLogged {
+		if got, want := n.first(fmt.Sprint(i), logEvery+1), i < maxLogged-1; got != want {
 			t.Errorf("reason %d of a minute: %v, want %v", i, got, want)
 		}
 	}

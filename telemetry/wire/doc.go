@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package wire is the generated Go form of petrinet_telemetry_v1.proto, which
-// is the wire between engines and collectors. Package telemetry turns it into
-// rows and back, and its README.md explains every field.
+// defines the messages between engines and collectors. Package telemetry
+// converts them to and from rows, and its README.md explains every field.
 //
-// To generate it anew, protoc must be installed.
+// go generate needs protoc.
 package wire
 
 //go:generate sh generate.sh

@@ -13,24 +13,24 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// What a Checker keeps.
+// Bounds of a Checker.
 const (
-	MaxSources = 1000 // of all nets; what others say is counted only
+	MaxSources = 1000 // of all nets; messages of further sources are only counted
 	MaxKinds   = 64   // of findings, of each source
 )
 
 const (
-	askEvery    = int64(time.Second / time.Microsecond) // a definition that nobody answered
-	mostSkew    = int64(time.Minute / time.Microsecond) // a clock that is more off is not believed
+	askEvery    = int64(time.Second / time.Microsecond) // for an unanswered definition
+	mostSkew    = int64(time.Minute / time.Microsecond) // between a source's clock and the listener's
 	answerHello = int64(2 * time.Second / time.Microsecond)
 )
 
-// Checker hears messages and judges them. It is not safe for concurrent use.
-// Times are microseconds since the Unix epoch by the listener's clock.
+// Checker checks messages. It is not safe for concurrent use. Times are
+// microseconds since the Unix epoch by the listener's clock.
 type Checker struct {
 	subjects    telemetry.Subjects
 	since       int64
-	sources     map[sourceKey]*heard
+	sources     map[sourceKey]*sourceState
 	definitions map[defKey]*definition
 	owners      map[regionKey]*owner // at most MaxSources
 	beyond      uint64               // messages of sources beyond MaxSources
@@ -40,15 +40,15 @@ type sourceKey struct{ net, source string }
 
 type defKey struct{ net, digest string }
 
-// definition is what is known of one; net is nil while it is not had.
+// definition is one requested definition; net is nil until it is answered.
 type definition struct {
 	net   *petri.Net
 	asked int64
-	fault string // why it is not had
+	fault string // why there is no net
 }
 
-// heard is what one source said.
-type heard struct {
+// sourceState is the state of one source and net.
+type sourceState struct {
 	messages, full uint64
 	epoch          int64
 	seq            uint64
@@ -57,24 +57,24 @@ type heard struct {
 	digest         string
 	columns        stats.Columns
 	bye            bool
-	region         string // that it speaks for, and since when its counters are counted
+	region         string // and, in since, when its counters began
 	since          int64
-	lost           bool                   // another one has the region
-	places         map[uint32]stats.Place // counters of each row, as said last in this epoch
+	lost           bool                   // another source owns the region
+	places         map[uint32]stats.Place // counters of each row, as last received in this epoch
 	transitions    map[uint32]stats.Transition
 	net            stats.Net
-	tables         [2]table // of the message that came last, until they are judged
+	tables         [2]table // of the last message, until they are compared with the definition
 	said           map[string]*Finding
 	findings       []*Finding
 }
 
-// New returns a Checker that listens from now on.
+// New returns a Checker for the messages received from now on.
 func New(subjects telemetry.Subjects, now int64) *Checker {
-	return &Checker{subjects: subjects, since: now, sources: map[sourceKey]*heard{}, definitions: map[defKey]*definition{}, owners: map[regionKey]*owner{}}
+	return &Checker{subjects: subjects, since: now, sources: map[sourceKey]*sourceState{}, definitions: map[defKey]*definition{}, owners: map[regionKey]*owner{}}
 }
 
-// wrong notes a finding. Of a kind the first text stays, and how often it came.
-func (h *heard) wrong(kind, format string, args ...any) {
+// wrong records a finding: the first text of a kind, and the number of times.
+func (h *sourceState) wrong(kind, format string, args ...any) {
 	if f := h.said[kind]; f != nil {
 		f.Times++
 		return
@@ -87,10 +87,10 @@ func (h *heard) wrong(kind, format string, args ...any) {
 	h.findings = append(h.findings, f)
 }
 
-// Hear judges one message on a subject: what it decodes to, or why it does not.
-// It reports whether the message's definition is to be asked for and told with
-// Defined. It keeps nothing of s.
-func (c *Checker) Hear(subject string, s *telemetry.Snapshot, err error, now int64) (ask bool) {
+// Receive checks one message on a subject: the snapshot, or the error of
+// decoding it. It reports whether the caller should request the message's
+// definition and pass it to Defined. It keeps no reference to s.
+func (c *Checker) Receive(subject string, s *telemetry.Snapshot, err error, now int64) (ask bool) {
 	h := c.source(subject, s, err)
 	if h == nil {
 		return false
@@ -98,7 +98,7 @@ func (c *Checker) Hear(subject string, s *telemetry.Snapshot, err error, now int
 	h.messages++
 	if err != nil {
 		reason := telemetry.ReasonOf(err)
-		h.wrong(string(reason), "a message is refused: %s. %s", err, advice(reason))
+		h.wrong(string(reason), "a message is rejected: %s. %s", err, advice(reason))
 		h.at = now
 		return false
 	}
@@ -113,8 +113,8 @@ func (c *Checker) Hear(subject string, s *telemetry.Snapshot, err error, now int
 	return c.ask(s, now)
 }
 
-// source returns who said it: what is inside of the message, or else the subject.
-func (c *Checker) source(subject string, s *telemetry.Snapshot, err error) *heard {
+// source returns the state of the source that a message names, or else its subject.
+func (c *Checker) source(subject string, s *telemetry.Snapshot, err error) *sourceState {
 	var k sourceKey
 	if err == nil {
 		k = sourceKey{s.Net, s.Source}
@@ -126,29 +126,29 @@ func (c *Checker) source(subject string, s *telemetry.Snapshot, err error) *hear
 	return c.keep(k)
 }
 
-// keep returns what is kept of a source; nil beyond MaxSources.
-func (c *Checker) keep(k sourceKey) *heard {
+// keep returns the state of a source; nil beyond MaxSources.
+func (c *Checker) keep(k sourceKey) *sourceState {
 	h := c.sources[k]
 	if h == nil && len(c.sources) >= MaxSources {
 		c.beyond++
 		return nil
 	}
 	if h == nil {
-		h = &heard{said: map[string]*Finding{}}
+		h = &sourceState{said: map[string]*Finding{}}
 		c.sources[k] = h
 	}
 	return h
 }
 
-// order judges epoch and seq, and forgets the rows of a process before.
-func (h *heard) order(s *telemetry.Snapshot) {
+// order checks epoch and seq, and drops the rows of an earlier process.
+func (h *sourceState) order(s *telemetry.Snapshot) {
 	switch {
 	case h.epoch == 0:
 	case s.Epoch < h.epoch:
 		h.wrong("epoch", "the epoch fell from %d to %d: it is the start of the process in microseconds, and a later process has a later one", h.epoch, s.Epoch)
 	case s.Epoch > h.epoch:
-		if !h.bye && h.since == 0 { // the owner of a region may hand it over and have it again
-			h.wrong("no bye", "a process with a later epoch came, and the one before had said no bye: unless it crashed, publish a last snapshot on petrinet.v1.bye.<net>.<source>")
+		if !h.bye && h.since == 0 { // the owner of a region may hand it over and own it again
+			h.wrong("no bye", "a process with a later epoch started, and the one before sent no bye: unless it crashed, publish a last snapshot on petrinet.v1.bye.<net>.<source>")
 		}
 		h.seq = 0
 	case h.bye:
@@ -161,15 +161,15 @@ func (h *heard) order(s *telemetry.Snapshot) {
 		}
 		h.places, h.transitions, h.net = map[uint32]stats.Place{}, map[uint32]stats.Transition{}, stats.Net{}
 	} else if s.Seq <= h.seq {
-		h.wrong("seq", "seq %d came after %d: it counts 1, 2, 3 … for each net, and a message that was told already is not taken", s.Seq, h.seq)
+		h.wrong("seq", "seq %d came after %d: it counts 1, 2, 3 … for each net, and a repeated message is rejected", s.Seq, h.seq)
 	} else if s.Seq > h.seq+1 {
 		h.wrong("gap", "%d messages are missing before seq %d: seq counts 1, 2, 3 … for each net", s.Seq-h.seq-1, s.Seq)
 	}
 	h.epoch, h.seq = s.Epoch, s.Seq
 }
 
-// timing judges the clock and the interval.
-func (h *heard) timing(s *telemetry.Snapshot, now int64) {
+// timing checks the clock and the interval.
+func (h *sourceState) timing(s *telemetry.Snapshot, now int64) {
 	if off := now - s.SentAt; max(off, -off) > mostSkew {
 		h.wrong("clock", "sent_at is %s off: the clock of this source is wrong, or sent_at is not in microseconds since 1970", seconds(off))
 	}
@@ -181,12 +181,12 @@ func (h *heard) timing(s *telemetry.Snapshot, now int64) {
 	}
 }
 
-func (h *heard) late(now int64) {
-	h.wrong("late", "nothing was heard for %s, and the interval is %s: after three of them the source is stale", seconds(now-h.at), h.interval)
+func (h *sourceState) late(now int64) {
+	h.wrong("late", "no message came for %s, and the interval is %s: after three intervals the source is stale", seconds(now-h.at), h.interval)
 }
 
-// conclude judges what can be judged at the end only.
-func (c *Checker) conclude(net string, h *heard, now int64) {
+// conclude checks what can only be checked at the end.
+func (c *Checker) conclude(net string, h *sourceState, now int64) {
 	if h.interval > 0 && !h.bye && !h.lost && now-h.at > 3*h.interval.Microseconds() {
 		h.late(now)
 	}
@@ -200,7 +200,7 @@ func (c *Checker) conclude(net string, h *heard, now int64) {
 	}
 }
 
-// ask reports whether the definition is to be asked for.
+// ask reports whether the definition should be requested.
 func (c *Checker) ask(s *telemetry.Snapshot, now int64) bool {
 	d := c.define(s)
 	if d == nil || d.net != nil || d.asked > 0 && now-d.asked < askEvery {
@@ -220,7 +220,7 @@ func (c *Checker) define(s *telemetry.Snapshot) *definition {
 	return d
 }
 
-// Defined tells what a request for a definition gave.
+// Defined receives the answer to a request for a definition.
 func (c *Checker) Defined(net, digest string, text []byte, err error) {
 	d := c.definitions[defKey{net, digest}]
 	if d == nil || d.net != nil {
@@ -228,12 +228,12 @@ func (c *Checker) Defined(net, digest string, text []byte, err error) {
 	}
 	where := c.subjects.Definition(net, digest)
 	if err != nil {
-		d.fault = fmt.Sprintf("nobody answers on %s with the definition, or not with the bytes of this digest, so rows have no names: %v", where, err)
+		d.fault = fmt.Sprintf("no source answers on %s with the definition of this digest, so rows have no names: %v", where, err)
 		return
 	}
 	file, err := pnml.Read(bytes.NewReader(text), "definition", pnml.DefaultLimits())
 	if err != nil {
-		d.fault = fmt.Sprintf("the definition that is answered on %s cannot be read: %v", where, err)
+		d.fault = fmt.Sprintf("the definition answered on %s cannot be read: %v", where, err)
 		return
 	}
 	for _, n := range file.Nets {
@@ -242,10 +242,10 @@ func (c *Checker) Defined(net, digest string, text []byte, err error) {
 			return
 		}
 	}
-	d.fault = fmt.Sprintf("the definition that is answered on %s has no net with the id %q", where, net)
+	d.fault = fmt.Sprintf("the definition answered on %s has no net with the id %q", where, net)
 }
 
-// advice says what an author can do about a message that is refused.
+// advice returns what an author can do about a rejected message.
 func advice(r telemetry.Reason) string {
 	switch r {
 	case telemetry.NotProtobuf:

@@ -20,7 +20,7 @@ const now0 = int64(1790000000000000)
 const ordersNet = `<pnml><net id="orders" type="ptnet"><page id="p"><place id="inbox"/><place id="shipped"/><transition id="ship"/>
 <arc id="1" source="inbox" target="ship"/><arc id="2" source="ship" target="shipped"/></page></net></pnml>`
 
-// message is a right one, so many seconds after now0, with some fields changed.
+// message returns a valid message of a time after now0, with some fields changed.
 func message(seconds int64, change map[string]any) map[string]any {
 	m := map[string]any{
 		"source": "shop", "epoch": now0 - 1e6, "seq": seconds + 1, "sent_at": now0 + seconds*1e6, "interval": 1_000_000, "net": "orders",
@@ -35,7 +35,7 @@ func message(seconds int64, change map[string]any) map[string]any {
 	return m
 }
 
-// session is a checker that hears messages; each is as old as its sent_at says.
+// session is a checker that receives messages at their sent_at.
 type session struct {
 	t    *testing.T
 	c    *Checker
@@ -47,13 +47,13 @@ func newSession(t *testing.T) *session {
 	return &session{t: t, c: New(telemetry.Subjects{}, now0), now: now0}
 }
 
-func (s *session) hear(m map[string]any) {
+func (s *session) receive(m map[string]any) {
 	s.t.Helper()
 	s.now = max(s.now, m["sent_at"].(int64))
-	s.hearAt(m, s.now)
+	s.receiveAt(m, s.now)
 }
 
-func (s *session) hearAt(m map[string]any, now int64) {
+func (s *session) receiveAt(m map[string]any, now int64) {
 	s.t.Helper()
 	payload, err := json.Marshal(m)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *session) hearAt(m map[string]any, now int64) {
 	var decoded telemetry.Snapshot
 	err = new(telemetry.Decoder).DecodeJSON(payload, &decoded)
 	s.now = now
-	if s.c.Hear("petrinet.v1.snapshot.orders.shop", &decoded, err, now) {
+	if s.c.Receive("petrinet.v1.snapshot.orders.shop", &decoded, err, now) {
 		s.asks++
 	}
 }
@@ -71,10 +71,10 @@ func (s *session) define(text string, err error) {
 	s.c.Defined("orders", telemetry.Digest([]byte(ordersNet)), []byte(text), err)
 }
 
-func TestNothingIsWrongWithARightEngine(t *testing.T) {
+func TestAValidEngineHasNoFindings(t *testing.T) {
 	s := newSession(t)
 	for i := range int64(5) {
-		s.hear(message(i, map[string]any{"bye": i == 4}))
+		s.receive(message(i, map[string]any{"bye": i == 4}))
 		s.define(ordersNet, nil)
 	}
 	r := s.c.Report(s.now + 60e6)
@@ -87,73 +87,73 @@ func TestNothingIsWrongWithARightEngine(t *testing.T) {
 	}
 	want := `source "shop", net "orders": 5 messages, 5 of them full, one in 1s, then a bye
   right  definition ` + telemetry.Digest([]byte(ordersNet)) + ` is answered and holds the net
-  right  it tells tokens, arrivals, departures, oldest, firings
-  note   it does not tell, so nobody shows: instances, ages, dwell, stuck, failures, retries, cancels, enabled, running, last_firing, duration, row, blocks, timeouts, late, queues, waiting
+  right  it sends tokens, arrivals, departures, oldest, firings
+  note   it does not send, so these are shown nowhere: instances, ages, dwell, stuck, failures, retries, cancels, enabled, running, last_firing, duration, row, blocks, timeouts, late, queues, waiting
 
-Nothing is wrong with what was heard in 64.0 s.
+No findings in 64.0 s.
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 }
 
-func TestEachFaultIsSaid(t *testing.T) {
+func TestEachFaultIsReported(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		play func(s *session)
 		want string
 	}{
-		{"a message that cannot be read", func(s *session) { s.hear(message(0, map[string]any{"digest": "x"})) }, "bad_name: digest of 1 characters"},
-		{"messages are missing", func(s *session) { s.hear(message(0, nil)); s.hear(message(4, nil)) }, "3 messages are missing before seq 5"},
-		{"seq does not rise", func(s *session) { s.hear(message(1, nil)); s.hear(message(2, map[string]any{"seq": 2})) }, "seq 2 came after 2"},
-		{"the epoch falls", func(s *session) { s.hear(message(0, nil)); s.hear(message(1, map[string]any{"epoch": 7})) }, "the epoch fell from"},
-		{"a process follows without a bye", func(s *session) { s.hear(message(0, nil)); s.hear(message(1, map[string]any{"epoch": now0})) }, "said no bye"},
-		{"it goes on after its bye", func(s *session) { s.hear(message(0, map[string]any{"bye": true})); s.hear(message(1, nil)) }, "after the bye"},
-		{"the epoch is in the future", func(s *session) { s.hear(message(0, map[string]any{"epoch": now0 + 1})) }, "is after sent_at"},
-		{"the clock is off", func(s *session) { s.hearAt(message(0, nil), now0+3600e6) }, "sent_at is 1h0m0s off"},
-		{"it is late", func(s *session) { s.hear(message(0, nil)); s.hear(message(4, map[string]any{"seq": 2})) }, "nothing was heard for 4s, and the interval is 1s"},
-		{"it falls silent", func(s *session) { s.hear(message(0, nil)); s.now += 9e6 }, "nothing was heard for 9s"},
+		{"a message that cannot be read", func(s *session) { s.receive(message(0, map[string]any{"digest": "x"})) }, "bad_name: digest of 1 characters"},
+		{"messages are missing", func(s *session) { s.receive(message(0, nil)); s.receive(message(4, nil)) }, "3 messages are missing before seq 5"},
+		{"seq does not rise", func(s *session) { s.receive(message(1, nil)); s.receive(message(2, map[string]any{"seq": 2})) }, "seq 2 came after 2"},
+		{"the epoch falls", func(s *session) { s.receive(message(0, nil)); s.receive(message(1, map[string]any{"epoch": 7})) }, "the epoch fell from"},
+		{"a process follows without a bye", func(s *session) { s.receive(message(0, nil)); s.receive(message(1, map[string]any{"epoch": now0})) }, "sent no bye"},
+		{"it continues after its bye", func(s *session) { s.receive(message(0, map[string]any{"bye": true})); s.receive(message(1, nil)) }, "after the bye"},
+		{"the epoch is in the future", func(s *session) { s.receive(message(0, map[string]any{"epoch": now0 + 1})) }, "is after sent_at"},
+		{"the clock is off", func(s *session) { s.receiveAt(message(0, nil), now0+3600e6) }, "sent_at is 1h0m0s off"},
+		{"it is late", func(s *session) { s.receive(message(0, nil)); s.receive(message(4, map[string]any{"seq": 2})) }, "no message came for 4s, and the interval is 1s"},
+		{"it falls silent", func(s *session) { s.receive(message(0, nil)); s.now += 9e6 }, "no message came for 9s"},
 		{"it does not answer hello", func(s *session) {
 			for i := range int64(4) {
-				s.hear(message(i, map[string]any{"full": false, "places": nil, "transitions": nil}))
+				s.receive(message(i, map[string]any{"full": false, "places": nil, "transitions": nil}))
 			}
 		}, "no full snapshot came"},
-		{"nobody answers with the definition", func(s *session) { s.hear(message(0, nil)); s.define("", errors.New("no responders")) }, "rows have no names: no responders"},
-		{"the definition cannot be read", func(s *session) { s.hear(message(0, nil)); s.define("<pnml>", nil) }, "cannot be read"},
+		{"no source answers with the definition", func(s *session) { s.receive(message(0, nil)); s.define("", errors.New("no responders")) }, "rows have no names: no responders"},
+		{"the definition cannot be read", func(s *session) { s.receive(message(0, nil)); s.define("<pnml>", nil) }, "cannot be read"},
 		{"the definition has another net", func(s *session) {
-			s.hear(message(0, nil))
+			s.receive(message(0, nil))
 			s.define(strings.Replace(ordersNet, `"orders"`, `"x"`, 1), nil)
 		}, `no net with the id "orders"`},
 		{"rows do not fit, known before the definition", func(s *session) {
-			s.hear(message(0, map[string]any{"transitions": map[string]any{"firings": []int{1, 2}}}))
+			s.receive(message(0, map[string]any{"transitions": map[string]any{"firings": []int{1, 2}}}))
 			s.define(ordersNet, nil)
 		}, "2 rows of transitions, and the definition has 1"},
 		{"an index is beyond", func(s *session) {
-			s.hear(message(0, nil))
+			s.receive(message(0, nil))
 			s.define(ordersNet, nil)
-			s.hear(message(1, map[string]any{"full": false, "places": nil, "transitions": map[string]any{"index": []int{7}, "firings": []int{1}}}))
+			s.receive(message(1, map[string]any{"full": false, "places": nil, "transitions": map[string]any{"index": []int{7}, "firings": []int{1}}}))
 		}, "row of transitions with the index 7"},
 		{"firings fall", func(s *session) {
-			s.hear(message(0, nil))
+			s.receive(message(0, nil))
 			s.define(ordersNet, nil)
-			s.hear(message(1, map[string]any{"transitions": map[string]any{"firings": []int{1}}}))
+			s.receive(message(1, map[string]any{"transitions": map[string]any{"firings": []int{1}}}))
 		}, "firings of transition ship fell from 2 to 1"},
 		{"counters of a region fall in its next epoch", func(s *session) {
-			s.hear(message(0, owned(1, nil)))
-			s.hear(message(1, owned(2, map[string]any{"epoch": now0, "seq": 1, "transitions": map[string]any{"firings": []int{1}}})))
+			s.receive(message(0, owned(1, nil)))
+			s.receive(message(1, owned(2, map[string]any{"epoch": now0, "seq": 1, "transitions": map[string]any{"firings": []int{1}}})))
 		}, "firings of transition 0 fell from 2 to 1"},
 		{"the log of a region falls", func(s *session) {
-			s.hear(message(0, owned(1, map[string]any{"region_state": map[string]any{"position": 7}})))
-			s.hear(message(1, owned(1, map[string]any{"region_state": map[string]any{"position": 6}})))
+			s.receive(message(0, owned(1, map[string]any{"region_state": map[string]any{"position": 7}})))
+			s.receive(message(1, owned(1, map[string]any{"region_state": map[string]any{"position": 6}})))
 		}, `the log of region "north" fell from 7 commits to 6`},
 		{"a region's counters began later than now", func(s *session) {
-			s.hear(message(0, owned(1, map[string]any{"since": now0 + 1})))
+			s.receive(message(0, owned(1, map[string]any{"since": now0 + 1})))
 		}, "since is"},
 		{"tokens without an oldest", func(s *session) {
-			s.hear(message(0, map[string]any{"places": map[string]any{"tokens": []int{3, 0}, "oldest": []int{0, 0}, "last_injection": []int{0, 0}, "injected_s": []int{0, 0}, "injected_us": []int{0, 0}}}))
+			s.receive(message(0, map[string]any{"places": map[string]any{"tokens": []int{3, 0}, "oldest": []int{0, 0}, "last_injection": []int{0, 0}, "injected_s": []int{0, 0}, "injected_us": []int{0, 0}}}))
 		}, "place 0 has 3 tokens, and the oldest came at 0"},
 		{"arrivals do not agree", func(s *session) {
-			s.hear(message(0, map[string]any{"places": map[string]any{"tokens": []int{3, 0}, "arrivals": []int{3, 0}, "departures": []int{2, 0}}}))
+			s.receive(message(0, map[string]any{"places": map[string]any{"tokens": []int{3, 0}, "arrivals": []int{3, 0}, "departures": []int{2, 0}}}))
 		}, "place 0 has 3 tokens after 3 arrivals and 2 departures"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -177,8 +177,8 @@ func owned(fence int, change map[string]any) map[string]any {
 	return m
 }
 
-// A region goes from owner to owner: the old one says no bye, and its counters
-// go on with the next one.
+// A region is handed from owner to owner: the old one sends no bye, and the next
+// one continues its counters.
 func TestOwnersOfARegion(t *testing.T) {
 	firings := func(n int) map[string]any { return map[string]any{"firings": []int{n}} }
 	by := func(source string, fence, n int) map[string]any {
@@ -187,31 +187,41 @@ func TestOwnersOfARegion(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		play func(s *session)
-		of   string // who is wrong, and how
+		of   string // the source with the finding
 		want string
 	}{
 		{"handed over", func(s *session) {
-			s.hear(message(0, by("a", 1, 2)))
-			s.hear(message(1, by("b", 2, 3)))
-			s.hear(message(9, owned(3, map[string]any{"source": "a", "epoch": now0, "seq": 1, "transitions": firings(4)})))
-			s.hear(message(10, owned(3, map[string]any{"source": "a", "epoch": now0, "seq": 2, "transitions": firings(4)})))
+			s.receive(message(0, by("a", 1, 2)))
+			s.receive(message(1, by("b", 2, 3)))
+			s.receive(message(9, owned(3, map[string]any{"source": "a", "epoch": now0, "seq": 1, "transitions": firings(4)})))
+			s.receive(message(10, owned(3, map[string]any{"source": "a", "epoch": now0, "seq": 2, "transitions": firings(4)})))
 		}, "", ""},
 		{"with a new beginning", func(s *session) {
-			s.hear(message(0, by("a", 1, 2)))
-			s.hear(message(1, owned(2, map[string]any{"source": "b", "seq": 1, "since": now0, "transitions": firings(0)})))
+			s.receive(message(0, by("a", 1, 2)))
+			s.receive(message(1, owned(2, map[string]any{"source": "b", "seq": 1, "since": now0, "transitions": firings(0)})))
 		}, "", ""},
 		{"the next one counted less", func(s *session) {
-			s.hear(message(0, by("a", 1, 2)))
-			s.hear(message(1, by("b", 2, 1)))
+			s.receive(message(0, by("a", 1, 2)))
+			s.receive(message(1, by("b", 2, 1)))
 		}, "b", "firings of transition 0 fell from 2 to 1"},
-		{"the old one goes on", func(s *session) {
-			s.hear(message(0, by("a", 1, 2)))
-			s.hear(message(1, by("b", 2, 2)))
-			s.hear(message(1, owned(1, map[string]any{"source": "a", "seq": 2})))
-		}, "a", `has fence 2 by source "b", and this one still says 1`},
+		{"the old one continues", func(s *session) {
+			s.receive(message(0, by("a", 1, 2)))
+			s.receive(message(1, by("b", 2, 2)))
+			s.receive(message(1, owned(1, map[string]any{"source": "a", "seq": 2})))
+		}, "a", `has fence 2 by source "b", and this one still sends fence 1`},
+		{"a log that is created again", func(s *session) {
+			s.receive(message(0, by("a", 7, 2)))
+			s.receive(message(1, owned(1, map[string]any{"source": "b", "seq": 1, "epoch": now0 - 500_000, "since": now0 - 600_000, "transitions": firings(0)})))
+			s.receive(message(1, owned(1, map[string]any{"source": "b", "seq": 2, "epoch": now0 - 500_000, "since": now0 - 600_000, "transitions": firings(1)})))
+		}, "", ""},
+		{"the owner of a replaced log continues", func(s *session) {
+			s.receive(message(0, by("a", 7, 2)))
+			s.receive(message(1, owned(1, map[string]any{"source": "b", "seq": 1, "epoch": now0 - 500_000, "since": now0 - 600_000, "transitions": firings(0)})))
+			s.receive(message(1, owned(7, map[string]any{"source": "a", "seq": 8})))
+		}, "a", `by source "b", and this one still sends fence 7 in a log of`},
 		{"two with one fence", func(s *session) {
-			s.hear(message(0, by("a", 1, 2)))
-			s.hear(message(1, by("b", 1, 2)))
+			s.receive(message(0, by("a", 1, 2)))
+			s.receive(message(1, by("b", 1, 2)))
 		}, "b", `has fence 1 by source "a" already`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -230,35 +240,35 @@ func TestOwnersOfARegion(t *testing.T) {
 	}
 }
 
-func TestSilenceIsWrong(t *testing.T) {
-	if r := New(telemetry.Subjects{}, now0).Report(now0 + 1e6); r.Right() || !strings.Contains(r.Wrong[0], "nothing was heard") {
+func TestNoMessagesIsAFinding(t *testing.T) {
+	if r := New(telemetry.Subjects{}, now0).Report(now0 + 1e6); r.Right() || !strings.Contains(r.Wrong[0], "no message was received") {
 		t.Errorf("%+v", r)
 	}
 }
 
-func TestADefinitionIsAskedForOnceASecond(t *testing.T) {
+func TestADefinitionIsRequestedOnceASecond(t *testing.T) {
 	s := newSession(t)
 	for range 50 {
 		s.now += 100_000
-		s.hearAt(message(0, nil), s.now)
+		s.receiveAt(message(0, nil), s.now)
 	}
 	if s.asks != 5 {
 		t.Errorf("asked %d times in five seconds", s.asks)
 	}
 }
 
-func TestWhatIsKeptIsBounded(t *testing.T) {
+func TestMemoryIsBounded(t *testing.T) {
 	c := New(telemetry.Subjects{}, now0)
 	for i := range 2 * MaxSources {
-		c.Hear("petrinet.v1.snapshot.n."+telemetry.Escape(string(rune('a'+i))), nil, telemetry.NotJSON, now0)
+		c.Receive("petrinet.v1.snapshot.n."+telemetry.Escape(string(rune('a'+i))), nil, telemetry.NotJSON, now0)
 	}
 	if r := c.Report(now0); len(r.Sources) != MaxSources || len(r.Wrong) != 1 {
 		t.Errorf("%d sources, %v", len(r.Sources), r.Wrong)
 	}
 }
 
-// Whatever comes is judged, and never believed.
-func FuzzHear(f *testing.F) {
+// Any input gives a report with findings.
+func FuzzReceive(f *testing.F) {
 	for _, name := range []string{"snapshot.json", "snapshot_actions.json", "snapshot_slowest.json", "snapshot_region.json"} {
 		text, err := os.ReadFile("../testdata/" + name)
 		if err != nil {
@@ -271,7 +281,7 @@ func FuzzHear(f *testing.F) {
 		var s telemetry.Snapshot
 		for i := range int64(3) {
 			err := new(telemetry.Decoder).DecodeJSON(text, &s)
-			if c.Hear("petrinet.v1.snapshot.orders.shop", &s, err, now0+i) && i == 0 {
+			if c.Receive("petrinet.v1.snapshot.orders.shop", &s, err, now0+i) && i == 0 {
 				c.Defined(s.Net, s.Digest, definition, nil)
 			}
 		}

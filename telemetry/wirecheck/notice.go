@@ -11,12 +11,12 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// maxReason is how long the reason of a notice may be, in bytes.
+// maxReason bounds the reason of a notice, in bytes.
 const maxReason = 64
 
-// Notice judges one message on a Notice subject. That a collector refuses the
-// messages of a source is a finding of the source, once for each reason; so is a
-// notice that is not as the wire has it.
+// Notice checks one message on a Notice subject. A notice that a collector
+// rejects messages is a finding of the source, once for each reason; so is an
+// invalid notice.
 func (c *Checker) Notice(subject string, payload []byte) {
 	net, source, err := c.subjects.ParseNotice(subject)
 	k := sourceKey{net, source}
@@ -30,18 +30,18 @@ func (c *Checker) Notice(subject string, payload []byte) {
 	n, err := readNotice(k, payload, err)
 	switch {
 	case err != nil:
-		h.wrong("bad notice", "a notice on %s is not as the wire has it: %v", subject, err)
+		h.wrong("bad notice", "a notice on %s is invalid: %v", subject, err)
 	case n.Reason == telemetry.Conflict && n.Epoch == 0:
-		h.wrong("notice "+n.Reason, "a collector hears two processes publish as this source: %.300q. Give one of them another name", n.Text)
+		h.wrong("notice "+n.Reason, "a collector receives messages of two processes as this source: %.300q. Give one of them another name", n.Text)
 	case n.Reason == telemetry.Conflict:
-		h.wrong("notice "+n.Reason, "a collector hears two processes publish as this source and refuses epoch %d: %.300q. Give one of them another name", n.Epoch, n.Text)
+		h.wrong("notice "+n.Reason, "a collector receives messages of two processes as this source and rejects epoch %d: %.300q. Give one of them another name", n.Epoch, n.Text)
 	default:
-		h.wrong("notice "+n.Reason, "a collector refuses messages of this source (%s): %.300q", n.Reason, n.Text)
+		h.wrong("notice "+n.Reason, "a collector rejects messages of this source (%s): %.300q", n.Reason, n.Text)
 	}
 }
 
-// readNotice returns the notice about a source. The error says what is wrong with
-// its subject, as given, or with its payload.
+// readNotice returns the notice about a source. The error is that of its
+// subject, as given, or of its payload.
 func readNotice(k sourceKey, payload []byte, err error) (n telemetry.Notice, _ error) {
 	if err != nil {
 		return n, err
@@ -56,7 +56,7 @@ func readNotice(k sourceKey, payload []byte, err error) (n telemetry.Notice, _ e
 	case n.Source != k.source || n.Net != k.net:
 		return n, fmt.Errorf("it is about source %.100q of net %.100q; expected those of the subject", n.Source, n.Net)
 	case n.Epoch < 0:
-		return n, fmt.Errorf("epoch %d; expected the epoch of the process that is refused, or none", n.Epoch)
+		return n, fmt.Errorf("epoch %d; expected the epoch of the rejected process, or none", n.Epoch)
 	case n.Reason == "" || len(n.Reason) > maxReason || strings.Trim(n.Reason, "abcdefghijklmnopqrstuvwxyz_") != "":
 		return n, fmt.Errorf("reason %.100q; expected conflict, or a reason of pnagent_messages_rejected_total", n.Reason)
 	case n.Text == "":

@@ -16,10 +16,10 @@ const noticeSubject = "petrinet.v1.notice.orders.shop"
 func TestANoticeIsAFindingOfItsSource(t *testing.T) {
 	const head = `{"source":"shop","net":"orders",`
 	for notice, want := range map[string]string{
-		head + `"epoch":7,"reason":"conflict","text":"two processes"}`:    `two processes publish as this source and refuses epoch 7: "two processes".`,
-		head + `"reason":"conflict","text":"both with epoch 7"}`:          `two processes publish as this source: "both with epoch 7".`,
-		head + `"epoch":7,"reason":"counter_fell","text":"firings fell"}`: `a collector refuses messages of this source (counter_fell): "firings fell"`,
-		`"conflict"`: noticeSubject + " is not as the wire has it: it is not a JSON object",
+		head + `"epoch":7,"reason":"conflict","text":"two processes"}`:    `messages of two processes as this source and rejects epoch 7: "two processes".`,
+		head + `"reason":"conflict","text":"both with epoch 7"}`:          `messages of two processes as this source: "both with epoch 7".`,
+		head + `"epoch":7,"reason":"counter_fell","text":"firings fell"}`: `a collector rejects messages of this source (counter_fell): "firings fell"`,
+		`"conflict"`: noticeSubject + " is invalid: it is not a JSON object",
 		``:           "it is not a JSON object",
 		head + `"reason":"conflict","text":"x"} {}`:                        "something follows",
 		`{"source":"other","net":"orders","reason":"conflict","text":"x"}`: `it is about source "other" of net "orders"`,
@@ -33,7 +33,7 @@ func TestANoticeIsAFindingOfItsSource(t *testing.T) {
 		head + `"reason":"conflict"}`:                                   "no text",
 	} {
 		s := newSession(t)
-		s.hear(message(0, nil))
+		s.receive(message(0, nil))
 		for range 3 {
 			s.c.Notice(noticeSubject, []byte(notice))
 		}
@@ -48,7 +48,7 @@ func TestANoticeIsAFindingOfItsSource(t *testing.T) {
 	}
 }
 
-func TestEachReasonOfANoticeIsSaid(t *testing.T) {
+func TestEachReasonOfANoticeIsReported(t *testing.T) {
 	s := newSession(t)
 	for _, reason := range []string{"conflict", "counter_fell", "conflict"} {
 		s.c.Notice(noticeSubject, fmt.Appendf(nil, `{"source":"shop","net":"orders","reason":%q,"text":"why"}`, reason))
@@ -58,12 +58,12 @@ func TestEachReasonOfANoticeIsSaid(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// A collector alone is no engine.
-	if !slices.ContainsFunc(r.Wrong, func(what string) bool { return strings.Contains(what, "nothing was heard") }) {
+	if !slices.ContainsFunc(r.Wrong, func(what string) bool { return strings.Contains(what, "no message was received") }) {
 		t.Errorf("%q", r.Wrong)
 	}
 }
 
-func TestANoticeOnASubjectThatNamesNothingIsWrong(t *testing.T) {
+func TestANoticeOnAnInvalidSubjectIsAFinding(t *testing.T) {
 	s := newSession(t)
 	s.c.Notice("petrinet.v1.notice.a=b.shop", []byte(`{"source":"shop","net":"a=b","reason":"conflict","text":"why"}`))
 	r := s.c.Report(s.now)

@@ -9,9 +9,9 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// numbers judges the rows of a message: whether they are those of the net, and
-// agree with each other and with what was said before.
-func (h *heard) numbers(s *telemetry.Snapshot, d *definition) {
+// numbers checks the rows of a message: against the definition, against each
+// other and against the rows before.
+func (h *sourceState) numbers(s *telemetry.Snapshot, d *definition) {
 	h.tables = tablesOf(s)
 	h.fits(d)
 	for i := range s.Rows.Places {
@@ -44,7 +44,7 @@ func indexOf(index []uint32, i int) uint32 {
 	return index[i]
 }
 
-// table is how many rows of a table a message has, and up to which index.
+// table is the number of rows of a table in a message, and its highest index plus 1.
 type table struct {
 	what       string
 	full       bool
@@ -63,8 +63,8 @@ func tableOf(what string, full bool, rows int, index []uint32) table {
 	return t
 }
 
-// fits judges whether the tables that came last are those of their definition.
-func (h *heard) fits(d *definition) {
+// fits checks the last tables against their definition.
+func (h *sourceState) fits(d *definition) {
 	if d == nil || d.net == nil {
 		return
 	}
@@ -80,8 +80,8 @@ func (h *heard) fits(d *definition) {
 	}
 }
 
-// agrees judges the numbers of one place.
-func (h *heard) agrees(name string, row *stats.Place, s *telemetry.Snapshot) {
+// agrees checks the numbers of one place against each other.
+func (h *sourceState) agrees(name string, row *stats.Place, s *telemetry.Snapshot) {
 	given := s.Rows.Columns
 	if given.Has(stats.ColTokens|stats.ColOldest) && (row.Tokens == 0) != (row.Oldest == 0) {
 		h.wrong("oldest", "%s has %d tokens, and the oldest came at %d: the time is 0 where there are no tokens, and only there", name, row.Tokens, row.Oldest)
@@ -101,7 +101,7 @@ func (h *heard) agrees(name string, row *stats.Place, s *telemetry.Snapshot) {
 	}
 }
 
-func (h *heard) placeFell(name string, old stats.Place, row *stats.Place, given stats.Columns) {
+func (h *sourceState) placeFell(name string, old stats.Place, row *stats.Place, given stats.Columns) {
 	if given.Has(stats.ColArrivals) {
 		h.fell("arrivals of "+name, old.Arrivals, row.Arrivals)
 	}
@@ -110,7 +110,7 @@ func (h *heard) placeFell(name string, old stats.Place, row *stats.Place, given 
 	}
 }
 
-func (h *heard) transitionFell(name string, old stats.Transition, row *stats.Transition, given stats.Columns) {
+func (h *sourceState) transitionFell(name string, old stats.Transition, row *stats.Transition, given stats.Columns) {
 	if given.Has(stats.ColFirings) {
 		h.fell("firings of "+name, old.Firings, row.Firings)
 	}
@@ -125,7 +125,7 @@ func (h *heard) transitionFell(name string, old stats.Transition, row *stats.Tra
 	}
 }
 
-func (h *heard) fell(what string, from, to uint64) {
+func (h *sourceState) fell(what string, from, to uint64) {
 	if to < from {
 		h.wrong("fell", "%s fell from %d to %d: counters are cumulative since epoch, or since since, never differences", what, from, to)
 	}

@@ -13,40 +13,40 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Report is what was heard. As JSON it is what "wire check --json" prints.
+// Report is the result of a check. As JSON it is the output of "wire check --json".
 type Report struct {
-	Seconds float64  `json:"seconds"` // listened
+	Seconds float64  `json:"seconds"` // of listening
 	Sources []Source `json:"sources"` // by net and name
-	Wrong   []string `json:"wrong"`   // with the whole, not with one source
+	Wrong   []string `json:"wrong"`   // findings of no single source
 }
 
-// Source is what one source said of one net.
+// Source is the result for one source and net.
 type Source struct {
 	Net      string    `json:"net"`
 	Source   string    `json:"source"`
 	Messages uint64    `json:"messages"`
 	Full     uint64    `json:"full"`     // of them
-	Interval string    `json:"interval"` // that it says it keeps; "" if nothing could be read
+	Interval string    `json:"interval"` // as the source states it; "" if no message could be read
 	Digest   string    `json:"digest"`
-	Defined  bool      `json:"defined"` // its definition was had and holds the net
+	Defined  bool      `json:"defined"` // its definition was received and holds the net
 	Bye      bool      `json:"bye"`
-	Columns  []string  `json:"columns"` // told, as the wire names them
-	Missing  []string  `json:"missing"` // not told: absent in the faces, which is no fault
+	Columns  []string  `json:"columns"` // sent, as the wire names them
+	Missing  []string  `json:"missing"` // not sent, and so shown nowhere; that is no fault
 	Wrong    []Finding `json:"wrong"`
 }
 
 // Finding is one kind of fault, and how often it was seen.
 type Finding struct {
-	What  string `json:"what"` // as it was seen first
+	What  string `json:"what"` // as it was first seen
 	Times uint64 `json:"times"`
 }
 
-// Right reports whether nothing is wrong.
+// Right reports whether there are no findings.
 func (r *Report) Right() bool {
 	return len(r.Wrong) == 0 && !slices.ContainsFunc(r.Sources, func(s Source) bool { return len(s.Wrong) > 0 })
 }
 
-// Report tells what was heard until now.
+// Report returns the findings so far.
 func (c *Checker) Report(now int64) *Report {
 	r := &Report{Seconds: float64(now-c.since) / 1e6, Sources: []Source{}, Wrong: []string{}}
 	for k, h := range c.sources {
@@ -66,16 +66,16 @@ func (c *Checker) Report(now int64) *Report {
 	}
 	slices.SortFunc(r.Sources, func(a, b Source) int { return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Source, b.Source)) })
 	if !slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Messages > 0 }) {
-		r.Wrong = append(r.Wrong, fmt.Sprintf("nothing was heard: no message on %s nor %s. Is the engine connected to this server, and is its prefix %q?",
+		r.Wrong = append(r.Wrong, fmt.Sprintf("no message was received on %s or %s. Is the engine connected to this server, and is its prefix %q?",
 			c.subjects.Snapshots(), c.subjects.Byes(), c.subjects.Prefix()))
 	}
 	if c.beyond > 0 {
-		r.Wrong = append(r.Wrong, fmt.Sprintf("%d messages of more than %d sources were not looked at", c.beyond, MaxSources))
+		r.Wrong = append(r.Wrong, fmt.Sprintf("%d messages of more than %d sources were ignored", c.beyond, MaxSources))
 	}
 	return r
 }
 
-// Write writes the report for people.
+// Write writes the report as text.
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
 	for i := range r.Sources {
@@ -85,7 +85,7 @@ func (r *Report) Write(w io.Writer) error {
 		fmt.Fprintf(&b, "WRONG  %s\n", what)
 	}
 	if r.Right() {
-		fmt.Fprintf(&b, "\nNothing is wrong with what was heard in %.1f s.\n", r.Seconds)
+		fmt.Fprintf(&b, "\nNo findings in %.1f s.\n", r.Seconds)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -104,10 +104,10 @@ func (s *Source) write(b *strings.Builder) {
 		fmt.Fprintf(b, "  right  definition %s is answered and holds the net\n", s.Digest)
 	}
 	if len(s.Columns) > 0 {
-		fmt.Fprintf(b, "  right  it tells %s\n", strings.Join(s.Columns, ", "))
+		fmt.Fprintf(b, "  right  it sends %s\n", strings.Join(s.Columns, ", "))
 	}
 	if len(s.Missing) > 0 {
-		fmt.Fprintf(b, "  note   it does not tell, so nobody shows: %s\n", strings.Join(s.Missing, ", "))
+		fmt.Fprintf(b, "  note   it does not send, so these are shown nowhere: %s\n", strings.Join(s.Missing, ", "))
 	}
 	for _, f := range s.Wrong {
 		times := ""
@@ -118,9 +118,9 @@ func (s *Source) write(b *strings.Builder) {
 	}
 }
 
-// columnNames splits all columns into those that are told and those that are not.
-func columnNames(columns stats.Columns) (told, not []string) {
-	told, not = []string{}, []string{}
+// columnNames returns the names of the given columns, and of all others.
+func columnNames(columns stats.Columns) (given, missing []string) {
+	given, missing = []string{}, []string{}
 	for _, c := range []struct {
 		column stats.Columns
 		name   string
@@ -132,15 +132,15 @@ func columnNames(columns stats.Columns) (told, not []string) {
 		{stats.ColQueues, "queues"}, {stats.ColWaiting, "waiting"},
 	} {
 		if columns.Has(c.column) {
-			told = append(told, c.name)
+			given = append(given, c.name)
 		} else {
-			not = append(not, c.name)
+			missing = append(missing, c.name)
 		}
 	}
-	return told, not
+	return given, missing
 }
 
-// seconds writes a duration of microseconds.
+// seconds formats a duration in microseconds.
 func seconds(micros int64) string {
 	return (time.Duration(micros) * time.Microsecond).Round(time.Millisecond).String()
 }

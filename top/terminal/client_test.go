@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 )
 
 // sidecar answers with texts by path.
-func sidecar(t *testing.T, pages map[string]string) Client {
+func sidecar(t *testing.T, pages map[string]string) api.Client {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, ok := pages[r.URL.Path]
@@ -36,12 +38,12 @@ func sidecar(t *testing.T, pages map[string]string) Client {
 	}))
 	t.Cleanup(s.Close)
 	t.Cleanup(s.Client().CloseIdleConnections)
-	return Client{URL: s.URL + "/", HTTP: s.Client()}
+	return api.Client{URL: s.URL + "/", HTTP: s.Client()}
 }
 
 func TestAClientAsksForTheViewAndTheAlarms(t *testing.T) {
 	c := sidecar(t, map[string]string{"/api/v1/view": viewText, "/api/v1/alarms": alarmsText})
-	v, a, err := c.Ask(t.Context())
+	v, a, err := FromSidecar(c)(t.Context())
 	if err != nil || v.Generation != 5 || v.Nets[0].ID != "packaging" || a.Active[0].Index != 3 {
 		t.Errorf("%+v, %+v, %v", v, a, err)
 	}
@@ -52,7 +54,7 @@ func TestAViewWithoutAlarmsIsStillOne(t *testing.T) {
 		"not served": {"/api/v1/view": viewText},
 		"no JSON":    {"/api/v1/view": viewText, "/api/v1/alarms": "<html>"},
 	} {
-		if v, a, err := sidecar(t, page).Ask(t.Context()); err != nil || v == nil || a != nil {
+		if v, a, err := FromSidecar(sidecar(t, page))(t.Context()); err != nil || v == nil || a != nil {
 			t.Errorf("%s: %v, %v, %v", name, v, a, err)
 		}
 	}
@@ -62,15 +64,15 @@ func TestAnErrorSaysWhatIsWrong(t *testing.T) {
 	gone := sidecar(t, nil)
 	gone.URL = "http://127.0.0.1:1"
 	for name, rule := range map[string]struct {
-		c    Client
+		c    api.Client
 		want string
 	}{
 		"nobody listens": {gone, "connection refused"},
 		"not found":      {sidecar(t, nil), "404 Not Found"},
-		"another page":   {sidecar(t, map[string]string{"/api/v1/view": "{}"}), "is this a sidecar's address?"},
+		"another page":   {sidecar(t, map[string]string{"/api/v1/view": "{}"}), "expected the address of a sidecar"},
 		"a password":     {sidecar(t, map[string]string{"/api/v1/view": "locked"}), "401 Unauthorized"},
 	} {
-		if _, _, err := rule.c.Ask(t.Context()); err == nil || !strings.Contains(err.Error(), rule.want) || strings.Contains(err.Error(), "http://") {
+		if _, _, err := FromSidecar(rule.c)(t.Context()); err == nil || !strings.Contains(err.Error(), rule.want) || strings.Contains(err.Error(), "http://") {
 			t.Errorf("%s: %v, want %q and no address", name, err, rule.want)
 		}
 	}
@@ -79,15 +81,15 @@ func TestAnErrorSaysWhatIsWrong(t *testing.T) {
 func TestAPasswordMayBeInTheAddress(t *testing.T) {
 	c := sidecar(t, map[string]string{"/api/v1/view": "locked"})
 	c.URL = strings.Replace(c.URL, "http://", "http://ada:secret@", 1)
-	if _, _, err := c.Ask(t.Context()); err != nil {
+	if _, _, err := FromSidecar(c)(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestASidecarThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := Client{URL: "http://sidecar", HTTP: &http.Client{Transport: silent{}}}
-		if _, _, err := c.Ask(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
+		c := api.Client{URL: "http://sidecar", HTTP: &http.Client{Transport: silent{}}}
+		if _, _, err := FromSidecar(c)(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/pnagent/pnagent/top"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 var ErrNoTerminal = errors.New("standard output is no terminal")
 
 // Ask returns a View and the active alarms, nil where they are not known.
-type Ask func(context.Context) (*top.View, *top.Alarms, error)
+type Ask func(context.Context) (*api.View, *api.Alarms, error)
 
 // Screen is where a Model is shown.
 type Screen struct {
@@ -68,8 +69,8 @@ type program struct {
 
 type (
 	answer struct {
-		view   *top.View
-		alarms *top.Alarms
+		view   *api.View
+		alarms *api.Alarms
 		err    error
 		took   time.Duration
 	}
@@ -120,7 +121,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.err != nil {
 			p.model.Fail(msg.err, time.Now())
 		} else {
-			p.model.Hear(msg.view, msg.alarms, time.Now())
+			p.model.Update(msg.view, msg.alarms, time.Now())
 		}
 		return p, p.after(max(pollEvery, pollShare*msg.took), pollAgain{})
 	}
@@ -134,29 +135,18 @@ func (p *program) View() tea.View {
 	return v
 }
 
-// Once writes one table. It asks until there are two Views, so that it can tell
-// rates; a sidecar that has no second one soon is shown without.
-func Once(ctx context.Context, w io.Writer, o top.Options, ask Ask) error {
-	const patience, every = 5, 300 * time.Millisecond
+// Once writes one table to w, and to doubts why its figures are not current.
+func Once(ctx context.Context, w, doubts io.Writer, o top.Options, ask Ask) error {
 	o.Now = time.Now()
 	m := top.New(o)
-	generation := uint64(0)
-	for range patience * int(time.Second/every) {
-		v, alarms, err := ask(ctx)
-		if err != nil {
-			return err
-		}
-		m.Hear(v, alarms, time.Now())
-		if generation != 0 && generation != v.Generation {
-			break
-		}
-		generation = v.Generation
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(every):
-		}
+	v, alarms, err := ask(ctx)
+	if err != nil {
+		return err
 	}
-	_, err := io.WriteString(w, m.Plain())
+	m.Update(v, alarms, time.Now())
+	for _, why := range m.Doubts() {
+		fmt.Fprintln(doubts, "pnagent top:", why)
+	}
+	_, err = io.WriteString(w, m.Plain())
 	return err
 }

@@ -24,6 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pnagent/pnagent/top"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 func TestMain(m *testing.M) {
@@ -39,7 +40,7 @@ func TestMain(m *testing.M) {
 // patience is how long a condition may take, where a test fails.
 const patience = 30 * time.Second
 
-// screen is a terminal with somebody in front of it.
+// screen is a terminal with a simulated user.
 type screen struct {
 	keyboard, tty *os.File
 	before        *term.State
@@ -167,13 +168,13 @@ func wait(t *testing.T, ended <-chan error) error {
 }
 
 // view returns a View with one token, in a place.
-func view(generation uint64, place string) *top.View {
+func view(generation uint64, place string) *api.View {
 	one, age := uint64(1), 7200.0
-	return &top.View{At: time.Unix(int64(generation), 0), Generation: generation, Nets: []top.Net{{ID: "net", Places: []top.Place{
-		{ID: place, Tokens: &one, OldestAge: &age, Stuck: []top.Token{{Instance: "berlin/3", Age: age, Waits: []top.Wait{{Transition: "pack", Reason: "manual"}}}}}}}}}
+	return &api.View{At: api.Time(1e6 * generation), Generation: generation, Nets: []api.Net{{NetTotals: api.NetTotals{ID: "net"}, Places: []api.Place{
+		{ID: place, PlaceNow: api.PlaceNow{Tokens: &one}, OldestAge: &age, Stuck: &[]api.Token{{Instance: "berlin/3", Age: age, Waits: []api.Wait{{Transition: "pack", Reason: "manual"}}}}}}}}}
 }
 
-func stuck(context.Context) (*top.View, *top.Alarms, error) { return view(1, "crates"), nil, nil }
+func stuck(context.Context) (*api.View, *api.Alarms, error) { return view(1, "crates"), nil, nil }
 
 func TestAUserOpensThePlaceAndQuits(t *testing.T) {
 	s := open(t)
@@ -229,8 +230,8 @@ const faultVar = "PNAGENT_TOP_TEST_FAULT"
 
 func faults() map[string]Ask {
 	return map[string]Ask{
-		"while asking":  func(context.Context) (*top.View, *top.Alarms, error) { panic("on purpose, by a test") },
-		"while hearing": func(context.Context) (*top.View, *top.Alarms, error) { return nil, nil, nil },
+		"while asking":  func(context.Context) (*api.View, *api.Alarms, error) { panic("on purpose, by a test") },
+		"while hearing": func(context.Context) (*api.View, *api.Alarms, error) { return nil, nil, nil },
 	}
 }
 
@@ -240,7 +241,7 @@ func runFaulty(fault Ask) error {
 	signal.Notify(now, syscall.SIGUSR1)
 	asked := false
 	return Run(context.Background(), Screen{In: os.Stdin, Out: os.Stdout, Env: os.Environ()}, top.Options{Tab: top.Places},
-		func(ctx context.Context) (*top.View, *top.Alarms, error) {
+		func(ctx context.Context) (*api.View, *api.Alarms, error) {
 			if !asked {
 				asked = true
 				return stuck(ctx)
@@ -253,7 +254,7 @@ func runFaulty(fault Ask) error {
 func TestItComesBackWhenTheSidecarDoes(t *testing.T) {
 	s := open(t)
 	var asked atomic.Uint64
-	ended := s.run(t.Context(), func(context.Context) (*top.View, *top.Alarms, error) {
+	ended := s.run(t.Context(), func(context.Context) (*api.View, *api.Alarms, error) {
 		switch n := asked.Add(1); n {
 		case 1:
 			return view(1, "before"), nil, nil
@@ -289,30 +290,25 @@ func TestAFileIsNoTerminal(t *testing.T) {
 	}
 }
 
-func TestOnceTellsRatesFromTwoViews(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
-		ask := func(context.Context) (*top.View, *top.Alarms, error) {
-			second := uint64(time.Since(begun) / time.Second)
-			v := view(second+1, "crates")
-			arrived := 100 + 7*second
-			v.Nets[0].Places[0].Arrivals = &arrived
-			return v, nil, nil
-		}
-		var out strings.Builder
-		if err := Once(t.Context(), &out, top.Options{Tab: top.Places}, ask); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Fields(strings.Split(out.String(), "\n")[1])[5]; got != "7.00" {
-			t.Errorf("7 a second arrive, and it says %s:\n%s", got, &out)
-		}
-	})
+func TestOnceShowsTheRatesOfTheView(t *testing.T) {
+	ask := func(context.Context) (*api.View, *api.Alarms, error) {
+		v, rate := view(1, "crates"), 7.0
+		v.Nets[0].Places[0].ArrivalRate = &rate
+		return v, nil, nil
+	}
+	var out strings.Builder
+	if err := Once(t.Context(), &out, io.Discard, top.Options{Tab: top.Places}, ask); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Fields(strings.Split(out.String(), "\n")[1])[5]; got != "7.00" {
+		t.Errorf("7 a second arrive, and it says %s:\n%s", got, &out)
+	}
 }
 
 func TestOnceShowsASidecarThatStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		if err := Once(t.Context(), &out, top.Options{Tab: top.Places}, stuck); err != nil || !strings.Contains(out.String(), "crates") {
+		if err := Once(t.Context(), &out, io.Discard, top.Options{Tab: top.Places}, stuck); err != nil || !strings.Contains(out.String(), "crates") {
 			t.Errorf("%v, %q", err, &out)
 		}
 	})
@@ -320,8 +316,33 @@ func TestOnceShowsASidecarThatStandsStill(t *testing.T) {
 
 func TestOnceSaysWhyThereIsNothing(t *testing.T) {
 	away := errors.New("away")
-	ask := func(context.Context) (*top.View, *top.Alarms, error) { return nil, nil, away }
-	if err := Once(t.Context(), io.Discard, top.Options{}, ask); !errors.Is(err, away) {
+	ask := func(context.Context) (*api.View, *api.Alarms, error) { return nil, nil, away }
+	if err := Once(t.Context(), io.Discard, io.Discard, top.Options{}, ask); !errors.Is(err, away) {
 		t.Error(err)
+	}
+}
+
+func TestOnceReportsFiguresThatAreNotCurrent(t *testing.T) {
+	for name, rule := range map[string]struct {
+		change func(*api.View)
+		want   string
+	}{
+		"all up":       {func(v *api.View) { v.States = api.States{Up: 2} }, ""},
+		"one stale":    {func(v *api.View) { v.States = api.States{Up: 1, Stale: 1} }, "pnagent top: 1 of 2 sources are stale; their rows are those of their last snapshot\n"},
+		"all are gone": {func(v *api.View) { v.States = api.States{Gone: 2} }, "pnagent top: no source is up\n"},
+		"no connection": {func(v *api.View) {
+			v.States = api.States{Up: 1}
+			v.NATS = &api.Connection{Since: v.At, Reason: "connection refused"}
+		}, "pnagent top: no connection to NATS for 0.0s: connection refused\n"},
+	} {
+		ask := func(context.Context) (*api.View, *api.Alarms, error) {
+			v := view(1, "crates")
+			rule.change(v)
+			return v, nil, nil
+		}
+		var out, doubts strings.Builder
+		if err := Once(t.Context(), &out, &doubts, top.Options{Tab: top.Places}, ask); err != nil || doubts.String() != rule.want || !strings.Contains(out.String(), "crates") {
+			t.Errorf("%s: %q, want %q; %v", name, doubts.String(), rule.want, err)
+		}
 	}
 }

@@ -66,20 +66,24 @@ function runs(points, column) {
   return all;
 }
 
+/** Seconds of the units in which ages of older_than are named. */
+const units = /** @type {Record<string, number>} */ ({ s: 1, m: 60, h: 3600, d: 86400 });
+
 /**
- * How many tokens are older than each step.
- * @param {{older_than: number, tokens: number}[]} ages
+ * How many tokens are older than each age.
+ * @param {Record<string, number>} olderThan
  * @param {number|null|undefined} tokens all of them
  * @param {import('./heat.js').HeatScale} scale
  */
-export function ladder(ages, tokens, scale) {
-  const all = Math.max(1, tokens ?? 0, ...ages.map((a) => a.tokens));
+export function ladder(olderThan, tokens, scale) {
+  const all = Math.max(1, tokens ?? 0, ...Object.values(olderThan));
   const table = el('table', { class: 'ladder' }, el('caption', null, 'Tokens older than'));
-  for (const step of ages) {
+  for (const [label, older] of Object.entries(olderThan)) {
+    const seconds = parseInt(label) * units[label.slice(-1)];
     const bar = svg('svg', { viewBox: '0 0 100 8', preserveAspectRatio: 'none', class: 'barline', 'aria-hidden': 'true' },
       svg('rect', { width: 100, height: 8, class: 'track' }),
-      svg('rect', { width: step.tokens ? Math.max(1.5, (step.tokens / all) * 100) : 0, height: 8, fill: scale.fill(heat(step.older_than * 1.01)) }));
-    table.append(el('tr', null, el('th', { scope: 'row' }, wholeAge(step.older_than)), el('td', null, bar), el('td', { class: 'num' }, count(step.tokens))));
+      svg('rect', { width: older ? Math.max(1.5, (older / all) * 100) : 0, height: 8, fill: scale.fill(heat(seconds * 1.01)) }));
+    table.append(el('tr', null, el('th', { scope: 'row' }, wholeAge(seconds)), el('td', null, bar), el('td', { class: 'num' }, count(older))));
   }
   return table;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * @typedef {[tokens: number|null, oldest: number|null, instances: number|null, arrivals: number|null]} PlaceRow
- *   oldest: injection of the oldest token, ms since the Unix epoch, 0 where there is none; arrivals a second
- * @typedef {[rate: number|null, enabled: number|null, since: number|null, running: number|null, blocked: number|null, failures: number|null]} TransitionRow
- * @typedef {{net: string, drawing: string, generation: number, at: number, places: PlaceRow[], transitions: TransitionRow[]}} FrameMessage
- * @typedef {{generation: number, at: number, p?: (number|null)[][], t?: (number|null)[][]}} DiffMessage
+ * Rows have the fields of the API. What is not known is absent; since is the
+ * time in oldest_since or enabled_since, ms since the Unix epoch, 0 for none.
+ * @typedef {{tokens?: number, oldest_since?: string, instances?: number, arrival_rate?: number, since?: number}} PlaceRow
+ * @typedef {{rate?: number, enabled?: number, enabled_since?: string, running?: number, blocked?: number, failures?: number, since?: number}} TransitionRow
+ * @typedef {{net: string, drawing: string, generation: number, at: string, places: PlaceRow[], transitions: TransitionRow[]}} FrameMessage
+ * @typedef {{generation: number, at: string, places: ({index: number} & PlaceRow)[], transitions: ({index: number} & TransitionRow)[]}} DiffMessage
  */
 
 /** All numbers of one net at one moment, in the order of its drawing. */
@@ -15,9 +16,9 @@ export class Frame {
     this.net = message.net;
     this.drawing = message.drawing;
     this.generation = message.generation;
-    this.at = message.at;
-    this.places = message.places;
-    this.transitions = message.transitions;
+    this.at = Date.parse(message.at);
+    this.places = message.places.map(dated);
+    this.transitions = message.transitions.map(dated);
   }
 
   /**
@@ -26,19 +27,20 @@ export class Frame {
    */
   apply(diff) {
     this.generation = diff.generation;
-    this.at = diff.at;
-    for (const [i, ...row] of diff.p ?? []) this.places[/** @type {number} */ (i)] = /** @type {PlaceRow} */ (row);
-    for (const [i, ...row] of diff.t ?? []) this.transitions[/** @type {number} */ (i)] = /** @type {TransitionRow} */ (row);
+    this.at = Date.parse(diff.at);
+    for (const row of diff.places) this.places[row.index] = dated(row);
+    for (const row of diff.transitions) this.transitions[row.index] = dated(row);
   }
 
   /**
    * Seconds since the oldest token of place i came, 0 where there is none,
-   * null where nobody knows.
+   * null where that is not known.
    * @param {number} i
    * @param {number} now ms by the server's clock
    */
   oldestAge(i, now) {
-    return since(this.places[i]?.[1], now);
+    const row = this.places[i];
+    return age(row, row?.tokens, now);
   }
 
   /**
@@ -47,7 +49,8 @@ export class Frame {
    * @param {number} now
    */
   enabledAge(i, now) {
-    return since(this.transitions[i]?.[2], now);
+    const row = this.transitions[i];
+    return age(row, row?.enabled, now);
   }
 
   /**
@@ -58,27 +61,29 @@ export class Frame {
    */
   byAge(nodes) {
     const order = [];
-    for (let i = 0; i < this.places.length; i++) if (this.places[i][1] && !nodes[i]?.final) order.push(i);
-    return order.sort((a, b) => /** @type {number} */ (this.places[a][1]) - /** @type {number} */ (this.places[b][1]) || a - b);
-  }
-
-  /** @returns {{tokens: number|null, rate: number|null}} sums of what is known */
-  totals() {
-    return { tokens: sum(this.places.map((p) => p[0])), rate: sum(this.transitions.map((t) => t[0])) };
+    for (let i = 0; i < this.places.length; i++) if (this.places[i].since && !nodes[i]?.final) order.push(i);
+    return order.sort((a, b) => /** @type {number} */ (this.places[a].since) - /** @type {number} */ (this.places[b].since) || a - b);
   }
 }
 
 /**
- * @param {number|null|undefined} then
- * @param {number} now
+ * A row with the time that it is since.
+ * @template {PlaceRow & TransitionRow} T
+ * @param {T} row
+ * @returns {T}
  */
-function since(then, now) {
-  if (then == null) return null;
-  return then === 0 ? 0 : Math.max(0, (now - then) / 1000);
+function dated(row) {
+  const since = row.oldest_since ?? row.enabled_since;
+  row.since = since ? Date.parse(since) : 0;
+  return row;
 }
 
-/** @param {(number|null)[]} values */
-function sum(values) {
-  const known = values.filter((v) => v != null);
-  return known.length ? known.reduce((a, b) => /** @type {number} */ (a) + /** @type {number} */ (b), 0) : null;
+/**
+ * @param {{since?: number}|undefined} row
+ * @param {number|undefined} n how many there are
+ * @param {number} now
+ */
+function age(row, n, now) {
+  if (row?.since) return Math.max(0, (now - row.since) / 1000);
+  return n === 0 ? 0 : null;
 }

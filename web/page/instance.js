@@ -32,7 +32,7 @@ export function instance(a, { model, heat: scale }) {
 function held(t, i, model, scale) {
   const final = model.scene?.nodes[model.scene.find('place', t.place)]?.final;
   return el('li', null, toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)),
-    badge(t.age, final ? scale.cold() : scale), final ? el('span', { class: 'quiet' }, 'finished') : waits(t.waits, model));
+    badge(t.age_seconds, final ? scale.cold() : scale), final ? el('span', { class: 'quiet' }, 'finished') : waits(t.waits, model));
 }
 
 /**

@@ -24,7 +24,7 @@ export class Lists {
   show() {
     const { overview, where } = this.model;
     if (!overview) return;
-    const here = (/** @type {{net: string}} */ x) => (x.net === where.net ? 0 : 1);
+    const here = (/** @type {{net?: string}} */ x) => (x.net === where.net ? 0 : 1);
     const alarms = [...overview.alarms].sort((a, b) => here(a) - here(b) || Date.parse(a.since) - Date.parse(b.since));
     const sources = [...overview.sources].sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
     this.alarms.root.hidden = alarms.length === 0;
@@ -60,7 +60,7 @@ export class Lists {
     const go = () => this.#goToAlarm(a);
     return el('li', null, el('button', { type: 'button', class: 'row alarm', onclick: go },
       el('span', { class: 'mark bad', 'aria-hidden': 'true' }, '▲'),
-      el('span', { class: 'title' }, name(a.subject || a.net)),
+      el('span', { class: 'title' }, name(about(a) || a.net || '')),
       el('span', { class: 'age num', title: 'raised so long ago' }),
       el('span', { class: 'text' })));
   }
@@ -71,16 +71,14 @@ export class Lists {
    */
   #subject(a) {
     const scene = a.net === this.model.where.net ? this.model.scene : null;
-    const node = scene?.nodes[Math.max(scene.find('place', a.subject), scene.find('transition', a.subject))];
-    return node ? label(node) : a.subject || a.net;
+    const node = scene?.nodes[Math.max(scene.find('place', a.place ?? ''), scene.find('transition', a.transition ?? ''))];
+    return node ? label(node) : about(a) || a.net || '';
   }
 
   /** @param {import('./model.js').Alarm} a */
   #goToAlarm(a) {
-    const { model } = this;
-    const scene = model.where.net === a.net ? model.scene : null;
-    const kind = scene && scene.find('place', a.subject) < 0 && scene.find('transition', a.subject) >= 0 ? 'transition' : 'place';
-    model.address.go({ net: a.net, kind: a.subject ? kind : '', id: a.subject, at: 0 });
+    const kind = a.place ? 'place' : a.transition ? 'transition' : '';
+    this.model.address.go({ net: a.net ?? '', kind, id: a.place ?? a.transition ?? '', at: 0 });
   }
 
   /** @param {import('./model.js').NetSummary} n */
@@ -107,10 +105,10 @@ export class Lists {
     mark.setAttribute('aria-label', words);
     mark.title = words;
     const passed = (Date.now() - this.model.overviewAt) / 1000;
-    say(/** @type {Element} */ (row.querySelector('.age')), n.oldest_age == null ? (n.tokens === 0 ? 'empty' : unknown) : age(n.oldest_age + passed));
+    say(/** @type {Element} */ (row.querySelector('.age')), n.oldest_age_seconds == null ? (n.tokens === 0 ? 'empty' : unknown) : age(n.oldest_age_seconds + passed));
     const parts = [`${count(n.tokens)} tokens`, rate(n.rate)];
     if (n.alarms) parts.push(`${n.alarms} alarm${n.alarms === 1 ? '' : 's'}`);
-    if (n.deadlocked) parts.push(`${count(n.deadlocked)} deadlocked`);
+    if (n.instances?.deadlocked) parts.push(`${count(n.instances.deadlocked)} deadlocked`);
     say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
   }
 
@@ -125,7 +123,7 @@ export class Lists {
     mark.className = up ? 'mark good' : 'mark warn';
     mark.title = s.state;
     const passed = (Date.now() - this.model.overviewAt) / 1000;
-    const heard = s.last_heard_age == null ? unknown : age(s.last_heard_age + passed);
+    const heard = s.last_heard_age_seconds == null ? unknown : age(s.last_heard_age_seconds + passed);
     say(/** @type {Element} */ (row.querySelector('.age')), heard);
     const net = this.model.overview?.nets.find((n) => n.id === s.net);
     const parts = [s.reason ? `${s.state}: ${s.reason}` : s.state, net ? label(net) : s.net];
@@ -135,6 +133,12 @@ export class Lists {
     say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
   }
 }
+
+/**
+ * The id of what an alarm is about, '' for its net.
+ * @param {import('./model.js').Alarm} a
+ */
+export const about = (a) => a.place ?? a.transition ?? a.source ?? a.region ?? '';
 
 /**
  * How many processes are ready to take the region of a source over.

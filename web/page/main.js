@@ -45,10 +45,10 @@ function describe(node) {
   if (!scene || !n) return '';
   if (n.kind === 'place') {
     const old = n.final ? 'finished' : `oldest ${age(shown?.oldestAge(node, model.now()))}`;
-    return `place ${label(n)}: ${count(shown?.places[node]?.[0])} tokens, ${old}`;
+    return `place ${label(n)}: ${count(shown?.places[node]?.tokens)} tokens, ${old}`;
   }
-  const row = shown?.transitions[scene.row(node)] ?? [];
-  return `transition ${label(n)}: ${rate(row[0])}, blocked ${count(row[4])}`;
+  const row = shown?.transitions[scene.row(node)] ?? {};
+  return `transition ${label(n)}: ${rate(row.rate)}, blocked ${count(row.blocked)}`;
 }
 
 /** @param {boolean} open */

@@ -7,12 +7,12 @@ import { Live } from './live.js';
 import { Scene } from './scene.js';
 
 /**
- * @typedef {{id: string, name?: string, places: number, transitions: number, tokens?: number, instances?: number, deadlocked?: number,
- *   oldest_age?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, drawing: string}} NetSummary
- * @typedef {{name: string, net: string, state: string, last_heard_age?: number, gaps?: number, region?: string,
+ * @typedef {{id: string, name?: string, tokens?: number, instances?: {deadlocked: number},
+ *   oldest_age_seconds?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, drawing: string}} NetSummary
+ * @typedef {{name: string, net: string, state: string, last_heard_age_seconds?: number, gaps?: number, region?: string,
  *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
  * @typedef {{connected: boolean, since: string, reason?: string}} Connection
- * @typedef {{index: number, kind: string, net: string, subject: string, since: string, text: string}} Alarm
+ * @typedef {{index: number, alarm: string, net?: string, place?: string, transition?: string, source?: string, region?: string, since: string, text: string}} Alarm
  * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[],
  *   alarms: Alarm[], nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number}} Overview
  */
@@ -171,8 +171,8 @@ export class Model extends EventTarget {
   /** @param {import('./frame.js').FrameMessage} message */
   #frame(message) {
     if (message.net !== this.where.net) return;
-    this.clock.observe(message.at);
     this.current = new Frame(message);
+    this.clock.observe(this.current.at);
     this.#draw(message.drawing);
     this.#tell('frame');
   }
@@ -180,9 +180,9 @@ export class Model extends EventTarget {
   /** @param {import('./frame.js').DiffMessage} message */
   #diff(message) {
     if (!this.current) return;
-    this.clock.observe(message.at);
     this.#draw(this.current.drawing);
     this.current.apply(message);
+    this.clock.observe(this.current.at);
     this.#tell('frame');
   }
 
@@ -246,5 +246,5 @@ function text(error) {
  * @param {NetSummary[]} nets
  */
 function neediest(nets) {
-  return [...nets].sort((a, b) => b.alarms - a.alarms || (b.oldest_age ?? 0) - (a.oldest_age ?? 0))[0];
+  return [...nets].sort((a, b) => b.alarms - a.alarms || (b.oldest_age_seconds ?? 0) - (a.oldest_age_seconds ?? 0))[0];
 }

@@ -177,7 +177,7 @@ export class Painter {
     const { ctx, palette } = this;
     const sx = node.x * this.scale + this.x;
     const sy = node.y * this.scale + this.y;
-    const tokens = frame?.places[row]?.[0];
+    const tokens = frame?.places[row]?.tokens;
     const age = frame ? frame.oldestAge(row, view.now) : null;
     const h = node.final ? 0 : heat(age);
     if (h > 0.5) this.#glow(sx, sy, r, h);
@@ -246,7 +246,7 @@ export class Painter {
     const sy = node.y * this.scale + this.y;
     const w = Math.max(3, node.w * this.scale);
     const h = Math.max(3, node.h * this.scale);
-    const [perSecond, , , running, blocked] = frame?.transitions[row] ?? [];
+    const { rate: perSecond, running, blocked } = frame?.transitions[row] ?? {};
     ctx.beginPath();
     ctx.roundRect(sx - w / 2, sy - h / 2, w, h, Math.min(4, w / 4));
     ctx.fillStyle = perSecond ? palette.barLive : palette.bar;

@@ -15,12 +15,12 @@ import { heat } from './heat.js';
  */
 export function place(p, { model, heat: scale }) {
   const out = [facts([
-    ['tokens', count(p.tokens)], ['instances', count(p.instances)], ['oldest', p.tokens === 0 ? 'empty' : age(p.oldest_age)],
-    ['mean age', p.tokens === 0 ? 'empty' : age(p.mean_age)], ['arrived', count(p.arrivals)], ['left', count(p.departures)],
+    ['tokens', count(p.tokens)], ['instances', count(p.instances)], ['oldest', p.tokens === 0 ? 'empty' : age(p.oldest_age_seconds)],
+    ['mean age', p.tokens === 0 ? 'empty' : age(p.mean_age_seconds)], ['arrived', count(p.arrivals)], ['left', count(p.departures)],
   ])];
   if (p.final) out.push(el('p', { class: 'quiet' }, 'No transition takes tokens from here: they are finished work, not stuck.'));
-  else out.push(el('h3', null, 'Oldest tokens'), oldest(p.oldest, model, scale));
-  if (p.ages?.length) out.push(ladder(p.ages, p.tokens, p.final ? scale.cold() : scale));
+  else out.push(el('h3', null, 'Oldest tokens'), oldest(p.stuck, model, scale));
+  if (p.older_than) out.push(ladder(p.older_than, p.tokens, p.final ? scale.cold() : scale));
   out.push(...series(p.series, model));
   out.push(histogram(p.dwell, 'Time spent here'));
   return out;
@@ -36,8 +36,7 @@ function oldest(tokens, model, scale) {
   if (!tokens.length) return el('p', { class: 'quiet' }, 'none');
   return el('ol', { class: 'tokens' }, ...tokens.map((t, i) => el('li', null,
     el('button', { type: 'button', class: 'link-like', 'data-key': 'token ' + i, onclick: () => model.select('instance', t.instance) }, name(t.instance)),
-    badge(t.age, scale),
-    t.source && el('span', { class: 'quiet' }, name(t.source)),
+    badge(t.age_seconds, scale),
     waits(t.waits, model))));
 }
 

@@ -59,7 +59,7 @@ export class Stage {
     });
     this.calm.addEventListener('change', () => this.#ask());
     new ResizeObserver(() => this.#resize()).observe(/** @type {Element} */ (this.canvas.parentElement));
-    setInterval(() => !model.where.at && model.current?.places.some((p) => p[1]) && this.repaint(), 1000); // they grow older
+    setInterval(() => !model.where.at && model.current?.places.some((p) => p.since) && this.repaint(), 1000); // they grow older
     gestures(this.canvas, {
       pan: (dx, dy) => this.#look(() => this.camera.pan(dx, dy)),
       zoom: (factor, x, y) => this.#look(() => this.camera.zoom(factor, x, y)),
@@ -246,7 +246,7 @@ export class Stage {
   #alarmed() {
     const { scene, overview, where } = this.model;
     const nodes = (where.at ? [] : overview?.alarms ?? []).filter((a) => a.net === where.net)
-      .flatMap((a) => [scene?.find('place', a.subject) ?? -1, scene?.find('transition', a.subject) ?? -1]);
+      .flatMap((a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1]);
     return new Set(nodes.filter((n) => n >= 0));
   }
 

@@ -40,18 +40,18 @@ export class Tables {
     this.shownAt = Date.now();
     const at = model.now();
     const places = Array.from({ length: scene.placeCount }, (_, i) => i);
-    const oldest = places.map((i) => (scene.nodes[i].final ? Infinity : shown?.places[i]?.[1] || Infinity));
-    places.sort((a, b) => oldest[a] - oldest[b] || (shown?.places[b]?.[0] ?? -1) - (shown?.places[a]?.[0] ?? -1) || a - b);
+    const oldest = places.map((i) => (scene.nodes[i].final ? Infinity : shown?.places[i]?.since || Infinity));
+    places.sort((a, b) => oldest[a] - oldest[b] || (shown?.places[b]?.tokens ?? -1) - (shown?.places[a]?.tokens ?? -1) || a - b);
     this.#fill(this.places, scene, places, 0, (i) => {
-      const row = shown?.places[i] ?? [];
+      const row = shown?.places[i] ?? {};
       const seconds = shown?.oldestAge(i, at);
-      return [row[0] === 0 ? 'empty' : scene.nodes[i].final ? 'finished' : age(seconds), count(row[0]), count(row[2]), rate(row[3])];
+      return [row.tokens === 0 ? 'empty' : scene.nodes[i].final ? 'finished' : age(seconds), count(row.tokens), count(row.instances), rate(row.arrival_rate)];
     }, (i) => (scene.nodes[i].final ? 0 : heat(shown?.oldestAge(i, at))));
     const transitions = Array.from({ length: scene.nodes.length - scene.placeCount }, (_, i) => i);
-    transitions.sort((a, b) => (shown?.transitions[b]?.[0] ?? -1) - (shown?.transitions[a]?.[0] ?? -1) || a - b);
+    transitions.sort((a, b) => (shown?.transitions[b]?.rate ?? -1) - (shown?.transitions[a]?.rate ?? -1) || a - b);
     this.#fill(this.transitions, scene, transitions, scene.placeCount, (i) => {
-      const row = shown?.transitions[i] ?? [];
-      return [rate(row[0]), count(row[1]), row[1] ? age(shown?.enabledAge(i, at)) : unknown, count(row[3]), count(row[4]), count(row[5])];
+      const row = shown?.transitions[i] ?? {};
+      return [rate(row.rate), count(row.enabled), row.enabled ? age(shown?.enabledAge(i, at)) : unknown, count(row.running), count(row.blocked), count(row.failures)];
     });
   }
 

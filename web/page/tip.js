@@ -45,9 +45,9 @@ export class Tip {
 
   /** @param {number} node */
   #place(node) {
-    const row = this.model.shown?.places[node] ?? [];
+    const row = this.model.shown?.places[node] ?? {};
     const old = this.model.scene?.nodes[node].final ? 'finished' : `oldest ${age(this.model.shown?.oldestAge(node, this.model.now()))}`;
-    const words = row[0] === 0 ? 'empty' : `${count(row[0])} tokens, ${old}`;
+    const words = row.tokens === 0 ? 'empty' : `${count(row.tokens)} tokens, ${old}`;
     return [el('div', { class: 'num' }, words)];
   }
 
@@ -58,10 +58,10 @@ export class Tip {
   #transition(n, node) {
     const { model } = this;
     const i = node - /** @type {any} */ (model.scene).placeCount;
-    const row = model.shown?.transitions[i] ?? [];
-    const out = [el('div', { class: 'num' }, `${rate(row[0])}, enabled ${count(row[1])}, running ${count(row[3])}, blocked ${count(row[4])}`)];
-    if (row[1]) out.push(el('div', { class: 'num quiet' }, `enabled for ${age(model.shown?.enabledAge(i, model.now()))}`));
-    const blocked = model.where.at ? [] : this.known.get(n.id)?.blocked.slice(0, 4) ?? [];
+    const row = model.shown?.transitions[i] ?? {};
+    const out = [el('div', { class: 'num' }, `${rate(row.rate)}, enabled ${count(row.enabled)}, running ${count(row.running)}, blocked ${count(row.blocked)}`)];
+    if (row.enabled) out.push(el('div', { class: 'num quiet' }, `enabled for ${age(model.shown?.enabledAge(i, model.now()))}`));
+    const blocked = model.where.at ? [] : this.known.get(n.id)?.blocks.slice(0, 4) ?? [];
     for (const b of blocked) out.push(el('div', { class: 'reason' }, `${b.text || b.reason} (${plural(b.instances, 'instance')})`));
     return out;
   }
@@ -75,7 +75,7 @@ export class Tip {
     try {
       const answer = await ask('transition', { net: model.where.net, transition: n.id });
       if (this.known.size > 100) this.known.clear();
-      this.known.set(n.id, { at: Date.now(), blocked: answer.blocked ?? [] });
+      this.known.set(n.id, { at: Date.now(), blocks: answer.blocks ?? [] });
       if (this.node === node) this.show();
     } catch {
       // A tip without a reason is still a tip; the link says if the server is lost.

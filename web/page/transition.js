@@ -13,10 +13,10 @@ import { hour } from './place.js';
 export function transition(t, { model }) {
   const out = [facts([
     ['rate', rate(t.rate)], ['firings', count(t.firings)], ['last', t.last_firing ? clock(Date.parse(t.last_firing)) : unknown],
-    ['enabled', count(t.enabled)], ['for', t.enabled ? age(t.enabled_age) : unknown], ['running', count(t.running)],
+    ['enabled', count(t.enabled)], ['for', t.enabled ? age(t.enabled_age_seconds) : unknown], ['running', count(t.running)],
     ['failed', count(t.failures)], ['retried', count(t.retries)], ['cancelled', count(t.cancels)],
   ])];
-  out.push(el('h3', null, 'Why it does not fire'), blocked(t.blocked));
+  out.push(el('h3', null, 'Why it does not fire'), blocked(t.blocks));
   if (t.series?.points?.length) {
     const range = hour(model);
     out.push(sparkline(t.series.points, 1, { title: 'Firings', say: rate, ...range }));

@@ -4,7 +4,10 @@ package pagetest
 
 import (
 	"net/http"
+	"reflect"
 	"time"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
@@ -52,7 +55,7 @@ func place(s *scripted, r *http.Request) any {
 		}
 		p := s.place(i, now)
 		doc["tokens"], doc["instances"], doc["arrivals"], doc["departures"], doc["dwell"] = p[0], p[2], 48216, 48213, spread()
-		doc["oldest"] = []map[string]any{}
+		doc["stuck"] = []map[string]any{}
 		doc["series"] = series(func(at int64) row {
 			past := s.place(i, at)
 			if oldest, ok := past[1].(int64); ok && oldest > 0 {
@@ -60,14 +63,14 @@ func place(s *scripted, r *http.Request) any {
 			}
 			return row{past[0], 0}
 		})
-		doc["ages"] = ladder(now, p)
+		doc["older_than"] = ladder(now, p)
 		if i == s.stuck {
 			tokens := []map[string]any{}
 			for k, name := range s.instances {
 				injected := s.since + int64(k)*7*minute
-				tokens = append(tokens, map[string]any{"instance": name, "source": "berlin", "injected": moment(injected), "age": float64(now-injected) / 1000, "waits": waits(s)})
+				tokens = append(tokens, map[string]any{"instance": name, "injected": moment(injected), "age_seconds": float64(now-injected) / 1000, "waits": waits(s)})
 			}
-			doc["oldest"], doc["oldest_age"], doc["mean_age"] = tokens, float64(now-s.since)/1000, float64(now-s.since)/1500
+			doc["stuck"], doc["oldest_age_seconds"], doc["mean_age_seconds"] = tokens, float64(now-s.since)/1000, float64(now-s.since)/1500
 		}
 		return doc
 	}
@@ -75,17 +78,15 @@ func place(s *scripted, r *http.Request) any {
 }
 
 // ladder is how many tokens are older than each step.
-func ladder(now int64, p row) []map[string]any {
-	var out []map[string]any
+func ladder(now int64, p row) *api.OlderThan {
+	var out [8]uint64
 	oldest, _ := p[1].(int64)
-	for _, seconds := range []int64{1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400} {
-		n := any(0)
+	for i, seconds := range []int64{1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400} {
 		if oldest != 0 && now-oldest > seconds*1000 {
-			n = p[0]
+			out[i] = reflect.ValueOf(p[0]).Convert(reflect.TypeFor[uint64]()).Uint()
 		}
-		out = append(out, map[string]any{"older_than": seconds, "tokens": n})
 	}
-	return out
+	return &api.OlderThan{S1: out[0], S10: out[1], M1: out[2], M10: out[3], H1: out[4], H6: out[5], D1: out[6], D7: out[7]}
 }
 
 func transition(s *scripted, r *http.Request) any {
@@ -95,11 +96,11 @@ func transition(s *scripted, r *http.Request) any {
 			continue
 		}
 		t := s.transition(i, now)
-		doc := map[string]any{"id": id, "name": s.def.Transitions[i].Name, "firings": 9182, "rate": t[0], "enabled": t[1], "enabled_age": 12.5,
-			"running": t[3], "failures": t[5], "retries": 1, "cancels": 0, "last_firing": moment(now - 2500), "duration": spread(), "blocked": []map[string]any{},
+		doc := map[string]any{"id": id, "name": s.def.Transitions[i].Name, "firings": 9182, "rate": t[0], "enabled": t[1], "enabled_age_seconds": 12.5,
+			"running": t[3], "failures": t[5], "retries": 1, "cancels": 0, "last_firing": moment(now - 2500), "duration": spread(), "blocks": []map[string]any{},
 			"series": series(func(at int64) row { return row{2 + float64(at/60_000%5), at / 30_000 % 3} })}
 		if i%4 == 3 {
-			doc["blocked"] = []map[string]any{{"place": s.def.Places[0].ID, "reason": "missing", "instances": 12, "text": "short of 1 token in " + s.def.Places[0].Name}}
+			doc["blocks"] = []map[string]any{{"place": s.def.Places[0].ID, "reason": "missing", "instances": 12, "text": "short of 1 token in " + s.def.Places[0].Name}}
 		}
 		return doc
 	}
@@ -114,7 +115,7 @@ func instance(s *scripted, r *http.Request) any {
 		return doc
 	}
 	stuck := s.def.Places[s.stuck].ID
-	doc["now"] = []map[string]any{{"place": stuck, "tokens": 1, "injected": moment(s.since), "age": float64(now-s.since) / 1000, "waits": waits(s)}}
+	doc["now"] = []map[string]any{{"place": stuck, "tokens": 1, "injected": moment(s.since), "age_seconds": float64(now-s.since) / 1000, "waits": waits(s)}}
 	doc["seen"] = []map[string]any{
 		{"place": s.def.Places[1].ID, "injected": moment(s.since - 9*minute), "first_seen": moment(s.since - 8*minute), "last_seen": moment(s.since - minute), "gone": true},
 		{"place": stuck, "injected": moment(s.since), "first_seen": moment(s.since + minute), "last_seen": moment(now), "gone": false, "waits": waits(s)},

@@ -24,7 +24,7 @@ import (
 // csp is the policy that the page is served with.
 const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// fake speaks the API of the live page about scripted nets, and serves the page.
+// fake serves the API of the live page for scripted nets, and the page.
 type fake struct {
 	t    *testing.T
 	addr string
@@ -40,8 +40,9 @@ type fake struct {
 	above   map[string]any // to the sidecar above; nil without one
 }
 
-// newFake serves nets until the test ends. Its port is none of those that systems
-// give to whoever wants any, or it might be somebody's while the fake is away.
+// newFake serves nets until the test ends. Its port is outside the range from
+// which the system assigns ports, so that no other process gets it while the fake
+// is stopped.
 func newFake(t *testing.T, nets ...*scripted) *fake {
 	t.Helper()
 	f := &fake{t: t, nets: nets, alarms: []map[string]any{}}
@@ -139,7 +140,7 @@ func answer(w http.ResponseWriter, doc any) {
 		w.WriteHeader(http.StatusNotFound)
 		doc = map[string]string{"error": "there is no such thing"}
 	}
-	_ = json.NewEncoder(w).Encode(doc) // fails only where nobody reads
+	_ = json.NewEncoder(w).Encode(doc) // fails only if the client is gone
 }
 
 func (f *fake) file(w http.ResponseWriter, r *http.Request) {
@@ -157,7 +158,7 @@ func (f *fake) file(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w.Header().Set("ETag", fmt.Sprintf(`"%x%s"`, sha256.Sum256(text), f.version))
-	_, _ = w.Write(text) // fails only where nobody reads
+	_, _ = w.Write(text) // fails only if the client is gone
 }
 
 func (f *fake) overview(generation int) any {
@@ -167,11 +168,11 @@ func (f *fake) overview(generation int) any {
 	nets, sources := []map[string]any{}, []map[string]any{}
 	for i, s := range f.nets {
 		alarms := len(slices.DeleteFunc(slices.Clone(f.alarms), func(a map[string]any) bool { return a["net"] != s.def.ID }))
-		n := map[string]any{"id": s.def.ID, "name": s.def.Name, "places": len(s.def.Places), "transitions": len(s.def.Transitions),
+		n := map[string]any{"id": s.def.ID, "name": s.def.Name,
 			"sources_up": 2, "sources_stale": 0, "alarms": alarms, "drawing": s.drawing["hash"]}
 		if !s.unknown {
-			n["tokens"], n["instances"], n["deadlocked"], n["rate"] = 120+10*i, 50, 0, 61.4
-			n["oldest_age"], n["oldest_place"] = float64(now.UnixMilli()-s.since)/1000, s.def.Places[s.stuck].ID
+			n["tokens"], n["instances"], n["rate"] = 120+10*i, map[string]any{"active": 50, "deadlocked": 0}, 61.4
+			n["oldest_age_seconds"], n["oldest_place"] = float64(now.UnixMilli()-s.since)/1000, s.def.Places[s.stuck].ID
 		}
 		state := "up"
 		if s.down {
@@ -179,8 +180,8 @@ func (f *fake) overview(generation int) any {
 		}
 		nets = append(nets, n)
 		sources = append(sources,
-			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
-			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
+			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
+			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
 	}
 	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms,
 		"history": map[string]any{"from": now.Add(-time.Hour).UTC(), "to": now.UTC(), "step": 5}}
@@ -192,7 +193,7 @@ func (f *fake) live(w http.ResponseWriter, r *http.Request) {
 	s, generation, last := f.net(r.URL.Query().Get("net")), 1, time.Now().UnixMilli()
 	send := func(event string, doc any) {
 		text, _ := json.Marshal(doc)                                                      // of what is scripted never fails
-		_, _ = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", generation, event, text) // fails only where nobody reads
+		_, _ = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", generation, event, text) // fails only if the client is gone
 		w.(http.Flusher).Flush()
 	}
 	send("overview", f.overview(generation))

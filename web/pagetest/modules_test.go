@@ -25,7 +25,7 @@ func dotsAreAsManyAsFirings(t *testing.T, chromium *browsertest.Browser) {
 				const arcs = [{from: 0, to: 2, kind: 'normal'}, {from: 2, to: 1, kind: 'normal'}, {from: 1, to: 2, kind: 'inhibitor'}];
 				const flow = new Flow(), begun = new Set();
 				flow.draw({placeCount: 2, nodes: [{}, {}, {}], arcs, arcsOf: [[0], [1, 2], [0, 1, 2]]});
-				flow.measure({transitions: [[%f]]});
+				flow.measure({transitions: [{rate: %f}]});
 				let most = 0;
 				for (let time = 0; time <= 100000; time += %d) {
 					flow.step(time);

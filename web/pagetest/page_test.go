@@ -32,7 +32,7 @@ func opened(t *testing.T, chromium *browsertest.Browser) (*browsertest.Tab, *fak
 	other.def.ID, other.def.Name, other.since = "returns", "Returns and refunds", nowMS()-20_000
 	f := newFake(t, other, s)
 	f.change(func() {
-		f.alarms = []map[string]any{{"index": 7, "kind": "stuck", "net": s.def.ID, "subject": "paymentUnclear", "since": moment(nowMS() - 32*minute),
+		f.alarms = []map[string]any{{"index": 7, "alarm": "tokenStuck", "net": s.def.ID, "place": "paymentUnclear", "since": moment(nowMS() - 32*minute),
 			"text": "the oldest token of Payment unclear is older than 10 minutes"}}
 	})
 	b := chromium.Tab(t)
@@ -103,7 +103,7 @@ func theStuckPlaceIsTheHottest(t *testing.T, chromium *browsertest.Browser) {
 		c := b.Colour(x, y+8) // below the number
 		return c[0] + c[1] + c[2]
 	}
-	b.Keys("+", "+", "0") // painted anew, without dots
+	b.Keys("+", "+", "0") // painted again, without dots
 	browsertest.Eval[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 	stuck := node(s, "paymentUnclear")
 	for i := range s.def.Places {
@@ -354,7 +354,7 @@ func namesAreOnlyText(t *testing.T, chromium *browsertest.Browser) {
 	s := hostile(nowMS())
 	f := newFake(t, s)
 	f.change(func() {
-		f.alarms = []map[string]any{{"index": 1, "kind": "stuck", "net": s.def.ID, "subject": "p1", "since": moment(nowMS() - minute), "text": `<script>alert("alarm")</script>`}}
+		f.alarms = []map[string]any{{"index": 1, "alarm": "tokenStuck", "net": s.def.ID, "place": "p1", "since": moment(nowMS() - minute), "text": `<script>alert("alarm")</script>`}}
 	})
 	b := chromium.Tab(t)
 	b.Open(f.url())

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
-	"github.com/pnagent/pnagent/draw"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/draw"
 	"github.com/pnagent/pnagent/petri/pnml"
 )
 
@@ -137,7 +138,7 @@ func (s *scripted) at(node int) (x, y float64) {
 	return n["x"].(float64), n["y"].(float64)
 }
 
-// row is a place's or a transition's numbers; nil is what nobody knows.
+// row is a place's or a transition's numbers; nil is an unknown number.
 type row = []any
 
 // place returns the numbers of a place at a time: the stuck one holds three
@@ -171,23 +172,40 @@ func (s *scripted) transition(i int, _ int64) row {
 
 // frame returns the whole frame of a time.
 func (s *scripted) frame(generation int, at int64) map[string]any {
-	places, transitions := []row{}, []row{}
+	places, transitions := []map[string]any{}, []map[string]any{}
 	for i := range s.def.Places {
-		places = append(places, s.place(i, at))
+		places = append(places, named(s.place(i, at), "tokens", "oldest_since", "instances", "arrival_rate"))
 	}
 	for i := range s.def.Transitions {
-		transitions = append(transitions, s.transition(i, at))
+		transitions = append(transitions, named(s.transition(i, at), "rate", "enabled", "enabled_since", "running", "blocked", "failures"))
 	}
-	return map[string]any{"net": s.def.ID, "drawing": s.drawing["hash"], "generation": generation, "at": at, "places": places, "transitions": transitions}
+	return map[string]any{"net": s.def.ID, "drawing": s.drawing["hash"], "generation": generation, "at": moment(at), "places": places, "transitions": transitions}
 }
 
 // diff returns what changed between two times.
 func (s *scripted) diff(generation int, from, at int64) map[string]any {
-	p, t := []row{}, []row{}
+	p := []map[string]any{}
 	for i := range s.def.Places {
 		if now := s.place(i, at); fmt.Sprint(now) != fmt.Sprint(s.place(i, from)) {
-			p = append(p, append(row{i}, now...))
+			changed := named(now, "tokens", "oldest_since", "instances", "arrival_rate")
+			changed["index"] = i
+			p = append(p, changed)
 		}
 	}
-	return map[string]any{"generation": generation, "at": at, "p": p, "t": t}
+	return map[string]any{"generation": generation, "at": moment(at), "places": p, "transitions": []any{}}
+}
+
+// named is a row as the API has it: what is not known, and a time that never was, are absent.
+func named(r row, names ...string) map[string]any {
+	doc := map[string]any{}
+	for i, name := range names {
+		if since, ok := r[i].(int64); strings.HasSuffix(name, "_since") {
+			if ok && since != 0 {
+				doc[name] = moment(since)
+			}
+		} else if r[i] != nil {
+			doc[name] = r[i]
+		}
+	}
+	return doc
 }

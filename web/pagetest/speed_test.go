@@ -8,7 +8,7 @@ import (
 	"github.com/pnagent/pnagent/internal/browsertest"
 )
 
-// pan drags the drawing to and fro for two seconds, moving with every frame of
+// pan drags the drawing back and forth for two seconds, moving with every frame of
 // the screen, and returns the frames a second, the slowest tenth's pause, and by
 // how much the drawing was ever elsewhere than the hand, in pixels.
 const pan = `new Promise((done) => {

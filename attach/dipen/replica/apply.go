@@ -4,14 +4,14 @@ package replica
 
 import "slices"
 
-// group is the events of one transaction, sorted out.
+// group holds the events of one transaction by kind.
 type group struct {
 	put     []Event // tokens; parsed in the same order
 	putKeys []Key
 	del     []Key
 	take    []Key
 	end     []ended
-	other   bool // something else changed
+	other   bool // another kind of key changed
 }
 
 type ended struct {
@@ -19,9 +19,9 @@ type ended struct {
 	created int64 // revision of the taken key
 }
 
-// Apply takes in the changes of one revision, all of them, as of now. Revisions
-// must rise; one that is in already changes nothing, so that a history may be
-// told again.
+// Apply applies all changes of one revision, as of now. Revisions must rise;
+// one that was applied before changes nothing, so that a history may be
+// repeated.
 func (r *Replica) Apply(revision, now int64, events []Event) {
 	if revision <= r.revision {
 		return
@@ -41,11 +41,10 @@ func (r *Replica) Apply(revision, now int64, events []Event) {
 	r.revision = revision
 }
 
-// Reached notes that there is no change of this net up to a revision that is not
-// in yet.
+// Reached records that the net has no further changes up to a revision.
 func (r *Replica) Reached(revision int64) { r.revision = max(r.revision, revision) }
 
-// sort takes in what is about names and leaders, and sorts out the rest.
+// sort applies the changes of names and leaders, and groups the others.
 func (r *Replica) sort(revision int64, events []Event) group {
 	var g group
 	for _, e := range events {
@@ -81,7 +80,7 @@ func (c *cell) takenBy(transition uint64) bool {
 }
 
 // holdOf returns the revision in which a taken key was put.
-func (r *Replica) holdOf(k Key, told int64) int64 {
+func (r *Replica) holdOf(k Key, given int64) int64 {
 	if c := r.cells[cellID{k.Place, k.Token}]; c != nil {
 		for _, h := range c.taken {
 			if h.transition == k.Transition {
@@ -89,10 +88,10 @@ func (r *Replica) holdOf(k Key, told int64) int64 {
 			}
 		}
 	}
-	return told
+	return given
 }
 
-// finish ends the runs whose taken keys went.
+// finish ends the runs whose taken keys were deleted.
 func (r *Replica) finish(g *group, at int64, loose bool) {
 	restored := r.restored(g)
 	counted := map[runID]bool{}
@@ -108,14 +107,13 @@ func (r *Replica) finish(g *group, at int64, loose bool) {
 			continue
 		}
 		if started != nil && (loose || started.loose) {
-			started = nil // it is not known how long it took
+			started = nil // its duration is not known
 		}
 		r.net.fired(id.transition, started, at)
 	}
 }
 
-// restored tells whether a transaction gave back the tokens that were taken, as
-// they were, and did nothing else.
+// restored reports whether a transaction only returned the taken tokens unchanged.
 func (r *Replica) restored(g *group) bool {
 	if len(g.end) == 0 || len(g.del) > 0 || len(g.take) > 0 || g.other {
 		return false
@@ -124,7 +122,7 @@ func (r *Replica) restored(g *group) bool {
 	for _, e := range g.end {
 		id := cellID{e.key.Place, e.key.Token}
 		if c := r.cells[id]; c == nil || !c.there {
-			return false // the token that it took is not there
+			return false // the taken token is absent
 		}
 		back[id] = true
 	}
@@ -136,8 +134,7 @@ func (r *Replica) restored(g *group) bool {
 	return true
 }
 
-// orphaned tells whether a run was begun before its region had the leader that it
-// has now.
+// orphaned reports whether a run started before its region had its present leader.
 func (r *Replica) orphaned(id runID) bool {
 	region, known := r.net.regionOf(id.transition)
 	if !known {
@@ -146,7 +143,7 @@ func (r *Replica) orphaned(id runID) bool {
 	return id.created < r.leads(region)
 }
 
-// release drops a taken key and returns its run; nil if that was not seen.
+// release drops a taken key and returns its run; nil if its start was not seen.
 func (r *Replica) release(e ended) *run {
 	at := cellID{e.key.Place, e.key.Token}
 	if c := r.cells[at]; c != nil {
@@ -166,7 +163,7 @@ func (r *Replica) release(e ended) *run {
 	return ran
 }
 
-// put takes in a token that was put: a new one, or another value of one.
+// put applies a token that was put: a new one, or a new value.
 func (r *Replica) put(k Key, e Event, now int64) {
 	c := r.cell(&r.marking, k)
 	if c == nil || c.there && c.created == e.Create {
@@ -180,7 +177,7 @@ func (r *Replica) put(k Key, e Event, now int64) {
 	r.net.arrived(k.Place, c.at)
 }
 
-// remove takes out a token that was deleted.
+// remove applies the deletion of a token.
 func (r *Replica) remove(k Key, at int64, loose bool) {
 	id := cellID{k.Place, k.Token}
 	c := r.cells[id]

@@ -9,7 +9,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// standing is a replica with so many tokens in ten places.
+// standing is a replica with tokens in ten places.
 func standing(b *testing.B, tokens int) *Replica {
 	b.Helper()
 	r := New(line(), 0, DefaultLimits())

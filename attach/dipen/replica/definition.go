@@ -12,19 +12,19 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// maxName is how many bytes a name may have, as telemetry takes them.
+// maxName is the largest length of a name in bytes, as in telemetry.
 const maxName = 255
 
-// definition is the net, which grows, and what was counted of it.
+// definition is the net, which grows, and its counts.
 type definition struct {
 	net    petri.Net
 	limit  int
-	ids    map[string]bool // of places and transitions together
+	ids    map[string]bool // of places and transitions
 	places nodes
 	trans  nodes
 
 	regions map[string]string // by the name of a transition
-	named   map[uint64]string // by the id of a transition: its name in etcd
+	named   map[uint64]string // name in etcd, by the id of a transition
 
 	placeTally []placeTally
 	transTally []transTally
@@ -32,7 +32,7 @@ type definition struct {
 	users      [][]int32     // by place: transitions that need it
 }
 
-// nodes finds the rows of places, or of transitions.
+// nodes maps names and ids to rows, of places or of transitions.
 type nodes struct {
 	byName map[string]int
 	byID   map[uint64]int
@@ -74,14 +74,14 @@ func newDefinition(n *petri.Net, limit int) *definition {
 	return d
 }
 
-// called lets a node be found by its name, if nothing else is.
+// called maps a name to a row, unless the name is in use.
 func (n *nodes) called(name string, row int) {
 	if _, taken := n.byName[name]; !taken && name != "" {
 		n.byName[name] = row
 	}
 }
 
-// compile finds what each transition of the file needs.
+// compile sets the arcs that each transition of the file needs.
 func (d *definition) compile() {
 	d.needs, d.users = make([][]petri.Arc, len(d.net.Transitions)), make([][]int32, len(d.net.Places))
 	for _, a := range d.net.Arcs {
@@ -97,7 +97,7 @@ func (d *definition) compile() {
 	}
 }
 
-// name notes the id of a place or a transition.
+// name sets the id of a place or a transition.
 func (d *definition) name(k Key, id uint64) Fault {
 	if !goodName(k.Name) {
 		return FaultBadName
@@ -122,7 +122,7 @@ func (d *definition) name(k Key, id uint64) Fault {
 	return FaultNone
 }
 
-// region notes the region of a transition; false if there is no room.
+// region sets the region of a transition; it returns false if there is no room.
 func (d *definition) region(transition, region string) bool {
 	if _, known := d.regions[transition]; !known && len(d.regions) >= d.limit || len(region) > MaxKey {
 		return false
@@ -136,7 +136,7 @@ func (d *definition) regionOf(transition uint64) (string, bool) {
 	return region, known
 }
 
-// goodName tells whether a name can be a node's id, on the wire and in PNML.
+// goodName reports whether a name is valid as a node's id, on the wire and in PNML.
 func goodName(name string) bool {
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
 		return false
@@ -149,7 +149,7 @@ func goodName(name string) bool {
 	return true
 }
 
-// addPlace adds a row; false if there is no room.
+// addPlace adds a row; it returns false if there is no room.
 func (d *definition) addPlace(name string) (row int, ok bool) {
 	if len(d.net.Places) >= d.limit {
 		return 0, false
@@ -168,8 +168,7 @@ func (d *definition) addTransition(name string) (row int, ok bool) {
 	return len(d.net.Transitions) - 1, true
 }
 
-// unique returns an id like name: in DiPeN a place and a transition may have the
-// same one.
+// unique returns an id similar to name: in DiPeN a place and a transition may have the same name.
 func (d *definition) unique(name, kind string) string {
 	id := name
 	for n := 1; d.ids[id]; n++ {
@@ -187,29 +186,23 @@ func (d *definition) unique(name, kind string) string {
 	return id
 }
 
-// place returns the row of a place's id, and makes one for a place that has no
-// name; -1 if there is no room.
-func (d *definition) place(id uint64) int {
-	row, known := d.places.byID[id]
-	if !known {
-		var ok bool
-		if row, ok = d.addPlace("place " + strconv.FormatUint(id, 10)); !ok {
-			return -1
-		}
-		d.places.byID[id] = row
-	}
-	return row
-}
+// place returns the row of a place's id, and adds one for an id without a name;
+// -1 if there is no room.
+func (d *definition) place(id uint64) int { return d.places.row(id, "place ", d.addPlace) }
 
 func (d *definition) transition(id uint64) int {
-	row, known := d.trans.byID[id]
-	if !known {
-		var ok bool
-		if row, ok = d.addTransition("transition " + strconv.FormatUint(id, 10)); !ok {
-			return -1
-		}
-		d.trans.byID[id] = row
+	return d.trans.row(id, "transition ", d.addTransition)
+}
+
+func (n *nodes) row(id uint64, kind string, add func(name string) (int, bool)) int {
+	if row, known := n.byID[id]; known {
+		return row
 	}
+	row, ok := add(kind + strconv.FormatUint(id, 10))
+	if !ok {
+		return -1
+	}
+	n.byID[id] = row
 	return row
 }
 
@@ -221,7 +214,7 @@ func (d *definition) arrived(place uint64, at int64) {
 	}
 }
 
-// left counts a token that left; how long it stayed is counted for a cell.
+// left counts a token that departed, and with a cell its dwell time.
 func (d *definition) left(id cellID, stayed *cell, now int64) {
 	row := d.place(id.place)
 	if row < 0 {
@@ -238,7 +231,7 @@ func (d *definition) left(id cellID, stayed *cell, now int64) {
 	}
 }
 
-// fired counts a firing; how long it took is counted for a run.
+// fired counts a firing, and with a run its duration.
 func (d *definition) fired(transition uint64, ran *run, now int64) {
 	row := d.transition(transition)
 	if row < 0 {

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package replica is the pure core of attaching to DiPeN: keys and changes of
-// keys go in, as etcd tells them, rows of a net come out. It knows no
-// connection and reads no clock.
+// Package replica is the pure core of the DiPeN source: keys of etcd and their
+// changes go in, rows of a net come out. It has no connection and no clock.
 //
-// [ParseKey] reads a key. A [Replica] is loaded with all keys as they were at
-// one revision ([Replica.Begin], [Replica.Add], [Replica.Commit]) and then told
-// every transaction after it, one revision at a time ([Replica.Apply]). It
-// follows which tokens are there, which are taken and by which transition, and
-// counts what happened:
+// [ParseKey] parses a key. A [Replica] is loaded with all keys at one revision
+// ([Replica.Begin], [Replica.Add], [Replica.Commit]). Then [Replica.Apply] applies
+// every later transaction, one revision at a time. The Replica tracks which tokens
+// are present, which are taken and by which transition, and counts:
 //
 //   - a transaction that puts a taken key starts a run of its transition,
-//   - one that deletes it ends the run: a firing, or a cancel where nothing
-//     changed and a new leader of the region cleaned up after the old one.
+//   - one that deletes it ends the run: a firing, or a cancel if nothing changed
+//     and a new leader of the region cleaned up after the old one.
 //
 // # Times
 //
-// A revision carries no time. [Times] holds marks: which revision was the newest
-// at which moment, from looking at etcd once a second and from changes as they
-// arrive. A revision was made no later than the first mark that reaches it, and
-// that is the time that is shown for it. So an age is never more than the
-// truth. Where nobody looked for longer than [Loose] before the mark, as before
-// the attachment, it may be less, and the token is named "17 (or older)"; how
-// long it stayed is then in no histogram.
+// A revision has no time. [Times] holds marks: which revision was the newest at
+// which moment, from requests once a second and from changes as they arrive. The
+// time of a revision is that of the first mark that reaches it, which is its
+// latest possible time. So an age is a lower bound. It may be far too low if
+// there was no request for longer than [Loose] before the mark, as before the
+// start of the source. The token is then named "17 (or older)", and its dwell time
+// is in no histogram.
 //
 // Tokens are named by their DiPeN ids.
 package replica

@@ -21,7 +21,7 @@ func FuzzParseKey(f *testing.F) {
 	})
 }
 
-// Whatever a hostile etcd tells, rows stay ones that can be published.
+// Rows stay valid for any changes of a hostile etcd.
 func FuzzApply(f *testing.F) {
 	f.Add("+pl/1/1\n+pl/1/1/1\n\n-pl/1/1/1\n-pl/1/1\n+pl/2/1\n")
 	f.Add("+region/n/election/1\n+transition_ids/t 1\n+transition_ids/t/region n\n\n+pl/1/1\n\n+pl/1/1/1\n\n+region/n/election/2\n-region/n/election/1\n\n-pl/1/1/1")

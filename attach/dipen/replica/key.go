@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind is what a key is about.
+// Kind is the kind of a key.
 type Kind uint8
 
 // The kinds of keys, without the prefix.
@@ -22,7 +22,7 @@ const (
 	KindLock                   // pl/<p>/lock/<lease>
 )
 
-// Key is a key, read.
+// Key is a parsed key.
 type Key struct {
 	Kind       Kind
 	Name       string // of the place or transition; of the region for KindElection
@@ -32,27 +32,27 @@ type Key struct {
 	Lease      uint64
 }
 
-// MaxKey is how many bytes a key may have beyond the prefix.
+// MaxKey is the largest length of a key without the prefix, in bytes.
 const MaxKey = 1024
 
-// Fault is why a key, or what it says, is passed over.
+// Fault is why a key or its value is skipped.
 type Fault string
 
 // The faults, which are also label values of a metric.
 const (
 	FaultNone       Fault = ""
 	FaultForeign    Fault = "foreign"     // a key that DiPeN does not write
-	FaultBadID      Fault = "bad_id"      // an id that is no decimal number, or a lease that is no hex
+	FaultBadID      Fault = "bad_id"      // an id that is not a decimal number, or a lease that is not hex
 	FaultLong       Fault = "long"        // a key of more than MaxKey bytes
 	FaultRoom       Fault = "no_room"     // a token, name or region beyond the limits
-	FaultUnseen     Fault = "unseen"      // the end of something that was not seen to begin
-	FaultOldRunning Fault = "lost_run"    // a run that ended where the history is missing: a firing or a cancel
-	FaultBadName    Fault = "bad_name"    // a name that a net cannot have; shown by its id
+	FaultUnseen     Fault = "unseen"      // the end of a token or run whose start was not seen
+	FaultOldRunning Fault = "lost_run"    // a run that ended in a gap of the history: a firing or a cancel
+	FaultBadName    Fault = "bad_name"    // a name that is invalid in a net; its id is shown instead
 	FaultBadValue   Fault = "bad_value"   // a change whose key is not in base64 or has no revision
-	FaultLongLine   Fault = "long_answer" // an answer larger than is read
+	FaultLongLine   Fault = "long_answer" // an answer that is too large to read
 )
 
-// ParseKey reads a key without its prefix.
+// ParseKey parses a key without its prefix.
 func ParseKey(key string) (Key, Fault) {
 	if len(key) > MaxKey {
 		return Key{}, FaultLong
@@ -81,7 +81,7 @@ func ParseKey(key string) (Key, Fault) {
 	return Key{}, FaultForeign
 }
 
-// election reads <region>/election/<lease>, where a region may hold slashes.
+// election parses <region>/election/<lease>, where a region may contain slashes.
 func election(rest string) (Key, Fault) {
 	const middle = "/election/"
 	at := strings.LastIndex(rest, middle)
@@ -95,7 +95,7 @@ func election(rest string) (Key, Fault) {
 	return Key{Kind: KindElection, Name: rest[:at], Lease: lease}, FaultNone
 }
 
-// placeKey reads what follows pl/.
+// placeKey parses the part of a key after pl/.
 func placeKey(rest string) (Key, Fault) {
 	parts := strings.Split(rest, "/")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -125,11 +125,11 @@ func placeKey(rest string) (Key, Fault) {
 	return k, FaultNone
 }
 
-// ID reads an id as DiPeN writes it: a decimal number in its one shortest form,
-// so that two keys are never one token.
+// ID parses an id as DiPeN writes it: a decimal number in its shortest form, so
+// that each token has one key.
 func ID(text string) (uint64, bool) { return number(text, 10) }
 
-// hexID reads a lease, in lower-case hex.
+// hexID parses a lease, in lower-case hex.
 func hexID(text string) (uint64, bool) { return number(text, 16) }
 
 func number(text string, base int) (uint64, bool) {

@@ -28,7 +28,7 @@ func TestKeysAreReadAsDiPeNWritesThem(t *testing.T) {
 	}
 }
 
-func TestOtherKeysAreRefusedWithAReason(t *testing.T) {
+func TestOtherKeysAreRejectedWithAReason(t *testing.T) {
 	for key, want := range map[string]Fault{
 		"": FaultForeign, "pl": FaultForeign, "pl/": FaultForeign, "pl/1": FaultForeign, "pl/1/2/3/4": FaultForeign, "lock": FaultForeign,
 		"place_ids/": FaultForeign, "id_generator/xx": FaultForeign, "region/north": FaultForeign, "region//election/1": FaultForeign,

@@ -3,36 +3,38 @@
 package replica
 
 import (
+	"maps"
+
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Limits bound what a Replica keeps. Beyond them it counts what it leaves out.
+// Limits bound the memory of a Replica. It counts what exceeds them.
 type Limits struct {
 	Tokens  int // tokens and taken keys together
 	Names   int // places, and transitions
 	Leaders int // election keys of all regions
 }
 
-// DefaultLimits is enough for most, in some 200 MB at worst.
+// DefaultLimits returns limits of at most about 200 MB.
 func DefaultLimits() Limits { return Limits{Tokens: 1_000_000, Names: 1 << 16, Leaders: 1 << 16} }
 
-// KV is a key as it is at one revision, without the prefix. The value is looked
-// at for names and regions only, and never kept.
+// KV is a key at one revision, without the prefix. The value is used for names
+// and regions only, and not kept.
 type KV struct {
 	Key    string
 	Value  []byte
-	Create int64 // revision in which the key was put first
+	Create int64 // revision in which the key was first put
 }
 
 // Event is one change of one key.
 type Event struct {
 	KV
 	Delete     bool
-	PrevCreate int64 // Create of what was there before; 0 if nothing was, or it is not known
-	Same       bool  // the value is what it was before
+	PrevCreate int64 // Create of the previous value; 0 if there was none, or it is not known
+	Same       bool  // the value did not change
 }
 
-// Replica is what is known of one DiPeN net. It is not safe for concurrent use.
+// Replica is the state of one DiPeN net. It is not safe for concurrent use.
 type Replica struct {
 	Times Times
 
@@ -40,45 +42,45 @@ type Replica struct {
 	net      *definition
 	revision int64
 	marking
-	next    *marking // while it is loaded
-	at      int64    // the revision that is loaded
+	next    *marking // being loaded
+	at      int64    // the revision of next
 	dropped map[Fault]uint64
 	gaps    Gaps
 }
 
-// marking is what the keys say at one revision.
+// marking is the content of the keys at one revision.
 type marking struct {
 	cells   map[cellID]*cell
 	runs    map[runID]*run
 	held    int                             // taken keys
 	leaders map[string]map[uint64]candidate // by region and lease
 	count   int                             // of candidates
-	took    map[string]takeover             // by region: how its leader came to lead
+	took    map[string]takeover             // the last take-over, by region
 }
 
 func newMarking() marking {
 	return marking{cells: map[cellID]*cell{}, runs: map[runID]*run{}, leaders: map[string]map[uint64]candidate{}, took: map[string]takeover{}}
 }
 
-// candidate is a node that stands for a region.
+// candidate is the leader or a standby node of a region.
 type candidate struct {
 	node    string
 	created int64 // revision
 }
 
-// takeover is that a node which stood by became the leader.
+// takeover is the succession of a standby node as leader.
 type takeover struct {
 	created  int64 // revision of its key
-	revision int64 // in which the one before it went
+	revision int64 // in which the previous leader's key was deleted
 }
 
 type cellID struct{ place, token uint64 }
 
-// cell is a token at a place, and by whom it is taken. A taken key without its
-// token is a cell that is not there.
+// cell is a token of a place, and the transitions that have taken it. A taken
+// key without its token is a cell with there unset.
 type cell struct {
 	there   bool
-	loose   bool  // injected may be too late
+	loose   bool  // it may be older than at
 	created int64 // revision
 	at      int64 // time of it
 	taken   []hold
@@ -95,51 +97,47 @@ type runID struct {
 	created    int64
 }
 
+// run is the state of a run.
 type run struct {
 	keys  int
 	at    int64
 	loose bool
 }
 
-// Gaps is what of the history could not be had.
+// Gaps describes the missing parts of the history.
 type Gaps struct {
 	Count     uint64 // times that changes were missed
 	Revisions int64  // revisions in them, of all of etcd
-	Since     int64  // since when counts hold: of the attachment or the last gap, in microseconds since the Unix epoch
+	Since     int64  // since when counts hold: the start or the last gap, in microseconds since the Unix epoch
 }
 
-// New returns a Replica. The net is that of a file, with its arcs, or one with an
-// id alone; what etcd names beyond it is added. With revision it goes on where a
-// process before it stopped: what was there then does not count as arrived.
+// New returns a Replica. The net is that of a file, with its arcs, or one with
+// only an id; names in etcd are added to it. With a revision it continues where
+// the previous process stopped: tokens of before that revision do not count as
+// arrived.
 func New(net *petri.Net, revision int64, limits Limits) *Replica {
 	return &Replica{limits: limits, net: newDefinition(net, limits.Names), revision: revision, marking: newMarking(), dropped: map[Fault]uint64{}}
 }
 
-// Revision returns up to which revision everything is in.
+// Revision returns the revision up to which all changes are applied.
 func (r *Replica) Revision() int64 { return r.revision }
 
-// Gaps returns what could not be had.
+// Gaps returns the missing parts of the history.
 func (r *Replica) Gaps() Gaps { return r.gaps }
 
-// Dropped returns what was passed over, by fault.
-func (r *Replica) Dropped() map[Fault]uint64 {
-	out := make(map[Fault]uint64, len(r.dropped))
-	for f, n := range r.dropped {
-		out[f] = n
-	}
-	return out
-}
+// Dropped returns the number of skipped keys and changes, by fault.
+func (r *Replica) Dropped() map[Fault]uint64 { return maps.Clone(r.dropped) }
 
-// Drop counts something that the caller had to pass over.
+// Drop counts a fault that the caller found.
 func (r *Replica) Drop(f Fault) { r.dropped[f]++ }
 
-// Begin begins to load all keys as they are at a revision.
+// Begin starts to load all keys at a revision.
 func (r *Replica) Begin(revision int64) {
 	m := newMarking()
 	r.next, r.at = &m, revision
 }
 
-// Add adds a key as it is at the revision: names before tokens, or places get rows
+// Add adds a key at that revision. Add names before tokens, or places get rows
 // without names first. After Forget it does nothing.
 func (r *Replica) Add(kv KV, now int64) {
 	if r.next == nil {
@@ -162,9 +160,9 @@ func (r *Replica) Add(kv KV, now int64) {
 	}
 }
 
-// Commit ends the loading: what was added takes the place of what was there. If
-// that is later than what was known before, changes were missed, and counts hold
-// from now on. It returns false if all was forgotten since Begin.
+// Commit ends the loading: the loaded marking replaces the present one. If its
+// revision is later, changes were missed, and counts hold from now on. It
+// returns false if Forget was called since Begin.
 func (r *Replica) Commit(now int64) bool {
 	if r.next == nil {
 		return false
@@ -179,13 +177,12 @@ func (r *Replica) Commit(now int64) bool {
 		r.gaps.Revisions += r.at - r.revision
 	}
 	r.compare()
-	r.next.took = r.took // of leaders that are not the same any more it says nothing
+	r.next.took = r.took // obsolete take-overs are ignored
 	r.marking, r.next, r.revision = *r.next, nil, r.at
 	return true
 }
 
-// compare counts what is known to have happened between the marking before and
-// the one that was loaded.
+// compare counts the differences between the previous marking and the loaded one.
 func (r *Replica) compare() {
 	for id, c := range r.next.cells {
 		if !c.there {
@@ -208,8 +205,7 @@ func (r *Replica) compare() {
 	}
 }
 
-// Forget makes the Replica know nothing of times and tokens: etcd is another one,
-// or was set back. Counts stay.
+// Forget drops all times and tokens, for another or restored etcd. Counts stay.
 func (r *Replica) Forget() {
 	for id, c := range r.cells {
 		if c.there {
@@ -223,7 +219,7 @@ func (r *Replica) Forget() {
 	r.Times, r.marking, r.next, r.revision = Times{}, newMarking(), nil, 0
 }
 
-// cell returns the cell of a key, new if need be; nil if there is no room.
+// cell returns the cell of a key, and adds a new one; nil if there is no room.
 func (r *Replica) cell(m *marking, k Key) *cell {
 	id := cellID{k.Place, k.Token}
 	c := m.cells[id]
@@ -238,13 +234,13 @@ func (r *Replica) cell(m *marking, k Key) *cell {
 	return c
 }
 
-// place puts a token that was created in a revision into a cell.
+// place sets the token of a cell, created in a revision.
 func (r *Replica) place(c *cell, created, now int64) {
 	c.there, c.created = true, created
 	c.at, c.loose = r.Times.At(created, now)
 }
 
-// take notes that a transition took a token.
+// take records that a transition took a token.
 func (r *Replica) take(m *marking, k Key, created, now int64) {
 	c := r.cell(m, k)
 	if c == nil {
@@ -265,19 +261,19 @@ func (r *Replica) take(m *marking, k Key, created, now int64) {
 	m.runs[id].keys++
 }
 
-// tidy drops a cell with nothing in it.
+// tidy drops an empty cell.
 func (m *marking) tidy(id cellID) {
 	if c := m.cells[id]; c != nil && !c.there && len(c.taken) == 0 {
 		delete(m.cells, id)
 	}
 }
 
-// learn takes in a key that is about names and leaders.
+// learn applies a key of a name or a leader.
 func (r *Replica) learn(m *marking, k Key, kv KV, gone bool) {
 	switch k.Kind {
 	case KindPlace, KindTransition:
 		if gone {
-			return // ids are not given out again
+			return // ids are not reused
 		}
 		id, ok := ID(string(kv.Value))
 		if !ok {
@@ -296,7 +292,7 @@ func (r *Replica) learn(m *marking, k Key, kv KV, gone bool) {
 	}
 }
 
-// elect notes that a node stands for a region, or that it does not any more.
+// elect adds or removes a candidate of a region.
 func (r *Replica) elect(m *marking, k Key, kv KV, gone bool) {
 	region := m.leaders[k.Name]
 	if gone {
@@ -331,8 +327,8 @@ func (r *Replica) elect(m *marking, k Key, kv KV, gone bool) {
 	region[k.Lease] = c
 }
 
-// leader returns who leads a region: the one whose key is oldest; its created is
-// 0 where nobody does.
+// leader returns the leader of a region: the candidate with the oldest key; its
+// created is 0 if there is none.
 func (m *marking) leader(region string) (lead candidate) {
 	for _, c := range m.leaders[region] {
 		if lead.created == 0 || c.created < lead.created {
@@ -342,8 +338,9 @@ func (m *marking) leader(region string) (lead candidate) {
 	return lead
 }
 
-// leads returns since which revision a region has its leader: that of its key, or
-// later if it stood by and the leader before it was seen to go.
+// leads returns the revision since which a region has its leader: that of its
+// key, or later if it was a standby and the end of the previous leader was
+// seen.
 func (m *marking) leads(region string) int64 {
 	created := m.leader(region).created
 	if t := m.took[region]; t.created == created {

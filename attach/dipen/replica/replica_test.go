@@ -15,7 +15,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// story is a replica that is told changes, one revision a second, and what the
+// story is a replica that receives changes, one revision a second, and what the
 // keys are.
 type story struct {
 	*Replica
@@ -202,7 +202,7 @@ func TestAgesAndDwellCountFromTheCreateRevision(t *testing.T) {
 	}
 }
 
-func TestWhatIsOlderThanTheAttachmentSaysSo(t *testing.T) {
+func TestTokensOlderThanTheAttachmentAreMarked(t *testing.T) {
 	r := New(line(), 0, DefaultLimits())
 	r.Times.Look(50, 60*second, 60*second)
 	r.Begin(50)
@@ -230,7 +230,7 @@ func TestWhatIsOlderThanTheAttachmentSaysSo(t *testing.T) {
 	}
 }
 
-func TestAGapIsCountedAsFarAsItCanBeKnown(t *testing.T) {
+func TestAGapIsCounted(t *testing.T) {
 	s := tell(t, line(), DefaultLimits())
 	s.tx("put pl/1/1 x", "put pl/1/2 x")
 	s.tx("put pl/1/2/1")
@@ -259,7 +259,7 @@ func TestAGapIsCountedAsFarAsItCanBeKnown(t *testing.T) {
 	}
 }
 
-func TestAProcessGoesOnWhereTheOneBeforeItStopped(t *testing.T) {
+func TestAProcessContinuesWhereThePreviousOneStopped(t *testing.T) {
 	s := tell(t, line(), DefaultLimits())
 	s.tx("put pl/1/1 x")
 	next := &story{Replica: New(line(), s.Revision(), DefaultLimits()), t: t, at: s.at, keys: s.keys, create: s.create}
@@ -303,7 +303,7 @@ func TestPlacesAndTransitionsBeyondTheLimitAreCounted(t *testing.T) {
 	}
 }
 
-func TestANetOfAFileSaysWhatTokensWaitFor(t *testing.T) {
+func TestANetOfAFileShowsWhatTokensWaitFor(t *testing.T) {
 	net := &petri.Net{ID: "line", Places: []petri.Place{{ID: "p1", Name: "a"}, {ID: "b"}, {ID: "t2"}}, Transitions: []petri.Transition{{ID: "t1", Name: "t"}},
 		Arcs: []petri.Arc{{Source: "p1", Target: "t1", Weight: 1}, {Source: "b", Target: "t1", Weight: 2}, {Source: "t2", Target: "t1", Weight: 1, Kind: petri.Inhibitor}}}
 	s := tell(t, net, DefaultLimits())

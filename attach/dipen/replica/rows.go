@@ -11,139 +11,94 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Columns is what is known of a DiPeN net. Of failures, retries and cancels,
-// which are one column, etcd tells only the last.
+// Columns are the columns of a DiPeN net. Of failures, retries and cancels,
+// which are one column, etcd has only cancels.
 const Columns = stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColOldest | stats.ColAges |
 	stats.ColDwell | stats.ColStuck | stats.ColFirings | stats.ColFailures | stats.ColRunning | stats.ColLastFiring | stats.ColDuration
 
-// orOlder marks a token of which it is not known how old it is.
+// orOlder marks a token whose age is a lower bound.
 const orOlder = " (or older)"
 
-// maxWaits bounds what one token is said to wait for.
-const maxWaits = 16
-
-// Size returns how many rows there are.
+// Size returns the number of rows.
 func (r *Replica) Size() (places, transitions int) {
 	return len(r.net.net.Places), len(r.net.net.Transitions)
 }
 
-// Definition returns the net as it is known now: rows never move, they are only
-// added.
+// Definition returns the present net: rows are only added.
 func (r *Replica) Definition() *petri.Net {
 	n := r.net.net
 	n.Places, n.Transitions = slices.Clone(n.Places), slices.Clone(n.Transitions)
 	return &n
 }
 
-// Rows fills in rows as of now, as far as there are rows for what is known. Who
-// was slowest is said once.
+// Rows fills in as many rows as into has, as of now. It reports each slowest token once.
 func (r *Replica) Rows(now int64, into *stats.Rows) {
 	into.Columns |= Columns
-	looks := r.look(now, len(into.Places))
-	for i := range looks {
-		t, row := &r.net.placeTally[i], &into.Places[i]
-		*row = looks[i].row()
+	rows := stats.NewRows(len(r.net.placeTally), len(r.net.transTally))
+	l := r.look(now)
+	for id, run := range r.runs {
+		if i, known := r.net.trans.byID[id.transition]; known && i < len(rows.Transitions) {
+			l.Running(i, run.at)
+		}
+	}
+	l.AddTo(rows, func(place int, t token) (string, []stats.Wait) { return t.name(), r.waits(l, place) })
+	for i := range min(len(into.Places), len(rows.Places)) {
+		t, row := &r.net.placeTally[i], &rows.Places[i]
+		row.Instances = 0 // instances are not known
 		row.Arrivals, row.Departures, row.LastInjection = t.arrivals, t.departures, t.last
 		row.Dwell.Merge(&t.dwell)
 		row.Slowest, t.slowest = t.slowest, stats.Slowest{}
-		for k := range row.Stuck {
-			row.Stuck[k].Waits = r.waits(looks, i)
-		}
+		into.Places[i] = *row
 	}
-	for i := range min(len(into.Transitions), len(r.net.transTally)) {
-		t, row := &r.net.transTally[i], &into.Transitions[i]
+	for i := range min(len(into.Transitions), len(rows.Transitions)) {
+		t, row := &r.net.transTally[i], &rows.Transitions[i]
 		row.Firings, row.Cancels, row.LastFiring = t.firings, t.cancels, t.last
 		row.Duration.Merge(&t.duration)
-	}
-	for id, run := range r.runs {
-		if i, known := r.net.trans.byID[id.transition]; known && i < len(into.Transitions) {
-			into.Transitions[i].Merge(&stats.Transition{Running: 1, RunningSince: run.at})
-		}
+		into.Transitions[i] = *row
 	}
 }
 
-// look is what is present in one place.
-type look struct {
-	tokens   uint64
-	injected stats.TimeSum
-	rungs    *stats.Rungs
-	ladder   []uint64
-	oldest   []present // oldest first, at most stats.MaxStuck
-}
-
-type present struct {
-	at    int64
-	token uint64
+// token is a present token; loose if it may be older than it appears.
+type token struct {
+	id    uint64
 	loose bool
 }
 
-func (a present) compare(b present) int {
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.token, b.token))
-}
-
-// name is how the token is called.
-func (a present) name() string {
-	text := strconv.FormatUint(a.token, 10)
-	if a.loose {
+// name returns the name of the token.
+func (t token) name() string {
+	text := strconv.FormatUint(t.id, 10)
+	if t.loose {
 		text += orOlder
 	}
 	return text
 }
 
-// look counts the tokens that are there and not taken.
-func (r *Replica) look(now int64, rows int) []look {
-	looks, rungs := make([]look, min(rows, len(r.net.placeTally))), stats.NewRungs(now)
+// look counts the tokens that are present and not taken.
+func (r *Replica) look(now int64) *stats.Present[token] {
+	l := stats.NewPresent[token](now, len(r.net.placeTally), len(r.net.transTally))
+	l.Tie = func(a, b token) int { return cmp.Compare(a.id, b.id) }
+	r.present(func(place int, at int64, t token) { l.Tokens(place, 0, at, 1, t) })
+	return l
+}
+
+// present yields the tokens that are present and not taken, with the row of their place.
+func (r *Replica) present(yield func(place int, at int64, t token)) {
 	for id, c := range r.cells {
-		i, known := r.net.places.byID[id.place]
-		if !known || i >= len(looks) || !c.there || len(c.taken) > 0 {
-			continue
+		if i, known := r.net.places.byID[id.place]; known && c.there && len(c.taken) == 0 {
+			yield(i, c.at, token{id.token, c.loose})
 		}
-		l := &looks[i]
-		if l.ladder == nil {
-			l.rungs, l.ladder = rungs, make([]uint64, rungs.Len())
-		}
-		l.tokens++
-		l.injected.Add(c.at)
-		l.ladder[rungs.Index(c.at)]++
-		l.oldest = keep(l.oldest, present{c.at, id.token, c.loose}, stats.MaxStuck)
 	}
-	return looks
 }
 
-// keep adds a token to a list of the oldest, which holds at most so many.
-func keep(list []present, p present, most int) []present {
-	if len(list) >= most && p.compare(list[len(list)-1]) >= 0 {
-		return list
-	}
-	at, _ := slices.BinarySearchFunc(list, p, present.compare)
-	list = slices.Insert(list, at, p)
-	return list[:min(len(list), most)]
-}
-
-func (l *look) row() stats.Place {
-	if l.tokens == 0 {
-		return stats.Place{}
-	}
-	p := stats.Place{Tokens: l.tokens, Oldest: l.oldest[0].at, Injected: l.injected, Ages: l.rungs.Ladder(l.ladder)}
-	for _, o := range l.oldest {
-		p.Stuck = append(p.Stuck, stats.Token{Instance: o.name(), Injected: o.at})
-	}
-	slices.SortFunc(p.Stuck, func(a, b stats.Token) int { return a.Compare(&b) })
-	return p
-}
-
-// waits says what each transition that needs a place waits for. Guards are not
-// known: of one that has all its tokens nothing is said, unless it runs.
-func (r *Replica) waits(looks []look, place int) []stats.Wait {
+// waits returns what each transition that needs a place waits for. Guards are
+// not known, so a transition with all its tokens has ReasonUnknown.
+func (r *Replica) waits(l *stats.Present[token], place int) []stats.Wait {
 	var out []stats.Wait
 	for _, t := range r.net.users[place] {
 		lacks := false
 		for _, a := range r.net.needs[t] {
 			p := r.net.places.byName[a.Source]
-			has := uint64(0)
-			if p < len(looks) {
-				has = looks[p].tokens
-			}
+			has := l.Count(p)
 			w := stats.Wait{Transition: t, Place: int32(p), Reason: stats.ReasonMissing}
 			switch need := uint64(a.Weight); {
 			case a.Kind == petri.Inhibitor && has >= need:
@@ -158,8 +113,8 @@ func (r *Replica) waits(looks []look, place int) []stats.Wait {
 		if !lacks {
 			out = append(out, stats.Wait{Transition: t, Place: stats.NoPlace, Reason: stats.ReasonUnknown})
 		}
-		if len(out) >= maxWaits {
-			return out[:maxWaits]
+		if len(out) >= stats.MaxWaits {
+			return out[:stats.MaxWaits]
 		}
 	}
 	return out
@@ -167,31 +122,40 @@ func (r *Replica) waits(looks []look, place int) []stats.Wait {
 
 // Oldest returns the oldest tokens of a place, by its row.
 func (r *Replica) Oldest(place, limit int) []stats.Token {
-	var list []present
-	for id, c := range r.cells {
-		if i, known := r.net.places.byID[id.place]; known && i == place && c.there && len(c.taken) == 0 {
-			list = keep(list, present{c.at, id.token, c.loose}, limit)
-		}
+	type old struct {
+		token
+		at int64
 	}
-	if len(list) == 0 || place >= len(r.net.users) {
+	var oldest []old
+	r.present(func(i int, at int64, t token) {
+		if i != place {
+			return
+		}
+		k, _ := slices.BinarySearchFunc(oldest, old{t, at}, func(a, b old) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
+		if k < limit {
+			oldest = slices.Insert(oldest, k, old{t, at})
+			oldest = oldest[:min(len(oldest), limit)]
+		}
+	})
+	if len(oldest) == 0 || place >= len(r.net.users) {
 		return nil
 	}
-	waits := r.waits(r.look(list[0].at, len(r.net.placeTally)), place)
-	out := make([]stats.Token, 0, len(list))
-	for _, p := range list {
-		out = append(out, stats.Token{Instance: p.name(), Injected: p.at, Waits: waits})
+	waits := r.waits(r.look(oldest[0].at), place)
+	out := make([]stats.Token, 0, len(oldest))
+	for _, o := range oldest {
+		out = append(out, stats.Token{Instance: o.name(), Injected: o.at, Waits: waits})
 	}
 	return out
 }
 
-// Held is how many tokens a transition has taken.
+// Held is the number of tokens that a transition has taken.
 type Held struct {
 	Name string
 	N    int
 }
 
-// InFlight returns how many tokens each transition has taken, by its id in the
-// definition, sorted.
+// InFlight returns the number of tokens that each transition has taken, sorted
+// by its id in the definition.
 func (r *Replica) InFlight() []Held {
 	count := map[int]int{}
 	for id, run := range r.runs {
@@ -207,12 +171,12 @@ func (r *Replica) InFlight() []Held {
 	return out
 }
 
-// Leadership is who leads a region.
+// Leadership is the leader of a region.
 type Leadership struct {
 	Region  string
-	Node    string // "" if its name cannot be shown
-	Since   int64  // when it took over, at the latest; microseconds since the Unix epoch
-	Waiting int    // others that stand by
+	Node    string // "" if its name is invalid
+	Since   int64  // latest possible time of its take-over, in microseconds since the Unix epoch
+	Waiting int    // standby nodes
 }
 
 // Leaders returns the leaders of all regions, by region.
@@ -227,7 +191,7 @@ func (r *Replica) Leaders(now int64) []Leadership {
 	return out
 }
 
-// Needed returns the revisions of which the time is needed, for Times.Keep.
+// Needed returns the revisions whose times are needed, for Times.Keep.
 func (r *Replica) Needed() []int64 {
 	out := make([]int64, 0, len(r.cells)+len(r.runs))
 	for _, c := range r.cells {

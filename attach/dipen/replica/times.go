@@ -7,39 +7,40 @@ import (
 	"slices"
 )
 
-// Loose is how long nobody may have looked before a mark, in microseconds, for
-// its time to count as known: twice the time between two looks, and some.
+// Loose bounds the time without a request before a mark, in microseconds, for
+// the time of the mark to be reliable: a little more than twice the time
+// between two requests.
 const Loose = 2_500_000
 
 // coalesce is the least time between two marks, in microseconds.
 const coalesce = 250_000
 
-// Mark says that a revision was the newest at a moment, and when a look last
-// found that it was not there yet.
+// Mark is a revision that was the newest one at a moment, and the last moment
+// at which it did not exist yet.
 type Mark struct {
 	Revision int64
 	At       int64 // microseconds since the Unix epoch
-	Since    int64 // 0 if nobody had looked before
+	Since    int64 // 0 without an earlier request
 }
 
-// Times tells when revisions were made. The zero Times knows nothing.
+// Times returns the times of revisions. The zero Times has none.
 type Times struct {
 	marks []Mark // by revision and time, both rising
-	last  int64  // when the last look was begun; 0 before the first
-	held  Mark   // the last that Saw did not add; no Since
+	last  int64  // start of the last request; 0 before the first
+	held  Mark   // the last mark that Saw did not add; without Since
 }
 
-// Look notes what was found by asking for the newest revision: it was asked for
-// at one time and answered at another. It returns the marks that were added.
+// Look records a request for the newest revision, with its times of asking and
+// answering. It returns the added marks.
 func (t *Times) Look(revision, asked, answered int64) []Mark {
 	added := t.mark(revision, answered)
 	t.last = max(t.last, asked)
 	return added
 }
 
-// Saw notes that a change of a revision arrived at now: there may be newer ones.
-// Of those that arrive within a quarter of a second the first and the last are
-// kept, the last when the next one comes.
+// Saw records that a change of a revision arrived at now; newer revisions may
+// exist. Of changes within a quarter of a second it keeps the first and the
+// last, the last when the next one comes.
 func (t *Times) Saw(revision, now int64) []Mark {
 	if n := len(t.marks); n > 0 && now-t.marks[n-1].At < coalesce {
 		t.held = Mark{Revision: revision, At: now}
@@ -48,11 +49,11 @@ func (t *Times) Saw(revision, now int64) []Mark {
 	return t.mark(revision, now)
 }
 
-// End adds the mark that is still held back, at the end of a process: the next
-// one would find its revision young.
+// End adds the last held mark, at the end of a process, so that the next
+// process does not date its revision later.
 func (t *Times) End() []Mark { return t.mark(t.held.Revision, t.held.At) }
 
-// mark adds the mark that is held back, and one more.
+// mark adds the held mark, and one more.
 func (t *Times) mark(revision, now int64) []Mark {
 	n := len(t.marks)
 	t.add(t.held.Revision, t.held.At)
@@ -76,8 +77,8 @@ func (t *Times) add(revision, now int64) {
 	t.marks = append(t.marks, m)
 }
 
-// Restore adds a mark of a process before this one. Marks come in their order;
-// one that does not is passed over.
+// Restore adds a mark of an earlier process. It returns false for a mark that
+// is invalid or out of order.
 func (t *Times) Restore(m Mark) bool {
 	if n := len(t.marks); m.Revision <= 0 || m.At <= 0 || m.Since < 0 || m.Since > m.At ||
 		n > 0 && (m.Revision <= t.marks[n-1].Revision || m.At < t.marks[n-1].At) {
@@ -88,8 +89,8 @@ func (t *Times) Restore(m Mark) bool {
 	return true
 }
 
-// At returns when a revision was made at the latest, and whether it may have
-// been long before. A revision after the last mark was made by now.
+// At returns the latest possible time of a revision, and whether it may be much
+// older. A revision after the last mark was made by now.
 func (t *Times) At(revision, now int64) (at int64, loose bool) {
 	i, _ := slices.BinarySearchFunc(t.marks, revision, func(m Mark, r int64) int { return cmp.Compare(m.Revision, r) })
 	if i < len(t.marks) {
@@ -105,8 +106,7 @@ func (t *Times) At(revision, now int64) (at int64, loose bool) {
 // Marks returns the marks. They must not be changed.
 func (t *Times) Marks() []Mark { return t.marks }
 
-// Keep drops every mark that none of the revisions needs, but the first and the
-// last.
+// Keep drops all marks that the revisions do not need, except the first and the last.
 func (t *Times) Keep(revisions []int64) {
 	if len(t.marks) < 3 {
 		return

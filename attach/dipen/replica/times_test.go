@@ -26,7 +26,7 @@ func TestARevisionWasMadeNoLaterThanTheFirstMarkThatReachesIt(t *testing.T) {
 		{14, 200 * second, 102*second + 1000, false},
 		{17, 200 * second, 102*second + 900_000, false},
 		{21, 103 * second, 103 * second, false}, // just now
-		{21, 110 * second, 110 * second, true},  // nobody looked for a while
+		{21, 110 * second, 110 * second, true},  // without requests for a while
 	} {
 		if at, loose := times.At(c.revision, c.now); at != c.at || loose != c.loose {
 			t.Errorf("revision %d at %d: %d, %v; want %d, %v", c.revision, c.now, at, loose, c.at, c.loose)
@@ -51,7 +51,7 @@ func TestOfManyChangesTheFirstAndTheLastLeaveMarks(t *testing.T) {
 	}
 }
 
-func TestMarksGoOnAfterARestart(t *testing.T) {
+func TestMarksContinueAfterARestart(t *testing.T) {
 	var before, after Times
 	before.Look(10, 100*second, 100*second)
 	before.Look(12, 101*second, 101*second)

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package replay follows the instances of a net from outside: it is told which
-// transition fired when, and knows from that what every instance holds.
+// Package replay follows the instances of a net from events: it receives which
+// transition fired when, and derives what every instance holds.
 //
-// A [Replay] is a pure machine for one goroutine. [Replay.Fire],
-// [Replay.Put] and [Replay.End] tell it what happened; [Replay.Look] reads the
-// rows off. An instance begins with the first event that names it, at the
-// initial marking, and is forgotten at its end: when all of its tokens are in final
-// places (see petri.Net.FinalPlaces) and no transition that reads them is enabled.
-// So memory is bounded by the instances that are open. What it held at its end has
-// arrived, and neither departs nor dwells.
+// A [Replay] is a pure machine for one goroutine. [Replay.Fire], [Replay.Put] and
+// [Replay.End] apply an event; [Replay.Look] returns the rows. An instance starts
+// with its first event, at the initial marking. It ends when all of its tokens
+// are in final places (see petri.Net.FinalPlaces) and no transition that reads
+// them is enabled, and its state is then dropped. So memory is bounded by the
+// open instances. Tokens in an instance at its end have arrived, and count
+// neither as departures nor in dwell.
 //
-// # What does not fit
+// # Unfit events
 //
-// An event that the marking does not allow is unfit and is repaired as
-// token-based replay does (van der Aalst, Process Mining, 2nd edition, 8.2): the
+// An event that the marking does not allow is unfit. It is repaired as in
+// token-based replay (van der Aalst, Process Mining, 2nd edition, 8.2): the
 // tokens that its transition lacks are added, and it fires. Over all instances p
-// tokens are produced, initial ones included, c are consumed, m were missing and
-// r remained in instances that ended without getting to their end. [Counts.Fitness] is
+// tokens are produced, initial ones included, c are consumed, m were missing, and
+// r remained in instances that ended elsewhere. [Counts.Fitness] is
 //
 //	1/2 (1 - m/c) + 1/2 (1 - r/p)
 //
-// What an instance holds at its end in final places is its result, and counts as
-// consumed; if it is told to be over and holds no such token, one was missing. A transition that fires although it is inhibited is
-// unfit, and no token is missing.
+// Tokens in final places at the end of an instance are its result, and count as
+// consumed. If an event ends an instance without such a token, one was missing. A
+// transition that fires although it is inhibited is unfit without a missing token.
 //
 // # Silent transitions
 //
-// A transition that no event tells of, such as a gateway, is silent. Silent
-// transitions fire when an event needs them: the fewest that enable its
-// transition, found by a breadth-first search that looks at a bounded number of
-// markings; and when they alone can still fire and lead to the end. They fire at
-// the time of the event. A token before a gateway therefore stands there till
-// the event behind it, which is all that can be known.
+// A transition without events, such as a gateway, is silent. Silent transitions
+// fire in two cases. If an event needs them, a breadth-first search over a bounded
+// number of markings finds the fewest that enable its transition. And if no event
+// can follow, they fire if they lead to the end. They fire at the time of the
+// event, so a token before a gateway stays there until the next event.
 //
-// The data that guards look at is not in the events: guards are not asked. Of an
-// inclusive split that is silent, the branches are chosen that the next event needs;
-// of one that an event names, all are taken.
+// Events do not carry the data of guards, so guards are ignored. A silent
+// inclusive split takes the branches that the next event needs; one with an event
+// takes all.
 //
 // All times are microseconds since the Unix epoch.
 package replay

@@ -10,14 +10,14 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// intoFull returns a net in which "told" takes a token of "in" and puts weight tokens into "goal" and into "full",
+// intoFull returns a net in which "event" takes a token of "in" and puts weight tokens into "goal" and into "full",
 // by ordinary arcs or as the branches of a split; "next" takes from "goal". "goal" comes first in the net, so that it
 // has its tokens when those of "full" are added.
 func intoFull(t *testing.T, kind petri.ArcKind, weight uint32) *petri.Tables {
 	t.Helper()
 	n := &petri.Net{ID: "full", Places: []petri.Place{{ID: "goal"}, {ID: "full"}, {ID: "in"}, {ID: "end"}},
-		Transitions: []petri.Transition{{ID: "told"}, {ID: "next"}, {ID: "drain"}},
-		Arcs: []petri.Arc{{Source: "in", Target: "told"}, {Source: "told", Target: "goal", Kind: kind}, {Source: "told", Target: "full", Kind: kind},
+		Transitions: []petri.Transition{{ID: "event"}, {ID: "next"}, {ID: "drain"}},
+		Arcs: []petri.Arc{{Source: "in", Target: "event"}, {Source: "event", Target: "goal", Kind: kind}, {Source: "event", Target: "full", Kind: kind},
 			{Source: "goal", Target: "next"}, {Source: "next", Target: "end"}, {Source: "full", Target: "drain"}}}
 	for k := range n.Arcs {
 		n.Arcs[k].ID, n.Arcs[k].Weight = fmt.Sprint("arc ", k), 1
@@ -44,7 +44,7 @@ func TestAFiringThatWouldOverflowAPlaceMovesNothing(t *testing.T) {
 		{petri.Branch, math.MaxUint32 - 2, 1, false}, {petri.Branch, math.MaxUint32, 1, true},
 		{petri.Branch, math.MaxUint32 - 10, 5, false}, {petri.Branch, math.MaxUint32 - 4, 5, true},
 	} {
-		r := New(Config{Tables: intoFull(t, c.kind, c.weight), Limit: 1, Told: true})
+		r := New(Config{Tables: intoFull(t, c.kind, c.weight), Limit: 1, EndsByEvent: true})
 		r.Put([]byte("a"), 2, 1, 10)
 		r.Put([]byte("a"), 1, c.full, 20)
 		if !r.Fire([]byte("a"), 0, 30) {
@@ -84,7 +84,7 @@ func TestASilentFiringThatWouldOverfillAPlaceHelpsNoEvent(t *testing.T) {
 	const most = math.MaxUint32 / 2
 	for _, kind := range []petri.ArcKind{petri.Normal, petri.Branch} {
 		for full, fits := range map[int64]bool{most - 6: true, most - 5: true, most - 4: false, most: false} {
-			r := New(Config{Tables: intoFull(t, kind, 5), Silent: []bool{true, false, false}, Limit: 1, Told: true, Search: 100})
+			r := New(Config{Tables: intoFull(t, kind, 5), Silent: []bool{true, false, false}, Limit: 1, EndsByEvent: true, Search: 100})
 			r.Put([]byte("a"), 2, 1, 10)
 			r.Put([]byte("a"), 1, full, 20)
 			fit := r.Fire([]byte("a"), 1, 30)

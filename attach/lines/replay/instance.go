@@ -10,7 +10,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// instance is what one open instance holds.
+// instance is the state of one open instance.
 type instance struct {
 	name         string
 	runs         []run // of one place: oldest first
@@ -18,18 +18,18 @@ type instance struct {
 	newer, older int32
 }
 
-// run is tokens that came into a place at one time.
+// run is a number of tokens that arrived in a place at one time.
 type run struct {
 	injected int64
 	place    int32
 	n        uint32
 }
 
-// maxRuns bounds what one instance keeps apart. Beyond it tokens share the time of
-// the last ones that came into their place, so they look older than they are.
+// maxRuns bounds the runs of one instance. Beyond it tokens share the time of
+// the last ones that arrived in their place, and so appear older than they are.
 const maxRuns = 4096
 
-// push adds tokens, and reports whether they kept their own time.
+// push adds tokens, and reports whether they kept their time.
 func (in *instance) push(place int32, n uint32, at int64) bool {
 	crowded := len(in.runs) >= maxRuns
 	for k := len(in.runs) - 1; k >= 0; k-- {
@@ -71,7 +71,7 @@ func (r *Replay) link(i int32) {
 	r.newest = i
 }
 
-// mark makes r.marking that of an instance.
+// mark sets r.marking to that of an instance.
 func (r *Replay) mark(in *instance) {
 	for k := range in.runs {
 		r.marking[in.runs[k].place] += in.runs[k].n
@@ -95,7 +95,7 @@ func (r *Replay) enabled(marking []uint32, transition int) bool {
 	return j == nil || j.Ready(marked(marking))
 }
 
-// marked gives the places of a marking that hold a token.
+// marked yields the places of a marking that hold a token.
 func marked(marking []uint32) func(yield func(place int32) bool) {
 	return func(yield func(place int32) bool) {
 		for p, m := range marking {
@@ -119,14 +119,14 @@ func (r *Replay) repair(in *instance, transition int, at int64) {
 	}
 }
 
-// add puts tokens that were missing.
+// add adds missing tokens.
 func (r *Replay) add(in *instance, place int32, n uint32, at int64) {
 	r.Counts.Missing += uint64(n)
 	r.put(in, place, n, at)
 }
 
-// fire moves the tokens of a firing, which repair has made possible. It reports
-// false, and does nothing, if a place would overflow.
+// fire moves the tokens of a firing after repair. It returns false, and changes
+// nothing, if a place would overflow.
 func (r *Replay) fire(in *instance, s step, at int64) bool {
 	effects, split := r.tables.Effects(int(s.transition)), r.tables.Branches(int(s.transition))
 	if r.overflows(effects, split, s.branches) {
@@ -158,8 +158,8 @@ func (r *Replay) fire(in *instance, s step, at int64) bool {
 	return true
 }
 
-// overflows reports whether a firing might overflow a place: what it takes is not
-// regarded, for places do not come near.
+// overflows reports whether a firing might overflow a place. It ignores the
+// tokens that the firing takes, because real markings are far below the limit.
 func (r *Replay) overflows(effects []petri.Effect, split []petri.BranchArc, branches uint64) bool {
 	for k := range effects {
 		e := &effects[k]
@@ -186,7 +186,7 @@ func (r *Replay) put(in *instance, place int32, n uint32, at int64) {
 	r.rec.Arrived(int(place), at)
 }
 
-// take takes the n oldest tokens of a place, which holds as many.
+// take removes the n oldest tokens of a place, which holds as many.
 func (r *Replay) take(in *instance, place int32, n uint32, at int64) {
 	r.Counts.Consumed += uint64(n)
 	r.marking[place] -= n
@@ -206,8 +206,8 @@ func (r *Replay) take(in *instance, place int32, n uint32, at int64) {
 	in.runs = in.runs[:kept]
 }
 
-// leave counts tokens that left a place. Who was slowest is kept here by name,
-// because an instance may be forgotten before it is told.
+// leave counts tokens that left a place. It keeps the slowest one by name,
+// because its instance may be dropped before the next snapshot.
 func (r *Replay) leave(in *instance, place int32, injected, at int64, n uint32) {
 	if n == 1 {
 		r.rec.Left(int(place), 0, injected, at)

@@ -3,27 +3,21 @@
 package replay
 
 import (
-	"slices"
+	"cmp"
 
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Columns is what Look fills in: all that events and the net tell.
+// Columns are the columns that Look fills in.
 const Columns = stats.AllColumns &^ (stats.ColFailures | stats.ColRunning | stats.ColDuration | stats.ColTimeouts | stats.ColQueues | stats.ColWaiting)
 
-// BlockedAfter is how old a token is, in microseconds, before the arcs that
-// hold its transitions back are counted in Rows.Blocks. It is that of package
-// game.
-const BlockedAfter = 10_000_000
-
-// counted adds what was counted to rows of the net.
+// counted adds all counts to rows of the net.
 func (r *Replay) counted(rows *stats.Rows) {
 	rows.Merge(r.sent)
 	r.Unsent(rows)
 }
 
-// Unsent adds what was counted since the last call of Sent.
+// Unsent adds the counts since the last call of Sent.
 func (r *Replay) Unsent(rows *stats.Rows) {
 	rows.Merge(r.before)
 	r.rec.AddTo(rows)
@@ -32,22 +26,21 @@ func (r *Replay) Unsent(rows *stats.Rows) {
 	}
 }
 
-// Sent says that what was counted so far is told, and that a process which
-// follows this one need not tell it again.
+// Sent records that the counts so far are published, so that the next process
+// does not publish them again.
 func (r *Replay) Sent() {
 	r.Unsent(r.sent)
 	r.Resume(stats.NewRows(r.tables.Places(), r.tables.Transitions()))
 }
 
-// Resume makes what is unsent that of the process before this one, as its Unsent gave it.
+// Resume sets the unpublished counts to those of the previous process, as its Unsent returned them.
 func (r *Replay) Resume(unsent *stats.Rows) {
 	r.rec = stats.NewRecorder(r.tables.Places(), r.tables.Transitions())
 	r.before = unsent
 	clear(r.gone)
 }
 
-// TakeSlowest adds to the rows whose token stayed longest in each place, since
-// the last call.
+// TakeSlowest adds the slowest token of each place since the last call to the rows.
 func (r *Replay) TakeSlowest(rows *stats.Rows) {
 	for p := range r.slowest {
 		rows.Places[p].Slowest.Merge(r.slowest[p])
@@ -55,123 +48,75 @@ func (r *Replay) TakeSlowest(rows *stats.Rows) {
 	clear(r.slowest)
 }
 
-// Look adds the rows as of now: what was counted, and what the open instances hold.
-// A token that was injected after now, by the clock of whoever wrote the event, is as young as can be.
+// Look adds the rows as of now: the counts and the content of the open
+// instances. A token that was injected after now, by the clock of its writer,
+// has age 0.
 func (r *Replay) Look(now int64, rows *stats.Rows) {
 	r.counted(rows)
 	rows.Columns |= Columns
-	l := &look{r: r, now: now, rungs: stats.NewRungs(now), rows: rows, ladders: make([][]uint64, r.tables.Places()),
-		seen: make([]int32, r.tables.Transitions()), blocks: map[stats.Block]uint64{}}
+	l := &look{Present: stats.NewPresent[holder](now, r.tables.Places(), r.tables.Transitions()), r: r}
+	l.Tie = func(a, b holder) int { return cmp.Compare(r.all[a.instance].name, r.all[b.instance].name) }
 	for i := r.oldest; i != none; i = r.all[i].newer {
 		l.instance(i)
 	}
-	for p, counts := range l.ladders {
-		if counts != nil {
-			ladder := l.rungs.Ladder(counts)
-			rows.Places[p].Ages.Merge(&ladder)
-		}
-	}
+	l.AddTo(rows, func(p int, h holder) (string, []stats.Wait) {
+		in := &r.all[h.instance]
+		r.mark(in)
+		defer r.unmark(h.instance)
+		return in.name, r.waits(int32(p), h.dead)
+	})
 	rows.Net.Active += uint64(len(r.byName))
-	rows.Blocks = stats.MergeBlocks(rows.Blocks, l.blocked())
+	rows.Net.Deadlocked += l.dead
+}
+
+// holder is an instance that holds a token. It is dead if nothing in it can fire.
+type holder struct {
+	instance int32
+	dead     bool
 }
 
 // look is one pass over the open instances.
 type look struct {
-	r       *Replay
-	now     int64
-	rungs   *stats.Rungs
-	rows    *stats.Rows
-	ladders [][]uint64 // by place and rung
-	seen    []int32    // by transition: 1 + the last instance in which it was judged
-	blocks  map[stats.Block]uint64
+	*stats.Present[holder]
+	r    *Replay
+	dead uint64 // instances
 }
 
 func (l *look) instance(i int32) {
 	in := &l.r.all[i]
 	l.r.mark(in)
-	dead := !l.judge(i, in) && !l.r.atEnd(in)
-	for k := range in.runs {
-		q := &in.runs[k]
-		l.tokens(in, q, !slices.ContainsFunc(in.runs[:k], func(o run) bool { return o.place == q.place }), dead)
+	defer l.r.unmark(i)
+	h := holder{i, !l.judge(i, in) && !l.r.atEnd(in)}
+	if h.dead {
+		l.dead++
 	}
-	if dead {
-		l.rows.Net.Deadlocked++
+	for _, q := range in.runs {
+		l.Tokens(int(q.place), i, q.injected, q.n, h)
 	}
-	l.r.unmark(i)
 }
 
-// tokens counts one run. first says that it is the first of its place.
-func (l *look) tokens(in *instance, q *run, first, dead bool) {
-	row := &l.rows.Places[q.place]
-	n := uint64(q.n)
-	row.Tokens += n
-	row.Arrivals += n
-	if first {
-		row.Instances++
-	}
-	row.Oldest = stats.Earlier(row.Oldest, q.injected)
-	row.Injected.Merge(stats.TimeSum{Sec: uint64(q.injected) / 1e6 * n})
-	row.Injected.Merge(stats.TimeSum{Micro: uint64(q.injected) % 1e6 * n})
-	if l.ladders[q.place] == nil {
-		l.ladders[q.place] = make([]uint64, l.rungs.Len())
-	}
-	l.ladders[q.place][l.rungs.Index(q.injected)] += n
-	k := len(row.Stuck)
-	if k == stats.MaxStuck && q.injected >= row.Stuck[k-1].Injected {
-		return
-	}
-	one := stats.Token{Instance: in.name, Injected: q.injected, Waits: l.r.waits(q.place, dead)}
-	at, _ := slices.BinarySearchFunc(row.Stuck, one, func(a, b stats.Token) int { return a.Compare(&b) })
-	for range min(int(min(q.n, stats.MaxStuck)), stats.MaxStuck-at) {
-		row.Stuck = slices.Insert(row.Stuck, at, one)
-	}
-	row.Stuck = row.Stuck[:min(len(row.Stuck), stats.MaxStuck)]
-}
-
-// judge counts the transitions that are enabled in an instance and, where old
-// tokens wait, the conditions that are not met. It reports whether anything can
-// still fire.
+// judge counts the transitions that are enabled in an instance and, for old
+// tokens, the unmet conditions. It reports whether anything can still fire.
 func (l *look) judge(i int32, in *instance) (live bool) {
-	old := l.now - BlockedAfter
 	for k := range in.runs {
 		q := &in.runs[k]
 		for _, tr := range l.r.users[q.place] {
-			if l.seen[tr] == i+1 {
-				continue
-			}
 			if l.r.enabled(l.r.marking, int(tr)) {
-				l.seen[tr] = i + 1
-				live = true
-				t := &l.rows.Transitions[tr]
-				t.Enabled++
-				t.EnabledSince = stats.Earlier(t.EnabledSince, l.r.since(in, int(tr)))
-			} else if q.injected <= old && !l.r.tables.Final(int(q.place)) {
-				l.seen[tr] = i + 1
-				l.block(tr)
+				if live = true; l.Once(tr, int64(i)) {
+					l.Enabled(int(tr), l.r.since(in, int(tr)))
+				}
+			} else if l.Old(q.injected) && !l.r.tables.Final(int(q.place)) && l.Once(tr, int64(i)) {
+				for _, w := range l.r.why(nil, tr) {
+					l.Block(w, 1)
+				}
 			}
 		}
 	}
 	return live
 }
 
-func (l *look) block(transition int32) {
-	for _, w := range l.r.why(nil, transition) {
-		l.blocks[stats.Block{Transition: w.Transition, Place: w.Place, Reason: w.Reason}]++
-	}
-}
-
-func (l *look) blocked() []stats.Block {
-	var out []stats.Block
-	for b, n := range l.blocks {
-		b.Instances = n
-		out = append(out, b)
-	}
-	slices.SortFunc(out, stats.Block.Compare)
-	return out
-}
-
-// since returns when the last token came that an enabled transition needs. An
-// inclusive join needs one of each of its places that hold tokens.
+// since returns when the last token arrived that an enabled transition needs.
+// An inclusive join needs one of each of its places that hold tokens.
 func (r *Replay) since(in *instance, transition int) (since int64) {
 	need := func(place int32, left uint32) {
 		for k := range in.runs {
@@ -192,22 +137,9 @@ func (r *Replay) since(in *instance, transition int) (since int64) {
 	return since
 }
 
-func unmet(t int32, c petri.Cond, m uint32) (stats.Wait, bool) {
-	switch {
-	case m < c.Lo:
-		return stats.Wait{Transition: t, Reason: stats.ReasonMissing, Place: c.Place, Count: c.Lo - m}, true
-	case c.Hi > 0 && m >= c.Hi:
-		return stats.Wait{Transition: t, Reason: stats.ReasonInhibited, Place: c.Place, Count: m - c.Hi + 1}, true
-	}
-	return stats.Wait{}, false
-}
-
-// maxWaits bounds what one token is said to wait for.
-const maxWaits = 16
-
-// waits returns what each transition that needs a place waits for in the instance
-// that is marked, at most maxWaits. In a dead instance it says so first, then
-// what each one lacks.
+// waits returns what each transition that needs a place waits for in the marked
+// instance, at most stats.MaxWaits. In a dead instance each transition has
+// ReasonDead first.
 func (r *Replay) waits(place int32, dead bool) []stats.Wait {
 	var out []stats.Wait
 	for _, tr := range r.users[place] {
@@ -218,18 +150,18 @@ func (r *Replay) waits(place int32, dead bool) []stats.Wait {
 		if out = r.why(out, tr); len(out) == before {
 			out = append(out, stats.Wait{Transition: tr, Reason: stats.ReasonEnabled, Place: stats.NoPlace})
 		}
-		if len(out) >= maxWaits {
-			return out[:maxWaits]
+		if len(out) >= stats.MaxWaits {
+			return out[:stats.MaxWaits]
 		}
 	}
 	return out
 }
 
-// why appends the conditions of a transition that are not met in the instance
-// that is marked; none if it is enabled.
+// why appends the unmet conditions of a transition in the marked instance; none if it is enabled.
 func (r *Replay) why(out []stats.Wait, transition int32) []stats.Wait {
 	for _, c := range r.tables.Conds(int(transition)) {
-		if wait, unmet := unmet(transition, c, r.marking[c.Place]); unmet {
+		m := r.marking[c.Place]
+		if wait, unmet := stats.Unmet(transition, c.Place, c.Lo, c.Hi, m, m); unmet {
 			out = append(out, wait)
 		}
 	}
@@ -243,8 +175,8 @@ func (r *Replay) why(out []stats.Wait, transition int32) []stats.Wait {
 	return out
 }
 
-// Held returns what an instance holds, oldest first and at most limit rows, and how many tokens are left out;
-// false if it is not open.
+// Held returns the content of an instance, oldest first and at most limit rows,
+// and the number of tokens left out; false if it is not open.
 func (r *Replay) Held(name string, limit int) (held []stats.Held, leftOut uint64, open bool) {
 	i, open := r.byName[name]
 	if !open {

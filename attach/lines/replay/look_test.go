@@ -31,7 +31,7 @@ func slowLook(n *petri.Net, instances map[string]map[string][]int64, now int64) 
 		}
 		for t, tr := range n.Transitions {
 			old := slices.ContainsFunc(n.Places, func(p petri.Place) bool {
-				return !in.Final(p.ID) && in.needs(tr.ID, p.ID) && len(in.held[p.ID]) > 0 && now-in.held[p.ID][0] >= BlockedAfter
+				return !in.Final(p.ID) && in.needs(tr.ID, p.ID) && len(in.held[p.ID]) > 0 && now-in.held[p.ID][0] >= stats.BlockedAfter
 			})
 			switch {
 			case in.fires(tr.ID):
@@ -166,7 +166,7 @@ func (in *slow) waits(place string, dead bool) (out []stats.Wait) {
 		}
 		out = append(out, in.why(t)...)
 	}
-	return out[:min(len(out), maxWaits)]
+	return out[:min(len(out), stats.MaxWaits)]
 }
 
 func (in *slow) look(row *stats.Place, p int, name string, now int64) {
@@ -227,7 +227,7 @@ func TestALookSeesWhatInstancesHoldAndWaitFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := New(Config{Tables: tables, Limit: 100, Told: true})
+		r := New(Config{Tables: tables, Limit: 100, EndsByEvent: true})
 		now := int64(1_790_000_000_000_000)
 		for range rnd.IntN(12) {
 			now += rnd.Int64N(6e6)
@@ -238,7 +238,7 @@ func TestALookSeesWhatInstancesHoldAndWaitFor(t *testing.T) {
 				r.Fire(name, rnd.IntN(tables.Transitions()), now)
 			}
 		}
-		now += rnd.Int64N(3) * BlockedAfter / 2 // at times just as old as counts
+		now += rnd.Int64N(3) * stats.BlockedAfter / 2 // at times just as old as counts
 		rows := stats.NewRows(tables.Places(), tables.Transitions())
 		r.Look(now, rows)
 		if d := gocmp.Diff(slowLook(n, heldBy(r), now), seen(rows)); d != "" {
@@ -289,7 +289,7 @@ func checkHeld(t *testing.T, r *Replay, n *petri.Net) {
 	}
 }
 
-// A token counts as one that waits long from BlockedAfter on.
+// A token counts as one that waits long from stats.BlockedAfter on.
 func TestConditionsAreCountedFromBlockedAfterOn(t *testing.T) {
 	tables, err := petri.Compile(netOf("open: start* -> p; take: p lack -> q"))
 	if err != nil {

@@ -208,8 +208,8 @@ func compare(t *testing.T, seed uint64, ref *reference, r *Replay, now int64, or
 	compareSlowest(t, ref, r)
 }
 
-// compareSlowest takes who stayed longest, which is one of the latest of those
-// who did, and then nobody is left.
+// compareSlowest compares the slowest tokens, which are among the latest of those
+// with the longest time, and checks that none is left then.
 func compareSlowest(t *testing.T, ref *reference, r *Replay) {
 	t.Helper()
 	rows, again := stats.NewRows(len(ref.net.Places), len(ref.net.Transitions)), stats.NewRows(len(ref.net.Places), len(ref.net.Transitions))
@@ -232,8 +232,8 @@ func compareSlowest(t *testing.T, ref *reference, r *Replay) {
 	}
 }
 
-// A state that is saved and loaded goes on as if nothing had been.
-func TestAStateGoesOn(t *testing.T) {
+// A state that is saved and loaded continues without a difference.
+func TestAStateContinues(t *testing.T) {
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		tables, err := petri.Compile(petritest.RandomNet(rnd))
@@ -319,7 +319,7 @@ func TestTokensAreConserved(t *testing.T) {
 		for i := range silent {
 			silent[i] = rnd.IntN(2) == 0
 		}
-		r := New(Config{Tables: tables, Silent: silent, Limit: 100, Search: 50, Told: rnd.IntN(2) == 0})
+		r := New(Config{Tables: tables, Silent: silent, Limit: 100, Search: 50, EndsByEvent: rnd.IntN(2) == 0})
 		for k := range 200 {
 			name, at := []byte{'a' + byte(rnd.IntN(4))}, int64(1_000_000+k)
 			switch rnd.IntN(10) {

@@ -10,34 +10,33 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Config says how a net is replayed.
+// Config configures a Replay.
 type Config struct {
 	Tables *petri.Tables
-	Silent []bool // by transition: no event tells of it; nil for none
-	// Told says that every instance is said to be over by End; otherwise one is
-	// over as soon as it has come to its end.
-	Told bool
-	// Limit bounds the open instances: the one that was silent for longest makes
+	Silent []bool // by transition: it has no events; nil for none
+	// EndsByEvent is set if every instance ends by End; otherwise one ends as soon as it reaches its end.
+	EndsByEvent bool
+	// Limit bounds the open instances: the one with the oldest last event makes
 	// room for a new one. 1 or more.
 	Limit int
-	// Search bounds the markings that one search for silent transitions looks at.
+	// Search bounds the markings of one search for silent transitions.
 	Search int
 }
 
-// Counts is what a Replay did, cumulative.
+// Counts are the counts of a Replay since its start.
 type Counts struct {
-	Events  uint64 // told, all kinds
+	Events  uint64 // of all kinds
 	Unfit   uint64 // of them, those that the marking did not allow
 	Silent  uint64 // firings of silent transitions
-	Late    uint64 // events older than one before of their instance: taken as of the same time as that
-	Refused uint64 // events that would overflow a place, or end what has not begun: not taken
+	Late    uint64 // events older than the last one of their instance: applied with its time
+	Refused uint64 // events that would overflow a place, or end an instance that is not open: not applied
 	Evicted uint64 // open instances that made room for others
 	Blurred uint64 // token arrivals that got the time of an earlier one, see maxRuns
 
-	Produced, Consumed, Missing, Remaining uint64 // tokens, see the package's comment
+	Produced, Consumed, Missing, Remaining uint64 // tokens, see the package comment
 }
 
-// Fitness is 1 if every event fitted and every instance that ended came to its end.
+// Fitness returns 1 if every event fitted and every instance reached its end.
 func (c *Counts) Fitness() float64 {
 	share := func(bad, all uint64) float64 {
 		if all == 0 {
@@ -48,7 +47,7 @@ func (c *Counts) Fitness() float64 {
 	return 0.5*(1-share(c.Missing, c.Consumed)) + 0.5*(1-share(c.Remaining, c.Produced))
 }
 
-// Replay is the open instances of one net and what was counted.
+// Replay holds the open instances of one net and the counts.
 type Replay struct {
 	cfg    Config
 	tables *petri.Tables
@@ -56,19 +55,19 @@ type Replay struct {
 	Counts Counts
 
 	rec     *stats.Recorder
-	before  *stats.Rows     // what was counted before rec was new and is not told
-	sent    *stats.Rows     // what was counted before that
+	before  *stats.Rows     // unpublished counts of before rec was created
+	sent    *stats.Rows     // published counts
 	slowest []stats.Slowest // by place, since TakeSlowest
-	gone    []uint64        // by place: tokens that arrived and were forgotten with their instance
+	gone    []uint64        // by place: tokens that arrived and were dropped with their instance
 
 	byName         map[string]int32
 	all            []instance
 	free           []int32
 	newest, oldest int32 // of the list of open instances, by their last event
 
-	marking []uint32  // by place, of the instance at hand; zeros between events
+	marking []uint32  // by place, of the present instance; zeros between events
 	users   [][]int32 // by place: the transitions that need it
-	end     []bool    // by place: it is final, see petri.Net.FinalPlaces
+	end     []bool    // by place: it is final
 	ends    bool      // some place is final
 }
 
@@ -91,7 +90,7 @@ func New(cfg Config) *Replay {
 	return r
 }
 
-// findUsers finds which transitions need a place, and the final places.
+// findUsers sets the transitions that need each place, and the final places.
 func (r *Replay) findUsers() {
 	for tr := range r.tables.Transitions() {
 		for _, p := range inputs(r.tables, tr) {
@@ -106,11 +105,11 @@ func (r *Replay) findUsers() {
 	r.ends = slices.Contains(r.end, true)
 }
 
-// Open returns how many instances are open.
+// Open returns the number of open instances.
 func (r *Replay) Open() int { return len(r.byName) }
 
-// Fire tells that a transition fired in an instance. It reports whether the
-// marking allowed that.
+// Fire applies the firing of a transition in an instance. It reports whether
+// the marking allowed it.
 func (r *Replay) Fire(name []byte, transition int, at int64) (fit bool) {
 	r.Counts.Events++
 	i, at := r.touch(name, at)
@@ -133,7 +132,7 @@ func (r *Replay) Fire(name []byte, transition int, at int64) (fit bool) {
 	return fit
 }
 
-// branches are those that an inclusive split takes of which an event tells.
+// branches returns the branches that an inclusive split with an event takes.
 func (r *Replay) branches(transition int) uint64 {
 	always, guarded, otherwise := r.tables.BranchMasks(transition)
 	if always|guarded == 0 {
@@ -142,8 +141,9 @@ func (r *Replay) branches(transition int) uint64 {
 	return always | guarded
 }
 
-// Put tells that n tokens came into a place of an instance from outside, or that
-// -n went. Those that went and were not there are missing.
+// Put applies the arrival of n tokens in a place of an instance from outside,
+// or for a negative n the departure of -n. Departing tokens that the place does
+// not hold are missing.
 func (r *Replay) Put(name []byte, place int, n int64, at int64) (fit bool) {
 	r.Counts.Events++
 	i, at := r.touch(name, at)
@@ -171,8 +171,7 @@ func (r *Replay) Put(name []byte, place int, n int64, at int64) (fit bool) {
 	return true
 }
 
-// End tells that an instance is over: it is forgotten, and what it still holds
-// in places from which transitions take remained.
+// End ends an instance and drops its state. Its tokens outside of final places remained.
 func (r *Replay) End(name []byte, at int64) {
 	r.Counts.Events++
 	i, open := r.byName[string(name)]
@@ -189,8 +188,8 @@ func (r *Replay) End(name []byte, at int64) {
 	r.close(i)
 }
 
-// touch returns the instance of a name, which begins if it is new, and the time
-// of its event: not before that of its last one.
+// touch returns the instance of a name, and starts a new one. It also returns
+// the time of the event, at least that of the instance's last one.
 func (r *Replay) touch(name []byte, at int64) (int32, int64) {
 	i, open := r.byName[string(name)]
 	if !open {
@@ -209,7 +208,7 @@ func (r *Replay) touch(name []byte, at int64) (int32, int64) {
 	return i, at
 }
 
-// begin opens an instance at the initial marking.
+// begin starts an instance at the initial marking.
 func (r *Replay) begin(name string, at int64) int32 {
 	if len(r.byName) >= r.cfg.Limit {
 		r.Counts.Evicted++
@@ -242,9 +241,9 @@ func (r *Replay) slot(name string, at int64) int32 {
 	return i
 }
 
-// finish closes an instance that has come to its end, if nobody is going to tell.
+// finish closes an instance that has reached its end, unless instances end by End.
 func (r *Replay) finish(i int32, at int64) {
-	if r.cfg.Told {
+	if r.cfg.EndsByEvent {
 		return
 	}
 	in := &r.all[i]
@@ -256,7 +255,7 @@ func (r *Replay) finish(i int32, at int64) {
 	r.close(i)
 }
 
-// close ends an instance and counts what it came to.
+// close ends an instance and counts its tokens.
 func (r *Replay) close(i int32) {
 	var came, remained uint64
 	for _, q := range r.all[i].runs {
@@ -280,8 +279,7 @@ func (r *Replay) close(i int32) {
 	r.forget(i)
 }
 
-// maxSpare bounds the memory that a forgotten instance keeps for the next one,
-// in runs.
+// maxSpare bounds the memory of a dropped instance that is reused, in runs.
 const maxSpare = 16
 
 func (r *Replay) forget(i int32) {
@@ -298,8 +296,8 @@ func (r *Replay) forget(i int32) {
 	r.free = append(r.free, i)
 }
 
-// atEnd reports whether the instance that is marked is at its end: all of its
-// tokens are in final places, and no transition that reads them is enabled.
+// atEnd reports whether the marked instance is at its end: all of its tokens
+// are in final places, and no transition that reads them is enabled.
 func (r *Replay) atEnd(in *instance) bool {
 	for k := range in.runs {
 		if !r.finished(r.marking, in.runs[k].place) {
@@ -309,8 +307,7 @@ func (r *Replay) atEnd(in *instance) bool {
 	return true
 }
 
-// finished reports whether the tokens of a place have no further use in a
-// marking.
+// finished reports whether no transition can use the tokens of a place in a marking.
 func (r *Replay) finished(marking []uint32, place int32) bool {
 	return r.end[place] && !slices.ContainsFunc(r.users[place], func(tr int32) bool { return r.enabled(marking, int(tr)) })
 }

@@ -9,14 +9,14 @@ import (
 	"math"
 )
 
-// ErrState says that a saved state is not one of this net, or broken.
+// ErrState reports a saved state that is invalid or of another net.
 var ErrState = errors.New("not a state of this replay")
 
 // maxName bounds an instance's name in a saved state, in bytes.
 const maxName = 1 << 16
 
-// AppendState appends what LoadState needs to go on: the open instances, oldest event
-// first, and Counts. The rows' counters are not in it: see Unsent and Resume.
+// AppendState appends the state for LoadState: the open instances, oldest event
+// first, and Counts. The counters of rows are not in it: see Unsent and Resume.
 func (r *Replay) AppendState(b []byte) []byte {
 	for _, n := range r.Counts.all() {
 		b = binary.AppendUvarint(b, *n)
@@ -42,9 +42,9 @@ func (c *Counts) all() []*uint64 {
 		&c.Produced, &c.Consumed, &c.Missing, &c.Remaining}
 }
 
-// LoadState makes a new Replay what AppendState saved; instances beyond its Limit are
-// evicted. It returns ErrState for bytes that are no such state, and the Replay is of
-// no use then.
+// LoadState loads a state into a new Replay, and evicts instances beyond its
+// Limit. It returns ErrState for an invalid state; the Replay must then not be
+// used.
 func (r *Replay) LoadState(b []byte) error {
 	s := StateReader{Rest: b}
 	for _, n := range r.Counts.all() {
@@ -75,8 +75,8 @@ func (r *Replay) LoadState(b []byte) error {
 	return nil
 }
 
-// StateReader reads a state piece by piece. Once something is not there or beyond its
-// bound it is broken, and gives zeros.
+// StateReader reads a state field by field. After a missing field, or one that
+// exceeds its bound, it is Broken and returns zeros.
 type StateReader struct {
 	Rest   []byte
 	Broken bool
@@ -93,7 +93,7 @@ func (s *StateReader) Uvarint(most uint64) uint64 {
 	return v
 }
 
-// Varint reads a number with a sign.
+// Varint reads a signed number.
 func (s *StateReader) Varint() int64 {
 	v, n := binary.Varint(s.Rest)
 	if n <= 0 || s.Broken {
@@ -104,7 +104,7 @@ func (s *StateReader) Varint() int64 {
 	return v
 }
 
-// Text reads bytes that are preceded by their number, up to a bound. They are in Rest's memory.
+// Text reads bytes that follow their number, up to a bound. They share Rest's memory.
 func (s *StateReader) Text(most uint64) []byte {
 	n := s.Uvarint(most)
 	if s.Broken || n > uint64(len(s.Rest)) {

@@ -24,7 +24,7 @@ func compiled(t *testing.T, net string) *petri.Tables {
 
 const line = "open: start* -> p; take: p -> q; done: q -> end"
 
-func TestAStateThatIsNoneIsRefused(t *testing.T) {
+func TestAnInvalidStateIsRejected(t *testing.T) {
 	tables := compiled(t, line)
 	saved := New(Config{Tables: tables, Limit: 10})
 	saved.Fire([]byte("a"), 0, 1)
@@ -127,7 +127,7 @@ func TestTimesThatAnInstanceKeepsAreBounded(t *testing.T) {
 
 // What Put and Fire return is whether the marking allowed the event.
 func TestWhatIsTakenMustBeThere(t *testing.T) {
-	r := New(Config{Tables: compiled(t, line), Limit: 1, Told: true})
+	r := New(Config{Tables: compiled(t, line), Limit: 1, EndsByEvent: true})
 	for k, c := range []struct {
 		n       int64
 		fit     bool

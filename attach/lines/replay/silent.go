@@ -10,21 +10,21 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// step is a firing: of an inclusive split, with the branches that it takes.
+// step is a firing; for an inclusive split, with the branches that it takes.
 type step struct {
 	transition int32
 	branches   uint64
 }
 
-// quiet is what is known of a net's silent transitions, made once.
+// quiet describes a net's silent transitions.
 type quiet struct {
-	steps []step   // all ways in which they can fire; none if there are none
-	only  []bool   // by place: it is final, or silent transitions alone need it, and they lead to such places
-	need  [][]step // by transition: what may help to enable it; nil where not yet found
+	steps []step   // all ways in which they can fire
+	only  []bool   // by place: it is final, or only silent transitions need it, and they lead to such places
+	need  [][]step // by transition: steps that may help to enable it; nil until computed
 }
 
-// maxSubsets is up to how many branches of a silent split all choices among them
-// are tried; of more, one at a time and all together.
+// maxSubsets bounds the branches of a silent split of which all subsets are
+// tried; with more, single branches and all of them are.
 const maxSubsets = 5
 
 func newQuiet(t *petri.Tables, silent, end []bool) quiet {
@@ -43,7 +43,7 @@ func newQuiet(t *petri.Tables, silent, end []bool) quiet {
 	return q
 }
 
-// choices are the branches that a transition may take.
+// choices returns the sets of branches that a transition may take.
 func choices(t *petri.Tables, transition int) []uint64 {
 	always, guarded, otherwise := t.BranchMasks(transition)
 	var out []uint64
@@ -66,9 +66,9 @@ func choices(t *petri.Tables, transition int) []uint64 {
 	return out
 }
 
-// onlyQuiet is the greatest set of places in which a token can meet no event
-// before it is in a final place. Whether an event can read it there is asked at
-// the end, see Replay.finished.
+// onlyQuiet returns the greatest set of places from which a token reaches a
+// final place by silent transitions alone. Whether an event can read it there
+// is checked at the end, see Replay.finished.
 func onlyQuiet(t *petri.Tables, silent, end []bool) []bool {
 	only := make([]bool, t.Places())
 	for p := range only {
@@ -104,7 +104,7 @@ func leadsWithin(t *petri.Tables, transition int, places []bool) bool {
 	return true
 }
 
-// inputs are the places that a transition needs or takes from.
+// inputs returns the places that a transition needs or takes from.
 func inputs(t *petri.Tables, transition int) []int32 {
 	var out []int32
 	for _, c := range t.Conds(transition) {
@@ -118,8 +118,8 @@ func inputs(t *petri.Tables, transition int) []int32 {
 	return out
 }
 
-// onlyQuiet reports whether no event can come any more: every token is where
-// silent transitions alone lead on.
+// onlyQuiet reports whether no event can follow: every token is where silent
+// transitions alone continue.
 func (r *Replay) onlyQuiet(in *instance) bool {
 	if len(r.quiet.steps) == 0 {
 		return false
@@ -132,7 +132,7 @@ func (r *Replay) onlyQuiet(in *instance) bool {
 	return true
 }
 
-// quietly fires the fewest silent transitions that enable another one, if they can.
+// quietly fires the fewest silent transitions that enable another one, if there are any.
 func (r *Replay) quietly(in *instance, transition int, at int64) bool {
 	if len(r.quiet.steps) == 0 {
 		return false
@@ -143,8 +143,8 @@ func (r *Replay) quietly(in *instance, transition int, at int64) bool {
 	return r.walk(in, r.quiet.need[transition], at, func(marking []uint32) bool { return r.enabled(marking, transition) })
 }
 
-// quietlyToEnd fires the fewest silent transitions after which the instance is at
-// its end, if they can.
+// quietlyToEnd fires the fewest silent transitions after which the instance is
+// at its end, if there are any.
 func (r *Replay) quietlyToEnd(in *instance, at int64) bool {
 	return r.walk(in, r.quiet.steps, at, func(marking []uint32) bool {
 		for p, m := range marking {
@@ -156,8 +156,8 @@ func (r *Replay) quietlyToEnd(in *instance, at int64) bool {
 	})
 }
 
-// helpers are the silent steps that can change whether a transition is enabled,
-// directly or by enabling one that can.
+// helpers returns the silent steps that can change whether a transition is
+// enabled, directly or through other steps.
 func (r *Replay) helpers(transition int) []step {
 	wanted, unwanted := make([]bool, r.tables.Places()), make([]bool, r.tables.Places())
 	in, out := make([]bool, len(r.quiet.steps)), []step{}
@@ -166,7 +166,7 @@ func (r *Replay) helpers(transition int) []step {
 			wanted[c.Place] = wanted[c.Place] || c.Lo > 0
 			unwanted[c.Place] = unwanted[c.Place] || c.Hi > 0
 		}
-		if j := r.tables.Join(tr); j != nil { // it waits for tokens that are on their way
+		if j := r.tables.Join(tr); j != nil { // it waits for tokens that can still arrive
 			for p := range j.Reach {
 				wanted[p], unwanted[p] = wanted[p] || j.Reach[p] != 0, unwanted[p] || j.Reach[p] != 0
 			}
@@ -199,7 +199,7 @@ func (r *Replay) helps(s step, wanted, unwanted []bool) bool {
 	return false
 }
 
-// node is a marking that a search came to.
+// node is a marking that a search reached.
 type node struct {
 	from int32 // the node before; none for the first
 	step step
@@ -208,8 +208,8 @@ type node struct {
 // maxSearched bounds the memory of a search, in places times markings.
 const maxSearched = 1 << 22
 
-// walk finds the shortest way over silent steps to a marking that is wanted,
-// fires it, and reports whether there is one within the bound.
+// walk finds the shortest sequence of silent steps to a wanted marking, fires
+// it, and reports whether there is one within the bound.
 func (r *Replay) walk(in *instance, steps []step, at int64, wanted func(marking []uint32) bool) bool {
 	if len(steps) == 0 {
 		return false
@@ -262,7 +262,7 @@ func (r *Replay) walkAlong(in *instance, nodes []node, at int64) {
 	}
 }
 
-// apply fires an enabled step in a marking; false if a place would overflow.
+// apply fires an enabled step in a marking; it returns false if a place would overflow.
 func (r *Replay) apply(marking []uint32, s step) bool {
 	effects, split := r.tables.Effects(int(s.transition)), r.tables.Branches(int(s.transition))
 	for k := range effects {

@@ -52,8 +52,8 @@ func (q *slowQuiet) choices(transition string) (out []map[int]bool) {
 	return out
 }
 
-// told is what an event says of the branches: all, or the default alone.
-func (q *slowQuiet) told(transition string) map[int]bool {
+// taken returns the branches of an event: all, or the default alone.
+func (q *slowQuiet) taken(transition string) map[int]bool {
 	var most map[int]bool
 	for _, c := range q.choices(transition) {
 		if len(c) >= len(most) {
@@ -107,8 +107,8 @@ func (q *slowQuiet) needs(transition, place string) bool {
 // in final places.
 func (q *slowQuiet) atEnd(ref *petritest.Reference) bool { return (&slow{Reference: ref}).atEnd() }
 
-// meetsEvent reports whether there is a way from a place to a transition that is
-// told, through places that are not final.
+// meetsEvent reports whether there is a path from a place to a transition
+// with events, through places that are not final.
 func (q *slowQuiet) meetsEvent(place string, passed map[string]bool) bool {
 	if passed[place] || petritest.NewReference(q.net).Final(place) {
 		return false
@@ -181,7 +181,7 @@ func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 		if q.tooMany() {
 			continue
 		}
-		r := New(Config{Tables: tables, Silent: q.silent, Limit: 10, Search: 5000, Told: seed%3 == 0})
+		r := New(Config{Tables: tables, Silent: q.silent, Limit: 10, Search: 5000, EndsByEvent: seed%3 == 0})
 		for k := range 6 {
 			tr := rnd.IntN(tables.Transitions())
 			id, ref, silent := q.net.Transitions[tr].ID, markingOf(r, "a"), r.Counts.Silent
@@ -204,7 +204,7 @@ func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 				unhelped++
 			}
 			if enabled && seed%3 != 0 {
-				taken := q.told(id)
+				taken := q.taken(id)
 				ref.FireBranches(id, func(arc int) bool { return taken[arc] })
 				over, more := q.atEnd(ref), 0
 				if !over && q.quiet(ref) {
@@ -253,7 +253,7 @@ func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 
 // What is known of a net before any event: how its transitions can branch, and
 // where a token can meet no event.
-func TestWhatSilentTransitionsCanDoIsKnown(t *testing.T) {
+func TestSilentTransitions(t *testing.T) {
 	quiet, defaults := 0, 0
 	for seed := range uint64(2000) {
 		rnd := rand.New(rand.NewPCG(seed, 6))
@@ -351,7 +351,7 @@ func TestAJoinThatFiresLacksOneTokenAtMost(t *testing.T) {
 		{"both", []int{0, 1}, 0, 0, 2, 0, 0},
 		{"one, while another is on its way", []int{0, 2}, 1, 0, 1, 0, 1},
 	} {
-		r := New(Config{Tables: tables, Limit: 1, Told: true})
+		r := New(Config{Tables: tables, Limit: 1, EndsByEvent: true})
 		for _, p := range c.put {
 			r.Put([]byte("a"), p, 1, 100)
 		}

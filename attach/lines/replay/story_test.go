@@ -14,7 +14,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Each file of testdata is a story: a net, what is told at which second, and what is so then.
+// Each file of testdata is a story: a net, the events of each second, and the expected state.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.story")
 	if err != nil || len(files) == 0 {
@@ -41,11 +41,11 @@ func TestStories(t *testing.T) {
 const second = 1_000_000
 
 type story struct {
-	limit int
-	told  bool
-	r     *Replay
-	net   *petri.Net
-	now   int64
+	limit       int
+	endsByEvent bool
+	r           *Replay
+	net         *petri.Net
+	now         int64
 }
 
 func (s *story) line(words []string) error {
@@ -53,8 +53,8 @@ func (s *story) line(words []string) error {
 	case "limit":
 		s.limit = number(words[1])
 		return nil
-	case "told":
-		s.told = true
+	case "ends-by-event":
+		s.endsByEvent = true
 		return nil
 	case "net":
 		s.net = netOf(strings.Join(words[1:], " "))
@@ -66,7 +66,7 @@ func (s *story) line(words []string) error {
 		for i, tr := range s.net.Transitions {
 			silent[i] = strings.HasPrefix(tr.ID, "tau ")
 		}
-		s.r = New(Config{Tables: tables, Silent: silent, Limit: s.limit, Search: 100, Told: s.told})
+		s.r = New(Config{Tables: tables, Silent: silent, Limit: s.limit, Search: 100, EndsByEvent: s.endsByEvent})
 		return nil
 	}
 	if at, err := strconv.Atoi(words[0]); err == nil {

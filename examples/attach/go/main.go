@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command orders is a small engine that tells pnagent where its tokens are:
+// Command orders is a small engine that publishes its tokens to pnagent:
 //
 //	go run . nats://127.0.0.1:4222 ../orders.pnml shop-go [SECONDS]
 //
-// Five orders came in SECONDS ago (0 unless given); two are shipped, three are
+// Five orders came in SECONDS ago (0 by default); two are shipped, three are
 // stuck. Ctrl-C ends it with a bye.
 package main
 
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(err, src.Close(bye))
 }
 
-// work is the engine: five orders come, two of them are shipped.
+// work is the engine: five orders arrive, two of them are shipped.
 func work(src *telemetry.Source, came int64) error {
 	inbox, err1 := src.Place("inbox")
 	shipped, err2 := src.Place("shipped")

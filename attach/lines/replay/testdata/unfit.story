@@ -5,7 +5,7 @@ net open: start* -> p; take: p -> q; done: q -> end
    missing 1
    q 1 since 10
    start 1 since 10
-# It got to its end, but the token of its beginning is left: it stays open, until it is told to be over.
+# It reached its end, but a token of its start remains: it stays open until an event ends it.
 20 a fire done
    open 1
 30 a end

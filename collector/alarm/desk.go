@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+// Duty is the role of this process in its pair.
+type Duty struct {
+	On bool // this process notifies
+	// From is the time from which changes may not have been notified by another
+	// process, in microseconds since the Unix epoch. It counts when On becomes true.
+	From int64
+	// Shared reports, if On is false, whether the process on duty shares its alarms and
+	// their indices. If not, each process has its own.
+	Shared bool
+	// Skip is the number of indices to leave out once, because another process that is
+	// cut off may be on duty too and give the next ones; else 0.
+	Skip uint32
+	// Unsync identifies the outage that Skip is for, by the time of its start.
+	Unsync int64
+}
+
+// desk is the pure part of a Watcher: it makes a Machine follow or lead, and decides
+// what to notify and share.
+type desk struct {
+	machine *Machine
+	gate    gate
+	limiter limiter
+	duty    Duty
+	begun   bool
+}
+
+// alone reports whether this process stands by for one that does not share its indices.
+func (d *desk) alone() bool { return !d.duty.On && !d.duty.Shared }
+
+// turn applies a duty, and returns the changes to notify because of it.
+func (d *desk) turn(duty Duty, now int64) []Change {
+	was, m := d.duty, d.machine
+	d.duty = duty
+	if (duty.Skip == 0) != (was.Skip == 0) || duty.Unsync != was.Unsync {
+		m.book.skip = duty.Skip
+	}
+	follow := !duty.On && duty.Shared
+	defer func() { d.begun = true }()
+	switch {
+	case follow && (!m.follows || !d.begun):
+		d.gate.drop()
+		m.Follow()
+	case !follow && (m.follows || !d.begun):
+		return m.Lead(duty.From, now)
+	}
+	return nil
+}
+
+// fold merges a page of another process, and counts as skipped what that one notifies.
+func (d *desk) fold(s *Saved, now int64) []Change {
+	changes, folded := d.machine.Fold(s, now)
+	if d.machine.follows {
+		d.gate.skipped.StandBy += uint64(folded)
+	}
+	return changes
+}
+
+// notify returns the notifications that are due for these changes. It confirms the
+// others: another process sends them, or the limiter suppresses them.
+func (d *desk) notify(changes []Change, now int64) []Notification {
+	if d.alone() {
+		for _, c := range changes {
+			d.machine.Confirm(c.Alarm.Index, c.Raise)
+		}
+	}
+	changes = d.gate.pass(changes, now, d.duty.On, d.duty.From)
+	if !d.duty.On {
+		return nil
+	}
+	due := d.limiter.pass(changes, now)
+	for _, c := range d.limiter.dropped {
+		d.machine.Confirm(c.Alarm.Index, c.Raise)
+	}
+	return due
+}
+
+// news returns pages of the changes since the last call.
+func (d *desk) news() [][]byte {
+	b := d.machine.book
+	if len(b.dirty) == 0 {
+		return nil
+	}
+	indices := sortedKeys(b.dirty)
+	b.dirty = map[uint32]bool{}
+	if d.alone() {
+		return nil
+	}
+	return d.machine.pages(indices)
+}
+
+// all returns pages of all alarms.
+func (d *desk) all() [][]byte {
+	if d.alone() {
+		return nil
+	}
+	b := d.machine.book
+	return d.machine.pages(append(sortedKeys(b.entries), b.cleared...))
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package alarm compares Views with thresholds. It raises and clears alarms, and
+// sends notifications of them.
+//
+// It has two layers. [Machine] is the pure core: a View and the time go in, changes and
+// a [State] come out; no I/O, no clock, no goroutine. The files in testdata/stories
+// describe its behaviour and are its tests. [Watcher] is the shell: it receives Views,
+// writes the state file, publishes the State and feeds the sinks.
+//
+// # Alarms
+//
+//	tokenStuck         the oldest token of a place is older than after
+//	transitionStarved  enabled, and has not fired or become enabled for after
+//	sourceLost         the collector reports a source as stale
+//	netDeadlocked      more than above instances are deadlocked
+//	failureRatio       of at least runs in window, more than above failed
+//	transitionLoop     more than above firings a second over window
+//	natsDisconnected   this process has no connection to NATS
+//	regionStopped      the owner of a region reports that it is stopped
+//
+// Rules are per kind, with overrides by patterns over nets, places, transitions and
+// sources: see [ReadRules] and [DefaultRules]. A final place has no stuck tokens, and a
+// transition without inputs is never starved. A column that no source reports raises nothing.
+//
+// An alarm is raised once its condition has held for Rule.For, and cleared once the
+// condition has not held for Rule.ClearAfter without a break. Between the two a View
+// changes nothing, so a condition that flutters is one alarm. The condition does not hold
+// for what has left the View. A windowed condition lags by up to a tenth of the window.
+// A View with Deaf set raises and clears natsDisconnected only.
+//
+// # Restarts
+//
+// The Watcher writes alarms and the largest index to a file before it publishes a new
+// index. The next process starts with those alarms: it raises none of them again, and
+// clears those that are over after Rules.Settle. A damaged file is logged and ignored;
+// indices then continue from [FirstIndex]. A disk that fails, or hangs for two seconds,
+// delays no alarm after that: it is logged and counted, and the next View writes again.
+//
+// # Notifications
+//
+// A token bucket of 50, refilled with 10 a second, limits notifications but not alarms.
+// One notification reports how many were suppressed. Each sink has a queue and a time-out;
+// what does not fit or fails is counted.
+//
+// # Pairs
+//
+// Of the processes of a pair one leads: it gives the indices, sends the notifications
+// and shares both (Config.Share, [Watcher.Fold]). A follower shows the shared alarms; an
+// alarm that it raises has no index, and is not shown, until the leader gives one.
+//
+// The phase of an alarm only grows: raising, raised, clearing, cleared. So processes may
+// merge pages in any order. The leader shares raising and clearing before it sends, and
+// raised and cleared once the sinks have the notification. A process that takes over
+// sends what the other one had begun and not confirmed, under the same index. If two
+// processes that were cut off from each other gave one alarm two indices, the larger is cleared.
+// Beside a leader of an earlier version, which shares nothing, a process keeps changes
+// for 30 s and sends those from [Duty].From when it takes the duty.
+package alarm

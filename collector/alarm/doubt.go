@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// doubt is a net or a source that the View shows incompletely: the messages of a source
+// are refused, or cannot be decoded yet. A source that was never shown does not count.
+// One of the two fields is "".
+type doubt struct{ net, source string }
+
+// doubtsOf returns the reason of each doubt; nil if there is none.
+func doubtsOf(sources []collector.Source) map[doubt]string {
+	var doubts map[doubt]string
+	for i := range sources {
+		s := &sources[i]
+		if s.Unread || s.State != collector.Refused && s.State != collector.Undefined {
+			continue
+		}
+		if doubts == nil {
+			doubts = map[doubt]string{}
+		}
+		why := fmt.Sprintf("source %q of net %q is %s", s.Name, s.Net, s.State)
+		if s.Reason != "" {
+			why += ": " + s.Reason
+		}
+		for _, d := range []doubt{{net: s.Net}, {source: s.Name}} {
+			if doubts[d] == "" {
+				doubts[d] = why
+			}
+		}
+	}
+	return doubts
+}
+
+// suspended reports whether a source that is refused or undefined makes it unknown
+// whether an alarm is over. The alarm then stays, and its text has the reason.
+func (m *Machine) suspended(h *held) bool {
+	d := doubt{net: h.Net}
+	switch h.Kind {
+	case NATSDisconnected, SourceConflict, SourceRefused:
+		return false
+	case SourceLost:
+		d = doubt{source: h.Subject}
+	}
+	why := m.doubts[d]
+	if why == "" {
+		return false
+	}
+	h.over, h.step, h.says = 0, m.step, unknown
+	h.Text = fmt.Sprintf("unknown whether alarm %s still holds for %s: %s", h.Kind, h.subject(), why)
+	return true
+}

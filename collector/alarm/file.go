@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
+)
+
+// ErrState is wrapped by the error of a state file that was not written by a sidecar, or
+// was changed since.
+var ErrState = errors.New("damaged alarm state")
+
+// MaxStateSize bounds a state file, in bytes.
+const MaxStateSize = 64 << 20
+
+// stateHead is the first line of a state file. oldStateHead is that of earlier versions,
+// which have no phases and no cleared indices.
+const (
+	stateHead    = "pnagent-alarms 2"
+	oldStateHead = "pnagent-alarms 1"
+)
+
+// The last words of lines of alarms of which a notification may not have been sent.
+const (
+	raisingWord  = "raising"
+	clearingWord = "clearing"
+	unsentWord   = "unsent"
+)
+
+// Text returns the content of a state file:
+//
+//	pnagent-alarms 2
+//	last 7 1794744000000000
+//	alarm 6 tokenStuck 1794744000000000 1794743400000000 3 "orders" "paid" "tokens in place …"
+//	alarm 7 tokenStuck 1794744000000000 1794743400000000 3 "orders" "sent" "tokens in place …" raising
+//	cleared 5 2
+//	end 2 5f3a90c2
+//
+// last has the largest index ever used and the time of the last change. alarm has the
+// fields of Alarm in order and, if a notification may not have been sent, raising, unsent
+// (neither was) or clearing. cleared has the indices of alarms that are over. end has the
+// number of alarms and the CRC-32 (IEEE) of all bytes before its line, which detects a
+// torn file. Texts are quoted as in Go, times are microseconds since the Unix epoch.
+// Sidecars of a pair exchange pages of the same form.
+func (s *Saved) Text() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\nlast %d %d\n", stateHead, s.Last, s.LastChange)
+	for _, e := range s.entries() {
+		a := &e.Alarm
+		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s%s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
+			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), map[phase]string{raising: " " + raisingWord, unsent: " " + unsentWord, clearing: " " + clearingWord}[e.phase])
+	}
+	if len(s.Cleared) > 0 {
+		b.WriteString("cleared")
+		for _, index := range s.Cleared {
+			fmt.Fprintf(&b, " %d", index)
+		}
+		b.WriteByte('\n')
+	}
+	return ended(b.Bytes())
+}
+
+// ended appends the last line.
+func ended(body []byte) []byte {
+	return fmt.Appendf(body, "end %d %08x\n", bytes.Count(body, []byte("\nalarm ")), crc32.ChecksumIEEE(body))
+}
+
+// ParseSaved reads the content of a state file. Its errors wrap ErrState and name the line.
+func ParseSaved(text []byte) (Saved, error) {
+	var s Saved
+	if len(text) > MaxStateSize {
+		return s, fmt.Errorf("%w: more than %d bytes", ErrState, MaxStateSize)
+	}
+	body := text[:bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n')+1]
+	if !bytes.Equal(text, ended(bytes.Clone(body))) {
+		return s, fmt.Errorf("%w: torn or changed; expected a last line with the number of alarms and the checksum", ErrState)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(body))
+	lines.Buffer(nil, MaxStateSize)
+	n := 0
+	for lines.Scan() {
+		n++
+		if err := s.line(n, lines.Text()); err != nil {
+			return Saved{}, fmt.Errorf("%w: line %d: %w", ErrState, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil || n < 2 {
+		return Saved{}, fmt.Errorf("%w: it ends after line %d: %w", ErrState, n, errors.Join(err, io.ErrUnexpectedEOF))
+	}
+	return s, nil
+}
+
+// line reads one line of a state file.
+func (s *Saved) line(n int, line string) error {
+	switch {
+	case n == 1 && (line == stateHead || line == oldStateHead):
+		return nil
+	case n == 2:
+		r := fields{rest: line}
+		r.word("last")
+		s.Last, s.LastChange = uint32(r.number(maxIndex)), r.time()
+		return r.end()
+	case n > 2 && s.Cleared == nil && strings.HasPrefix(line, "cleared "):
+		return s.parseCleared(line)
+	case n > 2 && s.Cleared == nil && len(s.Active)+len(s.Clearing) < 2*MaxActive:
+		return s.parseAlarm(line)
+	}
+	return fmt.Errorf("%.40q; expected %q, at most %d alarms, and then the cleared indices", line, stateHead, 2*MaxActive)
+}
+
+// parseAlarm reads the line of an alarm. Indices grow from line to line.
+func (s *Saved) parseAlarm(line string) error {
+	r := fields{rest: line}
+	r.word("alarm")
+	a := Alarm{Index: r.index(), Kind: r.kind(), Raised: r.time(), Since: r.time(), Affected: r.number(1<<64 - 1),
+		Net: r.text(), Subject: r.text(), Text: r.text()}
+	if n := len(s.Active); a.Index > s.Last || n > 0 && a.Index <= s.Active[n-1].Index {
+		r.fail("index %d is out of order", a.Index)
+	}
+	if n := len(s.Clearing); n > 0 && a.Index <= s.Clearing[n-1].Index {
+		r.fail("index %d is out of order", a.Index)
+	}
+	switch r.rest {
+	case unsentWord, clearingWord:
+		if r.rest == unsentWord {
+			s.Unsent = append(s.Unsent, a.Index)
+		}
+		s.Clearing = append(s.Clearing, a)
+		return r.err
+	case raisingWord:
+		s.Raising = append(s.Raising, a.Index)
+		r.rest = ""
+	}
+	s.Active = append(s.Active, a)
+	return r.end()
+}
+
+// parseCleared reads the line of cleared indices.
+func (s *Saved) parseCleared(line string) error {
+	r := fields{rest: strings.TrimPrefix(line, "cleared ")}
+	for r.rest != "" && len(s.Cleared) < maxCleared && r.err == nil {
+		index := r.index()
+		if index > s.Last {
+			r.fail("index %d is out of order", index)
+		}
+		s.Cleared = append(s.Cleared, index)
+	}
+	return r.end()
+}
+
+// fields reads a line word by word, up to the first fault.
+type fields struct {
+	rest string
+	err  error
+}
+
+func (f *fields) fail(format string, args ...any) {
+	if f.err == nil {
+		f.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (f *fields) next() string {
+	word, rest, _ := strings.Cut(f.rest, " ")
+	f.rest = rest
+	return word
+}
+
+func (f *fields) word(want string) {
+	if got := f.next(); got != want {
+		f.fail("found %.20q; expected %q", got, want)
+	}
+}
+
+func (f *fields) number(most uint64) uint64 {
+	got := f.next()
+	v, err := strconv.ParseUint(got, 10, 64)
+	if err != nil || v > most {
+		f.fail("found %.20q; expected a number up to %d", got, most)
+	}
+	return v
+}
+
+func (f *fields) index() uint32 {
+	index := uint32(f.number(maxIndex))
+	if index == 0 {
+		f.fail("index 0; expected 1 or more")
+	}
+	return index
+}
+
+func (f *fields) time() int64 { return int64(f.number(1 << 62)) }
+
+func (f *fields) kind() Kind {
+	got := f.next()
+	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.String() == got })
+	if i < 0 {
+		f.fail("found %.20q; expected a kind of alarm", got)
+		return 0
+	}
+	return Kinds()[i]
+}
+
+func (f *fields) text() string {
+	quoted, err := strconv.QuotedPrefix(f.rest)
+	if err != nil {
+		f.fail("found %.20q; expected a quoted text", f.rest)
+		return ""
+	}
+	f.rest = strings.TrimPrefix(f.rest[len(quoted):], " ")
+	text, _ := strconv.Unquote(quoted) // a quoted prefix can be unquoted
+	return text
+}
+
+func (f *fields) end() error {
+	if f.rest != "" {
+		f.fail("found %.20q; expected the end of the line", f.rest)
+	}
+	return f.err
+}
+
+// readState returns the content of a state file and the time of its last write
+// (microseconds since the Unix epoch). The error wraps fs.ErrNotExist if there is none.
+func readState(path string) (s Saved, at int64, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("read the alarm state %s: %w", path, err)
+		}
+	}()
+	f, err := os.Open(path)
+	if err != nil {
+		return Saved{}, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Saved{}, 0, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxStateSize+1))
+	if err != nil {
+		return Saved{}, 0, err
+	}
+	s, err = ParseSaved(text)
+	return s, info.ModTime().UnixMicro(), err
+}
+
+// writeState replaces a state file atomically, also with respect to a crash.
+func writeState(path string, s *Saved) error {
+	err := atomicfile.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Replace(path, s.Text(), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write the alarm state: %w", err)
+	}
+	return nil
+}

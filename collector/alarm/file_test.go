@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func someSaved() Saved {
+	return Saved{Last: 9, LastChange: t0 + 5, Active: []Alarm{
+		{Index: 3, Kind: TokenStuck, Net: "orders", Subject: "paid \"€\"\n", Raised: t0, Since: t0 - 600e6, Affected: 7, Text: `a \ b`},
+		{Index: 7, Kind: SourceLost, Subject: "p\xff", Raised: t0 + 5, Since: t0, Affected: 1<<64 - 1},
+	}}
+}
+
+// pairSaved has alarms in every phase.
+func pairSaved() Saved {
+	s := someSaved()
+	s.Raising = []uint32{7}
+	s.Clearing = []Alarm{{Index: 2, Kind: SourceLost, Subject: "a"}, {Index: 5, Kind: NetDeadlocked, Net: "n", Text: "over"}}
+	s.Cleared = []uint32{4, 1, 9}
+	return s
+}
+
+func TestAStateOfAnEarlierVersionIsRead(t *testing.T) {
+	want := someSaved()
+	text := bytes.Replace(want.Text(), []byte(stateHead), []byte("pnagent-alarms 1"), 1)
+	got, err := ParseSaved(ended(text[:bytes.LastIndex(text, []byte("end "))]))
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+}
+
+func TestNoMoreClearedIndicesAreReadThanAreKept(t *testing.T) {
+	s := Saved{Last: maxCleared + 1}
+	for i := range uint32(maxCleared) {
+		s.Cleared = append(s.Cleared, i+1)
+	}
+	if got, err := ParseSaved(s.Text()); err != nil || len(got.Cleared) != maxCleared {
+		t.Errorf("%d, %v", len(got.Cleared), err)
+	}
+	s.Cleared = append(s.Cleared, maxCleared+1)
+	if _, err := ParseSaved(s.Text()); !errors.Is(err, ErrState) {
+		t.Errorf("one more gives %v", err)
+	}
+}
+
+func TestASavedStateSurvivesARoundTrip(t *testing.T) {
+	for _, s := range []Saved{{}, {Last: maxIndex}, someSaved(), pairSaved()} {
+		got, err := ParseSaved(s.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(s, got); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestATornStateIsRejected(t *testing.T) {
+	s := someSaved()
+	text := s.Text()
+	for n := range text {
+		if _, err := ParseSaved(text[:n]); !errors.Is(err, ErrState) {
+			t.Errorf("of %d bytes the first %d give %v", len(text), n, err)
+		}
+		flipped := bytes.Clone(text)
+		flipped[n] ^= 1
+		if _, err := ParseSaved(flipped); !errors.Is(err, ErrState) {
+			t.Errorf("with byte %d changed it gives %v", n, err)
+		}
+	}
+}
+
+func TestAnInvalidStateIsRejected(t *testing.T) {
+	a := someSaved().Active
+	for what, s := range map[string]Saved{
+		"an index beyond the last":  {Last: 2, Active: a[:1]},
+		"an index twice":            {Last: 9, Active: []Alarm{a[0], a[0]}},
+		"a clearing index twice":    {Last: 9, Clearing: []Alarm{a[0], a[0]}},
+		"a cleared index 0":         {Last: 9, Cleared: []uint32{0}},
+		"a cleared index too large": {Last: 9, Cleared: []uint32{10}},
+		"index 0":                   {Last: 2, Active: []Alarm{{Kind: TokenStuck}}},
+		"no kind":                   {Last: 2, Active: []Alarm{{Index: 1}}},
+		"a last index too large":    {Last: maxIndex + 1},
+		"a time before 1970":        {Last: 2, Active: []Alarm{{Index: 1, Kind: TokenStuck, Raised: -1}}},
+	} {
+		if _, err := ParseSaved(s.Text()); !errors.Is(err, ErrState) {
+			t.Errorf("%s gives %v", what, err)
+		}
+	}
+	for _, body := range []string{"", "\n", stateHead + "\n", "pnagent-alarms 3\nlast 1 1\n",
+		strings.Join([]string{stateHead, "last 9 1", `alarm 7 tokenStuck 1 1 1 "" "" ""`, `alarm 3 tokenStuck 1 1 1 "" "" ""`, ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", `alarm 7 tokenStuck 1 1 1 "" "" "" clearing`, `alarm 3 tokenStuck 1 1 1 "" "" "" clearing`, ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", `alarm 7 tokenStuck 1 1 1 "" "" "" sent`, ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", "cleared 1", "cleared 2", ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", "cleared x", ""}, "\n"),
+		strings.Join([]string{stateHead, "last 9 1", "cleared 1", `alarm 7 tokenStuck 1 1 1 "" "" ""`, ""}, "\n"),
+		stateHead + "\nlast 1 1 1\n", stateHead + "\nlast 1 1\n\n"} {
+		if _, err := ParseSaved(ended([]byte(body))); !errors.Is(err, ErrState) {
+			t.Errorf("%q gives %v", body, err)
+		}
+	}
+}
+
+func TestTheFileIsReplacedAtomically(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "alarms.state")
+	if _, _, err := readState(path); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, s := range []Saved{{Last: 1}, someSaved()} {
+		if err := writeState(path, &s); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := readState(path)
+		if d := cmp.Diff(s, got); err != nil || d != "" {
+			t.Errorf("%v %s", err, d)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("beside the file there are %v, %v", left, err)
+	}
+}
+
+func FuzzParseSaved(f *testing.F) {
+	s := someSaved()
+	f.Add(s.Text())
+	f.Add([]byte("pnagent-alarms 1\nlast 3 4\nend 0 00000000\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ParseSaved(text)
+		if err != nil {
+			if !errors.Is(err, ErrState) {
+				t.Errorf("%v is no ErrState", err)
+			}
+			return
+		}
+		again, err := ParseSaved(s.Text())
+		if d := cmp.Diff(s, again); err != nil || d != "" {
+			t.Errorf("%v %s", err, d)
+		}
+	})
+}
+
+// Whatever the lines are, with a right end they are taken or refused.
+func FuzzSavedLines(f *testing.F) {
+	s := someSaved()
+	f.Add(s.Text()[:bytes.LastIndex(s.Text(), []byte("end "))])
+	f.Fuzz(func(_ *testing.T, body []byte) {
+		s, err := ParseSaved(ended(body))
+		if err == nil {
+			NewMachine(DefaultRules(), s, forgetAfter).Step(nil, t0)
+		}
+	})
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// MaxActive is the largest number of active alarms. A further one is counted in
+// Tally.Dropped, and raised once there is room.
+const MaxActive = 100_000
+
+// maxIndex is the largest index that every SNMP tool accepts.
+const maxIndex = math.MaxInt32
+
+// epoch is 2025-01-01 in seconds since the Unix epoch.
+const epoch = 1_735_689_600
+
+// FirstIndex returns an index at or beyond those in use when their record is lost: the
+// seconds since 2025. It assumes fewer alarms than one a second.
+func FirstIndex(now int64) uint32 {
+	return uint32(min(max(now/1e6-epoch, 0), maxIndex/2))
+}
+
+// lastOfAll returns an index at or beyond those that another process may have given since
+// the state was written (at): like FirstIndex it assumes at most one alarm a second.
+func lastOfAll(last uint32, at, now int64) uint32 {
+	room := uint32(min(max(now-at, 0)/1e6, maxIndex/2))
+	return max(last, FirstIndex(now), min(last+room, maxIndex/2))
+}
+
+// Saved is the part of a Machine's state that outlives the process.
+type Saved struct {
+	Last       uint32   // the largest index that was ever used
+	LastChange int64    // see State
+	Active     []Alarm  // by Index
+	Raising    []uint32 // of Active, those whose raise may not have been sent
+	Clearing   []Alarm  // by Index: over, and the clear may not have been sent
+	Unsent     []uint32 // of Clearing, those whose raise may not have been sent either
+	Cleared    []uint32 // the newest maxCleared of them
+}
+
+// Change is the raise or the clear of an alarm.
+type Change struct {
+	Alarm Alarm // its Text is the condition, or the reason of the clear
+	Raise bool
+}
+
+// Tally counts the work of a Machine.
+type Tally struct {
+	Raised, Cleared [kinds]uint64 // by Kind
+	Dropped         uint64        // not raised because MaxActive were active
+}
+
+// key identifies the condition of an alarm.
+type key struct {
+	kind         Kind
+	net, subject string
+}
+
+// held is an active alarm.
+type held struct {
+	Alarm
+	also     float64 // finding.also of the Text
+	says     wording // of the Text
+	over     int64   // since when the condition does not hold; 0 while it holds
+	step     uint64  // the last step that judged it
+	restored bool    // from an earlier process, and its condition was not seen to hold since
+	cleared  bool    // removed by the next compact
+	rule     *Rule   // while it is not in the View; nil before
+}
+
+// watch watches one condition: since when it holds, or its active alarm.
+type watch struct {
+	wrong   int64 // 0 if the condition does not hold
+	alarm   *held // nil if there is none
+	dropped bool  // counted in Tally.Dropped
+}
+
+// finding is the result of evaluating one condition.
+type finding struct {
+	wrong    bool  // the condition holds
+	since    int64 // 0 for the first step that found it
+	affected uint64
+	also     float64 // another number of the text
+	unknown  bool    // no source reports the column that the rule needs
+}
+
+// Machine turns Views into alarms. It is deterministic: no clock, no I/O, and the same
+// Views at the same times give the same alarms. It is not safe for concurrent use.
+type Machine struct {
+	rules       *Rules
+	forgetAfter int64
+	maxActive   int
+	self        string // this process, in texts
+
+	began      int64 // the first Step; 0 before
+	now        int64
+	step       uint64
+	lastChange int64
+	book       *book
+	follows    bool             // another process gives the indices, see Follow
+	linked     bool             // alarms were added since the last Step
+	unnumbered []unnumbered     // while it follows
+	awaited    map[uint32]int64 // notifications that another process had begun, and when this one was informed
+	twins      map[key]bool     // alarms of which the book may have two indices
+	active     []*held          // by Index; those without one first
+	byKey      map[key]*held
+	nets       map[string]*netWatch
+	sources    map[string]*sourceWatch
+	recalled   bool // the net shows snapshots from before the start
+	nats       natsWatch
+	deaf       bool // View.Deaf
+	regions    map[regionKey]*regionWatch
+	doubts     map[doubt]string
+	changes    []Change
+	tally      Tally
+}
+
+// NewMachine returns a Machine with the saved alarms. After forgetAfter of silence the
+// collector forgets a source; the restored alarm of a source without messages since the
+// start ends then too.
+func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
+	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, self: "this sidecar", book: bookOf(&saved), lastChange: saved.LastChange,
+		byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
+	for _, a := range saved.Active {
+		h := &held{Alarm: a, restored: true}
+		k := key{a.Kind, a.Net, a.Subject}
+		if m.byKey[k] == nil && len(m.active) < m.maxActive {
+			m.byKey[k] = h
+			m.active = append(m.active, h)
+		} else {
+			m.twins[k] = true
+		}
+	}
+	m.sort()
+	return m
+}
+
+// With returns the Machine with other rules. Active alarms stay until the new rules
+// clear them; a condition that has not held for long enough starts again.
+func (m *Machine) With(rules *Rules) *Machine {
+	next := NewMachine(rules, m.Saved(), 0)
+	next.forgetAfter, next.maxActive, next.self = m.forgetAfter, m.maxActive, m.self
+	next.began, next.now, next.step, next.tally = m.began, m.now, m.step, m.tally
+	next.book, next.follows, next.unnumbered, next.awaited = m.book, m.follows, m.unnumbered, m.awaited
+	return next
+}
+
+// Step judges a View as of now, in microseconds, and returns the changes. A nil View has
+// no nets. A time that goes backwards only prolongs waits. A View with Deaf set shows an
+// earlier state: it raises and clears natsDisconnected only.
+func (m *Machine) Step(view *collector.View, now int64) []Change {
+	if view == nil {
+		view = &collector.View{}
+	}
+	if m.began == 0 || view.Deaf { // sources had no time to publish yet
+		m.began = now
+	}
+	m.now, m.changes, m.deaf = now, nil, view.Deaf
+	m.step++
+	m.doubts = doubtsOf(view.Sources)
+	for _, n := range view.Nets {
+		m.recalled = n.Recalled > 0 && m.now-m.began < m.rules.Settle.Microseconds()
+		m.watchNet(n).look(m, n)
+	}
+	m.recalled = false
+	m.lookAtSources(view.Sources)
+	m.lookAtNATS(view.NATS)
+	m.lookAtRegions(view.Sources)
+	m.forget()
+	m.missing()
+	m.linked = false
+	if !m.follows {
+		m.numberAll()
+		m.resend()
+	}
+	if !m.follows && len(m.twins) > 0 {
+		m.unify()
+	}
+	m.compact()
+	return m.changes
+}
+
+// missing handles the alarms whose subject is not in the View.
+func (m *Machine) missing() {
+	for _, h := range m.active {
+		switch {
+		case h.step == m.step || h.cleared || m.deaf:
+		case h.Kind == SourceLost && h.restored && m.now-h.Since <= m.forgetAfter:
+			h.step = m.step // the source is still silent
+		default:
+			if h.rule == nil {
+				r := m.ruleOf(h)
+				h.rule = &r
+			}
+			if h.rule.On && m.suspended(h) {
+				continue
+			}
+			if !m.expire(h, *h.rule, func() string { return "it is no longer defined or published" }) {
+				h.noteMissing()
+			}
+		}
+	}
+}
+
+// ruleOf returns the rule for a subject that is not in the View.
+func (m *Machine) ruleOf(h *held) Rule {
+	n := m.rules.net(h.Net)
+	switch h.Kind {
+	case SourceLost, SourceConflict, SourceRefused:
+		return m.rules.source(h.Kind, h.Subject)
+	case NATSDisconnected:
+		return m.rules.base[h.Kind]
+	case NetDeadlocked, RegionStopped:
+		return n.whole(h.Kind)
+	case TokenStuck:
+		return n.place(h.Kind, h.Subject)
+	}
+	return n.transition(h.Kind, h.Subject)
+}
+
+// countersSince returns the start of the counters of a net. While sources have not
+// published since the start, each step begins a new window.
+func (m *Machine) countersSince(n *collector.Net) int64 {
+	if m.recalled {
+		return -int64(m.step)
+	}
+	return n.Since
+}
+
+// judge applies a finding to a watch. text returns the condition or, if wrong is false,
+// the reason of the clear; judge calls it only when needed.
+func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int64, wrong bool) string) {
+	m.link(w, k, f.wrong)
+	if m.deaf && k.kind != NATSDisconnected {
+		return
+	}
+	if w.alarm != nil {
+		if w.alarm.step = m.step; f.wrong {
+			w.alarm.refresh(f, text)
+			return
+		}
+		if r.On && m.suspended(w.alarm) {
+			return
+		}
+		if m.expire(w.alarm, *r, func() string { return text(w.alarm.Since, false) }) {
+			w.alarm = nil
+			return
+		}
+		w.alarm.noteUnknown(f.unknown)
+		return
+	}
+	if !f.wrong {
+		w.wrong, w.dropped = 0, false
+		return
+	}
+	if w.wrong == 0 || w.wrong > m.now {
+		w.wrong = m.now
+	}
+	if m.recalled || m.now-w.wrong < r.For.Microseconds() {
+		return
+	}
+	if f.since == 0 {
+		f.since = w.wrong
+	}
+	m.raise(w, k, f, text)
+}
+
+func (m *Machine) raise(w *watch, k key, f finding, text func(since int64, wrong bool) string) {
+	if len(m.byKey) >= m.maxActive || m.book.last >= maxIndex {
+		if !w.dropped {
+			w.dropped = true
+			m.tally.Dropped++
+		}
+		return
+	}
+	h := &held{step: m.step, also: f.also, Alarm: Alarm{Kind: k.kind, Net: k.net, Subject: k.subject,
+		Raised: m.now, Since: f.since, Affected: f.affected, Text: text(f.since, true)}}
+	*w = watch{alarm: h}
+	m.byKey[k] = h
+	m.active = append(m.active, h)
+	if !m.follows {
+		m.number(h)
+	}
+}
+
+// expire advances an alarm whose condition does not hold, and reports whether that
+// cleared it. A restored alarm stays for Rules.Settle. An alarm of another process that
+// leads stays until that process clears it.
+func (m *Machine) expire(h *held, r Rule, why func() string) bool {
+	if h.over == 0 || h.over > m.now {
+		h.over = m.now
+	}
+	settled := !h.restored || m.now-m.began >= m.rules.Settle.Microseconds()
+	_, awaited := m.awaited[h.Index]
+	if r.On && (m.now-h.over < r.ClearAfter.Microseconds() || !settled) || m.follows && h.Index != 0 || awaited {
+		h.step = m.step
+		return false
+	}
+	m.clear(h, why())
+	return true
+}
+
+// clear ends an alarm.
+func (m *Machine) clear(h *held, why string) {
+	a := h.Alarm
+	a.Text = fmt.Sprintf("over after %s: %s", span(time.Duration(m.now-a.Raised)*time.Microsecond), why)
+	m.drop(h)
+	if a.Index == 0 {
+		m.keep(h.Alarm, a.Text)
+		return
+	}
+	m.book.advance(a, clearing)
+	m.tally.Cleared[a.Kind]++
+	m.changes = append(m.changes, Change{a, false})
+}
+
+// span formats a duration to the second, without trailing zero units.
+func span(d time.Duration) string {
+	text := max(d, 0).Round(time.Second).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
+}
+
+// forget removes nets and sources that are not in the View.
+func (m *Machine) forget() {
+	for name, n := range m.nets {
+		if n.step != m.step {
+			delete(m.nets, name)
+		}
+	}
+	for name, s := range m.sources {
+		if s.step != m.step {
+			delete(m.sources, name)
+		}
+	}
+}
+
+// State returns the active alarms with an index, and the number of suppressed notifications.
+func (m *Machine) State(suppressed uint64) *State {
+	s := &State{LastChange: m.lastChange, Suppressed: suppressed, Active: make([]Alarm, 0, len(m.active))}
+	for _, h := range m.active {
+		if h.Index != 0 {
+			s.Active = append(s.Active, h.Alarm)
+		}
+	}
+	return s
+}
+
+// Tally returns the counters.
+func (m *Machine) Tally() Tally { return m.tally }

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// netWatch watches one net.
+type netWatch struct {
+	name        string
+	def         *petri.Net
+	step        uint64
+	columns     stats.Columns
+	whole       watch
+	wholeRule   Rule
+	places      []subject
+	transitions []subject // starved
+	failures    []subject
+	loops       []subject
+}
+
+// subject watches a place or transition by one rule.
+type subject struct {
+	watch
+	rule   *Rule
+	at     int // index in the definition
+	window *window
+}
+
+// watchNet returns the netWatch of a net. A definition only grows, so its subjects stay.
+func (m *Machine) watchNet(n *collector.Net) *netWatch {
+	w := m.nets[n.Name]
+	if w == nil {
+		w = &netWatch{name: n.Name}
+		w.whole.alarm = m.byKey[key{NetDeadlocked, n.Name, ""}]
+		m.nets[n.Name] = w
+	}
+	w.step = m.step
+	if w.def != n.Def || m.linked {
+		m.define(w, n)
+	}
+	return w
+}
+
+// define finds the rules of all places and transitions.
+func (m *Machine) define(w *netWatch, n *collector.Net) {
+	def := n.Def
+	w.def = def
+	rules := m.rules.net(w.name)
+	w.wholeRule = rules.whole(NetDeadlocked)
+	placeAt, transitionAt := make(map[string]int, len(def.Places)), make(map[string]int, len(def.Transitions))
+	for i := range def.Places {
+		placeAt[def.Places[i].ID] = i
+	}
+	for i := range def.Transitions {
+		transitionAt[def.Transitions[i].ID] = i
+	}
+	begin := begins(def, placeAt, transitionAt)
+	shared := map[Rule]*Rule{}
+	share := func(r Rule) *Rule {
+		if shared[r] == nil {
+			shared[r] = &r
+		}
+		return shared[r]
+	}
+	w.places = m.subjects(w.places, TokenStuck, w.name, len(def.Places), func(i int) (string, *Rule) {
+		r := rules.place(TokenStuck, def.Places[i].ID)
+		r.On = r.On && !n.IsFinal(i) // tokens stay there
+		return def.Places[i].ID, share(r)
+	})
+	transitions := func(before []subject, kind Kind) []subject {
+		return m.subjects(before, kind, w.name, len(def.Transitions), func(i int) (string, *Rule) {
+			r := rules.transition(kind, def.Transitions[i].ID)
+			r.On = r.On && (kind != TransitionStarved || !begin[i])
+			return def.Transitions[i].ID, share(r)
+		})
+	}
+	w.transitions = transitions(w.transitions, TransitionStarved)
+	w.failures = transitions(w.failures, FailureRatio)
+	w.loops = transitions(w.loops, TransitionLoop)
+}
+
+// subjects returns the subjects that have an alarm, or whose rule is on.
+func (m *Machine) subjects(before []subject, kind Kind, net string, n int, rule func(i int) (id string, r *Rule)) []subject {
+	known := make(map[int]*subject, len(before))
+	for i := range before {
+		known[before[i].at] = &before[i]
+	}
+	var out []subject
+	for i := range n {
+		id, r := rule(i)
+		s := subject{at: i, watch: watch{alarm: m.byKey[key{kind, net, id}]}}
+		if old := known[i]; old != nil {
+			if s = *old; s.alarm == nil {
+				s.alarm = m.byKey[key{kind, net, id}]
+			}
+		}
+		s.rule = r
+		if !r.On && s.alarm == nil {
+			continue
+		}
+		if s.window == nil && r.Window > 0 {
+			s.window = &window{}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// look judges everything of the net.
+func (w *netWatch) look(m *Machine, n *collector.Net) {
+	w.columns = n.Rows.Columns
+	known := w.columns.Has(stats.ColInstances)
+	dead := n.Rows.Net.Deadlocked
+	f := finding{wrong: w.wholeRule.On && known && float64(dead) > w.wholeRule.Above, affected: dead, unknown: !known}
+	m.judge(&w.whole, key{NetDeadlocked, w.name, ""}, &w.wholeRule, f, func(_ int64, wrong bool) string {
+		if wrong {
+			return fmt.Sprintf("deadlocked instances of net %q: %d", w.name, dead)
+		}
+		return w.why(&w.wholeRule, known, fmt.Sprintf("net %q has no more than %d deadlocked instances", w.name, uint64(w.wholeRule.Above)))
+	})
+	for i := range w.places {
+		w.stuck(m, &w.places[i], n)
+	}
+	for i := range w.transitions {
+		w.starved(m, &w.transitions[i], n)
+	}
+	if m.deaf { // counters of before the break would make the next rates too high
+		return
+	}
+	for i := range w.failures {
+		w.failing(m, &w.failures[i], n)
+	}
+	for i := range w.loops {
+		w.looping(m, &w.loops[i], n)
+	}
+}
+
+// why returns the reason of a clear; ok is the reason if the condition is known not to hold.
+func (w *netWatch) why(r *Rule, known bool, ok string) string {
+	switch {
+	case !r.On:
+		return ruleOff
+	case !known:
+		return "no source reports it any more"
+	}
+	return ok
+}
+
+func (w *netWatch) stuck(m *Machine, s *subject, n *collector.Net) {
+	row := &n.Rows.Places[s.at]
+	known := w.columns.Has(stats.ColOldest)
+	after := s.rule.After.Microseconds()
+	wrong := s.rule.On && known && row.Oldest != 0 && m.now-row.Oldest > after
+	if !wrong && s.idle() {
+		return
+	}
+	f := finding{wrong: wrong, since: row.Oldest, unknown: !known}
+	if wrong {
+		f.affected = max(1, min(row.Tokens, row.Ages.InjectedBefore(m.now-after)))
+		if !w.columns.Has(stats.ColAges) {
+			f.affected = max(1, row.Tokens)
+		}
+	}
+	id := w.def.Places[s.at].ID
+	m.judge(&s.watch, key{TokenStuck, w.name, id}, s.rule, f, func(since int64, wrong bool) string {
+		if wrong {
+			return fmt.Sprintf("tokens in place %q of net %q for more than %s: %d, the oldest since %s", id, w.name, span(s.rule.After), f.affected, date(since))
+		}
+		return w.why(s.rule, known, fmt.Sprintf("no token in place %q of net %q is older than %s", id, w.name, span(s.rule.After)))
+	})
+}
+
+func (w *netWatch) starved(m *Machine, s *subject, n *collector.Net) {
+	row := &n.Rows.Transitions[s.at]
+	known := w.columns.Has(stats.ColEnabled | stats.ColLastFiring)
+	since := max(row.EnabledSince, row.LastFiring)
+	wrong := s.rule.On && known && row.Enabled > 0 && row.EnabledSince != 0 && m.now-since > s.rule.After.Microseconds()
+	if !wrong && s.idle() {
+		return
+	}
+	id := w.def.Transitions[s.at].ID
+	f := finding{wrong: wrong, since: since, affected: row.Enabled, unknown: !known}
+	m.judge(&s.watch, key{TransitionStarved, w.name, id}, s.rule, f, func(since int64, wrong bool) string {
+		if wrong {
+			return fmt.Sprintf("transition %q of net %q is enabled and has not fired since %s; instances: %d", id, w.name, date(since), row.Enabled)
+		}
+		return w.why(s.rule, known, fmt.Sprintf("transition %q of net %q has fired, or is not enabled", id, w.name))
+	})
+}
+
+func (w *netWatch) failing(m *Machine, s *subject, n *collector.Net) {
+	row := &n.Rows.Transitions[s.at]
+	known := w.columns.Has(stats.ColFirings | stats.ColFailures)
+	f, runs := finding{unknown: !known}, uint64(0)
+	if s.rule.On && known {
+		fired, failed, _ := s.window.count(s.rule.Window.Microseconds(), sample{m.now, row.Firings, row.Failures}, m.countersSince(n))
+		runs, f.affected = fired+failed, failed
+		f.also = float64(runs)
+		f.wrong = runs >= max(s.rule.Runs, 1) && float64(failed) > s.rule.Above*float64(runs)
+	}
+	if !f.wrong && s.idle() {
+		return
+	}
+	id := w.def.Transitions[s.at].ID
+	m.judge(&s.watch, key{FailureRatio, w.name, id}, s.rule, f, func(_ int64, wrong bool) string {
+		text := fmt.Sprintf("failed runs of transition %q of net %q in %s: %d of %d", id, w.name, span(s.rule.Window), f.affected, runs)
+		if wrong {
+			return text
+		}
+		return w.why(s.rule, known, text)
+	})
+}
+
+func (w *netWatch) looping(m *Machine, s *subject, n *collector.Net) {
+	row := &n.Rows.Transitions[s.at]
+	known := w.columns.Has(stats.ColFirings)
+	f, rate := finding{unknown: !known}, 0.0
+	if s.rule.On && known {
+		fired, _, over := s.window.count(s.rule.Window.Microseconds(), sample{at: m.now, firings: row.Firings}, m.countersSince(n))
+		rate = float64(fired) * 1e6 / float64(over)
+		f.wrong, f.affected, f.also = rate > s.rule.Above, fired, rate
+	}
+	if !f.wrong && s.idle() {
+		return
+	}
+	id := w.def.Transitions[s.at].ID
+	m.judge(&s.watch, key{TransitionLoop, w.name, id}, s.rule, f, func(_ int64, wrong bool) string {
+		text := fmt.Sprintf("transition %q of net %q fires %.6g times a second over %s; expected at most %.6g", id, w.name, rate, span(s.rule.Window), s.rule.Above)
+		if wrong {
+			return text
+		}
+		return w.why(s.rule, known, text)
+	})
+}
+
+// idle reports whether a condition that does not hold changes nothing.
+func (s *subject) idle() bool { return s.alarm == nil && s.wrong == 0 }
+
+// date formats a time in microseconds since the Unix epoch.
+func date(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }

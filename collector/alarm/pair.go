@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"cmp"
+	"slices"
+)
+
+// unnumbered is an alarm that was over before a process gave it an index.
+type unnumbered struct {
+	alarm Alarm
+	over  string // the text of its clear
+	at    int64  // the end of its condition
+}
+
+// bookOf returns a book with the saved alarms.
+func bookOf(saved *Saved) *book {
+	b := newBook(saved.Last)
+	for _, e := range saved.entries() {
+		b.put(&e)
+	}
+	for _, index := range saved.Cleared {
+		b.remove(index)
+	}
+	b.dirty = map[uint32]bool{}
+	return b
+}
+
+// entries returns the alarms with their phases, by Index.
+func (s *Saved) entries() []entry {
+	out := make([]entry, 0, len(s.Active)+len(s.Clearing))
+	for _, a := range s.Active {
+		p := raised
+		if _, is := slices.BinarySearch(s.Raising, a.Index); is {
+			p = raising
+		}
+		out = append(out, entry{a, p})
+	}
+	for _, a := range s.Clearing {
+		p := clearing
+		if _, is := slices.BinarySearch(s.Unsent, a.Index); is {
+			p = unsent
+		}
+		out = append(out, entry{a, p})
+	}
+	slices.SortStableFunc(out, func(a, b entry) int { return cmp.Compare(a.Index, b.Index) })
+	return out
+}
+
+// Follow makes the Machine leave indices to another process: Step then returns no
+// changes. An alarm raised here has no index, and is not in State, until Fold brings one.
+// An alarm with an index stays until Fold ends it.
+func (m *Machine) Follow() { m.follows = true }
+
+// Lead makes the Machine give the indices again. It returns the changes that were not
+// notified: raises of alarms without an index, and the raise and the clear of those
+// raised since from (microseconds since the Unix epoch) and over while no process led. A
+// later Step returns notifications that another process had begun and does not confirm.
+func (m *Machine) Lead(from, now int64) []Change {
+	m.now, m.follows, m.changes = now, false, nil
+	for index, e := range m.book.entries {
+		m.await(index, e.phase)
+	}
+	for _, b := range m.unnumbered {
+		if b.alarm.Raised < from || m.now-b.at > keepFor || !m.book.number(&b.alarm) {
+			continue
+		}
+		m.changes = append(m.changes, Change{b.alarm, true})
+		b.alarm.Text = b.over
+		m.book.advance(b.alarm, clearing)
+		m.changes = append(m.changes, Change{b.alarm, false})
+		m.tally.Raised[b.alarm.Kind]++
+		m.tally.Cleared[b.alarm.Kind]++
+	}
+	m.unnumbered = nil
+	m.numberAll()
+	m.compact()
+	return m.changes
+}
+
+// confirmWithin is how long another process may take to confirm a notification,
+// in microseconds.
+const confirmWithin = 1e6
+
+// await awaits the confirmation of a notification that another process had begun.
+func (m *Machine) await(index uint32, p phase) {
+	if p != raised {
+		m.awaited[index] = m.now
+	}
+}
+
+// resend sends the notifications again that another process had begun and not confirmed:
+// it may have ended before.
+func (m *Machine) resend() {
+	for _, index := range sortedKeys(m.awaited) {
+		e, at := m.book.entries[index], m.awaited[index]
+		switch {
+		case e == nil || e.phase == raised:
+			delete(m.awaited, index)
+		case m.now-at >= confirmWithin || at > m.now:
+			delete(m.awaited, index)
+			if e.phase != clearing {
+				m.changes = append(m.changes, Change{e.Alarm, true})
+			}
+			if e.phase != raising {
+				m.changes = append(m.changes, Change{e.Alarm, false})
+			}
+		}
+	}
+}
+
+// Fold merges the alarms of another process of the pair. It returns the changes to
+// notify, if this process leads, and the number of alarms that began or ended here.
+func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
+	m.now, m.changes = now, nil
+	m.book.last = max(m.book.last, s.Last)
+	for _, e := range s.entries() {
+		if !m.book.merge(e) {
+			continue
+		}
+		if !m.follows {
+			m.await(e.Index, e.phase)
+		}
+		if e.phase.open() {
+			folded += m.adopt(&e.Alarm)
+		} else {
+			folded += m.end(e.Index)
+		}
+	}
+	for _, index := range s.Cleared {
+		m.book.remove(index)
+		folded += m.end(index)
+	}
+	if folded > 0 {
+		m.lastChange = now
+		m.sort()
+	}
+	m.compact()
+	return m.changes, folded
+}
+
+// adopt takes the index that another process gave to an alarm. An alarm that was not
+// raised here ends like a restored one if its condition does not hold. Of two indices
+// the smaller one stays.
+func (m *Machine) adopt(a *Alarm) int {
+	h := m.byKey[a.key()]
+	switch {
+	case h == nil:
+		h = &held{Alarm: *a, restored: true}
+		m.byKey[a.key()] = h
+		m.active = append(m.active, h)
+		m.linked = true
+	case h.Index == 0:
+		h.Index, h.Raised = a.Index, a.Raised
+		m.tally.Raised[a.Kind]++
+	case a.Index < h.Index:
+		h.Index, h.Raised = a.Index, a.Raised
+		m.twins[a.key()] = true
+	default:
+		m.twins[a.key()] = true
+		return 0
+	}
+	return 1
+}
+
+// end ends an alarm that another process has cleared. If its condition holds here, it
+// stays without an index, as if it was raised now.
+func (m *Machine) end(index uint32) int {
+	i := slices.IndexFunc(m.active, func(h *held) bool { return h.Index == index && !h.cleared })
+	if i < 0 {
+		return 0
+	}
+	h := m.active[i]
+	m.tally.Cleared[h.Kind]++
+	if h.over == 0 && !h.restored {
+		h.Index, h.Raised = 0, m.now
+	} else {
+		m.drop(h)
+	}
+	if m.twins[h.key()] {
+		m.adoptOther(h.key())
+	}
+	return 1
+}
+
+// adoptOther takes another index of an alarm, if it has one.
+func (m *Machine) adoptOther(k key) {
+	for _, index := range sortedKeys(m.book.entries) {
+		if e := m.book.entries[index]; e.phase.open() && e.key() == k {
+			m.adopt(&e.Alarm)
+			return
+		}
+	}
+	delete(m.twins, k)
+}
+
+// unify clears every other index of an alarm: two processes that were cut off from each
+// other both gave one.
+func (m *Machine) unify() {
+	clear(m.twins)
+	for _, index := range sortedKeys(m.book.entries) {
+		e := m.book.entries[index]
+		h := m.byKey[e.key()]
+		if !e.phase.open() || h != nil && h.Index == index {
+			continue
+		}
+		if _, is := m.awaited[index]; is {
+			m.twins[e.key()] = true // its raise is sent first
+			continue
+		}
+		a := e.Alarm
+		if a.Text = "over: the alarm continues under another index"; h == nil {
+			a.Text = "over: two sidecars that were cut off from each other gave this alarm two indices"
+		}
+		m.book.advance(a, clearing)
+		m.changes = append(m.changes, Change{a, false})
+	}
+}
+
+// Confirm records that a notification was sent or suppressed.
+func (m *Machine) Confirm(index uint32, raise bool) {
+	e := m.book.entries[index]
+	switch {
+	case e == nil:
+	case raise && e.phase == unsent:
+		m.book.advance(e.Alarm, clearing)
+	case raise:
+		m.book.advance(e.Alarm, raised)
+	case !e.phase.open():
+		m.book.advance(e.Alarm, cleared)
+	}
+}
+
+// number gives an alarm its index.
+func (m *Machine) number(h *held) {
+	if !m.book.number(&h.Alarm) {
+		m.drop(h)
+		m.tally.Dropped++
+		return
+	}
+	m.tally.Raised[h.Kind]++
+	m.changes = append(m.changes, Change{h.Alarm, true})
+}
+
+// numberAll gives an index to every alarm without one.
+func (m *Machine) numberAll() {
+	n := 0
+	for _, h := range m.active {
+		if h.Index == 0 && !h.cleared {
+			m.number(h)
+			n++
+		}
+	}
+	if n > 0 {
+		m.sort()
+	}
+}
+
+// drop marks an alarm for removal by the next compact.
+func (m *Machine) drop(h *held) {
+	delete(m.byKey, h.key())
+	h.cleared = true
+}
+
+// keep keeps an alarm that is over without an index, for a later Lead.
+func (m *Machine) keep(a Alarm, over string) {
+	m.unnumbered = slices.DeleteFunc(m.unnumbered, func(u unnumbered) bool { return m.now-u.at > keepFor })
+	if len(m.unnumbered) < keepMax {
+		m.unnumbered = append(m.unnumbered, unnumbered{a, over, m.now})
+	}
+}
+
+// link finds the alarm of a watch that a Step did not raise, and removes one that Fold ended.
+func (m *Machine) link(w *watch, k key, wrong bool) {
+	if w.alarm != nil && w.alarm.cleared {
+		*w = watch{}
+	}
+	if w.alarm == nil && (wrong || m.linked) {
+		w.alarm = m.byKey[k]
+	}
+}
+
+func (m *Machine) sort() {
+	slices.SortStableFunc(m.active, func(a, b *held) int { return cmp.Compare(a.Index, b.Index) })
+}
+
+// compact removes the dropped alarms from the list.
+func (m *Machine) compact() {
+	if len(m.changes) > 0 {
+		m.lastChange = m.now
+	}
+	m.active = slices.DeleteFunc(m.active, func(h *held) bool { return h.cleared })
+}
+
+// Saved returns the state for NewMachine of the next process.
+func (m *Machine) Saved() Saved {
+	s := m.part(sortedKeys(m.book.entries))
+	s.LastChange, s.Cleared = m.lastChange, slices.Clone(m.book.cleared)
+	return s
+}
+
+// part returns the alarms of these indices, to save or share.
+func (m *Machine) part(indices []uint32) Saved {
+	s := m.book.saved(indices)
+	for i := range s.Active {
+		if h := m.byKey[s.Active[i].key()]; h != nil && h.Index == s.Active[i].Index {
+			s.Active[i] = h.Alarm
+		}
+	}
+	return s
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// quick rules raise an alarm at once, and clear it at once.
+func quick(t *testing.T) *Machine {
+	return NewMachine(pairRules(t), Saved{Last: 10}, forgetAfter)
+}
+
+// stuckAt returns a net with stuck tokens in these places.
+func stuckAt(places ...int) *world {
+	net := moved(wide("n", 4, 0), 0)
+	for _, i := range places {
+		net.Rows.Places[i].Oldest = t0 - 60e6
+	}
+	return &world{net: net}
+}
+
+func texts(changes []Change) (out []string) {
+	for _, c := range changes {
+		what := "clear"
+		if c.Raise {
+			what = "raise"
+		}
+		out = append(out, fmt.Sprintf("%s %d %s", what, c.Alarm.Index, c.Alarm.Subject))
+	}
+	return out
+}
+
+func shown(m *Machine) (out []string) {
+	for _, a := range m.State(0).Active {
+		out = append(out, fmt.Sprintf("%d %s", a.Index, a.Subject))
+	}
+	return out
+}
+
+func wants(t *testing.T, what string, want, got []string) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s: %s", what, d)
+	}
+}
+
+func TestAFollowerShowsSharedAlarmsAndNotifiesNothing(t *testing.T) {
+	m := quick(t)
+	m.Follow()
+	wants(t, "a raise", nil, texts(m.Step(viewOf(stuckAt(0, 1).net), t0)))
+	wants(t, "without an index", nil, shown(m))
+	page := Saved{Last: 30, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0, Text: "x"},
+		{Index: 21, Kind: TokenStuck, Net: "n", Subject: "p3", Raised: t0, Text: "y"}}, Raising: []uint32{20}}
+	changes, folded := m.Fold(&page, t0+1)
+	wants(t, "a page", nil, texts(changes))
+	wants(t, "with indices", []string{"20 p0", "21 p3"}, shown(m))
+	if again, _ := m.Fold(&page, t0+1); folded != 2 || again != nil {
+		t.Errorf("%d folded, then %v", folded, again)
+	}
+	wants(t, "what is over here and not there", nil, texts(m.Step(viewOf(stuckAt(1).net), t0+60e6)))
+	wants(t, "stays", []string{"20 p0", "21 p3"}, shown(m))
+	m.Fold(&Saved{Last: 30, Cleared: []uint32{21}, Clearing: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0"}}}, t0+61e6)
+	wants(t, "what is over there", nil, shown(m))
+	m.Fold(&page, t0+62e6)
+	wants(t, "an old page brings nothing back", nil, shown(m))
+	wants(t, "Lead notifies alarms without an index", []string{"raise 31 p1"}, texts(m.Lead(0, t0+63e6)))
+	wants(t, "and what was begun and is not confirmed", []string{"clear 20 p0"}, texts(m.Step(viewOf(stuckAt(1).net), t0+65e6)))
+	wants(t, "once", nil, texts(m.Step(viewOf(stuckAt(1).net), t0+67e6)))
+}
+
+func TestAnAlarmThatOnlyTheOtherSawIsClearedUnderItsIndex(t *testing.T) {
+	m := quick(t)
+	m.Follow()
+	m.Step(viewOf(stuckAt().net), t0)
+	m.Fold(&Saved{Last: 20, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p2", Raised: t0}}}, t0+1)
+	m.Step(viewOf(stuckAt().net), t0+20e6)
+	wants(t, "at the take-over", nil, texts(m.Lead(0, t0+21e6)))
+	wants(t, "at the next View", []string{"clear 20 p2"}, texts(m.Step(viewOf(stuckAt().net), t0+22e6)))
+	m.Confirm(20, false)
+	if d := cmp.Diff(Saved{Last: 20, LastChange: t0 + 22e6, Cleared: []uint32{20}}, m.Saved()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAlarmsThatBeganAndEndedWhileNoneLedAreNotified(t *testing.T) {
+	for _, c := range []struct {
+		rule string
+		from int64
+		lead int64
+		want []string
+	}{
+		{"since nothing was sent", 0, t0 + 10e6, []string{"raise 11 p0", "clear 11 p0"}},
+		{"since before it began", t0, t0 + 10e6, []string{"raise 11 p0", "clear 11 p0"}},
+		{"since it began", t0 + 1, t0 + 10e6, nil},
+		{"too long ago", 0, t0 + 1e6 + keepFor + 1, nil},
+	} {
+		m := quick(t)
+		m.Follow()
+		m.Step(viewOf(stuckAt(0).net), t0)
+		m.Step(viewOf(stuckAt().net), t0+1e6)
+		wants(t, c.rule, c.want, texts(m.Lead(c.from, c.lead)))
+		wants(t, c.rule+", again", nil, texts(m.Lead(c.from, c.lead)))
+	}
+}
+
+func TestOfTwoIndicesTheLargerIsClearedAfterItsRaise(t *testing.T) {
+	m := quick(t)
+	wants(t, "raised", []string{"raise 11 p0"}, texts(m.Step(viewOf(stuckAt(0).net), t0)))
+	m.Confirm(11, true)
+	other := Saved{Last: 90, Active: []Alarm{{Index: 5, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0 - 5e6}, {Index: 90, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0}}, Raising: []uint32{90}}
+	m.Fold(&other, t0+1e6)
+	wants(t, "the smallest stays", []string{"5 p0"}, shown(m))
+	wants(t, "the one that was sent is cleared", []string{"clear 11 p0"}, texts(m.Step(viewOf(stuckAt(0).net), t0+1e6)))
+	wants(t, "the other is sent first", []string{"raise 90 p0", "clear 90 p0"}, texts(m.Step(viewOf(stuckAt(0).net), t0+3e6)))
+	wants(t, "the smallest is shown", []string{"5 p0"}, shown(m))
+}
+
+func TestIndicesAreLeftOutOncePerOutage(t *testing.T) {
+	d := desk{machine: quick(t)}
+	at := t0
+	raise := func(duty Duty, places ...int) string {
+		at += 1e6
+		d.turn(duty, at)
+		return strings.Join(texts(d.machine.Step(viewOf(stuckAt(places...).net), at)), " ")
+	}
+	deaf := Duty{On: true, Skip: 100, Unsync: 1}
+	for i, c := range []struct {
+		duty Duty
+		want string
+	}{{Duty{On: true}, "raise 11 p0"}, {deaf, "raise 112 p1"}, {deaf, "raise 113 p2"}, {Duty{On: true, Skip: 100, Unsync: 2}, "raise 214 p3"}} {
+		if got := raise(c.duty, []int{0, 1, 2, 3}[:i+1]...); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.duty, got, c.want)
+		}
+	}
+	b := newBook(maxIndex - 3)
+	b.skip = 50
+	if a := (Alarm{}); !b.number(&a) || a.Index != maxIndex-2 {
+		t.Errorf("where there is no room to leave out any the index is %d", a.Index)
+	}
+}
+
+func TestMergedBooksHaveTheSameDigestInAnyOrder(t *testing.T) {
+	a, b := quick(t), quick(t)
+	a.Step(viewOf(stuckAt(0, 1).net), t0)
+	b.book.skip = 100
+	b.Step(viewOf(stuckAt(2).net), t0)
+	a.Confirm(11, true)
+	if a.book.digest() == b.book.digest() {
+		t.Error("two that know other alarms have one digest")
+	}
+	of := func(m *Machine) (out []Saved) {
+		for _, page := range m.pages(append(sortedKeys(m.book.entries), m.book.cleared...)) {
+			s, err := parsePage(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	toA, toB := of(b), of(a)
+	a.Fold(&toA[0], t0)
+	b.Fold(&toB[0], t0)
+	if a.book.digest() != b.book.digest() || len(a.book.entries) != 3 {
+		t.Errorf("%s and %s", a.book.digest(), b.book.digest())
+	}
+	before := a.book.digest()
+	a.Confirm(11, true)
+	if a.book.digest() != before {
+		t.Error("what is confirmed twice changes the digest")
+	}
+	a.Step(viewOf(stuckAt().net), t0+60e6)
+	a.Confirm(11, false)
+	if a.book.digest() == before {
+		t.Error("a clear does not change the digest")
+	}
+}
+
+func TestPagesAreBounded(t *testing.T) {
+	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
+	m.Step(viewOf(wide("n", 2000, t0)), t0+601e6)
+	pages := m.pages(sortedKeys(m.book.entries))
+	n := 0
+	for _, page := range pages {
+		s, err := parsePage(page)
+		if err != nil || len(page) > MaxPage/2 {
+			t.Fatalf("%d bytes, %v", len(page), err)
+		}
+		n += len(s.Active)
+	}
+	if n != 2000 || len(pages) < 4 || len(pages) > 20 {
+		t.Errorf("%d alarms on %d pages", n, len(pages))
+	}
+	if _, err := parsePage(make([]byte, MaxPage+1)); !errors.Is(err, ErrState) {
+		t.Errorf("a large page gives %v", err)
+	}
+}
+
+func TestClearedIndicesAreRememberedUpToABound(t *testing.T) {
+	b := newBook(0)
+	for i := range uint32(maxCleared + 2) {
+		b.remove(i + 1)
+	}
+	b.remove(maxCleared) // again
+	if len(b.cleared) != maxCleared || b.cleared[0] != 3 || b.gone[2] || !b.gone[3] || len(b.gone) != maxCleared {
+		t.Errorf("%d cleared from %d on, %d known", len(b.cleared), b.cleared[0], len(b.gone))
+	}
+}
+
+func TestUnconfirmedNotificationsAreSentAgainAfterACrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "alarms.state")
+		w := &world{net: wide("n", 1, time.Now().Add(-time.Hour).UnixMicro())}
+		hang := func(ctx context.Context, _ Notification) error { <-ctx.Done(); return ctx.Err() }
+		cfg := Config{Views: w.view.Subscribe(), StateFile: path, Sinks: []Sink{{Name: "s", Send: hang}}, Share: func([][]byte, bool) {}}
+		w.run(t, New(cfg), 3*time.Second)
+		var second recorder
+		cfg.Sinks[0].Send = second.record
+		w.run(t, New(cfg), 5*time.Second)
+		if raised, cleared, _ := second.count(); raised != 1 || cleared != 0 {
+			t.Fatalf("%d raised, %d cleared", raised, cleared)
+		}
+		first := second.got[0].Alarm.Index
+		var third recorder
+		cfg.Sinks[0].Send = third.record
+		if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // by the clock of the test
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		again := New(cfg)
+		w.run(t, again, 5*time.Second)
+		if raised, _, _ := third.count(); raised != 0 || again.State().Active[0].Index != first {
+			t.Errorf("a confirmed notification is sent again: %d, index %d after %d", raised, again.State().Active[0].Index, first)
+		}
+		if last := again.desk.machine.book.last; last < first+3500 {
+			t.Errorf("after an hour in which another one may have given indices they go on after %d, before %d", last, first)
+		}
+	})
+}
+
+func TestRunWaitsForUnfinishedNotificationsAndSharesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{net: wide("n", 1, time.Now().Add(-time.Hour).UnixMicro())}
+		slow := func(context.Context, Notification) error { time.Sleep(endWithin / 2); return nil }
+		var last atomic.Pointer[Saved]
+		watcher := New(Config{Views: w.view.Subscribe(), Sinks: []Sink{{Name: "s", Send: slow}}, Share: func(pages [][]byte, _ bool) {
+			for _, page := range pages {
+				s, err := parsePage(page)
+				if err != nil {
+					t.Error(err)
+				}
+				last.Store(&s)
+			}
+		}})
+		w.run(t, watcher, 10*time.Millisecond)
+		if s := last.Load(); s == nil || len(s.Active) != 1 || len(s.Raising) != 0 {
+			t.Errorf("the last that is shared is %+v", s)
+		}
+	})
+}
+
+func TestInvalidPagesAreRejected(t *testing.T) {
+	w := New(Config{Views: stuckAt().view.Subscribe(), Share: func([][]byte, bool) {}})
+	if err := w.Fold([]byte("no page")); !errors.Is(err, ErrState) {
+		t.Errorf("what is no page gives %v", err)
+	}
+	page := Saved{Last: 1}
+	for range inboxLength {
+		if err := w.Fold(page.Text()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Fold(page.Text()); !errors.Is(err, ErrBusy) {
+		t.Errorf("one more gives %v", err)
+	}
+}
+
+func TestCountersThatFallOrRestartBeginANewWindow(t *testing.T) {
+	base := sample{at: t0, firings: 100, failures: 50}
+	for what, c := range map[string]struct {
+		next  sample
+		since int64
+	}{
+		"firings fall":  {sample{t0 + 1e6, 99, 60}, 1},
+		"failures fall": {sample{t0 + 1e6, 120, 49}, 1},
+		"time falls":    {sample{t0 - 1, 120, 60}, 1},
+		"they restart":  {sample{t0 + 1e6, 120, 60}, 2},
+	} {
+		var w window
+		w.count(10e6, base, 1)
+		if firings, failures, over := w.count(10e6, c.next, c.since); firings != 0 || failures != 0 || over != 10e6 {
+			t.Errorf("%s: %d firings, %d failures over %d", what, firings, failures, over)
+		}
+		next := c.next
+		next.at, next.firings, next.failures = next.at+1e6, next.firings+3, next.failures+2
+		if firings, failures, _ := w.count(10e6, next, c.since); firings != 3 || failures != 2 {
+			t.Errorf("%s, then: %d firings, %d failures", what, firings, failures)
+		}
+	}
+	var w window
+	w.count(10e6, base, 1)
+	if firings, failures, _ := w.count(10e6, sample{t0 + 1e6, 101, 52}, 1); firings != 1 || failures != 2 {
+		t.Errorf("counters that continue: %d firings, %d failures", firings, failures)
+	}
+}
+
+// If an alarm is over before its raise was sent, the process that takes over sends both:
+// a station ignores a clear whose raise it did not receive.
+func TestAnAlarmThatEndsBeforeItsRaiseIsSentIsSentWhole(t *testing.T) {
+	first := quick(t)
+	first.Step(viewOf(stuckAt(0, 1).net), t0)
+	first.Confirm(12, true)
+	wants(t, "two that are over", []string{"clear 11 p0", "clear 12 p1"}, texts(first.Step(viewOf(stuckAt().net), t0+1e6)))
+	saved := first.Saved()
+	back, err := ParseSaved(saved.Text())
+	if d := cmp.Diff(saved, back); err != nil || d != "" {
+		t.Fatalf("the file: %v %s", err, d)
+	}
+	next := NewMachine(pairRules(t), back, forgetAfter)
+	next.Lead(0, t0+2e6)
+	want := []string{"raise 11 p0", "clear 11 p0", "clear 12 p1"}
+	wants(t, "the next process", want, texts(next.Step(viewOf(stuckAt().net), t0+4e6)))
+	next.Confirm(11, true)
+	if s := next.Saved(); len(s.Unsent) != 0 || len(s.Clearing) != 2 {
+		t.Errorf("when the raise is sent: %+v", s)
+	}
+	next.Confirm(11, false)
+	next.Confirm(12, false)
+	if s := next.Saved(); len(s.Clearing) != 0 || len(s.Cleared) != 2 {
+		t.Errorf("when all is sent: %+v", s)
+	}
+	other := NewMachine(pairRules(t), Saved{Last: 10}, forgetAfter)
+	other.Follow()
+	other.Fold(&back, t0+2e6)
+	other.Lead(0, t0+3e6)
+	wants(t, "the other sidecar", want, texts(other.Step(viewOf(stuckAt().net), t0+5e6)))
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// regionWatch watches a region of a net, whose owner may change.
+type regionWatch struct {
+	watch
+	net, name string
+	rule      Rule
+	step      uint64
+	reason    string // why it is stopped, as reported by that owner; "" if it runs
+	unknown   bool   // that owner is not up
+}
+
+type regionKey struct{ net, name string }
+
+// lookAtRegions judges each region by the report of its latest owner.
+func (m *Machine) lookAtRegions(sources []collector.Source) {
+	var order []*regionWatch
+	owners := make(map[*regionWatch]*collector.Source)
+	for i := range sources {
+		src := &sources[i]
+		if src.Region == "" || src.State == collector.Gone {
+			continue
+		}
+		k := regionKey{src.Net, src.Region}
+		w := m.regions[k]
+		if w == nil {
+			net := m.rules.net(src.Net)
+			w = &regionWatch{net: src.Net, name: src.Region, rule: net.whole(RegionStopped)}
+			w.alarm = m.byKey[key{RegionStopped, src.Net, src.Region}]
+			m.regions[k] = w
+		}
+		last := owners[w]
+		if last == nil {
+			w.step, order = m.step, append(order, w)
+		}
+		if last == nil || src.Claim().Compare(last.Claim()) >= 0 {
+			owners[w], w.reason, w.unknown = src, src.RegionStopped, src.State != collector.Up
+		}
+	}
+	for _, w := range order {
+		m.judge(&w.watch, key{RegionStopped, w.net, w.name}, &w.rule, finding{wrong: w.rule.On && w.reason != "", affected: 1, unknown: w.unknown}, w.text)
+	}
+}
+
+func (w *regionWatch) text(since int64, wrong bool) string {
+	switch {
+	case wrong:
+		return fmt.Sprintf("region %q of net %q is stopped since %s: %s", w.name, w.net, date(since), w.reason)
+	case !w.rule.On:
+		return ruleOff
+	}
+	return fmt.Sprintf("region %q of net %q is running", w.name, w.net)
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+func TestAPatternMatchesTheWholeName(t *testing.T) {
+	for _, c := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"", "anything", true},
+		{"p", "p", true},
+		{"p", "pp", false},
+		{"p*", "p", true},
+		{"*p", "p p", true},
+		{"a*b*c", "a/x/b b c", true},
+		{"a*b*c", "abcd", false},
+		{"?", "€", true},
+		{"?", "", false},
+		{"paid ?", "paid €", true},
+		{"??", "€", false},
+		{"*?*", "", false},
+		{"*a*a*b", strings.Repeat("a", 200), false},
+		{"**", "", true},
+		{"[a]", "a", false},
+		{"*", "*", true},
+	} {
+		if got := match(c.pattern, c.name); got != c.want {
+			t.Errorf("%q matches %q: %v, want %v", c.pattern, c.name, got, c.want)
+		}
+	}
+}
+
+// slowMatch says what a pattern means.
+func slowMatch(pattern, name string) bool {
+	if pattern == "" {
+		return name == ""
+	}
+	_, size := utf8.DecodeRuneInString(name)
+	switch {
+	case pattern[0] == '*':
+		return slowMatch(pattern[1:], name) || name != "" && slowMatch(pattern, name[size:])
+	case name == "":
+		return false
+	case pattern[0] == '?':
+		return slowMatch(pattern[1:], name[size:])
+	}
+	return pattern[0] == name[0] && slowMatch(pattern[1:], name[1:])
+}
+
+func FuzzMatch(f *testing.F) {
+	f.Add("a*b?c", "axxbyc")
+	f.Add("*€*", "a€")
+	f.Fuzz(func(t *testing.T, pattern, name string) {
+		if len(pattern) > 12 || len(name) > 24 || pattern == "" || !utf8.ValidString(name) || !utf8.ValidString(pattern) {
+			return
+		}
+		if got, want := match(pattern, name), slowMatch(pattern, name); got != want {
+			t.Errorf("%q matches %q: %v, want %v", pattern, name, got, want)
+		}
+	})
+}
+
+func TestAnEmptyFileHasTheDefaults(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "defaults: {}\n", "overrides: []\n"} {
+		rules, err := ReadRules(strings.NewReader(text), "alarms.yaml")
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if d := cmp.Diff(DefaultRules().base, rules.base); d != "" {
+			t.Errorf("%q: %s", text, d)
+		}
+	}
+}
+
+func TestRulesAreReadFieldByField(t *testing.T) {
+	rules, err := ReadRules(strings.NewReader(`
+settle: 5s
+defaults:
+  stuck: {after: 1h}
+  failures: {above: 5%, runs: 7, window: 2m}
+  loop: on
+overrides:
+  - {net: "order-*", stuck: {for: 2s}, loop: {above: 90/m}, deadlocked: {above: 3}}
+  - {net: order-1, transition: pay, failures: {above: 0.25}, loop: off}
+  - {place: "a*", stuck: {clear_after: 0s}}
+  - {source: "test-*", lost: {for: 1m}}
+  - {source: "test-9", lost: off}
+`), "alarms.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rules.Settle != 5*time.Second {
+		t.Errorf("settle is %v", rules.Settle)
+	}
+	first, other := rules.net("order-1"), rules.net("x")
+	for _, c := range []struct {
+		what      string
+		got, want Rule
+	}{
+		{"a place", other.place(TokenStuck, "p"), Rule{On: true, After: time.Hour, ClearAfter: time.Minute}},
+		{"a place by its name", other.place(TokenStuck, "ab"), Rule{On: true, After: time.Hour}},
+		{"a place by its net", first.place(TokenStuck, "p"), Rule{On: true, After: time.Hour, For: 2 * time.Second, ClearAfter: time.Minute}},
+		{"a place by both", first.place(TokenStuck, "ab"), Rule{On: true, After: time.Hour, For: 2 * time.Second}},
+		{"failures", other.transition(FailureRatio, "pay"), Rule{On: true, Above: 0.05, Runs: 7, Window: 2 * time.Minute, ClearAfter: time.Minute}},
+		{"failures by name", first.transition(FailureRatio, "pay"), Rule{On: true, Above: 0.25, Runs: 7, Window: 2 * time.Minute, ClearAfter: time.Minute}},
+		{"a loop", other.transition(TransitionLoop, "pay"), Rule{On: true, Above: 1000, Window: time.Minute, ClearAfter: time.Minute}},
+		{"a loop by net", first.transition(TransitionLoop, "t"), Rule{On: true, Above: 1.5, Window: time.Minute, ClearAfter: time.Minute}},
+		{"a loop by name", first.transition(TransitionLoop, "pay"), Rule{Above: 1.5, Window: time.Minute, ClearAfter: time.Minute}},
+		{"a net", first.whole(NetDeadlocked), Rule{On: true, Above: 3, For: time.Minute, ClearAfter: time.Minute}},
+		{"a source", rules.Source("test-1"), Rule{On: true, For: time.Minute, ClearAfter: 10 * time.Second}},
+		{"a source that is off", rules.Source("test-9"), Rule{For: time.Minute, ClearAfter: 10 * time.Second}},
+		{"another source", rules.Source("x"), DefaultRules().base[SourceLost]},
+	} {
+		if d := cmp.Diff(c.want, c.got); d != "" {
+			t.Errorf("%s: %s", c.what, d)
+		}
+	}
+}
+
+func TestAFaultInRulesIsReportedWithItsPosition(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"- a", `alarms.yaml:1:1: found a sequence; expected a mapping`},
+		{"stuck: {after: 1m}", `alarms.yaml:1:1: unknown key "stuck"; expected a mapping with the keys settle`},
+		{"settle: soon", `alarms.yaml:1:9: found "soon"; expected a duration`},
+		{"defaults:\n  stucked: on", `alarms.yaml:2:3: unknown key "stucked"; expected one of stuck, starved`},
+		{"defaults:\n  stuck: maybe", `alarms.yaml:2:10: found "maybe"; expected on, off, or a mapping with after`},
+		{"defaults:\n  stuck: {above: 3}", `alarms.yaml:2:11: unknown key "above"; expected one of after, for, clear_after`},
+		{"defaults:\n  stuck: {after: -1s}", `alarms.yaml:2:18: found "-1s"; expected a duration`},
+		{"defaults:\n  stuck: {after: 1000000h}", `expected a duration from 0s to 10 years`},
+		{"defaults:\n  failures: {above: 100%}", `found "100%"; expected a share such as 20%`},
+		{"defaults:\n  failures: {above: NaN}", `expected a share`},
+		{"defaults:\n  failures: {runs: -1}", `expected a number`},
+		{"defaults:\n  loop: {above: 100}", `found "100"; expected a rate such as 100/s`},
+		{"defaults:\n  loop: {above: 0/s}", `expected a rate`},
+		{"defaults:\n  loop: {window: 1ms}", `expected a window of a second or more`},
+		{"defaults:\n  deadlocked: {above: 1/s}", `expected a number`},
+		{"overrides: {net: n}", `expected a list of overrides`},
+		{"overrides:\n  - {stuck: on}", `alarms.yaml:2:5: an override that names nothing`},
+		{"overrides:\n  - {net: n}", `an override without a rule; expected one of stuck, starved, deadlocked, failures, loop`},
+		{"overrides:\n  - {net: n, lost: off}", `unknown key "lost"`},
+		{"overrides:\n  - {place: p, loop: off}", `unknown key "loop"; expected one of stuck`},
+		{"overrides:\n  - {transition: p, stuck: off}", `unknown key "stuck"; expected one of starved, failures, loop`},
+		{"overrides:\n  - {source: s, net: n, lost: off}", `a source beside a net`},
+		{"overrides:\n  - {place: s, transition: n, stuck: off}", `a place beside a transition`},
+		{"overrides:\n  - {net: '', stuck: off}", `expected a pattern of 1 to 256 bytes`},
+		{"overrides:\n  - {net: " + strings.Repeat("n", 257) + ", stuck: off}", `expected a pattern`},
+		{"overrides:\n  - {net: [n], stuck: off}", `expected a pattern`},
+		{"overrides:\n" + strings.Repeat("  - {net: n, stuck: off}\n", 1001), `1001 overrides; expected at most 1000`},
+		{"settle: 1s\nsettle: 2s", `alarms.yaml:2:1: not YAML: mapping key "settle" already defined`},
+		{"settle: soon\ndefaults: 3", "alarms.yaml:1:9: found \"soon\"; expected a duration from 0s to 10 years such as 30s, 10m or 1h30m\nalarms.yaml:2:11: found \"3\""},
+	} {
+		rules, err := ReadRules(strings.NewReader(c.text), "alarms.yaml")
+		if err == nil || !strings.Contains(err.Error(), c.want) || rules != nil {
+			t.Errorf("%.60q: %v, want %s", c.text, err, c.want)
+		}
+		if fault := (*petri.Fault)(nil); !errors.As(err, &fault) {
+			t.Errorf("%.60q: no place in %v", c.text, err)
+		}
+	}
+}
+
+func FuzzReadRules(f *testing.F) {
+	f.Add([]byte("settle: 5s\ndefaults: {stuck: {after: 1h}, loop: on}\noverrides:\n  - {net: 'a*', place: p, stuck: {for: 2s}}\n  - {source: s, lost: off}\n"))
+	f.Add([]byte("overrides: [{transition: '?', failures: {above: 5%, runs: 3, window: 1m}}]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		rules, err := ReadRules(bytes.NewReader(text), "alarms.yaml")
+		if err != nil {
+			return
+		}
+		n := rules.net("net")
+		for _, r := range []Rule{n.whole(NetDeadlocked), n.place(TokenStuck, "p"), n.transition(TransitionLoop, "t"), n.transition(FailureRatio, "t"), rules.Source("s")} {
+			if r.After < 0 || r.For < 0 || r.ClearAfter < 0 || r.Window < 0 || !(r.Above >= 0) || r.After > maxTime {
+				t.Errorf("%q gives %+v", text, r)
+			}
+		}
+	})
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// sourceWatch watches a source with all its nets.
+type sourceWatch struct {
+	lost, conflict, refused sourceAlarm
+	name                    string
+	step                    uint64
+	up                      bool  // for at least one net
+	since                   int64 // the earliest last message of a stale net
+}
+
+// sourceAlarm is one kind of alarm about a source.
+type sourceAlarm struct {
+	watch
+	rule   Rule
+	nets   uint64 // nets for which the condition holds
+	reason string // of the first of them
+}
+
+func (m *Machine) watchSource(name string) *sourceWatch {
+	s := &sourceWatch{name: name}
+	for kind, a := range map[Kind]*sourceAlarm{SourceLost: &s.lost, SourceConflict: &s.conflict, SourceRefused: &s.refused} {
+		a.rule, a.alarm = m.rules.source(kind, name), m.byKey[key{kind, "", name}]
+	}
+	return s
+}
+
+// lookAtSources groups the sources of all nets by name: a lost process is one alarm,
+// however many nets it has.
+func (m *Machine) lookAtSources(sources []collector.Source) {
+	var order []*sourceWatch
+	for i := range sources {
+		src := &sources[i]
+		s := m.sources[src.Name]
+		if s == nil {
+			s = m.watchSource(src.Name)
+			m.sources[src.Name] = s
+		}
+		if s.step != m.step {
+			s.step, s.up, s.since, s.lost.nets, s.conflict.nets, s.refused.nets = m.step, false, 0, 0, 0, 0
+			order = append(order, s)
+		}
+		s.add(src)
+	}
+	for _, s := range order {
+		s.judge(m)
+	}
+}
+
+// add counts one net of the source.
+func (s *sourceWatch) add(src *collector.Source) {
+	a := &s.lost
+	switch {
+	case src.State == collector.Stale:
+		if s.since == 0 || src.LastHeard < s.since {
+			s.since = src.LastHeard
+		}
+	case src.Conflict:
+		a = &s.conflict
+	case src.State == collector.Refused:
+		a = &s.refused
+	case src.State == collector.Up:
+		s.up = true
+		return
+	default:
+		return
+	}
+	if a.nets++; a.nets == 1 {
+		a.reason = src.Reason
+	}
+}
+
+func (s *sourceWatch) judge(m *Machine) {
+	lost := finding{wrong: s.lost.rule.On && s.lost.nets > 0, since: s.since, affected: s.lost.nets}
+	m.judge(&s.lost.watch, key{SourceLost, "", s.name}, &s.lost.rule, lost, s.lostText)
+	for kind, a := range [...]*sourceAlarm{SourceConflict: &s.conflict, SourceRefused: &s.refused} {
+		if a == nil {
+			continue
+		}
+		f := finding{wrong: a.rule.On && a.nets > 0, affected: a.nets}
+		m.judge(&a.watch, key{Kind(kind), "", s.name}, &a.rule, f, func(since int64, wrong bool) string {
+			return s.refusedText(Kind(kind), a, since, wrong)
+		})
+	}
+}
+
+func (s *sourceWatch) lostText(since int64, wrong bool) string {
+	switch {
+	case wrong:
+		return fmt.Sprintf("source %q is silent since %s; nets: %d", s.name, date(since), s.lost.nets)
+	case !s.lost.rule.On:
+		return ruleOff
+	case s.up:
+		return fmt.Sprintf("source %q publishes again", s.name)
+	}
+	return fmt.Sprintf("source %q stopped, or was forgotten", s.name)
+}
+
+func (s *sourceWatch) refusedText(kind Kind, a *sourceAlarm, since int64, wrong bool) string {
+	switch {
+	case wrong && kind == SourceConflict:
+		return fmt.Sprintf("two processes named %q since %s; nets: %d: %s", s.name, date(since), a.nets, a.reason)
+	case wrong:
+		return fmt.Sprintf("messages of source %q are refused since %s; nets: %d: %s", s.name, date(since), a.nets, a.reason)
+	case !a.rule.On:
+		return ruleOff
+	case kind == SourceConflict:
+		return fmt.Sprintf("one process publishes as source %q", s.name)
+	}
+	return fmt.Sprintf("messages of source %q are no longer refused, or it stopped", s.name)
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+// Kind is the condition of an alarm. Its numbers are those of PetrinetAlarm in
+// PETRINET-MIB.
+type Kind uint8
+
+// The kinds of alarms.
+const (
+	TokenStuck        Kind = 1 + iota // the oldest token of a place is too old
+	TransitionStarved                 // a transition is enabled and has not fired for too long
+	SourceLost                        // a source is silent
+	NetDeadlocked                     // instances of a net are deadlocked
+	FailureRatio                      // too many runs of a transition fail
+	TransitionLoop                    // a transition fires too often
+	NATSDisconnected                  // the sidecar has no connection to NATS
+	SourceConflict                    // two processes publish as one source of one net
+	SourceRefused                     // the messages of a source are refused
+	RegionStopped                     // a region is stopped
+)
+
+// String returns the name of the kind.
+func (k Kind) String() string {
+	names := [...]string{"unknown", "tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop",
+		"natsDisconnected", "sourceConflict", "sourceRefused", "regionStopped"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return names[0]
+}
+
+// Alarm is an active alarm.
+type Alarm struct {
+	Index    uint32 // later alarms have larger numbers, over restarts too
+	Kind     Kind
+	Net      string // id; "" for an alarm about a source or the sidecar
+	Subject  string // id of the place or transition, name of the source or the region, or "" for the whole net or the sidecar
+	Raised   int64  // microseconds since the Unix epoch
+	Since    int64  // since when the condition has held
+	Affected uint64 // tokens, instances, nets of a source, or 1 region
+	Text     string // for people
+}
+
+// State is the set of active alarms at one moment. It is immutable and shared by all readers.
+type State struct {
+	Active     []Alarm // by Index
+	LastChange int64   // when Active last changed; 0 if it never did
+	Suppressed uint64  // notifications suppressed since the sidecar's start
+}
+
+// About returns the subject in the result of its type. The other results are "", and
+// all are "" for an alarm about a whole net or the sidecar.
+func (a *Alarm) About() (place, transition, source, region string) {
+	switch a.Kind {
+	case TokenStuck:
+		return a.Subject, "", "", ""
+	case TransitionStarved, FailureRatio, TransitionLoop:
+		return "", a.Subject, "", ""
+	case SourceLost, SourceConflict, SourceRefused:
+		return "", "", a.Subject, ""
+	case RegionStopped:
+		return "", "", "", a.Subject
+	}
+	return "", "", "", ""
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/latest"
+)
+
+const (
+	// lookEvery is the time between two checks of the duty and the confirmed notifications.
+	lookEvery = 50 * time.Millisecond
+	// endWithin is how long Run waits at its end for notifications that are being
+	// sent. Another process sends those that remain.
+	endWithin = time.Second
+)
+
+// Config configures a Watcher.
+type Config struct {
+	Rules       *Rules                 // nil is DefaultRules
+	Views       <-chan *collector.View // from Collector.Subscribe; nil for none
+	Name        string                 // of this sidecar, in the text of natsDisconnected; "" if there is only one
+	ForgetAfter time.Duration          // after which the collector forgets a silent source
+	StateFile   string                 // for the next process; "" keeps the state in memory only
+	Sinks       []Sink
+	// Duty returns the duty of this process; nil is always on. The Watcher calls release
+	// after one step by that duty. Until then no other process may take the duty.
+	Duty func() (duty Duty, release func())
+	// Share publishes pages to the other processes of the pair, which pass them to
+	// Fold. With ask it requests all their alarms. Nil is a process without a pair.
+	Share func(pages [][]byte, ask bool)
+	Log   *slog.Logger // nil logs nothing
+}
+
+// Counters count the work of a Watcher since New.
+type Counters struct {
+	Tally
+	Suppressed   uint64 // notifications
+	Skipped      Skipped
+	SaveFailures uint64 // failed writes of the state
+	Sinks        []SinkCounters
+}
+
+// Watcher runs a Machine on each View. It publishes the State, writes the state file and
+// sends notifications.
+type Watcher struct {
+	cfg     Config
+	desk    desk
+	senders []*sender
+	saver   saver
+	saved   bool // the file has all changes
+	lastErr string
+	stale   bool // a change is not published yet
+	inbox   chan message
+	wake    chan struct{} // the inbox has a message
+
+	rules     atomic.Pointer[Rules] // to use from the next step on; nil for no change
+	state     latest.Value[State]
+	digest    atomic.Pointer[string]
+	waiting   atomic.Int64 // notifications that were not confirmed
+	mu        sync.Mutex   // guards counters and confirmed
+	counters  Counters
+	confirmed []Change
+}
+
+// New returns a Watcher that starts with the alarms of the state file. It logs and
+// ignores a damaged file, and then continues with indices beyond those in use, see
+// FirstIndex.
+func New(cfg Config) *Watcher {
+	if cfg.Rules == nil {
+		cfg.Rules = DefaultRules()
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Duty == nil {
+		cfg.Duty = func() (Duty, func()) { return Duty{On: true}, func() {} }
+	}
+	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), saver: saver{write: func(s *Saved) error { return writeState(cfg.StateFile, s) }}}
+	w.desk.machine = NewMachine(cfg.Rules, w.before(), cfg.ForgetAfter)
+	if cfg.Name != "" {
+		w.desk.machine.self = cfg.Name
+	}
+	w.show()
+	for _, s := range cfg.Sinks {
+		w.senders = append(w.senders, newSender(s, cfg.Log))
+	}
+	return w
+}
+
+// before returns the alarms of the previous process.
+func (w *Watcher) before() Saved {
+	now := time.Now().UnixMicro()
+	fresh := Saved{Last: FirstIndex(now)}
+	if w.cfg.StateFile == "" {
+		return fresh
+	}
+	saved, at, err := readState(w.cfg.StateFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fresh
+	case err != nil:
+		w.cfg.Log.Warn("starting without earlier alarms", "err", err, "index", fresh.Last+1)
+		return fresh
+	case w.cfg.Share != nil:
+		saved.Last = lastOfAll(saved.Last, at, now)
+	}
+	return saved
+}
+
+// Reload replaces the rules from the next step on, see Machine.With; nil is DefaultRules.
+// It is safe for concurrent use.
+func (w *Watcher) Reload(rules *Rules) {
+	if rules == nil {
+		rules = DefaultRules()
+	}
+	w.rules.Store(rules)
+}
+
+// State returns the State of the last View; never nil. It is safe for concurrent use.
+func (w *Watcher) State() *State { return w.state.Load() }
+
+// Subscribe returns a channel of States with one slot: it holds the newest State that
+// was not received. The first is the current one. Each subscriber needs its own channel.
+func (w *Watcher) Subscribe() <-chan *State { return w.state.Subscribe() }
+
+// Counters returns the counters. It is safe for concurrent use.
+func (w *Watcher) Counters() Counters {
+	w.mu.Lock()
+	c := w.counters
+	w.mu.Unlock()
+	for _, s := range w.senders {
+		c.Sinks = append(c.Sinks, s.counters())
+	}
+	return c
+}
+
+// Run handles Views until ctx ends, and then waits at most endWithin for notifications
+// that are being sent. It returns nil.
+func (w *Watcher) Run(ctx context.Context) error {
+	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var senders sync.WaitGroup
+	for _, s := range w.senders {
+		senders.Go(func() { s.run(sending) })
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		var view *collector.View
+		select {
+		case view = <-w.cfg.Views:
+		case <-w.wake:
+		case <-tick.C:
+		case <-ctx.Done():
+			continue
+		}
+		w.work(view, time.Now().UnixMicro())
+	}
+	for end := time.Now().Add(endWithin); w.waiting.Load() > 0 && time.Now().Before(end); {
+		<-tick.C
+	}
+	stop()
+	senders.Wait()
+	w.finish()
+	return nil
+}
+
+// work takes one step by the current duty, and judges the View if there is a new one. It
+// writes the file before it publishes an index, so that no index is used again after a
+// crash; it does not wait for a disk that hangs.
+func (w *Watcher) work(view *collector.View, now int64) {
+	duty, release := w.cfg.Duty()
+	defer release()
+	changes := w.receive(now)
+	w.confirm()
+	if rules := w.rules.Swap(nil); rules != nil {
+		w.desk.machine = w.desk.machine.With(rules)
+	}
+	changes = append(changes, w.desk.turn(duty, now)...)
+	if view != nil {
+		changes = append(changes, w.desk.machine.Step(view, now)...)
+	}
+	if view != nil || len(changes) > 0 {
+		w.save(len(changes) > 0)
+		w.stale = true
+	}
+	w.notify(changes, now)
+}
+
+// notify sends the notifications that are due. It shares changes before it sends them, so
+// that a process that takes over has those that may have been sent.
+func (w *Watcher) notify(changes []Change, now int64) {
+	due := w.desk.notify(changes, now)
+	w.share()
+	if w.stale = w.stale || len(due) > 0; w.stale {
+		w.show()
+	}
+	for _, n := range due {
+		w.log(n)
+		w.send(n)
+	}
+}
+
+// send queues a notification for all sinks.
+func (w *Watcher) send(n Notification) {
+	var left atomic.Int64
+	left.Store(int64(len(w.senders)))
+	w.waiting.Add(1)
+	done := func() {
+		if left.Add(-1) > 0 {
+			return
+		}
+		w.waiting.Add(-1)
+		if n.Suppressed == 0 {
+			w.mu.Lock()
+			w.confirmed = append(w.confirmed, n.Change)
+			w.mu.Unlock()
+		}
+	}
+	for _, s := range w.senders {
+		s.enqueue(delivery{n, done})
+	}
+	if len(w.senders) == 0 {
+		done()
+	}
+}
+
+// confirm confirms the notifications that were sent.
+func (w *Watcher) confirm() {
+	w.mu.Lock()
+	confirmed := w.confirmed
+	w.confirmed = nil
+	w.mu.Unlock()
+	for _, c := range confirmed {
+		w.desk.machine.Confirm(c.Alarm.Index, c.Raise)
+		w.saved, w.stale = false, true
+	}
+}
+
+// finish saves and shares for the next process which notifications were sent.
+func (w *Watcher) finish() {
+	w.confirm()
+	w.save(false)
+	w.share()
+	w.show()
+}
+
+// show publishes the State, the digest and the counters.
+func (w *Watcher) show() {
+	m := w.desk.machine
+	w.stale = false
+	w.state.Store(m.State(w.desk.limiter.suppressed))
+	digest := m.book.digest()
+	w.digest.Store(&digest)
+	w.mu.Lock()
+	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = m.Tally(), w.desk.limiter.suppressed, w.desk.gate.skipped
+	w.mu.Unlock()
+}
+
+// log logs notifications and not changes, so that a storm does not fill the log.
+func (w *Watcher) log(n Notification) {
+	if n.Suppressed != 0 {
+		w.cfg.Log.Warn("suppressed notifications: too many alarms changed at once", "suppressed", n.Suppressed)
+		return
+	}
+	what, a := "alarm cleared", &n.Alarm
+	if n.Raise {
+		what = "alarm raised"
+	}
+	w.cfg.Log.Info(what, "index", a.Index, "alarm", a.Kind.String(), "net", a.Net, "subject", a.Subject, "text", a.Text)
+}
+
+// save writes the state if it changed or the last write failed. It logs each error once.
+func (w *Watcher) save(changed bool) {
+	if w.cfg.StateFile == "" || w.saved && !changed {
+		return
+	}
+	err := w.saver.save(w.desk.machine.Saved())
+	if w.saved = err == nil; w.saved {
+		w.lastErr = ""
+		return
+	}
+	w.mu.Lock()
+	w.counters.SaveFailures++
+	w.mu.Unlock()
+	if err.Error() != w.lastErr {
+		w.lastErr = err.Error()
+		w.cfg.Log.Error("cannot save the alarms; a restart would raise them again", "err", err)
+	}
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/atomicfile"
+	"github.com/pnagent/pnagent/internal/latest"
+)
+
+// world publishes a View of one net each second.
+type world struct {
+	view latest.Value[collector.View]
+	net  *collector.Net
+}
+
+func (w *world) show() { w.view.Store(viewOf(w.net)) }
+
+// run runs a Watcher with a View a second for a time and returns when it has
+// ended.
+func (w *world) run(t *testing.T, watcher *Watcher, during time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), during)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := watcher.Run(ctx); err != nil {
+			t.Errorf("Run returns %v", err)
+		}
+	})
+	for ctx.Err() == nil {
+		w.show()
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+	wg.Wait()
+}
+
+// recorder is a sink that keeps its notifications.
+type recorder struct {
+	mu  sync.Mutex
+	got []Notification
+}
+
+func (e *recorder) record(_ context.Context, n Notification) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.got = append(e.got, n)
+	return nil
+}
+
+// count is how many were raised, cleared, and words of suppressed ones.
+func (e *recorder) count() (raised, cleared, words int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, n := range e.got {
+		switch {
+		case n.Suppressed > 0:
+			words++
+		case n.Raise:
+			raised++
+		default:
+			cleared++
+		}
+	}
+	return raised, cleared, words
+}
+
+func TestAThousandPlacesAreOneBurstAndRestartsRaiseNothingAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "alarms.state")
+		w := &world{net: wide("n", 1000, time.Now().UnixMicro())}
+		first := &recorder{}
+		cfg := Config{Views: w.view.Subscribe(), ForgetAfter: forgetAfter, StateFile: path, Sinks: []Sink{{Name: "recorder", Send: first.record}}}
+		watcher := New(cfg)
+		w.run(t, watcher, 11*time.Minute)
+		if raised, cleared, words := first.count(); raised != 50 || cleared != 0 || words != 1 {
+			t.Errorf("%d raised, %d cleared, %d words", raised, cleared, words)
+		}
+		before := watcher.State()
+		if len(before.Active) != 1000 || before.Suppressed != 950 {
+			t.Errorf("%d active, %d suppressed", len(before.Active), before.Suppressed)
+		}
+		for range 3 {
+			again := &recorder{}
+			cfg.Sinks[0].Send = again.record
+			watcher = New(cfg)
+			if d := cmp.Diff(before.Active, watcher.State().Active); d != "" {
+				t.Errorf("before the first View: %s", d)
+			}
+			w.run(t, watcher, time.Minute)
+			if again.got != nil || watcher.Counters().Raised[TokenStuck] != 0 {
+				t.Errorf("a restart raises %d again and sends %v", watcher.Counters().Raised[TokenStuck], again.got)
+			}
+			if d := cmp.Diff(before.Active, watcher.State().Active); d != "" || watcher.State().LastChange != before.LastChange {
+				t.Errorf("after a restart: %s", d)
+			}
+		}
+		last := &recorder{}
+		cfg.Sinks[0].Send = last.record
+		watcher = New(cfg)
+		w.net = moved(w.net, time.Now().UnixMicro())
+		w.run(t, watcher, 3*time.Minute)
+		if raised, cleared, words := last.count(); raised != 0 || cleared != 50 || words != 1 || len(watcher.State().Active) != 0 {
+			t.Errorf("%d raised, %d cleared, %d words, %d active", raised, cleared, words, len(watcher.State().Active))
+		}
+		if c := watcher.Counters(); c.Cleared[TokenStuck] != 1000 || c.Suppressed != 950 || c.Sinks[0] != (SinkCounters{"recorder", 51, 0}) {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+func TestRulesAreReadAgainWhileItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{net: wide("n", 3, time.Now().UnixMicro())}
+		e := &recorder{}
+		watcher := New(Config{Views: w.view.Subscribe(), Sinks: []Sink{{Name: "recorder", Send: e.record}}})
+		strict, err := ReadRules(strings.NewReader("defaults:\n  stuck: {after: 20s, clear_after: 5s}\n"), "rules.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(after time.Duration, do func()) { time.AfterFunc(after, do) }
+		at(30*time.Second, func() { watcher.Reload(strict) })
+		at(60*time.Second, func() {
+			if raised, cleared, _ := e.count(); raised != 3 || cleared != 0 {
+				t.Errorf("by the stricter rules %d raised, %d cleared", raised, cleared)
+			}
+			watcher.Reload(nil)
+		})
+		w.run(t, watcher, 3*time.Minute)
+		if raised, cleared, _ := e.count(); raised != 3 || cleared != 3 || len(watcher.State().Active) != 0 {
+			t.Errorf("by the default rules %d raised, %d cleared, %d active", raised, cleared, len(watcher.State().Active))
+		}
+		if c := watcher.Counters(); c.Raised[TokenStuck] != 3 || c.Cleared[TokenStuck] != 3 {
+			t.Errorf("a reload forgets what was counted: %+v", c.Tally)
+		}
+	})
+}
+
+func TestASinkThatHangsDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{net: wide("n", 20, time.Now().UnixMicro())}
+		e := &recorder{}
+		hang := func(ctx context.Context, _ Notification) error { <-ctx.Done(); return ctx.Err() }
+		watcher := New(Config{Views: w.view.Subscribe(), Sinks: []Sink{{Name: "hangs", Send: hang, Timeout: time.Second}, {Name: "recorder", Send: e.record}}})
+		w.run(t, watcher, 605*time.Second)
+		if len(e.got) != 20 || len(watcher.State().Active) != 20 {
+			t.Errorf("the other sink received %d, %d are active", len(e.got), len(watcher.State().Active))
+		}
+		want := []SinkCounters{{"hangs", 0, 20}, {"recorder", 20, 0}}
+		if d := cmp.Diff(want, watcher.Counters().Sinks); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestNotificationsBeyondTheQueueOfASinkHaveFailed(t *testing.T) {
+	m := newSender(Sink{Name: "s"}, slog.New(slog.DiscardHandler))
+	for range queueLength + 3 {
+		m.enqueue(delivery{done: func() {}})
+	}
+	if c := m.counters(); c.Failed != 3 {
+		t.Errorf("%d failed", c.Failed)
+	}
+}
+
+func TestASinkThatIsNotReadyIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{net: wide("n", 2, time.Now().UnixMicro())}
+		ready := time.Now().Add(605 * time.Second)
+		e, log := &recorder{}, &bytes.Buffer{}
+		send := func(ctx context.Context, n Notification) error {
+			if time.Now().Before(ready) {
+				return fmt.Errorf("connecting: %w", ErrNotReady)
+			}
+			return e.record(ctx, n)
+		}
+		never := func(context.Context, Notification) error { return ErrNotReady }
+		watcher := New(Config{Views: w.view.Subscribe(), Log: slog.New(slog.NewTextHandler(log, nil)), Sinks: []Sink{{Name: "later", Send: send}, {Name: "never", Send: never, Timeout: time.Second}}})
+		w.run(t, watcher, 620*time.Second)
+		if d := cmp.Diff([]SinkCounters{{"later", 2, 0}, {"never", 0, 2}}, watcher.Counters().Sinks); d != "" {
+			t.Error(d)
+		}
+		if n := strings.Count(log.String(), "cannot send a notification"); n != 1 {
+			t.Errorf("that a sink is down is logged %d times", n)
+		}
+	})
+}
+
+func TestADamagedFileIsLoggedAndItsIndicesAreNotUsedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "alarms.state")
+	s := someSaved()
+	if err := os.WriteFile(path, s.Text()[:30], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	least := FirstIndex(time.Now().UnixMicro())
+	watcher := New(Config{StateFile: path, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if !strings.Contains(log.String(), "starting without earlier alarms") || !strings.Contains(log.String(), path) {
+		t.Errorf("the log has %q", log.String())
+	}
+	watcher.work(viewOf(wide("n", 1, 1)), time.Now().UnixMicro())
+	if got := watcher.State().Active; len(got) != 1 || got[0].Index <= least {
+		t.Errorf("%+v; expected an index above %d", got, least)
+	}
+	if saved, _, err := readState(path); err != nil || len(saved.Active) != 1 {
+		t.Errorf("then the file has %+v, %v", saved, err)
+	}
+}
+
+func TestADirectoryThatCannotBeWrittenStopsNoAlarm(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	watcher := New(Config{StateFile: filepath.Join(file, "alarms.state"), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for i := range int64(3) {
+		watcher.work(viewOf(wide("n", 1, t0)), t0+700e6+i)
+	}
+	if len(watcher.State().Active) != 1 || watcher.Counters().SaveFailures != 3 {
+		t.Errorf("%+v", watcher.Counters())
+	}
+	if n := strings.Count(log.String(), "cannot save the alarms"); n != 1 {
+		t.Errorf("it is logged %d times: %s", n, log.String())
+	}
+	if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	watcher.work(viewOf(wide("n", 1, t0)), t0+701e6)
+	if saved, _, err := readState(filepath.Join(file, "alarms.state")); err != nil || len(saved.Active) != 1 {
+		t.Errorf("when there is a directory the file has %+v, %v", saved, err)
+	}
+}
+
+func TestADiskThatHangsDelaysAlarmsOnceAndBriefly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		watcher := New(Config{StateFile: filepath.Join(t.TempDir(), "alarms.state")})
+		answer, writes := make(chan error), atomic.Int32{}
+		watcher.saver.write = func(*Saved) error { writes.Add(1); return <-answer }
+		begun := time.Now()
+		for i := range 5 {
+			watcher.work(viewOf(wide("n", i+1, 1)), time.Now().UnixMicro())
+			if n := len(watcher.State().Active); n != i+1 {
+				t.Errorf("%d are active", n)
+			}
+		}
+		if took := time.Since(begun); took != atomicfile.Patience || writes.Load() != 1 || watcher.Counters().SaveFailures != 5 {
+			t.Errorf("it took %s and %d writes, %d failures", took, writes.Load(), watcher.Counters().SaveFailures)
+		}
+		answer <- nil
+		synctest.Wait()
+		var last Saved
+		watcher.saver.write = func(s *Saved) error { last = *s; return nil }
+		watcher.work(viewOf(wide("n", 5, 1)), time.Now().UnixMicro())
+		if len(last.Active) != 5 || !watcher.saved {
+			t.Errorf("when the disk answers %d are saved", len(last.Active))
+		}
+	})
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/petri/yamlfile"
+)
+
+const (
+	maxOverrides = 1000
+	maxPattern   = 256                       // bytes
+	maxTime      = 10 * 365 * 24 * time.Hour // of every duration
+)
+
+// ruleName is the name of a kind's rule in a file, and the keys that it may set.
+type ruleName struct {
+	name string
+	kind Kind
+	keys []string
+}
+
+func ruleNames() []ruleName {
+	return []ruleName{
+		{"stuck", TokenStuck, []string{"after", "for", "clear_after"}},
+		{"starved", TransitionStarved, []string{"after", "for", "clear_after"}},
+		{"lost", SourceLost, []string{"for", "clear_after"}},
+		{"deadlocked", NetDeadlocked, []string{"above", "for", "clear_after"}},
+		{"failures", FailureRatio, []string{"above", "runs", "window", "for", "clear_after"}},
+		{"loop", TransitionLoop, []string{"above", "window", "for", "clear_after"}},
+		{"nats", NATSDisconnected, []string{"for", "clear_after"}},
+		{"conflict", SourceConflict, []string{"for", "clear_after"}},
+		{"refused", SourceRefused, []string{"for", "clear_after"}},
+		{"stopped", RegionStopped, []string{"for", "clear_after"}},
+	}
+}
+
+// OpenRules reads the rules in a file; see ReadRules.
+func OpenRules(path string) (*Rules, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the rules for alarms: %w", err)
+	}
+	defer f.Close()
+	return ReadRules(f, path)
+}
+
+// ReadRules reads rules from YAML:
+//
+//	settle: 30s          # how long after a start earlier alarms stay at least
+//	defaults:            # for all nets; a missing field is as in DefaultRules
+//	  stuck:      {after: 10m, for: 0s, clear_after: 1m}
+//	  starved:    {after: 10m, for: 0s, clear_after: 1m}
+//	  lost:       {for: 0s, clear_after: 10s}
+//	  deadlocked: {above: 0, for: 1m, clear_after: 1m}
+//	  failures:   {above: 20%, runs: 20, window: 5m}
+//	  loop:       {above: 100/s, window: 1m}
+//	  nats:       {for: 10s, clear_after: 0s}
+//	  stopped:    {for: 0s, clear_after: 10s}
+//	overrides:           # in order; for each field the last match counts
+//	  - {net: "order-*", place: "awaiting*", stuck: {after: 2h}}
+//	  - {net: backup, transition: release, starved: off}
+//	  - {source: "test-*", lost: off}
+//
+// A rule is on, off, or a mapping, which switches it on. In patterns "*" matches any
+// number of characters and "?" one. An override has at least one of net, place,
+// transition and source. With a source it has no other pattern and sets only lost,
+// conflict and refused. With a place it sets only stuck, with a transition only starved,
+// failures and loop, and with only a net everything but lost and nats.
+//
+// The error joins all faults of the file, each of the form file:line:column:
+// what was found; what was expected.
+func ReadRules(r io.Reader, file string) (*Rules, error) {
+	root, err := yamlfile.Read(r, file)
+	if err != nil {
+		return nil, err
+	}
+	return RulesOf(root)
+}
+
+// HoldsRules reports whether a file has rules: a mapping with a key that only such a
+// file has.
+func HoldsRules(root yamlfile.Node) (holds bool) {
+	if root.IsEmpty() {
+		return false
+	}
+	_ = root.Each("", func(key yamlfile.Key, _ yamlfile.Node) error { // the caller reports its faults
+		holds = holds || slices.Contains([]string{"settle", "defaults", "overrides"}, key.Name)
+		return nil
+	})
+	return holds
+}
+
+// RulesOf reads rules from a part of a file; see ReadRules.
+func RulesOf(root yamlfile.Node) (*Rules, error) {
+	rules := DefaultRules()
+	if root.IsEmpty() {
+		return rules, nil
+	}
+	const expected = "a mapping with the keys settle, defaults and overrides"
+	err := root.Each(expected, func(key yamlfile.Key, value yamlfile.Node) (err error) {
+		switch key.Name {
+		case "settle":
+			rules.Settle, err = durationOf(value)
+		case "defaults":
+			err = rules.readDefaults(value)
+		case "overrides":
+			err = rules.readOverrides(value)
+		default:
+			err = key.Fault("unknown key %q; expected %s", key.Name, expected)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rules, nil
+}
+
+func (r *Rules) readDefaults(n yamlfile.Node) error {
+	return n.Each("a mapping from rules such as stuck", func(key yamlfile.Key, value yamlfile.Node) error {
+		c, err := changeOf(key, value, nil)
+		if err == nil {
+			c.apply(&r.base[c.kind])
+		}
+		return err
+	})
+}
+
+func (r *Rules) readOverrides(n yamlfile.Node) error {
+	list, ok := n.List()
+	if !ok {
+		return n.Expected("a list of overrides such as {net: orders, stuck: {after: 1h}}")
+	}
+	if len(list) > maxOverrides {
+		return n.Fault("%d overrides; expected at most %d", len(list), maxOverrides)
+	}
+	var faults []error
+	for _, entry := range list {
+		o, err := overrideOf(entry)
+		r.overrides = append(r.overrides, o)
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+func overrideOf(n yamlfile.Node) (o override, err error) {
+	const expected = "an override such as {net: orders, stuck: {after: 1h}}"
+	patterns := map[string]*string{"net": &o.net, "place": &o.place, "transition": &o.transition, "source": &o.source}
+	err = n.Each(expected, func(key yamlfile.Key, value yamlfile.Node) error {
+		pattern := patterns[key.Name]
+		if pattern == nil {
+			return nil
+		}
+		s, ok := value.Scalar()
+		if !ok || s == "" || len(s) > maxPattern {
+			return value.Expected(fmt.Sprintf("a pattern of 1 to %d bytes, such as order-*", maxPattern))
+		}
+		*pattern = s
+		return nil
+	})
+	if err != nil {
+		return o, err
+	}
+	allowed, err := o.kinds(n)
+	if err != nil {
+		return o, err
+	}
+	err = n.Each(expected, func(key yamlfile.Key, value yamlfile.Node) error {
+		if patterns[key.Name] != nil {
+			return nil
+		}
+		c, err := changeOf(key, value, allowed)
+		o.changes = append(o.changes, c)
+		return err
+	})
+	if err == nil && len(o.changes) == 0 {
+		err = n.Fault("an override without a rule; expected one of %s", strings.Join(namesOf(allowed), ", "))
+	}
+	return o, err
+}
+
+// kinds returns the kinds that an override with these patterns may set.
+func (o *override) kinds(n yamlfile.Node) ([]Kind, error) {
+	switch {
+	case o.source != "" && o.net+o.place+o.transition != "":
+		return nil, n.Fault("a source beside a net, place or transition; expected the source alone, since an alarm is about all of it")
+	case o.place != "" && o.transition != "":
+		return nil, n.Fault("a place beside a transition; expected one of them")
+	case o.source != "":
+		return []Kind{SourceLost, SourceConflict, SourceRefused}, nil
+	case o.place != "":
+		return []Kind{TokenStuck}, nil
+	case o.transition != "":
+		return []Kind{TransitionStarved, FailureRatio, TransitionLoop}, nil
+	case o.net != "":
+		return []Kind{TokenStuck, TransitionStarved, NetDeadlocked, FailureRatio, TransitionLoop, RegionStopped}, nil
+	}
+	return nil, n.Fault("an override that names nothing; expected net, place, transition or source, or the rule under defaults")
+}
+
+// namesOf returns the names of the rules of these kinds; nil is all kinds.
+func namesOf(allowed []Kind) []string {
+	var names []string
+	for _, r := range ruleNames() {
+		if allowed == nil || slices.Contains(allowed, r.kind) {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// changeOf reads the rule of one kind.
+func changeOf(key yamlfile.Key, n yamlfile.Node, allowed []Kind) (c change, err error) {
+	names := namesOf(allowed)
+	if !slices.Contains(names, key.Name) {
+		return c, key.Fault("unknown key %q; expected one of %s", key.Name, strings.Join(names, ", "))
+	}
+	all := ruleNames()
+	rule := all[slices.IndexFunc(all, func(r ruleName) bool { return r.name == key.Name })]
+	c.kind = rule.kind
+	if s, ok := n.Scalar(); ok {
+		if s != "on" && s != "off" {
+			return c, n.Expected("on, off, or a mapping with " + strings.Join(rule.keys, ", "))
+		}
+		c.set = []func(*Rule){func(r *Rule) { r.On = s == "on" }}
+		return c, nil
+	}
+	c.set = []func(*Rule){func(r *Rule) { r.On = true }}
+	err = n.Each("on, off, or a mapping with "+strings.Join(rule.keys, ", "), func(key yamlfile.Key, value yamlfile.Node) error {
+		if !slices.Contains(rule.keys, key.Name) {
+			return key.Fault("unknown key %q; expected one of %s", key.Name, strings.Join(rule.keys, ", "))
+		}
+		set, err := fieldOf(rule.kind, key.Name, value)
+		c.set = append(c.set, set)
+		return err
+	})
+	return c, err
+}
+
+// fieldOf reads one field of a rule.
+func fieldOf(kind Kind, name string, n yamlfile.Node) (func(*Rule), error) {
+	switch name {
+	case "above":
+		v, err := aboveOf(kind, n)
+		return func(r *Rule) { r.Above = v }, err
+	case "runs":
+		v, err := countOf(n)
+		return func(r *Rule) { r.Runs = v }, err
+	}
+	d, err := durationOf(n)
+	switch name {
+	case "after":
+		return func(r *Rule) { r.After = d }, err
+	case "for":
+		return func(r *Rule) { r.For = d }, err
+	case "clear_after":
+		return func(r *Rule) { r.ClearAfter = d }, err
+	}
+	if err == nil && d < time.Second {
+		err = n.Expected("a window of a second or more, such as 5m")
+	}
+	return func(r *Rule) { r.Window = d }, err
+}
+
+func durationOf(n yamlfile.Node) (time.Duration, error) {
+	s, _ := n.Scalar()
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > maxTime {
+		return 0, n.Expected("a duration from 0s to 10 years such as 30s, 10m or 1h30m")
+	}
+	return d, nil
+}
+
+func countOf(n yamlfile.Node) (uint64, error) {
+	s, _ := n.Scalar()
+	v, err := strconv.ParseUint(s, 10, 32)
+	if err != nil {
+		return 0, n.Expected("a number from 0 to 4294967295")
+	}
+	return v, nil
+}
+
+// aboveOf reads a threshold: instances, a share, or a rate.
+func aboveOf(kind Kind, n yamlfile.Node) (float64, error) {
+	s, _ := n.Scalar()
+	switch kind {
+	case NetDeadlocked:
+		v, err := countOf(n)
+		return float64(v), err
+	case FailureRatio:
+		number, percent := strings.CutSuffix(s, "%")
+		v, err := strconv.ParseFloat(number, 64)
+		if percent {
+			v /= 100
+		}
+		if err != nil || !(v >= 0 && v < 1) {
+			return 0, n.Expected("a share such as 20% or 0.2, below 100%")
+		}
+		return v, nil
+	}
+	count, unit, _ := strings.Cut(s, "/")
+	seconds := map[string]float64{"s": 1, "m": 60, "h": 3600}[unit]
+	v, err := strconv.ParseFloat(count, 64)
+	if err != nil || seconds == 0 || !(v > 0 && v <= 1e9) {
+		return 0, n.Expected("a rate such as 100/s, 30/m or 2/h, above 0 and at most a thousand million")
+	}
+	return v / seconds, nil
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+)
+
+// The defaults of Config.
+const (
+	DefaultSpan      = time.Hour
+	DefaultBudget    = 64 << 20
+	DefaultSightings = 20_000
+)
+
+// Steps returns the possible times between two frames, from fine to coarse.
+func Steps() []time.Duration {
+	const s = time.Second
+	return []time.Duration{s, 2 * s, 5 * s, 10 * s, 15 * s, 30 * s, 60 * s}
+}
+
+// Config bounds a Store.
+type Config struct {
+	Span      time.Duration // how long frames are kept; 0 is DefaultSpan
+	Budget    int64         // bytes of frames over all nets; 0 is DefaultBudget
+	Sightings int           // over all nets; 0 is DefaultSightings
+}
+
+// Counters counts what a Store keeps, and what it left out.
+type Counters struct {
+	Bytes     int64  // of frames, now
+	Frames    int    // over all nets, now
+	Passed    uint64 // Views of a net that arrived before a step was over
+	Dropped   uint64 // frames dropped before the span was over, for lack of room
+	Sightings int    // now
+	Forgotten uint64 // sightings dropped early or not recorded, for lack of room
+}
+
+// Store keeps the frames of the last hour. Its methods may be called by one
+// goroutine, or by many readers while none calls Add.
+type Store struct {
+	cfg      Config
+	steps    []time.Duration
+	step     int // index of steps
+	nets     map[string]*ring
+	now      int64 // of the last View
+	kept     int64 // of the last View that was kept
+	adds     int
+	calm     int // frames in a row for which a finer step would fit
+	counters Counters
+	seen     sightings
+}
+
+// New returns an empty Store.
+func New(cfg Config) *Store {
+	if cfg.Span <= 0 {
+		cfg.Span = DefaultSpan
+	}
+	if cfg.Budget <= 0 {
+		cfg.Budget = DefaultBudget
+	}
+	if cfg.Sightings <= 0 {
+		cfg.Sightings = DefaultSightings
+	}
+	return &Store{cfg: cfg, steps: Steps(), nets: map[string]*ring{}, seen: newSightings(cfg.Sightings)}
+}
+
+// Step returns the time between two frames that are kept from now on.
+func (s *Store) Step() time.Duration { return s.steps[s.step] }
+
+// Extent returns the times of the oldest and the youngest frame of any net, in
+// microseconds since the Unix epoch; 0 if there is none.
+func (s *Store) Extent() (from, to int64) {
+	for _, r := range s.nets {
+		if len(r.blocks) == 0 {
+			continue
+		}
+		if first := r.blocks[0].from; from == 0 || first < from {
+			from = first
+		}
+		to = max(to, r.at)
+	}
+	return from, to
+}
+
+// Counters returns the current counters.
+func (s *Store) Counters() Counters {
+	c := s.counters
+	for _, r := range s.nets {
+		c.Bytes += r.bytes()
+		c.Frames += r.frames
+	}
+	c.Sightings, c.Forgotten = len(s.seen.all), s.seen.forgotten
+	return c
+}
+
+// early is how long before the end of a step a View is still kept: ticks are not
+// exact to the microsecond.
+const early = 100_000
+
+// Add adds a View. Its time is view.At, and must rise; a View that is too early is
+// left out.
+func (s *Store) Add(view *collector.View) {
+	if s.kept != 0 && view.At < s.kept+s.Step().Microseconds()-early {
+		s.counters.Passed += uint64(len(view.Nets))
+		s.now = max(s.now, view.At)
+		return
+	}
+	s.now, s.kept = view.At, view.At
+	for _, n := range view.Nets {
+		r := s.nets[n.Name]
+		if r == nil {
+			r = &ring{}
+			s.nets[n.Name] = r
+		}
+		r.add(n, view.At, s.cfg.Span.Microseconds()/spanBlocks)
+	}
+	s.seen.look(view)
+	s.pace()
+	s.forget()
+}
+
+// spanBlocks is the least number of blocks in the span. Frames older than the span
+// are dropped by blocks, so up to one block more is kept.
+const spanBlocks = 16
+
+// forget drops what is older than the span, and then what exceeds the budget.
+func (s *Store) forget() {
+	since := s.now - s.cfg.Span.Microseconds()
+	var total int64
+	for name, r := range s.nets {
+		r.forget(since)
+		if len(r.blocks) == 0 {
+			delete(s.nets, name)
+			continue
+		}
+		total += r.bytes()
+	}
+	if s.adds++; s.seen.full || s.adds%blockFrames == 0 {
+		s.seen.sweep(since)
+	}
+	for total > s.cfg.Budget && len(s.nets) > 0 {
+		name, oldest := s.oldest()
+		before := oldest.bytes()
+		s.counters.Dropped += uint64(oldest.drop())
+		total -= before - oldest.bytes()
+		if len(oldest.blocks) == 0 {
+			total -= oldest.bytes()
+			delete(s.nets, name)
+		}
+	}
+}
+
+// oldest returns the net with the oldest frame; of several, the first by name.
+func (s *Store) oldest() (name string, r *ring) {
+	for n, o := range s.nets {
+		if r == nil || o.blocks[0].from < r.blocks[0].from || o.blocks[0].from == r.blocks[0].from && n < name {
+			name, r = n, o
+		}
+	}
+	return name, r
+}
+
+// calmFrames is how many frames in a row must fit a finer step before it is
+// chosen.
+const calmFrames = 8 * blockFrames
+
+// pace makes the step coarser if a span of frames like the latest would not fit,
+// and finer if it would fit easily.
+func (s *Store) pace() {
+	switch {
+	case s.step < len(s.steps)-1 && s.need(s.step) > s.cfg.Budget:
+		s.step++
+		s.calm = 0
+	case s.step > 0 && s.need(s.step-1) < s.cfg.Budget/2:
+		if s.calm++; s.calm >= calmFrames {
+			s.step--
+			s.calm = 0
+		}
+	default:
+		s.calm = 0
+	}
+}
+
+// need returns the number of bytes of a span of frames like the latest, at a step.
+func (s *Store) need(step int) int64 {
+	perBlock := min(blockFrames, max(1, int(s.cfg.Span/spanBlocks/s.steps[step])))
+	var frame, fixed int64
+	for _, r := range s.nets {
+		frame += r.average(perBlock)
+		fixed += r.fixed()
+	}
+	return frame*int64(s.cfg.Span/s.steps[step]) + fixed
+}

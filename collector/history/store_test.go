@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// noon is when the tests begin.
+const noon = 1_772_366_400_000_000
+
+const second = 1_000_000
+
+// world makes Views of nets that change by chance.
+type world struct {
+	random *rand.Rand
+	at     int64
+	nets   []*collector.Net
+	busy   float64 // share of the rows that change
+}
+
+func newWorld(seed uint64, busy float64, sizes ...int) *world {
+	w := &world{random: rand.New(rand.NewPCG(seed, 1)), at: noon, busy: busy}
+	for i, n := range sizes {
+		net := &collector.Net{Name: fmt.Sprintf("net-%d", i), Rows: stats.NewRows(0, 0)}
+		net.Rows.Columns = stats.AllColumns
+		w.nets = append(w.nets, net)
+		w.grow(i, n, n)
+	}
+	return w
+}
+
+// grow gives a net more places and transitions.
+func (w *world) grow(net, places, transitions int) {
+	old := w.nets[net]
+	rows := stats.NewRows(len(old.Rows.Places)+places, len(old.Rows.Transitions)+transitions)
+	copy(rows.Places, old.Rows.Places)
+	copy(rows.Transitions, old.Rows.Transitions)
+	rows.Columns = old.Rows.Columns
+	w.nets[net] = &collector.Net{Name: old.Name, Rows: rows, Def: &petri.Net{ID: old.Name,
+		Places: make([]petri.Place, len(rows.Places)), Transitions: make([]petri.Transition, len(rows.Transitions))}}
+}
+
+// tick lets time pass and returns the View.
+func (w *world) tick(d time.Duration) *collector.View {
+	w.at += d.Microseconds()
+	v := &collector.View{At: w.at}
+	for i, old := range w.nets {
+		n := *old
+		n.Rows = w.changed(old.Rows)
+		w.nets[i] = &n
+		v.Nets = append(v.Nets, n.Sum())
+	}
+	return v
+}
+
+func (w *world) changed(old *stats.Rows) *stats.Rows {
+	rows := stats.NewRows(0, 0)
+	rows.Columns = old.Columns
+	rows.Places, rows.Transitions = slices.Clone(old.Places), slices.Clone(old.Transitions)
+	for i := range rows.Places {
+		if p := &rows.Places[i]; w.random.Float64() < w.busy {
+			p.Tokens, p.Instances = w.random.Uint64N(2000), w.random.Uint64N(500)
+			p.Oldest = w.at - w.random.Int64N(100*second)
+			p.Arrivals += w.random.Uint64N(1000)
+		}
+	}
+	for i := range rows.Transitions {
+		if t := &rows.Transitions[i]; w.random.Float64() < w.busy {
+			t.Firings += w.random.Uint64N(1000)
+			t.Enabled, t.EnabledSince = w.random.Uint64N(100), w.at-w.random.Int64N(10*second)
+			t.Running, t.Failures = w.random.Uint64N(8), t.Failures+w.random.Uint64N(2)
+			rows.Blocks = append(rows.Blocks, stats.Block{Transition: int32(i), Place: 0, Reason: stats.ReasonMissing, Instances: w.random.Uint64N(9)},
+				stats.Block{Transition: int32(i), Place: 0, Reason: stats.ReasonInhibited, Instances: w.random.Uint64N(9)})
+		}
+	}
+	return rows
+}
+
+// plain is what a frame of rows should be, made in the obvious way.
+func plain(n *collector.Net, at int64) *Frame {
+	f := &Frame{At: at, Columns: n.Rows.Columns, Places: []Place{}, Transitions: []Transition{}}
+	for _, p := range n.Rows.Places {
+		f.Places = append(f.Places, Place{p.Tokens, p.Oldest, p.Instances, p.Arrivals})
+	}
+	for i, t := range n.Rows.Transitions {
+		var blocked uint64
+		for _, b := range n.Rows.Blocks {
+			if int(b.Transition) == i {
+				blocked = max(blocked, b.Instances)
+			}
+		}
+		f.Transitions = append(f.Transitions, Transition{t.Firings, t.Enabled, t.EnabledSince, t.Running, blocked, t.Failures})
+	}
+	return f
+}
+
+// reference is a store that keeps everything whole.
+type reference map[string][]*Frame
+
+func (r reference) add(v *collector.View) {
+	for _, n := range v.Nets {
+		r[n.Name] = append(r[n.Name], plain(n, v.At))
+	}
+}
+
+func (r reference) at(net string, at int64) (f, before *Frame) {
+	for _, k := range r[net] {
+		if k.At <= at {
+			f, before = k, f
+		}
+	}
+	return f, before
+}
+
+// TestWhatIsKeptIsWhatWas compares with the reference, over growing nets.
+func TestWhatIsKeptIsWhatWas(t *testing.T) {
+	for seed := range uint64(15) {
+		w := newWorld(seed, float64(seed%4)/3, 5, 0, 12)
+		s, ref := New(Config{}), reference{}
+		for i := range 150 {
+			if w.random.IntN(20) == 0 {
+				w.grow(w.random.IntN(3), w.random.IntN(3), w.random.IntN(3))
+			}
+			if i == 70 {
+				w.nets[2].Rows.Columns = stats.ColTokens | stats.ColFirings
+			}
+			v := w.tick(time.Second + time.Duration(w.random.IntN(3000))*time.Millisecond)
+			s.Add(v)
+			ref.add(v)
+		}
+		for range 200 {
+			net, at := fmt.Sprintf("net-%d", w.random.IntN(4)), noon+w.random.Int64N(w.at-noon+2*second)
+			f, before := s.Past(net).At(at)
+			wantF, wantBefore := ref.at(net, at)
+			if d := cmp.Diff([]*Frame{wantF, wantBefore}, []*Frame{f, before}); d != "" {
+				t.Fatalf("seed %d, %s at %d (-want +got):\n%s", seed, net, at-noon, d)
+			}
+		}
+		for net, frames := range ref {
+			checkSeries(t, s.Past(net), frames)
+		}
+	}
+}
+
+// checkSeries checks that each point is one of the frames, that they rise in
+// time, and that the youngest is there.
+func checkSeries(t *testing.T, p *Past, frames []*Frame) {
+	t.Helper()
+	if len(frames[0].Places) == 0 {
+		return
+	}
+	points, runs := p.Place(0), p.Transition(0)
+	if len(points) > MaxPoints || len(points) == 0 || points[len(points)-1].At != frames[len(frames)-1].At {
+		t.Fatalf("%d points of %d frames, the last at %d", len(points), len(frames), points[len(points)-1].At)
+	}
+	if len(frames) < MaxPoints && len(points) != len(frames) {
+		t.Fatalf("%d points of %d frames", len(points), len(frames))
+	}
+	k := 0
+	for i, x := range points {
+		for k < len(frames) && frames[k].At < x.At {
+			k++
+		}
+		want := PlacePoint{frames[k].At, frames[k].Columns, Place{Tokens: frames[k].Places[0].Tokens, Oldest: frames[k].Places[0].Oldest}}
+		fired := TransitionPoint{want.At, want.Columns, Transition{Firings: frames[k].Transitions[0].Firings, Running: frames[k].Transitions[0].Running}}
+		if x != want || runs[i] != fired {
+			t.Fatalf("point %d is %v and %v, want %v and %v", i, x, runs[i], want, fired)
+		}
+	}
+}
+
+// TestALongPastHasFewPoints is the same over hours.
+func TestALongPastHasFewPoints(t *testing.T) {
+	w := newWorld(1, 0.5, 3)
+	s, ref := New(Config{}), reference{}
+	for range 4500 {
+		v := w.tick(time.Second)
+		s.Add(v)
+		ref.add(v)
+	}
+	p := s.Past("net-0")
+	checkSeries(t, p, ref["net-0"])
+	if n := len(p.Place(0)); n < MaxPoints/2 {
+		t.Errorf("%d points of an hour", n)
+	}
+	if from, to := s.Extent(); to != w.at || w.at-from < 3600*second || w.at-from > 3600*second+16*second {
+		t.Errorf("kept from %d s to %d s before the last", (w.at-from)/second, (w.at-to)/second)
+	}
+}
+
+// TestTheBudgetIsKept looks at what is held after every View, for nets of all
+// sizes, and that what is not kept is counted.
+func TestTheBudgetIsKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		budget int64
+		sizes  []int
+	}{
+		"small nets": {1 << 20, []int{10, 3, 20}}, "one is large": {200 << 10, []int{100, 2}}, "hopeless": {60 << 10, []int{200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(7, 0.7, c.sizes...)
+			s := New(Config{Budget: c.budget})
+			last := s.Step()
+			for range 2500 {
+				s.Add(w.tick(time.Second))
+				n := s.Counters()
+				if n.Bytes > c.budget {
+					t.Fatalf("%d bytes are held, of at most %d", n.Bytes, c.budget)
+				}
+				if held := heldBytes(s); held != n.Bytes {
+					t.Fatalf("%d bytes are held, counted are %d", held, n.Bytes)
+				}
+				last = max(last, s.Step())
+			}
+			n := s.Counters()
+			t.Logf("step %v, at most %v, %+v", s.Step(), last, n)
+			if n.Passed == 0 || last == time.Second {
+				t.Errorf("the step did not become coarser: %v", last)
+			}
+			if name == "hopeless" && (n.Dropped == 0 || last != time.Minute) {
+				t.Errorf("step up to %v, %+v", last, n)
+			}
+		})
+	}
+}
+
+// heldBytes adds up what rings hold, by looking.
+func heldBytes(s *Store) int64 {
+	var n int64
+	for _, r := range s.nets {
+		for _, b := range r.blocks {
+			n += int64(cap(b.text)) + blockOverhead
+		}
+		n += r.fixed()
+	}
+	return n
+}
+
+// TestTheStepBecomesFinerAgain when a net calms down.
+func TestTheStepBecomesFinerAgain(t *testing.T) {
+	w := newWorld(3, 1, 50)
+	s := New(Config{Budget: 2 << 20})
+	for range 100 {
+		s.Add(w.tick(time.Second))
+	}
+	coarse := s.Step()
+	w.busy = 0.01
+	for range 2 * 3600 {
+		s.Add(w.tick(time.Second))
+	}
+	if coarse <= time.Second || s.Step() != time.Second {
+		t.Errorf("the step went from %v to %v", coarse, s.Step())
+	}
+}
+
+func TestAPastThatWasTakenStays(t *testing.T) {
+	w := newWorld(5, 1, 4)
+	s := New(Config{})
+	for range 40 {
+		s.Add(w.tick(time.Second))
+	}
+	p, at := s.Past("net-0"), w.at
+	want, _ := p.At(at)
+	for range 4000 {
+		s.Add(w.tick(time.Second))
+	}
+	if got, _ := p.At(w.at); cmp.Diff(want, got) != "" || got.At != at {
+		t.Errorf("it changed:\n%s", cmp.Diff(want, got))
+	}
+}
+
+func TestAViewThatGoesBackInTimeIsPassedOver(t *testing.T) {
+	w := newWorld(5, 1, 2)
+	s := New(Config{})
+	s.Add(w.tick(time.Second))
+	w.at -= 10 * second
+	s.Add(w.tick(time.Second))
+	if n := s.Counters(); n.Frames != 1 || n.Passed != 1 {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestANetThatIsGoneIsForgottenAfterTheSpan(t *testing.T) {
+	w := newWorld(5, 1, 2, 2)
+	s := New(Config{Span: time.Minute})
+	s.Add(w.tick(time.Second))
+	w.nets = w.nets[:1]
+	for range 62 {
+		s.Add(w.tick(time.Second))
+	}
+	if f, _ := s.Past("net-1").At(w.at); f != nil || len(s.nets) != 1 {
+		t.Errorf("%d nets are kept, of the one that is gone %v", len(s.nets), f)
+	}
+}

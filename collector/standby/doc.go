@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package standby elects, among the sidecars of one subject space, the one that sends notifications.
+// The others stand by. A notification may be sent twice; none is lost.
+//
+// It has two layers. [Roster] is the pure core: messages and the time go in, the
+// member on duty comes out; no I/O, no goroutine. [Member] is the shell: it publishes
+// this sidecar's [Message] over NATS, receives those of the others, and shows a [State].
+// The design document docs/design/pairs.md describes the protocol and its failures.
+//
+// # The duty
+//
+// Every member publishes its Message each [Interval], and at once when a field changes.
+// Of the live members the first by this order is on duty:
+//
+//	able to notify before not; ready before not;
+//	of those that are ready the lower priority; the lower id
+//
+// So one member is always on duty, even if none is able to notify. A member is ready
+// once it has run for [Settle] while another member was on duty, or if it was on duty
+// because no other member was available. A primary that restarts has therefore raised
+// the alarms it finds before it takes the duty back, and sends none of them again. An
+// id begins with the time of the start, so of members that are not ready the oldest is on duty.
+//
+// A member takes the duty once the member on duty has released it or is gone, and once
+// it has the alarms of that member. Each message has a digest of the alarms; if two
+// digests differ, the member asks for all alarms ([Page]). [Member.Hold] keeps the duty
+// while notifications are decided.
+//
+// # Members that are gone
+//
+// A member receives its own messages over NATS, and judges the others by them: another
+// member is gone if none of its messages came in the [Silent] before the last own
+// message. So a NATS server that is down changes nothing: the current member stays on
+// duty, and no other member takes over for [Isolated]. After that a member that receives
+// nothing takes the duty, so both may notify. It keeps the duty when NATS is back, until it
+// receives a message of another member on duty. After a start or a pause of the process,
+// a member first listens for Silent. Only receipt times count, by the member's own clock.
+//
+// [State].From is the start of the period in which changes may not have been notified:
+// [Margin] before the last message of a member that was on duty and able to notify.
+//
+// # Silent sources
+//
+// A member that starts, or received nothing for two Intervals, has no snapshots of
+// sources that are silent by then. It fetches them from each other member in [Parcel]s:
+// at the first message of that member, and once more after Silent. It is not ready
+// before it has those of the member on duty, or before Patience is over.
+//
+// # Bounds and trust
+//
+// [Group] names the sidecars that notify the same sinks. A sidecar without sinks takes
+// no part. A client that may publish at the group's subject can suppress notifications;
+// NATS permissions must prevent that. A message has at most MaxMessage bytes, a group
+// MaxPeers other members, an exchange MaxSources bytes. A rejected message is counted by [Reason].
+package standby

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// stepEvery is the time between two steps of the roster.
+	stepEvery = 100 * time.Millisecond
+	// queueLength is the number of messages that may wait: some seconds of MaxPeers.
+	queueLength = 1024
+	// flushWithin is how long the last message may take.
+	flushWithin = time.Second
+	// shareWithin is how long alarms may take to the NATS server before their
+	// notifications are sent anyway.
+	shareWithin = 200 * time.Millisecond
+	// releaseWithin is how long a member that is to release the duty waits for the
+	// end of a Hold.
+	releaseWithin = time.Second
+	// answerEvery is the least time between two answers with all alarms.
+	answerEvery = time.Second
+)
+
+// Config configures a Member.
+type Config struct {
+	Conn     *nats.Conn
+	Subject  string        // of the group: telemetry.Subjects.Sidecars
+	Name     string        // for people; cut off at MaxName bytes
+	Priority uint8         // the lower number is on duty
+	Settle   time.Duration // after a start, before it takes the duty from another; Settle at least
+	Up       func() bool   // reports whether it is able to notify; nil is always
+	Alarms   *Alarms       // nil shares no alarms
+	Sources  *Sources      // nil exchanges no silent sources
+	// Connected reports whether Conn is connected. It must not block, as
+	// Conn.IsConnected may while a server does not answer. Nil is Conn.IsConnected.
+	Connected func() bool
+	Log       *slog.Logger // nil logs nothing
+}
+
+// Alarms gives access to a sidecar's alarms, which this package does not decode. Its
+// functions return at once.
+type Alarms struct {
+	Digest   func() string           // see Message
+	Fold     func(page []byte) error // merges a page that another sidecar passed to Share
+	ShareAll func(ask bool)          // passes all alarms to Share, with ask
+}
+
+// Counters count the work of a Member since New.
+type Counters struct {
+	Received  uint64            // messages, including its own and rejected ones
+	Rejected  map[Reason]uint64 // has every reason
+	TakeOvers uint64            // times that it took the duty
+}
+
+// Member is this sidecar in its group.
+type Member struct {
+	cfg    Config
+	id     string
+	roster *Roster
+	state  atomic.Pointer[State]
+	held   chan struct{} // full during a Hold
+	asked  time.Time     // the last request for all alarms that was answered
+
+	exchange exchange
+	tasks    sync.WaitGroup
+
+	mu       sync.Mutex // guards counters
+	counters Counters
+}
+
+// Group returns the name, of 16 hex digits, of the sidecars that have the same root, the
+// same use of AgentX and the same trap sinks in any order. The address of the AgentX master
+// is not part of it: sidecars may reach one master at two addresses, and masters of two hosts
+// notify the same station.
+func Group(root string, agentX bool, sinks []string) string {
+	sorted := slices.Sorted(slices.Values(sinks))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%t\n%s", root, agentX, strings.Join(sorted, "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// New returns a Member, which is not on duty before Run.
+func New(cfg Config) *Member {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Up == nil {
+		cfg.Up = func() bool { return true }
+	}
+	if cfg.Connected == nil {
+		cfg.Connected = cfg.Conn.IsConnected
+	}
+	name := strings.ToValidUTF8(cfg.Name, "")
+	for len(name) > MaxName {
+		name = strings.ToValidUTF8(name[:MaxName], "")
+	}
+	now := time.Now()
+	self := Message{ID: newID(now), Name: name, Priority: cfg.Priority, Started: max(now.UnixMicro(), 0), Sources: cfg.Sources != nil}
+	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), held: make(chan struct{}, 1),
+		exchange: exchange{answering: make(chan struct{}, 1), taken: make(chan taken), ended: make(chan struct{})}, counters: Counters{Rejected: map[Reason]uint64{}}}
+	for _, reason := range Reasons() {
+		m.counters.Rejected[reason] = 0
+	}
+	m.show()
+	return m
+}
+
+// newID returns an id that begins with the time, so that ids sort by the start.
+func newID(now time.Time) string {
+	random := make([]byte, 8)
+	_, _ = rand.Read(random) // never fails
+	return fmt.Sprintf("%016x-%x", max(now.UnixMicro(), 0), random)
+}
+
+// State returns the current state; never nil. It is safe for concurrent use.
+func (m *Member) State() *State { return m.state.Load() }
+
+// OnDuty reports whether this sidecar sends notifications. After a pause of the process
+// its state is old, and it does not. OnDuty is safe for concurrent use.
+func (m *Member) OnDuty() bool {
+	s := m.State()
+	return s.OnDuty && time.Since(s.At) < Silent
+}
+
+// Hold returns the current state. Until the caller calls release, this sidecar does not
+// announce that it released the duty. Hold is safe for concurrent use.
+func (m *Member) Hold() (s State, release func()) {
+	m.held <- struct{}{}
+	s = *m.State()
+	s.OnDuty = m.OnDuty()
+	return s, func() { <-m.held }
+}
+
+// Share publishes pages of alarms; without a connection it does nothing. If other members
+// are live it returns once the NATS server has the pages. With ask it requests all
+// alarms of the others. Share is safe for concurrent use.
+func (m *Member) Share(pages [][]byte, ask bool) {
+	if !m.cfg.Connected() {
+		return
+	}
+	var err error
+	for i, alarms := range pages {
+		page := Page{Version: Version, ID: m.id, Ask: ask && i == len(pages)-1, Alarms: alarms}
+		err = errors.Join(err, m.cfg.Conn.Publish(m.pages(), page.Encode()))
+	}
+	if err == nil && m.State().Live > 0 {
+		err = m.cfg.Conn.FlushTimeout(shareWithin)
+	}
+	if err != nil {
+		m.cfg.Log.Warn("cannot share alarms with the other sidecars", "err", err)
+	}
+}
+
+// pages is the subject of alarms. It is a sibling of the group's, so that earlier
+// versions do not receive them.
+func (m *Member) pages() string { return m.cfg.Subject + "-alarms" }
+
+// Counters returns a copy of the counters. It is safe for concurrent use.
+func (m *Member) Counters() Counters {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.counters
+	c.Rejected = maps.Clone(c.Rejected)
+	return c
+}
+
+// Run takes part in the group until ctx ends, and then leaves it.
+func (m *Member) Run(ctx context.Context) error {
+	// One channel for all subjects keeps the order of each sender's messages.
+	queue := make(chan *nats.Msg, queueLength)
+	var subs []*nats.Subscription
+	defer func() {
+		for _, sub := range subs {
+			_ = sub.Unsubscribe() // fails only where the connection is closed
+		}
+	}()
+	for _, subject := range m.subjects() {
+		sub, err := m.cfg.Conn.ChanSubscribe(subject, queue)
+		if err != nil {
+			return fmt.Errorf("subscribe to the other sidecars at %s: %w", subject, err)
+		}
+		subs = append(subs, sub)
+	}
+	defer m.tasks.Wait()
+	defer close(m.exchange.ended)
+	tick := time.NewTicker(stepEvery)
+	defer tick.Stop()
+	m.step()
+	for {
+		select {
+		case msg := <-queue:
+			m.take(msg)
+			m.step()
+		case t := <-m.exchange.taken:
+			m.took(t)
+		case <-tick.C:
+			m.overrun(subs)
+			m.step()
+		case <-ctx.Done():
+			m.leave()
+			return nil
+		}
+	}
+}
+
+func (m *Member) subjects() []string {
+	out := []string{m.cfg.Subject}
+	if m.cfg.Alarms != nil {
+		out = append(out, m.pages())
+	}
+	if m.cfg.Sources != nil {
+		out = append(out, m.parcelSubject())
+	}
+	return out
+}
+
+// take dispatches a message by its subject, and counts it.
+func (m *Member) take(msg *nats.Msg) {
+	var err error
+	switch msg.Subject {
+	case m.cfg.Subject:
+		err = m.receiveMessage(msg.Data)
+	case m.pages():
+		err = m.receivePage(msg.Data)
+	default:
+		err = m.receiveParcel(msg)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counters.Received++
+	if err != nil {
+		m.counters.Rejected[reasonOf(err)]++
+		m.cfg.Log.Debug("rejected a message from another sidecar", "err", err)
+	}
+}
+
+// receiveMessage takes the state of a member, and announces this one to a new member.
+func (m *Member) receiveMessage(text []byte) error {
+	now := time.Now()
+	msg, err := Decode(text)
+	if err != nil {
+		return err
+	}
+	m.updateDigest()
+	isNew, err := m.roster.Receive(msg, now)
+	if isNew && err == nil {
+		m.cfg.Log.Info("found another sidecar", "instance", msg.Name, "priority", msg.Priority)
+		m.send(m.roster.Announce(now))
+	}
+	return err
+}
+
+// receivePage takes alarms of another member, and answers a request for all alarms.
+func (m *Member) receivePage(data []byte) error {
+	page, err := DecodePage(data)
+	if err != nil || page.ID == m.id {
+		return err
+	}
+	if err := m.cfg.Alarms.Fold(page.Alarms); err != nil {
+		return fmt.Errorf("page of a sidecar: %w: %w", BadPage, err)
+	}
+	if page.Ask && time.Since(m.asked) >= answerEvery {
+		m.asked = time.Now()
+		m.cfg.Alarms.ShareAll(false)
+	}
+	return nil
+}
+
+func (m *Member) updateDigest() {
+	if m.cfg.Alarms != nil {
+		m.roster.SetDigest(m.cfg.Alarms.Digest())
+	}
+}
+
+// overrun counts the messages dropped because the queue was full.
+func (m *Member) overrun(subs []*nats.Subscription) {
+	dropped := 0
+	for _, sub := range subs {
+		n, err := sub.Dropped()
+		if err != nil {
+			return // the connection is closed
+		}
+		dropped += max(n, 0)
+	}
+	m.mu.Lock()
+	m.counters.Rejected[Overrun] = uint64(dropped)
+	m.mu.Unlock()
+}
+
+// step updates the roster and the state, and sends what is due.
+func (m *Member) step() {
+	m.updateDigest()
+	now := time.Now()
+	msg := m.roster.Step(m.cfg.Up(), now)
+	before := m.State()
+	m.show()
+	if s := m.State(); s.OnDuty != before.OnDuty {
+		if before.OnDuty {
+			m.awaitHold()
+		}
+		m.log(s)
+	}
+	if msg != nil {
+		m.send(msg)
+	}
+	if m.cfg.Alarms != nil && m.roster.Ask(now) {
+		m.cfg.Alarms.ShareAll(true)
+	}
+	m.fetch(m.roster.Fetch(now))
+}
+
+// awaitHold waits for the end of a Hold that found this sidecar on duty.
+func (m *Member) awaitHold() {
+	select {
+	case m.held <- struct{}{}:
+		<-m.held
+	case <-time.After(releaseWithin):
+	}
+}
+
+func (m *Member) log(s *State) {
+	if !s.OnDuty {
+		m.cfg.Log.Info("standing by: another sidecar sends notifications, or may")
+		return
+	}
+	m.mu.Lock()
+	m.counters.TakeOvers++
+	m.mu.Unlock()
+	m.cfg.Log.Info("on duty: this sidecar sends notifications", "others", s.Live)
+}
+
+func (m *Member) show() {
+	s := m.roster.State()
+	m.state.Store(&s)
+}
+
+// send publishes a message. Without a connection it drops the message, which would be
+// outdated later.
+func (m *Member) send(msg *Message) {
+	if !m.cfg.Connected() {
+		return
+	}
+	text, err := msg.Encode()
+	if err == nil {
+		err = m.cfg.Conn.Publish(m.cfg.Subject, text)
+	}
+	if err != nil {
+		m.cfg.Log.Debug("cannot publish the state to the other sidecars", "err", err)
+	}
+}
+
+// leave hands the duty over to the next member.
+func (m *Member) leave() {
+	last := m.roster.Leave()
+	m.show()
+	m.awaitHold()
+	if !m.cfg.Connected() {
+		return
+	}
+	m.send(last)
+	if err := m.cfg.Conn.FlushTimeout(flushWithin); err != nil {
+		m.cfg.Log.Debug("cannot send the last state to the other sidecars", "err", err)
+	}
+}

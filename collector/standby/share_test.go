@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/internal/natstest"
+)
+
+// shelf is a fake of package alarm.
+type shelf struct {
+	mu     sync.Mutex
+	known  string // the digest
+	folded []string
+	asks   []bool
+	member *Member
+}
+
+func (s *shelf) alarms() *Alarms {
+	return &Alarms{
+		Digest: func() string { s.mu.Lock(); defer s.mu.Unlock(); return s.known },
+		Fold: func(page []byte) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if string(page) == "bad" {
+				return errors.New("bad")
+			}
+			s.folded = append(s.folded, string(page))
+			s.known = string(page)
+			return nil
+		},
+		ShareAll: func(ask bool) {
+			s.mu.Lock()
+			s.asks = append(s.asks, ask)
+			known := s.known
+			s.mu.Unlock()
+			go s.member.Share([][]byte{[]byte(known)}, ask)
+		},
+	}
+}
+
+// with runs a member that has a shelf.
+func with(t *testing.T, cfg Config, known string) (s *shelf, stop func()) {
+	t.Helper()
+	s = &shelf{known: known}
+	cfg.Alarms = s.alarms()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.member, stop = run(t, cfg)
+	return s, stop
+}
+
+func (s *shelf) has(want []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if diff := cmp.Diff(want, s.folded); diff != "" {
+		return errors.New(diff)
+	}
+	return nil
+}
+
+func TestANewMemberRequestsTheAlarmsAndTakesEachPageOnce(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100}
+		a, _ := with(t, cfg, "of-a")
+		duty(t, a.member, true, 0)
+		cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
+		b, _ := with(t, cfg, "")
+		b.mu.Lock()
+		b.known = "of-b"
+		b.mu.Unlock()
+		until(t, "the new member has asked and been answered", func() error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if len(b.asks) == 0 || !b.asks[0] || len(b.folded) == 0 {
+				return fmt.Errorf("it asked %v, took %v", b.asks, b.folded)
+			}
+			return nil
+		})
+		until(t, "the other member takes its alarms", func() error { return a.has([]string{"of-b"}) })
+		nc := connect()
+		for _, page := range []string{"", "{}\n", "no line", `{"version":2,"id":"x"}` + "\n", `{"version":1,"id":"x"}` + "\nbad", strings.Repeat(" ", maxHead) + "{}\n"} {
+			if err := nc.Publish(cfg.Subject+"-alarms", []byte(page)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		until(t, "invalid pages are counted", func() error {
+			k := a.member.Counters().Rejected
+			if got := [3]uint64{k[NotJSON], k[BadVersion], k[BadPage]}; got != [3]uint64{3, 2, 1} {
+				return fmt.Errorf("not JSON, version, page: %v", got)
+			}
+			return nil
+		})
+	})
+}
+
+func TestAMemberThatEndsHandsOverAtOnceButNotDuringAHold(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100}
+		a, stop := run(t, cfg)
+		duty(t, a, true, 0)
+		cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
+		b, _ := run(t, cfg)
+		duty(t, b, false, 1)
+		time.Sleep(Silent + Interval) // it listens
+
+		state, release := a.Hold()
+		if !state.OnDuty {
+			t.Error("a Hold finds it off duty")
+		}
+		began := time.Now()
+		const hold = releaseWithin / 2
+		time.AfterFunc(hold, func() {
+			if b.OnDuty() {
+				t.Error("another one is on duty during a Hold")
+			}
+			release()
+		})
+		stop()
+		duty(t, b, true, 0)
+		if took := time.Since(began); took < hold || took > Silent-Interval {
+			t.Errorf("the hand-over took %v", took)
+		}
+		if state, release := a.Hold(); state.OnDuty {
+			t.Error("after its end it is on duty")
+		} else {
+			release()
+		}
+	})
+}
+
+func TestAMemberWithoutAConnectionEndsAtOnce(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		conn := connect()
+		_, stop := run(t, Config{Conn: conn, Subject: "s", Connected: func() bool { return false }})
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took > flushWithin/2 {
+			t.Errorf("the end took %v", took)
+		}
+		conn.Close()
+		if err := New(Config{Conn: conn, Subject: "s"}).Run(t.Context()); err == nil {
+			t.Error("without a connection it runs")
+		}
+	})
+}
+
+func TestAPageSurvivesARoundTrip(t *testing.T) {
+	want := Page{Version: Version, ID: "a-1", Ask: true, Alarms: []byte("one\ntwo\n")}
+	got, err := DecodePage(want.Encode())
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
+func FuzzDecodePage(f *testing.F) {
+	page := Page{Version: Version, ID: "a-1", Ask: true, Alarms: []byte("one\n")}
+	f.Add(page.Encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := DecodePage(data)
+		if err != nil {
+			if reasonOf(err) == "" {
+				t.Fatalf("%v has no reason", err)
+			}
+			return
+		}
+		if again, err := DecodePage(p.Encode()); err != nil || !cmp.Equal(p, again) {
+			t.Fatalf("%v: %+v became %+v", err, p, again)
+		}
+	})
+}
+
+// A new member of a lower priority number takes the duty once it has the alarms of the
+// member on duty, and that one has released it.
+func TestANewMemberTakesTheDutyOnceItHasTheAlarms(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	r := NewRoster(Message{ID: "me", Priority: 1}, 0, now)
+	r.SetDigest("mine")
+	holder := Message{Version: Version, ID: "holder", Priority: 100, Up: true, Ready: true, OnDuty: true, Digest: "theirs"}
+	asks := 0
+	pass := func(d time.Duration) {
+		for range d / stepEvery {
+			now = now.Add(stepEvery)
+			for _, m := range []Message{{ID: "me"}, holder} {
+				if _, err := r.Receive(m, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.Step(true, now)
+			if r.Ask(now) {
+				asks++
+			}
+		}
+	}
+	pass(Settle + AskEvery)
+	if s := r.State(); s.OnDuty || r.self.Ready || asks != 3 {
+		t.Errorf("without the alarms of the other: %+v, ready %v, asked %d times", s, r.self.Ready, asks)
+	}
+	r.SetDigest("theirs")
+	pass(time.Second)
+	if s := r.State(); s.OnDuty || !r.self.Ready {
+		t.Errorf("before the other has released the duty: %+v, ready %v", s, r.self.Ready)
+	}
+	holder.OnDuty = false
+	pass(stepEvery)
+	if !r.State().OnDuty {
+		t.Error("not on duty after the other has released it")
+	}
+	if asks != 3 {
+		t.Errorf("it asks again: %d", asks)
+	}
+}
+
+func TestAMemberWithoutAnswersTakesTheDutyAfterPatience(t *testing.T) {
+	for _, c := range []struct {
+		digest string
+		after  time.Duration
+	}{{"", Settle}, {"theirs", Settle + Patience}} {
+		now := time.Unix(1e9, 0)
+		began := now
+		r := NewRoster(Message{ID: "me", Priority: 1}, 0, now)
+		r.SetDigest("mine")
+		for !r.self.Ready && now.Sub(began) < time.Hour {
+			now = now.Add(stepEvery)
+			for _, m := range []Message{{ID: "me"}, {ID: "old", Priority: 100, Up: true, Ready: true, OnDuty: true, Digest: c.digest}} {
+				if _, err := r.Receive(m, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.Step(true, now)
+		}
+		if took := now.Sub(began); took != c.after {
+			t.Errorf("beside one of digest %q it is ready after %v, want %v", c.digest, took, c.after)
+		}
+		if s := r.State(); s.Shared != (c.digest != "") {
+			t.Errorf("beside one of digest %q: %+v", c.digest, s)
+		}
+	}
+}
+
+func TestIndicesAreLeftOutWhileAMemberIsOutOfSync(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	r := NewRoster(Message{ID: "me", Priority: 100}, 0, now)
+	r.SetDigest("x")
+	other := Message{ID: "other", Priority: 127, Up: true, OnDuty: true, Digest: "y"}
+	step := func(d time.Duration, heard ...Message) State {
+		now = now.Add(d)
+		for _, m := range heard {
+			if _, err := r.Receive(m, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Step(true, now)
+		return r.State()
+	}
+	first := step(Interval, Message{ID: "me"}, other)
+	if first.Skip < 4*101 || first.Skip > 4*101+3 {
+		t.Errorf("after its start it leaves out %d", first.Skip)
+	}
+	other.Digest = "x"
+	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
+		t.Errorf("in sync it leaves out %d", s.Skip)
+	}
+	other.Digest = "y"
+	deaf := step(2 * Interval)
+	if deaf.Skip < 4*101 || deaf.Skip > 4*101+3 {
+		t.Errorf("without own messages it leaves out %d", deaf.Skip)
+	}
+	if s := step(Interval, Message{ID: "me"}, other); s.Skip != deaf.Skip || s.Unsync != deaf.Unsync {
+		t.Errorf("while the digests differ it leaves out %+v, before %+v", s, deaf)
+	}
+	other.Digest = "x"
+	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
+		t.Errorf("in sync again it leaves out %d", s.Skip)
+	}
+	b := NewRoster(Message{ID: "me", Priority: 127}, 0, now)
+	b.Step(true, now.Add(2*Interval))
+	if s := b.State(); s.Skip <= deaf.Skip+64 {
+		t.Errorf("a member of another priority leaves out %d, and this one %d", s.Skip, deaf.Skip)
+	}
+}
+
+func TestAnOldStateIsNotOnDuty(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		m := New(Config{Conn: startNATS(t)(), Subject: "s"})
+		for age, want := range map[time.Duration]bool{0: true, Silent: false} {
+			m.state.Store(&State{OnDuty: true, At: time.Now().Add(-age)})
+			s, release := m.Hold()
+			if release(); s.OnDuty != want || m.OnDuty() != want {
+				t.Errorf("a state of %v: on duty %v", age, s.OnDuty)
+			}
+		}
+	})
+}
+
+func TestOnlyTheLastPageRequestsAlarms(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		nc, pages := connect(), make(chan *nats.Msg, 3)
+		if _, err := nc.ChanSubscribe("s-alarms", pages); err != nil {
+			t.Fatal(err)
+		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		New(Config{Conn: connect(), Subject: "s"}).Share([][]byte{[]byte("1"), []byte("2"), []byte("3")}, true)
+		for i := range 3 {
+			page, err := DecodePage((<-pages).Data)
+			if err != nil || page.Ask != (i == 2) || string(page.Alarms) != fmt.Sprint(i+1) {
+				t.Errorf("page %d: %+v, %v", i, page, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/natstest"
+)
+
+// sourcesOf is a fake collector.
+type sourcesOf struct {
+	silent []byte
+	mu     sync.Mutex
+	taken  [][]byte
+}
+
+func (s *sourcesOf) sources() *Sources {
+	return &Sources{
+		Silent: func() ([]byte, error) { return s.silent, errors.New("of another net there are none") },
+		Take: func(silent []byte) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.taken = append(s.taken, silent)
+			return errors.New("no room for one")
+		},
+	}
+}
+
+func (s *sourcesOf) has(times int, want []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.taken) != times {
+		return fmt.Errorf("taken %d times", len(s.taken))
+	}
+	for _, got := range s.taken {
+		if !bytes.Equal(got, want) {
+			return fmt.Errorf("took %d bytes that differ from the %d sent", len(got), len(want))
+		}
+	}
+	return nil
+}
+
+// A new member requests the silent sources at the first message of another member and
+// once more after Silent; the answer may have many parts.
+func TestANewMemberFetchesTheSilentSources(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		large := bytes.Repeat([]byte("0123456789abcdef\n"), 2*flushEvery*parcelSize/17+1)
+		old, fresh := &sourcesOf{silent: large}, &sourcesOf{}
+		cfg := Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Name: "a", Priority: 100, Sources: old.sources()}
+		a, _ := run(t, cfg)
+		duty(t, a, true, 0)
+		began := time.Now()
+		cfg.Conn, cfg.Name, cfg.Priority, cfg.Sources = connect(), "b", 127, fresh.sources()
+		b, _ := run(t, cfg)
+		until(t, "the new member has them", func() error { return fresh.has(1, large) })
+		if took := time.Since(began); took > Silent/2 {
+			t.Errorf("it takes %v", took)
+		}
+		until(t, "it has them once more", func() error { return fresh.has(2, large) })
+		if took := time.Since(began); took < Silent {
+			t.Errorf("it asks again after %v", took)
+		}
+		other, _ := run(t, Config{Conn: connect(), Subject: cfg.Subject, Name: "old", Priority: 200}) // of an earlier version
+		duty(t, other, false, 2)
+		time.Sleep(2 * Interval)
+		if err := errors.Join(fresh.has(2, large), old.has(1, nil)); err != nil { // the new member has none
+			t.Error(err)
+		}
+		for _, m := range []*Member{a, b, other} {
+			for reason, n := range m.Counters().Rejected {
+				if n != 0 {
+					t.Errorf("%d messages are rejected as %s", n, reason)
+				}
+			}
+		}
+	})
+}
+
+func TestInvalidParcelsAreCountedAndUnrequestedOnesIgnored(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		s := &sourcesOf{}
+		m, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "a", Sources: s.sources()})
+		duty(t, m, true, 0)
+		nc := connect()
+		whole := Parcel{Version: Version, ID: "x", To: m.id, Last: true, Data: []byte("forged")}
+		elsewhere := Parcel{Version: Version, ID: "x", To: "y", Ask: true}
+		for _, text := range []string{string(whole.Encode()), string(elsewhere.Encode()), "no line", "{}\n", "{\n"} {
+			if err := nc.Publish("s-sources", []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		until(t, "invalid parcels are counted", func() error {
+			k := m.Counters().Rejected
+			if got := [2]uint64{k[NotJSON], k[BadVersion]}; got != [2]uint64{2, 1} {
+				return fmt.Errorf("not JSON, version: %v", got)
+			}
+			return nil
+		})
+		if err := s.has(0, nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestPartsAreTakenOnlyWhenComplete(t *testing.T) {
+	data := []byte(strings.Repeat("x", 2*parcelSize) + "end")
+	sent := parcels("a", "me", data)
+	if len(sent) != 3 || !sent[2].Last || sent[0].Last || sent[1].Last {
+		t.Fatalf("%d parcels", len(sent))
+	}
+	if empty := parcels("a", "me", nil); len(empty) != 1 || !empty[0].Last {
+		t.Errorf("no data: %d parcels", len(empty))
+	}
+	if exact := parcels("a", "me", data[:2*parcelSize]); len(exact) != 2 || !exact[1].Last {
+		t.Errorf("data for two full parcels: %d parcels", len(exact))
+	}
+	other := sent[1]
+	other.ID = "b"
+	for what, c := range map[string]struct {
+		parts []Parcel
+		whole bool
+	}{
+		"all":                   {sent, true},
+		"a new beginning":       {[]Parcel{sent[0], sent[1], sent[0], sent[1], sent[2]}, true},
+		"one is missing":        {[]Parcel{sent[0], sent[2]}, false},
+		"one comes twice":       {[]Parcel{sent[0], sent[1], sent[1], sent[2]}, false},
+		"the first is missing":  {sent[1:], false},
+		"one of another sender": {[]Parcel{sent[0], other, sent[2]}, false},
+	} {
+		var a assembly
+		whole := false
+		for i := range c.parts {
+			p, err := DecodeParcel(c.parts[i].Encode())
+			if d := cmp.Diff(c.parts[i], p); err != nil || d != "" {
+				t.Fatalf("%v %s", err, d)
+			}
+			whole, err = a.add(&p)
+			if err != nil && reasonOf(err) != BadPage {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if whole != c.whole || whole && !bytes.Equal(a.data, data) {
+			t.Errorf("%s: whole %v, %d bytes", what, whole, len(a.data))
+		}
+	}
+	full := assembly{from: "a", next: 7, data: make([]byte, MaxSources-1, MaxSources)}
+	if _, err := full.add(&Parcel{ID: "a", Part: 7, Data: []byte("x")}); err != nil {
+		t.Errorf("as much as may be: %v", err)
+	}
+	if whole, err := full.add(&Parcel{ID: "a", Part: 8, Data: []byte("x"), Last: true}); whole || err == nil || full.data != nil {
+		t.Errorf("one byte too many: %v, %v", whole, err)
+	}
+}
+
+// A new member of a lower priority number takes the duty once it has the silent sources
+// of the member on duty, as of Silent after its start; without an answer, after Patience.
+func TestANewMemberTakesTheDutyOnceItHasTheSilentSources(t *testing.T) {
+	for what, c := range map[string]struct {
+		shares  bool          // the one on duty does
+		answers time.Duration // after the start; negative: never
+		ready   time.Duration
+		asks    []time.Duration
+	}{
+		"answers at once":        {true, 0, Settle, []time.Duration{stepEvery, Silent}},
+		"answers late":           {true, 9 * time.Second, 9 * time.Second, []time.Duration{stepEvery, Silent, Silent + AskEvery}},
+		"of an earlier version":  {false, 0, Settle, nil},
+		"shares and never does ": {true, -1, Settle + Patience, nil},
+	} {
+		began := time.Unix(1e9, 0)
+		now := began
+		r := NewRoster(Message{ID: "me", Priority: 1, Sources: true}, 0, now)
+		var asked []time.Duration
+		for !r.self.Ready && now.Sub(began) < time.Hour {
+			now = now.Add(stepEvery)
+			for _, m := range []Message{{ID: "me"}, {ID: "old", Priority: 100, Up: true, Ready: true, OnDuty: true, Sources: c.shares}} {
+				if _, err := r.Receive(m, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r.Awaits("old") && c.answers >= 0 && now.Sub(began) >= c.answers {
+				r.Fetched("old")
+			}
+			r.Step(true, now)
+			if id := r.Fetch(now); id != "" {
+				asked = append(asked, now.Sub(began))
+			}
+		}
+		if took := now.Sub(began); took != c.ready {
+			t.Errorf("one that %s: ready after %v, want %v", what, took, c.ready)
+		}
+		if d := cmp.Diff(c.asks, asked); d != "" && c.asks != nil {
+			t.Errorf("one that %s is asked: %s", what, d)
+		}
+		if n := len(asked); !c.shares && n > 0 || n > 2+int((Settle+Patience)/AskEvery) {
+			t.Errorf("one that %s is asked %d times", what, n)
+		}
+		for range 100 { // and then never again
+			now = now.Add(time.Second)
+			r.Fetched("old")
+			if id := r.Fetch(now); id != "" {
+				t.Errorf("one that %s is asked after %v", what, now.Sub(began))
+			}
+		}
+	}
+}
+
+// A break of two Intervals leads to new requests, although it is too short to change
+// anything else.
+func TestSilentSourcesAreAskedForAfterABreak(t *testing.T) {
+	for missed, want := range map[time.Duration]int{2*Interval - stepEvery: 0, 2 * Interval: 2, 2 * Silent: 2} {
+		now := time.Unix(1e9, 0)
+		r := NewRoster(Message{ID: "me", Sources: true}, 0, now)
+		asks := 0
+		pass := func(d time.Duration) {
+			for range d / stepEvery {
+				now = now.Add(stepEvery)
+				for _, m := range []Message{{ID: "me"}, {ID: "other", Priority: 100, Up: true, Sources: true}} {
+					if _, err := r.Receive(m, now); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r.Step(true, now)
+				if id := r.Fetch(now); id != "" {
+					asks++
+					r.Fetched(id)
+				}
+			}
+		}
+		pass(2 * Settle)
+		asks = 0
+		for range missed/stepEvery - 1 {
+			now = now.Add(stepEvery)
+			r.Step(true, now)
+		}
+		pass(2 * Settle)
+		if asks != want {
+			t.Errorf("after a break of %v it asks %d times, want %d", missed, asks, want)
+		}
+	}
+}
+
+func FuzzDecodeParcel(f *testing.F) {
+	p := Parcel{Version: Version, ID: "a-1", To: "b", Ask: true, Part: 3, Last: true, Data: []byte("one\n")}
+	f.Add(p.Encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := DecodeParcel(data)
+		if err != nil {
+			if reasonOf(err) == "" {
+				t.Fatalf("%v has no reason", err)
+			}
+			return
+		}
+		if again, err := DecodeParcel(p.Encode()); err != nil || !cmp.Equal(p, again) {
+			t.Fatalf("%v: %+v became %+v", err, p, again)
+		}
+	})
+}

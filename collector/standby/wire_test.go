@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standby
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/internal/natstest"
+)
+
+// received is a message and the time of its receipt since the start of a test.
+type received struct {
+	At time.Duration
+	Message
+}
+
+// listen passes the messages of a subject to take.
+func listen(t *testing.T, nc *nats.Conn, subject string, take func(data []byte)) {
+	t.Helper()
+	if _, err := nc.Subscribe(subject, func(m *nats.Msg) { take(m.Data) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// publish publishes data and waits until the members have taken it.
+func publish(t *testing.T, nc *nats.Conn, subject string, data []byte) {
+	t.Helper()
+	if err := nc.Publish(subject, data); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func encoded(t *testing.T, m Message) []byte {
+	t.Helper()
+	m.Version = Version
+	text, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A member publishes a message each Interval, and at once when a field changes.
+func TestMessagesOfALoneMember(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		var mu sync.Mutex
+		var got []received
+		began := time.Now()
+		listen(t, connect(), "s", func(data []byte) {
+			m, err := Decode(data)
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, received{time.Since(began), m})
+		})
+		var down atomic.Bool
+		m := New(Config{Conn: connect(), Subject: "s", Name: "é\xff", Priority: 7, Sources: (&sourcesOf{}).sources(),
+			Alarms: (&shelf{known: "of-me"}).alarms(), Up: func() bool { return !down.Load() }})
+		if !regexp.MustCompile(`^[0-9a-f]{16}-[0-9a-f]{16}$`).MatchString(m.id) {
+			t.Errorf("its id is %q", m.id)
+		}
+		began = time.Now()
+		base := Message{Version: Version, ID: m.id, Name: "é", Priority: 7, Up: true, Started: began.UnixMicro(), Digest: "of-me", Sources: true}
+		ctx, stop := t.Context(), make(chan struct{})
+		go func() {
+			defer close(stop)
+			if err := m.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		}()
+		var want []received
+		for at := time.Duration(0); at <= Silent+Interval; at += Interval {
+			said := base
+			said.OnDuty, said.Ready = at > Silent, at > Silent
+			want = append(want, received{at, said})
+			if said.OnDuty = true; at == Silent { // it has listened long enough
+				said.Ready = true
+				want = append(want, received{at, said})
+			}
+		}
+		time.Sleep(Silent + Interval + stepEvery/2)
+		down.Store(true)
+		time.Sleep(stepEvery)
+		said := base
+		said.Up, said.OnDuty, said.Ready = false, true, true
+		want = append(want, received{Silent + Interval + stepEvery, said})
+		mu.Lock()
+		defer mu.Unlock()
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		if k := m.Counters(); k.Received != uint64(len(got)) || k.TakeOvers != 1 {
+			t.Errorf("it received %d messages of %d, and took over %d times", k.Received, len(got), k.TakeOvers)
+		}
+	})
+}
+
+// A member hands the duty over at the end of a Hold, or after releaseWithin.
+func TestAHandOverWaitsForAHold(t *testing.T) {
+	for hold, want := range map[time.Duration]time.Duration{0: 0, releaseWithin / 2: releaseWithin / 2, 2 * releaseWithin: releaseWithin} {
+		natstest.Bubble(t, func(t *testing.T) {
+			connect := startNATS(t)
+			var down atomic.Bool
+			a, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "a", Up: func() bool { return !down.Load() }})
+			duty(t, a, true, 0)
+			b, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "b", Priority: 1})
+			duty(t, b, false, 1)
+			time.Sleep(2 * Silent)
+			_, release := a.Hold()
+			down.Store(true)
+			for a.State().OnDuty {
+				time.Sleep(time.Millisecond)
+			}
+			began := time.Now()
+			time.AfterFunc(hold, release)
+			synctest.Wait()
+			if hold > 0 && b.OnDuty() {
+				t.Error("another one is on duty during a Hold")
+			}
+			time.Sleep(want)
+			synctest.Wait()
+			if !b.OnDuty() {
+				t.Errorf("a Hold of %v: not handed over after %v", hold, time.Since(began))
+			}
+			time.Sleep(hold)
+			if k := a.Counters(); k.TakeOvers != 1 {
+				t.Errorf("it took over %d times", k.TakeOvers)
+			}
+		})
+	}
+}
+
+// A member counts parts in the wrong order, and requests them again after AskEvery.
+func TestPartsInTheWrongOrderAreRequestedAgain(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		s := &sourcesOf{}
+		logger, log := logs()
+		m, stop := run(t, Config{Conn: connect(), Subject: "s", Name: "me", Sources: s.sources(), Log: logger})
+		nc := connect()
+		var mu sync.Mutex
+		var asked []time.Time
+		listen(t, nc, "s-sources", func(data []byte) {
+			p, err := DecodeParcel(data)
+			if err != nil || !p.Ask {
+				return
+			}
+			if d := cmp.Diff(Parcel{Version: Version, ID: m.id, To: "other", Ask: true, Data: []byte{}}, p); d != "" {
+				t.Error(d)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, time.Now())
+		})
+		times := func() int { mu.Lock(); defer mu.Unlock(); return len(asked) }
+		pass := func(d time.Duration) {
+			for range d / stepEvery {
+				publish(t, nc, "s", encoded(t, Message{ID: "other", Priority: 1, Up: true, Sources: true}))
+				time.Sleep(stepEvery)
+			}
+		}
+		part := func(n int, last bool) {
+			p := Parcel{Version: Version, ID: "other", To: m.id, Part: n, Last: last, Data: []byte(strconv.Itoa(n))}
+			publish(t, nc, "s-sources", p.Encode())
+		}
+		pass(Interval)
+		if times() != 1 {
+			t.Fatalf("asked %d times", times())
+		}
+		part(0, false)
+		part(2, true)
+		if n := m.Counters().Rejected[BadPage]; n != 1 {
+			t.Errorf("%d parts are rejected", n)
+		}
+		if err := s.has(0, nil); err != nil {
+			t.Error(err)
+		}
+		pass(2 * AskEvery)
+		mu.Lock()
+		for i, want := range []time.Duration{0, Silent, Silent + AskEvery} {
+			if i >= len(asked) || asked[i].Sub(asked[0]).Round(Interval) != want {
+				t.Errorf("asked at %v", asked)
+				break
+			}
+		}
+		mu.Unlock()
+		for n := range 3 {
+			part(n, n == 2)
+		}
+		if err := s.has(1, []byte("012")); err != nil {
+			t.Error(err)
+		}
+		part(0, true) // was not asked for
+		if err := s.has(1, []byte("012")); err != nil {
+			t.Error(err)
+		}
+		before := times()
+		if pass(2 * AskEvery); times() != before {
+			t.Errorf("asked %d times more", times()-before)
+		}
+		if stop(); strings.Count(log.String(), "cannot take silent sources") != 1 {
+			t.Errorf("the log has %s", log)
+		}
+	})
+}
+
+// Each message of a member beyond MaxPeers is counted.
+func TestAMemberCountsSidecarsBeyondTheBound(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		m, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "me"})
+		nc := connect()
+		for i := range MaxPeers + 1 {
+			publish(t, nc, "s", encoded(t, Message{ID: strconv.Itoa(i), Name: strconv.Itoa(i), Up: true}))
+		}
+		publish(t, nc, "s", encoded(t, Message{ID: "64", Name: "64", Up: true}))
+		publish(t, nc, "s", encoded(t, Message{ID: "63", Name: "63", Up: true}))
+		k := m.Counters()
+		if s := m.State(); k.Rejected[TooMany] != 2 || s.Known != MaxPeers || s.Live != MaxPeers {
+			t.Errorf("%d messages are too many, %+v", k.Rejected[TooMany], s)
+		}
+		k.Rejected[TooMany] = 99
+		if n := m.Counters().Rejected[TooMany]; n != 2 {
+			t.Errorf("what was returned changes the counters: %d", n)
+		}
+	})
+}
+
+// While a member is busy, queueLength messages wait; the rest is dropped and counted.
+func TestMessagesBeyondTheQueueAreCounted(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		ns := natstest.Start(t, natstest.Options())
+		quiet := nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
+		var busy atomic.Bool
+		m, _ := run(t, Config{Conn: natstest.Connect(t, ns, quiet), Subject: "s", Sources: (&sourcesOf{}).sources(), Up: func() bool {
+			if busy.CompareAndSwap(true, false) {
+				time.Sleep(Interval)
+			}
+			return true
+		}})
+		nc := natstest.Connect(t, ns)
+		time.Sleep(stepEvery / 2)
+		busy.Store(true)
+		time.Sleep(stepEvery)
+		const more = 5
+		for i := range queueLength + more {
+			if err := nc.Publish("s"+[]string{"", "-sources"}[i%2], nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2 * Interval)
+		if k := m.Counters().Rejected; k[Overrun] != more || k[NotJSON] != queueLength {
+			t.Errorf("%v", k)
+		}
+	})
+}
+
+// A member answers requests for all alarms at most once in answerEvery, and ignores its
+// own pages.
+func TestRequestsForAllAlarmsAreAnsweredOnceASecond(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		a, _ := with(t, Config{Conn: connect(), Subject: "s"}, "of-a")
+		synctest.Wait()
+		nc := connect()
+		request := func(ask bool) {
+			page := Page{Version: Version, ID: "other", Ask: ask, Alarms: []byte("of-other")}
+			publish(t, nc, "s-alarms", page.Encode())
+		}
+		check := func(asks []bool, folded int) {
+			t.Helper()
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if d := cmp.Diff(asks, a.asks); d != "" || len(a.folded) != folded {
+				t.Errorf("%d pages are taken; %s", len(a.folded), d)
+			}
+		}
+		request(false)
+		check(nil, 1)
+		request(true)
+		request(true)
+		check([]bool{false}, 3)
+		time.Sleep(answerEvery - 1)
+		request(true)
+		check([]bool{false}, 4)
+		time.Sleep(time.Nanosecond)
+		request(true)
+		check([]bool{false, false}, 5)
+		if k := a.member.Counters().Rejected; k[BadPage]+k[NotJSON]+k[BadID] != 0 {
+			t.Errorf("%v", k)
+		}
+		conn := connect()
+		conn.Close()
+		for _, cfg := range []Config{{Alarms: a.alarms()}, {Sources: (&sourcesOf{}).sources()}} {
+			cfg.Conn, cfg.Subject = conn, "s"
+			if err := New(cfg).Run(t.Context()); !errors.Is(err, nats.ErrConnectionClosed) {
+				t.Errorf("without a connection: %v", err)
+			}
+		}
+	})
+}

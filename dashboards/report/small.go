@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/dashboards/report/plot"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+// lay makes the report of what a sidecar said.
+func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options) *Report {
+	now := over.At.Time().In(o.Now.Location())
+	r := &Report{From: now.Add(-o.Since), To: now, Source: "the sidecar at " + s.Name}
+	if over.History != nil && over.History.From.Time().After(r.From) {
+		r.From = over.History.From.Time().In(now.Location())
+		r.Notes = append(r.Notes, fmt.Sprintf("Asked was for %s. The sidecar keeps an hour at most, and has what was since %s.",
+			plot.Format("s", o.Since.Seconds()), plot.Clock(r.From, now)))
+	}
+	r.Notes = append(r.Notes, "Without a Prometheus these are missing: alarms that were cleared, the ladder and percentiles over time, the sidecar itself, dispatch. --prometheus draws them.")
+	if over.AlarmsLeftOut > 0 {
+		r.Notes = append(r.Notes, count(over.AlarmsLeftOut, "active alarm")+" are not listed.")
+	}
+	if len(nets) > maxNets {
+		r.Notes = append(r.Notes, fmt.Sprintf("Pictures are of the %d worst of %d nets; --net draws another.", maxNets, len(nets)))
+	}
+	r.Sections = append(r.Sections, Section{ID: "s-nets", Title: "Overview", About: "All nets, the worst first.", Parts: []Part{{"Nets", []*Figure{over.table(nets)}}}})
+	var oldest []oldPlace
+	for i := range docs {
+		section := nets[i].section(i)
+		section.Parts = docs[i].parts(r.From, now)
+		r.Sections = append(r.Sections, section)
+		for _, p := range docs[i].places {
+			if p.OldestAge != nil && !p.Final {
+				oldest = append(oldest, oldPlace{nets[i].id, p.ID, *p.OldestAge})
+			}
+		}
+	}
+	r.Sections = append(r.Sections, Section{ID: "s-sources", Title: "Sources", About: "Engines that the sidecar hears.", Parts: []Part{{"Now", []*Figure{over.sources()}}}})
+	figure := &Figure{Title: "Oldest tokens now", Size: "half", About: aboutOldest}
+	figure.list(oldest, nets, now)
+	alarms := over.active(r.From, now)
+	summarise(r, nets, alarms, figure)
+	r.Headline[1] = count(len(alarms), "alarm") + " active now. Which were raised and cleared in this span is not known."
+	return r
+}
+
+// active are the alarms as the summary shows them.
+func (d *overview) active(from, now time.Time) []alarm {
+	var all []alarm
+	for _, a := range d.Alarms {
+		all = append(all, alarm{labels: map[string]string{"alarm": a.Alarm, "net": a.Net, "subject": a.About()}, active: true,
+			when: []stretch{{from: a.Since.Time().In(now.Location()), to: now, before: a.Since.Time().Before(from)}}})
+	}
+	sortAlarms(all)
+	return all
+}
+
+func (d *overview) table(nets []netState) *Figure {
+	f := &Figure{Title: "Nets", Size: "whole", Table: &Table{Head: []Cell{{Text: "Net"}, {Text: "Alarms", Class: "num"}, {Text: "Deadlocked", Class: "num"},
+		{Text: "Oldest token", Class: "num"}, {Text: "In"}, {Text: "Tokens", Class: "num"}, {Text: "Instances", Class: "num"}, {Text: "Firings", Class: "num"}, {Text: "Sources up", Class: "num"}}}}
+	byID := map[string]*api.NetOverview{}
+	for i := range d.Nets {
+		byID[d.Nets[i].ID] = &d.Nets[i]
+	}
+	for i, ranked := range nets {
+		if i == maxAlarms {
+			f.note("%d of %d nets.", maxAlarms, len(nets))
+			break
+		}
+		n := byID[ranked.id]
+		bad := func(some bool) string {
+			if some {
+				return "num burnt"
+			}
+			return "num"
+		}
+		up, deadlocked, active := fmt.Sprintf("%d of %d", n.Up, n.Up+n.Stale), plot.Format("short", math.NaN()), (*uint64)(nil)
+		if n.Instances != nil {
+			deadlocked, active = plot.Format("short", float64(n.Instances.Deadlocked)), &n.Instances.Active
+		}
+		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: n.ID, Link: linkTo(n.ID, nets)}, {Text: fmt.Sprint(n.Alarms), Class: bad(n.Alarms > 0)},
+			{Text: deadlocked, Class: bad(ranked.deadlocked > 0)}, numeric("s", n.OldestAge), {Text: n.OldestPlace},
+			numeric("short", n.Tokens), numeric("short", active), numeric("ops", n.Rate), {Text: up, Class: bad(n.Stale > 0)}})
+	}
+	return f
+}
+
+func numeric[T uint64 | float64](unit string, v *T) Cell {
+	return Cell{Text: plot.Format(unit, orNaN(v)), Class: "num"}
+}
+
+func (d *overview) sources() *Figure {
+	f := &Figure{Title: "Sources", Size: "whole", About: "Those that are not up come first.", Table: &Table{Head: []Cell{{Text: "Source"}, {Text: "Net"}, {Text: "Region"}, {Text: "State"},
+		{Text: "Silent for", Class: "num"}, {Text: "Gaps", Class: "num"}, {Text: "Owner", Class: "num"}, {Text: "Stand-bys", Class: "num"}, {Text: "Behind", Class: "num"}}}}
+	all := slices.Clone(d.Sources)
+	slices.SortStableFunc(all, func(a, b api.SourceState) int {
+		switch {
+		case (a.State == "up") == (b.State == "up"):
+			return 0
+		case a.State == "up":
+			return 1
+		}
+		return -1
+	})
+	if len(all) == 0 {
+		f.Table, f.Empty = nil, "No source was heard."
+		return f
+	}
+	for _, s := range all[:min(len(all), maxAlarms)] {
+		class := ""
+		if s.State != "up" {
+			class = "burnt"
+		}
+		standbys := numeric("short", s.Standbys)
+		if s.Standbys != nil && *s.Standbys == 0 {
+			standbys.Class += " burnt"
+		}
+		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: s.Name}, {Text: s.Net}, {Text: s.Region}, {Text: s.State, Class: class},
+			numeric("s", &s.LastHeardAge), numeric("short", &s.Gaps), ownerNumber(s.Fence), standbys, numeric("short", s.Lag)})
+	}
+	if more := len(all) - len(f.Table.Rows) + d.SourcesLeftOut; more > 0 {
+		f.note("and %d more.", more)
+	}
+	return f
+}
+
+// ownerNumber is which owner of its region a source is; nothing where it has none.
+func ownerNumber(fence uint64) Cell {
+	if fence == 0 {
+		return numeric[uint64]("short", nil)
+	}
+	return numeric("short", &fence)
+}
+
+// parts are the pictures of a net.
+func (d *netDocs) parts(from, to time.Time) []Part {
+	places, ages, tokens := d.placeTable(from, to)
+	transitions, rates := d.transitionTable(from, to)
+	parts := []Part{{"Places", []*Figure{ages, tokens, places}}, {"Transitions", []*Figure{rates, d.blockers(), transitions}}}
+	if len(d.faults) > 0 {
+		parts = append([]Part{{"Missing", []*Figure{{Title: "What could not be had", Size: "whole", Fault: strings.Join(d.faults[:min(len(d.faults), maxStats)], "; ")}}}}, parts...)
+	}
+	return parts
+}
+
+func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
+	table = &Figure{Title: "Places by oldest token", Size: "whole", About: "What the oldest token waits for is in the last column.", Table: &Table{Head: []Cell{{Text: "Place"}, {Text: "Oldest token", Class: "num"},
+		{Text: "Its age over time"}, {Text: "Since"}, {Text: "Tokens", Class: "num"}, {Text: "Mean age", Class: "num"}, {Text: "Dwell p50", Class: "num"}, {Text: "p99", Class: "num"}, {Text: "Waits for"}}}}
+	var step time.Duration
+	var old, many []plot.Series
+	for i := range d.places {
+		p := &d.places[i]
+		step = max(step, gapStep(&p.Series))
+		age, oldest, came := column(&p.Series, p.ID, 2), numeric("s", p.OldestAge), since(orNaN(p.OldestAge), to)
+		many = append(many, column(&p.Series, p.ID, 1))
+		if p.Final {
+			oldest, came = Cell{Text: "finished", Class: "num"}, ""
+		} else {
+			old = append(old, age)
+		}
+		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(&p.Series), Title: "Age of the oldest token in " + p.ID}.Spark(age)
+		var p50, p99 *float64
+		if p.Dwell != nil {
+			p50, p99 = p.Dwell.P50, p.Dwell.P99
+		}
+		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: p.ID}, oldest, {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
+			{Text: came, Class: "time"}, numeric("short", p.Tokens), numeric("s", p.MeanAge), numeric("s", p50), numeric("s", p99), {Text: reasons(p)}})
+	}
+	if len(d.places) == 0 {
+		table.Table, table.Empty = nil, noData
+	}
+	if d.left[0] > 0 {
+		table.note("and %s with younger tokens or none.", count(d.left[0], "place"))
+	}
+	ages = &Figure{Title: "Oldest token by place", Size: "half", About: "A line that rises by one second a second is a token that does not move."}
+	ages.lines(smallFrame("s", from, to, step, ages.Title), old, plot.Look{})
+	tokens = &Figure{Title: "Tokens by place", Size: "half", About: "Of the same places. One that fills up rises."}
+	tokens.lines(smallFrame("short", from, to, step, tokens.Title), many, plot.Look{})
+	return table, ages, tokens
+}
+
+// reasons are what the oldest token of a place waits for.
+func reasons(p *api.PlaceDetail) string {
+	if p.Stuck == nil || len(*p.Stuck) == 0 {
+		return ""
+	}
+	var all []string
+	for _, w := range (*p.Stuck)[0].Waits {
+		all = append(all, w.Transition+" "+w.Text)
+	}
+	if len(all) > maxStats {
+		all = append(all[:maxStats], fmt.Sprintf("and %d more", len(all)-maxStats))
+	}
+	return (*p.Stuck)[0].Instance + ": " + strings.Join(all, "; ")
+}
+
+func (d *netDocs) transitionTable(from, to time.Time) (table, rates *Figure) {
+	table = &Figure{Title: "Transitions by rate", Size: "whole", Table: &Table{Head: []Cell{{Text: "Transition"}, {Text: "Firings", Class: "num"}, {Text: "Over time"},
+		{Text: "Fired in all", Class: "num"}, {Text: "Failures in all", Class: "num"}, {Text: "Enabled in", Class: "num"}, {Text: "Enabled for", Class: "num"}}}}
+	var step time.Duration
+	var all []plot.Series
+	for i := range d.transitions {
+		t := &d.transitions[i]
+		step = max(step, gapStep(&t.Series))
+		s := column(&t.Series, t.ID, 1)
+		all = append(all, s)
+		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(&t.Series), Title: "Firings of " + t.ID}.Spark(s)
+		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: t.ID}, numeric("ops", t.Rate), {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
+			numeric("short", t.Firings), numeric("short", t.Failures), numeric("short", t.Enabled), numeric("s", t.EnabledAge)})
+	}
+	if len(d.transitions) == 0 {
+		table.Table, table.Empty = nil, noData
+	}
+	if d.left[1] > 0 {
+		table.note("and %s that fire slower.", count(d.left[1], "transition"))
+	}
+	rates = &Figure{Title: "Firings by transition", Size: "half", About: "Firings a second."}
+	rates.lines(smallFrame("ops", from, to, step, rates.Title), all, plot.Look{})
+	return table, rates
+}
+
+// blockers is what holds the transitions back that are shown.
+func (d *netDocs) blockers() *Figure {
+	f := &Figure{Title: "What holds these transitions back", Size: "half", About: "Instances in which a transition cannot fire, and why."}
+	type block struct {
+		cells []Cell
+		n     uint64
+	}
+	var all []block
+	for _, t := range d.transitions {
+		if t.Blocks == nil {
+			continue
+		}
+		for _, b := range *t.Blocks {
+			all = append(all, block{[]Cell{{Text: t.ID}, {Text: b.Text}, numeric("short", &b.Instances)}, b.Instances})
+		}
+	}
+	if len(all) == 0 {
+		f.Empty = "Nothing does."
+		return f
+	}
+	slices.SortStableFunc(all, func(a, b block) int {
+		switch {
+		case a.n > b.n:
+			return -1
+		case a.n < b.n:
+			return 1
+		}
+		return 0
+	})
+	f.Table = &Table{Head: []Cell{{Text: "Transition"}, {Text: "Why"}, {Text: "Instances", Class: "num"}}}
+	for _, b := range all[:min(len(all), maxLines)] {
+		f.Table.Rows = append(f.Table.Rows, b.cells)
+	}
+	if len(all) > maxLines {
+		f.note("%d of %d, the most frequent.", maxLines, len(all))
+	}
+	return f
+}
+
+func smallFrame(unit string, from, to time.Time, step time.Duration, title string) plot.Frame {
+	f := frameOf("half", from, to)
+	f.Unit, f.Title, f.Step = unit, title, step
+	return f
+}
+
+// gapStep is the step of a series that a sidecar kept, for pictures: twice the
+// median time between its points, which are further apart than the sidecar's own
+// step where it lists one of several, and no more even than its ticks.
+func gapStep(d *api.Series) time.Duration {
+	points := column(d, "", 0).Points
+	var apart []time.Duration
+	for i := 1; i < len(points); i++ {
+		apart = append(apart, points[i].At.Sub(points[i-1].At))
+	}
+	if len(apart) == 0 {
+		return 0
+	}
+	slices.Sort(apart)
+	return max(2*apart[len(apart)/2], 0)
+}
+
+// column is one of what was kept.
+func column(d *api.Series, name string, column int) plot.Series {
+	s := plot.Series{Name: name}
+	for _, p := range d.Points {
+		if len(p) <= column || p[0] == nil || math.Abs(*p[0]) > 2e14 {
+			continue
+		}
+		s.Points = append(s.Points, plot.Point{At: time.UnixMilli(int64(*p[0])), Value: orNaN(p[column])})
+	}
+	return s
+}

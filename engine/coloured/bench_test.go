@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri/petritest"
+)
+
+// BenchmarkPlainGame is the base: the same ring in the machine for plain nets.
+func BenchmarkPlainGame(b *testing.B) {
+	s, err := plain.New(plain.Config{Tables: compile(b, petritest.Ring(100)), Stride: 1, Count: 1}, now0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	play(b.N, s.Step)
+}
+
+// play steps a number of firings, the clock moving once a batch.
+func play(firings int, step func(int, int64) int) {
+	now := now0
+	for left := firings; left > 0; left -= 4096 {
+		now += 37
+		step(min(left, 4096), now)
+	}
+}
+
+func ring(b *testing.B, binding Binding, instances int) *Shard {
+	n := petritest.Ring(100)
+	bindings := make([]Binding, 100)
+	for t := range bindings {
+		bindings[t] = binding
+	}
+	return newShard(b, Config{Tables: compile(b, n), Bindings: bindings, Count: instances})
+}
+
+func BenchmarkPlainRing100(b *testing.B) {
+	s := ring(b, Binding{}, 1)
+	b.ReportAllocs()
+	b.ResetTimer()
+	play(b.N, s.Step)
+}
+
+func BenchmarkPlainRandom100k(b *testing.B) {
+	s := ring(b, Binding{}, 100_000)
+	s.quota = 1
+	b.ReportAllocs()
+	b.ResetTimer()
+	play(b.N, s.Step)
+}
+
+func BenchmarkLoggedRing100(b *testing.B) {
+	s := ring(b, Binding{}, 1)
+	s.logging = true
+	b.ReportAllocs()
+	b.ResetTimer()
+	play(b.N, func(budget int, now int64) int {
+		n := s.Step(budget, now)
+		s.TakeLog()
+		return n
+	})
+}
+
+func BenchmarkGuardedRing100(b *testing.B) {
+	s := ring(b, Binding{Guard: func(tokens []Placed, _ int64) Verdict { return Verdict{OK: len(tokens) == 1} }}, 1)
+	b.ReportAllocs()
+	b.ResetTimer()
+	play(b.N, s.Step)
+}
+
+// act plays a ring whose transitions are all actions that complete at once.
+func act(b *testing.B, instances int, binding Binding) {
+	s := ring(b, binding, instances)
+	b.ReportAllocs()
+	b.ResetTimer()
+	now := now0
+	for fired := 0; fired < b.N; {
+		now += 37
+		s.Step(256, now)
+		for _, st := range s.Starts() {
+			if err := s.Done(st.Run, Outcome{}, now); err != nil {
+				b.Fatal(err)
+			}
+			fired++
+		}
+	}
+}
+
+func BenchmarkActionsAtOnce(b *testing.B)     { act(b, 1000, Binding{Action: true}) }
+func BenchmarkActionsAtOnce100k(b *testing.B) { act(b, 100_000, Binding{Action: true}) }
+func BenchmarkActionsWithTimeLimit(b *testing.B) {
+	act(b, 1000, Binding{Action: true, Timeout: 1e9})
+}
+
+// BenchmarkIdleInstance says how many bytes an instance costs, all in all, with
+// one token that nothing needs, and with one that waits for a person.
+func BenchmarkIdleInstance(b *testing.B) {
+	for name, kind := range map[string]plain.Kind{"AtEnd": plain.Immediate, "WaitsForAPerson": plain.Manual} {
+		b.Run(name, func(b *testing.B) { idle(b, Binding{Mode: plain.Mode{Kind: kind}}) })
+	}
+}
+
+func idle(b *testing.B, binding Binding) {
+	const count = 1_000_000
+	var s *Shard
+	var before, after runtime.MemStats
+	cfg := Config{Tables: compile(b, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{binding}, Count: count}
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for b.Loop() {
+		s = newShard(b, cfg)
+		for s.Step(4096, now0) > 0 || s.Present() != 0 {
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/count, "bytes/instance")
+	runtime.KeepAlive(s)
+}
+
+func BenchmarkLook100k(b *testing.B) {
+	s := ring(b, Binding{}, 100_000)
+	s.Step(1_000_000, now0)
+	for b.Loop() {
+		rowsOf(s, now0+5e6)
+	}
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// candidate is a transition that may fire, and the tokens with which, if they
+// are not simply the oldest: a range of Shard.picked.
+type candidate struct {
+	t        int32
+	picked   bool
+	from, to int32
+}
+
+// choose returns the immediate transition that goes first, if one may fire, and
+// whether it went before an enabled rival.
+func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, ok bool) {
+	s.found, s.picked = s.found[:0], s.picked[:0]
+	for k := range in.piles {
+		s.find(i, in, s.Triggered[in.piles[k].place], now)
+	}
+	s.find(i, in, s.Untriggered, now)
+	switch {
+	case len(s.found) == 0:
+		return candidate{}, false, false
+	case len(s.found) == 1:
+		return s.found[0], false, true
+	case s.Shuffle:
+		slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Compare(a.t, b.t) })
+		r := s.begin(i, 0, uint64(in.played))
+		return s.found[r.Below(len(s.found))], false, true
+	}
+	first := s.firstInTurn(int32(in.turn))
+	order := s.Order(i)
+	if order == nil {
+		return s.found[first], false, true
+	}
+	s.before = append(s.before[:0], order...)
+	t := s.Tables.Choose(int(s.found[first].t), order, func(t int) bool { return s.foundAt(int32(t)) >= 0 })
+	return s.found[s.foundAt(int32(t))], order[0] != s.before[0], true
+}
+
+// unchoose forgets the latest choice, which came to nothing.
+func (s *Shard) unchoose(i int, contested bool) {
+	if contested {
+		copy(s.Order(i), s.before)
+	}
+}
+
+// find adds those of the transitions that may fire to found, or starts it again
+// where the priority is higher.
+func (s *Shard) find(i int, in *instance, transitions []int32, now int64) {
+	for _, t := range transitions {
+		rank := s.rules[t].rank
+		if len(s.found) > 0 && rank > s.rules[s.found[0].t].rank || s.rules[t].join != nil && s.foundAt(t) >= 0 {
+			continue
+		}
+		c, ok := s.ready(i, in, int(t), now)
+		if !ok {
+			continue
+		}
+		if len(s.found) > 0 && rank < s.rules[s.found[0].t].rank {
+			s.found = s.found[:0]
+		}
+		s.found = append(s.found, c)
+	}
+}
+
+func (s *Shard) foundAt(t int32) int {
+	for k := range s.found {
+		if s.found[k].t == t {
+			return k
+		}
+	}
+	return -1
+}
+
+// soonest is the least time after which a guard is asked again at its own
+// request: a shorter one would leave no time for others.
+const soonest = 1000
+
+// ready reports whether a transition may fire by itself, and with which tokens.
+// It remembers a rejection by the guard.
+func (s *Shard) ready(i int, in *instance, t int, now int64) (candidate, bool) {
+	r := &s.rules[t]
+	if r.single {
+		if n, _ := in.count(r.conds[0].Place); n == 0 {
+			return candidate{}, false
+		}
+	} else if !s.holds(in, t) {
+		return candidate{}, false
+	}
+	if in.notes != none && s.blocked(in, t) || r.Action && in.running >= s.running {
+		return candidate{}, false
+	}
+	c, v := s.pick(in, t, now)
+	if v.panicked {
+		s.count(opFailed, i, t)
+		s.setBack(i, in, t, 0, 0, now)
+		return candidate{}, false
+	}
+	if !v.OK {
+		id := s.notes.add(&in.notes, note{kind: noteNo, instance: int32(i), transition: uint16(t), ref: s.placeOrNone(v.WaitsFor), since: now})
+		if v.Again > 0 {
+			s.notes.plan(id, max(v.Again, now+soonest))
+		}
+	}
+	return c, v.OK
+}
+
+// firstInTurn returns where in found the first is at or after turn, counted
+// round.
+func (s *Shard) firstInTurn(turn int32) int {
+	best, nearest := 0, int32(math.MaxInt32)
+	for k := range s.found {
+		d := s.found[k].t - turn
+		if d < 0 {
+			d += int32(len(s.rules))
+		}
+		if d < nearest {
+			best, nearest = k, d
+		}
+	}
+	return best
+}

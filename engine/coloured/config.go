@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/split"
+)
+
+// What is bounded.
+const (
+	MaxData         = 1 << 20        // bytes that a token carries
+	MaxTaken        = 1024           // tokens that a transition with a guard or an action, or that preempts, takes and tests, and that an outcome puts
+	MaxCombinations = 256            // of tokens about which a guard is asked until something changes
+	MaxNodes        = shard.MaxNodes // places, and transitions, of a net
+)
+
+// How much is done at once, where a test does not ask for other numbers.
+const (
+	defaultQuota   = 64   // firings that one instance gets before the next has its turn
+	defaultBatch   = 16   // pieces of work that one visit to an instance takes
+	defaultRunning = 1024 // runs that an instance may have
+)
+
+// ErrBinding is wrapped by the errors of New about a binding that does not fit
+// its net.
+var ErrBinding = errors.New("bad binding")
+
+// Config is the configuration of a shard.
+type Config struct {
+	Tables   *petri.Tables
+	Bindings []Binding // by transition; nil for all immediate, without guards and actions
+	// The shard holds instances First, First+Stride, … , Count of them; or, if
+	// Numbers is not nil, those, which must rise.
+	First, Stride, Count int
+	Numbers              []int32
+	// Seed makes delays repeatable. If Shuffle is set, chance decides between
+	// the enabled transitions of the highest priority, each as likely as another.
+	Seed    uint64
+	Shuffle bool
+	// Log has the shard write down what happens, for TakeLog.
+	Log bool
+	// Runs records the start and the end of runs in the log and the state, so
+	// that Resume can return those that are not over.
+	Runs bool
+	// Part restricts the shard to one region of the net: see TakeCrossings. nil
+	// is all of it. Bindings of other transitions are ignored. A guard must
+	// wait for places of the part: changes of others are not visible.
+	Part *split.Part
+
+	Dispatch ready.Discipline
+	Priority func(number int) ready.Priority // nil: all p0
+	Bound    int                             // pieces of work that may wait in an instance before it is full; 0 for any
+	// Merge makes the data of new tokens from those of several that were taken
+	// and carry some, at most MaxTaken, in the order of places and age. nil is
+	// the data of the first. So it is if Merge panics or makes more than MaxData
+	// bytes, which counts as a failure of the transition, though it fires.
+	Merge func(data [][]byte) []byte
+}
+
+// Binding specifies how a transition fires. The zero Binding fires at once.
+type Binding struct {
+	Mode plain.Mode
+	// Due returns when a Delayed transition that is enabled since a time is
+	// due, instead of Mode.Delay.
+	Due      func(since int64) int64
+	Guard    Guard
+	Branches []Guard // in the order of Tables.Branches; nil for all, or one, that always hold
+	Action   bool    // firing it is work, which Starts hands out
+	// Idempotent declares that the action may be performed again for the same
+	// run: Resume hands out again what the log records as started and not
+	// ended.
+	Idempotent bool
+	Timeout    int64 // how long a run may take; 0 for no limit. A run over the limit fails, but counts as timed out
+	Retry      Retry // after failures of the action, and of a guard that panics
+}
+
+// Retry specifies the waits before retries: First after the first failure, then
+// Factor times as long each time, but at most Max.
+type Retry struct {
+	First, Max int64   // 0 for a second, and for a minute or First if that is longer
+	Factor     float64 // 1 or more; 0 for 2
+	Attempts   int     // attempts before it is an incident; 0 for no limit
+}
+
+// after returns how long to wait after a number of failures.
+func (r *Retry) after(failures int32) int64 {
+	first, factor := r.First, r.Factor
+	if first == 0 {
+		first = 1e6
+	}
+	if factor == 0 {
+		factor = 2
+	}
+	longest := r.Max
+	if longest == 0 {
+		longest = max(60e6, first)
+	}
+	return int64(min(float64(first)*math.Pow(factor, float64(failures-1)), float64(longest)))
+}
+
+// maxWait keeps times far from overflow: about 3,000 years.
+const maxWait = 1e17
+
+func (r *Retry) check() error {
+	switch {
+	case r.First < 0 || r.First > maxWait || r.Max < 0 || r.Max > maxWait:
+		return fmt.Errorf("a wait of %d to %d µs before a retry; expected 0 to %d", r.First, r.Max, int64(maxWait))
+	case r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= 1e6):
+		return fmt.Errorf("a retry factor of %g; expected 1 to 1000000", r.Factor)
+	case r.Attempts < 0 || r.Attempts > math.MaxInt32:
+		return fmt.Errorf("%d attempts; expected 0 or more", r.Attempts)
+	}
+	return nil
+}
+
+// check finds everything that can be wrong before the first token moves.
+func (c *Config) check() error {
+	t := c.Tables
+	if c.Bound < 0 {
+		return fmt.Errorf("net %q: a bound of %d; expected 0 or more", t.Net.ID, c.Bound)
+	}
+	for tr := range c.Bindings {
+		if c.Part != nil && !c.Part.Transitions[tr] {
+			continue
+		}
+		if err := c.checkBinding(tr); err != nil {
+			return fmt.Errorf("net %q, transition %q: %w: %w", t.Net.ID, t.Net.Transitions[tr].ID, ErrBinding, err)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkBinding(tr int) error {
+	b, t := &c.Bindings[tr], c.Tables
+	switch {
+	case b.Mode.Kind > plain.Manual:
+		return fmt.Errorf("kind %d; expected immediate, delayed or manual", b.Mode.Kind)
+	case b.Due != nil && b.Mode.Kind != plain.Delayed:
+		return errors.New("a due time for a transition that is not delayed")
+	case b.Guard != nil && t.Source(tr):
+		return errors.New("a guard on a transition without inputs, which has no tokens to look at")
+	case b.Guard == nil && t.Net.Transitions[tr].Guard != "":
+		return fmt.Errorf("nothing is bound to its guard %q", t.Net.Transitions[tr].Guard)
+	case b.Idempotent && !b.Action:
+		return errors.New("idempotent without an action")
+	case b.Timeout != 0 && !b.Action:
+		return errors.New("a time limit without an action")
+	case b.Timeout < 0 || b.Timeout > maxWait:
+		return fmt.Errorf("a time limit of %d µs; expected 0 to %d", b.Timeout, int64(maxWait))
+	case (b.Guard != nil || b.Action || b.Branches != nil || t.Net.Transitions[tr].Preempts) && shown(t, tr) > MaxTaken:
+		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, an action or preemption", shown(t, tr), MaxTaken)
+	}
+	if err := c.checkBranches(tr); err != nil {
+		return err
+	}
+	return b.Retry.check()
+}
+
+func (c *Config) checkBranches(tr int) error {
+	b, branches := &c.Bindings[tr], c.Tables.Branches(tr)
+	if b.Branches != nil && len(b.Branches) != len(branches) {
+		return fmt.Errorf("guards for %d branches; expected %d", len(b.Branches), len(branches))
+	}
+	for k, arc := range branches {
+		a, bound := &c.Tables.Net.Arcs[arc.Arc], b.Branches != nil && b.Branches[k] != nil
+		if a.Guard != "" && !bound {
+			return fmt.Errorf("nothing is bound to the guard %q of arc %q", a.Guard, a.ID)
+		}
+		if arc.Default && bound {
+			return fmt.Errorf("a guard for arc %q, which is the default", a.ID)
+		}
+	}
+	return nil
+}
+
+// shown returns how many tokens a guard or an action of a transition sees at
+// most.
+func shown(t *petri.Tables, tr int) uint64 {
+	var n uint64
+	for _, s := range sights(t, tr) {
+		n += uint64(s.show)
+	}
+	return n
+}

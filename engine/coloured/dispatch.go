@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import "github.com/pnagent/pnagent/engine/ready"
+
+// Present returns the priorities of which an instance is ready: bit p for
+// priority p.
+func (s *Shard) Present() uint8 { return s.pool.Present() }
+
+// ReadySince returns since when the first ready instance of a priority is, if
+// there is one.
+func (s *Shard) ReadySince(p ready.Priority) (since int64, ok bool) { return s.pool.SinceOf(p) }
+
+// Expire has everything take effect that is due at now. Step does so by itself;
+// an owner of several shards calls it before it compares what is ready in them.
+func (s *Shard) Expire(now int64) { s.expire(now) }
+
+// StepOne plays one event: the first ready instance of a priority, at most
+// budget firings and starts of actions, and returns how many there were. It is
+// for an owner of several shards that keeps the turn itself; it uses no quote
+// of the shard's own discipline. See [ready.Turn].
+func (s *Shard) StepOne(p ready.Priority, budget int, now int64) int {
+	if budget < 1 {
+		return 0
+	}
+	i, ok := s.pool.StartOf(p, now)
+	if !ok {
+		return 0
+	}
+	played := s.visit(i, min(budget, s.quota), now)
+	s.pool.End(i, now)
+	return played
+}

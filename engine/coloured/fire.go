@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// perform fires a transition that may fire, or starts its action, and reports
+// whether it could. What cannot be is remembered.
+func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now int64) bool {
+	t := int(c.t)
+	r := &s.rules[t]
+	if r.Action {
+		s.start(i, in, c, contested, nil, now)
+		return true
+	}
+	took, _ := r.split(s.picked[c.from:c.to])
+	mask, a := s.branch(r, took, nil, now)
+	switch {
+	case a.panicked:
+		s.count(opFailed, i, t)
+		s.setBack(i, in, t, 0, 0, now)
+		return false
+	case !a.OK:
+		s.incident(i, in, t, firstID(took), stats.NoPlace)
+		return false
+	}
+	if place, fits := s.room(in, r, outcome{mask: mask}, c.picked, took); !fits {
+		s.incident(i, in, t, 0, place)
+		return false
+	}
+	s.fire(i, in, c, took, outcome{mask: mask, contested: contested}, now)
+	return true
+}
+
+// split returns which of the picked tokens are taken, the first ones of each
+// place, and which are only tested; in memory of their own.
+func (r *rule) split(picked []Placed) (taken, read []Placed) {
+	left, k := uint32(0), -1
+	for i := range picked {
+		if i == 0 || picked[i].Place != picked[i-1].Place {
+			for k++; r.sights[k].place != picked[i].Place; k++ {
+			}
+			left = r.sights[k].take
+		}
+		if left == 0 {
+			read = append(read, picked[i])
+			continue
+		}
+		left--
+		if taken == nil {
+			taken = make([]Placed, 0, len(picked)-i)
+		}
+		taken = append(taken, picked[i])
+	}
+	return taken, read
+}
+
+func firstID(taken []Placed) uint64 {
+	if len(taken) == 0 {
+		return 0
+	}
+	return taken[0].Token.ID
+}
+
+// branch returns which branches of a split are taken: all whose guards hold, or
+// the default if none does. Guards see what was taken, with the new data if
+// there is some. The answer is no if no branch is left.
+func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask uint64, a answer) {
+	if len(r.branches) == 0 {
+		return 0, answer{Verdict: Verdict{OK: true}}
+	}
+	if data != nil && r.Branches != nil {
+		seen := make([]Placed, len(taken))
+		for k := range taken {
+			seen[k] = taken[k]
+			seen[k].Token.Data = data
+		}
+		taken = seen
+	}
+	var otherwise uint64
+	for k, b := range r.branches {
+		switch {
+		case b.Default:
+			otherwise |= 1 << k
+		case r.Branches == nil || r.Branches[k] == nil:
+			mask |= 1 << k
+		default:
+			if a = ask(r.Branches[k], taken, now); a.panicked {
+				return 0, a
+			} else if a.OK {
+				mask |= 1 << k
+			}
+		}
+	}
+	if mask == 0 {
+		mask = otherwise
+	}
+	return mask, answer{Verdict: Verdict{OK: mask != 0}}
+}
+
+// room reports whether what a firing puts fits, or which place it would
+// overflow. What it takes is still counted as being in its place: taken if it
+// is picked, else the oldest.
+func (s *Shard) room(in *instance, r *rule, o outcome, picked bool, taken []Placed) (place int32, fits bool) {
+	for k := range r.effects {
+		if e := &r.effects[k]; !s.fits(in, r, e.Place, o, picked, taken) {
+			return e.Place, false
+		}
+	}
+	for _, b := range r.branches {
+		if !s.fits(in, r, b.Place, o, picked, taken) {
+			return b.Place, false
+		}
+	}
+	return stats.NoPlace, true
+}
+
+func (s *Shard) fits(in *instance, r *rule, place int32, o outcome, picked bool, taken []Placed) bool {
+	available, total := in.count(place)
+	more, left := uint64(0), uint64(total)
+	for k := range taken {
+		if taken[k].Place == place {
+			left--
+		}
+	}
+	for k := range r.effects {
+		e := &r.effects[k]
+		if e.Place != place {
+			continue
+		}
+		more += uint64(e.Put)
+		switch {
+		case e.Reset:
+			left = 0
+		case !picked && e.Join:
+			left -= uint64(min(e.Take, available))
+		case !picked:
+			left -= uint64(e.Take)
+		}
+	}
+	for k, b := range r.branches {
+		if b.Place == place && o.mask>>k&1 != 0 {
+			more += uint64(b.Put)
+		}
+	}
+	if o.puts != nil {
+		more = 0
+		for k := range o.puts {
+			if o.puts[k].Place == place {
+				more++
+			}
+		}
+	}
+	return left+more <= math.MaxUint32
+}
+
+// fire fires a transition without an action.
+func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, o outcome, now int64) {
+	r := &s.rules[c.t]
+	s.took = s.took[:0]
+	if c.picked {
+		s.takePicked(in, taken)
+	} else {
+		for k := range r.effects {
+			s.takeOldest(in, &r.effects[k])
+		}
+	}
+	s.pass(i, in, int(c.t), now)
+	s.finish(i, in, int(c.t), o, now)
+}
+
+// takeOldest takes what an arc takes.
+func (s *Shard) takeOldest(in *instance, e *petri.Effect) {
+	if p := in.pile(e.Place); p != nil && e.Take > 0 {
+		s.took = p.pop(min(e.Take, p.n), s.took) // fewer only by a join arc
+	}
+}
+
+// takePicked takes some tokens, which are there or in flight.
+func (s *Shard) takePicked(in *instance, taken []Placed) {
+	for k := range taken {
+		var ok bool
+		for !ok {
+			if s.took, ok = in.pile(taken[k].Place).remove(taken[k].Token.ID, 1, s.took); !ok {
+				s.cancelHolder(in, func(t Placed) bool { return t.Token.ID == taken[k].Token.ID })
+			}
+		}
+	}
+}
+
+// outcome is what a firing does with what is in Shard.took.
+type outcome struct {
+	mask      uint64
+	data      []byte
+	puts      []Put // instead of what the arcs put, if not nil
+	contested bool
+	replayed  bool // what it puts is in Shard.out
+}
+
+// finish completes a firing whose tokens are in s.took and no longer in their
+// places.
+func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
+	r := &s.rules[t]
+	for k := range s.took {
+		h := &s.took[k]
+		s.Rec.LeftMany(int(h.place), i, h.injected, now, uint64(h.n))
+		s.touched = append(s.touched, h.place)
+		s.close(in, h.place)
+		if in.notes != none {
+			s.forget(in, h.id, h.n)
+		}
+	}
+	for k := range r.effects {
+		if r.effects[k].Reset {
+			s.empty(i, in, r.effects[k].Place, now)
+		}
+	}
+	switch {
+	case o.replayed: // out is what was written down
+	case o.puts != nil:
+		s.explicit(o.puts)
+	default:
+		s.byArcs(i, t, o)
+	}
+	if s.Part != nil {
+		s.cross(i)
+	}
+	s.name(in)
+	if s.logging {
+		s.noteFire(i, t, o.contested)
+	}
+	s.place(in, now)
+	s.Rec.Fired(t, now)
+	in.move()
+	if in.notes != none {
+		if id := s.trouble(in, t, 0); id != none {
+			s.notes.remove(&in.notes, id)
+		}
+	}
+	s.changed(in)
+}
+
+// pass records that a transition was chosen: the turn is the next one's, and
+// its delay starts again.
+func (s *Shard) pass(i int, in *instance, t int, now int64) {
+	in.played++
+	if in.turn = uint16(t + 1); t+1 == len(s.rules) {
+		in.turn = 0
+	}
+	if s.rules[t].held {
+		s.restartClock(i, in, t, now)
+	}
+}
+
+// empty destroys the tokens of a place, those in flight too.
+func (s *Shard) empty(i int, in *instance, place int32, now int64) {
+	p := in.pile(place)
+	if p == nil {
+		return
+	}
+	for p.flying > 0 {
+		s.cancelHolder(in, func(t Placed) bool { return t.Place == place })
+		p = in.pile(place)
+	}
+	from := len(s.took)
+	s.took = p.pop(p.n, s.took)
+	for _, h := range s.took[from:] {
+		s.Rec.LeftMany(int(place), i, h.injected, now, uint64(h.n))
+		if in.notes != none {
+			s.forget(in, h.id, h.n)
+		}
+	}
+	s.took = s.took[:from]
+	s.touched = append(s.touched, place)
+	s.close(in, place)
+}
+
+// byArcs fills out with what the output arcs put. A token that its transition
+// takes from a place and puts there goes back as it was.
+func (s *Shard) byArcs(i, t int, o outcome) {
+	s.out = s.out[:0]
+	r, pass := &s.rules[t], o.data
+	if pass == nil {
+		pass = s.passed(i, t)
+	}
+	for k := range r.effects {
+		e := &r.effects[k]
+		left := e.Put
+		for j := range s.took {
+			if left == 0 {
+				break
+			}
+			if h := s.took[j]; h.place == e.Place {
+				h.n = min(h.n, left)
+				if left -= h.n; o.data != nil {
+					h.data = o.data
+				}
+				s.out = append(s.out, h)
+			}
+		}
+		if left > 0 {
+			s.out = append(s.out, held{lot{data: pass, n: left}, e.Place})
+		}
+	}
+	for k, b := range r.branches {
+		if o.mask>>k&1 != 0 {
+			s.out = append(s.out, held{lot{data: pass, n: b.Put}, b.Place})
+		}
+	}
+}
+
+// passed returns the data that new tokens carry on.
+func (s *Shard) passed(i, t int) []byte {
+	s.datas = s.datas[:0]
+	for k := range s.took {
+		if s.took[k].data == nil {
+			continue
+		}
+		for range min(int(s.took[k].n), MaxTaken-len(s.datas)) {
+			s.datas = append(s.datas, s.took[k].data)
+		}
+	}
+	switch {
+	case len(s.datas) == 0:
+		return nil
+	case len(s.datas) == 1 || s.merge == nil:
+		return s.datas[0]
+	}
+	merged, ok := merge(s.merge, s.datas)
+	if !ok {
+		s.count(opFailed, i, t)
+		return s.datas[0]
+	}
+	return merged
+}
+
+// merge calls a user's function, which may panic, and reports whether what it
+// made can be carried.
+func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
+	defer func() {
+		if recover() != nil {
+			merged, ok = nil, false
+		}
+	}()
+	merged = how(data)
+	return merged, len(merged) <= MaxData
+}
+
+// explicit fills out with what an action puts. It has been checked.
+func (s *Shard) explicit(puts []Put) {
+	s.out = s.out[:0]
+	for k := range puts {
+		h := held{lot{data: puts[k].Data, n: 1}, puts[k].Place}
+		if h.id = puts[k].Moved; h.id != 0 {
+			for j := range s.took {
+				if s.took[j].id == h.id {
+					h.data = s.took[j].data
+				}
+			}
+		}
+		s.out = append(s.out, h)
+	}
+}
+
+// name gives an identity to what is new in out.
+func (s *Shard) name(in *instance) {
+	for k := range s.out {
+		if h := &s.out[k]; h.id == 0 {
+			h.id = in.lastID + 1
+			in.lastID += uint64(h.n)
+		}
+	}
+}
+
+// place puts what is in out.
+func (s *Shard) place(in *instance, now int64) {
+	for k := range s.out {
+		h := &s.out[k]
+		h.injected = now
+		s.open(in, h.place).add(h.lot)
+		s.Rec.Arrived(int(h.place), now)
+		s.touched = append(s.touched, h.place)
+	}
+}
+
+// refuse returns the reason why a transition is not enabled.
+func (s *Shard) refuse(in *instance, t int) error {
+	net, r := s.Tables.Net, &s.rules[t]
+	for _, c := range r.conds {
+		if s.met(in, r, c) {
+			continue
+		}
+		place := net.Places[c.Place].ID
+		available, total := in.count(c.Place)
+		if available < c.Lo && (c.Hi == 0 || total < c.Hi) {
+			return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected %d or more", net.Transitions[t].ID, petri.ErrNotEnabled, place, available, c.Lo)
+		}
+		return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected fewer than %d", net.Transitions[t].ID, petri.ErrNotEnabled, place, total, c.Hi)
+	}
+	for _, p := range s.awaits(in, r.join) {
+		return fmt.Errorf("transition %q: %w: it waits for a token in place %q", net.Transitions[t].ID, petri.ErrNotEnabled, net.Places[p].ID)
+	}
+	return fmt.Errorf("transition %q: %w", net.Transitions[t].ID, petri.ErrNotEnabled)
+}
+
+// awaits returns the places from which an inclusive join still waits for a
+// token; none if it is ready.
+func (s *Shard) awaits(in *instance, j *petri.JoinTest) []int32 {
+	if j == nil || s.joins(in, j) {
+		return nil
+	}
+	for _, place := range j.Places {
+		if available, total := in.count(place); available == 0 && total > 0 {
+			return []int32{place}
+		}
+	}
+	return j.Awaits(in.marked)
+}
+
+// restartClock restarts the delay of a transition that fired.
+func (s *Shard) restartClock(i int, in *instance, t int, now int64) {
+	id := s.clock(in, t)
+	if id == none {
+		if s.rules[t].Mode.Kind != plain.Delayed {
+			return
+		}
+		id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), transition: uint16(t)})
+	}
+	s.notes.due.Drop(id)
+	n := &s.notes.all[id]
+	n.since, n.due, n.ripe = now, 0, false
+}

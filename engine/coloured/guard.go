@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import "github.com/pnagent/pnagent/stats"
+
+// search goes through the combinations of tokens with which a transition could
+// fire.
+type search struct {
+	tokens []Placed // that can be chosen from, by sight
+	spans  []span   // by sight
+	at     []int    // the chosen ones, by sight: indexes into its tokens, rising
+}
+
+// span is where one sight's tokens and choices are in a search, up to where the
+// next begins.
+type span struct{ tokens, at int }
+
+// answer is what became of asking a guard.
+type answer struct {
+	Verdict
+	panicked bool
+}
+
+// pick returns the tokens with which a transition that holds may fire.
+func (s *Shard) pick(in *instance, t int, now int64) (candidate, answer) {
+	r := &s.rules[t]
+	yes := answer{Verdict: Verdict{OK: true}}
+	if r.Guard == nil && r.Branches == nil && !r.Action && !r.preempts {
+		return candidate{t: int32(t)}, yes
+	}
+	s.gather(in, r)
+	c := candidate{t: int32(t), picked: true, from: int32(len(s.picked))}
+	var no answer
+	for asked := range MaxCombinations {
+		s.picked = s.search.choose(s.picked[:c.from])
+		c.to = int32(len(s.picked))
+		if r.Guard == nil {
+			return c, yes
+		}
+		a := ask(r.Guard, s.picked[c.from:], now)
+		if a.OK || a.panicked {
+			return c, a
+		}
+		if asked == 0 {
+			no.WaitsFor = a.WaitsFor
+		}
+		no.Again = stats.Earlier(no.Again, max(a.Again, 0))
+		if !s.search.advance() {
+			break
+		}
+	}
+	s.picked = s.picked[:c.from]
+	return candidate{}, no
+}
+
+// ask calls a guard, which may panic.
+func ask(g Guard, tokens []Placed, now int64) (a answer) {
+	defer func() {
+		if recover() != nil {
+			a = answer{panicked: true}
+		}
+	}()
+	return answer{Verdict: g(tokens, now)}
+}
+
+// placeOrNone returns a place that a guard names; stats.NoPlace for one of another
+// part, whose changes are not visible.
+func (s *Shard) placeOrNone(place int32) int32 {
+	if place < 0 || int(place) >= s.Tables.Places() || s.Outside(int(place)) {
+		return stats.NoPlace
+	}
+	return place
+}
+
+// gather begins a search with the oldest tokens of each sight. Of each it looks
+// at no more than can be chosen within the bound.
+func (s *Shard) gather(in *instance, r *rule) {
+	q := &s.search
+	q.tokens, q.spans, q.at = q.tokens[:0], q.spans[:0], q.at[:0]
+	for _, v := range r.sights {
+		from, need := len(q.tokens), int(v.show)
+		q.spans = append(q.spans, span{from, len(q.at)})
+		if p := in.pile(v.place); p != nil {
+			q.add(p, need+MaxCombinations)
+		}
+		if r.preempts && v.take > 0 {
+			q.tokens = append(q.tokens, s.flights(in, v.place)...)
+		}
+		if v.join {
+			need = min(need, len(q.tokens)-from)
+		}
+		for k := range need {
+			q.at = append(q.at, k)
+		}
+	}
+	q.spans = append(q.spans, span{len(q.tokens), len(q.at)})
+}
+
+// add adds the oldest tokens of a place, at most a number.
+func (q *search) add(p *pile, most int) {
+	for _, l := range p.left() {
+		for k := range l.n {
+			if most == 0 {
+				return
+			}
+			tok := l.token()
+			tok.ID += uint64(k)
+			q.tokens = append(q.tokens, Placed{Place: p.place, Token: tok})
+			most--
+		}
+	}
+}
+
+// choose appends the tokens of the combination.
+func (q *search) choose(to []Placed) []Placed {
+	for k := range q.spans[:len(q.spans)-1] {
+		for _, at := range q.at[q.spans[k].at:q.spans[k+1].at] {
+			to = append(to, q.tokens[q.spans[k].tokens+at])
+		}
+	}
+	return to
+}
+
+// advance goes to the next combination, if there is one.
+func (q *search) advance() bool {
+	for k := len(q.spans) - 2; k >= 0; k-- {
+		if next(q.at[q.spans[k].at:q.spans[k+1].at], q.spans[k+1].tokens-q.spans[k].tokens) {
+			return true
+		}
+	}
+	return false
+}
+
+// next goes to the next choice of len(at) out of n in lexicographic order, or
+// back to the first and reports false.
+func next(at []int, n int) bool {
+	for k := len(at) - 1; k >= 0; k-- {
+		if at[k] == n-len(at)+k {
+			continue
+		}
+		at[k]++
+		for j := k + 1; j < len(at); j++ {
+			at[j] = at[j-1] + 1
+		}
+		return true
+	}
+	for k := range at {
+		at[k] = k
+	}
+	return false
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// What is in the only instance of a shard is what is in the shard, with tokens
+// in flight: Look names the oldest tokens of each place and what they wait for.
+func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
+	r := rand.New(rand.NewPCG(73, 1))
+	flights, compared := 0, 0
+	for range 300 {
+		n, bindings := randomNet(r)
+		s := newShard(t, Config{Tables: compile(t, n), Bindings: bindings})
+		now := now0
+		for range 10 {
+			now += r.Int64N(100_000)
+			if err := s.Inject(0, r.IntN(s.Tables.Places()), []byte(fmt.Sprint("x", r.IntN(9))), r.Uint32N(4), now); err != nil {
+				t.Fatal(err)
+			}
+			s.Step(10, now)
+			flights += len(s.Starts())
+		}
+		held := stats.HeldList{Limit: 1 << 20}
+		s.Inside(0, &held)
+		got := make([][]stats.Token, s.Tables.Places())
+		for _, h := range held.Oldest() {
+			for range h.Tokens {
+				got[h.Place] = append(got[h.Place], stats.Token{Instance: name(0), Injected: h.Injected, Waits: h.Waits})
+			}
+		}
+		rows := rowsOf(s, now)
+		for p := range got {
+			if uint64(len(got[p])) != rows.Places[p].Tokens {
+				t.Fatalf("%d tokens in place %d, want %d", len(got[p]), p, rows.Places[p].Tokens)
+			}
+			if len(got[p]) > stats.MaxStuck {
+				continue // of tokens of one age Look names any
+			}
+			compared++
+			if d := difference(rows.Places[p].Stuck, got[p]); d != "" {
+				t.Fatalf("place %d (-look +inside):\n%s", p, d)
+			}
+		}
+	}
+	if flights < 100 || compared < 500 {
+		t.Errorf("only %d runs, and %d places were compared", flights, compared)
+	}
+}

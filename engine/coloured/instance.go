@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
+)
+
+// instance is one instance of the net: only the places that hold tokens.
+type instance struct {
+	piles   []pile // by place
+	lastID  uint64 // of the tokens made so far
+	played  uint32 // firings and starts, for chance
+	notes   int32  // the first of what is remembered; none if nothing is
+	runs    int32  // the first run; none
+	running uint32
+	turn    uint16
+	flags   uint8
+}
+
+// Flags of an instance. An incident makes it fail.
+const (
+	finished   = shard.Finished
+	deadlocked = shard.Deadlocked
+	failed     = shard.Failed
+	moved      = shard.Moved
+	everMoved  = shard.EverMoved
+	atRest     = shard.AtRest
+)
+
+// pile is the tokens of one place that are not in flight, oldest first, and how
+// many are.
+type pile struct {
+	lots   []lot
+	head   uint32 // of lots, the first that is left
+	place  int32
+	n      uint32
+	flying uint32
+}
+
+// lot is tokens that were put together: identities from id on.
+type lot struct {
+	id       uint64
+	injected int64
+	data     []byte
+	n        uint32
+}
+
+// held is a lot that was taken out of a place.
+type held struct {
+	lot
+	place int32
+}
+
+func (l *lot) token() Token { return Token{ID: l.id, Injected: l.injected, Data: l.data} }
+
+// compare orders the tokens of a place: by age, then by identity.
+func (l *lot) compare(o *lot) int {
+	return cmp.Or(cmp.Compare(l.injected, o.injected), cmp.Compare(l.id, o.id))
+}
+
+// sameData reports whether two tokens share their data.
+func sameData(a, b []byte) bool {
+	return len(a) == len(b) && (len(a) == 0 && (a == nil) == (b == nil) || len(a) > 0 && &a[0] == &b[0])
+}
+
+func (p *pile) left() []lot           { return p.lots[p.head:] }
+func (p *pile) total() uint32         { return p.n + p.flying }
+func (in *instance) move()            { in.flags |= moved | everMoved }
+func (in *instance) has(f uint8) bool { return in.flags&f != 0 }
+
+// add puts a lot where it belongs.
+func (p *pile) add(l lot) {
+	p.n += l.n
+	k := len(p.lots)
+	if k > int(p.head) {
+		last := &p.lots[k-1]
+		switch {
+		case last.id+uint64(last.n) == l.id && last.injected == l.injected && sameData(last.data, l.data):
+			last.n += l.n
+			return
+		case last.compare(&l) > 0:
+			p.insert(l)
+			return
+		}
+	}
+	if p.head > 0 && k == cap(p.lots) && int(p.head)*2 >= k {
+		k = copy(p.lots, p.left())
+		clear(p.lots[k:])
+		p.lots, p.head = p.lots[:k], 0
+	}
+	p.lots = append(p.lots, l)
+}
+
+// insert puts a lot before younger ones. Those that come back are among the
+// oldest, so it is those before it that make room, if there is some.
+func (p *pile) insert(l lot) {
+	left := p.left()
+	at := sort.Search(len(left), func(i int) bool { return left[i].compare(&l) > 0 })
+	if p.head == 0 {
+		p.lots = slices.Insert(p.lots, at, l)
+		return
+	}
+	p.head--
+	left = p.left()
+	copy(left, left[1:at+1])
+	left[at] = l
+}
+
+// pop takes the n oldest tokens, which are there.
+func (p *pile) pop(n uint32, to []held) []held {
+	p.n -= n
+	for n > 0 {
+		l := &p.lots[p.head]
+		took := held{*l, p.place}
+		took.n = min(n, l.n)
+		to = append(to, took)
+		n -= took.n
+		l.n -= took.n
+		l.id += uint64(took.n)
+		if l.n == 0 {
+			l.data = nil
+			p.head++
+		}
+	}
+	return to
+}
+
+// remove takes n tokens with identities from id on out of one lot, and reports
+// whether they were there.
+func (p *pile) remove(id uint64, n uint32, to []held) ([]held, bool) {
+	left := p.left()
+	k := slices.IndexFunc(left, func(l lot) bool { return id >= l.id && id-l.id < uint64(l.n) })
+	if k < 0 || n == 0 || uint64(n) > uint64(left[k].n)-(id-left[k].id) {
+		return to, false
+	}
+	l := &left[k]
+	took := held{*l, p.place}
+	took.id, took.n = id, n
+	p.n -= n
+	before := uint32(id - l.id)
+	after := lot{id: id + uint64(n), injected: l.injected, data: l.data, n: l.n - before - n}
+	switch {
+	case before > 0:
+		l.n = before
+		if after.n > 0 {
+			p.lots = slices.Insert(p.lots, int(p.head)+k+1, after)
+		}
+	case after.n > 0:
+		*l = after
+	default: // those before it, which are few, close the gap
+		copy(left[1:], left[:k])
+		left[0] = lot{}
+		p.head++
+	}
+	return append(to, took), true
+}
+
+// from returns how many tokens with identities from id on stand in one lot.
+func (p *pile) from(id uint64) uint32 {
+	for _, l := range p.left() {
+		if id >= l.id && id-l.id < uint64(l.n) {
+			return l.n - uint32(id-l.id)
+		}
+	}
+	return 0
+}
+
+// find returns where the pile of a place is, or would be.
+func (in *instance) find(place int32) (at int, ok bool) {
+	n := len(in.piles)
+	for n-at > 16 {
+		if mid := at + (n-at)/2; in.piles[mid].place <= place {
+			at = mid
+		} else {
+			n = mid
+		}
+	}
+	for at < n && in.piles[at].place < place {
+		at++
+	}
+	return at, at < n && in.piles[at].place == place
+}
+
+// pile returns the pile of a place; nil if it holds no token.
+func (in *instance) pile(place int32) *pile {
+	if at, ok := in.find(place); ok {
+		return &in.piles[at]
+	}
+	return nil
+}
+
+// count returns the tokens of a place: those that can be taken, and all.
+func (in *instance) count(place int32) (available, total uint32) {
+	if p := in.pile(place); p != nil {
+		return p.n, p.total()
+	}
+	return 0, 0
+}
+
+// marked gives the places that hold a token.
+func (in *instance) marked(yield func(place int32) bool) {
+	for i := range in.piles {
+		if !yield(in.piles[i].place) {
+			return
+		}
+	}
+}
+
+// maxSpare bounds the memory that is kept for the next pile.
+const maxSpare, maxSpareLots = 1024, 64
+
+// open returns the pile of a place, made if need be.
+func (s *Shard) open(in *instance, place int32) *pile {
+	at, ok := in.find(place)
+	if !ok {
+		p := pile{place: place}
+		if k := len(s.spare); k > 0 {
+			p.lots, s.spare = s.spare[k-1], s.spare[:k-1]
+		}
+		in.piles = slices.Insert(in.piles, at, p)
+	}
+	return &in.piles[at]
+}
+
+// close drops the pile of a place if it is empty.
+func (s *Shard) close(in *instance, place int32) {
+	at, ok := in.find(place)
+	if !ok || in.piles[at].total() > 0 {
+		return
+	}
+	if lots := in.piles[at].lots; cap(lots) <= maxSpareLots && len(s.spare) < maxSpare {
+		s.spare = append(s.spare, lots[:0])
+	}
+	in.piles = slices.Delete(in.piles, at, at+1)
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// ErrLog is wrapped by the errors of Replay and LoadState: what was written
+// down does not fit the shard that reads it.
+var ErrLog = shard.ErrLog
+
+// The operations of a log, by the lowest bit of what it begins with. opInject is
+// in older ones, which leave it to the reader which identities there come next.
+const (
+	opFire = iota
+	opInject
+)
+
+// Beyond the transitions, opFire has other operations.
+const (
+	opInjectAs = iota // tokens came from outside
+	opRest            // what the instance is at rest as has changed
+	opRan             // a run ended, after a time; its firing stands for itself
+	opFailed          // the rest is counted of a transition
+	opRetried
+	opCancelled
+	opTimedOut
+	opLate
+	opStart // a run starts, and is over
+	opEnd
+	opBeyond
+)
+
+// revived replaces the flags in opRest for an instance that becomes active
+// again.
+const revived = atRest + 1
+
+// noteBeyond begins an operation beyond the transitions.
+func (s *Shard) noteBeyond(i int, what uint64) {
+	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire)
+	s.log = binary.AppendUvarint(s.log, 2*uint64(len(s.rules))+what)
+}
+
+func (s *Shard) noteRest(i int, flags uint8) {
+	if s.logging {
+		s.noteBeyond(i, opRest)
+		s.log = append(s.log, flags)
+	}
+}
+
+// count counts something of a transition by which no token moves.
+func (s *Shard) count(what uint64, i, t int) {
+	s.tally(what, t)
+	if s.logging {
+		s.noteBeyond(i, what)
+		s.log = binary.AppendUvarint(s.log, uint64(t))
+	}
+}
+
+func (s *Shard) tally(what uint64, t int) {
+	switch what {
+	case opFailed:
+		s.Rec.Failed(t)
+	case opRetried:
+		s.Rec.Retried(t)
+	case opCancelled:
+		s.Rec.Cancelled(t)
+	case opTimedOut:
+		s.Rec.TimedOut(t)
+	case opLate:
+		s.Rec.Late(t)
+	}
+}
+
+// ran counts a run that fired.
+func (s *Shard) ran(i, t int, started, now int64) {
+	s.Rec.Ran(t, i, started, now)
+	if s.logging {
+		s.noteBeyond(i, opRan)
+		s.log = binary.AppendUvarint(s.log, uint64(t))
+		s.log = binary.AppendUvarint(s.log, uint64(max(now-started, 0)))
+	}
+}
+
+// How the data of a token are written: none; bytes that follow; or those of one
+// of the lots that were taken, counted from refLot.
+const (
+	refNone = iota
+	refBytes
+	refLot
+)
+
+// noteInject writes an injection down: the place, the first identity, the
+// tokens, their data.
+func (s *Shard) noteInject(i int, h *held) {
+	s.noteBeyond(i, opInjectAs)
+	s.log = binary.AppendUvarint(s.log, uint64(h.place))
+	s.log = binary.AppendUvarint(s.log, h.id)
+	s.log = binary.AppendUvarint(s.log, uint64(h.n))
+	s.log = appendData(s.log, h.data)
+}
+
+// noteFire writes a firing down: the instance's number and the kind; the
+// transition and whether it was chosen before a rival; the lots that it took,
+// each with its place, first identity and tokens; the lots that it puts, each
+// with its place, first identity, tokens and their data. What
+// a reset arc destroys is not in it: all that the place holds.
+func (s *Shard) noteFire(i, t int, contested bool) {
+	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire)
+	head := uint64(t) << 1
+	if contested {
+		head++
+	}
+	s.log = binary.AppendUvarint(s.log, head)
+	s.log = binary.AppendUvarint(s.log, uint64(len(s.took)))
+	for k := range s.took {
+		h := &s.took[k]
+		s.log = binary.AppendUvarint(s.log, uint64(h.place))
+		s.log = binary.AppendUvarint(s.log, h.id)
+		s.log = binary.AppendUvarint(s.log, uint64(h.n))
+	}
+	s.log = binary.AppendUvarint(s.log, uint64(len(s.out)))
+	for k := range s.out {
+		h := &s.out[k]
+		s.log = binary.AppendUvarint(s.log, uint64(h.place))
+		s.log = binary.AppendUvarint(s.log, h.id)
+		s.log = binary.AppendUvarint(s.log, uint64(h.n))
+		from := slices.IndexFunc(s.took, func(t held) bool { return h.data != nil && sameData(t.data, h.data) })
+		if from < 0 {
+			s.log = appendData(s.log, h.data)
+		} else {
+			s.log = binary.AppendUvarint(s.log, uint64(from)+refLot)
+		}
+	}
+}
+
+func appendData(dst, data []byte) []byte {
+	if data == nil {
+		return append(dst, refNone)
+	}
+	dst = binary.AppendUvarint(append(dst, refBytes), uint64(len(data)))
+	return append(dst, data...)
+}
+
+// TakeLog returns what happened since the last call, in order, if Config.Log is
+// set: firings, injections, how instances came to rest, and other counts. Take
+// it before time advances: Replay applies all of a log at one time. The bytes
+// are valid until the next call that plays. Tokens in flight are where they
+// came from: they are taken when a run has fired. Starts and ends of runs are
+// recorded if Config.Runs is set.
+func (s *Shard) TakeLog() []byte {
+	log := s.log
+	s.log = s.log[:0]
+	return log
+}
+
+// reader takes numbers and data off bytes.
+type reader struct{ shard.Reader }
+
+func newReader(src []byte) *reader { return &reader{shard.Reader{Left: src}} }
+
+// data returns the next data: bytes of their own, or those of a lot.
+func (r *reader) data(lots []held) []byte {
+	ref := r.Next(uint64(len(lots)) + refLot - 1)
+	switch {
+	case r.Err != nil || ref == refNone:
+		return nil
+	case ref >= refLot:
+		return lots[ref-refLot].data
+	}
+	return append([]byte{}, r.Bytes(r.Next(MaxData))...)
+}
+
+// Replay does again what TakeLog returned, at the time it was done, and counts
+// it, without asking guards or actions, on a shard that was made for the same
+// time and has not played yet. Numbers of instances that the shard does not hold
+// are passed over, so that the log of one set of shards can be read by another.
+// What firings put into other parts is not in it: it crossed when it was played.
+// Call [Shard.Resume] when all is replayed.
+func (s *Shard) Replay(log []byte, now int64) error {
+	logging := s.logging
+	s.logging = false
+	defer func() { s.logging = logging }()
+	for r := newReader(log); len(r.Left) > 0; {
+		head := r.Next(math.MaxUint64)
+		i, err := s.Index(int(min(head>>1, math.MaxInt64)))
+		mine := err == nil
+		if head&1 == opFire {
+			s.replayOne(r, i, mine, now)
+		} else {
+			s.replayInject(r, i, mine, false, now)
+		}
+		if r.Err != nil {
+			return r.Err
+		}
+	}
+	return nil
+}
+
+// replayOne does an operation again that begins as a firing does.
+func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
+	n := 2 * uint64(len(s.rules))
+	head := r.Next(n + opBeyond - 1)
+	if r.Err == nil && head < n {
+		s.replayFire(r, i, int(head), mine, now)
+		return
+	}
+	switch what := head - n; what {
+	case opInjectAs:
+		s.replayInject(r, i, mine, true, now)
+	case opRest:
+		s.replayRest(r, i, mine)
+	case opRan:
+		t, took := r.Index(len(s.rules)), int64(r.Next(maxTime))
+		if r.Err == nil && mine {
+			s.Rec.Ran(t, i, now-took, now)
+		}
+	case opStart:
+		s.replayStart(r, i, mine, now)
+	case opEnd:
+		s.replayEnd(r, mine)
+	default:
+		if t := r.Index(len(s.rules)); r.Err == nil && mine {
+			s.tally(what, t)
+		}
+	}
+}
+
+// replayRest has an instance be at rest, or no longer.
+func (s *Shard) replayRest(r *reader, i int, mine bool) {
+	flags := uint8(r.Next(uint64(revived)))
+	switch {
+	case r.Err != nil:
+	case flags&(flags-1) != 0:
+		r.Fail("at rest as %b", flags)
+	case !mine:
+	case flags == revived:
+		s.unrest(&s.instances[i])
+	default:
+		s.rest(&s.instances[i], flags)
+	}
+}
+
+func (s *Shard) replayInject(r *reader, i int, mine, named bool, now int64) {
+	h := held{place: int32(r.Index(s.Tables.Places()))}
+	if named {
+		if h.id = r.Next(maxID); h.id == 0 {
+			r.Fail("a token without an identity")
+		}
+	}
+	h.n = uint32(r.Next(math.MaxUint32))
+	h.data = r.data(nil)
+	place, n := h.place, h.n
+	if r.Err != nil || !mine {
+		return
+	}
+	if s.Outside(int(place)) {
+		r.Fail("place %q: %w", s.Tables.Net.Places[place].ID, plain.ErrElsewhere)
+		return
+	}
+	in := &s.instances[i]
+	if _, total := in.count(place); n == 0 || total+n < n {
+		r.Fail("instance %d: %d tokens more in place %q", s.Number(i), n, s.Tables.Net.Places[place].ID)
+		return
+	}
+	s.inject(i, in, h, now)
+}
+
+// maxID bounds the identities of tokens that are read, far from overflow.
+const maxID = 1 << 62
+
+func (s *Shard) replayFire(r *reader, i, head int, mine bool, now int64) {
+	if r.Err == nil && mine && s.Elsewhere(head>>1) {
+		r.Fail("transition %q: %w", s.Tables.Net.Transitions[head>>1].ID, plain.ErrElsewhere)
+	}
+	var in *instance
+	if mine {
+		in = &s.instances[i]
+	}
+	s.took, s.out = s.took[:0], s.out[:0]
+	var lots []held // as they were written down
+	for range r.Next(uint64(len(r.Left))) {
+		lots = append(lots, s.replayTake(r, in))
+		if r.Err != nil {
+			return
+		}
+	}
+	for range r.Next(uint64(len(r.Left))) {
+		h := held{place: int32(r.Index(s.Tables.Places()))}
+		h.id, h.n = r.Next(maxID), uint32(r.Next(math.MaxUint32))
+		h.data = r.data(lots)
+		if r.Err != nil {
+			return
+		}
+		s.out = append(s.out, h)
+	}
+	if r.Err == nil && mine {
+		s.refire(r, i, in, head>>1, head&1 != 0, now)
+	}
+}
+
+// replayTake takes a lot out of its place. Of an instance that is not ours it
+// is only read. What was one lot may be several here.
+func (s *Shard) replayTake(r *reader, in *instance) held {
+	h := held{place: int32(r.Index(s.Tables.Places()))}
+	h.id, h.n = r.Next(maxID), uint32(r.Next(math.MaxUint32))
+	if r.Err != nil || in == nil {
+		return h
+	}
+	from := len(s.took)
+	for id, left := h.id, h.n; left > 0; {
+		p := in.pile(h.place)
+		var n uint32
+		if p != nil {
+			n = p.from(id)
+		}
+		if n == 0 {
+			r.Fail("token %d is taken from place %q, where it is not", id, s.Tables.Net.Places[h.place].ID)
+			return h
+		}
+		n = min(n, left)
+		s.took, _ = p.remove(id, n, s.took)
+		id, left = id+uint64(n), left-n
+	}
+	if from < len(s.took) {
+		h.data = s.took[from].data
+	}
+	return h
+}
+
+// refire completes a firing whose tokens were taken.
+func (s *Shard) refire(r *reader, i int, in *instance, t int, contested bool, now int64) {
+	rule := &s.rules[t]
+	if !s.fair(in, rule) {
+		r.Fail("instance %d: a firing of transition %q that cannot have been", s.Number(i), s.Tables.Net.Transitions[t].ID)
+		return
+	}
+	for k := range s.out {
+		in.lastID = max(in.lastID, s.out[k].id+uint64(s.out[k].n)-1)
+	}
+	if contested {
+		s.Tables.NoteChosen(t, s.Order(i))
+	}
+	s.pass(i, in, t, now)
+	s.finish(i, in, t, outcome{replayed: true}, now)
+}
+
+// fair reports whether a transition can have taken and put what is in took and
+// out: as many as its arcs take, of each place, and into its outputs only.
+func (s *Shard) fair(in *instance, r *rule) bool {
+	for k := range s.took {
+		if !r.takes(s.took[k].place) {
+			return false
+		}
+	}
+	for _, v := range r.sights {
+		n := uint64(0)
+		for k := range s.took {
+			if s.took[k].place == v.place {
+				n += uint64(s.took[k].n)
+			}
+		}
+		if v.join && n+1 == uint64(v.take) {
+			continue // nothing stood where the join arc comes from
+		}
+		if n != uint64(v.take) {
+			return false
+		}
+	}
+	for k := range s.out {
+		h := &s.out[k]
+		_, total := in.count(h.place)
+		if slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == h.place && e.Reset }) {
+			total = 0
+		}
+		sum := uint64(total)
+		for j := range s.out[:k+1] {
+			if s.out[j].place == h.place {
+				sum += uint64(s.out[j].n)
+			}
+		}
+		if h.n == 0 || h.id == 0 || s.Outside(int(h.place)) || !r.puts(h.place) || sum > math.MaxUint32 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// batch is what happened at one time.
+type batch struct {
+	now int64
+	ops []byte
+}
+
+// live has random things happen to random instances.
+func live(t *testing.T, r *rand.Rand, s *Shard, steps int, now int64) (all []batch, end int64) {
+	t.Helper()
+	var runs []RunID
+	for range steps {
+		now += r.Int64N(1000)
+		i := r.IntN(s.Count)
+		switch r.IntN(5) {
+		case 0:
+			if err := s.Inject(i, r.IntN(s.Tables.Places()), []byte(fmt.Sprint("x", r.IntN(9))), r.Uint32N(3), now); err != nil {
+				t.Fatal(err)
+			}
+		case 1:
+			if err := s.Fire(i, r.IntN(len(s.rules)), nil, now); err != nil && !errors.Is(err, petri.ErrNotEnabled) {
+				t.Fatal(err)
+			}
+		case 2, 3:
+			if len(runs) == 0 {
+				break
+			}
+			k := r.IntN(len(runs))
+			o, _ := randomOutcome(r, s.Tables, &modelRun{t: int(runs[k] & MaxNodes)})
+			if err := s.Done(runs[k], o, now); err != nil && !errors.Is(err, ErrLate) && !errors.Is(err, ErrOutcome) {
+				t.Fatal(err)
+			}
+			runs = slices.Delete(runs, k, k+1)
+		}
+		s.Step(1+r.IntN(10), now)
+		for _, st := range s.Starts() {
+			runs = append(runs, st.Run)
+		}
+		all = append(all, batch{now, bytes.Clone(s.TakeLog())})
+	}
+	return all, now
+}
+
+func replay(t *testing.T, s *Shard, all []batch) {
+	t.Helper()
+	for _, b := range all {
+		if err := s.Replay(b.ops, b.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func allTokens(s *Shard) map[int][]Placed {
+	out := map[int][]Placed{}
+	for i := range s.Count {
+		out[s.Number(i)] = s.Tokens(i, 1e6)
+	}
+	return out
+}
+
+// Replay of everything, or of what follows a state, gives the same tokens, with
+// identity, age and data; by one shard or by several.
+func TestReplayGivesTheSameTokens(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 300 {
+		n, bindings := randomNet(r)
+		cfg := Config{Tables: compile(t, n), Bindings: bindings, Count: 4, Log: true}
+		s := newShard(t, cfg)
+		before, now := live(t, r, s, 30, now0)
+		state := s.AppendState(nil)
+		after, _ := live(t, r, s, 30, now)
+		want := allTokens(s)
+
+		whole := newShard(t, cfg)
+		replay(t, whole, append(slices.Clone(before), after...))
+		if d := difference(want, allTokens(whole)); d != "" {
+			t.Fatalf("replayed (-want +got):\n%s", d)
+		}
+		if whole.log != nil {
+			t.Fatal("what is replayed is written down again")
+		}
+		loaded := newShard(t, cfg)
+		if _, err := loaded.LoadState(state); err != nil || !bytes.Equal(state, loaded.AppendState(nil)) {
+			t.Fatalf("the loaded state is another: %v", err)
+		}
+		got := map[int][]Placed{}
+		for k := range 2 {
+			half := newShard(t, Config{Tables: cfg.Tables, Bindings: bindings, First: k, Stride: 2, Count: 2})
+			if rest, err := half.LoadState(append(slices.Clone(state), "rest"...)); err != nil || string(rest) != "rest" {
+				t.Fatalf("%v, %q left", err, rest)
+			}
+			replay(t, half, after)
+			for i, tokens := range allTokens(half) {
+				got[i] = tokens
+			}
+		}
+		if d := difference(want, got); d != "" {
+			t.Fatalf("state and what follows, over two shards (-want +got):\n%s", d)
+		}
+	}
+}
+
+// Without actions nothing is in flight, and all that decides what happens next
+// is the same: turns, choices, chance.
+func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(8, 8))
+	for round := range 300 {
+		n, bindings := randomNet(r)
+		for k := range bindings {
+			bindings[k].Action, bindings[k].Timeout = false, 0
+			if bindings[k].Mode.Kind == plain.Delayed { // a log does not say when clocks started
+				bindings[k].Mode.Kind = plain.Manual
+			}
+		}
+		cfg := Config{Tables: compile(t, n), Bindings: bindings, Seed: uint64(round), Shuffle: round%2 == 0, Log: true}
+		s := newShard(t, cfg)
+		before, now := live(t, r, s, 20, now0)
+		state := s.AppendState(nil)
+		after, now := live(t, r, s, 20, now)
+		again := newShard(t, cfg)
+		replay(t, again, append(before, after...))
+		if !bytes.Equal(s.AppendState(nil), again.AppendState(nil)) {
+			t.Fatal("the replayed state is another")
+		}
+		loaded := newShard(t, cfg)
+		if _, err := loaded.LoadState(state); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(state, loaded.AppendState(nil)) {
+			t.Fatal("the loaded state is another")
+		}
+		replay(t, loaded, after)
+		loaded.Resume(now)
+		again.Resume(now)
+		for _, x := range []*Shard{s, again, loaded} {
+			x.Step(200, now)
+		}
+		want := allTokens(s)
+		for _, x := range []*Shard{again, loaded} {
+			if d := difference(want, allTokens(x)); d != "" {
+				t.Fatalf("what it did next (-lived +replayed):\n%s", d)
+			}
+		}
+	}
+}
+
+// A successor keeps ages, the starts of clocks, and what was counted.
+func TestResumeKeepsAgesAndDelaysAndCounts(t *testing.T) {
+	n := build("p q:1 r", "late t", "p>late late>r p>t*9 q>t")
+	cfg := Config{Tables: compile(t, n), Bindings: []Binding{{Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{Shape: plain.Exponential, A: 1000}}}, {}}, Log: true, Seed: 3}
+	s := newShard(t, cfg)
+	if err := s.Inject(0, 0, []byte("a"), 3, now0+5); err != nil {
+		t.Fatal(err)
+	}
+	s.Step(10, now0+10)
+	due, _ := s.NextDue()
+	first := batch{now0 + 5, bytes.Clone(s.TakeLog())}
+	s.Step(10, due) // one of three has fired
+	second := batch{due, bytes.Clone(s.TakeLog())}
+	want, _ := s.NextDue()
+
+	again := newShard(t, cfg)
+	replay(t, again, []batch{first, second})
+	state, counted := again.AppendState(nil), stats.NewRows(3, 2)
+	again.Counted(counted)
+	loaded := newShard(t, cfg)
+	if _, err := loaded.LoadState(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := loaded.Recount(counted); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []*Shard{again, loaded} {
+		x.Resume(due)
+		x.Step(10, due+1)
+		if got, ok := x.NextDue(); !ok || got != want {
+			t.Errorf("due %d, want %d", got-now0, want-now0)
+		}
+		rows := rowsOf(x, due+1)
+		if rows.Transitions[0].Firings != 1 || rows.Places[0].Oldest != now0+5 || rows.Net.Created != 1 {
+			t.Errorf("rows %+v", rows)
+		}
+	}
+}
+
+func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
+	s := newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Count: 2, Log: true})
+	for name, ops := range map[string][]byte{
+		"a token that is not there":     {0, 4, 1, 2, 1, 1, 1, 0, 1, 2, 1, 0},
+		"too few taken":                 {0, 0, 0, 1, 1, 2, 1, 0},
+		"too many taken":                {0, 0, 1, 0, 1, 2, 1, 1, 2, 1, 0},
+		"a place that it has no arc to": {0, 0, 1, 0, 1, 1, 1, 2, 2, 1, 0},
+		"no tokens put":                 {0, 0, 1, 0, 1, 1, 1, 1, 2, 0, 0},
+		"identity 0":                    {0, 0, 1, 0, 1, 1, 1, 1, 0, 1, 0},
+		"no such transition":            {0, 6},
+		"no such place":                 {1, 3, 1, 0},
+		"no tokens injected":            {1, 0, 0, 0},
+		"data of a lot in an injection": {1, 0, 1, 2},
+		"data that end":                 {1, 0, 1, 1, 9, 1},
+		"half a number":                 {0, 0x80},
+		"nothing after the instance":    {0},
+	} {
+		if err := s.Replay(ops, now0); !errors.Is(err, ErrLog) {
+			t.Errorf("%s: %v", name, err)
+		}
+		s = newShard(t, Config{Tables: s.Tables, Count: 2, Log: true})
+	}
+	for name, state := range map[string][]byte{
+		"empty":                        {},
+		"half":                         {1, 0, 1},
+		"more places than bytes":       {1, 0, 0, 0, 0, 200, 1},
+		"no end":                       {1, 0, 0, 0, 0, 0},
+		"a clock without a delay":      {1, 0, 0, 0, 1, 0, 1, 0, 0},
+		"places that do not rise":      {1, 0, 0, 9, 0, 2, 1, 1, 1, 1, 1, 0, 1, 1, 2, 1, 1, 0, 0},
+		"an identity beyond the last":  {1, 0, 0, 1, 0, 1, 1, 1, 2, 1, 1, 0, 0},
+		"tokens beyond the last":       {1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 2, 0, 0},
+		"no tokens in a lot":           {1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 0, 0, 0},
+		"data larger than they can be": {1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0xff, 0xff, 0xff, 1, 0},
+	} {
+		if _, err := s.LoadState(state); !errors.Is(err, ErrLog) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestInstancesThatNeverMovedAreNotInTheState(t *testing.T) {
+	s := newShard(t, Config{Tables: compile(t, build("p:1 q", "t", "p>t*2 t>q")), Count: 1000})
+	s.Step(1000, now0)
+	if got := s.AppendState(nil); !bytes.Equal(got, []byte{0}) {
+		t.Errorf("state %v", got)
+	}
+}
+
+func TestDataThatArePassedOnAreWrittenOnce(t *testing.T) {
+	w := newWorld(t, build("p q r", "t", "p>t t>q t>r"))
+	w.inject("p", string(make([]byte, 1000)))
+	if n := len(w.s.TakeLog()); n > 1100 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+func FuzzReplay(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 3))
+	net, bindings := randomNet(r)
+	for len(net.Transitions) < 4 {
+		net, bindings = randomNet(r)
+	}
+	for k := range bindings {
+		if k%3 == 0 {
+			bindings[k].Mode = plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 100}}
+		}
+	}
+	tables := compile(f, net)
+	fresh := func(t testing.TB) *Shard {
+		return newShard(t, Config{Tables: tables, Bindings: bindings, Count: 2, Log: true})
+	}
+	s := fresh(f)
+	for k := range 20 {
+		_ = s.Inject(k%2, k%tables.Places(), []byte("data"), 2, now0+int64(k))
+		s.Step(20, now0+int64(k))
+		f.Add(bytes.Clone(s.TakeLog()), s.AppendState(nil))
+	}
+	f.Fuzz(func(t *testing.T, ops, state []byte) {
+		s := fresh(t)
+		_, _ = s.LoadState(state)
+		_ = s.Replay(ops, now0)
+		s.Resume(now0)
+		s.Step(100, now0+1000)
+		rowsOf(s, now0+2000)
+		if _, err := fresh(t).LoadState(s.AppendState(nil)); err != nil && s.instances[0].lastID < maxID && s.instances[1].lastID < maxID {
+			t.Errorf("what it writes cannot be read: %v", err)
+		}
+	})
+}

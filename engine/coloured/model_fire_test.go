@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"math"
+	"slices"
+
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// What the model does when a transition fires, starts or fails.
+
+// take cancels the runs of what is taken and passes the turn on.
+func (m *model) take(t int, taken []*modelToken) {
+	for _, k := range taken {
+		if k.run != nil {
+			m.cancel(k.run)
+		}
+	}
+	m.turn = (t + 1) % len(m.bindings)
+	if m.bindings[t].Mode.Kind == plain.Delayed {
+		m.dropClock(m.clock(t))
+		m.clocks = append(m.clocks, &modelClock{t: t, since: m.now})
+	}
+}
+
+func (m *model) start(t int, c modelChoice, data []byte) *modelRun {
+	m.take(t, c.taken)
+	m.lastRun++
+	r := &modelRun{id: runID(m.lastRun, t), t: t, taken: c.taken, data: data, started: m.now, attempt: 1}
+	for _, x := range m.troubles {
+		if x.t == t && x.token == first(c.taken) && x.failures > 0 {
+			r.attempt = x.failures + 1
+			m.counts[t].retries++
+		}
+	}
+	if d := m.bindings[t].Timeout; d > 0 {
+		r.deadline = m.now + d
+	}
+	for _, k := range c.taken {
+		k.run = r
+	}
+	m.runs = append(m.runs, r)
+	m.starts = append(m.starts, r)
+	m.changed()
+	return r
+}
+
+// over takes a run's tokens off it.
+func (m *model) over(r *modelRun) {
+	for _, k := range r.taken {
+		k.run = nil
+	}
+	m.runs = slices.DeleteFunc(m.runs, func(x *modelRun) bool { return x == r })
+}
+
+func (m *model) cancel(r *modelRun) {
+	m.counts[r.t].cancels++
+	m.stops = append(m.stops, r.id)
+	m.over(r)
+}
+
+func (m *model) troubled(t int, token uint64) *trouble {
+	for _, x := range m.troubles {
+		if x.t == t && x.token == token {
+			x.due, x.awaits, x.incident, x.ripe = 0, false, false, 0
+			return x
+		}
+	}
+	x := &trouble{t: t, token: token}
+	m.troubles = append(m.troubles, x)
+	return x
+}
+
+func (m *model) setBack(t int, token uint64, after int64) {
+	x := m.troubled(t, token)
+	x.failures++
+	retry := m.bindings[t].Retry
+	if retry.Attempts > 0 && x.failures >= retry.Attempts {
+		x.incident = true
+		return
+	}
+	if after == 0 {
+		after = int64(min(float64(retry.First)*math.Pow(retry.Factor, float64(x.failures-1)), float64(retry.Max)))
+	}
+	x.due = m.now + after
+}
+
+// fire does what a firing does. The tokens are not on a run of its own.
+func (m *model) fire(t int, c modelChoice, branches []petri.BranchArc, data []byte) {
+	m.take(t, c.taken)
+	m.complete(t, c.taken, branches, data, nil)
+}
+
+func (m *model) complete(t int, taken []*modelToken, branches []petri.BranchArc, data []byte, puts []Put) {
+	m.destroy(taken)
+	m.each(func(p int32) {
+		if !m.between(p, t).reset {
+			return
+		}
+		for len(m.at(p, true)) > 0 {
+			m.cancel(m.at(p, true)[0].run)
+		}
+		m.destroy(m.at(p, false))
+	})
+	passed := data
+	for _, k := range taken {
+		if passed == nil {
+			passed = k.Data
+		}
+	}
+	if puts != nil {
+		m.puts(taken, puts)
+	} else {
+		m.each(func(p int32) {
+			left := m.between(p, t).put
+			for _, k := range taken {
+				if k.place == p && left > 0 {
+					left--
+					m.again(k, p, data)
+				}
+			}
+			m.put(p, passed, left)
+		})
+		for _, b := range branches {
+			m.put(b.Place, passed, int(b.Put))
+		}
+	}
+	m.changed()
+	m.counts[t].firings++
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.token == 0 })
+}
+
+// again puts a token that was taken, with its identity.
+func (m *model) again(k *modelToken, place int32, data []byte) {
+	n := &modelToken{Token: k.Token, place: place}
+	n.Injected = m.now
+	if data != nil {
+		n.Data = data
+	}
+	m.tokens = append(m.tokens, n)
+}
+
+func (m *model) puts(taken []*modelToken, puts []Put) {
+	for _, p := range puts {
+		if p.Moved == 0 {
+			m.put(p.Place, p.Data, 1)
+			continue
+		}
+		k := taken[slices.IndexFunc(taken, func(k *modelToken) bool { return k.ID == p.Moved })]
+		m.again(k, p.Place, nil)
+	}
+}
+
+func (m *model) destroy(tokens []*modelToken) {
+	m.tokens = slices.DeleteFunc(m.tokens, func(k *modelToken) bool { return slices.Contains(tokens, k) })
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool {
+		return slices.ContainsFunc(tokens, func(k *modelToken) bool { return k.ID == x.token })
+	})
+}
+
+// fireByHand is Fire from outside, and reports whether it could.
+func (m *model) fireByHand(t int, data []byte) bool {
+	c, ok := m.pick(t)
+	if !ok {
+		return false
+	}
+	out, ok := m.branches(t, c.taken, data)
+	if !m.bindings[t].Action && !ok {
+		return false
+	}
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t })
+	if m.bindings[t].Action {
+		m.start(t, c, data)
+	} else {
+		m.fire(t, c, out, data)
+	}
+	return true
+}
+
+// done ends a run.
+func (m *model) done(r *modelRun, o Outcome, fair bool) {
+	t := r.t
+	data := o.Data
+	if data == nil {
+		data = r.data
+	}
+	if o.Kind == Fired && fair {
+		out, ok := m.branches(t, r.taken, data)
+		if ok || o.Puts != nil {
+			m.over(r)
+			m.complete(t, r.taken, out, data, o.Puts)
+			return
+		}
+		fair = false
+	}
+	m.over(r)
+	if !fair {
+		o = Outcome{Kind: Failed}
+	}
+	switch token := first(r.taken); o.Kind {
+	case Failed:
+		m.counts[t].failures++
+		m.setBack(t, token, o.After)
+	case Delayed:
+		m.troubled(t, token).due = m.now + o.After
+	case Awaits:
+		m.troubled(t, token).awaits = true
+	}
+}

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// model is one instance played in the plainest way: a list of tokens, of which
+// some are on a run, looked through every time. It shares with the machine only
+// the test of joins and the choice between rivals, which have references of
+// their own.
+type model struct {
+	net      *petri.Net
+	tables   *petri.Tables
+	bindings []Binding
+	table    [][]arcs // by transition and place
+	order    petri.Order
+	turn     int
+	lastID   uint64
+	lastRun  uint64
+	now      int64
+	tokens   []*modelToken
+	runs     []*modelRun
+	troubles []*trouble
+	clocks   []*modelClock
+	starts   []*modelRun
+	stops    []RunID
+	counts   []counters
+}
+
+type modelToken struct {
+	Token
+	place int32
+	run   *modelRun
+}
+
+type modelRun struct {
+	id       RunID
+	t        int
+	taken    []*modelToken
+	data     []byte
+	started  int64
+	deadline int64 // 0 for none
+	attempt  int
+}
+
+// trouble is what is remembered of a transition that failed with a token.
+type trouble struct {
+	t        int
+	token    uint64
+	failures int
+	due      int64 // 0 if it may be tried
+	awaits   bool
+	incident bool
+	ripe     int64 // of a transition that does not fire by itself: when it was due
+}
+
+// modelClock is a delayed transition that is enabled.
+type modelClock struct {
+	t          int
+	since, due int64 // due: 0 if it has to be found out
+	ripe       bool
+}
+
+func newModel(tables *petri.Tables, bindings []Binding, now int64) *model {
+	m := &model{net: tables.Net, bindings: bindings, now: now, counts: make([]counters, len(bindings))}
+	held := make([]bool, len(bindings))
+	for t := range held {
+		held[t] = bindings[t].Mode.Kind != 0
+	}
+	m.tables = tables.WithHeld(held)
+	m.order = make(petri.Order, m.tables.OrderLen())
+	for t := range bindings {
+		m.table = append(m.table, nil)
+		m.each(func(p int32) { m.table[t] = append(m.table[t], arcsBetween(m.net, p, t)) })
+	}
+	for p := range m.net.Places {
+		m.put(int32(p), nil, int(m.net.Places[p].Initial))
+	}
+	return m
+}
+
+func (m *model) put(place int32, data []byte, n int) {
+	for range n {
+		m.lastID++
+		m.tokens = append(m.tokens, &modelToken{Token: Token{ID: m.lastID, Injected: m.now, Data: data}, place: place})
+	}
+}
+
+// at returns the tokens of a place in order: those on runs or the others.
+func (m *model) at(place int32, flying bool) []*modelToken {
+	var out []*modelToken
+	for _, k := range m.tokens {
+		if k.place == place && (k.run != nil) == flying {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(a, b *modelToken) int {
+		return cmp.Or(cmp.Compare(a.Injected, b.Injected), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+func (m *model) preemptable(place int32) []*modelToken {
+	return slices.DeleteFunc(m.at(place, true), func(k *modelToken) bool { return m.net.Transitions[k.run.t].Preempts })
+}
+
+// arcs is what all arcs between a place and a transition say.
+type arcs struct {
+	take, read, put int
+	limit           uint32 // 0 for none
+	reset, join     bool
+}
+
+func (m *model) between(place int32, t int) arcs { return m.table[t][place] }
+
+func arcsBetween(n *petri.Net, place int32, t int) arcs {
+	var a arcs
+	p, tr := n.Places[place].ID, n.Transitions[t].ID
+	for _, x := range n.Arcs {
+		if x.Source == tr && x.Target == p && x.Kind == petri.Normal {
+			a.put += int(x.Weight)
+		}
+		if x.Source != p || x.Target != tr {
+			continue
+		}
+		switch x.Kind {
+		case petri.Normal:
+			a.take += int(x.Weight)
+		case petri.Read:
+			a.read += int(x.Weight)
+		case petri.Reset:
+			a.reset = true
+		case petri.Join:
+			a.join = true
+		case petri.Inhibitor:
+			if a.limit == 0 || x.Weight < a.limit {
+				a.limit = x.Weight
+			}
+		}
+	}
+	return a
+}
+
+func (m *model) each(do func(place int32)) {
+	for p := range m.net.Places {
+		do(int32(p))
+	}
+}
+
+// enabled reports whether the tokens enable a transition.
+func (m *model) enabled(t int) bool {
+	ok := true
+	m.each(func(p int32) {
+		a := m.between(p, t)
+		free, all := len(m.at(p, false)), len(m.at(p, false))+len(m.at(p, true))
+		if m.net.Transitions[t].Preempts && (a.take > 0 || a.join) {
+			free += len(m.preemptable(p))
+		}
+		ok = ok && free >= max(a.take, a.read) && (a.limit == 0 || uint32(all) < a.limit)
+		ok = ok && (!a.join || all == 0 || len(m.at(p, false)) > 0)
+	})
+	if j := m.tables.Join(t); ok && j != nil {
+		marked := map[int32]bool{}
+		for _, k := range m.tokens {
+			marked[k.place] = true
+		}
+		ok = j.Ready(maps.Keys(marked))
+	}
+	return ok
+}
+
+// choice is one combination of tokens.
+type modelChoice struct{ taken, read []*modelToken }
+
+func (c modelChoice) seen() []Placed {
+	all := append(slices.Clone(c.taken), c.read...)
+	slices.SortStableFunc(all, func(a, b *modelToken) int { return cmp.Compare(a.place, b.place) })
+	return placedOf(all)
+}
+
+func placedOf(tokens []*modelToken) []Placed {
+	var out []Placed
+	for _, k := range tokens {
+		out = append(out, Placed{Place: k.place, Token: k.Token})
+	}
+	return out
+}
+
+// choices returns all combinations in the order of age, lazily.
+func (m *model) choices(t int) []modelChoice {
+	all := []modelChoice{{}}
+	m.each(func(p int32) {
+		a := m.between(p, t)
+		take := a.take
+		if a.join {
+			take++
+		}
+		show := max(take, a.read)
+		if show == 0 {
+			return
+		}
+		from := m.at(p, false)
+		if m.net.Transitions[t].Preempts && take > 0 {
+			from = append(from, m.preemptable(p)...)
+		}
+		if a.join {
+			show = min(show, len(from))
+		}
+		var next []modelChoice
+		for _, c := range all {
+			for _, some := range combinations(from, show) {
+				d := modelChoice{slices.Clone(c.taken), slices.Clone(c.read)}
+				d.taken = append(d.taken, some[:min(take, len(some))]...)
+				d.read = append(d.read, some[min(take, len(some)):]...)
+				next = append(next, d)
+				if len(next) >= MaxCombinations {
+					break
+				}
+			}
+		}
+		all = next[:min(len(next), MaxCombinations)]
+	})
+	return all
+}
+
+// combinations returns the choices of k of some tokens in lexicographic order.
+func combinations(from []*modelToken, k int) [][]*modelToken {
+	if k == 0 {
+		return [][]*modelToken{nil}
+	}
+	var out [][]*modelToken
+	for i := range from {
+		for _, rest := range combinations(from[i+1:], k-1) {
+			if out = append(out, append([]*modelToken{from[i]}, rest...)); len(out) >= MaxCombinations {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+func (m *model) pick(t int) (modelChoice, bool) {
+	if !m.enabled(t) {
+		return modelChoice{}, false
+	}
+	for _, c := range m.choices(t) {
+		if g := m.bindings[t].Guard; g == nil || g(c.seen(), m.now).OK {
+			return c, true
+		}
+	}
+	return modelChoice{}, false
+}
+
+// may reports whether a transition may be tried without a call from outside.
+func (m *model) may(t int) bool {
+	for _, x := range m.troubles {
+		if x.t == t && (x.due > 0 || x.awaits || x.incident) {
+			return false
+		}
+	}
+	_, ok := m.pick(t)
+	return ok
+}
+
+// branches returns the outputs of a split that are taken.
+func (m *model) branches(t int, taken []*modelToken, data []byte) (out []petri.BranchArc, ok bool) {
+	seen := placedOf(taken)
+	for k := range seen {
+		if data != nil {
+			seen[k].Token.Data = data
+		}
+	}
+	var otherwise []petri.BranchArc
+	for k, b := range m.tables.Branches(t) {
+		switch g := m.bindings[t].Branches; {
+		case b.Default:
+			otherwise = append(otherwise, b)
+		case g == nil || g[k] == nil || g[k](seen, m.now).OK:
+			out = append(out, b)
+		}
+	}
+	if len(out) == 0 {
+		out = otherwise
+	}
+	return out, len(out) > 0 || len(m.tables.Branches(t)) == 0
+}
+
+// step plays until nothing is left to do at a time, but no more than a number
+// of firings and starts, and returns how many there were.
+func (m *model) step(budget int, now int64) (played int) {
+	m.now = now
+	m.expire()
+	for played < budget {
+		before := slices.Clone(m.order)
+		t := m.next()
+		if t < 0 {
+			ripe, ok := m.ripe()
+			if ok && !m.may(ripe) {
+				continue
+			}
+			if t = ripe; !ok && m.settle() {
+				continue
+			}
+			if !ok {
+				return played
+			}
+		}
+		c, _ := m.pick(t)
+		played++
+		if m.bindings[t].Action {
+			m.start(t, c, nil)
+			continue
+		}
+		if out, ok := m.branches(t, c.taken, nil); ok {
+			m.fire(t, c, out, nil)
+			continue
+		}
+		played--
+		m.order = before
+		m.counts[t].failures++
+		m.troubled(t, first(c.taken)).incident = true
+	}
+	return played
+}
+
+func first(taken []*modelToken) uint64 {
+	if len(taken) == 0 {
+		return 0
+	}
+	return taken[0].ID
+}
+
+// expire ends the runs whose time is over, and has what waits be tried again.
+func (m *model) expire() {
+	for _, r := range slices.Clone(m.runs) {
+		if r.deadline > 0 && r.deadline <= m.now {
+			m.counts[r.t].timeouts++
+			m.cancel(r)
+			m.setBack(r.t, first(r.taken), 0)
+		}
+	}
+	for _, x := range m.troubles {
+		if x.due > 0 && x.due <= m.now {
+			if m.tables.Held(x.t) {
+				x.ripe = x.due
+			}
+			x.due = 0
+		}
+	}
+	for _, k := range m.clocks {
+		k.ripe = k.ripe || k.due > 0 && k.due <= m.now
+	}
+}
+
+// ripe takes what has waited longest of the retries and delays that are over.
+func (m *model) ripe() (t int, ok bool) {
+	best, take := int64(math.MaxInt64), func() {}
+	for _, x := range m.troubles {
+		if x.ripe > 0 && (x.ripe < best || x.ripe == best && x.t < t) {
+			best, t, take = x.ripe, x.t, func() { x.ripe = 0 }
+		}
+	}
+	for _, k := range m.clocks {
+		if k.ripe && (k.due < best || k.due == best && k.t < t) {
+			best, t, take = k.due, k.t, func() { m.dropClock(k) }
+		}
+	}
+	take()
+	return t, best < math.MaxInt64
+}
+
+func (m *model) dropClock(k *modelClock) {
+	m.clocks = slices.DeleteFunc(m.clocks, func(x *modelClock) bool { return x == k })
+}
+
+// clock returns the clock of a transition; nil if it has none.
+func (m *model) clock(t int) *modelClock {
+	for _, k := range m.clocks {
+		if k.t == t {
+			return k
+		}
+	}
+	return nil
+}
+
+// settle starts the clocks of what is enabled, and reports whether one of them
+// is over already.
+func (m *model) settle() (over bool) {
+	for t := range m.bindings {
+		if m.bindings[t].Mode.Kind != plain.Delayed {
+			continue
+		}
+		k := m.clock(t)
+		if !m.may(t) {
+			m.dropClock(k)
+			continue
+		}
+		if k == nil {
+			k = &modelClock{t: t, since: m.since(t)}
+			m.clocks = append(m.clocks, k)
+		}
+		k.due = k.since + int64(m.bindings[t].Mode.Delay.A)
+		k.ripe = k.due <= m.now
+		over = over || k.ripe
+	}
+	return over
+}
+
+func (m *model) since(t int) int64 {
+	since, told := int64(0), m.tables.Join(t) == nil
+	c, _ := m.pick(t)
+	for _, k := range append(slices.Clone(c.taken), c.read...) {
+		since = max(since, k.Injected)
+	}
+	m.each(func(p int32) { told = told && m.between(p, t).limit == 0 })
+	if !told || since == 0 {
+		return m.now
+	}
+	return since
+}
+
+// final reports whether no transition takes tokens from a place.
+func (m *model) final(place int32) bool {
+	for t := range m.bindings {
+		if a := m.between(place, t); a.take > 0 || a.join || a.reset {
+			return false
+		}
+	}
+	return true
+}
+
+// rest says what the instance is at rest as, when nothing is left to do.
+func (m *model) rest() string {
+	incident, waits, open := false, len(m.runs) > 0 || len(m.clocks) > 0, false
+	for _, x := range m.troubles {
+		incident = incident || x.incident
+		waits = waits || x.due > 0 || x.awaits
+	}
+	left := slices.ContainsFunc(m.tokens, func(k *modelToken) bool { return !m.final(k.place) })
+	for t := range m.bindings {
+		waits = waits || m.bindings[t].Mode.Kind == plain.Manual && !m.tables.Source(t) && m.may(t)
+		open = open || m.tables.Source(t) && m.bindings[t].Mode.Kind != plain.Delayed
+	}
+	switch {
+	case waits || open && !incident:
+		return "not at rest"
+	case incident:
+		return "failed"
+	case left:
+		return "deadlocked"
+	}
+	return "finished"
+}
+
+// changed stops the clocks of what is no longer enabled.
+func (m *model) changed() {
+	m.clocks = slices.DeleteFunc(m.clocks, func(k *modelClock) bool { return !m.enabled(k.t) })
+}
+
+// due is when the next thing is due; 0 if nothing is.
+func (m *model) due() int64 {
+	var due int64
+	for _, k := range m.clocks {
+		if !k.ripe {
+			due = stats.Earlier(due, k.due)
+		}
+	}
+	for _, x := range m.troubles {
+		due = stats.Earlier(due, x.due)
+	}
+	for _, r := range m.runs {
+		due = stats.Earlier(due, r.deadline)
+	}
+	return due
+}
+
+// next is the immediate transition whose turn it is, or -1.
+func (m *model) next() int {
+	best := -1
+	for k := range m.bindings {
+		t := (m.turn + k) % len(m.bindings)
+		if !m.tables.Held(t) && m.may(t) && (best < 0 || m.tables.Priority(t) > m.tables.Priority(best)) {
+			best = t
+		}
+	}
+	if best >= 0 && len(m.order) > 0 {
+		return m.tables.Choose(best, m.order, func(t int) bool { return !m.tables.Held(t) && m.may(t) })
+	}
+	return best
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// rule is a transition in the form that it is played in.
+type rule struct {
+	*Binding
+	rank     uint16 // 0 for the highest priority
+	held     bool   // it does not fire by itself
+	preempts bool
+	// A permanent rejection by its guard is an incident.
+	alternative bool
+	single      bool // its only condition is a token in its trigger
+	conds       []petri.Cond
+	effects     []petri.Effect
+	branches    []petri.BranchArc
+	join        *petri.JoinTest
+	sights      []sight
+}
+
+// sight is the tokens of one place that a transition tests or takes.
+type sight struct {
+	place      int32
+	show, take uint32 // take of the show oldest go
+	join       bool   // of a join arc: the last of show only if it is there
+}
+
+// sights returns what a transition tests or takes, by place.
+func sights(t *petri.Tables, tr int) []sight {
+	var out []sight
+	for _, c := range t.Conds(tr) {
+		if c.Lo > 0 {
+			out = append(out, sight{place: c.Place, show: c.Lo})
+		}
+	}
+	for _, e := range t.Effects(tr) {
+		if e.Take == 0 {
+			continue
+		}
+		k := slices.IndexFunc(out, func(s sight) bool { return s.place == e.Place })
+		if k < 0 {
+			k = len(out)
+			out = append(out, sight{place: e.Place})
+		}
+		out[k].show, out[k].take, out[k].join = max(out[k].show, e.Take), e.Take, e.Join
+	}
+	slices.SortFunc(out, func(a, b sight) int { return cmp.Compare(a.place, b.place) })
+	return out
+}
+
+// looksAt reports whether the tokens of a place, or how many there are, can
+// change whether the transition may fire.
+func (r *rule) looksAt(place int32) bool {
+	for i := range r.conds {
+		if r.conds[i].Place == place {
+			return true
+		}
+	}
+	for i := range r.sights {
+		if r.sights[i].place == place {
+			return true
+		}
+	}
+	return r.join != nil && r.join.Reach[place] != 0
+}
+
+// puts reports whether the transition has an output arc to a place.
+func (r *rule) puts(place int32) bool {
+	return slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == place && e.Put > 0 }) ||
+		slices.ContainsFunc(r.branches, func(b petri.BranchArc) bool { return b.Place == place })
+}
+
+// compile lays out the rules.
+func (s *Shard) compile(bindings []Binding) {
+	t := s.Tables
+	s.rules = make([]rule, t.Transitions())
+	s.users = make([][]int32, t.Places())
+	for tr, rank := range s.Ranks() {
+		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
+			preempts: t.Net.Transitions[tr].Preempts, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), effects: t.Effects(tr),
+			branches: t.Branches(tr), join: t.Join(tr), sights: sights(t, tr)}
+		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
+		s.rules[tr] = r
+		if s.Elsewhere(tr) {
+			continue
+		}
+		for _, v := range r.sights {
+			s.users[v.place] = append(s.users[v.place], int32(tr))
+		}
+	}
+}
+
+// holds reports whether the tokens that are there enable a transition, as far
+// as no guard is asked.
+func (s *Shard) holds(in *instance, t int) bool {
+	r := &s.rules[t]
+	for _, c := range r.conds {
+		if !s.met(in, r, c) {
+			return false
+		}
+	}
+	return r.join == nil || s.joins(in, r.join)
+}
+
+// met reports whether one condition holds: enough tokens that can be taken, and
+// not too many in all.
+func (s *Shard) met(in *instance, r *rule, c petri.Cond) bool {
+	available, total := in.count(c.Place)
+	if c.Hi > 0 && total >= c.Hi {
+		return false
+	}
+	if available >= c.Lo {
+		return true
+	}
+	return r.preempts && total >= c.Lo && r.takes(c.Place) && uint64(available)+uint64(len(s.flights(in, c.Place))) >= uint64(c.Lo)
+}
+
+func (r *rule) takes(place int32) bool {
+	return slices.ContainsFunc(r.sights, func(v sight) bool { return v.place == place && v.take > 0 })
+}
+
+// joins reports whether an inclusive join is ready, and none of its places
+// holds only tokens in flight.
+func (s *Shard) joins(in *instance, j *petri.JoinTest) bool {
+	for _, place := range j.Places {
+		if available, total := in.count(place); available == 0 && total > 0 {
+			return false
+		}
+	}
+	return j.Ready(in.marked)
+}
+
+// flights returns the tokens of a place that a transition which preempts may
+// take although they are in flight, oldest first, in memory that the next call
+// uses again.
+func (s *Shard) flights(in *instance, place int32) []Placed {
+	s.flown = s.flown[:0]
+	for id := in.runs; id != none; id = s.notes.all[id].next {
+		if s.rules[s.notes.all[id].transition].preempts {
+			continue
+		}
+		for _, p := range s.load(id).taken {
+			if p.Place == place {
+				s.flown = append(s.flown, p)
+			}
+		}
+	}
+	slices.SortFunc(s.flown, func(a, b Placed) int {
+		return cmp.Or(cmp.Compare(a.Token.Injected, b.Token.Injected), cmp.Compare(a.Token.ID, b.Token.ID))
+	})
+	return s.flown
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// runID returns the name of a run: a unique number, and the transition, which
+// is known as long as the name is.
+func runID(sequence uint64, t int) RunID { return RunID(sequence<<16 | uint64(t)) }
+
+// start takes the tokens of a transition and hands its action out.
+func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []byte, now int64) {
+	t := int(c.t)
+	r := &s.rules[t]
+	taken, read := r.split(s.picked[c.from:c.to])
+	s.took = s.took[:0]
+	s.takePicked(in, taken)
+	for k := range taken {
+		in.pile(taken[k].Place).flying++
+		s.touched = append(s.touched, taken[k].Place)
+	}
+	attempt := s.attempt(i, in, t, firstID(taken))
+	l := load{taken: taken, read: read, data: data, contested: contested, attempt: attempt, era: s.era}
+	s.lastRun += s.runStep
+	run := runID(s.lastRun, t)
+	deadline := s.depart(run, i, in, t, l, now)
+	s.noteStart(i, t, run, &l)
+	s.starts = append(s.starts, Start{Run: run, Era: s.era, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
+		Taken: taken, Read: read, Data: data, Started: now, Deadline: deadline})
+	in.move()
+	s.pass(i, in, t, now)
+	s.changed(in)
+}
+
+// depart makes a run that started at since.
+func (s *Shard) depart(run RunID, i int, in *instance, t int, l load, since int64) (deadline int64) {
+	n := note{kind: noteRun, instance: int32(i), transition: uint16(t), since: since, token: uint64(run)}
+	if k := len(s.unloaded); k > 0 {
+		n.ref, s.unloaded = s.unloaded[k-1], s.unloaded[:k-1]
+		s.loads[n.ref] = l
+	} else {
+		n.ref = int32(len(s.loads))
+		s.loads = append(s.loads, l)
+	}
+	id := s.notes.add(&in.runs, n)
+	if limit := s.rules[t].Timeout; limit > 0 {
+		deadline = since + limit
+		s.notes.plan(id, deadline)
+	}
+	s.runs[run] = id
+	in.running++
+	return deadline
+}
+
+// load returns what the run of a note carries.
+func (s *Shard) load(id int32) *load { return &s.loads[s.notes.all[id].ref] }
+
+// attempt returns which try with some first token begins, and counts it if it is
+// a retry.
+func (s *Shard) attempt(i int, in *instance, t int, token uint64) int {
+	id := s.trouble(in, t, token)
+	if id == none || s.notes.all[id].failures == 0 {
+		return 1
+	}
+	s.count(opRetried, i, t)
+	return int(s.notes.all[id].failures) + 1
+}
+
+// Done reports the outcome of a run. The error is [ErrLate] if the run was over
+// already: that is counted, and nothing else happens. It wraps [ErrOutcome],
+// [ErrTooLarge] or petri.ErrOverflow for an invalid outcome: then the run has
+// failed. The data of o are kept, and must not be changed.
+func (s *Shard) Done(run RunID, o Outcome, now int64) error {
+	id, ok := s.runs[run]
+	if !ok {
+		if t, n := int(run&MaxNodes), uint64(run>>16); t < len(s.rules) && n > 0 && n <= s.lastRun {
+			s.count(opLate, 0, t) // of which instance is not known any more
+		}
+		return fmt.Errorf("run %d: %w", run, ErrLate)
+	}
+	i, t := int(s.notes.all[id].instance), int(s.notes.all[id].transition)
+	in := &s.instances[i]
+	err := s.end(i, in, id, o, now)
+	if err != nil {
+		err = fmt.Errorf("instance %d, transition %q: %w", s.Number(i), s.Tables.Net.Transitions[t].ID, err)
+		o = Outcome{Kind: Failed}
+	}
+	if o.Kind != Fired {
+		s.unfinished(i, in, id, o, now)
+	}
+	s.wake(i, now)
+	return err
+}
+
+// end completes a run that fired. Before that it looks whether it can.
+func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
+	if o.Kind > Awaits {
+		return fmt.Errorf("%w: kind %d", ErrOutcome, o.Kind)
+	}
+	if o.Kind != Fired {
+		return nil
+	}
+	l, t, started := *s.load(id), int(s.notes.all[id].transition), s.notes.all[id].since
+	r := &s.rules[t]
+	res := outcome{puts: o.Puts, data: o.Data, contested: l.contested}
+	if o.Data == nil {
+		res.data = l.data
+	}
+	if err := s.check(r, l.taken, &o); err != nil {
+		return err
+	}
+	if o.Puts == nil {
+		var a answer
+		switch res.mask, a = s.branch(r, l.taken, res.data, now); {
+		case a.panicked:
+			return fmt.Errorf("%w: the guard of a branch panicked", ErrOutcome)
+		case !a.OK:
+			return fmt.Errorf("%w: none of its branches can be taken", ErrOutcome)
+		}
+	}
+	if place, fits := s.room(in, r, res, true, l.taken); !fits {
+		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
+	}
+	s.took = s.took[:0]
+	for k := range l.taken {
+		p := &l.taken[k]
+		in.pile(p.Place).flying--
+		s.took = append(s.took, held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.Place})
+	}
+	s.drop(in, id)
+	s.finish(i, in, t, res, now)
+	s.ran(i, t, started, now)
+	return nil
+}
+
+// check finds what an action must not put.
+func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
+	if len(o.Data) > MaxData {
+		return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(o.Data))
+	}
+	if len(o.Puts) > MaxTaken {
+		return fmt.Errorf("%w: it puts %d tokens; expected at most %d", ErrOutcome, len(o.Puts), MaxTaken)
+	}
+	moved := make([]uint64, 0, len(o.Puts))
+	for k := range o.Puts {
+		p := &o.Puts[k]
+		switch {
+		case p.Place < 0 || int(p.Place) >= s.Tables.Places():
+			return fmt.Errorf("%w: it puts a token into place %d, which there is not", ErrOutcome, p.Place)
+		case !r.puts(p.Place):
+			return fmt.Errorf("%w: it puts a token into place %q, to which it has no arc", ErrOutcome, s.Tables.Net.Places[p.Place].ID)
+		case len(p.Data) > MaxData:
+			return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(p.Data))
+		case p.Moved == 0:
+			continue
+		case !slices.ContainsFunc(taken, func(t Placed) bool { return t.Token.ID == p.Moved }):
+			return fmt.Errorf("%w: it moves token %d, which it did not take", ErrOutcome, p.Moved)
+		case slices.Contains(moved, p.Moved):
+			return fmt.Errorf("%w: it moves token %d twice", ErrOutcome, p.Moved)
+		}
+		moved = append(moved, p.Moved)
+	}
+	return nil
+}
+
+// drop ends a run, whose tokens are its caller's.
+func (s *Shard) drop(in *instance, id int32) {
+	n := &s.notes.all[id]
+	s.noteEnd(int(n.instance), RunID(n.token))
+	delete(s.runs, RunID(n.token))
+	s.loads[n.ref] = load{}
+	s.unloaded = append(s.unloaded, n.ref)
+	s.notes.remove(&in.runs, id)
+	in.running--
+}
+
+// putBack ends a run and puts its tokens back, as old as they were.
+func (s *Shard) putBack(in *instance, id int32) {
+	taken := s.load(id).taken
+	s.drop(in, id)
+	for k := range taken {
+		t := &taken[k]
+		p := in.pile(t.Place)
+		p.flying--
+		p.add(lot{t.Token.ID, t.Token.Injected, t.Token.Data, 1})
+		s.touched = append(s.touched, t.Place)
+	}
+	in.move()
+}
+
+// unfinished ends a run that did not fire, and has its transition wait by the
+// rule of the outcome.
+func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) {
+	t, token := int(s.notes.all[id].transition), firstID(s.load(id).taken)
+	s.putBack(in, id)
+	s.changed(in)
+	switch o.Kind {
+	case Failed:
+		s.count(opFailed, i, t)
+		s.setBack(i, in, t, token, o.After, now)
+	case Delayed:
+		k := s.troubled(i, in, t, token)
+		s.notes.all[k].kind = noteWait
+		s.notes.plan(k, now+min(max(o.After, 0), maxWait))
+	default:
+		s.notes.all[s.troubled(i, in, t, token)].kind = noteAwaits
+	}
+}
+
+// troubled returns the note of what a transition failed with, made if need be.
+func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
+	id := s.trouble(in, t, token)
+	if id == none {
+		id = s.notes.add(&in.notes, note{kind: noteFailed, instance: int32(i), transition: uint16(t), token: token})
+	}
+	s.notes.due.Drop(id)
+	s.notes.all[id].ripe, s.notes.all[id].ref = false, stats.NoPlace
+	if clock := s.clock(in, t); clock != none {
+		s.notes.all[clock].stale = true
+	}
+	return id
+}
+
+// setBack has a transition that failed wait for its retry: for a time, or else
+// by its binding's rule.
+func (s *Shard) setBack(i int, in *instance, t int, token uint64, after, now int64) {
+	id := s.troubled(i, in, t, token)
+	n, retry := &s.notes.all[id], &s.rules[t].Retry
+	n.failures++
+	if retry.Attempts > 0 && int(n.failures) >= retry.Attempts {
+		n.kind = noteIncident
+		return
+	}
+	if after <= 0 {
+		after = retry.after(n.failures)
+	}
+	n.kind = noteWait
+	s.notes.plan(id, now+min(after, maxWait))
+}
+
+// incident makes a transition wait for a call from outside: it failed with a
+// token, or because a place is full.
+func (s *Shard) incident(i int, in *instance, t int, token uint64, place int32) {
+	s.count(opFailed, i, t)
+	n := &s.notes.all[s.troubled(i, in, t, token)]
+	n.kind, n.ref = noteIncident, place
+}
+
+// Cancel breaks a run off: its tokens are where they came from, as old as they
+// were, and may be taken again at once. The error is [ErrLate] if it is over
+// already.
+func (s *Shard) Cancel(run RunID, now int64) error {
+	id, ok := s.runs[run]
+	if !ok {
+		return fmt.Errorf("run %d: %w", run, ErrLate)
+	}
+	i := int(s.notes.all[id].instance)
+	s.cancel(&s.instances[i], id)
+	s.changed(&s.instances[i])
+	s.wake(i, now)
+	return nil
+}
+
+func (s *Shard) cancel(in *instance, id int32) {
+	n := &s.notes.all[id]
+	s.count(opCancelled, int(n.instance), int(n.transition))
+	s.stops = append(s.stops, RunID(n.token))
+	s.putBack(in, id)
+}
+
+// timeOut ends a run whose time is over; then it is as if it had failed.
+func (s *Shard) timeOut(id int32, now int64) {
+	n := &s.notes.all[id]
+	i, t, token := int(n.instance), int(n.transition), firstID(s.load(id).taken)
+	in := &s.instances[i]
+	s.count(opTimedOut, i, t)
+	s.stops = append(s.stops, RunID(n.token))
+	s.putBack(in, id)
+	s.changed(in)
+	s.setBack(i, in, t, token, 0, now)
+}
+
+// cancelHolder cancels the run that has a token in flight, which there is.
+func (s *Shard) cancelHolder(in *instance, holds func(Placed) bool) {
+	for id := in.runs; id != none; id = s.notes.all[id].next {
+		if slices.ContainsFunc(s.load(id).taken, holds) {
+			s.cancel(in, id)
+			return
+		}
+	}
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// What a Shard refuses, and then nothing has changed; besides plain.ErrNoInstance,
+// petri.ErrNotEnabled, petri.ErrOverflow and ready.ErrFull.
+var (
+	ErrTooLarge = errors.New("a token carries at most 1048576 bytes")
+	ErrLate     = errors.New("the run is over")
+	ErrOutcome  = errors.New("bad outcome")
+)
+
+// Shard is a number of instances of one net, for one goroutine.
+type Shard struct {
+	shard.Base
+	rules []rule
+	users [][]int32 // by place: transitions that take or test its tokens
+
+	instances    []instance
+	seed         uint64
+	merge        func([][]byte) []byte
+	quota, batch int // see defaultQuota and the others
+	running      uint32
+
+	// A piece of work is one thing that happened to an instance. What it did to the
+	// tokens is done; that the instance has to be played is left of it.
+	pool     *ready.Pool
+	notes    notes
+	runs     map[RunID]int32 // to notes
+	loads    []load          // by the ref of their notes
+	unloaded []int32         // unused ones
+	lastRun  uint64
+	runStep  uint64            // from one run's number to the next one's
+	era      uint64            // of the runs that start
+	tellRuns bool              // see Config.Runs
+	unended  map[RunID]unended // of a log or a state that was read
+	starts   []Start
+	stops    []RunID
+
+	logging bool
+	log     []byte // see TakeLog
+	random  shard.Stream
+	delays  *rand.Rand // draws from random
+
+	// Memory that is used again.
+	before  petri.Order // of the latest choice
+	found   []candidate // see choose
+	picked  []Placed    // of found: what guards accepted
+	search  search
+	took    []held
+	out     []held
+	datas   [][]byte
+	flown   []Placed
+	touched []int32 // places whose tokens changed since changed was last called
+	spare   [][]lot
+}
+
+// New returns a shard with its instances at the initial marking as of now. The
+// error names what does not fit; that of a binding wraps [ErrBinding].
+func New(cfg Config, now int64) (*Shard, error) {
+	t := cfg.Tables
+	if cfg.Bindings == nil {
+		cfg.Bindings = make([]Binding, t.Transitions())
+	}
+	if len(cfg.Bindings) != t.Transitions() {
+		return nil, fmt.Errorf("net %q: %w: %d bindings; expected %d, one for each transition", t.Net.ID, ErrBinding, len(cfg.Bindings), t.Transitions())
+	}
+	base, err := shard.New(t, shard.MembersOf(cfg.First, cfg.Stride, cfg.Count, cfg.Numbers), cfg.Part, cfg.Shuffle,
+		func(t int) bool { return cfg.Bindings[t].Mode.Kind != plain.Immediate }, func(t int) bool { return cfg.Bindings[t].Mode.Kind == plain.Delayed })
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	s := &Shard{
+		Base: base, instances: make([]instance, base.Count), seed: cfg.Seed, merge: cfg.Merge, batch: defaultBatch,
+		running: defaultRunning, quota: defaultQuota, logging: cfg.Log, tellRuns: cfg.Runs,
+		pool: ready.NewPool(cfg.Dispatch, base.Count, cfg.Bound), notes: notes{free: none}, runs: map[RunID]int32{}, runStep: 1,
+	}
+	s.notes.due.Before = s.notes.before
+	s.delays = rand.New(&s.random)
+	s.compile(cfg.Bindings)
+	return s, s.create(cfg.Priority, now)
+}
+
+// create puts all instances at the initial marking.
+func (s *Shard) create(priority func(int) ready.Priority, now int64) error {
+	var marked []int32
+	for p, m := range s.Tables.Initial {
+		if m > 0 && !s.Outside(p) {
+			marked = append(marked, int32(p))
+		}
+	}
+	k := len(marked)
+	piles, lots := make([]pile, k*len(s.instances)), make([]lot, k*len(s.instances))
+	for i := range s.instances {
+		in := &s.instances[i]
+		in.notes, in.runs = none, none
+		in.piles = piles[i*k : i*k : (i+1)*k]
+		for j, p := range marked {
+			m := s.Tables.Initial[p]
+			in.piles = append(in.piles, pile{place: p, lots: lots[i*k+j : i*k+j : i*k+j+1]})
+			in.piles[j].add(lot{id: in.lastID + 1, injected: now, n: m})
+			in.lastID += uint64(m)
+			s.Rec.Arrived(int(p), now)
+		}
+		rank := ready.Priority(0)
+		if priority != nil {
+			rank = priority(s.Number(i))
+		}
+		if rank > ready.Highest {
+			return fmt.Errorf("net %q: instance %d has priority %v; expected %v at most", s.Tables.Net.ID, s.Number(i), rank, ready.Highest)
+		}
+		s.pool.Rank(i, rank)
+		s.Rec.Net.Created++
+		s.wake(i, now)
+	}
+	return nil
+}
+
+// Marking returns an instance's tokens by place. Those in flight count where
+// they came from.
+func (s *Shard) Marking(i int) []uint32 {
+	m := make([]uint32, s.Tables.Places())
+	for k := range s.instances[i].piles {
+		p := &s.instances[i].piles[k]
+		m[p.place] = p.total()
+	}
+	return m
+}
+
+// Tokens returns the tokens of an instance, at most a number, by place and the
+// oldest first; those in flight, too.
+func (s *Shard) Tokens(i, most int) []Placed {
+	var out []Placed
+	for k := range s.instances[i].piles {
+		for _, l := range s.standing(i, &s.instances[i].piles[k]) {
+			for j := range l.n {
+				if len(out) >= most {
+					return out
+				}
+				tok := l.token()
+				tok.ID += uint64(j)
+				out = append(out, Placed{Place: s.instances[i].piles[k].place, Token: tok})
+			}
+		}
+	}
+	return out
+}
+
+// standing returns all tokens of a place in order, those in flight, too.
+func (s *Shard) standing(i int, p *pile) []lot {
+	if p.flying == 0 {
+		return p.left()
+	}
+	all := slices.Clone(p.left())
+	for id := s.instances[i].runs; id != none; id = s.notes.all[id].next {
+		for _, t := range s.load(id).taken {
+			if t.Place == p.place {
+				all = append(all, lot{id: t.Token.ID, injected: t.Token.Injected, data: t.Token.Data, n: 1})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b lot) int { return a.compare(&b) })
+	return all
+}
+
+// Work returns what was counted of the work of the instances, and how much
+// waits.
+func (s *Shard) Work() (ready.Stats, int) { return s.pool.Stats() }
+
+// Starts returns the actions to perform, in order, that there are since the
+// last call. The slice is used again by the next call that plays; what is in
+// it may be kept.
+func (s *Shard) Starts() []Start {
+	out := s.starts
+	s.starts = s.starts[:0]
+	return out
+}
+
+// Stops returns the runs that ended without a Done since the last call: their
+// actions may be cancelled. Some may be in Starts of the same time. The slice
+// is reused by the next call that plays.
+func (s *Shard) Stops() []RunID {
+	out := s.stops
+	s.stops = s.stops[:0]
+	return out
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri"
+)
+
+// stateRun marks an entry of a state as a run.
+const (
+	stateRun = shard.StateEnded + 1 + iota
+	stateBeyond
+)
+
+// AppendState appends the instances that have moved since they were created:
+// for each its number plus one, its turn and what it is at rest as, its
+// firings, the last identity, the stamps of its order; how many clocks it has,
+// and for each the transition and when it started; how many places hold tokens,
+// and for each its index and how many lots, and for each lot the first
+// identity, the injection time, the tokens and their data; then the runs that
+// are not over, if Config.Runs is set; then a zero. Tokens in flight are where
+// they came from.
+//
+// An instance without tokens and clocks is not kept. Finished ones are written
+// as rows: the first number plus one, the distance from one to the next, and
+// how many follow. Others are left out if the initial marking is empty, because
+// LoadState finds them as New made them; their turn, identities and chance
+// start from scratch. Instances that never moved are left out, too; one that is
+// back at an initial marking with tokens is kept, because they have other ages.
+func (s *Shard) AppendState(dst []byte) []byte {
+	dst = s.AppendEnded(dst, func(i int) bool {
+		in := &s.instances[i]
+		return in.has(finished) && s.spent(in)
+	})
+	for i := range s.instances {
+		in := &s.instances[i]
+		if !in.has(everMoved) || s.spent(in) {
+			continue
+		}
+		dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
+		dst = binary.AppendUvarint(dst, uint64(in.turn)+shard.StateOf(in.flags)*s.Turns())
+		dst = binary.AppendUvarint(dst, uint64(in.played))
+		dst = binary.AppendUvarint(dst, in.lastID)
+		for _, stamp := range s.Order(i) {
+			dst = binary.AppendUvarint(dst, uint64(stamp))
+		}
+		dst = s.appendClocks(dst, in)
+		dst = s.appendTokens(dst, i, in)
+	}
+	return binary.AppendUvarint(s.appendRuns(dst), 0)
+}
+
+// spent reports whether an instance that has moved need not be kept.
+func (s *Shard) spent(in *instance) bool {
+	if len(in.piles) > 0 || in.runs != none {
+		return false
+	}
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		if s.isDelay(id) {
+			return false
+		}
+	}
+	return in.has(finished) || !in.has(atRest) && s.Barren && (s.Part != nil || s.OpenEnded || !in.has(moved))
+}
+
+// appendClocks appends the clocks of an instance, the latest first.
+func (s *Shard) appendClocks(dst []byte, in *instance) []byte {
+	n := uint64(0)
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		if s.isDelay(id) {
+			n++
+		}
+	}
+	dst = binary.AppendUvarint(dst, n)
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		if s.isDelay(id) {
+			dst = binary.AppendUvarint(dst, uint64(s.notes.all[id].transition))
+			dst = binary.AppendUvarint(dst, uint64(s.notes.all[id].since))
+		}
+	}
+	return dst
+}
+
+func (s *Shard) isDelay(id int32) bool {
+	n := &s.notes.all[id]
+	return n.kind == noteClock && s.rules[n.transition].Mode.Kind == plain.Delayed
+}
+
+func (s *Shard) appendTokens(dst []byte, i int, in *instance) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(in.piles)))
+	for k := range in.piles {
+		lots := joined(s.standing(i, &in.piles[k]))
+		dst = binary.AppendUvarint(dst, uint64(in.piles[k].place))
+		dst = binary.AppendUvarint(dst, uint64(len(lots)))
+		for _, l := range lots {
+			dst = binary.AppendUvarint(dst, l.id)
+			dst = binary.AppendUvarint(dst, uint64(l.injected))
+			dst = binary.AppendUvarint(dst, uint64(l.n))
+			dst = appendData(dst, l.data)
+		}
+	}
+	return dst
+}
+
+// joined returns the tokens of a place in as few lots as can be, so that the
+// same tokens are always the same bytes.
+func joined(lots []lot) []lot {
+	out := make([]lot, 0, len(lots))
+	for _, l := range lots {
+		if k := len(out) - 1; k >= 0 && out[k].id+uint64(out[k].n) == l.id && out[k].injected == l.injected &&
+			(out[k].data == nil) == (l.data == nil) && bytes.Equal(out[k].data, l.data) {
+			out[k].n += l.n
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// LoadState puts instances into the state that AppendState wrote, and returns
+// what follows it. Instances that the shard does not hold are passed over. Those
+// at rest are counted as having come to rest once, and nothing else: Recount, if
+// what was counted is known. The
+// shard has not been played yet. Call [Shard.Resume] when all is replayed.
+func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
+	ended := -1 // the last instance of the rows so far
+	for r := newReader(src); ; {
+		number := r.Next(math.MaxInt64)
+		if r.Err == nil && number == 0 {
+			return r.Left, nil
+		}
+		i, err := s.Index(int(number) - 1)
+		if err != nil {
+			i = -1
+		}
+		head := r.Next(stateBeyond*s.Turns() - 1)
+		switch state := head / s.Turns(); state {
+		case shard.StateEnded:
+			s.LoadEnded(&r.Reader, int(number)-1, &ended, s.loadEnded)
+		case stateRun:
+			s.loadRun(r, i)
+		default:
+			s.loadInstance(r, i, uint16(head%s.Turns()), state)
+		}
+		if r.Err != nil {
+			return nil, r.Err
+		}
+	}
+}
+
+// loadEnded makes an instance one that has finished and is spent.
+func (s *Shard) loadEnded(i int) {
+	s.forgetAll(&s.instances[i])
+	s.instances[i] = instance{notes: none, runs: none, flags: finished | everMoved}
+	clear(s.Order(i))
+}
+
+// maxTime bounds the times that are read, far from overflow.
+const maxTime = 1 << 61
+
+// loadInstance reads the rest of an instance; -1 is one that is not ours.
+func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
+	in := &instance{notes: none, runs: none, turn: turn}
+	in.played, in.lastID = uint32(r.Next(math.MaxUint32)), r.Next(maxID)
+	order := make(petri.Order, s.OrderLen())
+	for k := range order {
+		if order[k] = uint16(r.Next(math.MaxUint16)); order[k] > order[0] {
+			r.Fail("a choice later than the latest")
+		}
+	}
+	var clocks []note
+	for range r.Next(uint64(len(r.Left))) {
+		n := note{kind: noteClock, instance: int32(i), transition: uint16(r.Index(len(s.rules))), since: int64(r.Next(maxTime))}
+		if r.Err != nil {
+			return
+		}
+		if s.rules[n.transition].Mode.Kind != plain.Delayed || s.Elsewhere(int(n.transition)) {
+			r.Fail("a clock of transition %d, which has no delay", n.transition)
+		}
+		clocks = append(clocks, n)
+	}
+	s.loadTokens(r, in)
+	if r.Err != nil || i < 0 {
+		return
+	}
+	in.move()
+	in.flags |= s.CountRest(shard.FlagOf(state))
+	s.forgetAll(&s.instances[i])
+	s.instances[i] = *in
+	copy(s.Order(i), order)
+	in = &s.instances[i]
+	for k := len(clocks) - 1; k >= 0; k-- { // the latest is the first again
+		if s.clock(in, int(clocks[k].transition)) == none {
+			s.notes.add(&in.notes, clocks[k])
+		}
+	}
+}
+
+// forgetAll drops everything that is remembered of an instance.
+func (s *Shard) forgetAll(in *instance) {
+	for in.notes != none {
+		s.notes.remove(&in.notes, in.notes)
+	}
+	for in.runs != none {
+		s.drop(in, in.runs)
+	}
+	s.stir(in)
+}
+
+func (s *Shard) loadTokens(r *reader, in *instance) {
+	last := -1
+	for range r.Next(uint64(len(r.Left))) {
+		p := pile{place: int32(r.Index(s.Tables.Places()))}
+		if int(p.place) <= last {
+			r.Fail("place %d after place %d", p.place, last)
+		}
+		if s.Outside(int(p.place)) {
+			r.Fail("place %q: %w", s.Tables.Net.Places[p.place].ID, plain.ErrElsewhere)
+			return
+		}
+		last = int(p.place)
+		for range r.Next(uint64(len(r.Left))) {
+			l := lot{id: r.Next(maxID), injected: int64(r.Next(maxTime)), n: uint32(r.Next(math.MaxUint32))}
+			l.data = r.data(nil)
+			if l.id == 0 || l.n == 0 || l.n > math.MaxUint32-p.n || in.lastID < l.id || in.lastID-l.id < uint64(l.n)-1 {
+				r.Fail("%d tokens from %d on, where the last is %d", l.n, l.id, in.lastID)
+			}
+			if r.Err != nil {
+				return
+			}
+			p.add(l)
+		}
+		if r.Err != nil {
+			return
+		}
+		if p.n > 0 {
+			in.piles = append(in.piles, p)
+		}
+	}
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Step plays: what is due at now and what is enabled, at most budget firings
+// and starts of actions, and returns how many there were. Fewer than budget
+// means that nothing is left to do until NextDue or until something comes from
+// outside.
+func (s *Shard) Step(budget int, now int64) int {
+	played := 0
+	for played < budget {
+		s.expire(now)
+		i, ok := s.pool.Start(s.batch, now)
+		if !ok {
+			break
+		}
+		played += s.visit(i, min(budget-played, s.quota), now)
+		s.pool.End(i, now)
+	}
+	return played
+}
+
+// NextDue returns the next time that something is due at: a delay, a retry, a
+// guard that wants to be asked again, or the end of a run's time.
+func (s *Shard) NextDue() (int64, bool) {
+	return s.notes.due.Next()
+}
+
+// expire has everything take effect that is due at now.
+func (s *Shard) expire(now int64) {
+	for s.notes.due.Due(now) {
+		id := s.notes.due.Take()
+		n := &s.notes.all[id]
+		i := int(n.instance)
+		switch n.kind {
+		case noteRun:
+			s.timeOut(id, now)
+		case noteNo:
+			s.notes.remove(&s.instances[i].notes, id)
+		case noteWait:
+			n.kind, n.ripe = noteFailed, true
+		default:
+			n.ripe = true
+		}
+		s.wake(i, now)
+	}
+}
+
+// wake has an instance be played, as a piece of work.
+func (s *Shard) wake(i int, now int64) {
+	s.pool.Deliver(i, now)
+}
+
+// visit plays an instance for a while.
+func (s *Shard) visit(i, quota int, now int64) int {
+	in := &s.instances[i]
+	n := 0
+	for n < quota {
+		c, contested, ok := s.choose(i, in, now)
+		if !ok {
+			if c, ok = s.ripe(i, in, now); !ok {
+				s.settle(i, in, now)
+				return n
+			}
+		}
+		if s.perform(i, in, c, contested, now) {
+			n++
+		} else {
+			s.unchoose(i, contested)
+		}
+	}
+	s.wake(i, now)
+	return n
+}
+
+// ripe returns a transition that does not fire by itself and whose time has
+// come, if there is one: of several that of the earliest time.
+func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
+	for {
+		best := none
+		for id := in.notes; id != none; id = s.notes.all[id].next {
+			n := &s.notes.all[id]
+			if !n.ripe || !s.rules[n.transition].held {
+				continue
+			}
+			b := best
+			if b == none || n.due < s.notes.all[b].due || n.due == s.notes.all[b].due && n.transition < s.notes.all[b].transition {
+				best = id
+			}
+		}
+		if best == none {
+			return candidate{}, false
+		}
+		n := &s.notes.all[best]
+		n.ripe = false
+		t := int(n.transition)
+		if n.kind == noteClock {
+			s.notes.remove(&in.notes, best)
+		}
+		s.found, s.picked = s.found[:0], s.picked[:0]
+		if c, ok := s.ready(i, in, t, now); ok {
+			return c, true
+		}
+	}
+}
+
+// settle notes what an instance waits for in which nothing immediate is
+// enabled: its clocks, runs, retries, the outside, or nothing any more.
+func (s *Shard) settle(i int, in *instance, now int64) {
+	if s.Timed {
+		s.startClocks(i, in, now)
+	}
+	incident, waits := s.pending(in)
+	if waits || s.OpenEnded && !incident || in.has(finished|failed) {
+		return
+	}
+	was, as := in.flags&atRest, uint8(0)
+	switch end, empty := s.atEnd(in); {
+	case incident:
+		as = failed
+	case empty && !in.has(moved): // nothing has begun
+	case end && s.Part != nil: // it may continue in other parts
+	case end:
+		as = finished
+	default:
+		as = deadlocked
+	}
+	if s.rest(in, as); as != was {
+		s.noteRest(i, as)
+	}
+}
+
+// rest has an instance be at rest as finished, deadlocked, failed or, 0, none of
+// these, and counts it.
+func (s *Shard) rest(in *instance, as uint8) {
+	s.stir(in)
+	if as&(failed|finished) != 0 {
+		in.flags |= everMoved // a state must record that
+	}
+	in.flags = in.flags&^moved | s.CountRest(as)
+}
+
+// stir makes an instance no longer count as deadlocked.
+func (s *Shard) stir(in *instance) {
+	if in.has(deadlocked) {
+		s.Deadlocked--
+	}
+	in.flags &^= deadlocked
+}
+
+// pending reports whether an instance in which nothing immediate is enabled has
+// an incident that waits for a call, and whether it waits for something that
+// happens by itself or is expected.
+func (s *Shard) pending(in *instance) (incident, waits bool) {
+	waits = in.runs != none
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		switch n := &s.notes.all[id]; n.kind {
+		case noteIncident:
+			incident = true
+		case noteNo:
+			waits = waits || s.notes.due.Planned(id)
+			incident = incident || s.refusedForGood(id)
+		case noteFailed:
+		default:
+			waits = true
+		}
+	}
+	return incident, waits
+}
+
+// refusedForGood reports whether a guard's no is an incident: the transition is
+// an alternative, and the guard waits for nothing.
+func (s *Shard) refusedForGood(id int32) bool {
+	n := &s.notes.all[id]
+	return s.rules[n.transition].alternative && !s.notes.due.Planned(id) && n.ref == stats.NoPlace
+}
+
+// atEnd reports whether all tokens are in final places, see
+// petri.Net.FinalPlaces, and whether there are none.
+func (s *Shard) atEnd(in *instance) (end, empty bool) {
+	end = true
+	for k := range in.piles {
+		end = end && s.Tables.Final(int(in.piles[k].place))
+	}
+	return end, len(in.piles) == 0
+}
+
+// revive makes an instance at rest active again: one that had ended starts from
+// scratch and counts as created again.
+func (s *Shard) revive(i int, in *instance, now int64) {
+	if in.has(atRest) {
+		s.unrest(in)
+		s.noteRest(i, revived)
+	}
+	s.wake(i, now)
+}
+
+// unrest is what revive counts.
+func (s *Shard) unrest(in *instance) {
+	s.stir(in)
+	if in.has(finished | failed) {
+		s.Rec.Net.Created++
+	}
+	in.flags &^= finished | failed
+}
+
+// Inject puts n tokens with some data, which must not be changed any more, into
+// a place of an instance. The error wraps [ErrTooLarge], ready.ErrFull,
+// petri.ErrOverflow, or plain.ErrElsewhere for a place of another part.
+func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
+	if n > 0 && !s.Outside(place) {
+		if err := s.admit(i, data); err != nil {
+			return err
+		}
+	}
+	return s.Arrive(i, place, data, n, now)
+}
+
+// Arrive is Inject of tokens that left another part for this one. They are not
+// rejected because much work waits: they cannot go back.
+func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
+	in := &s.instances[i]
+	if s.Outside(place) {
+		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, plain.ErrElsewhere)
+	}
+	if n == 0 {
+		return nil
+	}
+	if _, total := in.count(int32(place)); total+n < n {
+		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
+	}
+	s.inject(i, in, held{lot{data: data, n: n}, int32(place)}, now)
+	s.revive(i, in, now)
+	return nil
+}
+
+// inject puts a lot, which gets its identity here if it has none.
+func (s *Shard) inject(i int, in *instance, h held, now int64) {
+	s.out = append(s.out[:0], h)
+	if s.name(in); h.id != 0 {
+		in.lastID = max(in.lastID, h.id+uint64(h.n)-1)
+	}
+	if s.logging {
+		s.noteInject(i, &s.out[0])
+	}
+	s.place(in, now)
+	in.move()
+	s.changed(in)
+}
+
+// admit refuses what comes from outside if it is too much.
+func (s *Shard) admit(i int, data []byte) error {
+	if len(data) > MaxData {
+		return fmt.Errorf("instance %d: %w, not %d", s.Number(i), ErrTooLarge, len(data))
+	}
+	if s.pool.Full(i) {
+		return fmt.Errorf("instance %d: %w", s.Number(i), ready.ErrFull)
+	}
+	return nil
+}
+
+// Fire fires a transition of an instance from outside, or starts its action,
+// whatever it waits for: its time, a retry, an event, or an incident. It
+// forgets earlier failures. data, if not nil, is the data of the tokens that it
+// puts. The error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with
+// the first condition that does not hold, petri.ErrOverflow, or
+// plain.ErrElsewhere for a transition of another part; then nothing has
+// changed.
+func (s *Shard) Fire(i, t int, data []byte, now int64) error {
+	in, r := &s.instances[i], &s.rules[t]
+	if s.Elsewhere(t) {
+		return fmt.Errorf("transition %q: %w", s.Tables.Net.Transitions[t].ID, plain.ErrElsewhere)
+	}
+	if err := s.admit(i, data); err != nil {
+		return err
+	}
+	if !s.holds(in, t) {
+		return s.refuse(in, t)
+	}
+	id := s.Tables.Net.Transitions[t].ID
+	if r.Action && in.running >= s.running {
+		return fmt.Errorf("instance %d, transition %q: %w: %d runs", s.Number(i), id, ready.ErrFull, in.running)
+	}
+	s.found, s.picked = s.found[:0], s.picked[:0]
+	c, a := s.pick(in, t, now)
+	if err := s.refused(i, t, a, "its guard says no"); err != nil {
+		return err
+	}
+	if !r.Action {
+		took, _ := r.split(s.picked[c.from:c.to])
+		mask, a := s.branch(r, took, data, now)
+		if err := s.refused(i, t, a, "none of its branches can be taken"); err != nil {
+			return err
+		}
+		if place, fits := s.room(in, r, outcome{mask: mask}, c.picked, took); !fits {
+			return fmt.Errorf("transition %q, place %q: %w", id, s.Tables.Net.Places[place].ID, petri.ErrOverflow)
+		}
+		s.clear(in, t)
+		s.fire(i, in, c, took, outcome{mask: mask, data: data}, now)
+	} else {
+		s.clear(in, t)
+		s.start(i, in, c, false, data, now)
+	}
+	s.revive(i, in, now)
+	return nil
+}
+
+// refused returns why the answer of a guard lets a transition not be fired from
+// outside. A panic is a failure of the transition.
+func (s *Shard) refused(i, t int, a answer, no string) error {
+	if a.panicked {
+		s.count(opFailed, i, t)
+		no = "its guard panicked"
+	}
+	if a.OK {
+		return nil
+	}
+	return fmt.Errorf("transition %q: %w: %s", s.Tables.Net.Transitions[t].ID, petri.ErrNotEnabled, no)
+}
+
+// startClocks starts clocks for the transitions of a settled instance that are
+// enabled and have none, and schedules those that start again.
+func (s *Shard) startClocks(i int, in *instance, now int64) {
+	for k := range in.piles {
+		s.startAll(i, in, s.Waiting[in.piles[k].place], now)
+	}
+	s.startAll(i, in, s.Unwaiting, now)
+}
+
+func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
+	for _, t32 := range transitions {
+		t := int(t32)
+		r := &s.rules[t]
+		id := s.clock(in, t)
+		if id != none {
+			n := &s.notes.all[id]
+			if !n.stale && (s.notes.due.Planned(id) || r.Mode.Kind != plain.Delayed) {
+				continue
+			}
+			n.stale = false
+		}
+		s.picked = s.picked[:0]
+		c, ok := s.ready(i, in, t, now)
+		if !ok {
+			if id != none {
+				s.notes.remove(&in.notes, id)
+			}
+			continue
+		}
+		if id == none {
+			id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, c, now)})
+		}
+		if n := &s.notes.all[id]; r.Mode.Kind == plain.Delayed && !s.notes.due.Planned(id) {
+			s.notes.plan(id, s.dueOf(i, t, n.since))
+		}
+	}
+}
+
+// since is when a transition that may fire became enabled: when the last of the
+// tokens was put with which it may. An inhibitor, a join, or that there is no
+// token, makes it now.
+func (s *Shard) since(in *instance, c candidate, now int64) int64 {
+	r := &s.rules[c.t]
+	since := int64(0)
+	if c.picked {
+		for _, p := range s.picked[c.from:c.to] {
+			since = max(since, p.Token.Injected)
+		}
+	} else {
+		since = in.latest(r)
+	}
+	if since == 0 || r.join != nil || slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Hi > 0 }) {
+		return now
+	}
+	return since
+}
+
+// latest is when the last token was put that a transition needs; 0 if it needs
+// none.
+func (in *instance) latest(r *rule) int64 {
+	var at int64
+	for _, c := range r.conds {
+		at = max(at, in.nth(c.Place, c.Lo))
+	}
+	return at
+}
+
+// nth returns the injection time of the n-th oldest token of a place that can
+// be taken; 0 if there are fewer.
+func (in *instance) nth(place int32, n uint32) int64 {
+	p := in.pile(place)
+	if p == nil || n == 0 {
+		return 0
+	}
+	for _, l := range p.left() {
+		if l.n >= n {
+			return l.injected
+		}
+		n -= l.n
+	}
+	return 0
+}

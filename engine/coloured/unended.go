@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+)
+
+// unended is a run of which a log records the start and not the end. Its tokens
+// are where they came from.
+type unended struct {
+	i, t  int
+	since int64
+	load
+}
+
+// NameRuns has the runs that start from now on be of an era, with the numbers
+// first, first+step and so on. A number and an era together name a run among all
+// that shards ever started that followed each other's log, if of the shards that
+// write into one log at the same time no two give the same numbers, and first is
+// above the LastRun of all of them.
+func (s *Shard) NameRuns(era, first, step uint64) {
+	s.era, s.lastRun, s.runStep = era, first-step, step
+}
+
+// LastRun returns the highest number of a run that the shard has started or read
+// of; 0 before the first.
+func (s *Shard) LastRun() uint64 { return s.lastRun }
+
+// noteStart writes the start of a run down: the instance's number and the kind;
+// the run's number and era; the transition, the attempt and whether it was chosen
+// before a rival; the data that Fire gave; the tokens that it took and those that
+// it tests, each with its place and identity.
+func (s *Shard) noteStart(i, t int, run RunID, l *load) {
+	if !s.logging || !s.tellRuns {
+		return
+	}
+	s.noteBeyond(i, opStart)
+	s.log = appendRun(s.log, t, run, l)
+	for _, tokens := range [][]Placed{l.taken, l.read} {
+		s.log = binary.AppendUvarint(s.log, uint64(len(tokens)))
+		for k := range tokens {
+			s.log = binary.AppendUvarint(s.log, uint64(tokens[k].Place))
+			s.log = binary.AppendUvarint(s.log, tokens[k].Token.ID)
+		}
+	}
+}
+
+func appendRun(dst []byte, t int, run RunID, l *load) []byte {
+	dst = binary.AppendUvarint(dst, uint64(run>>16))
+	dst = binary.AppendUvarint(dst, l.era)
+	dst = binary.AppendUvarint(dst, uint64(t))
+	head := uint64(l.attempt) << 1
+	if l.contested {
+		head++
+	}
+	dst = binary.AppendUvarint(dst, head)
+	return appendData(dst, l.data)
+}
+
+// noteEnd writes down that a run is over. If it has fired, its firing follows.
+func (s *Shard) noteEnd(i int, run RunID) {
+	if s.logging && s.tellRuns {
+		s.noteBeyond(i, opEnd)
+		s.log = binary.AppendUvarint(s.log, uint64(run>>16))
+		s.log = binary.AppendUvarint(s.log, uint64(run&MaxNodes))
+	}
+}
+
+// readRun reads what appendRun wrote.
+func (s *Shard) readRun(r *reader) (run RunID, p unended) {
+	sequence := r.Next(math.MaxUint64 >> 16)
+	p.era = r.Next(math.MaxUint64)
+	p.t = r.Index(len(s.rules))
+	head := r.Next(math.MaxInt32<<1 + 1)
+	p.attempt, p.contested = int(head>>1), head&1 != 0
+	p.data = r.data(nil)
+	if r.Err == nil && (sequence == 0 || !s.rules[p.t].Action || s.Elsewhere(p.t)) {
+		r.Fail("a run %d of transition %q, which there can not be", sequence, s.Tables.Net.Transitions[p.t].ID)
+	}
+	return runID(sequence, p.t), p
+}
+
+func (s *Shard) replayStart(r *reader, i int, mine bool, now int64) {
+	run, p := s.readRun(r)
+	p.i, p.since = i, now
+	for _, tokens := range []*[]Placed{&p.taken, &p.read} {
+		for range r.Next(MaxTaken) {
+			place, id := int32(r.Index(s.Tables.Places())), r.Next(maxID)
+			if r.Err != nil {
+				return
+			}
+			if mine {
+				*tokens = append(*tokens, s.placed(r, i, place, id))
+			}
+		}
+	}
+	if r.Err == nil && mine {
+		s.await(r, run, p)
+	}
+}
+
+// placed returns a token that is in its place.
+func (s *Shard) placed(r *reader, i int, place int32, id uint64) Placed {
+	if p := s.instances[i].pile(place); p != nil {
+		for _, l := range p.left() {
+			if id >= l.id && id-l.id < uint64(l.n) {
+				tok := l.token()
+				tok.ID = id
+				return Placed{Place: place, Token: tok}
+			}
+		}
+	}
+	r.Fail("a run has token %d of place %q, where it is not", id, s.Tables.Net.Places[place].ID)
+	return Placed{}
+}
+
+// await remembers a run.
+func (s *Shard) await(r *reader, run RunID, p unended) {
+	if _, twice := s.unended[run]; twice {
+		r.Fail("run %d starts twice", run>>16)
+		return
+	}
+	if s.unended == nil {
+		s.unended = map[RunID]unended{}
+	}
+	s.unended[run] = p
+	s.lastRun = max(s.lastRun, uint64(run>>16))
+}
+
+func (s *Shard) replayEnd(r *reader, mine bool) {
+	sequence, t := r.Next(math.MaxUint64>>16), r.Index(len(s.rules))
+	if r.Err != nil || !mine {
+		return
+	}
+	run := runID(sequence, t)
+	if _, ok := s.unended[run]; !ok {
+		r.Fail("run %d ends, which has not started", sequence)
+		return
+	}
+	delete(s.unended, run)
+}
+
+// resumeRuns continues the runs that the previous shard had started: those that
+// may be performed again are handed out once more, the others put back.
+func (s *Shard) resumeRuns(now int64) {
+	all := s.unended
+	s.unended = nil
+	for _, run := range slices.Sorted(maps.Keys(all)) {
+		p := all[run]
+		if !s.rules[p.t].Idempotent || !s.fly(&p) {
+			s.count(opCancelled, p.i, p.t)
+			s.noteEnd(p.i, run)
+			continue
+		}
+		in := &s.instances[p.i]
+		deadline := s.depart(run, p.i, in, p.t, p.load, p.since)
+		s.starts = append(s.starts, Start{Run: run, Era: p.era, Instance: s.Number(p.i), Transition: int32(p.t), Attempt: p.attempt,
+			Taken: p.taken, Read: p.read, Data: p.data, Started: p.since, Deadline: deadline})
+		in.move()
+		s.pass(p.i, in, p.t, now)
+		s.changed(in)
+	}
+}
+
+// fly takes the tokens of a run, and reports whether they were all there.
+func (s *Shard) fly(p *unended) bool {
+	in := &s.instances[p.i]
+	for k := range p.taken {
+		if t := &p.taken[k]; in.pile(t.Place) == nil || in.pile(t.Place).from(t.Token.ID) == 0 {
+			return false
+		}
+	}
+	for k := range p.taken {
+		t := &p.taken[k]
+		pile := in.pile(t.Place)
+		s.took, _ = pile.remove(t.Token.ID, 1, s.took[:0]) // it is there
+		pile.flying++
+		s.touched = append(s.touched, t.Place)
+	}
+	return true
+}
+
+// appendRuns appends the runs that are not over, each as an entry of its
+// instance: what noteStart writes, with when it started, and all of the tokens
+// that it tests, which may be gone.
+func (s *Shard) appendRuns(dst []byte) []byte {
+	if !s.tellRuns {
+		return dst
+	}
+	for _, run := range slices.Sorted(maps.Keys(s.runs)) {
+		n := &s.notes.all[s.runs[run]]
+		dst = s.appendOneRun(dst, run, &unended{int(n.instance), int(n.transition), n.since, s.loads[n.ref]})
+	}
+	for _, run := range slices.Sorted(maps.Keys(s.unended)) {
+		p := s.unended[run]
+		dst = s.appendOneRun(dst, run, &p)
+	}
+	return dst
+}
+
+func (s *Shard) appendOneRun(dst []byte, run RunID, p *unended) []byte {
+	dst = binary.AppendUvarint(dst, uint64(s.Number(p.i))+1)
+	dst = binary.AppendUvarint(dst, stateRun*s.Turns())
+	dst = appendRun(dst, p.t, run, &p.load)
+	dst = binary.AppendUvarint(dst, uint64(p.since))
+	dst = binary.AppendUvarint(dst, uint64(len(p.taken)))
+	for k := range p.taken {
+		dst = binary.AppendUvarint(dst, uint64(p.taken[k].Place))
+		dst = binary.AppendUvarint(dst, p.taken[k].Token.ID)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(p.read)))
+	for k := range p.read {
+		t := &p.read[k]
+		dst = binary.AppendUvarint(dst, uint64(t.Place))
+		dst = binary.AppendUvarint(dst, t.Token.ID)
+		dst = binary.AppendUvarint(dst, uint64(t.Token.Injected))
+		dst = appendData(dst, t.Token.Data)
+	}
+	return dst
+}
+
+// loadRun reads the rest of a run; -1 is an instance that is not ours.
+func (s *Shard) loadRun(r *reader, i int) {
+	run, p := s.readRun(r)
+	p.i, p.since = i, int64(r.Next(maxTime))
+	for range r.Next(MaxTaken) {
+		place, id := int32(r.Index(s.Tables.Places())), r.Next(maxID)
+		if r.Err != nil {
+			return
+		}
+		if i >= 0 {
+			p.taken = append(p.taken, s.placed(r, i, place, id))
+		}
+	}
+	for range r.Next(MaxTaken) {
+		t := Placed{Place: int32(r.Index(s.Tables.Places()))}
+		t.Token = Token{ID: r.Next(maxID), Injected: int64(r.Next(maxTime)), Data: r.data(nil)}
+		if r.Err != nil {
+			return
+		}
+		p.read = append(p.read, t)
+	}
+	if r.Err == nil && i >= 0 {
+		s.await(r, run, p)
+	}
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/engine/coloured"
+)
+
+const second = 1_000_000
+
+// At is when guards of these tests are asked: Saturday 2026-01-31, 10:00 UTC.
+const at = 1769853600 * second
+
+var places = []string{"cart", "stock"}
+
+// token returns a token in a place with an age in seconds.
+func token(place int32, age int64, data string) coloured.Placed {
+	return coloured.Placed{Place: place, Token: coloured.Token{ID: uint64(100 + age), Injected: at - age*second, Data: []byte(data)}}
+}
+
+// ask compiles and asks, and returns what the guard panics with.
+func ask(t testing.TB, text string, tokens []coloured.Placed) (v coloured.Verdict, failed error) {
+	t.Helper()
+	g, err := Compile(text, places)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			failed = r.(*Error)
+		}
+	}()
+	return g(tokens, at), nil
+}
+
+func TestWhatAnExpressionSees(t *testing.T) {
+	tokens := []coloured.Placed{
+		token(0, 10, `{"amount": 99.5, "express": true, "who": "Ann", "items": [{"price": 3}, {"price": 4}], "order id": 7, "big": 9007199254740993}`),
+		token(0, 5, `{"who": "Bob", "at": {"city": "Bern"}, "age": 70}`),
+		token(1, 20, `{"who": "Cy", "left": 3}`),
+	}
+	for _, text := range []string{
+		`amount < 100`,
+		`amount < 100 && express`,
+		`!(amount > 100) && (express)`,
+		`not (amount > 100) and left == 3`,
+		`who == "Bob"`,       // the youngest one's
+		`token.who == "Ann"`, // the first one's
+		`tokens[2].data.left - 3 == 0`,
+		`tokens[1].place == "cart" && tokens[2].place == "stock"`,
+		`tokens[0].id == 110`,
+		`tokens[1].age == 5.0`,
+		`age == 20`, // of the oldest token, not the field
+		`tokens[1].data.age == 70`,
+		`$env["order id"] == 7`,
+		`big == 9007199254740993`, // integers are exact
+		`big % 2 == 1`,
+		`at.city in ["Bern", "Basel"]`,
+		`at.city startsWith "Be" and at.city matches "^B.*n$"`,
+		`at?.street?.number == nil`,
+		`(colour ?? "red") == "red"`,
+		`colour == nil`,
+		`!colour`, // nil counts as false
+		`!(colour) && (express)`,
+		`colour || express`,
+		`!(express && colour)`, // on the right, too
+		`(express and colour) == false`,
+		`(colour or sold) == false`,
+		`colour ? false : true`,
+		`none(items, .sold)`,
+		`all(items, .price > 2) and any(items, .price == 4) and count(items, .price > 3) == 1`,
+		`sum(items, .price) == 7`,
+		`len(filter(tokens, .place == "cart")) == 2`,
+		`now.Hour() == 10 and now.Weekday().String() == "Saturday"`,
+		`now > date("2026-01-31") and now - date("2026-01-31") < duration("11h")`,
+		`let a = amount + 1; a > 100`,
+		`who + "!" == "Bob!"`,
+		`true`,
+	} {
+		if v, err := ask(t, text, tokens); !v.OK || err != nil || v.WaitsFor != -1 || v.Again != 0 {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+	}
+}
+
+func TestNoIsAskedAgainOnlyIfTimeMayChangeIt(t *testing.T) {
+	tokens := []coloured.Placed{token(0, 10, `{"amount": 200}`)}
+	for text, again := range map[string]int64{
+		`amount < 100`:         0,
+		`nothing`:              0,
+		`age > 30`:             at + second,
+		`now.Hour() > 12`:      at + second,
+		`tokens[0].age > 30`:   at + second,
+		`any(tokens, .age>30)`: at + second,
+	} {
+		if v, err := ask(t, text, tokens); v != (coloured.Verdict{WaitsFor: -1, Again: again}) || err != nil {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+	}
+}
+
+func TestMistakesInTheText(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                                  `column 1: unexpected token EOF`,
+		`amount <`:                          `column 8: unexpected token EOF`,
+		"a &&\n b c":                        `line 2, column 4: unexpected token Identifier("c")`,
+		`amount + 1 + true`:                 `mismatched types`,
+		`1 + 2`:                             `column 1: a result of type int; expected true or false`,
+		`"yes"`:                             `a result of type string; expected true or false`,
+		`launch(missiles)`:                  `column 1: unknown function "launch"`,
+		`a and env("HOME")`:                 `unknown function "env"`,
+		`now() > 1`:                         `unknown function "now"`,
+		`date("1").Local() == 1`:            `unknown function "Local"`,
+		`reduce(xs, #acc)`:                  `column 1: unknown function "reduce"`,
+		`now == 3`:                          `invalid operation: == (mismatched types time.Time and int)`,
+		`x matches "("`:                     `missing closing )`,
+		"a == \"\xff\"":                     `bytes that are not UTF-8; expected an expression`,
+		strings.Repeat("a or ", 1000) + "b": `an expression of 5001 bytes; expected at most 4096`,
+	} {
+		g, err := Compile(text, nil)
+		var e *Error
+		if g != nil || !errors.As(err, &e) || !strings.Contains(err.Error(), want) || len(err.Error()) > maxMessage+50 {
+			t.Errorf("%.60s: got  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+func TestWhatGoesWrongOverTokensIsAPanicWithAnError(t *testing.T) {
+	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 200), ",") + "]"
+	tokens := []coloured.Placed{token(0, 1, `{"who": "Ann", "n": 3, "xs": `+list+`}`)}
+	for _, c := range []struct {
+		text, want string
+		tokens     []coloured.Placed
+	}{
+		{`who < 3`, `invalid operation: string < int`, tokens},
+		{`nothing < 3`, `column 9: invalid operation: <nil> < int`, tokens},
+		{`who and true`, `found a text; expected true or false`, tokens},
+		{`n`, `found a number; expected true or false`, tokens},
+		{`xs`, `found a list; expected true or false`, tokens},
+		{`token`, `found an object; expected true or false`, tokens},
+		{`who.length() > 1`, `string`, tokens},
+		{`xs[1000] == 1`, `index out of range`, tokens},
+		{`all(xs, all(xs, # == 1))`, `more than 10000 rounds of loops`, tokens},
+		{`all(xs, # in xs)`, `more than 1041 rounds of loops`, []coloured.Placed{token(0, 1, `{"xs": [`+strings.TrimSuffix(strings.Repeat("1,", 32_200), ",")+`]}`)}},
+		{`all(1..10000000, true)`, `memory budget exceeded`, tokens},
+		{`let a = who + who; let b = a+a; let c = b+b+b+b; let d = c+c+c+c; let e = d+d+d+d; let f = e+e+e+e; let g = f+f+f+f; let h = g+g+g+g; let i = h+h+h+h; let j = i+i+i+i; len(j) > 0`, `expected at most 65536`, tokens},
+		{`a`, `the data of token 101: not JSON`, []coloured.Placed{token(0, 1, `plain text`)}},
+		{`a`, `the data of token 101: not JSON: more after`, []coloured.Placed{token(0, 1, `{} {}`)}},
+		{`a`, `the data of token 101: nested more than 100 deep`, []coloured.Placed{token(0, 1, strings.Repeat("[", 101))}},
+		{`a`, `the tokens carry more than 65536 bytes`, []coloured.Placed{token(0, 1, strings.Repeat(" ", MaxData)+"1")}},
+	} {
+		if v, err := ask(t, c.text, c.tokens); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %+v, %v; want %s", c.text, v, err, c.want)
+		}
+	}
+}
+
+func TestHowDeepDataMayNest(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for _, c := range []struct {
+		rule, data string
+		deep       bool
+	}{
+		{"as deep as it may", nested(MaxDepth), false},
+		{"one deeper", nested(MaxDepth + 1), true},
+		{"objects as well as lists", strings.Repeat(`{"a":[`, MaxDepth/2+1), true},
+		{"many beside each other", "[" + strings.Repeat(`[],{},`, 200) + "1]", false},
+		{"brackets in a text", `["` + strings.Repeat("[{", 200) + `"]`, false},
+		{"brackets behind a quote in a text", `["\"` + strings.Repeat("[", 200) + `"]`, false},
+		{"brackets behind a text that ends with a backslash", `{"a\\":` + nested(MaxDepth) + "}", true},
+		{"brackets in a text do not close", `["` + strings.Repeat("]", 200) + `",` + nested(MaxDepth) + "]", true},
+	} {
+		_, err := ask(t, `a == nil`, []coloured.Placed{token(0, 1, c.data)})
+		if got := err != nil && strings.Contains(err.Error(), "nested more than 100 deep"); got != c.deep || !c.deep && err != nil {
+			t.Errorf("%s: %v", c.rule, err)
+		}
+	}
+}
+
+func TestDataOfAllTokensIsBounded(t *testing.T) {
+	half := `"` + strings.Repeat("x", MaxData/2-2) + `"`
+	if v, err := ask(t, `a == nil`, []coloured.Placed{token(0, 1, half), token(0, 2, half)}); !v.OK || err != nil {
+		t.Errorf("as much as there may be: %+v, %v", v, err)
+	}
+	if v, err := ask(t, `a == nil`, []coloured.Placed{token(0, 1, half), token(0, 2, half), token(0, 3, `1`)}); err == nil {
+		t.Errorf("one byte more: %+v", v)
+	}
+}
+
+// A message of a library can be long and have lines.
+func TestMessagesAreCut(t *testing.T) {
+	for n, want := range map[int]int{maxMessage: maxMessage, maxMessage + 1: maxMessage + len("…")} {
+		if got := errorOf(errors.New(strings.Repeat("x", n) + "\n more")); len(got.Msg) != want || strings.Contains(got.Msg, "more") {
+			t.Errorf("%d bytes became %d: %q", n, len(got.Msg), got.Msg)
+		}
+	}
+	if got := errorOf(errors.New(strings.Repeat("é", maxMessage))); !utf8.ValidString(got.Msg) {
+		t.Errorf("cut within a character: %q", got.Msg)
+	}
+	for at, want := range map[Error]string{{0, 0, "m"}: "m", {1, 9, "m"}: "column 9: m", {2, 1, "m"}: "line 2, column 1: m"} {
+		if got := at.Error(); got != want {
+			t.Errorf("%+v: %q, want %q", at, got, want)
+		}
+	}
+}
+
+func TestDataIsNotDecodedForNothing(t *testing.T) {
+	for _, text := range []string{`age >= 1`, `true`, `now.Hour() == 10`} {
+		if v, err := ask(t, text, []coloured.Placed{token(0, 1, `no JSON`)}); !v.OK || err != nil {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+	}
+}
+
+func TestTokensWithoutDataGiveNoVariables(t *testing.T) {
+	for _, text := range []string{`token == nil and tokens[0].data == nil and len(tokens) == 1`, `amount == nil`} {
+		if v, err := ask(t, text, []coloured.Placed{token(0, 1, ``)}); !v.OK || err != nil {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+	}
+	if v, err := ask(t, `token == nil and len(tokens) == 0 and age == 0`, nil); !v.OK || err != nil {
+		t.Errorf("no tokens at all: %+v, %v", v, err)
+	}
+}
+
+func TestAGuardChangesNothingAndServesMany(t *testing.T) {
+	g, err := Compile(`any(xs, # > n)`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	for k := range 4 {
+		go func() {
+			tokens := []coloured.Placed{token(0, 1, fmt.Sprintf(`{"xs": [1, 2, %d], "n": 3}`, 3+k%2))}
+			for range 200 {
+				if g(tokens, at).OK != (k%2 == 1) {
+					done <- fmt.Errorf("goroutine %d", k)
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		data []string
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"empty ones", []string{"", ""}, ""},
+		{"one", []string{"", `{"a": 1}`}, `{"a": 1}`},
+		{"the same", []string{`{"b":1, "a":2}`, `{"b":1, "a":2}`}, `{"b":1, "a":2}`},
+		{"objects, later replaces", []string{`{"a":1,"b":{"x":1}}`, "", `{"b":{"y":"<"},"c":9007199254740993}`}, `{"a":1,"b":{"y":"<"},"c":9007199254740993}`},
+		{"no object among them", []string{"", `[1]`, `{"a":1}`}, `[1]`},
+		{"too large together", []string{`{"a":1}`, `{"b":"` + strings.Repeat("x", coloured.MaxData-20) + `"}`, `{"c":"123456789"}`}, `{"a":1}`},
+		{"no JSON behind an object", []string{`{"a":1}`, `x`}, `{"a":1}`},
+		{"null", []string{`{"a":1}`, `null`}, `{"a":1}`},
+		{"no JSON", []string{"x", "y"}, "x"},
+		{"too large", []string{`{"a":1}`, `{"b":"` + strings.Repeat("x", coloured.MaxData) + `"}`}, `{"a":1}`},
+	} {
+		var in [][]byte
+		for _, d := range c.data {
+			in = append(in, []byte(d))
+		}
+		if d := cmp.Diff(c.want, string(Merge(in))); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+func FuzzGuard(f *testing.F) {
+	for _, text := range []string{`amount < 100 && !(express)`, `any(items, .price > 2) or len(items) in 1..3`, `let a = who + who; a matches "x+" ? b : c?.d`,
+		`now - date(when) > duration("1h")`, `sum(filter(xs, # != nil)) / n ** 2 >= -1e3`, `$env["a b"] ?? split(s, ",")[-1] == "x"`, `{"a": [1,2][0]}.a == 1 | string`} {
+		f.Add(text, `{"amount": 99, "express": true, "items": [{"price": 3}], "who": "x", "xs": [1, null]}`)
+	}
+	f.Fuzz(func(t *testing.T, text, data string) {
+		g, err := Compile(text, places)
+		if err != nil {
+			var e *Error
+			if g != nil || !errors.As(err, &e) {
+				t.Fatalf("guard %t, error %#v", g != nil, err)
+			}
+			return
+		}
+		tokens := []coloured.Placed{token(0, 3, data), token(1, 2, "")}
+		run := func() (out string) {
+			defer func() {
+				if r := recover(); r != nil {
+					e, ok := r.(*Error)
+					if !ok || len(e.Error()) > maxMessage+50 {
+						t.Fatalf("panic with %T: %v", r, r)
+					}
+					out = e.Error()
+				}
+			}()
+			return fmt.Sprint(g(tokens, at))
+		}
+		if a, b := run(), run(); a != b {
+			t.Fatalf("%s\nthen %s", a, b)
+		}
+	})
+}
+
+func FuzzMerge(f *testing.F) {
+	f.Add([]byte(`{"a":1}`), []byte(`{"b":2}`))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		if out := Merge([][]byte{a, b}); len(out) > max(coloured.MaxData, len(a), len(b)) {
+			t.Fatalf("%d and %d bytes give %d", len(a), len(b), len(out))
+		}
+	})
+}
+
+func BenchmarkGuard(b *testing.B) {
+	tokens := []coloured.Placed{token(0, 3, `{"amount": 99, "express": true, "who": "Ann"}`)}
+	b.Run("base: in Go, decoding", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			v, err := decode(tokens[0].Token.Data)
+			if o := v.(map[string]any); err != nil || o["amount"].(int) > 100 || o["express"] != true {
+				b.Fatal(v, err)
+			}
+		}
+	})
+	for name, text := range map[string]string{"data": `amount < 100 and express`, "age": `age > 2`} {
+		b.Run(name, func(b *testing.B) {
+			g, err := Compile(text, places)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if !g(tokens, at).OK {
+					b.Fatal("no")
+				}
+			}
+		})
+	}
+}

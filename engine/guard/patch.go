@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+)
+
+// Names of functions that the patcher calls. No expression can contain them.
+const (
+	truthName = "truth of"
+	shortName = "short text"
+	roundName = "next round"
+)
+
+// truth turns nil into false and refuses what is neither true nor false.
+func truth(values ...any) (any, error) {
+	switch v := values[0].(type) {
+	case bool:
+		return v, nil
+	case nil:
+		return false, nil
+	default:
+		return nil, fmt.Errorf("found %s; expected true or false", kind(v))
+	}
+}
+
+// short refuses texts that have grown long.
+func short(values ...any) (any, error) {
+	if s, ok := values[0].(string); ok && len(s) > MaxData {
+		return nil, fmt.Errorf("a text of %d bytes; expected at most %d", len(s), MaxData)
+	}
+	return values[0], nil
+}
+
+// rounds returns a function that passes on the results of a loop's body, and
+// fails after most calls.
+func rounds(most int) func(...any) (any, error) {
+	left := most
+	return func(values ...any) (any, error) {
+		if left--; left < 0 {
+			return nil, fmt.Errorf("more than %d rounds of loops", most)
+		}
+		return values[0], nil
+	}
+}
+
+// kind names the kind of a value for people.
+func kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		return "a text"
+	case int, float64:
+		return "a number"
+	case map[string]any:
+		return "an object"
+	case []any, []int:
+		return "a list"
+	}
+	return fmt.Sprintf("a %T", v)
+}
+
+// patcher goes through the tree of an expression once, from the leaves up. It
+// puts in the calls that bound it and that let nil count as false, refuses what
+// could answer differently each time, and notes what the expression looks at.
+type patcher struct {
+	fields, timed, loops bool
+	fault                *file.Error
+}
+
+// Visit is called for every node.
+func (p *patcher) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		p.identifier(n)
+	case *ast.MemberNode:
+		if s, ok := n.Property.(*ast.StringNode); !ok || s.Value == "age" {
+			p.timed = true // it may use the time
+		}
+	case *ast.UnaryNode:
+		if n.Operator == "!" || n.Operator == "not" {
+			wrap(&n.Node, truthName)
+		}
+	case *ast.BinaryNode:
+		p.binary(node, n)
+	case *ast.ConditionalNode:
+		wrap(&n.Cond, truthName)
+	case *ast.BuiltinNode:
+		p.loop(n)
+	case *ast.CallNode:
+		p.call(n)
+	}
+}
+
+func (p *patcher) identifier(n *ast.IdentifierNode) {
+	switch n.Value {
+	case "now", "age":
+		p.timed = true
+	case "$env":
+		p.fields, p.timed = true, true
+	default:
+		p.fields = true
+	}
+}
+
+func (p *patcher) binary(node *ast.Node, n *ast.BinaryNode) {
+	switch n.Operator {
+	case "&&", "||", "and", "or":
+		wrap(&n.Left, truthName)
+		wrap(&n.Right, truthName)
+	case "+":
+		if !isNumber(n.Left) && !isNumber(n.Right) {
+			wrap(node, shortName)
+		}
+	}
+}
+
+// loop bounds the bodies of all, filter, count and their like. Those with a
+// body can not be switched off by an option.
+func (p *patcher) loop(n *ast.BuiltinNode) {
+	if !slices.Contains(Functions(), n.Name) {
+		p.unknown(n, n.Name)
+	}
+	for _, arg := range n.Arguments {
+		if body, ok := arg.(*ast.PredicateNode); ok {
+			p.loops = true
+			if n.Name != "sum" {
+				wrap(&body.Node, truthName)
+			}
+			wrap(&body.Node, roundName)
+		}
+	}
+}
+
+// call lets methods of times through; data has no functions.
+func (p *patcher) call(n *ast.CallNode) {
+	var name string
+	switch callee := n.Callee.(type) {
+	case *ast.MemberNode:
+		if s, ok := callee.Property.(*ast.StringNode); ok {
+			if s.Value != "Local" { // the machine's time zone
+				return
+			}
+			name = s.Value
+		}
+	case *ast.IdentifierNode:
+		name = callee.Value
+		if slices.Contains([]string{truthName, shortName, roundName}, name) {
+			return
+		}
+	}
+	p.unknown(n, name)
+}
+
+func (p *patcher) unknown(at ast.Node, function string) {
+	if p.fault == nil {
+		p.fault = &file.Error{Location: at.Location(), Message: fmt.Sprintf("unknown function %q", function)}
+	}
+}
+
+// wrap puts a call of a function around a node.
+func wrap(node *ast.Node, name string) {
+	if name == truthName && isTruth(*node) {
+		return
+	}
+	ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: []ast.Node{*node}})
+}
+
+func isNumber(node ast.Node) bool {
+	switch node.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		return true
+	}
+	return false
+}
+
+// isTruth reports whether a node can only be true or false.
+func isTruth(node ast.Node) bool {
+	switch n := node.(type) {
+	case *ast.UnaryNode:
+		return n.Operator == "!" || n.Operator == "not"
+	case *ast.BinaryNode:
+		return slices.Contains([]string{"==", "!=", "<", "<=", ">", ">=", "&&", "||", "and", "or", "in", "matches", "contains", "startsWith", "endsWith"}, n.Operator)
+	}
+	return false
+}

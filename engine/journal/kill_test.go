@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// childDir is the variable that makes the test binary a child that appends to
+// the journal in that directory until it is killed.
+const childDir = "PNAGENT_TEST_JOURNAL_DIR"
+
+// payloadOf is what the child appends as the commit of a number.
+func payloadOf(sequence uint64) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, sequence*0x9e3779b97f4a7c15)
+	return append(b, strings.Repeat("p", int(sequence*31%700))...)
+}
+
+// child appends groups, saves snapshots, and says on standard output which
+// commit Append has accepted last.
+func child(dir string) error {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), 0))
+	f, _, err := Open(dir, Options{Mode: SyncMode(rng.IntN(3)), SegmentBytes: 20_000})
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(os.Stdout)
+	for last, now := f.Last(), int64(0); ; now += 20_000 {
+		var group [][]byte
+		for i := range 1 + rng.Uint64N(20) {
+			group = append(group, payloadOf(last+1+i))
+		}
+		if last, err = f.Append(ctx, last, group...); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, last)
+		if err := errors.Join(out.Flush(), f.Sync(ctx, now)); err != nil {
+			return err
+		}
+		if rng.IntN(30) == 0 {
+			err := f.SaveSnapshot(ctx, last, func(w io.Writer) error { _, err := fmt.Fprint(w, last); return err })
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func TestKillMinusNineLosesNoAcceptedCommitAndShowsNoHalfOne(t *testing.T) {
+	rounds := 60
+	if testing.Short() {
+		rounds = 10
+	}
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 9))
+	torn := 0
+	for range rounds {
+		accepted := runAndKill(t, dir, 1+rng.IntN(200))
+		torn += checkAfterKill(t, dir, accepted)
+	}
+	t.Logf("%d kills, %d torn tails", rounds, torn)
+}
+
+// runAndKill kills the child after it has printed a number of lines with what
+// it has appended, and returns the last one.
+func runAndKill(t *testing.T, dir string, lines int) (accepted uint64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+dir)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewScanner(out)
+	for n := 0; in.Scan(); n++ {
+		if n == lines {
+			cmd.Process.Kill()
+		}
+		// What is still in the pipe was accepted too.
+		if accepted, err = strconv.ParseUint(in.Text(), 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Wait(); err == nil || complaint.Len() > 0 {
+		t.Fatalf("the child ended with %v: %s", err, &complaint)
+	}
+	return accepted
+}
+
+func checkAfterKill(t *testing.T, dir string, accepted uint64) (torn int) {
+	t.Helper()
+	ctx := context.Background()
+	f, warnings, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Last() < accepted {
+		t.Fatalf("%d commits were accepted, %d are there; %v", accepted, f.Last(), warnings)
+	}
+	upTo, err := f.LoadSnapshot(ctx, func(r io.Reader) error {
+		b, err := io.ReadAll(r)
+		if err == nil && string(b) != fmt.Sprint(f.newest) {
+			t.Errorf("the snapshot up to %d says %q", f.newest, b)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := upTo + 1
+	for c, err := range f.Read(ctx, next) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Sequence != next || string(c.Payload) != string(payloadOf(next)) {
+			t.Fatalf("commit %d is not what was appended as %d", c.Sequence, next)
+		}
+		next++
+	}
+	if next != f.Last()+1 {
+		t.Fatalf("the commits end with %d, want %d", next-1, f.Last())
+	}
+	return len(warnings)
+}

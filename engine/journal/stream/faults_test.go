@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/internal/natstest"
+)
+
+// persist appends commits, each of which is its number as text, until those up
+// to a number are confirmed. Whenever the log stops, it reads the end of the
+// stream and continues. at is called with each number that is sent.
+func persist(ctx context.Context, l *Log, upTo uint64, at func(uint64)) (stops int, err error) {
+	for {
+		sure := l.Durable()
+		err = l.Refresh(ctx)
+		if err == nil && l.Last() < sure {
+			err = fmt.Errorf("the last is %d, %d was confirmed", l.Last(), sure)
+		}
+		if err != nil {
+			return stops, err
+		}
+		last := l.Last()
+		for err == nil && last < upTo {
+			at(last)
+			last, err = l.Append(ctx, last, fmt.Append(nil, last+1))
+		}
+		if err == nil {
+			err = l.Confirm(ctx, last)
+		}
+		if err == nil || !errors.Is(err, journal.ErrStopped) {
+			return stops, err
+		}
+		stops++
+	}
+}
+
+// wantAll checks that the commits are those of persist, each once, and that a
+// follower has received the same.
+func wantAll(t *testing.T, l *Log, upTo uint64, heard chain) {
+	t.Helper()
+	var want, got chain
+	for n := uint64(1); n <= upTo; n++ {
+		if err := want.add(n, fmt.Append(nil, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for c, err := range l.Read(soon(t), 1) {
+		if err == nil {
+			err = got.add(c.Sequence, c.Payload)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got != want || heard != want {
+		t.Errorf("%d commits with digest %x, followed %d with %x, want %d with %x", got.last, got.sum[:4], heard.last, heard.sum[:4], want.last, want.sum[:4])
+	}
+}
+
+// follower follows to a commit beside the test.
+func follower(t *testing.T, l *Log, upTo uint64) (heard func() chain) {
+	var c chain
+	var err error
+	done := make(chan struct{})
+	ctx := soon(t)
+	go func() {
+		defer close(done)
+		c, err = followTo(ctx, l, upTo)
+	}()
+	return func() chain {
+		<-done
+		if err != nil {
+			t.Error(err)
+		}
+		return c
+	}
+}
+
+func TestAFollowerReceivesWhatTheWriterWrote(t *testing.T) {
+	s, l := oneServer(t)
+	const upTo = 20_000
+	heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"}), upTo)
+	if stops, err := persist(soon(t), l, upTo, func(uint64) {}); err != nil || stops != 0 {
+		t.Fatal(stops, err)
+	}
+	wantAll(t, l, upTo, heard())
+}
+
+// A follower's connection is cut again and again.
+func TestAFollowerWhoseConnectionIsCut(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		s, l := oneServer(t)
+		way := natstest.NewWay(t, s)
+		const upTo = 5000
+		heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, way), Name: "a log"}), upTo)
+		stops, err := persist(soon(t), l, upTo, func(n uint64) {
+			if n%1000 == 999 {
+				way.Cut()
+			}
+		})
+		if err != nil || stops != 0 {
+			t.Fatal(stops, err)
+		}
+		wantAll(t, l, upTo, heard())
+	})
+}
+
+// A follower that reads slowly is not sent more than it can hold, and gets all.
+func TestASlowFollowerOfLargeCommits(t *testing.T) {
+	_, l := oneServer(t)
+	const commits = 600
+	var want, got chain
+	written := make(chan struct{})
+	heard := make(chan error)
+	go func() {
+		heard <- l.Follow(soon(t), 1, func(c journal.Commit) error {
+			<-written
+			if c.Sequence == commits {
+				return errors.Join(got.add(c.Sequence, c.Payload), errEnough)
+			}
+			return got.add(c.Sequence, c.Payload)
+		})
+	}()
+	last := uint64(0)
+	for last < commits {
+		payload := bytes.Repeat(fmt.Append(nil, last), 100_000/len(fmt.Append(nil, last)))
+		var err error
+		if last, err = l.Append(soon(t), last, payload); err != nil {
+			t.Fatal(err)
+		}
+		if err := want.add(last, payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(written)
+	if err := <-heard; !errors.Is(err, errEnough) || got != want {
+		t.Errorf("%d with digest %x, want %d with %x: %v", got.last, got.sum[:4], want.last, want.sum[:4], err)
+	}
+}
+
+// Readers of many logs that are far behind, on one connection that is slow, are
+// never sent so much that the server gives the connection up.
+func TestReadersFarBehindOnASlowConnection(t *testing.T) {
+	t.Parallel()
+	o := options(t.TempDir())
+	o.MaxPending = 24 << 20
+	s := natstest.Start(t, o)
+	way := newProxy(t, s.ClientURL())
+	writer, reader := connect(t, s.ClientURL()), connect(t, way.url)
+	const logs, commits = 4, 2 * far
+	var want [logs]chain
+	var readers []*Log
+	for k := range logs {
+		l := openLog(t, Config{Conn: writer, Name: fmt.Sprint("log ", k)})
+		last, err := uint64(0), error(nil)
+		for last < commits && err == nil {
+			payload := bytes.Repeat([]byte{byte(k), byte(last)}, 8<<10)
+			if last, err = l.Append(soon(t), last, payload); err == nil {
+				err = want[k].add(last, payload)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers = append(readers, openLog(t, Config{Conn: reader, Name: fmt.Sprint("log ", k)}))
+	}
+	var reading sync.WaitGroup
+	for k, l := range readers {
+		reading.Go(func() {
+			if got, err := followTo(soon(t), l, commits); err != nil || got != want[k] {
+				t.Errorf("log %d: %d commits with digest %x, want %d with %x: %v", k, got.last, got.sum[:4], want[k].last, want[k].sum[:4], err)
+			}
+		})
+	}
+	go func() {
+		defer way.set(pass, pass)
+		for range 20 {
+			for _, f := range []flow{hold, pass} {
+				way.set(pass, f)
+				if wait(soon(t), 20*time.Millisecond) != nil {
+					return
+				}
+			}
+		}
+	}()
+	reading.Wait()
+	if n := s.NumSlowConsumers(); n > 0 {
+		t.Errorf("the server has given up %d connections", n)
+	}
+}
+
+// Commits of any size that is allowed are read from far behind.
+func TestAReaderFarBehindOfCommitsOfAllSizes(t *testing.T) {
+	s, l := oneServer(t)
+	allSizes(t, l, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"}))
+}
+
+// allSizes writes commits of all sizes, and reads and follows them.
+func allSizes(t *testing.T, l, reader *Log) {
+	t.Helper()
+	var want chain
+	last, err := uint64(0), error(nil)
+	for last < 3*far && err == nil {
+		size := int(last % 300)
+		if last%100 == 7 {
+			size = l.CommitLimit() - int(last)
+		}
+		payload := bytes.Repeat([]byte{byte(last)}, size)
+		if last, err = l.Append(soon(t), last, payload); err == nil {
+			err = want.add(last, payload)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read chain
+	for c, err := range l.Read(soon(t), 1) {
+		if err == nil {
+			err = read.add(c.Sequence, c.Payload)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read != want {
+		t.Errorf("read %d commits with digest %x, want %d with %x", read.last, read.sum[:4], want.last, want.sum[:4])
+	}
+	got, err := followTo(soon(t), reader, want.last)
+	if err != nil || got != want {
+		t.Errorf("%d commits with digest %x, want %d with %x: %v", got.last, got.sum[:4], want.last, want.sum[:4], err)
+	}
+}
+
+// A server forgets a batch that is idle. The log begins another before that.
+func TestAWriterThatWasIdle(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		o := natstest.JetStream(t.TempDir())
+		o.JetStreamLimits.MaxBatchTimeout = 2 * time.Second
+		s := natstest.Start(t, o)
+		l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log", AckWait: 400 * time.Millisecond})
+		for n := range 3 {
+			mustAppend(t, l, fmt.Sprint(n), "more")
+			until(t, "the batch is over", func() bool {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				return l.pipe.batch == ""
+			})
+		}
+	})
+}
+
+// The server is stopped in the middle of a pipeline and started again with the
+// same files. The writer and the follower continue.
+func TestAServerThatStartsAgain(t *testing.T) {
+	o := natstest.JetStream(t.TempDir())
+	s := natstest.Start(t, o)
+	way := natstest.NewWay(t, s)
+	l := openLog(t, Config{Conn: natstest.Connect(t, way), Name: "log"})
+	const upTo = 6000
+	heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, way), Name: "log"}), upTo)
+	restarts := uint64(0)
+	stops, err := persist(soon(t), l, upTo, func(n uint64) {
+		if n/2000 > restarts {
+			restarts++
+			natstest.Stop(s)
+			s = natstest.Start(t, o.Clone())
+			way.To(s)
+		}
+	})
+	if err != nil || restarts != 2 {
+		t.Fatal(restarts, stops, err)
+	}
+	wantAll(t, l, upTo, heard())
+}
+
+// freePorts are free when they are returned.
+func freePorts(t *testing.T, n int) []int {
+	t.Helper()
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+// startCluster starts three servers that have formed a cluster with JetStream.
+func startCluster(t *testing.T) (servers []*server.Server, urls string) {
+	t.Helper()
+	ports := freePorts(t, 3)
+	var routes []*url.URL
+	for _, p := range ports {
+		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprint("127.0.0.1:", p)})
+	}
+	var all []string
+	for i, p := range ports {
+		o := options(t.TempDir())
+		o.ServerName = fmt.Sprint("server-", i)
+		o.Cluster = server.ClusterOpts{Name: "cluster", Host: "127.0.0.1", Port: p}
+		o.Routes = routes
+		s := natstest.Start(t, o)
+		servers, all = append(servers, s), append(all, s.ClientURL())
+	}
+	until(t, "the cluster has a leader and all its members", func() bool {
+		return slices.ContainsFunc(servers, func(s *server.Server) bool {
+			return s.JetStreamIsLeader() && len(s.JetStreamClusterPeers()) == len(servers)
+		})
+	})
+	return servers, strings.Join(all, ",")
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	ctx := soon(t)
+	for !is() {
+		if wait(ctx, 10*time.Millisecond) != nil {
+			t.Fatal("waited in vain until " + what)
+		}
+	}
+}
+
+// The leader of a stream with three replicas is shut down while commits are on
+// their way. Another one takes over, and what was confirmed is there, once. Before
+// that the same cluster shows that replicas in doubt are not read.
+func TestTheLossOfTheStreamsLeader(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("elects leaders, which takes seconds")
+	}
+	servers, urls := startCluster(t)
+	doubts(t, Config{Conn: connect(t, urls), Name: "doubted", Replicas: 3})
+	config := Config{Conn: connect(t, urls), Name: "log", Replicas: 3}
+	l := openLog(t, config)
+	config.Conn = connect(t, urls)
+	const upTo = 6000
+	heard := follower(t, openLog(t, config), upTo)
+	lost := false
+	stops, err := persist(soon(t), l, upTo, func(n uint64) {
+		if n != 3000 || lost {
+			return
+		}
+		lost = true
+		k := slices.IndexFunc(servers, func(s *server.Server) bool { return s.JetStreamIsStreamLeader("$G", l.name) })
+		natstest.Stop(servers[k])
+	})
+	if err != nil || !lost {
+		t.Fatal(stops, err)
+	}
+	wantAll(t, l, upTo, heard())
+	if err := save(l, upTo, "all"); err != nil {
+		t.Error(err)
+	}
+	if state, n := load(t, l); state != "all" || n != upTo {
+		t.Errorf("%q up to %d", state, n)
+	}
+}
+
+// A full stream rejects commits, nothing is lost, and it continues when a
+// snapshot has made room.
+func TestAFullStream(t *testing.T) {
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	nc := natstest.Connect(t, s)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := settings("pnagent-log-log", "pnagent.log.log", 1)
+	small.MaxBytes = 100_000
+	if _, err := js.CreateStream(soon(t), small); err != nil {
+		t.Fatal(err)
+	}
+	l := openLog(t, Config{Conn: nc, Name: "log"})
+	n := uint64(0)
+	for err == nil {
+		n, err = l.Append(soon(t), n, make([]byte, 1000))
+	}
+	var refused *jetstream.APIError
+	if !errors.Is(err, journal.ErrStopped) || !errors.As(err, &refused) || !strings.Contains(err.Error(), "maximum bytes") {
+		t.Fatal(err)
+	}
+	if err := l.Refresh(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	last := l.Last()
+	if got := list(t, l, 1); len(got) != int(last) || last < 80 || last > 100 {
+		t.Errorf("%d commits, the last is %d", len(got), last)
+	}
+	if err := save(l, last, "state"); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, "continues")
+	if got := list(t, l, last+1); len(got) != 1 || got[0] != "continues" {
+		t.Errorf("%q", got)
+	}
+}
+
+// An account without room for anything refuses too. The snapshot that could
+// have made room can not be stored, and leaves all as it was.
+func TestAnAccountWithoutRoom(t *testing.T) {
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	limit := func(most int64) {
+		t.Helper()
+		limits := map[string]server.JetStreamAccountLimits{"": {MaxMemory: -1, MaxStore: most, MaxStreams: -1, MaxConsumers: -1}}
+		if err := s.GlobalAccount().UpdateJetStreamLimits(limits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(200_000)
+	l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log"})
+	n, err := uint64(0), error(nil)
+	for err == nil && n < 10_000 {
+		n, err = l.Append(soon(t), n, make([]byte, 1000))
+	}
+	if !errors.Is(err, journal.ErrStopped) || !strings.Contains(err.Error(), "resource") {
+		t.Fatal(n, err)
+	}
+	if err := l.Refresh(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	last := l.Last()
+	if err := save(l, last, strings.Repeat("x", 300_000)); err == nil {
+		t.Error("a snapshot is saved where there is no room")
+	}
+	if got := list(t, l, 1); len(got) != int(last) || last < 100 {
+		t.Errorf("%d commits, the last is %d", len(got), last)
+	}
+	limit(2_000_000)
+	if err := save(l, last, strings.Repeat("x", 300_000)); err != nil {
+		t.Error(err)
+	}
+	mustAppend(t, l, "continues")
+}

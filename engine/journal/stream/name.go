@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const (
+	streamPrefix  = "pnagent-log-"
+	subjectPrefix = "pnagent.log."
+
+	// maxEscaped keeps a stream's name, and the name of its snapshots' bucket
+	// behind "OBJ_", below the 255 bytes that a server and a file system allow.
+	maxEscaped = 200
+
+	hexDigits = "0123456789ABCDEF"
+)
+
+// ErrName is wrapped by the error for a name that no log can have.
+var ErrName = errors.New("invalid name of a log")
+
+// NameOf returns the name of the stream, and of the bucket of snapshots,
+// that hold the log of a name: "pnagent-log-" and the name, of which every byte
+// but a letter, a digit and "-" is written as "_" and two hexadecimal digits.
+// So "orders/2" is pnagent-log-orders_2F2. A name that is empty, or longer than
+// 200 bytes when it is written so, is ErrName.
+func NameOf(name string) (string, error) {
+	escaped, err := escape(name)
+	if err != nil {
+		return "", err
+	}
+	return streamPrefix + escaped, nil
+}
+
+// LogName is the reverse of NameOf. Any other stream's name is ErrName.
+func LogName(stream string) (string, error) {
+	escaped, ok := strings.CutPrefix(stream, streamPrefix)
+	if !ok || len(escaped) > maxEscaped {
+		return "", fmt.Errorf("stream %.80q: %w", stream, ErrName)
+	}
+	name := make([]byte, 0, len(escaped))
+	for i := 0; i < len(escaped); i++ {
+		c := escaped[i]
+		if c == '_' && i+2 < len(escaped) {
+			high, low := strings.IndexByte(hexDigits, escaped[i+1]), strings.IndexByte(hexDigits, escaped[i+2])
+			if high >= 0 && low >= 0 {
+				c, i = byte(high<<4|low), i+2
+			}
+		}
+		name = append(name, c)
+	}
+	// One name has one escaped form. Any other form is invalid.
+	if again, err := escape(string(name)); err != nil || again != escaped {
+		return "", fmt.Errorf("stream %q: %w", stream, ErrName)
+	}
+	return string(name), nil
+}
+
+func escape(name string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(name) && b.Len() <= maxEscaped; i++ {
+		if c := name[i]; plain(c) {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'_', hexDigits[c>>4], hexDigits[c&15]})
+		}
+	}
+	if b.Len() == 0 || b.Len() > maxEscaped {
+		return "", fmt.Errorf("name %.80q: expected 1 to %d bytes when escaped: %w", name, maxEscaped, ErrName)
+	}
+	return b.String(), nil
+}
+
+// plain reports whether a byte is not escaped in a stream's name.
+func plain(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-'
+}

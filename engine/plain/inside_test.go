@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// What is in the only instance of a shard is what is in the shard: Look names
+// the oldest tokens of each place and what they wait for.
+func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
+	r := rand.New(rand.NewPCG(72, 1))
+	wide := 0
+	for range 400 {
+		tables := compile(t, petritest.RandomNet(r))
+		s := newShard(t, Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 1})
+		now := now0
+		for range 8 {
+			s.Step(20, now)
+			act(t, r, r.IntN(4), []*Shard{s}, now)
+			now += r.Int64N(1000)
+		}
+		if s.cells[0].n == isWide {
+			wide++
+		}
+		held := stats.HeldList{Limit: 1 << 20}
+		s.Inside(0, &held)
+		got := make([][]stats.Token, tables.Places())
+		marking := make([]uint32, tables.Places())
+		for _, h := range held.Oldest() {
+			marking[h.Place] += uint32(h.Tokens)
+			for range h.Tokens {
+				got[h.Place] = append(got[h.Place], stats.Token{Injected: h.Injected, Waits: h.Waits})
+			}
+		}
+		if !slices.Equal(marking, s.Marking(0)) || held.LeftOut != 0 {
+			t.Fatalf("%v, want %v", marking, s.Marking(0))
+		}
+		rows := rowsOf(s, now)
+		for p := range got {
+			want := slices.Clone(rows.Places[p].Stuck)
+			for i := range want {
+				want[i].Instance = ""
+			}
+			if d := difference(want, got[p][:min(len(got[p]), stats.MaxStuck)]); d != "" && len(want) > 0 {
+				t.Fatalf("place %d (-look +inside):\n%s", p, d)
+			}
+		}
+	}
+	if wide < 20 || wide > 380 {
+		t.Errorf("%d of 400 instances were in wide form", wide)
+	}
+}

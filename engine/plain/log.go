@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
+)
+
+// The operations of a log, by the lowest bit of what it begins with.
+const (
+	opFire = iota
+	opInject
+)
+
+// Beyond the transitions, opFire has other operations, which move no token.
+const (
+	opRest  = iota // the instance came to rest: clocks start, or it has ended
+	opFail         // a transition could not fire, and the instance has failed
+	opExact        // this log records when instances came to rest; in older ones Replay derives it
+	opBeyond
+)
+
+// startLog begins a log with its kind.
+func (s *Shard) startLog() {
+	s.log = binary.AppendUvarint([]byte{opFire}, uint64(len(s.rules))+opExact)
+	s.began = len(s.log)
+}
+
+// noteFire and noteInject write an operation down: the instance's number and the
+// kind in one varint, then the transition, or the place and the tokens.
+func (s *Shard) noteFire(i, t int) {
+	s.log = binary.AppendUvarint(binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire), uint64(t))
+}
+
+func (s *Shard) noteInject(i, place int, n uint32) {
+	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opInject)
+	s.log = binary.AppendUvarint(s.log, uint64(place))
+	s.log = binary.AppendUvarint(s.log, uint64(n))
+}
+
+func (s *Shard) noteRest(i int) { s.noteFire(i, len(s.rules)+opRest) }
+
+func (s *Shard) noteFail(i, t int) {
+	s.noteFire(i, len(s.rules)+opFail)
+	s.log = binary.AppendUvarint(s.log, uint64(t))
+}
+
+// TakeLog returns what happened since the last call, in order, if Config.Log is
+// set: firings, injections, and where instances came to rest, from which all
+// counters can be derived. Take it before time advances: Replay applies all of
+// a log at one time. The bytes are valid until the next Step, Inject or Fire.
+func (s *Shard) TakeLog() []byte {
+	log := s.log
+	if len(log) == s.began {
+		return nil
+	}
+	s.log = log[:s.began]
+	return log
+}
+
+// Replay does again what TakeLog returned, at the time it was done, and counts
+// it, on a shard that was made for the same time and has not played yet. Numbers
+// of instances that the shard does not hold are passed over, so that the log of
+// one set of shards can be read by another. What firings put into other parts is
+// gone: it crossed when it was played. The error wraps [ErrLog].
+func (s *Shard) Replay(log []byte, now int64) error {
+	defer func(logging, noting bool) { s.logging, s.noting = logging, noting }(s.logging, s.noting)
+	s.logging, s.noting, s.exact = false, false, false
+	s.touched = s.touched[:0]
+	for r := (&shard.Reader{Left: log}); len(r.Left) > 0; {
+		if s.replayOne(r, now); r.Err != nil {
+			return r.Err
+		}
+	}
+	for _, i := range s.touched {
+		s.resume(int(i), now)
+	}
+	return nil
+}
+
+// ReplayOlder is Replay of a log by an engine of an older version, which wrote
+// down at each start again what instances were at rest as. That changes nothing.
+func (s *Shard) ReplayOlder(log []byte, now int64) error {
+	s.repeats = true
+	defer func() { s.repeats = false }()
+	return s.Replay(log, now)
+}
+
+// replayOne does one operation again.
+func (s *Shard) replayOne(r *shard.Reader, now int64) {
+	head := r.Next(math.MaxUint64)
+	i, err := s.Index(int(head >> 1))
+	mine := err == nil
+	if head&1 == opInject {
+		s.replayInject(r, i, mine, now)
+		return
+	}
+	n := uint64(len(s.rules))
+	switch t := r.Next(n + opBeyond - 1); {
+	case r.Err != nil:
+	case t == n+opExact:
+		s.exact = true
+	case t == n+opFail:
+		s.replayFail(r, i, mine)
+	case !mine:
+	case t == n+opRest:
+		s.replayRest(r, i, now)
+	default:
+		s.replayFire(r, i, int(t), now)
+	}
+}
+
+// touch makes an instance ready for an operation of a replay. If the log does
+// not record when instances came to rest, it remembers that this one may have.
+func (s *Shard) touch(i int) {
+	if !s.Timed || s.exact && !s.loaded {
+		return
+	}
+	if n := len(s.touched); n > 0 && s.touched[n-1] == int32(i) {
+		return
+	}
+	s.begin(i)
+	if !s.exact {
+		s.touched = append(s.touched, int32(i))
+	}
+}
+
+// resume starts the clocks of an instance in which nothing immediate is enabled:
+// it was settled at that time.
+func (s *Shard) resume(i int, at int64) {
+	if c := &s.cells[i]; s.Timed && s.quiet(c) {
+		s.startClocks(i, c, at)
+	}
+}
+
+// begin starts the clocks of an instance that is as it was created.
+func (s *Shard) begin(i int) {
+	if s.cells[i].flags&everMoved == 0 {
+		s.resume(i, s.created)
+	}
+}
+
+func (s *Shard) replayFire(r *shard.Reader, i, t int, now int64) {
+	if !s.canReplay(r, i, t) {
+		return
+	}
+	c := &s.cells[i]
+	if err := s.fire(i, c, t, now); err != nil {
+		r.Fail("instance %d: %w", s.Number(i), err)
+		return
+	}
+	if s.Timed {
+		s.clocks.removeOf(i, t)
+	}
+	s.stir(c)
+}
+
+// canReplay makes an instance ready for a firing, unless there can have been
+// none.
+func (s *Shard) canReplay(r *shard.Reader, i, t int) bool {
+	if s.Elsewhere(t) {
+		r.Fail("transition %q: %w", s.Tables.Net.Transitions[t].ID, ErrElsewhere)
+		return false
+	}
+	s.touch(i)
+	if c := &s.cells[i]; !s.enabled(c, t) {
+		r.Fail("instance %d: %w", s.Number(i), s.refuse(c, t))
+		return false
+	}
+	return true
+}
+
+func (s *Shard) replayFail(r *shard.Reader, i int, mine bool) {
+	t := r.Index(len(s.rules))
+	if r.Err != nil || !mine || !s.canReplay(r, i, t) {
+		return
+	}
+	s.fail(&s.cells[i], t)
+	if s.Timed {
+		s.clocks.removeOf(i, t)
+	}
+}
+
+// replayRest has an instance come to rest.
+func (s *Shard) replayRest(r *shard.Reader, i int, now int64) {
+	c := &s.cells[i]
+	switch again := c.flags&atRest != 0; {
+	case !s.quiet(c):
+		r.Fail("instance %d comes to rest while an immediate transition is enabled; expected none to be, as by the bindings under which it was written", s.Number(i))
+	case again && !s.repeats:
+		r.Fail("instance %d comes to rest, and was at rest before; expected it to have moved", s.Number(i))
+	case !again:
+		s.rest(i, c, now)
+	}
+}
+
+func (s *Shard) replayInject(r *shard.Reader, i int, mine bool, now int64) {
+	place := r.Index(s.Tables.Places())
+	n := uint32(r.Next(math.MaxUint32))
+	if r.Err != nil || !mine {
+		return
+	}
+	if s.Outside(place) {
+		r.Fail("place %q: %w", s.Tables.Net.Places[place].ID, ErrElsewhere)
+		return
+	}
+	s.touch(i)
+	c := &s.cells[i]
+	if err := s.put(c, place, n, now); err != nil {
+		r.Fail("instance %d: %w", s.Number(i), err)
+		return
+	}
+	c.flags |= moved | everMoved
+	if s.Timed {
+		s.stopClocks(i, c)
+	}
+	s.stir(c)
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// batch is what happened at one time.
+type batch struct {
+	now int64
+	ops []byte
+}
+
+// live plays a random life and returns it, with the state after a part of it.
+func live(t *testing.T, r *rand.Rand, s *Shard, steps int) (before []batch, state []byte, after []batch) {
+	t.Helper()
+	now := now0
+	all := &before
+	for k := range steps {
+		now += r.Int64N(1e6)
+		i, p := r.IntN(s.Count), r.IntN(s.Tables.Places())
+		if r.IntN(3) == 0 {
+			if err := s.Inject(i, p, r.Uint32N(4), now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Step(1+r.IntN(30), now)
+		*all = append(*all, batch{now, bytes.Clone(s.TakeLog())})
+		if k == steps/2 {
+			state, all = s.AppendState(nil), &after
+		}
+	}
+	return before, state, after
+}
+
+// present is what a look sees of the tokens.
+func presentOf(s *Shard, now int64) []stats.Place {
+	rows := rowsOf(s, now)
+	for p := range rows.Places { // what was counted along is the life's, not the state's
+		rows.Places[p].Arrivals, rows.Places[p].Departures, rows.Places[p].LastInjection, rows.Places[p].Dwell = 0, 0, 0, stats.Histogram{}
+		for k := range rows.Places[p].Stuck {
+			rows.Places[p].Stuck[k].Waits = nil
+		}
+	}
+	return rows.Places
+}
+
+// Replay of everything, or of what follows a state, gives the same tokens with
+// the same ages; by one shard or by several.
+func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 200 {
+		n := petritest.RandomNet(r)
+		cfg := Config{Tables: compile(t, n), Stride: 1, Count: 4, Log: true}
+		s := newShard(t, cfg)
+		before, state, after := live(t, r, s, 40)
+		later := now0 + int64(1e9)
+		want := presentOf(s, later)
+
+		whole := newShard(t, cfg)
+		for _, b := range append(before, after...) {
+			if err := whole.Replay(b.ops, b.now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := difference(want, presentOf(whole, later)); d != "" {
+			t.Fatalf("replayed (-want +got):\n%s", d)
+		}
+		sum := stats.NewRows(s.Tables.Places(), s.Tables.Transitions())
+		for k := range 2 {
+			half := newShard(t, Config{Tables: cfg.Tables, First: k, Stride: 2, Count: 2})
+			if rest, err := half.LoadState(state); err != nil || len(rest) != 0 {
+				t.Fatalf("%v, %d bytes left", err, len(rest))
+			}
+			for _, b := range after {
+				if err := half.Replay(b.ops, b.now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			half.Resume(later)
+			for p, row := range presentOf(half, later) {
+				sum.Places[p].Merge(&row)
+			}
+		}
+		if d := difference(want, sum.Places); d != "" {
+			t.Fatalf("state and what follows, over two shards (-want +got):\n%s", d)
+		}
+	}
+}
+
+func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
+	s := newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Stride: 1, Count: 2, Log: true})
+	for name, ops := range map[string][]byte{
+		"a transition that is not enabled": {0, 2},
+		"no such transition":               {0, 3},
+		"no such place":                    {1, 3, 1},
+		"half a number":                    {0, 0x80},
+		"nothing after the instance":       {0},
+	} {
+		if err := s.Replay(ops, now0); !errors.Is(err, ErrLog) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, state := range map[string][]byte{"empty": {}, "half": {1, 0, 1, 0}, "more runs than bytes": {1, 0, 200, 1}, "no end": {1, 0, 0}} {
+		if _, err := s.LoadState(state); !errors.Is(err, ErrLog) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzReplay(f *testing.F) {
+	f.Add([]byte{0, 0, 2, 0, 1, 2, 5}, []byte{1, 1, 2, 0, 9, 1, 2, 9, 3, 1, 2, 7, 0})
+	f.Fuzz(func(t *testing.T, ops, state []byte) {
+		modes := []Mode{{}, {Kind: Delayed, Delay: Delay{Shape: Exponential, A: 1e6}}, {Kind: Manual}}
+		s, err := New(Config{Tables: compile(t, petritest.Ring(3)), Modes: modes, Stride: 1, Count: 2}, now0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = s.LoadState(state)
+		_ = s.Replay(ops, now0)
+		s.Resume(now0)
+		s.Step(100, now0)
+		rowsOf(s, now0)
+	})
+}

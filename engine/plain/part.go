@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/split"
+)
+
+// divide returns what a firing does to the places of a part, and what it puts
+// into others.
+func divide(effects []petri.Effect, part *split.Part) (own, crosses []petri.Effect) {
+	for _, e := range effects {
+		if part.Places[e.Place] {
+			own = append(own, e)
+		} else {
+			crosses = append(crosses, e)
+		}
+	}
+	return own, crosses
+}
+
+// cross gathers what a firing puts into other parts.
+func (s *Shard) cross(i int, crosses []petri.Effect) {
+	for _, e := range crosses {
+		s.Crossings = append(s.Crossings, split.Crossing{Instance: s.Number(i), Place: e.Place, Tokens: e.Put})
+	}
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package region
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/engine/journal"
+)
+
+// A server that loses power can lose the end of a log and assign its numbers
+// again. Each entry has the mark of everything before it, and each cursor into
+// a log has the mark of what was read. So the next entry reveals the loss at
+// the latest. Then the part stops, and its owner looks for the last commit in
+// common with the log that was read:
+//
+//   - If no token has arrived since that commit, the owner reads the log again
+//     from there. Each token arrives once.
+//   - Otherwise both parts have the same tokens, because the upstream part has
+//     lost the commits with which they left. Reading again would double them,
+//     and reading on would skip what was written since. So the part stands
+//     still and publishes the reason until the log fits or Config.Again permits
+//     that tokens come twice.
+
+// errRewound ends a session whose part reads an upstream log again.
+var errRewound = errors.New("an upstream log that has lost commits is read again from the last commit in common")
+
+// stoppedCheckEvery is how often a part that stands still checks its upstream
+// logs, and fitWithin how long one may take to answer.
+const (
+	stoppedCheckEvery = time.Second
+	fitWithin         = 10 * time.Second
+)
+
+// rewritten reports whether an error means that a log is not the one that was read.
+func rewritten(err error) bool {
+	return errors.Is(err, engine.ErrRewritten) || errors.Is(err, journal.ErrAhead)
+}
+
+// fits reports whether a log holds what was read up to a cursor and can be read
+// from there. The error is that of a log that does not answer.
+func fits(ctx context.Context, log Log, at engine.Cursor) (bool, error) {
+	if at.Mark == 0 && at.Position > 0 {
+		return true, nil // written by a version without marks
+	}
+	ctx, cancel := context.WithTimeout(ctx, fitWithin)
+	defer cancel()
+	if at.Position > 0 {
+		switch _, upTo, err := entryAt(ctx, log, at.Position); {
+		case errors.Is(err, journal.ErrAhead):
+			return false, nil
+		case err == nil && upTo != 0:
+			return upTo == at.Mark, nil
+		case err != nil && !errors.Is(err, journal.ErrCovered):
+			return false, err
+		}
+	}
+	// The last entry that was read is removed or has no mark: the next one holds it.
+	switch before, _, err := entryAt(ctx, log, at.Position+1); {
+	case errors.Is(err, journal.ErrAhead):
+		return true, nil // there is no next entry
+	case errors.Is(err, journal.ErrCovered):
+		return false, nil
+	default:
+		return err == nil && (before == 0 || before == at.Mark), err
+	}
+}
+
+// entryAt returns the marks before and up to an entry of a log, as
+// engine.Linked does; ErrAhead if there is no such entry.
+func entryAt(ctx context.Context, log Log, number uint64) (before, upTo engine.Mark, err error) {
+	for c, err := range log.Read(ctx, number) {
+		if err != nil {
+			return 0, 0, err
+		}
+		before, upTo, _ = engine.Linked(c.Payload)
+		return before, upTo, nil
+	}
+	return 0, 0, journal.ErrAhead
+}
+
+// awaitFit waits until the upstream logs of a stopped part can be read on, and
+// then returns errRewound; nil if ctx ends. Any other error is one of the
+// part's own log.
+func (r *replica) awaitFit(ctx context.Context, e *engine.Engine, upstream []Log) error {
+	ticker := time.NewTicker(stoppedCheckEvery)
+	defer ticker.Stop()
+	for logged := ""; ; {
+		s := e.Standing()
+		own, err := fits(ctx, r.log, s.At()) // only this goroutine sets the log
+		reason := "the part's own log does not answer"
+		if err == nil && !own {
+			return fmt.Errorf("the part's own log: %w", engine.ErrRewritten) // what it still holds may fit the upstream logs
+		}
+		if err == nil {
+			reason, err = r.rewind(ctx, e, upstream)
+		} else {
+			err = nil
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case reason == "":
+			if err := e.Release(ctx, r.member.cfg.Engine.Source); err != nil {
+				return err
+			}
+			return errRewound
+		}
+		if r.halt(reason); reason != logged {
+			r.member.cfg.Log.Error("the part stands still", "part", r.part.Name, "reason", reason)
+			logged = reason
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// rewind makes the part read every upstream log that has lost commits again
+// from the last commit in common. It returns the reason if that is not safe.
+func (r *replica) rewind(ctx context.Context, e *engine.Engine, upstream []Log) (reason string, err error) {
+	for i, log := range upstream {
+		known := e.Known(i)
+		now, name := known[0], r.part.Upstream[i]
+		var common engine.Point
+		var ok bool
+		var err error
+		for _, common = range known {
+			if common != now && common.Position > 0 && common.Mark == 0 {
+				continue // written by a version without marks: it cannot be checked
+			}
+			if ok, err = fits(ctx, log, common.Cursor); ok || err != nil {
+				break
+			}
+		}
+		switch {
+		case err != nil:
+			return fmt.Sprintf("the log of %q does not answer: %v", name, err), nil
+		case !ok:
+			return fmt.Sprintf("the log of %q has lost commits up to %d that were read; no commit in common is known", name, now.Position), nil
+		case common.Cursor == now.Cursor:
+		case common.Tokens == now.Tokens || r.member.cfg.Again:
+			r.member.cfg.Log.Warn("an upstream log has lost commits and is read again", "part", r.part.Name, "upstream", name,
+				"read", now.Position, "from", common.Position+1, "tokens", now.Tokens-common.Tokens)
+			if err := e.Rebind(ctx, i, common); err != nil {
+				return "", err
+			}
+		default:
+			return fmt.Sprintf("the log of %q has lost commits between %d and %d, and its part has the %d tokens that came with them again",
+				name, common.Position, now.Position, now.Tokens-common.Tokens), nil
+		}
+	}
+	return "", nil
+}
+
+// halt publishes why the part stands still; "" if it does not.
+func (r *replica) halt(reason string) {
+	text := strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
+	r.mu.Lock()
+	r.stopped = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, text)
+	r.mu.Unlock()
+	r.member.beatNow()
+}
+
+// holds reports whether this part's log contains what the owner of a downstream
+// part has read. If not, that owner must read the whole log.
+func (r *replica) holds(at engine.Cursor) bool {
+	r.mu.Lock()
+	log := r.log
+	r.mu.Unlock()
+	if log == nil {
+		return false
+	}
+	ok, err := fits(context.Background(), log, at)
+	return ok && err == nil
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package region_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/engine/region"
+	"github.com/pnagent/pnagent/engine/region/regiontest"
+	"github.com/pnagent/pnagent/internal/natstest"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/split"
+)
+
+// relay is a net whose tokens go from place a over region one and b to region two,
+// and end in c. Each token that is put has an instance of its own.
+type relay struct {
+	*world
+	nc   *nats.Conn
+	next int   // the next instance
+	put  []int // instances whose token was acknowledged
+}
+
+const relayInstances = 400
+
+func newRelay(t *testing.T) *relay {
+	net := &petri.Net{ID: "ring", Places: []petri.Place{{ID: "a"}, {ID: "b"}, {ID: "c"}}, Transitions: []petri.Transition{{ID: "t1"}, {ID: "t2"}},
+		Arcs: []petri.Arc{{ID: "1", Source: "a", Target: "t1", Weight: 1}, {ID: "2", Source: "t1", Target: "b", Weight: 1},
+			{ID: "3", Source: "b", Target: "t2", Weight: 1}, {ID: "4", Source: "t2", Target: "c", Weight: 1}}}
+	tables, err := petri.Compile(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := split.Split(tables, func(id string) string { return map[string]string{"t1": "one", "t2": "two"}[id] }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, nats: natstest.Start(t, natstest.Options()), logs: regiontest.NewServer()}
+	w.base = region.Config{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Engine: engineOf(tables, "", relayInstances), Parts: region.Regions(tables, plan), Open: w.open}
+	return &relay{world: w, nc: natstest.Connect(t, w.nats)}
+}
+
+// inject puts a token into a place of the region of a name, again until that is
+// acknowledged: without an answer it may be there or not.
+func (r *relay) inject(part, place string) {
+	r.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for time.Now().Before(deadline) {
+		r.next++
+		m, err := r.nc.Request("petrinet.v1.inject.ring."+part, fmt.Appendf(nil, `{"instance":%d,"place":%q}`, r.next, place), 500*time.Millisecond)
+		if err == nil && string(m.Data) == `{"ok":true}` {
+			r.put = append(r.put, r.next)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	r.t.Fatalf("no token is acknowledged by %q", part)
+}
+
+// reached returns how many tokens of an instance are in c, by the log of two.
+func (r *relay) reached() map[int]uint32 {
+	r.t.Helper()
+	cfg, part := r.base.Engine, r.base.Parts[1].Part
+	cfg.Journal, cfg.Part = r.logs.Open("two", nil), &part
+	e, err := engine.New(cfg)
+	if err != nil {
+		return nil // it is being written
+	}
+	n, ended := map[int]uint32{}, make(chan error, 1)
+	ctx, stop := context.WithCancel(r.t.Context())
+	stop()
+	go func() { ended <- e.Run(ctx) }()
+	for i := range relayInstances {
+		m, err := e.Marking(r.t.Context(), "ring", i)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if m[2]+m[1] > 0 {
+			n[i] = m[2] + m[1]
+		}
+	}
+	<-ended
+	return n
+}
+
+// all waits until the tokens of some instances are in region two, and returns how
+// many of each are.
+func (r *relay) all(instances []int) (at map[int]uint32) {
+	r.t.Helper()
+	until(r.t, "all tokens that were acknowledged are in region two", func() bool {
+		at = r.reached()
+		for _, i := range instances {
+			if at[i] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	return at
+}
+
+func (r *relay) stopped() string { return r.statuses()["two"].Stopped }
+
+// lose has the logs lose what is behind these commits.
+func (r *relay) lose(one, two uint64) {
+	r.logs.Lose("one", one)
+	r.logs.Lose("two", two)
+}
+
+func (r *relay) last(part string) uint64 { return r.logs.Open(part, nil).Last() }
+
+// begin has both regions be played by two processes, puts tokens, and waits until
+// they have come through.
+func (r *relay) begin(tokens int) {
+	r.t.Helper()
+	r.member("x", "one")
+	r.member("y", "two")
+	for range tokens {
+		r.inject("one", "a")
+	}
+	r.all(r.put)
+}
+
+// again stops all processes and starts others.
+func (r *relay) again(change func(*region.Config)) {
+	r.stopAll()
+	r.stops = nil
+	if change != nil {
+		change(&r.base)
+	}
+	r.member("x2", "one")
+	r.member("y2", "two")
+}
+
+// The server comes back under processes that run, and processes that start after
+// it: the end of the log upstream is lost, and its numbers are given out again.
+func TestAPartWhoseUpstreamLogLostTokensThatItHasStandsStillAndLosesNothing(t *testing.T) {
+	for _, running := range []bool{true, false} {
+		t.Run(fmt.Sprintf("processes continue: %t", running), func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T) { lostTokens(t, running) })
+		})
+	}
+}
+
+func lostTokens(t *testing.T, running bool) {
+	r := newRelay(t)
+	r.begin(20)
+	if !running {
+		r.stopAll()
+	}
+	r.lose(r.last("one")-10, r.last("two"))
+	if !running {
+		r.again(nil)
+	}
+	r.put = nil
+	for range 40 { // beyond the numbers that were lost
+		r.inject("one", "a")
+	}
+	until(t, "region two stands still", func() bool { return r.stopped() != "" })
+	if why := r.stopped(); !strings.Contains(why, `"one" has lost commits`) {
+		t.Errorf("the reason is %q", why)
+	}
+	s := r.statuses()["two"]
+	if s.Owner == "" {
+		t.Error("it has no owner")
+	}
+	time.Sleep(2 * time.Second)
+	if now := r.statuses()["two"]; now.Epoch != s.Epoch || now.Stopped != s.Stopped {
+		t.Errorf("%+v after %+v; want it to stand still in its epoch", now, s)
+	}
+	r.inject("two", "b") // it takes what it is given, and keeps it
+	r.again(func(c *region.Config) { c.Again = true })
+	at := r.all(r.put)
+	for _, i := range r.put {
+		if at[i] != 1 {
+			t.Errorf("instance %d has %d tokens; want the one that was put after the loss", i, at[i])
+		}
+	}
+	until(t, "region two plays", func() bool { return r.stopped() == "" })
+}
+
+// What was lost upstream had brought no token: so it is right to read what has its
+// numbers now.
+func TestALogThatLostNoTokensIsReadAgainByItself(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		r := newRelay(t)
+		r.begin(20)
+		common := r.last("one")
+		// Owners come and go, and nothing else.
+		r.stops[0]()
+		time.Sleep(1100 * time.Millisecond) // after which a cursor moves without tokens
+		z := r.member("z", "one")
+		until(t, "region two has read that", func() bool {
+			e := r.standing("two")
+			return len(e.Cursors) == 1 && e.Cursors[0].Position > common
+		})
+		z()
+		r.logs.Lose("one", common)
+		r.member("x3", "one")
+		r.put = nil
+		for range 40 {
+			r.inject("one", "a")
+		}
+		for i, n := range r.all(r.put) {
+			if n != 1 {
+				t.Errorf("instance %d has %d tokens; want 1", i, n)
+			}
+		}
+		if why := r.stopped(); why != "" {
+			t.Errorf("region two stands still: %s", why)
+		}
+	})
+}
+
+func (r *relay) standing(part string) engine.Standing {
+	r.t.Helper()
+	tally, err := regiontest.Count(context.Background(), &r.base)
+	if err != nil {
+		return engine.Standing{}
+	}
+	return tally.Parts[part]
+}
+
+// Whatever the two logs lose, while processes run or between two starts: no
+// token that is acknowledged afterwards is lost, none comes twice unless that
+// is allowed, and a part that cannot continue publishes the reason.
+func TestWhateverLogsLoseNoTokenAcknowledgedAfterwardsIsLost(t *testing.T) {
+	const rounds = 20
+	var stood atomic.Int32
+	t.Cleanup(func() {
+		if n := stood.Load(); n == 0 || n == rounds {
+			t.Errorf("%d of %d stood still; want to see both", n, rounds)
+		}
+	})
+	for seed := range uint64(rounds) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T) { lostAnything(t, seed, &stood) })
+		})
+	}
+}
+
+func lostAnything(t *testing.T, seed uint64, stood *atomic.Int32) {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	r := newRelay(t)
+	r.begin(5 + rnd.IntN(25))
+	running := rnd.IntN(2) == 0
+	if !running {
+		r.stopAll()
+	}
+	lose := func(part string) uint64 { return max(2, r.last(part)-min(r.last(part), rnd.Uint64N(20))) }
+	one, two := lose("one"), lose("two")
+	if seed%4 == 0 { // half of the log upstream, whose tokens have arrived
+		one, two = (r.last("one")+2)/2, r.last("two")
+	}
+	r.lose(one, two)
+	if !running {
+		r.again(nil)
+	}
+	r.put = nil
+	for range 30 + rnd.IntN(20) {
+		r.inject("one", "a")
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	missing := func() (n int) {
+		at := r.reached()
+		for _, i := range r.put {
+			if at[i] == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	for r.stopped() == "" && missing() > 0 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if r.stopped() == "" {
+		if n := missing(); n > 0 {
+			t.Errorf("%d of %d tokens that were acknowledged after the loss are gone, and no reason is published", n, len(r.put))
+		}
+		for i, n := range r.reached() {
+			if n > 1 {
+				t.Errorf("instance %d has %d tokens; want at most one", i, n)
+			}
+		}
+		return
+	}
+	stood.Add(1)
+	r.again(func(c *region.Config) { c.Again = true })
+	r.all(r.put)
+}

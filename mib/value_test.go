@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mib
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/mib/smi"
+)
+
+func TestRatesAreThoseOfTheView(t *testing.T) {
+	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
+	view.Nets[0].Rates.Transitions[1] = collector.Rate{Min1: 632.121, Min5: 181.269, Min15: 64.493}
+	view.Nets[0].Rates.Firings = collector.Rate{Min1: 1.5}
+	table := build(t, b, view, view.At)
+	for object, want := range map[string]uint32{"transitionRate1": 632121, "transitionRate5": 181269, "transitionRate15": 64493} {
+		if got := get(t, table, names, object, 1, 2); got != smi.Gauge32(want) {
+			t.Errorf("%s is %v, want %d", object, got, want)
+		}
+	}
+	if got := get(t, table, names, "netRate1", 1); got != smi.Gauge32(1500) {
+		t.Errorf("netRate1 is %v, want 1500", got)
+	}
+}
+
+func TestARateLatchesAtTheLargestGauge(t *testing.T) {
+	for rate, want := range map[float64]uint32{1e12: math.MaxUint32, math.Inf(1): math.MaxUint32, 0: 0} {
+		if got := thousandths(rate); got != smi.Gauge32(want) {
+			t.Errorf("%v is %v, want %d", rate, got, want)
+		}
+	}
+}
+
+func TestTextsAreCutAtACharacter(t *testing.T) {
+	for _, s := range []string{"", "a", strings.Repeat("a", 255), strings.Repeat("a", 256), strings.Repeat("中", 200), strings.Repeat("\xff", 300)} {
+		got := text(s).Str
+		if len(got) > 255 || !strings.HasPrefix(s, got) || utf8.ValidString(s) && !utf8.ValidString(got) || len(s) > 255 && len(got) < 252 {
+			t.Errorf("%.20q… of %d octets became %d octets", s, len(s), len(got))
+		}
+	}
+}
+
+func TestDateAndTime(t *testing.T) {
+	var c clock
+	for _, want := range []time.Time{
+		time.Date(1970, 1, 1, 0, 0, 1, 0, time.UTC), time.Date(2024, 2, 29, 23, 59, 59, 900_000_000, time.UTC), time.Date(2026, 11, 20, 8, 15, 0, 0, time.UTC),
+	} {
+		d := c.date(want.UnixMicro()).Str
+		got := time.Date(int(d[0])<<8|int(d[1]), time.Month(d[2]), int(d[3]), int(d[4]), int(d[5]), int(d[6]), int(d[7])*1e8, time.UTC)
+		if len(d) != 11 || !got.Equal(want) || d[8:] != "+\x00\x00" {
+			t.Errorf("%v became %q", want, d)
+		}
+	}
+	for range 3000 {
+		if got := c.date(now0).Str; got != "\x07\xea\x0b\x14\x08\x0f\x00\x00+\x00\x00" {
+			t.Fatalf("%q", got)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// assignGaps computes the positions of the columns. A gap is wider if its arcs are
+// steep.
+func (l *layout) assignGaps() {
+	climb := make([]float64, len(l.columns)) // by column: from it to the next
+	l.half = make([]float64, len(l.columns))
+	l.x = make([]float64, len(l.columns))
+	for v := range l.column {
+		c := l.column[v]
+		if !l.lane(v) {
+			b := l.node(v).footprint()
+			l.half[c] = max(l.half[c], (b.right-b.left)/2+stub)
+		}
+		for _, n := range l.out[v] {
+			climb[c] = max(climb[c], math.Abs(l.y[n.to]-l.y[v]))
+		}
+	}
+	for c := 1; c < len(l.x); c++ {
+		gap := min(columnGap+max(0, climb[c-1]-columnGap)/steepness, widestGap)
+		l.x[c] = l.x[c-1] + l.half[c-1] + gap + l.half[c]
+	}
+}
+
+// draw adds the part's nodes and arcs to the drawing, around some origin, and returns
+// their bounds.
+func (l *layout) draw() box {
+	b := nothing()
+	for v := range l.nodes {
+		n := l.node(v)
+		n.X, n.Y = l.x[l.column[v]], l.y[v]
+		b.add(n.footprint())
+	}
+	leave, arrive := l.ports()
+	for e := range l.edges {
+		g := &l.edges[e]
+		if g.chain == nil {
+			continue
+		}
+		points := l.way(g, leave[e], arrive[e])
+		for _, p := range points {
+			b.add(box{p.X, p.Y, p.X, p.Y})
+		}
+		if g.turned {
+			slices.Reverse(points)
+		}
+		l.d.Arcs[g.arc].Points = points
+	}
+	return b
+}
+
+// move moves the nodes and arcs of the part.
+func (l *layout) move(dx, dy float64) {
+	for v := range l.nodes {
+		n := l.node(v)
+		n.X, n.Y = n.X+dx, n.Y+dy
+	}
+	for e := range l.edges {
+		points := l.d.Arcs[l.edges[e].arc].Points
+		for k := range points {
+			points[k].X += dx
+			points[k].Y += dy
+		}
+	}
+}
+
+// ports returns the distances from the centres of its nodes at which each edge leaves
+// and arrives. The edges of a side are in the order of their other ends, so that
+// they do not cross.
+func (l *layout) ports() (leave, arrive []float64) {
+	leave, arrive = make([]float64, len(l.edges)), make([]float64, len(l.edges))
+	right, left := make([][]int, len(l.nodes)), make([][]int, len(l.nodes))
+	for e := range l.edges {
+		if g := &l.edges[e]; g.chain != nil {
+			right[g.from], left[g.to] = append(right[g.from], e), append(left[g.to], e)
+		}
+	}
+	for v := range l.nodes {
+		l.spreadPorts(v, right[v], leave, func(g *edge) int { return g.chain[1] })
+		l.spreadPorts(v, left[v], arrive, func(g *edge) int { return g.chain[len(g.chain)-2] })
+	}
+	return leave, arrive
+}
+
+// spreadPorts places the edges on one side of a vertex.
+func (l *layout) spreadPorts(v int, edges []int, port []float64, towards func(*edge) int) {
+	if len(edges) == 0 {
+		return
+	}
+	slices.SortStableFunc(edges, func(a, b int) int {
+		return cmp.Compare(l.row[towards(&l.edges[a])], l.row[towards(&l.edges[b])])
+	})
+	n := l.node(v)
+	side := n.H - portMargin
+	if n.Place {
+		side = n.H * 0.7
+	}
+	step := min(portGap, side/float64(len(edges)))
+	for k, e := range edges {
+		port[e] = step * (float64(k) - float64(len(edges)-1)/2)
+	}
+}
+
+// way returns the points of an edge from left to right: level at both nodes and
+// through the columns between, inclined in the gaps.
+func (l *layout) way(g *edge, leave, arrive float64) []Point {
+	from, to := l.node(g.from), l.node(g.to)
+	points := []Point{from.side(leave, true), {X: l.x[l.column[g.from]] + l.half[l.column[g.from]], Y: from.Y + leave}}
+	for _, v := range g.chain[1 : len(g.chain)-1] {
+		c := l.column[v]
+		points = append(points, Point{X: l.x[c] - l.half[c], Y: l.y[v]}, Point{X: l.x[c] + l.half[c], Y: l.y[v]})
+	}
+	points = append(points, Point{X: l.x[l.column[g.to]] - l.half[l.column[g.to]], Y: to.Y + arrive}, to.side(arrive, false))
+	return level(points)
+}
+
+// level removes the points in the middle of a level line.
+func level(points []Point) []Point {
+	kept := points[:1]
+	for k := 1; k < len(points)-1; k++ {
+		if before := kept[len(kept)-1].Y; points[k].Y != before || points[k+1].Y != before {
+			kept = append(kept, points[k])
+		}
+	}
+	return append(kept, points[len(points)-1])
+}

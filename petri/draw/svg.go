@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package draw
+
+import (
+	"bufio"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// SVG writes the drawing as a self-contained picture, with an overlay; nil is the
+// initial marking without heat. n must be the net of the drawing. SVG returns the
+// writer's error.
+func (d *Drawing) SVG(w io.Writer, n *petri.Net, overlay *Overlay) error {
+	if overlay == nil {
+		overlay = initialTokens(n)
+	}
+	p := picture{Writer: bufio.NewWriter(w), d: d, n: n, o: overlay}
+	p.head()
+	p.put("<g>\n")
+	for i := range d.Arcs {
+		p.arc(&d.Arcs[i])
+	}
+	p.put("</g>\n")
+	for i := range n.Places {
+		p.place(i)
+	}
+	for i := range n.Transitions {
+		p.transition(i)
+	}
+	for i := range d.Arcs { // in front of everything, because they are text
+		p.weight(&d.Arcs[i])
+	}
+	p.put("</svg>\n")
+	if err := p.Flush(); err != nil {
+		return fmt.Errorf("writing the picture of net %q: %w", n.ID, err)
+	}
+	return nil
+}
+
+// picture writes an SVG. Its writer keeps the first error.
+type picture struct {
+	*bufio.Writer
+	d *Drawing
+	n *petri.Net
+	o *Overlay
+}
+
+// put writes markup.
+func (p *picture) put(s string) { _, _ = p.WriteString(s) }
+
+// titleRunes limits a name or an id in a title.
+const titleRunes = 1000
+
+func (p *picture) head() {
+	width, height := number(p.d.Width), number(p.d.Height)
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" class="pn" viewBox="0 0 %s %s" width="%s" height="%s" role="img">`+"\n", width, height, width, height)
+	title := clean(p.n.Name, titleRunes)
+	if title == "" {
+		title = clean(p.n.ID, titleRunes)
+	}
+	p.described(title, fmt.Sprintf("Petri net %s: %d places, %d transitions, %d arcs.", clean(p.n.ID, titleRunes), len(p.n.Places), len(p.n.Transitions), len(p.d.Arcs)))
+	p.put("\n<style>" + Style + "</style>\n" + markers)
+	fmt.Fprintf(p, `<rect class="ground" width="%s" height="%s" rx="6"/>`+"\n", width, height)
+}
+
+// described writes the title and the description of the open element.
+func (p *picture) described(title, desc string) {
+	p.put("<title>")
+	p.text(title)
+	p.put("</title><desc>")
+	p.text(desc)
+	p.put("</desc>")
+}
+
+// text writes a text as XML.
+func (p *picture) text(s string) { _ = xml.EscapeText(p, []byte(s)) }
+
+func (p *picture) label(class string, x, y float64, s string) {
+	fmt.Fprintf(p, `<text%s x="%s" y="%s">`, class, number(x), number(y))
+	p.text(s)
+	p.put("</text>")
+}
+
+// lines writes a label with its first line centred at a height.
+func (p *picture) lines(class string, x, y float64, label string) {
+	for line := range strings.SplitSeq(label, "\n") {
+		p.label(class, x, y, line)
+		y += LineHeight
+	}
+}
+
+func (p *picture) place(i int) {
+	pl, node := &p.n.Places[i], &p.d.Nodes[i]
+	tokens, heat := -1.0, uint8(0)
+	desc := "place " + clean(pl.ID, titleRunes)
+	if i < len(p.o.Tokens) {
+		tokens = float64(p.o.Tokens[i])
+		desc += ", tokens: " + strconv.FormatUint(p.o.Tokens[i], 10)
+	}
+	if i < len(p.o.Heat) {
+		heat = min(p.o.Heat[i], MaxHeat)
+		desc += fmt.Sprintf(", heat: %d of %d", heat, MaxHeat)
+	}
+	fmt.Fprintf(p, `<g class="place heat%d">`, heat)
+	p.described(titleOf(pl.Name, pl.ID), desc)
+	p.circle("body", node.X, node.Y, node.W/2)
+	switch {
+	case tokens > maxDots:
+		p.label(` class="count"`, node.X, node.Y, short(tokens))
+	case tokens > 0:
+		for _, at := range dots(int(tokens)) {
+			p.circle("token", node.X+at.X, node.Y+at.Y, dotSize)
+		}
+	}
+	p.lines(` class="below"`, node.X, node.Y+node.H/2+LabelGap+LineHeight/2, node.Label)
+	p.put("</g>\n")
+}
+
+func titleOf(name, id string) string {
+	if name = clean(name, titleRunes); name != "" {
+		return name
+	}
+	return clean(id, titleRunes)
+}
+
+func (p *picture) circle(class string, x, y, r float64) {
+	fmt.Fprintf(p, `<circle class="%s" cx="%s" cy="%s" r="%s"/>`, class, number(x), number(y), number(r))
+}
+
+// Up to maxDots tokens are drawn as dots, more as a number.
+const (
+	maxDots = 4
+	dotSize = 4
+	dotStep = 6 // from the middle of the place
+)
+
+// dots returns the positions of one to four dots, from the middle of a place.
+func dots(n int) []Point {
+	const s = dotStep
+	return [][]Point{
+		{{X: 0, Y: 0}},
+		{{X: -s, Y: 0}, {X: s, Y: 0}},
+		{{X: 0, Y: -s}, {X: -s, Y: s - 1}, {X: s, Y: s - 1}},
+		{{X: -s, Y: -s}, {X: s, Y: -s}, {X: -s, Y: s}, {X: s, Y: s}},
+	}[n-1]
+}
+
+// short formats a number of tokens in at most four characters.
+func short(n float64) string {
+	for _, unit := range []string{"", "k", "M", "G", "T", "P", "E"} {
+		if n < 9.95 && unit != "" {
+			return strconv.FormatFloat(n, 'f', 1, 64) + unit
+		}
+		if n < 999.5 {
+			return strconv.FormatFloat(n, 'f', 0, 64) + unit
+		}
+		n /= 1000
+	}
+	return "∞" // a rate can be
+}
+
+func (p *picture) transition(i int) {
+	t, node := &p.n.Transitions[i], &p.d.Nodes[len(p.n.Places)+i]
+	class, desc := "transition", "transition "+clean(t.ID, titleRunes)
+	if i < len(p.o.Enabled) && p.o.Enabled[i] {
+		class += " enabled"
+		desc += ", enabled"
+	}
+	known := i < len(p.o.Rates) && p.o.Rates[i] >= 0
+	if known {
+		desc += ", firings: " + rate(p.o.Rates[i])
+	}
+	fmt.Fprintf(p, `<g class="%s">`, class)
+	p.described(titleOf(t.Name, t.ID), desc)
+	fmt.Fprintf(p, `<rect x="%s" y="%s" width="%s" height="%s" rx="3"/>`, number(node.X-node.W/2), number(node.Y-node.H/2), number(node.W), number(node.H))
+	_, h := labelSize(node.Label)
+	p.lines("", node.X, node.Y-h/2+LineHeight/2, node.Label)
+	if known {
+		p.label(` class="rate"`, node.X, node.Y-node.H/2-7, rate(p.o.Rates[i]))
+	}
+	p.put("</g>\n")
+}
+
+// rate formats firings a second, a minute, an hour or a day.
+func rate(r float64) string {
+	unit := "/s"
+	if r > 0 && r < 0.1 {
+		r, unit = r*60, "/min"
+		if r < 0.1 {
+			r, unit = r*60, "/h"
+		}
+	}
+	if r >= 1000 {
+		return short(r) + unit
+	}
+	return strconv.FormatFloat(r, 'g', 3, 64) + unit
+}
+
+func (p *picture) arc(a *Arc) {
+	kind := a.Kind.String()
+	fmt.Fprintf(p, `<path class="arc %s" d="%s"`, kind, rounded(a.Points))
+	switch a.Kind {
+	case petri.Branch:
+		p.put(` marker-start="url(#pn-branch)" marker-end="url(#pn-normal)"`)
+	case petri.Inhibitor, petri.Read, petri.Reset:
+		fmt.Fprintf(p, ` marker-end="url(#pn-%s)"`, kind)
+	default:
+		p.put(` marker-end="url(#pn-normal)"`)
+	}
+	p.put("/>\n")
+}
+
+// cornerSize is the distance from a corner at which an arc begins to turn.
+const cornerSize = 12
+
+// rounded returns the path through points with round corners.
+func rounded(points []Point) string {
+	var b strings.Builder
+	write := func(command byte, p Point) {
+		b.WriteByte(command)
+		b.WriteString(number(p.X) + " " + number(p.Y))
+	}
+	write('M', points[0])
+	for k := 1; k < len(points)-1; k++ {
+		write('L', towards(points[k], points[k-1]))
+		write('Q', points[k])
+		write(' ', towards(points[k], points[k+1]))
+	}
+	write('L', points[len(points)-1])
+	return b.String()
+}
+
+// towards returns the point where the corner at p begins on the way to q, at most half
+// of the way.
+func towards(p, q Point) Point {
+	far := math.Hypot(q.X-p.X, q.Y-p.Y)
+	if far == 0 {
+		return p
+	}
+	k := min(cornerSize/far, 0.5)
+	return Point{X: p.X + (q.X-p.X)*k, Y: p.Y + (q.Y-p.Y)*k}
+}
+
+// weight writes an arc's weight in the middle of its longest line.
+func (p *picture) weight(a *Arc) {
+	if a.Weight <= 1 || a.Kind == petri.Reset {
+		return
+	}
+	best, longest := 1, -1.0
+	for k := 1; k < len(a.Points); k++ {
+		if far := math.Hypot(a.Points[k].X-a.Points[k-1].X, a.Points[k].Y-a.Points[k-1].Y); far > longest {
+			best, longest = k, far
+		}
+	}
+	q, r := a.Points[best-1], a.Points[best]
+	p.label(` class="weight"`, (q.X+r.X)/2, (q.Y+r.Y)/2, strconv.FormatUint(uint64(a.Weight), 10))
+	p.put("\n")
+}
+
+// number formats a coordinate with at most one decimal.
+func number(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write openapi.json")
+
+// object is a JSON object of the description. Its keys are sorted as it is written.
+type object = map[string]any
+
+// path describes GET of a path below /api/v1.
+type path struct {
+	name, summary string
+	parameters    []parameter
+	kind          string // of the answer; "" is application/json
+	document      any    // of the answer; nil where it is not JSON
+	errors        []string
+}
+
+type parameter struct {
+	name, description string
+	optional, time    bool
+}
+
+func paths() []path {
+	net := parameter{name: "net", description: "id of the net"}
+	of := []string{"400", "404"}
+	return []path{
+		{name: "/view", summary: "Everything: all nets with their places and transitions, and all sources.", document: View{}},
+		{name: "/alarms", summary: "The active alarms.", document: Alarms{}},
+		{name: "/overview", summary: "All nets without their places and transitions, sources and alarms, as of the View.", document: Overview{}},
+		{name: "/live", summary: "A stream of server-sent events: overview (Overview) at once and once a View; with net also frame (Frame) at once and where there is no " +
+			"difference to send, else diff (Diff). The id of an event is the generation of its View.", parameters: []parameter{{name: "net", description: "id of the net; without it overviews only", optional: true}}, kind: "text/event-stream"},
+		{name: "/place", summary: "One place, with the buckets of its histogram, reasons for people, and the last hour.",
+			parameters: []parameter{net, {name: "place", description: "id of the place"}}, document: PlaceDetail{}, errors: of},
+		{name: "/transition", summary: "One transition, with the buckets of its histogram, what blocks it, and the last hour.",
+			parameters: []parameter{net, {name: "transition", description: "id of the transition"}}, document: TransitionDetail{}, errors: of},
+		{name: "/instance", summary: "Where one instance is, as its engine says, and where it was seen among the oldest tokens of the last hour.",
+			parameters: []parameter{net, {name: "instance", description: "name of the instance"}}, document: Instance{}, errors: of},
+		{name: "/history", summary: "A net as it was: the newest moment that is kept at or before a time.",
+			parameters: []parameter{net, {name: "at", description: "the time", time: true}}, document: Frame{}, errors: of},
+		{name: "/drawing", summary: "Where the nodes and arcs of a net are drawn. The hash of the drawing is the ETag.", parameters: []parameter{net}, document: Drawing{}, errors: of},
+		{name: "/drawing.svg", summary: "The drawing as a picture, with the tokens of now.", parameters: []parameter{net}, kind: "image/svg+xml", errors: of},
+		{name: "/openapi.json", summary: "This description.", document: object{}},
+	}
+}
+
+// TestOpenAPIIsMadeOfTheTypes writes the description with -update, and else
+// compares it: paths from the list above, schemas from the Go types, descriptions
+// from their comments.
+func TestOpenAPIIsMadeOfTheTypes(t *testing.T) {
+	g := generator{comments: comments(t), schemas: object{}}
+	g.schema(reflect.TypeFor[Diff]())
+	all := object{}
+	for _, p := range paths() {
+		all["/api/v1"+p.name] = object{"get": g.operation(p)}
+	}
+	text, err := json.MarshalIndent(object{"openapi": "3.1.0",
+		"info": object{"title": "pnagent", "version": "1", "description": "What a sidecar shows of Petri nets. Everything is read-only. Times are RFC 3339 in UTC by the sidecar's clock; " +
+			"ages and durations are seconds, ages as of the answer. What no source of a net knows is an absent field. Fields may be added."},
+		"paths": all, "components": object{"schemas": g.schemas}}, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, '\n')
+	if *update {
+		if err := os.WriteFile("openapi.json", text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if !bytes.Equal(text, OpenAPI) {
+		t.Error("openapi.json is not what the types are; expected: go test ./web/api -update")
+	}
+}
+
+type generator struct {
+	comments map[string]string // by type, and by type and field
+	schemas  object
+}
+
+func (g *generator) operation(p path) object {
+	content := object{"schema": object{"type": "string"}}
+	if p.document != nil {
+		content = object{"schema": g.schema(reflect.TypeOf(p.document))}
+	}
+	kind := p.kind
+	if kind == "" {
+		kind = "application/json"
+	}
+	responses := object{"200": object{"description": p.summary, "content": object{kind: content}}}
+	wrong := object{"content": object{"application/json": object{"schema": g.schema(reflect.TypeFor[Error]())}}}
+	for _, status := range append(p.errors, "503") {
+		description := map[string]string{"400": "A parameter is missing or invalid.", "404": "There is no such net, place, transition or moment.",
+			"503": "Too many requests are under way, or too many streams; Retry-After has a number of seconds."}[status]
+		responses[status] = object{"description": description, "content": wrong["content"]}
+	}
+	o := object{"summary": p.summary, "operationId": strings.NewReplacer("/", "", ".", "_").Replace(p.name), "responses": responses}
+	if len(p.parameters) > 0 {
+		var list []object
+		for _, one := range p.parameters {
+			schema := object{"type": "string"}
+			if one.time {
+				schema["format"] = "date-time"
+			}
+			list = append(list, object{"name": one.name, "in": "query", "required": !one.optional, "description": one.description, "schema": schema})
+		}
+		o["parameters"] = list
+	}
+	return o
+}
+
+// schema returns the schema of a type, or a reference to that of a struct.
+func (g *generator) schema(t reflect.Type) object {
+	switch {
+	case t == reflect.TypeFor[Time]():
+		return object{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[object]():
+		return object{"type": "object"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return g.schema(t.Elem())
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer"}
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		return object{"type": "integer", "minimum": 0}
+	case reflect.Slice:
+		items := g.schema(t.Elem())
+		if t.Elem().Kind() == reflect.Pointer { // of a point, which may be unknown
+			items = object{"type": []string{items["type"].(string), "null"}}
+		}
+		return object{"type": "array", "items": items}
+	case reflect.Array:
+		return object{"type": "array", "items": g.schema(t.Elem()), "minItems": t.Len(), "maxItems": t.Len()}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": g.schema(t.Elem())}
+	case reflect.Struct:
+		if g.schemas[t.Name()] == nil {
+			s := object{"type": "object", "description": g.comments[t.Name()]}
+			g.schemas[t.Name()] = s
+			properties, required := object{}, []string{}
+			g.fields(t, properties, &required)
+			s["properties"], s["required"] = properties, required
+		}
+		return object{"$ref": "#/components/schemas/" + t.Name()}
+	default:
+		panic("no schema of " + t.String())
+	}
+}
+
+// fields adds those of a struct, and of the structs that it embeds.
+func (g *generator) fields(t reflect.Type, properties object, required *[]string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			g.fields(f.Type, properties, required)
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		s := g.schema(f.Type)
+		if c := g.comments[t.Name()+"."+f.Name]; c != "" {
+			s["description"] = c
+		}
+		if properties[name] != nil {
+			panic(t.Name() + " has two fields " + name)
+		}
+		if properties[name] = s; options == "" {
+			*required = append(*required, name)
+		}
+	}
+}
+
+// comments returns those of types and fields.
+func comments(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, name := range []string{"view.go", "page.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			decl, ok := d.(*ast.GenDecl)
+			if !ok || decl.Tok != token.TYPE {
+				continue
+			}
+			spec := decl.Specs[0].(*ast.TypeSpec)
+			all[spec.Name.Name] = strings.Join(strings.Fields(decl.Doc.Text()), " ")
+			fields, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				continue
+			}
+			for _, f := range fields.Fields.List {
+				for _, n := range f.Names {
+					all[spec.Name.Name+"."+n.Name] = strings.TrimSpace(f.Comment.Text())
+				}
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// Overview is all nets without their rows: GET /api/v1/overview, and the event
+// of that name of GET /api/v1/live. Ages are as of at.
+type Overview struct {
+	At             Time          `json:"at"`
+	Generation     uint64        `json:"generation"`
+	History        *Kept         `json:"history,omitempty"` // what is kept of the last hour
+	Nets           []NetOverview `json:"nets"`
+	Sources        []SourceState `json:"sources"` // at most 1,000; those that are up are left out first
+	Alarms         []Alarm       `json:"alarms"`  // at most 1,000
+	NATS           *Connection   `json:"nats,omitempty"`
+	Up             *Connection   `json:"up_nats,omitempty"`
+	Deaf           bool          `json:"deaf"`
+	SourcesLeftOut int           `json:"sources_left_out,omitempty"`
+	AlarmsLeftOut  int           `json:"alarms_left_out,omitempty"`
+}
+
+// Kept is the period of the past that the sidecar keeps.
+type Kept struct {
+	From Time    `json:"from"`
+	To   Time    `json:"to"`
+	Step float64 `json:"step"` // seconds between two moments that are kept now
+}
+
+// NetOverview is a net without its rows.
+type NetOverview struct {
+	NetTotals
+	Alarms  int    `json:"alarms"`  // how many are active
+	Drawing string `json:"drawing"` // hash of its drawing
+}
+
+// Frame is a net at one moment: an event of GET /api/v1/live, and GET
+// /api/v1/history. Rows are in the order of the drawing's nodes.
+type Frame struct {
+	Net         string          `json:"net"`
+	Drawing     string          `json:"drawing"`    // hash of its drawing
+	Generation  uint64          `json:"generation"` // of the View; 0 for a frame of the past
+	At          Time            `json:"at"`
+	Places      []PlaceNow      `json:"places"`
+	Transitions []TransitionNow `json:"transitions"`
+}
+
+// Diff has the rows of a Frame that changed since the previous Frame or Diff on
+// the same stream: an event of GET /api/v1/live.
+type Diff struct {
+	Generation  uint64           `json:"generation"`
+	At          Time             `json:"at"`
+	Places      []PlaceDiff      `json:"places"`
+	Transitions []TransitionDiff `json:"transitions"`
+}
+
+// PlaceDiff is a whole row of a place.
+type PlaceDiff struct {
+	Index int `json:"index"` // in Frame.Places
+	PlaceNow
+}
+
+// TransitionDiff is a whole row of a transition.
+type TransitionDiff struct {
+	Index int `json:"index"` // in Frame.Transitions
+	TransitionNow
+}
+
+// PlaceDetail is one place: GET /api/v1/place.
+type PlaceDetail struct {
+	Place
+	Series Series `json:"series"` // time, tokens and age of the oldest
+}
+
+// TransitionDetail is one transition: GET /api/v1/transition.
+type TransitionDetail struct {
+	Transition
+	Blocks *[]Block `json:"blocks,omitempty"` // the conditions that block it
+	Series Series   `json:"series"`           // time, firings per second and running firings
+}
+
+// Series is what is kept of the last hour, at most 360 points.
+type Series struct {
+	Step   float64      `json:"step"`   // seconds
+	Points [][]*float64 `json:"points"` // each a time in milliseconds since the Unix epoch and values; null if not known
+}
+
+// Instance is the state of one instance, and its sightings: GET /api/v1/instance.
+type Instance struct {
+	Instance   string     `json:"instance"`
+	Now        *[]Held    `json:"now,omitempty"`        // its tokens
+	Source     string     `json:"source,omitempty"`     // the source that answered
+	LeftOut    uint64     `json:"left_out,omitempty"`   // tokens that the answer omits
+	Unanswered string     `json:"unanswered,omitempty"` // why now is absent
+	Seen       []Sighting `json:"seen"`                 // when it was among the oldest tokens of a place in the last hour
+}
+
+// Held are tokens of one place with one injection time.
+type Held struct {
+	Place    string  `json:"place"`
+	Tokens   uint64  `json:"tokens"`
+	Injected Time    `json:"injected"`
+	Age      float64 `json:"age_seconds"`
+	Waits    []Wait  `json:"waits"`
+}
+
+// Sighting is a period of an instance among the oldest tokens of a place.
+type Sighting struct {
+	Place     string `json:"place"`
+	Injected  Time   `json:"injected"`
+	FirstSeen Time   `json:"first_seen"`
+	LastSeen  Time   `json:"last_seen"`
+	Gone      bool   `json:"gone"` // it is no longer among them
+	Waits     []Wait `json:"waits"`
+}
+
+// Drawing is the layout of the nodes and arcs of a net: GET /api/v1/drawing.
+type Drawing struct {
+	Net       string      `json:"net"`
+	Name      string      `json:"name"`
+	Doc       string      `json:"doc"`
+	Hash      string      `json:"hash"` // also the ETag
+	Width     float64     `json:"width"`
+	Height    float64     `json:"height"`
+	Positions string      `json:"positions"` // given by the definition, or layered
+	Nodes     []DrawnNode `json:"nodes"`     // places, then transitions
+	Arcs      []DrawnArc  `json:"arcs"`
+}
+
+// DrawnNode is a place or a transition.
+type DrawnNode struct {
+	ID      string  `json:"id"`
+	Kind    string  `json:"kind"` // place or transition
+	Name    string  `json:"name"`
+	Doc     string  `json:"doc"`
+	Label   string  `json:"label"` // lines divided by newlines
+	X       float64 `json:"x"`     // of its centre
+	Y       float64 `json:"y"`
+	W       float64 `json:"w"`
+	H       float64 `json:"h"`
+	Initial uint32  `json:"initial,omitempty"` // tokens of the initial marking
+	Final   bool    `json:"final,omitempty"`   // no transition takes tokens from the place
+}
+
+// DrawnArc is an arc between two nodes.
+type DrawnArc struct {
+	From   int          `json:"from"` // index of a node
+	To     int          `json:"to"`
+	Kind   string       `json:"kind"` // normal, inhibitor, read, reset, join or branch
+	Weight uint32       `json:"weight"`
+	Points [][2]float64 `json:"points"`
+}
+
+// Error is the answer to a request that failed.
+type Error struct {
+	Error string `json:"error"` // what was wrong, for people
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+// ViewDocument returns a View for JSON, with ages as of now (microseconds since
+// the Unix epoch).
+func ViewDocument(v *collector.View, now int64) *api.View {
+	d := &api.View{At: api.Time(v.At), Generation: v.Generation, Nets: make([]api.Net, len(v.Nets)), Sources: make([]api.Source, len(v.Sources)),
+		States: api.States{Up: v.States[collector.Up], Stale: v.States[collector.Stale], Gone: v.States[collector.Gone],
+			Undefined: v.States[collector.Undefined], Refused: v.States[collector.Refused]},
+		Traffic: api.Traffic{Messages: v.Traffic.Messages, MessageRate: rate(v.MessageRate), Bytes: v.Traffic.Bytes, Lost: v.Traffic.Lost,
+			Bad: v.Traffic.Bad, Rejected: v.Traffic.Rejected},
+		NATS: connection(v.NATS), Up: connection(v.Up), Deaf: v.Deaf}
+	for i, n := range v.Nets {
+		d.Nets[i] = netDocument(n, now)
+	}
+	for i := range v.Sources {
+		d.Sources[i] = sourceDocument(&v.Sources[i], now)
+	}
+	return d
+}
+
+func connection(c *natslink.State) *api.Connection {
+	if c == nil {
+		return nil
+	}
+	return &api.Connection{Connected: c.Connected, Since: api.Time(c.Since), Server: c.Server, Reason: c.Reason, Disconnects: c.Disconnects}
+}
+
+func netTotals(n *collector.Net, now int64) api.NetTotals {
+	cols := n.Rows.Columns
+	d := api.NetTotals{ID: n.Name, Name: n.Def.Name, Since: api.Time(n.Since), Digests: make([]api.Digest, len(n.Digests)), Up: n.Up, Stale: n.Stale,
+		Tokens: known(cols, stats.ColTokens, n.Tokens), Waiting: known(cols, stats.ColWaiting, n.Rows.Waiting)}
+	for i, g := range n.Digests {
+		d.Digests[i] = api.Digest(g)
+	}
+	if cols.Has(stats.ColInstances) {
+		i := api.Instances(n.Rows.Net)
+		d.Instances, d.FinishedRate = &i, rate(n.Rates.Finished)
+	}
+	if cols.Has(stats.ColOldest) && n.OldestSince != 0 {
+		age := ageAt(n.OldestSince, now)
+		d.OldestAge, d.OldestPlace = &age, n.Def.Places[n.OldestPlace].ID
+	}
+	if cols.Has(stats.ColFirings) {
+		d.Firings, d.Rate, d.DampedRates = &n.Firings, rate(n.Rates.Firings.Now), damped(&n.Rates.Firings)
+	}
+	return d
+}
+
+// rate returns nil for a rate that is not known.
+func rate(r float64) *float64 {
+	if r == collector.UnknownRate {
+		return nil
+	}
+	return &r
+}
+
+func damped(r *collector.Rate) api.DampedRates {
+	return api.DampedRates{Rate1: &r.Min1, Rate5: &r.Min5, Rate15: &r.Min15}
+}
+
+func netDocument(n *collector.Net, now int64) api.Net {
+	cols := n.Rows.Columns
+	d := api.Net{NetTotals: netTotals(n, now), Places: make([]api.Place, len(n.Rows.Places)), Transitions: make([]api.Transition, len(n.Rows.Transitions))}
+	for i := range n.Rows.Places {
+		d.Places[i] = placeDocument(n, i, now)
+	}
+	for i := range n.Rows.Transitions {
+		d.Transitions[i] = transitionDocument(n, i, now)
+	}
+	if cols.Has(stats.ColBlocks) {
+		blocks := make([]api.Block, len(n.Rows.Blocks))
+		for i := range blocks {
+			blocks[i] = blockDocument(n.Def, &n.Rows.Blocks[i])
+		}
+		d.Blocks = &blocks
+	}
+	if cols.Has(stats.ColQueues) {
+		queues := make([]api.Queue, len(n.Rows.Queues))
+		for i, q := range n.Rows.Queues {
+			queues[i] = api.Queue{Priority: q.Priority, Ready: q.Ready, OldestAge: ageAt(q.OldestSince, now),
+				UnservedAge: ageAt(q.UnservedSince, now), Served: q.Served, QuoteSwitches: q.QuoteSwitches}
+		}
+		d.Queues = &queues
+	}
+	return d
+}
+
+// placeNow returns the part of a place that frames contain.
+func placeNow(n *collector.Net, i int) (d api.PlaceNow) {
+	cols, p := n.Rows.Columns, &n.Rows.Places[i]
+	d.Tokens, d.Instances = known(cols, stats.ColTokens, p.Tokens), known(cols, stats.ColPlaceInstances, p.Instances)
+	if cols.Has(stats.ColOldest) {
+		d.OldestSince = api.Time(p.Oldest)
+	}
+	if cols.Has(stats.ColArrivals) {
+		d.ArrivalRate = rate(n.Rates.Arrivals[i])
+	}
+	return d
+}
+
+func placeDocument(n *collector.Net, i int, now int64) api.Place {
+	def, p, cols := n.Def, &n.Rows.Places[i], n.Rows.Columns
+	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i), PlaceNow: placeNow(n, i),
+		Arrivals:   known(cols, stats.ColArrivals, p.Arrivals),
+		Departures: known(cols, stats.ColDepartures, p.Departures),
+		OldestAge:  known(cols, stats.ColOldest, ageAt(p.Oldest, now)),
+		MeanAge:    known(cols, stats.ColOldest|stats.ColTokens, ageAt(p.Injected.Mean(p.Tokens), now)),
+		Dwell:      histogram(cols, stats.ColDwell, &p.Dwell),
+		Slowest:    slowest(p.Slowest),
+	}
+	if cols.Has(stats.ColOldest) {
+		d.LastInjection = api.Time(p.LastInjection)
+	}
+	if cols.Has(stats.ColDepartures) {
+		d.DepartureRate = rate(n.Rates.Departures[i])
+	}
+	if cols.Has(stats.ColAges) {
+		at := func(step int) uint64 { return p.Ages.InjectedBefore(now - stats.AgeSteps()[step].Age) }
+		d.OlderThan = &api.OlderThan{S1: at(0), S10: at(1), M1: at(2), M10: at(3), H1: at(4), H6: at(5), D1: at(6), D7: at(7)}
+	}
+	if cols.Has(stats.ColStuck) {
+		stuck := make([]api.Token, 0, len(p.Stuck))
+		for _, t := range n.Stuck(i) {
+			stuck = append(stuck, api.Token{Instance: t.Instance, Injected: api.Time(t.Injected), Age: ageAt(t.Injected, now), Waits: waits(def, t.Waits)})
+		}
+		d.Stuck = &stuck
+	}
+	return d
+}
+
+func waits(def *petri.Net, waits []stats.Wait) []api.Wait {
+	out := make([]api.Wait, len(waits))
+	for i, w := range waits {
+		place, _ := placeNames(def, w.Place)
+		out[i] = api.Wait{Transition: def.Transitions[w.Transition].ID, Reason: w.Reason.String(), Place: place, Count: w.Count, Until: api.Time(w.Until)}
+	}
+	return out
+}
+
+// transitionNow returns the part of a transition that frames contain.
+func transitionNow(n *collector.Net, i int) (d api.TransitionNow) {
+	cols, t := n.Rows.Columns, &n.Rows.Transitions[i]
+	d.Enabled, d.Running = known(cols, stats.ColEnabled, t.Enabled), known(cols, stats.ColRunning, t.Running)
+	d.Blocked, d.Failures = known(cols, stats.ColBlocks, n.Blocked[i]), known(cols, stats.ColFailures, t.Failures)
+	if cols.Has(stats.ColFirings) {
+		d.Rate = rate(n.Rates.Transitions[i].Now)
+	}
+	if cols.Has(stats.ColEnabled) {
+		d.EnabledSince = api.Time(t.EnabledSince)
+	}
+	return d
+}
+
+func transitionDocument(n *collector.Net, i int, now int64) api.Transition {
+	def, t, cols := &n.Def.Transitions[i], &n.Rows.Transitions[i], n.Rows.Columns
+	d := api.Transition{ID: def.ID, Name: def.Name, TransitionNow: transitionNow(n, i),
+		Firings:    known(cols, stats.ColFirings, t.Firings),
+		Retries:    known(cols, stats.ColFailures, t.Retries),
+		Cancels:    known(cols, stats.ColFailures, t.Cancels),
+		Timeouts:   known(cols, stats.ColTimeouts, t.Timeouts),
+		Late:       known(cols, stats.ColTimeouts, t.Late),
+		EnabledAge: known(cols, stats.ColEnabled, ageAt(t.EnabledSince, now)),
+		RunningAge: known(cols, stats.ColRunning, ageAt(t.RunningSince, now)),
+		Duration:   histogram(cols, stats.ColDuration, &t.Duration),
+		Slowest:    slowest(t.Slowest),
+	}
+	if cols.Has(stats.ColFirings) {
+		d.DampedRates = damped(&n.Rates.Transitions[i])
+	}
+	if cols.Has(stats.ColLastFiring) {
+		d.LastFiring = api.Time(t.LastFiring)
+	}
+	return d
+}
+
+func blockDocument(def *petri.Net, b *stats.Block) api.Block {
+	place, _ := placeNames(def, b.Place)
+	return api.Block{Transition: def.Transitions[b.Transition].ID, Place: place, Reason: b.Reason.String(), Instances: b.Instances}
+}
+
+func sourceState(s *collector.Source, now int64) api.SourceState {
+	return api.SourceState{Name: s.Name, Net: s.Net, State: s.State.String(), Reason: s.Reason, LastHeardAge: ageAt(s.LastHeard, now), Gaps: s.Gaps,
+		Region: s.Region, Fence: s.Fence, Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped}
+}
+
+func sourceDocument(s *collector.Source, now int64) api.Source {
+	return api.Source{SourceState: sourceState(s, now), Digest: s.Digest, Since: api.Time(s.Since), Conflict: s.Conflict, Epoch: s.Epoch, Seq: s.Seq,
+		LastHeard: api.Time(s.LastHeard), Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
+		Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks}
+}
+
+func histogram(cols, want stats.Columns, h *stats.Histogram) *api.Histogram {
+	if !cols.Has(want) {
+		return nil
+	}
+	d := &api.Histogram{Count: h.Count(), Sum: float64(h.Sum) / 1e6}
+	if d.Count > 0 {
+		mean, p50, p95, p99 := d.Sum/float64(d.Count), h.Quantile(0.5), h.Quantile(0.95), h.Quantile(0.99)
+		d.Mean, d.P50, d.P95, d.P99 = &mean, &p50, &p95, &p99
+	}
+	return d
+}
+
+func slowest(s stats.Slowest) *api.Slowest {
+	if s.At == 0 {
+		return nil
+	}
+	return &api.Slowest{Instance: s.Instance, Seconds: float64(s.Micros) / 1e6, At: api.Time(s.At)}
+}
+
+// AlarmsDocument returns alarms for JSON, with ages as of now.
+func AlarmsDocument(s *alarm.State, now int64) *api.Alarms {
+	d := &api.Alarms{LastChange: api.Time(s.LastChange), Suppressed: s.Suppressed, Active: make([]api.Alarm, len(s.Active))}
+	for i := range s.Active {
+		d.Active[i] = alarmDocument(&s.Active[i], now)
+	}
+	return d
+}
+
+func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
+	place, transition, source, region := a.About()
+	return api.Alarm{Index: a.Index, Alarm: a.Kind.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
+		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: float64(max(now-a.Since, 0)) / 1e6, Affected: a.Affected, Text: a.Text}
+}
+
+// known returns a value, or nil if its columns are absent.
+func known[T any](cols, want stats.Columns, v T) *T {
+	if !cols.Has(want) {
+		return nil
+	}
+	return &v
+}
+
+// ageAt returns the seconds since a time, or 0 for no time or a future one.
+func ageAt(t, now int64) float64 {
+	if t == 0 || t > now {
+		return 0
+	}
+	return float64(now-t) / 1e6
+}
+
+// placeNames returns the id and the name of a place; "" for NoPlace.
+func placeNames(def *petri.Net, place int32) (id, name string) {
+	if place == stats.NoPlace {
+		return "", ""
+	}
+	p := &def.Places[place]
+	if p.Name == "" {
+		return p.ID, p.ID
+	}
+	return p.ID, p.Name
+}

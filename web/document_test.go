@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+const (
+	t0     int64 = 1_790_000_000_000_000
+	digest       = "0123456789abcdef0123456789abcdef"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// line is a net with places p0, p1 … and transitions t0, t1 …
+func line(id string, places, transitions int) *petri.Net {
+	n := &petri.Net{ID: id}
+	for i := range places {
+		n.Places = append(n.Places, petri.Place{ID: fmt.Sprint("p", i)})
+	}
+	for i := range transitions {
+		n.Transitions = append(n.Transitions, petri.Transition{ID: fmt.Sprint("t", i)})
+	}
+	return n
+}
+
+// Two nets: of one all is known, of the other only some columns.
+func goldenView(t *testing.T) *collector.View {
+	m := collector.NewMerger(collector.Rules{}, t0)
+	n := line("order", 2, 2)
+	n.Name, n.Places[0].Name, n.Places[0].Initial, n.Transitions[0].Name = "Order fulfilment", "awaiting payment", 1, "pay <&>"
+	n.Arcs = []petri.Arc{{Source: "p0", Target: "t0", Weight: 1}, {Source: "t0", Target: "p1", Weight: 1}}
+	for key, def := range map[string]*petri.Net{digest: n, "x": line("partly known", 1, 1), "": line("unheard", 1, 1)} {
+		if _, err := m.Define(key, def, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := t0 + 3600e6
+	msg := &telemetry.Snapshot{Source: "engine-1", Net: "order", Digest: digest, Epoch: t0, Seq: 7, SentAt: now,
+		Interval: time.Second, Region: "eu", Fence: 3, Since: t0 - 60e6, Full: true,
+		State: &telemetry.RegionState{Position: 41, Standbys: 1, Lag: new(uint64), Stopped: "a log has lost commits"}, Rows: *stats.NewRows(2, 2)}
+	msg.Rows.Columns = stats.AllColumns
+	msg.Rows.Net = stats.Net{Created: 9, Finished: 5, Failed: 1, Active: 3, Deadlocked: 1}
+	p := &msg.Rows.Places[0]
+	p.Tokens, p.Arrivals, p.Departures, p.Instances = 2, 5, 3, 2
+	p.Oldest, p.LastInjection = now-700e6, now-2.5e6
+	for _, injected := range []int64{now - 700e6, now - 2.5e6} {
+		p.Injected.Add(injected)
+		p.Ages.Add(injected, now, 1)
+	}
+	for _, d := range []int64{1e6, 2e6, 40e6} {
+		p.Dwell.Observe(d)
+	}
+	p.Slowest = stats.Slowest{Instance: "order 12", Micros: 40e6, At: now - 300_000}
+	p.Stuck = []stats.Token{{Instance: "order 17", Injected: now - 700e6, Waits: []stats.Wait{
+		{Transition: 0, Reason: stats.ReasonMissing, Place: 1, Count: 2},
+		{Transition: 1, Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now + 60e6}}}}
+	msg.Rows.Transitions[0] = stats.Transition{Firings: 3, Failures: 1, Retries: 2, Cancels: 4, Timeouts: 3, Late: 1, Running: 1, RunningSince: now - 5e6, LastFiring: now - 9e6}
+	msg.Rows.Transitions[0].Duration.Observe(250_000)
+	msg.Rows.Transitions[0].Slowest = stats.Slowest{Instance: "order 13", Micros: 250_000, At: now}
+	msg.Rows.Transitions[1] = stats.Transition{Enabled: 2, EnabledSince: now - 61e6}
+	msg.Rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 2},
+		{Transition: 1, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 1}}
+	msg.Rows.Queues = []stats.Queue{{Priority: 0, Served: 70, QuoteSwitches: 2},
+		{Priority: 6, Ready: 3, OldestSince: now - 4e6, UnservedSince: now - 2e6, Served: 8}}
+	msg.Rows.Waiting = 5
+	part := &telemetry.Snapshot{Source: "lines", Net: "partly known", Digest: "x", Epoch: t0, Seq: 1, SentAt: now + 120e6,
+		Interval: 10 * time.Second, Full: true, Rows: *stats.NewRows(1, 1)}
+	part.Rows.Columns = stats.ColTokens | stats.ColFirings
+	part.Rows.Transitions[0].Firings = 12
+	_, _ = m.Tick(now - 9_500_000) // what is counted below was done since
+	for _, s := range []*telemetry.Snapshot{msg, part} {
+		if _, err := m.Take(s, 1000, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	view, _ := m.Tick(now + 500_000)
+	return view
+}
+
+// The JSON form, read a second after the View was made.
+func TestJSONOfAView(t *testing.T) {
+	view := goldenView(t)
+	view.NATS = &natslink.State{Since: t0 + 3590e6, Server: "nats://127.0.0.1:4222", Reason: "maximum connections exceeded", Disconnects: 2}
+	view.Up, view.Deaf = &natslink.State{Connected: true, Since: t0, Server: "tls://above:4222"}, true
+	var raw, got bytes.Buffer
+	if err := api.Encode(&raw, ViewDocument(view, view.At+1e6)); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Indent(&got, raw.Bytes(), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	const file = "testdata/view.json"
+	if *update {
+		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Errorf("(-%s +seen):\n%s", file, d)
+	}
+}
+
+func TestAlarmsAsJSON(t *testing.T) {
+	s := &alarm.State{LastChange: t0, Suppressed: 3, Active: []alarm.Alarm{
+		{Index: 1, Kind: alarm.TokenStuck, Net: "n", Subject: "p <€>", Raised: t0, Since: t0 - 1500e6, Affected: 4, Text: "stuck"},
+		{Index: 2, Kind: alarm.TransitionStarved, Net: "n", Subject: "t", Raised: t0, Since: t0},
+		{Index: 3, Kind: alarm.SourceLost, Subject: "s", Raised: t0, Since: t0},
+		{Index: 4, Kind: alarm.NetDeadlocked, Net: "n", Raised: t0, Since: t0 + 5e6},
+	}}
+	var b bytes.Buffer
+	if err := api.Encode(&b, AlarmsDocument(s, t0+500_000)); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"last_change":"2026-09-21T14:13:20.000000Z","notifications_suppressed":3,"active":[` +
+		`{"index":1,"alarm":"tokenStuck","net":"n","place":"p <€>","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T13:48:20.000000Z","age_seconds":1500.5,"affected":4,"text":"stuck"},` +
+		`{"index":2,"alarm":"transitionStarved","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":""},` +
+		`{"index":3,"alarm":"sourceLost","source":"s","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":""},` +
+		`{"index":4,"alarm":"netDeadlocked","net":"n","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:25.000000Z","age_seconds":0,"affected":0,"text":""}]}` + "\n"
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+}

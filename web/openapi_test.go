@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/natslink"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+// described is the OpenAPI description, as far as answers are held against it.
+type described struct {
+	Paths map[string]map[string]struct {
+		Responses map[string]struct {
+			Content map[string]struct{ Schema schema }
+		}
+	}
+	Components struct{ Schemas map[string]*schema }
+}
+
+type schema struct {
+	Ref                  string `json:"$ref"`
+	Type                 any
+	Format               string
+	Minimum              *float64
+	MinItems             int
+	Properties           map[string]*schema
+	AdditionalProperties *schema
+	Required             []string
+	Items                *schema
+}
+
+func description(t *testing.T) *described {
+	t.Helper()
+	d := &described{}
+	if err := json.Unmarshal(api.OpenAPI, d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// check returns what of a value is not as a schema has it, and notes the
+// properties that it has.
+func (d *described) check(at string, v any, s *schema, seen map[string]bool) (faults []string) {
+	if s.Ref != "" {
+		name := strings.TrimPrefix(s.Ref, "#/components/schemas/")
+		return d.check(name, v, d.Components.Schemas[name], seen)
+	}
+	fault := func(format string, args ...any) { faults = append(faults, at+": "+fmt.Sprintf(format, args...)) }
+	kind := map[bool]string{true: "integer", false: "number"}
+	var is string
+	switch v := v.(type) {
+	case nil:
+		is = "null"
+	case bool:
+		is = "boolean"
+	case string:
+		is = "string"
+		if _, err := time.Parse(time.RFC3339, v); s.Format == "date-time" && err != nil {
+			fault("%v", err)
+		}
+	case float64:
+		is = kind[v == float64(int64(v))]
+		if s.Minimum != nil && v < *s.Minimum {
+			fault("%v is less than %v", v, *s.Minimum)
+		}
+	case []any:
+		is = "array"
+		if len(v) < s.MinItems {
+			fault("%d items, want %d", len(v), s.MinItems)
+		}
+		for _, item := range v {
+			faults = append(faults, d.check(at+"[]", item, s.Items, seen)...)
+		}
+	case map[string]any:
+		is = "object"
+		for _, name := range s.Required {
+			if _, ok := v[name]; !ok {
+				fault("%s is required", name)
+			}
+		}
+		for name, value := range v {
+			seen[at+"."+name] = true
+			switch of := s.Properties[name]; {
+			case of != nil:
+				faults = append(faults, d.check(at+"."+name, value, of, seen)...)
+			case s.AdditionalProperties != nil:
+				faults = append(faults, d.check(at+"{}", value, s.AdditionalProperties, seen)...)
+			case s.Properties != nil:
+				fault("%s is not described", name)
+			}
+		}
+	}
+	types, many := s.Type.([]any)
+	if !many {
+		types = []any{s.Type}
+	}
+	if !slices.Contains(types, any(is)) && (is != "integer" || !slices.Contains(types, any("number"))) {
+		fault("%v is %s, want %v", v, is, types)
+	}
+	return faults
+}
+
+// everything is a stage that shows all that there is to show.
+func everything(t *testing.T) *stage {
+	st := newStage(t, func(c *Config) {
+		c.Ask = answers{"host-1": func(context.Context) (*telemetry.Instance, error) {
+			return &telemetry.Instance{At: 9e6, LeftOut: 1, Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
+				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}}}}}, nil
+		}}.ask
+	})
+	view := goldenView(t)
+	view.Sources = append(view.Sources, orders().Sources...)
+	for i := range view.Sources[:2] {
+		s := &view.Sources[i]
+		s.State, s.Reason, s.Conflict = collector.Refused, "two processes", true
+	}
+	view.Sources = append(view.Sources, collector.Source{Name: "host-1", Net: "order", State: collector.Up})
+	for i := range 1001 {
+		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "order", Subject: "p0", Kind: alarm.Kinds()[i%len(alarm.Kinds())]})
+		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
+	}
+	st.alarms.LastChange = t0
+	view.NATS = &natslink.State{Server: "nats://x", Reason: "EOF"}
+	view.Up = &natslink.State{}
+	st.now = time.UnixMicro(view.At)
+	st.show(view)
+	return st
+}
+
+// TestTheDescriptionIsOfWhatIsServed: every path that is served is described, and
+// the reverse; every answer is as its schema; every property of every schema is in
+// some answer.
+func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
+	d, st := description(t), everything(t)
+	served := append(slices.Collect(maps.Keys(st.routes())), livePath)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(d.Paths)), slices.Sorted(slices.Values(served))); diff != "" {
+		t.Errorf("paths (-described +served):\n%s", diff)
+	}
+	seen := map[string]bool{}
+	hold := func(path, status string, v any, s *schema) {
+		for _, fault := range slices.Compact(d.check(path, v, s, seen)) {
+			t.Errorf("%s answers %s: %s", path, status, fault)
+		}
+	}
+	parameters := map[string]string{"place": "?net=order&place=p0", "transition": "?net=order&transition=t1", "instance": "?net=order&instance=order+17",
+		"history": "?net=order&at=" + st.now.Add(time.Second).UTC().Format(time.RFC3339), "drawing": "?net=order", "drawing.svg": "?net=order"}
+	for path, methods := range d.Paths {
+		responses := methods["get"].Responses
+		if path == livePath {
+			continue
+		}
+		w := st.get(path + parameters[strings.TrimPrefix(path, "/api/v1/")])
+		content, ok := responses["200"].Content[w.Header().Get("Content-Type")]
+		if w.Code != http.StatusOK || !ok {
+			t.Errorf("%s answers %d with %s: %.200s", path, w.Code, w.Header().Get("Content-Type"), w.Body)
+		} else if w.Header().Get("Content-Type") == "application/json" {
+			hold(path, "200", any(object(t, w.Body.Bytes())), &content.Schema)
+		}
+		if _, described := responses["400"]; described {
+			w := st.get(path)
+			s := responses[fmt.Sprint(w.Code)].Content["application/json"].Schema
+			hold(path, fmt.Sprint(w.Code), any(object(t, w.Body.Bytes())), &s)
+		}
+	}
+	for kind, text := range map[string][]byte{"Frame": dataOf(t, st.board.Load().nets["order"].whole()), "Overview": dataOf(t, st.board.Load().overview())} {
+		hold("event "+kind, "", any(object(t, text)), &schema{Ref: "#/components/schemas/" + kind})
+	}
+	changed := newFrame(st.board.Load().view.Nets[0], "", 0, 0)
+	changed.Places[0], changed.Transitions[0], changed.Transitions[1] = api.PlaceNow{}, api.TransitionNow{}, api.TransitionNow{}
+	whole := st.board.Load().nets["order"].frame()
+	hold("event Diff", "", any(object(t, encoded(whole.diff(changed)))), &schema{Ref: "#/components/schemas/Diff"})
+	hold("another transition", "200", any(st.document(t, "/api/v1/transition?net=order&transition=t0")), &schema{Ref: "#/components/schemas/TransitionDetail"})
+	hold("an instance that no source has", "200", any(st.document(t, "/api/v1/instance?net=partly+known&instance=x")), &schema{Ref: "#/components/schemas/Instance"})
+	for name, s := range d.Components.Schemas {
+		for property := range s.Properties {
+			if !seen[name+"."+property] {
+				t.Errorf("%s.%s is in no answer", name, property)
+			}
+		}
+	}
+}

@@ -248,7 +248,8 @@ func (c *Collector) tick(ctx context.Context, now int64) {
 	c.view.Store(view)
 }
 
-// last passes the state of everything received to Keep.
+// last passes the state of everything received to Keep. It shows nothing: a View
+// between two whole intervals would be newer than that of the other sidecar of a pair.
 func (c *Collector) last(now int64) {
 	if c.cfg.Keep == nil {
 		return
@@ -256,12 +257,10 @@ func (c *Collector) last(now int64) {
 	c.mu.Lock()
 	c.running = false
 	c.hearUntil()
-	view, _ := c.merger.Tick(now)
-	c.links(view)
+	c.merger.Tick(now)
 	kept := c.saver.begin(c.merger)
 	c.mu.Unlock()
 	c.cfg.Keep(c.save(kept), true)
-	c.view.Store(view)
 }
 
 // look makes a View, and begins the state to keep with it, or returns nil for

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,9 +82,12 @@ func TestCheckConfigTakesWhatServeTakes(t *testing.T) {
 	s := &sidecar{process: start(t, built.pnagent, "serve", "--config", config, "--nats", startNATS(t))}
 	at := s.says(t, `"?sidecar serves"? http=(\S+) snmp=(127\S+)`)
 	s.url = "http://" + at[1]
-	if v := s.view(t); len(v.Nets) != 1 || v.Nets[0].ID != "claims" {
-		t.Errorf("the view has %+v", v.Nets)
-	}
+	until(t, "the view has the net of the configuration", func() error {
+		if v := s.view(t); len(v.Nets) != 1 || v.Nets[0].ID != "claims" {
+			return fmt.Errorf("the view has %+v", v.Nets)
+		}
+		return nil
+	})
 	s.stop(t, syscall.SIGTERM)
 }
 

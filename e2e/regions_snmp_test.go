@@ -33,20 +33,32 @@ var (
 	hexString      = regexp.MustCompile(`Hex-STRING: (.+?)\s*$`)
 )
 
+// behind is how old the numbers may be with which a sidecar begins to answer: it
+// waits 3 s for its sources and makes a View each second, and a reading takes up to 1 s.
+const behind = 5 * time.Second
+
 // sampler is a station that reads the same numbers all the time. Within one
-// discontinuity time none may fall, and none may ever be more than was put in;
-// nor may the differences of a number within discontinuity times together.
+// discontinuity time none may fall, and none may ever be more than was put in.
+// After a change of that time, no number may be older than behind. The differences of
+// a number within discontinuity times may together be more than was put in only by
+// what a sidecar that began to answer was behind.
 type sampler struct {
 	noc  snmptest.Client
 	load *load
 
 	mu      sync.Mutex
 	since   string
-	last    []uint64
-	sums    []uint64 // of the differences within discontinuity times
-	changes int      // of the discontinuity time
+	latest  []reading // of this discontinuity time, for behind
+	sums    []uint64  // of the differences within discontinuity times
+	again   []uint64  // of that, what another sidecar had shown before
+	changes int       // of the discontinuity time
 	read    int
 	faults  []string
+}
+
+type reading struct {
+	at      time.Time
+	numbers []uint64
 }
 
 func (s *sampler) run(ctx context.Context) {
@@ -55,13 +67,13 @@ func (s *sampler) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		<-next.C
 		out, err := s.noc.Run(ctx, "snmpget", []string{"-t", "1", "-r", "0"}, lineNames...)
-		sent := s.load.sent.Load()
+		at, sent := time.Now(), s.load.sent.Load()
 		since, now, ok := parseLine(out)
 		if err != nil || !ok {
 			continue
 		}
 		s.mu.Lock()
-		s.take(since, now, sent)
+		s.take(at, since, now, sent)
 		s.mu.Unlock()
 	}
 }
@@ -79,29 +91,48 @@ func parseLine(out string) (since string, numbers []uint64, ok bool) {
 	return since, numbers, since != "" && len(numbers) == len(lineNames)-1
 }
 
-func (s *sampler) take(since string, now []uint64, sent uint64) {
+func (s *sampler) take(at time.Time, since string, now []uint64, sent uint64) {
 	s.read++
 	if s.sums == nil {
-		s.sums = make([]uint64, len(now))
+		s.sums, s.again = make([]uint64, len(now)), make([]uint64, len(now))
 	}
 	for i, n := range now {
 		if n > sent {
-			s.faults = append(s.faults, fmt.Sprintf("%s is %d, and %d were put in", lineNames[1+i], n, sent))
+			s.faultf("%s is %d, and %d were put in", lineNames[1+i], n, sent)
 		}
-		if s.since != since {
+		if len(s.latest) == 0 {
 			continue
 		}
-		if s.sums[i] += n - s.last[i]; s.sums[i] > sent {
-			s.faults = append(s.faults, fmt.Sprintf("%s: differences of %d, and %d were put in; from %d to %d in the time since %s", lineNames[1+i], s.sums[i], sent, s.last[i], n, since))
+		last := s.latest[len(s.latest)-1].numbers[i]
+		switch {
+		case s.since == since && n < last:
+			s.faultf("%s fell from %d to %d, in the time since %s", lineNames[1+i], last, n, since)
+		case s.since == since:
+			s.sums[i] += n - last
+		case n < last:
+			s.again[i] += last - n
+			if old := s.latest[0]; at.Sub(old.at) > behind && n < old.numbers[i] {
+				s.faultf("%s began with %d at %s, and %d was read %s before", lineNames[1+i], n, since, old.numbers[i], at.Sub(old.at))
+			}
 		}
-		if n < s.last[i] {
-			s.faults = append(s.faults, fmt.Sprintf("%s fell from %d to %d, in the time since %s", lineNames[1+i], s.last[i], n, since))
+		if s.sums[i] > sent+s.again[i] {
+			s.faultf("%s: differences of %d, and %d were put in, and %d of these shown twice", lineNames[1+i], s.sums[i], sent, s.again[i])
 		}
 	}
 	if s.since != since {
+		s.since, s.latest = since, nil
 		s.changes++
 	}
-	s.since, s.last = since, now
+	s.latest = append(s.latest, reading{at, now})
+	recent := slices.IndexFunc(s.latest, func(r reading) bool { return at.Sub(r.at) <= behind })
+	s.latest = s.latest[max(recent-1, 0):]
+}
+
+// faultf notes a fault, and of many the first ones.
+func (s *sampler) faultf(format string, args ...any) {
+	if len(s.faults) < 10 {
+		s.faults = append(s.faults, fmt.Sprintf(format, args...))
+	}
 }
 
 // times is how many discontinuity times there were.

@@ -9,18 +9,18 @@ import (
 	"github.com/pnagent/pnagent/agentx/pdu"
 )
 
-// State is the state of a Subagent's session.
-type State uint32
+// SessionState is the state of a Subagent's session.
+type SessionState uint32
 
 // The states.
 const (
-	StateDown       State = iota // not connected; waiting to try again, or not running
-	StateConnecting              // dialling, opening, registering
-	StateUp                      // registered and answering
+	StateDown       SessionState = iota // not connected; waiting to try again, or not running
+	StateConnecting                     // dialling, opening, registering
+	StateUp                             // registered and answering
 )
 
 // String returns the name of the state.
-func (s State) String() string {
+func (s SessionState) String() string {
 	switch s {
 	case StateConnecting:
 		return "connecting"
@@ -72,7 +72,7 @@ const answeringFor = 10 * time.Minute
 // A master does not report which of several subagents it asks, but it does not ask a
 // stand-by. So Answering, Since and Asked show whether this one answers.
 type Stats struct {
-	State         State
+	State         SessionState
 	Answering     bool                // asked in this session, at most 10 min ago
 	Since         time.Time           // of the first request of this session; zero before it, as on a stand-by
 	Asked         time.Time           // of its last request
@@ -131,7 +131,7 @@ func served() []pdu.Type {
 
 func (c *counters) read(now time.Time) Stats {
 	s := Stats{
-		State:         State(c.state.Load()),
+		State:         SessionState(c.state.Load()),
 		Since:         unixTime(c.since.Load()),
 		Asked:         unixTime(c.last.Load()),
 		Session:       c.session.Load(),

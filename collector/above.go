@@ -39,7 +39,7 @@ func (v *View) FillRows(net string, into *stats.Rows) error {
 }
 
 // Net returns the net with a name, or nil.
-func (v *View) Net(name string) *Net {
+func (v *View) Net(name string) *NetView {
 	for _, n := range v.Nets {
 		if n.Name == name {
 			return n
@@ -51,10 +51,10 @@ func (v *View) Net(name string) *Net {
 // Published returns the net for a telemetry.Publisher, with its definition as
 // PNML. It returns an error if the definition is not a valid net: a union of
 // definitions may use one id for a place and for a transition.
-func (n *Net) Published() (telemetry.Net, error) {
+func (n *NetView) Published() (telemetry.SourceNet, error) {
 	var def bytes.Buffer
 	if err := pnml.Write(&def, n.Def); err != nil {
-		return telemetry.Net{}, err
+		return telemetry.SourceNet{}, err
 	}
-	return telemetry.Net{ID: n.Name, PNML: def.Bytes(), Places: len(n.Def.Places), Transitions: len(n.Def.Transitions)}, nil
+	return telemetry.SourceNet{ID: n.Name, PNML: def.Bytes(), Places: len(n.Def.Places), Transitions: len(n.Def.Transitions)}, nil
 }

@@ -143,7 +143,7 @@ func TestAnInstanceIsFoundAtTheSourceThatHasIt(t *testing.T) {
 		net := lineNet(id, 1, 1)
 		p, err := telemetry.Start(telemetry.Config{
 			Conn: nc, Source: source, Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Instance: instance,
-			Nets: []telemetry.Net{{ID: id, PNML: writePNML(t, net), Places: 1, Transitions: 1}},
+			Nets: []telemetry.SourceNet{{ID: id, PNML: writePNML(t, net), Places: 1, Transitions: 1}},
 			Rows: func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColFirings; return nil },
 		})
 		if err != nil {

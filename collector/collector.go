@@ -36,9 +36,9 @@ const (
 
 // Config is the configuration of a Collector.
 type Config struct {
-	Conn     *nats.Conn             // not closed by the Collector
-	NATS     func() *natslink.State // of Conn, for Views; nil where it is not known
-	Up       func() *natslink.State // of another connection, to a collector above; nil without one
+	Conn     *nats.Conn                 // not closed by the Collector
+	NATS     func() *natslink.ConnState // of Conn, for Views; nil where it is not known
+	Up       func() *natslink.ConnState // of another connection, to a collector above; nil without one
 	Subjects telemetry.Subjects
 	Rules    Rules
 	Interval time.Duration // between two views, see untilView; 0 is DefaultInterval
@@ -320,7 +320,7 @@ func (c *Collector) links(view *View) {
 }
 
 // nats returns the state of the connection, or nil if it is not known.
-func (c *Collector) nats() *natslink.State {
+func (c *Collector) nats() *natslink.ConnState {
 	if c.cfg.NATS == nil {
 		return nil
 	}

@@ -135,7 +135,7 @@ func publish(tb testing.TB, nc *nats.Conn, source string, net *petri.Net, tokens
 	tb.Helper()
 	p, err := telemetry.Start(telemetry.Config{
 		Conn: nc, Source: source, Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
-		Nets: []telemetry.Net{{ID: net.ID, PNML: writePNML(tb, net), Places: len(net.Places), Transitions: len(net.Transitions)}},
+		Nets: []telemetry.SourceNet{{ID: net.ID, PNML: writePNML(tb, net), Places: len(net.Places), Transitions: len(net.Transitions)}},
 		Rows: func(_ int, _ int64, into *stats.Rows) error {
 			into.Columns = stats.ColTokens | stats.ColArrivals | stats.ColFirings
 			into.Places[0].Tokens, into.Places[0].Arrivals, into.Transitions[0].Firings = tokens, tokens, tokens

@@ -115,14 +115,14 @@ func TestTheOldestTokenOfANetIsNotInAFinalPlace(t *testing.T) {
 	}
 	for _, c := range []struct {
 		rule string
-		net  Net
+		net  NetView
 		want int
 	}{
-		{"no tokens", Net{Rows: rows(0, 0)}, -1},
-		{"the oldest", Net{Rows: rows(0, 9, 7, 8)}, 2},
-		{"the first of equal ones", Net{Rows: rows(7, 7)}, 0},
-		{"not one that is final", Net{Rows: rows(9, 1, 8), Final: []bool{false, true, false}}, 2},
-		{"only final ones", Net{Rows: rows(0, 1), Final: []bool{false, true}}, -1},
+		{"no tokens", NetView{Rows: rows(0, 0)}, -1},
+		{"the oldest", NetView{Rows: rows(0, 9, 7, 8)}, 2},
+		{"the first of equal ones", NetView{Rows: rows(7, 7)}, 0},
+		{"not one that is final", NetView{Rows: rows(9, 1, 8), Final: []bool{false, true, false}}, 2},
+		{"only final ones", NetView{Rows: rows(0, 1), Final: []bool{false, true}}, -1},
 	} {
 		got := c.net.Sum().OldestPlace
 		if c.net.OldestSince == 0 {

@@ -16,18 +16,18 @@
 // taken as a whole or rejected as a whole, for one of [Reasons]; a rejected
 // message leaves nothing but its count.
 //
-// Each source is in one [State]: [Up], [Stale], [Gone], [Undefined] or
+// Each source is in one [SourceState]: [Up], [Stale], [Gone], [Undefined] or
 // [Refused]. Silence counts only while the collector can receive, see
 // [Merger.ReceivedUntil]; [View].Deaf reports that it cannot. [Rules] holds the times,
 // [Limits] the bounds on memory. A View holds only times of the collector's
 // clock.
 //
-// A net's definition in a View, [Net].Def, is the union of its sources'
+// A net's definition in a View, [NetView].Def, is the union of its sources'
 // definitions, in which no row ever moves: a reader may keep what it derives
 // from it.
 //
 // A collector can take a [Share] of the sources, and can publish its View as one
-// source of another subject space: [Net.Published], [View.FillRows],
+// source of another subject space: [NetView.Published], [View.FillRows],
 // [Collector.Oldest] and [Collector.Instance] serve package uplink.
 //
 // Config.Keep receives, before each View is shown, what the next process needs

@@ -30,7 +30,7 @@ func TestTheOldestTokensOfAllSourcesAreThoseOfOnePlace(t *testing.T) {
 		}
 		p, err := telemetry.Start(telemetry.Config{
 			Conn: connect(t, url), Source: source, Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Oldest: oldest,
-			Nets: []telemetry.Net{{ID: "n", PNML: writePNML(t, net), Places: len(places), Transitions: 1}},
+			Nets: []telemetry.SourceNet{{ID: "n", PNML: writePNML(t, net), Places: len(places), Transitions: 1}},
 			Rows: func(_ int, _ int64, into *stats.Rows) error {
 				into.Columns = stats.ColTokens
 				for i, id := range places {

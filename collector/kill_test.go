@@ -244,7 +244,7 @@ func TestTimeWithoutAProcessIsNoSilence(t *testing.T) {
 	f.view(false)
 	f.now += 3600e6
 	f.kill()
-	look := func(want State, what string) {
+	look := func(want SourceState, what string) {
 		t.Helper()
 		view, _ := f.m.Tick(f.now)
 		for _, s := range view.Sources {

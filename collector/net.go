@@ -37,7 +37,7 @@ type net struct {
 	changed             bool  // anything else of the net changed since then
 	sums                *stats.Rows
 	floor               *stats.Rows // what the previous process showed, while a counter of sums is lower; or nil
-	shown               *Net        // as of the last tick
+	shown               *NetView    // as of the last tick
 	window              int64       // of Rate.Now
 	speed               speed
 	saturated           saturation
@@ -263,7 +263,7 @@ func (n *net) owe(s *source) {
 			Cancels: -t.Cancels, Timeouts: -t.Timeouts, Late: -t.Late, Duration: negative(&t.Duration)})
 	}
 	r := &s.rows.Net
-	n.base.Net.Merge(&stats.Net{Created: -r.Created, Finished: -r.Finished, Failed: -r.Failed})
+	n.base.Net.Merge(&stats.NetRow{Created: -r.Created, Finished: -r.Finished, Failed: -r.Failed})
 	for _, q := range s.rows.Queues {
 		debt := []stats.Queue{{Priority: q.Priority, Served: -q.Served, QuoteSwitches: -q.QuoteSwitches}}
 		n.base.Queues = stats.MergeQueues(n.base.Queues, debt)

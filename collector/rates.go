@@ -55,7 +55,7 @@ type counted struct {
 	arrivals, departures, firings []uint64
 }
 
-func countedOf(n *Net, at int64) counted {
+func countedOf(n *NetView, at int64) counted {
 	c := counted{at: at, finished: n.Rows.Net.Finished, arrivals: make([]uint64, len(n.Rows.Places)),
 		departures: make([]uint64, len(n.Rows.Places)), firings: make([]uint64, len(n.Rows.Transitions))}
 	for i := range n.Rows.Places {
@@ -82,7 +82,7 @@ type speed struct {
 
 // update returns the rates as of a View. Counters that start again, that fell, or
 // that include counts from before the start, are a new base and no rate.
-func (s *speed) update(n *Net, at, window int64) *Rates {
+func (s *speed) update(n *NetView, at, window int64) *Rates {
 	interval := at - s.last.at
 	if s.shown != nil && interval == 0 {
 		return s.sized(n)
@@ -117,7 +117,7 @@ func (s *speed) update(n *Net, at, window int64) *Rates {
 
 // sized returns the rates of the previous View for a net that may have more rows
 // now.
-func (s *speed) sized(n *Net) *Rates {
+func (s *speed) sized(n *NetView) *Rates {
 	if len(s.shown.Arrivals) < len(n.Rows.Places) || len(s.shown.Transitions) < len(n.Rows.Transitions) {
 		shown := unknownRates(len(n.Rows.Places), len(n.Rows.Transitions))
 		shown.Firings, shown.Finished = s.shown.Firings, s.shown.Finished

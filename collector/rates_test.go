@@ -14,7 +14,7 @@ import (
 
 // firing is a net with one transition, and what its rates become.
 type firing struct {
-	net    *Net
+	net    *NetView
 	speed  speed
 	rates  *Rates
 	at     int64
@@ -22,7 +22,7 @@ type firing struct {
 }
 
 func stopped() *firing {
-	return &firing{net: &Net{Def: lineNet("n", 0, 1), Rows: stats.NewRows(0, 1), Since: t0}, at: t0, window: minWindow}
+	return &firing{net: &NetView{Def: lineNet("n", 0, 1), Rows: stats.NewRows(0, 1), Since: t0}, at: t0, window: minWindow}
 }
 
 // see shows the net some time later. Rows that differ are others, as a Merger makes them.

@@ -23,7 +23,7 @@ func TestARegionIsHandedOverWithItsTokensAndCounters(t *testing.T) {
 	own := func(source string, fence uint64) *telemetry.Publisher {
 		p, err := telemetry.Start(telemetry.Config{
 			Conn: nc, Source: source, Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
-			Nets: []telemetry.Net{{ID: "n", PNML: writePNML(t, net), Places: 1, Transitions: 1, Region: "north", Fence: fence, Since: t0}},
+			Nets: []telemetry.SourceNet{{ID: "n", PNML: writePNML(t, net), Places: 1, Transitions: 1, Region: "north", Fence: fence, Since: t0}},
 			Rows: func(_ int, _ int64, into *stats.Rows) error {
 				into.Columns = stats.ColTokens | stats.ColFirings
 				into.Places[0].Tokens, into.Transitions[0].Firings = 7, firings.Add(1)

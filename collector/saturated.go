@@ -125,6 +125,6 @@ func transitionCounts(t *stats.Transition) []*uint64 {
 	return []*uint64{&t.Firings, &t.Failures, &t.Retries, &t.Cancels, &t.Timeouts, &t.Late, &t.Enabled, &t.Running, &t.Duration.Zero}
 }
 
-func netCounts(n *stats.Net) []*uint64 {
+func netCounts(n *stats.NetRow) []*uint64 {
 	return []*uint64{&n.Created, &n.Finished, &n.Failed, &n.Active, &n.Deadlocked}
 }

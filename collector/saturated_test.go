@@ -21,7 +21,7 @@ func largest(n uint64) *stats.Rows {
 	dwell := stats.Histogram{Zero: n, Buckets: []stats.Bucket{{Index: 3, N: n}, {Index: 4, N: 1}}}
 	rows.Places[0] = stats.Place{Tokens: n, Arrivals: n, Departures: n, Instances: n, Dwell: dwell, Ages: stats.Ladder{Slots: []stats.Slot{{N: n}}}}
 	rows.Transitions[0] = stats.Transition{Firings: n, Failures: n, Retries: n, Cancels: n, Timeouts: n, Late: n, Enabled: n, Running: n, Duration: dwell}
-	rows.Net = stats.Net{Created: n, Finished: n, Failed: n, Active: n, Deadlocked: n}
+	rows.Net = stats.NetRow{Created: n, Finished: n, Failed: n, Active: n, Deadlocked: n}
 	rows.Blocks = []stats.Block{{Instances: n}, {Transition: 1, Instances: 2}}
 	rows.Queues = []stats.Queue{{Ready: n, Served: n, QuoteSwitches: n}, {Priority: 1, Served: 2}}
 	rows.Waiting = n
@@ -33,7 +33,7 @@ func largest(n uint64) *stats.Rows {
 // keeps what it is.
 func TestWhatIsSaidToACollectorAboveFitsAMessage(t *testing.T) {
 	for _, n := range []uint64{5, telemetry.MaxCount, telemetry.MaxCount + 1, stats.MaxSum} {
-		view := &View{Nets: []*Net{{Name: "n", Rows: largest(n)}}}
+		view := &View{Nets: []*NetView{{Name: "n", Rows: largest(n)}}}
 		into := stats.NewRows(1, 1)
 		if err := view.FillRows("n", into); err != nil {
 			t.Fatal(err)

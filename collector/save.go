@@ -218,7 +218,7 @@ func countersOf(rows *stats.Rows) *stats.Rows {
 		out.Transitions[i] = stats.Transition{Firings: t.Firings, Failures: t.Failures, Retries: t.Retries, Cancels: t.Cancels,
 			Timeouts: t.Timeouts, Late: t.Late, LastFiring: t.LastFiring, Duration: t.Duration}
 	}
-	out.Net = stats.Net{Created: rows.Net.Created, Finished: rows.Net.Finished, Failed: rows.Net.Failed}
+	out.Net = stats.NetRow{Created: rows.Net.Created, Finished: rows.Net.Finished, Failed: rows.Net.Failed}
 	out.Queues = stats.MergeQueues(nil, rows.Queues)
 	withdrawQueues(out.Queues)
 	out.Columns = rows.Columns & sumColumns

@@ -32,7 +32,7 @@ func TestTreeOverNATS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := telemetry.Start(telemetry.Config{Conn: connect(t, url), Subjects: subjects, Source: "below", Nets: []telemetry.Net{published},
+	sum, err := telemetry.Start(telemetry.Config{Conn: connect(t, url), Subjects: subjects, Source: "below", Nets: []telemetry.SourceNet{published},
 		Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
 		Rows: func(_ int, _ int64, into *stats.Rows) error { return below.View().FillRows(published.ID, into) }})
 	if err != nil {
@@ -128,12 +128,12 @@ func TestViewIsKeptBeforeItIsShown(t *testing.T) {
 // A View says how the connections are. The end keeps all once more and shows nothing: the
 // Views of the other collector of a pair are of whole intervals.
 func TestViewsHaveTheStatesOfTheConnections(t *testing.T) {
-	var connected atomic.Pointer[natslink.State]
-	connected.Store(&natslink.State{Connected: true, Server: "down"})
-	up := &natslink.State{Connected: true, Server: "up"}
+	var connected atomic.Pointer[natslink.ConnState]
+	connected.Store(&natslink.ConnState{Connected: true, Server: "down"})
+	up := &natslink.ConnState{Connected: true, Server: "up"}
 	var c *Collector
 	var shown uint64 // when a state was last kept
-	c, err := New(Config{Conn: connect(t, startServer(t)), NATS: connected.Load, Up: func() *natslink.State { return up },
+	c, err := New(Config{Conn: connect(t, startServer(t)), NATS: connected.Load, Up: func() *natslink.ConnState { return up },
 		Interval: 5 * time.Millisecond, Keep: func([]byte, bool) { shown = c.View().Generation }, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestViewsHaveTheStatesOfTheConnections(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	until(t, c, "a View with the states", func(v *View) bool { return v.NATS == connected.Load() && v.Up == up })
-	closed := &natslink.State{Reason: "closed"}
+	closed := &natslink.ConnState{Reason: "closed"}
 	connected.Store(closed)
 	until(t, c, "a View with the new state", func(v *View) bool { return v.NATS == closed && v.Up == up })
 	cancel()

@@ -23,7 +23,7 @@ const (
 // source is the state of one source of one net.
 type source struct {
 	name  string
-	state State // as of the last tick; a message ends Gone
+	state SourceState // as of the last tick; a message ends Gone
 
 	// The last message, taken into the rows or not.
 	epoch    int64 // 0 before the first message
@@ -141,7 +141,7 @@ func (s *source) canAdd(msg *telemetry.Snapshot) bool {
 //
 // A source that was not silent before a break becomes silent only after it had
 // time to be received again; one that was silent stays so until it is received.
-func (s *source) stateAt(e silenceClock) State {
+func (s *source) stateAt(e silenceClock) SourceState {
 	settling := e.settling(s)
 	switch {
 	case s.notice.Reason != "":

@@ -99,7 +99,7 @@ func (m *Merger) judge(n *net, s *source, now int64) []Ask {
 // expected: it is refused, or could not be read for Rules.ForgetAfter. For that
 // time, a Merger without a restored state does not know which sources were shown
 // before.
-func (m *Merger) judgeUnread(s *source, state State, now int64) {
+func (m *Merger) judgeUnread(s *source, state SourceState, now int64) {
 	known := s.wasShown() || m.keptAt == 0 && now-m.begun <= m.forgetAfter
 	neverRead := !known && (state == Refused || now-s.first > m.forgetAfter)
 	m.touched = m.touched || neverRead != s.neverRead
@@ -130,7 +130,7 @@ func (m *Merger) shownSources() []Source {
 }
 
 // show returns the net for a View: the previous one if nothing changed.
-func (n *net) show(now int64) *Net {
+func (n *net) show(now int64) *NetView {
 	if n.shown == nil || n.changed {
 		n.shown, n.changed = n.add(), false
 	}
@@ -143,9 +143,9 @@ func (n *net) show(now int64) *Net {
 }
 
 // add returns the sums over all sources, with the Rates of the previous View.
-func (n *net) add() *Net {
+func (n *net) add() *NetView {
 	n.sums = n.sum()
-	shown := &Net{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised()}
+	shown := &NetView{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised()}
 	users := make(map[string]int)
 	for _, s := range n.order {
 		switch s.state {

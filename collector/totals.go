@@ -14,7 +14,7 @@ type Totals struct {
 }
 
 // totals returns the Totals of Rows and Final.
-func (n *Net) totals() Totals {
+func (n *NetView) totals() Totals {
 	t := Totals{Blocked: make([]uint64, len(n.Rows.Transitions))}
 	for i := range n.Rows.Places {
 		p := &n.Rows.Places[i]
@@ -35,7 +35,7 @@ func (n *Net) totals() Totals {
 
 // Sum fills in what a Merger derives, for a net that is made by hand, and returns
 // the net. Existing rates stay.
-func (n *Net) Sum() *Net {
+func (n *NetView) Sum() *NetView {
 	places, transitions := len(n.Rows.Places), len(n.Rows.Transitions)
 	if n.Rates == nil || len(n.Rates.Arrivals) != places || len(n.Rates.Transitions) != transitions {
 		n.Rates = unknownRates(places, transitions)
@@ -55,7 +55,7 @@ func StatesOf(sources []Source) (s States) {
 	return s
 }
 
-// Sum calls Net.Sum for each net, and fills in States and Traffic.Bad.
+// Sum calls NetView.Sum for each net, and fills in States and Traffic.Bad.
 func (v *View) Sum() *View {
 	for _, n := range v.Nets {
 		n.Sum()

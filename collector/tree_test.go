@@ -22,7 +22,7 @@ func randomSource(r *rand.Rand, name string, places, transitions int, now int64)
 	msg := &telemetry.Snapshot{Source: name, Net: "n", Digest: benchDigest, Epoch: 1, Seq: 1, SentAt: now, Interval: time.Second,
 		Full: true, Rows: *stats.NewRows(places, transitions)}
 	msg.Rows.Columns = stats.AllColumns
-	msg.Rows.Net = stats.Net{Created: r.Uint64N(100), Finished: r.Uint64N(50), Failed: r.Uint64N(9), Active: r.Uint64N(50)}
+	msg.Rows.Net = stats.NetRow{Created: r.Uint64N(100), Finished: r.Uint64N(50), Failed: r.Uint64N(9), Active: r.Uint64N(50)}
 	for i := range msg.Rows.Places {
 		p := &msg.Rows.Places[i]
 		for range 1 + r.IntN(5) {

@@ -14,9 +14,9 @@ import (
 // View is the sum over all sources as of one moment. It is immutable, and SNMP,
 // Prometheus, the page and the alarms all read the same View.
 type View struct {
-	At         int64  // microseconds since the Unix epoch, collector's clock
-	Generation uint64 // 1, 2, 3 …: one more for each View
-	Nets       []*Net // by name
+	At         int64      // microseconds since the Unix epoch, collector's clock
+	Generation uint64     // 1, 2, 3 …: one more for each View
+	Nets       []*NetView // by name
 	Sources    []Source
 	States     States
 	Traffic    Traffic
@@ -25,19 +25,19 @@ type View struct {
 	// NATS is the collector's connection. Without a connection nothing is received,
 	// and the View shows the sources as of its end. Nil if it is not known, as in a
 	// View of a Merger alone.
-	NATS *natslink.State
+	NATS *natslink.ConnState
 	// Up is the connection to the NATS server of a collector above, if it is not
 	// NATS. Without a connection the collector above shows the last rows that it
 	// received. Nil without such a collector.
-	Up *natslink.State
+	Up *natslink.ConnState
 	// Deaf reports that sources are shown as of before a break: the collector cannot
 	// receive, or has not received for long enough since the break.
 	Deaf bool
 }
 
-// Net is the sum of one net over its sources. The Merger computes each field once
+// NetView is the sum of one net over its sources. The Merger computes each field once
 // for a View, so that readers need not.
-type Net struct {
+type NetView struct {
 	Name string // the net's id
 	// Def is the union of all received definitions, by id, in an order that never
 	// changes while the collector runs: a new definition only appends. The pointer
@@ -63,11 +63,11 @@ type Net struct {
 
 // IsFinal reports whether a place is final. It returns false if Final is not
 // known.
-func (n *Net) IsFinal(place int) bool { return place < len(n.Final) && n.Final[place] }
+func (n *NetView) IsFinal(place int) bool { return place < len(n.Final) && n.Final[place] }
 
 // Stuck returns the oldest tokens of a place, or none for a final place. The
 // result is part of Rows and must not be changed.
-func (n *Net) Stuck(place int) []stats.Token {
+func (n *NetView) Stuck(place int) []stats.Token {
 	if n.IsFinal(place) {
 		return nil
 	}
@@ -80,20 +80,20 @@ type Digest struct {
 	Sources int
 }
 
-// State is the state of a source, as far as the collector can observe.
-type State uint8
+// SourceState is the state of a source, as far as the collector can observe.
+type SourceState uint8
 
 // The states of a source.
 const (
-	Up        State = iota // received within three of its intervals
-	Stale                  // silent; its tokens stay in the sums and grow older
-	Gone                   // sent its bye, or was silent for ForgetAfter; its counters stay in the sums, its tokens do not
-	Undefined              // received, but its definition or some of its rows are not known yet: not in the sums
-	Refused                // its messages are refused, see Source.Reason; its last rows stay in the sums and grow older
+	Up        SourceState = iota // received within three of its intervals
+	Stale                        // silent; its tokens stay in the sums and grow older
+	Gone                         // sent its bye, or was silent for ForgetAfter; its counters stay in the sums, its tokens do not
+	Undefined                    // received, but its definition or some of its rows are not known yet: not in the sums
+	Refused                      // its messages are refused, see Source.Reason; its last rows stay in the sums and grow older
 )
 
 // String returns the state's name, as the faces show it.
-func (s State) String() string {
+func (s SourceState) String() string {
 	return [...]string{"up", "stale", "gone", "undefined", "refused"}[s]
 }
 
@@ -105,7 +105,7 @@ type Source struct {
 	Region     string
 	Fence      uint64 // its epoch as the region's owner
 	Since      int64  // when the region's counters began, by its clock; 0: they are those of the process
-	State      State
+	State      SourceState
 	Reason     string        // why it is Refused; "" if it is not
 	Refusal    string        // the reason as telemetry.Conflict or a key of Traffic.Rejected; "" if it is not refused
 	Unread     bool          // no rows of it were ever shown, and none are to be expected

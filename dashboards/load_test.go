@@ -238,7 +238,7 @@ func gappy(t *testing.T, seq uint64) []byte {
 // twin is one of two processes of a source, until it is ended.
 func twin(t *testing.T, nc *nats.Conn) (end func()) {
 	const pnml = `<pnml><net id="twins" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page"><place id="one"/></page></net></pnml>`
-	return publish(t, telemetry.Config{Conn: nc, Source: "twin", Nets: []telemetry.Net{{ID: "twins", PNML: []byte(pnml), Places: 1}}})
+	return publish(t, telemetry.Config{Conn: nc, Source: "twin", Nets: []telemetry.SourceNet{{ID: "twins", PNML: []byte(pnml), Places: 1}}})
 }
 
 // split is the owner of a region that has some stand-bys, until it is ended.
@@ -246,7 +246,7 @@ func split(t *testing.T, nc *nats.Conn, region string, standbys uint32) (end fun
 	const pnml = `<pnml><net id="split" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page"><place id="shared"/></page></net></pnml>`
 	var commits uint64
 	return publish(t, telemetry.Config{Conn: nc, Source: region,
-		Nets: []telemetry.Net{{ID: "split", PNML: []byte(pnml), Places: 1, Region: region, Fence: 3, Since: 1}},
+		Nets: []telemetry.SourceNet{{ID: "split", PNML: []byte(pnml), Places: 1, Region: region, Fence: 3, Since: 1}},
 		Region: func(int) *telemetry.RegionState {
 			commits++
 			state := &telemetry.RegionState{Position: commits, Standbys: standbys}

@@ -240,7 +240,7 @@ func (f *fleet) agrees(parts ...string) {
 // config is what reads the logs without playing.
 func (f *fleet) config() *region.Config {
 	f.t.Helper()
-	cfg := &region.Config{Parts: f.all, Engine: engines.Config{Source: "count", Nets: []engines.Net{{Tables: f.tables}}, Instances: f.instances, Workers: 1}}
+	cfg := &region.Config{Parts: f.all, Engine: engines.Config{Source: "count", Nets: []engines.NetConfig{{Tables: f.tables}}, Instances: f.instances, Workers: 1}}
 	var err error
 	if cfg.Engine.Nets[0], err = f.bound().Bind(f.tables, action.Peers{NATS: f.conn, HTTP: http.DefaultTransport}); err != nil {
 		f.t.Fatal(err)

@@ -30,7 +30,7 @@ func startCrowd(t *testing.T, url string, sources int) *crowd {
 	c.stopped = cancel
 	// One of them is a real one: it answers what its net is.
 	real, err := telemetry.Start(telemetry.Config{Conn: c.conn, Source: "real", Log: slog.New(slog.DiscardHandler),
-		Nets: []telemetry.Net{{ID: "claims", PNML: []byte(stuckNet), Places: 4, Transitions: 4}},
+		Nets: []telemetry.SourceNet{{ID: "claims", PNML: []byte(stuckNet), Places: 4, Transitions: 4}},
 		Rows: func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColTokens; return nil }})
 	if err != nil {
 		t.Fatal(err)

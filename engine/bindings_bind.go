@@ -17,7 +17,7 @@ import (
 // net's trigger, and one of a guard the net's guard. with is the connections of
 // actions. Bind reports all faults, those of the bindings at their position
 // there, others at theirs in the net. b may be nil.
-func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (Net, error) {
+func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (NetConfig, error) {
 	var n netBindings
 	if b != nil {
 		n = b.nets[t.Net.ID]
@@ -37,9 +37,9 @@ func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (Net, error) {
 	}
 	slices.SortFunc(binder.faults, byPosition)
 	if err := errors.Join(append(faults, binder.faults...)...); err != nil {
-		return Net{}, err
+		return NetConfig{}, err
 	}
-	return Net{Tables: t, Transitions: transitions, Priority: n.priorities.function(), Bound: n.bound}, nil
+	return NetConfig{Tables: t, Transitions: transitions, Priority: n.priorities.function(), Bound: n.bound}, nil
 }
 
 // byPosition orders faults as they are in their file.

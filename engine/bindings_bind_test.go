@@ -40,7 +40,7 @@ func office() *petri.Net {
 	return n
 }
 
-func bindOf(t *testing.T, n *petri.Net, lines ...string) (Net, error) {
+func bindOf(t *testing.T, n *petri.Net, lines ...string) (NetConfig, error) {
 	t.Helper()
 	text := "nets:\n  n:\n    transitions:\n      " + strings.Join(lines, "\n      ") + "\n"
 	if len(lines) == 0 {
@@ -48,12 +48,12 @@ func bindOf(t *testing.T, n *petri.Net, lines ...string) (Net, error) {
 	}
 	b, err := ReadBindings(strings.NewReader(text), "b.yaml")
 	if err != nil {
-		return Net{}, err
+		return NetConfig{}, err
 	}
 	return b.Bind(tablesOf(t, n), action.Peers{})
 }
 
-func at(net Net, id string) *Transition {
+func at(net NetConfig, id string) *Transition {
 	i, _ := net.Tables.TransitionIndex(id)
 	return &net.Transitions[i]
 }
@@ -64,9 +64,9 @@ func holds(g coloured.Guard, data string) bool {
 }
 
 func TestWithoutBindingsANetIsAsItDeclaresItself(t *testing.T) {
-	for name, bind := range map[string]func() (Net, error){
-		"an empty file": func() (Net, error) { return bindOf(t, office()) },
-		"no file":       func() (Net, error) { return (*Bindings)(nil).Bind(tablesOf(t, office()), action.Peers{}) },
+	for name, bind := range map[string]func() (NetConfig, error){
+		"an empty file": func() (NetConfig, error) { return bindOf(t, office()) },
+		"no file":       func() (NetConfig, error) { return (*Bindings)(nil).Bind(tablesOf(t, office()), action.Peers{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, err := bind()

@@ -43,7 +43,7 @@ nets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEngine(t, Config{Source: "s", Nets: []Net{n}, Instances: 3, Workers: 2})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{n}, Instances: 3, Workers: 2})
 	stop := start(t, e)
 	defer stop()
 	want := [][]uint32{{0, 0, 1, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}

@@ -52,7 +52,7 @@ func addTokens(w *worker, to map[int][]coloured.Placed) {
 
 // counter is a net that counts the data of its tokens up to a limit, by an
 // action, and sorts them by a guard.
-func counter(t *testing.T, act action.Func) Net {
+func counter(t *testing.T, act action.Func) NetConfig {
 	t.Helper()
 	net := &petri.Net{ID: "counter", Places: []petri.Place{{ID: "n"}, {ID: "done"}}, Transitions: []petri.Transition{{ID: "up"}, {ID: "end"}},
 		Arcs: []petri.Arc{{ID: "1", Source: "n", Target: "up", Weight: 1}, {ID: "2", Source: "up", Target: "n", Weight: 1},
@@ -64,7 +64,7 @@ func counter(t *testing.T, act action.Func) Net {
 		}
 		return g
 	}
-	n := Net{Tables: tablesOf(t, net), Transitions: []Transition{
+	n := NetConfig{Tables: tablesOf(t, net), Transitions: []Transition{
 		{Guard: compile("n < 9"), Action: act, Timeout: 2 * time.Second, Retry: Retry{First: 100 * time.Millisecond}}, {Guard: compile("n >= 9")}}}
 	n.Priority = func(i int) ready.Priority { return ready.Priority(i % 3) }
 	return n
@@ -133,7 +133,7 @@ func TestColouredEngineContinuesWhereItsJournalEnds(t *testing.T) {
 		injected := 0
 		for life := range 6 {
 			log := openJournal(t, dir)
-			cfg := Config{Source: "s", Nets: []Net{counter(t, countUp)}, Instances: 7, Workers: 1 + r.IntN(3), Actions: 8 + r.IntN(30), Journal: log,
+			cfg := Config{Source: "s", Nets: []NetConfig{counter(t, countUp)}, Instances: 7, Workers: 1 + r.IntN(3), Actions: 8 + r.IntN(30), Journal: log,
 				Dispatch: []*Dispatch{nil, {}, {Policy: ready.PolicyStrict}, quotes(2), {Policy: ready.PolicyDedicated}}[r.IntN(5)]}
 			synctest.Test(t, func(t *testing.T) {
 				cfg.Clock = func() int64 { return time.Now().UnixMicro() + int64(life)*2*3600e6 }

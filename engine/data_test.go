@@ -34,7 +34,7 @@ func carried(e *Engine, instance int) (out []string) {
 func TestDataComeInByInjectionsAndFirings(t *testing.T) {
 	n := working(t, "n", 0, manual)
 	n.Transitions[0].Guard = always
-	e := newEngine(t, Config{Source: "s", Nets: []Net{n}, Instances: 5, Workers: 2})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{n}, Instances: 5, Workers: 2})
 	stop := start(t, e)
 	ctx := t.Context()
 	for _, err := range []error{
@@ -56,7 +56,7 @@ func TestDataComeInByInjectionsAndFirings(t *testing.T) {
 
 // Data sent to a net that uses none is rejected, and nothing happens.
 func TestPlainNetsRefuseData(t *testing.T) {
-	e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, manual)}, Instances: 2, Workers: 1})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, manual)}, Instances: 2, Workers: 1})
 	defer start(t, e)()
 	ctx := t.Context()
 	for _, err := range []error{e.InjectData(ctx, "n", 1, "in", 1, []byte("7")), e.FireData(ctx, "n", 1, "work", []byte("7"))} {
@@ -78,7 +78,7 @@ func TestCallsThatCannotBeChangeNothing(t *testing.T) {
 		return coloured.Verdict{OK: tokens[0].Token.Data != nil}
 	}
 	n.Bound = 1
-	e := ended(t, newEngine(t, Config{Source: "s", Nets: []Net{n}, Instances: 1, Workers: 1}))
+	e := ended(t, newEngine(t, Config{Source: "s", Nets: []NetConfig{n}, Instances: 1, Workers: 1}))
 	ctx, large := t.Context(), make([]byte, coloured.MaxData+1)
 	for _, c := range []struct {
 		err, want error
@@ -116,7 +116,7 @@ func TestNewChecksAllTransitionsOfAllNets(t *testing.T) {
 	wrong[3].Timeout = time.Second
 	wrong[5].Branches = nil
 	wrong[6].Guard = always
-	_, err = New(Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, first)}, {Tables: tablesOf(t, second), Transitions: wrong}}, Instances: 1, Workers: 1})
+	_, err = New(Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, first)}, {Tables: tablesOf(t, second), Transitions: wrong}}, Instances: 1, Workers: 1})
 	if !errors.Is(err, ErrConfig) {
 		t.Fatalf("got %v", err)
 	}
@@ -137,7 +137,7 @@ func TestNewChecksAllTransitionsOfAllNets(t *testing.T) {
 
 // A net that declares how it fires needs no bindings.
 func TestNewTakesWhatANetDeclares(t *testing.T) {
-	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, office())}}, Instances: 1, Workers: 1})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, office())}}, Instances: 1, Workers: 1})
 	defer start(t, e)()
 	if err := e.FireData(t.Context(), "n", 0, "source", []byte(`{"x":2}`)); err != nil {
 		t.Fatal(err)

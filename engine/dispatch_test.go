@@ -22,11 +22,11 @@ import (
 )
 
 // ranked are a plain and a coloured net, whose instances have these priorities.
-func ranked(t *testing.T, of []ready.Priority) []Net {
+func ranked(t *testing.T, of []ready.Priority) []NetConfig {
 	priority := func(i int) ready.Priority { return of[i] }
 	unguarded, guarded := working(t, "plain", 1, Transition{}), working(t, "guarded", 1, Transition{Guard: always})
 	unguarded.Priority, guarded.Priority = priority, priority
-	return []Net{unguarded, guarded}
+	return []NetConfig{unguarded, guarded}
 }
 
 // orderOf returns in which order the instances fire, each once: it plays one
@@ -116,7 +116,7 @@ func (d *diary) of(priorities []ready.Priority, p ready.Priority) (out []string)
 func TestStrictStartsNoActionWhileAHigherPriorityIsReady(t *testing.T) {
 	var d diary
 	of := []ready.Priority{0, 5, 2, 5, 7, 0, 2, 7}
-	var nets []Net
+	var nets []NetConfig
 	for _, id := range []string{"a", "b"} {
 		n := working(t, id, 3, Transition{Action: d.write})
 		n.Priority = func(i int) ready.Priority { return of[i] }
@@ -138,7 +138,7 @@ func TestStrictStartsNoActionWhileAHigherPriorityIsReady(t *testing.T) {
 func TestDedicatedHasAWorkerForEachPriority(t *testing.T) {
 	var d diary
 	of := []ready.Priority{6, 1, 6, 1, 4, 6, 1}
-	var nets []Net
+	var nets []NetConfig
 	for _, id := range []string{"a", "b"} {
 		n := working(t, id, 1, Transition{Action: d.write})
 		n.Priority = func(i int) ready.Priority { return of[i] }
@@ -322,10 +322,10 @@ func TestStarvationIsVisible(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			busy := Net{Tables: tablesOf(t, petritest.Ring(3)), Priority: func(int) ready.Priority { return 7 }}
+			busy := NetConfig{Tables: tablesOf(t, petritest.Ring(3)), Priority: func(int) ready.Priority { return 7 }}
 			low := working(t, "low", 1, Transition{})
 			now := int64(1_000_000)
-			e := newEngine(t, Config{Source: "s", Nets: []Net{busy, low}, Instances: 1, Workers: 1, Firings: 10_000, Dispatch: d,
+			e := newEngine(t, Config{Source: "s", Nets: []NetConfig{busy, low}, Instances: 1, Workers: 1, Firings: 10_000, Dispatch: d,
 				Clock: func() int64 { now++; return now }})
 			runToEnd(t, e)
 			starves := markingOf(t, e, "low", 0)[0] == 1
@@ -357,7 +357,7 @@ func TestDedicatedLetsNoPriorityWaitForAnother(t *testing.T) {
 	high := working(t, "high", 1, Transition{Guard: func([]coloured.Placed, int64) coloured.Verdict { close(begun); return wait(played) }})
 	high.Priority = func(int) ready.Priority { return 7 }
 	low := working(t, "low", 1, Transition{Guard: func([]coloured.Placed, int64) coloured.Verdict { defer close(played); return wait(begun) }})
-	e := newEngine(t, Config{Source: "s", Nets: []Net{high, low}, Instances: 1, Workers: 1, Firings: 2, Dispatch: &Dispatch{Policy: ready.PolicyDedicated}})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{high, low}, Instances: 1, Workers: 1, Firings: 2, Dispatch: &Dispatch{Policy: ready.PolicyDedicated}})
 	runToEnd(t, e)
 	for _, net := range []string{"high", "low"} {
 		if m := markingOf(t, e, net, 0); m[1] != 1 {

@@ -20,12 +20,12 @@ import (
 )
 
 // ringOfWork is a ring whose transitions all perform an action.
-func ringOfWork(t *testing.T, rule Transition) Net {
+func ringOfWork(t *testing.T, rule Transition) NetConfig {
 	all := make([]Transition, 5)
 	for i := range all {
 		all[i] = rule
 	}
-	return Net{Tables: tablesOf(t, petritest.Ring(5)), Transitions: all}
+	return NetConfig{Tables: tablesOf(t, petritest.Ring(5)), Transitions: all}
 }
 
 // sometimes misbehaves by chance: one in four fails, hangs till its time is
@@ -53,7 +53,7 @@ func TestFiringsWithActionsStopTheEngineExactly(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, %+v, %v", name, c, d), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						rule := Transition{Action: act, Timeout: 10 * time.Second, Retry: Retry{First: time.Second, Factor: 1}}
-						e := newEngine(t, Config{Source: "s", Nets: []Net{ringOfWork(t, rule)}, Instances: c.instances, Workers: c.workers, Firings: c.firings, Actions: c.actions, Dispatch: d})
+						e := newEngine(t, Config{Source: "s", Nets: []NetConfig{ringOfWork(t, rule)}, Instances: c.instances, Workers: c.workers, Firings: c.firings, Actions: c.actions, Dispatch: d})
 						runToEnd(t, e)
 						r, err := e.Report(t.Context())
 						if err != nil || r.Firings != uint64(c.firings) {
@@ -82,7 +82,7 @@ func TestFiringsThatActionsDoNotReachEndTheEngine(t *testing.T) {
 			}
 			return coloured.Outcome{}, nil
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 4, Transition{Action: act, Retry: Retry{Attempts: 3}})}, Instances: 10, Workers: 3, Firings: 1000})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 4, Transition{Action: act, Retry: Retry{Attempts: 3}})}, Instances: 10, Workers: 3, Firings: 1000})
 		runToEnd(t, e)
 		if got := tallyOf(&rowsOf(t, e, 0).Transitions[0]); got != (tally{Firings: 20, Failures: 5 * 3 * 4, Retries: 5 * 2 * 4}) {
 			t.Errorf("%+v", got)
@@ -101,7 +101,7 @@ func TestTimeOutsTakeEffectWhenAllFiringsAreUnderWay(t *testing.T) {
 			return coloured.Outcome{}, nil
 		}
 		begun := time.Now()
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act, Timeout: 5 * time.Second})}, Instances: 1, Workers: 1, Firings: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: act, Timeout: 5 * time.Second})}, Instances: 1, Workers: 1, Firings: 1})
 		runToEnd(t, e)
 		if d := time.Since(begun); d != 6*time.Second {
 			t.Errorf("it took %s; expected the time of the action and a second", d)
@@ -129,7 +129,7 @@ func TestFiringsByHandAreNotOfTheLimit(t *testing.T) {
 			time.Sleep(time.Second)
 			return coloured.Outcome{}, errors.New("no route")
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, net), Transitions: []Transition{
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, net), Transitions: []Transition{
 			{Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 1e6}}}, {Mode: plain.Mode{Kind: plain.Manual}, Action: failing, Retry: Retry{Attempts: 1}}}}},
 			Instances: 1, Workers: 1, Firings: 20})
 		done := make(chan struct{})
@@ -187,7 +187,7 @@ func TestActionsMayEndWhileTheEngineStops(t *testing.T) {
 				if act == nil {
 					act = outlasts(release)
 				}
-				e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act})}, Instances: 3, Workers: 1, Actions: 2})
+				e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: act})}, Instances: 3, Workers: 1, Actions: 2})
 				begun := time.Now().UnixMicro()
 				stop := start(t, e)
 				time.Sleep(time.Minute)
@@ -224,7 +224,7 @@ func TestFiringAnActionOfAnEngineThatHasStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tried := 0
 		act := func(context.Context, *action.Run) (coloured.Outcome, error) { tried++; return coloured.Outcome{}, nil }
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Mode: plain.Mode{Kind: plain.Manual}, Action: act})}, Instances: 1, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Mode: plain.Mode{Kind: plain.Manual}, Action: act})}, Instances: 1, Workers: 1})
 		stop := start(t, e)
 		synctest.Wait()
 		stop()
@@ -268,7 +268,7 @@ func TestActionsEndWithAnEngineThatCannotWriteItsJournal(t *testing.T) {
 			time.Sleep(time.Second)
 			return coloured.Outcome{}, nil
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act})}, Instances: 2, Workers: 1, Journal: &brokenLog{log, 3}}) // the header, the owner, the starts
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: act})}, Instances: 2, Workers: 1, Journal: &brokenLog{log, 3}}) // the header, the owner, the starts
 		if err := e.Run(t.Context()); !errors.Is(err, errDisk) {
 			t.Errorf("got %v, want %v", err, errDisk)
 		}

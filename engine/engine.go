@@ -22,7 +22,7 @@ import (
 // Config is the configuration of an engine.
 type Config struct {
 	Source    string // the name of this process; instances are named SOURCE/NUMBER
-	Nets      []Net
+	Nets      []NetConfig
 	Instances int    // of each net; 1 or more
 	Workers   int    // 1 or more
 	Firings   int    // the number of firings to stop after; 0 for no end
@@ -52,8 +52,8 @@ type Config struct {
 	Part *Part
 }
 
-// Net is one net that an engine runs.
-type Net struct {
+// NetConfig is one net that an engine runs.
+type NetConfig struct {
 	Tables      *petri.Tables
 	Transitions []Transition // by transition; nil for those of Declared
 	// Priority returns the priority of an instance, by its number; nil for p0. Only a

@@ -34,7 +34,7 @@ func Example() {
 	check(err)
 	net, err := bound.Bind(tables, action.Peers{})
 	check(err)
-	e, err := engine.New(engine.Config{Source: "example", Nets: []engine.Net{net}, Instances: 10, Workers: 2})
+	e, err := engine.New(engine.Config{Source: "example", Nets: []engine.NetConfig{net}, Instances: 10, Workers: 2})
 	check(err)
 
 	ctx, stop := context.WithCancel(context.Background())

@@ -103,7 +103,7 @@ func (e *Engine) ranks() error {
 	return nil
 }
 
-func (n *Net) priority(instance int) ready.Priority {
+func (n *NetConfig) priority(instance int) ready.Priority {
 	if n.Priority == nil {
 		return 0
 	}
@@ -180,7 +180,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 }
 
 // newPlayer returns the player of a worker's share of a net, and its actions.
-func (e *Engine) newPlayer(n *Net, s share, d *ready.Discipline, created int64) (player, actions, error) {
+func (e *Engine) newPlayer(n *NetConfig, s share, d *ready.Discipline, created int64) (player, actions, error) {
 	cfg := &e.cfg
 	if n.plain() {
 		shard, err := plain.New(plain.Config{Tables: n.Tables, Modes: n.modes(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
@@ -200,7 +200,7 @@ func (e *Engine) newPlayer(n *Net, s share, d *ready.Discipline, created int64) 
 	return colouredPlayer{shard}, actionsOf(n, cfg.Source, shard), nil
 }
 
-func actionsOf(n *Net, source string, shard *coloured.Shard) actions {
+func actionsOf(n *NetConfig, source string, shard *coloured.Shard) actions {
 	a := actions{net: n.Tables.Net.ID, source: source, shard: shard, do: make([]action.Func, n.Tables.Transitions()), again: make([]bool, n.Tables.Transitions()),
 		ids:    ids(n.Tables.Net.Transitions, func(t *petri.Transition) string { return t.ID }),
 		places: ids(n.Tables.Net.Places, func(p *petri.Place) string { return p.ID })}
@@ -219,7 +219,7 @@ func ids[T any](nodes []T, id func(*T) string) []string {
 }
 
 // plain reports whether tokens alone decide what the net does.
-func (n *Net) plain() bool {
+func (n *NetConfig) plain() bool {
 	for i := range n.Transitions {
 		if !n.Transitions[i].plain() {
 			return false
@@ -229,7 +229,7 @@ func (n *Net) plain() bool {
 }
 
 // game names the token game that plays the net.
-func (n *Net) game() string {
+func (n *NetConfig) game() string {
 	if n.plain() {
 		return "plain"
 	}
@@ -237,7 +237,7 @@ func (n *Net) game() string {
 }
 
 // modes returns the modes of a plain net's transitions.
-func (n *Net) modes() []plain.Mode {
+func (n *NetConfig) modes() []plain.Mode {
 	modes := make([]plain.Mode, n.Tables.Transitions())
 	for i := range n.Transitions {
 		modes[i] = n.Transitions[i].Mode
@@ -246,7 +246,7 @@ func (n *Net) modes() []plain.Mode {
 }
 
 // bindings returns the bindings of a coloured net's transitions.
-func (n *Net) bindings() []coloured.Binding {
+func (n *NetConfig) bindings() []coloured.Binding {
 	bindings := make([]coloured.Binding, n.Tables.Transitions())
 	for i := range n.Transitions {
 		bindings[i] = n.Transitions[i].binding()

@@ -52,11 +52,11 @@ func TestKnownFaultsOfPerpetuumAreNotHere(t *testing.T) {
 	} {
 		t.Run(c.fault, func(t *testing.T) {
 			for _, machine := range []string{"plain", "coloured"} {
-				net := Net{Tables: netOf(t, c.nodes)}
+				net := NetConfig{Tables: netOf(t, c.nodes)}
 				if machine == "coloured" {
 					net.Transitions = []Transition{{Guard: always}}
 				}
-				e := newEngine(t, Config{Source: "s", Nets: []Net{net}, Instances: 1, Workers: 1, Firings: 100})
+				e := newEngine(t, Config{Source: "s", Nets: []NetConfig{net}, Instances: 1, Workers: 1, Firings: 100})
 				runToEnd(t, e)
 				if r, err := e.Report(t.Context()); err != nil || r.Firings != c.firings {
 					t.Errorf("%s: %d firings, %v; expected %d", machine, r.Firings, err, c.firings)
@@ -77,7 +77,7 @@ func TestRingsAreOfAnySize(t *testing.T) {
 		fmt.Fprintf(&nodes, `</place><transition id="t%d"/><arc id="i%d" source="p%d" target="t%d"/><arc id="o%d" source="t%d" target="p%d"/>`,
 			i, i, i, i, i, i, (i+1)%places)
 	}
-	e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: netOf(t, nodes.String())}}, Instances: 1, Workers: 1, Firings: places + 7})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: netOf(t, nodes.String())}}, Instances: 1, Workers: 1, Firings: places + 7})
 	runToEnd(t, e)
 	if r, err := e.Report(t.Context()); err != nil || r.Marking["p7"] != 1 {
 		t.Errorf("%v, marking %v; expected the token to have come round", err, r.Marking)
@@ -99,7 +99,7 @@ func TestAPendingDelayIsNeverLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{net}, Instances: 1, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{net}, Instances: 1, Workers: 1})
 		defer start(t, e)()
 		for range 9 {
 			time.Sleep(time.Second)

@@ -31,8 +31,8 @@ func desk(id string, tokens uint32) *petri.Net {
 }
 
 // working is a desk's net whose work is an action.
-func working(t testing.TB, id string, tokens uint32, tr Transition) Net {
-	return Net{Tables: tablesOf(t, desk(id, tokens)), Transitions: []Transition{tr}}
+func working(t testing.TB, id string, tokens uint32, tr Transition) NetConfig {
+	return NetConfig{Tables: tablesOf(t, desk(id, tokens)), Transitions: []Transition{tr}}
 }
 
 // rowsOf returns the rows of a net as of now.
@@ -161,7 +161,7 @@ func play(t *testing.T, do func(release chan struct{}) action.Func, tries int) s
 		var logged bytes.Buffer
 		rule := Transition{Action: act, Timeout: 2 * time.Second, Retry: Retry{Attempts: 3}}
 		besides := Transition{Action: steady, Timeout: 2 * time.Second}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "bad", 1, rule), working(t, "beside", 3, besides)}, Instances: 5, Workers: 2,
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "bad", 1, rule), working(t, "beside", 3, besides)}, Instances: 5, Workers: 2,
 			Log: slog.New(slog.NewTextHandler(&logged, nil))})
 		stop := start(t, e)
 		time.Sleep(time.Minute)

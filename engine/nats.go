@@ -74,7 +74,7 @@ func (e *Engine) publish(cfg telemetry.Config) (*telemetry.Publisher, error) {
 		if err := pnml.Write(&def, n.Tables.Net); err != nil {
 			return nil, err
 		}
-		cfg.Nets = append(cfg.Nets, e.described(telemetry.Net{ID: n.Tables.Net.ID, PNML: def.Bytes(), Places: n.Tables.Places(), Transitions: n.Tables.Transitions()}))
+		cfg.Nets = append(cfg.Nets, e.described(telemetry.SourceNet{ID: n.Tables.Net.ID, PNML: def.Bytes(), Places: n.Tables.Places(), Transitions: n.Tables.Transitions()}))
 	}
 	return telemetry.Start(cfg)
 }

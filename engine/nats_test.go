@@ -55,7 +55,7 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEngine(t, Config{Source: "s 1", Nets: []Net{{Tables: tablesOf(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}}, Instances: 2, Workers: 2})
+	e := newEngine(t, Config{Source: "s 1", Nets: []NetConfig{{Tables: tablesOf(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}}, Instances: 2, Workers: 2})
 	stop := start(t, e)
 	var logged bytes.Buffer
 	end, err := Serve(e, nc, subjects, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
@@ -115,7 +115,7 @@ func TestRequestsCarryData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEngine(t, Config{Source: "s", Nets: []Net{bound}, Instances: 1, Workers: 1})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{bound}, Instances: 1, Workers: 1})
 	stop := start(t, e)
 	defer stop()
 	end, err := Serve(e, nc, telemetry.Subjects{}, time.Hour, slog.New(slog.DiscardHandler))

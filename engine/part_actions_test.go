@@ -67,7 +67,7 @@ func newDesk(t *testing.T, idempotent bool) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{T: t, logs: regiontest.NewServer()}
-	d.cfg = engine.Config{Nets: []engine.Net{{Tables: tables, Transitions: []engine.Transition{{Action: d.office.perform, Idempotent: idempotent}}}},
+	d.cfg = engine.Config{Nets: []engine.NetConfig{{Tables: tables, Transitions: []engine.Transition{{Action: d.office.perform, Idempotent: idempotent}}}},
 		Instances: 2, Workers: 1}
 	return d
 }

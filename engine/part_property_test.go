@@ -64,7 +64,7 @@ func newFleet(t *testing.T, seed uint64) *fleet {
 		t.Fatal(err)
 	}
 	f.cut()
-	n := engine.Net{Tables: f.tables, Transitions: make([]engine.Transition, f.tables.Transitions())}
+	n := engine.NetConfig{Tables: f.tables, Transitions: make([]engine.Transition, f.tables.Transitions())}
 	withData := r.IntN(2) == 0
 	for i := range n.Transitions {
 		tr := &n.Transitions[i]
@@ -78,7 +78,7 @@ func newFleet(t *testing.T, seed uint64) *fleet {
 			tr.Guard = guardOf(r.Uint32())
 		}
 	}
-	f.cfg = engine.Config{Nets: []engine.Net{n}, Instances: 1 + r.IntN(4), Workers: 1, Seed: seed, Shuffle: r.IntN(3) == 0}
+	f.cfg = engine.Config{Nets: []engine.NetConfig{n}, Instances: 1 + r.IntN(4), Workers: 1, Seed: seed, Shuffle: r.IntN(3) == 0}
 	f.owners, f.behind = make([]*seat, len(f.parts)), make([][]*seat, len(f.parts))
 	return f
 }

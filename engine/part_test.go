@@ -46,7 +46,7 @@ func relay(t testing.TB, guard coloured.Guard) (engine.Config, []region.Part) {
 		t.Fatal(err)
 	}
 	manual := engine.Transition{Mode: plain.Mode{Kind: plain.Manual}, Guard: guard}
-	return engine.Config{Source: "s", Nets: []engine.Net{{Tables: tables, Transitions: []engine.Transition{manual, manual}}}, Instances: 2, Workers: 1},
+	return engine.Config{Source: "s", Nets: []engine.NetConfig{{Tables: tables, Transitions: []engine.Transition{manual, manual}}}, Instances: 2, Workers: 1},
 		region.Regions(tables, plan)
 }
 
@@ -105,12 +105,12 @@ func TestWhatAPartCanBe(t *testing.T) {
 	}
 }
 
-func netOfID(id string) engine.Net {
+func netOfID(id string) engine.NetConfig {
 	tables, err := petri.Compile(&petri.Net{ID: id, Transitions: []petri.Transition{{ID: "t"}}})
 	if err != nil {
 		panic(err)
 	}
-	return engine.Net{Tables: tables}
+	return engine.NetConfig{Tables: tables}
 }
 
 func TestALogOfAnotherPartIsRefused(t *testing.T) {
@@ -122,7 +122,7 @@ func TestALogOfAnotherPartIsRefused(t *testing.T) {
 		"another plan":      func(c *engine.Config) { c.Part.Plan = "other" },
 		"more instances":    func(c *engine.Config) { c.Instances++ },
 		"all of the net":    func(c *engine.Config) { c.Part = nil },
-		"another net":       func(c *engine.Config) { c.Nets = []engine.Net{netOfID("other")}; c.Part.Cut = nil },
+		"another net":       func(c *engine.Config) { c.Nets = []engine.NetConfig{netOfID("other")}; c.Part.Cut = nil },
 		"(nothing changed)": nil,
 	} {
 		t.Run(name, func(t *testing.T) {

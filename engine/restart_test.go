@@ -82,16 +82,16 @@ func TestAnEngineStartsAgainHoweverOftenItIsKilled(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		net  *petri.Net
-		want stats.Net
+		want stats.NetRow
 	}{
-		"ended":      {step(0), stats.Net{Created: 3, Finished: 3}},
-		"deadlocked": {step(0, petri.Arc{ID: "4", Source: "b", Target: "u", Weight: 1}), stats.Net{Created: 3, Active: 3, Deadlocked: 3}},
-		"failed":     {step(1<<32 - 1), stats.Net{Created: 3, Failed: 3}},
+		"ended":      {step(0), stats.NetRow{Created: 3, Finished: 3}},
+		"deadlocked": {step(0, petri.Arc{ID: "4", Source: "b", Target: "u", Weight: 1}), stats.NetRow{Created: 3, Active: 3, Deadlocked: 3}},
+		"failed":     {step(1<<32 - 1), stats.NetRow{Created: 3, Failed: 3}},
 	} {
 		for _, machine := range []string{"plain", "coloured"} {
 			for _, snapshot := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %s, snapshots %t", name, machine, snapshot), func(t *testing.T) {
-					net := Net{Tables: tablesOf(t, c.net)}
+					net := NetConfig{Tables: tablesOf(t, c.net)}
 					if machine == "coloured" {
 						net.Transitions = make([]Transition, len(c.net.Transitions))
 						net.Transitions[0].Guard = always
@@ -99,7 +99,7 @@ func TestAnEngineStartsAgainHoweverOftenItIsKilled(t *testing.T) {
 					dir := t.TempDir()
 					for life := range 5 {
 						log := openJournal(t, dir)
-						e := newEngine(t, Config{Source: "s", Nets: []Net{net}, Instances: 3, Workers: 1 + life%2, Journal: log})
+						e := newEngine(t, Config{Source: "s", Nets: []NetConfig{net}, Instances: 3, Workers: 1 + life%2, Journal: log})
 						stop := alive(t, e)
 						deadline := time.Now().Add(5 * time.Second)
 						for time.Now().Before(deadline) && published(t, e, 0, time.Now().UnixMicro()).Net != c.want {
@@ -128,7 +128,7 @@ func TestCountersAfterAKillAreThoseOfTheLog(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 2))
 	moved, rests := uint64(0), uint64(0)
 	for round := range 16 {
-		nets := []Net{{Tables: tablesOf(t, petritest.RandomNet(r))}, {Tables: tablesOf(t, line(3))}}
+		nets := []NetConfig{{Tables: tablesOf(t, petritest.RandomNet(r))}, {Tables: tablesOf(t, line(3))}}
 		for k, n := range nets {
 			if r.IntN(3) == 0 { // the other machine
 				nets[k].Transitions = make([]Transition, n.Tables.Transitions())
@@ -200,11 +200,11 @@ func TestCountersAfterAKillAreThoseOfTheLog(t *testing.T) {
 // What queues have served does not fall below what was published.
 func TestQueuesCountOnAfterAKill(t *testing.T) {
 	dir := t.TempDir()
-	net := Net{Tables: tablesOf(t, petritest.Ring(3)), Priority: func(i int) ready.Priority { return ready.Priority(i % 2) }}
+	net := NetConfig{Tables: tablesOf(t, petritest.Ring(3)), Priority: func(i int) ready.Priority { return ready.Priority(i % 2) }}
 	var last []stats.Queue
 	for life := range 4 {
 		log := openJournal(t, dir)
-		e := newEngine(t, Config{Source: "s", Nets: []Net{net}, Instances: 4, Workers: 1 + life%3, Firings: 1000, Journal: log,
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{net}, Instances: 4, Workers: 1 + life%3, Firings: 1000, Journal: log,
 			Dispatch: &Dispatch{Policy: ready.PolicyStrict}})
 		runToEnd(t, e)
 		rows := stats.NewRows(3, 3)
@@ -234,7 +234,7 @@ func TestQueuesCountOnAfterAKill(t *testing.T) {
 func TestAJournalOfAnOlderVersionIsRead(t *testing.T) {
 	log := openJournal(t, t.TempDir())
 	defer log.Close()
-	cfg := Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(2))}}, Instances: 1, Workers: 1, Journal: log}
+	cfg := Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(2))}}, Instances: 1, Workers: 1, Journal: log}
 	created := int64(1_790_000_000_000_000)
 	if err := cfg.header(log, created); err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestAJournalOfAnOlderVersionIsRead(t *testing.T) {
 	}
 	for range 3 {
 		e := ended(t, newEngine(t, cfg))
-		if got, want := published(t, e, 0, created+1e9).Net, (stats.Net{Created: 1, Finished: 1}); got != want {
+		if got, want := published(t, e, 0, created+1e9).Net, (stats.NetRow{Created: 1, Finished: 1}); got != want {
 			t.Errorf("%+v; want %+v", got, want)
 		}
 	}
@@ -298,7 +298,7 @@ func TestIdempotentActionsKeepTheirKeyOverAKill(t *testing.T) {
 				return coloured.Outcome{}, ctx.Err()
 			}
 			log := openJournal(t, dir)
-			e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act, Idempotent: idempotent})}, Instances: 3,
+			e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: act, Idempotent: idempotent})}, Instances: 3,
 				Workers: 1 + (life+1)%3, Journal: log})
 			stop := alive(t, e)
 			of := make([]string, 3)
@@ -338,7 +338,7 @@ func TestErrorsOfAReplaySayWhatWasFound(t *testing.T) {
 		`a section of kind 8 with 1 bytes, where 1 bytes are left; expected a kind below`: nil,
 	} {
 		log := openJournal(t, t.TempDir())
-		cfg := Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, line(3))}}, Instances: 1, Workers: 1, Journal: log}
+		cfg := Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(3))}}, Instances: 1, Workers: 1, Journal: log}
 		if err := cfg.header(log, 1_790_000_000_000_000); err != nil {
 			t.Fatal(err)
 		}

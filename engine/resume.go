@@ -79,7 +79,7 @@ func (e *Engine) region() string {
 
 // described returns what telemetry publishes about a net whose counters
 // continue from owner to owner of its journal.
-func (e *Engine) described(n telemetry.Net) telemetry.Net {
+func (e *Engine) described(n telemetry.SourceNet) telemetry.SourceNet {
 	if e.recorder != nil {
 		s := e.Standing()
 		n.Region, n.Fence, n.Since = e.region(), s.Epoch, s.Since

@@ -68,7 +68,7 @@ func TestRetriesComeWithBackoff(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newTries()
-				e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: s.of(failing), Retry: c.retry})}, Instances: 1, Workers: 1})
+				e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: s.of(failing), Retry: c.retry})}, Instances: 1, Workers: 1})
 				stop := start(t, e)
 				time.Sleep(time.Hour)
 				stop()
@@ -93,7 +93,7 @@ func TestTimeOutsAreTriedAgainWithBackoff(t *testing.T) {
 			}
 			return o, err
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: slow, Timeout: 10 * time.Second})}, Instances: 1, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: slow, Timeout: 10 * time.Second})}, Instances: 1, Workers: 1})
 		defer start(t, e)()
 		time.Sleep(time.Minute)
 		if d := cmp.Diff([]time.Duration{0, 11 * time.Second, 23 * time.Second}, s.times()); d != "" {
@@ -115,7 +115,7 @@ func TestADelayedOutcomeIsTriedAgainAfterItsDelay(t *testing.T) {
 			}
 			return coloured.Outcome{Kind: coloured.Delayed, After: int64(delays) * 1e6}, nil
 		})
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act, Retry: Retry{Attempts: 1}})}, Instances: 1, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: act, Retry: Retry{Attempts: 1}})}, Instances: 1, Workers: 1})
 		defer start(t, e)()
 		time.Sleep(time.Minute)
 		if d := cmp.Diff([]time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second}, s.times()); d != "" {
@@ -137,7 +137,7 @@ func TestAnOutcomeThatAwaitsIsTriedWhenFiredFromOutside(t *testing.T) {
 			}
 			return coloured.Outcome{}, nil
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act})}, Instances: 1, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: act})}, Instances: 1, Workers: 1})
 		defer start(t, e)()
 		time.Sleep(time.Hour)
 		rows := rowsOf(t, e, 0)
@@ -171,7 +171,7 @@ func TestAnIncidentIsFiredByHandAndItsAttemptsStartAgain(t *testing.T) {
 			}
 			return failing(0)
 		})
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: act, Retry: Retry{Attempts: 2}})}, Instances: 1, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: act, Retry: Retry{Attempts: 2}})}, Instances: 1, Workers: 1})
 		defer start(t, e)()
 		time.Sleep(time.Hour)
 		for _, want := range []uint64{4, 4} { // fired in vain, twice tried again; then it works
@@ -204,7 +204,7 @@ func TestKeysOfTriesNeverComeAgain(t *testing.T) {
 				}
 				return coloured.Outcome{}, nil
 			})}
-			e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "a", 2, twice), working(t, "b", 2, twice)}, Instances: 6, Workers: 3})
+			e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "a", 2, twice), working(t, "b", 2, twice)}, Instances: 6, Workers: 3})
 			stop := start(t, e)
 			time.Sleep(time.Minute)
 			stop()
@@ -242,7 +242,7 @@ func TestActionsWithoutRoomWaitAndTheirTimeRuns(t *testing.T) {
 			mu.Unlock()
 			return coloured.Outcome{}, nil
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 2, Transition{Action: act, Timeout: 2500 * time.Millisecond, Retry: Retry{First: time.Hour}})},
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 2, Transition{Action: act, Timeout: 2500 * time.Millisecond, Retry: Retry{First: time.Hour}})},
 			Instances: 10, Workers: 1, Actions: 5})
 		defer start(t, e)()
 		time.Sleep(1500 * time.Millisecond)
@@ -264,7 +264,7 @@ func TestActionsWithoutRoomWaitAndTheirTimeRuns(t *testing.T) {
 // What an action works at is where it came from, in the rows, and says so.
 func TestTokensOfARunningActionAreAtTheirOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, Config{Source: "s", Nets: []Net{working(t, "n", 1, Transition{Action: steady})}, Instances: 3, Workers: 2})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, Transition{Action: steady})}, Instances: 3, Workers: 2})
 		begun := time.Now().UnixMicro()
 		defer start(t, e)()
 		time.Sleep(400 * time.Millisecond)
@@ -307,7 +307,7 @@ func TestATimerInterruptsAnActionThatHangs(t *testing.T) {
 			causes <- fmt.Sprint(time.Now().UnixMicro()-r.Start.Started, context.Cause(ctx))
 			return coloured.Outcome{}, nil
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []Net{{Tables: tablesOf(t, review()), Transitions: []Transition{{Action: act}, {Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 60e6}}}}}}, Instances: 2, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, review()), Transitions: []Transition{{Action: act}, {Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 60e6}}}}}}, Instances: 2, Workers: 1})
 		defer start(t, e)()
 		time.Sleep(61 * time.Second)
 		for range 2 {

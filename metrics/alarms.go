@@ -78,7 +78,7 @@ func alarmCounterFamilies() []Family {
 }
 
 // alarmsByNet groups the active alarms by net; those about sources are at "".
-func alarmsByNet(state *alarm.State) map[string][]*alarm.Alarm {
+func alarmsByNet(state *alarm.ActiveSet) map[string][]*alarm.Alarm {
 	if state == nil {
 		return nil
 	}

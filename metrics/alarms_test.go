@@ -27,7 +27,7 @@ func shownAlarms(families map[string]*dto.MetricFamily) []string {
 
 func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 	state := alarms()
-	e := newExporter(t, rich(), func(c *Config) { c.Alarms = func() *alarm.State { return state } })
+	e := newExporter(t, rich(), func(c *Config) { c.Alarms = func() *alarm.ActiveSet { return state } })
 	all := []string{
 		"net=,place=,transition=,source=host-2,region=,alarm=sourceLost",
 		`net=left,place=,transition=p\xff,source=,region=,alarm=transitionLoop`,
@@ -48,19 +48,19 @@ func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 	if diff := cmp.Diff(want, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
 		t.Error(diff)
 	}
-	state = &alarm.State{}
+	state = &alarm.ActiveSet{}
 	if got := shownAlarms(scraped(t, e, "/metrics")); got != nil {
 		t.Errorf("with no alarm there are %v", got)
 	}
 }
 
 func TestAlarmsAreWithinTheBudgetOfTheirNet(t *testing.T) {
-	few := &alarm.State{}
+	few := &alarm.ActiveSet{}
 	for i := range uint32(20) {
 		few.Active = append(few.Active, alarm.Alarm{Index: i + 1, Kind: alarm.TokenStuck, Net: "few", Subject: strings.Repeat("p", int(i)+1)})
 	}
 	e := newExporter(t, rich(), func(c *Config) {
-		c.Alarms, c.SeriesBudget = func() *alarm.State { return few }, 19
+		c.Alarms, c.SeriesBudget = func() *alarm.ActiveSet { return few }, 19
 	})
 	families := scraped(t, e, "/metrics")
 	if got := shownAlarms(families); got != nil {

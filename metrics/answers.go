@@ -28,7 +28,7 @@ const answerFor = time.Second
 type answers struct {
 	mu     sync.Mutex
 	view   *collector.View
-	alarms *alarm.State
+	alarms *alarm.ActiveSet
 	kept   map[answerKey]*answer
 }
 
@@ -70,7 +70,7 @@ func (l *lastAnswer) load() size {
 }
 
 // find returns the entry of an answer, and drops those of an earlier View.
-func (a *answers) find(view *collector.View, alarms *alarm.State, key answerKey) *answer {
+func (a *answers) find(view *collector.View, alarms *alarm.ActiveSet, key answerKey) *answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.kept == nil || view != a.view || alarms != a.alarms {

@@ -35,12 +35,12 @@ func (c counting) Collect(ch chan<- prometheus.Metric) {
 }
 
 func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
-	now, view, alarms := noon, rich(), &alarm.State{}
+	now, view, alarms := noon, rich(), &alarm.ActiveSet{}
 	var made atomic.Int64
 	e := newExporter(t, nil, func(c *Config) {
 		c.Now = func() time.Time { return now }
 		c.View = func() *collector.View { return view }
-		c.Alarms = func() *alarm.State { return alarms }
+		c.Alarms = func() *alarm.ActiveSet { return alarms }
 		c.Collectors = []prometheus.Collector{counting{&made}}
 	})
 	h := e.Handler()
@@ -85,7 +85,7 @@ func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
 		{"of another View", func() { view = rich(); ask("/metrics", "", "gzip") }, 8},
 		{"for who wants none that was given before", fresh, 9},
 		{"which is then given to others", func() { ask("/metrics", "", "gzip") }, 9},
-		{"of other alarms", func() { alarms = &alarm.State{}; ask("/metrics", "", "gzip") }, 10},
+		{"of other alarms", func() { alarms = &alarm.ActiveSet{}; ask("/metrics", "", "gzip") }, 10},
 		{"as long as ages are right", func() { now = now.Add(answerFor - 1); ask("/metrics", "", "gzip") }, 10},
 		{"counted from when it was made", func() { now = now.Add(1); ask("/metrics", "", "gzip") }, 11},
 	} {

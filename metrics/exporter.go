@@ -41,7 +41,7 @@ type Config struct {
 	Reload func() error
 	// Alarms returns the active alarms, and AlarmCounters counts their handling;
 	// nil functions show no alarms.
-	Alarms        func() *alarm.State
+	Alarms        func() *alarm.ActiveSet
 	AlarmCounters func() alarm.Counters
 	SeriesBudget  int           // series a net may have; 0 is DefaultSeriesBudget
 	MaxScrapes    int           // scrapes under way at once; 0 is DefaultMaxScrapes
@@ -84,7 +84,7 @@ type Exporter struct {
 	shown   []dto.MetricFamily // by family
 	out     []*dto.MetricFamily
 	view    *collector.View
-	alarms  *alarm.State
+	alarms  *alarm.ActiveSet
 	byName  map[string]*netSeries
 	nets    []*netSeries // those of view, then those with sources only
 	sidecar []series     // by family
@@ -131,7 +131,7 @@ func (cfg *Config) setDefaults() {
 		cfg.Ready = func() error { return nil }
 	}
 	if cfg.Alarms == nil {
-		cfg.Alarms = func() *alarm.State { return nil }
+		cfg.Alarms = func() *alarm.ActiveSet { return nil }
 	}
 	if cfg.SeriesBudget <= 0 {
 		cfg.SeriesBudget = DefaultSeriesBudget
@@ -204,10 +204,10 @@ func (e *Exporter) begin() *scrape {
 
 // follow takes the nets of a View and of the alarms, and drops the others. Alarms
 // about sources belong to the net "".
-func (e *Exporter) follow(view *collector.View, state *alarm.State) {
+func (e *Exporter) follow(view *collector.View, state *alarm.ActiveSet) {
 	sources := make(map[string][]*collector.Source)
 	var names []string
-	nets := make(map[string]*collector.Net, len(view.Nets))
+	nets := make(map[string]*collector.NetView, len(view.Nets))
 	for _, net := range view.Nets {
 		nets[net.Name] = net
 		names = append(names, net.Name)

@@ -63,7 +63,7 @@ func Families() []Family {
 }
 
 func netFamilies() []Family {
-	total := func(name, help string, value func(*stats.Net) uint64) Family {
+	total := func(name, help string, value func(*stats.NetRow) uint64) Family {
 		return Family{Name: name, Type: Counter, Help: help, Labels: []string{"net"}, Columns: stats.ColInstances,
 			read: func(s *scrape) { s.put(float64(value(&s.net.Rows.Net)), s.labels.net) }}
 	}
@@ -75,11 +75,11 @@ func netFamilies() []Family {
 				s.put(float64(s.net.Rows.Net.Deadlocked), s.labels.net, s.fixed.deadlocked)
 			}},
 		total(InstancesCreatedTotal, "Instances of the net that were created.",
-			func(n *stats.Net) uint64 { return n.Created }),
+			func(n *stats.NetRow) uint64 { return n.Created }),
 		total(InstancesFinishedTotal, "Instances of the net that reached a final marking.",
-			func(n *stats.Net) uint64 { return n.Finished }),
+			func(n *stats.NetRow) uint64 { return n.Finished }),
 		total(InstancesFailedTotal, "Instances of the net that failed.",
-			func(n *stats.Net) uint64 { return n.Failed }),
+			func(n *stats.NetRow) uint64 { return n.Failed }),
 	}
 }
 

@@ -24,7 +24,7 @@ func FuzzNames(f *testing.F) {
 		rows.Places[0].Tokens = 3
 		rows.Blocks = []stats.Block{{Reason: 250, Instances: 8}}
 		view := &collector.View{
-			Nets: []*collector.Net{{Name: net, Rows: rows, Def: &petri.Net{Places: []petri.Place{{ID: place}},
+			Nets: []*collector.NetView{{Name: net, Rows: rows, Def: &petri.Net{Places: []petri.Place{{ID: place}},
 				Transitions: []petri.Transition{{ID: transition}}}}},
 			Sources: []collector.Source{{Name: source, Net: net}},
 		}

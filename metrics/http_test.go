@@ -372,7 +372,7 @@ func many(nets, places int) *collector.View {
 			rows.Transitions[i] = stats.Transition{Firings: 997, LastFiring: before(1e9)}
 			rows.Transitions[i].Duration.Observe(1000)
 		}
-		view.Nets = append(view.Nets, &collector.Net{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Since: before(1e12)})
+		view.Nets = append(view.Nets, &collector.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Since: before(1e12)})
 	}
 	return view
 }

@@ -39,7 +39,7 @@ func orders() *petri.Net {
 func ordersRows() *stats.Rows {
 	r := stats.NewRows(3, 2)
 	r.Columns = stats.AllColumns
-	r.Net = stats.Net{Created: 120, Finished: 80, Failed: 3, Active: 37, Deadlocked: 2}
+	r.Net = stats.NetRow{Created: 120, Finished: 80, Failed: 3, Active: 37, Deadlocked: 2}
 	p := &r.Places[0]
 	*p = stats.Place{Tokens: 4, Arrivals: 104, Departures: 100, Instances: 3, Oldest: before(2 * time.Hour)}
 	for _, age := range []time.Duration{2 * time.Hour, 20 * time.Minute, 90 * time.Second, 2 * time.Second} {
@@ -71,7 +71,7 @@ func rich() *collector.View {
 	const hour = 3600e6
 	return (&collector.View{
 		At: noon.UnixMicro(), Generation: 42,
-		Nets: []*collector.Net{
+		Nets: []*collector.NetView{
 			{Name: "few", Def: &petri.Net{ID: "few", Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}}},
 				Rows: few, Since: noon.UnixMicro() - hour},
 			{Name: "orders", Def: orders(), Final: orders().FinalPlaces(), Rows: ordersRows(), Up: 1, Stale: 1, Since: noon.UnixMicro() - 2*hour + 500_000},
@@ -90,8 +90,8 @@ func rich() *collector.View {
 }
 
 // alarms are one about each kind of thing.
-func alarms() *alarm.State {
-	return &alarm.State{Active: []alarm.Alarm{
+func alarms() *alarm.ActiveSet {
+	return &alarm.ActiveSet{Active: []alarm.Alarm{
 		{Index: 1, Kind: alarm.TokenStuck, Net: "orders", Subject: "awaiting payment"},
 		{Index: 3, Kind: alarm.TransitionStarved, Net: "orders", Subject: "pay"},
 		{Index: 4, Kind: alarm.SourceLost, Subject: "host-2"},

@@ -39,7 +39,7 @@ type scrape struct {
 type netSeries struct {
 	name    string
 	view    *collector.View     // from which the series were last read
-	net     *collector.Net      // nil if the View has only its sources
+	net     *collector.NetView  // nil if the View has only its sources
 	sources []*collector.Source // of this net
 	alarms  []shownAlarm
 	labels  *netLabels
@@ -151,7 +151,7 @@ func (n *netSeries) has(f *Family) bool {
 }
 
 // follow takes the net and its sources from a View; net may be nil.
-func (n *netSeries) follow(net *collector.Net, sources []*collector.Source) {
+func (n *netSeries) follow(net *collector.NetView, sources []*collector.Source) {
 	if net != nil {
 		n.labels.define(net.Def)
 		if n.net == nil || n.net.Since != net.Since {

@@ -79,6 +79,6 @@ func sourceStates(s *scrape) {
 		return
 	}
 	for state, count := range s.view.States {
-		s.put(float64(count), pair("state", collector.State(state).String()))
+		s.put(float64(count), pair("state", collector.SourceState(state).String()))
 	}
 }

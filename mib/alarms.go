@@ -65,7 +65,7 @@ func known(a *alarm.Alarm) bool {
 }
 
 // findAlarms lists the alarms by number, each number once.
-func (d *dynamic) findAlarms(state *alarm.State) {
+func (d *dynamic) findAlarms(state *alarm.ActiveSet) {
 	for i := range state.Active {
 		if a := &state.Active[i]; known(a) {
 			d.alarms = append(d.alarms, a)

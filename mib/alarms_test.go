@@ -27,12 +27,12 @@ func stuckAlarm(index uint32) alarm.Alarm {
 		Affected: 2, Text: "2 tokens are stuck in Paid"}
 }
 
-func buildAlarms(t *testing.T, b *Builder, state *alarm.State) *smi.Table {
+func buildAlarms(t *testing.T, b *Builder, state *alarm.ActiveSet) *smi.Table {
 	t.Helper()
 	return buildView(t, b, orderView(), state)
 }
 
-func buildView(t *testing.T, b *Builder, view *collector.View, state *alarm.State) *smi.Table {
+func buildView(t *testing.T, b *Builder, view *collector.View, state *alarm.ActiveSet) *smi.Table {
 	t.Helper()
 	table, err := b.Build(view, state, now0)
 	if err != nil {
@@ -42,7 +42,7 @@ func buildView(t *testing.T, b *Builder, view *collector.View, state *alarm.Stat
 }
 
 func TestAnActiveAlarmIsARow(t *testing.T) {
-	table := buildAlarms(t, newBuilder(t, ""), &alarm.State{Active: []alarm.Alarm{stuckAlarm(7)}, LastChange: now0 - 600e6, Suppressed: 12})
+	table := buildAlarms(t, newBuilder(t, ""), &alarm.ActiveSet{Active: []alarm.Alarm{stuckAlarm(7)}, LastChange: now0 - 600e6, Suppressed: 12})
 	names, root := petrinetOIDs(testRoot(t)), testRoot(t)
 	raised := (&clock{}).date(now0 - 600e6)
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func TestAlarmRowNamesARowThatIsThere(t *testing.T) {
 		"a net that is gone":     {alarm.Alarm{Kind: alarm.NetDeadlocked, Net: "gone"}, ""},
 	} {
 		c.alarm.Index = 1
-		table := buildAlarms(t, newBuilder(t, ""), &alarm.State{Active: []alarm.Alarm{c.alarm}})
+		table := buildAlarms(t, newBuilder(t, ""), &alarm.ActiveSet{Active: []alarm.Alarm{c.alarm}})
 		row := get(t, table, petrinetOIDs(testRoot(t)), "alarmRow", 1)
 		switch got := table.Get(row.OID()); {
 		case c.want == "" && row != smi.ObjectID(smi.OID{0, 0}):
@@ -113,7 +113,7 @@ func TestAnAlarmAboutARegionNamesItsLatestOwner(t *testing.T) {
 	} {
 		view := orderView()
 		view.Sources = owners
-		table := buildView(t, newBuilder(t, ""), view, &alarm.State{Active: []alarm.Alarm{{Index: 1, Kind: alarm.RegionStopped, Net: net, Subject: "desk"}}})
+		table := buildView(t, newBuilder(t, ""), view, &alarm.ActiveSet{Active: []alarm.Alarm{{Index: 1, Kind: alarm.RegionStopped, Net: net, Subject: "desk"}}})
 		row := get(t, table, petrinetOIDs(testRoot(t)), "alarmRow", 1)
 		if got := table.Get(row.OID()); got != smi.OctetString(want) {
 			t.Errorf("%v names %v; want %q", row, got, want)
@@ -125,7 +125,7 @@ func TestAlarmsAreServedByNumberEachOnce(t *testing.T) {
 	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
 	bad := stuckAlarm(4)
 	bad.Kind = 99
-	state := &alarm.State{Active: []alarm.Alarm{stuckAlarm(9), stuckAlarm(3), stuckAlarm(3), stuckAlarm(0), stuckAlarm(1 << 31), bad}}
+	state := &alarm.ActiveSet{Active: []alarm.Alarm{stuckAlarm(9), stuckAlarm(3), stuckAlarm(3), stuckAlarm(0), stuckAlarm(1 << 31), bad}}
 	table := buildView(t, b, view, state)
 	column, err := smi.ParseOID(names["alarmKind"])
 	if err != nil {
@@ -212,7 +212,7 @@ func checkNotification(t *testing.T, nodes map[string]gosmi.SmiNode, variables [
 // A notification and alarmTable have the same values.
 func TestANotificationMatchesAlarmTable(t *testing.T) {
 	b := newBuilder(t, "")
-	table := buildAlarms(t, b, &alarm.State{Active: []alarm.Alarm{stuckAlarm(7)}})
+	table := buildAlarms(t, b, &alarm.ActiveSet{Active: []alarm.Alarm{stuckAlarm(7)}})
 	variables, err := b.Notification(stuckAlarm(7), true)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // benchView is a View of ten nets with 10,000 places and some transitions.
 func benchView(transitions int) *collector.View {
 	r := rand.New(rand.NewPCG(1, 1))
-	var nets []*collector.Net
+	var nets []*collector.NetView
 	for i := range 10 {
 		def := sizedNet(string(rune('a'+i)), 1000, transitions/10)
 		nets = append(nets, netOf(def, randomRows(r, def, stats.AllColumns)))

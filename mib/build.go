@@ -84,12 +84,12 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 //
 // It may return a table with an error: the lock could not be extended (the numbers are then in
 // memory, and Build saves them later), or some names have no number and are left out.
-func (b *Builder) Build(view *collector.View, state *alarm.State, now int64) (*smi.Table, error) {
+func (b *Builder) Build(view *collector.View, state *alarm.ActiveSet, now int64) (*smi.Table, error) {
 	if view == nil {
 		view = &collector.View{}
 	}
 	if state == nil {
-		state = &alarm.State{}
+		state = &alarm.ActiveSet{}
 	}
 	b.now.Store(now)
 	if err := checkView(view); err != nil {
@@ -154,7 +154,7 @@ func (b *Builder) stale(view *collector.View) bool {
 }
 
 // table returns the table with the value of every name of the layout.
-func (b *Builder) table(view *collector.View, state *alarm.State, rows *dynamic, now int64) *smi.Table {
+func (b *Builder) table(view *collector.View, state *alarm.ActiveSet, rows *dynamic, now int64) *smi.Table {
 	draft := smi.NewDraft(b.layout)
 	at := &clock{now: now}
 	agent := agentRow{view: view, state: state, agent: &b.agent, at: at}
@@ -171,7 +171,7 @@ func (b *Builder) table(view *collector.View, state *alarm.State, rows *dynamic,
 }
 
 // netValues sets the values of one net.
-func (b *Builder) netValues(n *netPlan, net *collector.Net, agent *agentRow, draft *smi.Draft) {
+func (b *Builder) netValues(n *netPlan, net *collector.NetView, agent *agentRow, draft *smi.Draft) {
 	at := agent.at
 	row := netRow{net: net, number: n.number, at: at, since: max(net.Since, agent.others.Answers)}
 	fill(draft, b.plan.netBlock, b.desc.nets, n.netAt, 0, &row)

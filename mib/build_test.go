@@ -113,7 +113,7 @@ func TestEveryVariableIsAnInstanceOfAnObjectOfTheModules(t *testing.T) {
 		view, dir := randomView(t, rand.New(rand.NewPCG(seed, 1)))
 		nodes := parsed(t, dir, PetrinetModule, "ALPHA-PN-MIB", "ORDER-FULFILMENT-PN-MIB", "PARTIAL-PN-MIB")
 		objects := objectNodes(nodes)
-		state := &alarm.State{LastChange: now0}
+		state := &alarm.ActiveSet{LastChange: now0}
 		for i, kind := range kinds() {
 			state.Active = append(state.Active, alarm.Alarm{Index: uint32(3*i + 1), Kind: kind, Net: "alpha", Subject: "place3", Raised: now0, Since: 1})
 		}
@@ -205,7 +205,7 @@ func orderView() *collector.View {
 	def := orderNet()
 	rows := stats.NewRows(3, 2)
 	rows.Columns = stats.AllColumns
-	rows.Net = stats.Net{Created: 100, Finished: 90, Failed: 3, Active: 7, Deadlocked: 1}
+	rows.Net = stats.NetRow{Created: 100, Finished: 90, Failed: 3, Active: 7, Deadlocked: 1}
 	p := &rows.Places[0]
 	p.Tokens, p.Instances, p.Arrivals, p.Departures = 2, 2, 102, 100
 	p.Oldest, p.LastInjection = now0-3600e6, now0-1800e6

@@ -40,7 +40,7 @@ func NewContexts(root smi.OID, lockPath string, agent Agent) *Contexts {
 // Build makes the table of every net, as Builder.Build does, and reports whether
 // there are nets that had none. A net that is gone from the View keeps its
 // context, without rows. A net whose id cannot name a context is an error once.
-func (c *Contexts) Build(view *collector.View, alarms *alarm.State, now int64) (added bool, err error) {
+func (c *Contexts) Build(view *collector.View, alarms *alarm.ActiveSet, now int64) (added bool, err error) {
 	var errs []error
 	for _, n := range view.Nets {
 		if c.nets[n.Name] != nil || c.refused[n.Name] {
@@ -91,7 +91,7 @@ func viewOfNet(v *collector.View, net string) *collector.View {
 	one := *v
 	one.Nets, one.Sources = nil, nil
 	if n := v.Net(net); n != nil {
-		one.Nets = []*collector.Net{n}
+		one.Nets = []*collector.NetView{n}
 	}
 	for i := range v.Sources {
 		if v.Sources[i].Net == net {
@@ -103,7 +103,7 @@ func viewOfNet(v *collector.View, net string) *collector.View {
 }
 
 // alarmsOfNet returns the alarms of one net.
-func alarmsOfNet(s *alarm.State, net string) *alarm.State {
+func alarmsOfNet(s *alarm.ActiveSet, net string) *alarm.ActiveSet {
 	one := *s
 	one.Active = slices.DeleteFunc(slices.Clone(s.Active), func(a alarm.Alarm) bool { return a.Net != net })
 	return &one

@@ -27,11 +27,11 @@ func TestAContextHasTheRowsOfItsNetAlone(t *testing.T) {
 	whole := build(t, newBuilder(t, lock), view, now0)
 
 	c := NewContexts(testRoot(t), lock, Agent{Version: "1.2", Name: "north", Started: now0 - 3600e6})
-	added, err := c.Build(view, &alarm.State{}, now0)
+	added, err := c.Build(view, &alarm.ActiveSet{}, now0)
 	if !added || err == nil || !strings.Contains(err.Error(), long) {
 		t.Errorf("added %v, %v; want an error for the id of %d bytes", added, err, len(long))
 	}
-	if added, err = c.Build(view, &alarm.State{}, now0); added || err != nil {
+	if added, err = c.Build(view, &alarm.ActiveSet{}, now0); added || err != nil {
 		t.Errorf("a second time: added %v, %v", added, err)
 	}
 	tables := c.Tables()
@@ -60,7 +60,7 @@ func TestAContextHasTheRowsOfItsNetAlone(t *testing.T) {
 		}
 	}
 	view.Nets = view.Nets[1:]
-	if _, err := c.Build(view.Sum(), &alarm.State{}, now0); err != nil {
+	if _, err := c.Build(view.Sum(), &alarm.ActiveSet{}, now0); err != nil {
 		t.Error(err)
 	}
 	if got := c.Tables()["orders"](); got.Len() >= whole.Len()/2 {

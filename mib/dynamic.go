@@ -47,7 +47,7 @@ type sourceAt struct {
 }
 
 // find returns the rows of the View and the alarms; last are those of the previous tick.
-func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNumbers, last dynamicRows) *dynamic {
+func (p *plan) find(view *collector.View, state *alarm.ActiveSet, sources *sourceNumbers, last dynamicRows) *dynamic {
 	d := &dynamic{stuck: make([]stuckAt, 0, last.stuck.Len()+16), blocks: make([]blockAt, 0, last.blocks.Len()+16)}
 	for i := range p.nets {
 		n := &p.nets[i]
@@ -77,7 +77,7 @@ func (p *plan) find(view *collector.View, state *alarm.State, sources *sourceNum
 	return d
 }
 
-func (d *dynamic) findStuck(n *netPlan, net *collector.Net) {
+func (d *dynamic) findStuck(n *netPlan, net *collector.NetView) {
 	for i, place := range n.places {
 		for rank := range min(len(net.Stuck(place.index)), stats.MaxStuck) {
 			d.stuck = append(d.stuck, stuckAt{n, i, rank})

@@ -151,7 +151,7 @@ func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) (*p
 	return p, nil
 }
 
-func newNetPlan(view int, net *collector.Net, locked *LockedNet) netPlan {
+func newNetPlan(view int, net *collector.NetView, locked *LockedNet) netPlan {
 	n := netPlan{number: locked.Number, view: view, name: net.Name, def: net.Def, columns: net.Rows.Columns}
 	n.placeNumber = make([]uint32, len(net.Def.Places))
 	for i := range net.Def.Places {

@@ -42,7 +42,7 @@ func listRow[R any](l *listing, t table, columns []column[R], has stats.Columns,
 	}
 }
 
-func (l *listing) net(net *collector.Net, locked *LockedNet) {
+func (l *listing) net(net *collector.NetView, locked *LockedNet) {
 	has, module := net.Rows.Columns, l.b.root.Append(subNets, locked.Number, subObjects)
 	row := netRow{net: net, number: locked.Number, at: l.at, since: net.Since}
 	listRow(l, netTable(), netColumns(), has, &row, nil, locked.Number)
@@ -88,7 +88,7 @@ func (l *listing) net(net *collector.Net, locked *LockedNet) {
 }
 
 // listed is everything that there is to show of a View that was built.
-func listed(b *Builder, view *collector.View, state *alarm.State, now int64) []smi.Variable {
+func listed(b *Builder, view *collector.View, state *alarm.ActiveSet, now int64) []smi.Variable {
 	l := &listing{b: b, objects: b.root.Append(subPetrinet, subObjects), at: &clock{now: now}}
 	agent := agentRow{view: view, state: state, agent: &b.agent, at: l.at}
 	for _, c := range agentScalars() {
@@ -123,7 +123,7 @@ func listed(b *Builder, view *collector.View, state *alarm.State, now int64) []s
 
 // change makes what differs from one tick to the next: rows come and go, and
 // now and then what the sources of a net report.
-func change(r *rand.Rand, view *collector.View, state *alarm.State) {
+func change(r *rand.Rand, view *collector.View, state *alarm.ActiveSet) {
 	net := view.Nets[r.IntN(len(view.Nets))]
 	fresh := randomRows(r, net.Def, net.Rows.Columns)
 	switch r.IntN(7) {
@@ -181,7 +181,7 @@ func TestAWalkIsThePlainListingOfAView(t *testing.T) {
 		for _, net := range view.Nets {
 			net.Rows.Blocks = distinctBlocks(net.Rows.Blocks)
 		}
-		state, b := &alarm.State{LastChange: now0}, newBuilder(t, "")
+		state, b := &alarm.ActiveSet{LastChange: now0}, newBuilder(t, "")
 		for tick := range int64(25) {
 			now := now0 + tick*1e6
 			table, err := b.Build(view, state, now)
@@ -203,7 +203,7 @@ func TestAWalkIsThePlainListingOfAView(t *testing.T) {
 
 // What has not changed is not laid out again.
 func TestOnlyChangedRowsAreLaidOutAgain(t *testing.T) {
-	view, state := orderView(), &alarm.State{}
+	view, state := orderView(), &alarm.ActiveSet{}
 	b := newBuilder(t, "")
 	for _, c := range []struct {
 		what    string

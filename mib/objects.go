@@ -16,14 +16,14 @@ const discontinuity = " The discontinuity time is netDiscontinuityTime of this n
 // agentRow has the input of the scalars.
 type agentRow struct {
 	view   *collector.View
-	state  *alarm.State
+	state  *alarm.ActiveSet
 	agent  *Agent
 	others Others
 	at     *clock
 }
 
 func agentScalars() []column[agentRow] {
-	count := func(s collector.State) func(*agentRow) smi.Value {
+	count := func(s collector.SourceState) func(*agentRow) smi.Value {
 		return func(r *agentRow) smi.Value { return gauge(uint64(r.view.States[s])) }
 	}
 	return append([]column[agentRow]{
@@ -71,7 +71,7 @@ func agentRole(r *agentRow) smi.Value {
 
 // netRow is one net.
 type netRow struct {
-	net    *collector.Net
+	net    *collector.NetView
 	number uint32
 	at     *clock
 	since  int64 // from when on differences of its counters are valid for readers of this agent

@@ -42,7 +42,7 @@ func sizedNet(id string, places, transitions int) *petri.Net {
 func randomRows(r *rand.Rand, def *petri.Net, columns stats.Columns) *stats.Rows {
 	rows := stats.NewRows(len(def.Places), len(def.Transitions))
 	rows.Columns = columns
-	rows.Net = stats.Net{Created: r.Uint64N(1e6), Finished: r.Uint64N(1e6), Failed: r.Uint64N(99), Active: r.Uint64N(99), Deadlocked: r.Uint64N(9)}
+	rows.Net = stats.NetRow{Created: r.Uint64N(1e6), Finished: r.Uint64N(1e6), Failed: r.Uint64N(99), Active: r.Uint64N(99), Deadlocked: r.Uint64N(9)}
 	for i := range rows.Places {
 		rows.Places[i] = randomPlace(r, def)
 	}
@@ -102,7 +102,7 @@ func randomHistogram(r *rand.Rand) stats.Histogram {
 }
 
 // viewOf returns a View of nets with one source each.
-func viewOf(nets ...*collector.Net) *collector.View {
+func viewOf(nets ...*collector.NetView) *collector.View {
 	view := &collector.View{At: now0, Generation: 1, Nets: nets,
 		Traffic: collector.Traffic{Messages: 10, Bytes: 1000, Lost: 1, Rejected: map[string]uint64{"digest": 2, "size": 1}}}
 	for _, n := range nets {
@@ -114,7 +114,7 @@ func viewOf(nets ...*collector.Net) *collector.View {
 	return view.Sum()
 }
 
-func netOf(def *petri.Net, rows *stats.Rows) *collector.Net {
-	return (&collector.Net{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now0 - 60e6,
+func netOf(def *petri.Net, rows *stats.Rows) *collector.NetView {
+	return (&collector.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now0 - 60e6,
 		Digests: []collector.Digest{{Digest: "5f1d", Sources: 1}}}).Sum()
 }

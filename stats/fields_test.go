@@ -206,7 +206,7 @@ func merged[T any, M interface {
 
 func TestASumHasEveryFieldOfItsParts(t *testing.T) {
 	for _, n := range []uint64{1, 3, 77} {
-		checkSum(t, merged[Net], filledAs[Net](n), filledAs[Net](n+500))
+		checkSum(t, merged[NetRow], filledAs[NetRow](n), filledAs[NetRow](n+500))
 		checkSum(t, merged[Place], filledAs[Place](n), filledAs[Place](n+500))
 		checkSum(t, merged[Transition], filledAs[Transition](n), filledAs[Transition](n+500))
 		queue := filledAs[Queue](n + 500)

@@ -125,7 +125,7 @@ func TestRaiseWritesToNoSharedMemory(t *testing.T) {
 }
 
 func TestRaiseEachCounter(t *testing.T) {
-	floor := Rows{Net: Net{Created: 1, Finished: 2, Failed: 3}, Columns: ColFirings,
+	floor := Rows{Net: NetRow{Created: 1, Finished: 2, Failed: 3}, Columns: ColFirings,
 		Places: []Place{{Arrivals: 4, Departures: 5, LastInjection: 6, Tokens: 99, Oldest: 99, Dwell: Histogram{Zero: 1, Sum: 2, Schema: 3, Buckets: []Bucket{{Index: 8, N: 3}}}}},
 		Transitions: []Transition{{Firings: 7, Failures: 8, Retries: 9, Cancels: 10, Timeouts: 11, Late: 12, LastFiring: 13, Enabled: 99,
 			Duration: Histogram{Zero: 4, Sum: 5, Schema: 2, Buckets: []Bucket{{Index: 6, N: 7}}}}},

@@ -16,7 +16,7 @@ type Recorder struct {
 	transitions []transitionTally
 	actions     []*actionTally // by transition; nil for one without an action, and nil if none has one
 	coarse      []int8         // by place: how much coarser than MaxSchema its dwell is; nil if none is
-	Net         Net            // Created, Finished and Failed are counted by the owner
+	Net         NetRow         // Created, Finished and Failed are counted by the owner
 }
 
 type placeTally struct {
@@ -190,7 +190,7 @@ func (r *Recorder) Set(rows *Rows) error {
 			len(rows.Places), len(rows.Transitions), len(r.places), len(r.transitions))
 	}
 	next := NewRecorder(len(r.places), len(r.transitions))
-	next.Net = Net{Created: rows.Net.Created, Finished: rows.Net.Finished, Failed: rows.Net.Failed}
+	next.Net = NetRow{Created: rows.Net.Created, Finished: rows.Net.Finished, Failed: rows.Net.Failed}
 	for i := range rows.Places {
 		p := &rows.Places[i]
 		if !p.Dwell.Valid() {

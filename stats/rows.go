@@ -7,7 +7,7 @@ import "math"
 // Rows are the numbers of one net: at one source, or summed over many. Places
 // and Transitions are indexed as in the net's definition.
 type Rows struct {
-	Net         Net
+	Net         NetRow
 	Places      []Place
 	Transitions []Transition
 	Blocks      []Block // sorted by transition, place, reason
@@ -22,8 +22,8 @@ func NewRows(places, transitions int) *Rows {
 	return &Rows{Places: make([]Place, places), Transitions: make([]Transition, transitions)}
 }
 
-// Net is the row of a whole net.
-type Net struct {
+// NetRow is the row of a whole net.
+type NetRow struct {
 	Created, Finished, Failed uint64 // instances, cumulative
 	Active, Deadlocked        uint64 // instances, now
 }
@@ -77,7 +77,7 @@ const (
 	ColRunning
 	ColLastFiring
 	ColDuration  // with Transition.Slowest
-	ColInstances // the Net row
+	ColInstances // the NetRow
 	ColBlocks
 	ColTimeouts // with Late
 	ColQueues
@@ -107,7 +107,7 @@ func (r *Rows) Merge(o *Rows) {
 }
 
 // Merge adds o to n.
-func (n *Net) Merge(o *Net) {
+func (n *NetRow) Merge(o *NetRow) {
 	n.Created = Sum(n.Created, o.Created)
 	n.Finished = Sum(n.Finished, o.Finished)
 	n.Failed = Sum(n.Failed, o.Failed)

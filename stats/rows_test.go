@@ -21,7 +21,7 @@ func randomTime(r *rand.Rand) int64 {
 
 func randomRows(r *rand.Rand) *Rows {
 	rows := NewRows(3, 2)
-	rows.Net = Net{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9)}
+	rows.Net = NetRow{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9)}
 	rows.Columns = Columns(r.Uint32()) & AllColumns
 	for i := range rows.Places {
 		p := Place{Tokens: r.Uint64N(9), Arrivals: r.Uint64N(9), Departures: r.Uint64N(9), Instances: r.Uint64N(9),

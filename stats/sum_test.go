@@ -28,7 +28,7 @@ func TestSumsDoNotWrapAround(t *testing.T) {
 		}
 	}
 	one := NewRows(1, 1)
-	one.Net = Net{most, most, most, most, most}
+	one.Net = NetRow{most, most, most, most, most}
 	one.Places[0] = Place{Tokens: most, Arrivals: most, Departures: most, Instances: most,
 		Dwell: Histogram{Zero: most, Sum: math.MaxInt64, Buckets: []Bucket{{Index: 3, N: most}}}}
 	one.Transitions[0] = Transition{Firings: most, Failures: most, Retries: most, Cancels: most, Timeouts: most, Late: most, Enabled: most, Running: most}

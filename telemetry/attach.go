@@ -110,7 +110,7 @@ func (s *Source) start() (err error) {
 	}
 	cfg := Config{
 		Conn: nc, Subjects: s.a.Subjects, Source: s.a.Source, Interval: s.a.Interval, LastEpoch: s.a.LastEpoch, Log: s.a.Log,
-		Nets: []Net{{ID: s.net.ID, PNML: s.a.PNML, Places: len(s.net.Places), Transitions: len(s.net.Transitions)}},
+		Nets: []SourceNet{{ID: s.net.ID, PNML: s.a.PNML, Places: len(s.net.Places), Transitions: len(s.net.Transitions)}},
 		Rows: func(_ int, now int64, into *stats.Rows) error { return s.rows(now, into) },
 	}
 	if s.a.Oldest != nil {

@@ -107,7 +107,7 @@ func randomQueues(r *rand.Rand, now int64) (queues []stats.Queue) {
 // given number of places and transitions.
 func randomRows(r *rand.Rand, now int64, size [2]int) stats.Rows {
 	rows := stats.Rows{Columns: stats.AllColumns, Waiting: r.Uint64N(99), Queues: randomQueues(r, now),
-		Net: stats.Net{Created: r.Uint64N(99), Finished: r.Uint64N(99), Failed: r.Uint64N(9), Active: r.Uint64N(99), Deadlocked: r.Uint64N(9)}}
+		Net: stats.NetRow{Created: r.Uint64N(99), Finished: r.Uint64N(99), Failed: r.Uint64N(9), Active: r.Uint64N(99), Deadlocked: r.Uint64N(9)}}
 	for range size[0] {
 		rows.Places = append(rows.Places, randomPlace(r, now, size))
 	}
@@ -156,7 +156,7 @@ func forget(s *Snapshot, keep stats.Columns) {
 	}
 	c, stuck := s.Rows.Columns, false
 	if !c.Has(stats.ColInstances) {
-		s.Rows.Net = stats.Net{}
+		s.Rows.Net = stats.NetRow{}
 	}
 	if !c.Has(stats.ColBlocks) {
 		s.Rows.Blocks = nil
@@ -343,7 +343,7 @@ func TestEncodeRejectsWhatWouldBeReadAsSomethingElse(t *testing.T) {
 func goldenSnapshot() Snapshot {
 	rows := stats.Rows{
 		Columns: stats.AllColumns,
-		Net:     stats.Net{Created: 5, Finished: 2, Failed: 1, Active: 2, Deadlocked: 1},
+		Net:     stats.NetRow{Created: 5, Finished: 2, Failed: 1, Active: 2, Deadlocked: 1},
 		Places:  make([]stats.Place, 2), Transitions: make([]stats.Transition, 1),
 		Blocks: []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 2}},
 		Queues: []stats.Queue{{Priority: 0, Served: 11, QuoteSwitches: 3},

@@ -191,14 +191,14 @@ func (d *Decoder) most() uint64 {
 }
 
 func readNet(w *wire.NetRow, rows *stats.Rows, most uint64) error {
-	rows.Net = stats.Net{}
+	rows.Net = stats.NetRow{}
 	if w == nil {
 		return nil
 	}
 	if top := max(w.Created, w.Finished, w.Failed, w.Active, w.Deadlocked); top > most {
 		return fmt.Errorf("row: %w: %d, of at most %d", BadValue, top, most)
 	}
-	rows.Net = stats.Net{Created: w.Created, Finished: w.Finished, Failed: w.Failed, Active: w.Active, Deadlocked: w.Deadlocked}
+	rows.Net = stats.NetRow{Created: w.Created, Finished: w.Finished, Failed: w.Failed, Active: w.Active, Deadlocked: w.Deadlocked}
 	rows.Columns |= stats.ColInstances
 	return nil
 }

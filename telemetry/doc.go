@@ -35,7 +35,7 @@
 //
 //	p, err := telemetry.Start(telemetry.Config{
 //		Conn: nc, Source: "host-1", Log: log,
-//		Nets: []telemetry.Net{{ID: "orders", PNML: pnml, Places: 12, Transitions: 9}},
+//		Nets: []telemetry.SourceNet{{ID: "orders", PNML: pnml, Places: 12, Transitions: 9}},
 //		Rows: func(net int, now int64, into *stats.Rows) error { … },
 //	})
 //	…

@@ -24,8 +24,8 @@ const DefaultInterval = time.Second
 // sources of a large installation.
 const maxJitter = 500 * time.Millisecond
 
-// Net is a net that a source runs.
-type Net struct {
+// SourceNet is a net that a source runs.
+type SourceNet struct {
 	ID          string
 	PNML        []byte // its definition: collectors identify the net by the digest of these bytes
 	Places      int
@@ -45,7 +45,7 @@ type Config struct {
 	Conn     *nats.Conn // not closed by the Publisher
 	Subjects Subjects
 	Source   string // unique in the subject space
-	Nets     []Net
+	Nets     []SourceNet
 	Interval time.Duration // 0 is DefaultInterval
 
 	// Rows fills in the rows of Nets[net] as of now (microseconds since the
@@ -191,7 +191,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-func checkNet(n *Net) error {
+func checkNet(n *SourceNet) error {
 	switch err := errors.Join(CheckName(n.ID), checkText(n.Region), checkSince(n.Since, n.Region, n.Fence)); {
 	case err != nil:
 		return err

@@ -98,7 +98,7 @@ func testConfig(nets ...string) Config {
 			return nil
 		}}
 	for _, id := range nets {
-		cfg.Nets = append(cfg.Nets, Net{ID: id, PNML: []byte("<pnml>" + id), Places: 2, Transitions: 1})
+		cfg.Nets = append(cfg.Nets, SourceNet{ID: id, PNML: []byte("<pnml>" + id), Places: 2, Transitions: 1})
 	}
 	return cfg
 }

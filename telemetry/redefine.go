@@ -10,7 +10,7 @@ import (
 // redefinitions are new definitions of nets, until the goroutine that publishes uses them.
 type redefinitions struct {
 	mu   sync.Mutex
-	nets map[int]Net
+	nets map[int]SourceNet
 }
 
 // Redefine gives Nets[net] a larger definition, for an engine that discovers
@@ -43,14 +43,14 @@ func (p *Publisher) Redefine(net int, places, transitions int, pnml []byte) erro
 	p.redefined.mu.Lock()
 	defer p.redefined.mu.Unlock()
 	if p.redefined.nets == nil {
-		p.redefined.nets = map[int]Net{}
+		p.redefined.nets = map[int]SourceNet{}
 	}
 	p.redefined.nets[net] = next
 	return nil
 }
 
 // defined returns the last definition of a net.
-func (p *Publisher) defined(net int) Net {
+func (p *Publisher) defined(net int) SourceNet {
 	p.redefined.mu.Lock()
 	defer p.redefined.mu.Unlock()
 	if n, ok := p.redefined.nets[net]; ok {

@@ -21,7 +21,7 @@ func TestANetThatGrowsContinuesInTheSameEpoch(t *testing.T) {
 	sub := listen(t, nc, "petrinet.v1.snapshot.>")
 	p := start(t, Config{
 		Conn: nc, Source: "s", Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
-		Nets: []Net{{ID: "n", PNML: []byte("one"), Places: 1}},
+		Nets: []SourceNet{{ID: "n", PNML: []byte("one"), Places: 1}},
 		Rows: func(_ int, _ int64, into *stats.Rows) error {
 			into.Columns = stats.ColArrivals
 			for i := range into.Places {
@@ -53,7 +53,7 @@ func TestANetThatGrowsContinuesInTheSameEpoch(t *testing.T) {
 }
 
 func TestANetMayNotShrinkNorOutgrowTheWire(t *testing.T) {
-	p, err := newPublisher(Config{Source: "s", Log: slog.New(slog.DiscardHandler), Nets: []Net{{ID: "n", PNML: []byte("x"), Places: 2}},
+	p, err := newPublisher(Config{Source: "s", Log: slog.New(slog.DiscardHandler), Nets: []SourceNet{{ID: "n", PNML: []byte("x"), Places: 2}},
 		Rows: func(int, int64, *stats.Rows) error { return nil }}, &fakeLink{}, 1)
 	if err != nil {
 		t.Fatal(err)

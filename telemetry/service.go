@@ -126,7 +126,7 @@ func (p *Publisher) serveNet(net int, s micro.Service) error {
 }
 
 // serveDefinition answers requests for one definition of a net.
-func (p *Publisher) serveDefinition(s micro.Service, n *Net) error {
+func (p *Publisher) serveDefinition(s micro.Service, n *SourceNet) error {
 	reply, encoding, err := pack(n.PNML, p.wire.limit())
 	if err != nil {
 		return fmt.Errorf("net %q: %w", n.ID, err)

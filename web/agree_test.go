@@ -59,12 +59,12 @@ func view() *collector.View {
 	rows.Transitions[0] = stats.Transition{Firings: 51, Enabled: 6, EnabledSince: before(75), Running: 8, RunningSince: before(95), Failures: 12, Retries: 13,
 		Cancels: 14, Timeouts: 15, Late: 16, LastFiring: before(5)}
 	rows.Transitions[0].Duration.Observe(3e6)
-	rows.Net = stats.Net{Created: 40, Finished: 21, Failed: 22, Active: 23, Deadlocked: 24}
+	rows.Net = stats.NetRow{Created: 40, Finished: 21, Failed: 22, Active: 23, Deadlocked: 24}
 	rows.Waiting = 25
 	rows.Queues = []stats.Queue{{Priority: 3, Ready: 26, OldestSince: before(27), UnservedSince: before(28), Served: 29, QuoteSwitches: 30}}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 31}}
 	position, standbys, lag := uint64(32), uint64(33), uint64(34)
-	v := (&collector.View{At: noon.UnixMicro(), Generation: 35, Nets: []*collector.Net{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 36, Stale: 37,
+	v := (&collector.View{At: noon.UnixMicro(), Generation: 35, Nets: []*collector.NetView{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 36, Stale: 37,
 		Digests: []collector.Digest{{Digest: "d", Sources: 1}}}},
 		Sources: []collector.Source{{Name: "s", Net: "net", State: collector.Up, Region: "r", Fence: 38, Position: &position, Standbys: &standbys, Lag: &lag,
 			LastHeard: before(39), Interval: 2 * time.Second, Skew: 3 * time.Second, Gaps: 41, Duplicates: 42, Restarts: 43, Setbacks: 44}},

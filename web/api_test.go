@@ -37,7 +37,7 @@ func equal(t *testing.T, got map[string]any, want string) {
 
 func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 	st := newStage(t, nil)
-	st.alarms = &alarm.State{Active: []alarm.Alarm{{Index: 7, Kind: alarm.TokenStuck, Net: "orders", Subject: "due",
+	st.alarms = &alarm.ActiveSet{Active: []alarm.Alarm{{Index: 7, Kind: alarm.TokenStuck, Net: "orders", Subject: "due",
 		Raised: noon.Add(-30 * time.Second).UnixMicro(), Since: noon.Add(-time.Minute).UnixMicro(), Affected: 3, Text: "stuck"},
 		{Index: 8, Kind: alarm.SourceLost, Subject: "host-3", Since: noon.UnixMicro()}}}
 	st.show(orders())
@@ -58,8 +58,8 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 
 func TestAnOverviewSaysThatTheSidecarIsCutOff(t *testing.T) {
 	st, v := newStage(t, nil), orders()
-	v.NATS, v.Deaf = &natslink.State{Since: noon.UnixMicro(), Reason: "EOF"}, true
-	v.Up = &natslink.State{Connected: true, Since: noon.Add(-time.Hour).UnixMicro()}
+	v.NATS, v.Deaf = &natslink.ConnState{Since: noon.UnixMicro(), Reason: "EOF"}, true
+	v.Up = &natslink.ConnState{Connected: true, Since: noon.Add(-time.Hour).UnixMicro()}
 	st.show(v)
 	doc := st.document(t, "/api/v1/overview")
 	got, err := json.Marshal(map[string]any{"nats": doc["nats"], "up_nats": doc["up_nats"], "deaf": doc["deaf"]})

@@ -13,7 +13,7 @@ import (
 // made on first use.
 type board struct {
 	view     *collector.View // nil before the first View
-	alarms   *alarm.State
+	alarms   *alarm.ActiveSet
 	nets     map[string]*netBoard
 	serial   uint64 // one more than that of the previous board
 	history  extent
@@ -24,7 +24,7 @@ type board struct {
 
 // netBoard is what is shown of a net.
 type netBoard struct {
-	net     *collector.Net
+	net     *collector.NetView
 	drawing *drawing
 	frame   func() *frame
 	whole   func() *event // the frame
@@ -33,7 +33,7 @@ type netBoard struct {
 
 // advance returns the board of a View. It makes differences only for nets with
 // viewers.
-func (s *Server) advance(before *board, view *collector.View, alarms *alarm.State) *board {
+func (s *Server) advance(before *board, view *collector.View, alarms *alarm.ActiveSet) *board {
 	b := &board{view: view, alarms: alarms, serial: before.serial + 1,
 		nets: make(map[string]*netBoard, len(view.Nets)), next: make(chan struct{})}
 	for _, n := range view.Nets {
@@ -63,7 +63,7 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Stat
 
 // emptyBoard returns the board before the first View.
 func emptyBoard() *board {
-	b := &board{serial: 1, view: &collector.View{}, alarms: &alarm.State{}, next: make(chan struct{})}
+	b := &board{serial: 1, view: &collector.View{}, alarms: &alarm.ActiveSet{}, next: make(chan struct{})}
 	b.sum()
 	return b
 }

@@ -29,14 +29,14 @@ func ViewDocument(v *collector.View, now int64) *api.View {
 	return d
 }
 
-func connection(c *natslink.State) *api.Connection {
+func connection(c *natslink.ConnState) *api.Connection {
 	if c == nil {
 		return nil
 	}
 	return &api.Connection{Connected: c.Connected, Since: api.Time(c.Since), Server: c.Server, Reason: c.Reason, Disconnects: c.Disconnects}
 }
 
-func netTotals(n *collector.Net, now int64) api.NetTotals {
+func netTotals(n *collector.NetView, now int64) api.NetTotals {
 	cols := n.Rows.Columns
 	d := api.NetTotals{ID: n.Name, Name: n.Def.Name, Since: api.Time(n.Since), Digests: make([]api.Digest, len(n.Digests)), Up: n.Up, Stale: n.Stale,
 		Tokens: known(cols, stats.ColTokens, n.Tokens), Waiting: known(cols, stats.ColWaiting, n.Rows.Waiting)}
@@ -69,7 +69,7 @@ func damped(r *collector.Rate) api.DampedRates {
 	return api.DampedRates{Rate1: &r.Min1, Rate5: &r.Min5, Rate15: &r.Min15}
 }
 
-func netDocument(n *collector.Net, now int64) api.Net {
+func netDocument(n *collector.NetView, now int64) api.Net {
 	cols := n.Rows.Columns
 	d := api.Net{NetTotals: netTotals(n, now), Places: make([]api.Place, len(n.Rows.Places)), Transitions: make([]api.Transition, len(n.Rows.Transitions))}
 	for i := range n.Rows.Places {
@@ -97,7 +97,7 @@ func netDocument(n *collector.Net, now int64) api.Net {
 }
 
 // placeNow returns the part of a place that frames contain.
-func placeNow(n *collector.Net, i int) (d api.PlaceNow) {
+func placeNow(n *collector.NetView, i int) (d api.PlaceNow) {
 	cols, p := n.Rows.Columns, &n.Rows.Places[i]
 	d.Tokens, d.Instances = known(cols, stats.ColTokens, p.Tokens), known(cols, stats.ColPlaceInstances, p.Instances)
 	if cols.Has(stats.ColOldest) {
@@ -109,7 +109,7 @@ func placeNow(n *collector.Net, i int) (d api.PlaceNow) {
 	return d
 }
 
-func placeDocument(n *collector.Net, i int, now int64) api.Place {
+func placeDocument(n *collector.NetView, i int, now int64) api.Place {
 	def, p, cols := n.Def, &n.Rows.Places[i], n.Rows.Columns
 	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i), PlaceNow: placeNow(n, i),
 		Arrivals:   known(cols, stats.ColArrivals, p.Arrivals),
@@ -149,7 +149,7 @@ func waits(def *petri.Net, waits []stats.Wait) []api.Wait {
 }
 
 // transitionNow returns the part of a transition that frames contain.
-func transitionNow(n *collector.Net, i int) (d api.TransitionNow) {
+func transitionNow(n *collector.NetView, i int) (d api.TransitionNow) {
 	cols, t := n.Rows.Columns, &n.Rows.Transitions[i]
 	d.Enabled, d.Running = known(cols, stats.ColEnabled, t.Enabled), known(cols, stats.ColRunning, t.Running)
 	d.Blocked, d.Failures = known(cols, stats.ColBlocks, n.Blocked[i]), known(cols, stats.ColFailures, t.Failures)
@@ -162,7 +162,7 @@ func transitionNow(n *collector.Net, i int) (d api.TransitionNow) {
 	return d
 }
 
-func transitionDocument(n *collector.Net, i int, now int64) api.Transition {
+func transitionDocument(n *collector.NetView, i int, now int64) api.Transition {
 	def, t, cols := &n.Def.Transitions[i], &n.Rows.Transitions[i], n.Rows.Columns
 	d := api.Transition{ID: def.ID, Name: def.Name, TransitionNow: transitionNow(n, i),
 		Firings:    known(cols, stats.ColFirings, t.Firings),
@@ -220,7 +220,7 @@ func slowest(s stats.Slowest) *api.Slowest {
 }
 
 // AlarmsDocument returns alarms for JSON, with ages as of now.
-func AlarmsDocument(s *alarm.State, now int64) *api.Alarms {
+func AlarmsDocument(s *alarm.ActiveSet, now int64) *api.Alarms {
 	d := &api.Alarms{LastChange: api.Time(s.LastChange), Suppressed: s.Suppressed, Active: make([]api.Alarm, len(s.Active))}
 	for i := range s.Active {
 		d.Active[i] = alarmDocument(&s.Active[i], now)

@@ -57,7 +57,7 @@ func goldenView(t *testing.T) *collector.View {
 		Interval: time.Second, Region: "eu", Fence: 3, Since: t0 - 60e6, Full: true,
 		State: &telemetry.RegionState{Position: 41, Standbys: 1, Lag: new(uint64), Stopped: "a log has lost commits"}, Rows: *stats.NewRows(2, 2)}
 	msg.Rows.Columns = stats.AllColumns
-	msg.Rows.Net = stats.Net{Created: 9, Finished: 5, Failed: 1, Active: 3, Deadlocked: 1}
+	msg.Rows.Net = stats.NetRow{Created: 9, Finished: 5, Failed: 1, Active: 3, Deadlocked: 1}
 	p := &msg.Rows.Places[0]
 	p.Tokens, p.Arrivals, p.Departures, p.Instances = 2, 5, 3, 2
 	p.Oldest, p.LastInjection = now-700e6, now-2.5e6
@@ -98,8 +98,8 @@ func goldenView(t *testing.T) *collector.View {
 // The JSON form, read a second after the View was made.
 func TestJSONOfAView(t *testing.T) {
 	view := goldenView(t)
-	view.NATS = &natslink.State{Since: t0 + 3590e6, Server: "nats://127.0.0.1:4222", Reason: "maximum connections exceeded", Disconnects: 2}
-	view.Up, view.Deaf = &natslink.State{Connected: true, Since: t0, Server: "tls://above:4222"}, true
+	view.NATS = &natslink.ConnState{Since: t0 + 3590e6, Server: "nats://127.0.0.1:4222", Reason: "maximum connections exceeded", Disconnects: 2}
+	view.Up, view.Deaf = &natslink.ConnState{Connected: true, Since: t0, Server: "tls://above:4222"}, true
 	var raw, got bytes.Buffer
 	if err := api.Encode(&raw, ViewDocument(view, view.At+1e6)); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestJSONOfAView(t *testing.T) {
 }
 
 func TestAlarmsAsJSON(t *testing.T) {
-	s := &alarm.State{LastChange: t0, Suppressed: 3, Active: []alarm.Alarm{
+	s := &alarm.ActiveSet{LastChange: t0, Suppressed: 3, Active: []alarm.Alarm{
 		{Index: 1, Kind: alarm.TokenStuck, Net: "n", Subject: "p <€>", Raised: t0, Since: t0 - 1500e6, Affected: 4, Text: "stuck"},
 		{Index: 2, Kind: alarm.TransitionStarved, Net: "n", Subject: "t", Raised: t0, Since: t0},
 		{Index: 3, Kind: alarm.SourceLost, Subject: "s", Raised: t0, Since: t0},

@@ -27,7 +27,7 @@ type drawing struct {
 }
 
 // drawingOf returns the drawing of a net, a new one if its definition changed.
-func (s *Server) drawingOf(n *collector.Net) *drawing {
+func (s *Server) drawingOf(n *collector.NetView) *drawing {
 	def := n.Def
 	if d := s.drawings[n.Name]; d != nil && d.def == def {
 		return d

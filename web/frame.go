@@ -17,7 +17,7 @@ type frame struct {
 }
 
 // newFrame returns the frame of a net.
-func newFrame(n *collector.Net, drawing string, generation uint64, at int64) *frame {
+func newFrame(n *collector.NetView, drawing string, generation uint64, at int64) *frame {
 	f := &frame{columns: n.Rows.Columns, Frame: api.Frame{Net: n.Name, Drawing: drawing, Generation: generation, At: api.Time(at),
 		Places: make([]api.PlaceNow, len(n.Rows.Places)), Transitions: make([]api.TransitionNow, len(n.Rows.Transitions))}}
 	for i := range f.Places {

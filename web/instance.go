@@ -45,7 +45,7 @@ func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, &doc)
 }
 
-func (s *Server) sightings(n *collector.Net, instance string) []api.Sighting {
+func (s *Server) sightings(n *collector.NetView, instance string) []api.Sighting {
 	s.past.RLock()
 	defer s.past.RUnlock()
 	out := []api.Sighting{}
@@ -59,7 +59,7 @@ func (s *Server) sightings(n *collector.Net, instance string) []api.Sighting {
 
 // askAround asks all live sources of a net, and uses the first answer with the
 // instance.
-func (s *Server) askAround(ctx context.Context, n *collector.Net, doc *api.Instance) {
+func (s *Server) askAround(ctx context.Context, n *collector.NetView, doc *api.Instance) {
 	sources := s.live(n.Name)
 	switch {
 	case s.cfg.Ask == nil:

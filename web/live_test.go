@@ -357,7 +357,7 @@ func TestAStreamOverHTTP2(t *testing.T) {
 func TestRunFollowsTheViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var view latest.Value[collector.View]
-		var alarms latest.Value[alarm.State]
+		var alarms latest.Value[alarm.ActiveSet]
 		st := newStage(t, func(c *Config) { c.Views, c.Alarms = view.Subscribe(), alarms.Subscribe() })
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -369,7 +369,7 @@ func TestRunFollowsTheViews(t *testing.T) {
 				t.Errorf("it shows %v", got)
 			}
 		}
-		alarms.Store(&alarm.State{LastChange: 1})
+		alarms.Store(&alarm.ActiveSet{LastChange: 1})
 		synctest.Wait()
 		if got := st.board.Load(); got.alarms != alarms.Load() || got.view != view.Load() || st.Counters().History.Frames != 2 {
 			t.Errorf("it shows %+v, %+v", got.view, got.alarms)

@@ -40,13 +40,13 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // stage is a Server whose Views a test makes.
 type stage struct {
 	*Server
-	alarms *alarm.State
+	alarms *alarm.ActiveSet
 	now    time.Time
 }
 
 func newStage(tb testing.TB, change func(*Config)) *stage {
 	tb.Helper()
-	st := &stage{now: noon, alarms: &alarm.State{}}
+	st := &stage{now: noon, alarms: &alarm.ActiveSet{}}
 	cfg := Config{Views: make(chan *collector.View),
 		Now: func() time.Time { return st.now }, History: history.New(history.Config{})}
 	if change != nil {
@@ -104,7 +104,7 @@ func orders() *collector.View {
 	before := func(d time.Duration) int64 { return noon.Add(-d).UnixMicro() }
 	rows := stats.NewRows(2, 1)
 	rows.Columns = stats.AllColumns &^ stats.ColRunning
-	rows.Net = stats.Net{Created: 9, Finished: 2, Active: 7, Deadlocked: 1}
+	rows.Net = stats.NetRow{Created: 9, Finished: 2, Active: 7, Deadlocked: 1}
 	p := &rows.Places[0]
 	*p = stats.Place{Tokens: 2, Arrivals: 102, Departures: 100, Instances: 2, Oldest: before(2 * time.Minute), Stuck: []stats.Token{
 		{Instance: "host-1/07", Injected: before(2 * time.Minute), Waits: []stats.Wait{{Place: 1, Reason: stats.ReasonMissing, Count: 2}}},
@@ -118,7 +118,7 @@ func orders() *collector.View {
 	rows.Transitions[0] = stats.Transition{Firings: 100, Failures: 3, Retries: 2, Cancels: 1, Enabled: 1, EnabledSince: before(time.Second),
 		LastFiring: before(3 * time.Second)}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 5}, {Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
-	return (&collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.Net{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
+	return (&collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.NetView{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
 		Sources: []collector.Source{
 			{Name: "host-1", Net: "orders", State: collector.Up, LastHeard: before(time.Second), Interval: time.Second, Gaps: 2, Region: "east",
 				Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0)},
@@ -142,7 +142,7 @@ func later(v *collector.View, d time.Duration, n uint64) *collector.View {
 	net.Sum()
 	perSecond := float64(n) / d.Seconds()
 	net.Rates.Arrivals, net.Rates.Departures, net.Rates.Transitions[0].Now, net.Rates.Firings.Now = []float64{perSecond, 0}, []float64{0, 0}, perSecond, perSecond
-	next.Nets = []*collector.Net{&net}
+	next.Nets = []*collector.NetView{&net}
 	return &next
 }
 
@@ -156,7 +156,7 @@ func newWorld(seed uint64, places, transitions int) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 2))}
 	rows := stats.NewRows(0, 0)
 	rows.Columns = stats.AllColumns
-	w.view = &collector.View{At: noon.UnixMicro(), Nets: []*collector.Net{{Name: "net", Rows: rows}}}
+	w.view = &collector.View{At: noon.UnixMicro(), Nets: []*collector.NetView{{Name: "net", Rows: rows}}}
 	w.grow(places, transitions)
 	return w
 }
@@ -174,7 +174,7 @@ func (w *world) grow(places, transitions int) {
 	for i := range rows.Transitions {
 		net.Def.Transitions = append(net.Def.Transitions, petri.Transition{ID: fmt.Sprint("t", i)})
 	}
-	w.view = &collector.View{At: w.view.At, Generation: w.view.Generation, Nets: []*collector.Net{net.Sum()}}
+	w.view = &collector.View{At: w.view.At, Generation: w.view.Generation, Nets: []*collector.NetView{net.Sum()}}
 }
 
 // tick changes a share of the rows and returns the next View.
@@ -204,7 +204,7 @@ func (w *world) tick(busy float64) *collector.View {
 	for i := range net.Rates.Transitions {
 		net.Rates.Transitions[i].Now = float64(w.random.IntN(4)) - 1
 	}
-	w.view = &collector.View{At: at, Generation: w.view.Generation + 1 + w.random.Uint64N(2), Nets: []*collector.Net{net.Sum()}}
+	w.view = &collector.View{At: at, Generation: w.view.Generation + 1 + w.random.Uint64N(2), Nets: []*collector.NetView{net.Sum()}}
 	return w.view
 }
 

@@ -135,8 +135,8 @@ func everything(t *testing.T) *stage {
 		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
 	st.alarms.LastChange = t0
-	view.NATS = &natslink.State{Server: "nats://x", Reason: "EOF"}
-	view.Up = &natslink.State{}
+	view.NATS = &natslink.ConnState{Server: "nats://x", Reason: "EOF"}
+	view.Up = &natslink.ConnState{}
 	st.now = time.UnixMicro(view.At)
 	st.show(view)
 	return st

@@ -29,11 +29,11 @@ const (
 
 // Config is the configuration of a Server.
 type Config struct {
-	Views   <-chan *collector.View // from Collector.Subscribe
-	Alarms  <-chan *alarm.State    // from Watcher.Subscribe; nil for no alarms
-	History *history.Store         // the last hour; owned by the Server
-	Ask     Ask                    // nil if engines cannot be asked
-	Version string                 // of pnagent: versions may draw differently
+	Views   <-chan *collector.View  // from Collector.Subscribe
+	Alarms  <-chan *alarm.ActiveSet // from Watcher.Subscribe; nil for no alarms
+	History *history.Store          // the last hour; owned by the Server
+	Ask     Ask                     // nil if engines cannot be asked
+	Version string                  // of pnagent: versions may draw differently
 
 	Viewers      int           // at once, 0 is DefaultViewers
 	Requests     int           // at once, besides viewers; 0 is DefaultRequests
@@ -50,10 +50,10 @@ type Server struct {
 	cfg    Config
 	files  map[string]*file // by path
 	board  atomic.Pointer[board]
-	alarms atomic.Pointer[alarm.State] // the newest
-	alive  *event                      // a comment that keeps a stream open
-	slots  chan struct{}               // of requests
-	done   chan struct{}               // closed when Run ends
+	alarms atomic.Pointer[alarm.ActiveSet] // the newest
+	alive  *event                          // a comment that keeps a stream open
+	slots  chan struct{}                   // of requests
+	done   chan struct{}                   // closed when Run ends
 
 	drawings map[string]*drawing // by net; of Run
 
@@ -83,7 +83,7 @@ func New(cfg Config) (*Server, error) {
 	if s.files, err = readFiles(page); err != nil {
 		return nil, err
 	}
-	s.alarms.Store(&alarm.State{})
+	s.alarms.Store(&alarm.ActiveSet{})
 	s.board.Store(emptyBoard())
 	return s, nil
 }

@@ -319,9 +319,9 @@ func (s *source) define() error {
 		}
 		return nil
 	}
-	net := telemetry.Net{ID: n.ID, PNML: text.Bytes(), Places: len(n.Places), Transitions: len(n.Transitions)}
+	net := telemetry.SourceNet{ID: n.ID, PNML: text.Bytes(), Places: len(n.Places), Transitions: len(n.Transitions)}
 	p, err := telemetry.Start(telemetry.Config{Conn: s.cfg.Conn, Subjects: s.cfg.Subjects, Source: s.cfg.Source,
-		Nets: []telemetry.Net{net}, Interval: s.cfg.Interval, LastEpoch: s.epoch, Log: s.cfg.Log,
+		Nets: []telemetry.SourceNet{net}, Interval: s.cfg.Interval, LastEpoch: s.epoch, Log: s.cfg.Log,
 		Rows: s.rows, Oldest: s.oldestOf})
 	if err != nil {
 		return &fatalError{err}

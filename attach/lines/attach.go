@@ -69,7 +69,7 @@ type Attachment struct {
 	cfg     Config
 	names   *names
 	pattern *pattern // nil for JSON lines
-	defs    []telemetry.Net
+	defs    []telemetry.SourceNet
 	clock   func() int64
 	pace    pacer
 	stateOf time.Time // modification time of the state file that was loaded
@@ -113,7 +113,7 @@ func New(cfg Config) (*Attachment, error) {
 		if err := pnml.Write(&def, t.Net); err != nil {
 			return nil, err
 		}
-		a.defs = append(a.defs, telemetry.Net{ID: t.Net.ID, PNML: def.Bytes(), Places: t.Places(), Transitions: t.Transitions()})
+		a.defs = append(a.defs, telemetry.SourceNet{ID: t.Net.ID, PNML: def.Bytes(), Places: t.Places(), Transitions: t.Transitions()})
 		n, err := a.replay(t)
 		if err != nil {
 			return nil, err

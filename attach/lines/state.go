@@ -164,7 +164,7 @@ func (a *Attachment) loadState(b []byte) error {
 	other := map[int32]int32{} // number of a net in the file: its number here
 	for k := range s.Uvarint(maxFiles) {
 		id, digest, state, unsent := string(s.Text(maxPath)), string(s.Text(maxPath)), s.Text(maxState), s.Text(maxState)
-		ours := slices.IndexFunc(a.defs, func(d telemetry.Net) bool { return d.ID == id && telemetry.Digest(d.PNML) == digest })
+		ours := slices.IndexFunc(a.defs, func(d telemetry.SourceNet) bool { return d.ID == id && telemetry.Digest(d.PNML) == digest })
 		other[int32(k)] = int32(ours)
 		if s.Broken {
 			return ErrState

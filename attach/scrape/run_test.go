@@ -165,7 +165,7 @@ func (h *house) said(t *testing.T, family, name, value string) float64 {
 	return 0
 }
 
-func stateOf(v *collector.View, source string) collector.State {
+func stateOf(v *collector.View, source string) collector.SourceState {
 	for _, s := range v.Sources {
 		if s.Name == source {
 			return s.State

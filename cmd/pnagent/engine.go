@@ -232,7 +232,7 @@ func (c *engineCmd) dispatch() (*engine.Dispatch, error) {
 }
 
 // bind joins each net with its part of the bindings file.
-func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger) ([]engine.Net, error) {
+func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger) ([]engine.NetConfig, error) {
 	if c.Bindings != "" {
 		f, err := os.Open(c.Bindings)
 		if err != nil {
@@ -259,8 +259,8 @@ func transport(actions int) http.RoundTripper {
 	return t
 }
 
-func bindAll(tables []*petri.Tables, b *engine.Bindings, with action.Peers) ([]engine.Net, error) {
-	var nets []engine.Net
+func bindAll(tables []*petri.Tables, b *engine.Bindings, with action.Peers) ([]engine.NetConfig, error) {
+	var nets []engine.NetConfig
 	var errs []error
 	for _, t := range tables {
 		n, err := b.Bind(t, with)

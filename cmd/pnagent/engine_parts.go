@@ -66,7 +66,7 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 			return err
 		}
 		one := cfg
-		one.Nets = []engine.Net{n}
+		one.Nets = []engine.NetConfig{n}
 		rc := region.Config{Conn: nc, Subjects: subjects, Engine: one, Parts: parts, Balance: c.Parts.Partitions > 0, Again: c.Parts.Again,
 			Interval: c.Interval, Log: log.With("net", n.Tables.Net.ID), Open: c.opener(nc, subjects, n.Tables.Net.ID, log)}
 		if rc.Balance {

@@ -42,7 +42,7 @@ func endNet(id string, kind petri.ArcKind) *petri.Net {
 
 // played returns what a sidecar knows of three instances of a net that came to
 // rest some time ago.
-func played(t *testing.T, def *petri.Net, now time.Time, age time.Duration) *collector.Net {
+func played(t *testing.T, def *petri.Net, now time.Time, age time.Duration) *collector.NetView {
 	t.Helper()
 	tables, err := petri.Compile(def)
 	if err != nil {
@@ -56,14 +56,14 @@ func played(t *testing.T, def *petri.Net, now time.Time, age time.Duration) *col
 	s.Step(100, then)
 	rows := stats.NewRows(tables.Places(), tables.Transitions())
 	s.Look(now.UnixMicro(), func(i int) string { return fmt.Sprintf("%s-%d", def.ID, i) }, rows)
-	return (&collector.Net{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: then}).Sum()
+	return (&collector.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: then}).Sum()
 }
 
 // faces are what shows one View.
 type allFaces struct {
 	http   http.Handler
 	table  *smi.Table
-	alarms *alarm.State
+	alarms *alarm.ActiveSet
 }
 
 func (f allFaces) get(t *testing.T, path string) string {
@@ -89,8 +89,8 @@ func facesOf(t *testing.T, view *collector.View, now time.Time) (f allFaces) {
 	if f.table, err = builder.Build(view, f.alarms, now.UnixMicro()); err != nil {
 		t.Fatal(err)
 	}
-	views, alarms := func() *collector.View { return view }, func() *alarm.State { return f.alarms }
-	newest, states := make(chan *collector.View, 1), make(chan *alarm.State, 1)
+	views, alarms := func() *collector.View { return view }, func() *alarm.ActiveSet { return f.alarms }
+	newest, states := make(chan *collector.View, 1), make(chan *alarm.ActiveSet, 1)
 	newest <- view
 	states <- f.alarms
 	live, err := web.New(web.Config{Views: newest, Alarms: states, History: history.New(history.Config{Budget: 1 << 20})})
@@ -132,10 +132,10 @@ func TestEveryFaceAgreesOnFinishedWork(t *testing.T) {
 	now := time.Now()
 	const age = 20 * time.Minute
 	read, reset := endNet("reading", petri.Read), endNet("emptying", petri.Reset)
-	view := &collector.View{At: now.UnixMicro(), Generation: 1, Nets: []*collector.Net{played(t, reset, now, age), played(t, read, now, age)}}
+	view := &collector.View{At: now.UnixMicro(), Generation: 1, Nets: []*collector.NetView{played(t, reset, now, age), played(t, read, now, age)}}
 	f := facesOf(t, view, now)
 	for net, finished := range map[string]bool{"reading": true, "emptying": false} {
-		n := view.Nets[slices.IndexFunc(view.Nets, func(n *collector.Net) bool { return n.Name == net })]
+		n := view.Nets[slices.IndexFunc(view.Nets, func(n *collector.NetView) bool { return n.Name == net })]
 		all := []string{net + "-0", net + "-1", net + "-2"}
 		if finished {
 			all = nil

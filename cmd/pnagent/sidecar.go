@@ -292,7 +292,7 @@ func (s *sidecar) answer(ctx context.Context) error {
 
 // recalled reports whether a View has values that sources sent to the previous process.
 func recalled(v *collector.View) bool {
-	return slices.ContainsFunc(v.Nets, func(n *collector.Net) bool { return n.Recalled > 0 })
+	return slices.ContainsFunc(v.Nets, func(n *collector.NetView) bool { return n.Recalled > 0 })
 }
 
 // layOut rebuilds the SNMP table for every View, and after an alarm was raised or
@@ -324,7 +324,7 @@ func (s *sidecar) layOut(ctx context.Context) error {
 
 // build makes the table of a View and logs what is wrong with it, unless that
 // was said just before.
-func (s *sidecar) build(view *collector.View, alarms *alarm.State, said string) string {
+func (s *sidecar) build(view *collector.View, alarms *alarm.ActiveSet, said string) string {
 	s.knowOthers()
 	table, err := s.builder.Build(view, alarms, time.Now().UnixMicro())
 	if table != nil {
@@ -343,7 +343,7 @@ func (s *sidecar) build(view *collector.View, alarms *alarm.State, said string) 
 }
 
 // buildContexts makes the tables of the contexts, and serves those of new nets.
-func (s *sidecar) buildContexts(view *collector.View, alarms *alarm.State) {
+func (s *sidecar) buildContexts(view *collector.View, alarms *alarm.ActiveSet) {
 	added, err := s.contexts.Build(view, alarms, time.Now().UnixMicro())
 	if err != nil {
 		s.cfg.log.Error("laying out the SNMP tables of contexts", "err", err)

@@ -4,9 +4,9 @@
 // sends notifications of them.
 //
 // It has two layers. [Machine] is the pure core: a View and the time go in, changes and
-// a [State] come out; no I/O, no clock, no goroutine. The files in testdata/stories
+// a [ActiveSet] come out; no I/O, no clock, no goroutine. The files in testdata/stories
 // describe its behaviour and are its tests. [Watcher] is the shell: it receives Views,
-// writes the state file, publishes the State and feeds the sinks.
+// writes the state file, publishes the active set and feeds the sinks.
 //
 // # Alarms
 //

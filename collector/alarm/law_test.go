@@ -276,12 +276,12 @@ func (f *fleet) view(m *member) *collector.View {
 		return f.merged(m)
 	}
 	v := viewOf(f.net())
-	v.NATS, v.Deaf = &natslink.State{Connected: !m.cut, Since: m.since.UnixMicro(), Reason: "cut", Server: "nats"}, m.cut
+	v.NATS, v.Deaf = &natslink.ConnState{Connected: !m.cut, Since: m.since.UnixMicro(), Reason: "cut", Server: "nats"}, m.cut
 	return v
 }
 
 // net returns the net of the current View.
-func (f *fleet) net() *collector.Net {
+func (f *fleet) net() *collector.NetView {
 	net := moved(wide("n", pairPlaces, 0), 0)
 	for i := range net.Rows.Places {
 		if since, is := f.wrong[net.Def.Places[i].ID]; is {

@@ -227,7 +227,7 @@ func (m *Machine) ruleOf(h *held) Rule {
 
 // countersSince returns the start of the counters of a net. While sources have not
 // published since the start, each step begins a new window.
-func (m *Machine) countersSince(n *collector.Net) int64 {
+func (m *Machine) countersSince(n *collector.NetView) int64 {
 	if m.recalled {
 		return -int64(m.step)
 	}
@@ -348,8 +348,8 @@ func (m *Machine) forget() {
 }
 
 // State returns the active alarms with an index, and the number of suppressed notifications.
-func (m *Machine) State(suppressed uint64) *State {
-	s := &State{LastChange: m.lastChange, Suppressed: suppressed, Active: make([]Alarm, 0, len(m.active))}
+func (m *Machine) State(suppressed uint64) *ActiveSet {
+	s := &ActiveSet{LastChange: m.lastChange, Suppressed: suppressed, Active: make([]Alarm, 0, len(m.active))}
 	for _, h := range m.active {
 		if h.Index != 0 {
 			s.Active = append(s.Active, h.Alarm)

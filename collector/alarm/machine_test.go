@@ -17,7 +17,7 @@ import (
 
 // wide is a net of n places, each with a transition that takes from it. Its
 // places have a token each since oldest.
-func wide(name string, n int, oldest int64) *collector.Net {
+func wide(name string, n int, oldest int64) *collector.NetView {
 	def := &petri.Net{ID: name}
 	rows := stats.NewRows(n, n)
 	rows.Columns = stats.AllColumns
@@ -28,11 +28,11 @@ func wide(name string, n int, oldest int64) *collector.Net {
 		def.Arcs = append(def.Arcs, petri.Arc{Source: p, Target: tr, Weight: 1})
 		rows.Places[i] = stats.Place{Tokens: 1, Oldest: oldest}
 	}
-	return &collector.Net{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows}
+	return &collector.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows}
 }
 
 // moved is the net after all tokens have moved on.
-func moved(n *collector.Net, at int64) *collector.Net {
+func moved(n *collector.NetView, at int64) *collector.NetView {
 	next := *n
 	next.Rows = stats.NewRows(len(n.Def.Places), len(n.Def.Transitions))
 	next.Rows.Columns = stats.AllColumns
@@ -42,14 +42,14 @@ func moved(n *collector.Net, at int64) *collector.Net {
 	return &next
 }
 
-func viewOf(nets ...*collector.Net) *collector.View { return &collector.View{Nets: nets} }
+func viewOf(nets ...*collector.NetView) *collector.View { return &collector.View{Nets: nets} }
 
 func TestAThousandPlacesStuckAtOnceAreOneBurstAndOneReport(t *testing.T) {
 	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
 	var s limiter
 	net := wide("n", 1000, t0)
 	var raised, sent, reports, cleared int
-	step := func(at int64, net *collector.Net) {
+	step := func(at int64, net *collector.NetView) {
 		for _, n := range s.pass(m.Step(viewOf(net), t0+at), t0+at) {
 			switch {
 			case n.Suppressed != 0:

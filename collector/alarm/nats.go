@@ -11,12 +11,12 @@ import (
 // natsWatch watches the connection of this process to NATS.
 type natsWatch struct {
 	watch
-	last    natslink.State
+	last    natslink.ConnState
 	reasons int // changes of the reason
 }
 
 // lookAtNATS judges the connection; nil is a connection of unknown state.
-func (m *Machine) lookAtNATS(state *natslink.State) {
+func (m *Machine) lookAtNATS(state *natslink.ConnState) {
 	if state == nil {
 		return
 	}

@@ -34,7 +34,7 @@ type subject struct {
 }
 
 // watchNet returns the netWatch of a net. A definition only grows, so its subjects stay.
-func (m *Machine) watchNet(n *collector.Net) *netWatch {
+func (m *Machine) watchNet(n *collector.NetView) *netWatch {
 	w := m.nets[n.Name]
 	if w == nil {
 		w = &netWatch{name: n.Name}
@@ -49,7 +49,7 @@ func (m *Machine) watchNet(n *collector.Net) *netWatch {
 }
 
 // define finds the rules of all places and transitions.
-func (m *Machine) define(w *netWatch, n *collector.Net) {
+func (m *Machine) define(w *netWatch, n *collector.NetView) {
 	def := n.Def
 	w.def = def
 	rules := m.rules.net(w.name)
@@ -114,7 +114,7 @@ func (m *Machine) subjects(before []subject, kind Kind, net string, n int, rule 
 }
 
 // look judges everything of the net.
-func (w *netWatch) look(m *Machine, n *collector.Net) {
+func (w *netWatch) look(m *Machine, n *collector.NetView) {
 	w.columns = n.Rows.Columns
 	known := w.columns.Has(stats.ColInstances)
 	dead := n.Rows.Net.Deadlocked
@@ -153,7 +153,7 @@ func (w *netWatch) why(r *Rule, known bool, ok string) string {
 	return ok
 }
 
-func (w *netWatch) stuck(m *Machine, s *subject, n *collector.Net) {
+func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
 	row := &n.Rows.Places[s.at]
 	known := w.columns.Has(stats.ColOldest)
 	after := s.rule.After.Microseconds()
@@ -177,7 +177,7 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.Net) {
 	})
 }
 
-func (w *netWatch) starved(m *Machine, s *subject, n *collector.Net) {
+func (w *netWatch) starved(m *Machine, s *subject, n *collector.NetView) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColEnabled | stats.ColLastFiring)
 	since := max(row.EnabledSince, row.LastFiring)
@@ -195,7 +195,7 @@ func (w *netWatch) starved(m *Machine, s *subject, n *collector.Net) {
 	})
 }
 
-func (w *netWatch) failing(m *Machine, s *subject, n *collector.Net) {
+func (w *netWatch) failing(m *Machine, s *subject, n *collector.NetView) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings | stats.ColFailures)
 	f, runs := finding{unknown: !known}, uint64(0)
@@ -218,7 +218,7 @@ func (w *netWatch) failing(m *Machine, s *subject, n *collector.Net) {
 	})
 }
 
-func (w *netWatch) looping(m *Machine, s *subject, n *collector.Net) {
+func (w *netWatch) looping(m *Machine, s *subject, n *collector.NetView) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings)
 	f, rate := finding{unknown: !known}, 0.0

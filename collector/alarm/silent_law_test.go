@@ -143,7 +143,7 @@ func (f *fleet) shows() {
 			continue
 		}
 		view := f.merged(m)
-		states, tokens := map[string]collector.State{}, uint64(0)
+		states, tokens := map[string]collector.SourceState{}, uint64(0)
 		for _, s := range view.Sources {
 			states[s.Name] = s.State
 		}

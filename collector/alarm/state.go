@@ -42,8 +42,8 @@ type Alarm struct {
 	Text     string // for people
 }
 
-// State is the set of active alarms at one moment. It is immutable and shared by all readers.
-type State struct {
+// ActiveSet is the set of active alarms at one moment. It is immutable and shared by all readers.
+type ActiveSet struct {
 	Active     []Alarm // by Index
 	LastChange int64   // when Active last changed; 0 if it never did
 	Suppressed uint64  // notifications suppressed since the sidecar's start

@@ -200,7 +200,7 @@ func (s *story) do(line string) string {
 	return ""
 }
 
-func (s *story) netNamed(name string) *collector.Net {
+func (s *story) netNamed(name string) *collector.NetView {
 	for _, n := range s.view.Nets {
 		if n.Name == name {
 			return n
@@ -211,7 +211,7 @@ func (s *story) netNamed(name string) *collector.Net {
 }
 
 func (s *story) net(name string, words []string, drop bool) {
-	var nets []*collector.Net
+	var nets []*collector.NetView
 	old := stats.NewRows(0, 0)
 	for _, n := range s.view.Nets {
 		if n.Name != name {
@@ -242,7 +242,7 @@ func (s *story) net(name string, words []string, drop bool) {
 	rows.Columns = stats.AllColumns
 	copy(rows.Places, old.Places)
 	copy(rows.Transitions, old.Transitions)
-	s.view.Nets = append(s.view.Nets, &collector.Net{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows})
+	s.view.Nets = append(s.view.Nets, &collector.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows})
 }
 
 // row sets fields of a row of a net.
@@ -269,7 +269,7 @@ func (s *story) row(words []string) {
 	}
 }
 
-func (s *story) place(n *collector.Net, id, name, value string) {
+func (s *story) place(n *collector.NetView, id, name, value string) {
 	for i := range n.Def.Places {
 		if n.Def.Places[i].ID != id {
 			continue
@@ -288,7 +288,7 @@ func (s *story) place(n *collector.Net, id, name, value string) {
 	s.t.Fatalf("no place %q", id)
 }
 
-func (s *story) transition(n *collector.Net, id, name, value string) {
+func (s *story) transition(n *collector.NetView, id, name, value string) {
 	for i := range n.Def.Transitions {
 		if n.Def.Transitions[i].ID != id {
 			continue
@@ -335,7 +335,7 @@ func (s *story) region(name, net string, words []string) {
 
 func (s *story) source(name, net, state string, heard int64) {
 	src := collector.Source{Name: name, Net: net, LastHeard: t0 + heard,
-		State: map[string]collector.State{"up": collector.Up, "stale": collector.Stale, "gone": collector.Gone, "undefined": collector.Undefined,
+		State: map[string]collector.SourceState{"up": collector.Up, "stale": collector.Stale, "gone": collector.Gone, "undefined": collector.Undefined,
 			"refused": collector.Refused, "conflict": collector.Refused, "unread": collector.Refused}[state], Conflict: state == "conflict", Unread: state == "unread"}
 	if src.State == collector.Refused {
 		src.Reason = "counter_fell: arrivals of place 0"
@@ -353,7 +353,7 @@ func (s *story) source(name, net, state string, heard int64) {
 }
 
 func (s *story) nats(connected bool, since int64, text string) {
-	state := &natslink.State{Connected: connected, Since: t0 + since}
+	state := &natslink.ConnState{Connected: connected, Since: t0 + since}
 	if s.view.NATS != nil {
 		state.Server = s.view.NATS.Server
 	}

@@ -100,7 +100,7 @@ defaults:
 }
 
 // randomly is the net a second later.
-func randomly(n *collector.Net, rng *rand.Rand, now int64) *collector.Net {
+func randomly(n *collector.NetView, rng *rand.Rand, now int64) *collector.NetView {
 	next := *n
 	next.Rows = stats.NewRows(len(n.Def.Places), len(n.Def.Transitions))
 	if next.Rows.Columns = stats.AllColumns; rng.IntN(8) == 0 {

@@ -49,7 +49,7 @@ type Counters struct {
 	Sinks        []SinkCounters
 }
 
-// Watcher runs a Machine on each View. It publishes the State, writes the state file and
+// Watcher runs a Machine on each View. It publishes the ActiveSet, writes the state file and
 // sends notifications.
 type Watcher struct {
 	cfg     Config
@@ -63,7 +63,7 @@ type Watcher struct {
 	wake    chan struct{} // the inbox has a message
 
 	rules     atomic.Pointer[Rules] // to use from the next step on; nil for no change
-	state     latest.Value[State]
+	state     latest.Value[ActiveSet]
 	digest    atomic.Pointer[string]
 	waiting   atomic.Int64 // notifications that were not confirmed
 	mu        sync.Mutex   // guards counters and confirmed
@@ -125,12 +125,12 @@ func (w *Watcher) Reload(rules *Rules) {
 	w.rules.Store(rules)
 }
 
-// State returns the State of the last View; never nil. It is safe for concurrent use.
-func (w *Watcher) State() *State { return w.state.Load() }
+// State returns the ActiveSet of the last View; never nil. It is safe for concurrent use.
+func (w *Watcher) State() *ActiveSet { return w.state.Load() }
 
 // Subscribe returns a channel of States with one slot: it holds the newest State that
 // was not received. The first is the current one. Each subscriber needs its own channel.
-func (w *Watcher) Subscribe() <-chan *State { return w.state.Subscribe() }
+func (w *Watcher) Subscribe() <-chan *ActiveSet { return w.state.Subscribe() }
 
 // Counters returns the counters. It is safe for concurrent use.
 func (w *Watcher) Counters() Counters {
@@ -253,7 +253,7 @@ func (w *Watcher) finish() {
 	w.show()
 }
 
-// show publishes the State, the digest and the counters.
+// show publishes the ActiveSet, the digest and the counters.
 func (w *Watcher) show() {
 	m := w.desk.machine
 	w.stale = false

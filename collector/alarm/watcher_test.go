@@ -27,7 +27,7 @@ import (
 // world publishes a View of one net each second.
 type world struct {
 	view latest.Value[collector.View]
-	net  *collector.Net
+	net  *collector.NetView
 }
 
 func (w *world) show() { w.view.Store(viewOf(w.net)) }

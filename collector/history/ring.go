@@ -84,7 +84,7 @@ func (r *ring) average(perBlock int) int64 {
 }
 
 // add stores the rows of a net as of a time. A block spans at most longest.
-func (r *ring) add(n *collector.Net, at, longest int64) {
+func (r *ring) add(n *collector.NetView, at, longest int64) {
 	k := len(r.blocks) - 1
 	if k < 0 || r.blocks[k].frames >= blockFrames || at-r.blocks[k].from > longest {
 		r.finish()
@@ -134,7 +134,7 @@ func (r *ring) finish() {
 // columns, and the numbers of places and transitions. Then, for each column, it
 // writes its length in bytes and the rows that differ from the previous frame.
 // Each is the distance to the previous differing row, and the difference.
-func (r *ring) encode(n *collector.Net, since int64) {
+func (r *ring) encode(n *collector.NetView, since int64) {
 	gather(n, &r.scrap)
 	r.text = binary.AppendUvarint(r.text[:0], uint64(since))
 	r.text = binary.AppendUvarint(r.text, uint64(n.Rows.Columns))
@@ -166,7 +166,7 @@ func appendColumn(dst []byte, before, now []uint64) []byte {
 }
 
 // gather writes the numbers of a net by column.
-func gather(net *collector.Net, into *values) {
+func gather(net *collector.NetView, into *values) {
 	rows := net.Rows
 	for c := range into {
 		n := len(rows.Places)

@@ -16,7 +16,7 @@ import (
 func oldest(at int64, tokens ...stats.Token) *collector.View {
 	rows := stats.NewRows(2, 1)
 	rows.Places[1].Stuck = tokens
-	return &collector.View{At: at, Nets: []*collector.Net{(&collector.Net{Name: "n", Rows: rows}).Sum()}}
+	return &collector.View{At: at, Nets: []*collector.NetView{(&collector.NetView{Name: "n", Rows: rows}).Sum()}}
 }
 
 func waiting(instance string, injected int64, reason stats.Reason) stats.Token {

@@ -25,14 +25,14 @@ const second = 1_000_000
 type world struct {
 	random *rand.Rand
 	at     int64
-	nets   []*collector.Net
+	nets   []*collector.NetView
 	busy   float64 // share of the rows that change
 }
 
 func newWorld(seed uint64, busy float64, sizes ...int) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), at: noon, busy: busy}
 	for i, n := range sizes {
-		net := &collector.Net{Name: fmt.Sprintf("net-%d", i), Rows: stats.NewRows(0, 0)}
+		net := &collector.NetView{Name: fmt.Sprintf("net-%d", i), Rows: stats.NewRows(0, 0)}
 		net.Rows.Columns = stats.AllColumns
 		w.nets = append(w.nets, net)
 		w.grow(i, n, n)
@@ -47,7 +47,7 @@ func (w *world) grow(net, places, transitions int) {
 	copy(rows.Places, old.Rows.Places)
 	copy(rows.Transitions, old.Rows.Transitions)
 	rows.Columns = old.Rows.Columns
-	w.nets[net] = &collector.Net{Name: old.Name, Rows: rows, Def: &petri.Net{ID: old.Name,
+	w.nets[net] = &collector.NetView{Name: old.Name, Rows: rows, Def: &petri.Net{ID: old.Name,
 		Places: make([]petri.Place, len(rows.Places)), Transitions: make([]petri.Transition, len(rows.Transitions))}}
 }
 
@@ -88,7 +88,7 @@ func (w *world) changed(old *stats.Rows) *stats.Rows {
 }
 
 // plain is what a frame of rows should be, made in the obvious way.
-func plain(n *collector.Net, at int64) *Frame {
+func plain(n *collector.NetView, at int64) *Frame {
 	f := &Frame{At: at, Columns: n.Rows.Columns, Places: []Place{}, Transitions: []Transition{}}
 	for _, p := range n.Rows.Places {
 		f.Places = append(f.Places, Place{p.Tokens, p.Oldest, p.Instances, p.Arrivals})

@@ -5,7 +5,7 @@
 //
 // It has two layers. [Roster] is the pure core: messages and the time go in, the
 // member on duty comes out; no I/O, no goroutine. [Member] is the shell: it publishes
-// this sidecar's [Message] over NATS, receives those of the others, and shows a [State].
+// this sidecar's [Message] over NATS, receives those of the others, and shows a [GroupState].
 // The design document docs/design/pairs.md describes the protocol and its failures.
 //
 // # The duty
@@ -37,7 +37,7 @@
 // receives a message of another member on duty. After a start or a pause of the process,
 // a member first listens for Silent. Only receipt times count, by the member's own clock.
 //
-// [State].From is the start of the period in which changes may not have been notified:
+// [GroupState].From is the start of the period in which changes may not have been notified:
 // [Margin] before the last message of a member that was on duty and able to notify.
 //
 // # Silent sources

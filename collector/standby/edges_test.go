@@ -20,7 +20,7 @@ func newLone(t *testing.T, self Message) *lone {
 }
 
 // pass advances the time, and then receives messages.
-func (l *lone) pass(d time.Duration, heard ...Message) State {
+func (l *lone) pass(d time.Duration, heard ...Message) GroupState {
 	l.t.Helper()
 	l.now = l.now.Add(d)
 	for _, m := range heard {

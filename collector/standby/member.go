@@ -73,7 +73,7 @@ type Member struct {
 	cfg    Config
 	id     string
 	roster *Roster
-	state  atomic.Pointer[State]
+	state  atomic.Pointer[GroupState]
 	held   chan struct{} // full during a Hold
 	asked  time.Time     // the last request for all alarms that was answered
 
@@ -128,7 +128,7 @@ func newID(now time.Time) string {
 }
 
 // State returns the current state; never nil. It is safe for concurrent use.
-func (m *Member) State() *State { return m.state.Load() }
+func (m *Member) State() *GroupState { return m.state.Load() }
 
 // OnDuty reports whether this sidecar sends notifications. After a pause of the process
 // its state is old, and it does not. OnDuty is safe for concurrent use.
@@ -139,7 +139,7 @@ func (m *Member) OnDuty() bool {
 
 // Hold returns the current state. Until the caller calls release, this sidecar does not
 // announce that it released the duty. Hold is safe for concurrent use.
-func (m *Member) Hold() (s State, release func()) {
+func (m *Member) Hold() (s GroupState, release func()) {
 	m.held <- struct{}{}
 	s = *m.State()
 	s.OnDuty = m.OnDuty()
@@ -333,7 +333,7 @@ func (m *Member) awaitHold() {
 	}
 }
 
-func (m *Member) log(s *State) {
+func (m *Member) log(s *GroupState) {
 	if !s.OnDuty {
 		m.cfg.Log.Info("standing by: another sidecar sends notifications, or may")
 		return

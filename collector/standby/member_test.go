@@ -199,7 +199,7 @@ func TestSharingWaitsForTheServerWhileAnotherMemberIsLive(t *testing.T) {
 		m := New(Config{Conn: conn, Subject: "s", Connected: func() bool { return true }, Log: log})
 		for others, want := range []bool{false, true} {
 			text.Reset()
-			m.state.Store(&State{Live: others})
+			m.state.Store(&GroupState{Live: others})
 			if m.Share([][]byte{[]byte("1")}, false); strings.Contains(text.String(), "cannot share alarms") != want {
 				t.Errorf("beside %d others the log has %q", others, text)
 			}

@@ -337,8 +337,8 @@ func (r *Roster) lives(p *peer, now time.Time) bool {
 }
 
 // State returns the state as of the last Step.
-func (r *Roster) State() State {
-	s := State{OnDuty: r.self.OnDuty, From: r.from, Known: len(r.peers), Shared: true, Skip: r.skip(), Unsync: r.unsync, At: r.stepped}
+func (r *Roster) State() GroupState {
+	s := GroupState{OnDuty: r.self.OnDuty, From: r.from, Known: len(r.peers), Shared: true, Skip: r.skip(), Unsync: r.unsync, At: r.stepped}
 	for _, p := range r.peers {
 		if r.lives(p, r.stepped) {
 			s.Live++
@@ -361,8 +361,8 @@ func (r *Roster) skip() uint32 {
 	return 4*(1+uint32(r.self.Priority)) + h.Sum32()%4
 }
 
-// State is the state of a group at one moment.
-type State struct {
+// GroupState is the state of a group at one moment.
+type GroupState struct {
 	OnDuty   bool      // this member sends notifications
 	From     time.Time // if OnDuty: changes from here may not have been notified; zero for all changes
 	Live     int       // other members that are live

@@ -255,7 +255,7 @@ func TestIndicesAreLeftOutWhileAMemberIsOutOfSync(t *testing.T) {
 	r := NewRoster(Message{ID: "me", Priority: 100}, 0, now)
 	r.SetDigest("x")
 	other := Message{ID: "other", Priority: 127, Up: true, OnDuty: true, Digest: "y"}
-	step := func(d time.Duration, heard ...Message) State {
+	step := func(d time.Duration, heard ...Message) GroupState {
 		now = now.Add(d)
 		for _, m := range heard {
 			if _, err := r.Receive(m, now); err != nil {
@@ -296,7 +296,7 @@ func TestAnOldStateIsNotOnDuty(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		m := New(Config{Conn: startNATS(t)(), Subject: "s"})
 		for age, want := range map[time.Duration]bool{0: true, Silent: false} {
-			m.state.Store(&State{OnDuty: true, At: time.Now().Add(-age)})
+			m.state.Store(&GroupState{OnDuty: true, At: time.Now().Add(-age)})
 			s, release := m.Hold()
 			if release(); s.OnDuty != want || m.OnDuty() != want {
 				t.Errorf("a state of %v: on duty %v", age, s.OnDuty)

@@ -8,7 +8,7 @@
 // net. The collector never waits for it.
 //
 // To the root, a collector below is the owner of a region named after it, whose counters
-// continue from process to process ([telemetry.Net].Since). Package collector/counts
+// continue from process to process ([telemetry.SourceNet].Since). Package collector/counts
 // ensures that: a View is published only once its counters are kept, so the root never has
 // more than the next process. Engines publish counters since their own start, so the next
 // process counts their work in between once.

@@ -27,7 +27,7 @@ func viewOf(n *petri.Net, firings uint64) *collector.View {
 	rows := stats.NewRows(len(n.Places), len(n.Transitions))
 	rows.Columns = stats.ColFirings | stats.ColTokens
 	rows.Transitions[0].Firings = firings
-	return &collector.View{Nets: []*collector.Net{{Name: n.ID, Def: n, Rows: rows}}}
+	return &collector.View{Nets: []*collector.NetView{{Name: n.ID, Def: n, Rows: rows}}}
 }
 
 // startUplink returns an Uplink over a connection, what it publishes, and its log.

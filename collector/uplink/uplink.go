@@ -103,7 +103,7 @@ type uplinkNet struct {
 }
 
 // show publishes a View.
-func (n *uplinkNet) show(u *Uplink, view *collector.View, shown *collector.Net) error {
+func (n *uplinkNet) show(u *Uplink, view *collector.View, shown *collector.NetView) error {
 	n.mu.Lock()
 	n.last, n.view = n.view, view
 	n.mu.Unlock()
@@ -126,11 +126,11 @@ func (n *uplinkNet) show(u *Uplink, view *collector.View, shown *collector.Net) 
 }
 
 // start starts to publish a net.
-func (u *Uplink) start(n *uplinkNet, net telemetry.Net) (*telemetry.Publisher, error) {
+func (u *Uplink) start(n *uplinkNet, net telemetry.SourceNet) (*telemetry.Publisher, error) {
 	net.Region, net.Fence, net.Since = "up/"+u.cfg.Source, u.cfg.Fence, u.cfg.Since
 	p, err := telemetry.Start(telemetry.Config{
 		Conn: u.cfg.Conn, Subjects: u.cfg.Subjects, Source: u.cfg.Source, Interval: u.cfg.Interval, Log: u.cfg.Log,
-		Nets: []telemetry.Net{net}, LastEpoch: u.cfg.Epoch - 1,
+		Nets: []telemetry.SourceNet{net}, LastEpoch: u.cfg.Epoch - 1,
 		Rows: func(_ int, _ int64, into *stats.Rows) error { return n.fill(into) },
 		Oldest: func(_, place, limit int) ([]stats.Token, error) {
 			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)

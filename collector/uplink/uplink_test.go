@@ -97,7 +97,7 @@ func startEngine(t *testing.T, nc *nats.Conn, name string, n *petri.Net, firings
 	e := &engine{firings: firings}
 	var err error
 	e.Publisher, err = telemetry.Start(telemetry.Config{Conn: nc, Source: name, Interval: beat, Log: slog.New(slog.DiscardHandler),
-		Nets: []telemetry.Net{{ID: n.ID, PNML: text(t, n), Places: len(n.Places), Transitions: len(n.Transitions)}},
+		Nets: []telemetry.SourceNet{{ID: n.ID, PNML: text(t, n), Places: len(n.Places), Transitions: len(n.Transitions)}},
 		Rows: func(_ int, _ int64, into *stats.Rows) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
@@ -184,7 +184,7 @@ func startNode(t *testing.T, cfg collector.Config, up *counts.Config) *node {
 // shows waits until the node's net has these numbers of firings and tokens.
 func (n *node) shows(t *testing.T, firings, tokens uint64) {
 	t.Helper()
-	n.until(t, fmt.Sprintf("%d firings and %d tokens", firings, tokens), func(net *collector.Net) bool {
+	n.until(t, fmt.Sprintf("%d firings and %d tokens", firings, tokens), func(net *collector.NetView) bool {
 		var sum uint64
 		for _, p := range net.Rows.Places {
 			sum += p.Tokens
@@ -193,7 +193,7 @@ func (n *node) shows(t *testing.T, firings, tokens uint64) {
 	})
 }
 
-func (n *node) until(t *testing.T, what string, so func(*collector.Net) bool) {
+func (n *node) until(t *testing.T, what string, so func(*collector.NetView) bool) {
 	t.Helper()
 	deadline := time.After(enough)
 	for {
@@ -274,7 +274,7 @@ func TestTheRootShowsTheSumOfItsChildren(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	tr.below[0].stop()
-	tr.root.until(t, "its tokens have left, its counters stay", func(n *collector.Net) bool {
+	tr.root.until(t, "its tokens have left, its counters stay", func(n *collector.NetView) bool {
 		return n.Rows.Transitions[0].Firings == 43 && n.Rows.Places[1].Tokens == 1
 	})
 }
@@ -332,7 +332,7 @@ func TestChildrenThatSwapSharesCountNothingTwice(t *testing.T) {
 		tr.start(t, 0)
 		tr.start(t, 1)
 		for _, n := range tr.below {
-			n.until(t, "it hears its source", func(n *collector.Net) bool { return n.Up == 1 })
+			n.until(t, "it hears its source", func(n *collector.NetView) bool { return n.Up == 1 })
 		}
 		a.fire(5)
 		b.fire(5)
@@ -353,7 +353,7 @@ func TestChildWithoutItsStateCountsNothingTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.start(t, 0)
-	tr.below[0].until(t, "it hears its source", func(n *collector.Net) bool { return n.Up == 1 })
+	tr.below[0].until(t, "it hears its source", func(n *collector.NetView) bool { return n.Up == 1 })
 	a.fire(5)
 	tr.root.shows(t, 15, 1)
 }

@@ -124,7 +124,7 @@ func TestSourceTransitionsFireByTimerOrFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.want("p: #1 #2 x")
-	if net := rowsOf(w.s, w.now).Net; net != (stats.Net{Created: 1, Active: 1}) {
+	if net := rowsOf(w.s, w.now).Net; net != (stats.NetRow{Created: 1, Active: 1}) {
 		t.Errorf("net %+v", net)
 	}
 }
@@ -132,12 +132,12 @@ func TestSourceTransitionsFireByTimerOrFromOutside(t *testing.T) {
 func TestRestingInstanceIsFinishedOrDeadlocked(t *testing.T) {
 	for _, c := range []struct {
 		rule, places, arcs string
-		want               stats.Net
+		want               stats.NetRow
 	}{
-		{"tokens only where nothing needs them: finished", "p:1 q", "p>t t>q", stats.Net{Created: 2, Finished: 2}},
-		{"a token that a transition needs: deadlocked", "p:1 q", "p>t*2 t>q", stats.Net{Created: 2, Active: 2, Deadlocked: 2}},
-		{"a token that a join needs: deadlocked", "p:1 q:1 r", "p?t q>t*2 t>r", stats.Net{Created: 2, Active: 2, Deadlocked: 2}},
-		{"no tokens and nothing done: not begun", "p q", "p>t t>q", stats.Net{Created: 2, Active: 2}},
+		{"tokens only where nothing needs them: finished", "p:1 q", "p>t t>q", stats.NetRow{Created: 2, Finished: 2}},
+		{"a token that a transition needs: deadlocked", "p:1 q", "p>t*2 t>q", stats.NetRow{Created: 2, Active: 2, Deadlocked: 2}},
+		{"a token that a join needs: deadlocked", "p:1 q:1 r", "p?t q>t*2 t>r", stats.NetRow{Created: 2, Active: 2, Deadlocked: 2}},
+		{"no tokens and nothing done: not begun", "p q", "p>t t>q", stats.NetRow{Created: 2, Active: 2}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			s := newShard(t, Config{Tables: compile(t, build(c.places, "t", c.arcs)), Count: 2})
@@ -155,11 +155,11 @@ func TestInjectionWakesWhatIsAtRest(t *testing.T) {
 	w := newWorld(t, build("p:1 q", "t", "p>t*2 t>q"))
 	w.waitsFor("p", "t dead, t missing p 1")
 	w.inject("p", "a")
-	if d := gocmp.Diff(stats.Net{Created: 1, Finished: 1}, rowsOf(w.s, w.now).Net); d != "" {
+	if d := gocmp.Diff(stats.NetRow{Created: 1, Finished: 1}, rowsOf(w.s, w.now).Net); d != "" {
 		t.Error(d)
 	}
 	w.inject("p", "a", "b")
-	if d := gocmp.Diff(stats.Net{Created: 2, Finished: 2}, rowsOf(w.s, w.now).Net); d != "" {
+	if d := gocmp.Diff(stats.NetRow{Created: 2, Finished: 2}, rowsOf(w.s, w.now).Net); d != "" {
 		t.Errorf("started again: %s", d)
 	}
 }

@@ -380,11 +380,11 @@ func TestWhatAPartCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	down.Step(10, now0)
-	if rows := rowsOf(up, now0); rows.Net != (stats.Net{}) || rows.Columns.Has(stats.ColInstances) {
+	if rows := rowsOf(up, now0); rows.Net != (stats.NetRow{}) || rows.Columns.Has(stats.ColInstances) {
 		t.Errorf("the first part counts %+v", rows.Net)
 	}
 	rows := rowsOf(down, now0)
-	if rows.Net != (stats.Net{}) || rows.Columns.Has(stats.ColInstances) {
+	if rows.Net != (stats.NetRow{}) || rows.Columns.Has(stats.ColInstances) {
 		t.Errorf("another part counts %+v", rows.Net)
 	}
 	want := []stats.Wait{{Transition: 1, Reason: stats.ReasonMissing, Place: 2, Count: 1}}

@@ -212,17 +212,17 @@ func TestInstanceWithAnIncidentHasFailedAndIsNotDeadlocked(t *testing.T) {
 	w.inject("p", "a") // it had not begun
 	w.done(w.started().Run, Outcome{Kind: Failed})
 	w.step(0)
-	if d := gocmp.Diff(stats.Net{Created: 1, Failed: 1}, rowsOf(w.s, w.now).Net); d != "" {
+	if d := gocmp.Diff(stats.NetRow{Created: 1, Failed: 1}, rowsOf(w.s, w.now).Net); d != "" {
 		t.Fatal(d)
 	}
 	if err := w.fire(0, ""); err != nil {
 		t.Fatal(err)
 	}
-	if d := gocmp.Diff(stats.Net{Created: 2, Failed: 1, Active: 1}, rowsOf(w.s, w.now).Net); d != "" {
+	if d := gocmp.Diff(stats.NetRow{Created: 2, Failed: 1, Active: 1}, rowsOf(w.s, w.now).Net); d != "" {
 		t.Fatalf("fired by hand: %s", d)
 	}
 	w.done(w.started().Run, Outcome{})
-	if d := gocmp.Diff(stats.Net{Created: 2, Failed: 1, Finished: 1}, rowsOf(w.s, w.now).Net); d != "" {
+	if d := gocmp.Diff(stats.NetRow{Created: 2, Failed: 1, Finished: 1}, rowsOf(w.s, w.now).Net); d != "" {
 		t.Fatalf("at its end: %s", d)
 	}
 }

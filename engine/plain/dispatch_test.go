@@ -381,7 +381,7 @@ func TestDelaysOfAFailedInstanceStandStill(t *testing.T) {
 		if n := s.Step(10, now0+5e6); n != 0 {
 			t.Errorf("%d firings", n)
 		}
-		if d := difference(stats.Net{Created: 1, Failed: 1}, rowsOf(s, now0).Net); d != "" {
+		if d := difference(stats.NetRow{Created: 1, Failed: 1}, rowsOf(s, now0).Net); d != "" {
 			t.Error(d)
 		}
 	}

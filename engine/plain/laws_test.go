@@ -231,7 +231,7 @@ func renumberLog(t *testing.T, log []byte, places, transitions []int) []byte {
 
 // counted leaves out what depends on whether instances have been settled.
 func counted(rows *stats.Rows) *stats.Rows {
-	rows.Net = stats.Net{}
+	rows.Net = stats.NetRow{}
 	for t := range rows.Transitions {
 		rows.Transitions[t].Enabled, rows.Transitions[t].EnabledSince = 0, 0
 	}

@@ -257,7 +257,7 @@ func TestCountedAddsWhatIsCumulative(t *testing.T) {
 		s.Counted(rows)
 		want := stats.NewRows(tables.Places(), tables.Transitions())
 		want.Columns = stats.Cumulative
-		want.Net = stats.Net{Created: look.Net.Created, Finished: look.Net.Finished}
+		want.Net = stats.NetRow{Created: look.Net.Created, Finished: look.Net.Finished}
 		if part != nil {
 			want.Columns &^= stats.ColInstances
 		}

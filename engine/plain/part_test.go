@@ -207,7 +207,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 				t.Fatalf("place %d: %+v, want %+v", p, a, b)
 			}
 		}
-		if len(plan.Regions) > 1 && (got.Net != stats.Net{} || got.Columns.Has(stats.ColInstances)) {
+		if len(plan.Regions) > 1 && (got.Net != stats.NetRow{} || got.Columns.Has(stats.ColInstances)) {
 			t.Fatalf("%+v: no part sees what becomes of an instance", got.Net)
 		}
 	}
@@ -326,7 +326,7 @@ func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 		}
 	}
 	rows := rowsOf(up, now0)
-	if rows.Net != (stats.Net{}) || rows.Columns.Has(stats.ColInstances) {
+	if rows.Net != (stats.NetRow{}) || rows.Columns.Has(stats.ColInstances) {
 		t.Errorf("the first part counts %+v", rows.Net)
 	}
 	if err := down.Inject(0, 1, 3, now0); err != nil {
@@ -334,7 +334,7 @@ func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 	}
 	down.Step(10, now0)
 	rows = rowsOf(down, now0+stats.BlockedAfter)
-	if rows.Net != (stats.Net{}) || rows.Columns.Has(stats.ColInstances) {
+	if rows.Net != (stats.NetRow{}) || rows.Columns.Has(stats.ColInstances) {
 		t.Errorf("another part counts %+v", rows.Net)
 	}
 	wait := []stats.Wait{{Transition: 1, Reason: stats.ReasonInhibited, Place: 2, Count: 1}} // not dead: stop may be emptied, for all it knows

@@ -147,7 +147,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(71, 2))
-	var net stats.Net
+	var net stats.NetRow
 	cuts, parts, clocks := 0, 0, 0
 	for range 200 {
 		cfg := randomConfig(t, r)

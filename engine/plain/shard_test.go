@@ -154,7 +154,7 @@ func present(n *petri.Net, all []*slow, now int64, rows *stats.Rows) {
 
 // comparable leaves only what the reference computes.
 func comparable(rows *stats.Rows) *stats.Rows {
-	rows.Blocks, rows.Columns, rows.Net = nil, 0, stats.Net{}
+	rows.Blocks, rows.Columns, rows.Net = nil, 0, stats.NetRow{}
 	for p := range rows.Places {
 		if len(rows.Places[p].Ages.Slots) == 0 {
 			rows.Places[p].Ages = stats.Ladder{}
@@ -338,11 +338,11 @@ func TestRestingInstanceIsFinishedOrDeadlocked(t *testing.T) {
 	for _, c := range []struct {
 		rule string
 		net  *petri.Net
-		want stats.Net
+		want stats.NetRow
 	}{
-		{"tokens only where nothing needs them: finished", chain(petri.Normal, 1, 1), stats.Net{Created: 2, Finished: 2}},
-		{"a token that a transition needs: deadlocked", chain(petri.Normal, 2, 1), stats.Net{Created: 2, Active: 2, Deadlocked: 2}},
-		{"no tokens and nothing done: not begun", chain(petri.Normal, 1, 0), stats.Net{Created: 2, Active: 2}},
+		{"tokens only where nothing needs them: finished", chain(petri.Normal, 1, 1), stats.NetRow{Created: 2, Finished: 2}},
+		{"a token that a transition needs: deadlocked", chain(petri.Normal, 2, 1), stats.NetRow{Created: 2, Active: 2, Deadlocked: 2}},
+		{"no tokens and nothing done: not begun", chain(petri.Normal, 1, 0), stats.NetRow{Created: 2, Active: 2}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			s := newShard(t, Config{Tables: compile(t, c.net), Stride: 1, Count: 2})
@@ -363,14 +363,14 @@ func TestInjectionWakesWhatIsAtRest(t *testing.T) {
 	if n := s.Step(10, now0+5); n != 1 {
 		t.Fatalf("%d firings", n)
 	}
-	if d := difference(stats.Net{Created: 1, Finished: 1}, rowsOf(s, now0).Net); d != "" {
+	if d := difference(stats.NetRow{Created: 1, Finished: 1}, rowsOf(s, now0).Net); d != "" {
 		t.Error(d)
 	}
 	if err := s.Inject(0, 0, 2, now0); err != nil {
 		t.Fatal(err)
 	}
 	s.Step(10, now0+6)
-	if d := difference(stats.Net{Created: 2, Finished: 2}, rowsOf(s, now0).Net); d != "" {
+	if d := difference(stats.NetRow{Created: 2, Finished: 2}, rowsOf(s, now0).Net); d != "" {
 		t.Errorf("started again: %s", d)
 	}
 }

@@ -38,7 +38,7 @@ func memberOf(t *testing.T, source string) *Member {
 		t.Fatal(err)
 	}
 	m, err := New(Config{Conn: &nats.Conn{}, Parts: Regions(tables, plan), Open: func(context.Context, string, func() uint64) (Log, error) { return nil, errAway },
-		Engine: engine.Config{Source: source, Nets: []engine.Net{{Tables: tables}}, Instances: 1, Workers: 1}})
+		Engine: engine.Config{Source: source, Nets: []engine.NetConfig{{Tables: tables}}, Instances: 1, Workers: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,5 +76,5 @@ func until(t testing.TB, what string, is func() bool) {
 }
 
 func engineOf(tables *petri.Tables, source string, instances int) engine.Config {
-	return engine.Config{Source: source, Nets: []engine.Net{{Tables: tables}}, Instances: instances, Workers: 1}
+	return engine.Config{Source: source, Nets: []engine.NetConfig{{Tables: tables}}, Instances: instances, Workers: 1}
 }

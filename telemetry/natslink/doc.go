@@ -5,7 +5,7 @@
 //
 // A [Link] is one connection. [Open] returns it even if no server is reachable.
 // It retries without end: after an unreachable server, a rejected login and an
-// invalid certificate alike. [Link.State] is an immutable [State] that any
+// invalid certificate alike. [Link.State] is an immutable [ConnState] that any
 // goroutine may read without waiting, even while the NATS client holds its
 // locks because a server does not answer.
 //

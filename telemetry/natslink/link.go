@@ -47,8 +47,8 @@ type Config struct {
 	Options []nats.Option // more, such as a login
 }
 
-// State is the state of a connection at one moment. It is immutable.
-type State struct {
+// ConnState is the state of a connection at one moment. It is immutable.
+type ConnState struct {
 	Connected   bool
 	Since       int64  // of this value of Connected, in microseconds since the Unix epoch
 	Server      string // the current or last server, without secrets; "" before the first
@@ -61,7 +61,7 @@ type Link struct {
 	Conn *nats.Conn // for use; Close ends it
 
 	log    *slog.Logger
-	state  atomic.Pointer[State]
+	state  atomic.Pointer[ConnState]
 	mu     sync.Mutex // held while state changes
 	said   notices
 	closed bool // by Close
@@ -74,7 +74,7 @@ func Open(cfg Config) (*Link, error) {
 	if l.log == nil {
 		l.log = slog.Default()
 	}
-	l.state.Store(&State{Since: time.Now().UnixMicro(), Reason: "not connected yet"})
+	l.state.Store(&ConnState{Since: time.Now().UnixMicro(), Reason: "not connected yet"})
 	urls := cmp.Or(cfg.URLs, nats.DefaultURL)
 	var err error
 	if l.Conn, err = nats.Connect(urls, slices.Concat(l.options(cfg.Name), cfg.Options)...); err != nil {
@@ -115,11 +115,11 @@ func (l *Link) options(name string) []nats.Option {
 }
 
 // State returns the current state; never nil. It does not wait. The zero Link is not connected.
-func (l *Link) State() *State {
+func (l *Link) State() *ConnState {
 	if s := l.state.Load(); s != nil {
 		return s
 	}
-	return &State{}
+	return &ConnState{}
 }
 
 // Close ends the connection.

@@ -15,7 +15,7 @@ import (
 )
 
 // linkIn returns a link in a state, and what it logs.
-func linkIn(s State) (*Link, *bytes.Buffer) {
+func linkIn(s ConnState) (*Link, *bytes.Buffer) {
 	said := &bytes.Buffer{}
 	l := &Link{log: slog.New(slog.NewTextHandler(said, nil))}
 	l.state.Store(&s)
@@ -25,18 +25,18 @@ func linkIn(s State) (*Link, *bytes.Buffer) {
 // What the client calls back changes the state, and is logged, or is passed over
 // where it says nothing new.
 func TestStateFollowsTheConnection(t *testing.T) {
-	there, away := State{Connected: true, Since: 1, Server: "nats://a", Disconnects: 4}, State{Since: 1, Server: "nats://a", Reason: "EOF", Disconnects: 4}
+	there, away := ConnState{Connected: true, Since: 1, Server: "nats://a", Disconnects: 4}, ConnState{Since: 1, Server: "nats://a", Reason: "EOF", Disconnects: 4}
 	full := errors.New("maximum connections exceeded")
 	for _, c := range []struct {
 		name   string
-		from   State
+		from   ConnState
 		what   func(*Link)
-		want   State // but for Since
+		want   ConnState // but for Since
 		logged string
 	}{
-		{"lost", there, func(l *Link) { l.lost(io.EOF) }, State{Server: "nats://a", Reason: "the server closed the connection", Disconnects: 5}, "level=WARN msg=\"connection to NATS lost"},
+		{"lost", there, func(l *Link) { l.lost(io.EOF) }, ConnState{Server: "nats://a", Reason: "the server closed the connection", Disconnects: 5}, "level=WARN msg=\"connection to NATS lost"},
 		{"lost twice", away, func(l *Link) { l.lost(io.EOF) }, away, ""},
-		{"an attempt that fails", away, func(l *Link) { l.failed(full) }, State{Server: "nats://a", Reason: full.Error(), Disconnects: 4}, "level=WARN msg=\"no connection to NATS, retrying\" reason=\"maximum connections"},
+		{"an attempt that fails", away, func(l *Link) { l.failed(full) }, ConnState{Server: "nats://a", Reason: full.Error(), Disconnects: 4}, "level=WARN msg=\"no connection to NATS, retrying\" reason=\"maximum connections"},
 		{"an attempt of before, while it is there", there, func(l *Link) { l.failed(full) }, there, ""},
 		{"no error", away, func(l *Link) { l.failed(nil) }, away, ""},
 		{"all servers of the list were tried", away, func(l *Link) { l.failed(nats.ErrNoServers) }, away, ""},
@@ -44,11 +44,11 @@ func TestStateFollowsTheConnection(t *testing.T) {
 		{"a subject that is not permitted", there, func(l *Link) {
 			l.refused(&nats.Subscription{Subject: "s"}, fmt.Errorf("%w: s", nats.ErrPermissionViolation))
 		},
-			State{Connected: true, Server: "nats://a", Reason: "permissions violation: s", Disconnects: 4}, "subject=s reason=\"permissions violation: s\""},
+			ConnState{Connected: true, Server: "nats://a", Reason: "permissions violation: s", Disconnects: 4}, "subject=s reason=\"permissions violation: s\""},
 		{"a complaint while it is away", away, func(l *Link) { l.refused(nil, fmt.Errorf("%w", nats.ErrPermissionViolation)) }, away, ""},
 		{"a complaint without an error", there, func(l *Link) { l.refused(nil, nil) }, there, ""},
-		{"closed for good", there, func(l *Link) { l.ended(io.EOF) }, State{Server: "nats://a", Reason: "closed permanently: the server closed the connection", Disconnects: 5}, "level=ERROR"},
-		{"closed for good while it is away", away, func(l *Link) { l.ended(io.EOF) }, State{Server: "nats://a", Reason: "closed permanently: the server closed the connection", Disconnects: 4}, "level=ERROR"},
+		{"closed for good", there, func(l *Link) { l.ended(io.EOF) }, ConnState{Server: "nats://a", Reason: "closed permanently: the server closed the connection", Disconnects: 5}, "level=ERROR"},
+		{"closed for good while it is away", away, func(l *Link) { l.ended(io.EOF) }, ConnState{Server: "nats://a", Reason: "closed permanently: the server closed the connection", Disconnects: 4}, "level=ERROR"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, said := linkIn(c.from)
@@ -76,7 +76,7 @@ func TestStateFollowsTheConnection(t *testing.T) {
 // The reason for which a connection was lost is not logged again by the attempts
 // that fail for it.
 func TestTheReasonOfALossIsLoggedOnce(t *testing.T) {
-	l, said := linkIn(State{Connected: true, Server: "nats://a"})
+	l, said := linkIn(ConnState{Connected: true, Server: "nats://a"})
 	l.lost(io.EOF)
 	l.failed(io.EOF)
 	if n := strings.Count(said.String(), "the server closed the connection"); n != 1 {

@@ -28,12 +28,12 @@ func Upward(l *natslink.Link) *selfmetrics.Collector {
 			Help: "Times that the connection to the NATS servers of the sidecar above ended. Absent without --up.nats."})
 }
 
-type family = selfmetrics.Family[*natslink.State]
+type family = selfmetrics.Family[*natslink.ConnState]
 
 func collector(l *natslink.Link, connected, disconnects family) *selfmetrics.Collector {
-	connected.Read = selfmetrics.Bool(func(s *natslink.State) bool { return s.Connected })
-	disconnects.Read = selfmetrics.Number(func(s *natslink.State) uint64 { return s.Disconnects })
-	return selfmetrics.New([]family{connected, disconnects}, func() (*natslink.State, bool) {
+	connected.Read = selfmetrics.Bool(func(s *natslink.ConnState) bool { return s.Connected })
+	disconnects.Read = selfmetrics.Number(func(s *natslink.ConnState) uint64 { return s.Disconnects })
+	return selfmetrics.New([]family{connected, disconnects}, func() (*natslink.ConnState, bool) {
 		if l == nil {
 			return nil, false
 		}

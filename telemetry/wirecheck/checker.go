@@ -62,7 +62,7 @@ type sourceState struct {
 	lost           bool                   // another source owns the region
 	places         map[uint32]stats.Place // counters of each row, as last received in this epoch
 	transitions    map[uint32]stats.Transition
-	net            stats.Net
+	net            stats.NetRow
 	tables         [2]table // of the last message, until they are compared with the definition
 	said           map[string]*Finding
 	findings       []*Finding
@@ -159,7 +159,7 @@ func (h *sourceState) order(s *telemetry.Snapshot) {
 			h.epoch, h.seq = s.Epoch, s.Seq
 			return
 		}
-		h.places, h.transitions, h.net = map[uint32]stats.Place{}, map[uint32]stats.Transition{}, stats.Net{}
+		h.places, h.transitions, h.net = map[uint32]stats.Place{}, map[uint32]stats.Transition{}, stats.NetRow{}
 	} else if s.Seq <= h.seq {
 		h.wrong("seq", "seq %d came after %d: it counts 1, 2, 3 … for each net, and a repeated message is rejected", s.Seq, h.seq)
 	} else if s.Seq > h.seq+1 {

@@ -36,7 +36,7 @@ func TestListenChecksWhatSourcesPublish(t *testing.T) {
 				}
 				const pnml = `<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g"><place id="p"/></page></net></pnml>`
 				p, err := telemetry.Start(telemetry.Config{Conn: engine, Subjects: subjects, Source: "s", Interval: 100 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
-					Nets: []telemetry.Net{{ID: "n", PNML: []byte(pnml), Places: 1}},
+					Nets: []telemetry.SourceNet{{ID: "n", PNML: []byte(pnml), Places: 1}},
 					Rows: func(_ int, _ int64, into *stats.Rows) error {
 						into.Places[0].Tokens, into.Columns = 1, stats.ColTokens
 						return nil

@@ -167,7 +167,7 @@ func (b *bench) detach(a *adapter) {
 }
 
 // net is what the collector shows.
-func (b *bench) net() *collector.Net {
+func (b *bench) net() *collector.NetView {
 	for _, n := range b.collector.View().Nets {
 		if n.Name == netName && n.Def != nil && n.Rows != nil {
 			return n

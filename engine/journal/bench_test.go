@@ -15,7 +15,7 @@ import (
 
 const (
 	benchCommit = 128       // bytes
-	benchFull   = 256 << 20 // bytes on the disk before they are dropped
+	benchFull   = 256 << 20 // bytes on the disk before the journal is removed
 )
 
 // BenchmarkAppend appends groups of commits of 128 bytes in each mode. The base
@@ -98,7 +98,7 @@ func reportCommits(b *testing.B, group int) {
 }
 
 // BenchmarkReplay opens and reads a journal of 64 MB in commits of 128 bytes
-// and of 4 KiB. The base reads the files and does nothing with them.
+// and of 4 KiB. The base only reads the files.
 func BenchmarkReplay(b *testing.B) {
 	for _, size := range []int{128, 4096} {
 		dir := b.TempDir()

@@ -10,8 +10,8 @@ import (
 	"github.com/pnagent/pnagent/engine/journal/journaltest"
 )
 
-// A file keeps the laws of a log in every mode, and however short its segments
-// are.
+// A File passes the tests of every log, in every mode and with segments of any
+// length.
 func TestLaws(t *testing.T) {
 	for _, o := range []journal.Options{{}, {Mode: journal.SyncAlways, SegmentBytes: 4096}, {Mode: journal.SyncNone, SegmentBytes: 1}} {
 		t.Run(fmt.Sprintf("%v/%d", o.Mode, o.SegmentBytes), func(t *testing.T) {

@@ -15,19 +15,20 @@ import (
 	"time"
 )
 
-// errPower is the end of the power: from then on every operation fails.
+// errPower reports that the power was lost: from then on every operation fails.
 var errPower = errors.New("power lost")
 
-// model is what a journal must hold, kept plainly.
+// model is a simple record of what a journal must hold.
 type model struct {
-	commits [][]byte // all that were ever handed to Append, by sequence - 1
+	commits [][]byte // all that were ever passed to Append, by sequence - 1
 	last    uint64   // accepted by Append
 	durable uint64   // acknowledged as durable
-	newest  uint64   // snapshot
+	newest  uint64   // the last commit in it
 	now     int64
 }
 
-// fold is the state after the commits up to a number: what a snapshot holds.
+// fold returns the state after the commits up to a number, which a snapshot
+// holds.
 func (m *model) fold(upTo uint64) []byte {
 	h := fnv.New64a()
 	for _, c := range m.commits[:upTo] {
@@ -36,7 +37,7 @@ func (m *model) fold(upTo uint64) []byte {
 	return bytes.Repeat(binary.BigEndian.AppendUint64(nil, h.Sum64()), int(upTo%40))
 }
 
-// check reads the whole journal and compares.
+// check reads the whole journal and compares it with the model.
 func (m *model) check(t testing.TB, f *File) {
 	t.Helper()
 	ctx := context.Background()
@@ -68,29 +69,29 @@ func (m *model) check(t testing.TB, f *File) {
 	}
 }
 
-// powerLost forgets what was only in memory.
+// powerLost loses the data that is only in memory.
 func (m *model) powerLost(dir *memDir, rng *rand.Rand) *memDir {
 	m.last = m.durable
 	return dir.powerLoss(rng)
 }
 
-// recovered checks a journal that was opened after a crash, and takes over
-// which commits it has.
+// recovered checks a journal that was opened after a crash, and removes from
+// the model the commits that the crash has lost.
 func (m *model) recovered(t testing.TB, f *File) {
 	t.Helper()
 	last := f.Last()
 	if last < m.last || last > uint64(len(m.commits)) {
-		t.Fatalf("after the crash the last commit is %d; %d was sure, %d were tried", last, m.last, len(m.commits))
+		t.Fatalf("after the crash the last commit is %d; %d was durable, %d were appended", last, m.last, len(m.commits))
 	}
 	if f.Durable() != last {
-		t.Fatalf("after opening %d of %d commits are durable", f.Durable(), last)
+		t.Fatalf("after Open, %d of %d commits are durable", f.Durable(), last)
 	}
 	m.check(t, f)
 	m.commits = m.commits[:last]
 	m.last, m.durable, m.newest = last, last, f.newest
 }
 
-// step does one random operation. An error is what the disk did.
+// step does one random operation and returns the error of the disk.
 func (m *model) step(t testing.TB, f *File, rng *rand.Rand) error {
 	t.Helper()
 	ctx := context.Background()
@@ -116,7 +117,7 @@ func (m *model) step(t testing.TB, f *File, rng *rand.Rand) error {
 		m.check(t, f)
 	case k < 19:
 		if n, err := f.Append(ctx, m.last+1+rng.Uint64N(3), []byte("from elsewhere")); !errors.Is(err, ErrNotLast) || n != m.last {
-			t.Fatalf("append behind another commit than %d: %d, %v", m.last, n, err)
+			t.Fatalf("append after a commit other than %d: %d, %v", m.last, n, err)
 		}
 	}
 	m.durable = f.Durable()
@@ -139,7 +140,7 @@ func (m *model) append(t testing.TB, f *File, rng *rand.Rand) error {
 		return err
 	}
 	if last != m.last+uint64(len(group)) || f.Last() != last {
-		t.Fatalf("append of %d commits behind %d: last is %d", len(group), m.last, last)
+		t.Fatalf("append of %d commits after %d: last is %d", len(group), m.last, last)
 	}
 	if m.last = last; f.options.Mode == SyncAlways && f.Durable() != last {
 		t.Fatalf("with fsync always, %d of %d commits are durable", f.Durable(), last)
@@ -148,19 +149,19 @@ func (m *model) append(t testing.TB, f *File, rng *rand.Rand) error {
 	return nil
 }
 
-// stopped checks that a journal on which the disk failed does nothing more.
+// stopped checks that a journal rejects everything after an error of the disk.
 func (m *model) stopped(t testing.TB, f *File, cause error) {
 	t.Helper()
 	durable := f.Durable()
 	if durable > m.last {
-		t.Fatalf("%d commits are said to be durable, %d were accepted", durable, m.last)
+		t.Fatalf("Durable returns %d, but %d commits were accepted", durable, m.last)
 	}
 	m.durable = max(m.durable, durable)
 	ctx := context.Background()
 	_, err := f.Append(ctx, f.Last(), []byte("more"))
 	for _, err := range []error{err, f.Sync(ctx, m.now+1e9), f.SaveSnapshot(ctx, f.Last(), func(io.Writer) error { return nil }), f.Close()} {
 		if !errors.Is(err, ErrStopped) || !errors.Is(err, cause) {
-			t.Fatalf("after %v the journal answers %v", cause, err)
+			t.Fatalf("after %v the journal returns %v", cause, err)
 		}
 	}
 	if f.Durable() != durable {
@@ -173,8 +174,8 @@ func randomOptions(rng *rand.Rand) Options {
 	return o
 }
 
-// live opens the journal and works with it until the power goes or the steps
-// are done. done is false if the power went.
+// live opens the journal and uses it until the power is lost or the steps are
+// done. done is false if the power was lost.
 func (m *model) live(t testing.TB, dir *memDir, rng *rand.Rand, steps int) (done bool) {
 	t.Helper()
 	f, _, err := openIn(dir, randomOptions(rng))
@@ -182,7 +183,7 @@ func (m *model) live(t testing.TB, dir *memDir, rng *rand.Rand, steps int) (done
 		return false
 	}
 	if err != nil {
-		t.Fatalf("a crash must not make a journal that can not be opened: %v", err)
+		t.Fatalf("the journal cannot be opened after a crash: %v", err)
 	}
 	m.recovered(t, f)
 	for range steps {
@@ -205,7 +206,7 @@ func (m *model) live(t testing.TB, dir *memDir, rng *rand.Rand, steps int) (done
 	return true
 }
 
-// outOfPower fails everything from the nth operation on.
+// outOfPower returns a fault that fails the nth operation and all later ones.
 func outOfPower(n int) func(string) error {
 	return func(string) error {
 		if n--; n < 0 {
@@ -215,8 +216,8 @@ func outOfPower(n int) func(string) error {
 	}
 }
 
-// The power fails before every operation in turn that changes the disk, in the
-// first life and in the opening after it.
+// The power is lost before each operation in turn that changes the disk, while
+// the journal is used and while it is opened afterwards.
 func TestAPowerLossAtEveryOperationLosesNothingDurable(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {
@@ -242,8 +243,8 @@ func TestAPowerLossAtEveryOperationLosesNothingDurable(t *testing.T) {
 	t.Logf("%d power losses", 2*lost)
 }
 
-// A process that is killed has lost nothing that Append accepted; a power loss
-// some lives later nothing that was durable.
+// A killed process loses nothing that Append accepted. A power loss in a later
+// process loses nothing that was durable.
 func TestManyLivesOfKillsAndPowerLosses(t *testing.T) {
 	lives := 4000
 	if testing.Short() {
@@ -265,8 +266,8 @@ func TestManyLivesOfKillsAndPowerLosses(t *testing.T) {
 	}
 }
 
-// The disk fails once, then works again: a failed sync has dropped what it
-// could not write. The journal must not continue; the process that opens it
+// The disk fails once and then works again: a failed sync has dropped the pages
+// that it could not write. The journal must stop; the process that opens it
 // next must not treat as durable what is only in memory.
 func TestAfterAFailedSyncOrAFullDiskNothingIsAcknowledgedThatIsNotThere(t *testing.T) {
 	seeds := uint64(1500)

@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// Cut writes a copy of the journal in a directory into another one, which must
-// not be there: as it was when commit upTo was the last. The journal is not
-// changed, and may be in use. The error is ErrAhead or ErrCovered if upTo is not
-// among the commits that can be read.
+// Cut copies the journal in dir into the directory copyTo, which must not
+// exist. The copy ends with commit upTo. The journal is not changed, and an
+// engine may be using it. The error is ErrAhead or ErrCovered if commit upTo
+// cannot be read.
 func Cut(dir, copyTo string, upTo uint64) error {
 	if err := cut(dir, copyTo, upTo); err != nil {
 		return fmt.Errorf("cut journal %s at commit %d: %w", dir, upTo, err)
@@ -31,7 +31,7 @@ func cut(dir, copyTo string, upTo uint64) error {
 	case upTo > all.Last:
 		return fmt.Errorf("the last is %d: %w", all.Last, ErrAhead)
 	}
-	f, _, err := examine(dir, upTo) // an older snapshot may have been there
+	f, _, err := examine(dir, upTo) // examine an older snapshot, which may cover upTo
 	switch corrupt := (*CorruptError)(nil); {
 	case errors.As(err, &corrupt) && upTo < all.First:
 		return fmt.Errorf("the first is %d: %w: %w", all.First, ErrCovered, err)
@@ -61,7 +61,7 @@ func cut(dir, copyTo string, upTo uint64) error {
 	})
 }
 
-// endOf returns the offset behind a commit in the last segment.
+// endOf returns the offset after commit upTo in the last segment.
 func (f *File) endOf(upTo uint64) (int64, error) {
 	s := f.segments[len(f.segments)-1]
 	name := segmentName(s.first)
@@ -79,8 +79,8 @@ func (f *File) endOf(upTo uint64) (int64, error) {
 	return records.at, nil
 }
 
-// copyFile copies size bytes of a file, all if size is below 0, and syncs the
-// copy.
+// copyFile copies the first size bytes of a file, or all of it if size is
+// negative, and syncs the copy.
 func copyFile(from, to directory, name string, size int64) error {
 	in, err := from.open(name)
 	if err != nil {
@@ -109,7 +109,8 @@ func copyFile(from, to directory, name string, size int64) error {
 	return nil
 }
 
-// atWriter writes one behind the other.
+// atWriter is an io.Writer over an io.WriterAt: each write continues where the
+// previous one ended.
 type atWriter struct {
 	out io.WriterAt
 	at  int64

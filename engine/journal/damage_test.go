@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// sample is a small journal: four segments, a snapshot, ten commits.
+// sample is a small journal with four segments, a snapshot and ten commits.
 type sample struct {
 	*memDir
 	model *model
 	last  string // name of the last segment
 }
 
-// newSample closes the journal, or leaves it as a kill does.
+// newSample closes the journal, or leaves it as a killed process does.
 func newSample(t testing.TB, mode SyncMode, closed bool) sample {
 	t.Helper()
 	ctx := context.Background()
@@ -59,8 +59,8 @@ func (s sample) save(t testing.TB, f *File, upTo uint64) {
 	}
 }
 
-// open opens a damaged copy of the sample. If that works, what it shows must be
-// a beginning of what was appended.
+// open opens a damaged copy of the sample. If Open succeeds, the commits must
+// be a prefix of those that were appended.
 func (s sample) open(t testing.TB, dir *memDir) (last uint64, w []Warning, err error) {
 	t.Helper()
 	before := dir.clone()
@@ -69,11 +69,11 @@ func (s sample) open(t testing.TB, dir *memDir) (last uint64, w []Warning, err e
 	if err != nil {
 		for name, i := range before.files {
 			if string(dir.files[name].now) != string(i.now) {
-				t.Fatalf("%s was changed by an Open that refused", name)
+				t.Fatalf("%s was changed by an Open that returned an error", name)
 			}
 		}
 		if dir.held {
-			t.Fatal("an Open that refused keeps the lock")
+			t.Fatal("an Open that returned an error keeps the lock")
 		}
 		return 0, w, err
 	}
@@ -85,8 +85,8 @@ func (s sample) open(t testing.TB, dir *memDir) (last uint64, w []Warning, err e
 	return last, w, nil
 }
 
-// starts returns the offsets in a segment at which its header, its records and
-// its end are.
+// starts returns the offsets of the header and the records of a segment, and of
+// its end.
 func starts(b []byte) []int {
 	at := []int{0}
 	for k := headerSize; k < len(b); k += recordHeader + int(binary.LittleEndian.Uint32(b[k+16:])) {
@@ -95,7 +95,7 @@ func starts(b []byte) []int {
 	return append(at, len(b))
 }
 
-// startOf returns the start of the header or record that a byte is in.
+// startOf returns the offset of the header or record with a byte.
 func startOf(at []int, offset int) int {
 	k, found := slices.BinarySearch(at, offset)
 	if !found {
@@ -113,7 +113,8 @@ func TestAFlippedBitAnywhereInAClosedJournalIsRefusedWithItsOffset(t *testing.T)
 				dir.files[name].now[offset] ^= 1 << bit
 				last, w, err := s.open(t, dir)
 				if at := starts(i.now); name == s.last && startOf(at, offset) == at[len(at)-2] {
-					// This is the mark that Close wrote: the end, and no commit.
+					// The damage is in the mark that Close wrote, which is not
+					// a commit.
 					if err != nil || last != 10 || len(w) != 1 || w[0].Offset != int64(at[len(at)-2]) {
 						t.Fatalf("%s, bit %d of byte %d in the mark: %v, %v, last %d", name, bit, offset, err, w, last)
 					}
@@ -125,8 +126,8 @@ func TestAFlippedBitAnywhereInAClosedJournalIsRefusedWithItsOffset(t *testing.T)
 	}
 }
 
-// checkRefused checks that Open named the file, and the damaged header or
-// record in it.
+// checkRefused checks that Open names the file and the damaged header or
+// record.
 func checkRefused(t *testing.T, err error, name string, start, offset int) {
 	t.Helper()
 	if errors.Is(err, ErrVersion) && strings.Contains(err.Error(), name+": offset 8:") && offset >= 8 && offset < 12 {
@@ -141,8 +142,8 @@ func checkRefused(t *testing.T, err error, name string, start, offset int) {
 	}
 }
 
-// What a killed process leaves has a last group of which no later record says
-// that it was durable. All before is refused.
+// In the journal of a killed process no later record says that the last group
+// was durable, so damage there is cut. Damage before it is refused.
 func TestAFlippedBitInAKilledJournalIsCutInTheLastGroupAndRefusedBefore(t *testing.T) {
 	s := newSample(t, SyncAlways, false)
 	for name, i := range s.files {
@@ -167,7 +168,7 @@ func TestAFlippedBitInAKilledJournalIsCutInTheLastGroupAndRefusedBefore(t *testi
 				t.Fatalf("byte %d of the last group: warning %+v", offset, w[0])
 			}
 			if lost == 9 && w[0].Last != 10 {
-				t.Fatalf("commit 10 behind the damage is not said to be lost: %+v", w[0])
+				t.Fatalf("the warning does not name commit 10, which is after the damage, as lost: %+v", w[0])
 			}
 		}
 	}
@@ -219,8 +220,8 @@ func TestZerosAndRubbishBehindTheEndAreCut(t *testing.T) {
 	}
 }
 
-// A payload may hold a journal. A torn commit must not be taken for damage in
-// the middle because of the records in it.
+// A payload may hold a whole journal. Open must not take the records inside it
+// for commits after a torn one, or it would refuse the journal.
 func TestAJournalInsideAPayloadProvesNothing(t *testing.T) {
 	ctx := context.Background()
 	inner := newSample(t, SyncAlways, true)
@@ -282,7 +283,7 @@ func TestFilesThatAreMissingOrStrangeAreRefused(t *testing.T) {
 			at := starts(s.files[s.last].now)
 			s.files[s.last].now = append(s.files[s.last].now[:at[1]:at[1]], s.files[s.last].now[at[2]:]...)
 		}, "a record of commit 10; expected commit 9"},
-		"bytes behind a snapshot": {func(s sample) { _, n := names(s); s.files[n].now = append(s.files[n].now, 0) }, "bytes behind the snapshot's last record"},
+		"bytes after a snapshot": {func(s sample) { _, n := names(s); s.files[n].now = append(s.files[n].now, 0) }, "bytes after the snapshot's last record"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -294,14 +295,15 @@ func TestFilesThatAreMissingOrStrangeAreRefused(t *testing.T) {
 			_, _, err := s.open(t, s.clone())
 			var c *CorruptError
 			if err == nil || !strings.Contains(err.Error(), test.says) || !errors.As(err, &c) && !errors.Is(err, ErrVersion) {
-				t.Errorf("opened with %v; expected %q", err, test.says)
+				t.Errorf("Open returned %v; expected %q", err, test.says)
 			}
 		})
 	}
 }
 
 // A crash between the new snapshot and the removal of the old one leaves both.
-// While the commits between are there, damage to the new one costs nothing.
+// As long as the commits between them exist, damage to the new one loses
+// nothing.
 func TestADamagedSnapshotIsPassedOverOnlyIfNothingIsLost(t *testing.T) {
 	s := newSample(t, SyncAlways, true)
 	o, _ := Options{}.checked()
@@ -309,7 +311,7 @@ func TestADamagedSnapshotIsPassedOverOnlyIfNothingIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The power goes after the rename: nothing is removed.
+	// The power is lost after the rename, so nothing is removed.
 	old := s.clone()
 	s.save(t, f, 8)
 	if err := f.Close(); err != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
-// directory is all that the file form asks of a file system: one directory,
-// with the durability that POSIX gives. A name is durable after syncing the
-// directory, content after syncing the file.
+// directory is the interface to one directory of a file system, with the
+// durability that POSIX gives: a name is durable after the directory is synced,
+// content after the file is synced.
 type directory interface {
-	lock() error                      // for this process alone, until Close
+	lock() error                      // for this File alone, until Close
 	names() ([]string, error)         // in any order
-	create(name string) (file, error) // empty, also if it was there
-	open(name string) (file, error)   // to read
-	edit(name string) (file, error)   // to read and write
+	create(name string) (file, error) // empties an existing file
+	open(name string) (file, error)   // for reading
+	edit(name string) (file, error)   // for reading and writing
 	rename(from, to string) error
 	remove(name string) error
 	sync() error
-	io.Closer // gives the lock back
+	io.Closer // releases the lock
 }
 
 // file is one open file.
@@ -42,13 +42,13 @@ const (
 	fileMode = 0o640
 )
 
-// disk is a directory of the system.
+// disk is a directory of the operating system.
 type disk struct {
 	path string
 	held []*os.File // the locks
 }
 
-// openDisk returns the directory, which it makes if it is not there.
+// openDisk opens the directory, and creates it if it is missing.
 func openDisk(path string) (*disk, error) {
 	if err := atomicfile.MkdirAll(path, dirMode); err != nil {
 		return nil, err
@@ -56,9 +56,10 @@ func openDisk(path string) (*disk, error) {
 	return &disk{path: path}, nil
 }
 
-// lock locks the directory itself, so that removing files in it lets no second process in,
-// and the file "lock" in it: older versions look at that, and there are file
-// systems, such as NFS, that lock no directories.
+// lock locks the directory itself, so that a second process is refused even if
+// files in the directory were removed. It also locks the file "lock": older
+// versions use that file, and some file systems, such as NFS, cannot lock
+// directories.
 func (d *disk) lock() error {
 	dir, err := os.Open(d.path)
 	if err != nil {
@@ -116,15 +117,15 @@ func (d *disk) Close() error {
 	return errors.Join(errs...)
 }
 
-// makeDir makes a directory that is there only when fill has filled it. It must
-// not be there.
+// makeDir creates a directory, which must not exist, and fills it. The
+// directory gets its name only after fill has succeeded.
 func makeDir(path string, fill func(*disk) error) (err error) {
 	path = filepath.Clean(path)
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("%s is there; expected a name that is free: %w", path, os.ErrExist)
+		return fmt.Errorf("%s exists; expected a new name: %w", path, os.ErrExist)
 	}
 	if err := atomicfile.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"slices"
 )
 
-// ErrReadOnly is the answer to whatever would change a journal that Examine has
-// read.
+// ErrReadOnly is returned by the methods that would change a journal opened by
+// Examine.
 var ErrReadOnly = errors.New("the journal is only read")
 
-// Findings is what a directory holds of a journal.
+// Findings describes the files of a journal in a directory.
 type Findings struct {
 	Segments  []FoundFile `json:"segments"`
 	Snapshots []FoundFile `json:"snapshots"`
@@ -33,13 +33,15 @@ type FoundFile struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Examine reads and checks the journal in a directory, and changes nothing: it
-// takes no lock, so an engine may be writing. The returned File can be read,
-// returns ErrReadOnly for everything else, and need not be closed. The error
-// reports that there is no readable journal; it is a CorruptError only if
-// nothing before the damage can be read.
+// Examine reads and checks the journal in a directory and changes nothing. It
+// takes no lock, so an engine may be writing. The returned File can be read;
+// its other methods return ErrReadOnly, and it need not be closed.
+//
+// An error means that there is no readable journal. If there is damage, but
+// commits before it can be read, the error is nil and Findings.Fault is the
+// damage.
 func Examine(dir string) (*File, *Findings, error) {
-	const tries = 5 // a snapshot of a running engine removes what it covers
+	const tries = 5 // a running engine may remove files between listing and reading them
 	for try := 1; ; try++ {
 		f, found, err := examine(dir, ^uint64(0))
 		switch {
@@ -57,7 +59,8 @@ func isDir(path string) bool {
 	return err == nil && s.IsDir()
 }
 
-// examine is Examine of what is needed for the commits up to a number.
+// examine is Examine for the commits up to upTo. It ignores snapshots of later
+// commits.
 func examine(path string, upTo uint64) (*File, *Findings, error) {
 	d := &disk{path: path}
 	f := &File{dir: d, stopped: ErrReadOnly}
@@ -98,8 +101,9 @@ func examine(path string, upTo uint64) (*File, *Findings, error) {
 	return f, found, nil
 }
 
-// sizes records which files there are. The name of the next segment shows how
-// far one reaches; the end of the last is not known yet.
+// sizes records which files there are, and which commits they hold. A segment
+// ends before the first commit of the next one; the end of the last segment is
+// not known yet.
 func (r *recovery) sizes(found *Findings) error {
 	size := func(name string) (int64, error) {
 		in, err := r.dir.open(name)
@@ -131,9 +135,9 @@ func (r *recovery) sizes(found *Findings) error {
 	return nil
 }
 
-// readableBefore has the journal end before the damage that checkSegments has
-// found, and reports whether something can be read up to there: commits from the
-// first on, or from behind a snapshot.
+// readableBefore makes the journal end before the damage that checkSegments has
+// found. It reports whether any commits remain that can be read: from commit 1,
+// or from the one after a snapshot.
 func (r *recovery) readableBefore() bool {
 	f := r.f
 	if r.next <= 1 || r.next <= f.newest || f.newest == 0 && f.segments[0].first != 1 {

@@ -24,8 +24,8 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// written returns a journal of 9 commits in segments of two, with a snapshot up to
-// commit 3 if there is to be one.
+// written returns a journal of 9 commits in segments of two, with a snapshot up
+// to commit 3 if snapshot is true.
 func written(t *testing.T, snapshot bool) (dir string, f *File) {
 	t.Helper()
 	dir = t.TempDir()
@@ -65,7 +65,7 @@ func TestAJournalIsExaminedWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// What is before damage is found sound, and the damage is named.
+// Examine finds the commits before the damage sound, and names the damage.
 func TestExamineFindsTheLastSoundCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		segment uint64
@@ -120,8 +120,8 @@ func flip(path string, at int64) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
-// A copy is the journal as it was when a commit was the last; the journal stays
-// as it is, and can be in use.
+// A copy ends with the given commit. The journal is not changed, and may be
+// open.
 func TestACutJournalContinuesFromTheCommit(t *testing.T) {
 	for _, snapshot := range []bool{false, true} {
 		dir, _ := written(t, snapshot)
@@ -136,7 +136,7 @@ func TestACutJournalContinuesFromTheCommit(t *testing.T) {
 			case upTo > 9 && !errors.Is(err, ErrAhead):
 				t.Errorf("cut at %d: %v", upTo, err)
 			case (upTo < from || upTo > 9) && !errors.Is(second(os.Lstat(out)), fs.ErrNotExist):
-				t.Errorf("cut at %d: there is a copy", upTo)
+				t.Errorf("cut at %d: a copy was left", upTo)
 			}
 			if upTo < from || upTo > 9 {
 				continue
@@ -145,7 +145,7 @@ func TestACutJournalContinuesFromTheCommit(t *testing.T) {
 				t.Fatalf("cut at %d: %v", upTo, err)
 			}
 			if err := Cut(dir, out, upTo); !errors.Is(err, fs.ErrExist) {
-				t.Errorf("cut onto what is there: %v", err)
+				t.Errorf("cut into an existing directory: %v", err)
 			}
 			f := mustOpen(t, out, Options{})
 			mustAppend(t, f, "next")
@@ -161,7 +161,7 @@ func TestACutJournalContinuesFromTheCommit(t *testing.T) {
 				t.Errorf("cut at %d: %q, %v", upTo, got, err)
 			}
 			if n := len(must(os.ReadDir(filepath.Dir(out)))); n != 1 {
-				t.Errorf("cut at %d: %d names beside the copy", upTo, n-1)
+				t.Errorf("cut at %d: %d other names beside the copy", upTo, n-1)
 			}
 		}
 		if !maps.Equal(before, filesIn(t, dir)) {

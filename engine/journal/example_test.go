@@ -11,8 +11,8 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// A counter that survives its process: a commit is a step, the state is their
-// number.
+// A counter that survives its process: each commit is a step, and the state is
+// the number of commits.
 func Example() {
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {

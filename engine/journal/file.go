@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// File is a Log in a directory of files. Open makes it.
+// File is a Log in a directory of files. Open returns it.
 type File struct {
 	dir     directory
 	options Options
 	id      uint64
 	seed    uint32
 
-	saving sync.Mutex // held while a snapshot is saved or loaded; before mu
-	mu     sync.Mutex // guards what follows
+	saving sync.Mutex // held while a snapshot is saved or loaded; locked before mu
+	mu     sync.Mutex // guards the fields below
 
 	stopped   error     // the first error of the disk; nothing is written after it
 	closed    bool      //
@@ -27,10 +27,10 @@ type File struct {
 	last      uint64
 	durable   uint64
 	marked    bool     // the last record is a mark, or there is none
-	syncedAt  int64    // now of the last Sync that synced, µs
-	snapshots []uint64 // in order; none after newest
-	newest    uint64   // the snapshot that counts; 0 for none
-	group     []byte   // of the last Append, to be used again
+	syncedAt  int64    // the now of the last Sync that synced, µs
+	snapshots []uint64 // ascending; none is after newest
+	newest    uint64   // the last commit of the newest snapshot; 0 if there is none
+	group     []byte   // records of the last Append; the buffer is reused
 }
 
 // segment is a file of commits.
@@ -41,13 +41,14 @@ type segment struct {
 
 var _ Log = (*File)(nil)
 
-// keptGroup is how large a buffer is kept from one Append to the next.
+// keptGroup is the size of the largest buffer that is kept for the next Append,
+// in bytes.
 const keptGroup = 4 << 20
 
 // Append writes the commits with one write. In the mode SyncAlways they are
-// durable when it returns. After an error other than ErrNotLast, ErrTooLarge
-// or the context's, whether the commits are in the journal is known only when
-// it is opened again.
+// durable when it returns. An error other than ErrNotLast, ErrTooLarge or the
+// context's leaves open whether the commits are in the journal: open it again
+// to see.
 func (f *File) Append(ctx context.Context, last uint64, commits ...[]byte) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return f.Last(), err
@@ -58,7 +59,7 @@ func (f *File) Append(ctx context.Context, last uint64, commits ...[]byte) (uint
 		return f.last, fmt.Errorf("append: %w", err)
 	}
 	if last != f.last {
-		return f.last, fmt.Errorf("append behind commit %d, the last is %d: %w", last, f.last, ErrNotLast)
+		return f.last, fmt.Errorf("append after commit %d, the last is %d: %w", last, f.last, ErrNotLast)
 	}
 	if err := checkGroup(commits); err != nil {
 		return f.last, fmt.Errorf("append: %w", err)
@@ -72,9 +73,9 @@ func (f *File) Append(ctx context.Context, last uint64, commits ...[]byte) (uint
 	return f.last, nil
 }
 
-// Confirm does not wait: what Append has accepted is the system's, and stays
-// when the process dies. After an error of the disk it is ErrStopped for every
-// number that is not durable.
+// Confirm does not wait: the operating system has what Append has accepted, so
+// the death of the process does not lose it. After an error of the disk Confirm
+// returns ErrStopped for every number that is not durable.
 func (f *File) Confirm(ctx context.Context, upTo uint64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -90,10 +91,10 @@ func (f *File) Confirm(ctx context.Context, upTo uint64) error {
 	return nil
 }
 
-// CommitLimit is MaxCommit.
+// CommitLimit returns MaxCommit.
 func (f *File) CommitLimit() int { return MaxCommit }
 
-// checkGroup holds a group to the bounds.
+// checkGroup checks the bounds of a group.
 func checkGroup(commits [][]byte) error {
 	total := 0
 	for i, c := range commits {
@@ -107,7 +108,8 @@ func checkGroup(commits [][]byte) error {
 	return nil
 }
 
-// write puts the commits into the last segment, or a new one.
+// write appends the commits to the last segment, or to a new one if that is
+// full.
 func (f *File) write(commits [][]byte) error {
 	if s := f.segments[len(f.segments)-1]; s.size >= f.options.SegmentBytes && s.first <= f.last {
 		if err := f.roll(); err != nil {
@@ -139,9 +141,9 @@ func (f *File) write(commits [][]byte) error {
 	return nil
 }
 
-// roll ends the last segment and begins the next. The old one is durable
-// before the new one has a name: so a crash leaves torn records only in the
-// last segment.
+// roll ends the last segment and begins the next one. The old segment is
+// durable before the new one has a name, so a crash leaves torn records only in
+// the last segment.
 func (f *File) roll() error {
 	if err := f.flush(); err != nil {
 		return err
@@ -153,7 +155,8 @@ func (f *File) roll() error {
 	return old.Close()
 }
 
-// begin makes an empty segment behind the last commit the one to write to.
+// begin creates an empty segment after the last commit and makes it the active
+// one.
 func (f *File) begin() error {
 	h := header{magic: segmentMagic, id: f.id, sequence: f.last + 1}
 	next, err := createFile(f.dir, segmentName(h.sequence), func(out file) error {
@@ -181,8 +184,8 @@ func (f *File) flush() error {
 	return nil
 }
 
-// Sync syncs in the mode SyncInterval, when the interval since the last sync is
-// over or the clock was set back. In the other modes it only reports whether
+// Sync syncs in the mode SyncInterval, if the interval since the last sync has
+// passed or the clock was set back. In the other modes it only reports whether
 // the journal has stopped.
 func (f *File) Sync(ctx context.Context, now int64) error {
 	if err := ctx.Err(); err != nil {
@@ -204,21 +207,21 @@ func (f *File) Sync(ctx context.Context, now int64) error {
 	return nil
 }
 
-// Last is the number of the last commit that Append has accepted.
+// Last returns the number of the last commit that Append has accepted.
 func (f *File) Last() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.last
 }
 
-// Durable is the number of the last commit that was synced.
+// Durable returns the number of the last commit that was synced.
 func (f *File) Durable() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.durable
 }
 
-// usable returns the reason why the journal cannot be used any more.
+// usable returns the reason why the journal can no longer be used, or nil.
 func (f *File) usable() error {
 	if f.stopped != nil {
 		return f.stopped
@@ -229,15 +232,15 @@ func (f *File) usable() error {
 	return nil
 }
 
-// stop makes the journal return an error of the disk from now on.
+// stop records an error of the disk. From now on the journal returns it.
 func (f *File) stop(doing string, err error) error {
 	f.stopped = fmt.Errorf("%w: %s: %w", ErrStopped, doing, err)
 	return f.stopped
 }
 
-// Close syncs in every mode, marks the end as durable and lets other processes
-// open the journal. For a journal that has stopped it returns the reason. A
-// second Close does nothing.
+// Close syncs in every mode, marks the end as durable and releases the lock.
+// For a journal that has stopped it returns the reason. A second Close does
+// nothing.
 func (f *File) Close() error {
 	f.saving.Lock()
 	defer f.saving.Unlock()
@@ -256,8 +259,9 @@ func (f *File) Close() error {
 	return errors.Join(err, f.active.Close(), f.dir.Close())
 }
 
-// mark records, behind all commits, that they are durable. Without it, damage
-// near the end could not be distinguished from what a crash leaves.
+// mark writes a record after all commits which says that they are durable.
+// Without it, damage near the end could not be distinguished from what a crash
+// leaves.
 func (f *File) mark() error {
 	if err := f.flush(); err != nil || f.marked {
 		return err
@@ -272,10 +276,10 @@ func (f *File) mark() error {
 	return f.active.Sync()
 }
 
-// createFile makes a file that has its name only when its content is durable:
-// it is written under another name, synced and renamed, and the directory is
-// synced. It is open when it is returned. After an error a file may be left
-// under the other name; Open removes it.
+// createFile creates a file whose name appears only when its content is
+// durable: it writes the file under a temporary name, syncs it, renames it and
+// syncs the directory. The returned file is open. After an error a file may be
+// left under the temporary name; Open removes it.
 func createFile(dir directory, name string, write func(file) error) (file, error) {
 	out, err := dir.create(name + newSuffix)
 	if err != nil {
@@ -288,7 +292,7 @@ func createFile(dir directory, name string, write func(file) error) (file, error
 	return out, nil
 }
 
-// finishFile fills a file and gives it its name.
+// finishFile writes a file's content and renames it.
 func finishFile(dir directory, out file, name string, write func(file) error) error {
 	if err := write(out); err != nil {
 		return fmt.Errorf("write %s: %w", name+newSuffix, err)

@@ -54,7 +54,7 @@ func mustAppend(t testing.TB, f *File, commits ...string) {
 	}
 }
 
-// list returns the commits from a number on, and the error they end with.
+// list returns the commits from a number on, and the error at the end.
 func list(f *File, from uint64) (commits []string, err error) {
 	for c, err := range f.Read(context.Background(), from) {
 		if err != nil {
@@ -102,7 +102,8 @@ func TestASecondOpenerIsRefused(t *testing.T) {
 	mustOpen(t, dir, Options{})
 }
 
-// What is locked is the directory, so removing the file "lock" lets no second process in.
+// The lock is on the directory, so a second process is refused even after the
+// file "lock" was removed.
 func TestASecondOpenerIsRefusedWithoutTheLockFile(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, Options{})
@@ -167,8 +168,8 @@ func TestADamagedSegmentIsNotTheEndOfTheLog(t *testing.T) {
 	}
 }
 
-// A snapshot that cannot be stored leaves a journal that takes commits and, when
-// there is room again, snapshots.
+// After a snapshot that cannot be stored, the journal still takes commits. It
+// also takes snapshots once there is space again.
 func TestASnapshotThatFailsStopsNothing(t *testing.T) {
 	for _, op := range []string{"create", "write", "sync", "rename", "syncdir"} {
 		dir := newMemDir()
@@ -202,7 +203,7 @@ func TestASnapshotThatFailsStopsNothing(t *testing.T) {
 		}
 		from := again.newest
 		if got, err := list(again, from+1); err != nil || len(got) != int(4-from) {
-			t.Errorf("%s: %q behind %d, %v", op, got, from, err)
+			t.Errorf("%s: %q after %d, %v", op, got, from, err)
 		}
 		if err := save(); err != nil || f.newest != 3 {
 			t.Errorf("%s: saved again: %v", op, err)
@@ -210,8 +211,8 @@ func TestASnapshotThatFailsStopsNothing(t *testing.T) {
 	}
 }
 
-// A segment counts when its name is durable: an Append that cannot make it so is
-// refused, and the journal stops.
+// A segment counts only when its name is durable. If Append cannot make it
+// durable, it returns an error and the journal stops.
 func TestASegmentWhoseNameIsNotDurableIsRefused(t *testing.T) {
 	dir := newMemDir()
 	f, _, err := openIn(dir, must(Options{Mode: SyncAlways, SegmentBytes: 1}.checked()))
@@ -295,7 +296,7 @@ func TestWhatIsNotThereCanNotBeRead(t *testing.T) {
 		break
 	}
 	if read != 5 {
-		t.Errorf("the first that is read from 5 on is %d", read)
+		t.Errorf("reading from 5 starts with %d", read)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -306,7 +307,7 @@ func TestWhatIsNotThereCanNotBeRead(t *testing.T) {
 		}
 	}
 	if calls != 1 {
-		t.Errorf("a reader whose context has ended gets %d answers; want an error", calls)
+		t.Errorf("a reader whose context has ended gets %d results; want one error", calls)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)

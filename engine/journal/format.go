@@ -10,35 +10,36 @@ import (
 	"strings"
 )
 
-// The format, as README.md has it. Numbers are little endian.
+// The format, which README.md describes. Numbers are little endian.
 const (
 	version      = 1
 	headerSize   = 32
 	recordHeader = 28
-	chunkSize    = 1 << 20 // of a snapshot, but for the last chunk
+	chunkSize    = 1 << 20 // bytes in each record of a snapshot; the last may have fewer
 
 	segmentMagic  = "pnjrnseg"
 	snapshotMagic = "pnjrnsnp"
 
 	segmentSuffix  = ".segment"
 	snapshotSuffix = ".snapshot"
-	newSuffix      = ".new" // while it is written
+	newSuffix      = ".new" // of a file that is still being written
 	lockName       = "lock"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seed is what all checksums of one journal start with. A record of another
-// journal, such as one that lies in a payload, does not check.
+// seed returns the value with which all checksums of one journal start. The
+// checksum of a record of another journal, such as one inside a payload, is
+// therefore wrong.
 func seed(id uint64) uint32 {
 	return crc32.Checksum(binary.LittleEndian.AppendUint64(nil, id), castagnoli)
 }
 
-// header begins every file.
+// header is at the start of every file.
 type header struct {
 	magic    string
 	id       uint64 // of the journal
-	sequence uint64 // of a segment's first commit; of a snapshot's last
+	sequence uint64 // the first commit of a segment; the last commit in a snapshot
 }
 
 func (h header) append(b []byte) []byte {
@@ -50,8 +51,8 @@ func (h header) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
 }
 
-// parseHeader reads the header of the file of that name. It checks the magic
-// and the sequence against the name; the caller checks the id.
+// parseHeader parses the header of the file called name. It checks the magic
+// number and the sequence against the name; the caller checks the id.
 func parseHeader(name string, b []byte) (header, error) {
 	want, _ := parseName(name)
 	bad := func(offset int64, reason string) (header, error) {
@@ -76,7 +77,7 @@ func parseHeader(name string, b []byte) (header, error) {
 	return h, nil
 }
 
-// record is what stands before a payload.
+// record is the header of a payload.
 type record struct {
 	sequence uint64
 	durable  uint64 // the last commit that was durable when this was written
@@ -84,7 +85,8 @@ type record struct {
 	sum      uint32 // of the payload
 }
 
-// mark reports whether a record is no commit but marks all before it as durable.
+// mark reports whether a record is a mark: it holds no commit, and says that
+// all commits before it are durable.
 func (r record) mark() bool { return r.durable == r.sequence }
 
 // appendRecord appends a record and its payload.
@@ -98,8 +100,8 @@ func appendRecord(b []byte, seed uint32, sequence, durable uint64, payload []byt
 	return append(b, payload...)
 }
 
-// parseRecord reads a record's header; ok reports whether its checksum and its
-// bounds hold.
+// parseRecord parses a record's header; ok reports whether its checksum and its
+// bounds are right.
 func parseRecord(b []byte, seed uint32) (r record, ok bool) {
 	r = record{
 		sequence: binary.LittleEndian.Uint64(b),
@@ -119,8 +121,8 @@ func isUnfinished(name string) bool {
 	return ok && strings.HasSuffix(name, newSuffix)
 }
 
-// parseName returns the magic and the sequence that a file of this name has;
-// ok is false if the file is none of the journal's.
+// parseName returns the magic number and the sequence that the header of a file
+// called name has; ok is false if it is not a file of a journal.
 func parseName(name string) (h header, ok bool) {
 	digits, magic := name, ""
 	if d, is := strings.CutSuffix(name, segmentSuffix); is {

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// mend makes the checksums of a file hold, so that the fuzzer gets behind them.
+// mend corrects the checksums of a file, so that the fuzzer reaches the code
+// after their check.
 func mend(b []byte) {
 	if len(b) < headerSize {
 		return
@@ -28,8 +29,9 @@ func mend(b []byte) {
 	}
 }
 
-// Whatever is in the files, Open refuses and changes nothing, or gives a
-// journal that can be read, written, closed and opened with the same commits.
+// For any content of the files, Open either returns an error and changes
+// nothing, or returns a journal that can be read, written, closed and opened
+// again with the same commits.
 func FuzzOpen(f *testing.F) {
 	s := newSample(f, SyncInterval, true)
 	part := func(name string) []byte { return s.files[name].now }
@@ -63,7 +65,7 @@ func reopen(t *testing.T, dir *memDir) {
 	if err != nil {
 		for name, i := range before.files {
 			if string(dir.files[name].now) != string(i.now) {
-				t.Fatalf("%s was changed by an Open that refused: %v", name, err)
+				t.Fatalf("%s was changed by an Open that returned an error: %v", name, err)
 			}
 		}
 		return
@@ -82,7 +84,7 @@ func reopen(t *testing.T, dir *memDir) {
 	}
 	for _, w := range w {
 		if w.Cut != 0 {
-			t.Fatalf("a closed journal is cut: %v", w)
+			t.Fatalf("Open cuts a journal that was closed: %v", w)
 		}
 	}
 	state2, commits2 := contents(t, f)

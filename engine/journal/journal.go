@@ -13,56 +13,56 @@ import (
 // Log is a log of commits with one writer. The methods may be called from
 // several goroutines.
 type Log interface {
-	// Append adds commits behind the commit numbered last and returns the
-	// number of the last one now. If last is not the log's last commit, nothing
-	// is written, and it returns ErrNotLast and the right number. The commits
-	// are not retained.
+	// Append adds commits after the commit numbered last and returns the number
+	// of the new last commit. If last is not the log's last commit, Append
+	// writes nothing and returns the right number and ErrNotLast. It does not
+	// retain the commits.
 	//
-	// When it returns, the commits have their place in the order. A file has
-	// them then. A log on a server may only be sending them: Confirm waits
-	// until they are stored, and until then the death of this process can lose
-	// them from the end backwards. If one was not stored, none behind it is,
-	// the log stops, and this or a later call returns an ErrStopped that wraps
-	// the cause; ErrNotLast if there was another writer.
+	// When Append returns, the commits have their place in the order. A file
+	// holds them then. A log on a server may still be sending them: Confirm
+	// waits until the server has stored them, and until then the death of this
+	// process can lose the last of them. If a commit was not stored, none after
+	// it is, and the log stops: this call or a later one returns an ErrStopped
+	// that wraps the cause, or ErrNotLast if there was another writer.
 	Append(ctx context.Context, last uint64, commits ...[]byte) (uint64, error)
 
-	// Confirm waits until the death of this process alone can not lose the
-	// commits up to a number any more. A file has them when Append has
-	// returned, so it does not wait. A log on a server waits for the server's
-	// answers. The error is that of a commit that was not taken, ErrStopped
-	// with its cause, or ErrAhead if upTo is after Last. An error of ctx leaves
-	// open what becomes of the commits.
+	// Confirm waits until the death of this process alone can no longer lose
+	// the commits up to a number. A file holds them when Append returns, so it
+	// does not wait. A log on a server waits for the server's answers. The
+	// error is ErrStopped with its cause if a commit was rejected, or ErrAhead
+	// if upTo is after Last. After an error of ctx the fate of the commits is
+	// unknown.
 	Confirm(ctx context.Context, upTo uint64) error
 
-	// CommitLimit is how many bytes one commit may have. A longer one is
-	// ErrTooLarge at Append, and nothing of its group is written.
+	// CommitLimit returns the largest size of a commit in bytes. Append returns
+	// ErrTooLarge for a longer one, and writes nothing of its group.
 	CommitLimit() int
 
 	// Sync makes durable what is due at now, in microseconds since the Unix
-	// epoch, and returns an error if the log has stopped. It waits for no
-	// answer of a server. The writer calls it about once in the interval of its
-	// mode.
+	// epoch, and returns an error if the log has stopped. It does not wait for
+	// a server. The writer calls it about once in the interval of its mode.
 	Sync(ctx context.Context, now int64) error
 
-	// Last is the number of the last commit that Append has accepted or that
-	// was found there, 0 if there never was one.
+	// Last returns the number of the last commit that Append has accepted or
+	// that the log held when it was opened, 0 if there never was one.
 	Last() uint64
 
-	// Durable is the number of the last commit that is as safe as the log makes
-	// it: a file has synced it, a server has acknowledged it. What that is worth
-	// in a power loss is the mode of the file or of the server.
+	// Durable returns the number of the last commit that is as safe as the log
+	// can make it: a file has synced it, a server has acknowledged it. Whether
+	// it survives a power loss depends on the mode of the file or of the
+	// server.
 	Durable() uint64
 
-	// Read returns the commits from a number up to those that are there when
-	// the iteration starts. Commits that a snapshot has replaced are ErrCovered;
-	// a number more than one behind the last is ErrAhead. After an error the
-	// iteration ends.
+	// Read returns the commits from a number up to the last one at the start of
+	// the iteration. It returns ErrCovered for commits that a snapshot has
+	// replaced, and ErrAhead for a number more than one after the last. After
+	// an error the iteration ends.
 	Read(ctx context.Context, from uint64) iter.Seq2[Commit, error]
 
-	// SaveSnapshot stores what write writes as the fold of all commits up to
-	// and including upTo. When that is durable, the commits and the snapshots
-	// before may be removed. An error of write or of ctx leaves all as it was.
-	// upTo is neither 0, nor before the newest snapshot, nor after Last.
+	// SaveSnapshot stores the bytes that write writes as the fold of all
+	// commits up to and including upTo. Once they are durable, those commits
+	// and older snapshots may be removed. An error of write or of ctx changes
+	// nothing. upTo is from 1 to Last, and not before the newest snapshot.
 	SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Writer) error) error
 
 	// LoadSnapshot calls read with the newest snapshot and returns the number
@@ -71,22 +71,23 @@ type Log interface {
 	LoadSnapshot(ctx context.Context, read func(io.Reader) error) (upTo uint64, err error)
 
 	// Close makes everything durable, in the sense of Durable, and releases the
-	// log. Only a Close that returns nil has done so.
+	// log. If it returns an error, it has not done so.
 	Close() error
 }
 
 // Commit is one entry of a log.
 type Commit struct {
-	Sequence uint64 // from 1, without gaps
-	Payload  []byte // until the next commit is read
+	Sequence uint64 // 1, 2, 3 and so on, without gaps
+	Payload  []byte // valid until the next commit is read
 
-	// Where it was read, by a log in files: the name of the file in the journal's
-	// directory, and the offset of its record in bytes.
+	// A log in files sets these: the name of the file in the journal's
+	// directory, and the offset of the record in bytes.
 	File   string
 	Offset int64
 }
 
-// Place names a commit for people, with where it was read.
+// Place describes a commit for people: its number, and its file and offset if
+// known.
 func (c Commit) Place() string {
 	if c.File == "" {
 		return fmt.Sprintf("commit %d", c.Sequence)
@@ -100,19 +101,19 @@ const (
 	MaxGroup  = 64 << 20 // of what one Append takes
 )
 
-// What callers decide on.
+// Errors that callers decide on.
 var (
 	ErrNotLast  = errors.New("not the last commit")           // another writer has appended
 	ErrTooLarge = errors.New("too large")                     // CommitLimit or MaxGroup
 	ErrCovered  = errors.New("replaced by a snapshot")        // load the snapshot first
-	ErrAhead    = errors.New("not in the journal")            // behind the last commit
+	ErrAhead    = errors.New("not in the journal")            // after the last commit
 	ErrStopped  = errors.New("journal stopped")               // after an error of the disk or the server, which is wrapped too
 	ErrClosed   = errors.New("journal closed")                // by Close
 	ErrLocked   = errors.New("in use by another process")     // at Open
 	ErrVersion  = errors.New("unknown version of the format") // at Open
 )
 
-// CorruptError is damage that no crash leaves.
+// CorruptError is damage that a crash cannot cause.
 type CorruptError struct {
 	File     string // its name in the journal's directory
 	Offset   int64  // of the damaged record or header, in bytes
@@ -128,15 +129,15 @@ func (e *CorruptError) Error() string {
 	return at + ": " + e.Reason
 }
 
-// Warning is what Open has put up with.
+// Warning is what Open tolerated.
 type Warning struct {
 	File   string // its name in the journal's directory
 	Offset int64  // of the damage, in bytes
 	Reason string
-	Cut    int64 // bytes that were cut off there
-	// First is the first commit that is lost, if there was one. Last is the
-	// highest number that could be read in what was cut, 0 if none could; there
-	// may have been higher ones.
+	Cut    int64 // bytes that Open cut off there
+	// First is the first commit that is lost, if any. Last is the highest
+	// commit number found in the bytes that were cut, 0 if none was; there may
+	// have been higher ones.
 	First, Last uint64
 }
 

@@ -17,18 +17,19 @@ import (
 	"testing"
 )
 
-// childDir is the variable that makes the test binary a child that appends to
-// the journal in that directory until it is killed.
+// childDir is the environment variable that turns the test binary into a child,
+// which appends to the journal in that directory until it is killed.
 const childDir = "PNAGENT_TEST_JOURNAL_DIR"
 
-// payloadOf is what the child appends as the commit of a number.
+// payloadOf returns the payload that the child appends as the commit of a
+// number.
 func payloadOf(sequence uint64) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, sequence*0x9e3779b97f4a7c15)
 	return append(b, strings.Repeat("p", int(sequence*31%700))...)
 }
 
-// child appends groups, saves snapshots, and says on standard output which
-// commit Append has accepted last.
+// child appends groups and saves snapshots. It prints the number of the last
+// commit that Append has accepted.
 func child(dir string) error {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), 0))
@@ -73,8 +74,8 @@ func TestKillMinusNineLosesNoAcceptedCommitAndShowsNoHalfOne(t *testing.T) {
 	t.Logf("%d kills, %d torn tails", rounds, torn)
 }
 
-// runAndKill kills the child after it has printed a number of lines with what
-// it has appended, and returns the last one.
+// runAndKill starts the child and kills it after it has printed some lines. It
+// returns the last number that the child printed.
 func runAndKill(t *testing.T, dir string, lines int) (accepted uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -93,7 +94,7 @@ func runAndKill(t *testing.T, dir string, lines int) (accepted uint64) {
 		if n == lines {
 			cmd.Process.Kill()
 		}
-		// What is still in the pipe was accepted too.
+		// Lines that are still in the pipe are of accepted commits, too.
 		if accepted, err = strconv.ParseUint(in.Text(), 10, 64); err != nil {
 			t.Fatal(err)
 		}
@@ -113,12 +114,12 @@ func checkAfterKill(t *testing.T, dir string, accepted uint64) (torn int) {
 	}
 	defer f.Close()
 	if f.Last() < accepted {
-		t.Fatalf("%d commits were accepted, %d are there; %v", accepted, f.Last(), warnings)
+		t.Fatalf("%d commits were accepted, the journal has %d; %v", accepted, f.Last(), warnings)
 	}
 	upTo, err := f.LoadSnapshot(ctx, func(r io.Reader) error {
 		b, err := io.ReadAll(r)
 		if err == nil && string(b) != fmt.Sprint(f.newest) {
-			t.Errorf("the snapshot up to %d says %q", f.newest, b)
+			t.Errorf("the snapshot up to %d holds %q", f.newest, b)
 		}
 		return err
 	})
@@ -131,7 +132,7 @@ func checkAfterKill(t *testing.T, dir string, accepted uint64) (torn int) {
 			t.Fatal(err)
 		}
 		if c.Sequence != next || string(c.Payload) != string(payloadOf(next)) {
-			t.Fatalf("commit %d is not what was appended as %d", c.Sequence, next)
+			t.Fatalf("commit %d differs from the one appended as %d", c.Sequence, next)
 		}
 		next++
 	}

@@ -11,8 +11,9 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock of f or reports that another File has it. The system
-// releases it when f is closed, and when the process ends, however it ends.
+// tryLock locks f, or returns ErrLocked if another File holds the lock. The
+// system releases the lock when f is closed and when the process ends, however
+// it ends.
 func tryLock(f *os.File) error {
 	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
@@ -23,8 +24,8 @@ func tryLock(f *os.File) error {
 	return nil
 }
 
-// noDirectories reports whether the error of a lock is that the file system locks
-// no directories.
+// noDirectories reports whether err means that the file system cannot lock
+// directories.
 func noDirectories(err error) bool {
 	return errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EISDIR) ||
 		errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOTSUP)

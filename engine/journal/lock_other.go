@@ -10,7 +10,8 @@ import (
 	"os"
 )
 
-// tryLock refuses: without flock two processes could write one journal.
+// tryLock returns an error: without flock two processes could write one
+// journal.
 func tryLock(f *os.File) error {
 	return fmt.Errorf("lock %s: %w: this system has no flock", f.Name(), errors.ErrUnsupported)
 }

@@ -11,15 +11,15 @@ import (
 	"slices"
 )
 
-// memDir is a directory in memory that knows what a power loss would leave of
-// it. What was not synced is kept in parts and in any order, or not at all.
+// memDir is a directory in memory that simulates a power loss. Any part of the
+// data that was not synced survives, in any order, or none of it.
 type memDir struct {
 	files   map[string]*inode // as processes see them
 	durable map[string]*inode // as of the last sync
 	pending []naming          // since then
 	held    bool
-	// fault is asked before everything that changes the disk. An error of it is
-	// the operation's.
+	// fault is called before everything that changes the disk. If it returns an
+	// error, the operation returns that error.
 	fault func(op string) error
 }
 
@@ -58,8 +58,8 @@ func (w write) apply(b []byte) []byte {
 	return b
 }
 
-// some applies what of the dirty writes reaches the disk without a sync: each
-// sector of 16 bytes for itself, with the probability p.
+// some applies some of the dirty writes, as a disk does without a sync: each
+// sector of 16 bytes independently with the probability p.
 func (i *inode) some(rng *rand.Rand, p float64) {
 	b := slices.Clone(i.disk)
 	for _, w := range i.dirty {
@@ -85,7 +85,7 @@ func (n naming) apply(names map[string]*inode) {
 	}
 }
 
-// powerLoss returns the directory as the next boot finds it.
+// powerLoss returns the directory as the system finds it after the next boot.
 func (d *memDir) powerLoss(rng *rand.Rand) *memDir {
 	next := newMemDir()
 	names := maps.Clone(d.durable)
@@ -104,8 +104,8 @@ func (d *memDir) powerLoss(rng *rand.Rand) *memDir {
 	return next
 }
 
-// kill returns the directory as the next process finds it: the system has all
-// that was written.
+// kill returns the directory as the next process finds it: with all that was
+// written, synced or not.
 func (d *memDir) kill() *memDir {
 	return &memDir{files: d.files, durable: d.durable, pending: d.pending, fault: func(string) error { return nil }}
 }
@@ -202,11 +202,11 @@ type memFile struct {
 	closed  bool
 }
 
-// errDropped is a failed sync as Linux has it: what could not be written is
-// forgotten, and the next sync succeeds.
+// errDropped is the error of a sync that failed as on Linux: the pages that
+// could not be written are dropped, and the next sync succeeds.
 var errDropped = errors.New("input/output error, pages dropped")
 
-// errFull is a full disk after half of the bytes.
+// errFull is returned by a full disk, which has written half of the bytes.
 var errFull = errors.New("no space left on device")
 
 func (f *memFile) ReadAt(b []byte, at int64) (int, error) {

@@ -8,19 +8,20 @@ import (
 )
 
 // SyncMode selects when a File calls fsync for commits. In every mode a segment
-// is synced before the next one is begun, and a snapshot before it counts.
+// is synced before the next one begins, and a snapshot before it replaces
+// commits.
 type SyncMode uint8
 
 const (
-	// SyncInterval syncs in the first Sync after Options.Interval is over. A
-	// power loss costs what was appended since the Sync that did so before: of
-	// up to the interval and the time between two calls of Sync.
+	// SyncInterval syncs in the first call of Sync after Options.Interval has
+	// passed. A power loss loses the commits appended since the last call that
+	// synced: those of the interval, and of the time between two calls of Sync.
 	SyncInterval SyncMode = iota
-	// SyncAlways syncs before Append returns. A power loss costs nothing that
+	// SyncAlways syncs before Append returns. A power loss loses nothing that
 	// Append has accepted.
 	SyncAlways
-	// SyncNone leaves it to the system. A power loss can cost all commits since
-	// the last end of a segment, snapshot or Close.
+	// SyncNone leaves syncing to the operating system. A power loss can lose
+	// all commits since the last end of a segment, snapshot or Close.
 	SyncNone
 )
 
@@ -47,11 +48,11 @@ func (m *SyncMode) UnmarshalText(text []byte) error {
 	return fmt.Errorf("sync mode %q; expected interval, always or none", text)
 }
 
-// Options of a File. The zero value is what most want.
+// Options configures a File. The zero value suits most programs.
 type Options struct {
 	Mode         SyncMode
 	Interval     time.Duration // of SyncInterval; 0 for 100 ms
-	SegmentBytes int64         // a segment of this size or more is ended; 0 for 64 MiB
+	SegmentBytes int64         // a segment ends when it has at least this size; 0 for 64 MiB
 }
 
 const (

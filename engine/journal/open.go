@@ -15,9 +15,9 @@ import (
 // empty or missing. It checks everything that will be read. The warnings report
 // what was lost or skipped; show them to the operator.
 //
-// The error is ErrLocked if another File has the directory, a *CorruptError or
-// ErrVersion if the files are not what a crash leaves, in which case nothing
-// was changed, or the error of the disk.
+// The error is ErrLocked if another File uses the directory. It is a
+// *CorruptError or ErrVersion if a crash cannot have left the files like this;
+// then nothing was changed. Any other error is the disk's.
 func Open(dir string, options Options) (*File, []Warning, error) {
 	options, err := options.checked()
 	if err != nil {
@@ -34,7 +34,8 @@ func Open(dir string, options Options) (*File, []Warning, error) {
 	return f, warnings, nil
 }
 
-// openIn is Open on any directory. It closes the directory if it fails.
+// openIn is Open on any implementation of directory. It closes the directory if
+// it fails.
 func openIn(dir directory, options Options) (f *File, warnings []Warning, err error) {
 	r := recovery{dir: dir, f: &File{dir: dir, options: options, marked: true}}
 	defer func() {
@@ -59,30 +60,30 @@ func openIn(dir directory, options Options) (f *File, warnings []Warning, err er
 	return r.f, r.warnings, nil
 }
 
-// recovery is the work of one Open. Up to repair it only reads.
+// recovery is the state of one Open. It only reads until repair is called.
 type recovery struct {
 	dir      directory
 	f        *File
 	warnings []Warning
-	remove   []string // what is of no use any more
+	remove   []string // files that are no longer needed
 
-	known   bool          // the id of the journal
-	passed  *CorruptError // the first snapshot that is damaged
-	reaches uint64        // the number of the newest one of those
+	known   bool          // whether the journal's id has been read
+	passed  *CorruptError // the damage of the newest damaged snapshot
+	reaches uint64        // the last commit of the newest damaged snapshot
 	tail    tail
-	next    uint64 // the commit behind those that checkSegments has found sound
+	next    uint64 // the commit after the last one that checkSegments has found sound
 }
 
-// tail is what was found at the end of the last segment.
+// tail describes the end of the last segment.
 type tail struct {
-	end    int64 // behind the last whole record
-	proven int64 // up to there a later record marks it as durable
+	end    int64 // the offset after the last whole record
+	proven int64 // a record after this offset says that all before it is durable
 	size   int64 // of the file
 	damage *damage
 }
 
-// list sorts the names in the directory, without those that are not of the
-// journal.
+// list sorts the names in the directory by kind, and ignores files that are not
+// of the journal.
 func (r *recovery) list() error {
 	names, err := r.dir.names()
 	if err != nil {
@@ -129,7 +130,7 @@ func (r *recovery) chooseSnapshot() error {
 	return nil
 }
 
-// checkSnapshot reads a snapshot to its end.
+// checkSnapshot reads a whole snapshot to check it.
 func (r *recovery) checkSnapshot(upTo uint64) error {
 	s, err := openSnapshot(context.Background(), r.dir, upTo)
 	if err != nil {
@@ -145,7 +146,7 @@ func (r *recovery) checkSnapshot(upTo uint64) error {
 	return nil
 }
 
-// sameJournal checks that a file belongs with the ones seen before.
+// sameJournal checks that a file has the same journal id as those read before.
 func (r *recovery) sameJournal(name string, id uint64) error {
 	if r.known && r.f.id != id {
 		return &CorruptError{File: name, Offset: 12, Reason: "a file of another journal"}
@@ -154,8 +155,8 @@ func (r *recovery) sameJournal(name string, id uint64) error {
 	return nil
 }
 
-// checkSegments reads all commits behind the snapshot, and checks that nothing
-// is missing between them.
+// checkSegments reads all commits after the snapshot, and checks that none is
+// missing.
 func (r *recovery) checkSegments() error {
 	f := r.f
 	if len(f.segments) == 0 && len(f.snapshots) == 0 {
@@ -188,8 +189,9 @@ func (r *recovery) checkSegments() error {
 	return nil
 }
 
-// skipCovered leaves the segments from the one on that holds the commit behind
-// the snapshot. Those before are what a crash kept from being removed.
+// skipCovered keeps the segment with the first commit after the snapshot, and
+// those after it. Earlier segments are still there if a crash interrupted their
+// removal.
 func (r *recovery) skipCovered() error {
 	f := r.f
 	k := -1
@@ -212,8 +214,8 @@ func (r *recovery) skipCovered() error {
 	return nil
 }
 
-// checkSegment reads a segment and returns the commit that comes behind it.
-// Only the last one may have a damaged end.
+// checkSegment reads a segment and returns the number of the commit that
+// follows it. Only the last segment may have a damaged end.
 func (r *recovery) checkSegment(s *segment, last bool) (next uint64, err error) {
 	name := segmentName(s.first)
 	in, h, size, err := openFile(r.dir, name)
@@ -244,7 +246,7 @@ func (r *recovery) checkSegment(s *segment, last bool) (next uint64, err error) 
 		if err != nil {
 			return 0, fmt.Errorf("read %s at offset %d: %w", name, records.at, err)
 		}
-		// The next record records a sync.
+		// The record holds how far the journal was durable when it was written.
 		if rec.durable > durable {
 			durable, t.proven = rec.durable, t.end
 		}
@@ -258,13 +260,14 @@ func (r *recovery) checkSegment(s *segment, last bool) (next uint64, err error) 
 	return records.next, nil
 }
 
-// judge handles damage in the last segment: it is cut if a crash can have left
-// it, and rejected if a record behind it marks it as durable.
+// judge handles damage in the last segment. If a crash can have caused it, the
+// damaged end will be cut. If a later record says that the damaged commit was
+// durable, judge returns a CorruptError.
 func (r *recovery) judge(in file, name string, next uint64) error {
 	t := r.tail
 	highest, proof, err := findBehind(in, r.f.seed, t, next)
 	if err != nil {
-		return fmt.Errorf("read %s behind offset %d: %w", name, t.end, err)
+		return fmt.Errorf("read %s after offset %d: %w", name, t.end, err)
 	}
 	if proof != 0 {
 		c := t.damage.corrupt(name, next)
@@ -276,13 +279,13 @@ func (r *recovery) judge(in file, name string, next uint64) error {
 	return nil
 }
 
-// findBehind looks for the headers of records at all offsets behind the tail's
-// end. It returns the highest number of a commit there, and the offset of a
-// record that marks the commit next as durable; 0 if there is none.
+// findBehind searches all offsets after the last whole record for headers of
+// records. It returns the highest commit number found, and the offset of a
+// record which says that the commit next is durable, or 0 if there is none.
 func findBehind(in file, seed uint32, t tail, next uint64) (highest uint64, proof int64, err error) {
 	const window = 1 << 16
 	b := make([]byte, window+recordHeader-1)
-	most := next + uint64(t.size-t.end)/recordHeader // no more records fit
+	most := next + uint64(t.size-t.end)/recordHeader // the space that is left holds no more records
 	for at := t.end; at+recordHeader <= t.size; at += window {
 		n := int(min(int64(len(b)), t.size-at))
 		if _, err := io.ReadFull(io.NewSectionReader(in, at, int64(n)), b[:n]); err != nil {

@@ -34,7 +34,7 @@ func (f *File) Read(ctx context.Context, from uint64) iter.Seq2[Commit, error] {
 	}
 }
 
-// readable returns the segments that hold the commits from one on.
+// readable returns the segments with the commits from a number on.
 func (f *File) readable(from uint64) (s []segment, last uint64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ type reading struct {
 	from  uint64
 	last  uint64
 	yield func(Commit, error) bool
-	over  bool // the caller wants no more
+	over  bool // the caller has ended the iteration
 }
 
 // segment yields the commits of one segment.

@@ -12,34 +12,36 @@ import (
 
 const readBuffer = 1 << 20
 
-// damage is a place in a file where no record can be read.
+// damage describes an offset in a file at which no record can be read.
 type damage struct {
 	offset int64
 	reason string
-	// shifted reports a whole record with another number. No crash leaves that.
+	// shifted reports that the record is whole but has the wrong number, which
+	// no crash causes.
 	shifted bool
 }
 
 func (d *damage) Error() string { return fmt.Sprintf("offset %d: %s", d.offset, d.reason) }
 
-// corrupt returns the damage as what a caller of the package sees.
+// corrupt returns the damage as a CorruptError.
 func (d *damage) corrupt(name string, sequence uint64) *CorruptError {
 	return &CorruptError{File: name, Offset: d.offset, Sequence: sequence, Reason: d.reason}
 }
 
-// records reads the records of a file one after another, from the first byte
-// behind its header.
+// records reads the records of a file one after another, from the end of the
+// header on.
 type records struct {
 	in   *bufio.Reader
 	seed uint32
 	next uint64 // sequence that the next commit has
 	at   int64  // offset of the next record
-	end  int64  // of what is to be read
+	end  int64  // where reading ends
 	held int    // bytes of in that the last payload still uses
-	long []byte // a payload that does not fit into in
+	long []byte // a payload that is longer than in
 }
 
-// newRecords reads f up to the offset end, which is not before the header's.
+// newRecords returns a reader of the records of f up to the offset end, which
+// is not before the end of the header.
 func newRecords(f file, h header, end int64) *records {
 	in := io.NewSectionReader(f, headerSize, end-headerSize)
 	r := &records{in: bufio.NewReaderSize(in, int(min(end, readBuffer))), seed: seed(h.id), next: h.sequence, at: headerSize, end: end}
@@ -50,8 +52,8 @@ func newRecords(f file, h header, end int64) *records {
 }
 
 // read returns the next record and its payload, which is valid until the next
-// read. The error is io.EOF at the end, a *damage where there is no valid
-// record, or that of the disk.
+// call. The error is io.EOF at the end, a *damage if there is no valid record,
+// or an error of the disk.
 func (r *records) read() (record, []byte, error) {
 	if _, err := r.in.Discard(r.held); err != nil {
 		return record{}, nil, err
@@ -89,7 +91,7 @@ func (r *records) read() (record, []byte, error) {
 	return rec, payload, nil
 }
 
-// payload returns the n bytes behind the header that lies ahead.
+// payload returns the n bytes after the header at the current offset.
 func (r *records) payload(n int) ([]byte, error) {
 	if recordHeader+n <= r.in.Size() {
 		b, err := r.in.Peek(recordHeader + n)
@@ -109,7 +111,7 @@ func (r *records) payload(n int) ([]byte, error) {
 	return r.long[:n], err
 }
 
-// count checks that a whole record is the one that has to come here.
+// count checks that a whole record has the expected number.
 func (r *records) count(rec record) error {
 	want := r.next
 	if rec.mark() {
@@ -126,7 +128,7 @@ func (r *records) count(rec record) error {
 
 func (r *records) damaged(reason string) error { return &damage{offset: r.at, reason: reason} }
 
-// short turns the end of a file that has become shorter into damage.
+// short returns damage if the error means that the file has become shorter.
 func (r *records) short(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return r.damaged("the file has become shorter")

@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// repair makes the last segment one to write to: its damaged end is cut, and
-// what is left is durable.
+// repair makes the last segment ready for writing: it cuts a damaged end and
+// makes the rest durable.
 func (r *recovery) repair() error {
 	f := r.f
 	if len(f.segments) == 0 {
@@ -40,9 +40,10 @@ func (r *recovery) repair() error {
 	return nil
 }
 
-// rewrite writes what is in a file once more. After a failed sync the system
-// can have bytes in memory that it takes for written and that are not on the
-// disk; they were read from there, and only writing them makes a sync good.
+// rewrite writes a part of a file again with the same content. After a failed
+// sync, the system can hold pages in memory that it considers written although
+// the disk does not have them. Open has read those pages from memory, and the
+// next sync skips them unless they are written again.
 func rewrite(out file, from, end int64) error {
 	b := make([]byte, min(end-from, readBuffer))
 	for from < end {
@@ -58,8 +59,8 @@ func rewrite(out file, from, end int64) error {
 	return nil
 }
 
-// tidy makes the names durable that were read, and removes what a crash left
-// unfinished or kept from being removed.
+// tidy syncs the directory, so that the names that Open has read are durable.
+// It removes files that a crash left unfinished or did not get to remove.
 func (r *recovery) tidy() error {
 	f := r.f
 	if err := r.dir.sync(); err != nil {

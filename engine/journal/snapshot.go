@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// SaveSnapshot may run while commits are appended and read; only one is saved
-// at a time, and not from inside another. An error while the snapshot is written,
-// synced or gets its name leaves the journal as it was: the commits are all there
-// without it. Only an error of making the commits durable, without which no
-// snapshot of them may be, stops the journal.
+// SaveSnapshot may run while commits are appended and read. It saves one
+// snapshot at a time; write must not call it. If the snapshot cannot be
+// written, synced or renamed, the journal continues as before, with all its
+// commits. The journal stops only if the commits cannot be made durable,
+// because a snapshot must not be ahead of them.
 func (f *File) SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Writer) error) error {
 	f.saving.Lock()
 	defer f.saving.Unlock()
@@ -31,8 +31,8 @@ func (f *File) SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Writ
 	return nil
 }
 
-// beginSnapshot checks upTo and makes the commits durable that the snapshot
-// stands for: it is never ahead of the log.
+// beginSnapshot checks upTo and makes the commits up to it durable, so that the
+// snapshot is never ahead of the log.
 func (f *File) beginSnapshot(upTo uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,7 +52,7 @@ func (f *File) beginSnapshot(upTo uint64) error {
 	return nil
 }
 
-// storeSnapshot writes the file and makes it the one that counts.
+// storeSnapshot writes the file and makes it the newest snapshot.
 func (f *File) storeSnapshot(ctx context.Context, upTo uint64, write func(io.Writer) error) error {
 	name := snapshotName(upTo)
 	out, err := createFile(f.dir, name, func(out file) error {
@@ -66,8 +66,9 @@ func (f *File) storeSnapshot(ctx context.Context, upTo uint64, write func(io.Wri
 		return w.end()
 	})
 	if err != nil {
-		// A full disk has its space back. If that fails too, Open removes it. If it
-		// has its name already, it is whole, and does no harm.
+		// Removing the file frees the space on a full disk. If that fails too,
+		// Open removes it. A file that already has its final name is whole and
+		// does no harm.
 		return errors.Join(err, ignoreGone(f.dir.remove(name+newSuffix)))
 	}
 	f.mu.Lock()
@@ -80,7 +81,7 @@ func (f *File) storeSnapshot(ctx context.Context, upTo uint64, write func(io.Wri
 	return out.Close()
 }
 
-// ignoreGone drops the error that a file is not there.
+// ignoreGone returns nil if err reports that a file does not exist.
 func ignoreGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -88,9 +89,9 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// dropCovered removes the segments that hold only commits up to upTo, and the
-// snapshots before, oldest first. What could not be removed is tried again
-// after the next snapshot and at Open.
+// dropCovered removes the segments with only commits up to upTo, and the older
+// snapshots, oldest first. If a removal fails, the next snapshot and Open try
+// again.
 func (f *File) dropCovered(upTo uint64) error {
 	for {
 		f.mu.Lock()
@@ -118,7 +119,7 @@ func (f *File) dropCovered(upTo uint64) error {
 	}
 }
 
-// snapshotWriter cuts what it is given into records of chunkSize.
+// snapshotWriter writes bytes as records of chunkSize.
 type snapshotWriter struct {
 	ctx    context.Context
 	out    file
@@ -142,7 +143,7 @@ func (w *snapshotWriter) put(b []byte) error {
 	return err
 }
 
-// Write takes bytes of the state.
+// Write writes bytes of the state.
 func (w *snapshotWriter) Write(b []byte) (int, error) {
 	taken := 0
 	for len(b) > 0 {
@@ -158,7 +159,7 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 	return taken, nil
 }
 
-// flush writes a record of the chunk, which may be empty.
+// flush writes the collected bytes as a record, which may be empty.
 func (w *snapshotWriter) flush() error {
 	w.number++
 	w.record = appendRecord(w.record[:0], w.seed, w.number, 0, w.chunk)
@@ -166,7 +167,7 @@ func (w *snapshotWriter) flush() error {
 	return w.put(w.record)
 }
 
-// end writes the rest and the empty record that marks the end.
+// end writes the remaining bytes, and the empty record that marks the end.
 func (w *snapshotWriter) end() error {
 	if len(w.chunk) > 0 {
 		if err := w.flush(); err != nil {
@@ -176,8 +177,9 @@ func (w *snapshotWriter) end() error {
 	return w.flush()
 }
 
-// LoadSnapshot reads the newest snapshot. A journal that has stopped can still
-// be read. Damage that came after Open is a CorruptError from read's reader.
+// LoadSnapshot reads the newest snapshot. It also works on a journal that has
+// stopped. If the snapshot was damaged after Open, the reader that read gets
+// returns a CorruptError.
 func (f *File) LoadSnapshot(ctx context.Context, read func(io.Reader) error) (upTo uint64, err error) {
 	f.saving.Lock()
 	defer f.saving.Unlock()
@@ -201,15 +203,15 @@ func (f *File) LoadSnapshot(ctx context.Context, read func(io.Reader) error) (up
 	return upTo, nil
 }
 
-// snapshotReader is the state in a snapshot.
+// snapshotReader reads the state from a snapshot.
 type snapshotReader struct {
 	ctx     context.Context
 	file    file
 	name    string
 	id      uint64
 	records *records
-	left    []byte // of the record that was read last
-	err     error  // what comes after left
+	left    []byte // unread bytes of the last record
+	err     error  // returned when left is empty
 }
 
 func openSnapshot(ctx context.Context, dir directory, upTo uint64) (*snapshotReader, error) {
@@ -221,7 +223,8 @@ func openSnapshot(ctx context.Context, dir directory, upTo uint64) (*snapshotRea
 	return &snapshotReader{ctx: ctx, file: in, name: name, id: h.id, records: newRecords(in, h, size)}, nil
 }
 
-// Read gives bytes of the state, and io.EOF only when all was there.
+// Read returns bytes of the state. It returns io.EOF only if the snapshot was
+// whole.
 func (r *snapshotReader) Read(b []byte) (int, error) {
 	for len(r.left) == 0 && r.err == nil {
 		r.fill()
@@ -247,7 +250,7 @@ func (r *snapshotReader) fill() {
 	case errors.Is(r.err, io.EOF):
 		r.err = &CorruptError{File: r.name, Offset: r.records.at, Reason: "the snapshot's last record is missing"}
 	case r.err == nil && len(r.left) == 0 && r.records.at != r.records.end:
-		r.err = &CorruptError{File: r.name, Offset: r.records.at, Reason: "bytes behind the snapshot's last record"}
+		r.err = &CorruptError{File: r.name, Offset: r.records.at, Reason: "bytes after the snapshot's last record"}
 	case r.err == nil && len(r.left) == 0:
 		r.err = io.EOF
 	}

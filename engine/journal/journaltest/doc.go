@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journaltest has the laws that every journal.Log keeps, whatever it is
-// made of, as a test to run over one:
+// Package journaltest checks the rules that every journal.Log keeps, in files
+// or on a server. It is a test to run over an implementation:
 //
 //	func TestLaws(t *testing.T) {
 //		journaltest.Run(t, func(t testing.TB) func() journal.Log {
@@ -10,6 +10,6 @@
 //		})
 //	}
 //
-// What only one of them promises, such as what a crash leaves, is tested beside
-// it.
+// Promises of a single implementation, such as what a crash leaves, are tested
+// in its own package.
 package journaltest

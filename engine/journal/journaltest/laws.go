@@ -15,18 +15,18 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// Place makes a place for a log, and returns what opens the log that is there:
-// an empty one at first. A log is closed before it is opened again.
+// Place prepares an empty log and returns a function that opens it. A test
+// closes the log before it opens it again.
 type Place func(t testing.TB) (open func() journal.Log)
 
-// Run checks each law over a log in a place of its own.
+// Run checks each rule over a log of its own.
 func Run(t *testing.T, place Place) {
 	for _, law := range []struct {
 		name  string
 		check func(*testing.T, func() journal.Log)
 	}{
 		{"commits are there in order after closing and opening", inOrder},
-		{"an append that is not behind the last commit changes nothing", onlyBehindTheLast},
+		{"an append that is not after the last commit changes nothing", onlyBehindTheLast},
 		{"a commit has at most the limit", bounded},
 		{"what was appended may be overwritten", notKept},
 		{"an append whose context has ended changes nothing", endedAppend},
@@ -36,7 +36,7 @@ func Run(t *testing.T, place Place) {
 		{"without a snapshot none is loaded", noSnapshot},
 		{"a snapshot stands for the commits up to a number", snapshot},
 		{"a snapshot that its writer gives up leaves all as it was", givenUp},
-		{"the numbers continue behind a snapshot of everything", numbersContinue},
+		{"the numbers continue after a snapshot of everything", numbersContinue},
 		{"a closed log refuses", closed},
 		{"writers, readers and snapshots go at once", atOnce},
 	} {
@@ -70,11 +70,11 @@ func mustAppend(t testing.TB, l journal.Log, texts ...string) {
 		err = l.Confirm(context.Background(), n)
 	}
 	if want := last + uint64(len(texts)); err != nil || n != want || l.Last() != want {
-		t.Fatalf("appended behind %d: %d, last %d, want %d: %v", last, n, l.Last(), want, err)
+		t.Fatalf("appended after %d: %d, last %d, want %d: %v", last, n, l.Last(), want, err)
 	}
 }
 
-// list returns the commits from a number on, and the error they end with.
+// list returns the commits from a number on, and the error at the end.
 func list(l journal.Log, from uint64) (commits []string, err error) {
 	for c, err := range l.Read(context.Background(), from) {
 		if err != nil {
@@ -101,7 +101,7 @@ func wantSnapshot(t testing.TB, l journal.Log, upTo uint64, state []byte) {
 	got, err := l.LoadSnapshot(context.Background(), func(r io.Reader) error {
 		b, err := io.ReadAll(r)
 		if !bytes.Equal(b, state) {
-			t.Errorf("a state of %d bytes, want %d", len(b), len(state))
+			t.Errorf("loaded a state of %d bytes, want %d", len(b), len(state))
 		}
 		return err
 	})
@@ -115,7 +115,7 @@ func inOrder(t *testing.T, open func() journal.Log) {
 	for i := range 4 {
 		l := open()
 		if l.Last() != uint64(3*i) || l.Durable() != l.Last() {
-			t.Errorf("opened: last %d, durable %d", l.Last(), l.Durable())
+			t.Errorf("after opening: last %d, durable %d", l.Last(), l.Durable())
 		}
 		mustAppend(t, l, fmt.Sprint("a", i), "", long)
 		if l.Durable() > l.Last() {
@@ -139,7 +139,7 @@ func onlyBehindTheLast(t *testing.T, open func() journal.Log) {
 	mustAppend(t, l, "1", "2")
 	for _, last := range []uint64{0, 1, 3, 1 << 60} {
 		if n, err := l.Append(context.Background(), last, []byte("no")); !errors.Is(err, journal.ErrNotLast) || n != 2 {
-			t.Errorf("behind %d: %d, %v", last, n, err)
+			t.Errorf("append after %d: %d, %v", last, n, err)
 		}
 	}
 	mustAppend(t, l, "3")
@@ -226,7 +226,7 @@ func notThere(t *testing.T, open func() journal.Log) {
 		}
 	}
 	if calls != 1 {
-		t.Errorf("a reader whose context has ended gets %d answers; want an error", calls)
+		t.Errorf("a reader whose context has ended gets %d results; want one error", calls)
 	}
 }
 
@@ -242,7 +242,7 @@ func readerStops(t *testing.T, open func() journal.Log) {
 		break
 	}
 	if read != 2 {
-		t.Errorf("the first that is read from 2 on is %d", read)
+		t.Errorf("reading from 2 starts with %d", read)
 	}
 	wantCommits(t, l, 1, "1:1", "2:2", "3:3")
 }

@@ -34,7 +34,7 @@ func snapshot(t *testing.T, open func() journal.Log) {
 	for range 2 {
 		wantSnapshot(t, l, 3, state[:3_000_000-5])
 		wantCommits(t, l, 4, "4:4")
-		// What is covered may be there still. If it is, it is right.
+		// Covered commits may still exist. If so, they are unchanged.
 		if got, err := list(l, 3); !errors.Is(err, journal.ErrCovered) && fmt.Sprint(got) != "[3:3 4:4]" {
 			t.Errorf("from 3: %q, %v", got, err)
 		}
@@ -118,8 +118,8 @@ func closed(t *testing.T, open func() journal.Log) {
 	mustClose(t, l)
 }
 
-// atOnce: several goroutines append, one saves snapshots, one reads. Every
-// commit that was accepted is there, once, in the order of the numbers.
+// Several goroutines append, one saves snapshots, one reads. Every accepted
+// commit is in the log once, in the order of the numbers.
 func atOnce(t *testing.T, open func() journal.Log) {
 	l := open()
 	defer mustClose(t, l)
@@ -163,7 +163,7 @@ func atOnce(t *testing.T, open func() journal.Log) {
 	wantCommits(t, l, upTo+1, want...)
 }
 
-// appendSomewhere appends a text behind whatever is the last commit.
+// appendSomewhere appends a text after the last commit, whatever that is.
 func appendSomewhere(l journal.Log, text string) (uint64, error) {
 	for {
 		n, err := l.Append(context.Background(), l.Last(), []byte(text))
@@ -210,7 +210,7 @@ func readUntil(t *testing.T, l journal.Log, done chan struct{}) {
 			from++
 		}
 		if !covered && from <= upTo {
-			t.Errorf("a reader comes to commit %d; want all up to %d", from-1, upTo)
+			t.Errorf("a reader ends at commit %d; want all up to %d", from-1, upTo)
 			return
 		}
 	}

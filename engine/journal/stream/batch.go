@@ -16,27 +16,28 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// Commits are sent before the ones ahead of them are acknowledged. The header
-// Nats-Expected-Last-Sequence alone does not keep such a pipeline together: a
-// writer sends 11, 12 and 13, expecting 10, 11 and 12. If another writer's
-// commit has become 11, the first is rejected, but the second finds 11 as the
-// last and is stored behind a commit that its writer has never read. So the
-// commits of a pipeline are sent as one batch of JetStream's fast ingest (NATS
-// ADR-50) in the mode "fail": the first of them that is rejected or missing
-// ends the batch, and the server accepts nothing more of it. Every message also
-// expects its last sequence, which is the fence.
+// Append sends commits before the ones ahead of them are acknowledged. The
+// header Nats-Expected-Last-Sequence alone does not keep such a pipeline
+// together: a writer sends 11, 12 and 13, expecting 10, 11 and 12. If another
+// writer's commit has become 11, the server rejects the first. But the second
+// finds 11 as the last and is stored after a commit that its writer has never
+// read. So Append sends the commits of a pipeline as one batch of JetStream's
+// fast ingest (NATS ADR-50) in the mode "fail": the first commit that is
+// rejected or missing ends the batch, and the server accepts nothing more of
+// it. Every message also has the header, which is the fence against other
+// writers.
 //
-// A server before 2.14 has no such batches, and creates the stream without
-// them. Then a commit is sent when the one before is acknowledged, so there is
-// no pipeline.
+// A server before 2.14 has no such batches. Open then creates the stream
+// without them, and Append sends a commit only when the one before is
+// acknowledged, so there is no pipeline.
 //
-// The subject of the answers describes the batch to the server:
+// The subject for the server's answers describes the batch:
 //
 //	<inbox>.<batch>.<flow>.<gap mode>.<number in the batch>.<operation>.$FI
 //
 // The server answers one in flow messages, and the end of the batch, which is a
-// message without a commit. The next batch begins after that answer: two of
-// them on their way could break like a pipeline.
+// message without a commit. The next batch begins after that answer: two
+// batches under way at once could break as a pipeline without batches does.
 
 const (
 	batchGap    = "fail"
@@ -46,7 +47,7 @@ const (
 	opEnd       = "3"
 )
 
-// headerSize is the length of a message's header, with the longest number.
+// headerSize is the length of the longest header of a message, in bytes.
 const headerSize = int64(len("NATS/1.0\r\n") + len(jetstream.ExpectedLastSeqHeader) + len(": 18446744073709551615\r\n\r\n"))
 
 // maxAnswer bounds the answer that is parsed, in bytes.
@@ -83,9 +84,9 @@ func plainReply(inbox string, p *pipe, _ string) string {
 
 // answer is the answer of a server about a batch.
 type answer struct {
-	count uint64 // how many first commits of the batch are stored; 0 if unknown
+	count uint64 // how many commits, from the batch's first on, are stored; 0 if unknown
 	last  uint64 // the last commit of the stream, if fail is ErrNotLast and the server has sent it
-	fail  error  // the batch is over
+	fail  error  // if not nil, the batch is over
 }
 
 var (
@@ -94,10 +95,10 @@ var (
 	errAnswer    = errors.New("invalid answer")
 )
 
-// ackStart is the prefix of an answer that is not an error.
+// ackStart is the prefix of an answer without an error.
 var ackStart = []byte(`{"type":"ack","seq":`)
 
-// parseAnswer reads an answer.
+// parseAnswer parses the server's answer about a batch.
 func parseAnswer(status string, body []byte) answer {
 	if status == "503" {
 		return answer{fail: nats.ErrNoResponders}
@@ -134,7 +135,7 @@ func parseAnswer(status string, body []byte) answer {
 	return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
 }
 
-// parsePlain reads the answer to the commit of a sequence that was sent alone.
+// parsePlain parses the answer to a commit that was sent without a batch.
 func parsePlain(status string, body []byte, sequence uint64) answer {
 	if status == "503" {
 		return answer{fail: nats.ErrNoResponders}
@@ -159,7 +160,7 @@ func parsePlain(status string, body []byte, sequence uint64) answer {
 	return answer{count: 1}
 }
 
-// refusal is the answer to a commit that was not stored.
+// refusal returns the answer for a commit that was not stored.
 func refusal(e *jetstream.APIError) answer {
 	if e.ErrorCode != jetstream.JSErrCodeStreamWrongLastSequence && e.ErrorCode != jetstream.JSErrCodeStreamWrongLastSequenceConstant {
 		return answer{fail: e}
@@ -171,7 +172,7 @@ func refusal(e *jetstream.APIError) answer {
 	return a
 }
 
-// parseReply parses the part of an answer's subject behind the inbox.
+// parseReply parses the part of an answer's subject after the inbox.
 func parseReply(tail string) (batch string, number uint64, ok bool) {
 	batch, rest, ok := strings.Cut(tail, ".")
 	if !ok || batch == "" {
@@ -221,7 +222,7 @@ func (l *Log) answer(m *nats.Msg) {
 	var a answer
 	if l.plain {
 		if a = parsePlain(status, m.Data, l.pipe.base+number); a.count > 0 {
-			a.count = number // one on its way at a time: all before it were answered
+			a.count = number // only one commit is under way at a time, so all before it were answered
 		}
 	} else {
 		a = parseAnswer(status, m.Data)
@@ -231,7 +232,7 @@ func (l *Log) answer(m *nats.Msg) {
 			a.fail = fmt.Errorf("%w: commit %d of the batch; expected at most %d", errAnswer, a.count, l.pipe.sent-l.pipe.base)
 		}
 		if l.pipe.batch == "" && errors.Is(a.fail, errBatchOver) {
-			a.fail = nil // as asked
+			a.fail = nil // the log itself has ended the batch
 		}
 		l.changed()
 	}

@@ -18,9 +18,9 @@ import (
 const benchCommit = 128 // bytes
 
 // BenchmarkAppend appends commits of 128 bytes with several windows and
-// confirms the last one, to a server that syncs now and then and to one that
-// syncs before it answers. The base publishes the same with PublishAsync, which
-// neither expects a sequence nor is fenced.
+// confirms the last one. One server syncs from time to time, the other before
+// each answer. The base publishes the same with PublishAsync, which neither
+// expects a sequence nor fences other writers.
 func BenchmarkAppend(b *testing.B) {
 	for _, always := range []bool{false, true} {
 		for _, window := range []int{1, 16, 128, 1024, 4096} {
@@ -40,7 +40,7 @@ func benchServer(b *testing.B, always bool) *nats.Conn {
 func benchAppend(b *testing.B, always bool, window int) {
 	l := openLog(b, Config{Conn: benchServer(b, always), Name: "bench", Window: Window{Commits: window}})
 	b.ResetTimer()
-	fill(b, l, b.N) // not b.Loop, which would leave out the answers that come last
+	fill(b, l, b.N) // b.Loop would leave out the last answers
 	report(b)
 }
 
@@ -67,7 +67,7 @@ func report(b *testing.B) {
 }
 
 // BenchmarkFollow reads a stream of 200,000 commits. The base is the ordered
-// consumer of the client library, which asks for messages in batches.
+// consumer of the client library, which requests messages in batches.
 func BenchmarkFollow(b *testing.B) {
 	const commits = 200_000
 	l := openLog(b, Config{Conn: benchServer(b, false), Name: "a log"})
@@ -140,9 +140,9 @@ func pull(b *testing.B, l *Log, each func(uint64)) (stop func()) {
 }
 
 // BenchmarkPingPong moves a token from one log to another and back: each side
-// appends a commit when it receives one of the other. Each side has a
-// connection of its own. The base receives through the ordered consumer of the
-// client library.
+// appends a commit when it receives one of the other side, over its own
+// connection. The base receives through the ordered consumer of the client
+// library.
 func BenchmarkPingPong(b *testing.B) {
 	b.Run("stream", func(b *testing.B) {
 		pingPong(b, func(b *testing.B, l *Log, each func(uint64)) func() {

@@ -26,32 +26,32 @@ type Config struct {
 	Conn *nats.Conn
 	// Name is any text; see NameOf.
 	Name string
-	// Replicas is how many servers keep the stream and its snapshots when they
-	// are created, 1 if 0. An existing stream must have as many, unless
-	// Replicas is 0.
+	// Replicas is the number of servers that keep the stream and its snapshots
+	// when Open creates them; 0 means 1. If Replicas is not 0, an existing
+	// stream must have as many.
 	Replicas int
-	// Window bounds the commits that were sent and not yet acknowledged. On a
-	// server before 2.14 it is one.
+	// Window bounds the commits that are sent and not yet acknowledged. On a
+	// server before 2.14 it is one commit.
 	Window Window
-	// AckWait is how long an answer may be missing before the log stops; 5 s if
-	// 0. It is also how long a follower asks again for a stream that seems to
-	// be missing, or shorter than what was read of it.
+	// AckWait is how long an answer may be missing before the log stops; 0
+	// means 5 s. For the same time a follower asks again about a stream that
+	// seems to be missing, or shorter than what the follower has read of it.
 	AckWait time.Duration
 	// Keep returns the number of the first commit that some reader still needs;
 	// SaveSnapshot removes only commits before it. Nil is no limit.
 	Keep func() uint64
-	// Servers records which servers have replicas, to be shared by all logs of
-	// the process. Nil is one for this log alone.
+	// Servers records which servers have replicas. All logs of the process
+	// should share it. Nil gives this log its own.
 	Servers *Servers
-	// Log receives what was tolerated: a follower that starts again, a damaged
-	// snapshot. Nil logs nothing.
+	// Log receives reports of problems that the log has overcome: a follower
+	// that starts again, a damaged snapshot. Nil logs nothing.
 	Log *slog.Logger
 
-	few bool // few answers from the first commit on, whether or not a caller waits
+	few bool // for tests: few answers from the first commit on, whether or not a caller waits
 }
 
-// Window bounds what is on its way to the server. One commit of any size is
-// always allowed.
+// Window bounds the commits on their way to the server. One commit of any size
+// is always allowed.
 type Window struct {
 	Commits int // 0 is 1024; at most 65536
 	Bytes   int // 0 is 4 MiB
@@ -100,11 +100,11 @@ func settings(stream, subject string, replicas int) jetstream.StreamConfig {
 		Subjects:          []string{subject},
 		Retention:         jetstream.LimitsPolicy,
 		Storage:           jetstream.FileStorage,
-		Discard:           jetstream.DiscardNew, // a full stream refuses, it does not forget
+		Discard:           jetstream.DiscardNew, // a full stream rejects new commits and keeps the old ones
 		Replicas:          max(replicas, 1),
-		DenyDelete:        true, // no hole in the middle
+		DenyDelete:        true, // no commit in the middle can be deleted
 		AllowDirect:       true,
-		AllowBatchPublish: true, // where the server has it: see batch.go
+		AllowBatchPublish: true, // where the server supports it: see batch.go
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// A stream that is there and could lose or repeat commits is refused, with what
-// is wrong.
+// An existing stream whose settings could lose or repeat commits is refused,
+// and the error lists those settings.
 func TestAStreamWithOtherSettingsIsRefused(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	nc := natstest.Connect(t, s)
@@ -74,7 +74,8 @@ func TestConfigsThatCanNotBe(t *testing.T) {
 	}
 }
 
-// What is not said has a default, and what is said stays, up to the bounds.
+// What the config leaves out gets its default. What it sets is kept, up to the
+// bounds.
 func TestWhatAConfigIsTakenFor(t *testing.T) {
 	var servers Servers
 	nc, log := &nats.Conn{}, slog.Default()
@@ -102,12 +103,12 @@ func TestWhatAConfigIsTakenFor(t *testing.T) {
 		c := all
 		change(&c)
 		if _, err := c.checked(); err == nil {
-			t.Errorf("%+v is taken", c)
+			t.Errorf("%+v is accepted", c)
 		}
 	}
 }
 
-// Where JetStream is not enabled, Open says so.
+// Where JetStream is not enabled, Open returns an error about it.
 func TestAServerWithoutJetStream(t *testing.T) {
 	s := natstest.Start(t, natstest.Options())
 	if _, err := Open(soon(t), Config{Conn: natstest.Connect(t, s), Name: "log"}); err == nil || !strings.Contains(err.Error(), "pnagent-log-log") {

@@ -18,7 +18,7 @@
 // settings could lose, repeat or renumber commits ([ErrSettings]).
 //
 // Every message names the commit that it follows, and the server stores it
-// there or not at all. So a process that appends behind the last commit becomes
+// there or not at all. So a process that appends after the last commit becomes
 // the writer, and from then on nothing of the previous writer is stored
 // (batch.go describes how). There is no lock, lease or clock.
 //

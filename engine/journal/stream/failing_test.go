@@ -22,12 +22,12 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// failing has one request to the server fail, or all from one on.
+// failing makes one request to the server fail, or all from one on.
 type failing struct {
 	calls, at int
 	all       bool
 	err       error
-	before    func(request string) // is called before each request, if it is not nil
+	before    func(request string) // called before each request if not nil
 }
 
 func (f *failing) call(request string) error {
@@ -111,7 +111,7 @@ func (s failingStore) Put(ctx context.Context, m jetstream.ObjectMeta, r io.Read
 	return s.ObjectStore.Put(ctx, m, r)
 }
 
-// fail has requests about snapshots fail until mend is called.
+// fail makes requests about snapshots fail until mend is called.
 func (l *Log) fail(f *failing) (mend func()) {
 	stream, bucket, store := l.stream, l.bucket, l.store
 	l.stream, l.bucket, l.store = failingStream{stream, f}, failingStream{bucket, f}, failingStore{store, f}
@@ -120,13 +120,13 @@ func (l *Log) fail(f *failing) (mend func()) {
 
 var errFailing = errors.New("this request fails")
 
-// Whichever request fails while a snapshot is saved: the caller gets an error,
-// a snapshot and the commits behind it are there, and the next one is saved and
-// removes what was left.
+// One request fails while a snapshot is saved: each in turn. The caller gets an
+// error, and a snapshot and the commits after it still exist. The next snapshot
+// is saved, and removes what the failed one left.
 func TestASnapshotWhoseSavingFailsAtAnyRequest(t *testing.T) {
 	nc := natstest.Connect(t, natstest.Start(t, natstest.JetStream(t.TempDir())))
 	requests := 1
-	for at := 0; at <= requests; at++ { // at 0 they are counted
+	for at := 0; at <= requests; at++ { // the first round, at 0, counts the requests
 		l := openLog(t, Config{Conn: nc, Name: fmt.Sprint("log", at)})
 		mustAppend(t, l, "1", "2", "3", "4")
 		err := save(l, 2, "at 2")
@@ -143,7 +143,7 @@ func TestASnapshotWhoseSavingFailsAtAnyRequest(t *testing.T) {
 		switch {
 		case at == 0:
 			if requests = f.calls; err != nil || requests < 10 {
-				t.Fatalf("%d requests, of which none fails: %v", requests, err)
+				t.Fatalf("%d requests, none of which failed: %v", requests, err)
 			}
 		case !errors.Is(err, errFailing) || !strings.Contains(err.Error(), "stream "+l.name+" up to commit 3"):
 			t.Errorf("request %d fails: %v", at, err)
@@ -164,8 +164,8 @@ func TestASnapshotWhoseSavingFailsAtAnyRequest(t *testing.T) {
 	}
 }
 
-// Whichever request fails while a snapshot is loaded, once or from then on:
-// what is read is whole, or the caller gets an error.
+// One request fails while a snapshot is loaded, or all from one on.
+// LoadSnapshot either reads a whole snapshot or returns an error.
 func TestASnapshotWhoseLoadingFailsAtAnyRequest(t *testing.T) {
 	_, l := oneServer(t)
 	mustAppend(t, l, "1")
@@ -198,9 +198,9 @@ func TestASnapshotWhoseLoadingFailsAtAnyRequest(t *testing.T) {
 			case err == nil && (got != want || upTo != 1), err != nil && (got != "" || upTo != 0 || !errors.Is(err, f.err)):
 				t.Errorf("request %d fails %s: %d bytes up to %d, %v", at, way, len(got), upTo, err)
 			case err == nil && f.all && f.calls >= at:
-				t.Errorf("request %d fails %s, and no error is returned", at, way)
+				t.Errorf("request %d fails %s, and LoadSnapshot returns no error", at, way)
 			case way == "with the context" && f.calls > at:
-				t.Errorf("%d requests follow on the end of the context", f.calls-at)
+				t.Errorf("%d requests after the end of the context", f.calls-at)
 			}
 			if f.calls < at {
 				break
@@ -213,7 +213,8 @@ func TestASnapshotWhoseLoadingFailsAtAnyRequest(t *testing.T) {
 	}
 }
 
-// Snapshots that others remove while they are listed are not there.
+// LoadSnapshot ignores snapshots that another process removes while they are
+// listed.
 func TestASnapshotThatGoesWhileItIsListed(t *testing.T) {
 	_, l := oneServer(t)
 	mustAppend(t, l, "1", "2", "3")
@@ -238,15 +239,15 @@ func TestASnapshotThatGoesWhileItIsListed(t *testing.T) {
 	}
 }
 
-// A log whose newest snapshot is another one at each look, and never whole, is
-// given up.
+// LoadSnapshot gives up if the newest snapshot is another one in every list,
+// and never whole.
 func TestSnapshotsThatChangeWithoutEnd(t *testing.T) {
 	_, l := oneServer(t)
 	mustAppend(t, l, "1")
 	store, n := l.store, uint64(0)
 	add := func() {
 		if n++; n > 100 {
-			t.Fatal("it never ends")
+			t.Fatal("LoadSnapshot does not return")
 		}
 		if _, err := store.PutString(soon(t), snapshotName(n), "state"); err != nil {
 			t.Fatal(err)
@@ -265,14 +266,15 @@ func TestSnapshotsThatChangeWithoutEnd(t *testing.T) {
 	mend := l.fail(f)
 	upTo, err := l.LoadSnapshot(soon(t), func(io.Reader) error { t.Error("called"); return nil })
 	mend()
-	// Four looks: at 1, at 2 and 1, at 4 to 1, and at 8 to 1.
+	// The bucket is listed four times: with snapshot 1, with 2 and 1, with 4 to
+	// 1, and with 8 to 1. The log tries each of them once in each list.
 	if upTo != 0 || !errors.Is(err, errFailing) || listed != 1+2+4+8 {
 		t.Errorf("up to %d after %d tries: %v", upTo, listed, err)
 	}
 }
 
-// What is in the bucket and is no snapshot is neither loaded nor removed, and a
-// snapshot that was deleted or damaged is none.
+// Objects that are not snapshots are neither loaded nor removed. A snapshot
+// that was deleted or damaged is ignored.
 func TestABucketWithMoreThanSnapshots(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -296,7 +298,7 @@ func TestABucketWithMoreThanSnapshots(t *testing.T) {
 	publish("no JSON", "no JSON")
 	publish("nothing", "{}")
 	before := pieces(t, l)
-	for _, state := range []string{"", "state"} { // of no piece, and of one
+	for _, state := range []string{"", "state"} { // objects of no piece and of one
 		if err := save(l, 1, state); err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +316,7 @@ func TestABucketWithMoreThanSnapshots(t *testing.T) {
 			return err
 		}
 		if files, err := os.ReadDir(dir); err != nil || slices.ContainsFunc(files, func(f os.DirEntry) bool { return strings.HasPrefix(f.Name(), "pnagent") }) {
-			t.Errorf("%v is left if the process ends now; %v", files, err)
+			t.Errorf("a process that is killed now leaves %v; %v", files, err)
 		}
 		return nil
 	})
@@ -324,7 +326,7 @@ func TestABucketWithMoreThanSnapshots(t *testing.T) {
 	if err := save(l, 4, "state"); err != nil {
 		t.Fatal(err)
 	}
-	if state, upTo := load(t, l); state != "state" || upTo != 4 || pieces(t, l) != before+3 { // with what says that one was deleted
+	if state, upTo := load(t, l); state != "state" || upTo != 4 || pieces(t, l) != before+3 { // and the marker of the deleted object
 		t.Errorf("%q up to %d, %d messages, were %d", state, upTo, pieces(t, l), before)
 	}
 	if text, err := l.store.GetString(soon(t), "other"); text != "other" || err != nil {
@@ -332,7 +334,8 @@ func TestABucketWithMoreThanSnapshots(t *testing.T) {
 	}
 }
 
-// A disk that is full is not taken for a snapshot.
+// If the snapshot cannot be written to a temporary file, LoadSnapshot returns
+// an error.
 func TestASnapshotThatCanNotBeWrittenToDisk(t *testing.T) {
 	_, l := oneServer(t)
 	mustAppend(t, l, "1")
@@ -354,8 +357,8 @@ func TestASnapshotThatCanNotBeWrittenToDisk(t *testing.T) {
 	}
 }
 
-// The pieces of snapshots that were never finished go when they are an hour old,
-// in any order, and those of a snapshot do not.
+// The pieces of unfinished snapshots are removed when they are an hour old, in
+// any order. The pieces of a finished snapshot are not.
 func TestOnlyOldPiecesOfUnfinishedSnapshotsGo(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		_, l := oneServer(t)
@@ -391,7 +394,7 @@ func TestOnlyOldPiecesOfUnfinishedSnapshotsGo(t *testing.T) {
 	})
 }
 
-// Each request that Open makes may not be answered; then there is no log.
+// If any request of Open gets no answer, Open returns an error.
 func TestALogThatCanNotBeOpened(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		o := natstest.JetStream(t.TempDir())
@@ -416,8 +419,8 @@ func TestALogThatCanNotBeOpened(t *testing.T) {
 	}
 }
 
-// late is JetStream as a process sees it that looks for a stream or a bucket just
-// before another process makes it.
+// late is a JetStream as seen by a process that looks for a stream or a bucket
+// just before another process creates it.
 type late struct {
 	jetstream.JetStream
 	looked int
@@ -464,8 +467,8 @@ func TestAnotherProcessMakesTheSameLogAtTheSameTime(t *testing.T) {
 	}
 }
 
-// A log that was used in every way and closed leaves nothing at its connection and
-// no consumer at the server.
+// A log that was used in every way and closed leaves no subscription at its
+// connection and no consumer at the server.
 func TestAClosedLogLeavesNothing(t *testing.T) {
 	s, other := oneServer(t)
 	nc := natstest.Connect(t, s)
@@ -495,7 +498,7 @@ func TestAClosedLogLeavesNothing(t *testing.T) {
 				t.Fatal("the connection still reports its state to a closed log")
 			}
 		}
-		// The client removes the subscription of an answer a moment after it.
+		// The client removes the subscription of an answer a little later.
 		n := nc.NumSubscriptions()
 		for end := soon(t); subscriptions >= 0 && n > subscriptions; n = nc.NumSubscriptions() {
 			if end.Err() != nil {
@@ -507,7 +510,7 @@ func TestAClosedLogLeavesNothing(t *testing.T) {
 	}
 }
 
-// A log that has stopped says why when it is closed, once.
+// Close of a stopped log returns the reason, the first time.
 func TestClosingReturnsWhyALogHasStopped(t *testing.T) {
 	s, old := oneServer(t)
 	mustAppend(t, old, "1")

@@ -22,9 +22,9 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// persist appends commits, each of which is its number as text, until those up
-// to a number are confirmed. Whenever the log stops, it reads the end of the
-// stream and continues. at is called with each number that is sent.
+// persist appends commits, each with its number as text, until all up to upTo
+// are confirmed. Whenever the log stops, persist reads the end of the stream
+// and continues. It calls at with each number that it sends.
 func persist(ctx context.Context, l *Log, upTo uint64, at func(uint64)) (stops int, err error) {
 	for {
 		sure := l.Durable()
@@ -50,8 +50,8 @@ func persist(ctx context.Context, l *Log, upTo uint64, at func(uint64)) (stops i
 	}
 }
 
-// wantAll checks that the commits are those of persist, each once, and that a
-// follower has received the same.
+// wantAll checks that the log holds the commits of persist, each once, and that
+// a follower has received the same.
 func wantAll(t *testing.T, l *Log, upTo uint64, heard chain) {
 	t.Helper()
 	var want, got chain
@@ -73,7 +73,7 @@ func wantAll(t *testing.T, l *Log, upTo uint64, heard chain) {
 	}
 }
 
-// follower follows to a commit beside the test.
+// follower follows the log up to a commit while the test runs.
 func follower(t *testing.T, l *Log, upTo uint64) (heard func() chain) {
 	var c chain
 	var err error
@@ -102,7 +102,8 @@ func TestAFollowerReceivesWhatTheWriterWrote(t *testing.T) {
 	wantAll(t, l, upTo, heard())
 }
 
-// A follower's connection is cut again and again.
+// A follower receives everything although its connection is cut again and
+// again.
 func TestAFollowerWhoseConnectionIsCut(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		s, l := oneServer(t)
@@ -121,7 +122,8 @@ func TestAFollowerWhoseConnectionIsCut(t *testing.T) {
 	})
 }
 
-// A follower that reads slowly is not sent more than it can hold, and gets all.
+// A follower that reads slowly gets all commits, and the server never sends it
+// more than it can hold.
 func TestASlowFollowerOfLargeCommits(t *testing.T) {
 	_, l := oneServer(t)
 	const commits = 600
@@ -154,8 +156,8 @@ func TestASlowFollowerOfLargeCommits(t *testing.T) {
 	}
 }
 
-// Readers of many logs that are far behind, on one connection that is slow, are
-// never sent so much that the server gives the connection up.
+// Several readers that are far behind share one slow connection. The server
+// never sends so much that it closes the connection as too slow.
 func TestReadersFarBehindOnASlowConnection(t *testing.T) {
 	t.Parallel()
 	o := options(t.TempDir())
@@ -201,11 +203,11 @@ func TestReadersFarBehindOnASlowConnection(t *testing.T) {
 	}()
 	reading.Wait()
 	if n := s.NumSlowConsumers(); n > 0 {
-		t.Errorf("the server has given up %d connections", n)
+		t.Errorf("the server has closed %d slow connections", n)
 	}
 }
 
-// Commits of any size that is allowed are read from far behind.
+// A reader that is far behind gets commits of any allowed size.
 func TestAReaderFarBehindOfCommitsOfAllSizes(t *testing.T) {
 	s, l := oneServer(t)
 	allSizes(t, l, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"}))
@@ -247,7 +249,7 @@ func allSizes(t *testing.T, l, reader *Log) {
 	}
 }
 
-// A server forgets a batch that is idle. The log begins another before that.
+// A server drops a batch that is idle. The log starts another one before that.
 func TestAWriterThatWasIdle(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		o := natstest.JetStream(t.TempDir())
@@ -289,7 +291,7 @@ func TestAServerThatStartsAgain(t *testing.T) {
 	wantAll(t, l, upTo, heard())
 }
 
-// freePorts are free when they are returned.
+// freePorts returns ports that are free when it returns.
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	var ports []int
@@ -304,7 +306,7 @@ func freePorts(t *testing.T, n int) []int {
 	return ports
 }
 
-// startCluster starts three servers that have formed a cluster with JetStream.
+// startCluster starts a cluster of three servers with JetStream.
 func startCluster(t *testing.T) (servers []*server.Server, urls string) {
 	t.Helper()
 	ports := freePorts(t, 3)
@@ -335,14 +337,15 @@ func until(t *testing.T, what string, is func() bool) {
 	ctx := soon(t)
 	for !is() {
 		if wait(ctx, 10*time.Millisecond) != nil {
-			t.Fatal("waited in vain until " + what)
+			t.Fatal("time-out while waiting until " + what)
 		}
 	}
 }
 
 // The leader of a stream with three replicas is shut down while commits are on
-// their way. Another one takes over, and what was confirmed is there, once. Before
-// that the same cluster shows that replicas in doubt are not read.
+// their way. Another server takes over, and all confirmed commits are there
+// once. Before that, the test shows on the same cluster that replicas in doubt
+// are not read.
 func TestTheLossOfTheStreamsLeader(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -376,7 +379,7 @@ func TestTheLossOfTheStreamsLeader(t *testing.T) {
 	}
 }
 
-// A full stream rejects commits, nothing is lost, and it continues when a
+// A full stream rejects commits and loses none. It accepts commits again when a
 // snapshot has made room.
 func TestAFullStream(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
@@ -415,8 +418,8 @@ func TestAFullStream(t *testing.T) {
 	}
 }
 
-// An account without room for anything refuses too. The snapshot that could
-// have made room can not be stored, and leaves all as it was.
+// An account that is full rejects commits, too. It also rejects the snapshot
+// that would make room; the log stays as it was.
 func TestAnAccountWithoutRoom(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	limit := func(most int64) {
@@ -440,7 +443,7 @@ func TestAnAccountWithoutRoom(t *testing.T) {
 	}
 	last := l.Last()
 	if err := save(l, last, strings.Repeat("x", 300_000)); err == nil {
-		t.Error("a snapshot is saved where there is no room")
+		t.Error("a snapshot was saved without room")
 	}
 	if got := list(t, l, 1); len(got) != int(last) || last < 100 {
 		t.Errorf("%d commits, the last is %d", len(got), last)

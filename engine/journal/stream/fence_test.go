@@ -18,22 +18,23 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// perFlow runs a test with a log named "log" that has an answer to each commit,
-// and with one that has few.
+// perFlow runs a test with two logs named "log": the server answers every
+// commit of the first, and few of the second.
 func perFlow(t *testing.T, test func(t *testing.T, c Config)) {
 	t.Run("an answer to each", func(t *testing.T) { test(t, Config{Name: "log"}) })
 	t.Run("few answers", func(t *testing.T) { test(t, Config{Name: "log", few: true}) })
 }
 
-// inBubble has a test run in a bubble.
+// inBubble runs a test in a synctest bubble.
 func inBubble(test func(t *testing.T, c Config)) func(t *testing.T, c Config) {
 	return func(t *testing.T, c Config) {
 		natstest.Bubble(t, func(t *testing.T) { test(t, c) })
 	}
 }
 
-// What a writer has sent is on its way when another one appends. None of it is
-// stored, not even where the number that it expects comes about.
+// Another process appends while a writer's commits are on their way. None of
+// them is stored, even if the stream reaches the sequence that one of them
+// expects.
 func TestOfAFencedWritersPipelineNothingIsStored(t *testing.T) { perFlow(t, fencedPipeline) }
 
 func fencedPipeline(t *testing.T, c Config) {
@@ -64,10 +65,10 @@ func fencedPipeline(t *testing.T, c Config) {
 	}
 	n, err := old.Append(soon(t), last, []byte("no"))
 	if !errors.Is(err, journal.ErrStopped) || !errors.Is(err, journal.ErrNotLast) || n != 4 {
-		t.Errorf("appended behind %d: %v", n, err)
+		t.Errorf("appended after %d: %v", n, err)
 	}
 	if err := old.Confirm(soon(t), 2); err != nil {
-		t.Errorf("what was confirmed before: %v", err)
+		t.Errorf("Confirm of commits that were confirmed before: %v", err)
 	}
 	for name, err := range map[string]error{"sync": old.Sync(soon(t), 0), "save": save(old, 2, "state")} {
 		if !errors.Is(err, journal.ErrStopped) {
@@ -83,8 +84,8 @@ func fencedPipeline(t *testing.T, c Config) {
 	}
 }
 
-// Writers take the log from each other while they send as fast as they can. A
-// commit that is stored is directly behind the one that its writer sent before.
+// Writers take the log from each other while they send as fast as they can.
+// Each stored commit is directly after the one that its writer sent before.
 func TestWritersThatFightLeaveNoPartOfAPipelineBehindAGap(t *testing.T) { perFlow(t, fighters) }
 
 func fighters(t *testing.T, c Config) {
@@ -122,7 +123,7 @@ func fighters(t *testing.T, c Config) {
 	}
 }
 
-// fight takes over and writes until another writer does, again and again.
+// fight takes over and writes until another writer takes over, again and again.
 func fight(ctx context.Context, t *testing.T, l *Log, writer int) {
 	for run := 0; ctx.Err() == nil; run++ {
 		if err := l.Refresh(ctx); err != nil {
@@ -142,8 +143,8 @@ func fight(ctx context.Context, t *testing.T, l *Log, writer int) {
 	}
 }
 
-// A caller that has only followed appends with what it has read. The server
-// says whether that is the last.
+// A process that has only followed appends after the last commit that it has
+// read. The server checks that this is the last one.
 func TestAFollowerTakesOverByAppending(t *testing.T) {
 	s, first := oneServer(t)
 	mustAppend(t, first, "1", "2")
@@ -154,7 +155,7 @@ func TestAFollowerTakesOverByAppending(t *testing.T) {
 		t.Fatal(c.last, err)
 	}
 	mustAppend(t, second, "4")
-	// The third one does not know of 3 and 4.
+	// The third log has not read 3 and 4.
 	n, err := third.Append(soon(t), 2, []byte("no"))
 	if err == nil {
 		err = third.Confirm(soon(t), n)
@@ -162,7 +163,7 @@ func TestAFollowerTakesOverByAppending(t *testing.T) {
 	if !errors.Is(err, journal.ErrNotLast) || !errors.Is(err, journal.ErrStopped) {
 		t.Errorf("%v", err)
 	}
-	// The first one has not read 4 either, but sends behind its own.
+	// The first log has not read 4 either. It sends after its own last commit.
 	if _, err := first.Append(soon(t), 3, []byte("no")); err == nil {
 		err = first.Confirm(soon(t), 4)
 		if !errors.Is(err, journal.ErrNotLast) {
@@ -174,8 +175,8 @@ func TestAFollowerTakesOverByAppending(t *testing.T) {
 	}
 }
 
-// The commit is stored and the answer is lost: the writer does not know, stops,
-// and finds its commit when it reads the tail.
+// The commit is stored and the answer is lost. The log stops, and the writer
+// finds its commit when it reads the end of the stream.
 func TestAWriterFindsTheCommitWhoseAnswerWasLost(t *testing.T) { perFlow(t, inBubble(lostAnswer)) }
 
 func lostAnswer(t *testing.T, c Config) {
@@ -193,7 +194,7 @@ func lostAnswer(t *testing.T, c Config) {
 		t.Errorf("%v", err)
 	}
 	way.Set(natstest.Pass, natstest.Pass)
-	way.Cut() // what comes next would be the middle of what was dropped
+	way.Cut() // the rest of the stream would start in the middle of what was dropped
 	if err := l.Refresh(soon(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -203,8 +204,8 @@ func lostAnswer(t *testing.T, c Config) {
 	}
 }
 
-// The connection is cut while commits are on their way: what is stored is a
-// prefix of them, at least what was confirmed, and the log continues behind it.
+// The connection is cut while commits are on their way. A prefix of them is
+// stored, at least those that were confirmed, and the log continues after it.
 func TestACutPipelineLeavesABeginning(t *testing.T) { perFlow(t, inBubble(cutPipeline)) }
 
 func cutPipeline(t *testing.T, c Config) {
@@ -238,8 +239,8 @@ func cutPipeline(t *testing.T, c Config) {
 	}
 }
 
-// While no answers come, a window is what can be sent. Waiting for room ends
-// with the context.
+// Without answers, a writer can send one window of commits. Waiting for room
+// ends with the context.
 func TestTheWindowBoundsWhatIsOnItsWay(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
@@ -277,9 +278,9 @@ func TestTheWindowBoundsWhatIsOnItsWay(t *testing.T) {
 	})
 }
 
-// A log without waiting callers gets one answer to flowMost commits. A caller
-// that then waits gets the answer to the last one at once, and from then on
-// each commit has one.
+// A log without waiting callers gets one answer for flowMost commits. A caller
+// that then waits gets the answer to the last commit at once, and from then on
+// the server answers each commit.
 func TestAnswersAreFewUntilACallerWaits(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	nc := natstest.Connect(t, s)
@@ -323,21 +324,21 @@ func TestAnswersAreFewUntilACallerWaits(t *testing.T) {
 	}
 	write(seldom)
 	confirm()
-	if n := heard(); n != seldom+1 { // and the one that says that it has begun
-		t.Errorf("%d answers to %d commits with a caller that waits for the last; want one each", n, seldom)
+	if n := heard(); n != seldom+1 { // one of them reports that the batch has begun
+		t.Errorf("%d answers for %d commits while a caller waits for the last; want one each", n, seldom)
 	}
 	write(seldom)
 	until(t, "all have an answer", func() bool { return l.Durable() == l.Last() })
 	heard()
 	write(10 * flowMost)
 	confirm()
-	if n := heard(); n < 10 || n > 30 { // what begins and ends batches among them, and a batch may begin with more
-		t.Errorf("%d answers to %d commits; want one to %d", n, 10*flowMost, flowMost)
+	if n := heard(); n < 10 || n > 30 { // among them those to starts and ends of batches; the first commits of a batch may have more
+		t.Errorf("%d answers for %d commits; want one for %d", n, 10*flowMost, flowMost)
 	}
 	write(seldom)
 	confirm()
 	if n := heard(); n < seldom || n > seldom+3 {
-		t.Errorf("%d answers to %d commits after a caller has waited; want one each", n, seldom)
+		t.Errorf("%d answers for %d commits after a caller has waited; want one each", n, seldom)
 	}
 }
 
@@ -364,7 +365,7 @@ func TestCommitsWithoutAWaitingCallerAreConfirmed(t *testing.T) {
 	})
 }
 
-// A caller may have read commits that this log has not read.
+// A caller can append after commits that this log itself has not read.
 func TestALogIsWrittenBehindCommitsThatItHasNotRead(t *testing.T) {
 	s, first := oneServer(t)
 	second := openLog(t, Config{Conn: natstest.Connect(t, s), Name: first.config.Name})
@@ -376,23 +377,23 @@ func TestALogIsWrittenBehindCommitsThatItHasNotRead(t *testing.T) {
 		t.Errorf("%d, %v; want commit 4", n, err)
 	}
 	if n, err := first.Append(soon(t), 2, []byte("x")); n != 3 || !errors.Is(err, journal.ErrNotLast) {
-		t.Errorf("%d, %v; want that commit 3 is there", n, err)
+		t.Errorf("%d, %v; want commit 3 in the stream", n, err)
 	}
 }
 
-// A window that is full before an answer is due has the server answer.
+// When the window is full before an answer is due, the log requests one.
 func TestAWindowOfBytesIsAnsweredWhenItIsFull(t *testing.T) {
 	s, _ := oneServer(t)
 	l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "small", Window: Window{Bytes: 100}})
 	commit := make([]byte, 10)
 	for n := range uint64(5 * seldom) {
 		if last, err := l.Append(soon(t), n, commit); last != n+1 || err != nil {
-			t.Fatalf("behind commit %d: %d, %v", n, last, err)
+			t.Fatalf("append after commit %d: %d, %v", n, last, err)
 		}
 	}
 }
 
-// A log that no server answers for is not one without commits.
+// If no server answers, the log does not take its stream for an empty one.
 func TestALogThatCannotBeAskedIsNotEmpty(t *testing.T) {
 	s, l := oneServer(t)
 	natstest.Stop(s)
@@ -403,6 +404,6 @@ func TestALogThatCannotBeAskedIsNotEmpty(t *testing.T) {
 		got = err
 	}
 	if got == nil || errors.Is(got, journal.ErrAhead) {
-		t.Errorf("%v; want that the end is not known", got)
+		t.Errorf("%v; want the error that the end is unknown", got)
 	}
 }

@@ -39,10 +39,10 @@ func (l *Log) Follow(ctx context.Context, from uint64, each func(journal.Commit)
 	}
 }
 
-// A server sends a heartbeat when it has had nothing else to send for a beat.
-// After quietBeats without one the follower asks whether the consumer still
-// exists: a busy server is only late, and a new consumer would be later. After
-// lostBeats the consumer counts as lost in any case.
+// A server sends a heartbeat if it has sent nothing else for a beat. After
+// quietBeats without a message the follower asks whether the consumer still
+// exists: a busy server is only late, and a new consumer would be even later.
+// After lostBeats the follower treats the consumer as lost in any case.
 const (
 	beat       = 500 * time.Millisecond
 	quietBeats = 3
@@ -53,32 +53,32 @@ const (
 // 32 MiB ahead, in messages of more than 128 bytes with subjects and header.
 const arrivals = 1 << 18
 
-// A reader that is far behind requests the commits piece by piece: what a
-// server sends ahead to all push consumers of a connection can exceed the 64
-// MiB at which it closes a connection that is too slow.
+// A reader that is far behind requests the commits piece by piece. Otherwise a
+// server could send more than 64 MiB ahead to all push consumers of a
+// connection; it would then close the connection as too slow.
 const (
 	far        = 1000 // commits
 	pieceMost  = 4096 // commits
 	pieceBytes = 4 << 20
 )
 
-// tail reads commits in order from a consumer of its own, and makes another one
+// tail reads commits in order from its own consumer. It makes another consumer
 // whenever a message may be missing.
 type tail struct {
 	log      *Log
-	next     uint64 // the commit to come
+	next     uint64 // the number of the next commit
 	sub      *nats.Subscription
 	messages chan *nats.Msg
 	status   chan nats.Status
 	beats    *time.Ticker
 	consumer string
-	server   string // that reads for the consumer, of a stream with replicas
-	received uint64 // messages of the consumer
+	server   string // the server that reads for the consumer, if the stream has replicas
+	received uint64 // messages of the consumer so far
 	silent   int    // beats since the last message
-	until    uint64 // the commit up to which pieces are asked for; 0 if the server pushes
+	until    uint64 // the commit up to which pieces are requested; 0 if the server pushes
 	begun    uint64 // the first commit of the piece
-	asked    uint64 // and the last one
-	push     bool   // of the next consumer, since a piece was empty
+	asked    uint64 // the last commit of the piece
+	push     bool   // the next consumer pushes, since a piece was empty
 }
 
 func (l *Log) newTail(from uint64) *tail {
@@ -142,7 +142,7 @@ func (t *tail) read(ctx context.Context) (journal.Commit, error) {
 	}
 }
 
-// gone reports that the server has no such consumer.
+// gone reports whether the server has no such consumer.
 func (t *tail) gone(ctx context.Context) bool {
 	one, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -150,14 +150,14 @@ func (t *tail) gone(ctx context.Context) bool {
 	return errors.Is(err, jetstream.ErrConsumerNotFound)
 }
 
-// again drops the consumer, so that the next read makes another.
+// again drops the consumer, so that the next read makes another one.
 func (t *tail) again(why string) {
 	t.log.config.Log.Info("a follower starts again", "stream", t.log.name, "commit", t.next, "reason", why)
 	t.leave()
 }
 
-// begin makes a consumer that sends the commits from the next on. It retries
-// until it succeeds, or no retry can help.
+// begin makes a consumer that sends the commits from the next one on. It
+// retries until it succeeds or until another try is useless.
 func (t *tail) begin(ctx context.Context) error {
 	var short time.Time
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
@@ -172,7 +172,7 @@ func (t *tail) begin(ctx context.Context) error {
 			if err = t.subscribe(ctx, last); err == nil || errors.Is(err, ErrSettings) {
 				return err
 			}
-		case short.IsZero(): // a new leader may not know all yet
+		case short.IsZero(): // a new leader may not have all commits yet
 			short = time.Now()
 		case time.Since(short) > t.log.config.AckWait:
 			return fmt.Errorf("the last is %d: %w", last, journal.ErrAhead)
@@ -189,8 +189,8 @@ func (t *tail) begin(ctx context.Context) error {
 	}
 }
 
-// bounds returns the first commit of a stream, or the number of its next one if
-// it is empty, and the last one.
+// bounds returns the first and the last commit of a stream. For an empty
+// stream, first is the number of its next commit.
 func bounds(s jetstream.StreamState) (first, last uint64) {
 	if s.Msgs == 0 {
 		return s.LastSeq + 1, s.LastSeq
@@ -198,9 +198,9 @@ func bounds(s jetstream.StreamState) (first, last uint64) {
 	return s.FirstSeq, s.LastSeq
 }
 
-// consume makes one consumer and drops what an earlier one has sent. last is
+// consume makes one consumer and drops the messages of an earlier one. last is
 // the last commit of the stream. A consumer that reads in pieces has no request
-// yet: until is its end.
+// yet; until is where the pieces end.
 func (t *tail) consume(ctx context.Context, last uint64) error {
 	inbox := t.log.config.Conn.NewInbox()
 	t.messages = make(chan *nats.Msg, arrivals)
@@ -235,8 +235,8 @@ func (t *tail) consume(ctx context.Context, last uint64) error {
 	return t.suits(c.CachedInfo())
 }
 
-// askPiece requests the next commits. The server sends as many as fit, and
-// reports if they are fewer.
+// askPiece requests the next commits. The server sends as many as fit into the
+// piece, and reports if it has fewer.
 func (t *tail) askPiece() error {
 	n := min(t.until-t.next+1, pieceMost)
 	t.begun = t.next
@@ -246,7 +246,7 @@ func (t *tail) askPiece() error {
 	return t.log.config.Conn.PublishRequest(subject, t.sub.Subject, fmt.Appendf(nil, `{"batch":%d,"max_bytes":%d,"no_wait":true}`, n, size))
 }
 
-// pieceIsShort continues behind the commits that fitted into a piece.
+// pieceIsShort continues after the commits that fitted into a piece.
 func (t *tail) pieceIsShort() {
 	if t.push = t.next == t.begun; t.push {
 		t.again("a piece is empty")
@@ -265,8 +265,8 @@ func (t *tail) pieceEnds() {
 	}
 }
 
-// take handles a message of the consumer. It returns the next commit, if it is
-// one.
+// take handles a message of the consumer. ok is true if the message is the next
+// commit.
 func (t *tail) take(m *nats.Msg) (journal.Commit, bool) {
 	if status := m.Header.Get("Status"); status != "" {
 		t.control(m, status)
@@ -275,10 +275,10 @@ func (t *tail) take(m *nats.Msg) (journal.Commit, bool) {
 	meta, err := m.Metadata()
 	switch {
 	case err != nil:
-		t.again("a message that is not the consumer's: " + err.Error())
+		t.again("a message of another consumer: " + err.Error())
 	case meta.Consumer != t.consumer:
 	case meta.Sequence.Stream != t.next:
-		t.again(fmt.Sprintf("commit %d came instead", meta.Sequence.Stream))
+		t.again(fmt.Sprintf("received commit %d instead", meta.Sequence.Stream))
 	default:
 		t.received = meta.Sequence.Consumer
 		if t.next++; t.until > 0 && t.next > t.asked {
@@ -293,7 +293,7 @@ func (t *tail) take(m *nats.Msg) (journal.Commit, bool) {
 func (t *tail) control(m *nats.Msg, status string) {
 	if t.until > 0 {
 		switch description := m.Header.Get("Description"); {
-		case description == "Batch Completed": // behind a whole piece
+		case description == "Batch Completed": // after a complete piece
 			return
 		case status == "404", status == "408", description == "Message Size Exceeds MaxBytes":
 			t.pieceIsShort()
@@ -304,8 +304,8 @@ func (t *tail) control(m *nats.Msg, status string) {
 		t.again("the server says " + status + " " + m.Header.Get("Description"))
 		return
 	}
-	// A request of flow control is answered when all that was sent before it
-	// has been read; a heartbeat repeats one whose answer was lost.
+	// The follower answers a request of flow control after it has read all that
+	// was sent before. A heartbeat repeats the request if the answer was lost.
 	flow := m.Reply
 	if flow == "" {
 		flow = m.Header.Get("Nats-Consumer-Stalled")

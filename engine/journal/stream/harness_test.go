@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { natstest.Main(m, goleak.IgnoreTopFunction(ofClient
 // because the channel that it reads is gone by then.
 const ofClient = "github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"
 
-// patience is how long a test waits for what has to come.
+// patience is how long a test waits for an event.
 const patience = 60 * time.Second
 
 func soon(t testing.TB) context.Context {
@@ -35,8 +35,8 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// openLog opens a log that is closed with the test. What closing it says is for
-// the test to ask.
+// openLog opens a log that is closed at the end of the test. A test that checks
+// the error of Close calls Close itself.
 func openLog(t testing.TB, c Config) *Log {
 	t.Helper()
 	l, err := Open(soon(t), c)
@@ -47,7 +47,7 @@ func openLog(t testing.TB, c Config) *Log {
 	return l
 }
 
-// oneServer is a log on a server of its own.
+// oneServer returns a new server and a log on it.
 func oneServer(t testing.TB) (*server.Server, *Log) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	return s, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"})
@@ -91,7 +91,7 @@ type chain struct {
 
 func (c *chain) add(sequence uint64, payload []byte) error {
 	if sequence != c.last+1 {
-		return fmt.Errorf("commit %d came behind %d", sequence, c.last)
+		return fmt.Errorf("received commit %d after %d", sequence, c.last)
 	}
 	c.last = sequence
 	c.sum = sha256.Sum256(append(c.sum[:], payload...))
@@ -100,7 +100,7 @@ func (c *chain) add(sequence uint64, payload []byte) error {
 
 var errEnough = errors.New("enough")
 
-// followTo follows from the first commit to one.
+// followTo follows the log from the first commit to upTo.
 func followTo(ctx context.Context, l *Log, upTo uint64) (chain, error) {
 	var c chain
 	err := l.Follow(ctx, 1, func(j journal.Commit) error {
@@ -137,7 +137,7 @@ func save(l *Log, upTo uint64, state string) error {
 	return l.SaveSnapshot(context.Background(), upTo, func(w io.Writer) error { _, err := io.WriteString(w, state); return err })
 }
 
-// load returns the newest snapshot and how far it goes.
+// load returns the newest snapshot and the last commit in it.
 func load(t testing.TB, l *Log) (state string, upTo uint64) {
 	t.Helper()
 	upTo, err := l.LoadSnapshot(soon(t), func(r io.Reader) error {

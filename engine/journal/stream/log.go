@@ -24,8 +24,8 @@ type Log struct {
 	store   jetstream.ObjectStore // the same
 	name    string                // of the stream
 	subject string
-	inbox   string // where answers come to, with more tokens behind
-	plain   bool   // the stream takes no batches
+	inbox   string // the prefix of the subjects for answers
+	plain   bool   // the stream supports no batches
 	replyTo func(inbox string, p *pipe, op string) string
 	answers *nats.Subscription
 	status  chan nats.Status
@@ -34,21 +34,21 @@ type Log struct {
 
 	saving  sync.Mutex // held while a snapshot is saved
 	writing sync.Mutex // held by one Append; before mu
-	message nats.Msg   // of the last publish, to be used again; guarded by writing
+	message nats.Msg   // the last message published; reused; guarded by writing
 
 	mu     sync.Mutex // guards what follows
 	closed bool
 	seen   uint64 // the highest commit known to be in the stream
-	origin string // the server from which the last commit was read, of a stream with replicas
+	origin string // the server from which the last commit was read, if the stream has replicas
 	pipe   pipe
 	change chan struct{} // closed when pipe changes, if a caller waits; else nil
 }
 
 var _ journal.Log = (*Log)(nil)
 
-// Open opens the log of a name, and creates its stream if it is missing. A
-// stream whose settings could lose or repeat commits is ErrSettings, with all
-// faults.
+// Open opens the log called Name, and creates its stream if it is missing. If
+// the settings of an existing stream could lose or repeat commits, the error
+// wraps ErrSettings and lists them all.
 func Open(ctx context.Context, config Config) (*Log, error) {
 	config, err := config.checked()
 	if err != nil {
@@ -99,15 +99,15 @@ func (l *Log) open(ctx context.Context) (err error) {
 
 // Refresh reads the end of the stream and makes a stopped log writable again.
 // The caller must then read the commits after the last one that was confirmed
-// to it. Commits that it had sent without a confirmation may be among them, or
-// still be under way. In that case they or the next Append are rejected, so
-// both never end up in the stream.
+// to it. They may include commits that it had sent and that were not confirmed.
+// Others of those may still be under way: then the server rejects either them
+// or the next Append, so the stream never holds both.
 //
 // Refresh retries until the stream answers or ctx ends.
 func (l *Log) Refresh(ctx context.Context) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	// What was sent before is ahead of this request on the same connection.
+	// Everything sent before is ahead of this request on the same connection.
 	state, err := l.state(ctx, l.config.AckWait)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +137,8 @@ func (l *Log) begin(last uint64) {
 }
 
 // state requests the stream's first and last commit until it gets them or ctx
-// ends. It accepts the answer that there is no such stream after patience.
+// ends. It accepts the answer that the stream does not exist once patience has
+// passed.
 func (l *Log) state(ctx context.Context, patience time.Duration) (jetstream.StreamState, error) {
 	var gone time.Time
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
@@ -165,7 +166,7 @@ func (l *Log) state(ctx context.Context, patience time.Duration) (jetstream.Stre
 	}
 }
 
-// Times of requests that are repeated while servers do not answer.
+// Intervals between repeated requests while servers do not answer.
 const (
 	askWait    = 2 * time.Second
 	retryFirst = 20 * time.Millisecond
@@ -224,7 +225,7 @@ func (l *Log) Sync(ctx context.Context, _ int64) error {
 	return nil
 }
 
-// usable returns the reason why nothing more can be written.
+// usable returns the reason why nothing more can be written, or nil.
 func (l *Log) usable() error {
 	if l.closed {
 		return journal.ErrClosed
@@ -232,13 +233,13 @@ func (l *Log) usable() error {
 	return l.pipe.stopped
 }
 
-// CommitLimit returns the size of the largest commit: the server's limit of a
-// payload, without the header.
+// CommitLimit returns the size of the largest commit in bytes: the server's
+// limit for a payload, minus the header.
 func (l *Log) CommitLimit() int {
 	return int(min(l.config.Conn.MaxPayload()-headerSize, journal.MaxCommit))
 }
 
-// Close waits for missing answers, at most the AckWait, and releases the
+// Close waits for missing answers, at most for the AckWait, and releases the
 // connection. For a log that has stopped it returns the reason. A second Close
 // does nothing.
 func (l *Log) Close() error {
@@ -264,7 +265,7 @@ func (l *Log) Close() error {
 	close(l.closing)
 	l.config.Conn.RemoveStatusListener(l.status)
 	l.ended.Wait()
-	_ = l.answers.Unsubscribe() // fails only where the connection has ended it
+	_ = l.answers.Unsubscribe() // fails only if the connection has already ended it
 	if err != nil {
 		return fmt.Errorf("close stream %s: %w", l.name, err)
 	}

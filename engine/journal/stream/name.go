@@ -13,20 +13,21 @@ const (
 	subjectPrefix = "pnagent.log."
 
 	// maxEscaped keeps a stream's name, and the name of its snapshots' bucket
-	// behind "OBJ_", below the 255 bytes that a server and a file system allow.
+	// after "OBJ_", below the 255 bytes that a server and a file system allow.
 	maxEscaped = 200
 
 	hexDigits = "0123456789ABCDEF"
 )
 
-// ErrName is wrapped by the error for a name that no log can have.
+// ErrName is wrapped by the error about an invalid name of a log.
 var ErrName = errors.New("invalid name of a log")
 
-// NameOf returns the name of the stream, and of the bucket of snapshots,
-// that hold the log of a name: "pnagent-log-" and the name, of which every byte
-// but a letter, a digit and "-" is written as "_" and two hexadecimal digits.
-// So "orders/2" is pnagent-log-orders_2F2. A name that is empty, or longer than
-// 200 bytes when it is written so, is ErrName.
+// NameOf returns the name of the stream that holds a log, which is also the
+// name of its bucket of snapshots. It is "pnagent-log-" followed by the log's
+// name, in which every byte except letters, digits and "-" is written as "_"
+// and two hexadecimal digits: "orders/2" becomes pnagent-log-orders_2F2. If the
+// name is empty, or longer than 200 bytes when escaped, the error wraps
+// ErrName.
 func NameOf(name string) (string, error) {
 	escaped, err := escape(name)
 	if err != nil {
@@ -35,7 +36,8 @@ func NameOf(name string) (string, error) {
 	return streamPrefix + escaped, nil
 }
 
-// LogName is the reverse of NameOf. Any other stream's name is ErrName.
+// LogName is the reverse of NameOf. If stream is not the name of a log's
+// stream, the error wraps ErrName.
 func LogName(stream string) (string, error) {
 	escaped, ok := strings.CutPrefix(stream, streamPrefix)
 	if !ok || len(escaped) > maxEscaped {
@@ -74,7 +76,7 @@ func escape(name string) (string, error) {
 	return b.String(), nil
 }
 
-// plain reports whether a byte is not escaped in a stream's name.
+// plain reports whether a byte stays as it is in a stream's name.
 func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-'
 }

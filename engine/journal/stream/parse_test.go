@@ -42,8 +42,8 @@ func TestNamesAreEscapedReversibly(t *testing.T) {
 	}
 }
 
-// Every byte but a letter, a digit and "-" is escaped, and a name may have 200 bytes
-// when that is done.
+// Every byte except letters, digits and "-" is escaped, and a name has at most
+// 200 bytes after that.
 func TestEveryByteOfANameAndHowLongItMayBe(t *testing.T) {
 	const asItIs = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 	for b := range 256 {
@@ -71,7 +71,7 @@ func TestEveryByteOfANameAndHowLongItMayBe(t *testing.T) {
 	} {
 		stream, err := NameOf(name)
 		if (err == nil) != ok || !ok && (!errors.Is(err, ErrName) || stream != "") {
-			t.Errorf("%d bytes from %.9q: %q, %v; want it taken: %t", len(name), name, stream, err, ok)
+			t.Errorf("%d bytes from %.9q: %q, %v; want accepted: %t", len(name), name, stream, err, ok)
 		}
 		if back, err := LogName(stream); ok && (back != name || err != nil) {
 			t.Errorf("%q: %q, %v", stream, back, err)
@@ -107,7 +107,7 @@ func TestTheNamesOfSnapshots(t *testing.T) {
 	for _, upTo := range []uint64{1, 42, 1<<64 - 1} {
 		name := snapshotName(upTo)
 		if got, ok := parseSnapshotName(name); got != upTo || !ok || snapshotName(upTo) == name {
-			t.Errorf("%q of %d is read as %d, %t, or comes twice", name, upTo, got, ok)
+			t.Errorf("%q of %d is parsed as %d, %t, or is not unique", name, upTo, got, ok)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func FuzzLogName(f *testing.F) {
 			return
 		}
 		if again, err := NameOf(name); again != stream || err != nil {
-			t.Errorf("%q is the name %q, which is %q: %v", stream, name, again, err)
+			t.Errorf("stream %q has the name %q, whose stream is %q: %v", stream, name, again, err)
 		}
 	})
 }
@@ -134,7 +134,7 @@ func FuzzNameOf(f *testing.F) {
 			return
 		}
 		if back, err := LogName(stream); back != name || err != nil || strings.ContainsAny(stream, " .*>/\\\t\r\n") {
-			t.Errorf("%q is stream %q, which is the name %q: %v", name, stream, back, err)
+			t.Errorf("name %q has the stream %q, whose name is %q: %v", name, stream, back, err)
 		}
 	})
 }
@@ -183,14 +183,14 @@ func TestWhereAnswersGoIsReadAsWritten(t *testing.T) {
 			for op, want := range map[string]uint64{opAppend: p.sent - 40, opEnd: p.sent - 39} {
 				subject := replySubject("inbox", p, op)
 				if batch, number, ok := parseReply(subject[len("inbox."):]); batch != "b1" || number != want || !ok {
-					t.Errorf("%q is read as %q, %d, %t; want %d", subject, batch, number, ok, want)
+					t.Errorf("%q is parsed as %q, %d, %t; want %d", subject, batch, number, ok, want)
 				}
 			}
 		}
 	}
 	for _, tail := range []string{"", "b1", ".1.fail.1.0.$FI", "b1.1.ok.1.0.$FI", "b1.1.fail.x.1.$FI", "b1.1.fail.1.2.$FI", "b1.1.fail.1.1", "b1.1.fail.1.1.$FI.$FI"} {
 		if _, _, ok := parseReply(tail); ok {
-			t.Errorf("%q is taken for one of the log's", tail)
+			t.Errorf("%q is parsed as a subject of the log", tail)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func FuzzReply(f *testing.F) {
 	f.Add("b1.16.fail.3.1.$FI")
 	f.Fuzz(func(t *testing.T, tail string) {
 		if batch, _, ok := parseReply(tail); ok && (batch == "" || !strings.HasPrefix(tail, batch+".")) {
-			t.Errorf("%q is of batch %q", tail, batch)
+			t.Errorf("%q is parsed with batch %q", tail, batch)
 		}
 	})
 }
@@ -209,7 +209,7 @@ func FuzzSnapshotName(f *testing.F) {
 	f.Add("00000000000000000000-x")
 	f.Fuzz(func(t *testing.T, name string) {
 		if upTo, ok := parseSnapshotName(name); ok && !strings.HasPrefix(snapshotName(upTo), name[:upToDigits]) {
-			t.Errorf("%q is up to %d", name, upTo)
+			t.Errorf("%q is parsed as the snapshot up to %d", name, upTo)
 		}
 	})
 }

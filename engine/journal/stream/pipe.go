@@ -16,22 +16,22 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// pipe is what is on its way to the server.
+// pipe describes the commits that are on their way to the server.
 type pipe struct {
 	sent    uint64 // the last commit that was sent
 	acked   uint64 // the last one that the server has acknowledged
-	bytes   int    // of the commits between
-	sizes   []int  // of each of them, at its number modulo the window
-	stopped error  // why nothing more is sent
-	other   uint64 // the last commit in the stream, if that is the reason; else 0
-	batch   string // which the commits are part of; "" if the next begins one
-	base    uint64 // the commit before the batch
-	flow    int    // commits of the batch to an answer
-	most    int    // what flow may be
-	seldom  uint64 // see there
+	bytes   int    // of the commits that are sent and not acknowledged
+	sizes   []int  // of each of these commits, at its number modulo the window
+	stopped error  // the reason why nothing more is sent; nil if the log is writable
+	other   uint64 // the last commit in the stream, if another writer's commit is the reason; else 0
+	batch   string // id of the current batch; "" if the next commit starts one
+	base    uint64 // the last commit before the batch
+	flow    int    // the server answers once for this many commits of the batch
+	most    int    // the largest flow
+	seldom  uint64 // see the constant
 	waited  uint64 // the last commit that was sent when a caller had to wait for an answer
-	sending bool   // the last commit is not with the connection yet
-	ending  bool   // the batch takes no more, and the server answers for all of it
+	sending bool   // the connection does not have the last commit yet
+	ending  bool   // the batch takes no more commits, and the server answers for all of it
 }
 
 // pending returns how many commits are on their way.
@@ -55,11 +55,11 @@ func (p *pipe) add(size int) {
 	p.sizes[p.sent%uint64(len(p.sizes))] = size
 }
 
-// unwaited reports whether no caller has had to wait for an answer for long.
+// unwaited reports whether no caller has waited for an answer for a long time.
 func (p *pipe) unwaited() bool { return p.sent-p.waited >= p.seldom }
 
-// seldom is the number of commits without a waiting caller after which the
-// server answers only one in flowMost. To wake up for an answer costs a writer
+// seldom is a number of commits. After so many without a waiting caller, the
+// server answers only one in flowMost: waking up for an answer costs a writer
 // about as much as a commit.
 const (
 	seldom   = 64
@@ -81,13 +81,13 @@ func (p *pipe) ack(upTo uint64) bool {
 	return true
 }
 
-// endBatch makes the next commit begin a batch.
+// endBatch makes the next commit start a new batch.
 func (p *pipe) endBatch() { p.batch, p.ending = "", false }
 
 // Append sends the commits, one message each, and returns when the connection
-// has them; it waits until the window has room. After an error of ctx the
-// number shows how many of the group were sent. Any failure of a commit that
-// was sent stops the log: see Refresh.
+// has them. It waits until the window has room. After an error of ctx the
+// number shows how many of the group were sent. If sending or storing any
+// commit fails, the log stops: see Refresh.
 func (l *Log) Append(ctx context.Context, last uint64, commits ...[]byte) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return l.Last(), err
@@ -99,7 +99,7 @@ func (l *Log) Append(ctx context.Context, last uint64, commits ...[]byte) (uint6
 		n, err = l.send(ctx, commits[i])
 	}
 	if err != nil {
-		return n, fmt.Errorf("append to stream %s behind commit %d: %w", l.name, n, err)
+		return n, fmt.Errorf("append to stream %s after commit %d: %w", l.name, n, err)
 	}
 	return n, nil
 }
@@ -123,7 +123,7 @@ func (l *Log) place(ctx context.Context, last uint64, commits [][]byte) (uint64,
 	case err != nil:
 		return known, err
 	case known != last:
-		return known, fmt.Errorf("expected it behind commit %d: %w", last, journal.ErrNotLast)
+		return known, fmt.Errorf("expected it after commit %d: %w", last, journal.ErrNotLast)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,14 +163,14 @@ func checkGroup(commits [][]byte, limit int) error {
 	return nil
 }
 
-// found records a commit that is in the stream.
+// found records that a commit is in the stream.
 func (l *Log) found(sequence uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen = max(l.seen, sequence)
 }
 
-// foundAt records a commit that was read from a server.
+// foundAt records that a commit was read from a server.
 func (l *Log) foundAt(sequence uint64, server string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,15 +218,15 @@ func (l *Log) send(ctx context.Context, commit []byte) (uint64, error) {
 	return sent, nil
 }
 
-// needs requests the answers for which a caller has to wait. The caller holds
-// mu; true means that it was released meanwhile.
+// needs requests the answers that callers wait for. The caller holds mu; true
+// means that mu was released meanwhile.
 func (l *Log) needs() bool {
 	l.pipe.waited = l.pipe.sent
 	return l.pipe.flow > 1 && l.ask()
 }
 
-// ask makes the server answer for all that is on its way, by ending the batch.
-// The caller holds mu; true means that it was released meanwhile.
+// ask makes the server answer for all commits on their way, by ending the
+// batch. The caller holds mu; true means that mu was released meanwhile.
 func (l *Log) ask() bool {
 	p := &l.pipe
 	if p.batch == "" || p.most == 1 || p.ending {
@@ -238,21 +238,21 @@ func (l *Log) ask() bool {
 	}
 	p.ending = true
 	if p.sending {
-		return false // the sender ends the batch
+		return false // the goroutine that is sending will end the batch
 	}
 	l.publishEnd()
 	return true
 }
 
 // publishEnd sends the end of the batch. The caller holds mu, which is released
-// meanwhile; no commit follows before the answer.
+// meanwhile; no commit is sent before the answer.
 func (l *Log) publishEnd() {
 	reply := l.replyTo(l.inbox, &l.pipe, opEnd)
 	l.mu.Unlock()
 	err := l.config.Conn.PublishRequest(l.subject, reply, nil)
 	l.mu.Lock()
 	if err != nil {
-		l.stop(fmt.Errorf("the end of a batch behind commit %d: publish: %w", l.pipe.sent, err), 0)
+		l.stop(fmt.Errorf("the end of a batch after commit %d: publish: %w", l.pipe.sent, err), 0)
 	}
 }
 
@@ -272,7 +272,7 @@ func (l *Log) await(ctx context.Context) error {
 	}
 }
 
-// changed wakes callers that await a change. The caller holds mu.
+// changed wakes the callers in await. The caller holds mu.
 func (l *Log) changed() {
 	if l.change != nil {
 		close(l.change)
@@ -306,7 +306,8 @@ func (l *Log) Confirm(ctx context.Context, upTo uint64) error {
 	}
 }
 
-// stop ends the writing. Only the first cause counts. The caller holds mu.
+// stop makes the log read-only. Only the first cause counts. The caller holds
+// mu.
 func (l *Log) stop(cause error, other uint64) {
 	if l.pipe.stopped == nil {
 		l.pipe.stopped = fmt.Errorf("%w: stream %s: %w", journal.ErrStopped, l.name, cause)
@@ -315,7 +316,7 @@ func (l *Log) stop(cause error, other uint64) {
 	}
 }
 
-// Reasons to stop a log besides answers of the server.
+// Reasons to stop a log, besides answers of the server.
 var (
 	errUnanswered = errors.New("the server has not answered, so the commit may be in the stream or not")
 	errCut        = errors.New("the connection was lost before the answer, so the commit may be in the stream or not")
@@ -324,7 +325,7 @@ var (
 // watch stops the log when answers are missing for too long or the connection
 // is lost, and ends a batch that has been idle.
 func (l *Log) watch() {
-	// A server forgets a batch after 10 s.
+	// A server drops an idle batch after 10 s.
 	tick := time.NewTicker(min(l.config.AckWait/4, time.Second))
 	defer tick.Stop()
 	waits := int(l.config.AckWait / min(l.config.AckWait/4, time.Second))
@@ -358,8 +359,8 @@ func (l *Log) watch() {
 	}
 }
 
-// disconnected stops a log with commits on their way. Otherwise the next one
-// begins a batch, since the server may not be the same one.
+// disconnected stops a log if commits are on their way. Otherwise the next
+// commit starts a new batch, since the connection may be to another server.
 func (l *Log) disconnected(s nats.Status) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// The window is compared with a list of the commits that are on their way, over
+// The pipe is compared with a list of the commits that are on their way, over
 // random series of commits, answers, waits and ends of batches.
 func TestThePipeIsLikeAListOfWhatIsOnItsWay(t *testing.T) {
 	for seed := range uint64(20) {
@@ -79,13 +79,14 @@ func TestThePipeIsLikeAListOfWhatIsOnItsWay(t *testing.T) {
 	}
 }
 
-// The server answers four times for each window at least, so that a writer need not wait
-// for the last commit of it, and not for more than flowMost commits at once.
+// The server answers at least four times for each window, so a writer does not
+// have to wait for the answer to the last commit. One answer covers at most
+// flowMost commits.
 func TestAWindowIsAnsweredForFourTimes(t *testing.T) {
 	for window, want := range map[int]int{1: 1, 4: 1, 7: 1, 8: 2, 40: 10, 1 << 16: flowMost} {
 		l := &Log{config: Config{Window: Window{Commits: window}}}
 		if l.begin(5); l.pipe.most != want {
-			t.Errorf("of %d commits: an answer for %d; want %d", window, l.pipe.most, want)
+			t.Errorf("window of %d commits: one answer for %d; want %d", window, l.pipe.most, want)
 		}
 	}
 }
@@ -110,8 +111,8 @@ func TestTheBoundsOfAGroup(t *testing.T) {
 	}
 }
 
-// The server reads what the subject of the answers says of the batch, and the
-// client's own reading of it is its reverse.
+// The server reads the description of the batch from the subject of the
+// answers. The client's parser is the reverse.
 func TestTheSubjectsOfAnswers(t *testing.T) {
 	for _, c := range []struct {
 		p           pipe
@@ -132,27 +133,27 @@ func TestTheSubjectsOfAnswers(t *testing.T) {
 		}
 		number := c.p.sent - c.p.base
 		if batch, got, ok := parsePlainReply(c.lone[len("in.box."):]); batch != "b" || got != number || !ok {
-			t.Errorf("%q is read as %q, %d, %t", c.lone, batch, got, ok)
+			t.Errorf("%q is parsed as %q, %d, %t", c.lone, batch, got, ok)
 		}
 		if c.op == opEnd {
 			number++
 		}
 		if batch, got, ok := parseReply(c.batch[len("in.box."):]); batch != "b" || got != number || !ok {
-			t.Errorf("%q is read as %q, %d, %t", c.batch, batch, got, ok)
+			t.Errorf("%q is parsed as %q, %d, %t", c.batch, batch, got, ok)
 		}
 	}
 	for _, tail := range []string{"", "b", ".", ".1", "b.", "b.x", "b.-1", "b.18446744073709551616", "b.1.2"} {
 		if _, _, ok := parsePlainReply(tail); ok {
-			t.Errorf("%q is taken for an answer to a lone commit", tail)
+			t.Errorf("%q is parsed as an answer to a commit without a batch", tail)
 		}
 		if _, _, ok := parseReply(tail); ok {
-			t.Errorf("%q is taken for an answer to a batch", tail)
+			t.Errorf("%q is parsed as an answer about a batch", tail)
 		}
 	}
 }
 
-// What each answer of a server makes of a log on whose way are the commits 11 to
-// 14 of 1, 2, 4 and 8 bytes, which are the second to the fifth of a batch.
+// The effect of each answer of a server. The commits 11 to 14, of 1, 2, 4 and 8
+// bytes, are on their way. They are the second to the fifth of a batch.
 func TestWhatEachAnswerChanges(t *testing.T) {
 	notLast := `{"type":"err","error":{"code":400,"err_code":10071,"description":"wrong last sequence: 12"}}`
 	constant := `{"type":"err","error":{"code":400,"err_code":10164,"description":"wrong last sequence"}}`
@@ -167,10 +168,10 @@ func TestWhatEachAnswerChanges(t *testing.T) {
 		acked   uint64
 		bytes   int
 		batch   string
-		is      error  // what has stopped it; nil for nothing
-		says    string // and its text
+		is      error  // why the log has stopped; nil if it has not
+		says    string // the text of is
 		other   uint64
-		quietly bool // nothing changes for waiting callers
+		quietly bool // waiting callers are not woken
 	}{
 		"to the one before":      {subject: "b.1.fail.1.0.$FI", body: `{"type":"ack","seq":1,"msgs":1}`, acked: 10, bytes: 15, batch: "b"},
 		"to the next":            {subject: "b.1.fail.2.1.$FI", body: `{"type":"ack","seq":2,"msgs":1}`, acked: 11, bytes: 14, batch: "b"},
@@ -231,7 +232,7 @@ func TestWhatEachAnswerChanges(t *testing.T) {
 		var refused, want *jetstream.APIError
 		switch {
 		case c.is == nil && p.stopped != nil, c.is != nil && (!errors.Is(p.stopped, journal.ErrStopped) || !strings.Contains(p.stopped.Error(), c.says)):
-			t.Errorf("%s: %v, want %v that says %q", name, p.stopped, c.is, c.says)
+			t.Errorf("%s: %v, want %v with the text %q", name, p.stopped, c.is, c.says)
 		case errors.As(c.is, &want):
 			if !errors.As(p.stopped, &refused) || refused.ErrorCode != want.ErrorCode || errors.Is(p.stopped, journal.ErrNotLast) {
 				t.Errorf("%s: %v, want %v", name, p.stopped, c.is)

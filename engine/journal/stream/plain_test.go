@@ -19,7 +19,7 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// withoutBatches makes the stream of a log as a server before 2.14 does.
+// withoutBatches creates the stream of a log as for a server before 2.14.
 func withoutBatches(t testing.TB, nc *nats.Conn, name string) {
 	t.Helper()
 	js, err := jetstream.New(nc)
@@ -49,8 +49,8 @@ func TestLawsInAStreamWithoutBatches(t *testing.T) {
 	})
 }
 
-// What the loser of a stream without batches has not sent yet is not sent, and
-// what it has sent is refused.
+// In a stream without batches, a writer that another one has replaced sends no
+// more commits, and the server rejects those that it has sent.
 func TestAWriterIsFencedInAStreamWithoutBatches(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	nc := natstest.Connect(t, s)
@@ -84,7 +84,7 @@ func TestAWriterIsFencedInAStreamWithoutBatches(t *testing.T) {
 	}
 }
 
-// oldServer is a connection to an old server, where one is installed.
+// oldServer returns a connection to an old server, if one is installed.
 func oldServer(t *testing.T) *nats.Conn {
 	t.Helper()
 	path, err := exec.LookPath("nats-server")

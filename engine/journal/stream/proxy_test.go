@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// proxy is a way to a server on which bytes can be held, dropped and cut.
+// proxy forwards a connection to a server. It can hold and drop bytes, and cut
+// the connection.
 type proxy struct {
 	url    string
 	target string
@@ -97,7 +98,7 @@ func (p *proxy) copy(to, from net.Conn, f *flow) {
 	}
 }
 
-// set says what becomes of the bytes from now on.
+// set sets what the proxy does with bytes from now on.
 func (p *proxy) set(up, down flow) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +106,7 @@ func (p *proxy) set(up, down flow) {
 	p.change.Broadcast()
 }
 
-// cut ends all connections. What was held is lost.
+// cut ends all connections. Bytes that were held are lost.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// Read first waits for the answers to what was sent, so that it returns all
-// that Append has accepted unless the log has stopped.
+// Read first waits for the answers to the commits that were sent. So it returns
+// all that Append has accepted, unless the log has stopped.
 func (l *Log) Read(ctx context.Context, from uint64) iter.Seq2[journal.Commit, error] {
 	return func(yield func(journal.Commit, error) bool) {
 		if err := l.read(ctx, from, yield); err != nil {
@@ -51,7 +51,7 @@ func (l *Log) readable(ctx context.Context, from uint64) (uint64, error) {
 	case closed:
 		return 0, journal.ErrClosed
 	case err == nil:
-		_ = l.Confirm(ctx, sent) // what was not taken is not in the stream
+		_ = l.Confirm(ctx, sent) // commits that were rejected are not in the stream
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err

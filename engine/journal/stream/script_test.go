@@ -24,15 +24,15 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// script stands in for a stream with consumers: a test says what its server
-// answers, and reads what it was asked.
+// script replaces a stream with consumers: a test defines what its server
+// answers, and reads the requests.
 type script struct {
-	jetstream.Stream // nil: what is not scripted is not to be called
+	jetstream.Stream // nil, so that a call of a method without a script panics
 	began            time.Time
 	cached           jetstream.StreamInfo
 	info             func(n int) (jetstream.StreamState, error) // n counts from 0
 	infos            int
-	create           func(n int) (jetstream.ConsumerInfo, error) // nil: all is well
+	create           func(n int) (jetstream.ConsumerInfo, error) // nil: every request succeeds
 	find             error
 	remove           error
 	made             []jetstream.ConsumerConfig
@@ -51,7 +51,7 @@ func (s *script) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.S
 	return &jetstream.StreamInfo{State: state}, nil
 }
 
-// pulled and pushed are consumers of which there is only a description.
+// pulled and pushed are consumers that consist only of a description.
 type (
 	pulled struct {
 		jetstream.Consumer
@@ -98,7 +98,8 @@ func commits(first, last uint64) jetstream.StreamState {
 	return jetstream.StreamState{Msgs: last + 1 - first, FirstSeq: first, LastSeq: last}
 }
 
-// scriptedLog is a log named S whose stream is a script, and what it logs.
+// scriptedLog returns a log named S whose stream is a script, and the buffer
+// that it logs to.
 func scriptedLog(t *testing.T, nc *nats.Conn, s *script) (*Log, *bytes.Buffer) {
 	t.Helper()
 	var logged bytes.Buffer
@@ -112,7 +113,7 @@ func scriptedLog(t *testing.T, nc *nats.Conn, s *script) (*Log, *bytes.Buffer) {
 	return l, &logged
 }
 
-// overheard returns what was published since it was called last, without the
+// overheard returns the messages published since its last call, without the
 // inboxes.
 func overheard(t *testing.T, s *server.Server, of *nats.Conn) func() []string {
 	t.Helper()
@@ -143,8 +144,8 @@ func overheard(t *testing.T, s *server.Server, of *nats.Conn) func() []string {
 	}
 }
 
-// What a reader makes of each message that a server can send it, when it has read
-// up to commit 4, which was the second message of its consumer c.
+// The effect of each message that a server can send to a reader. The reader has
+// read up to commit 4, which was the second message of its consumer c.
 func TestWhatAReaderMakesOfEachMessage(t *testing.T) {
 	s := natstest.Start(t, natstest.Options())
 	nc := natstest.Connect(t, s)
@@ -164,16 +165,16 @@ func TestWhatAReaderMakesOfEachMessage(t *testing.T) {
 		header string // lines
 		want   state
 		commit bool
-		leaves bool     // the consumer
+		leaves bool     // whether the reader leaves the consumer
 		why    string   // in the log; "" if nothing is logged
 		sent   []string // to the server
 	}{
 		"the next commit":          {from: push, reply: "$JS.ACK.S.c.1.5.3.1000.7", want: state{next: 6, received: 3}, commit: true},
 		"with a header":            {from: push, reply: "$JS.ACK.S.c.1.5.3.1000.7", header: "Nats-Expected-Last-Sequence: 4", want: state{next: 6, received: 3}, commit: true},
 		"of an earlier consumer":   {from: push, reply: "$JS.ACK.S.b.1.5.3.1000.7", want: push},
-		"a later commit":           {from: push, reply: "$JS.ACK.S.c.1.6.3.1000.7", want: push, leaves: true, why: "commit 6 came instead"},
-		"an earlier commit":        {from: push, reply: "$JS.ACK.S.c.1.4.3.1000.7", want: push, leaves: true, why: "commit 4 came instead"},
-		"of no consumer":           {from: push, want: push, leaves: true, why: "not the consumer's"},
+		"a later commit":           {from: push, reply: "$JS.ACK.S.c.1.6.3.1000.7", want: push, leaves: true, why: "received commit 6 instead"},
+		"an earlier commit":        {from: push, reply: "$JS.ACK.S.c.1.4.3.1000.7", want: push, leaves: true, why: "received commit 4 instead"},
+		"of no consumer":           {from: push, want: push, leaves: true, why: "another consumer"},
 		"a heartbeat":              {from: push, header: "Status: 100\nNats-Last-Consumer: 2", want: push},
 		"a heartbeat with a loss":  {from: push, header: "Status: 100\nNats-Last-Consumer: 3", want: push, leaves: true, why: "messages were lost"},
 		"an empty heartbeat":       {from: push, header: "Status: 100", want: push},
@@ -208,7 +209,7 @@ func TestWhatAReaderMakesOfEachMessage(t *testing.T) {
 		}
 		commit, ok := tail.take(m)
 		if ok != c.commit || ok && (commit.Sequence != 5 || string(commit.Payload) != "text") || !ok && !reflect.DeepEqual(commit, journal.Commit{}) {
-			t.Errorf("%s: commit %+v, %t; want one: %t", name, commit, ok, c.commit)
+			t.Errorf("%s: commit %+v, %t; want a commit: %t", name, commit, ok, c.commit)
 		}
 		if got := (state{tail.next, tail.received, tail.until, tail.begun, tail.asked, tail.push}); got != c.want || (tail.sub == nil) != c.leaves || sub.IsValid() == c.leaves {
 			t.Errorf("%s: %+v, left %t; want %+v, %t", name, got, tail.sub == nil, c.want, c.leaves)
@@ -223,8 +224,8 @@ func TestWhatAReaderMakesOfEachMessage(t *testing.T) {
 	}
 }
 
-// A reader that cannot request the next piece, or not report that it has room,
-// starts again and logs the reason.
+// If a reader can neither request the next piece nor report that it has room,
+// it starts again and logs the reason.
 func TestAReaderThatCannotSendStartsAgain(t *testing.T) {
 	s := natstest.Start(t, natstest.Options())
 	nc := natstest.Connect(t, s)
@@ -267,8 +268,8 @@ func TestAPieceHasRoomForTheLargestCommits(t *testing.T) {
 	}
 }
 
-// A reader that begins asks how far the stream goes and makes the consumer that
-// suits, at once or when the stream has what it needs.
+// A reader that begins asks for the end of the stream. It makes the consumer
+// that fits, at once or when the stream has the commits that it needs.
 func TestHowAReaderBegins(t *testing.T) { natstest.Bubble(t, howAReaderBegins) }
 
 func howAReaderBegins(t *testing.T) {
@@ -355,8 +356,9 @@ func howAReaderBegins(t *testing.T) {
 	}
 }
 
-// A reader with a silent consumer asks for it after 1.5 s, and treats it as
-// lost after 15 s even if it exists. One that receives heartbeats keeps it.
+// A reader asks after 1.5 s whether a silent consumer still exists, and treats
+// it as lost after 15 s even if it does. It keeps a consumer that sends
+// heartbeats.
 func TestWhenAReaderTakesItsConsumerForLost(t *testing.T) { natstest.Bubble(t, whenAConsumerIsLost) }
 
 func whenAConsumerIsLost(t *testing.T) {
@@ -407,8 +409,8 @@ func whenAConsumerIsLost(t *testing.T) {
 	}
 }
 
-// A consumer that cannot be removed is left to the server, which is worth a line
-// for who debugs, and no more.
+// A consumer that cannot be removed is left to the server. The log reports it
+// at debug level only.
 func TestAConsumerThatCanNotBeRemoved(t *testing.T) {
 	server := natstest.Start(t, natstest.Options())
 	for err, want := range map[error]bool{nil: false, nats.ErrTimeout: true} {
@@ -430,8 +432,8 @@ func TestAConsumerThatCanNotBeRemoved(t *testing.T) {
 	}
 }
 
-// A reader of replicas takes consumers until one reads from a server that is not in
-// doubt, and reads from one that is when there is no other.
+// A reader of replicas makes consumers until one reads from a server that is
+// not in doubt. If there is none, it reads from a server in doubt.
 func TestAReaderLooksForAServerThatIsNotInDoubt(t *testing.T) {
 	server := natstest.Start(t, natstest.Options())
 	nc := natstest.Connect(t, server)
@@ -496,7 +498,7 @@ func TestAReaderLooksForAServerThatIsNotInDoubt(t *testing.T) {
 	}
 }
 
-// How long a log asks how far its stream goes, again and again.
+// How long a log asks repeatedly for the end of its stream.
 func TestHowLongAStreamIsAskedFor(t *testing.T) { natstest.Bubble(t, howLongAStreamIsAskedFor) }
 
 func howLongAStreamIsAskedFor(t *testing.T) {
@@ -549,7 +551,7 @@ func howLongAStreamIsAskedFor(t *testing.T) {
 			began := time.Now()
 			state, err := l.state(ctx, time.Second)
 			if took := time.Since(began); took != c.took || s.infos != c.asked {
-				t.Errorf("%s: it was asked for %d times in %v, want %d in %v", name, s.infos, took, c.asked, c.took)
+				t.Errorf("%s: %d requests in %v, want %d in %v", name, s.infos, took, c.asked, c.took)
 			}
 			want := commits(3, 9)
 			if c.is != nil {
@@ -569,6 +571,6 @@ func howLongAStreamIsAskedFor(t *testing.T) {
 	s := &script{info: func(int) (jetstream.StreamState, error) { cancel(); return commits(1, 1), io.ErrUnexpectedEOF }}
 	l, _ := scriptedLog(t, nc, s)
 	if _, err := l.state(ended, time.Second); !errors.Is(err, context.Canceled) || !errors.Is(err, io.ErrUnexpectedEOF) || s.infos != 1 {
-		t.Errorf("%v after %d questions; want the end of the context, and why it was not earlier", err, s.infos)
+		t.Errorf("%v after %d requests; want the end of the context, and the error of the last request", err, s.infos)
 	}
 }

@@ -21,7 +21,7 @@ type Servers struct {
 }
 
 // doubt makes later consumers of a stream avoid a server. When all servers with
-// a replica are in doubt, all are read again.
+// a replica are in doubt, doubt clears all of them.
 func (s *Servers) doubt(stream, server string, replicas int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Servers) oldOf(stream string) (version string, found bool) {
 }
 
 // Doubt reports that the commits read last may be wrong. If the stream has
-// replicas, it is read from another one afterwards.
+// replicas, later reads use another one.
 func (l *Log) Doubt() {
 	l.mu.Lock()
 	server := l.origin
@@ -76,8 +76,8 @@ func (l *Log) Doubt() {
 }
 
 // choices is how many consumers a reader makes to find one at a server that is
-// not in doubt. Of three replicas two of which are in doubt, all miss the third
-// one once in 650 times.
+// not in doubt. With three replicas, two of them in doubt, all 16 miss the
+// third once in 650 times.
 const choices = 16
 
 // subscribe makes consumers until one reads from a server that is not in doubt,
@@ -94,7 +94,7 @@ func (t *tail) subscribe(ctx context.Context, last uint64) error {
 	}
 	t.push = false
 	if errors.Is(err, errDoubted) {
-		err = nil // the others do not answer
+		err = nil // only servers in doubt answer: read from one of them
 	}
 	if err == nil && t.until > 0 {
 		err = t.askPiece()

@@ -16,7 +16,7 @@ func TestServersInDoubtAreAvoidedUntilAllAre(t *testing.T) {
 	var s Servers
 	for _, c := range []struct {
 		doubt string
-		want  string // those in doubt afterwards
+		want  string // the servers in doubt afterwards
 	}{{"a", "a"}, {"a", "a"}, {"c", "ac"}, {"b", ""}, {"b", "b"}} {
 		s.doubt("log", c.doubt, 3)
 		got := ""
@@ -34,8 +34,8 @@ func TestServersInDoubtAreAvoidedUntilAllAre(t *testing.T) {
 	}
 }
 
-// A server that turns out to be too old when a replica of it is read is named, and
-// the log cannot be opened again.
+// If a reader finds that a server with a replica is too old, the error names
+// the server, and the log cannot be opened again.
 func TestAReplicaOnAnOldServerIsRefusedWhenItIsRead(t *testing.T) {
 	for _, version := range []string{"2.9.25", "2.13.0", ""} {
 		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
@@ -46,14 +46,14 @@ func TestAReplicaOnAnOldServerIsRefusedWhenItIsRead(t *testing.T) {
 		again := l.checkServers(&jetstream.StreamConfig{Replicas: 3, Metadata: map[string]string{answeredBy: server.VERSION}})
 		for _, err := range []error{got, again} {
 			if !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), "nats-server "+version) || !strings.Contains(err.Error(), "expected nats-server 2.14") {
-				t.Errorf("%q: %v; want ErrSettings that names it", version, err)
+				t.Errorf("%q: %v; want ErrSettings with the version", version, err)
 			}
 		}
 	}
 }
 
-// readsFrom returns from which servers a log is read, over some readings of few
-// commits and of enough to be requested piece by piece.
+// readsFrom returns from which servers a log is read, over several readings: of
+// few commits, and of so many that they are requested piece by piece.
 func readsFrom(t *testing.T, c Config, readings int) map[string]int {
 	t.Helper()
 	from := map[string]int{}
@@ -72,7 +72,7 @@ func readsFrom(t *testing.T, c Config, readings int) map[string]int {
 	return from
 }
 
-// doubts reads a log with three replicas, and doubts them one after the other.
+// doubts reads a log with three replicas and doubts one after the other.
 func doubts(t *testing.T, c Config) {
 	t.Helper()
 	c.Servers = &Servers{}
@@ -90,7 +90,7 @@ func doubts(t *testing.T, c Config) {
 		}
 	}
 	list(t, l, 1)
-	l.Doubt() // the third one: which one is wrong is not known any more
+	l.Doubt() // all three are in doubt now, so all are read again
 	if from := readsFrom(t, c, 1); from[""] > 0 {
 		t.Errorf("it was read from %v", from)
 	}

@@ -23,10 +23,10 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// snapshot is an object in the bucket of the stream's name. Its name is the
-// number of the last commit in it, with 20 digits, "-" and a unique text. So
-// two writers, one of which has not noticed yet that it was replaced, never
-// write the same object, and the highest number counts.
+// snapshot is an object in the bucket of snapshots. Its name is the number of
+// the last commit in it, with 20 digits, "-" and a unique text. So two writers
+// never write the same object, even if one has not noticed yet that it was
+// replaced. The highest number counts.
 type snapshot struct {
 	upTo   uint64
 	object *jetstream.ObjectInfo
@@ -37,9 +37,9 @@ const (
 	chunkSize  = 128 << 10
 	// bucketPrefix precedes a bucket's name in that of its stream.
 	bucketPrefix = "OBJ_"
-	// orphanAge is the age at which pieces of an object without a name are
-	// removed: those of a snapshot whose writer died. Until then it may still
-	// be written.
+	// orphanAge is the age at which pieces without an object are removed: their
+	// writer died. Younger pieces may belong to an object that is still being
+	// written.
 	orphanAge = time.Hour
 )
 
@@ -57,8 +57,8 @@ func parseSnapshotName(name string) (upTo uint64, ok bool) {
 	return upTo, ok && err == nil && len(digits) == upToDigits && unique != "" && upTo > 0
 }
 
-// openBucket creates the bucket if it is missing, together with the stream:
-// while one of the servers is down, no bucket can be created.
+// openBucket creates the bucket if it is missing. It does so together with the
+// stream, because no bucket can be created while one of the servers is down.
 func (l *Log) openBucket(ctx context.Context) error {
 	store, err := l.js.ObjectStore(ctx, l.name)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -78,10 +78,10 @@ func (l *Log) openBucket(ctx context.Context) error {
 	return err
 }
 
-// SaveSnapshot stores an object in the bucket of the stream's name once the
-// server has the commits in it. Then it removes older objects, and the commits
-// up to it that the config's Keep does not need. A late writer removes only
-// what is older than its own snapshot.
+// SaveSnapshot stores an object in the bucket of snapshots once the server has
+// the commits in it. Then it removes older objects, and the commits up to upTo
+// that the config's Keep does not need. A writer that was replaced meanwhile
+// removes only what is older than its own snapshot.
 func (l *Log) SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Writer) error) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
@@ -98,8 +98,8 @@ func (l *Log) SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Write
 	return nil
 }
 
-// beginSnapshot checks upTo and waits for the commits that the snapshot stands
-// for.
+// beginSnapshot checks upTo and waits until the server has the commits up to
+// it.
 func (l *Log) beginSnapshot(ctx context.Context, upTo uint64) error {
 	l.mu.Lock()
 	err, last := l.usable(), l.last()
@@ -169,19 +169,20 @@ func (l *Log) put(ctx context.Context, upTo uint64, write func(io.Writer) error)
 		defer close(done)
 		to.CloseWithError(write(to))
 	}()
-	// The end of ctx is an error of the reader. The store then removes what it
-	// has stored, for which it needs a context that has not ended.
+	// If ctx ends, the reader returns an error, and the store removes the
+	// pieces that it has stored. For that it needs a context that has not
+	// ended.
 	stop := context.AfterFunc(ctx, func() { to.CloseWithError(ctx.Err()) })
 	meta := jetstream.ObjectMeta{Name: snapshotName(upTo), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}}
 	_, err := l.store.Put(context.WithoutCancel(ctx), meta, fullReader{from})
 	stop()
-	from.CloseWithError(io.ErrClosedPipe) // ends write if it is still running
+	from.CloseWithError(io.ErrClosedPipe) // makes write return if it is still running
 	<-done
 	return err
 }
 
-// fullReader fills each buffer, so that the pieces of an object have the full
-// size however small the writes are.
+// fullReader fills each buffer completely, so that the pieces of an object have
+// the full size even if write writes little at a time.
 type fullReader struct{ from io.Reader }
 
 func (r fullReader) Read(b []byte) (int, error) {
@@ -192,8 +193,8 @@ func (r fullReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// dropCovered removes the snapshots before upTo, what dead writers have left,
-// and the commits up to upTo.
+// dropCovered removes the snapshots before upTo, the pieces that dead writers
+// have left, and the commits up to upTo.
 func (l *Log) dropCovered(ctx context.Context, upTo uint64) error {
 	there, err := l.snapshots(ctx)
 	if err != nil {
@@ -203,7 +204,8 @@ func (l *Log) dropCovered(ctx context.Context, upTo uint64) error {
 		if s.upTo >= upTo {
 			continue
 		}
-		// Deleting an object would leave a marker forever; its name is removed first.
+		// Deleting the object would leave a marker forever, so the messages of
+		// its name and pieces are removed instead.
 		for _, subject := range []string{l.nameSubject(s.object.Name), l.pieceSubject(s.object.NUID)} {
 			if err := l.bucket.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 				return fmt.Errorf("remove snapshot %s: %w", s.object.Name, err)
@@ -232,15 +234,15 @@ func (l *Log) nameSubjects() string { return "$O." + l.name + ".M.*" }
 
 func (l *Log) pieceSubject(nuid string) string { return "$O." + l.name + ".C." + nuid }
 
-// dropOrphans removes the pieces that belong to no object, if the last of them
-// is older than an age.
+// dropOrphans removes the pieces that belong to no object, if the last one is
+// older than age.
 func (l *Log) dropOrphans(ctx context.Context, age time.Duration) error {
 	info, err := l.bucket.Info(ctx, jetstream.WithSubjectFilter(l.pieceSubject("*")))
 	if err != nil {
 		return err
 	}
-	// Listed after the pieces: an object to which they belong has its name by
-	// now, or is being written.
+	// The objects are listed after the pieces: if a piece belongs to an object,
+	// that object has its name by now or is being written.
 	objects, err := l.objects(ctx)
 	if err != nil {
 		return err
@@ -266,8 +268,8 @@ func (l *Log) dropOrphans(ctx context.Context, age time.Duration) error {
 // was removed meanwhile.
 const loadTries = 3
 
-// LoadSnapshot reads the newest snapshot that is whole. It is in a temporary
-// file, with its digest checked, before read is called.
+// LoadSnapshot reads the newest snapshot that is whole. It stores it in a
+// temporary file and checks its digest before it calls read.
 func (l *Log) LoadSnapshot(ctx context.Context, read func(io.Reader) error) (upTo uint64, err error) {
 	l.mu.Lock()
 	closed := l.closed
@@ -307,7 +309,7 @@ func (l *Log) fetchNewest(ctx context.Context) (newest snapshot, in *os.File, er
 				return s, nil, err
 			}
 			failed = append(failed, err)
-			l.config.Log.Warn("a snapshot cannot be read", "stream", l.name, "commit", s.upTo, "err", err)
+			l.config.Log.Warn("cannot read a snapshot", "stream", l.name, "commit", s.upTo, "err", err)
 		}
 		if there[0].upTo == newest.upTo || try == loadTries {
 			return there[0], nil, errors.Join(failed...)
@@ -317,7 +319,7 @@ func (l *Log) fetchNewest(ctx context.Context) (newest snapshot, in *os.File, er
 	return newest, nil, err
 }
 
-// fetch copies a snapshot into a temporary file without a name.
+// fetch copies a snapshot into a temporary file, which has no name.
 func (l *Log) fetch(ctx context.Context, s snapshot) (in *os.File, err error) {
 	pieces := l.pieceSubject(s.object.NUID)
 	info, err := l.bucket.Info(ctx, jetstream.WithSubjectFilter(pieces))
@@ -346,8 +348,8 @@ func (l *Log) fetch(ctx context.Context, s snapshot) (in *os.File, err error) {
 }
 
 // download copies the pieces of an object and checks their digest. It fails if
-// one does not arrive within the AckWait. (The store's own Get ignores the end
-// of a context while it waits for a missing piece.)
+// a piece does not arrive within the AckWait. (The store's own Get ignores the
+// end of a context while it waits for a missing piece.)
 func (l *Log) download(ctx context.Context, s snapshot, to io.Writer) error {
 	want, err := jetstream.DecodeObjectDigest(s.object.Digest)
 	if err != nil || s.object.Chunks == 0 {

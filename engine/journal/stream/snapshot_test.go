@@ -17,7 +17,7 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// firstOf returns the first commit that is in the stream.
+// firstOf returns the number of the first commit in the stream.
 func firstOf(t *testing.T, l *Log) uint64 {
 	t.Helper()
 	state, err := l.state(soon(t), patience)
@@ -28,7 +28,7 @@ func firstOf(t *testing.T, l *Log) uint64 {
 	return first
 }
 
-// pieces is how many messages are in the bucket.
+// pieces returns the number of messages in the bucket.
 func pieces(t *testing.T, l *Log) uint64 {
 	t.Helper()
 	info, err := l.bucket.Info(soon(t))
@@ -54,8 +54,8 @@ func TestASnapshotRemovesNothingThatIsStillNeeded(t *testing.T) {
 	}
 }
 
-// A writer that was paused while it saved comes late: the newer snapshot
-// counts, and only what is older than the late one goes.
+// A writer that was paused while it saved a snapshot finishes late: the newer
+// snapshot counts, and only what is older than the late one is removed.
 func TestAnOlderWriterThatSavesLateDoesNoHarm(t *testing.T) {
 	s, old := oneServer(t)
 	mustAppend(t, old, "1", "2", "3", "4", "5", "6")
@@ -87,7 +87,7 @@ func TestAnOlderWriterThatSavesLateDoesNoHarm(t *testing.T) {
 	}
 }
 
-// Two that have read the same save the same.
+// Two processes that have read the same commits save the same snapshot.
 func TestTwoSnapshotsUpToTheSameCommit(t *testing.T) {
 	s, a := oneServer(t)
 	mustAppend(t, a, "1", "2")
@@ -104,8 +104,8 @@ func TestTwoSnapshotsUpToTheSameCommit(t *testing.T) {
 	}
 }
 
-// Where a snapshot is damaged, the one before counts if it is there, and only
-// what is whole is given to read.
+// If a snapshot is damaged, the one before counts, if it exists. The reader
+// only gets a snapshot that is whole.
 func TestADamagedSnapshotIsPassedOver(t *testing.T) {
 	_, l := oneServer(t)
 	mustAppend(t, l, "1", "2", "3")
@@ -121,7 +121,7 @@ func TestADamagedSnapshotIsPassedOver(t *testing.T) {
 			}
 			return l.bucket.DeleteMsg(soon(t), last.Sequence)
 		},
-		func(o *jetstream.ObjectInfo) error { // a piece is another
+		func(o *jetstream.ObjectInfo) error { // a piece is replaced
 			err := l.bucket.Purge(soon(t), jetstream.WithPurgeSubject(l.pieceSubject(o.NUID)))
 			for range o.Chunks {
 				_, e := l.js.Publish(soon(t), l.pieceSubject(o.NUID), []byte("other"))
@@ -153,12 +153,12 @@ func TestADamagedSnapshotIsPassedOver(t *testing.T) {
 	}
 	upTo, err := l.LoadSnapshot(soon(t), func(io.Reader) error { t.Error("called"); return nil })
 	if err == nil || upTo != 0 || !strings.Contains(err.Error(), "pieces") {
-		t.Errorf("with no whole one: up to %d, %v", upTo, err)
+		t.Errorf("without a whole snapshot: up to %d, %v", upTo, err)
 	}
 }
 
-// What a writer that died in a snapshot has left goes when it is old, and not
-// before: it may be being written.
+// The pieces that a writer has left when it died are removed when they are old.
+// Younger ones may belong to a snapshot that is still being written.
 func TestPiecesOfAnUnfinishedSnapshotGo(t *testing.T) {
 	_, l := oneServer(t)
 	mustAppend(t, l, "1")
@@ -179,8 +179,8 @@ func TestPiecesOfAnUnfinishedSnapshotGo(t *testing.T) {
 	}
 }
 
-// A follower behind a snapshot must load it; one that is ahead of the stream
-// gets ErrAhead.
+// A follower that needs commits before a snapshot gets ErrCovered and must load
+// it; one that is ahead of the stream gets ErrAhead.
 func TestAFollowerWhereNothingIs(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	l := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log", AckWait: patience / 100})
@@ -204,8 +204,8 @@ func TestAFollowerWhereNothingIs(t *testing.T) {
 	}
 }
 
-// A search for a snapshot without an answer of the server returns an error,
-// also if there is none.
+// A load of a snapshot returns an error if the server does not answer, even if
+// there is no snapshot.
 func TestALostAnswerIsNotAwaitedForever(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
@@ -225,10 +225,10 @@ func TestALostAnswerIsNotAwaitedForever(t *testing.T) {
 		select {
 		case err := <-loaded:
 			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%v; want that time is over", err)
+				t.Errorf("%v; want the end of the context", err)
 			}
 		case <-time.After(patience):
-			t.Fatal("it waits forever")
+			t.Fatal("LoadSnapshot waits forever")
 		}
 	})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Replicas of streams on older servers can differ from each other.
+// The version that replicas need. Replicas on older servers can differ from
+// each other.
 const (
 	replicatedMajor = 2
 	replicatedMinor = 14
@@ -31,8 +32,9 @@ func (l *Log) checkConn(replicas int) error {
 }
 
 // checkServers rejects a stream with replicas if a known server of it is too
-// old for them: that of the connection, the one that answered about the stream,
-// and those from which this process has read it before.
+// old for them. Known are the server of the connection, the one that answered
+// about the stream, and those from which this process has read the stream
+// before.
 func (l *Log) checkServers(c *jetstream.StreamConfig) error {
 	if c.Replicas <= 1 {
 		return nil
@@ -49,14 +51,14 @@ func (l *Log) checkServers(c *jetstream.StreamConfig) error {
 	return nil
 }
 
-// tooOldFor is the error about a server that is too old for replicas.
+// tooOldFor returns the error about a server that is too old for replicas.
 func tooOldFor(replicas int, version string) error {
 	return fmt.Errorf("%w: %d replicas on nats-server %s; expected nats-server %d.%d or later, or 1 replica",
 		ErrSettings, replicas, cmp.Or(version, "before 2.11"), replicatedMajor, replicatedMinor)
 }
 
-// tooOld reports whether a version such as 2.9.25 or v2.14.0-RC.1 is older than
-// replicas need. An invalid version is.
+// tooOld reports whether a version such as 2.9.25 or v2.14.0-RC.1 is too old
+// for replicas. It returns true for an invalid version.
 func tooOld(version string) bool {
 	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")

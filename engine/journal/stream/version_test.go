@@ -26,8 +26,8 @@ func TestServersBefore2_14AreTooOldForReplicas(t *testing.T) {
 	}
 }
 
-// Each of the two servers that can be seen counts, and the error names the version
-// that was found and the one that is needed.
+// Both servers whose version is visible are checked. The error names the
+// version found and the version needed.
 func TestReplicasOnAnOldServerAreRefusedByName(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	l := &Log{config: Config{Conn: natstest.Connect(t, s), Servers: &Servers{}}}
@@ -43,16 +43,17 @@ func TestReplicasOnAnOldServerAreRefusedByName(t *testing.T) {
 		case c.ok != (got == nil):
 			t.Errorf("%+v: %v", c, got)
 		case got != nil && (!errors.Is(got, ErrSettings) || !strings.Contains(got.Error(), c.answered) || !strings.Contains(got.Error(), "2.14")):
-			t.Errorf("%+v: %v; want ErrSettings, and both versions", c, got)
+			t.Errorf("%+v: %v; want ErrSettings with both versions", c, got)
 		}
 	}
 	log := openLog(t, Config{Conn: natstest.Connect(t, s), Name: "log"})
 	if got := log.stream.CachedInfo().Config.Metadata[answeredBy]; got != server.VERSION {
-		t.Errorf("the server that answered says %q of itself; want %q", got, server.VERSION)
+		t.Errorf("the server that answered reports version %q; want %q", got, server.VERSION)
 	}
 }
 
-// A stream with replicas that is there is not opened where an old server answers for it.
+// An existing stream with replicas is not opened if an old server answers for
+// it.
 func TestALogThatAnOldServerHoldsIsNotOpened(t *testing.T) {
 	s := natstest.Start(t, natstest.Options()) // the test answers instead
 	c := settings("pnagent-log-log", subjectPrefix+"log", 3)
@@ -70,7 +71,7 @@ func TestALogThatAnOldServerHoldsIsNotOpened(t *testing.T) {
 	}
 	l, err := Open(soon(t), Config{Conn: natstest.Connect(t, s), Name: "log"})
 	if l != nil || !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), "3 replicas on nats-server 2.12.3") {
-		t.Errorf("%v; want ErrSettings, and what is too old", err)
+		t.Errorf("%v; want ErrSettings with the old version", err)
 	}
 }
 
@@ -78,13 +79,12 @@ func TestReplicasOnARealOldServerAreRefused(t *testing.T) {
 	nc := oldServer(t)
 	version := nc.ConnectedServerVersion()
 	if _, err := Open(soon(t), Config{Conn: nc, Name: "log", Replicas: 3}); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), version) {
-		t.Errorf("%v; want ErrSettings that names %s", err, version)
+		t.Errorf("%v; want ErrSettings with %s", err, version)
 	}
-	openLog(t, Config{Conn: nc, Name: "log"}) // one is well
+	openLog(t, Config{Conn: nc, Name: "log"}) // one replica is accepted
 }
 
-// All that a log cannot live with is named, each setting by itself; what it can
-// live with is not.
+// The error names each setting that a log cannot work with, and no others.
 func TestEachSettingThatALogCannotLiveWithIsNamed(t *testing.T) {
 	want := settings("s", "pnagent.log.s", 3)
 	for name, c := range map[string]struct {

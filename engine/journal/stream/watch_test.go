@@ -17,8 +17,8 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// A log whose answers are missing stops when they are for the AckWait, give or
-// take two looks at the clock; one that has them does not.
+// A log stops when answers are missing for the AckWait, plus or minus two ticks
+// of its clock. A log that gets its answers does not stop.
 func TestHowLongAnAnswerMayBeMissing(t *testing.T) { perFlow(t, inBubble(howLongAnAnswerMayBeMissing)) }
 
 func howLongAnAnswerMayBeMissing(t *testing.T, c Config) {
@@ -28,7 +28,7 @@ func howLongAnAnswerMayBeMissing(t *testing.T, c Config) {
 		c.Name, c.AckWait, c.Conn = fmt.Sprint("log ", wait), wait, natstest.Connect(t, way)
 		l := openLog(t, c)
 		mustAppend(t, l, "1")
-		time.Sleep(10*wait + wait/3) // idle, and between two looks
+		time.Sleep(10*wait + wait/3) // idle, and then between two ticks
 		mustAppend(t, l, "2")
 		way.Set(natstest.Pass, natstest.Hold)
 		began := time.Now()
@@ -38,7 +38,7 @@ func howLongAnAnswerMayBeMissing(t *testing.T, c Config) {
 		err := l.Confirm(soon(t), 3)
 		look := min(wait/4, time.Second)
 		if took := time.Since(began); !errors.Is(err, journal.ErrStopped) || !errors.Is(err, nats.ErrTimeout) || took < wait || took > wait+2*look {
-			t.Errorf("%v after %v, want that %v is over", err, took, wait)
+			t.Errorf("%v after %v, want a time-out after %v", err, took, wait)
 		}
 		if text := fmt.Sprintf("commit 3: %v after %v: ", errUnanswered, wait); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v, want %q", err, text)
@@ -46,8 +46,8 @@ func howLongAnAnswerMayBeMissing(t *testing.T, c Config) {
 	}
 }
 
-// While answers are missing for not too long, a writer with an answer to each
-// commit continues in its window.
+// While answers are missing, but not for too long, a writer continues until its
+// window is full.
 func TestAWriterContinuesWhileAnswersAreMissing(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
@@ -70,13 +70,13 @@ func TestAWriterContinuesWhileAnswersAreMissing(t *testing.T) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.pipe.batch != "" {
-			t.Error("the server is left to forget the batch")
+			t.Error("the log lets the server drop the batch")
 		}
 	})
 }
 
-// A connection that is cut or closed stops a log with commits on their way at
-// once, and one without continues when the connection is back.
+// When its connection is cut or closed, a log with commits on their way stops
+// at once. A log without continues when the connection is back.
 func TestALogWhoseConnectionEnds(t *testing.T) { perFlow(t, inBubble(connectionEnds)) }
 
 func connectionEnds(t *testing.T, c Config) {
@@ -115,7 +115,7 @@ func connectionEnds(t *testing.T, c Config) {
 	}
 }
 
-// What a connection does not take stops the log with the reason.
+// If the connection does not accept a commit, the log stops with the reason.
 func TestACommitThatCanNotBePublished(t *testing.T) {
 	s := natstest.Start(t, natstest.Options())
 	nc := natstest.Connect(t, s)
@@ -127,7 +127,7 @@ func TestACommitThatCanNotBePublished(t *testing.T) {
 	if n != 1 || !errors.Is(err, journal.ErrStopped) || !errors.Is(err, nats.ErrConnectionClosed) || !strings.Contains(err.Error(), "commit 1: publish: ") {
 		t.Errorf("%d, %v", n, err)
 	}
-	if n, err := l.Append(t.Context(), 1, []byte("2")); n != 1 || !errors.Is(err, journal.ErrStopped) || !strings.Contains(err.Error(), "append to stream S behind commit 1: ") {
+	if n, err := l.Append(t.Context(), 1, []byte("2")); n != 1 || !errors.Is(err, journal.ErrStopped) || !strings.Contains(err.Error(), "append to stream S after commit 1: ") {
 		t.Errorf("%d, %v", n, err)
 	}
 	l.begin(0)
@@ -135,13 +135,13 @@ func TestACommitThatCanNotBePublished(t *testing.T) {
 	l.mu.Lock()
 	l.ask()
 	l.mu.Unlock()
-	if err := l.Sync(t.Context(), 0); !errors.Is(err, nats.ErrConnectionClosed) || !strings.Contains(err.Error(), "the end of a batch behind commit 1: publish: ") {
+	if err := l.Sync(t.Context(), 0); !errors.Is(err, nats.ErrConnectionClosed) || !strings.Contains(err.Error(), "the end of a batch after commit 1: publish: ") {
 		t.Error(err)
 	}
 }
 
-// Two that write in turn, each when it has read what the other one wrote, need not
-// ask the server anything.
+// Two processes that write in turn, each after it has read the other's commit,
+// do not need any request to the server.
 func TestTwoThatWriteInTurn(t *testing.T) { perFlow(t, writeInTurn) }
 
 func writeInTurn(t *testing.T, c Config) {
@@ -185,8 +185,7 @@ func writeInTurn(t *testing.T, c Config) {
 	}
 }
 
-// A reader at the end waits for longer than a stream may be short, and takes what
-// comes then.
+// A reader at the end of the stream waits without a limit for the next commit.
 func TestAReaderAtTheEndWaits(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		s, l := oneServer(t)

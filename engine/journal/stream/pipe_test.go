@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/internal/natstest"
 )
 
 // The pipe is compared with a list of the commits that are on their way, over
@@ -250,5 +251,21 @@ func TestWhatEachAnswerChanges(t *testing.T) {
 				t.Errorf("%s: a waiting caller is not woken", name)
 			}
 		}
+	}
+}
+
+// A log that waits for no answer of its own confirms the commits of others that were
+// read from the stream, and no later ones.
+func TestConfirmOfCommitsThatOthersWrote(t *testing.T) {
+	s := natstest.Start(t, natstest.Options())
+	l, _ := scriptedLog(t, natstest.Connect(t, s), &script{})
+	l.found(3)
+	for _, upTo := range []uint64{1, 2, 3} {
+		if err := l.Confirm(t.Context(), upTo); err != nil {
+			t.Errorf("commit %d of 3: %v", upTo, err)
+		}
+	}
+	if err := l.Confirm(t.Context(), 4); !errors.Is(err, journal.ErrAhead) {
+		t.Errorf("a commit that nobody wrote: %v", err)
 	}
 }

@@ -248,6 +248,22 @@ func TestAReaderThatCannotSendStartsAgain(t *testing.T) {
 	}
 }
 
+// A reader that has its consumer and cannot ask for the first piece does not begin.
+func TestAReaderThatCannotAskForItsFirstPiece(t *testing.T) {
+	nc := natstest.Connect(t, natstest.Start(t, natstest.Options()))
+	s := &script{info: func(int) (jetstream.StreamState, error) { return commits(1, 5000), nil }}
+	s.create = func(int) (info jetstream.ConsumerInfo, _ error) {
+		nc.Close()
+		return info, nil
+	}
+	l, _ := scriptedLog(t, nc, s)
+	tail := l.newTail(1)
+	if err := tail.begin(soon(t)); !errors.Is(err, nats.ErrConnectionClosed) || len(s.made) != 1 || tail.sub != nil {
+		t.Errorf("%v with %d consumers, subscribed: %t", err, len(s.made), tail.sub != nil)
+	}
+	tail.close()
+}
+
 // A piece has room for two of the largest commits.
 func TestAPieceHasRoomForTheLargestCommits(t *testing.T) {
 	o := natstest.Options()

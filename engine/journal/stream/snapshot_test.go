@@ -171,6 +171,15 @@ func TestPiecesOfAnUnfinishedSnapshotGo(t *testing.T) {
 	if n := pieces(t, l); n != 3 {
 		t.Errorf("%d messages, want those of the snapshot and the piece", n)
 	}
+	whole, refused := l.bucket, errors.New("refused")
+	for at := 1; at <= 4; at++ {
+		f := &failing{at: at, err: refused}
+		l.bucket = failingStream{whole, f}
+		if err := l.dropOrphans(soon(t), 0); !errors.Is(err, refused) {
+			t.Errorf("request %d of %d failed, and the error is %v", at, f.calls, err)
+		}
+	}
+	l.bucket = whole
 	if err := l.dropOrphans(soon(t), 0); err != nil {
 		t.Fatal(err)
 	}

@@ -171,18 +171,16 @@ func TestPiecesOfAnUnfinishedSnapshotGo(t *testing.T) {
 	if n := pieces(t, l); n != 3 {
 		t.Errorf("%d messages, want those of the snapshot and the piece", n)
 	}
-	whole, refused := l.bucket, errors.New("refused")
-	for at := 1; at <= 4; at++ {
-		f := &failing{at: at, err: refused}
+	// Each request in turn fails, until one more than there are is to fail.
+	whole, f := l.bucket, &failing{err: errors.New("refused")}
+	for f.at = 1; f.calls == f.at-1; f.at++ {
+		f.calls = 0
 		l.bucket = failingStream{whole, f}
-		if err := l.dropOrphans(soon(t), 0); !errors.Is(err, refused) {
-			t.Errorf("request %d of %d failed, and the error is %v", at, f.calls, err)
+		if err := l.dropOrphans(soon(t), 0); errors.Is(err, f.err) != (f.calls == f.at) {
+			t.Errorf("of %d requests number %d failed, and the error is %v", f.calls, f.at, err)
 		}
 	}
 	l.bucket = whole
-	if err := l.dropOrphans(soon(t), 0); err != nil {
-		t.Fatal(err)
-	}
 	if state, _ := load(t, l); pieces(t, l) != 2 || state != "state" {
 		t.Errorf("%d messages, want those of the snapshot", pieces(t, l))
 	}

@@ -123,7 +123,7 @@ func TestNewChecksAllTransitionsOfAllNets(t *testing.T) {
 	for _, want := range []string{
 		`n.bpmn:14:1: the guard of transition "guarded"`,
 		`m.bpmn:13:1: transition "work": a time limit without an action`,
-		`m.bpmn:15:1: transition "split": nothing is bound to the guard "x > 1" of arc "to-a"`,
+		`m.bpmn:15:1: transition "split": no function is bound to the guard "x > 1" of arc "to-a"`,
 		`m.bpmn:16:1: transition "source": a guard, but no input arc`,
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -107,8 +107,8 @@ var misbehaviours = []struct {
 			return coloured.Outcome{}, ctx.Err()
 		}
 	}, tally{Timeouts: 1, Cancels: 1, Late: 1}, "the run is over"},
-	{"it puts into a place that there is not", func(chan struct{}) action.Func { return puts(coloured.Put{Place: 99}) }, tally{Failures: 1}, "which there is not"},
-	{"it puts into a place before the first", func(chan struct{}) action.Func { return puts(coloured.Put{Place: -1}) }, tally{Failures: 1}, "which there is not"},
+	{"it puts into a place that does not exist", func(chan struct{}) action.Func { return puts(coloured.Put{Place: 99}) }, tally{Failures: 1}, "which does not exist"},
+	{"it puts into a place before the first", func(chan struct{}) action.Func { return puts(coloured.Put{Place: -1}) }, tally{Failures: 1}, "which does not exist"},
 	{"it puts into a place that is no output", func(chan struct{}) action.Func { return puts(coloured.Put{Place: 1}, coloured.Put{Place: 2}) }, tally{Failures: 1}, "to which it has no arc"},
 	{"it moves a token that it did not take", func(chan struct{}) action.Func { return puts(coloured.Put{Place: 1, Moved: 4711}) }, tally{Failures: 1}, "which it did not take"},
 	{"it moves a token twice", func(chan struct{}) action.Func {

@@ -205,12 +205,12 @@ func (tr *Transition) branchFaults(t *petri.Tables, i int) (found []string) {
 		return []string{fmt.Sprintf("%d guards of branches; expected %d, one for each branch arc", len(tr.Branches), len(branches))}
 	}
 	if g := net.Transitions[i].Guard; g != "" && tr.Guard == nil {
-		found = append(found, fmt.Sprintf("nothing is bound to its guard %q", g))
+		found = append(found, fmt.Sprintf("no function is bound to its guard %q", g))
 	}
 	for k, b := range branches {
 		bound := tr.Branches != nil && tr.Branches[k] != nil
 		if a := &net.Arcs[b.Arc]; a.Guard != "" && !bound {
-			found = append(found, fmt.Sprintf("nothing is bound to the guard %q of arc %q", a.Guard, a.ID))
+			found = append(found, fmt.Sprintf("no function is bound to the guard %q of arc %q", a.Guard, a.ID))
 		} else if a.Default && bound {
 			found = append(found, fmt.Sprintf("a guard of arc %q, which is the default; expected none", a.ID))
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// BenchmarkPlainGame is the base: the same ring in the machine for plain nets.
+// BenchmarkPlainGame is the base: package plain plays the same ring.
 func BenchmarkPlainGame(b *testing.B) {
 	s, err := plain.New(plain.Config{Tables: compile(b, petritest.Ring(100)), Stride: 1, Count: 1}, now0)
 	if err != nil {
@@ -21,7 +21,7 @@ func BenchmarkPlainGame(b *testing.B) {
 	play(b.N, s.Step)
 }
 
-// play steps a number of firings, the clock moving once a batch.
+// play plays a number of firings. The clock advances once per batch.
 func play(firings int, step func(int, int64) int) {
 	now := now0
 	for left := firings; left > 0; left -= 4096 {
@@ -73,7 +73,8 @@ func BenchmarkGuardedRing100(b *testing.B) {
 	play(b.N, s.Step)
 }
 
-// act plays a ring whose transitions are all actions that complete at once.
+// act plays a ring in which every transition is an action that completes at
+// once.
 func act(b *testing.B, instances int, binding Binding) {
 	s := ring(b, binding, instances)
 	b.ReportAllocs()
@@ -97,8 +98,9 @@ func BenchmarkActionsWithTimeLimit(b *testing.B) {
 	act(b, 1000, Binding{Action: true, Timeout: 1e9})
 }
 
-// BenchmarkIdleInstance says how many bytes an instance costs, all in all, with
-// one token that nothing needs, and with one that waits for a person.
+// BenchmarkIdleInstance measures how many bytes an instance costs in total:
+// with one token that no transition needs, and with one that waits for a
+// person.
 func BenchmarkIdleInstance(b *testing.B) {
 	for name, kind := range map[string]plain.Kind{"AtEnd": plain.Immediate, "WaitsForAPerson": plain.Manual} {
 		b.Run(name, func(b *testing.B) { idle(b, Binding{Mode: plain.Mode{Kind: kind}}) })

@@ -4,13 +4,14 @@ package coloured
 
 import "github.com/pnagent/pnagent/engine/internal/shard"
 
-// begin returns the stream of one decision of an instance. Each begins one of its
-// own, from what it depends on, so that nothing has to be kept.
+// begin returns the random stream of one decision of an instance. Its seed
+// depends only on the instance and on a and b, so no generator has to be kept.
 func (s *Shard) begin(i int, a, b uint64) shard.Stream {
 	return shard.NewStream(s.seed, uint64(s.Number(i)), a, b)
 }
 
-// delay draws how long a clock of a transition runs that started at a time.
+// dueOf returns when a transition is due whose clock started at since. It draws
+// the delay.
 func (s *Shard) dueOf(i, t int, since int64) int64 {
 	r := &s.rules[t]
 	if r.Due != nil {

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// candidate is a transition that may fire, and the tokens with which, if they
-// are not simply the oldest: a range of Shard.picked.
+// candidate is a transition that may fire. If picked is set, it takes the
+// tokens from to to of Shard.picked; otherwise it takes the oldest.
 type candidate struct {
 	t        int32
 	picked   bool
 	from, to int32
 }
 
-// choose returns the immediate transition that goes first, if one may fire, and
-// whether it went before an enabled rival.
+// choose returns the immediate transition to fire, if one may fire. contested
+// reports whether it was preferred to an enabled rival.
 func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, ok bool) {
 	s.found, s.picked = s.found[:0], s.picked[:0]
 	for k := range in.piles {
@@ -44,15 +44,15 @@ func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, 
 	return s.found[s.foundAt(int32(t))], order[0] != s.before[0], true
 }
 
-// unchoose forgets the latest choice, which came to nothing.
+// unchoose undoes the latest choice, because the transition could not fire.
 func (s *Shard) unchoose(i int, contested bool) {
 	if contested {
 		copy(s.Order(i), s.before)
 	}
 }
 
-// find adds those of the transitions that may fire to found, or starts it again
-// where the priority is higher.
+// find adds the transitions that may fire to found. If one has a higher
+// priority than those in found, it replaces them.
 func (s *Shard) find(i int, in *instance, transitions []int32, now int64) {
 	for _, t := range transitions {
 		rank := s.rules[t].rank
@@ -79,12 +79,12 @@ func (s *Shard) foundAt(t int32) int {
 	return -1
 }
 
-// soonest is the least time after which a guard is asked again at its own
-// request: a shorter one would leave no time for others.
+// soonest is the shortest time, in µs, after which a guard is asked again at
+// its own request. With less, other instances would get no time.
 const soonest = 1000
 
-// ready reports whether a transition may fire by itself, and with which tokens.
-// It remembers a rejection by the guard.
+// ready reports whether a transition may fire without a call, and with which
+// tokens. It remembers a rejection by the guard.
 func (s *Shard) ready(i int, in *instance, t int, now int64) (candidate, bool) {
 	r := &s.rules[t]
 	if r.single {
@@ -112,8 +112,8 @@ func (s *Shard) ready(i int, in *instance, t int, now int64) (candidate, bool) {
 	return c, v.OK
 }
 
-// firstInTurn returns where in found the first is at or after turn, counted
-// round.
+// firstInTurn returns the index in found of the first transition from turn on,
+// starting again at 0 after the last transition.
 func (s *Shard) firstInTurn(turn int32) int {
 	best, nearest := 0, int32(math.MaxInt32)
 	for k := range s.found {

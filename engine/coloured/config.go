@@ -14,19 +14,19 @@ import (
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// What is bounded.
+// Limits.
 const (
 	MaxData         = 1 << 20        // bytes that a token carries
 	MaxTaken        = 1024           // tokens that a transition with a guard or an action, or that preempts, takes and tests, and that an outcome puts
-	MaxCombinations = 256            // of tokens about which a guard is asked until something changes
+	MaxCombinations = 256            // of tokens with which a guard is asked until something changes
 	MaxNodes        = shard.MaxNodes // places, and transitions, of a net
 )
 
-// How much is done at once, where a test does not ask for other numbers.
+// Defaults for the amounts of work done at once. Tests use others.
 const (
-	defaultQuota   = 64   // firings that one instance gets before the next has its turn
-	defaultBatch   = 16   // pieces of work that one visit to an instance takes
-	defaultRunning = 1024 // runs that an instance may have
+	defaultQuota   = 64   // firings of one instance before the next gets its turn
+	defaultBatch   = 16   // pieces of work handled in one visit to an instance
+	defaultRunning = 1024 // runs that an instance may have at one time
 )
 
 // ErrBinding is wrapped by the errors of New about a binding that does not fit
@@ -37,31 +37,33 @@ var ErrBinding = errors.New("bad binding")
 type Config struct {
 	Tables   *petri.Tables
 	Bindings []Binding // by transition; nil for all immediate, without guards and actions
-	// The shard holds instances First, First+Stride, … , Count of them; or, if
-	// Numbers is not nil, those, which must rise.
+	// The shard holds Count instances: First, First+Stride and so on; or, if
+	// Numbers is not nil, those, in ascending order.
 	First, Stride, Count int
 	Numbers              []int32
-	// Seed makes delays repeatable. If Shuffle is set, chance decides between
-	// the enabled transitions of the highest priority, each as likely as another.
+	// Seed makes delays repeatable. If Shuffle is set, the shard chooses at
+	// random among the enabled transitions of the highest priority, all equally
+	// likely.
 	Seed    uint64
 	Shuffle bool
-	// Log has the shard write down what happens, for TakeLog.
+	// Log makes the shard record what happens, for TakeLog.
 	Log bool
-	// Runs records the start and the end of runs in the log and the state, so
-	// that Resume can return those that are not over.
+	// Runs includes starts and ends of runs in the log and the state, so that
+	// Resume can return the runs that are not over.
 	Runs bool
 	// Part restricts the shard to one region of the net: see TakeCrossings. nil
-	// is all of it. Bindings of other transitions are ignored. A guard must
+	// is the whole net. Bindings of other transitions are ignored. A guard must
 	// wait for places of the part: changes of others are not visible.
 	Part *split.Part
 
 	Dispatch ready.Discipline
 	Priority func(number int) ready.Priority // nil: all p0
-	Bound    int                             // pieces of work that may wait in an instance before it is full; 0 for any
-	// Merge makes the data of new tokens from those of several that were taken
-	// and carry some, at most MaxTaken, in the order of places and age. nil is
-	// the data of the first. So it is if Merge panics or makes more than MaxData
-	// bytes, which counts as a failure of the transition, though it fires.
+	Bound    int                             // pieces of work that may wait in an instance before it is full; 0 for no limit
+	// Merge returns the data of new tokens, given the data of the tokens that
+	// were taken and carry some: at most MaxTaken, in the order of places and
+	// age. If Merge is nil, new tokens get the data of the first. The same
+	// happens if Merge panics or returns more than MaxData bytes; that counts
+	// as a failure of the transition, although it fires.
 	Merge func(data [][]byte) []byte
 }
 
@@ -72,13 +74,13 @@ type Binding struct {
 	// due, instead of Mode.Delay.
 	Due      func(since int64) int64
 	Guard    Guard
-	Branches []Guard // in the order of Tables.Branches; nil for all, or one, that always hold
-	Action   bool    // firing it is work, which Starts hands out
+	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds
+	Action   bool    // firing takes time: Starts hands the action out
 	// Idempotent declares that the action may be performed again for the same
-	// run: Resume hands out again what the log records as started and not
-	// ended.
+	// run: Resume hands out again the runs that the log records as started and
+	// not ended.
 	Idempotent bool
-	Timeout    int64 // how long a run may take; 0 for no limit. A run over the limit fails, but counts as timed out
+	Timeout    int64 // the longest time for a run; 0 for no limit. A run over the limit fails, but counts as timed out
 	Retry      Retry // after failures of the action, and of a guard that panics
 }
 
@@ -87,7 +89,7 @@ type Binding struct {
 type Retry struct {
 	First, Max int64   // 0 for a second, and for a minute or First if that is longer
 	Factor     float64 // 1 or more; 0 for 2
-	Attempts   int     // attempts before it is an incident; 0 for no limit
+	Attempts   int     // attempts before the transition is an incident; 0 for no limit
 }
 
 // after returns how long to wait after a number of failures.
@@ -121,7 +123,7 @@ func (r *Retry) check() error {
 	return nil
 }
 
-// check finds everything that can be wrong before the first token moves.
+// check returns an error if any part of the configuration is invalid.
 func (c *Config) check() error {
 	t := c.Tables
 	if c.Bound < 0 {
@@ -146,9 +148,9 @@ func (c *Config) checkBinding(tr int) error {
 	case b.Due != nil && b.Mode.Kind != plain.Delayed:
 		return errors.New("a due time for a transition that is not delayed")
 	case b.Guard != nil && t.Source(tr):
-		return errors.New("a guard on a transition without inputs, which has no tokens to look at")
+		return errors.New("a guard on a transition without inputs, which has no tokens to check")
 	case b.Guard == nil && t.Net.Transitions[tr].Guard != "":
-		return fmt.Errorf("nothing is bound to its guard %q", t.Net.Transitions[tr].Guard)
+		return fmt.Errorf("no function is bound to its guard %q", t.Net.Transitions[tr].Guard)
 	case b.Idempotent && !b.Action:
 		return errors.New("idempotent without an action")
 	case b.Timeout != 0 && !b.Action:
@@ -172,7 +174,7 @@ func (c *Config) checkBranches(tr int) error {
 	for k, arc := range branches {
 		a, bound := &c.Tables.Net.Arcs[arc.Arc], b.Branches != nil && b.Branches[k] != nil
 		if a.Guard != "" && !bound {
-			return fmt.Errorf("nothing is bound to the guard %q of arc %q", a.Guard, a.ID)
+			return fmt.Errorf("no function is bound to the guard %q of arc %q", a.Guard, a.ID)
 		}
 		if arc.Default && bound {
 			return fmt.Errorf("a guard for arc %q, which is the default", a.ID)
@@ -181,8 +183,8 @@ func (c *Config) checkBranches(tr int) error {
 	return nil
 }
 
-// shown returns how many tokens a guard or an action of a transition sees at
-// most.
+// shown returns the largest number of tokens that a guard or an action of a
+// transition gets.
 func shown(t *petri.Tables, tr int) uint64 {
 	var n uint64
 	for _, s := range sights(t, tr) {

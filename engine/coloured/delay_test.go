@@ -45,8 +45,8 @@ func TestDelayStartsAgainAfterAnInterruption(t *testing.T) {
 	w.want("q: #3")
 }
 
-// Its start is the injection of the last token that it needs, so a restart
-// finds it again; after a firing it starts again.
+// The clock starts with the injection of the last token that the transition
+// needs, so a restart finds the same start. It starts again after a firing.
 func TestDelayCountsFromTheLastTokenItNeeds(t *testing.T) {
 	w := newWorld(t, build("p q r", "late", "p>late q>late late>r"), after(1000))
 	w.inject("p", "a")
@@ -143,7 +143,7 @@ func TestRestingInstanceIsFinishedOrDeadlocked(t *testing.T) {
 			s := newShard(t, Config{Tables: compile(t, build(c.places, "t", c.arcs)), Count: 2})
 			s.Step(100, now0)
 			s.wake(0, now0)
-			s.Step(100, now0) // looking again changes nothing
+			s.Step(100, now0) // playing again changes nothing
 			if d := gocmp.Diff(c.want, rowsOf(s, now0).Net); d != "" {
 				t.Error(d)
 			}

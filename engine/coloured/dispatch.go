@@ -4,22 +4,22 @@ package coloured
 
 import "github.com/pnagent/pnagent/engine/ready"
 
-// Present returns the priorities of which an instance is ready: bit p for
+// Present returns the priorities that have ready instances: bit p is set for
 // priority p.
 func (s *Shard) Present() uint8 { return s.pool.Present() }
 
-// ReadySince returns since when the first ready instance of a priority is, if
-// there is one.
+// ReadySince returns since when the first ready instance of a priority has been
+// ready, if there is one.
 func (s *Shard) ReadySince(p ready.Priority) (since int64, ok bool) { return s.pool.SinceOf(p) }
 
-// Expire has everything take effect that is due at now. Step does so by itself;
-// an owner of several shards calls it before it compares what is ready in them.
+// Expire applies everything that is due at now. Step calls it; an owner of
+// several shards calls it before it compares their ready instances.
 func (s *Shard) Expire(now int64) { s.expire(now) }
 
-// StepOne plays one event: the first ready instance of a priority, at most
-// budget firings and starts of actions, and returns how many there were. It is
-// for an owner of several shards that keeps the turn itself; it uses no quote
-// of the shard's own discipline. See [ready.Turn].
+// StepOne plays one event: the first ready instance of a priority. It makes at
+// most budget firings and starts of actions, and returns their number. It is
+// for an owner of several shards that decides the turn itself, and does not use
+// the shard's own discipline. See [ready.Turn].
 func (s *Shard) StepOne(p ready.Priority, budget int, now int64) int {
 	if budget < 1 {
 		return 0

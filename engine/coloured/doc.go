@@ -2,8 +2,8 @@
 
 // Package coloured plays nets whose tokens carry data and have an identity, and
 // whose transitions may have guards, actions that take time, inclusive joins
-// and splits. On plain nets it does the same as package plain, firing by
-// firing.
+// and splits. On plain nets it fires the same transitions as package plain, in
+// the same order.
 //
 // A [Shard] is a pure machine with one owner: no clock, no goroutine, no I/O.
 // Events are calls ([Shard.Inject], [Shard.Fire], [Shard.Done],
@@ -11,31 +11,32 @@
 // actions to perform, and [Shard.Stops] those to cancel. The same net, seed and
 // calls give the same run over any number of shards.
 //
-// A call takes effect at once: its tokens age and are in the log when it
-// returns, and a firing that is not possible is rejected with the reason. It
-// leaves a piece of work in the instance, which is a channel of a [ready.Pool].
-// Step takes the instances in the order of the discipline, and plays each until
-// nothing immediate is enabled or its quota is used up.
+// A call takes effect at once: when it returns, its tokens age and are in the
+// log, and if the firing was not possible, the call has returned the reason. A
+// call also leaves a piece of work in the instance, which is a channel of a
+// [ready.Pool]. Step takes the instances in the order of the discipline. It
+// plays each until no immediate transition is enabled or its quota is used up.
 //
 // A transition takes the oldest tokens. A guard is asked about combinations of
 // tokens, oldest first, at most [MaxCombinations]; a rejection is remembered
 // until something changes that the guard depends on. New tokens have a new
-// identity and the data of what was taken.
+// identity and the data of the tokens that were taken.
 //
 // A transition with an action takes its tokens when it starts. Until its run
 // ends they are in flight: they count for inhibitors, joins, markings and rows,
 // but no normal or read arc can use them. A run that does not fire puts its
-// tokens back, as old as they were.
+// tokens back with their age.
 //
 // A transition that failed is tried again. After its last attempt it is an
 // incident: it waits until [Shard.Fire] names it or its tokens are gone. An
-// instance that comes to rest with an incident has failed, and not deadlocked.
+// instance that comes to rest with an incident has failed; it is not
+// deadlocked.
 //
 // What a shard did can be recorded and replayed, as in package plain, counters
 // included. If [Config].Runs is set, so are the starts and ends of runs: the
-// next owner gets those again whose action is idempotent, under the same name.
-// A shard may play one region of a net ([Config].Part); tokens that leave it
-// are in [Shard.TakeCrossings].
+// next owner gets those runs again whose action is idempotent, under the same
+// names. A shard may play one region of a net ([Config].Part); tokens that
+// leave it are in [Shard.TakeCrossings].
 //
 // docs/design/coloured.md has the rules for guards, runs, incidents and clocks.
 // All times are microseconds since the Unix epoch and are passed in; they must

@@ -9,8 +9,8 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// An order is packed only if it is paid; packing is work outside that ends with
-// a call.
+// An order is packed only if it is paid. Packing is done outside of the net,
+// and ends with a call.
 func Example() {
 	net := &petri.Net{ID: "shop",
 		Places:      []petri.Place{{ID: "ordered"}, {ID: "packed"}},

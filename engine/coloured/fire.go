@@ -11,8 +11,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// perform fires a transition that may fire, or starts its action, and reports
-// whether it could. What cannot be is remembered.
+// perform fires a transition that may fire, or starts its action. It reports
+// whether it could, and remembers the obstacle if not.
 func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now int64) bool {
 	t := int(c.t)
 	r := &s.rules[t]
@@ -39,8 +39,9 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 	return true
 }
 
-// split returns which of the picked tokens are taken, the first ones of each
-// place, and which are only tested; in memory of their own.
+// split divides the picked tokens into those that are taken, the first ones of
+// each place, and those that are only tested. The results do not share memory
+// with picked.
 func (r *rule) split(picked []Placed) (taken, read []Placed) {
 	left, k := uint32(0), -1
 	for i := range picked {
@@ -70,8 +71,8 @@ func firstID(taken []Placed) uint64 {
 }
 
 // branch returns which branches of a split are taken: all whose guards hold, or
-// the default if none does. Guards see what was taken, with the new data if
-// there is some. The answer is no if no branch is left.
+// the default if none does. Guards see the tokens that were taken, with the new
+// data if data is not nil. The answer is no if there is no branch to take.
 func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask uint64, a answer) {
 	if len(r.branches) == 0 {
 		return 0, answer{Verdict: Verdict{OK: true}}
@@ -105,9 +106,9 @@ func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask ui
 	return mask, answer{Verdict: Verdict{OK: mask != 0}}
 }
 
-// room reports whether what a firing puts fits, or which place it would
-// overflow. What it takes is still counted as being in its place: taken if it
-// is picked, else the oldest.
+// room reports whether the tokens that a firing puts fit, or which place would
+// overflow. The tokens that it takes are still in their places: those in taken
+// if picked is set, else the oldest.
 func (s *Shard) room(in *instance, r *rule, o outcome, picked bool, taken []Placed) (place int32, fits bool) {
 	for k := range r.effects {
 		if e := &r.effects[k]; !s.fits(in, r, e.Place, o, picked, taken) {
@@ -176,14 +177,14 @@ func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, o outcome
 	s.finish(i, in, int(c.t), o, now)
 }
 
-// takeOldest takes what an arc takes.
+// takeOldest takes the tokens that an arc takes, oldest first.
 func (s *Shard) takeOldest(in *instance, e *petri.Effect) {
 	if p := in.pile(e.Place); p != nil && e.Take > 0 {
-		s.took = p.pop(min(e.Take, p.n), s.took) // fewer only by a join arc
+		s.took = p.pop(min(e.Take, p.n), s.took) // only a join arc may take fewer
 	}
 }
 
-// takePicked takes some tokens, which are there or in flight.
+// takePicked takes the given tokens, which are in their places or in flight.
 func (s *Shard) takePicked(in *instance, taken []Placed) {
 	for k := range taken {
 		var ok bool
@@ -195,13 +196,13 @@ func (s *Shard) takePicked(in *instance, taken []Placed) {
 	}
 }
 
-// outcome is what a firing does with what is in Shard.took.
+// outcome describes what a firing does with the tokens in Shard.took.
 type outcome struct {
 	mask      uint64
 	data      []byte
-	puts      []Put // instead of what the arcs put, if not nil
+	puts      []Put // if not nil, the tokens to put instead of those of the arcs
 	contested bool
-	replayed  bool // what it puts is in Shard.out
+	replayed  bool // the tokens to put are in Shard.out
 }
 
 // finish completes a firing whose tokens are in s.took and no longer in their
@@ -223,7 +224,7 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 		}
 	}
 	switch {
-	case o.replayed: // out is what was written down
+	case o.replayed: // out was filled from the log
 	case o.puts != nil:
 		s.explicit(o.puts)
 	default:
@@ -247,8 +248,8 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 	s.changed(in)
 }
 
-// pass records that a transition was chosen: the turn is the next one's, and
-// its delay starts again.
+// pass records that a transition was chosen: the next transition gets the turn,
+// and the transition's delay starts again.
 func (s *Shard) pass(i int, in *instance, t int, now int64) {
 	in.played++
 	if in.turn = uint16(t + 1); t+1 == len(s.rules) {
@@ -259,7 +260,7 @@ func (s *Shard) pass(i int, in *instance, t int, now int64) {
 	}
 }
 
-// empty destroys the tokens of a place, those in flight too.
+// empty destroys the tokens of a place, also those in flight.
 func (s *Shard) empty(i int, in *instance, place int32, now int64) {
 	p := in.pile(place)
 	if p == nil {
@@ -282,8 +283,8 @@ func (s *Shard) empty(i int, in *instance, place int32, now int64) {
 	s.close(in, place)
 }
 
-// byArcs fills out with what the output arcs put. A token that its transition
-// takes from a place and puts there goes back as it was.
+// byArcs fills out with the tokens that the output arcs put. A token that the
+// transition takes from a place and puts back there stays as it was.
 func (s *Shard) byArcs(i, t int, o outcome) {
 	s.out = s.out[:0]
 	r, pass := &s.rules[t], o.data
@@ -316,7 +317,7 @@ func (s *Shard) byArcs(i, t int, o outcome) {
 	}
 }
 
-// passed returns the data that new tokens carry on.
+// passed returns the data for new tokens.
 func (s *Shard) passed(i, t int) []byte {
 	s.datas = s.datas[:0]
 	for k := range s.took {
@@ -341,8 +342,8 @@ func (s *Shard) passed(i, t int) []byte {
 	return merged
 }
 
-// merge calls a user's function, which may panic, and reports whether what it
-// made can be carried.
+// merge calls a user's function, which may panic. ok reports whether a token
+// can carry the result.
 func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -353,7 +354,8 @@ func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
 	return merged, len(merged) <= MaxData
 }
 
-// explicit fills out with what an action puts. It has been checked.
+// explicit fills out with the tokens that an action puts. They have been
+// checked.
 func (s *Shard) explicit(puts []Put) {
 	s.out = s.out[:0]
 	for k := range puts {
@@ -369,7 +371,7 @@ func (s *Shard) explicit(puts []Put) {
 	}
 }
 
-// name gives an identity to what is new in out.
+// name gives an identity to the new tokens in out.
 func (s *Shard) name(in *instance) {
 	for k := range s.out {
 		if h := &s.out[k]; h.id == 0 {
@@ -379,7 +381,7 @@ func (s *Shard) name(in *instance) {
 	}
 }
 
-// place puts what is in out.
+// place puts the tokens in out.
 func (s *Shard) place(in *instance, now int64) {
 	for k := range s.out {
 		h := &s.out[k]
@@ -411,7 +413,7 @@ func (s *Shard) refuse(in *instance, t int) error {
 }
 
 // awaits returns the places from which an inclusive join still waits for a
-// token; none if it is ready.
+// token. It returns none if the join is ready.
 func (s *Shard) awaits(in *instance, j *petri.JoinTest) []int32 {
 	if j == nil || s.joins(in, j) {
 		return nil

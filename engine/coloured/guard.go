@@ -4,25 +4,25 @@ package coloured
 
 import "github.com/pnagent/pnagent/stats"
 
-// search goes through the combinations of tokens with which a transition could
+// search iterates over the combinations of tokens with which a transition could
 // fire.
 type search struct {
-	tokens []Placed // that can be chosen from, by sight
+	tokens []Placed // to choose from, by sight
 	spans  []span   // by sight
-	at     []int    // the chosen ones, by sight: indexes into its tokens, rising
+	at     []int    // the chosen tokens, by sight: ascending indexes into its tokens
 }
 
-// span is where one sight's tokens and choices are in a search, up to where the
-// next begins.
+// span is where the tokens and the choices of one sight start in a search. They
+// end where those of the next sight start.
 type span struct{ tokens, at int }
 
-// answer is what became of asking a guard.
+// answer is the result of a call of a guard.
 type answer struct {
 	Verdict
 	panicked bool
 }
 
-// pick returns the tokens with which a transition that holds may fire.
+// pick returns the tokens with which an enabled transition may fire.
 func (s *Shard) pick(in *instance, t int, now int64) (candidate, answer) {
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
@@ -54,7 +54,7 @@ func (s *Shard) pick(in *instance, t int, now int64) (candidate, answer) {
 	return candidate{}, no
 }
 
-// ask calls a guard, which may panic.
+// ask calls a guard and recovers if it panics.
 func ask(g Guard, tokens []Placed, now int64) (a answer) {
 	defer func() {
 		if recover() != nil {
@@ -64,8 +64,8 @@ func ask(g Guard, tokens []Placed, now int64) (a answer) {
 	return answer{Verdict: g(tokens, now)}
 }
 
-// placeOrNone returns a place that a guard names; stats.NoPlace for one of another
-// part, whose changes are not visible.
+// placeOrNone returns the place that a guard names, or stats.NoPlace if that is
+// invalid or belongs to another part, whose changes are not visible.
 func (s *Shard) placeOrNone(place int32) int32 {
 	if place < 0 || int(place) >= s.Tables.Places() || s.Outside(int(place)) {
 		return stats.NoPlace
@@ -73,8 +73,8 @@ func (s *Shard) placeOrNone(place int32) int32 {
 	return place
 }
 
-// gather begins a search with the oldest tokens of each sight. Of each it looks
-// at no more than can be chosen within the bound.
+// gather begins a search with the oldest tokens of each sight. It collects only
+// as many of each as MaxCombinations combinations can use.
 func (s *Shard) gather(in *instance, r *rule) {
 	q := &s.search
 	q.tokens, q.spans, q.at = q.tokens[:0], q.spans[:0], q.at[:0]
@@ -97,7 +97,7 @@ func (s *Shard) gather(in *instance, r *rule) {
 	q.spans = append(q.spans, span{len(q.tokens), len(q.at)})
 }
 
-// add adds the oldest tokens of a place, at most a number.
+// add adds the oldest tokens of a place, at most a given number.
 func (q *search) add(p *pile, most int) {
 	for _, l := range p.left() {
 		for k := range l.n {
@@ -112,7 +112,7 @@ func (q *search) add(p *pile, most int) {
 	}
 }
 
-// choose appends the tokens of the combination.
+// choose appends the tokens of the current combination.
 func (q *search) choose(to []Placed) []Placed {
 	for k := range q.spans[:len(q.spans)-1] {
 		for _, at := range q.at[q.spans[k].at:q.spans[k+1].at] {
@@ -122,7 +122,7 @@ func (q *search) choose(to []Placed) []Placed {
 	return to
 }
 
-// advance goes to the next combination, if there is one.
+// advance moves to the next combination, if there is one.
 func (q *search) advance() bool {
 	for k := len(q.spans) - 2; k >= 0; k-- {
 		if next(q.at[q.spans[k].at:q.spans[k+1].at], q.spans[k+1].tokens-q.spans[k].tokens) {
@@ -132,8 +132,8 @@ func (q *search) advance() bool {
 	return false
 }
 
-// next goes to the next choice of len(at) out of n in lexicographic order, or
-// back to the first and reports false.
+// next moves to the next choice of len(at) out of n in lexicographic order.
+// After the last choice it goes back to the first and returns false.
 func next(at []int, n int) bool {
 	for k := len(at) - 1; k >= 0; k-- {
 		if at[k] == n-len(at)+k {

@@ -4,8 +4,8 @@ package coloured
 
 import "github.com/pnagent/pnagent/stats"
 
-// Inside adds what is in an instance, by its index: all its tokens, those in
-// flight included, and what each waits for.
+// Inside adds the content of an instance, given by its index: all its tokens,
+// including those in flight, and what each waits for.
 func (s *Shard) Inside(i int, into *stats.HeldList) {
 	in := &s.instances[i]
 	for k := range in.piles {

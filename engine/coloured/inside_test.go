@@ -10,8 +10,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// What is in the only instance of a shard is what is in the shard, with tokens
-// in flight: Look names the oldest tokens of each place and what they wait for.
+// For the only instance of a shard, Inside and Look agree, also about tokens in
+// flight: the oldest tokens of each place and the reasons why they wait.
 func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 1))
 	flights, compared := 0, 0
@@ -41,7 +41,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 				t.Fatalf("%d tokens in place %d, want %d", len(got[p]), p, rows.Places[p].Tokens)
 			}
 			if len(got[p]) > stats.MaxStuck {
-				continue // of tokens of one age Look names any
+				continue // Look names any of several tokens with the same age
 			}
 			compared++
 			if d := difference(rows.Places[p].Stuck, got[p]); d != "" {
@@ -50,6 +50,6 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 		}
 	}
 	if flights < 100 || compared < 500 {
-		t.Errorf("only %d runs, and %d places were compared", flights, compared)
+		t.Errorf("only %d runs and %d places were compared", flights, compared)
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/pnagent/pnagent/engine/internal/shard"
 )
 
-// instance is one instance of the net: only the places that hold tokens.
+// instance is one instance of the net. It has only the places that hold tokens.
 type instance struct {
 	piles   []pile // by place
-	lastID  uint64 // of the tokens made so far
-	played  uint32 // firings and starts, for chance
-	notes   int32  // the first of what is remembered; none if nothing is
-	runs    int32  // the first run; none
+	lastID  uint64 // of the tokens created so far
+	played  uint32 // firings and starts so far; an input of random decisions
+	notes   int32  // the first note; none if there is no note
+	runs    int32  // the first run; none if there is no run
 	running uint32
 	turn    uint16
 	flags   uint8
 }
 
-// Flags of an instance. An incident makes it fail.
+// Flags of an instance. One with an incident fails when it comes to rest.
 const (
 	finished   = shard.Finished
 	deadlocked = shard.Deadlocked
@@ -32,17 +32,18 @@ const (
 	atRest     = shard.AtRest
 )
 
-// pile is the tokens of one place that are not in flight, oldest first, and how
-// many are.
+// pile is the tokens of one place that are not in flight, oldest first, and the
+// number of those in flight.
 type pile struct {
 	lots   []lot
-	head   uint32 // of lots, the first that is left
+	head   uint32 // the first lot that has tokens left
 	place  int32
 	n      uint32
 	flying uint32
 }
 
-// lot is tokens that were put together: identities from id on.
+// lot is a number of tokens that were put together. Their identities are
+// consecutive, from id on.
 type lot struct {
 	id       uint64
 	injected int64
@@ -50,7 +51,7 @@ type lot struct {
 	n        uint32
 }
 
-// held is a lot that was taken out of a place.
+// held is a lot that was taken from a place.
 type held struct {
 	lot
 	place int32
@@ -58,7 +59,7 @@ type held struct {
 
 func (l *lot) token() Token { return Token{ID: l.id, Injected: l.injected, Data: l.data} }
 
-// compare orders the tokens of a place: by age, then by identity.
+// compare orders the tokens of a place by age, then by identity.
 func (l *lot) compare(o *lot) int {
 	return cmp.Or(cmp.Compare(l.injected, o.injected), cmp.Compare(l.id, o.id))
 }
@@ -73,7 +74,7 @@ func (p *pile) total() uint32         { return p.n + p.flying }
 func (in *instance) move()            { in.flags |= moved | everMoved }
 func (in *instance) has(f uint8) bool { return in.flags&f != 0 }
 
-// add puts a lot where it belongs.
+// add inserts a lot at its position in the order.
 func (p *pile) add(l lot) {
 	p.n += l.n
 	k := len(p.lots)
@@ -96,8 +97,8 @@ func (p *pile) add(l lot) {
 	p.lots = append(p.lots, l)
 }
 
-// insert puts a lot before younger ones. Those that come back are among the
-// oldest, so it is those before it that make room, if there is some.
+// insert inserts a lot before younger ones. Tokens that are put back are among
+// the oldest, so insert moves the few lots before them, if there is space.
 func (p *pile) insert(l lot) {
 	left := p.left()
 	at := sort.Search(len(left), func(i int) bool { return left[i].compare(&l) > 0 })
@@ -111,7 +112,7 @@ func (p *pile) insert(l lot) {
 	left[at] = l
 }
 
-// pop takes the n oldest tokens, which are there.
+// pop takes the n oldest tokens; there must be as many.
 func (p *pile) pop(n uint32, to []held) []held {
 	p.n -= n
 	for n > 0 {
@@ -152,7 +153,7 @@ func (p *pile) remove(id uint64, n uint32, to []held) ([]held, bool) {
 		}
 	case after.n > 0:
 		*l = after
-	default: // those before it, which are few, close the gap
+	default: // move the lots before it, which are few
 		copy(left[1:], left[:k])
 		left[0] = lot{}
 		p.head++
@@ -160,7 +161,7 @@ func (p *pile) remove(id uint64, n uint32, to []held) ([]held, bool) {
 	return append(to, took), true
 }
 
-// from returns how many tokens with identities from id on stand in one lot.
+// from returns how many tokens with identities from id on are in one lot.
 func (p *pile) from(id uint64) uint32 {
 	for _, l := range p.left() {
 		if id >= l.id && id-l.id < uint64(l.n) {
@@ -170,7 +171,7 @@ func (p *pile) from(id uint64) uint32 {
 	return 0
 }
 
-// find returns where the pile of a place is, or would be.
+// find returns the index of the pile of a place, or where to insert it.
 func (in *instance) find(place int32) (at int, ok bool) {
 	n := len(in.piles)
 	for n-at > 16 {
@@ -186,7 +187,7 @@ func (in *instance) find(place int32) (at int, ok bool) {
 	return at, at < n && in.piles[at].place == place
 }
 
-// pile returns the pile of a place; nil if it holds no token.
+// pile returns the pile of a place; nil if the place holds no token.
 func (in *instance) pile(place int32) *pile {
 	if at, ok := in.find(place); ok {
 		return &in.piles[at]
@@ -194,7 +195,7 @@ func (in *instance) pile(place int32) *pile {
 	return nil
 }
 
-// count returns the tokens of a place: those that can be taken, and all.
+// count returns the number of tokens in a place that can be taken, and of all.
 func (in *instance) count(place int32) (available, total uint32) {
 	if p := in.pile(place); p != nil {
 		return p.n, p.total()
@@ -202,7 +203,7 @@ func (in *instance) count(place int32) (available, total uint32) {
 	return 0, 0
 }
 
-// marked gives the places that hold a token.
+// marked yields the places that hold a token.
 func (in *instance) marked(yield func(place int32) bool) {
 	for i := range in.piles {
 		if !yield(in.piles[i].place) {
@@ -211,10 +212,10 @@ func (in *instance) marked(yield func(place int32) bool) {
 	}
 }
 
-// maxSpare bounds the memory that is kept for the next pile.
+// maxSpare bounds the memory that is kept for later piles.
 const maxSpare, maxSpareLots = 1024, 64
 
-// open returns the pile of a place, made if need be.
+// open returns the pile of a place, and creates it if it is missing.
 func (s *Shard) open(in *instance, place int32) *pile {
 	at, ok := in.find(place)
 	if !ok {

@@ -12,28 +12,29 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// ErrLog is wrapped by the errors of Replay and LoadState: what was written
-// down does not fit the shard that reads it.
+// ErrLog is wrapped by the errors of Replay and LoadState about data that does
+// not fit the shard that reads it.
 var ErrLog = shard.ErrLog
 
-// The operations of a log, by the lowest bit of what it begins with. opInject is
-// in older ones, which leave it to the reader which identities there come next.
+// The operations of a log, by the lowest bit of their first number. Only older
+// logs have opInject: the reader derives the identities of its tokens.
 const (
 	opFire = iota
 	opInject
 )
 
-// Beyond the transitions, opFire has other operations.
+// opFire with a transition number beyond the last transition is one of these
+// operations.
 const (
-	opInjectAs = iota // tokens came from outside
-	opRest            // what the instance is at rest as has changed
-	opRan             // a run ended, after a time; its firing stands for itself
-	opFailed          // the rest is counted of a transition
+	opInjectAs = iota // tokens were injected
+	opRest            // the state in which the instance is at rest has changed
+	opRan             // a run ended after a time; its firing follows as an operation of its own
+	opFailed          // this one to opLate count an event of a transition
 	opRetried
 	opCancelled
 	opTimedOut
 	opLate
-	opStart // a run starts, and is over
+	opStart // a run starts; the next one: a run is over
 	opEnd
 	opBeyond
 )
@@ -55,7 +56,7 @@ func (s *Shard) noteRest(i int, flags uint8) {
 	}
 }
 
-// count counts something of a transition by which no token moves.
+// count counts an event of a transition that moves no token.
 func (s *Shard) count(what uint64, i, t int) {
 	s.tally(what, t)
 	if s.logging {
@@ -89,15 +90,15 @@ func (s *Shard) ran(i, t int, started, now int64) {
 	}
 }
 
-// How the data of a token are written: none; bytes that follow; or those of one
-// of the lots that were taken, counted from refLot.
+// How the data of a token are written: none; the bytes that follow; or the data
+// of one of the lots that were taken, numbered from refLot.
 const (
 	refNone = iota
 	refBytes
 	refLot
 )
 
-// noteInject writes an injection down: the place, the first identity, the
+// noteInject records an injection: the place, the first identity, the number of
 // tokens, their data.
 func (s *Shard) noteInject(i int, h *held) {
 	s.noteBeyond(i, opInjectAs)
@@ -107,11 +108,11 @@ func (s *Shard) noteInject(i int, h *held) {
 	s.log = appendData(s.log, h.data)
 }
 
-// noteFire writes a firing down: the instance's number and the kind; the
-// transition and whether it was chosen before a rival; the lots that it took,
-// each with its place, first identity and tokens; the lots that it puts, each
-// with its place, first identity, tokens and their data. What
-// a reset arc destroys is not in it: all that the place holds.
+// noteFire records a firing: the instance's number and the kind; the transition
+// and whether it was preferred to a rival; the lots that it took, each with its
+// place, first identity and number of tokens; the lots that it puts, each with
+// its place, first identity, number of tokens and their data. The tokens that a
+// reset arc destroys are not recorded: they are all that the place holds.
 func (s *Shard) noteFire(i, t int, contested bool) {
 	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire)
 	head := uint64(t) << 1
@@ -150,23 +151,23 @@ func appendData(dst, data []byte) []byte {
 }
 
 // TakeLog returns what happened since the last call, in order, if Config.Log is
-// set: firings, injections, how instances came to rest, and other counts. Take
-// it before time advances: Replay applies all of a log at one time. The bytes
-// are valid until the next call that plays. Tokens in flight are where they
-// came from: they are taken when a run has fired. Starts and ends of runs are
-// recorded if Config.Runs is set.
+// set: firings, injections, how instances came to rest, and other counts. Call
+// it before time advances: Replay applies a whole log at one time. The bytes
+// are valid until the next call that plays. Tokens in flight are recorded in
+// their places: they are taken when a run has fired. Starts and ends of runs
+// are recorded if Config.Runs is set.
 func (s *Shard) TakeLog() []byte {
 	log := s.log
 	s.log = s.log[:0]
 	return log
 }
 
-// reader takes numbers and data off bytes.
+// reader reads numbers and data from bytes.
 type reader struct{ shard.Reader }
 
 func newReader(src []byte) *reader { return &reader{shard.Reader{Left: src}} }
 
-// data returns the next data: bytes of their own, or those of a lot.
+// data returns the next data: its own bytes, or those of a lot.
 func (r *reader) data(lots []held) []byte {
 	ref := r.Next(uint64(len(lots)) + refLot - 1)
 	switch {
@@ -178,12 +179,13 @@ func (r *reader) data(lots []held) []byte {
 	return append([]byte{}, r.Bytes(r.Next(MaxData))...)
 }
 
-// Replay does again what TakeLog returned, at the time it was done, and counts
-// it, without asking guards or actions, on a shard that was made for the same
-// time and has not played yet. Numbers of instances that the shard does not hold
-// are passed over, so that the log of one set of shards can be read by another.
-// What firings put into other parts is not in it: it crossed when it was played.
-// Call [Shard.Resume] when all is replayed.
+// Replay applies and counts what TakeLog returned, as of now, the time at which
+// it happened. It asks no guards and performs no actions. The shard must have
+// been created for the same time and must not have played yet. Replay skips the
+// instances that the shard does not hold, so one set of shards can read the log
+// of another. It does not repeat what firings put into other parts: those
+// tokens crossed when they were played. Call [Shard.Resume] when everything is
+// replayed.
 func (s *Shard) Replay(log []byte, now int64) error {
 	logging := s.logging
 	s.logging = false
@@ -204,7 +206,7 @@ func (s *Shard) Replay(log []byte, now int64) error {
 	return nil
 }
 
-// replayOne does an operation again that begins as a firing does.
+// replayOne applies an operation whose first number is that of a firing.
 func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
 	n := 2 * uint64(len(s.rules))
 	head := r.Next(n + opBeyond - 1)
@@ -233,7 +235,7 @@ func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
 	}
 }
 
-// replayRest has an instance be at rest, or no longer.
+// replayRest puts an instance at rest or makes it active again.
 func (s *Shard) replayRest(r *reader, i int, mine bool) {
 	flags := uint8(r.Next(uint64(revived)))
 	switch {
@@ -273,7 +275,8 @@ func (s *Shard) replayInject(r *reader, i int, mine, named bool, now int64) {
 	s.inject(i, in, h, now)
 }
 
-// maxID bounds the identities of tokens that are read, far from overflow.
+// maxID bounds the identities of tokens that are read, so that they cannot
+// overflow.
 const maxID = 1 << 62
 
 func (s *Shard) replayFire(r *reader, i, head int, mine bool, now int64) {
@@ -285,7 +288,7 @@ func (s *Shard) replayFire(r *reader, i, head int, mine bool, now int64) {
 		in = &s.instances[i]
 	}
 	s.took, s.out = s.took[:0], s.out[:0]
-	var lots []held // as they were written down
+	var lots []held // in the form in which they were recorded
 	for range r.Next(uint64(len(r.Left))) {
 		lots = append(lots, s.replayTake(r, in))
 		if r.Err != nil {
@@ -306,8 +309,8 @@ func (s *Shard) replayFire(r *reader, i, head int, mine bool, now int64) {
 	}
 }
 
-// replayTake takes a lot out of its place. Of an instance that is not ours it
-// is only read. What was one lot may be several here.
+// replayTake takes a lot out of its place. For an instance of another shard it
+// only reads the bytes. One recorded lot may be several lots here.
 func (s *Shard) replayTake(r *reader, in *instance) held {
 	h := held{place: int32(r.Index(s.Tables.Places()))}
 	h.id, h.n = r.Next(maxID), uint32(r.Next(math.MaxUint32))
@@ -322,7 +325,7 @@ func (s *Shard) replayTake(r *reader, in *instance) held {
 			n = p.from(id)
 		}
 		if n == 0 {
-			r.Fail("token %d is taken from place %q, where it is not", id, s.Tables.Net.Places[h.place].ID)
+			r.Fail("token %d is taken from place %q, which does not hold it", id, s.Tables.Net.Places[h.place].ID)
 			return h
 		}
 		n = min(n, left)
@@ -352,8 +355,9 @@ func (s *Shard) refire(r *reader, i int, in *instance, t int, contested bool, no
 	s.finish(i, in, t, outcome{replayed: true}, now)
 }
 
-// fair reports whether a transition can have taken and put what is in took and
-// out: as many as its arcs take, of each place, and into its outputs only.
+// fair reports whether a transition can have taken the tokens in took and put
+// those in out: as many of each place as its arcs take, and only into its
+// outputs.
 func (s *Shard) fair(in *instance, r *rule) bool {
 	for k := range s.took {
 		if !r.takes(s.took[k].place) {
@@ -368,7 +372,7 @@ func (s *Shard) fair(in *instance, r *rule) bool {
 			}
 		}
 		if v.join && n+1 == uint64(v.take) {
-			continue // nothing stood where the join arc comes from
+			continue // a join arc takes nothing from an empty place
 		}
 		if n != uint64(v.take) {
 			return false

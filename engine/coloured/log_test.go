@@ -16,13 +16,13 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// batch is what happened at one time.
+// batch is the log of one time.
 type batch struct {
 	now int64
 	ops []byte
 }
 
-// live has random things happen to random instances.
+// live makes random events happen to random instances.
 func live(t *testing.T, r *rand.Rand, s *Shard, steps int, now int64) (all []batch, end int64) {
 	t.Helper()
 	var runs []RunID
@@ -75,8 +75,8 @@ func allTokens(s *Shard) map[int][]Placed {
 	return out
 }
 
-// Replay of everything, or of what follows a state, gives the same tokens, with
-// identity, age and data; by one shard or by several.
+// Replay of everything, or of the log after a state, gives the same tokens,
+// with identity, age and data, in one shard or in several.
 func TestReplayGivesTheSameTokens(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 6))
@@ -95,11 +95,11 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 			t.Fatalf("replayed (-want +got):\n%s", d)
 		}
 		if whole.log != nil {
-			t.Fatal("what is replayed is written down again")
+			t.Fatal("the shard records again what it replays")
 		}
 		loaded := newShard(t, cfg)
 		if _, err := loaded.LoadState(state); err != nil || !bytes.Equal(state, loaded.AppendState(nil)) {
-			t.Fatalf("the loaded state is another: %v", err)
+			t.Fatalf("the loaded state differs: %v", err)
 		}
 		got := map[int][]Placed{}
 		for k := range 2 {
@@ -113,13 +113,13 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 			}
 		}
 		if d := difference(want, got); d != "" {
-			t.Fatalf("state and what follows, over two shards (-want +got):\n%s", d)
+			t.Fatalf("state and log over two shards (-want +got):\n%s", d)
 		}
 	}
 }
 
-// Without actions nothing is in flight, and all that decides what happens next
-// is the same: turns, choices, chance.
+// Without actions nothing is in flight. After a replay, all that decides about
+// the next firings is the same: turns, choices, random decisions.
 func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 8))
@@ -127,7 +127,7 @@ func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 		n, bindings := randomNet(r)
 		for k := range bindings {
 			bindings[k].Action, bindings[k].Timeout = false, 0
-			if bindings[k].Mode.Kind == plain.Delayed { // a log does not say when clocks started
+			if bindings[k].Mode.Kind == plain.Delayed { // a log does not record when clocks started
 				bindings[k].Mode.Kind = plain.Manual
 			}
 		}
@@ -139,14 +139,14 @@ func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 		again := newShard(t, cfg)
 		replay(t, again, append(before, after...))
 		if !bytes.Equal(s.AppendState(nil), again.AppendState(nil)) {
-			t.Fatal("the replayed state is another")
+			t.Fatal("the replayed state differs")
 		}
 		loaded := newShard(t, cfg)
 		if _, err := loaded.LoadState(state); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(state, loaded.AppendState(nil)) {
-			t.Fatal("the loaded state is another")
+			t.Fatal("the loaded state differs")
 		}
 		replay(t, loaded, after)
 		loaded.Resume(now)
@@ -157,13 +157,14 @@ func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 		want := allTokens(s)
 		for _, x := range []*Shard{again, loaded} {
 			if d := difference(want, allTokens(x)); d != "" {
-				t.Fatalf("what it did next (-lived +replayed):\n%s", d)
+				t.Fatalf("the next firings (-original +replayed):\n%s", d)
 			}
 		}
 	}
 }
 
-// A successor keeps ages, the starts of clocks, and what was counted.
+// After Resume, the shard has the ages, the starts of clocks, and the counters
+// of the previous one.
 func TestResumeKeepsAgesAndDelaysAndCounts(t *testing.T) {
 	n := build("p q:1 r", "late t", "p>late late>r p>t*9 q>t")
 	cfg := Config{Tables: compile(t, n), Bindings: []Binding{{Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{Shape: plain.Exponential, A: 1000}}}, {}}, Log: true, Seed: 3}
@@ -287,7 +288,7 @@ func FuzzReplay(f *testing.F) {
 		s.Step(100, now0+1000)
 		rowsOf(s, now0+2000)
 		if _, err := fresh(t).LoadState(s.AppendState(nil)); err != nil && s.instances[0].lastID < maxID && s.instances[1].lastID < maxID {
-			t.Errorf("what it writes cannot be read: %v", err)
+			t.Errorf("the shard cannot read what it wrote: %v", err)
 		}
 	})
 }

@@ -7,15 +7,16 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Columns are those that Look fills in: all but those of queues, see Work.
+// Columns are the columns that Look fills in: all except those of queues, for
+// which see Work.
 const Columns = stats.AllColumns &^ (stats.ColQueues | stats.ColWaiting)
 
-// Look adds the shard's rows as of now. It counts present tokens by reading all
-// instances once, so that firing need not count them; name returns the name of
-// the instance with a number. Guards are not asked: for an instance that waits
-// for its turn, the transitions with the tokens they need count as enabled. One
-// part of several cannot decide whether an instance has finished or is
-// deadlocked: it leaves stats.ColInstances out.
+// Look adds the shard's rows as of now. It reads all instances once to count
+// the tokens that are present, so that firing need not count them. name returns
+// the name of the instance with a number. Look does not ask guards: in an
+// instance that waits for its turn, it counts the transitions as enabled that
+// have the tokens they need. One part of several cannot decide whether an
+// instance has finished or is deadlocked, so it leaves stats.ColInstances out.
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
 	s.AddCounts(rows, Columns)
 	l := &look{Present: stats.NewPresent[holder](now, s.Tables.Places(), len(s.rules)), s: s}
@@ -31,14 +32,14 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 type look struct {
 	*stats.Present[holder]
 	s     *Shard
-	waits []stats.Wait // memory that is used again
+	waits []stats.Wait // reused memory
 }
 
-// holder is what holds a token: an instance, and the run that it is in flight
-// with, or none.
+// holder is the holder of a token: an instance, and the run with which the
+// token is in flight, or none.
 type holder struct{ instance, run int32 }
 
-// instance counts what is in one instance.
+// instance counts the content of one instance.
 func (l *look) instance(i int) {
 	in := &l.s.instances[i]
 	for k := range in.piles {
@@ -73,7 +74,7 @@ func (l *look) run(i int, id int32) {
 	}
 }
 
-// oldest is the injection time of the oldest token of a place.
+// oldest returns the injection time of the oldest token of a place.
 func (s *Shard) oldest(in *instance, p *pile) int64 {
 	var oldest int64
 	if left := p.left(); len(left) > 0 {
@@ -115,8 +116,9 @@ func (l *look) ready(i int, in *instance) {
 	}
 }
 
-// blocked counts what holds back the transitions that need a place where an
-// instance has an old token; each transition once an instance.
+// blocked counts the conditions that block the transitions which need a place
+// where an instance has an old token. It counts each transition once per
+// instance.
 func (l *look) blocked(i int, in *instance, p int) {
 	for _, t := range l.s.users[p] {
 		if !l.Once(t, 2*int64(i)) {
@@ -133,8 +135,9 @@ func (l *look) blocked(i int, in *instance, p int) {
 }
 
 // waits returns what each transition that needs a place waits for in an
-// instance. In a deadlocked instance the deadlock comes first, and then what
-// the transition lacks. run is the run that a token is in flight with, or none.
+// instance. In a deadlocked instance the deadlock comes first, then the
+// conditions that the transition lacks. run is the run with which a token is in
+// flight, or none.
 func (s *Shard) waits(in *instance, p int, run int32) []stats.Wait {
 	var out []stats.Wait
 	for _, t := range s.users[p] {
@@ -153,7 +156,7 @@ func (s *Shard) waits(in *instance, p int, run int32) []stats.Wait {
 	return out[:min(len(out), stats.MaxWaits)]
 }
 
-// why appends what a transition waits for: first what is remembered of it, then
+// why appends what a transition waits for: first the reasons in its notes, then
 // the conditions that do not hold.
 func (s *Shard) why(in *instance, t int, out []stats.Wait) []stats.Wait {
 	r := &s.rules[t]
@@ -185,7 +188,7 @@ func (s *Shard) why(in *instance, t int, out []stats.Wait) []stats.Wait {
 	return out
 }
 
-// waitOf returns what a noted transition waits for, if it does.
+// waitOf returns what the transition of a note waits for, if it waits.
 func (s *Shard) waitOf(id int32) (stats.Wait, bool) {
 	n := &s.notes.all[id]
 	w := stats.Wait{Transition: int32(n.transition), Place: stats.NoPlace}

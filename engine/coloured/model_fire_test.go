@@ -10,9 +10,9 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// What the model does when a transition fires, starts or fails.
+// How the model fires transitions, and starts and fails actions.
 
-// take cancels the runs of what is taken and passes the turn on.
+// take cancels the runs that hold the taken tokens and passes the turn on.
 func (m *model) take(t int, taken []*modelToken) {
 	for _, k := range taken {
 		if k.run != nil {
@@ -48,7 +48,7 @@ func (m *model) start(t int, c modelChoice, data []byte) *modelRun {
 	return r
 }
 
-// over takes a run's tokens off it.
+// over ends a run: its tokens are no longer in flight.
 func (m *model) over(r *modelRun) {
 	for _, k := range r.taken {
 		k.run = nil
@@ -88,7 +88,7 @@ func (m *model) setBack(t int, token uint64, after int64) {
 	x.due = m.now + after
 }
 
-// fire does what a firing does. The tokens are not on a run of its own.
+// fire completes a firing. Its own run no longer holds the tokens.
 func (m *model) fire(t int, c modelChoice, branches []petri.BranchArc, data []byte) {
 	m.take(t, c.taken)
 	m.complete(t, c.taken, branches, data, nil)
@@ -133,7 +133,7 @@ func (m *model) complete(t int, taken []*modelToken, branches []petri.BranchArc,
 	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.token == 0 })
 }
 
-// again puts a token that was taken, with its identity.
+// again puts a token that was taken and keeps its identity.
 func (m *model) again(k *modelToken, place int32, data []byte) {
 	n := &modelToken{Token: k.Token, place: place}
 	n.Injected = m.now
@@ -161,7 +161,7 @@ func (m *model) destroy(tokens []*modelToken) {
 	})
 }
 
-// fireByHand is Fire from outside, and reports whether it could.
+// fireByHand is Fire, and reports whether the transition could fire.
 func (m *model) fireByHand(t int, data []byte) bool {
 	c, ok := m.pick(t)
 	if !ok {

@@ -13,10 +13,9 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// model is one instance played in the plainest way: a list of tokens, of which
-// some are on a run, looked through every time. It shares with the machine only
-// the test of joins and the choice between rivals, which have references of
-// their own.
+// model plays one instance in the simplest way: it searches a list of tokens,
+// some of them in flight, each time. It shares with the machine only the test
+// of joins and the choice between rivals, which have their own references.
 type model struct {
 	net      *petri.Net
 	tables   *petri.Tables
@@ -52,7 +51,8 @@ type modelRun struct {
 	attempt  int
 }
 
-// trouble is what is remembered of a transition that failed with a token.
+// trouble is what the model remembers about a transition that failed with a
+// token.
 type trouble struct {
 	t        int
 	token    uint64
@@ -60,13 +60,13 @@ type trouble struct {
 	due      int64 // 0 if it may be tried
 	awaits   bool
 	incident bool
-	ripe     int64 // of a transition that does not fire by itself: when it was due
+	ripe     int64 // of a delayed or manual transition: when it was due
 }
 
-// modelClock is a delayed transition that is enabled.
+// modelClock is the clock of a delayed transition that is enabled.
 type modelClock struct {
 	t          int
-	since, due int64 // due: 0 if it has to be found out
+	since, due int64 // due is 0 if the guard has to be asked
 	ripe       bool
 }
 
@@ -95,7 +95,8 @@ func (m *model) put(place int32, data []byte, n int) {
 	}
 }
 
-// at returns the tokens of a place in order: those on runs or the others.
+// at returns the tokens of a place in order, either those in flight or the
+// others.
 func (m *model) at(place int32, flying bool) []*modelToken {
 	var out []*modelToken
 	for _, k := range m.tokens {
@@ -113,7 +114,7 @@ func (m *model) preemptable(place int32) []*modelToken {
 	return slices.DeleteFunc(m.at(place, true), func(k *modelToken) bool { return m.net.Transitions[k.run.t].Preempts })
 }
 
-// arcs is what all arcs between a place and a transition say.
+// arcs summarizes all arcs between a place and a transition.
 type arcs struct {
 	take, read, put int
 	limit           uint32 // 0 for none
@@ -178,7 +179,7 @@ func (m *model) enabled(t int) bool {
 	return ok
 }
 
-// choice is one combination of tokens.
+// modelChoice is one combination of tokens.
 type modelChoice struct{ taken, read []*modelToken }
 
 func (c modelChoice) seen() []Placed {
@@ -195,7 +196,7 @@ func placedOf(tokens []*modelToken) []Placed {
 	return out
 }
 
-// choices returns all combinations in the order of age, lazily.
+// choices returns all combinations in the order of age.
 func (m *model) choices(t int) []modelChoice {
 	all := []modelChoice{{}}
 	m.each(func(p int32) {
@@ -294,8 +295,8 @@ func (m *model) branches(t int, taken []*modelToken, data []byte) (out []petri.B
 	return out, len(out) > 0 || len(m.tables.Branches(t)) == 0
 }
 
-// step plays until nothing is left to do at a time, but no more than a number
-// of firings and starts, and returns how many there were.
+// step plays until there is nothing left to do at a time, at most a given
+// number of firings and starts, and returns their number.
 func (m *model) step(budget int, now int64) (played int) {
 	m.now = now
 	m.expire()
@@ -339,7 +340,8 @@ func first(taken []*modelToken) uint64 {
 	return taken[0].ID
 }
 
-// expire ends the runs whose time is over, and has what waits be tried again.
+// expire ends the runs that have reached their deadline, and makes the
+// transitions whose wait is over ready for a retry.
 func (m *model) expire() {
 	for _, r := range slices.Clone(m.runs) {
 		if r.deadline > 0 && r.deadline <= m.now {
@@ -361,7 +363,7 @@ func (m *model) expire() {
 	}
 }
 
-// ripe takes what has waited longest of the retries and delays that are over.
+// ripe returns the retry or delay that has been over for longest.
 func (m *model) ripe() (t int, ok bool) {
 	best, take := int64(math.MaxInt64), func() {}
 	for _, x := range m.troubles {
@@ -392,8 +394,8 @@ func (m *model) clock(t int) *modelClock {
 	return nil
 }
 
-// settle starts the clocks of what is enabled, and reports whether one of them
-// is over already.
+// settle starts the clocks of enabled transitions, and reports whether one of
+// them is over already.
 func (m *model) settle() (over bool) {
 	for t := range m.bindings {
 		if m.bindings[t].Mode.Kind != plain.Delayed {
@@ -438,7 +440,8 @@ func (m *model) final(place int32) bool {
 	return true
 }
 
-// rest says what the instance is at rest as, when nothing is left to do.
+// rest returns the state in which the instance is at rest, if there is nothing
+// left to do.
 func (m *model) rest() string {
 	incident, waits, open := false, len(m.runs) > 0 || len(m.clocks) > 0, false
 	for _, x := range m.troubles {
@@ -461,12 +464,12 @@ func (m *model) rest() string {
 	return "finished"
 }
 
-// changed stops the clocks of what is no longer enabled.
+// changed stops the clocks of transitions that are no longer enabled.
 func (m *model) changed() {
 	m.clocks = slices.DeleteFunc(m.clocks, func(k *modelClock) bool { return !m.enabled(k.t) })
 }
 
-// due is when the next thing is due; 0 if nothing is.
+// due returns the next due time; 0 if there is none.
 func (m *model) due() int64 {
 	var due int64
 	for _, k := range m.clocks {
@@ -483,7 +486,7 @@ func (m *model) due() int64 {
 	return due
 }
 
-// next is the immediate transition whose turn it is, or -1.
+// next returns the immediate transition that has the turn, or -1.
 func (m *model) next() int {
 	best := -1
 	for k := range m.bindings {

@@ -46,7 +46,7 @@ func build(places, transitions, arcs string) *petri.Net {
 	return n
 }
 
-// world is one shard of one instance with its clock.
+// world is one shard of one instance and its clock.
 type world struct {
 	t   *testing.T
 	s   *Shard
@@ -64,7 +64,7 @@ func pad(n *petri.Net, bindings []Binding) []Binding {
 	return append(bindings, make([]Binding, len(n.Transitions)-len(bindings))...)
 }
 
-// step lets time pass and plays.
+// step advances the clock and plays.
 func (w *world) step(d int64) int {
 	w.now += d
 	n := 0
@@ -104,12 +104,12 @@ func (w *world) fire(t int, data string) error {
 	return err
 }
 
-// started returns the only action that was handed out.
+// started returns the action that was handed out; there must be one.
 func (w *world) started() Start {
 	w.t.Helper()
 	starts := w.s.Starts()
 	if len(starts) != 1 {
-		w.t.Fatalf("%d actions are handed out, want 1: %+v", len(starts), starts)
+		w.t.Fatalf("%d actions were handed out, want 1: %+v", len(starts), starts)
 	}
 	return starts[0]
 }
@@ -122,7 +122,7 @@ func (w *world) done(run RunID, o Outcome) {
 	w.step(0)
 }
 
-// doneErr ends a run with an outcome that cannot be.
+// doneErr ends a run with an invalid outcome and checks the error.
 func (w *world) doneErr(run RunID, o Outcome, want error) {
 	w.t.Helper()
 	if err := w.s.Done(run, o, w.now); !errors.Is(err, want) {
@@ -131,7 +131,8 @@ func (w *world) doneErr(run RunID, o Outcome, want error) {
 	w.step(0)
 }
 
-// want compares the tokens: "p: a b; q: c" with data, or an id if it has none.
+// want compares the tokens with a text such as "p: a b; q: c": the data of each
+// token, or its id if it has none.
 func (w *world) want(tokens string) {
 	w.t.Helper()
 	if got := w.tokens(); got != tokens {
@@ -159,7 +160,8 @@ func (w *world) tokens() string {
 	return b.String()
 }
 
-// injected returns when the only token of a place was injected, from now0 on.
+// injected returns when the only token of a place was injected, relative to
+// now0.
 func (w *world) injected(place string) int64 {
 	w.t.Helper()
 	for _, p := range w.s.Tokens(0, 1000) {

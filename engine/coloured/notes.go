@@ -4,52 +4,52 @@ package coloured
 
 import "github.com/pnagent/pnagent/engine/internal/shard"
 
-// none is no note.
+// none is the index of no note.
 const none int32 = -1
 
-// noteKind is what a note remembers.
+// noteKind is the kind of a note.
 type noteKind uint8
 
 const (
-	noteClock    noteKind = iota // a transition that does not fire by itself is enabled since a time; due at one, if delayed
+	noteClock    noteKind = iota // since when a delayed or manual transition is enabled; due at a time, if delayed
 	noteNo                       // its guard rejected; asked again when due
-	noteWait                     // it failed or was put off, and is tried again when due
+	noteWait                     // it failed or was delayed, and is tried again when due
 	noteFailed                   // it failed, and may be tried again
 	noteAwaits                   // its action waits for an event
-	noteIncident                 // waits for a call from outside
-	noteRun                      // it runs, till due
+	noteIncident                 // it waits for a call of Fire
+	noteRun                      // its action runs, until due
 )
 
-// note is what is remembered of a transition in an instance.
+// note is what an instance remembers about a transition.
 type note struct {
 	kind       noteKind
 	ripe       bool // clock, failed: its time has come
 	stale      bool // clock: its guard has to be asked again
 	transition uint16
 	instance   int32
-	prev, next int32 // of the same instance
-	// Of a guard the place that it waits for, of an incident the place that was
-	// too full, or stats.NoPlace; of a run its load.
+	prev, next int32 // notes of the same instance
+	// For a guard: the place that it waits for. For an incident: the place that
+	// overflowed. stats.NoPlace if there is none. For a run: its load.
 	ref        int32
 	failures   int32
-	since, due int64  // run: started, deadline
-	token      uint64 // of a failure, the first token that was taken, 0 for none; of a run its RunID
+	since, due int64  // of a run: started, deadline
+	token      uint64 // of a failure: the first token that was taken, 0 for none; of a run: its RunID
 }
 
-// load is what a run carries.
+// load is the data of a run.
 type load struct {
 	taken     []Placed
-	read      []Placed // what it tests, as it was when it started
-	data      []byte   // that Fire gave
-	contested bool     // it was chosen before a rival
+	read      []Placed // the tokens that it tests, as they were when it started
+	data      []byte   // the data passed to Fire
+	contested bool     // it was preferred to a rival
 	attempt   int
 	era       uint64
 }
 
-// notes are all of a shard.
+// notes holds all notes of a shard.
 type notes struct {
 	all  []note
-	free int32 // list of unused ones, by next
+	free int32 // the first unused note; next links them
 	due  shard.Due
 }
 
@@ -71,7 +71,7 @@ func (k *notes) add(first *int32, n note) int32 {
 	return id
 }
 
-// remove takes a note out of everything.
+// remove removes a note from its list and from the due times, and frees it.
 func (k *notes) remove(first *int32, id int32) {
 	k.due.Drop(id)
 	n := &k.all[id]
@@ -87,13 +87,13 @@ func (k *notes) remove(first *int32, id int32) {
 	k.free = id
 }
 
-// plan has a note wait for its due time.
+// plan sets a note's due time.
 func (k *notes) plan(id int32, due int64) {
 	k.all[id].due = due
 	k.due.Plan(id, due)
 }
 
-// before orders notes that are due at one time, so that a run can be repeated.
+// before orders notes with the same due time, so that a run can be repeated.
 func (k *notes) before(i, j int32) bool {
 	a, b := &k.all[i], &k.all[j]
 	switch {
@@ -116,8 +116,8 @@ func (s *Shard) clock(in *instance, t int) int32 {
 	return id
 }
 
-// trouble returns what is remembered of a failure of a transition with some
-// first token, or none.
+// trouble returns the note about a failure of a transition with some first
+// token, or none.
 func (s *Shard) trouble(in *instance, t int, token uint64) int32 {
 	for id := in.notes; id != none; id = s.notes.all[id].next {
 		if n := &s.notes.all[id]; int(n.transition) == t && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
@@ -127,8 +127,8 @@ func (s *Shard) trouble(in *instance, t int, token uint64) int32 {
 	return none
 }
 
-// blocked reports whether something that is remembered keeps a transition from
-// being tried by itself.
+// blocked reports whether a note keeps a transition from being tried without a
+// call of Fire.
 func (s *Shard) blocked(in *instance, t int) bool {
 	for id := in.notes; id != none; id = s.notes.all[id].next {
 		if n := &s.notes.all[id]; int(n.transition) == t && n.kind != noteClock && n.kind != noteFailed {
@@ -138,7 +138,7 @@ func (s *Shard) blocked(in *instance, t int) bool {
 	return false
 }
 
-// clear forgets what blocks a transition, because a call names it.
+// clear removes the notes that block a transition, because Fire names it.
 func (s *Shard) clear(in *instance, t int) {
 	for id := in.notes; id != none; {
 		n := &s.notes.all[id]
@@ -150,7 +150,7 @@ func (s *Shard) clear(in *instance, t int) {
 	}
 }
 
-// forget drops the failures with tokens that are gone.
+// forget removes the notes about failures with tokens that are gone.
 func (s *Shard) forget(in *instance, id uint64, n uint32) {
 	for k := in.notes; k != none; {
 		note := &s.notes.all[k]
@@ -162,8 +162,8 @@ func (s *Shard) forget(in *instance, id uint64, n uint32) {
 	}
 }
 
-// changed looks at what is remembered of an instance after tokens of the places
-// in s.touched came, went or flew: a guard is asked again, a clock stops.
+// changed updates the notes of an instance after the tokens of the places in
+// s.touched have changed: a guard is asked again, a clock stops.
 func (s *Shard) changed(in *instance) {
 	if in.notes != none {
 		for id := in.notes; id != none; {

@@ -6,7 +6,7 @@ import (
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// cross takes what goes to other parts out of s.out.
+// cross moves the tokens for other parts out of s.out.
 func (s *Shard) cross(i int) {
 	kept := s.out[:0]
 	for _, h := range s.out {

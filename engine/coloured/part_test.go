@@ -17,8 +17,9 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// regional returns a net of two or three random ones, each a region named by its
-// number, whose transitions put tokens into each other's places, and its plan.
+// regional returns a net made of two or three random nets, and its plan. Each
+// of them is a region named by its number. Their transitions put tokens into
+// each other's places.
 func regional(t testing.TB, r *rand.Rand, change func(*petri.Net)) (*petri.Tables, []Binding, *split.Plan) {
 	t.Helper()
 	for {
@@ -65,12 +66,13 @@ func regional(t testing.TB, r *rand.Rand, change func(*petri.Net)) (*petri.Table
 		plan, err := split.Split(tables, func(id string) string { return of[id] }, nil)
 		if err == nil && tables.Transitions() < 60 {
 			return tables, bindings, plan
-		} // else a join looks into another region
+		} // otherwise a join would depend on another region
 	}
 }
 
-// courier returns a net in which each transition takes one token, so that what
-// becomes of it depends on its data alone, and whose tokens come to an end.
+// courier returns a net in which each transition takes one token, so that the
+// path of a token depends on its data alone, and in which all tokens reach an
+// end.
 func courier(r *rand.Rand) (*petri.Net, []Binding) {
 	n := &petri.Net{ID: "courier"}
 	var bindings []Binding
@@ -106,7 +108,7 @@ func byData(salt uint32) Guard {
 	}
 }
 
-// relay plays all parts of a net and hands on what crosses.
+// relay plays all parts of a net and delivers the tokens that cross.
 type relay struct {
 	*testing.T
 	r      *rand.Rand
@@ -114,7 +116,7 @@ type relay struct {
 	parts  []*Shard
 	flight [][]split.Crossing // by the part that put them
 	runs   []Start
-	of     []int // by run: the part
+	of     []int // the part of each run
 	now    int64
 }
 
@@ -127,7 +129,7 @@ func newRelay(t *testing.T, r *rand.Rand, cfg Config, plan *split.Plan) *relay {
 	return x
 }
 
-// gather takes over what a part has to hand on.
+// gather collects the tokens that leave a part.
 func (x *relay) gather(k int) {
 	x.flight[k] = append(x.flight[k], slices.Clone(x.parts[k].TakeCrossings())...)
 	for _, st := range x.parts[k].Starts() {
@@ -135,8 +137,8 @@ func (x *relay) gather(k int) {
 	}
 }
 
-// play steps one part, has a run of its end, and takes in some of what another
-// part put.
+// play steps one part, ends some of its runs, and delivers some of the tokens
+// that another part has put.
 func (x *relay) play(budget int, outcome func(Start) Outcome) {
 	k := x.r.IntN(len(x.parts))
 	x.parts[k].Step(budget, x.now)
@@ -186,8 +188,8 @@ func found(instance int, shards ...*Shard) []string {
 	return out
 }
 
-// What the parts of a net do together, data, branches and actions included, is
-// what the net does, where tokens do not compete.
+// If tokens do not compete, the parts of a net together do what the whole net
+// does, including data, branches and actions.
 func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 7))
 	several := 0
@@ -239,9 +241,9 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 	}
 }
 
-// At any time the marking over all parts, with what is on its way, is the
-// initial one, what was injected and what the firings changed: with guards,
-// delays, actions, cancels and preemption.
+// At any time the marking over all parts, plus the tokens under way between
+// them, is the initial marking plus the injected tokens and the effect of the
+// firings: with guards, delays, actions, cancels and preemption.
 func TestNoTokenIsLostOrDoubledBetweenParts(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(17, 3))
@@ -299,7 +301,7 @@ func checkEquation(t *testing.T, x *relay, tables *petri.Tables, put []int64) {
 		}
 		for p, n := range s.Marking(0) {
 			if got[p] += int64(n); n > 0 && s.Outside(p) {
-				t.Fatalf("a part holds %d tokens of place %d, which is not its own", n, p)
+				t.Fatalf("a part holds %d tokens of place %d of another part", n, p)
 			}
 		}
 		for _, c := range x.flight[k] {
@@ -393,7 +395,7 @@ func TestWhatAPartCounts(t *testing.T) {
 	}
 }
 
-// The transitions of other parts need no bindings, and are not fired.
+// The transitions of other parts need no bindings and are not fired.
 func TestBindingsOfOtherPartsAreNotLookedAt(t *testing.T) {
 	n := build("p:1 q", "a b", "p>a a>q q>b")
 	n.Transitions[1].Guard = "x > 1"
@@ -410,6 +412,6 @@ func TestBindingsOfOtherPartsAreNotLookedAt(t *testing.T) {
 	}
 	plan.Regions[0].Transitions = nil
 	if _, err := New(Config{Tables: tables, Count: 1, Stride: 1, Part: &plan.Regions[0]}, now0); err == nil {
-		t.Error("a part of another net is taken")
+		t.Error("a part of another net is accepted")
 	}
 }

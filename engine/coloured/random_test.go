@@ -39,7 +39,7 @@ func randomNet(r *rand.Rand) (*petri.Net, []Binding) {
 		n.Transitions[k].Preempts = r.IntN(6) == 0
 	}
 	tables, err := petri.Compile(n)
-	if err != nil { // two join arcs between the same nodes, or two defaults
+	if err != nil { // there are two join arcs between the same nodes, or two defaults
 		return randomNet(r)
 	}
 	bindings := make([]Binding, len(n.Transitions))
@@ -70,7 +70,8 @@ func randomNet(r *rand.Rand) (*petri.Net, []Binding) {
 	return n, bindings
 }
 
-// someGuard says something about tokens that depends on nothing else.
+// someGuard returns a guard whose result depends only on the tokens and the
+// salt.
 func someGuard(salt uint32) Guard {
 	return func(tokens []Placed, _ int64) Verdict {
 		h, text := fnv.New32a(), strconv.AppendUint(nil, uint64(salt), 10)
@@ -83,7 +84,8 @@ func someGuard(salt uint32) Guard {
 	}
 }
 
-// randomOutcome returns how a run ends, and whether that is allowed.
+// randomOutcome returns an outcome for a run, and whether that outcome is
+// valid.
 func randomOutcome(r *rand.Rand, tables *petri.Tables, run *modelRun) (o Outcome, fair bool) {
 	o.Kind = []OutcomeKind{Fired, Fired, Fired, Failed, Delayed, Awaits}[r.IntN(6)]
 	if r.IntN(3) == 0 {
@@ -122,7 +124,7 @@ type pair struct {
 	now int64
 }
 
-// happens has one random thing come from outside.
+// happens makes one random event happen.
 func (p *pair) happens() {
 	switch k := p.r.IntN(10); {
 	case k < 2:
@@ -161,8 +163,8 @@ func (p *pair) happens() {
 	}
 }
 
-// difference says how two values differ, "" if they do not. It is quick where they
-// are the same.
+// difference describes how two values differ; it returns "" if they are equal.
+// It is fast for equal values.
 func difference(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -175,7 +177,7 @@ func samePlaced(a, b Placed) bool {
 		(a.Token.Data == nil) == (b.Token.Data == nil) && bytes.Equal(a.Token.Data, b.Token.Data)
 }
 
-// compare finds where the machine and the model differ.
+// compare reports differences between the machine and the model.
 func (p *pair) compare() {
 	var want []Placed
 	for place := range p.s.Tables.Places() {
@@ -214,7 +216,7 @@ func (p *pair) compare() {
 	}
 }
 
-// rest says what the instance is at rest as.
+// rest returns the state in which the instance is at rest.
 func (p *pair) rest() string {
 	in := &p.s.instances[0]
 	switch {
@@ -245,7 +247,8 @@ func (p *pair) compareCounts() {
 	}
 }
 
-// beside plays one random net in both for a while, and returns what was counted.
+// beside plays one random net in the machine and the model, and returns the
+// counters.
 func beside(t *testing.T, seed uint64) []counters {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, seed))
@@ -273,8 +276,7 @@ func beside(t *testing.T, seed uint64) []counters {
 }
 
 // On random nets with guards, actions, delays, joins, splits, resets and
-// preemption, and whatever comes from outside, the machine does what the plain
-// model does.
+// preemption, and with random events, the machine does the same as the model.
 func TestTheMachineIsTheModel(t *testing.T) {
 	t.Parallel()
 	var total counters
@@ -292,7 +294,7 @@ func TestTheMachineIsTheModel(t *testing.T) {
 	}
 }
 
-// FuzzModel is TestTheMachineIsTheModel for as long as one likes.
+// FuzzModel runs TestTheMachineIsTheModel without an end.
 func FuzzModel(f *testing.F) {
 	f.Add(uint64(0))
 	f.Fuzz(func(t *testing.T, seed uint64) { beside(t, seed) })

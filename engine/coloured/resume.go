@@ -2,13 +2,13 @@
 
 package coloured
 
-// Resume continues, after LoadState and Replay, as the shard whose state and
-// log this one took over, counters included, if Recount was given what the
-// state does not hold. Runs that are not over are handed out again by Starts,
-// under the same name, if their action is idempotent; others are put back,
-// which counts as cancelled. An instance that had failed counts as failed until
-// an event arrives for it, though what it failed with is tried again. now is
-// the time of the take-over.
+// Resume continues after LoadState and Replay as the shard whose state and log
+// were read. Counters continue, too, if Recount was given those that the state
+// does not hold. Starts hands out the runs that are not over again, under the
+// same names, if their action is idempotent. The tokens of other runs are put
+// back, which counts as cancelled. An instance that had failed counts as failed
+// until an event arrives for it, although its failed transitions are tried
+// again. now is the time of the take-over.
 func (s *Shard) Resume(now int64) {
 	s.Rec.ForgetSlowest()
 	s.resumeRuns(now)

@@ -22,7 +22,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// owner is a shard with what others know of it.
+// owner is a shard and what its followers have received.
 type owner struct {
 	*Shard
 	t       *testing.T
@@ -30,7 +30,7 @@ type owner struct {
 	runs    []Start
 	state   []byte // of the last snapshot; nil before the first
 	counted *stats.Rows
-	since   []batch // what was committed after it
+	since   []batch // the commits after it
 }
 
 func newOwner(t *testing.T, cfg Config) *owner {
@@ -51,7 +51,7 @@ func (o *owner) snapshot(now int64) {
 	o.Counted(o.counted)
 }
 
-// follower returns a shard that knows what is known of the owner.
+// follower returns a shard that has replayed everything from the owner.
 func (o *owner) follower(now int64) *owner {
 	o.t.Helper()
 	f := newOwner(o.t, o.cfg)
@@ -66,12 +66,12 @@ func (o *owner) follower(now int64) *owner {
 	replay(o.t, f.Shard, o.since)
 	f.Resume(now)
 	if len(f.log) > 0 || len(f.TakeCrossings()) > 0 {
-		o.t.Fatal("it writes down what was replayed")
+		o.t.Fatal("it records again what it replays")
 	}
 	return f
 }
 
-// happen has something come from outside.
+// happen makes a random event happen.
 func (o *owner) happen(r *rand.Rand, now int64) {
 	o.t.Helper()
 	i, p, tr, n := r.IntN(o.Count), r.IntN(o.Tables.Places()), r.IntN(len(o.rules)), r.Uint32N(4)
@@ -112,8 +112,8 @@ func (o *owner) step(budget int, now int64) {
 	o.runs = append(o.runs, o.Starts()...)
 }
 
-// known leaves out what no log records: what transitions wait for and which
-// run.
+// known removes from rows what no log records: the reasons why transitions
+// wait, and the running actions.
 func known(rows *stats.Rows) *stats.Rows {
 	rows.Blocks = nil
 	for p := range rows.Places {
@@ -136,7 +136,7 @@ func (o *owner) agree(f *owner, now int64, see func(*stats.Rows) *stats.Rows) {
 	}
 }
 
-// randomConfig returns the game of a random net, or of a part of one.
+// randomConfig returns a configuration for a random net, or for a part of one.
 func randomConfig(t *testing.T, r *rand.Rand) Config {
 	t.Helper()
 	cfg := Config{Stride: 1 + r.IntN(2), First: r.IntN(3), Count: 1 + r.IntN(4), Seed: r.Uint64(), Shuffle: r.IntN(4) == 0}
@@ -146,7 +146,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 	} else {
 		net, bindings := randomNet(r)
 		if r.IntN(3) == 0 {
-			net, bindings = courier(r) // which comes to an end
+			net, bindings = courier(r) // in which all tokens reach an end
 		}
 		if r.IntN(2) == 0 {
 			for p := range net.Places {
@@ -161,7 +161,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 	return cfg
 }
 
-// At every cut a follower has counted what the owner has, and sees the same
+// After each commit a follower has the counters of the owner and sees the same
 // tokens, whatever fails, is retried, cancelled, times out or comes too late.
 func TestAFollowerCountsWhatTheOwnerCounts(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestAFollowerCountsWhatTheOwnerCounts(t *testing.T) {
 				f := o.follower(now)
 				see := known
 				if o.state != nil && slices.ContainsFunc(o.instances, func(in instance) bool { return in.has(deadlocked) && !in.has(everMoved) }) {
-					see = func(rows *stats.Rows) *stats.Rows { // the first Step finds those that never moved
+					see = func(rows *stats.Rows) *stats.Rows { // the first Step finds instances that never moved
 						rows.Net.Deadlocked = 0
 						return known(rows)
 					}
@@ -221,7 +221,8 @@ func TestAFollowerCountsWhatTheOwnerCounts(t *testing.T) {
 	}
 }
 
-// Where tokens alone decide what happens, it sees all that the owner sees.
+// If tokens alone decide about firings, a follower sees all that the owner
+// sees.
 func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(77, 2))
@@ -275,9 +276,9 @@ func TestInstancesThatAreSpentAreNotKept(t *testing.T) {
 			f := o.follower(now0)
 			o.agree(f, now0, known)
 			if !bytes.Equal(f.AppendState(nil), o.state) {
-				t.Error("its state is another")
+				t.Error("its state differs")
 			}
-			for _, x := range []*owner{o, f} { // those that ended start again
+			for _, x := range []*owner{o, f} { // instances that have ended start again
 				if err := x.Inject(o.Count-1, 0, []byte("y"), 2, now0+5); err != nil {
 					t.Fatal(err)
 				}
@@ -285,7 +286,7 @@ func TestInstancesThatAreSpentAreNotKept(t *testing.T) {
 				x.commit(now0 + 5)
 			}
 			o.agree(f, now0+5, known)
-			o.agree(o.follower(now0+5), now0+5, known) // whose identities continue those of the owner
+			o.agree(o.follower(now0+5), now0+5, known) // its identities continue those of the owner
 		})
 	}
 }
@@ -331,6 +332,6 @@ func TestLoadStateRefusesRowsThatCannotBe(t *testing.T) {
 		}
 	}
 	if newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Count: 1}).Recount(stats.NewRows(1, 1)) == nil {
-		t.Error("rows of another net are taken over")
+		t.Error("rows of another net are accepted")
 	}
 }

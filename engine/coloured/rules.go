@@ -9,13 +9,13 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// rule is a transition in the form that it is played in.
+// rule is a transition in the form in which it is played.
 type rule struct {
 	*Binding
 	rank     uint16 // 0 for the highest priority
-	held     bool   // it does not fire by itself
+	held     bool   // it is delayed or manual, so it does not fire at once
 	preempts bool
-	// A permanent rejection by its guard is an incident.
+	// A permanent rejection by the guard is an incident.
 	alternative bool
 	single      bool // its only condition is a token in its trigger
 	conds       []petri.Cond
@@ -28,11 +28,11 @@ type rule struct {
 // sight is the tokens of one place that a transition tests or takes.
 type sight struct {
 	place      int32
-	show, take uint32 // take of the show oldest go
-	join       bool   // of a join arc: the last of show only if it is there
+	show, take uint32 // it tests the show oldest tokens and takes the first take of them
+	join       bool   // of a join arc: the last of show is optional
 }
 
-// sights returns what a transition tests or takes, by place.
+// sights returns the sights of a transition, by place.
 func sights(t *petri.Tables, tr int) []sight {
 	var out []sight
 	for _, c := range t.Conds(tr) {
@@ -55,8 +55,8 @@ func sights(t *petri.Tables, tr int) []sight {
 	return out
 }
 
-// looksAt reports whether the tokens of a place, or how many there are, can
-// change whether the transition may fire.
+// looksAt reports whether a change of the tokens in a place can enable or
+// disable the transition.
 func (r *rule) looksAt(place int32) bool {
 	for i := range r.conds {
 		if r.conds[i].Place == place {
@@ -77,7 +77,7 @@ func (r *rule) puts(place int32) bool {
 		slices.ContainsFunc(r.branches, func(b petri.BranchArc) bool { return b.Place == place })
 }
 
-// compile lays out the rules.
+// compile fills in the rules.
 func (s *Shard) compile(bindings []Binding) {
 	t := s.Tables
 	s.rules = make([]rule, t.Transitions())
@@ -97,8 +97,8 @@ func (s *Shard) compile(bindings []Binding) {
 	}
 }
 
-// holds reports whether the tokens that are there enable a transition, as far
-// as no guard is asked.
+// holds reports whether the tokens enable a transition. It does not ask the
+// guard.
 func (s *Shard) holds(in *instance, t int) bool {
 	r := &s.rules[t]
 	for _, c := range r.conds {
@@ -137,9 +137,9 @@ func (s *Shard) joins(in *instance, j *petri.JoinTest) bool {
 	return j.Ready(in.marked)
 }
 
-// flights returns the tokens of a place that a transition which preempts may
-// take although they are in flight, oldest first, in memory that the next call
-// uses again.
+// flights returns the tokens of a place that are in flight and that a
+// transition which preempts may take, oldest first. The next call reuses the
+// memory.
 func (s *Shard) flights(in *instance, place int32) []Placed {
 	s.flown = s.flown[:0]
 	for id := in.runs; id != none; id = s.notes.all[id].next {

@@ -16,7 +16,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// has makes a guard that wants a token with some data among those it sees.
+// has returns a guard that holds if one of its tokens has the given data.
 func has(data string) Guard {
 	return func(tokens []Placed, _ int64) Verdict {
 		for _, p := range tokens {
@@ -72,7 +72,7 @@ func TestDataGivenByFireGoesToEveryTokenThatIsPut(t *testing.T) {
 	}
 	w.want("p: new; q: new")
 	if got := w.s.Tokens(0, 1)[0].Token.ID; got != id {
-		t.Errorf("the token that went back is %d, was %d", got, id)
+		t.Errorf("the token that was put back has id %d, had %d", got, id)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestGuardIsAskedAboutABoundedNumberOfCombinations(t *testing.T) {
 	}
 }
 
-// A "no" is remembered until something changes.
+// A rejection is remembered until something changes that the guard depends on.
 func TestGuardIsAskedAgainOnlyForAReason(t *testing.T) {
 	asked := 0
 	var verdict Verdict
@@ -186,7 +186,7 @@ func TestGuardIsAskedAgainOnlyForAReason(t *testing.T) {
 	expect("its time has come", 6)
 	w.want("other: x; awaited: x; q: a b")
 	if _, ok := w.s.NextDue(); ok {
-		t.Error("something is due still")
+		t.Error("something is still due")
 	}
 }
 
@@ -237,8 +237,8 @@ func TestInclusiveSplit(t *testing.T) {
 	}
 }
 
-// A choice of which no guard holds is an incident: the token stays, the instance
-// has failed, and what is done about it is seen.
+// If no guard of an alternative holds, that is an incident: the token stays,
+// the instance has failed, and a later change resolves it.
 func TestChoiceWithoutAnAlternativeIsAnIncident(t *testing.T) {
 	n := build("p q r", "t u", "p>t t>q p>u u>r")
 	for i := range n.Transitions {
@@ -259,8 +259,8 @@ func TestChoiceWithoutAnAlternativeIsAnIncident(t *testing.T) {
 	}
 }
 
-// A split without a branch is an incident: counted once, reported, and resolved
-// by firing it by hand or by what takes its token away.
+// A split without a branch to take is an incident: counted once, reported, and
+// resolved by Fire or by a transition that takes its token.
 func TestSplitWithoutABranchIsAnIncident(t *testing.T) {
 	w := newWorld(t, build("p q out", "t u", "p>t t/q p>u u>out"), Binding{Branches: []Guard{has("b")}}, manual)
 	w.inject("p", "a")
@@ -277,7 +277,7 @@ func TestSplitWithoutABranchIsAnIncident(t *testing.T) {
 	if err := w.fire(0, ""); !errors.Is(err, petri.ErrNotEnabled) {
 		t.Errorf("fired by hand: %v", err)
 	}
-	if err := w.fire(0, "b"); err != nil { // with data that its guard likes
+	if err := w.fire(0, "b"); err != nil { // with data that its guard accepts
 		t.Fatal(err)
 	}
 	w.want("q: b b")
@@ -294,7 +294,7 @@ func TestIncidentEndsWithItsToken(t *testing.T) {
 }
 
 func TestInclusiveJoin(t *testing.T) {
-	// a split leads to b and c; each has work to do before the join.
+	// a is a split to b and c; each has a transition before the join.
 	n := build("b c b2 c2 end", "tb tc join", "b>tb tb>b2 c>tc tc>c2 b2?join c2?join join>end")
 	w := newWorld(t, n, manual, manual)
 	w.inject("b", "x")
@@ -312,7 +312,7 @@ func TestInclusiveJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.want("end: x")
-	w.inject("b2", "z") // nothing else is on its way
+	w.inject("b2", "z") // no other token is under way to the join
 	w.want("end: x z")
 }
 

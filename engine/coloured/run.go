@@ -10,11 +10,11 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// runID returns the name of a run: a unique number, and the transition, which
-// is known as long as the name is.
+// runID returns the name of a run: a unique number and the transition. So the
+// transition of a run is known even after it is over.
 func runID(sequence uint64, t int) RunID { return RunID(sequence<<16 | uint64(t)) }
 
-// start takes the tokens of a transition and hands its action out.
+// start takes the tokens of a transition and hands out its action.
 func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []byte, now int64) {
 	t := int(c.t)
 	r := &s.rules[t]
@@ -38,7 +38,7 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 	s.changed(in)
 }
 
-// depart makes a run that started at since.
+// depart creates a run that started at since.
 func (s *Shard) depart(run RunID, i int, in *instance, t int, l load, since int64) (deadline int64) {
 	n := note{kind: noteRun, instance: int32(i), transition: uint16(t), since: since, token: uint64(run)}
 	if k := len(s.unloaded); k > 0 {
@@ -58,11 +58,11 @@ func (s *Shard) depart(run RunID, i int, in *instance, t int, l load, since int6
 	return deadline
 }
 
-// load returns what the run of a note carries.
+// load returns the load of the run of a note.
 func (s *Shard) load(id int32) *load { return &s.loads[s.notes.all[id].ref] }
 
-// attempt returns which try with some first token begins, and counts it if it is
-// a retry.
+// attempt returns the number of the attempt with some first token, and counts a
+// retry.
 func (s *Shard) attempt(i int, in *instance, t int, token uint64) int {
 	id := s.trouble(in, t, token)
 	if id == none || s.notes.all[id].failures == 0 {
@@ -73,14 +73,14 @@ func (s *Shard) attempt(i int, in *instance, t int, token uint64) int {
 }
 
 // Done reports the outcome of a run. The error is [ErrLate] if the run was over
-// already: that is counted, and nothing else happens. It wraps [ErrOutcome],
-// [ErrTooLarge] or petri.ErrOverflow for an invalid outcome: then the run has
-// failed. The data of o are kept, and must not be changed.
+// already: the shard counts that and changes nothing else. The error wraps
+// [ErrOutcome], [ErrTooLarge] or petri.ErrOverflow for an invalid outcome: then
+// the run has failed. The shard keeps the data of o, which must not be changed.
 func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 	id, ok := s.runs[run]
 	if !ok {
 		if t, n := int(run&MaxNodes), uint64(run>>16); t < len(s.rules) && n > 0 && n <= s.lastRun {
-			s.count(opLate, 0, t) // of which instance is not known any more
+			s.count(opLate, 0, t) // its instance is no longer known
 		}
 		return fmt.Errorf("run %d: %w", run, ErrLate)
 	}
@@ -98,7 +98,8 @@ func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 	return err
 }
 
-// end completes a run that fired. Before that it looks whether it can.
+// end completes a run that fired. First it checks whether the firing is
+// possible.
 func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	if o.Kind > Awaits {
 		return fmt.Errorf("%w: kind %d", ErrOutcome, o.Kind)
@@ -139,7 +140,7 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	return nil
 }
 
-// check finds what an action must not put.
+// check returns an error if the outcome of an action is invalid.
 func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 	if len(o.Data) > MaxData {
 		return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(o.Data))
@@ -152,7 +153,7 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 		p := &o.Puts[k]
 		switch {
 		case p.Place < 0 || int(p.Place) >= s.Tables.Places():
-			return fmt.Errorf("%w: it puts a token into place %d, which there is not", ErrOutcome, p.Place)
+			return fmt.Errorf("%w: it puts a token into place %d, which does not exist", ErrOutcome, p.Place)
 		case !r.puts(p.Place):
 			return fmt.Errorf("%w: it puts a token into place %q, to which it has no arc", ErrOutcome, s.Tables.Net.Places[p.Place].ID)
 		case len(p.Data) > MaxData:
@@ -169,7 +170,7 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 	return nil
 }
 
-// drop ends a run, whose tokens are its caller's.
+// drop ends a run; the caller handles its tokens.
 func (s *Shard) drop(in *instance, id int32) {
 	n := &s.notes.all[id]
 	s.noteEnd(int(n.instance), RunID(n.token))
@@ -180,7 +181,7 @@ func (s *Shard) drop(in *instance, id int32) {
 	in.running--
 }
 
-// putBack ends a run and puts its tokens back, as old as they were.
+// putBack ends a run and puts its tokens back with their age.
 func (s *Shard) putBack(in *instance, id int32) {
 	taken := s.load(id).taken
 	s.drop(in, id)
@@ -194,8 +195,8 @@ func (s *Shard) putBack(in *instance, id int32) {
 	in.move()
 }
 
-// unfinished ends a run that did not fire, and has its transition wait by the
-// rule of the outcome.
+// unfinished ends a run that did not fire, and makes its transition wait as the
+// outcome says.
 func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) {
 	t, token := int(s.notes.all[id].transition), firstID(s.load(id).taken)
 	s.putBack(in, id)
@@ -213,7 +214,8 @@ func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) 
 	}
 }
 
-// troubled returns the note of what a transition failed with, made if need be.
+// troubled returns the note about a failure of a transition, and creates it if
+// it is missing.
 func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
 	id := s.trouble(in, t, token)
 	if id == none {
@@ -227,8 +229,8 @@ func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
 	return id
 }
 
-// setBack has a transition that failed wait for its retry: for a time, or else
-// by its binding's rule.
+// setBack makes a transition that failed wait for its retry: for the time after
+// if that is not 0, else as its binding says.
 func (s *Shard) setBack(i int, in *instance, t int, token uint64, after, now int64) {
 	id := s.troubled(i, in, t, token)
 	n, retry := &s.notes.all[id], &s.rules[t].Retry
@@ -244,16 +246,16 @@ func (s *Shard) setBack(i int, in *instance, t int, token uint64, after, now int
 	s.notes.plan(id, now+min(after, maxWait))
 }
 
-// incident makes a transition wait for a call from outside: it failed with a
-// token, or because a place is full.
+// incident makes a transition wait for a call of Fire: it failed with a token,
+// or because a place is full.
 func (s *Shard) incident(i int, in *instance, t int, token uint64, place int32) {
 	s.count(opFailed, i, t)
 	n := &s.notes.all[s.troubled(i, in, t, token)]
 	n.kind, n.ref = noteIncident, place
 }
 
-// Cancel breaks a run off: its tokens are where they came from, as old as they
-// were, and may be taken again at once. The error is [ErrLate] if it is over
+// Cancel cancels a run: its tokens are back in their places with their age, and
+// may be taken again at once. The error is [ErrLate] if the run is over
 // already.
 func (s *Shard) Cancel(run RunID, now int64) error {
 	id, ok := s.runs[run]
@@ -274,7 +276,7 @@ func (s *Shard) cancel(in *instance, id int32) {
 	s.putBack(in, id)
 }
 
-// timeOut ends a run whose time is over; then it is as if it had failed.
+// timeOut ends a run that has reached its deadline, as if it had failed.
 func (s *Shard) timeOut(id int32, now int64) {
 	n := &s.notes.all[id]
 	i, t, token := int(n.instance), int(n.transition), firstID(s.load(id).taken)
@@ -286,7 +288,7 @@ func (s *Shard) timeOut(id int32, now int64) {
 	s.setBack(i, in, t, token, 0, now)
 }
 
-// cancelHolder cancels the run that has a token in flight, which there is.
+// cancelHolder cancels the run that has a token in flight; there must be one.
 func (s *Shard) cancelHolder(in *instance, holds func(Placed) bool) {
 	for id := in.runs; id != none; id = s.notes.all[id].next {
 		if slices.ContainsFunc(s.load(id).taken, holds) {

@@ -16,7 +16,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// counters are what actions are counted by.
+// counters are the counters of actions.
 type counters struct{ firings, failures, retries, cancels, timeouts, late, running uint64 }
 
 func (w *world) counts(t int) counters {
@@ -135,7 +135,8 @@ func sortedTokens(w *world) string {
 	return out
 }
 
-// What an action must not put is a failure, and nothing else happens.
+// An outcome with a Put that is not allowed is a failure, and has no other
+// effect.
 func TestAnActionThatPutsWhatItMustNotHasFailed(t *testing.T) {
 	big := make([]byte, MaxData+1)
 	for _, c := range []struct {
@@ -188,7 +189,7 @@ func TestFailuresAreTriedAgainWithBackoff(t *testing.T) {
 		at += wait
 	}
 	if in := w.injected("p"); in != 0 {
-		t.Errorf("the token is of +%d", in)
+		t.Errorf("the token was injected at +%d", in)
 	}
 	w.done(w.started().Run, Outcome{Kind: Failed})
 	w.waitsFor("p", "t incident")
@@ -209,7 +210,7 @@ func TestFailuresAreTriedAgainWithBackoff(t *testing.T) {
 
 func TestInstanceWithAnIncidentHasFailedAndIsNotDeadlocked(t *testing.T) {
 	w := task(t, Binding{Retry: Retry{Attempts: 1}})
-	w.inject("p", "a") // it had not begun
+	w.inject("p", "a") // the instance had not begun
 	w.done(w.started().Run, Outcome{Kind: Failed})
 	w.step(0)
 	if d := gocmp.Diff(stats.NetRow{Created: 1, Failed: 1}, rowsOf(w.s, w.now).Net); d != "" {
@@ -245,7 +246,7 @@ func TestFailuresOfSeveralTokensAreCountedApart(t *testing.T) {
 	w.waitsFor("p", "t incident")
 }
 
-// Others may take the tokens; then the failures are forgotten.
+// Other transitions may take the tokens; then the failures are forgotten.
 func TestWhileATransitionWaitsForItsRetryOnlyItWaits(t *testing.T) {
 	n := build("p q r", "t u", "p>t t>q p>u u>r")
 	w := newWorld(t, n, Binding{Action: true, Retry: Retry{First: 100, Attempts: 2}}, manual)
@@ -279,7 +280,7 @@ func TestOutcomesThatPutOff(t *testing.T) {
 	}
 	w.step(1e9)
 	if len(w.s.Starts()) > 0 {
-		t.Fatal("started without its event")
+		t.Fatal("started without the event that it awaits")
 	}
 	if err := w.fire(0, "event"); err != nil {
 		t.Fatal(err)
@@ -289,8 +290,8 @@ func TestOutcomesThatPutOff(t *testing.T) {
 	w.counted(0, counters{firings: 1})
 }
 
-// An action that never returns ends with its time, and one that returns then is
-// too late.
+// An action that does not return is ended at its deadline. If it returns later,
+// its result is too late.
 func TestRunEndsWithItsTime(t *testing.T) {
 	w := task(t, Binding{Timeout: 50, Retry: Retry{First: 100, Attempts: 2}})
 	w.inject("p", "a")
@@ -316,7 +317,7 @@ func TestRunEndsWithItsTime(t *testing.T) {
 	w.counted(0, counters{cancels: 2, timeouts: 2, late: 1, retries: 1})
 }
 
-// An action that is cancelled and returns all the same changes nothing.
+// If a cancelled action returns nevertheless, nothing changes.
 func TestCancelPutsBackWithTheOldAge(t *testing.T) {
 	w := task(t, Binding{Timeout: 1000})
 	w.inject("p", "a")
@@ -327,10 +328,10 @@ func TestCancelPutsBackWithTheOldAge(t *testing.T) {
 	}
 	w.want("p: a")
 	if at := w.injected("p"); at != 0 {
-		t.Errorf("the token is of +%d", at)
+		t.Errorf("the token was injected at +%d", at)
 	}
 	if due, ok := w.s.NextDue(); ok {
-		t.Errorf("its time still runs: %d", due)
+		t.Errorf("its deadline is still due: %d", due)
 	}
 	if stops := w.s.Stops(); !slices.Equal(stops, []RunID{st.Run}) {
 		t.Errorf("stops %v", stops)
@@ -392,7 +393,7 @@ func TestResetCancelsRunsThatHoldTokensOfThePlace(t *testing.T) {
 	}
 	w.want("other: o; out: #4")
 	if at := w.injected("other"); at != 0 {
-		t.Errorf("the token that came back is of +%d", at)
+		t.Errorf("the token that came back was injected at +%d", at)
 	}
 	w.counted(0, counters{cancels: 1})
 	if stops := w.s.Stops(); !slices.Equal(stops, []RunID{st.Run}) {
@@ -420,10 +421,10 @@ func TestPreemption(t *testing.T) {
 	w.counted(0, counters{cancels: 1})
 	w.doneErr(st.Run, Outcome{}, ErrLate)
 	if at := w.injected("other"); at != 0 {
-		t.Errorf("the token that came back is of +%d", at)
+		t.Errorf("the token that came back was injected at +%d", at)
 	}
 
-	w.inject("p", "b", "c") // b is taken, c is there
+	w.inject("p", "b", "c") // b is taken, c stays
 	w.s.Starts()
 	if err := w.fire(1, ""); err != nil {
 		t.Fatal(err)
@@ -442,7 +443,7 @@ func TestPreemptionByAGuardThatNamesATokenInFlight(t *testing.T) {
 	w.counted(0, counters{cancels: 1, running: 2})
 }
 
-// Two that preempt do not take from each other forever, nor one from itself.
+// Transitions that preempt do not cancel each other's runs, nor their own.
 func TestWhatPreemptsIsNotPreempted(t *testing.T) {
 	n := build("p q", "t! u!", "p>t t>q p>u u>q")
 	w := newWorld(t, n, Binding{Action: true}, Binding{Action: true})

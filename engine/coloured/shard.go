@@ -14,15 +14,16 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// What a Shard refuses, and then nothing has changed; besides plain.ErrNoInstance,
-// petri.ErrNotEnabled, petri.ErrOverflow and ready.ErrFull.
+// Errors of a Shard, besides plain.ErrNoInstance, petri.ErrNotEnabled,
+// petri.ErrOverflow and ready.ErrFull. A call that returns one of them has
+// changed nothing.
 var (
 	ErrTooLarge = errors.New("a token carries at most 1048576 bytes")
 	ErrLate     = errors.New("the run is over")
 	ErrOutcome  = errors.New("bad outcome")
 )
 
-// Shard is a number of instances of one net, for one goroutine.
+// Shard is a number of instances of one net, for use by one goroutine.
 type Shard struct {
 	shard.Base
 	rules []rule
@@ -31,21 +32,21 @@ type Shard struct {
 	instances    []instance
 	seed         uint64
 	merge        func([][]byte) []byte
-	quota, batch int // see defaultQuota and the others
+	quota, batch int // see defaultQuota and defaultBatch
 	running      uint32
 
-	// A piece of work is one thing that happened to an instance. What it did to the
-	// tokens is done; that the instance has to be played is left of it.
+	// A piece of work is one event of an instance. Its effect on the tokens is
+	// complete; it only records that the instance has to be played.
 	pool     *ready.Pool
 	notes    notes
-	runs     map[RunID]int32 // to notes
+	runs     map[RunID]int32 // indexes of notes
 	loads    []load          // by the ref of their notes
-	unloaded []int32         // unused ones
+	unloaded []int32         // unused loads
 	lastRun  uint64
-	runStep  uint64            // from one run's number to the next one's
+	runStep  uint64            // the difference between the numbers of consecutive runs
 	era      uint64            // of the runs that start
 	tellRuns bool              // see Config.Runs
-	unended  map[RunID]unended // of a log or a state that was read
+	unended  map[RunID]unended // runs that a log or a state has started and not ended
 	starts   []Start
 	stops    []RunID
 
@@ -54,21 +55,21 @@ type Shard struct {
 	random  shard.Stream
 	delays  *rand.Rand // draws from random
 
-	// Memory that is used again.
-	before  petri.Order // of the latest choice
+	// Reused memory.
+	before  petri.Order // the order before the latest choice
 	found   []candidate // see choose
-	picked  []Placed    // of found: what guards accepted
+	picked  []Placed    // tokens of found that guards accepted
 	search  search
 	took    []held
 	out     []held
 	datas   [][]byte
 	flown   []Placed
-	touched []int32 // places whose tokens changed since changed was last called
+	touched []int32 // places whose tokens have changed since the last call of changed
 	spare   [][]lot
 }
 
 // New returns a shard with its instances at the initial marking as of now. The
-// error names what does not fit; that of a binding wraps [ErrBinding].
+// error describes what is invalid; for a binding it wraps [ErrBinding].
 func New(cfg Config, now int64) (*Shard, error) {
 	t := cfg.Tables
 	if cfg.Bindings == nil {
@@ -122,7 +123,7 @@ func (s *Shard) create(priority func(int) ready.Priority, now int64) error {
 			rank = priority(s.Number(i))
 		}
 		if rank > ready.Highest {
-			return fmt.Errorf("net %q: instance %d has priority %v; expected %v at most", s.Tables.Net.ID, s.Number(i), rank, ready.Highest)
+			return fmt.Errorf("net %q: instance %d has priority %v; expected at most %v", s.Tables.Net.ID, s.Number(i), rank, ready.Highest)
 		}
 		s.pool.Rank(i, rank)
 		s.Rec.Net.Created++
@@ -131,8 +132,8 @@ func (s *Shard) create(priority func(int) ready.Priority, now int64) error {
 	return nil
 }
 
-// Marking returns an instance's tokens by place. Those in flight count where
-// they came from.
+// Marking returns the number of an instance's tokens by place. Tokens in flight
+// count in the places from which they were taken.
 func (s *Shard) Marking(i int) []uint32 {
 	m := make([]uint32, s.Tables.Places())
 	for k := range s.instances[i].piles {
@@ -142,8 +143,8 @@ func (s *Shard) Marking(i int) []uint32 {
 	return m
 }
 
-// Tokens returns the tokens of an instance, at most a number, by place and the
-// oldest first; those in flight, too.
+// Tokens returns the tokens of an instance, at most a given number, by place
+// and oldest first, including those in flight.
 func (s *Shard) Tokens(i, most int) []Placed {
 	var out []Placed
 	for k := range s.instances[i].piles {
@@ -161,7 +162,7 @@ func (s *Shard) Tokens(i, most int) []Placed {
 	return out
 }
 
-// standing returns all tokens of a place in order, those in flight, too.
+// standing returns all tokens of a place in order, including those in flight.
 func (s *Shard) standing(i int, p *pile) []lot {
 	if p.flying == 0 {
 		return p.left()
@@ -178,13 +179,11 @@ func (s *Shard) standing(i int, p *pile) []lot {
 	return all
 }
 
-// Work returns what was counted of the work of the instances, and how much
-// waits.
+// Work returns the counters of the instances' work, and how much work waits.
 func (s *Shard) Work() (ready.Stats, int) { return s.pool.Stats() }
 
-// Starts returns the actions to perform, in order, that there are since the
-// last call. The slice is used again by the next call that plays; what is in
-// it may be kept.
+// Starts returns the actions to perform since the last call, in order. The next
+// call that plays reuses the slice; the caller may keep its elements.
 func (s *Shard) Starts() []Start {
 	out := s.starts
 	s.starts = s.starts[:0]
@@ -192,8 +191,8 @@ func (s *Shard) Starts() []Start {
 }
 
 // Stops returns the runs that ended without a Done since the last call: their
-// actions may be cancelled. Some may be in Starts of the same time. The slice
-// is reused by the next call that plays.
+// actions may be cancelled. The next Starts may contain some of them. The next
+// call that plays reuses the slice.
 func (s *Shard) Stops() []RunID {
 	out := s.stops
 	s.stops = s.stops[:0]

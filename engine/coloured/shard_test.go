@@ -49,8 +49,8 @@ func rowsOf(s *Shard, now int64) *stats.Rows {
 	return rows
 }
 
-// splits decides once for a net which branches its guards let pass: of each
-// split at least one.
+// splits decides, once for a net, which branches the guards of its splits
+// allow: at least one of each split.
 func splits(r *rand.Rand, tables *petri.Tables) (bindings []Binding, taken func(arc int) bool) {
 	pass := map[int]bool{}
 	bindings = make([]Binding, tables.Transitions())
@@ -78,8 +78,8 @@ func splits(r *rand.Rand, tables *petri.Tables) (bindings []Binding, taken func(
 	return bindings, func(arc int) bool { return pass[arc] }
 }
 
-// Where tokens alone decide, the machine is the reference, transition by
-// transition.
+// If tokens alone decide about firings, the machine fires the same transitions
+// as the reference.
 func TestPlainNetsArePlayedAsTheReferenceDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -99,8 +99,8 @@ func TestPlainNetsArePlayedAsTheReferenceDoes(t *testing.T) {
 	}
 }
 
-// followReference plays a net beside the reference for a while, and returns how
-// often it fired.
+// followReference plays a net beside the reference for a while, and returns the
+// number of firings.
 func followReference(t *testing.T, r *rand.Rand, s *Shard, taken func(arc int) bool) (fired int) {
 	t.Helper()
 	n := s.Tables.Net
@@ -137,7 +137,8 @@ func followReference(t *testing.T, r *rand.Rand, s *Shard, taken func(arc int) b
 	return fired
 }
 
-// The rows of plain nets are those of package plain: ages, dwell, reasons.
+// The rows of plain nets are those of package plain: ages, dwell times,
+// reasons.
 func TestPlainNetsAreRecordedAsByTheOtherMachine(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 2))

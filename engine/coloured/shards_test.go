@@ -18,8 +18,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// orders is a net with a delay, a guard, an action that fails at times, a split
-// and a join.
+// orders returns a net with a delay, a guard, an action that sometimes fails, a
+// split and a join.
 func orders() (*petri.Net, []Binding) {
 	n := build("new paid pack bill packed billed done", "pay split packing billing join late",
 		"new>pay pay>paid paid>split split/pack split/bill pack>packing packing>packed bill>billing billing>billed packed?join billed?join join>done new>late*2 late>done")
@@ -33,8 +33,8 @@ func orders() (*petri.Net, []Binding) {
 	}
 }
 
-// drive has the same things come from outside at the same times on shards that
-// hold the instances 0 to 11 between them, and returns the sum of their rows.
+// drive makes the same events happen at the same times on shards that together
+// hold the instances 0 to 11, and returns the sum of their rows.
 func drive(t *testing.T, shards []*Shard, budget int) (*stats.Rows, [][]Placed) {
 	r := rand.New(rand.NewPCG(9, 9))
 	now := now0
@@ -93,8 +93,8 @@ func drive(t *testing.T, shards []*Shard, budget int) (*stats.Rows, [][]Placed) 
 	return rows, tokens
 }
 
-// One shard or many, small budgets or large, one piece of work at a time or
-// more, any discipline: the same tokens and rows.
+// Tokens and rows are the same for any number of shards, any budget, any number
+// of pieces of work at a time, and any discipline.
 func TestRunDoesNotDependOnShardsBudgetsOrBatches(t *testing.T) {
 	n, bindings := orders()
 	tables := compile(t, n)
@@ -139,8 +139,8 @@ func TestRunDoesNotDependOnShardsBudgetsOrBatches(t *testing.T) {
 	}
 }
 
-// Whatever guards and actions say, a P-invariant of the net holds after every
-// step, tokens in flight counted where they came from.
+// A P-invariant of the net holds after every step, whatever guards and actions
+// return. Tokens in flight count in the places from which they were taken.
 func TestInvariantsHoldAfterEveryStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	checked := 0
@@ -188,8 +188,8 @@ func TestInvariantsHoldAfterEveryStep(t *testing.T) {
 	}
 }
 
-// The tokens that are present and those that left are all that arrived, and
-// what they stayed is the integral of how many there were (Little's law).
+// All tokens that arrived are either present or have left, and the sum of their
+// times in the place is the integral of their number (Little's law).
 func TestDwellIsTheIntegralOfTokens(t *testing.T) {
 	n, bindings := orders()
 	s := newShard(t, Config{Tables: compile(t, n), Bindings: bindings, Seed: 5})
@@ -227,7 +227,7 @@ func TestDwellIsTheIntegralOfTokens(t *testing.T) {
 			}
 		}
 		if row.Arrivals != row.Departures+row.Tokens || row.Dwell.Sum+present != area[p] {
-			t.Errorf("place %d: %d arrived, %d left, %d present; dwell %d and %d make not %d", p, row.Arrivals, row.Departures, row.Tokens, row.Dwell.Sum, present, area[p])
+			t.Errorf("place %d: %d arrived, %d left, %d present; the sum of dwell %d and %d is not %d", p, row.Arrivals, row.Departures, row.Tokens, row.Dwell.Sum, present, area[p])
 		}
 	}
 }
@@ -267,7 +267,7 @@ func TestInstancesArePlayedByPriority(t *testing.T) {
 	var order []int
 	for s.Step(1, now0) == 1 {
 		log := s.TakeLog()
-		for log[1] == 2+opRest { // that the one before has finished comes first
+		for log[1] == 2+opRest { // an operation says first that the previous one has finished
 			log = log[3:]
 		}
 		order = append(order, int(log[0]>>1))
@@ -276,9 +276,10 @@ func TestInstancesArePlayedByPriority(t *testing.T) {
 		t.Errorf("order %v", order)
 	}
 	if s.Present() != 0 {
-		t.Error("something is ready still")
+		t.Error("something is still ready")
 	}
-	// A budget of one firing leaves a piece of work, which finds nothing more.
+	// A budget of one firing leaves a piece of work. Nothing is enabled when
+	// that is played.
 	rows, _ := s.Work()
 	for p, row := range rows.Priorities {
 		want := uint64(0)
@@ -291,7 +292,7 @@ func TestInstancesArePlayedByPriority(t *testing.T) {
 	}
 }
 
-// An owner of several shards says itself whose turn it is.
+// An owner of several shards decides itself which priority has the turn.
 func TestStepOnePlaysOneInstanceOfAPriority(t *testing.T) {
 	b := after(100)
 	s := newShard(t, Config{Tables: compile(t, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{b}, Count: 3, Dispatch: ready.Strict(),
@@ -339,8 +340,8 @@ func TestNewRefusesWhatDoesNotFit(t *testing.T) {
 	}{
 		{"bindings for other transitions", ordinary, Config{Bindings: []Binding{{}}}, `net "net": bad binding: 1 bindings; expected 2`},
 		{"a guard without tokens to look at", ordinary, Config{Bindings: []Binding{{}, {Guard: yes}}}, `net "net", transition "s": bad binding: a guard on a transition without inputs`},
-		{"a guard of the net that is not bound", guarded, Config{}, `transition "t": bad binding: nothing is bound to its guard "x > 1"`},
-		{"a branch's guard that is not bound", branch, Config{}, `nothing is bound to the guard "y" of arc "a1"`},
+		{"a guard of the net that is not bound", guarded, Config{}, `transition "t": bad binding: no function is bound to its guard "x > 1"`},
+		{"a branch's guard that is not bound", branch, Config{}, `no function is bound to the guard "y" of arc "a1"`},
 		{"a guard for the default", branch, Config{Bindings: []Binding{{Branches: []Guard{yes, yes}}, {}}}, `a guard for arc "a2", which is the default`},
 		{"branches that do not fit", ordinary, Config{Bindings: []Binding{{Branches: []Guard{yes, yes}}, {}}}, "guards for 2 branches; expected 1"},
 		{"a time limit without an action", ordinary, Config{Bindings: []Binding{{Timeout: 5}, {}}}, "a time limit without an action"},
@@ -367,7 +368,7 @@ func TestNewRefusesWhatDoesNotFit(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
 			if strings.Contains(c.want, "bad binding") != errors.Is(err, ErrBinding) && strings.HasPrefix(c.want, "net") {
-				t.Errorf("%v is no ErrBinding", err)
+				t.Errorf("%v does not wrap ErrBinding", err)
 			}
 		})
 	}
@@ -381,7 +382,7 @@ func TestInstancesByNumber(t *testing.T) {
 	} {
 		for i, number := range []int{2, 5, 8} {
 			if got, err := s.Index(number); err != nil || got != i || s.Number(i) != number {
-				t.Errorf("number %d is %d, %v", number, got, err)
+				t.Errorf("instance number %d has index %d, %v", number, got, err)
 			}
 		}
 		for _, number := range []int{-1, 0, 3, 11} {
@@ -392,7 +393,7 @@ func TestInstancesByNumber(t *testing.T) {
 	}
 }
 
-// However many places hold tokens, each is found.
+// Every place that holds tokens is found, however many there are.
 func TestPlacesOfALargeInstance(t *testing.T) {
 	places := ""
 	for p := range 300 {

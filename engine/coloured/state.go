@@ -18,21 +18,27 @@ const (
 	stateBeyond
 )
 
-// AppendState appends the instances that have moved since they were created:
-// for each its number plus one, its turn and what it is at rest as, its
-// firings, the last identity, the stamps of its order; how many clocks it has,
-// and for each the transition and when it started; how many places hold tokens,
-// and for each its index and how many lots, and for each lot the first
-// identity, the injection time, the tokens and their data; then the runs that
-// are not over, if Config.Runs is set; then a zero. Tokens in flight are where
-// they came from.
+// AppendState appends the instances that have moved since they were created. An
+// instance is written as:
 //
-// An instance without tokens and clocks is not kept. Finished ones are written
-// as rows: the first number plus one, the distance from one to the next, and
-// how many follow. Others are left out if the initial marking is empty, because
-// LoadState finds them as New made them; their turn, identities and chance
-// start from scratch. Instances that never moved are left out, too; one that is
-// back at an initial marking with tokens is kept, because they have other ages.
+//   - its number plus one, its turn and the state in which it is at rest, its
+//     firings, the last identity, the stamps of its order;
+//   - the number of its clocks, and for each the transition and when it
+//     started;
+//   - the number of places that hold tokens, and for each its index and the
+//     number of its lots, and for each lot the first identity, the injection
+//     time, the number of tokens and their data.
+//
+// The runs that are not over follow, if Config.Runs is set; then a zero. Tokens
+// in flight are written in their places.
+//
+// An instance without tokens and clocks is not written. Finished ones are
+// written as rows: the first number plus one, the distance from one to the
+// next, and how many follow. Others are left out if the initial marking is
+// empty, because LoadState finds them as New created them; their turn,
+// identities and random decisions start from scratch. Instances that never
+// moved are left out, too. One that is back at an initial marking with tokens
+// is written, because their ages differ.
 func (s *Shard) AppendState(dst []byte) []byte {
 	dst = s.AppendEnded(dst, func(i int) bool {
 		in := &s.instances[i]
@@ -56,7 +62,7 @@ func (s *Shard) AppendState(dst []byte) []byte {
 	return binary.AppendUvarint(s.appendRuns(dst), 0)
 }
 
-// spent reports whether an instance that has moved need not be kept.
+// spent reports whether an instance that has moved need not be written.
 func (s *Shard) spent(in *instance) bool {
 	if len(in.piles) > 0 || in.runs != none {
 		return false
@@ -108,8 +114,8 @@ func (s *Shard) appendTokens(dst []byte, i int, in *instance) []byte {
 	return dst
 }
 
-// joined returns the tokens of a place in as few lots as can be, so that the
-// same tokens are always the same bytes.
+// joined returns the tokens of a place in as few lots as possible, so that
+// equal tokens are always equal bytes.
 func joined(lots []lot) []lot {
 	out := make([]lot, 0, len(lots))
 	for _, l := range lots {
@@ -124,10 +130,10 @@ func joined(lots []lot) []lot {
 }
 
 // LoadState puts instances into the state that AppendState wrote, and returns
-// what follows it. Instances that the shard does not hold are passed over. Those
-// at rest are counted as having come to rest once, and nothing else: Recount, if
-// what was counted is known. The
-// shard has not been played yet. Call [Shard.Resume] when all is replayed.
+// the bytes that follow it. It skips instances that the shard does not hold.
+// Those at rest are counted as having come to rest once; other counters stay 0
+// unless the caller passes them to Recount. The shard must not have played yet.
+// Call [Shard.Resume] when everything is replayed.
 func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 	ended := -1 // the last instance of the rows so far
 	for r := newReader(src); ; {
@@ -154,17 +160,18 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 	}
 }
 
-// loadEnded makes an instance one that has finished and is spent.
+// loadEnded marks an instance as finished and without tokens.
 func (s *Shard) loadEnded(i int) {
 	s.forgetAll(&s.instances[i])
 	s.instances[i] = instance{notes: none, runs: none, flags: finished | everMoved}
 	clear(s.Order(i))
 }
 
-// maxTime bounds the times that are read, far from overflow.
+// maxTime bounds the times that are read, so that they cannot overflow.
 const maxTime = 1 << 61
 
-// loadInstance reads the rest of an instance; -1 is one that is not ours.
+// loadInstance reads the rest of an instance; i is -1 for one that the shard
+// does not hold.
 func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 	in := &instance{notes: none, runs: none, turn: turn}
 	in.played, in.lastID = uint32(r.Next(math.MaxUint32)), r.Next(maxID)
@@ -195,14 +202,14 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 	s.instances[i] = *in
 	copy(s.Order(i), order)
 	in = &s.instances[i]
-	for k := len(clocks) - 1; k >= 0; k-- { // the latest is the first again
+	for k := len(clocks) - 1; k >= 0; k-- { // so that the latest is the first again
 		if s.clock(in, int(clocks[k].transition)) == none {
 			s.notes.add(&in.notes, clocks[k])
 		}
 	}
 }
 
-// forgetAll drops everything that is remembered of an instance.
+// forgetAll removes all notes of an instance.
 func (s *Shard) forgetAll(in *instance) {
 	for in.notes != none {
 		s.notes.remove(&in.notes, in.notes)

@@ -12,10 +12,10 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Step plays: what is due at now and what is enabled, at most budget firings
-// and starts of actions, and returns how many there were. Fewer than budget
-// means that nothing is left to do until NextDue or until something comes from
-// outside.
+// Step plays what is due at now and what is enabled. It makes at most budget
+// firings and starts of actions, and returns their number. Fewer than budget
+// means that there is nothing to do until NextDue or until the next call that
+// changes tokens.
 func (s *Shard) Step(budget int, now int64) int {
 	played := 0
 	for played < budget {
@@ -30,13 +30,13 @@ func (s *Shard) Step(budget int, now int64) int {
 	return played
 }
 
-// NextDue returns the next time that something is due at: a delay, a retry, a
-// guard that wants to be asked again, or the end of a run's time.
+// NextDue returns the next due time: of a delay, a retry, a guard that asks to
+// be called again, or the deadline of a run.
 func (s *Shard) NextDue() (int64, bool) {
 	return s.notes.due.Next()
 }
 
-// expire has everything take effect that is due at now.
+// expire applies everything that is due at now.
 func (s *Shard) expire(now int64) {
 	for s.notes.due.Due(now) {
 		id := s.notes.due.Take()
@@ -56,12 +56,12 @@ func (s *Shard) expire(now int64) {
 	}
 }
 
-// wake has an instance be played, as a piece of work.
+// wake adds a piece of work, so that the instance is played.
 func (s *Shard) wake(i int, now int64) {
 	s.pool.Deliver(i, now)
 }
 
-// visit plays an instance for a while.
+// visit plays an instance, at most quota firings and starts.
 func (s *Shard) visit(i, quota int, now int64) int {
 	in := &s.instances[i]
 	n := 0
@@ -83,8 +83,8 @@ func (s *Shard) visit(i, quota int, now int64) int {
 	return n
 }
 
-// ripe returns a transition that does not fire by itself and whose time has
-// come, if there is one: of several that of the earliest time.
+// ripe returns the delayed transition, or the retry, whose time has come, if
+// there is one; of several, the one with the earliest time.
 func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
 	for {
 		best := none
@@ -114,8 +114,8 @@ func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
 	}
 }
 
-// settle notes what an instance waits for in which nothing immediate is
-// enabled: its clocks, runs, retries, the outside, or nothing any more.
+// settle records what an instance waits for when no immediate transition is
+// enabled: its clocks, runs, retries, calls, or nothing any more.
 func (s *Shard) settle(i int, in *instance, now int64) {
 	if s.Timed {
 		s.startClocks(i, in, now)
@@ -128,7 +128,7 @@ func (s *Shard) settle(i int, in *instance, now int64) {
 	switch end, empty := s.atEnd(in); {
 	case incident:
 		as = failed
-	case empty && !in.has(moved): // nothing has begun
+	case empty && !in.has(moved): // it has not begun
 	case end && s.Part != nil: // it may continue in other parts
 	case end:
 		as = finished
@@ -140,12 +140,12 @@ func (s *Shard) settle(i int, in *instance, now int64) {
 	}
 }
 
-// rest has an instance be at rest as finished, deadlocked, failed or, 0, none of
-// these, and counts it.
+// rest puts an instance at rest and counts it: as finished, deadlocked or
+// failed, or, if as is 0, as none of these.
 func (s *Shard) rest(in *instance, as uint8) {
 	s.stir(in)
 	if as&(failed|finished) != 0 {
-		in.flags |= everMoved // a state must record that
+		in.flags |= everMoved // AppendState must write it
 	}
 	in.flags = in.flags&^moved | s.CountRest(as)
 }
@@ -158,9 +158,9 @@ func (s *Shard) stir(in *instance) {
 	in.flags &^= deadlocked
 }
 
-// pending reports whether an instance in which nothing immediate is enabled has
-// an incident that waits for a call, and whether it waits for something that
-// happens by itself or is expected.
+// pending describes an instance without an enabled immediate transition:
+// incident reports whether an incident waits for a call, and waits whether the
+// instance will continue by time, or by an event that it expects.
 func (s *Shard) pending(in *instance) (incident, waits bool) {
 	waits = in.runs != none
 	for id := in.notes; id != none; id = s.notes.all[id].next {
@@ -178,8 +178,8 @@ func (s *Shard) pending(in *instance) (incident, waits bool) {
 	return incident, waits
 }
 
-// refusedForGood reports whether a guard's no is an incident: the transition is
-// an alternative, and the guard waits for nothing.
+// refusedForGood reports whether a guard's rejection is an incident: the
+// transition is an alternative, and the guard waits for nothing.
 func (s *Shard) refusedForGood(id int32) bool {
 	n := &s.notes.all[id]
 	return s.rules[n.transition].alternative && !s.notes.due.Planned(id) && n.ref == stats.NoPlace
@@ -195,7 +195,7 @@ func (s *Shard) atEnd(in *instance) (end, empty bool) {
 	return end, len(in.piles) == 0
 }
 
-// revive makes an instance at rest active again: one that had ended starts from
+// revive makes an instance at rest active again. One that had ended starts from
 // scratch and counts as created again.
 func (s *Shard) revive(i int, in *instance, now int64) {
 	if in.has(atRest) {
@@ -205,7 +205,7 @@ func (s *Shard) revive(i int, in *instance, now int64) {
 	s.wake(i, now)
 }
 
-// unrest is what revive counts.
+// unrest counts what revive has changed.
 func (s *Shard) unrest(in *instance) {
 	s.stir(in)
 	if in.has(finished | failed) {
@@ -214,8 +214,8 @@ func (s *Shard) unrest(in *instance) {
 	in.flags &^= finished | failed
 }
 
-// Inject puts n tokens with some data, which must not be changed any more, into
-// a place of an instance. The error wraps [ErrTooLarge], ready.ErrFull,
+// Inject puts n tokens into a place of an instance. They share data, which must
+// not be changed afterwards. The error wraps [ErrTooLarge], ready.ErrFull,
 // petri.ErrOverflow, or plain.ErrElsewhere for a place of another part.
 func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
 	if n > 0 && !s.Outside(place) {
@@ -226,8 +226,8 @@ func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
 	return s.Arrive(i, place, data, n, now)
 }
 
-// Arrive is Inject of tokens that left another part for this one. They are not
-// rejected because much work waits: they cannot go back.
+// Arrive is Inject for tokens that have left another part for this one. It
+// accepts them even if much work waits, because they cannot go back.
 func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 	in := &s.instances[i]
 	if s.Outside(place) {
@@ -244,7 +244,7 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 	return nil
 }
 
-// inject puts a lot, which gets its identity here if it has none.
+// inject puts a lot. It gives the lot an identity if it has none.
 func (s *Shard) inject(i int, in *instance, h held, now int64) {
 	s.out = append(s.out[:0], h)
 	if s.name(in); h.id != 0 {
@@ -258,7 +258,8 @@ func (s *Shard) inject(i int, in *instance, h held, now int64) {
 	s.changed(in)
 }
 
-// admit refuses what comes from outside if it is too much.
+// admit returns an error if an instance cannot take more work or the data is
+// too large.
 func (s *Shard) admit(i int, data []byte) error {
 	if len(data) > MaxData {
 		return fmt.Errorf("instance %d: %w, not %d", s.Number(i), ErrTooLarge, len(data))
@@ -269,10 +270,10 @@ func (s *Shard) admit(i int, data []byte) error {
 	return nil
 }
 
-// Fire fires a transition of an instance from outside, or starts its action,
-// whatever it waits for: its time, a retry, an event, or an incident. It
-// forgets earlier failures. data, if not nil, is the data of the tokens that it
-// puts. The error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with
+// Fire fires a transition of an instance, or starts its action, whatever the
+// transition waits for: its time, a retry, an event, or an incident. It forgets
+// earlier failures. The tokens that the firing puts carry data if that is not
+// nil. The error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with
 // the first condition that does not hold, petri.ErrOverflow, or
 // plain.ErrElsewhere for a transition of another part; then nothing has
 // changed.
@@ -315,8 +316,8 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 	return nil
 }
 
-// refused returns why the answer of a guard lets a transition not be fired from
-// outside. A panic is a failure of the transition.
+// refused returns an error if the answer of a guard forbids Fire to fire a
+// transition. A panic of the guard is a failure of the transition.
 func (s *Shard) refused(i, t int, a answer, no string) error {
 	if a.panicked {
 		s.count(opFailed, i, t)
@@ -366,9 +367,9 @@ func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
 	}
 }
 
-// since is when a transition that may fire became enabled: when the last of the
-// tokens was put with which it may. An inhibitor, a join, or that there is no
-// token, makes it now.
+// since returns when a transition that may fire became enabled: when the last
+// token that it needs was put. If that does not depend on tokens alone, because
+// of an inhibitor or a join, or if it needs no token, since returns now.
 func (s *Shard) since(in *instance, c candidate, now int64) int64 {
 	r := &s.rules[c.t]
 	since := int64(0)
@@ -385,8 +386,8 @@ func (s *Shard) since(in *instance, c candidate, now int64) int64 {
 	return since
 }
 
-// latest is when the last token was put that a transition needs; 0 if it needs
-// none.
+// latest returns when the last token was put that a transition needs; 0 if it
+// needs none.
 func (in *instance) latest(r *rule) int64 {
 	var at int64
 	for _, c := range r.conds {

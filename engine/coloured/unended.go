@@ -9,31 +9,31 @@ import (
 	"slices"
 )
 
-// unended is a run of which a log records the start and not the end. Its tokens
-// are where they came from.
+// unended is a run whose start a log records, and whose end it does not. The
+// run's tokens are in their places.
 type unended struct {
 	i, t  int
 	since int64
 	load
 }
 
-// NameRuns has the runs that start from now on be of an era, with the numbers
-// first, first+step and so on. A number and an era together name a run among all
-// that shards ever started that followed each other's log, if of the shards that
-// write into one log at the same time no two give the same numbers, and first is
-// above the LastRun of all of them.
+// NameRuns sets the era of the runs that start from now on, and their numbers:
+// first, first+step and so on. A number and an era together are unique among
+// all shards that ever followed each other's log, under two conditions: no two
+// of the shards that write into one log at the same time use the same number,
+// and first is greater than the LastRun of all of them.
 func (s *Shard) NameRuns(era, first, step uint64) {
 	s.era, s.lastRun, s.runStep = era, first-step, step
 }
 
-// LastRun returns the highest number of a run that the shard has started or read
-// of; 0 before the first.
+// LastRun returns the highest number of a run that the shard has started or
+// read; 0 before the first.
 func (s *Shard) LastRun() uint64 { return s.lastRun }
 
-// noteStart writes the start of a run down: the instance's number and the kind;
-// the run's number and era; the transition, the attempt and whether it was chosen
-// before a rival; the data that Fire gave; the tokens that it took and those that
-// it tests, each with its place and identity.
+// noteStart records the start of a run: the instance's number and the kind; the
+// run's number and era; the transition, the attempt and whether it was
+// preferred to a rival; the data passed to Fire; the tokens that it took and
+// those that it tests, each with its place and identity.
 func (s *Shard) noteStart(i, t int, run RunID, l *load) {
 	if !s.logging || !s.tellRuns {
 		return
@@ -61,7 +61,7 @@ func appendRun(dst []byte, t int, run RunID, l *load) []byte {
 	return appendData(dst, l.data)
 }
 
-// noteEnd writes down that a run is over. If it has fired, its firing follows.
+// noteEnd records that a run is over. If it has fired, its firing follows.
 func (s *Shard) noteEnd(i int, run RunID) {
 	if s.logging && s.tellRuns {
 		s.noteBeyond(i, opEnd)
@@ -79,7 +79,7 @@ func (s *Shard) readRun(r *reader) (run RunID, p unended) {
 	p.attempt, p.contested = int(head>>1), head&1 != 0
 	p.data = r.data(nil)
 	if r.Err == nil && (sequence == 0 || !s.rules[p.t].Action || s.Elsewhere(p.t)) {
-		r.Fail("a run %d of transition %q, which there can not be", sequence, s.Tables.Net.Transitions[p.t].ID)
+		r.Fail("run %d of transition %q, which has no runs", sequence, s.Tables.Net.Transitions[p.t].ID)
 	}
 	return runID(sequence, p.t), p
 }
@@ -103,7 +103,7 @@ func (s *Shard) replayStart(r *reader, i int, mine bool, now int64) {
 	}
 }
 
-// placed returns a token that is in its place.
+// placed returns a token by its identity; it must be in the place.
 func (s *Shard) placed(r *reader, i int, place int32, id uint64) Placed {
 	if p := s.instances[i].pile(place); p != nil {
 		for _, l := range p.left() {
@@ -114,11 +114,11 @@ func (s *Shard) placed(r *reader, i int, place int32, id uint64) Placed {
 			}
 		}
 	}
-	r.Fail("a run has token %d of place %q, where it is not", id, s.Tables.Net.Places[place].ID)
+	r.Fail("a run has token %d of place %q, which does not hold it", id, s.Tables.Net.Places[place].ID)
 	return Placed{}
 }
 
-// await remembers a run.
+// await records a run as not over.
 func (s *Shard) await(r *reader, run RunID, p unended) {
 	if _, twice := s.unended[run]; twice {
 		r.Fail("run %d starts twice", run>>16)
@@ -138,14 +138,15 @@ func (s *Shard) replayEnd(r *reader, mine bool) {
 	}
 	run := runID(sequence, t)
 	if _, ok := s.unended[run]; !ok {
-		r.Fail("run %d ends, which has not started", sequence)
+		r.Fail("run %d ends without a start", sequence)
 		return
 	}
 	delete(s.unended, run)
 }
 
-// resumeRuns continues the runs that the previous shard had started: those that
-// may be performed again are handed out once more, the others put back.
+// resumeRuns continues the runs that the previous shard had started. Those
+// whose action is idempotent are handed out once more; the tokens of the others
+// are put back.
 func (s *Shard) resumeRuns(now int64) {
 	all := s.unended
 	s.unended = nil
@@ -185,8 +186,8 @@ func (s *Shard) fly(p *unended) bool {
 }
 
 // appendRuns appends the runs that are not over, each as an entry of its
-// instance: what noteStart writes, with when it started, and all of the tokens
-// that it tests, which may be gone.
+// instance: the content of noteStart, when the run started, and the tokens that
+// it tests in whole, because they may be gone from their places.
 func (s *Shard) appendRuns(dst []byte) []byte {
 	if !s.tellRuns {
 		return dst
@@ -223,7 +224,8 @@ func (s *Shard) appendOneRun(dst []byte, run RunID, p *unended) []byte {
 	return dst
 }
 
-// loadRun reads the rest of a run; -1 is an instance that is not ours.
+// loadRun reads the rest of a run; i is -1 for an instance that the shard does
+// not hold.
 func (s *Shard) loadRun(r *reader, i int) {
 	run, p := s.readRun(r)
 	p.i, p.since = i, int64(r.Next(maxTime))

@@ -14,8 +14,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// running returns the runs of a shard that are not over, as they were handed
-// out.
+// running returns the runs of a shard that are not over, as Starts returned
+// them.
 func running(s *Shard) map[RunID]Start {
 	out := map[RunID]Start{}
 	for run, id := range s.runs {
@@ -30,7 +30,8 @@ func running(s *Shard) map[RunID]Start {
 	return out
 }
 
-// handed returns what a shard hands out, and the sum of what it has cancelled.
+// handed returns the runs that a shard hands out, and the number of those that
+// it has cancelled.
 func handed(s *Shard) map[RunID]Start {
 	out := map[RunID]Start{}
 	for _, start := range s.Starts() {
@@ -48,7 +49,8 @@ func cancelled(s *Shard) (n uint64) {
 	return n
 }
 
-// successor follows an owner's state and log, and takes over.
+// successor returns a shard that has replayed an owner's state and log, and has
+// taken over.
 func (o *owner) successor(now int64) *owner {
 	o.t.Helper()
 	f := newOwner(o.t, o.cfg)
@@ -66,9 +68,9 @@ func (o *owner) successor(now int64) *owner {
 	return f
 }
 
-// A successor has every run that is not over: those whose action is idempotent
-// are handed out again, the same in everything, the others are put back and
-// counted as cancelled. No token is anywhere else for it.
+// A successor continues every run that is not over: it hands out again those
+// whose action is idempotent, unchanged, and puts back and counts as cancelled
+// the others. Each token is in exactly one place or run.
 func TestASuccessorHasTheRunsThatAreNotOver(t *testing.T) {
 	r := rand.New(rand.NewPCG(72, 3))
 	resumed, back := 0, 0
@@ -115,7 +117,7 @@ func TestASuccessorHasTheRunsThatAreNotOver(t *testing.T) {
 				}
 			}
 			resumed, back = resumed+len(got), back+int(lost)
-			if r.IntN(2) == 0 { // it is the owner now, and what it wrote follows
+			if r.IntN(2) == 0 { // it is the owner now, and its log continues
 				f.since, f.state, f.counted = append(o.since, f.since...), o.state, o.counted
 				for _, run := range slices.Sorted(maps.Keys(got)) {
 					f.runs = append(f.runs, got[run])
@@ -126,14 +128,14 @@ func TestASuccessorHasTheRunsThatAreNotOver(t *testing.T) {
 		}
 	}
 	if resumed < 100 || back < 100 {
-		t.Errorf("%d runs were resumed and %d put back; expected more to see", resumed, back)
+		t.Errorf("%d runs were resumed and %d put back; expected more of both", resumed, back)
 	}
 }
 
 func TestRunsInALogThatCannotBe(t *testing.T) {
 	cfg := Config{Tables: compile(t, empty(petritest.Ring(2))), Bindings: []Binding{{Action: true, Idempotent: true}, {}}, Stride: 1, Count: 1, Log: true, Runs: true}
 	n := byte(2 * len(cfg.Bindings))
-	token := []byte{1, 0, 1} // one that is taken: place 0, identity 1
+	token := []byte{1, 0, 1} // a token that was taken: place 0, identity 1
 	start := func(sequence, transition byte, tokens []byte) []byte {
 		return append(append([]byte{0, n + opStart, sequence, 0, transition, 2, refNone}, tokens...), 0)
 	}

@@ -42,7 +42,7 @@ func (f *File) beginSnapshot(upTo uint64) error {
 	case upTo == 0 || upTo > f.last:
 		return fmt.Errorf("expected 1 to %d: %w", f.last, ErrAhead)
 	case upTo < f.newest:
-		return fmt.Errorf("there is one up to commit %d: %w", f.newest, ErrCovered)
+		return fmt.Errorf("a snapshot up to commit %d exists: %w", f.newest, ErrCovered)
 	case upTo <= f.durable:
 		return nil
 	}

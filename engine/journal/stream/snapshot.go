@@ -115,7 +115,7 @@ func (l *Log) beginSnapshot(ctx context.Context, upTo uint64) error {
 	}
 	there, err := l.snapshots(ctx)
 	if err == nil && len(there) > 0 && there[0].upTo > upTo {
-		err = fmt.Errorf("there is one up to commit %d: %w", there[0].upTo, journal.ErrCovered)
+		err = fmt.Errorf("a snapshot up to commit %d exists: %w", there[0].upTo, journal.ErrCovered)
 	}
 	return err
 }

@@ -16,7 +16,8 @@ import (
 
 const second = 1_000_000
 
-// At is when guards of these tests are asked: Saturday 2026-01-31, 10:00 UTC.
+// at is the time at which the guards of these tests are asked: Saturday
+// 2026-01-31, 10:00 UTC.
 const at = 1769853600 * second
 
 var places = []string{"cart", "stock"}
@@ -26,7 +27,7 @@ func token(place int32, age int64, data string) coloured.Placed {
 	return coloured.Placed{Place: place, Token: coloured.Token{ID: uint64(100 + age), Injected: at - age*second, Data: []byte(data)}}
 }
 
-// ask compiles and asks, and returns what the guard panics with.
+// ask compiles and asks a guard. failed is the error with which it panics.
 func ask(t testing.TB, text string, tokens []coloured.Placed) (v coloured.Verdict, failed error) {
 	t.Helper()
 	g, err := Compile(text, places)
@@ -188,14 +189,14 @@ func TestHowDeepDataMayNest(t *testing.T) {
 func TestDataOfAllTokensIsBounded(t *testing.T) {
 	half := `"` + strings.Repeat("x", MaxData/2-2) + `"`
 	if v, err := ask(t, `a == nil`, []coloured.Placed{token(0, 1, half), token(0, 2, half)}); !v.OK || err != nil {
-		t.Errorf("as much as there may be: %+v, %v", v, err)
+		t.Errorf("data of the largest size: %+v, %v", v, err)
 	}
 	if v, err := ask(t, `a == nil`, []coloured.Placed{token(0, 1, half), token(0, 2, half), token(0, 3, `1`)}); err == nil {
 		t.Errorf("one byte more: %+v", v)
 	}
 }
 
-// A message of a library can be long and have lines.
+// Messages of the expression library can be long and have several lines.
 func TestMessagesAreCut(t *testing.T) {
 	for n, want := range map[int]int{maxMessage: maxMessage, maxMessage + 1: maxMessage + len("…")} {
 		if got := errorOf(errors.New(strings.Repeat("x", n) + "\n more")); len(got.Msg) != want || strings.Contains(got.Msg, "more") {

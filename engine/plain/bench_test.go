@@ -31,7 +31,8 @@ func rings(b *testing.B, places, instances int) *Shard {
 	return newShard(b, Config{Tables: compile(b, petritest.Ring(places)), Stride: 1, Count: instances})
 }
 
-// hot fires one instance of a ring b.N times, the clock moving once a batch.
+// hot fires one instance of a ring b.N times. The clock advances once per
+// batch.
 func hot(b *testing.B, places int) {
 	s := rings(b, places, 1)
 	b.ReportAllocs()
@@ -42,8 +43,8 @@ func hot(b *testing.B, places int) {
 func BenchmarkRecordedRing100(b *testing.B)  { hot(b, 100) }
 func BenchmarkRecordedRing1000(b *testing.B) { hot(b, 1000) }
 
-// BenchmarkLoggedRing100 is BenchmarkRecordedRing100 with a log, as a journal
-// wants it.
+// BenchmarkLoggedRing100 is BenchmarkRecordedRing100 with a log, as for a
+// journal.
 func BenchmarkLoggedRing100(b *testing.B) {
 	s := newShard(b, Config{Tables: compile(b, petritest.Ring(100)), Stride: 1, Count: 1, Log: true})
 	b.ReportAllocs()
@@ -57,7 +58,7 @@ func BenchmarkLoggedRing100(b *testing.B) {
 }
 
 // shuffled returns a shard that plays its instances in random order, one firing
-// each, round after round: no two firings in a row share a cache line.
+// each, round after round: no two consecutive firings share a cache line.
 func shuffled(b *testing.B, instances int) *Shard {
 	s := rings(b, 100, instances)
 	rand.New(rand.NewPCG(1, 1)).Shuffle(instances, func(i, j int) { s.ready.buf[i], s.ready.buf[j] = s.ready.buf[j], s.ready.buf[i] })
@@ -83,7 +84,7 @@ func scattered(b *testing.B, instances int) {
 func BenchmarkRecordedRandom100k(b *testing.B) { scattered(b, 100_000) }
 func BenchmarkRecordedRandom1M(b *testing.B)   { scattered(b, 1_000_000) }
 
-// BenchmarkRecordedRandom100kTwoShards is the same work as
+// BenchmarkRecordedRandom100kTwoShards does the work of
 // BenchmarkRecordedRandom100k, half of it on each of two shards.
 func BenchmarkRecordedRandom100kTwoShards(b *testing.B) {
 	shards := []*Shard{shuffled(b, 50_000), shuffled(b, 50_000)}
@@ -95,7 +96,8 @@ func BenchmarkRecordedRandom100kTwoShards(b *testing.B) {
 	wg.Wait()
 }
 
-// BenchmarkRecordedWide is a net whose instances hold more tokens than a cell.
+// BenchmarkRecordedWide plays a net whose instances hold more tokens than a
+// cell.
 func BenchmarkRecordedWide(b *testing.B) {
 	n := petritest.Ring(100)
 	for i := range n.Places {
@@ -107,7 +109,7 @@ func BenchmarkRecordedWide(b *testing.B) {
 	play(s, b.N)
 }
 
-// BenchmarkLook100k is what a tick costs with 100,000 instances.
+// BenchmarkLook100k measures a Look at 100,000 instances.
 func BenchmarkLook100k(b *testing.B) {
 	s := rings(b, 100, 100_000)
 	s.Step(1_000_000, now0)
@@ -116,7 +118,7 @@ func BenchmarkLook100k(b *testing.B) {
 	}
 }
 
-// dispatched is shuffled under a discipline, every other instance of p7.
+// dispatched is shuffled under a discipline. Every other instance is of p7.
 func dispatched(b *testing.B, d *ready.Discipline) {
 	const instances = 100_000
 	order := rand.New(rand.NewPCG(1, 1)).Perm(instances)
@@ -132,13 +134,13 @@ func dispatched(b *testing.B, d *ready.Discipline) {
 	play(s, b.N)
 }
 
-// The same work as BenchmarkRecordedRandom100k, by priorities: what a discipline
-// costs a visit.
+// The work of BenchmarkRecordedRandom100k by priorities: it measures the cost
+// of a discipline per visit.
 func BenchmarkDispatchedFIFO100k(b *testing.B)   { dispatched(b, fifo()) }
 func BenchmarkDispatchedQuoted100k(b *testing.B) { dispatched(b, quoted(b, 64)) }
 
-// BenchmarkMemory says how many bytes an instance of a 30-place net costs, all in
-// all, when each has moved its token.
+// BenchmarkMemory measures how many bytes an instance of a net of 30 places
+// costs in total after it has moved its token.
 func BenchmarkMemory(b *testing.B) {
 	const count = 1_000_000
 	var before, after runtime.MemStats

@@ -10,14 +10,13 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// inline is how many tokens a cell holds by itself.
+// inline is the number of tokens that a cell can hold.
 const inline = 6
 
-// cell is one instance: one cache line. The tokens of a place stand in the
-// order of their injection. A cell in wide form keeps its index into
-// Shard.wide in times[0].
+// cell is one instance in one cache line. Its tokens are ordered by place and
+// then by injection. In wide form, times[0] is the index into Shard.wide.
 type cell struct {
-	n      uint8 // tokens; isWide in wide form
+	n      uint8 // number of tokens; isWide in wide form
 	flags  uint8
 	turn   uint16
 	places [inline]uint16
@@ -37,7 +36,7 @@ const (
 	atRest     = shard.AtRest
 )
 
-// count returns how many tokens a cell in narrow form has in a place.
+// count returns the number of tokens that a cell in narrow form has in a place.
 func (c *cell) count(place int32) uint32 {
 	var m uint32
 	for _, p := range c.places[:c.n&7] {
@@ -48,20 +47,20 @@ func (c *cell) count(place int32) uint32 {
 	return m
 }
 
-// rule is a transition in the form that cells are played with.
+// rule is a transition in the form in which cells are played.
 type rule struct {
 	rank     uint16 // 0 for the highest priority
 	held     bool
 	single   bool // enabled whenever its trigger holds a token
-	move     bool // takes one token of from and puts one to to, no more
+	move     bool // it only moves one token of from to to
 	from, to uint16
 	conds    []petri.Cond
 	effects  []petri.Effect
-	crosses  []petri.Effect // what it puts into places of other parts
+	crosses  []petri.Effect // the tokens that it puts into places of other parts
 }
 
-// narrowEnabled reports whether the conditions of a transition hold in a cell
-// that has a token in its trigger place, if it has one.
+// narrowEnabled reports whether the conditions of a transition hold in a cell.
+// If the transition has a trigger place, the cell must have a token there.
 func (r *rule) narrowEnabled(c *cell) bool {
 	if r.single {
 		return true
@@ -74,10 +73,10 @@ func (r *rule) narrowEnabled(c *cell) bool {
 	return true
 }
 
-// choose returns the immediate transition that goes first in a cell in narrow
+// choose returns the immediate transition to fire next in a cell in narrow
 // form, or -1.
 func (s *Shard) choose(i int, c *cell) int {
-	if c.n == 1 && len(s.Untriggered) == 0 { // there is seldom a choice
+	if c.n == 1 && len(s.Untriggered) == 0 { // there is rarely a choice
 		if list := s.Triggered[c.places[0]]; len(list) == 1 {
 			if s.rules[list[0]].narrowEnabled(c) {
 				return int(list[0])
@@ -104,7 +103,7 @@ func (s *Shard) choose(i int, c *cell) int {
 }
 
 // enabledNarrow returns the immediate transitions of the highest priority that
-// are enabled in a cell, in memory that the next call uses again.
+// are enabled in a cell. The next call reuses the memory.
 func (s *Shard) enabledNarrow(c *cell) []int32 {
 	s.found = s.found[:0]
 	for k, p := range c.places[:c.n&7] {
@@ -116,8 +115,8 @@ func (s *Shard) enabledNarrow(c *cell) []int32 {
 	return s.found
 }
 
-// find adds those of the transitions that are enabled to found, or starts it
-// again where the priority is higher.
+// find adds the enabled transitions to found. If one has a higher priority than
+// those in found, it replaces them.
 func (s *Shard) find(c *cell, transitions []int32) {
 	for _, t := range transitions {
 		r := &s.rules[t]
@@ -131,8 +130,8 @@ func (s *Shard) find(c *cell, transitions []int32) {
 	}
 }
 
-// firstInTurn returns the first of the transitions at or after turn, counted
-// round.
+// firstInTurn returns the index of the first of the transitions from turn on,
+// starting again at 0 after the last transition.
 func (s *Shard) firstInTurn(transitions []int32, turn int32) int {
 	best, nearest := int32(-1), int32(math.MaxInt32)
 	for _, t := range transitions {
@@ -148,7 +147,7 @@ func (s *Shard) firstInTurn(transitions []int32, turn int32) int {
 }
 
 // fireNarrow fires an enabled transition in a cell in narrow form, and reports
-// whether the result fits it; if not, nothing has changed.
+// whether the result fits into the cell; if not, nothing has changed.
 func (s *Shard) fireNarrow(i int, c *cell, t int, now int64) bool {
 	r := &s.rules[t]
 	if r.move {
@@ -175,7 +174,7 @@ func (s *Shard) moveToken(i int, c *cell, r *rule, now int64) {
 	s.Rec.Arrived(int(r.to), now)
 }
 
-// apply takes and puts in general, and reports whether the result fits.
+// apply fires a transition with any arcs, and reports whether the result fits.
 func (s *Shard) apply(i int, c *cell, r *rule, now int64) bool {
 	after := int64(c.n)
 	for k := range r.effects {

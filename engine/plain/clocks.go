@@ -4,29 +4,29 @@ package plain
 
 import "github.com/pnagent/pnagent/engine/internal/shard"
 
-// none is no clock.
+// none is the index of no clock.
 const none int32 = -1
 
-// clock is one transition of one instance that is enabled and waits: for its
-// delay to be over, or for the outside.
+// clock belongs to one transition of one instance that is enabled and waits:
+// for its delay or for a call of Fire.
 type clock struct {
 	cell       int32
-	next       int32 // of the same instance
+	next       int32 // the next clock of the same instance
 	transition uint16
 	delayed    bool
 	since, due int64
 }
 
-// clocks are all that run in a shard. Those that have a due time and are not
-// held back by immediate work are planned.
+// clocks are all clocks of a shard. Those with a due time are planned, unless
+// their instance still has immediate transitions to fire.
 type clocks struct {
 	all     []clock
-	free    int32 // list of unused ones, by next
+	free    int32 // the first unused clock; next links them
 	first   []int32
 	planned shard.Due
 }
 
-// init makes the clocks of a number of instances.
+// init makes room for the clocks of a number of instances.
 func (k *clocks) init(cells int) {
 	k.free, k.first = none, make([]int32, cells)
 	for i := range k.first {
@@ -49,7 +49,7 @@ func (k *clocks) add(c clock) int32 {
 	return id
 }
 
-// remove takes a clock out of everything.
+// remove removes a clock from its list and from the due times.
 func (k *clocks) remove(id int32) {
 	k.planned.Drop(id)
 	c := &k.all[id]
@@ -72,10 +72,10 @@ func (k *clocks) of(cell, transition int) int32 {
 	return id
 }
 
-// dueOf returns the clock of an instance that is due first, if it is due at now,
-// or none.
+// dueOf returns the clock of an instance with the earliest due time, if it is
+// due at now; else none.
 func (k *clocks) dueOf(cell int, now int64) int32 {
-	if len(k.first) == 0 { // nothing is timed
+	if len(k.first) == 0 { // no transition has a clock
 		return none
 	}
 	best := none
@@ -89,7 +89,7 @@ func (k *clocks) dueOf(cell int, now int64) int32 {
 
 // each calls do for every clock of an instance.
 func (k *clocks) each(cell int, do func(*clock)) {
-	if len(k.first) == 0 { // nothing is timed
+	if len(k.first) == 0 { // no transition has a clock
 		return
 	}
 	for id := k.first[cell]; id != none; id = k.all[id].next {
@@ -109,7 +109,7 @@ func (k *clocks) removeOf(cell, transition int) {
 	}
 }
 
-// plan has a clock be looked at when it is due.
+// plan plans a clock for its due time.
 func (k *clocks) plan(id int32) { k.planned.Plan(id, k.all[id].due) }
 
 // before is a total order, so that a run can be repeated.
@@ -136,8 +136,8 @@ func (s *Shard) stopClocks(i int, c *cell) {
 }
 
 // startClocks starts clocks for the transitions of a settled instance that are
-// enabled and have none, and plans those that waited for immediate work. It
-// reports whether some started.
+// enabled and have none. It plans the clocks that waited for immediate
+// transitions, and reports whether it started any.
 func (s *Shard) startClocks(i int, c *cell, now int64) (started bool) {
 	for id := s.clocks.first[i]; id != none; id = s.clocks.all[id].next {
 		if k := &s.clocks.all[id]; k.delayed && !s.clocks.planned.Planned(id) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// timer is a clock in the plainest form.
+// timer is a clock in the simplest form.
 type timer struct {
 	id, cell, transition int
 	delayed, planned     bool
@@ -19,14 +19,15 @@ type timer struct {
 // timers are clocks in a list.
 type timers struct {
 	list    []timer
-	highest int // how many there were at most
+	highest int // the largest number of clocks at one time
 }
 
 func (m *timers) find(cell, transition int) int {
 	return slices.IndexFunc(m.list, func(c timer) bool { return c.cell == cell && c.transition == transition })
 }
 
-// first returns the clock that is due first of those that do as only says, or -1.
+// first returns the clock that is due first among those for which only returns
+// true, or -1.
 func (m *timers) first(now int64, only func(timer) bool) int {
 	list := slices.DeleteFunc(slices.Clone(m.list), func(c timer) bool { return !only(c) || c.due > now })
 	if len(list) == 0 {
@@ -37,7 +38,7 @@ func (m *timers) first(now int64, only func(timer) bool) int {
 	}).id
 }
 
-// change does something to one clock in both forms.
+// change changes one clock in both forms.
 func (m *timers) change(r *rand.Rand, k *clocks, cell, transition int) {
 	at := m.find(cell, transition)
 	switch what := r.IntN(8); {
@@ -75,7 +76,7 @@ func (m *timers) agree(t *testing.T, k *clocks, cells, transitions int, now int6
 	t.Helper()
 	want := m.first(now, func(c timer) bool { return c.planned })
 	if ok := k.planned.Due(now); ok != (want >= 0) {
-		t.Fatalf("%v: something is due at %d: %v; want %d", m.list, now, ok, want)
+		t.Fatalf("%v: a clock is due at %d: %v; want %d", m.list, now, ok, want)
 	} else if ok {
 		got := k.planned.Take()
 		if int(got) != want {
@@ -106,16 +107,17 @@ func (m *timers) agree(t *testing.T, k *clocks, cells, transitions int, now int6
 			}
 		}
 		if running != 0 {
-			t.Fatalf("%v: %d more clocks run in %d than were started", m.list, running, cell)
+			t.Fatalf("%v: %d more clocks run in instance %d than were started", m.list, running, cell)
 		}
 	}
 	if len(k.all) > m.highest {
-		t.Fatalf("memory for %d clocks, of which there were %d at most", len(k.all), m.highest)
+		t.Fatalf("memory for %d clocks; there were never more than %d", len(k.all), m.highest)
 	}
 }
 
-// Whatever starts and ends, the clock that is due first is found: of those that are due together the one of the first
-// instance, and in it of the first transition.
+// The first clock that is due is always found. Of clocks with the same due
+// time, it is that of the first instance, and within it that of the first
+// transition.
 func TestClocksAreDueInTheOrderOfAPlainList(t *testing.T) {
 	const cells, transitions = 5, 4
 	r := rand.New(rand.NewPCG(81, 1))
@@ -126,7 +128,7 @@ func TestClocksAreDueInTheOrderOfAPlainList(t *testing.T) {
 			m.change(r, k, r.IntN(cells), r.IntN(transitions))
 			m.agree(t, k, cells, transitions, r.Int64N(21)-1)
 		}
-		for { // in order to the last
+		for { // until all are taken in order
 			m.agree(t, k, cells, transitions, 20)
 			if !k.planned.Due(20) {
 				break

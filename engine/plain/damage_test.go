@@ -15,7 +15,8 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// stateReader reads a state number by number as AppendState describes it, and holds it against one shard.
+// stateReader reads a state number by number as AppendState describes it, and
+// checks it against one shard.
 type stateReader struct {
 	s       *Shard
 	numbers []uint64
@@ -32,7 +33,7 @@ func (r *stateReader) next(most uint64) uint64 {
 	return v
 }
 
-// valid reports whether all is a state and nothing else.
+// valid reports whether the numbers are one complete state.
 func (r *stateReader) valid() bool {
 	turns, ended := uint64(max(len(r.s.rules), 1)), -1
 	for !r.broken {
@@ -57,7 +58,7 @@ func (r *stateReader) instance(number int) {
 	_, err := r.s.Index(number)
 	mine := err == nil
 	marking := make([]uint64, r.s.Tables.Places())
-	left := 0 // bytes: there are no more runs than that
+	left := 0 // bytes left: each run needs at least one
 	for _, v := range r.numbers {
 		left += len(binary.AppendUvarint(nil, v))
 	}
@@ -80,7 +81,7 @@ func (r *stateReader) instance(number int) {
 	}
 }
 
-// mayWait reports whether a transition is enabled and does not fire at once.
+// mayWait reports whether a transition is enabled and delayed or manual.
 func (r *stateReader) mayWait(tr int, marking []uint64) bool {
 	if !r.s.Timed || r.s.modes[tr].Kind == Immediate && !r.s.Tables.Source(tr) {
 		return false
@@ -103,7 +104,8 @@ func bytesOf(numbers []uint64) (out []byte) {
 	return out
 }
 
-// damaged are states that differ from one in a number: another one, none, one twice; or they end there.
+// damaged returns states that differ from one in one number, which has another
+// value, is missing or is repeated, and states that end there.
 func damaged(numbers []uint64, at int) (out [][]uint64) {
 	for _, v := range []uint64{0, 1, numbers[at] + 1, numbers[at] - 1, math.MaxInt64, math.MaxUint32, math.MaxUint32 + 1, maxTime + 1, 1 << 63} {
 		other := slices.Clone(numbers)
@@ -113,7 +115,7 @@ func damaged(numbers []uint64, at int) (out [][]uint64) {
 	return append(out, slices.Delete(slices.Clone(numbers), at, at+1), slices.Insert(slices.Clone(numbers), at, numbers[at]), numbers[:at])
 }
 
-// A state is read if it is one, and refused wherever a number of it is another, is missing, or stands twice, so that it is none.
+// LoadState accepts a damaged state only if it is a valid state, too.
 func TestADamagedStateIsRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(95, 1))
 	read, refused := 0, 0
@@ -132,14 +134,14 @@ func TestADamagedStateIsRefused(t *testing.T) {
 			now += r.Int64N(second)
 		}
 		numbers := numbersOf(s.AppendState(nil))
-		cfg.Count = 2 // one instance is passed over
+		cfg.Count = 2 // one instance of the state is not in the shard
 		for at := range numbers {
 			for _, other := range damaged(numbers, at) {
 				reader := newShard(t, cfg)
 				want := (&stateReader{s: reader, numbers: other}).valid()
 				rest, err := reader.LoadState(bytesOf(other))
 				if got := err == nil && len(rest) == 0; got != want || err != nil && !errors.Is(err, ErrLog) {
-					t.Fatalf("%v of %v is read: %v, %v, left %v; want %v", other, numbers, got, err, rest, want)
+					t.Fatalf("%v of %v is accepted: %v, %v, left %v; want %v", other, numbers, got, err, rest, want)
 				}
 				if want {
 					read++
@@ -150,11 +152,12 @@ func TestADamagedStateIsRefused(t *testing.T) {
 		}
 	}
 	if read < 150 || refused < 600 {
-		t.Errorf("only %d states were read and %d refused", read, refused)
+		t.Errorf("only %d states were accepted and %d refused", read, refused)
 	}
 }
 
-// Of instances that never moved a state says nothing, though they hold tokens and wait.
+// A state does not contain instances that never moved, even if they hold tokens
+// and wait.
 func TestInstancesThatNeverMovedAreNotKept(t *testing.T) {
 	for name, mode := range map[string]Mode{"played at once": {}, "waiting for the outside": {Kind: Manual}, "waiting for a delay": fixed(9)} {
 		cfg := Config{Tables: compile(t, chain(petri.Normal, 2, 1)), Modes: []Mode{mode}, Stride: 1, Count: 100}

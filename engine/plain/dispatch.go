@@ -8,16 +8,16 @@ import (
 	"github.com/pnagent/pnagent/engine/ready"
 )
 
-// dispatch is the ready instances under a discipline. A shard without one has
-// a ring.
+// dispatch is the queue of ready instances of a shard with a discipline. A
+// shard without one has a ring.
 type dispatch struct {
 	queue      *ready.Queue
 	discipline ready.Discipline
 	priorities []ready.Priority      // by instance
-	fetched    [ready.Priorities]int // by priority: of its ready instances, the first ones that fetchWith has read
+	fetched    [ready.Priorities]int // by priority: how many of its ready instances, from the first on, fetchWith has read
 }
 
-// newDispatch returns nil if no discipline is asked for.
+// newDispatch returns nil if the configuration has no discipline.
 func (s *Shard) newDispatch(cfg *Config) (*dispatch, error) {
 	if cfg.Dispatch == nil {
 		return nil, nil
@@ -29,14 +29,14 @@ func (s *Shard) newDispatch(cfg *Config) (*dispatch, error) {
 	for i := range d.priorities {
 		p := cfg.Priority(s.Number(i))
 		if p > ready.Highest {
-			return nil, fmt.Errorf("instance %d has the priority %v; expected %v at most", s.Number(i), p, ready.Highest)
+			return nil, fmt.Errorf("instance %d has the priority %v; expected at most %v", s.Number(i), p, ready.Highest)
 		}
 		d.priorities[i] = p
 	}
 	return d, nil
 }
 
-// Present returns the priorities of which an instance is ready: bit p for
+// Present returns the priorities that have ready instances: bit p is set for
 // priority p.
 func (s *Shard) Present() uint8 {
 	switch {
@@ -48,9 +48,12 @@ func (s *Shard) Present() uint8 {
 	return 0
 }
 
-// ReadySince returns since when the first instance of a priority is ready, if one
-// is. Without a discipline every instance is of p0 and since is 0. What became due
-// by the passing of time is not in it before [Shard.Expire], Step or StepOne.
+// ReadySince returns since when the first ready instance of a priority has been
+// ready, if there is one. Without a discipline every instance is of p0 and
+// since is
+//  0. Instances with a delay that has become due are ready only after
+//
+// [Shard.Expire], Step or StepOne.
 func (s *Shard) ReadySince(p ready.Priority) (since int64, ok bool) {
 	if s.dispatch != nil {
 		return s.dispatch.queue.SinceOf(p)
@@ -58,8 +61,8 @@ func (s *Shard) ReadySince(p ready.Priority) (since int64, ok bool) {
 	return 0, p == 0 && s.ready.len() > 0
 }
 
-// Queue returns what is counted of the ready instances, or false without a
-// discipline. An event is one visit to an instance.
+// Queue returns the counters of the queue of ready instances, or false without
+// a discipline. An event is one visit to an instance.
 func (s *Shard) Queue() (ready.Stats, bool) {
 	if s.dispatch == nil {
 		return ready.Stats{}, false
@@ -67,9 +70,9 @@ func (s *Shard) Queue() (ready.Stats, bool) {
 	return s.dispatch.queue.Stats(), true
 }
 
-// Expire makes the instances ready that have a delay which is over at now. Step
-// and StepOne do so by themselves; an owner of several shards calls it before
-// it compares what is ready in them.
+// Expire makes the instances ready whose delay is over at now. Step and StepOne
+// call it; an owner of several shards calls it before it compares their ready
+// instances.
 func (s *Shard) Expire(now int64) {
 	for s.clocks.planned.Due(now) {
 		k := &s.clocks.all[s.clocks.planned.Take()]
@@ -79,9 +82,9 @@ func (s *Shard) Expire(now int64) {
 	}
 }
 
-// StepOne plays one event: the first ready instance of a priority, at most
-// budget firings, and returns how many it fired. It is for an owner of several
-// shards that keeps the turn itself; it uses no quote of the shard's own
+// StepOne plays one event: the first ready instance of a priority. It makes at
+// most budget firings and returns their number. It is for an owner of several
+// shards that decides the turn itself, and does not use the shard's own
 // discipline. See [ready.Turn].
 func (s *Shard) StepOne(p ready.Priority, budget int, now int64) int {
 	s.Expire(now)
@@ -110,8 +113,8 @@ func (s *Shard) takeOf(p ready.Priority, now int64) (instance int, ok bool) {
 	return int(i), ok
 }
 
-// stepInTurn is Step under a discipline. A delay that is over is an event like
-// others: its instance waits for its turn.
+// stepInTurn is Step under a discipline. The end of a delay is an event like
+// any other: its instance waits for its turn.
 func (s *Shard) stepInTurn(budget int, now int64) int {
 	fired := 0
 	for fired < budget {
@@ -126,8 +129,8 @@ func (s *Shard) stepInTurn(budget int, now int64) int {
 	return fired
 }
 
-// fetchWith reads an instance that is played now, together with those that come
-// next in its list if that was not done: see fetch.
+// fetchWith reads the instance that is played now, and the next ones of its
+// list with it, unless they have been read: see fetch.
 func (s *Shard) fetchWith(i int32) {
 	d := s.dispatch
 	left := &d.fetched[d.priorities[i]&7]
@@ -144,9 +147,10 @@ func (s *Shard) fetchWith(i int32) {
 	s.sink = flags
 }
 
-// serve plays an instance that was taken out of its queue for one event: what is
-// immediate, then what is due, and so on, as Step does it without a discipline.
-// One that a small budget cuts short is ready again only if it has more to do.
+// serve plays an instance that was taken out of its queue for one event:
+// immediate transitions, then those that are due, and so on, as Step does
+// without a discipline. If a small budget ends the visit, the instance is
+// queued again only if it has more to do.
 func (s *Shard) serve(i, quota int, now int64) int {
 	c := &s.cells[i]
 	c.flags &^= queued

@@ -32,9 +32,9 @@ func quoted(t testing.TB, quote uint32) *ready.Discipline {
 func strict() *ready.Discipline { d := ready.Strict(); return &d }
 func fifo() *ready.Discipline   { d := ready.FIFO(); return &d }
 
-// waitingShard returns a shard whose instances, one for each priority given, are
-// at rest without a token and fire once for each that is injected. Nothing was
-// served yet.
+// waitingShard returns a shard with one instance for each given priority. They
+// are at rest without a token, fire once for each injected token, and were not
+// played yet.
 func waitingShard(t testing.TB, d *ready.Discipline, first int, priorities ...ready.Priority) *Shard {
 	t.Helper()
 	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 0)), First: first, Stride: 1, Count: len(priorities), Log: true,
@@ -44,7 +44,7 @@ func waitingShard(t testing.TB, d *ready.Discipline, first int, priorities ...re
 	return s
 }
 
-// inject makes instances ready, each at a time of its own.
+// inject makes instances ready, one after another.
 func inject(t testing.TB, s *Shard, now *int64, numbers ...int) {
 	t.Helper()
 	for _, number := range numbers {
@@ -59,8 +59,8 @@ func inject(t testing.TB, s *Shard, now *int64, numbers ...int) {
 	}
 }
 
-// played returns the numbers of the instances that fired since it was last
-// called, in order.
+// played returns the numbers of the instances that fired since its last call,
+// in order.
 func played(t testing.TB, s *Shard) (numbers []int) {
 	t.Helper()
 	log := s.TakeLog()
@@ -100,8 +100,8 @@ func TestStrictPlaysInstancesOfHighPriorityFirst(t *testing.T) {
 	}
 }
 
-// cycles is the table of the dispatcher's design document: quote 4, and e31 and
-// e32 of p7 arrive after e15 was played. Instance 0 is in no event.
+// cycles returns an example of a round robin over priorities: the quote is 4,
+// and e31 and e32 of p7 arrive after e15 was played. Instance 0 is in no event.
 func cycles() (priorities []ready.Priority, order []int) {
 	priorities = make([]ready.Priority, 33)
 	for p, span := range map[ready.Priority][2]int{7: {1, 6}, 6: {7, 8}, 5: {9, 11}, 4: {12, 18}, 3: {19, 19}, 2: {20, 24}, 1: {25, 30}} {
@@ -129,7 +129,7 @@ func TestQuotedPlaysTheCycleTable(t *testing.T) {
 	}
 }
 
-// Quote 3; whose turn it is, and what is left of it, carries from row to row.
+// With quote 3. The turn, and what is left of it, continue from row to row.
 func TestQuotedPlaysTheGateTable(t *testing.T) {
 	const each = 6 // instances of a priority; the last one is the gate
 	var priorities []ready.Priority
@@ -177,7 +177,7 @@ func TestQuotedPlaysTheGateTable(t *testing.T) {
 	}
 }
 
-// playOne serves one event of several shards by a turn, as their owner does.
+// playOne serves one event of several shards in turn, as their owner does.
 func playOne(turn *ready.Turn, shards []*Shard, now int64) bool {
 	present := uint8(0)
 	for _, s := range shards {
@@ -230,13 +230,13 @@ func TestATurnOverSeveralShardsPlaysTheCycleTable(t *testing.T) {
 	}
 }
 
-// A delay that is over makes its instance ready; it does not overtake.
+// The end of a delay makes an instance ready; it does not overtake others.
 func TestAnInstanceWhoseDelayIsOverWaitsForItsTurn(t *testing.T) {
 	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 1)), Modes: []Mode{{Kind: Delayed, Delay: Delay{A: 1e6}}}, Stride: 1, Count: 4, Log: true,
 		Dispatch: strict(), Priority: func(number int) ready.Priority { return ready.Priority(number % 2) }})
 	s.Step(100, now0)
 	if s.Present() != 0 {
-		t.Error("something is ready before its time")
+		t.Error("an instance is ready before its time")
 	}
 	s.Expire(now0 + 3e6)
 	if since, ok := s.ReadySince(1); since != now0+1e6 || !ok || s.Present() != 3 {
@@ -250,7 +250,7 @@ func TestAnInstanceWhoseDelayIsOverWaitsForItsTurn(t *testing.T) {
 	}
 }
 
-// However instances are dispatched, at rest they are the same.
+// At rest, instances are the same for every discipline.
 func TestADisciplineChangesNoMarkingAndNoRowAtRest(t *testing.T) {
 	t.Parallel()
 	const instances = 6
@@ -265,7 +265,7 @@ func TestADisciplineChangesNoMarkingAndNoRowAtRest(t *testing.T) {
 			shards = append(shards, newShard(t, cfg))
 		}
 		byOne := []*Shard{newShard(t, cfg), nil}
-		byOne[1], cfg.Numbers, cfg.Dispatch = newShard(t, cfg), []int32{1, 3, 4}, nil // plays by the ring, one by one
+		byOne[1], cfg.Numbers, cfg.Dispatch = newShard(t, cfg), []int32{1, 3, 4}, nil // without a discipline, one after the other
 		byOne[1] = newShard(t, cfg)
 		cfg.Numbers, cfg.Dispatch = []int32{0, 2, 5}, strict()
 		byOne[0] = newShard(t, cfg)
@@ -327,10 +327,10 @@ func TestWithoutADisciplineEverythingIsP0(t *testing.T) {
 	}
 	s.Step(10, now0)
 	if _, ok := s.ReadySince(0); ok || s.Present() != 0 {
-		t.Error("something is ready at rest")
+		t.Error("an instance at rest is ready")
 	}
 	if _, ok := s.ReadySince(0); ok || s.StepOne(0, 10, now0) != 0 {
-		t.Error("something is played at rest")
+		t.Error("an instance at rest is played")
 	}
 }
 
@@ -338,7 +338,7 @@ func TestNumbersNameTheInstances(t *testing.T) {
 	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 1)), Numbers: []int32{2, 3, 40}})
 	for i, number := range []int{2, 3, 40} {
 		if got, err := s.Index(number); got != i || err != nil || s.Number(i) != number {
-			t.Errorf("instance %d is at %d, %v; the one there is %d", number, got, err, s.Number(i))
+			t.Errorf("instance %d has index %d, %v; the instance with that index is %d", number, got, err, s.Number(i))
 		}
 	}
 	for _, number := range []int{-1, 0, 4, 41, 1 << 40} {
@@ -356,7 +356,7 @@ func TestConfigsThatCannotBeAreRefused(t *testing.T) {
 	for want, cfg := range map[string]Config{
 		"net \"chain\": instance 3 after 3; expected rising numbers from 0":   {Tables: tables, Numbers: []int32{1, 3, 3}},
 		"net \"chain\": instance -1 after -1; expected rising numbers from 0": {Tables: tables, Numbers: []int32{-1}},
-		"instance 4 has the priority p8; expected p7 at most":                 {Tables: tables, First: 4, Stride: 1, Count: 1, Dispatch: strict(), Priority: func(int) ready.Priority { return 8 }},
+		"instance 4 has the priority p8; expected at most p7":                 {Tables: tables, First: 4, Stride: 1, Count: 1, Dispatch: strict(), Priority: func(int) ready.Priority { return 8 }},
 	} {
 		if _, err := New(cfg, now0); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -364,7 +364,7 @@ func TestConfigsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// A failed instance stops as it is: its delays do not continue.
+// A failed instance does not change any more: its delays do not continue.
 func TestDelaysOfAFailedInstanceStandStill(t *testing.T) {
 	n := &petri.Net{ID: "n",
 		Places:      []petri.Place{{ID: "p"}, {ID: "full", Initial: 1<<32 - 1}, {ID: "a", Initial: 1}, {ID: "b"}},

@@ -6,10 +6,10 @@
 // A [Shard] is a pure machine, owned by one goroutine. [Shard.Inject] adds
 // tokens, [Shard.Fire] fires a transition from outside, and [Shard.Step] fires
 // what is due and enabled at a time, up to a budget. [Shard.NextDue] returns
-// when there is something to do again, and [Shard.Look] reads the rows. The
-// same net, seed and calls give the same run, however instances are spread over
-// shards: all randomness of an instance is drawn from the seed and its own
-// number.
+// the next time at which there is something to do, and [Shard.Look] reads the
+// rows. The same net, seed and calls give the same run, however instances are
+// spread over shards: all randomness of an instance is drawn from the seed and
+// its own number.
 //
 // An instance is a cell of 64 bytes, one cache line: up to six tokens, each
 // with its place and the time of its injection. Enabled transitions are found
@@ -24,12 +24,12 @@
 // enabled for a delay without interruption, at a rate, or only from outside. A
 // delayed transition has one clock per instance. It starts when the transition
 // becomes enabled, stops when it no longer is, and starts again when it has
-// fired and is still enabled. Immediate transitions fire before timed ones that
-// are due at the same time.
+// fired and is still enabled. Immediate transitions fire before delayed ones
+// that are due at the same time.
 //
 // Ready instances are played in turn, or by priority if [Config] has a
-// discipline of package ready. That changes when an instance is played, not the
-// result: at rest there is no difference.
+// discipline of package ready. A discipline changes when an instance is played;
+// the state in which it comes to rest is the same.
 //
 // What a shard did can be recorded ([Shard.TakeLog]) and replayed by another
 // one ([Shard.Replay]), from the beginning or from a saved state
@@ -38,8 +38,9 @@
 // random one starts at the same time and is drawn again. A log does not record
 // which of several rivals was chosen last.
 //
-// A shard may play one region of a net ([Config].Part), as package split cuts
-// it. [Shard.TakeCrossings] returns what its firings put into other regions.
+// A shard may play one region of a net ([Config].Part), as package split
+// divides it. [Shard.TakeCrossings] returns the tokens that firings put into
+// other regions.
 //
 // All times are microseconds since the Unix epoch and are passed in.
 package plain

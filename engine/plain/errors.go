@@ -4,14 +4,13 @@ package plain
 
 import "github.com/pnagent/pnagent/engine/internal/shard"
 
-// MaxNodes is how many places, and how many transitions, a net that is played
-// may have.
+// MaxNodes is the largest number of places, and of transitions, of a net.
 const MaxNodes = shard.MaxNodes
 
-// What a Shard refuses, besides petri.ErrNotEnabled and petri.ErrOverflow, and
-// then nothing has changed.
+// Errors of a Shard, besides petri.ErrNotEnabled and petri.ErrOverflow. A call
+// that returns one of them has changed nothing.
 var (
 	ErrNoInstance = shard.ErrNoInstance // the shard does not hold it
 	ErrElsewhere  = shard.ErrElsewhere  // a place or a transition of another part
-	ErrLog        = shard.ErrLog        // Replay and LoadState: what was written down does not fit the shard that reads it
+	ErrLog        = shard.ErrLog        // of Replay and LoadState, about data that does not fit the shard that reads it
 )

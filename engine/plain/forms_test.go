@@ -11,8 +11,8 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// forms is one instance of a net in the three forms that the project has: the
-// reference, the full state, and a cell of a shard.
+// forms is one instance of a net in the three forms of the project: the
+// reference, petri.State, and a cell of a shard.
 type forms struct {
 	net   *petri.Net
 	ref   *petritest.Reference
@@ -28,7 +28,7 @@ func newForms(t *testing.T, n *petri.Net) *forms {
 		shard: newShard(t, Config{Tables: tables, Stride: 1, Count: 1})}
 }
 
-// step fires what goes first in each form, if anything does.
+// step fires the next transition in each form, if one is enabled.
 func (f *forms) step(now int64) (fired bool, err error) {
 	want := f.ref.Next(f.turn)
 	if got := f.state.Next(f.turn, f.order); got != want {

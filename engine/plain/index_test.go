@@ -10,7 +10,7 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// An invalid index is rejected, and nothing is played in place 0 instead.
+// An invalid index is an error. It does not stand for place 0.
 func TestABadIndexChangesNothing(t *testing.T) {
 	play := func(do func(s *Shard) error) {
 		t.Helper()
@@ -26,7 +26,8 @@ func TestABadIndexChangesNothing(t *testing.T) {
 	for _, place := range []byte{3, 9, 0x7f} {
 		play(func(s *Shard) error { return s.Replay([]byte{opInject, place, 2}, now0) })
 	}
-	// The one token of the instance, in place 0, with a clock of no transition.
+	// The state has one token, in place 0, and a clock of a transition that
+	// does not exist.
 	for _, clock := range []byte{3, 9, 0x7f} {
 		play(func(s *Shard) error {
 			_, err := s.LoadState([]byte{1, 0, 1, 0, 9, 1, 1, clock, 5, 0})

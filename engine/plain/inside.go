@@ -4,8 +4,8 @@ package plain
 
 import "github.com/pnagent/pnagent/stats"
 
-// Inside adds what is in an instance, by its index: all its tokens, and what
-// each waits for.
+// Inside adds the content of an instance, given by its index: all its tokens,
+// and what each waits for.
 func (s *Shard) Inside(i int, into *stats.HeldList) {
 	c := &s.cells[i]
 	if c.n != isWide {

@@ -11,8 +11,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// What is in the only instance of a shard is what is in the shard: Look names
-// the oldest tokens of each place and what they wait for.
+// For the only instance of a shard, Inside and Look agree about the oldest
+// tokens of each place and the reasons why they wait.
 func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 	r := rand.New(rand.NewPCG(72, 1))
 	wide := 0

@@ -16,9 +16,9 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// restful returns modes with which every instance of the net comes to rest at
-// any time: a transition is immediate only if it takes from a place and puts
-// only into later ones; a delay is a tenth of a second at least.
+// restful returns modes with which every instance of the net comes to rest. A
+// transition is immediate only if it takes from a place and puts only into
+// later ones; delays are at least a tenth of a second.
 func restful(r *rand.Rand, t *petri.Tables) []Mode {
 	modes := make([]Mode, t.Transitions())
 	for tr := range modes {
@@ -39,7 +39,7 @@ func descends(effects []petri.Effect) bool {
 	return from >= 0 && !slices.ContainsFunc(effects[:from], func(e petri.Effect) bool { return e.Put > 0 })
 }
 
-// act does something to one instance from outside, the same for the same r.
+// act makes a random change to one instance, the same for the same r.
 func act(t *testing.T, r *rand.Rand, number int, shards []*Shard, now int64) {
 	t.Helper()
 	tables := shards[0].Tables
@@ -63,8 +63,8 @@ func act(t *testing.T, r *rand.Rand, number int, shards []*Shard, now int64) {
 	}
 }
 
-// Σ dwell of the tokens that left + Σ age so far of those that are present
-// = ∫ tokens dt, of every place, exactly (J. Little, A Proof for the Queuing
+// For every place, exactly: Σ dwell of the tokens that left + Σ age so far of
+// those that are present = ∫ tokens dt (J. Little, A Proof for the Queuing
 // Formula L = λW, Operations Research 9(3), 1961).
 func TestLittlesLawHoldsExactly(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
@@ -85,8 +85,8 @@ func TestLittlesLawHoldsExactly(t *testing.T) {
 			act(t, r, r.IntN(3), []*Shard{s}, now)
 		}
 		for p, row := range rowsOf(s, now).Places {
-			// The two products are far beyond 64 bits; their difference is not, so
-			// it is exact.
+			// The two products exceed 64 bits by far. Their difference does
+			// not, so it is exact.
 			ages := row.Tokens*uint64(now) - (row.Injected.Sec*1e6 + row.Injected.Micro)
 			if got := row.Dwell.Sum + ages; got != integral[p] {
 				t.Fatalf("place %d: %d of the departed and %d of the present, want %d in all", p, row.Dwell.Sum, ages, integral[p])
@@ -110,7 +110,7 @@ func renumbered(r *rand.Rand, n *petri.Net) (m *petri.Net, places, transitions [
 	return m, places, transitions
 }
 
-// inOrderOf brings rows of a renumbered net back to the order of the first.
+// inOrderOf returns the rows of a renumbered net in the original order.
 func inOrderOf(rows *stats.Rows, places, transitions []int) *stats.Rows {
 	out := *rows
 	out.Places, out.Transitions, out.Blocks = nil, nil, slices.Clone(rows.Blocks)
@@ -137,7 +137,7 @@ func inOrderOf(rows *stats.Rows, places, transitions []int) *stats.Rows {
 	return &out
 }
 
-// same returns indices that leave an order as it is.
+// same returns the identity permutation.
 func same(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -170,7 +170,7 @@ func conflictFree(r *rand.Rand) *petri.Net {
 	return n
 }
 
-// Where no choice is to be made, numbers decide nothing.
+// In a net without conflicts the order of places and transitions has no effect.
 func TestRenumberingAConflictFreeNetChangesNoMarkingAndNoRow(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(22, 1))
@@ -197,14 +197,14 @@ func TestRenumberingAConflictFreeNetChangesNoMarkingAndNoRow(t *testing.T) {
 	}
 }
 
-// renumberLog writes a log in the numbers of a renumbered net.
+// renumberLog translates a log to the numbers of a renumbered net.
 func renumberLog(t *testing.T, log []byte, places, transitions []int) []byte {
 	t.Helper()
 	var out []byte
 	next := func() uint64 {
 		v, n := binary.Uvarint(log)
 		if n <= 0 {
-			t.Fatal("a log that ends early")
+			t.Fatal("the log is incomplete")
 		}
 		log = log[n:]
 		return v
@@ -229,7 +229,8 @@ func renumberLog(t *testing.T, log []byte, places, transitions []int) []byte {
 	return out
 }
 
-// counted leaves out what depends on whether instances have been settled.
+// counted removes from rows what depends on whether instances have been
+// settled.
 func counted(rows *stats.Rows) *stats.Rows {
 	rows.Net = stats.NetRow{}
 	for t := range rows.Transitions {
@@ -243,8 +244,8 @@ func counted(rows *stats.Rows) *stats.Rows {
 	return rows
 }
 
-// The same firings in the same order, of any net, by the same numbers or by
-// others: the same markings and rows.
+// The same firings in the same order give the same markings and rows, for any
+// net and any numbering.
 func TestReplayGivesTheSameMarkingsAndRowsWhateverTheNumbering(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 1))
 	for range 300 {
@@ -270,7 +271,7 @@ func TestReplayGivesTheSameMarkingsAndRowsWhateverTheNumbering(t *testing.T) {
 	}
 }
 
-// Of one instance every firing follows from the one before, at rest or not.
+// In one instance every firing follows from the previous one, at rest or not.
 func TestSplittingABatchChangesNoFiring(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(24, 1))
@@ -298,8 +299,7 @@ func TestSplittingABatchChangesNoFiring(t *testing.T) {
 	}
 }
 
-// However instances are spread over shards, and in whatever batches they are
-// played, at rest they are the same.
+// At rest, instances are the same for any number of shards and any budgets.
 func TestShardsAndBudgetsChangeNoMarkingAndNoRowAtRest(t *testing.T) {
 	t.Parallel()
 	const instances = 6
@@ -343,7 +343,7 @@ func TestShardsAndBudgetsChangeNoMarkingAndNoRowAtRest(t *testing.T) {
 	}
 }
 
-// P-invariants hold after every firing, whatever makes a transition fire.
+// P-invariants hold after every firing, whatever caused the firing.
 func TestInvariantsHoldInEveryInstanceAfterEveryFiring(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 1))
 	checked := 0
@@ -351,14 +351,14 @@ func TestInvariantsHoldInEveryInstanceAfterEveryFiring(t *testing.T) {
 		tables := compile(t, petritest.RandomNet(r))
 		invariants, ok := explore.Invariants(tables)
 		if !ok {
-			t.Fatal("a small net is too large")
+			t.Fatal("the invariants of a small net exceed the limit")
 		}
 		s := newShard(t, Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 2, Seed: r.Uint64(), Shuffle: r.IntN(2) == 0})
 		now := now0
 		for range 60 {
 			now += r.Int64N(1e6)
 			s.Step(1, now)
-			_ = s.Fire(r.IntN(2), r.IntN(tables.Transitions()), now) // one that is not enabled changes nothing
+			_ = s.Fire(r.IntN(2), r.IntN(tables.Transitions()), now) // firing a transition that is not enabled changes nothing
 			for i := range s.Count {
 				for _, inv := range invariants {
 					checked++

@@ -17,7 +17,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// A net has at most MaxNodes places and MaxNodes transitions, and one that has as many is played to the last of them.
+// A net has at most MaxNodes places and MaxNodes transitions. A net of that
+// size is played up to its last node.
 func TestANetHasAsManyNodesAsACellCanName(t *testing.T) {
 	for _, c := range []struct {
 		places, transitions int
@@ -74,7 +75,7 @@ func TestAnInhibitedTransitionReturnsWhatInhibitsIt(t *testing.T) {
 	}
 }
 
-// To inject no tokens wakes nothing and is not written down.
+// Injecting 0 tokens wakes no instance and is not recorded.
 func TestToInjectNothingChangesNothing(t *testing.T) {
 	s := newShard(t, Config{Tables: compile(t, queueNet(1)), Stride: 1, Count: 1, Log: true})
 	s.Step(10, now0)
@@ -88,8 +89,9 @@ func TestToInjectNothingChangesNothing(t *testing.T) {
 	}
 }
 
-// An instance fires 64 times, then the next has its turn. Under a discipline each turn is a visit, the last of which finds
-// out that nothing is left to do if all before were used up.
+// An instance fires 64 times, then the next gets its turn. Under a discipline
+// each turn is a visit. If all earlier visits used their quota, one more visit
+// finds that nothing is left to do.
 func TestAnInstanceGivesWayAfter64Firings(t *testing.T) {
 	for _, d := range []*ready.Discipline{nil, fifo()} {
 		s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 0)), Stride: 1, Count: 4, Log: true, Dispatch: d})
@@ -114,7 +116,7 @@ func TestAnInstanceGivesWayAfter64Firings(t *testing.T) {
 	}
 }
 
-// Where chance decides, the order in which tokens came does not.
+// A random choice does not depend on the order in which tokens came.
 func TestChanceDoesNotHangOnTheOrderOfTokens(t *testing.T) {
 	n := &petri.Net{ID: "n", Places: []petri.Place{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "end"}}}
 	for k, p := range []string{"a", "b", "c"} {
@@ -140,12 +142,13 @@ func TestChanceDoesNotHangOnTheOrderOfTokens(t *testing.T) {
 			first = log
 		}
 		if len(log) == 0 || !slices.Equal(first, log) {
-			t.Errorf("tokens in the order %v: other transitions fire", order)
+			t.Errorf("with tokens in the order %v, different transitions fire", order)
 		}
 	}
 }
 
-// A queue of injection times has the memory that the tokens in it need, however many passed through.
+// The memory of a queue of injection times depends on the tokens in it, not on
+// how many have passed through.
 func TestAQueueHasTheMemoryOfWhatIsInIt(t *testing.T) {
 	var q queue
 	r := rand.New(rand.NewPCG(91, 1))
@@ -175,7 +178,8 @@ func TestAQueueHasTheMemoryOfWhatIsInIt(t *testing.T) {
 	}
 }
 
-// A state written by one shard is read by others, among which the instances are spread in another way.
+// A state written by one shard can be read by shards among which the instances
+// are distributed differently.
 func TestAStateIsReadByShardsOfOtherInstances(t *testing.T) {
 	type inside struct {
 		held []stats.Held
@@ -235,17 +239,17 @@ func TestAStateIsReadByShardsOfOtherInstances(t *testing.T) {
 			want := in(writer, i)
 			seen[want.rest]++
 			if d := difference(want.held, in(reader, at).held); d != "" || want.rest != in(reader, at).rest {
-				t.Fatalf("instance %d is at rest as %d, want %d (-written +read):\n%s", writer.Number(i), in(reader, at).rest, want.rest, d)
+				t.Fatalf("instance %d: state at rest %d, want %d (-written +read):\n%s", writer.Number(i), in(reader, at).rest, want.rest, d)
 			}
 		}
 	}
 	if seen[0] < 20 || seen[shard.StateOf(finished)] < 20 || seen[shard.StateOf(deadlocked)] < 20 {
-		t.Errorf("by what they are at rest as there were %v instances", seen)
+		t.Errorf("instances by their state at rest: %v", seen)
 	}
 }
 
-// Counted adds what is cumulative, as Look counts it, and nothing that is
-// present; in one part nothing of instances.
+// Counted adds the cumulative counters as Look does, and nothing about what is
+// present. A part counts no instances.
 func TestCountedAddsWhatIsCumulative(t *testing.T) {
 	net, region := line()
 	tables := compile(t, net)
@@ -274,7 +278,7 @@ func TestCountedAddsWhatIsCumulative(t *testing.T) {
 	}
 }
 
-// Instances that need more tokens than a cell has room for give the memory for them back when they need fewer.
+// Instances that needed a wide form free it when they hold few tokens again.
 func TestInstancesGiveBackTheMemoryOfManyTokens(t *testing.T) {
 	const instances = 3 * maxSpare
 	s := newShard(t, Config{Tables: compile(t, queueNet(0)), Stride: 1, Count: instances})
@@ -293,7 +297,7 @@ func TestInstancesGiveBackTheMemoryOfManyTokens(t *testing.T) {
 	}
 }
 
-// Instances whose state is replaced by one with fewer tokens give back the memory of many, too.
+// LoadState of a state with fewer tokens frees the wide forms, too.
 func TestAStateOfFewerTokensGivesBackTheMemoryOfMany(t *testing.T) {
 	cfg := Config{Tables: compile(t, queueNet(5*inline)), Stride: 1, Count: 10}
 	s, ended := newShard(t, cfg), newShard(t, cfg)
@@ -305,7 +309,7 @@ func TestAStateOfFewerTokensGivesBackTheMemoryOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	if used := len(s.wide) - len(s.holes); used != 0 {
-		t.Errorf("%d wide forms are in use by instances that hold nothing", used)
+		t.Errorf("%d wide forms are in use by instances without tokens", used)
 	}
 	for i := range s.Count {
 		if m := s.Marking(i); m[0] != 0 || m[1] != 0 {

@@ -9,28 +9,30 @@ import (
 	"github.com/pnagent/pnagent/engine/internal/shard"
 )
 
-// The operations of a log, by the lowest bit of what it begins with.
+// The operations of a log, by the lowest bit of their first number.
 const (
 	opFire = iota
 	opInject
 )
 
-// Beyond the transitions, opFire has other operations, which move no token.
+// opFire with a transition number beyond the last transition is one of these
+// operations. They move no token.
 const (
-	opRest  = iota // the instance came to rest: clocks start, or it has ended
+	opRest  = iota // the instance came to rest: its clocks start, or it has ended
 	opFail         // a transition could not fire, and the instance has failed
-	opExact        // this log records when instances came to rest; in older ones Replay derives it
+	opExact        // this log records when instances came to rest; with older logs Replay derives it
 	opBeyond
 )
 
-// startLog begins a log with its kind.
+// startLog begins a log: it records the kind of log.
 func (s *Shard) startLog() {
 	s.log = binary.AppendUvarint([]byte{opFire}, uint64(len(s.rules))+opExact)
 	s.began = len(s.log)
 }
 
-// noteFire and noteInject write an operation down: the instance's number and the
-// kind in one varint, then the transition, or the place and the tokens.
+// noteFire and noteInject record an operation: the instance's number and the
+// kind in one varint, then the transition, or the place and the number of
+// tokens.
 func (s *Shard) noteFire(i, t int) {
 	s.log = binary.AppendUvarint(binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire), uint64(t))
 }
@@ -49,9 +51,9 @@ func (s *Shard) noteFail(i, t int) {
 }
 
 // TakeLog returns what happened since the last call, in order, if Config.Log is
-// set: firings, injections, and where instances came to rest, from which all
-// counters can be derived. Take it before time advances: Replay applies all of
-// a log at one time. The bytes are valid until the next Step, Inject or Fire.
+// set: firings, injections, and where instances came to rest. All counters can
+// be derived from that. Call it before time advances: Replay applies a whole
+// log at one time. The bytes are valid until the next Step, Inject or Fire.
 func (s *Shard) TakeLog() []byte {
 	log := s.log
 	if len(log) == s.began {
@@ -61,11 +63,12 @@ func (s *Shard) TakeLog() []byte {
 	return log
 }
 
-// Replay does again what TakeLog returned, at the time it was done, and counts
-// it, on a shard that was made for the same time and has not played yet. Numbers
-// of instances that the shard does not hold are passed over, so that the log of
-// one set of shards can be read by another. What firings put into other parts is
-// gone: it crossed when it was played. The error wraps [ErrLog].
+// Replay applies and counts what TakeLog returned, as of now, the time at which
+// it happened. The shard must have been created for the same time and must not
+// have played yet. Replay skips the instances that the shard does not hold, so
+// one set of shards can read the log of another. It does not repeat what
+// firings put into other parts: those tokens crossed when they were played. The
+// error wraps [ErrLog].
 func (s *Shard) Replay(log []byte, now int64) error {
 	defer func(logging, noting bool) { s.logging, s.noting = logging, noting }(s.logging, s.noting)
 	s.logging, s.noting, s.exact = false, false, false
@@ -81,15 +84,15 @@ func (s *Shard) Replay(log []byte, now int64) error {
 	return nil
 }
 
-// ReplayOlder is Replay of a log by an engine of an older version, which wrote
-// down at each start again what instances were at rest as. That changes nothing.
+// ReplayOlder is Replay for a log of an older version, which recorded again at
+// each start that instances are at rest. Those records change nothing.
 func (s *Shard) ReplayOlder(log []byte, now int64) error {
 	s.repeats = true
 	defer func() { s.repeats = false }()
 	return s.Replay(log, now)
 }
 
-// replayOne does one operation again.
+// replayOne applies one operation.
 func (s *Shard) replayOne(r *shard.Reader, now int64) {
 	head := r.Next(math.MaxUint64)
 	i, err := s.Index(int(head >> 1))
@@ -113,8 +116,8 @@ func (s *Shard) replayOne(r *shard.Reader, now int64) {
 	}
 }
 
-// touch makes an instance ready for an operation of a replay. If the log does
-// not record when instances came to rest, it remembers that this one may have.
+// touch prepares an instance for an operation of a replay. If the log does not
+// record when instances came to rest, touch remembers that this one may have.
 func (s *Shard) touch(i int) {
 	if !s.Timed || s.exact && !s.loaded {
 		return
@@ -128,15 +131,15 @@ func (s *Shard) touch(i int) {
 	}
 }
 
-// resume starts the clocks of an instance in which nothing immediate is enabled:
-// it was settled at that time.
+// resume starts the clocks of an instance that was settled at that time, if no
+// immediate transition is enabled.
 func (s *Shard) resume(i int, at int64) {
 	if c := &s.cells[i]; s.Timed && s.quiet(c) {
 		s.startClocks(i, c, at)
 	}
 }
 
-// begin starts the clocks of an instance that is as it was created.
+// begin starts the clocks of an instance that is in its initial state.
 func (s *Shard) begin(i int) {
 	if s.cells[i].flags&everMoved == 0 {
 		s.resume(i, s.created)
@@ -158,8 +161,8 @@ func (s *Shard) replayFire(r *shard.Reader, i, t int, now int64) {
 	s.stir(c)
 }
 
-// canReplay makes an instance ready for a firing, unless there can have been
-// none.
+// canReplay prepares an instance for a firing. It returns false if the firing
+// is impossible.
 func (s *Shard) canReplay(r *shard.Reader, i, t int) bool {
 	if s.Elsewhere(t) {
 		r.Fail("transition %q: %w", s.Tables.Net.Transitions[t].ID, ErrElsewhere)
@@ -184,7 +187,7 @@ func (s *Shard) replayFail(r *shard.Reader, i int, mine bool) {
 	}
 }
 
-// replayRest has an instance come to rest.
+// replayRest puts an instance at rest.
 func (s *Shard) replayRest(r *shard.Reader, i int, now int64) {
 	c := &s.cells[i]
 	switch again := c.flags&atRest != 0; {

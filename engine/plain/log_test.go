@@ -12,13 +12,14 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// batch is what happened at one time.
+// batch is the log of one time.
 type batch struct {
 	now int64
 	ops []byte
 }
 
-// live plays a random life and returns it, with the state after a part of it.
+// live plays random events and returns their log, and the state at some time
+// between.
 func live(t *testing.T, r *rand.Rand, s *Shard, steps int) (before []batch, state []byte, after []batch) {
 	t.Helper()
 	now := now0
@@ -40,10 +41,10 @@ func live(t *testing.T, r *rand.Rand, s *Shard, steps int) (before []batch, stat
 	return before, state, after
 }
 
-// present is what a look sees of the tokens.
+// presentOf returns what Look finds about the tokens that are present.
 func presentOf(s *Shard, now int64) []stats.Place {
 	rows := rowsOf(s, now)
-	for p := range rows.Places { // what was counted along is the life's, not the state's
+	for p := range rows.Places { // without the counters, which a state does not contain
 		rows.Places[p].Arrivals, rows.Places[p].Departures, rows.Places[p].LastInjection, rows.Places[p].Dwell = 0, 0, 0, stats.Histogram{}
 		for k := range rows.Places[p].Stuck {
 			rows.Places[p].Stuck[k].Waits = nil
@@ -52,8 +53,8 @@ func presentOf(s *Shard, now int64) []stats.Place {
 	return rows.Places
 }
 
-// Replay of everything, or of what follows a state, gives the same tokens with
-// the same ages; by one shard or by several.
+// Replay of everything, or of the log after a state, gives the same tokens with
+// the same ages, in one shard or in several.
 func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 200 {
@@ -90,7 +91,7 @@ func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
 			}
 		}
 		if d := difference(want, sum.Places); d != "" {
-			t.Fatalf("state and what follows, over two shards (-want +got):\n%s", d)
+			t.Fatalf("state and log over two shards (-want +got):\n%s", d)
 		}
 	}
 }

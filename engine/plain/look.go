@@ -7,14 +7,16 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Columns is what Look fills in: all but what belongs to actions, which these
-// transitions do not have, and to queues: see Queue.
+// Columns are the columns that Look fills in: all except those of actions,
+// which plain transitions do not have, and those of queues, for which see
+// Queue.
 const Columns = stats.AllColumns &^ (stats.ColRunning | stats.ColDuration | stats.ColTimeouts | stats.ColQueues | stats.ColWaiting)
 
-// Look adds the shard's rows as of now. It counts present tokens by reading all
-// instances once, so that firing need not count them; name returns the name of
-// the instance with a number. One part of several cannot decide whether an
-// instance has finished or is deadlocked: it leaves stats.ColInstances out.
+// Look adds the shard's rows as of now. It reads all instances once to count
+// the tokens that are present, so that firing need not count them. name returns
+// the name of the instance with a number. One part of several cannot decide
+// whether an instance has finished or is deadlocked, so it leaves
+// stats.ColInstances out.
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
 	s.AddCounts(rows, Columns)
 	l := newLook(s, now)
@@ -26,16 +28,16 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 	l.AddTo(rows, func(p int, i int32) (string, []stats.Wait) { return name(s.Number(int(i))), s.waits(int(i), p) })
 }
 
-// look is one pass over all instances. What holds transitions back is counted
-// by condition and not as blocks, which would be looked up for every instance.
+// look is one pass over all instances. It counts what blocks transitions by
+// condition, not as blocks, which would need a search for every instance.
 type look struct {
 	*stats.Present[int32]
 	s        *Shard
 	marking  []uint32 // by place: see mark
-	aged     []int32  // the places, final ones left out, where the instance that is counted has an old token
-	short    []uint64 // by condition of all transitions: instances that it holds back by Lo
-	over     []uint64 // the same by Hi
-	condBase []int32  // by transition: its first condition in short and over
+	aged     []int32  // non-final places where the current instance has an old token
+	short    []uint64 // by condition of all transitions: instances blocked by Lo
+	over     []uint64 // by condition of all transitions: instances blocked by Hi
+	condBase []int32  // by transition: the index of its first condition in short and over
 }
 
 func newLook(s *Shard, now int64) *look {
@@ -79,8 +81,9 @@ func (l *look) tokens(i, p int, injected int64, n uint32) {
 	}
 }
 
-// blocked counts the conditions that hold back the transitions which need a
-// place where an instance has an old token; each transition once an instance.
+// blocked counts the conditions that block the transitions which need a place
+// where an instance has an old token. It counts each transition once per
+// instance.
 func (l *look) blocked(i int, c *cell) {
 	marking := l.mark(c)
 	for _, p := range l.aged {
@@ -110,8 +113,8 @@ func (l *look) judge(t int32, marking []uint32) {
 	}
 }
 
-// mark returns the marking of an instance. That of a cell in narrow form is in
-// l.marking, which is zero but for its few tokens; blocked clears them.
+// mark returns the marking of an instance. For a cell in narrow form it uses
+// l.marking, which is zero except for its few tokens; blocked clears them.
 func (l *look) mark(c *cell) []uint32 {
 	if c.n == isWide {
 		return l.s.wideOf(c).state.Marking()
@@ -148,8 +151,8 @@ func (l *look) queued(i int, c *cell) {
 	}
 }
 
-// since returns when an immediate transition became enabled, judged by its
-// tokens: when the last one that it needs was put. Without one it is now.
+// since returns when an immediate transition became enabled: when the last
+// token that it needs was put. If it needs none, since returns now.
 func (l *look) since(c *cell, t int) int64 {
 	var since int64
 	for _, cond := range l.s.rules[t].conds {
@@ -161,7 +164,8 @@ func (l *look) since(c *cell, t int) int64 {
 	return since
 }
 
-// nth is the injection time of the Lo-th oldest token of a condition's place.
+// nth returns the injection time of the Lo-th oldest token of a condition's
+// place.
 func (l *look) nth(c *cell, cond petri.Cond) int64 {
 	left := cond.Lo
 	if left == 0 {
@@ -188,8 +192,8 @@ func (l *look) nth(c *cell, cond petri.Cond) int64 {
 }
 
 // waits returns what each transition that needs a place waits for in an
-// instance. In a deadlocked instance the deadlock comes first, and then what
-// the transition lacks.
+// instance. In a deadlocked instance the deadlock comes first, then the
+// conditions that the transition lacks.
 func (s *Shard) waits(i, p int) []stats.Wait {
 	cell := &s.cells[i]
 	var out []stats.Wait
@@ -229,7 +233,8 @@ func (s *Shard) waitOf(i, t int) stats.Wait {
 	return w
 }
 
-// clocks counts the transitions that wait for their clock or for the outside.
+// clocks counts the transitions that wait for their clock or for a call of
+// Fire.
 func (l *look) clocks() {
 	for _, first := range l.s.clocks.first {
 		for id := first; id != none; id = l.s.clocks.all[id].next {

@@ -14,8 +14,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// A token is dead if its instance is deadlocked; what else it waits for is said
-// all the same, and counted in no block.
+// A token is dead if its instance is deadlocked. The other reasons why it waits
+// are still listed, and counted in no block.
 func TestATokenIsDeadIfNothingInItsInstanceCanMove(t *testing.T) {
 	missing := func(tr int32, place int32) stats.Wait {
 		return stats.Wait{Transition: tr, Reason: stats.ReasonMissing, Place: place, Count: 1}
@@ -23,7 +23,8 @@ func TestATokenIsDeadIfNothingInItsInstanceCanMove(t *testing.T) {
 	dead := func(tr int32) stats.Wait {
 		return stats.Wait{Transition: tr, Reason: stats.ReasonDead, Place: stats.NoPlace}
 	}
-	// p waits for q (ship) and for r (cancel); other does what the case says.
+	// p waits for q (ship) and for r (cancel); the transition other depends on
+	// the case.
 	net := func(other bool, arcs ...petri.Arc) *petri.Net {
 		n := &petri.Net{ID: "n", Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q"}, {ID: "r"}, {ID: "s", Initial: 1}},
 			Transitions: []petri.Transition{{ID: "ship"}, {ID: "cancel"}}}
@@ -75,8 +76,8 @@ func TestATokenIsDeadIfNothingInItsInstanceCanMove(t *testing.T) {
 	}
 }
 
-// Blocks are what a plain count over all instances, transitions and conditions
-// gives, tokens in final places left out.
+// The blocks equal a simple count over all instances, transitions and
+// conditions, without tokens in final places.
 func TestBlocksCountEveryConditionThatHoldsAnOldTokenBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 1))
 	counted := 0
@@ -116,12 +117,12 @@ func TestBlocksCountEveryConditionThatHoldsAnOldTokenBack(t *testing.T) {
 		}
 	}
 	if counted < 1000 {
-		t.Errorf("only %d conditions held something back", counted)
+		t.Errorf("only %d conditions blocked an instance", counted)
 	}
 }
 
-// oldest returns the injection time of the oldest token of a place, or the end
-// of time.
+// oldest returns the injection time of the oldest token of a place, or the
+// largest time if there is none.
 func oldest(s *Shard, i, place int) int64 {
 	at := int64(math.MaxInt64)
 	c := &s.cells[i]
@@ -140,8 +141,8 @@ func oldest(s *Shard, i, place int) int64 {
 }
 
 // stuckShard returns 100,000 instances of an order that waits in three places
-// for what does not come: each place has three output transitions, each with
-// three or four conditions.
+// for tokens that never come: each place has three output transitions with
+// three or four conditions each.
 func stuckShard(b *testing.B) *Shard {
 	n := &petri.Net{ID: "stuck"}
 	for i := range 12 {
@@ -160,12 +161,12 @@ func stuckShard(b *testing.B) *Shard {
 	}
 	s := newShard(b, Config{Tables: compile(b, n), Stride: 1, Count: 100_000})
 	if fired := s.Step(1, now0); fired > 0 {
-		b.Fatal("an order moves that should be stuck")
+		b.Fatal("an order moves; expected it to be stuck")
 	}
 	return s
 }
 
-// lookAtCounts is Look without its answer to why: no blocks and no waits.
+// lookAtCounts is Look without the reasons: no blocks and no waits.
 func lookAtCounts(s *Shard, now int64) *stats.Rows {
 	rows := stats.NewRows(s.Tables.Places(), s.Tables.Transitions())
 	s.Rec.AddTo(rows)
@@ -180,7 +181,8 @@ func lookAtCounts(s *Shard, now int64) *stats.Rows {
 	return rows
 }
 
-// lookOnceASecond reports what a Look a second takes of a core, in percent.
+// lookOnceASecond reports how much of a core one Look per second takes, in
+// percent.
 func lookOnceASecond(b *testing.B, s *Shard, look func(*Shard, int64) *stats.Rows) {
 	for b.Loop() {
 		look(s, now0+60e6)
@@ -188,13 +190,13 @@ func lookOnceASecond(b *testing.B, s *Shard, look func(*Shard, int64) *stats.Row
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*100, "%core")
 }
 
-// The difference of the two is what it costs to say why 100,000 instances are
-// stuck, once a second: 1 % of a core at most.
+// The difference between the two is the cost of the reasons why 100,000
+// instances are stuck, once a second: at most 1 % of a core.
 func BenchmarkLookStuck100kCounts(b *testing.B) { lookOnceASecond(b, stuckShard(b), lookAtCounts) }
 func BenchmarkLookStuck100kWhy(b *testing.B)    { lookOnceASecond(b, stuckShard(b), rowsOf) }
 
-// The instance whose token stayed longest is named, once, with the time when it
-// left: of instances in a cell and of those that hold too many tokens for one.
+// The instance whose token stayed longest is named once, with the time when the
+// token left, both for cells and for wide forms.
 func TestTheSlowestIsNamedOnce(t *testing.T) {
 	for form, tokens := range map[string]uint32{"narrow": 1, "wide": 2 * inline} {
 		t.Run(form, func(t *testing.T) {
@@ -213,7 +215,7 @@ func TestTheSlowestIsNamedOnce(t *testing.T) {
 			}
 			rows := rowsOf(s, now0+100)
 			if got := rows.Places[0].Slowest; got != (stats.Slowest{}) {
-				t.Errorf("another reader takes it from the publisher, got %+v", got)
+				t.Errorf("Look names the slowest token, got %+v; expected only TakeSlowest to do so", got)
 			}
 			s.TakeSlowest(name, rows)
 			if got, want := rows.Places[0].Slowest, (stats.Slowest{Instance: name(5), Micros: 70, At: now0 + 70}); got != want {

@@ -12,7 +12,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// plainLook says of one instance what a Look says of it, from its tokens and clocks.
+// plainLook computes the Look of one instance from its tokens and clocks.
 type plainLook struct {
 	s      *Shard
 	i      int
@@ -52,8 +52,8 @@ func (l *plainLook) met(tr int) (since int64, met bool) {
 	return since, true
 }
 
-// ready adds the transitions that are enabled: immediate ones while the instance waits for its turn, others from when
-// their clock was started.
+// ready adds the enabled transitions: immediate ones while the instance waits
+// for its turn, others since their clock started.
 func (l *plainLook) ready(rows []stats.Transition) {
 	queued := l.s.cells[l.i].flags&queued != 0
 	for tr := range rows {
@@ -77,8 +77,9 @@ func (l *plainLook) clock(tr int) int32 {
 	return l.s.clocks.of(l.i, tr)
 }
 
-// dead reports whether nothing can happen in the instance any more and it is not at its end: it has been played, and
-// neither waits for its turn nor for a clock, nor may tokens come by themselves.
+// dead reports whether the instance is deadlocked: it is not at its end, does
+// not wait for its turn or a clock, and no tokens can come from outside on
+// their own.
 func (l *plainLook) dead() bool {
 	c := &l.s.cells[l.i]
 	if c.flags&(queued|failed) != 0 {
@@ -96,7 +97,8 @@ func (l *plainLook) dead() bool {
 	return unfinished
 }
 
-// waits says what a token of a place waits for, each transition that needs it in turn.
+// waits returns what a token of a place waits for: one entry for each
+// transition that needs it.
 func (l *plainLook) waits(place int) (out []stats.Wait) {
 	for tr := range l.s.modes {
 		needs := false
@@ -138,8 +140,9 @@ func (l *plainLook) enabledWait(tr int) stats.Wait {
 	return w
 }
 
-// Which transitions are enabled, in how many instances and since when, and what each of the oldest tokens waits for, is what
-// the tokens and the clocks of the instances say one by one.
+// The enabled transitions, in how many instances and since when, and the
+// reasons of the oldest tokens are those computed from the tokens and clocks of
+// the instances.
 func TestALookListsWhatIsEnabledAndWhatTokensWaitFor(t *testing.T) {
 	r := rand.New(rand.NewPCG(85, 1))
 	count := map[string]int{}

@@ -7,27 +7,27 @@ import (
 	"math/rand/v2"
 )
 
-// Kind is how a transition comes to fire.
+// Kind selects how a transition fires.
 type Kind uint8
 
-// The kinds. A source transition (one without inputs) is never immediate: left
-// so, it is fired only from outside.
+// The kinds. A source transition (one without inputs) is never immediate: if
+// its kind is Immediate, it fires only from outside.
 const (
 	Immediate Kind = iota
 	Delayed
 	Manual // only from outside, by Fire
 )
 
-// Mode is how one transition fires.
+// Mode specifies how one transition fires.
 type Mode struct {
 	Kind  Kind
-	Delay Delay // of Delayed
+	Delay Delay // for Delayed
 }
 
 // Shape is a distribution of delays.
 type Shape uint8
 
-// The distributions, with what A and B of a Delay mean.
+// The distributions, with the meaning of A and B of a Delay.
 const (
 	Fixed       Shape = iota // A
 	Uniform                  // from A to B
@@ -41,7 +41,7 @@ type Delay struct {
 	A, B  float64
 }
 
-// maxDelay keeps due times far from overflow: about 3,000 years.
+// maxDelay, about 3,000 years, keeps due times from overflow.
 const maxDelay = 1e17
 
 // Draw returns a delay in microseconds.

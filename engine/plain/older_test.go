@@ -13,13 +13,14 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// olderLog writes a log as versions did that did not say when instances came to rest.
+// olderLog writes a log in the form of older versions, which did not record
+// when instances came to rest.
 func olderLog(t *testing.T, log []byte, transitions int) (out []byte) {
 	t.Helper()
 	next := func() uint64 {
 		v, n := binary.Uvarint(log)
 		if n <= 0 {
-			t.Fatal("a log that ends early")
+			t.Fatal("the log is incomplete")
 		}
 		log = log[n:]
 		return v
@@ -50,8 +51,9 @@ func running(s *Shard) (out []clock) {
 	return out
 }
 
-// A log that does not say when instances came to rest, each time after all was played that could be, leads to the same
-// tokens, and to delays that run since the same time.
+// Replay of a log without the times at which instances came to rest leads to
+// the same tokens and the same starts of delays. At those times everything was
+// played that could be.
 func TestAnOlderLogLeadsToTheSameTokensAndDelays(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 1))
 	clocks := 0
@@ -80,7 +82,7 @@ func TestAnOlderLogLeadsToTheSameTokensAndDelays(t *testing.T) {
 		now = l.since[len(l.since)-1].now
 		again.Resume(now)
 		if fired := again.Step(100, now); fired != 0 {
-			t.Fatalf("%d firings after all was played", fired)
+			t.Fatalf("%d firings after everything was played", fired)
 		}
 		if d := difference(presentOf(l.Shard, now), presentOf(again, now)); d != "" {
 			t.Fatalf("(-played +replayed):\n%s", d)
@@ -96,7 +98,8 @@ func TestAnOlderLogLeadsToTheSameTokensAndDelays(t *testing.T) {
 	}
 }
 
-// An older version wrote at each start again that an instance is at rest. That is read, and changes nothing.
+// An older version recorded again at each start that an instance is at rest.
+// Replay accepts that, and it changes nothing.
 func TestAnOlderLogMaySayTwiceThatAnInstanceIsAtRest(t *testing.T) {
 	cfg := Config{Tables: compile(t, queueNet(1)), Stride: 1, Count: 2}
 	once, twice := []byte{0, 4, 0, 0, 0, 1, 0, 2}, []byte{0, 4, 0, 0, 0, 1, 0, 2, 0, 2}
@@ -111,6 +114,6 @@ func TestAnOlderLogMaySayTwiceThatAnInstanceIsAtRest(t *testing.T) {
 		t.Errorf("(-once +twice):\n%s", d)
 	}
 	if err := got.Replay([]byte{0, 2}, now0); err == nil {
-		t.Error("what only an older version wrote is taken from a newer one")
+		t.Error("a record of older versions is accepted in a newer log")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// divide returns what a firing does to the places of a part, and what it puts
-// into others.
+// divide divides the effects of a firing into those on the places of a part and
+// the tokens that it puts into other parts.
 func divide(effects []petri.Effect, part *split.Part) (own, crosses []petri.Effect) {
 	for _, e := range effects {
 		if part.Places[e.Place] {
@@ -20,7 +20,7 @@ func divide(effects []petri.Effect, part *split.Part) (own, crosses []petri.Effe
 	return own, crosses
 }
 
-// cross gathers what a firing puts into other parts.
+// cross collects the tokens that a firing puts into other parts.
 func (s *Shard) cross(i int, crosses []petri.Effect) {
 	for _, e := range crosses {
 		s.Crossings = append(s.Crossings, split.Crossing{Instance: s.Number(i), Place: e.Place, Tokens: e.Put})

@@ -15,8 +15,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// regional returns a net of a few random ones, each a region named by its
-// number, whose transitions put tokens into each other's places.
+// regional returns a net made of a few random nets. Each of them is a region
+// named by its number. Their transitions put tokens into each other's places.
 func regional(r *rand.Rand) (n *petri.Net, region func(string) string) {
 	n = &petri.Net{ID: "regional"}
 	of := map[string]string{}
@@ -47,8 +47,8 @@ func regional(r *rand.Rand) (n *petri.Net, region func(string) string) {
 	return n, func(id string) string { return of[id] }
 }
 
-// conveyor returns a net without choices that comes to an end: each place has
-// one transition that takes from it, which puts only into later ones.
+// conveyor returns a net without choices in which all tokens reach an end: each
+// place has one transition that takes from it, which puts only into later ones.
 func conveyor(r *rand.Rand) (n *petri.Net, region func(string) string) {
 	n = &petri.Net{ID: "conveyor"}
 	places := 4 + r.IntN(12)
@@ -84,7 +84,7 @@ func planOf(t testing.TB, tables *petri.Tables, region func(string) string) *spl
 	return plan
 }
 
-// relay plays all parts of a net and hands on what crosses.
+// relay plays all parts of a net and delivers the tokens that cross.
 type relay struct {
 	*testing.T
 	r      *rand.Rand
@@ -103,7 +103,8 @@ func newRelay(t *testing.T, r *rand.Rand, cfg Config, plan *split.Plan) *relay {
 	return x
 }
 
-// play steps one part, or takes in some of what another one put.
+// play steps one part, or delivers some of the tokens that another part has
+// put.
 func (x *relay) play(budget int) (done int) {
 	k := x.r.IntN(len(x.parts))
 	done = x.parts[k].Step(budget, x.now)
@@ -134,14 +135,15 @@ func (x *relay) rest() bool {
 	return true
 }
 
-// marking is that of an instance over all parts, with what is on its way.
+// marking returns the marking of an instance over all parts, plus the tokens
+// under way between them.
 func (x *relay) marking(i int) []uint64 {
 	m := make([]uint64, x.parts[0].Tables.Places())
 	for _, s := range x.parts {
 		for p, n := range s.Marking(i) {
 			m[p] += uint64(n)
 			if n > 0 && s.Outside(p) {
-				x.Fatalf("a part holds %d tokens of place %d, which is not its own", n, p)
+				x.Fatalf("a part holds %d tokens of place %d of another part", n, p)
 			}
 		}
 	}
@@ -155,8 +157,7 @@ func (x *relay) marking(i int) []uint64 {
 	return m
 }
 
-// What the parts of a net do together is what the net does, where it has no
-// choices.
+// In a net without choices, the parts together do what the whole net does.
 func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 7))
 	several := 0
@@ -208,7 +209,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 			}
 		}
 		if len(plan.Regions) > 1 && (got.Net != stats.NetRow{} || got.Columns.Has(stats.ColInstances)) {
-			t.Fatalf("%+v: no part sees what becomes of an instance", got.Net)
+			t.Fatalf("%+v: expected no counts of instances from a part", got.Net)
 		}
 	}
 	if several < 200 {
@@ -216,8 +217,9 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 	}
 }
 
-// At any time the marking over all parts, with what is on its way, is the
-// initial one, what was injected and what the firings changed.
+// At any time the marking over all parts, plus the tokens under way between
+// them, is the initial marking plus the injected tokens and the effect of the
+// firings.
 func TestNoTokenIsLostOrDoubledBetweenParts(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(17, 3))
@@ -287,8 +289,8 @@ func checkEquation(t *testing.T, x *relay, put []int64) {
 	}
 }
 
-// line is a net of two regions: a takes from p and puts into q, of which b
-// takes. Nothing else takes from stop, which inhibits b.
+// line returns a net of two regions: a takes from p and puts into q, from which
+// b takes. No transition takes from stop, which inhibits b.
 func line() (*petri.Net, func(string) string) {
 	return &petri.Net{ID: "line",
 			Places:      []petri.Place{{ID: "p", Initial: 2}, {ID: "q"}, {ID: "stop", Initial: 1}, {ID: "r"}},
@@ -316,7 +318,7 @@ func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 		t.Errorf("(-want +crossed):\n%s", d)
 	}
 	if len(up.TakeCrossings()) != 0 {
-		t.Error("what crossed is handed out twice")
+		t.Error("TakeCrossings returns the same tokens twice")
 	}
 	for name, err := range map[string]error{
 		"a transition": up.Fire(0, 1, now0), "a place": up.Inject(0, 1, 1, now0), "the other's transition": down.Fire(0, 0, now0), "the other's place": down.Inject(0, 0, 1, now0),
@@ -337,13 +339,14 @@ func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 	if rows.Net != (stats.NetRow{}) || rows.Columns.Has(stats.ColInstances) {
 		t.Errorf("another part counts %+v", rows.Net)
 	}
-	wait := []stats.Wait{{Transition: 1, Reason: stats.ReasonInhibited, Place: 2, Count: 1}} // not dead: stop may be emptied, for all it knows
+	wait := []stats.Wait{{Transition: 1, Reason: stats.ReasonInhibited, Place: 2, Count: 1}} // not dead: another part may empty stop
 	if d := difference(wait, rows.Places[1].Stuck[0].Waits); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
-// In a part that nothing is put into a token is dead when nothing can take it.
+// In a part that receives no tokens, a token is dead if no transition can take
+// it.
 func TestATokenMayBeDeadOnlyWhereNothingArrives(t *testing.T) {
 	net, region := line()
 	net.Places[0].Initial = 1
@@ -357,7 +360,7 @@ func TestATokenMayBeDeadOnlyWhereNothingArrives(t *testing.T) {
 		t.Errorf("%d deadlocked (-want +got):\n%s", rows.Net.Deadlocked, d)
 	}
 	if err := s.Inject(0, 0, 1, now0); err != nil || s.Step(10, now0) != 1 {
-		t.Errorf("it does not continue: %v", err)
+		t.Errorf("the instance does not continue: %v", err)
 	}
 }
 
@@ -384,7 +387,7 @@ func TestAReplayedPartCrossesNothing(t *testing.T) {
 	}
 }
 
-// A part that is all of the net is no part at all.
+// A part that contains the whole net behaves as the net.
 func TestThePartOfAnUndividedNetIsTheNet(t *testing.T) {
 	net, _ := line()
 	tables := compile(t, net)
@@ -396,6 +399,6 @@ func TestThePartOfAnUndividedNetIsTheNet(t *testing.T) {
 	}
 	plan.Regions[0].Places = nil
 	if _, err := New(Config{Tables: tables, Stride: 1, Count: 1, Part: &plan.Regions[0]}, now0); err == nil {
-		t.Error("a part of another net is taken")
+		t.Error("a part of another net is accepted")
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Instances draw different delays, and those of another seed; the same instance draws the same in whatever shard it is.
+// Instances draw different delays, and so do other seeds. An instance draws the
+// same delays in any shard.
 func TestEveryInstanceHasAStreamOfItsOwn(t *testing.T) {
 	due := func(seed uint64, first, stride, count int) map[int]int64 {
 		s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 1)), Modes: []Mode{{Kind: Delayed, Delay: Delay{Shape: Uniform, A: 1e6, B: 1e12}}},
@@ -39,7 +40,8 @@ func TestEveryInstanceHasAStreamOfItsOwn(t *testing.T) {
 	}
 }
 
-// Delays are whole microseconds, the nearest, never negative and never longer than about 3,000 years.
+// Delays are rounded to whole microseconds, never negative and never longer
+// than about 3,000 years.
 func TestADelayIsRoundedAndBounded(t *testing.T) {
 	for d, want := range map[Delay]int64{
 		{A: 0}: 0, {A: 0.4}: 0, {A: 0.5}: 1, {A: 1.4}: 1, {A: 7}: 7, {A: -3}: 0, {A: 1e17}: 1e17, {A: 2e17}: 1e17, {A: math.Inf(1)}: 1e17,

@@ -12,7 +12,7 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// life is a shard with what a journal would have of it.
+// life is a shard, with the snapshot and the log that a journal would hold.
 type life struct {
 	*Shard
 	t     *testing.T
@@ -26,7 +26,7 @@ func newLife(t *testing.T, cfg Config) *life {
 	return &life{Shard: newShard(t, cfg), t: t, cfg: cfg}
 }
 
-// to plays up to a time at which something may be done from outside.
+// to plays up to a time and then calls do.
 func (l *life) to(now int64, do func(s *Shard) error) (fired int) {
 	l.t.Helper()
 	if do != nil {
@@ -43,7 +43,7 @@ func (l *life) to(now int64, do func(s *Shard) error) (fired int) {
 func (l *life) save() { l.state, l.since = l.AppendState(nil), nil }
 
 // restarted returns another shard that continues from the snapshot, if there is
-// one, and what followed.
+// one, and the log after it.
 func (l *life) restarted() *Shard {
 	l.t.Helper()
 	s := newShard(l.t, l.cfg)
@@ -65,8 +65,8 @@ const second = int64(1e6)
 
 func fixed(seconds float64) Mode { return Mode{Kind: Delayed, Delay: Delay{A: seconds * 1e6}} }
 
-// slowNet has a delay of 10 s that begins when p holds a token, unless stop does
-// too; which clear takes away.
+// slowNet returns a net with a delay of 10 s that starts when p holds a token,
+// unless stop holds one, which clear takes away.
 func slowNet(tokens uint32) (*petri.Net, []Mode) {
 	return &petri.Net{ID: "n",
 		Places:      []petri.Place{{ID: "p", Initial: tokens}, {ID: "stop"}, {ID: "q"}},
@@ -77,8 +77,8 @@ func slowNet(tokens uint32) (*petri.Net, []Mode) {
 		}}, []Mode{fixed(10), {Kind: Manual}}
 }
 
-// A running delay continues after a restart: it is over when it would have been
-// over.
+// A running delay continues after a restart and ends at the same time as
+// without it.
 func TestARunningDelayKeepsItsDueTimeAcrossARestart(t *testing.T) {
 	inject := func(place int, at int64) func(*Shard) error {
 		return func(s *Shard) error { return s.Inject(0, place, 1, now0+at) }
@@ -133,8 +133,8 @@ func TestADelayThatIsOverMeanwhileFiresAtOnce(t *testing.T) {
 	}
 }
 
-// A restart changes nothing that follows: no delay, no marking, no age. The
-// nets have no rivals, because a restart forgets which of them was chosen last.
+// A restart does not change later delays, markings or ages. The nets have no
+// rivals, because a restart forgets which of them was chosen last.
 func TestARestartChangesNothingThatFollows(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(61, 1))

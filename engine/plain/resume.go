@@ -6,10 +6,10 @@ import (
 	"github.com/pnagent/pnagent/engine/ready"
 )
 
-// Resume continues, after LoadState and Replay, as the shard whose state and
-// log this one took over, counters included, if Recount was given what the
-// state does not hold. Running delays continue: one that is over by now fires
-// at the next Step. A random delay is drawn again.
+// Resume continues after LoadState and Replay as the shard whose state and log
+// were read. Counters continue, too, if Recount was given those that the state
+// does not hold. Running delays continue: one that is over by now fires at the
+// next Step. A random delay is drawn again.
 func (s *Shard) Resume(now int64) {
 	if s.dispatch == nil {
 		s.ready, s.fetched = newRing(len(s.cells)), 0
@@ -32,9 +32,9 @@ func (s *Shard) Resume(now int64) {
 	s.Rec.ForgetSlowest()
 }
 
-// settleUnmoved has an instance be at rest that a state left out because it
-// never moved. It has been so since it was created; only if it was not yet
-// counted as finished is that news.
+// settleUnmoved puts an instance at rest that a state left out because it never
+// moved. It has been at rest since it was created. If it counts as finished, the
+// log records that.
 func (s *Shard) settleUnmoved(i int, c *cell, now int64) {
 	s.rest(i, c, now)
 	if c.flags&finished != 0 && s.logging {

@@ -19,7 +19,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// owner is a shard with what others know of it.
+// owner is a shard and what its followers have received.
 type owner struct {
 	*Shard
 	t       *testing.T
@@ -27,7 +27,7 @@ type owner struct {
 	made    int64
 	state   []byte // of the last snapshot; nil before the first
 	counted *stats.Rows
-	since   []batch // what was committed after it
+	since   []batch // the commits after it
 }
 
 func newOwner(t *testing.T, cfg Config, now int64) *owner {
@@ -51,7 +51,7 @@ func (o *owner) snapshot(now int64) {
 	o.Counted(o.counted)
 }
 
-// follower returns a shard that knows what is known of the owner.
+// follower returns a shard that has replayed everything from the owner.
 func (o *owner) follower(now int64) *owner {
 	o.t.Helper()
 	f := newOwner(o.t, o.cfg, o.made)
@@ -70,12 +70,12 @@ func (o *owner) follower(now int64) *owner {
 	}
 	f.Resume(now)
 	if len(f.TakeLog()) > 0 || len(f.TakeCrossings()) > 0 {
-		o.t.Fatalf("it writes down what was replayed")
+		o.t.Fatalf("it records again what it replays")
 	}
 	return f
 }
 
-// agree compares all that can be seen of two shards, now and later.
+// agree compares everything visible of two shards, now and later.
 func (o *owner) agree(f *owner, now int64) {
 	o.t.Helper()
 	for _, at := range []int64{now, now + 2*stats.BlockedAfter} {
@@ -85,7 +85,7 @@ func (o *owner) agree(f *owner, now int64) {
 	}
 }
 
-// happen has something come from outside, the same for the same r.
+// happen makes a random event happen, the same for the same r.
 func (o *owner) happen(r *rand.Rand, now int64) {
 	o.t.Helper()
 	i, p, tr, n := r.IntN(o.Count), r.IntN(o.Tables.Places()), r.IntN(len(o.rules)), r.Uint32N(4)
@@ -109,7 +109,7 @@ func (o *owner) happen(r *rand.Rand, now int64) {
 	}
 }
 
-// randomConfig returns the game of a random net, or of a part of one.
+// randomConfig returns a configuration for a random net, or for a part of one.
 func randomConfig(t *testing.T, r *rand.Rand) Config {
 	t.Helper()
 	cfg := Config{Stride: 1 + r.IntN(2), First: r.IntN(3), Count: 1 + r.IntN(4), Seed: r.Uint64(), Shuffle: r.IntN(4) == 0}
@@ -142,8 +142,8 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 	return cfg
 }
 
-// At every cut, whatever was played between two commits and whenever a snapshot
-// was made, a follower sees all that the owner sees, to the last field.
+// After each commit, a follower sees exactly what the owner sees, whatever was
+// played between two commits and whenever a snapshot was made.
 func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(71, 2))
@@ -153,7 +153,7 @@ func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
 		cfg := randomConfig(t, r)
 		now := now0 + r.Int64N(second)
 		o := newOwner(t, cfg, now0)
-		o.Step(1<<13, now0) // so much is replayed at every cut before the first snapshot
+		o.Step(1<<13, now0) // this log is replayed after each commit until the first snapshot
 		o.commit(now0)
 		for range 30 {
 			for range r.IntN(3) {
@@ -189,9 +189,9 @@ func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
 	}
 }
 
-// A follower that takes over does what the owner would have done, and counts
-// it. The nets have no rivals and no randomness, because the log does not
-// record the order of choices, or the turn in an instance that was spent.
+// A follower that takes over fires and counts as the owner would have. The nets
+// have no rivals and no randomness, because the log does not record the order
+// of choices, or the turn of an instance without tokens.
 func TestAFollowerContinuesAsTheOwnerWouldHave(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 2))
 	played := 0
@@ -237,7 +237,7 @@ func TestAFollowerContinuesAsTheOwnerWouldHave(t *testing.T) {
 	}
 }
 
-// A follower of a follower is one of the first owner too.
+// A follower of a follower also follows the first owner.
 func TestTakeOversFollowEachOther(t *testing.T) {
 	r := rand.New(rand.NewPCG(79, 2))
 	for range 60 {
@@ -295,11 +295,11 @@ func TestInstancesThatAreSpentAreNotKept(t *testing.T) {
 			f := o.follower(now0)
 			o.agree(f, now0)
 			if !bytes.Equal(f.AppendState(nil), o.state) {
-				t.Error("its state is another")
+				t.Error("its state differs")
 			}
-			for _, x := range []*owner{o, f} { // those that ended start again
+			for _, x := range []*owner{o, f} { // instances that have ended start again
 				if err := x.Inject(o.Count-1, 0, 1, now0); err != nil || x.Step(100, now0) == 0 {
-					t.Fatalf("it does not continue: %v", err)
+					t.Fatalf("the instance does not continue: %v", err)
 				}
 			}
 			o.agree(f, now0)
@@ -337,14 +337,14 @@ func TestWhatIsNotSpentIsKept(t *testing.T) {
 			f := o.follower(now0)
 			o.agree(f, now0)
 			if o.Step(100, now0) != f.Step(100, now0) {
-				t.Error("it continues in another way")
+				t.Error("it continues differently")
 			}
 			o.agree(f, now0)
 		})
 	}
 }
 
-// stepOnly steps a number of firings and no more.
+// stepOnly makes exactly n firings.
 func (o *owner) stepOnly(n int) error {
 	if got := o.Step(n, now0); got != n {
 		return fmt.Errorf("%d firings", got)
@@ -352,7 +352,7 @@ func (o *owner) stepOnly(n int) error {
 	return nil
 }
 
-// slowBack puts a token back to where it came from.
+// slowBack returns a net that puts a token back into its place after a delay.
 func slowBack() *petri.Net {
 	return &petri.Net{ID: "back", Places: []petri.Place{{ID: "in"}, {ID: "home", Initial: 1}}, Transitions: []petri.Transition{{ID: "t"}},
 		Arcs: []petri.Arc{{ID: "1", Source: "in", Target: "t", Weight: 1}, {ID: "2", Source: "home", Target: "t", Weight: 1}, {ID: "3", Source: "t", Target: "home", Weight: 1}}}

@@ -11,66 +11,67 @@ import (
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// defaultQuota is how many firings one instance gets before the next has its
-// turn.
+// defaultQuota is the number of firings of one instance before the next gets
+// its turn.
 const defaultQuota = 64
 
 // Config is the configuration of a shard.
 type Config struct {
 	Tables *petri.Tables
 	Modes  []Mode // by transition; nil for all immediate
-	// The shard holds instances First, First+Stride, … , Count of them; or, if
-	// Numbers is not nil, those, which rise.
+	// The shard holds Count instances: First, First+Stride and so on; or, if
+	// Numbers is not nil, those, in ascending order.
 	First, Stride, Count int
 	Numbers              []int32
-	// Seed makes delays repeatable. If Shuffle is set, chance decides between
-	// the enabled transitions of the highest priority, each as likely as another.
+	// Seed makes delays repeatable. If Shuffle is set, the shard chooses at
+	// random among the enabled transitions of the highest priority, all equally
+	// likely.
 	Seed    uint64
 	Shuffle bool
-	// Dispatch specifies which ready instance is played next; nil is in turn,
-	// which costs least. Priority returns the priority of the instance with a
-	// number, for Dispatch; nil is p0 for all.
+	// Dispatch specifies which ready instance is played next; nil plays them in
+	// turn, which costs least. For Dispatch, Priority returns the priority of
+	// the instance with a number; nil is p0 for all.
 	Dispatch *ready.Discipline
 	Priority func(number int) ready.Priority
-	// Log has the shard write down what it fires, for TakeLog.
+	// Log makes the shard record its firings, for TakeLog.
 	Log bool
-	// Part has the shard play one region of the net only: see TakeCrossings. nil
-	// is all of it.
+	// Part restricts the shard to one region of the net: see TakeCrossings. nil
+	// is the whole net.
 	Part *split.Part
 }
 
-// Shard is a number of instances of one net, for one goroutine.
+// Shard is a number of instances of one net, for use by one goroutine.
 type Shard struct {
 	shard.Base
 	modes []Mode
 	rules []rule
 
 	cells   []cell
-	streams []shard.Stream // by instance; nil if nothing is random
+	streams []shard.Stream // by instance; nil without random decisions
 	found   []int32        // see enabledNarrow
 	delays  *rand.Rand
-	current shard.Stream // what delays draws from
+	current shard.Stream // the stream from which delays are drawn
 
 	wide  []*wide
 	holes []int // unused entries of wide
 	spare []*wide
 	taken []uint32 // of fireWide
 
-	created int64 // when the instances were
+	created int64 // when the instances were created
 	logging bool
 	log     []byte  // see TakeLog
 	began   int     // the length of an empty log
 	touched []int32 // by Replay
-	noting  bool    // what fires is written down, or may put tokens into other parts
-	exact   bool    // Replay: the log records when instances came to rest
-	loaded  bool    // by LoadState
+	noting  bool    // firings are recorded, or may put tokens into other parts
+	exact   bool    // in Replay: the log records when instances came to rest
+	loaded  bool    // LoadState was called
 	repeats bool    // see ReplayOlder
 
 	dispatch *dispatch // nil: ready is in use
 	ready    ring
-	fetched  int   // of the ready instances, the first ones that fetch has read
-	sink     uint8 // keeps fetch's reads from being left out
-	quota    int   // firings that an instance gets before the next has its turn
+	fetched  int   // how many of the ready instances, from the first on, fetch has read
+	sink     uint8 // keeps the compiler from removing fetch's reads
+	quota    int   // firings of one instance before the next gets its turn
 	clocks   clocks
 }
 
@@ -114,7 +115,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 	return s, nil
 }
 
-// compile lays out the rules.
+// compile fills in the rules.
 func (s *Shard) compile() {
 	s.rules = make([]rule, s.Tables.Transitions())
 	longest := 0
@@ -175,7 +176,7 @@ func (s *Shard) put(c *cell, place int, n uint32, now int64) error {
 	return s.putWide(s.wideOf(c), place, n, now)
 }
 
-// Marking returns an instance's tokens by place.
+// Marking returns the number of an instance's tokens by place.
 func (s *Shard) Marking(i int) []uint32 {
 	m := make([]uint32, s.Tables.Places())
 	for p := range m {

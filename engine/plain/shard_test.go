@@ -22,8 +22,8 @@ import (
 
 const now0 = int64(1_790_000_000_000_000)
 
-// difference says how two values differ, "" if they do not. It is quick where they
-// are the same.
+// difference describes how two values differ; it returns "" if they are equal.
+// It is fast for equal values.
 func difference(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -51,8 +51,8 @@ func newShard(t testing.TB, cfg Config) *Shard {
 
 func name(i int) string { return fmt.Sprintf("i/%06d", i) }
 
-// slow is one instance played by the reference, with every token's injection
-// time in a plain list.
+// slow is one instance played by the reference, with the injection time of
+// every token in a list.
 type slow struct {
 	*petritest.Reference
 	number int
@@ -77,7 +77,8 @@ func (s *slow) put(i int, id string, k uint64, now int64) {
 	}
 }
 
-// step fires what goes first and reports whether something did.
+// step fires the next transition, if one is enabled, and reports whether it
+// did.
 func (s *slow) step(now int64) bool {
 	t := s.Next(s.turn)
 	if t < 0 {
@@ -127,7 +128,7 @@ func (s *slow) leave(p, k int, now int64) {
 	s.tokens[id] = s.tokens[id][k:]
 }
 
-// present adds what Look counts, in the plainest way.
+// present adds what Look counts, in the simplest way.
 func present(n *petri.Net, all []*slow, now int64, rows *stats.Rows) {
 	for p, place := range n.Places {
 		row := &rows.Places[p]
@@ -152,7 +153,7 @@ func present(n *petri.Net, all []*slow, now int64, rows *stats.Rows) {
 	}
 }
 
-// comparable leaves only what the reference computes.
+// comparable returns only the columns that the reference computes.
 func comparable(rows *stats.Rows) *stats.Rows {
 	rows.Blocks, rows.Columns, rows.Net = nil, 0, stats.NetRow{}
 	for p := range rows.Places {
@@ -217,8 +218,9 @@ func TestShardPlaysAndRecordsAsTheReferenceDoes(t *testing.T) {
 	}
 }
 
-// traffic is a net of every mode: arrivals at a rate, a delay, a race between
-// two delays, a manual step, an immediate join with a weight and an inhibitor.
+// traffic returns a net with every mode: arrivals at a rate, a delay, a race
+// between two delays, a manual step, an immediate join with a weight and an
+// inhibitor.
 func traffic() (*petri.Net, []Mode) {
 	n := &petri.Net{ID: "traffic"}
 	for _, id := range []string{"queue", "served", "approved", "out", "busy"} {
@@ -251,8 +253,8 @@ func traffic() (*petri.Net, []Mode) {
 	}
 }
 
-// drive plays the same outside events at the same times on shards that hold
-// the instances 0 to 11 between them, and returns the sum of their rows.
+// drive makes the same events happen at the same times on shards that together
+// hold the instances 0 to 11, and returns the sum of their rows.
 func drive(t *testing.T, shards []*Shard, budget int) (*stats.Rows, [][]uint32) {
 	r := rand.New(rand.NewPCG(9, 9))
 	now := now0
@@ -293,7 +295,7 @@ func drive(t *testing.T, shards []*Shard, budget int) (*stats.Rows, [][]uint32) 
 	return rows, markings
 }
 
-// One shard or many, small budgets or large: the same markings and rows.
+// Markings and rows are the same for any number of shards and any budget.
 func TestRunDoesNotDependOnShardsOrBudgets(t *testing.T) {
 	n, modes := traffic()
 	tables := compile(t, n)
@@ -406,7 +408,8 @@ func TestFireFromOutsideReturnsWhyNot(t *testing.T) {
 	}
 }
 
-// A delay counts from when the transition became enabled, without interruption.
+// A delay counts from the moment when the transition became enabled, without
+// interruption.
 func TestDelayStartsAgainAfterAnInterruption(t *testing.T) {
 	n := &petri.Net{ID: "n",
 		Places:      []petri.Place{{ID: "p", Initial: 1}, {ID: "stop"}, {ID: "q"}},

@@ -9,18 +9,22 @@ import (
 	"github.com/pnagent/pnagent/engine/internal/shard"
 )
 
-// AppendState appends the instances that have moved since they were created:
-// for each its number plus one, its turn and what it is at rest as, how many
-// runs of tokens it has, and for each run the place, the injection time and the
-// tokens; how many clocks it has, and for each the transition and since when it
-// runs; then a zero.
+// AppendState appends the instances that have moved since they were created. An
+// instance is written as:
 //
-// An instance without tokens and without clocks is not kept. If it has finished
-// it is in a row of such ones, of which there is only the first number plus one,
-// how far it is from one to the next, and how many follow it. Else it is left
-// out if the initial marking is empty: LoadState finds it as New made it. Its
-// turn is forgotten. Instances that never moved are left out, too; one that is
-// back at an initial marking with tokens is kept, because they have other ages.
+//   - its number plus one, its turn and the state in which it is at rest;
+//   - the number of its runs of tokens, and for each run the place, the
+//     injection time and the number of tokens;
+//   - the number of its clocks, and for each the transition and its start.
+//
+// A zero follows the last one.
+//
+// An instance without tokens and clocks is not written. Finished ones are
+// written as rows: the first number plus one, the distance from one to the
+// next, and how many follow. Others are left out if the initial marking is
+// empty, because LoadState finds them as New created them; their turn is lost.
+// Instances that never moved are left out, too. One that is back at an initial
+// marking with tokens is written, because their ages differ.
 func (s *Shard) AppendState(dst []byte) []byte {
 	dst = s.AppendEnded(dst, func(i int) bool {
 		c := &s.cells[i]
@@ -39,7 +43,7 @@ func (s *Shard) AppendState(dst []byte) []byte {
 	return binary.AppendUvarint(dst, 0)
 }
 
-// spent reports whether an instance that has moved need not be kept.
+// spent reports whether an instance that has moved need not be written.
 func (s *Shard) spent(i int, c *cell) bool {
 	if c.n != 0 && (c.n != isWide || s.wideOf(c).tokens > 0) || s.Timed && s.clocks.first[i] != none {
 		return false
@@ -89,9 +93,9 @@ func (s *Shard) appendClocks(dst []byte, i int) []byte {
 }
 
 // LoadState puts instances into the state that AppendState wrote, and returns
-// what follows it. Instances that the shard does not hold are passed over. Those
-// at rest are counted as having come to rest once, and nothing else: Recount, if
-// what was counted is known. The error wraps [ErrLog].
+// the bytes that follow it. It skips instances that the shard does not hold.
+// Those at rest are counted as having come to rest once; other counters stay 0
+// unless the caller passes them to Recount. The error wraps [ErrLog].
 func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 	s.loaded = true
 	ended := -1 // the last instance of the rows so far
@@ -127,8 +131,8 @@ func (s *Shard) loadInstance(r *shard.Reader, number int, turn uint16, state uin
 	}
 }
 
-// loadTokens reads the tokens of an instance; of one that is not ours, nil, it
-// only reads.
+// loadTokens reads the tokens of an instance. If the shard does not hold the
+// instance, c is nil and loadTokens only reads the bytes.
 func (s *Shard) loadTokens(r *shard.Reader, c *cell, number int) {
 	for range r.Next(uint64(len(r.Left))) {
 		place, time, n := r.Index(s.Tables.Places()), r.Next(math.MaxInt64), r.Next(math.MaxUint32)
@@ -146,11 +150,10 @@ func (s *Shard) loadTokens(r *shard.Reader, c *cell, number int) {
 	}
 }
 
-// maxTime is the latest time since which a clock may run, so that it is due
-// before time ends.
+// maxTime bounds the start of a clock, so that its due time cannot overflow.
 const maxTime = 1 << 62
 
-// loadClocks reads the clocks of an instance, as loadTokens its tokens.
+// loadClocks reads the clocks of an instance, or only their bytes if c is nil.
 func (s *Shard) loadClocks(r *shard.Reader, i int, c *cell) {
 	for range r.Next(uint64(len(s.rules))) {
 		t, since := r.Index(len(s.rules)), r.Next(maxTime)
@@ -166,7 +169,7 @@ func (s *Shard) loadClocks(r *shard.Reader, i int, c *cell) {
 	}
 }
 
-// emptied takes all tokens and clocks out of an instance.
+// emptied removes all tokens and clocks of an instance.
 func (s *Shard) emptied(i int) *cell {
 	c := &s.cells[i]
 	s.clocks.removeAll(i)

@@ -8,10 +8,10 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Step fires transitions whose delay is over at now and all that is enabled,
-// at most budget firings, and returns how many it fired. Fewer than budget
-// means that nothing is left to do until NextDue or until something comes from
-// outside.
+// Step fires the transitions whose delay is over at now and all that are
+// enabled. It makes at most budget firings and returns their number. Fewer than
+// budget means that there is nothing to do until NextDue or until the next call
+// that changes tokens.
 func (s *Shard) Step(budget int, now int64) int {
 	if s.dispatch != nil {
 		return s.stepInTurn(budget, now)
@@ -34,12 +34,12 @@ func (s *Shard) Step(budget int, now int64) int {
 	return fired
 }
 
-// fetchAhead is how many cells are fetched together.
+// fetchAhead is the number of cells that are read together.
 const fetchAhead = 16
 
-// fetch reads from the cells that come next. One by one each would be waited
-// for; together they come from memory at the same time, which makes a million
-// instances in random order about four times as fast.
+// fetch reads from the next cells. The processor would wait for each read on
+// its own; together they overlap, which makes a million instances in random
+// order about four times as fast.
 func (s *Shard) fetch() {
 	s.fetched = min(fetchAhead, s.ready.len())
 	var flags uint8
@@ -49,7 +49,7 @@ func (s *Shard) fetch() {
 	s.sink = flags
 }
 
-// visit plays an instance of the ring for a while.
+// visit plays an instance of the ring, at most quota firings.
 func (s *Shard) visit(i, quota int, now int64) int {
 	c := &s.cells[i]
 	c.flags &^= queued
@@ -76,7 +76,7 @@ func (s *Shard) run(i int, c *cell, quota int, now int64) int {
 	return quota
 }
 
-// next returns the immediate transition that goes first, or -1.
+// next returns the immediate transition to fire next, or -1.
 func (s *Shard) next(i int, c *cell) int {
 	if c.n != isWide {
 		return s.choose(i, c)
@@ -88,8 +88,8 @@ func (s *Shard) next(i int, c *cell) int {
 	return state.Next(int(c.turn), s.Order(i))
 }
 
-// fireOrFail fires an enabled transition. If a place would overflow the
-// instance has failed: it stops as it is until something comes from outside.
+// fireOrFail fires an enabled transition. If a place would overflow, the
+// instance fails: it does not continue until a call changes it.
 func (s *Shard) fireOrFail(i int, c *cell, t int, now int64) bool {
 	if s.fire(i, c, t, now) == nil {
 		return true
@@ -103,7 +103,7 @@ func (s *Shard) fireOrFail(i int, c *cell, t int, now int64) bool {
 
 func (s *Shard) fail(c *cell, t int) {
 	s.Rec.Failed(t)
-	c.flags |= s.CountRest(failed) | everMoved // a state must record that
+	c.flags |= s.CountRest(failed) | everMoved // AppendState must write it
 }
 
 // fire fires an enabled transition, or returns petri.ErrOverflow and changes
@@ -135,9 +135,9 @@ func (s *Shard) fire(i int, c *cell, t int, now int64) error {
 	return nil
 }
 
-// expire fires a transition whose delay is over. A clock of an instance that
-// still has immediate work waits for that, one of an instance that has failed
-// for the outside.
+// expire fires a transition whose delay is over. If the instance still has
+// immediate transitions to fire, the clock waits for them. In a failed instance
+// it waits for a call.
 func (s *Shard) expire(id int32, now int64) int {
 	k := &s.clocks.all[id]
 	i, t := int(k.cell), int(k.transition)
@@ -153,8 +153,8 @@ func (s *Shard) expire(id int32, now int64) int {
 	return 1
 }
 
-// visitAfterClock queues an instance in which something has fired by its clock,
-// or settles it at once if nothing immediate is enabled.
+// visitAfterClock queues an instance in which a delayed transition has fired.
+// If no immediate transition is enabled, it settles the instance at once.
 func (s *Shard) visitAfterClock(i int, c *cell, now int64) {
 	if s.quiet(c) {
 		s.settle(i, c, now)
@@ -163,7 +163,7 @@ func (s *Shard) visitAfterClock(i int, c *cell, now int64) {
 	s.enqueue(i, now)
 }
 
-// quiet reports whether nothing immediate is enabled.
+// quiet reports whether no immediate transition is enabled.
 func (s *Shard) quiet(c *cell) bool {
 	if c.n == isWide {
 		return s.wideOf(c).state.Dead()
@@ -184,8 +184,8 @@ func (s *Shard) enqueue(i int, now int64) {
 	s.dispatch.queue.Push(int32(i), s.dispatch.priorities[i], now)
 }
 
-// settle notes what an instance waits for in which nothing immediate is
-// enabled: its clocks, the outside, or nothing any more.
+// settle records what an instance waits for when no immediate transition is
+// enabled: its clocks, a call, or nothing any more.
 func (s *Shard) settle(i int, c *cell, now int64) {
 	if c.n == isWide {
 		s.narrow(c)
@@ -196,7 +196,8 @@ func (s *Shard) settle(i int, c *cell, now int64) {
 }
 
 // rest is settle; it reports whether clocks started or the instance now counts
-// as at rest. Clocks of an instance that never moved run since it was created.
+// as at rest. The clocks of an instance that never moved run since it was
+// created.
 func (s *Shard) rest(i int, c *cell, now int64) bool {
 	if s.Timed {
 		since := now
@@ -212,7 +213,7 @@ func (s *Shard) rest(i int, c *cell, now int64) bool {
 	}
 	as := deadlocked
 	switch end, empty := s.atEnd(c); {
-	case empty && c.flags&moved == 0, // nothing has begun
+	case empty && c.flags&moved == 0, // it has not begun
 		end && s.Part != nil: // it may continue in other parts
 		as = 0
 	case end:
@@ -235,14 +236,14 @@ func (s *Shard) atEnd(c *cell) (end, empty bool) {
 	return end, empty
 }
 
-// wake makes an instance at rest active again: one that had ended starts from
+// wake makes an instance at rest active again. One that had ended starts from
 // scratch and counts as created again.
 func (s *Shard) wake(i int, c *cell, now int64) {
 	s.stir(c)
 	s.enqueue(i, now)
 }
 
-// stir is what wake counts.
+// stir counts what wake has changed.
 func (s *Shard) stir(c *cell) {
 	s.calm(c)
 	if c.flags&(finished|failed) != 0 {
@@ -320,13 +321,13 @@ func (s *Shard) refuse(c *cell, t int) error {
 	return petri.ErrNotEnabled
 }
 
-// NextDue returns when the next delay is over, if one is running. Only Step
-// shows whether something can fire before that.
+// NextDue returns when the next delay is over, if one is running. Transitions
+// that can fire before that are not considered; Step finds them.
 func (s *Shard) NextDue() (int64, bool) {
 	return s.clocks.planned.Next()
 }
 
-// ring is a first-in-first-out queue of instances, each in it once at most.
+// ring is a first-in-first-out queue in which each instance is at most once.
 type ring struct {
 	buf        []int32
 	head, size int
@@ -336,7 +337,7 @@ func newRing(n int) ring { return ring{buf: make([]int32, n)} }
 
 func (r *ring) len() int { return r.size }
 
-// at returns the k-th of the queue, counted from its head.
+// at returns the k-th element of the queue, counted from its head.
 func (r *ring) at(k int) int32 {
 	i := r.head + k
 	if i >= len(r.buf) {

@@ -6,7 +6,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// wide is an instance with more tokens than a cell holds.
+// wide is an instance with more tokens than fit into a cell.
 type wide struct {
 	state  *petri.State
 	queues []queue // by place
@@ -17,7 +17,7 @@ type wide struct {
 // of tokens that were injected together.
 type queue struct {
 	runs []run
-	head int // of the runs, the first that is left
+	head int // the index of the first run that has tokens left
 }
 
 type run struct {
@@ -77,7 +77,7 @@ func (s *Shard) takeWide() *wide {
 	return &wide{state: s.Tables.NewState(), queues: make([]queue, s.Tables.Places())}
 }
 
-// link makes a cell stand for a wide form.
+// link makes a cell refer to a wide form.
 func (s *Shard) link(c *cell, w *wide) {
 	k := len(s.wide)
 	if free := len(s.holes); free > 0 {
@@ -90,11 +90,11 @@ func (s *Shard) link(c *cell, w *wide) {
 	c.n, c.times[0] = isWide, int64(k)
 }
 
-// maxSpare bounds the wide forms that are kept for the next instance.
+// maxSpare bounds the number of unused wide forms that are kept.
 const maxSpare = 64
 
-// narrow moves a cell back from wide form once it holds well below its limit,
-// so that an instance at the edge does not move back and forth.
+// narrow moves an instance back to its cell once it holds far fewer tokens than
+// the limit, so that an instance near the limit does not move back and forth.
 func (s *Shard) narrow(c *cell) {
 	w := s.wideOf(c)
 	if w.tokens > inline/2 {
@@ -122,7 +122,7 @@ func (s *Shard) wideOf(c *cell) *wide { return s.wide[c.times[0]] }
 // fireWide fires an enabled transition, or returns petri.ErrOverflow.
 func (s *Shard) fireWide(i int, w *wide, t int, now int64) error {
 	effects := s.rules[t].effects
-	for k := range effects { // what leaves is seen in the marking before the firing
+	for k := range effects { // the marking before the firing decides how many tokens leave
 		e := &effects[k]
 		take := e.Take
 		if e.Reset {

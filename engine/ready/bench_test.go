@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// burst is how many events are queued before they are drained.
+// burst is the number of events that are queued before they are taken.
 const burst = 8192
 
-// perSecond reports b.N events.
+// perSecond reports the rate of b.N events.
 func perSecond(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkBareRing is the base: a first-in-first-out ring of instances,
-// nothing counted. As in the others an event is a push and a pop.
+// BenchmarkBareRing is the base: a first-in-first-out ring of instances without
+// counters. As in the others, an event is a push and a pop.
 func BenchmarkBareRing(b *testing.B) {
 	buf := make([]int32, burst)
 	var head, size int
@@ -59,7 +59,7 @@ func BenchmarkQueueStrict(b *testing.B) { drain(b, Strict()) }
 func BenchmarkQueueQuoted(b *testing.B) { drain(b, quoted(b, alike(16))) }
 
 // work delivers a burst of work to 64 instances of 8 priorities and plays it in
-// batches: a piece is a delivery and its share of a start and an end.
+// batches. One piece of work is a delivery and its share of a start and an end.
 func work(b *testing.B, d Discipline, batch int) {
 	p := NewPool(d, 64, 0)
 	for i := range 64 {

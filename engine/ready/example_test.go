@@ -8,7 +8,8 @@ import (
 	"github.com/pnagent/pnagent/engine/ready"
 )
 
-// A queue serves up to two of each priority, from p7 down, and round again.
+// A queue serves up to two events of each priority, from p7 down, and starts
+// again.
 func ExampleQueue() {
 	discipline, err := ready.Quoted(ready.Quotes{2, 2, 2, 2, 2, 2, 2, 2})
 	if err != nil {
@@ -28,8 +29,8 @@ func ExampleQueue() {
 	// Output: 0 1 3 2 quotes used up by p7: 1
 }
 
-// An instance that was started is not ready until its end, and what is delivered
-// meanwhile waits.
+// An instance that was started is not ready before its end. Work that is
+// delivered in between waits.
 func ExamplePool() {
 	p := ready.NewPool(ready.FIFO(), 100, 0)
 	const now = 1_700_000_000_000_000

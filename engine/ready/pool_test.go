@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// model is the specification: each instance has so much work, and dormant, ready
-// and playing partition the instances.
+// model is the specification: each instance has a number of pieces of work, and
+// is either dormant, ready or playing.
 type model struct {
 	bound    int
 	work     []int
@@ -32,8 +32,8 @@ func (m *model) deliver(i int) {
 	}
 }
 
-// start takes the head of ready; strict takes the first of the highest
-// priority in it.
+// start takes the first ready instance; with strict, the first one of the
+// highest priority.
 func (m *model) start(batch int, strict bool) (int, bool) {
 	if len(m.ready) == 0 {
 		return 0, false
@@ -62,7 +62,7 @@ func (m *model) end(i int) {
 	}
 }
 
-// bench drives a pool and its model by the same random operations.
+// bench applies the same random operations to a pool and its model.
 type bench struct {
 	t      *testing.T
 	rnd    *rand.Rand
@@ -109,7 +109,7 @@ func (b *bench) startOf(p Priority) string {
 	return fmt.Sprint("start of ", p)
 }
 
-// check compares all that can be seen.
+// check compares everything visible.
 func (b *bench) check(op string) {
 	b.t.Helper()
 	sum := 0
@@ -158,8 +158,8 @@ func TestPoolKeepsItsSpecification(t *testing.T) {
 	}
 }
 
-// TestReadyInstancesTakeTurnsByTheDiscipline: an instance with one piece of work
-// is an event, and so the order is that of a Queue.
+// If every instance has one piece of work, the order is that of a Queue of
+// events.
 func TestReadyInstancesTakeTurnsByTheDiscipline(t *testing.T) {
 	for i, d := range disciplines(t) {
 		t.Run(fmt.Sprintf("%d_%v", i, d.Policy()), func(t *testing.T) {
@@ -206,8 +206,8 @@ func TestABatchNeverExceedsWhatIsLeftOfTheQuote(t *testing.T) {
 	}
 }
 
-// What arrives while an instance is played waits in it: it is not started twice
-// at once.
+// Work that arrives while an instance is played waits: the instance is not
+// started twice at once.
 func TestAnInstanceThatIsPlayedIsNotStarted(t *testing.T) {
 	p := NewPool(FIFO(), 1, 0)
 	p.Deliver(0, 0)

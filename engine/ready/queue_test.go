@@ -21,11 +21,11 @@ func quoted(t testing.TB, q Quotes) Discipline {
 	return d
 }
 
-// alike is the same quote for every priority.
+// alike returns quotes with the same number for every priority.
 func alike(n uint32) Quotes { return Quotes{n, n, n, n, n, n, n, n} }
 
-// TestQuotedRoundRobinCycleTable is the table of the dispatcher's design
-// document: quote 4 for all, and e31 and e32 for p7 arrive after e15 was served.
+// An example of a round robin over priorities: quote 4 for all, and e31 and e32 of p7 arrive
+// after e15 was served.
 func TestQuotedRoundRobinCycleTable(t *testing.T) {
 	q := NewQueue(quoted(t, alike(4)))
 	push := func(p Priority, from, to int32) {
@@ -55,8 +55,9 @@ func TestQuotedRoundRobinCycleTable(t *testing.T) {
 	}
 }
 
-// gateRow is a row of the gate table: first one event of priority alone is
-// served while nothing else is there, then a gate runs while others queue up.
+// gateRow is a row of the gate table: first an event of the given priority is
+// served while the queue is empty otherwise, then a gate runs while others are
+// queued.
 type gateRow struct {
 	alone string // "" for none
 	gate  Priority
@@ -71,8 +72,7 @@ var gateTable = []gateRow{
 	{"3", 7, []string{"777", "3"}, "3 g 77 3 7"},
 }
 
-// TestQuotedRoundRobinGateTable: quote 3; whose turn it is, and what is left of
-// it, carries from row to row.
+// With quote 3. The turn, and what is left of it, continue from row to row.
 func TestQuotedRoundRobinGateTable(t *testing.T) {
 	q := NewQueue(quoted(t, alike(3)))
 	const gate = 'g'
@@ -164,7 +164,7 @@ func TestAPriorityAboveTheHighestPanics(t *testing.T) {
 	}
 }
 
-// slowQueue is the disciplines word by word: it walks from list to list.
+// slowQueue implements the disciplines literally: it walks from list to list.
 type slowQueue struct {
 	policy  Policy
 	quotes  Quotes
@@ -208,7 +208,7 @@ func (q *slowQueue) lower() {
 	}
 }
 
-// disciplines are those that random tests go through.
+// disciplines returns the disciplines for random tests.
 func disciplines(t testing.TB) []Discipline {
 	return []Discipline{FIFO(), Strict(), quoted(t, alike(1)), quoted(t, alike(3)), quoted(t, Quotes{1, 2, 3, 4, 5, 6, 7, 8})}
 }
@@ -267,8 +267,8 @@ func TestStatsOfAQueue(t *testing.T) {
 	check(7, PriorityStats{Length: 1, OldestSince: 300, UnservedSince: 300, Served: 3, QuoteSwitches: 1})
 }
 
-// TestOldestSinceIsThatOfTheHead: whether many share a time or each has its own,
-// and the queue has room for few more times than it ever had instances.
+// OldestSince is that of the head, whether several events share a time or not.
+// The queue keeps room for only few more times than it ever had instances.
 func TestOldestSinceIsThatOfTheHead(t *testing.T) {
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 4))

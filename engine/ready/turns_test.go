@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// next serves one event of several queues by a turn: of the priority whose turn
-// it is, the head that is ready for longest.
+// next serves one event of several queues in turn: among the heads of the
+// priority that has the turn, the one that has been ready for longest.
 func next(turn *Turn, queues []*Queue, switches *[Priorities]uint64, now int64) (event int32, ok bool) {
 	present := uint8(0)
 	for _, q := range queues {
@@ -41,7 +41,7 @@ func TestATurnOverSeveralQueuesServesAsOneQueue(t *testing.T) {
 		var switches [Priorities]uint64
 		queues := []*Queue{NewQueue(d), NewQueue(d), NewQueue(d)}
 		for now := range int64(20_000) {
-			if r.IntN(2) == 0 { // each event at a time of its own
+			if r.IntN(2) == 0 { // each event at its own time
 				p := Priority(r.IntN(Priorities))
 				one.Push(int32(now), p, now)
 				queues[r.IntN(3)].Push(int32(now), p, now)
@@ -74,11 +74,11 @@ func TestATurnOverSeveralQueuesServesAsOneQueue(t *testing.T) {
 	}
 }
 
-// What PopOf is for queues StartOf is for pools.
+// StartOf is for pools what PopOf is for queues.
 func TestStartOfTakesTheFirstOfOnePriority(t *testing.T) {
 	p := NewPool(Strict(), 3, 0)
 	if _, ok := p.StartOf(3, 1); ok || p.Present() != 0 {
-		t.Error("an empty pool has something to start")
+		t.Error("an empty pool starts an instance")
 	}
 	for i, priority := range []Priority{3, 7, 3} {
 		p.Rank(i, priority)
@@ -106,7 +106,7 @@ func TestStartOfTakesTheFirstOfOnePriority(t *testing.T) {
 func TestTheFirstOfAPriorityIsWhatPopTakes(t *testing.T) {
 	q := NewQueue(Strict())
 	if _, ok := q.SinceOf(0); ok || q.Present() != 0 || len(q.AheadOf(0, 9)) != 0 {
-		t.Error("something is ready in an empty queue")
+		t.Error("an empty queue reports a ready event")
 	}
 	for i, p := range []Priority{2, 5, 5} {
 		q.Push(int32(i), p, int64(10+i))
@@ -125,7 +125,7 @@ func TestTheFirstOfAPriorityIsWhatPopTakes(t *testing.T) {
 		}
 	}
 	if _, ok := q.PopOf(5, 20); ok {
-		t.Error("served of an empty list")
+		t.Error("PopOf served an event of an empty list")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAheadIsWhatComesNextIfNothingArrives(t *testing.T) {
 	for q.Present() != 0 {
 		next := q.AheadOf(3, 16)
 		if len(next) == 0 || len(next) > 16 {
-			t.Fatalf("something is ready, ahead are %v", next)
+			t.Fatalf("an event is ready, ahead are %v", next)
 		}
 		for _, want := range next {
 			if got, _ := q.Pop(0); got != want {
@@ -149,6 +149,6 @@ func TestAheadIsWhatComesNextIfNothingArrives(t *testing.T) {
 		}
 	}
 	if len(q.AheadOf(3, 1)) != 0 {
-		t.Error("something is ahead in an empty queue")
+		t.Error("an empty queue reports events ahead")
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The first numbers for the state 1234567 as the authors' program of 2015 prints them.
+// The first numbers for the state 1234567, as the authors' program of 2015
+// prints them.
 func TestTheStreamIsSplitMix64(t *testing.T) {
 	s := Stream{state: 1234567}
 	for k, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
@@ -17,7 +18,7 @@ func TestTheStreamIsSplitMix64(t *testing.T) {
 	}
 }
 
-// A number below n is each as often as another.
+// Below returns each number below n equally often.
 func TestChanceTakesEachAsOftenAsAnother(t *testing.T) {
 	s := NewStream(5, 5)
 	for _, n := range []int{1, 2, 3, 7} {

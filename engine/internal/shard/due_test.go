@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What is planned, moved and dropped is due in the order of time, and at one time
-// in that of Before.
+// Entries that are planned, moved and dropped are due in the order of time, and
+// entries of the same time in the order of Before.
 func TestDueIsInTheOrderOfTime(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -42,12 +42,12 @@ func TestDueIsInTheOrderOfTime(t *testing.T) {
 			delete(want, takeFirst(t, d, want))
 		}
 		if _, ok := d.Next(); ok || d.Due(100) {
-			t.Fatal("something is due that was not planned")
+			t.Fatal("an entry is due that was not planned")
 		}
 	}
 }
 
-// takeFirst takes what is due first, which the map has to say, too.
+// takeFirst takes the first entry and compares it with the map.
 func takeFirst(t *testing.T, d *Due, want map[int32]int64) int32 {
 	t.Helper()
 	var ids []int32
@@ -62,8 +62,8 @@ func takeFirst(t *testing.T, d *Due, want map[int32]int64) int32 {
 	return first
 }
 
-// The number of an instance and its index are inverse, and what is between the
-// numbers is no instance.
+// Number and Index are inverse. A number between those of the instances is not
+// found.
 func TestNumbersOfMembersAreFound(t *testing.T) {
 	for name, m := range map[string]Members{
 		"in steps": MembersOf(3, 4, 5, nil), "all": MembersOf(0, 1, 9, nil), "listed": MembersOf(0, 1, 0, []int32{2, 3, 11}), "none": MembersOf(7, 2, 0, nil),
@@ -81,13 +81,13 @@ func TestNumbersOfMembersAreFound(t *testing.T) {
 				t.Errorf("%s: instance %d has index %d, %v; want %d %v", name, number, i, err, want, ok)
 			}
 			if from := m.from(number); from < m.Count && m.Number(from) < number || from > 0 && m.Number(from-1) >= number {
-				t.Errorf("%s: from %d on is index %d", name, number, from)
+				t.Errorf("%s: the first instance from %d on has index %d", name, number, from)
 			}
 		}
 	}
 	for _, m := range []Members{MembersOf(-1, 1, 1, nil), MembersOf(0, 0, 1, nil), MembersOf(0, 1, -1, nil), MembersOf(0, 1, 0, []int32{1, 1}), MembersOf(0, 1, 0, []int32{-1})} {
 		if err := m.check(); err == nil {
-			t.Errorf("%+v is taken", m)
+			t.Errorf("%+v is accepted", m)
 		}
 	}
 }

@@ -13,9 +13,9 @@ func TestEachMetricShowsItsCounter(t *testing.T) {
 	selfmetricstest.Show(t, families, Stats{State: StateUp, Sessions: 2, Requests: map[pdu.Type]uint64{pdu.TypeGet: 3, pdu.TypeGetBulk: 4},
 		Variables: 5, Notifications: 6, Faults: map[Fault]uint64{FaultDial: 7, FaultTooBig: 8}},
 		"pnagent_agentx_up 1", "pnagent_agentx_sessions_total 2",
-		"pnagent_agentx_requests_total "+pdu.TypeGet.String()+" 3", "pnagent_agentx_requests_total "+pdu.TypeGetBulk.String()+" 4",
+		"pnagent_agentx_requests_total type="+pdu.TypeGet.String()+" 3", "pnagent_agentx_requests_total type="+pdu.TypeGetBulk.String()+" 4",
 		"pnagent_agentx_variables_total 5", "pnagent_agentx_notifications_total 6",
-		"pnagent_agentx_faults_total dial 7", "pnagent_agentx_faults_total too_big 8")
+		"pnagent_agentx_faults_total reason=dial 7", "pnagent_agentx_faults_total reason=too_big 8")
 	for _, down := range []SessionState{StateDown, StateConnecting} {
 		selfmetricstest.Show(t, families[:1], Stats{State: down}, "pnagent_agentx_up 0")
 	}

@@ -19,10 +19,10 @@ func TestEachMetricShowsItsCounter(t *testing.T) {
 	c.variables.Store(20)
 	c.tooBig.Store(21)
 	selfmetricstest.Show(t, responderFamilies, &c,
-		"pnagent_snmp_requests_total get 1", "pnagent_snmp_requests_total getnext 2",
-		"pnagent_snmp_requests_total getbulk 3", "pnagent_snmp_requests_total set 4",
-		"pnagent_snmp_dropped_total malformed 11", "pnagent_snmp_dropped_total version 12", "pnagent_snmp_dropped_total community 13",
-		"pnagent_snmp_dropped_total not_request 14", "pnagent_snmp_dropped_total rate 15", "pnagent_snmp_dropped_total send 16",
+		"pnagent_snmp_requests_total operation=get 1", "pnagent_snmp_requests_total operation=getnext 2",
+		"pnagent_snmp_requests_total operation=getbulk 3", "pnagent_snmp_requests_total operation=set 4",
+		"pnagent_snmp_dropped_total reason=malformed 11", "pnagent_snmp_dropped_total reason=version 12", "pnagent_snmp_dropped_total reason=community 13",
+		"pnagent_snmp_dropped_total reason=not_request 14", "pnagent_snmp_dropped_total reason=rate 15", "pnagent_snmp_dropped_total reason=send 16",
 		"pnagent_snmp_variables_total 20", "pnagent_snmp_too_big_total 21")
 
 	var s sinkCounters
@@ -36,10 +36,10 @@ func TestEachMetricShowsItsCounter(t *testing.T) {
 		s.lost[l].Store(10 + uint64(l))
 	}
 	selfmetricstest.Show(t, senderFamilies, []SinkStats{s.read("noc:162")},
-		"pnagent_snmp_notifications_queued noc:162 1", "pnagent_snmp_notifications_sent_total noc:162 2",
-		"pnagent_snmp_informs_retried_total noc:162 3", "pnagent_snmp_informs_acknowledged_total noc:162 4",
-		"pnagent_snmp_trap_sink_unreachable_total noc:162 5", "pnagent_snmp_inform_answers_ignored_total noc:162 6",
-		"pnagent_snmp_notifications_lost_total noc:162 queue_full 11", "pnagent_snmp_notifications_lost_total noc:162 stopped 12",
-		"pnagent_snmp_notifications_lost_total noc:162 network 13", "pnagent_snmp_notifications_lost_total noc:162 unanswered 14",
-		"pnagent_snmp_notifications_lost_total noc:162 refused 15")
+		"pnagent_snmp_notifications_queued sink=noc:162 1", "pnagent_snmp_notifications_sent_total sink=noc:162 2",
+		"pnagent_snmp_informs_retried_total sink=noc:162 3", "pnagent_snmp_informs_acknowledged_total sink=noc:162 4",
+		"pnagent_snmp_trap_sink_unreachable_total sink=noc:162 5", "pnagent_snmp_inform_answers_ignored_total sink=noc:162 6",
+		"pnagent_snmp_notifications_lost_total reason=queue_full sink=noc:162 11", "pnagent_snmp_notifications_lost_total reason=stopped sink=noc:162 12",
+		"pnagent_snmp_notifications_lost_total reason=network sink=noc:162 13", "pnagent_snmp_notifications_lost_total reason=unanswered sink=noc:162 14",
+		"pnagent_snmp_notifications_lost_total reason=refused sink=noc:162 15")
 }

@@ -30,10 +30,10 @@ type Decoder struct {
 	// to stats.MaxSum. The counts of one source go up to MaxCount.
 	Sums bool
 
-	parser *parser
-	zeros  []uint64 // read for a column that is absent; never written
-	times  []int64  // the same for times
-	token  []byte   // a subject token being compared
+	message *message
+	zeros   []uint64 // read for a column that is absent; never written
+	times   []int64  // the same for times
+	token   []byte   // a subject token being compared
 }
 
 // DecodeMsg decodes a message of a Snapshot or Bye subject in the lane that its
@@ -71,16 +71,16 @@ func (d *Decoder) Decode(payload []byte, into *Snapshot) error {
 	if len(payload) > MaxMessage {
 		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)
 	}
-	if d.parser == nil {
-		d.parser = newParser()
+	if d.message == nil {
+		d.message = &message{}
 	}
-	m, err := d.parser.parse(payload)
+	m, err := d.message.parse(payload)
 	if err != nil {
-		d.parser = nil // release what a bad message made grow
+		d.message = nil // release what a bad message made grow
 		return fmt.Errorf("snapshot: %w: %w", NotProtobuf, err)
 	}
 	if err := d.read(m, into); err != nil {
-		d.parser = nil
+		d.message = nil
 		return err
 	}
 	return nil

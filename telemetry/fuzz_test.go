@@ -84,7 +84,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		p := newParser()
+		var p message
 		if _, err := p.parse(dirty); err != nil { // what was there before must not show
 			t.Fatal(err)
 		}

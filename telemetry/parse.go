@@ -11,51 +11,113 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// maxNames bounds the names that a parser keeps so that messages of one source share strings.
+// maxNames bounds the names that a message keeps so that messages of one source share strings.
 const maxNames = 4096
 
-// parser parses the protobuf form of a snapshot into the generated type and
-// reuses the memory. A test compares it with proto.Unmarshal, which allocates
-// every packed column and takes twice the time.
-type parser struct {
-	msg    *wire.Snapshot
-	stuck  pool[wire.OldestTokens]
-	tokens pool[wire.Token]
-	waits  pool[wire.Wait]
-	slow   pool[wire.Slowest]
-	blocks pool[wire.Block]
-	queues pool[wire.Queue]
-	work   uint64 // Waiting points to it
-	names  map[string]string
-}
-
-func newParser() *parser {
-	return &parser{names: map[string]string{}, msg: &wire.Snapshot{
-		Places:      &wire.Places{Ages: &wire.Ladder{}, Dwell: &wire.Histogram{}},
-		Transitions: &wire.Transitions{Duration: &wire.Histogram{}},
-	}}
-}
-
-// parse returns the message, which is valid until the next call. Names are not checked to be UTF-8.
-func (p *parser) parse(b []byte) (*wire.Snapshot, error) {
-	p.reset()
-	if err := eachField(b, p.snapshot); err != nil {
+// parse parses the protobuf form of a snapshot. The result is valid until the
+// next call. Names are not checked to be UTF-8. A test compares it with
+// proto.Unmarshal, which allocates every packed column and takes twice the time.
+func (m *message) parse(b []byte) (*wire.Snapshot, error) {
+	m.reset()
+	s := m.snapshot
+	s.Places, s.Transitions = m.places, m.transitions // an absent table and an empty one are the same
+	s.Places.Ages, s.Places.Dwell, s.Transitions.Duration = m.ages, m.dwell, m.duration
+	if err := m.read(b, m.fields); err != nil {
 		return nil, err
 	}
-	return p.msg, nil
+	return s, nil
 }
 
-// field is one field of a message: a varint, or bytes.
-type field struct {
-	num    protowire.Number
-	packed bool // bytes is set, else varint
-	varint uint64
-	bytes  []byte
+// fields are the targets of a message's fields, by their numbers from 1. A
+// target is a pointer to a number, text or column, the fields of a message, or
+// a function that receives what the field holds. Fields of other wire types
+// than their target are ignored, as unknown fields are.
+type fields []any
+
+type (
+	name       string  // a text that many messages hold
+	zigzag32   []int32 // a column of numbers in zigzag form
+	zigzag64   []int64
+	takeNumber func(uint64)
+	takeBytes  func([]byte) error
+)
+
+func (m *message) snapshotFields() fields {
+	s := m.snapshot
+	return fields{(*name)(&s.Source), &s.Epoch, &s.Seq, &s.SentAt, &s.Interval, (*name)(&s.Net), (*name)(&s.Digest), (*name)(&s.Region),
+		&s.Fence, &s.Full, m.placeFields(), m.transitionFields(), takeBytes(m.readRow), takeBytes(m.readBlock), &s.Bye,
+		takeBytes(m.readQueue), takeNumber(func(n uint64) { m.waiting, s.Waiting = n, &m.waiting }), &s.Since, takeBytes(m.readRegion)}
 }
 
-// eachField calls take for every field of a message, in order. Fields of wire
-// types that snapshots do not use have the number 0.
-func eachField(b []byte, take func(f field) error) error {
+func (m *message) placeFields() fields {
+	w, ages := m.places, m.ages
+	return fields{&w.Index, &w.Tokens, &w.Arrivals, &w.Departures, &w.Instances, &w.Oldest, &w.LastInjection, &w.InjectedS, &w.InjectedUs,
+		fields{&ages.Len, (*zigzag64)(&ages.Start), &ages.Count}, histogramFields(m.dwell), takeBytes(m.readStuck), m.readSlowest(&w.Slowest)}
+}
+
+func (m *message) transitionFields() fields {
+	w := m.transitions
+	return fields{&w.Index, &w.Firings, &w.Failures, &w.Retries, &w.Cancels, &w.Enabled, &w.EnabledSince, &w.Running, &w.RunningSince,
+		&w.LastFiring, histogramFields(m.duration), &w.Timeouts, &w.Late, m.readSlowest(&w.Slowest)}
+}
+
+func histogramFields(w *wire.Histogram) fields {
+	return fields{(*zigzag32)(&w.Schema), &w.Zero, &w.Sum, &w.Len, (*zigzag32)(&w.Index), &w.Count}
+}
+
+func (m *message) readRow(b []byte) error {
+	w := m.row
+	if m.snapshot.Row == nil {
+		w.Created, w.Finished, w.Failed, w.Active, w.Deadlocked = 0, 0, 0, 0, 0
+		m.snapshot.Row = w
+	}
+	return m.read(b, fields{&w.Created, &w.Finished, &w.Failed, &w.Active, &w.Deadlocked})
+}
+
+func (m *message) readBlock(b []byte) error {
+	w := add(&m.snapshot.Blocks, &m.blocks)
+	w.Transition, w.Place, w.Reason, w.Instances = 0, 0, 0, 0
+	return m.read(b, fields{&w.Transition, &w.Place, &w.Reason, &w.Instances})
+}
+
+func (m *message) readQueue(b []byte) error {
+	w := add(&m.snapshot.Queues, &m.queues)
+	w.Priority, w.Ready, w.OldestSince, w.UnservedSince, w.Served, w.QuoteSwitches = 0, 0, 0, 0, 0, 0
+	return m.read(b, fields{&w.Priority, &w.Ready, &w.OldestSince, &w.UnservedSince, &w.Served, &w.QuoteSwitches})
+}
+
+func (m *message) readRegion(b []byte) error {
+	if m.snapshot.RegionState == nil {
+		m.snapshot.RegionState = &wire.RegionState{}
+	}
+	w := m.snapshot.RegionState
+	return m.read(b, fields{&w.Position, &w.Standbys, takeNumber(func(lag uint64) { w.Lag = &lag }), &w.Stopped})
+}
+
+func (m *message) readStuck(b []byte) error {
+	w := add(&m.places.Stuck, &m.stuck)
+	w.Place, w.Tokens = 0, w.Tokens[:0]
+	return m.read(b, fields{&w.Place, takeBytes(func(b []byte) error {
+		t := add(&w.Tokens, &m.tokens)
+		t.Instance, t.Injected, t.Waits = "", 0, t.Waits[:0]
+		return m.read(b, fields{&t.Instance, &t.Injected, takeBytes(func(b []byte) error {
+			x := add(&t.Waits, &m.waits)
+			x.Transition, x.Reason, x.Place, x.Count, x.Until = 0, 0, 0, 0, 0
+			return m.read(b, fields{&x.Transition, &x.Reason, &x.Place, &x.Count, &x.Until})
+		})})
+	})})
+}
+
+func (m *message) readSlowest(list *[]*wire.Slowest) takeBytes {
+	return func(b []byte) error {
+		w := add(list, &m.slow)
+		w.Row, w.Instance, w.Duration, w.At = 0, "", 0, 0
+		return m.read(b, fields{&w.Row, &w.Instance, &w.Duration, &w.At})
+	}
+}
+
+// read sets the targets of the fields in b, in the order of b.
+func (m *message) read(b []byte, into fields) error {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
 		if n < 0 {
@@ -65,358 +127,115 @@ func eachField(b []byte, take func(f field) error) error {
 			return fmt.Errorf("field number %d", num)
 		}
 		b = b[n:]
-		f := field{num: num}
+		var target any
+		if int(num) <= len(into) {
+			target = into[num-1]
+		}
+		var err error
 		switch typ {
 		case protowire.VarintType:
-			f.varint, n = protowire.ConsumeVarint(b)
+			var v uint64
+			if v, n = protowire.ConsumeVarint(b); n >= 0 {
+				err = setNumber(target, v, b[:n])
+			}
 		case protowire.BytesType:
-			f.packed = true
-			f.bytes, n = protowire.ConsumeBytes(b)
+			var content []byte
+			if content, n = protowire.ConsumeBytes(b); n >= 0 {
+				err = m.setBytes(target, content)
+			}
 		default:
-			f.num = 0 // no field of a snapshot
 			n = protowire.ConsumeFieldValue(num, typ, b)
 		}
 		if n < 0 {
-			return fmt.Errorf("field %d: %w", num, protowire.ParseError(n))
+			err = protowire.ParseError(n)
 		}
-		b = b[n:]
-		if err := take(f); err != nil {
+		if err != nil {
 			return fmt.Errorf("field %d: %w", num, err)
 		}
+		b = b[n:]
 	}
 	return nil
 }
 
-// snapshot takes a field of wire.Snapshot. Here and below, a field of another
-// wire type is ignored as an unknown field.
-func (p *parser) snapshot(f field) error {
-	m := p.msg
-	if !f.packed {
-		switch v := f.varint; f.num {
-		case 2:
-			m.Epoch = int64(v)
-		case 3:
-			m.Seq = v
-		case 4:
-			m.SentAt = int64(v)
-		case 5:
-			m.Interval = int64(v)
-		case 9:
-			m.Fence = v
-		case 10:
-			m.Full = v != 0
-		case 15:
-			m.Bye = v != 0
-		case 17:
-			p.work = v
-			m.Waiting = &p.work
-		case 18:
-			m.Since = int64(v)
+// setNumber sets a number, which is encoded in b.
+func setNumber(target any, v uint64, b []byte) error {
+	switch into := target.(type) {
+	case *bool:
+		*into = v != 0
+	case *uint32:
+		*into = uint32(v)
+	case *uint64:
+		*into = v
+	case *int64:
+		*into = int64(v)
+	case *wire.Reason:
+		*into = wire.Reason(v)
+	case takeNumber:
+		into(v)
+	default:
+		return appendPacked(target, b) // a column that is not packed
+	}
+	return nil
+}
+
+// setBytes sets a text, a packed column or the fields of a message.
+func (m *message) setBytes(target any, b []byte) error {
+	switch into := target.(type) {
+	case *string:
+		*into = string(b)
+	case *name:
+		*into = name(m.shared(b))
+	case fields:
+		return m.read(b, into)
+	case takeBytes:
+		return into(b)
+	default:
+		return appendPacked(target, b)
+	}
+	return nil
+}
+
+// appendPacked appends numbers to a column.
+func appendPacked(target any, b []byte) error {
+	switch into := target.(type) {
+	case *[]uint32:
+		return column(b, into)
+	case *[]uint64:
+		return column(b, into)
+	case *[]int64:
+		return column(b, into)
+	case *zigzag32:
+		return differences(b, (*[]int32)(into), math.MaxUint32)
+	case *zigzag64:
+		return differences(b, (*[]int64)(into), math.MaxUint64)
+	}
+	return nil
+}
+
+// truncate empties the columns.
+func (f fields) truncate() {
+	for _, target := range f {
+		switch column := target.(type) {
+		case *[]uint32:
+			*column = (*column)[:0]
+		case *[]uint64:
+			*column = (*column)[:0]
+		case *[]int64:
+			*column = (*column)[:0]
+		case *zigzag32:
+			*column = (*column)[:0]
+		case *zigzag64:
+			*column = (*column)[:0]
+		case fields:
+			column.truncate()
 		}
-		return nil
 	}
-	switch f.num {
-	case 1:
-		m.Source = p.name(f.bytes)
-	case 6:
-		m.Net = p.name(f.bytes)
-	case 7:
-		m.Digest = p.name(f.bytes)
-	case 8:
-		m.Region = p.name(f.bytes)
-	case 11:
-		return eachField(f.bytes, p.places)
-	case 12:
-		return eachField(f.bytes, p.transitions)
-	case 13:
-		if m.Row == nil {
-			m.Row = &wire.NetRow{}
-		}
-		return eachField(f.bytes, p.row)
-	case 14:
-		w := p.blocks.next()
-		w.Transition, w.Place, w.Reason, w.Instances = 0, 0, 0, 0
-		m.Blocks = append(m.Blocks, w)
-		return eachField(f.bytes, func(f field) error { return takeBlock(w, f) })
-	case 16:
-		w := p.queues.next()
-		w.Priority, w.Ready, w.OldestSince, w.UnservedSince, w.Served, w.QuoteSwitches = 0, 0, 0, 0, 0, 0
-		m.Queues = append(m.Queues, w)
-		return eachField(f.bytes, func(f field) error { return takeQueue(w, f) })
-	case 19:
-		if m.RegionState == nil {
-			m.RegionState = &wire.RegionState{}
-		}
-		return eachField(f.bytes, func(f field) error { return takeRegion(m.RegionState, f) })
-	}
-	return nil
 }
 
-func (p *parser) places(f field) error {
-	switch w := p.msg.Places; f.num {
-	case 1:
-		return column(f, &w.Index)
-	case 2:
-		return column(f, &w.Tokens)
-	case 3:
-		return column(f, &w.Arrivals)
-	case 4:
-		return column(f, &w.Departures)
-	case 5:
-		return column(f, &w.Instances)
-	case 6:
-		return column(f, &w.Oldest)
-	case 7:
-		return column(f, &w.LastInjection)
-	case 8:
-		return column(f, &w.InjectedS)
-	case 9:
-		return column(f, &w.InjectedUs)
-	case 10:
-		return message(f, func(f field) error { return takeLadder(w.Ages, f) })
-	case 11:
-		return message(f, func(f field) error { return takeHistogram(w.Dwell, f) })
-	case 12:
-		return p.oldest(f)
-	case 13:
-		return p.slowest(f, &w.Slowest)
-	}
-	return nil
-}
-
-func (p *parser) transitions(f field) error {
-	switch w := p.msg.Transitions; f.num {
-	case 1:
-		return column(f, &w.Index)
-	case 2:
-		return column(f, &w.Firings)
-	case 3:
-		return column(f, &w.Failures)
-	case 4:
-		return column(f, &w.Retries)
-	case 5:
-		return column(f, &w.Cancels)
-	case 6:
-		return column(f, &w.Enabled)
-	case 7:
-		return column(f, &w.EnabledSince)
-	case 8:
-		return column(f, &w.Running)
-	case 9:
-		return column(f, &w.RunningSince)
-	case 10:
-		return column(f, &w.LastFiring)
-	case 11:
-		return message(f, func(f field) error { return takeHistogram(w.Duration, f) })
-	case 12:
-		return column(f, &w.Timeouts)
-	case 13:
-		return column(f, &w.Late)
-	case 14:
-		return p.slowest(f, &w.Slowest)
-	}
-	return nil
-}
-
-func (p *parser) row(f field) error {
-	if f.packed {
-		return nil
-	}
-	switch w := p.msg.Row; f.num {
-	case 1:
-		w.Created = f.varint
-	case 2:
-		w.Finished = f.varint
-	case 3:
-		w.Failed = f.varint
-	case 4:
-		w.Active = f.varint
-	case 5:
-		w.Deadlocked = f.varint
-	}
-	return nil
-}
-
-func takeBlock(w *wire.Block, f field) error {
-	if f.packed {
-		return nil
-	}
-	switch f.num {
-	case 1:
-		w.Transition = uint32(f.varint)
-	case 2:
-		w.Place = uint32(f.varint)
-	case 3:
-		w.Reason = wire.Reason(f.varint)
-	case 4:
-		w.Instances = f.varint
-	}
-	return nil
-}
-
-func takeQueue(w *wire.Queue, f field) error {
-	if f.packed {
-		return nil
-	}
-	switch f.num {
-	case 1:
-		w.Priority = uint32(f.varint)
-	case 2:
-		w.Ready = f.varint
-	case 3:
-		w.OldestSince = int64(f.varint)
-	case 4:
-		w.UnservedSince = int64(f.varint)
-	case 5:
-		w.Served = f.varint
-	case 6:
-		w.QuoteSwitches = f.varint
-	}
-	return nil
-}
-
-func takeRegion(w *wire.RegionState, f field) error {
-	if f.packed {
-		if f.num == 4 {
-			w.Stopped = string(f.bytes)
-		}
-		return nil
-	}
-	switch f.num {
-	case 1:
-		w.Position = f.varint
-	case 2:
-		w.Standbys = uint32(f.varint)
-	case 3:
-		w.Lag = &f.varint
-	}
-	return nil
-}
-
-func takeLadder(w *wire.Ladder, f field) error {
-	switch f.num {
-	case 1:
-		return column(f, &w.Len)
-	case 2:
-		return differences(f, &w.Start, math.MaxUint64)
-	case 3:
-		return column(f, &w.Count)
-	}
-	return nil
-}
-
-func takeHistogram(w *wire.Histogram, f field) error {
-	switch f.num {
-	case 1:
-		return differences(f, &w.Schema, math.MaxUint32)
-	case 2:
-		return column(f, &w.Zero)
-	case 3:
-		return column(f, &w.Sum)
-	case 4:
-		return column(f, &w.Len)
-	case 5:
-		return differences(f, &w.Index, math.MaxUint32)
-	case 6:
-		return column(f, &w.Count)
-	}
-	return nil
-}
-
-func (p *parser) oldest(f field) error {
-	if !f.packed {
-		return nil
-	}
-	w := p.stuck.next()
-	w.Place, w.Tokens = 0, w.Tokens[:0]
-	p.msg.Places.Stuck = append(p.msg.Places.Stuck, w)
-	return eachField(f.bytes, func(f field) error {
-		switch {
-		case f.num == 1 && !f.packed:
-			w.Place = uint32(f.varint)
-		case f.num == 2 && f.packed:
-			t := p.tokens.next()
-			t.Instance, t.Injected, t.Waits = "", 0, t.Waits[:0]
-			w.Tokens = append(w.Tokens, t)
-			return eachField(f.bytes, func(f field) error { return p.token(t, f) })
-		}
-		return nil
-	})
-}
-
-func (p *parser) token(w *wire.Token, f field) error {
-	switch {
-	case f.num == 1 && f.packed:
-		w.Instance = string(f.bytes)
-	case f.num == 2 && !f.packed:
-		w.Injected = int64(f.varint)
-	case f.num == 3 && f.packed:
-		x := p.waits.next()
-		x.Transition, x.Reason, x.Place, x.Count, x.Until = 0, 0, 0, 0, 0
-		w.Waits = append(w.Waits, x)
-		return eachField(f.bytes, func(f field) error { return takeWait(x, f) })
-	}
-	return nil
-}
-
-func takeWait(w *wire.Wait, f field) error {
-	if f.packed {
-		return nil
-	}
-	switch f.num {
-	case 1:
-		w.Transition = uint32(f.varint)
-	case 2:
-		w.Reason = wire.Reason(f.varint)
-	case 3:
-		w.Place = uint32(f.varint)
-	case 4:
-		w.Count = uint32(f.varint)
-	case 5:
-		w.Until = int64(f.varint)
-	}
-	return nil
-}
-
-// slowest appends a message of a repeated field.
-func (p *parser) slowest(f field, into *[]*wire.Slowest) error {
-	if !f.packed {
-		return nil
-	}
-	w := p.slow.next()
-	w.Row, w.Instance, w.Duration, w.At = 0, "", 0, 0
-	*into = append(*into, w)
-	return eachField(f.bytes, func(f field) error {
-		switch {
-		case f.num == 1 && !f.packed:
-			w.Row = uint32(f.varint)
-		case f.num == 2 && f.packed:
-			w.Instance = string(f.bytes)
-		case f.num == 3 && !f.packed:
-			w.Duration = f.varint
-		case f.num == 4 && !f.packed:
-			w.At = int64(f.varint)
-		}
-		return nil
-	})
-}
-
-// message takes the fields of a message in a field.
-func message(f field, take func(field) error) error {
-	if !f.packed {
-		return nil
-	}
-	return eachField(f.bytes, take)
-}
-
-// column appends a repeated number, packed or not.
-func column[T uint32 | uint64 | int64](f field, into *[]T) error {
-	if !f.packed {
-		*into = append(*into, T(f.varint))
-		return nil
-	}
+// column appends packed numbers.
+func column[T uint32 | uint64 | int64](b []byte, into *[]T) error {
 	out := *into
-	for b := f.bytes; len(b) > 0; {
+	for len(b) > 0 {
 		if b[0] < 0x80 {
 			out, b = append(out, T(b[0])), b[1:]
 			continue
@@ -432,13 +251,9 @@ func column[T uint32 | uint64 | int64](f field, into *[]T) error {
 }
 
 // differences is column for numbers in zigzag form, of which only the bits in mask are used.
-func differences[T int32 | int64](f field, into *[]T, mask uint64) error {
-	if !f.packed {
-		*into = append(*into, T(protowire.DecodeZigZag(f.varint&mask)))
-		return nil
-	}
+func differences[T int32 | int64](b []byte, into *[]T, mask uint64) error {
 	out := *into
-	for b := f.bytes; len(b) > 0; {
+	for len(b) > 0 {
 		v, n := protowire.ConsumeVarint(b)
 		if n < 0 {
 			return protowire.ParseError(n)
@@ -449,42 +264,17 @@ func differences[T int32 | int64](f field, into *[]T, mask uint64) error {
 	return nil
 }
 
-// name returns a name as a string, shared by all messages that hold it.
-func (p *parser) name(b []byte) string {
-	if s, ok := p.names[string(b)]; ok {
+// shared returns a name as a string, shared by all messages that hold it.
+func (m *message) shared(b []byte) string {
+	if s, ok := m.names[string(b)]; ok {
 		return s
 	}
 	s := string(b)
 	if len(s) <= MaxName {
-		if len(p.names) >= maxNames {
-			clear(p.names)
+		if len(m.names) >= maxNames {
+			clear(m.names)
 		}
-		p.names[s] = s
+		m.names[s] = s
 	}
 	return s
-}
-
-// reset empties the message, keeping its columns' memory. An absent table and
-// an empty one are the same.
-func (p *parser) reset() {
-	m := p.msg
-	m.Source, m.Net, m.Digest, m.Region = "", "", "", ""
-	m.Epoch, m.Seq, m.SentAt, m.Interval, m.Fence, m.Since = 0, 0, 0, 0, 0, 0
-	m.Full, m.Bye, m.Row, m.Blocks = false, false, nil, m.Blocks[:0]
-	m.Queues, m.Waiting, m.RegionState = m.Queues[:0], nil, nil
-	p.stuck.n, p.tokens.n, p.slow.n, p.waits.n, p.blocks.n, p.queues.n = 0, 0, 0, 0, 0, 0
-
-	w := m.Places
-	w.Index, w.Tokens, w.Arrivals, w.Departures = w.Index[:0], w.Tokens[:0], w.Arrivals[:0], w.Departures[:0]
-	w.Instances, w.Oldest, w.LastInjection = w.Instances[:0], w.Oldest[:0], w.LastInjection[:0]
-	w.InjectedS, w.InjectedUs, w.Stuck, w.Slowest = w.InjectedS[:0], w.InjectedUs[:0], w.Stuck[:0], w.Slowest[:0]
-	w.Ages.Len, w.Ages.Start, w.Ages.Count = w.Ages.Len[:0], w.Ages.Start[:0], w.Ages.Count[:0]
-	truncateHistogram(w.Dwell)
-
-	t := m.Transitions
-	t.Index, t.Firings, t.Failures, t.Retries, t.Cancels = t.Index[:0], t.Firings[:0], t.Failures[:0], t.Retries[:0], t.Cancels[:0]
-	t.Enabled, t.EnabledSince, t.Running = t.Enabled[:0], t.EnabledSince[:0], t.Running[:0]
-	t.RunningSince, t.LastFiring = t.RunningSince[:0], t.LastFiring[:0]
-	t.Timeouts, t.Late, t.Slowest = t.Timeouts[:0], t.Late[:0], t.Slowest[:0]
-	truncateHistogram(t.Duration)
 }

@@ -193,8 +193,8 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 	if err != nil {
 		return nil, "500", err
 	}
-	var enc Encoder
-	out := enc.oldest(uint32(req.Place), tokens[:min(len(tokens), req.Limit)])
+	var m message
+	out := m.oldest(uint32(req.Place), tokens[:min(len(tokens), req.Limit)])
 	if reply, err = (protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}).Marshal(out); err != nil {
 		return nil, "500", err
 	}

@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -102,10 +103,10 @@ func (d *Decoder) DecodeJSON(payload []byte, into *Snapshot) error {
 func (d *Decoder) read(m *wire.Snapshot, into *Snapshot) error {
 	err := readEnvelope(m, into)
 	if err == nil {
-		err = d.readPlaces(m.GetPlaces(), into)
+		err = within("places", d.readPlaces(m.GetPlaces(), into))
 	}
 	if err == nil {
-		err = d.readTransitions(m.GetTransitions(), into)
+		err = within("transitions", d.readTransitions(m.GetTransitions(), into))
 	}
 	if err == nil {
 		err = readNet(m.GetRow(), &into.Rows, d.most())
@@ -125,17 +126,17 @@ func (d *Decoder) read(m *wire.Snapshot, into *Snapshot) error {
 	return nil
 }
 
+// within names the part of a message that an error is about.
+func within(part string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", part, err)
+	}
+	return nil
+}
+
 func readEnvelope(m *wire.Snapshot, into *Snapshot) error {
-	if err := CheckName(m.Source); err != nil {
-		return fmt.Errorf("source: %w", err)
-	}
-	if err := CheckName(m.Net); err != nil {
-		return fmt.Errorf("net: %w", err)
-	}
-	if err := checkText(m.Region); err != nil {
-		return fmt.Errorf("region: %w", err)
-	}
-	if err := checkDigest(m.Digest); err != nil {
+	if err := cmp.Or(within("source", CheckName(m.Source)), within("net", CheckName(m.Net)),
+		within("region", checkText(m.Region)), checkDigest(m.Digest)); err != nil {
 		return err
 	}
 	switch {

@@ -5,6 +5,7 @@ package telemetry
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry/wire"
@@ -15,6 +16,7 @@ import (
 type columns struct {
 	d     *Decoder
 	n     int
+	index []uint32       // of the table; nil in a full snapshot
 	known *stats.Columns // receives the columns that are present
 	err   error
 }
@@ -77,6 +79,14 @@ func (c *columns) together(names string, lengths ...int) {
 	}
 }
 
+// row returns the row of a place or transition, by its index in the net.
+func (c *columns) row(at uint32) (row int, found bool) {
+	if c.index != nil {
+		return slices.BinarySearch(c.index, at)
+	}
+	return int(at), int(at) < c.n
+}
+
 // zeros returns n zeros, in the given memory if it suffices.
 func zeros[T uint64 | int64](have []T, n int) []T {
 	if n > cap(have) {
@@ -85,42 +95,58 @@ func zeros[T uint64 | int64](have []T, n int) []T {
 	return have[:n]
 }
 
-// histograms reads a column of histograms row by row.
-type histograms struct {
-	w    *wire.Histogram
-	most uint64 // the largest count
-	at   int    // first bucket of the next row
+// durations sets the histogram of each row, and its slowest token or firing, at
+// the addresses that row returns. They are empty if the column is absent.
+func (c *columns) durations(col stats.Columns, name string, w *wire.Histogram, slowest []*wire.Slowest, row rowDurations) error {
+	known := len(w.GetLen()) > 0
+	if err := c.checkHistograms(w, known); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	first := 0 // bucket of the row
+	for i := range c.n {
+		h, s := row(i)
+		*h, *s = stats.Histogram{Buckets: h.Buckets[:0]}, stats.Slowest{}
+		if !known {
+			continue
+		}
+		if err := readHistogram(w, i, first, c.d.most(), h); err != nil {
+			return fmt.Errorf("%s of row %d: %w", name, i, err)
+		}
+		first += len(h.Buckets)
+	}
+	if known {
+		*c.known |= col
+	} else if len(slowest) > 0 {
+		return fmt.Errorf("slowest: %w: without its histograms", BadColumns)
+	}
+	return within("slowest", c.slowest(slowest, row))
 }
 
-func (h *histograms) known() bool { return len(h.w.GetLen()) > 0 }
+// rowDurations returns the durations of the i-th row of a table.
+type rowDurations func(i int) (*stats.Histogram, *stats.Slowest)
 
-// check checks the lengths of the column, for n rows.
-func (h *histograms) check(n int) error {
-	w := h.w
-	if !h.known() {
+// checkHistograms checks the lengths of a column.
+func (c *columns) checkHistograms(w *wire.Histogram, known bool) error {
+	if !known {
 		if len(w.GetSchema())+len(w.GetZero())+len(w.GetSum())+len(w.GetIndex())+len(w.GetCount()) > 0 {
 			return fmt.Errorf("%w: len is missing", BadColumns)
 		}
 		return nil
 	}
-	if len(w.Schema) != n || len(w.Zero) != n || len(w.Sum) != n {
+	if len(w.Schema) != c.n || len(w.Zero) != c.n || len(w.Sum) != c.n {
 		return fmt.Errorf("%w: schema, zero and sum of %d, %d and %d rows, of %d",
-			BadColumns, len(w.Schema), len(w.Zero), len(w.Sum), n)
+			BadColumns, len(w.Schema), len(w.Zero), len(w.Sum), c.n)
 	}
-	return checkLens(n, w.Len, len(w.Index), len(w.Count))
+	return checkLens(c.n, w.Len, len(w.Index), len(w.Count))
 }
 
-// read sets the histogram of row i, empty if the column is absent. It is called for rows in order.
-func (h *histograms) read(i int, into *stats.Histogram) error {
-	*into = stats.Histogram{Buckets: into.Buckets[:0]}
-	if !h.known() {
-		return nil
-	}
-	w, n := h.w, int(h.w.Len[i])
+// readHistogram sets the histogram of row i, whose buckets begin at first.
+func readHistogram(w *wire.Histogram, i, first int, most uint64, into *stats.Histogram) error {
+	n := int(w.Len[i])
 	if n > stats.MaxBuckets {
 		return fmt.Errorf("%w: %d buckets, of at most %d", TooMany, n, stats.MaxBuckets)
 	}
-	if w.Zero[i] > h.most || w.Schema[i] != int32(int8(w.Schema[i])) {
+	if w.Zero[i] > most || w.Schema[i] != int32(int8(w.Schema[i])) {
 		return fmt.Errorf("%w: schema %d, zero %d", BadValue, w.Schema[i], w.Zero[i])
 	}
 	into.Zero, into.Sum = w.Zero[i], w.Sum[i]
@@ -130,16 +156,37 @@ func (h *histograms) read(i int, into *stats.Histogram) error {
 	into.Buckets = resize(into.Buckets, n)
 	index := int64(0)
 	for j := range into.Buckets {
-		index += int64(w.Index[h.at+j])
-		if index != int64(int32(index)) || w.Count[h.at+j] > h.most {
-			return fmt.Errorf("%w: bucket %d with count %d", BadValue, index, w.Count[h.at+j])
+		index += int64(w.Index[first+j])
+		if index != int64(int32(index)) || w.Count[first+j] > most {
+			return fmt.Errorf("%w: bucket %d with count %d", BadValue, index, w.Count[first+j])
 		}
-		into.Buckets[j] = stats.Bucket{Index: int32(index), N: w.Count[h.at+j]}
+		into.Buckets[j] = stats.Bucket{Index: int32(index), N: w.Count[first+j]}
 	}
 	if !into.Valid() {
 		return fmt.Errorf("%w: schema %d, or buckets that are not filled, rising and in range", BadValue, into.Schema)
 	}
-	h.at += n
+	return nil
+}
+
+// slowest sets the slowest of the rows that a list names.
+func (c *columns) slowest(list []*wire.Slowest, row rowDurations) error {
+	for i, w := range list {
+		if i > 0 && w.GetRow() <= list[i-1].GetRow() {
+			return fmt.Errorf("%w: row %d after row %d", BadIndex, w.GetRow(), list[i-1].GetRow())
+		}
+		at, ok := c.row(w.GetRow())
+		if !ok {
+			return fmt.Errorf("%w: row %d is not there", BadIndex, w.GetRow())
+		}
+		if err := checkText(w.GetInstance()); err != nil {
+			return fmt.Errorf("instance: %w", err)
+		}
+		if w.GetAt() <= 0 || w.GetAt() > MaxTime || w.GetDuration() > MaxTime {
+			return fmt.Errorf("%w: %d µs until %d", BadValue, w.GetDuration(), w.GetAt())
+		}
+		_, slowest := row(at)
+		*slowest = stats.Slowest{Instance: w.GetInstance(), Micros: int64(w.GetDuration()), At: w.GetAt()}
+	}
 	return nil
 }
 

@@ -18,41 +18,27 @@ func (d *Decoder) readPlaces(w *wire.Places, into *Snapshot) error {
 		len(w.GetAges().GetLen()), len(w.GetDwell().GetLen()))
 	n, err := readIndex(w.Index, into.Full, longest, &into.PlaceIndex)
 	if err != nil {
-		return fmt.Errorf("places: %w", err)
+		return err
 	}
-	into.Rows.Places = resize(into.Rows.Places, n)
-	if err := d.readPlaceColumns(w, &into.Rows); err != nil {
-		return fmt.Errorf("places: %w", err)
+	places := resize(into.Rows.Places, n)
+	into.Rows.Places = places
+	c := columns{d: d, n: n, index: into.PlaceIndex, known: &into.Rows.Columns}
+	if err := c.places(w, places); err != nil {
+		return err
 	}
 	if err := readAges(w.GetAges(), into.SentAt/stats.SlotWidth, &into.Rows); err != nil {
-		return fmt.Errorf("places: ages: %w", err)
+		return fmt.Errorf("ages: %w", err)
 	}
-	h := histograms{w: w.GetDwell(), most: d.most()}
-	if err := h.check(n); err != nil {
-		return fmt.Errorf("places: dwell: %w", err)
+	if err := c.durations(stats.ColDwell, "dwell", w.GetDwell(), w.Slowest, func(i int) (*stats.Histogram, *stats.Slowest) {
+		return &places[i].Dwell, &places[i].Slowest
+	}); err != nil {
+		return err
 	}
-	for i := range into.Rows.Places {
-		if err := h.read(i, &into.Rows.Places[i].Dwell); err != nil {
-			return fmt.Errorf("places: dwell of row %d: %w", i, err)
-		}
-	}
-	if h.known() {
-		into.Rows.Columns |= stats.ColDwell
-	}
-	places := into.Rows.Places
-	if err := readSlowest(w.Slowest, into.PlaceIndex, n, h.known(), func(i int) *stats.Slowest { return &places[i].Slowest }); err != nil {
-		return fmt.Errorf("places: slowest: %w", err)
-	}
-	if err := readStuck(w.Stuck, into.PlaceIndex, &into.Rows); err != nil {
-		return fmt.Errorf("places: stuck: %w", err)
-	}
-	return nil
+	return within("stuck", c.stuck(w.Stuck, places))
 }
 
-// readPlaceColumns sets the numbers of every row, 0 where a column is absent.
-func (d *Decoder) readPlaceColumns(w *wire.Places, rows *stats.Rows) error {
-	n := len(rows.Places)
-	c := columns{d: d, n: n, known: &rows.Columns}
+// places sets the numbers of every row, 0 where a column is absent.
+func (c *columns) places(w *wire.Places, rows []stats.Place) error {
 	tokens := c.counts(stats.ColTokens, "tokens", w.Tokens)
 	arrivals := c.counts(stats.ColArrivals, "arrivals", w.Arrivals)
 	departures := c.counts(stats.ColDepartures, "departures", w.Departures)
@@ -66,8 +52,8 @@ func (d *Decoder) readPlaceColumns(w *wire.Places, rows *stats.Rows) error {
 	if c.err != nil {
 		return c.err
 	}
-	for i := range n {
-		p := &rows.Places[i]
+	for i := range rows {
+		p := &rows[i]
 		p.Tokens, p.Arrivals, p.Departures, p.Instances = tokens[i], arrivals[i], departures[i], instances[i]
 		p.Oldest, p.LastInjection = oldest[i], last[i]
 		p.Injected = stats.TimeSum{Sec: sec[i], Micro: micro[i]}
@@ -111,28 +97,25 @@ func readAges(w *wire.Ladder, at int64, rows *stats.Rows) error {
 	return nil
 }
 
-// readStuck sets the oldest tokens of every row. The list names rows by their
-// index in the net; index maps them to rows and is nil in a full snapshot.
-func readStuck(list []*wire.OldestTokens, index []uint32, rows *stats.Rows) error {
-	for i := range rows.Places {
-		rows.Places[i].Stuck = rows.Places[i].Stuck[:0]
+// stuck sets the oldest tokens of every row. The list names rows by their index
+// in the net.
+func (c *columns) stuck(list []*wire.OldestTokens, rows []stats.Place) error {
+	for i := range rows {
+		rows[i].Stuck = rows[i].Stuck[:0]
 	}
 	for i, o := range list {
 		if i > 0 && o.GetPlace() <= list[i-1].GetPlace() {
 			return fmt.Errorf("%w: place %d after place %d", BadIndex, o.GetPlace(), list[i-1].GetPlace())
 		}
-		row, ok := int(o.GetPlace()), int(o.GetPlace()) < len(rows.Places)
-		if index != nil {
-			row, ok = slices.BinarySearch(index, o.GetPlace())
-		}
+		row, ok := c.row(o.GetPlace())
 		if !ok {
 			return fmt.Errorf("%w: place %d has no row", BadIndex, o.GetPlace())
 		}
-		if err := readTokens(o.GetTokens(), &rows.Places[row].Stuck); err != nil {
+		if err := readTokens(o.GetTokens(), &rows[row].Stuck); err != nil {
 			return fmt.Errorf("place %d: %w", o.GetPlace(), err)
 		}
-		if len(rows.Places[row].Stuck) > 0 {
-			rows.Columns |= stats.ColStuck
+		if len(rows[row].Stuck) > 0 {
+			*c.known |= stats.ColStuck
 		}
 	}
 	return nil

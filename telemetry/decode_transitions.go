@@ -18,36 +18,21 @@ func (d *Decoder) readTransitions(w *wire.Transitions, into *Snapshot) error {
 		len(w.GetDuration().GetLen()), len(w.Timeouts))
 	n, err := readIndex(w.Index, into.Full, longest, &into.TransitionIndex)
 	if err != nil {
-		return fmt.Errorf("transitions: %w", err)
+		return err
 	}
-	into.Rows.Transitions = resize(into.Rows.Transitions, n)
-	if err := d.readTransitionColumns(w, &into.Rows); err != nil {
-		return fmt.Errorf("transitions: %w", err)
+	transitions := resize(into.Rows.Transitions, n)
+	into.Rows.Transitions = transitions
+	c := columns{d: d, n: n, index: into.TransitionIndex, known: &into.Rows.Columns}
+	if err := c.transitions(w, transitions); err != nil {
+		return err
 	}
-	h := histograms{w: w.GetDuration(), most: d.most()}
-	if err := h.check(n); err != nil {
-		return fmt.Errorf("transitions: duration: %w", err)
-	}
-	for i := range into.Rows.Transitions {
-		if err := h.read(i, &into.Rows.Transitions[i].Duration); err != nil {
-			return fmt.Errorf("transitions: duration of row %d: %w", i, err)
-		}
-	}
-	if h.known() {
-		into.Rows.Columns |= stats.ColDuration
-	}
-	transitions := into.Rows.Transitions
-	if err := readSlowest(w.Slowest, into.TransitionIndex, n, h.known(), func(i int) *stats.Slowest { return &transitions[i].Slowest }); err != nil {
-		return fmt.Errorf("transitions: slowest: %w", err)
-	}
-	return nil
+	return c.durations(stats.ColDuration, "duration", w.GetDuration(), w.Slowest, func(i int) (*stats.Histogram, *stats.Slowest) {
+		return &transitions[i].Duration, &transitions[i].Slowest
+	})
 }
 
-// readTransitionColumns sets the numbers of every row, 0 where a column is
-// absent.
-func (d *Decoder) readTransitionColumns(w *wire.Transitions, rows *stats.Rows) error {
-	n := len(rows.Transitions)
-	c := columns{d: d, n: n, known: &rows.Columns}
+// transitions sets the numbers of every row, 0 where a column is absent.
+func (c *columns) transitions(w *wire.Transitions, rows []stats.Transition) error {
 	firings := c.counts(stats.ColFirings, "firings", w.Firings)
 	failures := c.counts(stats.ColFailures, "failures", w.Failures)
 	retries := c.counts(stats.ColFailures, "retries", w.Retries)
@@ -66,8 +51,8 @@ func (d *Decoder) readTransitionColumns(w *wire.Transitions, rows *stats.Rows) e
 	if c.err != nil {
 		return c.err
 	}
-	for i := range n {
-		t := &rows.Transitions[i]
+	for i := range rows {
+		t := &rows[i]
 		t.Firings, t.Failures, t.Retries, t.Cancels = firings[i], failures[i], retries[i], cancels[i]
 		t.Timeouts, t.Late = timeouts[i], late[i]
 		t.Enabled, t.EnabledSince = enabled[i], enabledSince[i]

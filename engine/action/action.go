@@ -14,23 +14,23 @@ import (
 	"github.com/pnagent/pnagent/engine/coloured"
 )
 
-// Func performs the action of a transition. It runs in a goroutine of its own
-// and must end soon after ctx: then the tokens are back, and its result is
-// ignored. An error is an outcome of the kind coloured.Failed with the error's
-// text. It must not change the Run.
+// Func performs the action of a transition. It runs in its own goroutine and
+// must return soon after ctx ends: by then the tokens are back, and its result
+// is ignored. An error counts as an outcome of the kind coloured.Failed with
+// the error's text. Func must not change the Run.
 type Func func(ctx context.Context, r *Run) (coloured.Outcome, error)
 
-// Run is one try of an action.
+// Run is one attempt of an action.
 type Run struct {
 	Net        string // id
 	Source     string // the engine's name
 	Transition string // id
-	// Key is globally unique to this try, for receivers that must not do a
-	// thing twice: SOURCE/STARTED/RUN; in a part of a net that several
+	// Key is globally unique to this attempt, for receivers that must not do
+	// the work twice: SOURCE/STARTED/RUN, or, in a part of a net that several
 	// processes play, NET/PART/BEGAN/EPOCH/RUN, where EPOCH is that of the
-	// owner that started it. After a take-over an idempotent action that was
-	// not over is performed again with the same key; others start again with
-	// another one.
+	// owner that started the attempt. After a take-over an idempotent action
+	// that was not over is performed again with the same key; others start
+	// again with another key.
 	Key    string
 	Places []string // ids of the net's places, by index
 	Start  coloured.Start
@@ -61,14 +61,14 @@ func (r *Run) In(id string) []coloured.Token {
 	return out
 }
 
-// Peers are what performers talk through.
+// Peers are the connections that performers use.
 type Peers struct {
 	NATS *nats.Conn        // nil if there is none
 	HTTP http.RoundTripper // nil for http.DefaultTransport
 }
 
-// Performer is the description of an action that becomes one when its peers are
-// there.
+// Performer is the description of an action. It returns the action once its
+// peers are available.
 type Performer interface {
 	// Func checks the description and returns the action. The error holds what
 	// was found and what was expected, without a position.
@@ -85,10 +85,10 @@ const (
 // ErrAnswer is wrapped by the errors about invalid answers.
 var ErrAnswer = errors.New("no valid answer")
 
-// maxReason bounds what an error repeats of a received text, in bytes.
+// maxReason bounds the part of a received text that an error repeats, in bytes.
 const maxReason = 1000
 
-// timeout returns the limit of a performer.
+// timeout returns the timeout of a performer, or the default.
 func timeout(d time.Duration) time.Duration {
 	if d > 0 {
 		return d

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// At returns when a transition that fires at a time of day is due: the next
-// such time after now, both in microseconds since the Unix epoch. The text is
-// "17:30" or "17:30:15", of the machine's time zone, or "17:30 Europe/Berlin".
-// A time that comes twice in a day, when clocks are put back, is the first of
-// the two; one that does not come, when they are put forward, is the moment
-// when they are. It fits coloured.Binding.Due.
+// At returns a function for coloured.Binding.Due: the next time after now at
+// which a transition for a time of day is due, both in microseconds since the
+// Unix epoch. The text is "17:30" or "17:30:15" in the machine's time zone, or
+// "17:30 Europe/Berlin". If clocks are put back and the time comes twice in a
+// day, the first one counts. If clocks are put forward and the time does not
+// come, the moment of the change counts.
 func At(text string) (func(now int64) int64, error) {
 	clock, zone, zoned := strings.Cut(text, " ")
 	var of time.Time
@@ -45,14 +45,14 @@ type timeOfDay struct {
 // next returns the first such time after now.
 func (t timeOfDay) next(now time.Time) time.Time {
 	year, month, day := now.In(t.in).Date()
-	for d := day - 1; ; d++ { // where a zone skips a day, its moment may be a day late
+	for d := day - 1; ; d++ { // where a zone skips a day, its time may come a day late
 		if at := t.on(year, month, d); at.After(now) {
 			return at
 		}
 	}
 }
 
-// on returns when it is this time on a day.
+// on returns the moment of this time of day on a day.
 func (t timeOfDay) on(year int, month time.Month, day int) time.Time {
 	wall := time.Date(year, month, day, t.hour, t.minute, t.second, 0, time.UTC)
 	before, after := wall.Add(-26*time.Hour).In(t.in), wall.Add(26*time.Hour).In(t.in)

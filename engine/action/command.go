@@ -17,23 +17,24 @@ import (
 	"github.com/pnagent/pnagent/engine/coloured"
 )
 
-// Command performs an action by running a program, without a shell. It reads
-// the request on its standard input and writes the answer to its standard
-// output; what it writes to standard error is part of the error if its exit
-// status is not 0. Its environment is PATH and PNAGENT_NET, _SOURCE, _INSTANCE,
-// _TRANSITION, _ATTEMPT and _KEY. At the end of its time it is killed, with its
-// process group where there are such.
+// Command performs an action by running a program, without a shell. It writes
+// the request to the program's standard input and reads the answer from its
+// standard output. If the exit status is not 0, the error contains the
+// program's standard error. The environment is PATH and PNAGENT_NET, _SOURCE,
+// _INSTANCE, _TRANSITION, _ATTEMPT and _KEY. After the timeout the program is
+// killed, with its process group on systems that have them.
 type Command struct {
 	Args    []string      // the program and its arguments
 	Dir     string        // where it runs; "" for where the engine does
 	Timeout time.Duration // 0 for DefaultTimeout
 }
 
-// afterlife is how long a command's children may hold its output when it has
-// ended or was killed.
+// afterlife is how long children of a command may hold its output open after it
+// has ended or was killed.
 const afterlife = time.Second
 
-// Func implements [Performer]. The program must be there.
+// Func implements [Performer]. It returns an error if the program does not
+// exist.
 func (c Command) Func(Peers) (Func, error) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return nil, errors.New("no program; expected a list of a program and its arguments")
@@ -80,10 +81,10 @@ func (c Command) perform(ctx context.Context, path string, r *Run) (coloured.Out
 	case stdout.lost:
 		return coloured.Outcome{}, fmt.Errorf("%w: more than %d bytes", ErrAnswer, MaxAnswer)
 	case errors.Is(err, exec.ErrWaitDelay):
-		_ = kill() // what still holds its output; it may be gone by now
-		return coloured.Outcome{}, errors.New("it has ended, but what it started holds its output; expected that to end or to close it")
+		_ = kill() // the children that still hold its output; there may be none
+		return coloured.Outcome{}, errors.New("it has ended, but its children hold its output open; expected them to end or to close it")
 	case ctx.Err() != nil && err != nil:
-		return coloured.Outcome{}, fmt.Errorf("killed at the end of its time: %w", ctx.Err())
+		return coloured.Outcome{}, fmt.Errorf("killed when its attempt ended: %w", ctx.Err())
 	case err != nil:
 		return coloured.Outcome{}, fmt.Errorf("%w: %s", err, clip(string(stderr.kept)))
 	}
@@ -102,14 +103,14 @@ func environment(r *Run) []string {
 	}
 }
 
-// output keeps the beginning of what a command writes. It is no bytes.Buffer:
-// that would read everything by itself.
+// output keeps the beginning of what a command writes. It does not use a
+// bytes.Buffer, because io.Copy would let that read everything.
 type output struct {
 	kept  []byte
 	limit int
-	lossy bool   // the rest is not missed
-	lost  bool   // there was more
-	full  func() // called when there is more, if not lossy
+	lossy bool   // it is no error if there is more
+	lost  bool   // there was more than fits
+	full  func() // called when there is more, unless lossy
 }
 
 // Write implements io.Writer.

@@ -6,7 +6,8 @@ package action
 
 import "os/exec"
 
-// group returns what kills a command; there are no process groups here.
+// group returns a function that kills a command. There are no process groups on
+// this system.
 func group(cmd *exec.Cmd) (kill func() error) {
 	return func() error { return cmd.Process.Kill() }
 }

@@ -71,7 +71,7 @@ func TestCommandFailures(t *testing.T) {
 		{"garbled", `echo fired`, "running sh: no valid answer"},
 		{"endless output", `exec cat /dev/zero`, "running sh: no valid answer: more than 1048576 bytes"},
 		{"endless errors", `head -c 10000000 /dev/zero | tr '\0' x >&2; exit 1`, "running sh: exit status 1: xxx"},
-		{"a child that holds the output", `sleep 1000 & echo '{}'`, "running sh: it has ended, but what it started holds its output"},
+		{"a child that holds the output", `sleep 1000 & echo '{}'`, "running sh: it has ended, but its children hold its output open"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := sh(t, c.script, 0)(t.Context(), run())
@@ -96,7 +96,7 @@ func TestCommandIsKilledWithItsChildrenAtTheEndOfItsTime(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "killed at the end of its time") {
+	if err := <-done; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "killed when its attempt ended") {
 		t.Error(err)
 	}
 	if !gone(child) {

@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-// group gives a command a process group of its own, and returns what kills it.
+// group gives a command its own process group and returns a function that kills
+// it.
 func group(cmd *exec.Cmd) (kill func() error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return func() error {

@@ -18,10 +18,10 @@ import (
 	"github.com/pnagent/pnagent/engine/coloured"
 )
 
-// HTTP performs an action by a request. A status of 200 to 299 with an answer,
-// or without a body, is the outcome; every other status is a failure. The
-// request has the header Idempotency-Key with the try's key. Redirects are
-// followed to the same host only, with the same method, five at most.
+// HTTP performs an action by a request. A response with a status from 200 to
+// 299 is the outcome, with an answer or without a body; every other status is a
+// failure. The header Idempotency-Key has the attempt's key. Redirects are
+// followed to the same host only, with the same method, at most five.
 type HTTP struct {
 	URL     string            // http or https, without user and password
 	Method  string            // POST, PUT or PATCH; "" for POST
@@ -29,19 +29,20 @@ type HTTP struct {
 	Timeout time.Duration     // 0 for DefaultTimeout
 }
 
-// Secret is a header's value: literal, from the environment, or from a file,
-// which is read for each request, without white space around it.
+// Secret is a header's value: literal, from the environment, or from a file. A
+// file is read for each request, without surrounding white space.
 type Secret struct {
-	Value, Env, File string // one of them
+	Value, Env, File string // exactly one is set
 }
 
 // maxSecret bounds the file of a secret, in bytes.
 const maxSecret = 64 << 10
 
-// maxRedirects bounds how often a request is sent elsewhere.
+// maxRedirects bounds the number of redirects of a request.
 const maxRedirects = 5
 
-// Func implements [Performer]. Secrets are read once to see that they are there.
+// Func implements [Performer]. It reads the secrets once to check that they
+// exist.
 func (h HTTP) Func(with Peers) (Func, error) {
 	where, err := h.check()
 	if err != nil {
@@ -63,7 +64,7 @@ func (h HTTP) Func(with Peers) (Func, error) {
 	}, nil
 }
 
-// check returns the URL for messages: without the query, which may be secret.
+// check returns the URL for messages, without the query, which may be secret.
 func (h HTTP) check() (where string, err error) {
 	u, err := url.Parse(h.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -95,8 +96,8 @@ func isHeaderName(s string) bool {
 	return s != ""
 }
 
-// redirect keeps headers from going to another host, and a request from losing
-// its body.
+// redirect rejects a redirect that would send headers to another host, or the
+// request without its body.
 func redirect(next *http.Request, before []*http.Request) error {
 	first := before[0]
 	switch {
@@ -122,7 +123,7 @@ func (h HTTP) header() (http.Header, error) {
 	return header, nil
 }
 
-// read returns the secret. The error does not have it.
+// read returns the secret. The error does not contain it.
 func (s Secret) read() (string, error) {
 	v := s.Value
 	switch {
@@ -192,7 +193,7 @@ func (h HTTP) hide(header http.Header, text string) string {
 	return text
 }
 
-// bare takes the URL, which may have secrets in its query, off an error.
+// bare removes the URL from an error, because its query may be secret.
 func bare(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {

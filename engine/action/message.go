@@ -35,7 +35,7 @@ type Token struct {
 	Bytes []byte          `json:"bytes,omitempty"`
 }
 
-// request encodes what is asked.
+// request encodes a Request.
 func request(r *Run) ([]byte, error) {
 	body := Request{
 		Net: r.Net, Source: r.Source, Instance: r.Start.Instance, Transition: r.Transition,
@@ -70,7 +70,7 @@ func (r *Run) tokens(placed []coloured.Placed) []Token {
 	return out
 }
 
-// answer is what performers understand.
+// answer is the JSON that performers accept.
 type answer struct {
 	Data  json.RawMessage `json:"data"`
 	Put   *[]putAnswer    `json:"put"`
@@ -87,7 +87,7 @@ type putAnswer struct {
 
 const answerForms = `expected one of {"data": …}, {"put": [{"place": "id", "data": …}]}, {"error": "why"}, {"delay": "5s"}, {"wait": true} or nothing`
 
-// decode makes an outcome of an answer.
+// decode returns the outcome for an answer.
 func decode(text []byte, r *Run) (coloured.Outcome, error) {
 	if len(text) > MaxAnswer {
 		return coloured.Outcome{}, fmt.Errorf("%w: more than %d bytes", ErrAnswer, MaxAnswer)
@@ -141,7 +141,8 @@ func (a *answer) outcome(r *Run) (coloured.Outcome, error) {
 	return coloured.Outcome{Data: some(a.Data)}, nil
 }
 
-// puts is not nil, even if there are none: then everything taken is destroyed.
+// puts returns the tokens to put. The result is not nil even if it is empty:
+// then all tokens that were taken are destroyed.
 func (a *answer) puts(r *Run) ([]coloured.Put, error) {
 	puts := make([]coloured.Put, 0, len(*a.Put))
 	for _, p := range *a.Put {
@@ -165,7 +166,7 @@ func some(data json.RawMessage) []byte {
 	return data
 }
 
-// clip bounds a received text and keeps it in one line.
+// clip shortens a received text and joins its lines.
 func clip(s string) string {
 	s = strings.ToValidUTF8(strings.Join(strings.Fields(s[:min(len(s), 2*maxReason)]), " "), "")
 	if len(s) > maxReason {

@@ -28,14 +28,14 @@ func byAge(tokens []coloured.Placed) []int {
 	return order
 }
 
-// decodeAll decodes the data of tokens; no data is nil.
+// decodeAll decodes the data of tokens; without data the result is nil.
 func decodeAll(tokens []coloured.Placed) ([]any, error) {
 	out := make([]any, len(tokens))
 	size := 0
 	for i := range tokens {
 		data := tokens[i].Token.Data
 		if size += len(data); size > MaxData {
-			return nil, fmt.Errorf("the tokens carry more than %d bytes; expected less for a guard that looks into them", MaxData)
+			return nil, fmt.Errorf("the tokens carry more than %d bytes; expected less for a guard that reads them", MaxData)
 		}
 		if len(data) == 0 {
 			continue
@@ -87,15 +87,15 @@ func deep(data []byte) bool {
 	return false
 }
 
-// numbers makes the numbers of decoded JSON ones that can be compared: int
-// where one is exact, else float64.
+// numbers converts the numbers of decoded JSON so that they can be compared: to
+// int if that is exact, else to float64.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if i, err := strconv.Atoi(string(v)); err == nil {
 			return i
 		}
-		f, _ := strconv.ParseFloat(string(v), 64) // too large is infinite, and compares as that
+		f, _ := strconv.ParseFloat(string(v), 64) // a number that is too large is infinite, and compares as that
 		return f
 	case map[string]any:
 		for k, e := range v {
@@ -109,10 +109,11 @@ func numbers(v any) any {
 	return v
 }
 
-// Merge returns what a token carries that comes from several: if their data are
-// JSON objects, one with the fields of all, where a later one's field replaces
-// an earlier one's; else, or if that is more than coloured.MaxData, the first data
-// that is not empty. It fits coloured.Config.Merge.
+// Merge returns the data of a token that replaces several. If their data are
+// JSON objects, it is one with the fields of all; a field of a later one
+// replaces that of an earlier one. Otherwise, or if the result exceeds
+// coloured.MaxData, it is the first data that is not empty. Merge can be used
+// as coloured.Config.Merge.
 func Merge(data [][]byte) []byte {
 	some := make([][]byte, 0, len(data))
 	for _, d := range data {

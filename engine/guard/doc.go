@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard makes guards out of expressions, for people who write nets and
+// Package guard compiles expressions to guards, for people who write nets and
 // not Go. It is pure.
 //
 //	g, err := guard.Compile(`amount < 100 && !(express)`, places)
@@ -8,32 +8,33 @@
 // The language is that of github.com/expr-lang/expr: comparisons, arithmetic,
 // and or not (also && || !), x ? y : z, in, contains, startsWith, matches,
 // .field, [index], ?., ??, and the functions that [Functions] lists. An
-// expression sees the tokens that the transition takes or tests, whose data is
+// expression reads the tokens that the transition takes or tests, whose data is
 // JSON:
 //
 //   - every field of the tokens' JSON objects is a variable. If several tokens
-//     have it, the youngest one's counts. A field whose name is no identifier
-//     is $env["the name"].
+//     have it, the value of the youngest one counts. A field whose name is not
+//     an identifier is $env["the name"].
 //   - token is the data of the first token; tokens is a list of all, each with
 //     place, id, age and data, in the order of the places in the net, the
 //     oldest first.
-//   - age is the age of the oldest token in seconds, now the time (UTC), which
-//     date("2026-01-31"), duration("90m") and methods such as now.Hour() go with.
-//     These four names hide fields of the same name.
+//   - age is the age of the oldest token in seconds. now is the time (UTC), for
+//     use with date("2026-01-31"), duration("90m") and methods such as
+//     now.Hour(). These four names hide fields of the same name.
 //
-// A variable or field that no token has is nil, and nil counts as false where a
-// truth is wanted. Numbers without a fraction are integers. Every other mistake
-// is an [Error]: in the text, from [Compile], with its column; over some
-// tokens, such as data that is not JSON or a text where a number is wanted, as
-// a panic of the guard, which the machine counts as a failure of the transition
-// and shows.
+// A variable or field that no token has is nil, and nil counts as false where
+// true or false is expected. Numbers without a fraction are integers. Every
+// other mistake is an [Error]. [Compile] returns mistakes in the text, with the
+// column. Mistakes in tokens, such as data that is not JSON or a text where a
+// number is expected, are a panic of the guard: the machine counts that as a
+// failure of the transition and reports it.
 //
 // A guard that rejects and uses an age or the time is asked again after a
 // second; others only when a place has changed.
 //
 // Bounds: text [MaxText], data [MaxData] and [MaxDepth] deep, [MaxRounds] of
-// all loops (all, any, filter, …) together, fewer over much data ([MaxWork]:
-// 1024 over 64 KiB), texts that an expression makes [MaxData]. The language
-// omits what can differ between two evaluations (the clock, time zones of the
-// machine, the order of keys), and what makes lists longer than its arguments.
+// all loops (all, any, filter, …) together, fewer with much data ([MaxWork]:
+// 1024 with 64 KiB), texts that an expression makes [MaxData]. The language
+// omits everything that can differ between two evaluations (the clock, time
+// zones of the machine, the order of keys), and everything that makes lists
+// longer than its arguments.
 package guard

@@ -23,20 +23,20 @@ const (
 	MaxData   = 64 << 10 // bytes of all the tokens' data that one call decodes
 	MaxDepth  = 100      // nested objects and lists in data
 	MaxRounds = 10_000   // rounds of all loops in one call
-	MaxWork   = 64 << 20 // rounds, times the bytes of data that each may go through
+	MaxWork   = 64 << 20 // rounds, times the bytes of data that each may read
 )
 
 // askAgain is the time after which a guard that uses a time is asked again, in
 // microseconds.
 const askAgain = 1_000_000
 
-// noPlace is stats.NoPlace: an expression names none.
+// noPlace is stats.NoPlace: a guard never waits for a place.
 const noPlace = -1
 
 // maxList bounds lists that ranges such as 1..n make.
 const maxList = 10_000
 
-// Functions are the functions that expressions may use.
+// Functions returns the names of the functions that expressions may use.
 func Functions() []string {
 	return []string{
 		"all", "any", "none", "one", "filter", "find", "findIndex", "findLast", "findLastIndex", "count", "sum",
@@ -46,10 +46,10 @@ func Functions() []string {
 	}
 }
 
-// Error is a mistake in the text of a guard, or what went wrong when it was
-// asked about some tokens.
+// Error is a mistake in the text of a guard, or an error of a guard about some
+// tokens.
 type Error struct {
-	Line, Column int // in the text, from 1; 0 if it is no place in the text
+	Line, Column int // in the text, from 1; 0 if the error has no position
 	Msg          string
 }
 
@@ -67,7 +67,7 @@ func (e *Error) Error() string {
 	return e.Msg
 }
 
-// errorOf makes an *Error of what the expression library answers.
+// errorOf converts an error of the expression library.
 func errorOf(err error) *Error {
 	e := &Error{Msg: err.Error()}
 	var at *file.Error
@@ -81,7 +81,7 @@ func errorOf(err error) *Error {
 	return e
 }
 
-// Compile makes a guard of an expression. places are the ids of the net's
+// Compile compiles an expression to a guard. places are the ids of the net's
 // places by index, for tokens[i].place. The error is an *Error.
 func Compile(text string, places []string) (coloured.Guard, error) {
 	if len(text) > MaxText {
@@ -122,8 +122,8 @@ func options(p *patcher) []expr.Option {
 	return options
 }
 
-// expression is a compiled guard. It is only read, so any number of goroutines
-// may ask it.
+// expression is a compiled guard. It is read-only, so any number of goroutines
+// may use it.
 type expression struct {
 	program *vm.Program
 	places  []string
@@ -157,7 +157,7 @@ func (e *expression) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 	return v
 }
 
-// environment returns what the expression sees.
+// environment returns the variables of the expression.
 func (e *expression) environment(tokens []coloured.Placed, now int64) (map[string]any, error) {
 	env := map[string]any{}
 	seconds := func(injected int64) float64 { return max(0, float64(now-injected)/1e6) }

@@ -17,7 +17,8 @@ const (
 	roundName = "next round"
 )
 
-// truth turns nil into false and refuses what is neither true nor false.
+// truth returns false for nil, and an error for values that are not true or
+// false.
 func truth(values ...any) (any, error) {
 	switch v := values[0].(type) {
 	case bool:
@@ -29,7 +30,7 @@ func truth(values ...any) (any, error) {
 	}
 }
 
-// short refuses texts that have grown long.
+// short returns an error for texts that have become too long.
 func short(values ...any) (any, error) {
 	if s, ok := values[0].(string); ok && len(s) > MaxData {
 		return nil, fmt.Errorf("a text of %d bytes; expected at most %d", len(s), MaxData)
@@ -37,8 +38,8 @@ func short(values ...any) (any, error) {
 	return values[0], nil
 }
 
-// rounds returns a function that passes on the results of a loop's body, and
-// fails after most calls.
+// rounds returns a function that passes on the results of a loop's body. It
+// returns an error after the given number of calls.
 func rounds(most int) func(...any) (any, error) {
 	left := most
 	return func(values ...any) (any, error) {
@@ -49,7 +50,7 @@ func rounds(most int) func(...any) (any, error) {
 	}
 }
 
-// kind names the kind of a value for people.
+// kind returns the kind of a value for messages.
 func kind(v any) string {
 	switch v.(type) {
 	case nil:
@@ -66,9 +67,10 @@ func kind(v any) string {
 	return fmt.Sprintf("a %T", v)
 }
 
-// patcher goes through the tree of an expression once, from the leaves up. It
-// puts in the calls that bound it and that let nil count as false, refuses what
-// could answer differently each time, and notes what the expression looks at.
+// patcher visits the tree of an expression once, from the leaves up. It inserts
+// the calls that bound the expression and make nil count as false. It rejects
+// everything whose result could differ each time, and records what the
+// expression reads.
 type patcher struct {
 	fields, timed, loops bool
 	fault                *file.Error
@@ -121,8 +123,8 @@ func (p *patcher) binary(node *ast.Node, n *ast.BinaryNode) {
 	}
 }
 
-// loop bounds the bodies of all, filter, count and their like. Those with a
-// body can not be switched off by an option.
+// loop bounds the bodies of all, filter, count and similar functions. The
+// library has no option to disable those with a body.
 func (p *patcher) loop(n *ast.BuiltinNode) {
 	if !slices.Contains(Functions(), n.Name) {
 		p.unknown(n, n.Name)
@@ -138,7 +140,7 @@ func (p *patcher) loop(n *ast.BuiltinNode) {
 	}
 }
 
-// call lets methods of times through; data has no functions.
+// call allows methods of times; data has no functions.
 func (p *patcher) call(n *ast.CallNode) {
 	var name string
 	switch callee := n.Callee.(type) {
@@ -164,7 +166,7 @@ func (p *patcher) unknown(at ast.Node, function string) {
 	}
 }
 
-// wrap puts a call of a function around a node.
+// wrap replaces a node by a call of a function with the node as its argument.
 func wrap(node *ast.Node, name string) {
 	if name == truthName && isTruth(*node) {
 		return

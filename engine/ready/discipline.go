@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// Priorities is how many priorities there are.
+// Priorities is the number of priorities.
 const Priorities = 8
 
-// Priority is from 0, the lowest and the default, to 7, the highest.
+// Priority ranges from 0, the lowest and the default, to 7, the highest.
 type Priority uint8
 
 // Highest is p7.
@@ -23,8 +23,8 @@ func (p Priority) String() string { return "p" + strconv.Itoa(int(p)) }
 // Policy is the name of a discipline.
 type Policy uint8
 
-// The policies. PolicyDedicated is a goroutine for each priority: no discipline
-// of a queue, but a row of its own in [Stats].
+// The policies. PolicyDedicated means one goroutine for each priority: it is
+// not a discipline of a queue, but has its own row in [Stats].
 const (
 	PolicyFIFO Policy = iota
 	PolicyStrict
@@ -47,11 +47,11 @@ func (p Policy) String() string {
 	return "policy " + strconv.Itoa(int(p))
 }
 
-// Quotes is how many events of each priority are served in a row, by priority:
-// Quotes[7] is for p7.
+// Quotes holds how many events of each priority are served in a row: Quotes[7]
+// is for p7.
 type Quotes [Priorities]uint32
 
-// ErrQuote reports a quote of 0, which would starve its priority forever.
+// ErrQuote reports a quote of 0, with which a priority would starve forever.
 var ErrQuote = errors.New("a quote must be 1 or more")
 
 // Discipline is the rule that chooses the next list. Its zero value is [FIFO].
@@ -64,15 +64,15 @@ type Discipline struct {
 // as p0.
 func FIFO() Discipline { return Discipline{} }
 
-// Strict serves the highest priority that is there, and in the order of arrival
-// inside one priority. A priority can starve behind a higher one.
+// Strict serves the highest priority that has ready instances, in the order of
+// arrival within one priority. A priority can starve behind a higher one.
 func Strict() Discipline { return Discipline{policy: PolicyStrict} }
 
-// Quoted serves from p7 down at most its quote of each priority, then the next
-// lower, and after p0 p7 again. The turn passes on as soon as a quote is used
-// up. A list that is emptied before keeps the turn, and what is left of its
-// quote, until the next event is asked for; that nothing is there to serve
-// changes nothing. The error is [ErrQuote].
+// Quoted serves at most the quote of p7, then that of p6, and so on to p0, and
+// starts again. The turn moves on as soon as a quote is used up. A list that
+// becomes empty before that keeps the turn and the rest of its quote until the
+// next event is requested. A request while all lists are empty changes nothing.
+// The error is [ErrQuote].
 func Quoted(q Quotes) (Discipline, error) {
 	for p, n := range q {
 		if n == 0 {

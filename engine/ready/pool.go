@@ -7,19 +7,19 @@ import (
 	"math"
 )
 
-// ErrFull is the error of callers that refuse work for an instance that is
+// ErrFull is returned by callers that reject work for an instance that is
 // [Pool.Full].
 var ErrFull = errors.New("instance is full")
 
 // Pool counts the work of many instances. An instance has no work, or it is in
-// the queue and waits for its turn, or its owner plays it; more work may wait in
-// it meanwhile. A Pool belongs to one goroutine. An instance costs 8 bytes, and
-// what a [Queue] needs.
+// the queue and waits for its turn, or its owner plays it; then more work may
+// wait in it. A Pool belongs to one goroutine. An instance takes 8 bytes, and
+// its share of a [Queue].
 type Pool struct {
 	queue  Queue
 	slots  []slot
-	bound  uint32 // of the work that waits in an instance
-	work   int    // that waits
+	bound  uint32 // on the waiting work of one instance
+	work   int    // waiting work of all instances
 	served [Priorities]uint64
 }
 
@@ -30,8 +30,8 @@ type slot struct {
 	playing  bool
 }
 
-// NewPool returns a pool of a number of instances, which have no work and are of
-// the lowest priority. At most bound pieces of work wait in each; 0 is no bound.
+// NewPool returns a pool of instances that have no work and the lowest
+// priority. At most bound pieces of work wait in each; 0 is no bound.
 func NewPool(d Discipline, instances, bound int) *Pool {
 	if bound <= 0 || bound > math.MaxUint32 {
 		bound = math.MaxUint32
@@ -43,8 +43,8 @@ func NewPool(d Discipline, instances, bound int) *Pool {
 // [Highest] is out of range, and Deliver panics.
 func (p *Pool) Rank(instance int, priority Priority) { p.slots[instance].priority = priority }
 
-// Deliver adds a piece of work to an instance. One that is full has enough to do
-// without it, and it is dropped.
+// Deliver adds a piece of work to an instance. If the instance is full, the
+// piece is dropped: the instance will be played anyway.
 func (p *Pool) Deliver(instance int, now int64) {
 	s := &p.slots[instance]
 	if s.work >= p.bound {
@@ -57,12 +57,12 @@ func (p *Pool) Deliver(instance int, now int64) {
 	p.work++
 }
 
-// Full reports whether as much work waits in an instance as may.
+// Full reports whether the waiting work of an instance has reached the bound.
 func (p *Pool) Full(instance int) bool { return p.slots[instance].work >= p.bound }
 
 // Start takes the next instance, if there is one, and up to batch pieces of its
-// work, at least one. A quoted discipline lets an instance have no more than what
-// is left of the quote.
+// work, at least one. Under a quoted discipline it takes no more than the rest
+// of the quote.
 func (p *Pool) Start(batch int, now int64) (instance int, ok bool) {
 	t := &p.queue.turns
 	if t.present == 0 {
@@ -75,8 +75,8 @@ func (p *Pool) Start(batch int, now int64) (instance int, ok bool) {
 }
 
 // StartOf takes the first instance of one priority, if there is one, and one
-// piece of its work, out of turn: the caller decides the order, with a [Turn]
-// over several pools.
+// piece of its work, regardless of the turn: the caller decides the order, with
+// a [Turn] over several pools.
 func (p *Pool) StartOf(priority Priority, now int64) (instance int, ok bool) {
 	l := p.queue.turns.lists[priority]
 	if p.queue.turns.present>>l&1 == 0 {
@@ -112,15 +112,15 @@ func (p *Pool) End(instance int, now int64) {
 // Waiting returns how much work waits in an instance.
 func (p *Pool) Waiting(instance int) int { return int(p.slots[instance].work) }
 
-// Present returns the priorities of which an instance is ready: bit p for
+// Present returns the priorities that have ready instances: bit p is set for
 // priority p.
 func (p *Pool) Present() uint8 { return p.queue.Present() }
 
-// SinceOf returns since when the first ready instance of a priority is ready, if
-// there is one.
+// SinceOf returns since when the first ready instance of a priority has been
+// ready, if there is one.
 func (p *Pool) SinceOf(priority Priority) (since int64, ok bool) { return p.queue.SinceOf(priority) }
 
-// Stats returns what was counted of the instances, where Served counts pieces of
+// Stats returns the counters of the instances, where Served counts pieces of
 // work, and how much work waits.
 func (p *Pool) Stats() (s Stats, waiting int) {
 	s = p.queue.Stats()

@@ -3,8 +3,8 @@
 package ready
 
 // Queue holds ready instances by priority. It belongs to one goroutine. Each
-// list grows to the largest length that it has had: 4 bytes an instance, and 16
-// for each change of the time between two of them.
+// list grows to the largest length that it has had: 4 bytes per instance, and
+// 16 for each pair of neighbours that became ready at different times.
 type Queue struct {
 	turns turns
 	lists [Priorities]ring
@@ -14,8 +14,7 @@ type Queue struct {
 func NewQueue(d Discipline) *Queue { return &Queue{turns: newTurns(d)} }
 
 // Push puts an instance at the end of the list of its priority. The queue does
-// not look whether it is there already. A p above [Highest] is an index out of
-// range and panics.
+// not check whether it is there already. Push panics for a p above [Highest].
 func (q *Queue) Push(instance int32, p Priority, now int64) {
 	l := q.turns.lists[p]
 	r := &q.lists[l&7]
@@ -43,9 +42,9 @@ func (q *Queue) Pop(now int64) (instance int32, ok bool) {
 	return instance, true
 }
 
-// PopOf takes the first instance of one priority, if there is one, out of turn,
-// and counts one event as served but none of a quote. The caller decides the
-// order, with a [Turn] over several queues.
+// PopOf takes the first instance of one priority, if there is one, regardless
+// of the turn. It counts one event as served, but not towards a quote. The
+// caller decides the order, with a [Turn] over several queues.
 func (q *Queue) PopOf(p Priority, now int64) (instance int32, ok bool) {
 	l := q.turns.lists[p]
 	if q.turns.present>>l&1 == 0 {
@@ -54,7 +53,7 @@ func (q *Queue) PopOf(p Priority, now int64) (instance int32, ok bool) {
 	return q.take(l, now), true
 }
 
-// take takes the first of a list that is not empty.
+// take takes the first element of a list that is not empty.
 func (q *Queue) take(l uint8, now int64) int32 {
 	r := &q.lists[l&7]
 	instance := r.pop()
@@ -65,8 +64,8 @@ func (q *Queue) take(l uint8, now int64) int32 {
 	return instance
 }
 
-// SinceOf returns since when the first instance of one priority is ready, if
-// there is one.
+// SinceOf returns since when the first instance of one priority has been ready,
+// if there is one.
 func (q *Queue) SinceOf(p Priority) (since int64, ok bool) {
 	l := q.turns.lists[p]
 	if q.turns.present>>l&1 == 0 {
@@ -75,19 +74,19 @@ func (q *Queue) SinceOf(p Priority) (since int64, ok bool) {
 	return q.lists[l&7].since(), true
 }
 
-// Present returns the priorities of which something is ready: bit p for
+// Present returns the priorities that have ready instances: bit p is set for
 // priority p.
 func (q *Queue) Present() uint8 { return q.turns.present }
 
-// AheadOf returns the first instances of the list of one priority, at most n and
-// maybe fewer than it has. They come next unless others overtake them, so an
-// owner can have their memory fetched. The slice is the queue's own, to be read
-// before the next Push.
+// AheadOf returns the first instances of the list of one priority: at most n,
+// and possibly fewer although there are more. They come next unless others
+// overtake them, so an owner can prefetch their memory. The slice belongs to
+// the queue and must be read before the next Push.
 func (q *Queue) AheadOf(p Priority, n int) []int32 {
 	return q.lists[q.turns.lists[p]&7].ahead(n)
 }
 
-// Stats returns what was counted.
+// Stats returns the counters.
 func (q *Queue) Stats() Stats {
 	s := Stats{Policy: q.turns.policy}
 	for p := range q.lists {

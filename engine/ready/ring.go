@@ -7,17 +7,17 @@ import (
 	"sort"
 )
 
-// ring is one list of a queue: first in, first out. head and tail count what
-// was ever taken and put, so they are positions and counters in one.
+// ring is one list of a queue: first in, first out. head and tail count all
+// elements ever taken and put, so they are positions and counters at once.
 //
-// An owner reads the clock once for many instances. So a time is kept once for
-// all neighbours that share it, and looked up only on request.
+// An owner reads the clock once for many instances. So a time is stored once
+// for all neighbours that share it, and searched only on request.
 type ring struct {
 	buf        []int32 // length 0 or a power of two
 	head, tail uint64
-	times      []stamp // by position; maybe with some at the front that are over
-	latest     int64   // of times, if the list is not empty
-	begun      int64   // when the list was last empty and no longer was
+	times      []stamp // by position; the first ones may be of elements that were taken
+	latest     int64   // the last of times, if the list is not empty
+	begun      int64   // when the list last became non-empty
 	served     int64   // when it was last served
 }
 
@@ -30,28 +30,28 @@ type stamp struct {
 func (r *ring) size() int  { return int(r.tail - r.head) }
 func (r *ring) full() bool { return r.tail-r.head == uint64(len(r.buf)) }
 
-// push puts an instance at the tail. There is room.
+// push puts an instance at the tail. There must be room.
 func (r *ring) push(instance int32) {
 	r.buf[r.tail&uint64(len(r.buf)-1)] = instance
 	r.tail++
 }
 
-// pop takes the head, which is there.
+// pop takes the head. The list must not be empty.
 func (r *ring) pop() int32 {
 	v := r.buf[r.head&uint64(len(r.buf)-1)]
 	r.head++
 	return v
 }
 
-// begin notes the time of the next push into an empty list.
+// begin records the time of the next push into an empty list.
 func (r *ring) begin(now int64) {
 	r.begun, r.latest = now, now
 	r.times = append(r.times[:0], stamp{now, r.tail})
 }
 
-// stamp notes the time of the next push. Before the times need more memory it
-// drops those that are over, if that is half of them or more: so a stamp costs
-// the same however many there are.
+// stamp records the time of the next push. Before the times need more memory,
+// it drops those of elements that were taken, if they are at least half of all:
+// so the cost of a stamp does not depend on their number.
 func (r *ring) stamp(now int64) {
 	if n := len(r.times); n == cap(r.times) {
 		if over := r.oldest(); over >= n/2 {
@@ -62,15 +62,16 @@ func (r *ring) stamp(now int64) {
 	r.times = append(r.times, stamp{now, r.tail})
 }
 
-// oldest returns the index of the stamp of the head, which is there.
+// oldest returns the index of the stamp of the head. The list must not be
+// empty.
 func (r *ring) oldest() int {
 	return sort.Search(len(r.times), func(i int) bool { return r.times[i].from > r.head }) - 1
 }
 
-// since returns since when the head, which is there, is ready.
+// since returns since when the head is ready. The list must not be empty.
 func (r *ring) since() int64 { return r.times[r.oldest()].since }
 
-// ahead returns the first n, or fewer: those up to the end of buf.
+// ahead returns the first n elements, or fewer: those up to the end of buf.
 func (r *ring) ahead(n int) []int32 {
 	at := int(r.head & uint64(len(r.buf)-1))
 	return r.buf[at:min(at+min(n, r.size()), len(r.buf))]

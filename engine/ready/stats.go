@@ -12,8 +12,8 @@ type Stats struct {
 // PriorityStats is the row of one priority.
 type PriorityStats struct {
 	Length        int    // ready and not yet served
-	OldestSince   int64  // since when the first in the list is ready; 0 if there is none
-	UnservedSince int64  // since when it waits in vain: last served, or no longer empty if that is later; 0 if empty
+	OldestSince   int64  // since when the first in the list is ready; 0 if the list is empty
+	UnservedSince int64  // since when events are ready and none is served: the last was served, or the list became non-empty, if that is later; 0 if empty
 	Served        uint64 // events served
 	QuoteSwitches uint64 // turns that ended because the quote was used up
 }

@@ -7,14 +7,14 @@ import (
 	"math/bits"
 )
 
-// turns applies a discipline: it chooses the next of eight lists. The owner has
-// the lists and keeps present.
+// turns applies a discipline: it chooses the next of eight lists. The owner
+// holds the lists and sets present.
 type turns struct {
 	Discipline
 	lists    [Priorities]uint8 // by priority: its list
 	present  uint8             // bit p: list p is not empty
 	current  uint8             // quoted: whose turn it is
-	left     uint32            // quoted: what is left of the quote of current
+	left     uint32            // quoted: the rest of the quote of current
 	switches [Priorities]uint64
 }
 
@@ -26,8 +26,8 @@ func newTurns(d Discipline) turns {
 	return t
 }
 
-// pick returns the list that would be next if the lists in present, of which
-// there is one, were not empty.
+// pick returns the list that would be next if exactly the lists in present, at
+// least one, were not empty.
 func (t *turns) pick(present uint8) uint8 {
 	if t.policy == PolicyQuoted {
 		if upToCurrent := present & (2<<t.current - 1); upToCurrent != 0 {
@@ -49,8 +49,8 @@ func (t *turns) allowance(p uint8) int {
 	}
 }
 
-// serve takes n events of list p, which pick has returned, from its quote. n is
-// within the allowance.
+// serve takes n events of list p, which pick has returned, from its quote. n
+// must be within the allowance.
 func (t *turns) serve(p uint8, n int) {
 	if t.policy != PolicyQuoted {
 		return
@@ -66,16 +66,16 @@ func (t *turns) serve(p uint8, n int) {
 }
 
 // Turn applies a discipline across several queues of one owner, such as those
-// of the nets that a worker plays. The owner takes a priority from Next, serves
-// the instance that is ready for longest among the heads of that priority by
-// [Queue.PopOf], and reports that with Served.
+// of the nets that a worker plays. The owner gets a priority from Next, serves
+// the instance that has been ready for longest among the heads of that priority
+// with [Queue.PopOf], and reports that with Served.
 type Turn struct{ turns turns }
 
 // NewTurn returns the turn at its beginning.
 func NewTurn(d Discipline) *Turn { return &Turn{newTurns(d)} }
 
-// Next returns the priority that is served next, given those of which something
-// is ready in some queue (bit p for priority p); ok is false for none.
+// Next returns the priority that is served next, given the priorities that have
+// ready instances in some queue (bit p for priority p); ok is false for none.
 func (t *Turn) Next(present uint8) (p Priority, ok bool) {
 	if present == 0 {
 		return 0, false
@@ -84,7 +84,8 @@ func (t *Turn) Next(present uint8) (p Priority, ok bool) {
 }
 
 // Served counts one event of the priority that Next has returned, and reports
-// whether that used up its quote. The queues do not count it: see [Queue.PopOf].
+// whether that used up its quote. The queues do not count it: see
+// [Queue.PopOf].
 func (t *Turn) Served(p Priority) (switched bool) {
 	before := t.turns.switches[p&7]
 	t.turns.serve(uint8(p), 1)

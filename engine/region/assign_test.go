@@ -71,8 +71,8 @@ func TestTheOrderIsTheSameForAllWithTheSameMembers(t *testing.T) {
 	}
 }
 
-// Of 64 parts about a quarter have to move when a fourth member joins three. A
-// bounded share moves some more.
+// When a fourth member joins three, about a quarter of 64 parts have to move.
+// The bound on a member's share moves some more.
 func TestFewPartsMoveWhenAMemberJoins(t *testing.T) {
 	three, four := assign(partNames(64), everywhere(memberNames(3))), assign(partNames(64), everywhere(memberNames(4)))
 	moved := 0

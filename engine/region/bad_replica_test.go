@@ -15,7 +15,7 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// misread is a log of which some readers get an invalid commit, as from a
+// misread is a log from which some readers get an invalid commit, as from a
 // replica that differs from the others.
 type misread struct {
 	region.Log
@@ -34,12 +34,12 @@ func (l misread) Follow(ctx context.Context, from uint64, each func(journal.Comm
 	})
 }
 
-// A part that reads from one replica that differs from the others is not given up:
-// it is read again, from another one. If all are so, the log is damaged.
+// If one replica of a log differs from the others, the part does not fail: it
+// reads another replica. If all replicas have the fault, the log is damaged.
 func TestOneBadReplicaIsNotTakenForADamagedLog(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		for _, c := range []struct {
-			bad  int32 // sessions that read what is wrong
+			bad  int32 // sessions that read the invalid commit
 			ends bool
 		}{{1, false}, {3, false}, {1000, true}} {
 			w := newWorld(t, 3, 5)
@@ -63,20 +63,20 @@ func TestOneBadReplicaIsNotTakenForADamagedLog(t *testing.T) {
 			if c.ends {
 				err := <-ended
 				if !errors.Is(err, engine.ErrJournal) && !strings.Contains(err.Error(), "one") || opened.Load() < 5 {
-					t.Errorf("after %d sessions: %v; want that the log is damaged, after 5", opened.Load(), err)
+					t.Errorf("after %d sessions: %v; want a damaged log after 5", opened.Load(), err)
 				}
 			} else {
 				until(t, "y has read what region one wrote", func() bool { return w.count().Parts["two"].Cursors[0].Position > 2 })
 			}
 			stop()
-			if got, want := doubted.Load(), 2*min(c.bad, 5); got != want { // of each session its own log and the one upstream
+			if got, want := doubted.Load(), 2*min(c.bad, 5); got != want { // in each session, the part's own log and the upstream log
 				t.Errorf("%d bad sessions: logs were doubted %d times; want %d", c.bad, got, want)
 			}
 			if c.ends {
 				continue
 			}
 			if err := <-ended; err != nil {
-				t.Errorf("%d bad sessions: it ends with %v", c.bad, err)
+				t.Errorf("%d bad sessions: the member ends with %v", c.bad, err)
 			}
 		}
 	})

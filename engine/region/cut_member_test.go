@@ -17,7 +17,7 @@ import (
 // beatEvery is how often a member sends a beat.
 const beatEvery = 50 * time.Millisecond
 
-// stopped is a log of which a process can be cut off: then it takes nothing more.
+// stopped is a log that a process can be cut off from: then it accepts nothing.
 type stopped struct {
 	region.Log
 	cut *atomic.Bool
@@ -30,8 +30,8 @@ func (l stopped) Append(ctx context.Context, last uint64, commits ...[]byte) (ui
 	return l.Log.Append(ctx, last, commits...)
 }
 
-// cutOff runs a member, and returns what cuts it off from the other members and
-// from all logs.
+// cutOff starts a member, and returns a function that cuts it off from the
+// other members and from all logs.
 func (w *world) cutOff(source string, parts ...string) (cut func()) {
 	way, gone, base := natstest.NewWay(w.t, w.nats), &atomic.Bool{}, w.base
 	w.base.Conn = natstest.Connect(w.t, way)
@@ -47,8 +47,8 @@ func (w *world) cutOff(source string, parts ...string) (cut func()) {
 	}
 }
 
-// A stand-by that was cut off for two seconds replaces an owner that stops three
-// seconds later as fast as ever.
+// A stand-by that was cut off for two seconds replaces an owner that stops
+// three seconds later as quickly as any other stand-by.
 func TestAStandbyThatWasCutOffTakesOverAsFastAsEver(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1, 3)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// fleet is three members of a net by a clock that the test moves: m1, which looks
-// at the part "one", m2, which owns that part, and m3.
+// fleet is three members of a net with a clock that the test sets: m1, which
+// watches the part "one", m2, which owns it, and m3.
 type fleet struct {
 	m     *Member
 	w     watch
 	now   time.Time
-	beats map[string]func(time.Time) bool // whether what a member says now arrives at m1
+	beats map[string]func(time.Time) bool // by member: reports whether a beat that it sends now reaches m1
 }
 
 func newFleet(t *testing.T) *fleet {
@@ -25,8 +25,8 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-// play lets time pass, until m1 would take the part over. It returns how long
-// that took.
+// play advances the clock until m1 would take the part over. It returns how
+// long that took.
 func (f *fleet) play(d time.Duration) (took time.Duration, over bool) {
 	for began := f.now; f.now.Sub(began) < d; f.now = f.now.Add(checkEvery) {
 		if f.now.UnixMilli()%beatEvery.Milliseconds() == 0 {
@@ -48,7 +48,7 @@ func (f *fleet) play(d time.Duration) (took time.Duration, over bool) {
 	return d, false
 }
 
-// lose has nothing of some members arrive from now on, for a while.
+// lose loses the beats of some members for a while.
 func (f *fleet) lose(d time.Duration, sources ...string) {
 	from, to := f.now, f.now.Add(d)
 	for _, s := range sources {
@@ -108,7 +108,7 @@ func TestAMemberThatWasStoppedSuspectsNoOwner(t *testing.T) {
 	}
 }
 
-// Where all beats are late again and again, a suspicion would only make it worse.
+// If all beats are repeatedly late, a suspicion would only add load.
 func TestAnOwnerWhoseBeatsAreLateAgainAndAgainIsNotSuspected(t *testing.T) {
 	for _, late := range []time.Duration{150 * time.Millisecond, 180 * time.Millisecond} {
 		f, step := newFleet(t), late.Milliseconds()

@@ -49,7 +49,7 @@ func TestAMemberIsThereUpToTheLastInstantOfItsSecondAndIsRememberedForAMinute(t 
 			t.Errorf("after %v: %q; want %q", at, s, want)
 		}
 		if r.alive("b", after(at)) {
-			t.Error("a member is there that never was")
+			t.Error("a member without a beat counts as alive")
 		}
 	}
 }
@@ -71,8 +71,8 @@ func TestTheOwnerIsFoundAmongManyMembers(t *testing.T) {
 	}
 }
 
-// Present time passes for two intervals of beats after one of this member's own
-// beats came back, and no longer.
+// Present time passes for two intervals of beats after this member has received
+// one of its own beats, and no longer.
 func TestPresentTimePassesForTwoIntervalsAfterAnOwnBeat(t *testing.T) {
 	r := newRoster("me")
 	passed := func(ms int) time.Duration {
@@ -108,7 +108,7 @@ func TestMembersTakeOverOneAfterTheOther(t *testing.T) {
 		{"m3 m2 m1", "m2", 310},
 		{"m3 m4 m1 m2", "m2", 410},
 		{"m3 m4 m2 m1", "m2", 410},
-		{"m3 m1", "m2", 310}, // the owner comes for it no more
+		{"m3 m1", "m2", 310}, // the owner does not count again
 		{"m3 m1", "", 310},
 		{"m2 m3", "m2", 0},
 		{"", "", 0},
@@ -136,7 +136,7 @@ func TestMembersTakeOverOneAfterTheOther(t *testing.T) {
 }
 
 func TestAPartIsForTheNextOneWhereTheFirstHasItsShare(t *testing.T) {
-	part := "" // for which x comes before y
+	part := "" // a part for which x comes before y
 	for _, p := range partNames(100) {
 		if rank(p, []string{"x", "y"})[0] == "x" {
 			part = p
@@ -178,7 +178,7 @@ func TestABeatMayHaveAsManyPartsAsAMember(t *testing.T) {
 	for n, want := range map[int]bool{maxParts: true, maxParts + 1: false} {
 		b, err := decodeBeat([]byte(`{"source":"a","parts":[` + strings.Repeat(`{"part":"p","role":"away"},`, n-1) + `{"part":"p","role":"away"}]}`))
 		if (err == nil) != want || want && len(b.Parts) != n {
-			t.Errorf("%d parts: %v; want it to be taken: %t", n, err, want)
+			t.Errorf("%d parts: %v; want accepted: %t", n, err, want)
 		}
 	}
 }
@@ -249,12 +249,12 @@ func TestWhichErrorsMeanThatALogIsNotTheOneThatWasRead(t *testing.T) {
 	}
 }
 
-// A log keeps the commits that some downstream part has not read, confirmed,
-// from this very log.
+// A log keeps the commits that some downstream part has not read. Only
+// confirmed cursors into this log count.
 func TestALogIsKeptFromTheFirstCommitOnThatHasStillToBeRead(t *testing.T) {
 	m := memberOf(t, "m1")
 	if first := m.replicas[1].keep(); first != math.MaxUint64 {
-		t.Errorf("no part reads it: kept from %d on; want none to be kept", first)
+		t.Errorf("no part reads the log, and it keeps commits from %d on; want none", first)
 	}
 	r, log := m.replicas[0], &entries{kept: chained(9)}
 	says := func(source string, epoch, read uint64, mark engine.Mark) {
@@ -263,7 +263,7 @@ func TestALogIsKeptFromTheFirstCommitOnThatHasStillToBeRead(t *testing.T) {
 	check := func(when string, want uint64) {
 		t.Helper()
 		if got := r.keep(); got != want {
-			t.Errorf("%s: kept from %d on; want %d", when, got, want)
+			t.Errorf("%s: keeps commits from %d on; want %d", when, got, want)
 		}
 	}
 	r.use(log)
@@ -291,7 +291,7 @@ func TestAMemberThatIsToOwnAPartAndFollowsItCloselyIsABetterOwner(t *testing.T) 
 	good := BeatPart{Part: "one", Role: Standby, Epoch: 1, Position: 70}
 	for name, c := range map[string]struct {
 		change func(m *Member, p *BeatPart)
-		since  time.Duration // it is there
+		since  time.Duration // when it was first alive
 		heir   string
 		behind uint64
 	}{
@@ -331,7 +331,7 @@ func TestAMemberThatCannotSendItsBeatsLogsThat(t *testing.T) {
 		m.replicas = append(m.replicas, newReplica(m, &p))
 	}
 	if err := m.sendBeat(); err == nil || !strings.Contains(err.Error(), "too many parts") {
-		t.Errorf("%v; want that the beat is too long", err)
+		t.Errorf("%v; want an error about the length of the beat", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -351,7 +351,7 @@ func TestAPartThatIsPlayedAgainStandsStillNoLonger(t *testing.T) {
 		r.halt("its log is lost")
 		r.become(c.role, nil)
 		if got := r.status(); got.Role != c.role || got.Stopped != c.want {
-			t.Errorf("as %v it says %+v; want the reason %q", c.role, got, c.want)
+			t.Errorf("as %v it publishes %+v; want the reason %q", c.role, got, c.want)
 		}
 	}
 }
@@ -359,11 +359,11 @@ func TestAPartThatIsPlayedAgainStandsStillNoLonger(t *testing.T) {
 func TestReportsAreThoseOfThePartsThatWereOwned(t *testing.T) {
 	m := memberOf(t, "m1")
 	if got := m.Reports(); len(got) != 0 {
-		t.Errorf("%v; want none before a part is owned", got)
+		t.Errorf("%v; want no report before a part is owned", got)
 	}
 	second := &engine.Report{Firings: 2}
 	m.replicas[1].report = second
 	if got := m.Reports(); len(got) != 1 || got[0] != second {
-		t.Errorf("%v; want the one of the second part", got)
+		t.Errorf("%v; want the report of the second part", got)
 	}
 }

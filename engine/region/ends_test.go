@@ -28,8 +28,8 @@ func (w *world) ending(cfg region.Config) error {
 	return m.Run(w.t.Context())
 }
 
-// Commits upstream that are gone before they were read took tokens with them. To
-// try again would hide that.
+// If upstream commits were removed before they were read, their tokens are
+// lost. The member ends with an error, because a retry would hide that.
 func TestAMemberWhoseUpstreamLogWasRemovedTooEarlyEndsWithThat(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 3, 5)
@@ -44,7 +44,7 @@ func TestAMemberWhoseUpstreamLogWasRemovedTooEarlyEndsWithThat(t *testing.T) {
 		cfg.Engine.Source, cfg.Parts = "y", cfg.Parts[1:]
 		if err := w.ending(cfg); !errors.Is(err, journal.ErrCovered) || !strings.Contains(err.Error(), `part "two"`) ||
 			!strings.Contains(err.Error(), "their tokens were removed") {
-			t.Errorf("%v; want that tokens are lost", err)
+			t.Errorf("%v; want an error about lost tokens", err)
 		}
 	})
 }
@@ -56,12 +56,12 @@ func TestAMemberWhoseLogCanNeverBeUsedEndsWithThat(t *testing.T) {
 		cfg.Engine.Source = "x"
 		cfg.Open = func(context.Context, string, func() uint64) (region.Log, error) { return nil, region.ErrUnusable }
 		if err := w.ending(cfg); !errors.Is(err, region.ErrUnusable) || !strings.Contains(err.Error(), "opening the log") {
-			t.Errorf("%v; want that the log cannot be used", err)
+			t.Errorf("%v; want an unusable log", err)
 		}
 	})
 }
 
-// unanswered is a log on a server that says nothing.
+// unanswered is a log on a server that does not answer.
 type unanswered struct {
 	region.Log
 	asked func()
@@ -93,7 +93,7 @@ func TestAMemberEndsThoughItsLogDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// counted counts the lines that are logged.
+// counted counts the logged lines.
 type counted struct {
 	mu    sync.Mutex
 	lines []string

@@ -143,8 +143,8 @@ func TestWhichMemberInheritsAReleasedPart(t *testing.T) {
 	}
 }
 
-// Other members remove the log before the cursors that an owner publishes. So
-// it publishes only confirmed cursors.
+// Other members remove the commits up to the cursors that an owner publishes.
+// So it publishes only confirmed cursors.
 func TestAnOwnerNeverPublishesAnUnconfirmedCursor(t *testing.T) {
 	m := memberOf(t, "m1")
 	e, r := owned(t, m, 1, "m1"), m.replicas[1]
@@ -216,7 +216,7 @@ func TestAFaultThatLastsIsLoggedOnceInTenSeconds(t *testing.T) {
 		now = now.Add(beatEvery)
 	}
 	if n := strings.Count(logged.String(), "not sent"); n != 3 || !strings.Contains(logged.String(), "suppressed=199") {
-		t.Errorf("%d lines; want 3 with the number of suppressed ones\n%s", n, &logged)
+		t.Errorf("%d lines; want 3 with the number of suppressed lines\n%s", n, &logged)
 	}
 }
 

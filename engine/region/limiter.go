@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// repeatAfter is the least time between two logs of a fault that lasts.
+// repeatAfter is the shortest time between two logs of a lasting fault.
 const repeatAfter = 10 * time.Second
 
 // limiter logs a repeated warning at most once in repeatAfter.

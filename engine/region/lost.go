@@ -15,18 +15,18 @@ import (
 )
 
 // A server that loses power can lose the end of a log and assign its numbers
-// again. Each entry has the mark of everything before it, and each cursor into
-// a log has the mark of what was read. So the next entry reveals the loss at
-// the latest. Then the part stops, and its owner looks for the last commit in
-// common with the log that was read:
+// again. Each entry has the mark of all entries before it, and each cursor into
+// a log has the mark of the entries that were read. So the loss is noticed at
+// the next entry at the latest. Then the part stops, and its owner looks for
+// the last commit in common with the log that was read:
 //
 //   - If no token has arrived since that commit, the owner reads the log again
 //     from there. Each token arrives once.
 //   - Otherwise both parts have the same tokens, because the upstream part has
-//     lost the commits with which they left. Reading again would double them,
-//     and reading on would skip what was written since. So the part stands
-//     still and publishes the reason until the log fits or Config.Again permits
-//     that tokens come twice.
+//     lost the commits with which they left. Reading again would duplicate
+//     them, and continuing would skip what was written since. So the part
+//     stands still and publishes the reason until the log fits or Config.Again
+//     permits that tokens arrive twice.
 
 // errRewound ends a session whose part reads an upstream log again.
 var errRewound = errors.New("an upstream log that has lost commits is read again from the last commit in common")

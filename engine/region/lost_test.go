@@ -22,8 +22,8 @@ import (
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// relay is a net whose tokens go from place a over region one and b to region two,
-// and end in c. Each token that is put has an instance of its own.
+// relay is a net whose tokens start in place a of region one, go through b of
+// region two, and end in c. Each token has its own instance.
 type relay struct {
 	*world
 	nc   *nats.Conn
@@ -50,8 +50,8 @@ func newRelay(t *testing.T) *relay {
 	return &relay{world: w, nc: natstest.Connect(t, w.nats)}
 }
 
-// inject puts a token into a place of the region of a name, again until that is
-// acknowledged: without an answer it may be there or not.
+// inject puts a token into a place of a region and repeats that until it is
+// acknowledged. Without an acknowledgement the token may be there or not.
 func (r *relay) inject(part, place string) {
 	r.t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -67,14 +67,15 @@ func (r *relay) inject(part, place string) {
 	r.t.Fatalf("no token is acknowledged by %q", part)
 }
 
-// reached returns how many tokens of an instance are in c, by the log of two.
+// reached returns by instance how many tokens are in c, according to the log of
+// two.
 func (r *relay) reached() map[int]uint32 {
 	r.t.Helper()
 	cfg, part := r.base.Engine, r.base.Parts[1].Part
 	cfg.Journal, cfg.Part = r.logs.Open("two", nil), &part
 	e, err := engine.New(cfg)
 	if err != nil {
-		return nil // it is being written
+		return nil // the snapshot is being written
 	}
 	n, ended := map[int]uint32{}, make(chan error, 1)
 	ctx, stop := context.WithCancel(r.t.Context())
@@ -93,8 +94,8 @@ func (r *relay) reached() map[int]uint32 {
 	return n
 }
 
-// all waits until the tokens of some instances are in region two, and returns how
-// many of each are.
+// all waits until the tokens of some instances are in region two, and returns
+// how many tokens of each are there.
 func (r *relay) all(instances []int) (at map[int]uint32) {
 	r.t.Helper()
 	until(r.t, "all tokens that were acknowledged are in region two", func() bool {
@@ -111,7 +112,7 @@ func (r *relay) all(instances []int) (at map[int]uint32) {
 
 func (r *relay) stopped() string { return r.statuses()["two"].Stopped }
 
-// lose has the logs lose what is behind these commits.
+// lose makes the logs lose the commits after the given ones.
 func (r *relay) lose(one, two uint64) {
 	r.logs.Lose("one", one)
 	r.logs.Lose("two", two)
@@ -119,8 +120,8 @@ func (r *relay) lose(one, two uint64) {
 
 func (r *relay) last(part string) uint64 { return r.logs.Open(part, nil).Last() }
 
-// begin has both regions be played by two processes, puts tokens, and waits until
-// they have come through.
+// begin starts two processes that play both regions, injects tokens, and waits
+// until they have reached region two.
 func (r *relay) begin(tokens int) {
 	r.t.Helper()
 	r.member("x", "one")
@@ -142,8 +143,8 @@ func (r *relay) again(change func(*region.Config)) {
 	r.member("y2", "two")
 }
 
-// The server comes back under processes that run, and processes that start after
-// it: the end of the log upstream is lost, and its numbers are given out again.
+// The upstream log loses its end and assigns its numbers again, while processes
+// run or before others start.
 func TestAPartWhoseUpstreamLogLostTokensThatItHasStandsStillAndLosesNothing(t *testing.T) {
 	for _, running := range []bool{true, false} {
 		t.Run(fmt.Sprintf("processes continue: %t", running), func(t *testing.T) {
@@ -172,13 +173,13 @@ func lostTokens(t *testing.T, running bool) {
 	}
 	s := r.statuses()["two"]
 	if s.Owner == "" {
-		t.Error("it has no owner")
+		t.Error("the part has no owner")
 	}
 	time.Sleep(2 * time.Second)
 	if now := r.statuses()["two"]; now.Epoch != s.Epoch || now.Stopped != s.Stopped {
-		t.Errorf("%+v after %+v; want it to stand still in its epoch", now, s)
+		t.Errorf("%+v after %+v; want the part to stand still in its epoch", now, s)
 	}
-	r.inject("two", "b") // it takes what it is given, and keeps it
+	r.inject("two", "b") // the part accepts tokens and keeps them
 	r.again(func(c *region.Config) { c.Again = true })
 	at := r.all(r.put)
 	for _, i := range r.put {
@@ -189,16 +190,16 @@ func lostTokens(t *testing.T, running bool) {
 	until(t, "region two plays", func() bool { return r.stopped() == "" })
 }
 
-// What was lost upstream had brought no token: so it is right to read what has its
-// numbers now.
+// The commits that were lost had brought no token, so it is safe to read those
+// that have their numbers now.
 func TestALogThatLostNoTokensIsReadAgainByItself(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		r := newRelay(t)
 		r.begin(20)
 		common := r.last("one")
-		// Owners come and go, and nothing else.
+		// The owners change, and nothing else happens.
 		r.stops[0]()
-		time.Sleep(1100 * time.Millisecond) // after which a cursor moves without tokens
+		time.Sleep(1100 * time.Millisecond) // after that, a cursor moves even without tokens
 		z := r.member("z", "one")
 		until(t, "region two has read that", func() bool {
 			e := r.standing("two")
@@ -231,15 +232,15 @@ func (r *relay) standing(part string) engine.Standing {
 	return tally.Parts[part]
 }
 
-// Whatever the two logs lose, while processes run or between two starts: no
-// token that is acknowledged afterwards is lost, none comes twice unless that
-// is allowed, and a part that cannot continue publishes the reason.
+// Logs lose commits, while processes run or between two starts. No token that
+// is acknowledged afterwards is lost, none arrives twice unless that is
+// allowed, and a part that cannot continue publishes the reason.
 func TestWhateverLogsLoseNoTokenAcknowledgedAfterwardsIsLost(t *testing.T) {
 	const rounds = 20
 	var stood atomic.Int32
 	t.Cleanup(func() {
 		if n := stood.Load(); n == 0 || n == rounds {
-			t.Errorf("%d of %d stood still; want to see both", n, rounds)
+			t.Errorf("%d of %d parts stood still; want some of both", n, rounds)
 		}
 	})
 	for seed := range uint64(rounds) {
@@ -259,7 +260,7 @@ func lostAnything(t *testing.T, seed uint64, stood *atomic.Int32) {
 	}
 	lose := func(part string) uint64 { return max(2, r.last(part)-min(r.last(part), rnd.Uint64N(20))) }
 	one, two := lose("one"), lose("two")
-	if seed%4 == 0 { // half of the log upstream, whose tokens have arrived
+	if seed%4 == 0 { // half of the upstream log, whose tokens have arrived
 		one, two = (r.last("one")+2)/2, r.last("two")
 	}
 	r.lose(one, two)

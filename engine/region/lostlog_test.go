@@ -26,17 +26,18 @@ func textLog(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// entries is a log to be read, whose commits up to removed a snapshot has replaced.
+// entries is a log for reading. A snapshot has replaced the commits up to
+// removed.
 type entries struct {
 	Log
 	kept    [][]byte // from commit 1 on
 	removed int
 	fails   error
-	heals   time.Time // from when on it has chained(9); zero for never
+	heals   time.Time // from then on it holds chained(9); zero for never
 }
 
-// chained returns entries of which each has the mark of those before it, but the
-// first.
+// chained returns entries. Each except the first has the mark of those before
+// it.
 func chained(n int) (all [][]byte) {
 	for k := range n {
 		e := binary.BigEndian.AppendUint64([]byte{0, 4}, 0)
@@ -132,7 +133,7 @@ func (l *own) Read(ctx context.Context, from uint64) iter.Seq2[journal.Commit, e
 	return l.file.Read(ctx, from)
 }
 
-// full is a file that accepts no more data once it is full.
+// full is a file without space for more data.
 type full struct {
 	journal.Log
 	err error
@@ -145,8 +146,8 @@ func (f *full) Append(ctx context.Context, last uint64, commits ...[]byte) (uint
 	return f.Log.Append(ctx, last, commits...)
 }
 
-// reader is part two, of which m1 is the owner, after it has read the log of part
-// one up to commit 8: tokens came with commits 3 and 6. It plays no longer.
+// reader is part two, owned by m1, after it has read the log of part one up to
+// commit 8: tokens came with commits 3 and 6. It no longer plays.
 type reader struct {
 	m      *Member
 	r      *replica
@@ -193,19 +194,20 @@ func newReader(t *testing.T) *reader {
 		t.Fatal(err)
 	}
 	if at := x.e.Standing().Cursors[0].Position; at != 8 {
-		t.Fatalf("it has read up to %d; want 8", at)
+		t.Fatalf("the part has read up to %d; want 8", at)
 	}
 	x.r.use(&own{file: f})
 	return x
 }
 
-// keep has the log upstream have the first n commits of before, and others behind.
+// keep makes the upstream log keep its first n commits and have other commits
+// after them.
 func (x *reader) keep(n int) {
 	x.up.kept = x.up.kept[:n:n]
 	for k := range 9 {
 		x.up.kept = append(x.up.kept, append(binary.BigEndian.AppendUint64([]byte{0, 4}, uint64(1000+k)), 'x'))
 	}
-	if n > 0 { // the first of the others follows what is left
+	if n > 0 { // the first of the other commits follows what is left
 		_, before, _ := engine.Linked(x.up.kept[n-1])
 		x.up.kept[n] = append(binary.BigEndian.AppendUint64([]byte{0, 4}, uint64(before)), 'x')
 	} else {
@@ -247,7 +249,7 @@ func TestWhereALogThatHasLostCommitsIsReadAgain(t *testing.T) {
 					t.Errorf("read up to %+v; want %+v", got, want)
 				}
 				if again := strings.Contains(x.logged.String(), "is read again"); again != (c.from != 8) {
-					t.Errorf("it logs %q", x.logged.String())
+					t.Errorf("the member logs %q", x.logged.String())
 				}
 			})
 		})
@@ -260,23 +262,23 @@ func TestWhatCannotBeWrittenDownIsNotReadAgain(t *testing.T) {
 		x.keep(7)
 		x.file.err = fmt.Errorf("%w: full", journal.ErrStopped)
 		if reason, err := x.r.rewind(t.Context(), x.e, []Log{x.up}); !errors.Is(err, journal.ErrStopped) || reason != "" {
-			t.Errorf("%q, %v; want that the log takes nothing", reason, err)
+			t.Errorf("%q, %v; want the error that the log accepts no commit", reason, err)
 		}
 		if err := x.r.awaitFit(t.Context(), x.e, []Log{x.up}); !errors.Is(err, journal.ErrStopped) {
-			t.Errorf("%v; want that the log takes nothing", err)
+			t.Errorf("%v; want the error that the log accepts no commit", err)
 		}
 	})
 }
 
-// A part stands still as long as one of its logs does not answer or does not fit,
-// says the reason once, and then goes to the same owner again.
+// A part stands still as long as one of its logs does not answer or does not
+// fit. It logs the reason once. When the logs fit, the same owner continues.
 func TestAPartStandsStillUntilItsLogsFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newReader(t)
 		x.r.log.(*own).silent = 3
 		x.keep(5)
 		began, ended := time.Now(), make(chan error, 1)
-		x.up.heals = began.Add(6500 * time.Millisecond) // when the server has found them
+		x.up.heals = began.Add(6500 * time.Millisecond) // then the server has found the commits
 		go func() { ended <- x.r.awaitFit(t.Context(), x.e, []Log{x.up}) }()
 		const lost = `the log of "one" has lost commits between 5 and 8, and its part has the 6 tokens that came with them again`
 		var reasons []string
@@ -285,24 +287,24 @@ func TestAPartStandsStillUntilItsLogsFit(t *testing.T) {
 			reasons = append(reasons, x.r.status().Stopped)
 			time.Sleep(stoppedCheckEvery)
 		}
-		synctest.Wait() // it has looked once more
+		synctest.Wait() // it has checked once more
 		const silent = "the part's own log does not answer"
 		if d := cmp.Diff([]string{silent, silent, silent, lost, lost, lost}, reasons); d != "" {
 			t.Errorf("each second (-want +got):\n%s", d)
 		}
 		if log := x.logged.String(); strings.Count(log, "stands still") != 2 || strings.Count(log, silent) != 1 {
-			t.Errorf("it logs\n%swant each reason once", log)
+			t.Errorf("the member logs\n%swant each reason once", log)
 		}
 		select {
 		case err := <-ended:
-			t.Fatalf("it ends with %v", err)
+			t.Fatalf("the member ends with %v", err)
 		default:
 		}
 		if err := <-ended; !errors.Is(err, errRewound) || time.Since(began) != 7*time.Second {
-			t.Errorf("after %v: %v; want that it is mended after 7 s", time.Since(began), err)
+			t.Errorf("after %v: %v; want the part to continue after 7 s", time.Since(began), err)
 		}
 		if s := x.e.Standing(); !s.Released || s.Heir != "m1" {
-			t.Errorf("%+v; want that it is released for m1", s)
+			t.Errorf("%+v; want a release for m1", s)
 		}
 	})
 }
@@ -312,14 +314,14 @@ func TestAPartWhoseOwnLogIsAnotherOneStandsStillNoLonger(t *testing.T) {
 		x := newReader(t)
 		x.r.use(&own{file: &entries{kept: chained(60)}})
 		if err := x.r.awaitFit(t.Context(), x.e, []Log{x.up}); !errors.Is(err, engine.ErrRewritten) {
-			t.Errorf("%v; want that the log is not the one that was read", err)
+			t.Errorf("%v; want the error that the log is not the one that was read", err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		x = newReader(t)
 		x.keep(5)
 		if err := x.r.awaitFit(ctx, x.e, []Log{x.up}); err != nil || x.e.Standing().Released {
-			t.Errorf("it is ended: %v; want no error, and the part as it is", err)
+			t.Errorf("after the end: %v; want no error, and the part unchanged", err)
 		}
 	})
 }

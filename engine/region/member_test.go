@@ -20,7 +20,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// world is a net in parts, its logs and the NATS on which its members meet.
+// world is a net in parts, its logs and the NATS server of its members.
 type world struct {
 	t    *testing.T
 	nats *server.Server
@@ -49,13 +49,13 @@ func (w *world) open(_ context.Context, part string, keep func() uint64) (region
 	return w.logs.Open(part, keep), nil
 }
 
-// slow has each transition wait for 10 ms.
+// slow makes each transition wait for 10 ms.
 func (w *world) slow() {
 	mode := plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 10_000}}
 	w.base.Engine.Nets[0].Transitions = []engine.Transition{{Mode: mode}, {Mode: mode}}
 }
 
-// member starts a member that may play the parts of these names.
+// member starts a member that may play the named parts.
 func (w *world) member(source string, parts ...string) (stop func() *region.Member) {
 	cfg := w.base
 	if cfg.Conn == nil {
@@ -84,10 +84,11 @@ func (w *world) count() *regiontest.Tally {
 	return tally
 }
 
-// statuses is what a survey finds.
+// statuses returns the result of a survey.
 func (w *world) statuses() map[string]region.Status { return w.survey(region.SurveyFor) }
 
-// survey receives beats for a while, in which some members may not send one.
+// survey receives beats for the given time, in which some members may not send
+// one.
 func (w *world) survey(listen time.Duration) map[string]region.Status {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), listen)
@@ -136,22 +137,22 @@ func TestAnOwnerThatEndsHandsOver(t *testing.T) {
 		until(t, "x2 owns one", func() bool { return w.statuses()["one"].Owner == "x2" })
 		after := w.statuses()["one"]
 		if after.Epoch != before.Epoch+1 {
-			t.Errorf("epoch %d after %d; want one more: the part was handed over, not fought for", after.Epoch, before.Epoch)
+			t.Errorf("epoch %d after %d; want one more: a hand-over takes one epoch", after.Epoch, before.Epoch)
 		}
 		until(t, "x2 plays", func() bool { return w.statuses()["one"].Commits > after.Commits })
 		second()
 	})
 }
 
-// stoppable are the logs of one process, which can be stopped in the middle of
-// an append as the process can.
+// stoppable are the logs of one process. They can be stopped in the middle of
+// an append, as the process can.
 type stoppable struct {
 	region.Log
 	gate *gate
 }
 
-// gate is what a process passes before each append. Shut, it stops there. (A
-// mutex would stop the clock of a bubble too.)
+// gate is passed before each append. A closed gate blocks. (A mutex would also
+// stop the clock of a bubble.)
 type gate struct {
 	mu     sync.Mutex
 	opened chan struct{} // nil while the gate is open
@@ -184,11 +185,11 @@ func (l stoppable) Append(ctx context.Context, last uint64, commits ...[]byte) (
 	return l.Log.Append(ctx, last, commits...)
 }
 
-// glance is how long a survey takes that is repeated until it finds something.
+// glance is the duration of a survey that is repeated until it finds something.
 const glance = 60 * time.Millisecond
 
-// This is in real time: a process that is stopped holds its locks, and the clock of a
-// bubble stands still while a goroutine waits for one.
+// This test runs in real time: a stopped process holds its locks, and the clock
+// of a bubble stands still while a goroutine waits for a lock.
 func TestAnOwnerThatWasStoppedCommitsNothingAfterItsSuccessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 3)
@@ -205,7 +206,7 @@ func TestAnOwnerThatWasStoppedCommitsNothingAfterItsSuccessor(t *testing.T) {
 	until(t, "x1 owns one", func() bool { return w.survey(glance)["one"].Owner == "x1" })
 	second := w.member("x2", "one")
 	until(t, "x2 stands by", func() bool { return len(w.statuses()["one"].Standbys) == 1 })
-	gate.shut()      // it is stopped where it appends,
+	gate.shut()      // the process is stopped in an append,
 	cfg.Conn.Close() // and its beats no longer arrive
 	until(t, "x2 owns one", func() bool { return w.survey(glance)["one"].Owner == "x2" })
 	gate.open()
@@ -254,8 +255,8 @@ func TestPartitionsMoveToMembersThatJoinAndFromThoseThatLeave(t *testing.T) {
 	})
 }
 
-// Logs are trimmed while they are read: not beyond what the owner downstream
-// still has to read, and a stand-by that comes late begins with a snapshot.
+// Logs are trimmed while they are read, but they keep what the owner downstream
+// still has to read. A stand-by that starts late begins with a snapshot.
 func TestLogsAreTrimmedUnderTheirReaders(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 3, 5)
@@ -279,8 +280,8 @@ func TestLogsAreTrimmedUnderTheirReaders(t *testing.T) {
 	})
 }
 
-// The clock of the next owner is an hour behind: time in its part continues
-// from where it was.
+// The clock of the next owner is an hour behind. Time in its part continues
+// from the time of the previous owner.
 func TestTimeDoesNotGoBackWithTheNextOwner(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1, 3)
@@ -301,9 +302,9 @@ func TestTimeDoesNotGoBackWithTheNextOwner(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			now, _ := binary.Uvarint(c.Payload[10:]) // behind the mark
+			now, _ := binary.Uvarint(c.Payload[10:]) // after the mark
 			if now < last {
-				t.Fatalf("commit %d is of %d, after one of %d", c.Sequence, now, last)
+				t.Fatalf("commit %d has the time %d, after one with %d", c.Sequence, now, last)
 			}
 			last = now
 		}

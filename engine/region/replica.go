@@ -28,12 +28,12 @@ type replica struct {
 	mu      sync.Mutex
 	role    Role
 	engine  *engine.Engine  // nil while Away
-	log     Log             // the part's, while it is followed or led
-	sure    engine.Standing // what cannot be lost; only for an owner, or a member that is taking over
+	log     Log             // of the part, while it is followed or led
+	sure    engine.Standing // what can no longer be lost; only for an owner, or a member that is taking over
 	stopped string          // why the part stands still; "" if it does not
 
 	led   uint64                      // the last epoch in which this process owned the part; of run
-	shown func(context.Context) error // ends what show has begun; nil if nothing is shown; of run
+	shown func(context.Context) error // ends the publishing that show has started; nil if there is none; of run
 }
 
 // Reasons for the end of a session without a fault.

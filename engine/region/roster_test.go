@@ -29,7 +29,7 @@ func TestTheOwnerIsTheOneInTheHighestEpoch(t *testing.T) {
 	}
 	r.receive(beatOf("new", Away, 4), start)
 	if o, _ := r.owner("p", start); o.Source != "old" {
-		t.Errorf("owner %+v; want old, since new lets go", o)
+		t.Errorf("owner %+v; want old, since new has released the part", o)
 	}
 }
 
@@ -101,8 +101,8 @@ func TestSilenceIsTheTimeWithoutBeatsInWhichTheMemberChecked(t *testing.T) {
 	}
 }
 
-// beats records beats of a member at these times, in milliseconds, and in
-// between of "me", the member whose roster it is.
+// beats records beats of a member at the given times, in milliseconds, and
+// between them beats of "me", the member whose roster it is.
 func beats(r *roster, source string, at ...int) {
 	own := at[0]
 	for _, ms := range at {

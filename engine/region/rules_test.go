@@ -15,7 +15,8 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// Processes of different versions play one net: all have to come to the same order.
+// Processes of different versions play one net, so all must compute the same
+// order.
 func TestTheOrderOfMembersNeverChanges(t *testing.T) {
 	for part, want := range map[string]string{
 		"p0": "host-0 host-2 host-5 host-6 host-1 host-7 host-3 host-4", "p1": "host-7 host-0 host-1 host-5 host-3 host-4 host-2 host-6", "desk": "host-5 host-3 host-4 host-2 host-1 host-0 host-6 host-7", "warehouse": "host-1 host-5 host-6 host-4 host-0 host-2 host-7 host-3",
@@ -61,13 +62,13 @@ func TestABeatMayHaveAsManyCursorsAsThereMayBeParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := decodeBeat(message); (err == nil) != want {
-				t.Errorf("%d %s: %v; want it to be taken: %t", n, name, err, want)
+				t.Errorf("%d %s: %v; want accepted: %t", n, name, err, want)
 			}
 		}
 	}
 }
 
-// What is no matter of what a log holds ends a process at once.
+// Errors that do not depend on the content of a log end a process at once.
 func TestWhichFaultsEndAProcessAtOnce(t *testing.T) {
 	for err, want := range map[error]bool{
 		engine.ErrConfig: true, ErrUnusable: true, nats.ErrConnectionClosed: true,

@@ -24,8 +24,8 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// sessions is a member whose log cannot be opened, for these reasons: one for each
-// session, the last one again and again.
+// sessions is a member whose log cannot be opened. Each session fails with the
+// next of these reasons; the last one repeats.
 type sessions struct {
 	m      *Member
 	r      *replica
@@ -42,7 +42,7 @@ func newSessions(t *testing.T, reasons ...error) *sessions {
 	s.m.cfg.Log = textLog(&s.logged)
 	s.r.order.Store(&[]string{"m1"})
 	s.m.cfg.Open = func(_ context.Context, _ string, keep func() uint64) (Log, error) {
-		if keep == nil { // to show the part
+		if keep == nil { // the log is opened to publish the part
 			return nil, errors.New("not shown")
 		}
 		s.mu.Lock()
@@ -59,9 +59,8 @@ func (s *sessions) tries() []int {
 	return slices.Clone(s.at)
 }
 
-// A log that cannot be opened is tried again, more and more slowly. Only faults that
-// no later session can find otherwise end the process: at once, or if several
-// sessions in a row found them.
+// Opening a log is retried at growing intervals. Only errors that a retry
+// cannot change end the process: at once, or after several sessions in a row.
 func TestWhenASessionIsTriedAgain(t *testing.T) {
 	away := errors.New("away")
 	for name, c := range map[string]struct {
@@ -86,16 +85,16 @@ func TestWhenASessionIsTriedAgain(t *testing.T) {
 				defer stop()
 				err := s.r.run(ctx)
 				if !errors.Is(err, c.ends) || err != nil && !strings.HasPrefix(err.Error(), `part "one": opening the log: session`) {
-					t.Errorf("it ends with %v; want %v", err, c.ends)
+					t.Errorf("the member ends with %v; want %v", err, c.ends)
 				}
 				if d := cmp.Diff(c.tries, s.tries()); d != "" {
 					t.Errorf("sessions at, in ms (-want +got):\n%s", d)
 				}
 				if got := s.r.status(); got.Role != Away || (c.stopped == "") != (got.Stopped == "") || !strings.Contains(got.Stopped, c.stopped) {
-					t.Errorf("it publishes %+v; want that it is away, and %q", got, c.stopped)
+					t.Errorf("the member publishes %+v; want the role away and %q", got, c.stopped)
 				}
 				if n := strings.Count(s.logged.String(), "followed again"); n != min(len(c.tries)-1, 1) {
-					t.Errorf("%d logs that the part is followed again; want one\n%s", n, &s.logged)
+					t.Errorf("%d lines report that the part is followed again; want one\n%s", n, &s.logged)
 				}
 			})
 		})
@@ -115,23 +114,24 @@ func TestAMemberThatFollowedNothingForLongFollowsAtOnceWhenItIsWanted(t *testing
 		if err := s.r.run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		// At the fifth check, at 1.5 s, others follow it.
+		// At the fifth attempt, at 1.5 s, other members follow the part.
 		if got := s.tries(); len(got) < 5 || !slices.Equal(got[:4], []int{0, 100, 300, 700}) || got[4] < 12_010 || got[4] > 12_060 || got[5] != got[4]+100 {
 			t.Errorf("sessions at %d ms; want 4, and those after 12.01 s within 50 ms", got)
 		}
 		if n := strings.Count(s.logged.String(), "level="); n != 2 || strings.Contains(s.logged.String(), errAway.Error()) {
-			t.Errorf("it logs\n%swant two warnings, 10 s from each other, and none that others follow", &s.logged)
+			t.Errorf("the member logs\n%swant two warnings 10 s apart, and none that other members follow the part", &s.logged)
 		}
 	})
 }
 
-// still is a log in a file that is followed: what is to come goes through next.
+// still is a log in a file that is followed. The next commits come through
+// next.
 type still struct {
 	Log
 	file  journal.Log
-	other atomic.Pointer[entries] // what is in it instead
+	other atomic.Pointer[entries] // the content that replaces its own
 	next  chan journal.Commit
-	over  error // after which it ends
+	over  error // the error with which it ends
 }
 
 func (l *still) Read(ctx context.Context, from uint64) iter.Seq2[journal.Commit, error] {
@@ -157,7 +157,8 @@ func (l *still) Follow(ctx context.Context, _ uint64, each func(journal.Commit) 
 	}
 }
 
-// follows is what a replica of part one comes to that follows the log of "old".
+// follows runs a replica of part one that follows the log of "old", and returns
+// its result.
 func follows(t *testing.T, change func(m *Member, l *still, e *engine.Engine)) (e *engine.Engine, err error) {
 	t.Helper()
 	m := memberOf(t, "m1")
@@ -244,7 +245,7 @@ func TestHowFollowingEnds(t *testing.T) {
 					t.Errorf("%v; want %v", err, c.err)
 				}
 				if took := time.Since(began); took < c.after || took > c.after+c.after/20 {
-					t.Errorf("after %v; want about %v", took, c.after)
+					t.Errorf("took %v; want about %v", took, c.after)
 				}
 				want := "old"
 				if c.err == nil {
@@ -258,7 +259,7 @@ func TestHowFollowingEnds(t *testing.T) {
 	}
 }
 
-// An owner whose beats are lost is there as long as it writes.
+// An owner whose beats are lost counts as alive as long as it writes.
 func TestAnOwnerThatWritesIsNotSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, wrote := time.Now(), time.Duration(0)
@@ -288,12 +289,12 @@ func TestAnOwnerThatWritesIsNotSilent(t *testing.T) {
 		})
 		took := time.Since(began)
 		if s := e.Standing(); err != nil || s.Owner != "m1" || wrote < 900*time.Millisecond || took < wrote+200*time.Millisecond || took > wrote+400*time.Millisecond {
-			t.Errorf("after %v, when the last commit came after %v: %+v, %v; want that m1 owns it 200 to 400 ms after that", took, wrote, s, err)
+			t.Errorf("after %v, and the last commit after %v: %+v, %v; want m1 to own the part 200 to 400 ms after the last commit", took, wrote, s, err)
 		}
 	})
 }
 
-// A part that is released goes to its heir with that very commit.
+// The heir of a released part owns it from the release on.
 func TestAnHeirOwnsThePartAsSoonAsItIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -307,16 +308,16 @@ func TestAnHeirOwnsThePartAsSoonAsItIsReleased(t *testing.T) {
 					t.Error(err)
 				}
 				l.next <- c
-				break // the next one is m1's
+				break // the next commit is m1's
 			}
 		})
 		if s := e.Standing(); err != nil || s.Owner != "m1" || s.Epoch != 2 || time.Since(began) != 103*time.Millisecond {
-			t.Errorf("after %v: %+v, %v; want that m1 owns it in epoch 2 after 103 ms", time.Since(began), s, err)
+			t.Errorf("after %v: %+v, %v; want m1 to own the part in epoch 2 after 103 ms", time.Since(began), s, err)
 		}
 	})
 }
 
-// What an owner does with the part when it stops to play, by the reason.
+// What an owner does with the part when it stops playing, by the reason.
 func TestHowAnOwnerReleasesAPart(t *testing.T) {
 	for name, c := range map[string]struct {
 		cause    error
@@ -348,30 +349,30 @@ func TestHowAnOwnerReleasesAPart(t *testing.T) {
 					t.Errorf("%v; want %v", err, c.err)
 				}
 				if s := x.e.Standing(); s.Released != c.released || s.Heir != c.heir {
-					t.Errorf("%+v; want it released: %t, for %q", s, c.released, c.heir)
+					t.Errorf("%+v; want released: %t, for %q", s, c.released, c.heir)
 				}
 				if (x.r.report != nil) != c.reports {
-					t.Errorf("report %+v; want one: %t", x.r.report, c.reports)
+					t.Errorf("report %+v; want a report: %t", x.r.report, c.reports)
 				}
 			})
 		})
 	}
 }
 
-// An engine that does not answer for its report keeps the part: what it has counted
-// would be lost.
+// An engine that does not return its report keeps the part: otherwise its
+// counts would be lost.
 func TestAnOwnerWithoutAReportDoesNotReleaseThePart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memberOf(t, "m1")
-		e, began := owned(t, m, 1, "m1"), time.Now() // it does not run
+		e, began := owned(t, m, 1, "m1"), time.Now() // the engine does not run
 		if err := m.replicas[1].release(t.Context(), e, nil); !errors.Is(err, context.DeadlineExceeded) || e.Standing().Released || time.Since(began) != releaseWithin {
 			t.Errorf("after %v: %v, %+v; want no report in %v, and the part as it was", time.Since(began), err, e.Standing(), releaseWithin)
 		}
 	})
 }
 
-// watched is how an owner of part one, in epoch 3 and at commit 10,000, is watched
-// while m2 says how far it has read.
+// watched runs watchOthers for an owner of part one, in epoch 3 and at commit
+// 10,000, while m2 publishes how far it has read.
 func watched(t *testing.T, says func(m *Member, after time.Duration)) (took time.Duration, err error) {
 	m := memberOf(t, "m1")
 	m.cfg.Balance = true
@@ -388,7 +389,7 @@ func watched(t *testing.T, says func(m *Member, after time.Duration)) (took time
 			time.Sleep(beatEvery)
 		}
 	}()
-	time.Sleep(time.Millisecond) // the first beats are there
+	time.Sleep(time.Millisecond) // the first beats have arrived
 	err = r.watchOthers(ctx, 3)
 	took = time.Since(began)
 	stop()
@@ -413,7 +414,7 @@ func TestWhenAnOwnerStops(t *testing.T) {
 		"m2 is 1001 commits behind": {standby(8999), handOver{"m2"}, 2 * time.Second},
 		"m2 is 5000 commits behind": {standby(5000), handOver{"m2"}, 4 * time.Second},
 		"m2 is all commits behind":  {standby(0), handOver{"m2"}, 5 * time.Second},
-		"m2 is there now and then": {func(m *Member, after time.Duration) { // and goes away whenever it has been ready for a while
+		"m2 is there now and then": {func(m *Member, after time.Duration) { // it goes away whenever it has been ready for a while
 			m.roster.receive(offer("m1", "one"), time.Now())
 			role := Standby
 			if after%(1500*time.Millisecond) < 60*time.Millisecond {
@@ -423,7 +424,7 @@ func TestWhenAnOwnerStops(t *testing.T) {
 		}, nil, 100 * time.Second},
 		"another one owns it in a higher epoch": {func(m *Member, after time.Duration) {
 			m.roster.receive(offer("m1", "one"), time.Now())
-			epoch := uint64(3) // this one's own
+			epoch := uint64(3) // this owner's epoch
 			if after >= 3*time.Second {
 				epoch = 4
 			}
@@ -455,10 +456,10 @@ func TestAMemberWithoutAConnectionEndsWithAnError(t *testing.T) {
 		m.cfg.Conn = natstest.Connect(t, natstest.Start(t, natstest.Options()))
 		m.cfg.Conn.Close()
 		if _, err := Survey(t.Context(), m.cfg.Conn, telemetry.Subjects{}, "relay"); !errors.Is(err, nats.ErrConnectionClosed) {
-			t.Errorf("a survey ends with %v; want that the connection is closed", err)
+			t.Errorf("a survey ends with %v; want a closed connection", err)
 		}
 		if err := m.Run(t.Context()); !errors.Is(err, nats.ErrConnectionClosed) || !strings.Contains(err.Error(), `members of net "relay"`) {
-			t.Errorf("a member ends with %v; want that it receives no beats", err)
+			t.Errorf("a member ends with %v; want the error that it receives no beats", err)
 		}
 	})
 }

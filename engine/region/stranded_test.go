@@ -57,7 +57,7 @@ func TestAnOwnerPublishesItsStandbysAndTheirLag(t *testing.T) {
 		w.member("z", "one")
 		until(t, "z stands by", func() bool { return len(w.statuses()["one"].Standbys) == 1 })
 		from := w.logs.Open("one", nil).Last()
-		time.Sleep(2 * time.Second) // that was published
+		time.Sleep(2 * time.Second) // that commit was published
 		s, last := sources.last("x/one").State, w.logs.Open("one", nil).Last()
 		if s == nil || s.Position <= from || s.Position > last || s.Standbys != 1 || s.Lag == nil || *s.Lag > 100 || s.Stopped != "" {
 			t.Errorf("%+v; want a commit after %d, up to %d, and one stand-by, at most 100 commits behind", s, from, last)
@@ -65,10 +65,10 @@ func TestAnOwnerPublishesItsStandbysAndTheirLag(t *testing.T) {
 	})
 }
 
-// No process plays a log that has lost commits of its newest snapshot, or
-// restarts it where all commits are lost. The last owner publishes that to
-// sidecars and members, in the epoch in which they last saw it, also after it
-// was restarted.
+// If the log has lost commits of its newest snapshot, no process plays it. If
+// all commits are lost, no process starts it again. The last owner publishes
+// that to sidecars and members, in the last epoch that they saw, also after a
+// restart.
 func TestAPartWhoseSnapshotIsNewerThanItsLogStandsStillWithAReason(t *testing.T) {
 	for name, left := range map[string]uint64{"some commits are left": 5, "no commit is left": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func strandedPart(t *testing.T, left uint64) {
 	w.member("y", "two")
 	first := w.member("x", "one")
 	until(t, "there is a snapshot of a played part", func() bool { return w.logs.Covered("one") > 20 })
-	time.Sleep(2 * time.Second) // that was published
+	time.Sleep(2 * time.Second) // that commit was published
 	synctest.Wait()             // for a snapshot that is being saved
 	before, snapshot := sources.last("x/one"), w.logs.Covered("one")
 	w.logs.Lose("one", left)

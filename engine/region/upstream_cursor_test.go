@@ -17,8 +17,8 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 )
 
-// scripted is a log upstream that ends with an error. A pause is a step without a
-// payload.
+// scripted is an upstream log that ends with an error. A step without a payload
+// is a pause.
 type scripted struct {
 	Log
 	steps []step
@@ -48,9 +48,9 @@ func (l *scripted) Follow(_ context.Context, from uint64, each func(journal.Comm
 	return l.over
 }
 
-// payloads are commits of real logs whose marks fit everywhere: of part one its
-// first commit, one that does something, and one with five tokens for part two; and
-// one that says no more than what was read elsewhere.
+// payloads returns commits of real logs whose marks fit everywhere. Three are
+// of part one: its first commit, one with firings, and one with five tokens for
+// part two. quiet only records how far another log was read.
 func payloads(t *testing.T) (first, busy, tokens, quiet []byte) {
 	t.Helper()
 	read := func(log journal.Log) (all [][]byte) {
@@ -68,7 +68,7 @@ func payloads(t *testing.T) (first, busy, tokens, quiet []byte) {
 	}
 	x := newReader(t)
 	all := read(x.file)
-	quiet = all[len(all)-1] // of commit 8, with which nothing came
+	quiet = all[len(all)-1] // of commit 8, with which no token came
 	m := memberOf(t, "m1")
 	f, _, err := journal.Open(t.TempDir(), journal.Options{})
 	if err != nil {
@@ -104,8 +104,8 @@ func payloads(t *testing.T) (first, busy, tokens, quiet []byte) {
 }
 
 // Parts that put tokens into each other do not record each other's cursors
-// forever. Without tokens a cursor moves once in a second in which something
-// happened upstream, and after 4096 commits.
+// forever. Without tokens, a cursor moves once in each second with upstream
+// commits, and after 4096 commits.
 func TestACursorMovesWithTokensAndOnceInAWhile(t *testing.T) {
 	end := errors.New("the end")
 	for name, c := range map[string]struct {
@@ -148,17 +148,17 @@ func TestACursorMovesWithTokensAndOnceInAWhile(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() { ended <- e.Run(ctx) }()
 				synctest.Wait()
-				for range 2 { // the second time from where it is
+				for range 2 { // the second time it continues from its cursor
 					if err := m.replicas[1].readUpstream(ctx, e, 0, log); !errors.Is(err, end) || !strings.Contains(err.Error(), `"one" upstream`) {
-						t.Errorf("%v; want the end of the log of part one", err)
+						t.Errorf("%v; want the error at the end of the log of part one", err)
 					}
 					synctest.Wait()
-					for k := range log.steps { // nothing else comes
+					for k := range log.steps { // no further commits come
 						log.steps[k].pause = 0
 					}
 				}
 				if d := cmp.Diff([]uint64{1, c.want + 1}, log.froms); d != "" {
-					t.Errorf("it reads from (-want +got):\n%s", d)
+					t.Errorf("the positions read from (-want +got):\n%s", d)
 				}
 				stop()
 				if err := <-ended; err != nil {
@@ -169,7 +169,7 @@ func TestACursorMovesWithTokensAndOnceInAWhile(t *testing.T) {
 					tokens = 5
 				}
 				if at := e.Known(0)[0]; at.Position != c.want || at.Tokens != tokens {
-					t.Errorf("it has read %+v; want up to %d, %d tokens", at, c.want, tokens)
+					t.Errorf("the part has read %+v; want up to %d, %d tokens", at, c.want, tokens)
 				}
 			})
 		})

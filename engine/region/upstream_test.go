@@ -12,8 +12,8 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-// An owner reads all of its upstream logs or it is none: one that cannot be opened
-// is tried again.
+// A member does not own a part before all its upstream logs are open. It
+// retries to open them.
 func TestAPartIsNotPlayedWithoutAnUpstreamLog(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 3, 5)

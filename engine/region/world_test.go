@@ -13,8 +13,8 @@ import (
 	"github.com/pnagent/pnagent/petri/split"
 )
 
-// ring is a net in which tokens go round over two regions: t1 takes from a and
-// puts to b, t2 takes from b and puts to a.
+// ring returns a net in which tokens circulate over two regions: t1 takes from
+// a and puts to b, t2 takes from b and puts to a.
 func ring(t testing.TB, tokens uint32) (*petri.Tables, []region.Part) {
 	t.Helper()
 	net := &petri.Net{ID: "ring",
@@ -34,7 +34,8 @@ func ring(t testing.TB, tokens uint32) (*petri.Tables, []region.Part) {
 	return tables, region.Regions(tables, plan)
 }
 
-// run starts a member, and returns what stops it and waits for its end.
+// run starts a member, and returns a function that stops it and waits for its
+// end.
 func run(t testing.TB, cfg region.Config) (stop func() *region.Member) {
 	t.Helper()
 	m, err := region.New(cfg)
@@ -59,7 +60,7 @@ func run(t testing.TB, cfg region.Config) (stop func() *region.Member) {
 	return stop
 }
 
-// until waits for something that is going to be.
+// until waits for a condition.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(20 * time.Second)

@@ -12,8 +12,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Tally is where the tokens of all instances of a net are, by the logs of its
-// parts.
+// Tally counts the tokens of all instances of a net, by the logs of its parts.
 type Tally struct {
 	Tokens   map[string]uint64 // in places, by id; empty ones left out
 	Crossing map[string]uint64 // that have left a part and not arrived, by the place's id
@@ -21,7 +20,7 @@ type Tally struct {
 	Parts    map[string]engine.Standing
 }
 
-// Total returns how many tokens there are.
+// Total returns the number of tokens.
 func (t *Tally) Total() uint64 {
 	var n uint64
 	for _, of := range []map[string]uint64{t.Tokens, t.Crossing} {
@@ -77,7 +76,7 @@ func (t *Tally) part(ctx context.Context, cfg *region.Config, p *region.Part) er
 	return nil
 }
 
-// crossings counts what the logs upstream of a part hold for it behind its
+// crossings counts the tokens for a part in the logs upstream, after its
 // cursors.
 func (t *Tally) crossings(ctx context.Context, cfg *region.Config, p *region.Part) error {
 	for i, name := range p.Upstream {

@@ -31,8 +31,8 @@ type kept struct {
 // NewServer returns a server without logs.
 func NewServer() *Server { return &Server{logs: map[string]*kept{}} }
 
-// Open returns a client of a log, and creates the log if there is none. keep, which may
-// be nil, returns the first commit that a reader still needs.
+// Open returns a client of a log, and creates the log if it is missing. keep,
+// if not nil, returns the first commit that a reader still needs.
 func (s *Server) Open(name string, keep func() uint64) *Log {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Server) First(name string) uint64 {
 	return s.logs[name].first
 }
 
-// Covered returns up to which commit the newest snapshot of a log goes.
+// Covered returns the last commit in the newest snapshot of a log.
 func (s *Server) Covered(name string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,13 +64,14 @@ func (s *Server) Covered(name string) uint64 {
 	return s.logs[name].upTo
 }
 
-// Lose has a log lose the commits behind one, as a server's loss of power does:
-// their numbers are given out again. Those who wait for the next one look again.
+// Lose makes a log lose the commits after last, as a server does in a power
+// loss: their numbers are assigned again. It wakes the readers that wait for
+// the next commit.
 func (s *Server) Lose(name string, last uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.logs[name]
-	if last+1 < k.first { // and with them that earlier ones were removed
+	if last+1 < k.first { // and the removal of earlier ones is lost, too
 		k.first, k.commits = last+1, nil
 	}
 	k.commits = k.commits[:last+1-k.first]
@@ -80,21 +81,21 @@ func (s *Server) Lose(name string, last uint64) {
 
 func (k *kept) end() uint64 { return k.first + uint64(len(k.commits)) - 1 }
 
-// Log is a client of a log: a journal.Log that can be followed. What it appends
-// is taken at once, or refused.
+// Log is a client of a log: a journal.Log that can be followed. It accepts or
+// rejects a commit at once.
 type Log struct {
 	server  *Server
 	kept    *kept
 	keep    func() uint64
 	last    uint64
 	stopped error
-	// Refuse, if set, is asked before each commit is taken, and its error is
-	// what becomes of it.
+	// Refuse, if not nil, is called before each commit is accepted. If it
+	// returns an error, the commit is rejected with it.
 	Refuse func() error
-	// Lose, if set, is asked when a commit was taken, and its error is the answer
-	// that comes instead.
+	// Lose, if not nil, is called after a commit was accepted. If it returns an
+	// error, the caller gets that error although the log holds the commit.
 	Lose  func() error
-	Limit int // what a commit may have, bytes; 0 for journal.MaxCommit
+	Limit int // largest size of a commit in bytes; 0 for journal.MaxCommit
 }
 
 // Append implements journal.Log.
@@ -182,7 +183,7 @@ func (l *Log) Read(ctx context.Context, from uint64) iter.Seq2[journal.Commit, e
 	}
 }
 
-// next returns a commit, or what is closed when there is one.
+// next returns a commit, or a channel that is closed when there is one.
 func (l *Log) next(from uint64) (c journal.Commit, more <-chan struct{}, err error) {
 	l.server.mu.Lock()
 	defer l.server.mu.Unlock()
@@ -198,7 +199,7 @@ func (l *Log) next(from uint64) (c journal.Commit, more <-chan struct{}, err err
 	return journal.Commit{Sequence: from, Payload: l.kept.commits[from-l.kept.first]}, nil, nil
 }
 
-// Follow calls each with the commits from a number on, as they come.
+// Follow calls each with the commits from a number on, as they arrive.
 func (l *Log) Follow(ctx context.Context, from uint64, each func(journal.Commit) error) error {
 	for {
 		c, more, err := l.next(from)

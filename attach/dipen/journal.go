@@ -16,15 +16,15 @@ import (
 	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
-// journal is a text file for what etcd does not keep. Its lines are:
+// journal is a text file for the data that etcd does not keep. Its lines are:
 //
 //	pnagent-dipen 1 CLUSTER "PREFIX"
 //	mark REVISION AT SINCE
 //	published REVISION EPOCH
 //
 // Lines are appended without waiting for the disk; a line cut off by a crash is
-// skipped. Once there are many, the file is replaced by one with the lines that
-// are still needed. A nil journal stores nothing.
+// skipped. When there are many lines, the file is replaced by one with the
+// lines that are still needed. A nil journal stores nothing.
 type journal struct {
 	path  string
 	file  *os.File
@@ -121,7 +121,8 @@ func (j *journal) mark(m replica.Mark) error {
 	return j.append(markLine(m))
 }
 
-// published appends that counts up to a revision were published in an epoch.
+// published records that the counts up to a revision were published in an
+// epoch.
 func (j *journal) published(revision, epoch int64) error {
 	return j.append(publishedLine(revision, epoch))
 }

@@ -73,7 +73,7 @@ var errOther = errors.New("etcd is another cluster, or was restored to an earlie
 
 // look requests the newest revision, and records when it had been reached.
 func (s *source) look(ctx context.Context) error {
-	// The watch may be ahead of the answer by the time that it comes.
+	// The watch may already be ahead of the answer when it arrives.
 	asked, least := s.now(), s.newestSeen()
 	revision, cluster, err := s.gate.newest(ctx, s.cfg.Prefix)
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *source) skip(ctx context.Context) error {
 	}
 }
 
-// oldest returns the oldest revision that etcd still has, which etcd reports to
-// a watch from an earlier one.
+// oldest returns the oldest revision that etcd still has. A watch from an
+// earlier revision returns it.
 func (s *source) oldest(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -141,7 +141,8 @@ func (s *source) oldest(ctx context.Context) (int64, error) {
 func (s *source) load(ctx context.Context, revision int64) error {
 	p := s.cfg.Prefix
 	s.edit(func(r *replica.Replica) { r.Begin(revision) })
-	// Tokens are many and their values may be large: only their keys are read.
+	// Tokens are many and their values may be large, so only their keys are
+	// read.
 	for _, part := range []rangeRequest{
 		{Key: []byte(p), End: []byte(p + "pl/"), Limit: pageNames},
 		{Key: []byte(p + "pl0"), End: after(p), Limit: pageNames},
@@ -214,10 +215,11 @@ func (s *source) follow(ctx context.Context) error {
 	}
 }
 
-// errAgain ends a session that another one follows at once.
+// errAgain ends a session; the next one starts at once.
 var errAgain = errors.New("continuing with another watch")
 
-// passOver continues after an answer that is too large to read, with the keys as they are now.
+// passOver continues after an answer that is too large to read. It reads the
+// keys as they are now.
 func (s *source) passOver(ctx context.Context) error {
 	s.edit(func(r *replica.Replica) { r.Drop(replica.FaultLongLine) })
 	if err := s.load(ctx, s.newest()); err != nil {

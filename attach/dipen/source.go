@@ -35,7 +35,8 @@ type Config struct {
 	Source   string
 	Interval time.Duration // 0 is telemetry.DefaultInterval
 
-	// Status is called once, with a function that returns the state at any time. It may be nil.
+	// Status, if not nil, is called once, with a function that returns the
+	// state at any time.
 	Status func(func() Status)
 	Log    *slog.Logger
 }
@@ -68,10 +69,10 @@ type source struct {
 	head      int64  // newest revision of etcd
 	kept      kept
 	journal   *journal
-	published int64 // revision that the published counts hold
+	published int64 // revision of the published counts
 	epoch     int64
 	room      int  // number of marks at which unneeded ones are removed
-	broken    bool // the journal cannot be written, and that is logged
+	broken    bool // the journal cannot be written, and an error was logged
 
 	publisher *telemetry.Publisher // written once, with mu, by the goroutine that reads
 }
@@ -160,7 +161,7 @@ func (s *source) run(ctx context.Context) error {
 	}
 }
 
-// fatalError ends Run.
+// fatalError is an error that ends Run.
 type fatalError struct{ error }
 
 func (s *source) now() int64 { return time.Now().UnixMicro() }
@@ -210,8 +211,7 @@ func (s *source) newestSeen() int64 {
 }
 
 // noteLook records the newest revision. It starts from scratch if the cluster
-// is another one, or its revision is lower than the one seen before the
-// request.
+// is another one, or if the revision is lower than one seen before the request.
 func (s *source) noteLook(revision int64, cluster string, asked, least int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ type Config struct {
 	Times   Times
 
 	// Window is how long an event waits for earlier ones; 0 applies events as
-	// they come. Held bounds the waiting ones.
+	// they come. Held is the largest number of waiting events.
 	Window time.Duration
 	Held   int
 
@@ -60,7 +60,7 @@ type Counters struct {
 	Held         uint64          // events in the window now
 	Rotated      uint64          // times that a followed file was replaced or truncated
 	SaveFailures uint64          // times that the state could not be written
-	Unwritten    uint64          // the highest number of dropped events that a writer reports
+	Unwritten    uint64          // the highest number of dropped events that a writer has reported
 }
 
 // Attachment is a telemetry source for engines that write lines. It is safe for
@@ -76,7 +76,7 @@ type Attachment struct {
 
 	logged [reasons]atomic.Uint32 // lines, by reason
 
-	mu        sync.Mutex // of all below
+	mu        sync.Mutex // guards the fields below
 	nets      []*replay.Replay
 	window    window
 	counters  Counters
@@ -84,11 +84,11 @@ type Attachment struct {
 	lastEpoch int64
 	epoch     func() int64
 
-	states uint64 // number of the last state
+	states uint64 // the number of the last state
 
 	saving  sync.Mutex // held while the state file is written
-	written uint64     // number of the last state in the file; with saving
-	savedAt int64      // when; with saving
+	written uint64     // the number of the last state in the file; guarded by saving
+	savedAt int64      // when it was written; guarded by saving
 }
 
 // New returns an Attachment. It reads the state file if there is one.
@@ -143,7 +143,7 @@ func (a *Attachment) format() format {
 }
 
 // Publish starts to publish. base has the connection, the source's name and the
-// interval; Publish fills in its nets and functions.
+// interval; Publish sets its nets and functions.
 func (a *Attachment) Publish(base telemetry.Config) (*telemetry.Publisher, error) {
 	base.Nets, base.Rows, base.Oldest, base.Instance, base.LastEpoch = a.defs, a.rows, a.oldest, a.instance, a.lastEpoch
 	p, err := telemetry.Start(base)
@@ -238,7 +238,7 @@ func (a *Attachment) instance(net int, name string) (*telemetry.Instance, error)
 	return out, nil
 }
 
-// release applies the events whose time in the window is over.
+// release applies the events that have waited for the window.
 func (a *Attachment) release(now int64) {
 	a.window.idle(now, a.apply)
 }
@@ -260,7 +260,7 @@ func (a *Attachment) apply(e *event) {
 	}
 }
 
-// called returns the id of the transition or the place of an event.
+// called returns the id of an event's transition or place.
 func (a *Attachment) called(e *event) string {
 	if e.kind == fires {
 		return a.cfg.Nets[e.net].Net.Transitions[e.index].ID
@@ -271,7 +271,8 @@ func (a *Attachment) called(e *event) string {
 // shownOfEach bounds the logged lines of each reason; the counters count all.
 const shownOfEach = 5
 
-// shows reports whether one more line is to be logged; events that do not fit count as Taken.
+// shows reports whether one more line of a reason is logged. Events that do not
+// fit the marking count under Taken.
 func (a *Attachment) shows(why Reason) bool {
 	return why != Ignored && a.logged[why].Load() < shownOfEach && a.logged[why].Add(1) <= shownOfEach
 }
@@ -286,8 +287,8 @@ func (a *Attachment) show(why Reason, line []byte) {
 // shownBytes bounds the logged part of a line.
 const shownBytes = 300
 
-// Run drives the window and the state file every interval until ctx ends, and
-// then applies the events in the window.
+// Run applies events that have waited for the window, and saves the state,
+// every interval until ctx ends. Then it applies the remaining events.
 func (a *Attachment) Run(ctx context.Context, interval time.Duration) error {
 	if interval <= 0 {
 		return fmt.Errorf("interval of %v; expected more than 0", interval)

@@ -16,9 +16,9 @@ type Times struct {
 	Layout string
 	// Zone is the zone of times without one; nil is UTC.
 	Zone *time.Location
-	// Unit is the unit of numbers, which count from the Unix epoch. 0 is the
-	// one of seconds, milli-, micro- or nanoseconds that gives a time after
-	// 1973 and before 5138.
+	// Unit is the unit of numbers, which count from the Unix epoch. 0 chooses
+	// for each number the unit (seconds, milli-, micro- or nanoseconds) with
+	// which the time is after 1973 and before 5138.
 	Unit time.Duration
 }
 

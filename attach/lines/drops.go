@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// DatagramsLost returns how many datagrams the system dropped for lack of
-// buffer, from Linux's /proc/net/udp and udp6; 0 if that is not known.
+// DatagramsLost returns how many datagrams the system dropped because its
+// buffer was full, from Linux's /proc/net/udp and udp6; 0 if that is unknown.
 func DatagramsLost(conn *net.UDPConn) uint64 {
 	at, ok := conn.LocalAddr().(*net.UDPAddr)
 	if !ok {

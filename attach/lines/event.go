@@ -4,12 +4,12 @@ package lines
 
 import "fmt"
 
-// Reason is why a line, or a part of one, is not an event.
+// Reason is the reason why a line, or a part of one, is not an event.
 type Reason uint8
 
 // The reasons.
 const (
-	Taken             Reason = iota // it is an event
+	Taken             Reason = iota // no reason: it is an event
 	NotJSON                         // not one JSON object
 	NoMatch                         // the pattern does not match
 	NotXES                          // an XES log that is malformed or exceeds a bound
@@ -24,8 +24,8 @@ const (
 	Ignored                         // the table lists it under ignore
 	TooLong                         // longer than a line may be
 	Cut                             // the beginning of a line whose end did not come
-	Gone                            // a rotated file that no longer exists: once for each time
-	reasons                         // their number
+	Gone                            // a rotated file that no longer exists; counted once per file
+	reasons                         // the number of reasons
 )
 
 // String returns the reason as a metric label.

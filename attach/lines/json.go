@@ -21,9 +21,9 @@ func DefaultFields() Fields {
 // maxNesting bounds the nesting of skipped values.
 const maxNesting = 100
 
-// jsonLines parses a JSON object (RFC 8259) a line. It checks and skips the
-// values of unknown members. Of a repeated member the last counts, and null is
-// as if absent. A number is valid as a name.
+// jsonLines parses one JSON object (RFC 8259) per line. It checks and skips the
+// values of unknown members. If a member is repeated, the last value counts;
+// null counts as absent. A number is valid as a name.
 type jsonLines struct {
 	names  Fields
 	line   []byte

@@ -123,7 +123,8 @@ func targets(value yamlfile.Node) (map[string]target, error) {
 	return out, err
 }
 
-// names resolves the names in events. ignored stands for a transition that the table ignores.
+// names resolves the names in events. The constant ignored stands for a
+// transition that the table ignores.
 type names struct {
 	nets                map[string]int32
 	only                int32              // the net of an event without one; -1 if an event must have one
@@ -218,8 +219,9 @@ func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
 }
 
 // silent returns, by transition, which have no events. The table may list them.
-// Otherwise they are those called tau, as in process mining, and in a net whose
-// transitions have triggers (a BPMN process) those without one.
+// Otherwise they are the transitions called tau, as in process mining; and in a
+// net whose transitions have triggers (a BPMN process), those without a
+// trigger.
 func (t *Table) silent(of *petri.Tables) ([]bool, error) {
 	silent := make([]bool, of.Transitions())
 	if entry := t.nets[of.Net.ID]; entry != nil && entry.hasSilent {

@@ -11,14 +11,14 @@ import (
 	"github.com/pnagent/pnagent/attach/lines/replay"
 )
 
-// position is how much of a followed file was read. The file is identified by
-// its inode and its first bytes, because the system reuses inodes.
+// position records how much of a followed file was read. The file is identified
+// by its inode and its first bytes, because the system reuses inodes.
 type position struct {
 	inode  uint64
-	offset int64  // of the first byte that is not applied; the beginning of a line, less carry
-	head   int64  // number of first bytes in sum
+	offset int64  // of the first byte that is not applied; carry belongs before it
+	head   int64  // how many first bytes sum covers
 	sum    uint32 // their CRC-32
-	carry  []byte // the beginning of a line that a rotation cut; its end may come first
+	carry  []byte // the beginning of a line that a rotation cut off; its end is at the start of the file
 }
 
 // headSize is the largest number of first bytes that identify a file.

@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// look detects a rotation, and then continues in the next file.
+// look checks whether the file was rotated, and then continues in the next
+// file.
 func (t *tail) look(ctx context.Context) error {
 	open, err := t.f.Stat()
 	if err != nil {
@@ -50,8 +51,9 @@ func (t *tail) next(ctx context.Context, before fs.FileInfo) error {
 	})
 }
 
-// resumeSince continues in the oldest rotated file for which since is true, as
-// there may have been several rotations, or else in the file at the path.
+// resumeSince continues in the oldest rotated file for which since is true,
+// because there may have been several rotations; without one, in the file at
+// the path.
 func (t *tail) resumeSince(ctx context.Context, carry []byte, since func(fi fs.FileInfo) bool) error {
 	for _, path := range t.siblings() {
 		if !numbered(strings.TrimPrefix(path, t.Path)) {
@@ -82,7 +84,8 @@ func (t *tail) carried() []byte {
 	return append(append([]byte(nil), t.pos.carry...), t.cut.rest()...)
 }
 
-// truncated continues at the beginning of a truncated file, after the rest of a copy of it.
+// truncated continues at the beginning of a truncated file, after it has read
+// the rest of a copy of it.
 func (t *tail) truncated(ctx context.Context) error {
 	open, err := t.f.Stat()
 	if err != nil {
@@ -108,8 +111,8 @@ func (t *tail) truncated(ctx context.Context) error {
 	return t.start(f, 0, carry)
 }
 
-// siblings returns the paths that begin as the followed one, in the order of
-// their last writes, without compressed ones.
+// siblings returns the paths that begin with the followed path, in the order of
+// their last writes, without compressed files.
 func (t *tail) siblings() []string {
 	entries, err := os.ReadDir(filepath.Dir(t.Path))
 	if err != nil {
@@ -150,9 +153,9 @@ func packed(name string) bool {
 	return false
 }
 
-// sibling opens the file beside the followed one that the position belongs to,
-// by its inode or its first bytes. It never returns the file but, and nil if
-// there is none.
+// sibling opens the file beside the followed one to which the position belongs,
+// by inode or first bytes. It ignores the file but, and returns nil if there is
+// none.
 func (t *tail) sibling(but fs.FileInfo) *os.File {
 	if t.pos.head == 0 {
 		return nil
@@ -169,7 +172,7 @@ func (t *tail) sibling(but fs.FileInfo) *os.File {
 			continue
 		}
 		if found != nil {
-			_ = found.Close() // the other one has the inode
+			_ = found.Close() // the other file has the inode
 		}
 		found = f
 	}

@@ -26,7 +26,7 @@ type tail struct {
 	a    *Attachment
 	feed *Feed
 	f    *os.File
-	pos  *position // under the Attachment's lock
+	pos  *position // guarded by the Attachment's lock
 	read int64     // offset of the next read
 	cut  cutter
 	buf  []byte
@@ -160,7 +160,7 @@ func (t *tail) resume(ctx context.Context) error {
 			c.Dropped[Cut]++
 		}
 	})
-	// Files written since the state was saved were created after the one that is gone.
+	// A file that was written after the state was saved comes after the lost one.
 	return t.resumeSince(ctx, nil, func(fi fs.FileInfo) bool { return !fi.ModTime().Before(t.a.stateOf) })
 }
 
@@ -220,14 +220,15 @@ func (t *tail) drain(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// taken moves the position after the applied lines; with the Attachment's lock.
+// taken advances the position over the applied lines. The caller holds the
+// Attachment's lock.
 func (t *tail) taken(left int) {
 	t.pos.offset, t.pos.carry = t.read-int64(len(t.cut.part)+left), nil
 	_ = t.pos.note(t.f) // the next call repeats it; until then fewer bytes identify the file
 }
 
-// joined puts a line that a rotation cut before the first line of the new file,
-// if the two parse as one line. Otherwise it counts the beginning as cut.
+// joined adds a line that a rotation cut off before the first line of the new
+// file, if the two parse as one line. Otherwise it counts the beginning as cut.
 func (t *tail) joined(whole []byte) []byte {
 	carry := t.pos.carry
 	if len(carry) == 0 || len(whole) == 0 {

@@ -20,7 +20,7 @@ type Feed struct {
 	form   format
 	fields fields
 	events []event
-	// Of the present chunk, until it is delivered.
+	// Values of the present chunk, until it is delivered.
 	count Counters
 	taken Counters // of the last chunk
 }
@@ -32,11 +32,11 @@ func (a *Attachment) Feed() *Feed { return &Feed{a: a, form: a.format()} }
 const futureAfter = 60_000_000
 
 // Take applies whole lines; the last may lack its line end, and empty ones are
-// skipped. At a bounded speed it waits for the time of each event until ctx
-// ends, and then returns its error with some lines not applied. done, which may
-// be nil, is called with the Attachment's lock whenever lines are applied, with
-// the number of bytes left in the chunk, so that it can move a position with
-// them.
+// skipped. At a bounded speed it waits for the time of each event. If ctx ends
+// meanwhile, Take returns its error, with some lines not applied. If done is
+// not nil, Take calls it with the Attachment's lock whenever it has applied
+// lines, and passes the number of bytes left in the chunk. So done can advance
+// a position together with them.
 func (f *Feed) Take(ctx context.Context, chunk []byte, done func(left int)) error {
 	if f.a.pace.speed > 0 {
 		return f.takeSlowly(ctx, chunk, done)
@@ -108,7 +108,7 @@ func (f *Feed) line(line []byte, now int64) Reason {
 		return why
 	}
 	f.events = append(f.events, e)
-	if f.fields.end && e.kind != ends { // the last event of the instance
+	if f.fields.end && e.kind != ends { // the event is the last one of the instance
 		e.kind = ends
 		f.events = append(f.events, e)
 	}

@@ -5,10 +5,10 @@ package lines
 import "container/heap"
 
 // window holds events for a while, so that earlier ones can overtake them. An
-// event leaves when one that is later by the width comes, after the width
-// itself, or if the window is full. It is pure.
+// event leaves in three cases: an event arrives that is later by the width, the
+// event has waited for the width, or the window is full. The window is pure.
 type window struct {
-	width  int64 // microseconds; 0 passes every event on
+	width  int64 // microseconds; with 0 no event waits
 	limit  int
 	events byTime
 	latest int64  // time of the latest event
@@ -23,7 +23,7 @@ type kept struct {
 }
 
 // push adds an event at now, and passes those that are due to out. hurried
-// reports that one left because the window is full.
+// reports that an event left because the window is full.
 func (w *window) push(e *event, now int64, out func(*event)) (hurried bool) {
 	if w.width == 0 {
 		out(e)

@@ -28,7 +28,7 @@ func ExplainURL(ctx context.Context, w io.Writer, m *Mapping, client *http.Clien
 	return explain(w, m, all, at.UnixMicro())
 }
 
-// Explain writes what a mapping makes of one scrape, in any of the text
+// Explain writes the result of a mapping for one scrape, in any of the text
 // formats, as a table for each net. It shows counters as the target counted
 // them; a running adapter would count from there on. The error is ErrNothing,
 // or about the scrape.

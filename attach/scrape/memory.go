@@ -13,12 +13,12 @@ import (
 )
 
 // memory keeps the last value of each counter, so that only its rise is added.
-// A counter that was reset, because its process restarted, counts from zero.
-// One that vanishes changes nothing. One in the first scrape counts from there
-// on, because an earlier adapter may have published what it counted before.
+// A counter that was reset, because its process restarted, counts from zero. A
+// counter that vanishes changes nothing. A counter in the first scrape counts
+// from there on, because an earlier adapter may have published its value.
 type memory struct {
-	first     bool // scrape of the target
-	restarted bool // the target is another process than before
+	first     bool // this is the first scrape of the target
+	restarted bool // the target's process has restarted since the last scrape
 	scrape    uint64
 	numbers   map[string]*lastValue
 	key       []byte // reused

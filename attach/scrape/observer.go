@@ -3,9 +3,10 @@
 package scrape
 
 // observer derives a lower bound of the age of a place's oldest token from
-// counts alone. Take the tokens that had arrived by a time. If fewer tokens
-// have departed by now, one of them is still there. That holds for any order of
-// departures, if the counts include all arrivals or all departures.
+// counts alone. Take the number of tokens that had arrived by some time. If
+// fewer tokens have departed by now, one of those is still there. This holds
+// for any order of departures, if the counts include all arrivals or all
+// departures.
 type observer struct {
 	marks []mark // at rising
 	base  int64  // tokens and departures less arrivals, as of the first scrape
@@ -33,7 +34,7 @@ func (o *observer) observe(at int64, tokens, arrived, left int64, reset bool) {
 	}
 	now := o.mark(at, tokens, arrived, left)
 	if now.come < o.last.come || now.gone < o.last.gone {
-		// Tokens came or left uncounted: only the present ones are certain.
+		// Tokens arrived or left uncounted: only the present ones are certain.
 		o.begin(tokens, arrived, left)
 		now = o.mark(at, tokens, arrived, left)
 	}
@@ -58,8 +59,9 @@ func (o *observer) begin(tokens, arrived, left int64) {
 	*o = observer{base: tokens + max(left, 0) - max(arrived, 0), begun: true}
 }
 
-// mark combines the counts. Of two numbers of departures it takes the higher
-// one, which makes the oldest token younger and so is a lower bound.
+// mark combines the counts. There are two ways to count departures. It takes
+// the higher number, which makes the oldest token younger and so gives a lower
+// bound.
 func (o *observer) mark(at, tokens, arrived, left int64) mark {
 	gone := left
 	if arrived >= 0 {

@@ -51,7 +51,7 @@ func (r *rowState) knows(c column, all families) bool {
 	})
 }
 
-// observedFrom returns the columns that a column is observed from.
+// observedFrom returns the columns from which a column is observed.
 func observedFrom(c column) []column {
 	if c == oldest {
 		return []column{tokens, arrivals, departures}

@@ -43,9 +43,9 @@ var ErrConfig = errors.New("scrape")
 // closing bounds the time for the last snapshots.
 const closing = 5 * time.Second
 
-// Run scrapes all targets until ctx ends, and then publishes their byes. The
-// error is about the configuration (ErrConfig) or the registry; failures of a
-// target are in the log and in the metrics.
+// Run scrapes all targets until ctx ends, and then publishes the last message
+// of each source. The error is about the configuration (ErrConfig) or the
+// registry; failures of a target are in the log and in the metrics.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, err)
@@ -207,7 +207,7 @@ func (w *worker) rows(n *netState, into *stats.Rows) error {
 	return nil
 }
 
-// close publishes the byes.
+// close publishes the last message of each source.
 func (w *worker) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closing)
 	defer cancel()

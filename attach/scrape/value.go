@@ -8,7 +8,7 @@ import (
 
 const expectedValue = "a metric such as name{label=\"value\"}, a list of them, or a mapping of metric, unit, is, missing"
 
-// readValue reads the source of a column.
+// readValue reads how a column is filled.
 func readValue(v yamlfile.Node, s *columnSpec) (*value, error) {
 	out := &value{micros: 1e6}
 	if word, ok := v.Scalar(); ok {

@@ -19,9 +19,9 @@ type ended struct {
 	created int64 // revision of the taken key
 }
 
-// Apply applies all changes of one revision, as of now. Revisions must rise;
-// one that was applied before changes nothing, so that a history may be
-// repeated.
+// Apply applies all changes of one revision, as of now. Revisions must be
+// ascending. A revision that was applied before changes nothing, so a history
+// may be repeated.
 func (r *Replica) Apply(revision, now int64, events []Event) {
 	if revision <= r.revision {
 		return
@@ -113,7 +113,8 @@ func (r *Replica) finish(g *group, at int64, loose bool) {
 	}
 }
 
-// restored reports whether a transaction only returned the taken tokens unchanged.
+// restored reports whether a transaction only returned the taken tokens
+// unchanged.
 func (r *Replica) restored(g *group) bool {
 	if len(g.end) == 0 || len(g.del) > 0 || len(g.take) > 0 || g.other {
 		return false

@@ -108,13 +108,13 @@ type run struct {
 type Gaps struct {
 	Count     uint64 // times that changes were missed
 	Revisions int64  // revisions in them, of all of etcd
-	Since     int64  // since when counts hold: the start or the last gap, in microseconds since the Unix epoch
+	Since     int64  // since when counts are complete: the start or the last gap, in microseconds since the Unix epoch
 }
 
-// New returns a Replica. The net is that of a file, with its arcs, or one with
-// only an id; names in etcd are added to it. With a revision it continues where
-// the previous process stopped: tokens of before that revision do not count as
-// arrived.
+// New returns a Replica. The net comes from a file, with its arcs, or has only
+// an id; names in etcd are added to it. With a revision, the Replica continues
+// where the previous process stopped: tokens from before that revision do not
+// count as arrived.
 func New(net *petri.Net, revision int64, limits Limits) *Replica {
 	return &Replica{limits: limits, net: newDefinition(net, limits.Names), revision: revision, marking: newMarking(), dropped: map[Fault]uint64{}}
 }
@@ -161,7 +161,7 @@ func (r *Replica) Add(kv KV, now int64) {
 }
 
 // Commit ends the loading: the loaded marking replaces the present one. If its
-// revision is later, changes were missed, and counts hold from now on. It
+// revision is later, changes were missed, and counting starts again now. It
 // returns false if Forget was called since Begin.
 func (r *Replica) Commit(now int64) bool {
 	if r.next == nil {
@@ -205,7 +205,8 @@ func (r *Replica) compare() {
 	}
 }
 
-// Forget drops all times and tokens, for another or restored etcd. Counts stay.
+// Forget drops all times and tokens, because etcd is another cluster or was
+// restored. Counts stay.
 func (r *Replica) Forget() {
 	for id, c := range r.cells {
 		if c.there {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Loose bounds the time without a request before a mark, in microseconds, for
-// the time of the mark to be reliable: a little more than twice the time
-// between two requests.
+// Loose is the longest time without a request before a mark, in microseconds,
+// with which the time of the mark is reliable. It is a little more than twice
+// the time between two requests.
 const Loose = 2_500_000
 
 // coalesce is the least time between two marks, in microseconds.
@@ -39,8 +39,8 @@ func (t *Times) Look(revision, asked, answered int64) []Mark {
 }
 
 // Saw records that a change of a revision arrived at now; newer revisions may
-// exist. Of changes within a quarter of a second it keeps the first and the
-// last, the last when the next one comes.
+// exist. Of the changes within a quarter of a second it keeps the first and the
+// last. It adds the last when the next one comes.
 func (t *Times) Saw(revision, now int64) []Mark {
 	if n := len(t.marks); n > 0 && now-t.marks[n-1].At < coalesce {
 		t.held = Mark{Revision: revision, At: now}

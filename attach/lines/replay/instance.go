@@ -25,8 +25,9 @@ type run struct {
 	n        uint32
 }
 
-// maxRuns bounds the runs of one instance. Beyond it tokens share the time of
-// the last ones that arrived in their place, and so appear older than they are.
+// maxRuns bounds the runs of one instance. Beyond it, tokens share the time of
+// the last tokens that arrived in their place, and so appear older than they
+// are.
 const maxRuns = 4096
 
 // push adds tokens, and reports whether they kept their time.
@@ -59,7 +60,7 @@ func (r *Replay) unlink(i int32) {
 	}
 }
 
-// link makes an instance the one with the latest event.
+// link makes an instance the last one in the order of events.
 func (r *Replay) link(i int32) {
 	in := &r.all[i]
 	in.newer, in.older = none, r.newest
@@ -206,8 +207,8 @@ func (r *Replay) take(in *instance, place int32, n uint32, at int64) {
 	in.runs = in.runs[:kept]
 }
 
-// leave counts tokens that left a place. It keeps the slowest one by name,
-// because its instance may be dropped before the next snapshot.
+// leave counts tokens that left a place. It keeps the name of the slowest one's
+// instance, which may be dropped before the next snapshot.
 func (r *Replay) leave(in *instance, place int32, injected, at int64, n uint32) {
 	if n == 1 {
 		r.rec.Left(int(place), 0, injected, at)

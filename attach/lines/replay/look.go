@@ -40,7 +40,8 @@ func (r *Replay) Resume(unsent *stats.Rows) {
 	clear(r.gone)
 }
 
-// TakeSlowest adds the slowest token of each place since the last call to the rows.
+// TakeSlowest adds the slowest token of each place since its last call to the
+// rows.
 func (r *Replay) TakeSlowest(rows *stats.Rows) {
 	for p := range r.slowest {
 		rows.Places[p].Slowest.Merge(r.slowest[p])
@@ -69,7 +70,8 @@ func (r *Replay) Look(now int64, rows *stats.Rows) {
 	rows.Net.Deadlocked += l.dead
 }
 
-// holder is an instance that holds a token. It is dead if nothing in it can fire.
+// holder is the holder of a token: an instance. It is dead if nothing in it can
+// fire.
 type holder struct {
 	instance int32
 	dead     bool

@@ -14,10 +14,11 @@ import (
 type Config struct {
 	Tables *petri.Tables
 	Silent []bool // by transition: it has no events; nil for none
-	// EndsByEvent is set if every instance ends by End; otherwise one ends as soon as it reaches its end.
+	// EndsByEvent is set if every instance ends by a call of End. Otherwise an
+	// instance ends as soon as all its tokens are in final places.
 	EndsByEvent bool
-	// Limit bounds the open instances: the one with the oldest last event makes
-	// room for a new one. 1 or more.
+	// Limit bounds the open instances, and is at least 1. A new instance beyond
+	// it replaces the one whose last event is oldest.
 	Limit int
 	// Search bounds the markings of one search for silent transitions.
 	Search int
@@ -26,7 +27,7 @@ type Config struct {
 // Counts are the counts of a Replay since its start.
 type Counts struct {
 	Events  uint64 // of all kinds
-	Unfit   uint64 // of them, those that the marking did not allow
+	Unfit   uint64 // events that the marking did not allow
 	Silent  uint64 // firings of silent transitions
 	Late    uint64 // events older than the last one of their instance: applied with its time
 	Refused uint64 // events that would overflow a place, or end an instance that is not open: not applied
@@ -55,7 +56,7 @@ type Replay struct {
 	Counts Counts
 
 	rec     *stats.Recorder
-	before  *stats.Rows     // unpublished counts of before rec was created
+	before  *stats.Rows     // unpublished counts of the previous process
 	sent    *stats.Rows     // published counts
 	slowest []stats.Slowest // by place, since TakeSlowest
 	gone    []uint64        // by place: tokens that arrived and were dropped with their instance
@@ -63,7 +64,7 @@ type Replay struct {
 	byName         map[string]int32
 	all            []instance
 	free           []int32
-	newest, oldest int32 // of the list of open instances, by their last event
+	newest, oldest int32 // the ends of the list of open instances, ordered by their last event
 
 	marking []uint32  // by place, of the present instance; zeros between events
 	users   [][]int32 // by place: the transitions that need it
@@ -188,8 +189,8 @@ func (r *Replay) End(name []byte, at int64) {
 	r.close(i)
 }
 
-// touch returns the instance of a name, and starts a new one. It also returns
-// the time of the event, at least that of the instance's last one.
+// touch returns the instance with a name, or starts a new one. It also returns
+// the time of the event, which is not before the instance's last one.
 func (r *Replay) touch(name []byte, at int64) (int32, int64) {
 	i, open := r.byName[string(name)]
 	if !open {
@@ -241,7 +242,8 @@ func (r *Replay) slot(name string, at int64) int32 {
 	return i
 }
 
-// finish closes an instance that has reached its end, unless instances end by End.
+// finish closes an instance that has reached its end, unless Config.EndsByEvent
+// is set.
 func (r *Replay) finish(i int32, at int64) {
 	if r.cfg.EndsByEvent {
 		return

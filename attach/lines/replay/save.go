@@ -15,8 +15,9 @@ var ErrState = errors.New("not a state of this replay")
 // maxName bounds an instance's name in a saved state, in bytes.
 const maxName = 1 << 16
 
-// AppendState appends the state for LoadState: the open instances, oldest event
-// first, and Counts. The counters of rows are not in it: see Unsent and Resume.
+// AppendState appends the state for LoadState: the open instances, in the order
+// of their last events, and Counts. The counters of rows are not part of it:
+// see Unsent and Resume.
 func (r *Replay) AppendState(b []byte) []byte {
 	for _, n := range r.Counts.all() {
 		b = binary.AppendUvarint(b, *n)

@@ -19,12 +19,13 @@ type step struct {
 // quiet describes a net's silent transitions.
 type quiet struct {
 	steps []step   // all ways in which they can fire
-	only  []bool   // by place: it is final, or only silent transitions need it, and they lead to such places
+	only  []bool   // by place: final, or needed only by silent transitions that lead to such places
 	need  [][]step // by transition: steps that may help to enable it; nil until computed
 }
 
-// maxSubsets bounds the branches of a silent split of which all subsets are
-// tried; with more, single branches and all of them are.
+// maxSubsets bounds the branches of a silent split all of whose subsets are
+// tried. With more branches, only single branches and all of them together are
+// tried.
 const maxSubsets = 5
 
 func newQuiet(t *petri.Tables, silent, end []bool) quiet {
@@ -66,7 +67,7 @@ func choices(t *petri.Tables, transition int) []uint64 {
 	return out
 }
 
-// onlyQuiet returns the greatest set of places from which a token reaches a
+// onlyQuiet returns the largest set of places from which a token reaches a
 // final place by silent transitions alone. Whether an event can read it there
 // is checked at the end, see Replay.finished.
 func onlyQuiet(t *petri.Tables, silent, end []bool) []bool {
@@ -118,8 +119,8 @@ func inputs(t *petri.Tables, transition int) []int32 {
 	return out
 }
 
-// onlyQuiet reports whether no event can follow: every token is where silent
-// transitions alone continue.
+// onlyQuiet reports whether no event can follow: silent transitions alone can
+// continue with every token.
 func (r *Replay) onlyQuiet(in *instance) bool {
 	if len(r.quiet.steps) == 0 {
 		return false
@@ -166,7 +167,7 @@ func (r *Replay) helpers(transition int) []step {
 			wanted[c.Place] = wanted[c.Place] || c.Lo > 0
 			unwanted[c.Place] = unwanted[c.Place] || c.Hi > 0
 		}
-		if j := r.tables.Join(tr); j != nil { // it waits for tokens that can still arrive
+		if j := r.tables.Join(tr); j != nil { // a join waits for tokens that can still arrive
 			for p := range j.Reach {
 				wanted[p], unwanted[p] = wanted[p] || j.Reach[p] != 0, unwanted[p] || j.Reach[p] != 0
 			}

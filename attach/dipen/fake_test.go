@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// fake is a gateway that answers from a script.
+// fake is a gateway with scripted answers.
 type fake struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -23,8 +23,8 @@ type fake struct {
 	revision int64
 	oldest   int64      // revisions before it are compacted
 	keys     []fakeKey  // sorted by key
-	page     int        // keys that one answer has at most
-	watches  [][]string // lines for each watch; the last is used again
+	page     int        // largest number of keys in one answer
+	watches  [][]string // lines for each watch; the last watch repeats
 	asked    []string   // "range REVISION", "watch FROM", "login"
 	token    string     // that must be sent; "" for none
 	down     bool

@@ -38,7 +38,7 @@ func until(t *testing.T, what string, check func() bool) {
 	}
 }
 
-// reader is Run against a fake, and the snapshots that it publishes.
+// reader runs Run against a fake, and holds the snapshots that it publishes.
 type reader struct {
 	t      *testing.T
 	status func() Status
@@ -120,7 +120,7 @@ func read(t *testing.T, cfg Config) *reader {
 	return r
 }
 
-// shows waits until a snapshot shows given tokens by place and firings by
+// shows waits until a snapshot has the given tokens by place and firings by
 // transition.
 func (r *reader) shows(tokens, firings []uint64) *stats.Rows {
 	r.t.Helper()
@@ -205,7 +205,7 @@ func TestAStreamThatEndsIsContinuedAtAnotherEndpoint(t *testing.T) {
 func TestInvalidAnswersOfEtcdAreBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
-		after string // what is asked then
+		after string // the request that follows
 	}{
 		"no JSON":                     {[]string{created, `{"result":`}, "watch 11"},
 		"an error":                    {[]string{`{"error":{"code":14,"message":"no leader"}}`}, "watch 11"},
@@ -266,8 +266,8 @@ func TestACompactionIsSkippedAndReported(t *testing.T) {
 	}
 }
 
-// etcd cancels a watch that it takes for slow when it compacts, although all that
-// is compacted has been read.
+// When etcd compacts, it also cancels a watch that it considers slow, although
+// the watch has read all that was compacted.
 func TestACompactionOfWhatWasReadIsNoGap(t *testing.T) {
 	for _, compacted := range []int{5, 10, 11} {
 		f := startFake(t)
@@ -296,9 +296,9 @@ func TestAnotherEtcdIsReadFromScratch(t *testing.T) {
 	r := read(t, cfg)
 	rows := r.shows([]uint64{1, 0}, []uint64{0})
 	if rows.Places[0].Oldest < 2_000_000 {
-		t.Errorf("it believes the times of another etcd: %d", rows.Places[0].Oldest)
+		t.Errorf("the source uses the times of another etcd: %d", rows.Places[0].Oldest)
 	}
-	f.do(func() { f.revision = 6 }) // set back from a backup
+	f.do(func() { f.revision = 6 }) // restored from a backup
 	until(t, "it is seen that etcd was set back", func() bool { return r.status().Gaps.Count == 2 && r.status().Connected })
 	r.shows([]uint64{1, 0}, []uint64{0})
 }
@@ -326,7 +326,7 @@ func TestEtcdThatIsUnreachableIsRetried(t *testing.T) {
 	f.down = true
 	r := read(t, config(t, f.URL))
 	if r.status().Connected {
-		t.Error("it says that it is connected")
+		t.Error("the source reports that it is connected")
 	}
 	f.do(func() { f.down = false })
 	r.shows([]uint64{0, 0}, []uint64{0})
@@ -343,7 +343,7 @@ func TestConfigurationsThatCannotWork(t *testing.T) {
 	} {
 		c := cfg
 		if change(&c); !errors.Is(Run(t.Context(), c), ErrConfig) {
-			t.Errorf("%s is no error of the configuration", name)
+			t.Errorf("%s does not wrap ErrConfig", name)
 		}
 	}
 	for text, want := range map[string]string{"hello": "expected", "pnagent-dipen 1 7 \"q/\"\n": "prefix"} {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// benchLines returns events of open instances at a time, which start, continue and end.
+// benchLines returns events of instances that start, continue and end; open of
+// them are open at a time.
 func benchLines(events, open int) []byte {
 	var b bytes.Buffer
 	for k := range events {
@@ -23,7 +24,7 @@ func benchLines(events, open int) []byte {
 
 const benchEvents = 300_000
 
-// BenchmarkLines reads lines, replays them and looks at what is there, on one core.
+// BenchmarkLines reads lines, replays them and makes rows, on one core.
 func BenchmarkLines(b *testing.B) {
 	for _, open := range []int{100, 10_000} {
 		b.Run(fmt.Sprint("open=", open), func(b *testing.B) {
@@ -44,8 +45,8 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// BenchmarkProcess replays a process in which almost every event needs silent
-// gateways to be found.
+// BenchmarkProcess replays a process in which almost every event requires a
+// search for silent gateways.
 func BenchmarkProcess(b *testing.B) {
 	var text bytes.Buffer
 	tasks := []string{"assess", "pay", "write"}
@@ -66,7 +67,7 @@ func BenchmarkProcess(b *testing.B) {
 	b.ReportMetric(benchEvents*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkBase reads the same lines with encoding/json, and does nothing with them.
+// BenchmarkBase only decodes the same lines with encoding/json.
 func BenchmarkBase(b *testing.B) {
 	text := benchLines(benchEvents, 100)
 	b.SetBytes(int64(len(text)))

@@ -11,7 +11,7 @@ import (
 	"github.com/pnagent/pnagent/petri/bpmn"
 )
 
-// claim is the process of the example.
+// claim returns the process of the example.
 func claim(t testing.TB) []*petri.Tables {
 	t.Helper()
 	const path = "../../examples/claim.bpmn"

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Whatever encoding/json takes for an object is one, and says the same.
+// jsonLines accepts exactly the objects that encoding/json accepts, and reads
+// the same values.
 func FuzzJSONLines(f *testing.F) {
 	for _, text := range []string{
 		opened("a"), `{}`, `{"instance":"\ud83d\ude00\ud800x","a":[1,-0.5e+3,{"b":null}],"end":true}`, `{"a":01}`, `{"a":"\x"}`,
@@ -24,10 +25,10 @@ func FuzzJSONLines(f *testing.F) {
 		var want map[string]json.RawMessage
 		err := json.Unmarshal(line, &want)
 		if why == Taken && (err != nil || want == nil) {
-			t.Fatalf("%q is taken, and is no object: %v", line, err)
+			t.Fatalf("%q is accepted, but is not an object: %v", line, err)
 		}
 		if why != Taken && err == nil && want != nil && !deeper(line, maxNesting) {
-			t.Fatalf("%q is an object", line)
+			t.Fatalf("%q is an object and is rejected", line)
 		}
 		if why != Taken || !utf8.Valid(line) {
 			return
@@ -43,7 +44,8 @@ func FuzzJSONLines(f *testing.F) {
 	})
 }
 
-// said is what a member says, as text; false if it is neither text nor a number.
+// said returns the value of a member as text; false if it is neither text nor a
+// number.
 func said(raw json.RawMessage) (string, bool) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.IndexByte([]byte(`{[tfn`), raw[0]) >= 0 {
@@ -60,7 +62,8 @@ func deeper(line []byte, than int) bool {
 	return bytes.Count(line, []byte("["))+bytes.Count(line, []byte("{")) > than
 }
 
-// Any text in any pieces is taken line by line, and every line is an event or counted.
+// Any text in pieces of any size is split into lines, and every line is an
+// event or is counted.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte(opened("a")+"x\n\n"+paid("a")), "", 3)
 	f.Add([]byte("1 [a] t1\nx"), `^(?P<time>\d+) \[(?P<instance>.*)\] (?P<transition>\S+)`, 7)

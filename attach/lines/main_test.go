@@ -49,7 +49,7 @@ func compiled(t testing.TB, text string) []*petri.Tables {
 	return out
 }
 
-// attach returns an Attachment to the net of orders, as change makes it.
+// attach returns an Attachment to the net of orders, with the changed Config.
 func attach(t testing.TB, change func(c *Config)) *Attachment {
 	t.Helper()
 	c := Config{Nets: compiled(t, orders), Fields: DefaultFields(), Held: DefaultHeld, Instances: DefaultInstances, Search: DefaultSearch,
@@ -89,7 +89,7 @@ func firings(rows *stats.Rows) string {
 	return strings.Join(out, " ")
 }
 
-// dropped lists what was dropped.
+// dropped lists what was dropped, by reason.
 func dropped(a *Attachment) string {
 	var out []string
 	c := a.Counters()

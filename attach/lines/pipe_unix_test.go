@@ -18,7 +18,7 @@ func TestWritersOfAPipeComeAndGo(t *testing.T) {
 	a := attach(t, nil)
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Skip("no named pipes here: ", err)
+		t.Skip("no named pipes on this system: ", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// An event is held for as long as the window is wide, and what is known is saved meanwhile.
+// An event is held for as long as the window is wide. The state is saved
+// meanwhile.
 func TestTheLastEventDoesNotStayInTheWindow(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +61,7 @@ func TestASpeedIsKept(t *testing.T) {
 			t.Errorf("left: %v", left)
 		}
 		if p := seen(t, a, a.clock()).Places[1]; p.Dwell.Sum != 2e6 {
-			t.Errorf("as if now: %d µs in the place", p.Dwell.Sum)
+			t.Errorf("with AsNow: %d µs in the place", p.Dwell.Sum)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -32,7 +32,7 @@ func newFollowed(t *testing.T) *followed {
 	return &followed{t: t, path: filepath.Join(dir, "log"), state: filepath.Join(dir, "state")}
 }
 
-// begin follows; kill ends it without a word.
+// begin follows the file; kill ends that as a killed process does.
 func (f *followed) begin(fromEnd bool) {
 	f.t.Helper()
 	f.a = attach(f.t, func(c *Config) { c.State = f.state })
@@ -48,7 +48,8 @@ func (f *followed) begin(fromEnd bool) {
 	f.t.Cleanup(cancel)
 }
 
-// restart saves the state, does something while the file is not followed, and follows again.
+// restart saves the state, calls meanwhile while the file is not followed, and
+// follows it again.
 func (f *followed) restart(meanwhile func()) {
 	f.a.Save()
 	f.end()
@@ -74,7 +75,7 @@ func (f *followed) rename(suffix string) {
 	}
 }
 
-// copyTruncate is how logrotate does it for those who keep the file open.
+// copyTruncate rotates as logrotate does for writers that keep the file open.
 func (f *followed) copyTruncate(suffix string) {
 	f.t.Helper()
 	text, err := os.ReadFile(f.path)
@@ -86,7 +87,7 @@ func (f *followed) copyTruncate(suffix string) {
 	}
 }
 
-// events waits until n are replayed, each once.
+// events waits until n events are replayed, each once.
 func (f *followed) events(n uint64) {
 	f.t.Helper()
 	eventually(f.t, fmt.Sprintf("%d events", n), func() bool { return f.a.Nets()[0].Events >= n })
@@ -236,7 +237,7 @@ func TestAFileThatIsGoneIsCounted(t *testing.T) {
 	f.end()
 }
 
-// Of a file that is gone, what came after it is still there.
+// If a rotated file is gone, the files after it are still read.
 func TestWhatCameAfterAFileThatIsGoneIsRead(t *testing.T) {
 	f := newFollowed(t)
 	f.write(opened("a"))
@@ -263,14 +264,14 @@ func TestCountsArePublishedOnceOverARestart(t *testing.T) {
 	f.write(opened("a"))
 	f.begin(false)
 	f.events(1)
-	if got := firings(seen(t, f.a, someTime)); got != "1 0 0" { // published
+	if got := firings(seen(t, f.a, someTime)); got != "1 0 0" { // these are published
 		t.Fatal(got)
 	}
 	f.write(paid("a"))
 	f.events(2)
 	f.restart(func() {})
 	if got := firings(seen(t, f.a, someTime)); got != "0 1 0" {
-		t.Errorf("the next process tells %s firings", got)
+		t.Errorf("the next process publishes %s firings", got)
 	}
 	if got := firings(seen(t, f.a, someTime)); got != "0 1 0" {
 		t.Errorf("and then %s", got)
@@ -328,7 +329,7 @@ func TestAMissingFileIsLoggedOnce(t *testing.T) {
 			t.Error(err)
 		}
 		if n := strings.Count(log.String(), path); n != 1 {
-			t.Errorf("the missing file is in %d lines of the log, want 1:\n%s", n, log.String())
+			t.Errorf("the log has %d lines about the missing file, want 1:\n%s", n, log.String())
 		}
 	})
 }

@@ -162,7 +162,7 @@ func TestAnEventFromTheFutureIsOfNow(t *testing.T) {
 	}
 }
 
-// Inside the window events are put in order; outside they are late.
+// Events that are within the window are put in order; others are late.
 func TestEventsInAWindowComeInOrder(t *testing.T) {
 	line := func(at int, transition string) string {
 		return fmt.Sprintf(`{"time":%d,"instance":"a","transition":%q}`+"\n", 1_600_000_000+at, transition)
@@ -179,7 +179,7 @@ func TestEventsInAWindowComeInOrder(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	if got := firings(seen(t, a, now+5e6)); got != "1 1 1" {
-		t.Errorf("%s after the window's time", got)
+		t.Errorf("%s after the window has passed", got)
 	}
 	take(t, a, line(20, "t1")+line(40, "t2")+line(10, "t3"))
 	a.Flush()
@@ -199,7 +199,7 @@ func TestAFullWindowLetsTheEarliestGo(t *testing.T) {
 	}
 }
 
-// Instances come and go; what is kept is of those that are open.
+// Instances start and end; only the state of open ones is kept.
 func TestInstancesThatEndAreForgotten(t *testing.T) {
 	a := attach(t, nil)
 	for k := range 1000 {

@@ -64,7 +64,8 @@ func TestALogIsReplayedTraceByTrace(t *testing.T) {
 				if got := dropped(a); got != "no_instance 1, unknown_transition 1, ignored 1" {
 					t.Error(got)
 				}
-				// new and open were consumed; paid remained, and the token of the end was missing.
+				// new and open were consumed; paid remained, and a token at the
+				// end was missing.
 				if n.Open != 0 || n.Unfit != 0 || n.Remaining != 1 || n.Missing != 1 || n.Consumed != 3 || n.Produced != 3 {
 					t.Errorf("%+v", n)
 				}
@@ -113,9 +114,9 @@ func FuzzXES(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		a := attach(t, func(c *Config) { c.Nets, c.EndsByEvent = tables, true })
 		x := &logReader{a: a, feed: a.Feed(), pos: &position{}}
-		_ = x.read(t.Context(), bytes.NewReader(text), "log.xes") // an error is an answer
+		_ = x.read(t.Context(), bytes.NewReader(text), "log.xes") // the error is a valid result
 		if n := a.Nets()[0]; n.Open > 1 {
-			t.Errorf("%d instances open, of traces that come one after the other", n.Open)
+			t.Errorf("%d instances are open, although each trace ends before the next one", n.Open)
 		}
 	})
 }
@@ -123,7 +124,7 @@ func FuzzXES(f *testing.F) {
 // The corpus is not part of the project.
 const corpus = "../../../shared/corpus/xes/"
 
-// wholeLog is an event log as encoding/xml reads it at once.
+// wholeLog is an event log decoded by encoding/xml as a whole.
 type wholeLog struct {
 	Traces []struct {
 		Strings []pair `xml:"string"`
@@ -147,8 +148,9 @@ func valueOf(pairs []pair, key string) string {
 	return pairs[k].Value
 }
 
-// obvious replays a log with lists of times and a search in width over whole markings: by arcs, by names, one
-// trace at a time. It is to be read, not to be fast.
+// obvious replays a log with lists of times and a breadth-first search over
+// whole markings: by arcs, by names, one trace at a time. It is simple and
+// slow.
 type obvious struct {
 	net                                    *petri.Net
 	held                                   map[string][]int64
@@ -204,7 +206,7 @@ func (o *obvious) fired(held map[string][]int64, transition string, at int64, co
 
 func silent(tr petri.Transition) bool { return strings.HasPrefix(tr.Name, "tau ") }
 
-// way finds the shortest way of silent transitions to a marking that is wanted.
+// way finds the shortest sequence of silent transitions to a wanted marking.
 func (o *obvious) way(wanted func(held map[string][]int64) bool) ([]string, bool) {
 	type place struct {
 		held map[string][]int64
@@ -259,7 +261,8 @@ func (o *obvious) begin(at int64) {
 	}
 }
 
-// end consumes what is in the sink, which is one token of a trace that came to its end.
+// end consumes the content of the sink: one token of a trace that reached its
+// end.
 func (o *obvious) end(sink string) {
 	came := uint64(len(o.held[sink]))
 	for p, tokens := range o.held {
@@ -278,7 +281,7 @@ func (o *obvious) end(sink string) {
 func TestTheRunningExampleIsReplayedAsTheReferenceDoes(t *testing.T) {
 	def, err := os.ReadFile(corpus + "running-example.pnml")
 	if err != nil {
-		t.Skip("the corpus is not here: ", err)
+		t.Skip("the corpus is missing: ", err)
 	}
 	text, err := os.ReadFile(corpus + "running-example.xes")
 	if err != nil {
@@ -286,7 +289,7 @@ func TestTheRunningExampleIsReplayedAsTheReferenceDoes(t *testing.T) {
 	}
 	for rule, change := range map[string]func(string) string{
 		"as it is": func(s string) string { return s },
-		// A log in which checks are decisions, and one without decisions.
+		// One log treats checks as decisions, the other has no decisions.
 		"with events that do not fit": func(s string) string { return strings.ReplaceAll(s, `value="check ticket"`, `value="decide"`) },
 		"with events that are not there": func(s string) string {
 			return strings.ReplaceAll(s, `<string key="concept:name" value="decide"/>`, `<string key="concept:name" value="nothing"/>`)

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// tenThousand is a scrape of 10,000 series: 2,500 queues with their tokens and
-// three counters.
+// tenThousand returns a scrape of 10,000 series: 2,500 queues with their tokens
+// and three counters.
 func tenThousand() string {
 	var b strings.Builder
 	for _, name := range []string{"depth", "in_total", "out_total", "ack_total"} {
@@ -23,7 +23,7 @@ func tenThousand() string {
 	return b.String()
 }
 
-// BenchmarkParse10kSeries is the base: what expfmt takes to parse the scrape.
+// BenchmarkParse10kSeries is the base: expfmt parses the scrape.
 func BenchmarkParse10kSeries(b *testing.B) {
 	text := tenThousand()
 	b.ReportAllocs()
@@ -35,8 +35,8 @@ func BenchmarkParse10kSeries(b *testing.B) {
 	}
 }
 
-// BenchmarkScrape10kSeries is all that the adapter does with the scrape: parse,
-// find places and transitions, count, observe.
+// BenchmarkScrape10kSeries measures everything that the adapter does with the
+// scrape: parse, find places and transitions, count, observe.
 func BenchmarkScrape10kSeries(b *testing.B) {
 	text := []byte(tenThousand())
 	m := mapping(b, `

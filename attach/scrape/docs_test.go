@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What docs/attach/scrape.md shows works: its mappings can be read, it lists
-// every shipped one, every key and every way a scrape can end.
+// docs/attach/scrape.md is complete: its mappings can be read, and it lists
+// every shipped mapping, every key and every result of a scrape.
 func TestTheDocumentListsEverything(t *testing.T) {
 	text, err := os.ReadFile("../../docs/attach/scrape.md")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestTheDocumentListsEverything(t *testing.T) {
 	}
 	for _, w := range words {
 		if !strings.Contains(doc, "`"+w+"`") {
-			t.Errorf("the document does not tell of %s", w)
+			t.Errorf("the document does not mention %s", w)
 		}
 	}
 }

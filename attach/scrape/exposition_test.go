@@ -16,7 +16,7 @@ import (
 
 const protobufType = `application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited`
 
-// exposed is one registry in a format.
+// exposed returns the metrics of one registry in a format.
 func exposed(t testing.TB, format expfmt.Format) []byte {
 	t.Helper()
 	r := prometheus.NewRegistry()

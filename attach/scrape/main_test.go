@@ -14,7 +14,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// second is one in microseconds. Scrapes of the tests are some seconds after it.
+// second is a second in microseconds. The scrapes of the tests are some seconds
+// after the epoch.
 const second = int64(1e6)
 
 func mapping(t testing.TB, text string) *Mapping {
@@ -26,7 +27,7 @@ func mapping(t testing.TB, text string) *Mapping {
 	return m
 }
 
-// scraped is a scrape in the text format.
+// scraped returns a scrape in the text format.
 func scraped(t testing.TB, text string) families {
 	t.Helper()
 	all, err := parse([]byte(text), "text/plain", MaxSeries)

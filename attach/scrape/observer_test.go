@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// However tokens leave, an observed age is never older than the truth; where
-// they leave in order, it is off by no more than the time between two scrapes.
+// In any order of departures, an observed age is never higher than the real
+// one. If tokens depart in order, it is too low by at most the time between two
+// scrapes.
 func TestAnObservedAgeIsALowerBoundInAnyOrderOfDepartures(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -54,7 +55,7 @@ func TestAnObservedAgeIsALowerBoundInAnyOrderOfDepartures(t *testing.T) {
 				t.Fatalf("seed %d at %d: observed since %d, the truth is %d", seed, now, got, slices.Min(here))
 			}
 			if got != 0 && slices.Min(here) > got {
-				t.Fatalf("seed %d at %d: observed since %d, which is older than the truth, %d", seed, now, got, slices.Min(here))
+				t.Fatalf("seed %d at %d: observed since %d, before the real time %d", seed, now, got, slices.Min(here))
 			}
 			if fifo && got != 0 && got > max(slices.Min(here), began)+60 {
 				t.Fatalf("seed %d at %d: observed since %d, the truth is %d", seed, now, got, slices.Min(here))

@@ -25,7 +25,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-const patience = 30 * time.Second // for what takes milliseconds on an idle machine
+const patience = 30 * time.Second // enough for events that take milliseconds on an idle machine
 
 // target is an endpoint whose answers a test changes.
 type target struct {
@@ -61,7 +61,8 @@ func (e *target) says(text string) {
 	})
 }
 
-// house is a NATS server and a collector that receives what the adapter says.
+// house is a NATS server and a collector that receives what the adapter
+// publishes.
 type house struct {
 	nc        *nats.Conn
 	collector *collector.Collector
@@ -91,7 +92,7 @@ func connect(t *testing.T, url string) *nats.Conn {
 	return nc
 }
 
-// attached runs a collector, and the adapter on targets by their names.
+// attached runs a collector, and the adapter on the given targets.
 func attached(t *testing.T, text string, targets map[string]*target) *house {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
@@ -129,7 +130,7 @@ func attached(t *testing.T, text string, targets map[string]*target) *house {
 	return h
 }
 
-// until waits until the View is so.
+// until waits until the View meets a condition.
 func (h *house) until(t *testing.T, what string, so func(v *collector.View) bool) *collector.View {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -146,8 +147,7 @@ func (h *house) until(t *testing.T, what string, so func(v *collector.View) bool
 	}
 }
 
-// said returns what the adapter says of itself: the series of source s that has
-// the label.
+// said returns a metric of the adapter: the series of source s with the label.
 func (h *house) said(t *testing.T, family, name, value string) float64 {
 	t.Helper()
 	all, err := h.registry.Gather()
@@ -193,8 +193,8 @@ func shopSays(depth, out int) string {
 	return fmt.Sprintf("depth{queue=\"a\"} %d\nout_total{queue=\"a\"} %d\n", depth, out)
 }
 
-// Whatever a target does instead of answering, its source goes stale with the
-// rows it had, and when the target is back, nothing that it counted is lost.
+// If a target fails in any way, its source becomes stale with its last rows.
+// When the target is back, none of its counts is lost.
 func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 	for _, c := range []struct {
 		name, result string
@@ -237,7 +237,7 @@ func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 				t.Errorf("stale rows are %+v", p)
 			}
 			if got := h.said(t, "pnagent_scrape_attempts_total", "result", c.result); got == 0 {
-				t.Errorf("no scrape is counted as %s", c.result)
+				t.Errorf("no scrape has the result %s", c.result)
 			}
 			e.says(shopSays(2, 107))
 			back := h.until(t, "up with what was counted meanwhile", func(v *collector.View) bool {
@@ -270,12 +270,12 @@ func TestATypeThatChangesMakesItsColumnAbsent(t *testing.T) {
 		t.Errorf("columns %b", n(v).Columns)
 	}
 	if got := h.said(t, "pnagent_scrape_rows_missing", "column", "places.tokens"); got != 1 {
-		t.Errorf("%v rows are said to be missing", got)
+		t.Errorf("%v rows are reported as missing", got)
 	}
 }
 
-// A queue that is found while the adapter runs is a new place of the same net:
-// nothing of the others flickers, and their counters continue.
+// A queue that is found while the adapter runs becomes a new place of the same
+// net. The rows of the others stay, and their counters continue.
 func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) {
 	e := startTarget(t, shopSays(3, 100))
 	h := attached(t, shop, map[string]*target{"s": e})
@@ -298,7 +298,7 @@ func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) {
 			return
 		}
 		if t.Context().Err() != nil {
-			t.Fatal("the new place never came")
+			t.Fatal("the new place did not appear")
 		}
 		<-time.After(2 * time.Millisecond)
 	}
@@ -330,7 +330,7 @@ func TestAnInvalidConfigurationIsRejected(t *testing.T) {
 		c := good
 		spoil(&c)
 		if err := Run(t.Context(), c); err == nil {
-			t.Errorf("%s is taken", name)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 }

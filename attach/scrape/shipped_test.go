@@ -15,9 +15,9 @@ import (
 
 var update = flag.Bool("update", false, "write what mappings make of the scrapes in testdata")
 
-// The tables in testdata/tables are what each shipped mapping makes of the
-// scrape of its name. There is no scrape for pnagent's: that is tested with a
-// sidecar of its own, in e2e.
+// The tables in testdata/tables are the results of each shipped mapping for the
+// scrape with its name. There is no scrape for pnagent's: e2e tests that with a
+// sidecar.
 func TestShippedMappingsFitTheirSystems(t *testing.T) {
 	all, err := Shipped()
 	if err != nil {
@@ -28,7 +28,7 @@ func TestShippedMappingsFitTheirSystems(t *testing.T) {
 	}
 	for _, m := range all {
 		if m.About == "" {
-			t.Errorf("%s does not say what it is about", m.Name)
+			t.Errorf("%s has no description", m.Name)
 		}
 		if m.Name == "pnagent" {
 			continue
@@ -56,8 +56,8 @@ func TestShippedMappingsFitTheirSystems(t *testing.T) {
 	}
 }
 
-// Every net of a shipped mapping is one that a collector can read, and its
-// columns are known of all that the scrape has.
+// A collector can read every net of a shipped mapping, and its columns are
+// known for all rows of the scrape.
 func TestShippedMappingsKnowEveryColumnOfTheirScrape(t *testing.T) {
 	for _, name := range []string{"rabbitmq", "rabbitmq-queues", "temporal", "zeebe", "camunda7"} {
 		m, err := Load(name)
@@ -91,7 +91,7 @@ func TestExplainReportsWhatIsAbsentAndWhy(t *testing.T) {
 	m := mapping(t, "nets: {n: {places: {p: {tokens: a, oldest: [b, c]}, q: {tokens: d, oldest: b}}}}")
 	var got strings.Builder
 	if err := Explain(&got, m, strings.NewReader("a 3\nb{x=\"1\"} 60\nb{x=\"2\"} NaN\n"), time.Unix(100, 0)); err == nil {
-		t.Error("nothing is known, and that is no error")
+		t.Error("no column is known, and there is no error")
 	}
 	const want = `net "n"
   place  tokens  oldest

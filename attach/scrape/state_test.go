@@ -37,8 +37,8 @@ out_total{queue="b"} 10
 	}
 }
 
-// A story is a series of scrapes, one every ten seconds, and what a counter of
-// it shows after each.
+// A story is a series of scrapes, one every ten seconds, and the value of a
+// counter after each of them.
 func TestACounterNeverFallsAndNeverCountsTwice(t *testing.T) {
 	const one = "nets: {n: {transitions: {t: {firings: c_total}}}}"
 	for _, c := range []struct {
@@ -106,7 +106,7 @@ func TestAQueueThatIsGoneIsEmptyAsLongAsOthersAreThere(t *testing.T) {
 	}
 	s.apply(scraped(t, "other 1\n"), 3*second)
 	if r := s.rowsOf(t, "n"); r.Columns != 0 {
-		t.Errorf("with no queue at all tokens are known: %+v", r)
+		t.Errorf("without any queue, tokens are known: %+v", r)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestNativeHistogramsAreOursAndClassicOnesAreNot(t *testing.T) {
 	s := newState(mapping(t, text))
 	s.apply(scraped(t, "# TYPE h histogram\nh_bucket{le=\"1\"} 3\nh_bucket{le=\"+Inf\"} 4\nh_sum 5\nh_count 4\n"), second)
 	if s.rowsOf(t, "n").Columns != 0 || s.dropped[wrongType] != 1 {
-		t.Error("a classic histogram was taken")
+		t.Error("a classic histogram was accepted")
 	}
 	var want stats.Histogram
 	s = newState(mapping(t, text))
@@ -210,8 +210,8 @@ func TestNativeHistogramsAreOursAndClassicOnesAreNot(t *testing.T) {
 	}
 }
 
-// nativeFamily is a histogram as a client library would send it, in schema 3 +
-// finer.
+// nativeFamily returns a histogram as a client library would send it, in schema
+// 3 + finer.
 func nativeFamily(h *stats.Histogram, finer int32) *dto.MetricFamily {
 	schema, zero, threshold := int32(h.Schema)+finer, h.Zero, stats.ZeroThreshold
 	if len(h.Buckets) == 0 {

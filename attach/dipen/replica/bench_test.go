@@ -9,7 +9,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// standing is a replica with tokens in ten places.
+// standing returns a replica with tokens in ten places.
 func standing(b *testing.B, tokens int) *Replica {
 	b.Helper()
 	r := New(line(), 0, DefaultLimits())
@@ -22,7 +22,7 @@ func standing(b *testing.B, tokens int) *Replica {
 	return r
 }
 
-// One firing: a token comes, is taken and goes, in three transactions.
+// One firing: a token arrives, is taken and departs, in three transactions.
 func BenchmarkFiring(b *testing.B) {
 	r := standing(b, 100_000)
 	revision := int64(1)
@@ -35,7 +35,7 @@ func BenchmarkFiring(b *testing.B) {
 	}
 }
 
-// The base of BenchmarkFiring: reading its keys.
+// The base of BenchmarkFiring: parsing its keys.
 func BenchmarkFiringKeys(b *testing.B) {
 	n := 0
 	for b.Loop() {
@@ -51,7 +51,7 @@ func BenchmarkFiringKeys(b *testing.B) {
 	}
 }
 
-// What a snapshot costs with 100,000 tokens.
+// The cost of a snapshot with 100,000 tokens.
 func BenchmarkRows(b *testing.B) {
 	r := standing(b, 100_000)
 	for b.Loop() {

@@ -15,8 +15,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// story is a replica that receives changes, one revision a second, and what the
-// keys are.
+// story is a replica that receives changes, one revision a second, and the keys
+// that result from them.
 type story struct {
 	*Replica
 	t      *testing.T
@@ -38,7 +38,7 @@ func tell(t *testing.T, net *petri.Net, lim Limits) *story {
 
 func (s *story) now() int64 { return s.at * second }
 
-// tx does one transaction: "put KEY VALUE" or "del KEY".
+// tx applies one transaction: "put KEY VALUE" or "del KEY".
 func (s *story) tx(changes ...string) {
 	s.t.Helper()
 	s.at++
@@ -63,7 +63,7 @@ func (s *story) tx(changes ...string) {
 	s.Apply(s.at, s.now(), events)
 }
 
-// reload loads all keys as they are now.
+// reload loads all present keys.
 func (s *story) reload() {
 	s.Begin(s.at)
 	for _, tokens := range []bool{false, true} {
@@ -82,7 +82,8 @@ func (s *story) rows() *stats.Rows {
 	return rows
 }
 
-// sums says what the rows say: "a tokens arrivals departures | t firings cancels running".
+// sums returns the rows as text: "a tokens arrivals departures | t firings
+// cancels running".
 func (s *story) sums() string {
 	rows, d := s.rows(), s.Definition()
 	var out []string
@@ -198,7 +199,7 @@ func TestAgesAndDwellCountFromTheCreateRevision(t *testing.T) {
 		t.Errorf("after a move: dwell %+v, oldest %d", h, rows.Places[1].Oldest)
 	}
 	if got := rows.Places[0].Slowest; got != (stats.Slowest{Instance: "1", Micros: 3 * second, At: s.now()}) || s.rows().Places[0].Slowest.At != 0 {
-		t.Errorf("slowest %+v, which is said once", got)
+		t.Errorf("slowest %+v; want it reported once", got)
 	}
 }
 
@@ -223,7 +224,7 @@ func TestTokensOlderThanTheAttachmentAreMarked(t *testing.T) {
 	rows = stats.NewRows(r.Size())
 	r.Rows(90*second, rows)
 	if p, tr := rows.Places[0], rows.Transitions[0]; p.Departures != 2 || p.Dwell.Count() != 0 || tr.Firings != 1 || tr.Duration.Count() != 0 {
-		t.Errorf("how long they stayed is not known, but is counted: %+v, %+v", p, tr)
+		t.Errorf("tokens with an unknown dwell time are counted in it: %+v, %+v", p, tr)
 	}
 	if got := r.Oldest(0, 5); got != nil {
 		t.Errorf("oldest of an empty place: %v", got)
@@ -248,14 +249,14 @@ func TestAGapIsCounted(t *testing.T) {
 		t.Errorf("gaps %+v, dropped %v", g, s.Dropped())
 	}
 	s.Apply(s.at, s.now(), []Event{{KV: KV{Key: "pl/1/9", Create: s.at}}})
-	s.want("a 1 2 1 | b 1 1 0 | t 0 0 0") // a revision that is in is not taken twice
+	s.want("a 1 2 1 | b 1 1 0 | t 0 0 0") // a revision that was applied before changes nothing
 	s.Forget()
 	s.want("a 0 2 2 | b 0 1 1 | t 0 0 0")
 	s.Begin(200)
 	s.Forget()
 	s.Add(KV{Key: "pl/1/1", Create: 7}, s.now())
 	if s.Commit(s.now()) {
-		t.Error("what was forgotten is there")
+		t.Error("forgotten tokens are present")
 	}
 }
 
@@ -267,11 +268,11 @@ func TestAProcessContinuesWhereThePreviousOneStopped(t *testing.T) {
 		next.Times.Restore(m)
 	}
 	next.reload()
-	next.want("a 1 0 0 | b 0 0 0 | t 0 0 0") // it has arrived in the process before
+	next.want("a 1 0 0 | b 0 0 0 | t 0 0 0") // it arrived in the previous process
 	next.tx("put pl/1/2 x")
 	next.want("a 2 1 0 | b 0 0 0 | t 0 0 0")
 	if row := next.rows().Places[0]; row.Stuck[0].Instance != "1" || row.Oldest != (next.at-1)*second {
-		t.Errorf("it became younger: %+v", row)
+		t.Errorf("the token became younger: %+v", row)
 	}
 	if next.Gaps().Count != 0 {
 		t.Errorf("gaps %+v", next.Gaps())
@@ -307,7 +308,7 @@ func TestANetOfAFileShowsWhatTokensWaitFor(t *testing.T) {
 	net := &petri.Net{ID: "line", Places: []petri.Place{{ID: "p1", Name: "a"}, {ID: "b"}, {ID: "t2"}}, Transitions: []petri.Transition{{ID: "t1", Name: "t"}},
 		Arcs: []petri.Arc{{Source: "p1", Target: "t1", Weight: 1}, {Source: "b", Target: "t1", Weight: 2}, {Source: "t2", Target: "t1", Weight: 1, Kind: petri.Inhibitor}}}
 	s := tell(t, net, DefaultLimits())
-	s.tx("put transition_ids/b 9", "put place_ids/t2 3") // names that a place has, and a place of the file
+	s.tx("put transition_ids/b 9", "put place_ids/t2 3") // a name that a place has, and the name of a place of the file
 	s.tx("put pl/1/1 x")
 	s.tx("put pl/3/2 x")
 	s.want("p1 1 1 0 | b 0 0 0 | t2 1 1 0 | t1 0 0 0 | b (transition) 0 0 0")

@@ -22,7 +22,7 @@ func TestARevisionWasMadeNoLaterThanTheFirstMarkThatReachesIt(t *testing.T) {
 	}{
 		{5, 200 * second, 100 * second, true}, // before the attachment
 		{10, 200 * second, 100 * second, true},
-		{11, 200 * second, 102*second + 1000, false}, // between two looks
+		{11, 200 * second, 102*second + 1000, false}, // between two requests
 		{14, 200 * second, 102*second + 1000, false},
 		{17, 200 * second, 102*second + 900_000, false},
 		{21, 103 * second, 103 * second, false}, // just now
@@ -57,12 +57,12 @@ func TestMarksContinueAfterARestart(t *testing.T) {
 	before.Look(12, 101*second, 101*second)
 	for _, m := range before.Marks() {
 		if !after.Restore(m) {
-			t.Errorf("mark %+v is passed over", m)
+			t.Errorf("mark %+v is rejected", m)
 		}
 	}
 	for _, m := range []Mark{{12, 102 * second, 0}, {13, 99 * second, 0}, {0, 103 * second, 0}, {14, 103 * second, 104 * second}} {
 		if after.Restore(m) {
-			t.Errorf("mark %+v is taken", m)
+			t.Errorf("mark %+v is accepted", m)
 		}
 	}
 	after.Look(20, 900*second, 900*second)

@@ -30,8 +30,8 @@ func intoFull(t *testing.T, kind petri.ArcKind, weight uint32) *petri.Tables {
 	return tables
 }
 
-// A firing fills a place up to 32 bits of tokens. One that would put more is refused and moves no token; of a split, one
-// that might.
+// A place holds fewer than 2^32 tokens. A firing that would put more is refused
+// and moves no token. So is a firing of a split that might put more.
 func TestAFiringThatWouldOverflowAPlaceMovesNothing(t *testing.T) {
 	for _, c := range []struct {
 		kind     petri.ArcKind
@@ -61,7 +61,7 @@ func TestAFiringThatWouldOverflowAPlaceMovesNothing(t *testing.T) {
 	}
 }
 
-// sameRuns compares what two instances hold, in whatever order their places come.
+// sameRuns compares the content of two instances, in any order of places.
 func sameRuns(a, b []run) bool {
 	count := map[run]int{}
 	for _, q := range a {
@@ -78,8 +78,8 @@ func sameRuns(a, b []run) bool {
 	return true
 }
 
-// A search for silent transitions fills a place up to half of 32 bits. A silent firing that would put more helps no event, and
-// does not happen.
+// A search for silent transitions fills a place up to half of 2^32 tokens. A
+// silent firing that would put more is not part of a solution.
 func TestASilentFiringThatWouldOverfillAPlaceHelpsNoEvent(t *testing.T) {
 	const most = math.MaxUint32 / 2
 	for _, kind := range []petri.ArcKind{petri.Normal, petri.Branch} {

@@ -17,9 +17,9 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// slowLook makes from its definition what a Look sees in open instances: by
-// name and place, the injection times of the tokens, oldest first. Of the
-// counters only those are set that are of what is present.
+// slowLook computes the result of a Look at open instances from its definition.
+// The input is, by name and place, the injection times of the tokens, oldest
+// first. It sets only the columns about present tokens.
 func slowLook(n *petri.Net, instances map[string]map[string][]int64, now int64) *stats.Rows {
 	rows := stats.NewRows(len(n.Places), len(n.Transitions))
 	rows.Net.Active = uint64(len(instances))
@@ -76,7 +76,7 @@ func newSlow(n *petri.Net, held map[string][]int64) *slow {
 	return in
 }
 
-// weight adds up the arcs of a kind from a place to a transition.
+// weight returns the sum of the arcs of a kind from a place to a transition.
 func (in *slow) weight(kind petri.ArcKind, place, transition string) int {
 	n := 0
 	for _, a := range in.Net.Arcs {
@@ -91,8 +91,8 @@ func (in *slow) needs(transition, place string) bool {
 	return in.weight(petri.Normal, place, transition)+in.weight(petri.Read, place, transition)+in.weight(petri.Join, place, transition) > 0
 }
 
-// fires reports whether a transition can fire for a token of the instance: one
-// that needs none is not of it.
+// fires reports whether a transition can fire for a token of the instance. One
+// that needs no token does not belong to any instance.
 func (in *slow) fires(transition string) bool {
 	return in.Enabled(transition) && slices.ContainsFunc(in.Net.Places, func(p petri.Place) bool {
 		return in.Marking[p.ID] > 0 && in.needs(transition, p.ID)
@@ -113,7 +113,7 @@ func (in *slow) still() bool {
 	return !slices.ContainsFunc(in.Net.Transitions, func(t petri.Transition) bool { return in.fires(t.ID) })
 }
 
-// since is when the last token came of those that an enabled transition needs.
+// since returns when the last token arrived that an enabled transition needs.
 func (in *slow) since(transition string) (since int64) {
 	for _, p := range in.Net.Places {
 		n := max(in.weight(petri.Normal, p.ID, transition), in.weight(petri.Read, p.ID, transition))
@@ -127,7 +127,8 @@ func (in *slow) since(transition string) (since int64) {
 	return since
 }
 
-// why says what a transition lacks: by place, then what its join waits for.
+// why returns the unmet conditions of a transition: by place, then those of its
+// join.
 func (in *slow) why(t int) (out []stats.Wait) {
 	id := in.Net.Transitions[t].ID
 	for p, place := range in.Net.Places {
@@ -152,7 +153,7 @@ func (in *slow) why(t int) (out []stats.Wait) {
 	return out
 }
 
-// waits says what a token of a place waits for.
+// waits returns what a token of a place waits for.
 func (in *slow) waits(place string, dead bool) (out []stats.Wait) {
 	for t, tr := range in.Net.Transitions {
 		if !in.needs(tr.ID, place) {
@@ -183,7 +184,7 @@ func (in *slow) look(row *stats.Place, p int, name string, now int64) {
 	}
 }
 
-// seen is what slowLook makes, of the rows of a Look.
+// seen returns the columns of a Look that slowLook computes.
 func seen(rows *stats.Rows) *stats.Rows {
 	out := stats.NewRows(len(rows.Places), len(rows.Transitions))
 	out.Net.Active, out.Net.Deadlocked, out.Blocks = rows.Net.Active, rows.Net.Deadlocked, rows.Blocks
@@ -197,7 +198,7 @@ func seen(rows *stats.Rows) *stats.Rows {
 	return out
 }
 
-// heldBy is what the instances of a Replay hold, token by token.
+// heldBy returns the tokens of all instances of a Replay.
 func heldBy(r *Replay) map[string]map[string][]int64 {
 	out := map[string]map[string][]int64{}
 	for name, i := range r.byName {
@@ -213,8 +214,8 @@ func heldBy(r *Replay) map[string]map[string][]int64 {
 	return out
 }
 
-// The nets have inclusive joins as well; what the instances hold is taken from
-// the Replay, which other tests hold to other references.
+// The nets also have inclusive joins. The content of the instances comes from
+// the Replay; other tests compare that with references.
 func TestALookSeesWhatInstancesHoldAndWaitFor(t *testing.T) {
 	var joins, blocks, dead uint64
 	for seed := range uint64(400) {
@@ -238,7 +239,7 @@ func TestALookSeesWhatInstancesHoldAndWaitFor(t *testing.T) {
 				r.Fire(name, rnd.IntN(tables.Transitions()), now)
 			}
 		}
-		now += rnd.Int64N(3) * stats.BlockedAfter / 2 // at times just as old as counts
+		now += rnd.Int64N(3) * stats.BlockedAfter / 2 // some tokens are exactly old enough to count
 		rows := stats.NewRows(tables.Places(), tables.Transitions())
 		r.Look(now, rows)
 		if d := gocmp.Diff(slowLook(n, heldBy(r), now), seen(rows)); d != "" {
@@ -257,7 +258,7 @@ func TestALookSeesWhatInstancesHoldAndWaitFor(t *testing.T) {
 	}
 }
 
-// checkHeld asks for what each instance holds.
+// checkHeld compares Held for each instance.
 func checkHeld(t *testing.T, r *Replay, n *petri.Net) {
 	t.Helper()
 	for name, held := range heldBy(r) {
@@ -280,16 +281,16 @@ func checkHeld(t *testing.T, r *Replay, n *petri.Net) {
 		}
 	}
 	if held, leftOut, open := r.Held("never", 10); held != nil || leftOut != 0 || open {
-		t.Fatal("an instance that never was holds something")
+		t.Fatal("an unknown instance holds tokens")
 	}
 	for p, m := range r.marking {
 		if m != 0 {
-			t.Fatalf("place %d is left marked with %d", p, m)
+			t.Fatalf("Replay.marking still has %[2]d tokens in place %[1]d", p, m)
 		}
 	}
 }
 
-// A token counts as one that waits long from stats.BlockedAfter on.
+// The conditions of a token count from the age stats.BlockedAfter on.
 func TestConditionsAreCountedFromBlockedAfterOn(t *testing.T) {
 	tables, err := petri.Compile(netOf("open: start* -> p; take: p lack -> q"))
 	if err != nil {
@@ -305,7 +306,7 @@ func TestConditionsAreCountedFromBlockedAfterOn(t *testing.T) {
 	}
 }
 
-// One token is said to wait for 16 things, as everywhere, and no more.
+// The reasons of one token are bounded to 16, as in all sources.
 func TestWaitsOfATokenAreBounded(t *testing.T) {
 	const most = 16
 	net := "open: start* -> p"

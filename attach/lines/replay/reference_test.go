@@ -15,8 +15,9 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// reference replays one event after the other on the arcs of the net, with a list of times for each place of each
-// instance: slow and obvious. It knows no silent transitions.
+// reference replays the events one after another on the arcs of the net, with a
+// list of times for each place of each instance. It is slow and simple, and has
+// no silent transitions.
 type reference struct {
 	net       *petri.Net
 	instances map[string]map[string][]int64 // by name and place: injection times, oldest first
@@ -50,7 +51,7 @@ func (r *reference) put(held map[string][]int64, place string, at int64) {
 	r.injected[place] = max(r.injected[place], at)
 }
 
-// weight adds up the arcs of a kind between two nodes.
+// weight returns the sum of the arcs of a kind between two nodes.
 func (r *reference) weight(kind petri.ArcKind, from, to string) int {
 	n := 0
 	for _, a := range r.net.Arcs {
@@ -107,7 +108,7 @@ func (r *reference) fire(name, transition string, at int64) {
 	}
 }
 
-// repair adds what is missing and counts an event that does not fit.
+// repair adds missing tokens and counts an event that does not fit.
 func (r *reference) repair(held map[string][]int64, transition string, at int64) {
 	fits := true
 	for _, p := range r.net.Places {
@@ -151,7 +152,7 @@ func TestAReplayAgreesWithTheReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		ref, r := newReference(n), New(Config{Tables: tables, Limit: 100})
-		now, back := int64(1_000_000_000), seed%2*100 // every other time some events are late
+		now, back := int64(1_000_000_000), seed%2*100 // with odd seeds some events are late
 		for range 200 {
 			now += (int64(rnd.IntN(1000)) - int64(back)) * 10_000
 			name, tr := fmt.Sprint("instance ", rnd.IntN(5)), rnd.IntN(len(n.Transitions))
@@ -165,14 +166,14 @@ func TestAReplayAgreesWithTheReference(t *testing.T) {
 	}
 }
 
-// send has what was counted sent, after which nothing is left to send.
+// send marks all counts as published and checks that none is left.
 func send(t *testing.T, r *Replay) {
 	t.Helper()
 	r.Sent()
 	left := stats.NewRows(r.tables.Places(), r.tables.Transitions())
 	r.Unsent(left)
 	if d := cmp.Diff(stats.NewRows(r.tables.Places(), r.tables.Transitions()), left); d != "" {
-		t.Fatalf("after all was sent:\n%s", d)
+		t.Fatalf("unpublished counts after Sent:\n%s", d)
 	}
 }
 
@@ -208,8 +209,8 @@ func compare(t *testing.T, seed uint64, ref *reference, r *Replay, now int64, or
 	compareSlowest(t, ref, r)
 }
 
-// compareSlowest compares the slowest tokens, which are among the latest of those
-// with the longest time, and checks that none is left then.
+// compareSlowest checks that the slowest tokens are among the latest of those
+// with the longest time, and that they are reported once.
 func compareSlowest(t *testing.T, ref *reference, r *Replay) {
 	t.Helper()
 	rows, again := stats.NewRows(len(ref.net.Places), len(ref.net.Transitions)), stats.NewRows(len(ref.net.Places), len(ref.net.Transitions))
@@ -218,7 +219,7 @@ func compareSlowest(t *testing.T, ref *reference, r *Replay) {
 	for i, p := range ref.net.Places {
 		got := rows.Places[i].Slowest
 		if again.Places[i].Slowest != (stats.Slowest{}) {
-			t.Fatalf("%+v was taken twice", got)
+			t.Fatalf("%+v is reported twice", got)
 		}
 		var most stats.Slowest
 		for _, s := range ref.left[p.ID] {
@@ -227,12 +228,12 @@ func compareSlowest(t *testing.T, ref *reference, r *Replay) {
 			}
 		}
 		if got.Micros != most.Micros || got.At != most.At || got.Micros > 0 && !slices.Contains(ref.left[p.ID], got) {
-			t.Fatalf("place %s: %+v stayed longest, want as %+v", p.ID, got, most)
+			t.Fatalf("place %s: slowest %+v, want one such as %+v", p.ID, got, most)
 		}
 	}
 }
 
-// A state that is saved and loaded continues without a difference.
+// A Replay with a loaded state continues exactly as the original one.
 func TestAStateContinues(t *testing.T) {
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
@@ -285,7 +286,7 @@ func FuzzLoadState(f *testing.F) {
 	})
 }
 
-// Whatever happens to instances that are open, memory is theirs alone.
+// Memory is bounded by the instances that are open, whatever happens to them.
 func TestMemoryIsThatOfOpenInstances(t *testing.T) {
 	tables, err := petri.Compile(netOf("open: start* -> p; take: p -> q; done: q -> end"))
 	if err != nil {
@@ -297,7 +298,7 @@ func TestMemoryIsThatOfOpenInstances(t *testing.T) {
 		for tr := range 3 {
 			r.Fire(name, tr, int64(k))
 		}
-		if k%3 == 0 { // this one is begun again, and left alone
+		if k%3 == 0 { // this one starts again and gets no more events
 			r.Fire(name, 0, int64(k))
 		}
 	}
@@ -306,8 +307,8 @@ func TestMemoryIsThatOfOpenInstances(t *testing.T) {
 	}
 }
 
-// With gateways and silent transitions no token comes from nowhere, and what silent transitions
-// did for an event is what the token game allows.
+// With gateways and silent transitions, no token appears without a cause, and
+// the firings of silent transitions follow the rules of the token game.
 func TestTokensAreConserved(t *testing.T) {
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
@@ -336,17 +337,18 @@ func TestTokensAreConserved(t *testing.T) {
 			for p := range rows.Places {
 				out += rows.Places[p].Tokens
 				if r.marking[p] != 0 {
-					t.Fatalf("seed %d: place %d is left marked", seed, p)
+					t.Fatalf("seed %d: Replay.marking still has tokens in place %d", seed, p)
 				}
 			}
 			if in != out {
-				t.Fatalf("seed %d: %d tokens came and %d are known: %+v", seed, in, out, r.Counts)
+				t.Fatalf("seed %d: %d tokens arrived, but the counts have %d: %+v", seed, in, out, r.Counts)
 			}
 		}
 	}
 }
 
-// What needs more searching than is allowed is unfit, and costs no more.
+// An event that needs more search than allowed is unfit, and takes no more
+// memory.
 func TestASearchIsBounded(t *testing.T) {
 	net := "goal: deep -> end; begin: start* -> a"
 	for k := range 12 { // independent steps: 4096 markings

@@ -38,7 +38,7 @@ func TestAnInvalidStateIsRejected(t *testing.T) {
 		}
 		return b
 	}
-	const last, before = 20, 0 // as AppendVarint writes 10 and 0
+	const last, before = 20, 0 // the encodings of 10 and 0 by AppendVarint
 	states := map[string][]byte{
 		"more than a state":       append(slices.Clone(good), 0),
 		"an instance twice":       numbers(2, 1, 'x', last, 0, 1, 'x', last, 0),
@@ -65,7 +65,7 @@ func TestAnInvalidStateIsRejected(t *testing.T) {
 	}
 }
 
-// The instances with the latest events remain.
+// The instances with the latest events are kept.
 func TestAStateOfMoreInstancesThanAreKeptEvictsTheOldest(t *testing.T) {
 	tables := compiled(t, line)
 	saved := New(Config{Tables: tables, Limit: 3})
@@ -103,18 +103,18 @@ func TestAStateReaderThatIsBrokenGivesZeros(t *testing.T) {
 		t.Errorf("read %d, %d, %q, then %+v", n, v, text, s)
 	}
 	if s.Varint() != 0 || !s.Broken {
-		t.Error("something was read behind the end")
+		t.Error("the reader returned data after the end")
 	}
 }
 
-// Beyond maxRuns tokens of different times an instance keeps no more times.
+// An instance stores at most maxRuns times of its tokens.
 func TestTimesThatAnInstanceKeepsAreBounded(t *testing.T) {
 	r := New(Config{Tables: compiled(t, line), Limit: 1})
 	const tokens = maxRuns + 5
 	for k := range int64(tokens) {
 		r.Put([]byte("a"), 1, 1, 1000+k)
 	}
-	r.Put([]byte("a"), 2, 1, 9000) // the first of its place
+	r.Put([]byte("a"), 2, 1, 9000) // the first token of its place
 	rows := stats.NewRows(4, 3)
 	r.Look(10_000, rows)
 	if p := rows.Places[1]; p.Tokens != tokens || p.LastInjection != 1000+tokens-1 || r.Counts.Blurred != 6 || rows.Places[2].Oldest != 9000 {
@@ -125,7 +125,7 @@ func TestTimesThatAnInstanceKeepsAreBounded(t *testing.T) {
 	}
 }
 
-// What Put and Fire return is whether the marking allowed the event.
+// Put and Fire return whether the marking allowed the event.
 func TestWhatIsTakenMustBeThere(t *testing.T) {
 	r := New(Config{Tables: compiled(t, line), Limit: 1, EndsByEvent: true})
 	for k, c := range []struct {

@@ -19,8 +19,8 @@ type slowQuiet struct {
 	silent []bool
 }
 
-// choices are the sets of branches that a transition may take: all without a
-// guard, any of those with one, and the default where there is no other.
+// choices returns the sets of branches that a transition may take: all branches
+// without a guard, any of those with one, and the default if there is no other.
 func (q *slowQuiet) choices(transition string) (out []map[int]bool) {
 	var guarded []int
 	always, otherwise := map[int]bool{}, map[int]bool{}
@@ -65,8 +65,9 @@ func (q *slowQuiet) taken(transition string) map[int]bool {
 
 const unknown = -2
 
-// fewest returns after how many silent firings a marking is reached that is
-// wanted, at least one; -1 if never, unknown if that is too much to look at.
+// fewest returns the number of silent firings after which a wanted marking is
+// reached, at least one; -1 if it is never reached, unknown if the search is
+// too large.
 func (q *slowQuiet) fewest(marking map[string]uint64, wanted func(*petritest.Reference) bool) int {
 	seen := map[string]bool{fmt.Sprint(marking): true}
 	now := []map[string]uint64{marking}
@@ -103,8 +104,8 @@ func (q *slowQuiet) needs(transition, place string) bool {
 	return newSlow(q.net, nil).needs(transition, place)
 }
 
-// atEnd reports whether nothing can fire for the tokens of a marking, and all are
-// in final places.
+// atEnd reports whether nothing can fire for the tokens of a marking, and all
+// are in final places.
 func (q *slowQuiet) atEnd(ref *petritest.Reference) bool { return (&slow{Reference: ref}).atEnd() }
 
 // meetsEvent reports whether there is a path from a place to a transition
@@ -130,7 +131,7 @@ func (q *slowQuiet) meetsEvent(place string, passed map[string]bool) bool {
 	return false
 }
 
-// quiet reports whether no event can come any more, and something silent can.
+// quiet reports whether no event can follow, and a silent transition can fire.
 func (q *slowQuiet) quiet(ref *petritest.Reference) bool {
 	some := false
 	for t, tr := range q.net.Transitions {
@@ -153,7 +154,7 @@ func (q *slowQuiet) tooMany() bool {
 	return false
 }
 
-// markingOf is that of the instance, or the initial one.
+// markingOf returns the marking of the instance, or the initial one.
 func markingOf(r *Replay, name string) *petritest.Reference {
 	ref := petritest.NewReference(r.tables.Net)
 	if held, open := heldBy(r)[name]; open {
@@ -164,8 +165,8 @@ func markingOf(r *Replay, name string) *petritest.Reference {
 	return ref
 }
 
-// The fewest silent transitions fire that an event needs, or none if they do
-// not help; and at the end those that lead there when no event can come.
+// For an event, the fewest silent transitions fire that it needs, or none if
+// they do not help. If no event can follow, those fire that lead to the end.
 func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 	var helped, unhelped, ended, closed, remained int
 	for seed := range uint64(120) {
@@ -195,9 +196,9 @@ func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 			switch {
 			case steps == unknown:
 			case fit != (steps >= 0):
-				t.Fatalf("seed %d: net %+v, silent %v, marking %v: %s is fit: %v, the reference needs %d steps", seed, q.net, q.silent, ref.Marking, id, fit, steps)
+				t.Fatalf("seed %d: net %+v, silent %v, marking %v: fit of %s is %v, the reference needs %d steps", seed, q.net, q.silent, ref.Marking, id, fit, steps)
 			case open && fit && fired != steps:
-				t.Fatalf("seed %d: net %+v, silent %v, marking %v: %s came after %d silent firings, want %d", seed, q.net, q.silent, ref.Marking, id, fired, steps)
+				t.Fatalf("seed %d: net %+v, silent %v, marking %v: %s needed %d silent firings, want %d", seed, q.net, q.silent, ref.Marking, id, fired, steps)
 			case steps > 0:
 				helped++
 			case steps < 0:
@@ -238,7 +239,7 @@ func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 		}
 		r.End([]byte("a"), 2000)
 		if fired, left := int(r.Counts.Silent-counts.Silent), r.Counts.Remaining-counts.Remaining; fired != max(steps, 0) || left != want {
-			t.Fatalf("seed %d: net %+v, silent %v, marking %v: told to be over, %d fired and %d remained; want %d and %d", seed, q.net, q.silent, ref.Marking, fired, left, steps, want)
+			t.Fatalf("seed %d: net %+v, silent %v, marking %v: at End %d fired and %d remained; want %d and %d", seed, q.net, q.silent, ref.Marking, fired, left, steps, want)
 		}
 		if steps > 0 {
 			closed++
@@ -247,12 +248,12 @@ func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 		}
 	}
 	if helped < 10 || unhelped < 10 || ended < 2 || closed < 2 || remained < 2 {
-		t.Errorf("only %d events were helped and %d not; %d instances were led to their end, %d when told, %d not", helped, unhelped, ended, closed, remained)
+		t.Errorf("only %d events with silent firings and %d without; %d instances ended by silent firings, %d by End, %d did not end", helped, unhelped, ended, closed, remained)
 	}
 }
 
-// What is known of a net before any event: how its transitions can branch, and
-// where a token can meet no event.
+// Properties of the net alone: how its transitions can branch, and in which
+// places no event can follow.
 func TestSilentTransitions(t *testing.T) {
 	quiet, defaults := 0, 0
 	for seed := range uint64(2000) {
@@ -270,7 +271,7 @@ func TestSilentTransitions(t *testing.T) {
 		r := New(Config{Tables: tables, Silent: q.silent, Limit: 1})
 		for p, place := range q.net.Places {
 			if want := !q.meetsEvent(place.ID, map[string]bool{}); some && r.quiet.only[p] != want {
-				t.Fatalf("seed %d: net %+v, silent %v: a token in %s meets no event: %v, want %v", seed, q.net, q.silent, place.ID, r.quiet.only[p], want)
+				t.Fatalf("seed %d: net %+v, silent %v: no event can follow in %s: %v, want %v", seed, q.net, q.silent, place.ID, r.quiet.only[p], want)
 			} else if some && want {
 				quiet++
 			}
@@ -306,7 +307,8 @@ func TestSilentTransitions(t *testing.T) {
 	}
 }
 
-// Of a split with many branches each is tried alone, and all.
+// For a split with many branches, only single branches and all together are
+// tried.
 func TestOfManyBranchesEachIsTriedAndAll(t *testing.T) {
 	n := &petri.Net{ID: "many", Places: []petri.Place{{ID: "in"}}, Transitions: []petri.Transition{{ID: "split"}},
 		Arcs: []petri.Arc{{ID: "a", Source: "in", Target: "split", Weight: 1}}}
@@ -330,7 +332,7 @@ func TestOfManyBranchesEachIsTriedAndAll(t *testing.T) {
 	}
 }
 
-// An inclusive join that fires without a token lacks one; with a token in any
+// An inclusive join that fires without a token lacks one. With a token in any
 // of its places it lacks none, even if it should have waited for more.
 func TestAJoinThatFiresLacksOneTokenAtMost(t *testing.T) {
 	n := &petri.Net{ID: "join", Places: []petri.Place{{ID: "l"}, {ID: "r"}, {ID: "before r"}, {ID: "end"}}, Transitions: []petri.Transition{{ID: "join"}, {ID: "go"}},

@@ -91,7 +91,7 @@ func (s *story) tell(instance, what string, words []string) error {
 	}
 	for p, m := range s.r.marking {
 		if m != 0 {
-			return fmt.Errorf("place %d is left marked with %d", p, m)
+			return fmt.Errorf("Replay.marking still has %[2]d tokens in place %[1]d", p, m)
 		}
 	}
 	return nil
@@ -139,8 +139,9 @@ func number(word string) int {
 	return n
 }
 
-// netOf reads "t: p* q -2> r; …": transitions with the places before and behind the arrow; * marks
-// a place with a token, the number in the arrow is the weight of all arcs before it, and "p o>" is an inhibitor.
+// netOf parses "t: p* q -2> r; …": transitions with the places before and after
+// the arrow; * marks a place with a token, the number in the arrow is the
+// weight of all arcs before it, and "p o>" is an inhibitor.
 func netOf(text string) *petri.Net {
 	n := &petri.Net{ID: "story"}
 	place := func(id string) string {
@@ -188,6 +189,6 @@ func netOf(text string) *petri.Net {
 }
 
 func weightOf(word string) int {
-	n, _ := strconv.Atoi(word) // none is 1
+	n, _ := strconv.Atoi(word) // no number means 1
 	return n
 }

@@ -124,22 +124,27 @@ func (m *Model) aboutAlarm() (subject, bool) {
 
 // scrollBy moves the lines of a page; Frame keeps them within it.
 func (m *Model) scrollBy(key string) {
-	page := max(m.height-4, 1)
+	m.scroll = min(max(moved(key, m.scroll, max(m.height-4, 1), maxLines), 0), maxLines)
+}
+
+// moved returns where a key leads from line at, with page lines on the screen. It
+// may be before the first line or after the last.
+func moved(key string, at, page, last int) int {
 	switch key {
 	case "j", "down":
-		m.scroll++
+		return at + 1
 	case "k", "up":
-		m.scroll--
+		return at - 1
 	case "pgdown", "ctrl+f", "ctrl+d":
-		m.scroll += page
+		return at + page
 	case "pgup", "ctrl+b", "ctrl+u":
-		m.scroll -= page
+		return at - page
 	case "g", "home":
-		m.scroll = 0
+		return 0
 	case "G", "end":
-		m.scroll = maxLines
+		return last
 	}
-	m.scroll = min(max(m.scroll, 0), maxLines)
+	return at
 }
 
 func (m *Model) pressInTable(key string) {
@@ -214,23 +219,8 @@ func (m *Model) enter() {
 
 // walk moves the cursor.
 func (m *Model) walk(key string) {
-	if m.shown == nil {
-		return
+	if m.shown != nil {
+		last := len(m.table().rows) - 1
+		m.moveTo(moved(key, m.lists[m.tab].row, max(m.tableRows()-1, 1), last))
 	}
-	rows, at, page := len(m.table().rows), m.lists[m.tab].row, max(m.tableRows()-1, 1)
-	switch key {
-	case "j", "down":
-		at++
-	case "k", "up":
-		at--
-	case "pgdown", "ctrl+f", "ctrl+d":
-		at += page
-	case "pgup", "ctrl+b", "ctrl+u":
-		at -= page
-	case "g", "home":
-		at = 0
-	case "G", "end":
-		at = rows - 1
-	}
-	m.moveTo(at)
 }

@@ -48,18 +48,7 @@ type sample struct {
 }
 
 func (s *sample) table(tab Tab) *table {
-	switch tab {
-	case Nets:
-		return s.nets()
-	case Places:
-		return s.places()
-	case Transitions:
-		return s.transitions()
-	case Sources:
-		return s.sources()
-	default:
-		return s.alarmList()
-	}
+	return [tabs]func(*sample) *table{(*sample).nets, (*sample).places, (*sample).transitions, (*sample).sources, (*sample).alarmList}[tab](s)
 }
 
 func (s *sample) nets() *table {

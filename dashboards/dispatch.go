@@ -21,18 +21,14 @@ func dispatch() Dashboard {
 func starving() []Step { return []Step{{0, calm}, {10, warm}, {60, burnt}} }
 
 func dispatchStats() []Panel {
-	stat := func(title, description, unit, expr string, steps []Step) Panel {
-		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 6, Height: 4, Steps: steps,
-			Queries: []Query{{Expr: expr, Legend: title}}}
-	}
 	return []Panel{
-		stat("Ready instances", "Instances that could fire and wait for their turn.", "short",
-			sum("", most("net, priority", of(metrics.QueueReady, anyNet))), []Step{{0, calm}}),
-		stat("Longest wait", "Time that the instance which waits longest has been ready.", "s", "max("+of(metrics.QueueOldestAgeSeconds, anyNet)+")", starving()),
-		stat("Longest without service", "Time that some priority had instances ready and was not served. A long time is starvation.", "s",
-			"max("+of(metrics.QueueUnservedAgeSeconds, anyNet)+")", starving()),
-		stat("Work that nobody started", "Pieces of work in channels.", "short",
-			sum("", most("net", of(metrics.QueueWaiting, anyNet))), []Step{{0, calm}}),
+		quarter(number("Ready instances", "Instances that could fire and wait for their turn.", "short",
+			sum("", most("net, priority", of(metrics.QueueReady, anyNet))), []Step{{0, calm}})),
+		quarter(number("Longest wait", "Time that the instance which waits longest has been ready.", "s", "max("+of(metrics.QueueOldestAgeSeconds, anyNet)+")", starving())),
+		quarter(number("Longest without service", "Time that some priority had instances ready and was not served. A long time is starvation.", "s",
+			"max("+of(metrics.QueueUnservedAgeSeconds, anyNet)+")", starving())),
+		quarter(number("Work that nobody started", "Pieces of work in channels.", "short",
+			sum("", most("net", of(metrics.QueueWaiting, anyNet))), []Step{{0, calm}})),
 	}
 }
 

@@ -23,19 +23,15 @@ func oneNet() Dashboard {
 }
 
 func netStats() []Panel {
-	stat := func(title, description, unit, expr string, steps []Step) Panel {
-		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 4, Height: 4, Steps: steps,
-			Queries: []Query{{Expr: expr, Legend: title}}}
-	}
 	return []Panel{
-		stat("Oldest token", "Age of the oldest token of the net; the places where it ends are left out.", "s", "max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
-		stat("Active alarms", "What the sidecar says is wrong with this net.", "short", orZero("count("+alarms(thisNet)+")"), anyIsBad()),
-		stat("Deadlocked instances", "Instances that can never go on by themselves.", "short",
+		number("Oldest token", "Age of the oldest token of the net; the places where it ends are left out.", "s", "max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
+		number("Active alarms", "What the sidecar says is wrong with this net.", "short", orZero("count("+alarms(thisNet)+")"), anyIsBad()),
+		number("Deadlocked instances", "Instances that can never go on by themselves.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="deadlocked"`)+")", anyIsBad()),
-		stat("Active instances", "Instances that are at work or wait.", "short",
+		number("Active instances", "Instances that are at work or wait.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="active"`)+")", []Step{{0, calm}}),
-		stat("Tokens", "Tokens in all places of the net.", "short", sum("", most("place", of(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
-		stat("Firings", "Transitions that fire, a second.", "ops",
+		number("Tokens", "Tokens in all places of the net.", "short", sum("", most("place", of(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
+		number("Firings", "Transitions that fire, a second.", "ops",
 			sum("", most("transition", rate(metrics.TransitionFiringsTotal, thisNet))), []Step{{0, calm}}),
 	}
 }
@@ -133,7 +129,7 @@ func transitionTable() Panel {
 
 func netFlow() []Panel {
 	lines := func(title, description string, queries ...Query) Panel {
-		return Panel{Title: title, Description: description, Kind: Lines, Unit: "ops", Width: 12, Height: 8, Queries: queries}
+		return half(side(title, description, "ops", queries...))
 	}
 	by := func(family string) Query {
 		return Query{most("transition", rate(family, thisNet)), "{{transition}}"}
@@ -153,9 +149,8 @@ func netFlow() []Panel {
 
 func netDwell() []Panel {
 	dwell := func(title, what string, q float64) Panel {
-		return Panel{Title: title, Kind: Lines, Unit: "s", Width: 12, Height: 8,
-			Description: "Time that " + what + " of the tokens that left a place had stayed there. Tokens that are still there are not in it: see the ages.",
-			Queries:     []Query{{percentile(q, "place", metrics.PlaceDwellSeconds, thisNet), "{{place}}"}}}
+		return half(side(title, "Time that "+what+" of the tokens that left a place had stayed there. Tokens that are still there are not in it: see the ages.", "s",
+			Query{percentile(q, "place", metrics.PlaceDwellSeconds, thisNet), "{{place}}"}))
 	}
 	return []Panel{dwell("Dwell, median by place", "half", 0.5), dwell("Dwell, 99th percentile by place", "99 of 100", 0.99)}
 }

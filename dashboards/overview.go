@@ -52,21 +52,17 @@ func overviewStats() []Panel {
 	instances := func(state string) string {
 		return sum("", most("net", of(metrics.Instances, anyNet, `state="`+state+`"`)))
 	}
-	stat := func(title, description, unit, expr string, steps []Step) Panel {
-		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 4, Height: 4, Steps: steps,
-			Queries: []Query{{Expr: expr, Legend: title}}}
-	}
 	return []Panel{
-		stat("Oldest token", "Age of the oldest token of all places but those where a net ends. Places in which tokens are meant to rest count.", "s",
+		number("Oldest token", "Age of the oldest token of all places but those where a net ends. Places in which tokens are meant to rest count.", "s",
 			"max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet)+")", heat()),
-		stat("Active alarms", "What the sidecar says is wrong now, by its own thresholds.", "short",
+		number("Active alarms", "What the sidecar says is wrong now, by its own thresholds.", "short",
 			orZero("count("+alarms(orNoNet)+")"), anyIsBad()),
-		stat("Deadlocked instances", "Instances in which nothing is enabled, nothing runs, and which are not at an end.", "short",
+		number("Deadlocked instances", "Instances in which nothing is enabled, nothing runs, and which are not at an end.", "short",
 			instances("deadlocked"), anyIsBad()),
-		stat("Active instances", "Instances that are at work or wait.", "short", instances("active"), []Step{{0, calm}}),
-		stat("Sources up", "Engines that were heard lately.", "short",
+		number("Active instances", "Instances that are at work or wait.", "short", instances("active"), []Step{{0, calm}}),
+		number("Sources up", "Engines that were heard lately.", "short",
 			sum("", most("net, source", of(metrics.SourceUp, anyNet))), noneIsBad()),
-		stat("Firings", "Transitions that fire, a second.", "ops",
+		number("Firings", "Transitions that fire, a second.", "ops",
 			sum("", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), []Step{{0, calm}}),
 	}
 }
@@ -114,14 +110,9 @@ func alarmTable(nets string) Panel {
 
 func overviewLines() []Panel {
 	lines := func(title, description, unit, legend, expr string) Panel {
-		return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 12, Height: 8,
-			Queries: []Query{{Expr: expr, Legend: legend}}}
+		return half(side(title, description, unit, Query{expr, legend}))
 	}
-	flow := lines("Instances created and finished", "Instances of all chosen nets that come and go, a second, and those that fail.", "ops",
-		"created", sum("", most("net", rate(metrics.InstancesCreatedTotal, anyNet))))
-	flow.Queries = append(flow.Queries,
-		Query{sum("", most("net", rate(metrics.InstancesFinishedTotal, anyNet))), "finished"},
-		Query{sum("", most("net", rate(metrics.InstancesFailedTotal, anyNet))), "failed"})
+	all := func(family string) string { return sum("", most("net", rate(family, anyNet))) }
 	return []Panel{
 		lines("Oldest token by net", "A line that rises by one second a second is a token that does not move. Places where a net ends are left out.", "s", "{{net}}",
 			most("net", unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet))),
@@ -131,7 +122,10 @@ func overviewLines() []Panel {
 			sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet)))),
 		lines("Tokens by net", "Tokens in all places of a net. A net that fills up rises.", "short", "{{net}}",
 			sum("net", most("net, place", of(metrics.PlaceTokens, anyNet)))),
-		flow,
+		half(side("Instances created and finished", "Instances of all chosen nets that come and go, a second, and those that fail.", "ops",
+			Query{all(metrics.InstancesCreatedTotal), "created"},
+			Query{all(metrics.InstancesFinishedTotal), "finished"},
+			Query{all(metrics.InstancesFailedTotal), "failed"})),
 		lines("Silence of sources", "Time since a source was heard. Engines speak once a second.", "s", "{{source}} {{net}}",
 			most("net, source", of(metrics.SourceLastSnapshotAgeSeconds, anyNet))),
 	}

@@ -15,58 +15,43 @@ func onePlace() Dashboard {
 		Rows: []Row{
 			{"Now", placeStats()},
 			{"Age", []Panel{ladder("Age of tokens", "", of, thisSpot), oldestOver()}},
-			{"Flow", []Panel{tokensOver(), arrivals(), heldBack()}},
+			{"Flow", placeFlow()},
 			{"Dwell", []Panel{placeDwell(), dwellDistribution()}},
 		},
 	}
 }
 
 func placeStats() []Panel {
-	stat := func(title, description, unit, expr string, steps []Step) Panel {
-		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 4, Height: 4, Steps: steps,
-			Queries: []Query{{Expr: expr, Legend: title}}}
-	}
 	one := func(expr string) string { return "max(" + expr + ")" }
 	plain := []Step{{0, calm}}
 	return []Panel{
-		stat("Oldest token", "Age of the oldest token in the place; 0 without one.", "s", one(of(metrics.PlaceOldestTokenAgeSeconds, thisSpot)), heat()),
-		stat("Active alarms", "Alarms of this place.", "short", orZero("count("+alarms(thisSpot)+")"), anyIsBad()),
-		stat("Tokens", "Tokens in the place.", "short", one(of(metrics.PlaceTokens, thisSpot)), plain),
-		stat("Instances", "Instances with a token in the place.", "short", one(of(metrics.PlaceInstances, thisSpot)), plain),
-		stat("Arrivals", "Tokens that come, a second.", "ops", one(rate(metrics.PlaceArrivalsTotal, thisSpot)), plain),
-		stat("Departures", "Tokens that leave, a second.", "ops", one(rate(metrics.PlaceDeparturesTotal, thisSpot)), plain),
+		number("Oldest token", "Age of the oldest token in the place; 0 without one.", "s", one(of(metrics.PlaceOldestTokenAgeSeconds, thisSpot)), heat()),
+		number("Active alarms", "Alarms of this place.", "short", orZero("count("+alarms(thisSpot)+")"), anyIsBad()),
+		number("Tokens", "Tokens in the place.", "short", one(of(metrics.PlaceTokens, thisSpot)), plain),
+		number("Instances", "Instances with a token in the place.", "short", one(of(metrics.PlaceInstances, thisSpot)), plain),
+		number("Arrivals", "Tokens that come, a second.", "ops", one(rate(metrics.PlaceArrivalsTotal, thisSpot)), plain),
+		number("Departures", "Tokens that leave, a second.", "ops", one(rate(metrics.PlaceDeparturesTotal, thisSpot)), plain),
 	}
 }
 
 func oldestOver() Panel {
-	return Panel{Title: "Oldest token over time", Kind: Lines, Unit: "s", Width: 24, Height: 8, Steps: heat(),
-		Description: "A line that rises by one second a second is a token that does not move; a fall is one that left.",
-		Queries:     []Query{{"max(" + of(metrics.PlaceOldestTokenAgeSeconds, thisSpot) + ")", "oldest token"}}}
+	p := side("Oldest token over time", "A line that rises by one second a second is a token that does not move; a fall is one that left.", "s",
+		Query{"max(" + of(metrics.PlaceOldestTokenAgeSeconds, thisSpot) + ")", "oldest token"})
+	p.Width, p.Steps = 24, heat()
+	return p
 }
 
-func tokensOver() Panel {
-	return Panel{Title: "Tokens over time", Kind: Lines, Unit: "short", Width: 8, Height: 8,
-		Description: "Tokens in the place, and instances that have one there.",
-		Queries: []Query{
-			{"max(" + of(metrics.PlaceTokens, thisSpot) + ")", "tokens"},
-			{"max(" + of(metrics.PlaceInstances, thisSpot) + ")", "instances"},
-		}}
-}
-
-func arrivals() Panel {
-	return Panel{Title: "Arrivals and departures", Kind: Lines, Unit: "ops", Width: 8, Height: 8,
-		Description: "Tokens that come and leave, a second. What comes faster than it leaves piles up.",
-		Queries: []Query{
-			{"max(" + rate(metrics.PlaceArrivalsTotal, thisSpot) + ")", "arrivals"},
-			{"max(" + rate(metrics.PlaceDeparturesTotal, thisSpot) + ")", "departures"},
-		}}
-}
-
-func heldBack() Panel {
-	return Panel{Title: "Transitions held back by this place", Kind: Lines, Unit: "short", Width: 8, Height: 8,
-		Description: "Instances in which a transition cannot fire because of this place: a token is missing, or one inhibits it.",
-		Queries: []Query{{orNone(most("transition, reason", of(metrics.TransitionBlockedInstances, thisSpot)), "transition"),
-			"{{transition}} {{reason}}"}}}
+func placeFlow() []Panel {
+	return []Panel{
+		side("Tokens over time", "Tokens in the place, and instances that have one there.", "short",
+			Query{"max(" + of(metrics.PlaceTokens, thisSpot) + ")", "tokens"},
+			Query{"max(" + of(metrics.PlaceInstances, thisSpot) + ")", "instances"}),
+		side("Arrivals and departures", "Tokens that come and leave, a second. What comes faster than it leaves piles up.", "ops",
+			Query{"max(" + rate(metrics.PlaceArrivalsTotal, thisSpot) + ")", "arrivals"},
+			Query{"max(" + rate(metrics.PlaceDeparturesTotal, thisSpot) + ")", "departures"}),
+		side("Transitions held back by this place", "Instances in which a transition cannot fire because of this place: a token is missing, or one inhibits it.", "short",
+			Query{orNone(most("transition, reason", of(metrics.TransitionBlockedInstances, thisSpot)), "transition"), "{{transition}} {{reason}}"}),
+	}
 }
 
 func placeDwell() Panel {

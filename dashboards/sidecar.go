@@ -19,15 +19,11 @@ func sidecar() Dashboard {
 	}
 }
 
-// side is a line of each sidecar.
-func side(title, description, unit string, queries ...Query) Panel {
-	return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 8, Height: 8, Queries: queries}
-}
-
 func sidecarStats() []Panel {
 	stat := func(title, description, unit, legend, expr string, steps []Step) Panel {
-		return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 6, Height: 4, Steps: steps,
-			Queries: []Query{{Expr: expr, Legend: legend}}}
+		p := quarter(number(title, description, unit, expr, steps))
+		p.Queries[0].Legend = legend
+		return p
 	}
 	return []Panel{
 		stat("Scraped", "Sidecars that Prometheus can scrape.", "short", "scraped", "sum("+of("up")+")", noneIsBad()),
@@ -120,9 +116,6 @@ func sidecarTells() []Panel {
 		half(snmp), half(faults),
 	}
 }
-
-// half makes a panel half as wide as the page.
-func half(p Panel) Panel { p.Width = 12; return p }
 
 func sidecarCosts() []Panel {
 	by := func(expr string) string { return sum("instance", expr) }

@@ -35,7 +35,7 @@ func bucketRows(answers []*answer) []plot.Series {
 			for _, h := range s.histograms {
 				native.add(h.at, 0, 0) // known, though there may be nothing in it
 				for _, b := range h.buckets {
-					native.add(h.at, doubled(b.high), b.count)
+					native.add(h.at, doubled(float64(b.Upper)), float64(b.Count))
 				}
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // Bounds on asking.
@@ -48,12 +50,12 @@ func (p Prometheus) ask(ctx context.Context, path string, form url.Values) (*ans
 	form.Set("limit", strconv.Itoa(maxSeries))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(p.URL, "/")+path, strings.NewReader(form.Encode()))
 	if err != nil {
-		return nil, fmt.Errorf("asking Prometheus: %w", withoutAddress(err))
+		return nil, fmt.Errorf("asking Prometheus: %w", api.WithoutAddress(err))
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := p.HTTP.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking Prometheus: %w", withoutAddress(err))
+		return nil, fmt.Errorf("asking Prometheus: %w", api.WithoutAddress(err))
 	}
 	defer resp.Body.Close()
 	a, err := readAnswer(resp.Body)
@@ -67,15 +69,6 @@ func (p Prometheus) ask(ctx context.Context, path string, form url.Values) (*ans
 		return nil, fmt.Errorf("asking Prometheus: %w", err)
 	}
 	return a, nil
-}
-
-// withoutAddress returns the error of a request without the URL, which may have
-// a password in it.
-func withoutAddress(err error) error {
-	if inner := (*url.Error)(nil); errors.As(err, &inner) {
-		return inner.Err
-	}
-	return err
 }
 
 // scrapeInterval is how often sidecars are scraped: the median time between

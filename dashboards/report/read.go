@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/pnagent/pnagent/dashboards/report/plot"
 )
 
@@ -41,11 +43,8 @@ type series struct {
 // histogram is a native one at a time.
 type histogram struct {
 	at      time.Time
-	buckets []bucket
+	buckets []model.HistogramBucket
 }
-
-// bucket counts what is between two bounds.
-type bucket struct{ low, high, count float64 }
 
 // reply is Prometheus' JSON; see its documentation of the HTTP API.
 type reply struct {
@@ -73,17 +72,13 @@ type sample plot.Point
 func (s *sample) UnmarshalJSON(text []byte) error {
 	var at float64
 	var value string
-	if err := pairOf(text, &at, &value); err != nil {
-		return err
+	err := pairOf(text, &at, &value)
+	if err == nil {
+		s.At, err = moment(at)
 	}
-	return s.set(at, value)
-}
-
-func (s *sample) set(at float64, value string) (err error) {
-	if s.At, err = moment(at); err != nil {
-		return err
+	if err == nil {
+		s.Value, err = strconv.ParseFloat(value, 64)
 	}
-	s.Value, err = strconv.ParseFloat(value, 64)
 	return err
 }
 
@@ -94,29 +89,14 @@ type nativeSample histogram
 func (n *nativeSample) UnmarshalJSON(text []byte) error {
 	var at float64
 	var native struct {
-		Buckets [][4]json.RawMessage `json:"buckets"`
+		Buckets []model.HistogramBucket `json:"buckets"`
 	}
 	err := pairOf(text, &at, &native)
-	if err != nil {
-		return err
+	if err == nil {
+		n.at, err = moment(at)
 	}
-	if n.at, err = moment(at); err != nil {
-		return err
-	}
-	for _, b := range native.Buckets {
-		var numbers [3]float64
-		for i := range numbers {
-			var text string
-			if err := json.Unmarshal(b[i+1], &text); err != nil {
-				return err
-			}
-			if numbers[i], err = strconv.ParseFloat(text, 64); err != nil {
-				return err
-			}
-		}
-		n.buckets = append(n.buckets, bucket{numbers[0], numbers[1], numbers[2]})
-	}
-	return nil
+	n.buckets = native.Buckets
+	return err
 }
 
 func pairOf(text []byte, first, second any) error {

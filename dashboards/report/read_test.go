@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/pnagent/pnagent/dashboards/report/plot"
 )
 
@@ -25,7 +27,8 @@ func TestAnswersOfPrometheusAreRead(t *testing.T) {
 	if !p[0].At.Equal(time.UnixMilli(1772438400500)) || p[0].Value != 1 || !math.IsNaN(p[1].Value) || !math.IsInf(p[2].Value, 1) {
 		t.Errorf("points %v", p)
 	}
-	if h := a.series[1].histograms; len(h) != 1 || h[0].buckets[0] != (bucket{0.5, 1, 2}) || h[0].buckets[1] != (bucket{-0.001, 0.001, 1}) {
+	if h := a.series[1].histograms; len(h) != 1 || h[0].buckets[0] != (model.HistogramBucket{Lower: 0.5, Upper: 1, Count: 2}) ||
+		h[0].buckets[1] != (model.HistogramBucket{Boundaries: 3, Lower: -0.001, Upper: 0.001, Count: 1}) {
 		t.Errorf("histograms %v", h)
 	}
 	for _, text := range []string{
@@ -48,7 +51,7 @@ func TestWhatIsNoAnswerIsRefused(t *testing.T) {
 		`{"status":"success","data":{"resultType":"vector","result":[{"value":[1]}]}}`:                         "1 parts",
 		`{"status":"success","data":{"resultType":"vector","result":[{"value":[1,"two"]}]}}`:                   "invalid syntax",
 		`{"status":"success","data":{"resultType":"vector","result":[{"value":[1e18,"2"]}]}}`:                  "year 10000",
-		`{"status":"success","data":{"resultType":"vector","result":[{"histogram":[1,{"buckets":[["0"]]}]}]}}`: "unexpected end",
+		`{"status":"success","data":{"resultType":"vector","result":[{"histogram":[1,{"buckets":[["0"]]}]}]}}`: "type int32",
 	} {
 		if _, err := readAnswer(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 400 {
 			t.Errorf("%.80s: %v, want %q", text, err, want)

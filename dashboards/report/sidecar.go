@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,15 +160,7 @@ func largest[R any](drawing *api.Drawing, kind string, rows []R, value func(R) f
 		}
 		all = append(all, one{n.ID, v})
 	}
-	slices.SortStableFunc(all, func(a, b one) int {
-		if a.v > b.v {
-			return -1
-		}
-		if a.v < b.v {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(b.v, a.v) })
 	ids := []string(nil)
 	for _, o := range all[:min(len(all), maxLines)] {
 		ids = append(ids, o.id)

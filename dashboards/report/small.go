@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -99,16 +100,14 @@ func numeric[T uint64 | float64](unit string, v *T) Cell {
 func (d *overview) sources() *Figure {
 	f := &Figure{Title: "Sources", Size: "whole", About: "Those that are not up come first.", Table: &Table{Head: []Cell{{Text: "Source"}, {Text: "Net"}, {Text: "Region"}, {Text: "State"},
 		{Text: "Silent for", Class: "num"}, {Text: "Gaps", Class: "num"}, {Text: "Owner", Class: "num"}, {Text: "Stand-bys", Class: "num"}, {Text: "Behind", Class: "num"}}}}
-	all := slices.Clone(d.Sources)
-	slices.SortStableFunc(all, func(a, b api.SourceState) int {
-		switch {
-		case (a.State == "up") == (b.State == "up"):
-			return 0
-		case a.State == "up":
+	rank := func(s api.SourceState) int {
+		if s.State == "up" {
 			return 1
 		}
-		return -1
-	})
+		return 0
+	}
+	all := slices.Clone(d.Sources)
+	slices.SortStableFunc(all, func(a, b api.SourceState) int { return rank(a) - rank(b) })
 	if len(all) == 0 {
 		f.Table, f.Empty = nil, "No source was heard."
 		return f
@@ -246,15 +245,7 @@ func (d *netDocs) blockers() *Figure {
 		f.Empty = "Nothing does."
 		return f
 	}
-	slices.SortStableFunc(all, func(a, b block) int {
-		switch {
-		case a.n > b.n:
-			return -1
-		case a.n < b.n:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b block) int { return cmp.Compare(b.n, a.n) })
 	f.Table = &Table{Head: []Cell{{Text: "Transition"}, {Text: "Why"}, {Text: "Instances", Class: "num"}}}
 	for _, b := range all[:min(len(all), maxLines)] {
 		f.Table.Rows = append(f.Table.Rows, b.cells)

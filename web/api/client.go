@@ -82,11 +82,11 @@ func Get[T any](ctx context.Context, c Client, path string, query url.Values) (*
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, withoutAddress(err)
+		return nil, WithoutAddress(err)
 	}
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
-		return nil, withoutAddress(err)
+		return nil, WithoutAddress(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -96,7 +96,9 @@ func Get[T any](ctx context.Context, c Client, path string, query url.Values) (*
 	return Decode[T](resp.Body)
 }
 
-func withoutAddress(err error) error {
+// WithoutAddress returns the error of a request without the URL, which may have a
+// password in it.
+func WithoutAddress(err error) error {
 	if inner := (*url.Error)(nil); errors.As(err, &inner) {
 		return inner.Err
 	}

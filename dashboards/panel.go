@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+// number is a panel of one number, a sixth as wide as the page.
+func number(title, description, unit, expr string, steps []Step) Panel {
+	return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 4, Height: 4, Steps: steps,
+		Queries: []Query{{Expr: expr, Legend: title}}}
+}
+
+// side is a panel of lines, a third as wide as the page.
+func side(title, description, unit string, queries ...Query) Panel {
+	return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 8, Height: 8, Queries: queries}
+}
+
+// half makes a panel half as wide as the page.
+func half(p Panel) Panel { p.Width = 12; return p }
+
+// quarter makes a panel a quarter as wide as the page.
+func quarter(p Panel) Panel { p.Width = 6; return p }

@@ -34,16 +34,21 @@ func (f *apiFlags) clientOf(flag string) (*http.Client, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, usageError{fmt.Errorf("%s: %s; expected http://HOST:PORT or https://HOST:PORT", flag, u.Redacted())}
 	}
-	if f.HTTPConfig == "" {
+	return httpClient(f.HTTPConfig)
+}
+
+// httpClient returns the client that a file describes, or the default one for "".
+func httpClient(file string) (*http.Client, error) {
+	if file == "" {
 		return http.DefaultClient, nil
 	}
-	cfg, _, err := config.LoadHTTPConfigFile(f.HTTPConfig)
+	cfg, _, err := config.LoadHTTPConfigFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", f.HTTPConfig, err)
+		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
 	client, err := config.NewClientFromConfig(*cfg, "pnagent")
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", f.HTTPConfig, err)
+		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
 	return client, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/attach/lines"
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
@@ -202,7 +201,7 @@ func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, erro
 			return cfg, usageError{fmt.Errorf("--speed: %q; expected max, or a number above 0 and up to a million", c.Speed)}
 		}
 	}
-	if cfg.Nets, err = c.nets(s); err != nil {
+	if cfg.Nets, err = compileNets(c.Files, s, c.Limit); err != nil {
 		return cfg, err
 	}
 	if c.Table == "" {
@@ -215,8 +214,4 @@ func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, erro
 	defer f.Close()
 	cfg.Table, err = lines.ReadTable(f, c.Table)
 	return cfg, err
-}
-
-func (c *attachLinesCmd) nets(s streams) ([]*petri.Tables, error) {
-	return compileNets(c.Files, s, c.Limit)
 }

@@ -9,14 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"github.com/prometheus/common/config"
 
 	"github.com/pnagent/pnagent/attach/scrape"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
@@ -120,18 +117,8 @@ func (c *attachScrapeCmd) target(text string) (scrape.Target, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return scrape.Target{}, usageError{fmt.Errorf("%s; expected http://HOST:PORT/metrics or https://HOST:PORT/metrics", u.Redacted())}
 	}
-	t := scrape.Target{URL: text, Source: u.Host, Client: http.DefaultClient}
-	if c.HTTPConfig == "" {
-		return t, nil
-	}
-	cfg, _, err := config.LoadHTTPConfigFile(c.HTTPConfig)
-	if err != nil {
-		return t, fmt.Errorf("reading %s: %w", c.HTTPConfig, err)
-	}
-	if t.Client, err = config.NewClientFromConfig(*cfg, "pnagent"); err != nil {
-		return t, fmt.Errorf("reading %s: %w", c.HTTPConfig, err)
-	}
-	return t, nil
+	client, err := httpClient(c.HTTPConfig)
+	return scrape.Target{URL: text, Source: u.Host, Client: client}, err
 }
 
 // targets returns all targets with their names.

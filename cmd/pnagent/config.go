@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 	err = root.Each("a mapping from flags of serve, such as web.listen-address", func(key yamlfile.Key, value yamlfile.Node) error {
 		flag := flags[key.Name]
 		if flag == nil {
-			return key.Fault("unknown key %q; expected one of %s", key.Name, strings.Join(names(flags), ", "))
+			return key.Fault("unknown key %q; expected one of %s", key.Name, strings.Join(slices.Sorted(maps.Keys(flags)), ", "))
 		}
 		return c.take(flag, value)
 	})
@@ -73,15 +74,6 @@ func serveFlags() (map[string]*kong.Flag, error) {
 		}
 	}
 	return flags, nil
-}
-
-func names(flags map[string]*kong.Flag) []string {
-	var out []string
-	for name := range flags {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // take checks one value as the flag itself does, and keeps it.

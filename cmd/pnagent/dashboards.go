@@ -3,8 +3,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/pnagent/pnagent/dashboards"
 )
 
@@ -18,11 +16,7 @@ type dashboardsCmd struct {
 func (c *dashboardsCmd) Run(s streams) error {
 	written, err := dashboards.Generate(c.Dir, dashboards.Options{Runbooks: c.Runbooks, Job: c.Job})
 	for _, w := range written {
-		state := "unchanged"
-		if w.Changed {
-			state = "written"
-		}
-		fmt.Fprintf(s.out, "%-10s %s\n", state, w.Path)
+		s.tell(w.Path, w.Changed)
 	}
 	return err
 }

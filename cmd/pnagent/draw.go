@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/draw"
@@ -36,12 +35,7 @@ func (c *drawCmd) Run(s streams) error {
 	if err := draw.Net(n).SVG(&picture, n, draw.Initial(t)); err != nil {
 		return err
 	}
-	if c.Output == "-" {
-		_, err = s.out.Write(picture.Bytes())
-	} else {
-		err = os.WriteFile(c.Output, picture.Bytes(), 0o644)
-	}
-	if err != nil {
+	if err := s.write(c.Output, picture.Bytes()); err != nil {
 		return fmt.Errorf("writing the picture of net %q: %w", n.ID, err)
 	}
 	return nil

@@ -202,19 +202,11 @@ func sourceName(flag, given, suffix string) (string, error) {
 
 // dispatch returns what says which ready instance is next; nil for in turn.
 func (c *engineCmd) dispatch() (*engine.Dispatch, error) {
-	d := &engine.Dispatch{}
-	switch c.Dispatch {
-	case "turn":
+	if c.Dispatch == "turn" {
 		return nil, nil
-	case "fifo":
-		d.Policy = ready.PolicyFIFO
-	case "strict":
-		d.Policy = ready.PolicyStrict
-	case "quoted":
-		d.Policy = ready.PolicyQuoted
-	case "dedicated":
-		d.Policy = ready.PolicyDedicated
 	}
+	d := &engine.Dispatch{Policy: map[string]ready.Policy{"fifo": ready.PolicyFIFO, "strict": ready.PolicyStrict,
+		"quoted": ready.PolicyQuoted, "dedicated": ready.PolicyDedicated}[c.Dispatch]}
 	switch len(c.Quotes) {
 	case 1:
 		for p := range d.Quotes {

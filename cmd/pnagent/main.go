@@ -40,6 +40,15 @@ type streams struct {
 	out, err io.Writer
 }
 
+// write writes a file; "-" is standard output.
+func (s streams) write(path string, text []byte) error {
+	if path == "-" {
+		_, err := s.out.Write(text)
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
+}
+
 // cli is the command line.
 type cli struct {
 	LogLevel  string `name:"log.level" enum:"debug,info,warn,error" default:"info" help:"Least severe log messages to write: debug, info, warn or error."`

@@ -44,12 +44,17 @@ func (c *mibCmd) Run(s streams) error {
 
 func tell(s streams, written []mib.Written) {
 	for _, w := range written {
-		state := "unchanged"
-		if w.Changed {
-			state = "written"
-		}
-		fmt.Fprintf(s.out, "%-10s %s\n", state, w.Path)
+		s.tell(w.Path, w.Changed)
 	}
+}
+
+// tell prints whether a file was written.
+func (s streams) tell(path string, changed bool) {
+	state := "unchanged"
+	if changed {
+		state = "written"
+	}
+	fmt.Fprintf(s.out, "%-10s %s\n", state, path)
 }
 
 // install copies modules to where net-snmp's tools find them, and says how to

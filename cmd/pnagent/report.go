@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -50,12 +49,7 @@ func (c *reportCmd) Run(ctx context.Context, s streams) error {
 	if err := r.HTML(&page); err != nil {
 		return err
 	}
-	if c.Output == "-" {
-		_, err = s.out.Write(page.Bytes())
-	} else {
-		err = os.WriteFile(c.Output, page.Bytes(), 0o644)
-	}
-	if err != nil {
+	if err := s.write(c.Output, page.Bytes()); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	if c.Output != "-" {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -266,11 +265,9 @@ func (s *sidecar) run(ctx context.Context) error {
 	if s.responder != nil {
 		g.Go(func() error { return s.responder.Serve(ctx, s.udp) })
 	}
-	g.Go(func() error { return metrics.Serve(ctx, s.tcp, s.cfg.webConfig, s.handler(), s.cfg.log) })
+	g.Go(func() error { return metrics.Serve(ctx, s.tcp, s.cfg.webConfig, s.exporter.Handler(), s.cfg.log) })
 	return g.Wait()
 }
-
-func (s *sidecar) handler() http.Handler { return s.exporter.Handler() }
 
 // answerWithin is how long a sidecar that starts again waits for its sources
 // before it answers the AgentX master.

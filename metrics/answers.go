@@ -51,24 +51,6 @@ type answer struct {
 // size is the size of an answer, in bytes.
 type size struct{ text, sent int }
 
-// lastAnswer is the size of the last complete answer.
-type lastAnswer struct {
-	mu   sync.Mutex
-	last size
-}
-
-func (l *lastAnswer) store(s size) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last = s
-}
-
-func (l *lastAnswer) load() size {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.last
-}
-
 // find returns the entry of an answer, and drops those of an earlier View.
 func (a *answers) find(view *collector.View, alarms *alarm.ActiveSet, key answerKey) *answer {
 	a.mu.Lock()
@@ -97,7 +79,7 @@ func (e *Exporter) kept(t target, encode http.Handler) http.Handler {
 			text := e.answer(a, encode, r, key.gzip)
 			a.at = now
 			if t.allNets {
-				e.answered.store(size{text, len(a.body)})
+				e.answered.Store(&size{text, len(a.body)})
 			}
 		}
 		status, header, body := a.status, a.header, a.body

@@ -75,9 +75,9 @@ type Exporter struct {
 	refused  atomic.Uint64
 	answers  answers
 	reloads  reloads
-	answered lastAnswer
-	buffers  sync.Pool // of *bytes.Buffer, for what is encoded
-	zips     sync.Pool // of *gzip.Writer
+	answered atomic.Pointer[size] // of the last complete answer; nil before the first
+	buffers  sync.Pool            // of *bytes.Buffer, for what is encoded
+	zips     sync.Pool            // of *gzip.Writer
 
 	// mu is held from the beginning of a scrape until it is encoded.
 	mu      sync.Mutex
@@ -193,7 +193,7 @@ func (e *Exporter) begin() *scrape {
 	if view != nil && (view != e.view || alarms != e.alarms) {
 		e.follow(view, alarms)
 	}
-	s := &scrape{now: e.cfg.Now().UnixMicro(), view: view, fixed: e.fixed, build: e.build, nets: e.nets, refused: e.refused.Load(), answered: e.answered.load()}
+	s := &scrape{now: e.cfg.Now().UnixMicro(), view: view, fixed: e.fixed, build: e.build, nets: e.nets, refused: e.refused.Load(), answered: e.answered.Load()}
 	s.reloaded, s.reloadedAt = e.lastReload()
 	if e.cfg.AlarmCounters != nil {
 		counters := e.cfg.AlarmCounters()

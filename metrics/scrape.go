@@ -23,7 +23,7 @@ type scrape struct {
 	nets    []*netSeries
 	refused uint64
 
-	answered   size
+	answered   *size   // nil before the first answer
 	reloaded   float64 // 1 if the last reload went well
 	reloadedAt int64
 

@@ -53,7 +53,7 @@ func sidecarFamilies() []Family {
 			func(s *scrape) { s.put(float64(s.refused)) }),
 		sidecar(PnagentScrapeSizeBytes, "Size of the last answer at /metrics, as text and as it was sent.", Gauge,
 			func(s *scrape) {
-				if s.answered.text > 0 {
+				if s.answered != nil {
 					s.put(float64(s.answered.text), s.fixed.text)
 					s.put(float64(s.answered.sent), s.fixed.sent)
 				}

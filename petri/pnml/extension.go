@@ -20,17 +20,9 @@ const (
 // own reads a <toolspecific> section of Write, child by child, and skips those of
 // other tools.
 func (n *netReader) own(e *element, child func(c *element) error) error {
-	var by, version string
-	for _, a := range e.attrs {
-		switch a.Name.Local {
-		case "tool":
-			by = a.Value
-		case "version":
-			version = a.Value
-		}
-	}
+	version := e.attr("version")
 	switch {
-	case by != tool:
+	case e.attr("tool") != tool:
 		return n.Skip()
 	case version != toolVersion:
 		n.faults.Add(e.pos, "<toolspecific> of %s in version %s; expected version %s", tool, xmlscan.Quote(version), toolVersion)

@@ -135,26 +135,20 @@ func (n *netReader) content(e *element) error {
 func (n *netReader) place(e *element) error {
 	p := petri.Place{Pos: e.pos}
 	var marking number
-	var x, y string
-	err := n.attrs(e, func(name, value string) bool {
+	err := n.nodeAttrs(e, &p.ID, &p.Name, &p.At, func(name, value string) bool {
 		switch name {
-		case "id":
-			p.ID = value
-		case "name":
-			p.Name = strings.Trim(value, xmlscan.Space)
 		case "initialMarking", "marking", "tokens":
 			n.setCount(&marking, "initial marking", attribute(e, value))
 		case "capacity":
 			n.capacity(attribute(e, value))
 		default:
-			return coordinate(name, value, &x, &y)
+			return false
 		}
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	n.setPoint(&p.At, e.pos, x, y)
 	err = n.each(e, nil, func(c *element) error {
 		switch c.name {
 		case "initialMarking":
@@ -187,24 +181,16 @@ func (n *netReader) capacity(l label) {
 func (n *netReader) transition(e *element) error {
 	t := petri.Transition{Pos: e.pos}
 	var prioritized bool
-	var x, y string
-	err := n.attrs(e, func(name, value string) bool {
-		switch name {
-		case "id":
-			t.ID = value
-		case "name":
-			t.Name = strings.Trim(value, xmlscan.Space)
-		case "priority":
-			n.setPriority(&t, &prioritized, attribute(e, value))
-		default:
-			return coordinate(name, value, &x, &y)
+	err := n.nodeAttrs(e, &t.ID, &t.Name, &t.At, func(name, value string) bool {
+		if name != "priority" {
+			return false
 		}
+		n.setPriority(&t, &prioritized, attribute(e, value))
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	n.setPoint(&t.At, e.pos, x, y)
 	err = n.each(e, nil, func(c *element) error {
 		switch c.name {
 		case "priority":
@@ -235,33 +221,36 @@ func (n *netReader) setPriority(t *petri.Transition, given *bool, l label) {
 	}
 }
 
-// coordinate reads TAPAAL's attributes for the position of a node.
-func coordinate(name, value string, x, y *string) bool {
-	switch name {
-	case "positionX":
-		*x = value
-	case "positionY":
-		*y = value
-	default:
-		return false
+// nodeAttrs reads the attributes that places and transitions share, and calls other
+// for the rest. The position is TAPAAL's.
+func (n *netReader) nodeAttrs(e *element, id, label *string, at **petri.Point, other func(name, value string) bool) error {
+	var x, y string
+	err := n.attrs(e, func(name, value string) bool {
+		switch name {
+		case "id":
+			*id = value
+		case "name":
+			*label = strings.Trim(value, xmlscan.Space)
+		case "positionX":
+			x = value
+		case "positionY":
+			y = value
+		default:
+			return other(name, value)
+		}
+		return true
+	})
+	if err == nil {
+		n.setPoint(at, e.pos, x, y)
 	}
-	return true
+	return err
 }
 
 // graphics reads the position of a node, which is the first <position>.
 func (n *netReader) graphics(e *element, at **petri.Point) error {
 	return n.each(e, new(xmlscan.Text), func(c *element) error {
 		if c.name == "position" {
-			var x, y string
-			for _, a := range c.attrs {
-				switch a.Name.Local {
-				case "x":
-					x = a.Value
-				case "y":
-					y = a.Value
-				}
-			}
-			n.setPoint(at, c.pos, x, y)
+			n.setPoint(at, c.pos, c.attr("x"), c.attr("y"))
 		}
 		return n.Skip()
 	})

@@ -32,6 +32,16 @@ type element struct {
 	pos   petri.Pos
 }
 
+// attr returns the last attribute of e with a local name, or "".
+func (e *element) attr(name string) (value string) {
+	for _, a := range e.attrs {
+		if a.Name.Local == name {
+			value = a.Value
+		}
+	}
+	return value
+}
+
 // ignore skips e with a warning.
 func (s *scanner) ignore(e *element) error {
 	s.Warnings.Add(e.pos, "ignored "+xmlscan.Tag(e.name)+" in "+xmlscan.Tag(e.in))

@@ -89,3 +89,12 @@ func documented(t *testing.T) (exprs []string) {
 	}
 	return exprs
 }
+
+// Panels returns all panels of a dashboard, in order.
+func (d *Dashboard) Panels() []Panel {
+	var all []Panel
+	for _, r := range d.Rows {
+		all = append(all, r.Panels...)
+	}
+	return all
+}

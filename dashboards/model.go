@@ -78,15 +78,6 @@ type Column struct {
 // Instant reports whether the panel shows only current values.
 func (p *Panel) Instant() bool { return p.Kind == Table }
 
-// Panels returns all panels of a dashboard, in order.
-func (d *Dashboard) Panels() []Panel {
-	var all []Panel
-	for _, r := range d.Rows {
-		all = append(all, r.Panels...)
-	}
-	return all
-}
-
 // All returns every dashboard, in the order of their links.
 func All() []Dashboard {
 	return []Dashboard{overview(), oneNet(), onePlace(), sidecar(), dispatch()}

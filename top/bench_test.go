@@ -48,7 +48,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := api.DecodeView(bytes.NewReader(text)); err != nil {
+		if _, err := api.Decode[api.View](bytes.NewReader(text)); err != nil {
 			b.Fatal(err)
 		}
 	}

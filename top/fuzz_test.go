@@ -79,7 +79,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","generation":1,"nets":[{"places":[{"stuck":[{"age_seconds":1e308}],"older_than":{}}],"transitions":[null]}]}`), []byte(`{}`))
 	f.Fuzz(func(t *testing.T, view, alarms []byte) {
-		v, err := api.DecodeView(strings.NewReader(string(view)))
+		v, err := api.Decode[api.View](strings.NewReader(string(view)))
 		if err != nil {
 			return
 		}

@@ -16,7 +16,7 @@ func TestWhatTheServerWritesIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := api.DecodeView(strings.NewReader(string(text)))
+	v, err := api.Decode[api.View](strings.NewReader(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}

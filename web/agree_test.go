@@ -389,7 +389,7 @@ func metric(t *testing.T, exposed, name, label string) float64 {
 // model returns the figures of top by tab and column, of the first row.
 func model(t *testing.T, document string) func(top.Tab, string) float64 {
 	t.Helper()
-	v, err := api.DecodeView(strings.NewReader(document))
+	v, err := api.Decode[api.View](strings.NewReader(document))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,13 +43,6 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-// Default bounds.
-const (
-	DefaultHeld      = 100_000
-	DefaultInstances = 1_000_000
-	DefaultSearch    = 1000
-)
-
 // Counters counts what was read since the start.
 type Counters struct {
 	Lines, Bytes uint64

@@ -19,7 +19,7 @@ func FuzzJSONLines(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		j := &jsonLines{names: DefaultFields()}
+		j := &jsonLines{names: defaultFields()}
 		var got fields
 		why := j.read(line, &got)
 		var want map[string]json.RawMessage
@@ -73,7 +73,7 @@ func FuzzLines(f *testing.F) {
 			return
 		}
 		if pattern != "" {
-			if _, err := newPattern(pattern, DefaultFields()); err != nil {
+			if _, err := newPattern(pattern, defaultFields()); err != nil {
 				return
 			}
 		}

@@ -13,11 +13,6 @@ type Fields struct {
 	Time, Net, Instance, Transition, Place, Tokens, End, Dropped string
 }
 
-// DefaultFields returns the default names.
-func DefaultFields() Fields {
-	return Fields{Time: "time", Net: "net", Instance: "instance", Transition: "transition", Place: "place", Tokens: "tokens", End: "end", Dropped: "dropped"}
-}
-
 // maxNesting bounds the nesting of skipped values.
 const maxNesting = 100
 

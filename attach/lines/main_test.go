@@ -52,7 +52,7 @@ func compiled(t testing.TB, text string) []*petri.Tables {
 // attach returns an Attachment to the net of orders, with the changed Config.
 func attach(t testing.TB, change func(c *Config)) *Attachment {
 	t.Helper()
-	c := Config{Nets: compiled(t, orders), Fields: DefaultFields(), Held: DefaultHeld, Instances: DefaultInstances, Search: DefaultSearch,
+	c := Config{Nets: compiled(t, orders), Fields: defaultFields(), Held: 100_000, Instances: 1_000_000, Search: 1000,
 		Log: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&c)
@@ -115,4 +115,9 @@ func eventually(t testing.TB, what string, holds func() bool) {
 		case <-tick.C:
 		}
 	}
+}
+
+// defaultFields returns the default names.
+func defaultFields() Fields {
+	return Fields{Time: "time", Net: "net", Instance: "instance", Transition: "transition", Place: "place", Tokens: "tokens", End: "end", Dropped: "dropped"}
 }

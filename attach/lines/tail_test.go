@@ -285,7 +285,7 @@ func TestAnInvalidStateIsRejected(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := New(Config{Nets: compiled(t, orders), Fields: DefaultFields(), State: path})
+		_, err := New(Config{Nets: compiled(t, orders), Fields: defaultFields(), State: path})
 		if !errors.Is(err, ErrState) {
 			t.Errorf("%q: %v", text, err)
 		}

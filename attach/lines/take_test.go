@@ -92,7 +92,7 @@ func TestAPatternReadsLogs(t *testing.T) {
 	for rule, pattern := range map[string]string{
 		"no expression": `(`, "no instance": `(?P<transition>.)`, "nothing that happens": `(?P<instance>.)`, "too long": strings.Repeat("x", maxPattern+1),
 	} {
-		if _, err := newPattern(pattern, DefaultFields()); err == nil {
+		if _, err := newPattern(pattern, defaultFields()); err == nil {
 			t.Errorf("%s: no error", rule)
 		}
 	}
@@ -134,7 +134,7 @@ func TestFaultsOfATableHaveAPosition(t *testing.T) {
 	} {
 		table, err := ReadTable(strings.NewReader(text), "table.yaml")
 		if err == nil {
-			_, err = New(Config{Nets: compiled(t, orders), Table: table, Fields: DefaultFields()})
+			_, err = New(Config{Nets: compiled(t, orders), Table: table, Fields: defaultFields()})
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -61,7 +61,7 @@ func TestThePageOfLinesNamesEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := lines.New(lines.Config{Nets: tables, Fields: lines.DefaultFields(), Instances: 1, Log: slog.New(slog.DiscardHandler)})
+	a, err := lines.New(lines.Config{Nets: tables, Fields: lines.Fields{Transition: "transition"}, Instances: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,7 +186,7 @@ func TestEveryFaceAgreesOnFinishedWork(t *testing.T) {
 // top checks the lists of pnagent top.
 func (f allFaces) top(t *testing.T, document, net string, finished bool) {
 	t.Helper()
-	view, err := api.DecodeView(strings.NewReader(document))
+	view, err := api.Decode[api.View](strings.NewReader(document))
 	if err != nil {
 		t.Fatal(err)
 	}

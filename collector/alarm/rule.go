@@ -73,9 +73,6 @@ func DefaultRules() *Rules {
 	}}
 }
 
-// Source returns the rule for SourceLost of a source.
-func (r *Rules) Source(name string) Rule { return r.source(SourceLost, name) }
-
 // source returns a rule for a source.
 func (r *Rules) source(kind Kind, name string) Rule {
 	rule := r.base[kind]

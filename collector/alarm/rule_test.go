@@ -120,9 +120,9 @@ overrides:
 		{"a loop by net", first.transition(TransitionLoop, "t"), Rule{On: true, Above: 1.5, Window: time.Minute, ClearAfter: time.Minute}},
 		{"a loop by name", first.transition(TransitionLoop, "pay"), Rule{Above: 1.5, Window: time.Minute, ClearAfter: time.Minute}},
 		{"a net", first.whole(NetDeadlocked), Rule{On: true, Above: 3, For: time.Minute, ClearAfter: time.Minute}},
-		{"a source", rules.Source("test-1"), Rule{On: true, For: time.Minute, ClearAfter: 10 * time.Second}},
-		{"a source that is off", rules.Source("test-9"), Rule{For: time.Minute, ClearAfter: 10 * time.Second}},
-		{"another source", rules.Source("x"), DefaultRules().base[SourceLost]},
+		{"a source", rules.source(SourceLost, "test-1"), Rule{On: true, For: time.Minute, ClearAfter: 10 * time.Second}},
+		{"a source that is off", rules.source(SourceLost, "test-9"), Rule{For: time.Minute, ClearAfter: 10 * time.Second}},
+		{"another source", rules.source(SourceLost, "x"), DefaultRules().base[SourceLost]},
 	} {
 		if d := cmp.Diff(c.want, c.got); d != "" {
 			t.Errorf("%s: %s", c.what, d)
@@ -181,7 +181,7 @@ func FuzzReadRules(f *testing.F) {
 			return
 		}
 		n := rules.net("net")
-		for _, r := range []Rule{n.whole(NetDeadlocked), n.place(TokenStuck, "p"), n.transition(TransitionLoop, "t"), n.transition(FailureRatio, "t"), rules.Source("s")} {
+		for _, r := range []Rule{n.whole(NetDeadlocked), n.place(TokenStuck, "p"), n.transition(TransitionLoop, "t"), n.transition(FailureRatio, "t"), rules.source(SourceLost, "s")} {
 			if r.After < 0 || r.For < 0 || r.ClearAfter < 0 || r.Window < 0 || !(r.Above >= 0) || r.After > maxTime {
 				t.Errorf("%q gives %+v", text, r)
 			}

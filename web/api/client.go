@@ -52,18 +52,6 @@ func (c Client) View(ctx context.Context) (*View, error) {
 	return v, nil
 }
 
-// DecodeView reads a View.
-func DecodeView(r io.Reader) (*View, error) {
-	v, err := Decode[View](r)
-	if err == nil {
-		err = v.check()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
 func (v *View) check() error {
 	if v.Generation == 0 || v.At == 0 {
 		return errors.New("the view has no generation; expected the address of a sidecar")

@@ -11,11 +11,20 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
+// decodeView reads a View as Client.View does.
+func decodeView(r io.Reader) (*View, error) {
+	v, err := Decode[View](r)
+	if err == nil {
+		err = v.check()
+	}
+	return v, err
+}
+
 func TestDecodeRefusesWhatIsNoView(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing": "", "a page": "<html>", "another document": `{"active":[]}`, "a list": "[]", "half a View": `{"generation":1,"at":"2026-01-01T00:00:00Z","nets":[`,
 	} {
-		if v, err := DecodeView(strings.NewReader(text)); err == nil {
+		if v, err := decodeView(strings.NewReader(text)); err == nil {
 			t.Errorf("%s is taken for %+v", name, v)
 		}
 	}
@@ -23,11 +32,11 @@ func TestDecodeRefusesWhatIsNoView(t *testing.T) {
 
 func TestDecodeRefusesWhatIsTooLarge(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader(`{"nets":[`), repeated("{},"))
-	if _, err := DecodeView(endless); !errors.Is(err, ErrTooLarge) {
+	if _, err := decodeView(endless); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("an endless answer: %v", err)
 	}
 	small := `{"nets":[` + strings.Repeat("{},", maxObjects) + `{}]}`
-	if _, err := DecodeView(strings.NewReader(small)); !errors.Is(err, ErrTooLarge) {
+	if _, err := decodeView(strings.NewReader(small)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a small text of many objects: %v", err)
 	}
 }

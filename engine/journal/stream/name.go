@@ -36,31 +36,6 @@ func NameOf(name string) (string, error) {
 	return streamPrefix + escaped, nil
 }
 
-// LogName is the reverse of NameOf. If stream is not the name of a log's
-// stream, the error wraps ErrName.
-func LogName(stream string) (string, error) {
-	escaped, ok := strings.CutPrefix(stream, streamPrefix)
-	if !ok || len(escaped) > maxEscaped {
-		return "", fmt.Errorf("stream %.80q: %w", stream, ErrName)
-	}
-	name := make([]byte, 0, len(escaped))
-	for i := 0; i < len(escaped); i++ {
-		c := escaped[i]
-		if c == '_' && i+2 < len(escaped) {
-			high, low := strings.IndexByte(hexDigits, escaped[i+1]), strings.IndexByte(hexDigits, escaped[i+2])
-			if high >= 0 && low >= 0 {
-				c, i = byte(high<<4|low), i+2
-			}
-		}
-		name = append(name, c)
-	}
-	// One name has one escaped form. Any other form is invalid.
-	if again, err := escape(string(name)); err != nil || again != escaped {
-		return "", fmt.Errorf("stream %q: %w", stream, ErrName)
-	}
-	return string(name), nil
-}
-
 func escape(name string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(name) && b.Len() <= maxEscaped; i++ {

@@ -31,12 +31,12 @@ func TestNamesAreEscapedReversibly(t *testing.T) {
 		if want == "" {
 			continue
 		}
-		if back, err := LogName(got); back != name || err != nil {
+		if back, err := logName(got); back != name || err != nil {
 			t.Errorf("%q: %q, %v; want %q", got, back, err, name)
 		}
 	}
 	for _, other := range []string{"", "orders", "pnagent-log-", "pnagent-log-a_2", "pnagent-log-a_2f", "pnagent-log-a_41", "pnagent-log-a b", "OBJ_pnagent-log-a"} {
-		if name, err := LogName(other); !errors.Is(err, ErrName) {
+		if name, err := logName(other); !errors.Is(err, ErrName) {
 			t.Errorf("%q: %q, %v", other, name, err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestEveryByteOfANameAndHowLongItMayBe(t *testing.T) {
 		if got != want || err != nil {
 			t.Errorf("byte %d: %q, %v; want %q", b, got, err, want)
 		}
-		if back, err := LogName(want); back != name || err != nil {
+		if back, err := logName(want); back != name || err != nil {
 			t.Errorf("%q: %q, %v; want %q", want, back, err, name)
 		}
 	}
@@ -73,12 +73,12 @@ func TestEveryByteOfANameAndHowLongItMayBe(t *testing.T) {
 		if (err == nil) != ok || !ok && (!errors.Is(err, ErrName) || stream != "") {
 			t.Errorf("%d bytes from %.9q: %q, %v; want accepted: %t", len(name), name, stream, err, ok)
 		}
-		if back, err := LogName(stream); ok && (back != name || err != nil) {
+		if back, err := logName(stream); ok && (back != name || err != nil) {
 			t.Errorf("%q: %q, %v", stream, back, err)
 		}
 	}
 	for n, ok := range map[int]bool{200: true, 201: false} {
-		if _, err := LogName("pnagent-log-" + strings.Repeat("a", n)); (err == nil) != ok || !ok && !errors.Is(err, ErrName) {
+		if _, err := logName("pnagent-log-" + strings.Repeat("a", n)); (err == nil) != ok || !ok && !errors.Is(err, ErrName) {
 			t.Errorf("a stream of %d bytes: %v", n, err)
 		}
 	}
@@ -116,7 +116,7 @@ func FuzzLogName(f *testing.F) {
 	f.Add("pnagent-log-orders_2F2")
 	f.Add("pnagent-log-_")
 	f.Fuzz(func(t *testing.T, stream string) {
-		name, err := LogName(stream)
+		name, err := logName(stream)
 		if err != nil {
 			return
 		}
@@ -133,7 +133,7 @@ func FuzzNameOf(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if back, err := LogName(stream); back != name || err != nil || strings.ContainsAny(stream, " .*>/\\\t\r\n") {
+		if back, err := logName(stream); back != name || err != nil || strings.ContainsAny(stream, " .*>/\\\t\r\n") {
 			t.Errorf("name %q has the stream %q, whose name is %q: %v", name, stream, back, err)
 		}
 	})
@@ -212,4 +212,28 @@ func FuzzSnapshotName(f *testing.F) {
 			t.Errorf("%q is parsed as the snapshot up to %d", name, upTo)
 		}
 	})
+}
+
+// logName is the reverse of NameOf. Any other stream's name is ErrName.
+func logName(stream string) (string, error) {
+	escaped, ok := strings.CutPrefix(stream, streamPrefix)
+	if !ok || len(escaped) > maxEscaped {
+		return "", fmt.Errorf("stream %.80q: %w", stream, ErrName)
+	}
+	name := make([]byte, 0, len(escaped))
+	for i := 0; i < len(escaped); i++ {
+		c := escaped[i]
+		if c == '_' && i+2 < len(escaped) {
+			high, low := strings.IndexByte(hexDigits, escaped[i+1]), strings.IndexByte(hexDigits, escaped[i+2])
+			if high >= 0 && low >= 0 {
+				c, i = byte(high<<4|low), i+2
+			}
+		}
+		name = append(name, c)
+	}
+	// One name has one escaped form. Any other form is invalid.
+	if again, err := escape(string(name)); err != nil || again != escaped {
+		return "", fmt.Errorf("stream %q: %w", stream, ErrName)
+	}
+	return string(name), nil
 }

@@ -226,10 +226,10 @@ func (n *net) fold(s *source) {
 		n.counted(s.series())
 		n.base.Columns |= s.columns
 		for i := range s.rows.Places {
-			addPlace(&n.base.Places[i], &s.rows.Places[i], s.clock.shift)
+			addRow(&n.base.Places[i], &s.rows.Places[i], new(stats.Place), s.clock.shift)
 		}
 		for i := range s.rows.Transitions {
-			addTransition(&n.base.Transitions[i], &s.rows.Transitions[i], s.clock.shift)
+			addRow(&n.base.Transitions[i], &s.rows.Transitions[i], new(stats.Transition), s.clock.shift)
 		}
 		n.base.Net.Merge(&s.rows.Net)
 		n.base.Queues = stats.MergeQueues(n.base.Queues, s.rows.Queues)

@@ -57,12 +57,7 @@ func (c *Collector) logSaturated() {
 }
 
 func saturated(counts []*uint64) bool {
-	for _, v := range counts {
-		if *v == stats.MaxSum {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(counts, func(v *uint64) bool { return *v == stats.MaxSum })
 }
 
 // boundRows lowers every count to what a message may hold. It changes the rows

@@ -38,20 +38,7 @@ func (n *net) sum() *stats.Rows {
 }
 
 func (n *net) sumPlaces(rows []stats.Place, contributors []*source) {
-	for _, i := range n.places.list {
-		rows[i] = stats.Place{}
-		rows[i].Merge(&n.base.Places[i])
-	}
-	for _, s := range contributors {
-		if s.rows == nil {
-			continue
-		}
-		for _, i := range n.places.list {
-			if int(i) < len(s.rows.Places) {
-				addPlace(&rows[i], &s.rows.Places[i], s.clock.shift)
-			}
-		}
-	}
+	sumRows(n.places.list, rows, n.base.Places, contributors, func(r *stats.Rows) []stats.Place { return r.Places })
 	for _, i := range n.places.list {
 		rows[i].Slowest = n.slowPlaces.of(i)
 		if n.owes {
@@ -61,20 +48,7 @@ func (n *net) sumPlaces(rows []stats.Place, contributors []*source) {
 }
 
 func (n *net) sumTransitions(rows []stats.Transition, contributors []*source) {
-	for _, i := range n.transitions.list {
-		rows[i] = stats.Transition{}
-		rows[i].Merge(&n.base.Transitions[i])
-	}
-	for _, s := range contributors {
-		if s.rows == nil {
-			continue
-		}
-		for _, i := range n.transitions.list {
-			if int(i) < len(s.rows.Transitions) {
-				addTransition(&rows[i], &s.rows.Transitions[i], s.clock.shift)
-			}
-		}
-	}
+	sumRows(n.transitions.list, rows, n.base.Transitions, contributors, func(r *stats.Rows) []stats.Transition { return r.Transitions })
 	for _, i := range n.transitions.list {
 		rows[i].Slowest = n.slowTransitions.of(i)
 		if n.owes {
@@ -83,25 +57,42 @@ func (n *net) sumTransitions(rows []stats.Transition, contributors []*source) {
 	}
 }
 
-// addPlace adds a row by a source's clock to one by the collector's.
-func addPlace(sum, row *stats.Place, shift int64) {
-	if shift == 0 {
-		sum.Merge(row)
-		return
-	}
-	moved := *row // Shift replaces its ladder and its tokens
-	moved.Shift(shift)
-	sum.Merge(&moved)
+// rowOf is a row of a place or of a transition.
+type rowOf[T any] interface {
+	*T
+	Merge(*T)
+	Shift(int64)
 }
 
-func addTransition(sum, row *stats.Transition, shift int64) {
-	if shift == 0 {
-		sum.Merge(row)
-		return
+// sumRows sets the changed rows to the base and the rows of all contributors.
+func sumRows[T any, P rowOf[T]](changed []int32, rows, base []T, contributors []*source, of func(*stats.Rows) []T) {
+	var none, moved T
+	for _, i := range changed {
+		rows[i] = none
+		P(&rows[i]).Merge(&base[i])
 	}
-	moved := *row
-	moved.Shift(shift)
-	sum.Merge(&moved)
+	for _, s := range contributors {
+		if s.rows == nil {
+			continue
+		}
+		own := of(s.rows)
+		for _, i := range changed {
+			if int(i) < len(own) {
+				addRow[T, P](&rows[i], &own[i], &moved, s.clock.shift)
+			}
+		}
+	}
+}
+
+// addRow adds a row by a source's clock to one by the collector's. moved is memory
+// for the row by the collector's clock.
+func addRow[T any, P rowOf[T]](sum, row, moved *T, shift int64) {
+	if shift != 0 {
+		*moved = *row // Shift replaces its ladder and its tokens
+		P(moved).Shift(shift)
+		row = moved
+	}
+	P(sum).Merge(row)
 }
 
 // addQueues adds rows by a source's clock to those by the collector's.

@@ -96,7 +96,7 @@ func copyFile(from, to directory, name string, size int64) error {
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(&atWriter{out: out}, io.NewSectionReader(in, 0, size))
+	n, err := io.Copy(io.NewOffsetWriter(out, 0), io.NewSectionReader(in, 0, size))
 	if err == nil && n < size {
 		err = io.ErrUnexpectedEOF
 	}
@@ -107,17 +107,4 @@ func copyFile(from, to directory, name string, size int64) error {
 		return fmt.Errorf("copy %s: %w", name, err)
 	}
 	return nil
-}
-
-// atWriter is an io.Writer over an io.WriterAt: each write continues where the
-// previous one ended.
-type atWriter struct {
-	out io.WriterAt
-	at  int64
-}
-
-func (w *atWriter) Write(b []byte) (int, error) {
-	n, err := w.out.WriteAt(b, w.at)
-	w.at += int64(n)
-	return n, err
 }

@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -101,12 +102,7 @@ func (r *recovery) list() error {
 		}
 	}
 	slices.Sort(r.f.snapshots)
-	slices.SortFunc(r.f.segments, func(a, b segment) int {
-		if a.first < b.first {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(r.f.segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
 	return nil
 }
 

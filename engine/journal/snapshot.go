@@ -56,8 +56,8 @@ func (f *File) beginSnapshot(upTo uint64) error {
 func (f *File) storeSnapshot(ctx context.Context, upTo uint64, write func(io.Writer) error) error {
 	name := snapshotName(upTo)
 	out, err := createFile(f.dir, name, func(out file) error {
-		w := &snapshotWriter{ctx: ctx, out: out, seed: f.seed}
-		if err := w.begin(header{magic: snapshotMagic, id: f.id, sequence: upTo}); err != nil {
+		w := &snapshotWriter{ctx: ctx, out: io.NewOffsetWriter(out, 0), seed: f.seed}
+		if err := w.put(header{magic: snapshotMagic, id: f.id, sequence: upTo}.append(nil)); err != nil {
 			return err
 		}
 		if err := write(w); err != nil {
@@ -122,24 +122,18 @@ func (f *File) dropCovered(upTo uint64) error {
 // snapshotWriter writes bytes as records of chunkSize.
 type snapshotWriter struct {
 	ctx    context.Context
-	out    file
+	out    io.Writer
 	seed   uint32
 	chunk  []byte
 	record []byte
 	number uint64 // of the last record written
-	at     int64
-}
-
-func (w *snapshotWriter) begin(h header) error {
-	return w.put(h.append(nil))
 }
 
 func (w *snapshotWriter) put(b []byte) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	n, err := w.out.WriteAt(b, w.at)
-	w.at += int64(n)
+	_, err := w.out.Write(b)
 	return err
 }
 

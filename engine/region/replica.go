@@ -131,12 +131,8 @@ func final(err error) bool {
 // damaged, or tokens are lost. All other errors are those of servers and
 // connections, which recover, and of owners that were replaced.
 func fatal(err error) bool {
-	for _, cause := range []error{engine.ErrConfig, engine.ErrJournal, engine.ErrReplay, ErrUnusable, errLost, nats.ErrConnectionClosed} {
-		if errors.Is(err, cause) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{engine.ErrConfig, engine.ErrJournal, engine.ErrReplay, ErrUnusable, errLost, nats.ErrConnectionClosed},
+		func(cause error) bool { return errors.Is(err, cause) })
 }
 
 // wanted reports whether this member should own the part or be a stand-by.

@@ -293,10 +293,7 @@ func (d *document) checkCalls() {
 
 // beginsByItself reports whether a scope begins without an event.
 func (s *scope) beginsByItself() bool {
-	for _, n := range s.nodes {
-		if n.begins() || n.kind == "startEvent" && n.event.kind == "none" {
-			return true
-		}
-	}
-	return len(s.nodes) == 0
+	return len(s.nodes) == 0 || slices.ContainsFunc(s.nodes, func(n *node) bool {
+		return n.begins() || n.kind == "startEvent" && n.event.kind == "none"
+	})
 }

@@ -2,7 +2,11 @@
 
 package bpmn
 
-import "github.com/pnagent/pnagent/petri"
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
 
 // at returns the position of an element; inside a call activity, that of the call.
 func (b *builder) at(l *level, id string) *petri.Point {
@@ -156,12 +160,7 @@ func (b *builder) input(l *level, n *node) string {
 // conditional reports whether a node's flows have conditions. Otherwise all flows are
 // taken, and the default flow has no meaning.
 func (n *node) conditional() bool {
-	for _, f := range n.out {
-		if f.cond != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.out, func(f *flow) bool { return f.cond != "" })
 }
 
 // outputs returns the places into which a node puts its tokens. An end keeps its

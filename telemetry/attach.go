@@ -199,8 +199,8 @@ func (s *Source) Recorder() *Recorder {
 }
 
 // Release returns a Recorder to the Source; it is the last call of the
-// goroutine that records. The counts stay; the transitions that it reported as
-// enabled are no longer enabled by it.
+// goroutine that records. The Recorder's counts stay. Transitions that it
+// reported as enabled no longer count as enabled.
 func (s *Source) Release(r *Recorder) {
 	for i := range r.transitions {
 		r.Enabled(int(i), 0, 0)
@@ -229,8 +229,9 @@ func (s *Source) Stats() SourceStats {
 // that stores it passes it to the next process as LastEpoch.
 func (s *Source) Epoch() int64 { return s.publisher.Epoch() }
 
-// Close publishes the bye, as Publisher.Close does, and stops what Attach
-// started. Recorders may be used afterwards; their counts are not read.
+// Close publishes the last snapshot, a bye message, as Publisher.Close does,
+// and stops what Attach started. Recorders may be used afterwards; their counts
+// are ignored.
 func (s *Source) Close(ctx context.Context) error {
 	err := s.publisher.Close(ctx)
 	if s.own != nil {

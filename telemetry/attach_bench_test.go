@@ -11,12 +11,12 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// One event on the goroutine of its engine, while a snapshot is made
-// every 100 ms. The base is what an engine without pnagent
-// would do: the same numbers behind a mutex.
+// One event on the goroutine of its engine, while a snapshot is made every 100
+// ms. The base is an engine without pnagent: the same numbers guarded by a
+// mutex.
 func BenchmarkRecord(b *testing.B) {
 	const places, transitions = 50, 50
-	ages := make([]int64, 1<<12) // up to a minute, in no order
+	ages := make([]int64, 1<<12) // up to a minute, in random order
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range ages {
 		ages[i] = r.Int64N(60e6)
@@ -64,7 +64,7 @@ func BenchmarkRecord(b *testing.B) {
 	})
 }
 
-// benchSource returns a Recorder of a source that looks.
+// benchSource returns a Recorder of a source that is read regularly.
 func benchSource(b *testing.B, places, transitions int) *Recorder {
 	b.Helper()
 	s := bareSource(places, transitions)

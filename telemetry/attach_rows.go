@@ -18,9 +18,9 @@ func (s *Source) all() []*Recorder {
 	return slices.Clone(s.recorders)
 }
 
-// rows adds up what all Recorders counted. It reads takes before injections. A
-// token was injected before it was taken, so a take that was read has its
-// injection read too, even by a Recorder that is created during the call.
+// rows adds up the counts of all Recorders. It reads takes before injections. A
+// token is injected before it is taken, so a take that was read has its
+// injection read, too, even by a Recorder that is created during the call.
 func (s *Source) rows(now int64, into *stats.Rows) error {
 	s.in, s.out = s.in[:0], s.out[:0]
 	for _, r := range s.all() {

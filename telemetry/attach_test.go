@@ -24,7 +24,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// bareSource is a Source without a connection and without goroutines.
+// bareSource returns a Source without a connection and without goroutines.
 func bareSource(places, transitions int) *Source {
 	n := &petri.Net{ID: "n", Places: make([]petri.Place, places), Transitions: make([]petri.Transition, transitions)}
 	return &Source{net: n, a: Attachment{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}, present: present{places: make([][]bucket, places)}}
@@ -39,8 +39,8 @@ func rowsOf(t *testing.T, s *Source, now int64) *stats.Rows {
 	return rows
 }
 
-// slowSource is what a Source is meant to say, made in the plainest way: it
-// keeps every token.
+// slowSource computes the rows of a Source in the simplest way: it keeps every
+// token.
 type slowSource struct {
 	rows   *stats.Rows
 	tokens []map[int64]uint64 // by place and injection time
@@ -93,8 +93,8 @@ func (s *slowSource) look(now int64) *stats.Rows {
 	return rows
 }
 
-// However events spread over recorders, in any order and over any time, the
-// rows are those of a reference that keeps every token.
+// The rows equal those of a reference that keeps every token, however events
+// are distributed over recorders, in any order and over any time.
 func TestRowsAreTheSumOfAllRecorders(t *testing.T) {
 	const places, transitions, recorders = 4, 3, 3
 	for seed := range uint64(8) {
@@ -109,7 +109,7 @@ func TestRowsAreTheSumOfAllRecorders(t *testing.T) {
 		now := now0
 		for range 30 {
 			for range r.IntN(600) {
-				now += 200_000 + r.Int64N(1<<r.IntN(24)) // one injection a bucket, so that the oldest is exact
+				now += 200_000 + r.Int64N(1<<r.IntN(24)) // one injection per bucket, so that the oldest is exact
 				one := rec[r.IntN(recorders)]
 				place, n := r.IntN(places), 1+r.IntN(3)
 				one.Inject(place, n, now)
@@ -133,20 +133,21 @@ func TestRowsAreTheSumOfAllRecorders(t *testing.T) {
 	}
 }
 
-// anyToken draws one of the injection times that tokens have, by an order of its
-// own each time: to sort them would take longer than all that is tested.
+// anyToken draws one of the injection times that tokens have. Each call orders
+// them differently, because sorting them would take longer than the rest of the
+// test.
 func anyToken(r *rand.Rand, tokens map[int64]uint64) int64 {
 	scatter, least, drawn := r.Uint64()|1, uint64(math.MaxUint64), int64(0)
 	for injected := range tokens {
-		if rank := uint64(injected) * scatter; rank <= least { // odd factors keep them apart
+		if rank := uint64(injected) * scatter; rank <= least { // odd factors keep them distinct
 			least, drawn = rank, injected
 		}
 	}
 	return drawn
 }
 
-// Tokens pass from goroutine to goroutine while rows are read: no row shows a
-// token that left before it came, or a token twice.
+// Tokens pass from goroutine to goroutine while rows are read. No row counts a
+// token that left before it arrived, or a token twice.
 func TestTokensThatChangeGoroutinesNeverLeaveBeforeTheyCame(t *testing.T) {
 	const goroutines, tokens, rounds = 4, 50, 300
 	s := bareSource(goroutines, goroutines)
@@ -202,17 +203,17 @@ func TestTokensThatChangeGoroutinesNeverLeaveBeforeTheyCame(t *testing.T) {
 		}
 	}
 	if left != tokens {
-		t.Errorf("%d tokens, want %d, after %d looks", left, tokens, looks)
+		t.Errorf("%d tokens, want %d, after reading rows %d times", left, tokens, looks)
 	}
 }
 
-// A Recorder that comes while rows are read injects a token that an older one
-// takes, which is read after that.
+// While rows are read, a new Recorder injects a token that an older one takes.
+// The take is read after that.
 func TestTokensOfANewRecorderNeverLeaveBeforeTheyCame(t *testing.T) {
 	s := bareSource(1, 1)
 	first, second := s.Recorder(), s.Recorder()
 	first.Inject(0, 1, now0)
-	first.halves[1].mu.Lock() // where reading waits
+	first.halves[1].mu.Lock() // rows blocks here
 	read := make(chan *stats.Rows)
 	go func() { read <- rowsOf(t, s, now0+10) }()
 	for begun := false; !begun; runtime.Gosched() {
@@ -260,7 +261,7 @@ func TestStraysChangeNothingButTheirCount(t *testing.T) {
 	if rows := rowsOf(t, s, now0); rows.Places[0].Tokens != 1 || s.strays != 9 {
 		t.Errorf("%d tokens, %d strays, want 1 and 9", rows.Places[0].Tokens, s.strays)
 	}
-	rec.Remove(0, 1, now0-5e6, now0) // was never injected then
+	rec.Remove(0, 1, now0-5e6, now0) // no token was injected at that time
 	rows := rowsOf(t, s, now0)
 	if p := rows.Places[0]; p.Tokens != 1 || p.Oldest != now0 || p.Departures != 1 || p.Arrivals != 2 || s.strays != 10 {
 		t.Errorf("%d tokens since %d, %d departures, %d arrivals, %d strays", p.Tokens, p.Oldest, p.Departures, p.Arrivals, s.strays)
@@ -303,7 +304,7 @@ func TestEnabledIsTheLastReportOfEachRecorder(t *testing.T) {
 	s := bareSource(1, 2)
 	a, b := s.Recorder(), s.Recorder()
 	if rowsOf(t, s, now0).Columns.Has(stats.ColEnabled) {
-		t.Error("the column is there before anybody said anything")
+		t.Error("the column is present before a transition was reported")
 	}
 	a.Enabled(1, 3, now0-5)
 	b.Enabled(1, 2, now0-9)
@@ -320,7 +321,7 @@ func TestEnabledIsTheLastReportOfEachRecorder(t *testing.T) {
 		t.Errorf("after the release enabled in %d since %d", got.Enabled, got.EnabledSince-now0)
 	}
 	if c := s.Recorder(); c != b || len(s.recorders) != 2 {
-		t.Error("a Recorder that was released is not used again")
+		t.Error("a released Recorder is not reused")
 	}
 }
 
@@ -337,7 +338,7 @@ func attach(t *testing.T, a Attachment) *Source {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		_ = s.Close(ctx) // NATS may be away
+		_ = s.Close(ctx) // NATS may be unreachable
 	})
 	return s
 }
@@ -403,7 +404,7 @@ func TestSourceAnswersFromTheEngine(t *testing.T) {
 	}
 	reply, err := nc.Request(Subjects{}.Instances("orders", "host-1"), []byte(`{"instance":"x"}`), patience)
 	if err != nil || reply.Header.Get("Nats-Service-Error-Code") != "404" {
-		t.Errorf("an instance that is not there: %v, %v", reply, err)
+		t.Errorf("an unknown instance: %v, %v", reply, err)
 	}
 }
 
@@ -427,12 +428,12 @@ func TestAttachRejects(t *testing.T) {
 	}
 	s := bareSource(1, 1)
 	if _, err := s.Place("x"); err == nil || !strings.Contains(err.Error(), `place "x"`) {
-		t.Errorf("a place that is not there: %v", err)
+		t.Errorf("an unknown place: %v", err)
 	}
 }
 
-// An engine that embeds this package takes a NATS client, protobuf and a reader
-// of nets with it, and nothing that listens or scrapes.
+// An engine that embeds this package also imports a NATS client, protobuf and a
+// reader of nets, but no server and no Prometheus library.
 func TestEnginesImportLittle(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// benchSnapshot is what an engine of 50 places and 50 transitions says.
+// benchSnapshot returns a snapshot of an engine of 50 places and 50
+// transitions.
 func benchSnapshot(columns stats.Columns) Snapshot {
 	r := rand.New(rand.NewPCG(50, 50))
 	s := snapshotOf(randomRows(r, now0, [2]int{50, 50}))
@@ -21,7 +22,7 @@ func benchSnapshot(columns stats.Columns) Snapshot {
 	return s
 }
 
-// The same fields as plain structs with encoding/json are the base.
+// The base is the same fields as plain structs with encoding/json.
 func BenchmarkDecode(b *testing.B) {
 	const plain = stats.AllColumns &^ (stats.ColAges | stats.ColDwell | stats.ColDuration | stats.ColStuck | stats.ColBlocks | stats.ColQueues)
 	for _, c := range []struct {

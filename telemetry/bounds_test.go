@@ -16,12 +16,12 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// decoded is what a golden message becomes with one change of its text.
+// decoded decodes a golden message with one change of its text.
 func decoded(t *testing.T, old, change string) (*Snapshot, error) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/snapshot.json")
 	if err != nil || strings.Count(string(text), old) != 1 {
-		t.Fatalf("%v, or not one of %s", err, old)
+		t.Fatalf("%v, or not exactly one occurrence of %s", err, old)
 	}
 	var s Snapshot
 	err = new(Decoder).DecodeJSON([]byte(strings.Replace(string(text), old, change, 1)), &s)
@@ -65,7 +65,8 @@ func TestTokensOfOneEventAreBounded(t *testing.T) {
 	}
 }
 
-// A source that cannot be read says so when that begins, not with every snapshot.
+// A source whose rows fail is logged once when that begins, not with every
+// snapshot.
 func TestRowsThatFailAreLoggedWhenThatBegins(t *testing.T) {
 	var said bytes.Buffer
 	var fails atomic.Bool

@@ -16,7 +16,7 @@ func TestWhichOfTwoOwnersIsTheLaterOne(t *testing.T) {
 		"the higher fence where none was created afterwards":               {Claim{Fence: 1, Since: 20, Epoch: 22}, Claim{Fence: 2, Since: 7, Epoch: 30}},
 	} {
 		if got, back := c.later.Compare(c.earlier), c.earlier.Compare(c.later); got != 1 || back != -1 {
-			t.Errorf("%s: %d, and %d the other way round; want 1 and -1", rule, got, back)
+			t.Errorf("%s: %d, and %d with the arguments exchanged; want 1 and -1", rule, got, back)
 		}
 	}
 	for _, c := range []Claim{{Fence: 5, Since: 7, Epoch: 8}, {Fence: 5, Since: 9, Epoch: 8}} {

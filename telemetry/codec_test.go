@@ -28,11 +28,11 @@ var update = flag.Bool("update", false, "write the golden files")
 
 const now0 = int64(1_790_000_000_000_000) // an arbitrary moment in 2026
 
-// same compares snapshots: memory kept for the next one is no difference.
+// same makes a comparison of snapshots ignore memory that is kept for reuse.
 var same = cmpopts.EquateEmpty()
 
-// differ is cmp.Diff, which takes most of the time of a test of many rows, where
-// values are not the same down to the last bit.
+// differ is cmp.Diff, but faster for values that are the same down to the last
+// bit.
 func differ(want, got any, options ...cmp.Option) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -40,7 +40,8 @@ func differ(want, got any, options ...cmp.Option) string {
 	return cmp.Diff(want, got, options...)
 }
 
-// randomAge is spread evenly over the magnitudes from a microsecond to a year.
+// randomAge is distributed evenly over the orders of magnitude from a
+// microsecond to a year.
 func randomAge(r *rand.Rand) int64 { return r.Int64N(int64(1) << r.IntN(45)) }
 
 func randomTime(r *rand.Rand, now int64) int64 {
@@ -83,7 +84,7 @@ func randomTransition(r *rand.Rand, now int64) stats.Transition {
 		LastFiring: randomTime(r, now), Duration: randomHistogram(r, r.IntN(20)), Slowest: randomSlowest(r, now)}
 }
 
-// randomSlowest returns none now and then.
+// randomSlowest sometimes returns none.
 func randomSlowest(r *rand.Rand, now int64) stats.Slowest {
 	at := randomTime(r, now)
 	if at == 0 {
@@ -103,8 +104,8 @@ func randomQueues(r *rand.Rand, now int64) (queues []stats.Queue) {
 	return queues
 }
 
-// randomRows returns rows of which every column is known, for a net of the
-// given number of places and transitions.
+// randomRows returns rows with all columns for a net of the given number of
+// places and transitions.
 func randomRows(r *rand.Rand, now int64, size [2]int) stats.Rows {
 	rows := stats.Rows{Columns: stats.AllColumns, Waiting: r.Uint64N(99), Queues: randomQueues(r, now),
 		Net: stats.NetRow{Created: r.Uint64N(99), Finished: r.Uint64N(99), Failed: r.Uint64N(9), Active: r.Uint64N(99), Deadlocked: r.Uint64N(9)}}
@@ -145,7 +146,7 @@ func sparse(r *rand.Rand, s Snapshot) Snapshot {
 	return out
 }
 
-// forget leaves out columns, as the wire does: their fields are zero.
+// forget clears the columns that are not in keep, as the wire does.
 func forget(s *Snapshot, keep stats.Columns) {
 	s.Rows.Columns &= keep
 	if len(s.Rows.Places) == 0 || s.Rows.Columns&placeColumns == 0 {
@@ -246,8 +247,8 @@ func forgetTransition(t *stats.Transition, c stats.Columns) {
 	}
 }
 
-// One encoder and one decoder serve all of them, so that what is left of one
-// snapshot would show in the next.
+// One encoder and one decoder serve all snapshots, so data left over from one
+// would appear in the next.
 func TestDecodeIsTheInverseOfEncode(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var enc Encoder
@@ -293,8 +294,8 @@ func TestDecodeIsTheInverseOfEncode(t *testing.T) {
 	}
 }
 
-// A ladder that was cut earlier, as a row that did not change since, says the
-// same once it is cut for sent_at.
+// Encode cuts a ladder for sent_at, even if it was cut earlier for a row that
+// has not changed since. The result is the same.
 func TestEncodeCutsLaddersForSentAt(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	s := snapshotOf(randomRows(r, now0-3600e6, [2]int{5, 1}))
@@ -339,7 +340,7 @@ func TestEncodeRejectsWhatWouldBeReadAsSomethingElse(t *testing.T) {
 	}
 }
 
-// goldenSnapshot is a small one with everything in it.
+// goldenSnapshot returns a small snapshot with every field.
 func goldenSnapshot() Snapshot {
 	rows := stats.Rows{
 		Columns: stats.AllColumns,
@@ -369,8 +370,8 @@ func goldenSnapshot() Snapshot {
 	return s
 }
 
-// firstGolden is the snapshot that was golden before there were actions and
-// queues: what a source that does not know them says.
+// firstGolden returns the golden snapshot of the first version, without actions
+// and queues.
 func firstGolden() Snapshot {
 	s := goldenSnapshot()
 	s.Rows.Transitions[0].Cancels = 0
@@ -378,7 +379,7 @@ func firstGolden() Snapshot {
 	return s
 }
 
-// slowestGolden is goldenSnapshot with the instances that were slowest.
+// slowestGolden returns goldenSnapshot with the slowest instances.
 func slowestGolden() Snapshot {
 	s := goldenSnapshot()
 	s.Rows.Places[1].Slowest = stats.Slowest{Instance: "case 12", Micros: 40_000_000, At: now0 - 500_000}
@@ -386,16 +387,16 @@ func slowestGolden() Snapshot {
 	return s
 }
 
-// regionGolden is slowestGolden of a region whose counters continue from owner to
-// owner.
+// regionGolden returns slowestGolden for a region whose counters continue from
+// owner to owner.
 func regionGolden() Snapshot {
 	s := slowestGolden()
-	lag := uint64(0) // none, and known
+	lag := uint64(0) // 0, and known
 	s.Since, s.State = now0-86_400_000_000, &RegionState{Position: 1234, Standbys: 2, Lag: &lag}
 	return s
 }
 
-// The bytes are a public interface: these never change within v1.
+// The bytes are a public interface and never change within v1.
 func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot", firstGolden())
 	checkGolden(t, "snapshot_actions", goldenSnapshot())

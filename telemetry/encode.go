@@ -70,7 +70,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 	return nil
 }
 
-// check rejects a snapshot that a Decoder would read as something else.
+// check rejects a snapshot that a Decoder would read differently.
 func (e *Encoder) check(s *Snapshot) error {
 	places, transitions := len(s.Rows.Places), len(s.Rows.Transitions)
 	switch {

@@ -55,8 +55,8 @@ func (r *reader) receive(payload []byte) error {
 	return nil
 }
 
-// diff compares the received rows with those sent. Ladders are compared at
-// one time: those of rows that did not change were cut earlier.
+// diff compares the received rows with those sent. Ladders are compared for one
+// time: those of rows that did not change were cut earlier.
 func (r *reader) diff(want *stats.Rows) string {
 	got := *r.rows
 	got.Columns = want.Columns // an empty list has no column
@@ -102,8 +102,8 @@ func newFeed(size [2]int) *feed {
 	return &feed{size: size, head: s}
 }
 
-// Whatever the engine does, a reader that applies sparse snapshots to the last
-// full one has the engine's rows. Messages are cut small half of the time.
+// A reader that applies sparse snapshots to the last full one always has the
+// engine's rows. Half of the runs use small messages.
 func TestReaderAlwaysHasTheRowsOfTheSender(t *testing.T) {
 	for seed := range uint64(16) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -145,7 +145,7 @@ func TestFullSnapshotFirstEveryTenthAndWhenAsked(t *testing.T) {
 			if s.Full {
 				fulls = append(fulls, tick)
 			} else if len(s.PlaceIndex)+len(s.TransitionIndex) > 0 {
-				t.Errorf("tick %d: rows %v, %v are sent although nothing changed", tick, s.PlaceIndex, s.TransitionIndex)
+				t.Errorf("tick %d: rows %v and %v are sent although no row changed", tick, s.PlaceIndex, s.TransitionIndex)
 			}
 			return nil
 		})
@@ -241,7 +241,7 @@ func TestLargeNetIsCutIntoSparseMessagesThatListEveryRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if reader.fulls != 0 || reader.count < 2 || len(reader.received) != size[0]+size[1] {
-		t.Errorf("%d full of %d messages, %d rows heard of %d", reader.fulls, reader.count, len(reader.received), size[0]+size[1])
+		t.Errorf("%d full of %d messages, %d of %d rows received", reader.fulls, reader.count, len(reader.received), size[0]+size[1])
 	}
 	if top := slices.Max(reader.bytes); top > MaxMessage {
 		t.Errorf("a message of %d bytes", top)
@@ -271,7 +271,7 @@ func TestRowThatFitsNoMessageIsAnErrorAndTheOthersAreSent(t *testing.T) {
 		t.Errorf("got %v, want %v", err, errTooLarge)
 	}
 	if reader.received["p2"] || len(reader.received) != 7 {
-		t.Errorf("heard %v, want all but place 2", reader.received)
+		t.Errorf("received %v, want all but place 2", reader.received)
 	}
 
 	f, reader = newFeed(size), newReader(size)
@@ -292,7 +292,8 @@ func TestRowsOfAnotherSizeAreNotSent(t *testing.T) {
 	}
 }
 
-// Sums of other sources are cut by clocks that are not quite ours.
+// Rows with sums of other sources are cut by the clocks of those, which may be
+// ahead.
 func TestSentAtIsNotBeforeTheCutOfALadder(t *testing.T) {
 	f, reader := newFeed([2]int{1, 1}), newReader([2]int{1, 1})
 	rows := stats.NewRows(1, 1)

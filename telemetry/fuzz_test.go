@@ -41,8 +41,8 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// Whatever comes, nothing panics, an error has a reason, and what is decoded
-// is encoded to what decodes to the same.
+// For any input, decoding does not panic and errors have a reason. A decoded
+// snapshot is encoded to a message that decodes to the same snapshot.
 func FuzzDecode(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, payload []byte) {
@@ -73,8 +73,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// The parser reads what proto.Unmarshal reads. It differs in one thing: names
-// that are not UTF-8 are refused later.
+// parse reads the same as proto.Unmarshal, with one exception: names that are
+// not UTF-8 are rejected later.
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	f.Add(unpacked())
@@ -85,7 +85,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var p message
-		if _, err := p.parse(dirty); err != nil { // what was there before must not show
+		if _, err := p.parse(dirty); err != nil { // data of the previous message must not remain
 			t.Fatal(err)
 		}
 		got, err := p.parse(payload)
@@ -106,7 +106,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A reply is PNML as it is, or gzipped, or refused; never more than allowed.
+// A reply is PNML, or gzipped PNML, or is rejected. It never exceeds the bound.
 func FuzzUnpack(f *testing.F) {
 	packed, _, err := pack(make([]byte, 2000), 1000+replyOverhead)
 	if err != nil {
@@ -126,7 +126,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// A question is answered or refused with a code.
+// Each request gets an answer or an error code.
 func FuzzOldest(f *testing.F) {
 	cfg := testConfig("a")
 	cfg.Oldest = func(_, _, limit int) ([]stats.Token, error) {
@@ -149,7 +149,7 @@ func FuzzOldest(f *testing.F) {
 	})
 }
 
-// An answer about an instance that is taken is within the bounds.
+// An accepted answer about an instance is within the bounds.
 func FuzzInstance(f *testing.F) {
 	f.Add([]byte(`{"instance":"i","at":9,"tokens":[{"place":"p","tokens":2,"injected":5,"waits":[{"transition":"t","reason":"missing","count":1,"until":7}]}]}`))
 	f.Add([]byte(`{"tokens":[{"injected":-1}]}`))
@@ -157,7 +157,7 @@ func FuzzInstance(f *testing.F) {
 		i, err := readInstance(answer)
 		if err != nil {
 			if ReasonOf(err) == "" {
-				t.Fatalf("refused for no reason: %v", err)
+				t.Fatalf("rejected without a reason: %v", err)
 			}
 			return
 		}
@@ -169,7 +169,7 @@ func FuzzInstance(f *testing.F) {
 	})
 }
 
-// filled puts an empty message where one is absent: they say the same.
+// filled replaces absent messages by empty ones, which mean the same.
 func filled(m *wire.Snapshot) *wire.Snapshot {
 	if m.Places == nil {
 		m.Places = &wire.Places{}
@@ -189,9 +189,9 @@ func filled(m *wire.Snapshot) *wire.Snapshot {
 	return m
 }
 
-// unpacked is a message with columns one number at a time, a table in two
-// pieces and unknown fields: legal, although no encoder of this package
-// writes them.
+// unpacked returns a message with columns that are not packed, a table in two
+// parts and unknown fields: valid, although no encoder of this package writes
+// it.
 func unpacked() []byte {
 	var places []byte
 	for _, tokens := range []uint64{3, 300, 1 << 40} {

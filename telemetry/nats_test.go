@@ -25,9 +25,9 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-const patience = 20 * time.Second // for what comes in milliseconds on an idle machine
+const patience = 20 * time.Second // enough for events that take milliseconds on an idle machine
 
-// startServer runs a NATS server of the test's own; port -1 is a free one.
+// startServer starts a NATS server for the test; port -1 chooses a free port.
 func startServer(t *testing.T, port int) *server.Server {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true})
@@ -61,7 +61,7 @@ func start(t *testing.T, cfg Config) *Publisher {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience) // the test's own is over
+		ctx, cancel := context.WithTimeout(context.Background(), patience) // the context of the test has ended
 		defer cancel()
 		if err := p.Close(ctx); err != nil && cfg.Conn.IsConnected() {
 			t.Error(err)
@@ -70,7 +70,7 @@ func start(t *testing.T, cfg Config) *Publisher {
 	return p
 }
 
-// listen subscribes and waits until the server knows.
+// listen subscribes and waits until the server has the subscription.
 func listen(t *testing.T, nc *nats.Conn, subject string) *nats.Subscription {
 	t.Helper()
 	sub, err := nc.SubscribeSync(subject)
@@ -96,13 +96,13 @@ func nextSnapshot(t *testing.T, sub *nats.Subscription) *Snapshot {
 	return &s
 }
 
-// Engine, Publisher, NATS, Decoder: what comes out is what went in.
+// From the engine through Publisher, NATS and Decoder, rows arrive unchanged.
 func TestRowsArriveAsTheEngineMeansThem(t *testing.T) {
 	nc := connect(t, startServer(t, -1).ClientURL())
 	size := [2]int{7, 5}
 	r, rows := rand.New(rand.NewPCG(1, 7)), stats.Rows{}
 	var mu sync.Mutex
-	meant := map[int64]stats.Rows{} // by the time that the Publisher asked for
+	meant := map[int64]stats.Rows{} // by the time that the Publisher passed
 	cfg := testConfig("orders of größe 7.*")
 	cfg.Conn, cfg.Interval = nc, 5*time.Millisecond
 	cfg.Nets[0].Places, cfg.Nets[0].Transitions = size[0], size[1]
@@ -156,7 +156,7 @@ func checkHeard(t *testing.T, reader *reader, msg *nats.Msg, mu *sync.Mutex, mea
 	defer mu.Unlock()
 	rows := meant[s.SentAt]
 	if d := reader.diff(&rows); d != "" {
-		t.Fatalf("seq %d (-meant +heard):\n%s", s.Seq, d)
+		t.Fatalf("seq %d (-sent +received):\n%s", s.Seq, d)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestDefinitionOfAnotherDigestIsRejected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bomb = append(bomb, bomb...) // gzip members follow one another
+	bomb = append(bomb, bomb...) // gzip allows several members in a row
 	for name, c := range map[string]struct {
 		reply nats.Msg
 		want  error
@@ -239,7 +239,7 @@ func TestDefinitionThatFitsNoMessageIsRejectedAtTheStart(t *testing.T) {
 	cfg := testConfig("a")
 	cfg.Conn, cfg.Nets[0].PNML = nc, make([]byte, 2*MaxMessage)
 	for i, r := 0, rand.New(rand.NewPCG(1, 1)); i < len(cfg.Nets[0].PNML); i++ {
-		cfg.Nets[0].PNML[i] = byte(r.Uint32()) // does not get smaller
+		cfg.Nets[0].PNML[i] = byte(r.Uint32()) // cannot be compressed
 	}
 	if _, err := Start(cfg); !errors.Is(err, TooLarge) {
 		t.Errorf("got %v, want %v", err, TooLarge)
@@ -315,10 +315,10 @@ func TestAnInstanceIsAnsweredByItsName(t *testing.T) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
 	}
 	if got, err := ask("huge"); err != nil || len(got.Tokens) == 0 || uint64(len(got.Tokens))*3+got.LeftOut != 6*MaxHeld {
-		t.Errorf("of too many tokens: %v, %v", got, err)
+		t.Errorf("an instance with too many tokens: %v, %v", got, err)
 	}
 	if _, err := ask("case 8"); !errors.Is(err, ErrNoInstance) {
-		t.Errorf("of another's instance: %v", err)
+		t.Errorf("an instance of another source: %v", err)
 	}
 	for _, name := range []string{"broken", strings.Repeat("x", MaxName+1)} {
 		if _, err := ask(name); err == nil || errors.Is(err, ErrNoInstance) {
@@ -343,7 +343,7 @@ func TestASourceWithoutTheRequest(t *testing.T) {
 	start(t, cfg)
 	request := []byte(`{"digest":"` + Digest(cfg.Nets[0].PNML) + `","place":1}`)
 	if msg, err := nc.Request(Subjects{}.Instances("b", "host-1"), request, patience); err != nil || msg.Header.Get(micro.ErrorCodeHeader) != "501" {
-		t.Errorf("one that only tells of instances: %v, %v", msg, err)
+		t.Errorf("a source that only reports instances: %v, %v", msg, err)
 	}
 }
 
@@ -378,7 +378,8 @@ func TestSourceIsFoundByTheServiceConventions(t *testing.T) {
 	}
 }
 
-// A source that starts before its server, or outlives it, comes back by itself.
+// A source connects if its server starts later, and reconnects if the server
+// restarts.
 func TestServerMayComeLaterAndGoAndComeBack(t *testing.T) {
 	first := startServer(t, -1)
 	url, port := first.ClientURL(), first.Addr().(*net.TCPAddr).Port

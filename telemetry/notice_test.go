@@ -14,7 +14,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// What was not published is made up for by the next message, which is a full one.
+// After a snapshot that could not be published, the next one is full.
 func TestAfterALostPublishTheNextSnapshotIsFull(t *testing.T) {
 	story(t, testConfig("a"), func(t *testing.T, _ *Publisher, l *fakeLink) {
 		time.Sleep(2500 * time.Millisecond)
@@ -29,7 +29,7 @@ func TestAfterALostPublishTheNextSnapshotIsFull(t *testing.T) {
 	})
 }
 
-// A source logs once a minute that it is rejected, and which process is.
+// A source logs once a minute that it is rejected, and which process it is.
 func TestANoticeIsLoggedAndKept(t *testing.T) {
 	var book bytes.Buffer
 	cfg := testConfig("a")
@@ -43,7 +43,7 @@ func TestANoticeIsLoggedAndKept(t *testing.T) {
 		p.noticed([]byte(payload), now)
 	}
 	if p.Notice() != nil || book.Len() > 0 {
-		t.Errorf("took %+v, logged %s", p.Notice(), book.String())
+		t.Errorf("stored %+v, logged %s", p.Notice(), book.String())
 	}
 	ours := []byte(`{"source":"host-1","net":"a","epoch":1790000000000000,"reason":"counter_fell","text":"arrivals"}`)
 	for i := range 70 {
@@ -58,7 +58,7 @@ func TestANoticeIsLoggedAndKept(t *testing.T) {
 	}
 }
 
-// The same holds after rows that could not be read.
+// After rows that could not be read, the next snapshot is full.
 func TestAfterRowsThatCouldNotBeReadTheNextSnapshotIsFull(t *testing.T) {
 	cfg := testConfig("a")
 	rows, failing := cfg.Rows, atomic.Bool{}
@@ -76,7 +76,7 @@ func TestAfterRowsThatCouldNotBeReadTheNextSnapshotIsFull(t *testing.T) {
 		l.take()
 		time.Sleep(time.Second)
 		if said := l.take(); !strings.HasSuffix(said, " full") {
-			t.Errorf("said %q after rows that failed", said)
+			t.Errorf("sent %q after rows that failed", said)
 		}
 	})
 }

@@ -31,7 +31,7 @@ type SourceNet struct {
 	Places      int
 	Transitions int
 	Region      string // set if a region can move between processes
-	Fence       uint64 // of two owners of the region's log the one with the higher fence owns it, see Claim
+	Fence       uint64 // the owner with the higher fence owns the region, see Claim
 
 	// Since is when the counters of the region began (microseconds since the
 	// Unix epoch), if the next owner continues them: rows then hold what all
@@ -93,7 +93,7 @@ type Publisher struct {
 	stop  chan struct{}
 	done  chan struct{}
 	once  sync.Once // closes stop
-	bye   bool      // publish a bye at the end; set before stop is closed
+	bye   bool      // publish a bye message at the end; set before stop is closed
 
 	redefined redefinitions
 
@@ -212,14 +212,14 @@ func (p *Publisher) Stats() PublisherStats {
 	return PublisherStats{Messages: p.messages.Load(), Bytes: p.bytes.Load(), Errors: p.failures.Load(), Missed: p.missed.Load(), Refused: p.notices.refused.Load()}
 }
 
-// Close publishes a last full snapshot of every net as its bye, stops answering
-// and waits until the server has received all of it or ctx ends. The error says
-// what could not be sent.
+// Close publishes a last full snapshot of every net as its bye message, stops
+// answering and waits until the server has received all of it or ctx ends. The
+// error reports what could not be sent.
 func (p *Publisher) Close(ctx context.Context) error { return p.end(ctx, true) }
 
-// Leave is Close without a bye, for a source whose regions are handed over:
-// their tokens stay where they were until the next owner publishes. Of Close
-// and Leave the first call counts.
+// Leave is Close without bye messages, for a source whose regions are handed
+// over: their tokens stay where they were until the next owner publishes. If
+// both are called, the first call counts.
 func (p *Publisher) Leave(ctx context.Context) error { return p.end(ctx, false) }
 
 func (p *Publisher) end(ctx context.Context, bye bool) error {
@@ -314,8 +314,7 @@ func (p *Publisher) publish(net int, bye bool) {
 		p.lose()
 	}
 	if !up {
-		// Not passed to the connection, which would queue it: newer rows
-		// replace these.
+		// The connection would queue the snapshot, and newer rows replace it.
 		p.lose()
 		p.missed.Add(1)
 		return

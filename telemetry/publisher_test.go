@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeLink is a connection that a test can take down, and that notes what is
-// said.
+// fakeLink is a connection that a test can interrupt, and that records what is
+// published.
 type fakeLink struct {
 	t          *testing.T
 	mu         sync.Mutex
@@ -80,7 +80,7 @@ func (l *fakeLink) set(change func()) {
 	change()
 }
 
-// take returns what was said since the last take.
+// take returns what was published since its last call.
 func (l *fakeLink) take() string {
 	synctest.Wait()
 	l.mu.Lock()
@@ -112,7 +112,7 @@ func story(t *testing.T, cfg Config, tell func(t *testing.T, p *Publisher, l *fa
 			t.Fatal(err)
 		}
 		go p.run()
-		time.Sleep(time.Millisecond) // fake: from here on we look between two ticks
+		time.Sleep(time.Millisecond) // from here on, checks are between two ticks
 		tell(t, p, l)
 		if err := p.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -123,7 +123,7 @@ func story(t *testing.T, cfg Config, tell func(t *testing.T, p *Publisher, l *fa
 func want(t *testing.T, when, got string, lines ...string) {
 	t.Helper()
 	if d := cmp.Diff(strings.Join(lines, "\n"), got); d != "" {
-		t.Errorf("%s (-want +said):\n%s", when, d)
+		t.Errorf("%s (-want +sent):\n%s", when, d)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestPublishesAtOnceThenEveryIntervalAndByeAtTheEnd(t *testing.T) {
 	})
 }
 
-// Many requests get one answer, soon but not at once, and only for the requested
+// Many requests get one answer, after a short delay, and only for the requested
 // net. The regular snapshots continue as before.
 func TestAnswersRequestsWithinHalfASecond(t *testing.T) {
 	story(t, testConfig("a", "b"), func(t *testing.T, p *Publisher, l *fakeLink) {
@@ -167,7 +167,7 @@ func TestAnswersRequestsWithinHalfASecond(t *testing.T) {
 }
 
 // A region that is handed over is not gone: its last snapshot is an ordinary
-// one, a full one.
+// full one.
 func TestLeaveSendsNoBye(t *testing.T) {
 	cfg := testConfig("a", "b")
 	for i := range cfg.Nets {
@@ -184,7 +184,7 @@ func TestLeaveSendsNoBye(t *testing.T) {
 	story(t, cfg, func(t *testing.T, p *Publisher, l *fakeLink) {
 		time.Sleep(time.Second)
 		want(t, "as ever", l.take(), "0 a 1 full", "0 b 1 full", "1 a 2 sparse", "1 b 2 sparse")
-		for range 2 { // and a Close after it says no more
+		for range 2 { // a later Close publishes nothing
 			if err := p.Leave(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -196,14 +196,14 @@ func TestLeaveSendsNoBye(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(want, got.State); d != "" || got.Since != now0 || got.Fence != 3 {
-				t.Errorf("net %d since %d, fence %d (-want +said):\n%s", i, got.Since, got.Fence, d)
+				t.Errorf("net %d since %d, fence %d (-want +sent):\n%s", i, got.Since, got.Fence, d)
 			}
 		}
 	})
 }
 
-// Nothing is kept for a server that is away; when it is back, everything is
-// said at once.
+// While the server is unreachable, nothing is queued. After that, all rows are
+// sent at once.
 func TestPublishesNothingWhileNATSIsUnreachableAndAllWhenItIsBack(t *testing.T) {
 	story(t, testConfig("a"), func(t *testing.T, p *Publisher, l *fakeLink) {
 		time.Sleep(2 * time.Second)
@@ -219,14 +219,14 @@ func TestPublishesNothingWhileNATSIsUnreachableAndAllWhenItIsBack(t *testing.T) 
 		time.Sleep(time.Second)
 		said := l.take()
 		if !strings.HasSuffix(strings.Split(said, "\n")[0], "a 4 full") {
-			t.Errorf("back: said %q, want a full snapshot first", said)
+			t.Errorf("after the reconnect: sent %q, want a full snapshot first", said)
 		}
 		time.Sleep(time.Second)
 		l.take()
-		l.set(func() { l.reconnects++ }) // away and back between two snapshots
+		l.set(func() { l.reconnects++ }) // disconnected and reconnected between two snapshots
 		time.Sleep(time.Second)
 		if said := l.take(); !strings.HasSuffix(said, "full") {
-			t.Errorf("reconnected: said %q, want a full snapshot", said)
+			t.Errorf("reconnected: sent %q, want a full snapshot", said)
 		}
 	})
 }
@@ -286,7 +286,7 @@ func TestCloseDoesNotWaitLongerThanItsContext(t *testing.T) {
 	})
 }
 
-// The epoch is the clock, unless that was set back.
+// The epoch is the clock's time, unless the clock was set back.
 func TestEpochRisesStrictly(t *testing.T) {
 	cfg := testConfig("a")
 	cfg.LastEpoch = 1000
@@ -324,6 +324,6 @@ func TestStartRejectsAnInvalidConfiguration(t *testing.T) {
 		}
 	}
 	if _, err := Start(testConfig("a")); err == nil {
-		t.Error("no connection: taken")
+		t.Error("a configuration without a connection is accepted")
 	}
 }

@@ -23,7 +23,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// The example that people paste is a snapshot.
+// The example in the README is a valid snapshot.
 func TestExampleOfTheReadmeIsASnapshot(t *testing.T) {
 	found := regexp.MustCompile(`(?s)application/json '(\{.*?\n\})'`).FindStringSubmatch(readme(t))
 	if found == nil {
@@ -39,7 +39,7 @@ func TestExampleOfTheReadmeIsASnapshot(t *testing.T) {
 	}
 }
 
-// Every field, every reason has its place in the specification.
+// The README explains every field and every reason.
 func TestReadmeNamesEveryFieldAndReason(t *testing.T) {
 	text := readme(t)
 	for _, r := range Reasons() {
@@ -62,7 +62,8 @@ func TestReadmeNamesEveryFieldAndReason(t *testing.T) {
 	checkReasonNumbers(t, text, file.Enums().Get(0).Values())
 }
 
-// The reasons of the wire and of stats have the same numbers.
+// checkReasonNumbers checks that the reasons of the wire and of stats have the
+// same numbers.
 func checkReasonNumbers(t *testing.T, text string, values protoreflect.EnumValueDescriptors) {
 	t.Helper()
 	for i := range values.Len() {

@@ -13,8 +13,9 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// A net that grows keeps its epoch and its numbering, says all of its rows at
-// once under the new digest, and both definitions are answered.
+// A net that grows keeps its epoch and its sequence numbers. It sends all of
+// its rows at once under the new digest, and requests for both definitions are
+// answered.
 func TestANetThatGrowsContinuesInTheSameEpoch(t *testing.T) {
 	s := startServer(t, -1)
 	nc := connect(t, s.ClientURL())
@@ -59,15 +60,15 @@ func TestANetMayNotShrinkNorOutgrowTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.Redefine(0, 1, 5, []byte("y")); err == nil {
-		t.Error("a place less was taken")
+		t.Error("a definition with fewer places is accepted")
 	}
 	if err := p.Redefine(0, MaxRows+1, 0, []byte("y")); !errors.Is(err, TooMany) {
 		t.Errorf("%v, want TooMany", err)
 	}
 	if err := p.Redefine(0, 3, 0, nil); err == nil {
-		t.Error("no definition was taken")
+		t.Error("an empty definition is accepted")
 	}
 	if err := p.Redefine(0, 2, 0, []byte("another")); err != nil || p.defined(0).Places != 2 || string(p.defined(0).PNML) != "x" {
-		t.Errorf("%v: as many rows as before changed the definition", err)
+		t.Errorf("%v: a definition with the same number of rows replaced the old one", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// goldenWire is the golden snapshot as a message: 2 places, 1 transition.
+// goldenWire returns the golden snapshot as a message: 2 places, 1 transition.
 func goldenWire(t *testing.T) *wire.Snapshot {
 	t.Helper()
 	s := regionGolden()
@@ -45,7 +45,7 @@ type refusal struct {
 	spoil func(m *wire.Snapshot)
 }
 
-// refusals each break one rule of a snapshot that is right otherwise.
+// refusals returns messages that each break one rule of a snapshot.
 func refusals() map[string]refusal {
 	return map[string]refusal{
 		"no source":                 {BadName, func(m *wire.Snapshot) { m.Source = "" }},
@@ -142,7 +142,7 @@ func refusals() map[string]refusal {
 	}
 }
 
-// Both lanes refuse for the same reason.
+// Both lanes reject a message for the same reason.
 func TestDecodeRejects(t *testing.T) {
 	for rule, c := range refusals() {
 		m := goldenWire(t)
@@ -164,13 +164,13 @@ func TestDecodeRejects(t *testing.T) {
 	}
 }
 
-// What another implementation may do differently is put right.
+// Differences that other implementations are allowed are normalized.
 func TestDecodePutsInOrder(t *testing.T) {
 	m := goldenWire(t)
 	late := &wire.Token{Instance: "b", Injected: now0 - 1}
 	early := &wire.Token{Instance: "a", Injected: now0 - 2, Waits: []*wire.Wait{{Reason: 99}}}
 	m.Places.Stuck = []*wire.OldestTokens{{Place: 1, Tokens: []*wire.Token{late, early}}}
-	m.Places.Dwell.Schema[1] = 3 // of no bucket
+	m.Places.Dwell.Schema[1] = 3 // without a bucket
 	m.Blocks = []*wire.Block{{Transition: 0, Place: 2, Reason: 5, Instances: 1}, {Transition: 0, Place: 1, Reason: 5, Instances: 2},
 		{Transition: 0, Place: 2, Reason: 5, Instances: 3}}
 	payload, err := proto.Marshal(m)
@@ -204,12 +204,12 @@ func TestEveryReasonIsListedOnce(t *testing.T) {
 		t.Errorf("%q", reasons)
 	}
 	if got := ReasonOf(errors.New("other")); got != "" {
-		t.Errorf("reason %q of an error without", got)
+		t.Errorf("reason %q of an error without a reason", got)
 	}
 }
 
-// A decoder of sums takes counts that one source may not say, up to the largest sum,
-// and refuses all else that any decoder refuses.
+// A decoder of sums accepts counts above the limit of one source, up to the
+// largest sum. It rejects everything else that any decoder rejects.
 func TestDecoderOfSums(t *testing.T) {
 	for name, count := range map[string]func(m *wire.Snapshot) *uint64{
 		"arrivals":  func(m *wire.Snapshot) *uint64 { return &m.Places.Arrivals[0] },
@@ -235,7 +235,7 @@ func TestDecoderOfSums(t *testing.T) {
 				t.Errorf("%s of %d: %v", name, c.n, err)
 			}
 			if err := (&Decoder{Sums: true}).Decode(payload, &into); (err == nil) != c.sums || !c.sums && !errors.Is(err, BadValue) {
-				t.Errorf("%s of %d in all: %v", name, c.n, err)
+				t.Errorf("%s with a total of %d: %v", name, c.n, err)
 			}
 		}
 	}

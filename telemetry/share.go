@@ -11,8 +11,8 @@ import (
 // Where many collectors share the sources of a subject space, the NATS server
 // can divide them: it maps each Snapshot and Bye subject to one below
 // PREFIX.shared.N.K, by its partition K of N over the tokens of net and source,
-// or below PREFIX.shared.Nn.K by that over the token of the net alone. A mapped
-// message is no longer published on its plain subject.
+// or below PREFIX.shared.Nn.K by its partition over the token of the net alone.
+// A mapped message is no longer published on its plain subject.
 
 // Shared matches every Snapshot and Bye subject that the server maps to share
 // index (from 1) of count. With a count of 0 it matches all shares.
@@ -23,7 +23,8 @@ func (s Subjects) Shared(index, count int, byNet bool) string {
 	return fmt.Sprintf("%s.shared.%s.%d.*.*.*", s.Prefix(), shares(count, byNet), index-1)
 }
 
-// shares is the subject token for the number of shares and for what divides them.
+// shares is the subject token for the number of shares and for the tokens that
+// divide them.
 func shares(count int, byNet bool) string {
 	if byNet {
 		return strconv.Itoa(count) + "n"

@@ -30,7 +30,7 @@ func TestEscapeMakesOneToken(t *testing.T) {
 	}
 }
 
-// Every name has one token, so a token that Escape does not make is refused.
+// Every name has one token. A token that Escape does not return is rejected.
 func TestUnescapeRejectsWhatEscapeDoesNotReturn(t *testing.T) {
 	for _, token := range []string{"", "a.b", "a b", "=2", "=2e", "=41", "a=", "==", "=G0", "ä", "*", ">", strings.Repeat("a", MaxName+1)} {
 		if got, err := Unescape(token); !errors.Is(err, BadSubject) {
@@ -62,7 +62,7 @@ func TestSubjectNames(t *testing.T) {
 	}
 	for _, prefix := range []string{"", ".", "a..b", "a.", "a.*", "a b", ">", "ä"} {
 		if _, err := NewSubjects(prefix); err == nil {
-			t.Errorf("prefix %q is taken", prefix)
+			t.Errorf("prefix %q is accepted", prefix)
 		}
 	}
 }
@@ -90,20 +90,20 @@ func FuzzEscape(f *testing.F) {
 	f.Add("a", "net.source=20x")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if Escape(a) == Escape(b) && a != b {
-			t.Fatalf("%q and %q are both %q", a, b, Escape(a))
+			t.Fatalf("%q and %q have the same token %q", a, b, Escape(a))
 		}
 		if strings.ContainsAny(Escape(a), ". *>\t\r\n") || Escape(a) == "" || len(Escape(a)) > 3*len(a)+1 {
-			t.Fatalf("%q is no short token: %q", a, Escape(a))
+			t.Fatalf("%q has a token that is too long: %q", a, Escape(a))
 		}
 		if got, err := Unescape(Escape(a)); len(a) <= MaxName && (err != nil || got != a) {
-			t.Fatalf("%q comes back as %q, %v", a, got, err)
+			t.Fatalf("Unescape of the token of %q returns %q, %v", a, got, err)
 		}
 		if name, err := Unescape(b); err == nil && Escape(name) != b {
-			t.Fatalf("%q is taken for %q, which is %q", b, name, Escape(name))
+			t.Fatalf("token %q is parsed as %q, whose token is %q", b, name, Escape(name))
 		}
 		subject := "petrinet.v1.snapshot." + b
 		if net, source, err := (Subjects{}).ParseSnapshot(subject); err == nil && (Subjects{}).Snapshot(net, source) != subject {
-			t.Fatalf("%q is taken for net %q, source %q", subject, net, source)
+			t.Fatalf("%q is parsed as net %q, source %q", subject, net, source)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestDigestIsHalfOfSHA256(t *testing.T) {
 	}
 	for _, digest := range []string{"", strings.Repeat("0", 31), strings.Repeat("A", 32), strings.Repeat("g", 32)} {
 		if !errors.Is(checkDigest(digest), BadName) {
-			t.Errorf("digest %q is taken", digest)
+			t.Errorf("digest %q is accepted", digest)
 		}
 	}
 }

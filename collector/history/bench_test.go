@@ -11,7 +11,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// views are some of a net of 500 places and 500 transitions.
+// views returns Views of a net of 500 places and 500 transitions.
 func views(busy float64) (out []*collector.View) {
 	w := newWorld(9, busy, 500)
 	for range 64 {
@@ -20,8 +20,8 @@ func views(busy float64) (out []*collector.View) {
 	return out
 }
 
-// BenchmarkTick adds a View of 1,000 nodes, all of which change; the base is a
-// copy of the numbers that are kept.
+// BenchmarkTick adds a View of 1,000 nodes, all of which change; the base
+// copies the numbers.
 func BenchmarkTick(b *testing.B) {
 	for name, busy := range map[string]float64{"busy": 1, "quiet": 0.02} {
 		all := views(busy)
@@ -64,8 +64,8 @@ func BenchmarkSeries(b *testing.B) {
 	}
 }
 
-// BenchmarkSightings notes 5,000 tokens that are known; the base compares their
-// names.
+// BenchmarkSightings records 5,000 tokens that were seen before; the base
+// compares their names.
 func BenchmarkSightings(b *testing.B) {
 	v := views(1)[0]
 	places := v.Nets[0].Rows.Places

@@ -12,7 +12,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// oldest is a View of one place whose oldest tokens are those of instances.
+// oldest returns a View of one place with the given oldest tokens.
 func oldest(at int64, tokens ...stats.Token) *collector.View {
 	rows := stats.NewRows(2, 1)
 	rows.Places[1].Stuck = tokens
@@ -37,10 +37,10 @@ func TestAnInstanceIsSeenAmongTheOldestUntilItIsGone(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if got := s.Sightings("n", "c"); got != nil {
-		t.Errorf("who was never there was seen: %v", got)
+		t.Errorf("sightings of an unknown instance: %v", got)
 	}
 	if got := s.Sightings("m", "a"); got != nil {
-		t.Errorf("in another net it was seen: %v", got)
+		t.Errorf("sightings in another net: %v", got)
 	}
 }
 
@@ -54,14 +54,15 @@ func TestSightingsAreBounded(t *testing.T) {
 	}
 	n := s.Counters()
 	if seen := s.Sightings("n", "stays"); len(seen) != 1 || seen[0].Gone || n.Forgotten < 440 {
-		t.Errorf("%v, %+v: those that are gone go first", seen, n)
+		t.Errorf("%v, %+v; want the sightings that are gone dropped first", seen, n)
 	}
 	if seen := s.Sightings("n", "i499"); len(seen) != 1 {
-		t.Errorf("the latest was not noted")
+		t.Errorf("the latest sighting was not recorded")
 	}
 }
 
-// TestManyTokensAreLookedAtLessOften and none of them counts as gone meanwhile.
+// With many tokens only some Views are searched. No token counts as gone
+// meanwhile.
 func TestManyTokensAreLookedAtLessOften(t *testing.T) {
 	s := New(Config{Sightings: 10})
 	var many []stats.Token

@@ -21,7 +21,7 @@ const noon = 1_772_366_400_000_000
 
 const second = 1_000_000
 
-// world makes Views of nets that change by chance.
+// world makes Views of nets that change at random.
 type world struct {
 	random *rand.Rand
 	at     int64
@@ -51,7 +51,7 @@ func (w *world) grow(net, places, transitions int) {
 		Places: make([]petri.Place, len(rows.Places)), Transitions: make([]petri.Transition, len(rows.Transitions))}}
 }
 
-// tick lets time pass and returns the View.
+// tick advances the clock and returns the View.
 func (w *world) tick(d time.Duration) *collector.View {
 	w.at += d.Microseconds()
 	v := &collector.View{At: w.at}
@@ -87,7 +87,7 @@ func (w *world) changed(old *stats.Rows) *stats.Rows {
 	return rows
 }
 
-// plain is what a frame of rows should be, made in the obvious way.
+// plain returns the frame of a net, made in the simplest way.
 func plain(n *collector.NetView, at int64) *Frame {
 	f := &Frame{At: at, Columns: n.Rows.Columns, Places: []Place{}, Transitions: []Transition{}}
 	for _, p := range n.Rows.Places {
@@ -105,7 +105,7 @@ func plain(n *collector.NetView, at int64) *Frame {
 	return f
 }
 
-// reference is a store that keeps everything whole.
+// reference is a store that keeps complete frames.
 type reference map[string][]*Frame
 
 func (r reference) add(v *collector.View) {
@@ -123,7 +123,7 @@ func (r reference) at(net string, at int64) (f, before *Frame) {
 	return f, before
 }
 
-// TestWhatIsKeptIsWhatWas compares with the reference, over growing nets.
+// The frames equal those of the reference, also for nets that grow.
 func TestWhatIsKeptIsWhatWas(t *testing.T) {
 	for seed := range uint64(15) {
 		w := newWorld(seed, float64(seed%4)/3, 5, 0, 12)
@@ -153,8 +153,8 @@ func TestWhatIsKeptIsWhatWas(t *testing.T) {
 	}
 }
 
-// checkSeries checks that each point is one of the frames, that they rise in
-// time, and that the youngest is there.
+// checkSeries checks that each point equals one of the frames, that times
+// ascend, and that the youngest frame is included.
 func checkSeries(t *testing.T, p *Past, frames []*Frame) {
 	t.Helper()
 	if len(frames[0].Places) == 0 {
@@ -180,7 +180,7 @@ func checkSeries(t *testing.T, p *Past, frames []*Frame) {
 	}
 }
 
-// TestALongPastHasFewPoints is the same over hours.
+// Series of several hours have few points.
 func TestALongPastHasFewPoints(t *testing.T) {
 	w := newWorld(1, 0.5, 3)
 	s, ref := New(Config{}), reference{}
@@ -199,8 +199,8 @@ func TestALongPastHasFewPoints(t *testing.T) {
 	}
 }
 
-// TestTheBudgetIsKept looks at what is held after every View, for nets of all
-// sizes, and that what is not kept is counted.
+// After every View the store is within its budget, for nets of all sizes, and
+// it counts what it leaves out.
 func TestTheBudgetIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		budget int64
@@ -219,7 +219,7 @@ func TestTheBudgetIsKept(t *testing.T) {
 					t.Fatalf("%d bytes are held, of at most %d", n.Bytes, c.budget)
 				}
 				if held := heldBytes(s); held != n.Bytes {
-					t.Fatalf("%d bytes are held, counted are %d", held, n.Bytes)
+					t.Fatalf("%d bytes are held, but the counter is %d", held, n.Bytes)
 				}
 				last = max(last, s.Step())
 			}
@@ -235,7 +235,7 @@ func TestTheBudgetIsKept(t *testing.T) {
 	}
 }
 
-// heldBytes adds up what rings hold, by looking.
+// heldBytes returns the size of all rings by adding up their blocks.
 func heldBytes(s *Store) int64 {
 	var n int64
 	for _, r := range s.nets {
@@ -247,7 +247,7 @@ func heldBytes(s *Store) int64 {
 	return n
 }
 
-// TestTheStepBecomesFinerAgain when a net calms down.
+// The step becomes finer again when a net changes less.
 func TestTheStepBecomesFinerAgain(t *testing.T) {
 	w := newWorld(3, 1, 50)
 	s := New(Config{Budget: 2 << 20})
@@ -276,7 +276,7 @@ func TestAPastThatWasTakenStays(t *testing.T) {
 		s.Add(w.tick(time.Second))
 	}
 	if got, _ := p.At(w.at); cmp.Diff(want, got) != "" || got.At != at {
-		t.Errorf("it changed:\n%s", cmp.Diff(want, got))
+		t.Errorf("the result changed:\n%s", cmp.Diff(want, got))
 	}
 }
 
@@ -300,6 +300,6 @@ func TestANetThatIsGoneIsForgottenAfterTheSpan(t *testing.T) {
 		s.Add(w.tick(time.Second))
 	}
 	if f, _ := s.Past("net-1").At(w.at); f != nil || len(s.nets) != 1 {
-		t.Errorf("%d nets are kept, of the one that is gone %v", len(s.nets), f)
+		t.Errorf("%d nets are kept; of the removed one %v", len(s.nets), f)
 	}
 }

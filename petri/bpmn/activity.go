@@ -74,8 +74,8 @@ func (b *builder) activity(l *level, n *node) string {
 	return ""
 }
 
-// watched builds a task with boundary events: one transition begins it and puts a
-// token in id/active, another one ends it.
+// watched builds a task with boundary events: one transition begins it and puts
+// a token into id/active, another one ends it.
 func (b *builder) watched(l *level, n *node) {
 	from := b.input(l, n)
 	active := b.state(l, n, "active")
@@ -89,8 +89,9 @@ func (b *builder) watched(l *level, n *node) {
 	b.output(l, n, t)
 }
 
-// sub builds a sub-process or a call of a process of this file. One runs at a time
-// in an instance, because the tokens of two could not be distinguished.
+// sub builds a sub-process or a call of a process of this file. Only one can
+// run at a time in an instance, because the tokens of two could not be
+// distinguished.
 func (b *builder) sub(l *level, n *node, kid *level) string {
 	from := b.input(l, n)
 	active := b.state(l, n, "active")

@@ -11,7 +11,7 @@ import (
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// line is a process of n user tasks, one after the other.
+// line returns a process of n user tasks in sequence.
 func line(n int) string {
 	var b strings.Builder
 	b.WriteString(`<startEvent id="t0"/>`)
@@ -22,7 +22,7 @@ func line(n int) string {
 	return process(b.String())
 }
 
-// BenchmarkScan reads only the XML tokens, which is the base of BenchmarkRead.
+// BenchmarkScan reads only the XML tokens; it is the base of BenchmarkRead.
 func BenchmarkScan(b *testing.B) {
 	text := line(1000)
 	b.SetBytes(int64(len(text)))

@@ -40,7 +40,7 @@ func TestCorpus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want, listed := expected[name]
 			if !listed {
-				t.Fatal("the table does not say what becomes of this file")
+				t.Fatal("the table has no outcome for this file")
 			}
 			r, err := os.Open(path)
 			if err != nil {
@@ -68,7 +68,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// The refused files are readable without their loops.
+// Without their loops, the refused files can be read.
 func TestCorpusWithoutLoops(t *testing.T) {
 	loops := regexp.MustCompile(`(?s)<(\w+:)?(multiInstance|standard)LoopCharacteristics(?:[^>]*/>|.*?</(\w+:)?(multiInstance|standard)LoopCharacteristics>)`)
 	for _, path := range corpusFiles(t) {

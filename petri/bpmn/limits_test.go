@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// chain is n processes, each of which calls the next one twice.
+// chain returns n processes, each of which calls the next one twice.
 func chain(n int) string {
 	var b strings.Builder
 	b.WriteString(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`)
@@ -25,7 +25,8 @@ func chain(n int) string {
 	return b.String() + `</definitions>`
 }
 
-// ends is a sub-process in which n terminate end events empty n places each.
+// ends returns a sub-process in which n terminate end events empty n places
+// each.
 func ends(n int) string {
 	var b strings.Builder
 	b.WriteString(`<startEvent id="s"/>`)
@@ -36,8 +37,8 @@ func ends(n int) string {
 	return process(b.String())
 }
 
-// choices is an exclusive gateway with n conditions, each of which is in all
-// guards behind it.
+// choices returns an exclusive gateway with n conditions, each of which is part
+// of all later guards.
 func choices(n int) string {
 	var b strings.Builder
 	b.WriteString(`<startEvent id="s"/><exclusiveGateway id="g"/><endEvent id="e"/><sequenceFlow id="f" sourceRef="s" targetRef="g"/>`)
@@ -47,7 +48,7 @@ func choices(n int) string {
 	return process(b.String())
 }
 
-// nested is n processes, each of which calls the next one, with a long id.
+// nested returns n processes with long ids, each of which calls the next one.
 func nested(n int) string {
 	var b strings.Builder
 	b.WriteString(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`)

@@ -15,7 +15,7 @@ type document struct {
 	*parser
 	root      *elem
 	found     xmlscan.Faults
-	refused   map[refusal]bool // what found has: a process that is called is checked several times
+	refused   map[refusal]bool // faults in found: a called process is checked several times
 	ids       map[string]petri.Pos
 	defs      map[string]*elem // root elements by id: messages, signals, errors, global tasks
 	pools     map[string]string
@@ -57,7 +57,7 @@ type node struct {
 	needed   uint32  // of a complex gateway: the number of tokens it waits for
 	calls    *scope  // of a call activity: a process of this file, or nil
 
-	takes, puts uint32 // the number of tokens that begin it, and that it puts on each flow
+	takes, puts uint32 // the number of tokens that begin the node, and that it puts on each flow
 
 	interrupts bool // of a boundary event, or of the start of an event sub-process
 	byEvent    bool // an event sub-process

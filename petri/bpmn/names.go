@@ -13,7 +13,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// oneLine returns a text without line breaks and repeated spaces.
+// oneLine returns a text with line breaks and runs of spaces replaced by one
+// space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // display returns the name of an element for people.

@@ -71,7 +71,7 @@ func walk(t *testing.T, tables *petri.Tables, without string) seen {
 	var s seen
 	for ; len(todo) > 0; todo = todo[1:] {
 		if s.markings++; s.markings > 20_000 {
-			t.Fatal("no end of markings")
+			t.Fatal("the walk does not end")
 		}
 		s.most = max(s.most, slices.Max(todo[0]))
 		dead := true

@@ -182,7 +182,7 @@ func TestStartEvents(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"normal ordered → f1"}, arcs(n, "ordered")); diff != "" {
-		t.Errorf("a message start is no source: -want +got\n%s", diff)
+		t.Errorf("the message start is not a source transition: -want +got\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"normal opening → f3", "normal opening/start → opening"}, arcs(n, "opening")); diff != "" {
 		t.Errorf("a timer start fires more than once: -want +got\n%s", diff)
@@ -263,11 +263,11 @@ func TestSubProcessRunsOneAtATime(t *testing.T) {
 	}
 	begin, _ := tables.TransitionIndex("sub/begin")
 	if s.Enabled(begin) {
-		t.Errorf("a second one begins at %s", show(tables, s.Marking()))
+		t.Errorf("a second run begins at %s", show(tables, s.Marking()))
 	}
 	play(t, s, tables, "ss fork t1 se1 inner/begin is it ie inner se2 sub")
 	if !s.Enabled(begin) {
-		t.Errorf("the second one does not begin at %s", show(tables, s.Marking()))
+		t.Errorf("the second run does not begin at %s", show(tables, s.Marking()))
 	}
 }
 
@@ -320,7 +320,7 @@ func TestScenariosOfProcessesInLine(t *testing.T) {
 				t.Errorf("after %s: %s, want %s", tt.fired, got, tt.want)
 			}
 			if tr, ok := tables.TransitionIndex(tt.not); !ok || s.Enabled(tr) {
-				t.Errorf("%s is there: %t, and enabled", tt.not, ok)
+				t.Errorf("%s exists: %t, and is enabled", tt.not, ok)
 			}
 		})
 	}

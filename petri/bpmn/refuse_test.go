@@ -17,10 +17,10 @@ func faultLines(t *testing.T, xml string) []string {
 	t.Helper()
 	f, err := Read(strings.NewReader(xml), "f", Limits{})
 	if err == nil {
-		t.Fatalf("read; want it refused\n%s", xml)
+		t.Fatalf("the file was read; want an error\n%s", xml)
 	}
 	if f != nil {
-		t.Error("a file beside the error")
+		t.Error("Read returns a file and an error")
 	}
 	var fault *petri.Fault
 	if !errors.As(err, &fault) {
@@ -29,7 +29,8 @@ func faultLines(t *testing.T, xml string) []string {
 	return strings.Split(err.Error(), "\n")
 }
 
-// begun is a process that begins at s and ends at e; content comes between.
+// begun returns a process that begins at s and ends at e; content comes
+// between.
 func begun(content string) string {
 	return process(`<startEvent id="s"/><endEvent id="e"/>` + "\n" + content)
 }

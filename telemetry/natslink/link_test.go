@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second // for what comes in milliseconds on an idle machine
+const patience = 20 * time.Second // enough for events that take milliseconds on an idle machine
 
 func serve(t *testing.T, opts server.Options) *server.Server {
 	t.Helper()
@@ -51,7 +51,7 @@ func serve(t *testing.T, opts server.Options) *server.Server {
 	return s
 }
 
-// record is what was logged.
+// record collects the log.
 type record struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -63,7 +63,7 @@ func (r *record) Write(b []byte) (int, error) {
 	return r.text.Write(b)
 }
 
-// count returns how many lines hold all texts.
+// count returns the number of lines that contain all texts.
 func (r *record) count(texts ...string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +111,7 @@ func TestADarkServerIsReplacedByAnotherOne(t *testing.T) {
 	until(t, "connected", func() bool { return l.State().Connected })
 	way.Dark()
 	begin := time.Now()
-	for range 300 { // more than the system takes before the server reads
+	for range 300 { // more than the system accepts before the server reads
 		_ = l.Conn.Publish("filling", make([]byte, 1<<16))
 	}
 	until(t, "connected to the other server", func() bool { s := l.State(); return s.Connected && s.Server == other.ClientURL() })
@@ -180,13 +180,13 @@ func TestTheServersReasonIsLoggedOnceAsAWarning(t *testing.T) {
 				t.Errorf("a secret is shown:\n%s", said.text.String())
 			}
 			if l.State().Connected {
-				t.Error("it says that it is connected")
+				t.Error("the state is connected")
 			}
 		})
 	}
 }
 
-// tlsOptions are those of a server with a self-signed certificate.
+// tlsOptions returns the options of a server with a self-signed certificate.
 func tlsOptions(t *testing.T) server.Options {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -269,7 +269,7 @@ func TestAnErrorOfAURLHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// A list with one URL that cannot be read shows the others.
+// If one URL of a list is malformed, the others are still shown.
 func TestOneBadURLOfAListHidesNoOther(t *testing.T) {
 	if got, want := natslink.Redact("nats://u:s3cret@e:port,nats://s3cret@b"), "(not a URL),nats://xxxxx@b"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -287,6 +287,6 @@ func TestTheFirstConnectionIsNotOneThatCameAgain(t *testing.T) {
 	l.Close()
 	until(t, "closed", l.Conn.IsClosed)
 	if said.count("lost") != 0 || said.count("for good") != 0 {
-		t.Errorf("what was meant is logged as a fault:\n%s", said.text.String())
+		t.Errorf("an intended close is logged as a fault:\n%s", said.text.String())
 	}
 }

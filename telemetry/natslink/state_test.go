@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// linkIn returns a link in a state, and what it logs.
+// linkIn returns a link in a given state, and its log.
 func linkIn(s ConnState) (*Link, *bytes.Buffer) {
 	said := &bytes.Buffer{}
 	l := &Link{log: slog.New(slog.NewTextHandler(said, nil))}
@@ -22,8 +22,8 @@ func linkIn(s ConnState) (*Link, *bytes.Buffer) {
 	return l, said
 }
 
-// What the client calls back changes the state, and is logged, or is passed over
-// where it says nothing new.
+// Each callback of the client changes the state and is logged, unless it
+// reports nothing new.
 func TestStateFollowsTheConnection(t *testing.T) {
 	there, away := ConnState{Connected: true, Since: 1, Server: "nats://a", Disconnects: 4}, ConnState{Since: 1, Server: "nats://a", Reason: "EOF", Disconnects: 4}
 	full := errors.New("maximum connections exceeded")
@@ -31,7 +31,7 @@ func TestStateFollowsTheConnection(t *testing.T) {
 		name   string
 		from   ConnState
 		what   func(*Link)
-		want   ConnState // but for Since
+		want   ConnState // without Since
 		logged string
 	}{
 		{"lost", there, func(l *Link) { l.lost(io.EOF) }, ConnState{Server: "nats://a", Reason: "the server closed the connection", Disconnects: 5}, "level=WARN msg=\"connection to NATS lost"},
@@ -73,8 +73,7 @@ func TestStateFollowsTheConnection(t *testing.T) {
 	}
 }
 
-// The reason for which a connection was lost is not logged again by the attempts
-// that fail for it.
+// Failing attempts do not log the reason of the loss again.
 func TestTheReasonOfALossIsLoggedOnce(t *testing.T) {
 	l, said := linkIn(ConnState{Connected: true, Server: "nats://a"})
 	l.lost(io.EOF)

@@ -24,12 +24,12 @@ func TestGeneratedFileIsCurrent(t *testing.T) {
 	}
 	const name = "petrinet_telemetry_v1.pb.go"
 	if d := cmp.Diff(generated(t, filepath.Join(dir, name)), generated(t, name)); d != "" {
-		t.Errorf("%s is not what go generate makes (-generated +here):\n%s", name, d)
+		t.Errorf("%s differs from the output of go generate (-generated +here):\n%s", name, d)
 	}
 }
 
 // generated reads a generated file without the version of protoc, which only
-// parses and may be any.
+// parses and may differ.
 func generated(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -20,7 +20,8 @@ const now0 = int64(1790000000000000)
 const ordersNet = `<pnml><net id="orders" type="ptnet"><page id="p"><place id="inbox"/><place id="shipped"/><transition id="ship"/>
 <arc id="1" source="inbox" target="ship"/><arc id="2" source="ship" target="shipped"/></page></net></pnml>`
 
-// message returns a valid message of a time after now0, with some fields changed.
+// message returns a valid message with a time relative to now0, with some
+// fields changed.
 func message(seconds int64, change map[string]any) map[string]any {
 	m := map[string]any{
 		"source": "shop", "epoch": now0 - 1e6, "seq": seconds + 1, "sent_at": now0 + seconds*1e6, "interval": 1_000_000, "net": "orders",
@@ -79,7 +80,7 @@ func TestAValidEngineHasNoFindings(t *testing.T) {
 	}
 	r := s.c.Report(s.now + 60e6)
 	if !r.Right() || s.asks != 1 {
-		t.Errorf("asked %d times; %+v", s.asks, r)
+		t.Errorf("%d requests; %+v", s.asks, r)
 	}
 	var out strings.Builder
 	if err := r.Write(&out); err != nil {
@@ -168,7 +169,7 @@ func TestEachFaultIsReported(t *testing.T) {
 	}
 }
 
-// owned makes a message one of the region's owner with a fence.
+// owned makes a message that of the region's owner with the given fence.
 func owned(fence int, change map[string]any) map[string]any {
 	m := map[string]any{"region": "north", "fence": fence, "since": now0 - 2e6}
 	for k, v := range change {
@@ -177,8 +178,8 @@ func owned(fence int, change map[string]any) map[string]any {
 	return m
 }
 
-// A region is handed from owner to owner: the old one sends no bye, and the next
-// one continues its counters.
+// A region is handed from owner to owner: the old owner sends no bye message,
+// and the next one continues its counters.
 func TestOwnersOfARegion(t *testing.T) {
 	firings := func(n int) map[string]any { return map[string]any{"firings": []int{n}} }
 	by := func(source string, fence, n int) map[string]any {
@@ -253,7 +254,7 @@ func TestADefinitionIsRequestedOnceASecond(t *testing.T) {
 		s.receiveAt(message(0, nil), s.now)
 	}
 	if s.asks != 5 {
-		t.Errorf("asked %d times in five seconds", s.asks)
+		t.Errorf("%d requests in five seconds", s.asks)
 	}
 }
 
@@ -286,7 +287,7 @@ func FuzzReceive(f *testing.F) {
 			}
 		}
 		r := c.Report(now0 + 4)
-		if r.Right() || len(r.Sources) != 1 || r.Sources[0].Messages != 3 { // the same seq thrice, if not worse
+		if r.Right() || len(r.Sources) != 1 || r.Sources[0].Messages != 3 { // at least the same seq three times
 			t.Errorf("%+v", r)
 		}
 	})

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { natstest.Main(m) }
 
-// A source that publishes as it should is right; one whose messages cannot be
-// read is not. Sources are asked to introduce themselves.
+// A source that publishes correctly has no findings; one whose messages cannot
+// be decoded has. Listen asks all sources for a full snapshot.
 func TestListenChecksWhatSourcesPublish(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -70,7 +70,7 @@ func TestListenChecksWhatSourcesPublish(t *testing.T) {
 				}
 				var text strings.Builder
 				if err := r.Write(&text); err != nil || !strings.Contains(text.String(), "answered and holds") {
-					t.Errorf("the definition was not asked for: %v\n%s", err, text.String())
+					t.Errorf("the definition was not requested: %v\n%s", err, text.String())
 				}
 				if m, err := hellos.NextMsg(time.Second); err != nil {
 					t.Errorf("no hello was published: %v, %v", m, err)

@@ -57,7 +57,7 @@ func TestEachReasonOfANoticeIsReported(t *testing.T) {
 	if len(r.Sources) != 1 || len(r.Sources[0].Wrong) != 2 || r.Sources[0].Source != "shop" || r.Sources[0].Net != "orders" {
 		t.Errorf("%+v", r)
 	}
-	// A collector alone is no engine.
+	// A collector without an engine is not a source.
 	if !slices.ContainsFunc(r.Wrong, func(what string) bool { return strings.Contains(what, "no message was received") }) {
 		t.Errorf("%q", r.Wrong)
 	}

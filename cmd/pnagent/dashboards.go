@@ -16,7 +16,7 @@ type dashboardsCmd struct {
 func (c *dashboardsCmd) Run(s streams) error {
 	written, err := dashboards.Generate(c.Dir, dashboards.Options{Runbooks: c.Runbooks, Job: c.Job})
 	for _, w := range written {
-		s.tell(w.Path, w.Changed)
+		s.report(w.Path, w.Changed)
 	}
 	return err
 }

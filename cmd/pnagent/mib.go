@@ -35,21 +35,21 @@ func (c *mibCmd) Run(s streams) error {
 		c.Lock = filepath.Join(c.Dir, mib.LockFile)
 	}
 	written, err := mib.Generate(c.Dir, c.Lock, root, netsOf(tables), time.Now())
-	tell(s, written)
+	reportAll(s, written)
 	if err != nil || !c.Install {
 		return err
 	}
 	return install(s, written)
 }
 
-func tell(s streams, written []mib.Written) {
+func reportAll(s streams, written []mib.Written) {
 	for _, w := range written {
-		s.tell(w.Path, w.Changed)
+		s.report(w.Path, w.Changed)
 	}
 }
 
-// tell prints whether a file was written.
-func (s streams) tell(path string, changed bool) {
+// report prints whether a file was written.
+func (s streams) report(path string, changed bool) {
 	state := "unchanged"
 	if changed {
 		state = "written"
@@ -62,7 +62,7 @@ func (s streams) tell(path string, changed bool) {
 func install(s streams, made []mib.Written) error {
 	dirs := mib.InstallDirs(os.Getenv)
 	dir, installed, err := mib.Install(dirs, made)
-	tell(s, installed)
+	reportAll(s, installed)
 	if err != nil {
 		return fmt.Errorf("tried %s: %w", strings.Join(dirs, ", "), err)
 	}

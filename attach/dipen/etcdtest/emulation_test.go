@@ -15,7 +15,8 @@ import (
 
 const prefix = "nets/line/"
 
-// node is a transition of the emulated net: from places to places, by index.
+// node is a transition of the emulated net, with the indices of its input and
+// output places.
 type node struct {
 	name, region string
 	in, out      []int
@@ -32,7 +33,7 @@ var (
 	}
 )
 
-// runOf is a transition that runs, and the tokens that it took.
+// runOf is a running transition and the tokens that it took.
 type runOf struct {
 	node  int
 	taken []tokenAt
@@ -44,7 +45,7 @@ type tokenAt struct {
 	token uint64
 }
 
-// emulation does the transactions of DiPeN, and knows the truth.
+// emulation performs the transactions of DiPeN, and records the true state.
 type emulation struct {
 	etcd *etcd
 	rnd  *rand.Rand
@@ -52,14 +53,14 @@ type emulation struct {
 	last     uint64 // token id
 	lease    uint64
 	revision int64                 // of the last transaction
-	asked    time.Time             // just before that
-	born     map[tokenAt]time.Time // every token that is there: just before it came
-	noted    map[tokenAt]time.Time // when the adapter had heard of it, at the latest
+	asked    time.Time             // just before that transaction
+	born     map[tokenAt]time.Time // every present token: just before it was put
+	noted    map[tokenAt]time.Time // the latest time at which the adapter had received it
 	value    map[tokenAt]string
 	taken    map[tokenAt]bool
 	runs     []*runOf
 	leaders  map[string][]uint64 // by region: leases, the leader's first
-	since    map[string]int64    // revision since when it leads
+	since    map[string]int64    // revision since which it leads
 
 	firings, cancels map[string]uint64
 	arrivals         map[string]uint64
@@ -89,7 +90,7 @@ func (a tokenAt) key() string { return fmt.Sprintf("%spl/%s/%d", prefix, placeID
 
 func (m *emulation) takenKey(a tokenAt, node int) string { return a.key() + "/" + transitionID(node) }
 
-// elect has another node lead a region: one that stood by, or a new one.
+// elect makes another node the leader of a region: a standby, or a new node.
 func (m *emulation) elect(region string) {
 	key := func(lease uint64) string { return fmt.Sprintf("%sregion/%s/election/%x", prefix, region, lease) }
 	if old := m.leaders[region]; len(old) > 0 {
@@ -132,7 +133,7 @@ func (m *emulation) lives(a tokenAt) {
 	m.arrivals[placeNames[a.place]]++
 }
 
-// free returns the tokens of a place that nobody took.
+// free returns the tokens of a place that no transition has taken.
 func (m *emulation) free(place int, but []tokenAt) []tokenAt {
 	var all []tokenAt
 	for a := range m.born {
@@ -144,7 +145,7 @@ func (m *emulation) free(place int, but []tokenAt) []tokenAt {
 	return all
 }
 
-// start has a transition take its tokens; false if it cannot.
+// start makes a transition take its tokens; it returns false if it cannot.
 func (m *emulation) start(node int) bool {
 	r := &runOf{node: node}
 	var ops []*pb.RequestOp
@@ -175,8 +176,8 @@ func (m *emulation) end(r *runOf) {
 	}
 }
 
-// finish ends a run that fires: its tokens go, or one stays at its place with
-// another value or with the same, and others come.
+// finish ends a run that fires: its tokens are deleted, or one stays in its
+// place with the same or another value, and new tokens are put.
 func (m *emulation) finish(r *runOf) {
 	var ops []*pb.RequestOp
 	var came []tokenAt
@@ -208,7 +209,8 @@ func (m *emulation) finish(r *runOf) {
 	m.firings[n.name]++
 }
 
-// crash has another node lead a region: it puts back what the former one took.
+// crash makes another node the leader of a region. It puts back what the
+// previous one took.
 func (m *emulation) crash(region string) {
 	m.elect(region)
 	for _, r := range slices.Clone(m.runs) {
@@ -219,7 +221,7 @@ func (m *emulation) crash(region string) {
 		var ops []*pb.RequestOp
 		for _, a := range r.taken {
 			ops = append(ops, del(m.takenKey(a, r.node)))
-			if m.lease%2 == 0 { // some versions write the token once more
+			if m.lease%2 == 0 { // some versions write the token again
 				ops = append(ops, put(a.key(), m.value[a]))
 			}
 		}
@@ -228,7 +230,7 @@ func (m *emulation) crash(region string) {
 	}
 }
 
-// step does something at random.
+// step performs a random transaction.
 func (m *emulation) step() {
 	switch n := m.rnd.IntN(20); {
 	case n < 4 && len(m.born) < 60:
@@ -248,7 +250,7 @@ func (m *emulation) steps(n int) {
 	}
 }
 
-// seen is what the truth and the published rows are compared by.
+// seen is the data in which the true state and the published rows are compared.
 type seen struct {
 	Tokens, Arrivals          map[string]uint64
 	Firings, Cancels, Running map[string]uint64
@@ -258,7 +260,7 @@ func newSeen() seen {
 	return seen{map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, map[string]uint64{}}
 }
 
-// truth returns what is so; what is 0 is left out.
+// truth returns the true state; entries with 0 are left out.
 func (m *emulation) truth() seen {
 	s := newSeen()
 	for a := range m.born {
@@ -275,8 +277,8 @@ func (m *emulation) truth() seen {
 	return s
 }
 
-// heard says that by now the adapter has heard of all transactions.
-func (m *emulation) heard() {
+// received records that the adapter has now received all transactions.
+func (m *emulation) received() {
 	now := time.Now()
 	for a := range m.born {
 		if m.noted[a].IsZero() {
@@ -285,11 +287,11 @@ func (m *emulation) heard() {
 	}
 }
 
-// dated is a moment between two.
+// dated is a moment between two times.
 type dated struct{ earliest, latest time.Time }
 
-// oldest returns between what the oldest token of each place came, and was heard
-// of: that is since when it is known to be there.
+// oldest returns for the oldest token of each place when it was put and when
+// the adapter had received it. The published time must lie between.
 func (m *emulation) oldest() map[string]dated {
 	out := map[string]dated{}
 	for a, born := range m.born {

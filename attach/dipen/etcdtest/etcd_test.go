@@ -20,7 +20,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// etcd is a real etcd of one member, without fsync. Whoever reads goes through a
+// etcd is a real etcd of one member, without fsync. Clients connect through a
 // proxy that can be cut.
 type etcd struct {
 	t     *testing.T
@@ -66,7 +66,7 @@ func (s *etcd) start() {
 	s.e = e
 }
 
-// stop cuts who watches first: etcd waits for them.
+// stop cuts the connections of watches first, because etcd waits for them.
 func (s *etcd) stop() {
 	s.proxy.cut(true)
 	s.e.Close()
@@ -79,10 +79,10 @@ func (s *etcd) restart() {
 	s.proxy.cut(false)
 }
 
-// url is where the adapter reads.
+// url returns the address of the proxy.
 func (s *etcd) url() string { return s.urls[0].Scheme + "://" + s.proxy.addr }
 
-// ca is the certificate that etcd made for itself.
+// ca returns the certificate that etcd created for itself.
 func (s *etcd) ca() []byte {
 	s.t.Helper()
 	pem, err := os.ReadFile(filepath.Join(s.dir, "etcd", "fixtures", "client", "cert.pem"))
@@ -92,7 +92,7 @@ func (s *etcd) ca() []byte {
 	return pem
 }
 
-// txn does operations in one transaction and returns its revision.
+// txn performs operations in one transaction and returns its revision.
 func (s *etcd) txn(ops ...*pb.RequestOp) int64 {
 	s.t.Helper()
 	r, err := s.e.Server.Txn(s.t.Context(), &pb.TxnRequest{Success: ops})
@@ -117,7 +117,7 @@ func del(key string) *pb.RequestOp {
 	return &pb.RequestOp{Request: &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: &pb.DeleteRangeRequest{Key: []byte(key)}}}
 }
 
-// proxy passes connections on until it is cut.
+// proxy forwards connections until it is cut.
 type proxy struct {
 	addr string
 	to   string
@@ -186,7 +186,7 @@ func (p *proxy) note(conns ...net.Conn) bool {
 	return !p.isCut
 }
 
-// cut ends all connections, and lets nobody through while it is cut.
+// cut ends all connections, and accepts none while it is cut.
 func (p *proxy) cut(is bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -198,8 +198,8 @@ func (p *proxy) cut(is bool) {
 	}
 }
 
-// freeAddr is an address at which nobody listens. Its port is none of those that
-// systems give to whoever wants any: etcd begins there again and again.
+// freeAddr returns an address without a listener. Its port is outside the range
+// from which systems assign ports, because etcd is restarted there.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	for {

@@ -46,8 +46,8 @@ func until(t *testing.T, what string, check func() error) {
 	}
 }
 
-// bench is everything but etcd: NATS, a collector, and adapters one after the
-// other.
+// bench holds NATS, a collector, and one adapter after another; everything
+// except etcd.
 type bench struct {
 	t         *testing.T
 	url       string
@@ -117,14 +117,14 @@ func quiet() *slog.Logger {
 	return slog.New(slog.NewTextHandler(io.Discard, nil))
 }
 
-// adapter is dipen.Run that runs.
+// adapter is a running dipen.Run.
 type adapter struct {
 	cancel func()
 	done   chan error
 	status func() dipen.Status
 }
 
-// attach begins to read.
+// attach starts an adapter.
 func (b *bench) attach(e *etcd, more ...func(*dipen.Config)) *adapter {
 	b.t.Helper()
 	status := make(chan func() dipen.Status, 1)
@@ -153,7 +153,7 @@ func (b *bench) attach(e *etcd, more ...func(*dipen.Config)) *adapter {
 	return a
 }
 
-// detach ends an adapter as an operator does.
+// detach stops an adapter as an operator does.
 func (b *bench) detach(a *adapter) {
 	b.t.Helper()
 	if a.done == nil {
@@ -166,7 +166,7 @@ func (b *bench) detach(a *adapter) {
 	a.done = nil
 }
 
-// net is what the collector shows.
+// net returns the net as the collector shows it.
 func (b *bench) net() *collector.NetView {
 	for _, n := range b.collector.View().Nets {
 		if n.Name == netName && n.Def != nil && n.Rows != nil {
@@ -176,7 +176,7 @@ func (b *bench) net() *collector.NetView {
 	return nil
 }
 
-// seen is what is published.
+// seen returns the published data.
 func (b *bench) seen() seen {
 	s := newSeen()
 	n := b.net()
@@ -200,7 +200,7 @@ func (b *bench) seen() seen {
 	return s
 }
 
-// agrees waits until what is published is the truth.
+// agrees waits until the published data equal the true state.
 func (b *bench) agrees(m *emulation) {
 	b.t.Helper()
 	until(b.t, "the published rows are the truth", func() error {
@@ -211,9 +211,10 @@ func (b *bench) agrees(m *emulation) {
 	})
 }
 
-// agesAgree compares the oldest ages with the truth, after the rows have agreed:
-// since when a token is there is when the adapter heard of it, not before it came.
-// The adapter is sure of that when it has looked at etcd once more.
+// agesAgree compares the oldest ages with the true state, after the rows have
+// agreed. A published time lies between the moment when the token was put and
+// the moment when the adapter had received it. The adapter is certain of it
+// only after one more request to etcd.
 func (b *bench) agesAgree(m *emulation) {
 	b.t.Helper()
 	until(b.t, "the adapter has heard of everything", func() error {
@@ -222,10 +223,10 @@ func (b *bench) agesAgree(m *emulation) {
 		}
 		return nil
 	})
-	m.heard()
+	m.received()
 	b.looks()
 	published := b.published()
-	until(b.t, "two more snapshots are taken", func() error { // the second of which was made after that
+	until(b.t, "two more snapshots are taken", func() error { // the second one was made after that
 		if b.published() < published+2 {
 			return errText("not yet")
 		}
@@ -238,12 +239,12 @@ func (b *bench) agesAgree(m *emulation) {
 			continue
 		}
 		if is := time.UnixMicro(n.Rows.Places[i].Oldest); is.Before(want.earliest.Truncate(time.Microsecond)) || is.After(want.latest) {
-			b.t.Errorf("place %s: the oldest token is there since %v, want %v to %v", n.Def.Places[i].ID, is, want.earliest, want.latest)
+			b.t.Errorf("place %s: the oldest token was put at %v, want %v to %v", n.Def.Places[i].ID, is, want.earliest, want.latest)
 		}
 	}
 }
 
-// looks waits until the adapter has looked at etcd once more.
+// looks waits until the adapter has requested the newest revision once more.
 func (b *bench) looks() {
 	b.t.Helper()
 	looks := b.adapter.status().Looks
@@ -255,7 +256,8 @@ func (b *bench) looks() {
 	})
 }
 
-// published is the number of the snapshot that the collector took last.
+// published returns the sequence number of the last snapshot that the collector
+// received.
 func (b *bench) published() uint64 {
 	for _, s := range b.collector.View().Sources {
 		if s.Net == netName {
@@ -265,7 +267,7 @@ func (b *bench) published() uint64 {
 	return 0
 }
 
-// errText is an error of a test's own.
+// errText is an error of a test.
 type errText string
 
 func (e errText) Error() string { return string(e) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Tests wait more than they work, so more of them run at a time.
+// The tests mostly wait, so more of them run in parallel.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "6"); err != nil {

@@ -21,9 +21,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is asked of PETRINET-MIB, under the default root: when the numbers were added
-// up and how long before the table was made, and of places the ids, the ages and
-// the dates of the oldest tokens.
+// The requested objects of PETRINET-MIB, under the default root: the time of
+// the View, the age of the table, and the ids, ages and dates of the oldest
+// tokens of places.
 const (
 	viewTime    = "1.3.6.1.4.1.8072.9999.9999.1.1.1.5.0"
 	viewAge     = "1.3.6.1.4.1.8072.9999.9999.1.1.1.6.0"
@@ -32,7 +32,7 @@ const (
 	placeIDs    = "1.3.6.1.4.1.8072.9999.9999.1.1.3.1.2"
 )
 
-// program is pnagent that runs; it ends with the test.
+// program is a running pnagent; it ends with the test.
 type program struct {
 	cmd  *exec.Cmd
 	mu   sync.Mutex
@@ -67,7 +67,7 @@ func run(t *testing.T, path string, args ...string) *program {
 	}
 	go func() {
 		defer close(p.done)
-		_ = p.cmd.Wait() // how it ended is in ProcessState
+		_ = p.cmd.Wait() // the result is in ProcessState
 	}()
 	t.Cleanup(func() {
 		p.kill()
@@ -79,7 +79,7 @@ func run(t *testing.T, path string, args ...string) *program {
 }
 
 func (p *program) kill() {
-	_ = p.cmd.Process.Kill() // fails only where it has ended
+	_ = p.cmd.Process.Kill() // fails only if it has ended
 	<-p.done
 }
 
@@ -98,14 +98,14 @@ func (p *program) says(t *testing.T, pattern string) (groups []string) {
 	return groups
 }
 
-// page is what /metrics shows now.
+// page returns the present content of /metrics.
 func page(t *testing.T, url string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Cache-Control", "no-cache") // what is so now
+	req.Header.Set("Cache-Control", "no-cache") // not a cached page
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func metrics(t *testing.T, url, family, label string) map[string]float64 {
 	return out
 }
 
-// snmp asks with a net-snmp tool and returns names and values.
+// snmp runs a net-snmp tool and returns names and values.
 func snmp(t *testing.T, tool, addr string, args ...string) map[string]string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -146,8 +146,8 @@ func snmp(t *testing.T, tool, addr string, args ...string) map[string]string {
 	return values
 }
 
-// A token that is stuck for a known time, some of it while the adapter was killed
-// and started again, is as old in snmpget and in Prometheus as it is.
+// The age of a stuck token is right in snmpget and in Prometheus, even if the
+// adapter was killed and restarted meanwhile.
 func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 	for _, tool := range []string{"snmpget", "snmpwalk"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -168,7 +168,8 @@ func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 		p.says(t, `msg="watching etcd"`)
 		return p
 	}
-	// agree waits until the faces show what is so, and the adapter is sure of when.
+	// agree waits until the faces show the true state, and the adapter is
+	// certain of its times.
 	agree := func(p *program) {
 		t.Helper()
 		until(t, "the faces show the truth", func() error { return facesShow(t, m, url) })
@@ -179,7 +180,7 @@ func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 			}
 			return nil
 		})
-		m.heard()
+		m.received()
 		looks, snapshots := alone(t, itself, "pnagent_dipen_looks_total"), 0.0
 		until(t, "the adapter has looked", func() error {
 			snapshots = alone(t, itself, "pnagent_dipen_snapshots_total")
@@ -206,7 +207,7 @@ func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 	adapter := attach()
 	stuck := m.inject(0)
 	m.steps(60)
-	m.crash("north") // so that nobody holds the token
+	m.crash("north") // so that no transition holds the token
 	m.crash("south")
 	for m.born[stuck].IsZero() {
 		stuck = m.inject(0)
@@ -217,11 +218,11 @@ func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 	m.crash("north")
 	m.crash("south")
 	agree(attach())
-	waitFor(t, m, 4*time.Second) // so that who shows now instead is found out
+	waitFor(t, m, 4*time.Second) // so that tokens of the new process would show a difference
 	compareAges(t, m, url, agent)
 }
 
-// facesShow compares what Prometheus is shown with the truth.
+// facesShow compares the metrics with the true state.
 func facesShow(t *testing.T, m *emulation, url string) error {
 	t.Helper()
 	want, got := m.truth(), newSeen()
@@ -242,7 +243,7 @@ func facesShow(t *testing.T, m *emulation, url string) error {
 	return nil
 }
 
-// alone is the value of a family without labels.
+// alone returns the value of a family without labels.
 func alone(t *testing.T, url, family string) float64 {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^` + family + ` (\S+)`).FindSubmatch(page(t, url))
@@ -252,7 +253,7 @@ func alone(t *testing.T, url, family string) float64 {
 	return number(t, string(found[1]))
 }
 
-// waitFor waits until the oldest token of every place is so old.
+// waitFor waits until the oldest token of every place has an age.
 func waitFor(t *testing.T, m *emulation, age time.Duration) {
 	t.Helper()
 	until(t, fmt.Sprint("all oldest tokens are ", age, " old"), func() error {
@@ -265,9 +266,9 @@ func waitFor(t *testing.T, m *emulation, age time.Duration) {
 	})
 }
 
-// compareAges compares since when the oldest token of each place is there with the
-// truth, as both faces show it: as an age in Prometheus when it is asked, as a date
-// and as an age of one table over SNMP.
+// compareAges compares when the oldest token of each place was put with both
+// faces: with the age in Prometheus at the time of the scrape, and with the
+// date and the age of one table over SNMP.
 func compareAges(t *testing.T, m *emulation, url, agent string) {
 	t.Helper()
 	names := snmp(t, "snmpwalk", agent, placeIDs)
@@ -285,18 +286,18 @@ func compareAges(t *testing.T, m *emulation, url, agent string) {
 		cells := snmp(t, "snmpget", agent, viewTime, viewAge, oldestSince+row, oldestAges+row)
 		since, viewed := dateAndTime(t, cells[oldestSince+row]), dateAndTime(t, cells[viewTime])
 		want.within(t, "placeOldestSince of "+place, since, since.Add(tenth))
-		// Ages are rounded up, as of when the table was made.
+		// Ages are rounded up, as of the time of the table.
 		age = ago(number(t, cells[oldestAges+row])) - ago(number(t, cells[viewAge]))
 		want.within(t, "placeOldestAge of "+place, viewed.Add(age-time.Second), viewed.Add(age+tenth+time.Second))
 	}
 }
 
-// tenth is to what a date is exact.
+// tenth is the precision of a date.
 const tenth = 100 * time.Millisecond
 
 func ago(seconds float64) time.Duration { return -time.Duration(seconds * float64(time.Second)) }
 
-// within checks that d can be at a moment between two.
+// within checks that d overlaps a range of time.
 func (d dated) within(t *testing.T, what string, from, to time.Time) {
 	t.Helper()
 	if d.latest.Before(from) || d.earliest.Truncate(time.Microsecond).After(to) {
@@ -313,7 +314,8 @@ func number(t *testing.T, text string) float64 {
 	return n
 }
 
-// dateAndTime reads a DateAndTime in UTC, of which tools without modules show the octets.
+// dateAndTime parses a DateAndTime in UTC, which tools without MIB modules
+// print as octets.
 func dateAndTime(t *testing.T, text string) time.Time {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(text), " ", ""))

@@ -27,8 +27,8 @@ func TestRowsAreTheTruthAfterEveryQuiescence(t *testing.T) {
 	}
 }
 
-// Firings, cancels and arrivals are those of everything since the attachment,
-// summed over the adapter's processes.
+// Firings, cancels and arrivals, summed over the adapter's processes, are those of
+// all transactions since the attachment.
 func TestNothingIsLostOrCountedTwice(t *testing.T) {
 	for name, disturb := range map[string]func(*testing.T, *etcd, *bench, *emulation){
 		"the adapter is restarted": func(_ *testing.T, e *etcd, b *bench, m *emulation) {
@@ -79,12 +79,12 @@ func TestTokensDoNotBecomeYoungWhenTheAdapterIsRestarted(t *testing.T) {
 	m := emulate(e, 3)
 	b := newBench(t)
 	b.attach(e)
-	b.looks() // just before, so that it is known how old the token is
+	b.looks() // just before, so that the age of the token is known
 	m.inject(0)
 	b.agrees(m)
 	b.agesAgree(m)
 	b.detach(b.adapter)
-	waitFor(t, m, 3*time.Second) // who looks anew finds it so much younger
+	waitFor(t, m, 3*time.Second) // an adapter without the stored times would report a token that is younger by this time
 	b.attach(e)
 	b.looks()
 	m.inject(1)
@@ -110,10 +110,10 @@ func TestATokenOlderThanTheAttachmentIsAtLeastAsOld(t *testing.T) {
 	b.agrees(m)
 	row := &b.net().Rows.Places[placeRow(t, b, "raw")]
 	if row.Oldest < attached.UnixMicro() {
-		t.Errorf("a token of before the attachment is known to be %v older", attached.Sub(time.UnixMicro(row.Oldest)))
+		t.Errorf("the age of a token from before the attachment is too high by %v", attached.Sub(time.UnixMicro(row.Oldest)))
 	}
 	if len(row.Stuck) != 1 || row.Stuck[0].Instance != "1 (or older)" {
-		t.Errorf("it is named %+v", row.Stuck)
+		t.Errorf("the token is named %+v", row.Stuck)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestAfterACompactionCountingGoesOnAtTheOldestRevisionThatIsLeft(t *testing.
 			}
 			until(t, "the rows are the truth less what was compacted", func() error {
 				got := b.seen()
-				got.Arrivals = truth.Arrivals // of tokens that came and went nothing is known
+				got.Arrivals = truth.Arrivals // tokens that came and went in the gap are not counted
 				if d := cmp.Diff(truth, got); d != "" {
 					return fmt.Errorf("%+v\n%s", b.adapter.status(), d)
 				}

@@ -13,8 +13,8 @@ import (
 	"github.com/pnagent/pnagent/attach/dipen"
 )
 
-// A user that may read the prefix and nothing else is enough: so the adapter does
-// not write, and looks at nothing else.
+// A user with read access to the prefix alone is sufficient: the adapter does not
+// write, and reads nothing else.
 func TestAReaderIsEnoughAndTLSIsSpoken(t *testing.T) {
 	t.Parallel()
 	e := startEtcd(t, true)

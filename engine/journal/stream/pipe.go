@@ -58,7 +58,7 @@ func (p *pipe) add(size int) {
 // unwaited reports whether no caller has waited for an answer for a long time.
 func (p *pipe) unwaited() bool { return p.sent-p.waited >= p.seldom }
 
-// seldom is a number of commits. After so many without a waiting caller, the
+// seldom is the number of commits without a waiting caller after which the
 // server answers only one in flowMost: waking up for an answer costs a writer
 // about as much as a commit.
 const (

@@ -53,7 +53,7 @@ func TestAReplicaOnAnOldServerIsRefusedWhenItIsRead(t *testing.T) {
 }
 
 // readsFrom returns from which servers a log is read, over several readings: of
-// few commits, and of so many that they are requested piece by piece.
+// few commits, and of enough to be requested piece by piece.
 func readsFrom(t *testing.T, c Config, readings int) map[string]int {
 	t.Helper()
 	from := map[string]int{}

@@ -15,7 +15,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// world is nodes that play until they are stopped.
+// world is a number of nodes that play until they are stopped.
 type world struct {
 	t       testing.TB
 	url     string
@@ -30,7 +30,7 @@ func newWorld(t testing.TB, sync bool) *world {
 	return w
 }
 
-// lead has a new node lead a region, as soon as nobody else does.
+// lead makes a new node lead a region as soon as no other node does.
 func (w *world) lead(region string, transitions ...transition) (leave func()) {
 	w.t.Helper()
 	etcd := connect(w.t, w.url)
@@ -55,19 +55,19 @@ func (w *world) lead(region string, transitions ...transition) (leave func()) {
 	})
 }
 
-// fires waits until so many firings more have been.
+// fires waits for a number of further firings.
 func (w *world) fires(more uint64) {
 	w.t.Helper()
 	end := time.Now().Add(patience)
 	for until := w.firings.Load() + more; w.firings.Load() < until; {
 		if w.t.Failed() || time.Now().After(end) && more < 100 {
-			w.t.Fatalf("%d firings; %d were to come", w.firings.Load(), until)
+			w.t.Fatalf("%d firings; want %d", w.firings.Load(), until)
 		}
 		time.Sleep(50 * time.Microsecond)
 	}
 }
 
-// conserved checks the tokens when all nodes have left.
+// conserved checks the tokens after all nodes have left.
 func (w *world) conserved(tokens int) {
 	w.t.Helper()
 	w.ended.Wait()
@@ -76,7 +76,7 @@ func (w *world) conserved(tokens int) {
 	}
 }
 
-// pingpong is tokens that go to and fro between two regions.
+// pingpong plays tokens that move back and forth between two regions.
 func pingpong(w *world, tokens int) (stop func()) {
 	inject(w.t, w.etcd, 1, 1, tokens)
 	one := w.lead("one", transition{1, 1, 2})
@@ -84,7 +84,7 @@ func pingpong(w *world, tokens int) (stop func()) {
 	return func() { one(); two(); w.conserved(tokens) }
 }
 
-// rings is nets of two places and a token each, in one region.
+// rings plays nets of two places and a token each, in one region.
 func rings(w *world, nets int) (stop func()) {
 	var all []transition
 	for i := range nets {
@@ -122,8 +122,8 @@ func BenchmarkFirings(b *testing.B) {
 	}
 }
 
-// BenchmarkHandOver measures from the moment at which a leader is to go to the
-// first firing of who stood by.
+// BenchmarkHandOver measures the time from the request to end a leader to the
+// first firing of the standby node.
 func BenchmarkHandOver(b *testing.B) {
 	w := newWorld(b, false)
 	inject(b, w.etcd, 1, 1, 1)
@@ -138,7 +138,7 @@ func BenchmarkHandOver(b *testing.B) {
 		}
 		at := time.Now()
 		leaves()
-		w.fires(1) // of the next one: this one has ended
+		w.fires(1) // of the next leader: this one has ended
 		took = append(took, time.Since(at))
 		leaves = next
 	}

@@ -22,8 +22,8 @@ const (
 	leaseFor = 10 // seconds, DiPeN's default
 )
 
-// start starts an etcd of one member and returns its URL. Without sync it writes
-// as it does with --unsafe-no-fsync.
+// start starts an etcd of one member and returns its URL. Without sync it
+// writes as with --unsafe-no-fsync.
 func start(t testing.TB, sync bool) string {
 	t.Helper()
 	cfg := embed.NewConfig()
@@ -45,7 +45,7 @@ func start(t testing.TB, sync bool) string {
 	return client.String()
 }
 
-// freeURL is where nobody listens.
+// freeURL returns a URL without a listener.
 func freeURL(t testing.TB) url.URL {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -66,7 +66,7 @@ func connect(t testing.TB, url string) *clientv3.Client {
 	return c
 }
 
-// inject puts so many tokens into a place, numbered from first on.
+// inject puts a number of tokens into a place, numbered from first on.
 func inject(t testing.TB, c *clientv3.Client, place, first, tokens int) {
 	t.Helper()
 	for i := range tokens {
@@ -76,7 +76,7 @@ func inject(t testing.TB, c *clientv3.Client, place, first, tokens int) {
 	}
 }
 
-// count returns how many tokens there are, wherever they are.
+// count returns the number of all tokens.
 func count(t testing.TB, c *clientv3.Client) int {
 	t.Helper()
 	r, err := c.Get(context.Background(), prefix+"pl/", clientv3.WithPrefix(), clientv3.WithKeysOnly())

@@ -20,7 +20,7 @@ import (
 // transition takes a token from a place and puts it into another.
 type transition struct{ id, in, out int }
 
-// node is one of DiPeN's: it leads a region and fires its transitions.
+// node is a node of DiPeN: it leads a region and fires its transitions.
 type node struct {
 	etcd        *clientv3.Client
 	lease       clientv3.LeaseID
@@ -30,23 +30,24 @@ type node struct {
 	firings     *atomic.Uint64
 
 	mu       sync.Mutex
-	tokens   map[int]map[uint64]int // by place: those that are there, and the transition that has taken them or 0
+	tokens   map[int]map[uint64]int // by place: present tokens, and the transition that has taken them, or 0
 	revision int64                  // of the marking
 	waiting  map[*wait]struct{}
 }
 
-// wait is for the marking to be as somebody needs it. Only who has it so is woken.
+// wait is a condition on the marking. Only the caller whose condition holds is
+// woken.
 type wait struct {
 	is   func() bool
 	done chan struct{}
 }
 
-// placeLock is the lock of a place. Within the node one transition at a time has
-// it, first come, first served.
+// placeLock is the lock of a place. Within the node one transition at a time
+// has it, in the order of requests.
 type placeLock struct {
-	held     chan struct{} // holds one while it is had
+	held     chan struct{} // holds one element while the lock is held
 	key      []byte        // in etcd; nil if the node does not have it
-	revision int64         // that the marking must have for whoever has it
+	revision int64         // that the marking must have for the transition that has the lock
 }
 
 func newNode(ctx context.Context, etcd *clientv3.Client, transitions []transition, firings *atomic.Uint64) (*node, error) {
@@ -59,7 +60,7 @@ func newNode(ctx context.Context, etcd *clientv3.Client, transitions []transitio
 		return nil, err
 	}
 	go func() {
-		for range alive { // somebody has to take the answers
+		for range alive { // the answers have to be received
 		}
 	}()
 	n := &node{etcd: etcd, lease: grant.ID, transitions: transitions, places: map[int]*placeLock{}, asked: make(chan int, 128),
@@ -102,7 +103,7 @@ func (n *node) lead(ctx context.Context, region string) error {
 	return ended(ctx, context.Cause(ctx))
 }
 
-// ended returns an error, but none that is the end of ctx.
+// ended returns err, or nil if it is the end of ctx.
 func ended(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return nil
@@ -123,7 +124,7 @@ func (n *node) load(ctx context.Context) (revision int64, err error) {
 	return r.Header.Revision, nil
 }
 
-// watch keeps the marking, and hears who wants a lock.
+// watch updates the marking, and receives requests for locks.
 func (n *node) watch(ctx context.Context, revision int64) error {
 	for r := range n.etcd.Watch(ctx, prefix+"pl/", clientv3.WithPrefix(), clientv3.WithRev(revision+1), clientv3.WithPrevKV()) {
 		if err := r.Err(); err != nil {
@@ -150,8 +151,8 @@ func (n *node) watch(ctx context.Context, revision int64) error {
 	return ctx.Err()
 }
 
-// take changes the marking, and says whether another node asks for the lock of a
-// place. The caller holds mu, or nobody knows the node yet.
+// take applies a change to the marking, and returns whether another node
+// requests the lock of a place. The caller holds mu, or has the only reference.
 func (n *node) take(e *clientv3.Event) (place int, asked bool) {
 	path := strings.Split(string(e.Kv.Key[len(prefix):]), "/") // pl, place, token or "lock", transition or lease
 	if len(path) < 3 {
@@ -173,14 +174,14 @@ func (n *node) take(e *clientv3.Event) (place int, asked bool) {
 	case len(path) == 3:
 		delete(n.tokens[place], token)
 	case there && put:
-		n.tokens[place][token], _ = strconv.Atoi(path[3]) // what is no number is no transition of ours
+		n.tokens[place][token], _ = strconv.Atoi(path[3]) // a text that is not a number is not a transition of this node
 	case there:
 		n.tokens[place][token] = 0
 	}
 	return 0, false
 }
 
-// moved has the marking be of a revision.
+// moved sets the revision of the marking.
 func (n *node) moved(revision int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -193,7 +194,7 @@ func (n *node) moved(revision int64) {
 	}
 }
 
-// await waits until the marking is as it should be.
+// await waits until the marking meets a condition.
 func (n *node) await(ctx context.Context, is func() bool) error {
 	n.mu.Lock()
 	w := &wait{is, make(chan struct{})}
@@ -213,12 +214,13 @@ func (n *node) await(ctx context.Context, is func() bool) error {
 	}
 }
 
-// reaches waits until the marking is of a revision.
+// reaches waits until the marking has a revision.
 func (n *node) reaches(ctx context.Context, revision int64) error {
 	return n.await(ctx, func() bool { return n.revision >= revision })
 }
 
-// free returns a token of a place that nobody has taken. The caller holds mu.
+// free returns a token of a place that no transition has taken. The caller
+// holds mu.
 func (n *node) free(place int) (uint64, bool) {
 	return n.takenBy(place, 0)
 }
@@ -255,14 +257,14 @@ func (n *node) acquire(ctx context.Context, place int) (*placeLock, error) {
 	return l, nil
 }
 
-// release lets other transitions of the node have the lock, when the marking has
-// come to a revision.
+// release gives the lock to other transitions of the node once the marking has
+// reached a revision.
 func (l *placeLock) release(revision int64) {
 	l.revision = max(l.revision, revision)
 	<-l.held
 }
 
-// letGo gives locks to other nodes that ask for them.
+// letGo gives locks to other nodes that request them.
 func (n *node) letGo(ctx context.Context) error {
 	locks := v3lockpb.NewLockClient(n.etcd.ActiveConnection())
 	for {
@@ -287,7 +289,7 @@ func (n *node) letGo(ctx context.Context) error {
 	}
 }
 
-// play fires a transition, one time after the other.
+// play fires a transition again and again.
 func (n *node) play(ctx context.Context, t transition) error {
 	if err := n.putBack(ctx, t); err != nil {
 		return fmt.Errorf("transition %d: %w", t.id, err)
@@ -307,7 +309,7 @@ func (n *node) play(ctx context.Context, t transition) error {
 	}
 }
 
-// putBack undoes what the leader before has begun.
+// putBack puts back the tokens that the previous leader has taken.
 func (n *node) putBack(ctx context.Context, t transition) error {
 	for {
 		n.mu.Lock()
@@ -332,7 +334,7 @@ func (n *node) putBack(ctx context.Context, t transition) error {
 	}
 }
 
-// begin takes a token, unless there is none any more when the place is locked.
+// begin takes a token; ok is false if there is none once the place is locked.
 func (n *node) begin(ctx context.Context, t transition) (token uint64, ok bool, err error) {
 	l, err := n.acquire(ctx, t.in)
 	if err != nil {
@@ -369,9 +371,9 @@ func (n *node) finish(ctx context.Context, t transition, token uint64) error {
 	return n.reaches(ctx, revision)
 }
 
-var errFenced = errors.New("the lock is not this node's any more")
+var errFenced = errors.New("this node no longer has the lock")
 
-// txn does operations if the node has the lock, and returns the revision.
+// txn performs operations if the node has the lock, and returns the revision.
 func (n *node) txn(ctx context.Context, l *placeLock, ops ...clientv3.Op) (int64, error) {
 	mine := clientv3.Compare(clientv3.LeaseValue(string(l.key)), "=", n.lease)
 	r, err := n.etcd.Txn(ctx).If(mine).Then(ops...).Commit()

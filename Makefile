@@ -100,7 +100,7 @@ generate: ## write what is generated: the wire's Go code, example MIB modules, d
 	$(GO) generate ./...
 	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml
 	$(GO) run ./cmd/pnagent dashboards
-	$(GO) test ./cmd/pnagent -run TestTheReferenceIsCurrent -update
+	$(GO) test ./cmd/pnagent ./mib -run TestTheReferenceIsCurrent -update
 
 .PHONY: build
 build: ## build ./pnagent

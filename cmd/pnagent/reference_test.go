@@ -18,7 +18,6 @@ import (
 
 	"github.com/pnagent/pnagent/internal/selfmetrics"
 	"github.com/pnagent/pnagent/metrics"
-	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -28,7 +27,7 @@ var update = flag.Bool("update", false, "write docs/reference, as make generate 
 // from: families, objects and flags.
 func TestTheReferenceIsCurrent(t *testing.T) {
 	for name, text := range map[string]string{
-		"metrics.md": metricsPage(), "petrinet-mib.md": mibPage(), "command-line.md": commandPage(t),
+		"metrics.md": metricsPage(), "command-line.md": commandPage(t),
 	} {
 		path := filepath.Join("..", "..", "docs", "reference", name)
 		if *update {
@@ -123,28 +122,6 @@ func TestDashboardsAndAlertsNameFamiliesOfPnagentThatExist(t *testing.T) {
 	if named < 20 {
 		t.Errorf("dashboards and rules name %d families of pnagent; expected 20 or more", named)
 	}
-}
-
-func mibPage() string {
-	var out strings.Builder
-	out.WriteString("# PETRINET-MIB\n\nEvery object, from the same source as the module. OIDs are below the root that `--oid-root` sets. Each net also has a " +
-		"module of its own, in which its places and transitions are objects by name. See [for operators](../operators.md).\n")
-	sections, events := mib.Reference()
-	for _, s := range sections {
-		fmt.Fprintf(&out, "\n## %s\n\n", s.Name)
-		if s.Text != "" {
-			fmt.Fprintf(&out, "%s\n\nIndexed by %s.\n\n", cell(s.Text), quoted(s.Index))
-		}
-		out.WriteString("| object | OID | syntax | units | what |\n|---|---|---|---|---|\n")
-		for _, o := range s.Objects {
-			fmt.Fprintf(&out, "| `%s` | %v | %s | %s | %s |\n", o.Name, o.OID, cell(o.Syntax), cell(o.Units), cell(o.Text))
-		}
-	}
-	out.WriteString("\n## Notifications\n\n| notification | OID | what |\n|---|---|---|\n")
-	for _, e := range events {
-		fmt.Fprintf(&out, "| `%s` | %v | %s |\n", e.Name, e.OID, cell(e.Text))
-	}
-	return out.String()
 }
 
 func commandPage(t *testing.T) string {

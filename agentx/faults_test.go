@@ -98,7 +98,7 @@ func TestAResetConnectionIsReplaced(t *testing.T) {
 	m.conn.Close() // with a reset
 	m = f.acceptUp(t)
 	m.serving()
-	if s := f.Stats(); s.Faults[FaultLost] != 1 || s.Reconnects() != 1 {
+	if s := f.Stats(); s.Faults[FaultLost] != 1 || s.Sessions != 2 {
 		t.Fatalf("%+v", s)
 	}
 	f.finish(m)

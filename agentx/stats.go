@@ -19,17 +19,6 @@ const (
 	StateUp                             // registered and answering
 )
 
-// String returns the name of the state.
-func (s SessionState) String() string {
-	switch s {
-	case StateConnecting:
-		return "connecting"
-	case StateUp:
-		return "up"
-	}
-	return "down"
-}
-
 // Fault is a kind of fault on the session.
 type Fault uint8
 
@@ -83,9 +72,6 @@ type Stats struct {
 	Notifications uint64              // accepted by the master
 	Faults        map[Fault]uint64    // has every Fault
 }
-
-// Reconnects returns how often a session was opened after the first one.
-func (s Stats) Reconnects() uint64 { return max(s.Sessions, 1) - 1 }
 
 // counters are the live form of Stats.
 type counters struct {

@@ -40,16 +40,9 @@ type Subagent struct {
 	flags    pdu.Flags // the byte order of PDUs that are no answers
 	rng      *rand.Rand
 	counters counters
-	live     atomic.Pointer[live]
+	live     atomic.Pointer[session]                      // registered; nil without one
 	wanted   atomic.Pointer[map[string]func() *smi.Table] // the named contexts
 	changed  chan struct{}                                // holds one: wanted has changed
-}
-
-// live is a registered session.
-type live struct {
-	session *session
-	upTime  uint32    // the master's sysUpTime, in hundredths of a second,
-	at      time.Time // at this time
 }
 
 // Run connects, serves, and connects again, until ctx is done. It then closes the
@@ -89,17 +82,6 @@ func (s *Subagent) attempt(ctx context.Context, failures int) int {
 // Stats returns the statistics.
 func (s *Subagent) Stats() Stats { return s.counters.read(time.Now()) }
 
-// UpTime returns the master's sysUpTime at now, in hundredths of a second, from the one
-// that it sent when the session was opened: the base of a sysUpTime.0 in a notification
-// and of a TimeStamp in a table. It reports false without a session.
-func (s *Subagent) UpTime(now time.Time) (hundredths uint32, ok bool) {
-	l := s.live.Load()
-	if l == nil {
-		return 0, false
-	}
-	return l.upTime + uint32(now.Sub(l.at)/(10*time.Millisecond)), true
-}
-
 // Notify makes the master send a notification. The first variable must be snmpTrapOID.0,
 // or sysUpTime.0 and then snmpTrapOID.0 (RFC 2741 section 6.2.10); without sysUpTime.0
 // the master adds its own. nil means that the master accepted it, not that a station
@@ -117,11 +99,11 @@ func (s *Subagent) NotifyIn(ctx context.Context, name string, variables []smi.Va
 	if err := checkNotification(variables); err != nil {
 		return err
 	}
-	l := s.live.Load()
-	if l == nil {
+	session := s.live.Load()
+	if session == nil {
 		return ErrNotConnected
 	}
-	if _, err := s.ask(ctx, l.session, name, &pdu.Notify{Variables: variables}); err != nil {
+	if _, err := s.ask(ctx, session, name, &pdu.Notify{Variables: variables}); err != nil {
 		return err
 	}
 	s.counters.notifications.Add(1)
@@ -160,14 +142,13 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 	served := newContexts(s.config.Tables, s.config.Hold)
 	session := newSession(conn, served, &s.counters, s.flags)
 	defer session.end()
-	upTime, err := s.open(ctx, session, served)
-	if err != nil {
+	if err := s.open(ctx, session, served); err != nil {
 		s.close(ctx, session, err)
 		return false, err
 	}
 	s.counters.sessions.Add(1)
 	s.counters.state.Store(uint32(StateUp))
-	s.live.Store(&live{session: session, upTime: upTime, at: time.Now()})
+	s.live.Store(session)
 	defer s.live.Store(nil)
 	s.config.Logger.Info("serving an agentx master", "addr", s.address.String(), "session", session.wireID())
 	err = s.keep(ctx, session, served)
@@ -175,14 +156,13 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 	return true, err
 }
 
-// open opens the session and registers everything. It returns the master's
-// sysUpTime.
-func (s *Subagent) open(ctx context.Context, session *session, served *contexts) (upTime uint32, err error) {
+// open opens the session and registers everything.
+func (s *Subagent) open(ctx context.Context, session *session, served *contexts) error {
 	opened, err := s.ask(ctx, session, "", &pdu.Open{
 		Timeout: s.config.timeoutSeconds(), ID: s.config.ID, Description: s.config.Description,
 	})
 	if err != nil {
-		return 0, fmt.Errorf("open: %w", err)
+		return fmt.Errorf("open: %w", err)
 	}
 	session.id.Store(int64(opened.session))
 	s.counters.session.Store(opened.session)
@@ -193,15 +173,15 @@ func (s *Subagent) open(ctx context.Context, session *session, served *contexts)
 			// A row of sysORTable is missing; the session can be served.
 			s.config.Logger.Warn("the agentx master refused agent capabilities", "id", caps.ID.String(), "err", err)
 		} else if err != nil {
-			return 0, fmt.Errorf("add agent caps %v: %w", caps.ID, err)
+			return fmt.Errorf("add agent caps %v: %w", caps.ID, err)
 		} else {
 			session.caps = append(session.caps, caps.ID)
 		}
 	}
 	if err := s.register(ctx, session, ""); err != nil {
-		return 0, err
+		return err
 	}
-	return opened.UpTime, s.settle(ctx, session, served)
+	return s.settle(ctx, session, served)
 }
 
 // keep sends Pings and applies SetContexts, until the session ends or ctx is done.

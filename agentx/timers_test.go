@@ -47,7 +47,7 @@ func TestAMasterThatDoesNotAnswerAPingIsLeftAfter5Seconds(t *testing.T) {
 		m.gone()
 		m = f.acceptUp(t)
 		m.serving()
-		if s := f.Stats(); s.Faults[FaultTimeout] != 1 || s.Reconnects() != 1 {
+		if s := f.Stats(); s.Faults[FaultTimeout] != 1 || s.Sessions != 2 {
 			t.Fatalf("%+v", s)
 		}
 		f.finish(m)
@@ -195,7 +195,7 @@ func TestOldTablesAreDroppedWithoutRequests(t *testing.T) {
 		f := start(t, nil)
 		m := f.acceptUp(t)
 		m.serving()
-		walks := f.live.Load().session.handler.contexts.plain
+		walks := f.live.Load().handler.contexts.plain
 		for range 2 { // the first Ping may come while the table is still fresh
 			m.ok(m.read())
 		}

@@ -135,24 +135,6 @@ func (c Client) Set(ctx context.Context, name smi.OID, value int32) error {
 	return err
 }
 
-// UpTime is the agent's sysUpTime.0 in hundredths of a second.
-func (c Client) UpTime(ctx context.Context) (uint32, error) { return c.upTime(ctx) }
-
-func (c Client) upTime(ctx context.Context, options ...string) (uint32, error) {
-	out, err := c.Run(ctx, "snmpget", options, "1.3.6.1.2.1.1.3.0")
-	if err != nil {
-		return 0, err
-	}
-	variables, err := Parse(strings.NewReader(out))
-	if err != nil {
-		return 0, err
-	}
-	if len(variables) != 1 || variables[0].Value.Type != smi.TypeTimeTicks {
-		return 0, fmt.Errorf("%w: sysUpTime.0 is %v", ErrOutput, variables)
-	}
-	return uint32(variables[0].Value.Num), nil
-}
-
 func (c Client) ask(tb testing.TB, tool string, options []string, names ...smi.OID) []smi.Variable {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), toolTimeout)

@@ -4,7 +4,9 @@ package collector
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,5 +189,58 @@ func TestLimitsThatAreNotSetAreTheDocumentedOnes(t *testing.T) {
 		if got := NewMerger(Rules{Limits: c.set}, t0).limits; got != c.want {
 			t.Errorf("of %+v: %+v; want %+v", c.set, got, c.want)
 		}
+	}
+}
+
+// The memory of a list is used again, unless it is too small or more than four times as
+// large as needed.
+func TestListsAreCopiedIntoMemoryOfTheRightSize(t *testing.T) {
+	for _, c := range []struct {
+		room, n int
+		reused  bool
+	}{{0, 0, true}, {3, 3, true}, {3, 2, true}, {2, 3, false}, {4*5 + 16, 5, true}, {4*5 + 17, 5, false}, {16, 0, true}, {17, 0, false}} {
+		dst, src := make([]int, 0, c.room), make([]int, c.n)
+		for i := range src {
+			src[i] = i + 1
+		}
+		got := assign(dst, src)
+		if !slices.Equal(got, src) {
+			t.Errorf("%d into room for %d: %v", c.n, c.room, got)
+		}
+		if reused := cap(got) == c.room; reused != c.reused {
+			t.Errorf("%d into room for %d: room for %d, and memory used again: %t", c.n, c.room, cap(got), reused)
+		}
+	}
+}
+
+// Of the sources that find no room, as many are watched as the bound allows; those that
+// are watched already are counted further.
+func TestTheNumberOfSourcesWithoutRoomIsBounded(t *testing.T) {
+	m := NewMerger(Rules{}, t0)
+	m.limits.Sources = 1
+	if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
+		t.Fatal(err)
+	}
+	send := func(i int, seq uint64) {
+		msg := fired(fmt.Sprint("e", i), t0, t0, seq, 1, 0)
+		_, _ = m.Take(msg, 0, t0+int64(seq)*1e6) // all but the first one find no room
+	}
+	for i := range maxStrangers + 3 {
+		send(i, 1)
+	}
+	for seq := range uint64(3) {
+		send(1, 2+seq)
+		send(maxStrangers+1, 2+seq) // beyond the bound
+	}
+	view, _ := m.Tick(t0 + 4e6)
+	if n := len(m.strangers); n != maxStrangers {
+		t.Errorf("%d are watched, want %d", n, maxStrangers)
+	}
+	var names []string
+	for _, s := range view.Sources {
+		names = append(names, s.Name+" "+s.State.String())
+	}
+	if want := []string{"e0 up", "e1 refused"}; !slices.Equal(names, want) {
+		t.Errorf("%q are shown, want %q", names, want)
 	}
 }

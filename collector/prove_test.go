@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/internal/proxytest"
 )
 
@@ -82,4 +83,24 @@ func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
 	if v, _ := next.merger.Tick(later); states(v) != "a=up" {
 		t.Errorf("%s before anything could be heard", states(v))
 	}
+}
+
+// A source that ends without a bye is stale after its patience, by proofs that the
+// collector could have received its messages.
+func TestASourceThatFallsSilentIsStale(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		server := natstest.Start(t, natstest.Options())
+		ofEngine := natstest.Connect(t, server)
+		p := publish(t, ofEngine, "a", lineNet("order", 2, 1), 3)
+		defer func() { _ = p.Close(t.Context()) }() // it has no connection
+		c, _ := run(t, Config{Conn: natstest.Connect(t, server)})
+		until(t, c, "up", func(v *View) bool { return states(v) == "a=up" })
+		ofEngine.Close()
+		ended := time.Now()
+		until(t, c, "stale", func(v *View) bool { return states(v) == "a=stale" })
+		patience := time.Duration(leastPatience) * time.Microsecond
+		if took := time.Since(ended); took < patience || took > patience+2*proveEvery {
+			t.Errorf("it was stale after %v; want %v and the time between two proofs at most", took, patience)
+		}
+	})
 }

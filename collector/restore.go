@@ -50,7 +50,7 @@ func (m *Merger) restore(state []byte, cfg *Config, now int64) error {
 	for _, reason := range Reasons() {
 		m.traffic.Rejected[string(reason)] = 0
 	}
-	m.counted, m.touched = true, true
+	m.counted = true
 	return nil
 }
 

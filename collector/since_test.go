@@ -55,3 +55,62 @@ func TestMessagesOfOtherSharesAreShownByAShareOnly(t *testing.T) {
 		t.Errorf("without a collector: %q", got)
 	}
 }
+
+// Whole states are made at saveRate bytes a second on average, from one to the next.
+func TestWholeStatesAreMadeAtALimitedRate(t *testing.T) {
+	m := firedBy(t, "a")
+	var k saver
+	if !k.due(t0) {
+		t.Error("the first state is not due")
+	}
+	if _, err := k.save(m); err != nil {
+		t.Fatal(err)
+	}
+	k.size = 3 * saveRate
+	for after, due := range map[int64]bool{0: false, 3e6 - 1: false, 3e6: true} {
+		if got := k.due(m.view.At + after); got != due {
+			t.Errorf("%d µs after a state of 3 s is the next one due: %t", after, got)
+		}
+	}
+}
+
+func TestTheFirstViewAfterARestartHasTheSources(t *testing.T) {
+	m := restoredFrom(t, firedBy(t, "a", "b"), Share{}, 0, t0)
+	view, _ := m.Tick(t0)
+	if len(view.Sources) != 2 || view.States[Up] != 2 {
+		t.Errorf("%d sources, states %+v", len(view.Sources), view.States)
+	}
+}
+
+// The message about a fence that is refused says where a fence that is not lower counts
+// less: the region's log was created again.
+func TestAFenceIsRefusedWithTheReason(t *testing.T) {
+	const of = ` of "a"`
+	for name, c := range map[string]struct {
+		fence uint64
+		since int64
+		says  string
+	}{
+		"a lower one of the same log":     {4, t0 + 5, `region "r" has fence 5` + of + `; message has 4`},
+		"a lower one of the earlier log":  {4, t0 - 1, `region "r" has fence 5` + of + `; message has 4`},
+		"the same of the earlier log":     {5, t0 - 1, `region "r" has fence 5` + of + ` in a log that was created later; message has 5`},
+		"a higher one of the earlier log": {6, t0 - 1, `region "r" has fence 5` + of + ` in a log that was created later; message has 6`},
+	} {
+		m := NewMerger(Rules{}, t0)
+		if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
+			t.Fatal(err)
+		}
+		send := func(source string, fence uint64, since, now int64) error {
+			msg := fired(source, t0, now, 1, 1, 0)
+			msg.Region, msg.Fence, msg.Since = "r", fence, since
+			_, err := m.Take(msg, 0, now)
+			return err
+		}
+		if err := send("a", 5, t0+5, t0+1e6); err != nil {
+			t.Fatal(err)
+		}
+		if err := send("b", c.fence, c.since, t0+2e6); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+}

@@ -78,11 +78,8 @@ func ReadBindings(r io.Reader, file string) (*Bindings, error) {
 	if root.IsEmpty() {
 		return b, nil
 	}
-	err = root.Each("a mapping with the key nets", func(key yamlfile.Key, value yamlfile.Node) error {
-		if key.Name != "nets" {
-			return key.Fault("unknown key %q; expected nets", key.Name)
-		}
-		return value.Each("a mapping from net ids", b.net)
+	err = root.Fields("a mapping with the key nets", "nets", map[string]func(yamlfile.Node) error{
+		"nets": func(value yamlfile.Node) error { return value.Each("a mapping from net ids", b.net) },
 	})
 	if err != nil {
 		return nil, err
@@ -109,27 +106,18 @@ func (b *Bindings) Unused(nets []*petri.Net) []error {
 
 func (b *Bindings) net(net yamlfile.Key, value yamlfile.Node) error {
 	n := netBindings{key: net, transitions: map[string]binding{}}
-	err := value.Each("a mapping with the key transitions", func(key yamlfile.Key, value yamlfile.Node) (err error) {
-		switch key.Name {
-		case "transitions":
-			err = value.Each("a mapping from transition ids", func(key yamlfile.Key, value yamlfile.Node) (err error) {
+	err := value.Fields("a mapping with the key transitions", "transitions, priority, instances, bound, regions or merge", map[string]func(yamlfile.Node) error{
+		"transitions": func(value yamlfile.Node) error {
+			return value.Each("a mapping from transition ids", func(key yamlfile.Key, value yamlfile.Node) (err error) {
 				n.transitions[key.Name], err = bindingOf(key, value)
 				return err
 			})
-		case "priority":
-			n.priorities.most, err = priorityOf(value)
-		case "instances":
-			err = n.priorities.read(value)
-		case "bound":
-			n.bound, err = countOf(value)
-		case "regions":
-			err = n.regions.read(value)
-		case "merge":
-			err = n.regions.readMerge(value)
-		default:
-			err = key.Fault("unknown key %q; expected transitions, priority, instances, bound, regions or merge", key.Name)
-		}
-		return err
+		},
+		"priority":  yamlfile.Into(&n.priorities.most, priorityOf),
+		"instances": n.priorities.read,
+		"bound":     yamlfile.Into(&n.bound, countOf),
+		"regions":   n.regions.read,
+		"merge":     n.regions.readMerge,
 	})
 	b.nets[net.Name] = n
 	return err

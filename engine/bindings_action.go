@@ -55,39 +55,25 @@ func (b *binding) limitAction() {
 }
 
 func natsOf(n yamlfile.Node) (a action.NATS, err error) {
-	err = n.Each("a mapping with subject, and timeout if need be", func(key yamlfile.Key, value yamlfile.Node) (err error) {
-		switch key.Name {
-		case "subject":
-			a.Subject, err = textOf(value, "a subject such as pay.card")
-		case "timeout":
-			a.Timeout, err = limitOf(value)
-		default:
-			err = key.Fault("unknown key %q; expected subject or timeout", key.Name)
-		}
-		return err
+	err = n.Fields("a mapping with subject, and timeout if need be", "subject or timeout", map[string]func(yamlfile.Node) error{
+		"subject": textInto(&a.Subject, "a subject such as pay.card"),
+		"timeout": yamlfile.Into(&a.Timeout, limitOf),
 	})
 	return a, err
 }
 
 func httpOf(n yamlfile.Node) (a action.HTTP, err error) {
-	err = n.Each("a mapping with url, and method, headers and timeout if need be", func(key yamlfile.Key, value yamlfile.Node) (err error) {
-		switch key.Name {
-		case "url":
-			a.URL, err = textOf(value, "a URL such as https://example.org/pay")
-		case "method":
-			a.Method, err = textOf(value, "POST, PUT or PATCH")
-		case "headers":
+	err = n.Fields("a mapping with url, and method, headers and timeout if need be", "url, method, headers or timeout", map[string]func(yamlfile.Node) error{
+		"url":     textInto(&a.URL, "a URL such as https://example.org/pay"),
+		"method":  textInto(&a.Method, "POST, PUT or PATCH"),
+		"timeout": yamlfile.Into(&a.Timeout, limitOf),
+		"headers": func(value yamlfile.Node) error {
 			a.Headers = map[string]action.Secret{}
-			err = value.Each("a mapping from names of headers", func(key yamlfile.Key, value yamlfile.Node) (err error) {
+			return value.Each("a mapping from names of headers", func(key yamlfile.Key, value yamlfile.Node) (err error) {
 				a.Headers[key.Name], err = secretOf(value)
 				return err
 			})
-		case "timeout":
-			a.Timeout, err = limitOf(value)
-		default:
-			err = key.Fault("unknown key %q; expected url, method, headers or timeout", key.Name)
-		}
-		return err
+		},
 	})
 	return a, err
 }
@@ -100,9 +86,9 @@ func secretOf(n yamlfile.Node) (s action.Secret, err error) {
 	err = single(n, forms, func(key yamlfile.Key, value yamlfile.Node) (err error) {
 		switch key.Name {
 		case "env":
-			s.Env, err = textOf(value, "the name of a variable")
+			err = textInto(&s.Env, "the name of a variable")(value)
 		case "file":
-			s.File, err = textOf(value, "the path of a file")
+			err = textInto(&s.File, "the path of a file")(value)
 		default:
 			err = key.Fault("unknown key %q; expected %s", key.Name, forms)
 		}
@@ -117,18 +103,10 @@ func commandOf(n yamlfile.Node) (a action.Command, err error) {
 		a.Args, err = argsOf(n)
 		return a, err
 	}
-	err = n.Each("a list of a program and its arguments, or a mapping with args, and dir and timeout if need be", func(key yamlfile.Key, value yamlfile.Node) (err error) {
-		switch key.Name {
-		case "args":
-			a.Args, err = argsOf(value)
-		case "dir":
-			a.Dir, err = textOf(value, "the path of a folder")
-		case "timeout":
-			a.Timeout, err = limitOf(value)
-		default:
-			err = key.Fault("unknown key %q; expected args, dir or timeout", key.Name)
-		}
-		return err
+	err = n.Fields("a list of a program and its arguments, or a mapping with args, and dir and timeout if need be", "args, dir or timeout", map[string]func(yamlfile.Node) error{
+		"args":    yamlfile.Into(&a.Args, argsOf),
+		"dir":     textInto(&a.Dir, "the path of a folder"),
+		"timeout": yamlfile.Into(&a.Timeout, limitOf),
 	})
 	return a, err
 }
@@ -147,11 +125,12 @@ func argsOf(n yamlfile.Node) ([]string, error) {
 	return args, nil
 }
 
-// textOf returns a text that is not empty.
-func textOf(n yamlfile.Node, expected string) (string, error) {
-	s, _ := n.Scalar()
-	if s == "" {
-		return "", n.Expected(expected)
+// textInto returns a function that stores a text in to. The text must not be empty.
+func textInto(to *string, expected string) func(yamlfile.Node) error {
+	return func(n yamlfile.Node) error {
+		if *to, _ = n.Scalar(); *to == "" {
+			return n.Expected(expected)
+		}
+		return nil
 	}
-	return s, nil
 }

@@ -112,23 +112,17 @@ func (b *binding) readMode(key yamlfile.Key, value yamlfile.Node) (err error) {
 
 // retryOf reads a retry.
 func retryOf(n yamlfile.Node) (r Retry, err error) {
-	err = n.Each("a mapping with some of first, max, factor and attempts", func(key yamlfile.Key, value yamlfile.Node) (err error) {
-		switch key.Name {
-		case "first":
-			r.First, err = limitOf(value)
-		case "max":
-			r.Max, err = limitOf(value)
-		case "factor":
+	err = n.Fields("a mapping with some of first, max, factor and attempts", "first, max, factor or attempts", map[string]func(yamlfile.Node) error{
+		"first":    yamlfile.Into(&r.First, limitOf),
+		"max":      yamlfile.Into(&r.Max, limitOf),
+		"attempts": yamlfile.Into(&r.Attempts, countOf),
+		"factor": func(value yamlfile.Node) (err error) {
 			s, _ := value.Scalar()
 			if r.Factor, err = strconv.ParseFloat(s, 64); err != nil || !(r.Factor >= 1 && r.Factor <= 1e6) {
 				err = value.Expected("a number from 1 to 1000000")
 			}
-		case "attempts":
-			r.Attempts, err = countOf(value)
-		default:
-			err = key.Fault("unknown key %q; expected first, max, factor or attempts", key.Name)
-		}
-		return err
+			return err
+		},
 	})
 	return r, err
 }

@@ -106,18 +106,10 @@ func RulesOf(root yamlfile.Node) (*Rules, error) {
 		return rules, nil
 	}
 	const expected = "a mapping with the keys settle, defaults and overrides"
-	err := root.Each(expected, func(key yamlfile.Key, value yamlfile.Node) (err error) {
-		switch key.Name {
-		case "settle":
-			rules.Settle, err = durationOf(value)
-		case "defaults":
-			err = rules.readDefaults(value)
-		case "overrides":
-			err = rules.readOverrides(value)
-		default:
-			err = key.Fault("unknown key %q; expected %s", key.Name, expected)
-		}
-		return err
+	err := root.Fields(expected, expected, map[string]func(yamlfile.Node) error{
+		"settle":    yamlfile.Into(&rules.Settle, durationOf),
+		"defaults":  rules.readDefaults,
+		"overrides": rules.readOverrides,
 	})
 	if err != nil {
 		return nil, err

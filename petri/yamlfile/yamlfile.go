@@ -164,6 +164,26 @@ type Key struct {
 	Name string
 }
 
+// Fields reads a mapping by its keys: it calls the function of each key with the
+// value. expected says what should stand here, and keys which keys there are.
+func (n Node) Fields(expected, keys string, fields map[string]func(Node) error) error {
+	return n.Each(expected, func(key Key, value Node) error {
+		read := fields[key.Name]
+		if read == nil {
+			return key.Fault("unknown key %q; expected %s", key.Name, keys)
+		}
+		return read(value)
+	})
+}
+
+// Into returns a function that stores in to what read returns.
+func Into[T any](to *T, read func(Node) (T, error)) func(Node) error {
+	return func(n Node) (err error) {
+		*to, err = read(n)
+		return err
+	}
+}
+
 // Each calls do for every entry of a mapping, in the order of the file, and
 // returns all errors of do, joined, so that one reading reports every fault of a
 // file. A key that comes twice, and anything that is no mapping with plain keys,

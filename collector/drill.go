@@ -7,7 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -82,16 +83,15 @@ func (c *Collector) Instance(ctx context.Context, net, name string) (*telemetry.
 // the errors.
 func (c *Collector) each(n int, ask func(int) error) []error {
 	errs := make([]error, n)
-	room := make(chan struct{}, askingAtOnce)
-	var asking sync.WaitGroup
+	var asking errgroup.Group
+	asking.SetLimit(askingAtOnce)
 	for i := range n {
-		room <- struct{}{}
-		asking.Go(func() {
-			defer func() { <-room }()
+		asking.Go(func() error {
 			errs[i] = ask(i)
+			return nil
 		})
 	}
-	asking.Wait()
+	_ = asking.Wait() // errors are in errs
 	return errs
 }
 

@@ -30,11 +30,6 @@ func alarms(matchers ...string) string {
 	return most(alarmLabels, of(metrics.AlarmActive, matchers...))
 }
 
-// alarmsBefore returns those that were active some time ago.
-func alarmsBefore(ago string, matchers ...string) string {
-	return most(alarmLabels, of(metrics.AlarmActive, matchers...)+" offset "+ago)
-}
-
 func overview() Dashboard {
 	return Dashboard{
 		UID: uidOverview, File: "overview.json", Title: "pnagent / Overview",

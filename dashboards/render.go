@@ -16,6 +16,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/stat"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+
+	"github.com/pnagent/pnagent/metrics"
 )
 
 // tag is the tag by which the dashboards link to each other.
@@ -110,7 +112,7 @@ func withAnnotations(model dashboard.Dashboard, annotation map[string]any) ([]by
 // beginning of each alarm, because Grafana colours the whole time of a series.
 func (d *Dashboard) Annotation() string {
 	about := d.alarmed()
-	return alarms(about...) + " unless " + alarmsBefore("1m", about...)
+	return alarms(about...) + " unless " + most(alarmLabels, of(metrics.AlarmActive, about...)+" offset 1m")
 }
 
 // Alarms returns the expression of the dashboard's alarms: a series for the time that each

@@ -32,7 +32,7 @@ func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (NetConfig, error) {
 		if i, ok := t.TransitionIndex(id); ok {
 			binder.bind(&transitions[i], i, &bound)
 		} else {
-			binder.faults = append(binder.faults, bound.unknown(t))
+			binder.faults = append(binder.faults, bound.key.Fault("net %q has no transition %q; expected the id of one of its %d transitions", t.Net.ID, id, t.Transitions()))
 		}
 	}
 	slices.SortFunc(binder.faults, byPosition)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/plain"
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
@@ -155,8 +154,4 @@ func (b *binding) modeOr(net plain.Mode) plain.Mode {
 		return plain.Mode{}
 	}
 	return net
-}
-
-func (b *binding) unknown(t *petri.Tables) error {
-	return b.key.Fault("net %q has no transition %q; expected the id of one of its %d transitions", t.Net.ID, b.key.Name, t.Transitions())
 }

@@ -163,7 +163,7 @@ func (e *Engine) openJournal(ctx context.Context, now int64) (saved, error) {
 		if err != nil {
 			return saved{}, err
 		}
-		if err := r.append(ctx, text); err != nil {
+		if err := r.appendReaching(ctx, text, nil, 0); err != nil {
 			return saved{}, err
 		}
 		return saved{}, r.confirm(ctx)

@@ -86,7 +86,8 @@ func (e *Engine) Standing() Standing {
 	r := e.recorder
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.standing()
+	return Standing{Position: r.last, Chain: hex.EncodeToString(r.chain[:]), Epoch: r.owns.Epoch, Owner: r.owns.Owner,
+		Released: r.owns.Release, Heir: r.owns.Heir, Cursors: r.cursors(), Since: r.head.Created}
 }
 
 // Confirm waits until what the engine had written by a standing can no longer
@@ -208,12 +209,6 @@ func (e *Engine) Mine(tokens []split.Crossing) []split.Crossing {
 		}
 	}
 	return mine
-}
-
-// standing is Standing; the caller holds mu.
-func (r *recorder) standing() Standing {
-	return Standing{Position: r.last, Chain: hex.EncodeToString(r.chain[:]), Epoch: r.owns.Epoch, Owner: r.owns.Owner,
-		Released: r.owns.Release, Heir: r.owns.Heir, Cursors: r.cursors(), Since: r.head.Created}
 }
 
 // cursors returns the cursors into the upstream logs; the caller holds mu.

@@ -32,11 +32,6 @@ const partSize = 4 << 20
 // memory.
 const maxWhole = 1 << 30
 
-// append writes one commit.
-func (r *recorder) append(ctx context.Context, commit []byte) error {
-	return r.appendReaching(ctx, commit, nil, 0)
-}
-
 // appendReaching writes one commit of now with the cursors into upstream logs
 // that it records, by index; a cursor of 0 is none.
 func (r *recorder) appendReaching(ctx context.Context, commit []byte, reached []reach, now int64) error {

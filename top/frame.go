@@ -172,9 +172,6 @@ func (m *Model) window(lines []line, n int) []line {
 	return lines[m.scroll:end]
 }
 
-// tableRows returns how many rows fit on the screen.
-func (m *Model) tableRows() int { return max(m.height-chrome, 0) }
-
 func (m *Model) tableBody(n int) []line {
 	if n == 0 {
 		return nil

@@ -221,6 +221,6 @@ func (m *Model) enter() {
 func (m *Model) walk(key string) {
 	if m.shown != nil {
 		last := len(m.table().rows) - 1
-		m.moveTo(moved(key, m.lists[m.tab].row, max(m.tableRows()-1, 1), last))
+		m.moveTo(moved(key, m.lists[m.tab].row, max(m.height-chrome-1, 1), last))
 	}
 }

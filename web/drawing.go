@@ -118,15 +118,6 @@ func (s *Server) serveDrawing(w http.ResponseWriter, r *http.Request) {
 	answer(w, "application/json", n.drawing.text())
 }
 
-// serveOverview answers with the last overview event.
-func (s *Server) serveOverview(w http.ResponseWriter, _ *http.Request) {
-	answer(w, "application/json", s.board.Load().text())
-}
-
-// hotAfter returns the ages, in seconds, at which the heat of a place rises by one
-// class.
-func hotAfter() [draw.MaxHeat]float64 { return [...]float64{10, 60, 600, 3600} }
-
 // servePicture answers with the drawing as a picture of the current state.
 func (s *Server) servePicture(w http.ResponseWriter, r *http.Request) {
 	n := s.netOf(w, r)
@@ -142,7 +133,7 @@ func (s *Server) servePicture(w http.ResponseWriter, r *http.Request) {
 			continue // finished work has no heat
 		}
 		age := ageAt(rows.Places[i].Oldest, now)
-		for _, from := range hotAfter() {
+		for _, from := range [draw.MaxHeat]float64{10, 60, 600, 3600} { // seconds at which the heat rises by one class
 			if age >= from {
 				o.Heat[i]++
 			}

@@ -95,7 +95,7 @@ func (v *viewer) stream(r *http.Request) error {
 		if err := v.show(b); err != nil {
 			return err
 		}
-		if err := v.flush(); err != nil {
+		if err := v.rc.Flush(); err != nil {
 			return err
 		}
 		select {
@@ -156,5 +156,3 @@ func (v *viewer) write(text []byte) error {
 	v.s.counters.bytes.Add(uint64(n))
 	return err
 }
-
-func (v *viewer) flush() error { return v.rc.Flush() }

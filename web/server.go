@@ -199,7 +199,9 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"/api/v1/openapi.json": func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, "application/json", api.OpenAPI)
 		},
-		"/api/v1/overview":    s.serveOverview,
+		"/api/v1/overview": func(w http.ResponseWriter, _ *http.Request) {
+			answer(w, "application/json", s.board.Load().text())
+		},
 		"/api/v1/drawing":     s.serveDrawing,
 		"/api/v1/drawing.svg": s.servePicture,
 		"/api/v1/place":       s.servePlace,

@@ -77,8 +77,6 @@ func (g *gateway) next() {
 	g.client.CloseIdleConnections()
 }
 
-func (g *gateway) close() { g.client.CloseIdleConnections() }
-
 func (g *gateway) setToken(token string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -116,17 +116,6 @@ func (k *kept) line(text string) bool {
 	return true
 }
 
-// mark appends a mark.
-func (j *journal) mark(m replica.Mark) error {
-	return j.append(markLine(m))
-}
-
-// published records that the counts up to a revision were published in an
-// epoch.
-func (j *journal) published(revision, epoch int64) error {
-	return j.append(publishedLine(revision, epoch))
-}
-
 func markLine(m replica.Mark) string {
 	return fmt.Sprintf("mark %d %d %d\n", m.Revision, m.At, m.Since)
 }

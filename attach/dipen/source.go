@@ -89,7 +89,7 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.Status(s.Status)
 	}
 	err = s.run(ctx)
-	s.gate.close()
+	s.gate.client.CloseIdleConnections()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if s.publisher != nil {
@@ -244,7 +244,7 @@ func (s *source) rewrite() error {
 
 func (s *source) keepMarks(marks []replica.Mark) {
 	for _, m := range marks {
-		s.keep(s.journal.mark(m))
+		s.keep(s.journal.append(markLine(m)))
 	}
 }
 
@@ -339,7 +339,7 @@ func (s *source) rows(_ int, now int64, into *stats.Rows) error {
 	s.rep.Rows(now, into)
 	if r := s.rep.Revision(); r != s.published {
 		s.published = r
-		s.keep(s.journal.published(r, s.epoch))
+		s.keep(s.journal.append(publishedLine(r, s.epoch)))
 	}
 	return nil
 }

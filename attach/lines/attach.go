@@ -180,10 +180,20 @@ func (a *Attachment) Counters() Counters {
 
 // NetCounts are the counts of the replay of one net.
 type NetCounts struct {
-	Net string
-	replay.Counts
-	Fitness float64
-	Open    int // instances
+	Net       string  `json:"net"`
+	Events    uint64  `json:"events"`
+	Unfit     uint64  `json:"unfit"`
+	Fitness   float64 `json:"fitness"`
+	Produced  uint64  `json:"produced"`
+	Consumed  uint64  `json:"consumed"`
+	Missing   uint64  `json:"missing"`
+	Remaining uint64  `json:"remaining"`
+	Silent    uint64  `json:"silent"`
+	Late      uint64  `json:"late"`
+	Open      int     `json:"open"` // instances
+	Refused   uint64  `json:"-"`
+	Evicted   uint64  `json:"-"`
+	Blurred   uint64  `json:"-"`
 }
 
 // Nets returns the counts of every net.
@@ -192,7 +202,10 @@ func (a *Attachment) Nets() []NetCounts {
 	defer a.mu.Unlock()
 	var out []NetCounts
 	for k, n := range a.nets {
-		out = append(out, NetCounts{Net: a.defs[k].ID, Counts: n.Counts, Fitness: n.Counts.Fitness(), Open: n.Open()})
+		c := &n.Counts
+		out = append(out, NetCounts{Net: a.defs[k].ID, Events: c.Events, Unfit: c.Unfit, Fitness: c.Fitness(), Produced: c.Produced,
+			Consumed: c.Consumed, Missing: c.Missing, Remaining: c.Remaining, Silent: c.Silent, Late: c.Late, Open: n.Open(),
+			Refused: c.Refused, Evicted: c.Evicted, Blurred: c.Blurred})
 	}
 	return out
 }

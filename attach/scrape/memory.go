@@ -46,8 +46,6 @@ type seriesKey struct {
 // spareSeries bounds the vanished counters that are kept, beyond the number of present ones.
 const spareSeries = 10_000
 
-func newMemory() memory { return memory{numbers: map[string]*lastValue{}} }
-
 func (m *memory) begin(first, restarted bool) {
 	m.first, m.restarted, m.heard = first, restarted, 0
 	m.scrape++

@@ -90,7 +90,7 @@ type cell struct {
 }
 
 func newState(m *Mapping) *state {
-	s := &state{mapping: m, byID: map[string]*netState{}, series: newMemory()}
+	s := &state{mapping: m, byID: map[string]*netState{}, series: memory{numbers: map[string]*lastValue{}}}
 	for i := range m.nets {
 		if n := &m.nets[i]; len(n.id.labels) == 0 {
 			s.net(i, nil)

@@ -20,6 +20,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/counts"
+	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/collector/uplink"
 	"github.com/pnagent/pnagent/metrics"
@@ -192,7 +193,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
 		Collectors: s.parts(),
 		Mounts: []metrics.Mount{
-			s.liveMount(),
+			{Pattern: "/", Handler: s.live.Handler(), Link: "index.html", Text: "Live", Description: "the nets as they run, and the last hour"},
 			{Pattern: "GET /api/v1/view", Handler: s.live.Handler(), Link: "api/v1/view", Text: "View", Description: "everything as JSON"},
 			{Pattern: "GET /api/v1/alarms", Handler: s.live.Handler(), Link: "api/v1/alarms", Text: "Alarms", Description: "those that are active, as JSON"},
 			{Pattern: "GET /api/v1/openapi.json", Handler: s.live.Handler(), Link: "api/v1/openapi.json", Text: "API", Description: "the OpenAPI description of these documents"}}})
@@ -200,6 +201,16 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 		return err
 	}
 	s.tcp, err = s.listen(ctx)
+	return err
+}
+
+// openLive makes the live page.
+func (s *sidecar) openLive() (err error) {
+	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Version: versionOf().Version,
+		History: history.New(history.Config{Budget: int64(s.cfg.historyMemory) << 20}), Viewers: s.cfg.viewers, Log: s.cfg.log,
+		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {
+			return telemetry.AskInstance(ctx, s.cfg.link.Conn, s.cfg.subjects, net, source, instance)
+		}})
 	return err
 }
 

@@ -37,7 +37,7 @@ func (d *drawing) figure(j *job, answers []*answer) {
 			rows = bucketRows(answers)
 		}
 		f.heat(frame, rows)
-		if f.Empty != "" && anySeries(answers) {
+		if f.Empty != "" && slices.ContainsFunc(answers, func(a *answer) bool { return len(a.series) > 0 }) {
 			f.Empty = "Nothing: all buckets are empty in this span."
 		}
 	default:
@@ -47,10 +47,6 @@ func (d *drawing) figure(j *job, answers []*answer) {
 		}
 		f.lines(frame, named(p, answers), look)
 	}
-}
-
-func anySeries(answers []*answer) bool {
-	return slices.ContainsFunc(answers, func(a *answer) bool { return len(a.series) > 0 })
 }
 
 // frameOf is the frame of a figure that is so wide.

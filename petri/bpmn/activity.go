@@ -120,9 +120,6 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 // interrupt can occur.
 func armedPlace(l *level, n *node) string { return l.id(n.id) + "/armed" }
 
-// activePlace returns the place that is marked while an activity runs.
-func activePlace(l *level, n *node) string { return l.id(n.id) + "/active" }
-
 // arm makes a transition mark the armed places of the events on an activity.
 func (b *builder) arm(l *level, n *node, transition string) {
 	for _, x := range n.attached {
@@ -163,7 +160,7 @@ func (b *builder) boundary(l *level, n *node) string {
 
 // interrupt makes a transition end an activity.
 func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos) {
-	b.take(activePlace(l, n), transition, pos)
+	b.take(l.id(n.id)+"/active", transition, pos)
 	b.disarm(l, n, transition)
 	if kid := l.kids[n]; kid != nil {
 		b.clear(kid, transition, pos)

@@ -74,7 +74,7 @@ func newDrawing(n *petri.Net) *Drawing {
 	for i := range n.Places {
 		p := &n.Places[i]
 		index[p.ID] = len(d.Nodes)
-		d.Nodes = append(d.Nodes, newPlace(p))
+		d.Nodes = append(d.Nodes, Node{Place: true, W: placeSize, H: placeSize, Label: label(p.Name, p.ID)})
 	}
 	for i := range n.Transitions {
 		t := &n.Transitions[i]

@@ -24,10 +24,6 @@ const (
 	placeHolder = "?" // for a name without visible characters
 )
 
-func newPlace(p *petri.Place) Node {
-	return Node{Place: true, W: placeSize, H: placeSize, Label: label(p.Name, p.ID)}
-}
-
 func newTransition(t *petri.Transition) Node {
 	n := Node{Label: label(t.Name, t.ID)}
 	w, h := labelSize(n.Label)

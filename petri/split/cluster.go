@@ -75,7 +75,10 @@ func (c *clusters) join(place int32) {
 		switch {
 		case first == other:
 		case a != none && b != none && c.names[a] != c.names[b]:
-			c.conflict(place, c.users[place][0], tr)
+			net := c.tables.Net
+			c.found = append(c.found, &petri.Fault{File: net.File, Pos: net.Places[place].Pos, Msg: fmt.Sprintf(
+				"%s and %s both look at place %q; expected one region, or that the two are merged",
+				c.describe(c.users[place][0]), c.describe(tr), net.Places[place].ID)})
 		default:
 			c.parent[other] = first
 			if a == none {
@@ -83,12 +86,6 @@ func (c *clusters) join(place int32) {
 			}
 		}
 	}
-}
-
-func (c *clusters) conflict(place, a, b int32) {
-	net := c.tables.Net
-	c.found = append(c.found, &petri.Fault{File: net.File, Pos: net.Places[place].Pos, Msg: fmt.Sprintf(
-		"%s and %s both look at place %q; expected one region, or that the two are merged", c.describe(a), c.describe(b), net.Places[place].ID)})
 }
 
 // describe returns the region of a transition and the transition that names it.

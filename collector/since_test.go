@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/internal/selfmetrics/selfmetricstest"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // The counters of a net begin with its first definition. A further one changes nothing.
@@ -113,4 +116,71 @@ func TestAFenceIsRefusedWithTheReason(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
+}
+
+// A union of definitions in which one id is a place and a transition is shown. It has no
+// definition that could be published or kept, and that is logged once.
+func TestANetWhoseUnionIsNotValidIsNotPublished(t *testing.T) {
+	book := &logBook{}
+	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func([]byte, bool) {}, Log: slog.New(slog.NewTextHandler(book, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for digest, def := range map[string]*petri.Net{
+		"place":      {ID: "n", Places: []petri.Place{{ID: "x"}}},
+		"transition": {ID: "n", Transitions: []petri.Transition{{ID: "x"}}},
+	} {
+		if _, err := c.merger.Define(digest, def, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range int64(3) {
+		c.tick(t.Context(), t0+i*1e6)
+	}
+	if n, err := c.View().Net("n").Published(); err == nil {
+		t.Errorf("published as %+v", n)
+	}
+	if n := strings.Count(book.String(), "keep counters"); n != 1 {
+		t.Errorf("%d lines about it; want 1:\n%s", n, book)
+	}
+}
+
+func TestTrafficHasTheBytesOfAllMessages(t *testing.T) {
+	m := firedBy(t, "a")
+	for seq, size := range []int{100, 23} {
+		if _, err := m.Take(fired("a", t0, t0, uint64(2+seq), 10, stats.ColFailures), size, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Reject(telemetry.ErrUnknownID, 7)
+	view, _ := m.Tick(t0)
+	if got := view.Traffic; got.Messages != 4 || got.Bytes != 130 {
+		t.Errorf("%d messages of %d bytes; want 4 of 130", got.Messages, got.Bytes)
+	}
+}
+
+// A source without room is told so over NATS.
+func TestASourceIsToldThatItIsRefused(t *testing.T) {
+	nc := connect(t, startServer(t))
+	c, book := run(t, Config{Conn: nc})
+	c.mu.Lock()
+	c.merger.limits.Sources = 1
+	c.mu.Unlock()
+	told, err := nc.SubscribeSync(c.cfg.Subjects.Notice("order", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := publish(t, nc, "a", lineNet("order", 1, 1), 1)
+	defer stop(t, a)
+	until(t, c, "a is up", func(v *View) bool { return states(v) == "a=up" })
+	b := publish(t, nc, "b", lineNet("order", 1, 1), 1)
+	defer stop(t, b)
+	m, err := told.NextMsg(enough)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(m.Data), string(TooManySources)) {
+		t.Errorf("told %s", m.Data)
+	}
+	until(t, c, "it is logged", func(*View) bool { return strings.Contains(book.String(), "source refused") })
 }

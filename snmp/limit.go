@@ -3,6 +3,7 @@
 package snmp
 
 import (
+	"container/list"
 	"net/netip"
 	"time"
 )
@@ -19,22 +20,20 @@ const maxAddresses = 4096
 // maxAddresses addresses send within a second.
 type limits struct {
 	cost    time.Duration // the time in which one token is refilled
-	index   map[netip.Addr]int32
-	buckets []bucket // a ring through older and newer, starting at recent
-	recent  int32
+	buckets map[netip.Addr]*list.Element
+	recent  *list.List // of *bucket, the most recently used first
 }
 
 type bucket struct {
-	address      netip.Addr
-	full         time.Time // when the bucket is full again
-	older, newer int32
+	address netip.Addr
+	full    time.Time // when the bucket is full again
 }
 
 // refill is the time in which an empty bucket is full.
 const refill = time.Second
 
 func newLimits(rate int) *limits {
-	return &limits{cost: refill / time.Duration(rate), index: make(map[netip.Addr]int32)}
+	return &limits{cost: refill / time.Duration(rate), buckets: make(map[netip.Addr]*list.Element), recent: list.New()}
 }
 
 // allow takes a token for the address at now. It returns false if there is
@@ -67,41 +66,20 @@ func host(address netip.Addr) netip.Addr {
 
 // bucket returns the bucket of an address and makes it the most recent.
 func (l *limits) bucket(address netip.Addr, now time.Time) *bucket {
-	i, known := l.index[address]
+	e, known := l.buckets[address]
 	switch {
-	case known && i == l.recent:
-		return &l.buckets[i]
 	case known:
-		l.unlink(i)
-	case len(l.buckets) < maxAddresses:
-		i = int32(len(l.buckets))
-		l.buckets = append(l.buckets, bucket{})
-		l.index[address] = i
+	case l.recent.Len() < maxAddresses:
+		e = l.recent.PushFront(&bucket{})
 	default:
-		i = l.buckets[l.recent].newer // the ring's other end: the oldest
-		delete(l.index, l.buckets[i].address)
-		l.index[address] = i
-		l.unlink(i)
+		e = l.recent.Back()
+		delete(l.buckets, e.Value.(*bucket).address)
 	}
-	b := &l.buckets[i]
+	l.recent.MoveToFront(e)
+	b := e.Value.(*bucket)
 	if !known {
-		b.address, b.full = address, now
+		*b = bucket{address, now}
+		l.buckets[address] = e
 	}
-	l.link(i)
 	return b
-}
-
-func (l *limits) unlink(i int32) {
-	b := &l.buckets[i]
-	l.buckets[b.older].newer, l.buckets[b.newer].older = b.newer, b.older
-}
-
-// link puts a bucket that is in no ring after the most recent one. The zero
-// links of the very first make it a ring.
-func (l *limits) link(i int32) {
-	b, recent := &l.buckets[i], &l.buckets[l.recent]
-	b.older, b.newer = l.recent, recent.newer
-	l.buckets[recent.newer].older = i
-	recent.newer = i
-	l.recent = i
 }

@@ -83,8 +83,8 @@ func TestRememberedAddressesAreBounded(t *testing.T) {
 			t.Fatalf("the address in use was forgotten after %d others", i)
 		}
 	}
-	if len(l.index) != maxAddresses || len(l.buckets) != maxAddresses {
-		t.Errorf("%d addresses in %d buckets", len(l.index), len(l.buckets))
+	if len(l.buckets) != maxAddresses || l.recent.Len() != maxAddresses {
+		t.Errorf("%d addresses in %d buckets", len(l.buckets), l.recent.Len())
 	}
 	if l.allow(numbered(3*maxAddresses-1), start) {
 		t.Error("the last one was forgotten")
@@ -125,7 +125,7 @@ func TestLimitsAgreeWithASlowModel(t *testing.T) {
 	}
 }
 
-// TestTheAddressUsedLeastRecentlyIsForgotten holds the ring to a list. The
+// TestTheAddressUsedLeastRecentlyIsForgotten compares with a list of names. The
 // clock stands, so a stranger is answered and an address that is remembered is not.
 func TestTheAddressUsedLeastRecentlyIsForgotten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -153,18 +153,18 @@ func TestTheAddressUsedLeastRecentlyIsForgotten(t *testing.T) {
 			t.Fatalf("step %d: allowed %v, remembered %v", i, got, known)
 		}
 	}
-	if len(at) != maxAddresses || len(l.index) != maxAddresses {
-		t.Fatalf("%d addresses are remembered, want %d", len(l.index), len(at))
+	if len(at) != maxAddresses || len(l.buckets) != maxAddresses {
+		t.Fatalf("%d addresses are remembered, want %d", len(l.buckets), len(at))
 	}
-	bucket := l.recent
+	next := l.recent.Front()
 	for element := order.Back(); element != nil; element = element.Prev() {
-		if got := l.buckets[bucket].address; got != element.Value {
+		if got := next.Value.(*bucket).address; got != element.Value {
 			t.Fatalf("%v is where %v should be", got, element.Value)
 		}
-		bucket = l.buckets[bucket].older
+		next = next.Next()
 	}
-	if bucket != l.recent {
-		t.Error("the ring does not end where it begins")
+	if next != nil {
+		t.Error("more buckets than addresses that are remembered")
 	}
 }
 

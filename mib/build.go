@@ -335,7 +335,7 @@ func (n *numbering) assign(lock *Lock, view *collector.View) error {
 	var first error
 	for _, net := range view.Nets {
 		_, _, err := lock.Assign(net.Name, net.Def)
-		first = firstError(first, err)
+		first = cmp.Or(first, err)
 	}
 	return first
 }

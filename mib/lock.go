@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -31,8 +32,8 @@ const maxNumber = math.MaxInt32
 // only grows; [ParseLock] describes its text. A Lock is not safe for concurrent use.
 type Lock struct {
 	nets     map[string]*LockedNet
-	modules  *index // module names
-	names    *names // net descriptors
+	modules  map[string]int // lines of the module names
+	names    *names         // net descriptors
 	reserved map[string]bool
 	suffixes []string
 	comments []string
@@ -75,28 +76,15 @@ type revision struct {
 // kindLock has the places or the transitions of one net.
 type kindLock struct {
 	byID map[string]*Locked
-	used *index
+	used map[uint32]int // lines of the numbers
 	next uint32
-}
-
-// index maps keys to the line of their first use.
-type index struct{ lines map[string]int }
-
-func newIndex() *index { return &index{lines: map[string]int{}} }
-
-// first adds a key, or returns the line of an earlier use.
-func (x *index) first(key string, line int) (earlier int, dup bool) {
-	if earlier, dup = x.lines[key]; !dup {
-		x.lines[key] = line
-	}
-	return earlier, dup
 }
 
 // NewLock returns an empty lock.
 func NewLock() *Lock {
 	reserved := reservedNames()
 	return &Lock{
-		nets: map[string]*LockedNet{}, modules: newIndex(), reserved: reserved,
+		nets: map[string]*LockedNet{}, modules: map[string]int{}, reserved: reserved,
 		names: newNames(reserved, netSuffixes()), suffixes: suffixes(), next: 1,
 	}
 }
@@ -106,16 +94,8 @@ func (l *Lock) Net(id string) *LockedNet { return l.nets[id] }
 
 // Nets returns all nets by number.
 func (l *Lock) Nets() []*LockedNet {
-	nets := make([]*LockedNet, 0, len(l.nets))
-	for _, n := range l.nets {
-		nets = append(nets, n)
-	}
-	slices.SortFunc(nets, func(a, b *LockedNet) int { return cmp.Compare(a.Number, b.Number) })
-	return nets
+	return slices.SortedFunc(maps.Values(l.nets), func(a, b *LockedNet) int { return cmp.Compare(a.Number, b.Number) })
 }
-
-// Len returns the number of nets, places and transitions.
-func (l *Lock) Len() int { return l.size }
 
 // Place returns a place of the net by its id; nil if it is unknown.
 func (n *LockedNet) Place(id string) *Locked { return n.places.byID[id] }
@@ -130,12 +110,7 @@ func (n *LockedNet) Places() []*Locked { return n.places.sorted() }
 func (n *LockedNet) Transitions() []*Locked { return n.transitions.sorted() }
 
 func (k *kindLock) sorted() []*Locked {
-	all := make([]*Locked, 0, len(k.byID))
-	for _, e := range k.byID {
-		all = append(all, e)
-	}
-	slices.SortFunc(all, func(a, b *Locked) int { return cmp.Compare(a.Number, b.Number) })
-	return all
+	return slices.SortedFunc(maps.Values(k.byID), func(a, b *Locked) int { return cmp.Compare(a.Number, b.Number) })
 }
 
 // Assign gives numbers and descriptors to the net with the given id, and to its places and
@@ -151,19 +126,12 @@ func (l *Lock) Assign(id string, def *petri.Net) (net *LockedNet, added bool, er
 		}
 	}
 	for i := range def.Places {
-		err = firstError(err, l.assign(net, &net.places, "place", def.Places[i].ID, def.Places[i].Name))
+		err = cmp.Or(err, l.assign(net, &net.places, "place", def.Places[i].ID, def.Places[i].Name))
 	}
 	for i := range def.Transitions {
-		err = firstError(err, l.assign(net, &net.transitions, "transition", def.Transitions[i].ID, def.Transitions[i].Name))
+		err = cmp.Or(err, l.assign(net, &net.transitions, "transition", def.Transitions[i].ID, def.Transitions[i].Name))
 	}
 	return net, l.size > before, err
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // room returns why a name cannot be added; next is the number it would get.
@@ -185,21 +153,20 @@ func (l *Lock) newNet(id, name string) (*LockedNet, error) {
 	n.Descriptor = l.names.pick(descriptorStem("net", n.Number, name, id), "net")
 	stem := moduleStem(n.Number, name, id)
 	n.Module = stem + moduleSuffix
-	for i := 2; ; i++ {
-		if _, dup := l.modules.first(n.Module, 0); !dup {
-			break
-		}
+	taken := func() bool { _, is := l.modules[n.Module]; return is }
+	for i := 2; taken(); i++ {
 		number := fmt.Sprintf("-%d", i)
 		n.Module = strings.TrimRight(cut(stem, maxModuleStem-len(number)), "-") + number + moduleSuffix
 	}
+	l.modules[n.Module] = 0
 	l.add(n)
 	return n, nil
 }
 
 // add adds a net whose number and names are free.
 func (l *Lock) add(n *LockedNet) {
-	n.places = kindLock{byID: map[string]*Locked{}, used: newIndex(), next: 1}
-	n.transitions = kindLock{byID: map[string]*Locked{}, used: newIndex(), next: 1}
+	n.places = kindLock{byID: map[string]*Locked{}, used: map[uint32]int{}, next: 1}
+	n.transitions = kindLock{byID: map[string]*Locked{}, used: map[uint32]int{}, next: 1}
 	n.names = newNames(l.reserved, l.suffixes)
 	for _, s := range netSuffixes() {
 		n.names.take(n.Descriptor+s, n.line)
@@ -225,7 +192,7 @@ func (l *Lock) assign(net *LockedNet, k *kindLock, kind, id, name string) error 
 
 func (k *kindLock) add(e *Locked) {
 	k.byID[e.ID] = e
-	k.used.first(numberKey(e.Number), e.line)
+	k.used[e.Number] = e.line
 	k.next = max(k.next, e.Number+1)
 }
 
@@ -236,20 +203,15 @@ func (n *LockedNet) addRevision(r revision) {
 }
 
 // retire marks the places and transitions that the definition does not have as obsolete, and
-// the others as current.
+// the others, which must all be in the lock, as current.
 func (n *LockedNet) retire(def *petri.Net) {
-	places := make(map[string]bool, len(def.Places))
+	for _, e := range n.members() {
+		e.Obsolete = true
+	}
 	for i := range def.Places {
-		places[def.Places[i].ID] = true
+		n.Place(def.Places[i].ID).Obsolete = false
 	}
-	transitions := make(map[string]bool, len(def.Transitions))
 	for i := range def.Transitions {
-		transitions[def.Transitions[i].ID] = true
-	}
-	for id, e := range n.places.byID {
-		e.Obsolete = !places[id]
-	}
-	for id, e := range n.transitions.byID {
-		e.Obsolete = !transitions[id]
+		n.Transition(def.Transitions[i].ID).Obsolete = false
 	}
 }

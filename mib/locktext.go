@@ -180,10 +180,11 @@ func (p *lockReader) enterNet(rec record) {
 		p.fault(rec.line, 1, "net %q is also at line %d; expected every net once", rec.id, first.line)
 		return
 	}
-	if line, dup := p.lock.modules.first(rec.module, rec.line); dup {
+	if line, dup := p.lock.modules[rec.module]; dup {
 		p.fault(rec.line, 1, "module %s of net %q is also that of line %d; expected every module once", rec.module, rec.id, line)
 		return
 	}
+	p.lock.modules[rec.module] = rec.line
 	if line, dup := p.lock.names.clash(rec.word); dup {
 		p.fault(rec.line, 1, "descriptor %s of net %q makes the same names as that of line %d; expected other ones", rec.word, rec.id, line)
 		return
@@ -198,11 +199,12 @@ func (p *lockReader) enterNode(net *LockedNet, k *kindLock, rec record) {
 		p.fault(rec.line, 1, "%s %q of net %d is also at line %d; expected it once", rec.kind, rec.id, rec.net, first.line)
 		return
 	}
-	if line, dup := k.used.first(numberKey(rec.number), rec.line); dup {
+	if line, dup := k.used[rec.number]; dup {
 		p.fault(rec.line, len(rec.kind)+2, "number %d.%d of %s %q is also that of line %d; expected every number once",
 			rec.net, rec.number, rec.kind, rec.id, line)
 		return
 	}
+	k.used[rec.number] = rec.line
 	if line, dup := net.names.clash(rec.word); dup {
 		p.fault(rec.line, 1, "descriptor %s of %s %q makes the same names as that of line %d; expected other ones", rec.word, rec.kind, rec.id, line)
 		return
@@ -215,8 +217,6 @@ func (p *lockReader) enterNode(net *LockedNet, k *kindLock, rec record) {
 	k.add(&Locked{ID: rec.id, Number: rec.number, Descriptor: rec.word, Obsolete: rec.obsolete, line: rec.line})
 	p.lock.size++
 }
-
-func numberKey(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
 // fields reads one line from left to right and keeps the first fault with its column.
 type fields struct {

@@ -124,60 +124,42 @@ func splitCamel(w string) []string {
 
 func cut(s string, n int) string { return s[:min(len(s), n)] }
 
-// validDescriptor reports whether a locked descriptor is valid: a small letter, then letters
-// and digits, with room for a suffix within 64 characters.
-func validDescriptor(s string) bool {
-	if s == "" || len(s) > 64-maxSuffix || !isLower(s[0]) {
-		return false
-	}
+// only reports whether all bytes of a text are valid.
+func only(s string, valid func(c byte) bool) bool {
 	for i := range len(s) {
-		if !isLower(s[i]) && !isUpper(s[i]) && !isDigit(s[i]) {
+		if !valid(s[i]) {
 			return false
 		}
 	}
 	return true
 }
 
+// validDescriptor reports whether a locked descriptor is valid: a small letter, then letters
+// and digits, with room for a suffix within 64 characters.
+func validDescriptor(s string) bool {
+	return s != "" && len(s) <= 64-maxSuffix && isLower(s[0]) &&
+		only(s, func(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) })
+}
+
 // validModule reports whether a locked module name is valid: capitals, digits and single
 // hyphens, ending in -MIB (RFC 4181 appendix C).
 func validModule(s string) bool {
-	if len(s) > 64 || !strings.HasSuffix(s, "-MIB") || !isUpper(s[0]) || strings.Contains(s, "--") {
-		return false
-	}
-	for i := range len(s) {
-		if !isUpper(s[i]) && !isDigit(s[i]) && s[i] != '-' {
-			return false
-		}
-	}
-	return true
+	return len(s) <= 64 && strings.HasSuffix(s, "-MIB") && isUpper(s[0]) && !strings.Contains(s, "--") &&
+		only(s, func(c byte) bool { return isUpper(c) || isDigit(c) || c == '-' })
 }
 
 // suffixes returns the suffixes of places' and transitions' descriptors for the objects of a
 // net's module. None is the end of another, so two objects have the same name only if one of
 // their descriptors, with or without a suffix, is the other.
 func suffixes() []string {
-	var s []string
-	for _, o := range objectsOf(placeColumns()) {
-		if o.named {
-			s = append(s, o.suffix)
-		}
-	}
-	for _, o := range objectsOf(transitionColumns()) {
-		if o.named {
-			s = append(s, o.suffix)
-		}
-	}
-	return s
+	return prefixed("", append(namedOnly(objectsOf(placeColumns())), namedOnly(objectsOf(transitionColumns()))...))
 }
 
 // netSuffixes returns the suffixes of a net's descriptor for the other objects of its module.
 func netSuffixes() []string {
-	s := []string{"PnMIB", "Objects", "Net", "Places", "Transitions", "Conformance", "Compliances", "Groups",
+	own := []string{"PnMIB", "Objects", "Net", "Places", "Transitions", "Conformance", "Compliances", "Groups",
 		"NetGroup", "PlaceGroup", "TransGroup", "RetiredGroup", "Compliance", "Retired"}
-	for _, o := range objectsOf(moduleScalars()) {
-		s = append(s, o.suffix)
-	}
-	return s
+	return append(own, prefixed("", objectsOf(moduleScalars()))...)
 }
 
 // names keeps the descriptors of one module unique, ignoring case (RFC 2578 section 3.1).

@@ -191,8 +191,8 @@ func TestABrokenNetIsRefused(t *testing.T) {
 	if _, err := Generate(dir, filepath.Join(dir, LockFile), testRoot(t), nets, testNow()); err == nil {
 		t.Error("taken")
 	}
-	if lock, err := ReadLock(filepath.Join(dir, LockFile)); err != nil || lock.Len() != 0 {
-		t.Errorf("the lock holds %d names, %v", lock.Len(), err)
+	if lock, err := ReadLock(filepath.Join(dir, LockFile)); err != nil || lock.size != 0 {
+		t.Errorf("the lock holds %d names, %v", lock.size, err)
 	}
 }
 

@@ -120,20 +120,3 @@ func syntaxEnum(labels string) syntax {
 }
 
 func plain(name string, typ smi.Type) syntax { return syntax{clause: name, name: name, typ: typ} }
-
-// source returns the module that a type or macro is imported from; "" for those of ASN.1.
-func source(name string) string {
-	switch name {
-	case "Counter64", "Gauge32", "Unsigned32", "Integer32", "MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "enterprises":
-		return "SNMPv2-SMI"
-	case "DateAndTime", "RowPointer", "TEXTUAL-CONVENTION", "TruthValue":
-		return "SNMPv2-TC"
-	case "AGENT-CAPABILITIES", "MODULE-COMPLIANCE", "OBJECT-GROUP", "NOTIFICATION-GROUP":
-		return "SNMPv2-CONF"
-	case "SnmpAdminString":
-		return "SNMP-FRAMEWORK-MIB"
-	case "PetrinetIndex", "PetrinetRate", "petrinetNets", "petrinetRoot":
-		return PetrinetModule
-	}
-	return ""
-}

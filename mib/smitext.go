@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,16 +21,14 @@ const dateLayout = "200601021504Z"
 // moduleText writes an SMIv2 module. The body comes first, because it decides the imports.
 type moduleText struct {
 	body bytes.Buffer
-	used map[string]bool
+	used map[string]bool // names, some of which are imported
 }
 
 func newModuleText() *moduleText { return &moduleText{used: map[string]bool{}} }
 
 func (m *moduleText) use(names ...string) {
 	for _, n := range names {
-		if source(n) != "" {
-			m.used[n] = true
-		}
+		m.used[n] = true
 	}
 }
 
@@ -121,21 +120,19 @@ func (m *moduleText) text(id identity) []byte {
 func (m *moduleText) imports(module string) string {
 	var b strings.Builder
 	b.WriteString("IMPORTS")
-	for _, group := range [][]string{
-		{"MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "Counter64", "Gauge32", "Integer32", "Unsigned32", "enterprises"},
-		{"TEXTUAL-CONVENTION", "DateAndTime", "RowPointer", "TruthValue"},
-		{"AGENT-CAPABILITIES", "MODULE-COMPLIANCE", "NOTIFICATION-GROUP", "OBJECT-GROUP"},
-		{"SnmpAdminString"},
-		{"PetrinetIndex", "PetrinetRate", "petrinetNets", "petrinetRoot"},
+	for _, of := range []struct {
+		module string
+		names  []string
+	}{
+		{"SNMPv2-SMI", []string{"MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "Counter64", "Gauge32", "Integer32", "Unsigned32", "enterprises"}},
+		{"SNMPv2-TC", []string{"TEXTUAL-CONVENTION", "DateAndTime", "RowPointer", "TruthValue"}},
+		{"SNMPv2-CONF", []string{"AGENT-CAPABILITIES", "MODULE-COMPLIANCE", "NOTIFICATION-GROUP", "OBJECT-GROUP"}},
+		{"SNMP-FRAMEWORK-MIB", []string{"SnmpAdminString"}},
+		{PetrinetModule, []string{"PetrinetIndex", "PetrinetRate", "petrinetNets", "petrinetRoot"}},
 	} {
-		var names []string
-		for _, n := range group {
-			if m.used[n] && source(n) != module {
-				names = append(names, n)
-			}
-		}
-		if len(names) > 0 {
-			fmt.Fprintf(&b, "\n    %s\n        FROM %s", wrap(strings.Join(names, ", "), 70, "\n    "), source(names[0]))
+		names := slices.DeleteFunc(of.names, func(name string) bool { return !m.used[name] })
+		if len(names) > 0 && of.module != module {
+			fmt.Fprintf(&b, "\n    %s\n        FROM %s", wrap(strings.Join(names, ", "), 70, "\n    "), of.module)
 		}
 	}
 	b.WriteString(";\n\n")

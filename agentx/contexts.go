@@ -90,29 +90,23 @@ func (c *contexts) names() []string {
 	return slices.Sorted(maps.Keys(c.named))
 }
 
-// expire drops tables that no walk can need any more.
-func (c *contexts) expire(now time.Time) {
-	c.plain.expire(now)
+// all returns the walks of all contexts.
+func (c *contexts) all() []*walks {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	for _, w := range c.named {
+	return slices.AppendSeq([]*walks{c.plain}, maps.Values(c.named))
+}
+
+// expire drops tables that no walk can need any more.
+func (c *contexts) expire(now time.Time) {
+	for _, w := range c.all() {
 		w.expire(now)
 	}
 }
 
 // expected reports whether a request of a walk is expected in any context.
 func (c *contexts) expected(now time.Time) bool {
-	if c.plain.expected(now) {
-		return true
-	}
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	for _, w := range c.named {
-		if w.expected(now) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.all(), func(w *walks) bool { return w.expected(now) })
 }
 
 // settle registers the wanted contexts that are not served, and unregisters the others. A

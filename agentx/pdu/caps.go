@@ -13,14 +13,9 @@ type AddAgentCaps struct {
 // Type returns TypeAddAgentCaps.
 func (*AddAgentCaps) Type() Type { return TypeAddAgentCaps }
 
-func (a *AddAgentCaps) encode(e *encoder) {
-	e.oid(a.ID, false)
-	e.octets(a.Description)
-}
-
-func (a *AddAgentCaps) decode(d *decoder) {
-	a.ID, _ = d.oid()
-	a.Description = d.octets()
+func (a *AddAgentCaps) code(c coder) {
+	c.name(&a.ID)
+	c.text(&a.Description)
 }
 
 // RemoveAgentCaps removes the row (RFC 2741 section 6.2.15).
@@ -31,5 +26,4 @@ type RemoveAgentCaps struct {
 // Type returns TypeRemoveAgentCaps.
 func (*RemoveAgentCaps) Type() Type { return TypeRemoveAgentCaps }
 
-func (r *RemoveAgentCaps) encode(e *encoder) { e.oid(r.ID, false) }
-func (r *RemoveAgentCaps) decode(d *decoder) { r.ID, _ = d.oid() }
+func (r *RemoveAgentCaps) code(c coder) { c.name(&r.ID) }

@@ -35,5 +35,4 @@ type Close struct {
 // Type returns TypeClose.
 func (*Close) Type() Type { return TypeClose }
 
-func (c *Close) encode(e *encoder) { e.uint8s(uint8(c.Reason), 0, 0, 0) }
-func (c *Close) decode(d *decoder) { c.Reason = Reason(d.four()[0]) }
+func (c *Close) code(to coder) { to.small((*uint8)(&c.Reason)) }

@@ -10,8 +10,7 @@ type Get struct {
 // Type returns TypeGet.
 func (*Get) Type() Type { return TypeGet }
 
-func (g *Get) encode(e *encoder) { e.ranges(g.Ranges) }
-func (g *Get) decode(d *decoder) { g.Ranges = d.ranges() }
+func (g *Get) code(c coder) { c.ranges(&g.Ranges) }
 
 // GetNext requests the first variable in each range (RFC 2741 section 6.2.6).
 type GetNext struct {
@@ -21,8 +20,7 @@ type GetNext struct {
 // Type returns TypeGetNext.
 func (*GetNext) Type() Type { return TypeGetNext }
 
-func (g *GetNext) encode(e *encoder) { e.ranges(g.Ranges) }
-func (g *GetNext) decode(d *decoder) { g.Ranges = d.ranges() }
+func (g *GetNext) code(c coder) { c.ranges(&g.Ranges) }
 
 // GetBulk requests the first variable in each of the first NonRepeaters ranges, and up to
 // MaxRepetitions in each of the others (RFC 2741 section 6.2.7).
@@ -35,14 +33,8 @@ type GetBulk struct {
 // Type returns TypeGetBulk.
 func (*GetBulk) Type() Type { return TypeGetBulk }
 
-func (g *GetBulk) encode(e *encoder) {
-	e.uint16(g.NonRepeaters)
-	e.uint16(g.MaxRepetitions)
-	e.ranges(g.Ranges)
-}
-
-func (g *GetBulk) decode(d *decoder) {
-	g.NonRepeaters = d.uint16()
-	g.MaxRepetitions = d.uint16()
-	g.Ranges = d.ranges()
+func (g *GetBulk) code(c coder) {
+	c.short(&g.NonRepeaters)
+	c.short(&g.MaxRepetitions)
+	c.ranges(&g.Ranges)
 }

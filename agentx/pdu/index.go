@@ -13,8 +13,7 @@ type IndexAllocate struct {
 // Type returns TypeIndexAllocate.
 func (*IndexAllocate) Type() Type { return TypeIndexAllocate }
 
-func (i *IndexAllocate) encode(e *encoder) { e.variables(i.Variables) }
-func (i *IndexAllocate) decode(d *decoder) { i.Variables = d.variables() }
+func (i *IndexAllocate) code(c coder) { c.variables(&i.Variables) }
 
 // IndexDeallocate releases reserved values (RFC 2741 section 6.2.13).
 type IndexDeallocate struct {
@@ -24,5 +23,4 @@ type IndexDeallocate struct {
 // Type returns TypeIndexDeallocate.
 func (*IndexDeallocate) Type() Type { return TypeIndexDeallocate }
 
-func (i *IndexDeallocate) encode(e *encoder) { e.variables(i.Variables) }
-func (i *IndexDeallocate) decode(d *decoder) { i.Variables = d.variables() }
+func (i *IndexDeallocate) code(c coder) { c.variables(&i.Variables) }

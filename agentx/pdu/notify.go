@@ -13,13 +13,11 @@ type Notify struct {
 // Type returns TypeNotify.
 func (*Notify) Type() Type { return TypeNotify }
 
-func (n *Notify) encode(e *encoder) { e.variables(n.Variables) }
-func (n *Notify) decode(d *decoder) { n.Variables = d.variables() }
+func (n *Notify) code(c coder) { c.variables(&n.Variables) }
 
 // Ping checks whether the master answers (RFC 2741 section 6.2.11).
 type Ping struct{}
 
 // Type returns TypePing.
-func (*Ping) Type() Type      { return TypePing }
-func (*Ping) encode(*encoder) {}
-func (*Ping) decode(*decoder) {}
+func (*Ping) Type() Type { return TypePing }
+func (*Ping) code(coder) {}

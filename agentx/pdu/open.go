@@ -14,14 +14,8 @@ type Open struct {
 // Type returns TypeOpen.
 func (*Open) Type() Type { return TypeOpen }
 
-func (o *Open) encode(e *encoder) {
-	e.uint8s(o.Timeout, 0, 0, 0)
-	e.oid(o.ID, false)
-	e.octets(o.Description)
-}
-
-func (o *Open) decode(d *decoder) {
-	o.Timeout = d.four()[0]
-	o.ID, _ = d.oid()
-	o.Description = d.octets()
+func (o *Open) code(c coder) {
+	c.small(&o.Timeout)
+	c.name(&o.ID)
+	c.text(&o.Description)
 }

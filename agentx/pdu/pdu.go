@@ -5,6 +5,8 @@ package pdu
 import (
 	"fmt"
 	"math"
+
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // PDU is one protocol data unit.
@@ -21,8 +23,21 @@ type PDU struct {
 type Body interface {
 	// Type returns the type of PDU the body belongs to.
 	Type() Type
-	encode(e *encoder)
-	decode(d *decoder)
+	// code codes the fields in the order of the payload.
+	code(c coder)
+}
+
+// coder encodes fields, or decodes them into the same memory. So a body states its
+// layout once.
+type coder interface {
+	small(fields ...*uint8) // up to four single bytes; they take four in any case
+	short(field *uint16)
+	long(field *uint32)
+	text(field *string)
+	name(field *smi.OID)
+	// A list runs to the end of the payload.
+	ranges(list *[]SearchRange)
+	variables(list *[]smi.Variable)
 }
 
 // Append appends p to buf as one frame. Type and length of the header come from the body;
@@ -35,7 +50,7 @@ func Append(buf []byte, p PDU) ([]byte, error) {
 	if p.Header.Flags&FlagNonDefaultContext != 0 && p.Header.Type.HasContext() {
 		e.octets(p.Context)
 	}
-	p.Body.encode(&e)
+	p.Body.code(&e)
 	length := len(e.buf) - start - HeaderSize
 	switch {
 	case e.err != nil:
@@ -59,7 +74,7 @@ func Decode(h Header, payload []byte) (PDU, error) {
 	if h.Flags&FlagNonDefaultContext != 0 && h.Type.HasContext() {
 		p.Context = d.octets()
 	}
-	p.Body.decode(&d)
+	p.Body.code(&d)
 	if d.err == nil && len(d.buf) > 0 {
 		d.err = fmt.Errorf("%d bytes are left over", len(d.buf))
 	}
@@ -69,46 +84,32 @@ func Decode(h Header, payload []byte) (PDU, error) {
 	return p, nil
 }
 
+// newBody returns an empty body of a type; nil for an unknown type.
 func newBody(t Type) Body {
-	switch t {
-	case TypeOpen:
-		return &Open{}
-	case TypeClose:
-		return &Close{}
-	case TypeRegister:
-		return &Register{}
-	case TypeUnregister:
-		return &Unregister{}
-	case TypeGet:
-		return &Get{}
-	case TypeGetNext:
-		return &GetNext{}
-	case TypeGetBulk:
-		return &GetBulk{}
-	case TypeTestSet:
-		return &TestSet{}
-	case TypeCommitSet:
-		return &CommitSet{}
-	case TypeUndoSet:
-		return &UndoSet{}
-	case TypeCleanupSet:
-		return &CleanupSet{}
-	case TypeNotify:
-		return &Notify{}
-	case TypePing:
-		return &Ping{}
-	case TypeIndexAllocate:
-		return &IndexAllocate{}
-	case TypeIndexDeallocate:
-		return &IndexDeallocate{}
-	case TypeAddAgentCaps:
-		return &AddAgentCaps{}
-	case TypeRemoveAgentCaps:
-		return &RemoveAgentCaps{}
-	case TypeResponse:
-		return &Response{}
+	if !t.Known() {
+		return nil
 	}
-	return nil
+	bodies := [...]func() Body{
+		TypeOpen:            func() Body { return &Open{} },
+		TypeClose:           func() Body { return &Close{} },
+		TypeRegister:        func() Body { return &Register{} },
+		TypeUnregister:      func() Body { return &Unregister{} },
+		TypeGet:             func() Body { return &Get{} },
+		TypeGetNext:         func() Body { return &GetNext{} },
+		TypeGetBulk:         func() Body { return &GetBulk{} },
+		TypeTestSet:         func() Body { return &TestSet{} },
+		TypeCommitSet:       func() Body { return &CommitSet{} },
+		TypeUndoSet:         func() Body { return &UndoSet{} },
+		TypeCleanupSet:      func() Body { return &CleanupSet{} },
+		TypeNotify:          func() Body { return &Notify{} },
+		TypePing:            func() Body { return &Ping{} },
+		TypeIndexAllocate:   func() Body { return &IndexAllocate{} },
+		TypeIndexDeallocate: func() Body { return &IndexDeallocate{} },
+		TypeAddAgentCaps:    func() Body { return &AddAgentCaps{} },
+		TypeRemoveAgentCaps: func() Body { return &RemoveAgentCaps{} },
+		TypeResponse:        func() Body { return &Response{} },
+	}
+	return bodies[t]()
 }
 
 // encoder appends to buf, and keeps the first error.
@@ -124,10 +125,21 @@ func (e *encoder) fail(format string, args ...any) {
 	}
 }
 
-func (e *encoder) uint8s(v ...uint8) { e.buf = append(e.buf, v...) }
-func (e *encoder) uint16(v uint16)   { e.buf = e.order.append16(e.buf, v) }
-func (e *encoder) uint32(v uint32)   { e.buf = e.order.append32(e.buf, v) }
-func (e *encoder) uint64(v uint64)   { e.buf = e.order.append64(e.buf, v) }
+func (e *encoder) small(fields ...*uint8) {
+	var four [4]uint8
+	for i, v := range fields {
+		four[i] = *v
+	}
+	e.buf = append(e.buf, four[:]...)
+}
+
+func (e *encoder) short(v *uint16) { e.uint16(*v) }
+func (e *encoder) long(v *uint32)  { e.uint32(*v) }
+func (e *encoder) text(v *string)  { e.octets(*v) }
+func (e *encoder) name(v *smi.OID) { e.oid(*v, false) }
+func (e *encoder) uint16(v uint16) { e.buf = e.order.append16(e.buf, v) }
+func (e *encoder) uint32(v uint32) { e.buf = e.order.append32(e.buf, v) }
+func (e *encoder) uint64(v uint64) { e.buf = e.order.append64(e.buf, v) }
 
 // octets appends an Octet String (RFC 2741 section 5.3): length, octets, padding to a
 // multiple of four.
@@ -180,6 +192,18 @@ func (d *decoder) four() (b [4]uint8) {
 	copy(b[:], d.take(4))
 	return b
 }
+
+func (d *decoder) small(fields ...*uint8) {
+	four := d.four()
+	for i, v := range fields {
+		*v = four[i]
+	}
+}
+
+func (d *decoder) short(v *uint16) { *v = d.uint16() }
+func (d *decoder) long(v *uint32)  { *v = d.uint32() }
+func (d *decoder) text(v *string)  { *v = d.octets() }
+func (d *decoder) name(v *smi.OID) { *v, _ = d.oid() }
 
 func (d *decoder) uint16() uint16 {
 	if b := d.take(2); b != nil {

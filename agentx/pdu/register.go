@@ -18,15 +18,9 @@ type Register struct {
 // Type returns TypeRegister.
 func (*Register) Type() Type { return TypeRegister }
 
-func (r *Register) encode(e *encoder) {
-	e.uint8s(r.Timeout, r.Priority, r.RangeSubID, 0)
-	e.subtree(r.RangeSubID, r.Subtree, r.UpperBound)
-}
-
-func (r *Register) decode(d *decoder) {
-	head := d.four()
-	r.Timeout, r.Priority, r.RangeSubID = head[0], head[1], head[2]
-	r.Subtree, r.UpperBound = d.subtree(r.RangeSubID)
+func (r *Register) code(c coder) {
+	c.small(&r.Timeout, &r.Priority, &r.RangeSubID)
+	codeSubtree(c, r.RangeSubID, &r.Subtree, &r.UpperBound)
 }
 
 // Unregister withdraws a Register (RFC 2741 section 6.2.4).
@@ -40,29 +34,15 @@ type Unregister struct {
 // Type returns TypeUnregister.
 func (*Unregister) Type() Type { return TypeUnregister }
 
-func (u *Unregister) encode(e *encoder) {
-	e.uint8s(0, u.Priority, u.RangeSubID, 0)
-	e.subtree(u.RangeSubID, u.Subtree, u.UpperBound)
+func (u *Unregister) code(c coder) {
+	c.small(new(uint8), &u.Priority, &u.RangeSubID)
+	codeSubtree(c, u.RangeSubID, &u.Subtree, &u.UpperBound)
 }
 
-func (u *Unregister) decode(d *decoder) {
-	head := d.four()
-	u.Priority, u.RangeSubID = head[1], head[2]
-	u.Subtree, u.UpperBound = d.subtree(u.RangeSubID)
-}
-
-// subtree appends a name and, for a range, the upper bound.
-func (e *encoder) subtree(rangeSubID uint8, name smi.OID, upperBound uint32) {
-	e.oid(name, false)
+// codeSubtree codes a name and, for a range, the upper bound.
+func codeSubtree(c coder, rangeSubID uint8, name *smi.OID, upperBound *uint32) {
+	c.name(name)
 	if rangeSubID != 0 {
-		e.uint32(upperBound)
+		c.long(upperBound)
 	}
-}
-
-func (d *decoder) subtree(rangeSubID uint8) (name smi.OID, upperBound uint32) {
-	name, _ = d.oid()
-	if rangeSubID != 0 {
-		upperBound = d.uint32()
-	}
-	return name, upperBound
 }

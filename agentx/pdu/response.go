@@ -15,16 +15,9 @@ type Response struct {
 // Type returns TypeResponse.
 func (*Response) Type() Type { return TypeResponse }
 
-func (r *Response) encode(e *encoder) {
-	e.uint32(r.UpTime)
-	e.uint16(uint16(r.Error))
-	e.uint16(r.Index)
-	e.variables(r.Variables)
-}
-
-func (r *Response) decode(d *decoder) {
-	r.UpTime = d.uint32()
-	r.Error = Error(d.uint16())
-	r.Index = d.uint16()
-	r.Variables = d.variables()
+func (r *Response) code(c coder) {
+	c.long(&r.UpTime)
+	c.short((*uint16)(&r.Error))
+	c.short(&r.Index)
+	c.variables(&r.Variables)
 }

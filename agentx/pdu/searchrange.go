@@ -12,21 +12,19 @@ type SearchRange struct {
 	End     smi.OID
 }
 
-func (e *encoder) ranges(ranges []SearchRange) {
-	for _, r := range ranges {
+func (e *encoder) ranges(ranges *[]SearchRange) {
+	for _, r := range *ranges {
 		e.oid(r.Start, r.Include)
 		e.oid(r.End, false)
 	}
 }
 
 // ranges reads to the end of the payload.
-func (d *decoder) ranges() []SearchRange {
-	var ranges []SearchRange
+func (d *decoder) ranges(ranges *[]SearchRange) {
 	for d.more() {
 		var r SearchRange
 		r.Start, r.Include = d.oid()
 		r.End, _ = d.oid()
-		ranges = append(ranges, r)
+		*ranges = append(*ranges, r)
 	}
-	return ranges
 }

@@ -12,29 +12,25 @@ type TestSet struct {
 // Type returns TypeTestSet.
 func (*TestSet) Type() Type { return TypeTestSet }
 
-func (t *TestSet) encode(e *encoder) { e.variables(t.Variables) }
-func (t *TestSet) decode(d *decoder) { t.Variables = d.variables() }
+func (t *TestSet) code(c coder) { c.variables(&t.Variables) }
 
 // CommitSet requests the set of the transaction's TestSet (RFC 2741 section 6.2.9).
 type CommitSet struct{}
 
 // Type returns TypeCommitSet.
-func (*CommitSet) Type() Type      { return TypeCommitSet }
-func (*CommitSet) encode(*encoder) {}
-func (*CommitSet) decode(*decoder) {}
+func (*CommitSet) Type() Type { return TypeCommitSet }
+func (*CommitSet) code(coder) {}
 
 // UndoSet requests to undo a CommitSet.
 type UndoSet struct{}
 
 // Type returns TypeUndoSet.
-func (*UndoSet) Type() Type      { return TypeUndoSet }
-func (*UndoSet) encode(*encoder) {}
-func (*UndoSet) decode(*decoder) {}
+func (*UndoSet) Type() Type { return TypeUndoSet }
+func (*UndoSet) code(coder) {}
 
 // CleanupSet ends a set. It is the only request without a Response.
 type CleanupSet struct{}
 
 // Type returns TypeCleanupSet.
-func (*CleanupSet) Type() Type      { return TypeCleanupSet }
-func (*CleanupSet) encode(*encoder) {}
-func (*CleanupSet) decode(*decoder) {}
+func (*CleanupSet) Type() Type { return TypeCleanupSet }
+func (*CleanupSet) code(coder) {}

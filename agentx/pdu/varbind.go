@@ -25,8 +25,8 @@ func VariableSize(v smi.Variable) int {
 	return size
 }
 
-func (e *encoder) variables(variables []smi.Variable) {
-	for _, v := range variables {
+func (e *encoder) variables(variables *[]smi.Variable) {
+	for _, v := range *variables {
 		e.variable(v)
 	}
 }
@@ -51,12 +51,10 @@ func (e *encoder) variable(v smi.Variable) {
 }
 
 // variables reads to the end of the payload.
-func (d *decoder) variables() []smi.Variable {
-	var variables []smi.Variable
+func (d *decoder) variables(variables *[]smi.Variable) {
 	for d.more() {
-		variables = append(variables, d.variable())
+		*variables = append(*variables, d.variable())
 	}
-	return variables
 }
 
 func (d *decoder) variable() smi.Variable {

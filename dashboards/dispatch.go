@@ -7,7 +7,7 @@ import "github.com/pnagent/pnagent/metrics"
 func dispatch() Dashboard {
 	return Dashboard{
 		UID: uidDispatch, File: "dispatch.json", Title: "pnagent / Engine dispatch",
-		Description: "Queues of engines that run with a dispatcher: who waits, at which priority, for how long, and who is served.",
+		Description: "Queues of engines that run with a dispatcher: how many instances wait, at which priority and for how long, and which are served.",
 		Variables:   []Variable{netVariable(true)},
 		Rows: []Row{
 			{"Now", dispatchStats()},
@@ -22,12 +22,12 @@ func starving() []Step { return []Step{{0, calm}, {10, warm}, {60, burnt}} }
 
 func dispatchStats() []Panel {
 	return []Panel{
-		quarter(number("Ready instances", "Instances that could fire and wait for their turn.", "short",
+		quarter(number("Ready instances", "Instances with an enabled transition that wait for their turn.", "short",
 			sum("", most("net, priority", of(metrics.QueueReady, anyNet))), []Step{{0, calm}})),
-		quarter(number("Longest wait", "Time that the instance which waits longest has been ready.", "s", "max("+of(metrics.QueueOldestAgeSeconds, anyNet)+")", starving())),
-		quarter(number("Longest without service", "Time that some priority had instances ready and was not served. A long time is starvation.", "s",
+		quarter(number("Longest wait", "Time for which the longest-waiting instance has been ready.", "s", "max("+of(metrics.QueueOldestAgeSeconds, anyNet)+")", starving())),
+		quarter(number("Longest without service", "Time for which a priority has had ready instances and was not served. A long time means starvation.", "s",
 			"max("+of(metrics.QueueUnservedAgeSeconds, anyNet)+")", starving())),
-		quarter(number("Work that nobody started", "Pieces of work in channels.", "short",
+		quarter(number("Work not started", "Pieces of work that wait in instances.", "short",
 			sum("", most("net", of(metrics.QueueWaiting, anyNet))), []Step{{0, calm}})),
 	}
 }
@@ -36,13 +36,13 @@ func dispatchWaiting() []Panel {
 	lines := func(title, description, unit, expr string) Panel {
 		return half(side(title, description, unit, Query{expr, "p{{priority}} {{net}}"}))
 	}
-	work := half(side("Work that nobody started, by net", "Pieces of work in channels, by net.", "short",
+	work := half(side("Work not started, by net", "Pieces of work that wait in instances, by net.", "short",
 		Query{most("net", of(metrics.QueueWaiting, anyNet)), "{{net}}"}))
 	return []Panel{
-		lines("Ready by priority", "Instances that could fire and wait for their turn.", "short", most("net, priority", of(metrics.QueueReady, anyNet))),
-		lines("Longest wait by priority", "Time that the instance which waits longest has been ready. Higher priorities should be lower here.", "s",
+		lines("Ready by priority", "Instances with an enabled transition that wait for their turn.", "short", most("net, priority", of(metrics.QueueReady, anyNet))),
+		lines("Longest wait by priority", "Time for which the longest-waiting instance has been ready. Higher priorities should have lower values.", "s",
 			most("net, priority", of(metrics.QueueOldestAgeSeconds, anyNet))),
-		lines("Starvation by priority", "Time that a priority had instances ready and was not served. A line that keeps rising starves.", "s",
+		lines("Starvation by priority", "Time for which a priority has had ready instances and was not served. A line that keeps rising means starvation.", "s",
 			most("net, priority", of(metrics.QueueUnservedAgeSeconds, anyNet))),
 		work,
 	}
@@ -50,15 +50,15 @@ func dispatchWaiting() []Panel {
 
 func dispatchServed() []Panel {
 	served := most("net, priority", rate(metrics.QueueServedTotal, anyNet))
-	share := half(side("Share of priorities", "Part of all service that each priority got.", "percentunit",
+	share := half(side("Share of priorities", "Share of each priority in all served events.", "percentunit",
 		Query{sum("priority", served) + " / on() group_left() (" + sum("", served) + " > 0)", "p{{priority}}"}))
 	share.Stacked = true
 	return []Panel{
-		half(side("Served by priority", "Firings and pieces of work that were served, a second.", "ops", Query{served, "p{{priority}} {{net}}"})),
+		half(side("Served by priority", "Firings and pieces of work served per second.", "ops", Query{served, "p{{priority}} {{net}}"})),
 		share,
-		half(side("Quotes used up", "Turns that ended because the quote of the priority was used up, a second. Only a quoted dispatcher has quotes.", "ops",
+		half(side("Quotes used up", "Turns per second that ended because the quote of the priority was used up. Only a quoted dispatcher has quotes.", "ops",
 			Query{most("net, priority", rate(metrics.QueueQuoteSwitchesTotal, anyNet)), "p{{priority}} {{net}}"})),
-		half(side("Firings against service", "Firings of the nets, and what the dispatcher served, a second.", "ops",
+		half(side("Firings against service", "Firings of the nets, and events that the dispatcher served, per second.", "ops",
 			Query{sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), "firings {{net}}"},
 			Query{sum("net", served), "served {{net}}"})),
 	}

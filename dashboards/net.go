@@ -10,11 +10,11 @@ import (
 func oneNet() Dashboard {
 	return Dashboard{
 		UID: uidNet, File: "net.json", Title: "pnagent / Net",
-		Description: "One net: which places hold old tokens, what holds them back, how fast each transition fires.",
+		Description: "One net: which places hold old tokens, what blocks them, how fast each transition fires.",
 		Variables:   []Variable{netVariable(false)},
 		Rows: []Row{
 			{"Now", netStats()},
-			{"Places", []Panel{placesByAge(), netAlarms(), ladder("Age of tokens", " Places where the net ends are left out.", unfinished, thisNet)}},
+			{"Places", []Panel{placesByAge(), netAlarms(), ladder("Age of tokens", " Final places are left out.", unfinished, thisNet)}},
 			{"Why", []Panel{blockers(), transitionTable()}},
 			{"Flow", netFlow()},
 			{"Dwell", netDwell()},
@@ -24,24 +24,24 @@ func oneNet() Dashboard {
 
 func netStats() []Panel {
 	return []Panel{
-		number("Oldest token", "Age of the oldest token of the net; the places where it ends are left out.", "s", "max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
-		number("Active alarms", "What the sidecar says is wrong with this net.", "short", orZero("count("+alarms(thisNet)+")"), anyIsBad()),
-		number("Deadlocked instances", "Instances that can never go on by themselves.", "short",
+		number("Oldest token", "Age of the oldest token of the net; final places are left out.", "s", "max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
+		number("Active alarms", "Active alarms of this net, by the sidecar's thresholds.", "short", orZero("count("+alarms(thisNet)+")"), anyIsBad()),
+		number("Deadlocked instances", "Instances that can never continue on their own.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="deadlocked"`)+")", anyIsBad()),
-		number("Active instances", "Instances that are at work or wait.", "short",
+		number("Active instances", "Instances that have not finished.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="active"`)+")", []Step{{0, calm}}),
 		number("Tokens", "Tokens in all places of the net.", "short", sum("", most("place", of(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
-		number("Firings", "Transitions that fire, a second.", "ops",
+		number("Firings", "Firings per second.", "ops",
 			sum("", most("transition", rate(metrics.TransitionFiringsTotal, thisNet))), []Step{{0, calm}}),
 	}
 }
 
 // placesByAge is a heat table: a row for each place, a column for each step of
-// the ladder. The places where the net ends have tokens and no age.
+// the ladder. Final places have tokens and no age.
 func placesByAge() Panel {
 	p := Panel{
 		Title: "Places by age", Kind: Table, Unit: "short", Width: 14, Height: 14,
-		Description: "Tokens in each place that are at least so old. The further right a colour, the longer something is stuck; where the net ends, ages do not count. A click on a place opens it.",
+		Description: "Tokens in each place that have at least this age. The further right a colour is, the longer tokens are stuck. Final places have no ages. Click a place to open it.",
 		Queries: []Query{
 			{most("place", unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)), "oldest"},
 			{most("place", of(metrics.PlaceTokens, thisNet)), "tokens"},
@@ -67,7 +67,7 @@ func ladder(title, about string, selector func(family string, matchers ...string
 	}
 	p := Panel{
 		Title: title, Kind: Heatmap, Unit: "short", Width: 24, Height: 9,
-		Description: "How many tokens are of which age, over time; the oldest on top. A colour that climbs is a group of tokens that does not move." + about,
+		Description: "Number of tokens by age, over time; the oldest are at the top. A colour that climbs is a group of tokens that do not move." + about,
 	}
 	steps := stats.AgeSteps()
 	p.Queries = append(p.Queries, Query{sum("", most("place", selector(metrics.PlaceTokens, matcher))) + " - " + older(steps[0].Label), "< " + steps[0].Label})
@@ -85,15 +85,15 @@ func ladder(title, about string, selector func(family string, matchers ...string
 func netAlarms() Panel {
 	p := alarmTable(thisNet)
 	p.Height = 14
-	p.Description = "What is wrong with this net, and where. A click on a place opens it."
+	p.Description = "Active alarms of this net. Click a place to open it."
 	p.Columns = []Column{{Label: "alarm", Title: "Alarm"}, {Label: "place", Title: "Place", Link: uidPlace}, {Label: "transition", Title: "Transition"}, {Label: "region", Title: "Region"}}
 	return p
 }
 
 func blockers() Panel {
 	return Panel{
-		Title: "What holds transitions back", Kind: Table, Unit: "short", Width: 12, Height: 10,
-		Description: "Instances in which a transition cannot fire, by the place of the arc that holds it back. A place is empty where no single one is the cause.",
+		Title: "What blocks transitions", Kind: Table, Unit: "short", Width: 12, Height: 10,
+		Description: "Instances in which a transition cannot fire, by the place of the arc that blocks it. The place is empty if no single place is the cause.",
 		Queries:     []Query{{orNone(most("transition, place, reason", of(metrics.TransitionBlockedInstances, thisNet)), "transition"), "instances"}},
 		Columns: []Column{
 			{Label: "transition", Title: "Transition"},
@@ -108,7 +108,7 @@ func transitionTable() Panel {
 	by := func(expr string) string { return most("transition", expr) }
 	return Panel{
 		Title: "Transitions", Kind: Table, Unit: "short", Width: 12, Height: 10,
-		Description: "One row for each transition: how fast it fires, how often it fails, how long it could have fired and did not.",
+		Description: "One row for each transition: how fast it fires, how often it fails, how long it has been enabled without firing.",
 		Queries: []Query{
 			{by(rate(metrics.TransitionFiringsTotal, thisNet)), "firings"},
 			{by(rate(metrics.TransitionFailuresTotal, thisNet)), "failures"},
@@ -135,12 +135,12 @@ func netFlow() []Panel {
 		return Query{most("transition", rate(family, thisNet)), "{{transition}}"}
 	}
 	return []Panel{
-		lines("Firings by transition", "Transitions that fire, a second. Of two that follow each other both should be as fast.", by(metrics.TransitionFiringsTotal)),
-		lines("Failures by transition", "Runs of transitions that failed, a second.", by(metrics.TransitionFailuresTotal)),
-		lines("Retries and cancels", "Runs of all transitions that were tried again, or given up with the tokens put back, a second.",
+		lines("Firings by transition", "Firings per second. Two transitions in sequence should have the same rate.", by(metrics.TransitionFiringsTotal)),
+		lines("Failures by transition", "Failed runs of transitions per second.", by(metrics.TransitionFailuresTotal)),
+		lines("Retries and cancels", "Runs of all transitions per second that were tried again, or cancelled with their tokens put back.",
 			Query{sum("", most("transition", rate(metrics.TransitionRetriesTotal, thisNet))), "retries"},
 			Query{sum("", most("transition", rate(metrics.TransitionCancelsTotal, thisNet))), "cancels"}),
-		lines("Instances created and finished", "Instances that come and go, a second, and those that fail.",
+		lines("Instances created and finished", "Instances created, finished and failed per second.",
 			Query{"max(" + rate(metrics.InstancesCreatedTotal, thisNet) + ")", "created"},
 			Query{"max(" + rate(metrics.InstancesFinishedTotal, thisNet) + ")", "finished"},
 			Query{"max(" + rate(metrics.InstancesFailedTotal, thisNet) + ")", "failed"}),
@@ -149,7 +149,7 @@ func netFlow() []Panel {
 
 func netDwell() []Panel {
 	dwell := func(title, what string, q float64) Panel {
-		return half(side(title, "Time that "+what+" of the tokens that left a place had stayed there. Tokens that are still there are not in it: see the ages.", "s",
+		return half(side(title, "Dwell time that "+what+" of the tokens that left a place did not exceed. Tokens that are still in the place are not included: see the ages.", "s",
 			Query{percentile(q, "place", metrics.PlaceDwellSeconds, thisNet), "{{place}}"}))
 	}
 	return []Panel{dwell("Dwell, median by place", "half", 0.5), dwell("Dwell, 99th percentile by place", "99 of 100", 0.99)}

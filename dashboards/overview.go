@@ -33,7 +33,7 @@ func alarms(matchers ...string) string {
 func overview() Dashboard {
 	return Dashboard{
 		UID: uidOverview, File: "overview.json", Title: "pnagent / Overview",
-		Description: "All nets: are they well, what is stuck for longest, what is wrong, how fast do they go.",
+		Description: "All nets: the oldest tokens, active alarms, deadlocks, sources and rates.",
 		Variables:   []Variable{netVariable(true)},
 		Rows: []Row{
 			{"Now", overviewStats()},
@@ -48,16 +48,16 @@ func overviewStats() []Panel {
 		return sum("", most("net", of(metrics.Instances, anyNet, `state="`+state+`"`)))
 	}
 	return []Panel{
-		number("Oldest token", "Age of the oldest token of all places but those where a net ends. Places in which tokens are meant to rest count.", "s",
+		number("Oldest token", "Age of the oldest token in all places except final ones. Places in which tokens are meant to wait are included.", "s",
 			"max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet)+")", heat()),
-		number("Active alarms", "What the sidecar says is wrong now, by its own thresholds.", "short",
+		number("Active alarms", "Active alarms, by the sidecar's thresholds.", "short",
 			orZero("count("+alarms(orNoNet)+")"), anyIsBad()),
-		number("Deadlocked instances", "Instances in which nothing is enabled, nothing runs, and which are not at an end.", "short",
+		number("Deadlocked instances", "Instances that have not ended, and in which no transition is enabled or running.", "short",
 			instances("deadlocked"), anyIsBad()),
-		number("Active instances", "Instances that are at work or wait.", "short", instances("active"), []Step{{0, calm}}),
-		number("Sources up", "Engines that were heard lately.", "short",
+		number("Active instances", "Instances that have not finished.", "short", instances("active"), []Step{{0, calm}}),
+		number("Sources up", "Sources whose messages arrive.", "short",
 			sum("", most("net, source", of(metrics.SourceUp, anyNet))), noneIsBad()),
-		number("Firings", "Transitions that fire, a second.", "ops",
+		number("Firings", "Firings per second.", "ops",
 			sum("", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), []Step{{0, calm}}),
 	}
 }
@@ -65,7 +65,7 @@ func overviewStats() []Panel {
 func netTable() Panel {
 	return Panel{
 		Title: "Nets", Kind: Table, Unit: "short", Width: 14, Height: 9,
-		Description: "One row for each net. A click on a name opens the net.",
+		Description: "One row for each net. Click a name to open the net.",
 		Queries: []Query{
 			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="active"`))), "active"},
 			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="deadlocked"`))), "deadlocked"},
@@ -89,8 +89,8 @@ func netTable() Panel {
 // alarmTable returns a table of active alarms, with a row "none" if there are none.
 func alarmTable(nets string) Panel {
 	return Panel{
-		Title: "Active alarms, each", Kind: Table, Unit: "short", Width: 10, Height: 9,
-		Description: "What is wrong, and where. An alarm about a source is of no net. A click on a place opens it.",
+		Title: "List of active alarms", Kind: Table, Unit: "short", Width: 10, Height: 9,
+		Description: "All active alarms. An alarm about a source has no net. Click a place to open it.",
 		Queries:     []Query{{orNone(alarms(nets), "alarm"), "active"}},
 		Columns: []Column{
 			{Label: "alarm", Title: "Alarm"},
@@ -109,19 +109,19 @@ func overviewLines() []Panel {
 	}
 	all := func(family string) string { return sum("", most("net", rate(family, anyNet))) }
 	return []Panel{
-		lines("Oldest token by net", "A line that rises by one second a second is a token that does not move. Places where a net ends are left out.", "s", "{{net}}",
+		lines("Oldest token by net", "A line that rises by one second per second is a token that does not move. Final places are left out.", "s", "{{net}}",
 			most("net", unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet))),
-		lines("Active alarms by kind", "Alarms that are active, by what is wrong.", "short", "{{alarm}}",
+		lines("Active alarms by kind", "Active alarms, by kind.", "short", "{{alarm}}",
 			orNone("count by (alarm) ("+alarms(orNoNet)+")", "alarm")),
-		lines("Firings by net", "Transitions that fire, a second, by net.", "ops", "{{net}}",
+		lines("Firings by net", "Firings per second, by net.", "ops", "{{net}}",
 			sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet)))),
-		lines("Tokens by net", "Tokens in all places of a net. A net that fills up rises.", "short", "{{net}}",
+		lines("Tokens by net", "Tokens in all places of a net. A rising line is a net that accumulates tokens.", "short", "{{net}}",
 			sum("net", most("net, place", of(metrics.PlaceTokens, anyNet)))),
-		half(side("Instances created and finished", "Instances of all chosen nets that come and go, a second, and those that fail.", "ops",
+		half(side("Instances created and finished", "Instances of all selected nets that are created, finish and fail, per second.", "ops",
 			Query{all(metrics.InstancesCreatedTotal), "created"},
 			Query{all(metrics.InstancesFinishedTotal), "finished"},
 			Query{all(metrics.InstancesFailedTotal), "failed"})),
-		lines("Silence of sources", "Time since a source was heard. Engines speak once a second.", "s", "{{source}} {{net}}",
+		lines("Silence of sources", "Time since the last message of a source. Engines publish once a second.", "s", "{{source}} {{net}}",
 			most("net, source", of(metrics.SourceLastSnapshotAgeSeconds, anyNet))),
 	}
 }

@@ -29,13 +29,13 @@ func placeStats() []Panel {
 		number("Active alarms", "Alarms of this place.", "short", orZero("count("+alarms(thisSpot)+")"), anyIsBad()),
 		number("Tokens", "Tokens in the place.", "short", one(of(metrics.PlaceTokens, thisSpot)), plain),
 		number("Instances", "Instances with a token in the place.", "short", one(of(metrics.PlaceInstances, thisSpot)), plain),
-		number("Arrivals", "Tokens that come, a second.", "ops", one(rate(metrics.PlaceArrivalsTotal, thisSpot)), plain),
-		number("Departures", "Tokens that leave, a second.", "ops", one(rate(metrics.PlaceDeparturesTotal, thisSpot)), plain),
+		number("Arrivals", "Tokens that arrive, per second.", "ops", one(rate(metrics.PlaceArrivalsTotal, thisSpot)), plain),
+		number("Departures", "Tokens that depart, per second.", "ops", one(rate(metrics.PlaceDeparturesTotal, thisSpot)), plain),
 	}
 }
 
 func oldestOver() Panel {
-	p := side("Oldest token over time", "A line that rises by one second a second is a token that does not move; a fall is one that left.", "s",
+	p := side("Oldest token over time", "A line that rises by one second per second is a token that does not move; a fall is a token that has left.", "s",
 		Query{"max(" + of(metrics.PlaceOldestTokenAgeSeconds, thisSpot) + ")", "oldest token"})
 	p.Width, p.Steps = 24, heat()
 	return p
@@ -43,20 +43,20 @@ func oldestOver() Panel {
 
 func placeFlow() []Panel {
 	return []Panel{
-		side("Tokens over time", "Tokens in the place, and instances that have one there.", "short",
+		side("Tokens over time", "Tokens in the place, and instances with a token in it.", "short",
 			Query{"max(" + of(metrics.PlaceTokens, thisSpot) + ")", "tokens"},
 			Query{"max(" + of(metrics.PlaceInstances, thisSpot) + ")", "instances"}),
-		side("Arrivals and departures", "Tokens that come and leave, a second. What comes faster than it leaves piles up.", "ops",
+		side("Arrivals and departures", "Tokens that arrive and depart, per second. If arrivals are faster, tokens accumulate.", "ops",
 			Query{"max(" + rate(metrics.PlaceArrivalsTotal, thisSpot) + ")", "arrivals"},
 			Query{"max(" + rate(metrics.PlaceDeparturesTotal, thisSpot) + ")", "departures"}),
-		side("Transitions held back by this place", "Instances in which a transition cannot fire because of this place: a token is missing, or one inhibits it.", "short",
+		side("Transitions blocked by this place", "Instances in which a transition cannot fire because of this place: a token is missing, or a token inhibits it.", "short",
 			Query{orNone(most("transition, reason", of(metrics.TransitionBlockedInstances, thisSpot)), "transition"), "{{transition}} {{reason}}"}),
 	}
 }
 
 func placeDwell() Panel {
 	p := Panel{Title: "Dwell", Kind: Lines, Unit: "s", Width: 12, Height: 9,
-		Description: "Time that tokens stayed, of those that left. Tokens that are still there are not in it: see the ages."}
+		Description: "Dwell times of tokens that have left the place. Tokens that are still in it are not included: see the ages."}
 	for _, q := range []struct {
 		quantile float64
 		legend   string
@@ -70,6 +70,6 @@ func dwellDistribution() Panel {
 	classic := sum("le", increase(metrics.PlaceDwellSeconds+"_bucket", thisSpot))
 	native := sum("", increase(metrics.PlaceDwellSeconds, thisSpot))
 	return Panel{Title: "Distribution of dwell", Kind: Heatmap, Unit: "s", Width: 12, Height: 9, Buckets: true,
-		Description: "How many tokens left after how long, over time. Two bands are two kinds of cases.",
+		Description: "Number of tokens that left, by dwell time, over time. Two bands indicate two kinds of cases.",
 		Queries:     []Query{{classic + " or " + native, "{{le}}"}}}
 }

@@ -7,14 +7,14 @@ import "github.com/pnagent/pnagent/metrics"
 func sidecar() Dashboard {
 	return Dashboard{
 		UID: uidSidecar, File: "sidecar.json", Title: "pnagent / Sidecar",
-		Description: "The sidecar itself: does it hear everything, is what it shows fresh, does it tell whom it should, what does it cost.",
+		Description: "The sidecar itself: what it receives, whether the data that it shows are current, the notifications that it sends, and its use of resources.",
 		Rows: []Row{
 			{"Now", sidecarStats()},
-			{"Hears", sidecarHears()},
+			{"Received", sidecarReceived()},
 			{"Regions", []Panel{regionTable()}},
-			{"Shows", sidecarShows()},
-			{"Tells", sidecarTells()},
-			{"Costs", sidecarCosts()},
+			{"Scrapes", sidecarScrapes()},
+			{"Sent", sidecarSent()},
+			{"Resources", sidecarResources()},
 		},
 	}
 }
@@ -27,34 +27,34 @@ func sidecarStats() []Panel {
 	}
 	return []Panel{
 		stat("Scraped", "Sidecars that Prometheus can scrape.", "short", "scraped", "sum("+of("up")+")", noneIsBad()),
-		stat("Age of the view", "Time since what is shown was put together. It is made anew when something was heard, once a second at most.", "s", "{{instance}}",
+		stat("Age of the view", "Time since the View was made. A new View is made when messages have arrived, at most once a second.", "s", "{{instance}}",
 			"max by (instance) ("+of(metrics.PnagentViewAgeSeconds)+")", []Step{{0, calm}, {5, warm}, {10, burnt}}),
-		stat("Sources not up", "Sources that are silent, whose messages are refused, or of which the net is not known.", "short", "{{instance}}",
+		stat("Sources not up", "Sources that are silent, whose messages are refused, or whose net is unknown.", "short", "{{instance}}",
 			"max by (instance) ("+sum("instance", of(metrics.PnagentSources, `state!~"up|gone"`))+")", anyIsBad()),
-		stat("Version", "What runs, of each sidecar: the number is how many run it.", "short", "{{version}}",
+		stat("Version", "The versions of the sidecars, and the number of sidecars with each.", "short", "{{version}}",
 			"count by (version) ("+of(metrics.PnagentBuildInfo)+")", []Step{{0, calm}}),
 	}
 }
 
-func sidecarHears() []Panel {
+func sidecarReceived() []Panel {
 	return []Panel{
-		side("Connected to NATS", "1 while a process of pnagent is connected to NATS: a sidecar that is not hears no engine. Above is the connection of a sidecar of a tree to the one above.", "short",
+		side("Connected to NATS", "1 while a process of pnagent is connected to NATS; otherwise a sidecar receives no engine. The series named above are connections of a sidecar in a tree to the one above it.", "short",
 			Query{"min by (job, instance) (" + of(natsConnected) + ")", "{{job}} {{instance}}"},
 			Query{"min by (job, instance) (" + of(upNATSConnected) + ")", "above {{job}} {{instance}}"}),
-		side("Sources refused", "Sources that are heard and whose messages are refused, by why. Should be 0.", "short",
+		side("Sources refused", "Sources that publish and whose messages are refused, by reason. Should be 0.", "short",
 			Query{orNone("sum by (reason) ("+most("net, source, reason", of(metrics.SourceRefused))+")", "reason"), "{{reason}}"}),
-		side("Connections that ended", "Times that a connection to NATS ended, a second. Should be 0.", "ops",
+		side("Connections that ended", "Connections to NATS that ended, per second. Should be 0.", "ops",
 			Query{sum("instance", rate(natsDisconnectsTotal)), "{{instance}}"},
 			Query{sum("instance", rate(upNATSDisconnectsTotal)), "above {{instance}}"}),
-		side("Messages", "Snapshots that were heard, a second.", "ops", Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
-		side("Bytes of messages", "Size of the snapshots that were heard, a second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
-		side("Lost and rejected messages", "Snapshots that never came, and those that were not taken, by reason, a second. All should be 0.", "ops",
+		side("Messages", "Snapshots received per second.", "ops", Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
+		side("Bytes of messages", "Bytes of snapshots received per second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
+		side("Lost and rejected messages", "Snapshots per second that did not arrive, and those that were rejected, by reason. All should be 0.", "ops",
 			Query{sum("instance", rate(metrics.PnagentMessagesLostTotal)), "lost {{instance}}"},
 			Query{sum("reason", rate(metrics.PnagentMessagesRejectedTotal)), "{{reason}}"}),
-		side("Sources by state", "Engines, by what they are doing.", "short", Query{"max by (state) (" + of(metrics.PnagentSources) + ")", "{{state}}"}),
-		side("Views", "Views that were put together, a second: one a tick while engines are heard.", "ops",
+		side("Sources by state", "Sources by state.", "short", Query{"max by (state) (" + of(metrics.PnagentSources) + ")", "{{state}}"}),
+		side("Views", "Views made per second: one each second while messages arrive.", "ops",
 			Query{"sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval]))", "{{instance}}"}),
-		side("Gaps by source", "Snapshots of a source that never came, a second.", "ops", Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
+		side("Gaps by source", "Snapshots of a source that did not arrive, per second.", "ops", Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
 	}
 }
 
@@ -64,7 +64,7 @@ func regionTable() Panel {
 	by := func(expr string) string { return most("net, region, source", expr) }
 	return Panel{
 		Title: "Regions", Kind: Table, Unit: "short", Width: 24, Height: 8,
-		Description: "Parts of nets that move between processes: who has each, how many processes are ready to take it over, and how far the nearest is behind.",
+		Description: "Parts of nets that move between processes: the owner of each, the number of processes that are ready to take it over, and by how many commits the nearest is behind.",
 		Queries: []Query{
 			{orNone(by(of(metrics.RegionEpoch)), "region"), "epoch"},
 			{by(of(metrics.RegionStandbys)), "standbys"},
@@ -77,24 +77,24 @@ func regionTable() Panel {
 			{Label: "source", Title: "Owner"},
 			{Value: "epoch", Title: "Owner's number", Unit: "short"},
 			{Value: "standbys", Title: "Stand-bys", Unit: "short", Steps: noneIsBad()},
-			{Value: "lag", Title: "Nearest is behind", Unit: "short"},
+			{Value: "lag", Title: "Lag of the nearest", Unit: "short"},
 			{Value: "commits", Title: "Commits", Unit: "ops"},
 		},
 	}
 }
 
-func sidecarShows() []Panel {
+func sidecarScrapes() []Panel {
 	return []Panel{
 		side("Scrape duration", "Time that Prometheus needed for a scrape.", "s", Query{"max by (instance) (" + of("scrape_duration_seconds") + ")", "{{instance}}"}),
 		side("Samples", "Samples in a scrape.", "short", Query{"max by (instance) (" + of("scrape_samples_scraped") + ")", "{{instance}}"}),
-		side("Series left out, scrapes refused", "Series over the budget of a net, and scrapes that were refused because too many were under way, a second. All should be 0.", "ops",
+		side("Series left out, scrapes refused", "Series beyond the budget of a net, and scrapes refused because too many were in progress, per second. All should be 0.", "ops",
 			Query{sum("net", rate(metrics.PnagentSeriesDroppedTotal)), "series of {{net}}"},
 			Query{sum("instance", rate(metrics.PnagentScrapesRefusedTotal)), "scrapes {{instance}}"}),
 	}
 }
 
-func sidecarTells() []Panel {
-	snmp := side("SNMP requests", "Requests that the built-in responder and the AgentX session answered, by operation, a second.", "reqps",
+func sidecarSent() []Panel {
+	snmp := side("SNMP requests", "Requests answered by the built-in responder and by the AgentX session, per second, by operation.", "reqps",
 		Query{sum("operation", rate(snmpRequestsTotal)), "{{operation}}"},
 		Query{sum("type", rate(agentXRequestsTotal)), "AgentX {{type}}"})
 	faults := side("SNMP faults", "SNMP packets without an answer, faults of the AgentX session, and whether it is up.", "short",
@@ -102,31 +102,31 @@ func sidecarTells() []Panel {
 		Query{sum("reason", rate(agentXFaultsTotal)), "AgentX {{reason}}"},
 		Query{"min by (instance) (" + of(agentXUp) + ")", "AgentX up {{instance}}"})
 	return []Panel{
-		side("Alarms raised and cleared", "Alarms of all kinds, a second.", "ops",
+		side("Alarms raised and cleared", "Alarms raised and cleared per second, by kind.", "ops",
 			Query{sum("alarm", rate(metrics.PnagentAlarmsRaisedTotal)), "raised {{alarm}}"},
 			Query{sum("alarm", rate(metrics.PnagentAlarmsClearedTotal)), "cleared {{alarm}}"}),
-		side("Notifications", "Notifications by what became of them, a second. Skipped are those that another sidecar sends.", "ops",
+		side("Notifications", "Notifications per second, by result. Another sidecar sends those that are skipped.", "ops",
 			Query{sum("sink", rate(metrics.PnagentNotificationsSentTotal)), "sent to {{sink}}"},
 			Query{sum("sink", rate(metrics.PnagentNotificationsFailedTotal)), "failed at {{sink}}"},
 			Query{sum("instance", rate(metrics.PnagentNotificationsSuppressedTotal)), "suppressed {{instance}}"},
 			Query{sum("reason", rate(metrics.PnagentNotificationsSkippedTotal)), "skipped {{reason}}"}),
-		side("Alarms not kept", "Alarms that could not be raised because there were too many, and writes of their file that failed, a second. All should be 0.", "ops",
+		side("Alarms not saved", "Alarms that could not be raised because there were too many, and failed writes of the alarm file, per second. All should be 0.", "ops",
 			Query{sum("instance", rate(metrics.PnagentAlarmsDroppedTotal)), "dropped {{instance}}"},
 			Query{sum("instance", rate(metrics.PnagentAlarmSaveFailuresTotal)), "not saved {{instance}}"}),
 		half(snmp), half(faults),
 	}
 }
 
-func sidecarCosts() []Panel {
+func sidecarResources() []Panel {
 	by := func(expr string) string { return sum("instance", expr) }
 	return []Panel{
-		side("Processor", "Time of processors that is used, a second: 1 is one processor.", "short", Query{by(rate("process_cpu_seconds_total")), "{{instance}}"}),
+		side("Processor", "Processor time used per second: 1 is one processor.", "short", Query{by(rate("process_cpu_seconds_total")), "{{instance}}"}),
 		side("Memory", "Memory of the process, and of Go's heap in it.", "bytes",
 			Query{by(of("process_resident_memory_bytes")), "resident {{instance}}"}, Query{by(of("go_memstats_heap_inuse_bytes")), "heap {{instance}}"}),
 		side("Goroutines", "Goroutines of the process.", "short", Query{by(of("go_goroutines")), "{{instance}}"}),
-		side("Garbage collection", "Time that garbage collection holds everything up, a second.", "s", Query{by(rate("go_gc_duration_seconds_sum")), "{{instance}}"}),
-		side("Allocation", "Memory that is allocated, a second.", "Bps", Query{by(rate("go_memstats_alloc_bytes_total")), "{{instance}}"}),
-		side("Open files", "Files and sockets that are open, of how many may be.", "percentunit",
+		side("Garbage collection", "Time per second for which garbage collection stops the process.", "s", Query{by(rate("go_gc_duration_seconds_sum")), "{{instance}}"}),
+		side("Allocation", "Memory allocated per second.", "Bps", Query{by(rate("go_memstats_alloc_bytes_total")), "{{instance}}"}),
+		side("Open files", "Open files and sockets, as a share of the limit.", "percentunit",
 			Query{by(of("process_open_fds")) + " / " + by(of("process_max_fds")), "{{instance}}"}),
 	}
 }

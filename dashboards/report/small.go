@@ -43,7 +43,7 @@ func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options)
 			}
 		}
 	}
-	r.Sections = append(r.Sections, Section{ID: "s-sources", Title: "Sources", About: "Engines that the sidecar hears.", Parts: []Part{{"Now", []*Figure{over.sources()}}}})
+	r.Sections = append(r.Sections, Section{ID: "s-sources", Title: "Sources", About: "Sources that the sidecar receives.", Parts: []Part{{"Now", []*Figure{over.sources()}}}})
 	figure := &Figure{Title: "Oldest tokens now", Size: "half", About: aboutOldest}
 	figure.list(oldest, nets, now)
 	alarms := over.active(r.From, now)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
@@ -133,19 +134,13 @@ func readInstance(answer []byte) (*Instance, error) {
 		if len(t.Waits) > MaxWaits {
 			return nil, fmt.Errorf("%w: %d waits of a token", TooMany, len(t.Waits))
 		}
-		for _, at := range append([]int64{i.At, t.Injected}, untils(t.Waits)...) {
-			if at < 0 || at > MaxTime {
-				return nil, fmt.Errorf("%w: a time of %d", BadValue, at)
-			}
+		times := []int64{i.At, t.Injected}
+		for _, w := range t.Waits {
+			times = append(times, w.Until)
+		}
+		if least, most := slices.Min(times), slices.Max(times); least < 0 || most > MaxTime {
+			return nil, fmt.Errorf("%w: a time of %d or %d", BadValue, least, most)
 		}
 	}
 	return &i, nil
-}
-
-func untils(waits []InstanceWait) []int64 {
-	var out []int64
-	for _, w := range waits {
-		out = append(out, w.Until)
-	}
-	return out
 }

@@ -4,6 +4,7 @@ package telemetry
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -140,38 +141,14 @@ func Unescape(token string) (string, error) {
 	if token == "=" {
 		return "", nil
 	}
-	name := make([]byte, 0, len(token))
-	for i := 0; i < len(token); i++ {
-		c := token[i]
-		if c == '=' && i+2 < len(token) {
-			hi, lo := unhex(token[i+1]), unhex(token[i+2])
-			if c = hi<<4 | lo&15; hi > 15 || lo > 15 || plain(c) {
-				return "", fmt.Errorf("%w: escape %q", BadSubject, token[i:i+3])
-			}
-			i += 2
-		} else if !plain(c) {
-			return "", fmt.Errorf("%w: %q in token", BadSubject, c)
-		}
-		name = append(name, c)
+	name, err := url.PathUnescape(strings.ReplaceAll(token, "=", "%"))
+	if err != nil || len(name) > MaxName || Escape(name) != token {
+		return "", fmt.Errorf("%w: %.100q is not an escaped name of at most %d bytes", BadSubject, token, MaxName)
 	}
-	if len(name) == 0 || len(name) > MaxName {
-		return "", fmt.Errorf("%w: token of %d bytes", BadSubject, len(token))
-	}
-	return string(name), nil
+	return name, nil
 }
 
 // plain reports whether a byte stands for itself in a token.
 func plain(c byte) bool {
 	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-}
-
-// unhex returns the value of an upper-case hex digit, or 255.
-func unhex(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 255
 }

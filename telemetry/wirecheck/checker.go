@@ -247,25 +247,15 @@ func (c *Checker) Defined(net, digest string, text []byte, err error) {
 
 // advice returns what an author can do about a rejected message.
 func advice(r telemetry.Reason) string {
-	switch r {
-	case telemetry.NotProtobuf:
-		return "If it is meant to be JSON, publish it with the header Content-Type: application/json."
-	case telemetry.NotJSON:
-		return "Every field is named and typed as in petrinet_telemetry_v1.proto; counts are 0 or more."
-	case telemetry.TooLarge:
-		return "Cut it into several sparse messages, each with a seq of its own."
-	case telemetry.TooMany:
-		return "The bounds are in telemetry/README.md."
-	case telemetry.BadName:
-		return "Names are 1 to 255 bytes of UTF-8; a digest is the first 16 bytes of SHA-256 in lower-case hex."
-	case telemetry.BadSubject:
-		return "The subject is petrinet.v1.snapshot.<net>.<source>, or bye if bye is set, with the names of the message, escaped."
-	case telemetry.BadColumns:
-		return "Every column of a table has one value for each row, and columns of a group come together."
-	case telemetry.BadIndex:
-		return "The index lists the rows of a sparse message, rising."
-	case telemetry.BadValue:
-		return "Times and durations are microseconds; ladders and histograms are cut as telemetry/README.md says."
-	}
-	return ""
+	return map[telemetry.Reason]string{
+		telemetry.NotProtobuf: "If it is meant to be JSON, publish it with the header Content-Type: application/json.",
+		telemetry.NotJSON:     "Every field is named and typed as in petrinet_telemetry_v1.proto; counts are 0 or more.",
+		telemetry.TooLarge:    "Cut it into several sparse messages, each with a seq of its own.",
+		telemetry.TooMany:     "The bounds are in telemetry/README.md.",
+		telemetry.BadName:     "Names are 1 to 255 bytes of UTF-8; a digest is the first 16 bytes of SHA-256 in lower-case hex.",
+		telemetry.BadSubject:  "The subject is petrinet.v1.snapshot.<net>.<source>, or bye if bye is set, with the names of the message, escaped.",
+		telemetry.BadColumns:  "Every column of a table has one value for each row, and columns of a group come together.",
+		telemetry.BadIndex:    "The index lists the rows of a sparse message, rising.",
+		telemetry.BadValue:    "Times and durations are microseconds; ladders and histograms are cut as telemetry/README.md says.",
+	}[r]
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -24,11 +23,11 @@ const (
 	maxVariables = 1 << 20
 )
 
-// Parse reads the output of snmpget, snmpgetnext, snmpwalk and snmpbulkwalk run
-// with -On (numeric names) and without MIBs. It understands -Oe, -OU and -Ox,
-// values that go over several lines, and the three exceptions. "No more
-// variables left" at the end of a walk is a variable of type EndOfMibView. At
-// most a million variables are read, each of at most a megabyte.
+// Parse reads the output of snmpget, snmpgetnext, snmpwalk and snmpbulkwalk with
+// the options that Client passes: numeric names, enumerations and time as numbers,
+// strings in hexadecimal, which may go over several lines. "No more variables left"
+// at the end of a walk is a variable of type EndOfMibView. At most a million
+// variables are read, each of at most a megabyte.
 func Parse(r io.Reader) ([]smi.Variable, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -45,9 +44,7 @@ func Parse(r io.Reader) ([]smi.Variable, error) {
 	for lines.Scan() {
 		line := lines.Text()
 		head, tail, ok := strings.Cut(line, " =")
-		// A new variable begins with a number; inside a quoted string that is
-		// not closed yet, whatever looks like one is text.
-		if ok && strings.HasPrefix(head, ".") && !openQuote(text) && isNumeric(head) {
+		if ok && strings.HasPrefix(head, ".") && isNumeric(head) {
 			if err := finish(); err != nil {
 				return variables, err
 			}
@@ -73,36 +70,6 @@ func Parse(r io.Reader) ([]smi.Variable, error) {
 
 func isNumeric(s string) bool { return strings.Trim(s, ".0123456789") == "" }
 
-// openQuote reports whether text is a quoted string without its closing quote.
-func openQuote(text string) bool {
-	s := strings.TrimPrefix(text, "STRING: ")
-	if !strings.HasPrefix(s, `"`) {
-		return false
-	}
-	_, closed := unquote(s)
-	return !closed
-}
-
-// unquote removes the quotes of s, and the backslashes before quotes and
-// backslashes. closed reports whether s ends with its closing quote.
-func unquote(s string) (octets string, closed bool) {
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-			if i < len(s) {
-				b.WriteByte(s[i])
-			}
-		case '"':
-			return b.String(), i == len(s)-1
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String(), false
-}
-
 func parseVariable(name, text string) (smi.Variable, error) {
 	oid, err := smi.ParseOID(name)
 	if err != nil {
@@ -125,8 +92,8 @@ func parseValue(text string) (smi.Value, error) {
 		return smi.EndOfMibView(), nil
 	case text == "NULL":
 		return smi.Null(), nil
-	case strings.HasPrefix(text, `"`):
-		return parseString(text)
+	case text == `""`:
+		return smi.OctetString(""), nil
 	}
 	kind, rest, ok := strings.Cut(text, ":")
 	if !ok {
@@ -137,12 +104,18 @@ func parseValue(text string) (smi.Value, error) {
 	case "INTEGER":
 		v, err := strconv.ParseInt(rest, 10, 32)
 		return smi.Integer(int32(v)), err
-	case "Counter32", "Gauge32", "Counter64":
-		return parseUnsigned(kind, rest)
-	case "Timeticks":
-		return parseTicks(rest)
-	case "STRING":
-		return parseString(rest)
+	case "Counter32":
+		return parseUnsigned(smi.TypeCounter32, rest, 32)
+	case "Gauge32":
+		return parseUnsigned(smi.TypeGauge32, rest, 32)
+	case "Counter64":
+		return parseUnsigned(smi.TypeCounter64, rest, 64)
+	case "Timeticks": // (123) 0:00:01.23
+		hundredths, _, ok := strings.Cut(strings.TrimPrefix(rest, "("), ")")
+		if !ok {
+			return smi.Value{}, errors.New("no hundredths in brackets")
+		}
+		return parseUnsigned(smi.TypeTimeTicks, hundredths, 32)
 	case "Hex-STRING":
 		octets, err := hex.DecodeString(strings.Join(strings.Fields(rest), ""))
 		return smi.OctetString(string(octets)), err
@@ -162,38 +135,7 @@ func parseValue(text string) (smi.Value, error) {
 	return smi.Value{}, fmt.Errorf("type %q is not known", kind)
 }
 
-func parseUnsigned(kind, text string) (smi.Value, error) {
-	v, err := strconv.ParseUint(text, 10, 64)
-	switch {
-	case err != nil:
-		return smi.Value{}, err
-	case kind == "Counter64":
-		return smi.Counter64(v), nil
-	case v > math.MaxUint32:
-		return smi.Value{}, errors.New("more than 32 bits")
-	case kind == "Counter32":
-		return smi.Counter32(uint32(v)), nil
-	}
-	return smi.Gauge32(uint32(v)), nil
-}
-
-// parseTicks reads "(123) 0:00:01.23".
-func parseTicks(text string) (smi.Value, error) {
-	number, _, ok := strings.Cut(strings.TrimPrefix(text, "("), ")")
-	if !ok {
-		return smi.Value{}, errors.New("no hundredths in brackets")
-	}
-	v, err := strconv.ParseUint(number, 10, 32)
-	return smi.TimeTicks(uint32(v)), err
-}
-
-func parseString(text string) (smi.Value, error) {
-	if !strings.HasPrefix(text, `"`) {
-		return smi.Value{}, errors.New("no quote before the string")
-	}
-	octets, closed := unquote(text)
-	if !closed {
-		return smi.Value{}, errors.New("no quote after the string")
-	}
-	return smi.OctetString(octets), nil
+func parseUnsigned(typ smi.Type, text string, bits int) (smi.Value, error) {
+	v, err := strconv.ParseUint(text, 10, bits)
+	return smi.Value{Type: typ, Num: v}, err
 }

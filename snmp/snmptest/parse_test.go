@@ -14,25 +14,20 @@ import (
 )
 
 const everyKind = `.1.3.1.0 = INTEGER: -5
-.1.3.2.0 = STRING: "plain"
-.1.3.3.0 = STRING: "two
-lines, and .1.3.9 = INTEGER: 1
-.1.3.9.0 = INTEGER: 1"
-.1.3.4.0 = STRING: "a \"quote\" and a \\"
-.1.3.5.0 = Hex-STRING: 00 FF 10 
-.1.3.6.0 = Hex-STRING: 30 31 32 33 34 35 36 37 38 39 3A 3B 3C 3D 3E 3F 
+.1.3.2.0 = Hex-STRING: 00 FF 10 
+.1.3.3.0 = Hex-STRING: 30 31 32 33 34 35 36 37 38 39 3A 3B 3C 3D 3E 3F 
 40 41 
-.1.3.7.0 = ""
-.1.3.8.0 = OID: .1.3.6.1.4.1
-.1.3.9.0 = IpAddress: 127.0.0.1
-.1.3.10.0 = Counter32: 4294967295
-.1.3.11.0 = Gauge32: 7
-.1.3.12.0 = Timeticks: (123) 0:00:01.23
-.1.3.13.0 = Counter64: 18446744073709551615
-.1.3.14.0 = NULL
-.1.3.15.0 = No Such Object available on this agent at this OID
-.1.3.16.0 = No Such Instance currently exists at this OID
-.1.3.17.0 = No more variables left in this MIB View (It is past the end of the MIB tree)
+.1.3.4.0 = ""
+.1.3.5.0 = OID: .1.3.6.1.4.1
+.1.3.6.0 = IpAddress: 127.0.0.1
+.1.3.7.0 = Counter32: 4294967295
+.1.3.8.0 = Gauge32: 7
+.1.3.9.0 = Timeticks: (123) 0:00:01.23
+.1.3.10.0 = Counter64: 18446744073709551615
+.1.3.11.0 = NULL
+.1.3.12.0 = No Such Object available on this agent at this OID
+.1.3.13.0 = No Such Instance currently exists at this OID
+.1.3.14.0 = No more variables left in this MIB View (It is past the end of the MIB tree)
 `
 
 func TestParseReadsEveryKindOfValue(t *testing.T) {
@@ -43,9 +38,6 @@ func TestParseReadsEveryKindOfValue(t *testing.T) {
 	var want []smi.Variable
 	for i, value := range []smi.Value{
 		smi.Integer(-5),
-		smi.OctetString("plain"),
-		smi.OctetString("two\nlines, and .1.3.9 = INTEGER: 1\n.1.3.9.0 = INTEGER: 1"),
-		smi.OctetString(`a "quote" and a \`),
 		smi.OctetString("\x00\xff\x10"),
 		smi.OctetString("0123456789:;<=>?@A"),
 		smi.OctetString(""),
@@ -76,8 +68,7 @@ func TestParseRefuses(t *testing.T) {
 		"an integer beyond 32 bits":   ".1.3 = INTEGER: 2147483648\n",
 		"a counter beyond 32 bits":    ".1.3 = Counter32: 4294967296\n",
 		"half a byte":                 ".1.3 = Hex-STRING: 0\n",
-		"a string without its end":    ".1.3 = STRING: \"abc\n",
-		"a string without quotes":     ".1.3 = STRING: abc\n",
+		"a string as text":            ".1.3 = STRING: \"abc\"\n",
 		"ticks without brackets":      ".1.3 = Timeticks: 5\n",
 		"an address of version 6":     ".1.3 = IpAddress: ::1\n",
 		"an address that is not one":  ".1.3 = IpAddress: 1.2.3\n",

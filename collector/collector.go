@@ -116,7 +116,7 @@ func New(cfg Config) (*Collector, error) {
 	c.proofs.at = now
 	view, _ := c.merger.Tick(now)
 	c.links(view)
-	view.Deaf = true
+	view.Interrupted = true
 	c.view.Store(view)
 	return c, nil
 }
@@ -279,7 +279,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	view, asks := c.merger.Tick(now)
 	c.logSaturated()
 	c.links(view)
-	view.Deaf = view.Deaf || c.proofs.deaf(now)
+	view.Interrupted = view.Interrupted || c.proofs.deaf(now)
 	c.ask(ctx, asks)
 	switch whole = c.saver.due(now); {
 	case c.cfg.Keep == nil:

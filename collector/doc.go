@@ -18,7 +18,7 @@
 //
 // Each source is in one [SourceState]: [Up], [Stale], [Gone], [Undefined] or
 // [Refused]. Silence counts only while the collector can receive, see
-// [Merger.ReceivedUntil]; [View].Deaf reports that it cannot. [Rules] holds the times,
+// [Merger.ReceivedUntil]; [View].Interrupted reports that it cannot. [Rules] holds the times,
 // [Limits] the bounds on memory. A View holds only times of the collector's
 // clock.
 //

@@ -19,7 +19,7 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 	}
 	asks = append(asks, m.tickStrangers(now)...)
 	m.forgetExcess()
-	view := &View{At: now, Deaf: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic,
+	view := &View{At: now, Interrupted: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic,
 		Sources: m.view.Sources, States: m.view.States, MessageRate: m.messageRate(now)}
 	if m.counted {
 		view.Traffic = m.traffic

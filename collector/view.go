@@ -30,9 +30,9 @@ type View struct {
 	// NATS. Without a connection the collector above shows the last rows that it
 	// received. Nil without such a collector.
 	Up *natslink.ConnState
-	// Deaf reports that sources are shown as of before a break: the collector cannot
+	// Interrupted reports that sources are shown as of before a break: the collector cannot
 	// receive, or has not received for long enough since the break.
-	Deaf bool
+	Interrupted bool
 }
 
 // NetView is the sum of one net over its sources. The Merger computes each field once

@@ -55,13 +55,13 @@ func TestASidecarReportsThatItDoesNotReachTheOneAbove(t *testing.T) {
 					Connected bool
 					Reason    string
 				} `json:"up_nats"`
-				Deaf *bool
+				Interrupted *bool `json:"deaf"`
 			}
 			text := side.page(t, page)
 			if err := json.Unmarshal(text, &v); err != nil {
 				return fmt.Errorf("%w: %.300s", err, text)
 			}
-			if !v.NATS.Connected || v.Up.Connected || v.Up.Reason == "" || v.Deaf == nil || *v.Deaf {
+			if !v.NATS.Connected || v.Up.Connected || v.Up.Reason == "" || v.Interrupted == nil || *v.Interrupted {
 				return fmt.Errorf("got %.300s", text)
 			}
 			return nil

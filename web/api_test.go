@@ -58,7 +58,7 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 
 func TestAnOverviewSaysThatTheSidecarIsCutOff(t *testing.T) {
 	st, v := newStage(t, nil), orders()
-	v.NATS, v.Deaf = &natslink.ConnState{Since: noon.UnixMicro(), Reason: "EOF"}, true
+	v.NATS, v.Interrupted = &natslink.ConnState{Since: noon.UnixMicro(), Reason: "EOF"}, true
 	v.Up = &natslink.ConnState{Connected: true, Since: noon.Add(-time.Hour).UnixMicro()}
 	st.show(v)
 	doc := st.document(t, "/api/v1/overview")

@@ -19,7 +19,7 @@ func ViewDocument(v *collector.View, now int64) *api.View {
 			Undefined: v.States[collector.Undefined], Refused: v.States[collector.Refused]},
 		Traffic: api.Traffic{Messages: v.Traffic.Messages, MessageRate: rate(v.MessageRate), Bytes: v.Traffic.Bytes, Lost: v.Traffic.Lost,
 			Bad: v.Traffic.Bad, Rejected: v.Traffic.Rejected},
-		NATS: connection(v.NATS), Up: connection(v.Up), Deaf: v.Deaf}
+		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted}
 	for i, n := range v.Nets {
 		d.Nets[i] = netDocument(n, now)
 	}

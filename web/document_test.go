@@ -99,7 +99,7 @@ func goldenView(t *testing.T) *collector.View {
 func TestJSONOfAView(t *testing.T) {
 	view := goldenView(t)
 	view.NATS = &natslink.ConnState{Since: t0 + 3590e6, Server: "nats://127.0.0.1:4222", Reason: "maximum connections exceeded", Disconnects: 2}
-	view.Up, view.Deaf = &natslink.ConnState{Connected: true, Since: t0, Server: "tls://above:4222"}, true
+	view.Up, view.Interrupted = &natslink.ConnState{Connected: true, Since: t0, Server: "tls://above:4222"}, true
 	var raw, got bytes.Buffer
 	if err := api.Encode(&raw, ViewDocument(view, view.At+1e6)); err != nil {
 		t.Fatal(err)

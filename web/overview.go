@@ -14,7 +14,7 @@ const maxListed = 1000
 func (b *board) overviewText() []byte {
 	v := b.view
 	d := api.Overview{At: api.Time(v.At), Generation: v.Generation, Nets: make([]api.NetOverview, len(v.Nets)), Sources: b.sources(), Alarms: []api.Alarm{},
-		NATS: connection(v.NATS), Up: connection(v.Up), Deaf: v.Deaf}
+		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted}
 	d.SourcesLeftOut = len(v.Sources) - len(d.Sources)
 	if b.history.to != 0 {
 		d.History = &api.Kept{From: api.Time(b.history.from), To: api.Time(b.history.to), Step: b.history.step.Seconds()}

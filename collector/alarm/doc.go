@@ -27,7 +27,7 @@
 // condition has not held for Rule.ClearAfter without a break. Between the two a View
 // changes nothing, so a condition that flutters is one alarm. The condition does not hold
 // for what has left the View. A windowed condition lags by up to a tenth of the window.
-// A View with Deaf set raises and clears natsDisconnected only.
+// A View with Interrupted set raises and clears natsDisconnected only.
 //
 // # Restarts
 //

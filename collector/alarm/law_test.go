@@ -276,7 +276,7 @@ func (f *fleet) view(m *member) *collector.View {
 		return f.merged(m)
 	}
 	v := viewOf(f.net())
-	v.NATS, v.Deaf = &natslink.ConnState{Connected: !m.cut, Since: m.since.UnixMicro(), Reason: "cut", Server: "nats"}, m.cut
+	v.NATS, v.Interrupted = &natslink.ConnState{Connected: !m.cut, Since: m.since.UnixMicro(), Reason: "cut", Server: "nats"}, m.cut
 	return v
 }
 

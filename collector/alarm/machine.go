@@ -99,27 +99,27 @@ type Machine struct {
 	maxActive   int
 	self        string // this process, in texts
 
-	began      int64 // the first Step; 0 before
-	now        int64
-	step       uint64
-	lastChange int64
-	book       *book
-	follows    bool             // another process gives the indices, see Follow
-	linked     bool             // alarms were added since the last Step
-	unnumbered []unnumbered     // while it follows
-	awaited    map[uint32]int64 // notifications that another process had begun, and when this one was informed
-	twins      map[key]bool     // alarms of which the book may have two indices
-	active     []*held          // by Index; those without one first
-	byKey      map[key]*held
-	nets       map[string]*netWatch
-	sources    map[string]*sourceWatch
-	recalled   bool // the net shows snapshots from before the start
-	nats       natsWatch
-	deaf       bool // View.Deaf
-	regions    map[regionKey]*regionWatch
-	doubts     map[doubt]string
-	changes    []Change
-	tally      Tally
+	began       int64 // the first Step; 0 before
+	now         int64
+	step        uint64
+	lastChange  int64
+	book        *book
+	follows     bool             // another process gives the indices, see Follow
+	linked      bool             // alarms were added since the last Step
+	unnumbered  []unnumbered     // while it follows
+	awaited     map[uint32]int64 // notifications that another process had begun, and when this one was informed
+	twins       map[key]bool     // alarms of which the book may have two indices
+	active      []*held          // by Index; those without one first
+	byKey       map[key]*held
+	nets        map[string]*netWatch
+	sources     map[string]*sourceWatch
+	recalled    bool // the net shows snapshots from before the start
+	nats        natsWatch
+	interrupted bool // View.Interrupted
+	regions     map[regionKey]*regionWatch
+	doubts      map[doubt]string
+	changes     []Change
+	tally       Tally
 }
 
 // NewMachine returns a Machine with the saved alarms. After forgetAfter of silence the
@@ -153,16 +153,16 @@ func (m *Machine) With(rules *Rules) *Machine {
 }
 
 // Step judges a View as of now, in microseconds, and returns the changes. A nil View has
-// no nets. A time that goes backwards only prolongs waits. A View with Deaf set shows an
+// no nets. A time that goes backwards only prolongs waits. A View with Interrupted set shows an
 // earlier state: it raises and clears natsDisconnected only.
 func (m *Machine) Step(view *collector.View, now int64) []Change {
 	if view == nil {
 		view = &collector.View{}
 	}
-	if m.began == 0 || view.Deaf { // sources had no time to publish yet
+	if m.began == 0 || view.Interrupted { // sources had no time to publish yet
 		m.began = now
 	}
-	m.now, m.changes, m.deaf = now, nil, view.Deaf
+	m.now, m.changes, m.interrupted = now, nil, view.Interrupted
 	m.step++
 	m.doubts = doubtsOf(view.Sources)
 	for _, n := range view.Nets {
@@ -191,7 +191,7 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 func (m *Machine) missing() {
 	for _, h := range m.active {
 		switch {
-		case h.step == m.step || h.cleared || m.deaf:
+		case h.step == m.step || h.cleared || m.interrupted:
 		case h.Kind == SourceLost && h.restored && m.now-h.Since <= m.forgetAfter:
 			h.step = m.step // the source is still silent
 		default:
@@ -238,7 +238,7 @@ func (m *Machine) countersSince(n *collector.NetView) int64 {
 // the reason of the clear; judge calls it only when needed.
 func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int64, wrong bool) string) {
 	m.link(w, k, f.wrong)
-	if m.deaf && k.kind != NATSDisconnected {
+	if m.interrupted && k.kind != NATSDisconnected {
 		return
 	}
 	if w.alarm != nil {

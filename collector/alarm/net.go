@@ -131,7 +131,7 @@ func (w *netWatch) look(m *Machine, n *collector.NetView) {
 	for i := range w.transitions {
 		w.starved(m, &w.transitions[i], n)
 	}
-	if m.deaf { // counters of before the break would make the next rates too high
+	if m.interrupted { // counters of before the break would make the next rates too high
 		return
 	}
 	for i := range w.failures {

@@ -162,7 +162,7 @@ func (s *story) do(line string) string {
 	case "nats":
 		s.nats(words[1] == "connected", micros(s.t, words[2]), strings.Join(words[3:], " "))
 	case "deaf":
-		s.view.Deaf = words[1] == "on"
+		s.view.Interrupted = words[1] == "on"
 	case "unheard":
 		var left []collector.Source
 		for _, src := range s.view.Sources {

@@ -13,7 +13,7 @@ type Overview struct {
 	Alarms         []Alarm       `json:"alarms"`  // at most 1,000
 	NATS           *Connection   `json:"nats,omitempty"`
 	Up             *Connection   `json:"up_nats,omitempty"`
-	Deaf           bool          `json:"deaf"`
+	Interrupted    bool          `json:"deaf"`
 	SourcesLeftOut int           `json:"sources_left_out,omitempty"`
 	AlarmsLeftOut  int           `json:"alarms_left_out,omitempty"`
 }

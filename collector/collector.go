@@ -256,7 +256,7 @@ func (c *Collector) last(now int64) {
 	}
 	c.mu.Lock()
 	c.running = false
-	c.hearUntil()
+	c.confirmReceived()
 	c.merger.Tick(now)
 	kept := c.saver.begin(c.merger)
 	c.mu.Unlock()
@@ -275,11 +275,11 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 			c.notice(reject(Overrun, "%d messages so far", dropped), sub.Subject, now)
 		}
 	}
-	c.hearUntil()
+	c.confirmReceived()
 	view, asks := c.merger.Tick(now)
 	c.logSaturated()
 	c.links(view)
-	view.Interrupted = view.Interrupted || c.proofs.deaf(now)
+	view.Interrupted = view.Interrupted || c.proofs.overdue(now)
 	c.ask(ctx, asks)
 	switch whole = c.saver.due(now); {
 	case c.cfg.Keep == nil:

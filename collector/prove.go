@@ -90,7 +90,7 @@ func (c *Collector) proved(at int64, unbroken bool) {
 		p.came = append(p.came, delivered+int64(pending))
 	}
 	c.proofs.take(p)
-	c.hearUntil()
+	c.confirmReceived()
 }
 
 // take queues a proof after the first one, instead of those after that.
@@ -106,11 +106,11 @@ func (q *proofs) take(p *proof) {
 	q.next = p
 }
 
-// deaf reports whether a proof is overdue, so that nothing may have been received.
-func (q *proofs) deaf(now int64) bool { return now-q.at > brokenAfter.Microseconds() }
+// overdue reports whether a proof is overdue, so that nothing may have been received.
+func (q *proofs) overdue(now int64) bool { return now-q.at > brokenAfter.Microseconds() }
 
-// hearUntil passes to the Merger the proofs whose messages are all processed.
-func (c *Collector) hearUntil() {
+// confirmReceived passes to the Merger the proofs whose messages are all processed.
+func (c *Collector) confirmReceived() {
 	q := &c.proofs
 	for q.first != nil {
 		for i, s := range q.subs {

@@ -44,11 +44,11 @@ func (m *Merger) ReceivedUntil(until int64, unbroken bool) {
 	h.until, h.since = until, until
 	for _, n := range m.nets {
 		for _, s := range n.contributors() {
-			if s.deaf == 0 {
+			if s.outage == 0 {
 				s.before = from - s.heard
 			}
-			s.deaf += until - max(from, s.heard)
-			s.rowsDeaf += until - max(from, s.rowsAt)
+			s.outage += until - max(from, s.heard)
+			s.rowsOutage += until - max(from, s.rowsAt)
 		}
 	}
 }
@@ -79,10 +79,10 @@ func (m *Merger) silenceClock(now int64) silenceClock {
 }
 
 // silent returns the time since the last message of a source, refused or not.
-func (e *silenceClock) silent(s *source) int64 { return e.now - max(s.heard+s.deaf, s.lastMessage()) }
+func (e *silenceClock) silent(s *source) int64 { return e.now - max(s.heard+s.outage, s.lastMessage()) }
 
 // rowsSilent returns the time since a message was last added to the source's rows.
-func (e *silenceClock) rowsSilent(s *source) int64 { return e.now - s.rowsAt - s.rowsDeaf }
+func (e *silenceClock) rowsSilent(s *source) int64 { return e.now - s.rowsAt - s.rowsOutage }
 
 // settling reports whether the View still waits for a source after a break. It
 // does not wait for a source with a long interval.

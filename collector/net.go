@@ -149,7 +149,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	n.replaceColumns(s, msg)
 	t := taking{msg: msg, cols: c, rows: s.rows, places: &n.places, trans: &n.transitions}
 	t.take()
-	s.rowsEpoch, s.rowsAt, s.rowsDeaf, s.digest = msg.Epoch, received, 0, msg.Digest
+	s.rowsEpoch, s.rowsAt, s.rowsOutage, s.digest = msg.Epoch, received, 0, msg.Digest
 	s.complete, s.unread, s.wants, s.pending, s.parts = true, false, "", nil, nil
 	moved, jumped := s.clock.observe(msg.SentAt, received)
 	if moved {

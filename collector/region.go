@@ -195,7 +195,7 @@ func (n *net) putAway(s *source, msg *telemetry.Snapshot, now int64) {
 		return
 	}
 	o := *s
-	o.orphan, o.heard, o.deaf, o.state, o.processes = true, s.rowsAt, s.rowsDeaf, Up, nil
+	o.orphan, o.heard, o.outage, o.state, o.processes = true, s.rowsAt, s.rowsOutage, Up, nil
 	o.rival, o.refusal, o.notice = rival{}, refusal{}, telemetry.Notice{}
 	o.unread, o.wants, o.pending, o.parts, o.unheard = false, "", nil, nil, nil
 	n.orphans = append(n.orphans, &o)
@@ -212,7 +212,7 @@ func (n *net) inherit(s *source, next series) {
 		if from == s || from.series() != next {
 			continue
 		}
-		s.rows, s.columns, s.digest, s.rowsAt, s.rowsDeaf = from.rows, from.columns, from.digest, from.rowsAt, from.rowsDeaf
+		s.rows, s.columns, s.digest, s.rowsAt, s.rowsOutage = from.rows, from.columns, from.digest, from.rowsAt, from.rowsOutage
 		s.region, s.since = next.region, next.since
 		n.touch(s)
 		from.rows, from.columns = nil, 0

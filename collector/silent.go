@@ -189,7 +189,7 @@ func (s *source) fallSilent(h *restoredSource, e silenceClock) {
 	if h.marks&markStale != 0 {
 		s.state = Stale
 	}
-	s.deaf, s.rowsDeaf = max(e.now-h.silence-s.heard, 0), max(e.now-h.rowsSilence-s.rowsAt, 0)
+	s.outage, s.rowsOutage = max(e.now-h.silence-s.heard, 0), max(e.now-h.rowsSilence-s.rowsAt, 0)
 }
 
 // takeOrphan takes the rows of a region that no source reports. Its last owner may
@@ -210,8 +210,8 @@ func (m *Merger) takeOrphan(n *net, h *restoredSource, c *columns, now int64) (b
 	o.patience = min(patienceOf(o.interval), m.forgetAfter)
 	n.take(o, h.msg, c, h.received)
 	o.orphan, o.state, o.digest, o.heard, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt
-	o.rowsDeaf = max(m.silenceClock(now).now-h.rowsSilence-h.rowsAt, 0)
-	o.deaf, o.unheard, o.processes = o.rowsDeaf, nil, nil
+	o.rowsOutage = max(m.silenceClock(now).now-h.rowsSilence-h.rowsAt, 0)
+	o.outage, o.unheard, o.processes = o.rowsOutage, nil, nil
 	n.orphans = append(n.orphans, o)
 	return true, nil
 }

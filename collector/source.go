@@ -29,7 +29,7 @@ type source struct {
 	epoch    int64 // 0 before the first message
 	seq      uint64
 	heard    int64
-	deaf     int64  // the part of the time since the last message in which nothing could be received, see Merger.ReceivedUntil
+	outage   int64  // the part of the time since the last message in which nothing could be received, see Merger.ReceivedUntil
 	before   int64  // how long it was silent when the first break of that time began
 	sentAt   int64  // of the last message, by the source's clock
 	about    string // the region of that
@@ -49,21 +49,21 @@ type source struct {
 
 	// The rows that it sent. They are by the source's clock and in the union's
 	// order, so they remain valid when its definition changes.
-	rows      *stats.Rows // nil before the first full snapshot
-	rowsEpoch int64       // the process that sent them
-	rowsAt    int64       // when they were last taken
-	rowsDeaf  int64       // as deaf, since rowsAt
-	digest    string      // of the definition with which they were read
-	columns   stats.Columns
-	complete  bool      // a sparse snapshot can be added to them
-	parts     *assembly // sparse snapshots that are not complete yet, if !complete
-	unheard   *cover    // after a gap: rows that may have changed since; else nil
-	region    string
-	fence     uint64
-	since     int64                  // when their counters began; 0: with the process
-	standing  *telemetry.RegionState // of the region, as last received
-	orphan    bool                   // its owner reports another region now: see net.putAway
-	younger   *source                // of an elder: the source's current state, see net.setAside
+	rows       *stats.Rows // nil before the first full snapshot
+	rowsEpoch  int64       // the process that sent them
+	rowsAt     int64       // when they were last taken
+	rowsOutage int64       // as deaf, since rowsAt
+	digest     string      // of the definition with which they were read
+	columns    stats.Columns
+	complete   bool      // a sparse snapshot can be added to them
+	parts      *assembly // sparse snapshots that are not complete yet, if !complete
+	unheard    *cover    // after a gap: rows that may have changed since; else nil
+	region     string
+	fence      uint64
+	since      int64                  // when their counters began; 0: with the process
+	standing   *telemetry.RegionState // of the region, as last received
+	orphan     bool                   // its owner reports another region now: see net.putAway
+	younger    *source                // of an elder: the source's current state, see net.setAside
 
 	left   bool  // sent its bye, or another source has its region
 	goneAt int64 // when it became Gone
@@ -112,7 +112,7 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	if msg.Bye {
 		lost = s.late.expect(msg, lost, now)
 	}
-	s.epoch, s.seq, s.heard, s.deaf, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
+	s.epoch, s.seq, s.heard, s.outage, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
 	if s.messages < steadyAfter {
 		s.messages++
 	}

@@ -140,7 +140,7 @@ func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
 	}
 	n.take(s, msg, c, s.pendedAt)
 	if !msg.Bye && s.seq != msg.Seq {
-		s.unheard = newCover(c) // sparse ones received since then are lost
+		s.missing = newCover(c) // sparse ones received since then are lost
 	}
 	return s.asks(n.name, now)
 }

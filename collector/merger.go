@@ -236,7 +236,7 @@ func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, no
 	if gap {
 		s.parts = nil
 		if c != nil && s.canAdd(msg) {
-			s.unheard = newCover(c)
+			s.missing = newCover(c)
 		}
 	}
 }

@@ -157,10 +157,10 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	}
 	n.takeSlowest(s, msg, &t, received)
 	switch {
-	case msg.Full, s.unheard != nil && s.unheard.mark(msg):
-		s.unheard = nil
+	case msg.Full, s.missing != nil && s.missing.mark(msg):
+		s.missing = nil
 	case jumped:
-		s.unheard = newCover(c)
+		s.missing = newCover(c)
 	}
 	s.standing, s.refusal = msg.State, refusal{}
 	n.remembered(s, msg.Epoch).folded = s.since != 0
@@ -211,7 +211,7 @@ func (n *net) leave(s *source, now int64) {
 // retire removes a source's gauges from the sums. Its counters stay. To return it
 // must send all its rows.
 func (n *net) retire(s *source) {
-	s.complete, s.unheard, s.parts = false, nil, nil
+	s.complete, s.missing, s.parts = false, nil, nil
 	if s.rows != nil {
 		withdraw(s.rows, stats.AllColumns)
 		s.columns &= counterColumns

@@ -197,7 +197,7 @@ func (n *net) putAway(s *source, msg *telemetry.Snapshot, now int64) {
 	o := *s
 	o.orphan, o.heard, o.outage, o.state, o.processes = true, s.rowsAt, s.rowsOutage, Up, nil
 	o.rival, o.refusal, o.notice = rival{}, refusal{}, telemetry.Notice{}
-	o.unread, o.wants, o.pending, o.parts, o.unheard = false, "", nil, nil, nil
+	o.unread, o.wants, o.pending, o.parts, o.missing = false, "", nil, nil, nil
 	n.orphans = append(n.orphans, &o)
 	s.rows, s.columns = nil, 0
 	n.changed = true

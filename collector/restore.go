@@ -197,7 +197,7 @@ func (s *source) resume(h *restoredSource, c *columns) {
 		s.state = Stale
 	}
 	if s.complete = s.complete && h.marks&markComplete != 0; s.complete {
-		s.unheard = newCover(c)
+		s.missing = newCover(c)
 	}
 }
 

@@ -211,7 +211,7 @@ func (m *Merger) takeOrphan(n *net, h *restoredSource, c *columns, now int64) (b
 	n.take(o, h.msg, c, h.received)
 	o.orphan, o.state, o.digest, o.heard, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt
 	o.rowsOutage = max(m.silenceClock(now).now-h.rowsSilence-h.rowsAt, 0)
-	o.outage, o.unheard, o.processes = o.rowsOutage, nil, nil
+	o.outage, o.missing, o.processes = o.rowsOutage, nil, nil
 	n.orphans = append(n.orphans, o)
 	return true, nil
 }

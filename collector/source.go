@@ -57,7 +57,7 @@ type source struct {
 	columns    stats.Columns
 	complete   bool      // a sparse snapshot can be added to them
 	parts      *assembly // sparse snapshots that are not complete yet, if !complete
-	unheard    *cover    // after a gap: rows that may have changed since; else nil
+	missing    *cover    // after a gap: rows that may have changed since; else nil
 	region     string
 	fence      uint64
 	since      int64                  // when their counters began; 0: with the process
@@ -167,7 +167,7 @@ func (s *source) standIn(forgetAfter int64) int64 {
 }
 
 // needsFull reports whether the source must send a full snapshot.
-func (s *source) needsFull() bool { return !s.complete || s.unread || s.unheard != nil }
+func (s *source) needsFull() bool { return !s.complete || s.unread || s.missing != nil }
 
 // askFull reports whether to request a full snapshot now.
 func (s *source) askFull(now int64) bool {

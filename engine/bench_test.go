@@ -18,7 +18,7 @@ import (
 // firings runs an engine for b.N firings on rings of ten places.
 func firings(b *testing.B, cfg Config, transitions []Transition) {
 	cfg.Source, cfg.Firings, cfg.Workers = "s", b.N, 1
-	cfg.Nets = []NetConfig{{Tables: tablesOf(b, petritest.Ring(10)), Transitions: transitions}}
+	cfg.Nets = []NetConfig{{Tables: petritest.Compile(b, petritest.Ring(10)), Transitions: transitions}}
 	if cfg.Dispatch != nil && cfg.Dispatch.Policy != ready.PolicyStrict {
 		cfg.Nets[0].Priority = func(i int) ready.Priority { return ready.Priority(i & 1) }
 	}
@@ -54,7 +54,7 @@ func BenchmarkFiringsDedicated(b *testing.B) {
 // BenchmarkInjections has four callers bring tokens, one by one, while a worker
 // plays.
 func BenchmarkInjections(b *testing.B) {
-	e, err := New(Config{Source: "s", Instances: 1000, Workers: 1, Nets: []NetConfig{{Tables: tablesOf(b, desk("n", 0))}}, Dispatch: &Dispatch{Policy: ready.PolicyStrict}})
+	e, err := New(Config{Source: "s", Instances: 1000, Workers: 1, Nets: []NetConfig{{Tables: petritest.Compile(b, desk("n", 0))}}, Dispatch: &Dispatch{Policy: ready.PolicyStrict}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func BenchmarkStartFromJournal(b *testing.B) {
 			dir := b.TempDir()
 			way := petritest.Ring(30)
 			way.Transitions, way.Arcs = way.Transitions[:29], way.Arcs[:58]
-			cfg := Config{Source: "s", Instances: count, Workers: 2, Firings: 29 * count, Nets: []NetConfig{{Tables: tablesOf(b, way)}}}
+			cfg := Config{Source: "s", Instances: count, Workers: 2, Firings: 29 * count, Nets: []NetConfig{{Tables: petritest.Compile(b, way)}}}
 			open := func() *journal.File {
 				f, _, err := journal.Open(dir, journal.Options{Mode: journal.SyncInterval})
 				if err != nil {

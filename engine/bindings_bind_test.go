@@ -17,6 +17,7 @@ import (
 	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // office is a net that says itself how some of its transitions fire.
@@ -50,7 +51,7 @@ func bindOf(t *testing.T, n *petri.Net, lines ...string) (NetConfig, error) {
 	if err != nil {
 		return NetConfig{}, err
 	}
-	return b.Bind(tablesOf(t, n), action.Peers{})
+	return b.Bind(petritest.Compile(t, n), action.Peers{})
 }
 
 func at(net NetConfig, id string) *Transition {
@@ -66,7 +67,9 @@ func holds(g coloured.Guard, data string) bool {
 func TestWithoutBindingsANetIsAsItDeclaresItself(t *testing.T) {
 	for name, bind := range map[string]func() (NetConfig, error){
 		"an empty file": func() (NetConfig, error) { return bindOf(t, office()) },
-		"no file":       func() (NetConfig, error) { return (*Bindings)(nil).Bind(tablesOf(t, office()), action.Peers{}) },
+		"no file": func() (NetConfig, error) {
+			return (*Bindings)(nil).Bind(petritest.Compile(t, office()), action.Peers{})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, err := bind()
@@ -173,7 +176,7 @@ func TestPrioritiesOfInstances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := b.Bind(tablesOf(t, netWith("t")), action.Peers{})
+	n, err := b.Bind(petritest.Compile(t, netWith("t")), action.Peers{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +293,7 @@ func TestAGuardOfTheBindingsReplacesOneOfTheNetThatIsNone(t *testing.T) {
 }
 
 func TestTransitionsInGoAreChecked(t *testing.T) {
-	tables := tablesOf(t, office())
+	tables := petritest.Compile(t, office())
 	good := func(t *testing.T) []Transition {
 		t.Helper()
 		all, err := Declared(tables)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -39,7 +40,7 @@ nets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := b.Bind(tablesOf(t, net), action.Peers{})
+	n, err := b.Bind(petritest.Compile(t, net), action.Peers{})
 	if err != nil {
 		t.Fatal(err)
 	}

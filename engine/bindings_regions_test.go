@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // chain is a net in which t0 puts for t1, which puts for t2, and so on.
@@ -25,7 +26,7 @@ func splitOf(t *testing.T, text string) (map[string][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	tables := tablesOf(t, chain(4))
+	tables := petritest.Compile(t, chain(4))
 	plan, err := b.Split(tables)
 	if err != nil {
 		return nil, err

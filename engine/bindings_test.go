@@ -11,16 +11,8 @@ import (
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
-
-func tablesOf(t testing.TB, n *petri.Net) *petri.Tables {
-	t.Helper()
-	tables, err := petri.Compile(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tables
-}
 
 func netWith(transitions ...string) *petri.Net {
 	n := &petri.Net{ID: "n"}
@@ -48,7 +40,7 @@ nets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := tablesOf(t, netWith("check", "pay", "pack", "ship", "010", "arrive", "cancel it", "unnamed"))
+	tables := petritest.Compile(t, netWith("check", "pay", "pack", "ship", "010", "arrive", "cancel it", "unnamed"))
 	bound, err := b.Bind(tables, action.Peers{})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +114,7 @@ func TestBindingsNameOnlyTransitionsOfTheNet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.Bind(tablesOf(t, netWith("t")), action.Peers{})
+	_, err = b.Bind(petritest.Compile(t, netWith("t")), action.Peers{})
 	if want := `b.yaml:1:26: net "n" has no transition "x"; expected the id of one of its 1 transitions`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -139,7 +131,7 @@ func FuzzReadBindings(f *testing.F) {
 	net := netWith("t")
 	net.Places = []petri.Place{{ID: "p"}}
 	net.Arcs = []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 1}}
-	tables := tablesOf(f, net)
+	tables := petritest.Compile(f, net)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		b, err := ReadBindings(strings.NewReader(string(text)), "f")
 		if (b == nil) == (err == nil) {

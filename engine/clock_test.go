@@ -12,6 +12,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -54,7 +55,7 @@ func TestDelaysAndAgesContinueWithAnotherClock(t *testing.T) {
 	for name, skew := range map[string]int64{"the same clock": 0, "one that is an hour behind": -3_600_000_000, "one that is a second ahead": 1_000_000} {
 		t.Run(name, func(t *testing.T) {
 			now := int64(1_700_000_000_000_000)
-			cfg := Config{Source: "a", Nets: []NetConfig{{Tables: tablesOf(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 10_000_000}})}},
+			cfg := Config{Source: "a", Nets: []NetConfig{{Tables: petritest.Compile(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 10_000_000}})}},
 				Instances: 1, Workers: 1, Clock: func() int64 { return now }, Part: &Part{Name: "p"}}
 			log, _, err := journal.Open(t.TempDir(), journal.Options{})
 			if err != nil {
@@ -108,7 +109,7 @@ func TestDelaysAndAgesContinueWithAnotherClock(t *testing.T) {
 // the part's time.
 func TestTokensAgeThoughTheClockIsBehind(t *testing.T) {
 	now := int64(1_700_000_000_000_000)
-	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Manual})}},
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Manual})}},
 		Instances: 1, Workers: 1, Clock: func() int64 { return now }})
 	now -= 3_600_000_000 // it is set back,
 	e.workers[0].now()

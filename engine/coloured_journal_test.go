@@ -19,6 +19,7 @@ import (
 	"github.com/pnagent/pnagent/engine/guard"
 	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // tokensByInstance returns all tokens of the first net with their data, age and
@@ -64,7 +65,7 @@ func counter(t *testing.T, act action.Func) NetConfig {
 		}
 		return g
 	}
-	n := NetConfig{Tables: tablesOf(t, net), Transitions: []Transition{
+	n := NetConfig{Tables: petritest.Compile(t, net), Transitions: []Transition{
 		{Guard: compile("n < 9"), Action: act, Timeout: 2 * time.Second, Retry: Retry{First: 100 * time.Millisecond}}, {Guard: compile("n >= 9")}}}
 	n.Priority = func(i int) ready.Priority { return ready.Priority(i % 3) }
 	return n

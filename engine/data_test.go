@@ -15,6 +15,7 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 var manual = Transition{Mode: plain.Mode{Kind: plain.Manual}}
@@ -109,14 +110,14 @@ func TestNewChecksAllTransitionsOfAllNets(t *testing.T) {
 	first, second := office(), office()
 	second.ID, second.File = "m", "m.bpmn"
 	first.Transitions[4].Guard = "x >"
-	wrong, err := Declared(tablesOf(t, second))
+	wrong, err := Declared(petritest.Compile(t, second))
 	if err != nil {
 		t.Fatal(err)
 	}
 	wrong[3].Timeout = time.Second
 	wrong[5].Branches = nil
 	wrong[6].Guard = always
-	_, err = New(Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, first)}, {Tables: tablesOf(t, second), Transitions: wrong}}, Instances: 1, Workers: 1})
+	_, err = New(Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, first)}, {Tables: petritest.Compile(t, second), Transitions: wrong}}, Instances: 1, Workers: 1})
 	if !errors.Is(err, ErrConfig) {
 		t.Fatalf("got %v", err)
 	}
@@ -137,7 +138,7 @@ func TestNewChecksAllTransitionsOfAllNets(t *testing.T) {
 
 // A net that declares how it fires needs no bindings.
 func TestNewTakesWhatANetDeclares(t *testing.T) {
-	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, office())}}, Instances: 1, Workers: 1})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, office())}}, Instances: 1, Workers: 1})
 	defer start(t, e)()
 	if err := e.FireData(t.Context(), "n", 0, "source", []byte(`{"x":2}`)); err != nil {
 		t.Fatal(err)

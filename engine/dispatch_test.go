@@ -322,7 +322,7 @@ func TestStarvationIsVisible(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			busy := NetConfig{Tables: tablesOf(t, petritest.Ring(3)), Priority: func(int) ready.Priority { return 7 }}
+			busy := NetConfig{Tables: petritest.Compile(t, petritest.Ring(3)), Priority: func(int) ready.Priority { return 7 }}
 			low := working(t, "low", 1, Transition{})
 			now := int64(1_000_000)
 			e := newEngine(t, Config{Source: "s", Nets: []NetConfig{busy, low}, Instances: 1, Workers: 1, Firings: 10_000, Dispatch: d,

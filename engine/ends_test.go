@@ -25,7 +25,7 @@ func ringOfWork(t *testing.T, rule Transition) NetConfig {
 	for i := range all {
 		all[i] = rule
 	}
-	return NetConfig{Tables: tablesOf(t, petritest.Ring(5)), Transitions: all}
+	return NetConfig{Tables: petritest.Compile(t, petritest.Ring(5)), Transitions: all}
 }
 
 // sometimes misbehaves by chance: one in four fails, hangs till its time is
@@ -129,7 +129,7 @@ func TestFiringsByHandAreNotOfTheLimit(t *testing.T) {
 			time.Sleep(time.Second)
 			return coloured.Outcome{}, errors.New("no route")
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, net), Transitions: []Transition{
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, net), Transitions: []Transition{
 			{Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 1e6}}}, {Mode: plain.Mode{Kind: plain.Manual}, Action: failing, Retry: Retry{Attempts: 1}}}}},
 			Instances: 1, Workers: 1, Firings: 20})
 		done := make(chan struct{})

@@ -53,7 +53,7 @@ func start(t *testing.T, e *Engine) (stop func()) {
 
 func TestFiringsStopTheEngineExactly(t *testing.T) {
 	for _, c := range []struct{ workers, instances, firings int }{{1, 1, 1}, {1, 1, 100_003}, {2, 2, 100_003}, {3, 50, 12_345}, {4, 4, 3}} {
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, petritest.Ring(7))}}, Instances: c.instances, Workers: c.workers, Firings: c.firings})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, petritest.Ring(7))}}, Instances: c.instances, Workers: c.workers, Firings: c.firings})
 		runToEnd(t, e)
 		r, err := e.Report(t.Context())
 		if err != nil {
@@ -76,7 +76,7 @@ func TestFiringsStopTheEngineExactly(t *testing.T) {
 func TestRunWithASeedCanBeRepeated(t *testing.T) {
 	run := func() map[string]uint64 {
 		n := petritest.RandomNet(rand.New(rand.NewPCG(8, 8)))
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, n)}}, Instances: 20, Workers: 4, Firings: 50_003, Seed: 7, Shuffle: true})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, n)}}, Instances: 20, Workers: 4, Firings: 50_003, Seed: 7, Shuffle: true})
 		runToEnd(t, e)
 		r, err := e.Report(t.Context())
 		if err != nil || r.Firings != 50_003 {
@@ -93,7 +93,7 @@ func TestRunWithASeedCanBeRepeated(t *testing.T) {
 }
 
 func TestMarkingOfOneInstanceIsThatOfTheGame(t *testing.T) {
-	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, petritest.Ring(7))}}, Instances: 1, Workers: 4, Firings: 100})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, petritest.Ring(7))}}, Instances: 1, Workers: 4, Firings: 100})
 	runToEnd(t, e)
 	r, err := e.Report(t.Context())
 	if err != nil {
@@ -122,7 +122,7 @@ func fire(modes ...plain.Mode) []Transition {
 
 // With a limit, an engine in which nothing can fire any more ends by itself.
 func TestEngineThatCannotReachItsFiringsEnds(t *testing.T) {
-	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(5))}}, Instances: 30, Workers: 3, Firings: 1_000_000})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(5))}}, Instances: 30, Workers: 3, Firings: 1_000_000})
 	runToEnd(t, e)
 	if r, err := e.Report(t.Context()); err != nil || r.Firings != 150 {
 		t.Errorf("%v, report %+v", err, r)
@@ -132,7 +132,7 @@ func TestEngineThatCannotReachItsFiringsEnds(t *testing.T) {
 func TestDelaysFollowTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		modes := []plain.Mode{{Kind: plain.Delayed, Delay: plain.Delay{A: 2e6}}, {Kind: plain.Delayed, Delay: plain.Delay{A: 3e6}}}
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(2)), Transitions: fire(modes...)}}, Instances: 10, Workers: 2})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(2)), Transitions: fire(modes...)}}, Instances: 10, Workers: 2})
 		stop := start(t, e)
 		defer stop()
 		for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestDelaysFollowTheClock(t *testing.T) {
 }
 
 func TestCallsNameWhatIsNotThere(t *testing.T) {
-	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{})}}, Instances: 3, Workers: 2})
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{})}}, Instances: 3, Workers: 2})
 	stop := start(t, e)
 	ctx := t.Context()
 	for want, err := range map[error]error{
@@ -183,7 +183,7 @@ func TestCallsNameWhatIsNotThere(t *testing.T) {
 func TestRowsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	rows := func(workers int) *stats.Rows {
 		clock := func() int64 { return 1_790_000_000_000_000 }
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(3)), Transitions: fire(plain.Mode{}, plain.Mode{Kind: plain.Manual}, plain.Mode{})}},
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(3)), Transitions: fire(plain.Mode{}, plain.Mode{Kind: plain.Manual}, plain.Mode{})}},
 			Instances: 120, Workers: workers, Firings: 1000, Clock: clock})
 		runToEnd(t, e)
 		out := stats.NewRows(3, 3)
@@ -204,7 +204,7 @@ func TestRowsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 }
 
 func TestEngineRefusesWhatItCannotRun(t *testing.T) {
-	ring := NetConfig{Tables: tablesOf(t, petritest.Ring(2))}
+	ring := NetConfig{Tables: petritest.Compile(t, petritest.Ring(2))}
 	big := &petri.Net{ID: "big", Places: make([]petri.Place, 0)}
 	for range plain.MaxNodes + 1 {
 		big.Transitions = append(big.Transitions, petri.Transition{ID: strings.Repeat("t", 1) + time.Duration(len(big.Transitions)).String()})
@@ -213,7 +213,7 @@ func TestEngineRefusesWhatItCannotRun(t *testing.T) {
 		"no net":       {Instances: 1, Workers: 1},
 		"no instances": {Nets: []NetConfig{ring}, Workers: 1},
 		"a net twice":  {Nets: []NetConfig{ring, ring}, Instances: 1, Workers: 1},
-		"too large":    {Nets: []NetConfig{{Tables: tablesOf(t, big)}}, Instances: 1, Workers: 1},
+		"too large":    {Nets: []NetConfig{{Tables: petritest.Compile(t, big)}}, Instances: 1, Workers: 1},
 	} {
 		if _, err := New(cfg); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -225,7 +225,7 @@ func TestEngineRefusesWhatItCannotRun(t *testing.T) {
 // other readers do meanwhile.
 func TestTheSlowestIsForThePublisherAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Manual})}}, Instances: 5, Workers: 2})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(1)), Transitions: fire(plain.Mode{Kind: plain.Manual})}}, Instances: 5, Workers: 2})
 		stop := start(t, e)
 		defer stop()
 		for _, instance := range []int{0, 3, 1} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -21,11 +22,11 @@ import (
 func TestAnInstanceListsItsTokensAndWhatTheyWaitFor(t *testing.T) {
 	nc := startNATS(t)
 	manual := func(n *petri.Net) NetConfig {
-		return NetConfig{Tables: tablesOf(t, n), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}
+		return NetConfig{Tables: petritest.Compile(t, n), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}
 	}
 	guarded := line(2)
 	guarded.ID, guarded.Transitions[1].Guard = "guarded", "data.ok == true"
-	e := newEngine(t, Config{Source: "s 1", Nets: []NetConfig{manual(line(2)), {Tables: tablesOf(t, guarded)}}, Instances: 12, Workers: 2})
+	e := newEngine(t, Config{Source: "s 1", Nets: []NetConfig{manual(line(2)), {Tables: petritest.Compile(t, guarded)}}, Instances: 12, Workers: 2})
 	stop := start(t, e)
 	end, err := Serve(e, nc, telemetry.Subjects{}, time.Hour, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -54,7 +54,7 @@ func TestEngineContinuesWhereItsJournalEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 12 {
 		n := petritest.RandomNet(r)
-		net := NetConfig{Tables: tablesOf(t, n)}
+		net := NetConfig{Tables: petritest.Compile(t, n)}
 		dir, clean := t.TempDir(), r.IntN(2) == 0
 		var want []stats.Place
 		now := int64(1_790_000_000_000_000)
@@ -98,7 +98,7 @@ func ended(_ *testing.T, e *Engine) *Engine {
 func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	config := func(n *petri.Net, instances int) Config {
-		return Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, n)}}, Instances: instances, Workers: 1, Firings: 10}
+		return Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, n)}}, Instances: instances, Workers: 1, Firings: 10}
 	}
 	log := openJournal(t, dir)
 	defer log.Close()
@@ -126,7 +126,7 @@ func TestTimeDoesNotGoBackAcrossARestart(t *testing.T) {
 	log := openJournal(t, t.TempDir())
 	defer log.Close()
 	for _, now := range []int64{before, before - 3600e6} {
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, petritest.Ring(3))}}, Instances: 2, Workers: 2, Firings: 10,
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, petritest.Ring(3))}}, Instances: 2, Workers: 2, Firings: 10,
 			Journal: log, Clock: func() int64 { return now }})
 		runToEnd(t, e)
 		for _, p := range tokensOf(t, e, before+1) {
@@ -145,7 +145,7 @@ func TestDelaysContinueAfterARestart(t *testing.T) {
 	run := func(firings int) *Report {
 		log := openJournal(t, dir)
 		defer log.Close()
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(3)), Transitions: fire(plain.Mode{}, plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 1000}}, plain.Mode{Kind: plain.Manual})}},
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(3)), Transitions: fire(plain.Mode{}, plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 1000}}, plain.Mode{Kind: plain.Manual})}},
 			Instances: 4, Workers: 2, Firings: firings, Journal: log, Clock: func() int64 { return now.Add(100) }})
 		runToEnd(t, e)
 		r, err := e.Report(t.Context())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/petri/pnml"
 )
 
@@ -22,7 +23,7 @@ func netOf(t *testing.T, nodes string) *petri.Tables {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tablesOf(t, f.Nets[0])
+	return petritest.Compile(t, f.Nets[0])
 }
 
 const (

@@ -19,6 +19,7 @@ import (
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -32,7 +33,7 @@ func desk(id string, tokens uint32) *petri.Net {
 
 // working is a desk's net whose work is an action.
 func working(t testing.TB, id string, tokens uint32, tr Transition) NetConfig {
-	return NetConfig{Tables: tablesOf(t, desk(id, tokens)), Transitions: []Transition{tr}}
+	return NetConfig{Tables: petritest.Compile(t, desk(id, tokens)), Transitions: []Transition{tr}}
 }
 
 // rowsOf returns the rows of a net as of now.

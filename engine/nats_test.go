@@ -15,6 +15,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -55,7 +56,7 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEngine(t, Config{Source: "s 1", Nets: []NetConfig{{Tables: tablesOf(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}}, Instances: 2, Workers: 2})
+	e := newEngine(t, Config{Source: "s 1", Nets: []NetConfig{{Tables: petritest.Compile(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}}, Instances: 2, Workers: 2})
 	stop := start(t, e)
 	var logged bytes.Buffer
 	end, err := Serve(e, nc, subjects, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
@@ -111,7 +112,7 @@ func TestRequestsCarryData(t *testing.T) {
 	}
 	net := line(2)
 	net.Places[0].Initial = 0
-	bound, err := bindings.Bind(tablesOf(t, net), action.Peers{})
+	bound, err := bindings.Bind(petritest.Compile(t, net), action.Peers{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestALargeCommitIsWrittenInParts(t *testing.T) {
 		if err != nil || len(warnings) > 0 {
 			t.Fatal(err, warnings)
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, net), Transitions: []Transition{{Action: floods}}}}, Instances: 1, Workers: 1, Journal: f})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, net), Transitions: []Transition{{Action: floods}}}}, Instances: 1, Workers: 1, Journal: f})
 		return e, f
 	}
 	sizes := func(tokens map[int][]coloured.Placed) (sizes []int) {

@@ -91,7 +91,7 @@ func TestAnEngineStartsAgainHoweverOftenItIsKilled(t *testing.T) {
 		for _, machine := range []string{"plain", "coloured"} {
 			for _, snapshot := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %s, snapshots %t", name, machine, snapshot), func(t *testing.T) {
-					net := NetConfig{Tables: tablesOf(t, c.net)}
+					net := NetConfig{Tables: petritest.Compile(t, c.net)}
 					if machine == "coloured" {
 						net.Transitions = make([]Transition, len(c.net.Transitions))
 						net.Transitions[0].Guard = always
@@ -128,7 +128,7 @@ func TestCountersAfterAKillAreThoseOfTheLog(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 2))
 	moved, rests := uint64(0), uint64(0)
 	for round := range 16 {
-		nets := []NetConfig{{Tables: tablesOf(t, petritest.RandomNet(r))}, {Tables: tablesOf(t, line(3))}}
+		nets := []NetConfig{{Tables: petritest.Compile(t, petritest.RandomNet(r))}, {Tables: petritest.Compile(t, line(3))}}
 		for k, n := range nets {
 			if r.IntN(3) == 0 { // the other machine
 				nets[k].Transitions = make([]Transition, n.Tables.Transitions())
@@ -200,7 +200,7 @@ func TestCountersAfterAKillAreThoseOfTheLog(t *testing.T) {
 // What queues have served does not fall below what was published.
 func TestQueuesCountOnAfterAKill(t *testing.T) {
 	dir := t.TempDir()
-	net := NetConfig{Tables: tablesOf(t, petritest.Ring(3)), Priority: func(i int) ready.Priority { return ready.Priority(i % 2) }}
+	net := NetConfig{Tables: petritest.Compile(t, petritest.Ring(3)), Priority: func(i int) ready.Priority { return ready.Priority(i % 2) }}
 	var last []stats.Queue
 	for life := range 4 {
 		log := openJournal(t, dir)
@@ -234,7 +234,7 @@ func TestQueuesCountOnAfterAKill(t *testing.T) {
 func TestAJournalOfAnOlderVersionIsRead(t *testing.T) {
 	log := openJournal(t, t.TempDir())
 	defer log.Close()
-	cfg := Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(2))}}, Instances: 1, Workers: 1, Journal: log}
+	cfg := Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(2))}}, Instances: 1, Workers: 1, Journal: log}
 	created := int64(1_790_000_000_000_000)
 	if err := cfg.header(log, created); err != nil {
 		t.Fatal(err)
@@ -338,7 +338,7 @@ func TestErrorsOfAReplaySayWhatWasFound(t *testing.T) {
 		`a section of kind 8 with 1 bytes, where 1 bytes are left; expected a kind below`: nil,
 	} {
 		log := openJournal(t, t.TempDir())
-		cfg := Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, line(3))}}, Instances: 1, Workers: 1, Journal: log}
+		cfg := Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, line(3))}}, Instances: 1, Workers: 1, Journal: log}
 		if err := cfg.header(log, 1_790_000_000_000_000); err != nil {
 			t.Fatal(err)
 		}

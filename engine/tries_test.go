@@ -18,6 +18,7 @@ import (
 	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -307,7 +308,7 @@ func TestATimerInterruptsAnActionThatHangs(t *testing.T) {
 			causes <- fmt.Sprint(time.Now().UnixMicro()-r.Start.Started, context.Cause(ctx))
 			return coloured.Outcome{}, nil
 		}
-		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: tablesOf(t, review()), Transitions: []Transition{{Action: act}, {Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 60e6}}}}}}, Instances: 2, Workers: 1})
+		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, review()), Transitions: []Transition{{Action: act}, {Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 60e6}}}}}}, Instances: 2, Workers: 1})
 		defer start(t, e)()
 		time.Sleep(61 * time.Second)
 		for range 2 {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 func TestFindings(t *testing.T) {
@@ -15,7 +16,7 @@ func TestFindings(t *testing.T) {
 		petri.Arc{Source: "p", Target: "t", Weight: 2}, petri.Arc{Source: "p", Target: "t", Kind: petri.Inhibitor, Weight: 2},
 		petri.Arc{Source: "u", Target: "q"})
 	var got []string
-	for _, f := range compile(t, n).Findings() {
+	for _, f := range petritest.Compile(t, n).Findings() {
 		got = append(got, f.Error())
 	}
 	want := []string{
@@ -46,7 +47,7 @@ func TestFindingsOfInclusiveGateways(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			var got []string
-			for _, f := range compile(t, flow(t, c.drawing, "")).Findings() {
+			for _, f := range petritest.Compile(t, flow(t, c.drawing, "")).Findings() {
 				got = append(got, f.Error())
 			}
 			if d := cmp.Diff(c.want, got); d != "" {

@@ -119,7 +119,7 @@ func TestInclusiveJoinIsEnabled(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			n := flow(t, c.drawing, c.marked)
-			tables := compile(t, n)
+			tables := petritest.Compile(t, n)
 			join, _ := tables.TransitionIndex("join")
 			s := tables.NewState()
 			var got []string
@@ -139,7 +139,7 @@ func TestInclusiveJoinIsEnabled(t *testing.T) {
 // By the standard's rule, two joins in a cycle wait for each other: the instance is
 // deadlocked.
 func TestTwoJoinsOnACycleAreDeadlocked(t *testing.T) {
-	s := compile(t, flow(t, `
+	s := petritest.Compile(t, flow(t, `
 		a~ v~ > join  > c
 		c     > one   > u out1
 		b~ u~ > other > d
@@ -178,7 +178,7 @@ func TestRulesOfInclusiveFirings(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			n := flow(t, c.drawing, c.marked)
-			s := compile(t, n).NewState()
+			s := petritest.Compile(t, n).NewState()
 			err := s.FireBranches(0, c.branches)
 			got := marks{}
 			for i, p := range n.Places {
@@ -202,7 +202,7 @@ func TestBranchMasks(t *testing.T) {
 		{"a default beside a branch without a guard is never taken", "s > t > a! b* c?", 0b001, 0b100, 0},
 		{"a default alone is always taken", "s > t > a*", 0b1, 0, 0},
 	} {
-		always, guarded, otherwise := compile(t, flow(t, c.drawing, "s")).BranchMasks(0)
+		always, guarded, otherwise := petritest.Compile(t, flow(t, c.drawing, "s")).BranchMasks(0)
 		if always != c.always || guarded != c.guarded || otherwise != c.otherwise {
 			t.Errorf("%s: %b %b %b, want %b %b %b", c.rule, always, guarded, otherwise, c.always, c.guarded, c.otherwise)
 		}
@@ -228,7 +228,7 @@ func TestOverflowOfBranchesIsRefusedAndChangesNothing(t *testing.T) {
 					n.Places[i].Initial = c.tokens
 				}
 			}
-			s := compile(t, n).NewState()
+			s := petritest.Compile(t, n).NewState()
 			before := fmt.Sprint(s.Marking())
 			if err := s.Fire(0); (err == nil) != c.fits || err != nil && !errors.Is(err, petri.ErrOverflow) {
 				t.Errorf("fired: %v, want it to fit: %v", err, c.fits)
@@ -245,7 +245,7 @@ func TestStatePlaysTheGatewaysOfTheReference(t *testing.T) {
 	waited, joined, split := 0, 0, 0
 	for range 1500 {
 		n := petritest.RandomGateways(r)
-		tables := compile(t, n)
+		tables := petritest.Compile(t, n)
 		s, order, ref := tables.NewState(), make(petri.Order, tables.OrderLen()), petritest.NewReference(n)
 		for range 25 {
 			agree(t, tables, s, order, ref, r.IntN(len(n.Transitions)))
@@ -300,7 +300,7 @@ func TestReachFollowsLongChains(t *testing.T) {
 	n.Arcs = append(n.Arcs, petri.Arc{Source: "p0", Target: "join", Kind: petri.Join, Weight: 1},
 		petri.Arc{Source: "other", Target: "join", Kind: petri.Join, Weight: 1})
 	n.Places[length-1].Initial = 1
-	s := compile(t, n).NewState()
+	s := petritest.Compile(t, n).NewState()
 	if s.Enabled(length) {
 		t.Error("the join does not wait for the token at the far end")
 	}
@@ -324,7 +324,7 @@ func TestTooManyJoinsForTheNetAreRefused(t *testing.T) {
 
 func TestPlainIsWithoutGuardsGatewaysAndPreemption(t *testing.T) {
 	for drawing, want := range map[string]bool{"s > t > a b": true, "s~ > t > a": false, "s > t > a?": false} {
-		if got := compile(t, flow(t, drawing, "s")).Plain(); got != want {
+		if got := petritest.Compile(t, flow(t, drawing, "s")).Plain(); got != want {
 			t.Errorf("%s: plain %v", drawing, got)
 		}
 	}
@@ -333,7 +333,7 @@ func TestPlainIsWithoutGuardsGatewaysAndPreemption(t *testing.T) {
 	} {
 		n := flow(t, "s > t > a", "s")
 		change(&n.Transitions[0])
-		if compile(t, n).Plain() {
+		if petritest.Compile(t, n).Plain() {
 			t.Errorf("%+v is plain", n.Transitions[0])
 		}
 	}
@@ -371,7 +371,7 @@ func TestKindsHaveNames(t *testing.T) {
 
 // A held transition does not fire by itself, so it has no rivals.
 func TestHeldTransitionsAreNotRivalsOfAJoin(t *testing.T) {
-	tables := compile(t, flow(t, `
+	tables := petritest.Compile(t, flow(t, `
 		f     > send > f u
 		x~ y~ > join > x
 		u     > toY  > y`, "f x"))

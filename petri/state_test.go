@@ -15,15 +15,6 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-func compile(t testing.TB, n *petri.Net) *petri.Tables {
-	t.Helper()
-	tables, err := petri.Compile(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tables
-}
-
 // agree compares a state with the reference: marking, enabledness, choice.
 func agree(t *testing.T, tables *petri.Tables, s *petri.State, order petri.Order, ref *petritest.Reference, turn int) {
 	t.Helper()
@@ -63,7 +54,7 @@ func TestStatePlaysTheGameOfTheReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 1500 {
 		n := petritest.RandomNet(r)
-		tables := compile(t, n)
+		tables := petritest.Compile(t, n)
 		s, order, ref := tables.NewState(), make(petri.Order, tables.OrderLen()), petritest.NewReference(n)
 		for range 60 {
 			agree(t, tables, s, order, ref, r.IntN(len(n.Transitions)))
@@ -140,7 +131,7 @@ func TestRulesOfTheTokenGame(t *testing.T) {
 			net(marks{"p": 1}, []string{"t"}, petri.Arc{Source: "p", Target: "t"}, petri.Arc{Source: "t", Target: "p"}), true, marks{"p": 1}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			s := compile(t, c.net).NewState()
+			s := petritest.Compile(t, c.net).NewState()
 			if s.Enabled(0) != c.enabled {
 				t.Fatalf("enabled %v, want %v", s.Enabled(0), c.enabled)
 			}
@@ -165,7 +156,7 @@ func TestRulesOfTheTokenGame(t *testing.T) {
 func TestOverflowIsRefusedAndChangesNothing(t *testing.T) {
 	n := net(marks{"p": 1, "q": math.MaxUint32 - 1, "r": 0}, []string{"t"}, petri.Arc{Source: "p", Target: "t"},
 		petri.Arc{Source: "t", Target: "r"}, petri.Arc{Source: "t", Target: "q", Weight: 2})
-	s := compile(t, n).NewState()
+	s := petritest.Compile(t, n).NewState()
 	if err := s.Fire(0); !errors.Is(err, petri.ErrOverflow) {
 		t.Errorf("firing: %v", err)
 	}
@@ -191,7 +182,7 @@ func TestParallelArcsBeyond32BitsAreRefused(t *testing.T) {
 // run plays a net by itself and counts the firings of each transition.
 func run(t *testing.T, n *petri.Net, firings int) map[string]int {
 	t.Helper()
-	tables := compile(t, n)
+	tables := petritest.Compile(t, n)
 	s, order, turn, fired := tables.NewState(), make(petri.Order, tables.OrderLen()), 0, map[string]int{}
 	for range firings {
 		tr := s.Next(turn, order)
@@ -249,7 +240,7 @@ func TestNextOfManyTransitionsIsTheFirstOfTheHighestPriority(t *testing.T) {
 				n.Arcs = append(n.Arcs, petri.Arc{Source: "p" + id, Target: id, Weight: 1})
 			}
 		}
-		tables := compile(t, n)
+		tables := petritest.Compile(t, n)
 		for range 60 {
 			s := tables.NewState()
 			for range r.IntN(6) { // few, so that whole words have none
@@ -282,7 +273,7 @@ func TestAnyIsUniform(t *testing.T) {
 		n.Arcs = append(n.Arcs, petri.Arc{ID: id, Source: "p", Target: id, Weight: 1})
 	}
 	n.Transitions[3].Priority = -1
-	s, r, seen := compile(t, n).NewState(), rand.New(rand.NewPCG(5, 5)), map[int]int{}
+	s, r, seen := petritest.Compile(t, n).NewState(), rand.New(rand.NewPCG(5, 5)), map[int]int{}
 	for range 30_000 {
 		seen[s.Any(r.Uint64())]++
 	}
@@ -298,7 +289,7 @@ func TestAnyIsUniform(t *testing.T) {
 
 func TestSourceTransitionIsEnabledAndDoesNotFireByItself(t *testing.T) {
 	n := net(marks{"p": 0}, []string{"t"}, petri.Arc{Source: "t", Target: "p"})
-	s := compile(t, n).NewState()
+	s := petritest.Compile(t, n).NewState()
 	if !s.Enabled(0) || s.Next(0, nil) != -1 || !s.Dead() {
 		t.Errorf("enabled %v, next %d, dead %v", s.Enabled(0), s.Next(0, nil), s.Dead())
 	}
@@ -308,7 +299,7 @@ func TestSourceTransitionIsEnabledAndDoesNotFireByItself(t *testing.T) {
 }
 
 func TestEmptyNetIsDead(t *testing.T) {
-	s := compile(t, &petri.Net{ID: "empty"}).NewState()
+	s := petritest.Compile(t, &petri.Net{ID: "empty"}).NewState()
 	if s.Next(0, nil) != -1 || s.Any(3) != -1 || !s.Dead() || len(s.Marking()) != 0 {
 		t.Error("an empty net moves")
 	}

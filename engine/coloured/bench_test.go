@@ -12,7 +12,7 @@ import (
 
 // BenchmarkPlainGame is the base: package plain plays the same ring.
 func BenchmarkPlainGame(b *testing.B) {
-	s, err := plain.New(plain.Config{Tables: compile(b, petritest.Ring(100)), Stride: 1, Count: 1}, now0)
+	s, err := plain.New(plain.Config{Tables: petritest.Compile(b, petritest.Ring(100)), Stride: 1, Count: 1}, now0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func ring(b *testing.B, binding Binding, instances int) *Shard {
 	for t := range bindings {
 		bindings[t] = binding
 	}
-	return newShard(b, Config{Tables: compile(b, n), Bindings: bindings, Count: instances})
+	return newShard(b, Config{Tables: petritest.Compile(b, n), Bindings: bindings, Count: instances})
 }
 
 func BenchmarkPlainRing100(b *testing.B) {
@@ -111,7 +111,7 @@ func idle(b *testing.B, binding Binding) {
 	const count = 1_000_000
 	var s *Shard
 	var before, after runtime.MemStats
-	cfg := Config{Tables: compile(b, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{binding}, Count: count}
+	cfg := Config{Tables: petritest.Compile(b, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{binding}, Count: count}
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for b.Loop() {

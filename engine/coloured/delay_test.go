@@ -8,6 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -140,7 +141,7 @@ func TestRestingInstanceIsFinishedOrDeadlocked(t *testing.T) {
 		{"no tokens and nothing done: not begun", "p q", "p>t t>q", stats.NetRow{Created: 2, Active: 2}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			s := newShard(t, Config{Tables: compile(t, build(c.places, "t", c.arcs)), Count: 2})
+			s := newShard(t, Config{Tables: petritest.Compile(t, build(c.places, "t", c.arcs)), Count: 2})
 			s.Step(100, now0)
 			s.wake(0, now0)
 			s.Step(100, now0) // playing again changes nothing
@@ -166,7 +167,7 @@ func TestInjectionWakesWhatIsAtRest(t *testing.T) {
 
 func TestLookListsWhatHoldsOldTokensBack(t *testing.T) {
 	n := build("p:1 full:5 q", "t g", "p>t*2 full|t*3 t>q p>g")
-	s := newShard(t, Config{Tables: compile(t, n), Bindings: []Binding{{}, {Guard: has("x")}}, Count: 7})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Bindings: []Binding{{}, {Guard: has("x")}}, Count: 7})
 	s.Step(100, now0)
 	if b := rowsOf(s, now0+stats.BlockedAfter-1).Blocks; b != nil {
 		t.Errorf("young tokens are blocked: %v", b)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -17,7 +18,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 	flights, compared := 0, 0
 	for range 300 {
 		n, bindings := randomNet(r)
-		s := newShard(t, Config{Tables: compile(t, n), Bindings: bindings})
+		s := newShard(t, Config{Tables: petritest.Compile(t, n), Bindings: bindings})
 		now := now0
 		for range 10 {
 			now += r.Int64N(100_000)

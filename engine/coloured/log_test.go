@@ -82,7 +82,7 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 300 {
 		n, bindings := randomNet(r)
-		cfg := Config{Tables: compile(t, n), Bindings: bindings, Count: 4, Log: true}
+		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Count: 4, Log: true}
 		s := newShard(t, cfg)
 		before, now := live(t, r, s, 30, now0)
 		state := s.AppendState(nil)
@@ -131,7 +131,7 @@ func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 				bindings[k].Mode.Kind = plain.Manual
 			}
 		}
-		cfg := Config{Tables: compile(t, n), Bindings: bindings, Seed: uint64(round), Shuffle: round%2 == 0, Log: true}
+		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Seed: uint64(round), Shuffle: round%2 == 0, Log: true}
 		s := newShard(t, cfg)
 		before, now := live(t, r, s, 20, now0)
 		state := s.AppendState(nil)
@@ -167,7 +167,7 @@ func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 // of the previous one.
 func TestResumeKeepsAgesAndDelaysAndCounts(t *testing.T) {
 	n := build("p q:1 r", "late t", "p>late late>r p>t*9 q>t")
-	cfg := Config{Tables: compile(t, n), Bindings: []Binding{{Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{Shape: plain.Exponential, A: 1000}}}, {}}, Log: true, Seed: 3}
+	cfg := Config{Tables: petritest.Compile(t, n), Bindings: []Binding{{Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{Shape: plain.Exponential, A: 1000}}}, {}}, Log: true, Seed: 3}
 	s := newShard(t, cfg)
 	if err := s.Inject(0, 0, []byte("a"), 3, now0+5); err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestResumeKeepsAgesAndDelaysAndCounts(t *testing.T) {
 }
 
 func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Count: 2, Log: true})
+	s := newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Count: 2, Log: true})
 	for name, ops := range map[string][]byte{
 		"a token that is not there":     {0, 4, 1, 2, 1, 1, 1, 0, 1, 2, 1, 0},
 		"too few taken":                 {0, 0, 0, 1, 1, 2, 1, 0},
@@ -244,7 +244,7 @@ func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
 }
 
 func TestInstancesThatNeverMovedAreNotInTheState(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, build("p:1 q", "t", "p>t*2 t>q")), Count: 1000})
+	s := newShard(t, Config{Tables: petritest.Compile(t, build("p:1 q", "t", "p>t*2 t>q")), Count: 1000})
 	s.Step(1000, now0)
 	if got := s.AppendState(nil); !bytes.Equal(got, []byte{0}) {
 		t.Errorf("state %v", got)
@@ -270,7 +270,7 @@ func FuzzReplay(f *testing.F) {
 			bindings[k].Mode = plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 100}}
 		}
 	}
-	tables := compile(f, net)
+	tables := petritest.Compile(f, net)
 	fresh := func(t testing.TB) *Shard {
 		return newShard(t, Config{Tables: tables, Bindings: bindings, Count: 2, Log: true})
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // build makes a net from words. Places are p, or p:3 with tokens; transitions t,
@@ -55,7 +56,7 @@ type world struct {
 
 func newWorld(t *testing.T, n *petri.Net, bindings ...Binding) *world {
 	t.Helper()
-	w := &world{t, newShard(t, Config{Tables: compile(t, n), Bindings: pad(n, bindings), Log: true}), now0}
+	w := &world{t, newShard(t, Config{Tables: petritest.Compile(t, n), Bindings: pad(n, bindings), Log: true}), now0}
 	w.step(0)
 	return w
 }

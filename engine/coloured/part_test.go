@@ -13,6 +13,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -54,7 +55,7 @@ func regional(t testing.TB, r *rand.Rand, change func(*petri.Net)) (*petri.Table
 			n.Arcs = append(n.Arcs, a)
 		}
 		change(n)
-		tables := compile(t, n)
+		tables := petritest.Compile(t, n)
 		for tr := range bindings {
 			if bindings[tr].Guard != nil && tables.Source(tr) {
 				bindings[tr].Guard = nil
@@ -196,7 +197,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 	longer := func(st Start) Outcome { return Outcome{Data: append(slices.Clone(st.Taken[0].Token.Data), 'a')} }
 	for range 300 {
 		net, bindings := courier(r)
-		tables := compile(t, net)
+		tables := petritest.Compile(t, net)
 		salt := r.IntN(3)
 		plan, err := split.Split(tables, func(id string) string { return fmt.Sprint("r", (int(id[len(id)-1])+salt)%3) }, nil)
 		if err != nil {
@@ -316,7 +317,7 @@ func checkEquation(t *testing.T, x *relay, tables *petri.Tables, put []int64) {
 // split2 cuts a net into the regions of the transitions a and b.
 func split2(t testing.TB, n *petri.Net) (*petri.Tables, *split.Plan) {
 	t.Helper()
-	tables := compile(t, n)
+	tables := petritest.Compile(t, n)
 	plan, err := split.Split(tables, func(id string) string { return strings.Trim(id, "123") }, nil)
 	if err != nil || len(plan.Regions) != 2 {
 		t.Fatalf("%v", err)

@@ -253,7 +253,7 @@ func beside(t *testing.T, seed uint64) []counters {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, seed))
 	n, bindings := randomNet(r)
-	tables := compile(t, n)
+	tables := petritest.Compile(t, n)
 	p := &pair{t, r, newShard(t, Config{Tables: tables, Bindings: bindings}), newModel(tables, bindings, now0), now0}
 	for range 60 {
 		p.now += r.Int64N(150)

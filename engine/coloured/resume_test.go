@@ -153,7 +153,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 				net.Places[p].Initial = 0
 			}
 		}
-		cfg.Tables, cfg.Bindings = compile(t, net), bindings
+		cfg.Tables, cfg.Bindings = petritest.Compile(t, net), bindings
 	}
 	if r.IntN(3) == 0 {
 		cfg.Numbers = split.Numbers(30, r.IntN(8), 8)
@@ -227,7 +227,7 @@ func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(77, 2))
 	for range 150 {
-		o := newOwner(t, Config{Tables: compile(t, petritest.RandomNet(r)), Stride: 1, Count: 3})
+		o := newOwner(t, Config{Tables: petritest.Compile(t, petritest.RandomNet(r)), Stride: 1, Count: 3})
 		o.step(1<<10, now0)
 		o.commit(now0)
 		for now := now0; now < now0+40*second; now += r.Int64N(4 * second) {
@@ -261,7 +261,7 @@ func TestInstancesThatAreSpentAreNotKept(t *testing.T) {
 		{"that began with a token", "in:1 out", Config{}, 8},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			c.cfg.Count, c.cfg.Tables = 1000, compile(t, build(c.initial, "move drop", "in>move move>out out>drop"))
+			c.cfg.Count, c.cfg.Tables = 1000, petritest.Compile(t, build(c.initial, "move drop", "in>move move>out out>drop"))
 			o := newOwner(t, c.cfg)
 			for i := range o.Count {
 				if err := o.Inject(i, 0, []byte("x"), 1+uint32(i%9), now0); err != nil {
@@ -292,7 +292,7 @@ func TestInstancesThatAreSpentAreNotKept(t *testing.T) {
 }
 
 func TestReplayReadsInjectionsWithoutIdentities(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Count: 1})
+	s := newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Count: 1})
 	if err := s.Replay([]byte{1, 2, 3, 1, 1, 'x'}, now0); err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func TestReplayRefusesCountsThatCannotBe(t *testing.T) {
 		"an injection of no identity": {0, 6 + opInjectAs, 1, 0, 1, 0},
 		"half":                        {0, 6 + opLate},
 	} {
-		s := newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Count: 1})
+		s := newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Count: 1})
 		if err := s.Replay(ops, now0); !errors.Is(err, ErrLog) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -326,12 +326,12 @@ func TestLoadStateRefusesRowsThatCannotBe(t *testing.T) {
 		"half a row":          {9, 12, 1},
 		"at rest as nothing":  {9, 15, 0, 0, 0},
 	} {
-		s := newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Count: 20})
+		s := newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Count: 20})
 		if _, err := s.LoadState(state); !errors.Is(err, ErrLog) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Count: 1}).Recount(stats.NewRows(1, 1)) == nil {
+	if newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Count: 1}).Recount(stats.NewRows(1, 1)) == nil {
 		t.Error("rows of another net are accepted")
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -78,7 +79,7 @@ func TestDataGivenByFireGoesToEveryTokenThatIsPut(t *testing.T) {
 
 func TestMergeMakesTheDataOfSeveral(t *testing.T) {
 	n := build("p q r", "t", "p>t*2 q>t t>r")
-	s := newShard(t, Config{Tables: compile(t, n), Merge: func(data [][]byte) []byte { return bytes.Join(data, []byte("&")) }})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Merge: func(data [][]byte) []byte { return bytes.Join(data, []byte("&")) }})
 	w := &world{t, s, now0}
 	w.inject("q", "c")
 	w.inject("p", "a", "b")
@@ -91,7 +92,7 @@ func TestMergeThatFailsLeavesTheDataOfTheFirst(t *testing.T) {
 		"it is too large": func([][]byte) []byte { return make([]byte, MaxData+1) },
 	} {
 		t.Run(rule, func(t *testing.T) {
-			w := &world{t, newShard(t, Config{Tables: compile(t, build("p r", "t", "p>t*2 t>r")), Merge: merge}), now0}
+			w := &world{t, newShard(t, Config{Tables: petritest.Compile(t, build("p r", "t", "p>t*2 t>r")), Merge: merge}), now0}
 			w.inject("p", "a", "b")
 			w.want("r: a")
 			w.counted(0, counters{firings: 1, failures: 1})

@@ -13,6 +13,7 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -457,7 +458,7 @@ func TestWhatPreemptsIsNotPreempted(t *testing.T) {
 
 func TestRunsOfAnInstanceAreBounded(t *testing.T) {
 	n := build("p:10 q", "t", "p>t t>q")
-	s := newShard(t, Config{Tables: compile(t, n), Bindings: []Binding{{Action: true}}})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Bindings: []Binding{{Action: true}}})
 	s.running = 3
 	s.Step(100, now0)
 	starts := slices.Clone(s.Starts())

@@ -17,15 +17,6 @@ import (
 
 const now0 = int64(1_790_000_000_000_000)
 
-func compile(t testing.TB, n *petri.Net) *petri.Tables {
-	t.Helper()
-	tables, err := petri.Compile(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tables
-}
-
 func newShard(t testing.TB, cfg Config) *Shard {
 	t.Helper()
 	if cfg.Stride == 0 {
@@ -91,7 +82,7 @@ func TestPlainNetsArePlayedAsTheReferenceDoes(t *testing.T) {
 		t.Run(c.kind, func(t *testing.T) {
 			for fired := 0; fired < c.firings; {
 				n := c.random(r)
-				tables := compile(t, n)
+				tables := petritest.Compile(t, n)
 				bindings, taken := splits(r, tables)
 				fired += followReference(t, r, newShard(t, Config{Tables: tables, Bindings: bindings}), taken)
 			}
@@ -143,7 +134,7 @@ func TestPlainNetsAreRecordedAsByTheOtherMachine(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		s := newShard(t, Config{Tables: tables, Count: 3})
 		g, err := plain.New(plain.Config{Tables: tables, Stride: 1, Count: 3}, now0)
 		if err != nil {

@@ -97,7 +97,7 @@ func drive(t *testing.T, shards []*Shard, budget int) (*stats.Rows, [][]Placed) 
 // of pieces of work at a time, and any discipline.
 func TestRunDoesNotDependOnShardsBudgetsOrBatches(t *testing.T) {
 	n, bindings := orders()
-	tables := compile(t, n)
+	tables := petritest.Compile(t, n)
 	for _, shuffle := range []bool{false, true} {
 		shards := func(k, batch int, d ready.Discipline) (out []*Shard) {
 			for i := range k {
@@ -146,7 +146,7 @@ func TestInvariantsHoldAfterEveryStep(t *testing.T) {
 	checked := 0
 	for checked < 3000 {
 		n := petritest.RandomNet(r)
-		tables := compile(t, n)
+		tables := petritest.Compile(t, n)
 		basis, ok := explore.Invariants(tables)
 		if !ok || len(basis) == 0 {
 			continue
@@ -192,7 +192,7 @@ func TestInvariantsHoldAfterEveryStep(t *testing.T) {
 // times in the place is the integral of their number (Little's law).
 func TestDwellIsTheIntegralOfTokens(t *testing.T) {
 	n, bindings := orders()
-	s := newShard(t, Config{Tables: compile(t, n), Bindings: bindings, Seed: 5})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Bindings: bindings, Seed: 5})
 	r := rand.New(rand.NewPCG(5, 5))
 	now, area := now0, make([]uint64, s.Tables.Places())
 	var runs []RunID
@@ -233,7 +233,7 @@ func TestDwellIsTheIntegralOfTokens(t *testing.T) {
 }
 
 func TestBoundRefusesWorkFromOutside(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, build("p q", "t", "p>t t>q")), Bindings: []Binding{manual}, Bound: 2, Count: 2})
+	s := newShard(t, Config{Tables: petritest.Compile(t, build("p q", "t", "p>t t>q")), Bindings: []Binding{manual}, Bound: 2, Count: 2})
 	s.Step(10, now0)
 	for k := range 3 {
 		if err := s.Inject(0, 0, nil, 1, now0); (k == 2) != errors.Is(err, ready.ErrFull) {
@@ -259,7 +259,7 @@ func TestBoundRefusesWorkFromOutside(t *testing.T) {
 }
 
 func TestInstancesArePlayedByPriority(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, build("p:1 q", "t", "p>t t>q")), Count: 3, Log: true, Dispatch: ready.Strict(),
+	s := newShard(t, Config{Tables: petritest.Compile(t, build("p:1 q", "t", "p>t t>q")), Count: 3, Log: true, Dispatch: ready.Strict(),
 		Priority: func(number int) ready.Priority { return ready.Priority(number * 2) }})
 	if since, ok := s.ReadySince(4); s.Present() != 1<<0|1<<2|1<<4 || since != now0 || !ok {
 		t.Errorf("ready are %b, p4 since %d %v", s.Present(), since, ok)
@@ -295,7 +295,7 @@ func TestInstancesArePlayedByPriority(t *testing.T) {
 // An owner of several shards decides itself which priority has the turn.
 func TestStepOnePlaysOneInstanceOfAPriority(t *testing.T) {
 	b := after(100)
-	s := newShard(t, Config{Tables: compile(t, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{b}, Count: 3, Dispatch: ready.Strict(),
+	s := newShard(t, Config{Tables: petritest.Compile(t, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{b}, Count: 3, Dispatch: ready.Strict(),
 		Priority: func(number int) ready.Priority { return ready.Priority(number * 2) }})
 	if s.Step(10, now0); s.Present() != 0 {
 		t.Fatalf("ready after all was played: %b", s.Present())
@@ -358,7 +358,7 @@ func TestNewRefusesWhatDoesNotFit(t *testing.T) {
 		{"no such priority", ordinary, Config{Priority: func(int) ready.Priority { return 9 }}, "instance 0 has priority p9"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			c.cfg.Tables = compile(t, c.net)
+			c.cfg.Tables = petritest.Compile(t, c.net)
 			c.cfg.Count = 1
 			if c.cfg.Stride == 0 {
 				c.cfg.Stride = 1
@@ -375,7 +375,7 @@ func TestNewRefusesWhatDoesNotFit(t *testing.T) {
 }
 
 func TestInstancesByNumber(t *testing.T) {
-	tables := compile(t, build("p", "", ""))
+	tables := petritest.Compile(t, build("p", "", ""))
 	for _, s := range []*Shard{
 		newShard(t, Config{Tables: tables, First: 2, Stride: 3, Count: 3}),
 		newShard(t, Config{Tables: tables, Numbers: []int32{2, 5, 8}}),
@@ -399,7 +399,7 @@ func TestPlacesOfALargeInstance(t *testing.T) {
 	for p := range 300 {
 		places += fmt.Sprintf("p%d ", p)
 	}
-	s := newShard(t, Config{Tables: compile(t, build(places, "", ""))})
+	s := newShard(t, Config{Tables: petritest.Compile(t, build(places, "", ""))})
 	want := make([]uint32, 300)
 	for _, p := range rand.New(rand.NewPCG(1, 2)).Perm(300)[:250] {
 		want[p] = uint32(p) + 1

@@ -133,7 +133,7 @@ func TestASuccessorHasTheRunsThatAreNotOver(t *testing.T) {
 }
 
 func TestRunsInALogThatCannotBe(t *testing.T) {
-	cfg := Config{Tables: compile(t, empty(petritest.Ring(2))), Bindings: []Binding{{Action: true, Idempotent: true}, {}}, Stride: 1, Count: 1, Log: true, Runs: true}
+	cfg := Config{Tables: petritest.Compile(t, empty(petritest.Ring(2))), Bindings: []Binding{{Action: true, Idempotent: true}, {}}, Stride: 1, Count: 1, Log: true, Runs: true}
 	n := byte(2 * len(cfg.Bindings))
 	token := []byte{1, 0, 1} // a token that was taken: place 0, identity 1
 	start := func(sequence, transition byte, tokens []byte) []byte {

@@ -14,7 +14,7 @@ import (
 
 // BenchmarkBareGame is the base: the token game alone, without recording.
 func BenchmarkBareGame(b *testing.B) {
-	s := compile(b, petritest.Ring(100)).NewState()
+	s := petritest.Compile(b, petritest.Ring(100)).NewState()
 	turn := 0
 	for b.Loop() {
 		t := s.Next(turn, nil)
@@ -28,7 +28,7 @@ func BenchmarkBareGame(b *testing.B) {
 }
 
 func rings(b *testing.B, places, instances int) *Shard {
-	return newShard(b, Config{Tables: compile(b, petritest.Ring(places)), Stride: 1, Count: instances})
+	return newShard(b, Config{Tables: petritest.Compile(b, petritest.Ring(places)), Stride: 1, Count: instances})
 }
 
 // hot fires one instance of a ring b.N times. The clock advances once per
@@ -46,7 +46,7 @@ func BenchmarkRecordedRing1000(b *testing.B) { hot(b, 1000) }
 // BenchmarkLoggedRing100 is BenchmarkRecordedRing100 with a log, as for a
 // journal.
 func BenchmarkLoggedRing100(b *testing.B) {
-	s := newShard(b, Config{Tables: compile(b, petritest.Ring(100)), Stride: 1, Count: 1, Log: true})
+	s := newShard(b, Config{Tables: petritest.Compile(b, petritest.Ring(100)), Stride: 1, Count: 1, Log: true})
 	b.ReportAllocs()
 	b.ResetTimer()
 	now := now0
@@ -103,7 +103,7 @@ func BenchmarkRecordedWide(b *testing.B) {
 	for i := range n.Places {
 		n.Places[i].Initial = 1
 	}
-	s := newShard(b, Config{Tables: compile(b, n), Stride: 1, Count: 1})
+	s := newShard(b, Config{Tables: petritest.Compile(b, n), Stride: 1, Count: 1})
 	b.ReportAllocs()
 	b.ResetTimer()
 	play(s, b.N)
@@ -122,7 +122,7 @@ func BenchmarkLook100k(b *testing.B) {
 func dispatched(b *testing.B, d *ready.Discipline) {
 	const instances = 100_000
 	order := rand.New(rand.NewPCG(1, 1)).Perm(instances)
-	s := newShard(b, Config{Tables: compile(b, petritest.Ring(100)), Stride: 1, Count: instances,
+	s := newShard(b, Config{Tables: petritest.Compile(b, petritest.Ring(100)), Stride: 1, Count: instances,
 		Dispatch: d, Priority: func(number int) ready.Priority { return ready.Priority(number % 2 * 7) }})
 	s.quota = 1
 	s.dispatch.queue = ready.NewQueue(*d)

@@ -124,7 +124,7 @@ func TestADamagedStateIsRefused(t *testing.T) {
 		if r.IntN(2) == 0 {
 			net = conflictFree(r)
 		}
-		tables := compile(t, net)
+		tables := petritest.Compile(t, net)
 		cfg := Config{Tables: tables, Modes: restful(r, tables), First: 1, Stride: 2, Count: 3}
 		s := newShard(t, cfg)
 		now := now0
@@ -160,9 +160,9 @@ func TestADamagedStateIsRefused(t *testing.T) {
 // and wait.
 func TestInstancesThatNeverMovedAreNotKept(t *testing.T) {
 	for name, mode := range map[string]Mode{"played at once": {}, "waiting for the outside": {Kind: Manual}, "waiting for a delay": fixed(9)} {
-		cfg := Config{Tables: compile(t, chain(petri.Normal, 2, 1)), Modes: []Mode{mode}, Stride: 1, Count: 100}
+		cfg := Config{Tables: petritest.Compile(t, chain(petri.Normal, 2, 1)), Modes: []Mode{mode}, Stride: 1, Count: 100}
 		if mode.Kind != Immediate {
-			cfg.Tables = compile(t, chain(petri.Normal, 1, 1))
+			cfg.Tables = petritest.Compile(t, chain(petri.Normal, 1, 1))
 		}
 		s := newShard(t, cfg)
 		s.Step(1000, now0)

@@ -37,7 +37,7 @@ func fifo() *ready.Discipline   { d := ready.FIFO(); return &d }
 // played yet.
 func waitingShard(t testing.TB, d *ready.Discipline, first int, priorities ...ready.Priority) *Shard {
 	t.Helper()
-	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 0)), First: first, Stride: 1, Count: len(priorities), Log: true,
+	s := newShard(t, Config{Tables: petritest.Compile(t, chain(petri.Normal, 1, 0)), First: first, Stride: 1, Count: len(priorities), Log: true,
 		Dispatch: d, Priority: func(number int) ready.Priority { return priorities[number-first] }})
 	s.Step(1, now0)
 	s.dispatch.queue = ready.NewQueue(*d)
@@ -232,7 +232,7 @@ func TestATurnOverSeveralShardsPlaysTheCycleTable(t *testing.T) {
 
 // The end of a delay makes an instance ready; it does not overtake others.
 func TestAnInstanceWhoseDelayIsOverWaitsForItsTurn(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 1)), Modes: []Mode{{Kind: Delayed, Delay: Delay{A: 1e6}}}, Stride: 1, Count: 4, Log: true,
+	s := newShard(t, Config{Tables: petritest.Compile(t, chain(petri.Normal, 1, 1)), Modes: []Mode{{Kind: Delayed, Delay: Delay{A: 1e6}}}, Stride: 1, Count: 4, Log: true,
 		Dispatch: strict(), Priority: func(number int) ready.Priority { return ready.Priority(number % 2) }})
 	s.Step(100, now0)
 	if s.Present() != 0 {
@@ -256,7 +256,7 @@ func TestADisciplineChangesNoMarkingAndNoRowAtRest(t *testing.T) {
 	const instances = 6
 	r := rand.New(rand.NewPCG(51, 1))
 	for range 100 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		cfg := Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: instances, Seed: r.Uint64(), Shuffle: r.IntN(2) == 0,
 			Priority: func(number int) ready.Priority { return ready.Priority(number * 5 % 8) }}
 		shards := []*Shard{newShard(t, cfg)}
@@ -315,7 +315,7 @@ func TestQueueStatsCountVisits(t *testing.T) {
 }
 
 func TestWithoutADisciplineEverythingIsP0(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 1)), Stride: 1, Count: 2, Priority: func(int) ready.Priority { return 9 }})
+	s := newShard(t, Config{Tables: petritest.Compile(t, chain(petri.Normal, 1, 1)), Stride: 1, Count: 2, Priority: func(int) ready.Priority { return 9 }})
 	if _, ok := s.Queue(); ok {
 		t.Error("a ring has statistics")
 	}
@@ -335,7 +335,7 @@ func TestWithoutADisciplineEverythingIsP0(t *testing.T) {
 }
 
 func TestNumbersNameTheInstances(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 1)), Numbers: []int32{2, 3, 40}})
+	s := newShard(t, Config{Tables: petritest.Compile(t, chain(petri.Normal, 1, 1)), Numbers: []int32{2, 3, 40}})
 	for i, number := range []int{2, 3, 40} {
 		if got, err := s.Index(number); got != i || err != nil || s.Number(i) != number {
 			t.Errorf("instance %d has index %d, %v; the instance with that index is %d", number, got, err, s.Number(i))
@@ -352,7 +352,7 @@ func TestNumbersNameTheInstances(t *testing.T) {
 }
 
 func TestConfigsThatCannotBeAreRefused(t *testing.T) {
-	tables := compile(t, chain(petri.Normal, 1, 1))
+	tables := petritest.Compile(t, chain(petri.Normal, 1, 1))
 	for want, cfg := range map[string]Config{
 		"net \"chain\": instance 3 after 3; expected rising numbers from 0":   {Tables: tables, Numbers: []int32{1, 3, 3}},
 		"net \"chain\": instance -1 after -1; expected rising numbers from 0": {Tables: tables, Numbers: []int32{-1}},
@@ -372,7 +372,7 @@ func TestDelaysOfAFailedInstanceStandStill(t *testing.T) {
 		Arcs: []petri.Arc{{ID: "1", Source: "p", Target: "fails", Weight: 1}, {ID: "2", Source: "fails", Target: "full", Weight: 1},
 			{ID: "3", Source: "a", Target: "late", Weight: 1}, {ID: "4", Source: "late", Target: "b", Weight: 1}}}
 	for _, d := range []*ready.Discipline{nil, strict()} {
-		s := newShard(t, Config{Tables: compile(t, n), Modes: []Mode{{}, {Kind: Delayed, Delay: Delay{A: 1e6}}}, Stride: 1, Count: 1, Dispatch: d})
+		s := newShard(t, Config{Tables: petritest.Compile(t, n), Modes: []Mode{{}, {Kind: Delayed, Delay: Delay{A: 1e6}}}, Stride: 1, Count: 1, Dispatch: d})
 		s.Step(10, now0)
 		if err := s.Inject(0, 0, 1, now0); err != nil {
 			t.Fatal(err)

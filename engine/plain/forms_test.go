@@ -23,7 +23,7 @@ type forms struct {
 }
 
 func newForms(t *testing.T, n *petri.Net) *forms {
-	tables := compile(t, n)
+	tables := petritest.Compile(t, n)
 	return &forms{net: n, ref: petritest.NewReference(n), state: tables.NewState(), order: make(petri.Order, tables.OrderLen()),
 		shard: newShard(t, Config{Tables: tables, Stride: 1, Count: 1})}
 }

@@ -14,7 +14,7 @@ import (
 func TestABadIndexChangesNothing(t *testing.T) {
 	play := func(do func(s *Shard) error) {
 		t.Helper()
-		s := newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Modes: []Mode{fixed(1), fixed(1), fixed(1)}, Stride: 1, Count: 1, Log: true})
+		s := newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Modes: []Mode{fixed(1), fixed(1), fixed(1)}, Stride: 1, Count: 1, Log: true})
 		before := slices.Clone(s.Marking(0))
 		if err := do(s); !errors.Is(err, ErrLog) {
 			t.Errorf("%v; want ErrLog", err)

@@ -17,7 +17,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 	r := rand.New(rand.NewPCG(72, 1))
 	wide := 0
 	for range 400 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		s := newShard(t, Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 1})
 		now := now0
 		for range 8 {

@@ -69,7 +69,7 @@ func act(t *testing.T, r *rand.Rand, number int, shards []*Shard, now int64) {
 func TestLittlesLawHoldsExactly(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
 	for range 300 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		s := newShard(t, Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 3, Seed: r.Uint64()})
 		integral := make([]uint64, tables.Places())
 		now := now0
@@ -179,7 +179,7 @@ func TestRenumberingAConflictFreeNetChangesNoMarkingAndNoRow(t *testing.T) {
 		m, places, transitions := renumbered(r, n)
 		later := now0 + 2*stats.BlockedAfter
 		rest := func(n *petri.Net) *stats.Rows {
-			s := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 2})
+			s := newShard(t, Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 2})
 			for now := now0; now <= later; now += stats.BlockedAfter / 2 {
 				s.Step(1<<20, now)
 				if now == now0+stats.BlockedAfter/2 {
@@ -251,8 +251,8 @@ func TestReplayGivesTheSameMarkingsAndRowsWhateverTheNumbering(t *testing.T) {
 	for range 300 {
 		n := petritest.RandomNet(r)
 		m, places, transitions := renumbered(r, n)
-		s := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 3, Log: true})
-		again, other := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 3}), newShard(t, Config{Tables: compile(t, m), Stride: 1, Count: 3})
+		s := newShard(t, Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 3, Log: true})
+		again, other := newShard(t, Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 3}), newShard(t, Config{Tables: petritest.Compile(t, m), Stride: 1, Count: 3})
 		before, _, after := live(t, r, s, 30)
 		last := now0
 		for _, b := range append(before, after...) {
@@ -276,7 +276,7 @@ func TestSplittingABatchChangesNoFiring(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(24, 1))
 	for range 150 {
-		cfg := Config{Tables: compile(t, petritest.RandomNet(r)), Stride: 1, Count: 1, Log: true, Shuffle: r.IntN(2) == 0, Seed: r.Uint64()}
+		cfg := Config{Tables: petritest.Compile(t, petritest.RandomNet(r)), Stride: 1, Count: 1, Log: true, Shuffle: r.IntN(2) == 0, Seed: r.Uint64()}
 		whole, split := newShard(t, cfg), newShard(t, cfg)
 		now := now0
 		for range 20 {
@@ -305,7 +305,7 @@ func TestShardsAndBudgetsChangeNoMarkingAndNoRowAtRest(t *testing.T) {
 	const instances = 6
 	r := rand.New(rand.NewPCG(26, 1))
 	for range 100 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		cfg := Config{Tables: tables, Modes: restful(r, tables), Seed: r.Uint64(), Shuffle: r.IntN(2) == 0}
 		var sets [][]*Shard
 		for _, k := range []int{1, 2, 3, instances} {
@@ -348,7 +348,7 @@ func TestInvariantsHoldInEveryInstanceAfterEveryFiring(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 1))
 	checked := 0
 	for range 400 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		invariants, ok := explore.Invariants(tables)
 		if !ok {
 			t.Fatal("the invariants of a small net exceed the limit")

@@ -34,7 +34,7 @@ func TestANetHasAsManyNodesAsACellCanName(t *testing.T) {
 		n.Places[0].Initial = 1
 		last := fmt.Sprint("t", c.transitions-1)
 		n.Arcs = []petri.Arc{{ID: "in", Source: "p0", Target: last, Weight: 1}, {ID: "out", Source: last, Target: fmt.Sprint("p", c.places-1), Weight: 1}}
-		s, err := New(Config{Tables: compile(t, n), Stride: 1, Count: 1}, now0)
+		s, err := New(Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 1}, now0)
 		if (err == nil) != c.fits {
 			t.Errorf("%d places and %d transitions: %v", c.places, c.transitions, err)
 		}
@@ -49,7 +49,7 @@ func TestANetHasAsManyNodesAsACellCanName(t *testing.T) {
 
 func TestInstancesAreFoundByTheirNumbers(t *testing.T) {
 	for _, cfg := range []Config{{Stride: 1, Count: 4}, {First: 3, Stride: 2, Count: 3}, {First: 1, Stride: 5, Count: 1}, {Numbers: []int32{0, 4, 5, 11}}} {
-		cfg.Tables = compile(t, chain(petri.Normal, 1, 1))
+		cfg.Tables = petritest.Compile(t, chain(petri.Normal, 1, 1))
 		s := newShard(t, cfg)
 		at := map[int]int{}
 		for i := range s.Count {
@@ -68,7 +68,7 @@ func TestAnInhibitedTransitionReturnsWhatInhibitsIt(t *testing.T) {
 	n := chain(petri.Normal, 1, 1)
 	n.Places = append(n.Places, petri.Place{ID: "full", Initial: 5})
 	n.Arcs = append(n.Arcs, petri.Arc{ID: "c", Source: "full", Target: "t", Kind: petri.Inhibitor, Weight: 3})
-	s := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 1})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 1})
 	err := s.Fire(0, 0, now0)
 	if want := `transition "t": not enabled: place "full" holds 5 tokens, expected fewer than 3`; !errors.Is(err, petri.ErrNotEnabled) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -77,7 +77,7 @@ func TestAnInhibitedTransitionReturnsWhatInhibitsIt(t *testing.T) {
 
 // Injecting 0 tokens wakes no instance and is not recorded.
 func TestToInjectNothingChangesNothing(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, queueNet(1)), Stride: 1, Count: 1, Log: true})
+	s := newShard(t, Config{Tables: petritest.Compile(t, queueNet(1)), Stride: 1, Count: 1, Log: true})
 	s.Step(10, now0)
 	want := rowsOf(s, now0)
 	s.TakeLog()
@@ -94,7 +94,7 @@ func TestToInjectNothingChangesNothing(t *testing.T) {
 // finds that nothing is left to do.
 func TestAnInstanceGivesWayAfter64Firings(t *testing.T) {
 	for _, d := range []*ready.Discipline{nil, fifo()} {
-		s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 0)), Stride: 1, Count: 4, Log: true, Dispatch: d})
+		s := newShard(t, Config{Tables: petritest.Compile(t, chain(petri.Normal, 1, 0)), Stride: 1, Count: 4, Log: true, Dispatch: d})
 		s.Step(10, now0)
 		before, _ := s.Queue()
 		for i, n := range []uint32{130, 64, 63, 1} {
@@ -126,7 +126,7 @@ func TestChanceDoesNotHangOnTheOrderOfTokens(t *testing.T) {
 	}
 	var first []byte
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
-		s := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 50, Seed: 7, Shuffle: true, Log: true})
+		s := newShard(t, Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 50, Seed: 7, Shuffle: true, Log: true})
 		s.Step(1, now0)
 		for i := range s.Count {
 			for _, p := range order {
@@ -197,7 +197,7 @@ func TestAStateIsReadByShardsOfOtherInstances(t *testing.T) {
 		if r.IntN(2) == 0 {
 			net = petritest.RandomNet(r)
 		}
-		tables := compile(t, net)
+		tables := petritest.Compile(t, net)
 		cfg := Config{Tables: tables, Modes: restful(r, tables), First: 3, Stride: 2, Count: 12}
 		for tr := range cfg.Modes {
 			cfg.Modes[tr].Delay.Shape = Fixed
@@ -252,7 +252,7 @@ func TestAStateIsReadByShardsOfOtherInstances(t *testing.T) {
 // present. A part counts no instances.
 func TestCountedAddsWhatIsCumulative(t *testing.T) {
 	net, region := line()
-	tables := compile(t, net)
+	tables := petritest.Compile(t, net)
 	plan := planOf(t, tables, region)
 	for _, part := range []*split.Part{nil, &plan.Regions[0]} {
 		s := newShard(t, Config{Tables: tables, Stride: 1, Count: 2, Part: part})
@@ -281,7 +281,7 @@ func TestCountedAddsWhatIsCumulative(t *testing.T) {
 // Instances that needed a wide form free it when they hold few tokens again.
 func TestInstancesGiveBackTheMemoryOfManyTokens(t *testing.T) {
 	const instances = 3 * maxSpare
-	s := newShard(t, Config{Tables: compile(t, queueNet(0)), Stride: 1, Count: instances})
+	s := newShard(t, Config{Tables: petritest.Compile(t, queueNet(0)), Stride: 1, Count: instances})
 	for _, together := range []int{1, instances} {
 		for first := 0; first < instances; first += together {
 			for i := first; i < first+together; i++ {
@@ -299,7 +299,7 @@ func TestInstancesGiveBackTheMemoryOfManyTokens(t *testing.T) {
 
 // LoadState of a state with fewer tokens frees the wide forms, too.
 func TestAStateOfFewerTokensGivesBackTheMemoryOfMany(t *testing.T) {
-	cfg := Config{Tables: compile(t, queueNet(5*inline)), Stride: 1, Count: 10}
+	cfg := Config{Tables: petritest.Compile(t, queueNet(5*inline)), Stride: 1, Count: 10}
 	s, ended := newShard(t, cfg), newShard(t, cfg)
 	ended.Step(1<<20, now0)
 	if used := len(s.wide) - len(s.holes); used != 10 {

@@ -59,7 +59,7 @@ func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 200 {
 		n := petritest.RandomNet(r)
-		cfg := Config{Tables: compile(t, n), Stride: 1, Count: 4, Log: true}
+		cfg := Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 4, Log: true}
 		s := newShard(t, cfg)
 		before, state, after := live(t, r, s, 40)
 		later := now0 + int64(1e9)
@@ -97,7 +97,7 @@ func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
 }
 
 func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, petritest.Ring(3)), Stride: 1, Count: 2, Log: true})
+	s := newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Stride: 1, Count: 2, Log: true})
 	for name, ops := range map[string][]byte{
 		"a transition that is not enabled": {0, 2},
 		"no such transition":               {0, 3},
@@ -120,7 +120,7 @@ func FuzzReplay(f *testing.F) {
 	f.Add([]byte{0, 0, 2, 0, 1, 2, 5}, []byte{1, 1, 2, 0, 9, 1, 2, 9, 3, 1, 2, 7, 0})
 	f.Fuzz(func(t *testing.T, ops, state []byte) {
 		modes := []Mode{{}, {Kind: Delayed, Delay: Delay{Shape: Exponential, A: 1e6}}, {Kind: Manual}}
-		s, err := New(Config{Tables: compile(t, petritest.Ring(3)), Modes: modes, Stride: 1, Count: 2}, now0)
+		s, err := New(Config{Tables: petritest.Compile(t, petritest.Ring(3)), Modes: modes, Stride: 1, Count: 2}, now0)
 		if err != nil {
 			t.Fatal(err)
 		}

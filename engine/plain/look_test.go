@@ -53,7 +53,7 @@ func TestATokenIsDeadIfNothingInItsInstanceCanMove(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			modes := make([]Mode, len(c.net.Transitions))
 			modes[len(modes)-1] = c.mode
-			s := newShard(t, Config{Tables: compile(t, c.net), Modes: modes, Stride: 1, Count: 1})
+			s := newShard(t, Config{Tables: petritest.Compile(t, c.net), Modes: modes, Stride: 1, Count: 1})
 			if d := difference(alive, rowsOf(s, now0).Places[0].Stuck[0].Waits); d != "" {
 				t.Errorf("before it came to rest: %s", d)
 			}
@@ -82,7 +82,7 @@ func TestBlocksCountEveryConditionThatHoldsAnOldTokenBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 1))
 	counted := 0
 	for range 400 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		s := newShard(t, Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 3})
 		now := now0
 		for range 8 {
@@ -159,7 +159,7 @@ func stuckShard(b *testing.B) *Shard {
 			n.Arcs = append(n.Arcs, a)
 		}
 	}
-	s := newShard(b, Config{Tables: compile(b, n), Stride: 1, Count: 100_000})
+	s := newShard(b, Config{Tables: petritest.Compile(b, n), Stride: 1, Count: 100_000})
 	if fired := s.Step(1, now0); fired > 0 {
 		b.Fatal("an order moves; expected it to be stuck")
 	}
@@ -203,7 +203,7 @@ func TestTheSlowestIsNamedOnce(t *testing.T) {
 			n := &petri.Net{ID: "n", Places: []petri.Place{{ID: "a"}, {ID: "b"}}, Transitions: []petri.Transition{{ID: "t"}},
 				Arcs: []petri.Arc{{Source: "a", Target: "t", Weight: 1}, {Source: "t", Target: "b", Weight: 1}}}
 			manual := []Mode{{Kind: Manual}}
-			s := newShard(t, Config{Tables: compile(t, n), Modes: manual, First: 3, Stride: 2, Count: 3})
+			s := newShard(t, Config{Tables: petritest.Compile(t, n), Modes: manual, First: 3, Stride: 2, Count: 3})
 			s.Step(9, now0)
 			for i, after := range []int64{5, 70, 20} {
 				if err := s.Inject(i, 0, tokens, now0); err != nil {

@@ -147,7 +147,7 @@ func TestALookListsWhatIsEnabledAndWhatTokensWaitFor(t *testing.T) {
 	r := rand.New(rand.NewPCG(85, 1))
 	count := map[string]int{}
 	for range 250 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		cfg := Config{Tables: tables, Stride: 1, Count: 3}
 		if r.IntN(3) > 0 {
 			cfg.Modes = restful(r, tables)

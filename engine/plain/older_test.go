@@ -58,7 +58,7 @@ func TestAnOlderLogLeadsToTheSameTokensAndDelays(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 1))
 	clocks := 0
 	for range 150 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		cfg := Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 4}
 		for tr := range cfg.Modes {
 			cfg.Modes[tr].Delay.Shape = Fixed
@@ -101,7 +101,7 @@ func TestAnOlderLogLeadsToTheSameTokensAndDelays(t *testing.T) {
 // An older version recorded again at each start that an instance is at rest.
 // Replay accepts that, and it changes nothing.
 func TestAnOlderLogMaySayTwiceThatAnInstanceIsAtRest(t *testing.T) {
-	cfg := Config{Tables: compile(t, queueNet(1)), Stride: 1, Count: 2}
+	cfg := Config{Tables: petritest.Compile(t, queueNet(1)), Stride: 1, Count: 2}
 	once, twice := []byte{0, 4, 0, 0, 0, 1, 0, 2}, []byte{0, 4, 0, 0, 0, 1, 0, 2, 0, 2}
 	want, got := newShard(t, cfg), newShard(t, cfg)
 	if err := want.Replay(once, now0); err != nil {

@@ -163,7 +163,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 	several := 0
 	for range 400 {
 		net, region := conveyor(r)
-		tables := compile(t, net)
+		tables := petritest.Compile(t, net)
 		plan := planOf(t, tables, region)
 		several += min(len(plan.Regions)-1, 1)
 		cfg := Config{Tables: tables, First: 3, Stride: 2, Count: 3}
@@ -227,7 +227,7 @@ func TestNoTokenIsLostOrDoubledBetweenParts(t *testing.T) {
 	for range 300 {
 		net, region := regional(r)
 		net.Arcs = slices.DeleteFunc(net.Arcs, func(a petri.Arc) bool { return a.Kind == petri.Reset })
-		tables := compile(t, net)
+		tables := petritest.Compile(t, net)
 		x := newRelay(t, r, Config{Tables: tables, Modes: randomModes(r, tables), Stride: 1, Count: 1, Shuffle: r.IntN(2) == 0}, planOf(t, tables, region))
 		want := make([]int64, tables.Places())
 		for p, n := range tables.Initial {
@@ -306,7 +306,7 @@ func line() (*petri.Net, func(string) string) {
 
 func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 	net, region := line()
-	tables := compile(t, net)
+	tables := petritest.Compile(t, net)
 	plan := planOf(t, tables, region)
 	up := newShard(t, Config{Tables: tables, Stride: 1, Count: 2, First: 7, Part: &plan.Regions[0]})
 	down := newShard(t, Config{Tables: tables, Stride: 1, Count: 2, First: 7, Part: &plan.Regions[1]})
@@ -350,7 +350,7 @@ func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 func TestATokenMayBeDeadOnlyWhereNothingArrives(t *testing.T) {
 	net, region := line()
 	net.Places[0].Initial = 1
-	tables := compile(t, net)
+	tables := petritest.Compile(t, net)
 	plan := planOf(t, tables, region)
 	s := newShard(t, Config{Tables: tables, Stride: 1, Count: 1, Part: &plan.Regions[0]})
 	s.Step(10, now0)
@@ -366,7 +366,7 @@ func TestATokenMayBeDeadOnlyWhereNothingArrives(t *testing.T) {
 
 func TestAReplayedPartCrossesNothing(t *testing.T) {
 	net, region := line()
-	tables := compile(t, net)
+	tables := petritest.Compile(t, net)
 	plan := planOf(t, tables, region)
 	cfg := Config{Tables: tables, Stride: 1, Count: 2, Part: &plan.Regions[0], Log: true}
 	s, again := newShard(t, cfg), newShard(t, cfg)
@@ -390,7 +390,7 @@ func TestAReplayedPartCrossesNothing(t *testing.T) {
 // A part that contains the whole net behaves as the net.
 func TestThePartOfAnUndividedNetIsTheNet(t *testing.T) {
 	net, _ := line()
-	tables := compile(t, net)
+	tables := petritest.Compile(t, net)
 	plan := planOf(t, tables, func(string) string { return "" })
 	s := newShard(t, Config{Tables: tables, Stride: 1, Count: 1, Part: &plan.Regions[0]})
 	s.Step(10, now0)

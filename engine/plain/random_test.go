@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // Instances draw different delays, and so do other seeds. An instance draws the
 // same delays in any shard.
 func TestEveryInstanceHasAStreamOfItsOwn(t *testing.T) {
 	due := func(seed uint64, first, stride, count int) map[int]int64 {
-		s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 1, 1)), Modes: []Mode{{Kind: Delayed, Delay: Delay{Shape: Uniform, A: 1e6, B: 1e12}}},
+		s := newShard(t, Config{Tables: petritest.Compile(t, chain(petri.Normal, 1, 1)), Modes: []Mode{{Kind: Delayed, Delay: Delay{Shape: Uniform, A: 1e6, B: 1e12}}},
 			First: first, Stride: stride, Count: count, Seed: seed})
 		s.Step(1000, now0)
 		out := map[int]int64{}

@@ -105,7 +105,7 @@ func TestARunningDelayKeepsItsDueTimeAcrossARestart(t *testing.T) {
 		for _, snapshot := range []string{"no snapshot", "a snapshot at the end"} {
 			t.Run(c.rule+", "+snapshot, func(t *testing.T) {
 				n, modes := slowNet(c.tokens)
-				l := newLife(t, Config{Tables: compile(t, n), Modes: modes, Stride: 1, Count: 1})
+				l := newLife(t, Config{Tables: petritest.Compile(t, n), Modes: modes, Stride: 1, Count: 1})
 				l.to(now0, nil)
 				c.play(l)
 				if snapshot != "no snapshot" {
@@ -122,7 +122,7 @@ func TestARunningDelayKeepsItsDueTimeAcrossARestart(t *testing.T) {
 
 func TestADelayThatIsOverMeanwhileFiresAtOnce(t *testing.T) {
 	n, modes := slowNet(2)
-	l := newLife(t, Config{Tables: compile(t, n), Modes: modes, Stride: 1, Count: 3})
+	l := newLife(t, Config{Tables: petritest.Compile(t, n), Modes: modes, Stride: 1, Count: 3})
 	l.to(now0, nil)
 	s := l.restarted()
 	if n := s.Step(100, now0+500*second); n != 3 {
@@ -140,7 +140,7 @@ func TestARestartChangesNothingThatFollows(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 1))
 	pending := 0
 	for range 800 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		cfg := Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 4}
 		for tr := range cfg.Modes {
 			cfg.Modes[tr].Delay.Shape = Fixed
@@ -193,7 +193,7 @@ func TestLoadStateRefusesClocksThatCannotRun(t *testing.T) {
 		"since after time": {1, 0, 1, 0, 9, 1, 1, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0},
 		"half a clock":     {1, 0, 1, 0, 9, 1, 1, 0},
 	} {
-		s := newShard(t, Config{Tables: compile(t, n), Modes: modes, Stride: 1, Count: 1})
+		s := newShard(t, Config{Tables: petritest.Compile(t, n), Modes: modes, Stride: 1, Count: 1})
 		if _, err := s.LoadState(state); err == nil {
 			t.Errorf("%s: loaded", name)
 		}
@@ -202,9 +202,9 @@ func TestLoadStateRefusesClocksThatCannotRun(t *testing.T) {
 
 func TestLoadStateReplacesRunningClocks(t *testing.T) {
 	n, modes := slowNet(1)
-	s := newShard(t, Config{Tables: compile(t, n), Modes: modes, Stride: 1, Count: 1})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Modes: modes, Stride: 1, Count: 1})
 	s.Step(100, now0)
-	l := newLife(t, Config{Tables: compile(t, n), Modes: modes, Stride: 1, Count: 1})
+	l := newLife(t, Config{Tables: petritest.Compile(t, n), Modes: modes, Stride: 1, Count: 1})
 	l.to(now0, nil)
 	l.to(now0+10*second, func(s *Shard) error { return s.Inject(0, 0, 1, now0+10*second) })
 	l.save()
@@ -220,7 +220,7 @@ func TestOfTwoDelaysThatAreOverTogetherTheFirstTransitionGoesFirst(t *testing.T)
 	n := &petri.Net{ID: "n", Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q"}}, Transitions: []petri.Transition{{ID: "first"}, {ID: "second"}},
 		Arcs: []petri.Arc{{ID: "a", Source: "p", Target: "first", Weight: 1}, {ID: "b", Source: "p", Target: "second", Weight: 1}}}
 	for _, d := range []*ready.Discipline{nil, strict()} {
-		s := newShard(t, Config{Tables: compile(t, n), Modes: []Mode{fixed(1), fixed(1)}, Stride: 1, Count: 1, Dispatch: d})
+		s := newShard(t, Config{Tables: petritest.Compile(t, n), Modes: []Mode{fixed(1), fixed(1)}, Stride: 1, Count: 1, Dispatch: d})
 		s.Step(10, now0)
 		s.Step(10, now0+2*second)
 		if rows := rowsOf(s, now0+2*second); rows.Transitions[0].Firings != 1 {

@@ -115,7 +115,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 	cfg := Config{Stride: 1 + r.IntN(2), First: r.IntN(3), Count: 1 + r.IntN(4), Seed: r.Uint64(), Shuffle: r.IntN(4) == 0}
 	if r.IntN(3) == 0 {
 		net, region := regional(r)
-		cfg.Tables = compile(t, net)
+		cfg.Tables = petritest.Compile(t, net)
 		plan := planOf(t, cfg.Tables, region)
 		cfg.Part = &plan.Regions[r.IntN(len(plan.Regions))]
 	} else {
@@ -128,7 +128,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 				net.Places[p].Initial = 0
 			}
 		}
-		cfg.Tables = compile(t, net)
+		cfg.Tables = petritest.Compile(t, net)
 	}
 	if cfg.Modes = randomModes(r, cfg.Tables); r.IntN(3) == 0 {
 		cfg.Modes = nil
@@ -275,11 +275,11 @@ func TestInstancesThatAreSpentAreNotKept(t *testing.T) {
 		{"each second one", Config{Stride: 2, First: 7}, 8},
 		{"of a partition: many rows", Config{Numbers: split.Numbers(40_000, 3, 40)}, 4000},
 		{"of a part: nothing at all", Config{Stride: 1, Part: &split.Part{Transitions: []bool{true, false}, Places: []bool{true, false}}}, 1},
-		{"that began with a token", Config{Stride: 1, Tables: compile(t, queueNet(1))}, 8},
+		{"that began with a token", Config{Stride: 1, Tables: petritest.Compile(t, queueNet(1))}, 8},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			if c.cfg.Count = 1000; c.cfg.Tables == nil {
-				c.cfg.Tables = compile(t, queueNet(0))
+				c.cfg.Tables = petritest.Compile(t, queueNet(0))
 			}
 			o := newOwner(t, c.cfg, now0)
 			for i := range o.Count {
@@ -322,7 +322,7 @@ func TestWhatIsNotSpentIsKept(t *testing.T) {
 		{"an instance that is back at an initial marking with tokens", slowBack(), nil, inject},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			o := newOwner(t, Config{Tables: compile(t, c.net), Modes: c.mode, Stride: 1, Count: 3}, now0)
+			o := newOwner(t, Config{Tables: petritest.Compile(t, c.net), Modes: c.mode, Stride: 1, Count: 3}, now0)
 			o.Step(100, now0)
 			if err := c.do(o); err != nil {
 				t.Fatal(err)
@@ -366,7 +366,7 @@ func TestLoadStateRefusesRowsThatCannotBe(t *testing.T) {
 		"half a row":          {9, 8, 1},
 		"at rest as nothing":  {9, 10, 0, 0, 0},
 	} {
-		s := newShard(t, Config{Tables: compile(t, queueNet(0)), Stride: 1, Count: 20})
+		s := newShard(t, Config{Tables: petritest.Compile(t, queueNet(0)), Stride: 1, Count: 20})
 		if _, err := s.LoadState(state); !errors.Is(err, ErrLog) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -381,7 +381,7 @@ func TestReplayRefusesRestThatCannotBe(t *testing.T) {
 		"a failure without a chance": {0, 3, 1},
 		"twice":                      {0, 0, 0, 1, 0, 2, 0, 2},
 	} {
-		s := newShard(t, Config{Tables: compile(t, queueNet(1)), Stride: 1, Count: 2})
+		s := newShard(t, Config{Tables: petritest.Compile(t, queueNet(1)), Stride: 1, Count: 2})
 		if err := s.Replay(ops, now0); !errors.Is(err, ErrLog) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -389,7 +389,7 @@ func TestReplayRefusesRestThatCannotBe(t *testing.T) {
 }
 
 func TestRowsOfAnotherNetAreNotTakenOver(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, queueNet(0)), Stride: 1, Count: 2})
+	s := newShard(t, Config{Tables: petritest.Compile(t, queueNet(0)), Stride: 1, Count: 2})
 	if s.Recount(stats.NewRows(3, 3)) == nil {
 		t.Error("no error")
 	}

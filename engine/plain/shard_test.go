@@ -31,15 +31,6 @@ func difference(want, got any) string {
 	return gocmp.Diff(want, got)
 }
 
-func compile(t testing.TB, n *petri.Net) *petri.Tables {
-	t.Helper()
-	tables, err := petri.Compile(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tables
-}
-
 func newShard(t testing.TB, cfg Config) *Shard {
 	t.Helper()
 	s, err := New(cfg, now0)
@@ -178,7 +169,7 @@ func TestShardPlaysAndRecordsAsTheReferenceDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 800 {
 		n := petritest.RandomNet(r)
-		s := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 3})
+		s := newShard(t, Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 3})
 		want := stats.NewRows(len(n.Places), len(n.Transitions))
 		var all []*slow
 		for i := range s.Count {
@@ -298,7 +289,7 @@ func drive(t *testing.T, shards []*Shard, budget int) (*stats.Rows, [][]uint32) 
 // Markings and rows are the same for any number of shards and any budget.
 func TestRunDoesNotDependOnShardsOrBudgets(t *testing.T) {
 	n, modes := traffic()
-	tables := compile(t, n)
+	tables := petritest.Compile(t, n)
 	for _, shuffle := range []bool{false, true} {
 		shards := func(k int) (out []*Shard) {
 			for i := range k {
@@ -347,7 +338,7 @@ func TestRestingInstanceIsFinishedOrDeadlocked(t *testing.T) {
 		{"no tokens and nothing done: not begun", chain(petri.Normal, 1, 0), stats.NetRow{Created: 2, Active: 2}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			s := newShard(t, Config{Tables: compile(t, c.net), Stride: 1, Count: 2})
+			s := newShard(t, Config{Tables: petritest.Compile(t, c.net), Stride: 1, Count: 2})
 			s.Step(1000, now0)
 			if d := difference(c.want, rowsOf(s, now0).Net); d != "" {
 				t.Error(d)
@@ -357,7 +348,7 @@ func TestRestingInstanceIsFinishedOrDeadlocked(t *testing.T) {
 }
 
 func TestInjectionWakesWhatIsAtRest(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 2, 1)), Stride: 1, Count: 1})
+	s := newShard(t, Config{Tables: petritest.Compile(t, chain(petri.Normal, 2, 1)), Stride: 1, Count: 1})
 	s.Step(10, now0)
 	if err := s.Inject(0, 0, 1, now0); err != nil {
 		t.Fatal(err)
@@ -380,7 +371,7 @@ func TestInjectionWakesWhatIsAtRest(t *testing.T) {
 func TestOverflowFailsTheInstanceAndTouchesNothing(t *testing.T) {
 	n := chain(petri.Normal, 1, 1)
 	n.Places[1].Initial = math.MaxUint32
-	s := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 1})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 1})
 	if fired := s.Step(10, now0); fired != 0 {
 		t.Fatalf("%d firings", fired)
 	}
@@ -397,7 +388,7 @@ func TestOverflowFailsTheInstanceAndTouchesNothing(t *testing.T) {
 }
 
 func TestFireFromOutsideReturnsWhyNot(t *testing.T) {
-	s := newShard(t, Config{Tables: compile(t, chain(petri.Normal, 3, 1)), Modes: []Mode{{Kind: Manual}}, Stride: 1, Count: 1})
+	s := newShard(t, Config{Tables: petritest.Compile(t, chain(petri.Normal, 3, 1)), Modes: []Mode{{Kind: Manual}}, Stride: 1, Count: 1})
 	s.Step(10, now0)
 	err := s.Fire(0, 0, now0)
 	if want := `transition "t": not enabled: place "p" holds 1 tokens, expected 3 or more`; err == nil || err.Error() != want {
@@ -418,7 +409,7 @@ func TestDelayStartsAgainAfterAnInterruption(t *testing.T) {
 			{ID: "a", Source: "p", Target: "late", Weight: 1}, {ID: "b", Source: "late", Target: "q", Weight: 1},
 			{ID: "c", Source: "stop", Target: "late", Weight: 1, Kind: petri.Inhibitor}, {ID: "d", Source: "stop", Target: "clear", Weight: 1},
 		}}
-	s := newShard(t, Config{Tables: compile(t, n), Modes: []Mode{{Kind: Delayed, Delay: Delay{A: 10e6}}, {Kind: Manual}}, Stride: 1, Count: 1})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Modes: []Mode{{Kind: Delayed, Delay: Delay{A: 10e6}}, {Kind: Manual}}, Stride: 1, Count: 1})
 	s.Step(10, now0)
 	if due, ok := s.NextDue(); !ok || due != now0+10e6 {
 		t.Fatalf("due %d %v", due-now0, ok)
@@ -456,7 +447,7 @@ func TestLookListsWhatHoldsOldTokensBack(t *testing.T) {
 	n := chain(petri.Normal, 2, 1)
 	n.Places = append(n.Places, petri.Place{ID: "full", Initial: 5})
 	n.Arcs = append(n.Arcs, petri.Arc{ID: "c", Source: "full", Target: "t", Kind: petri.Inhibitor, Weight: 3})
-	s := newShard(t, Config{Tables: compile(t, n), Stride: 1, Count: 7})
+	s := newShard(t, Config{Tables: petritest.Compile(t, n), Stride: 1, Count: 7})
 	s.Step(100, now0)
 	if b := rowsOf(s, now0+stats.BlockedAfter-1).Blocks; b != nil {
 		t.Errorf("young tokens are blocked: %v", b)

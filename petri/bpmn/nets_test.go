@@ -14,6 +14,7 @@ import (
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/explore"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // readFile reads a valid file.
@@ -29,15 +30,6 @@ func readFile(t *testing.T, path string) *File {
 		t.Fatal(err)
 	}
 	return f
-}
-
-func compiled(t *testing.T, n *petri.Net) *petri.Tables {
-	t.Helper()
-	tables, err := petri.Compile(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tables
 }
 
 // show formats a marking as the ids of its places, with counts above one.
@@ -175,7 +167,7 @@ func TestNets(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file+": "+tt.rule, func(t *testing.T) {
-			tables := compiled(t, readFile(t, filepath.Join("testdata", tt.file+".bpmn")).Nets[0])
+			tables := petritest.Compile(t, readFile(t, filepath.Join("testdata", tt.file+".bpmn")).Nets[0])
 			got := walk(t, tables, tt.without)
 			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(seen{})); diff != "" {
 				t.Errorf("-want +got\n%s", diff)

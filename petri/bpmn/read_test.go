@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/petri/pnml"
 )
 
@@ -187,7 +188,7 @@ func TestStartEvents(t *testing.T) {
 	if diff := cmp.Diff([]string{"normal opening → f3", "normal opening/start → opening"}, arcs(n, "opening")); diff != "" {
 		t.Errorf("a timer start fires more than once: -want +got\n%s", diff)
 	}
-	if m := show(compiled(t, n), compiled(t, n).Initial); m != "opening/start" {
+	if m := show(petritest.Compile(t, n), petritest.Compile(t, n).Initial); m != "opening/start" {
 		t.Errorf("begins with %s", m)
 	}
 	want := []string{`starts.bpmn:7:50: timer start event "daily": "R/P1D" is a cycle that repeats; it waits for an event of that name`}
@@ -243,7 +244,7 @@ func TestScenarios(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			tables := compiled(t, readFile(t, filepath.Join("testdata", tt.file+".bpmn")).Nets[0])
+			tables := petritest.Compile(t, readFile(t, filepath.Join("testdata", tt.file+".bpmn")).Nets[0])
 			s := tables.NewState()
 			play(t, s, tables, tt.fired)
 			if got := show(tables, s.Marking()); got != tt.want {
@@ -254,7 +255,7 @@ func TestScenarios(t *testing.T) {
 }
 
 func TestSubProcessRunsOneAtATime(t *testing.T) {
-	tables := compiled(t, readFile(t, filepath.Join("testdata", "sub-process.bpmn")).Nets[0])
+	tables := petritest.Compile(t, readFile(t, filepath.Join("testdata", "sub-process.bpmn")).Nets[0])
 	s := tables.NewState()
 	play(t, s, tables, "s sub/begin")
 	waiting, _ := tables.PlaceIndex("f0")
@@ -313,7 +314,7 @@ func TestScenariosOfProcessesInLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			tables := compiled(t, read(t, tt.xml).Nets[0])
+			tables := petritest.Compile(t, read(t, tt.xml).Nets[0])
 			s := tables.NewState()
 			play(t, s, tables, tt.fired)
 			if got := show(tables, s.Marking()); got != tt.want {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // rings returns a net of rings beside each other, each with a token of its own:
@@ -28,7 +29,7 @@ const ringMarkings = 7 * 7 * 7 * 7 * 7
 
 // BenchmarkVisit visits the 16,807 markings of five rings of seven places.
 func BenchmarkVisit(b *testing.B) {
-	t := compile(b, rings(5, 7))
+	t := petritest.Compile(b, rings(5, 7))
 	for b.Loop() {
 		if r := Visit(t, 1e6); r.Markings != ringMarkings || !r.Complete {
 			b.Fatal(r.Markings)

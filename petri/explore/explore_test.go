@@ -15,15 +15,6 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-func compile(t testing.TB, n *petri.Net) *petri.Tables {
-	t.Helper()
-	tables, err := petri.Compile(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tables
-}
-
 // deaths are the dead markings of slowly.
 type deaths struct {
 	all, ends int
@@ -119,7 +110,7 @@ func visitAgrees(t *testing.T, random func(*rand.Rand) *petri.Net) {
 	for range 400 {
 		n := random(r)
 		const limit = 300
-		got := Visit(compile(t, n), limit)
+		got := Visit(petritest.Compile(t, n), limit)
 		seen, dead := slowly(n, limit)
 		if got.Markings != len(seen) || got.Deadlocks != dead.all || got.Ends != dead.ends {
 			t.Fatalf("%d markings, %d dead, %d ends; want %d, %+v", got.Markings, got.Deadlocks, got.Ends, len(seen), dead)
@@ -206,7 +197,7 @@ func steps(from []*petritest.Reference, got Result, i int) (to []*petritest.Refe
 }
 
 func TestRingHasAMarkingForEachPlace(t *testing.T) {
-	got := Visit(compile(t, petritest.Ring(7)), 1000)
+	got := Visit(petritest.Compile(t, petritest.Ring(7)), 1000)
 	want := Result{Markings: 7, Complete: true, Bounds: []uint32{1, 1, 1, 1, 1, 1, 1}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -216,7 +207,7 @@ func TestRingHasAMarkingForEachPlace(t *testing.T) {
 func TestUnboundedNetIsNotComplete(t *testing.T) {
 	n := &petri.Net{Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}},
 		Arcs: []petri.Arc{{Source: "t", Target: "p", Weight: 1}}}
-	if got := Visit(compile(t, n), 50); got.Complete || got.Markings != 50 || got.Bounds[0] != 49 {
+	if got := Visit(petritest.Compile(t, n), 50); got.Complete || got.Markings != 50 || got.Bounds[0] != 49 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -224,7 +215,7 @@ func TestUnboundedNetIsNotComplete(t *testing.T) {
 func TestDeadInitialMarkingHasAnEmptyPath(t *testing.T) {
 	n := &petri.Net{Places: []petri.Place{{ID: "p", Initial: 3}}, Transitions: []petri.Transition{{ID: "t"}}, Arcs: []petri.Arc{{Source: "p", Target: "t", Weight: 4}}}
 	want := Result{Markings: 1, Complete: true, Deadlocks: 1, Bounds: []uint32{3}, Path: []int{}, Dead: []uint32{3}}
-	if d := cmp.Diff(want, Visit(compile(t, n), 50)); d != "" {
+	if d := cmp.Diff(want, Visit(petritest.Compile(t, n), 50)); d != "" {
 		t.Error(d)
 	}
 }

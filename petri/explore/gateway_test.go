@@ -50,7 +50,7 @@ func graph(edges ...string) *petri.Net {
 // that is its proper end, and no way to it is shown as one to a deadlock.
 func TestGraphX(t *testing.T) {
 	n := graph("in start>a", "1 a>b", "2 b>c", "3 b>d", "4 c>e", "5 c>f", "6 d>g", "7 e>h", "8 h>j", "9 f>i", "10 i>j", "11 f>g", "12 g>j", "13 j>k", "out k>end")
-	got := Visit(compile(t, n), 1000)
+	got := Visit(petritest.Compile(t, n), 1000)
 	ones := slices.Repeat([]uint32{1}, 15)
 	if d := cmp.Diff(Result{Markings: 30, Complete: true, Deadlocks: 1, Ends: 1, Bounds: ones}, got); d != "" {
 		t.Error(d)
@@ -62,7 +62,7 @@ func TestThePathLeadsPastAProperEndToADeadlock(t *testing.T) {
 	n := graph("in start>choose", "done choose>end", "1 long>wait", "half wait>both", "other nothing>both", "out both>finish")
 	n.Transitions = append(n.Transitions, petri.Transition{ID: "long"})
 	n.Arcs = append(n.Arcs, petri.Arc{Source: "in", Target: "long", Weight: 1}, petri.Arc{Source: "long", Target: "1", Weight: 1})
-	got := Visit(compile(t, n), 100)
+	got := Visit(petritest.Compile(t, n), 100)
 	var path []string
 	for _, tr := range got.Path {
 		path = append(path, n.Transitions[tr].ID)
@@ -106,7 +106,7 @@ func TestInclusiveSplitIsFollowedWithEverySetThatDataCouldChoose(t *testing.T) {
 		{"sixty-four guards: each alone, and all", petri.MaxOptional, 0, 0, 65, true},
 		{"sixty-three guards beside what has none: none, each alone, and all", petri.MaxOptional - 1, 1, 0, 65, true},
 	} {
-		got := Visit(compile(t, split(c.guarded, c.always, c.defaults)), 2000)
+		got := Visit(petritest.Compile(t, split(c.guarded, c.always, c.defaults)), 2000)
 		if got.Markings != 1+c.ends || got.Deadlocks != c.ends || got.Complete == c.cut || (len(got.Cut) == 1) != c.cut {
 			t.Errorf("%s: %d markings, %d dead, complete %v, cut %v", c.rule, got.Markings, got.Deadlocks, got.Complete, got.Cut)
 		}
@@ -149,7 +149,7 @@ func TestACutSplitStaysCutWhenAnotherIsFollowedWhole(t *testing.T) {
 	if !ref.FireBranches("t", two) || slices.ContainsFunc(n.Transitions, func(tr petri.Transition) bool { return ref.Enabled(tr.ID) }) || ended(ref) {
 		t.Fatal("the reference sees no deadlock behind two branches")
 	}
-	got := Visit(compile(t, n), 1000)
+	got := Visit(petritest.Compile(t, n), 1000)
 	if got.Deadlocks != 0 {
 		t.Fatalf("%d deadlocks are seen: the net does not show what it should", got.Deadlocks)
 	}
@@ -161,7 +161,7 @@ func TestACutSplitStaysCutWhenAnotherIsFollowedWhole(t *testing.T) {
 func TestSplitThatIsNeverEnabledCutsNothing(t *testing.T) {
 	n := split(MaxGuarded+1, 0, 0)
 	n.Places[0].Initial = 0
-	if got := Visit(compile(t, n), 10); !got.Complete || got.Cut != nil {
+	if got := Visit(petritest.Compile(t, n), 10); !got.Complete || got.Cut != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestPathHasTheTakenBranches(t *testing.T) {
 	for _, a := range [][2]string{{"b0", "join"}, {"b1", "join"}, {"join", "end"}, {"end", "again"}, {"again", "s"}} {
 		n.Arcs = append(n.Arcs, petri.Arc{Source: a[0], Target: a[1], Weight: 1})
 	}
-	got := Visit(compile(t, n), 100)
+	got := Visit(petritest.Compile(t, n), 100)
 	want := Result{Markings: 5, Complete: true, Deadlocks: 2, Bounds: []uint32{1, 1, 1, 1}, Path: []int{0}, Dead: []uint32{0, 1, 0, 0}, Branches: [][]int32{{1}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -183,7 +183,7 @@ func TestPathHasTheTakenBranches(t *testing.T) {
 			n.Arcs[i].Kind = petri.Join // an inclusive join behind it never is
 		}
 	}
-	if got := Visit(compile(t, n), 100); got.Deadlocks != 0 || !got.Complete || got.Path != nil || got.Branches != nil {
+	if got := Visit(petritest.Compile(t, n), 100); got.Deadlocks != 0 || !got.Complete || got.Path != nil || got.Branches != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -191,7 +191,7 @@ func TestPathHasTheTakenBranches(t *testing.T) {
 func TestOverflowOfABranchIsNotFollowed(t *testing.T) {
 	n := split(1, 0, 0)
 	n.Places[1].Initial = 1<<32 - 1
-	if got := Visit(compile(t, n), 10); got.Complete || got.Markings != 1 || got.Deadlocks != 0 {
+	if got := Visit(petritest.Compile(t, n), 10); got.Complete || got.Markings != 1 || got.Deadlocks != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func TestTokensOfARingAreConserved(t *testing.T) {
-	got, ok := Invariants(compile(t, petritest.Ring(3)))
+	got, ok := Invariants(petritest.Compile(t, petritest.Ring(3)))
 	if d := cmp.Diff([]Invariant{{Weights: []int64{1, 1, 1}, Sum: 1}}, got); d != "" || !ok {
 		t.Errorf("%v\n%s", ok, d)
 	}
@@ -26,7 +26,7 @@ func TestTokensOfARingAreConserved(t *testing.T) {
 func TestWeightsShowInTheInvariant(t *testing.T) {
 	n := &petri.Net{Places: []petri.Place{{ID: "bottles", Initial: 25}, {ID: "crates"}}, Transitions: []petri.Transition{{ID: "pack"}},
 		Arcs: []petri.Arc{{Source: "bottles", Target: "pack", Weight: 12}, {Source: "pack", Target: "crates", Weight: 1}}}
-	got, ok := Invariants(compile(t, n))
+	got, ok := Invariants(petritest.Compile(t, n))
 	if d := cmp.Diff([]Invariant{{Weights: []int64{1, 12}, Sum: 25}}, got); d != "" || !ok {
 		t.Errorf("%v\n%s", ok, d)
 	}
@@ -37,7 +37,7 @@ func TestInvariantsHoldAfterEveryFiring(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	found := 0
 	for range 1000 {
-		tables := compile(t, petritest.RandomNet(r))
+		tables := petritest.Compile(t, petritest.RandomNet(r))
 		invariants, ok := Invariants(tables)
 		if !ok {
 			t.Fatal("a small net is too large")
@@ -67,7 +67,7 @@ func TestLargeNetsAreNotLookedAt(t *testing.T) {
 	for i := range MaxInvariantNodes + 1 {
 		n.Places = append(n.Places, petri.Place{ID: fmt.Sprint(i)})
 	}
-	if _, ok := Invariants(compile(t, n)); ok {
+	if _, ok := Invariants(petritest.Compile(t, n)); ok {
 		t.Error("looked at")
 	}
 }
@@ -80,7 +80,7 @@ func TestInvariantsOfGateways(t *testing.T) {
 	found := 0
 	for range 600 {
 		n := petritest.RandomGateways(r)
-		tables := compile(t, n)
+		tables := petritest.Compile(t, n)
 		invariants, ok := Invariants(tables)
 		if !ok {
 			t.Fatal("a small net is too large")
@@ -151,11 +151,11 @@ func TestGatewaysCountByTheirArcsInTheBoundOfInvariants(t *testing.T) {
 			n.Arcs = append(n.Arcs, petri.Arc{Source: tr.ID, Target: "q", Kind: petri.Branch, Weight: 1, Guard: "g"})
 		}
 	}
-	if _, ok := Invariants(compile(t, n)); ok {
+	if _, ok := Invariants(petritest.Compile(t, n)); ok {
 		t.Error("looked at")
 	}
 	n.Arcs = n.Arcs[:100]
-	if _, ok := Invariants(compile(t, n)); !ok {
+	if _, ok := Invariants(petritest.Compile(t, n)); !ok {
 		t.Error("not looked at")
 	}
 }

@@ -5,6 +5,7 @@ package petritest
 import (
 	"fmt"
 	"math/rand/v2"
+	"testing"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -54,4 +55,14 @@ func Ring(n int) *petri.Net {
 			petri.Arc{ID: fmt.Sprintf("out%d", i), Source: net.Transitions[i].ID, Target: net.Places[(i+1)%n].ID, Weight: 1})
 	}
 	return net
+}
+
+// Compile compiles a net that must be valid.
+func Compile(t testing.TB, n *petri.Net) *petri.Tables {
+	t.Helper()
+	tables, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
 }

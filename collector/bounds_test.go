@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -74,7 +75,7 @@ func TestCountsOfListsAreBounded(t *testing.T) {
 
 // A collector that receives nothing for its share logs that once.
 func TestAShareWithoutMessagesIsLoggedOnce(t *testing.T) {
-	book := &logBook{}
+	book := &logtest.Buffer{}
 	c := &Collector{cfg: Config{Share: Share{Index: 1, Count: 2}, Log: slog.New(slog.NewTextHandler(book, nil))}}
 	for _, at := range []int64{0, 1, silence - 1, silence, silence + 1, 2 * silence} {
 		c.logSilence(t0 + at)

@@ -11,13 +11,13 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -52,33 +52,15 @@ func connect(tb testing.TB, url string) *nats.Conn {
 	return nc
 }
 
-// logBook is where a test's collector logs.
-type logBook struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // run runs a collector until the test ends, and returns when it listens.
-func run(tb testing.TB, cfg Config) (*Collector, *logBook) {
+func run(tb testing.TB, cfg Config) (*Collector, *logtest.Buffer) {
 	tb.Helper()
 	hello, err := cfg.Conn.SubscribeSync(cfg.Subjects.Hello())
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer func() { _ = hello.Unsubscribe() }()
-	book := &logBook{}
+	book := &logtest.Buffer{}
 	cfg.Log, cfg.Interval = slog.New(slog.NewTextHandler(book, nil)), 5*time.Millisecond
 	c, err := New(cfg)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -118,7 +119,7 @@ func TestCollectorsOfSharesHearEachSourceOnce(t *testing.T) {
 	for mode, url := range map[string]string{"plain": startServer(t), "mapped": startMappingServer(t, shares, false)} {
 		t.Run(mode, func(t *testing.T) {
 			var parts []*Collector
-			var books []*logBook
+			var books []*logtest.Buffer
 			for k := range shares {
 				c, book := run(t, Config{Conn: connect(t, url), Share: Share{Index: k + 1, Count: shares}})
 				parts, books = append(parts, c), append(books, book)

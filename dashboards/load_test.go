@@ -3,7 +3,6 @@
 package dashboards
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -24,6 +23,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -308,21 +308,8 @@ func startBus(t *testing.T) string {
 
 // process is a program that runs until the test ends.
 type process struct {
-	cmd  *exec.Cmd
-	mu   sync.Mutex
-	said bytes.Buffer
-}
-
-func (p *process) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.said.Write(text)
-}
-
-func (p *process) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.said.String()
+	logtest.Buffer // what it has said so far
+	cmd            *exec.Cmd
 }
 
 func start(t *testing.T, path string, args ...string) *process {

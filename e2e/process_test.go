@@ -13,11 +13,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/pausetest"
 )
 
@@ -48,30 +48,12 @@ func until(t *testing.T, what string, check func() error) {
 	}
 }
 
-// output is what a program has said so far.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
-
 // process is a program that runs. It ends with the test.
 type process struct {
 	name     string
 	cmd      *exec.Cmd
-	out, err output
-	done     chan struct{} // closed when it has ended
+	out, err logtest.Buffer // what it has said so far
+	done     chan struct{}  // closed when it has ended
 }
 
 // start runs a program.

@@ -19,6 +19,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
+
+	"github.com/pnagent/pnagent/internal/logtest"
 )
 
 // terminal is a program on a pseudo-terminal.
@@ -26,7 +28,7 @@ type terminal struct {
 	*process
 	keyboard, tty *os.File
 	before        *term.State
-	screen        output
+	screen        logtest.Buffer
 }
 
 // onTerminal runs pnagent as a user at a terminal of 160 by 40 does.

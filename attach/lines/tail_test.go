@@ -219,43 +219,37 @@ func TestARestartLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsGoneIsCounted(t *testing.T) {
-	f := newFollowed(t)
-	f.write(opened("a"))
-	f.begin(false)
-	f.events(1)
-	f.restart(func() {
-		if err := os.Remove(f.path); err != nil {
-			t.Fatal(err)
-		}
-		f.write(opened("another, which is longer"))
-	})
-	f.events(2)
-	if d := dropped(f.a); d != "gone 1" {
-		t.Errorf("dropped: %s", d)
+// A file that is gone is counted, and the files after it are still read.
+func TestAFileThatIsGoneIsCountedAndWhatCameAfterItIsRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		after  func(f *followed)
+		events uint64
+	}{
+		"one file after it": {func(f *followed) { f.write(opened("another, which is longer")) }, 2},
+		"a rotated file after it": {func(f *followed) {
+			f.write(opened("b, which is longer"))
+			f.rename(".1")
+			f.write(opened("c"))
+		}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFollowed(t)
+			f.write(opened("a"))
+			f.begin(false)
+			f.events(1)
+			f.restart(func() {
+				if err := os.Remove(f.path); err != nil {
+					t.Fatal(err)
+				}
+				c.after(f)
+			})
+			f.events(c.events)
+			if d := dropped(f.a); d != "gone 1" {
+				t.Errorf("dropped: %s", d)
+			}
+			f.end()
+		})
 	}
-	f.end()
-}
-
-// If a rotated file is gone, the files after it are still read.
-func TestWhatCameAfterAFileThatIsGoneIsRead(t *testing.T) {
-	f := newFollowed(t)
-	f.write(opened("a"))
-	f.begin(false)
-	f.events(1)
-	f.restart(func() {
-		if err := os.Remove(f.path); err != nil {
-			t.Fatal(err)
-		}
-		f.write(opened("b, which is longer"))
-		f.rename(".1")
-		f.write(opened("c"))
-	})
-	f.events(3)
-	if d := dropped(f.a); d != "gone 1" {
-		t.Errorf("dropped: %s", d)
-	}
-	f.end()
 }
 
 // The next process publishes the counts that are not published yet, and no others.

@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -67,18 +68,7 @@ type house struct {
 	nc        *nats.Conn
 	collector *collector.Collector
 	registry  *prometheus.Registry
-	log       *logBook
-}
-
-type logBook struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
+	log       *logtest.Buffer
 }
 
 func connect(t *testing.T, url string) *nats.Conn {
@@ -104,7 +94,7 @@ func attached(t *testing.T, text string, targets map[string]*target) *house {
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("nats-server does not start")
 	}
-	h := &house{nc: connect(t, s.ClientURL()), registry: prometheus.NewRegistry(), log: &logBook{}}
+	h := &house{nc: connect(t, s.ClientURL()), registry: prometheus.NewRegistry(), log: &logtest.Buffer{}}
 	log := slog.New(slog.NewTextHandler(h.log, nil))
 	h.collector, err = collector.New(collector.Config{Conn: connect(t, s.ClientURL()), Interval: 20 * time.Millisecond, Log: log})
 	if err != nil {
@@ -141,7 +131,7 @@ func (h *house) until(t *testing.T, what string, so func(v *collector.View) bool
 		if time.Now().After(end) {
 			var out bytes.Buffer
 			_ = json.NewEncoder(&out).Encode(view)
-			t.Fatalf("never: %s\n%s\n%s", what, out.String(), h.log.b.String())
+			t.Fatalf("never: %s\n%s\n%s", what, out.String(), h.log)
 		}
 		<-time.After(5 * time.Millisecond)
 	}

@@ -99,6 +99,7 @@ var rooms = map[string]room{
 	"internal/selfmetrics/selfmetricstest": {imports: []string{"internal/selfmetrics"}},
 	"internal/proxytest":                   {},
 	"internal/natstest":                    {},
+	"internal/logtest":                     {},
 	"e2e/fleetsim":                         {},
 	"engine/region/regiontest":             {imports: []string{"engine", "engine/journal", "engine/region", "stats"}},
 	"cmd/pnagent":                          {imports: []string{"*"}},

@@ -3,7 +3,6 @@
 package natslink_test
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -17,7 +16,6 @@ import (
 	"net"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +23,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
+	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/proxytest"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
@@ -52,24 +51,13 @@ func serve(t *testing.T, opts server.Options) *server.Server {
 }
 
 // record collects the log.
-type record struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (r *record) Write(b []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.text.Write(b)
-}
+type record struct{ logtest.Buffer }
 
 // count returns the number of lines that contain all texts.
 func (r *record) count(texts ...string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	n := 0
 lines:
-	for line := range strings.Lines(r.text.String()) {
+	for line := range strings.Lines(r.String()) {
 		for _, text := range texts {
 			if !strings.Contains(line, text) {
 				continue lines
@@ -122,7 +110,7 @@ func TestADarkServerIsReplacedByAnotherOne(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if said.count("level=WARN", "connection to NATS lost") != 1 || said.count("connected to NATS again") != 1 {
-		t.Error(said.text.String())
+		t.Error(said)
 	}
 }
 
@@ -174,10 +162,10 @@ func TestTheServersReasonIsLoggedOnceAsAWarning(t *testing.T) {
 			before := l.Conn.Stats().Reconnects
 			until(t, "three attempts", func() bool { return l.Conn.Stats().Reconnects >= before+3 })
 			if n := said.count("level=WARN", "no connection to NATS, retrying", c.reason); n != 1 {
-				t.Errorf("logged %d times, want once:\n%s", n, said.text.String())
+				t.Errorf("logged %d times, want once:\n%s", n, said)
 			}
 			if said.count("s3cret") != 0 || strings.Contains(l.State().Reason+l.State().Server, "s3cret") {
-				t.Errorf("a secret is shown:\n%s", said.text.String())
+				t.Errorf("a secret is shown:\n%s", said)
 			}
 			if l.State().Connected {
 				t.Error("the state is connected")
@@ -231,7 +219,7 @@ func TestAForbiddenSubjectIsReportedAndTheConnectionStays(t *testing.T) {
 		return strings.Contains(l.State().Reason, `Permissions Violation for Subscription to "engines.all"`)
 	})
 	if !l.State().Connected || said.count("level=WARN", "engines.all") != 1 {
-		t.Errorf("%+v\n%s", l.State(), said.text.String())
+		t.Errorf("%+v\n%s", l.State(), said)
 	}
 }
 
@@ -282,11 +270,11 @@ func TestTheFirstConnectionIsNotOneThatCameAgain(t *testing.T) {
 	l, said := open(t, s.ClientURL())
 	until(t, "connected", func() bool { return l.State().Connected })
 	if said.count("msg=\"connected to NATS\"") != 1 || said.count("level=WARN") != 0 {
-		t.Error(said.text.String())
+		t.Error(said)
 	}
 	l.Close()
 	until(t, "closed", l.Conn.IsClosed)
 	if said.count("lost") != 0 || said.count("for good") != 0 {
-		t.Errorf("an intended close is logged as a fault:\n%s", said.text.String())
+		t.Errorf("an intended close is logged as a fault:\n%s", said)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/logtest"
 )
 
 // The requested objects of PETRINET-MIB, under the default root: the time of
@@ -34,16 +36,9 @@ const (
 
 // program is a running pnagent; it ends with the test.
 type program struct {
+	said logtest.Buffer
 	cmd  *exec.Cmd
-	mu   sync.Mutex
-	said bytes.Buffer
 	done chan struct{}
-}
-
-func (p *program) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.said.Write(text)
 }
 
 // buildPnagent builds the binary as users get it.
@@ -61,7 +56,7 @@ func buildPnagent(t *testing.T) string {
 func run(t *testing.T, path string, args ...string) *program {
 	t.Helper()
 	p := &program{cmd: exec.Command(path, args...), done: make(chan struct{})}
-	p.cmd.Stderr, p.cmd.Dir = p, t.TempDir()
+	p.cmd.Stderr, p.cmd.Dir = &p.said, t.TempDir()
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +83,6 @@ func (p *program) says(t *testing.T, pattern string) (groups []string) {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
 	until(t, "pnagent says "+pattern, func() error {
-		p.mu.Lock()
-		defer p.mu.Unlock()
 		if groups = re.FindStringSubmatch(p.said.String()); groups == nil {
 			return errText("not said yet")
 		}

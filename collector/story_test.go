@@ -319,15 +319,11 @@ func (s *story) queue(msg *telemetry.Snapshot, words []string) {
 func (s *story) place(p *stats.Place, words []string, sent int64) {
 	for _, w := range words {
 		name, value, _ := strings.Cut(w, "=")
-		n, _ := strconv.ParseUint(value, 10, 64)
-		switch name {
-		case "tokens":
-			p.Tokens = n
-		case "arrivals":
-			p.Arrivals = n
-		case "departures":
-			p.Departures = n
-		case "oldest":
+		count := map[string]*uint64{"tokens": &p.Tokens, "arrivals": &p.Arrivals, "departures": &p.Departures}[name]
+		switch {
+		case count != nil:
+			*count, _ = strconv.ParseUint(value, 10, 64)
+		case name == "oldest":
 			p.Oldest = sent - micros(s.t, value)
 		default:
 			s.t.Fatalf("no column %q", w)

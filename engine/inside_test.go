@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/telemetry"
@@ -20,7 +21,7 @@ import (
 // An instance is asked for by its name, plain or with data, wherever in the
 // engine it is played.
 func TestAnInstanceListsItsTokensAndWhatTheyWaitFor(t *testing.T) {
-	nc := startNATS(t)
+	nc := natstest.Client(t)
 	manual := func(n *petri.Net) NetConfig {
 		return NetConfig{Tables: petritest.Compile(t, n), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}
 	}

@@ -19,11 +19,6 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-func startNATS(t *testing.T) *nats.Conn {
-	t.Helper()
-	return natstest.Connect(t, natstest.Start(t, natstest.Options()))
-}
-
 func ask(t *testing.T, nc *nats.Conn, subject, body string) string {
 	t.Helper()
 	m, err := nc.Request(subject, []byte(body), 5*time.Second)
@@ -36,7 +31,7 @@ func ask(t *testing.T, nc *nats.Conn, subject, body string) string {
 // An engine on NATS: what goes in by request comes out in snapshots, and the
 // last snapshot has all of it.
 func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
-	nc := startNATS(t)
+	nc := natstest.Client(t)
 	subjects := telemetry.Subjects{}
 	byes, err := nc.SubscribeSync(subjects.Byes())
 	if err != nil {
@@ -91,7 +86,7 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 
 // What a request says about tokens is what guards see.
 func TestRequestsCarryData(t *testing.T) {
-	nc := startNATS(t)
+	nc := natstest.Client(t)
 	bindings, err := ReadBindings(strings.NewReader(`nets: {line: {transitions: {t0: {guard: "amount > 5"}, t1: {manual: true, guard: "!paid"}}}}`), "b.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -16,11 +16,6 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
-func startNATS(t *testing.T) *nats.Conn {
-	t.Helper()
-	return natstest.Connect(t, natstest.Start(t, natstest.Options()))
-}
-
 // serve answers requests to a subject with a message, and returns what it got.
 func serve(t *testing.T, nc *nats.Conn, subject string, reply *nats.Msg) <-chan string {
 	t.Helper()
@@ -39,7 +34,7 @@ func serve(t *testing.T, nc *nats.Conn, subject string, reply *nats.Msg) <-chan 
 }
 
 func TestNATSAsksAndTakesTheReplyAsOutcome(t *testing.T) {
-	nc := startNATS(t)
+	nc := natstest.Client(t)
 	asked := serve(t, nc, "pay.card", &nats.Msg{Data: []byte(`{"data": {"paid": true}}`)})
 	f, err := NATS{Subject: "pay.card"}.Func(Peers{NATS: nc})
 	if err != nil {
@@ -55,7 +50,7 @@ func TestNATSAsksAndTakesTheReplyAsOutcome(t *testing.T) {
 }
 
 func TestNATSFailures(t *testing.T) {
-	nc := startNATS(t)
+	nc := natstest.Client(t)
 	serve(t, nc, "silent", nil)
 	serve(t, nc, "garbled", &nats.Msg{Data: []byte("fired")})
 	serve(t, nc, "broken", &nats.Msg{Data: []byte(`{}`), Header: nats.Header{"Nats-Service-Error": {"no funds"}, "Nats-Service-Error-Code": {"402"}}})
@@ -76,7 +71,7 @@ func TestNATSFailures(t *testing.T) {
 }
 
 func TestNATSEndsWithItsContext(t *testing.T) {
-	nc := startNATS(t)
+	nc := natstest.Client(t)
 	asked := serve(t, nc, "silent", nil)
 	f, err := NATS{Subject: "silent", Timeout: time.Hour}.Func(Peers{NATS: nc})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -17,14 +16,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 	r := rand.New(rand.NewPCG(72, 1))
 	wide := 0
 	for range 400 {
-		tables := petritest.Compile(t, petritest.RandomNet(r))
-		s := newShard(t, Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 1})
-		now := now0
-		for range 8 {
-			s.Step(20, now)
-			act(t, r, r.IntN(4), []*Shard{s}, now)
-			now += r.Int64N(1000)
-		}
+		tables, s, now := afterSteps(t, r, 1, 4, 1000)
 		if s.cells[0].n == isWide {
 			wide++
 		}

@@ -76,20 +76,28 @@ func TestATokenIsDeadIfNothingInItsInstanceCanMove(t *testing.T) {
 	}
 }
 
+// afterSteps returns a shard of a random net after eight steps with up to so many
+// external actions after each, less than apart from the next.
+func afterSteps(t *testing.T, r *rand.Rand, instances, actions int, apart int64) (tables *petri.Tables, s *Shard, now int64) {
+	t.Helper()
+	tables = petritest.Compile(t, petritest.RandomNet(r))
+	s = newShard(t, Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: instances})
+	now = now0
+	for range 8 {
+		s.Step(20, now)
+		act(t, r, r.IntN(actions), []*Shard{s}, now)
+		now += r.Int64N(apart)
+	}
+	return tables, s, now
+}
+
 // The blocks equal a simple count over all instances, transitions and
 // conditions, without tokens in final places.
 func TestBlocksCountEveryConditionThatHoldsAnOldTokenBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 1))
 	counted := 0
 	for range 400 {
-		tables := petritest.Compile(t, petritest.RandomNet(r))
-		s := newShard(t, Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 3})
-		now := now0
-		for range 8 {
-			s.Step(20, now)
-			act(t, r, r.IntN(3), []*Shard{s}, now)
-			now += r.Int64N(stats.BlockedAfter / 2)
-		}
+		tables, s, now := afterSteps(t, r, 3, 3, stats.BlockedAfter/2)
 		var want []stats.Block
 		ref := petritest.NewReference(tables.Net)
 		for i := range s.Count {

@@ -70,6 +70,12 @@ func Start(t testing.TB, o *server.Options) *server.Server {
 	return s
 }
 
+// Client connects to a server of its own.
+func Client(t testing.TB) *nats.Conn {
+	t.Helper()
+	return Connect(t, Start(t, Options()))
+}
+
 // Stop ends a server. A second call does nothing.
 func Stop(s *server.Server) {
 	s.Shutdown()

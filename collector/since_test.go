@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/selfmetrics/selfmetricstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -123,7 +124,7 @@ func TestAFenceIsRefusedWithTheReason(t *testing.T) {
 // A union of definitions in which one id is a place and a transition is shown. It has no
 // definition that could be published or kept, and that is logged once.
 func TestANetWhoseUnionIsNotValidIsNotPublished(t *testing.T) {
-	book := &logBook{}
+	book := &logtest.Buffer{}
 	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func([]byte, bool) {}, Log: slog.New(slog.NewTextHandler(book, nil))})
 	if err != nil {
 		t.Fatal(err)

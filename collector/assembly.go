@@ -46,7 +46,6 @@ type assembly struct {
 
 func newAssembly(msg *telemetry.Snapshot, c *columns) *assembly {
 	full := *msg
-	full.Full, full.PlaceIndex, full.TransitionIndex = true, nil, nil
 	full.Rows = *stats.NewRows(len(c.places), len(c.transitions))
 	return &assembly{full: &full, received: newCover(c)}
 }

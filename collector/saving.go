@@ -184,10 +184,7 @@ func (sn *savingNet) all(v *saving) ([][]byte, error) {
 	if sn.err != nil {
 		return nil, sn.err
 	}
-	head, err := json.Marshal(sn.head)
-	if err != nil {
-		return nil, err
-	}
+	head, err := json.Marshal(sn.head) // never fails: texts and numbers
 	out := appendRecord(nil, recordNet, head, []byte("\n"), sn.d.pnml)
 	if sn.sums != nil {
 		out, err = v.k.counters(out, recordSum, sn, sn.sums, v.at)

@@ -37,10 +37,10 @@ type Share struct {
 // ParseShare reads "2/8". The error wraps ErrShare.
 func ParseShare(text string) (Share, error) {
 	a, b, _ := strings.Cut(text, "/")
-	index, errIndex := strconv.Atoi(a)
-	count, errCount := strconv.Atoi(b)
+	index, _ := strconv.Atoi(a) // a number that is not one differs from the text
+	count, _ := strconv.Atoi(b)
 	s := Share{Index: index, Count: count}
-	if errIndex != nil || errCount != nil || index < 1 || index > count || count > MaxShares || s.String() != text {
+	if index < 1 || index > count || count > MaxShares || s.String() != text {
 		return Share{}, fmt.Errorf("%q: %w, and N up to %d", text, ErrShare, MaxShares)
 	}
 	return s, nil

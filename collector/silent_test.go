@@ -102,6 +102,11 @@ func TestSilentSourcesAreShownAsWhereTheyWereHeard(t *testing.T) {
 	if err != nil || !bytes.Equal(again, good) {
 		t.Errorf("what came and what goes on from there: %d and %d bytes, %v", len(good), len(again), err)
 	}
+	small := NewMerger(Rules{}, now)
+	small.limits.Rows = 1
+	if n, err := small.TakeSilent(good, &Config{PNML: pnmlLimits()}, now); n != 0 || telemetry.ReasonOf(err) != TooManyRows {
+		t.Errorf("where there is no room for the rows of a net: %d taken, %v", n, err)
+	}
 	taken := 0
 	for i := range 2 {
 		share := Share{Index: i + 1, Count: 2}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -100,21 +102,17 @@ type reply struct {
 // askEach asks the sources, askAtOnce at the same time, until ctx ends. Each
 // source has one reply.
 func (s *Server) askEach(ctx context.Context, net string, sources []string, instance string, replies chan<- reply) {
-	slots := make(chan struct{}, askAtOnce)
+	var asking errgroup.Group
+	asking.SetLimit(askAtOnce)
 	for _, source := range sources {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-		}
-		if err := ctx.Err(); err != nil {
-			replies <- reply{source, nil, err}
-			continue
-		}
-		go func() {
-			defer func() { <-slots }()
-			found, err := s.cfg.Ask(ctx, net, source, instance)
-			replies <- reply{source, found, err}
-		}()
+		asking.Go(func() error {
+			a := reply{source: source, err: ctx.Err()}
+			if a.err == nil {
+				a.found, a.err = s.cfg.Ask(ctx, net, source, instance)
+			}
+			replies <- a
+			return nil
+		})
 	}
 }
 

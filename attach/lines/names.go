@@ -20,9 +20,8 @@ type Table struct {
 
 type tableNet struct {
 	node                yamlfile.Node
-	aliases             []string
+	aliases, ignore     []target
 	transitions, places map[string]target
-	ignore              []string
 	silent              []target
 	hasSilent           bool // silent is in the file
 }
@@ -68,44 +67,35 @@ func ReadTable(r io.Reader, file string) (*Table, error) {
 func (n *tableNet) entry(key yamlfile.Key, value yamlfile.Node) (err error) {
 	switch key.Name {
 	case "aliases":
-		n.aliases, err = texts(value)
+		n.aliases, err = items(value, "a list of names", "a name")
 	case "ignore":
-		n.ignore, err = texts(value)
+		n.ignore, err = items(value, "a list of names", "a name")
 	case "transitions":
 		n.transitions, err = targets(value)
 	case "places":
 		n.places, err = targets(value)
 	case "silent":
-		list, ok := value.List()
-		if !ok {
-			return value.Expected("a list of transition ids")
-		}
 		n.hasSilent = true
-		for _, e := range list {
-			id, ok := e.Scalar()
-			if !ok {
-				return e.Expected("a transition id")
-			}
-			n.silent = append(n.silent, target{id, e})
-		}
+		n.silent, err = items(value, "a list of transition ids", "a transition id")
 	default:
 		return key.Expected("aliases, transitions, places, ignore or silent")
 	}
 	return err
 }
 
-func texts(value yamlfile.Node) ([]string, error) {
+// items reads a list; what and each say what should stand there.
+func items(value yamlfile.Node, what, each string) ([]target, error) {
 	list, ok := value.List()
 	if !ok {
-		return nil, value.Expected("a list of names")
+		return nil, value.Expected(what)
 	}
-	var out []string
+	var out []target
 	for _, e := range list {
 		s, ok := e.Scalar()
 		if !ok {
-			return nil, e.Expected("a name")
+			return nil, e.Expected(each)
 		}
-		out = append(out, s)
+		out = append(out, target{s, e})
 	}
 	return out, nil
 }
@@ -192,29 +182,26 @@ func index(nodes []node) map[string]int32 {
 func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
 	var errs []error
 	for _, alias := range entry.aliases {
-		if other, taken := n.nets[alias]; taken && other != k {
-			errs = append(errs, entry.node.Fault("the alias %q is that of another net; expected a unique one", alias))
+		if other, taken := n.nets[alias.id]; taken && other != k {
+			errs = append(errs, entry.node.Fault("the alias %q is that of another net; expected a unique one", alias.id))
 			continue
 		}
-		n.nets[alias] = k
+		n.nets[alias.id] = k
 	}
 	for _, name := range entry.ignore {
-		n.transitions[k][name] = ignored
+		n.transitions[k][name.id] = ignored
 	}
-	for name, to := range entry.transitions {
-		i, ok := t.TransitionIndex(to.id)
-		if !ok {
-			errs = append(errs, to.node.Expected(fmt.Sprintf("the id of a transition of net %q", t.Net.ID)))
+	add := func(to map[string]int32, names map[string]target, what string, index func(id string) (int, bool)) {
+		for name, node := range names {
+			i, ok := index(node.id)
+			if !ok {
+				errs = append(errs, node.node.Expected(fmt.Sprintf("the id of a %s of net %q", what, t.Net.ID)))
+			}
+			to[name] = int32(i)
 		}
-		n.transitions[k][name] = int32(i)
 	}
-	for name, to := range entry.places {
-		i, ok := t.PlaceIndex(to.id)
-		if !ok {
-			errs = append(errs, to.node.Expected(fmt.Sprintf("the id of a place of net %q", t.Net.ID)))
-		}
-		n.places[k][name] = int32(i)
-	}
+	add(n.transitions[k], entry.transitions, "transition", t.TransitionIndex)
+	add(n.places[k], entry.places, "place", t.PlaceIndex)
 	return errors.Join(errs...)
 }
 

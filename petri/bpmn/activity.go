@@ -63,7 +63,7 @@ func (b *builder) activity(l *level, n *node) string {
 	if len(n.attached) == 0 {
 		b.pass(l, n, b.taskTrigger(n))
 	} else {
-		b.watched(l, n)
+		b.enclosed(l, n, b.taskTrigger(n), false) // for its boundary events
 	}
 	switch {
 	case n.inner != nil:
@@ -74,36 +74,29 @@ func (b *builder) activity(l *level, n *node) string {
 	return ""
 }
 
-// watched builds a task with boundary events: one transition begins it and puts
-// a token into id/active, another one ends it.
-func (b *builder) watched(l *level, n *node) {
+// enclosed builds an activity of two transitions: one begins it and puts a token in
+// id/active, the other one ends it. If it is alone, an instance has one at a time.
+func (b *builder) enclosed(l *level, n *node, trigger petri.Trigger, alone bool) (begin, end string) {
 	from := b.input(l, n)
 	active := b.state(l, n, "active")
-	begin := b.step(l, n, "begin").ID
+	begin = b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
+	if alone {
+		b.test(petri.Inhibitor, active, begin, 1, n.pos)
+	}
 	b.put(begin, active, n.pos)
 	b.arm(l, n, begin)
-	t := b.transition(l, n, b.taskTrigger(n)).ID
-	b.take(active, t, n.pos)
-	b.disarm(l, n, t)
-	b.output(l, n, t)
+	end = b.transition(l, n, trigger).ID
+	b.take(active, end, n.pos)
+	b.disarm(l, n, end)
+	b.output(l, n, end)
+	return begin, end
 }
 
-// sub builds a sub-process or a call of a process of this file. Only one can
-// run at a time in an instance, because the tokens of two could not be
-// distinguished.
+// sub builds a sub-process or a call of a process of this file. One runs at a time
+// in an instance, because the tokens of two could not be distinguished.
 func (b *builder) sub(l *level, n *node, kid *level) string {
-	from := b.input(l, n)
-	active := b.state(l, n, "active")
-	begin := b.step(l, n, "begin").ID
-	b.begin(from, n, begin)
-	b.test(petri.Inhibitor, active, begin, 1, n.pos)
-	b.put(begin, active, n.pos)
-	b.arm(l, n, begin)
-	t := b.transition(l, n, petri.Trigger{}).ID
-	b.take(active, t, n.pos)
-	b.disarm(l, n, t)
-	b.output(l, n, t)
+	begin, t := b.enclosed(l, n, petri.Trigger{}, true)
 	b.later = append(b.later, func() {
 		for _, place := range slices.Concat(kid.begin, kid.await) {
 			b.put(begin, place, n.pos)

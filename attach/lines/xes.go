@@ -23,6 +23,7 @@ import (
 const (
 	maxLog       = 1 << 40   // bytes, unpacked
 	maxLogToken  = 1 << 20   // bytes of one tag
+	maxLogDepth  = 200       // elements inside each other
 	maxSorted    = 5_000_000 // events that are sorted in memory, to replay them at a speed
 	eventsAtOnce = 512
 )
@@ -76,7 +77,7 @@ func (x *logReader) read(ctx context.Context, r io.Reader, file string) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}
-	x.scan = xmlscan.New(unpacked, file, xmlscan.Limits{Bytes: maxLog, Token: maxLogToken})
+	x.scan = xmlscan.New(unpacked, file, xmlscan.Limits{Bytes: maxLog, Token: maxLogToken, Depth: maxLogDepth})
 	err = x.log(ctx)
 	if err != nil && ctx.Err() == nil {
 		x.feed.count.Dropped[NotXES]++

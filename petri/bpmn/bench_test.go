@@ -27,7 +27,7 @@ func BenchmarkScan(b *testing.B) {
 	text := line(1000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		s := xmlscan.New(strings.NewReader(text), "f", xmlscan.Limits{})
+		s := xmlscan.New(strings.NewReader(text), "f", xmlscan.Limits{Bytes: 1 << 30, Token: 1 << 20, Depth: 200})
 		var err error
 		for err == nil {
 			_, err = s.Next()

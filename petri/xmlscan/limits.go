@@ -3,21 +3,15 @@
 package xmlscan
 
 import (
-	"cmp"
 	"errors"
 	"io"
 )
 
-// Limits bound a file. A field that is not positive means its default.
+// Limits bound a file. Every field is positive.
 type Limits struct {
 	Bytes int64 // length of the file
 	Token int   // bytes of one tag, one text or one comment
 	Depth int   // elements inside each other, at most MaxDepth
-}
-
-// DefaultLimits returns 64 MiB, tokens of 1 MiB and a depth of 200.
-func DefaultLimits() Limits {
-	return Limits{Bytes: 64 << 20, Token: 1 << 20, Depth: 200}
 }
 
 // ErrLimit is in the chain of the error for a file that exceeds a limit.
@@ -25,15 +19,6 @@ var ErrLimit = errors.New("beyond a limit")
 
 // MaxDepth bounds the recursion of readers.
 const MaxDepth = 100_000
-
-func (l Limits) orDefault() Limits {
-	d := DefaultLimits()
-	return Limits{
-		Bytes: cmp.Or(max(l.Bytes, 0), d.Bytes),
-		Token: cmp.Or(max(l.Token, 0), d.Token),
-		Depth: min(cmp.Or(max(l.Depth, 0), d.Depth), MaxDepth),
-	}
-}
 
 var (
 	errTooLarge = errors.New("file too large")

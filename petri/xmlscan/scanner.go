@@ -29,7 +29,7 @@ type Scanner struct {
 
 // New returns a scanner of r. The file's name is used in messages only.
 func New(r io.Reader, file string, lim Limits) *Scanner {
-	lim = lim.orDefault()
+	lim.Depth = min(lim.Depth, MaxDepth)
 	src := &source{r: r, left: lim.Bytes, max: lim.Token}
 	text, sure := decoded(src)
 	dec := xml.NewDecoder(text)

@@ -17,6 +17,9 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
+// wide are limits that the files of tests do not reach.
+var wide = Limits{Bytes: 1 << 20, Token: 1 << 20, Depth: 200}
+
 // tokens lists the tokens of a document with their positions, and then the error
 // that ended the reading, if any.
 func tokens(s *Scanner) []string {
@@ -48,16 +51,16 @@ func TestNext(t *testing.T) {
 		lim       Limits
 		want      []string
 	}{
-		{"tokens and where they begin", "\ufeff<a>\n <b/>é<c x='1'\n/></a>", Limits{},
+		{"tokens and where they begin", "\ufeff<a>\n <b/>é<c x='1'\n/></a>", wide,
 			[]string{"1:1 <a>", "1:4 \n ", "2:2 <b>", "2:6 </b>", "2:6 é", "2:8 <c>", "3:3 </c>", "3:3 </a>"}},
-		{"what is not well-formed", "<a>\n<b></a>", Limits{}, []string{"1:1 <a>", "1:4 \n", "2:1 <b>", "f:2:4: element <b> closed by </a>; expected well-formed XML"}},
-		{"an end within", "<a>\n<b", Limits{}, []string{"1:1 <a>", "1:4 \n", "f:2:1: the file ends inside what begins here; expected a complete XML document"}},
-		{"entities of its own", "<a>&b;</a>", Limits{}, []string{"1:1 <a>", "f:1:4: invalid character entity &b;; expected well-formed XML"}},
-		{"declared entities", `<!DOCTYPE a [<!ENTITY b "c">]><a/>`, Limits{}, []string{"f:1:1: a DOCTYPE with declarations of its own; " + noEntities}},
-		{"other declarations", `<!ENTITY b "c"><a/>`, Limits{}, []string{`f:1:1: the declaration <!ENTITY b "c">; ` + noEntities}},
-		{"a second XML declaration", "<a><?xml version='1.0'?></a>", Limits{}, []string{"1:1 <a>", "f:1:4: an XML declaration inside the document; expected it on line 1, column 1"}},
-		{"too deep", "<a><b/></a>", Limits{Depth: 1}, []string{"1:1 <a>", "f:1:4: more than 1 elements inside each other; expected at most 1, which is a limit that can be raised"}},
-		{"too long", "<a></a>", Limits{Bytes: 5}, []string{"1:1 <a>", "f:1:4: more than 5 bytes in the file; expected at most 5, which is a limit that can be raised"}},
+		{"what is not well-formed", "<a>\n<b></a>", wide, []string{"1:1 <a>", "1:4 \n", "2:1 <b>", "f:2:4: element <b> closed by </a>; expected well-formed XML"}},
+		{"an end within", "<a>\n<b", wide, []string{"1:1 <a>", "1:4 \n", "f:2:1: the file ends inside what begins here; expected a complete XML document"}},
+		{"entities of its own", "<a>&b;</a>", wide, []string{"1:1 <a>", "f:1:4: invalid character entity &b;; expected well-formed XML"}},
+		{"declared entities", `<!DOCTYPE a [<!ENTITY b "c">]><a/>`, wide, []string{"f:1:1: a DOCTYPE with declarations of its own; " + noEntities}},
+		{"other declarations", `<!ENTITY b "c"><a/>`, wide, []string{`f:1:1: the declaration <!ENTITY b "c">; ` + noEntities}},
+		{"a second XML declaration", "<a><?xml version='1.0'?></a>", wide, []string{"1:1 <a>", "f:1:4: an XML declaration inside the document; expected it on line 1, column 1"}},
+		{"too deep", "<a><b/></a>", Limits{Bytes: 100, Token: 100, Depth: 1}, []string{"1:1 <a>", "f:1:4: more than 1 elements inside each other; expected at most 1, which is a limit that can be raised"}},
+		{"too long", "<a></a>", Limits{Bytes: 5, Token: 100, Depth: 9}, []string{"1:1 <a>", "f:1:4: more than 5 bytes in the file; expected at most 5, which is a limit that can be raised"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
@@ -69,7 +72,7 @@ func TestNext(t *testing.T) {
 }
 
 func TestSkipReadsToTheEndOfAnElement(t *testing.T) {
-	s := New(strings.NewReader("<a><b><c>x</c><c/></b><d/></a>"), "f", Limits{})
+	s := New(strings.NewReader("<a><b><c>x</c><c/></b><d/></a>"), "f", wide)
 	for range 2 {
 		if _, err := s.Next(); err != nil {
 			t.Fatal(err)
@@ -84,7 +87,7 @@ func TestSkipReadsToTheEndOfAnElement(t *testing.T) {
 }
 
 func TestTextHasThePositionOfItsFirstCharacter(t *testing.T) {
-	s := New(strings.NewReader("<a>\n  x<!-- y --> z\n</a>"), "f", Limits{})
+	s := New(strings.NewReader("<a>\n  x<!-- y --> z\n</a>"), "f", wide)
 	var text Text
 	for {
 		tok, err := s.Next()
@@ -125,7 +128,7 @@ func FuzzNext(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		s := New(bytes.NewReader(content), "f", Limits{Depth: 20, Token: 1000})
+		s := New(bytes.NewReader(content), "f", Limits{Bytes: 1 << 20, Token: 1000, Depth: 20})
 		last := petri.Pos{}
 		for {
 			tok, err := s.Next()

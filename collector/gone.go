@@ -36,12 +36,12 @@ func (m *Merger) forget(n *net, s *source) {
 	case s.orphan:
 		n.adopt(s)
 		return
-	case s.younger != nil:
+	case s.current != nil:
 		return
 	}
 	counted := s.countedUpTo()
 	for i := range s.processes {
-		if e := s.processes[i].elder; e != nil {
+		if e := s.processes[i].aside; e != nil {
 			n.fold(e)
 		}
 	}

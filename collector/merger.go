@@ -245,8 +245,8 @@ func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, no
 // message of the same process.
 func (s *source) notFallen(msg *telemetry.Snapshot, c *columns) error {
 	rows := s.rows
-	if p := s.process(msg.Epoch); s.rowsEpoch != msg.Epoch && p != nil && p.elder != nil && msg.Since == 0 {
-		rows = p.elder.rows
+	if p := s.process(msg.Epoch); s.rowsEpoch != msg.Epoch && p != nil && p.aside != nil && msg.Since == 0 {
+		rows = p.aside.rows
 	} else if rows == nil || s.rowsEpoch != msg.Epoch || s.series() != seriesOf(msg) {
 		return nil
 	}

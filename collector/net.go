@@ -23,7 +23,7 @@ type net struct {
 	sources map[string]*source
 	order   []*source // by name
 	orphans []*source // rows of regions whose owner reports another region now
-	elders  []*source // rows of earlier processes: see setAside
+	aside   []*source // rows of earlier processes: see setAside
 	past    map[string]past
 	fences  map[string]fence // by region
 
@@ -236,11 +236,11 @@ func (n *net) fold(s *source) {
 	}
 	s.rows = nil
 	switch p := s.process(s.rowsEpoch); {
-	case s.younger != nil:
-		if p = s.younger.process(s.rowsEpoch); p != nil {
+	case s.current != nil:
+		if p = s.current.process(s.rowsEpoch); p != nil {
 			p.folded = true
 		}
-		n.dropElder(s)
+		n.dropAside(s)
 	case p != nil:
 		p.folded = true
 	default:

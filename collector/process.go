@@ -56,9 +56,9 @@ type process struct {
 	rank  int    // of two that have counted, the one with the higher rank, or else the higher epoch, is newer
 	run   streak // of messages refused because another process counts
 
-	// Its counts are in the source's rows, in those of elder, or, if folded, in the
+	// Its counts are in the source's rows, in those of aside, or, if folded, in the
 	// net's base, perhaps in part. Otherwise they are in no sum.
-	elder  *source
+	aside  *source
 	folded bool
 }
 
@@ -103,8 +103,8 @@ func (n *net) forgetProcess(s *source) {
 		}
 	}
 	p := &s.processes[first]
-	if p.elder != nil {
-		n.fold(p.elder)
+	if p.aside != nil {
+		n.fold(p.aside)
 	}
 	if p.folded {
 		s.counted = max(s.counted, p.epoch)
@@ -114,18 +114,18 @@ func (n *net) forgetProcess(s *source) {
 
 // before reports whether p is to be forgotten before q.
 func (p *process) before(q *process) bool {
-	if (p.elder != nil) != (q.elder != nil) {
-		return p.elder == nil
+	if (p.aside != nil) != (q.aside != nil) {
+		return p.aside == nil
 	}
 	return p.run.last < q.run.last
 }
 
 // countedUpTo returns the latest epoch of which counts may be in the net's base
-// once the source's elders are.
+// once the rows set aside for the source are.
 func (s *source) countedUpTo() int64 {
 	counted := s.counted
 	for i := range s.processes {
-		if p := &s.processes[i]; p.folded || p.elder != nil {
+		if p := &s.processes[i]; p.folded || p.aside != nil {
 			counted = max(counted, p.epoch)
 		}
 	}
@@ -275,9 +275,9 @@ func (n *net) setAside(s *source, now int64) {
 		return
 	}
 	n.retire(s)
-	p.elder = &source{name: s.name, state: Gone, goneAt: now, rows: s.rows, rowsEpoch: s.rowsEpoch, rowsAt: s.rowsAt, columns: s.columns,
-		digest: s.digest, clock: s.clock, interval: s.interval, younger: s}
-	n.elders = append(n.elders, p.elder)
+	p.aside = &source{name: s.name, state: Gone, goneAt: now, rows: s.rows, rowsEpoch: s.rowsEpoch, rowsAt: s.rowsAt, columns: s.columns,
+		digest: s.digest, clock: s.clock, interval: s.interval, current: s}
+	n.aside = append(n.aside, p.aside)
 	s.rows, s.columns = nil, 0
 }
 
@@ -285,28 +285,28 @@ func (n *net) setAside(s *source, now int64) {
 // whether counters of the process may be in the base already.
 func (n *net) takeBack(s *source, epoch int64) (again bool) {
 	p := n.remembered(s, epoch)
-	if s.rows == nil && p.elder != nil {
-		e := p.elder
+	if s.rows == nil && p.aside != nil {
+		e := p.aside
 		s.rows, s.columns, s.digest, s.rowsEpoch = e.rows, e.columns, e.digest, epoch
-		n.dropElder(e)
+		n.dropAside(e)
 		n.touch(s)
 	}
 	return s.rows == nil && p.folded
 }
 
-// dropElder removes an elder from the list.
-func (n *net) dropElder(e *source) {
-	n.elders = slices.DeleteFunc(n.elders, func(other *source) bool { return other == e })
-	if p := e.younger.process(e.rowsEpoch); p != nil {
-		p.elder = nil
+// dropAside removes rows set aside from the list.
+func (n *net) dropAside(e *source) {
+	n.aside = slices.DeleteFunc(n.aside, func(other *source) bool { return other == e })
+	if p := e.current.process(e.rowsEpoch); p != nil {
+		p.aside = nil
 	}
 }
 
-// tickElders adds silent elders to the base. One that sent its bye is kept for a
-// minute only.
-func (n *net) tickElders(now, forgetAfter int64) {
-	for _, e := range slices.Clone(n.elders) {
-		p := e.younger.process(e.rowsEpoch)
+// tickAside adds the rows set aside for silent processes to the base. Those of a
+// process that sent its bye message are kept for a minute only.
+func (n *net) tickAside(now, forgetAfter int64) {
+	for _, e := range slices.Clone(n.aside) {
+		p := e.current.process(e.rowsEpoch)
 		kept := forgetAfter
 		if p.left {
 			kept = min(kept, minute)

@@ -236,10 +236,10 @@ func (n *net) counted(which series) {
 
 // contributors returns all whose rows are in the sums.
 func (n *net) contributors() []*source {
-	if len(n.orphans)+len(n.elders) == 0 {
+	if len(n.orphans)+len(n.aside) == 0 {
 		return n.order
 	}
-	return slices.Concat(n.order, n.orphans, n.elders)
+	return slices.Concat(n.order, n.orphans, n.aside)
 }
 
 // tickOrphans updates the states of orphans, which receive no more messages.

@@ -155,13 +155,13 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 				continue
 			}
 			r.past = append(r.past, savedPast{Source: h.msg.Source, Epoch: h.epoch, Seq: uint64(h.seq), Counted: counted, Known: true})
-		case h.marks&markElder == 0:
+		case h.marks&markAside == 0:
 			s.resume(&h, c)
 			s.counted, s.restarts = max(s.counted, n.before), 0
 		}
 	}
 	for i := range r.sources {
-		n.resumeElder(&r.sources[i])
+		n.resumeAside(&r.sources[i])
 	}
 	for _, f := range r.Regions {
 		n.fences[f.Region] = fence{Claim: f.Claim, owner: f.Owner, counted: f.Counted}
@@ -201,15 +201,15 @@ func (s *source) resume(h *restoredSource, c *columns) {
 	}
 }
 
-// resumeElder returns an earlier process to its former state after its rows were
+// resumeAside returns an earlier process to its former state after its rows were
 // taken again.
-func (n *net) resumeElder(h *restoredSource) {
+func (n *net) resumeAside(h *restoredSource) {
 	s := n.sources[h.msg.Source]
-	if h.marks&markElder == 0 || s == nil {
+	if h.marks&markAside == 0 || s == nil {
 		return
 	}
-	if p := s.process(h.msg.Epoch); p != nil && p.elder != nil {
-		p.seq, p.left, p.elder.goneAt = uint64(h.seq), h.marks&markLeft != 0, h.heard
+	if p := s.process(h.msg.Epoch); p != nil && p.aside != nil {
+		p.seq, p.left, p.aside.goneAt = uint64(h.seq), h.marks&markLeft != 0, h.heard
 	}
 }
 

@@ -58,15 +58,15 @@ type savedSource struct {
 	silence, rowsSilence                                int64 // of recordSilent: time since the last message, and since one was taken into the rows
 }
 
-// The marks of a source. A record with markElder is an earlier process of the
-// source in the next record: see process.elder.
+// The marks of a source. A record with markAside is an earlier process of the
+// source in the next record: see process.aside.
 const (
 	markComplete = 1 << iota
 	markUnread
 	markStale
 	markOrphan
-	markElder
-	markLeft // it sent its bye; only of an elder
+	markAside
+	markLeft // it sent its bye message; only of rows set aside
 )
 
 // fields returns the numbers of a record.
@@ -149,17 +149,17 @@ func (k *saver) define(n *net) (definition, error) {
 	return d, nil
 }
 
-// source appends a source: its elders, and its last rows.
+// source appends a source: the rows set aside for it, and its last rows.
 func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byte, err error) {
 	for i := range s.processes {
 		p := &s.processes[i]
-		if p.elder == nil {
+		if p.aside == nil {
 			continue
 		}
-		msg, kept := p.elder.last(n, d.digest)
+		msg, kept := p.aside.last(n, d.digest)
 		msg.Bye = true
 		msg.Rows.Columns |= stats.ColOldest
-		kept.seq, kept.heard, kept.marks = int64(p.seq), max(p.elder.goneAt, p.run.last), markElder
+		kept.seq, kept.heard, kept.marks = int64(p.seq), max(p.aside.goneAt, p.run.last), markAside
 		if p.left {
 			kept.marks |= markLeft
 		}

@@ -52,7 +52,7 @@ type source struct {
 	rows       *stats.Rows // nil before the first full snapshot
 	rowsEpoch  int64       // the process that sent them
 	rowsAt     int64       // when they were last taken
-	rowsOutage int64       // as deaf, since rowsAt
+	rowsOutage int64       // as outage, since rowsAt
 	digest     string      // of the definition with which they were read
 	columns    stats.Columns
 	complete   bool      // a sparse snapshot can be added to them
@@ -63,7 +63,7 @@ type source struct {
 	since      int64                  // when their counters began; 0: with the process
 	standing   *telemetry.RegionState // of the region, as last received
 	orphan     bool                   // its owner reports another region now: see net.putAway
-	younger    *source                // of an elder: the source's current state, see net.setAside
+	current    *source                // of rows set aside: the source to which they belong, see net.setAside
 
 	left   bool  // sent its bye, or another source has its region
 	goneAt int64 // when it became Gone
@@ -129,8 +129,8 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 // canAdd reports whether a sparse snapshot can be added to the rows. Only counters
 // of a bye matter, which may arrive in parts.
 func (s *source) canAdd(msg *telemetry.Snapshot) bool {
-	if p := s.process(msg.Epoch); msg.Bye && s.rowsEpoch != msg.Epoch && p != nil && p.elder != nil {
-		return p.elder.digest == msg.Digest && msg.Since == 0
+	if p := s.process(msg.Epoch); msg.Bye && s.rowsEpoch != msg.Epoch && p != nil && p.aside != nil {
+		return p.aside.digest == msg.Digest && msg.Since == 0
 	}
 	return (s.complete || (msg.Bye && s.rows != nil)) && s.rowsEpoch == msg.Epoch && s.digest == msg.Digest && s.series() == seriesOf(msg)
 }

@@ -241,9 +241,9 @@ func TestRowOfAnEarlierProcessThatCannotBeKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Tick(t0)
-	elder := m.nets["n"].elders[0]
-	elder.rows.Places[0].Stuck = []stats.Token{{Instance: strings.Repeat("x", telemetry.MaxMessage), Injected: t0}}
-	elder.columns |= stats.ColStuck
+	aside := m.nets["n"].aside[0]
+	aside.rows.Places[0].Stuck = []stats.Token{{Instance: strings.Repeat("x", telemetry.MaxMessage), Injected: t0}}
+	aside.columns |= stats.ColStuck
 	state, err := new(saver).save(m)
 	if err == nil || !strings.Contains(err.Error(), `net "n"`) || !strings.Contains(err.Error(), `row 0 of source "a"`) || len(state) != 0 {
 		t.Errorf("%d bytes, %v; want that the net is left out, and why", len(state), err)

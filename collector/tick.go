@@ -65,7 +65,7 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 		}
 	}
 	n.tickOrphans(now, e)
-	n.tickElders(now, m.forgetAfter)
+	n.tickAside(now, m.forgetAfter)
 	for digest, q := range n.asked {
 		switch {
 		case !slices.ContainsFunc(n.order, func(s *source) bool { return s.wants == digest }):

@@ -104,9 +104,9 @@ func TestTimesOfAnotherCollectorAreMoved(t *testing.T) {
 		{t0 - 5, 0, t0 - 5}, {t0 - 5, clockSlack, t0 - 5}, {t0 - 5, hour, t0}, {t0 - 2*hour, hour, t0 - hour},
 		{t0, -hour, t0 - hour}, {hour, -hour, 1}, {1, -hour, 1}, {0, 0, 1},
 	} {
-		h := restoredSource{savedSource: savedSource{received: c.at, heard: c.at, rowsAt: c.at}}
+		h := restoredSource{savedSource: savedSource{received: c.at, messageAt: c.at, rowsAt: c.at}}
 		h.by(c.ahead, t0)
-		if h.received != c.want || h.heard != c.want || h.rowsAt != c.want {
+		if h.received != c.want || h.messageAt != c.want || h.rowsAt != c.want {
 			t.Errorf("%d, %d ahead: %+v, want %d", c.at, c.ahead, h.savedSource, c.want)
 		}
 	}

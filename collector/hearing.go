@@ -45,9 +45,9 @@ func (m *Merger) ReceivedUntil(until int64, unbroken bool) {
 	for _, n := range m.nets {
 		for _, s := range n.contributors() {
 			if s.outage == 0 {
-				s.before = from - s.heard
+				s.before = from - s.messageAt
 			}
-			s.outage += until - max(from, s.heard)
+			s.outage += until - max(from, s.messageAt)
 			s.rowsOutage += until - max(from, s.rowsAt)
 		}
 	}
@@ -79,7 +79,9 @@ func (m *Merger) silenceClock(now int64) silenceClock {
 }
 
 // silent returns the time since the last message of a source, refused or not.
-func (e *silenceClock) silent(s *source) int64 { return e.now - max(s.heard+s.outage, s.lastMessage()) }
+func (e *silenceClock) silent(s *source) int64 {
+	return e.now - max(s.messageAt+s.outage, s.lastMessage())
+}
 
 // rowsSilent returns the time since a message was last added to the source's rows.
 func (e *silenceClock) rowsSilent(s *source) int64 { return e.now - s.rowsAt - s.rowsOutage }

@@ -234,7 +234,7 @@ func (s *source) lives(msg *telemetry.Snapshot, now int64) bool {
 	if s.messages < steadyAfter {
 		patience = min(patience, patienceOf(msg.Interval.Microseconds()))
 	}
-	return !s.left && now-s.heard-s.outage <= patience
+	return !s.left && now-s.messageAt-s.outage <= patience
 }
 
 // become makes the process of a message the one that counts, and returns how many

@@ -77,14 +77,14 @@ func bounded(text string) string {
 // conflict returns the epoch of a process that publishes in turns with the one
 // that counts, or 0.
 func (s *source) conflict(now int64) int64 {
-	if s.left || now-s.heard > s.patience {
+	if s.left || now-s.messageAt > s.patience {
 		return 0
 	}
-	if r := &s.rival.run; r.steady(now) && s.heard > r.first {
+	if r := &s.rival.run; r.steady(now) && s.messageAt > r.first {
 		return s.epoch
 	}
 	for i := range s.processes {
-		if p := &s.processes[i]; p.epoch != s.epoch && p.run.steady(now) && s.heard > p.run.first {
+		if p := &s.processes[i]; p.epoch != s.epoch && p.run.steady(now) && s.messageAt > p.run.first {
 			return p.epoch
 		}
 	}
@@ -93,7 +93,7 @@ func (s *source) conflict(now int64) int64 {
 
 // lastMessage returns the time of the source's last message, refused or not.
 func (s *source) lastMessage() int64 {
-	last := max(s.heard, s.refusal.last, s.rival.run.last)
+	last := max(s.messageAt, s.refusal.last, s.rival.run.last)
 	for i := range s.processes {
 		last = max(last, s.processes[i].run.last)
 	}

@@ -195,7 +195,7 @@ func (n *net) putAway(s *source, msg *telemetry.Snapshot, now int64) {
 		return
 	}
 	o := *s
-	o.orphan, o.heard, o.outage, o.state, o.processes = true, s.rowsAt, s.rowsOutage, Up, nil
+	o.orphan, o.messageAt, o.outage, o.state, o.processes = true, s.rowsAt, s.rowsOutage, Up, nil
 	o.rival, o.refusal, o.notice = rival{}, refusal{}, telemetry.Notice{}
 	o.unread, o.wants, o.pending, o.parts, o.missing = false, "", nil, nil, nil
 	n.orphans = append(n.orphans, &o)

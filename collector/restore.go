@@ -190,8 +190,8 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 // What it did since is not known, so a full snapshot is requested.
 func (s *source) resume(h *restoredSource, c *columns) {
 	s.counted, s.digest = max(s.counted, h.counted), h.digest
-	s.sentAt += h.heard - h.received // by the source's clock, approximately
-	s.epoch, s.seq, s.heard, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.heard, h.rowsAt, h.marks&markUnread != 0
+	s.sentAt += h.messageAt - h.received // by the source's clock, approximately
+	s.epoch, s.seq, s.messageAt, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.messageAt, h.rowsAt, h.marks&markUnread != 0
 	s.recalled = true
 	if h.marks&markStale != 0 {
 		s.state = Stale
@@ -209,7 +209,7 @@ func (n *net) resumeAside(h *restoredSource) {
 		return
 	}
 	if p := s.process(h.msg.Epoch); p != nil && p.aside != nil {
-		p.seq, p.left, p.aside.goneAt = uint64(h.seq), h.marks&markLeft != 0, h.heard
+		p.seq, p.left, p.aside.goneAt = uint64(h.seq), h.marks&markLeft != 0, h.messageAt
 	}
 }
 

@@ -53,9 +53,9 @@ type savedRegion struct {
 // savedSource is what is kept of a source besides its rows: the digest of its own
 // definition as a length and a text, then varints.
 type savedSource struct {
-	digest                                              string
-	received, counted, epoch, seq, heard, rowsAt, marks int64
-	silence, rowsSilence                                int64 // of recordSilent: time since the last message, and since one was taken into the rows
+	digest                                                  string
+	received, counted, epoch, seq, messageAt, rowsAt, marks int64
+	silence, rowsSilence                                    int64 // of recordSilent: time since the last message, and since one was taken into the rows
 }
 
 // The marks of a source. A record with markAside is an earlier process of the
@@ -71,7 +71,7 @@ const (
 
 // fields returns the numbers of a record.
 func (s *savedSource) fields(record byte) []*int64 {
-	f := []*int64{&s.received, &s.counted, &s.epoch, &s.seq, &s.heard, &s.rowsAt, &s.marks}
+	f := []*int64{&s.received, &s.counted, &s.epoch, &s.seq, &s.messageAt, &s.rowsAt, &s.marks}
 	if record == recordSilent {
 		f = append(f, &s.silence, &s.rowsSilence)
 	}
@@ -159,7 +159,7 @@ func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byt
 		msg, kept := p.aside.last(n, d.digest)
 		msg.Bye = true
 		msg.Rows.Columns |= stats.ColOldest
-		kept.seq, kept.heard, kept.marks = int64(p.seq), max(p.aside.goneAt, p.run.last), markAside
+		kept.seq, kept.messageAt, kept.marks = int64(p.seq), max(p.aside.goneAt, p.run.last), markAside
 		if p.left {
 			kept.marks |= markLeft
 		}
@@ -193,7 +193,7 @@ func (s *source) last(n *net, digest string) (*telemetry.Snapshot, savedSource) 
 		}
 	}
 	msg.SentAt = max(msg.SentAt, 1)
-	kept := savedSource{digest: s.digest, received: msg.SentAt + s.clock.least(), counted: s.countedUpTo(), epoch: s.epoch, seq: int64(s.seq), heard: s.heard, rowsAt: s.rowsAt}
+	kept := savedSource{digest: s.digest, received: msg.SentAt + s.clock.least(), counted: s.countedUpTo(), epoch: s.epoch, seq: int64(s.seq), messageAt: s.messageAt, rowsAt: s.rowsAt}
 	if s.complete {
 		kept.marks |= markComplete
 	}

@@ -145,7 +145,7 @@ func (h *restoredSource) by(ahead, now int64) {
 	if abs(ahead) <= clockSlack {
 		ahead = 0
 	}
-	for _, at := range []*int64{&h.received, &h.heard, &h.rowsAt} {
+	for _, at := range []*int64{&h.received, &h.messageAt, &h.rowsAt} {
 		*at = max(min(*at+ahead, now), 1)
 	}
 }
@@ -189,7 +189,7 @@ func (s *source) fallSilent(h *restoredSource, e silenceClock) {
 	if h.marks&markStale != 0 {
 		s.state = Stale
 	}
-	s.outage, s.rowsOutage = max(e.now-h.silence-s.heard, 0), max(e.now-h.rowsSilence-s.rowsAt, 0)
+	s.outage, s.rowsOutage = max(e.now-h.silence-s.messageAt, 0), max(e.now-h.rowsSilence-s.rowsAt, 0)
 }
 
 // takeOrphan takes the rows of a region that no source reports. Its last owner may
@@ -209,7 +209,7 @@ func (m *Merger) takeOrphan(n *net, h *restoredSource, c *columns, now int64) (b
 	o := &source{name: h.msg.Source, counted: n.before, epoch: h.epoch, interval: h.msg.Interval.Microseconds()}
 	o.patience = min(patienceOf(o.interval), m.forgetAfter)
 	n.take(o, h.msg, c, h.received)
-	o.orphan, o.state, o.digest, o.heard, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt
+	o.orphan, o.state, o.digest, o.messageAt, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt
 	o.rowsOutage = max(m.silenceClock(now).now-h.rowsSilence-h.rowsAt, 0)
 	o.outage, o.missing, o.processes = o.rowsOutage, nil, nil
 	n.orphans = append(n.orphans, o)

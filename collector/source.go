@@ -26,17 +26,17 @@ type source struct {
 	state SourceState // as of the last tick; a message ends Gone
 
 	// The last message, taken into the rows or not.
-	epoch    int64 // 0 before the first message
-	seq      uint64
-	heard    int64
-	outage   int64  // the part of the time since the last message in which nothing could be received, see Merger.ReceivedUntil
-	before   int64  // how long it was silent when the first break of that time began
-	sentAt   int64  // of the last message, by the source's clock
-	about    string // the region of that
-	interval int64  // announced by the source
-	patience int64  // how long the source may be silent
-	messages int    // received of the process in a row; counted up to steadyAfter
-	clock    clock
+	epoch     int64 // 0 before the first message
+	seq       uint64
+	messageAt int64
+	outage    int64  // the part of the time since the last message in which nothing could be received, see Merger.ReceivedUntil
+	before    int64  // how long it was silent when the first break of that time began
+	sentAt    int64  // of the last message, by the source's clock
+	about     string // the region of that
+	interval  int64  // announced by the source
+	patience  int64  // how long the source may be silent
+	messages  int    // received of the process in a row; counted up to steadyAfter
+	clock     clock
 
 	processes []process // the latest, including the one that counts
 	rival     rival
@@ -112,7 +112,7 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	if msg.Bye {
 		lost = s.late.expect(msg, lost, now)
 	}
-	s.epoch, s.seq, s.heard, s.outage, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
+	s.epoch, s.seq, s.messageAt, s.outage, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
 	if s.messages < steadyAfter {
 		s.messages++
 	}
@@ -171,7 +171,7 @@ func (s *source) needsFull() bool { return !s.complete || s.unread || s.missing 
 
 // askFull reports whether to request a full snapshot now.
 func (s *source) askFull(now int64) bool {
-	if !s.needsFull() || s.left || s.wants != "" || now < s.askAt || now-s.heard > s.patience {
+	if !s.needsFull() || s.left || s.wants != "" || now < s.askAt || now-s.messageAt > s.patience {
 		return false
 	}
 	s.askAt = now + max(askEvery, s.patience)

@@ -19,9 +19,9 @@ type fence struct {
 
 	// before is the last confirmed claim, while this one is not confirmed: its fence
 	// is far above that one's, and few messages with it arrived, the last at heardAt.
-	before  *fence
-	heard   int
-	heardAt int64
+	before    *fence
+	messages  int
+	messageAt int64
 }
 
 // farAbove is the largest step between the fences of two claims that needs no
@@ -49,7 +49,7 @@ func (f *fence) refuses(msg *telemetry.Snapshot, now int64) bool {
 // withdrawn reports whether the claim is not confirmed and its owner is silent,
 // when a message of another owner arrives.
 func (f *fence) withdrawn(msg *telemetry.Snapshot, now int64) bool {
-	return f.before != nil && now-f.heardAt > patienceOf(msg.Interval.Microseconds())
+	return f.before != nil && now-f.messageAt > patienceOf(msg.Interval.Microseconds())
 }
 
 // series identifies counters of a region that continue from owner to owner. The
@@ -105,7 +105,7 @@ func (n *net) claim(s *source, msg *telemetry.Snapshot, now int64) {
 		return
 	}
 	f, taken := n.fences[msg.Region]
-	next := fence{Claim: f.claimOf(msg, now), owner: s.name, counted: f.counted, heard: 1, heardAt: now}
+	next := fence{Claim: f.claimOf(msg, now), owner: s.name, counted: f.counted, messages: 1, messageAt: now}
 	switch order := next.Compare(f.Claim); {
 	case order == 0 && f.owner == s.name:
 		if f.before != nil {
@@ -136,8 +136,8 @@ func (n *net) claim(s *source, msg *telemetry.Snapshot, now int64) {
 
 // again returns the claim after one more message with it.
 func (f fence) again(now int64) fence {
-	f.heard, f.heardAt = f.heard+1, now
-	if f.heard >= steadyAfter {
+	f.messages, f.messageAt = f.messages+1, now
+	if f.messages >= steadyAfter {
 		f.before = nil
 	}
 	return f

@@ -48,7 +48,7 @@ type Merger struct {
 	forgotten  []tombstone
 	tombstones uint64 // made so far
 	traffic    Traffic
-	heard      []sample // messages over the last minWindow
+	recent     []sample // messages over the last minWindow
 
 	strangers map[stranger]*source // sources that are refused and not held
 	counted   bool                 // traffic changed since the last tick

@@ -228,16 +228,16 @@ type sample struct {
 
 // messageRate returns how many messages arrive per second.
 func (m *Merger) messageRate(now int64) float64 {
-	if k := len(m.heard); k > 0 && m.heard[k-1].at > now { // the clock was set back
-		m.heard = nil
+	if k := len(m.recent); k > 0 && m.recent[k-1].at > now { // the clock was set back
+		m.recent = nil
 	}
-	for len(m.heard) > 1 && m.heard[1].at <= now-minWindow {
-		m.heard = m.heard[1:]
+	for len(m.recent) > 1 && m.recent[1].at <= now-minWindow {
+		m.recent = m.recent[1:]
 	}
 	rate := float64(UnknownRate)
-	if len(m.heard) > 0 {
-		rate = RateBetween(m.heard[0].n, m.traffic.Messages, now-m.heard[0].at)
+	if len(m.recent) > 0 {
+		rate = RateBetween(m.recent[0].n, m.traffic.Messages, now-m.recent[0].at)
 	}
-	m.heard = append(m.heard, sample{now, m.traffic.Messages})
+	m.recent = append(m.recent, sample{now, m.traffic.Messages})
 	return rate
 }

@@ -58,8 +58,8 @@ type Roster struct {
 // peer is another member.
 type peer struct {
 	Message
-	heard  time.Time // its last message
-	steady time.Time // the start of messages without a break; a member that was paused may not have seen changes yet
+	receivedAt time.Time // its last message
+	steady     time.Time // the start of messages without a break; a member that was paused may not have seen changes yet
 
 	asked   time.Time // the last request for its silent sources
 	fetched time.Time // the request whose answer was taken
@@ -99,13 +99,13 @@ func (r *Roster) Receive(m Message, now time.Time) (isNew bool, err error) {
 		p = &peer{}
 		r.peers[m.ID] = p
 	}
-	if now.Sub(p.heard) >= 2*Interval {
+	if now.Sub(p.receivedAt) >= 2*Interval {
 		p.steady = now
 	}
 	if m.OnDuty && m.Up && now.Sub(p.steady) >= Interval {
 		r.cover = now
 	}
-	p.Message, p.heard = m, now
+	p.Message, p.receivedAt = m, now
 	r.compare(&m, now)
 	return isNew, nil
 }
@@ -217,7 +217,7 @@ func (r *Roster) forget(name string, now time.Time) {
 func (r *Roster) evict(now time.Time) bool {
 	var oldest *peer
 	for _, p := range r.peers {
-		if !r.lives(p, now) && (oldest == nil || p.heard.Before(oldest.heard)) {
+		if !r.lives(p, now) && (oldest == nil || p.receivedAt.Before(oldest.receivedAt)) {
 			oldest = p
 		}
 	}
@@ -233,7 +233,7 @@ func (r *Roster) evict(now time.Time) bool {
 func (r *Roster) Step(up bool, now time.Time) *Message {
 	r.detectPause(now)
 	for id, p := range r.peers {
-		if now.Sub(p.heard) > Remembered {
+		if now.Sub(p.receivedAt) > Remembered {
 			delete(r.peers, id)
 		}
 	}
@@ -333,7 +333,7 @@ func (r *Roster) isolated(now time.Time) bool { return now.Sub(r.echo) >= Isolat
 
 // lives reports whether a member counts as live.
 func (r *Roster) lives(p *peer, now time.Time) bool {
-	return !p.Bye && !r.isolated(now) && r.echo.Sub(p.heard) < Silent
+	return !p.Bye && !r.isolated(now) && r.echo.Sub(p.receivedAt) < Silent
 }
 
 // State returns the state as of the last Step.

@@ -94,7 +94,7 @@ type ShareMode int32
 
 // The modes of a share.
 const (
-	ShareUnheard ShareMode = iota // no message has arrived yet
+	ShareUnknown ShareMode = iota // no message has arrived yet
 	ShareSifted                   // all messages arrive, and those of other shares are dropped
 	ShareMapped                   // the server sends only messages of the share
 )
@@ -141,7 +141,7 @@ func (c *Collector) logSilence(now int64) {
 	if nats := c.nats(); c.sift.begun == 0 || nats != nil && !nats.Connected {
 		c.sift.begun = now
 	}
-	if c.sift.logged || c.cfg.Share.Count == 0 || now-c.sift.begun < silence || ShareMode(c.sift.mode.Load()) != ShareUnheard {
+	if c.sift.logged || c.cfg.Share.Count == 0 || now-c.sift.begun < silence || ShareMode(c.sift.mode.Load()) != ShareUnknown {
 		return
 	}
 	c.sift.logged = true

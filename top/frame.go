@@ -47,21 +47,21 @@ func (m *Model) header() line {
 	case m.shown == nil:
 		return append(l, span{"  asking " + clean(m.opts.URL), faint})
 	case m.err != nil:
-		return append(l, span{fmt.Sprintf("  no answer; figures are %s old: ", formatAge(m.now.Sub(m.newest.heard).Seconds())), red | bold},
+		return append(l, span{fmt.Sprintf("  no answer; figures are %s old: ", formatAge(m.now.Sub(m.newest.receivedAt).Seconds())), red | bold},
 			span{clean(m.err.Error()), red})
 	}
 	if !m.paused.IsZero() {
 		l = append(l, span{"  PAUSED " + formatAge(m.now.Sub(m.paused).Seconds()) + " ago", yellow | bold})
 	}
 	if n := m.shown.view.NATS; cutOff(m.shown.view) {
-		since := m.shown.view.At.Time().Sub(n.Since.Time()) + m.now.Sub(m.shown.heard)
+		since := m.shown.view.At.Time().Sub(n.Since.Time()) + m.now.Sub(m.shown.receivedAt)
 		return append(l, span{fmt.Sprintf("  no connection to NATS; figures are %s old: ", formatAge(since.Seconds())), red | bold},
 			span{clean(n.Reason), red})
 	}
 	l = append(l, span{"  ", normal})
 	l = append(l, sourceCounts(m.shown.view)...)
 	if up := m.shown.view.Up; up != nil && !up.Connected {
-		since := m.shown.view.At.Time().Sub(up.Since.Time()) + m.now.Sub(m.shown.heard)
+		since := m.shown.view.At.Time().Sub(up.Since.Time()) + m.now.Sub(m.shown.receivedAt)
 		l = append(l, span{fmt.Sprintf("  no connection to the sidecar above for %s: ", formatAge(since.Seconds())), red | bold},
 			span{clean(up.Reason), red})
 	}

@@ -74,7 +74,7 @@ func (m *Model) Update(v *api.View, alarms *api.Alarms, now time.Time) {
 	if m.newest == nil || v.Generation != m.newest.view.Generation {
 		m.advance = now
 	}
-	m.newest = &sample{view: v, alarms: alarms, heard: now}
+	m.newest = &sample{view: v, alarms: alarms, receivedAt: now}
 	m.now, m.err, m.away = now, nil, time.Time{}
 	if m.paused.IsZero() {
 		m.shown, m.cached = m.newest, nil
@@ -99,7 +99,7 @@ func (m *Model) clock() clock {
 			until = stop
 		}
 	}
-	drift := max(until.Sub(m.shown.heard), 0)
+	drift := max(until.Sub(m.shown.receivedAt), 0)
 	return clock{m.shown.view.At.Time().Add(drift), drift.Seconds()}
 }
 

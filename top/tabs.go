@@ -42,9 +42,9 @@ func firstOrder() [tabs]order {
 
 // sample is a View with its alarms.
 type sample struct {
-	view   *api.View
-	alarms *api.Alarms // nil if they are not known
-	heard  time.Time
+	view       *api.View
+	alarms     *api.Alarms // nil if they are not known
+	receivedAt time.Time
 }
 
 func (s *sample) table(tab Tab) *table {

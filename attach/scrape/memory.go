@@ -22,7 +22,7 @@ type memory struct {
 	scrape    uint64
 	numbers   map[string]*lastValue
 	key       []byte // reused
-	heard     int    // series of this scrape
+	series    int    // series of this scrape
 }
 
 // lastValue is the last value of one counter.
@@ -47,13 +47,13 @@ type seriesKey struct {
 const spareSeries = 10_000
 
 func (m *memory) begin(first, restarted bool) {
-	m.first, m.restarted, m.heard = first, restarted, 0
+	m.first, m.restarted, m.series = first, restarted, 0
 	m.scrape++
 }
 
 // end drops vanished counters once there are too many.
 func (m *memory) end() {
-	if len(m.numbers) <= 2*m.heard+spareSeries {
+	if len(m.numbers) <= 2*m.series+spareSeries {
 		return
 	}
 	for k, s := range m.numbers {
@@ -85,7 +85,7 @@ func (m *memory) at(k seriesKey, series *dto.Metric, created *timestamppb.Timest
 	}
 	reset = !isNew && (m.restarted || s.created != 0 && since > s.created+time.Second.Microseconds())
 	if s.scrape != m.scrape {
-		m.heard++
+		m.series++
 	}
 	s.scrape, s.created = m.scrape, since
 	return s, isNew, reset

@@ -37,18 +37,18 @@ type Shard struct {
 
 	// A piece of work is one event of an instance. Its effect on the tokens is
 	// complete; it only records that the instance has to be played.
-	pool     *ready.Pool
-	notes    notes
-	runs     map[RunID]int32 // indexes of notes
-	loads    []load          // by the ref of their notes
-	unloaded []int32         // unused loads
-	lastRun  uint64
-	runStep  uint64            // the difference between the numbers of consecutive runs
-	era      uint64            // of the runs that start
-	tellRuns bool              // see Config.Runs
-	unended  map[RunID]unended // runs that a log or a state has started and not ended
-	starts   []Start
-	stops    []RunID
+	pool       *ready.Pool
+	notes      notes
+	runs       map[RunID]int32 // indexes of notes
+	loads      []load          // by the ref of their notes
+	unloaded   []int32         // unused loads
+	lastRun    uint64
+	runStep    uint64            // the difference between the numbers of consecutive runs
+	era        uint64            // of the runs that start
+	recordRuns bool              // see Config.Runs
+	unended    map[RunID]unended // runs that a log or a state has started and not ended
+	starts     []Start
+	stops      []RunID
 
 	logging bool
 	log     []byte // see TakeLog
@@ -88,7 +88,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 	}
 	s := &Shard{
 		Base: base, instances: make([]instance, base.Count), seed: cfg.Seed, merge: cfg.Merge, batch: defaultBatch,
-		running: defaultRunning, quota: defaultQuota, logging: cfg.Log, tellRuns: cfg.Runs,
+		running: defaultRunning, quota: defaultQuota, logging: cfg.Log, recordRuns: cfg.Runs,
 		pool: ready.NewPool(cfg.Dispatch, base.Count, cfg.Bound), notes: notes{free: none}, runs: map[RunID]int32{}, runStep: 1,
 	}
 	s.notes.due.Before = s.notes.before

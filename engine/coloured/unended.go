@@ -35,7 +35,7 @@ func (s *Shard) LastRun() uint64 { return s.lastRun }
 // preferred to a rival; the data passed to Fire; the tokens that it took and
 // those that it tests, each with its place and identity.
 func (s *Shard) noteStart(i, t int, run RunID, l *load) {
-	if !s.logging || !s.tellRuns {
+	if !s.logging || !s.recordRuns {
 		return
 	}
 	s.noteBeyond(i, opStart)
@@ -63,7 +63,7 @@ func appendRun(dst []byte, t int, run RunID, l *load) []byte {
 
 // noteEnd records that a run is over. If it has fired, its firing follows.
 func (s *Shard) noteEnd(i int, run RunID) {
-	if s.logging && s.tellRuns {
+	if s.logging && s.recordRuns {
 		s.noteBeyond(i, opEnd)
 		s.log = binary.AppendUvarint(s.log, uint64(run>>16))
 		s.log = binary.AppendUvarint(s.log, uint64(run&MaxNodes))
@@ -189,7 +189,7 @@ func (s *Shard) fly(p *unended) bool {
 // instance: the content of noteStart, when the run started, and the tokens that
 // it tests in whole, because they may be gone from their places.
 func (s *Shard) appendRuns(dst []byte) []byte {
-	if !s.tellRuns {
+	if !s.recordRuns {
 		return dst
 	}
 	for _, run := range slices.Sorted(maps.Keys(s.runs)) {

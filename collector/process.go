@@ -56,7 +56,7 @@ type process struct {
 	rank  int    // of two that have counted, the one with the higher rank, or else the higher epoch, is newer
 	run   streak // of messages refused because another process counts
 
-	// Its counts are in the source's rows, in those of aside, or, if folded, in the
+	// Its counts are in the source's rows, in those set aside, or, if folded, in the
 	// net's base, perhaps in part. Otherwise they are in no sum.
 	aside  *source
 	folded bool

@@ -33,15 +33,14 @@ func backoff(failures int, rng *rand.Rand) time.Duration {
 // snmpd. It reports whether the socket was replaced.
 func await(ctx context.Context, address address, d time.Duration) (fresh bool) {
 	before := address.identity()
-	deadline := time.NewTimer(d)
-	defer deadline.Stop()
+	deadline := time.After(d)
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-deadline.C:
+		case <-deadline:
 			return false
 		case <-watch.C:
 			if now := address.identity(); now != nil && !sameSocket(before, now) {

@@ -17,7 +17,7 @@ func (m *petrinetText) conformance() {
 	var may [][2]string
 	group := func(name, text string, members []string, sub uint32) {
 		m.names, m.groups = append(m.names, name), append(m.groups, name)
-		m.macro(name, "OBJECT-GROUP", "OBJECTS", members, "current", text, "petrinetGroups", sub)
+		m.macro(name, "OBJECT-GROUP", "OBJECTS", members, "current", descriptionClause(text), "petrinetGroups", sub)
 	}
 	group("petrinetAgentGroup", "The agent that answers, and its traffic.", prefixed("agent", objectsOf(agentScalars())), subAgent)
 	for _, t := range petrinetTables() {
@@ -39,7 +39,7 @@ func (m *petrinetText) conformance() {
 	}
 	m.names = append(m.names, "petrinetNotificationGroup", "petrinetCompliance")
 	m.macro("petrinetNotificationGroup", "NOTIFICATION-GROUP", "NOTIFICATIONS", sent, "current",
-		"Sent when an alarm is raised or cleared.", "petrinetGroups", 20)
+		descriptionClause("Sent when an alarm is raised or cleared."), "petrinetGroups", 20)
 	may = append(may, [2]string{"petrinetNotificationGroup", "Needed if operators are to be notified at once."})
 	m.compliance("petrinetCompliance", "current", "The requirements for an agent that sums up Petri nets.", must, may, "petrinetCompliances", 1)
 	m.groups = append(m.groups, "petrinetNotificationGroup")

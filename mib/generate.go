@@ -123,35 +123,31 @@ func (n *LockedNet) revise(digest, text string, now time.Time) {
 }
 
 // presence is which places and transitions a net had when its module was last
-// generated.
-type presence struct {
-	known bool
-	had   map[string]bool // "place id", "transition id"
-}
+// generated, by their names in a sentence; nil before the first time.
+type presence map[string]bool
 
 func newPresence(net *LockedNet) presence {
-	p := presence{had: map[string]bool{}}
 	if net == nil || len(net.revisions) == 0 {
-		return p
+		return nil
 	}
-	p.known = true
+	had := presence{}
 	for name, e := range net.members() {
-		p.had[name] = !e.Obsolete
+		had[name] = !e.Obsolete
 	}
-	return p
+	return had
 }
 
 // changes says in words what came and went.
 func (p presence) changes(net *LockedNet) string {
-	if !p.known {
+	if p == nil {
 		return "First version."
 	}
 	var added, removed []string
 	for name, e := range net.members() {
 		switch {
-		case !e.Obsolete && !p.had[name]:
+		case !e.Obsolete && !p[name]:
 			added = append(added, name)
-		case e.Obsolete && p.had[name]:
+		case e.Obsolete && p[name]:
 			removed = append(removed, name)
 		}
 	}

@@ -128,19 +128,19 @@ func (m *netText) conformance(net, places, transitions, retired []string) {
 	m.node(d+"Groups", d+"Conformance", 2)
 	var may [][2]string
 	const known = "Needed as far as the sources of the net report it."
-	m.macro(d+"NetGroup", "OBJECT-GROUP", "OBJECTS", net, "current", "Which net this is.", d+"Groups", 1)
+	m.macro(d+"NetGroup", "OBJECT-GROUP", "OBJECTS", net, "current", descriptionClause("Which net this is."), d+"Groups", 1)
 	if len(places) > 0 {
-		m.macro(d+"PlaceGroup", "OBJECT-GROUP", "OBJECTS", places, "current", "The places of the net.", d+"Groups", 2)
+		m.macro(d+"PlaceGroup", "OBJECT-GROUP", "OBJECTS", places, "current", descriptionClause("The places of the net."), d+"Groups", 2)
 		may = append(may, [2]string{d + "PlaceGroup", known})
 	}
 	if len(transitions) > 0 {
-		m.macro(d+"TransGroup", "OBJECT-GROUP", "OBJECTS", transitions, "current", "The transitions of the net.", d+"Groups", 3)
+		m.macro(d+"TransGroup", "OBJECT-GROUP", "OBJECTS", transitions, "current", descriptionClause("The transitions of the net."), d+"Groups", 3)
 		may = append(may, [2]string{d + "TransGroup", known})
 	}
 	m.compliance(d+"Compliance", "current", "The requirements for an agent that serves this net.", []string{d + "NetGroup"}, may, d+"Compliances", 1)
 	if len(retired) > 0 {
 		m.macro(d+"RetiredGroup", "OBJECT-GROUP", "OBJECTS", retired, "obsolete",
-			"The places and transitions that have left the net.", d+"Groups", 4)
+			descriptionClause("The places and transitions that have left the net."), d+"Groups", 4)
 		m.compliance(d+"Retired", "obsolete", "The requirements for the objects that have left this net.", []string{d + "RetiredGroup"}, nil, d+"Compliances", 2)
 	}
 }

@@ -121,7 +121,7 @@ func (m *petrinetText) write() {
 	m.scalars("alarm", "petrinetObjects", objectsOf(alarmScalars()))
 	for _, n := range notifications() {
 		m.names = append(m.names, n.name)
-		m.members(n.name, "NOTIFICATION-TYPE", "OBJECTS", n.objects, "current", descriptionClause(n.text)+referenceClause(n.runbook()),
+		m.macro(n.name, "NOTIFICATION-TYPE", "OBJECTS", n.objects, "current", descriptionClause(n.text)+referenceClause(n.runbook()),
 			"petrinetNotifications", n.sub)
 	}
 	m.conformance()

@@ -55,12 +55,8 @@ func (m *moduleText) objectType(name string, o *object, access, status, text, pa
 }
 
 // macro writes a definition whose members are a list of names: an object or
-// notification group, or a notification.
-func (m *moduleText) macro(name, macro, clause string, members []string, status, text, parent string, sub uint32) {
-	m.members(name, macro, clause, members, status, descriptionClause(text), parent, sub)
-}
-
-func (m *moduleText) members(name, macro, clause string, members []string, status, clauses, parent string, sub uint32) {
+// notification group, or a notification. clauses are its DESCRIPTION and REFERENCE.
+func (m *moduleText) macro(name, macro, clause string, members []string, status, clauses, parent string, sub uint32) {
 	m.use(macro)
 	m.printf("%s %s\n    %-11s {\n        %s\n    }\n    STATUS      %s\n%s    ::= { %s %d }\n\n",
 		name, macro, clause, strings.Join(members, ",\n        "), status, clauses, parent, sub)

@@ -163,12 +163,10 @@ func judge(answer status) (loss, error) {
 
 // wait waits until the deadline; it returns false if ctx ended before.
 func wait(ctx context.Context, deadline time.Time) bool {
-	timer := time.NewTimer(time.Until(deadline))
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(time.Until(deadline)):
 		return true
 	}
 }

@@ -29,12 +29,10 @@ func (s *Saver) Save(write func() error) error {
 	s.pending = nil // whatever became of that write, this one is newer
 	done := make(chan error, 1)
 	go func() { done <- write() }()
-	patience := time.NewTimer(Patience)
-	defer patience.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-patience.C:
+	case <-time.After(Patience):
 		s.pending = done
 		return ErrSlow
 	}

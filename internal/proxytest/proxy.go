@@ -7,6 +7,7 @@ package proxytest
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"testing"
@@ -102,24 +103,18 @@ func (p *Proxy) forward(ctx context.Context, client net.Conn, dark chan struct{}
 
 func (p *Proxy) pass(to, from net.Conn, dark chan struct{}) {
 	b := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(b)
+	for err := error(nil); err == nil; {
+		var n int
+		n, err = from.Read(b)
 		select {
 		case <-dark:
 			<-p.closed // neither forwarded nor closed
 			return
 		default:
 		}
-		if n > 0 {
-			_, werr := to.Write(b[:n])
-			if err == nil {
-				err = werr
-			}
-		}
-		if err != nil {
-			to.Close()
-			from.Close()
-			return
-		}
+		_, werr := to.Write(b[:n])
+		err = errors.Join(err, werr)
 	}
+	to.Close()
+	from.Close()
 }

@@ -176,20 +176,19 @@ func (h *sourceState) timing(s *telemetry.Snapshot, now int64) {
 	if s.Epoch > s.SentAt {
 		h.wrong("epoch ahead", "the epoch %d is after sent_at %d: both are microseconds since 1970", s.Epoch, s.SentAt)
 	}
-	if h.at > 0 && h.interval > 0 && now-h.at > 3*h.interval.Microseconds() && !h.bye && !h.lost {
-		h.late(now)
-	}
+	h.late(now)
 }
 
+// late checks the time since the last message.
 func (h *sourceState) late(now int64) {
-	h.wrong("late", "no message came for %s, and the interval is %s: after three intervals the source is stale", seconds(now-h.at), h.interval)
+	if h.interval > 0 && !h.bye && !h.lost && now-h.at > 3*h.interval.Microseconds() {
+		h.wrong("late", "no message came for %s, and the interval is %s: after three intervals the source is stale", seconds(now-h.at), h.interval)
+	}
 }
 
 // conclude checks what can only be checked at the end.
 func (c *Checker) conclude(net string, h *sourceState, now int64) {
-	if h.interval > 0 && !h.bye && !h.lost && now-h.at > 3*h.interval.Microseconds() {
-		h.late(now)
-	}
+	h.late(now)
 	if h.interval > 0 && h.full == 0 && now-c.since > answerHello {
 		h.wrong("hello", "no full snapshot came, although petrinet.v1.hello asked for one: a collector that starts later shows nothing of this source")
 	}

@@ -3,6 +3,7 @@
 package agentx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,15 +70,9 @@ func New(config Config) (*Subagent, error) {
 	if err := config.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	if config.Priority == 0 {
-		config.Priority = defaultPriority
-	}
-	if config.Hold == 0 {
-		config.Hold = defaultHold
-	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.Priority = cmp.Or(config.Priority, defaultPriority)
+	config.Hold = cmp.Or(config.Hold, defaultHold)
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	s := &Subagent{
 		config:  config,
 		address: address,

@@ -85,12 +85,7 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 // It may return a table with an error: the lock could not be extended (the numbers are then in
 // memory, and Build saves them later), or some names have no number and are left out.
 func (b *Builder) Build(view *collector.View, state *alarm.ActiveSet, now int64) (*smi.Table, error) {
-	if view == nil {
-		view = &collector.View{}
-	}
-	if state == nil {
-		state = &alarm.ActiveSet{}
-	}
+	view, state = cmp.Or(view, &collector.View{}), cmp.Or(state, &alarm.ActiveSet{})
 	b.now.Store(now)
 	if err := checkView(view); err != nil {
 		return nil, err

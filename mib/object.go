@@ -3,6 +3,8 @@
 package mib
 
 import (
+	"cmp"
+
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -50,12 +52,7 @@ type table struct {
 	must      bool   // whether the group is mandatory for compliance
 }
 
-func (t *table) columnPrefix() string {
-	if t.prefix != "" {
-		return t.prefix
-	}
-	return t.name
-}
+func (t *table) columnPrefix() string { return cmp.Or(t.prefix, t.name) }
 
 // syntax is a SYNTAX clause and the name to import for it.
 type syntax struct {

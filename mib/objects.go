@@ -3,6 +3,8 @@
 package mib
 
 import (
+	"cmp"
+
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/mib/smi"
@@ -179,7 +181,7 @@ func placeColumns() []column[placeRow] {
 		{object{2, "Id", syntaxText(), "", "The id of the place, as in the definition of the net. It is the same in Prometheus and on the page.", 0, false},
 			func(r *placeRow) smi.Value { return text(r.def.ID) }},
 		{object{3, "Name", syntaxText(), "", "The name of the place for people, or its id if the definition gives none.", 0, false},
-			func(r *placeRow) smi.Value { return text(label(r.def.Name, r.def.ID)) }},
+			func(r *placeRow) smi.Value { return text(cmp.Or(r.def.Name, r.def.ID)) }},
 		{object{4, "Tokens", syntaxGauge(), "tokens", "Tokens here now. A steady growth means that more arrive than the transitions behind take: see placeOldestAge for how long they wait, and blockTable for what blocks the transitions.", stats.ColTokens, true},
 			func(r *placeRow) smi.Value { return gauge(r.place.Tokens) }},
 		{object{5, "Instances", syntaxGauge(), "instances", "Instances with a token here now. Few instances with many tokens are cases that pile up work of their own; as many as tokens is the usual. stuckTable names the oldest of them.", stats.ColPlaceInstances, true},
@@ -205,13 +207,6 @@ func placeColumns() []column[placeRow] {
 		{object{15, "Final", syntaxTruth(), "", "true(1) if no transition takes tokens from here: they stay here when the work is done. Old tokens in such a place are no problem, so netOldestAge leaves it out, stuckTable has no row for it, and tokenStuck is never raised for it.", 0, false},
 			func(r *placeRow) smi.Value { return truth(r.final) }},
 	}
-}
-
-func label(name, id string) string {
-	if name == "" {
-		return id
-	}
-	return name
 }
 
 func placeAgeTable() table {

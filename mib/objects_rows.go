@@ -3,6 +3,7 @@
 package mib
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/pnagent/pnagent/collector"
@@ -37,7 +38,7 @@ func transitionColumns() []column[transitionRow] {
 		{object{2, "Id", syntaxText(), "", "The id of the transition, as in the definition of the net. It is the same in Prometheus and on the page.", 0, false},
 			func(r *transitionRow) smi.Value { return text(r.def.ID) }},
 		{object{3, "Name", syntaxText(), "", "The name of the transition for people, or its id if the definition gives none.", 0, false},
-			func(r *transitionRow) smi.Value { return text(label(r.def.Name, r.def.ID)) }},
+			func(r *transitionRow) smi.Value { return text(cmp.Or(r.def.Name, r.def.ID)) }},
 		{object{4, "Firings", syntaxCounter(), "firings", "How often it fired. If it does not change while transitionEnabled is not 0, the work is not done: look at transitionRunning and at sourceTable." + discontinuity, stats.ColFirings, true},
 			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Firings) }},
 		{object{5, "Rate1", syntaxRate(), "firings per second", "Firings a second, damped over one minute as a load average is. Compare it with transitionRate15: far below means that it slows down now, far above that it speeds up, or is part of a loop.", stats.ColFirings, true},

@@ -3,6 +3,7 @@
 package mib
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,12 +73,12 @@ func inPlace(def *petri.Net, place int32) string {
 	if place < 0 || int(place) >= len(def.Places) {
 		return ""
 	}
-	return " in " + label(def.Places[place].Name, def.Places[place].ID)
+	return " in " + cmp.Or(def.Places[place].Name, def.Places[place].ID)
 }
 
 func transitionLabel(def *petri.Net, t int32) string {
 	if t < 0 || int(t) >= len(def.Transitions) {
 		return "a transition"
 	}
-	return label(def.Transitions[t].Name, def.Transitions[t].ID)
+	return cmp.Or(def.Transitions[t].Name, def.Transitions[t].ID)
 }

@@ -3,6 +3,7 @@
 package snmp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -72,27 +73,19 @@ func New(cfg Config) (*Responder, error) {
 	if err := checkCommunity(cfg.Community); err != nil {
 		return nil, err
 	}
-	if cfg.MaxMessage == 0 {
-		cfg.MaxMessage = DefaultMessage
-	}
+	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, DefaultMessage)
+	cfg.Hold = cmp.Or(cfg.Hold, DefaultHold)
+	cfg.PacketRate = cmp.Or(cfg.PacketRate, DefaultPacketRate)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.MaxMessage < MinMessage || cfg.MaxMessage > MaxMessage {
 		return nil, fmt.Errorf("%w: a message size of %d octets; expected %d to %d",
 			ErrConfig, cfg.MaxMessage, MinMessage, MaxMessage)
-	}
-	if cfg.Hold == 0 {
-		cfg.Hold = DefaultHold
-	}
-	if cfg.PacketRate == 0 {
-		cfg.PacketRate = DefaultPacketRate
 	}
 	if cfg.PacketRate < 1 || cfg.PacketRate > maxPacketRate {
 		return nil, fmt.Errorf("%w: a rate of %d packets a second; expected 1 to %d", ErrConfig, cfg.PacketRate, maxPacketRate)
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	system, err := newSystemGroup(cfg.System)
 	if err != nil {

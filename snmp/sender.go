@@ -4,6 +4,7 @@ package snmp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,9 +81,8 @@ func NewSender(cfg SenderConfig) (*Sender, error) {
 	if err := checkSinks(cfg.Sinks); err != nil {
 		return nil, err
 	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Timeout < 0 || cfg.Timeout > maxTimeout {
 		return nil, fmt.Errorf("%w: an inform's time-out of %v; expected more than 0 and at most %v", ErrConfig, cfg.Timeout, maxTimeout)
 	}
@@ -92,9 +92,6 @@ func NewSender(cfg SenderConfig) (*Sender, error) {
 	if cfg.UpTime == nil {
 		began := time.Now()
 		cfg.UpTime = func() uint32 { return hundredths(time.Since(began)) }
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Sender{cfg: cfg, tag: tagTrap, message: message{limit: MaxNotification}}
 	if cfg.Inform {

@@ -79,9 +79,7 @@ type Source struct {
 // net's file or the Attachment.
 func Attach(a Attachment) (*Source, error) {
 	s := &Source{a: a}
-	if s.a.Log == nil {
-		s.a.Log = slog.Default()
-	}
+	s.a.Log = cmp.Or(s.a.Log, slog.Default())
 	if err := s.readNet(); err != nil {
 		return nil, fmt.Errorf("attach: %w", err)
 	}

@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,9 +147,7 @@ func Start(cfg Config) (*Publisher, error) {
 }
 
 func newPublisher(cfg Config, wire link, now int64) (*Publisher, error) {
-	if cfg.Interval == 0 {
-		cfg.Interval = DefaultInterval
-	}
+	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}

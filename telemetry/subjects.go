@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -30,12 +31,7 @@ func NewSubjects(prefix string) (Subjects, error) {
 }
 
 // Prefix returns the beginning of every subject, without the dot.
-func (s Subjects) Prefix() string {
-	if s.prefix == "" {
-		return DefaultPrefix
-	}
-	return s.prefix
-}
+func (s Subjects) Prefix() string { return cmp.Or(s.prefix, DefaultPrefix) }
 
 func (s Subjects) join(kind, a, b string) string {
 	return s.Prefix() + "." + kind + "." + a + "." + b

@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -75,20 +76,14 @@ func bench(ctx context.Context, g group, count int, benchtime string) (map[strin
 
 // print writes one row of the table.
 func (r row) print(w io.Writer, best map[string]float64) error {
-	unit := r.unit
-	if unit == "" {
-		unit = "ns/op"
-	}
+	unit := cmp.Or(r.unit, "ns/op")
 	v, ok := best[r.name+" "+unit]
 	if !ok {
 		return fmt.Errorf("no result %q in %s", r.name, unit)
 	}
 	base, ratio := "", ""
 	if r.base != "" {
-		baseUnit := unit
-		if r.baseUnit != "" {
-			baseUnit = r.baseUnit
-		}
+		baseUnit := cmp.Or(r.baseUnit, unit)
 		b, ok := best[r.base+" "+baseUnit]
 		if !ok {
 			return fmt.Errorf("no result %q in %s", r.base, baseUnit)

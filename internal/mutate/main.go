@@ -12,6 +12,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -81,23 +83,17 @@ func run(ctx context.Context, out, progress io.Writer, o options, patterns []str
 func list(ctx context.Context, patterns []string) ([]goPackage, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles"}, patterns...)...)
 	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdoutPipe()
+	text, err := cmd.Output()
 	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("go list %q: %w", patterns, err)
 	}
 	var out []goPackage
-	for d := json.NewDecoder(pipe); d.More(); {
+	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
 		var p goPackage
 		if err := d.Decode(&p); err != nil {
 			return nil, fmt.Errorf("read what go list says: %w", err)
 		}
 		out = append(out, p)
-	}
-	if err := cmd.Wait(); err != nil {
-		return nil, fmt.Errorf("go list %q: %w", patterns, err)
 	}
 	return out, nil
 }
@@ -157,10 +153,5 @@ func tryAll(ctx context.Context, progress io.Writer, r *runner, tried []mutant, 
 		})
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return results, nil
+	return results, cmp.Or(errs...)
 }

@@ -2,7 +2,10 @@
 
 package smi
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Draft is a Table that is not complete yet. Its values may be set in any order.
 type Draft struct {
@@ -72,10 +75,7 @@ func (c *cells) putType(row int, typ Type) {
 		return
 	}
 	if c.types == nil {
-		c.types = make([]Type, c.n)
-		for i := range c.types {
-			c.types[i] = c.typ
-		}
+		c.types = slices.Repeat([]Type{c.typ}, c.n)
 	}
 	c.types[row] = typ
 }

@@ -4,6 +4,7 @@ package snmptest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -52,11 +53,7 @@ func (c Client) credentials() []string {
 		return []string{"-v3", "-l", "authPriv", "-u", c.User.Name, "-n", c.Context,
 			"-a", "SHA", "-A", c.User.Passphrase, "-x", "AES", "-X", c.User.Passphrase}
 	}
-	community := c.Community
-	if community == "" {
-		community = "public"
-	}
-	return []string{"-v2c", "-c", community}
+	return []string{"-v2c", "-c", cmp.Or(c.Community, "public")}
 }
 
 // RequireTools skips the test where net-snmp's tools are not installed.

@@ -70,10 +70,7 @@ type Link struct {
 // Open returns a connection that is made, and made again, in the background.
 // Errors are about the Config; they hold no secrets.
 func Open(cfg Config) (*Link, error) {
-	l := &Link{log: cfg.Log}
-	if l.log == nil {
-		l.log = slog.Default()
-	}
+	l := &Link{log: cmp.Or(cfg.Log, slog.Default())}
 	l.state.Store(&ConnState{Since: time.Now().UnixMicro(), Reason: "not connected yet"})
 	urls := cmp.Or(cfg.URLs, nats.DefaultURL)
 	var err error

@@ -207,56 +207,43 @@ func fill[R any](draft *smi.Draft, first int, columns []column[R], at []int, k i
 func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agentRow, draft *smi.Draft) {
 	clock, block := agent.at, len(b.plan.head)
 	stuck := stuckRow{at: clock}
-	for k, at := range rows.stuck {
+	block = scatter(draft, block, b.desc.stuck, &stuck, rows.stuck, func(at *stuckAt) {
 		place := at.net.places[at.place].index
 		stuck.token = &view.Nets[at.net.view].Stuck(place)[at.rank]
 		stuck.why = at.net.whys[at.place].of(at.net.def, at.rank, stuck.token.Waits)
-		scatter(draft, block, b.desc.stuck, k, &stuck)
-	}
-	block += len(b.desc.stuck)
+	})
 	var held blockRow
-	for k := range rows.blocks {
-		at := &rows.blocks[k]
+	block = scatter(draft, block, b.desc.blocks, &held, rows.blocks, func(at *blockAt) {
 		held = blockRow{block: &at.block}
 		if at.place != 0 {
 			held.place = at.net.def.Places[at.block.Place].ID
 		}
-		scatter(draft, block, b.desc.blocks, k, &held)
-	}
-	block += len(b.desc.blocks)
+	})
 	source := sourceRow{at: clock}
-	for k, at := range rows.sources {
-		source.source, source.net = at.source, b.plan.numbers[at.source.Net]
-		scatter(draft, block, b.desc.sources, k, &source)
-	}
-	block += len(b.desc.sources)
+	set := func(at *sourceAt) { source.source, source.net = at.source, b.plan.numbers[at.source.Net] }
+	block = scatter(draft, block, b.desc.sources, &source, rows.sources, set)
 	for i := range rows.regions {
-		for k, at := range rows.regions[i] {
-			source.source = at.source
-			scatter(draft, block, b.desc.regions[i].columns, k, &source)
-		}
-		block += len(b.desc.regions[i].columns)
+		block = scatter(draft, block, b.desc.regions[i].columns, &source, rows.regions[i], set)
 	}
 	row := alarmRow{at: clock}
-	for k, a := range rows.alarms {
-		row.alarm, row.row = a, b.rowOf(a, rows.sources)
-		scatter(draft, block, b.desc.alarms, k, &row)
-	}
-	block += len(b.desc.alarms)
+	block = scatter(draft, block, b.desc.alarms, &row, rows.alarms, func(a **alarm.Alarm) {
+		row.alarm, row.row = *a, b.rowOf(*a, rows.sources)
+	})
 	scalars(draft, block, b.desc.alarm, agent)
 	queue := queueRow{at: clock}
-	for k, at := range rows.queues {
-		queue.queue = at.queue
-		scatter(draft, block+1, b.desc.queues, k, &queue)
-	}
+	scatter(draft, block+1, b.desc.queues, &queue, rows.queues, func(at *queueAt) { queue.queue = at.queue })
 }
 
-// scatter sets the values of the k-th row of a table, whose columns begin with
-// block first.
-func scatter[R any](draft *smi.Draft, first int, columns []column[R], k int, row *R) {
-	for c := range columns {
-		draft.Set(first+c, k, columns[c].value(row))
+// scatter sets the values of all rows of a table, whose columns begin with block
+// first. set sets row to one of them. It returns the block after the table.
+func scatter[A, R any](draft *smi.Draft, first int, columns []column[R], row *R, all []A, set func(*A)) (next int) {
+	for k := range all {
+		set(&all[k])
+		for c := range columns {
+			draft.Set(first+c, k, columns[c].value(row))
+		}
 	}
+	return first + len(columns)
 }
 
 // sourceNumbers gives sources their indices: from 1, in the order of their appearance, never

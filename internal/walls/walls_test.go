@@ -94,7 +94,7 @@ var rooms = map[string]room{
 	"petri/yamlfile":                       {imports: []string{"petri"}},
 	"mibs":                                 {},
 	"e2e":                                  {},
-	"snmp/snmptest":                        {imports: []string{"internal/pausetest", "mib/smi"}},
+	"snmp/snmptest":                        {imports: []string{"internal/logtest", "internal/pausetest", "mib/smi"}},
 	"internal/pausetest":                   {},
 	"internal/selfmetrics/selfmetricstest": {imports: []string{"internal/selfmetrics"}},
 	"internal/proxytest":                   {},

@@ -3,7 +3,6 @@
 package snmptest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/logtest"
 )
 
 const (
@@ -33,7 +34,7 @@ type daemon struct {
 	dir  string // for its files
 	args []string
 
-	stdout, stderr logBuffer
+	stdout, stderr logtest.Buffer
 
 	mu   sync.Mutex
 	cmd  *exec.Cmd     // nil while it does not run
@@ -192,26 +193,4 @@ func freeAddr(tb testing.TB, network string) string {
 			tb.Fatal(err)
 		}
 	}
-}
-
-// maxLog is how much of the daemon's log is kept, from its beginning.
-const maxLog = 1 << 20
-
-// logBuffer is a bounded bytes.Buffer for two goroutines.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.buf.Write(p[:min(len(p), maxLog-l.buf.Len())])
-	return len(p), nil
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }

@@ -3,7 +3,6 @@
 package etcdtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -167,7 +166,7 @@ func TestTheSameOldestAgeInSNMPAndPrometheus(t *testing.T) {
 		t.Helper()
 		until(t, "the faces show the truth", func() error { return facesShow(t, m, url) })
 		itself := "http://" + p.says(t, `msg="Listening on" address=(\S+)`)[1]
-		until(t, "the adapter has heard of everything", func() error {
+		until(t, "the adapter has received everything", func() error {
 			if alone(t, itself, "pnagent_dipen_revision") < float64(m.revision) {
 				return errText("not yet")
 			}

@@ -191,7 +191,7 @@ func TestSourceOfAGivenNetIsCountedWithoutBeingAsked(t *testing.T) {
 func TestCollectorSaysHello(t *testing.T) {
 	url := startServer(t)
 	nc := connect(t, url)
-	heard, err := nc.SubscribeSync(telemetry.Subjects{}.Hello())
+	received, err := nc.SubscribeSync(telemetry.Subjects{}.Hello())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestCollectorSaysHello(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, Config{Conn: connect(t, url)})
-	if _, err := heard.NextMsg(enough); err != nil {
+	if _, err := received.NextMsg(enough); err != nil {
 		t.Error(err)
 	}
 }
@@ -277,7 +277,7 @@ func deliver(tb testing.TB, nc *nats.Conn, c *Collector, subject string, payload
 			<-time.After(time.Millisecond)
 		}
 	}
-	tb.Fatalf("the message to %s is not heard", subject)
+	tb.Fatalf("the message to %s was not received", subject)
 }
 
 // Bad input never stops the collector: each is counted by its reason, logged

@@ -81,7 +81,7 @@ func TestAChangeOfAnyNumberIsShown(t *testing.T) {
 			before := say(m, 1, allColumns())
 			after, want := say(m, 2, next), say(fresh(), 2, next)
 			if d := cmp.Diff(want, after); d != "" {
-				t.Errorf("(-heard alone +heard second)\n%s", d)
+				t.Errorf("(-received alone +received second)\n%s", d)
 			}
 			if same := cmp.Equal(before, want); same != (name == "nothing") {
 				t.Errorf("a view shows the change: %t", !same)

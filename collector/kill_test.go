@@ -49,13 +49,13 @@ func (f *fleet) merger() *Merger {
 
 // second makes the engines fire, and passes their messages to the collector if
 // there is one.
-func (f *fleet) second(heard bool) {
+func (f *fleet) second(received bool) {
 	f.now += 1e6
 	for _, e := range f.engines {
 		e.play(f.r)
 		p := &e.msg.Rows.Places[f.r.IntN(f.rows)]
 		p.Dwell.Observe(f.r.Int64N(1e8))
-		if !heard {
+		if !received {
 			e.msg.Seq++
 			continue
 		}
@@ -266,7 +266,7 @@ func TestTimeWithoutAProcessIsNoSilence(t *testing.T) {
 	f.second(true)
 	view, _ := f.m.Tick(f.now)
 	if n := view.Net("n").Recalled; n != 0 {
-		t.Errorf("%d are recalled once all are heard", n)
+		t.Errorf("%d are recalled once all are received", n)
 	}
 }
 
@@ -281,8 +281,8 @@ func TestOnlyProcessesThatRanBeforeCountFromHere(t *testing.T) {
 		first, all uint64 // that count of 10 firings, and of 15 then
 	}{
 		{"ran before", began - 5e6, 8, 0, 5},
-		{"ran before, and is heard from its first message on", began - 5e6, 1, 10, 15},
-		{"started later, first heard later", began + 5e6, 8, 10, 15},
+		{"ran before, and is received from its first message on", began - 5e6, 1, 10, 15},
+		{"started later, first received later", began + 5e6, 8, 10, 15},
 		{"started later with a clock that is behind", began - 1800e6, 1, 10, 15},
 	} {
 		m := NewMerger(Rules{CountedBefore: began}, began)
@@ -330,14 +330,14 @@ func (e *engine) all(now int64) *telemetry.Snapshot {
 func TestStaleSourceStaysStale(t *testing.T) {
 	f := newFleet(t, 1, 2)
 	f.second(true)
-	heard := f.engines
+	received := f.engines
 	f.engines = f.engines[:1]
 	for range 5 {
 		f.second(true)
 	}
 	f.view(true)
 	f.view(false)
-	f.engines = heard
+	f.engines = received
 	f.now += 60e6
 	f.m = NewMerger(Rules{}, f.now)
 	if err := f.m.restore(f.state, &Config{PNML: pnmlLimits()}, f.now); err != nil {

@@ -21,7 +21,7 @@ func TestNoSourceIsSilentWhileTheCollectorCannotHear(t *testing.T) {
 	c, _ := run(t, Config{Conn: connect(t, "nats://"+way.Addr)})
 	until(t, c, "up", func(v *View) bool { return states(v) == "a=up" })
 	way.Dark()
-	until(t, c, "a was not heard for longer than it may be silent", func(v *View) bool {
+	until(t, c, "a was not received for longer than it may be silent", func(v *View) bool {
 		if states(v) != "a=up" {
 			t.Fatalf("%s, %d us after it was received", states(v), v.At-v.Sources[0].LastHeard)
 		}
@@ -35,23 +35,23 @@ func TestDeliveredMessagesCountOnceTheyAreProcessed(t *testing.T) {
 	m := NewMerger(Rules{}, t0)
 	m.ReceivedUntil(t0, true)
 	c := &Collector{merger: m, proofs: proofs{subs: []*subscription{{}}}}
-	heardUntil := func(want int64) {
+	receivedUntil := func(want int64) {
 		t.Helper()
 		c.look(t.Context(), m.hearing.until) // each View has what was taken in by then
 		if got := m.hearing.until - t0; got != want {
-			t.Errorf("heard until %d, want %d", got, want)
+			t.Errorf("received until %d, want %d", got, want)
 		}
 	}
 	c.proofs.take(&proof{at: t0 + 1, unbroken: true, came: []int64{5}})
 	c.proofs.take(&proof{at: t0 + 2, unbroken: false, came: []int64{6}})
 	c.proofs.take(&proof{at: t0 + 3, unbroken: true, came: []int64{7}})
-	heardUntil(0)
+	receivedUntil(0)
 	c.proofs.subs[0].taken.Add(5)
-	heardUntil(1)
+	receivedUntil(1)
 	c.proofs.subs[0].taken.Add(1)
-	heardUntil(1) // the second proof made room for the third
+	receivedUntil(1) // the second proof made room for the third
 	c.proofs.subs[0].taken.Add(1)
-	heardUntil(3)
+	receivedUntil(3)
 	if m.hearing.since != t0+3 {
 		t.Errorf("without a break since %d, want the third: the second told of one", m.hearing.since-t0)
 	}
@@ -81,7 +81,7 @@ func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
 	}
 	later := time.Now().UnixMicro() + (20 * time.Minute).Microseconds()
 	if v, _ := next.merger.Tick(later); states(v) != "a=up" {
-		t.Errorf("%s before anything could be heard", states(v))
+		t.Errorf("%s before anything could be received", states(v))
 	}
 }
 

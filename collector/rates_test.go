@@ -125,7 +125,7 @@ func TestWhatWasDoneBeforeTheStartIsNoRate(t *testing.T) {
 			t.Errorf("with %d recalled: %v", recalled, got)
 		}
 	}
-	f.want(t, "once all are heard", [3]float64{})
+	f.want(t, "once all are received", [3]float64{})
 	f.run(100, time.Second, time.Minute)
 	f.want(t, "a minute later", steady(100, time.Minute))
 	if got := f.rates.Transitions[0].Now; got != 100 {

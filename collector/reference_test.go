@@ -29,7 +29,7 @@ type reference struct {
 type refSource struct {
 	processes []*refProcess
 	current   *refProcess
-	heard     int64 // of the current one
+	received  int64 // of the current one
 	sentAt    int64
 	left      bool
 	behind    refStreak // messages of the current one with a seq that was received
@@ -56,20 +56,20 @@ func (k *refStreak) add(m *telemetry.Snapshot, now int64) (advances bool) {
 	return k.n >= 2 && k.last-k.first >= 5e5
 }
 
-// refProcess is what one process said: of each row the latest.
+// refProcess holds the rows of one process, as last sent.
 type refProcess struct {
-	epoch  int64
-	seq    uint64
-	was    bool // current once
-	bye    bool
-	streak refStreak
-	aside  int64 // since when the rows of another one are shown
-	folded bool
-	owed   map[int]refRow // what was counted before it was folded, and again since
-	heard  map[int]bool   // rows said since the last gap
-	whole  bool           // every row was said: later ones may come alone
-	said   map[int]refRow
-	counts map[int]refRow // what is shown of it
+	epoch    int64
+	seq      uint64
+	was      bool // current once
+	bye      bool
+	streak   refStreak
+	aside    int64 // since when the rows of another one are shown
+	folded   bool
+	owed     map[int]refRow // what was counted before it was folded, and again since
+	received map[int]bool   // rows received since the last gap
+	whole    bool           // every row was received: later ones may come alone
+	rows     map[int]refRow
+	counts   map[int]refRow // what is shown of it
 }
 
 type refRow struct{ tokens, arrivals, firings, timeouts uint64 }
@@ -89,52 +89,52 @@ func (r *reference) take(m *telemetry.Snapshot, now int64) {
 		return
 	}
 	if m.Seq != p.seq+1 || p != s.current {
-		p.heard = map[int]bool{} // others may have changed in what was lost
+		p.received = map[int]bool{} // others may have changed in what was lost
 	}
 	if p != s.current && s.current != nil {
 		s.current.bye, s.current.streak, s.behind = s.left, refStreak{}, refStreak{}
 	}
 	p.was, p.streak = true, refStreak{}
-	s.current, p.seq, s.heard, s.sentAt, s.gone, s.left = p, m.Seq, now, m.SentAt, false, false
+	s.current, p.seq, s.received, s.sentAt, s.gone, s.left = p, m.Seq, now, m.SentAt, false, false
 	named := map[int]bool{queueRow: true}
 	for i := range m.Rows.Places {
 		at := i
 		if !m.Full {
 			at = int(m.PlaceIndex[i])
 		}
-		p.heard[at], named[at] = true, true
-		p.said[at] = refRow{tokens: m.Rows.Places[i].Tokens, arrivals: m.Rows.Places[i].Arrivals}
+		p.received[at], named[at] = true, true
+		p.rows[at] = refRow{tokens: m.Rows.Places[i].Tokens, arrivals: m.Rows.Places[i].Arrivals}
 	}
 	for i := range m.Rows.Transitions {
 		at := i
 		if !m.Full {
 			at = int(m.TransitionIndex[i])
 		}
-		p.heard[r.rows+at], named[r.rows+at] = true, true
-		p.said[r.rows+at] = refRow{firings: m.Rows.Transitions[i].Firings, timeouts: m.Rows.Transitions[i].Timeouts}
+		p.received[r.rows+at], named[r.rows+at] = true, true
+		p.rows[r.rows+at] = refRow{firings: m.Rows.Transitions[i].Firings, timeouts: m.Rows.Transitions[i].Timeouts}
 	}
-	p.said[queueRow] = refRow{tokens: m.Rows.Queues[0].Ready, arrivals: m.Rows.Queues[0].Served}
-	if m.Full || len(p.heard) == 2*r.rows {
+	p.rows[queueRow] = refRow{tokens: m.Rows.Queues[0].Ready, arrivals: m.Rows.Queues[0].Served}
+	if m.Full || len(p.received) == 2*r.rows {
 		p.whole = true
 	}
 	if p.whole || m.Bye && p.counts != nil && !p.folded {
 		if p.folded {
 			p.folded, p.owed = false, map[int]refRow{}
-			for at, row := range p.said {
+			for at, row := range p.rows {
 				p.owed[at] = row.less(p.counts[at])
 			}
 		}
 		if p.whole {
 			p.counts = map[int]refRow{}
 		}
-		for at, row := range p.said {
+		for at, row := range p.rows {
 			if p.whole || named[at] { // of a bye in parts each part counts
 				p.counts[at] = row.less(p.owed[at])
 			}
 		}
 		for _, other := range s.processes {
 			if other != p && other.aside == 0 {
-				other.aside, other.whole, other.heard = now, false, map[int]bool{}
+				other.aside, other.whole, other.received = now, false, map[int]bool{}
 			}
 		}
 		s.taken, s.shown, p.aside = now, true, 0
@@ -147,10 +147,10 @@ func (r *reference) take(m *telemetry.Snapshot, now int64) {
 
 // choose returns the process of a message if that is to be taken, nil if not.
 func (s *refSource) choose(m *telemetry.Snapshot, now int64) *refProcess {
-	lives := s.current != nil && !s.left && now-s.heard <= 3e6
+	lives := s.current != nil && !s.left && now-s.received <= 3e6
 	i := slices.IndexFunc(s.processes, func(p *refProcess) bool { return p.epoch == m.Epoch })
 	if i < 0 {
-		p := &refProcess{epoch: m.Epoch, seq: m.Seq - 1, said: map[int]refRow{}, heard: map[int]bool{}}
+		p := &refProcess{epoch: m.Epoch, seq: m.Seq - 1, rows: map[int]refRow{}, received: map[int]bool{}}
 		s.processes = append(s.processes, p)
 		if s.current == nil || m.Epoch > s.current.epoch || !lives {
 			return p
@@ -186,15 +186,15 @@ func (s *refSource) choose(m *telemetry.Snapshot, now int64) *refProcess {
 // conflict reports whether another process publishes beside the current one.
 func (s *refSource) conflict(now int64) bool {
 	beside := func(k *refStreak) bool {
-		return k.n >= 3 && k.last-k.first >= 1e6 && !k.over(now) && s.heard > k.first
+		return k.n >= 3 && k.last-k.first >= 1e6 && !k.over(now) && s.received > k.first
 	}
-	return !s.left && now-s.heard <= 3e6 && (beside(&s.behind) ||
+	return !s.left && now-s.received <= 3e6 && (beside(&s.behind) ||
 		slices.ContainsFunc(s.processes, func(p *refProcess) bool { return p != s.current && beside(&p.streak) }))
 }
 
 // lastMessage returns the time of the source's last message.
 func (s *refSource) lastMessage() int64 {
-	last := max(s.heard, s.behind.last)
+	last := max(s.received, s.behind.last)
 	for _, p := range s.processes {
 		last = max(last, p.streak.last)
 	}
@@ -209,7 +209,7 @@ func (a refRow) less(b refRow) refRow {
 func (s *refSource) leave(gone bool) {
 	s.shown, s.gone = false, gone
 	for _, p := range s.processes {
-		p.whole, p.heard = false, map[int]bool{}
+		p.whole, p.received = false, map[int]bool{}
 	}
 }
 

@@ -18,7 +18,7 @@ type fence struct {
 	counted int64
 
 	// before is the last confirmed claim, while this one is not confirmed: its fence
-	// is far above that one's, and few messages with it arrived, the last at heardAt.
+	// is far above that one's, and few messages with it arrived, the last at messageAt.
 	before    *fence
 	messages  int
 	messageAt int64

@@ -19,35 +19,35 @@ import (
 type regionReference struct {
 	rows    int
 	regions map[string]*refRegion
-	former  []map[int]refRow // of regions whose log was replaced: what was said last
-	sources map[string]*refSpeaker
+	former  []map[int]refRow // of regions whose log was replaced: the rows sent last
+	sources map[string]*refOwner
 }
 
 type refRegion struct {
 	claim  telemetry.Claim
 	owner  string
-	at     int64 // when it was last said
+	at     int64 // when it was last sent
 	tokens bool  // they are in the sums
 	shown  map[int]refRow
 }
 
-// refSpeaker is a source: of its last process, what it said.
-type refSpeaker struct {
-	epoch   int64
-	seq     uint64
-	at      int64
-	left    bool
-	refused int64 // when it last reported a region that another source has
-	rank    int
-	other   map[int64]*refOther // its other processes, by epoch
-	heard   map[int]bool        // rows said since the last gap
-	whole   bool
-	parts   bool // some of them
-	said    map[int]refRow
-	of      string // the region that it was last shown with, while it has that
-	had     string // the same, also after it lost the region
-	about   string // the region that it reports, and with which claim
-	claim   telemetry.Claim
+// refOwner is a source and the rows that its last process sent.
+type refOwner struct {
+	epoch    int64
+	seq      uint64
+	at       int64
+	left     bool
+	refused  int64 // when it last reported a region that another source has
+	rank     int
+	other    map[int64]*refOther // its other processes, by epoch
+	received map[int]bool        // rows sent since the last gap
+	whole    bool
+	parts    bool // some of them
+	sent     map[int]refRow
+	of       string // the region that it was last shown with, while it has that
+	had      string // the same, also after it lost the region
+	about    string // the region that it reports, and with which claim
+	claim    telemetry.Claim
 }
 
 // refOther is a process of a source that is not its last one.
@@ -57,13 +57,13 @@ type refOther struct {
 	rank   int  // the order of those that were, where that is known better than by their epochs
 	streak refStreak
 	whole  bool // its rows are shown, and others may come alone
-	said   map[int]refRow
+	sent   map[int]refRow
 }
 
 // takes reports whether a message is of the process that counts for the source
 // from now on: of the last one, of a later one by its epoch or by its claim to the
 // same region, or of another one while the last one is silent.
-func (s *refSpeaker) takes(m *telemetry.Snapshot, claim telemetry.Claim, now int64) bool {
+func (s *refOwner) takes(m *telemetry.Snapshot, claim telemetry.Claim, now int64) bool {
 	if m.Epoch == s.epoch {
 		return m.Seq > s.seq
 	}
@@ -92,7 +92,7 @@ func (s *refSpeaker) takes(m *telemetry.Snapshot, claim telemetry.Claim, now int
 	return true
 }
 
-func (s *refSpeaker) beside(epoch int64) *refOther {
+func (s *refOwner) beside(epoch int64) *refOther {
 	if s.other[epoch] == nil {
 		s.other[epoch] = &refOther{}
 	}
@@ -100,7 +100,7 @@ func (s *refSpeaker) beside(epoch int64) *refOther {
 }
 
 // lastMessage returns the time of the source's last message.
-func (s *refSpeaker) lastMessage() int64 {
+func (s *refOwner) lastMessage() int64 {
 	last := max(s.at, s.refused)
 	for _, p := range s.other {
 		last = max(last, p.streak.last)
@@ -108,8 +108,8 @@ func (s *refSpeaker) lastMessage() int64 {
 	return last
 }
 
-func (s *refSpeaker) again() {
-	s.whole, s.parts, s.heard = false, false, map[int]bool{}
+func (s *refOwner) again() {
+	s.whole, s.parts, s.received = false, false, map[int]bool{}
 	for _, p := range s.other {
 		p.whole = false
 	}
@@ -117,17 +117,17 @@ func (s *refSpeaker) again() {
 
 // become makes the process of a message the one that counts for the source. A
 // process with a later claim to the same region is newer than all before.
-func (s *refSpeaker) become(m *telemetry.Snapshot, claim telemetry.Claim) {
+func (s *refOwner) become(m *telemetry.Snapshot, claim telemetry.Claim) {
 	if s.epoch != 0 {
-		s.other[s.epoch] = &refOther{seq: s.seq, was: true, whole: s.whole, said: s.said, rank: s.rank}
+		s.other[s.epoch] = &refOther{seq: s.seq, was: true, whole: s.whole, sent: s.sent, rank: s.rank}
 	}
-	s.said, s.whole, s.heard = map[int]refRow{}, false, map[int]bool{}
+	s.sent, s.whole, s.received = map[int]refRow{}, false, map[int]bool{}
 	if p := s.other[m.Epoch]; p != nil {
 		if p.was {
 			s.rank = p.rank
 		}
 		if p.whole {
-			s.said, s.whole = p.said, true
+			s.sent, s.whole = p.sent, true
 		}
 	}
 	if m.Region == s.about && isLater(m.Claim(), claim) {
@@ -164,13 +164,13 @@ func (r *regionReference) take(m *telemetry.Snapshot, now int64) {
 		}
 		return
 	case s == nil:
-		s = &refSpeaker{other: map[int64]*refOther{}}
+		s = &refOwner{other: map[int64]*refOther{}}
 		r.sources[m.Source] = s
 	}
 	if m.Epoch != s.epoch {
 		s.become(m, claim)
 	} else if m.Seq != s.seq+1 && !s.whole {
-		s.heard = map[int]bool{}
+		s.received = map[int]bool{}
 	}
 	s.epoch, s.seq, s.at, s.about, s.claim, s.left = m.Epoch, m.Seq, now, m.Region, m.Claim(), false
 	for i, p := range m.Rows.Places {
@@ -178,17 +178,17 @@ func (r *regionReference) take(m *telemetry.Snapshot, now int64) {
 		if !m.Full {
 			at = int(m.PlaceIndex[i])
 		}
-		s.heard[at], s.said[at] = true, refRow{tokens: p.Tokens, arrivals: p.Arrivals}
+		s.received[at], s.sent[at] = true, refRow{tokens: p.Tokens, arrivals: p.Arrivals}
 	}
 	for i, t := range m.Rows.Transitions {
 		at := i
 		if !m.Full {
 			at = int(m.TransitionIndex[i])
 		}
-		s.heard[r.rows+at], s.said[r.rows+at] = true, refRow{firings: t.Firings, timeouts: t.Timeouts}
+		s.received[r.rows+at], s.sent[r.rows+at] = true, refRow{firings: t.Firings, timeouts: t.Timeouts}
 	}
-	s.said[queueRow] = refRow{tokens: m.Rows.Queues[0].Ready, arrivals: m.Rows.Queues[0].Served}
-	if m.Full || len(s.heard) == 2*r.rows {
+	s.sent[queueRow] = refRow{tokens: m.Rows.Queues[0].Ready, arrivals: m.Rows.Queues[0].Served}
+	if m.Full || len(s.received) == 2*r.rows {
 		s.whole = true
 	}
 	s.parts = !s.whole
@@ -197,9 +197,9 @@ func (r *regionReference) take(m *telemetry.Snapshot, now int64) {
 	}
 }
 
-func (r *regionReference) show(m *telemetry.Snapshot, s *refSpeaker, now int64) {
+func (r *regionReference) show(m *telemetry.Snapshot, s *refOwner, now int64) {
 	region := &refRegion{claim: m.Claim(), owner: m.Source, at: now, tokens: !m.Bye, shown: map[int]refRow{}}
-	for at, row := range s.said {
+	for at, row := range s.sent {
 		region.shown[at] = row
 	}
 	before := r.regions[m.Region]
@@ -218,7 +218,7 @@ func (r *regionReference) show(m *telemetry.Snapshot, s *refSpeaker, now int64) 
 		stands := other.parts && (other.about != m.Region || isLater(other.claim, m.Claim()))
 		other.left = other.left || taken && other != s && other.had == m.Region && !stands
 		if other != s && other.about == m.Region && isLater(m.Claim(), other.claim) {
-			other.whole, other.heard = false, map[int]bool{}
+			other.whole, other.received = false, map[int]bool{}
 		}
 		if other != s && other.had == m.Region {
 			for _, p := range other.other {
@@ -286,7 +286,7 @@ var worldRegions = [...]string{"r", "s"}
 
 func newRegionWorld(t *testing.T, seed uint64) *regionWorld {
 	w := &regionWorld{world: newWorld(t, seed), logs: map[string]*regionLog{},
-		ref: &regionReference{rows: worldRows, regions: map[string]*refRegion{}, sources: map[string]*refSpeaker{}}}
+		ref: &regionReference{rows: worldRows, regions: map[string]*refRegion{}, sources: map[string]*refOwner{}}}
 	w.r = rand.New(rand.NewPCG(seed, 2))
 	for _, name := range worldRegions {
 		var e engine
@@ -329,7 +329,7 @@ func (w *regionWorld) end(l *regionLog) {
 	if l.owner == nil {
 		return
 	}
-	l.rows = clone(&l.owner.msg).Rows // what is in the log, said or not
+	l.rows = clone(&l.owner.msg).Rows // the rows in the log, sent or not
 	switch w.r.IntN(4) {
 	case 0: // killed
 	case 1: // paused
@@ -384,7 +384,7 @@ func (w *regionWorld) deliver(n int) {
 	for _, m := range w.net[:n] {
 		_, err := w.m.Take(m, 1, w.now)
 		x := w.ref.sources[m.Source]
-		var be refSpeaker
+		var be refOwner
 		if x != nil {
 			be = *x
 		}

@@ -54,7 +54,7 @@ func (w *world) restart() {
 	w.ref.dropped = 0
 	for _, s := range w.ref.sources {
 		for _, p := range s.processes {
-			p.heard = map[int]bool{}
+			p.received = map[int]bool{}
 		}
 	}
 }

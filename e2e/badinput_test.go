@@ -46,7 +46,7 @@ func attack(t *testing.T) *attacked {
 	a := &attacked{nc: connect(t, url), taken: 40}
 	a.side = serve(t, url, "--mib-dir", "", "--snmp", "127.0.0.1:0")
 	a.engine = runEngine(t, url, "good", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
-	until(t, "the good engine is heard", func() error {
+	until(t, "the good engine is received", func() error {
 		v := a.side.view(t)
 		if v.source("claims", "good") != "up" {
 			return fmt.Errorf("it is %q", v.source("claims", "good"))
@@ -290,14 +290,14 @@ func TestRandomBytesOnEverySubjectStopNothing(t *testing.T) {
 		}
 		return b
 	}
-	heard := []string{"petrinet.v1.snapshot.claims.good", "petrinet.v1.bye.claims.good", "petrinet.v1.snapshot.claims.random",
+	received := []string{"petrinet.v1.snapshot.claims.good", "petrinet.v1.bye.claims.good", "petrinet.v1.snapshot.claims.random",
 		"petrinet.v1.snapshot.=.=", "petrinet.v1.snapshot.=00.=FF", "petrinet.v1.bye.x.y"}
 	others := []string{"petrinet.v1.hello", "petrinet.v1.full.claims.good", "petrinet.v1.net.claims." + a.digest, "petrinet.v1.instances.claims.good",
 		"petrinet.v1.inject.claims.good", "petrinet.v1.fire.claims.good", "petrinet.v1.snapshot", "petrinet.v1.snapshot.claims",
 		"petrinet.v1.snapshot.claims.good.more", "petrinet.v1", "$SRV.PING", "$SRV.INFO.petrinet-source", "$SRV.STATS"}
 	before := sum(a.rejected(t))
 	for range times {
-		for _, subject := range slices.Concat(heard, others) {
+		for _, subject := range slices.Concat(received, others) {
 			m := &nats.Msg{Subject: subject, Data: noise(), Reply: a.nc.NewInbox()}
 			if random.IntN(2) == 0 {
 				m.Header = nats.Header{telemetry.ContentTypeHeader: {telemetry.ContentTypeJSON}}
@@ -307,13 +307,13 @@ func TestRandomBytesOnEverySubjectStopNothing(t *testing.T) {
 			}
 		}
 	}
-	until(t, "every message that the sidecar heard is counted", func() error {
-		if n := sum(a.rejected(t)) - before; n != uint64(times*len(heard)) {
-			return fmt.Errorf("%d of %d are", n, times*len(heard))
+	until(t, "every message that the sidecar received is counted", func() error {
+		if n := sum(a.rejected(t)) - before; n != uint64(times*len(received)) {
+			return fmt.Errorf("%d of %d are", n, times*len(received))
 		}
 		return nil
 	})
-	for _, subject := range heard {
+	for _, subject := range received {
 		for reason, n := range a.logged(t, subject) {
 			if n != 1 {
 				t.Errorf("%s is logged %d times as %s", subject, n, reason)

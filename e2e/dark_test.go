@@ -60,9 +60,9 @@ func startDark(t *testing.T, js *jetStream, urls string) *dark {
 	d.member = d.ring.startAt(urls, "member")
 	d.engine = runEngine(t, urls, "plain", write(t, "claims.pnml", stuckNet))
 	d.ring.goesOn()
-	until(t, "all is heard", func() error {
-		if heard := d.side.nats(t); !heard.NATS.Connected || len(heard.Sources) != 2+len(d.ring.parts()) {
-			return fmt.Errorf("%+v", heard)
+	until(t, "all is received", func() error {
+		if received := d.side.nats(t); !received.NATS.Connected || len(received.Sources) != 2+len(d.ring.parts()) {
+			return fmt.Errorf("%+v", received)
 		}
 		return nil
 	})
@@ -75,10 +75,10 @@ func (d *dark) goesOn(t *testing.T, since time.Time) {
 	t.Helper()
 	before := d.ring.statuses()
 	until(t, "everything goes on", func() error {
-		heard := d.side.nats(t)
-		for _, s := range heard.Sources {
+		received := d.side.nats(t)
+		for _, s := range received.Sources {
 			if s.State != "up" || s.LastHeard.Before(since) {
-				return fmt.Errorf("source %s is %s, heard at %s, %+v", s.Name, s.State, s.LastHeard, heard.NATS)
+				return fmt.Errorf("source %s is %s, received at %s, %+v", s.Name, s.State, s.LastHeard, received.NATS)
 			}
 		}
 		now := d.ring.statuses()
@@ -117,11 +117,11 @@ func TestEverythingContinuesWhenADarkServerAnswersAgain(t *testing.T) {
 		p.says(t, lost)
 	}
 	until(t, "the sidecar says so", func() error {
-		heard := d.side.nats(t)
+		received := d.side.nats(t)
 		status, ready, err := d.side.get("/-/ready")
 		alarms := d.side.alarms(t)
-		if heard.NATS.Connected || err != nil || status != 503 || !strings.Contains(string(ready), heard.NATS.Reason) || len(alarms) != 1 {
-			return errors.Join(err, fmt.Errorf("%+v, ready %d %q, %+v", heard.NATS, status, ready, alarms))
+		if received.NATS.Connected || err != nil || status != 503 || !strings.Contains(string(ready), received.NATS.Reason) || len(alarms) != 1 {
+			return errors.Join(err, fmt.Errorf("%+v, ready %d %q, %+v", received.NATS, status, ready, alarms))
 		}
 		return errors.Join(d.side.has("pnagent_nats_connected", 0), d.at.has("pnagent_nats_connected", 0))
 	})
@@ -149,8 +149,8 @@ func TestEverythingContinuesAtAnotherServerOfTheList(t *testing.T) {
 	other.Light()
 	one.Dark()
 	d.goesOn(t, time.Now())
-	if heard := d.side.nats(t); heard.NATS.Server != "nats://"+other.Addr {
-		t.Errorf("%+v", heard.NATS)
+	if received := d.side.nats(t); received.NATS.Server != "nats://"+other.Addr {
+		t.Errorf("%+v", received.NATS)
 	}
 	d.lostNothing(t)
 }

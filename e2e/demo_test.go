@@ -99,7 +99,7 @@ func TestDemoEndsCleanlyWhenInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		d := startDemo(t)
-		until(t, "engines are heard", func() error {
+		until(t, "engines are received", func() error {
 			if len(d.view(t).Sources) < 2 {
 				return errors.New("none yet")
 			}

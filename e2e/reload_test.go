@@ -64,7 +64,7 @@ func TestTheConfigurationIsReadAgain(t *testing.T) {
 			return nil
 		})
 	}
-	until(t, "the engine is heard", func() error {
+	until(t, "the engine is received", func() error {
 		if v := side.view(t); len(v.Nets) != 1 {
 			return fmt.Errorf("%d nets", len(v.Nets))
 		}

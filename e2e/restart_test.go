@@ -100,7 +100,7 @@ func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 			fire := func(n int) {
 				request(t, nc, "inject", "claims", "berlin", fmt.Sprintf(`{"instance":0,"place":"inbox","tokens":%d}`, n))
 			}
-			until(t, "the engine is heard", func() error {
+			until(t, "the engine is received", func() error {
 				if side.view(t).source("claims", "berlin") != "up" {
 					return fmt.Errorf("not yet")
 				}
@@ -114,7 +114,7 @@ func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 			side.kill(t)
 			fire(unheard)
 			side = start()
-			until(t, "the engine is heard", func() error {
+			until(t, "the engine is received", func() error {
 				if v := side.view(t); v.source("claims", "berlin") != "up" || v.Generation < 4 {
 					return fmt.Errorf("not yet")
 				}
@@ -158,7 +158,7 @@ func TestTheFirstStartShowsWhatRunningEnginesDidBefore(t *testing.T) {
 				}
 			}
 			side := serveAsIs(t, natsURL, append([]string{"--mib-dir", t.TempDir()}, c.flags...)...)
-			until(t, "the engine is heard", func() error {
+			until(t, "the engine is received", func() error {
 				if side.view(t).source("claims", "berlin") != "up" {
 					return fmt.Errorf("not yet")
 				}

@@ -101,10 +101,10 @@ func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
 		}
 		time.Sleep(pollEvery)
 	}
-	until(t, "all are heard again", func() error {
+	until(t, "all are received again", func() error {
 		for _, s := range side.nats(t).Sources {
 			if s.LastHeard.Before(goesOn) {
-				return fmt.Errorf("%s was last heard at %s", s.Name, s.LastHeard)
+				return fmt.Errorf("%s was last received at %s", s.Name, s.LastHeard)
 			}
 		}
 		return up()

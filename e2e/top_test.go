@@ -134,7 +134,7 @@ func stuckLine(t *testing.T) *sidecar {
 	net := write(t, "line.pnml", lidlessLine)
 	s := serve(t, nats, net)
 	runEngine(t, nats, "berlin", "--instances", "2", net)
-	until(t, "the net is heard", func() error { return s.shows(t, "line") })
+	until(t, "the net is received", func() error { return s.shows(t, "line") })
 	return s
 }
 

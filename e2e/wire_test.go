@@ -96,11 +96,11 @@ func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 // oldestIs checks the injection time of a place's oldest token: a number of seconds before
 // the start of the program, which was after began and before its first message. SNMP,
 // /metrics and Prometheus must show the same.
-func (h *house) oldestIs(t *testing.T, place key, seconds int, began, heard time.Time) {
+func (h *house) oldestIs(t *testing.T, place key, seconds int, began, received time.Time) {
 	t.Helper()
 	ago := -time.Duration(seconds) * time.Second
-	h.side.sinceWhen(t, h.noc, place).within(t, "the faces of one view", began.Add(ago), heard.Add(ago))
-	h.prom.sinceWhen(t, place).within(t, "Prometheus", began.Add(ago), heard.Add(ago))
+	h.side.sinceWhen(t, h.noc, place).within(t, "the faces of one view", began.Add(ago), received.Add(ago))
+	h.prom.sinceWhen(t, place).within(t, "Prometheus", began.Add(ago), received.Add(ago))
 }
 
 // bad is a broken engine.
@@ -205,9 +205,9 @@ func TestWireCheckFindsNothingAboutThisProjectsEngines(t *testing.T) {
 		runEngine(t, server, "claims", "--interval", "1s", "--bindings", net("claim.yaml"), "--instances", "5", net("claim.bpmn")),
 	}
 	var checked result
-	until(t, "all engines are heard", func() error {
+	until(t, "all engines are received", func() error {
 		if checked = pnagent(t, "wire", "check", "--nats", server, "--for", "4s"); strings.Count(checked.out, "answered and holds") < 4 {
-			return fmt.Errorf("heard\n%s%s", checked.out, checked.err)
+			return fmt.Errorf("received\n%s%s", checked.out, checked.err)
 		}
 		return nil
 	})

@@ -141,7 +141,7 @@ func (w *witness) judge(t *testing.T, f *fleet) {
 	}
 	t.Logf("%d different claims, %d owners of %d parts", claims, moves, len(f.all))
 	if claims == 0 || moves < len(f.all) {
-		t.Error("not enough was heard")
+		t.Error("not enough was received")
 	}
 }
 

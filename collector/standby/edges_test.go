@@ -20,10 +20,10 @@ func newLone(t *testing.T, self Message) *lone {
 }
 
 // pass advances the time, and then receives messages.
-func (l *lone) pass(d time.Duration, heard ...Message) GroupState {
+func (l *lone) pass(d time.Duration, received ...Message) GroupState {
 	l.t.Helper()
 	l.now = l.now.Add(d)
-	for _, m := range heard {
+	for _, m := range received {
 		if _, err := l.Receive(m, l.now); err != nil {
 			l.t.Fatal(err)
 		}
@@ -192,9 +192,9 @@ func TestWhoseAlarmsAreAskedFor(t *testing.T) {
 	bye := third("y")
 	bye.Bye = true
 	for what, c := range map[string]struct {
-		mine  string
-		heard []Message
-		asks  bool
+		mine     string
+		received []Message
+		asks     bool
 	}{
 		"duty equal":                   {"x", []Message{duty("x")}, false},
 		"duty differs":                 {"x", []Message{duty("y")}, true},
@@ -210,7 +210,7 @@ func TestWhoseAlarmsAreAskedFor(t *testing.T) {
 	} {
 		l := newLone(t, Message{ID: "me", Priority: 127})
 		l.SetDigest(c.mine)
-		l.pass(Interval, append([]Message{{ID: "me"}}, c.heard...)...)
+		l.pass(Interval, append([]Message{{ID: "me"}}, c.received...)...)
 		if asks := l.Ask(l.now); asks != c.asks {
 			t.Errorf("%s: it asks %v", what, asks)
 		}

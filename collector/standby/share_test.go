@@ -255,9 +255,9 @@ func TestIndicesAreLeftOutWhileAMemberIsOutOfSync(t *testing.T) {
 	r := NewRoster(Message{ID: "me", Priority: 100}, 0, now)
 	r.SetDigest("x")
 	other := Message{ID: "other", Priority: 127, Up: true, OnDuty: true, Digest: "y"}
-	step := func(d time.Duration, heard ...Message) GroupState {
+	step := func(d time.Duration, received ...Message) GroupState {
 		now = now.Add(d)
-		for _, m := range heard {
+		for _, m := range received {
 			if _, err := r.Receive(m, now); err != nil {
 				t.Fatal(err)
 			}

@@ -217,7 +217,7 @@ func (b *bench) agrees(m *emulation) {
 // only after one more request to etcd.
 func (b *bench) agesAgree(m *emulation) {
 	b.t.Helper()
-	until(b.t, "the adapter has heard of everything", func() error {
+	until(b.t, "the adapter has received everything", func() error {
 		if r := b.adapter.status().Revision; r < m.revision {
 			return fmt.Errorf("revision %d, want %d", r, m.revision)
 		}

@@ -52,7 +52,7 @@ func persist(ctx context.Context, l *Log, upTo uint64, at func(uint64)) (stops i
 
 // wantAll checks that the log holds the commits of persist, each once, and that
 // a follower has received the same.
-func wantAll(t *testing.T, l *Log, upTo uint64, heard chain) {
+func wantAll(t *testing.T, l *Log, upTo uint64, received chain) {
 	t.Helper()
 	var want, got chain
 	for n := uint64(1); n <= upTo; n++ {
@@ -68,13 +68,13 @@ func wantAll(t *testing.T, l *Log, upTo uint64, heard chain) {
 			t.Fatal(err)
 		}
 	}
-	if got != want || heard != want {
-		t.Errorf("%d commits with digest %x, followed %d with %x, want %d with %x", got.last, got.sum[:4], heard.last, heard.sum[:4], want.last, want.sum[:4])
+	if got != want || received != want {
+		t.Errorf("%d commits with digest %x, followed %d with %x, want %d with %x", got.last, got.sum[:4], received.last, received.sum[:4], want.last, want.sum[:4])
 	}
 }
 
 // follower follows the log up to a commit while the test runs.
-func follower(t *testing.T, l *Log, upTo uint64) (heard func() chain) {
+func follower(t *testing.T, l *Log, upTo uint64) (received func() chain) {
 	var c chain
 	var err error
 	done := make(chan struct{})
@@ -95,11 +95,11 @@ func follower(t *testing.T, l *Log, upTo uint64) (heard func() chain) {
 func TestAFollowerReceivesWhatTheWriterWrote(t *testing.T) {
 	s, l := oneServer(t)
 	const upTo = 20_000
-	heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"}), upTo)
+	received := follower(t, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"}), upTo)
 	if stops, err := persist(soon(t), l, upTo, func(uint64) {}); err != nil || stops != 0 {
 		t.Fatal(stops, err)
 	}
-	wantAll(t, l, upTo, heard())
+	wantAll(t, l, upTo, received())
 }
 
 // A follower receives everything although its connection is cut again and
@@ -109,7 +109,7 @@ func TestAFollowerWhoseConnectionIsCut(t *testing.T) {
 		s, l := oneServer(t)
 		way := natstest.NewWay(t, s)
 		const upTo = 5000
-		heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, way), Name: "a log"}), upTo)
+		received := follower(t, openLog(t, Config{Conn: natstest.Connect(t, way), Name: "a log"}), upTo)
 		stops, err := persist(soon(t), l, upTo, func(n uint64) {
 			if n%1000 == 999 {
 				way.Cut()
@@ -118,7 +118,7 @@ func TestAFollowerWhoseConnectionIsCut(t *testing.T) {
 		if err != nil || stops != 0 {
 			t.Fatal(stops, err)
 		}
-		wantAll(t, l, upTo, heard())
+		wantAll(t, l, upTo, received())
 	})
 }
 
@@ -129,9 +129,9 @@ func TestASlowFollowerOfLargeCommits(t *testing.T) {
 	const commits = 600
 	var want, got chain
 	written := make(chan struct{})
-	heard := make(chan error)
+	received := make(chan error)
 	go func() {
-		heard <- l.Follow(soon(t), 1, func(c journal.Commit) error {
+		received <- l.Follow(soon(t), 1, func(c journal.Commit) error {
 			<-written
 			if c.Sequence == commits {
 				return errors.Join(got.add(c.Sequence, c.Payload), errEnough)
@@ -151,7 +151,7 @@ func TestASlowFollowerOfLargeCommits(t *testing.T) {
 		}
 	}
 	close(written)
-	if err := <-heard; !errors.Is(err, errEnough) || got != want {
+	if err := <-received; !errors.Is(err, errEnough) || got != want {
 		t.Errorf("%d with digest %x, want %d with %x: %v", got.last, got.sum[:4], want.last, want.sum[:4], err)
 	}
 }
@@ -275,7 +275,7 @@ func TestAServerThatStartsAgain(t *testing.T) {
 	way := natstest.NewWay(t, s)
 	l := openLog(t, Config{Conn: natstest.Connect(t, way), Name: "log"})
 	const upTo = 6000
-	heard := follower(t, openLog(t, Config{Conn: natstest.Connect(t, way), Name: "log"}), upTo)
+	received := follower(t, openLog(t, Config{Conn: natstest.Connect(t, way), Name: "log"}), upTo)
 	restarts := uint64(0)
 	stops, err := persist(soon(t), l, upTo, func(n uint64) {
 		if n/2000 > restarts {
@@ -288,7 +288,7 @@ func TestAServerThatStartsAgain(t *testing.T) {
 	if err != nil || restarts != 2 {
 		t.Fatal(restarts, stops, err)
 	}
-	wantAll(t, l, upTo, heard())
+	wantAll(t, l, upTo, received())
 }
 
 // freePorts returns ports that are free when it returns.
@@ -357,7 +357,7 @@ func TestTheLossOfTheStreamsLeader(t *testing.T) {
 	l := openLog(t, config)
 	config.Conn = connect(t, urls)
 	const upTo = 6000
-	heard := follower(t, openLog(t, config), upTo)
+	received := follower(t, openLog(t, config), upTo)
 	lost := false
 	stops, err := persist(soon(t), l, upTo, func(n uint64) {
 		if n != 3000 || lost {
@@ -370,7 +370,7 @@ func TestTheLossOfTheStreamsLeader(t *testing.T) {
 	if err != nil || !lost {
 		t.Fatal(stops, err)
 	}
-	wantAll(t, l, upTo, heard())
+	wantAll(t, l, upTo, received())
 	if err := save(l, upTo, "all"); err != nil {
 		t.Error(err)
 	}

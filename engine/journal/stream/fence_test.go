@@ -292,7 +292,7 @@ func TestAnswersAreFewUntilACallerWaits(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	heard := func() (n int) {
+	received := func() (n int) {
 		if err := nc.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -324,20 +324,20 @@ func TestAnswersAreFewUntilACallerWaits(t *testing.T) {
 	}
 	write(seldom)
 	confirm()
-	if n := heard(); n != seldom+1 { // one of them reports that the batch has begun
+	if n := received(); n != seldom+1 { // one of them reports that the batch has begun
 		t.Errorf("%d answers for %d commits while a caller waits for the last; want one each", n, seldom)
 	}
 	write(seldom)
 	until(t, "all have an answer", func() bool { return l.Durable() == l.Last() })
-	heard()
+	received()
 	write(10 * flowMost)
 	confirm()
-	if n := heard(); n < 10 || n > 30 { // among them those to starts and ends of batches; the first commits of a batch may have more
+	if n := received(); n < 10 || n > 30 { // among them those to starts and ends of batches; the first commits of a batch may have more
 		t.Errorf("%d answers for %d commits; want one for %d", n, 10*flowMost, flowMost)
 	}
 	write(seldom)
 	confirm()
-	if n := heard(); n < seldom || n > seldom+3 {
+	if n := received(); n < seldom || n > seldom+3 {
 		t.Errorf("%d answers for %d commits after a caller has waited; want one each", n, seldom)
 	}
 }

@@ -113,9 +113,9 @@ func scriptedLog(t *testing.T, nc *nats.Conn, s *script) (*Log, *bytes.Buffer) {
 	return l, &logged
 }
 
-// overheard returns the messages published since its last call, without the
+// published returns the messages published since its last call, without the
 // inboxes.
-func overheard(t *testing.T, s *server.Server, of *nats.Conn) func() []string {
+func published(t *testing.T, s *server.Server, of *nats.Conn) func() []string {
 	t.Helper()
 	nc := natstest.Connect(t, s)
 	sub, err := nc.SubscribeSync(">")
@@ -149,7 +149,7 @@ func overheard(t *testing.T, s *server.Server, of *nats.Conn) func() []string {
 func TestWhatAReaderMakesOfEachMessage(t *testing.T) {
 	s := natstest.Start(t, natstest.Options())
 	nc := natstest.Connect(t, s)
-	heard := overheard(t, s, nc)
+	received := published(t, s, nc)
 	const ask = "$JS.API.CONSUMER.MSG.NEXT.S.c "
 	type state struct {
 		next, received, until, begun, asked uint64
@@ -218,7 +218,7 @@ func TestWhatAReaderMakesOfEachMessage(t *testing.T) {
 		if text := logged.String(); c.why == "" && text != "" || !strings.Contains(text, c.why) {
 			t.Errorf("%s: logged %q, want %q", name, text, c.why)
 		}
-		if got := heard(); !reflect.DeepEqual(got, c.sent) {
+		if got := received(); !reflect.DeepEqual(got, c.sent) {
 			t.Errorf("%s: sent %q, want %q", name, got, c.sent)
 		}
 		tail.leave()
@@ -270,7 +270,7 @@ func TestAPieceHasRoomForTheLargestCommits(t *testing.T) {
 	o.MaxPayload = 3 << 20
 	s := natstest.Start(t, o)
 	nc := natstest.Connect(t, s)
-	heard := overheard(t, s, nc)
+	received := published(t, s, nc)
 	l, _ := scriptedLog(t, nc, &script{})
 	sub, err := nc.SubscribeSync("c")
 	if err != nil {
@@ -280,7 +280,7 @@ func TestAPieceHasRoomForTheLargestCommits(t *testing.T) {
 	if err := tail.askPiece(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := heard(), []string{`$JS.API.CONSUMER.MSG.NEXT.S.c {"batch":1,"max_bytes":6291456,"no_wait":true}`}; !reflect.DeepEqual(got, want) {
+	if got, want := received(), []string{`$JS.API.CONSUMER.MSG.NEXT.S.c {"batch":1,"max_bytes":6291456,"no_wait":true}`}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -193,18 +193,18 @@ func TestAReaderAtTheEndWaits(t *testing.T) {
 		mustAppend(t, l, "1", "2")
 		for n := uint64(3); n < 6; n++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			heard := make(chan string, 9)
+			received := make(chan string, 9)
 			done := make(chan error, 1)
 			go func() {
-				done <- reader.Follow(ctx, n, func(c journal.Commit) error { heard <- string(c.Payload); return nil })
+				done <- reader.Follow(ctx, n, func(c journal.Commit) error { received <- string(c.Payload); return nil })
 			}()
 			time.Sleep(time.Minute)
 			mustAppend(t, l, fmt.Sprint(n))
-			if got := <-heard; got != fmt.Sprint(n) {
+			if got := <-received; got != fmt.Sprint(n) {
 				t.Errorf("%q", got)
 			}
 			cancel()
-			if err := <-done; !errors.Is(err, context.Canceled) || len(heard) > 0 {
+			if err := <-done; !errors.Is(err, context.Canceled) || len(received) > 0 {
 				t.Error(err)
 			}
 		}

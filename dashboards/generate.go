@@ -4,6 +4,7 @@ package dashboards
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -33,12 +34,8 @@ type File struct {
 
 // Files returns everything that Generate writes, in a fixed order.
 func Files(o Options) ([]File, error) {
-	if o.Runbooks == "" {
-		o.Runbooks = DefaultRunbooks
-	}
-	if o.Job == "" {
-		o.Job = DefaultJob
-	}
+	o.Runbooks = cmp.Or(o.Runbooks, DefaultRunbooks)
+	o.Job = cmp.Or(o.Job, DefaultJob)
 	o.Runbooks = strings.TrimRight(o.Runbooks, "/")
 	var files []File
 	for _, d := range All() {

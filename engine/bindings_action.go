@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/pnagent/pnagent/engine/action"
@@ -37,9 +38,7 @@ func (b *binding) limitAction() {
 		return
 	}
 	limit := func(own *time.Duration) {
-		if *own == 0 {
-			*own = b.timeout + margin
-		}
+		*own = cmp.Or(*own, b.timeout+margin)
 	}
 	switch a := b.action.(type) {
 	case action.NATS:

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,9 +124,7 @@ func read(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings, %d actions; expected 1 or more (firings and actions 0 or more)",
 			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings, cfg.Actions)
 	}
-	if cfg.SnapshotAfter <= 0 {
-		cfg.SnapshotAfter = snapshotAfter
-	}
+	cfg.SnapshotAfter = cmp.Or(max(cfg.SnapshotAfter, 0), snapshotAfter)
 	if cfg.Clock == nil {
 		cfg.Clock = func() int64 { return time.Now().UnixMicro() }
 	}

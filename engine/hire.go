@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,12 +29,8 @@ type share struct {
 // hire makes the workers with their shards, the instances as created.
 func (e *Engine) hire(created int64) error {
 	cfg := &e.cfg
-	if cfg.Actions == 0 {
-		cfg.Actions = defaultActions
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Actions = cmp.Or(cfg.Actions, defaultActions)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	e.performers = &performers{limit: cfg.Actions}
 	if err := e.ranks(); err != nil {
 		return err

@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -133,18 +134,10 @@ func (cfg *Config) setDefaults() {
 	if cfg.Alarms == nil {
 		cfg.Alarms = func() *alarm.ActiveSet { return nil }
 	}
-	if cfg.SeriesBudget <= 0 {
-		cfg.SeriesBudget = DefaultSeriesBudget
-	}
-	if cfg.MaxScrapes <= 0 {
-		cfg.MaxScrapes = DefaultMaxScrapes
-	}
-	if cfg.ScrapeTimeout <= 0 {
-		cfg.ScrapeTimeout = DefaultScrapeTimeout
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.SeriesBudget = cmp.Or(max(cfg.SeriesBudget, 0), DefaultSeriesBudget)
+	cfg.MaxScrapes = cmp.Or(max(cfg.MaxScrapes, 0), DefaultMaxScrapes)
+	cfg.ScrapeTimeout = cmp.Or(max(cfg.ScrapeTimeout, 0), DefaultScrapeTimeout)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 }
 
 // target is what a scrape requests.

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,24 +90,14 @@ func New(cfg Config) (*Server, error) {
 }
 
 func (cfg *Config) setDefaults() {
-	if cfg.Viewers <= 0 {
-		cfg.Viewers = DefaultViewers
-	}
-	if cfg.Requests <= 0 {
-		cfg.Requests = DefaultRequests
-	}
-	if cfg.WriteTimeout <= 0 {
-		cfg.WriteTimeout = DefaultWriteTimeout
-	}
-	if cfg.Heartbeat <= 0 {
-		cfg.Heartbeat = DefaultHeartbeat
-	}
+	cfg.Viewers = cmp.Or(max(cfg.Viewers, 0), DefaultViewers)
+	cfg.Requests = cmp.Or(max(cfg.Requests, 0), DefaultRequests)
+	cfg.WriteTimeout = cmp.Or(max(cfg.WriteTimeout, 0), DefaultWriteTimeout)
+	cfg.Heartbeat = cmp.Or(max(cfg.Heartbeat, 0), DefaultHeartbeat)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 }
 
 // Run shows the Views until ctx ends. Then the streams of all viewers end too, so

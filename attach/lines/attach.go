@@ -4,6 +4,7 @@ package lines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -86,9 +87,7 @@ type Attachment struct {
 
 // New returns an Attachment. It reads the state file if there is one.
 func New(cfg Config) (*Attachment, error) {
-	if cfg.Table == nil {
-		cfg.Table = &Table{}
-	}
+	cfg.Table = cmp.Or(cfg.Table, &Table{})
 	a := &Attachment{cfg: cfg, clock: func() int64 { return time.Now().UnixMicro() }, positions: map[string]*position{}}
 	a.pace.speed = cfg.Speed
 	a.window = window{width: cfg.Window.Microseconds(), limit: max(cfg.Held, 1)}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,10 +162,7 @@ func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
 	if c.Instances < 1 {
 		return engine.Config{}, usageError{fmt.Errorf("--instances: %d instances; expected 1 or more", c.Instances)}
 	}
-	cfg := engine.Config{Instances: c.Instances, Workers: c.Workers, Firings: c.Firings, Actions: c.Actions, Log: log}
-	if cfg.Workers == 0 {
-		cfg.Workers = runtime.GOMAXPROCS(0)
-	}
+	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log}
 	var err error
 	if cfg.Source, err = c.sourceName(); err != nil {
 		return cfg, err

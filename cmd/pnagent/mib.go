@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,9 +32,7 @@ func (c *mibCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	if c.Lock == "" {
-		c.Lock = filepath.Join(c.Dir, mib.LockFile)
-	}
+	c.Lock = cmp.Or(c.Lock, filepath.Join(c.Dir, mib.LockFile))
 	written, err := mib.Generate(c.Dir, c.Lock, root, netsOf(tables), time.Now())
 	reportAll(s, written)
 	if err != nil || !c.Install {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,11 +86,7 @@ func printRegions(w io.Writer, parts []region.Status) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PART\tOWNER\tEPOCH\tCOMMITS\tSTAND-BYS (LAG)\tAWAY")
 	for _, p := range parts {
-		owner := p.Owner
-		if owner == "" {
-			owner = "nobody"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", p.Part, owner, p.Epoch, p.Commits, standbysOf(p), orNone(p.Away))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", p.Part, cmp.Or(p.Owner, "nobody"), p.Epoch, p.Commits, standbysOf(p), orNone(p.Away))
 	}
 	if err := t.Flush(); err != nil {
 		return err

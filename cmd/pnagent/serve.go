@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,9 +99,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	if err != nil {
 		return cfg, err
 	}
-	if c.NATS.URL == "" {
-		c.NATS.URL = "nats://127.0.0.1:4222"
-	}
+	c.NATS.URL = cmp.Or(c.NATS.URL, "nats://127.0.0.1:4222")
 	tables, err := compileNets(append(c.Nets, c.Files...), s, c.Limit)
 	if err != nil {
 		return cfg, err

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -17,10 +18,7 @@ func (s *sidecar) joinOthers(host string) {
 	if s.subagent == nil && s.sender == nil {
 		return
 	}
-	rules := s.cfg.rules
-	if rules == nil {
-		rules = alarm.DefaultRules()
-	}
+	rules := cmp.Or(s.cfg.rules, alarm.DefaultRules())
 	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.trapSinks)
 	s.member = standby.New(standby.Config{Conn: s.cfg.link.Conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
 		Priority: s.cfg.agentXPriority, Settle: rules.Settle, Up: s.up,

@@ -3,6 +3,7 @@
 package alarm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -53,9 +54,7 @@ type sender struct {
 }
 
 func newSender(s Sink, log *slog.Logger) *sender {
-	if s.Timeout <= 0 {
-		s.Timeout = defaultTimeout
-	}
+	s.Timeout = cmp.Or(max(s.Timeout, 0), defaultTimeout)
 	return &sender{sink: s, log: log.With("sink", s.Name), queue: make(chan delivery, queueLength)}
 }
 

@@ -3,6 +3,7 @@
 package alarm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -75,12 +76,8 @@ type Watcher struct {
 // ignores a damaged file, and then continues with indices beyond those in use, see
 // FirstIndex.
 func New(cfg Config) *Watcher {
-	if cfg.Rules == nil {
-		cfg.Rules = DefaultRules()
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Rules = cmp.Or(cfg.Rules, DefaultRules())
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Duty == nil {
 		cfg.Duty = func() (Duty, func()) { return Duty{On: true}, func() {} }
 	}
@@ -119,10 +116,7 @@ func (w *Watcher) before() Saved {
 // Reload replaces the rules from the next step on, see Machine.With; nil is DefaultRules.
 // It is safe for concurrent use.
 func (w *Watcher) Reload(rules *Rules) {
-	if rules == nil {
-		rules = DefaultRules()
-	}
-	w.rules.Store(rules)
+	w.rules.Store(cmp.Or(rules, DefaultRules()))
 }
 
 // State returns the ActiveSet of the last View; never nil. It is safe for concurrent use.

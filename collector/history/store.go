@@ -3,6 +3,7 @@
 package history
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
@@ -55,15 +56,9 @@ type Store struct {
 
 // New returns an empty Store.
 func New(cfg Config) *Store {
-	if cfg.Span <= 0 {
-		cfg.Span = DefaultSpan
-	}
-	if cfg.Budget <= 0 {
-		cfg.Budget = DefaultBudget
-	}
-	if cfg.Sightings <= 0 {
-		cfg.Sightings = DefaultSightings
-	}
+	cfg.Span = cmp.Or(max(cfg.Span, 0), DefaultSpan)
+	cfg.Budget = cmp.Or(max(cfg.Budget, 0), DefaultBudget)
+	cfg.Sightings = cmp.Or(max(cfg.Sightings, 0), DefaultSightings)
 	return &Store{cfg: cfg, steps: Steps(), nets: map[string]*ring{}, seen: newSightings(cfg.Sightings)}
 }
 

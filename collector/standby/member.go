@@ -3,6 +3,7 @@
 package standby
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -96,9 +97,7 @@ func Group(root string, agentX bool, sinks []string) string {
 
 // New returns a Member, which is not on duty before Run.
 func New(cfg Config) *Member {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Up == nil {
 		cfg.Up = func() bool { return true }
 	}

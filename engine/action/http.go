@@ -4,6 +4,7 @@ package action
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,7 @@ func (h HTTP) Func(with Peers) (Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.Method == "" {
-		h.Method = http.MethodPost
-	}
+	h.Method = cmp.Or(h.Method, http.MethodPost)
 	if _, err := h.header(); err != nil {
 		return nil, err
 	}

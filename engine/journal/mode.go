@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -61,12 +62,8 @@ const (
 )
 
 func (o Options) checked() (Options, error) {
-	if o.Interval == 0 {
-		o.Interval = defaultInterval
-	}
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = defaultSegmentBytes
-	}
+	o.Interval = cmp.Or(o.Interval, defaultInterval)
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, defaultSegmentBytes)
 	if int(o.Mode) >= len(modeNames) || o.Interval < 0 || o.SegmentBytes < 0 {
 		return o, fmt.Errorf("journal options: mode %v, interval %v, segments of %d bytes; expected a known mode and nothing negative",
 			o.Mode, o.Interval, o.SegmentBytes)

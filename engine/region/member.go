@@ -3,6 +3,7 @@
 package region
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,9 +90,7 @@ func New(cfg Config) (*Member, error) {
 		return nil, fmt.Errorf("%w: %d nets, %d parts, %d stand-bys; expected a connection, a log, one net, and 1 to %d parts",
 			engine.ErrConfig, len(cfg.Engine.Nets), len(cfg.Parts), cfg.Standbys, maxParts)
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	m := &Member{started: time.Now().UnixMicro(), cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(cfg.Engine.Source), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
 		received: limiter{log: cfg.Log}, sent: limiter{log: cfg.Log}}
 	for i := range cfg.Parts {

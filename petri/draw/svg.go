@@ -4,6 +4,7 @@ package draw
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -61,11 +62,8 @@ const titleRunes = 1000
 func (p *picture) head() {
 	width, height := number(p.d.Width), number(p.d.Height)
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" class="pn" viewBox="0 0 %s %s" width="%s" height="%s" role="img">`+"\n", width, height, width, height)
-	title := clean(p.n.Name, titleRunes)
-	if title == "" {
-		title = clean(p.n.ID, titleRunes)
-	}
-	p.described(title, fmt.Sprintf("Petri net %s: %d places, %d transitions, %d arcs.", clean(p.n.ID, titleRunes), len(p.n.Places), len(p.n.Transitions), len(p.d.Arcs)))
+	id := clean(p.n.ID, titleRunes)
+	p.described(cmp.Or(clean(p.n.Name, titleRunes), id), fmt.Sprintf("Petri net %s: %d places, %d transitions, %d arcs.", id, len(p.n.Places), len(p.n.Transitions), len(p.d.Arcs)))
 	p.put("\n<style>" + Style + "</style>\n" + markers)
 	fmt.Fprintf(p, `<rect class="ground" width="%s" height="%s" rx="6"/>`+"\n", width, height)
 }

@@ -3,6 +3,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,9 +27,7 @@ type Options struct {
 // w as a Writer does. It returns the final cursor, also with an error: that of a
 // step, ErrSteps, or that of w. Cursor.Waiting returns whether the end is a deadlock.
 func Run(g *Graph, starts []int, o Options, w io.Writer) (*Cursor, error) {
-	if o.Steps == 0 {
-		o.Steps = MaxSteps
-	}
+	o.Steps = cmp.Or(o.Steps, MaxSteps)
 	c, err := New(g, starts, Stamp{o.When(), o.Who})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,21 +75,11 @@ func (c Config) checked() (Config, error) {
 	case c.Window.Commits > maxWindow:
 		return c, fmt.Errorf("window of %d commits; expected at most %d", c.Window.Commits, maxWindow)
 	}
-	if c.Window.Commits == 0 {
-		c.Window.Commits = defaultWindow
-	}
-	if c.Window.Bytes == 0 {
-		c.Window.Bytes = defaultBytes
-	}
-	if c.AckWait == 0 {
-		c.AckWait = defaultAckWait
-	}
-	if c.Servers == nil {
-		c.Servers = &Servers{}
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Window.Commits = cmp.Or(c.Window.Commits, defaultWindow)
+	c.Window.Bytes = cmp.Or(c.Window.Bytes, defaultBytes)
+	c.AckWait = cmp.Or(c.AckWait, defaultAckWait)
+	c.Servers = cmp.Or(c.Servers, &Servers{})
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c, nil
 }
 

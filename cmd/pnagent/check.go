@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +12,13 @@ import (
 )
 
 type checkCmd struct {
-	JSON    bool       `help:"Print one JSON object a net instead of text."`
-	Explore int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, how many are dead (deadlocks), how many of these are a proper end with tokens only in final places (ends), a shortest path to a dead one that is not a proper end, weighted sums of tokens that never change. Without --json, it also prints a sentence."`
-	Files   []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
-	Limit   limitFlags `embed:""`
+	JSON      bool       `help:"Print one JSON object a net instead of text."`
+	Explore   int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, how many are dead (deadlocks), how many of these are a proper end with tokens only in final places (ends), a shortest path to a dead one that is not a proper end, weighted sums of tokens that never change. Without --json, it also prints a sentence."`
+	Deadlocks int        `placeholder:"N" help:"Also look for deadlocks in up to N markings, and print one JSON line: a shortest path to a dead marking that is not a proper end, and how many dead markings and proper ends there are. It visits only the markings that are needed for this (stubborn sets), often far fewer than --explore; all of them if the net has inclusive gateways."`
+	Query     string     `placeholder:"FILE" help:"Answer the properties of a file in the XML format of the Model Checking Contest: reachability (EF, AG) and upper bounds. It prints one line a property, as in the contest or, with --json, as JSON. It visits up to N markings of --explore, or as many as are needed."`
+	Files     []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Limit     limitFlags `embed:""`
+	Visit     visitFlags `embed:""`
 }
 
 // checkedNet is what check says of one net.
@@ -31,7 +35,7 @@ type checkedNet struct {
 }
 
 // Run reads every file, prints what is valid and returns what is not.
-func (c *checkCmd) Run(s streams) error {
+func (c *checkCmd) Run(ctx context.Context, s streams) error {
 	var errs []error
 	for _, path := range c.Files {
 		file, err := readNet(path, s, c.Limit)
@@ -51,15 +55,33 @@ func (c *checkCmd) Run(s streams) error {
 				continue
 			}
 			c.print(s, summary(path, t, file.Became(i)))
-			if c.Explore > 0 {
-				c.printExplored(s, t)
-			}
+			errs = append(errs, c.visit(ctx, s, t))
 		}
 		if len(file.Nets) == 0 && !c.JSON {
 			fmt.Fprintf(s.out, "%s: no net\n", path)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// visit prints what the flags ask for of the markings of a net. It does nothing once the
+// context has ended.
+func (c *checkCmd) visit(ctx context.Context, s streams, t *petri.Tables) error {
+	if c.Explore > 0 && ctx.Err() == nil && c.Query == "" {
+		c.printExplored(ctx, s, t)
+	}
+	if c.Deadlocks > 0 && ctx.Err() == nil {
+		c.printDeadlocks(ctx, s, t)
+	}
+	if c.Query != "" && ctx.Err() == nil {
+		if err := c.printAnswers(ctx, s, t); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("net %q: interrupted; what was printed is not complete", t.Net.ID)
+	}
+	return nil
 }
 
 func summary(path string, t *petri.Tables, became []string) *checkedNet {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -15,14 +16,11 @@ type explored struct {
 	Net       string            `json:"net"`
 	Markings  int               `json:"markings"`
 	Complete  bool              `json:"complete"`
-	Deadlocks int               `json:"deadlocks"` // dead markings: nothing is enabled
-	Ends      int               `json:"ends"`      // those of them with tokens in final places only
+	Stopped   explore.Reason    `json:"stopped,omitempty"` // why it is not complete
+	Deadlocks int               `json:"deadlocks"`         // dead markings: nothing is enabled
+	Ends      int               `json:"ends"`              // those of them with tokens in final places only
 	Bounds    map[string]uint32 `json:"bounds"`
-	Path      []string          `json:"path,omitempty"` // transitions to the nearest dead marking that is no proper end
-	Dead      map[string]uint32 `json:"dead,omitempty"` // its marking, empty places left out
-	// By step of the path: the places that an inclusive split chose. Absent if
-	// there is none on it.
-	Branches [][]string `json:"branches,omitempty"`
+	way
 	// Inclusive splits of which not every set of branches was followed.
 	Cut []string `json:"cut,omitempty"`
 	// Weighted sums of tokens that no firing changes; absent for a large net.
@@ -53,58 +51,115 @@ func conservedIn(t *petri.Tables) []conserved {
 
 // printExplored explores a net and prints what was found: in words unless only
 // JSON is wanted, and as JSON on the last line.
-func (c *checkCmd) printExplored(s streams, t *petri.Tables) {
-	r := explore.Visit(t, c.Explore)
-	out := explored{Net: t.Net.ID, Markings: r.Markings, Complete: r.Complete, Deadlocks: r.Deadlocks, Ends: r.Ends, Bounds: map[string]uint32{}}
+func (c *checkCmd) printExplored(ctx context.Context, s streams, t *petri.Tables) {
+	o, done := c.Visit.options(ctx, s, t.Net.ID, c.Explore)
+	r := explore.Explore(t, o)
+	done()
+	out := explored{Net: t.Net.ID, Markings: r.Markings, Complete: r.Complete, Stopped: r.Stopped, Deadlocks: r.Deadlocks, Ends: r.Ends,
+		Bounds: map[string]uint32{}, way: wayOf(t, &r)}
 	for p, most := range r.Bounds {
 		out.Bounds[t.Net.Places[p].ID] = most
 	}
+	for _, tr := range r.Cut {
+		out.Cut = append(out.Cut, t.Net.Transitions[tr].ID)
+	}
+	if ctx.Err() == nil {
+		out.Invariants = conservedIn(t)
+	}
+	if !c.JSON {
+		seen := count(uint64(r.Markings), "marking") + " visited, not all that can be reached"
+		if r.Complete {
+			seen = count(uint64(r.Markings), "marking") + " visited, all that can be reached"
+		}
+		fmt.Fprintln(s.out, seen+deadInWords(&r, out.Path))
+	}
+	printJSON(s, out)
+}
+
+// searched is what a search for deadlocks found.
+type searched struct {
+	Net       string         `json:"net"`
+	Markings  int            `json:"markings"`
+	Reduced   bool           `json:"reduced"` // not all markings had to be visited
+	Complete  bool           `json:"complete"`
+	Stopped   explore.Reason `json:"stopped,omitempty"`
+	Deadlocks int            `json:"deadlocks"`
+	Ends      int            `json:"ends"`
+	way
+}
+
+// printDeadlocks searches a net for deadlocks and prints what was found.
+func (c *checkCmd) printDeadlocks(ctx context.Context, s streams, t *petri.Tables) {
+	o, done := c.Visit.options(ctx, s, t.Net.ID, c.Deadlocks)
+	o.Reduce = true
+	r := explore.Explore(t, o)
+	done()
+	out := searched{Net: t.Net.ID, Markings: r.Markings, Reduced: explore.Reducible(t), Complete: r.Complete, Stopped: r.Stopped,
+		Deadlocks: r.Deadlocks, Ends: r.Ends, way: wayOf(t, &r)}
+	if !c.JSON {
+		seen := count(uint64(r.Markings), "marking") + " visited"
+		switch {
+		case !r.Complete:
+			seen += ", not all that are needed to find every deadlock"
+		case out.Reduced:
+			seen += ", which are enough to find every deadlock"
+		default:
+			seen += ", all that can be reached: inclusive gateways need them"
+		}
+		fmt.Fprintln(s.out, seen+deadInWords(&r, out.Path))
+	}
+	printJSON(s, out)
+}
+
+// way is a shortest path to a dead marking that is no proper end.
+type way struct {
+	Path []string          `json:"path,omitempty"` // transitions
+	Dead map[string]uint32 `json:"dead,omitempty"` // its marking, empty places left out
+	// By step of the path: the places that an inclusive split chose. Absent if
+	// there is none on it.
+	Branches [][]string `json:"branches,omitempty"`
+}
+
+func wayOf(t *petri.Tables, r *explore.Result) (w way) {
 	for _, tr := range r.Path {
-		out.Path = append(out.Path, t.Net.Transitions[tr].ID)
+		w.Path = append(w.Path, t.Net.Transitions[tr].ID)
 	}
 	for _, places := range r.Branches {
 		chosen := []string{}
 		for _, p := range places {
 			chosen = append(chosen, t.Net.Places[p].ID)
 		}
-		out.Branches = append(out.Branches, chosen)
-	}
-	for _, tr := range r.Cut {
-		out.Cut = append(out.Cut, t.Net.Transitions[tr].ID)
+		w.Branches = append(w.Branches, chosen)
 	}
 	for p, m := range r.Dead {
 		if m > 0 {
-			if out.Dead == nil {
-				out.Dead = map[string]uint32{}
+			if w.Dead == nil {
+				w.Dead = map[string]uint32{}
 			}
-			out.Dead[t.Net.Places[p].ID] = m
+			w.Dead[t.Net.Places[p].ID] = m
 		}
 	}
-	out.Invariants = conservedIn(t)
-	if !c.JSON {
-		fmt.Fprintln(s.out, out.words(r.Path != nil))
-	}
-	line, _ := json.Marshal(out) // strings and numbers always marshal
+	return w
+}
+
+func printJSON(s streams, v any) {
+	line, _ := json.Marshal(v) // strings and numbers always marshal
 	fmt.Fprintf(s.out, "%s\n", line)
 }
 
-// words says how many markings are dead, how many of them are a proper end, and
+// deadInWords says how many markings are dead, how many of them are a proper end, and
 // the way to one that is not, if one was found.
-func (e *explored) words(deadlock bool) string {
-	seen := count(uint64(e.Markings), "marking") + " visited, not all that can be reached"
-	if e.Complete {
-		seen = count(uint64(e.Markings), "marking") + " visited, all that can be reached"
+func deadInWords(r *explore.Result, path []string) string {
+	if r.Deadlocks == 0 {
+		return "; none is dead"
 	}
-	if e.Deadlocks == 0 {
-		return seen + "; none is dead"
-	}
-	said := fmt.Sprintf("%s; %d dead, of which %s", seen, e.Deadlocks, count(uint64(e.Ends), "proper end"))
-	if !deadlock {
+	said := fmt.Sprintf("; %d dead, of which %s", r.Deadlocks, count(uint64(r.Ends), "proper end"))
+	if r.Path == nil {
 		return said + " (tokens only in final places)"
 	}
-	said += fmt.Sprintf(" and %s", count(uint64(e.Deadlocks-e.Ends), "deadlock"))
-	if len(e.Path) == 0 {
+	said += fmt.Sprintf(" and %s", count(uint64(r.Deadlocks-r.Ends), "deadlock"))
+	if len(path) == 0 {
 		return said + "; the initial marking is one"
 	}
-	return fmt.Sprintf("%s; a shortest way to one: %q", said, e.Path)
+	return fmt.Sprintf("%s; a shortest way to one: %q", said, path)
 }

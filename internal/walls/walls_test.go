@@ -32,6 +32,7 @@ var rooms = map[string]room{
 	"petri/bpmn":                           {imports: []string{"petri", "petri/xmlscan"}, pure: true},
 	"petri/netfile":                        {imports: []string{"petri", "petri/bpmn", "petri/pnml", "petri/trace"}, pure: true},
 	"petri/explore":                        {imports: []string{"petri"}, pure: true},
+	"petri/query":                          {imports: []string{"petri", "petri/explore", "petri/xmlscan"}, pure: true},
 	"petri/petritest":                      {imports: []string{"petri"}, pure: true},
 	"petri/split":                          {imports: []string{"petri"}, pure: true},
 	"petri/trace":                          {imports: []string{"petri"}, pure: true},

@@ -49,7 +49,10 @@ func BenchmarkRememberMarkings(b *testing.B) {
 					clear(m[p : p+7])
 					m[p+rest%7] = 1
 				}
-				key = encode(key[:0], m)
+				key = key[:0]
+				for _, n := range m {
+					key = append(key, byte(n))
+				}
 				if _, is := known[string(key)]; !is {
 					known[string(key)] = int32(i)
 				}

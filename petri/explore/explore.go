@@ -3,7 +3,6 @@
 package explore
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -13,7 +12,8 @@ import (
 // Result describes the visited state space of a net.
 type Result struct {
 	Markings  int      // visited, including the initial one
-	Complete  bool     // there are no others
+	Complete  bool     // all that were looked for: there are no others
+	Stopped   Reason   // why it is not complete
 	Deadlocks int      // dead markings among them, in which no transition is enabled
 	Ends      int      // proper ends among these: all tokens are in final places, see petri.Net.FinalPlaces
 	Bounds    []uint32 // by place: the most tokens
@@ -31,57 +31,110 @@ type Result struct {
 	Cut []int
 }
 
-// arrival is how a marking was first reached.
-type arrival struct {
-	from       int32
-	transition int32
-	choice     int32 // index in the transition's choices
+// Reason is why a visit is not complete.
+type Reason string
+
+// The reasons. If there are several, the first that occurred counts.
+const (
+	AllVisited  Reason = ""
+	MaxMarkings Reason = "markings"    // Options.Markings
+	MaxMemory   Reason = "memory"      // Options.Memory
+	Interrupted Reason = "interrupted" // Options.Continue returned false
+	Overflow    Reason = "overflow"    // a place would have more than 4294967295 tokens
+	CutBranches Reason = "branches"    // see Result.Cut
+	Decided     Reason = "decided"     // Options.Each returned false
+)
+
+// Options bound and observe a visit.
+type Options struct {
+	Markings int   // the most markings to visit; at least 1 is visited
+	Memory   int64 // the most bytes for markings; 0 for no bound
+	// Reduce visits only markings that are needed to find every dead one. Then the
+	// dead markings, the proper ends and the length of the path are those of the
+	// full visit, but not the number of markings and the bounds. See Reducible.
+	Reduce bool
+	// Continue is called for each marking, with the numbers of markings visited and
+	// found so far, if it is not nil. The visit stops if it returns false.
+	Continue func(visited, found int) bool
+	// Each is called with each visited marking, which it must not keep, if it is not
+	// nil. dead reports that no transition is enabled. The visit stops if it returns
+	// false.
+	Each func(marking []uint32, dead bool) bool
 }
 
 // space is the state of a visit.
 type space struct {
-	tables   *petri.Tables
-	limit    int
-	choices  []choices        // by transition; nil if the net has no splits
-	index    map[string]int32 // encoded marking to its number
-	keys     []string         // by number
-	arrivals []arrival        // by number
-	complete bool
+	tables  *petri.Tables
+	limit   int
+	choices []choices // by transition; nil if the net has no splits
+	store   *store
+	from    list[uint32] // by number of a marking: that of the marking before it
+	reduce  *stubborn    // nil for all transitions
+	stopped Reason
+	closed  bool // no more markings are recorded
 
-	marking, next []uint32 // the markings before and after a firing
-	key           []byte
+	at      uint32   // the number of the marking that is left
+	marking []uint32 // that marking
+	next    []uint32 // the marking after a firing
 }
 
 // Visit visits at most limit markings.
-func Visit(t *petri.Tables, limit int) Result {
-	s := &space{tables: t, limit: max(min(limit, math.MaxInt32), 1), choices: splits(t), index: map[string]int32{}, complete: true,
-		marking: make([]uint32, t.Places()), next: make([]uint32, t.Places())}
+func Visit(t *petri.Tables, limit int) Result { return Explore(t, Options{Markings: limit}) }
+
+// Explore visits markings as the options say.
+func Explore(t *petri.Tables, o Options) Result {
+	b := &budget{left: math.MaxInt64}
+	if o.Memory > 0 {
+		b.left = o.Memory
+	}
+	s := &space{tables: t, limit: max(min(o.Markings, math.MaxInt32), 1), choices: splits(t),
+		store: newStore(oneBit(t.Places()), b), next: make([]uint32, t.Places())}
+	if o.Reduce && Reducible(t) {
+		s.reduce = newStubborn(t)
+	}
 	r := Result{Bounds: make([]uint32, t.Places())}
-	final, firstDead := t.Net.FinalPlaces(), int32(-1)
-	s.reach(t.Initial, arrival{from: -1})
-	for at := int32(0); int(at) < len(s.keys); at++ {
-		decode(s.keys[at], s.marking)
+	final, firstDead := t.Net.FinalPlaces(), -1
+	s.marking = s.store.marking
+	s.reach(t.Initial)
+	for at := 0; at < s.from.len; at++ {
+		if o.Continue != nil && !o.Continue(at, s.from.len) {
+			s.stop(Interrupted)
+			break
+		}
+		s.at, s.marking = uint32(at), s.store.get(uint32(at))
+		r.Markings++
 		for p, n := range s.marking {
 			r.Bounds[p] = max(r.Bounds[p], n)
 		}
-		if s.leave(at) {
-			continue
+		dead := !s.leave()
+		if dead {
+			r.Deadlocks++
+			switch {
+			case properEnd(s.marking, final):
+				r.Ends++
+			case firstDead < 0:
+				firstDead = at
+			}
 		}
-		r.Deadlocks++
-		switch {
-		case properEnd(s.marking, final):
-			r.Ends++
-		case firstDead < 0:
-			firstDead = at
+		if o.Each != nil && !o.Each(s.marking, dead) {
+			s.stop(Decided)
+			break
 		}
 	}
-	r.Markings, r.Complete, r.Cut = len(s.keys), s.complete, s.cut()
+	r.Stopped, r.Cut = s.stopped, s.cut()
+	r.Complete = r.Stopped == AllVisited
 	if firstDead >= 0 {
-		r.Path, r.Branches = s.path(firstDead)
-		r.Dead = make([]uint32, t.Places())
-		decode(s.keys[firstDead], r.Dead)
+		r.Dead = slices.Clone(s.store.get(uint32(firstDead)))
+		r.Path, r.Branches = s.path(uint32(firstDead))
 	}
 	return r
+}
+
+// stop records why the visit is not complete.
+func (s *space) stop(why Reason) {
+	if s.stopped == AllVisited {
+		s.stopped = why
+	}
 }
 
 // properEnd reports whether all tokens of a marking are in final places.
@@ -94,52 +147,70 @@ func properEnd(marking []uint32, final []bool) bool {
 	return true
 }
 
-// leave fires every enabled transition in a marking and reports whether there is
-// one.
-func (s *space) leave(at int32) (alive bool) {
-	for tr := range s.tables.Transitions() {
-		if !enabled(s.tables, tr, s.marking) {
-			continue
+// leave fires every enabled transition in the marking, or those of a stubborn set, and
+// reports whether one is enabled.
+func (s *space) leave() (alive bool) {
+	if s.reduce != nil {
+		enabled := s.reduce.set(s.marking)
+		for _, tr := range enabled {
+			s.follow(int(tr))
 		}
-		alive = true
-		switch {
-		case s.choices != nil && len(s.choices[tr].sets) > 0:
-			s.followBranches(at, tr)
-		case fire(s.tables, tr, s.marking, s.next):
-			s.reach(s.next, arrival{from: at, transition: int32(tr)})
-		default:
-			s.complete = false
+		return len(enabled) > 0
+	}
+	for tr := range s.tables.Transitions() {
+		if Enabled(s.tables, tr, s.marking) {
+			alive = true
+			s.follow(tr)
 		}
 	}
 	return alive
 }
 
-// reach records a marking unless it is known or the limit is reached.
-func (s *space) reach(marking []uint32, by arrival) {
-	s.key = encode(s.key[:0], marking)
-	if _, known := s.index[string(s.key)]; known {
+// follow fires an enabled transition.
+func (s *space) follow(tr int) {
+	switch {
+	case s.choices != nil && len(s.choices[tr].sets) > 0:
+		s.followBranches(tr)
+	case fire(s.tables, tr, s.marking, s.next):
+		s.reach(s.next)
+	default:
+		s.stop(Overflow)
+	}
+}
+
+// reach records a marking unless it is known or the limit is reached. The store may
+// hold one marking more than from has: that is the one beyond the limit.
+func (s *space) reach(marking []uint32) {
+	if s.closed {
 		return
 	}
-	if len(s.keys) >= s.limit {
-		s.complete = false
+	before := s.store.len()
+	_, ok := s.store.add(marking)
+	switch {
+	case ok && s.store.len() == before:
 		return
+	case ok && before == s.limit:
+		s.stop(MaxMarkings)
+	case ok && s.from.add(s.at, 4, s.store.budget):
+		return
+	default:
+		s.stop(MaxMemory)
 	}
-	k := string(s.key)
-	s.index[k] = int32(len(s.keys))
-	s.keys = append(s.keys, k)
-	s.arrivals = append(s.arrivals, by)
+	s.closed = true
 }
 
 // path returns how a marking was first reached. Markings are numbered breadth first,
 // so that no path is shorter.
-func (s *space) path(at int32) (path []int, branches [][]int32) {
+func (s *space) path(at uint32) (path []int, branches [][]int32) {
 	path = []int{}
 	split := false
-	for ; s.arrivals[at].from >= 0; at = s.arrivals[at].from {
-		a := &s.arrivals[at]
-		path = append(path, int(a.transition))
-		branches = append(branches, s.chosen(a))
-		split = split || len(s.tables.Branches(int(a.transition))) > 0
+	for ; at > 0; at = s.from.at(at) {
+		after := slices.Clone(s.store.get(at))
+		s.marking = s.store.get(s.from.at(at))
+		tr, set := s.step(after)
+		path = append(path, tr)
+		branches = append(branches, s.chosen(tr, set))
+		split = split || len(s.tables.Branches(tr)) > 0
 	}
 	if !split {
 		branches = nil
@@ -149,7 +220,28 @@ func (s *space) path(at int32) (path []int, branches [][]int32) {
 	return path, branches
 }
 
-func enabled(t *petri.Tables, tr int, m []uint32) bool {
+// step returns the first firing that leads from the marking to another one: its
+// transition, and the branches of an inclusive split.
+func (s *space) step(to []uint32) (tr int, set uint64) {
+	for tr := range s.tables.Transitions() {
+		if !Enabled(s.tables, tr, s.marking) {
+			continue
+		}
+		sets := []uint64{0}
+		if s.choices != nil && len(s.choices[tr].sets) > 0 {
+			sets = s.choices[tr].sets
+		}
+		for _, set := range sets {
+			if fire(s.tables, tr, s.marking, s.next) && putBranches(s.tables.Branches(tr), set, s.next) && slices.Equal(s.next, to) {
+				return tr, set
+			}
+		}
+	}
+	panic("explore: a marking without a firing that reaches it")
+}
+
+// Enabled reports whether a transition is enabled in a marking, whatever its guard.
+func Enabled(t *petri.Tables, tr int, m []uint32) bool {
 	for _, c := range t.Conds(tr) {
 		if !c.Holds(m[c.Place]) {
 			return false
@@ -173,24 +265,4 @@ func fire(t *petri.Tables, tr int, m, after []uint32) bool {
 		after[e.Place] = uint32(left + uint64(e.Put))
 	}
 	return true
-}
-
-// encode writes a marking in as few bytes as its counts need.
-func encode(dst []byte, m []uint32) []byte {
-	for _, n := range m {
-		if n < 0x80 { // nearly always
-			dst = append(dst, byte(n))
-		} else {
-			dst = binary.AppendUvarint(dst, uint64(n))
-		}
-	}
-	return dst
-}
-
-func decode(key string, m []uint32) {
-	b := []byte(key)
-	for p := range m {
-		n, size := binary.Uvarint(b)
-		m[p], b = uint32(n), b[size:]
-	}
 }

@@ -62,15 +62,17 @@ func choicesOf(always, guarded, otherwise uint64) choices {
 }
 
 // followBranches follows an enabled split with each of its choices.
-func (s *space) followBranches(at int32, tr int) {
+func (s *space) followBranches(tr int) {
 	c := &s.choices[tr]
 	c.met = true
-	s.complete = s.complete && !c.cut
-	for i, set := range c.sets {
+	if c.cut {
+		s.stop(CutBranches)
+	}
+	for _, set := range c.sets {
 		if fire(s.tables, tr, s.marking, s.next) && putBranches(s.tables.Branches(tr), set, s.next) {
-			s.reach(s.next, arrival{from: at, transition: int32(tr), choice: int32(i)})
+			s.reach(s.next)
 		} else {
-			s.complete = false
+			s.stop(Overflow)
 		}
 	}
 }
@@ -90,10 +92,10 @@ func putBranches(branches []petri.BranchArc, set uint64, m []uint32) bool {
 	return true
 }
 
-// chosen returns the places of the branches by which a marking was reached.
-func (s *space) chosen(a *arrival) (places []int32) {
-	for i, b := range s.tables.Branches(int(a.transition)) {
-		if s.choices[a.transition].sets[a.choice]>>i&1 != 0 {
+// chosen returns the places of some branches of a transition.
+func (s *space) chosen(tr int, set uint64) (places []int32) {
+	for i, b := range s.tables.Branches(tr) {
+		if set>>i&1 != 0 {
 			places = append(places, b.Place)
 		}
 	}

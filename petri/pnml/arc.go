@@ -20,6 +20,10 @@ func (n *netReader) arc(e *element) error {
 	a := petri.Arc{Pos: e.pos}
 	var weight number
 	var kind arcKind
+	if e.name == "inhibitorArc" {
+		kind = arcKind{kind: petri.Inhibitor, given: true}
+	}
+	var inscription label
 	err := n.attrs(e, func(name, value string) bool {
 		switch name {
 		case "id":
@@ -30,10 +34,10 @@ func (n *netReader) arc(e *element) error {
 			a.Target = value
 		case "type":
 			n.setKind(&kind, attribute(e, value), true)
-		case "weight":
+		case "weight", "multiplicity":
 			n.setCount(&weight, "weight", attribute(e, value))
 		case "inscription":
-			n.inscription(&weight, attribute(e, value))
+			inscription = attribute(e, value)
 		default:
 			return false
 		}
@@ -42,9 +46,10 @@ func (n *netReader) arc(e *element) error {
 	if err != nil {
 		return err
 	}
+	n.inscription(&weight, inscription)
 	err = n.each(e, nil, func(c *element) error {
 		switch c.name {
-		case "inscription":
+		case "inscription", "weight", "multiplicity", "value", "text":
 			return n.number(c, &weight, "weight", 1)
 		case "type", "arctype":
 			l, err := n.label(c)
@@ -77,10 +82,12 @@ func (n *netReader) addArc(a petri.Arc, weight number, kind arcKind) {
 	n.net.Arcs = append(n.net.Arcs, a)
 }
 
-// inscription reads the attribute, which in TAPAAL's files is a time interval.
+// inscription reads the attribute. In TAPAAL's files it is a time interval, or a
+// constant 1 for an arc from a transition, and the attribute weight is the weight.
 func (n *netReader) inscription(weight *number, l label) {
 	switch {
 	case l.value == "[0,inf)":
+	case l.value == "1" && weight.given:
 	case strings.HasPrefix(l.value, "[") || strings.HasPrefix(l.value, "("):
 		n.Warnings.Add(l.pos, "ignored the time interval of an arc")
 	default:

@@ -11,6 +11,7 @@ import (
 func (n *netReader) finish() {
 	if n.refused == nil && n.resolve() { // otherwise Validate would report arcs for faults of their references
 		n.readOutputs()
+		n.replaceSubProcesses()
 		n.faults.AddAll(n.net.Validate())
 	}
 	if n.report() {

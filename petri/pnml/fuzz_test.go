@@ -26,6 +26,7 @@ b </text></name><initialMarking><value>Default,2,Red,0</value></initialMarking><
 		pt("", `<arctype><text>test</text></arctype><inscription><variable>x</variable></inscription>`),
 		net(`<place id="p"><hlinitialMarking><structure/></hlinitialMarking><capacity><value>1</value></capacity></place>`),
 		`<?xml version="1.0" encoding="ISO-8859-1"?><q:pnml xmlns:q="u"><q:net id="` + "\xe9" + `"><q:documentation>x</q:documentation></q:net></q:pnml>`,
+		subProcess(`<page id="s"><net><place id="in"/><place id="out"/><transition id="a"/><arc id="3" source="in" target="a"/></net></page>`),
 		"\ufeff<!DOCTYPE pnml SYSTEM 'x'><pnml><net id='a'/><net id='b' type='x'/></pnml>",
 		"<!DOCTYPE pnml [<!ENTITY a 'b'>]><pnml>&a;</pnml>",
 		utf16Bytes(binary.LittleEndian, "\ufeff"+net(`<place id="ä"/>`)),

@@ -21,6 +21,7 @@ type netReader struct {
 	class   string         // PIPE's name of the class of tokens; "" before the first token
 	refs    []reference
 	outputs []int // arcs to read as outputs if they come from a transition
+	subNets []subNet
 }
 
 // net reads a <net> and adds it to the document.
@@ -109,20 +110,23 @@ func (n *netReader) refuse(pos petri.Pos, reason string) {
 // content reads a child of a net or a page.
 func (n *netReader) content(e *element) error {
 	switch e.name {
-	case "place", "transition", "arc", "referencePlace", "referenceTransition":
+	case "place", "transition", "arc", "inputArc", "outputArc", "inhibitorArc", "referencePlace", "referenceTransition":
 		if err := n.countNode(); err != nil {
 			return err
 		}
 	}
 	switch e.name {
 	case "page":
-		return n.each(e, nil, n.content)
+		return n.page(e)
 	case "place":
 		return n.place(e)
 	case "transition":
 		return n.transition(e)
-	case "arc":
+	case "arc", "inputArc", "outputArc", "inhibitorArc": // the last three are those of TAPAAL's engine
 		return n.arc(e)
+	case "transportArc":
+		n.faults.Add(e.pos, "<transportArc>, an arc of timed nets; expected an <inputArc> and an <outputArc>")
+		return n.Skip()
 	case "referencePlace", "referenceTransition":
 		return n.reference(e)
 	}

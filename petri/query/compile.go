@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package query
+
+import (
+	"strconv"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/explore"
+	"github.com/pnagent/pnagent/petri/xmlscan"
+)
+
+// formula reports whether a marking satisfies it. dead reports that no transition is
+// enabled.
+type formula func(m []uint32, dead bool) bool
+
+// term is a number in a marking.
+type term func(m []uint32) int64
+
+// compiler makes the properties of a file.
+type compiler struct {
+	tables     *petri.Tables
+	faults     xmlscan.Faults
+	properties []Property
+}
+
+func (c *compiler) file(root *element) {
+	seen := map[string]bool{}
+	for _, e := range root.children {
+		if e.name != "property" {
+			c.unknown(e, "<property>")
+			continue
+		}
+		p := c.property(e)
+		if seen[p.ID] {
+			c.faults.Add(e.pos, "a second property %s; expected every id once", xmlscan.Quote(p.ID))
+		}
+		seen[p.ID] = true
+		c.properties = append(c.properties, p)
+	}
+}
+
+func (c *compiler) property(e *element) (p Property) {
+	var body *element
+	for _, child := range e.children {
+		switch child.name {
+		case "id":
+			p.ID = child.text.String()
+		case "description", "tags":
+		case "formula":
+			if body != nil {
+				c.faults.Add(child.pos, "a second <formula>; expected one")
+			}
+			body = child
+		default:
+			c.unknown(child, "<id>, <description> or <formula>")
+		}
+	}
+	if p.ID == "" {
+		c.faults.Add(e.pos, "a property without an id; expected <id>")
+	}
+	if body == nil {
+		c.faults.Add(e.pos, "a property without a formula; expected <formula>")
+		return p
+	}
+	if f := c.only(body); f != nil {
+		c.top(&p, f)
+	}
+	return p
+}
+
+// top compiles the element in a <formula>.
+func (c *compiler) top(p *Property, e *element) {
+	inner := "finally"
+	switch e.name {
+	case "place-bound":
+		p.Kind, p.sum = Bound, c.tokens(e)
+		return
+	case "exists-path":
+		p.Kind = Exists
+	case "all-paths":
+		p.Kind, inner = Always, "globally"
+	default:
+		c.unknown(e, "<exists-path>, <all-paths> or <place-bound>")
+		return
+	}
+	path := c.only(e)
+	switch {
+	case path == nil:
+	case path.name != inner:
+		c.unknown(path, "<"+inner+"> in <"+e.name+">")
+	default:
+		if state := c.only(path); state != nil {
+			p.holds = c.formula(state)
+		}
+	}
+}
+
+func (c *compiler) unknown(e *element, expected string) {
+	c.faults.Add(e.pos, "%s is not supported here; expected %s", xmlscan.Tag(e.name), expected)
+}
+
+// only returns the single child of an element, or nil.
+func (c *compiler) only(e *element) *element {
+	if len(e.children) == 1 {
+		return e.children[0]
+	}
+	c.count(e, "one")
+	return nil
+}
+
+func (c *compiler) count(e *element, expected string) {
+	c.faults.Add(e.pos, "%s with %d elements; expected %s", xmlscan.Tag(e.name), len(e.children), expected)
+}
+
+// never and zero stand for what has a fault.
+func never([]uint32, bool) bool { return false }
+func zero([]uint32) int64       { return 0 }
+
+func (c *compiler) formula(e *element) formula {
+	switch e.name {
+	case "true", "false", "deadlock":
+		return c.constant(e)
+	case "is-fireable":
+		return c.fireable(e)
+	case "negation":
+		if child := c.only(e); child != nil {
+			f := c.formula(child)
+			return func(m []uint32, dead bool) bool { return !f(m, dead) }
+		}
+		return never
+	case "conjunction", "disjunction":
+		return c.several(e, e.name == "disjunction")
+	case "implication", "equivalence", "exclusive-disjunction":
+		return c.pair(e)
+	case "integer-le", "integer-lt", "integer-ge", "integer-gt", "integer-eq", "integer-ne":
+		return c.comparison(e)
+	}
+	c.unknown(e, "a formula of one marking: conjunction, disjunction, negation, integer-le, is-fireable or deadlock")
+	return never
+}
+
+func (c *compiler) constant(e *element) formula {
+	if len(e.children) > 0 {
+		c.count(e, "none")
+	}
+	if e.name == "deadlock" {
+		return func(_ []uint32, dead bool) bool { return dead }
+	}
+	value := e.name == "true"
+	return func([]uint32, bool) bool { return value }
+}
+
+// several compiles a disjunction, or a conjunction: one part that is true, or false, decides
+// it.
+func (c *compiler) several(e *element, decides bool) formula {
+	if len(e.children) == 0 {
+		c.count(e, "one or more")
+	}
+	var parts []formula
+	for _, child := range e.children {
+		parts = append(parts, c.formula(child))
+	}
+	return func(m []uint32, dead bool) bool {
+		for _, f := range parts {
+			if f(m, dead) == decides {
+				return decides
+			}
+		}
+		return !decides
+	}
+}
+
+func (c *compiler) pair(e *element) formula {
+	if len(e.children) != 2 {
+		c.count(e, "two")
+		return never
+	}
+	a, b := c.formula(e.children[0]), c.formula(e.children[1])
+	switch e.name {
+	case "implication":
+		return func(m []uint32, dead bool) bool { return !a(m, dead) || b(m, dead) }
+	case "equivalence":
+		return func(m []uint32, dead bool) bool { return a(m, dead) == b(m, dead) }
+	}
+	return func(m []uint32, dead bool) bool { return a(m, dead) != b(m, dead) }
+}
+
+func (c *compiler) comparison(e *element) formula {
+	if len(e.children) != 2 {
+		c.count(e, "two")
+		return never
+	}
+	a, b := c.term(e.children[0]), c.term(e.children[1])
+	holds := map[string]func(a, b int64) bool{
+		"integer-le": func(a, b int64) bool { return a <= b },
+		"integer-lt": func(a, b int64) bool { return a < b },
+		"integer-ge": func(a, b int64) bool { return a >= b },
+		"integer-gt": func(a, b int64) bool { return a > b },
+		"integer-eq": func(a, b int64) bool { return a == b },
+		"integer-ne": func(a, b int64) bool { return a != b },
+	}[e.name]
+	return func(m []uint32, _ bool) bool { return holds(a(m), b(m)) }
+}
+
+// fireable compiles <is-fireable>: one of its transitions is enabled.
+func (c *compiler) fireable(e *element) formula {
+	var transitions []int
+	for _, child := range c.named(e, "transition") {
+		tr, ok := c.tables.TransitionIndex(child.text.String())
+		if !ok {
+			c.missing(child)
+		}
+		transitions = append(transitions, tr)
+	}
+	return func(m []uint32, _ bool) bool {
+		for _, tr := range transitions {
+			if explore.Enabled(c.tables, tr, m) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// named returns the children of an element, which must have a name.
+func (c *compiler) named(e *element, name string) (children []*element) {
+	if len(e.children) == 0 {
+		c.count(e, "one or more <"+name+">")
+	}
+	for _, child := range e.children {
+		if child.name == name {
+			children = append(children, child)
+		} else {
+			c.unknown(child, "<"+name+">")
+		}
+	}
+	return children
+}
+
+func (c *compiler) missing(e *element) {
+	pos := e.pos
+	if e.text.Pos.Line > 0 {
+		pos = e.text.Pos
+	}
+	c.faults.Add(pos, "the net has no %s %s; expected the id of one", e.name, xmlscan.Quote(e.text.String()))
+}
+
+func (c *compiler) term(e *element) term {
+	switch e.name {
+	case "tokens-count":
+		return c.tokens(e)
+	case "integer-constant":
+		return c.number(e)
+	case "integer-sum":
+		return c.sum(e)
+	case "integer-difference":
+		if len(e.children) != 2 {
+			c.count(e, "two")
+			return zero
+		}
+		a, b := c.term(e.children[0]), c.term(e.children[1])
+		return func(m []uint32) int64 { return a(m) - b(m) }
+	}
+	c.unknown(e, "tokens-count, integer-constant, integer-sum or integer-difference")
+	return zero
+}
+
+// tokens compiles the tokens in some places together.
+func (c *compiler) tokens(e *element) term {
+	var places []int
+	for _, child := range c.named(e, "place") {
+		p, ok := c.tables.PlaceIndex(child.text.String())
+		if !ok {
+			c.missing(child)
+		}
+		places = append(places, p)
+	}
+	return func(m []uint32) (sum int64) {
+		for _, p := range places {
+			sum += int64(m[p])
+		}
+		return sum
+	}
+}
+
+func (c *compiler) number(e *element) term {
+	n, err := strconv.ParseInt(e.text.String(), 10, 33) // twice the tokens that a place can have
+	if err != nil || len(e.children) > 0 {
+		c.faults.Add(e.pos, "the number %s; expected an integer from -4294967296 to 4294967295", xmlscan.Quote(e.text.String()))
+	}
+	return func([]uint32) int64 { return n }
+}
+
+func (c *compiler) sum(e *element) term {
+	if len(e.children) == 0 {
+		c.count(e, "one or more")
+	}
+	var parts []term
+	for _, child := range e.children {
+		parts = append(parts, c.term(child))
+	}
+	return func(m []uint32) (sum int64) {
+		for _, t := range parts {
+			sum += t(m)
+		}
+		return sum
+	}
+}

@@ -23,9 +23,9 @@ func TestNoSourceIsSilentWhileTheCollectorCannotHear(t *testing.T) {
 	way.Dark()
 	until(t, c, "a was not received for longer than it may be silent", func(v *View) bool {
 		if states(v) != "a=up" {
-			t.Fatalf("%s, %d us after it was received", states(v), v.At-v.Sources[0].LastHeard)
+			t.Fatalf("%s, %d us after it was received", states(v), v.At-v.Sources[0].LastMessage)
 		}
-		return v.At-v.Sources[0].LastHeard > leastPatience+1_000_000
+		return v.At-v.Sources[0].LastMessage > leastPatience+1_000_000
 	})
 }
 

@@ -203,7 +203,7 @@ func (s *source) shown(net string) Source {
 	}
 	out := Source{
 		Name: s.name, Net: net, Digest: digest, Region: s.region, Fence: s.fence, State: s.state,
-		Epoch: s.epoch, Seq: s.seq, LastHeard: s.lastMessage(), Interval: time.Duration(s.interval) * time.Microsecond,
+		Epoch: s.epoch, Seq: s.seq, LastMessage: s.lastMessage(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks,
 		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict, Unread: s.neverRead,
 	}

@@ -99,27 +99,27 @@ func (s SourceState) String() string {
 
 // Source is one source of one net.
 type Source struct {
-	Name       string
-	Net        string
-	Digest     string
-	Region     string
-	Fence      uint64 // its epoch as the region's owner
-	Since      int64  // when the region's counters began, by its clock; 0: they are those of the process
-	State      SourceState
-	Reason     string        // why it is Refused; "" if it is not
-	Refusal    string        // the reason as telemetry.Conflict or a key of Traffic.Rejected; "" if it is not refused
-	Unread     bool          // no rows of it were ever shown, and none are to be expected
-	Conflict   bool          // it is refused because two processes publish as this source: the rows are those of the newer one
-	Epoch      int64         // start of the process, by its clock
-	Seq        uint64        // last snapshot taken
-	LastHeard  int64         // by the collector's clock
-	Interval   time.Duration // announced by the source
-	Skew       time.Duration // its clock minus the collector's, as estimated from messages
-	SkewBeyond bool          // more than a minute: reported, and not used
-	Gaps       uint64        // lost snapshots
-	Duplicates uint64        // repeated or late snapshots
-	Restarts   uint64        // epochs after the first
-	Setbacks   uint64        // take-overs after which its counters were lower than those of the previous owner: the region's log lost something
+	Name        string
+	Net         string
+	Digest      string
+	Region      string
+	Fence       uint64 // its epoch as the region's owner
+	Since       int64  // when the region's counters began, by its clock; 0: they are those of the process
+	State       SourceState
+	Reason      string        // why it is Refused; "" if it is not
+	Refusal     string        // the reason as telemetry.Conflict or a key of Traffic.Rejected; "" if it is not refused
+	Unread      bool          // no rows of it were ever shown, and none are to be expected
+	Conflict    bool          // it is refused because two processes publish as this source: the rows are those of the newer one
+	Epoch       int64         // start of the process, by its clock
+	Seq         uint64        // last snapshot taken
+	LastMessage int64         // by the collector's clock
+	Interval    time.Duration // announced by the source
+	Skew        time.Duration // its clock minus the collector's, as estimated from messages
+	SkewBeyond  bool          // more than a minute: reported, and not used
+	Gaps        uint64        // lost snapshots
+	Duplicates  uint64        // repeated or late snapshots
+	Restarts    uint64        // epochs after the first
+	Setbacks    uint64        // take-overs after which its counters were lower than those of the previous owner: the region's log lost something
 
 	// The state of its region; nil if not known, and for a source that is gone.
 	Position *uint64 // commits in the region's log

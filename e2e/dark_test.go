@@ -29,7 +29,7 @@ type natsOf struct {
 	}
 	Sources []struct {
 		Name, State string
-		LastHeard   time.Time `json:"last_heard"`
+		LastMessage time.Time `json:"last_heard"`
 	}
 }
 
@@ -77,8 +77,8 @@ func (d *dark) goesOn(t *testing.T, since time.Time) {
 	until(t, "everything goes on", func() error {
 		received := d.side.nats(t)
 		for _, s := range received.Sources {
-			if s.State != "up" || s.LastHeard.Before(since) {
-				return fmt.Errorf("source %s is %s, received at %s, %+v", s.Name, s.State, s.LastHeard, received.NATS)
+			if s.State != "up" || s.LastMessage.Before(since) {
+				return fmt.Errorf("source %s is %s, received at %s, %+v", s.Name, s.State, s.LastMessage, received.NATS)
 			}
 		}
 		now := d.ring.statuses()

@@ -103,8 +103,8 @@ func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
 	}
 	until(t, "all are received again", func() error {
 		for _, s := range side.nats(t).Sources {
-			if s.LastHeard.Before(goesOn) {
-				return fmt.Errorf("%s was last received at %s", s.Name, s.LastHeard)
+			if s.LastMessage.Before(goesOn) {
+				return fmt.Errorf("%s was last received at %s", s.Name, s.LastMessage)
 			}
 		}
 		return up()

@@ -111,7 +111,7 @@ func sourceFamilies() []Family {
 				}
 			}},
 		sources(SourceLastSnapshotAgeSeconds, "Time since the last snapshot of the source arrived.", Gauge, true,
-			func(src *collector.Source, now int64) float64 { return age(src.LastHeard, now) }),
+			func(src *collector.Source, now int64) float64 { return age(src.LastMessage, now) }),
 		sources(SourceGapsTotal, "Snapshots of the source that were lost.", Counter, false,
 			func(src *collector.Source, _ int64) float64 { return float64(src.Gaps) }),
 	}

@@ -77,13 +77,13 @@ func rich() *collector.View {
 			{Name: "orders", Def: orders(), Final: orders().FinalPlaces(), Rows: ordersRows(), Up: 1, Stale: 1, Since: noon.UnixMicro() - 2*hour + 500_000},
 		},
 		Sources: []collector.Source{
-			{Name: "host-1", Net: "few", State: collector.Gone, LastHeard: before(20 * time.Minute), Region: "north", Fence: 2},
-			{Name: "host-1", Net: "orders", State: collector.Up, LastHeard: before(500 * time.Millisecond), Gaps: 2,
+			{Name: "host-1", Net: "few", State: collector.Gone, LastMessage: before(20 * time.Minute), Region: "north", Fence: 2},
+			{Name: "host-1", Net: "orders", State: collector.Up, LastMessage: before(500 * time.Millisecond), Gaps: 2,
 				Region: "east", Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0), RegionStopped: "a log has lost commits"},
-			{Name: "host-2", Net: "orders", State: collector.Stale, LastHeard: before(time.Minute),
+			{Name: "host-2", Net: "orders", State: collector.Stale, LastMessage: before(time.Minute),
 				Region: "west", Fence: 7, Position: told(5), Standbys: told(0), Setbacks: 1},
-			{Name: "host-4", Net: "orders", State: collector.Refused, Conflict: true, Refusal: "conflict", Reason: "two processes", LastHeard: before(time.Second)},
-			{Name: "host-3", Net: "new", State: collector.Undefined, LastHeard: before(time.Second)},
+			{Name: "host-4", Net: "orders", State: collector.Refused, Conflict: true, Refusal: "conflict", Reason: "two processes", LastMessage: before(time.Second)},
+			{Name: "host-3", Net: "new", State: collector.Undefined, LastMessage: before(time.Second)},
 		},
 		Traffic: collector.Traffic{Messages: 1000, Bytes: 123456, Lost: 2, Rejected: map[string]uint64{"decode": 3, "columns": 0}},
 	}).Sum()

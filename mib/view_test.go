@@ -109,7 +109,7 @@ func viewOf(nets ...*collector.NetView) *collector.View {
 		known := uint64(3)
 		view.Sources = append(view.Sources, collector.Source{Name: "engine-1", Net: n.Name, State: collector.Up, Region: "north",
 			Fence: 7, Position: &known, Standbys: &known, Lag: &known,
-			LastHeard: now0 - 500_000, Interval: time.Second, Epoch: now0 - 3600e6, Skew: -20 * time.Millisecond})
+			LastMessage: now0 - 500_000, Interval: time.Second, Epoch: now0 - 3600e6, Skew: -20 * time.Millisecond})
 	}
 	return view.Sum()
 }

@@ -262,8 +262,8 @@ func (m *Model) sourcePage(o *api.Source) []line {
 	if o.SkewBeyond {
 		skew += ", too much to be used"
 	}
-	heard := num(o.LastHeardAge)
-	if o.LastHeard == 0 {
+	heard := num(o.LastMessageAge)
+	if o.LastMessage == 0 {
 		heard = num(math.NaN())
 	}
 	lines := []line{heading("source", o.Name, "", o.Net), {},

@@ -54,10 +54,10 @@ func scripted(second int) *api.View {
 		Transitions: []api.Transition{{ID: "\u2066t\ufe0f\xff"}}}
 	v.Nets = []api.Net{packaging, chinese, hostile}
 	v.Sources = []api.Source{
-		{SourceState: api.SourceState{Name: "berlin", Net: "packaging", Region: "eu", State: "up", LastHeardAge: 0.4, Gaps: 1,
-			Fence: 3, Position: ptr(4100 + n), Standbys: ptr(1), Lag: ptr(0)}, Seq: 40 + n, LastHeard: timeOf(at), Interval: 1, Skew: -0.0003},
-		{SourceState: api.SourceState{Name: "osaka", Net: "packaging", State: "stale", LastHeardAge: 10 + old}, Seq: 9, LastHeard: timeOf(begun()), Interval: 1, Skew: 65, SkewBeyond: true, Restarts: 2},
-		{SourceState: api.SourceState{Name: "berlin", Net: "订单处理流程", State: "up", LastHeardAge: 0.2}, LastHeard: timeOf(at), Interval: 1}}
+		{SourceState: api.SourceState{Name: "berlin", Net: "packaging", Region: "eu", State: "up", LastMessageAge: 0.4, Gaps: 1,
+			Fence: 3, Position: ptr(4100 + n), Standbys: ptr(1), Lag: ptr(0)}, Seq: 40 + n, LastMessage: timeOf(at), Interval: 1, Skew: -0.0003},
+		{SourceState: api.SourceState{Name: "osaka", Net: "packaging", State: "stale", LastMessageAge: 10 + old}, Seq: 9, LastMessage: timeOf(begun()), Interval: 1, Skew: 65, SkewBeyond: true, Restarts: 2},
+		{SourceState: api.SourceState{Name: "berlin", Net: "订单处理流程", State: "up", LastMessageAge: 0.2}, LastMessage: timeOf(at), Interval: 1}}
 	v.States = api.States{Up: 2, Stale: 1}
 	return v
 }

@@ -187,8 +187,8 @@ func (s *sample) sources() *table {
 	}}
 	for i := range s.view.Sources {
 		o := &s.view.Sources[i]
-		heard := num(o.LastHeardAge)
-		if o.LastHeard == 0 {
+		heard := num(o.LastMessageAge)
+		if o.LastMessage == 0 {
 			heard = num(math.NaN())
 		}
 		t.add(subject{Sources, o.Net, o.Name}, text(o.Name), text(o.Net), text(o.State), heard, num(o.Interval),

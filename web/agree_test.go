@@ -67,7 +67,7 @@ func view() *collector.View {
 	v := (&collector.View{At: noon.UnixMicro(), Generation: 35, Nets: []*collector.NetView{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 36, Stale: 37,
 		Digests: []collector.Digest{{Digest: "d", Sources: 1}}}},
 		Sources: []collector.Source{{Name: "s", Net: "net", State: collector.Up, Region: "r", Fence: 38, Position: &position, Standbys: &standbys, Lag: &lag,
-			LastHeard: before(39), Interval: 2 * time.Second, Skew: 3 * time.Second, Gaps: 41, Duplicates: 42, Restarts: 43, Setbacks: 44}},
+			LastMessage: before(39), Interval: 2 * time.Second, Skew: 3 * time.Second, Gaps: 41, Duplicates: 42, Restarts: 43, Setbacks: 44}},
 		Traffic: collector.Traffic{Messages: 1001, Bytes: 1002, Lost: 1003, Rejected: map[string]uint64{"bad_name": 7}}, MessageRate: 1004}).Sum()
 	v.Nets[0].Rates = &collector.Rates{Firings: collector.Rate{Now: 2.5, Min1: 2.25, Min5: 2.125, Min15: 2.0625}, Finished: 0.5,
 		Transitions: []collector.Rate{{Now: 3.5, Min1: 3.25, Min5: 3.125, Min15: 3.0625}}, Arrivals: []float64{4.5, 4.25}, Departures: []float64{5.5, 5.25}}

@@ -190,13 +190,13 @@ func blockDocument(def *petri.Net, b *stats.Block) api.Block {
 }
 
 func sourceState(s *collector.Source, now int64) api.SourceState {
-	return api.SourceState{Name: s.Name, Net: s.Net, State: s.State.String(), Reason: s.Reason, LastHeardAge: ageAt(s.LastHeard, now), Gaps: s.Gaps,
+	return api.SourceState{Name: s.Name, Net: s.Net, State: s.State.String(), Reason: s.Reason, LastMessageAge: ageAt(s.LastMessage, now), Gaps: s.Gaps,
 		Region: s.Region, Fence: s.Fence, Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped}
 }
 
 func sourceDocument(s *collector.Source, now int64) api.Source {
 	return api.Source{SourceState: sourceState(s, now), Digest: s.Digest, Since: api.Time(s.Since), Conflict: s.Conflict, Epoch: s.Epoch, Seq: s.Seq,
-		LastHeard: api.Time(s.LastHeard), Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
+		LastMessage: api.Time(s.LastMessage), Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
 		Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks}
 }
 

@@ -120,10 +120,10 @@ func orders() *collector.View {
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 5}, {Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
 	return (&collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.NetView{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
 		Sources: []collector.Source{
-			{Name: "host-1", Net: "orders", State: collector.Up, LastHeard: before(time.Second), Interval: time.Second, Gaps: 2, Region: "east",
+			{Name: "host-1", Net: "orders", State: collector.Up, LastMessage: before(time.Second), Interval: time.Second, Gaps: 2, Region: "east",
 				Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0)},
-			{Name: "host-2", Net: "orders", State: collector.Up, LastHeard: before(time.Second), Interval: time.Second},
-			{Name: "host-3", Net: "orders", State: collector.Gone, LastHeard: before(time.Hour)}}}).Sum()
+			{Name: "host-2", Net: "orders", State: collector.Up, LastMessage: before(time.Second), Interval: time.Second},
+			{Name: "host-3", Net: "orders", State: collector.Gone, LastMessage: before(time.Hour)}}}).Sum()
 }
 
 func told(n uint64) *uint64 { return &n }

@@ -200,7 +200,7 @@ func TestTheSameViewsAtTheSameTimesGiveTheSameAlarms(t *testing.T) {
 		m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
 		view := viewOf(wide("a", 50, t0), wide("b", 50, t0))
 		for i := range 30 {
-			view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint(i), State: collector.Stale, LastHeard: t0})
+			view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint(i), State: collector.Stale, LastMessage: t0})
 		}
 		all = append(all, m.Step(view, t0+601e6)...)
 		all = append(all, m.Step(viewOf(), t0+602e6)...)

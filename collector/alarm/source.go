@@ -60,8 +60,8 @@ func (s *sourceWatch) add(src *collector.Source) {
 	a := &s.lost
 	switch {
 	case src.State == collector.Stale:
-		if s.since == 0 || src.LastHeard < s.since {
-			s.since = src.LastHeard
+		if s.since == 0 || src.LastMessage < s.since {
+			s.since = src.LastMessage
 		}
 	case src.Conflict:
 		a = &s.conflict

@@ -334,7 +334,7 @@ func (s *story) region(name, net string, words []string) {
 }
 
 func (s *story) source(name, net, state string, received int64) {
-	src := collector.Source{Name: name, Net: net, LastHeard: t0 + received,
+	src := collector.Source{Name: name, Net: net, LastMessage: t0 + received,
 		State: map[string]collector.SourceState{"up": collector.Up, "stale": collector.Stale, "gone": collector.Gone, "undefined": collector.Undefined,
 			"refused": collector.Refused, "conflict": collector.Refused, "unread": collector.Refused}[state], Conflict: state == "conflict", Unread: state == "unread"}
 	if src.State == collector.Refused {

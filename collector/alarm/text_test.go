@@ -70,7 +70,7 @@ defaults:
 			}
 			for i := range 3 {
 				if rng.IntN(3) == 0 {
-					view.Sources = append(view.Sources, collector.Source{Name: "s", Net: strconv.Itoa(i), State: collector.Stale, LastHeard: now - rng.Int64N(20e6)})
+					view.Sources = append(view.Sources, collector.Source{Name: "s", Net: strconv.Itoa(i), State: collector.Stale, LastMessage: now - rng.Int64N(20e6)})
 				}
 			}
 			for _, c := range m.Step(view, now) {

@@ -206,35 +206,35 @@ type Queue struct {
 
 // SourceState is the state of one source of one net.
 type SourceState struct {
-	Name          string  `json:"name"`
-	Net           string  `json:"net"`
-	State         string  `json:"state"`                    // up, stale, gone, undefined or refused
-	Reason        string  `json:"reason,omitempty"`         // why it is refused
-	LastHeardAge  float64 `json:"last_heard_age_seconds"`   // since its last message
-	Gaps          uint64  `json:"gaps"`                     // lost snapshots
-	Region        string  `json:"region,omitempty"`         // the region that it owns
-	Fence         uint64  `json:"fence,omitempty"`          // its number as the region's owner
-	Position      *uint64 `json:"position,omitempty"`       // commits in the region's log
-	Standbys      *uint64 `json:"standbys,omitempty"`       // standby processes that follow the log
-	Lag           *uint64 `json:"lag,omitempty"`            // commits by which the nearest standby lags
-	RegionStopped string  `json:"region_stopped,omitempty"` // why the region is stopped
+	Name           string  `json:"name"`
+	Net            string  `json:"net"`
+	State          string  `json:"state"`                    // up, stale, gone, undefined or refused
+	Reason         string  `json:"reason,omitempty"`         // why it is refused
+	LastMessageAge float64 `json:"last_heard_age_seconds"`   // since its last message
+	Gaps           uint64  `json:"gaps"`                     // lost snapshots
+	Region         string  `json:"region,omitempty"`         // the region that it owns
+	Fence          uint64  `json:"fence,omitempty"`          // its number as the region's owner
+	Position       *uint64 `json:"position,omitempty"`       // commits in the region's log
+	Standbys       *uint64 `json:"standbys,omitempty"`       // standby processes that follow the log
+	Lag            *uint64 `json:"lag,omitempty"`            // commits by which the nearest standby lags
+	RegionStopped  string  `json:"region_stopped,omitempty"` // why the region is stopped
 }
 
 // Source is one source of one net, with all its figures.
 type Source struct {
 	SourceState
-	Digest     string  `json:"digest"`         // of the definition that it runs
-	Since      Time    `json:"since,omitzero"` // when the region's counters began
-	Conflict   bool    `json:"conflict,omitempty"`
-	Epoch      int64   `json:"epoch"` // start of its process, microseconds since the Unix epoch by its clock
-	Seq        uint64  `json:"seq"`   // of its last snapshot
-	LastHeard  Time    `json:"last_heard"`
-	Interval   float64 `json:"interval_seconds"` // between snapshots, as the source announced
-	Skew       float64 `json:"skew_seconds"`     // how far its clock is ahead of the sidecar's
-	SkewBeyond bool    `json:"skew_beyond"`      // the skew is too large to be used
-	Duplicates uint64  `json:"duplicates"`       // repeated or late snapshots
-	Restarts   uint64  `json:"restarts"`
-	Setbacks   uint64  `json:"setbacks"` // times that its region's log lost something
+	Digest      string  `json:"digest"`         // of the definition that it runs
+	Since       Time    `json:"since,omitzero"` // when the region's counters began
+	Conflict    bool    `json:"conflict,omitempty"`
+	Epoch       int64   `json:"epoch"` // start of its process, microseconds since the Unix epoch by its clock
+	Seq         uint64  `json:"seq"`   // of its last snapshot
+	LastMessage Time    `json:"last_heard"`
+	Interval    float64 `json:"interval_seconds"` // between snapshots, as the source announced
+	Skew        float64 `json:"skew_seconds"`     // how far its clock is ahead of the sidecar's
+	SkewBeyond  bool    `json:"skew_beyond"`      // the skew is too large to be used
+	Duplicates  uint64  `json:"duplicates"`       // repeated or late snapshots
+	Restarts    uint64  `json:"restarts"`
+	Setbacks    uint64  `json:"setbacks"` // times that its region's log lost something
 }
 
 // States counts sources by state.

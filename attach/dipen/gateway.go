@@ -13,7 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,10 +41,8 @@ type Etcd struct {
 type gateway struct {
 	client *http.Client
 	cfg    Etcd
-	at     int // the endpoint in use
-
-	mu    sync.Mutex
-	token string // of the user
+	at     int                    // the endpoint in use
+	token  atomic.Pointer[string] // of the user; nil for none
 }
 
 // newGateway checks the endpoints.
@@ -73,20 +71,8 @@ func (g *gateway) endpoint() string { return g.cfg.Endpoints[g.at] }
 // next switches to the next endpoint, which needs a new token.
 func (g *gateway) next() {
 	g.at = (g.at + 1) % len(g.cfg.Endpoints)
-	g.setToken("")
+	g.token.Store(nil)
 	g.client.CloseIdleConnections()
-}
-
-func (g *gateway) setToken(token string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.token = token
-}
-
-func (g *gateway) getToken() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.token
 }
 
 // login requests a token for the user, if there is one.
@@ -94,7 +80,7 @@ func (g *gateway) login(ctx context.Context) error {
 	if g.cfg.User == "" {
 		return nil
 	}
-	g.setToken("")
+	g.token.Store(nil)
 	body, err := g.read(ctx, "/v3/auth/authenticate", map[string]string{"name": g.cfg.User, "password": g.cfg.Password})
 	if err != nil {
 		return fmt.Errorf("logging in as %q: %w", g.cfg.User, err)
@@ -105,7 +91,7 @@ func (g *gateway) login(ctx context.Context) error {
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Token == "" {
 		return fmt.Errorf("logging in as %q: the answer has no token", g.cfg.User)
 	}
-	g.setToken(answer.Token)
+	g.token.Store(&answer.Token)
 	return nil
 }
 
@@ -152,8 +138,8 @@ func (g *gateway) post(ctx context.Context, path string, request any) (io.ReadCl
 		return nil, fmt.Errorf("writing a request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if token := g.getToken(); token != "" {
-		req.Header.Set("Authorization", token)
+	if token := g.token.Load(); token != nil {
+		req.Header.Set("Authorization", *token)
 	}
 	resp, err := g.client.Do(req)
 	if err != nil {

@@ -139,10 +139,8 @@ func (s *source) run(ctx context.Context) error {
 		if fatal := (*fatalError)(nil); errors.As(err, &fatal) && ctx.Err() == nil {
 			return fatal.error
 		}
-		select {
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return nil
-		default:
 		}
 		if s.connected(false) {
 			wait = firstWait

@@ -15,7 +15,14 @@ type Net struct {
 	Places      []Place
 	Transitions []Transition
 	Arcs        []Arc
+
+	// FinalMarkings are the markings in which an instance should end, as the source
+	// declares them; nil if it declares none. The token game ignores them.
+	FinalMarkings []Marking
 }
+
+// Marking is the number of tokens by place id; a place that it lacks has none.
+type Marking map[string]uint32
 
 // Pos is a position in the source, both from 1. The zero Pos is unknown.
 type Pos struct{ Line, Column int }
@@ -50,6 +57,9 @@ type Transition struct {
 	Alternative bool
 	// Trigger is what the transition waits for when it is enabled.
 	Trigger Trigger
+	// Silent marks a transition that leaves no event in a log: it routes tokens only.
+	// The token game ignores it.
+	Silent bool
 	// Preempts makes the transition also take tokens that a running transition holds,
 	// which is then cancelled.
 	Preempts bool

@@ -106,7 +106,7 @@ func New(cfg Config) (*Attachment, error) {
 			return nil, err
 		}
 		a.defs = append(a.defs, telemetry.SourceNet{ID: t.Net.ID, PNML: def.Bytes(), Places: t.Places(), Transitions: t.Transitions()})
-		n, err := a.replay(t)
+		n, err := a.replay(t, a.names.labels[len(a.nets)])
 		if err != nil {
 			return nil, err
 		}
@@ -116,12 +116,16 @@ func New(cfg Config) (*Attachment, error) {
 }
 
 // replay returns a new Replay of a net.
-func (a *Attachment) replay(t *petri.Tables) (*replay.Replay, error) {
+func (a *Attachment) replay(t *petri.Tables, labels []label) (*replay.Replay, error) {
 	silent, err := a.cfg.Table.silent(t)
 	if err != nil {
 		return nil, err
 	}
-	return replay.New(replay.Config{Tables: t, Silent: silent, EndsByEvent: a.cfg.EndsByEvent,
+	var several [][]int32
+	for _, l := range labels {
+		several = append(several, l.transitions)
+	}
+	return replay.New(replay.Config{Tables: t, Silent: silent, Labels: several, AnyEnd: isProcess(t.Net), EndsByEvent: a.cfg.EndsByEvent,
 		Limit: max(a.cfg.Instances, 1), Search: a.cfg.Search}), nil
 }
 
@@ -131,7 +135,7 @@ func (a *Attachment) format() format {
 		one := *a.pattern
 		return &one
 	}
-	return &jsonLines{names: a.cfg.Fields}
+	return newJSONLines(a.cfg.Fields)
 }
 
 // Publish starts to publish. base has the connection, the source's name and the
@@ -190,6 +194,7 @@ type NetCounts struct {
 	Silent    uint64  `json:"silent"`
 	Late      uint64  `json:"late"`
 	Open      int     `json:"open"` // instances
+	Greedy    uint64  `json:"greedy,omitempty"`
 	Refused   uint64  `json:"-"`
 	Evicted   uint64  `json:"-"`
 	Blurred   uint64  `json:"-"`
@@ -204,7 +209,7 @@ func (a *Attachment) Nets() []NetCounts {
 		c := &n.Counts
 		out = append(out, NetCounts{Net: a.defs[k].ID, Events: c.Events, Unfit: c.Unfit, Fitness: c.Fitness(), Produced: c.Produced,
 			Consumed: c.Consumed, Missing: c.Missing, Remaining: c.Remaining, Silent: c.Silent, Late: c.Late, Open: n.Open(),
-			Refused: c.Refused, Evicted: c.Evicted, Blurred: c.Blurred})
+			Refused: c.Refused, Evicted: c.Evicted, Blurred: c.Blurred, Greedy: c.Greedy})
 	}
 	return out
 }
@@ -253,7 +258,7 @@ func (a *Attachment) apply(e *event) {
 	n, fit := a.nets[e.net], true
 	switch e.kind {
 	case fires:
-		fit = n.Fire(e.instance, int(e.index), e.time)
+		fit = n.FireLabel(e.instance, e.index, e.next, e.time)
 	case puts:
 		fit = n.Put(e.instance, int(e.index), e.tokens, e.time)
 	case ends:
@@ -265,10 +270,13 @@ func (a *Attachment) apply(e *event) {
 	}
 }
 
-// called returns the id of an event's transition or place.
+// called returns the id of the transition or the place of an event, or the name
+// that several transitions have.
 func (a *Attachment) called(e *event) string {
-	if e.kind == fires {
-		return a.cfg.Nets[e.net].Net.Transitions[e.index].ID
+	if transitions := a.cfg.Nets[e.net].Net.Transitions; e.kind == fires && int(e.index) >= len(transitions) {
+		return a.names.labels[e.net][int(e.index)-len(transitions)].name
+	} else if e.kind == fires {
+		return transitions[e.index].ID
 	}
 	return a.cfg.Nets[e.net].Net.Places[e.index].ID
 }

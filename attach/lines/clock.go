@@ -12,7 +12,7 @@ import (
 // Times is the format of the time of an event.
 type Times struct {
 	// Layout is a layout of package time, such as "02/Jan/2006:15:04:05 -0700".
-	// "" is RFC 3339, or a number.
+	// "" is RFC 3339, with or without a zone (xs:dateTime), or a number.
 	Layout string
 	// Zone is the zone of times without one; nil is UTC.
 	Zone *time.Location
@@ -26,20 +26,32 @@ type Times struct {
 func (t *Times) read(text []byte, textual bool) (micros int64, ok bool) {
 	switch {
 	case t.Layout != "":
-		zone := t.Zone
-		if zone == nil {
-			zone = time.UTC
-		}
-		at, err := time.ParseInLocation(t.Layout, string(text), zone)
-		micros, ok = at.UnixMicro(), err == nil
+		micros, ok = t.zoned(t.Layout, text)
 	case !textual || numeric(text):
 		micros, ok = t.number(text)
 	default:
 		var at time.Time
-		err := at.UnmarshalText(text)
-		micros, ok = at.UnixMicro(), err == nil
+		if err := at.UnmarshalText(text); err != nil {
+			micros, ok = t.zoned(zoneless, text)
+		} else {
+			micros, ok = at.UnixMicro(), true
+		}
 	}
 	return micros, ok && micros > 0 && micros <= telemetry.MaxTime
+}
+
+// zoneless is the layout of an xs:dateTime of XML Schema without a zone. A fraction
+// of a second is valid in every layout.
+const zoneless = "2006-01-02T15:04:05"
+
+// zoned reads a time by a layout, in t.Zone if it has none.
+func (t *Times) zoned(layout string, text []byte) (micros int64, ok bool) {
+	zone := t.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	at, err := time.ParseInLocation(layout, string(text), zone)
+	return at.UnixMicro(), err == nil
 }
 
 func numeric(text []byte) bool {

@@ -6,15 +6,16 @@
 //	inputs            formats            window        replay          telemetry
 //	stdin, files,     JSON lines,        in the order  one Replay      rows, oldest,
 //	a pipe, UDP, ──►  a pattern,    ──►  of time   ──► a net      ──►  instances
-//	HTTP, NATS        XES                (optional)
+//	HTTP, NATS        XES, OCEL          (optional)
 //
 // An [Attachment] has the nets and their replays; it is safe for concurrent
 // use. Each input is a method that reads until a context ends:
 // [Attachment.Stream] reads a reader, [Attachment.Follow] a file that grows and
 // rotates, [Attachment.Datagrams], [Attachment.Handler] and
-// [Attachment.Subject] listen, and [Attachment.TakeXES] reads an event log. All
-// but the last pass whole lines to a [Feed], which parses them. A line that is
-// not an event is counted by its [Reason].
+// [Attachment.Subject] listen, and [Attachment.TakeXES] and
+// [Attachment.TakeOCEL] read an event log. All but the last two pass whole
+// lines to a [Feed], which parses them. A line that is not an event is counted
+// by its [Reason].
 //
 // [Attachment.Publish] publishes the nets as a source, and [Attachment.Run]
 // drives the window and the state file.

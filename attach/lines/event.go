@@ -38,6 +38,15 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason %d", uint8(r))
 }
 
+// sentence returns what is wrong with such lines, for an error message.
+func (r Reason) sentence() string {
+	texts := [...]string{"is an event", "is not one JSON object", "does not match the pattern", "is not of a well-formed XES log", "has no instance",
+		"has an instance's name that is too long or not plain text", "has neither a transition nor a place", "has a malformed time",
+		"has a malformed number of tokens", "is of a net that is not replayed", "has a transition that the net does not have", "has a place that the net does not have",
+		"is ignored by the table or not complete", "is too long", "has no end", "was in a file that no longer exists"}
+	return texts[min(r, reasons-1)]
+}
+
 // Reasons returns all reasons but Taken.
 func Reasons() []Reason {
 	var all []Reason
@@ -64,6 +73,7 @@ type event struct {
 	tokens   int64
 	time     int64 // microseconds since the Unix epoch; 0 if it has none
 	instance []byte
+	next     []int32 // of a firing: the events that follow in the instance, if known, see replay.FireLabel
 }
 
 // fields is a parsed line with names that are not looked up yet. nil is absent.

@@ -15,11 +15,12 @@ func FuzzJSONLines(f *testing.F) {
 	for _, text := range []string{
 		opened("a"), `{}`, `{"instance":"\ud83d\ude00\ud800x","a":[1,-0.5e+3,{"b":null}],"end":true}`, `{"a":01}`, `{"a":"\x"}`,
 		`{"instance":"a","instance":null}`, `{"instance":"\u00zz"}`, "[1]", `{"tokens":-5}`, `{"end":[true]}`, `{"\u0065nd":true}`, `{"":"x"}`,
+		`{"a":{"b":{"c":1,},"b":2}}`,
 	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		j := &jsonLines{names: defaultFields()}
+		j := newJSONLines(defaultFields())
 		var got fields
 		why := j.read(line, &got)
 		var want map[string]json.RawMessage
@@ -29,6 +30,11 @@ func FuzzJSONLines(f *testing.F) {
 		}
 		if why != Taken && err == nil && want != nil && !deeper(line, maxNesting) {
 			t.Fatalf("%q is an object and is rejected", line)
+		}
+		paths := defaultFields()
+		paths.Instance, paths.Transition = "a.b", "a.b.c"
+		if nested := newJSONLines(paths).read(line, new(fields)); nested != why && !deeper(line, maxNesting) {
+			t.Fatalf("%q is %v, and with paths %v", line, why, nested)
 		}
 		if why != Taken || !utf8.Valid(line) {
 			return

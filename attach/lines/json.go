@@ -3,12 +3,14 @@
 package lines
 
 import (
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // Fields are the names of the members of a JSON object, or of the groups of a
-// pattern. An empty name is not used.
+// pattern. An empty name is not used. The name ticket.id is that of the member id in
+// the object ticket, unless there is a member called "ticket.id".
 type Fields struct {
 	Time, Net, Instance, Transition, Place, Tokens, End, Dropped string
 }
@@ -21,28 +23,52 @@ const maxNesting = 100
 // null counts as absent. A number is valid as a name.
 type jsonLines struct {
 	names  Fields
+	nested bool // some name has a dot
 	line   []byte
 	at     int
-	spares [7][]byte // memory for text with escapes, one for each field
+	spares [fieldCount][]byte // memory for text with escapes
 	key    []byte
+	path   []byte           // names of the present object and of those around it, each with a dot behind it
+	depths [fieldCount]int8 // how deep each field was found, from 1; 0 if it was not
+}
+
+// The fields of a line.
+const (
+	timeField = iota
+	netField
+	instanceField
+	transitionField
+	placeField
+	tokensField
+	droppedField
+	endField
+	fieldCount
+	noField = -1
+)
+
+func newJSONLines(names Fields) *jsonLines {
+	j := &jsonLines{names: names}
+	for _, name := range j.all() {
+		j.nested = j.nested || strings.Contains(name, ".")
+	}
+	return j
+}
+
+// all returns the names of the fields in order.
+func (j *jsonLines) all() [fieldCount]string {
+	n := &j.names
+	return [...]string{n.Time, n.Net, n.Instance, n.Transition, n.Place, n.Tokens, n.Dropped, n.End}
 }
 
 // read implements format.
 func (j *jsonLines) read(line []byte, into *fields) Reason {
 	*into = fields{}
-	j.line, j.at = line, 0
-	if !j.take('{') {
-		return NotJSON
+	j.line, j.at, j.path = line, 0, j.path[:0]
+	if j.nested {
+		clear(j.depths[:])
 	}
-	for first := true; !j.take('}'); first = false {
-		if !first && !j.take(',') {
-			return NotJSON
-		}
-		j.space()
-		key, ok := j.text(&j.key)
-		if !ok || !j.take(':') || !j.member(key, into) {
-			return NotJSON
-		}
+	if !j.take('{') || !j.object(1, into) {
+		return NotJSON
 	}
 	if j.space(); j.at != len(j.line) {
 		return NotJSON
@@ -50,28 +76,103 @@ func (j *jsonLines) read(line []byte, into *fields) Reason {
 	return Taken
 }
 
+// object reads the rest of an object.
+func (j *jsonLines) object(depth int8, into *fields) bool {
+	for first := true; !j.take('}'); first = false {
+		if !first && !j.take(',') {
+			return false
+		}
+		j.space()
+		key, ok := j.text(&j.key)
+		if !ok || !j.take(':') || !j.member(key, depth, into) {
+			return false
+		}
+	}
+	return true
+}
+
 // member reads the value of a member.
-func (j *jsonLines) member(key []byte, into *fields) (ok bool) {
+func (j *jsonLines) member(key []byte, depth int8, into *fields) bool {
 	j.space()
-	switch n := &j.names; string(key) {
-	case "":
+	if !j.nested {
+		return j.set(j.field(key), into)
+	}
+	outer := len(j.path)
+	defer func() { j.path = j.path[:outer] }()
+	j.path = append(j.path, key...)
+	if j.leads() && j.take('{') {
+		j.path = append(j.path, '.')
+		return j.object(depth+1, into)
+	}
+	f := j.field(j.path)
+	if f == noField || j.depths[f] != 0 && j.depths[f] < depth {
 		return j.skip(0)
+	}
+	was := *into
+	ok := j.set(f, into)
+	switch {
+	case !into.lacks(f):
+		j.depths[f] = depth
+	case j.depths[f] > depth: // null is as if absent
+		*into = was
+	}
+	return ok
+}
+
+// leads reports whether a name of a field continues the path.
+func (j *jsonLines) leads() bool {
+	for _, name := range j.all() {
+		if len(name) > len(j.path) && name[len(j.path)] == '.' && name[:len(j.path)] == string(j.path) {
+			return true
+		}
+	}
+	return false
+}
+
+// field returns the field of a name, or noField.
+func (j *jsonLines) field(name []byte) int {
+	switch n := &j.names; string(name) {
+	case "":
+		return noField
 	case n.Time:
-		into.time, into.textual, ok = j.value(0)
+		return timeField
 	case n.Net:
-		into.net, _, ok = j.value(1)
+		return netField
 	case n.Instance:
-		j.spares[2] = nil // an event keeps it beyond the next line
-		into.instance, _, ok = j.value(2)
+		return instanceField
 	case n.Transition:
-		into.transition, _, ok = j.value(3)
+		return transitionField
 	case n.Place:
-		into.place, _, ok = j.value(4)
+		return placeField
 	case n.Tokens:
-		into.tokens, _, ok = j.value(5)
+		return tokensField
 	case n.Dropped:
-		into.dropped, _, ok = j.value(6)
+		return droppedField
 	case n.End:
+		return endField
+	}
+	return noField
+}
+
+// set reads the value of a field.
+func (j *jsonLines) set(field int, into *fields) (ok bool) {
+	switch field {
+	case timeField:
+		into.time, into.textual, ok = j.value(field)
+	case netField:
+		into.net, _, ok = j.value(field)
+	case instanceField:
+		j.spares[field] = nil // an event keeps it beyond the next line
+		into.instance, _, ok = j.value(field)
+	case transitionField:
+		into.transition, _, ok = j.value(field)
+	case placeField:
+		into.place, _, ok = j.value(field)
+	case tokensField:
+		into.tokens, _, ok = j.value(field)
+	case droppedField:
+		into.dropped, _, ok = j.value(field)
+	case endField:
 		from := j.at
 		ok = j.skip(0)
 		into.end = ok && string(j.line[from:j.at]) == "true"
@@ -79,6 +180,12 @@ func (j *jsonLines) member(key []byte, into *fields) (ok bool) {
 		ok = j.skip(0)
 	}
 	return ok
+}
+
+// lacks reports whether a field is absent.
+func (f *fields) lacks(field int) bool {
+	values := [...][]byte{f.time, f.net, f.instance, f.transition, f.place, f.tokens, f.dropped}
+	return field < len(values) && values[field] == nil
 }
 
 // value returns a string or a number; nil for null and for other types.

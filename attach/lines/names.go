@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pnagent/pnagent/petri"
@@ -118,13 +119,21 @@ func targets(value yamlfile.Node) (map[string]target, error) {
 type names struct {
 	nets                map[string]int32
 	only                int32              // the net of an event without one; -1 if an event must have one
-	transitions, places []map[string]int32 // by net
+	transitions, places []map[string]int32 // by net; a transition from their number on is an element of labels
+	labels              [][]label          // by net: the names that several transitions have
+}
+
+// label is a name that several transitions have. Those without events are not among
+// the transitions.
+type label struct {
+	name        string
+	transitions []int32
 }
 
 const ignored int32 = -2
 
-// newNames returns names that resolves by table, by id, and by a name that is
-// unique. only is the id of the net of events without one; "" is the only net.
+// newNames returns names that resolves by table, by id, and by name: that of a place
+// if it is unique, that of transitions also if several have it. only is the id of the net of events without one; "" is the only net.
 func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 	n := &names{nets: map[string]int32{}, only: -1}
 	var errs []error
@@ -138,6 +147,10 @@ func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 			ps[i] = node{t.Net.Places[i].ID, t.Net.Places[i].Name}
 		}
 		n.transitions, n.places = append(n.transitions, index(ts)), append(n.places, index(ps))
+		silent, err := table.silent(t)
+		errs = append(errs, err)
+		n.labels = append(n.labels, labels(t.Net, silent))
+		n.addLabels(k, int32(t.Transitions()))
 	}
 	for id, entry := range table.nets {
 		k, ok := n.nets[id]
@@ -179,6 +192,39 @@ func index(nodes []node) map[string]int32 {
 	return by
 }
 
+// labels returns the names that several transitions have, in the order of the file.
+func labels(n *petri.Net, silent []bool) (out []label) {
+	by, often := map[string]int{}, map[string]int{}
+	for i := range n.Transitions {
+		often[n.Transitions[i].Name]++
+	}
+	for i := range n.Transitions {
+		name := n.Transitions[i].Name
+		if name == "" || often[name] == 1 {
+			continue
+		}
+		k, known := by[name]
+		if !known {
+			k = len(out)
+			by[name], out = k, append(out, label{name: name})
+		}
+		if silent == nil || !silent[i] {
+			out[k].transitions = append(out[k].transitions, int32(i))
+		}
+	}
+	return out
+}
+
+// addLabels makes the labels of net k names of transitions, unless a transition has
+// such an id.
+func (n *names) addLabels(k int, transitions int32) {
+	for i, l := range n.labels[k] {
+		if _, id := n.transitions[k][l.name]; !id && len(l.transitions) > 0 {
+			n.transitions[k][l.name] = transitions + int32(i)
+		}
+	}
+}
+
 func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
 	var errs []error
 	for _, alias := range entry.aliases {
@@ -206,9 +252,9 @@ func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
 }
 
 // silent returns, by transition, which have no events. The table may list them.
-// Otherwise they are the transitions called tau, as in process mining; and in a
-// net whose transitions have triggers (a BPMN process), those without a
-// trigger.
+// Otherwise they are those that the file marks as silent; those called tau, as in
+// process mining; and in a net whose transitions have triggers (a BPMN process),
+// those without a trigger.
 func (t *Table) silent(of *petri.Tables) ([]bool, error) {
 	silent := make([]bool, of.Transitions())
 	if entry := t.nets[of.Net.ID]; entry != nil && entry.hasSilent {
@@ -221,14 +267,16 @@ func (t *Table) silent(of *petri.Tables) ([]bool, error) {
 		}
 		return silent, nil
 	}
-	triggers := false
-	for _, tr := range of.Net.Transitions {
-		triggers = triggers || tr.Trigger.Kind != petri.TriggerNone
-	}
+	triggers := isProcess(of.Net)
 	for i, tr := range of.Net.Transitions {
-		silent[i] = triggers && tr.Trigger.Kind == petri.TriggerNone || isTau(tr.Name) || isTau(tr.ID)
+		silent[i] = tr.Silent || triggers && tr.Trigger.Kind == petri.TriggerNone || isTau(tr.Name) || isTau(tr.ID)
 	}
 	return silent, nil
+}
+
+// isProcess reports whether a net is that of a BPMN process: its transitions have triggers.
+func isProcess(n *petri.Net) bool {
+	return slices.ContainsFunc(n.Transitions, func(t petri.Transition) bool { return t.Trigger.Kind != petri.TriggerNone })
 }
 
 func isTau(name string) bool {

@@ -223,12 +223,19 @@ func (a *Attachment) loadWindow(s *replay.StateReader, other map[int32]int32) {
 		if ours < 0 {
 			continue
 		}
-		if e.net = ours; e.kind == fires && int(e.index) >= a.defs[ours].Transitions || e.kind == puts && int(e.index) >= a.defs[ours].Places {
+		e.net = ours
+		if e.kind == puts && int(e.index) >= a.defs[ours].Places || e.kind == fires && !a.canFire(&e) {
 			s.Broken = true
 			return
 		}
 		a.window.push(&e, now, a.apply)
 	}
+}
+
+// canFire reports whether an event is that of a transition, or of a label of some.
+func (a *Attachment) canFire(e *event) bool {
+	k, labels := int(e.index)-a.defs[e.net].Transitions, a.names.labels[e.net]
+	return k < 0 || k < len(labels) && len(labels[k].transitions) > 0
 }
 
 // openState checks the beginning and the checksum of a state file.

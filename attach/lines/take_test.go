@@ -48,6 +48,45 @@ func TestFieldsOfALine(t *testing.T) {
 	}
 }
 
+// A name with a dot is a path through objects. What is less deep counts.
+func TestFieldsOfNestedObjects(t *testing.T) {
+	for _, c := range []struct{ rule, line, want string }{
+		{"a path", `{"ticket":{"id":"a"},"act":{"did":{"name":"t1"}}}`, "a t1"},
+		{"others beside it", `{"x":{"id":"b"},"ticket":{"x":{"id":"c"},"id":"a","y":[{"id":"d"}]},"act":{"did":{"name":"t1","x":null}},"id":"e"}`, "a t1"},
+		{"a member of that name before it", `{"ticket.id":"a","ticket":{"id":"b"},"act.did":{"name":"t1"}}`, "a t1"},
+		{"a member of that name after it", `{"ticket":{"id":"b"},"ticket.id":"a","act":{"did.name":"t1","did":{"name":"t2"}}}`, "a t1"},
+		{"null before it", `{"ticket.id":null,"ticket":{"id":"a"}}`, "a "},
+		{"null after it", `{"ticket":{"id":"a"},"ticket.id":null}`, "a "},
+		{"twice", `{"ticket":{"id":"b"},"ticket":{"id":"a"}}`, "a "},
+		{"an object that is none", `{"ticket":"a","act":[{"did":{"name":"t1"}}]}`, " "},
+		{"an object for a value", `{"ticket":{"id":{"id":"a"}}}`, " "},
+		{"escapes", `{"tick\u0065t":{"\u0069d":"\u0061"},"act":{"did":{"name":"t\u0031"}}}`, "a t1"},
+		{"not closed", `{"ticket":{"id":"a"}`, "not_json"},
+		{"a comma too many", `{"ticket":{"id":"a",}}`, "not_json"},
+		{"names without one", `{"":{"":1},".":{".":2}}`, " "},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			names := defaultFields()
+			names.Instance, names.Transition = "ticket.id", "act.did.name"
+			var into fields
+			got := newJSONLines(names).read([]byte(c.line), &into).String()
+			if got == "taken" {
+				got = string(into.instance) + " " + string(into.transition)
+			}
+			if got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	names := defaultFields()
+	names.Net, names.Instance, names.End = "order", "order.id", "order.state.over"
+	var into fields
+	why := newJSONLines(names).read([]byte(`{"order":{"id":7,"state":{"over":true}}}`), &into)
+	if why != Taken || string(into.instance) != "7" || into.net != nil || !into.end {
+		t.Errorf("%v: %+v", why, into)
+	}
+}
+
 func TestTimes(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -65,6 +104,11 @@ func TestTimes(t *testing.T) {
 		{"nanoseconds", "1600000000000001000", Times{}, someTime + 1},
 		{"a unit that is said", "1600000", Times{Unit: time.Millisecond}, 1600 * 1e6},
 		{"RFC 3339", "2020-09-13T14:26:40.000001+02:00", Times{}, someTime + 1},
+		{"no zone", "2020-09-13T12:26:40.000001", Times{}, someTime + 1},
+		{"no zone, which is another", "2020-09-13T14:26:40", Times{Zone: berlin}, someTime},
+		{"no zone, in winter", "2021-01-13T13:26:40", Times{Zone: berlin}, 1_610_540_800_000_000},
+		{"a zone that is not asked for", "2020-09-13T12:26:40Z", Times{Zone: berlin}, someTime},
+		{"a day", "2020-09-13T", Times{}, 0},
 		{"a layout, in a zone", "13/Sep/2020:14:26:40", Times{Layout: "02/Jan/2006:15:04:05", Zone: berlin}, someTime},
 		{"1970 itself", "0", Times{}, 0},
 		{"too late", "1e30", Times{}, 0},
@@ -97,6 +141,53 @@ func TestAPatternReadsLogs(t *testing.T) {
 		}
 	}
 }
+
+// A silent transition fires when an event needs it, and is no event itself. The list of a table replaces that of the file.
+func TestAnInvisibleTransitionIsSilent(t *testing.T) {
+	nets := strings.Replace(orders, `<name><text>take in</text></name>`, `<name><text>skip_1</text></name><toolspecific tool="ProM" version="6.4" activity="$invisible$"/>`, 1)
+	table, err := ReadTable(strings.NewReader("nets: {orders: {silent: []}}"), "table.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		table         *Table
+		unfit, silent uint64
+	}{{nil, 0, 1}, {table, 1, 0}} {
+		a := attach(t, func(with *Config) { with.Nets, with.Table = compiled(t, nets), c.table })
+		take(t, a, `{"instance":"a","transition":"pay"}`)
+		if n := a.Nets()[0]; n.Unfit != c.unfit || n.Silent != c.silent {
+			t.Errorf("%+v, want %+v", n, c)
+		}
+	}
+}
+
+// An event is one of the transitions that have its name. In a log the events that follow decide which one.
+func TestSeveralTransitionsHaveOneName(t *testing.T) {
+	const choice = `<pnml><net id="n" type="ptnet">
+<place id="p"><initialMarking><text>1</text></initialMarking></place><place id="l"/><place id="r"/><place id="end"/>
+<transition id="a1" name="a"/><transition id="a2" name="a"/><transition id="b" name="b"/><transition id="c" name="c"/>
+<arc id="1" source="p" target="a1"/><arc id="2" source="a1" target="l"/><arc id="3" source="p" target="a2"/><arc id="4" source="a2" target="r"/>
+<arc id="5" source="l" target="b"/><arc id="6" source="b" target="end"/><arc id="7" source="r" target="c"/><arc id="8" source="c" target="end"/></net></pnml>`
+	event := func(name string) string { return `<event><string key="concept:name" value="` + name + `"/></event>` }
+	log := "<log><trace>" + event("a") + event("c") + "</trace><trace>" + event("a") + event("b") + "</trace></log>"
+	for _, speed := range []float64{0, 1e6} {
+		a := attach(t, func(c *Config) { c.Nets, c.EndsByEvent, c.Speed = compiled(t, choice), true, speed })
+		if err := a.TakeXES(t.Context(), logFile(t, log)); err != nil {
+			t.Fatal(err)
+		}
+		if got, n := firings(seen(t, a, someTime)), a.Nets()[0]; got != "1 1 1 1" || n.Fitness != 1 {
+			t.Errorf("speed %v: firings %s; %+v", speed, got, n)
+		}
+	}
+	a := attach(t, func(c *Config) { c.Nets = compiled(t, choice) })
+	take(t, a, `{"instance":"x","transition":"a"}`+"\n"+`{"instance":"x","transition":"a2"}`+"\n"+`{"instance":"x","transition":"a"}`)
+	if got := firings(seen(t, a, someTime)); got != "2 1 0 0" || a.Nets()[0].Unfit != 2 || a.called(&event0) != "a" {
+		t.Errorf("of a stream the first that fits fires: %s; %+v", got, a.Nets()[0])
+	}
+}
+
+// event0 has the first name that several transitions of a net of four have.
+var event0 = event{kind: fires, index: 4}
 
 func TestATableMapsNamesInEvents(t *testing.T) {
 	table, err := ReadTable(strings.NewReader(`

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pnagent/pnagent/attach/lines/replay"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
@@ -26,6 +27,7 @@ const (
 	maxLogDepth  = 200       // elements inside each other
 	maxSorted    = 5_000_000 // events that are sorted in memory, to replay them at a speed
 	eventsAtOnce = 512
+	maxTrace     = 100_000 // events of one trace in memory
 )
 
 // TakeXES reads a whole event log in XES (IEEE 1849-2016), plain or gzip. A
@@ -69,6 +71,7 @@ type logReader struct {
 	skip  int64     // number of those applied before
 	lot   []event   // to be sorted, if the speed is bounded
 	trace int       // number
+	begin int       // number of gathered events before the trace
 	last  int64     // time of the trace's last event
 }
 
@@ -164,6 +167,7 @@ func (x *logReader) oneTrace(ctx context.Context) error {
 			if x.last > 0 {
 				x.take(fields{instance: name, end: true})
 			}
+			x.endTrace()
 			return nil
 		}
 	}
@@ -247,8 +251,46 @@ func (x *logReader) take(in fields) {
 		return
 	}
 	x.feed.events = append(x.feed.events, e)
+	if len(x.feed.events) >= maxTrace {
+		x.endTrace()
+	}
+}
+
+// endTrace lets each event of the trace know those that follow, and applies the
+// events if there are enough.
+func (x *logReader) endTrace() {
+	if x.a.pace.speed > 0 {
+		x.a.link(x.lot[x.begin:])
+		x.begin = len(x.lot)
+		return
+	}
+	x.a.link(x.feed.events[x.begin:])
 	if len(x.feed.events) >= eventsAtOnce {
 		x.deliver()
+	}
+	x.begin = len(x.feed.events)
+}
+
+// link sets the following events of each event of an instance.
+func (a *Attachment) link(events []event) {
+	if len(events) == 0 || !a.nets[events[0].net].Ambiguous() {
+		return
+	}
+	var all []int32
+	for k := range events {
+		switch events[k].kind {
+		case fires:
+			all = append(all, events[k].index)
+		case ends:
+			all = append(all, replay.EndsNext)
+		}
+	}
+	fired := 0
+	for k := range events {
+		if events[k].kind == fires {
+			fired++
+			events[k].next = all[fired:min(fired+replay.Ahead, len(all))]
+		}
 	}
 }
 

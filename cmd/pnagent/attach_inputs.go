@@ -60,6 +60,9 @@ func (c *attachLinesCmd) inputs(a *lines.Attachment, nc *nats.Conn, s streams, l
 	for _, path := range c.XES {
 		in = append(in, input{run: func(ctx context.Context) error { return a.TakeXES(ctx, path) }})
 	}
+	for _, path := range c.OCEL {
+		in = append(in, input{run: func(ctx context.Context) error { return a.TakeOCEL(ctx, path, c.Object) }})
+	}
 	if c.Subject != "" {
 		one, err := c.subject(a, nc)
 		if err != nil {

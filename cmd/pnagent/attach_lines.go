@@ -31,6 +31,8 @@ type attachLinesCmd struct {
 	From    string        `group:"Inputs" default:"beginning" enum:"beginning,end" help:"Where to begin in a followed file of which the state knows nothing: beginning or end."`
 	Poll    time.Duration `group:"Inputs" default:"250ms" help:"How often followed files are looked at."`
 	XES     []string      `group:"Inputs" name:"xes" type:"path" placeholder:"FILE" sep:"none" help:"Replay an event log in XES (IEEE 1849), plain or gzip. May be given again."`
+	OCEL    []string      `group:"Inputs" name:"ocel" type:"path" placeholder:"FILE" sep:"none" help:"Replay an object-centric event log in OCEL 2.0 JSON, plain or gzip. May be given again; needs --ocel.type."`
+	Object  string        `group:"Inputs" name:"ocel.type" placeholder:"TYPE" help:"Type of the objects of an object-centric log that are the instances of the net."`
 	Subject string        `group:"Inputs" name:"nats.subject" help:"NATS subject to listen to; a message holds one or more lines."`
 	HTTP    string        `group:"Inputs" name:"http" placeholder:"ADDR" help:"TCP address at which POST /events takes lines, such as 127.0.0.1:9799. There is no authentication: keep to loopback."`
 	UDP     string        `group:"Inputs" name:"udp" placeholder:"ADDR" help:"UDP address at which datagrams of one or more lines are taken, such as 127.0.0.1:9799. Keep to loopback."`
@@ -39,16 +41,16 @@ type attachLinesCmd struct {
 	Table     string        `group:"Events" type:"path" placeholder:"FILE" help:"YAML file: what events call nets, transitions and places; which are silent."`
 	Net       string        `group:"Events" placeholder:"ID" help:"Net of the events that name none. Default: the net, if there is one only."`
 	Fields    lineFields    `embed:"" prefix:"field." group:"Events"`
-	Layout    string        `group:"Events" name:"time.layout" help:"Layout of times in the form of Go's package time, such as 02/Jan/2006:15:04:05 -0700. Default: RFC 3339, or a number since 1970."`
-	Zone      string        `group:"Events" name:"time.zone" default:"UTC" help:"Time zone of times without one."`
+	Layout    string        `group:"Events" name:"time.layout" help:"Layout of times in the form of Go's package time, such as 02/Jan/2006:15:04:05 -0700. Default: RFC 3339, with or without a zone, or a number since 1970."`
+	Zone      string        `group:"Events" name:"time.zone" default:"UTC" help:"Time zone of times without one, such as Europe/Berlin."`
 	Unit      string        `group:"Events" name:"time.unit" default:"auto" enum:"auto,s,ms,us,ns" help:"Unit of times that are numbers: auto (by their size), s, ms, us or ns."`
 	Window    time.Duration `group:"Events" help:"How long to keep events, so that earlier ones can overtake them."`
 	Held      int           `group:"Events" name:"window.events" default:"100000" help:"Most events to keep that long."`
 	Speed     string        `group:"Events" default:"max" help:"How fast to replay: 1 for as recorded, 10 for ten times as fast, max for at once."`
 	AsNow     bool          `group:"Events" name:"as-now" help:"Let events happen when they are replayed, not when they were recorded."`
-	Told      bool          `group:"Events" help:"Instances are over when an event says so (its end is true), not as soon as they have come to their end. Always so for --xes."`
+	Told      bool          `group:"Events" help:"Instances are over when an event says so (its end is true), not as soon as they have come to their end. Always so for --xes and --ocel."`
 	Instances int           `group:"Events" default:"1000000" help:"Most open instances of a net; the one that was silent for longest makes room."`
-	Search    int           `group:"Events" default:"1000" help:"Most markings to look at for silent transitions that let an event happen."`
+	Search    int           `group:"Events" default:"1000" help:"Most markings to look at for the explanation of one event: the silent transitions before it, and which of several transitions of its name it is."`
 
 	State string      `type:"path" placeholder:"FILE" help:"File that keeps open instances and positions over a restart, so that nothing of a followed file is lost or counted twice."`
 	Web   ownWebFlags `embed:""`
@@ -61,7 +63,7 @@ type attachLinesCmd struct {
 type lineFields struct {
 	Time       string `default:"time" help:"Member or group with the time."`
 	Net        string `default:"net" help:"Member or group with the net."`
-	Instance   string `default:"instance" help:"Member or group with the instance."`
+	Instance   string `default:"instance" help:"Member or group with the instance. As all members, also a path through objects, such as ticket.id."`
 	Transition string `default:"transition" help:"Member or group with the transition that fired."`
 	Place      string `default:"place" help:"Member or group with the place that tokens come into or go from, without a transition."`
 	Tokens     string `default:"tokens" help:"Member or group with their number; negative for those that go."`
@@ -130,6 +132,9 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 	err = in.run(running)
 	if err == nil && ctx.Err() == nil {
 		log.Info("the inputs have ended")
+		if nothing := a.Replayed(); nothing != nil && !c.Exit {
+			log.Error("the inputs have ended", "err", nothing)
+		}
 		c.stay(running, introduced, publisher != nil)
 	}
 	cancel()
@@ -144,6 +149,9 @@ func (c *attachLinesCmd) attach(ctx context.Context, a *lines.Attachment, in inp
 		err = errors.Join(err, publisher.Close(last))
 	}
 	if c.Exit {
+		if err == nil {
+			err = a.Replayed()
+		}
 		err = errors.Join(err, json.NewEncoder(s.out).Encode(a.Summary()))
 	}
 	return err
@@ -183,7 +191,7 @@ func drain(failed chan error) (err error) {
 
 func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, error) {
 	cfg := lines.Config{
-		Net: c.Net, Pattern: c.Pattern, Window: c.Window, Held: c.Held, EndsByEvent: c.Told || len(c.XES) > 0, Instances: c.Instances,
+		Net: c.Net, Pattern: c.Pattern, Window: c.Window, Held: c.Held, EndsByEvent: c.Told || len(c.XES)+len(c.OCEL) > 0, Instances: c.Instances,
 		Search: c.Search, AsNow: c.AsNow, State: c.State, Log: log, Fields: lines.Fields(c.Fields),
 		Times: lines.Times{Layout: c.Layout, Unit: map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}[c.Unit]},
 	}
@@ -192,6 +200,9 @@ func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, erro
 		if d < time.Millisecond {
 			return cfg, usageError{fmt.Errorf("--%s: %v; expected a millisecond or more", flag, d)}
 		}
+	}
+	if len(c.OCEL) > 0 && c.Object == "" {
+		return cfg, usageError{errors.New("--ocel needs --ocel.type, the type of the objects that are instances of the net")}
 	}
 	if cfg.Times.Zone, err = time.LoadLocation(c.Zone); err != nil {
 		return cfg, usageError{fmt.Errorf("--time.zone: %w", err)}

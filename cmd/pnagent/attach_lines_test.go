@@ -31,12 +31,34 @@ func TestLinesOfStandardInputAreReplayed(t *testing.T) {
 	}
 }
 
+// A log of which every line was dropped has no fitness: the command prints its summary and fails.
+func TestALogOfWhichEverythingIsDroppedIsAnError(t *testing.T) {
+	for rule, c := range map[string]struct {
+		lines, want string
+		code        int
+	}{
+		"other transitions": {`{"instance":"a","transition":"x"}` + "\n" + `{"instance":"a","transition":"y"}`,
+			"nothing was replayed: every line or event was dropped: 2 × has a transition that the net does not have (unknown_transition)", exitFailed},
+		"two reasons": {"x\n" + `{"time":"never","instance":"a","place":"inbox"}`,
+			"1 × is not one JSON object (not_json), 1 × has a malformed time (bad_time)", exitFailed},
+		"one of them is an event": {"x\n" + `{"instance":"a","place":"inbox"}`, "", exitDone},
+		"nothing at all":          {"", "", exitDone},
+	} {
+		var out, log bytes.Buffer
+		code := run(t.Context(), []string{"attach", "lines", "--exit-at-end", ordersNet}, streams{strings.NewReader(c.lines), &out, &log})
+		if code != c.code || !strings.Contains(log.String(), c.want) || !strings.HasPrefix(out.String(), `{"lines":`) {
+			t.Errorf("%s: %d, %s%s; want %d and %q", rule, code, out.String(), log.String(), c.code, c.want)
+		}
+	}
+}
+
 func TestFlagsOfAttachLinesThatAreWrong(t *testing.T) {
 	for args, want := range map[string]string{
 		"--speed 0":                            "a number above 0",
 		"--speed fast":                         "expected max",
 		"--time.zone Nowhere":                  "--time.zone",
 		"--nats.subject x":                     "needs --nats",
+		"--ocel x":                             "--ocel.type",
 		"--interval 0s":                        "--interval",
 		"--poll 0s":                            "--poll",
 		"--source " + strings.Repeat("x", 300): "--source",

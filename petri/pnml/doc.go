@@ -14,7 +14,7 @@
 // and what is refused and ignored.
 //
 // Invariants: each net of Read passes [petri.Net.Validate]. Read returns the same
-// net for what Write wrote. Read handles the file as a stream of tokens within
+// net for what Write wrote, without what Write leaves out. Read handles the file as a stream of tokens within
 // [Limits], so that its memory is that of the nets and one token; it expands no
 // entity and fetches nothing.
 package pnml

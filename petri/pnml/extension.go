@@ -17,6 +17,10 @@ const (
 	toolVersion = "1"
 )
 
+// invisible is the value of the attribute activity by which ProM and pm4py mark a
+// silent transition.
+const invisible = "$invisible$"
+
 // own reads a <toolspecific> section of Write, child by child, and skips those of
 // other tools.
 func (n *netReader) own(e *element, child func(c *element) error) error {
@@ -32,6 +36,7 @@ func (n *netReader) own(e *element, child func(c *element) error) error {
 }
 
 func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
+	t.Silent = t.Silent || e.attr("activity") == invisible
 	return n.own(e, func(c *element) error {
 		switch c.name {
 		case "guard":

@@ -4,12 +4,63 @@ package pnml
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/petri"
 )
+
+// ProM, pm4py and others mark a silent transition by its activity, in a section of any tool and version.
+func TestAnInvisibleActivityIsSilent(t *testing.T) {
+	for activity, want := range map[string]bool{
+		`<toolspecific tool="ProM" version="6.4" activity="$invisible$" localNodeID="1"/>`:                                           true,
+		`<toolspecific tool="other" version="1"><x/></toolspecific><toolspecific tool="ProM" version="6.4" activity="$invisible$"/>`: true,
+		`<toolspecific tool="pnagent" version="1" activity="$invisible$"/>`:                                                          true,
+		`<toolspecific tool="ProM" version="6.4" activity="pay"/>`:                                                                   false,
+		`<toolspecific tool="ProM" version="6.4" localNodeID="$invisible$"/>`:                                                        false,
+	} {
+		f := read(t, net(`<transition id="t">`+activity+`</transition>`))
+		if got := f.Nets[0].Transitions[0].Silent; got != want || len(f.Warnings) > 0 {
+			t.Errorf("%s: silent is %v, warnings %v", activity, got, f.Warnings)
+		}
+	}
+}
+
+func TestFinalMarkingsAreRead(t *testing.T) {
+	const places = `<place id="p"/><place id="q"/>`
+	marking := func(content string) string {
+		return places + `<finalmarkings><marking>` + content + `</marking></finalmarkings>`
+	}
+	for _, c := range []struct {
+		rule, net string
+		want      []petri.Marking
+		warning   string
+	}{
+		{"none", places, nil, ""},
+		{"one", marking(`<place idref="p"><text> 2 </text></place><place idref="q"><text>0</text></place>`), []petri.Marking{{"p": 2}}, ""},
+		{"before its places", `<finalmarkings><marking><place idref="p"><text>1</text></place></marking></finalmarkings>` + places, []petri.Marking{{"p": 1}}, ""},
+		{"several", marking(`<place idref="p"><text>1</text></place></marking><marking><place idref="q"><text>3</text></place>`), []petri.Marking{{"p": 1}, {"q": 3}}, ""},
+		{"without a token", marking(``), nil, "ignored a final marking with no token"},
+		{"of another net", marking(`<place idref="x"><text>1</text></place>`), nil, "ignored a final marking with a place that is not of the net"},
+		{"without a number", marking(`<place idref="p"><text>one</text></place>`), nil, `ignored a final marking with the number of tokens "one"`},
+		{"with a place twice", marking(`<place idref="p"><text>1</text></place><place idref="p"><text>1</text></place>`), nil, `ignored a final marking with the place "p" twice`},
+		{"in a page", `<page id="g">` + marking(`<place idref="p"><text>1</text></place>`) + `</page>`, []petri.Marking{{"p": 1}}, ""},
+		{"beside something else", places + `<finalmarkings><x/></finalmarkings>`, nil, "ignored <x> in <finalmarkings>"},
+		{"with something else", marking(`<x/><place idref="p"><text>1</text></place>`), []petri.Marking{{"p": 1}}, "ignored <x> in <marking>"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			f := read(t, net(c.net))
+			if d := cmp.Diff(c.want, f.Nets[0].FinalMarkings); d != "" {
+				t.Error(d)
+			}
+			if warnings := strings.Join(warningsOf(f), "\n"); c.warning == "" && warnings != "" || !strings.Contains(warnings, c.warning) {
+				t.Errorf("warnings %q, want %q", warnings, c.warning)
+			}
+		})
+	}
+}
 
 // What PNML cannot express is written and read back.
 func TestWriteKeepsEverythingOfANet(t *testing.T) {

@@ -13,6 +13,7 @@ func (n *netReader) finish() {
 		n.readOutputs()
 		n.replaceSubProcesses()
 		n.faults.AddAll(n.net.Validate())
+		n.setFinals()
 	}
 	if n.report() {
 		return

@@ -22,6 +22,7 @@ type netReader struct {
 	refs    []reference
 	outputs []int // arcs to read as outputs if they come from a transition
 	subNets []subNet
+	finals  []finalMarking
 }
 
 // net reads a <net> and adds it to the document.
@@ -129,6 +130,8 @@ func (n *netReader) content(e *element) error {
 		return n.Skip()
 	case "referencePlace", "referenceTransition":
 		return n.reference(e)
+	case "finalmarkings":
+		return n.each(e, nil, n.finalMarking)
 	}
 	if e.in == "page" && e.name == "name" {
 		return n.Skip() // the name of a sheet of the drawing

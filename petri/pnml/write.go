@@ -29,8 +29,11 @@ const (
 // <toolspecific tool="pnagent" version="1">, which other tools ignore. The rest is
 // ISO/IEC 15909-2.
 //
-// Read returns the same net, except for positions in the source and white space
-// around names and documentation. Write returns an error before it writes anything,
+// What only replays of logs use is left out (petri.Transition.Silent and
+// petri.Net.FinalMarkings), so that a net keeps the digest of its definition.
+//
+// Otherwise Read returns the same net, except for positions in the source and white
+// space around names and documentation. Write returns an error before it writes anything,
 // if the net is invalid, has no id, or has what XML cannot contain: control
 // characters, invalid UTF-8, or a coordinate that is not a number.
 func Write(w io.Writer, n *petri.Net) error {

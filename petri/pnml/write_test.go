@@ -15,10 +15,11 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// sameNet compares nets except for source positions.
+// sameNet compares nets except for source positions and what Write leaves out.
 var sameNet = cmp.Options{
 	cmpopts.IgnoreTypes(petri.Pos{}),
-	cmpopts.IgnoreFields(petri.Net{}, "File"),
+	cmpopts.IgnoreFields(petri.Net{}, "File", "FinalMarkings"), // Write leaves out final markings,
+	cmpopts.IgnoreFields(petri.Transition{}, "Silent"),         // and which transitions are silent
 	cmpopts.EquateEmpty(),
 }
 

@@ -14,30 +14,46 @@
 // # Unfit events
 //
 // An event that the marking does not allow is unfit. It is repaired as in
-// token-based replay (van der Aalst, Process Mining, 2nd edition, 8.2): the
-// tokens that its transition lacks are added, and it fires. Over all instances
-// p tokens are produced, initial ones included, c are consumed, m were missing,
-// and r remained in instances that ended elsewhere. [Counts.Fitness] is
+// token-based replay (Rozinat and van der Aalst, Conformance checking of processes
+// based on monitoring real behavior, Information Systems 33, 2008): the tokens that
+// its transition lacks are missing, and it fires. A missing token that the firing
+// takes was in no place, so that it neither arrives nor leaves; one that it only
+// reads is in its place from then on. A transition that fires although it is
+// inhibited is unfit without a missing token.
+//
+// Over all instances p tokens are produced, initial ones included, c are consumed, m
+// are missing, and r remain. [Counts.Fitness] is
 //
 //	1/2 (1 - m/c) + 1/2 (1 - r/p)
 //
-// Tokens in final places at the end of an instance are its result, and count as
-// consumed. If an event ends an instance without such a token, one was missing.
-// A transition that fires although it is inhibited is unfit without a missing
-// token.
+// The end of an instance consumes the final marking: what that lacks is missing, and
+// what is left remains. The final marking is the one that the net's file declares,
+// of several the one that differs least. Without it, it is one token in the final
+// place of a net with one initial token and one final place. In other nets, and with
+// [Config.AnyEnd], all tokens in final places are consumed, and one is missing if
+// there is none.
 //
 // # Silent transitions
 //
 // A transition without events, such as a gateway, is silent. Silent transitions
 // fire in two cases. If an event needs them, a breadth-first search over a
 // bounded number of markings finds the fewest that enable its transition. And
-// if no event can follow, they fire if they lead to the end. They fire at the
-// time of the event, so a token before a gateway stays there until the next
-// event.
+// if no event can follow, they fire if they lead to the end: to a final marking
+// if they can. They fire at the time of the event, so a token before a gateway
+// stays there until the next event.
 //
 // Events do not carry the data of guards, so guards are ignored. A silent
 // inclusive split takes the branches that the next event needs; one with an
 // event takes all.
+//
+// # Several explanations
+//
+// An event may be one of several transitions (a label), and several ways of silent
+// transitions may enable it. If the following events are known, the cheapest
+// explanation of the event and of at most [Ahead] following ones counts: first by
+// missing and remaining tokens, then by silent firings, then by the order of the
+// net. The search is bounded; beyond the bound the event is explained greedily, by
+// the first transition that is enabled after the fewest silent firings.
 //
 // All times are microseconds since the Unix epoch.
 package replay

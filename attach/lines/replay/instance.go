@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -107,32 +106,50 @@ func marked(marking []uint32) func(yield func(place int32) bool) {
 	}
 }
 
-// repair adds the tokens that a transition lacks.
-func (r *Replay) repair(in *instance, transition int, at int64) {
+// repair counts the tokens that a transition lacks as missing. Those that it takes
+// are consumed at once: they were never seen in their place, so they neither arrive
+// nor leave, and have no dwell. It returns those that it only reads, which are in
+// their place from the firing on.
+func (r *Replay) repair(transition int) (kept []held) {
 	for _, c := range r.tables.Conds(transition) {
 		if m := r.marking[c.Place]; m < c.Lo {
-			r.add(in, c.Place, c.Lo-m, at)
+			take := r.takes(transition, c.Place)
+			consumed := min(c.Lo-m, take-min(take, m))
+			r.lack(consumed)
+			r.Counts.Missing += uint64(c.Lo - m - consumed)
+			kept = append(kept, held{c.Place, c.Lo - m - consumed})
 		}
 	}
 	j := r.tables.Join(transition)
 	if j != nil && !slices.ContainsFunc(j.Places, func(p int32) bool { return r.marking[p] > 0 }) {
-		r.add(in, j.Places[0], 1, at)
+		r.lack(1)
 	}
+	return kept
 }
 
-// add adds missing tokens.
-func (r *Replay) add(in *instance, place int32, n uint32, at int64) {
+// lack counts tokens that were missing and are consumed.
+func (r *Replay) lack(n uint32) {
 	r.Counts.Missing += uint64(n)
-	r.put(in, place, n, at)
+	r.Counts.Consumed += uint64(n)
 }
 
-// fire moves the tokens of a firing after repair. It returns false, and changes
-// nothing, if a place would overflow.
-func (r *Replay) fire(in *instance, s step, at int64) bool {
-	effects, split := r.tables.Effects(int(s.transition)), r.tables.Branches(int(s.transition))
-	if r.overflows(effects, split, s.branches) {
-		return false
+// takes returns the most tokens that a firing takes from a place.
+func (r *Replay) takes(transition int, place int32) uint32 {
+	for _, e := range r.tables.Effects(transition) {
+		switch {
+		case e.Place != place:
+		case e.Reset:
+			return math.MaxUint32
+		default:
+			return e.Take
+		}
 	}
+	return 0
+}
+
+// fire moves the tokens of a firing after repair.
+func (r *Replay) fire(in *instance, s step, at int64) {
+	effects, split := r.tables.Effects(int(s.transition)), r.tables.Branches(int(s.transition))
 	for k := range effects {
 		e := &effects[k]
 		n := min(e.Take, r.marking[e.Place])
@@ -156,12 +173,12 @@ func (r *Replay) fire(in *instance, s step, at int64) bool {
 		}
 	}
 	r.rec.Fired(int(s.transition), at)
-	return true
 }
 
 // overflows reports whether a firing might overflow a place. It ignores the
 // tokens that the firing takes, because real markings are far below the limit.
-func (r *Replay) overflows(effects []petri.Effect, split []petri.BranchArc, branches uint64) bool {
+func (r *Replay) overflows(s step) bool {
+	effects, split := r.tables.Effects(int(s.transition)), r.tables.Branches(int(s.transition))
 	for k := range effects {
 		e := &effects[k]
 		if e.Put > 0 && uint64(r.marking[e.Place])+uint64(e.Put) > math.MaxUint32 {
@@ -169,7 +186,7 @@ func (r *Replay) overflows(effects []petri.Effect, split []petri.BranchArc, bran
 		}
 	}
 	for k := range split {
-		if branches>>k&1 != 0 && uint64(r.marking[split[k].Place])+uint64(split[k].Put)*uint64(len(split)) > math.MaxUint32 {
+		if s.branches>>k&1 != 0 && uint64(r.marking[split[k].Place])+uint64(split[k].Put)*uint64(len(split)) > math.MaxUint32 {
 			return true
 		}
 	}

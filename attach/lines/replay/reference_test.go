@@ -30,6 +30,7 @@ type reference struct {
 	fired     map[string]int64           // by transition: the latest time
 	left      map[string][]stats.Slowest // by place: all that left
 	ends      bool                       // some place is final
+	workflow  bool                       // one token should end in the one final place
 
 	unfit, late, produced, consumed, missing, remaining, finished uint64
 }
@@ -38,10 +39,15 @@ func newReference(n *petri.Net) *reference {
 	r := &reference{net: n, instances: map[string]map[string][]int64{}, last: map[string]int64{}, firings: map[string]uint64{},
 		dwell: map[string]*stats.Histogram{}, departed: map[string]uint64{}, arrived: map[string]uint64{},
 		injected: map[string]int64{}, fired: map[string]int64{}, left: map[string][]stats.Slowest{}}
+	initial, finals := 0, 0
 	for _, p := range n.Places {
-		r.ends = r.ends || petritest.NewReference(n).Final(p.ID)
+		initial += int(p.Initial)
+		if petritest.NewReference(n).Final(p.ID) {
+			finals++
+		}
 		r.dwell[p.ID] = &stats.Histogram{}
 	}
+	r.ends, r.workflow = finals > 0, initial == 1 && finals == 1
 	return r
 }
 
@@ -79,7 +85,7 @@ func (r *reference) fire(name, transition string, at int64) {
 		at = r.last[name]
 	}
 	r.last[name] = at
-	r.repair(held, transition, at)
+	r.repair(held, transition)
 	for _, p := range r.net.Places {
 		take := r.weight(petri.Normal, p.ID, transition)
 		for _, a := range r.net.Arcs {
@@ -88,6 +94,11 @@ func (r *reference) fire(name, transition string, at int64) {
 			}
 		}
 		for range take {
+			if held[p.ID][0] == repaired {
+				r.consumed++
+				held[p.ID] = held[p.ID][1:]
+				continue
+			}
 			r.dwell[p.ID].Observe(at - held[p.ID][0])
 			r.left[p.ID] = append(r.left[p.ID], stats.Slowest{Instance: name, Micros: at - held[p.ID][0], At: at})
 			r.departed[p.ID]++
@@ -96,6 +107,12 @@ func (r *reference) fire(name, transition string, at int64) {
 		}
 	}
 	for _, p := range r.net.Places {
+		for k, since := range held[p.ID] { // tokens that were missing, and were only read
+			if since == repaired {
+				held[p.ID] = held[p.ID][:k]
+				r.put(held, p.ID, at)
+			}
+		}
 		for range r.weight(petri.Normal, transition, p.ID) {
 			r.put(held, p.ID, at)
 			r.produced++
@@ -108,8 +125,11 @@ func (r *reference) fire(name, transition string, at int64) {
 	}
 }
 
-// repair adds missing tokens and counts an event that does not fit.
-func (r *reference) repair(held map[string][]int64, transition string, at int64) {
+// repaired is the time of a token that was missing.
+const repaired = -1
+
+// repair adds what is missing and counts an event that does not fit.
+func (r *reference) repair(held map[string][]int64, transition string) {
 	fits := true
 	for _, p := range r.net.Places {
 		for _, a := range r.net.Arcs {
@@ -120,7 +140,7 @@ func (r *reference) repair(held map[string][]int64, transition string, at int64)
 		need := max(r.weight(petri.Normal, p.ID, transition), r.weight(petri.Read, p.ID, transition))
 		for len(held[p.ID]) < need {
 			fits = false
-			r.put(held, p.ID, at)
+			held[p.ID] = append(held[p.ID], repaired)
 			r.missing++
 		}
 	}
@@ -136,6 +156,10 @@ func (r *reference) close(name string) {
 	}
 	if came == 0 && r.ends {
 		r.missing++
+		came = 1
+	}
+	if r.workflow && came > 1 {
+		r.remaining += came - 1
 		came = 1
 	}
 	r.consumed += came

@@ -14,6 +14,11 @@ import (
 type Config struct {
 	Tables *petri.Tables
 	Silent []bool // by transition: it has no events; nil for none
+	// Labels are the events that may be one of several transitions, see FireLabel.
+	Labels [][]int32
+	// AnyEnd is set for a process in which any number of tokens in final places is a
+	// proper end. See the package comment for the final markings of other nets.
+	AnyEnd bool
 	// EndsByEvent is set if every instance ends by a call of End. Otherwise an
 	// instance ends as soon as all its tokens are in final places.
 	EndsByEvent bool
@@ -26,12 +31,13 @@ type Config struct {
 
 // Counts are the counts of a Replay since its start.
 type Counts struct {
-	Events  uint64 // of all kinds
+	Events  uint64 // firings and tokens put or taken; ends of instances do not count
 	Unfit   uint64 // events that the marking did not allow
 	Silent  uint64 // firings of silent transitions
 	Late    uint64 // events older than the last one of their instance: applied with its time
 	Refused uint64 // events that would overflow a place, or end an instance that is not open: not applied
 	Evicted uint64 // open instances that made room for others
+	Greedy  uint64 // events with several explanations, of which the search for the cheapest exceeded its bound
 	Blurred uint64 // token arrivals that got the time of an earlier one, see maxRuns
 
 	Produced, Consumed, Missing, Remaining uint64 // tokens, see the package comment
@@ -68,8 +74,10 @@ type Replay struct {
 
 	marking []uint32  // by place, of the present instance; zeros between events
 	users   [][]int32 // by place: the transitions that need it
+	each    []int32   // all transitions
 	end     []bool    // by place: it is final
-	ends    bool      // some place is final
+	someEnd bool      // some place is final
+	finals  []marking // the final markings; nil if any tokens in final places are one
 }
 
 // none is no instance.
@@ -85,6 +93,9 @@ func New(cfg Config) *Replay {
 		cfg: cfg, tables: t, rec: stats.NewRecorder(t.Places(), t.Transitions()), before: stats.NewRows(t.Places(), t.Transitions()), sent: stats.NewRows(t.Places(), t.Transitions()),
 		slowest: make([]stats.Slowest, t.Places()), gone: make([]uint64, t.Places()), byName: map[string]int32{}, newest: none, oldest: none,
 		marking: make([]uint32, t.Places()), users: make([][]int32, t.Places()), end: make([]bool, t.Places()),
+	}
+	for tr := range t.Transitions() {
+		r.each = append(r.each, int32(tr))
 	}
 	r.findUsers()
 	r.quiet = newQuiet(t, cfg.Silent, r.end)
@@ -103,7 +114,8 @@ func (r *Replay) findUsers() {
 	for p := range r.end {
 		r.end[p] = r.tables.Final(p)
 	}
-	r.ends = slices.Contains(r.end, true)
+	r.someEnd = slices.Contains(r.end, true)
+	r.finals = finalMarkings(r.tables, r.end, r.cfg.AnyEnd)
 }
 
 // Open returns the number of open instances.
@@ -112,25 +124,129 @@ func (r *Replay) Open() int { return len(r.byName) }
 // Fire applies the firing of a transition in an instance. It reports whether
 // the marking allowed it.
 func (r *Replay) Fire(name []byte, transition int, at int64) (fit bool) {
+	return r.FireLabel(name, int32(transition), nil, at)
+}
+
+// FireLabel applies an event in an instance: a transition or, from the number of
+// transitions on, an element of Config.Labels. next are the labels of the events
+// that follow in the instance as far as they are known, at most Ahead of them are
+// used, and then EndsNext if it ends there. It reports whether the marking allowed
+// the event.
+func (r *Replay) FireLabel(name []byte, label int32, next []int32, at int64) (fit bool) {
 	r.Counts.Events++
 	i, at := r.touch(name, at)
 	in := &r.all[i]
 	r.mark(in)
 	defer r.unmark(i)
-	fit = r.enabled(r.marking, transition)
-	if !fit {
-		fit = r.quietly(in, transition, at)
-	}
+	transition, fit := r.choose(in, r.candidates(label), next, at)
 	if !fit {
 		r.Counts.Unfit++
-		r.repair(in, transition, at)
 	}
-	if !r.fire(in, step{transition: int32(transition), branches: r.branches(transition)}, at) {
+	s := step{transition: int32(transition), branches: r.branches(transition)}
+	if r.overflows(s) {
 		r.Counts.Refused++
 		return fit
 	}
+	var kept []held
+	if !fit {
+		kept = r.repair(transition)
+	}
+	r.fire(in, s, at)
+	for _, h := range kept {
+		r.put(in, h.place, h.tokens, at)
+	}
 	r.finish(i, at)
 	return fit
+}
+
+// Ambiguous reports whether an event of the net may have several explanations.
+func (r *Replay) Ambiguous() bool { return len(r.cfg.Labels) > 0 || len(r.quiet.steps) > 0 }
+
+// candidates returns the transitions of a label.
+func (r *Replay) candidates(label int32) []int32 {
+	if transitions := int32(r.tables.Transitions()); label >= transitions {
+		return r.cfg.Labels[label-transitions]
+	}
+	return r.each[label : label+1]
+}
+
+// choose returns the transition that explains an event, fires the silent ones
+// before it, and reports whether it is enabled then.
+func (r *Replay) choose(in *instance, candidates, next []int32, at int64) (transition int, fit bool) {
+	alone := len(candidates) == 1
+	if alone && r.enabled(r.marking, int(candidates[0])) {
+		return int(candidates[0]), true
+	}
+	next = next[:min(len(next), Ahead)]
+	transition, way := r.greedy(r.marking, candidates)
+	fit = way != nil || r.enabled(r.marking, transition)
+	if alone && !fit || fit && r.plays(transition, way, next) {
+		r.walkAlong(in, way, at)
+		return transition, fit
+	}
+	if t, way, ok := r.align(candidates, next); ok {
+		r.walkAlong(in, way, at)
+		return t, r.enabled(r.marking, t)
+	}
+	r.Counts.Greedy++
+	r.walkAlong(in, way, at)
+	return transition, fit
+}
+
+// greedy returns the first candidate that is enabled in a marking, or the first that
+// the silent transitions of way enable, or else the one that lacks the fewest tokens.
+func (r *Replay) greedy(marking []uint32, candidates []int32) (transition int, way []step) {
+	for _, t := range candidates {
+		if r.enabled(marking, int(t)) {
+			return int(t), nil
+		}
+	}
+	for _, t := range candidates {
+		if way := r.wayToEnable(marking, int(t)); way != nil {
+			return int(t), way
+		}
+	}
+	fewest := uint64(math.MaxUint64)
+	for _, t := range candidates {
+		if n := r.lacks(slices.Clone(marking), int(t)); n < fewest {
+			transition, fewest = int(t), n
+		}
+	}
+	return transition, nil
+}
+
+// plays reports whether the greedy choice for an event explains the events that
+// follow it as well, without a missing or remaining token.
+func (r *Replay) plays(transition int, way []step, next []int32) bool {
+	marking := slices.Clone(r.marking)
+	for _, label := range next {
+		r.play(marking, transition, way)
+		if label == EndsNext {
+			return r.ends(marking)
+		}
+		transition, way = r.greedy(marking, r.candidates(label))
+		if way == nil && !r.enabled(marking, transition) {
+			return false
+		}
+	}
+	return true
+}
+
+// play fires silent steps and then a transition in a marking.
+func (r *Replay) play(marking []uint32, transition int, way []step) {
+	for _, s := range way {
+		r.apply(marking, s)
+	}
+	r.apply(marking, step{int32(transition), r.branches(transition)})
+}
+
+// ends reports whether an instance with a marking can end without a missing or
+// remaining token.
+func (r *Replay) ends(marking []uint32) bool {
+	if r.finals != nil {
+		return r.final(marking) || r.way(marking, r.quiet.steps, r.final) != nil
+	}
+	return r.allFinished(marking) || r.way(marking, r.quiet.steps, r.allFinished) != nil
 }
 
 // branches returns the branches that an inclusive split with an event takes.
@@ -152,7 +268,7 @@ func (r *Replay) Put(name []byte, place int, n int64, at int64) (fit bool) {
 	r.mark(in)
 	defer r.unmark(i)
 	p := int32(place)
-	if n >= 0 {
+	if fit = true; n >= 0 {
 		if uint64(r.marking[p])+uint64(n) > math.MaxUint32 {
 			r.Counts.Refused++
 			return true
@@ -161,20 +277,19 @@ func (r *Replay) Put(name []byte, place int, n int64, at int64) (fit bool) {
 		r.Counts.Produced += uint64(n)
 	} else {
 		take := uint32(min(-max(n, -math.MaxUint32), math.MaxUint32))
-		if lacks := take - min(take, r.marking[p]); lacks > 0 {
+		lacks := take - min(take, r.marking[p])
+		if fit = lacks == 0; !fit {
 			r.Counts.Unfit++
-			r.add(in, p, lacks, at)
-			defer func() { fit = false }()
+			r.lack(lacks)
 		}
-		r.take(in, p, take, at)
+		r.take(in, p, take-lacks, at)
 	}
 	r.finish(i, at)
-	return true
+	return fit
 }
 
 // End ends an instance and drops its state. Its tokens outside of final places remained.
 func (r *Replay) End(name []byte, at int64) {
-	r.Counts.Events++
 	i, open := r.byName[string(name)]
 	if !open {
 		r.Counts.Refused++
@@ -182,8 +297,8 @@ func (r *Replay) End(name []byte, at int64) {
 	}
 	_, at = r.touch(name, at)
 	r.mark(&r.all[i])
-	if !r.atEnd(&r.all[i]) {
-		r.quietlyToEnd(&r.all[i], at)
+	if in := &r.all[i]; !r.atEnd(in) && !r.final(r.marking) {
+		r.quietlyToEnd(in, at)
 	}
 	r.unmark(i)
 	r.close(i)
@@ -259,25 +374,17 @@ func (r *Replay) finish(i int32, at int64) {
 
 // close ends an instance and counts its tokens.
 func (r *Replay) close(i int32) {
-	var came, remained uint64
-	for _, q := range r.all[i].runs {
-		if r.end[q.place] {
-			came += uint64(q.n)
-		} else {
-			remained += uint64(q.n)
-		}
-	}
-	if came == 0 && r.ends {
-		r.Counts.Missing++
-		came = 1
-	}
-	if remained == 0 {
-		r.rec.Net.Finished++
-	} else {
+	runs := r.all[i].runs
+	elsewhere := slices.ContainsFunc(runs, func(q run) bool { return !r.end[q.place] })
+	end := r.ending(runs)
+	if elsewhere && (r.finals == nil || end.missing+end.remaining > 0) {
 		r.rec.Net.Failed++
+	} else {
+		r.rec.Net.Finished++
 	}
-	r.Counts.Consumed += came
-	r.Counts.Remaining += remained
+	r.Counts.Consumed += end.consumed
+	r.Counts.Missing += end.missing
+	r.Counts.Remaining += end.remaining
 	r.forget(i)
 }
 

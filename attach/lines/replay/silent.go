@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -133,28 +134,48 @@ func (r *Replay) onlyQuiet(in *instance) bool {
 	return true
 }
 
-// quietly fires the fewest silent transitions that enable another one, if there are any.
-func (r *Replay) quietly(in *instance, transition int, at int64) bool {
-	if len(r.quiet.steps) == 0 {
-		return false
-	}
-	if r.quiet.need[transition] == nil {
-		r.quiet.need[transition] = r.helpers(transition)
-	}
-	return r.walk(in, r.quiet.need[transition], at, func(marking []uint32) bool { return r.enabled(marking, transition) })
+// wayToEnable returns the fewest silent transitions from a marking on that enable
+// another one; nil if there are none.
+func (r *Replay) wayToEnable(from []uint32, transition int) []step {
+	return r.way(from, r.helping(transition), func(marking []uint32) bool { return r.enabled(marking, transition) })
 }
 
-// quietlyToEnd fires the fewest silent transitions after which the instance is
-// at its end, if there are any.
+// helping returns the silent steps that may help to enable a transition.
+func (r *Replay) helping(transition int) []step {
+	if len(r.quiet.steps) > 0 && r.quiet.need[transition] == nil {
+		r.quiet.need[transition] = r.helpers(transition)
+	}
+	return r.quiet.need[transition]
+}
+
+// quietlyToEnd fires the fewest silent transitions after which the instance has a
+// final marking or, if there are none, after which it is at its end.
 func (r *Replay) quietlyToEnd(in *instance, at int64) bool {
-	return r.walk(in, r.quiet.steps, at, func(marking []uint32) bool {
-		for p, m := range marking {
-			if m > 0 && !r.finished(marking, int32(p)) {
-				return false
-			}
+	way := r.wayToEnd(r.marking)
+	r.walkAlong(in, way, at)
+	return way != nil
+}
+
+// wayToEnd returns the fewest silent transitions from a marking to a final marking
+// or, if there is none to reach, to the end; nil if there are none.
+func (r *Replay) wayToEnd(from []uint32) (way []step) {
+	if r.finals != nil {
+		way = r.way(from, r.quiet.steps, r.final)
+	}
+	if way == nil {
+		way = r.way(from, r.quiet.steps, r.allFinished)
+	}
+	return way
+}
+
+// allFinished reports whether no transition can use a token of a marking.
+func (r *Replay) allFinished(marking []uint32) bool {
+	for p, m := range marking {
+		if m > 0 && !r.finished(marking, int32(p)) {
+			return false
 		}
-		return true
-	})
+	}
+	return true
 }
 
 // helpers returns the silent steps that can change whether a transition is
@@ -209,15 +230,15 @@ type node struct {
 // maxSearched bounds the memory of a search, in places times markings.
 const maxSearched = 1 << 22
 
-// walk finds the shortest sequence of silent steps to a wanted marking, fires
-// it, and reports whether there is one within the bound.
-func (r *Replay) walk(in *instance, steps []step, at int64, wanted func(marking []uint32) bool) bool {
+// way returns the shortest sequence of silent steps from a marking to a wanted one,
+// at least one step; nil if there is none within the bound.
+func (r *Replay) way(from []uint32, steps []step, wanted func(marking []uint32) bool) []step {
 	if len(steps) == 0 {
-		return false
+		return nil
 	}
 	places := r.tables.Places()
 	most := min(r.cfg.Search, maxSearched/max(places, 1))
-	nodes, markings := []node{{from: none}}, append([]uint32(nil), r.marking...)
+	nodes, markings := []node{{from: none}}, append([]uint32(nil), from...)
 	seen := map[string]bool{}
 	var key []byte
 	for k := 0; k < len(nodes); k++ {
@@ -240,25 +261,29 @@ func (r *Replay) walk(in *instance, steps []step, at int64, wanted func(marking 
 			seen[string(key)] = true
 			nodes = append(nodes, node{int32(k), s})
 			if wanted(next) {
-				r.walkAlong(in, nodes, at)
-				return true
+				return wayTo(nodes)
 			}
 			if len(nodes) >= most {
-				return false
+				return nil
 			}
 		}
 	}
-	return false
+	return nil
 }
 
-// walkAlong fires the steps that lead to the last node.
-func (r *Replay) walkAlong(in *instance, nodes []node, at int64) {
-	var way []step
+// wayTo returns the steps that lead to the last node.
+func wayTo(nodes []node) (way []step) {
 	for n := nodes[len(nodes)-1]; n.from != none; n = nodes[n.from] {
 		way = append(way, n.step)
 	}
-	for k := len(way) - 1; k >= 0; k-- {
-		r.fire(in, way[k], at)
+	slices.Reverse(way)
+	return way
+}
+
+// walkAlong fires silent steps.
+func (r *Replay) walkAlong(in *instance, way []step, at int64) {
+	for _, s := range way {
+		r.fire(in, s, at)
 		r.Counts.Silent++
 	}
 }

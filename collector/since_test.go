@@ -162,7 +162,7 @@ func TestTrafficHasTheBytesOfAllMessages(t *testing.T) {
 	}
 }
 
-// A source without room is told so over NATS.
+// A source without room receives a notice about it over NATS.
 func TestASourceIsToldThatItIsRefused(t *testing.T) {
 	nc := connect(t, startServer(t))
 	c, book := run(t, Config{Conn: nc})

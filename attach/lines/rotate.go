@@ -68,11 +68,11 @@ func (t *tail) resumeSince(ctx context.Context, carry []byte, since func(fi fs.F
 		}
 		_ = f.Close() // only opened for reading
 	}
-	return t.anew(ctx, carry)
+	return t.fromStart(ctx, carry)
 }
 
-// anew continues at the beginning of the file at the path.
-func (t *tail) anew(ctx context.Context, carry []byte) error {
+// fromStart continues at the beginning of the file at the path.
+func (t *tail) fromStart(ctx context.Context, carry []byte) error {
 	f, err := t.open(ctx)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (t *tail) truncated(ctx context.Context) error {
 	} else {
 		t.note(func(c *Counters) { c.Rotated++; c.Dropped[Gone]++ })
 	}
-	return t.anew(ctx, carry)
+	return t.fromStart(ctx, carry)
 }
 
 // siblings returns the paths that begin with the followed path, in the order of

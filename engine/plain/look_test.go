@@ -76,7 +76,7 @@ func TestATokenIsDeadIfNothingInItsInstanceCanMove(t *testing.T) {
 	}
 }
 
-// afterSteps returns a shard of a random net after eight steps with up to so many
+// afterSteps returns a shard of a random net after eight steps with up to actions
 // external actions after each, less than apart from the next.
 func afterSteps(t *testing.T, r *rand.Rand, instances, actions int, apart int64) (tables *petri.Tables, s *Shard, now int64) {
 	t.Helper()

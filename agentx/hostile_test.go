@@ -69,40 +69,43 @@ func TestAFrameThatEndsEarlyIsALostConnection(t *testing.T) {
 }
 
 func TestAMalformedPayloadIsAParseErrorAndTheSessionContinues(t *testing.T) {
-	for _, c := range []struct {
-		rule, hex string
-		answered  bool
-	}{
-		{"a Get of half a range", "01051000 00000007 00000001 00000001 00000004 00000000", true},
-		{"a name longer than the payload", "01061000 00000007 00000001 00000001 00000008 ff000000 00000000", true},
-		{"a name of 129", "01061000 00000007 00000001 00000001 00000004 81000000", true},
-		{"an octet string of 4 GiB", "01081000 00000007 00000001 00000001 0000000c 00040000 00000000 ffffffff", true},
-		{"a variable of no known type", "01081000 00000007 00000001 00000001 00000008 00010000 00000000", true},
-		{"a context longer than the payload", "01051800 00000007 00000001 00000001 00000004 00000005", true},
-		{"a CommitSet with a payload", "01091000 00000007 00000001 00000001 00000004 00000000", true},
-		{"type 0", "01001000 00000007 00000001 00000001 00000000", true},
-		{"type 19", "01131000 00000007 00000001 00000001 00000000", true},
-		{"type 255", "01ff1000 00000007 00000001 00000001 00000000", true},
-		{"a CleanupSet with a payload", "010b1000 00000007 00000001 00000001 00000004 00000000", false},
-		{"half a Response", "01121000 00000007 00000001 00000001 00000004 00000000", false},
+	for answered, frames := range map[bool]map[string]string{
+		true: {
+			"a Get of half a range":             "01051000 00000007 00000001 00000001 00000004 00000000",
+			"a name longer than the payload":    "01061000 00000007 00000001 00000001 00000008 ff000000 00000000",
+			"a name of 129":                     "01061000 00000007 00000001 00000001 00000004 81000000",
+			"an octet string of 4 GiB":          "01081000 00000007 00000001 00000001 0000000c 00040000 00000000 ffffffff",
+			"a variable of no known type":       "01081000 00000007 00000001 00000001 00000008 00010000 00000000",
+			"a context longer than the payload": "01051800 00000007 00000001 00000001 00000004 00000005",
+			"a CommitSet with a payload":        "01091000 00000007 00000001 00000001 00000004 00000000",
+			"type 0":                            "01001000 00000007 00000001 00000001 00000000",
+			"type 19":                           "01131000 00000007 00000001 00000001 00000000",
+			"type 255":                          "01ff1000 00000007 00000001 00000001 00000000",
+		},
+		false: {
+			"a CleanupSet with a payload": "010b1000 00000007 00000001 00000001 00000004 00000000",
+			"half a Response":             "01121000 00000007 00000001 00000001 00000004 00000000",
+		},
 	} {
-		t.Run(c.rule, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := start(t, nil)
-				m := f.acceptUp(t)
-				m.write(unhex(t, c.hex))
-				if c.answered {
-					if r := m.response(pdu.Header{Flags: network, Session: 7, Transaction: 1, Packet: 1}); r.Error != pdu.ParseError {
-						t.Fatalf("%+v", r)
+		for rule, frame := range frames {
+			t.Run(rule, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := start(t, nil)
+					m := f.acceptUp(t)
+					m.write(unhex(t, frame))
+					if answered {
+						if r := m.response(pdu.Header{Flags: network, Session: 7, Transaction: 1, Packet: 1}); r.Error != pdu.ParseError {
+							t.Fatalf("%+v", r)
+						}
 					}
-				}
-				m.serving()
-				if s := f.Stats(); s.Faults[FaultParse] != 1 {
-					t.Fatalf("%+v", s)
-				}
-				f.finish(m)
+					m.serving()
+					if s := f.Stats(); s.Faults[FaultParse] != 1 {
+						t.Fatalf("%+v", s)
+					}
+					f.finish(m)
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -16,10 +16,10 @@ const settleLimit = int64(30 * time.Second / time.Microsecond)
 // break: it may have lost the same server, and its connection may return later.
 const settle = int64(natslink.BackWithin / time.Microsecond)
 
-// hearing is the time up to which everything published has been processed. The
+// reception is the time up to which everything published has been processed. The
 // silence of a source is measured by it and not by the clock, because time in
 // which a collector cannot receive is no silence.
-type hearing struct {
+type reception struct {
 	known bool  // ReceivedUntil was called; until then everything counts as received at once
 	until int64 // everything published up to then was taken or rejected
 	since int64 // without a break since then; 0 if there was no break

@@ -38,7 +38,7 @@ type Merger struct {
 	before      int64 // Rules.CountedBefore
 	limits      Limits
 
-	hearing    reception
+	reception    reception
 	begun      int64
 	keptAt     int64 // when the restored state was made; 0 without one
 	nets       map[string]*net

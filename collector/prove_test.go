@@ -37,8 +37,8 @@ func TestDeliveredMessagesCountOnceTheyAreProcessed(t *testing.T) {
 	c := &Collector{merger: m, proofs: proofs{subs: []*subscription{{}}}}
 	receivedUntil := func(want int64) {
 		t.Helper()
-		c.look(t.Context(), m.hearing.until) // each View has what was taken in by then
-		if got := m.hearing.until - t0; got != want {
+		c.look(t.Context(), m.reception.until) // each View has what was taken in by then
+		if got := m.reception.until - t0; got != want {
 			t.Errorf("received until %d, want %d", got, want)
 		}
 	}
@@ -52,8 +52,8 @@ func TestDeliveredMessagesCountOnceTheyAreProcessed(t *testing.T) {
 	receivedUntil(1) // the second proof made room for the third
 	c.proofs.subs[0].taken.Add(1)
 	receivedUntil(3)
-	if m.hearing.since != t0+3 {
-		t.Errorf("without a break since %d, want the third: the second told of one", m.hearing.since-t0)
+	if m.reception.since != t0+3 {
+		t.Errorf("without a break since %d, want the third: the second told of one", m.reception.since-t0)
 	}
 }
 

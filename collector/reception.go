@@ -31,7 +31,7 @@ type reception struct {
 // source. After the first call silence counts up to the last time given to ReceivedUntil,
 // whatever the time of Tick is.
 func (m *Merger) ReceivedUntil(until int64, unbroken bool) {
-	h := &m.hearing
+	h := &m.reception
 	from := h.until
 	switch {
 	case !h.known:
@@ -71,9 +71,9 @@ type silenceClock struct {
 
 // silenceClock returns the clock of silence at a time.
 func (m *Merger) silenceClock(now int64) silenceClock {
-	e := silenceClock{now: now, since: m.hearing.since, forgetAfter: m.forgetAfter}
-	if m.hearing.known {
-		e.now = min(now, m.hearing.until)
+	e := silenceClock{now: now, since: m.reception.since, forgetAfter: m.forgetAfter}
+	if m.reception.known {
+		e.now = min(now, m.reception.until)
 	}
 	return e
 }

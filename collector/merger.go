@@ -38,7 +38,7 @@ type Merger struct {
 	before      int64 // Rules.CountedBefore
 	limits      Limits
 
-	reception    reception
+	reception  reception
 	begun      int64
 	keptAt     int64 // when the restored state was made; 0 without one
 	nets       map[string]*net
@@ -50,9 +50,9 @@ type Merger struct {
 	traffic    Traffic
 	recent     []sample // messages over the last minWindow
 
-	strangers map[stranger]*source // sources that are refused and not held
-	counted   bool                 // traffic changed since the last tick
-	touched   bool                 // View.Sources changed since the last tick
+	strangers map[refusedKey]*source // sources that are refused and not held
+	counted   bool                   // traffic changed since the last tick
+	touched   bool                   // View.Sources changed since the last tick
 	view      *View
 }
 
@@ -71,7 +71,7 @@ func NewMerger(rules Rules, now int64) *Merger {
 		begun:       now,
 		limits:      rules.Limits.orDefault(),
 		nets:        make(map[string]*net),
-		strangers:   make(map[stranger]*source),
+		strangers:   make(map[refusedKey]*source),
 		traffic:     Traffic{Rejected: make(map[string]uint64)},
 		view:        &View{},
 		counted:     true,
@@ -204,7 +204,7 @@ func (m *Merger) admit(n *net, s *source) error {
 	}
 	m.sources++
 	n.insert(s)
-	delete(m.strangers, stranger{n.name, s.name})
+	delete(m.strangers, refusedKey{n.name, s.name})
 	return nil
 }
 

@@ -28,8 +28,8 @@ type refusal struct {
 	text   string
 }
 
-// stranger is the name of a source that is not held.
-type stranger struct{ net, source string }
+// refusedKey is the name of a source that is not held.
+type refusedKey struct{ net, source string }
 
 // source returns the source with a name: one that is held, one that was refused
 // recently, or a new one.
@@ -37,7 +37,7 @@ func (m *Merger) source(n *net, name string) *source {
 	if s, known := n.sources[name]; known {
 		return s
 	}
-	if s, known := m.strangers[stranger{n.name, name}]; known {
+	if s, known := m.strangers[refusedKey{n.name, name}]; known {
 		return s
 	}
 	return n.source(name)
@@ -51,10 +51,10 @@ func (m *Merger) refuse(n *net, s *source, epoch, interval int64, err error, now
 		return
 	}
 	if n.sources[s.name] != s {
-		if m.strangers[stranger{n.name, s.name}] == nil && len(m.strangers) >= maxStrangers {
+		if m.strangers[refusedKey{n.name, s.name}] == nil && len(m.strangers) >= maxStrangers {
 			return
 		}
-		m.strangers[stranger{n.name, s.name}] = s
+		m.strangers[refusedKey{n.name, s.name}] = s
 	}
 	if reason == OldEpoch || reason == Duplicate || reason == EpochAhead {
 		return

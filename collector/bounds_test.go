@@ -226,16 +226,16 @@ func TestTheNumberOfSourcesWithoutRoomIsBounded(t *testing.T) {
 		msg := fired(fmt.Sprint("e", i), t0, t0, seq, 1, 0)
 		_, _ = m.Take(msg, 0, t0+int64(seq)*1e6) // all but the first one find no room
 	}
-	for i := range maxStrangers + 3 {
+	for i := range maxRefused + 3 {
 		send(i, 1)
 	}
 	for seq := range uint64(3) {
 		send(1, 2+seq)
-		send(maxStrangers+1, 2+seq) // beyond the bound
+		send(maxRefused+1, 2+seq) // beyond the bound
 	}
 	view, _ := m.Tick(t0 + 4e6)
-	if n := len(m.strangers); n != maxStrangers {
-		t.Errorf("%d are watched, want %d", n, maxStrangers)
+	if n := len(m.refusedSources); n != maxRefused {
+		t.Errorf("%d are watched, want %d", n, maxRefused)
 	}
 	var names []string
 	for _, s := range view.Sources {

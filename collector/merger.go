@@ -50,10 +50,10 @@ type Merger struct {
 	traffic    Traffic
 	recent     []sample // messages over the last minWindow
 
-	strangers map[refusedKey]*source // sources that are refused and not held
-	counted   bool                   // traffic changed since the last tick
-	touched   bool                   // View.Sources changed since the last tick
-	view      *View
+	refusedSources map[refusedKey]*source // sources that are refused and not held
+	counted        bool                   // traffic changed since the last tick
+	touched        bool                   // View.Sources changed since the last tick
+	view           *View
 }
 
 // tombstone stands for a forgotten source, in the order of forgetting. The source
@@ -66,15 +66,15 @@ type tombstone struct {
 // NewMerger returns a Merger without sources.
 func NewMerger(rules Rules, now int64) *Merger {
 	m := &Merger{
-		forgetAfter: cmp.Or(rules.ForgetAfter, DefaultForgetAfter).Microseconds(),
-		before:      rules.CountedBefore,
-		begun:       now,
-		limits:      rules.Limits.orDefault(),
-		nets:        make(map[string]*net),
-		strangers:   make(map[refusedKey]*source),
-		traffic:     Traffic{Rejected: make(map[string]uint64)},
-		view:        &View{},
-		counted:     true,
+		forgetAfter:    cmp.Or(rules.ForgetAfter, DefaultForgetAfter).Microseconds(),
+		before:         rules.CountedBefore,
+		begun:          now,
+		limits:         rules.Limits.orDefault(),
+		nets:           make(map[string]*net),
+		refusedSources: make(map[refusedKey]*source),
+		traffic:        Traffic{Rejected: make(map[string]uint64)},
+		view:           &View{},
+		counted:        true,
 	}
 	for _, r := range Reasons() {
 		m.traffic.Rejected[string(r)] = 0
@@ -204,7 +204,7 @@ func (m *Merger) admit(n *net, s *source) error {
 	}
 	m.sources++
 	n.insert(s)
-	delete(m.strangers, refusedKey{n.name, s.name})
+	delete(m.refusedSources, refusedKey{n.name, s.name})
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxStrangers is how many refused sources are watched that are not held.
-	maxStrangers = 256
+	// maxRefused bounds the refused sources that are watched and not held.
+	maxRefused = 256
 	// maxReason is the largest text of a reason, in bytes.
 	maxReason = 200
 	// noticeEvery is the least time between two notices to a source.
@@ -28,7 +28,7 @@ type refusal struct {
 	text   string
 }
 
-// refusedKey is the name of a source that is not held.
+// refusedKey identifies a refused source that is not held.
 type refusedKey struct{ net, source string }
 
 // source returns the source with a name: one that is held, one that was refused
@@ -37,7 +37,7 @@ func (m *Merger) source(n *net, name string) *source {
 	if s, known := n.sources[name]; known {
 		return s
 	}
-	if s, known := m.strangers[refusedKey{n.name, name}]; known {
+	if s, known := m.refusedSources[refusedKey{n.name, name}]; known {
 		return s
 	}
 	return n.source(name)
@@ -51,10 +51,10 @@ func (m *Merger) refuse(n *net, s *source, epoch, interval int64, err error, now
 		return
 	}
 	if n.sources[s.name] != s {
-		if m.strangers[refusedKey{n.name, s.name}] == nil && len(m.strangers) >= maxStrangers {
+		if m.refusedSources[refusedKey{n.name, s.name}] == nil && len(m.refusedSources) >= maxRefused {
 			return
 		}
-		m.strangers[refusedKey{n.name, s.name}] = s
+		m.refusedSources[refusedKey{n.name, s.name}] = s
 	}
 	if reason == OldEpoch || reason == Duplicate || reason == EpochAhead {
 		return
@@ -147,9 +147,9 @@ func (s *source) notices(net string, now int64) []Ask {
 	return []Ask{{Net: net, Source: s.name, Notice: notice}}
 }
 
-// tickStrangers lets time pass for the sources that are refused and not held.
-func (m *Merger) tickStrangers(now int64) (asks []Ask) {
-	for k, s := range m.strangers {
+// tickRefused updates the sources that are refused and not held.
+func (m *Merger) tickRefused(now int64) (asks []Ask) {
+	for k, s := range m.refusedSources {
 		was := s.notice
 		s.judge(now)
 		s.state = Undefined
@@ -160,7 +160,7 @@ func (m *Merger) tickStrangers(now int64) (asks []Ask) {
 		}
 		m.touched = m.touched || s.notice != was
 		if !s.waiting(now) && !s.refusal.active(now) {
-			delete(m.strangers, k)
+			delete(m.refusedSources, k)
 		}
 	}
 	return asks

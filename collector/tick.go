@@ -17,7 +17,7 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 	for _, n := range m.nets {
 		asks = append(asks, m.tickNet(n, now, e)...)
 	}
-	asks = append(asks, m.tickStrangers(now)...)
+	asks = append(asks, m.tickRefused(now)...)
 	m.forgetExcess()
 	view := &View{At: now, Interrupted: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic,
 		Sources: m.view.Sources, States: m.view.States, MessageRate: m.messageRate(now)}
@@ -118,7 +118,7 @@ func (m *Merger) shownSources() []Source {
 			shown = append(shown, s.shown(name))
 		}
 	}
-	for k, s := range m.strangers {
+	for k, s := range m.refusedSources {
 		if s.state == Refused {
 			shown = append(shown, s.shown(k.net))
 		}

@@ -22,7 +22,7 @@ const (
 // connection does not take all of it, run writes the rest, and everything after it.
 type writer struct {
 	conn   net.Conn
-	direct trier       // nil if the connection cannot write without waiting
+	direct nonblocking // nil if the connection cannot write without waiting
 	free   chan []byte // buffers to use again
 
 	mu      sync.Mutex
@@ -30,12 +30,12 @@ type writer struct {
 	queue   chan []byte // never blocks: waiting is at most its capacity
 }
 
-// trier is a connection that can write without waiting: try returns the number of bytes
+// nonblocking is a connection that can write without waiting: try returns the number of bytes
 // written.
-type trier interface{ try(frame []byte) int }
+type nonblocking interface{ try(frame []byte) int }
 
 func newWriter(conn net.Conn) *writer {
-	direct, _ := conn.(trier)
+	direct, _ := conn.(nonblocking)
 	return &writer{
 		conn:   conn,
 		direct: direct,

@@ -20,26 +20,26 @@ import (
 // arguments are those of the command line, without the program's name.
 type arguments []string
 
-// again is what a configuration says when it is read again: the rules for
+// reloaded is what a configuration says when it is read reloaded: the rules for
 // alarms, which can be taken while everything runs, and the flags that would
 // have to be other than they are, which cannot.
-type again struct {
+type reloaded struct {
 	rules   *alarm.Rules
 	changed []string
 }
 
 // rereader reads the command line and the files that it names again.
-func (a arguments) rereader(s streams, log *slog.Logger) (func() (again, error), error) {
+func (a arguments) rereader(s streams, log *slog.Logger) (func() (reloaded, error), error) {
 	before, _, err := a.values()
 	if err != nil {
 		return nil, err
 	}
-	return func() (again, error) {
+	return func() (reloaded, error) {
 		now, serve, err := a.values()
 		if err != nil {
-			return again{}, err
+			return reloaded{}, err
 		}
-		var found again
+		var found reloaded
 		for name, value := range now {
 			if name != alarmsFlag && !reflect.DeepEqual(value, before[name]) {
 				found.changed = append(found.changed, name)

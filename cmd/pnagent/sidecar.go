@@ -65,7 +65,7 @@ type sidecarConfig struct {
 	viewers        int
 	seriesBudget   int
 
-	reread func() (again, error) // nil where nothing can be read again
+	reread func() (reloaded, error) // nil where nothing can be read again
 
 	rules      *alarm.Rules // nil for those that hold where nothing is said
 	alarmState string       // "" keeps alarms in memory

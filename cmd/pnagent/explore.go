@@ -20,7 +20,7 @@ type explored struct {
 	Deadlocks int               `json:"deadlocks"`         // dead markings: nothing is enabled
 	Ends      int               `json:"ends"`              // those of them with tokens in final places only
 	Bounds    map[string]uint32 `json:"bounds"`
-	way
+	deadPath
 	// Inclusive splits of which not every set of branches was followed.
 	Cut []string `json:"cut,omitempty"`
 	// Weighted sums of tokens that no firing changes; absent for a large net.
@@ -56,7 +56,7 @@ func (c *checkCmd) printExplored(ctx context.Context, s streams, t *petri.Tables
 	r := explore.Explore(t, o)
 	done()
 	out := explored{Net: t.Net.ID, Markings: r.Markings, Complete: r.Complete, Stopped: r.Stopped, Deadlocks: r.Deadlocks, Ends: r.Ends,
-		Bounds: map[string]uint32{}, way: wayOf(t, &r)}
+		Bounds: map[string]uint32{}, deadPath: wayOf(t, &r)}
 	for p, most := range r.Bounds {
 		out.Bounds[t.Net.Places[p].ID] = most
 	}
@@ -85,7 +85,7 @@ type searched struct {
 	Stopped   explore.Reason `json:"stopped,omitempty"`
 	Deadlocks int            `json:"deadlocks"`
 	Ends      int            `json:"ends"`
-	way
+	deadPath
 }
 
 // printDeadlocks searches a net for deadlocks and prints what was found.
@@ -95,7 +95,7 @@ func (c *checkCmd) printDeadlocks(ctx context.Context, s streams, t *petri.Table
 	r := explore.Explore(t, o)
 	done()
 	out := searched{Net: t.Net.ID, Markings: r.Markings, Reduced: explore.Reducible(t), Complete: r.Complete, Stopped: r.Stopped,
-		Deadlocks: r.Deadlocks, Ends: r.Ends, way: wayOf(t, &r)}
+		Deadlocks: r.Deadlocks, Ends: r.Ends, deadPath: wayOf(t, &r)}
 	if !c.JSON {
 		seen := count(uint64(r.Markings), "marking") + " visited"
 		switch {
@@ -111,8 +111,8 @@ func (c *checkCmd) printDeadlocks(ctx context.Context, s streams, t *petri.Table
 	printJSON(s, out)
 }
 
-// way is a shortest path to a dead marking that is no proper end.
-type way struct {
+// deadPath is a shortest path to a dead marking that is no proper end.
+type deadPath struct {
 	Path []string          `json:"path,omitempty"` // transitions
 	Dead map[string]uint32 `json:"dead,omitempty"` // its marking, empty places left out
 	// By step of the path: the places that an inclusive split chose. Absent if
@@ -120,7 +120,7 @@ type way struct {
 	Branches [][]string `json:"branches,omitempty"`
 }
 
-func wayOf(t *petri.Tables, r *explore.Result) (w way) {
+func wayOf(t *petri.Tables, r *explore.Result) (w deadPath) {
 	for _, tr := range r.Path {
 		w.Path = append(w.Path, t.Net.Transitions[tr].ID)
 	}

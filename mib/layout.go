@@ -90,7 +90,7 @@ type netPlan struct {
 	ageAt       []int
 	transAt     []int
 	moduleBlock int // in the tail
-	whys        []whys
+	whys        []reasonTexts
 
 	placeNumber      []uint32 // by index in the definition; 0 for none
 	transitionNumber []uint32
@@ -166,7 +166,7 @@ func newNetPlan(view int, net *collector.NetView, locked *LockedNet) netPlan {
 		}
 	}
 	n.places, n.transitions = byNumber(n.placeNumber), byNumber(n.transitionNumber)
-	n.whys = make([]whys, len(n.places))
+	n.whys = make([]reasonTexts, len(n.places))
 	return n
 }
 

@@ -13,14 +13,14 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// whys caches the sentences for a place's oldest tokens, because a stuck token waits for
+// reasonTexts caches the sentences for a place's oldest tokens, because a stuck token waits for
 // the same condition tick after tick.
-type whys struct {
+type reasonTexts struct {
 	waits [stats.MaxStuck][]stats.Wait
 	text  [stats.MaxStuck]string
 }
 
-func (w *whys) of(def *petri.Net, rank int, waits []stats.Wait) string {
+func (w *reasonTexts) of(def *petri.Net, rank int, waits []stats.Wait) string {
 	if w.text[rank] == "" || !slices.Equal(w.waits[rank], waits) {
 		w.waits[rank], w.text[rank] = waits, whyText(def, waits)
 	}

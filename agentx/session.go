@@ -258,18 +258,18 @@ func (s *session) dispatch(h pdu.Header, payload []byte) {
 	waiter <- response{p.Body.(*pdu.Response), h.Session} // has room for one
 }
 
-// question is a PDU of ours whose Response is awaited.
-type question struct {
+// pendingRequest is a PDU of ours whose Response is awaited.
+type pendingRequest struct {
 	packet uint32
 	waiter chan response // holds one
 }
 
 // pose appends a PDU of ours to frame, in the context name. Without an error the caller
 // must call await or forget.
-func (s *session) pose(frame []byte, name string, body pdu.Body) ([]byte, question, error) {
+func (s *session) pose(frame []byte, name string, body pdu.Body) ([]byte, pendingRequest, error) {
 	s.mu.Lock()
 	s.packet++
-	q := question{packet: s.packet, waiter: make(chan response, 1)}
+	q := pendingRequest{packet: s.packet, waiter: make(chan response, 1)}
 	s.waiting[q.packet] = q.waiter
 	s.mu.Unlock()
 	flags := s.flags
@@ -287,7 +287,7 @@ func (s *session) pose(frame []byte, name string, body pdu.Body) ([]byte, questi
 }
 
 // forget drops a question.
-func (s *session) forget(q question) {
+func (s *session) forget(q pendingRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.waiting, q.packet)
@@ -308,7 +308,7 @@ func (s *session) ask(ctx context.Context, name string, body pdu.Body) (response
 }
 
 // await waits for the Response to a PDU that was sent.
-func (s *session) await(ctx context.Context, q question) (response, error) {
+func (s *session) await(ctx context.Context, q pendingRequest) (response, error) {
 	defer s.forget(q)
 	select {
 	case got := <-q.waiter:

@@ -114,7 +114,7 @@ func (s *Subagent) unregister(ctx context.Context, session *session) {
 	}, func() bool {
 		return session.handler.contexts.expected(time.Now())
 	})
-	var asked []question
+	var asked []pendingRequest
 	ok := session.shutdown.release(func(held []byte) bool {
 		var frame []byte
 		frame, asked = s.appendUnregister(session, held)
@@ -134,7 +134,7 @@ func (s *Subagent) unregister(ctx context.Context, session *session) {
 
 // appendUnregister appends to the held answers the PDUs that unregister the session, and
 // returns the questions to await.
-func (s *Subagent) appendUnregister(session *session, held []byte) (frame []byte, asked []question) {
+func (s *Subagent) appendUnregister(session *session, held []byte) (frame []byte, asked []pendingRequest) {
 	frame = held
 	pose := func(name string, body pdu.Body) {
 		if whole, q, err := session.pose(frame, name, body); err == nil {

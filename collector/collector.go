@@ -65,7 +65,7 @@ type Config struct {
 type Collector struct {
 	cfg  Config
 	view latest.Value[View]
-	sift sift
+	sift shareFilter
 
 	mu       sync.Mutex // protects the fields below
 	merger   *Merger

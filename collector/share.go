@@ -102,8 +102,8 @@ const (
 // silence is the time without messages after which that is logged.
 const silence = int64(10 * time.Second / time.Microsecond)
 
-// sift is the state of a collector's share.
-type sift struct {
+// shareFilter is the state of a collector's share.
+type shareFilter struct {
 	mode   atomic.Int32
 	passed atomic.Uint64
 	begun  int64 // of the goroutine that makes Views

@@ -157,7 +157,7 @@ func (m *Merger) takeSilent(n *net, h *restoredSource, c *columns, now int64) (b
 	seq := max(uint64(h.seq), 1)
 	if news := cmp.Or(cmp.Compare(h.epoch, s.epoch), cmp.Compare(seq, s.seq)); s.epoch != 0 && news <= 0 {
 		if news == 0 && s.state == Up && h.marks&markStale != 0 { // after a break this collector does not know yet whether it is alive
-			s.fallSilent(h, e)
+			s.setSilence(h, e)
 			n.changed, m.touched = true, true
 		}
 		// If the source ended while this collector started, its rows may be missing here.
@@ -180,12 +180,12 @@ func (m *Merger) takeSilent(n *net, h *restoredSource, c *columns, now int64) (b
 	}
 	h.counted = 0 // the other collector's base is not in this one
 	s.resume(h, c)
-	s.fallSilent(h, e)
+	s.setSilence(h, e)
 	return true, nil
 }
 
-// fallSilent gives the source the silence that it has at another collector.
-func (s *source) fallSilent(h *restoredSource, e silenceClock) {
+// setSilence gives the source the silence that it has at another collector.
+func (s *source) setSilence(h *restoredSource, e silenceClock) {
 	if h.marks&markStale != 0 {
 		s.state = Stale
 	}

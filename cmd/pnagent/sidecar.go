@@ -333,7 +333,7 @@ func (s *sidecar) layOut(ctx context.Context) error {
 // build makes the table of a View and logs what is wrong with it, unless that
 // was said just before.
 func (s *sidecar) build(view *collector.View, alarms *alarm.ActiveSet, said string) string {
-	s.knowOthers()
+	s.recordOthers()
 	table, err := s.builder.Build(view, alarms, time.Now().UnixMicro())
 	if table != nil {
 		s.table.Store(table)

@@ -55,10 +55,10 @@ func (s *sidecar) duty() (d alarm.Duty, release func()) {
 	return d, release
 }
 
-// knowOthers records what the member has of others that answer at the same master. A
+// recordOthers records what the member has of others that answer at the same master. A
 // sidecar with others that no manager has asked yet begins to answer after this: its
 // counters must not be compared with those of the sidecar that answered before.
-func (s *sidecar) knowOthers() {
+func (s *sidecar) recordOthers() {
 	if s.subagent == nil {
 		return
 	}

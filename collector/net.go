@@ -165,7 +165,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	s.standing, s.refusal = msg.State, refusal{}
 	n.remembered(s, msg.Epoch).folded = s.since != 0
 	if again {
-		n.owe(s)
+		n.deduct(s)
 	}
 	if n.changed = true; msg.Bye {
 		n.leave(s, received)
@@ -248,10 +248,10 @@ func (n *net) fold(s *source) {
 	}
 }
 
-// owe subtracts a source's rows from the base, which may contain them already: the
+// deduct subtracts a source's rows from the base, which may contain them already: the
 // source counts from here. A counter of the base that becomes negative wraps
 // around, and adding the source's rows wraps it back.
-func (n *net) owe(s *source) {
+func (n *net) deduct(s *source) {
 	n.owes = true
 	for i := range s.rows.Places {
 		p := &s.rows.Places[i]

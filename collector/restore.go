@@ -176,7 +176,7 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 	(&taking{msg: r.sum, cols: c, rows: n.base, places: &n.places, trans: &n.transitions}).take()
 	for _, s := range n.contributors() {
 		if s.rows != nil {
-			n.owe(s)
+			n.deduct(s)
 		}
 	}
 	n.base.Columns, n.changed = columns, true

@@ -34,7 +34,7 @@ func (m *Merger) forget(n *net, s *source) {
 	}
 	switch {
 	case s.orphan:
-		n.adopt(s)
+		n.removeOrphan(s)
 		return
 	case s.current != nil:
 		return

@@ -122,7 +122,7 @@ func (n *net) claim(s *source, msg *telemetry.Snapshot, now int64) {
 		switch {
 		case other == s || other.region != msg.Region:
 		case other.orphan:
-			n.adopt(other)
+			n.removeOrphan(other)
 			n.fold(other)
 		case other.beside(msg):
 			parts := other.parts
@@ -216,13 +216,13 @@ func (n *net) inherit(s *source, next series) {
 		s.region, s.since = next.region, next.since
 		n.touch(s)
 		from.rows, from.columns = nil, 0
-		n.adopt(from)
+		n.removeOrphan(from)
 		return
 	}
 }
 
-// adopt removes an orphan from the list.
-func (n *net) adopt(o *source) {
+// removeOrphan removes an orphan from the list.
+func (n *net) removeOrphan(o *source) {
 	n.orphans = slices.DeleteFunc(n.orphans, func(other *source) bool { return other == o })
 }
 

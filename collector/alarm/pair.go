@@ -123,7 +123,7 @@ func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
 			m.await(e.Index, e.phase)
 		}
 		if e.phase.open() {
-			folded += m.adopt(&e.Alarm)
+			folded += m.takeIndex(&e.Alarm)
 		} else {
 			folded += m.end(e.Index)
 		}
@@ -140,10 +140,10 @@ func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
 	return m.changes, folded
 }
 
-// adopt takes the index that another process gave to an alarm. An alarm that was not
+// takeIndex takes the index that another process gave to an alarm. An alarm that was not
 // raised here ends like a restored one if its condition does not hold. Of two indices
 // the smaller one stays.
-func (m *Machine) adopt(a *Alarm) int {
+func (m *Machine) takeIndex(a *Alarm) int {
 	h := m.byKey[a.key()]
 	switch {
 	case h == nil:
@@ -188,7 +188,7 @@ func (m *Machine) end(index uint32) int {
 func (m *Machine) adoptOther(k key) {
 	for _, index := range sortedKeys(m.book.entries) {
 		if e := m.book.entries[index]; e.phase.open() && e.key() == k {
-			m.adopt(&e.Alarm)
+			m.takeIndex(&e.Alarm)
 			return
 		}
 	}

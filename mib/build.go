@@ -298,7 +298,7 @@ func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed 
 	}
 	var assignErr error
 	_, err = UpdateLock(n.path, func(saved *Lock) error {
-		if err := saved.absorb(n.lock); err != nil {
+		if err := saved.addNames(n.lock); err != nil {
 			return err
 		}
 		assignErr = n.assign(saved, view)

@@ -67,9 +67,9 @@ func writeFile(path string, text []byte) (changed bool, err error) {
 	return true, nil
 }
 
-// absorb adds the names of o that l does not have. It returns an error if the two give one
+// addNames adds the names of o that l does not have. It returns an error if the two give one
 // number or descriptor to different names.
-func (l *Lock) absorb(o *Lock) error {
+func (l *Lock) addNames(o *Lock) error {
 	var text bytes.Buffer
 	text.Write(l.Text())
 	for _, n := range o.Nets() {

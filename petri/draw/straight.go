@@ -31,7 +31,7 @@ func (d *Drawing) straight(wanted func(arc int) bool) {
 			d.bend(&d.Arcs[i], pair, step*(float64(k)-float64(len(arcs)-1)/2))
 		}
 		if evade && len(arcs) == 1 {
-			d.evade(&d.Arcs[arcs[0]], pair)
+			d.avoidNodes(&d.Arcs[arcs[0]], pair)
 		}
 	}
 }
@@ -50,8 +50,8 @@ func (d *Drawing) bend(a *Arc, pair [2]int, off float64) {
 	a.Points = []Point{from.border(mid), mid, to.border(mid)}
 }
 
-// evade bends an arc as little as it can to avoid the most nodes.
-func (d *Drawing) evade(a *Arc, pair [2]int) {
+// avoidNodes bends an arc as little as it can to avoid the most nodes.
+func (d *Drawing) avoidNodes(a *Arc, pair [2]int) {
 	best, least := a.Points, d.inTheWay(a)
 	for k := 1; k <= aroundMost && least > 0; k++ {
 		for _, off := range []float64{around * float64(k), -around * float64(k)} {

@@ -139,8 +139,10 @@ func (s *source) run(ctx context.Context) error {
 		if fatal := (*fatalError)(nil); errors.As(err, &fatal) && ctx.Err() == nil {
 			return fatal.error
 		}
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			return nil
+		default:
 		}
 		if s.connected(false) {
 			wait = firstWait

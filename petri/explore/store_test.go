@@ -178,7 +178,7 @@ func TestVisitEndsAtItsMemory(t *testing.T) {
 }
 
 func TestVisitCanBeInterrupted(t *testing.T) {
-	r := Explore(petritest.Compile(t, rings(5, 7)), Options{Markings: 1e6, Continue: func(visited, found int) bool { return visited < 100 }})
+	r := Explore(petritest.Compile(t, rings(5, 7)), Options{Markings: 1e6, Continue: func(visited, _ int) bool { return visited < 100 }})
 	if r.Complete || r.Stopped != Interrupted || r.Markings != 100 {
 		t.Errorf("%d markings, complete %v, stopped by %q", r.Markings, r.Complete, r.Stopped)
 	}

@@ -3,6 +3,7 @@
 package query
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -30,13 +31,18 @@ type Property struct {
 	sum   term // of Bound
 }
 
-// Limits bound a file. A field that is not positive means its default.
+// Limits bound a file. A field that is not positive means its default: 64 MiB, tokens
+// of 1 MiB and a depth of 200.
 type Limits = xmlscan.Limits
+
+func orDefault(l Limits) Limits {
+	return Limits{Bytes: cmp.Or(max(l.Bytes, 0), 64<<20), Token: cmp.Or(max(l.Token, 0), 1<<20), Depth: cmp.Or(max(l.Depth, 0), 200)}
+}
 
 // Read reads the properties of a file for a net. The file's name is used in messages
 // only. The error joins all faults, each a *petri.Fault with its position.
 func Read(r io.Reader, file string, t *petri.Tables, lim Limits) ([]Property, error) {
-	s := xmlscan.New(r, file, lim)
+	s := xmlscan.New(r, file, orDefault(lim))
 	root, err := tree(s)
 	c := compiler{tables: t, faults: xmlscan.Faults{File: file}}
 	if err == nil {

@@ -103,7 +103,7 @@ func TestArcsOfALayeredDrawingPassNoNode(t *testing.T) {
 		n := petritest.RandomNet(rand.New(rand.NewPCG(seed, 5)))
 		d := Net(n)
 		for i := range d.Arcs {
-			if hit := d.inTheWay(&d.Arcs[i]); hit > 0 {
+			if hit := d.nodesTouched(&d.Arcs[i]); hit > 0 {
 				t.Errorf("seed %d: arc %d passes through %d nodes", seed, i, hit)
 			}
 		}

@@ -52,11 +52,11 @@ func (d *Drawing) bend(a *Arc, pair [2]int, off float64) {
 
 // avoidNodes bends an arc as little as it can to avoid the most nodes.
 func (d *Drawing) avoidNodes(a *Arc, pair [2]int) {
-	best, least := a.Points, d.inTheWay(a)
+	best, least := a.Points, d.nodesTouched(a)
 	for k := 1; k <= aroundMost && least > 0; k++ {
 		for _, off := range []float64{around * float64(k), -around * float64(k)} {
 			d.bend(a, pair, off)
-			if n := d.inTheWay(a); n < least {
+			if n := d.nodesTouched(a); n < least {
 				best, least = a.Points, n
 			}
 		}
@@ -64,8 +64,8 @@ func (d *Drawing) avoidNodes(a *Arc, pair [2]int) {
 	a.Points = best
 }
 
-// inTheWay counts the other nodes that an arc's lines touch.
-func (d *Drawing) inTheWay(a *Arc) (count int) {
+// nodesTouched counts the other nodes that an arc's lines touch.
+func (d *Drawing) nodesTouched(a *Arc) (count int) {
 	for i := range d.Nodes {
 		if i == a.From || i == a.To {
 			continue

@@ -88,7 +88,7 @@ func (k *sink) run(ctx context.Context) {
 
 // stop counts the unsent notifications as lost.
 func (k *sink) stop() {
-	k.hangUp()
+	k.disconnect()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stopped = true
@@ -175,7 +175,7 @@ func wait(ctx context.Context, deadline time.Time) bool {
 // that instead of sending this one, so send repeats it on a new socket.
 func (k *sink) send(ctx context.Context, message []byte) error {
 	if time.Since(k.dialed) >= dialAgainAfter {
-		k.hangUp()
+		k.disconnect()
 	}
 	err := k.write(ctx, message)
 	if errors.Is(err, syscall.ECONNREFUSED) {
@@ -229,11 +229,11 @@ func (k *sink) lose(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) && k.counters.unreachable.Add(1) == 1 {
 		k.log.Warn("no process listens at the SNMP sink; more is only counted", "err", err)
 	}
-	k.hangUp()
+	k.disconnect()
 	return err
 }
 
-func (k *sink) hangUp() {
+func (k *sink) disconnect() {
 	if k.conn == nil {
 		return
 	}

@@ -43,7 +43,7 @@ func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	doc := api.Instance{Instance: name, Seen: s.sightings(n.net, name)}
-	s.askAround(r.Context(), n.net, &doc)
+	s.askSources(r.Context(), n.net, &doc)
 	answerJSON(w, &doc)
 }
 
@@ -59,9 +59,9 @@ func (s *Server) sightings(n *collector.NetView, instance string) []api.Sighting
 	return out
 }
 
-// askAround asks all live sources of a net, and uses the first answer with the
+// askSources asks all live sources of a net, and uses the first answer with the
 // instance.
-func (s *Server) askAround(ctx context.Context, n *collector.NetView, doc *api.Instance) {
+func (s *Server) askSources(ctx context.Context, n *collector.NetView, doc *api.Instance) {
 	sources := s.live(n.Name)
 	switch {
 	case s.cfg.Ask == nil:

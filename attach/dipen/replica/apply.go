@@ -66,7 +66,7 @@ func (r *Replica) sort(revision int64, events []Event) group {
 		default:
 			g.other = true
 			before := r.leader(k.Name)
-			r.learn(&r.marking, k, e.KV, e.Delete)
+			r.applyName(&r.marking, k, e.KV, e.Delete)
 			if now := r.leader(k.Name); k.Kind == KindElection && e.Delete && now.created != before.created {
 				r.took[k.Name] = takeover{now.created, revision}
 			}

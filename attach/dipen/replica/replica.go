@@ -156,7 +156,7 @@ func (r *Replica) Add(kv KV, now int64) {
 	case KindTaken:
 		r.take(r.next, k, kv.Create, now)
 	default:
-		r.learn(r.next, k, kv, false)
+		r.applyName(r.next, k, kv, false)
 	}
 }
 
@@ -269,8 +269,8 @@ func (m *marking) tidy(id cellID) {
 	}
 }
 
-// learn applies a key of a name or a leader.
-func (r *Replica) learn(m *marking, k Key, kv KV, gone bool) {
+// applyName applies a key of a name or a leader.
+func (r *Replica) applyName(m *marking, k Key, kv KV, gone bool) {
 	switch k.Kind {
 	case KindPlace, KindTransition:
 		if gone {

@@ -18,9 +18,9 @@ type Duty struct {
 	Unsync int64
 }
 
-// desk is the pure part of a Watcher: it makes a Machine follow or lead, and decides
+// coordinator is the pure part of a Watcher: it makes a Machine follow or lead, and decides
 // what to notify and share.
-type desk struct {
+type coordinator struct {
 	machine *Machine
 	gate    gate
 	limiter limiter
@@ -29,10 +29,10 @@ type desk struct {
 }
 
 // alone reports whether this process stands by for one that does not share its indices.
-func (d *desk) alone() bool { return !d.duty.On && !d.duty.Shared }
+func (d *coordinator) alone() bool { return !d.duty.On && !d.duty.Shared }
 
 // turn applies a duty, and returns the changes to notify because of it.
-func (d *desk) turn(duty Duty, now int64) []Change {
+func (d *coordinator) turn(duty Duty, now int64) []Change {
 	was, m := d.duty, d.machine
 	d.duty = duty
 	if (duty.Skip == 0) != (was.Skip == 0) || duty.Unsync != was.Unsync {
@@ -51,7 +51,7 @@ func (d *desk) turn(duty Duty, now int64) []Change {
 }
 
 // fold merges a page of another process, and counts as skipped what that one notifies.
-func (d *desk) fold(s *Saved, now int64) []Change {
+func (d *coordinator) fold(s *Saved, now int64) []Change {
 	changes, folded := d.machine.Fold(s, now)
 	if d.machine.follows {
 		d.gate.skipped.StandBy += uint64(folded)
@@ -61,7 +61,7 @@ func (d *desk) fold(s *Saved, now int64) []Change {
 
 // notify returns the notifications that are due for these changes. It confirms the
 // others: another process sends them, or the limiter suppresses them.
-func (d *desk) notify(changes []Change, now int64) []Notification {
+func (d *coordinator) notify(changes []Change, now int64) []Notification {
 	if d.alone() {
 		for _, c := range changes {
 			d.machine.Confirm(c.Alarm.Index, c.Raise)
@@ -79,7 +79,7 @@ func (d *desk) notify(changes []Change, now int64) []Notification {
 }
 
 // news returns pages of the changes since the last call.
-func (d *desk) news() [][]byte {
+func (d *coordinator) news() [][]byte {
 	b := d.machine.book
 	if len(b.dirty) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (d *desk) news() [][]byte {
 }
 
 // all returns pages of all alarms.
-func (d *desk) all() [][]byte {
+func (d *coordinator) all() [][]byte {
 	if d.alone() {
 		return nil
 	}

@@ -55,7 +55,7 @@ type member struct {
 	id                string
 	priority          int
 	roster            *standby.Roster
-	desk              *desk
+	desk              *coordinator
 	file              []byte
 	fileAt            int64
 	saved             string // the digest of the file
@@ -114,7 +114,7 @@ func (f *fleet) start(name string, priority int) *member {
 		f.members = slices.Delete(f.members, i, i+1)
 	}
 	saved.Last = lastOfAll(saved.Last, m.fileAt, f.now.UnixMicro())
-	m.desk = &desk{machine: NewMachine(pairRules(f.t), saved, forgetAfter)}
+	m.desk = &coordinator{machine: NewMachine(pairRules(f.t), saved, forgetAfter)}
 	m.since = f.now
 	if f.engines != nil {
 		f.listen(m)

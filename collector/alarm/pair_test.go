@@ -128,7 +128,7 @@ func TestOfTwoIndicesTheLargerIsClearedAfterItsRaise(t *testing.T) {
 }
 
 func TestIndicesAreLeftOutOncePerOutage(t *testing.T) {
-	d := desk{machine: quick(t)}
+	d := coordinator{machine: quick(t)}
 	at := t0
 	raise := func(duty Duty, places ...int) string {
 		at += 1e6

@@ -54,7 +54,7 @@ type Counters struct {
 // sends notifications.
 type Watcher struct {
 	cfg     Config
-	desk    desk
+	desk    coordinator
 	senders []*sender
 	saver   saver
 	saved   bool // the file has all changes

@@ -29,7 +29,7 @@ type net struct {
 
 	// base holds the counters of processes that have ended.
 	base *stats.Rows
-	owes bool // something was subtracted from base: see owe
+	owes bool // something was subtracted from base: see deduct
 
 	slowPlaces, slowTransitions slowest
 

@@ -14,7 +14,7 @@ type fence struct {
 	telemetry.Claim
 	owner string
 	// counted is when the latest counters in the base began. If counters that began
-	// then or before arrive again, the base may contain some of them: see net.owe.
+	// then or before arrive again, the base may contain some of them: see net.deduct.
 	counted int64
 
 	// before is the last confirmed claim, while this one is not confirmed: its fence

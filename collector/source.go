@@ -78,7 +78,7 @@ type source struct {
 
 	// counted is the latest epoch of processes that may have been counted and are
 	// not remembered. If rows of such a process arrive, the sums may already contain
-	// some of them: see net.owe.
+	// some of them: see net.deduct.
 	counted int64
 
 	wants    string              // a digest that is not known yet

@@ -106,7 +106,7 @@ func addQueues(sum, rows []stats.Queue, shift int64) []stats.Queue {
 	return stats.MergeQueues(sum, rows)
 }
 
-// dropEmpty drops buckets whose count became zero by net.owe.
+// dropEmpty drops buckets whose count became zero by net.deduct.
 func dropEmpty(h *stats.Histogram) {
 	h.Buckets = slices.DeleteFunc(h.Buckets, func(b stats.Bucket) bool { return b.N == 0 })
 }

@@ -60,11 +60,11 @@ func (w *Watcher) receive(now int64) (changes []Change) {
 		m := <-w.inbox
 		if m.page == nil {
 			if w.cfg.Share != nil {
-				w.cfg.Share(w.desk.all(), m.ask)
+				w.cfg.Share(w.coordinator.all(), m.ask)
 			}
 			continue
 		}
-		changes = append(changes, w.desk.fold(m.page, now)...)
+		changes = append(changes, w.coordinator.fold(m.page, now)...)
 		w.saved, w.stale = false, true
 	}
 	return changes
@@ -72,7 +72,7 @@ func (w *Watcher) receive(now int64) (changes []Change) {
 
 // share passes the changes of this process to the others.
 func (w *Watcher) share() {
-	if pages := w.desk.news(); pages != nil && w.cfg.Share != nil {
+	if pages := w.coordinator.news(); pages != nil && w.cfg.Share != nil {
 		w.cfg.Share(pages, false)
 	}
 }

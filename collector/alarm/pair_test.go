@@ -244,7 +244,7 @@ func TestUnconfirmedNotificationsAreSentAgainAfterACrash(t *testing.T) {
 		if raised, _, _ := third.count(); raised != 0 || again.State().Active[0].Index != first {
 			t.Errorf("a confirmed notification is sent again: %d, index %d after %d", raised, again.State().Active[0].Index, first)
 		}
-		if last := again.desk.machine.book.last; last < first+3500 {
+		if last := again.coordinator.machine.book.last; last < first+3500 {
 			t.Errorf("after an hour in which another one may have given indices they go on after %d, before %d", last, first)
 		}
 	})

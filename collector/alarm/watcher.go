@@ -53,15 +53,15 @@ type Counters struct {
 // Watcher runs a Machine on each View. It publishes the ActiveSet, writes the state file and
 // sends notifications.
 type Watcher struct {
-	cfg     Config
-	desk    coordinator
-	senders []*sender
-	saver   saver
-	saved   bool // the file has all changes
-	lastErr string
-	stale   bool // a change is not published yet
-	inbox   chan message
-	wake    chan struct{} // the inbox has a message
+	cfg         Config
+	coordinator coordinator
+	senders     []*sender
+	saver       saver
+	saved       bool // the file has all changes
+	lastErr     string
+	stale       bool // a change is not published yet
+	inbox       chan message
+	wake        chan struct{} // the inbox has a message
 
 	rules     atomic.Pointer[Rules] // to use from the next step on; nil for no change
 	state     latest.Value[ActiveSet]
@@ -82,9 +82,9 @@ func New(cfg Config) *Watcher {
 		cfg.Duty = func() (Duty, func()) { return Duty{On: true}, func() {} }
 	}
 	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), saver: saver{write: func(s *Saved) error { return writeState(cfg.StateFile, s) }}}
-	w.desk.machine = NewMachine(cfg.Rules, w.before(), cfg.ForgetAfter)
+	w.coordinator.machine = NewMachine(cfg.Rules, w.before(), cfg.ForgetAfter)
 	if cfg.Name != "" {
-		w.desk.machine.self = cfg.Name
+		w.coordinator.machine.self = cfg.Name
 	}
 	w.show()
 	for _, s := range cfg.Sinks {
@@ -176,11 +176,11 @@ func (w *Watcher) work(view *collector.View, now int64) {
 	changes := w.receive(now)
 	w.confirm()
 	if rules := w.rules.Swap(nil); rules != nil {
-		w.desk.machine = w.desk.machine.With(rules)
+		w.coordinator.machine = w.coordinator.machine.With(rules)
 	}
-	changes = append(changes, w.desk.turn(duty, now)...)
+	changes = append(changes, w.coordinator.turn(duty, now)...)
 	if view != nil {
-		changes = append(changes, w.desk.machine.Step(view, now)...)
+		changes = append(changes, w.coordinator.machine.Step(view, now)...)
 	}
 	if view != nil || len(changes) > 0 {
 		w.save(len(changes) > 0)
@@ -192,7 +192,7 @@ func (w *Watcher) work(view *collector.View, now int64) {
 // notify sends the notifications that are due. It shares changes before it sends them, so
 // that a process that takes over has those that may have been sent.
 func (w *Watcher) notify(changes []Change, now int64) {
-	due := w.desk.notify(changes, now)
+	due := w.coordinator.notify(changes, now)
 	w.share()
 	if w.stale = w.stale || len(due) > 0; w.stale {
 		w.show()
@@ -234,7 +234,7 @@ func (w *Watcher) confirm() {
 	w.confirmed = nil
 	w.mu.Unlock()
 	for _, c := range confirmed {
-		w.desk.machine.Confirm(c.Alarm.Index, c.Raise)
+		w.coordinator.machine.Confirm(c.Alarm.Index, c.Raise)
 		w.saved, w.stale = false, true
 	}
 }
@@ -249,13 +249,13 @@ func (w *Watcher) finish() {
 
 // show publishes the ActiveSet, the digest and the counters.
 func (w *Watcher) show() {
-	m := w.desk.machine
+	m := w.coordinator.machine
 	w.stale = false
-	w.state.Store(m.State(w.desk.limiter.suppressed))
+	w.state.Store(m.State(w.coordinator.limiter.suppressed))
 	digest := m.book.digest()
 	w.digest.Store(&digest)
 	w.mu.Lock()
-	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = m.Tally(), w.desk.limiter.suppressed, w.desk.gate.skipped
+	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = m.Tally(), w.coordinator.limiter.suppressed, w.coordinator.gate.skipped
 	w.mu.Unlock()
 }
 
@@ -277,7 +277,7 @@ func (w *Watcher) save(changed bool) {
 	if w.cfg.StateFile == "" || w.saved && !changed {
 		return
 	}
-	err := w.saver.save(w.desk.machine.Saved())
+	err := w.saver.save(w.coordinator.machine.Saved())
 	if w.saved = err == nil; w.saved {
 		w.lastErr = ""
 		return

@@ -286,7 +286,7 @@ func (s *session) pose(frame []byte, name string, body pdu.Body) ([]byte, pendin
 	return whole, q, nil
 }
 
-// forget drops a question.
+// forget drops a pending request.
 func (s *session) forget(q pendingRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

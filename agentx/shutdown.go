@@ -133,7 +133,7 @@ func (s *Subagent) unregister(ctx context.Context, session *session) {
 }
 
 // appendUnregister appends to the held answers the PDUs that unregister the session, and
-// returns the questions to await.
+// returns the pending requests to await.
 func (s *Subagent) appendUnregister(session *session, held []byte) (frame []byte, asked []pendingRequest) {
 	frame = held
 	pose := func(name string, body pdu.Body) {

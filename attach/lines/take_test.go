@@ -58,7 +58,7 @@ func TestFieldsOfNestedObjects(t *testing.T) {
 		{"null before it", `{"ticket.id":null,"ticket":{"id":"a"}}`, "a "},
 		{"null after it", `{"ticket":{"id":"a"},"ticket.id":null}`, "a "},
 		{"twice", `{"ticket":{"id":"b"},"ticket":{"id":"a"}}`, "a "},
-		{"an object that is none", `{"ticket":"a","act":[{"did":{"name":"t1"}}]}`, " "},
+		{"an array instead of an object", `{"ticket":"a","act":[{"did":{"name":"t1"}}]}`, " "},
 		{"an object for a value", `{"ticket":{"id":{"id":"a"}}}`, " "},
 		{"escapes", `{"tick\u0065t":{"\u0069d":"\u0061"},"act":{"did":{"name":"t\u0031"}}}`, "a t1"},
 		{"not closed", `{"ticket":{"id":"a"}`, "not_json"},

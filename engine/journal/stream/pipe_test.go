@@ -266,6 +266,6 @@ func TestConfirmOfCommitsThatOthersWrote(t *testing.T) {
 		}
 	}
 	if err := l.Confirm(t.Context(), 4); !errors.Is(err, journal.ErrAhead) {
-		t.Errorf("a commit that nobody wrote: %v", err)
+		t.Errorf("commit 4, which does not exist: %v", err)
 	}
 }

@@ -86,14 +86,14 @@ func printRegions(w io.Writer, parts []region.Status) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PART\tOWNER\tEPOCH\tCOMMITS\tSTAND-BYS (LAG)\tAWAY")
 	for _, p := range parts {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", p.Part, cmp.Or(p.Owner, "nobody"), p.Epoch, p.Commits, standbysOf(p), orNone(p.Away))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", p.Part, cmp.Or(p.Owner, "none"), p.Epoch, p.Commits, standbysOf(p), orNone(p.Away))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	for _, p := range parts {
 		if p.Stopped != "" {
-			fmt.Fprintf(w, "%s stands still: %s\n", p.Part, p.Stopped)
+			fmt.Fprintf(w, "%s has stopped: %s\n", p.Part, p.Stopped)
 		}
 	}
 	return nil

@@ -135,11 +135,11 @@ func (t *Tables) BranchMasks(transition int) (always, guarded, otherwise uint64)
 }
 
 // Plain reports whether the counts of the neighbouring places decide what is enabled and
-// what a firing does: the net has no guards, no inclusive gateways and no transitions
-// that preempt.
+// what a firing does: the net has no guards, no inclusive gateways, no transitions that
+// preempt, and none that throw or catch events.
 func (t *Tables) Plain() bool {
 	for i := range t.Net.Transitions {
-		if tr := &t.Net.Transitions[i]; tr.Guard != "" || tr.Preempts {
+		if tr := &t.Net.Transitions[i]; tr.Guard != "" || tr.Preempts || tr.Eventful() {
 			return false
 		}
 	}

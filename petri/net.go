@@ -57,6 +57,8 @@ type Transition struct {
 	Alternative bool
 	// Trigger is what the transition waits for when it is enabled.
 	Trigger Trigger
+	// Throws is the event that a firing sends.
+	Throws Event
 	// Silent marks a transition that leaves no event in a log: it routes tokens only.
 	// The token game ignores it.
 	Silent bool
@@ -72,7 +74,50 @@ type Trigger struct {
 	// Micros is the delay of TriggerDelay, or the time of TriggerTime in
 	// microseconds since the Unix epoch.
 	Micros int64
+	// Event is what a transition of TriggerEvent catches, in addition to firings
+	// by its name. A transition without inputs that catches an event begins an
+	// instance.
+	Event Event
 }
+
+// Eventful reports whether the transition throws or catches an event.
+func (t *Transition) Eventful() bool {
+	return t.Throws.Kind != EventNone || t.Trigger.Event.Kind != EventNone
+}
+
+// Event is a message or a signal that transitions throw and catch. The zero Event is
+// none.
+type Event struct {
+	Kind EventKind
+	Name string // at most MaxEventName bytes; the same at the throwing and the catching end
+	// Key is an expression, of a message only: its value identifies one conversation. A
+	// message reaches a catcher if the values at both ends are equal. It sees the
+	// tokens that the transition takes or tests. "" is no key: such a catcher
+	// accepts any key.
+	Key string
+}
+
+// EventKind is a kind of Event.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	EventNone    EventKind = iota
+	EventMessage           // it reaches one catcher
+	EventSignal            // it reaches every catcher
+)
+
+// String returns the kind's name in messages and in PNML.
+func (k EventKind) String() string {
+	return [...]string{"none", "message", "signal"}[min(k, EventSignal)]
+}
+
+// MaxEventName is the largest length of the name of an event, and MaxEventKey that
+// of the expression of its key, in bytes.
+const (
+	MaxEventName = 255
+	MaxEventKey  = 4 << 10
+)
 
 // TriggerKind is a kind of Trigger.
 type TriggerKind uint8

@@ -36,8 +36,8 @@ const MaxFaults = 100
 // every arc connects an existing place and transition in a direction that its kind
 // allows, and that weights are 1 or more. It also checks that the arcs of inclusive
 // gateways are consistent: a place is joined once, guards are on branches that are
-// not the default, and there is at most one default. It returns nil, or the joined
-// faults (each a *Fault) in source order.
+// not the default, and there is at most one default, and that events are complete: see
+// Event. It returns nil, or the joined faults (each a *Fault) in source order.
 func (n *Net) Validate() error {
 	c := checker{net: n, kind: make(map[string]node, len(n.Places)+len(n.Transitions))}
 	for i := range n.Places {
@@ -45,6 +45,7 @@ func (n *Net) Validate() error {
 	}
 	for i := range n.Transitions {
 		c.node(n.Transitions[i].ID, n.Transitions[i].Pos, node{pos: n.Transitions[i].Pos})
+		c.events(&n.Transitions[i])
 	}
 	for i := range n.Arcs {
 		c.arc(&n.Arcs[i])
@@ -87,6 +88,32 @@ func (c *checker) node(id string, pos Pos, n node) {
 		return
 	}
 	c.kind[id] = n
+}
+
+// events checks what a transition throws and catches.
+func (c *checker) events(t *Transition) {
+	c.event(t, "throws", &t.Throws)
+	c.event(t, "catches", &t.Trigger.Event)
+	switch caught := t.Trigger.Event.Kind; {
+	case caught != EventNone && t.Trigger.Kind != TriggerEvent:
+		c.fault(t.Pos, "transition %q catches a %s and has the trigger %s; expected the trigger event", t.ID, caught, t.Trigger.Kind)
+	case caught != EventNone && t.Throws.Kind != EventNone:
+		c.fault(t.Pos, "transition %q catches a %s and throws a %s; expected one or the other", t.ID, caught, t.Throws.Kind)
+	}
+}
+
+func (c *checker) event(t *Transition, does string, e *Event) {
+	switch {
+	case *e == Event{}:
+	case e.Kind != EventMessage && e.Kind != EventSignal:
+		c.fault(t.Pos, "transition %q %s an event of kind %d; expected a message or a signal", t.ID, does, e.Kind)
+	case e.Name == "" || len(e.Name) > MaxEventName:
+		c.fault(t.Pos, "transition %q %s a %s with a name of %d bytes; expected 1 to %d", t.ID, does, e.Kind, len(e.Name), MaxEventName)
+	case e.Key != "" && e.Kind == EventSignal:
+		c.fault(t.Pos, "transition %q %s the signal %q with a key; expected keys of messages only", t.ID, does, e.Name)
+	case len(e.Key) > MaxEventKey:
+		c.fault(t.Pos, "transition %q %s the message %q with a key of %d bytes; expected at most %d", t.ID, does, e.Name, len(e.Key), MaxEventKey)
+	}
 }
 
 func (c *checker) arc(a *Arc) {

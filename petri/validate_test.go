@@ -90,6 +90,39 @@ func TestValidateReportsFaultsOfInclusiveGateways(t *testing.T) {
 	}
 }
 
+func TestValidateReportsFaultsOfEvents(t *testing.T) {
+	message := petri.Event{Kind: petri.EventMessage, Name: "paid", Key: "order"}
+	catches := func(kind petri.TriggerKind, e petri.Event) petri.Transition {
+		return petri.Transition{Trigger: petri.Trigger{Kind: kind, Event: e}}
+	}
+	long := strings.Repeat("x", petri.MaxEventName+1)
+	for _, c := range []struct {
+		rule string
+		t    petri.Transition
+		want string // "" for none
+	}{
+		{"a message with a key is thrown", petri.Transition{Throws: message}, ""},
+		{"a message with a key is caught", catches(petri.TriggerEvent, message), ""},
+		{"a signal is thrown", petri.Transition{Throws: petri.Event{Kind: petri.EventSignal, Name: "stop"}}, ""},
+		{"an event is a message or a signal", petri.Transition{Throws: petri.Event{Kind: 9, Name: "x"}}, `transition "t" throws an event of kind 9; expected a message or a signal`},
+		{"a name needs a kind", petri.Transition{Throws: petri.Event{Name: "x"}}, `transition "t" throws an event of kind 0; expected a message or a signal`},
+		{"an event has a name", petri.Transition{Throws: petri.Event{Kind: petri.EventSignal}}, `transition "t" throws a signal with a name of 0 bytes; expected 1 to 255`},
+		{"a name is bounded", petri.Transition{Throws: petri.Event{Kind: petri.EventSignal, Name: long}}, `transition "t" throws a signal with a name of 256 bytes; expected 1 to 255`},
+		{"a signal has no key", petri.Transition{Throws: petri.Event{Kind: petri.EventSignal, Name: "x", Key: "a"}}, `transition "t" throws the signal "x" with a key; expected keys of messages only`},
+		{"a key is bounded", petri.Transition{Throws: petri.Event{Kind: petri.EventMessage, Name: "x", Key: strings.Repeat("y", 5000)}}, `transition "t" throws the message "x" with a key of 5000 bytes; expected at most 4096`},
+		{"a transition that catches waits for events", catches(petri.TriggerDelay, message), `transition "t" catches a message and has the trigger delay; expected the trigger event`},
+		{"a transition does not catch and throw", petri.Transition{Throws: message, Trigger: petri.Trigger{Kind: petri.TriggerEvent, Event: message}}, `transition "t" catches a message and throws a message; expected one or the other`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			c.t.ID = "t"
+			err := (&petri.Net{ID: "n", Transitions: []petri.Transition{c.t}}).Validate()
+			if got := fmt.Sprint(err); err == nil && c.want != "" || err != nil && got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestValidateRefusesTooManyJoinArcs(t *testing.T) {
 	n := &petri.Net{ID: "n", Transitions: []petri.Transition{{ID: "t"}}}
 	for i := range petri.MaxOptional + 1 {

@@ -43,6 +43,10 @@ func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
 			return n.guard(c, &t.Guard)
 		case "trigger":
 			return n.trigger(c, &t.Trigger)
+		case "catches":
+			return n.event(c, &t.Trigger.Event)
+		case "throws":
+			return n.event(c, &t.Throws)
 		case "alternative":
 			return n.flag(c, &t.Alternative)
 		case "preempts":
@@ -91,8 +95,34 @@ func (n *netReader) guard(e *element, to *string) error {
 	})
 }
 
+func (n *netReader) event(e *element, to *petri.Event) error {
+	if *to != (petri.Event{}) {
+		n.faults.Add(e.pos, "a second <%s>; expected one", e.name)
+	}
+	return n.empty(e, func(name, value string) bool {
+		switch name {
+		case "kind":
+			switch value {
+			case petri.EventMessage.String():
+				to.Kind = petri.EventMessage
+			case petri.EventSignal.String():
+				to.Kind = petri.EventSignal
+			default:
+				n.faults.Add(e.pos, "the kind %s of an event; expected message or signal", xmlscan.Quote(value))
+			}
+		case "name":
+			to.Name = value
+		case "key":
+			to.Key = value
+		default:
+			return false
+		}
+		return true
+	})
+}
+
 func (n *netReader) trigger(e *element, to *petri.Trigger) error {
-	if *to != (petri.Trigger{}) {
+	if *to != (petri.Trigger{Event: to.Event}) {
 		n.faults.Add(e.pos, "a second trigger; expected one")
 	}
 	return n.empty(e, func(name, value string) bool {
@@ -127,7 +157,7 @@ func triggerKind(s string) (petri.TriggerKind, bool) {
 }
 
 func (p printer) ownTransition(t *petri.Transition) {
-	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Preempts && !t.Alternative {
+	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Eventful() && !t.Preempts && !t.Alternative {
 		return
 	}
 	p.beginOwn()
@@ -142,6 +172,8 @@ func (p printer) ownTransition(t *petri.Transition) {
 		}
 		p.put("/>\n")
 	}
+	p.event("catches", &t.Trigger.Event)
+	p.event("throws", &t.Throws)
 	if t.Alternative {
 		p.put("          <alternative/>\n")
 	}
@@ -149,6 +181,17 @@ func (p printer) ownTransition(t *petri.Transition) {
 		p.put("          <preempts/>\n")
 	}
 	p.put("        </toolspecific>\n")
+}
+
+func (p printer) event(does string, e *petri.Event) {
+	if e.Kind == petri.EventNone {
+		return
+	}
+	p.put("          <"+does+" kind=\"", e.Kind.String(), "\" name=\"", e.Name)
+	if e.Key != "" {
+		p.put("\" key=\"", e.Key)
+	}
+	p.put("\"/>\n")
 }
 
 func (p printer) ownArc(a *petri.Arc) {

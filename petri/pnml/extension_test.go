@@ -72,6 +72,8 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 			{ID: "join", Preempts: true, Alternative: true, Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: math.MaxInt64, Name: "P1D"}},
 			{ID: "time", Trigger: petri.Trigger{Kind: petri.TriggerTime, Micros: -1}},
 			{ID: "event", Trigger: petri.Trigger{Kind: petri.TriggerEvent}},
+			{ID: "caught", Trigger: petri.Trigger{Kind: petri.TriggerEvent, Name: "n", Event: petri.Event{Kind: petri.EventMessage, Name: "a \"b\"", Key: " order "}}},
+			{ID: "thrown", Throws: petri.Event{Kind: petri.EventSignal, Name: "stop"}},
 			{ID: "plain", Trigger: petri.Trigger{Name: "only a name"}},
 		},
 		Arcs: []petri.Arc{
@@ -114,6 +116,17 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
       <transition id="event">
         <toolspecific tool="pnagent" version="1">
           <trigger kind="event"/>
+        </toolspecific>
+      </transition>
+      <transition id="caught">
+        <toolspecific tool="pnagent" version="1">
+          <trigger kind="event" name="n"/>
+          <catches kind="message" name="a &#34;b&#34;" key=" order "/>
+        </toolspecific>
+      </transition>
+      <transition id="thrown">
+        <toolspecific tool="pnagent" version="1">
+          <throws kind="signal" name="stop"/>
         </toolspecific>
       </transition>
       <transition id="plain">
@@ -177,6 +190,15 @@ func TestReadRefusesInvalidExtensions(t *testing.T) {
 			[]string{`f:1:92: the kind "whim" of a trigger; expected event, work, delay or time`}},
 		{"a time that is no number", transition(`<trigger kind="delay" micros="1s"/>`),
 			[]string{`f:1:92: the time "1s" of a trigger; expected a whole number of microseconds`}},
+		{"two events", transition(`<throws kind="signal" name="a"/><throws kind="signal" name="b"/>`),
+			[]string{`f:1:124: a second <throws>; expected one`}},
+		{"an unknown event", transition(`<throws kind="whim" name="a"/>`),
+			[]string{
+				`f:1:32: transition "t" throws an event of kind 0; expected a message or a signal`,
+				`f:1:92: the kind "whim" of an event; expected message or signal`,
+			}},
+		{"an event without a name", transition(`<trigger kind="event"/><catches kind="signal"/>`),
+			[]string{`f:1:32: transition "t" catches a signal with a name of 0 bytes; expected 1 to 255`}},
 		{"a guard on an arc that is no branch", pt("", `<toolspecific tool="pnagent" version="1"><guard value="a"/></toolspecific>`),
 			[]string{`f:1:67: normal arc "a" has a guard or is a default; expected that of branch arcs only`}},
 		{"a branch into a transition", pt(`type="branch"`, ""),

@@ -66,7 +66,8 @@ func writable(n *petri.Net) error {
 	}
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
-		if err := errors.Join(xmlText(t.ID, t.Name, t.Doc, t.Guard, t.Trigger.Name), finite(t.At)); err != nil {
+		if err := errors.Join(xmlText(t.ID, t.Name, t.Doc, t.Guard, t.Trigger.Name,
+			t.Trigger.Event.Name, t.Trigger.Event.Key, t.Throws.Name, t.Throws.Key), finite(t.At)); err != nil {
 			return fmt.Errorf("transition %s: %w", xmlscan.Quote(t.ID), err)
 		}
 	}

@@ -50,7 +50,9 @@ type Transition struct {
 	Pos      Pos
 
 	// Guard is an expression over the data of the tokens that the transition takes or
-	// tests. The transition is enabled only if it holds; "" always holds.
+	// tests. The transition is enabled only if it holds; "" always holds. Its beginning
+	// says its language: "=" FEEL, "${" or "#{" UEL, otherwise pnagent's own. Lines
+	// "unless EXPRESSION" before it hold if theirs does not; then it can be missing.
 	Guard string
 	// Alternative marks one of several transitions of which one should take the tokens:
 	// if the guards of all permanently reject them, that is an incident.
@@ -168,7 +170,7 @@ type Arc struct {
 	Weight uint32 // 1 or more; ignored for Reset
 	Pos    Pos
 
-	Guard   string // of a Branch arc: an expression; "" always holds
+	Guard   string // of a Branch arc: an expression as in Transition.Guard; "" always holds
 	Default bool   // of a Branch arc: taken if no other is
 }
 

@@ -14,12 +14,12 @@
 //   - every field of the tokens' JSON objects is a variable. If several tokens
 //     have it, the value of the youngest one counts. A field whose name is not
 //     an identifier is $env["the name"].
-//   - token is the data of the first token; tokens is a list of all, each with
-//     place, id, age and data, in the order of the places in the net, the
-//     oldest first.
-//   - age is the age of the oldest token in seconds. now is the time (UTC), for
-//     use with date("2026-01-31"), duration("90m") and methods such as
-//     now.Hour(). These four names hide fields of the same name.
+//   - pnagent.token is the data of the first token; pnagent.tokens is a list of
+//     all, each with place, id, age and data, in the order of the places in the
+//     net, the oldest first.
+//   - pnagent.age is the age of the oldest token in seconds. pnagent.now is the
+//     time (UTC), for use with date("2026-01-31"), duration("90m") and methods
+//     such as pnagent.now.Hour(). pnagent hides a field of that name.
 //
 // A variable or field that no token has is nil, and nil counts as false where
 // true or false is expected. Numbers without a fraction are integers. Every

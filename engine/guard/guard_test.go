@@ -53,14 +53,15 @@ func TestWhatAnExpressionSees(t *testing.T) {
 		`amount < 100 && express`,
 		`!(amount > 100) && (express)`,
 		`not (amount > 100) and left == 3`,
-		`who == "Bob"`,       // the youngest one's
-		`token.who == "Ann"`, // the first one's
-		`tokens[2].data.left - 3 == 0`,
-		`tokens[1].place == "cart" && tokens[2].place == "stock"`,
-		`tokens[0].id == 110`,
-		`tokens[1].age == 5.0`,
-		`age == 20`, // of the oldest token, not the field
-		`tokens[1].data.age == 70`,
+		`who == "Bob"`,               // the youngest one's
+		`pnagent.token.who == "Ann"`, // the first one's
+		`pnagent.tokens[2].data.left - 3 == 0`,
+		`pnagent.tokens[1].place == "cart" && pnagent.tokens[2].place == "stock"`,
+		`pnagent.tokens[0].id == 110`,
+		`pnagent.tokens[1].age == 5.0`,
+		`pnagent.age == 20`, // of the oldest token
+		`age == 70`,         // the field
+		`pnagent.tokens[1].data.age == 70`,
 		`$env["order id"] == 7`,
 		`big == 9007199254740993`, // integers are exact
 		`big % 2 == 1`,
@@ -79,9 +80,9 @@ func TestWhatAnExpressionSees(t *testing.T) {
 		`none(items, .sold)`,
 		`all(items, .price > 2) and any(items, .price == 4) and count(items, .price > 3) == 1`,
 		`sum(items, .price) == 7`,
-		`len(filter(tokens, .place == "cart")) == 2`,
-		`now.Hour() == 10 and now.Weekday().String() == "Saturday"`,
-		`now > date("2026-01-31") and now - date("2026-01-31") < duration("11h")`,
+		`len(filter(pnagent.tokens, .place == "cart")) == 2`,
+		`pnagent.now.Hour() == 10 and pnagent.now.Weekday().String() == "Saturday"`,
+		`pnagent.now > date("2026-01-31") and pnagent.now - date("2026-01-31") < duration("11h")`,
 		`let a = amount + 1; a > 100`,
 		`who + "!" == "Bob!"`,
 		`true`,
@@ -92,15 +93,100 @@ func TestWhatAnExpressionSees(t *testing.T) {
 	}
 }
 
+// Only pnagent is a name of pnagent's own; a function is one only before a parenthesis.
+func TestAVariableOfAnyNameIsTheVariable(t *testing.T) {
+	for _, name := range []string{"age", "token", "tokens", "now", "count", "len", "type", "first", "last", "date", "sum", "min", "max", "filter", "abs", "string", "duration", "get", "all"} {
+		tokens := []coloured.Placed{token(0, 1, fmt.Sprintf(`{"%s": 30}`, name))}
+		for _, text := range []string{name + ` >= 18 and ` + name + ` < 31`, `${` + name + ` ge 18}`, `= ` + name + ` >= 18`} {
+			if v, err := ask(t, text, tokens); !v.OK || err != nil {
+				t.Errorf("%s: %+v, %v", text, v, err)
+			}
+		}
+		if v, err := ask(t, `len([`+name+`]) == 1 and abs(-1) == 1`, tokens); !v.OK || err != nil {
+			t.Errorf("functions beside the variable %s: %+v, %v", name, v, err)
+		}
+	}
+}
+
+func TestAGuardWithUnlessHoldsIfThoseExpressionsDoNot(t *testing.T) {
+	for text, want := range map[string]bool{
+		"unless a\nb":              true,
+		"unless b\na":              false,
+		"unless a\na":              false,
+		"unless nothing\nb":        true,
+		"unless a":                 true,
+		"unless a\nunless nothing": true,
+		"unless a\nunless b":       false,
+		"unless b":                 false,
+		"unless ${a}\n= b":         true,
+		"unless = a\n${b}":         true,
+		"unless a\nb &&\n !a":      true,
+	} {
+		if v, err := ask(t, text, []coloured.Placed{token(0, 1, `{"a": false, "b": true}`)}); v.OK != want || err != nil {
+			t.Errorf("%q: %+v, %v", text, v, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"unless a\nb c":                               `line 2, column 3: `,
+		"unless a b\nc":                               `column 3: `,
+		"unless a\nb\n or or":                         `line 3, column 5: `,
+		strings.Repeat("unless a\n", 1001):            `line 1001, column 1: more than 1000 conditions`,
+		"unless a\njavascript: b":                     `line 2, column 1: an expression of the language javascript; expected FEEL (= …), UEL (${…}) or pnagent's own`,
+		"unless a\n" + strings.Repeat("b", MaxText+1): `an expression of 4097 bytes`,
+	} {
+		if _, err := Compile(text, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v; want %s", text, err, want)
+		}
+	}
+}
+
+func TestAValueIsJSON(t *testing.T) {
+	tokens := []coloured.Placed{token(0, 10, `{"n": 3, "xs": [1, 2.5], "who": {"b": "<", "a": null}, "big": "`+strings.Repeat("x", MaxData/2)+`"}`)}
+	for _, c := range []struct{ text, want, fails string }{
+		{`n + 1`, `4`, ``},
+		{`xs`, `[1,2.5]`, ``},
+		{`1..n`, `[1,2,3]`, ``},
+		{`{"x": who, "y": nothing}`, `{"x":{"a":null,"b":"\u003c"},"y":null}`, ``},
+		{`pnagent.now`, `"2026-01-31T10:00:00Z"`, ``},
+		{`duration("90m")`, `"1h30m0s"`, ``},
+		{`1 / 0`, ``, `the number +Inf; expected one that JSON has`},
+		{`[big, big]`, ``, `a value of more than 65536 bytes of JSON`},
+		{`let a = [xs, xs, xs, xs, xs, xs, xs, xs]; let b = [a, a, a, a, a, a, a, a]; let c = [b, b, b, b, b, b, b, b]; let d = [c, c, c, c, c, c, c, c]; [d, d, d, d, d, d, d, d]`, ``, `a value of more than 65536 bytes of JSON`},
+	} {
+		value, err := CompileValue(c.text, places)
+		if err != nil {
+			t.Fatalf("%s: %v", c.text, err)
+		}
+		var got, failed string
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					failed = r.(*Error).Error()
+				}
+			}()
+			got = string(value(tokens, at))
+		}()
+		if got != c.want || failed != c.fails {
+			t.Errorf("%s: %.200s, %s; want %s, %s", c.text, got, failed, c.want, c.fails)
+		}
+	}
+	for text, want := range map[string]string{"a b": "column 3: ", "unless a\nb": "a condition with unless; expected one expression"} {
+		if _, err := CompileValue(text, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %s", text, err, want)
+		}
+	}
+}
+
 func TestNoIsAskedAgainOnlyIfTimeMayChangeIt(t *testing.T) {
-	tokens := []coloured.Placed{token(0, 10, `{"amount": 200}`)}
+	tokens := []coloured.Placed{token(0, 10, `{"amount": 200, "customer": {"age": 7}}`)}
 	for text, again := range map[string]int64{
-		`amount < 100`:         0,
-		`nothing`:              0,
-		`age > 30`:             at + second,
-		`now.Hour() > 12`:      at + second,
-		`tokens[0].age > 30`:   at + second,
-		`any(tokens, .age>30)`: at + second,
+		`amount < 100`:                 0,
+		`nothing`:                      0,
+		`pnagent.age > 30`:             at + second,
+		`pnagent.now.Hour() > 12`:      at + second,
+		`pnagent.tokens[0].age > 30`:   at + second,
+		`any(pnagent.tokens, .age>30)`: at + second,
+		`customer.age > 30`:            0,
 	} {
 		if v, err := ask(t, text, tokens); v != (coloured.Verdict{WaitsFor: -1, Again: again}) || err != nil {
 			t.Errorf("%s: %+v, %v", text, v, err)
@@ -121,7 +207,7 @@ func TestMistakesInTheText(t *testing.T) {
 		`now() > 1`:                         `unknown function "now"`,
 		`date("1").Local() == 1`:            `unknown function "Local"`,
 		`reduce(xs, #acc)`:                  `column 1: unknown function "reduce"`,
-		`now == 3`:                          `invalid operation: == (mismatched types time.Time and int)`,
+		`pnagent.now == 3`:                  `invalid operation: == (mismatched types time.Time and int)`,
 		`x matches "("`:                     `missing closing )`,
 		"a == \"\xff\"":                     `bytes that are not UTF-8; expected an expression`,
 		strings.Repeat("a or ", 1000) + "b": `an expression of 5001 bytes; expected at most 4096`,
@@ -146,7 +232,7 @@ func TestWhatGoesWrongOverTokensIsAPanicWithAnError(t *testing.T) {
 		{`who and true`, `found a text; expected true or false`, tokens},
 		{`n`, `found a number; expected true or false`, tokens},
 		{`xs`, `found a list; expected true or false`, tokens},
-		{`token`, `found an object; expected true or false`, tokens},
+		{`pnagent.token`, `found an object; expected true or false`, tokens},
 		{`who.length() > 1`, `string`, tokens},
 		{`xs[1000] == 1`, `index out of range`, tokens},
 		{`all(xs, all(xs, # == 1))`, `more than 10000 rounds of loops`, tokens},
@@ -214,7 +300,7 @@ func TestMessagesAreCut(t *testing.T) {
 }
 
 func TestDataIsNotDecodedForNothing(t *testing.T) {
-	for _, text := range []string{`age >= 1`, `true`, `now.Hour() == 10`} {
+	for _, text := range []string{`pnagent.age >= 1`, `true`, `pnagent.now.Hour() == 10`} {
 		if v, err := ask(t, text, []coloured.Placed{token(0, 1, `no JSON`)}); !v.OK || err != nil {
 			t.Errorf("%s: %+v, %v", text, v, err)
 		}
@@ -222,12 +308,12 @@ func TestDataIsNotDecodedForNothing(t *testing.T) {
 }
 
 func TestTokensWithoutDataGiveNoVariables(t *testing.T) {
-	for _, text := range []string{`token == nil and tokens[0].data == nil and len(tokens) == 1`, `amount == nil`} {
+	for _, text := range []string{`pnagent.token == nil and pnagent.tokens[0].data == nil and len(pnagent.tokens) == 1`, `amount == nil`} {
 		if v, err := ask(t, text, []coloured.Placed{token(0, 1, ``)}); !v.OK || err != nil {
 			t.Errorf("%s: %+v, %v", text, v, err)
 		}
 	}
-	if v, err := ask(t, `token == nil and len(tokens) == 0 and age == 0`, nil); !v.OK || err != nil {
+	if v, err := ask(t, `pnagent.token == nil and len(pnagent.tokens) == 0 and pnagent.age == 0`, nil); !v.OK || err != nil {
 		t.Errorf("no tokens at all: %+v, %v", v, err)
 	}
 }
@@ -287,7 +373,7 @@ func TestMerge(t *testing.T) {
 
 func FuzzGuard(f *testing.F) {
 	for _, text := range []string{`amount < 100 && !(express)`, `any(items, .price > 2) or len(items) in 1..3`, `let a = who + who; a matches "x+" ? b : c?.d`,
-		`now - date(when) > duration("1h")`, `sum(filter(xs, # != nil)) / n ** 2 >= -1e3`, `$env["a b"] ?? split(s, ",")[-1] == "x"`, `{"a": [1,2][0]}.a == 1 | string`} {
+		`pnagent.now - date(when) > duration("1h")`, `sum(filter(xs, # != nil)) / n ** 2 >= -1e3`, `$env["a b"] ?? split(s, ",")[-1] == "x"`, `{"a": [1,2][0]}.a == 1 | string`} {
 		f.Add(text, `{"amount": 99, "express": true, "items": [{"price": 3}], "who": "x", "xs": [1, null]}`)
 	}
 	f.Fuzz(func(t *testing.T, text, data string) {
@@ -338,7 +424,7 @@ func BenchmarkGuard(b *testing.B) {
 			}
 		}
 	})
-	for name, text := range map[string]string{"data": `amount < 100 and express`, "age": `age > 2`} {
+	for name, text := range map[string]string{"data": `amount < 100 and express`, "age": `pnagent.age > 2`} {
 		b.Run(name, func(b *testing.B) {
 			g, err := Compile(text, places)
 			if err != nil {

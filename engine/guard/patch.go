@@ -73,6 +73,7 @@ func kind(v any) string {
 // expression reads.
 type patcher struct {
 	fields, timed, loops bool
+	tokens, ages         bool // it uses all tokens, and a field that may be an age
 	fault                *file.Error
 }
 
@@ -80,11 +81,9 @@ type patcher struct {
 func (p *patcher) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
-		p.identifier(n)
+		p.identifier(node, n)
 	case *ast.MemberNode:
-		if s, ok := n.Property.(*ast.StringNode); !ok || s.Value == "age" {
-			p.timed = true // it may use the time
-		}
+		p.member(n)
 	case *ast.UnaryNode:
 		if n.Operator == "!" || n.Operator == "not" {
 			wrap(&n.Node, truthName)
@@ -100,14 +99,35 @@ func (p *patcher) Visit(node *ast.Node) {
 	}
 }
 
-func (p *patcher) identifier(n *ast.IdentifierNode) {
-	switch n.Value {
-	case "now", "age":
-		p.timed = true
-	case "$env":
+// identifier makes the names of functions names of variables.
+func (p *patcher) identifier(node *ast.Node, n *ast.IdentifierNode) {
+	switch {
+	case n.Value == own: // what is used of it is known at its member
+	case n.Value == "$env":
 		p.fields, p.timed = true, true
+	case slices.Contains(Functions(), n.Value):
+		p.fields = true
+		ast.Patch(node, &ast.MemberNode{Node: &ast.IdentifierNode{Value: "$env"}, Property: &ast.StringNode{Value: n.Value}})
 	default:
 		p.fields = true
+	}
+}
+
+func (p *patcher) member(n *ast.MemberNode) {
+	name, constant := n.Property.(*ast.StringNode)
+	p.ages = p.ages || !constant || name.Value == "age"
+	if of, ok := n.Node.(*ast.IdentifierNode); !ok || of.Value != own {
+		return
+	}
+	switch {
+	case constant && (name.Value == "age" || name.Value == "now"):
+		p.timed = true
+	case constant && name.Value == "token":
+		p.fields = true
+	case constant && name.Value == "tokens":
+		p.fields, p.tokens = true, true
+	default:
+		p.unknown(n, own)
 	}
 }
 

@@ -205,7 +205,7 @@ func (d *document) checkExclusive(n *node) {
 }
 
 // kOfN is an activation condition that counts tokens.
-var kOfN = regexp.MustCompile(`^(?:activationCount\s*(>=|>|==?)\s*)?(\d{1,9})(?:\s+of\s+(?:\d+|n))?$`)
+var kOfN = regexp.MustCompile(`^(?:activationCount\s*(>=|>|==?|ge|gt|eq)\s*)?(\d{1,9})(?:\s+of\s+(?:\d+|n))?$`)
 
 func (d *document) checkComplex(n *node) {
 	const expected = "\"activationCount >= k\" or \"k of n\""
@@ -214,13 +214,13 @@ func (d *document) checkComplex(n *node) {
 		d.refuseNode(n, "no activation condition at complex gateway", expected)
 		return
 	}
-	m := kOfN.FindStringSubmatch(d.expression(c))
+	m := kOfN.FindStringSubmatch(unmarked(d.expression(c)))
 	if m == nil {
 		d.refuse(c.pos, "the activation condition "+xmlscan.Quote(oneLine(c.text))+" of "+n.title()+"; expected "+expected)
 		return
 	}
 	k, _ := strconv.Atoi(m[2]) // at most 9 digits
-	if m[1] == ">" {
+	if m[1] == ">" || m[1] == "gt" {
 		k++
 	}
 	if k < 1 || k > len(n.in) {

@@ -65,7 +65,7 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 		ev.name = cmp.Or(oneLine(e.attr("name")), n.name)
 	case "conditional":
 		if c := e.kid("condition"); c != nil {
-			ev.name = d.expression(c)
+			ev.name = unmarked(d.expression(c))
 		}
 	case "timer":
 		ev.timer = d.readTimer(n, e)

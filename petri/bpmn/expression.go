@@ -3,95 +3,108 @@
 package bpmn
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// expression returns the text of an expression as a guard: with the operators of C
-// and without the wrapping of JUEL (${…}, #{…}) or FEEL (=…). It keeps the rest of
-// the text, and warns if that may mean something else.
+// expression returns the text of an expression as a guard, which begins with the
+// sign of its language: "=" of FEEL, "${" of UEL, "name:" of another one that the
+// file names, nothing of pnagent's own.
 func (d *document) expression(e *elem) string {
-	text := oneLine(e.text)
-	if inner, ok := unwrap(text); ok {
-		out, unsure := juel(inner)
-		if unsure {
-			d.Warnings.Add(e.pos, "the expression "+xmlscan.Quote(text)+" is kept without its wrapping, but uses words of its own language")
-		}
-		return out
+	text := onOneLine(e.text)
+	language := languageOf(e.attr("language"))
+	if language == "" {
+		language = languageOf(d.root.attr("expressionLanguage"))
 	}
 	switch {
+	case text == "" || unmarked(text) == "":
+		return ""
+	case isUEL(text) || isFEEL(text):
+		return text
+	case language == "feel":
+		return "= " + text
 	case strings.Contains(text, "${") || strings.Contains(text, "#{"):
 		d.Warnings.Add(e.pos, "the expression "+xmlscan.Quote(text)+" is kept as it stands: it is a text with expressions in it")
-	case strings.HasPrefix(text, "=") && !strings.HasPrefix(text, "=="):
-		return feel(strings.TrimSpace(text[1:]))
+		return text
+	case language == "uel":
+		return "${" + text + "}"
+	case language != "" && language != "xpath":
+		return language + ": " + text
 	}
 	return text
 }
 
-// unwrap returns an expression without the ${…} or #{…} around all of it.
-func unwrap(s string) (string, bool) {
-	if len(s) < 3 || s[0] != '$' && s[0] != '#' || s[1] != '{' || s[len(s)-1] != '}' {
-		return s, false
-	}
-	inner := s[2 : len(s)-1]
-	return strings.TrimSpace(inner), !strings.ContainsAny(inner, "{}")
-}
-
-var (
-	// code matches text in quotes, and code between them.
-	code = regexp.MustCompile(`'[^']*'|"[^"]*"|['"].*|[^'"]+`)
-	// word matches a word; "x.empty" is one, and so not an operator.
-	word = regexp.MustCompile(`[\pL\p{Nd}_.$]+`)
-	// comparison matches an operator that ends in =.
-	comparison = regexp.MustCompile(`[<>!=]*=+`)
-)
-
-// juel replaces JUEL's words for operators by signs. unsure is true if an operator
-// has no sign.
-func juel(s string) (out string, unsure bool) {
-	signs := map[string]string{"eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=",
-		"and": "&&", "or": "||", "not": "!", "div": "/", "mod": "%"}
-	out = outsideQuotes(s, word, func(w string) string {
-		unsure = unsure || w == "empty" || w == "instanceof"
-		return cmp.Or(signs[w], w)
-	})
-	return out, unsure
-}
-
-// feel replaces FEEL's sign for equality by that of C.
-func feel(s string) string {
-	return outsideQuotes(s, comparison, func(sign string) string {
-		if sign == "=" {
-			return "=="
+// languageOf returns a short name of a language that a file names by a URI or a
+// word: feel, uel, xpath, javascript and so on.
+func languageOf(uri string) string {
+	s := strings.ToLower(uri)
+	for _, l := range []string{"feel", "juel", "xpath", "groovy"} {
+		if strings.Contains(s, l) {
+			return strings.TrimPrefix(l, "j")
 		}
-		return sign
-	})
+	}
+	return notWord.ReplaceAllString(s, "")
 }
 
-// outsideQuotes replaces the matches of a pattern that are not in quotes.
-func outsideQuotes(s string, pattern *regexp.Regexp, replace func(string) string) string {
-	return code.ReplaceAllStringFunc(s, func(part string) string {
+var notWord = regexp.MustCompile(`[^a-z0-9]+`)
+
+func isUEL(text string) bool {
+	return (strings.HasPrefix(text, "${") || strings.HasPrefix(text, "#{")) && strings.HasSuffix(text, "}")
+}
+
+func isFEEL(text string) bool { return strings.HasPrefix(text, "=") && !strings.HasPrefix(text, "==") }
+
+// unmarked returns an expression without the sign of its language.
+func unmarked(text string) string {
+	switch {
+	case isUEL(text):
+		text = text[2 : len(text)-1]
+	case isFEEL(text):
+		text = text[1:]
+	}
+	return strings.TrimSpace(text)
+}
+
+// blank matches text in quotes, which stays as it is, or white space and a comment
+// up to the end of a line, which become a space.
+var blank = regexp.MustCompile(`'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?:\s|//[^\n]*)+`)
+
+// onOneLine returns an expression on one line. White space in quotes stays.
+func onOneLine(s string) string {
+	s = blank.ReplaceAllStringFunc(s, func(part string) string {
 		if part[0] == '\'' || part[0] == '"' {
 			return part
 		}
-		return pattern.ReplaceAllStringFunc(part, replace)
+		return " "
 	})
+	return strings.TrimSpace(s)
 }
 
-// all returns a guard that holds if also holds and none of the others does.
+// unless begins a line of a guard whose expression must not hold.
+const unless = "unless "
+
+// all returns a guard that holds if also holds and none of the others does: a line
+// each.
 func all(none []string, also string) string {
-	parts := make([]string, 0, len(none)+1)
+	lines := make([]string, 0, len(none)+1)
 	for _, g := range none {
-		parts = append(parts, "!("+g+")")
+		lines = append(lines, unless+g)
 	}
 	if also != "" {
-		if len(parts) == 0 {
-			return also
-		}
-		parts = append(parts, "("+also+")")
+		lines = append(lines, also)
 	}
-	return strings.Join(parts, " && ")
+	return strings.Join(lines, "\n")
+}
+
+// conditions returns a guard in words, of at most about 200 bytes.
+func conditions(guard string) string {
+	lines := strings.Split(guard, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, unless) {
+			lines[i] = "if " + line
+		}
+	}
+	return xmlscan.Clip(strings.Join(lines, ", "), 200)
 }

@@ -15,7 +15,7 @@ import (
 // binds a task or a message to, or "".
 func workName(e *elem) string {
 	for _, name := range []string{"topic", "class", "delegateExpression", "expression", "decisionRef"} {
-		if v, _ := unwrap(e.extension(name)); v != "" {
+		if v := unmarked(e.extension(name)); v != "" {
 			return oneLine(v)
 		}
 	}

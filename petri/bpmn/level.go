@@ -216,7 +216,7 @@ func describeTransition(t *petri.Transition) string {
 		parts = append(parts, "timer "+t.Trigger.Name)
 	}
 	if t.Guard != "" {
-		parts = append(parts, "if "+xmlscan.Clip(t.Guard, 200))
+		parts = append(parts, conditions(t.Guard))
 	}
 	if len(parts) == 0 {
 		return t.ID

@@ -78,7 +78,7 @@ func TestElementsListWhatEachElementBecame(t *testing.T) {
 	}{
 		{"exclusive", []string{
 			`4:5: none start event "s": place s/start, transition s`,
-			`5:5: exclusive gateway "split" (which?): transitions split/f1 (if x > 1 && y == 'a and b'), split/f2 (if !(x > 1 && y == 'a and b') && !(z == "=")), split/f3 (if !(x > 1 && y == 'a and b') && (z == "="))`,
+			`5:5: exclusive gateway "split" (which?): transitions split/f1 (if ${x gt 1 and y eq 'a and b'}), split/f2 (unless ${x gt 1 and y eq 'a and b'}, unless = z = "="), split/f3 (unless ${x gt 1 and y eq 'a and b'}, if = z = "=")`,
 			`6:5: task "t1": transition t1 (work)`,
 		}},
 		{"boundary-task", []string{
@@ -175,7 +175,7 @@ func TestStartEvents(t *testing.T) {
 		"ordered": event("order"),
 		"daily":   event("R/P1D"),
 		"opening": {Kind: petri.TriggerTime, Micros: 1893484800_000_000, Name: "2030-01-01T08:00:00Z"},
-		"hot":     event("temperature > 30"),
+		"hot":     event("temperature gt 30"),
 		"alarm":   event("fire"),
 	} {
 		if got := transition(t, n, id).Trigger; got != want {

@@ -5,6 +5,7 @@ package bpmn
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,24 +65,40 @@ func TestTimersAreConstantsOfISO8601(t *testing.T) {
 	}
 }
 
-func TestExpressionsBecomeGuards(t *testing.T) {
-	tests := []struct{ text, want, warning string }{
-		{"amount > 5", "amount > 5", ""},
-		{"${amount gt 5}", "amount > 5", ""},
-		{"#{ a eq 'x eq y' and not b.empty or c ne \"d\" }", "a == 'x eq y' && ! b.empty || c != \"d\"", ""},
-		{"${a mod 2 le b div 3}", "a % 2 <= b / 3", ""},
-		{"${equal and android}", "equal && android", ""},
-		{"${empty list}", "empty list", `the expression "${empty list}" is kept without its wrapping, but uses words of its own language`},
-		{"${a}-${b}", "${a}-${b}", `the expression "${a}-${b}" is kept as it stands: it is a text with expressions in it`},
-		{"= a = b and c != d and e >= f", "a == b and c != d and e >= f", ""},
-		{`= a == "="`, `a == "="`, ""},
-		{"==", "==", ""},
-		{"${}", "", `the condition of sequence flow "x1" has no text; read as no condition`},
-		{"${'}", "'", ""},
+func TestExpressionsKeepTheirTextAndSayTheirLanguage(t *testing.T) {
+	const xpath, feel = "http://www.w3.org/1999/XPath", "https://www.omg.org/spec/DMN/20191111/FEEL/"
+	tests := []struct{ text, language, of, want, warning string }{ // of: of the whole file
+		{"amount > 5", "", "", "amount > 5", ""},
+		{" ${amount gt 5}\n", "", "", "${amount gt 5}", ""},
+		{"#{ a eq 'x  y' and\n\t b.empty }", "", xpath, "#{ a eq 'x  y' and b.empty }", ""},
+		{"= a = b // and c\n and d", "", "", "= a = b and d", ""},
+		{"= a = \"//\"", "", "", "= a = \"//\"", ""},
+		{"==", "", "", "==", ""},
+		{"amount > 5", "", feel, "= amount > 5", ""},
+		{"amount > 5", "feel", "", "= amount > 5", ""},
+		{"= amount > 5", feel, "", "= amount > 5", ""},
+		{"${amount > 5}", "", feel, "${amount > 5}", ""},
+		{"amount > 5", "juel", "", "${amount > 5}", ""},
+		{"amount > 5", "", xpath, "amount > 5", ""},
+		{"amount > 5", xpath, feel, "amount > 5", ""},
+		{"amount > 5", "JavaScript", feel, "javascript: amount > 5", ""},
+		{"amount > 5", "", "http://groovy.codehaus.org/", "groovy: amount > 5", ""},
+		{"a-${b}", "", "", "a-${b}", `the expression "a-${b}" is kept as it stands: it is a text with expressions in it`},
+		{"${}", "", "", "", `the condition of sequence flow "x1" has no text; read as no condition`},
+		{"=", "", "", "", `the condition of sequence flow "x1" has no text; read as no condition`},
+		{"${'}", "", "", "${'}", ""},
 	}
 	for _, tt := range tests {
-		f := read(t, process(`<startEvent id="s"/><exclusiveGateway id="g"/><endEvent id="e"/>`+
-			`<sequenceFlow id="x0" sourceRef="s" targetRef="g"/><sequenceFlow id="x1" sourceRef="g" targetRef="e"><conditionExpression><![CDATA[`+tt.text+`]]></conditionExpression></sequenceFlow>`))
+		language := ""
+		if tt.language != "" {
+			language = ` language="` + tt.language + `"`
+		}
+		content := process(`<startEvent id="s"/><exclusiveGateway id="g"/><endEvent id="e"/>` +
+			`<sequenceFlow id="x0" sourceRef="s" targetRef="g"/><sequenceFlow id="x1" sourceRef="g" targetRef="e"><conditionExpression` + language + `><![CDATA[` + tt.text + `]]></conditionExpression></sequenceFlow>`)
+		if tt.of != "" {
+			content = strings.Replace(content, "<definitions ", `<definitions expressionLanguage="`+tt.of+`" `, 1)
+		}
+		f := read(t, content)
 		id := "g/x1"
 		if tt.want == "" {
 			id = "g"

@@ -36,11 +36,11 @@ type checkedNet struct {
 
 // Run reads every file, prints what is valid and returns what is not.
 func (c *checkCmd) Run(ctx context.Context, s streams) error {
-	var errs []error
-	for _, path := range c.Files {
-		file, err := readNet(path, s, c.Limit)
-		if err != nil {
-			errs = append(errs, err)
+	files, err := readNets(c.Files, s, c.Limit)
+	errs := []error{err}
+	for i, path := range c.Files {
+		file := files[i]
+		if file == nil {
 			continue
 		}
 		for i := range file.Warnings {

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/draw"
@@ -12,18 +13,22 @@ import (
 
 type drawCmd struct {
 	Output string     `short:"o" default:"-" placeholder:"FILE" help:"File to write the picture to; - is standard output."`
-	Net    string     `placeholder:"ID" help:"Net to draw, of a file with several."`
-	File   string     `arg:"" name:"net" help:"PNML or BPMN file; - is standard input."`
+	Net    string     `placeholder:"ID" help:"Net to draw, if there are several."`
+	Files  []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Limit  limitFlags `embed:""`
 }
 
 // Run writes one net with its initial marking as SVG.
 func (c *drawCmd) Run(s streams) error {
-	file, err := readNet(c.File, s, c.Limit)
+	files, err := readNets(c.Files, s, c.Limit)
 	if err != nil {
 		return err
 	}
-	n, err := c.choose(file.Nets)
+	var nets []*petri.Net
+	for _, f := range files {
+		nets = append(nets, f.Nets...)
+	}
+	n, err := c.choose(nets)
 	if err != nil {
 		return err
 	}
@@ -45,7 +50,7 @@ func (c *drawCmd) Run(s streams) error {
 func (c *drawCmd) choose(nets []*petri.Net) (*petri.Net, error) {
 	if c.Net == "" {
 		if len(nets) != 1 {
-			return nil, fmt.Errorf("%s: %d nets in the file; expected one, or --net", c.File, len(nets))
+			return nil, fmt.Errorf("%s: %d nets; expected one, or --net", strings.Join(c.Files, ", "), len(nets))
 		}
 		return nets[0], nil
 	}
@@ -54,5 +59,5 @@ func (c *drawCmd) choose(nets []*petri.Net) (*petri.Net, error) {
 			return n, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: no net %q in the file", c.File, c.Net)
+	return nil, fmt.Errorf("%s: no net %q", strings.Join(c.Files, ", "), c.Net)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/pnagent/pnagent/petri"
@@ -23,21 +22,49 @@ func (f limitFlags) limits() netfile.Limits {
 
 // readNet reads one net file; "-" is standard input.
 func readNet(path string, s streams, lim limitFlags) (*netfile.File, error) {
-	if path == "-" {
-		return netfile.Read(s.in, "stdin", lim.limits())
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading a net: %w", err)
-	}
-	defer f.Close()
-	return netfile.Read(f, path, lim.limits())
+	files, err := readNets([]string{path}, s, lim)
+	return files[0], err
+}
+
+// readNets reads net files together; "-" is standard input. A file that is invalid is nil.
+func readNets(paths []string, s streams, lim limitFlags) ([]*netfile.File, error) {
+	sources, closeAll := openNets(paths, s)
+	defer closeAll()
+	return netfile.ReadAll(sources, lim.limits())
 }
 
 // compileNets reads and compiles every net of the files.
 func compileNets(paths []string, s streams, lim limitFlags) ([]*petri.Tables, error) {
-	return netfile.Compile(paths, func(path string) (*netfile.File, error) { return readNet(path, s, lim) })
+	sources, closeAll := openNets(paths, s)
+	defer closeAll()
+	return netfile.Compile(sources, lim.limits())
 }
+
+// openNets opens net files. A file that cannot be opened fails when it is read.
+func openNets(paths []string, s streams) (sources []netfile.Source, closeAll func()) {
+	var opened []*os.File
+	for _, path := range paths {
+		src := netfile.Source{Name: path}
+		if f, err := os.Open(path); path == "-" {
+			src = netfile.Source{Name: "stdin", Reader: s.in}
+		} else if err != nil {
+			src.Reader = unreadable{err}
+		} else {
+			src.Reader, opened = f, append(opened, f)
+		}
+		sources = append(sources, src)
+	}
+	return sources, func() {
+		for _, f := range opened {
+			f.Close()
+		}
+	}
+}
+
+// unreadable is a reader that fails.
+type unreadable struct{ err error }
+
+func (u unreadable) Read([]byte) (int, error) { return 0, u.err }
 
 func netsOf(tables []*petri.Tables) []*petri.Net {
 	nets := make([]*petri.Net, len(tables))

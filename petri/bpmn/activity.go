@@ -15,6 +15,9 @@ func (b *builder) node(l *level, n *node) string {
 	if b.left < 0 {
 		return ""
 	}
+	if n.isSource() {
+		return b.source(l, n, l.scope.doc.waitsFor(n))
+	}
 	switch n.kind {
 	case "startEvent":
 		return b.start(l, n)
@@ -41,6 +44,21 @@ func (b *builder) node(l *level, n *node) string {
 	return b.activity(l, n)
 }
 
+// isSource reports whether a node begins an instance because it, or the event gateway
+// before it, instantiates.
+func (n *node) isSource() bool {
+	return n.kind == "receiveTask" && n.instantiates() ||
+		len(n.in) == 1 && n.in[0].src.kind == "eventBasedGateway" && n.in[0].src.instantiates()
+}
+
+// waitsFor returns what a catching event or a task waits for.
+func (d *document) waitsFor(n *node) petri.Trigger {
+	if n.event != nil {
+		return n.trigger()
+	}
+	return d.taskTrigger(n)
+}
+
 // pass builds a node that is one transition.
 func (b *builder) pass(l *level, n *node, trigger petri.Trigger) string {
 	from := b.input(l, n)
@@ -61,15 +79,15 @@ func (b *builder) activity(l *level, n *node) string {
 		return b.sub(l, n, kid)
 	}
 	if len(n.attached) == 0 {
-		b.pass(l, n, b.taskTrigger(n))
+		b.pass(l, n, l.scope.doc.taskTrigger(n))
 	} else {
-		b.enclosed(l, n, b.taskTrigger(n), false) // for its boundary events
+		b.enclosed(l, n, l.scope.doc.taskTrigger(n), false) // for its boundary events
 	}
 	switch {
 	case n.inner != nil:
 		return "without content in this file: one piece of work"
 	case n.kind == "callActivity":
-		return "calls " + xmlscan.Quote(calledElement(n)) + ", which is not a process of this file with flow nodes: one piece of work"
+		return "calls " + xmlscan.Quote(calledElement(n)) + ", which is not a process of the files with flow nodes: one piece of work"
 	}
 	return ""
 }
@@ -97,7 +115,7 @@ func (b *builder) enclosed(l *level, n *node, trigger petri.Trigger, alone bool)
 // in an instance, because the tokens of two could not be distinguished.
 func (b *builder) sub(l *level, n *node, kid *level) string {
 	begin, t := b.enclosed(l, n, petri.Trigger{}, true)
-	b.later = append(b.later, func() {
+	b.after(func() {
 		for _, place := range slices.Concat(kid.begin, kid.await) {
 			b.put(begin, place, n.pos)
 		}

@@ -34,7 +34,7 @@ func (d *document) checkScope(s *scope, owner *node) {
 	begun := starts > 0
 	for _, n := range s.nodes {
 		d.checkNode(n, owner, starts)
-		begun = begun || n.begins()
+		begun = begun || n.begins() || n.instantiates()
 		if n.inner != nil {
 			d.checkScope(n.inner, n)
 		}
@@ -47,7 +47,12 @@ func (d *document) checkScope(s *scope, owner *node) {
 // begins reports whether a node begins with its scope, because no flow leads to it,
 // although it is not a start event.
 func (n *node) begins() bool {
-	return len(n.in) == 0 && n.kind != "startEvent" && n.kind != "boundaryEvent" && !n.byEvent && !n.isLinkTarget()
+	return len(n.in) == 0 && !n.instantiates() && n.kind != "startEvent" && n.kind != "boundaryEvent" && !n.byEvent && !n.isLinkTarget()
+}
+
+// instantiates reports whether a node that is not a start event begins an instance.
+func (n *node) instantiates() bool {
+	return n.el.attr("instantiate") == "true"
 }
 
 func (n *node) isLinkTarget() bool {
@@ -62,13 +67,13 @@ func (d *document) checkNode(n, owner *node, starts int) {
 	case n.event != nil:
 		d.checkEvent(n, owner)
 	case isTask(n.kind), isSub(n.kind), n.kind == "callActivity":
-		d.checkActivity(n)
+		d.checkActivity(n, owner)
 	default:
-		d.checkGateway(n)
+		d.checkGateway(n, owner)
 	}
 }
 
-func (d *document) checkActivity(n *node) {
+func (d *document) checkActivity(n, owner *node) {
 	const once = "an activity that runs once"
 	kind := n.kindWords()
 	switch {
@@ -82,8 +87,8 @@ func (d *document) checkActivity(n *node) {
 		d.refuseNode(n, kind, "a sub-process")
 	case n.el.attr("isForCompensation") == "true":
 		d.refuseNode(n, "compensating "+kind, "an activity of the normal flow")
-	case n.el.attr("instantiate") == "true":
-		d.refuseNode(n, "instantiating "+kind, "a message start event")
+	case n.instantiates() && (owner != nil || len(n.in)+len(n.attached) > 0):
+		d.refuseNode(n, "instantiating "+kind, "one that begins a process, without boundary events")
 	case n.byEvent:
 		d.checkEventSub(n)
 	}
@@ -164,7 +169,7 @@ func (d *document) checkEvent(n, owner *node) {
 	}
 }
 
-func (d *document) checkGateway(n *node) {
+func (d *document) checkGateway(n, owner *node) {
 	switch n.kind {
 	case "exclusiveGateway":
 		d.checkExclusive(n)
@@ -177,7 +182,7 @@ func (d *document) checkGateway(n *node) {
 	case "complexGateway":
 		d.checkComplex(n)
 	case "eventBasedGateway":
-		d.checkEventGateway(n)
+		d.checkEventGateway(n, owner)
 	}
 }
 
@@ -230,10 +235,10 @@ func (d *document) checkComplex(n *node) {
 	n.needed = uint32(k)
 }
 
-func (d *document) checkEventGateway(n *node) {
+func (d *document) checkEventGateway(n, owner *node) {
 	switch {
-	case n.el.attr("instantiate") == "true":
-		d.refuseNode(n, "instantiating event based gateway", "start events")
+	case n.instantiates() && (owner != nil || len(n.in) > 0):
+		d.refuseNode(n, "instantiating event based gateway", "one that begins a process")
 	case n.el.attr("eventGatewayType") == "Parallel":
 		d.refuseNode(n, "parallel event based gateway", "an exclusive one")
 	case len(n.out) == 0:
@@ -247,6 +252,8 @@ func (d *document) checkEventGateway(n *node) {
 			d.refuse(f.pos, n.title()+" leads to "+to.title()+"; expected a catching event or a receive task without boundary events")
 		case len(to.in) > 1:
 			d.refuseNode(to, "several sequence flows into "+to.kindWords(), "only that of the event based gateway "+xmlscan.Quote(n.id))
+		case n.instantiates() && to.event != nil && to.timed():
+			d.refuse(f.pos, n.title()+" leads to "+to.title()+"; expected an event that is not a timer to begin an instance")
 		case f.cond != "":
 			d.refuse(f.pos, "a condition on sequence flow "+xmlscan.Quote(f.id)+" out of "+n.title()+"; expected none")
 		}
@@ -269,11 +276,11 @@ func (d *document) checkCalls() {
 			}
 			known, seen := state[n.calls]
 			if seen && !known {
-				d.refuseNode(n, "a process that calls itself, here by call activity", "calls that end")
+				s.doc.refuseNode(n, "a process that calls itself, here by call activity", "calls that end")
 				continue
 			}
 			if !n.calls.beginsByItself() {
-				d.refuseNode(n, "no none start event in the process that is called by call activity", "one")
+				s.doc.refuseNode(n, "no none start event in the process that is called by call activity", "one")
 			}
 			visit(n.calls)
 		}

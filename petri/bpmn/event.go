@@ -58,9 +58,9 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 	case "signal":
 		ev.name = d.named(e.attr("signalRef"), "name")
 	case "error":
-		ev.name = d.named(e.attr("errorRef"), "errorCode")
+		ev.name = d.code(e.attr("errorRef"), "errorCode")
 	case "escalation":
-		ev.name = d.named(e.attr("escalationRef"), "escalationCode")
+		ev.name = d.code(e.attr("escalationRef"), "escalationCode")
 	case "link":
 		ev.name = cmp.Or(oneLine(e.attr("name")), n.name)
 	case "conditional":
@@ -80,6 +80,16 @@ func (d *document) named(ref, attr string) string {
 		return ref
 	}
 	return cmp.Or(oneLine(e.attr(attr)), oneLine(e.attr("name")), ref)
+}
+
+// code returns the code of an error or escalation, or "" if it has none. A reference
+// to no element of the file is a code itself.
+func (d *document) code(ref, attr string) string {
+	ref = local(ref)
+	if e := d.defs[ref]; e != nil {
+		return oneLine(e.attr(attr))
+	}
+	return ref
 }
 
 // readTimer reads a timer. It returns the trigger of a constant duration or date,

@@ -107,6 +107,9 @@ func (b *builder) inclusive(l *level, n *node) string {
 // eventGateway builds the place at which the events after it wait. Their own nodes
 // build the transitions; the first one takes the token.
 func (b *builder) eventGateway(l *level, n *node) string {
+	if n.instantiates() {
+		return "each of its events begins an instance"
+	}
 	if len(n.in) != 1 {
 		b.input(l, n)
 	}

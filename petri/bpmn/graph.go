@@ -27,7 +27,7 @@ func (s *scope) graph() Graph {
 	for i, n := range s.nodes {
 		index[n] = i
 		g.Nodes = append(g.Nodes, GraphNode{n.id, n.name, n.kindWords()})
-		if n.kind == "startEvent" || n.begins() {
+		if n.kind == "startEvent" || n.begins() || n.instantiates() {
 			g.Starts = append(g.Starts, i)
 		}
 	}

@@ -19,6 +19,7 @@ type level struct {
 	node   *node  // the node of the parent's scope with this content; nil for the process
 	prefix string // of all ids, if the process is called
 	at     *petri.Point
+	away   petri.Pos // of the call in the file of the net, if the scope is of another file
 	kids   map[*node]*level
 	events []*level // of kids: the event sub-processes
 
@@ -51,7 +52,8 @@ type builder struct {
 	alive    string         // the place that is marked while event sub-processes can start; "" if there are none
 	places   map[string]int // index in the net by id
 	made     map[string]bool
-	later    []func() // adds the arcs that need all places of a level
+	later    []func()  // adds the arcs that need all places of a level
+	away     petri.Pos // see level
 	elements []Element
 	left     int // remaining nodes of the limit
 }
@@ -93,12 +95,15 @@ func documentation(e *elem) string {
 func (b *builder) level(s *scope, parent *level, n *node) *level {
 	l := &level{scope: s, parent: parent, node: n, kids: map[*node]*level{}}
 	if parent != nil {
-		l.prefix, l.at = parent.prefix, parent.at
+		l.prefix, l.at, l.away = parent.prefix, parent.at, parent.away
 	}
 	if n != nil && n.calls != nil {
 		l.prefix = parent.id(n.id) + ":"
 		b.spend(l.prefix)
 		l.at = b.at(parent, n.id)
+		if n.calls.doc != b.document && l.away == (petri.Pos{}) {
+			l.away = n.pos
+		}
 	}
 	for _, k := range s.nodes {
 		if b.left--; b.left < 0 {
@@ -130,6 +135,8 @@ func (b *builder) fill(l *level) {
 	if b.left < 0 {
 		return
 	}
+	defer func(before petri.Pos) { b.away = before }(b.away)
+	b.away = l.away
 	for _, f := range l.scope.flows {
 		b.element(l, Element{Kind: "sequence flow", ID: f.id, Name: f.name, Pos: f.pos}, ignored(f.el), func() string {
 			if f.src.kind == "eventBasedGateway" {

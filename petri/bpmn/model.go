@@ -21,6 +21,7 @@ type document struct {
 	pools     map[string]string
 	processes []*scope
 	byID      map[string]*scope
+	calls     map[*document]bool // the other files whose processes this one calls
 	drawn     drawing
 }
 
@@ -31,6 +32,7 @@ type refusal struct {
 
 // scope is the content of a process or a sub-process.
 type scope struct {
+	doc   *document
 	el    *elem
 	id    string
 	name  string
@@ -55,7 +57,7 @@ type node struct {
 	host     *node   // of a boundary event: what it is attached to
 	link     *node   // of a throwing link event: its target
 	needed   uint32  // of a complex gateway: the number of tokens it waits for
-	calls    *scope  // of a call activity: a process of this file, or nil
+	calls    *scope  // of a call activity: a process of the files that are read, or nil
 
 	takes, puts uint32 // the number of tokens that begin the node, and that it puts on each flow
 
@@ -87,6 +89,7 @@ func newDocument(p *parser, root *elem) *document {
 		defs:    map[string]*elem{},
 		pools:   map[string]string{},
 		byID:    map[string]*scope{},
+		calls:   map[*document]bool{},
 	}
 	for _, e := range root.kids {
 		if id := e.attr("id"); id != "" && e.space == model {
@@ -113,12 +116,12 @@ func (d *document) refuse(pos petri.Pos, msg string) {
 	}
 }
 
-// readProcesses reads and checks every process of the file.
+// readProcesses reads every process of the file.
 func (d *document) readProcesses() {
 	for _, e := range d.root.kids {
 		switch {
 		case e.is("process"):
-			s := &scope{el: e, id: e.attr("id"), name: display(e), left: tally{}}
+			s := &scope{doc: d, el: e, id: e.attr("id"), name: display(e), left: tally{}}
 			if s.id == "" {
 				d.refuse(e.pos, "a process without an id; expected an id attribute")
 			}
@@ -131,13 +134,6 @@ func (d *document) readProcesses() {
 	}
 	for _, s := range d.processes {
 		d.readScope(s)
-	}
-	for _, s := range d.processes {
-		d.connect(s)
-		d.checkScope(s, nil)
-	}
-	if d.found.Len() == 0 {
-		d.checkCalls()
 	}
 }
 
@@ -185,19 +181,19 @@ func (d *document) readNode(s *scope, e *elem) {
 	}
 	s.nodes = append(s.nodes, n)
 	if isSub(e.name) {
-		n.inner = &scope{el: e, id: n.id, name: n.name, left: tally{}}
+		n.inner = &scope{doc: d, el: e, id: n.id, name: n.name, left: tally{}}
 		d.readScope(n.inner)
 	}
 }
 
 // connect connects the flows of a scope to its nodes, boundary events to their
-// activities, and link events to their targets.
-func (d *document) connect(s *scope) {
+// activities, link events to their targets, and calls to the processes of docs.
+func (d *document) connect(s *scope, docs []*document) {
 	byID := make(map[string]*node, len(s.nodes))
 	for _, n := range s.nodes {
 		byID[n.id] = n
 		if n.inner != nil {
-			d.connect(n.inner)
+			d.connect(n.inner, docs)
 		}
 	}
 	for _, f := range s.flows {
@@ -208,11 +204,22 @@ func (d *document) connect(s *scope) {
 		n.out = d.inOrder(n, "outgoing", n.out)
 		d.connectDefault(n)
 		d.connectHost(n, byID)
-		if ref := local(n.el.attr("calledElement")); n.kind == "callActivity" && d.byID[ref] != nil && len(d.byID[ref].el.kids) > 0 {
-			n.calls = d.byID[ref]
+		if n.kind == "callActivity" {
+			n.calls = d.called(calledElement(n), docs)
 		}
 	}
 	d.connectLinks(s)
+}
+
+// called returns the process with an id, or nil if no file has it or it is empty.
+func (d *document) called(id string, docs []*document) *scope {
+	for _, other := range append([]*document{d}, docs...) {
+		if s := other.byID[id]; s != nil && len(s.el.kids) > 0 {
+			d.calls[other] = true
+			return s
+		}
+	}
+	return nil
 }
 
 func (d *document) connectFlow(f *flow, byID map[string]*node) {

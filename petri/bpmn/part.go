@@ -3,6 +3,7 @@
 package bpmn
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
@@ -19,6 +20,19 @@ func (b *builder) at(l *level, id string) *petri.Point {
 	return b.drawn.at[id]
 }
 
+// here returns the position of what is built: that of the call, if it is of another
+// file.
+func (b *builder) here(pos petri.Pos) petri.Pos { return cmp.Or(b.away, pos) }
+
+// after calls f when the places of all levels exist.
+func (b *builder) after(f func()) {
+	away := b.away
+	b.later = append(b.later, func() {
+		b.away = away
+		f()
+	})
+}
+
 // spend counts a node against the limit. A long text counts as several nodes,
 // because the ids of nested calls and the guards of a gateway grow with the square
 // of the file.
@@ -33,7 +47,7 @@ func (b *builder) place(id, name string, at *petri.Point, pos petri.Pos) string 
 		return id
 	}
 	b.places[id] = len(b.net.Places)
-	b.net.Places = append(b.net.Places, petri.Place{ID: id, Name: name, At: at, Pos: pos})
+	b.net.Places = append(b.net.Places, petri.Place{ID: id, Name: name, At: at, Pos: b.here(pos)})
 	return id
 }
 
@@ -81,7 +95,7 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 func (b *builder) extra(l *level, n *node, suffix, name string) *petri.Transition {
 	id := l.id(n.id) + suffix
 	b.spend(id)
-	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: id, Name: name, At: b.at(l, n.id), Pos: n.pos})
+	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: id, Name: name, At: b.at(l, n.id), Pos: b.here(n.pos)})
 	return &b.net.Transitions[len(b.net.Transitions)-1]
 }
 
@@ -89,6 +103,7 @@ func (b *builder) arc(a petri.Arc) {
 	if b.left--; b.left < 0 {
 		return
 	}
+	a.Pos = b.here(a.Pos)
 	b.net.Arcs = append(b.net.Arcs, a)
 }
 

@@ -3,8 +3,10 @@
 package bpmn
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -42,6 +44,12 @@ func (e Element) String() string {
 	return s + ": " + e.Text
 }
 
+// Source is a file to read. Its name is used in messages only.
+type Source struct {
+	Name   string
+	Reader io.Reader
+}
+
 // Read reads the processes of a BPMN 2.0 file, whose name is used in messages only.
 // It returns all nets or none. Each net passes [petri.Net.Validate].
 //
@@ -50,24 +58,79 @@ func (e Element) String() string {
 // a root element other than BPMN's, a limit ([ErrLimit] is in its chain), or an
 // error of r (which is in its chain).
 func Read(r io.Reader, file string, lim Limits) (*File, error) {
+	files, err := ReadAll([]Source{{file, r}}, lim)
+	return files[0], err
+}
+
+// ReadAll reads files of which the call activities can call each other's processes.
+// A process of the same file takes precedence, then that of an earlier file. It
+// returns a File for each source: nil for one that has a fault, or that calls a
+// process of one that has a fault. The error joins the faults of all files, as for
+// [Read]. The limits apply to each file.
+func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 	lim = lim.orDefault()
-	p := &parser{Scanner: xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
-	root, err := p.parse()
-	if err != nil {
-		return nil, err
+	out := make([]*File, len(sources))
+	errs := make([]error, len(sources))
+	all := make([]*document, len(sources)) // nil if it could not be parsed
+	for i, src := range sources {
+		p := &parser{Scanner: xmlscan.New(src.Reader, src.Name, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
+		root, err := p.parse()
+		if errs[i] = err; err == nil {
+			all[i] = newDocument(p, root)
+			all[i].readProcesses()
+		}
 	}
-	d := newDocument(p, root)
-	d.readProcesses()
-	var out *File
-	if d.found.Len() == 0 {
-		out, err = d.build()
+	docs := slices.DeleteFunc(slices.Clone(all), func(d *document) bool { return d == nil })
+	link(docs)
+	for i, d := range all {
+		if d == nil {
+			continue
+		}
+		if d.sound() {
+			out[i], errs[i] = d.build()
+		}
+		if errs[i] = d.found.Join(errs[i]); errs[i] != nil || out[i] == nil {
+			out[i] = nil
+			continue
+		}
+		if len(out[i].Nets) == 0 {
+			d.Warnings.Add(d.root.pos, "no process with flow nodes in the file")
+		}
+		out[i].Warnings = d.Warnings.Faults()
 	}
-	if err := d.found.Join(err); err != nil {
-		return nil, err
+	return out, errors.Join(errs...)
+}
+
+// link connects the elements of all files and checks them.
+func link(docs []*document) {
+	for _, d := range docs {
+		for _, s := range d.processes {
+			d.connect(s, docs)
+			d.checkScope(s, nil)
+		}
 	}
-	if len(out.Nets) == 0 {
-		d.Warnings.Add(root.pos, "no process with flow nodes in the file")
+	for _, d := range docs {
+		if d.sound() {
+			d.checkCalls()
+		}
 	}
-	out.Warnings = d.Warnings.Faults()
-	return out, nil
+}
+
+// sound reports whether neither a file nor those that it calls have a fault.
+func (d *document) sound() bool {
+	seen := map[*document]bool{}
+	var visit func(d *document) bool
+	visit = func(d *document) bool {
+		if seen[d] {
+			return true
+		}
+		seen[d] = true
+		for other := range d.calls {
+			if !visit(other) {
+				return false
+			}
+		}
+		return d.found.Len() == 0
+	}
+	return visit(d)
 }

@@ -117,7 +117,7 @@ func TestElementsListWhatEachElementBecame(t *testing.T) {
 			`4:5: none start event "s": place s/start, transition s`,
 			`5:5: call activity "c1": place c1/active, transitions c1/begin, c1; the called process is inside, with ids that begin with c1:`,
 			`6:5: call activity "c2": place c2/active, transitions c2/begin, c2; the called process is inside, with ids that begin with c2:`,
-			`7:5: call activity "away": transition away (work "elsewhere"); calls "elsewhere", which is not a process of this file with flow nodes: one piece of work`,
+			`7:5: call activity "away": transition away (work "elsewhere"); calls "elsewhere", which is not a process of the files with flow nodes: one piece of work`,
 			`8:5: none end event "e": place e/end, transition e`,
 			`9:5: sequence flow "f0": place f0`,
 		}},

@@ -91,7 +91,7 @@ func TestReadRefuses(t *testing.T) {
 		{"event gateways that are parallel, instantiate or lead nowhere", begun(`<eventBasedGateway id="g" eventGatewayType="Parallel"/><eventBasedGateway id="h" instantiate="true"/>` + path("s g h e") + `<eventBasedGateway id="i"/><sequenceFlow id="y" sourceRef="s" targetRef="i"/>`),
 			[]string{
 				`f:2:1: parallel event based gateway "g"; expected an exclusive one`,
-				`f:2:56: instantiating event based gateway "h"; expected start events`,
+				`f:2:56: instantiating event based gateway "h"; expected one that begins a process`,
 				`f:2:153: event based gateway "g" leads to event based gateway "h"; expected a catching event or a receive task without boundary events`,
 				`f:2:204: event based gateway "h" leads to none end event "e"; expected a catching event or a receive task without boundary events`,
 				`f:2:255: no sequence flow out of event based gateway "i"; expected one to each event that it waits for`,
@@ -169,7 +169,7 @@ func TestReadRefuses(t *testing.T) {
 			}},
 		{"a receive task that instantiates", begun(`<receiveTask id="t" instantiate="true"/>` + path("s t e")),
 			[]string{
-				`f:2:1: instantiating receive task "t"; expected a message start event`,
+				`f:2:1: instantiating receive task "t"; expected one that begins a process, without boundary events`,
 			}},
 		{"ids given twice or not at all", begun(`<task id="s"/><task/><sequenceFlow sourceRef="s" targetRef="e"/>`),
 			[]string{

@@ -16,12 +16,18 @@ func (b *builder) start(l *level, n *node) string {
 	case n.event.kind == "none":
 		b.pass(l, n, petri.Trigger{})
 		return ""
-	case l.parent != nil:
+	}
+	return b.source(l, n, n.trigger())
+}
+
+// source builds an event that begins an instance.
+func (b *builder) source(l *level, n *node, trigger petri.Trigger) string {
+	if l.parent != nil {
 		return "left out: a call begins at a none start event"
 	}
-	t := b.transition(l, n, n.trigger()).ID
+	t := b.transition(l, n, trigger).ID
 	b.output(l, n, t)
-	if n.timed() {
+	if n.event != nil && n.timed() {
 		place := b.place(l.id(n.id)+"/start", n.label()+" (start)", b.at(l, n.id), n.pos)
 		b.mark(place)
 		l.armed = append(l.armed, place)
@@ -31,7 +37,7 @@ func (b *builder) start(l *level, n *node) string {
 		return ""
 	}
 	b.test(petri.Inhibitor, b.alive, t, 1, n.pos)
-	b.later = append(b.later, func() {
+	b.after(func() {
 		for _, place := range l.await {
 			b.put(t, place, n.pos)
 		}
@@ -62,7 +68,7 @@ func (b *builder) eventStart(l *level, n *node) string {
 // interruptLevel makes a transition empty a level, which continues with one of its
 // event sub-processes.
 func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
-	b.later = append(b.later, func() {
+	b.after(func() {
 		for _, in := range l.within() {
 			for _, place := range slices.Concat(in.work, in.armed) {
 				b.test(petri.Reset, place, transition, 1, pos)
@@ -97,7 +103,7 @@ func (b *builder) lifetime() string {
 	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: done, Name: label + " (done)", Pos: pos})
 	b.take(b.alive, done, pos)
 	b.put(done, end, pos)
-	b.later = append(b.later, func() { b.whenDone(b.root, done, pos) })
+	b.after(func() { b.whenDone(b.root, done, pos) })
 	return "has event sub-processes: it ends when no other tokens are left in it"
 }
 
@@ -229,7 +235,7 @@ func (s *scope) start() *node {
 func (b *builder) throwError(l *level, n *node) string {
 	c := b.catcher(l, n.event)
 	if c == nil {
-		b.Warnings.Add(n.pos, n.title()+" is not caught by any event around it: it ends the instance, as a terminate end event does")
+		b.Warnings.Add(b.here(n.pos), n.title()+" is not caught by any event around it: it ends the instance, as a terminate end event does")
 		return b.uncaught(l, n)
 	}
 	b.caught(c, b.preempting(l, n), n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package netfile reads a file of nets, whether it holds PNML or BPMN.
+// Package netfile reads files of nets, whether they hold PNML or BPMN.
 package netfile
 
 import (
@@ -39,23 +39,45 @@ type File struct {
 	Process  *bpmn.File // nil for PNML
 }
 
+// Source is a file to read. Its name is used in faults.
+type Source = bpmn.Source
+
 // Read reads a file. name identifies it in faults.
 func Read(r io.Reader, name string, l Limits) (*File, error) {
-	br := bufio.NewReaderSize(r, rootWithin)
-	if isBPMN(name, br) {
-		limits := bpmn.DefaultLimits()
-		limits.Bytes, limits.Depth, limits.Nodes = l.Bytes, l.Depth, l.Nodes
-		f, err := bpmn.Read(br, name, limits)
-		if err != nil {
-			return nil, err
+	files, err := ReadAll([]Source{{Name: name, Reader: r}}, l)
+	return files[0], err
+}
+
+// ReadAll reads files together: the call activities of BPMN call the processes of all
+// of them. It returns a File for each source, nil where reading failed. The error joins
+// those of all files. The limits apply to each file.
+func ReadAll(sources []Source, l Limits) ([]*File, error) {
+	out := make([]*File, len(sources))
+	var errs []error
+	var processes []Source
+	var at []int // of processes, in sources
+	for i, src := range sources {
+		br := bufio.NewReaderSize(src.Reader, rootWithin)
+		if isBPMN(src.Name, br) {
+			processes, at = append(processes, Source{Name: src.Name, Reader: br}), append(at, i)
+			continue
 		}
-		return &File{f.Nets, f.Warnings, f}, nil
+		f, err := pnml.Read(br, src.Name, l.PNML())
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		out[i] = &File{f.Nets, f.Warnings, nil}
 	}
-	f, err := pnml.Read(br, name, l.PNML())
-	if err != nil {
-		return nil, err
+	limits := bpmn.DefaultLimits()
+	limits.Bytes, limits.Depth, limits.Nodes = l.Bytes, l.Depth, l.Nodes
+	files, err := bpmn.ReadAll(processes, limits)
+	for k, f := range files {
+		if f != nil {
+			out[at[k]] = &File{f.Nets, f.Warnings, f}
+		}
 	}
-	return &File{f.Nets, f.Warnings, nil}, nil
+	return out, errors.Join(append(errs, err)...)
 }
 
 // rootWithin is how far into a file its root element is looked for, in bytes.
@@ -86,25 +108,25 @@ func isBPMN(name string, r *bufio.Reader) bool {
 
 // Compile reads files and compiles all their nets. A file without a net and a duplicate
 // net id are errors. The error joins those of all files.
-func Compile(paths []string, read func(path string) (*File, error)) ([]*petri.Tables, error) {
+func Compile(sources []Source, l Limits) ([]*petri.Tables, error) {
+	files, err := ReadAll(sources, l)
+	errs := []error{err}
 	var all []*petri.Tables
-	var errs []error
 	from := map[string]string{}
-	for _, path := range paths {
-		file, err := read(path)
-		if err != nil {
-			errs = append(errs, err)
+	for i, file := range files {
+		name := sources[i].Name
+		switch {
+		case file == nil:
 			continue
-		}
-		if len(file.Nets) == 0 {
-			errs = append(errs, fmt.Errorf("%s: no net in the file; expected one or more", path))
+		case len(file.Nets) == 0:
+			errs = append(errs, fmt.Errorf("%s: no net in the file; expected one or more", name))
 		}
 		for _, n := range file.Nets {
 			if first, dup := from[n.ID]; dup {
 				errs = append(errs, &petri.Fault{File: n.File, Pos: n.Pos, Msg: fmt.Sprintf("net %q was already given by %s; expected nets with different ids", n.ID, first)})
 				continue
 			}
-			from[n.ID] = path
+			from[n.ID] = name
 			t, err := petri.Compile(n)
 			errs = append(errs, err)
 			all = append(all, t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 const (
@@ -64,18 +65,21 @@ func TestLimitsHoldForBothKinds(t *testing.T) {
 func TestCompileReportsEveryFile(t *testing.T) {
 	files := map[string]string{"a": pnmlText, "b": pnmlText, "empty": `<pnml></pnml>`, "order": bpmnText}
 	gone := errors.New("gone")
-	read := func(path string) (*File, error) {
-		text, ok := files[path]
-		if !ok {
-			return nil, gone
+	sources := func(names ...string) (out []Source) {
+		for _, name := range names {
+			src := Source{Name: name, Reader: strings.NewReader(files[name])}
+			if files[name] == "" {
+				src.Reader = iotest.ErrReader(gone)
+			}
+			out = append(out, src)
 		}
-		return Read(strings.NewReader(text), path, limits)
+		return out
 	}
-	tables, err := Compile([]string{"a", "order"}, read)
+	tables, err := Compile(sources("a", "order"), limits)
 	if err != nil || len(tables) != 2 || tables[0].Net.ID != "n" || tables[1].Net.ID != "order" {
 		t.Errorf("%d nets, %v", len(tables), err)
 	}
-	_, err = Compile([]string{"a", "b", "empty", "none"}, read)
+	_, err = Compile(sources("a", "b", "empty", "none"), limits)
 	if err == nil || !errors.Is(err, gone) {
 		t.Fatalf("%v; want all errors, of the missing file among them", err)
 	}

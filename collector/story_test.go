@@ -338,7 +338,7 @@ func answer(asks []Ask, err error) string {
 	}
 	for _, a := range asks {
 		if a.Notice != (telemetry.Notice{}) {
-			fmt.Fprintf(&b, "tell %s of %s that epoch %d is refused: %s\n", a.Source, a.Net, a.Notice.Epoch, a.Notice.Reason)
+			fmt.Fprintf(&b, "notify %s of %s: epoch %d is refused: %s\n", a.Source, a.Net, a.Notice.Epoch, a.Notice.Reason)
 		} else if a.Digest != "" {
 			fmt.Fprintf(&b, "ask for the definition %s of %s\n", a.Digest, a.Net)
 		} else {

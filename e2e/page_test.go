@@ -22,7 +22,7 @@ var pageWitness string
 // pressed is what there was when a key had been pressed.
 type pressed struct {
 	Generations [2]uint64 // of the frame and of the overview that the page had
-	Told        string    // the id of the place with the oldest token, by the overview
+	Sent        string    // the id of the place with the oldest token, by the overview
 	Oldest      []int     // the nodes in which it is by the frame
 	Row         string    // the first place of the table
 	Address     string    // of what was shown
@@ -88,8 +88,8 @@ func oldestPlace(t *testing.T, b *browsertest.Tab, d *demo, net, key string) (at
 	for _, i := range at.Oldest {
 		ids, names = append(ids, nodes[i].ID), append(names, nodes[i].Name)
 	}
-	if at.Generations[0] != at.Generations[1] || !slices.Contains(ids, at.Told) {
-		t.Errorf("the API says that the oldest token is in %q, and in %q: %+v", at.Told, ids, at)
+	if at.Generations[0] != at.Generations[1] || !slices.Contains(ids, at.Sent) {
+		t.Errorf("the API says that the oldest token is in %q, and in %q: %+v", at.Sent, ids, at)
 	}
 	return at, ids, names
 }

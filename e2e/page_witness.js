@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes what the API tells the page, and what the page shows of it, at the moments at which it shows it: so both are of
-// one View, however soon there is another.
+// Notes what the page receives from the API, and what it shows of it, at the moments at which it shows it: so both are
+// of one View, however soon there is another.
 (() => {
   /** What was shown when a key had been pressed, by key; and all that the panel has shown of places. */
   const witness = (window.witness = { pressed: {}, panels: [] });
   let overview = null; // the newest
   let frame = null; // the newest, with the overview that came with it
 
-  // Who listens first hears first, so this is what the page has heard too.
+  // The first listener is called first, so the page has received this too.
   window.EventSource = class extends window.EventSource {
     constructor(...of) {
       super(...of);
@@ -49,7 +49,7 @@
       const oldest = since.filter(Boolean).sort()[0]; // of one length, so in the order of time
       witness.pressed[event.key] = {
         generations: [frame.generation, frame.overview.generation],
-        told: frame.overview.nets.find((net) => net.id === frame.net).oldest_place,
+        sent: frame.overview.nets.find((net) => net.id === frame.net).oldest_place,
         oldest: [...since.keys()].filter((i) => since[i] === oldest),
         row: text(document.querySelector('.tables tbody th')),
         address: location.hash,

@@ -96,7 +96,7 @@ func TestCallsThatCannotBeChangeNothing(t *testing.T) {
 		}
 	}
 	e.workers[0].shards[0].Step(10, e.cfg.Clock())
-	if err := e.Fire(ctx, "n", 0, "work"); !errors.Is(err, petri.ErrNotEnabled) || !strings.Contains(err.Error(), "its guard says no") {
+	if err := e.Fire(ctx, "n", 0, "work"); !errors.Is(err, petri.ErrNotEnabled) || !strings.Contains(err.Error(), "its guard is false") {
 		t.Errorf("got %v", err)
 	}
 	if d := cmp.Diff([]uint32{1, 0, 0}, markingOf(t, e, "n", 0)); d != "" {

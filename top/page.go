@@ -262,13 +262,13 @@ func (m *Model) sourcePage(o *api.Source) []line {
 	if o.SkewBeyond {
 		skew += ", too much to be used"
 	}
-	heard := num(o.LastMessageAge)
+	last := num(o.LastMessageAge)
 	if o.LastMessage == 0 {
-		heard = num(math.NaN())
+		last = num(math.NaN())
 	}
 	lines := []line{heading("source", o.Name, "", o.Net), {},
 		field("state", span{clean(o.State), stateStyle(o.State)}, span{reasonOf(o), red}),
-		field("heard", m.aged(heard), span{"  ago, every  ", faint}, span{formatDuration(o.Interval), normal}),
+		field("last message", m.aged(last), span{"  ago, every  ", faint}, span{formatDuration(o.Interval), normal}),
 		field("clock ahead by", span{skew, normal}),
 		field("region", span{cmp.Or(clean(o.Region), nothing), normal}),
 		field("sequence", span{strconv.FormatUint(o.Seq, 10), normal}),

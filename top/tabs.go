@@ -177,7 +177,7 @@ func (s *sample) sources() *table {
 		{title: "SOURCE", width: 10},
 		{title: "NET", width: 8, rank: 1},
 		{title: "STATE", width: 9}, // gone, refused, stale and undefined come before up
-		{title: "HEARD", kind: kindAge, width: 7, down: true},
+		{title: "SILENT", kind: kindAge, width: 7, down: true},
 		{title: "EVERY", kind: kindDuration, width: 6, rank: 6, down: true},
 		{title: "SKEW", kind: kindDuration, width: 7, rank: 4, down: true},
 		{title: "GAPS", kind: kindCount, width: 6, rank: 3, down: true},
@@ -187,11 +187,11 @@ func (s *sample) sources() *table {
 	}}
 	for i := range s.view.Sources {
 		o := &s.view.Sources[i]
-		heard := num(o.LastMessageAge)
+		silent := num(o.LastMessageAge)
 		if o.LastMessage == 0 {
-			heard = num(math.NaN())
+			silent = num(math.NaN())
 		}
-		t.add(subject{Sources, o.Net, o.Name}, text(o.Name), text(o.Net), text(o.State), heard, num(o.Interval),
+		t.add(subject{Sources, o.Net, o.Name}, text(o.Name), text(o.Net), text(o.State), silent, num(o.Interval),
 			num(o.Skew), num(float64(o.Gaps)), num(float64(o.Duplicates)), num(float64(o.Restarts)), text(o.Region))
 	}
 	return t

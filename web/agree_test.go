@@ -151,7 +151,7 @@ func numbers() map[string][]number {
 			{"quote_switches", "queueQuoteSwitches", "petrinet_queue_quote_switches_total", ""},
 		},
 		"source": {
-			{"last_heard_age_seconds", "sourceSilence", "petrinet_source_last_snapshot_age_seconds", "HEARD"}, {"interval_seconds", "sourceInterval", "", "EVERY"},
+			{"last_heard_age_seconds", "sourceSilence", "petrinet_source_last_snapshot_age_seconds", "SILENT"}, {"interval_seconds", "sourceInterval", "", "EVERY"},
 			{"skew_seconds", "sourceSkew", "", "SKEW"}, {"gaps", "sourceGaps", "petrinet_source_gaps_total", "GAPS"}, {"duplicates", "sourceDuplicates", "", "TWICE"},
 			{"restarts", "sourceRestarts", "", "RESTARTS"}, {"fence", "sourceRegionEpoch", "petrinet_region_epoch", ""}, {"setbacks", "sourceRegionSetbacks", "petrinet_region_setbacks_total", ""},
 			{"position", "sourceRegionPosition", "petrinet_region_commits_total", ""}, {"standbys", "sourceRegionStandbys", "petrinet_region_standbys", ""},

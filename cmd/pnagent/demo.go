@@ -231,9 +231,9 @@ What to look at:
             (where the IETF's base modules are installed; Debian has them in snmp-mibs-downloader)
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
 
-What gets stuck: payments nobody can book (order-fulfilment, paymentUnclear), jobs behind a failed
+What gets stuck: payments that cannot be booked (order-fulfilment, paymentUnclear), jobs behind a failed
 backup (backup-window, queued and failed), crates without labels (packaging-line, crates).
-Let one go on by hand:
+Release one by hand:
   nats --server {{.NATS}} req petrinet.v1.fire.backup-window.{{index .Sources 0}} '{"instance":0,"transition":"release"}'
 
 {{if .For}}Stops after {{.For}}.{{else}}Ctrl-C stops it.{{end}}

@@ -64,7 +64,7 @@ func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 		return usageError{fmt.Errorf("--up: %w", err)}
 	}
 	if f.Up == own || strings.HasPrefix(f.Up+".", own+".shared.") {
-		return usageError{fmt.Errorf("--up %s: this sidecar hears %s, so it would hear itself; expected another subject space", f.Up, own)}
+		return usageError{fmt.Errorf("--up %s: this sidecar receives %s, so it would receive what it publishes; expected another subject space", f.Up, own)}
 	}
 	if f.NATS.URL == "" && f.NATS != (upFlags{}) {
 		return usageError{errors.New("--up.nats.creds and the like: expected with --up.nats")}

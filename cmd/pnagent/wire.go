@@ -24,8 +24,8 @@ type wireCheckCmd struct {
 	JSON bool          `help:"Print one JSON object instead of text."`
 }
 
-// errWrong ends the command with 1 after its report.
-var errWrong = errors.New("wire check: something is wrong with what was heard")
+// errWrong ends the command with status 1 after its report.
+var errWrong = errors.New("wire check: the received messages have faults")
 
 // Run listens and reports.
 func (c *wireCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {

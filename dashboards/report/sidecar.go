@@ -45,11 +45,11 @@ func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	if len(over.Nets) == 0 {
-		return nil, fmt.Errorf("%w: the sidecar has heard of no net", ErrNothing)
+		return nil, fmt.Errorf("%w: the sidecar has received no net", ErrNothing)
 	}
 	over.only(o.Net)
 	if len(over.Nets) == 0 {
-		return nil, fmt.Errorf("%w: the sidecar has heard of no %q", ErrNoNet, o.Net)
+		return nil, fmt.Errorf("%w: the sidecar has no net %q", ErrNoNet, o.Net)
 	}
 	nets := over.ranked()
 	docs := make([]netDocs, min(len(nets), maxNets))
@@ -69,7 +69,7 @@ func (s Sidecar) overview(ctx context.Context) (*overview, error) {
 		return nil, fmt.Errorf("asking the sidecar for its overview: %w", err)
 	}
 	if over.At <= 0 || over.At.Time().Year() > 9999 {
-		return nil, errors.New("asking the sidecar for its overview: it says no time; is this a sidecar's address?")
+		return nil, errors.New("asking the sidecar for its overview: the answer has no time; expected the address of a sidecar")
 	}
 	return over, nil
 }

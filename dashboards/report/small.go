@@ -109,7 +109,7 @@ func (d *overview) sources() *Figure {
 	all := slices.Clone(d.Sources)
 	slices.SortStableFunc(all, func(a, b api.SourceState) int { return rank(a) - rank(b) })
 	if len(all) == 0 {
-		f.Table, f.Empty = nil, "No source was heard."
+		f.Table, f.Empty = nil, "There is no source."
 		return f
 	}
 	for _, s := range all[:min(len(all), maxAlarms)] {

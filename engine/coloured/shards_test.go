@@ -433,7 +433,7 @@ func TestFireFromOutsideReturnsWhyNot(t *testing.T) {
 	w := newWorld(t, build("p:1 q:5", "t g", "p>t*3 q|t*9 p>g"), manual, Binding{Guard: has("x")})
 	for k, want := range []string{
 		`transition "t": not enabled: place "p" holds 1 tokens, expected 3 or more`,
-		`transition "g": not enabled: its guard says no`,
+		`transition "g": not enabled: its guard is false`,
 	} {
 		if err := w.fire(k, ""); err == nil || err.Error() != want || !errors.Is(err, petri.ErrNotEnabled) {
 			t.Errorf("got %v, want %s", err, want)

@@ -294,7 +294,7 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 	}
 	s.found, s.picked = s.found[:0], s.picked[:0]
 	c, a := s.pick(in, t, now)
-	if err := s.refused(i, t, a, "its guard says no"); err != nil {
+	if err := s.refused(i, t, a, "its guard is false"); err != nil {
 		return err
 	}
 	if !r.Action {

@@ -127,7 +127,7 @@ func (c *Cursor) onward(edge int, choose Choose) ([]int, error) {
 		return out, nil
 	}
 	if choose == nil {
-		return nil, fmt.Errorf("node %q has %d edges and nobody to choose: %w", c.graph.Nodes[node].ID, len(out), ErrChoice)
+		return nil, fmt.Errorf("node %q has %d edges and no function Choose: %w", c.graph.Nodes[node].ID, len(out), ErrChoice)
 	}
 	chosen := choose(node, slices.Clone(out))
 	if !slices.Contains(out, chosen) {

@@ -187,7 +187,7 @@ func TestAFailedStepChangesNothing(t *testing.T) {
 		choose Choose
 		want   error
 	}{
-		{"nobody to choose", drawn("1 a>b?", "2 b?>c", "3 b?>d"), nil, ErrChoice},
+		{"no function Choose", drawn("1 a>b?", "2 b?>c", "3 b?>d"), nil, ErrChoice},
 		{"an edge that is not there", drawn("1 a>b?", "2 b?>c", "3 b?>d"), func(int, []int) int { return 17 }, ErrChoice},
 		{"an edge of another node", drawn("1 a>b?", "2 b?>c", "3 b?>d"), func(int, []int) int { return 0 }, ErrChoice},
 	} {

@@ -36,7 +36,7 @@ export function hash(where) {
   return '#' + q.toString();
 }
 
-/** The address of the page, so that a link shows the same to somebody else. */
+/** The address of the page, so that a link shows the same to another reader. */
 export class Address extends EventTarget {
   constructor() {
     super();

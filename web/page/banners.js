@@ -31,9 +31,9 @@ export class Banners {
     const { model } = this;
     const up = model.live.up;
     const lost = !up && Date.now() - this.lostAt > patience;
-    say(this.link, up ? 'live' : model.live.heard ? 'reconnecting' : 'connecting');
+    say(this.link, up ? 'live' : model.live.received ? 'reconnecting' : 'connecting');
     this.link.className = up ? 'link up' : 'link down';
-    document.documentElement.classList.toggle('lost', lost && model.live.heard > 0);
+    document.documentElement.classList.toggle('lost', lost && model.live.received > 0);
     this.#banners(lost);
     this.#empty();
   }
@@ -44,8 +44,8 @@ export class Banners {
     const { where, net } = model;
     /** @type {[string, string, (() => Node)|null][]} kind, words, what to do */
     const all = [];
-    const heard = age((Date.now() - model.live.heard) / 1000);
-    if (lost && model.live.heard) all.push(['lost', `The sidecar is not heard. What you see is ${heard} old; it goes on by itself.`, null]);
+    const passed = age((Date.now() - model.live.received) / 1000);
+    if (lost && model.live.received) all.push(['lost', `The sidecar does not answer. What you see is ${passed} old; this page keeps trying.`, null]);
     else if (lost) all.push(['lost', 'The sidecar does not answer yet; this page keeps trying.', null]);
     if (!lost) this.#connections(all);
     if (where.at) {
@@ -56,8 +56,8 @@ export class Banners {
     if (model.trouble) all.push(['trouble', model.trouble, null]);
     const nets = model.overview?.nets.length ?? -1;
     if (!lost && where.net && !net && nets > 0) all.push(['unknown', `No net “${where.net}” is known here.`, null]);
-    if (!lost && model.scene && nets === 0) all.push(['unknown', 'The sidecar has not heard of any net yet. What you see is from before.', null]);
-    if (!lost && net && net.sources_up === 0) all.push(['silent', `No source of ${label(net)} is up: the numbers are the last that were heard.`, null]);
+    if (!lost && model.scene && nets === 0) all.push(['unknown', 'The sidecar has received no net yet. What you see is from before.', null]);
+    if (!lost && net && net.sources_up === 0) all.push(['silent', `No source of ${label(net)} is up: the numbers are those of the last messages.`, null]);
     if (this.newer) all.push(['newer', 'The sidecar brought a newer page.', () => el('button', { type: 'button', onclick: () => location.reload() }, 'reload')]);
     this.#announce(all);
     syncRows(this.root, all, (b) => b[0], ([kind, , action]) => el('p', { class: 'banner ' + kind }, el('bdi', null), action?.()),
@@ -65,7 +65,7 @@ export class Banners {
   }
 
   /**
-   * What the sidecar cannot hear, and whom it does not reach.
+   * The connections that the sidecar does not have.
    * @param {[string, string, any][]} all
    */
   #connections(all) {
@@ -74,7 +74,7 @@ export class Banners {
     const nats = overview?.nats;
     const above = overview?.up_nats;
     if (nats && !nats.connected) {
-      all.push(['deaf', `The sidecar has had no connection to NATS for ${away(nats)} and hears no engine: ${nats.reason ?? 'no reason known'}. What you see is from before.`, null]);
+      all.push(['deaf', `The sidecar has had no connection to NATS for ${away(nats)} and receives no engine: ${nats.reason ?? 'no reason known'}. What you see is from before.`, null]);
     }
     if (above && !above.connected) {
       all.push(['above', `The sidecar has had no connection to the NATS of the sidecar above (--up.nats) for ${away(above)}: ${above.reason ?? 'no reason known'}. That one shows these nets as they were before.`, null]);
@@ -82,7 +82,7 @@ export class Banners {
   }
 
   /**
-   * Tells a screen reader what is new; not every second how old it is.
+   * Gives a screen reader what is new, and not every second how old it is.
    * @param {[string, string, any][]} all
    */
   #announce(all) {
@@ -124,10 +124,10 @@ export class Banners {
 function firstEngine() {
   return [
     el('h2', null, 'Waiting for the first engine'),
-    el('p', null, 'The sidecar runs and no net was heard yet. Start an engine on the same NATS server:'),
+    el('p', null, 'The sidecar runs and has received no net yet. Start an engine on the same NATS server:'),
     el('pre', null, 'pnagent engine --nats nats://127.0.0.1:4222 net.pnml'),
     el('p', null, 'or try everything at once, with nothing installed:'),
     el('pre', null, 'pnagent demo'),
-    el('p', { class: 'quiet' }, 'This page goes on by itself.'),
+    el('p', { class: 'quiet' }, 'This page shows it once it publishes.'),
   ];
 }

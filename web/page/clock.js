@@ -16,7 +16,7 @@ export class Clock {
     if (this.differences.length > 60) this.differences.shift();
   }
 
-  /** Forgets: another server may speak now. */
+  /** Forgets the differences: another server may answer now. */
   reset() {
     this.differences = [];
   }

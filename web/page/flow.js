@@ -3,7 +3,7 @@ import { along } from './painter.js';
 
 /** How long a firing takes to be seen: half on the way in, half on the way out. */
 const travel = 1100;
-/** At most so many dots at once, and so many a second for one transition. */
+/** Bounds of the dots at once, and of those of one transition a second. */
 const most = 240;
 const fastest = 10;
 

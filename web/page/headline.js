@@ -2,10 +2,10 @@
 import { byId, el, say } from './dom.js';
 import { age, label } from './format.js';
 
-/** A screen reader is told how things are no more often than this, ms. */
+/** The least time between two summaries for a screen reader, ms. */
 const pause = 15e3;
 
-/** The title, the oldest token, and what a screen reader hears now and then. */
+/** The title, the oldest token, and the summaries for a screen reader. */
 export class Headline {
   /** @param {import('./model.js').Model} model */
   constructor(model) {

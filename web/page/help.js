@@ -10,7 +10,7 @@ const signs = [
   ['circle', 'a place and how many tokens are in it; its colour and the ring around it say how old the oldest is, from a second to an hour and more'],
   ['box', 'a transition and how often it fires; a ring with a bar marks that instances wait for it'],
   ['dot', 'one firing on its way, or as many as the legend says'],
-  ['–', 'nobody who runs the net knows; never the same as 0'],
+  ['–', 'not known: no source of the net reports it; never the same as 0'],
   ['arrow, ring, dashes', 'an arc that takes or puts tokens, an inhibitor, one that only looks; ×3 is its weight'],
 ];
 

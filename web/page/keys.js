@@ -22,10 +22,10 @@ export function shortcuts(actions) {
  * Arrow keys and Enter on the drawing.
  * @param {import('./model.js').Model} model
  * @param {import('./stage.js').Stage} stage
- * @param {(text: string) => void} tell what the cursor is at, for screen readers
+ * @param {(text: string) => void} announce what the cursor is at, for screen readers
  * @param {(node: number) => string} describe
  */
-export function walk(model, stage, tell, describe) {
+export function walk(model, stage, announce, describe) {
   const open = () => {
     const node = model.scene?.nodes[stage.cursor];
     if (node) model.select(node.kind, node.id);
@@ -37,7 +37,7 @@ export function walk(model, stage, tell, describe) {
       const next = stage.cursor < 0 ? Math.max(0, model.selected(), model.hottest()) : model.scene.towards(stage.cursor, ...direction);
       if (next >= 0) {
         stage.point(next);
-        tell(describe(next));
+        announce(describe(next));
       }
     } else if (event.key === 'Enter' || event.key === ' ') {
       open();

@@ -2,7 +2,7 @@
 import { el, name, say, syncRows } from './dom.js';
 import { age, count, label, rate, unknown } from './format.js';
 
-/** So many rows at most; the search finds nets beyond. */
+/** The most rows; the search finds nets beyond. */
 const most = 200;
 
 /** The left side: alarms, nets, sources. */
@@ -123,8 +123,8 @@ export class Lists {
     mark.className = up ? 'mark good' : 'mark warn';
     mark.title = s.state;
     const passed = (Date.now() - this.model.overviewAt) / 1000;
-    const heard = s.last_heard_age_seconds == null ? unknown : age(s.last_heard_age_seconds + passed);
-    say(/** @type {Element} */ (row.querySelector('.age')), heard);
+    const silent = s.last_heard_age_seconds == null ? unknown : age(s.last_heard_age_seconds + passed);
+    say(/** @type {Element} */ (row.querySelector('.age')), silent);
     const net = this.model.overview?.nets.find((n) => n.id === s.net);
     const parts = [s.reason ? `${s.state}: ${s.reason}` : s.state, net ? label(net) : s.net];
     if (s.region) parts.push(s.fence ? `${s.region}, owner ${s.fence}` : s.region);
@@ -154,7 +154,7 @@ function source(s) {
   return el('li', { class: 'row source' },
     el('span', { class: 'mark', 'aria-hidden': 'true' }),
     el('span', { class: 'title' }, name(s.name)),
-    el('span', { class: 'age num', title: 'last heard' }),
+    el('span', { class: 'age num', title: 'time since the last message' }),
     el('span', { class: 'text' }));
 }
 

@@ -6,9 +6,8 @@ const longestWait = 5000;
 const silence = 20000;
 
 /**
- * The stream of what happens. It goes on by itself: after an error it tries
- * again, sooner at first, and a stream that says nothing for long is asked
- * whether anybody is there.
+ * The stream of events. After an error it connects again, sooner at first. If
+ * nothing arrives for long, it asks the server for an overview.
  *
  * Events: overview, frame, diff (detail: the message), up (detail: whether it
  * was up before), down.
@@ -20,8 +19,8 @@ export class Live extends EventTarget {
   #retry = 0;
   #watch = 0;
   #wasUp = false;
-  /** Whether the server is heard. */ up = false;
-  /** When something was last heard, ms by this page's clock. */ heard = 0;
+  /** Whether events arrive. */ up = false;
+  /** When something last arrived, ms by this page's clock. */ received = 0;
 
   /**
    * Follows a net, or only the overview for ''.
@@ -55,7 +54,7 @@ export class Live extends EventTarget {
    * @param {string} text
    */
   #take(type, text) {
-    this.heard = Date.now();
+    this.received = Date.now();
     this.#listen();
     if (!this.up) {
       this.up = true;
@@ -88,7 +87,7 @@ export class Live extends EventTarget {
     const source = this.#source;
     try {
       await ask('overview', undefined, AbortSignal.timeout(silence / 4));
-      this.heard = Date.now();
+      this.received = Date.now();
       this.#listen();
     } catch {
       if (source) this.#lost(source);

@@ -21,10 +21,10 @@ import { Scene } from './scene.js';
 const again = 2000;
 
 /**
- * All that the page knows. Who shows something listens to:
+ * The state of the page. Its parts listen to:
  *   address   the reader went somewhere
  *   overview  nets, sources or alarms changed
- *   drawing   another net is drawn, or the same was defined anew
+ *   drawing   another net is drawn, or the same was defined again
  *   frame     the numbers shown changed
  *   link      the server was lost or found
  *   hover     cursor or hover of the drawing moved

@@ -261,7 +261,7 @@ export class Painter {
   }
 
   /**
-   * A bar in a ring: somebody has tokens for it and may not fire.
+   * A bar in a ring: instances have tokens for it, and it may not fire.
    * @param {number} x
    * @param {number} y
    * @param {string} colour

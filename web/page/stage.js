@@ -110,7 +110,7 @@ export class Stage {
     this.model.dispatchEvent(new Event('hover'));
   }
 
-  /** Paints the net anew with the next frame. */
+  /** Paints the net again with the next frame. */
   repaint() {
     this.stale = true;
     this.#ask();

@@ -21,7 +21,7 @@ func history(s *scripted, r *http.Request) any {
 }
 
 func waits(s *scripted) []map[string]any {
-	return []map[string]any{{"transition": s.def.Transitions[0].ID, "reason": "guarded", "text": "the guard says no: somebody in accounting must clear it"}}
+	return []map[string]any{{"transition": s.def.Transitions[0].ID, "reason": "guarded", "text": "the guard is false: accounting must clear it"}}
 }
 
 // spread is a histogram of durations.
@@ -111,7 +111,7 @@ func instance(s *scripted, r *http.Request) any {
 	name, now := r.URL.Query().Get("instance"), time.Now().UnixMilli()
 	doc := map[string]any{"instance": name, "seen": []map[string]any{}}
 	if name != s.instances[0] {
-		doc["unanswered"] = "no engine knows it"
+		doc["unanswered"] = "no engine has it"
 		return doc
 	}
 	stuck := s.def.Places[s.stuck].ID

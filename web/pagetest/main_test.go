@@ -29,7 +29,7 @@ func TestThePage(t *testing.T) {
 		{"a transition says why it waits", aTransitionSaysWhyItWaits},
 		{"an alarm leads to its place", anAlarmLeadsToItsPlace},
 		{"the slider goes to the past and back", theSliderGoesToThePastAndBack},
-		{"a link shows the same to somebody else", aLinkShowsTheSameToSomebodyElse},
+		{"a link shows the same to another reader", aLinkShowsTheSameToAnotherReader},
 		{"search jumps", searchJumps},
 		{"all is reached with the keyboard", allIsReachedWithTheKeyboard},
 		{"dark and light", darkAndLight},

@@ -145,7 +145,7 @@ func fromAPlaceToItsOldestInstanceAndItsHistory(t *testing.T, chromium *browsert
 	x, y := b.Point(s.at(node(s, "paymentUnclear")))
 	b.Do(chromedp.MouseClickXY(x, y))
 	b.Until(`document.querySelector('#panel .tokens button')`)
-	if got := b.Text("#panel .tokens li"); !strings.Contains(got, "berlin/customer 17") || !strings.Contains(got, "somebody in accounting must clear it") || !strings.Contains(got, "42 m") {
+	if got := b.Text("#panel .tokens li"); !strings.Contains(got, "berlin/customer 17") || !strings.Contains(got, "accounting must clear it") || !strings.Contains(got, "42 m") {
 		t.Errorf("the oldest token is shown as %q", got)
 	}
 	b.MoveMouse(700, 30)
@@ -212,7 +212,7 @@ func theSliderGoesToThePastAndBack(t *testing.T, chromium *browsertest.Browser) 
 	b.Clean(f.addr, false)
 }
 
-func aLinkShowsTheSameToSomebodyElse(t *testing.T, chromium *browsertest.Browser) {
+func aLinkShowsTheSameToAnotherReader(t *testing.T, chromium *browsertest.Browser) {
 	_, f, s := opened(t, chromium)
 	at := time.Now().Add(-24 * time.Minute).UTC().Format(time.RFC3339)
 	link := f.url() + "#" + url.Values{"net": {s.def.ID}, "place": {"paymentUnclear"}, "at": {at}}.Encode()
@@ -423,7 +423,7 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		f.change(func() {
 			f.nats = map[string]any{"connected": false, "since": time.Now().Add(-time.Minute).UTC(), "reason": "maximum <b>connections</b> exceeded"}
 		})
-		b.Until(`/no connection to NATS for 1 m \d\d s and hears no engine: maximum <b>connections<.b> exceeded.*from before/.test(document.querySelector('.banner.deaf')?.innerText)`)
+		b.Until(`/no connection to NATS for 1 m \d\d s and receives no engine: maximum <b>connections<.b> exceeded.*from before/.test(document.querySelector('.banner.deaf')?.innerText)`)
 		b.Screenshot("deaf")
 		f.change(func() { f.nats = map[string]any{"connected": true, "since": time.Now().UTC()} })
 		b.Until(`!document.querySelector('.banner.deaf')`)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small engine that tells pnagent where its tokens are.
+ * A small engine that publishes to pnagent where its tokens are.
  *
  *   cc -std=c99 -O2 -o orders orders.c
  *   ./orders 127.0.0.1 4222 ../orders.pnml "$(sha256sum ../orders.pnml | cut -c1-32)" shop-c [SECONDS]
@@ -118,7 +118,7 @@ static int serve(int fd, char *buf, size_t *n, const char *pnml, size_t pnml_len
         if (strncmp(line, "-ERR", 4) == 0) { fprintf(stderr, "orders: %s\n", line); return -1; }
         if (sscanf(line, "%*[H]MSG %255s", subject) != 1 && sscanf(line, "MSG %255s", subject) != 1) continue;
         if (strncmp(subject, "petrinet.v1.net.", 16) != 0) return 0; /* hello, full: a snapshot at once */
-        if (sscanf(line, "MSG %*s %*s %255s %d", reply, &size) != 2) continue; /* nobody waits for an answer */
+        if (sscanf(line, "MSG %*s %*s %255s %d", reply, &size) != 2) continue; /* no process waits for an answer */
         if (send_text(fd, "PUB %s %zu\r\n", reply, pnml_len) < 0 || send_all(fd, pnml, pnml_len) < 0 ||
             send_all(fd, "\r\n", 2) < 0) return -1;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells pnagent what a Perpetuum-generated engine does: one line of JSON for each
+ * Reports to pnagent what a Perpetuum-generated engine does: one line of JSON for each
  * event, for "pnagent attach lines". Include it after <perpetuum/model.h>, and
  * compile with -D_POSIX_C_SOURCE=200809L if you compile with -std=c99.
  *
@@ -10,8 +10,8 @@
  *   PNAGENT_INJECTED(&agent, pnc, pr, n);         beside inject_tokens(pnc, pr, n)
  *   pnagent_close(&agent);                        says on stderr what was dropped
  *
- * Nothing here waits. What cannot be written at once (a full pipe, nobody who
- * listens) is dropped and counted: in agent.dropped, in the lines that follow,
+ * Nothing here waits. What cannot be written at once (a full pipe, no process
+ * that listens) is dropped and counted: in agent.dropped, in the lines that follow,
  * and at the end. A line costs a clock read and a system call. One thread at a
  * time uses a pnagent_t.
  */
@@ -91,7 +91,7 @@ static inline void pnagent_event(pnagent_t *a, const char *net, const char *inst
         while (put < 0 && errno == EINTR);
     }
     if (put == (ssize_t)n) a->written++;
-    else a->dropped++; /* a UDP error tells of the event before: the counts agree over time */
+    else a->dropped++; /* a UDP error is about the event before: the counts agree over time */
 }
 
 /* Says what was dropped. The pipe or file stays open. */

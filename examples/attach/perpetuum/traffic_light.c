@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A traffic light that reports what it does, to try perpetuum_pnagent.h without
- * Perpetuum: in place of <perpetuum/model.h> there is as much of it as the
+ * Perpetuum: instead of <perpetuum/model.h> there is as much of it as the
  * header uses, with the same names.
  *
  *   cc -std=c99 -D_POSIX_C_SOURCE=200809L -o traffic_light traffic_light.c

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A small engine that tells pnagent where its tokens are.
+"""A small engine that publishes to pnagent where its tokens are.
 
     python3 orders.py nats://127.0.0.1:4222 ../orders.pnml shop-python [SECONDS]
 
@@ -134,7 +134,7 @@ def main():
         try:
             nats = Nats(url, ask + [definition])
             while not over:
-                seq += 1  # what was not heard is a gap, and no harm: counters are cumulative
+                seq += 1  # a lost message is a gap, and no harm: counters are cumulative
                 nats.publish("petrinet.v1.snapshot" + name, snapshot(), lane)
                 for subject, reply in nats.messages(time.monotonic() + INTERVAL):
                     if subject == definition and reply:

@@ -136,14 +136,14 @@ func (t *Tables) BranchMasks(transition int) (always, guarded, otherwise uint64)
 
 // Plain reports whether the counts of the neighbouring places decide what is enabled and
 // what a firing does: the net has no guards, no inclusive gateways, no transitions that
-// preempt, and none that throw or catch events.
+// preempt, none that throw or catch events, no scopes and no data of arcs.
 func (t *Tables) Plain() bool {
 	for i := range t.Net.Transitions {
 		if tr := &t.Net.Transitions[i]; tr.Guard != "" || tr.Preempts || tr.Eventful() {
 			return false
 		}
 	}
-	return t.joins == nil && len(t.branches.all) == 0
+	return t.joins == nil && len(t.branches.all) == 0 && t.tree == nil && t.inscribed == nil
 }
 
 func (t *Tables) compileBranches() {
@@ -181,7 +181,7 @@ func (t *Tables) compileJoins(places [][]int32) error {
 		if len(ps) == 0 {
 			continue
 		}
-		j := &JoinTest{Places: ps, Reach: w.reach(tr, ps)}
+		j := &JoinTest{Places: ps, Reach: w.reach(tr, ps, func(p int32) bool { return t.Encloses(t.ActsIn(tr), t.ScopeOf(p)) })}
 		t.joins[tr] = j
 		for p, r := range j.Reach {
 			if r != 0 {
@@ -214,9 +214,9 @@ func (t *Tables) ways() ways {
 }
 
 // reach returns, by place, which of some places a token can reach without passing a
-// transition. The sets grow backwards along the arcs; an arc is visited again only if
+// transition, and on places for which within is true only. The sets grow backwards along the arcs; an arc is visited again only if
 // its set has grown.
-func (w *ways) reach(without int, places []int32) []uint64 {
+func (w *ways) reach(without int, places []int32, within func(place int32) bool) []uint64 {
 	reach, beyond := make([]uint64, len(w.into.start)-1), make([]uint64, len(w.from.start)-1)
 	for i, p := range places {
 		reach[p] |= 1 << i
@@ -231,7 +231,7 @@ func (w *ways) reach(without int, places []int32) []uint64 {
 			}
 			beyond[tr] |= reach[p]
 			for _, q := range w.from.of(int(tr)) {
-				if reach[q]|beyond[tr] != reach[q] {
+				if reach[q]|beyond[tr] != reach[q] && within(q) {
 					reach[q] |= beyond[tr]
 					grown = append(grown, q)
 				}

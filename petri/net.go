@@ -16,9 +16,28 @@ type Net struct {
 	Transitions []Transition
 	Arcs        []Arc
 
+	// Scopes are the scopes of the net, in any order. Their parents make a tree, whose
+	// root is the net itself: the scope "", which is not listed.
+	Scopes []Scope
+
 	// FinalMarkings are the markings in which an instance should end, as the source
 	// declares them; nil if it declares none. The token game ignores them.
 	FinalMarkings []Marking
+}
+
+// Scope is a part of a net that runs anew each time it is entered: an activity or a
+// sub-process. The tokens of one run of a scope are apart from those of its other runs.
+//
+// A transition acts in the innermost scope of the places from which normal, read and join
+// arcs lead to it, and in one run of it. Of a place of an outer scope it sees the tokens in
+// the run that encloses its own; inhibitor and reset arcs of a place of an inner scope cover
+// all runs inside of its own. A token that it puts into a place of an inner scope opens a
+// new run of that scope, one for all tokens of the firing. A run without tokens and inner
+// runs is gone.
+type Scope struct {
+	ID     string
+	Parent string // the enclosing scope; "" for the net
+	Pos    Pos
 }
 
 // Marking is the number of tokens by place id; a place that it lacks has none.
@@ -36,6 +55,7 @@ type Place struct {
 	Name    string
 	Doc     string
 	Initial uint32 // tokens in the initial marking
+	Scope   string // the innermost scope that the place is in; "" for the net
 	At      *Point // nil if the source has none
 	Pos     Pos
 }
@@ -163,15 +183,22 @@ const (
 // join arcs lead from a place to a transition, branch arcs from a transition to
 // a place.
 type Arc struct {
-	ID     string
-	Source string
-	Target string
-	Kind   ArcKind
+	ID      string
+	Source  string
+	Target  string
+	Kind    ArcKind
+	Default bool // of a Branch arc: taken if no other is
+	// Each makes the arc put Weight tokens for each element of the value of Data, which
+	// they carry: a list, or a whole number n for 1 to n. Into an inner scope, it opens a
+	// run for each element.
+	Each   bool
 	Weight uint32 // 1 or more; ignored for Reset
 	Pos    Pos
 
-	Guard   string // of a Branch arc: an expression as in Transition.Guard; "" always holds
-	Default bool   // of a Branch arc: taken if no other is
+	Guard string // of a Branch arc: an expression as in Transition.Guard; "" always holds
+	// Data is, for an arc that puts tokens, an expression whose value they carry as JSON.
+	// It has the variables of a guard. "" passes on the data of the tokens that were taken.
+	Data string
 }
 
 // String returns the kind's name in messages and in PNML.

@@ -32,6 +32,9 @@ type Tables struct {
 	joinWatch lists[int32]     // by place: the inclusive joins that look at it
 	branches  lists[BranchArc] // by transition: the branches of an inclusive split
 
+	tree      *tree                // nil for a net without scopes
+	inscribed *lists[InscribedArc] // by transition; nil if the net has none
+
 	placeID      map[string]int32
 	transitionID map[string]int32
 }
@@ -119,6 +122,8 @@ func compile(n *Net, maxNodes int) (*Tables, error) {
 			t.topPrio = t.prio[i]
 		}
 	}
+	t.compileScopes()
+	t.compileInscribed()
 	return t, t.compileArcs()
 }
 

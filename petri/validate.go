@@ -37,7 +37,9 @@ const MaxFaults = 100
 // allows, and that weights are 1 or more. It also checks that the arcs of inclusive
 // gateways are consistent: a place is joined once, guards are on branches that are
 // not the default, and there is at most one default, and that events are complete: see
-// Event. It returns nil, or the joined faults (each a *Fault) in source order.
+// Event. The scopes must be a tree, and the inputs of a transition in scopes that enclose
+// each other: see Scope. It returns nil, or the joined faults (each a *Fault) in source
+// order.
 func (n *Net) Validate() error {
 	c := checker{net: n, kind: make(map[string]node, len(n.Places)+len(n.Transitions))}
 	for i := range n.Places {
@@ -49,6 +51,9 @@ func (n *Net) Validate() error {
 	}
 	for i := range n.Arcs {
 		c.arc(&n.Arcs[i])
+	}
+	if t, ok := c.tree(); ok {
+		c.chains(t)
 	}
 	return c.faults()
 }
@@ -137,6 +142,10 @@ func (c *checker) arc(a *Arc) {
 		c.fault(a.Pos, "join arc %q has weight %d; expected 1", a.ID, a.Weight)
 	case a.Kind != Branch && (a.Guard != "" || a.Default):
 		c.fault(a.Pos, "%s arc %q has a guard or is a default; expected that of branch arcs only", a.Kind, a.ID)
+	case src.place && (a.Data != "" || a.Each):
+		c.fault(a.Pos, "arc %q has data for tokens, but takes or tests them; expected that of arcs from a transition only", a.ID)
+	case a.Each && a.Data == "":
+		c.fault(a.Pos, "arc %q puts tokens for each element of nothing; expected data", a.ID)
 	case a.Default && a.Guard != "":
 		c.fault(a.Pos, "branch arc %q is a default with a guard; expected one or the other", a.ID)
 	case a.Kind == Join:

@@ -79,6 +79,9 @@ func (n *netReader) addArc(a petri.Arc, weight number, kind arcKind) {
 	if kind.output {
 		n.outputs = append(n.outputs, len(n.net.Arcs))
 	}
+	if k := len(n.net.Arcs); k == cap(n.net.Arcs) && k > 4096 { // arcs are most of a net's memory; append would leave a fifth unused
+		n.net.Arcs = append(make([]petri.Arc, 0, k+k/16), n.net.Arcs...)
+	}
 	n.net.Arcs = append(n.net.Arcs, a)
 }
 

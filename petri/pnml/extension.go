@@ -10,7 +10,7 @@ import (
 )
 
 // tool and toolVersion mark the sections with what PNML cannot express: guards,
-// triggers, defaults and transitions that preempt. Their values are attributes,
+// triggers, defaults, transitions that preempt, scopes and data of arcs. Their values are attributes,
 // which keep white space.
 const (
 	tool        = "pnagent"
@@ -40,7 +40,7 @@ func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
 	return n.own(e, func(c *element) error {
 		switch c.name {
 		case "guard":
-			return n.guard(c, &t.Guard)
+			return n.value(c, &t.Guard)
 		case "trigger":
 			return n.trigger(c, &t.Trigger)
 		case "catches":
@@ -60,11 +60,50 @@ func (n *netReader) ownArc(e *element, a *petri.Arc) error {
 	return n.own(e, func(c *element) error {
 		switch c.name {
 		case "guard":
-			return n.guard(c, &a.Guard)
+			return n.value(c, &a.Guard)
 		case "default":
 			return n.flag(c, &a.Default)
+		case "data":
+			return n.value(c, &a.Data)
+		case "each":
+			return n.flag(c, &a.Each)
 		}
 		return n.ignore(c)
+	})
+}
+
+func (n *netReader) ownPlace(e *element, p *petri.Place) error {
+	return n.own(e, func(c *element) error {
+		if c.name == "scope" {
+			return n.value(c, &p.Scope)
+		}
+		return n.ignore(c)
+	})
+}
+
+// ownNet reads the scopes of a net.
+func (n *netReader) ownNet(e *element) error {
+	return n.own(e, func(c *element) error {
+		if c.name != "scope" {
+			return n.ignore(c)
+		}
+		if err := n.countNode(); err != nil {
+			return err
+		}
+		s := petri.Scope{Pos: c.pos}
+		err := n.empty(c, func(name, value string) bool {
+			switch name {
+			case "id":
+				s.ID = value
+			case "parent":
+				s.Parent = value
+			default:
+				return false
+			}
+			return true
+		})
+		n.net.Scopes = append(n.net.Scopes, s)
+		return err
 	})
 }
 
@@ -82,13 +121,14 @@ func (n *netReader) empty(e *element, take func(name, value string) bool) error 
 	return n.each(e, nil, n.other)
 }
 
-func (n *netReader) guard(e *element, to *string) error {
+// value reads an element whose text is the attribute value.
+func (n *netReader) value(e *element, to *string) error {
 	return n.empty(e, func(name, value string) bool {
 		if name != "value" {
 			return false
 		}
 		if *to != "" && *to != value {
-			n.faults.Add(e.pos, "a second guard %s after %s; expected one", xmlscan.Quote(value), xmlscan.Quote(*to))
+			n.faults.Add(e.pos, "a second %s %s after %s; expected one", e.name, xmlscan.Quote(value), xmlscan.Quote(*to))
 		}
 		*to = value
 		return true
@@ -161,7 +201,7 @@ func (p printer) ownTransition(t *petri.Transition) {
 		return
 	}
 	p.beginOwn()
-	p.guard(t.Guard)
+	p.value("guard", t.Guard)
 	if t.Trigger != (petri.Trigger{}) {
 		p.put("          <trigger kind=\"", t.Trigger.Kind.String(), "\"")
 		if t.Trigger.Name != "" {
@@ -194,14 +234,42 @@ func (p printer) event(does string, e *petri.Event) {
 	p.put("\"/>\n")
 }
 
-func (p printer) ownArc(a *petri.Arc) {
-	if a.Guard == "" && !a.Default {
+func (p printer) ownPlace(pl *petri.Place) {
+	if pl.Scope == "" {
 		return
 	}
 	p.beginOwn()
-	p.guard(a.Guard)
+	p.value("scope", pl.Scope)
+	p.put("        </toolspecific>\n")
+}
+
+func (p printer) scopes(n *petri.Net) {
+	if len(n.Scopes) == 0 {
+		return
+	}
+	p.put("    <toolspecific tool=\"", tool, "\" version=\"", toolVersion, "\">\n")
+	for i := range n.Scopes {
+		p.put("      <scope id=\"", n.Scopes[i].ID, "\"")
+		if n.Scopes[i].Parent != "" {
+			p.put(" parent=\"", n.Scopes[i].Parent, "\"")
+		}
+		p.put("/>\n")
+	}
+	p.put("    </toolspecific>\n")
+}
+
+func (p printer) ownArc(a *petri.Arc) {
+	if a.Guard == "" && !a.Default && a.Data == "" {
+		return
+	}
+	p.beginOwn()
+	p.value("guard", a.Guard)
 	if a.Default {
 		p.put("          <default/>\n")
+	}
+	p.value("data", a.Data)
+	if a.Each {
+		p.put("          <each/>\n")
 	}
 	p.put("        </toolspecific>\n")
 }
@@ -210,8 +278,8 @@ func (p printer) beginOwn() {
 	p.put("        <toolspecific tool=\"", tool, "\" version=\"", toolVersion, "\">\n")
 }
 
-func (p printer) guard(g string) {
-	if g != "" {
-		p.put("          <guard value=\"", g, "\"/>\n")
+func (p printer) value(name, value string) {
+	if value != "" {
+		p.put("          <"+name+" value=\"", value, "\"/>\n")
 	}
 }

@@ -66,7 +66,8 @@ func TestFinalMarkingsAreRead(t *testing.T) {
 func TestWriteKeepsEverythingOfANet(t *testing.T) {
 	n := &petri.Net{
 		ID:     "n",
-		Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q"}, {ID: "r"}},
+		Scopes: []petri.Scope{{ID: "s", Parent: "<o>"}, {ID: "<o>"}},
+		Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q", Scope: "<o>"}, {ID: "r", Scope: "<o>"}},
 		Transitions: []petri.Transition{
 			{ID: "split", Guard: "  a < \"b\"\n", Trigger: petri.Trigger{Kind: petri.TriggerWork, Name: " ship "}},
 			{ID: "join", Preempts: true, Alternative: true, Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: math.MaxInt64, Name: "P1D"}},
@@ -78,7 +79,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		},
 		Arcs: []petri.Arc{
 			{ID: "a", Source: "p", Target: "split", Weight: 1},
-			{ID: "b", Source: "split", Target: "q", Kind: petri.Branch, Weight: 2, Guard: "x && 'y'"},
+			{ID: "b", Source: "split", Target: "q", Kind: petri.Branch, Weight: 2, Guard: "x && 'y'", Data: " a ", Each: true},
 			{ID: "c", Source: "split", Target: "r", Kind: petri.Branch, Weight: 1, Default: true},
 			{ID: "d", Source: "q", Target: "join", Kind: petri.Join, Weight: 1},
 			{ID: "e", Source: "r", Target: "join", Kind: petri.Join, Weight: 1},
@@ -87,13 +88,23 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 	const want = `<?xml version="1.0" encoding="UTF-8"?>
 <pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
   <net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet">
+    <toolspecific tool="pnagent" version="1">
+      <scope id="s" parent="&lt;o&gt;"/>
+      <scope id="&lt;o&gt;"/>
+    </toolspecific>
     <page id="page">
       <place id="p">
         <initialMarking><text>1</text></initialMarking>
       </place>
       <place id="q">
+        <toolspecific tool="pnagent" version="1">
+          <scope value="&lt;o&gt;"/>
+        </toolspecific>
       </place>
       <place id="r">
+        <toolspecific tool="pnagent" version="1">
+          <scope value="&lt;o&gt;"/>
+        </toolspecific>
       </place>
       <transition id="split">
         <toolspecific tool="pnagent" version="1">
@@ -141,6 +152,8 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
         <inscription><text>2</text></inscription>
         <toolspecific tool="pnagent" version="1">
           <guard value="x &amp;&amp; &#39;y&#39;"/>
+          <data value=" a "/>
+          <each/>
         </toolspecific>
       </arc>
       <arc id="c" source="split" target="r">

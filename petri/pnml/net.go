@@ -132,6 +132,8 @@ func (n *netReader) content(e *element) error {
 		return n.reference(e)
 	case "finalmarkings":
 		return n.each(e, nil, n.finalMarking)
+	case "toolspecific":
+		return n.ownNet(e)
 	}
 	if e.in == "page" && e.name == "name" {
 		return n.Skip() // the name of a sheet of the drawing
@@ -166,6 +168,8 @@ func (n *netReader) place(e *element) error {
 			return err
 		case "graphics":
 			return n.graphics(c, &p.At)
+		case "toolspecific":
+			return n.ownPlace(c, &p)
 		}
 		return n.described(c, &p.Name, &p.Doc)
 	})

@@ -60,7 +60,7 @@ func writable(n *petri.Net) error {
 	}
 	for i := range n.Places {
 		p := &n.Places[i]
-		if err := errors.Join(xmlText(p.ID, p.Name, p.Doc), finite(p.At)); err != nil {
+		if err := errors.Join(xmlText(p.ID, p.Name, p.Doc, p.Scope), finite(p.At)); err != nil {
 			return fmt.Errorf("place %s: %w", xmlscan.Quote(p.ID), err)
 		}
 	}
@@ -72,8 +72,13 @@ func writable(n *petri.Net) error {
 		}
 	}
 	for i := range n.Arcs {
-		if err := xmlText(n.Arcs[i].ID, n.Arcs[i].Guard); err != nil {
+		if err := xmlText(n.Arcs[i].ID, n.Arcs[i].Guard, n.Arcs[i].Data); err != nil {
 			return fmt.Errorf("arc %s: %w", xmlscan.Quote(n.Arcs[i].ID), err)
+		}
+	}
+	for i := range n.Scopes {
+		if err := xmlText(n.Scopes[i].ID); err != nil {
+			return fmt.Errorf("scope %s: %w", xmlscan.Quote(n.Scopes[i].ID), err)
 		}
 	}
 	return nil
@@ -119,6 +124,7 @@ func (p printer) net(n *petri.Net) {
 	p.put(xml.Header, "", "<pnml xmlns=\"", namespace, "\">\n  <net id=\"", n.ID, "\" type=\"", ptNet, "\">\n")
 	p.label("    ", "name", n.Name)
 	p.label("    ", "documentation", n.Doc)
+	p.scopes(n)
 	p.put("    <page id=\"", pageID(n), "\">\n")
 	for i := range n.Places {
 		pl := &n.Places[i]
@@ -127,6 +133,7 @@ func (p printer) net(n *petri.Net) {
 		if pl.Initial > 0 {
 			p.label("        ", "initialMarking", strconv.FormatUint(uint64(pl.Initial), 10))
 		}
+		p.ownPlace(pl)
 		p.put("      </place>\n")
 	}
 	for i := range n.Transitions {

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package petri
+
+// MaxScopeDepth is the maximum number of scopes inside each other.
+const MaxScopeDepth = 200
+
+// tree is the scopes of a net by number: 0 is the net, the others are in the order of
+// Net.Scopes.
+type tree struct {
+	parent []int32 // of the net: 0
+	depth  []int32
+	place  []int32 // by place: its scope
+	acts   []int32 // by transition: the scope in which it acts
+}
+
+// encloses reports whether a scope is another one or encloses it.
+func (t *tree) encloses(outer, inner int32) bool {
+	for t.depth[inner] > t.depth[outer] {
+		inner = t.parent[inner]
+	}
+	return inner == outer
+}
+
+// Scoped reports whether the net has scopes.
+func (t *Tables) Scoped() bool { return t.tree != nil }
+
+// Scopes returns the number of scopes, with the net itself, which is scope 0. The i-th
+// of Net.Scopes is scope i+1.
+func (t *Tables) Scopes() int { return len(t.Net.Scopes) + 1 }
+
+// ScopeParent returns the scope that encloses another; 0 for the net.
+func (t *Tables) ScopeParent(scope int32) int32 {
+	if t.tree == nil {
+		return 0
+	}
+	return t.tree.parent[scope]
+}
+
+// ScopeOf returns the innermost scope of a place.
+func (t *Tables) ScopeOf(place int32) int32 {
+	if t.tree == nil {
+		return 0
+	}
+	return t.tree.place[place]
+}
+
+// ActsIn returns the scope in which a transition acts: the innermost one of its normal,
+// read and join arcs, or the net if it has none of these.
+func (t *Tables) ActsIn(transition int) int32 {
+	if t.tree == nil {
+		return 0
+	}
+	return t.tree.acts[transition]
+}
+
+// Encloses reports whether a scope is another one or encloses it.
+func (t *Tables) Encloses(outer, inner int32) bool {
+	return t.tree == nil || t.tree.encloses(outer, inner)
+}
+
+// InscribedArc is an arc whose tokens carry the value of an expression, see Arc.Data.
+type InscribedArc struct {
+	Place int32
+	Put   uint32 // tokens, for each element if Each is set
+	Arc   int32  // index in the net
+	Each  bool
+	// Branch is the index in Branches of a branch arc; -1 for a normal arc. The tokens of
+	// a normal arc are also in Effect.Put.
+	Branch int32
+}
+
+// Inscribed returns the arcs of a transition whose tokens carry the value of an
+// expression, in the order of the net's arcs.
+func (t *Tables) Inscribed(transition int) []InscribedArc {
+	if t.inscribed == nil {
+		return nil
+	}
+	return t.inscribed.of(transition)
+}
+
+func (t *Tables) compileInscribed() {
+	var by [][]InscribedArc
+	branches := make(map[int32]int32)
+	for i := range t.Net.Arcs {
+		a := &t.Net.Arcs[i]
+		tr, output := t.transitionID[a.Source]
+		branch := int32(-1)
+		if a.Kind == Branch {
+			branch = branches[tr]
+			branches[tr]++
+		}
+		if !output || a.Data == "" {
+			continue
+		}
+		if by == nil {
+			by = make([][]InscribedArc, len(t.Net.Transitions))
+		}
+		by[tr] = append(by[tr], InscribedArc{Place: t.placeID[a.Target], Put: a.Weight, Arc: int32(i), Each: a.Each, Branch: branch})
+	}
+	if by != nil {
+		all := flatten(by)
+		t.inscribed = &all
+	}
+}
+
+// tree checks the scopes and returns them; ok reports whether there are any, and all are
+// right. The tree has no acts.
+func (c *checker) tree() (t *tree, ok bool) {
+	n, before := c.net, len(c.found)
+	index := map[string]int32{"": 0}
+	for i := range n.Scopes {
+		s := &n.Scopes[i]
+		if first, dup := index[s.ID]; s.ID == "" {
+			c.fault(s.Pos, "a scope without an id; expected an id")
+		} else if dup {
+			c.fault(s.Pos, "a scope has the id %q of the scope at line %d; expected every id once", s.ID, n.Scopes[first-1].Pos.Line)
+		} else {
+			index[s.ID] = int32(i) + 1
+		}
+	}
+	t = &tree{parent: make([]int32, len(n.Scopes)+1), depth: make([]int32, len(n.Scopes)+1), place: make([]int32, len(n.Places))}
+	for i := range n.Scopes {
+		s := &n.Scopes[i]
+		if t.parent[i+1], ok = index[s.Parent]; !ok {
+			c.fault(s.Pos, "scope %q is in scope %q, which net %q does not have", s.ID, s.Parent, n.ID)
+		}
+	}
+	for i := range n.Places {
+		p := &n.Places[i]
+		if t.place[i], ok = index[p.Scope]; !ok {
+			c.fault(p.Pos, "place %q is in scope %q, which net %q does not have", p.ID, p.Scope, n.ID)
+		} else if p.Scope != "" && p.Initial > 0 {
+			c.fault(p.Pos, "place %q of scope %q has %d tokens in the initial marking; expected none in a scope", p.ID, p.Scope, p.Initial)
+		}
+	}
+	for i := range n.Scopes {
+		if !t.measure(int32(i) + 1) {
+			c.fault(n.Scopes[i].Pos, "scope %q encloses itself or is in more than %d others; expected a tree of at most %d scopes inside each other",
+				n.Scopes[i].ID, MaxScopeDepth, MaxScopeDepth)
+		}
+	}
+	return t, len(c.found) == before && len(n.Scopes) > 0
+}
+
+// measure sets the depth of a scope, and reports whether its parents lead to the net.
+func (t *tree) measure(scope int32) bool {
+	for at := scope; at != 0; at = t.parent[at] {
+		if t.depth[scope]++; t.depth[scope] > MaxScopeDepth {
+			return false
+		}
+	}
+	return true
+}
+
+// chains checks that the inputs of each transition are in scopes of which one encloses the
+// other, and that those of join arcs are in one scope, the innermost.
+func (c *checker) chains(t *tree) {
+	n := c.net
+	index := make(map[string]int32, len(n.Places))
+	for i := range n.Places {
+		index[n.Places[i].ID] = int32(i)
+	}
+	acts := make(map[string]int32, len(n.Transitions))
+	joined := make(map[string]int32)
+	for i := range n.Arcs {
+		a := &n.Arcs[i]
+		p, ok := index[a.Source]
+		if !ok || a.Kind == Inhibitor || a.Kind == Reset {
+			continue
+		}
+		scope, so := t.place[p], acts[a.Target]
+		switch {
+		case t.encloses(so, scope):
+			acts[a.Target] = scope
+		case !t.encloses(scope, so):
+			c.fault(a.Pos, "transition %q has inputs in scopes %q and %q; expected one to enclose the other", a.Target, n.Scopes[so-1].ID, n.Scopes[scope-1].ID)
+		}
+		if a.Kind == Join {
+			if before, has := joined[a.Target]; has && before != scope {
+				c.fault(a.Pos, "join arc %q is in another scope than the join arc before it; expected one scope for all that transition %q joins", a.ID, a.Target)
+			}
+			joined[a.Target] = scope
+		}
+	}
+	for i := range n.Transitions {
+		tr := &n.Transitions[i]
+		if scope, joins := joined[tr.ID]; joins && scope != acts[tr.ID] {
+			c.fault(tr.Pos, "transition %q joins in a scope that encloses the one of its other inputs; expected the innermost scope", tr.ID)
+		}
+	}
+}
+
+// compileScopes makes the tree of scopes of a valid net.
+func (t *Tables) compileScopes() {
+	c := checker{net: t.Net}
+	scopes, ok := c.tree()
+	if !ok {
+		return
+	}
+	scopes.acts = make([]int32, len(t.Net.Transitions))
+	for i := range t.Net.Arcs {
+		a := &t.Net.Arcs[i]
+		p, input := t.placeID[a.Source]
+		if !input || a.Kind == Inhibitor || a.Kind == Reset {
+			continue
+		}
+		tr := t.transitionID[a.Target]
+		if scope := scopes.place[p]; scopes.encloses(scopes.acts[tr], scope) {
+			scopes.acts[tr] = scope
+		}
+	}
+	t.tree = scopes
+}

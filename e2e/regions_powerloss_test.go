@@ -109,7 +109,7 @@ func powerLoss(t *testing.T, round int) {
 		t.Logf("region two reads on")
 		return
 	}
-	t.Logf("region two stands still: %s", stopped)
+	t.Logf("region two is stopped: %s", stopped)
 	y.stop(t, syscall.SIGTERM)
 	f.args = []string{"--journal.again"}
 	f.start("z", "two")

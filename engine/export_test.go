@@ -35,7 +35,7 @@ func (e *Engine) Put(instance, place int, data []byte, n uint32) error {
 	return w.flush(now)
 }
 
-// Save saves a snapshot of a part that stands still.
+// Save saves a snapshot of a stopped part.
 func (e *Engine) Save(ctx context.Context) error {
 	state, upTo, _, err := e.appendState()
 	if err != nil {

@@ -135,11 +135,11 @@ func TestIndicesAreLeftOutOncePerOutage(t *testing.T) {
 		d.turn(duty, at)
 		return strings.Join(texts(d.machine.Step(viewOf(stuckAt(places...).net), at)), " ")
 	}
-	deaf := Duty{On: true, Skip: 100, Unsync: 1}
+	unsynced := Duty{On: true, Skip: 100, Unsync: 1}
 	for i, c := range []struct {
 		duty Duty
 		want string
-	}{{Duty{On: true}, "raise 11 p0"}, {deaf, "raise 112 p1"}, {deaf, "raise 113 p2"}, {Duty{On: true, Skip: 100, Unsync: 2}, "raise 214 p3"}} {
+	}{{Duty{On: true}, "raise 11 p0"}, {unsynced, "raise 112 p1"}, {unsynced, "raise 113 p2"}, {Duty{On: true, Skip: 100, Unsync: 2}, "raise 214 p3"}} {
 		if got := raise(c.duty, []int{0, 1, 2, 3}[:i+1]...); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.duty, got, c.want)
 		}

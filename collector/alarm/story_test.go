@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 //	unheard NAME                        not in the View any more
 //	nats connected 5s SERVER            since when the sidecar is connected to NATS
 //	nats away 5s REASON                 since when not, and why
-//	deaf on | off                       whether what the View shows is from before a break
+//	interrupted on | off                whether what the View shows is from before a break
 //	at 10s                              a step, and what it changes
 //	from 11s to 60s                     a step a second
 //	active                              the active alarms
@@ -161,7 +161,7 @@ func (s *story) do(line string) string {
 		s.region(words[1], words[2], words[5:])
 	case "nats":
 		s.nats(words[1] == "connected", micros(s.t, words[2]), strings.Join(words[3:], " "))
-	case "deaf":
+	case "interrupted":
 		s.view.Interrupted = words[1] == "on"
 	case "unheard":
 		var left []collector.Source

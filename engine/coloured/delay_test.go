@@ -83,7 +83,7 @@ func TestDueReturnsWhen(t *testing.T) {
 	w.want("q: a")
 }
 
-// A delayed transition with a guard has a clock only while the guard says yes.
+// A delayed transition with a guard has a clock only while the guard is true.
 func TestDelayedGuard(t *testing.T) {
 	b := after(1000)
 	b.Guard = has("b")

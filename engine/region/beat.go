@@ -41,7 +41,7 @@ type BeatPart struct {
 	Cursors map[string]uint64 `json:"cursors,omitempty"`
 	// Marks are the marks of the logs up to Cursors. A cursor without a mark is not checked.
 	Marks   map[string]engine.Mark `json:"marks,omitempty"`
-	Stopped string                 `json:"stopped,omitempty"` // why the part stands still
+	Stopped string                 `json:"stopped,omitempty"` // why the part is stopped
 }
 
 // cursor returns the confirmed position of the owner of a part in an upstream log.

@@ -25,13 +25,13 @@ import (
 //   - Otherwise both parts have the same tokens, because the upstream part has
 //     lost the commits with which they left. Reading again would duplicate
 //     them, and continuing would skip what was written since. So the part
-//     stands still and publishes the reason until the log fits or Config.Again
+//     stops and publishes the reason until the log fits or Config.Again
 //     permits that tokens arrive twice.
 
 // errRewound ends a session whose part reads an upstream log again.
 var errRewound = errors.New("an upstream log that has lost commits is read again from the last commit in common")
 
-// stoppedCheckEvery is how often a part that stands still checks its upstream
+// stoppedCheckEvery is how often a stopped part checks its upstream
 // logs, and fitWithin how long one may take to answer.
 const (
 	stoppedCheckEvery = time.Second
@@ -115,7 +115,7 @@ func (r *replica) awaitFit(ctx context.Context, e *engine.Engine, upstream []Log
 			return errRewound
 		}
 		if r.halt(reason); reason != logged {
-			r.member.cfg.Log.Error("the part stands still", "part", r.part.Name, "reason", reason)
+			r.member.cfg.Log.Error("the part is stopped", "part", r.part.Name, "reason", reason)
 			logged = reason
 		}
 		select {
@@ -163,7 +163,7 @@ func (r *replica) rewind(ctx context.Context, e *engine.Engine, upstream []Log) 
 	return "", nil
 }
 
-// halt publishes why the part stands still; "" if it does not.
+// halt publishes why the part is stopped; "" if it is not.
 func (r *replica) halt(reason string) {
 	text := strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
 	r.mu.Lock()

@@ -167,7 +167,7 @@ func lostTokens(t *testing.T, running bool) {
 	for range 40 { // beyond the numbers that were lost
 		r.inject("one", "a")
 	}
-	until(t, "region two stands still", func() bool { return r.stopped() != "" })
+	until(t, "region two is stopped", func() bool { return r.stopped() != "" })
 	if why := r.stopped(); !strings.Contains(why, `"one" has lost commits`) {
 		t.Errorf("the reason is %q", why)
 	}
@@ -177,7 +177,7 @@ func lostTokens(t *testing.T, running bool) {
 	}
 	time.Sleep(2 * time.Second)
 	if now := r.statuses()["two"]; now.Epoch != s.Epoch || now.Stopped != s.Stopped {
-		t.Errorf("%+v after %+v; want the part to stand still in its epoch", now, s)
+		t.Errorf("%+v after %+v; want the part stopped in its epoch", now, s)
 	}
 	r.inject("two", "b") // the part accepts tokens and keeps them
 	r.again(func(c *region.Config) { c.Again = true })
@@ -218,7 +218,7 @@ func TestALogThatLostNoTokensIsReadAgainByItself(t *testing.T) {
 			}
 		}
 		if why := r.stopped(); why != "" {
-			t.Errorf("region two stands still: %s", why)
+			t.Errorf("region two is stopped: %s", why)
 		}
 	})
 }
@@ -240,7 +240,7 @@ func TestWhateverLogsLoseNoTokenAcknowledgedAfterwardsIsLost(t *testing.T) {
 	var stood atomic.Int32
 	t.Cleanup(func() {
 		if n := stood.Load(); n == 0 || n == rounds {
-			t.Errorf("%d of %d parts stood still; want some of both", n, rounds)
+			t.Errorf("%d of %d parts were stopped; want some of both", n, rounds)
 		}
 	})
 	for seed := range uint64(rounds) {

@@ -270,7 +270,7 @@ func TestWhatCannotBeWrittenDownIsNotReadAgain(t *testing.T) {
 	})
 }
 
-// A part stands still as long as one of its logs does not answer or does not
+// A part is stopped as long as one of its logs does not answer or does not
 // fit. It logs the reason once. When the logs fit, the same owner continues.
 func TestAPartStandsStillUntilItsLogsFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestAPartStandsStillUntilItsLogsFit(t *testing.T) {
 		if d := cmp.Diff([]string{silent, silent, silent, lost, lost, lost}, reasons); d != "" {
 			t.Errorf("each second (-want +got):\n%s", d)
 		}
-		if log := x.logged.String(); strings.Count(log, "stands still") != 2 || strings.Count(log, silent) != 1 {
+		if log := x.logged.String(); strings.Count(log, "the part is stopped") != 2 || strings.Count(log, silent) != 1 {
 			t.Errorf("the member logs\n%swant each reason once", log)
 		}
 		select {

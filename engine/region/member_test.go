@@ -189,7 +189,7 @@ func (l stoppable) Append(ctx context.Context, last uint64, commits ...[]byte) (
 const glance = 60 * time.Millisecond
 
 // This test runs in real time: a stopped process holds its locks, and the clock
-// of a bubble stands still while a goroutine waits for a lock.
+// of a bubble stops while a goroutine waits for a lock.
 func TestAnOwnerThatWasStoppedCommitsNothingAfterItsSuccessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 3)

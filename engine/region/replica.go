@@ -30,7 +30,7 @@ type replica struct {
 	engine  *engine.Engine  // nil while Away
 	log     Log             // of the part, while it is followed or led
 	sure    engine.Standing // what can no longer be lost; only for an owner, or a member that is taking over
-	stopped string          // why the part stands still; "" if it does not
+	stopped string          // why the part is stopped; "" if it is not
 
 	led   uint64                      // the last epoch in which this process owned the part; of run
 	shown func(context.Context) error // ends the publishing that show has started; nil if there is none; of run

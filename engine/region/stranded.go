@@ -44,7 +44,7 @@ func (r *replica) show(ctx context.Context) {
 		r.shown, err = engine.Show(e, r.led, m.cfg.Conn, m.cfg.Subjects, m.cfg.Interval, m.cfg.Log)
 	}
 	if err != nil {
-		m.cfg.Log.Warn("a part stands still and is not published", "part", r.part.Name, "err", err)
+		m.cfg.Log.Warn("a part is stopped and not published", "part", r.part.Name, "err", err)
 	}
 }
 

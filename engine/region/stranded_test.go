@@ -95,7 +95,7 @@ func strandedPart(t *testing.T, left uint64) {
 	}
 	check := func(when string) {
 		t.Helper()
-		until(t, when+": the part stands still", func() bool { return w.statuses()["one"].Stopped != "" })
+		until(t, when+": the part is stopped", func() bool { return w.statuses()["one"].Stopped != "" })
 		time.Sleep(5 * time.Second)
 		s := w.statuses()["one"]
 		if s.Owner != "" || !strings.Contains(s.Stopped, "lost commits that its newest snapshot holds") {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Stop sends SIGSTOP to a process and waits until all its threads stand still.
+// Stop sends SIGSTOP to a process and waits until all its threads have stopped.
 // The kernel gives the signal to one thread and stops the others from there:
 // on a busy machine they run for some milliseconds more, in which a process
 // still answers requests. Without /proc, Stop only sends the signal.

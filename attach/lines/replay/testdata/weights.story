@@ -1,4 +1,4 @@
-# Only what is missing is added, and an inhibitor that says no makes an event unfit without a token missing.
+# Only what is missing is added, and an inhibitor that blocks makes an event unfit without a token missing.
 net two: p -2> q; free: p o> -> r; go: q -> p
 10 a put p 1
 11 a fire two

@@ -10,11 +10,10 @@ ETCDTEST  := attach/dipen/etcdtest
 # How long the tests of a package may take. The longest take two minutes, and
 # four times as long where others use the machine too.
 TIMEOUT   := 20m
-# What make mutate changes: N mutants of each package, drawn with SEED.
+# What make mutate changes: the packages at and below PKG.
 PKG       ?= ./stats
-N         ?= 60
-SEED      ?= 1
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GREMLINS  := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VALE      := github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
 # What make prose reads: documents, scenarios, and comments.
 PROSE     := '*.md' '*.go' '*.js' '*.css' '*.txt' '*.story' '*.yaml' '*.conf' '*.py' '*.c' '*.h' '*.rs'
@@ -68,8 +67,9 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz $(FUZZTIME)
 
 .PHONY: mutate
-mutate: ## change N (60) things in the packages PKG, drawn with SEED (1), and list what their tests do not notice
-	@$(GO) run ./internal/mutate -n $(N) -seed $(SEED) $(PKG)
+mutate: ## change one thing after the other in the packages at and below PKG (./stats), and list what their tests do not notice
+	@$(GO) run $(GREMLINS) unleash --workers 1 --timeout-coefficient 20 --invert-assignments --invert-logical --invert-loopctrl --remove-self-assignments \
+		--exclude-files '\.pb\.go$$' --output-statuses lct $(PKG)
 
 .PHONY: soak
 soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, every reader on every generated module, 10 minutes of fuzzing for each codec

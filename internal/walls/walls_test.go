@@ -89,7 +89,6 @@ var rooms = map[string]room{
 	"internal/latest":                      {},
 	"internal/measure":                     {pure: true},
 	"internal/benchtable":                  {imports: []string{"internal/measure"}},
-	"internal/mutate":                      {},
 	"internal/browsertest":                 {},
 	"petri/xmlscan":                        {imports: []string{"petri"}, pure: true},
 	"petri/yamlfile":                       {imports: []string{"petri"}},

@@ -54,9 +54,9 @@ func (n *node) kindOf(kind string) string { return kind + " " + xmlscan.Quote(n.
 func (d *document) readDefinition(n *node, ev *event, e *elem) {
 	switch ev.kind {
 	case "message":
-		ev.name = d.named(e.attr("messageRef"), "name")
+		ev.name = d.readMessage(n, petri.EventMessage, e.attr("messageRef"))
 	case "signal":
-		ev.name = d.named(e.attr("signalRef"), "name")
+		ev.name = d.readMessage(n, petri.EventSignal, e.attr("signalRef"))
 	case "error":
 		ev.name = d.code(e.attr("errorRef"), "errorCode")
 	case "escalation":
@@ -121,7 +121,7 @@ func (n *node) trigger() petri.Trigger {
 	case "none", "link":
 		return petri.Trigger{}
 	}
-	return petri.Trigger{Kind: petri.TriggerEvent, Name: cmp.Or(n.event.name, n.label())}
+	return petri.Trigger{Kind: petri.TriggerEvent, Name: cmp.Or(n.event.name, n.label()), Event: n.message}
 }
 
 // timed reports whether an event is a constant timer, which fires once.
@@ -132,14 +132,15 @@ func (n *node) timed() bool {
 
 // work returns the work of a throwing event.
 func (n *node) work() petri.Trigger {
-	t := petri.Trigger{Kind: petri.TriggerWork, Name: n.event.name}
-	if w := workName(n.el); w != "" {
-		t.Name = w
-	}
+	return petri.Trigger{Kind: petri.TriggerWork, Name: cmp.Or(n.workName(), n.event.name)}
+}
+
+// workName returns the work that a process engine binds a node to, or "".
+func (n *node) workName() string {
 	for _, k := range n.el.kids { // Camunda gives the work of a message to its definition
 		if w := workName(k); k.is("messageEventDefinition") && w != "" {
-			t.Name = w
+			return w
 		}
 	}
-	return t
+	return workName(n.el)
 }

@@ -49,15 +49,16 @@ type node struct {
 	name string // on one line
 	pos  petri.Pos
 
-	in, out  []*flow // in the order of <incoming> and <outgoing>, then of the file
-	fallback *flow   // the default flow, or nil
-	event    *event  // of an event; nil for others
-	inner    *scope  // of a sub-process; nil for others
-	attached []*node // the boundary events on it
-	host     *node   // of a boundary event: what it is attached to
-	link     *node   // of a throwing link event: its target
-	needed   uint32  // of a complex gateway: the number of tokens it waits for
-	calls    *scope  // of a call activity: a process of the files that are read, or nil
+	in, out  []*flow     // in the order of <incoming> and <outgoing>, then of the file
+	fallback *flow       // the default flow, or nil
+	event    *event      // of an event; nil for others
+	message  petri.Event // what an event or a task sends or waits for
+	inner    *scope      // of a sub-process; nil for others
+	attached []*node     // the boundary events on it
+	host     *node       // of a boundary event: what it is attached to
+	link     *node       // of a throwing link event: its target
+	needed   uint32      // of a complex gateway: the number of tokens it waits for
+	calls    *scope      // of a call activity: a process of the files that are read, or nil
 
 	takes, puts uint32 // the number of tokens that begin the node, and that it puts on each flow
 
@@ -178,6 +179,9 @@ func (d *document) readNode(s *scope, e *elem) {
 	n.interrupts = e.attr("cancelActivity") != "false" && e.attr("isInterrupting") != "false"
 	if strings.HasSuffix(e.name, "Event") {
 		n.event = d.readEvent(n)
+	}
+	if n.kind == "sendTask" || n.kind == "receiveTask" {
+		d.readMessage(n, petri.EventMessage, e.attr("messageRef"))
 	}
 	s.nodes = append(s.nodes, n)
 	if isSub(e.name) {

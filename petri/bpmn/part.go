@@ -72,7 +72,7 @@ func (b *builder) mark(id string) {
 // transition adds the transition with the id of a node.
 func (b *builder) transition(l *level, n *node, trigger petri.Trigger) *petri.Transition {
 	t := b.extra(l, n, "", n.name)
-	t.Doc, t.Trigger = documentation(n.el), trigger
+	t.Doc, t.Trigger, t.Throws = documentation(n.el), trigger, n.throws()
 	return t
 }
 

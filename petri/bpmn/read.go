@@ -108,6 +108,7 @@ func link(docs []*document) {
 			d.connect(s, docs)
 			d.checkScope(s, nil)
 		}
+		d.connectMessages()
 	}
 	for _, d := range docs {
 		if d.sound() {

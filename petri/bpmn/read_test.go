@@ -171,12 +171,15 @@ func TestStartEvents(t *testing.T) {
 	f := readFile(t, filepath.Join("testdata", "starts.bpmn"))
 	n := f.Nets[0]
 	event := func(name string) petri.Trigger { return petri.Trigger{Kind: petri.TriggerEvent, Name: name} }
+	caught := func(kind petri.EventKind, name string) petri.Trigger {
+		return petri.Trigger{Kind: petri.TriggerEvent, Name: name, Event: petri.Event{Kind: kind, Name: name}}
+	}
 	for id, want := range map[string]petri.Trigger{
-		"ordered": event("order"),
+		"ordered": caught(petri.EventMessage, "order"),
 		"daily":   event("R/P1D"),
 		"opening": {Kind: petri.TriggerTime, Micros: 1893484800_000_000, Name: "2030-01-01T08:00:00Z"},
 		"hot":     event("temperature gt 30"),
-		"alarm":   event("fire"),
+		"alarm":   caught(petri.EventSignal, "fire"),
 	} {
 		if got := transition(t, n, id).Trigger; got != want {
 			t.Errorf("%s: trigger %+v, want %+v", id, got, want)

@@ -86,6 +86,11 @@ check-exporter: ## run Prometheus' snmp_exporter on the example for it (cgo, lib
 bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable
 
+.PHONY: suites
+suites: ## play what the tests of other BPMN engines state, and read their files; SUITES=DIR has a checkout of each (docs/design/foreign-files.md)
+	@test -n "$(SUITES)" || { echo "SUITES is empty; expected a folder with checkouts of the suites"; exit 1; }
+	@cd e2e/suites && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 .
+
 .PHONY: bench-regions
 bench-regions: ## measure nets in regions over JetStream, real processes, beside DiPeN's protocol (3 minutes)
 	@cd e2e && $(GO) test -count=1 -timeout 1h -run '^TestFiguresOfRegions$$' -figures .

@@ -101,6 +101,7 @@ var rooms = map[string]room{
 	"internal/natstest":                    {},
 	"internal/logtest":                     {},
 	"e2e/fleetsim":                         {},
+	"e2e/suites":                           {},
 	"engine/region/regiontest":             {imports: []string{"engine", "engine/journal", "engine/region", "stats"}},
 	"cmd/pnagent":                          {imports: []string{"*"}},
 }

@@ -3,11 +3,9 @@
 package dashboards
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -66,17 +64,11 @@ func Generate(dir string, o Options) ([]Written, error) {
 	var all []Written
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if before, err := os.ReadFile(path); err == nil && bytes.Equal(before, f.Content) {
-			all = append(all, Written{Path: path})
-			continue
-		}
-		if err := atomicfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		changed, err := atomicfile.Update(path, f.Content, 0o644)
+		if err != nil {
 			return all, fmt.Errorf("writing dashboards: %w", err)
 		}
-		if err := atomicfile.Replace(path, f.Content, 0o644); err != nil {
-			return all, fmt.Errorf("writing dashboards: %w", err)
-		}
-		all = append(all, Written{Path: path, Changed: true})
+		all = append(all, Written{path, changed})
 	}
 	return all, nil
 }

@@ -39,9 +39,6 @@ func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Ti
 	if err := distinct(nets); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("write modules: %w", err)
-	}
 	files := []moduleFile{{PetrinetModule, petrinet}, {CapsModule, CapsMIB()}}
 	changed, err := UpdateLock(lockPath, func(lock *Lock) error {
 		for _, def := range nets {
@@ -62,7 +59,7 @@ func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Ti
 func writeModules(dir string, files []moduleFile, written []Written) ([]Written, error) {
 	for _, f := range files {
 		path := filepath.Join(dir, f.name+".mib")
-		changed, err := writeFile(path, f.text)
+		changed, err := atomicfile.Update(path, f.text, 0o644)
 		if err != nil {
 			return written, fmt.Errorf("write module %s: %w", f.name, err)
 		}

@@ -58,9 +58,6 @@ func missing(dir string) bool {
 }
 
 func installTo(dir string, made []Written) ([]Written, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("install modules: %w", err)
-	}
 	var files []moduleFile
 	for _, w := range made {
 		if w.Module == "" {

@@ -50,21 +50,10 @@ func UpdateLock(path string, change func(*Lock) error) (changed bool, err error)
 	if err := change(lock); err != nil {
 		return false, err
 	}
-	if changed, err = writeFile(path, lock.Text()); err != nil {
+	if changed, err = atomicfile.Update(path, lock.Text(), 0o644); err != nil {
 		return false, fmt.Errorf("write the OID lock: %w", err)
 	}
 	return changed, nil
-}
-
-// writeFile writes text to a file, unless the file has that text.
-func writeFile(path string, text []byte) (changed bool, err error) {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
-		return false, nil
-	}
-	if err := atomicfile.Replace(path, text, 0o644); err != nil {
-		return false, err
-	}
-	return true, nil
 }
 
 // addNames adds the names of o that l does not have. It returns an error if the two give one

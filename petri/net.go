@@ -25,7 +25,7 @@ type Net struct {
 	FinalMarkings []Marking
 }
 
-// Scope is a part of a net that runs anew each time it is entered: an activity or a
+// Scope is a part of a net that runs again each time it is entered: an activity or a
 // sub-process. The tokens of one run of a scope are apart from those of its other runs.
 //
 // A transition acts in the innermost scope of the places from which normal, read and join

@@ -31,24 +31,24 @@ const informRetries = 5
 
 // fill takes the rules, and reads the file of them that the flags name.
 func (f *alarmFlags) fill(cfg *sidecarConfig, mibDir string) (err error) {
-	cfg.trapSinks, cfg.inform, cfg.alarmState = f.Sinks, f.Inform, f.State
+	cfg.alarms = *f
 	if f.State == "" && mibDir != "" {
-		cfg.alarmState = filepath.Join(mibDir, stateName)
+		cfg.alarms.State = filepath.Join(mibDir, stateName)
 	}
 	switch {
 	case f.Rules.inline != nil:
 		cfg.rules = f.Rules.inline.Rules
 	case f.Rules.file != "":
-		cfg.rules, err = alarm.OpenRules(f.Rules.file)
+		cfg.rules, err = readFile(f.Rules.file, "the rules for alarms", alarm.ReadRules)
 	}
 	return err
 }
 
 func (s *sidecar) openTraps() (err error) {
-	if len(s.cfg.trapSinks) == 0 {
+	if len(s.cfg.alarms.Sinks) == 0 {
 		return nil
 	}
-	cfg := snmp.SenderConfig{Sinks: s.cfg.trapSinks, Community: s.cfg.community, Inform: s.cfg.inform, Retries: informRetries, Log: s.cfg.log}
+	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: s.cfg.community, Inform: s.cfg.alarms.Inform, Retries: informRetries, Log: s.cfg.log}
 	if s.responder != nil { // one agent, one sysUpTime
 		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }
 	}
@@ -68,8 +68,8 @@ func (s *sidecar) openAlarms() {
 	if s.sender != nil {
 		sinks = append(sinks, s.sink("snmp", s.sender.Notify))
 	}
-	cfg := alarm.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), ForgetAfter: s.cfg.forgetAfter,
-		StateFile: s.cfg.alarmState, Sinks: sinks, Log: s.cfg.log}
+	cfg := alarm.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), ForgetAfter: s.cfg.flags.ForgetAfter,
+		StateFile: s.cfg.alarms.State, Sinks: sinks, Log: s.cfg.log}
 	if s.member != nil {
 		cfg.Duty, cfg.Share = s.duty, s.member.Share
 		cfg.Name = fmt.Sprintf("sidecar %q of priority %d", s.agent.Name, s.cfg.agentXPriority)

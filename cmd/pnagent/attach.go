@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -24,6 +25,20 @@ type attachCmd struct {
 type ownWebFlags struct {
 	Listen string `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
 	Config string `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
+}
+
+// beside calls run, and serves the metrics of the registry until run returns. If
+// they cannot be served, run's context ends.
+func (f *ownWebFlags) beside(ctx context.Context, log *slog.Logger, registry *prometheus.Registry, run func(context.Context) error) error {
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- f.serve(running, cancel, log, registry) }()
+	notify(log, notifyReady)
+	err := run(running)
+	notify(log, notifyStopping)
+	cancel()
+	return errors.Join(err, <-served)
 }
 
 // serve serves the metrics of this process until ctx ends. It calls cancel when

@@ -55,22 +55,9 @@ func (c *attachDipenCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 	}
 	defer link.Close()
 	cfg.Conn, cfg.Subjects = link.Conn, subjects
-	running, cancel := context.WithCancel(ctx)
-	defer cancel()
-	served, serving := make(chan error, 1), false
-	cfg.Status = func(status func() dipen.Status) {
-		serving = true
-		go func() {
-			served <- c.Web.serve(running, cancel, log, registryOf(dipen.Metrics(status), natsmetrics.Of(link)))
-		}()
-	}
-	notify(log, notifyReady)
-	err = dipen.Run(running, cfg)
-	notify(log, notifyStopping)
-	cancel()
-	if serving {
-		err = errors.Join(err, <-served)
-	}
+	registry := registryOf(natsmetrics.Of(link))
+	cfg.Status = func(status func() dipen.Status) { registry.MustRegister(dipen.Metrics(status)) }
+	err = c.Web.beside(ctx, log, registry, func(ctx context.Context) error { return dipen.Run(ctx, cfg) })
 	if errors.Is(err, dipen.ErrConfig) {
 		return usageError{err}
 	}

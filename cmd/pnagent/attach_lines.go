@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -215,14 +214,8 @@ func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, erro
 	if cfg.Nets, err = compileNets(c.Files, s, c.Limit); err != nil {
 		return cfg, err
 	}
-	if c.Table == "" {
-		return cfg, nil
+	if c.Table != "" {
+		cfg.Table, err = readFile(c.Table, "the table", lines.ReadTable)
 	}
-	f, err := os.Open(c.Table)
-	if err != nil {
-		return cfg, fmt.Errorf("reading the table: %w", err)
-	}
-	defer f.Close()
-	cfg.Table, err = lines.ReadTable(f, c.Table)
 	return cfg, err
 }

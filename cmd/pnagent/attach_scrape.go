@@ -155,17 +155,12 @@ func (c *attachScrapeCmd) attach(ctx context.Context, log *slog.Logger) error {
 	}
 	defer link.Close()
 	registry := registryOf(natsmetrics.Of(link))
-	running, cancel := context.WithCancel(ctx)
-	defer cancel()
-	served := make(chan error, 1)
-	go func() { served <- c.Web.serve(running, cancel, log, registry) }()
 	log.Info("attached", "mapping", m.Name, "targets", len(targets))
-	notify(log, notifyReady)
-	err = scrape.Run(running, scrape.Config{Conn: link.Conn, Subjects: subjects, Mapping: m, Targets: targets,
-		Interval: c.Interval, Timeout: c.timeout(), Log: log, Registry: registry})
-	notify(log, notifyStopping)
-	cancel()
-	if err = errors.Join(err, <-served); errors.Is(err, scrape.ErrConfig) {
+	err = c.Web.beside(ctx, log, registry, func(ctx context.Context) error {
+		return scrape.Run(ctx, scrape.Config{Conn: link.Conn, Subjects: subjects, Mapping: m, Targets: targets,
+			Interval: c.Interval, Timeout: c.timeout(), Log: log, Registry: registry})
+	})
+	if errors.Is(err, scrape.ErrConfig) {
 		return usageError{err}
 	}
 	return err

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -195,12 +194,7 @@ func (c *checkConfigCmd) Run(s streams, log *slog.Logger) error {
 
 // rules checks a file with rules for alarms; false for any other file.
 func (c *checkConfigCmd) rules() (bool, error) {
-	f, err := os.Open(c.File)
-	if err != nil {
-		return false, fmt.Errorf("reading the configuration: %w", err)
-	}
-	defer f.Close()
-	root, err := yamlfile.Read(f, c.File)
+	root, err := readFile(c.File, "the configuration", yamlfile.Read)
 	if err != nil || !alarm.HoldsRules(root) {
 		return false, err
 	}

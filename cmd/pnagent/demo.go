@@ -157,7 +157,7 @@ func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, lo
 	if cfg.rules, err = alarm.ReadRules(strings.NewReader(demoAlarms), "alarms of the demo"); err != nil {
 		return nil, err
 	}
-	cfg.alarmState = filepath.Join(dir, stateName)
+	cfg.alarms.State = filepath.Join(dir, stateName)
 	cfg.fromZero = true // its engines are its own
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web, cfg.limits = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP, pnml.DefaultLimits()
 	if cfg.link, err = inProcess(ns, "pnagent demo", log); err != nil {

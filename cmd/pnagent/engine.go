@@ -224,12 +224,8 @@ func (c *engineCmd) dispatch() (*engine.Dispatch, error) {
 // bind joins each net with its part of the bindings file.
 func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger) ([]engine.NetConfig, error) {
 	if c.Bindings != "" {
-		f, err := os.Open(c.Bindings)
-		if err != nil {
-			return nil, fmt.Errorf("reading bindings: %w", err)
-		}
-		defer f.Close()
-		if c.bindings, err = engine.ReadBindings(f, c.Bindings); err != nil {
+		var err error
+		if c.bindings, err = readFile(c.Bindings, "bindings", engine.ReadBindings); err != nil {
 			return nil, err
 		}
 		for _, unused := range c.bindings.Unused(netsOf(tables)) {

@@ -49,6 +49,16 @@ func (s streams) write(path string, text []byte) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
+// readFile reads a file; what it holds is for the error.
+func readFile[T any](path, what string, read func(r io.Reader, name string) (T, error)) (v T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return v, fmt.Errorf("reading %s: %w", what, err)
+	}
+	defer f.Close()
+	return read(f, path)
+}
+
 // cli is the command line.
 type cli struct {
 	LogLevel  string `name:"log.level" enum:"debug,info,warn,error" default:"info" help:"Least severe log messages to write: debug, info, warn or error."`

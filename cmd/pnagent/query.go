@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
@@ -29,12 +29,9 @@ type answered struct {
 // printAnswers answers the properties of the query's file for a net, each on a line of
 // its own: as the Model Checking Contest prints them, or as JSON.
 func (c *checkCmd) printAnswers(ctx context.Context, s streams, t *petri.Tables) error {
-	f, err := os.Open(c.Query)
-	if err != nil {
-		return fmt.Errorf("reading a query: %w", err)
-	}
-	defer f.Close()
-	properties, err := query.Read(f, c.Query, t, query.Limits{Bytes: c.Limit.MaxBytes, Depth: c.Limit.MaxDepth})
+	properties, err := readFile(c.Query, "a query", func(r io.Reader, name string) ([]query.Property, error) {
+		return query.Read(r, name, t, query.Limits{Bytes: c.Limit.MaxBytes, Depth: c.Limit.MaxDepth})
+	})
 	if err != nil {
 		return err
 	}

@@ -147,8 +147,7 @@ func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
 		return sidecarConfig{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory and --web.viewers: expected more than 0")}
 	}
 	community, err := f.community()
-	return sidecarConfig{root: root, forgetAfter: f.ForgetAfter, community: community, webConfig: f.WebConfig, seriesBudget: f.SeriesBudget,
-		historyMemory: f.History, viewers: f.Viewers, log: log}, err
+	return sidecarConfig{root: root, community: community, flags: *f, log: log}, err
 }
 
 func (f *sidecarFlags) community() (string, error) {

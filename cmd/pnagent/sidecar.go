@@ -37,17 +37,16 @@ import (
 
 // sidecarConfig is what a sidecar is made of.
 type sidecarConfig struct {
-	link        *natslink.Link
-	subjects    telemetry.Subjects
-	nets        []*petri.Net
-	limits      pnml.Limits
-	forgetAfter time.Duration
-	collect     collector.Limits // zero fields are their defaults
-	share       collector.Share  // the zero Share is all
-	up          *uplink.Config   // nil without a sidecar above
-	upLink      *natslink.Link   // to it, if it is another than link; else nil
-	stateDir    string           // of the counters; "" keeps them in memory
-	fromZero    bool             // counts.Config.FromZero
+	link     *natslink.Link
+	subjects telemetry.Subjects
+	nets     []*petri.Net
+	limits   pnml.Limits
+	collect  collector.Limits // zero fields are their defaults
+	share    collector.Share  // the zero Share is all
+	up       *uplink.Config   // nil without a sidecar above
+	upLink   *natslink.Link   // to it, if it is another than link; else nil
+	stateDir string           // of the counters; "" keeps them in memory
+	fromZero bool             // counts.Config.FromZero
 
 	root     smi.OID
 	lockPath string // "" keeps numbers in memory
@@ -60,17 +59,12 @@ type sidecarConfig struct {
 	community      string
 	web            string
 	webSocket      bool // systemd hands it over, instead of web
-	webConfig      string
-	historyMemory  int // MiB
-	viewers        int
-	seriesBudget   int
 
 	reread func() (reloaded, error) // nil where nothing can be read again
 
-	rules      *alarm.Rules // nil for those that hold where nothing is said
-	alarmState string       // "" keeps alarms in memory
-	trapSinks  []string
-	inform     bool
+	flags  sidecarFlags
+	alarms alarmFlags   // State "" keeps alarms in memory
+	rules  *alarm.Rules // nil for alarm.DefaultRules
 
 	log *slog.Logger
 }
@@ -189,7 +183,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 		reload = s.reload
 	}
 	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, Reload: reload,
-		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.seriesBudget,
+		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.flags.SeriesBudget,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
 		Collectors: s.parts(),
 		Mounts: []metrics.Mount{
@@ -207,7 +201,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 // openLive makes the live page.
 func (s *sidecar) openLive() (err error) {
 	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Version: versionOf().Version,
-		History: history.New(history.Config{Budget: int64(s.cfg.historyMemory) << 20}), Viewers: s.cfg.viewers, Log: s.cfg.log,
+		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, Log: s.cfg.log,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {
 			return telemetry.AskInstance(ctx, s.cfg.link.Conn, s.cfg.subjects, net, source, instance)
 		}})
@@ -276,7 +270,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	if s.responder != nil {
 		g.Go(func() error { return s.responder.Serve(ctx, s.udp) })
 	}
-	g.Go(func() error { return metrics.Serve(ctx, s.tcp, s.cfg.webConfig, s.exporter.Handler(), s.cfg.log) })
+	g.Go(func() error { return metrics.Serve(ctx, s.tcp, s.cfg.flags.WebConfig, s.exporter.Handler(), s.cfg.log) })
 	return g.Wait()
 }
 

@@ -19,7 +19,7 @@ func (s *sidecar) joinOthers(host string) {
 		return
 	}
 	rules := cmp.Or(s.cfg.rules, alarm.DefaultRules())
-	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.trapSinks)
+	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.alarms.Sinks)
 	s.member = standby.New(standby.Config{Conn: s.cfg.link.Conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
 		Priority: s.cfg.agentXPriority, Settle: rules.Settle, Up: s.up,
 		Connected: func() bool { return s.cfg.link.State().Connected }, Log: s.cfg.log,

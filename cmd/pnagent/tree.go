@@ -111,7 +111,7 @@ func (s *sidecar) openCollector() (err error) {
 		}
 		return err
 	}
-	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.forgetAfter, Limits: s.cfg.collect},
+	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.flags.ForgetAfter, Limits: s.cfg.collect},
 		Nets: s.cfg.nets, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
 	if s.cfg.upLink != nil {
 		cfg.Up = s.cfg.upLink.State

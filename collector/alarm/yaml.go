@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,16 +40,6 @@ func ruleNames() []ruleName {
 		{"refused", SourceRefused, []string{"for", "clear_after"}},
 		{"stopped", RegionStopped, []string{"for", "clear_after"}},
 	}
-}
-
-// OpenRules reads the rules in a file; see ReadRules.
-func OpenRules(path string) (*Rules, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the rules for alarms: %w", err)
-	}
-	defer f.Close()
-	return ReadRules(f, path)
 }
 
 // ReadRules reads rules from YAML:

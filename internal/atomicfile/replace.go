@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -31,6 +32,19 @@ type file interface {
 // there, unless only the last step failed, the sync of the directory.
 func Replace(path string, content []byte, mode fs.FileMode) error {
 	return replace(system{}, path, content, mode)
+}
+
+// Update replaces a file, or creates it, unless it has this content already, and
+// reports whether it did. A directory that is missing is created.
+func Update(path string, content []byte, mode fs.FileMode) (changed bool, err error) {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, content) {
+		return false, nil
+	}
+	if err := MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return false, err
+	}
+	err = Replace(path, content, mode)
+	return err == nil, err
 }
 
 func replace(d disk, path string, content []byte, mode fs.FileMode) error {

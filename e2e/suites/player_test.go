@@ -171,7 +171,10 @@ func cutLast(s, sep string) (before, after string, found bool) {
 func play(t *testing.T, s *scenario, dir string) (err error) {
 	synctest.Test(t, func(t *testing.T) {
 		var p *player
-		if p, err = newPlayer(s, dir); err != nil {
+		if p, err = newPlayer(s, dir); err == nil && p.engine == nil {
+			err = fmt.Errorf("%w: no process with flow nodes", errRefused)
+		}
+		if err != nil {
 			if len(s.steps) > 0 && s.steps[0].verb == "refused" && errors.Is(err, errRefused) {
 				err = nil
 			}
@@ -224,7 +227,9 @@ func (p *player) step(ctx context.Context, s *step) error {
 		return err
 	}
 	switch s.verb {
-	case "complete", "occur":
+	case "complete":
+		return p.complete(ctx, s.args[0])
+	case "occur":
 		return p.fire(ctx, seen.first(func(w wait) bool { return w.element == s.args[0] }), "wait for it")
 	case "fail":
 		return p.fail(ctx, seen, s.args[0], s.args[1])
@@ -397,6 +402,27 @@ func (p *player) fire(ctx context.Context, w *wait, otherwise string) error {
 		err = p.engine.Fire(ctx, tables.Net.ID, w.instance, id)
 	}
 	return err
+}
+
+// complete completes an activity, ID, or several times, ID*N.
+func (p *player) complete(ctx context.Context, arg string) error {
+	times, err := tally([]string{arg})
+	if err != nil {
+		return err
+	}
+	for id, n := range times {
+		for range n {
+			seen, err := p.look(ctx)
+			if err == nil {
+				err = p.fire(ctx, seen.first(func(w wait) bool { return w.element == id }), "wait for it")
+			}
+			if err != nil {
+				return err
+			}
+			synctest.Wait()
+		}
+	}
+	return nil
 }
 
 // fail lets the event occur that catches an error of an activity. Who does the

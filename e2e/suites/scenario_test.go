@@ -26,7 +26,7 @@ import (
 // These lines act. JSON is an object of variables, and may be absent:
 //
 //	start [PROCESS] [JSON]  begin an instance of the first process of the file, or of that one
-//	complete ID [JSON]      complete the activity that has waited longest
+//	complete ID [JSON]      complete the activity that has waited longest; ID*N for N times
 //	fail ID CODE [JSON]     fail the activity with an error of BPMN
 //	occur ID [JSON]         let an event occur at the element that catches it
 //	message NAME [JSON]     send a message to the one that waits for it

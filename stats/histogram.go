@@ -118,7 +118,7 @@ func insertBuckets(a []Bucket, i int, b []Bucket) []Bucket {
 		case a[0].Index > b[0].Index:
 			out, b = append(out, b[0]), b[1:]
 		default:
-			out, a, b = append(out, Bucket{a[0].Index, a[0].N + b[0].N}), a[1:], b[1:]
+			out, a, b = append(out, Bucket{a[0].Index, Sum(a[0].N, b[0].N)}), a[1:], b[1:]
 		}
 	}
 	return append(append(out, a...), b...)

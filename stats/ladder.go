@@ -120,7 +120,7 @@ func insertSlots(a []Slot, i int, b []Slot) []Slot {
 		case a[0].Start > b[0].Start:
 			out, b = append(out, b[0]), b[1:]
 		default:
-			out, a, b = append(out, Slot{a[0].Start, a[0].N + b[0].N}), a[1:], b[1:]
+			out, a, b = append(out, Slot{a[0].Start, Sum(a[0].N, b[0].N)}), a[1:], b[1:]
 		}
 	}
 	return append(append(out, a...), b...)

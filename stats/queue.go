@@ -32,17 +32,23 @@ func MergeQueues(a, b []Queue) []Queue {
 	if len(b) == 0 {
 		return a
 	}
-	out := make([]Queue, 0, min(len(a)+len(b), Priorities))
+	return mergeSorted(make([]Queue, 0, min(len(a)+len(b), Priorities)), a, b,
+		func(a, b *Queue) int { return int(a.Priority) - int(b.Priority) }, (*Queue).Merge)
+}
+
+// mergeSorted appends the sum of two sorted lists to out. It calls add for two
+// elements that compare returns 0 for.
+func mergeSorted[T any](out, a, b []T, compare func(a, b *T) int, add func(sum, b *T)) []T {
 	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].Priority < b[0].Priority:
+		switch c := compare(&a[0], &b[0]); {
+		case c < 0:
 			out, a = append(out, a[0]), a[1:]
-		case a[0].Priority > b[0].Priority:
+		case c > 0:
 			out, b = append(out, b[0]), b[1:]
 		default:
-			sum := a[0]
-			sum.Merge(&b[0])
-			out, a, b = append(out, sum), a[1:], b[1:]
+			out, a = append(out, a[0]), a[1:]
+			add(&out[len(out)-1], &b[0])
+			b = b[1:]
 		}
 	}
 	return append(append(out, a...), b...)

@@ -112,18 +112,7 @@ func MergeBlocks(a, b []Block) []Block {
 	if len(b) == 0 {
 		return a
 	}
-	out := make([]Block, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch c := a[0].Compare(b[0]); {
-		case c < 0:
-			out, a = append(out, a[0]), a[1:]
-		case c > 0:
-			out, b = append(out, b[0]), b[1:]
-		default:
-			sum := a[0]
-			sum.Instances = Sum(sum.Instances, b[0].Instances)
-			out, a, b = append(out, sum), a[1:], b[1:]
-		}
-	}
-	return append(append(out, a...), b...)
+	return mergeSorted(make([]Block, 0, len(a)+len(b)), a, b,
+		func(a, b *Block) int { return a.Compare(*b) },
+		func(sum, b *Block) { sum.Instances = Sum(sum.Instances, b.Instances) })
 }

@@ -4,6 +4,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -49,5 +50,19 @@ func TestSumsDoNotWrapAround(t *testing.T) {
 		if v != MaxSum {
 			t.Errorf("number %d is %d, want %d", i, v, uint64(MaxSum))
 		}
+	}
+}
+
+// A new bucket or slot in the second of two lists does not change how the others are added.
+func TestSumsOfBucketsAndSlotsStayAtTheLargestBesideNewOnes(t *testing.T) {
+	h := Histogram{Schema: 3, Buckets: []Bucket{{2, MaxSum}}}
+	h.Merge(&Histogram{Schema: 3, Buckets: []Bucket{{1, 1}, {2, 1}}})
+	if want := []Bucket{{1, 1}, {2, MaxSum}}; !slices.Equal(h.Buckets, want) {
+		t.Errorf("got buckets %v; want %v", h.Buckets, want)
+	}
+	l := Ladder{At: 8, Slots: []Slot{{2, MaxSum}}}
+	l.Merge(&Ladder{At: 8, Slots: []Slot{{1, 1}, {2, 1}}})
+	if want := []Slot{{1, 1}, {2, MaxSum}}; !slices.Equal(l.Slots, want) {
+		t.Errorf("got slots %v; want %v", l.Slots, want)
 	}
 }

@@ -52,7 +52,7 @@ func TestEveryContextIsRegisteredAndAnsweredFromItsOwnTable(t *testing.T) {
 			}
 			for name, want := range map[string]int32{"": 1, "orders": 100, "claims": 200} {
 				if r := m.askIn(name); r.Error != pdu.NoError || r.Variables[0].Value != smi.Integer(want) {
-					t.Fatalf("%q: %+v", name, r)
+					t.Fatalf("context %q: got %+v; want value %d", name, r, want)
 				}
 			}
 			m.serving()
@@ -71,11 +71,11 @@ func TestARequestInAnotherContextIsRefusedAndCounted(t *testing.T) {
 		f := start(t, nil)
 		m := f.acceptUp(t)
 		if r := m.askIn("orders"); r.Error != pdu.UnsupportedContext || r.Index != 0 || len(r.Variables) != 0 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want error unsupportedContext without index and variables", r)
 		}
 		m.serving()
 		if s := f.Stats(); s.Faults[FaultContext] != 1 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want one fault FaultContext", s)
 		}
 		f.finish(m)
 	})
@@ -98,7 +98,7 @@ func TestContextsMayComeAndGoWithinASession(t *testing.T) {
 		m.wantIn("orders", &pdu.Unregister{Priority: 127, Subtree: root})
 		synctest.Wait()
 		if r := m.askIn("orders"); r.Error != pdu.UnsupportedContext {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want error unsupportedContext", r)
 		}
 		if r := m.askIn("claims"); r.Variables[0].Value != smi.Integer(300) {
 			t.Fatalf("what is set later is not what is asked: %+v", r)
@@ -109,7 +109,7 @@ func TestContextsMayComeAndGoWithinASession(t *testing.T) {
 		m.answer(m.read(), &pdu.Response{Error: pdu.UnknownRegistration})
 		synctest.Wait()
 		if r := m.askIn("claims"); r.Error != pdu.UnsupportedContext {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want error unsupportedContext", r)
 		}
 		f.finish(m)
 		if diff := cmp.Diff([]string{":" + root.String()}, f.unregistered); diff != "" {
@@ -131,7 +131,7 @@ func TestARefusedContextIsTriedAgainWithTheSession(t *testing.T) {
 		m.conn.Close()
 		m = f.acceptUp(t)
 		if r := m.askIn("orders"); r.Variables[0].Value != smi.Integer(100) {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want value 100", r)
 		}
 		f.finish(m)
 	})

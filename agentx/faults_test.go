@@ -23,7 +23,7 @@ func TestASetDoesNotKillTheProcess(t *testing.T) {
 			{Name: root.Append(1, 0), Value: smi.Integer(5)}, {Name: root.Append(2, 0), Value: smi.Integer(5)},
 		}})
 		if r.Error != pdu.NotWritable || r.Index != 1 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want error notWritable at index 1", r)
 		}
 		m.send(pdu.PDU{Header: m.header(), Body: &pdu.CleanupSet{}})
 		m.serving()
@@ -38,7 +38,7 @@ func TestAGetOfTwoObjectsIsAnswered(t *testing.T) {
 		m := f.acceptUp(t)
 		r := m.ask(&pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(2, 0)}, {Start: root.Append(1, 0)}}})
 		if len(r.Variables) != 2 || r.Variables[0].Value != smi.Integer(2) || r.Variables[1].Value != smi.Integer(1) {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want the values 2 and 1", r)
 		}
 		f.finish(m)
 	})
@@ -99,7 +99,7 @@ func TestAResetConnectionIsReplaced(t *testing.T) {
 	m = f.acceptUp(t)
 	m.serving()
 	if s := f.Stats(); s.Faults[FaultLost] != 1 || s.Sessions != 2 {
-		t.Fatalf("%+v", s)
+		t.Fatalf("got %+v; want one fault FaultLost and two sessions", s)
 	}
 	f.finish(m)
 }
@@ -149,7 +149,7 @@ func TestEverythingIsRegisteredAgain(t *testing.T) {
 			m.ok(p)
 		}
 		if len(registered) != 2 || registered[0] != root.String() || registered[1] != second.String() {
-			t.Fatalf("%v", registered)
+			t.Fatalf("got registrations %v; want %v and %v", registered, root, second)
 		}
 		m.serving()
 		f.finish(m)

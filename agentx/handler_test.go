@@ -134,7 +134,7 @@ func TestAContextThatIsNotServedIsRefused(t *testing.T) {
 		&pdu.GetBulk{MaxRepetitions: 5, Ranges: ranges(at())}, &pdu.TestSet{}} {
 		got := show(answerTo(testTable(1), "orders", body))
 		if diff := cmp.Diff([]string{"unsupportedContext at 0"}, got); diff != "" {
-			t.Errorf("%v: %s", body.Type(), diff)
+			t.Errorf("answer to %v (-want +got): %s", body.Type(), diff)
 		}
 	}
 }
@@ -218,14 +218,14 @@ func TestAnswersAgreeWithTheSlowReference(t *testing.T) {
 		bulk := &pdu.GetBulk{NonRepeaters: uint16(rng.IntN(4)), MaxRepetitions: uint16(rng.IntN(6)), Ranges: asked}
 		got := answerTo(table, "", bulk)
 		if diff := cmp.Diff(show(&pdu.Response{Variables: slowBulk(table, bulk)}), show(got)); diff != "" {
-			t.Fatalf("%+v: %s", bulk, diff)
+			t.Fatalf("answer to %+v (-want +got): %s", bulk, diff)
 		}
 		var want pdu.Response
 		for _, r := range asked {
 			want.Variables = append(want.Variables, slowNext(table, r))
 		}
 		if diff := cmp.Diff(show(&want), show(answerTo(table, "", &pdu.GetNext{Ranges: asked}))); diff != "" {
-			t.Fatalf("%+v: %s", asked, diff)
+			t.Fatalf("answer to GetNext of %+v (-want +got): %s", asked, diff)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestAnInvalidFrameEndsTheConnectionAndTheNextOneServes(t *testing.T) {
 				m = f.acceptUp(t)
 				m.serving()
 				if s := f.Stats(); s.Faults[c.want] != 1 || s.Faults[FaultLost] != 0 {
-					t.Fatalf("%+v", s)
+					t.Fatalf("got %+v; want one fault %v and no FaultLost", s, c.want)
 				}
 				f.finish(m)
 			})
@@ -95,12 +95,12 @@ func TestAMalformedPayloadIsAParseErrorAndTheSessionContinues(t *testing.T) {
 					m.write(unhex(t, frame))
 					if answered {
 						if r := m.response(pdu.Header{Flags: network, Session: 7, Transaction: 1, Packet: 1}); r.Error != pdu.ParseError {
-							t.Fatalf("%+v", r)
+							t.Fatalf("got %+v; want error parseError", r)
 						}
 					}
 					m.serving()
 					if s := f.Stats(); s.Faults[FaultParse] != 1 {
-						t.Fatalf("%+v", s)
+						t.Fatalf("got %+v; want one fault FaultParse", s)
 					}
 					f.finish(m)
 				})
@@ -117,12 +117,12 @@ func TestAPDUThatAMasterDoesNotSendIsAProcessingError(t *testing.T) {
 			&pdu.IndexAllocate{}, &pdu.IndexDeallocate{}, &pdu.AddAgentCaps{}, &pdu.RemoveAgentCaps{}}
 		for _, body := range bodies {
 			if r := m.ask(body); r.Error != pdu.ProcessingError {
-				t.Errorf("%v: %+v", body.Type(), r)
+				t.Errorf("answer to %v: got %+v; want error processingError", body.Type(), r)
 			}
 		}
 		m.serving()
 		if s := f.Stats(); s.Faults[FaultUnserved] != uint64(len(bodies)) {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want %d faults FaultUnserved", s, len(bodies))
 		}
 		f.finish(m)
 	})
@@ -137,7 +137,7 @@ func TestUnaskedResponsesAreCounted(t *testing.T) {
 		}
 		m.serving()
 		if s := f.Stats(); s.Faults[FaultUnasked] != 100 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want 100 faults FaultUnasked", s)
 		}
 		f.finish(m)
 	})
@@ -150,7 +150,7 @@ func TestRequestsBeforeTheOpenIsAnsweredAreRefused(t *testing.T) {
 		opening := m.read()
 		m.session = 0
 		if r := m.ask(&pdu.Get{Ranges: []pdu.SearchRange{{Start: root}}}); r.Error != pdu.NotOpen {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want error notOpen", r)
 		}
 		m.session = 7
 		m.ok(opening)
@@ -170,7 +170,7 @@ func TestARequestMayComeOneByteAtATime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := m.response(h); len(r.Variables) != 2 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want two variables", r)
 		}
 		f.finish(m)
 	})
@@ -216,7 +216,7 @@ func TestAMasterThatNeverReads(t *testing.T) {
 			t.Fatalf("%d queued, %+v", queued, s)
 		}
 		if s.Variables+s.Faults[FaultDropped] != asked {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want %d variables answered or dropped", s, asked)
 		}
 		again := f.acceptUp(t)
 		if took := time.Since(began); took < writeWithin || took > writeWithin+time.Second {
@@ -266,14 +266,14 @@ func TestAnAnswerTooLargeForAFrameIsAGenErrAboutItsVariable(t *testing.T) {
 			&pdu.GetBulk{NonRepeaters: 3, Ranges: []pdu.SearchRange{one, one, one}},
 		} {
 			if r := m.ask(body); r.Error != pdu.GenErr || r.Index != 3 || len(r.Variables) != 0 {
-				t.Errorf("%v: %v %d", body.Type(), r.Error, r.Index)
+				t.Errorf("answer to %v: got error %v at index %d; want genErr at 3", body.Type(), r.Error, r.Index)
 			}
 		}
 		if r := m.ask(&pdu.Get{Ranges: []pdu.SearchRange{one, one}}); r.Error != pdu.NoError || len(r.Variables) != 2 {
 			t.Errorf("two of them: %v", r.Error)
 		}
 		if s := f.Stats(); s.Faults[FaultTooBig] != 3 {
-			t.Errorf("%+v", s)
+			t.Errorf("got %+v; want three faults FaultTooBig", s)
 		}
 		f.finish(m)
 	})
@@ -290,10 +290,10 @@ func TestAValueThatTheFormatCannotHoldIsAGenErr(t *testing.T) {
 		})
 		m := f.acceptUp(t)
 		if r := m.ask(&pdu.Get{Ranges: []pdu.SearchRange{{Start: root.Append(1, 0)}}}); r.Error != pdu.GenErr {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v; want error genErr", r)
 		}
 		if s := f.Stats(); s.Faults[FaultTooBig] != 1 || s.Variables != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("got %+v; want one fault FaultTooBig and no variables", s)
 		}
 		f.finish(m)
 	})

@@ -46,7 +46,7 @@ func TestASessionOpensAddsCapsAndRegistersEverySubtree(t *testing.T) {
 		}
 		synctest.Wait()
 		if s := f.Stats(); s.State != StateUp || s.Session != 7 || s.Sessions != 1 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want the state up in session 7, the first", s)
 		}
 		m.serving()
 		f.finish(m)
@@ -57,7 +57,7 @@ func TestASessionOpensAddsCapsAndRegistersEverySubtree(t *testing.T) {
 			t.Fatal(diff)
 		}
 		if s := f.Stats(); s.State != StateDown || s.Session != 0 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want the state down without a session", s)
 		}
 	})
 }
@@ -98,7 +98,7 @@ func TestTheSubagentSupportsLittleEndian(t *testing.T) {
 		for range 2 {
 			p := m.read()
 			if p.Header.Flags != 0 {
-				t.Fatalf("%+v", p.Header)
+				t.Fatalf("got header %+v; want no flags", p.Header)
 			}
 			m.ok(p)
 		}
@@ -119,7 +119,7 @@ func TestARepeatedPacketIsAnsweredOnce(t *testing.T) {
 		m.send(get)
 		m.serving() // its answer is the next that comes
 		if s := f.Stats(); s.Faults[FaultRepeated] != 2 || s.Requests[pdu.TypeGet] != 2 || s.Variables != 2 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want two faults FaultRepeated, two Gets and two variables", s)
 		}
 		// The same packet id in another transaction or type is another request.
 		get.Header.Transaction++
@@ -135,7 +135,7 @@ func TestARequestForAnotherSessionIsRefused(t *testing.T) {
 		m := f.acceptUp(t)
 		m.session = 8
 		if r := m.ask(&pdu.Get{Ranges: []pdu.SearchRange{{Start: root}}}); r.Error != pdu.NotOpen || len(r.Variables) != 0 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want error notOpen without variables", r)
 		}
 		m.send(pdu.PDU{Header: m.header(), Body: &pdu.Close{Reason: pdu.ReasonOther}})
 		m.send(pdu.PDU{Header: m.header(), Body: &pdu.CleanupSet{}})
@@ -143,7 +143,7 @@ func TestARequestForAnotherSessionIsRefused(t *testing.T) {
 		m.session = 7
 		m.serving()
 		if s := f.Stats(); s.Faults[FaultSession] != 4 || s.Requests[pdu.TypeGet] != 1 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want four faults FaultSession and one Get", s)
 		}
 		f.finish(m)
 	})
@@ -168,7 +168,7 @@ func TestTheMastersCloseEndsTheSession(t *testing.T) {
 		m = f.acceptUp(t)
 		m.serving()
 		if s := f.Stats(); s.Faults[FaultClosed] != 1 || s.Faults[FaultLost] != 0 || s.Sessions != 2 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want one fault FaultClosed, no FaultLost, two sessions", s)
 		}
 		f.finish(m)
 	})
@@ -187,7 +187,7 @@ func TestARefusedRegistrationIsTriedAgain(t *testing.T) {
 		m = f.acceptUp(t)
 		m.serving()
 		if s := f.Stats(); s.Faults[FaultRefused] != 1 || s.Sessions != 1 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want one fault FaultRefused and one session", s)
 		}
 		f.finish(m)
 	})
@@ -242,7 +242,7 @@ func TestShuttingDownAtAnyMomentEndsRun(t *testing.T) {
 					t.Fatal(err)
 				}
 				if s := f.Stats(); s.State != StateDown || s.Faults[FaultTimeout] != 0 {
-					t.Fatalf("%+v", s)
+					t.Fatalf("got %+v; want the state down and no FaultTimeout", s)
 				}
 			})
 		})
@@ -281,7 +281,7 @@ func TestNotifyWaitsForTheMaster(t *testing.T) {
 			}
 		}
 		if s := f.Stats(); s.Notifications != 1 || s.Faults[FaultRefused] != 1 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want one notification and one fault FaultRefused", s)
 		}
 		f.finish(m)
 	})
@@ -359,7 +359,7 @@ func TestAddressForms(t *testing.T) {
 	for _, text := range []string{"unix:/var/agentx/master", "unix:relative", "tcp:127.0.0.1:705", "tcp:[::1]:705", "tcp:master.example:705"} {
 		a, err := parseAddr(text)
 		if err != nil || a.String() != text {
-			t.Errorf("%q: %v, %v", text, a, err)
+			t.Errorf("address %q: got %v, error %v; want it unchanged", text, a, err)
 		}
 	}
 }
@@ -370,7 +370,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.config.Priority != 127 || s.config.Hold != 2*time.Second || s.config.timeoutSeconds() != 0 {
-		t.Fatalf("%+v", s.config)
+		t.Fatalf("got %+v; want priority 127, a hold of 2 s and the master's time-out", s.config)
 	}
 	if s.config.Logger.Enabled(t.Context(), slog.LevelError) {
 		t.Error("not silent")

@@ -61,7 +61,7 @@ func TestAStationWalksOverV3InEveryContext(t *testing.T) {
 		t.Error(diff)
 	}
 	if faults := subagent.Stats().Faults; faults[agentx.FaultContext]+faults[agentx.FaultRefused] != 0 {
-		t.Errorf("%v", faults)
+		t.Errorf("got faults %v; want no FaultContext and no FaultRefused", faults)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestSnmptrapdReceivesTrapsAndInforms(t *testing.T) {
 		})
 	}
 	if got := subagent.Stats(); got.Notifications != 2 || got.Faults[agentx.FaultRefused] != 0 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("got %+v; want two notifications and no FaultRefused", got)
 	}
 	if err := subagent.Notify(t.Context(), variables[1:]); err == nil {
 		t.Fatal("what is no notification is sent")
@@ -213,7 +213,7 @@ func TestAStandByIsNotAskedAndAnswersFromTheNextRequest(t *testing.T) {
 	}
 	took := standBy.Stats()
 	if !took.Answering || took.Since.Before(ended) {
-		t.Fatalf("%+v", took)
+		t.Fatalf("got %+v; want it answering since the other one ended at %v", took, ended)
 	}
 	run(100, 1)
 	if got := answer(); got != 1 {

@@ -156,7 +156,7 @@ func TestSnmpdThatHangsBrieflyKeepsTheSession(t *testing.T) {
 		}
 	}
 	if s := subagent.Stats(); s.Sessions > 1 {
-		t.Fatalf("%+v", s)
+		t.Fatalf("got %+v; want at most one session", s)
 	}
 }
 

@@ -174,7 +174,7 @@ func TestSnmpdServesTheTable(t *testing.T) {
 			t.Fatal("not there")
 		})
 		if faults := subagent.Stats().Faults; faults[agentx.FaultParse]+faults[agentx.FaultUnserved]+faults[agentx.FaultSession] != 0 {
-			t.Errorf("%v", faults)
+			t.Errorf("got faults %v; want no FaultParse, FaultUnserved or FaultSession", faults)
 		}
 	})
 }
@@ -191,13 +191,13 @@ func TestSnmpdIsRefusedASet(t *testing.T) {
 				t.Fatalf("%v, want notWritable", err)
 			}
 			if got := snmpd.Get(t, table.At(0).Name); got[0].Value != smi.Integer(-5) {
-				t.Fatalf("%v", got)
+				t.Fatalf("got %v; want -5", got)
 			}
 		}
 		until(t, "the sets are cleaned up", func() bool { return subagent.Stats().Requests[pdu.TypeCleanupSet] == 3 })
 		s := subagent.Stats()
 		if s.Requests[pdu.TypeTestSet] != 3 || s.Requests[pdu.TypeCommitSet] != 0 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want three TestSets and no CommitSet", s)
 		}
 	})
 }
@@ -221,7 +221,7 @@ func TestSnmpdForgetsASubagentThatShutsDown(t *testing.T) {
 	up(t, subagent)
 	stop()
 	if got := snmpd.Get(t, table.At(0).Name); got[0].Value != smi.NoSuchObject() {
-		t.Fatalf("%v", got)
+		t.Fatalf("got %v; want noSuchObject", got)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestSnmpdSendsANotification(t *testing.T) {
 		}
 	}
 	if got := subagent.Stats().Notifications; got != 1 {
-		t.Fatalf("%d", got)
+		t.Fatalf("got %d notifications; want 1", got)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestOnlyRequestsThatAreServedMakeASubagentAnswer(t *testing.T) {
 		m.write(unhex(t, "01051000 00000007 00000001 00000001 00000004 00000000")) // half a range
 		m.response(pdu.Header{Flags: network, Session: 7, Transaction: 1, Packet: 1})
 		if s := f.Stats(); s.Answering || !s.Since.IsZero() {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want it not answering", s)
 		}
 		f.finish(m)
 	})

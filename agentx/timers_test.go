@@ -48,7 +48,7 @@ func TestAMasterThatDoesNotAnswerAPingIsLeftAfter5Seconds(t *testing.T) {
 		m = f.acceptUp(t)
 		m.serving()
 		if s := f.Stats(); s.Faults[FaultTimeout] != 1 || s.Sessions != 2 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want one fault FaultTimeout and two sessions", s)
 		}
 		f.finish(m)
 	})
@@ -109,7 +109,7 @@ func TestEveryAttemptButTheFirstWaitsUpTo1500Milliseconds(t *testing.T) {
 			}
 		}
 		if s := f.Stats(); s.Faults[FaultDial] != 10 {
-			t.Errorf("%+v", s)
+			t.Errorf("got %+v; want ten faults FaultDial", s)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestAfterASessionTheBackoffStartsAgain(t *testing.T) {
 		f.stop()
 		<-f.ended
 		if s := f.Stats(); s.Sessions != 5 || s.Faults[FaultLost] != 15 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want 5 sessions and 15 faults FaultLost", s)
 		}
 	})
 }

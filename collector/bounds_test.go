@@ -66,7 +66,7 @@ func TestCountsOfListsAreBounded(t *testing.T) {
 	boundRows(&rows)
 	if b, q := rows.Blocks, rows.Queues[0]; rows.Waiting != telemetry.MaxCount || b[0].Instances != 3 || b[1].Instances != telemetry.MaxCount ||
 		q.Ready != telemetry.MaxCount || q.Served != telemetry.MaxCount || q.QuoteSwitches != telemetry.MaxCount {
-		t.Errorf("%+v", rows)
+		t.Errorf("got %+v; want every count at telemetry.MaxCount", rows)
 	}
 	if blocks[1].Instances != more || queues[0].Ready != more {
 		t.Error("the rows that were bounded share lists with those of before, and changed them")
@@ -169,12 +169,12 @@ func TestAnInstanceIsFoundAtTheSourceThatHasIt(t *testing.T) {
 	until(t, c, "all are up", func(v *View) bool { return states(v) == "a=up b=up c=up" })
 	for _, name := range []string{"one", "two"} {
 		if found, err := c.Instance(t.Context(), "n", name); err != nil || found.Instance != name || found.At != t0 {
-			t.Errorf("%s: %+v, %v", name, found, err)
+			t.Errorf("instance %s: got %+v, error %v; want its answer as of %d", name, found, err, int64(t0))
 		}
 	}
 	for _, name := range []string{"three", "four"} {
 		if found, err := c.Instance(t.Context(), "n", name); !errors.Is(err, telemetry.ErrNoInstance) || errors.Is(err, ErrNoAnswer) || found != nil {
-			t.Errorf("%s: %+v, %v", name, found, err)
+			t.Errorf("instance %s: got %+v, error %v; want ErrNoInstance alone", name, found, err)
 		}
 	}
 }

@@ -155,17 +155,17 @@ func TestCollectorHearsPublishers(t *testing.T) {
 	c, _ := run(t, Config{Conn: connect(t, url)})
 	view := until(t, c, "both up", func(v *View) bool { return states(v) == "a=up b=up" })
 	if p := view.Nets[0].Rows.Places[0]; p.Tokens != 7 || p.Arrivals != 7 {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v; want 7 tokens and 7 arrivals", p)
 	}
 	stop(t, a)
 	view = until(t, c, "a is gone", func(v *View) bool { return states(v) == "a=gone b=up" })
 	if p := view.Nets[0].Rows.Places[0]; p.Tokens != 4 || p.Arrivals != 7 {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v; want 4 tokens and 7 arrivals", p)
 	}
 	a = publish(t, connect(t, url), "a", net, 1)
 	view = until(t, c, "a is back", func(v *View) bool { return states(v) == "a=up b=up" })
 	if p := view.Nets[0].Rows.Places[0]; p.Tokens != 5 || p.Arrivals != 8 {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v; want 5 tokens and 8 arrivals", p)
 	}
 	stop(t, a)
 	stop(t, b)

@@ -47,7 +47,7 @@ func TestUnion(t *testing.T) {
 	c := u.add(first)
 	def := u.def
 	if !c.same || len(def.Places) != 2 {
-		t.Fatalf("%+v", c)
+		t.Fatalf("got %+v; want two places that map to themselves", c)
 	}
 
 	t.Run("the same definition again changes nothing", func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestUnion(t *testing.T) {
 			names = append(names, p.Name)
 		}
 		if d := cmp.Diff([]string{"P2", "Q", "R"}, names); d != "" || u.def.Name != "new" {
-			t.Errorf("%s %s", u.def.Name, d)
+			t.Errorf("net %q, names of places (-want +got): %s", u.def.Name, d)
 		}
 		// The arc to q, which the new definition does not have, stays.
 		want := []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 7}, {ID: "b", Source: "t", Target: "q", Weight: 1}}

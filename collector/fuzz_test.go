@@ -228,7 +228,7 @@ func FuzzReadDefinition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, net string, text []byte) {
 		n, err := ReadDefinition(telemetry.Definition{Net: net, Digest: telemetry.Digest(text), PNML: text}, pnmlLimits())
 		if err == nil && (n.ID != net || n.Validate() != nil) {
-			t.Errorf("%+v", n)
+			t.Errorf("got %+v; want a valid net with the id %q", n, net)
 		}
 		if err != nil && telemetry.ReasonOf(err) != BadDefinition {
 			t.Error(err)

@@ -218,7 +218,7 @@ func TestWhatWasShownOfANewNetStays(t *testing.T) {
 	f.kill()
 	n := f.m.view.Net("later")
 	if n == nil || n.Rows.Transitions[0].Firings != 7 || n.Since != since {
-		t.Fatalf("%+v", n)
+		t.Fatalf("got %+v; want 7 firings since %d", n, since)
 	}
 	if _, err := f.m.Define("later", lineNet("later", 1, 1), f.now); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func TestSkewOfCenturiesDoesNotOverflow(t *testing.T) {
 	var c clock
 	c.observe(math.MaxInt64, 0)
 	if skew, beyond := c.skew(); skew <= 0 || !beyond {
-		t.Errorf("%v %t", skew, beyond)
+		t.Errorf("got skew %v, beyond %t; want more than 0 and beyond the limit", skew, beyond)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestHistogramFalls(t *testing.T) {
 		"its sum, which wraps around": {&stats.Histogram{Zero: 1, Sum: 5}, &stats.Histogram{Zero: 1, Sum: 1}, false},
 	} {
 		if got := histogramFell(test.old, test.next); got != test.fell {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: got %t; want %t", name, got, test.fell)
 		}
 	}
 }
@@ -139,12 +139,12 @@ func TestEveryReasonIsThereFromTheStart(t *testing.T) {
 	view, _ := m.Tick(t0)
 	for _, r := range Reasons() {
 		if n, there := view.Traffic.Rejected[string(r)]; !there || n != 0 {
-			t.Errorf("%s: %d %t", r, n, there)
+			t.Errorf("reason %s: got %d, there %t; want 0", r, n, there)
 		}
 	}
 	m.Overran(3)
 	view, _ = m.Tick(t0)
 	if view.Traffic.Rejected["overrun"] != 3 || view.Traffic.Messages != 3 {
-		t.Errorf("%+v", view.Traffic)
+		t.Errorf("got %+v; want 3 messages, all rejected as overrun", view.Traffic)
 	}
 }

@@ -168,7 +168,7 @@ func TestRatesGoOnWhenTheClockIsSetBack(t *testing.T) {
 	f.run(100, time.Second, time.Minute)
 	f.see(-time.Hour, f.firings()+100)
 	if got := f.rates.Transitions[0]; got.Now != UnknownRate || got.Min1 < 50 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want an unknown rate now, and at least 50 over a minute", got)
 	}
 	f.run(100, time.Second, time.Hour)
 	f.want(t, "an hour later", [3]float64{100, 100, 100 * (1 - math.Exp(-61.0/15))})

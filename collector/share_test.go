@@ -20,12 +20,12 @@ import (
 func TestParseShare(t *testing.T) {
 	for text, want := range map[string]Share{"1/1": {Index: 1, Count: 1}, "2/8": {Index: 2, Count: 8}, "4096/4096": {Index: 4096, Count: 4096}} {
 		if got, err := ParseShare(text); err != nil || got != want {
-			t.Errorf("%s: %v, %v", text, got, err)
+			t.Errorf("share %s: got %v, error %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "x", "1", "0/8", "9/8", "-1/8", "1/0", "0/0", "1/4097", "01/8", "+1/8", "1/8/2", "1/8 ", "1/x"} {
 		if got, err := ParseShare(text); !errors.Is(err, ErrShare) {
-			t.Errorf("%q: %v, %v", text, got, err)
+			t.Errorf("share %q: got %v, error %v; want ErrShare", text, got, err)
 		}
 	}
 }
@@ -175,7 +175,7 @@ func TestPlainSubject(t *testing.T) {
 	} {
 		plain, mapped := (telemetry.Subjects{}).Plain(subject)
 		if mapped != (want != "") || (mapped && plain != want) || (!mapped && plain != subject) {
-			t.Errorf("%s: %s, %t", subject, plain, mapped)
+			t.Errorf("subject %s: got %s, mapped %t; want %q", subject, plain, mapped, want)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func TestTreeOverNATS(t *testing.T) {
 	root, _ := run(t, Config{Conn: connect(t, url), Subjects: subjects})
 	top := until(t, root, "the collector below is up", func(v *View) bool { return states(v) == "below=up" })
 	if p := top.Nets[0].Rows.Places[0]; p.Tokens != 7 || p.Arrivals != 7 {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v; want 7 tokens and 7 arrivals", p)
 	}
 	stop(t, a)
 	until(t, root, "a's tokens have left", func(v *View) bool {

@@ -119,7 +119,7 @@ func TestUnreadableStateIsRefused(t *testing.T) {
 		"what was shown instead of states": shown,
 	} {
 		if err := NewMerger(Rules{}, t0).restore(bad, &Config{PNML: pnmlLimits()}, t0); !errors.Is(err, ErrState) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v; want ErrState", what, err)
 		}
 	}
 	fresh := func() *Merger { return NewMerger(Rules{}, t0) }

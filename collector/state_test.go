@@ -226,7 +226,7 @@ func TestRowThatCannotBeKept(t *testing.T) {
 	s.columns |= stats.ColStuck
 	state, err := new(saver).save(m)
 	if err == nil || !strings.Contains(err.Error(), `net "n"`) || !strings.Contains(err.Error(), `row 0 of source "e"`) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v; want one that names the net, the row and the source", err)
 	}
 	nets, err := readState(state)
 	if err != nil || len(nets) != 1 || nets[0].ID != "other" || len(nets[0].sources) != 1 {
@@ -508,6 +508,6 @@ func TestStateBeyondTheLimitsIsRefused(t *testing.T) {
 	state := keptBy(t, firedBy(t, "a"))
 	m := NewMerger(Rules{Limits: Limits{Rows: 1}}, t0)
 	if err := m.restore(state, &Config{PNML: pnmlLimits()}, t0); !errors.Is(err, ErrState) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v; want ErrState", err)
 	}
 }

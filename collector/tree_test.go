@@ -162,6 +162,6 @@ func TestPublishedDefinitionIsTheUnion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(net.Places) != published.Places || net.Places[1].ID != "p1" || len(net.Transitions) != 1 {
-		t.Errorf("%+v", net)
+		t.Errorf("got %+v; want the %d published places and one transition", net, published.Places)
 	}
 }

@@ -199,12 +199,12 @@ func checkNotification(t *testing.T, nodes map[string]gosmi.SmiNode, variables [
 		last := len(v.Name) - 1
 		o := nodes[v.Name[:last].String()]
 		if err := fits(o, v.Value); err != nil {
-			t.Errorf("%s: %s: %v", n.Name, o.Name, err)
+			t.Errorf("notification %s, object %s: %v", n.Name, o.Name, err)
 		}
 		got = append(got, o.Name+"."+v.Name[last:].String())
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s: %s", n.Name, diff)
+		t.Errorf("objects of notification %s (-want +got): %s", n.Name, diff)
 	}
 	return n.Name
 }
@@ -244,7 +244,7 @@ func TestAnAlarmThatTheMIBCannotShowIsRefused(t *testing.T) {
 		"a number too large": {Kind: alarm.TokenStuck, Index: 1 << 31},
 	} {
 		if v, err := b.Notification(a, true); !errors.Is(err, ErrAlarm) || v != nil {
-			t.Errorf("%s: %v, %v", name, v, err)
+			t.Errorf("%s: got %v, error %v; want ErrAlarm", name, v, err)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func TestEveryVariableIsAnInstanceOfAnObjectOfTheModules(t *testing.T) {
 				t.Errorf("%s has the index %v", o.Name, index)
 			}
 			if err := fits(o, v.Value); err != nil {
-				t.Errorf("%s: %v", o.Name, err)
+				t.Errorf("object %s: %v", o.Name, err)
 			}
 			seen[o.RenderNumeric()]++
 		}
@@ -177,7 +177,7 @@ func get(t *testing.T, table *smi.Table, names map[string]string, name string, i
 	t.Helper()
 	oid, err := smi.ParseOID(names[name])
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		t.Fatalf("%s: got error %v; want none", name, err)
 	}
 	return table.Get(oid.Append(index...))
 }

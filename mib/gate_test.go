@@ -96,10 +96,10 @@ func TestPetrinetMIBCanBeRegisteredAnywhereBelowEnterprises(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out := smilint(t, dir, PetrinetModule); out != "" {
-			t.Errorf("%s: %s", s, out)
+			t.Errorf("%s: smilint of %s: got %s; want nothing", s, PetrinetModule, out)
 		}
 		if out := smilint(t, dir, "ORDER-FULFILMENT-PN-MIB"); out != "" {
-			t.Errorf("%s: %s", s, out)
+			t.Errorf("%s: smilint of ORDER-FULFILMENT-PN-MIB: got %s; want nothing", s, out)
 		}
 		checkTranslate(t, dir, map[string]string{"ORDER-FULFILMENT-PN-MIB::orderFulfilmentPnMIB": s + ".2.1"})
 	}

@@ -26,7 +26,7 @@ func TestInstallDirsAreThoseOfNetSNMP(t *testing.T) {
 	} {
 		env := map[string]string{"HOME": c.home, "MIBDIRS": c.mibdirs}
 		if diff := cmp.Diff(c.want, InstallDirs(func(key string) string { return env[key] })); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+			t.Errorf("%s: directories (-want +got): %s", name, diff)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestModulesAreInstalledWhereTheyAreFound(t *testing.T) {
 	} {
 		dir, installed, err := Install(c.dirs, made)
 		if err != nil || dir != c.want || len(installed) != 2 {
-			t.Errorf("%s: %q, %v, %v", name, dir, installed, err)
+			t.Errorf("%s: got %q, %v, error %v; want two modules in %q", name, dir, installed, err, c.want)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "PETRINET-MIB.mib"))
 		if want, wantErr := PetrinetMIB(testRoot(t)); err != nil || wantErr != nil || string(text) != string(want) {

@@ -82,7 +82,7 @@ func TestRunbooksNameObjectsThatExist(t *testing.T) {
 		for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
 			target, _, _ := strings.Cut(link[1], "#")
 			if _, err := os.Stat(filepath.Join(runbookDir, target)); err != nil {
-				t.Errorf("%s: %v", filepath.Base(file), err)
+				t.Errorf("link in %s: %v", filepath.Base(file), err)
 			}
 		}
 	}

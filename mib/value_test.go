@@ -58,7 +58,7 @@ func TestDateAndTime(t *testing.T) {
 	}
 	for range 3000 {
 		if got := c.date(now0).Str; got != "\x07\xea\x0b\x14\x08\x0f\x00\x00+\x00\x00" {
-			t.Fatalf("%q", got)
+			t.Fatalf("got date %q; want 2026-11-20, 8:15:00.0, +0:0", got)
 		}
 	}
 }

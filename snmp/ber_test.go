@@ -188,7 +188,7 @@ func TestObjectIdentifiersSurviveTheWire(t *testing.T) {
 		r := reader{rest: encoded}
 		content := r.expect(tagObjectID)
 		if err := r.end(); err != nil {
-			t.Fatalf("%v: % x: %v", oid, encoded, err)
+			t.Fatalf("%v encoded as % x: got error %v at the end; want none", oid, encoded, err)
 		}
 		if subs, err := appendSubs(nil, content); err != nil || oid.Compare(subs) != 0 {
 			t.Fatalf("%v came as %v, %v", oid, smi.OID(subs), err)

@@ -60,12 +60,12 @@ func (e element) spoilt(where string) map[string]element {
 func TestAnInvalidAcknowledgementIsRejected(t *testing.T) {
 	good := messageOf(tagResponse)
 	if a, err := decodeAck(good.bytes(), []byte("public")); err != nil || a != (ack{5, noError}) {
-		t.Fatalf("%+v, %v", a, err)
+		t.Fatalf("got %+v, error %v; want request id 5 without an error", a, err)
 	}
 	good.in[2].in[3] = element{tag: tagSequence} // the content of the bindings is ignored
 	for name, bad := range good.spoilt("element") {
 		if a, err := decodeAck(bad.bytes(), []byte("public")); err == nil {
-			t.Errorf("%s: %+v", name, a)
+			t.Errorf("%s: got %+v; want an error", name, a)
 		}
 	}
 	for n := range good.bytes() {
@@ -89,18 +89,18 @@ func TestARequestWithAFaultIsMalformed(t *testing.T) {
 		var q request
 		good := messageOf(tag)
 		if why, err := q.decode(good.bytes(), &community); why != noReason || err != nil || q.op != tag || q.id != 5 || q.names() != 1 || q.name(0).String() != "1.3.6.1" {
-			t.Fatalf("%+v: %v, %v", q, why, err)
+			t.Fatalf("got %+v, reason %v, error %v; want request 5 of 1.3.6.1", q, why, err)
 		}
 		for name, bad := range good.spoilt("element") {
 			why, err := q.decode(bad.bytes(), &community)
 			if name == "element 2 3 0 is missing" { // it asks for nothing
 				if why != noReason || err != nil || q.names() != 0 {
-					t.Errorf("%s: %v, %v", name, why, err)
+					t.Errorf("%s: got reason %v, error %v; want a request without names", name, why, err)
 				}
 				continue
 			}
 			if why != malformed || err == nil {
-				t.Errorf("%s: %v, %v", name, why, err)
+				t.Errorf("%s: got reason %v, error %v; want malformed", name, why, err)
 			}
 		}
 		for n := range good.bytes() {

@@ -117,7 +117,7 @@ func TestGosnmpReceives(t *testing.T) {
 			variables = append(variables, variable(t, v).String())
 		}
 		if diff := cmp.Diff(received(everything(t)), variables); diff != "" || got.PDUType != tag {
-			t.Errorf("%v: %s", got.PDUType, diff)
+			t.Errorf("got PDU %v; want %v; variables (-want +got): %s", got.PDUType, tag, diff)
 		}
 	}
 }

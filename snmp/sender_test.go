@@ -130,7 +130,7 @@ func TestSysUpTimeComesFirstOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		if packet.PDUType != c.tag || packet.RequestID != uint32(n.id) || packet.Community != "public" || packet.Error != 0 {
-			t.Errorf("%+v", packet)
+			t.Errorf("got %+v; want PDU %v with request id %d and community public", packet, c.tag, n.id)
 		}
 	}
 }

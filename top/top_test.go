@@ -23,7 +23,7 @@ func TestWhatTheServerWritesIsShown(t *testing.T) {
 	m := New(Options{Tab: Places, Now: begun()})
 	m.Update(v, nil, begun())
 	if shown := m.Plain(); !strings.Contains(shown, "p0") || !strings.Contains(shown, "11m41s") {
-		t.Errorf("%s", shown)
+		t.Errorf("got %s; want place p0 with an age of 11m41s", shown)
 	}
 }
 

@@ -239,7 +239,7 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 func decoded(t *testing.T, text string) (doc map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		t.Fatalf("%v: %.300s", err, text)
+		t.Fatalf("reading the page's numbers: %v: %.300s", err, text)
 	}
 	return doc
 }
@@ -463,7 +463,7 @@ func TestTheWebConfigurationCoversThePage(t *testing.T) {
 	}
 	_, stream := ask("/api/v1/live?net=net", "secret")
 	if line, err := bufio.NewReader(stream).ReadString('\n'); err != nil || line != "event: overview\n" {
-		t.Errorf("%q, %v", line, err)
+		t.Errorf("got line %q, error %v; want event: overview", line, err)
 	}
 	cancel()
 	for range 2 {

@@ -153,12 +153,12 @@ func TestADrawingHasItsHashAsETag(t *testing.T) {
 	w := st.get("/api/v1/drawing?net=orders")
 	doc := object(t, w.Body.Bytes())
 	if etag := w.Header().Get("ETag"); w.Code != 200 || etag != `"`+doc["hash"].(string)+`"` || doc["positions"] != "given" {
-		t.Errorf("%d %s, %v", w.Code, etag, doc)
+		t.Errorf("got status %d, ETag %s, %v; want 200, the hash and given positions", w.Code, etag, doc)
 	}
 	nodes, arcs := doc["nodes"].([]any), doc["arcs"].([]any)
 	if len(nodes) != 3 || len(arcs) != 2 || nodes[0].(map[string]any)["initial"] != 1.0 || nodes[2].(map[string]any)["kind"] != "transition" ||
 		arcs[1].(map[string]any)["weight"] != 2.0 || arcs[0].(map[string]any)["kind"] != "normal" || len(arcs[0].(map[string]any)["points"].([]any)) < 2 {
-		t.Errorf("%v\n%v", nodes, arcs)
+		t.Errorf("got nodes %v and arcs %v; want those of the definition", nodes, arcs)
 	}
 	if again := st.get("/api/v1/drawing?net=orders", "If-None-Match", w.Header().Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
 		t.Errorf("again it answers %d", again.Code)
@@ -180,7 +180,7 @@ func TestAPictureIsSVG(t *testing.T) {
 	w := st.get("/api/v1/drawing.svg?net=orders")
 	if w.Code != 200 || w.Header().Get("Content-Type") != "image/svg+xml" || !strings.Contains(w.Body.String(), "<svg") ||
 		!strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Errorf("%d %v\n%.300s", w.Code, w.Header(), w.Body)
+		t.Errorf("got status %d, headers %v; want a picture with a policy of its own:\n%.300s", w.Code, w.Header(), w.Body)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestAnInstanceWithoutAnAnswer(t *testing.T) {
 				began := time.Now()
 				doc := st.document(t, "/api/v1/instance?net=orders&instance=x")
 				if doc["unanswered"] != c.want || doc["now"] != nil {
-					t.Errorf("%v", doc)
+					t.Errorf("got %v; want unanswered %q without tokens", doc, c.want)
 				}
 				if took := time.Since(began); took > askTimeout {
 					t.Errorf("it took %v", took)
@@ -414,10 +414,10 @@ func FuzzRequest(f *testing.F) {
 		w := httptest.NewRecorder()
 		st.Handler().ServeHTTP(w, r)
 		if w.Header().Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%v", w.Header())
+			t.Errorf("got headers %v; want nosniff", w.Header())
 		}
 		if w.Code >= 400 && !json.Valid(w.Body.Bytes()) || w.Code == http.StatusInternalServerError {
-			t.Errorf("%d %s", w.Code, w.Body)
+			t.Errorf("got status %d, %s; want JSON, and no fault of the server", w.Code, w.Body)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func apply(t *testing.T, f *api.Frame, text []byte) {
 	t.Helper()
 	d, err := api.Decode[api.Diff](bytes.NewReader(text))
 	if err != nil {
-		t.Fatalf("%v: %s", err, text)
+		t.Fatalf("reading %s: %v", text, err)
 	}
 	f.Generation, f.At = d.Generation, d.At
 	for _, row := range d.Places {
@@ -39,7 +39,7 @@ func frameOf(t *testing.T, text []byte) *api.Frame {
 	t.Helper()
 	f, err := api.Decode[api.Frame](bytes.NewReader(text))
 	if err != nil {
-		t.Fatalf("%v: %s", err, text)
+		t.Fatalf("reading %s: %v", text, err)
 	}
 	return f
 }

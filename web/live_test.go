@@ -88,7 +88,7 @@ func events(t *testing.T, c net.Conn) *bufio.Scanner {
 	}
 	t.Cleanup(func() { _ = r.Body.Close() })
 	if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("%s %v", r.Status, r.Header)
+		t.Fatalf("got status %s, headers %v; want 200 and text/event-stream", r.Status, r.Header)
 	}
 	var body io.Reader = r.Body
 	if r.Header.Get("Content-Encoding") == "gzip" {
@@ -144,7 +144,7 @@ func TestAViewerGetsAWholeFrameAndThenDiffs(t *testing.T) {
 			st.show(later(orders(), time.Second, 3))
 			expect(t, s, "event: overview\nid: 42\n", "event: diff\nid: 42\n")
 			if c := st.Counters(); c.Viewers != 1 || c.Frames != 1 || c.Diffs != 1 || c.Bytes == 0 {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v; want one viewer, one frame and one difference", c)
 			}
 		})
 	}
@@ -221,7 +221,7 @@ func TestAViewerThatNeverReadsIsDropped(t *testing.T) {
 		expect(t, good, "event: overview\n", "event: frame\n")
 		synctest.Wait()
 		if c := st.Counters(); c.Viewers != 2 || c.Dropped != 0 {
-			t.Fatalf("%+v", c)
+			t.Fatalf("got %+v; want two viewers and none dropped", c)
 		}
 		time.Sleep(DefaultWriteTimeout) // of the bubble: it costs no time
 		synctest.Wait()
@@ -272,7 +272,7 @@ func TestViewersAreLimited(t *testing.T) {
 		synctest.Wait()
 		expect(t, events(t, p.dial(t, live)), "event: overview\n", "event: frame\n")
 		if c := st.Counters(); c.Viewers != 2 || c.Refused != 1 {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v; want two viewers and one refused", c)
 		}
 	})
 }

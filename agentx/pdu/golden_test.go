@@ -319,7 +319,7 @@ func TestAppendKeepsWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := append([]byte("before"), unhex(t, golden[0].hex)...); !bytes.Equal(buf, want) {
-		t.Fatalf("% x", buf)
+		t.Fatalf("got % x; want % x", buf, want)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestReservedFieldsAndPaddingAreIgnored(t *testing.T) {
 	}
 	caps := p.Body.(*pdu.AddAgentCaps)
 	if caps.ID.String() != "1.3.6.1.4.1" || caps.Description != "x" {
-		t.Fatalf("%+v", caps)
+		t.Fatalf("got %+v; want 1.3.6.1.4.1 and the description x", caps)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestAppendRejectsValuesThatTheFormatCannotHold(t *testing.T) {
 			buf := []byte("kept")
 			got, err := pdu.Append(buf, pdu.PDU{Body: body})
 			if err == nil || string(got) != "kept" {
-				t.Fatalf("%q, %v", got, err)
+				t.Fatalf("got %q, error %v; want an error and an unchanged buffer", got, err)
 			}
 		})
 	}

@@ -170,7 +170,7 @@ func TestThePeerDecodesOurPDUAsAResponse(t *testing.T) {
 	var theirs peer.Response
 	toPeer(t, &pdu.Response{Error: pdu.GenErr, Index: 2, Variables: sent}, &theirs)
 	if theirs.Error != 5 || theirs.Index != 2 || len(theirs.Variables) != len(sent) {
-		t.Fatalf("%+v", theirs)
+		t.Fatalf("got %+v; want error 5 at index 2 and %d variables", theirs, len(sent))
 	}
 	for i, v := range theirs.Variables {
 		if got := smi.OID(v.Name.GetIdentifier()); smi.Type(v.Type) != sent[i].Value.Type || got.Compare(sent[i].Name) != 0 {

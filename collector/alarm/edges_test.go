@@ -30,7 +30,7 @@ cleared 4 1 9
 	}
 	got, err := ParseSaved([]byte(want))
 	if d := cmp.Diff(s, got); err != nil || d != "" {
-		t.Errorf("%v %s", err, d)
+		t.Errorf("parsed state: error %v (-want +got): %s", err, d)
 	}
 	b := bookOf(&s)
 	if d := b.digest(); d != "9-4-bcdcadbb4dab76c5" {
@@ -47,7 +47,7 @@ cleared 4 1 9
 	}
 	got, err = ParseSaved(one.Text())
 	if d := cmp.Diff(one, got); err != nil || d != "" {
-		t.Errorf("%v %s", err, d)
+		t.Errorf("parsed state: error %v (-want +got): %s", err, d)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestAStateOfAnEarlierVersionIsRead(t *testing.T) {
 	text := bytes.Replace(want.Text(), []byte(stateHead), []byte("pnagent-alarms 1"), 1)
 	got, err := ParseSaved(ended(text[:bytes.LastIndex(text, []byte("end "))]))
 	if d := cmp.Diff(want, got); err != nil || d != "" {
-		t.Errorf("%v %s", err, d)
+		t.Errorf("parsed state: error %v (-want +got): %s", err, d)
 	}
 }
 
@@ -44,7 +44,7 @@ func TestNoMoreClearedIndicesAreReadThanAreKept(t *testing.T) {
 		s.Cleared = append(s.Cleared, i+1)
 	}
 	if got, err := ParseSaved(s.Text()); err != nil || len(got.Cleared) != maxCleared {
-		t.Errorf("%d, %v", len(got.Cleared), err)
+		t.Errorf("got %d cleared indices, error %v; want %d", len(got.Cleared), err, maxCleared)
 	}
 	s.Cleared = append(s.Cleared, maxCleared+1)
 	if _, err := ParseSaved(s.Text()); !errors.Is(err, ErrState) {
@@ -121,7 +121,7 @@ func TestTheFileIsReplacedAtomically(t *testing.T) {
 		}
 		got, _, err := readState(path)
 		if d := cmp.Diff(s, got); err != nil || d != "" {
-			t.Errorf("%v %s", err, d)
+			t.Errorf("parsed state: error %v (-want +got): %s", err, d)
 		}
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
@@ -143,7 +143,7 @@ func FuzzParseSaved(f *testing.F) {
 		}
 		again, err := ParseSaved(s.Text())
 		if d := cmp.Diff(s, again); err != nil || d != "" {
-			t.Errorf("%v %s", err, d)
+			t.Errorf("state written and parsed again: error %v (-want +got): %s", err, d)
 		}
 	})
 }

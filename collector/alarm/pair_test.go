@@ -52,7 +52,7 @@ func shown(m *Machine) (out []string) {
 func wants(t *testing.T, what string, want, got []string) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("%s: %s", what, d)
+		t.Errorf("%s (-want +got): %s", what, d)
 	}
 }
 

@@ -77,10 +77,10 @@ func TestAnEmptyFileHasTheDefaults(t *testing.T) {
 	for _, text := range []string{"", "# nothing\n", "defaults: {}\n", "overrides: []\n"} {
 		rules, err := ReadRules(strings.NewReader(text), "alarms.yaml")
 		if err != nil {
-			t.Fatalf("%q: %v", text, err)
+			t.Fatalf("rules %q: got error %v; want none", text, err)
 		}
 		if d := cmp.Diff(DefaultRules().base, rules.base); d != "" {
-			t.Errorf("%q: %s", text, d)
+			t.Errorf("rules %q, compared with the defaults (-want +got): %s", text, d)
 		}
 	}
 }
@@ -125,7 +125,7 @@ overrides:
 		{"another source", rules.source(SourceLost, "x"), DefaultRules().base[SourceLost]},
 	} {
 		if d := cmp.Diff(c.want, c.got); d != "" {
-			t.Errorf("%s: %s", c.what, d)
+			t.Errorf("%s (-want +got): %s", c.what, d)
 		}
 	}
 }

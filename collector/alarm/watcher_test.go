@@ -123,7 +123,7 @@ func TestAThousandPlacesAreOneBurstAndRestartsRaiseNothingAgain(t *testing.T) {
 			t.Errorf("%d raised, %d cleared, %d words, %d active", raised, cleared, words, len(watcher.State().Active))
 		}
 		if c := watcher.Counters(); c.Cleared[TokenStuck] != 1000 || c.Suppressed != 950 || c.Sinks[0] != (SinkCounters{"recorder", 51, 0}) {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v; want 1000 stuck tokens cleared, 950 notifications suppressed and 51 sent", c)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestADirectoryThatCannotBeWrittenStopsNoAlarm(t *testing.T) {
 		watcher.work(viewOf(wide("n", 1, t0)), t0+700e6+i)
 	}
 	if len(watcher.State().Active) != 1 || watcher.Counters().SaveFailures != 3 {
-		t.Errorf("%+v", watcher.Counters())
+		t.Errorf("got %+v and %d active alarms; want three failed writes and one alarm", watcher.Counters(), len(watcher.State().Active))
 	}
 	if n := strings.Count(log.String(), "cannot save the alarms"); n != 1 {
 		t.Errorf("it is logged %d times: %s", n, log.String())

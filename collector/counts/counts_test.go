@@ -103,7 +103,7 @@ func TestTheStateThatAProcessContinuesFrom(t *testing.T) {
 			d.keep([]byte("counted"), true)
 			d.keep([]byte("shown"), false)
 			if s := d.Stats(); s.Saves != 2 || s.Failures != 0 || s.Bytes == 0 {
-				t.Errorf("%+v", s)
+				t.Errorf("got %+v; want two saves without a failure", s)
 			}
 			d.Close()
 			c.next.Path = before.Path
@@ -129,7 +129,7 @@ func TestEmptyDirectory(t *testing.T) {
 		}
 		d, _ := open(t, Config{Path: c.path, FromZero: c.fromZero}, first)
 		if d.head.Before != c.before || d.head.Since != first {
-			t.Errorf("%+v: %+v", c, d.head)
+			t.Errorf("case %+v: got header %+v; want Before %d and Since %d", c, d.head, c.before, int64(first))
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 			d, log := open(t, cfg, second)
 			c, err := d.Collector(collectorConfig(t))
 			if err != nil || len(c.View().Nets) != 0 {
-				t.Fatalf("%v", err)
+				t.Fatalf("got error %v and %d nets; want an empty View", err, len(c.View().Nets))
 			}
 			if d.head.Before != second || d.head.Since != second || !strings.Contains(log.String(), "level=ERROR") {
 				t.Errorf("%+v; the log: %s", d.head, log)
@@ -227,7 +227,7 @@ func TestFilesThatCannotBeMadeEmptyAreLogged(t *testing.T) {
 	d.write = func(string, []byte) error { return errors.New("no space left") }
 	d.keep([]byte("counted"), true)
 	if got := log.String(); !strings.Contains(got, "no space left") || !strings.Contains(got, "truncate") || strings.Contains(got, shownFile) {
-		t.Errorf("%s", got)
+		t.Errorf("got log %q; want the errors of the state's file alone", got)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
 		}
 		next.Close()
 		if got := contents(t, cfg.Path); len(got) != 2 { // empty files are worth nothing to look at later
-			t.Errorf("%v", got)
+			t.Errorf("got files %v; want two", got)
 		}
 		if want := uint64(map[bool]int{true: 3, false: 1}[whole]); failed != want {
 			t.Errorf("%d failures, want %d", failed, want)
@@ -294,7 +294,7 @@ func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
 		d.keep([]byte("counted again"), true)
 		d.Close()
 		if next, _ = open(t, cfg, second+1); string(next.state) != "counted again" || len(next.shown) != 0 {
-			t.Errorf("%q, %q", next.state, next.shown)
+			t.Errorf("got state %q and shown %q; want the state that was counted again, and none shown", next.state, next.shown)
 		}
 	}
 }
@@ -332,11 +332,11 @@ func TestADiskThatHangsDelaysOnce(t *testing.T) {
 		d.write = works
 		d.keep([]byte("shown"), false) // the state is there, so this is of use
 		if s := d.Stats(); s.Saves != 2 {
-			t.Errorf("%+v", s)
+			t.Errorf("got %+v; want two saves", s)
 		}
 	})
 	if f, err := read(filepath.Join(dir, stateFile)); err != nil || string(f.counted) != "more" {
-		t.Errorf("%+v, %v", f, err)
+		t.Errorf("got %+v, error %v; want the state \"more\"", f, err)
 	}
 }
 
@@ -352,7 +352,7 @@ func TestShownCountersOfAnotherStartAreIgnored(t *testing.T) {
 	d.keep([]byte("of b"), true)
 	d.Close()
 	if d, _ = open(t, cfg, second+1); string(d.state) != "of b" || d.shown != nil {
-		t.Errorf("%q, %q", d.state, d.shown)
+		t.Errorf("got state %q and shown %q; want the state \"of b\", and none shown", d.state, d.shown)
 	}
 }
 
@@ -361,7 +361,7 @@ func TestDirectoryHasOneProcess(t *testing.T) {
 	d, _ := open(t, cfg, first)
 	cfg.Log = slog.New(slog.DiscardHandler)
 	if _, err := Open(cfg, first); !errors.Is(err, dirlock.ErrHeld) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v; want dirlock.ErrHeld", err)
 	}
 	d.Close()
 	open(t, cfg, first)
@@ -370,7 +370,7 @@ func TestDirectoryHasOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(cfg, first); err == nil || errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v; want one that is not fs.ErrNotExist", err)
 	}
 }
 
@@ -381,7 +381,7 @@ func TestWrongNetIsReported(t *testing.T) {
 	cfg := collectorConfig(t)
 	cfg.Log = nil
 	if _, err := d.Collector(cfg); err == nil || errors.Is(err, collector.ErrState) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v; want one that is not collector.ErrState", err)
 	}
 }
 
@@ -416,7 +416,7 @@ func TestACollectorKeepsItsCountersInADirectory(t *testing.T) {
 				return
 			}
 			if f, err := read(d.path(stateFile)); err != nil || f.Header != d.head || len(f.counted) == 0 {
-				t.Errorf("%+v, %v", f, err)
+				t.Errorf("got %+v, error %v; want the header %+v and a state", f, err, d.head)
 			}
 		})
 	}
@@ -427,7 +427,7 @@ func TestFile(t *testing.T) {
 	whole := f.append(nil)
 	got, err := parse(whole)
 	if err != nil || got.Header != f.Header || !bytes.Equal(got.counted, f.counted) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("got %+v, error %v; want %+v", got, err, f)
 	}
 	for n := range whole {
 		want := "wrong checksum"
@@ -453,7 +453,7 @@ func TestFileWithoutAHeader(t *testing.T) {
 	for _, content := range []string{"", "\n", "no header\ncounted", `{"since":"yesterday"}` + "\ncounted", `{"since":1`} {
 		sum := sha256.Sum256([]byte(content))
 		if f, err := parse(slices.Concat([]byte(magic), sum[:], []byte(content))); !errors.Is(err, ErrState) || f != nil {
-			t.Errorf("%q: %+v, %v", content, f, err)
+			t.Errorf("content %q: got %+v, error %v; want ErrState", content, f, err)
 		}
 	}
 }

@@ -287,7 +287,7 @@ func TestAViewThatGoesBackInTimeIsPassedOver(t *testing.T) {
 	w.at -= 10 * second
 	s.Add(w.tick(time.Second))
 	if n := s.Counters(); n.Frames != 1 || n.Passed != 1 {
-		t.Errorf("%+v", n)
+		t.Errorf("got %+v; want one frame kept and one passed over", n)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestARestartedMemberReplacesOnlyItsEarlierProcess(t *testing.T) {
 	}
 	s := l.pass(Interval, me, Message{ID: "b2", Name: "b"}, Message{ID: "d2", Name: "d"})
 	if s.Live != 3 || s.Known != 4 { // c is gone, and two of one name are there
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v; want 4 known members, 3 of them alive", s)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestWhichSendersAreNew(t *testing.T) {
 		}
 	}
 	if s := l.State(); s.Known != 2 || s.Live != 2 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v; want two members, both alive", s)
 	}
 	if l.Awaits("a") || l.Awaits("unknown") {
 		t.Error("it awaits sources that it did not request")
@@ -237,10 +237,10 @@ func TestAMemberThatStartsIsNotReady(t *testing.T) {
 	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = 9, true, true, true, true
 	r := NewRoster(self, 0, now)
 	if got := *r.Announce(now); got != want {
-		t.Errorf("%+v", got)
+		t.Errorf("got announcement %+v; want %+v", got, want)
 	}
 	if s := r.State(); s.OnDuty || s.Live != 0 || s.Known != 0 || !s.Shared || !s.At.Equal(now) || !s.Unsync.Equal(now) {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v; want the state of a member that listens since %v", s, now)
 	}
 	r.self.OnDuty = true
 	if bye := *r.Leave(); !bye.Bye || !bye.OnDuty || r.self.Bye || r.State().OnDuty {

@@ -40,7 +40,7 @@ func until(t *testing.T, what string, check func() error) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s: %v", what, err)
+			t.Fatalf("waiting until %s: %v", what, err)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -113,7 +113,7 @@ func TestMembersElectOneOverNATSAndCountInvalidMessages(t *testing.T) {
 			t.Errorf("it notifies changes from %v before", before.Sub(from))
 		}
 		if k := standBy.Counters(); k.TakeOvers != 1 || k.Received < 7 {
-			t.Errorf("%+v", k)
+			t.Errorf("got %+v; want one take-over and at least 7 received messages", k)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func TestAMessageSurvivesARoundTrip(t *testing.T) {
 		}
 		got, err := Decode(text)
 		if diff := cmp.Diff(m, got); diff != "" || err != nil {
-			t.Errorf("%v\n%s", err, diff)
+			t.Errorf("decoded message: error %v (-want +got): %s", err, diff)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestFieldsMayBeAsLongAsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := Decode(text); err != nil || got != want {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("got %+v, error %v; want %+v", got, err, want)
 	}
 }
 
@@ -147,7 +147,7 @@ func FuzzDecode(f *testing.F) {
 		now = now.Add(time.Duration(seconds) * time.Second)
 		r.Step(true, now)
 		if s := r.State(); s.Live > s.Known || s.Known > 1 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v; want at most one known member", s)
 		}
 	})
 }

@@ -152,7 +152,7 @@ func (s *space) do(sentence string) {
 		}
 		s.run(d)
 		if want := strings.Join(words[2:], " "); s.duty() != want {
-			s.t.Errorf("%s: %s", sentence, s.duty())
+			s.t.Errorf("%s: got %q; want %q", sentence, s.duty(), want)
 		}
 	default:
 		s.inject(s.member(words[1]), verb)

@@ -161,7 +161,7 @@ func TestAPageSurvivesARoundTrip(t *testing.T) {
 	want := Page{Version: Version, ID: "a-1", Ask: true, Alarms: []byte("one\ntwo\n")}
 	got, err := DecodePage(want.Encode())
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v %s", err, diff)
+		t.Errorf("pages: error %v (-want +got): %s", err, diff)
 	}
 }
 

@@ -143,11 +143,11 @@ func TestPartsAreTakenOnlyWhenComplete(t *testing.T) {
 		for i := range c.parts {
 			p, err := DecodeParcel(c.parts[i].Encode())
 			if d := cmp.Diff(c.parts[i], p); err != nil || d != "" {
-				t.Fatalf("%v %s", err, d)
+				t.Fatalf("parcel %d: error %v (-want +got): %s", i, err, d)
 			}
 			whole, err = a.add(&p)
 			if err != nil && reasonOf(err) != BadPage {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: got error %v; want none or BadPage", what, err)
 			}
 		}
 		if whole != c.whole || whole && !bytes.Equal(a.data, data) {

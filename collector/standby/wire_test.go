@@ -268,7 +268,7 @@ func TestMessagesBeyondTheQueueAreCounted(t *testing.T) {
 		}
 		time.Sleep(2 * Interval)
 		if k := m.Counters().Rejected; k[Overrun] != more || k[NotJSON] != queueLength {
-			t.Errorf("%v", k)
+			t.Errorf("got rejections %v; want %d overruns and %d that are not JSON", k, more, queueLength)
 		}
 	})
 }
@@ -305,7 +305,7 @@ func TestRequestsForAllAlarmsAreAnsweredOnceASecond(t *testing.T) {
 		request(true)
 		check([]bool{false, false}, 5)
 		if k := a.member.Counters().Rejected; k[BadPage]+k[NotJSON]+k[BadID] != 0 {
-			t.Errorf("%v", k)
+			t.Errorf("got rejections %v; want none", k)
 		}
 		conn := connect()
 		conn.Close()

@@ -74,18 +74,18 @@ func TestADefinitionGrowsInTheSameEpoch(t *testing.T) {
 	first := next()
 	if first.Epoch != epoch || first.Fence != 9 || first.Since != 7 || first.Region != "up/below" || first.Source != "below" ||
 		len(first.Rows.Places) != 1 || first.Rows.Transitions[0].Firings != 3 {
-		t.Fatalf("%+v", first)
+		t.Fatalf("got %+v; want the first full snapshot with one place and 3 firings", first)
 	}
 	u.show(viewOf(order("inbox", "done"), 5))
 	grown := next()
 	for seen := 1; grown.Digest == first.Digest; seen++ {
 		if seen == 20 || grown.Full && (len(grown.Rows.Places) != 1 || grown.Rows.Transitions[0].Firings != 3) {
-			t.Fatalf("%+v", grown)
+			t.Fatalf("got %+v as snapshot %d; want one with the new place within 20", grown, seen)
 		}
 		grown = next()
 	}
 	if grown.Epoch != epoch || grown.Seq <= first.Seq || !grown.Full || len(grown.Rows.Places) != 2 || grown.Rows.Transitions[0].Firings != 5 {
-		t.Fatalf("%+v", grown)
+		t.Fatalf("got %+v; want a full snapshot of epoch %d with two places and 5 firings", grown, epoch)
 	}
 	// "ship" is a place and a transition: that is no net.
 	u.show(viewOf(order("inbox", "done", "ship"), 6))
@@ -97,7 +97,7 @@ func TestADefinitionGrowsInTheSameEpoch(t *testing.T) {
 	u.show(viewOf(order("inbox", "done"), 8))
 	for last := next(); ; last = next() {
 		if last.Digest != grown.Digest || last.Epoch != epoch {
-			t.Fatalf("%+v", last)
+			t.Fatalf("got %+v; want digest %s and epoch %d", last, grown.Digest, epoch)
 		}
 		if len(last.Rows.Transitions) == 1 && last.Rows.Transitions[0].Firings == 8 {
 			break
@@ -109,7 +109,7 @@ func TestADefinitionGrowsInTheSameEpoch(t *testing.T) {
 		t.Errorf("%d lines:\n%s", n, log)
 	}
 	if s := u.Stats(); s.Nets != 1 || s.Messages == 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v; want one net and some messages", s)
 	}
 }
 
@@ -124,12 +124,12 @@ func TestANetIsPublishedOnceConnected(t *testing.T) {
 		u.show(viewOf(net, 3))
 	}
 	if s := u.Stats(); s.Nets != 0 || strings.Count(log.String(), "publish to the collector above") != 1 {
-		t.Fatalf("%+v\n%s", s, log)
+		t.Fatalf("got %+v and the log %s; want no net and one logged error", s, log)
 	}
 	u.cfg.Conn = nc
 	u.show(viewOf(net, 4))
 	if msg := next(); msg.Rows.Transitions[0].Firings != 4 || u.Stats().Nets != 1 {
-		t.Fatalf("%+v", msg)
+		t.Fatalf("got %+v; want 4 firings of one net", msg)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestTheSumsAreThoseOfAllNets(t *testing.T) {
 			t.Errorf("without a connection: %+v", s)
 		}
 		if err := u.close(t.Context()); err != nil || strings.Count(log.String(), "cannot send the last message to the collector above") != 2 {
-			t.Errorf("%v:\n%s", err, log)
+			t.Errorf("got error %v and the log %s; want two logged errors", err, log)
 		}
 	})
 }

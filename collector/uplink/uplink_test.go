@@ -271,7 +271,7 @@ func TestTheRootShowsTheSumOfItsChildren(t *testing.T) {
 	tr.flat.shows(t, 43, 2)
 	tr.root.shows(t, 43, 2)
 	if s := tr.below[0].up.Stats(); s.Nets != 1 || s.Messages == 0 || s.Errors != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v; want one net, some messages and no error", s)
 	}
 	tr.below[0].stop()
 	tr.root.until(t, "its tokens have left, its counters stay", func(n *collector.NetView) bool {
@@ -375,7 +375,7 @@ func TestRootAsksTheSourcesOfItsChildren(t *testing.T) {
 	defer cancel()
 	tokens, err := tr.root.Oldest(ctx, "order", place, 10)
 	if err != nil || len(tokens) != 2 || tokens[0].Instance != a+" 1" || tokens[1].Instance != b+" 1" {
-		t.Fatalf("%+v, %v", tokens, err)
+		t.Fatalf("got %+v, error %v; want the oldest tokens of %s and %s", tokens, err, a, b)
 	}
 	for _, token := range tokens { // "done" is another index at each source
 		if token.Waits[0].Place != int32(place) {
@@ -383,14 +383,14 @@ func TestRootAsksTheSourcesOfItsChildren(t *testing.T) {
 		}
 	}
 	if one, err := tr.root.Oldest(ctx, "order", place, 1); err != nil || len(one) != 1 {
-		t.Errorf("%+v, %v", one, err)
+		t.Errorf("got %+v, error %v; want one token", one, err)
 	}
 	found, err := telemetry.AskInstance(ctx, tr.nc, space(t, "up"), "order", "child 0", b+" 1")
 	if err != nil || found.Instance != b+" 1" || found.At != 5 {
-		t.Errorf("%+v, %v", found, err)
+		t.Errorf("got %+v, error %v; want instance %s as of 5", found, err, b+" 1")
 	}
 	if _, err := tr.root.Instance(ctx, "order", "nobody"); !errors.Is(err, telemetry.ErrNoInstance) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v; want ErrNoInstance", err)
 	}
 }
 
@@ -431,7 +431,7 @@ func TestUplinkPublishesWhatItCan(t *testing.T) {
 		}
 	}
 	if n := root.View().Net(unheard.ID); n != nil {
-		t.Errorf("%+v", n)
+		t.Errorf("got %+v; want no net %s", n, unheard.ID)
 	}
 	for _, s := range root.View().Sources {
 		if head := below.head; s.Region != "up/below" || s.Fence != head.Fence || s.Since != head.Since || s.Epoch < head.Epoch {
@@ -450,6 +450,6 @@ func TestUplinkPublishesWhatItCan(t *testing.T) {
 		messages, bytes, missed, errs = messages+one.Messages, bytes+one.Bytes, missed+one.Missed, errs+one.Errors
 	}
 	if s.Nets != len(below.up.live) || s.Nets < 2 || s.Messages != messages || s.Bytes != bytes || s.Missed != missed || s.Errors != errs || messages == 0 || bytes == 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v; want %d nets, %d messages, %d bytes, %d missed and %d errors", s, len(below.up.live), messages, bytes, missed, errs)
 	}
 }

@@ -56,11 +56,11 @@ func TestEveryWalkGivesTheSame(t *testing.T) {
 	}
 	for i := range walked {
 		if walked[i].String() != bulk[i].String() {
-			t.Errorf("%v, %v", walked[i], bulk[i])
+			t.Errorf("variable %d: got %v by walk and %v by bulk walk; want the same", i, walked[i], bulk[i])
 		}
 	}
 	if got := snmpd.BulkGet(t, 1, 2, sysName[:8], orTable); len(got) != 3 {
-		t.Errorf("%v", got)
+		t.Errorf("got %v; want three variables", got)
 	}
 }
 

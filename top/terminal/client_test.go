@@ -45,7 +45,7 @@ func TestAClientAsksForTheViewAndTheAlarms(t *testing.T) {
 	c := sidecar(t, map[string]string{"/api/v1/view": viewText, "/api/v1/alarms": alarmsText})
 	v, a, err := FromSidecar(c)(t.Context())
 	if err != nil || v.Generation != 5 || v.Nets[0].ID != "packaging" || a.Active[0].Index != 3 {
-		t.Errorf("%+v, %+v, %v", v, a, err)
+		t.Errorf("got %+v and %+v, error %v; want generation 5 with the net packaging and alarm 3", v, a, err)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestAViewWithoutAlarmsIsStillOne(t *testing.T) {
 		"no JSON":    {"/api/v1/view": viewText, "/api/v1/alarms": "<html>"},
 	} {
 		if v, a, err := FromSidecar(sidecar(t, page))(t.Context()); err != nil || v == nil || a != nil {
-			t.Errorf("%s: %v, %v, %v", name, v, a, err)
+			t.Errorf("%s: got %v and %v, error %v; want a View without alarms", name, v, a, err)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestASidecarThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := api.Client{URL: "http://sidecar", HTTP: &http.Client{Transport: silent{}}}
 		if _, _, err := FromSidecar(c)(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v; want context.DeadlineExceeded", err)
 		}
 	})
 }

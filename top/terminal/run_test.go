@@ -282,7 +282,7 @@ func TestAFileIsNoTerminal(t *testing.T) {
 	defer f.Close()
 	for _, out := range []io.Writer{f, io.Discard} {
 		if err := Run(t.Context(), Screen{In: f, Out: out}, top.Options{}, stuck); !errors.Is(err, ErrNoTerminal) {
-			t.Errorf("%T: %v", out, err)
+			t.Errorf("output to %T: got error %v; want ErrNoTerminal", out, err)
 		}
 	}
 	if info, err := f.Stat(); err != nil || info.Size() != 0 {
@@ -309,7 +309,7 @@ func TestOnceShowsASidecarThatStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		if err := Once(t.Context(), &out, io.Discard, top.Options{Tab: top.Places}, stuck); err != nil || !strings.Contains(out.String(), "crates") {
-			t.Errorf("%v, %q", err, &out)
+			t.Errorf("got %q, error %v; want the place crates", &out, err)
 		}
 	})
 }

@@ -25,7 +25,7 @@ type Config struct {
 	Source    string // the name of this process; instances are named SOURCE/NUMBER
 	Nets      []NetConfig
 	Instances int    // of each net; 1 or more
-	Workers   int    // 1 or more
+	Workers   int    // 1 or more; nets whose transitions throw or catch events have one
 	Firings   int    // the number of firings to stop after; 0 for no end
 	Seed      uint64 // same nets, same seed, same calls at the same times: same run
 	// Shuffle chooses between enabled transitions at random, with equal
@@ -96,6 +96,9 @@ type Engine struct {
 	performers *performers
 
 	snapshotsFailed atomic.Uint64
+
+	eventCounts eventCounts
+	outbox      *outbox
 }
 
 // New returns an engine with all instances at their initial marking, or in the
@@ -130,6 +133,7 @@ func read(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	cfg.Workers = min(cfg.Workers, cfg.Instances)
 	e := &Engine{cfg: cfg, nets: map[string]int{}, digits: len(strconv.Itoa(cfg.Instances - 1)), named: cfg.Source}
+	e.outbox = newOutbox(&e.eventCounts)
 	for i, n := range cfg.Nets {
 		if _, dup := e.nets[n.Tables.Net.ID]; dup {
 			return nil, fmt.Errorf("%w: net %q is given twice; expected nets with different ids", ErrConfig, n.Tables.Net.ID)
@@ -137,6 +141,9 @@ func read(ctx context.Context, cfg Config) (*Engine, error) {
 		e.nets[n.Tables.Net.ID] = i
 	}
 	if err := e.checkPart(); err != nil {
+		return nil, err
+	}
+	if err := e.checkEvents(); err != nil {
 		return nil, err
 	}
 	if err := e.declare(); err != nil {
@@ -201,6 +208,7 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		err := w.flush(now) // what was done before is a commit of its own
 		if err == nil {
 			do(now)
+			w.deliver(now)
 			err = w.flush(now)
 		}
 		done <- err
@@ -213,6 +221,7 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		now := w.now()
 		if e.recorder.failure() == nil {
 			w.stage.settleAnswers(now) // what arrives now is late, and counted
+			w.deliver(now)
 		}
 		record(now)
 		w.stage.putBack(now)

@@ -324,8 +324,16 @@ func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 }
 
 // flush writes what the worker has done since the last call, as a commit of
-// now. Without a journal it does nothing.
+// now, if there is a journal. Then other engines may know of it.
 func (w *worker) flush(now int64) error {
+	err := w.record(now)
+	if err == nil && w.events != nil {
+		w.events.outbox.release()
+	}
+	return err
+}
+
+func (w *worker) record(now int64) error {
 	if w.recorder == nil {
 		return nil
 	}

@@ -23,14 +23,28 @@ import (
 //   - PREFIX.inject.NET.SOURCE with {"instance":0,"place":"id","tokens":1,"data":{…}}
 //   - PREFIX.fire.NET.SOURCE with {"instance":0,"transition":"id","data":{…}}
 //
+// and, if transitions of its nets throw or catch events:
+//
+//   - PREFIX.message.NAME.SOURCE with {"key":"text","data":{…}}: see Engine.Message
+//   - PREFIX.signal.NAME with {"data":{…}}: see Engine.Signal
+//
 // For a part of a net it is PART instead of SOURCE: its owner answers, and the
 // snapshots are those of the source SOURCE/PART.
 //
 // data is any JSON, for nets that use it: what the injected tokens carry, or
-// the tokens that the firing puts. It may be left out.
+// the tokens that the firing or the catcher of the event puts. It may be left
+// out.
 //
-// NET and SOURCE are escaped as by telemetry.Escape. The answer is {"ok":true}
-// or {"error":"reason"}. The returned function publishes a last snapshot and a
+// NAME, NET and SOURCE are escaped as by telemetry.Escape. The answer is
+// {"ok":true} or {"error":"reason"}; for a message it also has the fields of
+// Caught, for a signal {"caught":1}.
+//
+// A signal that a transition throws is published at PREFIX.signal.NAME with
+// {"source":"SOURCE"} once its firing is in the journal, so that other engines
+// deliver it. They receive it at most once: not if the connection or one of the
+// engines fails in between.
+//
+// The returned function publishes a last snapshot and a
 // bye; call it after Run has ended and before the connection is closed. An
 // engine that worked for less than a second stays for that second, or until the
 // function's context ends.
@@ -44,6 +58,7 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		return nil, err
 	}
 	subs, err := e.listen(nc, subjects)
+	send := e.sender(nc, subjects, log)
 	end = func(ctx context.Context) error {
 		if e.cfg.Part == nil {
 			stay(ctx, introduced)
@@ -52,6 +67,7 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		for _, s := range subs {
 			errs = append(errs, s.Unsubscribe())
 		}
+		send()
 		if e.cfg.Part != nil {
 			return errors.Join(append(errs, publisher.Leave(ctx))...)
 		}
@@ -113,38 +129,56 @@ const callTimeout = 5 * time.Second
 
 func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Subscription, error) {
 	var subs []*nats.Subscription
+	target := e.cfg.Source
+	if e.cfg.Part != nil {
+		target = e.cfg.Part.Name
+	}
+	subscribe := func(kind, suffix string, do func(ctx context.Context, m *nats.Msg) (answer any, err error)) error {
+		sub, err := nc.Subscribe(subjects.Prefix()+"."+kind+suffix, func(m *nats.Msg) {
+			ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+			defer cancel()
+			answer, err := do(ctx, m)
+			if e.cfg.Part == nil || !errors.As(err, new(unsettled)) { // otherwise the next owner may answer, or the outcome is unknown
+				respond(m, answer, err)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("subscribing to requests to %s: %w", kind, err)
+		}
+		subs = append(subs, sub)
+		return nil
+	}
 	for _, n := range e.cfg.Nets {
 		id := n.Tables.Net.ID
-		target := e.cfg.Source
-		if e.cfg.Part != nil {
-			target = e.cfg.Part.Name
-		}
 		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(target)
 		for kind, do := range map[string]func(context.Context, string, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
-			sub, err := nc.Subscribe(subjects.Prefix()+"."+kind+suffix, func(m *nats.Msg) {
-				ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
-				defer cancel()
-				err := do(ctx, id, m.Data)
-				if e.cfg.Part == nil || !errors.As(err, new(unsettled)) { // otherwise the next owner may answer, or the outcome is unknown
-					respond(m, err)
-				}
-			})
-			if err != nil {
-				return subs, fmt.Errorf("subscribing to requests to %s: %w", kind, err)
+			if err := subscribe(kind, suffix, func(ctx context.Context, m *nats.Msg) (any, error) { return okay{true}, do(ctx, id, m.Data) }); err != nil {
+				return subs, err
 			}
-			subs = append(subs, sub)
 		}
 	}
-	return subs, nil
+	if e.workers[0].events == nil {
+		return subs, nil
+	}
+	err := subscribe("message", ".*."+telemetry.Escape(target), e.forEvent(subjects.Prefix(), e.requestMessage))
+	if err == nil {
+		err = subscribe("signal", ".*", e.forEvent(subjects.Prefix(), e.requestSignal))
+	}
+	return subs, err
+}
+
+// okay is the answer to a request that was done.
+type okay struct {
+	OK bool `json:"ok"`
 }
 
 // respond answers a request if an answer is wanted. A failure is ignored: the
 // client may have gone.
-func respond(m *nats.Msg, failed error) {
-	answer := []byte(`{"ok":true}`)
+func respond(m *nats.Msg, what any, failed error) {
 	if failed != nil {
-		answer, _ = json.Marshal(map[string]string{"error": failed.Error()}) // a string always marshals
+		what = map[string]string{"error": failed.Error()}
 	}
+	answer, _ := json.Marshal(what) // strings and numbers always marshal
 	if m.Reply != "" {
 		_ = m.Respond(answer)
 	}

@@ -22,6 +22,7 @@ type Report struct {
 	// a part: tokens by place id, empty places left out.
 	Marking map[string]uint64     `json:"marking"`
 	Nets    map[string]*NetReport `json:"nets"`
+	Events  *EventReport          `json:"events,omitempty"` // of this Run; nil if there were none
 }
 
 // NetReport is what an engine has done with one net, over all instances. Ids
@@ -38,7 +39,7 @@ type NetReport struct {
 
 // Report returns what the engine has done. Run must have ended.
 func (e *Engine) Report(ctx context.Context) (*Report, error) {
-	r := &Report{Source: e.cfg.Source, SnapshotsFailed: e.snapshotsFailed.Load(), Seconds: e.stopped.Sub(e.started).Seconds(), Marking: map[string]uint64{}, Nets: map[string]*NetReport{}}
+	r := &Report{Source: e.cfg.Source, SnapshotsFailed: e.snapshotsFailed.Load(), Events: e.eventCounts.report(), Seconds: e.stopped.Sub(e.started).Seconds(), Marking: map[string]uint64{}, Nets: map[string]*NetReport{}}
 	for k, n := range e.cfg.Nets {
 		net := n.Tables.Net
 		rows := stats.NewRows(len(net.Places), len(net.Transitions))

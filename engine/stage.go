@@ -153,7 +153,7 @@ func (g *stage) settle(a *answer, now int64) {
 		err = errors.New(a.outcome.Err)
 	}
 	if err != nil {
-		g.log.failed(n.net, n.ids[a.transition], err, now)
+		g.log.failed("action failed", n.net, n.ids[a.transition], err, now)
 	}
 }
 
@@ -210,7 +210,7 @@ func (g *stage) cancelAll(now int64) {
 	g.end()
 }
 
-// failureLog logs failed actions, once a second for each transition.
+// failureLog logs failures, once a second for each transition.
 type failureLog struct {
 	log  *slog.Logger
 	last []failureLogged
@@ -222,8 +222,8 @@ type failureLogged struct {
 	suppressed      int
 }
 
-// failed logs that an action failed, or counts it.
-func (l *failureLog) failed(net, transition string, err error, now int64) {
+// failed logs a failure, or counts it.
+func (l *failureLog) failed(what, net, transition string, err error, now int64) {
 	i := slices.IndexFunc(l.last, func(t failureLogged) bool { return t.net == net && t.transition == transition })
 	if i < 0 {
 		i = len(l.last)
@@ -234,7 +234,7 @@ func (l *failureLog) failed(net, transition string, err error, now int64) {
 		t.suppressed++
 		return
 	}
-	l.log.Warn("action failed", "net", net, "transition", transition, "err", err, "suppressed", t.suppressed)
+	l.log.Warn(what, "net", net, "transition", transition, "err", err, "suppressed", t.suppressed)
 	t.at, t.suppressed = now, 0
 }
 

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -25,6 +26,7 @@ type Transition struct {
 	Due      func(since int64) int64
 	Guard    coloured.Guard   // nil always holds
 	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
+	Key      Key              // of the message that it throws or catches; nil for none
 	Action   action.Func      // what firing it performs; nil for nothing
 	// Idempotent declares that the action does nothing more when it is
 	// performed again with the same key. The next owner of a part performs it
@@ -61,6 +63,7 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 			d.out[i].Guard = d.guard(tr.Guard, tr.Pos, "transition", tr.ID)
 		}
 		d.branches(i)
+		d.out[i].Key = d.key(tr)
 	}
 	return d.out, errors.Join(d.faults...)
 }
@@ -103,6 +106,19 @@ func (d *declarer) guard(text string, pos petri.Pos, kind, id string) coloured.G
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s %q: %v", kind, id, err)})
 	}
 	return g
+}
+
+// key compiles the key of the message that a transition throws or catches.
+func (d *declarer) key(tr *petri.Transition) Key {
+	text := cmp.Or(tr.Throws.Key, tr.Trigger.Event.Key)
+	if text == "" {
+		return nil
+	}
+	key, err := guard.CompileValue(text, d.places)
+	if err != nil {
+		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the key of transition %q: %v", tr.ID, err)})
+	}
+	return key
 }
 
 func (d *declarer) branches(transition int) {

@@ -38,6 +38,11 @@ type worker struct {
 	noted  []queueCounts // by net: what commits have recorded of the queues
 	queues []byte        // what the next commit adds to that
 
+	events    *events // nil without events; then the rest is not used
+	nets      []NetConfig
+	instances int // of each net, all of which it owns
+	name      func(instance int) string
+
 	batch   int     // firings between two readings of the clock, and so in a commit
 	inbox   *inbox  // nil without upstream parts
 	reached []reach // by upstream part: its cursor, if the next commit has to record one
@@ -79,6 +84,7 @@ func (w *worker) play(ctx context.Context) error {
 	for ctx.Err() == nil && !w.quota.ended() {
 		now := w.now()
 		w.stage.settleAnswers(now)
+		w.deliver(now)
 		w.takeBack()
 		if err := w.arrive(now); err != nil {
 			return err
@@ -125,6 +131,9 @@ func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
 	for _, s := range w.shards {
 		some, short := w.stepOf(now, func(budget int) (int, bool) {
 			n := s.Step(budget, now)
+			for w.deliver(now) && n < budget {
+				n += s.Step(budget-n, now)
+			}
 			return n, n > 0
 		})
 		if short != nil {
@@ -227,6 +236,7 @@ func (w *worker) breakOff(done func(now int64)) {
 		case <-w.stage.answers.some:
 			now = w.now()
 			w.stage.settleLast(now)
+			w.deliver(now)
 		case <-grace.C:
 			now = w.now()
 			w.stage.cancelAll(now)

@@ -17,7 +17,7 @@ import (
 // Limits.
 const (
 	MaxData         = 1 << 20        // bytes that a token carries
-	MaxTaken        = 1024           // tokens that a transition with a guard or an action, or that preempts, takes and tests, and that an outcome puts
+	MaxTaken        = 1024           // tokens that a transition with a guard, an action or an event, or that preempts, takes and tests, and that an outcome puts
 	MaxCombinations = 256            // of tokens with which a guard is asked until something changes
 	MaxNodes        = shard.MaxNodes // places, and transitions, of a net
 )
@@ -157,8 +157,8 @@ func (c *Config) checkBinding(tr int) error {
 		return errors.New("a time limit without an action")
 	case b.Timeout < 0 || b.Timeout > maxWait:
 		return fmt.Errorf("a time limit of %d µs; expected 0 to %d", b.Timeout, int64(maxWait))
-	case (b.Guard != nil || b.Action || b.Branches != nil || t.Net.Transitions[tr].Preempts) && shown(t, tr) > MaxTaken:
-		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, an action or preemption", shown(t, tr), MaxTaken)
+	case (b.Guard != nil || b.Action || b.Branches != nil || t.Net.Transitions[tr].Preempts || t.Net.Transitions[tr].Eventful()) && shown(t, tr) > MaxTaken:
+		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, an action, an event or preemption", shown(t, tr), MaxTaken)
 	}
 	if err := c.checkBranches(tr); err != nil {
 		return err

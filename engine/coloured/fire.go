@@ -209,6 +209,9 @@ type outcome struct {
 // places.
 func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 	r := &s.rules[t]
+	if r.throws && !o.replayed {
+		s.throw(i, in, t, o.data)
+	}
 	for k := range s.took {
 		h := &s.took[k]
 		s.Rec.LeftMany(int(h.place), i, h.injected, now, uint64(h.n))

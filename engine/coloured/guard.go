@@ -24,9 +24,15 @@ type answer struct {
 
 // pick returns the tokens with which an enabled transition may fire.
 func (s *Shard) pick(in *instance, t int, now int64) (candidate, answer) {
+	return s.pickWith(in, t, nil, now)
+}
+
+// pickWith returns the tokens with which an enabled transition may fire and
+// that a second guard accepts, too; nil accepts all.
+func (s *Shard) pickWith(in *instance, t int, also Guard, now int64) (candidate, answer) {
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
-	if r.Guard == nil && r.Branches == nil && !r.Action && !r.preempts {
+	if r.Guard == nil && r.Branches == nil && !r.Action && !r.preempts && also == nil {
 		return candidate{t: int32(t)}, yes
 	}
 	s.gather(in, r)
@@ -35,10 +41,13 @@ func (s *Shard) pick(in *instance, t int, now int64) (candidate, answer) {
 	for asked := range MaxCombinations {
 		s.picked = s.search.choose(s.picked[:c.from])
 		c.to = int32(len(s.picked))
-		if r.Guard == nil {
-			return c, yes
+		a := yes
+		if r.Guard != nil {
+			a = ask(r.Guard, s.picked[c.from:], now)
 		}
-		a := ask(r.Guard, s.picked[c.from:], now)
+		if also != nil && a.OK {
+			a = ask(also, s.picked[c.from:], now)
+		}
 		if a.OK || a.panicked {
 			return c, a
 		}

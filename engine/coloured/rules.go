@@ -15,6 +15,7 @@ type rule struct {
 	rank     uint16 // 0 for the highest priority
 	held     bool   // it is delayed or manual, so it does not fire at once
 	preempts bool
+	throws   bool
 	// A permanent rejection by the guard is an incident.
 	alternative bool
 	single      bool // its only condition is a token in its trigger
@@ -84,7 +85,7 @@ func (s *Shard) compile(bindings []Binding) {
 	s.users = make([][]int32, t.Places())
 	for tr, rank := range s.Ranks() {
 		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
-			preempts: t.Net.Transitions[tr].Preempts, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), effects: t.Effects(tr),
+			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), effects: t.Effects(tr),
 			branches: t.Branches(tr), join: t.Join(tr), sights: sights(t, tr)}
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
 		s.rules[tr] = r

@@ -49,6 +49,7 @@ type Shard struct {
 	unended    map[RunID]unended // runs that a log or a state has started and not ended
 	starts     []Start
 	stops      []RunID
+	thrown     []Thrown // see Thrown
 
 	logging bool
 	log     []byte // see TakeLog

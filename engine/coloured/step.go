@@ -15,10 +15,10 @@ import (
 // Step plays what is due at now and what is enabled. It makes at most budget
 // firings and starts of actions, and returns their number. Fewer than budget
 // means that there is nothing to do until NextDue or until the next call that
-// changes tokens.
+// changes tokens, or that an event was thrown: see Thrown.
 func (s *Shard) Step(budget int, now int64) int {
 	played := 0
-	for played < budget {
+	for played < budget && len(s.thrown) == 0 {
 		s.expire(now)
 		i, ok := s.pool.Start(s.batch, now)
 		if !ok {
@@ -65,7 +65,7 @@ func (s *Shard) wake(i int, now int64) {
 func (s *Shard) visit(i, quota int, now int64) int {
 	in := &s.instances[i]
 	n := 0
-	for n < quota {
+	for n < quota && len(s.thrown) == 0 {
 		c, contested, ok := s.choose(i, in, now)
 		if !ok {
 			if c, ok = s.ripe(i, in, now); !ok {
@@ -278,13 +278,19 @@ func (s *Shard) admit(i int, data []byte) error {
 // plain.ErrElsewhere for a transition of another part; then nothing has
 // changed.
 func (s *Shard) Fire(i, t int, data []byte, now int64) error {
-	in, r := &s.instances[i], &s.rules[t]
 	if s.Elsewhere(t) {
 		return fmt.Errorf("transition %q: %w", s.Tables.Net.Transitions[t].ID, plain.ErrElsewhere)
 	}
 	if err := s.admit(i, data); err != nil {
 		return err
 	}
+	return s.fireWith(i, t, data, nil, now)
+}
+
+// fireWith is Fire with tokens that a second guard accepts, too; nil accepts
+// all.
+func (s *Shard) fireWith(i, t int, data []byte, also Guard, now int64) error {
+	in, r := &s.instances[i], &s.rules[t]
 	if !s.holds(in, t) {
 		return s.refuse(in, t)
 	}
@@ -293,7 +299,7 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 		return fmt.Errorf("instance %d, transition %q: %w: %d runs", s.Number(i), id, ready.ErrFull, in.running)
 	}
 	s.found, s.picked = s.found[:0], s.picked[:0]
-	c, a := s.pick(in, t, now)
+	c, a := s.pickWith(in, t, also, now)
 	if err := s.refused(i, t, a, "its guard is false"); err != nil {
 		return err
 	}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// Thrown is a firing of a transition that throws an event, see
+// petri.Transition.Throws.
+type Thrown struct {
+	Instance   int // its index in the shard
+	Transition int32
+	// Taken are the tokens that it took, at most MaxTaken, with the data that an
+	// action or a call returned for the new tokens, if any.
+	Taken []Placed
+	// Last is the identity of the instance's last token before the firing.
+	Last uint64
+}
+
+// Thrown returns the firings since the last call that threw an event, in order.
+// Step returns after each of them, so that the owner can deliver the event
+// before anything else happens. A replay throws nothing. The next call that
+// plays reuses the slice.
+func (s *Shard) Thrown() []Thrown {
+	out := s.thrown
+	s.thrown = s.thrown[:0]
+	return out
+}
+
+// throw records a firing whose tokens are in s.took.
+func (s *Shard) throw(i int, in *instance, t int, data []byte) {
+	x := Thrown{Instance: i, Transition: int32(t), Last: in.lastID}
+	for k := range s.took {
+		h := &s.took[k]
+		for j := range min(int(h.n), MaxTaken-len(x.Taken)) {
+			tok := h.token()
+			tok.ID += uint64(j)
+			if data != nil {
+				tok.Data = data
+			}
+			x.Taken = append(x.Taken, Placed{Place: h.place, Token: tok})
+		}
+	}
+	s.thrown = append(s.thrown, x)
+}
+
+// Catch is an event for a transition that catches it.
+type Catch struct {
+	Accept Guard  // decides about the tokens in addition to the transition's guard; nil accepts all
+	Last   uint64 // tokens with higher identities did not wait for the event: see LastToken and Thrown
+	Data   []byte // as of Fire
+	// All fires the transition once for each token that waits; otherwise it
+	// fires once. A token that stays, because the transition only tests it or
+	// puts it back, waits once.
+	All bool
+}
+
+// LastToken returns the identity of the last token of an instance; 0 if there
+// was none.
+func (s *Shard) LastToken(i int) uint64 { return s.instances[i].lastID }
+
+// Catch fires a transition of an instance for an event, as Fire does, if it is
+// enabled with tokens that wait for the event. It returns how often it did. It
+// accepts an event even if much work waits, because events are not repeated.
+// The error is one of Fire, but not petri.ErrNotEnabled.
+func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
+	in, r := &s.instances[i], &s.rules[t]
+	var caught map[uint64]bool
+	waits := func(tokens []Placed, now int64) Verdict {
+		for k := range tokens {
+			if id := tokens[k].Token.ID; id > c.Last || caught[id] && !r.onlyTests(tokens[k].Place) {
+				return Verdict{}
+			}
+		}
+		if c.Accept != nil {
+			return c.Accept(tokens, now)
+		}
+		return Verdict{OK: true}
+	}
+	for s.holds(in, t) {
+		err := s.fireWith(i, t, c.Data, waits, now)
+		if errors.Is(err, petri.ErrNotEnabled) {
+			break
+		}
+		if err != nil {
+			return fired, err
+		}
+		if fired++; !c.All || len(r.sights) == 0 {
+			break
+		}
+		if caught == nil {
+			caught = map[uint64]bool{}
+		}
+		for k := range s.picked {
+			caught[s.picked[k].Token.ID] = true
+		}
+	}
+	return fired, nil
+}
+
+// onlyTests reports whether the transition takes tokens, but none of a place.
+func (r *rule) onlyTests(place int32) bool {
+	return !r.takes(place) && slices.ContainsFunc(r.sights, func(v sight) bool { return v.take > 0 })
+}
+
+// Idle reports whether an instance can begin with an event: it has not begun,
+// or nothing is left of it but tokens in final places.
+func (s *Shard) Idle(i int) bool {
+	in := &s.instances[i]
+	end, _ := s.atEnd(in)
+	return in.runs == none && (end || !in.has(everMoved))
+}

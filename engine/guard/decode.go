@@ -9,11 +9,99 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/pnagent/pnagent/engine/coloured"
 )
+
+// own is the name under which expressions find what is not data of tokens.
+const own = "pnagent"
+
+// input is what the expressions of one call read.
+type input struct {
+	tokens []coloured.Placed
+	now    int64
+	places []string
+	data   *data
+}
+
+// data is the decoded data of tokens, with numbers as json.Number.
+type data struct {
+	fields map[string]any // of all objects; of the youngest token that has it
+	all    []any          // by token; nil without data
+	size   int            // in bytes
+}
+
+func (in *input) time() time.Time { return time.UnixMicro(in.now).UTC() }
+
+func (in *input) seconds(injected int64) float64 { return max(0, float64(in.now-injected)/1e6) }
+
+// age returns the age of the oldest token, in seconds.
+func (in *input) age() float64 {
+	oldest := in.now
+	for i := range in.tokens {
+		oldest = min(oldest, in.tokens[i].Token.Injected)
+	}
+	return in.seconds(oldest)
+}
+
+// decoded returns the data of the tokens, which it decodes once.
+func (in *input) decoded() (*data, error) {
+	if in.data != nil {
+		return in.data, nil
+	}
+	all, err := decodeAll(in.tokens)
+	if err != nil {
+		return nil, err
+	}
+	d := &data{all: all}
+	for _, i := range byAge(in.tokens) {
+		d.size += len(in.tokens[i].Token.Data)
+		switch object, ok := all[i].(map[string]any); {
+		case !ok:
+		case d.fields == nil:
+			d.fields = object
+		default:
+			d.fields = maps.Clone(d.fields)
+			maps.Copy(d.fields, object)
+		}
+	}
+	in.data = d
+	return d, nil
+}
+
+// offers returns what expressions find under pnagent, with the tokens if fields is set.
+func (in *input) offers(fields bool) (map[string]any, error) {
+	out := map[string]any{"now": in.time(), "age": in.age()}
+	if !fields {
+		return out, nil
+	}
+	data, err := in.decoded()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]any, len(in.tokens))
+	for i := range in.tokens {
+		t := &in.tokens[i].Token
+		list[i] = map[string]any{"place": in.place(in.tokens[i].Place), "id": json.Number(strconv.FormatUint(t.ID, 10)),
+			"age": in.seconds(t.Injected), "data": data.all[i]}
+	}
+	out["tokens"], out["token"] = list, nil
+	if len(data.all) > 0 {
+		out["token"] = data.all[0]
+	}
+	return out, nil
+}
+
+func (in *input) place(i int32) string {
+	if i >= 0 && int(i) < len(in.places) {
+		return in.places[i]
+	}
+	return ""
+}
 
 // byAge returns the indexes of tokens, the oldest first.
 func byAge(tokens []coloured.Placed) []int {
@@ -63,7 +151,7 @@ func decode(data []byte) (any, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("not JSON: more after the first value")
 	}
-	return numbers(v), nil
+	return v, nil
 }
 
 // deep reports whether JSON nests deeper than MaxDepth.
@@ -87,8 +175,8 @@ func deep(data []byte) bool {
 	return false
 }
 
-// numbers converts the numbers of decoded JSON so that they can be compared: to
-// int if that is exact, else to float64.
+// numbers returns decoded JSON with numbers that can be compared: int if that is exact,
+// else float64.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -98,13 +186,17 @@ func numbers(v any) any {
 		f, _ := strconv.ParseFloat(string(v), 64) // a number that is too large is infinite, and compares as that
 		return f
 	case map[string]any:
+		out := make(map[string]any, len(v))
 		for k, e := range v {
-			v[k] = numbers(e)
+			out[k] = numbers(e)
 		}
+		return out
 	case []any:
+		out := make([]any, len(v))
 		for i, e := range v {
-			v[i] = numbers(e)
+			out[i] = numbers(e)
 		}
+		return out
 	}
 	return v
 }

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard compiles expressions to guards, for people who write nets and
-// not Go. It is pure.
+// Package guard compiles expressions to guards and to values, for people who write nets
+// and not Go. It is pure.
 //
 //	g, err := guard.Compile(`amount < 100 && !(express)`, places)
 //
-// The language is that of github.com/expr-lang/expr: comparisons, arithmetic,
+// The beginning of a text says its language: "=" FEEL (package feel), "${" or "#{" UEL
+// (package uel), otherwise that of github.com/expr-lang/expr: comparisons, arithmetic,
 // and or not (also && || !), x ? y : z, in, contains, startsWith, matches,
-// .field, [index], ?., ??, and the functions that [Functions] lists. An
-// expression reads the tokens that the transition takes or tests, whose data is
-// JSON:
+// .field, [index], ?., ??, and the functions that [Functions] lists. A guard may have lines
+// "unless EXPRESSION" before its expression, which must not be true.
+//
+// An expression reads the tokens that the transition takes or tests, whose data is
+// JSON. In each language:
 //
 //   - every field of the tokens' JSON objects is a variable. If several tokens
-//     have it, the value of the youngest one counts. A field whose name is not
-//     an identifier is $env["the name"].
+//     have it, the value of the youngest one counts.
 //   - pnagent.token is the data of the first token; pnagent.tokens is a list of
 //     all, each with place, id, age and data, in the order of the places in the
 //     net, the oldest first.
-//   - pnagent.age is the age of the oldest token in seconds. pnagent.now is the
-//     time (UTC), for use with date("2026-01-31"), duration("90m") and methods
-//     such as pnagent.now.Hour(). pnagent hides a field of that name.
+//   - pnagent.age is the age of the oldest token in seconds, pnagent.now the time
+//     in UTC. pnagent hides a field of that name; no other name is hidden.
 //
-// A variable or field that no token has is nil, and nil counts as false where
-// true or false is expected. Numbers without a fraction are integers. Every
-// other mistake is an [Error]. [Compile] returns mistakes in the text, with the
+// In pnagent's own language a field whose name is not an identifier is $env["the name"]; a
+// variable or field that no token has is nil, and nil counts as false where true or
+// false is expected. pnagent.now has methods such as Hour(), and goes with date("2026-01-31")
+// and duration("90m").
+//
+// Every mistake is an [Error]. [Compile] returns mistakes in the text, with the
 // column. Mistakes in tokens, such as data that is not JSON or a text where a
 // number is expected, are a panic of the guard: the machine counts that as a
 // failure of the transition and reports it.
@@ -33,8 +37,8 @@
 //
 // Bounds: text [MaxText], data [MaxData] and [MaxDepth] deep, [MaxRounds] of
 // all loops (all, any, filter, …) together, fewer with much data ([MaxWork]:
-// 1024 with 64 KiB), texts that an expression makes [MaxData]. The language
+// 1024 with 64 KiB), texts that an expression makes and values [MaxData]. The language
 // omits everything that can differ between two evaluations (the clock, time
 // zones of the machine, the order of keys), and everything that makes lists
-// longer than its arguments.
+// longer than its arguments. The bounds of the other languages are in their packages.
 package guard

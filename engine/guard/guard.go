@@ -7,17 +7,14 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/types"
-	"github.com/expr-lang/expr/vm"
 
 	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/guard/feel"
+	"github.com/pnagent/pnagent/engine/guard/uel"
 )
 
 // The bounds of guards.
@@ -35,19 +32,6 @@ const askAgain = 1_000_000
 
 // noPlace is stats.NoPlace: a guard never waits for a place.
 const noPlace = -1
-
-// maxList bounds lists that ranges such as 1..n make.
-const maxList = 10_000
-
-// Functions returns the names of the functions that expressions may use.
-func Functions() []string {
-	return []string{
-		"all", "any", "none", "one", "filter", "find", "findIndex", "findLast", "findLastIndex", "count", "sum",
-		"len", "first", "last", "get", "max", "min", "mean", "median", "abs", "ceil", "floor", "round",
-		"int", "float", "string", "type", "trim", "trimPrefix", "trimSuffix", "upper", "lower", "split",
-		"indexOf", "lastIndexOf", "hasPrefix", "hasSuffix", "date", "duration",
-	}
-}
 
 // Error is a mistake in the text of a guard, or an error of a guard about some
 // tokens.
@@ -70,12 +54,19 @@ func (e *Error) Error() string {
 	return e.Msg
 }
 
-// errorOf converts an error of the expression library.
+// errorOf returns an error of a language as an Error.
 func errorOf(err error) *Error {
 	e := &Error{Msg: err.Error()}
-	var at *file.Error
-	if errors.As(err, &at) {
-		e = &Error{Line: at.Line, Column: at.Column + 1, Msg: at.Message}
+	var own *file.Error
+	var in *feel.Error
+	var el *uel.Error
+	switch {
+	case errors.As(err, &own):
+		e = &Error{Line: own.Line, Column: own.Column + 1, Msg: own.Message}
+	case errors.As(err, &in):
+		e = &Error{Line: in.Line, Column: in.Column, Msg: in.Msg}
+	case errors.As(err, &el):
+		e = &Error{Line: el.Line, Column: el.Column, Msg: el.Msg}
 	}
 	e.Msg, _, _ = strings.Cut(e.Msg, "\n")
 	if len(e.Msg) > maxMessage {
@@ -92,8 +83,10 @@ func Compile(text string, places []string) (coloured.Guard, error) {
 		return nil, err
 	}
 	for i, part := range c.parts {
-		if result := part.program.Node().Type(); result.Kind() != reflect.Bool && result.Kind() != reflect.Interface {
-			return nil, &Error{Line: i + 1, Column: 1, Msg: fmt.Sprintf("a result of type %s; expected true or false", result)}
+		if own, ok := part.expression.(*ownExpression); ok {
+			if result := own.program.Node().Type(); result.Kind() != reflect.Bool && result.Kind() != reflect.Interface {
+				return nil, &Error{Line: i + 1, Column: 1, Msg: fmt.Sprintf("a result of type %s; expected true or false", result)}
+			}
 		}
 	}
 	return c.ask, nil
@@ -118,11 +111,12 @@ func CompileValue(text string, places []string) (func(tokens []coloured.Placed, 
 type conditions struct {
 	parts  []condition
 	places []string
+	timed  bool
 }
 
 // condition holds if its expression is true, or if it is not and unless is set.
 type condition struct {
-	*expression
+	expression
 	unless bool
 }
 
@@ -151,6 +145,8 @@ func compile(text string, places []string) (*conditions, error) {
 			}
 			return nil, err
 		}
+		_, timed := part.reads()
+		c.timed = c.timed || timed
 		c.parts = append(c.parts, part)
 		text = rest
 	}
@@ -163,68 +159,57 @@ const unless = "unless "
 // foreign matches the name of a language before an expression.
 var foreign = regexp.MustCompile(`^([a-z][a-z0-9]*):(?:[^:]|$)`)
 
-func compileOne(text string) (*expression, *Error) {
+// expression is a compiled expression of any language.
+type expression interface {
+	// value returns the value. errors are those of the language.
+	value(in *input) (any, error)
+	// truth returns a value as true or false; null is false.
+	truth(v any) (bool, error)
+	// reads returns whether the expression reads data of tokens, and the time.
+	reads() (fields, timed bool)
+}
+
+func compileOne(text string) (expression, *Error) {
 	if len(text) > MaxText {
 		return nil, &Error{Msg: fmt.Sprintf("an expression of %d bytes; expected at most %d", len(text), MaxText)}
 	}
-	if m := foreign.FindStringSubmatch(text); m != nil {
+	var e expression
+	var err error
+	switch m := foreign.FindStringSubmatch(text); {
+	case m != nil:
 		return nil, &Error{Line: 1, Column: 1, Msg: fmt.Sprintf("an expression of the language %s; expected FEEL (= …), UEL (${…}) or pnagent's own", m[1])}
+	case strings.HasPrefix(text, "="):
+		e, err = compileFEEL(text)
+	case strings.HasPrefix(text, "${") || strings.HasPrefix(text, "#{"):
+		e, err = compileUEL(text)
+	default:
+		e, err = compileOwn(text)
 	}
-	text = translate(text)
-	p := &patcher{}
-	program, err := expr.Compile(text, options(p)...)
-	switch {
-	case p.fault != nil:
-		return nil, errorOf(p.fault.Bind(file.NewSource(text)))
-	case err != nil:
+	if err != nil {
 		return nil, errorOf(err)
 	}
-	return &expression{program: program, fields: p.fields, timed: p.timed || p.ages && p.tokens, loops: p.loops}, nil
-}
-
-func options(p *patcher) []expr.Option {
-	options := []expr.Option{
-		expr.Env(types.Map{
-			own:       types.Map{"age": types.Float64, "now": types.TypeOf(time.Time{}), "token": types.Any, "tokens": types.Array(types.Any)},
-			roundName: types.TypeOf(func(...any) (any, error) { return nil, nil }),
-		}),
-		expr.AllowUndefinedVariables(),
-		expr.AsAny(),
-		expr.Optimize(false),
-		expr.DisableAllBuiltins(),
-		expr.Function(truthName, truth),
-		expr.Function(shortName, short),
-		expr.Patch(p),
-	}
-	for _, name := range Functions() {
-		options = append(options, expr.EnableBuiltin(name))
-	}
-	return options
-}
-
-// expression is a compiled expression.
-type expression struct {
-	program *vm.Program
-	fields  bool // it uses data
-	timed   bool // it uses an age or the time
-	loops   bool
+	return e, nil
 }
 
 // ask is a coloured.Guard. It panics with an *Error.
 func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 	v := coloured.Verdict{OK: true, WaitsFor: noPlace}
-	env := c.environment(tokens, now)
-	for i := range c.parts {
-		yes, err := truth(c.parts[i].run(env, c.size(tokens)))
+	in := &input{tokens: tokens, now: now, places: c.places}
+	for _, part := range c.parts {
+		value, err := part.value(in)
 		if err != nil {
 			panic(errorOf(err))
 		}
-		if yes == c.parts[i].unless {
+		yes, err := part.truth(value)
+		if err != nil {
+			panic(errorOf(err))
+		}
+		if yes == part.unless {
 			v.OK = false
 			break
 		}
 	}
-	if c.timed() && !v.OK {
+	if c.timed && !v.OK {
 		v.Again = now + askAgain
 	}
 	return v
@@ -232,85 +217,13 @@ func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 
 // value returns the value of the only expression as JSON. It panics with an *Error.
 func (c *conditions) value(tokens []coloured.Placed, now int64) []byte {
-	out, err := appendJSON(nil, c.parts[0].run(c.environment(tokens, now), c.size(tokens)))
+	v, err := c.parts[0].value(&input{tokens: tokens, now: now, places: c.places})
+	if err != nil {
+		panic(errorOf(err))
+	}
+	out, err := appendJSON(nil, v)
 	if err != nil {
 		panic(errorOf(err))
 	}
 	return out
-}
-
-// run returns the value of an expression. It panics with an *Error. size is that of
-// the data in bytes.
-func (e *expression) run(env map[string]any, size int) any {
-	if e.loops {
-		env[roundName] = rounds(min(MaxRounds, MaxWork/max(1, size)))
-	}
-	machine := vm.VM{MemoryBudget: maxList}
-	out, err := machine.Run(e.program, env)
-	if err != nil {
-		panic(errorOf(err))
-	}
-	return out
-}
-
-func (c *conditions) fields() bool {
-	return slices.ContainsFunc(c.parts, func(p condition) bool { return p.fields })
-}
-
-func (c *conditions) timed() bool {
-	return slices.ContainsFunc(c.parts, func(p condition) bool { return p.timed })
-}
-
-// own is the name under which expressions find what is not data of tokens.
-const own = "pnagent"
-
-// environment returns the variables of the expressions. It panics with an *Error.
-func (c *conditions) environment(tokens []coloured.Placed, now int64) map[string]any {
-	env, offers := map[string]any{}, map[string]any{}
-	seconds := func(injected int64) float64 { return max(0, float64(now-injected)/1e6) }
-	oldest := now
-	for i := range tokens {
-		oldest = min(oldest, tokens[i].Token.Injected)
-	}
-	if c.fields() {
-		decoded, err := decodeAll(tokens)
-		if err != nil {
-			panic(errorOf(err))
-		}
-		for _, i := range byAge(tokens) {
-			if object, ok := decoded[i].(map[string]any); ok {
-				for k, v := range object {
-					env[k] = v
-				}
-			}
-		}
-		list := make([]any, len(tokens))
-		for i := range tokens {
-			list[i] = map[string]any{"place": c.place(tokens[i].Place), "id": int(tokens[i].Token.ID), "age": seconds(tokens[i].Token.Injected), "data": decoded[i]}
-		}
-		offers["tokens"], offers["token"] = list, nil
-		if len(decoded) > 0 {
-			offers["token"] = decoded[0]
-		}
-	}
-	offers["now"], offers["age"] = time.UnixMicro(now).UTC(), seconds(oldest)
-	env[own] = offers
-	return env
-}
-
-// size returns how many bytes of data the expressions use.
-func (c *conditions) size(tokens []coloured.Placed) (n int) {
-	if c.fields() {
-		for i := range tokens {
-			n += len(tokens[i].Token.Data)
-		}
-	}
-	return n
-}
-
-func (c *conditions) place(i int32) string {
-	if i >= 0 && int(i) < len(c.places) {
-		return c.places[i]
-	}
-	return ""
 }

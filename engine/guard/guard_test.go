@@ -419,12 +419,12 @@ func BenchmarkGuard(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			v, err := decode(tokens[0].Token.Data)
-			if o := v.(map[string]any); err != nil || o["amount"].(int) > 100 || o["express"] != true {
+			if o := numbers(v).(map[string]any); err != nil || o["amount"].(int) > 100 || o["express"] != true {
 				b.Fatal(v, err)
 			}
 		}
 	})
-	for name, text := range map[string]string{"data": `amount < 100 and express`, "age": `pnagent.age > 2`} {
+	for name, text := range map[string]string{"data": `amount < 100 and express`, "data in FEEL": `= amount < 100 and express`, "data in UEL": `${amount < 100 and express}`, "age": `pnagent.age > 2`} {
 		b.Run(name, func(b *testing.B) {
 			g, err := Compile(text, places)
 			if err != nil {

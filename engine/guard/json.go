@@ -9,6 +9,10 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/pnagent/pnagent/engine/guard/feel"
 )
 
 // appendJSON appends a value as JSON. The result is at most MaxData bytes, and the
@@ -30,6 +34,25 @@ func appendJSON(to []byte, v any) ([]byte, error) {
 			}
 		}
 		to = append(to, '}')
+	case *feel.Context:
+		to = append(to, '{')
+		for i, k := range v.Keys() {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			if to, err = appendJSON(to, k); err != nil {
+				return nil, err
+			}
+			e, _ := v.Get(k)
+			if to, err = appendJSON(append(to, ':'), e); err != nil {
+				return nil, err
+			}
+		}
+		to = append(to, '}')
+	case *apd.Decimal:
+		return within(append(to, feel.Digits(v)...))
+	case feel.Date, feel.Time, feel.DateTime, feel.Span, feel.MonthSpan:
+		return appendScalar(to, v.(fmt.Stringer).String())
 	case []any:
 		return appendList(to, v)
 	case []int:
@@ -41,7 +64,7 @@ func appendJSON(to []byte, v any) ([]byte, error) {
 			return nil, fmt.Errorf("the number %v; expected one that JSON has", v)
 		}
 		return appendScalar(to, v)
-	case nil, bool, string, int, time.Time, json.Number:
+	case nil, bool, string, int, int64, time.Time, json.Number:
 		return appendScalar(to, v)
 	default:
 		return nil, fmt.Errorf("%s; expected a value of JSON", kind(v))

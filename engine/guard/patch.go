@@ -73,6 +73,7 @@ func kind(v any) string {
 // expression reads.
 type patcher struct {
 	fields, timed, loops bool
+	offers               bool
 	tokens, ages         bool // it uses all tokens, and a field that may be an age
 	fault                *file.Error
 }
@@ -103,8 +104,9 @@ func (p *patcher) Visit(node *ast.Node) {
 func (p *patcher) identifier(node *ast.Node, n *ast.IdentifierNode) {
 	switch {
 	case n.Value == own: // what is used of it is known at its member
+		p.offers = true
 	case n.Value == "$env":
-		p.fields, p.timed = true, true
+		p.fields, p.timed, p.offers = true, true, true
 	case slices.Contains(Functions(), n.Value):
 		p.fields = true
 		ast.Patch(node, &ast.MemberNode{Node: &ast.IdentifierNode{Value: "$env"}, Property: &ast.StringNode{Value: n.Value}})

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feel
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// context takes {name: value, …}. An entry sees those before it.
+func (p *parser) context() node {
+	p.expect("{")
+	defer p.bind()()
+	var keys []string
+	var values []node
+	for !p.sign("}") {
+		if len(keys) > 0 {
+			p.expect(",")
+		}
+		p.space()
+		at, key := p.pos, ""
+		if p.is(`"`) {
+			key = p.str()
+		} else {
+			key = p.key()
+		}
+		if slices.Contains(keys, key) {
+			p.fail(at, "a second entry %q; expected each once", clip(key))
+		}
+		p.expect(":")
+		keys, values = append(keys, key), append(values, p.expression())
+		p.bound = append(p.bound, key)
+	}
+	return func(r *run) any {
+		r.spend(1 + len(keys))
+		c := NewContext()
+		defer r.open(c.get)()
+		for i, k := range keys {
+			c.Set(k, values[i](r))
+		}
+		return c
+	}
+}
+
+// key takes the name of an entry, which may have any signs but a colon.
+func (p *parser) key() string {
+	at := p.pos
+	first, _ := utf8.DecodeRuneInString(p.text[at:])
+	end := strings.IndexAny(p.text[at:], ":,{}()[]\"")
+	if !nameStart(first) || end < 0 || p.text[at+end] != ':' {
+		p.unexpected("the name of an entry")
+	}
+	p.pos += end
+	return strings.Join(strings.Fields(p.text[at:p.pos]), " ")
+}
+
+// sources takes what for, some and every iterate over. It returns a function that
+// calls its argument with every combination, until that returns false.
+func (p *parser) sources() func(r *run, body func() bool) bool {
+	type source struct {
+		name     string
+		from, to node
+	}
+	var all []source
+	for len(all) == 0 || p.sign(",") {
+		s := source{name: p.name()}
+		p.expectWord("in")
+		s.from = p.expression()
+		if p.sign("..") {
+			s.to = p.expression()
+		}
+		all = append(all, s)
+		p.bound = append(p.bound, s.name)
+	}
+	return func(r *run, body func() bool) bool {
+		var nest func(i int) bool
+		nest = func(i int) bool {
+			if i == len(all) {
+				return body()
+			}
+			s := all[i]
+			v := s.from(r)
+			if s.to != nil {
+				v = &Range{Low: v, High: s.to(r), LowIncluded: true, HighIncluded: true, counts: true}
+			}
+			return r.each(v, func(item any) bool {
+				defer r.open(func(name string) (any, bool) { return item, name == s.name })()
+				return nest(i + 1)
+			})
+		}
+		return nest(0)
+	}
+}
+
+func (p *parser) loop() node {
+	p.expectWord("for")
+	defer p.bind("partial")()
+	each := p.sources()
+	p.expectWord("return")
+	body := p.expression()
+	return func(r *run) any {
+		out := []any{}
+		defer r.open(func(name string) (any, bool) { return slices.Clip(out), name == "partial" })()
+		if !each(r, func() bool { r.spend(1); out = append(out, body(r)); return true }) {
+			return nil
+		}
+		return out
+	}
+}
+
+func (p *parser) quantified(w string) node {
+	p.expectWord(w)
+	defer p.bind()()
+	each := p.sources()
+	p.expectWord("satisfies")
+	cond := p.expression()
+	decides := w == "some"
+	return func(r *run) any {
+		var out any = !decides
+		if !each(r, func() bool {
+			switch v := cond(r); {
+			case v == decides:
+				out = decides
+				return true // nulls of sources count, so it goes on
+			case v != !decides && out != decides:
+				out = nil
+			}
+			return true
+		}) {
+			return nil
+		}
+		return out
+	}
+}
+
+// function takes the definition of a function.
+func (p *parser) function() node {
+	p.expectWord("function")
+	p.expect("(")
+	defer p.bind()()
+	f := Function{}
+	for !p.sign(")") {
+		if len(f.params) > 0 {
+			p.expect(",")
+		}
+		name := p.name()
+		var t *typ
+		if p.sign(":") {
+			t = p.typeName()
+		}
+		f.params, f.types = append(f.params, name), append(f.types, t)
+	}
+	p.bound = append(p.bound, f.params...)
+	if p.keyword("external") {
+		p.fail(p.pos, "an external function; expected one in FEEL")
+	}
+	body := p.expression()
+	return func(r *run) any {
+		g := f
+		g.body, g.scope = body, r.scope
+		return &g
+	}
+}
+
+// arguments of a call.
+type arguments struct {
+	values []node
+	names  []string
+}
+
+func (a arguments) evaluate(r *run) []any {
+	out := make([]any, len(a.values))
+	for i, n := range a.values {
+		out[i] = n(r)
+	}
+	return out
+}
+
+func (p *parser) arguments() arguments {
+	p.expect("(")
+	var a arguments
+	for !p.sign(")") {
+		if len(a.values) > 0 {
+			p.expect(",")
+		}
+		at := p.pos
+		p.space()
+		if name, to := p.words(); name != "" {
+			p.pos = to
+			if p.sign(":") {
+				a.names = append(a.names, name)
+			} else {
+				p.pos = at
+			}
+		}
+		a.values = append(a.values, p.expression())
+		if len(a.names) > 0 && len(a.names) < len(a.values) {
+			p.fail(at, "an argument without a name beside one with a name; expected one kind")
+		}
+	}
+	return a
+}
+
+// builtin takes the arguments of a function of FEEL.
+func (p *parser) builtin(at int, name string) node {
+	f, ok := functions[name]
+	if !ok {
+		p.fail(at, "unknown function %q", clip(name))
+	}
+	if name == "now" || name == "today" {
+		p.paths = append(p.paths, "now()")
+	}
+	a := p.arguments()
+	if len(a.names) > 0 {
+		a = p.inOrder(at, name, f, a)
+	}
+	n := len(a.values)
+	if !f.takes(n) {
+		p.fail(at, "%d arguments of %s; expected %s", n, name, f.expected())
+	}
+	return func(r *run) any {
+		args := a.evaluate(r)
+		r.spend(2 + len(args))
+		return f.call(r, args)
+	}
+}
+
+// inOrder sorts named arguments by the parameters of a function.
+func (p *parser) inOrder(at int, name string, f *builtin, a arguments) arguments {
+	for _, params := range f.params {
+		out := arguments{}
+		used := 0
+		for _, param := range params {
+			i := slices.Index(a.names, param)
+			if i < 0 {
+				out.values = append(out.values, nil)
+				continue
+			}
+			out.values, used = append(out.values, a.values[i]), used+1
+		}
+		for len(out.values) > 0 && out.values[len(out.values)-1] == nil {
+			out.values = out.values[:len(out.values)-1]
+		}
+		if used == len(a.names) && !slices.ContainsFunc(out.values, func(n node) bool { return n == nil }) {
+			return out
+		}
+	}
+	p.fail(at, "the names %s of arguments of %s; expected %s", strings.Join(a.names, ", "), name, f.expected())
+	return a
+}

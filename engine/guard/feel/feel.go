@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feel
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// MaxSteps bounds the work of one evaluation: operations, elements of lists that are
+// made or visited, and each 16 bytes of texts that are made.
+const MaxSteps = 1 << 18
+
+// maxText bounds a text that an expression makes, in bytes.
+const maxText = 64 << 10
+
+// Error is a mistake in the text of an expression, or a reason for which an
+// evaluation has no result.
+type Error struct {
+	Line, Column int // in the text, from 1; 0 if the error has no position
+	Msg          string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Msg
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
+}
+
+// Program is a compiled expression. It is read-only, so any number of goroutines may
+// use it.
+type Program struct {
+	root  node
+	paths []string
+}
+
+// Compile compiles an expression. names are names of variables with other signs than
+// letters, digits and spaces, and names of variables that are functions. The error is
+// an *Error.
+func Compile(text string, names ...string) (p *Program, err error) {
+	defer func() { err = caught(recover(), err) }()
+	in := &parser{text: text, names: names}
+	root := in.expression()
+	if in.space(); in.pos < len(in.text) {
+		in.unexpected("an operator or the end")
+	}
+	slices.Sort(in.paths)
+	return &Program{root: root, paths: slices.Compact(in.paths)}, nil
+}
+
+func caught(r any, err error) error {
+	switch r := r.(type) {
+	case nil:
+		return err
+	case *Error:
+		return r
+	default:
+		panic(r)
+	}
+}
+
+// Paths returns the names of variables that the expression reads, sorted. A name has
+// the field that is read of it, if that is known: "order.total". "now()" stands for a
+// function of the time.
+func (p *Program) Paths() []string { return p.paths }
+
+// Eval returns the value of the expression; what FEEL defines as null is nil. See Import
+// for the types of values. now is the time that the expression sees, in UTC. variables
+// returns the value of a variable, and whether there is one. The error is an *Error: a bound, or what this package does not do.
+func (p *Program) Eval(now time.Time, variables func(name string) (any, bool)) (v any, err error) {
+	defer func() { err = caught(recover(), err) }()
+	r := &run{left: MaxSteps, now: timeOn(now.UTC()), scope: &scope{get: variables}}
+	return p.root(r), nil
+}
+
+// run is one evaluation.
+type run struct {
+	left  int // steps
+	depth int // of calls
+	now   DateTime
+	scope *scope
+}
+
+// scope is the variables of a part of an expression, and of what is around it.
+type scope struct {
+	get func(name string) (any, bool)
+	up  *scope
+}
+
+func (r *run) spend(n int) {
+	if r.left -= n; r.left < 0 {
+		r.fail("more than %d steps", MaxSteps)
+	}
+}
+
+func (r *run) fail(format string, args ...any) { panic(&Error{Msg: fmt.Sprintf(format, args...)}) }
+
+// open adds variables until the function that it returns is called.
+func (r *run) open(get func(name string) (any, bool)) func() {
+	before := r.scope
+	r.scope = &scope{get: get, up: before}
+	return func() { r.scope = before }
+}
+
+func (r *run) lookup(name string) any {
+	for s := r.scope; s != nil; s = s.up {
+		if v, ok := s.get(name); ok {
+			return v
+		}
+	}
+	return nil
+}
+
+// call calls a function that is a value.
+func (r *run) call(f any, args []any) any {
+	fn, ok := f.(*Function)
+	if !ok || len(args) != len(fn.params) {
+		return nil
+	}
+	r.spend(1 + len(args))
+	for i, t := range fn.types {
+		if t != nil {
+			if args[i], ok = t.coerce(r, args[i]); !ok {
+				return nil
+			}
+		}
+	}
+	if r.depth++; r.depth > maxDepth {
+		r.fail("functions that call each other more than %d deep", maxDepth)
+	}
+	before := r.scope
+	r.scope = &scope{up: fn.scope, get: func(name string) (any, bool) {
+		if i := slices.Index(fn.params, name); i >= 0 {
+			return args[i], true
+		}
+		return nil, false
+	}}
+	out := fn.body(r)
+	r.scope = before
+	r.depth--
+	return out
+}
+
+// str returns a text that an expression makes.
+func (r *run) str(s string) any {
+	if len(s) > maxText {
+		r.fail("a text of %d bytes; expected at most %d", len(s), maxText)
+	}
+	r.spend(1 + len(s)/16)
+	return s
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feel
+
+import (
+	"math"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// decimal128 has the precision and the range of IEEE 754 decimal128.
+var decimal128 = apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
+
+func integer(i int64) *apd.Decimal { return apd.New(i, 0) }
+
+// parseNumber returns a number of decimal digits, or nil.
+func parseNumber(s string) *apd.Decimal {
+	d, _, err := decimal128.NewFromString(s)
+	if err != nil {
+		return nil
+	}
+	return finite(d)
+}
+
+// finite returns nil for infinities and what is not a number.
+func finite(d *apd.Decimal) *apd.Decimal {
+	if d.Form != apd.Finite {
+		return nil
+	}
+	return d
+}
+
+// result is a value of an operation, or nil.
+func result(d *apd.Decimal, _ apd.Condition, err error) any {
+	if err != nil || d.Form != apd.Finite {
+		return nil
+	}
+	return d
+}
+
+// whole returns a whole number.
+func whole(d *apd.Decimal) (int64, bool) {
+	var t apd.Decimal
+	if t.Reduce(d); t.Exponent < 0 || t.Exponent > 20 {
+		return 0, false
+	}
+	i, err := t.Int64()
+	return i, err == nil && i > math.MinInt64/2 && i < math.MaxInt64/2
+}
+
+// rounded returns a number with a number of digits after the point.
+func rounded(d *apd.Decimal, scale int32, how apd.Rounder) any {
+	c := decimal128
+	c.Precision = 34 + 6144
+	c.Rounding = how
+	out := new(apd.Decimal)
+	if _, err := c.Quantize(out, d, -scale); err != nil || out.Form != apd.Finite {
+		return nil
+	}
+	return result(out, 0, nil)
+}
+
+// Digits returns a number as text, without an exponent.
+func Digits(d *apd.Decimal) string {
+	var t apd.Decimal
+	t.Reduce(d)
+	if t.IsZero() {
+		return "0"
+	}
+	s := t.Text('f')
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+func add(r *run, a, b any) any {
+	r.spend(1)
+	switch x := a.(type) {
+	case *apd.Decimal:
+		if y, ok := b.(*apd.Decimal); ok {
+			out := new(apd.Decimal)
+			c, err := decimal128.Add(out, x, y)
+			return result(out, c, err)
+		}
+	case string:
+		if y, ok := b.(string); ok {
+			return r.str(x + y)
+		}
+	case Span, MonthSpan:
+		if temporalSpan(b) && KindOf(a) != KindOf(b) {
+			return nil
+		}
+		return addSpan(b, a)
+	default:
+		if temporalSpan(b) {
+			return addSpan(a, b)
+		}
+	}
+	return nil
+}
+
+func subtract(r *run, a, b any) any {
+	r.spend(1)
+	switch x := a.(type) {
+	case *apd.Decimal:
+		if y, ok := b.(*apd.Decimal); ok {
+			out := new(apd.Decimal)
+			c, err := decimal128.Sub(out, x, y)
+			return result(out, c, err)
+		}
+		return nil
+	}
+	if temporalSpan(b) {
+		if temporalSpan(a) && KindOf(a) != KindOf(b) {
+			return nil
+		}
+		return addSpan(a, negate(r, b))
+	}
+	return difference(a, b)
+}
+
+func multiply(r *run, a, b any) any {
+	r.spend(1)
+	if _, ok := b.(*apd.Decimal); !ok {
+		a, b = b, a
+	}
+	y, ok := b.(*apd.Decimal)
+	if !ok {
+		return nil
+	}
+	out := new(apd.Decimal)
+	switch x := a.(type) {
+	case *apd.Decimal:
+		c, err := decimal128.Mul(out, x, y)
+		return result(out, c, err)
+	case Span:
+		c, err := decimal128.Mul(out, x.Seconds, y)
+		return spanOf(result(out, c, err))
+	case MonthSpan:
+		c, err := decimal128.Mul(out, integer(int64(x)), y)
+		return monthsOf(result(out, c, err))
+	}
+	return nil
+}
+
+func divide(r *run, a, b any) any {
+	r.spend(1)
+	out := new(apd.Decimal)
+	quotient := func(x, y *apd.Decimal) any {
+		if y.IsZero() {
+			return nil
+		}
+		c, err := decimal128.Quo(out, x, y)
+		return result(out, c, err)
+	}
+	switch x := a.(type) {
+	case *apd.Decimal:
+		if y, ok := b.(*apd.Decimal); ok {
+			return quotient(x, y)
+		}
+	case Span:
+		switch y := b.(type) {
+		case *apd.Decimal:
+			return spanOf(quotient(x.Seconds, y))
+		case Span:
+			return quotient(x.Seconds, y.Seconds)
+		}
+	case MonthSpan:
+		switch y := b.(type) {
+		case *apd.Decimal:
+			return monthsOf(quotient(integer(int64(x)), y))
+		case MonthSpan:
+			return quotient(integer(int64(x)), integer(int64(y)))
+		}
+	}
+	return nil
+}
+
+func power(r *run, a, b any) any {
+	r.spend(50)
+	x, ok := a.(*apd.Decimal)
+	y, ok2 := b.(*apd.Decimal)
+	if !ok || !ok2 {
+		return nil
+	}
+	out := new(apd.Decimal)
+	c, err := decimal128.Pow(out, x, y)
+	return result(out, c, err)
+}
+
+func negate(r *run, v any) any {
+	r.spend(1)
+	switch v := v.(type) {
+	case *apd.Decimal:
+		return new(apd.Decimal).Neg(v)
+	case Span:
+		return Span{new(apd.Decimal).Neg(v.Seconds)}
+	case MonthSpan:
+		return -v
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feel
+
+func (p *parser) expression() node {
+	defer p.enter()()
+	p.space()
+	switch w := p.word(p.pos); {
+	case w == "if":
+		return p.conditional()
+	case w == "for":
+		return p.loop()
+	case w == "some" || w == "every":
+		return p.quantified(w)
+	case w == "function":
+		return p.function()
+	}
+	return p.or()
+}
+
+func (p *parser) conditional() node {
+	p.expectWord("if")
+	cond := p.expression()
+	p.expectWord("then")
+	yes := p.expression()
+	p.expectWord("else")
+	no := p.expression()
+	return func(r *run) any {
+		r.spend(1)
+		if cond(r) == true {
+			return yes(r)
+		}
+		return no(r)
+	}
+}
+
+func (p *parser) or() node {
+	left := p.and()
+	for p.keyword("or") {
+		l, right := left, p.and()
+		left = func(r *run) any { return either(r, l, right, true) }
+	}
+	return left
+}
+
+func (p *parser) and() node {
+	left := p.comparison()
+	for p.keyword("and") {
+		l, right := left, p.comparison()
+		left = func(r *run) any { return either(r, l, right, false) }
+	}
+	return left
+}
+
+// either computes or (decides is true) and and (decides is false) of three-valued
+// logic: a value that decides does so beside one that is null.
+func either(r *run, a, b node, decides bool) any {
+	r.spend(1)
+	x := a(r)
+	if x == decides {
+		return decides
+	}
+	y := b(r)
+	switch {
+	case y == decides:
+		return decides
+	case x == !decides && y == !decides:
+		return !decides
+	}
+	return nil
+}
+
+func (p *parser) comparison() node {
+	left := p.additive()
+	for {
+		l := left
+		op := p.comparator()
+		switch {
+		case op != "":
+			right := p.additive()
+			left = func(r *run) any { return compared(r, op, l(r), right(r)) }
+		case p.keyword("between"):
+			low := p.additive()
+			p.expectWord("and")
+			high := p.additive()
+			left = func(r *run) any {
+				v, lo, hi := l(r), low(r), high(r)
+				return both(compared(r, ">=", v, lo), compared(r, "<=", v, hi))
+			}
+		case p.keyword("in"):
+			test := p.tests()
+			left = func(r *run) any { return test(r, l(r)) }
+		default:
+			return left
+		}
+	}
+}
+
+func (p *parser) comparator() string {
+	for _, op := range []string{"!=", "<=", ">=", "=", "<", ">"} {
+		if p.sign(op) {
+			return op
+		}
+	}
+	return ""
+}
+
+// test computes whether a value passes a test.
+type test func(*run, any) any
+
+// tests takes what follows in: one test, or several in parentheses.
+func (p *parser) tests() test {
+	start := p.pos
+	if !p.sign("(") {
+		return p.test()
+	}
+	all := []test{p.test()}
+	for p.sign(",") {
+		all = append(all, p.test())
+	}
+	if p.is("..") || len(all) == 1 && !p.closes() { // a range, or an expression that only begins with a parenthesis
+		p.pos = start
+		return p.test()
+	}
+	p.expect(")")
+	return func(r *run, v any) any {
+		var out any = false
+		for _, t := range all {
+			switch t(r, v) {
+			case true:
+				return true
+			case nil:
+				out = nil
+			}
+		}
+		return out
+	}
+}
+
+// closes reports whether a parenthesis closes here and nothing continues the
+// expression within.
+func (p *parser) closes() bool {
+	defer func(at int) { p.pos = at }(p.pos)
+	if !p.sign(")") {
+		return false
+	}
+	for _, s := range []string{".", "[", "*", "/", "+", "-", "("} {
+		if p.is(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *parser) test() test {
+	if op := p.comparator(); op != "" {
+		right := p.additive()
+		return func(r *run, v any) any { return compared(r, op, v, right(r)) }
+	}
+	of := p.additive()
+	return func(r *run, v any) any { return within(r, v, of(r)) }
+}
+
+func (p *parser) additive() node {
+	left := p.multiplicative()
+	for {
+		l := left
+		switch {
+		case p.sign("+"):
+			right := p.multiplicative()
+			left = func(r *run) any { return add(r, l(r), right(r)) }
+		case p.sign("-"):
+			right := p.multiplicative()
+			left = func(r *run) any { return subtract(r, l(r), right(r)) }
+		default:
+			return left
+		}
+	}
+}
+
+func (p *parser) multiplicative() node {
+	left := p.power()
+	for {
+		l := left
+		switch {
+		case !p.is("**") && p.sign("*"):
+			right := p.power()
+			left = func(r *run) any { return multiply(r, l(r), right(r)) }
+		case p.sign("/"):
+			right := p.power()
+			left = func(r *run) any { return divide(r, l(r), right(r)) }
+		default:
+			return left
+		}
+	}
+}
+
+func (p *parser) power() node {
+	left := p.unary()
+	for p.sign("**") {
+		l, right := left, p.unary()
+		left = func(r *run) any { return power(r, l(r), right(r)) }
+	}
+	return left
+}
+
+func (p *parser) unary() node {
+	if p.sign("-") {
+		defer p.enter()()
+		of := p.unary()
+		return func(r *run) any { return negate(r, of(r)) }
+	}
+	return p.postfix()
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feel
+
+import (
+	"github.com/cockroachdb/apd/v3"
+)
+
+func leap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
+
+func daysIn(year, month int) int {
+	switch {
+	case month == 2 && leap(year):
+		return 29
+	case month == 2:
+		return 28
+	case month == 4 || month == 6 || month == 9 || month == 11:
+		return 30
+	}
+	return 31
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}
+
+// days returns the number of a day; 1970-01-01 is 0.
+func (d Date) days() int64 {
+	y, m := int64(d.Year), int64(d.Month)
+	if m <= 2 { // years begin in March
+		y--
+		m += 12
+	}
+	return 365*y + floorDiv(y, 4) - floorDiv(y, 100) + floorDiv(y, 400) + (153*(m-3)+2)/5 + int64(d.Day) - 719469
+}
+
+// dateOf returns the day of a number.
+func dateOf(n int64) Date {
+	n += 719468 // from 0000-03-01
+	era := floorDiv(n, 146097)
+	day := n - era*146097
+	year := (day - day/1460 + day/36524 - day/146096) / 365
+	day -= 365*year + year/4 - year/100
+	month := (5*day + 2) / 153
+	d := Date{int(year + era*400), int(month + 3), int(day - (153*month+2)/5 + 1)}
+	if d.Month > 12 {
+		d.Month -= 12
+		d.Year++
+	}
+	return d
+}
+
+// weekday returns 1 for Monday to 7 for Sunday.
+func (d Date) weekday() int { return int(d.days()+3-7*floorDiv(d.days()+3, 7)) + 1 }
+
+func (d Date) yearDay() int { return int(d.days()-Date{d.Year, 1, 1}.days()) + 1 }
+
+// week returns the week of ISO 8601.
+func (d Date) week() int {
+	thursday := dateOf(d.days() + int64(4-d.weekday()))
+	return (thursday.yearDay()-1)/7 + 1
+}
+
+// addMonths adds months; the day is at most the last one of the month.
+func (d Date) addMonths(n MonthSpan) any {
+	if n > 12*2*maxYear || n < -12*2*maxYear {
+		return nil
+	}
+	m := int64(d.Year)*12 + int64(d.Month) - 1 + int64(n)
+	year, month := int(floorDiv(m, 12)), int(m-12*floorDiv(m, 12))+1
+	return newDate(year, month, min(d.Day, daysIn(year, month)))
+}
+
+func (t Time) zoned() bool { return t.Zoned }
+
+// seconds returns the seconds of a day, in UTC if the time has a zone.
+func (t Time) seconds() int64 { return int64(t.Hour*3600 + t.Minute*60 + t.Second - t.Offset) }
+
+// seconds returns the seconds since 1970, in UTC if the time has a zone.
+func (t DateTime) seconds() int64 { return t.days()*86400 + t.Time.seconds() }
+
+// shift returns a time that is some seconds later, with the same zone.
+func (t DateTime) shift(by *apd.Decimal) any {
+	secs, nanos, ok := split(by)
+	if !ok {
+		return nil
+	}
+	nano := int64(t.Nano) + nanos
+	secs += t.seconds() + int64(t.Offset) + floorDiv(nano, 1e9)
+	day := floorDiv(secs, 86400)
+	clock := int(secs - day*86400)
+	d := dateOf(day)
+	if d.Year < -maxYear || d.Year > maxYear {
+		return nil
+	}
+	t.Date = d
+	t.Hour, t.Minute, t.Second, t.Nano = clock/3600, clock/60%60, clock%60, int(nano-1e9*floorDiv(nano, 1e9))
+	return t
+}
+
+// split returns the seconds and nanoseconds of a duration, rounded down.
+func split(seconds *apd.Decimal) (int64, int64, bool) {
+	floor, ok := rounded(seconds, 0, apd.RoundFloor).(*apd.Decimal)
+	if !ok {
+		return 0, 0, false
+	}
+	s, ok := whole(floor)
+	if !ok || s > 1<<60 || s < -1<<60 {
+		return 0, 0, false
+	}
+	rest := new(apd.Decimal)
+	_, _ = decimal128.Sub(rest, seconds, floor)
+	_, _ = decimal128.Mul(rest, rest, integer(1e9))
+	n, ok := whole(rest)
+	return s, n, ok
+}
+
+func temporalSpan(v any) bool {
+	switch v.(type) {
+	case Span, MonthSpan:
+		return true
+	}
+	return false
+}
+
+// addSpan adds a duration to a value.
+func addSpan(v, span any) any {
+	switch by := span.(type) {
+	case Span:
+		switch v := v.(type) {
+		case Span:
+			out := new(apd.Decimal)
+			c, err := decimal128.Add(out, v.Seconds, by.Seconds)
+			return spanOf(result(out, c, err))
+		case DateTime:
+			return v.shift(by.Seconds)
+		case Date:
+			if t, ok := (DateTime{Date: v}).shift(by.Seconds).(DateTime); ok {
+				return t.Date
+			}
+		case Time:
+			rest := new(apd.Decimal)
+			if _, err := decimal128.Rem(rest, by.Seconds, integer(86400)); err != nil {
+				return nil
+			}
+			if t, ok := (DateTime{Date: Date{1970, 1, 1}, Time: v}).shift(rest).(DateTime); ok {
+				return t.Time
+			}
+		}
+	case MonthSpan:
+		switch v := v.(type) {
+		case MonthSpan:
+			return v + by
+		case DateTime:
+			if d, ok := v.addMonths(by).(Date); ok {
+				return DateTime{d, v.Time}
+			}
+		case Date:
+			return v.addMonths(by)
+		}
+	}
+	return nil
+}
+
+// difference returns the duration between two times.
+func difference(a, b any) any {
+	if x, ok := a.(Time); ok {
+		y, ok := b.(Time)
+		if !ok || x.Zoned != y.Zoned {
+			return nil
+		}
+		return between(x.seconds(), x.Nano, y.seconds(), y.Nano)
+	}
+	x, ok := midnight(a)
+	y, ok2 := midnight(b)
+	if !ok || !ok2 || x.Zoned != y.Zoned {
+		return nil
+	}
+	return between(x.seconds(), x.Nano, y.seconds(), y.Nano)
+}
+
+func between(s int64, nano int, s2 int64, nano2 int) any {
+	n := new(apd.Decimal)
+	_, _ = decimal128.Mul(n, integer(int64(nano-nano2)), apd.New(1, -9))
+	_, _ = decimal128.Add(n, n, integer(s-s2))
+	return spanOf(n)
+}
+
+// midnight returns a date as a time in UTC.
+func midnight(v any) (DateTime, bool) {
+	switch v := v.(type) {
+	case Date:
+		return DateTime{Date: v, Time: Time{Zoned: true}}, true
+	case DateTime:
+		return v, true
+	}
+	return DateTime{}, false
+}
+
+// property returns a property of a time or a duration.
+func property(v any, name string) any {
+	number := func(n int) any { return integer(int64(n)) }
+	switch v := v.(type) {
+	case Date:
+		return dateProperty(v, name)
+	case DateTime:
+		if p := dateProperty(v.Date, name); p != nil {
+			return p
+		}
+		return property(v.Time, name)
+	case Time:
+		switch name {
+		case "hour":
+			return number(v.Hour)
+		case "minute":
+			return number(v.Minute)
+		case "second":
+			return number(v.Second)
+		case "time offset":
+			if v.Zoned {
+				return Span{integer(int64(v.Offset))}
+			}
+		}
+	case MonthSpan:
+		switch name {
+		case "years":
+			return number(int(v / 12))
+		case "months":
+			return number(int(v % 12))
+		}
+	case Span:
+		return spanProperty(v, name)
+	}
+	return nil
+}
+
+func dateProperty(d Date, name string) any {
+	switch name {
+	case "year":
+		return integer(int64(d.Year))
+	case "month":
+		return integer(int64(d.Month))
+	case "day":
+		return integer(int64(d.Day))
+	case "weekday":
+		return integer(int64(d.weekday()))
+	}
+	return nil
+}
+
+func spanProperty(s Span, name string) any {
+	unit, ok := map[string][2]int64{"days": {86400, 0}, "hours": {3600, 24}, "minutes": {60, 60}, "seconds": {1, 60}}[name]
+	if !ok {
+		return nil
+	}
+	out := new(apd.Decimal)
+	if name == "seconds" {
+		_, _ = decimal128.Rem(out, s.Seconds, integer(60))
+		return out
+	}
+	_, _ = decimal128.QuoInteger(out, s.Seconds, integer(unit[0]))
+	if unit[1] > 0 {
+		_, _ = decimal128.Rem(out, out, integer(unit[1]))
+	}
+	return out
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uel
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// Import returns a value of decoded JSON (with numbers as json.Number) as one of UEL:
+// nil, bool, string, int64 (Java's Long), float64 (Double), []any or map[string]any.
+// The error is an *Error for a whole number of more than 64 bits.
+func Import(v any) (any, error) {
+	switch v := v.(type) {
+	case json.Number:
+		if !strings.ContainsAny(string(v), ".eE") {
+			n, err := strconv.ParseInt(string(v), 10, 64)
+			if err != nil {
+				return nil, &Error{Msg: fmt.Sprintf("the number %s; expected one of 64 bits", clip(string(v)))}
+			}
+			return n, nil
+		}
+		f, _ := strconv.ParseFloat(string(v), 64) // a number that is too large is infinite, as in Java
+		return f, nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			var err error
+			if out[k], err = Import(e); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			var err error
+			if out[i], err = Import(e); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+func kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a text"
+	case int64, float64:
+		return "a number"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+// toBool coerces to Boolean (JSR-341, 1.23.6).
+func toBool(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return strings.EqualFold(v, "true")
+	}
+	fail("found %s; expected true or false", kind(v))
+	return false
+}
+
+// toText coerces to String (1.23.2).
+func toText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case bool:
+		return strconv.FormatBool(v)
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return javaDouble(v)
+	}
+	fail("found %s; expected a text", kind(v))
+	return ""
+}
+
+// javaDouble returns what Double.toString does.
+func javaDouble(f float64) string {
+	switch a := math.Abs(f); {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 0):
+		return strings.TrimPrefix(strconv.FormatFloat(f, 'f', -1, 64), "+") + "inity"
+	case f == 0 || a >= 1e-3 && a < 1e7:
+		s := strconv.FormatFloat(f, 'f', -1, 64)
+		if !strings.Contains(s, ".") {
+			s += ".0"
+		}
+		return s
+	}
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
+	}
+	n, _ := strconv.Atoi(exponent)
+	return mantissa + "E" + strconv.Itoa(n)
+}
+
+// toLong and toDouble coerce to numbers (1.23.3).
+func toLong(v any) int64 {
+	switch v := v.(type) {
+	case nil:
+		return 0
+	case int64:
+		return v
+	case float64:
+		return javaLong(v)
+	case string:
+		if v == "" {
+			return 0
+		}
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			fail("the text %s; expected a whole number", strconv.Quote(clip(v)))
+		}
+		return n
+	}
+	fail("found %s; expected a number", kind(v))
+	return 0
+}
+
+// javaLong converts as a cast to long does.
+func javaLong(f float64) int64 {
+	switch {
+	case math.IsNaN(f):
+		return 0
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(f)
+}
+
+func toDouble(v any) float64 {
+	switch v := v.(type) {
+	case nil:
+		return 0
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	case string:
+		if v == "" {
+			return 0
+		}
+		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+		if err != nil && !math.IsInf(f, 0) || strings.ContainsAny(v, "xX_") {
+			fail("the text %s; expected a number", strconv.Quote(clip(v)))
+		}
+		return f
+	}
+	fail("found %s; expected a number", kind(v))
+	return 0
+}
+
+// equal is == (1.8.2).
+func equal(a, b any) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	either := func(is func(any) bool) bool { return is(a) || is(b) }
+	switch {
+	case either(isDouble):
+		return toDouble(a) == toDouble(b)
+	case either(isLong):
+		return toLong(a) == toLong(b)
+	case either(isBool):
+		return toBool(a) == toBool(b)
+	case either(isText):
+		return toText(a) == toText(b)
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func isDouble(v any) bool { _, ok := v.(float64); return ok }
+func isLong(v any) bool   { _, ok := v.(int64); return ok }
+func isBool(v any) bool   { _, ok := v.(bool); return ok }
+func isText(v any) bool   { _, ok := v.(string); return ok }
+
+// related is < and so on (1.8.1).
+func related(op string, a, b any) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil && (op == "<=" || op == ">=")
+	}
+	either := func(is func(any) bool) bool { return is(a) || is(b) }
+	var c int
+	switch {
+	case either(isDouble):
+		x, y := toDouble(a), toDouble(b)
+		if math.IsNaN(x) || math.IsNaN(y) {
+			return false
+		}
+		c = cmp.Compare(x, y)
+	case either(isLong):
+		c = cmp.Compare(toLong(a), toLong(b))
+	case either(isText):
+		c = strings.Compare(toText(a), toText(b))
+	case isBool(a) && isBool(b):
+		if a != b {
+			c = 1
+			if b == true {
+				c = -1
+			}
+		}
+	default:
+		fail("%s %s %s; expected numbers or texts", kind(a), op, kind(b))
+	}
+	switch op {
+	case "<":
+		return c < 0
+	case "<=":
+		return c <= 0
+	case ">":
+		return c > 0
+	}
+	return c >= 0
+}
+
+// fractional reports whether arithmetic with a value is that of Double.
+func fractional(v any) bool {
+	s, ok := v.(string)
+	return isDouble(v) || ok && strings.ContainsAny(s, ".eE")
+}
+
+// calculate is + - * / % (1.7).
+func calculate(op string, a, b any) any {
+	if a == nil && b == nil {
+		return int64(0)
+	}
+	if op == "/" {
+		return toDouble(a) / toDouble(b)
+	}
+	if fractional(a) || fractional(b) {
+		x, y := toDouble(a), toDouble(b)
+		switch op {
+		case "+":
+			return x + y
+		case "-":
+			return x - y
+		case "*":
+			return x * y
+		}
+		return math.Mod(x, y)
+	}
+	x, y := toLong(a), toLong(b)
+	switch op {
+	case "+":
+		return x + y
+	case "-":
+		return x - y
+	case "*":
+		return x * y
+	}
+	if y == 0 {
+		fail("division by zero")
+	}
+	return x % y
+}
+
+func negative(v any) any {
+	if fractional(v) {
+		return -toDouble(v)
+	}
+	return -toLong(v)
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+func joined(a, b any) string {
+	out := toText(a) + toText(b)
+	if len(out) > maxText {
+		fail("a text of more than %d bytes", maxText)
+	}
+	return out
+}
+
+// property is v[by] (1.6).
+func property(v, by any) any {
+	if v == nil || by == nil {
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return v[toText(by)]
+	case []any:
+		if i := toLong(by); i >= 0 && i < int64(len(v)) {
+			return v[i]
+		}
+		return nil
+	}
+	fail("the property %s of %s", strconv.Quote(clip(toText(by))), kind(v))
+	return nil
+}
+
+// arities are the methods that expressions may call, and how many arguments they can
+// have.
+var arities = map[string][]int{
+	"size": {0}, "isEmpty": {0}, "contains": {1}, "get": {1}, "containsKey": {1}, "containsValue": {1}, "indexOf": {1},
+	"equals": {1}, "toString": {0}, "compareTo": {1},
+	"length": {0}, "equalsIgnoreCase": {1}, "startsWith": {1}, "endsWith": {1}, "toLowerCase": {0}, "toUpperCase": {0}, "trim": {0},
+	"substring": {1, 2}, "intValue": {0}, "longValue": {0}, "doubleValue": {0}, "booleanValue": {0},
+}
+
+// call calls a method. It fails if the value has no such one.
+func call(v any, name string, args []any) any {
+	switch {
+	case name == "equals" && v != nil:
+		return javaEqual(v, args[0])
+	case name == "toString" && v != nil:
+		return toText(v)
+	}
+	switch v := v.(type) {
+	case string:
+		if out, ok := callText(v, name, args); ok {
+			return out
+		}
+	case int64, float64:
+		switch name {
+		case "intValue", "longValue":
+			return toLong(v)
+		case "doubleValue":
+			return toDouble(v)
+		case "compareTo":
+			if reflect.TypeOf(v) == reflect.TypeOf(args[0]) {
+				return int64(cmp.Compare(toDouble(v), toDouble(args[0])))
+			}
+		}
+	case bool:
+		if name == "booleanValue" {
+			return v
+		}
+	case []any:
+		if out, ok := callList(v, name, args); ok {
+			return out
+		}
+	case map[string]any:
+		if out, ok := callMap(v, name, args); ok {
+			return out
+		}
+	}
+	fail("the method %s of %s", name, kind(v))
+	return nil
+}
+
+// javaEqual is the method equals: values of different types are not equal.
+func javaEqual(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+func callText(s, name string, args []any) (any, bool) {
+	arg := func() string {
+		t, ok := args[0].(string)
+		if !ok {
+			fail("%s as the argument of %s; expected a text", kind(args[0]), name)
+		}
+		return t
+	}
+	switch name {
+	case "length":
+		return int64(len(utf16.Encode([]rune(s)))), true
+	case "isEmpty":
+		return s == "", true
+	case "contains":
+		return strings.Contains(s, arg()), true
+	case "startsWith":
+		return strings.HasPrefix(s, arg()), true
+	case "endsWith":
+		return strings.HasSuffix(s, arg()), true
+	case "equalsIgnoreCase":
+		t, ok := args[0].(string)
+		return ok && strings.EqualFold(s, t), true
+	case "toLowerCase":
+		return strings.ToLower(s), true
+	case "toUpperCase":
+		return strings.ToUpper(s), true
+	case "trim":
+		return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }), true
+	case "indexOf":
+		before, _, ok := strings.Cut(s, arg())
+		if !ok {
+			return int64(-1), true
+		}
+		return int64(len(utf16.Encode([]rune(before)))), true
+	case "compareTo":
+		return int64(strings.Compare(s, arg())), true
+	case "substring":
+		return substring(s, args), true
+	}
+	return nil, false
+}
+
+func substring(s string, args []any) string {
+	units := utf16.Encode([]rune(s))
+	from, to := toLong(args[0]), int64(len(units))
+	if len(args) > 1 {
+		to = toLong(args[1])
+	}
+	if from < 0 || to > int64(len(units)) || from > to {
+		fail("the characters %d to %d of a text of %d", from, to, len(units))
+	}
+	return string(utf16.Decode(units[from:to]))
+}
+
+func callList(l []any, name string, args []any) (any, bool) {
+	index := func() int64 {
+		for i, e := range l {
+			if javaEqual(e, args[0]) {
+				return int64(i)
+			}
+		}
+		return -1
+	}
+	switch name {
+	case "size":
+		return int64(len(l)), true
+	case "isEmpty":
+		return len(l) == 0, true
+	case "contains":
+		return index() >= 0, true
+	case "indexOf":
+		return index(), true
+	case "get":
+		i := toLong(args[0])
+		if i < 0 || i >= int64(len(l)) {
+			fail("the element %d of a list of %d", i, len(l))
+		}
+		return l[i], true
+	}
+	return nil, false
+}
+
+func callMap(m map[string]any, name string, args []any) (any, bool) {
+	switch name {
+	case "size":
+		return int64(len(m)), true
+	case "isEmpty":
+		return len(m) == 0, true
+	case "get":
+		key, _ := args[0].(string)
+		return m[key], true
+	case "containsKey":
+		key, ok := args[0].(string)
+		_, has := m[key]
+		return ok && has, true
+	case "containsValue":
+		for _, v := range m {
+			if javaEqual(v, args[0]) {
+				return true, true
+			}
+		}
+		return false, true
+	}
+	return nil, false
+}

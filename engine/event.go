@@ -168,7 +168,7 @@ type event struct {
 	key      string // of a message; "" for none
 	data     []byte // for the tokens that catchers put; nil leaves them theirs
 	begin    []byte // for those of an instance that begins with a message, if data is nil
-	from     int    // the instance in which it was thrown; -1 if that is none of this engine
+	from     int    // the instance in which it was thrown; -1 for one from outside
 	net      int    // of that instance
 	lastSeen uint64 // the last token of that instance that can wait for it
 }

@@ -8,12 +8,13 @@ import (
 	"slices"
 )
 
-// candidate is a transition that may fire. If picked is set, it takes the
-// tokens from to to of Shard.picked; otherwise it takes the oldest.
+// candidate is a transition that may fire, in a frame. If picked is set, it
+// takes the tokens from to to of Shard.picked; otherwise it takes the oldest.
 type candidate struct {
 	t        int32
 	picked   bool
 	from, to int32
+	frame    *frame
 }
 
 // choose returns the immediate transition to fire, if one may fire. contested
@@ -21,9 +22,14 @@ type candidate struct {
 func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, ok bool) {
 	s.found, s.picked = s.found[:0], s.picked[:0]
 	for k := range in.piles {
-		s.find(i, in, s.Triggered[in.piles[k].place], now)
+		s.find(i, in, nil, s.Triggered[in.piles[k].place], now)
 	}
-	s.find(i, in, s.Untriggered, now)
+	for _, f := range s.opened(in) {
+		for k := range f.piles {
+			s.find(i, in, f, s.Triggered[f.piles[k].place], now)
+		}
+	}
+	s.find(i, in, nil, s.Untriggered, now)
 	switch {
 	case len(s.found) == 0:
 		return candidate{}, false, false
@@ -51,15 +57,16 @@ func (s *Shard) unchoose(i int, contested bool) {
 	}
 }
 
-// find adds the transitions that may fire to found. If one has a higher
-// priority than those in found, it replaces them.
-func (s *Shard) find(i int, in *instance, transitions []int32, now int64) {
+// find adds the transitions that may fire in a frame to found, but none that
+// is in found for an older frame. If one has a higher priority than those in
+// found, it replaces them.
+func (s *Shard) find(i int, in *instance, f *frame, transitions []int32, now int64) {
 	for _, t := range transitions {
 		rank := s.rules[t].rank
-		if len(s.found) > 0 && rank > s.rules[s.found[0].t].rank || s.rules[t].join != nil && s.foundAt(t) >= 0 {
+		if len(s.found) > 0 && rank > s.rules[s.found[0].t].rank || (f != nil || s.rules[t].join != nil) && s.foundAt(t) >= 0 {
 			continue
 		}
-		c, ok := s.ready(i, in, int(t), now)
+		c, ok := s.ready(i, in, f, int(t), now)
 		if !ok {
 			continue
 		}
@@ -83,28 +90,28 @@ func (s *Shard) foundAt(t int32) int {
 // its own request. With less, other instances would get no time.
 const soonest = 1000
 
-// ready reports whether a transition may fire without a call, and with which
-// tokens. It remembers a rejection by the guard.
-func (s *Shard) ready(i int, in *instance, t int, now int64) (candidate, bool) {
+// ready reports whether a transition may fire in a frame without a call, and
+// with which tokens. It remembers a rejection by the guard.
+func (s *Shard) ready(i int, in *instance, f *frame, t int, now int64) (candidate, bool) {
 	r := &s.rules[t]
 	if r.single {
-		if n, _ := in.count(r.conds[0].Place); n == 0 {
+		if n, _ := f.in(in).count(r.conds[0].Place); n == 0 {
 			return candidate{}, false
 		}
-	} else if !s.holds(in, t) {
+	} else if !s.holds(in, f, t) {
 		return candidate{}, false
 	}
-	if in.notes != none && s.blocked(in, t) || r.Action && in.running >= s.running {
+	if in.notes != none && s.blocked(in, f, t) || r.Action && in.running >= s.running {
 		return candidate{}, false
 	}
-	c, v := s.pick(in, t, now)
+	c, v := s.pick(in, f, t, now)
 	if v.panicked {
 		s.count(opFailed, i, t)
-		s.setBack(i, in, t, 0, 0, now)
+		s.setBack(i, in, f, t, 0, 0, now)
 		return candidate{}, false
 	}
 	if !v.OK {
-		id := s.notes.add(&in.notes, note{kind: noteNo, instance: int32(i), transition: uint16(t), ref: s.placeOrNone(v.WaitsFor), since: now})
+		id := s.notes.add(&in.notes, note{kind: noteNo, instance: int32(i), frame: f.id(), transition: uint16(t), ref: s.placeOrNone(v.WaitsFor), since: now})
 		if v.Again > 0 {
 			s.notes.plan(id, max(v.Again, now+soonest))
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
@@ -151,6 +152,9 @@ func (c *Config) checkBinding(tr int) error {
 		return errors.New("a guard on a transition without inputs, which has no tokens to check")
 	case b.Guard == nil && t.Net.Transitions[tr].Guard != "":
 		return fmt.Errorf("no function is bound to its guard %q", t.Net.Transitions[tr].Guard)
+	case b.Action && !takesInScope(t, tr):
+		return fmt.Errorf("an action that takes no token of scope %q, in which it acts; expected one, so that the run of the scope lasts as long",
+			t.Net.Scopes[t.ActsIn(tr)-1].ID)
 	case b.Idempotent && !b.Action:
 		return errors.New("idempotent without an action")
 	case b.Timeout != 0 && !b.Action:
@@ -164,6 +168,12 @@ func (c *Config) checkBinding(tr int) error {
 		return err
 	}
 	return b.Retry.check()
+}
+
+// takesInScope reports whether a transition takes a token of the scope in which
+// it acts, if that is not the net.
+func takesInScope(t *petri.Tables, tr int) bool {
+	return t.ActsIn(tr) == 0 || slices.ContainsFunc(t.Effects(tr), func(e petri.Effect) bool { return e.Take > 0 && t.ScopeOf(e.Place) == t.ActsIn(tr) })
 }
 
 func (c *Config) checkBranches(tr int) error {

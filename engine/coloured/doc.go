@@ -32,13 +32,17 @@
 // instance that comes to rest with an incident has failed; it is not
 // deadlocked.
 //
+// In a net with scopes, each run of a scope has its own tokens: see
+// [petri.Scope]. A transition that can fire in several runs fires in the oldest.
+//
 // What a shard did can be recorded and replayed, as in package plain, counters
 // included. If [Config].Runs is set, so are the starts and ends of runs: the
 // next owner gets those runs again whose action is idempotent, under the same
 // names. A shard may play one region of a net ([Config].Part); tokens that
 // leave it are in [Shard.TakeCrossings].
 //
-// docs/design/coloured.md has the rules for guards, runs, incidents and clocks.
+// docs/design/coloured.md has the rules for guards, runs, scopes, incidents and
+// clocks.
 // All times are microseconds since the Unix epoch and are passed in; they must
 // not go back.
 package coloured

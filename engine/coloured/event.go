@@ -42,7 +42,7 @@ func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 			if data != nil {
 				tok.Data = data
 			}
-			x.Taken = append(x.Taken, Placed{Place: h.place, Token: tok})
+			x.Taken = append(x.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
 		}
 	}
 	s.thrown = append(s.thrown, x)
@@ -68,10 +68,14 @@ func (s *Shard) LastToken(i int) uint64 { return s.instances[i].lastID }
 // accepts an event even if much work waits, because events are not repeated.
 // The error is one of Fire, but not petri.ErrNotEnabled.
 func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
-	in, r := &s.instances[i], &s.rules[t]
+	r := &s.rules[t]
+	around := s.frames != nil && takesInScope(s.Tables, t) // tokens around its scope wait for any number of its runs
 	var caught map[uint64]bool
 	waits := func(tokens []Placed, now int64) Verdict {
 		for k := range tokens {
+			if around && s.Tables.ScopeOf(tokens[k].Place) != s.Tables.ActsIn(t) {
+				continue
+			}
 			if id := tokens[k].Token.ID; id > c.Last || caught[id] && !r.onlyTests(tokens[k].Place) {
 				return Verdict{}
 			}
@@ -81,8 +85,8 @@ func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 		}
 		return Verdict{OK: true}
 	}
-	for s.holds(in, t) {
-		err := s.fireWith(i, t, c.Data, waits, now)
+	for {
+		err := s.fireWith(i, t, c.Data, func(f *frame) bool { return s.holds(&s.instances[i], f, t) }, waits, now)
 		if errors.Is(err, petri.ErrNotEnabled) {
 			break
 		}

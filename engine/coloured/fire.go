@@ -14,7 +14,7 @@ import (
 // perform fires a transition that may fire, or starts its action. It reports
 // whether it could, and remembers the obstacle if not.
 func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now int64) bool {
-	t := int(c.t)
+	t, f := int(c.t), c.frame
 	r := &s.rules[t]
 	if r.Action {
 		s.start(i, in, c, contested, nil, now)
@@ -25,14 +25,14 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 	switch {
 	case a.panicked:
 		s.count(opFailed, i, t)
-		s.setBack(i, in, t, 0, 0, now)
+		s.setBack(i, in, f, t, 0, 0, now)
 		return false
 	case !a.OK:
-		s.incident(i, in, t, firstID(took), stats.NoPlace)
+		s.incident(i, in, f, t, firstID(took), stats.NoPlace)
 		return false
 	}
-	if place, fits := s.room(in, r, outcome{mask: mask}, c.picked, took); !fits {
-		s.incident(i, in, t, 0, place)
+	if place, fits := s.room(in, f, r, outcome{mask: mask}, c.picked, took); !fits {
+		s.incident(i, in, f, t, 0, place)
 		return false
 	}
 	s.fire(i, in, c, took, outcome{mask: mask, contested: contested}, now)
@@ -109,22 +109,25 @@ func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask ui
 // room reports whether the tokens that a firing puts fit, or which place would
 // overflow. The tokens that it takes are still in their places: those in taken
 // if picked is set, else the oldest.
-func (s *Shard) room(in *instance, r *rule, o outcome, picked bool, taken []Placed) (place int32, fits bool) {
+func (s *Shard) room(in *instance, f *frame, r *rule, o outcome, picked bool, taken []Placed) (place int32, fits bool) {
 	for k := range r.effects {
-		if e := &r.effects[k]; !s.fits(in, r, e.Place, o, picked, taken) {
+		if e := &r.effects[k]; !s.fits(in, f, r, e.Place, o, picked, taken) {
 			return e.Place, false
 		}
 	}
 	for _, b := range r.branches {
-		if !s.fits(in, r, b.Place, o, picked, taken) {
+		if !s.fits(in, f, r, b.Place, o, picked, taken) {
 			return b.Place, false
 		}
 	}
 	return stats.NoPlace, true
 }
 
-func (s *Shard) fits(in *instance, r *rule, place int32, o outcome, picked bool, taken []Placed) bool {
-	available, total := in.count(place)
+func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o outcome, picked bool, taken []Placed) bool {
+	var available, total uint32
+	if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
+		available, total = home.in(in).count(place)
+	}
 	more, left := uint64(0), uint64(total)
 	for k := range taken {
 		if taken[k].Place == place {
@@ -170,17 +173,21 @@ func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, o outcome
 		s.takePicked(in, taken)
 	} else {
 		for k := range r.effects {
-			s.takeOldest(in, &r.effects[k])
+			s.takeOldest(in, c.frame, &r.effects[k])
 		}
 	}
-	s.pass(i, in, int(c.t), now)
-	s.finish(i, in, int(c.t), o, now)
+	s.pass(i, in, c.frame, int(c.t), now)
+	s.finish(i, in, c.frame, int(c.t), o, now)
 }
 
 // takeOldest takes the tokens that an arc takes, oldest first.
-func (s *Shard) takeOldest(in *instance, e *petri.Effect) {
-	if p := in.pile(e.Place); p != nil && e.Take > 0 {
-		s.took = p.pop(min(e.Take, p.n), s.took) // only a join arc may take fewer
+func (s *Shard) takeOldest(in *instance, f *frame, e *petri.Effect) {
+	if e.Take == 0 {
+		return
+	}
+	home := s.around(f, e.Place)
+	if p := home.in(in).pile(e.Place); p != nil {
+		s.took = p.pop(min(e.Take, p.n), home.id(), s.took) // only a join arc may take fewer
 	}
 }
 
@@ -189,7 +196,8 @@ func (s *Shard) takePicked(in *instance, taken []Placed) {
 	for k := range taken {
 		var ok bool
 		for !ok {
-			if s.took, ok = in.pile(taken[k].Place).remove(taken[k].Token.ID, 1, s.took); !ok {
+			p := s.frame(in, taken[k].Scope).in(in).pile(taken[k].Place)
+			if s.took, ok = p.remove(taken[k].Token.ID, 1, taken[k].Scope, s.took); !ok {
 				s.cancelHolder(in, func(t Placed) bool { return t.Token.ID == taken[k].Token.ID })
 			}
 		}
@@ -205,9 +213,9 @@ type outcome struct {
 	replayed  bool // the tokens to put are in Shard.out
 }
 
-// finish completes a firing whose tokens are in s.took and no longer in their
-// places.
-func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
+// finish completes a firing in a frame whose tokens are in s.took and no longer
+// in their places.
+func (s *Shard) finish(i int, in *instance, f *frame, t int, o outcome, now int64) {
 	r := &s.rules[t]
 	if r.throws && !o.replayed {
 		s.throw(i, in, t, o.data)
@@ -215,36 +223,37 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 	for k := range s.took {
 		h := &s.took[k]
 		s.Rec.LeftMany(int(h.place), i, h.injected, now, uint64(h.n))
-		s.touched = append(s.touched, h.place)
-		s.close(in, h.place)
+		s.touched = append(s.touched, h.spot)
+		s.close(in, h.spot)
 		if in.notes != none {
 			s.forget(in, h.id, h.n)
 		}
 	}
 	for k := range r.effects {
 		if r.effects[k].Reset {
-			s.empty(i, in, r.effects[k].Place, now)
+			s.empty(i, in, f, r.effects[k].Place, now)
 		}
 	}
+	s.entered = s.entered[:0]
 	switch {
 	case o.replayed: // out was filled from the log
 	case o.puts != nil:
-		s.explicit(o.puts)
+		s.explicit(i, in, f, o.puts)
 	default:
-		s.byArcs(i, t, o)
+		s.byArcs(i, in, f, t, o)
 	}
 	if s.Part != nil {
 		s.cross(i)
 	}
 	s.name(in)
 	if s.logging {
-		s.noteFire(i, t, o.contested)
+		s.noteFire(i, f, t, o.contested)
 	}
 	s.place(in, now)
 	s.Rec.Fired(t, now)
 	in.move()
 	if in.notes != none {
-		if id := s.trouble(in, t, 0); id != none {
+		if id := s.trouble(in, f, t, 0); id != none {
 			s.notes.remove(&in.notes, id)
 		}
 	}
@@ -253,42 +262,53 @@ func (s *Shard) finish(i int, in *instance, t int, o outcome, now int64) {
 
 // pass records that a transition was chosen: the next transition gets the turn,
 // and the transition's delay starts again.
-func (s *Shard) pass(i int, in *instance, t int, now int64) {
+func (s *Shard) pass(i int, in *instance, f *frame, t int, now int64) {
 	in.played++
 	if in.turn = uint16(t + 1); t+1 == len(s.rules) {
 		in.turn = 0
 	}
 	if s.rules[t].held {
-		s.restartClock(i, in, t, now)
+		s.restartClock(i, in, f, t, now)
 	}
 }
 
-// empty destroys the tokens of a place, also those in flight.
-func (s *Shard) empty(i int, in *instance, place int32, now int64) {
-	p := in.pile(place)
+// empty destroys the tokens of a place that a reset arc covers, also those in
+// flight.
+func (s *Shard) empty(i int, in *instance, f *frame, place int32, now int64) {
+	if s.frames == nil {
+		s.emptySpot(i, in, &in.piles, spot{place: place}, now)
+		return
+	}
+	for g := range s.covered(in, f, place) {
+		s.emptySpot(i, in, g.in(in), spot{place, g.id()}, now)
+	}
+}
+
+func (s *Shard) emptySpot(i int, in *instance, ps *piles, at spot, now int64) {
+	p := ps.pile(at.place)
 	if p == nil {
 		return
 	}
 	for p.flying > 0 {
-		s.cancelHolder(in, func(t Placed) bool { return t.Place == place })
-		p = in.pile(place)
+		s.cancelHolder(in, func(t Placed) bool { return t.at() == at })
+		p = ps.pile(at.place)
 	}
 	from := len(s.took)
-	s.took = p.pop(p.n, s.took)
+	s.took = p.pop(p.n, at.frame, s.took)
 	for _, h := range s.took[from:] {
-		s.Rec.LeftMany(int(place), i, h.injected, now, uint64(h.n))
+		s.Rec.LeftMany(int(at.place), i, h.injected, now, uint64(h.n))
 		if in.notes != none {
 			s.forget(in, h.id, h.n)
 		}
 	}
 	s.took = s.took[:from]
-	s.touched = append(s.touched, place)
-	s.close(in, place)
+	s.touched = append(s.touched, at)
+	s.close(in, at)
 }
 
 // byArcs fills out with the tokens that the output arcs put. A token that the
 // transition takes from a place and puts back there stays as it was.
-func (s *Shard) byArcs(i, t int, o outcome) {
+func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o outcome) {
 	s.out = s.out[:0]
 	r, pass := &s.rules[t], o.data
 	if pass == nil {
@@ -310,12 +330,12 @@ func (s *Shard) byArcs(i, t int, o outcome) {
 			}
 		}
 		if left > 0 {
-			s.out = append(s.out, held{lot{data: pass, n: left}, e.Place})
+			s.out = append(s.out, held{lot{data: pass, n: left}, spot{e.Place, s.aim(i, in, f, e.Place, false)}})
 		}
 	}
 	for k, b := range r.branches {
 		if o.mask>>k&1 != 0 {
-			s.out = append(s.out, held{lot{data: pass, n: b.Put}, b.Place})
+			s.out = append(s.out, held{lot{data: pass, n: b.Put}, spot{b.Place, s.aim(i, in, f, b.Place, false)}})
 		}
 	}
 }
@@ -359,10 +379,10 @@ func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
 
 // explicit fills out with the tokens that an action puts. They have been
 // checked.
-func (s *Shard) explicit(puts []Put) {
+func (s *Shard) explicit(i int, in *instance, f *frame, puts []Put) {
 	s.out = s.out[:0]
 	for k := range puts {
-		h := held{lot{data: puts[k].Data, n: 1}, puts[k].Place}
+		h := held{lot{data: puts[k].Data, n: 1}, spot{puts[k].Place, s.aim(i, in, f, puts[k].Place, false)}}
 		if h.id = puts[k].Moved; h.id != 0 {
 			for j := range s.took {
 				if s.took[j].id == h.id {
@@ -389,27 +409,27 @@ func (s *Shard) place(in *instance, now int64) {
 	for k := range s.out {
 		h := &s.out[k]
 		h.injected = now
-		s.open(in, h.place).add(h.lot)
+		s.open(s.frame(in, h.frame).in(in), h.place).add(h.lot)
 		s.Rec.Arrived(int(h.place), now)
-		s.touched = append(s.touched, h.place)
+		s.touched = append(s.touched, h.spot)
 	}
 }
 
-// refuse returns the reason why a transition is not enabled.
-func (s *Shard) refuse(in *instance, t int) error {
+// refuse returns the reason why a transition is not enabled in a frame.
+func (s *Shard) refuse(in *instance, f *frame, t int) error {
 	net, r := s.Tables.Net, &s.rules[t]
 	for _, c := range r.conds {
-		if s.met(in, r, c) {
+		if s.met(in, f, r, c) {
 			continue
 		}
 		place := net.Places[c.Place].ID
-		available, total := in.count(c.Place)
+		available, total := s.amount(in, f, c.Place)
 		if available < c.Lo && (c.Hi == 0 || total < c.Hi) {
 			return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected %d or more", net.Transitions[t].ID, petri.ErrNotEnabled, place, available, c.Lo)
 		}
 		return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected fewer than %d", net.Transitions[t].ID, petri.ErrNotEnabled, place, total, c.Hi)
 	}
-	for _, p := range s.awaits(in, r.join) {
+	for _, p := range s.awaits(in, f, r.join) {
 		return fmt.Errorf("transition %q: %w: it waits for a token in place %q", net.Transitions[t].ID, petri.ErrNotEnabled, net.Places[p].ID)
 	}
 	return fmt.Errorf("transition %q: %w", net.Transitions[t].ID, petri.ErrNotEnabled)
@@ -417,26 +437,26 @@ func (s *Shard) refuse(in *instance, t int) error {
 
 // awaits returns the places from which an inclusive join still waits for a
 // token. It returns none if the join is ready.
-func (s *Shard) awaits(in *instance, j *petri.JoinTest) []int32 {
-	if j == nil || s.joins(in, j) {
+func (s *Shard) awaits(in *instance, f *frame, j *petri.JoinTest) []int32 {
+	if j == nil || s.joins(in, f, j) {
 		return nil
 	}
 	for _, place := range j.Places {
-		if available, total := in.count(place); available == 0 && total > 0 {
+		if available, total := s.amount(in, f, place); available == 0 && total > 0 {
 			return []int32{place}
 		}
 	}
-	return j.Awaits(in.marked)
+	return j.Awaits(s.marked(in, f))
 }
 
 // restartClock restarts the delay of a transition that fired.
-func (s *Shard) restartClock(i int, in *instance, t int, now int64) {
-	id := s.clock(in, t)
+func (s *Shard) restartClock(i int, in *instance, f *frame, t int, now int64) {
+	id := s.clock(in, f, t)
 	if id == none {
 		if s.rules[t].Mode.Kind != plain.Delayed {
 			return
 		}
-		id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), transition: uint16(t)})
+		id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), frame: f.id(), transition: uint16(t)})
 	}
 	s.notes.due.Drop(id)
 	n := &s.notes.all[id]

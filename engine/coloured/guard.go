@@ -22,21 +22,22 @@ type answer struct {
 	panicked bool
 }
 
-// pick returns the tokens with which an enabled transition may fire.
-func (s *Shard) pick(in *instance, t int, now int64) (candidate, answer) {
-	return s.pickWith(in, t, nil, now)
+// pick returns the tokens with which a transition may fire that is enabled in
+// a frame.
+func (s *Shard) pick(in *instance, f *frame, t int, now int64) (candidate, answer) {
+	return s.pickWith(in, f, t, nil, now)
 }
 
-// pickWith returns the tokens with which an enabled transition may fire and
-// that a second guard accepts, too; nil accepts all.
-func (s *Shard) pickWith(in *instance, t int, also Guard, now int64) (candidate, answer) {
+// pickWith returns the tokens with which a transition may fire that is enabled
+// in a frame, and that a second guard accepts, too; nil accepts all.
+func (s *Shard) pickWith(in *instance, f *frame, t int, also Guard, now int64) (candidate, answer) {
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
 	if r.Guard == nil && r.Branches == nil && !r.Action && !r.preempts && also == nil {
-		return candidate{t: int32(t)}, yes
+		return candidate{t: int32(t), frame: f}, yes
 	}
-	s.gather(in, r)
-	c := candidate{t: int32(t), picked: true, from: int32(len(s.picked))}
+	s.gather(in, f, r)
+	c := candidate{t: int32(t), frame: f, picked: true, from: int32(len(s.picked))}
 	var no answer
 	for asked := range MaxCombinations {
 		s.picked = s.search.choose(s.picked[:c.from])
@@ -84,17 +85,18 @@ func (s *Shard) placeOrNone(place int32) int32 {
 
 // gather begins a search with the oldest tokens of each sight. It collects only
 // as many of each as MaxCombinations combinations can use.
-func (s *Shard) gather(in *instance, r *rule) {
+func (s *Shard) gather(in *instance, f *frame, r *rule) {
 	q := &s.search
 	q.tokens, q.spans, q.at = q.tokens[:0], q.spans[:0], q.at[:0]
 	for _, v := range r.sights {
 		from, need := len(q.tokens), int(v.show)
 		q.spans = append(q.spans, span{from, len(q.at)})
-		if p := in.pile(v.place); p != nil {
-			q.add(p, need+MaxCombinations)
+		at := spot{v.place, s.around(f, v.place).id()}
+		if p := s.pile(in, f, v.place); p != nil {
+			q.add(p, at, need+MaxCombinations)
 		}
 		if r.preempts && v.take > 0 {
-			q.tokens = append(q.tokens, s.flights(in, v.place)...)
+			q.tokens = append(q.tokens, s.flights(in, at)...)
 		}
 		if v.join {
 			need = min(need, len(q.tokens)-from)
@@ -106,8 +108,8 @@ func (s *Shard) gather(in *instance, r *rule) {
 	q.spans = append(q.spans, span{len(q.tokens), len(q.at)})
 }
 
-// add adds the oldest tokens of a place, at most a given number.
-func (q *search) add(p *pile, most int) {
+// add adds the oldest tokens of a spot, at most a given number.
+func (q *search) add(p *pile, at spot, most int) {
 	for _, l := range p.left() {
 		for k := range l.n {
 			if most == 0 {
@@ -115,7 +117,7 @@ func (q *search) add(p *pile, most int) {
 			}
 			tok := l.token()
 			tok.ID += uint64(k)
-			q.tokens = append(q.tokens, Placed{Place: p.place, Token: tok})
+			q.tokens = append(q.tokens, Placed{Place: at.place, Scope: at.frame, Token: tok})
 			most--
 		}
 	}

@@ -16,8 +16,8 @@ import (
 func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 1))
 	flights, compared := 0, 0
-	for range 300 {
-		n, bindings := randomNet(r)
+	for round := range 600 {
+		n, bindings := randomOf(round)(r)
 		s := newShard(t, Config{Tables: petritest.Compile(t, n), Bindings: bindings})
 		now := now0
 		for range 10 {

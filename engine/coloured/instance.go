@@ -12,12 +12,13 @@ import (
 
 // instance is one instance of the net. It has only the places that hold tokens.
 type instance struct {
-	piles   []pile // by place
+	piles   piles
 	lastID  uint64 // of the tokens created so far
 	played  uint32 // firings and starts so far; an input of random decisions
 	notes   int32  // the first note; none if there is no note
 	runs    int32  // the first run; none if there is no run
-	running uint32
+	index   int32  // in the shard
+	running uint16
 	turn    uint16
 	flags   uint8
 }
@@ -31,6 +32,9 @@ const (
 	everMoved  = shard.EverMoved
 	atRest     = shard.AtRest
 )
+
+// piles are the tokens of an instance, or of a frame of it, by place.
+type piles []pile
 
 // pile is the tokens of one place that are not in flight, oldest first, and the
 // number of those in flight.
@@ -51,10 +55,10 @@ type lot struct {
 	n        uint32
 }
 
-// held is a lot that was taken from a place.
+// held is a lot that was taken from a place, or is to be put there.
 type held struct {
 	lot
-	place int32
+	spot
 }
 
 func (l *lot) token() Token { return Token{ID: l.id, Injected: l.injected, Data: l.data} }
@@ -112,12 +116,12 @@ func (p *pile) insert(l lot) {
 	left[at] = l
 }
 
-// pop takes the n oldest tokens; there must be as many.
-func (p *pile) pop(n uint32, to []held) []held {
+// pop takes the n oldest tokens, which are in a frame; there must be as many.
+func (p *pile) pop(n, frame uint32, to []held) []held {
 	p.n -= n
 	for n > 0 {
 		l := &p.lots[p.head]
-		took := held{*l, p.place}
+		took := held{*l, spot{p.place, frame}}
 		took.n = min(n, l.n)
 		to = append(to, took)
 		n -= took.n
@@ -131,16 +135,16 @@ func (p *pile) pop(n uint32, to []held) []held {
 	return to
 }
 
-// remove takes n tokens with identities from id on out of one lot, and reports
-// whether they were there.
-func (p *pile) remove(id uint64, n uint32, to []held) ([]held, bool) {
+// remove takes n tokens of a frame with identities from id on out of one lot, and
+// reports whether they were there.
+func (p *pile) remove(id uint64, n, frame uint32, to []held) ([]held, bool) {
 	left := p.left()
 	k := slices.IndexFunc(left, func(l lot) bool { return id >= l.id && id-l.id < uint64(l.n) })
 	if k < 0 || n == 0 || uint64(n) > uint64(left[k].n)-(id-left[k].id) {
 		return to, false
 	}
 	l := &left[k]
-	took := held{*l, p.place}
+	took := held{*l, spot{p.place, frame}}
 	took.id, took.n = id, n
 	p.n -= n
 	before := uint32(id - l.id)
@@ -172,41 +176,41 @@ func (p *pile) from(id uint64) uint32 {
 }
 
 // find returns the index of the pile of a place, or where to insert it.
-func (in *instance) find(place int32) (at int, ok bool) {
-	n := len(in.piles)
+func (ps piles) find(place int32) (at int, ok bool) {
+	n := len(ps)
 	for n-at > 16 {
-		if mid := at + (n-at)/2; in.piles[mid].place <= place {
+		if mid := at + (n-at)/2; ps[mid].place <= place {
 			at = mid
 		} else {
 			n = mid
 		}
 	}
-	for at < n && in.piles[at].place < place {
+	for at < n && ps[at].place < place {
 		at++
 	}
-	return at, at < n && in.piles[at].place == place
+	return at, at < n && ps[at].place == place
 }
 
 // pile returns the pile of a place; nil if the place holds no token.
-func (in *instance) pile(place int32) *pile {
-	if at, ok := in.find(place); ok {
-		return &in.piles[at]
+func (ps piles) pile(place int32) *pile {
+	if at, ok := ps.find(place); ok {
+		return &ps[at]
 	}
 	return nil
 }
 
 // count returns the number of tokens in a place that can be taken, and of all.
-func (in *instance) count(place int32) (available, total uint32) {
-	if p := in.pile(place); p != nil {
+func (ps piles) count(place int32) (available, total uint32) {
+	if p := ps.pile(place); p != nil {
 		return p.n, p.total()
 	}
 	return 0, 0
 }
 
 // marked yields the places that hold a token.
-func (in *instance) marked(yield func(place int32) bool) {
-	for i := range in.piles {
-		if !yield(in.piles[i].place) {
+func (ps piles) marked(yield func(place int32) bool) {
+	for i := range ps {
+		if !yield(ps[i].place) {
 			return
 		}
 	}
@@ -216,26 +220,30 @@ func (in *instance) marked(yield func(place int32) bool) {
 const maxSpare, maxSpareLots = 1024, 64
 
 // open returns the pile of a place, and creates it if it is missing.
-func (s *Shard) open(in *instance, place int32) *pile {
-	at, ok := in.find(place)
+func (s *Shard) open(ps *piles, place int32) *pile {
+	at, ok := ps.find(place)
 	if !ok {
 		p := pile{place: place}
 		if k := len(s.spare); k > 0 {
 			p.lots, s.spare = s.spare[k-1], s.spare[:k-1]
 		}
-		in.piles = slices.Insert(in.piles, at, p)
+		*ps = slices.Insert(*ps, at, p)
 	}
-	return &in.piles[at]
+	return &(*ps)[at]
 }
 
-// close drops the pile of a place if it is empty.
-func (s *Shard) close(in *instance, place int32) {
-	at, ok := in.find(place)
-	if !ok || in.piles[at].total() > 0 {
+// close drops the pile of a spot if it is empty.
+func (s *Shard) close(in *instance, at spot) {
+	f := s.frame(in, at.frame)
+	ps := f.in(in)
+	k, ok := ps.find(at.place)
+	if !ok || (*ps)[k].total() > 0 {
 		return
 	}
-	if lots := in.piles[at].lots; cap(lots) <= maxSpareLots && len(s.spare) < maxSpare {
+	if lots := (*ps)[k].lots; cap(lots) <= maxSpareLots && len(s.spare) < maxSpare {
 		s.spare = append(s.spare, lots[:0])
 	}
-	in.piles = slices.Delete(in.piles, at, at+1)
+	if *ps = slices.Delete(*ps, k, k+1); f != nil && len(*ps) == 0 {
+		s.emptied = append(s.emptied, f)
+	}
 }

@@ -36,6 +36,7 @@ const (
 	opLate
 	opStart // a run starts; the next one: a run is over
 	opEnd
+	opOpen // a run of a scope opens
 	opBeyond
 )
 
@@ -98,11 +99,29 @@ const (
 	refLot
 )
 
-// noteInject records an injection: the place, the first identity, the number of
-// tokens, their data.
+// noteOpen records that a run of a scope opens: its number, the scope, and the
+// number of the run of the scope around.
+func (s *Shard) noteOpen(i int, f *frame) {
+	s.noteBeyond(i, opOpen)
+	s.log = binary.AppendUvarint(s.log, uint64(f.number))
+	s.log = binary.AppendUvarint(s.log, uint64(f.scope))
+	s.log = binary.AppendUvarint(s.log, uint64(f.up.id()))
+}
+
+// appendFrame appends the number of a run of a scope, if the net has scopes.
+func (s *Shard) appendFrame(dst []byte, number uint32) []byte {
+	if s.frames == nil {
+		return dst
+	}
+	return binary.AppendUvarint(dst, uint64(number))
+}
+
+// noteInject records an injection: the place and, if the net has scopes, the
+// run of its scope; the first identity, the number of tokens, their data.
 func (s *Shard) noteInject(i int, h *held) {
 	s.noteBeyond(i, opInjectAs)
 	s.log = binary.AppendUvarint(s.log, uint64(h.place))
+	s.log = s.appendFrame(s.log, h.frame)
 	s.log = binary.AppendUvarint(s.log, h.id)
 	s.log = binary.AppendUvarint(s.log, uint64(h.n))
 	s.log = appendData(s.log, h.data)
@@ -112,14 +131,17 @@ func (s *Shard) noteInject(i int, h *held) {
 // and whether it was preferred to a rival; the lots that it took, each with its
 // place, first identity and number of tokens; the lots that it puts, each with
 // its place, first identity, number of tokens and their data. The tokens that a
-// reset arc destroys are not recorded: they are all that the place holds.
-func (s *Shard) noteFire(i, t int, contested bool) {
+// reset arc destroys are not recorded: they are all that the place holds. If the
+// net has scopes, the run in which the transition acts follows the transition,
+// and the run into which a lot is put its place.
+func (s *Shard) noteFire(i int, f *frame, t int, contested bool) {
 	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire)
 	head := uint64(t) << 1
 	if contested {
 		head++
 	}
 	s.log = binary.AppendUvarint(s.log, head)
+	s.log = s.appendFrame(s.log, f.id())
 	s.log = binary.AppendUvarint(s.log, uint64(len(s.took)))
 	for k := range s.took {
 		h := &s.took[k]
@@ -131,6 +153,7 @@ func (s *Shard) noteFire(i, t int, contested bool) {
 	for k := range s.out {
 		h := &s.out[k]
 		s.log = binary.AppendUvarint(s.log, uint64(h.place))
+		s.log = s.appendFrame(s.log, h.frame)
 		s.log = binary.AppendUvarint(s.log, h.id)
 		s.log = binary.AppendUvarint(s.log, uint64(h.n))
 		from := slices.IndexFunc(s.took, func(t held) bool { return h.data != nil && sameData(t.data, h.data) })
@@ -228,6 +251,8 @@ func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
 		s.replayStart(r, i, mine, now)
 	case opEnd:
 		s.replayEnd(r, mine)
+	case opOpen:
+		s.replayOpen(r, i, mine)
 	default:
 		if t := r.Index(len(s.rules)); r.Err == nil && mine {
 			s.tally(what, t)
@@ -250,8 +275,54 @@ func (s *Shard) replayRest(r *reader, i int, mine bool) {
 	}
 }
 
+// replayOpen opens a run of a scope.
+func (s *Shard) replayOpen(r *reader, i int, mine bool) {
+	number, scope, up := uint32(r.Next(maxFrames)), int32(r.Index(s.Tables.Scopes())), uint32(r.Next(maxFrames))
+	if r.Err != nil || !mine {
+		return
+	}
+	in := &s.instances[i]
+	f := s.frame(in, up)
+	if scope == 0 || f.id() != up || f.scopeID() != s.Tables.ScopeParent(scope) || s.frames == nil || number <= s.frames[i].last {
+		r.Fail("instance %d: run %d of scope %d opens in run %d", s.Number(i), number, scope, up)
+		return
+	}
+	s.frames[i].last = number - 1
+	s.openFrame(i, in, f, scope)
+}
+
+// readFrame reads what appendFrame wrote. For an instance of another shard it
+// only reads the bytes.
+func (s *Shard) readFrame(r *reader, in *instance) (f *frame) {
+	if s.frames == nil {
+		return nil
+	}
+	number := uint32(r.Next(math.MaxUint32))
+	if in == nil || r.Err != nil {
+		return nil
+	}
+	if f = s.frame(in, number); f.id() != number {
+		r.Fail("run %d of a scope, which is not open", number)
+	}
+	return f
+}
+
+// readSpot reads a place and a frame of its scope.
+func (s *Shard) readSpot(r *reader, in *instance) spot {
+	at := spot{place: int32(r.Index(s.Tables.Places()))}
+	f := s.readFrame(r, in)
+	if at.frame = f.id(); r.Err == nil && in != nil && f.scopeID() != s.Tables.ScopeOf(at.place) {
+		r.Fail("place %q in run %d of another scope", s.Tables.Net.Places[at.place].ID, at.frame)
+	}
+	return at
+}
+
 func (s *Shard) replayInject(r *reader, i int, mine, named bool, now int64) {
-	h := held{place: int32(r.Index(s.Tables.Places()))}
+	var in *instance
+	if mine {
+		in = &s.instances[i]
+	}
+	h := held{spot: s.readSpot(r, in)}
 	if named {
 		if h.id = r.Next(maxID); h.id == 0 {
 			r.Fail("a token without an identity")
@@ -267,8 +338,7 @@ func (s *Shard) replayInject(r *reader, i int, mine, named bool, now int64) {
 		r.Fail("place %q: %w", s.Tables.Net.Places[place].ID, plain.ErrElsewhere)
 		return
 	}
-	in := &s.instances[i]
-	if _, total := in.count(place); n == 0 || total+n < n {
+	if _, total := s.frame(in, h.frame).in(in).count(place); n == 0 || total+n < n {
 		r.Fail("instance %d: %d tokens more in place %q", s.Number(i), n, s.Tables.Net.Places[place].ID)
 		return
 	}
@@ -287,16 +357,20 @@ func (s *Shard) replayFire(r *reader, i, head int, mine bool, now int64) {
 	if mine {
 		in = &s.instances[i]
 	}
+	f := s.readFrame(r, in)
+	if r.Err == nil && mine && f.scopeID() != s.Tables.ActsIn(head>>1) {
+		r.Fail("transition %q acts in run %d of another scope", s.Tables.Net.Transitions[head>>1].ID, f.id())
+	}
 	s.took, s.out = s.took[:0], s.out[:0]
 	var lots []held // in the form in which they were recorded
 	for range r.Next(uint64(len(r.Left))) {
-		lots = append(lots, s.replayTake(r, in))
+		lots = append(lots, s.replayTake(r, in, f))
 		if r.Err != nil {
 			return
 		}
 	}
 	for range r.Next(uint64(len(r.Left))) {
-		h := held{place: int32(r.Index(s.Tables.Places()))}
+		h := held{spot: s.readSpot(r, in)}
 		h.id, h.n = r.Next(maxID), uint32(r.Next(math.MaxUint32))
 		h.data = r.data(lots)
 		if r.Err != nil {
@@ -305,21 +379,22 @@ func (s *Shard) replayFire(r *reader, i, head int, mine bool, now int64) {
 		s.out = append(s.out, h)
 	}
 	if r.Err == nil && mine {
-		s.refire(r, i, in, head>>1, head&1 != 0, now)
+		s.refire(r, i, in, f, head>>1, head&1 != 0, now)
 	}
 }
 
-// replayTake takes a lot out of its place. For an instance of another shard it
+// replayTake takes a lot out of its place, for a transition that acts in f. For an instance of another shard it
 // only reads the bytes. One recorded lot may be several lots here.
-func (s *Shard) replayTake(r *reader, in *instance) held {
-	h := held{place: int32(r.Index(s.Tables.Places()))}
+func (s *Shard) replayTake(r *reader, in *instance, f *frame) held {
+	h := held{spot: spot{place: int32(r.Index(s.Tables.Places()))}}
+	h.frame = s.around(f, h.place).id()
 	h.id, h.n = r.Next(maxID), uint32(r.Next(math.MaxUint32))
 	if r.Err != nil || in == nil {
 		return h
 	}
 	from := len(s.took)
 	for id, left := h.id, h.n; left > 0; {
-		p := in.pile(h.place)
+		p := s.pile(in, f, h.place)
 		var n uint32
 		if p != nil {
 			n = p.from(id)
@@ -329,7 +404,7 @@ func (s *Shard) replayTake(r *reader, in *instance) held {
 			return h
 		}
 		n = min(n, left)
-		s.took, _ = p.remove(id, n, s.took)
+		s.took, _ = p.remove(id, n, h.frame, s.took)
 		id, left = id+uint64(n), left-n
 	}
 	if from < len(s.took) {
@@ -339,9 +414,9 @@ func (s *Shard) replayTake(r *reader, in *instance) held {
 }
 
 // refire completes a firing whose tokens were taken.
-func (s *Shard) refire(r *reader, i int, in *instance, t int, contested bool, now int64) {
+func (s *Shard) refire(r *reader, i int, in *instance, f *frame, t int, contested bool, now int64) {
 	rule := &s.rules[t]
-	if !s.fair(in, rule) {
+	if !s.fair(in, f, rule) {
 		r.Fail("instance %d: a firing of transition %q that cannot have been", s.Number(i), s.Tables.Net.Transitions[t].ID)
 		return
 	}
@@ -351,14 +426,14 @@ func (s *Shard) refire(r *reader, i int, in *instance, t int, contested bool, no
 	if contested {
 		s.Tables.NoteChosen(t, s.Order(i))
 	}
-	s.pass(i, in, t, now)
-	s.finish(i, in, t, outcome{replayed: true}, now)
+	s.pass(i, in, f, t, now)
+	s.finish(i, in, f, t, outcome{replayed: true}, now)
 }
 
 // fair reports whether a transition can have taken the tokens in took and put
 // those in out: as many of each place as its arcs take, and only into its
 // outputs.
-func (s *Shard) fair(in *instance, r *rule) bool {
+func (s *Shard) fair(in *instance, f *frame, r *rule) bool {
 	for k := range s.took {
 		if !r.takes(s.took[k].place) {
 			return false
@@ -380,17 +455,17 @@ func (s *Shard) fair(in *instance, r *rule) bool {
 	}
 	for k := range s.out {
 		h := &s.out[k]
-		_, total := in.count(h.place)
+		_, total := s.frame(in, h.frame).in(in).count(h.place)
 		if slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == h.place && e.Reset }) {
 			total = 0
 		}
 		sum := uint64(total)
 		for j := range s.out[:k+1] {
-			if s.out[j].place == h.place {
+			if s.out[j].spot == h.spot {
 				sum += uint64(s.out[j].n)
 			}
 		}
-		if h.n == 0 || h.id == 0 || s.Outside(int(h.place)) || !r.puts(h.place) || sum > math.MaxUint32 {
+		if h.n == 0 || h.id == 0 || s.Outside(int(h.place)) || !r.puts(h.place) || !s.sees(in, f, h.spot) || sum > math.MaxUint32 {
 			return false
 		}
 	}

@@ -80,8 +80,8 @@ func allTokens(s *Shard) map[int][]Placed {
 func TestReplayGivesTheSameTokens(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 6))
-	for range 300 {
-		n, bindings := randomNet(r)
+	for round := range 600 {
+		n, bindings := randomOf(round)(r)
 		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Count: 4, Log: true}
 		s := newShard(t, cfg)
 		before, now := live(t, r, s, 30, now0)
@@ -123,15 +123,15 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 8))
-	for round := range 300 {
-		n, bindings := randomNet(r)
+	for round := range 600 {
+		n, bindings := randomOf(round)(r)
 		for k := range bindings {
 			bindings[k].Action, bindings[k].Timeout = false, 0
 			if bindings[k].Mode.Kind == plain.Delayed { // a log does not record when clocks started
 				bindings[k].Mode.Kind = plain.Manual
 			}
 		}
-		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Seed: uint64(round), Shuffle: round%2 == 0, Log: true}
+		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Seed: uint64(round), Shuffle: round%4 < 2, Log: true}
 		s := newShard(t, cfg)
 		before, now := live(t, r, s, 20, now0)
 		state := s.AppendState(nil)
@@ -260,10 +260,18 @@ func TestDataThatArePassedOnAreWrittenOnce(t *testing.T) {
 }
 
 func FuzzReplay(f *testing.F) {
+	fuzzReplay(f, randomNet)
+}
+
+func FuzzReplayWithScopes(f *testing.F) {
+	fuzzReplay(f, randomScopedNet)
+}
+
+func fuzzReplay(f *testing.F, random func(*rand.Rand) (*petri.Net, []Binding)) {
 	r := rand.New(rand.NewPCG(3, 3))
-	net, bindings := randomNet(r)
+	net, bindings := random(r)
 	for len(net.Transitions) < 4 {
-		net, bindings = randomNet(r)
+		net, bindings = random(r)
 	}
 	for k := range bindings {
 		if k%3 == 0 {
@@ -272,7 +280,7 @@ func FuzzReplay(f *testing.F) {
 	}
 	tables := petritest.Compile(f, net)
 	fresh := func(t testing.TB) *Shard {
-		return newShard(t, Config{Tables: tables, Bindings: bindings, Count: 2, Log: true})
+		return newShard(t, Config{Tables: tables, Bindings: bindings, Count: 2, Log: true, Runs: true})
 	}
 	s := fresh(f)
 	for k := range 20 {

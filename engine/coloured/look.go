@@ -24,7 +24,7 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 		l.instance(i)
 	}
 	l.AddTo(rows, func(p int, h holder) (string, []stats.Wait) {
-		return name(s.Number(int(h.instance))), s.waits(&s.instances[h.instance], p, h.run)
+		return name(s.Number(int(h.instance))), s.waits(&s.instances[h.instance], spot{int32(p), h.frame}, h.run)
 	})
 }
 
@@ -36,24 +36,31 @@ type look struct {
 }
 
 // holder is the holder of a token: an instance, and the run with which the
-// token is in flight, or none.
-type holder struct{ instance, run int32 }
+// token is in flight, or none; and its frame.
+type holder struct {
+	instance, run int32
+	frame         uint32
+}
 
 // instance counts the content of one instance.
 func (l *look) instance(i int) {
 	in := &l.s.instances[i]
-	for k := range in.piles {
-		p := &in.piles[k]
-		for _, lot := range p.left() {
-			l.Tokens(int(p.place), int32(i), lot.injected, lot.n, holder{int32(i), none})
+	for f := range l.s.each(in) {
+		for k := range *f.in(in) {
+			p := &(*f.in(in))[k]
+			for _, lot := range p.left() {
+				l.Tokens(int(p.place), int32(i), lot.injected, lot.n, holder{int32(i), none, f.id()})
+			}
 		}
 	}
 	for id := in.runs; id != none; id = l.s.notes.all[id].next {
 		l.run(i, id)
 	}
-	for k := range in.piles {
-		if p := &in.piles[k]; !l.s.Tables.Final(int(p.place)) && l.Old(l.s.oldest(in, p)) {
-			l.blocked(i, in, int(p.place))
+	for f := range l.s.each(in) {
+		for k := range *f.in(in) {
+			if p := &(*f.in(in))[k]; !l.s.Tables.Final(int(p.place)) && l.Old(l.s.oldest(in, f, p)) {
+				l.blocked(i, in, f, p.place)
+			}
 		}
 	}
 	for id := in.notes; id != none; id = l.s.notes.all[id].next {
@@ -70,12 +77,12 @@ func (l *look) run(i int, id int32) {
 	n := &l.s.notes.all[id]
 	l.Running(int(n.transition), n.since)
 	for _, t := range l.s.load(id).taken {
-		l.Tokens(int(t.Place), int32(i), t.Token.Injected, 1, holder{int32(i), id})
+		l.Tokens(int(t.Place), int32(i), t.Token.Injected, 1, holder{int32(i), id, t.Scope})
 	}
 }
 
 // oldest returns the injection time of the oldest token of a place.
-func (s *Shard) oldest(in *instance, p *pile) int64 {
+func (s *Shard) oldest(in *instance, f *frame, p *pile) int64 {
 	var oldest int64
 	if left := p.left(); len(left) > 0 {
 		oldest = left[0].injected
@@ -85,7 +92,7 @@ func (s *Shard) oldest(in *instance, p *pile) int64 {
 	}
 	for id := in.runs; id != none; id = s.notes.all[id].next {
 		for _, t := range s.load(id).taken {
-			if t.Place == p.place {
+			if t.at() == (spot{p.place, f.id()}) {
 				oldest = stats.Earlier(oldest, t.Token.Injected)
 			}
 		}
@@ -94,37 +101,39 @@ func (s *Shard) oldest(in *instance, p *pile) int64 {
 }
 
 // ready counts the immediate transitions of an instance that waits for its
-// turn.
+// turn, each once.
 func (l *look) ready(i int, in *instance) {
-	count := func(t int32) {
-		if !l.Once(t, 2*int64(i)+1) || !l.s.holds(in, int(t)) || l.s.blocked(in, int(t)) {
+	count := func(f *frame, t int32) {
+		if !l.s.holds(in, f, int(t)) || l.s.blocked(in, f, int(t)) || !l.Once(t, 2*int64(i)+1) {
 			return
 		}
-		since := in.latest(&l.s.rules[t])
+		since := l.s.latest(in, f, &l.s.rules[t])
 		if since == 0 {
 			since = l.Now()
 		}
 		l.Enabled(int(t), since)
 	}
-	for k := range in.piles {
-		for _, t := range l.s.Triggered[in.piles[k].place] {
-			count(t)
+	for f := range l.s.each(in) {
+		for _, p := range *f.in(in) {
+			for _, t := range l.s.Triggered[p.place] {
+				count(f, t)
+			}
 		}
 	}
 	for _, t := range l.s.Untriggered {
-		count(t)
+		count(nil, t)
 	}
 }
 
 // blocked counts the conditions that block the transitions which need a place
 // where an instance has an old token. It counts each transition once per
 // instance.
-func (l *look) blocked(i int, in *instance, p int) {
+func (l *look) blocked(i int, in *instance, f *frame, p int32) {
 	for _, t := range l.s.users[p] {
 		if !l.Once(t, 2*int64(i)) {
 			continue
 		}
-		l.waits = l.s.why(in, int(t), l.waits[:0])
+		l.waits = l.s.why(in, spot{p, f.id()}, int(t), l.waits[:0])
 		for _, w := range l.waits {
 			switch w.Reason {
 			case stats.ReasonMissing, stats.ReasonInhibited, stats.ReasonGuarded, stats.ReasonIncident:
@@ -138,9 +147,9 @@ func (l *look) blocked(i int, in *instance, p int) {
 // instance. In a deadlocked instance the deadlock comes first, then the
 // conditions that the transition lacks. run is the run with which a token is in
 // flight, or none.
-func (s *Shard) waits(in *instance, p int, run int32) []stats.Wait {
+func (s *Shard) waits(in *instance, at spot, run int32) []stats.Wait {
 	var out []stats.Wait
-	for _, t := range s.users[p] {
+	for _, t := range s.users[at.place] {
 		if len(out) >= stats.MaxWaits {
 			break
 		}
@@ -151,31 +160,51 @@ func (s *Shard) waits(in *instance, p int, run int32) []stats.Wait {
 		if in.has(deadlocked) {
 			out = append(out, stats.Wait{Transition: t, Reason: stats.ReasonDead, Place: stats.NoPlace})
 		}
-		out = s.why(in, int(t), out)
+		out = s.why(in, at, int(t), out)
 	}
 	return out[:min(len(out), stats.MaxWaits)]
 }
 
-// why appends what a transition waits for: first the reasons in its notes, then
-// the conditions that do not hold.
-func (s *Shard) why(in *instance, t int, out []stats.Wait) []stats.Wait {
+// actor returns the oldest frame in which a transition can act that sees a
+// spot; ok is false if none is open.
+func (s *Shard) actor(in *instance, t int, at spot) (f *frame, ok bool) {
+	home := s.frame(in, at.frame)
+	for f := range s.actors(in, t) {
+		if f.within(home) {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
+// why appends what a transition waits for that could take or test a token of a
+// spot: first the reasons in its notes, then the conditions that do not hold.
+func (s *Shard) why(in *instance, at spot, t int, out []stats.Wait) []stats.Wait {
 	r := &s.rules[t]
+	f, ok := s.actor(in, t, at)
+	if !ok { // no token is in its scope
+		for _, v := range r.sights {
+			if s.Tables.ScopeOf(v.place) == s.Tables.ActsIn(t) {
+				return append(out, stats.Wait{Transition: int32(t), Reason: stats.ReasonMissing, Place: v.place, Count: v.show})
+			}
+		}
+	}
 	before := len(out)
 	for id := in.notes; id != none; id = s.notes.all[id].next {
-		if n := &s.notes.all[id]; int(n.transition) == t {
+		if n := &s.notes.all[id]; n.of(f, t) {
 			if w, ok := s.waitOf(id); ok {
 				return append(out, w)
 			}
 		}
 	}
 	for _, c := range r.conds {
-		if !s.met(in, r, c) {
-			available, total := in.count(c.Place)
+		if !s.met(in, f, r, c) {
+			available, total := s.amount(in, f, c.Place)
 			w, _ := stats.Unmet(int32(t), c.Place, c.Lo, c.Hi, available, total)
 			out = append(out, w)
 		}
 	}
-	for _, p := range s.awaits(in, r.join) {
+	for _, p := range s.awaits(in, f, r.join) {
 		out = append(out, stats.Wait{Transition: int32(t), Reason: stats.ReasonMissing, Place: p, Count: 1})
 	}
 	if len(out) == before {

@@ -13,7 +13,7 @@ import (
 // How the model fires transitions, and starts and fails actions.
 
 // take cancels the runs that hold the taken tokens and passes the turn on.
-func (m *model) take(t int, taken []*modelToken) {
+func (m *model) take(f *modelFrame, t int, taken []*modelToken) {
 	for _, k := range taken {
 		if k.run != nil {
 			m.cancel(k.run)
@@ -21,17 +21,17 @@ func (m *model) take(t int, taken []*modelToken) {
 	}
 	m.turn = (t + 1) % len(m.bindings)
 	if m.bindings[t].Mode.Kind == plain.Delayed {
-		m.dropClock(m.clock(t))
-		m.clocks = append(m.clocks, &modelClock{t: t, since: m.now})
+		m.dropClock(m.clock(f, t))
+		m.clocks = append(m.clocks, &modelClock{t: t, in: f, since: m.now})
 	}
 }
 
-func (m *model) start(t int, c modelChoice, data []byte) *modelRun {
-	m.take(t, c.taken)
+func (m *model) start(f *modelFrame, t int, c modelChoice, data []byte) *modelRun {
+	m.take(f, t, c.taken)
 	m.lastRun++
-	r := &modelRun{id: runID(m.lastRun, t), t: t, taken: c.taken, data: data, started: m.now, attempt: 1}
+	r := &modelRun{id: runID(m.lastRun, t), t: t, in: f, taken: c.taken, data: data, started: m.now, attempt: 1}
 	for _, x := range m.troubles {
-		if x.t == t && x.token == first(c.taken) && x.failures > 0 {
+		if x.t == t && x.in == f && x.token == first(c.taken) && x.failures > 0 {
 			r.attempt = x.failures + 1
 			m.counts[t].retries++
 		}
@@ -62,20 +62,20 @@ func (m *model) cancel(r *modelRun) {
 	m.over(r)
 }
 
-func (m *model) troubled(t int, token uint64) *trouble {
+func (m *model) troubled(f *modelFrame, t int, token uint64) *trouble {
 	for _, x := range m.troubles {
-		if x.t == t && x.token == token {
+		if x.t == t && x.in == f && x.token == token {
 			x.due, x.awaits, x.incident, x.ripe = 0, false, false, 0
 			return x
 		}
 	}
-	x := &trouble{t: t, token: token}
+	x := &trouble{t: t, in: f, token: token}
 	m.troubles = append(m.troubles, x)
 	return x
 }
 
-func (m *model) setBack(t int, token uint64, after int64) {
-	x := m.troubled(t, token)
+func (m *model) setBack(f *modelFrame, t int, token uint64, after int64) {
+	x := m.troubled(f, t, token)
 	x.failures++
 	retry := m.bindings[t].Retry
 	if retry.Attempts > 0 && x.failures >= retry.Attempts {
@@ -89,22 +89,23 @@ func (m *model) setBack(t int, token uint64, after int64) {
 }
 
 // fire completes a firing. Its own run no longer holds the tokens.
-func (m *model) fire(t int, c modelChoice, branches []petri.BranchArc, data []byte) {
-	m.take(t, c.taken)
-	m.complete(t, c.taken, branches, data, nil)
+func (m *model) fire(f *modelFrame, t int, c modelChoice, branches []petri.BranchArc, data []byte) {
+	m.take(f, t, c.taken)
+	m.complete(f, t, c.taken, branches, data, nil)
 }
 
-func (m *model) complete(t int, taken []*modelToken, branches []petri.BranchArc, data []byte, puts []Put) {
+func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []petri.BranchArc, data []byte, puts []Put) {
 	m.destroy(taken)
 	m.each(func(p int32) {
 		if !m.between(p, t).reset {
 			return
 		}
-		for len(m.at(p, true)) > 0 {
-			m.cancel(m.at(p, true)[0].run)
+		for len(m.at(f, p, true)) > 0 {
+			m.cancel(m.at(f, p, true)[0].run)
 		}
-		m.destroy(m.at(p, false))
+		m.destroy(m.at(f, p, false))
 	})
+	m.entered = map[string]*modelFrame{}
 	passed := data
 	for _, k := range taken {
 		if passed == nil {
@@ -112,30 +113,32 @@ func (m *model) complete(t int, taken []*modelToken, branches []petri.BranchArc,
 		}
 	}
 	if puts != nil {
-		m.puts(taken, puts)
+		m.puts(f, taken, puts)
 	} else {
 		m.each(func(p int32) {
 			left := m.between(p, t).put
 			for _, k := range taken {
 				if k.place == p && left > 0 {
 					left--
-					m.again(k, p, data)
+					m.again(k, p, k.in, data)
 				}
 			}
-			m.put(p, passed, left)
+			if left > 0 {
+				m.put(p, m.aim(f, p), passed, left)
+			}
 		})
 		for _, b := range branches {
-			m.put(b.Place, passed, int(b.Put))
+			m.put(b.Place, m.aim(f, b.Place), passed, int(b.Put))
 		}
 	}
 	m.changed()
 	m.counts[t].firings++
-	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.token == 0 })
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.in == f && x.token == 0 })
 }
 
 // again puts a token that was taken and keeps its identity.
-func (m *model) again(k *modelToken, place int32, data []byte) {
-	n := &modelToken{Token: k.Token, place: place}
+func (m *model) again(k *modelToken, place int32, in *modelFrame, data []byte) {
+	n := &modelToken{Token: k.Token, place: place, in: in}
 	n.Injected = m.now
 	if data != nil {
 		n.Data = data
@@ -143,14 +146,14 @@ func (m *model) again(k *modelToken, place int32, data []byte) {
 	m.tokens = append(m.tokens, n)
 }
 
-func (m *model) puts(taken []*modelToken, puts []Put) {
+func (m *model) puts(f *modelFrame, taken []*modelToken, puts []Put) {
 	for _, p := range puts {
 		if p.Moved == 0 {
-			m.put(p.Place, p.Data, 1)
+			m.put(p.Place, m.aim(f, p.Place), p.Data, 1)
 			continue
 		}
 		k := taken[slices.IndexFunc(taken, func(k *modelToken) bool { return k.ID == p.Moved })]
-		m.again(k, p.Place, nil)
+		m.again(k, p.Place, m.aim(f, p.Place), nil)
 	}
 }
 
@@ -163,21 +166,24 @@ func (m *model) destroy(tokens []*modelToken) {
 
 // fireByHand is Fire, and reports whether the transition could fire.
 func (m *model) fireByHand(t int, data []byte) bool {
-	c, ok := m.pick(t)
-	if !ok {
-		return false
+	for _, f := range m.actors(t) {
+		c, ok := m.pick(f, t)
+		if !ok {
+			continue
+		}
+		out, ok := m.branches(t, c.taken, data)
+		if !m.bindings[t].Action && !ok {
+			continue
+		}
+		m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.in == f })
+		if m.bindings[t].Action {
+			m.start(f, t, c, data)
+		} else {
+			m.fire(f, t, c, out, data)
+		}
+		return true
 	}
-	out, ok := m.branches(t, c.taken, data)
-	if !m.bindings[t].Action && !ok {
-		return false
-	}
-	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t })
-	if m.bindings[t].Action {
-		m.start(t, c, data)
-	} else {
-		m.fire(t, c, out, data)
-	}
-	return true
+	return false
 }
 
 // done ends a run.
@@ -191,7 +197,7 @@ func (m *model) done(r *modelRun, o Outcome, fair bool) {
 		out, ok := m.branches(t, r.taken, data)
 		if ok || o.Puts != nil {
 			m.over(r)
-			m.complete(t, r.taken, out, data, o.Puts)
+			m.complete(r.in, t, r.taken, out, data, o.Puts)
 			return
 		}
 		fair = false
@@ -203,10 +209,10 @@ func (m *model) done(r *modelRun, o Outcome, fair bool) {
 	switch token := first(r.taken); o.Kind {
 	case Failed:
 		m.counts[t].failures++
-		m.setBack(t, token, o.After)
+		m.setBack(r.in, t, token, o.After)
 	case Delayed:
-		m.troubled(t, token).due = m.now + o.After
+		m.troubled(r.in, t, token).due = m.now + o.After
 	case Awaits:
-		m.troubled(t, token).awaits = true
+		m.troubled(r.in, t, token).awaits = true
 	}
 }

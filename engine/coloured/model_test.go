@@ -26,6 +26,8 @@ type model struct {
 	lastID   uint64
 	lastRun  uint64
 	now      int64
+	frames   []*modelFrame // every one that ever opened; the first is the instance
+	entered  map[string]*modelFrame
 	tokens   []*modelToken
 	runs     []*modelRun
 	troubles []*trouble
@@ -38,12 +40,14 @@ type model struct {
 type modelToken struct {
 	Token
 	place int32
+	in    *modelFrame
 	run   *modelRun
 }
 
 type modelRun struct {
 	id       RunID
 	t        int
+	in       *modelFrame
 	taken    []*modelToken
 	data     []byte
 	started  int64
@@ -55,6 +59,7 @@ type modelRun struct {
 // token.
 type trouble struct {
 	t        int
+	in       *modelFrame
 	token    uint64
 	failures int
 	due      int64 // 0 if it may be tried
@@ -66,12 +71,13 @@ type trouble struct {
 // modelClock is the clock of a delayed transition that is enabled.
 type modelClock struct {
 	t          int
+	in         *modelFrame
 	since, due int64 // due is 0 if the guard has to be asked
 	ripe       bool
 }
 
 func newModel(tables *petri.Tables, bindings []Binding, now int64) *model {
-	m := &model{net: tables.Net, bindings: bindings, now: now, counts: make([]counters, len(bindings))}
+	m := &model{net: tables.Net, bindings: bindings, now: now, counts: make([]counters, len(bindings)), frames: []*modelFrame{{}}}
 	held := make([]bool, len(bindings))
 	for t := range held {
 		held[t] = bindings[t].Mode.Kind != 0
@@ -83,24 +89,24 @@ func newModel(tables *petri.Tables, bindings []Binding, now int64) *model {
 		m.each(func(p int32) { m.table[t] = append(m.table[t], arcsBetween(m.net, p, t)) })
 	}
 	for p := range m.net.Places {
-		m.put(int32(p), nil, int(m.net.Places[p].Initial))
+		m.put(int32(p), m.frames[0], nil, int(m.net.Places[p].Initial))
 	}
 	return m
 }
 
-func (m *model) put(place int32, data []byte, n int) {
+func (m *model) put(place int32, in *modelFrame, data []byte, n int) {
 	for range n {
 		m.lastID++
-		m.tokens = append(m.tokens, &modelToken{Token: Token{ID: m.lastID, Injected: m.now, Data: data}, place: place})
+		m.tokens = append(m.tokens, &modelToken{Token: Token{ID: m.lastID, Injected: m.now, Data: data}, place: place, in: in})
 	}
 }
 
-// at returns the tokens of a place in order, either those in flight or the
-// others.
-func (m *model) at(place int32, flying bool) []*modelToken {
+// at returns the tokens of a place in order that what happens in a frame sees,
+// either those in flight or the others.
+func (m *model) at(f *modelFrame, place int32, flying bool) []*modelToken {
 	var out []*modelToken
 	for _, k := range m.tokens {
-		if k.place == place && (k.run != nil) == flying {
+		if k.place == place && (k.run != nil) == flying && m.sees(f, k) {
 			out = append(out, k)
 		}
 	}
@@ -110,8 +116,8 @@ func (m *model) at(place int32, flying bool) []*modelToken {
 	return out
 }
 
-func (m *model) preemptable(place int32) []*modelToken {
-	return slices.DeleteFunc(m.at(place, true), func(k *modelToken) bool { return m.net.Transitions[k.run.t].Preempts })
+func (m *model) preemptable(f *modelFrame, place int32) []*modelToken {
+	return slices.DeleteFunc(m.at(f, place, true), func(k *modelToken) bool { return m.net.Transitions[k.run.t].Preempts })
 }
 
 // arcs summarizes all arcs between a place and a transition.
@@ -157,22 +163,24 @@ func (m *model) each(do func(place int32)) {
 	}
 }
 
-// enabled reports whether the tokens enable a transition.
-func (m *model) enabled(t int) bool {
+// enabled reports whether the tokens enable a transition in a frame.
+func (m *model) enabled(f *modelFrame, t int) bool {
 	ok := true
 	m.each(func(p int32) {
 		a := m.between(p, t)
-		free, all := len(m.at(p, false)), len(m.at(p, false))+len(m.at(p, true))
+		free, all := len(m.at(f, p, false)), len(m.at(f, p, false))+len(m.at(f, p, true))
 		if m.net.Transitions[t].Preempts && (a.take > 0 || a.join) {
-			free += len(m.preemptable(p))
+			free += len(m.preemptable(f, p))
 		}
 		ok = ok && free >= max(a.take, a.read) && (a.limit == 0 || uint32(all) < a.limit)
-		ok = ok && (!a.join || all == 0 || len(m.at(p, false)) > 0)
+		ok = ok && (!a.join || all == 0 || len(m.at(f, p, false)) > 0)
 	})
 	if j := m.tables.Join(t); ok && j != nil {
 		marked := map[int32]bool{}
 		for _, k := range m.tokens {
-			marked[k.place] = true
+			if k.in.within(f) {
+				marked[k.place] = true
+			}
 		}
 		ok = j.Ready(maps.Keys(marked))
 	}
@@ -191,13 +199,13 @@ func (c modelChoice) seen() []Placed {
 func placedOf(tokens []*modelToken) []Placed {
 	var out []Placed
 	for _, k := range tokens {
-		out = append(out, Placed{Place: k.place, Token: k.Token})
+		out = append(out, Placed{Place: k.place, Scope: k.in.number, Token: k.Token})
 	}
 	return out
 }
 
 // choices returns all combinations in the order of age.
-func (m *model) choices(t int) []modelChoice {
+func (m *model) choices(f *modelFrame, t int) []modelChoice {
 	all := []modelChoice{{}}
 	m.each(func(p int32) {
 		a := m.between(p, t)
@@ -209,9 +217,9 @@ func (m *model) choices(t int) []modelChoice {
 		if show == 0 {
 			return
 		}
-		from := m.at(p, false)
+		from := m.at(f, p, false)
 		if m.net.Transitions[t].Preempts && take > 0 {
-			from = append(from, m.preemptable(p)...)
+			from = append(from, m.preemptable(f, p)...)
 		}
 		if a.join {
 			show = min(show, len(from))
@@ -249,11 +257,11 @@ func combinations(from []*modelToken, k int) [][]*modelToken {
 	return out
 }
 
-func (m *model) pick(t int) (modelChoice, bool) {
-	if !m.enabled(t) {
+func (m *model) pick(f *modelFrame, t int) (modelChoice, bool) {
+	if !m.enabled(f, t) {
 		return modelChoice{}, false
 	}
-	for _, c := range m.choices(t) {
+	for _, c := range m.choices(f, t) {
 		if g := m.bindings[t].Guard; g == nil || g(c.seen(), m.now).OK {
 			return c, true
 		}
@@ -261,15 +269,27 @@ func (m *model) pick(t int) (modelChoice, bool) {
 	return modelChoice{}, false
 }
 
-// may reports whether a transition may be tried without a call from outside.
-func (m *model) may(t int) bool {
+// may reports whether a transition may be tried in a frame without a call from
+// outside.
+func (m *model) may(f *modelFrame, t int) bool {
 	for _, x := range m.troubles {
-		if x.t == t && (x.due > 0 || x.awaits || x.incident) {
+		if x.t == t && x.in == f && (x.due > 0 || x.awaits || x.incident) {
 			return false
 		}
 	}
-	_, ok := m.pick(t)
+	_, ok := m.pick(f, t)
 	return ok
+}
+
+// actor returns the oldest frame in which a transition may be tried; nil if
+// there is none.
+func (m *model) actor(t int) *modelFrame {
+	for _, f := range m.actors(t) {
+		if m.may(f, t) {
+			return f
+		}
+	}
+	return nil
 }
 
 // branches returns the outputs of a split that are taken.
@@ -303,32 +323,35 @@ func (m *model) step(budget int, now int64) (played int) {
 	for played < budget {
 		before := slices.Clone(m.order)
 		t := m.next()
-		if t < 0 {
-			ripe, ok := m.ripe()
-			if ok && !m.may(ripe) {
+		var f *modelFrame
+		if t >= 0 {
+			f = m.actor(t)
+		} else {
+			ripe, in, ok := m.ripe()
+			if ok && !m.may(in, ripe) {
 				continue
 			}
-			if t = ripe; !ok && m.settle() {
+			if t, f = ripe, in; !ok && m.settle() {
 				continue
 			}
 			if !ok {
 				return played
 			}
 		}
-		c, _ := m.pick(t)
+		c, _ := m.pick(f, t)
 		played++
 		if m.bindings[t].Action {
-			m.start(t, c, nil)
+			m.start(f, t, c, nil)
 			continue
 		}
 		if out, ok := m.branches(t, c.taken, nil); ok {
-			m.fire(t, c, out, nil)
+			m.fire(f, t, c, out, nil)
 			continue
 		}
 		played--
 		m.order = before
 		m.counts[t].failures++
-		m.troubled(t, first(c.taken)).incident = true
+		m.troubled(f, t, first(c.taken)).incident = true
 	}
 	return played
 }
@@ -347,7 +370,7 @@ func (m *model) expire() {
 		if r.deadline > 0 && r.deadline <= m.now {
 			m.counts[r.t].timeouts++
 			m.cancel(r)
-			m.setBack(r.t, first(r.taken), 0)
+			m.setBack(r.in, r.t, first(r.taken), 0)
 		}
 	}
 	for _, x := range m.troubles {
@@ -364,30 +387,33 @@ func (m *model) expire() {
 }
 
 // ripe returns the retry or delay that has been over for longest.
-func (m *model) ripe() (t int, ok bool) {
+func (m *model) ripe() (t int, in *modelFrame, ok bool) {
 	best, take := int64(math.MaxInt64), func() {}
+	before := func(at int64, u int, f *modelFrame) bool {
+		return at < best || at == best && (u < t || u == t && f.number < in.number)
+	}
 	for _, x := range m.troubles {
-		if x.ripe > 0 && (x.ripe < best || x.ripe == best && x.t < t) {
-			best, t, take = x.ripe, x.t, func() { x.ripe = 0 }
+		if x.ripe > 0 && before(x.ripe, x.t, x.in) {
+			best, t, in, take = x.ripe, x.t, x.in, func() { x.ripe = 0 }
 		}
 	}
 	for _, k := range m.clocks {
-		if k.ripe && (k.due < best || k.due == best && k.t < t) {
-			best, t, take = k.due, k.t, func() { m.dropClock(k) }
+		if k.ripe && before(k.due, k.t, k.in) {
+			best, t, in, take = k.due, k.t, k.in, func() { m.dropClock(k) }
 		}
 	}
 	take()
-	return t, best < math.MaxInt64
+	return t, in, best < math.MaxInt64
 }
 
 func (m *model) dropClock(k *modelClock) {
 	m.clocks = slices.DeleteFunc(m.clocks, func(x *modelClock) bool { return x == k })
 }
 
-// clock returns the clock of a transition; nil if it has none.
-func (m *model) clock(t int) *modelClock {
+// clock returns the clock of a transition in a frame; nil if it has none.
+func (m *model) clock(f *modelFrame, t int) *modelClock {
 	for _, k := range m.clocks {
-		if k.t == t {
+		if k.t == t && k.in == f {
 			return k
 		}
 	}
@@ -401,25 +427,27 @@ func (m *model) settle() (over bool) {
 		if m.bindings[t].Mode.Kind != plain.Delayed {
 			continue
 		}
-		k := m.clock(t)
-		if !m.may(t) {
-			m.dropClock(k)
-			continue
+		for _, f := range m.actors(t) {
+			k := m.clock(f, t)
+			if !m.may(f, t) {
+				m.dropClock(k)
+				continue
+			}
+			if k == nil {
+				k = &modelClock{t: t, in: f, since: m.since(f, t)}
+				m.clocks = append(m.clocks, k)
+			}
+			k.due = k.since + int64(m.bindings[t].Mode.Delay.A)
+			k.ripe = k.due <= m.now
+			over = over || k.ripe
 		}
-		if k == nil {
-			k = &modelClock{t: t, since: m.since(t)}
-			m.clocks = append(m.clocks, k)
-		}
-		k.due = k.since + int64(m.bindings[t].Mode.Delay.A)
-		k.ripe = k.due <= m.now
-		over = over || k.ripe
 	}
 	return over
 }
 
-func (m *model) since(t int) int64 {
+func (m *model) since(f *modelFrame, t int) int64 {
 	since, told := int64(0), m.tables.Join(t) == nil
-	c, _ := m.pick(t)
+	c, _ := m.pick(f, t)
 	for _, k := range append(slices.Clone(c.taken), c.read...) {
 		since = max(since, k.Injected)
 	}
@@ -450,7 +478,7 @@ func (m *model) rest() string {
 	}
 	left := slices.ContainsFunc(m.tokens, func(k *modelToken) bool { return !m.final(k.place) })
 	for t := range m.bindings {
-		waits = waits || m.bindings[t].Mode.Kind == plain.Manual && !m.tables.Source(t) && m.may(t)
+		waits = waits || m.bindings[t].Mode.Kind == plain.Manual && !m.tables.Source(t) && m.actor(t) != nil
 		open = open || m.tables.Source(t) && m.bindings[t].Mode.Kind != plain.Delayed
 	}
 	switch {
@@ -464,9 +492,11 @@ func (m *model) rest() string {
 	return "finished"
 }
 
-// changed stops the clocks of transitions that are no longer enabled.
+// changed stops the clocks of transitions that are no longer enabled, and
+// forgets what was in frames that are gone.
 func (m *model) changed() {
-	m.clocks = slices.DeleteFunc(m.clocks, func(k *modelClock) bool { return !m.enabled(k.t) })
+	m.clocks = slices.DeleteFunc(m.clocks, func(k *modelClock) bool { return !m.open(k.in) || !m.enabled(k.in, k.t) })
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return !m.open(x.in) })
 }
 
 // due returns the next due time; 0 if there is none.
@@ -491,12 +521,12 @@ func (m *model) next() int {
 	best := -1
 	for k := range m.bindings {
 		t := (m.turn + k) % len(m.bindings)
-		if !m.tables.Held(t) && m.may(t) && (best < 0 || m.tables.Priority(t) > m.tables.Priority(best)) {
+		if !m.tables.Held(t) && m.actor(t) != nil && (best < 0 || m.tables.Priority(t) > m.tables.Priority(best)) {
 			best = t
 		}
 	}
 	if best >= 0 && len(m.order) > 0 {
-		return m.tables.Choose(best, m.order, func(t int) bool { return !m.tables.Held(t) && m.may(t) })
+		return m.tables.Choose(best, m.order, func(t int) bool { return !m.tables.Held(t) && m.actor(t) != nil })
 	}
 	return best
 }

@@ -5,6 +5,7 @@ package coloured
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,8 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// build makes a net from words. Places are p, or p:3 with tokens; transitions t,
+// build makes a net from words. Places are p, or p:3 with tokens, or p@a.b in scope
+// a.b, which is in scope a; transitions t,
 // or t! if it preempts, or t^2 with a priority; arcs are p>t and t>p, p~t read,
 // p|t inhibitor, p#t reset, p?t join, t/p branch, t\p default branch; *2 is a
 // weight.
@@ -20,7 +22,8 @@ func build(places, transitions, arcs string) *petri.Net {
 	n := &petri.Net{ID: "net"}
 	for _, w := range strings.Fields(places) {
 		id, count, _ := strings.Cut(w, ":")
-		p := petri.Place{ID: id}
+		id, scope, _ := strings.Cut(id, "@")
+		p := petri.Place{ID: id, Scope: addScope(n, scope)}
 		if count != "" {
 			fmt.Sscan(count, &p.Initial)
 		}
@@ -45,6 +48,16 @@ func build(places, transitions, arcs string) *petri.Net {
 		n.Arcs = append(n.Arcs, a)
 	}
 	return n
+}
+
+// addScope declares a scope and those around it, which are its prefixes up to a
+// full stop.
+func addScope(n *petri.Net, id string) string {
+	if id == "" || slices.ContainsFunc(n.Scopes, func(s petri.Scope) bool { return s.ID == id }) {
+		return id
+	}
+	n.Scopes = append(n.Scopes, petri.Scope{ID: id, Parent: addScope(n, id[:max(0, strings.LastIndexByte(id, '.'))])})
+	return id
 }
 
 // world is one shard of one instance and its clock.
@@ -132,8 +145,9 @@ func (w *world) doneErr(run RunID, o Outcome, want error) {
 	w.step(0)
 }
 
-// want compares the tokens with a text such as "p: a b; q: c": the data of each
-// token, or its id if it has none.
+// want compares the tokens with a text such as "p: a b; q: c; s/2: d": the data
+// of each token, or its id if it has none, by place and the number of the run of
+// its scope.
 func (w *world) want(tokens string) {
 	w.t.Helper()
 	if got := w.tokens(); got != tokens {
@@ -143,14 +157,18 @@ func (w *world) want(tokens string) {
 
 func (w *world) tokens() string {
 	var b strings.Builder
-	last := int32(-1)
+	last := spot{place: -1}
 	for _, p := range w.s.Tokens(0, 1000) {
-		if p.Place != last {
-			if last >= 0 {
+		if p.at() != last {
+			if last.place >= 0 {
 				b.WriteString("; ")
 			}
-			b.WriteString(w.s.Tables.Net.Places[p.Place].ID + ":")
-			last = p.Place
+			b.WriteString(w.s.Tables.Net.Places[p.Place].ID)
+			if p.Scope > 0 {
+				fmt.Fprint(&b, "/", p.Scope)
+			}
+			b.WriteString(":")
+			last = p.at()
 		}
 		if p.Token.Data != nil {
 			fmt.Fprintf(&b, " %s", p.Token.Data)

@@ -27,7 +27,8 @@ type note struct {
 	stale      bool // clock: its guard has to be asked again
 	transition uint16
 	instance   int32
-	prev, next int32 // notes of the same instance
+	frame      uint32 // the number of the one in which the transition acts
+	prev, next int32  // notes of the same instance
 	// For a guard: the place that it waits for. For an incident: the place that
 	// overflowed. stats.NoPlace if there is none. For a run: its load.
 	ref        int32
@@ -101,16 +102,21 @@ func (k *notes) before(i, j int32) bool {
 		return a.instance < b.instance
 	case a.transition != b.transition:
 		return a.transition < b.transition
+	case a.frame != b.frame:
+		return a.frame < b.frame
 	case a.kind != b.kind:
 		return a.kind < b.kind
 	}
 	return a.token < b.token
 }
 
-// clock returns the clock of a transition in an instance, or none.
-func (s *Shard) clock(in *instance, t int) int32 {
+// of reports whether a note is about a transition in a frame.
+func (n *note) of(f *frame, t int) bool { return int(n.transition) == t && n.frame == f.id() }
+
+// clock returns the clock of a transition in a frame of an instance, or none.
+func (s *Shard) clock(in *instance, f *frame, t int) int32 {
 	id := in.notes
-	for id != none && (int(s.notes.all[id].transition) != t || s.notes.all[id].kind != noteClock) {
+	for id != none && (!s.notes.all[id].of(f, t) || s.notes.all[id].kind != noteClock) {
 		id = s.notes.all[id].next
 	}
 	return id
@@ -118,9 +124,9 @@ func (s *Shard) clock(in *instance, t int) int32 {
 
 // trouble returns the note about a failure of a transition with some first
 // token, or none.
-func (s *Shard) trouble(in *instance, t int, token uint64) int32 {
+func (s *Shard) trouble(in *instance, f *frame, t int, token uint64) int32 {
 	for id := in.notes; id != none; id = s.notes.all[id].next {
-		if n := &s.notes.all[id]; int(n.transition) == t && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
+		if n := &s.notes.all[id]; n.of(f, t) && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
 			return id
 		}
 	}
@@ -129,9 +135,9 @@ func (s *Shard) trouble(in *instance, t int, token uint64) int32 {
 
 // blocked reports whether a note keeps a transition from being tried without a
 // call of Fire.
-func (s *Shard) blocked(in *instance, t int) bool {
+func (s *Shard) blocked(in *instance, f *frame, t int) bool {
 	for id := in.notes; id != none; id = s.notes.all[id].next {
-		if n := &s.notes.all[id]; int(n.transition) == t && n.kind != noteClock && n.kind != noteFailed {
+		if n := &s.notes.all[id]; n.of(f, t) && n.kind != noteClock && n.kind != noteFailed {
 			return true
 		}
 	}
@@ -139,11 +145,11 @@ func (s *Shard) blocked(in *instance, t int) bool {
 }
 
 // clear removes the notes that block a transition, because Fire names it.
-func (s *Shard) clear(in *instance, t int) {
+func (s *Shard) clear(in *instance, f *frame, t int) {
 	for id := in.notes; id != none; {
 		n := &s.notes.all[id]
 		next := n.next
-		if int(n.transition) == t && n.kind != noteClock {
+		if n.of(f, t) && n.kind != noteClock {
 			s.notes.remove(&in.notes, id)
 		}
 		id = next
@@ -162,8 +168,9 @@ func (s *Shard) forget(in *instance, id uint64, n uint32) {
 	}
 }
 
-// changed updates the notes of an instance after the tokens of the places in
-// s.touched have changed: a guard is asked again, a clock stops.
+// changed updates the notes of an instance after the tokens of the spots in
+// s.touched have changed: a guard is asked again, a clock stops. It closes
+// frames that hold nothing any more.
 func (s *Shard) changed(in *instance) {
 	if in.notes != none {
 		for id := in.notes; id != none; {
@@ -174,11 +181,19 @@ func (s *Shard) changed(in *instance) {
 		}
 	}
 	s.touched = s.touched[:0]
+	for _, f := range s.emptied {
+		s.leave(in, f)
+	}
+	s.emptied = s.emptied[:0]
 }
 
 func (s *Shard) review(in *instance, id int32, n *note) {
-	r := &s.rules[n.transition]
-	for _, p := range s.touched {
+	r, f := &s.rules[n.transition], s.frame(in, n.frame)
+	for _, at := range s.touched {
+		p := at.place
+		if !s.sees(in, f, at) {
+			continue
+		}
 		switch n.kind {
 		case noteNo:
 			if n.ref == p || r.looksAt(p) {
@@ -194,7 +209,7 @@ func (s *Shard) review(in *instance, id int32, n *note) {
 			n.stale = n.stale || r.looksAt(p)
 		}
 	}
-	if n.kind == noteClock && !s.holds(in, int(n.transition)) {
+	if n.kind == noteClock && !s.holds(in, f, int(n.transition)) {
 		s.notes.remove(&in.notes, id)
 	}
 }

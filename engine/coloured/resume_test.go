@@ -144,7 +144,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 		tables, bindings, plan := regional(t, r, func(*petri.Net) {})
 		cfg.Tables, cfg.Bindings, cfg.Part = tables, bindings, &plan.Regions[r.IntN(len(plan.Regions))]
 	} else {
-		net, bindings := randomNet(r)
+		net, bindings := randomOf(r.IntN(2))(r)
 		if r.IntN(3) == 0 {
 			net, bindings = courier(r) // in which all tokens reach an end
 		}
@@ -168,7 +168,7 @@ func TestAFollowerCountsWhatTheOwnerCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 2))
 	total := stats.NewRows(0, 1)
 	cuts, parts, dead := 0, 0, uint64(0)
-	for range 150 {
+	for range 250 {
 		cfg := randomConfig(t, r)
 		now := now0 + r.Int64N(200)
 		o := newOwner(t, cfg)

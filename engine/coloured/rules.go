@@ -98,29 +98,29 @@ func (s *Shard) compile(bindings []Binding) {
 	}
 }
 
-// holds reports whether the tokens enable a transition. It does not ask the
-// guard.
-func (s *Shard) holds(in *instance, t int) bool {
+// holds reports whether the tokens enable a transition in a frame. It does not
+// ask the guard.
+func (s *Shard) holds(in *instance, f *frame, t int) bool {
 	r := &s.rules[t]
 	for _, c := range r.conds {
-		if !s.met(in, r, c) {
+		if !s.met(in, f, r, c) {
 			return false
 		}
 	}
-	return r.join == nil || s.joins(in, r.join)
+	return r.join == nil || s.joins(in, f, r.join)
 }
 
 // met reports whether one condition holds: enough tokens that can be taken, and
 // not too many in all.
-func (s *Shard) met(in *instance, r *rule, c petri.Cond) bool {
-	available, total := in.count(c.Place)
+func (s *Shard) met(in *instance, f *frame, r *rule, c petri.Cond) bool {
+	available, total := s.amount(in, f, c.Place)
 	if c.Hi > 0 && total >= c.Hi {
 		return false
 	}
 	if available >= c.Lo {
 		return true
 	}
-	return r.preempts && total >= c.Lo && r.takes(c.Place) && uint64(available)+uint64(len(s.flights(in, c.Place))) >= uint64(c.Lo)
+	return r.preempts && total >= c.Lo && r.takes(c.Place) && uint64(available)+uint64(len(s.flights(in, spot{c.Place, s.around(f, c.Place).id()}))) >= uint64(c.Lo)
 }
 
 func (r *rule) takes(place int32) bool {
@@ -129,26 +129,26 @@ func (r *rule) takes(place int32) bool {
 
 // joins reports whether an inclusive join is ready, and none of its places
 // holds only tokens in flight.
-func (s *Shard) joins(in *instance, j *petri.JoinTest) bool {
+func (s *Shard) joins(in *instance, f *frame, j *petri.JoinTest) bool {
 	for _, place := range j.Places {
-		if available, total := in.count(place); available == 0 && total > 0 {
+		if available, total := s.amount(in, f, place); available == 0 && total > 0 {
 			return false
 		}
 	}
-	return j.Ready(in.marked)
+	return j.Ready(s.marked(in, f))
 }
 
-// flights returns the tokens of a place that are in flight and that a
+// flights returns the tokens of a spot that are in flight and that a
 // transition which preempts may take, oldest first. The next call reuses the
 // memory.
-func (s *Shard) flights(in *instance, place int32) []Placed {
+func (s *Shard) flights(in *instance, at spot) []Placed {
 	s.flown = s.flown[:0]
 	for id := in.runs; id != none; id = s.notes.all[id].next {
 		if s.rules[s.notes.all[id].transition].preempts {
 			continue
 		}
 		for _, p := range s.load(id).taken {
-			if p.Place == place {
+			if p.at() == at {
 				s.flown = append(s.flown, p)
 			}
 		}

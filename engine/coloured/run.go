@@ -16,31 +16,37 @@ func runID(sequence uint64, t int) RunID { return RunID(sequence<<16 | uint64(t)
 
 // start takes the tokens of a transition and hands out its action.
 func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []byte, now int64) {
-	t := int(c.t)
+	t, f := int(c.t), c.frame
 	r := &s.rules[t]
 	taken, read := r.split(s.picked[c.from:c.to])
 	s.took = s.took[:0]
 	s.takePicked(in, taken)
 	for k := range taken {
-		in.pile(taken[k].Place).flying++
-		s.touched = append(s.touched, taken[k].Place)
+		s.pileOf(in, &taken[k]).flying++
+		s.touched = append(s.touched, taken[k].at())
 	}
-	attempt := s.attempt(i, in, t, firstID(taken))
+	attempt := s.attempt(i, in, f, t, firstID(taken))
 	l := load{taken: taken, read: read, data: data, contested: contested, attempt: attempt, era: s.era}
 	s.lastRun += s.runStep
 	run := runID(s.lastRun, t)
-	deadline := s.depart(run, i, in, t, l, now)
-	s.noteStart(i, t, run, &l)
+	deadline := s.depart(run, i, in, f, t, l, now)
+	s.noteStart(i, f, t, run, &l)
 	s.starts = append(s.starts, Start{Run: run, Era: s.era, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
 		Taken: taken, Read: read, Data: data, Started: now, Deadline: deadline})
 	in.move()
-	s.pass(i, in, t, now)
+	s.pass(i, in, f, t, now)
 	s.changed(in)
 }
 
+// pileOf returns the pile of the place of a token, which holds it or has it in
+// flight.
+func (s *Shard) pileOf(in *instance, p *Placed) *pile {
+	return s.frame(in, p.Scope).in(in).pile(p.Place)
+}
+
 // depart creates a run that started at since.
-func (s *Shard) depart(run RunID, i int, in *instance, t int, l load, since int64) (deadline int64) {
-	n := note{kind: noteRun, instance: int32(i), transition: uint16(t), since: since, token: uint64(run)}
+func (s *Shard) depart(run RunID, i int, in *instance, f *frame, t int, l load, since int64) (deadline int64) {
+	n := note{kind: noteRun, instance: int32(i), frame: f.id(), transition: uint16(t), since: since, token: uint64(run)}
 	if k := len(s.unloaded); k > 0 {
 		n.ref, s.unloaded = s.unloaded[k-1], s.unloaded[:k-1]
 		s.loads[n.ref] = l
@@ -63,8 +69,8 @@ func (s *Shard) load(id int32) *load { return &s.loads[s.notes.all[id].ref] }
 
 // attempt returns the number of the attempt with some first token, and counts a
 // retry.
-func (s *Shard) attempt(i int, in *instance, t int, token uint64) int {
-	id := s.trouble(in, t, token)
+func (s *Shard) attempt(i int, in *instance, f *frame, t int, token uint64) int {
+	id := s.trouble(in, f, t, token)
 	if id == none || s.notes.all[id].failures == 0 {
 		return 1
 	}
@@ -125,17 +131,18 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 			return fmt.Errorf("%w: none of its branches can be taken", ErrOutcome)
 		}
 	}
-	if place, fits := s.room(in, r, res, true, l.taken); !fits {
+	f := s.frame(in, s.notes.all[id].frame)
+	if place, fits := s.room(in, f, r, res, true, l.taken); !fits {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
 	s.took = s.took[:0]
 	for k := range l.taken {
 		p := &l.taken[k]
-		in.pile(p.Place).flying--
-		s.took = append(s.took, held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.Place})
+		s.pileOf(in, p).flying--
+		s.took = append(s.took, held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.at()})
 	}
 	s.drop(in, id)
-	s.finish(i, in, t, res, now)
+	s.finish(i, in, f, t, res, now)
 	s.ran(i, t, started, now)
 	return nil
 }
@@ -187,10 +194,10 @@ func (s *Shard) putBack(in *instance, id int32) {
 	s.drop(in, id)
 	for k := range taken {
 		t := &taken[k]
-		p := in.pile(t.Place)
+		p := s.pileOf(in, t)
 		p.flying--
 		p.add(lot{t.Token.ID, t.Token.Injected, t.Token.Data, 1})
-		s.touched = append(s.touched, t.Place)
+		s.touched = append(s.touched, t.at())
 	}
 	in.move()
 }
@@ -199,31 +206,32 @@ func (s *Shard) putBack(in *instance, id int32) {
 // outcome says.
 func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) {
 	t, token := int(s.notes.all[id].transition), firstID(s.load(id).taken)
+	f := s.frame(in, s.notes.all[id].frame)
 	s.putBack(in, id)
 	s.changed(in)
 	switch o.Kind {
 	case Failed:
 		s.count(opFailed, i, t)
-		s.setBack(i, in, t, token, o.After, now)
+		s.setBack(i, in, f, t, token, o.After, now)
 	case Delayed:
-		k := s.troubled(i, in, t, token)
+		k := s.troubled(i, in, f, t, token)
 		s.notes.all[k].kind = noteWait
 		s.notes.plan(k, now+min(max(o.After, 0), maxWait))
 	default:
-		s.notes.all[s.troubled(i, in, t, token)].kind = noteAwaits
+		s.notes.all[s.troubled(i, in, f, t, token)].kind = noteAwaits
 	}
 }
 
 // troubled returns the note about a failure of a transition, and creates it if
 // it is missing.
-func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
-	id := s.trouble(in, t, token)
+func (s *Shard) troubled(i int, in *instance, f *frame, t int, token uint64) int32 {
+	id := s.trouble(in, f, t, token)
 	if id == none {
-		id = s.notes.add(&in.notes, note{kind: noteFailed, instance: int32(i), transition: uint16(t), token: token})
+		id = s.notes.add(&in.notes, note{kind: noteFailed, instance: int32(i), frame: f.id(), transition: uint16(t), token: token})
 	}
 	s.notes.due.Drop(id)
 	s.notes.all[id].ripe, s.notes.all[id].ref = false, stats.NoPlace
-	if clock := s.clock(in, t); clock != none {
+	if clock := s.clock(in, f, t); clock != none {
 		s.notes.all[clock].stale = true
 	}
 	return id
@@ -231,8 +239,8 @@ func (s *Shard) troubled(i int, in *instance, t int, token uint64) int32 {
 
 // setBack makes a transition that failed wait for its retry: for the time after
 // if that is not 0, else as its binding says.
-func (s *Shard) setBack(i int, in *instance, t int, token uint64, after, now int64) {
-	id := s.troubled(i, in, t, token)
+func (s *Shard) setBack(i int, in *instance, f *frame, t int, token uint64, after, now int64) {
+	id := s.troubled(i, in, f, t, token)
 	n, retry := &s.notes.all[id], &s.rules[t].Retry
 	n.failures++
 	if retry.Attempts > 0 && int(n.failures) >= retry.Attempts {
@@ -248,9 +256,9 @@ func (s *Shard) setBack(i int, in *instance, t int, token uint64, after, now int
 
 // incident makes a transition wait for a call of Fire: it failed with a token,
 // or because a place is full.
-func (s *Shard) incident(i int, in *instance, t int, token uint64, place int32) {
+func (s *Shard) incident(i int, in *instance, f *frame, t int, token uint64, place int32) {
 	s.count(opFailed, i, t)
-	n := &s.notes.all[s.troubled(i, in, t, token)]
+	n := &s.notes.all[s.troubled(i, in, f, t, token)]
 	n.kind, n.ref = noteIncident, place
 }
 
@@ -281,11 +289,12 @@ func (s *Shard) timeOut(id int32, now int64) {
 	n := &s.notes.all[id]
 	i, t, token := int(n.instance), int(n.transition), firstID(s.load(id).taken)
 	in := &s.instances[i]
+	f := s.frame(in, n.frame)
 	s.count(opTimedOut, i, t)
 	s.stops = append(s.stops, RunID(n.token))
 	s.putBack(in, id)
 	s.changed(in)
-	s.setBack(i, in, t, token, 0, now)
+	s.setBack(i, in, f, t, token, 0, now)
 }
 
 // cancelHolder cancels the run that has a token in flight; there must be one.

@@ -30,10 +30,11 @@ type Shard struct {
 	users [][]int32 // by place: transitions that take or test its tokens
 
 	instances    []instance
+	frames       []frames // by instance; nil if the net has no scopes
 	seed         uint64
 	merge        func([][]byte) []byte
 	quota, batch int // see defaultQuota and defaultBatch
-	running      uint32
+	running      uint16
 
 	// A piece of work is one event of an instance. Its effect on the tokens is
 	// complete; it only records that the instance has to be played.
@@ -65,7 +66,9 @@ type Shard struct {
 	out     []held
 	datas   [][]byte
 	flown   []Placed
-	touched []int32 // places whose tokens have changed since the last call of changed
+	touched []spot   // whose tokens have changed since the last call of changed
+	emptied []*frame // that have lost their last token since then
+	entered []*frame // that the present firing has opened
 	spare   [][]lot
 }
 
@@ -87,10 +90,16 @@ func New(cfg Config, now int64) (*Shard, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
+	if t.Scoped() && base.Part != nil {
+		return nil, fmt.Errorf("net %q has scopes; expected none in a net of which parts are played", t.Net.ID)
+	}
 	s := &Shard{
 		Base: base, instances: make([]instance, base.Count), seed: cfg.Seed, merge: cfg.Merge, batch: defaultBatch,
 		running: defaultRunning, quota: defaultQuota, logging: cfg.Log, recordRuns: cfg.Runs,
 		pool: ready.NewPool(cfg.Dispatch, base.Count, cfg.Bound), notes: notes{free: none}, runs: map[RunID]int32{}, runStep: 1,
+	}
+	if t.Scoped() {
+		s.frames = make([]frames, base.Count)
 	}
 	s.notes.due.Before = s.notes.before
 	s.delays = rand.New(&s.random)
@@ -110,7 +119,7 @@ func (s *Shard) create(priority func(int) ready.Priority, now int64) error {
 	piles, lots := make([]pile, k*len(s.instances)), make([]lot, k*len(s.instances))
 	for i := range s.instances {
 		in := &s.instances[i]
-		in.notes, in.runs = none, none
+		in.notes, in.runs, in.index = none, none, int32(i)
 		in.piles = piles[i*k : i*k : (i+1)*k]
 		for j, p := range marked {
 			m := s.Tables.Initial[p]
@@ -133,30 +142,37 @@ func (s *Shard) create(priority func(int) ready.Priority, now int64) error {
 	return nil
 }
 
-// Marking returns the number of an instance's tokens by place. Tokens in flight
-// count in the places from which they were taken.
+// Marking returns the number of an instance's tokens by place, in all runs of
+// the place's scope. Tokens in flight count in the places from which they were
+// taken.
 func (s *Shard) Marking(i int) []uint32 {
 	m := make([]uint32, s.Tables.Places())
-	for k := range s.instances[i].piles {
-		p := &s.instances[i].piles[k]
-		m[p.place] = p.total()
+	for f := range s.each(&s.instances[i]) {
+		for _, p := range *f.in(&s.instances[i]) {
+			m[p.place] = add(m[p.place], p.total())
+		}
 	}
 	return m
 }
 
-// Tokens returns the tokens of an instance, at most a given number, by place and
-// oldest first, including those in flight.
+// Tokens returns the tokens of an instance, at most a given number, including
+// those in flight: by the number of the run of their scope, then by place and
+// oldest first.
 func (s *Shard) Tokens(i, most int) []Placed {
 	var out []Placed
-	for k := range s.instances[i].piles {
-		for _, l := range s.standing(i, &s.instances[i].piles[k]) {
-			for j := range l.n {
-				if len(out) >= most {
-					return out
+	in := &s.instances[i]
+	for f := range s.each(in) {
+		for k := range *f.in(in) {
+			p := &(*f.in(in))[k]
+			for _, l := range s.standing(in, f, p) {
+				for j := range l.n {
+					if len(out) >= most {
+						return out
+					}
+					tok := l.token()
+					tok.ID += uint64(j)
+					out = append(out, Placed{Place: p.place, Scope: f.id(), Token: tok})
 				}
-				tok := l.token()
-				tok.ID += uint64(j)
-				out = append(out, Placed{Place: s.instances[i].piles[k].place, Token: tok})
 			}
 		}
 	}
@@ -164,14 +180,14 @@ func (s *Shard) Tokens(i, most int) []Placed {
 }
 
 // standing returns all tokens of a place in order, including those in flight.
-func (s *Shard) standing(i int, p *pile) []lot {
+func (s *Shard) standing(in *instance, f *frame, p *pile) []lot {
 	if p.flying == 0 {
 		return p.left()
 	}
 	all := slices.Clone(p.left())
-	for id := s.instances[i].runs; id != none; id = s.notes.all[id].next {
+	for id := in.runs; id != none; id = s.notes.all[id].next {
 		for _, t := range s.load(id).taken {
-			if t.Place == p.place {
+			if t.at() == (spot{p.place, f.id()}) {
 				all = append(all, lot{id: t.Token.ID, injected: t.Token.Injected, data: t.Token.Data, n: 1})
 			}
 		}

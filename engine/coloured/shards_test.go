@@ -409,7 +409,7 @@ func TestPlacesOfALargeInstance(t *testing.T) {
 	}
 	in := &s.instances[0]
 	for p := range want {
-		if n, _ := in.count(int32(p)); n != want[p] {
+		if n, _ := in.piles.count(int32(p)); n != want[p] {
 			t.Errorf("place %d holds %d, want %d", p, n, want[p])
 		}
 	}

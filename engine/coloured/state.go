@@ -4,8 +4,10 @@ package coloured
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
@@ -23,11 +25,17 @@ const (
 //
 //   - its number plus one, its turn and the state in which it is at rest, its
 //     firings, the last identity, the stamps of its order;
+//   - if the net has scopes, how many runs of them have opened, and the number
+//     of those that are open, and for each its number, its scope and the number
+//     of the run around it;
 //   - the number of its clocks, and for each the transition and when it
 //     started;
 //   - the number of places that hold tokens, and for each its index and the
 //     number of its lots, and for each lot the first identity, the injection
 //     time, the number of tokens and their data.
+//
+// If the net has scopes, the number of a run follows the transition of a clock
+// and the index of a place.
 //
 // The runs that are not over follow, if Config.Runs is set; then a zero. Tokens
 // in flight are written in their places.
@@ -56,15 +64,16 @@ func (s *Shard) AppendState(dst []byte) []byte {
 		for _, stamp := range s.Order(i) {
 			dst = binary.AppendUvarint(dst, uint64(stamp))
 		}
+		dst = s.appendFrames(dst, in)
 		dst = s.appendClocks(dst, in)
-		dst = s.appendTokens(dst, i, in)
+		dst = s.appendTokens(dst, in)
 	}
 	return binary.AppendUvarint(s.appendRuns(dst), 0)
 }
 
 // spent reports whether an instance that has moved need not be written.
 func (s *Shard) spent(in *instance) bool {
-	if len(in.piles) > 0 || in.runs != none {
+	if !s.vacant(in) || in.runs != none {
 		return false
 	}
 	for id := in.notes; id != none; id = s.notes.all[id].next {
@@ -73,6 +82,22 @@ func (s *Shard) spent(in *instance) bool {
 		}
 	}
 	return in.has(finished) || !in.has(atRest) && s.Barren && (s.Part != nil || s.OpenEnded || !in.has(moved))
+}
+
+// appendFrames appends the open frames of an instance.
+func (s *Shard) appendFrames(dst []byte, in *instance) []byte {
+	if s.frames == nil {
+		return dst
+	}
+	all := &s.frames[in.index]
+	dst = binary.AppendUvarint(dst, uint64(all.last))
+	dst = binary.AppendUvarint(dst, uint64(len(all.open)))
+	for _, f := range all.open {
+		dst = binary.AppendUvarint(dst, uint64(f.number))
+		dst = binary.AppendUvarint(dst, uint64(f.scope))
+		dst = binary.AppendUvarint(dst, uint64(f.up.id()))
+	}
+	return dst
 }
 
 // appendClocks appends the clocks of an instance, the latest first.
@@ -87,6 +112,7 @@ func (s *Shard) appendClocks(dst []byte, in *instance) []byte {
 	for id := in.notes; id != none; id = s.notes.all[id].next {
 		if s.isDelay(id) {
 			dst = binary.AppendUvarint(dst, uint64(s.notes.all[id].transition))
+			dst = s.appendFrame(dst, s.notes.all[id].frame)
 			dst = binary.AppendUvarint(dst, uint64(s.notes.all[id].since))
 		}
 	}
@@ -98,17 +124,25 @@ func (s *Shard) isDelay(id int32) bool {
 	return n.kind == noteClock && s.rules[n.transition].Mode.Kind == plain.Delayed
 }
 
-func (s *Shard) appendTokens(dst []byte, i int, in *instance) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(in.piles)))
-	for k := range in.piles {
-		lots := joined(s.standing(i, &in.piles[k]))
-		dst = binary.AppendUvarint(dst, uint64(in.piles[k].place))
-		dst = binary.AppendUvarint(dst, uint64(len(lots)))
-		for _, l := range lots {
-			dst = binary.AppendUvarint(dst, l.id)
-			dst = binary.AppendUvarint(dst, uint64(l.injected))
-			dst = binary.AppendUvarint(dst, uint64(l.n))
-			dst = appendData(dst, l.data)
+func (s *Shard) appendTokens(dst []byte, in *instance) []byte {
+	places := 0
+	for f := range s.each(in) {
+		places += len(*f.in(in))
+	}
+	dst = binary.AppendUvarint(dst, uint64(places))
+	for f := range s.each(in) {
+		for k := range *f.in(in) {
+			p := &(*f.in(in))[k]
+			lots := joined(s.standing(in, f, p))
+			dst = binary.AppendUvarint(dst, uint64(p.place))
+			dst = s.appendFrame(dst, f.id())
+			dst = binary.AppendUvarint(dst, uint64(len(lots)))
+			for _, l := range lots {
+				dst = binary.AppendUvarint(dst, l.id)
+				dst = binary.AppendUvarint(dst, uint64(l.injected))
+				dst = binary.AppendUvarint(dst, uint64(l.n))
+				dst = appendData(dst, l.data)
+			}
 		}
 	}
 	return dst
@@ -163,7 +197,10 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 // loadEnded marks an instance as finished and without tokens.
 func (s *Shard) loadEnded(i int) {
 	s.forgetAll(&s.instances[i])
-	s.instances[i] = instance{notes: none, runs: none, flags: finished | everMoved}
+	s.instances[i] = instance{notes: none, runs: none, index: int32(i), flags: finished | everMoved}
+	if s.frames != nil {
+		s.frames[i] = frames{}
+	}
 	clear(s.Order(i))
 }
 
@@ -173,7 +210,7 @@ const maxTime = 1 << 61
 // loadInstance reads the rest of an instance; i is -1 for one that the shard
 // does not hold.
 func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
-	in := &instance{notes: none, runs: none, turn: turn}
+	in := &instance{notes: none, runs: none, index: int32(max(i, 0)), turn: turn}
 	in.played, in.lastID = uint32(r.Next(math.MaxUint32)), r.Next(maxID)
 	order := make(petri.Order, s.OrderLen())
 	for k := range order {
@@ -181,9 +218,19 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 			r.Fail("a choice later than the latest")
 		}
 	}
+	own := in
+	if i < 0 {
+		own = nil
+	}
+	s.loadFrames(r, own)
 	var clocks []note
 	for range r.Next(uint64(len(r.Left))) {
-		n := note{kind: noteClock, instance: int32(i), transition: uint16(r.Index(len(s.rules))), since: int64(r.Next(maxTime))}
+		n := note{kind: noteClock, instance: int32(i), transition: uint16(r.Index(len(s.rules)))}
+		f := s.readFrame(r, own)
+		n.frame, n.since = f.id(), int64(r.Next(maxTime))
+		if r.Err == nil && own != nil && f.scopeID() != s.Tables.ActsIn(int(n.transition)) {
+			r.Fail("a clock of transition %d in run %d of another scope", n.transition, n.frame)
+		}
 		if r.Err != nil {
 			return
 		}
@@ -192,7 +239,7 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 		}
 		clocks = append(clocks, n)
 	}
-	s.loadTokens(r, in)
+	s.loadTokens(r, in, own)
 	if r.Err != nil || i < 0 {
 		return
 	}
@@ -203,7 +250,7 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 	copy(s.Order(i), order)
 	in = &s.instances[i]
 	for k := len(clocks) - 1; k >= 0; k-- { // so that the latest is the first again
-		if s.clock(in, int(clocks[k].transition)) == none {
+		if s.clock(in, s.frame(in, clocks[k].frame), int(clocks[k].transition)) == none {
 			s.notes.add(&in.notes, clocks[k])
 		}
 	}
@@ -220,18 +267,52 @@ func (s *Shard) forgetAll(in *instance) {
 	s.stir(in)
 }
 
-func (s *Shard) loadTokens(r *reader, in *instance) {
-	last := -1
+// loadFrames reads the open frames of an instance; in is nil for one that the
+// shard does not hold.
+func (s *Shard) loadFrames(r *reader, in *instance) {
+	if s.frames == nil {
+		return
+	}
+	skipped := frames{}
+	all := &skipped
+	if in != nil {
+		all = &s.frames[in.index]
+	}
+	*all = frames{last: uint32(r.Next(math.MaxUint32))}
+	before := uint32(0)
 	for range r.Next(uint64(len(r.Left))) {
-		p := pile{place: int32(r.Index(s.Tables.Places()))}
-		if int(p.place) <= last {
-			r.Fail("place %d after place %d", p.place, last)
+		f := &frame{number: uint32(r.Next(uint64(all.last))), scope: int32(r.Index(s.Tables.Scopes()))}
+		up := uint32(r.Next(uint64(all.last)))
+		if k, ok := slices.BinarySearchFunc(all.open, up, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) }); ok {
+			f.up = all.open[k]
+			f.up.inside++
+		}
+		if f.number <= before || f.scope == 0 || f.up.id() != up || f.up.scopeID() != s.Tables.ScopeParent(f.scope) {
+			r.Fail("run %d of scope %d after run %d, in run %d", f.number, f.scope, before, up)
+		}
+		if r.Err != nil {
+			return
+		}
+		before = f.number
+		all.open = append(all.open, f)
+	}
+}
+
+// loadTokens reads the tokens of an instance; own is nil for one that the shard
+// does not hold.
+func (s *Shard) loadTokens(r *reader, in, own *instance) {
+	last := spot{place: -1}
+	for range r.Next(uint64(len(r.Left))) {
+		at := s.readSpot(r, own)
+		p := pile{place: at.place}
+		if r.Err == nil && (own != nil || s.frames == nil) && cmp.Or(cmp.Compare(at.frame, last.frame), cmp.Compare(at.place, last.place)) <= 0 {
+			r.Fail("place %d after place %d", at.place, last.place)
 		}
 		if s.Outside(int(p.place)) {
 			r.Fail("place %q: %w", s.Tables.Net.Places[p.place].ID, plain.ErrElsewhere)
 			return
 		}
-		last = int(p.place)
+		last = at
 		for range r.Next(uint64(len(r.Left))) {
 			l := lot{id: r.Next(maxID), injected: int64(r.Next(maxTime)), n: uint32(r.Next(math.MaxUint32))}
 			l.data = r.data(nil)
@@ -247,7 +328,14 @@ func (s *Shard) loadTokens(r *reader, in *instance) {
 			return
 		}
 		if p.n > 0 {
-			in.piles = append(in.piles, p)
+			ps := s.frame(in, at.frame).in(in)
+			*ps = append(*ps, p)
 		}
+	}
+	if own == nil {
+		return
+	}
+	for _, f := range slices.Clone(s.opened(own)) {
+		s.leave(own, f) // if it holds nothing
 	}
 }

@@ -83,6 +83,11 @@ func (s *Shard) visit(i, quota int, now int64) int {
 	return n
 }
 
+// sooner reports whether a note comes before one with the same due time.
+func (n *note) sooner(o *note) bool {
+	return n.transition < o.transition || n.transition == o.transition && n.frame < o.frame
+}
+
 // ripe returns the delayed transition, or the retry, whose time has come, if
 // there is one; of several, the one with the earliest time.
 func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
@@ -94,7 +99,7 @@ func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
 				continue
 			}
 			b := best
-			if b == none || n.due < s.notes.all[b].due || n.due == s.notes.all[b].due && n.transition < s.notes.all[b].transition {
+			if b == none || n.due < s.notes.all[b].due || n.due == s.notes.all[b].due && n.sooner(&s.notes.all[b]) {
 				best = id
 			}
 		}
@@ -103,12 +108,12 @@ func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
 		}
 		n := &s.notes.all[best]
 		n.ripe = false
-		t := int(n.transition)
+		t, f := int(n.transition), s.frame(in, n.frame)
 		if n.kind == noteClock {
 			s.notes.remove(&in.notes, best)
 		}
 		s.found, s.picked = s.found[:0], s.picked[:0]
-		if c, ok := s.ready(i, in, t, now); ok {
+		if c, ok := s.ready(i, in, f, t, now); ok {
 			return c, true
 		}
 	}
@@ -192,8 +197,16 @@ func (s *Shard) atEnd(in *instance) (end, empty bool) {
 	for k := range in.piles {
 		end = end && s.Tables.Final(int(in.piles[k].place))
 	}
-	return end, len(in.piles) == 0
+	for _, f := range s.opened(in) {
+		for k := range f.piles {
+			end = end && s.Tables.Final(int(f.piles[k].place))
+		}
+	}
+	return end, s.vacant(in)
 }
+
+// vacant reports whether an instance holds no token.
+func (s *Shard) vacant(in *instance) bool { return len(in.piles) == 0 && len(s.opened(in)) == 0 }
 
 // revive makes an instance at rest active again. One that had ended starts from
 // scratch and counts as created again.
@@ -214,8 +227,9 @@ func (s *Shard) unrest(in *instance) {
 	in.flags &^= finished | failed
 }
 
-// Inject puts n tokens into a place of an instance. They share data, which must
-// not be changed afterwards. The error wraps [ErrTooLarge], ready.ErrFull,
+// Inject puts n tokens into a place of an instance, and into a new run of the
+// place's scope if it has one. They share data, which must not be changed
+// afterwards. The error wraps [ErrTooLarge], ready.ErrFull,
 // petri.ErrOverflow, or plain.ErrElsewhere for a place of another part.
 func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
 	if n > 0 && !s.Outside(place) {
@@ -236,10 +250,11 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 	if n == 0 {
 		return nil
 	}
-	if _, total := in.count(int32(place)); total+n < n {
+	if _, total := in.piles.count(int32(place)); total+n < n || !s.framesLeft(in, 1) {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
-	s.inject(i, in, held{lot{data: data, n: n}, int32(place)}, now)
+	s.entered = s.entered[:0]
+	s.inject(i, in, held{lot{data: data, n: n}, spot{int32(place), s.aim(i, in, nil, int32(place), true)}}, now)
 	s.revive(i, in, now)
 	return nil
 }
@@ -271,35 +286,65 @@ func (s *Shard) admit(i int, data []byte) error {
 }
 
 // Fire fires a transition of an instance, or starts its action, whatever the
-// transition waits for: its time, a retry, an event, or an incident. It forgets
+// transition waits for: its time, a retry, an event, or an incident. Of several
+// runs of its scope it fires in the oldest in which it may fire. It forgets
 // earlier failures. The tokens that the firing puts carry data if that is not
 // nil. The error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with
 // the first condition that does not hold, petri.ErrOverflow, or
 // plain.ErrElsewhere for a transition of another part; then nothing has
 // changed.
 func (s *Shard) Fire(i, t int, data []byte, now int64) error {
+	return s.fireAdmitted(i, t, data, func(*frame) bool { return true }, now)
+}
+
+// FireIn is Fire in the run of the transition's scope that has a number, see
+// [Placed].
+func (s *Shard) FireIn(i, t int, scope uint32, data []byte, now int64) error {
+	return s.fireAdmitted(i, t, data, func(f *frame) bool { return f.id() == scope }, now)
+}
+
+func (s *Shard) fireAdmitted(i, t int, data []byte, where func(*frame) bool, now int64) error {
 	if s.Elsewhere(t) {
 		return fmt.Errorf("transition %q: %w", s.Tables.Net.Transitions[t].ID, plain.ErrElsewhere)
 	}
 	if err := s.admit(i, data); err != nil {
 		return err
 	}
-	return s.fireWith(i, t, data, nil, now)
+	return s.fireWith(i, t, data, where, nil, now)
 }
 
-// fireWith is Fire with tokens that a second guard accepts, too; nil accepts
-// all.
-func (s *Shard) fireWith(i, t int, data []byte, also Guard, now int64) error {
-	in, r := &s.instances[i], &s.rules[t]
-	if !s.holds(in, t) {
-		return s.refuse(in, t)
+// fireWith is Fire in the oldest of the frames that a function accepts, with
+// tokens that a second guard accepts, too; nil accepts all.
+func (s *Shard) fireWith(i, t int, data []byte, where func(*frame) bool, also Guard, now int64) error {
+	in, err := &s.instances[i], error(nil)
+	for f := range s.actors(in, t) {
+		if !where(f) {
+			continue
+		}
+		first := s.fireFrame(i, in, f, t, data, also, now)
+		if first == nil {
+			return nil
+		}
+		if err == nil {
+			err = first
+		}
 	}
-	id := s.Tables.Net.Transitions[t].ID
+	if err == nil {
+		err = fmt.Errorf("transition %q: %w: no such run of its scope is open", s.Tables.Net.Transitions[t].ID, petri.ErrNotEnabled)
+	}
+	return err
+}
+
+func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, also Guard, now int64) error {
+	if !s.holds(in, f, t) {
+		return s.refuse(in, f, t)
+	}
+	r, id := &s.rules[t], s.Tables.Net.Transitions[t].ID
 	if r.Action && in.running >= s.running {
 		return fmt.Errorf("instance %d, transition %q: %w: %d runs", s.Number(i), id, ready.ErrFull, in.running)
 	}
 	s.found, s.picked = s.found[:0], s.picked[:0]
-	c, a := s.pickWith(in, t, also, now)
+	c, a := s.pickWith(in, f, t, also, now)
 	if err := s.refused(i, t, a, "its guard is false"); err != nil {
 		return err
 	}
@@ -309,13 +354,13 @@ func (s *Shard) fireWith(i, t int, data []byte, also Guard, now int64) error {
 		if err := s.refused(i, t, a, "none of its branches can be taken"); err != nil {
 			return err
 		}
-		if place, fits := s.room(in, r, outcome{mask: mask}, c.picked, took); !fits {
+		if place, fits := s.room(in, f, r, outcome{mask: mask}, c.picked, took); !fits {
 			return fmt.Errorf("transition %q, place %q: %w", id, s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 		}
-		s.clear(in, t)
+		s.clear(in, f, t)
 		s.fire(i, in, c, took, outcome{mask: mask, data: data}, now)
 	} else {
-		s.clear(in, t)
+		s.clear(in, f, t)
 		s.start(i, in, c, false, data, now)
 	}
 	s.revive(i, in, now)
@@ -339,16 +384,21 @@ func (s *Shard) refused(i, t int, a answer, no string) error {
 // enabled and have none, and schedules those that start again.
 func (s *Shard) startClocks(i int, in *instance, now int64) {
 	for k := range in.piles {
-		s.startAll(i, in, s.Waiting[in.piles[k].place], now)
+		s.startAll(i, in, nil, s.Waiting[in.piles[k].place], now)
 	}
-	s.startAll(i, in, s.Unwaiting, now)
+	for _, f := range s.opened(in) {
+		for k := range f.piles {
+			s.startAll(i, in, f, s.Waiting[f.piles[k].place], now)
+		}
+	}
+	s.startAll(i, in, nil, s.Unwaiting, now)
 }
 
-func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
+func (s *Shard) startAll(i int, in *instance, f *frame, transitions []int32, now int64) {
 	for _, t32 := range transitions {
 		t := int(t32)
 		r := &s.rules[t]
-		id := s.clock(in, t)
+		id := s.clock(in, f, t)
 		if id != none {
 			n := &s.notes.all[id]
 			if !n.stale && (s.notes.due.Planned(id) || r.Mode.Kind != plain.Delayed) {
@@ -357,7 +407,7 @@ func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
 			n.stale = false
 		}
 		s.picked = s.picked[:0]
-		c, ok := s.ready(i, in, t, now)
+		c, ok := s.ready(i, in, f, t, now)
 		if !ok {
 			if id != none {
 				s.notes.remove(&in.notes, id)
@@ -365,10 +415,10 @@ func (s *Shard) startAll(i int, in *instance, transitions []int32, now int64) {
 			continue
 		}
 		if id == none {
-			id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, c, now)})
+			id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), frame: f.id(), transition: uint16(t), since: s.since(in, c, now)})
 		}
 		if n := &s.notes.all[id]; r.Mode.Kind == plain.Delayed && !s.notes.due.Planned(id) {
-			s.notes.plan(id, s.dueOf(i, t, n.since))
+			s.notes.plan(id, s.dueOf(i, f, t, n.since))
 		}
 	}
 }
@@ -384,7 +434,7 @@ func (s *Shard) since(in *instance, c candidate, now int64) int64 {
 			since = max(since, p.Token.Injected)
 		}
 	} else {
-		since = in.latest(r)
+		since = s.latest(in, c.frame, r)
 	}
 	if since == 0 || r.join != nil || slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Hi > 0 }) {
 		return now
@@ -394,18 +444,19 @@ func (s *Shard) since(in *instance, c candidate, now int64) int64 {
 
 // latest returns when the last token was put that a transition needs; 0 if it
 // needs none.
-func (in *instance) latest(r *rule) int64 {
+func (s *Shard) latest(in *instance, f *frame, r *rule) int64 {
 	var at int64
 	for _, c := range r.conds {
-		at = max(at, in.nth(c.Place, c.Lo))
+		if c.Lo > 0 {
+			at = max(at, s.pile(in, f, c.Place).nth(c.Lo))
+		}
 	}
 	return at
 }
 
-// nth returns the injection time of the n-th oldest token of a place that can
-// be taken; 0 if there are fewer.
-func (in *instance) nth(place int32, n uint32) int64 {
-	p := in.pile(place)
+// nth returns the injection time of the n-th oldest token that can be taken; 0
+// if there are fewer.
+func (p *pile) nth(n uint32) int64 {
 	if p == nil || n == 0 {
 		return 0
 	}

@@ -12,8 +12,11 @@ type Token struct {
 // Placed is a token and its place, by the place's index.
 type Placed struct {
 	Place int32
+	Scope uint32 // the number of the run of the place's scope, see petri.Scope; 0 for the instance
 	Token Token
 }
+
+func (p *Placed) at() spot { return spot{p.Place, p.Scope} }
 
 // Guard decides whether a transition may fire with the given tokens: those that
 // it would take, and those that its read arcs test, in the order of the places

@@ -13,6 +13,7 @@ import (
 // run's tokens are in their places.
 type unended struct {
 	i, t  int
+	frame uint32
 	since int64
 	load
 }
@@ -31,15 +32,16 @@ func (s *Shard) NameRuns(era, first, step uint64) {
 func (s *Shard) LastRun() uint64 { return s.lastRun }
 
 // noteStart records the start of a run: the instance's number and the kind; the
-// run's number and era; the transition, the attempt and whether it was
+// run's number and era; the run of a scope in which it acts, if the net has
+// scopes; the transition, the attempt and whether it was
 // preferred to a rival; the data passed to Fire; the tokens that it took and
 // those that it tests, each with its place and identity.
-func (s *Shard) noteStart(i, t int, run RunID, l *load) {
+func (s *Shard) noteStart(i int, f *frame, t int, run RunID, l *load) {
 	if !s.logging || !s.recordRuns {
 		return
 	}
 	s.noteBeyond(i, opStart)
-	s.log = appendRun(s.log, t, run, l)
+	s.log = s.appendRun(s.log, f.id(), t, run, l)
 	for _, tokens := range [][]Placed{l.taken, l.read} {
 		s.log = binary.AppendUvarint(s.log, uint64(len(tokens)))
 		for k := range tokens {
@@ -49,9 +51,10 @@ func (s *Shard) noteStart(i, t int, run RunID, l *load) {
 	}
 }
 
-func appendRun(dst []byte, t int, run RunID, l *load) []byte {
+func (s *Shard) appendRun(dst []byte, frame uint32, t int, run RunID, l *load) []byte {
 	dst = binary.AppendUvarint(dst, uint64(run>>16))
 	dst = binary.AppendUvarint(dst, l.era)
+	dst = s.appendFrame(dst, frame)
 	dst = binary.AppendUvarint(dst, uint64(t))
 	head := uint64(l.attempt) << 1
 	if l.contested {
@@ -70,14 +73,20 @@ func (s *Shard) noteEnd(i int, run RunID) {
 	}
 }
 
-// readRun reads what appendRun wrote.
-func (s *Shard) readRun(r *reader) (run RunID, p unended) {
+// readRun reads what appendRun wrote; in is nil for an instance of another
+// shard.
+func (s *Shard) readRun(r *reader, in *instance) (run RunID, p unended) {
 	sequence := r.Next(math.MaxUint64 >> 16)
 	p.era = r.Next(math.MaxUint64)
+	f := s.readFrame(r, in)
+	p.frame = f.id()
 	p.t = r.Index(len(s.rules))
 	head := r.Next(math.MaxInt32<<1 + 1)
 	p.attempt, p.contested = int(head>>1), head&1 != 0
 	p.data = r.data(nil)
+	if r.Err == nil && in != nil && f.scopeID() != s.Tables.ActsIn(p.t) {
+		r.Fail("transition %q acts in run %d of another scope", s.Tables.Net.Transitions[p.t].ID, p.frame)
+	}
 	if r.Err == nil && (sequence == 0 || !s.rules[p.t].Action || s.Elsewhere(p.t)) {
 		r.Fail("run %d of transition %q, which has no runs", sequence, s.Tables.Net.Transitions[p.t].ID)
 	}
@@ -85,7 +94,11 @@ func (s *Shard) readRun(r *reader) (run RunID, p unended) {
 }
 
 func (s *Shard) replayStart(r *reader, i int, mine bool, now int64) {
-	run, p := s.readRun(r)
+	var in *instance
+	if mine {
+		in = &s.instances[i]
+	}
+	run, p := s.readRun(r, in)
 	p.i, p.since = i, now
 	for _, tokens := range []*[]Placed{&p.taken, &p.read} {
 		for range r.Next(MaxTaken) {
@@ -94,7 +107,7 @@ func (s *Shard) replayStart(r *reader, i int, mine bool, now int64) {
 				return
 			}
 			if mine {
-				*tokens = append(*tokens, s.placed(r, i, place, id))
+				*tokens = append(*tokens, s.placed(r, i, p.frame, place, id))
 			}
 		}
 	}
@@ -103,14 +116,17 @@ func (s *Shard) replayStart(r *reader, i int, mine bool, now int64) {
 	}
 }
 
-// placed returns a token by its identity; it must be in the place.
-func (s *Shard) placed(r *reader, i int, place int32, id uint64) Placed {
-	if p := s.instances[i].pile(place); p != nil {
+// placed returns a token by its identity; it must be in the place that a
+// transition in a frame sees.
+func (s *Shard) placed(r *reader, i int, frame uint32, place int32, id uint64) Placed {
+	in := &s.instances[i]
+	f := s.frame(in, frame)
+	if p := s.pile(in, f, place); p != nil {
 		for _, l := range p.left() {
 			if id >= l.id && id-l.id < uint64(l.n) {
 				tok := l.token()
 				tok.ID = id
-				return Placed{Place: place, Token: tok}
+				return Placed{Place: place, Scope: s.around(f, place).id(), Token: tok}
 			}
 		}
 	}
@@ -158,11 +174,12 @@ func (s *Shard) resumeRuns(now int64) {
 			continue
 		}
 		in := &s.instances[p.i]
-		deadline := s.depart(run, p.i, in, p.t, p.load, p.since)
+		f := s.frame(in, p.frame)
+		deadline := s.depart(run, p.i, in, f, p.t, p.load, p.since)
 		s.starts = append(s.starts, Start{Run: run, Era: p.era, Instance: s.Number(p.i), Transition: int32(p.t), Attempt: p.attempt,
 			Taken: p.taken, Read: p.read, Data: p.data, Started: p.since, Deadline: deadline})
 		in.move()
-		s.pass(p.i, in, p.t, now)
+		s.pass(p.i, in, f, p.t, now)
 		s.changed(in)
 	}
 }
@@ -171,16 +188,16 @@ func (s *Shard) resumeRuns(now int64) {
 func (s *Shard) fly(p *unended) bool {
 	in := &s.instances[p.i]
 	for k := range p.taken {
-		if t := &p.taken[k]; in.pile(t.Place) == nil || in.pile(t.Place).from(t.Token.ID) == 0 {
+		if pile := s.pileOf(in, &p.taken[k]); pile == nil || pile.from(p.taken[k].Token.ID) == 0 {
 			return false
 		}
 	}
 	for k := range p.taken {
 		t := &p.taken[k]
-		pile := in.pile(t.Place)
-		s.took, _ = pile.remove(t.Token.ID, 1, s.took[:0]) // it is there
+		pile := s.pileOf(in, t)
+		s.took, _ = pile.remove(t.Token.ID, 1, t.Scope, s.took[:0]) // it is there
 		pile.flying++
-		s.touched = append(s.touched, t.Place)
+		s.touched = append(s.touched, t.at())
 	}
 	return true
 }
@@ -194,7 +211,7 @@ func (s *Shard) appendRuns(dst []byte) []byte {
 	}
 	for _, run := range slices.Sorted(maps.Keys(s.runs)) {
 		n := &s.notes.all[s.runs[run]]
-		dst = s.appendOneRun(dst, run, &unended{int(n.instance), int(n.transition), n.since, s.loads[n.ref]})
+		dst = s.appendOneRun(dst, run, &unended{int(n.instance), int(n.transition), n.frame, n.since, s.loads[n.ref]})
 	}
 	for _, run := range slices.Sorted(maps.Keys(s.unended)) {
 		p := s.unended[run]
@@ -206,7 +223,7 @@ func (s *Shard) appendRuns(dst []byte) []byte {
 func (s *Shard) appendOneRun(dst []byte, run RunID, p *unended) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.Number(p.i))+1)
 	dst = binary.AppendUvarint(dst, stateRun*s.Turns())
-	dst = appendRun(dst, p.t, run, &p.load)
+	dst = s.appendRun(dst, p.frame, p.t, run, &p.load)
 	dst = binary.AppendUvarint(dst, uint64(p.since))
 	dst = binary.AppendUvarint(dst, uint64(len(p.taken)))
 	for k := range p.taken {
@@ -217,6 +234,7 @@ func (s *Shard) appendOneRun(dst []byte, run RunID, p *unended) []byte {
 	for k := range p.read {
 		t := &p.read[k]
 		dst = binary.AppendUvarint(dst, uint64(t.Place))
+		dst = s.appendFrame(dst, t.Scope)
 		dst = binary.AppendUvarint(dst, t.Token.ID)
 		dst = binary.AppendUvarint(dst, uint64(t.Token.Injected))
 		dst = appendData(dst, t.Token.Data)
@@ -227,7 +245,11 @@ func (s *Shard) appendOneRun(dst []byte, run RunID, p *unended) []byte {
 // loadRun reads the rest of a run; i is -1 for an instance that the shard does
 // not hold.
 func (s *Shard) loadRun(r *reader, i int) {
-	run, p := s.readRun(r)
+	var in *instance
+	if i >= 0 {
+		in = &s.instances[i]
+	}
+	run, p := s.readRun(r, in)
 	p.i, p.since = i, int64(r.Next(maxTime))
 	for range r.Next(MaxTaken) {
 		place, id := int32(r.Index(s.Tables.Places())), r.Next(maxID)
@@ -235,11 +257,12 @@ func (s *Shard) loadRun(r *reader, i int) {
 			return
 		}
 		if i >= 0 {
-			p.taken = append(p.taken, s.placed(r, i, place, id))
+			p.taken = append(p.taken, s.placed(r, i, p.frame, place, id))
 		}
 	}
 	for range r.Next(MaxTaken) {
-		t := Placed{Place: int32(r.Index(s.Tables.Places()))}
+		at := s.readSpot(r, in)
+		t := Placed{Place: at.place, Scope: at.frame}
 		t.Token = Token{ID: r.Next(maxID), Injected: int64(r.Next(maxTime)), Data: r.data(nil)}
 		if r.Err != nil {
 			return

@@ -72,7 +72,8 @@ func (p *Plan) Owner(place int) int { return int(p.owner[place]) }
 // the transitions with which it shares places, or [Main] if none of them has one. The
 // regions of each list in merge become one, with the first name of the list. The error
 // joins a *petri.Fault for each place that two transitions with different regions
-// share, at most petri.MaxFaults of them.
+// share, at most petri.MaxFaults of them. A net with scopes has one region only: more
+// are an error.
 func Split(t *petri.Tables, region func(id string) string, merge [][]string) (*Plan, error) {
 	names, rest, err := mergeNames(t, region, merge)
 	if err != nil {
@@ -85,7 +86,12 @@ func Split(t *petri.Tables, region func(id string) string, merge [][]string) (*P
 	if err := c.faults(); err != nil {
 		return nil, err
 	}
-	return c.plan(rest), nil
+	p := c.plan(rest)
+	if t.Scoped() && len(p.Regions) > 1 {
+		return nil, &petri.Fault{File: t.Net.File, Pos: t.Net.Pos, Msg: fmt.Sprintf(
+			"net %q has scopes and %d regions; expected one region, because the runs of a scope are in one place", t.Net.ID, len(p.Regions))}
+	}
+	return p, nil
 }
 
 // mergeNames returns the named region of each transition after merging, or "", and the

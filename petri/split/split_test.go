@@ -307,3 +307,17 @@ func TestAPartOfAnotherNetIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// All runs of the scopes of an instance are in one process.
+func TestANetWithScopesHasOneRegion(t *testing.T) {
+	n := &petri.Net{ID: "n", Scopes: []petri.Scope{{ID: "s"}}, Places: []petri.Place{{ID: "p", Scope: "s"}, {ID: "q"}},
+		Transitions: []petri.Transition{{ID: "t"}, {ID: "u"}},
+		Arcs:        []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 1}, {ID: "b", Source: "q", Target: "u", Weight: 1}}}
+	tables := petritest.Compile(t, n)
+	if _, err := Split(tables, func(string) string { return "" }, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := Split(tables, func(id string) string { return id }, nil); err == nil || !strings.Contains(err.Error(), "has scopes and 2 regions") {
+		t.Errorf("two regions: %v", err)
+	}
+}

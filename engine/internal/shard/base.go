@@ -88,8 +88,8 @@ func New(t *petri.Tables, m Members, part *split.Part, shuffle bool, held, delay
 }
 
 // trigger files a transition under the places without which it is not enabled:
-// of its inputs the one that shows the fewest others so far; of an inclusive
-// join without such an input all that it joins.
+// of its inputs in the scope in which it acts the one that shows the fewest
+// others so far; of an inclusive join without such an input all that it joins.
 func (b *Base) trigger(tr int, delayed bool) {
 	if b.Tables.Source(tr) && !delayed {
 		b.OpenEnded = true
@@ -102,7 +102,7 @@ func (b *Base) trigger(tr int, delayed bool) {
 	}
 	best := int32(-1)
 	for _, c := range b.Tables.Conds(tr) {
-		if c.Lo > 0 && (best < 0 || len(by[c.Place]) < len(by[best])) {
+		if c.Lo > 0 && b.Tables.ScopeOf(c.Place) == b.Tables.ActsIn(tr) && (best < 0 || len(by[c.Place]) < len(by[best])) {
 			best = c.Place
 		}
 	}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+)
+
+// frame is one run of a scope of the net in an instance, with its tokens. It is open while
+// it, or a frame inside of it, holds a token. The instance itself is the frame nil, whose
+// number is 0.
+type frame struct {
+	piles  piles
+	number uint32 // in the order of opening
+	scope  int32
+	inside int32 // how many open frames have it as up
+	up     *frame
+	closed bool
+}
+
+// frames are the open frames of an instance, oldest first.
+type frames struct {
+	open []*frame
+	last uint32 // the number of the latest
+}
+
+// maxFrames bounds the frames that an instance opens during its life.
+const maxFrames = math.MaxUint32
+
+// spot is a place in a frame.
+type spot struct {
+	place int32
+	frame uint32
+}
+
+func (f *frame) id() uint32 {
+	if f == nil {
+		return 0
+	}
+	return f.number
+}
+
+func (f *frame) scopeID() int32 {
+	if f == nil {
+		return 0
+	}
+	return f.scope
+}
+
+// in returns the piles of a frame of an instance.
+func (f *frame) in(in *instance) *piles {
+	if f == nil {
+		return &in.piles
+	}
+	return &f.piles
+}
+
+// opened returns the open frames of an instance.
+func (s *Shard) opened(in *instance) []*frame {
+	if s.frames == nil {
+		return nil
+	}
+	return s.frames[in.index].open
+}
+
+// frame returns the open frame with a number; nil for 0, and if it is not open.
+func (s *Shard) frame(in *instance, number uint32) *frame {
+	if number == 0 {
+		return nil
+	}
+	open := s.opened(in)
+	if k, ok := slices.BinarySearchFunc(open, number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) }); ok {
+		return open[k]
+	}
+	return nil
+}
+
+// around returns the innermost frame, f or one around it, whose scope encloses that of a
+// place. If both scopes are the same, the frame has the place for what happens in f;
+// otherwise the frames of the place's scope inside of it have.
+func (s *Shard) around(f *frame, place int32) *frame {
+	for f != nil && !s.Tables.Encloses(f.scope, s.Tables.ScopeOf(place)) {
+		f = f.up
+	}
+	return f
+}
+
+// within reports whether a frame is another one or inside of it.
+func (f *frame) within(outer *frame) bool {
+	for f != nil && f != outer {
+		f = f.up
+	}
+	return f == outer
+}
+
+// covered yields the frames in which a transition that acts in f sees a place, oldest
+// first.
+func (s *Shard) covered(in *instance, f *frame, place int32) iter.Seq[*frame] {
+	return func(yield func(*frame) bool) {
+		home, scope := s.around(f, place), s.Tables.ScopeOf(place)
+		if home.scopeID() == scope {
+			yield(home)
+			return
+		}
+		for _, g := range s.opened(in) {
+			if g.scope == scope && g.within(home) && !yield(g) {
+				return
+			}
+		}
+	}
+}
+
+// actors yields the frames in which a transition can act, oldest first.
+func (s *Shard) actors(in *instance, t int) iter.Seq[*frame] {
+	scope := s.Tables.ActsIn(t)
+	return func(yield func(*frame) bool) {
+		if scope == 0 {
+			yield(nil)
+			return
+		}
+		for _, f := range s.opened(in) {
+			if f.scope == scope && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// each yields all frames of an instance, oldest first.
+func (s *Shard) each(in *instance) iter.Seq[*frame] {
+	return func(yield func(*frame) bool) {
+		if !yield(nil) {
+			return
+		}
+		for _, f := range s.opened(in) {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// sees reports whether a transition that acts in f sees a spot.
+func (s *Shard) sees(in *instance, f *frame, at spot) bool {
+	return s.frames == nil || s.frame(in, at.frame).within(s.around(f, at.place))
+}
+
+// amount returns the number of tokens of a place that can be taken, and of all that a
+// transition sees which acts in f.
+func (s *Shard) amount(in *instance, f *frame, place int32) (available, total uint32) {
+	if s.frames == nil {
+		return in.piles.count(place)
+	}
+	home, scope := s.around(f, place), s.Tables.ScopeOf(place)
+	if home.scopeID() == scope {
+		return home.in(in).count(place)
+	}
+	for _, g := range s.opened(in) {
+		if g.scope == scope && g.within(home) {
+			a, n := g.piles.count(place)
+			available, total = add(available, a), add(total, n)
+		}
+	}
+	return available, total
+}
+
+// add adds numbers of tokens; the sum is at most the largest number.
+func add(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), math.MaxUint32)) }
+
+// pile returns the pile of a place of the scope of f, or of a scope around; nil if it
+// holds no token.
+func (s *Shard) pile(in *instance, f *frame, place int32) *pile {
+	if f == nil {
+		return in.piles.pile(place)
+	}
+	return s.around(f, place).in(in).pile(place)
+}
+
+// marked yields the places that hold a token in f or inside of it.
+func (s *Shard) marked(in *instance, f *frame) func(yield func(place int32) bool) {
+	if s.frames == nil {
+		return in.piles.marked
+	}
+	return func(yield func(int32) bool) {
+		for g := range s.each(in) {
+			if !g.within(f) {
+				continue
+			}
+			for _, p := range *g.in(in) {
+				if !yield(p.place) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// aim returns the number of the frame into which a firing in f puts tokens of a place. It
+// opens frames of scopes that f is not in. All tokens of a firing share them, except if
+// anew is set.
+func (s *Shard) aim(i int, in *instance, f *frame, place int32, anew bool) uint32 {
+	if s.frames == nil {
+		return 0
+	}
+	return s.enter(i, in, s.around(f, place), s.Tables.ScopeOf(place), anew).id()
+}
+
+func (s *Shard) enter(i int, in *instance, from *frame, scope int32, anew bool) *frame {
+	if from.scopeID() == scope {
+		return from
+	}
+	if !anew {
+		for _, f := range s.entered {
+			if f.scope == scope {
+				return f
+			}
+		}
+	}
+	f := s.openFrame(i, in, s.enter(i, in, from, s.Tables.ScopeParent(scope), anew), scope)
+	if !anew {
+		s.entered = append(s.entered, f)
+	}
+	return f
+}
+
+// openFrame opens a frame of a scope in another frame.
+func (s *Shard) openFrame(i int, in *instance, up *frame, scope int32) *frame {
+	all := &s.frames[in.index]
+	all.last++
+	f := &frame{number: all.last, scope: scope, up: up}
+	all.open = append(all.open, f)
+	if up != nil {
+		up.inside++
+	}
+	if s.logging {
+		s.noteOpen(i, f)
+	}
+	return f
+}
+
+// leave closes a frame without tokens, and those around that held nothing else.
+func (s *Shard) leave(in *instance, f *frame) {
+	for f != nil && !f.closed && len(f.piles) == 0 && f.inside == 0 {
+		f.closed = true
+		all := &s.frames[in.index]
+		k, _ := slices.BinarySearchFunc(all.open, f.number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
+		all.open = slices.Delete(all.open, k, k+1)
+		for id := in.notes; id != none; {
+			next := s.notes.all[id].next
+			if s.notes.all[id].frame == f.number {
+				s.notes.remove(&in.notes, id)
+			}
+			id = next
+		}
+		if f = f.up; f != nil {
+			f.inside--
+		}
+	}
+}
+
+// room for frames: a firing opens at most this number of frames for each token.
+func (s *Shard) framesLeft(in *instance, tokens uint64) bool {
+	return s.frames == nil || tokens*uint64(s.Tables.Scopes()) <= maxFrames-uint64(s.frames[in.index].last)
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/petri/split"
+)
+
+// Each firing into a scope opens a run of it, for all tokens that the firing puts there.
+func TestAFiringOpensOneRunOfAScope(t *testing.T) {
+	w := newWorld(t, build("p x@s y@s z@s.u done", "enter join leave^1", "p>enter enter>x enter>y enter>z x>join y>join z>leave leave>done"), Binding{}, manual)
+	w.inject("p", "a", "b")
+	w.want("done: a b; x/1: a; y/1: a; x/3: b; y/3: b")
+	if err := w.fire(1, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.want("done: a b; x/3: b; y/3: b")
+}
+
+// A run does not take the tokens of another one, and its inhibitor arcs do not see them.
+func TestRunsOfAScopeAreApart(t *testing.T) {
+	w := newWorld(t, build("p a@s b@s done", "enter step end", "p>enter enter>a*2 a>step step>b b>end*2 b|end*3 end>done"), Binding{}, manual)
+	w.inject("p", "1", "2")
+	w.want("a/1: 1 1; a/2: 2 2")
+	for _, run := range []uint32{1, 2, 2} {
+		if err := w.s.FireIn(0, 1, run, nil, w.now); err != nil {
+			t.Fatal(err)
+		}
+		w.step(0)
+	}
+	w.want("done: 2; a/1: 1; b/1: 1")
+	if err := w.s.FireIn(0, 1, 2, nil, w.now); !errors.Is(err, petri.ErrNotEnabled) {
+		t.Errorf("in a run that is over: %v", err)
+	}
+	if err := w.fire(1, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.want("done: 2 1")
+}
+
+// A reset arc empties a place in its own run and inside of it, not in other runs.
+func TestAResetCoversItsRunAndWhatIsInside(t *testing.T) {
+	w := newWorld(t, build("p s@s t@s u@s.u v@s.u.v out", "enter stop deep", "p>enter enter>s enter>t enter>u enter>v t>stop u#stop v#stop stop>out u>deep s|deep"), Binding{}, manual)
+	w.inject("p", "1", "2")
+	w.want("s/1: 1; t/1: 1; u/2: 1; v/3: 1; s/4: 2; t/4: 2; u/5: 2; v/6: 2")
+	if err := w.s.FireIn(0, 1, 4, nil, w.now); err != nil {
+		t.Fatal(err)
+	}
+	w.step(0)
+	w.want("out: 2; s/1: 1; t/1: 1; u/2: 1; v/3: 1; s/4: 2")
+}
+
+// A transition takes tokens of the scopes around the run in which it acts, and puts them there.
+func TestARunSeesTheTokensAround(t *testing.T) {
+	w := newWorld(t, build("p count sum@s item@s.i", "enter add", "p>enter enter>sum enter>item*2 item>add sum>add add>sum add>count"), Binding{})
+	w.inject("p", "a")
+	w.want("count: a a; sum/1: a")
+}
+
+// An inhibitor arc from an inner scope looks at all runs inside its own.
+func TestCompletionWaitsForAllRunsInside(t *testing.T) {
+	w := newWorld(t, build("p wait@s item@s.i done", "enter more step end", "p>enter enter>wait wait>more more>wait more>item item>step wait>end item|end end>done"),
+		Binding{}, manual, manual, manual)
+	w.inject("p", "a", "b")
+	for range 2 {
+		if err := w.s.FireIn(0, 1, 1, nil, w.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.step(0)
+	w.want("wait/1: a; wait/2: b; item/3: a; item/4: a")
+	if err := w.s.FireIn(0, 3, 1, nil, w.now); !errors.Is(err, petri.ErrNotEnabled) {
+		t.Errorf("it ends before what is inside: %v", err)
+	}
+	if err := w.fire(3, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.want("done: b; wait/1: a; item/3: a; item/4: a")
+}
+
+// Each run has its own clock, and its own incidents.
+func TestClocksAndIncidentsAreOfARun(t *testing.T) {
+	timer := Binding{Mode: plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 100}}}
+	w := newWorld(t, build("p a@s late done", "enter timer work", "p>enter enter>a a>timer timer>late a>work work>done"), Binding{}, timer,
+		Binding{Mode: manual.Mode, Action: true, Retry: Retry{Attempts: 1}})
+	w.inject("p", "1")
+	w.step(60)
+	w.inject("p", "2")
+	if err := w.s.FireIn(0, 2, 2, nil, w.now); err != nil {
+		t.Fatal(err)
+	}
+	w.done(w.started().Run, Outcome{Kind: Failed})
+	w.waitsFor("a", "timer delayed +100, work manual")
+	w.step(40)
+	w.want("late: 1; a/2: 2")
+	w.waitsFor("a", "timer delayed +160, work incident")
+	w.step(60)
+	w.want("late: 1 2")
+}
+
+// A token waits for what is missing in its own run.
+func TestWaitsNameWhatTheRunLacks(t *testing.T) {
+	w := newWorld(t, build("p q a@s b@s c", "enter both out other", "p>enter enter>a a>both b>both both>c q>out b>out"), Binding{}, Binding{}, Binding{})
+	w.inject("b", "1")
+	w.inject("p", "2")
+	w.waitsFor("a", "both missing b 1")
+	w.inject("q", "3")
+	w.want("a/2: 2")
+	w.inject("q", "4")
+	w.waitsFor("q", "out missing b 1")
+}
+
+// An instance ends if all its tokens are in final places, also those in scopes.
+func TestAnInstanceEndsWithItsScopes(t *testing.T) {
+	w := newWorld(t, build("p a@s b@s", "enter out", "p>enter enter>a a>out out>b"), Binding{}, manual)
+	w.inject("p", "1", "2")
+	if err := w.fire(1, ""); err != nil {
+		t.Fatal(err)
+	}
+	if n := rowsOf(w.s, w.now).Net; n.Finished != 0 {
+		t.Errorf("%+v", n)
+	}
+	if err := w.fire(1, ""); err != nil {
+		t.Fatal(err)
+	}
+	if n := rowsOf(w.s, w.now).Net; n.Finished != 1 {
+		t.Errorf("%+v", n)
+	}
+	if m := w.s.Marking(0); !slices.Equal(m, []uint32{0, 0, 2}) {
+		t.Errorf("marking %v", m)
+	}
+}
+
+func TestNewRefusesScopesThatItCannotPlay(t *testing.T) {
+	n := build("p a@s b", "enter read", "p>enter enter>a a~read b>read")
+	tables := petritest.Compile(t, n)
+	_, err := New(Config{Tables: tables, Bindings: []Binding{{}, {Action: true}}, Stride: 1, Count: 1}, now0)
+	if !errors.Is(err, ErrBinding) || !strings.Contains(err.Error(), `an action that takes no token of scope "s"`) {
+		t.Errorf("an action that only reads in its scope: %v", err)
+	}
+	part := &split.Part{Name: "x", Transitions: []bool{true, false}, Places: []bool{true, false, false}}
+	if _, err := New(Config{Tables: tables, Part: part, Stride: 1, Count: 1}, now0); err == nil || !strings.Contains(err.Error(), "has scopes") {
+		t.Errorf("a part: %v", err)
+	}
+}

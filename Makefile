@@ -89,7 +89,7 @@ bench: ## run the benchmarks and print them beside their bases
 .PHONY: suites
 suites: ## play what the tests of other BPMN engines state, and read their files; SUITES=DIR has a checkout of each (docs/design/foreign-files.md)
 	@test -n "$(SUITES)" || { echo "SUITES is empty; expected a folder with checkouts of the suites"; exit 1; }
-	@cd e2e/suites && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 .
+	@cd e2e/suites && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1
 
 .PHONY: bench-regions
 bench-regions: ## measure nets in regions over JetStream, real processes, beside DiPeN's protocol (3 minutes)

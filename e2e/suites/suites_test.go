@@ -82,12 +82,13 @@ func reason(err error) string {
 	return text
 }
 
-// print writes a table in Markdown, and the reasons of refusals below it.
+// print writes a table in Markdown, and the reasons of refusals below it. The first
+// word of a suite is the name of its checkout.
 func (rs results) print(w io.Writer, what, dir string) {
 	fmt.Fprintf(w, "| suite | commit | %s tried | right | refused | wrong |\n|---|---|---|---|---|---|\n", what)
 	for _, suite := range slices.Sorted(maps.Keys(rs)) {
 		r := rs[suite]
-		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d |\n", suite, commit(filepath.Join(dir, suite)), r.tried(), r.right, r.tried()-r.right-r.wrong, r.wrong)
+		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d |\n", suite, commit(filepath.Join(dir, strings.Fields(suite)[0])), r.tried(), r.right, r.tried()-r.right-r.wrong, r.wrong)
 	}
 	all := map[string]int{}
 	for _, r := range rs {

@@ -40,8 +40,7 @@ type player struct {
 	nets    []*petri.Tables
 	kinds   map[string]string   // of elements by id, such as "user task"
 	begins  [][]string          // by net: the places that get a token when an instance begins, in order
-	started []int               // by net: instances that have begun
-	deleted []int               // and how many of them no longer count
+	deleted []int               // by net: how many instances no longer count
 	vars    map[string]any      // of the process; every firing carries them
 	on      map[string][]string // by the id of an activity: its boundary events
 }
@@ -68,7 +67,7 @@ func newPlayer(s *scenario, dir string) (*player, error) {
 	if len(configs) == 0 { // such as a choreography
 		return p, nil
 	}
-	p.started, p.deleted = make([]int, len(p.nets)), make([]int, len(p.nets))
+	p.deleted = make([]int, len(p.nets))
 	if p.engine, err = engine.New(engine.Config{Source: "s", Nets: configs, Instances: instances, Workers: 1}); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
@@ -211,8 +210,18 @@ func (p *player) step(ctx context.Context, s *step) error {
 	case "start":
 		return p.start(ctx, s.args)
 	case "delete":
-		copy(p.deleted, p.started)
+		return p.forget(ctx)
+	case "message":
+		_, err := p.engine.Message(ctx, strings.Join(s.args, " "), "", p.data())
+		return err
+	case "unheard":
+		if _, err := p.engine.Message(ctx, strings.Join(s.args, " "), "", p.data()); !errors.Is(err, engine.ErrNoCatcher) {
+			return fmt.Errorf("it was caught: %w", err)
+		}
 		return nil
+	case "signal":
+		_, err := p.engine.Signal(ctx, strings.Join(s.args, " "), p.data())
+		return err
 	case "advance":
 		d, err := time.ParseDuration(s.args[0])
 		time.Sleep(d)
@@ -233,15 +242,6 @@ func (p *player) step(ctx context.Context, s *step) error {
 		return p.fire(ctx, seen.first(func(w wait) bool { return w.element == s.args[0] }), "wait for it")
 	case "fail":
 		return p.fail(ctx, seen, s.args[0], s.args[1])
-	case "message":
-		return p.message(ctx, seen, strings.Join(s.args, " "))
-	case "signal":
-		return p.signal(ctx, seen, strings.Join(s.args, " "))
-	case "unheard":
-		if w := seen.first(p.catches("message", strings.Join(s.args, " "))); w != nil {
-			return fmt.Errorf("%s waits for it", w.element)
-		}
-		return nil
 	case "at", "armed":
 		want, err := tally(s.args)
 		if err != nil {
@@ -285,22 +285,43 @@ func (p *player) start(ctx context.Context, args []string) error {
 	if net < 0 {
 		return errors.New("no such process, or it does not begin by itself")
 	}
-	for _, place := range p.begins[net] {
-		if err := p.inject(ctx, net, place); err != nil {
-			return err
-		}
+	number, err := p.free(ctx, net)
+	for i := 0; err == nil && i < len(p.begins[net]); i++ {
+		err = p.inject(ctx, net, number, p.begins[net][i])
 	}
-	p.started[net]++
-	return nil
+	return err
 }
 
-func (p *player) inject(ctx context.Context, net int, place string) error {
-	id, number := p.nets[net].Net.ID, p.started[net]
+func (p *player) inject(ctx context.Context, net, number int, place string) error {
+	id := p.nets[net].Net.ID
 	err := p.engine.InjectData(ctx, id, number, place, 1, p.data())
 	if errors.Is(err, engine.ErrPlain) {
 		err = p.engine.Inject(ctx, id, number, place, 1)
 	}
 	return err
+}
+
+// free returns the first instance of a net in which nothing has happened.
+func (p *player) free(ctx context.Context, net int) (int, error) {
+	for number := p.deleted[net]; number < instances; number++ {
+		m, err := p.engine.Marking(ctx, p.nets[net].Net.ID, number)
+		if err != nil || slices.Max(m) == 0 {
+			return number, err
+		}
+	}
+	return 0, errors.New("all instances have begun")
+}
+
+// forget leaves the instances so far out of account.
+func (p *player) forget(ctx context.Context) error {
+	for net := range p.nets {
+		number, err := p.free(ctx, net)
+		if err != nil {
+			return err
+		}
+		p.deleted[net] = number
+	}
+	return nil
 }
 
 // wait is a transition of an instance that waits for something outside.
@@ -329,7 +350,7 @@ func (s *sight) first(ok func(wait) bool) *wait {
 func (p *player) look(ctx context.Context) (*sight, error) {
 	out := &sight{live: map[string][]string{}}
 	for net, tables := range p.nets {
-		for number := p.deleted[net]; number < p.started[net]; number++ {
+		for number := p.deleted[net]; number < instances; number++ {
 			if err := p.lookAt(ctx, out, net, number, tables); err != nil {
 				return nil, err
 			}
@@ -380,14 +401,6 @@ func (p *player) count(seen *sight, events bool) map[string]int {
 		}
 	}
 	return out
-}
-
-// catches returns a condition: a transition waits for a message or a signal.
-func (p *player) catches(kind, name string) func(wait) bool {
-	return func(w wait) bool {
-		is := strings.HasPrefix(p.kinds[w.element], kind+" ") || kind == "message" && p.kinds[w.element] == "receive task"
-		return is && p.nets[w.net].Net.Transitions[w.transition].Trigger.Name == name
-	}
 }
 
 // fire fires a transition that waits.
@@ -451,56 +464,6 @@ func (p *player) fail(ctx context.Context, seen *sight, id, code string) error {
 		return p.fire(ctx, found[0], "")
 	}
 	return unnamed
-}
-
-// message sends a message to the first that waits for it, or begins an instance.
-func (p *player) message(ctx context.Context, seen *sight, name string) error {
-	if w := seen.first(p.catches("message", name)); w != nil {
-		return p.fire(ctx, w, "")
-	}
-	for _, w := range p.starts("message", name) {
-		return p.begin(ctx, &w)
-	}
-	return errors.New("nothing waits for it")
-}
-
-// signal sends a signal to all that wait for it, and begins instances.
-func (p *player) signal(ctx context.Context, seen *sight, name string) error {
-	is := p.catches("signal", name)
-	for _, w := range seen.waits {
-		if is(w) {
-			if err := p.fire(ctx, &w, ""); err != nil && !errors.Is(err, petri.ErrNotEnabled) {
-				return err
-			}
-		}
-	}
-	for _, w := range p.starts("signal", name) {
-		if err := p.begin(ctx, &w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// starts returns the start events of processes that catch an event.
-func (p *player) starts(kind, name string) []wait {
-	var out []wait
-	for net, tables := range p.nets {
-		for i := range tables.Net.Transitions {
-			w := wait{net: net, instance: p.started[net], transition: i, element: element(tables.Net.Transitions[i].ID)}
-			if tables.Source(i) && p.catches(kind, name)(w) {
-				out = append(out, w)
-			}
-		}
-	}
-	return out
-}
-
-// begin begins an instance at a start event.
-func (p *player) begin(ctx context.Context, w *wait) error {
-	err := p.fire(ctx, w, "")
-	p.started[w.net]++
-	return err
 }
 
 // incident returns an error unless a transition has failed or waits for a user

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/pnagent/pnagent/engine/coloured"
@@ -94,7 +95,7 @@ type eventID struct {
 // catcher is a transition that waits for events.
 type catcher struct {
 	net, transition int
-	begins          bool // it has no inputs, so it begins an instance
+	begins          bool // an instance
 	key             Key
 }
 
@@ -156,10 +157,17 @@ func (e *Engine) newEvents() *events {
 				continue
 			}
 			id := eventID{on.Kind, on.Name}
-			ev.catchers[id] = append(ev.catchers[id], catcher{net: k, transition: t, begins: n.Tables.Source(t), key: n.Transitions[t].Key})
+			ev.catchers[id] = append(ev.catchers[id], catcher{net: k, transition: t, begins: begins(n.Tables, t), key: n.Transitions[t].Key})
 		}
 	}
 	return ev
+}
+
+// begins reports whether a transition needs no token, so that an event which it
+// catches begins an instance. It may have inhibitor and reset arcs.
+func begins(t *petri.Tables, transition int) bool {
+	return !slices.ContainsFunc(t.Conds(transition), func(c petri.Cond) bool { return c.Lo > 0 }) &&
+		!slices.ContainsFunc(t.Effects(transition), func(e petri.Effect) bool { return e.Take > 0 })
 }
 
 // event is a message or a signal on its way.

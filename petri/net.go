@@ -97,8 +97,7 @@ type Trigger struct {
 	// microseconds since the Unix epoch.
 	Micros int64
 	// Event is what a transition of TriggerEvent catches, in addition to firings
-	// by its name. A transition without inputs that catches an event begins an
-	// instance.
+	// by its name. One that needs no token begins an instance.
 	Event Event
 }
 

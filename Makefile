@@ -87,9 +87,10 @@ bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable
 
 .PHONY: suites
-suites: ## play what the tests of other BPMN engines state, and read their files; SUITES=DIR has a checkout of each (docs/design/foreign-files.md)
+suites: ## try the files and the tests of other projects, with SUITES=DIR, which has a checkout of each: docs/design/foreign-files.md
 	@test -n "$(SUITES)" || { echo "SUITES is empty; expected a folder with checkouts of the suites"; exit 1; }
 	@cd e2e/suites && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1
+	@PNAGENT_DMN_TCK=$(abspath $(SUITES))/tck/TestCases $(GO) test -count=1 -v -run '^TestCompatibilityKit$$' ./engine/guard/feel
 
 .PHONY: bench-regions
 bench-regions: ## measure nets in regions over JetStream, real processes, beside DiPeN's protocol (3 minutes)

@@ -32,7 +32,12 @@ var unnamed = fmt.Errorf("%w: an error of work has to name the event that catche
 const instances = 12
 
 // errRefused is wrapped by the errors of files that pnagent does not play.
-var errRefused = errors.New("refused")
+// errWarned is wrapped by the errors of scenarios in whose files it has warned
+// that an event waits for a user, where other engines compute when it occurs.
+var (
+	errRefused = errors.New("refused")
+	errWarned  = errors.New("warned")
+)
 
 // player plays one scenario.
 type player struct {
@@ -43,6 +48,7 @@ type player struct {
 	deleted []int               // by net: how many instances no longer count
 	vars    map[string]any      // of the process; every firing carries them
 	on      map[string][]string // by the id of an activity: its boundary events
+	warning string              // that an event waits for a user, or ""
 }
 
 // newPlayer reads the files of a scenario. An error wraps errRefused if pnagent
@@ -55,6 +61,11 @@ func newPlayer(s *scenario, dir string) (*player, error) {
 	}
 	var configs []engine.NetConfig
 	for _, f := range files {
+		for _, w := range f.Warnings {
+			if strings.Contains(w.Msg, "it waits for an event") {
+				p.warning = w.Msg
+			}
+		}
 		for i, n := range f.Nets {
 			p.note(f, i)
 			c, err := p.add(n, s.hold)
@@ -185,7 +196,9 @@ func play(t *testing.T, s *scenario, dir string) (err error) {
 		for i := range s.steps {
 			synctest.Wait()
 			if err = p.step(ctx, &s.steps[i]); err != nil && !errors.Is(err, errRefused) {
-				err = fmt.Errorf("line %d, %s: %w", s.steps[i].line, &s.steps[i], err)
+				if err = fmt.Errorf("line %d, %s: %w", s.steps[i].line, &s.steps[i], err); p.warning != "" {
+					err = fmt.Errorf("%w: %s", errWarned, p.warning)
+				}
 			}
 			if err != nil {
 				break

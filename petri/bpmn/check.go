@@ -304,3 +304,15 @@ func (s *scope) beginsByItself() bool {
 		return n.begins() || n.kind == "startEvent" && n.event.kind == "none"
 	})
 }
+
+// checkErrors refuses errors without a code that an executable process throws.
+func (d *document) checkErrors(s *scope) {
+	if s.el.attr("isExecutable") != "true" {
+		return
+	}
+	s.each(func(n *node) {
+		if n.kind == "endEvent" && n.event.kind == "error" && n.event.name == "" {
+			d.refuseNode(n, "no code in error end event", "one, because the process is executable")
+		}
+	})
+}

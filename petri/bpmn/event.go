@@ -66,6 +66,7 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 	case "conditional":
 		if c := e.kid("condition"); c != nil {
 			ev.name = unmarked(d.expression(c))
+			d.Warnings.Add(c.pos, n.kindOf("conditional "+words(n.kind))+": its condition is not evaluated; it waits for an event of that name")
 		}
 	case "timer":
 		ev.timer = d.readTimer(n, e)

@@ -17,7 +17,7 @@ func (d *document) readMessage(n *node, kind petri.EventKind, ref string) string
 	if name == "" {
 		return ""
 	}
-	if strings.Contains(name, "${") || strings.Contains(name, "#{") || strings.HasPrefix(name, "=") {
+	if isExpression(name) {
 		d.refuse(n.pos, "the name of "+kind.String()+" "+xmlscan.Quote(name)+" of "+n.kindOf(words(n.kind))+" is an expression; expected a constant")
 		return name
 	}
@@ -26,6 +26,11 @@ func (d *document) readMessage(n *node, kind petri.EventKind, ref string) string
 		n.message.Key = d.correlationKey(e)
 	}
 	return name
+}
+
+// isExpression reports whether a name is an expression of UEL or FEEL, or has one in it.
+func isExpression(name string) bool {
+	return strings.Contains(name, "${") || strings.Contains(name, "#{") || strings.HasPrefix(name, "=")
 }
 
 // correlationKey returns the expression of the key of a message, or "".

@@ -209,7 +209,11 @@ func (d *document) connect(s *scope, docs []*document) {
 		d.connectDefault(n)
 		d.connectHost(n, byID)
 		if n.kind == "callActivity" {
-			n.calls = d.called(calledElement(n), docs)
+			if ref := calledElement(n); isExpression(ref) {
+				d.refuse(n.pos, n.title()+" calls the process "+xmlscan.Quote(ref)+", which is an expression; expected an id")
+			} else {
+				n.calls = d.called(ref, docs)
+			}
 		}
 	}
 	d.connectLinks(s)

@@ -194,7 +194,10 @@ func TestStartEvents(t *testing.T) {
 	if m := show(petritest.Compile(t, n), petritest.Compile(t, n).Initial); m != "opening/start" {
 		t.Errorf("begins with %s", m)
 	}
-	want := []string{`starts.bpmn:7:50: timer start event "daily": "R/P1D" is a cycle that repeats; it waits for an event of that name`}
+	want := []string{
+		`starts.bpmn:7:50: timer start event "daily": "R/P1D" is a cycle that repeats; it waits for an event of that name`,
+		`starts.bpmn:9:54: conditional start event "hot": its condition is not evaluated; it waits for an event of that name`,
+	}
 	if diff := cmp.Diff(want, warningsOf(f)); diff != "" {
 		t.Errorf("warnings: -want +got\n%s", diff)
 	}

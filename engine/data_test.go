@@ -147,3 +147,59 @@ func TestNewTakesWhatANetDeclares(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// items is a net that opens a run of a scope for each item of an order, and counts those that
+// are done.
+func items() *petri.Net {
+	arc := func(id, from, to string) petri.Arc {
+		return petri.Arc{ID: id, Source: from, Target: to, Weight: 1, Pos: petri.Pos{Line: len(id), Column: 1}}
+	}
+	n := &petri.Net{ID: "n", File: "n.pnml", Scopes: []petri.Scope{{ID: "order"}, {ID: "item", Parent: "order"}},
+		Places:      []petri.Place{{ID: "in"}, {ID: "count", Scope: "order"}, {ID: "item", Scope: "item"}, {ID: "out"}},
+		Transitions: []petri.Transition{{ID: "begin"}, {ID: "work", Trigger: petri.Trigger{Kind: petri.TriggerEvent}}, {ID: "end", Guard: "done == of"}},
+		Arcs: []petri.Arc{arc("a", "in", "begin"), arc("b", "begin", "count"), arc("c", "begin", "item"), arc("d", "item", "work"), arc("e", "count", "work"), arc("f", "work", "count"),
+			arc("g", "count", "end"), arc("h", "end", "out")}}
+	n.Arcs[1].Data = `{"done": 0, "of": len(items)}`
+	n.Arcs[2].Data, n.Arcs[2].Each = "items", true
+	n.Arcs[5].Data = `{"done": done + 1, "of": of}`
+	return n
+}
+
+// An engine plays the scopes of a net and the data of its arcs as the net declares them.
+func TestARunOfAScopeForEachElementOfAList(t *testing.T) {
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, items())}}, Instances: 1, Workers: 1})
+	defer start(t, e)()
+	for _, data := range []string{`{"items": ["a", 2]}`, `{"items": [3]}`} {
+		if err := e.InjectData(t.Context(), "n", 0, "in", 1, []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tokens := func() (out []string) {
+		for _, p := range tokensByInstance(t, e)[0] {
+			out = append(out, fmt.Sprintf("%s/%d %s", e.cfg.Nets[0].Tables.Net.Places[p.Place].ID, p.Scope, p.Token.Data))
+		}
+		return out
+	}
+	if d := cmp.Diff([]string{`count/1 {"done":0,"of":2}`, `item/2 "a"`, `item/3 2`, `count/4 {"done":0,"of":1}`, `item/5 3`}, tokens()); d != "" {
+		t.Error(d)
+	}
+	for range 2 {
+		if err := e.Fire(t.Context(), "n", 0, "work"); err != nil {
+			t.Error(err)
+		}
+	}
+	if d := cmp.Diff([]string{`out/0 {"done":2,"of":2}`, `count/4 {"done":0,"of":1}`, `item/5 3`}, tokens()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestDataOfArcsAreCheckedAtTheArc(t *testing.T) {
+	n := items()
+	n.Arcs[1].Data, n.Arcs[5].Data = "{", "= for"
+	_, err := Declared(petritest.Compile(t, n))
+	for _, want := range []string{`n.pnml:1:1: the data of arc "b": column`, `n.pnml:1:1: the data of arc "f": column`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\ndoes not say %s", err, want)
+		}
+	}
+}

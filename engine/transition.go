@@ -26,8 +26,11 @@ type Transition struct {
 	Due      func(since int64) int64
 	Guard    coloured.Guard   // nil always holds
 	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
-	Key      Key              // of the message that it throws or catches; nil for none
-	Action   action.Func      // what firing it performs; nil for nothing
+	// Data returns the data of the tokens that arcs put, in the order of
+	// petri.Tables.Inscribed.
+	Data   []coloured.Inscription
+	Key    Key         // of the message that it throws or catches; nil for none
+	Action action.Func // what firing it performs; nil for nothing
 	// Idempotent declares that the action does nothing more when it is
 	// performed again with the same key. The next owner of a part performs it
 	// again for a run that has started and is not over. Without it the tokens
@@ -47,8 +50,9 @@ type Retry struct {
 
 // Declared returns how the transitions of a net fire by the net's own guards
 // and triggers: an event is plain.Manual, a delay and a time are plain.Delayed,
-// and work without a binding fires at once. An invalid guard is a fault at its
-// transition or arc.
+// and work without a binding fires at once. An invalid expression of a guard,
+// of the key of a message or of the data of an arc is a fault at its transition
+// or arc.
 func Declared(t *petri.Tables) ([]Transition, error) {
 	return declared(t, func(int) bool { return false })
 }
@@ -63,6 +67,7 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 			d.out[i].Guard = d.guard(tr.Guard, tr.Pos, "transition", tr.ID)
 		}
 		d.branches(i)
+		d.data(i)
 		d.out[i].Key = d.key(tr)
 	}
 	return d.out, errors.Join(d.faults...)
@@ -133,16 +138,28 @@ func (d *declarer) branches(transition int) {
 	}
 }
 
+// data compiles the data of the arcs of a transition.
+func (d *declarer) data(transition int) {
+	for _, arc := range d.tables.Inscribed(transition) {
+		a := &d.tables.Net.Arcs[arc.Arc]
+		value, err := guard.CompileValue(a.Data, d.places)
+		if err != nil {
+			d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: a.Pos, Msg: fmt.Sprintf("the data of arc %q: %v", a.ID, err)})
+		}
+		d.out[transition].Data = append(d.out[transition].Data, value)
+	}
+}
+
 // plain reports whether package plain can play the transition, in a net whose
 // tokens alone decide what happens.
 func (tr *Transition) plain() bool {
-	return tr.Guard == nil && tr.Branches == nil && tr.Action == nil && tr.Due == nil
+	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Action == nil && tr.Due == nil
 }
 
 // binding returns the binding for package coloured.
 func (tr *Transition) binding() coloured.Binding {
 	return coloured.Binding{
-		Mode: tr.Mode, Due: tr.Due, Guard: tr.Guard, Branches: tr.Branches, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
+		Mode: tr.Mode, Due: tr.Due, Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
 		Retry: coloured.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
 	}
 }
@@ -190,11 +207,26 @@ func (tr *Transition) faults(t *petri.Tables, i int) (found []string) {
 	fault(tr.Mode.Delay.Shape > plain.Normal || !within(tr.Mode.Delay.A) || !within(tr.Mode.Delay.B), "a delay of %g and %g µs; expected 0 or more", tr.Mode.Delay.A, tr.Mode.Delay.B)
 	fault(tr.Guard != nil && t.Source(i), "a guard, but no input arc; expected inputs, whose tokens a guard looks at")
 	fault(tr.Idempotent && tr.Action == nil, "idempotent without an action; expected one with an action only")
+	fault(tr.Action != nil && !t.TakesInScope(i), "an action, but it takes no token of its scope; expected one, so that the run of the scope lasts as long")
 	fault(tr.Timeout < 0, "a time limit of %s; expected 0 or more", tr.Timeout)
 	fault(tr.Timeout > 0 && tr.Action == nil, "a time limit without an action; expected one with an action only")
 	fault(tr.Retry != Retry{} && tr.Action == nil && tr.Guard == nil, "a retry without an action or a guard; expected one of those")
 	found = append(found, tr.Retry.faults()...)
+	found = append(found, tr.dataFaults(t, i)...)
 	return append(found, tr.branchFaults(t, i)...)
+}
+
+func (tr *Transition) dataFaults(t *petri.Tables, i int) (found []string) {
+	arcs := t.Inscribed(i)
+	if tr.Data != nil && len(tr.Data) != len(arcs) {
+		return []string{fmt.Sprintf("functions for the data of %d arcs; expected %d, one for each arc with data", len(tr.Data), len(arcs))}
+	}
+	for k := range arcs {
+		if a := &t.Net.Arcs[arcs[k].Arc]; tr.Data == nil || tr.Data[k] == nil {
+			found = append(found, fmt.Sprintf("no function is bound to the data %q of arc %q", a.Data, a.ID))
+		}
+	}
+	return found
 }
 
 func within(micros float64) bool { return micros >= 0 && micros <= longest }

@@ -189,7 +189,7 @@ type Arc struct {
 	Default bool // of a Branch arc: taken if no other is
 	// Each makes the arc put Weight tokens for each element of the value of Data, which
 	// they carry: a list, or a whole number n for 1 to n. Into an inner scope, it opens a
-	// run for each element.
+	// run of that scope for each element.
 	Each   bool
 	Weight uint32 // 1 or more; ignored for Reset
 	Pos    Pos

@@ -2,6 +2,8 @@
 
 package petri
 
+import "slices"
+
 // MaxScopeDepth is the maximum number of scopes inside each other.
 const MaxScopeDepth = 200
 
@@ -52,6 +54,14 @@ func (t *Tables) ActsIn(transition int) int32 {
 		return 0
 	}
 	return t.tree.acts[transition]
+}
+
+// TakesInScope reports whether a transition takes a token of the scope in which it acts, or
+// acts in the net. Otherwise a run of the scope can be gone while an action of the
+// transition runs.
+func (t *Tables) TakesInScope(transition int) bool {
+	scope := t.ActsIn(transition)
+	return scope == 0 || slices.ContainsFunc(t.Effects(transition), func(e Effect) bool { return e.Take > 0 && t.ScopeOf(e.Place) == scope })
 }
 
 // Encloses reports whether a scope is another one or encloses it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
@@ -76,7 +75,10 @@ type Binding struct {
 	Due      func(since int64) int64
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds
-	Action   bool    // firing takes time: Starts hands the action out
+	// Data are the functions for the data of arcs, in the order of
+	// Tables.Inscribed.
+	Data   []Inscription
+	Action bool // firing takes time: Starts hands the action out
 	// Idempotent declares that the action may be performed again for the same
 	// run: Resume hands out again the runs that the log records as started and
 	// not ended.
@@ -152,7 +154,7 @@ func (c *Config) checkBinding(tr int) error {
 		return errors.New("a guard on a transition without inputs, which has no tokens to check")
 	case b.Guard == nil && t.Net.Transitions[tr].Guard != "":
 		return fmt.Errorf("no function is bound to its guard %q", t.Net.Transitions[tr].Guard)
-	case b.Action && !takesInScope(t, tr):
+	case b.Action && !t.TakesInScope(tr):
 		return fmt.Errorf("an action that takes no token of scope %q, in which it acts; expected one, so that the run of the scope lasts as long",
 			t.Net.Scopes[t.ActsIn(tr)-1].ID)
 	case b.Idempotent && !b.Action:
@@ -161,19 +163,13 @@ func (c *Config) checkBinding(tr int) error {
 		return errors.New("a time limit without an action")
 	case b.Timeout < 0 || b.Timeout > maxWait:
 		return fmt.Errorf("a time limit of %d µs; expected 0 to %d", b.Timeout, int64(maxWait))
-	case (b.Guard != nil || b.Action || b.Branches != nil || t.Net.Transitions[tr].Preempts || t.Net.Transitions[tr].Eventful()) && shown(t, tr) > MaxTaken:
-		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, an action, an event or preemption", shown(t, tr), MaxTaken)
+	case (b.Guard != nil || b.Action || b.Branches != nil || b.Data != nil || t.Net.Transitions[tr].Preempts || t.Net.Transitions[tr].Eventful()) && shown(t, tr) > MaxTaken:
+		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, an action, an event, data of arcs or preemption", shown(t, tr), MaxTaken)
 	}
-	if err := c.checkBranches(tr); err != nil {
+	if err := errors.Join(c.checkBranches(tr), c.checkInscriptions(tr)); err != nil {
 		return err
 	}
 	return b.Retry.check()
-}
-
-// takesInScope reports whether a transition takes a token of the scope in which
-// it acts, if that is not the net.
-func takesInScope(t *petri.Tables, tr int) bool {
-	return t.ActsIn(tr) == 0 || slices.ContainsFunc(t.Effects(tr), func(e petri.Effect) bool { return e.Take > 0 && t.ScopeOf(e.Place) == t.ActsIn(tr) })
 }
 
 func (c *Config) checkBranches(tr int) error {

@@ -20,7 +20,8 @@
 // A transition takes the oldest tokens. A guard is asked about combinations of
 // tokens, oldest first, at most [MaxCombinations]; a rejection is remembered
 // until something changes that the guard depends on. New tokens have a new
-// identity and the data of the tokens that were taken.
+// identity and the data of the tokens that were taken, or the value of their
+// arc's expression ([Inscription]).
 //
 // A transition with an action takes its tokens when it starts. Until its run
 // ends they are in flight: they count for inhibitors, joins, markings and rows,

@@ -69,7 +69,7 @@ func (s *Shard) LastToken(i int) uint64 { return s.instances[i].lastID }
 // The error is one of Fire, but not petri.ErrNotEnabled.
 func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 	r := &s.rules[t]
-	around := s.frames != nil && takesInScope(s.Tables, t) // tokens around its scope wait for any number of its runs
+	around := s.frames != nil && s.Tables.TakesInScope(t) // tokens around its scope wait for any number of its runs
 	var caught map[uint64]bool
 	waits := func(tokens []Placed, now int64) Verdict {
 		for k := range tokens {

@@ -20,8 +20,13 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 		s.start(i, in, c, contested, nil, now)
 		return true
 	}
-	took, _ := r.split(s.picked[c.from:c.to])
+	took, read := r.split(s.picked[c.from:c.to])
 	mask, a := s.branch(r, took, nil, now)
+	values, err := [][][]byte(nil), error(nil)
+	if a.OK {
+		values, err = s.inscribe(r, mask, took, read, nil, now)
+		a.panicked = err != nil
+	}
 	switch {
 	case a.panicked:
 		s.count(opFailed, i, t)
@@ -31,11 +36,12 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 		s.incident(i, in, f, t, firstID(took), stats.NoPlace)
 		return false
 	}
-	if place, fits := s.room(in, f, r, outcome{mask: mask}, c.picked, took); !fits {
+	o := outcome{mask: mask, values: values, contested: contested}
+	if place, fits := s.room(in, f, r, o, c.picked, took); !fits {
 		s.incident(i, in, f, t, 0, place)
 		return false
 	}
-	s.fire(i, in, c, took, outcome{mask: mask, contested: contested}, now)
+	s.fire(i, in, c, took, o, now)
 	return true
 }
 
@@ -110,6 +116,9 @@ func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask ui
 // overflow. The tokens that it takes are still in their places: those in taken
 // if picked is set, else the oldest.
 func (s *Shard) room(in *instance, f *frame, r *rule, o outcome, picked bool, taken []Placed) (place int32, fits bool) {
+	if s.frames != nil && !s.framesLeft(in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxEach)) {
+		return stats.NoPlace, false
+	}
 	for k := range r.effects {
 		if e := &r.effects[k]; !s.fits(in, f, r, e.Place, o, picked, taken) {
 			return e.Place, false
@@ -152,6 +161,11 @@ func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o outcome, pi
 	for k, b := range r.branches {
 		if b.Place == place && o.mask>>k&1 != 0 {
 			more += uint64(b.Put)
+		}
+	}
+	for k, v := range o.values {
+		if a := &r.inscribed[k]; a.Place == place {
+			more += uint64(a.Put) * uint64(len(v))
 		}
 	}
 	if o.puts != nil {
@@ -208,7 +222,8 @@ func (s *Shard) takePicked(in *instance, taken []Placed) {
 type outcome struct {
 	mask      uint64
 	data      []byte
-	puts      []Put // if not nil, the tokens to put instead of those of the arcs
+	values    [][][]byte // of inscribed arcs: see inscribe
+	puts      []Put      // if not nil, the tokens to put instead of those of the arcs
 	contested bool
 	replayed  bool // the tokens to put are in Shard.out
 }
@@ -334,10 +349,11 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o outcome) {
 		}
 	}
 	for k, b := range r.branches {
-		if o.mask>>k&1 != 0 {
+		if o.mask>>k&1 != 0 && b.Put > 0 {
 			s.out = append(s.out, held{lot{data: pass, n: b.Put}, spot{b.Place, s.aim(i, in, f, b.Place, false)}})
 		}
 	}
+	s.inscribed(i, in, f, r, o.values)
 }
 
 // passed returns the data for new tokens.

@@ -199,8 +199,8 @@ func (s *Shard) marked(in *instance, f *frame) func(yield func(place int32) bool
 }
 
 // aim returns the number of the frame into which a firing in f puts tokens of a place. It
-// opens frames of scopes that f is not in. All tokens of a firing share them, except if
-// anew is set.
+// opens frames of scopes that f is not in. All tokens of a firing share them, except for
+// the innermost one if anew is set.
 func (s *Shard) aim(i int, in *instance, f *frame, place int32, anew bool) uint32 {
 	if s.frames == nil {
 		return 0
@@ -219,7 +219,7 @@ func (s *Shard) enter(i int, in *instance, from *frame, scope int32, anew bool) 
 			}
 		}
 	}
-	f := s.openFrame(i, in, s.enter(i, in, from, s.Tables.ScopeParent(scope), anew), scope)
+	f := s.openFrame(i, in, s.enter(i, in, from, s.Tables.ScopeParent(scope), false), scope)
 	if !anew {
 		s.entered = append(s.entered, f)
 	}

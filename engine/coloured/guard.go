@@ -33,7 +33,7 @@ func (s *Shard) pick(in *instance, f *frame, t int, now int64) (candidate, answe
 func (s *Shard) pickWith(in *instance, f *frame, t int, also Guard, now int64) (candidate, answer) {
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
-	if r.Guard == nil && r.Branches == nil && !r.Action && !r.preempts && also == nil {
+	if r.Guard == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts && also == nil {
 		return candidate{t: int32(t), frame: f}, yes
 	}
 	s.gather(in, f, r)

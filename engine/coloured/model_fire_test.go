@@ -29,7 +29,7 @@ func (m *model) take(f *modelFrame, t int, taken []*modelToken) {
 func (m *model) start(f *modelFrame, t int, c modelChoice, data []byte) *modelRun {
 	m.take(f, t, c.taken)
 	m.lastRun++
-	r := &modelRun{id: runID(m.lastRun, t), t: t, in: f, taken: c.taken, data: data, started: m.now, attempt: 1}
+	r := &modelRun{id: runID(m.lastRun, t), t: t, in: f, taken: c.taken, read: savedTokens(c.read), data: data, started: m.now, attempt: 1}
 	for _, x := range m.troubles {
 		if x.t == t && x.in == f && x.token == first(c.taken) && x.failures > 0 {
 			r.attempt = x.failures + 1
@@ -89,12 +89,12 @@ func (m *model) setBack(f *modelFrame, t int, token uint64, after int64) {
 }
 
 // fire completes a firing. Its own run no longer holds the tokens.
-func (m *model) fire(f *modelFrame, t int, c modelChoice, branches []petri.BranchArc, data []byte) {
+func (m *model) fire(f *modelFrame, t int, c modelChoice, branches []petri.BranchArc, values []modelValue, data []byte) {
 	m.take(f, t, c.taken)
-	m.complete(f, t, c.taken, branches, data, nil)
+	m.complete(f, t, c.taken, branches, values, data, nil)
 }
 
-func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []petri.BranchArc, data []byte, puts []Put) {
+func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []petri.BranchArc, values []modelValue, data []byte, puts []Put) {
 	m.destroy(taken)
 	m.each(func(p int32) {
 		if !m.between(p, t).reset {
@@ -128,7 +128,12 @@ func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []p
 			}
 		})
 		for _, b := range branches {
-			m.put(b.Place, m.aim(f, b.Place), passed, int(b.Put))
+			if m.net.Arcs[b.Arc].Data == "" {
+				m.put(b.Place, m.aim(f, b.Place), passed, int(b.Put))
+			}
+		}
+		for _, v := range values {
+			m.inscribed(f, v)
 		}
 	}
 	m.changed()
@@ -172,14 +177,18 @@ func (m *model) fireByHand(t int, data []byte) bool {
 			continue
 		}
 		out, ok := m.branches(t, c.taken, data)
-		if !m.bindings[t].Action && !ok {
+		values, fair := m.inscribe(t, c, out, data)
+		if !m.bindings[t].Action && ok && !fair {
+			m.counts[t].failures++
+		}
+		if !m.bindings[t].Action && !(ok && fair) {
 			continue
 		}
 		m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.in == f })
 		if m.bindings[t].Action {
 			m.start(f, t, c, data)
 		} else {
-			m.fire(f, t, c, out, data)
+			m.fire(f, t, c, out, values, data)
 		}
 		return true
 	}
@@ -195,9 +204,10 @@ func (m *model) done(r *modelRun, o Outcome, fair bool) {
 	}
 	if o.Kind == Fired && fair {
 		out, ok := m.branches(t, r.taken, data)
-		if ok || o.Puts != nil {
+		values, right := m.inscribe(t, modelChoice{r.taken, r.read}, out, data)
+		if ok && right || o.Puts != nil {
 			m.over(r)
-			m.complete(r.in, t, r.taken, out, data, o.Puts)
+			m.complete(r.in, t, r.taken, out, values, data, o.Puts)
 			return
 		}
 		fair = false

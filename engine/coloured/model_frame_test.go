@@ -3,6 +3,9 @@
 package coloured
 
 import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -84,6 +87,108 @@ func (m *model) enter(from *modelFrame, scope string) *modelFrame {
 	return m.entered[scope]
 }
 
+// modelValue is the value of an inscribed arc.
+type modelValue struct {
+	arc  *petri.Arc
+	data []string
+}
+
+func savedTokens(tokens []*modelToken) (out []*modelToken) {
+	for _, k := range tokens {
+		saved := *k
+		out = append(out, &saved)
+	}
+	return out
+}
+
+// inscribe returns the values of the inscribed arcs of a transition and of those of its
+// branches that are taken; ok is false if one has none.
+func (m *model) inscribe(t int, c modelChoice, branches []petri.BranchArc, data []byte) (values []modelValue, ok bool) {
+	tokens := modelChoice{savedTokens(c.taken), c.read}
+	for _, k := range tokens.taken {
+		if data != nil {
+			k.Data = data
+		}
+	}
+	ok = true
+	n := 0
+	for k := range m.net.Arcs {
+		a := &m.net.Arcs[k]
+		if a.Source != m.net.Transitions[t].ID || a.Data == "" {
+			continue
+		}
+		n++
+		taken := slices.ContainsFunc(branches, func(b petri.BranchArc) bool { return int(b.Arc) == k })
+		if a.Kind == petri.Branch && !taken {
+			continue
+		}
+		var list []string
+		value, err := evaluate(m.bindings[t].Data[n-1], false, tokens.seen(), m.now)
+		if ok = ok && err == nil; !ok {
+			continue
+		}
+		switch {
+		case !a.Each:
+			list = []string{string(value[0])}
+		case json.Unmarshal(value[0], new(int)) == nil:
+			var most int
+			_ = json.Unmarshal(value[0], &most)
+			for i := range most {
+				list = append(list, fmt.Sprint(i+1))
+			}
+		default:
+			var all []any
+			ok = ok && json.Unmarshal(value[0], &all) == nil && all != nil
+			for _, x := range all {
+				text, _ := json.Marshal(x)
+				list = append(list, string(text))
+			}
+		}
+		values = append(values, modelValue{a, list})
+	}
+	return values, ok
+}
+
+// inscribed puts the tokens of an inscribed arc.
+func (m *model) inscribed(f *modelFrame, v modelValue) {
+	place := int32(slices.IndexFunc(m.net.Places, func(p petri.Place) bool { return p.ID == v.arc.Target }))
+	for _, data := range v.data {
+		scope := m.net.Places[place].Scope
+		shared := m.entered[scope]
+		if v.arc.Each {
+			delete(m.entered, scope)
+		}
+		m.put(place, m.aim(f, place), []byte(data), int(v.arc.Weight))
+		if v.arc.Each {
+			m.entered[scope] = shared
+		}
+	}
+}
+
+// someData returns an inscription whose value depends only on the tokens and the salt. It
+// fails now and then.
+func someData(salt uint32, each bool) Inscription {
+	return func(tokens []Placed, now int64) []byte {
+		h := fnv.New32a()
+		fmt.Fprint(h, salt)
+		for _, p := range tokens {
+			fmt.Fprint(h, p.Place, p.Scope, p.Token.ID, string(p.Token.Data), ";")
+		}
+		switch n := h.Sum32() % 12; {
+		case n == 0:
+			panic("no value")
+		case !each:
+			return fmt.Append(nil, n)
+		case n < 5:
+			return fmt.Append(nil, n-1)
+		case n == 5:
+			return []byte(`"no list"`)
+		default:
+			return []byte(`["a",{"b":[1]},null,3]`)
+		}
+	}
+}
+
 // randomOf returns the maker of random nets of a round: every other one has scopes.
 func randomOf(round int) func(*rand.Rand) (*petri.Net, []Binding) {
 	if round%2 == 0 {
@@ -97,6 +202,12 @@ func randomScopedNet(r *rand.Rand) (*petri.Net, []Binding) {
 	for {
 		n, bindings := randomNet(r)
 		addScopes(r, n)
+		for k := range n.Arcs {
+			a := &n.Arcs[k]
+			if output := slices.ContainsFunc(n.Places, func(p petri.Place) bool { return p.ID == a.Target }); output && r.IntN(4) == 0 {
+				a.Data, a.Each = "some data", r.IntN(2) == 0
+			}
+		}
 		tables, err := petri.Compile(n)
 		if err != nil || !slices.ContainsFunc(n.Places, func(p petri.Place) bool { return p.Scope != "" }) {
 			continue
@@ -104,12 +215,15 @@ func randomScopedNet(r *rand.Rand) (*petri.Net, []Binding) {
 		for t := range bindings {
 			b := &bindings[t]
 			takes := slices.ContainsFunc(tables.Effects(t), func(e petri.Effect) bool { return e.Take > 0 }) // a run without tokens is not in the state
-			b.Action = b.Action && takes && takesInScope(tables, t)
+			b.Action = b.Action && takes && tables.TakesInScope(t)
 			if !b.Action {
 				b.Timeout = 0
 			}
 			if tables.Source(t) {
 				b.Guard = nil
+			}
+			for _, a := range tables.Inscribed(t) {
+				b.Data = append(b.Data, someData(r.Uint32(), a.Each))
 			}
 		}
 		return n, bindings

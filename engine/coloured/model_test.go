@@ -49,6 +49,7 @@ type modelRun struct {
 	t        int
 	in       *modelFrame
 	taken    []*modelToken
+	read     []*modelToken // as they were when it started
 	data     []byte
 	started  int64
 	deadline int64 // 0 for none
@@ -133,7 +134,7 @@ func arcsBetween(n *petri.Net, place int32, t int) arcs {
 	var a arcs
 	p, tr := n.Places[place].ID, n.Transitions[t].ID
 	for _, x := range n.Arcs {
-		if x.Source == tr && x.Target == p && x.Kind == petri.Normal {
+		if x.Source == tr && x.Target == p && x.Kind == petri.Normal && x.Data == "" {
 			a.put += int(x.Weight)
 		}
 		if x.Source != p || x.Target != tr {
@@ -344,13 +345,19 @@ func (m *model) step(budget int, now int64) (played int) {
 			m.start(f, t, c, nil)
 			continue
 		}
-		if out, ok := m.branches(t, c.taken, nil); ok {
-			m.fire(f, t, c, out, nil)
+		out, ok := m.branches(t, c.taken, nil)
+		data, fair := m.inscribe(t, c, out, nil)
+		if ok && fair {
+			m.fire(f, t, c, out, data, nil)
 			continue
 		}
 		played--
 		m.order = before
 		m.counts[t].failures++
+		if ok {
+			m.setBack(f, t, 0, 0)
+			continue
+		}
 		m.troubled(f, t, first(c.taken)).incident = true
 	}
 	return played

@@ -22,6 +22,7 @@ type rule struct {
 	conds       []petri.Cond
 	effects     []petri.Effect
 	branches    []petri.BranchArc
+	inscribed   []petri.InscribedArc // what they put is not in effects and branches
 	join        *petri.JoinTest
 	sights      []sight
 }
@@ -75,7 +76,8 @@ func (r *rule) looksAt(place int32) bool {
 // puts reports whether the transition has an output arc to a place.
 func (r *rule) puts(place int32) bool {
 	return slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == place && e.Put > 0 }) ||
-		slices.ContainsFunc(r.branches, func(b petri.BranchArc) bool { return b.Place == place })
+		slices.ContainsFunc(r.branches, func(b petri.BranchArc) bool { return b.Place == place }) ||
+		slices.ContainsFunc(r.inscribed, func(a petri.InscribedArc) bool { return a.Place == place })
 }
 
 // compile fills in the rules.
@@ -85,8 +87,8 @@ func (s *Shard) compile(bindings []Binding) {
 	s.users = make([][]int32, t.Places())
 	for tr, rank := range s.Ranks() {
 		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
-			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), effects: t.Effects(tr),
-			branches: t.Branches(tr), join: t.Join(tr), sights: sights(t, tr)}
+			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), inscribed: t.Inscribed(tr), join: t.Join(tr), sights: sights(t, tr)}
+		r.effects, r.branches = uninscribed(t, tr)
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
 		s.rules[tr] = r
 		if s.Elsewhere(tr) {

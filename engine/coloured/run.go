@@ -130,6 +130,10 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 		case !a.OK:
 			return fmt.Errorf("%w: none of its branches can be taken", ErrOutcome)
 		}
+		var err error
+		if res.values, err = s.inscribe(r, res.mask, l.taken, l.read, res.data, now); err != nil {
+			return fmt.Errorf("%w: %w", ErrOutcome, err)
+		}
 	}
 	f := s.frame(in, s.notes.all[id].frame)
 	if place, fits := s.room(in, f, r, res, true, l.taken); !fits {

@@ -349,16 +349,22 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 		return err
 	}
 	if !r.Action {
-		took, _ := r.split(s.picked[c.from:c.to])
+		took, read := r.split(s.picked[c.from:c.to])
 		mask, a := s.branch(r, took, data, now)
 		if err := s.refused(i, t, a, "none of its branches can be taken"); err != nil {
 			return err
 		}
-		if place, fits := s.room(in, f, r, outcome{mask: mask}, c.picked, took); !fits {
+		values, err := s.inscribe(r, mask, took, read, data, now)
+		if err != nil {
+			s.count(opFailed, i, t)
+			return fmt.Errorf("transition %q: %w: %w", id, petri.ErrNotEnabled, err)
+		}
+		o := outcome{mask: mask, values: values, data: data}
+		if place, fits := s.room(in, f, r, o, c.picked, took); !fits {
 			return fmt.Errorf("transition %q, place %q: %w", id, s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 		}
 		s.clear(in, f, t)
-		s.fire(i, in, c, took, outcome{mask: mask, data: data}, now)
+		s.fire(i, in, c, took, o, now)
 	} else {
 		s.clear(in, f, t)
 		s.start(i, in, c, false, data, now)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// MaxEach is the maximum number of elements for which one firing puts tokens,
+// see petri.Arc.Each.
+const MaxEach = 10_000
+
+// Inscription returns the data of the tokens that an arc puts, as JSON; for an
+// arc with petri.Arc.Each, a list of them, or a whole number n for 1 to n. It
+// gets the tokens that a guard gets; those that were taken have the data that an
+// action or a call returned for the new tokens, if any. The rules for a Guard
+// hold for it, too. A panic is a failure of the transition.
+type Inscription func(tokens []Placed, now int64) []byte
+
+// checkInscriptions returns an error if the inscriptions do not fit the net.
+func (c *Config) checkInscriptions(tr int) error {
+	b, arcs := &c.Bindings[tr], c.Tables.Inscribed(tr)
+	if b.Data != nil && len(b.Data) != len(arcs) {
+		return fmt.Errorf("functions for the data of %d arcs; expected %d", len(b.Data), len(arcs))
+	}
+	for k := range arcs {
+		if a := &c.Tables.Net.Arcs[arcs[k].Arc]; b.Data == nil || b.Data[k] == nil {
+			return fmt.Errorf("no function is bound to the data %q of arc %q", a.Data, a.ID)
+		}
+	}
+	return nil
+}
+
+// uninscribed returns the effects of a transition and its branches without what
+// inscribed arcs put.
+func uninscribed(t *petri.Tables, tr int) ([]petri.Effect, []petri.BranchArc) {
+	effects, branches := t.Effects(tr), t.Branches(tr)
+	arcs := t.Inscribed(tr)
+	if len(arcs) == 0 {
+		return effects, branches
+	}
+	effects, branches = slices.Clone(effects), slices.Clone(branches)
+	for _, a := range arcs {
+		if a.Branch >= 0 {
+			branches[a.Branch].Put = 0
+			continue
+		}
+		k := slices.IndexFunc(effects, func(e petri.Effect) bool { return e.Place == a.Place })
+		effects[k].Put -= a.Put
+	}
+	return effects, branches
+}
+
+// inscribe returns the data of the tokens that inscribed arcs put, by arc and
+// token: of normal arcs, and of the branches in mask. It returns an error if a
+// function panics or its result does not fit.
+func (s *Shard) inscribe(r *rule, mask uint64, taken, read []Placed, data []byte, now int64) ([][][]byte, error) {
+	if len(r.inscribed) == 0 {
+		return nil, nil
+	}
+	tokens := make([]Placed, 0, len(taken)+len(read))
+	tokens = append(tokens, taken...)
+	if data != nil {
+		for k := range tokens {
+			tokens[k].Token.Data = data
+		}
+	}
+	tokens = append(tokens, read...)
+	slices.SortStableFunc(tokens, func(a, b Placed) int { return cmp.Compare(a.Place, b.Place) })
+	values, left := make([][][]byte, len(r.inscribed)), MaxEach
+	for k, a := range r.inscribed {
+		if a.Branch >= 0 && mask>>a.Branch&1 == 0 {
+			continue
+		}
+		var err error
+		if values[k], err = evaluate(r.Data[k], a.Each, tokens, now); err != nil {
+			return nil, fmt.Errorf("the data of arc %q: %w", s.Tables.Net.Arcs[a.Arc].ID, err)
+		}
+		if a.Each {
+			left -= len(values[k])
+		}
+	}
+	if left < 0 {
+		return nil, fmt.Errorf("%d elements; expected at most %d", MaxEach-left, MaxEach)
+	}
+	return values, nil
+}
+
+// evaluate calls an inscription, which may panic.
+func evaluate(what Inscription, each bool, tokens []Placed, now int64) (values [][]byte, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			values, err = nil, fmt.Errorf("%v", why)
+		}
+	}()
+	value := what(tokens, now)
+	if len(value) > MaxData {
+		return nil, fmt.Errorf("%w, not %d", ErrTooLarge, len(value))
+	}
+	if !each {
+		return [][]byte{value}, nil
+	}
+	return elements(value)
+}
+
+// elements returns the elements of a list in JSON, or the numbers from 1 to a
+// whole number.
+func elements(value []byte) ([][]byte, error) {
+	if n, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 63); err == nil {
+		if n > MaxEach {
+			return nil, fmt.Errorf("%d elements; expected at most %d", n, MaxEach)
+		}
+		out := make([][]byte, n)
+		for k := range out {
+			out[k] = strconv.AppendInt(nil, int64(k)+1, 10)
+		}
+		return out, nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(value, &list); err != nil || list == nil {
+		return nil, fmt.Errorf("found %.40s; expected a list or a whole number", value)
+	}
+	if len(list) > MaxEach {
+		return nil, fmt.Errorf("%d elements; expected at most %d", len(list), MaxEach)
+	}
+	out := make([][]byte, len(list))
+	for k := range out {
+		out[k] = list[k]
+	}
+	return out, nil
+}
+
+// inscribed appends to out the tokens that inscribed arcs put.
+func (s *Shard) inscribed(i int, in *instance, f *frame, r *rule, values [][][]byte) {
+	for k, a := range r.inscribed {
+		for _, v := range values[k] {
+			s.out = append(s.out, held{lot{data: v, n: a.Put}, spot{a.Place, s.aim(i, in, f, a.Place, a.Each)}})
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/engine/action"
@@ -64,13 +65,13 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 		tr := &t.Net.Transitions[i]
 		d.out[i].trigger(tr.Trigger)
 		if !other(i) {
-			d.out[i].Guard = d.guard(tr.Guard, tr.Pos, "transition", tr.ID)
+			d.out[i].Guard = d.guard(tr.Guard, tr.Pos, fmt.Sprintf("transition %q", tr.ID))
 		}
 		d.branches(i)
 		d.data(i)
 		d.out[i].Key = d.key(tr)
 	}
-	return d.out, errors.Join(d.faults...)
+	return d.out, d.done()
 }
 
 func placeIDs(t *petri.Tables) []string {
@@ -100,17 +101,60 @@ type declarer struct {
 	places []string
 	out    []Transition
 	faults []error
+
+	invalid []invalid // expressions that must hold
+	others  []invalid // and that must not
 }
 
-func (d *declarer) guard(text string, pos petri.Pos, kind, id string) coloured.Guard {
+func (d *declarer) guard(text string, pos petri.Pos, of string) coloured.Guard {
 	if text == "" {
 		return nil
 	}
 	g, err := guard.Compile(text, d.places)
 	if err != nil {
-		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s %q: %v", kind, id, err)})
+		d.report(text, pos, of, err)
 	}
 	return g
+}
+
+// invalid is an invalid expression.
+type invalid struct {
+	expression string
+	fault      error
+}
+
+// report reports the invalid expressions of a guard. Those that must not hold are usually
+// guards of other alternatives, and are reported there.
+func (d *declarer) report(text string, pos petri.Pos, of string, err error) {
+	fault := func(expression string) (found []invalid) {
+		if _, err := guard.Compile(expression, d.places); err != nil && expression != "" {
+			found = append(found, invalid{expression, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s: %v", of, err)}})
+		}
+		return found
+	}
+	not, also := guard.Expressions(text)
+	found := len(d.invalid) + len(d.others)
+	d.invalid = append(d.invalid, fault(also)...)
+	for _, e := range not {
+		d.others = append(d.others, fault(e)...)
+	}
+	if len(d.invalid)+len(d.others) == found { // the guard as a whole
+		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s: %v", of, err)})
+	}
+}
+
+// done returns all faults.
+func (d *declarer) done() error {
+	for _, i := range d.invalid {
+		d.faults = append(d.faults, i.fault)
+	}
+	for k, o := range d.others {
+		same := func(i invalid) bool { return i.expression == o.expression }
+		if !slices.ContainsFunc(d.invalid, same) && !slices.ContainsFunc(d.others[:k], same) {
+			d.faults = append(d.faults, o.fault)
+		}
+	}
+	return errors.Join(d.faults...)
 }
 
 // key compiles the key of the message that a transition throws or catches.
@@ -129,7 +173,7 @@ func (d *declarer) key(tr *petri.Transition) Key {
 func (d *declarer) branches(transition int) {
 	for k, b := range d.tables.Branches(transition) {
 		a := &d.tables.Net.Arcs[b.Arc]
-		if g := d.guard(a.Guard, a.Pos, "arc", a.ID); g != nil {
+		if g := d.guard(a.Guard, a.Pos, arcName(a)); g != nil {
 			if d.out[transition].Branches == nil {
 				d.out[transition].Branches = make([]coloured.Guard, len(d.tables.Branches(transition)))
 			}
@@ -144,10 +188,19 @@ func (d *declarer) data(transition int) {
 		a := &d.tables.Net.Arcs[arc.Arc]
 		value, err := guard.CompileValue(a.Data, d.places)
 		if err != nil {
-			d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: a.Pos, Msg: fmt.Sprintf("the data of arc %q: %v", a.ID, err)})
+			d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: a.Pos, Msg: fmt.Sprintf("the data of %s: %v", arcName(a), err)})
 		}
 		d.out[transition].Data = append(d.out[transition].Data, value)
 	}
+}
+
+// arcName names an output arc for messages. One without an id leads to the place of a
+// sequence flow, which has the flow's id.
+func arcName(a *petri.Arc) string {
+	if a.ID == "" {
+		return fmt.Sprintf("the arc to %q", a.Target)
+	}
+	return fmt.Sprintf("arc %q", a.ID)
 }
 
 // plain reports whether package plain can play the transition, in a net whose
@@ -258,9 +311,9 @@ func (tr *Transition) branchFaults(t *petri.Tables, i int) (found []string) {
 	for k, b := range branches {
 		bound := tr.Branches != nil && tr.Branches[k] != nil
 		if a := &net.Arcs[b.Arc]; a.Guard != "" && !bound {
-			found = append(found, fmt.Sprintf("no function is bound to the guard %q of arc %q", a.Guard, a.ID))
+			found = append(found, fmt.Sprintf("no function is bound to the guard %q of %s", a.Guard, arcName(a)))
 		} else if a.Default && bound {
-			found = append(found, fmt.Sprintf("a guard of arc %q, which is the default; expected none", a.ID))
+			found = append(found, fmt.Sprintf("a guard of %s, which is the default; expected none", arcName(a)))
 		}
 	}
 	return found

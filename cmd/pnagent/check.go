@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -55,6 +56,8 @@ func (c *checkCmd) Run(ctx context.Context, s streams) error {
 				continue
 			}
 			c.print(s, summary(path, t, file.Became(i)))
+			_, err = engine.Declared(t) // compiles the expressions
+			errs = append(errs, err)
 			errs = append(errs, c.visit(ctx, s, t))
 		}
 		if len(file.Nets) == 0 && !c.JSON {

@@ -128,29 +128,46 @@ func compile(text string, places []string) (*conditions, error) {
 		return nil, &Error{Msg: "bytes that are not UTF-8; expected an expression"}
 	}
 	c := &conditions{places: places}
-	for line := 1; text != "" || line == 1; line++ {
-		var part condition
-		part.unless = strings.HasPrefix(text, unless)
-		expression, rest := text, ""
-		if part.unless {
-			expression, rest, _ = strings.Cut(text[len(unless):], "\n")
-		}
-		if line > maxConditions {
-			return nil, &Error{Line: line, Column: 1, Msg: fmt.Sprintf("more than %d conditions", maxConditions)}
-		}
-		var err *Error
-		if part.expression, err = compileOne(expression); err != nil {
-			if err.Line > 0 {
-				err.Line += line - 1
-			}
+	not, also := Expressions(text)
+	if len(not) > maxConditions {
+		return nil, &Error{Line: maxConditions + 1, Column: 1, Msg: fmt.Sprintf("more than %d conditions", maxConditions)}
+	}
+	for i, e := range not {
+		if err := c.add(e, true, i); err != nil {
 			return nil, err
 		}
-		_, timed := part.reads()
-		c.timed = c.timed || timed
-		c.parts = append(c.parts, part)
-		text = rest
+	}
+	if also != "" || len(not) == 0 {
+		if err := c.add(also, false, len(not)); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
+}
+
+// add compiles an expression that begins after some lines.
+func (c *conditions) add(text string, unless bool, lines int) error {
+	e, err := compileOne(text)
+	if err != nil {
+		if err.Line > 0 {
+			err.Line += lines
+		}
+		return err
+	}
+	_, timed := e.reads()
+	c.timed = c.timed || timed
+	c.parts = append(c.parts, condition{e, unless})
+	return nil
+}
+
+// Expressions returns the expressions of a guard that must not hold, and the one that
+// must; "" if there is none.
+func Expressions(text string) (not []string, also string) {
+	for strings.HasPrefix(text, unless) {
+		line, rest, _ := strings.Cut(text[len(unless):], "\n")
+		not, text = append(not, line), rest
+	}
+	return not, text
 }
 
 // unless begins a line of a guard whose expression must not hold.

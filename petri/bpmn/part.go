@@ -84,11 +84,14 @@ func (b *builder) step(l *level, n *node, word string) *petri.Transition {
 // over adds a transition for one of the flows of a node: id/flowid, or
 // "id/flow flowid" if the node has that id for another purpose.
 func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
+	suffix := "/" + f.id
 	switch f.id {
 	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset":
-		return b.extra(l, n, "/flow "+f.id, f.title())
+		suffix = "/flow " + f.id
 	}
-	return b.extra(l, n, "/"+f.id, f.title())
+	t := b.extra(l, n, suffix, f.title())
+	t.Pos = b.here(f.pos)
+	return t
 }
 
 // extra adds a transition. The pointer is valid until the next one is added.

@@ -81,6 +81,8 @@ type run struct {
 	depth int // of calls
 	now   DateTime
 	scope *scope
+
+	patterns map[string]pattern // compiled, by flags and text
 }
 
 // scope is the variables of a part of an expression, and of what is around it.

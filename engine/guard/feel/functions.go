@@ -103,7 +103,7 @@ func number1(call func(r *run, d *apd.Decimal) any) *builtin {
 // rounding returns a builtin that rounds to a scale, which may be missing if least is
 // 1.
 func rounding(params string, how apd.Rounder) *builtin {
-	return fn(params, func(_ *run, a []any) any {
+	return fn(params, func(r *run, a []any) any {
 		d, ok := single(a[0]).(*apd.Decimal)
 		scale := int64(0)
 		if len(a) > 1 {
@@ -123,6 +123,7 @@ func rounding(params string, how apd.Rounder) *builtin {
 		if !ok || scale < -6111 || scale > 6176 {
 			return nil
 		}
+		r.weigh(d, apd.New(1, -int32(scale)))
 		return rounded(d, int32(scale), how)
 	})
 }
@@ -156,6 +157,7 @@ var numeric = map[string]*builtin{
 		if !ok {
 			return nil
 		}
+		r.weigh(q, integer(0))
 		q, ok = rounded(q, 0, apd.RoundFloor).(*apd.Decimal)
 		if !ok {
 			return nil
@@ -169,7 +171,7 @@ var numeric = map[string]*builtin{
 		return result(out, c, err)
 	}),
 	"log": number1(func(r *run, d *apd.Decimal) any {
-		if r.spend(50); d.Sign() <= 0 {
+		if r.spend(500); d.Sign() <= 0 {
 			return nil
 		}
 		out := new(apd.Decimal)
@@ -177,17 +179,18 @@ var numeric = map[string]*builtin{
 		return result(out, c, err)
 	}),
 	"exp": number1(func(r *run, d *apd.Decimal) any {
-		r.spend(50)
+		r.spend(500)
 		out := new(apd.Decimal)
 		c, err := decimal128.Exp(out, d)
 		return result(out, c, err)
 	}),
-	"odd":    number1(func(_ *run, d *apd.Decimal) any { return parity(d, 1) }),
-	"even":   number1(func(_ *run, d *apd.Decimal) any { return parity(d, 0) }),
+	"odd":    number1(func(r *run, d *apd.Decimal) any { return parity(r, d, 1) }),
+	"even":   number1(func(r *run, d *apd.Decimal) any { return parity(r, d, 0) }),
 	"number": fn("from; from, grouping separator, decimal separator", toNumber),
 }
 
-func parity(d *apd.Decimal, want int64) any {
+func parity(r *run, d *apd.Decimal, want int64) any {
+	r.weigh(d, integer(0))
 	rest := new(apd.Decimal)
 	c := decimal128
 	c.Precision = 7000

@@ -4,6 +4,7 @@ package feel
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -69,7 +70,7 @@ var texts = map[string]*builtin{
 	"split":       text2("string, delimiter", splitText),
 	"string join": fn("list; list, delimiter; list, delimiter, prefix, suffix", join),
 	"matches": fn("input, pattern; input, pattern, flags", func(r *run, a []any) any {
-		in, re := r.pattern(a, 2)
+		in, re := r.match(a, 2)
 		if re == nil {
 			return nil
 		}
@@ -128,7 +129,7 @@ func position(at *apd.Decimal, length int) (int64, bool) {
 }
 
 func splitText(r *run, s, delimiter string) any {
-	re := r.compile(delimiter, "")
+	re := r.compile(delimiter, "", len(s))
 	if re == nil {
 		return nil
 	}
@@ -170,9 +171,9 @@ func join(r *run, a []any) any {
 	return r.str(around[1] + strings.Join(out, around[0]) + around[2])
 }
 
-// pattern returns the input and the pattern of matches or replace. flags are at an
+// match returns the input and the pattern of matches or replace. flags are at an
 // index.
-func (r *run) pattern(a []any, flags int) (string, *regexp.Regexp) {
+func (r *run) match(a []any, flags int) (string, *regexp.Regexp) {
 	in, ok := single(a[0]).(string)
 	p, ok2 := single(a[1]).(string)
 	f := ""
@@ -185,17 +186,52 @@ func (r *run) pattern(a []any, flags int) (string, *regexp.Regexp) {
 	if !ok || !ok2 {
 		return "", nil
 	}
-	r.spend(len(in) / 4)
-	return in, r.compile(p, f)
+	return in, r.compile(p, f, len(in))
 }
 
-// compile returns a pattern of XPath, or nil if its flags are invalid. It fails for what only
-// XPath has.
-func (r *run) compile(pattern, flags string) *regexp.Regexp {
+// pattern is a compiled pattern.
+type pattern struct {
+	*regexp.Regexp
+	size int // in instructions
+}
+
+// compile returns a pattern of XPath for a text of a length, or nil if the pattern or its
+// flags are invalid. It fails for what only XPath has.
+func (r *run) compile(text, flags string, length int) *regexp.Regexp {
 	if strings.Trim(flags, "smixq") != "" {
 		return nil
 	}
-	r.spend(100 + len(pattern))
+	key := flags + "/" + text
+	p, ok := r.patterns[key]
+	if !ok {
+		p.Regexp = r.newPattern(text, flags)
+		if p.Regexp != nil {
+			p.size = sizeOf(p.String())
+		}
+		r.spend(100 + 10*p.size)
+		if r.patterns == nil {
+			r.patterns = map[string]pattern{}
+		}
+		r.patterns[key] = p
+	}
+	r.spend(1 + (1+length)*p.size/64)
+	return p.Regexp
+}
+
+// sizeOf returns how many instructions a valid pattern has.
+func sizeOf(text string) int {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0
+	}
+	return len(program.Inst)
+}
+
+func (r *run) newPattern(pattern, flags string) *regexp.Regexp {
 	if strings.Contains(flags, "q") {
 		pattern = regexp.QuoteMeta(pattern)
 	} else if pattern = r.translated(pattern, strings.Contains(flags, "x"), strings.Contains(flags, "s")); pattern == "" {
@@ -256,7 +292,7 @@ func (r *run) translated(pattern string, free, dot bool) string {
 }
 
 func replace(r *run, a []any) any {
-	in, re := r.pattern(a, 3)
+	in, re := r.match(a, 3)
 	to, ok := single(a[2]).(string)
 	if re == nil || !ok || re.MatchString("") {
 		return nil
@@ -345,10 +381,12 @@ func (r *run) appendText(to []byte, v any) []byte {
 			if i > 0 {
 				to = append(to, ", "...)
 			}
+			quote := ""
 			if strings.ContainsAny(k, `{}:,"' `) {
-				k = `"` + strings.ReplaceAll(k, `"`, `\"`) + `"`
+				quote = `"`
 			}
-			to = r.appendText(append(append(to, k...), ": "...), v.values[k])
+			to = append(append(append(to, quote...), strings.ReplaceAll(k, `"`, `\"`)...), quote...)
+			to = r.appendText(append(to, ": "...), v.values[k])
 		}
 		return append(to, '}')
 	case *Range:

@@ -75,11 +75,18 @@ func Digits(d *apd.Decimal) string {
 	return s
 }
 
+// weigh spends what the digits between two numbers cost.
+func (r *run) weigh(x, y *apd.Decimal) {
+	gap := int(x.Exponent) - int(y.Exponent)
+	r.spend(max(gap, -gap) / 4)
+}
+
 func add(r *run, a, b any) any {
 	r.spend(1)
 	switch x := a.(type) {
 	case *apd.Decimal:
 		if y, ok := b.(*apd.Decimal); ok {
+			r.weigh(x, y)
 			out := new(apd.Decimal)
 			c, err := decimal128.Add(out, x, y)
 			return result(out, c, err)
@@ -106,6 +113,7 @@ func subtract(r *run, a, b any) any {
 	switch x := a.(type) {
 	case *apd.Decimal:
 		if y, ok := b.(*apd.Decimal); ok {
+			r.weigh(x, y)
 			out := new(apd.Decimal)
 			c, err := decimal128.Sub(out, x, y)
 			return result(out, c, err)
@@ -179,7 +187,7 @@ func divide(r *run, a, b any) any {
 }
 
 func power(r *run, a, b any) any {
-	r.spend(50)
+	r.spend(2000) // a logarithm and a power of e
 	x, ok := a.(*apd.Decimal)
 	y, ok2 := b.(*apd.Decimal)
 	if !ok || !ok2 {

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // graphX is the process of the linear trace's first oracle.
@@ -139,6 +141,41 @@ var refusedBPMN = map[string][]string{
 	"miwg_C.9.2.bpmn": {`:110:7: multi-instance call activity "CallActivity_RequestDocument"`},
 }
 
+// conditionsInWords are files of which a condition is no expression, by the first fault.
+var conditionsInWords = map[string]string{
+	"miwg_C.3.0.bpmn": `:325:5: the guard of transition "_2b6bc88e-d3be-4704-87d1-c264bf704589/_be893987-caec-4605-b078-bd96b7cd6c12": column 9: unexpected token`,
+}
+
+// check compiles expressions in their languages, each once, and names a branch by its flow.
+func TestCheckCompilesEveryExpression(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "p.bpmn")
+	flow := func(id, from, to, condition string) string {
+		return `<sequenceFlow id="` + id + `" sourceRef="` + from + `" targetRef="` + to + `"><conditionExpression><![CDATA[` + condition + "]]></conditionExpression></sequenceFlow>\n"
+	}
+	process := `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p"><startEvent id="s"/><exclusiveGateway id="x"/><inclusiveGateway id="i"/><endEvent id="e"/><sequenceFlow id="f" sourceRef="s" targetRef="x"/>` + "\n" +
+		flow("a", "x", "i", "= amount > ") + flow("b", "x", "i", "${amount >< 1}") + flow("c", "x", "i", "amount >") + flow("d", "x", "i", "= amount > 1") +
+		flow("g", "i", "e", "${empty}") + flow("h", "i", "e", "${order.check()}") + `</process></definitions>`
+	if err := os.WriteFile(path, []byte(process), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := pnagent(t, "check", path)
+	want := []string{
+		`2:1: the guard of transition "x/a": column 11: found the end; expected an expression`,
+		`3:1: the guard of transition "x/b": column 11: found "<"; expected an expression`,
+		`4:1: the guard of transition "x/c": column 8: unexpected token EOF`,
+		`6:1: the guard of the arc to "g": column 8: found "}"; expected an expression`,
+		`7:1: the guard of the arc to "h": column 9: unknown method "check" with 0 arguments`,
+	}
+	got := strings.Split(strings.TrimSpace(r.err), "\n")
+	for i := range got {
+		got[i] = strings.TrimPrefix(got[i], "pnagent: "+path+":")
+	}
+	if d := cmp.Diff(want, got); d != "" || r.code != 1 {
+		t.Errorf("exit code %d, -want +got\n%s", r.code, d)
+	}
+}
+
 // Whatever element has an id is named by check, or it has refused the file.
 func TestCheckPrintsWhatEachElementOfABPMNFileBecame(t *testing.T) {
 	t.Parallel()
@@ -160,7 +197,11 @@ func TestCheckPrintsWhatEachElementOfABPMNFileBecame(t *testing.T) {
 				}
 				return
 			}
-			if r.code != 0 || r.err != "" {
+			if want := conditionsInWords[filepath.Base(path)]; want != "" {
+				if r.code != 1 || !strings.HasPrefix(r.err, "pnagent: "+path+want) {
+					t.Errorf("exit code %d, %q; expected %s", r.code, r.err, want)
+				}
+			} else if r.code != 0 || r.err != "" {
 				t.Fatalf("exit code %d, stderr %q", r.code, r.err)
 			}
 			text, err := os.ReadFile(path)

@@ -122,7 +122,7 @@ func (p *parser) quantified(w string) node {
 			switch v := cond(r); {
 			case v == decides:
 				out = decides
-				return true // nulls of sources count, so it goes on
+				return true
 			case v != !decides && out != decides:
 				out = nil
 			}

@@ -97,6 +97,7 @@ type catcher struct {
 	net, transition int
 	begins          bool // an instance
 	key             Key
+	known           map[holding]string // keys of tokens, "" for an invalid one
 }
 
 // events delivers the events of an engine. It belongs to its one worker.
@@ -157,7 +158,7 @@ func (e *Engine) newEvents() *events {
 				continue
 			}
 			id := eventID{on.Kind, on.Name}
-			ev.catchers[id] = append(ev.catchers[id], catcher{net: k, transition: t, begins: begins(n.Tables, t), key: n.Transitions[t].Key})
+			ev.catchers[id] = append(ev.catchers[id], catcher{net: k, transition: t, begins: begins(n.Tables, t), key: n.Transitions[t].Key, known: map[holding]string{}})
 		}
 	}
 	return ev
@@ -293,7 +294,7 @@ func (w *worker) message(ev *event, now int64) (where Caught, err error) {
 			if c.begins {
 				continue
 			}
-			n, failed := shard.Catch(i, c.transition, coloured.Catch{Last: ev.last(shard, c.net, i), Accept: c.key.accepts(ev.key), Data: ev.data}, now)
+			n, failed := shard.Catch(i, c.transition, coloured.Catch{Last: ev.last(shard, c.net, i), Accept: c.accepts(i, ev.key), Data: ev.data}, now)
 			if n > 0 {
 				w.events.counts.caught(1, 0, 1)
 				return w.where(c, i), nil

@@ -419,3 +419,58 @@ func TestKeysAreComparedAsTexts(t *testing.T) {
 		}
 	}
 }
+
+// A message finds its token among many more than a guard is asked about, and the
+// keys of tokens that have left are not confused with those of later ones.
+func TestAMessageFindsItsTokenAmongMany(t *testing.T) {
+	e := newEngine(t, Config{Source: "s", Instances: 1, Workers: 1, Nets: eventNets(t, eventNet("n", "c: w ?on > x catches message m id", "on=1"))})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = e.Run(ctx)
+	const tokens = 4 * coloured.MaxCombinations
+	for round := range 2 {
+		for i := range tokens {
+			if err := e.InjectData(t.Context(), "n", 0, "w", 1, fmt.Appendf(nil, `{"id":"%d/%d"}`, round, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range tokens {
+			if _, err := e.Message(t.Context(), "m", fmt.Sprintf("%d/%d", round, i*7919%tokens), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, want := marked(t, e, "n", 0), fmt.Sprintf("on x=%d", 2*tokens); got != want {
+		t.Errorf("marked %s; expected %s", got, want)
+	}
+}
+
+// BenchmarkMessage delivers a message with a key among 10,000 tokens that wait, in
+// one instance each, or in one instance.
+func BenchmarkMessage(b *testing.B) {
+	for _, instances := range []int{10_000, 1} {
+		b.Run(fmt.Sprint(instances), func(b *testing.B) {
+			e, err := New(Config{Source: "s", Instances: instances, Workers: 1, Nets: eventNets(b, eventNet("n", "c: w > w catches message m id"))})
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(b.Context())
+			cancel()
+			_ = e.Run(ctx)
+			for i := range 10_000 {
+				if err := e.InjectData(b.Context(), "n", i%instances, "w", 1, fmt.Appendf(nil, `{"id":"o-%d","amount":%d,"name":"a customer"}`, i, i)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if _, err := e.Message(b.Context(), "m", "none", nil); !errors.Is(err, ErrNoCatcher) { // all keys are known then
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			for k := range b.N {
+				if _, err := e.Message(b.Context(), "m", fmt.Sprintf("o-%d", k*7919%10_000), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

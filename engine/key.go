@@ -11,8 +11,8 @@ import (
 )
 
 // Key returns the correlation key of a message as JSON, given the tokens that the
-// transition takes or tests. It panics if it cannot be determined. A nil Key is
-// none. Keys are compared as texts: the number 7 equals the text "7". null and an
+// transition takes or tests. It panics if it cannot be determined. It depends on
+// nothing but their data. A nil Key is none. Keys are compared as texts: the number 7 equals the text "7". null and an
 // empty text are no key. A catcher without a Key accepts every message; one with a
 // Key only a message whose key is equal and not empty.
 type Key func(tokens []coloured.Placed, now int64) []byte
@@ -33,15 +33,50 @@ func (k Key) of(tokens []coloured.Placed, now int64) (text string, err error) {
 	return keyText(k(tokens, now))
 }
 
-// accepts returns the condition for the tokens of a catcher; nil always holds.
-func (k Key) accepts(key string) coloured.Guard {
-	if k == nil {
+// maxKnown bounds the keys that a catcher remembers.
+const maxKnown = 1 << 18
+
+// holding names the tokens of an instance with which a catcher waits, at most two.
+type holding struct {
+	instance int
+	tokens   [2]uint64 // identities; 0 for none
+}
+
+// accepts returns the condition for the tokens of an instance to wait for a key;
+// nil always holds.
+func (c *catcher) accepts(instance int, key string) coloured.Guard {
+	if c.key == nil {
 		return nil
 	}
 	return func(tokens []coloured.Placed, now int64) coloured.Verdict {
-		own, err := k.of(tokens, now)
-		return coloured.Verdict{OK: err == nil && own != "" && own == key}
+		own := c.keyOf(instance, tokens, now)
+		return coloured.Verdict{OK: own != "" && own == key}
 	}
+}
+
+// keyOf returns the key of tokens that wait; "" if it cannot be determined. The
+// data of a token never changes, so each key is determined once.
+func (c *catcher) keyOf(instance int, tokens []coloured.Placed, now int64) string {
+	at := holding{instance: instance}
+	if len(tokens) <= len(at.tokens) {
+		for k := range tokens {
+			at.tokens[k] = tokens[k].Token.ID
+		}
+		if own, ok := c.known[at]; ok {
+			return own
+		}
+	}
+	own, err := c.key.of(tokens, now)
+	if err != nil {
+		own = ""
+	}
+	if len(tokens) <= len(at.tokens) {
+		if len(c.known) >= maxKnown {
+			clear(c.known)
+		}
+		c.known[at] = own
+	}
+	return own
 }
 
 // keyText returns the text of a key that is JSON.

@@ -48,6 +48,10 @@ func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 	s.thrown = append(s.thrown, x)
 }
 
+// maxWaiting is the number of combinations of tokens of one frame that are
+// searched for those that wait for an event.
+const maxWaiting = 1 << 16
+
 // Catch is an event for a transition that catches it.
 type Catch struct {
 	Accept Guard  // decides about the tokens in addition to the transition's guard; nil accepts all
@@ -68,6 +72,9 @@ func (s *Shard) LastToken(i int) uint64 { return s.instances[i].lastID }
 // accepts an event even if much work waits, because events are not repeated.
 // The error is one of Fire, but not petri.ErrNotEnabled.
 func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
+	if !s.holdsSomewhere(&s.instances[i], t) {
+		return 0, nil
+	}
 	r := &s.rules[t]
 	around := s.frames != nil && s.Tables.TakesInScope(t) // tokens around its scope wait for any number of its runs
 	var caught map[uint64]bool
@@ -104,6 +111,16 @@ func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 		}
 	}
 	return fired, nil
+}
+
+// holdsSomewhere reports whether the tokens of any frame enable a transition.
+func (s *Shard) holdsSomewhere(in *instance, t int) bool {
+	for f := range s.actors(in, t) {
+		if s.holds(in, f, t) {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyTests reports whether the transition takes tokens, but none of a place.

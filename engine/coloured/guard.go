@@ -36,18 +36,22 @@ func (s *Shard) pickWith(in *instance, f *frame, t int, also Guard, now int64) (
 	if r.Guard == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts && also == nil {
 		return candidate{t: int32(t), frame: f}, yes
 	}
-	s.gather(in, f, r)
+	most := MaxCombinations
+	if also != nil {
+		most = maxWaiting
+	}
+	s.gather(in, f, r, most)
 	c := candidate{t: int32(t), frame: f, picked: true, from: int32(len(s.picked))}
 	var no answer
-	for asked := range MaxCombinations {
+	for asked := range most {
 		s.picked = s.search.choose(s.picked[:c.from])
 		c.to = int32(len(s.picked))
 		a := yes
-		if r.Guard != nil {
-			a = ask(r.Guard, s.picked[c.from:], now)
-		}
-		if also != nil && a.OK {
+		if also != nil {
 			a = ask(also, s.picked[c.from:], now)
+		}
+		if r.Guard != nil && a.OK {
+			a = ask(r.Guard, s.picked[c.from:], now)
 		}
 		if a.OK || a.panicked {
 			return c, a
@@ -84,8 +88,8 @@ func (s *Shard) placeOrNone(place int32) int32 {
 }
 
 // gather begins a search with the oldest tokens of each sight. It collects only
-// as many of each as MaxCombinations combinations can use.
-func (s *Shard) gather(in *instance, f *frame, r *rule) {
+// as many of each as a number of combinations can use.
+func (s *Shard) gather(in *instance, f *frame, r *rule, most int) {
 	q := &s.search
 	q.tokens, q.spans, q.at = q.tokens[:0], q.spans[:0], q.at[:0]
 	for _, v := range r.sights {
@@ -93,7 +97,7 @@ func (s *Shard) gather(in *instance, f *frame, r *rule) {
 		q.spans = append(q.spans, span{from, len(q.at)})
 		at := spot{v.place, s.around(f, v.place).id()}
 		if p := s.pile(in, f, v.place); p != nil {
-			q.add(p, at, need+MaxCombinations)
+			q.add(p, at, need+most)
 		}
 		if r.preempts && v.take > 0 {
 			q.tokens = append(q.tokens, s.flights(in, at)...)

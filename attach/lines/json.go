@@ -206,12 +206,11 @@ func (j *jsonLines) value(spare int) (v []byte, textual, ok bool) {
 
 func (j *jsonLines) space() {
 	for j.at < len(j.line) {
-		switch j.line[j.at] {
-		case ' ', '\t', '\r', '\n':
-			j.at++
-		default:
+		c := j.line[j.at]
+		if c > ' ' || c != ' ' && c != '\t' && c != '\r' && c != '\n' { // mostly the first
 			return
 		}
+		j.at++
 	}
 }
 
@@ -230,12 +229,12 @@ func (j *jsonLines) text(spare *[]byte) ([]byte, bool) {
 	if j.at >= len(j.line) || j.line[j.at] != '"' {
 		return nil, false
 	}
-	from := j.at + 1
-	for k := from; k < len(j.line); k++ {
-		switch c := j.line[k]; {
+	line, from := j.line, j.at+1
+	for k := from; k < len(line); k++ {
+		switch c := line[k]; {
 		case c == '"':
 			j.at = k + 1
-			return j.line[from:k:k], true
+			return line[from:k:k], true
 		case c == '\\':
 			return j.escaped(from, k, spare)
 		case c < ' ':

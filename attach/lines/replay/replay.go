@@ -180,7 +180,7 @@ func (r *Replay) choose(in *instance, candidates, next []int32, at int64) (trans
 	next = next[:min(len(next), Ahead)]
 	transition, way := r.greedy(r.marking, candidates)
 	fit = way != nil || r.enabled(r.marking, transition)
-	if alone && !fit || fit && r.plays(transition, way, next) {
+	if alone && !fit || fit && (len(next) == 0 || r.plays(transition, way, next)) {
 		r.walkAlong(in, way, at)
 		return transition, fit
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -272,11 +271,16 @@ func (r *Replay) way(from []uint32, steps []step, wanted func(marking []uint32) 
 }
 
 // wayTo returns the steps that lead to the last node.
-func wayTo(nodes []node) (way []step) {
+func wayTo(nodes []node) []step {
+	length := 0
 	for n := nodes[len(nodes)-1]; n.from != none; n = nodes[n.from] {
-		way = append(way, n.step)
+		length++
 	}
-	slices.Reverse(way)
+	way := make([]step, length)
+	for n := nodes[len(nodes)-1]; n.from != none; n = nodes[n.from] {
+		length--
+		way[length] = n.step
+	}
 	return way
 }
 

@@ -28,6 +28,7 @@ import (
 //	t: p > u throws message paid order    with the key "order"
 //	t: p > u catches signal stop
 //	t: p > u if a < 1
+//	scope a p q                           the places p and q are in the scope a
 func eventNet(id string, lines ...string) *petri.Net {
 	n := &petri.Net{ID: id}
 	place := func(id string) string {
@@ -37,6 +38,14 @@ func eventNet(id string, lines ...string) *petri.Net {
 		return id
 	}
 	for _, line := range lines {
+		if words := strings.Fields(line); words[0] == "scope" {
+			n.Scopes = append(n.Scopes, petri.Scope{ID: words[1]})
+			for _, id := range words[2:] {
+				place(id)
+				n.Places[slices.IndexFunc(n.Places, func(p petri.Place) bool { return p.ID == id })].Scope = words[1]
+			}
+			continue
+		}
 		if id, tokens, ok := strings.Cut(line, "="); ok && !strings.Contains(line, ":") {
 			k, _ := strconv.Atoi(tokens)
 			place(id)
@@ -162,6 +171,12 @@ func TestSignals(t *testing.T) {
 		{"an instance that has ended begins again, one that has not does not", 2,
 			[]*petri.Net{net("a", "c: > x catches signal s", "u: x > y", "v: y never > z"), net("b", "p=2", "t: p > q throws signal s")},
 			[]string{"y|y", "q=2|q=2"}},
+		{"a signal reaches every run of a scope, and interrupts what is in that run", 1,
+			[]*petri.Net{net("a", "scope s armed work", "p=3", "enter: p > armed work", "c: armed -work > x catches signal s"), net("b", "go=1", "wait: go > q", "t: q > r throws signal s")},
+			[]string{"x=3", "r"}},
+		{"a signal reaches every run of the scope in which it is thrown", 1,
+			[]*petri.Net{net("a", "scope s armed work", "p=3", "first=1", "enter: p > armed work", "t: first work !p > y throws signal s", "c: armed -work > x catches signal s")},
+			[]string{"y x=3"}},
 		{"a signal to which a catcher reacts with a signal", 1,
 			[]*petri.Net{net("a", "p=1", "w=1", "t: p > q throws signal s", "c: w > x catches signal r"), net("b", "w=1", "c: w > x catches signal s", "u: x > y throws signal r")},
 			[]string{"q x", "y"}},
@@ -240,6 +255,10 @@ func TestMessages(t *testing.T) {
 		{"a message whose key cannot be determined is not delivered", 1,
 			[]*petri.Net{eventNet("a", "t: p > q throws message m id"), eventNet("b", "w=1", "c: w > x catches message m")},
 			[]injected{{"a", 0, "p", `{"id":[1]}`}}, []string{"q", "w"}, map[string]uint64{"failed": 1}},
+		{"of several runs of a scope, the one with the key", 1,
+			[]*petri.Net{eventNet("a", "t: p > q throws message m id"), eventNet("b", "scope s armed work", "enter: w > armed work", "c: armed -work > x catches message m id")},
+			[]injected{{"b", 0, "w", `{"id":1}`}, {"b", 0, "w", `{"id":2}`}, {"b", 0, "w", `{"id":3}`}, {"a", 0, "p", `{"id":2}`}, {"a", 0, "p", `{"id":2}`}},
+			[]string{"q=2", "armed=2 work=2 x"}, map[string]uint64{"no catcher": 1}},
 		{"a message that nothing waits for begins an instance", 2,
 			[]*petri.Net{eventNet("a", "t: p > q throws message m id"), eventNet("b", "s: > y catches message m", "c: w > x catches message m id")},
 			[]injected{{"b", 0, "w", `{"id":1}`}, {"a", 0, "p", `{"id":1}`}, {"a", 0, "p", `{"id":2}`}}, []string{"q=2|", "y x|"}, nil},

@@ -68,7 +68,8 @@ type netBindings struct {
 // changes exactly once, and an action takes place at least once.
 //
 // The error joins all faults of the file, each of the form file:line:column:
-// what was found; what was expected.
+// what was found; what was expected. If the file is YAML, there are bindings beside the
+// error: Bind reports what else is wrong with them.
 func ReadBindings(r io.Reader, file string) (*Bindings, error) {
 	root, err := yamlfile.Read(r, file)
 	if err != nil {
@@ -81,10 +82,7 @@ func ReadBindings(r io.Reader, file string) (*Bindings, error) {
 	err = root.Fields("a mapping with the key nets", "nets", map[string]func(yamlfile.Node) error{
 		"nets": func(value yamlfile.Node) error { return value.Each("a mapping from net ids", b.net) },
 	})
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return b, err
 }
 
 // Unused returns a fault for each net of the bindings that is not among the

@@ -16,7 +16,7 @@ import (
 // net itself (see Declared): a binding of a time or an action replaces the
 // net's trigger, and one of a guard the net's guard. with is the connections of
 // actions. Bind reports all faults, those of the bindings at their position
-// there, others at theirs in the net. b may be nil.
+// there, others at theirs in the net, but none that ReadBindings has reported. b may be nil.
 func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (NetConfig, error) {
 	var n netBindings
 	if b != nil {
@@ -71,6 +71,9 @@ func (d *binder) bind(tr *Transition, i int, b *binding) {
 		if tr.Guard, err = guard.Compile(text, d.places); err != nil {
 			d.faults = append(d.faults, b.guard.Fault("the guard: %v; expected an expression such as amount < 100", err))
 		}
+	}
+	if b.broken {
+		return
 	}
 	if b.action != nil {
 		var err error

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -273,6 +274,29 @@ func TestAllFaultsAreFoundAtOnce(t *testing.T) {
 	got := strings.Split(err.Error(), "\n")
 	if len(got) != len(want) {
 		t.Fatalf("got %d faults\n%v", len(got), err)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("got  %s\nwant %s…", got[i], want[i])
+		}
+	}
+}
+
+// A fault in one place of the file hides none in another place, and makes no second one.
+func TestFaultsOfFormHideNoOthers(t *testing.T) {
+	text := "nets:\n  n:\n    transitions:\n      unknown: {manual: yes}\n      work: {guard: \"(\", timeout: never}\n      guarded: {guard: \"x >\"}\n    priority: 9\n"
+	b, err := ReadBindings(strings.NewReader(text), "b.yaml")
+	if err == nil || b == nil {
+		t.Fatalf("%v, %v", b, err)
+	}
+	_, more := b.Bind(petritest.Compile(t, office()), action.Peers{})
+	want := []string{
+		`b.yaml:4:25: found "yes"`, `b.yaml:5:35: found "never"`, `b.yaml:7:15: found "9"`,
+		`b.yaml:4:7: net "n" has no transition "unknown"`, `b.yaml:5:21: the guard: `, `b.yaml:6:24: the guard: `,
+	}
+	got := strings.Split(errors.Join(err, more).Error(), "\n")
+	if len(got) != len(want) {
+		t.Fatalf("got %d faults\n%s", len(got), strings.Join(got, "\n"))
 	}
 	for i := range want {
 		if !strings.HasPrefix(got[i], want[i]) {

@@ -23,13 +23,15 @@ type binding struct {
 	timeout time.Duration
 	retry   Retry
 	again   bool // idempotent
+	broken  bool // it has a fault
 }
 
 const bindingForms = "immediate, manual, or a mapping with some of delay, rate, at, guard, nats, http, command, idempotent, timeout and retry"
 
 // bindingOf reads the binding of one transition.
-func bindingOf(key yamlfile.Key, n yamlfile.Node) (binding, error) {
-	b := binding{key: key}
+func bindingOf(key yamlfile.Key, n yamlfile.Node) (b binding, err error) {
+	b.key = key
+	defer func() { b.broken = err != nil }()
 	switch s, ok := n.Scalar(); {
 	case s == "immediate":
 		b.mode = &plain.Mode{}
@@ -41,7 +43,7 @@ func bindingOf(key yamlfile.Key, n yamlfile.Node) (binding, error) {
 		return b, n.Expected(bindingForms)
 	}
 	entries := 0
-	err := n.Each(bindingForms, func(key yamlfile.Key, value yamlfile.Node) error {
+	err = n.Each(bindingForms, func(key yamlfile.Key, value yamlfile.Node) error {
 		entries++
 		return b.entry(key, value)
 	})

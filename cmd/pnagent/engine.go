@@ -223,16 +223,18 @@ func (c *engineCmd) dispatch() (*engine.Dispatch, error) {
 
 // bind joins each net with its part of the bindings file.
 func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger) ([]engine.NetConfig, error) {
+	with := action.Peers{NATS: nc, HTTP: transport(c.Actions)}
 	if c.Bindings != "" {
 		var err error
 		if c.bindings, err = readFile(c.Bindings, "bindings", engine.ReadBindings); err != nil {
-			return nil, err
+			_, more := bindAll(tables, c.bindings, with) // the other faults of the file
+			return nil, errors.Join(err, more)
 		}
 		for _, unused := range c.bindings.Unused(netsOf(tables)) {
 			log.Warn("bindings not used", "fault", unused)
 		}
 	}
-	return bindAll(tables, c.bindings, action.Peers{NATS: nc, HTTP: transport(c.Actions)})
+	return bindAll(tables, c.bindings, with)
 }
 
 // transport returns the transport of HTTP actions. It keeps as many connections to a

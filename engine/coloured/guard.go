@@ -25,6 +25,9 @@ type answer struct {
 // pick returns the tokens with which a transition may fire that is enabled in
 // a frame.
 func (s *Shard) pick(in *instance, f *frame, t int, now int64) (candidate, answer) {
+	if s.rules[t].oldest {
+		return candidate{t: int32(t), frame: f}, answer{Verdict: Verdict{OK: true}}
+	}
 	return s.pickWith(in, f, t, nil, now)
 }
 
@@ -33,7 +36,7 @@ func (s *Shard) pick(in *instance, f *frame, t int, now int64) (candidate, answe
 func (s *Shard) pickWith(in *instance, f *frame, t int, also Guard, now int64) (candidate, answer) {
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
-	if r.Guard == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts && also == nil {
+	if r.oldest && also == nil {
 		return candidate{t: int32(t), frame: f}, yes
 	}
 	most := MaxCombinations

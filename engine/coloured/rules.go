@@ -19,6 +19,7 @@ type rule struct {
 	// A permanent rejection by the guard is an incident.
 	alternative bool
 	single      bool // its only condition is a token in its trigger
+	oldest      bool // it takes the oldest tokens, whatever they carry
 	conds       []petri.Cond
 	effects     []petri.Effect
 	branches    []petri.BranchArc
@@ -90,6 +91,7 @@ func (s *Shard) compile(bindings []Binding) {
 			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), inscribed: t.Inscribed(tr), join: t.Join(tr), sights: sights(t, tr)}
 		r.effects, r.branches = uninscribed(t, tr)
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
+		r.oldest = r.Guard == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts
 		s.rules[tr] = r
 		if s.Elsewhere(tr) {
 			continue

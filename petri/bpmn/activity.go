@@ -65,11 +65,19 @@ func (b *builder) pass(l *level, n *node, trigger petri.Trigger) string {
 	t := b.transition(l, n, trigger).ID
 	b.begin(from, n, t)
 	b.output(l, n, t)
+	b.completed(l, n, t)
+	if n.handles != nil { // in the order in which the handlers begin
+		b.net.Transitions[len(b.net.Transitions)-1].Priority = l.rank[n.handles]
+	}
 	return t
 }
 
 func (b *builder) activity(l *level, n *node) string {
 	kid := l.kids[n]
+	if n.loop != nil {
+		b.repeated(l, n, kid)
+		return b.contentNote(l, n)
+	}
 	switch {
 	case n.byEvent && kid == nil:
 		return "left out: it is empty"
@@ -81,9 +89,17 @@ func (b *builder) activity(l *level, n *node) string {
 	if len(n.attached) == 0 {
 		b.pass(l, n, l.scope.doc.taskTrigger(n))
 	} else {
-		b.enclosed(l, n, l.scope.doc.taskTrigger(n), false) // for its boundary events
+		b.enclosed(l, n, l.scope.doc.taskTrigger(n)) // for its boundary events
 	}
+	return b.contentNote(l, n)
+}
+
+// contentNote returns a note on what an activity runs.
+func (b *builder) contentNote(l *level, n *node) string {
 	switch {
+	case l.kids[n] != nil && n.calls != nil:
+		return "the called process is inside, with ids that begin with " + l.id(n.id) + ":"
+	case l.kids[n] != nil:
 	case n.inner != nil:
 		return "without content in this file: one piece of work"
 	case n.kind == "callActivity":
@@ -92,39 +108,38 @@ func (b *builder) activity(l *level, n *node) string {
 	return ""
 }
 
-// enclosed builds an activity of two transitions: one begins it and puts a token in
-// id/active, the other one ends it. If it is alone, an instance has one at a time.
-func (b *builder) enclosed(l *level, n *node, trigger petri.Trigger, alone bool) (begin, end string) {
+// enclosed builds an activity of two transitions: one begins a run of it and puts a
+// token in id/active, the other one ends the run.
+func (b *builder) enclosed(l *level, n *node, trigger petri.Trigger) (begin, end string) {
 	from := b.input(l, n)
-	active := b.state(l, n, "active")
+	active := b.stateIn(b.scope(l, n), l, n, "active")
 	begin = b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
-	if alone {
-		b.test(petri.Inhibitor, active, begin, 1, n.pos)
-	}
 	b.put(begin, active, n.pos)
 	b.arm(l, n, begin)
 	end = b.transition(l, n, trigger).ID
 	b.take(active, end, n.pos)
 	b.disarm(l, n, end)
 	b.output(l, n, end)
+	b.completed(l, n, end)
 	return begin, end
 }
 
-// sub builds a sub-process or a call of a process of this file. One runs at a time
-// in an instance, because the tokens of two could not be distinguished.
+// sub builds a sub-process or a call of a process of the files.
 func (b *builder) sub(l *level, n *node, kid *level) string {
-	begin, t := b.enclosed(l, n, petri.Trigger{}, true)
+	begin, t := b.enclosed(l, n, petri.Trigger{})
 	b.after(func() {
-		for _, place := range slices.Concat(kid.begin, kid.await) {
-			b.put(begin, place, n.pos)
-		}
+		b.enter(kid, begin, n.pos)
 		b.whenDone(kid, t, n.pos)
 	})
-	if n.calls != nil {
-		return "the called process is inside, with ids that begin with " + l.id(n.id) + ":"
+	return b.contentNote(l, n)
+}
+
+// enter makes a transition begin a level.
+func (b *builder) enter(l *level, transition string, pos petri.Pos) {
+	for _, place := range slices.Concat(l.begin, l.await) {
+		b.put(transition, place, pos)
 	}
-	return ""
 }
 
 // armedPlace returns the place that is marked while a boundary event that does not
@@ -152,9 +167,15 @@ func (b *builder) disarm(l *level, n *node, transition string) {
 // boundary builds a boundary event. One that interrupts takes the activity's token
 // and empties what is inside. Another one leaves the activity running.
 func (b *builder) boundary(l *level, n *node) string {
+	switch n.event.kind {
+	case "compensate":
+		return "leads to " + n.handler.title()
+	case "cancel":
+		return "" // the cancel end event leads to it
+	}
 	var place string
 	if !n.interrupts {
-		place = b.place(armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
+		place = b.place(l.id(n.host.id), armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
 		l.armed = append(l.armed, place)
 	}
 	t := b.transition(l, n, n.trigger())
@@ -173,6 +194,7 @@ func (b *builder) boundary(l *level, n *node) string {
 func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos) {
 	b.take(l.id(n.id)+"/active", transition, pos)
 	b.disarm(l, n, transition)
+	b.clearLoop(l, n, transition)
 	if kid := l.kids[n]; kid != nil {
 		b.clear(kid, transition, pos)
 	}

@@ -47,7 +47,7 @@ func (d *document) checkScope(s *scope, owner *node) {
 // begins reports whether a node begins with its scope, because no flow leads to it,
 // although it is not a start event.
 func (n *node) begins() bool {
-	return len(n.in) == 0 && !n.instantiates() && n.kind != "startEvent" && n.kind != "boundaryEvent" && !n.byEvent && !n.isLinkTarget()
+	return len(n.in) == 0 && !n.instantiates() && n.kind != "startEvent" && n.kind != "boundaryEvent" && !n.byEvent && !n.isLinkTarget() && !n.isHandler()
 }
 
 // instantiates reports whether a node that is not a start event begins an instance.
@@ -74,21 +74,19 @@ func (d *document) checkNode(n, owner *node, starts int) {
 }
 
 func (d *document) checkActivity(n, owner *node) {
-	const once = "an activity that runs once"
 	kind := n.kindWords()
+	d.readLoop(n)
 	switch {
-	case n.el.kid("multiInstanceLoopCharacteristics") != nil:
-		d.refuseNode(n, "multi-instance "+kind, once)
-	case n.el.kid("standardLoopCharacteristics") != nil:
-		d.refuseNode(n, "looping "+kind, once)
-	}
-	switch {
-	case n.kind == "transaction" || n.kind == "adHocSubProcess":
+	case n.kind == "adHocSubProcess":
 		d.refuseNode(n, kind, "a sub-process")
-	case n.el.attr("isForCompensation") == "true":
-		d.refuseNode(n, "compensating "+kind, "an activity of the normal flow")
-	case n.instantiates() && (owner != nil || len(n.in)+len(n.attached) > 0):
-		d.refuseNode(n, "instantiating "+kind, "one that begins a process, without boundary events")
+	case n.isHandler() && len(n.in)+len(n.out) > 0:
+		d.refuseNode(n, "a sequence flow at compensating "+kind, "none")
+	case n.isHandler() && n.handles == nil && !n.byEvent:
+		d.Warnings.Add(n.pos, n.title()+" is for compensation, but no compensation boundary event is associated with it: it never runs")
+	case n.byEvent && n.compensates() && owner == nil:
+		d.refuseNode(n, "compensating "+kind+" of a process", "it in a sub-process")
+	case n.instantiates() && (owner != nil || len(n.in)+len(n.attached) > 0 || n.loop != nil):
+		d.refuseNode(n, "instantiating "+kind, "one that begins a process, once and without boundary events")
 	case n.byEvent:
 		d.checkEventSub(n)
 	}
@@ -129,11 +127,11 @@ func (d *document) checkEventSub(n *node) {
 const (
 	startKinds    = "none, message, timer, signal or conditional"
 	subKinds      = "none in a sub-process"
-	eventSubKinds = "message, timer, signal, conditional, error or escalation in an event sub-process"
+	eventSubKinds = "message, timer, signal, conditional, error, escalation or compensate in an event sub-process"
 	catchKinds    = "message, timer, signal, conditional or link"
-	throwKinds    = "none, message, signal, escalation or link"
-	endKinds      = "none, message, signal, escalation, error or terminate"
-	boundaryKinds = "message, timer, signal, conditional, error or escalation"
+	throwKinds    = "none, message, signal, escalation, compensate or link"
+	endKinds      = "none, message, signal, escalation, error, compensate, cancel or terminate"
+	boundaryKinds = "message, timer, signal, conditional, error, escalation, compensate or cancel"
 )
 
 func (d *document) checkEvent(n, owner *node) {
@@ -157,6 +155,7 @@ func (d *document) checkEvent(n, owner *node) {
 	if !slices.Contains(strings.Fields(strings.ReplaceAll(allowed, ",", "")), n.event.kind) {
 		d.refuseNode(n, n.kindWords(), allowed)
 	}
+	d.checkCompensation(n, owner)
 	switch {
 	case n.kind == "endEvent" && len(n.out) > 0:
 		d.refuseNode(n, "a sequence flow out of "+n.kindWords(), "none")
@@ -248,8 +247,8 @@ func (d *document) checkEventGateway(n, owner *node) {
 		to := f.dst
 		caught := to.kind == "intermediateCatchEvent" && to.event.kind != "link" || to.kind == "receiveTask"
 		switch {
-		case !caught || len(to.attached) > 0:
-			d.refuse(f.pos, n.title()+" leads to "+to.title()+"; expected a catching event or a receive task without boundary events")
+		case !caught || len(to.attached) > 0 || to.isRepeated():
+			d.refuse(f.pos, n.title()+" leads to "+to.title()+"; expected a catching event or a receive task without boundary events that waits once")
 		case len(to.in) > 1:
 			d.refuseNode(to, "several sequence flows into "+to.kindWords(), "only that of the event based gateway "+xmlscan.Quote(n.id))
 		case n.instantiates() && to.event != nil && to.timed():

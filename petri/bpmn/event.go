@@ -25,11 +25,15 @@ func (d *document) readEvent(n *node) *event {
 	ev := &event{kind: "none"}
 	found := 0
 	for _, k := range n.el.kids {
+		if ref := k; k.is("eventDefinitionRef") {
+			if k = d.defs[local(k.text)]; k == nil {
+				d.refuse(ref.pos, n.kindOf(words(n.kind))+" refers to the event definition "+xmlscan.Quote(ref.text)+", which is not in the file; expected one")
+				continue
+			}
+		}
 		kind, is := strings.CutSuffix(k.name, "EventDefinition")
 		switch {
 		case k.space != model:
-		case k.name == "eventDefinitionRef":
-			d.refuse(k.pos, n.kindOf(words(n.kind))+" refers to an event definition elsewhere; expected it inside the event")
 		case is:
 			if found++; found > 1 {
 				ev.kind = "multiple"
@@ -61,6 +65,8 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 		ev.name = d.code(e.attr("errorRef"), "errorCode")
 	case "escalation":
 		ev.name = d.code(e.attr("escalationRef"), "escalationCode")
+	case "compensate":
+		ev.name, n.waits = local(e.attr("activityRef")), e.attr("waitForCompletion") != "false"
 	case "link":
 		ev.name = cmp.Or(oneLine(e.attr("name")), n.name)
 	case "conditional":

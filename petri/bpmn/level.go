@@ -17,13 +17,22 @@ type level struct {
 	scope  *scope
 	parent *level // nil for the process
 	node   *node  // the node of the parent's scope with this content; nil for the process
+	run    string // the id of the petri.Scope of its places; "" for the process
 	prefix string // of all ids, if the process is called
 	at     *petri.Point
 	away   petri.Pos // of the call in the file of the net, if the scope is of another file
 	kids   map[*node]*level
 	events []*level // of kids: the event sub-processes
 
-	starts, edge map[eventCode]*catcher // see byStart and byBoundary
+	undo       *level             // the event sub-process for compensation, or nil
+	reversible []*node            // what completing leaves something to compensate of
+	own        map[*node][]string // the places of work of a node that compensates
+	rank       map[*node]int      // see order
+	done       []string           // places that keep their tokens when the level has completed
+
+	starts, edge map[eventCode][]*catcher // see byStart and byBoundary
+
+	loops map[*node][]string // places of an activity that runs several times, beside id/active
 
 	work  []string // places that hold tokens while the level is active
 	armed []string // places that hold a token while an event can occur
@@ -53,6 +62,7 @@ type builder struct {
 	places   map[string]int // index in the net by id
 	made     map[string]bool
 	later    []func()  // adds the arcs that need all places of a level
+	ranks    int       // see order
 	away     petri.Pos // see level
 	elements []Element
 	left     int // remaining nodes of the limit
@@ -61,10 +71,11 @@ type builder struct {
 func (b *builder) process(s *scope) {
 	b.net = &petri.Net{ID: s.id, Name: cmp.Or(b.pools[s.id], s.name), Doc: documentation(s.el), File: b.File, Pos: s.el.pos}
 	b.root = b.level(s, nil, nil)
-	for _, n := range s.nodes {
-		if n.byEvent {
-			b.alive = s.id + "/active"
-		}
+	if slices.ContainsFunc(b.root.within(), (*level).isReversible) {
+		b.order(b.root)
+	}
+	if b.ranks > 0 || len(b.root.events) > 0 {
+		b.alive = s.id + "/active"
 	}
 	b.fill(b.root)
 	if b.alive != "" {
@@ -95,7 +106,10 @@ func documentation(e *elem) string {
 func (b *builder) level(s *scope, parent *level, n *node) *level {
 	l := &level{scope: s, parent: parent, node: n, kids: map[*node]*level{}}
 	if parent != nil {
-		l.prefix, l.at, l.away = parent.prefix, parent.at, parent.away
+		l.run, l.prefix, l.at, l.away = parent.id(n.id), parent.prefix, parent.at, parent.away
+		if n.loop != nil {
+			l.run += eachSuffix
+		}
 	}
 	if n != nil && n.calls != nil {
 		l.prefix = parent.id(n.id) + ":"
@@ -115,6 +129,7 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 				l.events = append(l.events, l.kids[k])
 			}
 		}
+		l.noteReversible(k)
 	}
 	return l
 }
@@ -128,6 +143,14 @@ func (n *node) content() *scope {
 		return n.calls
 	}
 	return nil
+}
+
+// add adds places to those of a node.
+func add(to *map[*node][]string, n *node, places ...string) {
+	if *to == nil {
+		*to = map[*node][]string{}
+	}
+	(*to)[n] = append((*to)[n], places...)
 }
 
 // fill builds the flows and the nodes of a level.
@@ -147,9 +170,13 @@ func (b *builder) fill(l *level) {
 		})
 	}
 	for _, n := range l.scope.nodes {
+		before := len(l.work)
 		b.element(l, Element{Kind: n.kindWords(), ID: n.id, Name: n.name, Pos: n.pos}, ignored(n.el), func() string {
 			return b.node(l, n)
 		})
+		if n.isHandler() {
+			add(&l.own, n, l.work[before:]...)
+		}
 	}
 	for _, n := range l.scope.nodes {
 		if kid := l.kids[n]; kid != nil {

@@ -13,16 +13,17 @@ import (
 // document is the content of the file, before nets are built.
 type document struct {
 	*parser
-	root      *elem
-	found     xmlscan.Faults
-	refused   map[refusal]bool // faults in found: a called process is checked several times
-	ids       map[string]petri.Pos
-	defs      map[string]*elem // root elements by id: messages, signals, errors, global tasks
-	pools     map[string]string
-	processes []*scope
-	byID      map[string]*scope
-	calls     map[*document]bool // the other files whose processes this one calls
-	drawn     drawing
+	root       *elem
+	found      xmlscan.Faults
+	refused    map[refusal]bool // faults in found: a called process is checked several times
+	ids        map[string]petri.Pos
+	defs       map[string]*elem // root elements by id: messages, signals, errors, global tasks
+	pools      map[string]string
+	processes  []*scope
+	byID       map[string]*scope
+	calls      map[*document]bool  // the other files whose processes this one calls
+	associated map[string][]string // ids at the other ends of associations
+	drawn      drawing
 }
 
 type refusal struct {
@@ -54,11 +55,17 @@ type node struct {
 	event    *event      // of an event; nil for others
 	message  petri.Event // what an event or a task sends or waits for
 	inner    *scope      // of a sub-process; nil for others
+	loop     *loop       // of an activity that runs several times; nil for others
 	attached []*node     // the boundary events on it
 	host     *node       // of a boundary event: what it is attached to
 	link     *node       // of a throwing link event: its target
 	needed   uint32      // of a complex gateway: the number of tokens it waits for
 	calls    *scope      // of a call activity: a process of the files that are read, or nil
+
+	handler *node // of a compensation boundary event: the activity that compensates
+	undo    *node // the compensation boundary event on an activity, or nil
+	handles *node // of an activity that is for compensation: what it compensates
+	waits   bool  // of a throwing compensation event: for the handlers
 
 	takes, puts uint32 // the number of tokens that begin the node, and that it puts on each flow
 
@@ -84,19 +91,21 @@ func (n *node) label() string {
 func newDocument(p *parser, root *elem) *document {
 	d := &document{
 		parser: p, root: root,
-		found:   xmlscan.Faults{File: p.File},
-		refused: map[refusal]bool{},
-		ids:     map[string]petri.Pos{},
-		defs:    map[string]*elem{},
-		pools:   map[string]string{},
-		byID:    map[string]*scope{},
-		calls:   map[*document]bool{},
+		found:      xmlscan.Faults{File: p.File},
+		refused:    map[refusal]bool{},
+		ids:        map[string]petri.Pos{},
+		defs:       map[string]*elem{},
+		pools:      map[string]string{},
+		byID:       map[string]*scope{},
+		calls:      map[*document]bool{},
+		associated: map[string][]string{},
 	}
 	for _, e := range root.kids {
 		if id := e.attr("id"); id != "" && e.space == model {
 			d.defs[id] = e
 		}
 		if e.is("collaboration") {
+			d.readAssociations(e)
 			for _, k := range e.kids {
 				if k.is("participant") {
 					d.pools[local(k.attr("processRef"))] = display(k)
@@ -150,8 +159,20 @@ func (d *document) known(id string, e *elem) {
 	d.ids[id] = e.pos
 }
 
+// readAssociations reads the associations inside an element.
+func (d *document) readAssociations(e *elem) {
+	for _, k := range e.kids {
+		if k.is("association") {
+			from, to := local(k.attr("sourceRef")), local(k.attr("targetRef"))
+			d.associated[from] = append(d.associated[from], to)
+			d.associated[to] = append(d.associated[to], from)
+		}
+	}
+}
+
 // readScope reads the flow nodes and the sequence flows of a scope.
 func (d *document) readScope(s *scope) {
+	d.readAssociations(s.el)
 	for _, e := range s.el.kids {
 		switch {
 		case e.space != model || isDetail(e.name):
@@ -217,6 +238,7 @@ func (d *document) connect(s *scope, docs []*document) {
 		}
 	}
 	d.connectLinks(s)
+	d.connectHandlers(s, byID)
 }
 
 // called returns the process with an id, or nil if no file has it or it is empty.
@@ -311,7 +333,9 @@ func (d *document) connectHost(n *node, byID map[string]*node) {
 		d.refuse(n.pos, n.title()+" is attached to "+xmlscan.Quote(ref)+", which is not an activity of the same process or sub-process")
 		return
 	}
-	n.host.attached = append(n.host.attached, n)
+	if !n.isCompensation() {
+		n.host.attached = append(n.host.attached, n)
+	}
 }
 
 // connectLinks finds the targets of the throwing link events of a scope.

@@ -41,25 +41,42 @@ func (b *builder) spend(text string) { b.left -= 1 + len(text)/longText }
 // longText is the number of bytes of an id or a guard that count as a node.
 const longText = 256
 
-// place adds a place and returns its id.
-func (b *builder) place(id, name string, at *petri.Point, pos petri.Pos) string {
+// place adds a place of a petri.Scope and returns its id.
+func (b *builder) place(scope, id, name string, at *petri.Point, pos petri.Pos) string {
 	if b.spend(id); b.left < 0 {
 		return id
 	}
 	b.places[id] = len(b.net.Places)
-	b.net.Places = append(b.net.Places, petri.Place{ID: id, Name: name, At: at, Pos: b.here(pos)})
+	b.net.Places = append(b.net.Places, petri.Place{ID: id, Name: name, Scope: scope, At: at, Pos: b.here(pos)})
 	return id
 }
 
 // workPlace adds a place that holds tokens while a level is active.
 func (b *builder) workPlace(l *level, id, name string, at *petri.Point, pos petri.Pos) string {
 	l.work = append(l.work, id)
-	return b.place(id, name, at, pos)
+	return b.place(l.run, id, name, at, pos)
 }
 
 // state adds the working place id/word of a node.
 func (b *builder) state(l *level, n *node, word string) string {
-	return b.workPlace(l, l.id(n.id)+"/"+word, n.label()+" ("+word+")", b.at(l, n.id), n.pos)
+	return b.stateIn(l.run, l, n, word)
+}
+
+// stateIn adds the working place id/word of a node in a petri.Scope inside that of the
+// level.
+func (b *builder) stateIn(scope string, l *level, n *node, word string) string {
+	id := l.id(n.id) + "/" + word
+	l.work = append(l.work, id)
+	return b.place(scope, id, n.label()+" ("+word+")", b.at(l, n.id), n.pos)
+}
+
+// scope adds the petri.Scope of a node, in which each of its runs is apart from the
+// others, and returns its id.
+func (b *builder) scope(l *level, n *node) string {
+	id := l.id(n.id)
+	b.spend(id)
+	b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: id, Parent: l.run, Pos: b.here(n.pos)})
+	return id
 }
 
 // mark gives a place one token in the initial marking.
@@ -86,7 +103,9 @@ func (b *builder) step(l *level, n *node, word string) *petri.Transition {
 func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	suffix := "/" + f.id
 	switch f.id {
-	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset":
+	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends",
+		"done", "completed", "compensating", "compensated", "waiting", "undone", "continues",
+		"vars", "run", "finished", "list", "check", "turn", "item", "ended", "all", "each", "instances", "finish", "counted", "again", "complete", "enough", "most":
 		suffix = "/flow " + f.id
 	}
 	t := b.extra(l, n, suffix, f.title())
@@ -131,6 +150,13 @@ func (b *builder) test(kind petri.ArcKind, place, transition string, weight uint
 // inside it.
 func (b *builder) clear(l *level, transition string, pos petri.Pos) {
 	b.interruptLevel(l, transition, pos)
+	b.after(func() {
+		for _, in := range l.within() {
+			for _, place := range in.done {
+				b.test(petri.Reset, place, transition, 1, pos)
+			}
+		}
+	})
 	if l == b.root && b.alive != "" {
 		b.test(petri.Reset, b.alive, transition, 1, pos)
 	}
@@ -157,7 +183,7 @@ func (b *builder) flowPlace(l *level, f *flow) string {
 // level begins.
 func (b *builder) input(l *level, n *node) string {
 	switch {
-	case n.isLinkTarget() && len(n.in) == 0:
+	case n.isLinkTarget() && len(n.in) == 0, n.isHandler():
 		return b.state(l, n, "in")
 	case len(n.in) == 0:
 		place := b.state(l, n, "start")
@@ -185,6 +211,8 @@ func (n *node) conditional() bool {
 // token at the top level, where it is visible, and consumes it in a sub-process.
 func (b *builder) outputs(l *level, n *node) []string {
 	switch {
+	case n.isHandler():
+		return nil
 	case len(n.out) == 0 && l.parent == nil:
 		return []string{b.end(l, n)}
 	case n.conditional():
@@ -202,7 +230,7 @@ func (b *builder) end(l *level, n *node) string {
 	id := l.id(n.id) + "/end"
 	if !b.made[id] {
 		b.made[id] = true
-		b.place(id, n.label()+" (end)", b.at(l, n.id), n.pos)
+		b.place(l.run, id, n.label()+" (end)", b.at(l, n.id), n.pos)
 	}
 	return id
 }

@@ -110,8 +110,8 @@ func TestElementsListWhatEachElementBecame(t *testing.T) {
 			`11:9: parallel gateway "fork": transition fork`,
 			`12:9: user task "t": transition t (waits for "t")`,
 			`13:9: exclusive gateway "which": transitions which/sf3, which/sf4, which/sf5; no conditions: its flows are chosen in turn`,
-			`14:9: error end event "known": transition known; caught by error boundary event "catch1"`,
-			`15:9: error end event "other": transition other; caught by error boundary event "any"`,
+			`14:9: error end event "known": place catch1/thrown, transitions known, catch1/caught; caught by error boundary event "catch1"`,
+			`15:9: error end event "other": place any/thrown, transitions other, any/caught; caught by error boundary event "any"`,
 		}},
 		{"call", []string{
 			`4:5: none start event "s": place s/start, transition s`,
@@ -208,8 +208,8 @@ func TestTransitionsThatInterruptPreempt(t *testing.T) {
 		"boundary-task":         {"late": true, "remind": false, "asked": false, "t": false},
 		"boundary-sub":          {"cancel": true, "poke": false, "sub": false},
 		"terminate":             {"stop": true, "se1": true, "e": false},
-		"error":                 {"known": true, "other": true, "any": true, "fine": false},
-		"escalation":            {"tell": false, "give-up": true},
+		"error":                 {"known": false, "catch1": true, "catch1/caught": true, "any": true, "any/caught": true, "fine": false},
+		"escalation":            {"tell": false, "give-up": false, "stop/caught": true, "told/caught": false},
 		"event-sub-process-top": {"slow": false, "cancelled": true},
 	} {
 		n := readFile(t, filepath.Join("testdata", file+".bpmn")).Nets[0]
@@ -242,10 +242,10 @@ func TestScenarios(t *testing.T) {
 		{"a timer that does not interrupt comes once", "boundary-task", "s t/begin remind t e", "e/end r"},
 		{"an event sub-process runs beside, and its end is awaited", "event-sub-process", "s sub/begin ss logged lt logged t which/sf2 se", "broken/armed lf1 lf2 logged/armed sub/active"},
 		{"then the sub-process ends and stops waiting", "event-sub-process", "s sub/begin ss logged t which/sf2 se lt le sub", "f1"},
-		{"an error ends what runs beside, even in another event sub-process", "event-sub-process", "s sub/begin ss logged t which/sf3 bad", "rf1 sub/active"},
+		{"an error ends what runs beside, even in another event sub-process", "event-sub-process", "s sub/begin ss logged t which/sf3 bad broken/caught", "rf1 sub/active"},
 		{"terminate inside ends the sub-process only", "terminate", "s sub/begin ss fork t1 se1 sub both", "f2 f3"},
 		{"an interruption empties what is nested and disarms it", "boundary-sub", "s sub/begin ss fork inner/begin is it/begin cancel", "f2"},
-		{"an escalation goes on beside what it began", "escalation", "s sub/begin ss tell", "f2 sf1 sub/active told/armed"},
+		{"an escalation goes on beside what it began", "escalation", "s sub/begin ss tell told/caught", "f2 sf1 sub/active told/armed"},
 		{"the first k of n fire a complex gateway", "complex", "s split t1 gw/j1 t2 gw/j2 gw", "f3 gw/got j1 gw/got j2 gw/resetting out"},
 	}
 	for _, tt := range tests {
@@ -257,24 +257,6 @@ func TestScenarios(t *testing.T) {
 				t.Errorf("after %s: %s, want %s", tt.fired, got, tt.want)
 			}
 		})
-	}
-}
-
-func TestSubProcessRunsOneAtATime(t *testing.T) {
-	tables := petritest.Compile(t, readFile(t, filepath.Join("testdata", "sub-process.bpmn")).Nets[0])
-	s := tables.NewState()
-	play(t, s, tables, "s sub/begin")
-	waiting, _ := tables.PlaceIndex("f0")
-	if err := s.Add(waiting, 1); err != nil {
-		t.Fatal(err)
-	}
-	begin, _ := tables.TransitionIndex("sub/begin")
-	if s.Enabled(begin) {
-		t.Errorf("a second run begins at %s", show(tables, s.Marking()))
-	}
-	play(t, s, tables, "ss fork t1 se1 inner/begin is it ie inner se2 sub")
-	if !s.Enabled(begin) {
-		t.Errorf("the second run does not begin at %s", show(tables, s.Marking()))
 	}
 }
 
@@ -306,17 +288,17 @@ func TestScenariosOfProcessesInLine(t *testing.T) {
 			"s l c c/x1 c e e", "e/end×2", "c"},
 		{"an escalation that interrupts begins an event sub-process", begun(`<subProcess id="u"><startEvent id="us"/><endEvent id="ue"><escalationEventDefinition/></endEvent><sequenceFlow id="y" sourceRef="us" targetRef="ue"/>` +
 			`<subProcess id="v" triggeredByEvent="true"><startEvent id="vs"><escalationEventDefinition/></startEvent><userTask id="vt"/><sequenceFlow id="z" sourceRef="vs" targetRef="vt"/></subProcess></subProcess>` + path("s u e")),
-			"s u/begin us ue vt u e", "e/end", "vs"},
+			"s u/begin us ue vs/caught vt u e", "e/end", "vs"},
 		{"what an event sub-process throws goes to the boundary", begun(`<subProcess id="u"><startEvent id="us"/><userTask id="ut"/><sequenceFlow id="y" sourceRef="us" targetRef="ut"/>` +
 			`<subProcess id="v" triggeredByEvent="true"><startEvent id="vs"><errorEventDefinition/></startEvent><endEvent id="ve"><errorEventDefinition/></endEvent><sequenceFlow id="z" sourceRef="vs" targetRef="ve"/></subProcess></subProcess>` +
 			`<boundaryEvent id="b" attachedToRef="u"><errorEventDefinition/></boundaryEvent>` + path("s u e") + `<sequenceFlow id="w" sourceRef="b" targetRef="e"/>`),
-			"s u/begin us vs ve", "w", "u"},
+			"s u/begin us vs ve b/caught", "w", "u"},
 		{"flows may be called like parts of a node", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="t"/><endEvent id="e"/><sequenceFlow id="out" sourceRef="s" targetRef="f"/>` +
 			`<sequenceFlow id="in" sourceRef="f" targetRef="t"/><sequenceFlow id="start" sourceRef="f" targetRef="t"/><sequenceFlow id="end" sourceRef="t" targetRef="e"/>`),
 			"s f t/flow_in t/flow_start t e", "e/end t/in", "f"},
 		{"an error leaves a called process", `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p"><callActivity id="c" calledElement="n:q"/><boundaryEvent id="b" attachedToRef="c"><errorEventDefinition/></boundaryEvent><task id="t"/>` +
 			`<sequenceFlow id="w" sourceRef="b" targetRef="t"/></process><process id="q"><startEvent id="qs"/><endEvent id="qe"><errorEventDefinition errorRef="x"/></endEvent><sequenceFlow id="qf" sourceRef="qs" targetRef="qe"/></process></definitions>`,
-			"c/begin c:qs c:qe t", "t/end", "c"},
+			"c/begin c:qs c:qe b/caught t", "t/end", "c"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {

@@ -50,31 +50,42 @@ func TestReadRefuses(t *testing.T) {
 		rule, xml string
 		want      []string
 	}{
-		{"multi-instance and looping activities", begun(`<task id="t"><multiInstanceLoopCharacteristics/></task><subProcess id="u"><standardLoopCharacteristics/></subProcess>` + path("s t u e")),
+		{"multi-instance without a number, with two, or with events for each", begun(`<task id="t"><multiInstanceLoopCharacteristics/></task>
+<task id="u"><multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality><loopDataInputRef>l</loopDataInputRef></multiInstanceLoopCharacteristics></task>
+<task id="v"><multiInstanceLoopCharacteristics behavior="One"><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics></task>
+<task id="w"><standardLoopCharacteristics loopMaximum="few"/></task>` + path("s t u v w e")),
 			[]string{
-				`f:2:1: multi-instance task "t"; expected an activity that runs once`,
-				`f:2:56: looping sub-process "u"; expected an activity that runs once`,
+				`f:2:1: multi-instance task without a number of instances "t"; expected loopCardinality or a collection`,
+				`f:3:1: multi-instance task with loopCardinality and a collection "u"; expected one of them`,
+				`f:4:1: multi-instance task that throws events for its instances "v"; expected the behavior All`,
+				`f:5:1: loopMaximum "few" of task "w"; expected a whole number`,
 			}},
-		{"transactions and ad hoc sub-processes", begun(`<transaction id="t"/><adHocSubProcess id="u"/>` + path("s t u e")),
+		{"ad hoc sub-processes", begun(`<adHocSubProcess id="u"/>` + path("s u e")),
 			[]string{
-				`f:2:1: transaction "t"; expected a sub-process`,
-				`f:2:22: ad hoc sub-process "u"; expected a sub-process`,
+				`f:2:1: ad hoc sub-process "u"; expected a sub-process`,
 			}},
-		{"compensation", begun(`<task id="t" isForCompensation="true"/><intermediateThrowEvent id="c"><compensateEventDefinition/></intermediateThrowEvent>` + path("s t c e")),
+		{"compensation that nothing leads to, or sequence flows do", begun(`<task id="t" isForCompensation="true"/><task id="a"/><boundaryEvent id="b" attachedToRef="a"><compensateEventDefinition/></boundaryEvent>
+<subProcess id="v" triggeredByEvent="true"><startEvent id="vs"><compensateEventDefinition/></startEvent></subProcess>` + path("s t a e")),
 			[]string{
-				`f:2:1: compensating task "t"; expected an activity of the normal flow`,
-				`f:2:40: compensate intermediate throw event "c"; expected none, message, signal, escalation or link`,
+				`f:2:1: a sequence flow at compensating task "t"; expected none`,
+				`f:2:54: no association of compensate boundary event "b"; expected one with an activity that is for compensation, of the same process or sub-process`,
+				`f:3:1: compensating event sub-process of a process "v"; expected it in a sub-process`,
+			}},
+		{"a cancel end event without a transaction, or one that nothing catches", begun(`<transaction id="t"><startEvent id="ts"/><endEvent id="tc"><cancelEventDefinition/></endEvent><sequenceFlow id="y" sourceRef="ts" targetRef="tc"/></transaction><endEvent id="c"><cancelEventDefinition/></endEvent>` + path("s t e") + `<sequenceFlow id="z" sourceRef="s" targetRef="c"/>`),
+			[]string{
+				`f:2:42: cancel end event "tc"; expected it in a transaction with a cancel boundary event`,
+				`f:2:161: cancel end event "c"; expected it in a transaction with a cancel boundary event`,
 			}},
 		{"cancel, several and unknown event definitions", begun(`<task id="t"/><boundaryEvent id="b" attachedToRef="t"><cancelEventDefinition/></boundaryEvent><intermediateCatchEvent id="c"><messageEventDefinition/><timerEventDefinition><timeDuration>PT1S</timeDuration></timerEventDefinition></intermediateCatchEvent><intermediateThrowEvent id="d"><whimEventDefinition/></intermediateThrowEvent>` + path("s t c d e") + `<endEvent id="f"/><sequenceFlow id="y" sourceRef="b" targetRef="f"/>`),
 			[]string{
-				`f:2:15: cancel boundary event "b"; expected message, timer, signal, conditional, error or escalation`,
+				`f:2:15: cancel boundary event on task "b"; expected it on a transaction`,
 				`f:2:95: multiple intermediate catch event "c"; expected message, timer, signal, conditional or link`,
-				`f:2:254: unknown intermediate throw event "d"; expected none, message, signal, escalation or link`,
+				`f:2:254: unknown intermediate throw event "d"; expected none, message, signal, escalation, compensate or link`,
 			}},
 		{"event definitions elsewhere", begun(`<intermediateCatchEvent id="c"><eventDefinitionRef>m</eventDefinitionRef></intermediateCatchEvent>` + path("s c e")),
 			[]string{
 				`f:2:1: none intermediate catch event "c"; expected message, timer, signal, conditional or link`,
-				`f:2:32: intermediate catch event "c" refers to an event definition elsewhere; expected it inside the event`,
+				`f:2:32: intermediate catch event "c" refers to the event definition "m", which is not in the file; expected one`,
 			}},
 		{"a catching event that waits for nothing", begun(`<intermediateCatchEvent id="c"/>` + path("s c e")),
 			[]string{
@@ -92,8 +103,8 @@ func TestReadRefuses(t *testing.T) {
 			[]string{
 				`f:2:1: parallel event based gateway "g"; expected an exclusive one`,
 				`f:2:56: instantiating event based gateway "h"; expected one that begins a process`,
-				`f:2:153: event based gateway "g" leads to event based gateway "h"; expected a catching event or a receive task without boundary events`,
-				`f:2:204: event based gateway "h" leads to none end event "e"; expected a catching event or a receive task without boundary events`,
+				`f:2:153: event based gateway "g" leads to event based gateway "h"; expected a catching event or a receive task without boundary events that waits once`,
+				`f:2:204: event based gateway "h" leads to none end event "e"; expected a catching event or a receive task without boundary events that waits once`,
 				`f:2:255: no sequence flow out of event based gateway "i"; expected one to each event that it waits for`,
 			}},
 		{"an event behind a gateway that others lead to", begun(`<eventBasedGateway id="g"/><intermediateCatchEvent id="c"><messageEventDefinition/></intermediateCatchEvent>` + path("s g c e") + `<sequenceFlow id="y" sourceRef="s" targetRef="c"/>`),
@@ -169,7 +180,7 @@ func TestReadRefuses(t *testing.T) {
 			}},
 		{"a receive task that instantiates", begun(`<receiveTask id="t" instantiate="true"/>` + path("s t e")),
 			[]string{
-				`f:2:1: instantiating receive task "t"; expected one that begins a process, without boundary events`,
+				`f:2:1: instantiating receive task "t"; expected one that begins a process, once and without boundary events`,
 			}},
 		{"ids given twice or not at all", begun(`<task id="s"/><task/><sequenceFlow sourceRef="s" targetRef="e"/>`),
 			[]string{

@@ -28,7 +28,7 @@ func (b *builder) source(l *level, n *node, trigger petri.Trigger) string {
 	t := b.transition(l, n, trigger).ID
 	b.output(l, n, t)
 	if n.event != nil && n.timed() {
-		place := b.place(l.id(n.id)+"/start", n.label()+" (start)", b.at(l, n.id), n.pos)
+		place := b.place(l.run, l.id(n.id)+"/start", n.label()+" (start)", b.at(l, n.id), n.pos)
 		b.mark(place)
 		l.armed = append(l.armed, place)
 		b.take(place, t, n.pos)
@@ -49,7 +49,13 @@ func (b *builder) source(l *level, n *node, trigger petri.Trigger) string {
 // around it is active. One that interrupts empties that level.
 func (b *builder) eventStart(l *level, n *node) string {
 	outer := l.parent
-	place := b.place(armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
+	b.scope(outer, l.node)
+	if n.isCompensation() { // it waits for a throwing event
+		b.keep(outer, outer.run, armedPlace(l, n), n, "armed")
+		outer.await = append(outer.await, armedPlace(l, n))
+		return ""
+	}
+	place := b.place(outer.run, armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
 	outer.armed = append(outer.armed, place)
 	outer.await = append(outer.await, place)
 	t := b.transition(l, n, n.trigger())
@@ -87,6 +93,11 @@ func (b *builder) whenDone(l *level, transition string, pos petri.Pos) {
 		for _, place := range in.armed {
 			b.test(petri.Reset, place, transition, 1, pos)
 		}
+		if l == b.root {
+			for _, place := range in.done {
+				b.test(petri.Reset, place, transition, 1, pos)
+			}
+		}
 	}
 }
 
@@ -95,9 +106,9 @@ func (b *builder) whenDone(l *level, transition string, pos petri.Pos) {
 func (b *builder) lifetime() string {
 	s, pos := b.root.scope, b.root.scope.el.pos
 	label := (&node{id: s.id, name: s.name}).label()
-	b.place(b.alive, label+" (active)", nil, pos)
+	b.place("", b.alive, label+" (active)", nil, pos)
 	b.root.await = append(b.root.await, b.alive)
-	end := b.place(s.id+"/end", label+" (end)", nil, pos)
+	end := b.place("", s.id+"/end", label+" (end)", nil, pos)
 	b.left--
 	done := s.id + "/done"
 	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: done, Name: label + " (done)", Pos: pos})
@@ -115,6 +126,8 @@ func (b *builder) endEvent(l *level, n *node) string {
 		return b.throwError(l, n)
 	case "escalation":
 		return b.throwEscalation(l, n)
+	case "compensate", "cancel":
+		return b.throwCompensation(l, n)
 	case "none":
 		b.pass(l, n, petri.Trigger{})
 	default:
@@ -127,6 +140,8 @@ func (b *builder) throw(l *level, n *node) string {
 	switch n.event.kind {
 	case "escalation":
 		return b.throwEscalation(l, n)
+	case "compensate":
+		return b.throwCompensation(l, n)
 	case "link":
 		from := b.input(l, n)
 		t := b.transition(l, n, petri.Trigger{}).ID
@@ -171,12 +186,10 @@ type catcher struct {
 // there. One of the same name takes precedence over one that catches every name.
 func (b *builder) catcher(l *level, ev *event) *catcher {
 	for from := (*level)(nil); l != nil; from, l = l, l.parent {
-		if from == nil || !from.node.byEvent { // an event sub-process does not catch what another one beside it throws
-			if c := match(l.byStart(), ev); c != nil {
-				return c
-			}
+		if c := match(l.byStart(), ev, from); c != nil {
+			return c
 		}
-		if c := match(l.byBoundary(), ev); c != nil {
+		if c := match(l.byBoundary(), ev, nil); c != nil {
 			return c
 		}
 	}
@@ -187,9 +200,9 @@ func (b *builder) catcher(l *level, ev *event) *catcher {
 type eventCode struct{ kind, name string }
 
 // byStart returns the starts of a level's event sub-processes by their codes.
-func (l *level) byStart() map[eventCode]*catcher {
+func (l *level) byStart() map[eventCode][]*catcher {
 	if l.starts == nil {
-		l.starts = map[eventCode]*catcher{}
+		l.starts = map[eventCode][]*catcher{}
 		for _, kid := range l.events {
 			note(l.starts, &catcher{x: kid.scope.start(), at: kid, of: l})
 		}
@@ -199,9 +212,9 @@ func (l *level) byStart() map[eventCode]*catcher {
 
 // byBoundary returns the boundary events on the node whose content a level is,
 // by their codes.
-func (l *level) byBoundary() map[eventCode]*catcher {
+func (l *level) byBoundary() map[eventCode][]*catcher {
 	if l.edge == nil {
-		l.edge = map[eventCode]*catcher{}
+		l.edge = map[eventCode][]*catcher{}
 		if l.node != nil {
 			for _, x := range l.node.attached {
 				note(l.edge, &catcher{x: x, at: l.parent, of: l})
@@ -211,18 +224,23 @@ func (l *level) byBoundary() map[eventCode]*catcher {
 	return l.edge
 }
 
-// note adds an event by its code, unless the code has one.
-func note(by map[eventCode]*catcher, c *catcher) {
-	if key := (eventCode{c.x.event.kind, c.x.event.name}); by[key] == nil {
-		by[key] = c
-	}
+// note adds an event by its code.
+func note(by map[eventCode][]*catcher, c *catcher) {
+	key := eventCode{c.x.event.kind, c.x.event.name}
+	by[key] = append(by[key], c)
 }
 
-func match(by map[eventCode]*catcher, ev *event) *catcher {
-	if c := by[eventCode{ev.kind, ev.name}]; c != nil {
-		return c
+// match returns the first event that catches an event, other than the start of the event
+// sub-process that throws it.
+func match(by map[eventCode][]*catcher, ev *event, thrower *level) *catcher {
+	for _, code := range []string{ev.name, ""} {
+		for _, c := range by[eventCode{ev.kind, code}] {
+			if c.at != thrower || thrower == nil {
+				return c
+			}
+		}
 	}
-	return by[eventCode{ev.kind, ""}]
+	return nil
 }
 
 // start returns the one start event of an event sub-process.
@@ -230,50 +248,94 @@ func (s *scope) start() *node {
 	return s.nodes[slices.IndexFunc(s.nodes, func(n *node) bool { return n.kind == "startEvent" })]
 }
 
-// throwError builds an error end event. The file determines which event catches the
-// error, so the transition does what that event would do.
+// throwError builds an error end event. The file determines which event catches it.
 func (b *builder) throwError(l *level, n *node) string {
 	c := b.catcher(l, n.event)
 	if c == nil {
 		b.Warnings.Add(b.here(n.pos), n.title()+" is not caught by any event around it: it ends the instance, as a terminate end event does")
-		return b.uncaught(l, n)
+		b.uncaught(l, n)
+		return "not caught: ends the instance"
 	}
-	b.caught(c, b.preempting(l, n), n)
+	b.throwTo(c, l, n, petri.Trigger{})
 	return "caught by " + c.x.title()
 }
 
 // uncaught builds an error that ends the instance.
-func (b *builder) uncaught(l *level, n *node) string {
-	id := b.preempting(l, n)
+func (b *builder) uncaught(l *level, n *node) {
+	if l == b.root {
+		b.terminate(l, n)
+		return
+	}
+	place := b.workPlace(b.root, thrownPlace(l, n), n.label()+" (thrown)", b.at(l, n.id), n.pos)
+	from := b.input(l, n)
+	t := b.transition(l, n, petri.Trigger{}).ID
+	b.take(from, t, n.pos)
+	b.put(t, place, n.pos)
+	ends := b.step(l, n, "ends")
+	ends.Preempts, ends.Priority = true, caughtFirst
+	id := ends.ID
+	b.take(place, id, n.pos)
 	b.clear(b.root, id, n.pos)
 	b.put(id, b.end(l, n), n.pos)
-	return "not caught: ends the instance"
 }
 
-// caught makes the transition of a throwing event do what the catching one would.
-func (b *builder) caught(c *catcher, transition string, thrower *node) {
+// caughtFirst is the priority of the transitions of caught events: nothing else happens
+// between the throwing and the catching.
+const caughtFirst = 1 << 30
+
+// throwTo builds a throwing event that puts a token where a catching event waits for it,
+// and returns its transition.
+func (b *builder) throwTo(c *catcher, l *level, n *node, work petri.Trigger) string {
+	from := b.input(l, n)
+	t := b.transition(l, n, work).ID
+	b.begin(from, n, t)
+	b.put(t, b.caught(c), n.pos)
+	return t
+}
+
+// thrownPlace is the place from which an event takes what was thrown to it.
+func thrownPlace(l *level, x *node) string { return l.id(x.id) + "/thrown" }
+
+// caught returns the place from which an event takes what is thrown to it. With the first
+// use it builds the place, and the transition that catches.
+func (b *builder) caught(c *catcher) string {
+	id := thrownPlace(c.at, c.x)
+	if b.made[id] {
+		return id
+	}
+	b.made[id] = true
+	if host := c.x.host; host != nil && host.loop != nil { // it ends all runs
+		b.loopPlace(c.at, host, c.at.id(host.id), id, c.x.label()+" (thrown)")
+	} else {
+		b.workPlace(c.of, id, c.x.label()+" (thrown)", b.at(c.at, c.x.id), c.x.pos)
+	}
+	t := b.step(c.at, c.x, "caught")
+	t.Preempts, t.Priority = c.x.interrupts, caughtFirst
+	catch := t.ID
+	b.take(id, catch, c.x.pos)
 	switch {
 	case !c.x.interrupts:
 	case c.x.host != nil:
-		b.interrupt(c.at, c.x.host, transition, thrower.pos)
+		b.interrupt(c.at, c.x.host, catch, c.x.pos)
 	default:
-		b.interruptLevel(c.of, transition, thrower.pos)
+		b.interruptLevel(c.of, catch, c.x.pos)
 	}
-	b.output(c.at, c.x, transition)
+	b.output(c.at, c.x, catch)
+	return id
 }
 
 // throwEscalation builds an escalation. Its own flow continues unless the catching
 // event interrupts.
 func (b *builder) throwEscalation(l *level, n *node) string {
 	c := b.catcher(l, n.event)
-	if c == nil {
+	switch {
+	case c == nil:
 		b.pass(l, n, n.work())
 		return "not caught in this process"
+	case c.x.interrupts:
+		b.throwTo(c, l, n, n.work())
+		return "caught by " + c.x.title() + ", which interrupts"
 	}
-	if !c.x.interrupts {
-		b.caught(c, b.pass(l, n, n.work()), n)
-		return "caught by " + c.x.kindOf("non-interrupting "+c.x.kindWords())
-	}
-	b.caught(c, b.preempting(l, n), n)
-	return "caught by " + c.x.title() + ", which interrupts"
+	b.output(l, n, b.throwTo(c, l, n, n.work()))
+	return "caught by " + c.x.kindOf("non-interrupting "+c.x.kindWords())
 }

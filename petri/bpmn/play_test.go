@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/bpmn"
+)
+
+// player plays the first process of a file with the engine.
+type player struct {
+	*engine.Engine
+	net string
+}
+
+// played begins an instance with data, fires transitions by id, each with data after a
+// comma, or lets time pass ("+10s"), and returns the places with tokens.
+func played(t *testing.T, xml, data string, steps ...string) (marking string) {
+	t.Helper()
+	f, err := bpmn.Read(strings.NewReader(xml), "f", bpmn.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := f.Nets[0]
+	var begins []string // the engine puts first tokens without data
+	for i := range n.Places {
+		if n.Places[i].Initial > 0 {
+			begins = append(begins, n.Places[i].ID)
+			n.Places[i].Initial = 0
+		}
+	}
+	tables, err := petri.Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transitions, err := engine.Declared(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		e, err := engine.New(engine.Config{Source: "s", Nets: []engine.NetConfig{{Tables: tables, Transitions: transitions}}, Instances: 1, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &player{e, n.ID}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		for _, place := range begins {
+			err := e.InjectData(ctx, n.ID, 0, place, 1, []byte(data))
+			if errors.Is(err, engine.ErrPlain) {
+				err = e.Inject(ctx, n.ID, 0, place, 1)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, step := range steps {
+			synctest.Wait()
+			if err := p.step(ctx, step); err != nil {
+				t.Errorf("%s: %v at %s", step, err, p.marking(t, ctx))
+				break
+			}
+		}
+		synctest.Wait()
+		marking = p.marking(t, ctx)
+		stop()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	})
+	return marking
+}
+
+func (p *player) step(ctx context.Context, step string) error {
+	if after, is := strings.CutPrefix(step, "+"); is {
+		d, err := time.ParseDuration(after)
+		time.Sleep(d)
+		return err
+	}
+	if id, data, has := strings.Cut(step, ","); has {
+		return p.FireData(ctx, p.net, 0, id, []byte(data))
+	}
+	return p.Fire(ctx, p.net, 0, step)
+}
+
+func (p *player) marking(t *testing.T, ctx context.Context) string {
+	in, err := p.Instance(ctx, p.net, p.InstanceName(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, tok := range in.Tokens {
+		count[tok.Place] += int(tok.Tokens)
+	}
+	var out []string
+	for place, n := range count {
+		if n > 1 {
+			place = fmt.Sprintf("%s×%d", place, n)
+		}
+		out = append(out, place)
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+// process returns a process with flows a>b between nodes.
+func process(content string, flows string) string {
+	var b strings.Builder
+	b.WriteString(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:c="http://camunda.org/schema/1.0/bpmn"><process id="p">` + content)
+	between(&b, flows)
+	return b.String() + `</process></definitions>`
+}
+
+// sub returns a sub-process with content and flows.
+func sub(id, content, flows string) string {
+	var b strings.Builder
+	b.WriteString(`<subProcess id="` + id + `">` + content)
+	between(&b, flows)
+	return b.String() + `</subProcess>`
+}
+
+func between(b *strings.Builder, flows string) {
+	for _, path := range strings.Fields(flows) {
+		nodes := strings.Split(path, ">")
+		for i := range nodes[1:] {
+			fmt.Fprintf(b, `<sequenceFlow id="%s-%s" sourceRef="%s" targetRef="%s"/>`, nodes[i], nodes[i+1], nodes[i], nodes[i+1])
+		}
+	}
+}
+
+// scenario is a process, and what becomes of it step by step.
+type scenario struct {
+	rule, xml, data string
+	steps           string // in order, with spaces between
+	want            string // the marking
+}
+
+func (s scenario) run(t *testing.T) {
+	t.Run(s.rule, func(t *testing.T) {
+		if got := played(t, s.xml, s.data, strings.Fields(s.steps)...); got != s.want {
+			t.Errorf("after %s: %s\nwant %s", s.steps, got, s.want)
+		}
+	})
+}
+
+// twice returns a process in which two tokens reach the node n.
+func twice(content, flows string) string {
+	return process(`<startEvent id="s"/><parallelGateway id="f"/><exclusiveGateway id="m"/><task id="a"/><task id="b"/><endEvent id="e"/>`+content, "s>f>a>m f>b>m m>n n>e "+flows)
+}
+
+func timer(id, on, after, attrs string) string {
+	return `<boundaryEvent id="` + id + `" attachedToRef="` + on + `" ` + attrs + `><timerEventDefinition><timeDuration>` + after + `</timeDuration></timerEventDefinition></boundaryEvent>`
+}
+
+func TestSeveralTokensInOneActivityShareNothing(t *testing.T) {
+	const task = `<userTask id="n"/><endEvent id="late"/>`
+	inner := sub("n", `<startEvent id="ns"/><userTask id="u"/><userTask id="v"/><endEvent id="ne"/>`, "ns>u>v>ne")
+	event := func(end string) string {
+		return sub("n", `<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"/><subProcess id="w" triggeredByEvent="true">`+
+			`<startEvent id="ws" isInterrupting="false"><signalEventDefinition signalRef="x"/></startEvent><userTask id="wt"/><userTask id="wu"/><endEvent id="we">`+end+`</endEvent>`+
+			`<sequenceFlow id="w1" sourceRef="ws" targetRef="wt"/><sequenceFlow id="w2" sourceRef="ws" targetRef="wu"/><sequenceFlow id="w3" sourceRef="wt" targetRef="we"/></subProcess>`, "ns>u>ne")
+	}
+	for _, s := range []scenario{
+		{"completing one leaves the timer of the other", twice(task+timer("x", "n", "PT1H", ""), "x>late"), `{}`, "n +2h", "e/end late/end"},
+		{"the timer of each fires", twice(task+timer("x", "n", "PT1H", ""), "x>late"), `{}`, "+2h", "late/end×2"},
+		{"two tokens in a sub-process run at once", twice(inner, ""), `{}`, "u u v", "e/end n/active u-v"},
+		{"an interruption ends one run of a sub-process", twice(inner+`<boundaryEvent id="x" attachedToRef="n"><signalEventDefinition signalRef="x"/></boundaryEvent><endEvent id="late"/>`, "x>late"), `{}`,
+			"u x u v", "e/end late/end"},
+		{"a terminate end event in an event sub-process ends its run only",
+			process(`<startEvent id="s"/><endEvent id="e"/>`+event(`<terminateEventDefinition/>`), "s>n>e"), `{}`, "ws ws wt", "n/active ns-u w1 w2 ws/armed"},
+		{"its other runs go on, and are awaited",
+			process(`<startEvent id="s"/><endEvent id="e"/>`+event(`<terminateEventDefinition/>`), "s>n>e"), `{}`, "ws ws wt u wt", "e/end"},
+		{"an error thrown in one run of a sub-process ends that run only",
+			twice(sub("n", `<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"><errorEventDefinition/></endEvent>`, "ns>u>ne")+
+				`<boundaryEvent id="x" attachedToRef="n"><errorEventDefinition/></boundaryEvent><endEvent id="late"/>`, "x>late"), `{}`, "u", "late/end n/active ns-u"},
+		{"an escalation begins an event sub-process of its own run",
+			twice(sub("n", `<startEvent id="ns"/><intermediateThrowEvent id="nt"><escalationEventDefinition/></intermediateThrowEvent><userTask id="u"/><endEvent id="ne"/>`+
+				`<subProcess id="w" triggeredByEvent="true"><startEvent id="ws"><escalationEventDefinition/></startEvent><userTask id="wt"/><sequenceFlow id="w1" sourceRef="ws" targetRef="wt"/></subProcess>`, "ns>nt>u>ne"), ""),
+			`{}`, "wt", "e/end n/active w1"},
+	} {
+		s.run(t)
+	}
+}
+
+func multi(attrs, content string) string {
+	return `<multiInstanceLoopCharacteristics ` + attrs + `>` + content + `</multiInstanceLoopCharacteristics>`
+}
+
+func standard(attrs, condition string) string {
+	return `<standardLoopCharacteristics ` + attrs + `>` + condition + `</standardLoopCharacteristics>`
+}
+
+func TestActivitiesThatRunSeveralTimes(t *testing.T) {
+	task := func(loop string) string {
+		return process(`<startEvent id="s"/><userTask id="n">`+loop+`</userTask><endEvent id="e"/>`, "s>n>e")
+	}
+	guarded := func(loop string) string {
+		return process(`<startEvent id="s"/><userTask id="n">`+loop+`</userTask><endEvent id="e"/><endEvent id="late"/>`+timer("x", "n", "PT1H", ""), "s>n>e x>late")
+	}
+	content := func(loop string) string {
+		return process(`<startEvent id="s"/><endEvent id="e"/>`+sub("n", loop+`<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"/>`, "ns>u>ne"), "s>n>e")
+	}
+	gate := func(loop, condition string) string { // where the data of the activity leads
+		return process(`<startEvent id="s"/><userTask id="n">`+loop+`</userTask><exclusiveGateway id="g" default="g-no"/><endEvent id="yes"/><endEvent id="no"/>`+
+			`<sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>`+condition+`</conditionExpression></sequenceFlow>`, "s>n>g>no")
+	}
+	const three = `<loopCardinality>3</loopCardinality>`
+	const running = "n/active n/count n/item n/list "
+	for _, s := range []scenario{
+		{"in parallel, all begin at once", task(multi("", three)), `{}`, "", running + "n/run×3 n/vars"},
+		{"and all are awaited", task(multi("", three)), `{}`, "n n", running + "n/run n/vars"},
+		{"then the activity ends once", task(multi("", three)), `{}`, "n n n", "e/end"},
+		{"in sequence, one begins after the other", task(multi(`isSequential="true"`, three)), `{}`, "n n", running + "n/run n/vars"},
+		{"and ends once", task(multi(`isSequential="true"`, three)), `{}`, "n n n", "e/end"},
+		{"the number is an expression", task(multi("", `<loopCardinality>${k}</loopCardinality>`)), `{"k": 2}`, "n n", "e/end"},
+		{"no run is a run of none", task(multi("", `<loopCardinality>0</loopCardinality>`)), `{}`, "", "e/end"},
+		{"a run for each element of a collection", task(multi(`c:collection="list" c:elementVariable="x"`, "")), `{"list": [7, 8]}`, "n n", "e/end"},
+		{"of an expression", task(multi(`c:collection="${order.lines}"`, "")), `{"order": {"lines": [7, 8]}}`, "n n", "e/end"},
+		{"an empty collection is no run", task(multi(`c:collection="list"`, "")), `{"list": []}`, "", "e/end"},
+		{"BPMN names the list by its data input", task(multi("", `<loopDataInputRef>list</loopDataInputRef><inputDataItem name="x"/>`)), `{"list": [7]}`, "n", "e/end"},
+		{"the completion condition ends those that run", task(multi("", three+`<completionCondition>${nrOfCompletedInstances == 2}</completionCondition>`)), `{}`, "n n", "e/end"},
+		{"it knows how many are active", task(multi("", three+`<completionCondition>${nrOfActiveInstances == 1 and nrOfInstances == 3}</completionCondition>`)), `{}`, "n n", "e/end"},
+		{"and what the last run knew", task(multi("", three+`<completionCondition>${ok}</completionCondition>`)), `{"ok": false}`, `n n,{"ok":true}`, "e/end"},
+		{"a boundary event ends all runs", guarded(multi("", three)), `{}`, "n +2h", "late/end"},
+		{"its timer does not begin anew with each run", guarded(multi(`isSequential="true"`, three)), `{}`, "+40m n +30m", "late/end"},
+		{"runs of a sub-process are apart", content(multi("", three)), `{}`, "u", running + "n/run×2 n/vars ns-u×2"},
+		{"and all are awaited, too", content(multi("", three)), `{}`, "u u u", "e/end"},
+		{"a run has its element and its number", gate(multi(`isSequential="true" c:collection="list" c:elementVariable="x"`, ""), "${x == 8 and loopCounter == 1}"),
+			`{"list": [7, 8]}`, "n n", "yes/end"},
+		{"results are those of the last run", gate(multi("", three), "${ok}"), `{"ok": true}`, `n n n,{"ok":false}`, "no/end"},
+		{"a loop runs again while its condition holds", task(standard("", `<loopCondition>${again}</loopCondition>`)), `{}`, `n,{"again":true} n,{"again":true}`, "n/active n/item n/run n/vars"},
+		{"it ends when the condition does not hold", task(standard("", `<loopCondition>${again}</loopCondition>`)), `{}`, `n,{"again":true} n,{"again":false}`, "e/end"},
+		{"it runs once before it tests the condition", task(standard("", `<loopCondition>${again}</loopCondition>`)), `{"again": false}`, "", "n/active n/item n/run n/vars"},
+		{"or tests it before", task(standard(`testBefore="true"`, `<loopCondition>${again}</loopCondition>`)), `{"again": false}`, "", "e/end"},
+		{"it runs at most loopMaximum times", task(standard(`loopMaximum="2"`, `<loopCondition>${again}</loopCondition>`)), `{"again": true}`, `n n`, "e/end"},
+		{"or exactly, without a condition", task(standard(`loopMaximum="2"`, ``)), `{}`, `n`, "n/active n/item n/run n/vars"},
+	} {
+		s.run(t)
+	}
+}
+
+// handler returns a task with a compensation handler, id and undo-id.
+func handler(id string) string {
+	return `<userTask id="` + id + `"/><boundaryEvent id="b-` + id + `" attachedToRef="` + id + `"><compensateEventDefinition/></boundaryEvent>` +
+		`<userTask id="undo-` + id + `" isForCompensation="true"/><association sourceRef="b-` + id + `" targetRef="undo-` + id + `"/>`
+}
+
+func throws(id, attrs string) string {
+	return `<intermediateThrowEvent id="` + id + `"><compensateEventDefinition ` + attrs + `/></intermediateThrowEvent>`
+}
+
+func TestCompensation(t *testing.T) {
+	const ends = `<startEvent id="s"/><endEvent id="e"/>`
+	two := func(throw string) string { return process(ends+handler("a")+handler("b")+throw, "s>a>b>c>e") }
+	transaction := func(content, flows string) string {
+		return process(ends+`<endEvent id="gone"/><transaction id="t"><startEvent id="ts"/>`+handler("a")+`<userTask id="u"/><endEvent id="te"/><endEvent id="tc"><cancelEventDefinition/></endEvent>`+content+
+			func() string { var b strings.Builder; between(&b, flows); return b.String() }()+`</transaction><boundaryEvent id="x" attachedToRef="t"><cancelEventDefinition/></boundaryEvent>`, "s>t>e x>gone")
+	}
+	inside := sub("n", `<startEvent id="ns"/>`+handler("a")+`<userTask id="u"/><endEvent id="ne"/>`, "ns>a>u>ne")
+	for _, s := range []scenario{
+		{"nothing is compensated without a throwing event", two(`<task id="c"/>`), `{}`, "a b", "e/end p/end"},
+		{"all completed activities are compensated, and awaited", two(throws("c", "")), `{}`, "a b", "c/compensating p/active undo-a/in undo-b/in"},
+		{"then the process goes on", two(throws("c", "")), `{}`, "a b undo-a undo-b", "e/end p/end"},
+		{"the event need not wait", two(throws("c", `waitForCompletion="false"`)), `{}`, "a b", "c/compensating e/end p/active undo-a/in undo-b/in"},
+		{"or compensates one activity", two(throws("c", `activityRef="a"`)), `{}`, "a b", "b/done c/compensating p/active undo-a/in"},
+		{"what has not completed is not compensated", process(ends+handler("a")+throws("c", ""), "s>c>a>e"), `{}`, "", "c-a p/active"},
+		{"each run of an activity is compensated", process(ends+handler("a")+throws("c", "")+`<exclusiveGateway id="m"/><exclusiveGateway id="g" default="g-c"/>`+
+			`<sequenceFlow id="back" sourceRef="g" targetRef="m"><conditionExpression>${again}</conditionExpression></sequenceFlow>`, "s>m>a>g>c>e"), `{}`, `a,{"again":true} a,{"again":false}`, "c/compensating p/active undo-a/in×2"},
+		{"a completed sub-process is compensated by what is inside", process(ends+inside+throws("c", ""), "s>n>c>e"), `{}`, "a u", "c/compensating n/completed p/active undo-a/in"},
+		{"one that is active is not", process(ends+inside+`<parallelGateway id="f"/><userTask id="w"/>`+throws("c", ""), "s>f>n f>w>c>e n>e"), `{}`, "a w", "a-u a/done e/end n/active p/active"},
+		{"an event inside compensates what is inside", process(ends+sub("n", `<startEvent id="ns"/>`+handler("a")+throws("c", "")+`<endEvent id="ne"/>`, "ns>a>c>ne"), "s>n>e"), `{}`, "a undo-a", "e/end p/end"},
+		{"an event sub-process for compensation takes the place of what is inside",
+			process(ends+sub("n", `<startEvent id="ns"/>`+handler("a")+`<endEvent id="ne"/><subProcess id="w" triggeredByEvent="true"><startEvent id="ws"><compensateEventDefinition/></startEvent><userTask id="wt"/>`+
+				`<sequenceFlow id="w1" sourceRef="ws" targetRef="wt"/></subProcess>`, "ns>a>ne")+throws("c", ""), "s>n>c>e"), `{}`, "a", "a/done c/compensating n/completed p/active w1"},
+		{"handlers begin in the reverse order of completion", process(ends+strings.ReplaceAll(handler("a")+handler("b"), `<userTask id="undo`, `<task id="undo`)+throws("c", ""), "s>a>b>c>e"), `{}`, "a b", "e/end p/end"},
+		{"no run of a multi-instance activity is compensated before all have ended",
+			process(ends+strings.Replace(handler("a"), `<userTask id="a"/>`, `<userTask id="a">`+multi("", `<loopCardinality>2</loopCardinality>`)+`</userTask>`, 1)+`<parallelGateway id="f"/><userTask id="w"/>`+throws("c", ""), "s>f>a>e f>w>c>e"),
+			`{}`, "a w", "a/active a/count a/done a/item a/list a/run a/vars e/end p/active"},
+		{"then each is", process(ends+strings.Replace(handler("a"), `<userTask id="a"/>`, `<userTask id="a">`+multi("", `<loopCardinality>2</loopCardinality>`)+`</userTask>`, 1)+throws("c", ""), "s>a>c>e"),
+			`{}`, "a a", "a/all c/compensating p/active undo-a/in×2"},
+		{"a cancel end event compensates its transaction", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a", "p/active t/active tc/compensating undo-a/in"},
+		{"and leaves it by the cancel boundary event", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a undo-a", "gone/end p/end"},
+		{"a transaction that is not cancelled is a sub-process", transaction("", "ts>a>u>te u>tc"), `{}`, "a", "a-u a/done p/active t/active"},
+	} {
+		s.run(t)
+	}
+}

@@ -23,9 +23,14 @@
 //     An action that panics, fails, takes too long or outlives its run is
 //     counted at its transition and affects nothing else. Tokens move exactly
 //     once; actions take effect at least once.
+//   - A transition may throw or catch an event (petri.Event). The worker delivers
+//     it right after the firing, to all instances of all nets, in the same
+//     commit; so an engine of such nets has one worker. [Engine.Message] and
+//     [Engine.Signal] deliver events from outside.
 //   - [Dispatch] specifies which ready instance a worker plays next.
 //   - [Config.Journal] records what is done, so that the next engine can
 //     continue from it.
-//   - [Serve] connects an engine to NATS: it publishes snapshots and accepts
-//     injections and firings as requests.
+//   - [Serve] connects an engine to NATS: it publishes snapshots, accepts
+//     injections, firings and events as requests, and sends signals to other
+//     engines.
 package engine

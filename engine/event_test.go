@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -400,6 +401,35 @@ func TestAnActionThrowsWhenItHasFired(t *testing.T) {
 	<-done
 	if a, b := marked(t, e, "a", 0), marked(t, e, "b", 0); a != "q" || b != "x" {
 		t.Errorf("after: %s, %s", a, b)
+	}
+}
+
+func TestAThrownMessageThatNothingCatchesIsLogged(t *testing.T) {
+	var logged strings.Builder
+	e := newEngine(t, Config{Source: "s", Nets: eventNets(t, eventNet("a", "p=1", "t: p > q throws message m")), Instances: 1, Workers: 1, Firings: 10,
+		Log: slog.New(slog.NewTextHandler(&logged, nil))})
+	runToEnd(t, e)
+	if want := `level=WARN msg="message not delivered" net=a transition=t err="no catcher waits for it"`; !strings.Contains(logged.String(), want) {
+		t.Errorf("logged %s; expected %s", &logged, want)
+	}
+}
+
+// Signals that cannot be sent are counted, and do not hold up the engine.
+func TestTheOutboxIsBounded(t *testing.T) {
+	var counts eventCounts
+	b := newOutbox(&counts)
+	b.put("before it is open")
+	b.release()
+	b.take()
+	for range maxOutgoing + 3 {
+		b.put("s")
+	}
+	if n := len(b.all); n != 0 {
+		t.Errorf("%d may be sent before their firings are in the journal", n)
+	}
+	b.release()
+	if n := len(b.take()); n != maxOutgoing || counts.Refused[refusedNotSent] != 3 {
+		t.Errorf("%d may be sent, refused %v", n, counts.Refused)
 	}
 }
 

@@ -81,15 +81,15 @@ func hostile() map[string]func(*master) {
 		return encode(m.tb, pdu.PDU{Header: m.header(), Body: &pdu.Get{Ranges: ranges(at(1, 0), at(3), at(9))}})
 	}
 	return map[string]func(*master){
-		"ends in the middle of a frame": func(m *master) { try(m, frame(m)[:30]) },
-		"speaks version 2":              func(m *master) { try(m, append([]byte{2}, frame(m)[1:]...)) },
-		"says 4 GiB":                    func(m *master) { try(m, unhex(m.tb, "01051000 00000007 00000001 00000001 fffffffc")) },
-		"says 128 KiB and sends less":   func(m *master) { try(m, unhex(m.tb, "01051000 00000007 00000001 00000001 00020000 0000")) },
+		"ends in the middle of a frame":    func(m *master) { try(m, frame(m)[:30]) },
+		"sends version 2":                  func(m *master) { try(m, append([]byte{2}, frame(m)[1:]...)) },
+		"announces 4 GiB":                  func(m *master) { try(m, unhex(m.tb, "01051000 00000007 00000001 00000001 fffffffc")) },
+		"announces 128 KiB and sends less": func(m *master) { try(m, unhex(m.tb, "01051000 00000007 00000001 00000001 00020000 0000")) },
 		"sends noise": func(m *master) {
 			noise := rand.NewChaCha8([32]byte{1})
 			_, _ = io.CopyN(m.conn, noise, 1<<20)
 		},
-		"sends types that nobody knows": func(m *master) {
+		"sends unknown types": func(m *master) {
 			for typ := range 256 {
 				raw := encode(m.tb, pdu.PDU{Header: m.header(), Body: &pdu.Ping{}})
 				raw[1] = byte(typ)

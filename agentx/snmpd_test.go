@@ -214,7 +214,7 @@ func TestSnmpdMayBeStartedLater(t *testing.T) {
 	}
 }
 
-func TestSnmpdForgetsASubagentThatShutsDown(t *testing.T) {
+func TestSnmpdDropsASubagentThatShutsDown(t *testing.T) {
 	snmpd := snmptest.Start(t, snmptest.Config{})
 	table := everything(t, 5)
 	subagent, stop := serveUntil(t, agentx.Config{Addr: snmpd.AgentX, Tables: func() *smi.Table { return table }})

@@ -92,7 +92,7 @@ func TestEveryAttemptButTheFirstWaitsUpTo1500Milliseconds(t *testing.T) {
 			if attempts = append(attempts, time.Now()); len(attempts) == 10 {
 				close(enough)
 			}
-			return nil, errors.New("nobody there")
+			return nil, errors.New("no listener")
 		}
 		began := time.Now()
 		f.run(t)
@@ -164,7 +164,7 @@ func TestAFreshSocketEndsTheWait(t *testing.T) {
 		{"no socket, no early end", func() {}, false},
 		{"a socket appears", func() { touch(t, path, time.Unix(1, 0)) }, true},
 		{"it stays", func() {}, false},
-		{"it is made anew", func() { touch(t, path, time.Unix(2, 0)) }, true},
+		{"the file is made again", func() { touch(t, path, time.Unix(2, 0)) }, true},
 		{"it goes away", func() { os.Remove(path) }, false},
 	} {
 		t.Run(c.rule, func(t *testing.T) {

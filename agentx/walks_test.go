@@ -260,13 +260,13 @@ func TestExpireKeepsWhatAWalkMayStillAskFor(t *testing.T) {
 	c.now = c.now.Add(walkGap)
 	c.h.contexts.plain.expire(c.now)
 	if n := w.request(); n != first {
-		t.Fatal("a walk that goes on lost its table")
+		t.Fatal("got another table in a walk that continues; want the first")
 	}
 	c.now = c.now.Add(walkGap + 1)
 	c.h.contexts.plain.expire(c.now)
 	for _, p := range c.h.contexts.plain.pins {
 		if p.table != nil {
-			t.Fatal("a table is held that nobody can ask for")
+			t.Fatal("got a held table that no request can reach; want none")
 		}
 	}
 }

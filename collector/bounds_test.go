@@ -92,7 +92,7 @@ func TestAShareWithoutMessagesIsLoggedOnce(t *testing.T) {
 		c.logSilence(t0 + at)
 	}
 	if n := strings.Count(book.String(), "no message has arrived"); n != 1 {
-		t.Errorf("%d lines: a collector of all sources says so too", n)
+		t.Errorf("got %d lines of a collector of all sources; want 1", n)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestTimesOfAnotherCollectorAreMoved(t *testing.T) {
 
 // The last injection of a source that said bye is still shown by the process that goes
 // on from the state, and by the one after that.
-func TestTheLastInjectionOfASourceThatLeftGoesOn(t *testing.T) {
+func TestTheLastInjectionOfASourceThatLeftIsKept(t *testing.T) {
 	m := NewMerger(Rules{}, t0)
 	if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestAnInstanceIsFoundAtTheSourceThatHasIt(t *testing.T) {
 	until(t, c, "all are up", func(v *View) bool { return states(v) == "a=up b=up c=up" })
 	for _, name := range []string{"one", "two"} {
 		if found, err := c.Instance(t.Context(), "n", name); err != nil || found.Instance != name || found.At != t0 {
-			t.Errorf("instance %s: got %+v, error %v; want its answer as of %d", name, found, err, int64(t0))
+			t.Errorf("instance %s: got %+v, error %v; want its answer as of %d", name, found, err, t0)
 		}
 	}
 	for _, name := range []string{"three", "four"} {

@@ -147,7 +147,7 @@ func states(v *View) string {
 	return strings.TrimSpace(b.String())
 }
 
-func TestCollectorHearsPublishers(t *testing.T) {
+func TestCollectorReceivesPublishers(t *testing.T) {
 	url := startServer(t)
 	net := lineNet("order", 2, 1)
 	a := publish(t, connect(t, url), "a", net, 3)

@@ -131,7 +131,7 @@ func (f *fleet) truth() *stats.Rows {
 
 // No counter falls over a kill, whenever the last whole state was made; and all
 // that running engines did is counted, once, in any number of kills.
-func TestKilledCollectorGoesOnFromWhatItShowed(t *testing.T) {
+func TestKilledCollectorContinuesFromWhatItShowed(t *testing.T) {
 	for seed := range uint64(60) {
 		f := newFleet(t, seed, 3)
 		f.second(true)
@@ -253,15 +253,15 @@ func TestTimeWithoutAProcessIsNoSilence(t *testing.T) {
 			}
 		}
 	}
-	hears := func(until int64) {
+	receives := func(until int64) {
 		f.now = until
 		f.m.ReceivedUntil(until, true)
 	}
 	began := f.now
 	look(Up, "at once")
-	hears(began + 3e6 + settle)
+	receives(began + 3e6 + settle)
 	look(Up, "while its connection may come back")
-	hears(began + 3e6 + settle + 1)
+	receives(began + 3e6 + settle + 1)
 	look(Stale, "after more")
 	f.second(true)
 	view, _ := f.m.Tick(f.now)

@@ -13,7 +13,7 @@ import (
 
 // The connection to the server loses all data, and sources continue to publish to
 // it. Their messages do not arrive, but that is no silence of theirs.
-func TestNoSourceIsSilentWhileTheCollectorCannotHear(t *testing.T) {
+func TestNoSourceIsSilentWhileTheCollectorReceivesNothing(t *testing.T) {
 	url := startServer(t)
 	way := proxytest.New(t, strings.TrimPrefix(url, "nats://"))
 	p := publish(t, connect(t, url), "a", lineNet("order", 2, 1), 3)
@@ -53,7 +53,7 @@ func TestDeliveredMessagesCountOnceTheyAreProcessed(t *testing.T) {
 	c.proofs.subs[0].taken.Add(1)
 	receivedUntil(3)
 	if m.reception.since != t0+3 {
-		t.Errorf("without a break since %d, want the third: the second told of one", m.reception.since-t0)
+		t.Errorf("got no break since %d; want 3, because the second proof reported a break", m.reception.since-t0)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestReadingTheSameViewAgainChangesNoRate(t *testing.T) {
 	f.want(t, "read again", steady(100, time.Minute))
 }
 
-func TestACounterThatBeginsAnewIsNoRate(t *testing.T) {
+func TestACounterThatRestartsIsNoRate(t *testing.T) {
 	for name, restart := range map[string]func(f *firing){
 		"it fell":                  func(f *firing) { f.see(time.Second, 5) },
 		"it began at another time": func(f *firing) { f.net.Since = f.at; f.see(time.Second, 1<<60) },
@@ -147,7 +147,7 @@ func TestATransitionThatJoinsStartsAtNothing(t *testing.T) {
 
 // A net without changes costs nothing and keeps its rates, and a net that
 // continues after that has the same rates as before.
-func TestANetThatStandsStillKeepsItsRates(t *testing.T) {
+func TestANetWithoutFiringsKeepsItsRates(t *testing.T) {
 	f := newFiring()
 	f.run(1, time.Second, time.Minute)
 	f.run(0, time.Second, 4*time.Hour)
@@ -163,7 +163,7 @@ func TestANetThatStandsStillKeepsItsRates(t *testing.T) {
 }
 
 // The clock of the machine may be set back.
-func TestRatesGoOnWhenTheClockIsSetBack(t *testing.T) {
+func TestRatesContinueWhenTheClockIsSetBack(t *testing.T) {
 	f := newFiring()
 	f.run(100, time.Second, time.Minute)
 	f.see(-time.Hour, f.firings()+100)

@@ -65,7 +65,7 @@ func TestARegionIsHandedOverWithItsTokensAndCounters(t *testing.T) {
 	}
 	view := until(t, c, "all is counted", func(v *View) bool { return v.Net("n").Rows.Transitions[0].Firings == firings.Load()-5 })
 	if n := view.Net("n").Rows.Places[0].Tokens; n != 7 {
-		t.Errorf("%d tokens are left when nobody owns the region", n)
+		t.Errorf("got %d tokens in a region without an owner; want 0", n)
 	}
 	if len(view.Sources) != 2 || view.Sources[0].Setbacks+view.Sources[1].Setbacks != 0 {
 		t.Errorf("sources %+v", view.Sources)

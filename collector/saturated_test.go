@@ -48,7 +48,7 @@ func TestWhatIsSaidToACollectorAboveFitsAMessage(t *testing.T) {
 }
 
 // A sum that can grow no more is logged at WARN, once for each net.
-func TestSumThatStandsStillIsLoggedOnce(t *testing.T) {
+func TestSaturatedSumIsLoggedOnce(t *testing.T) {
 	url := startServer(t)
 	nc := connect(t, url)
 	c, book := run(t, Config{Conn: connect(t, url)})
@@ -84,7 +84,7 @@ func TestSumThatStandsStillIsLoggedOnce(t *testing.T) {
 }
 
 // Each kind of saturated sum is found among the rows that changed.
-func TestEverySumThatStandsStillIsFound(t *testing.T) {
+func TestEverySaturatedSumIsFound(t *testing.T) {
 	for name, test := range map[string]struct {
 		set  func(*stats.Rows)
 		want string
@@ -112,7 +112,7 @@ func TestEverySumThatStandsStillIsFound(t *testing.T) {
 
 // A sum that exceeds what an engine may send, or that is saturated, survives a
 // restart of the collector, from its state and from what was shown.
-func TestLargeSumsGoOnOverARestart(t *testing.T) {
+func TestLargeSumsContinueOverARestart(t *testing.T) {
 	for _, sources := range []uint64{2, 1100, 2300} {
 		m := NewMerger(Rules{}, t0)
 		if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {

@@ -77,7 +77,7 @@ func TestAStateIsOfOneMoment(t *testing.T) {
 }
 
 // A source for which another one has to go changes that one, too.
-func TestAStateKnowsASourceThatMadeRoom(t *testing.T) {
+func TestAStateKeepsASourceThatMadeRoom(t *testing.T) {
 	m := NewMerger(Rules{Limits: Limits{Sources: 2}}, t0)
 	if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
 		t.Fatal(err)

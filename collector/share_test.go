@@ -99,7 +99,7 @@ func agreesWithServer(t *testing.T, byNet bool) {
 			s := Share{Index: k, Count: shares, ByNet: byNet}
 			is := strings.HasPrefix(m.Subject, strings.TrimSuffix(telemetry.Subjects{}.Shared(k, shares, byNet), "*.*.*"))
 			if s.Has(net, source) != is || s.hasSubject(subject) != is {
-				t.Fatalf("net %q, source %q: the server says %s, share %s says %t", net, source, m.Subject, s, s.Has(net, source))
+				t.Fatalf("share %s: got %t for net %q, source %q; want %t, as the server maps it to %s", s, s.Has(net, source), net, source, is, m.Subject)
 			}
 			if is {
 				seen[s]++
@@ -113,7 +113,7 @@ func agreesWithServer(t *testing.T, byNet bool) {
 
 // Whether the server or the collectors divide the sources, each source is received
 // by one collector; a collector without a share receives all.
-func TestCollectorsOfSharesHearEachSourceOnce(t *testing.T) {
+func TestCollectorsOfSharesReceiveEachSourceOnce(t *testing.T) {
 	const shares = 3
 	net := lineNet("order", 2, 1)
 	for mode, url := range map[string]string{"plain": startServer(t), "mapped": startMappingServer(t, shares, false)} {

@@ -93,14 +93,14 @@ func takeAll(t *testing.T, m *Merger, silent []byte, now int64) {
 
 // Of a silent source comes over all that is shown of it, and of two sidecars that
 // divide the sources each takes its own.
-func TestSilentSourcesAreShownAsWhereTheyWereHeard(t *testing.T) {
+func TestSilentSourcesAreShownAsWhereTheyWereReceived(t *testing.T) {
 	now := t0 + 10e6
 	good := silentAt(t, 3, now)
 	m := NewMerger(Rules{}, now)
 	takeAll(t, m, good, now)
 	again, err := func() ([]byte, error) { m.Tick(now); return m.Silent(now) }()
 	if err != nil || !bytes.Equal(again, good) {
-		t.Errorf("what came and what goes on from there: %d and %d bytes, %v", len(good), len(again), err)
+		t.Errorf("got %x, %v; want %x, the message that was taken", again, err, good)
 	}
 	small := NewMerger(Rules{}, now)
 	small.limits.Rows = 1

@@ -163,13 +163,13 @@ func TestTrafficHasTheBytesOfAllMessages(t *testing.T) {
 }
 
 // A source without room receives a notice about it over NATS.
-func TestASourceIsToldThatItIsRefused(t *testing.T) {
+func TestARefusedSourceGetsANotice(t *testing.T) {
 	nc := connect(t, startServer(t))
 	c, book := run(t, Config{Conn: nc})
 	c.mu.Lock()
 	c.merger.limits.Sources = 1
 	c.mu.Unlock()
-	told, err := nc.SubscribeSync(c.cfg.Subjects.Notice("order", "b"))
+	notices, err := nc.SubscribeSync(c.cfg.Subjects.Notice("order", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,12 +178,12 @@ func TestASourceIsToldThatItIsRefused(t *testing.T) {
 	until(t, c, "a is up", func(v *View) bool { return states(v) == "a=up" })
 	b := publish(t, nc, "b", lineNet("order", 1, 1), 1)
 	defer stop(t, b)
-	m, err := told.NextMsg(enough)
+	m, err := notices.NextMsg(enough)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(m.Data), string(TooManySources)) {
-		t.Errorf("told %s", m.Data)
+		t.Errorf("got notice %s; want one with %s", m.Data, TooManySources)
 	}
 	until(t, c, "it is logged", func(*View) bool { return strings.Contains(book.String(), "source refused") })
 }

@@ -139,7 +139,7 @@ func TestTheSlowestHasATimeOfTheCollectorsClock(t *testing.T) {
 	}
 }
 
-func TestAClockThatIsSetBackForgetsTheSlowest(t *testing.T) {
+func TestAClockThatIsSetBackDropsTheSlowest(t *testing.T) {
 	m, s := slowSources(t, "a")
 	s[0].says(noonT, 0, stats.Slowest{Instance: "a/1", Micros: 5e6, At: noonT})
 	shows(t, m, noonT-3600e6, "")
@@ -171,7 +171,7 @@ func TestANetWithoutChangesOfItsSlowestStaysTheSame(t *testing.T) {
 	later, _ := m.Tick(noonT + 179e6)
 	last, _ := m.Tick(noonT + 180e6)
 	if first.Nets[0] != later.Nets[0] || last.Nets[0] == later.Nets[0] {
-		t.Error("made anew while nothing changed, or kept although somebody was forgotten")
+		t.Error("got another net without a change, or the same after an instance was dropped")
 	}
 }
 
@@ -180,19 +180,19 @@ func TestTheSlowestAgreesWithTheReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
 		m, s := slowSources(t, "a", "b", "c")
-		var told []stats.Slowest
+		var sent []stats.Slowest
 		now := noonT
 		for i := range 60 {
 			now += r.Int64N(40e6)
 			one := stats.Slowest{Instance: fmt.Sprint(i), Micros: 1 + r.Int64N(1e6), At: now - r.Int64N(200e6)}
-			if r.IntN(5) == 0 && len(told) > 0 {
-				one = told[r.IntN(len(told))] // once more
+			if r.IntN(5) == 0 && len(sent) > 0 {
+				one = sent[r.IntN(len(sent))] // once more
 			}
 			m.Tick(now)
-			told = append(told, one)
+			sent = append(sent, one)
 			s[r.IntN(len(s))].says(now, 0, one)
 			var want stats.Slowest
-			for _, one := range told {
+			for _, one := range sent {
 				if one.At/minute > now/minute-slowestFor {
 					want.Merge(one)
 				}

@@ -23,7 +23,7 @@ type forest struct {
 	below   []branch
 	root    *Merger
 	truth   *Merger
-	change  bool // shares change, and engines die unheard: then something may be missing
+	change  bool // shares change, and engines end while nothing receives them: then something may be missing
 	last    []uint64
 }
 

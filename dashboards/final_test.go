@@ -85,7 +85,7 @@ func documented(t *testing.T) (exprs []string) {
 		}
 	}
 	if len(exprs) == 0 {
-		t.Error("no document says how to find the oldest tokens")
+		t.Error("no document has a query for the oldest tokens")
 	}
 	return exprs
 }

@@ -39,7 +39,7 @@ func TestCommittedFilesAreCurrent(t *testing.T) {
 		}
 		for _, path := range there {
 			if !slices.Contains(paths, filepath.ToSlash(path)) {
-				t.Errorf("nobody writes %s", path)
+				t.Errorf("%s is not generated; want no file beside the generated ones", path)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestCommandWritesTheCommittedFiles(t *testing.T) {
 	for _, f := range files {
 		written, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
 		if err != nil || string(written) != string(f.Content) || !strings.Contains(string(out), filepath.FromSlash(f.Path)) {
-			t.Errorf("%s is not written as it should be, or not told of: %v\n%s", f.Path, err, out)
+			t.Errorf("%s: got other content than the generated, or no line of output: %v\n%s", f.Path, err, out)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestDescriptionsNameTheLabelsOfTheExpression(t *testing.T) {
 		}
 		for label := range strings.SplitSeq(m[1], ", ") {
 			if !strings.Contains(a.Description, "$labels."+label) {
-				t.Errorf("%s does not say which %s", a.Name, label)
+				t.Errorf("%s: got no label %s in its text; want it", a.Name, label)
 			}
 		}
 	}

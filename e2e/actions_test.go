@@ -72,7 +72,7 @@ type askedToken struct {
 func parseAsked(t *testing.T, body []byte) (a asked) {
 	t.Helper()
 	if err := json.Unmarshal(body, &a); err != nil || len(a.Tokens) != 1 {
-		t.Errorf("an action says %s: %v", body, err)
+		t.Errorf("got %s, %v; want an action of one token", body, err)
 		a.Tokens = make([]askedToken, 1)
 	}
 	return a
@@ -228,7 +228,7 @@ func TestYAMLPerformsANetOverNATSHTTPAndCommands(t *testing.T) {
 		t.Errorf("tokens %v, want %v", r.Nets["orders"].Tokens, want)
 	}
 	if got := o.labelled(t); !slices.Equal(got, []int{1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-		t.Errorf("labels of %v", got)
+		t.Errorf("got labels of %v; want 1 to 9", got)
 	}
 	o.check(t)
 	for _, why := range []string{"no price yet", "503", "out of paper"} {
@@ -248,12 +248,12 @@ func (o *office) check(t *testing.T) {
 	for _, a := range o.seen {
 		order := a.Tokens[0].Data.Order
 		if keys[a.Key] || a.Key == "" || a.Net != "orders" || a.Source != "desk" || a.Tokens[0].ID == 0 || order != 99 && a.Instance != order%3 {
-			t.Errorf("asked %+v", a)
+			t.Errorf("got request %+v; want another key, net orders, source desk, a token and instance %d", a, order%3)
 		}
 		keys[a.Key] = true
 	}
 	if len(o.seen) != 15+1+9+1+2 {
-		t.Errorf("asked %d times", len(o.seen))
+		t.Errorf("got %d requests; want 28", len(o.seen))
 	}
 }
 
@@ -263,17 +263,17 @@ func queuesShow(t *testing.T, s scrape) {
 	t.Helper()
 	for _, priority := range []string{"0", "3", "7"} {
 		if n, ok := s.value("petrinet_queue_served_total", "net", "orders", "priority", priority); !ok || n < 5 {
-			t.Errorf("p%s served %v, %v", priority, n, ok)
+			t.Errorf("priority %s: got %v served, %v; want at least 5", priority, n, ok)
 		}
 		if n, ok := s.value("petrinet_queue_ready", "net", "orders", "priority", priority); !ok || n != 0 {
-			t.Errorf("p%s ready %v, %v", priority, n, ok)
+			t.Errorf("priority %s: got %v ready, %v; want 0", priority, n, ok)
 		}
 	}
 	if all := s.all("petrinet_queue_served_total"); len(all) != 3 {
-		t.Errorf("queues %+v", all)
+		t.Errorf("got queues %+v; want 3", all)
 	}
 	if n, ok := s.value("petrinet_queue_waiting", "net", "orders"); !ok || n != 0 {
-		t.Errorf("waiting %v, %v", n, ok)
+		t.Errorf("got %v waiting, %v; want 0", n, ok)
 	}
 }
 

@@ -98,7 +98,7 @@ func (s *station) walks(t *testing.T, answers *sidecar, others ...*sidecar) {
 		t.Fatalf("-first walk +this one\n%s", diff)
 	}
 	if answers.asked(t) < mine+float64(len(names)) {
-		t.Fatal("another one answered")
+		t.Fatal("got fewer requests than the walk has names; want all of them at this sidecar")
 	}
 	for i, o := range others {
 		if o.asked(t) != theirs[i] {
@@ -156,7 +156,7 @@ func TestTheStandByAnswersUntilThePrimaryIsBack(t *testing.T) {
 	s.walks(t, standBy)
 	primary.resume(t)
 	resumed := time.Now()
-	until(t, "the one that hung is opened anew", func() error {
+	until(t, "the session that hung is opened again", func() error {
 		if n, _ := primary.scrape(t).value("pnagent_agentx_sessions_total"); n != 2 {
 			return fmt.Errorf("%v sessions", n)
 		}
@@ -231,7 +231,7 @@ func TestASnmpdThatIsRestartedOrHungUnderASidecarIsServedAgain(t *testing.T) {
 			t.Fatal("a snmpd that hangs answers")
 		}
 		s.Resume(t)
-		until(t, "one that hung goes on", func() error { return s.sees(t) })
+		until(t, "one that hung is seen again", func() error { return s.sees(t) })
 		s.walks(t, side)
 	}
 	until(t, "nothing is left open", func() error {

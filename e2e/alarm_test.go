@@ -95,7 +95,7 @@ func TestARestartedSidecarRaisesNothingAgainAndClearsWhatIsOver(t *testing.T) {
 	})
 	first := facesAgree(t, side, 1)
 	if a := first[0]; a.Alarm != "tokenStuck" || a.Net != "claims" || a.Place != "awaiting answer" || a.Text == "" || a.Index == 0 {
-		t.Errorf("%+v is active", a)
+		t.Errorf("got %+v; want tokenStuck of claims at awaiting answer", a)
 	}
 	for _, end := range []func(){
 		func() { side.stop(t, syscall.SIGTERM) },
@@ -104,7 +104,7 @@ func TestARestartedSidecarRaisesNothingAgainAndClearsWhatIsOver(t *testing.T) {
 		end()
 		side = start()
 		if diff := cmp.Diff(first, side.alarms(t)); diff != "" {
-			t.Errorf("at once: %s", diff)
+			t.Errorf("alarms after the restart, -before +after:\n%s", diff)
 		}
 		// Longer than it takes to settle, and to find tokens stuck.
 		until(t, "the sidecar has seen the engine for a while", func() error {
@@ -126,7 +126,7 @@ func TestARestartedSidecarRaisesNothingAgainAndClearsWhatIsOver(t *testing.T) {
 	side = start()
 	facesAgree(t, side, 0)
 	if n, _ := side.scrape(t).value("pnagent_alarms_cleared_total", "alarm", "tokenStuck"); n != 1 || raised(side.scrape(t)) != 0 {
-		t.Errorf("%v were cleared, %v raised", n, raised(side.scrape(t)))
+		t.Errorf("got %v cleared and %v raised; want 1 and 0", n, raised(side.scrape(t)))
 	}
 	request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
 	if next := facesAgree(t, side, 1)[0]; next.Index != first[0].Index+1 {
@@ -199,7 +199,7 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstThroughSnmpd(t *testing.T) {
 		t.Error(diff)
 	}
 	if n, _ := side.scrape(t).value("pnagent_notifications_suppressed_total"); n != 1000-burst {
-		t.Errorf("%v were suppressed", n)
+		t.Errorf("got %v suppressed; want %d", n, 1000-burst)
 	}
 	until(t, "the bucket is full again", func() error {
 		if time.Since(raised) < 6*time.Second {
@@ -237,7 +237,7 @@ func TestFaultsInTheRulesForAlarmsAreAnsweredWithTheirPlace(t *testing.T) {
 	}
 	good := write(t, "good.yaml", "alarms: "+write(t, "alarms.yaml", impatient)+"\nsnmp.trap-sink: [127.0.0.1:162, '[::1]:162']\nsnmp.inform: true\n")
 	if r := pnagent(t, "check-config", good); r.code != 0 {
-		t.Errorf("check-config: %+v", r)
+		t.Errorf("check-config: got %+v; want exit code 0", r)
 	}
 	wantFailure(t, pnagent(t, "serve", "--nats", startNATS(t), "--mib-dir", "", "--snmp.trap-sink", "nowhere"), 2, `sink "nowhere": expected host:port`)
 }

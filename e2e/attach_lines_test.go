@@ -103,7 +103,7 @@ func TestTokensStuckInALogAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 
 // The adapter is killed, the file rotates meanwhile in the middle of a line, NATS is
 // away: what the file had is counted once.
-func TestALogIsCountedOnceWhateverDies(t *testing.T) {
+func TestALogIsCountedOnceWhateverIsKilled(t *testing.T) {
 	t.Parallel()
 	port := freeAddr(t, "tcp")
 	_, number, err := net.SplitHostPort(port)
@@ -198,7 +198,7 @@ func TestALogIsReplayedAndPublished(t *testing.T) {
 	a := attachLines(t, natsURL, "--xes", log, "--exit-at-end")
 	side.firings(t, "browse", 1)
 	if code := a.wait(t); code != 0 {
-		t.Errorf("it ends with %d", code)
+		t.Errorf("got exit code %d; want 0", code)
 	}
 	if want := `"net":"order-fulfilment","events":1,"unfit":0`; !strings.Contains(a.out.String(), want) {
 		t.Errorf("it prints %s, want %s", a.out.String(), want)

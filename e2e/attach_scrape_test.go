@@ -87,7 +87,7 @@ nets:
 	shown.within(t, "the faces of one view", since, latest)
 	scraped.within(t, "Prometheus", since, latest)
 	if text := string(adapter.web(t).page(t, "/metrics")); !strings.Contains(text, `pnagent_scrape_attempts_total{result="ok",source="scraped"}`) {
-		t.Errorf("the adapter says of itself\n%s", text)
+		t.Errorf("got own metrics\n%s\nwant the attempts of this result", text)
 	}
 	adapter.stop(t, syscall.SIGTERM)
 	h.everyFaceShows(t, numbers{map[key]uint64{}, map[key]uint64{{"office", "claims serve"}: 0}})
@@ -129,7 +129,7 @@ func TestASidecarShowsWhatAnotherOneShows(t *testing.T) {
 	}
 	dwell := "petrinet_place_dwell_seconds"
 	if far, near := far.scrape(t).all(dwell), near.scrape(t).all(dwell); len(near) == 0 || len(near) != len(far) {
-		t.Errorf("%d series of %s, %d there", len(near), dwell, len(far))
+		t.Errorf("got %d series of %s; want %d", len(near), dwell, len(far))
 	}
 
 	far.stop(t, syscall.SIGTERM)
@@ -141,7 +141,7 @@ func TestASidecarShowsWhatAnotherOneShows(t *testing.T) {
 		return differ(want.Tokens, v.numbers().Tokens)
 	})
 	if text := string(adapter.web(t).page(t, "/metrics")); !strings.Contains(text, `result="connection"`) {
-		t.Errorf("the adapter says of itself\n%s", text)
+		t.Errorf("got own metrics\n%s\nwant the attempts of this result", text)
 	}
 }
 
@@ -159,16 +159,16 @@ func TestAMappingIsCheckedOnAScrape(t *testing.T) {
 	good := write(t, "good.yaml", "nets: {n: {places: {p: {tokens: waiting}}}}")
 	bad := write(t, "bad.yaml", "nets: {n: {places: {p: {tokens: [waiting}}}}")
 	if r := pnagent(t, "attach", "scrape", "--check", good, "--from", target.URL); r.code != 0 || !strings.Contains(r.out, "p      3") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want exit code 0 and 3 tokens in p", r)
 	}
 	if r := pnagentWith(t, "waiting 4\n", "attach", "scrape", "--check", good, "--from", "-"); r.code != 0 || !strings.Contains(r.out, "p      4") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want exit code 0 and 4 tokens in p", r)
 	}
 	if r := pnagent(t, "attach", "scrape", "--print", "temporal"); r.code != 0 || !strings.Contains(r.out, "approximate_backlog_count") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want exit code 0 and the mapping of Temporal", r)
 	}
 	if r := pnagent(t, "attach", "scrape", "--list"); r.code != 0 || strings.Count(r.out, "\n") != 6 {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want exit code 0 and 6 lines", r)
 	}
 	wantFailure(t, pnagent(t, "attach", "scrape", "--check", bad), 1, `bad\.yaml:1:\d+: `)
 	wantFailure(t, pnagentWith(t, "other 1\n", "attach", "scrape", "--check", good, "--from", "-"), 1, "no metric of the mapping")
@@ -190,7 +190,7 @@ func TestATargetMayWantAPasswordAndHaveACertificateOfItsOwn(t *testing.T) {
 	mapping := write(t, "m.yaml", "nets: {n: {places: {p: {tokens: waiting}}}}")
 	config := write(t, "http.yml", "basic_auth: {username: noc, password: let me see}\ntls_config: {ca_file: "+ca+"}\n")
 	if r := pnagent(t, "attach", "scrape", "--check", mapping, "--from", target.URL, "--http.config.file", config); r.code != 0 || !strings.Contains(r.out, "p      3") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want exit code 0 and 3 tokens in p", r)
 	}
 	wantFailure(t, pnagent(t, "attach", "scrape", "--check", mapping, "--from", target.URL), 1, "certificate")
 	config = write(t, "http.yml", "tls_config: {ca_file: "+ca+"}\n")

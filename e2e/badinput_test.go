@@ -113,7 +113,7 @@ func (a *attacked) stillWorks(t *testing.T) {
 	t.Helper()
 	for _, page := range []string{"/-/healthy", "/-/ready"} {
 		if status, body, err := a.side.get(page); status != http.StatusOK {
-			t.Errorf("%s: %d, %v: %s", page, status, err, body)
+			t.Errorf("%s: got %d, %v: %s; want 200", page, status, err, body)
 		}
 	}
 	request(t, a.nc, "inject", "claims", "good", `{"instance":0,"place":"inbox","tokens":2}`)
@@ -170,7 +170,7 @@ func TestEachBadMessageIsCountedByReasonLoggedOnceAndDoesNoHarm(t *testing.T) {
 	uneven := a.snapshot("uneven", 1)
 	uneven.Transitions.Firings, uneven.Transitions.LastFiring = make([]uint64, 4), make([]int64, 2)
 	elsewhere := packed(t, a.snapshot("elsewhere", 1))
-	elsewhere.Subject = telemetry.Subjects{}.Snapshot("claims", "somebody else")
+	elsewhere.Subject = telemetry.Subjects{}.Snapshot("claims", "another")
 	huge := a.snapshot("huge", 1)
 	huge.Places.Tokens = []uint64{1 << 63, 0, 0, 0}
 
@@ -359,7 +359,7 @@ func TestADefinitionThatIsNoNetIsCountedAndLeftAlone(t *testing.T) {
 		return nil
 	})
 	if state := a.side.view(t).source("evil", "evil"); state != "undefined" {
-		t.Errorf("its source is %q", state)
+		t.Errorf("got source %q; want undefined", state)
 	}
 	a.stillWorks(t)
 	a.end(t)
@@ -396,7 +396,7 @@ func TestGarbageForSNMPAndHTTPIsCountedAndDoesNoHarm(t *testing.T) {
 	})
 	for _, path := range []string{"/nowhere", "/api/v1/view/../../etc/passwd", "/metrics/nets/none", "/metrics/nets/%00%ff"} {
 		if status, _, err := a.side.get(path); err != nil || status/100 == 5 {
-			t.Errorf("%s: %d, %v", path, status, err)
+			t.Errorf("%s: got %d, %v; want no server error", path, status, err)
 		}
 	}
 	a.stillWorks(t)

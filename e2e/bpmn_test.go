@@ -24,7 +24,7 @@ func TestGraphXHas30MarkingsAndEndsOnlyAtItsEnd(t *testing.T) {
 	t.Parallel()
 	r := pnagent(t, "check", "--explore", "1000", graphX)
 	if r.code != 0 || r.err != "" {
-		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+		t.Fatalf("got exit code %d, stderr %q; want 0 and nothing", r.code, r.err)
 	}
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	var got struct {
@@ -43,7 +43,7 @@ func TestGraphXHas30MarkingsAndEndsOnlyAtItsEnd(t *testing.T) {
 		t.Errorf("%v leads to the deadlock %v; the process is sound", got.Path, got.Dead)
 	}
 	if want := "30 markings visited, all that can be reached; 1 dead, of which 1 proper end (tokens only in final places)"; lines[len(lines)-2] != want {
-		t.Errorf("it says %q, expected %q", lines[len(lines)-2], want)
+		t.Errorf("got %q; want %q", lines[len(lines)-2], want)
 	}
 	for place, most := range got.Bounds {
 		if most > 1 {
@@ -83,10 +83,10 @@ func TestExploringSeparatesProperEndsFromDeadlocks(t *testing.T) {
 	}
 	words := `5 markings visited, all that can be reached; 3 dead, of which 2 proper ends and 1 deadlock; a shortest way to one: ["wait" "pack"]`
 	if got := lines[len(lines)-2]; got != words {
-		t.Errorf("it says %q, expected %q", got, words)
+		t.Errorf("got %q; want %q", got, words)
 	}
 	if r := pnagent(t, "check", "--json", "--explore", "1000", path); strings.Contains(r.out, "visited") {
-		t.Errorf("with --json it says %s", r.out)
+		t.Errorf("with --json: got %s; want no summary", r.out)
 	}
 }
 
@@ -96,14 +96,14 @@ func TestTraceOfGraphXIsTheTable(t *testing.T) {
 		{"6", "7 9 11", "1"}, {"7", "8 9 11", "2"}, {"9", "8 10 11", "3"}, {"11", "8 10 12", "1"}, {"8", "10 12", "1"}, {"10", "12", "1"}, {"12", "13", "1"}, {"13", "", "0"}}
 	r := pnagent(t, "engine", "--source", "clerk", "--trace", graphX)
 	if r.code != 0 || r.err != "" {
-		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+		t.Fatalf("got exit code %d, stderr %q; want 0 and nothing", r.code, r.err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if head := strings.Join(rows[0], ","); head != "step,edge,threads,pointer,parent,who,when" {
-		t.Errorf("the columns are %s", head)
+		t.Errorf("got columns %s; want step, edge, threads, pointer, parent, who and when", head)
 	}
 	rows = rows[1:]
 	if len(rows) != len(want) {
@@ -199,10 +199,10 @@ func TestCheckPrintsWhatEachElementOfABPMNFileBecame(t *testing.T) {
 			}
 			if want := conditionsInWords[filepath.Base(path)]; want != "" {
 				if r.code != 1 || !strings.HasPrefix(r.err, "pnagent: "+path+want) {
-					t.Errorf("exit code %d, %q; expected %s", r.code, r.err, want)
+					t.Errorf("got exit code %d, %q; want 1 and %s", r.code, r.err, want)
 				}
 			} else if r.code != 0 || r.err != "" {
-				t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+				t.Fatalf("got exit code %d, stderr %q; want 0 and nothing", r.code, r.err)
 			}
 			text, err := os.ReadFile(path)
 			if err != nil {
@@ -227,7 +227,7 @@ func TestTheExampleProcessRuns(t *testing.T) {
 	t.Parallel()
 	r := pnagent(t, "engine", "--instances", "10", "--bindings", "../examples/claim.yaml", "--firings", "1000", "../examples/claim.bpmn")
 	if r.code != 0 {
-		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+		t.Fatalf("got exit code %d, stderr %q; want 0", r.code, r.err)
 	}
 	var got struct {
 		Nets map[string]struct {
@@ -250,6 +250,6 @@ func TestPlayPrintsWhatAnInclusiveJoinWaitsFor(t *testing.T) {
 	r := pnagentWith(t, "fire s\nfire split\nfire t1\nfire join\n", "play", "../petri/bpmn/testdata/inclusive.bpmn")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if last := lines[len(lines)-1]; r.code != 1 || !strings.Contains(last, `not enabled: place \"j2\" is empty`) || !strings.Contains(last, `\"j3\"`) {
-		t.Errorf("exit code %d, %s", r.code, last)
+		t.Errorf("got exit code %d, %s; want 1, with j2 and j3 not enabled", r.code, last)
 	}
 }

@@ -86,7 +86,7 @@ func corpusList(t *testing.T) []file {
 		} else if f.valid {
 			var weight uint64
 			if _, err := fmt.Sscanf(m[2], "P=%d T=%d A=%d w=%d m=%d", &f.size.Places, &f.size.Transitions, &f.size.Arcs, &weight, &f.size.Tokens); err != nil {
-				t.Fatalf("the list says %q of %s: %v", m[2], m[1], err)
+				t.Fatalf("%s: got size %q of the list: %v", m[1], m[2], err)
 			}
 		}
 		files = append(files, f)
@@ -128,7 +128,7 @@ func checked(t *testing.T, out string) []checkedNet {
 	for line := range strings.Lines(out) {
 		var n checkedNet
 		if err := json.Unmarshal([]byte(line), &n); err != nil {
-			t.Fatalf("check says %q: %v", line, err)
+			t.Fatalf("reading line %q: %v", line, err)
 		}
 		nets = append(nets, n)
 	}
@@ -144,7 +144,7 @@ func TestCheckReadsEveryValidFileOfTheCorpusWithTheSizesOfItsList(t *testing.T) 
 		t.Run(filepath.Base(f.path), func(t *testing.T) {
 			r := pnagent(t, "check", "--json", f.path)
 			if r.code != 0 || r.err != "" {
-				t.Fatalf("exit code %d, stderr %q", r.code, r.err)
+				t.Fatalf("got exit code %d, stderr %q; want 0 and nothing", r.code, r.err)
 			}
 			var got size
 			for _, n := range checked(t, r.out) {
@@ -158,7 +158,7 @@ func TestCheckReadsEveryValidFileOfTheCorpusWithTheSizesOfItsList(t *testing.T) 
 			}
 			text := pnagent(t, "check", f.path)
 			if text.code != 0 || text.err != "" || !strings.Contains(text.out, f.path+": ") {
-				t.Errorf("as text: %+v", text)
+				t.Errorf("as text: got %+v; want exit code 0 and a line of the file", text)
 			}
 		})
 	}
@@ -176,7 +176,7 @@ func TestCheckRefusesEveryBrokenFileOfTheCorpusWithLineAndReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := pnagent(t, "check", f.path)
 			if r.code != 1 || r.out != "" {
-				t.Errorf("exit code %d, stdout %q", r.code, r.out)
+				t.Errorf("got exit code %d, stdout %q; want 1 and nothing", r.code, r.out)
 			}
 			each := regexp.MustCompile(`^pnagent: ` + regexp.QuoteMeta(f.path) + `:(\d+):\d+: .{10,}\n$`)
 			first := true
@@ -195,7 +195,7 @@ func TestCheckRefusesEveryBrokenFileOfTheCorpusWithLineAndReason(t *testing.T) {
 			}
 			// Its own time, however busy the machine is.
 			if r.cpu > time.Second {
-				t.Errorf("it took %s", r.cpu)
+				t.Errorf("got %s of processor time; want at most 1 s", r.cpu)
 			}
 		})
 	}
@@ -233,7 +233,7 @@ func TestCheckReadsStandardInput(t *testing.T) {
 	t.Parallel()
 	r := pnagentWith(t, stuckNet, "check", "-")
 	if r.code != 0 || !strings.Contains(r.out, `net "claims": 4 places, 4 transitions, 7 arcs, 40 tokens`) {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want exit code 0 and the sizes of claims", r)
 	}
 	wantFailure(t, pnagentWith(t, "<pnml><net", "check", "-"), 1, `stdin:1:7: the file ends`)
 }

@@ -77,7 +77,7 @@ func TestCheckConfigTakesWhatServeTakes(t *testing.T) {
 	net := write(t, "claims.pnml", stuckNet)
 	config := write(t, "pnagent.yml", "web.listen-address: 127.0.0.1:0\nsnmp: 127.0.0.1:0\nmib-dir: "+t.TempDir()+"\nforget-after: 1m\nnet: ["+net+"]\n")
 	if r := pnagent(t, "check-config", config); r.code != 0 || r.err != "" {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want exit code 0 and no message", r)
 	}
 	s := &sidecar{process: start(t, built.pnagent, "serve", "--config", config, "--nats", startNATS(t))}
 	at := s.says(t, `"?sidecar serves"? http=(\S+) snmp=(127\S+)`)
@@ -108,11 +108,11 @@ func TestHelpAndVersion(t *testing.T) {
 	} {
 		r := pnagent(t, c.args...)
 		if r.code != 0 || r.err != "" {
-			t.Errorf("%q ends with %d and says %q", c.args, r.code, r.err)
+			t.Errorf("%q: got exit code %d and %q; want 0 and nothing", c.args, r.code, r.err)
 		}
 		for _, word := range c.says {
 			if !strings.Contains(r.out, word) {
-				t.Errorf("%q does not say %q", c.args, word)
+				t.Errorf("%q: got %s\nwant %q in it", c.args, r.out, word)
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func TestEngineWithFiringsPrintsOneJSONLine(t *testing.T) {
 	t.Parallel()
 	r := pnagent(t, "engine", "--firings", "1000", "--source", "here", write(t, "ring.pnml", ringNet))
 	if r.code != 0 {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v; want exit code 0", r)
 	}
 	var line map[string]any
 	if err := json.Unmarshal([]byte(r.out), &line); err != nil {
@@ -139,7 +139,7 @@ func TestEngineWithFiringsPrintsOneJSONLine(t *testing.T) {
 		tokens += n
 	}
 	if did.Firings != 1000 || did.Seconds <= 0 || did.Rate <= 0 || tokens != 1 || did.Source != "here" {
-		t.Errorf("%+v", did)
+		t.Errorf("got %+v; want 1000 firings and one token of source here", did)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestAnEngineWaitsForAFiringFromOutside(t *testing.T) {
 	}
 	want := map[string]uint64{"awaiting answer": 37, "paid €": 3}
 	if r := e.end(t); r.Firings != 83 || !cmp.Equal(r.Marking, want) {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want 83 firings and %v", r, want)
 	}
 }
 
@@ -186,11 +186,11 @@ func TestMibPrintsWhatItWrote(t *testing.T) {
 	for _, want := range []string{"written", "unchanged"} {
 		r := pnagent(t, "mib", "--dir", dir, net)
 		if r.code != 0 || r.err != "" {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v; want exit code 0 and no message", r)
 		}
 		for _, file := range []string{"PETRINET-MIB.mib", "CLAIMS-PN-MIB.mib", "oids.lock"} {
 			if submatch(r.out, `(?m)^`+want+` +`+filepath.Join(dir, file)+`$`) == nil {
-				t.Errorf("%q does not say that %s is %s", r.out, file, want)
+				t.Errorf("got %q; want %s as %s in it", r.out, file, want)
 			}
 			if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 				t.Error(err)

@@ -45,7 +45,7 @@ func (s *sidecar) digest(t *testing.T) string {
 		}
 	}
 	if err := json.Unmarshal(s.page(t, "/api/v1/view"), &v); err != nil || len(v.Nets) != 1 || len(v.Nets[0].Digests) != 1 {
-		t.Fatalf("%v, %+v", err, v)
+		t.Fatalf("got %v, %+v; want one net with one digest", err, v)
 	}
 	return v.Nets[0].Digests[0].Digest
 }

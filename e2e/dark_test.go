@@ -74,7 +74,7 @@ func startDark(t *testing.T, js *jetStream, urls string) *dark {
 func (d *dark) goesOn(t *testing.T, since time.Time) {
 	t.Helper()
 	before := d.ring.statuses()
-	until(t, "everything goes on", func() error {
+	until(t, "everything continues", func() error {
 		received := d.side.nats(t)
 		for _, s := range received.Sources {
 			if s.State != "up" || s.LastMessage.Before(since) {
@@ -116,7 +116,7 @@ func TestEverythingContinuesWhenADarkServerAnswersAgain(t *testing.T) {
 	for _, p := range []*process{d.side.process, d.shop.process, d.member, d.engine.process} {
 		p.says(t, lost)
 	}
-	until(t, "the sidecar says so", func() error {
+	until(t, "the sidecar shows the loss", func() error {
 		received := d.side.nats(t)
 		status, ready, err := d.side.get("/-/ready")
 		alarms := d.side.alarms(t)
@@ -127,7 +127,7 @@ func TestEverythingContinuesWhenADarkServerAnswersAgain(t *testing.T) {
 	})
 	for _, s := range d.side.nats(t).Sources {
 		if s.State != "up" {
-			t.Errorf("source %s is %s while the sidecar cannot hear", s.Name, s.State)
+			t.Errorf("got source %s as %s while the sidecar receives nothing", s.Name, s.State)
 		}
 	}
 	way.Light()
@@ -150,7 +150,7 @@ func TestEverythingContinuesAtAnotherServerOfTheList(t *testing.T) {
 	one.Dark()
 	d.goesOn(t, time.Now())
 	if received := d.side.nats(t); received.NATS.Server != "nats://"+other.Addr {
-		t.Errorf("%+v", received.NATS)
+		t.Errorf("got %+v; want server %s", received.NATS, other.Addr)
 	}
 	d.lostNothing(t)
 }

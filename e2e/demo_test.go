@@ -27,7 +27,7 @@ func startDemo(t *testing.T, args ...string) *demo {
 	args = append([]string{"demo", "--http", "127.0.0.1:0", "--snmp", "127.0.0.1:0"}, args...)
 	d := &demo{process: start(t, built.pnagent, args...)}
 	var at []string
-	until(t, "the demo says what to try", func() error {
+	until(t, "the demo prints what to try", func() error {
 		if at = submatch(d.out.String(), `curl -s (http://\S+)/metrics[^$]*snmpbulkwalk -v2c -c public (\S+) `); at == nil {
 			return errors.New("not said yet")
 		}
@@ -91,7 +91,7 @@ func TestDemoShowsAStuckPlaceGrowOlderByOneASecond(t *testing.T) {
 func TestDemoEndsByItselfWhenItsTimeIsUp(t *testing.T) {
 	t.Parallel()
 	if code := startDemo(t, "--for", "10s").wait(t); code != 0 {
-		t.Errorf("it ends with %d", code)
+		t.Errorf("got exit code %d; want 0", code)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestDemoEndsCleanlyWhenInterrupted(t *testing.T) {
 		})
 		d.stop(t, s)
 		if _, _, err := d.get("/-/healthy"); !errors.Is(err, syscall.ECONNREFUSED) {
-			t.Errorf("after %s the web server says %v", s, err)
+			t.Errorf("after %s: got %v of the web server", s, err)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestBadDispatchIsAUsageError(t *testing.T) {
 	} {
 		r := pnagent(t, append(append([]string{"engine", "--firings", "1"}, args...), net)...)
 		if r.code != 2 || submatch(r.err, pattern) == nil {
-			t.Errorf("%v: exit code %d, %s", args, r.code, r.err)
+			t.Errorf("%v: got exit code %d, %s; want 2 and %s", args, r.code, r.err, pattern)
 		}
 	}
 }

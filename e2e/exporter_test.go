@@ -100,7 +100,7 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 	r := tool(t, noModules(), filepath.Join(programs, "generator"), "generate", "--fail-on-parse-errors", "-m", m.dir, "-m", stubs,
 		"-g", filepath.Join(dir, "generator.yml"), "-o", config)
 	if r.code != 0 || strings.Contains(r.err, "level=WARN") || strings.Contains(r.err, "level=ERROR") {
-		t.Fatalf("the generator says %s", r.err)
+		t.Fatalf("the generator: got exit code %d, %s; want 0 and no warning", r.code, r.err)
 	}
 	listen := freeAddr(t, "tcp")
 	start(t, filepath.Join(programs, "snmp_exporter"), "--config.file", config, "--web.listen-address", listen)

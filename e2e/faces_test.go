@@ -230,7 +230,7 @@ func (p prometheus) query(t *testing.T, promQL, id string) map[key]uint64 {
 	}
 	status, body, err := p.get("/api/v1/query?query=" + url.QueryEscape(promQL))
 	if err != nil || status/100 != 2 && status != 503 { // 503: not ready yet
-		t.Fatalf("prometheus: %d, %v: %s", status, err, body)
+		t.Fatalf("Prometheus: got %d, %v: %s; want success", status, err, body)
 	}
 	_ = json.Unmarshal(body, &answer) // what is no answer has no result
 	found := map[key]uint64{}

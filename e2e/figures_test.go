@@ -77,10 +77,10 @@ func TestFiguresOfRegions(t *testing.T) {
 // Processes are started, measured and ended, and every token is found.
 func TestARateAndAHandOverAreMeasured(t *testing.T) {
 	if rate := pingpong(3).rate(t, false, time.Second); rate <= 0 {
-		t.Errorf("%v firings a second", rate)
+		t.Errorf("got %v firings a second; want some", rate)
 	}
 	if took := worked(3, time.Millisecond).takeovers(t, syscall.SIGTERM, 1); len(took) != 1 {
-		t.Errorf("hand-overs took %v", took)
+		t.Errorf("got hand-overs %v; want one", took)
 	}
 }
 
@@ -705,7 +705,7 @@ func TestTheTableOfFiguresHasGoalsAndBases(t *testing.T) {
 	}
 	for _, want := range []string{"12,345/s", "≥ 10,000/s", "4.95/s", "2,494", "2.5 ms (nine of ten 2.5, most 3.25, of 3)", "≤ 5 ms"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, &out)
+			t.Errorf("got\n%s\nwant %q in it", &out, want)
 		}
 	}
 }

@@ -197,7 +197,7 @@ func (f *fleet) plays(part, source string) region.Status {
 func (f *fleet) goesOn() {
 	f.t.Helper()
 	first := map[string]uint64{}
-	until(f.t, "every part goes on", func() error {
+	until(f.t, "every part continues", func() error {
 		now := f.statuses()
 		for _, part := range f.parts() {
 			s := now[part]

@@ -374,9 +374,9 @@ func live(t *testing.T, natsURL string, w web, name string, nets []mortal) {
 			}
 			for _, tr := range shown.Transitions {
 				want := r.Nets[l.id].Transitions[tr.ID]
-				told, _ := metrics.value("petrinet_transition_firings_total", "net", l.id, "transition", tr.ID)
-				if tr.Firings != want || told != float64(want) {
-					return fmt.Errorf("transition %s: %d firings, %v in /metrics; the engine has counted %d", tr.ID, tr.Firings, told, want)
+				exported, _ := metrics.value("petrinet_transition_firings_total", "net", l.id, "transition", tr.ID)
+				if tr.Firings != want || exported != float64(want) {
+					return fmt.Errorf("transition %s: %d firings, %v in /metrics; the engine has counted %d", tr.ID, tr.Firings, exported, want)
 				}
 			}
 			return nil

@@ -101,7 +101,7 @@ func (f *fleet) ask(ctx context.Context, kind, part string, body []byte) (sent, 
 		return true, false
 	}
 	if string(m.Data) != `{"ok":true}` {
-		f.t.Errorf("%s %s: %s", subject, body, m.Data)
+		f.t.Errorf("%s %s: got %s; want ok", subject, body, m.Data)
 	}
 	return true, true
 }

@@ -36,7 +36,7 @@ func generate(t *testing.T, dir string, nets ...string) modules {
 	}
 	r := pnagent(t, append([]string{"mib", "--dir", dir}, nets...)...)
 	if r.code != 0 || r.err != "" {
-		t.Fatalf("pnagent mib: %+v", r)
+		t.Fatalf("pnagent mib: got %+v; want exit code 0 and no message", r)
 	}
 	lock, err := mib.ReadLock(filepath.Join(dir, mib.LockFile))
 	if err != nil {
@@ -57,7 +57,7 @@ func (m modules) lint(t *testing.T) {
 	for _, name := range names {
 		r := tool(t, []string{"SMIPATH=" + stubs + ":" + m.dir}, smilint, "-c", "/dev/null", "-s", "-m", "-l", "9", name)
 		if r.out+r.err != "" {
-			t.Errorf("smilint says of %s:\n%.2000s%.2000s", name, r.out, r.err)
+			t.Errorf("%s: got faults of smilint; want none:\n%.2000s%.2000s", name, r.out, r.err)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (m modules) ask(t *testing.T, program string, args ...string) []string {
 	t.Helper()
 	r := tool(t, m.env(), need(t, program, "snmp"), args...)
 	if r.code != 0 || r.err != "" {
-		t.Fatalf("%s: exit code %d: %.2000s", program, r.code, r.err)
+		t.Fatalf("%s: got exit code %d: %.2000s; want 0 and no message", program, r.code, r.err)
 	}
 	return strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
 }
@@ -128,7 +128,7 @@ func examples(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../examples/*.pnml")
 	if err != nil || len(files) < 3 {
-		t.Fatalf("%d examples, %v", len(files), err)
+		t.Fatalf("got %d examples, %v; want at least 3", len(files), err)
 	}
 	for i := range files {
 		if files[i], err = filepath.Abs(files[i]); err != nil {
@@ -178,7 +178,7 @@ func TestGeneratedModulesOfAllNetsTogether(t *testing.T) {
 	paths := different(t)
 	m := generate(t, "", paths...)
 	if n := len(m.lock.Nets()); n < len(paths) {
-		t.Errorf("%d nets of %d files", n, len(paths))
+		t.Errorf("got %d nets; want one of each of the %d files", n, len(paths))
 	}
 	m.hold(t)
 }
@@ -196,11 +196,11 @@ func TestInstalledModulesAreFoundByNetSNMP(t *testing.T) {
 	env := []string{"MIBDIRS=" + installed + ":" + stubDir, "MIBS=ALL", "SNMPCONFPATH=" + os.DevNull, "SNMP_PERSISTENT_FILE=" + os.DevNull}
 	r := tool(t, env, built.pnagent, "mib", "--dir", dir, "--install", write(t, "claims.pnml", stuckNet))
 	if r.code != 0 || r.err != "" || !strings.Contains(r.out, "net-snmp's tools find them in "+installed) {
-		t.Fatalf("pnagent mib --install: %+v", r)
+		t.Fatalf("pnagent mib --install: got %+v; want exit code 0 and the directory %s", r, installed)
 	}
 	r = tool(t, env, translate, "-On", "CLAIMS-PN-MIB::inboxTokens")
 	if want := "." + oidRoot + ".2.1.1.2.1." + fmt.Sprint(placeTokens) + "\n"; r.out != want || r.err != "" {
-		t.Errorf("snmptranslate says %q%q, want %q", r.out, r.err, want)
+		t.Errorf("snmptranslate: got %q%q; want %q", r.out, r.err, want)
 	}
 }
 
@@ -304,7 +304,7 @@ func (m modules) table(t *testing.T, noc snmptest.Client, name string) map[strin
 	const separator = "\x1f" // in no id
 	lines := m.ask(t, "snmptable", "-v2c", "-c", "public", "-OU", "-Ci", "-Cf", separator, noc.Addr, name)
 	if len(lines) < 3 || lines[0] != "SNMP table: "+name {
-		t.Fatalf("snmptable says %.1000q", lines)
+		t.Fatalf("got %.1000q; want table %s", lines, name)
 	}
 	header := strings.Split(lines[2], separator)
 	rows := map[string]map[string]string{}

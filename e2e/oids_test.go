@@ -85,11 +85,11 @@ func TestAPlaceThatComesBackHasItsOldOID(t *testing.T) {
 		`<arc id="a6" source="answer" target="paid €"/>`, "", `<arc id="a7" source="paid €" target="archive"/>`, "").Replace(stuckNet)
 	gone := generate(t, first.dir, write(t, "claims.pnml", without))
 	if got := gone.status(t, "paidTokens"); got != "obsolete" {
-		t.Errorf("STATUS is %q", got)
+		t.Errorf("got STATUS %q; want obsolete", got)
 	}
 	back := generate(t, first.dir, write(t, "claims.pnml", stuckNet))
 	if got := back.status(t, "paidTokens"); got != "current" {
-		t.Errorf("STATUS is %q", got)
+		t.Errorf("got STATUS %q; want current", got)
 	}
 	if diff := cmp.Diff(want, back.objects(t, "paidTokens")); diff != "" {
 		t.Error(diff)

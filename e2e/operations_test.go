@@ -35,7 +35,7 @@ func example(t *testing.T, name string, replace ...string) string {
 	}
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(string(text), replace[i]) {
-			t.Fatalf("%s does not have %q", name, replace[i])
+			t.Fatalf("%s: got no %q; want one to replace", name, replace[i])
 		}
 	}
 	return strings.NewReplacer(replace...).Replace(string(text))
@@ -145,7 +145,7 @@ func TestTheExampleSnmpdConfServesAnEncryptedWalkAndNothingElse(t *testing.T) {
 		t.Errorf("sysName is not shown: %+v", r)
 	}
 	if r := ask("snmpwalk", "SNMPv2-SMI::mib-2.1.9.1.3"); !strings.Contains(r.out, mib.CapabilitiesText) {
-		t.Errorf("sysORTable does not say what is served: %+v", r)
+		t.Errorf("got sysORTable %+v; want the served modules", r)
 	}
 	const object = "PETRINET-MIB::agentVersion.0"
 	for name, r := range map[string]result{
@@ -154,7 +154,7 @@ func TestTheExampleSnmpdConfServesAnEncryptedWalkAndNothingElse(t *testing.T) {
 		"with a community":       tool(t, m.env(), need(t, "snmpget", "snmp"), "-v2c", "-c", "public", "-t", "0.3", "-r", "0", snmpd.addr, object),
 	} {
 		if r.code == 0 {
-			t.Errorf("%s: answered with %q", name, r.out)
+			t.Errorf("%s: got answer %q; want none", name, r.out)
 		}
 	}
 	side.stop(t, syscall.SIGTERM)
@@ -182,7 +182,7 @@ func TestTheExampleUserSeesItsViewAndChangesNothing(t *testing.T) {
 	}
 	for _, outside := range []string{".1.3.6.1.4.1.2021.4.5.0", ".1.3.6.1.6.3.15.1.1.1.0", ".1.3.6.1.2.1.25.1.1.0"} { // memory, USM, up time of the host
 		if r := snmpd.noc(t, noModules(), "snmpget", nil, outside); !strings.Contains(r.out, "No Such") {
-			t.Errorf("%s is answered with %q%q", outside, r.out, r.err)
+			t.Errorf("%s: got %q%q; want no such object", outside, r.out, r.err)
 		}
 	}
 	for _, object := range []string{".1.3.6.1.2.1.1.5.0", "." + oidRoot + ".1.1.1.2.0", ".1.3.6.1.6.3.15.1.1.1.0"} { // sysName, agentName, outside
@@ -192,7 +192,7 @@ func TestTheExampleUserSeesItsViewAndChangesNothing(t *testing.T) {
 			t.Errorf("setting %s is answered with %+v", object, r)
 		}
 		if after := snmpd.noc(t, noModules(), "snmpget", nil, object); after.out != before.out {
-			t.Errorf("%s was %q and is %q", object, before.out, after.out)
+			t.Errorf("%s after setting it: got %q; want %q", object, after.out, before.out)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func TestOnlyTheGroupOfTheExampleReachesTheSocket(t *testing.T) {
 func TestTheExampleConfigurationPassesCheckConfig(t *testing.T) {
 	t.Parallel()
 	if r := pnagent(t, "check-config", filepath.Join(operations, "serve.yaml")); r.code != 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want exit code 0", r)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestTheExampleUnitsAreOnesThatSystemdTakes(t *testing.T) {
 			}
 		}
 		if len(own) > 0 {
-			t.Errorf("systemd-analyze verify says of %s\n%s", name, strings.Join(own, ""))
+			t.Errorf("%s: got faults of systemd-analyze verify; want none:\n%s", name, strings.Join(own, ""))
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (p panel) agrees(t *testing.T, net, place string) {
 		t.Errorf("the page shows %q, which is %q of %q to %s; want %q", p.Title, p.Doc.Name, p.Doc.ID, p.Asked, place)
 	}
 	if len(p.Tokens) != len(p.Doc.Stuck) {
-		t.Errorf("the page shows %d tokens; the API says %d", len(p.Tokens), len(p.Doc.Stuck))
+		t.Errorf("got %d tokens on the page; want %d, as in the API", len(p.Tokens), len(p.Doc.Stuck))
 		return
 	}
 	for i, token := range p.Doc.Stuck {
@@ -73,7 +73,7 @@ func (p panel) agrees(t *testing.T, net, place string) {
 			says = says && strings.Contains(p.Tokens[i], wait.Text)
 		}
 		if !says {
-			t.Errorf("the page shows %q; the API says %+v", p.Tokens[i], token)
+			t.Errorf("got %q on the page; want %+v, as in the API", p.Tokens[i], token)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func oldestPlace(t *testing.T, b *browsertest.Tab, d *demo, net, key string) (at
 		ids, names = append(ids, nodes[i].ID), append(names, nodes[i].Name)
 	}
 	if at.Generations[0] != at.Generations[1] || !slices.Contains(ids, at.Sent) {
-		t.Errorf("the API says that the oldest token is in %q, and in %q: %+v", at.Sent, ids, at)
+		t.Errorf("got the oldest token in %q; want one of %q and one generation: %+v", at.Sent, ids, at)
 	}
 	return at, ids, names
 }

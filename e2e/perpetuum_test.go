@@ -54,7 +54,7 @@ func TestPerpetuumWritesOneLineAnEvent(t *testing.T) {
 	lines := parsePerpetuum(t, tool(t, nil, trafficLight(t), "4").out)
 	for i := range lines {
 		if at := lines[i].Time; at < began || at > time.Now().UnixMicro() {
-			t.Errorf("line %d: time %d, after %d", i, at, began)
+			t.Errorf("line %d: got time %d; want one between %d and now", i, at, began)
 		}
 		lines[i].Time = 0
 	}
@@ -100,7 +100,7 @@ func TestPerpetuumDropsAndCountsWhatItCannotWriteAtOnce(t *testing.T) {
 		t.Fatalf("%q: %v", stderr.String(), err)
 	}
 	if all != 50001 || dropped == 0 || len(lines) != all-dropped {
-		t.Errorf("%d lines, %d of %d dropped", len(lines), dropped, all)
+		t.Errorf("got %d lines, %d of %d dropped; want 50001, each as a line or dropped", len(lines), dropped, all)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestPerpetuumsTokensAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 	}
 	before := time.Now()
 	if r := tool(t, nil, program, "100", port); r.code != 0 || r.err != "" {
-		t.Fatalf("%d: %s", r.code, r.err)
+		t.Fatalf("got exit code %d: %s; want 0 and no message", r.code, r.err)
 	}
 	after := time.Now()
 	place := key{"traffic_light", "green"} // after 100 firings, and nothing more comes

@@ -186,7 +186,7 @@ func readFirst(t *testing.T, path string) *petri.Net {
 	defer f.Close()
 	nets, err := pnml.Read(f, path, pnml.DefaultLimits())
 	if err != nil || len(nets.Nets) == 0 {
-		t.Fatalf("%s: %v, %d nets", path, err, len(nets.Nets))
+		t.Fatalf("%s: got %v, %d nets; want at least one", path, err, len(nets.Nets))
 	}
 	return nets.Nets[0]
 }

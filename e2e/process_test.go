@@ -125,7 +125,7 @@ func (p *process) wait(t *testing.T) int {
 	select {
 	case <-p.done:
 	case <-time.After(patience):
-		t.Fatalf("%s does not end", p.name)
+		t.Fatalf("%s has not ended within %s", p.name, patience)
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
@@ -135,7 +135,7 @@ func (p *process) stop(t *testing.T, s os.Signal) {
 	t.Helper()
 	p.signal(t, s)
 	if code := p.wait(t); code != 0 {
-		t.Errorf("%s ends with %d after %s", p.name, code, s)
+		t.Errorf("%s after %s: got exit code %d; want 0", p.name, s, code)
 	}
 }
 

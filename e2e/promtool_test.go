@@ -15,7 +15,7 @@ func promtoolIsSilent(t *testing.T, text []byte) {
 	cmd := exec.CommandContext(t.Context(), need(t, "promtool", "prometheus"), "check", "metrics")
 	cmd.Stdin = bytes.NewReader(text)
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("promtool check metrics: %v\n%s", err, out)
+		t.Errorf("promtool check metrics: got %v\n%s\nwant no fault", err, out)
 	}
 }
 

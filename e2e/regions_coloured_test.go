@@ -149,7 +149,7 @@ func (d *desk) next() (asked, *nats.Msg) {
 	case m := <-d.messages:
 		return parseAsked(d.t, m.Data), m
 	case <-time.After(patience):
-		d.t.Fatal("nothing is asked")
+		d.t.Fatal("got no request; want one")
 		return asked{}, nil
 	}
 }

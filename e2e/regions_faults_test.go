@@ -143,7 +143,7 @@ func TestRegionsWaitForRoomOnAFullDisk(t *testing.T) {
 	a, b := f.start("a"), f.start("b")
 	until(t, "the disk is full", func() error {
 		if text := a.err.String() + b.err.String(); !strings.Contains(text, "journal stopped") && !strings.Contains(text, "insufficient") {
-			return fmt.Errorf("nobody says so: %+v", f.statuses())
+			return fmt.Errorf("got statuses %+v", f.statuses())
 		}
 		return nil
 	})

@@ -96,7 +96,7 @@ func powerLoss(t *testing.T, round int) {
 		return n
 	}
 	stopped := ""
-	until(t, "all tokens arrive, or region two says why not", func() error {
+	until(t, "all tokens arrive, or region two has a reason", func() error {
 		if stopped = f.statuses()["two"].Stopped; stopped != "" {
 			return nil
 		}

@@ -157,7 +157,7 @@ func sample(t *testing.T, noc snmptest.Client, l *load) *sampler {
 		}
 		t.Logf("%d readings, %d discontinuity times", s.read, s.changes)
 		if s.read == 0 {
-			t.Error("nothing was read")
+			t.Error("got no reading; want some")
 		}
 	})
 	return s
@@ -276,7 +276,7 @@ func (f *fleet) byCommand() map[string]serves {
 	r := pnagent(f.t, "regions", "--nats", f.nats(), "--json", f.id())
 	var all []region.Status
 	if err := json.Unmarshal([]byte(r.out), &all); err != nil || r.code != 0 {
-		f.t.Fatalf("pnagent regions: %+v: %v", r, err)
+		f.t.Fatalf("pnagent regions: got %+v, %v; want exit code 0 and JSON", r, err)
 	}
 	out := map[string]serves{}
 	for _, s := range all {
@@ -294,7 +294,7 @@ func (f *fleet) byCommand() map[string]serves {
 // tellTheSame waits until SNMP, the page and the command say the same of every part.
 func (f *fleet) tellTheSame(noc snmptest.Client, side *sidecar) {
 	f.t.Helper()
-	until(f.t, "SNMP, the page and pnagent regions say the same", func() error {
+	until(f.t, "SNMP, the page and pnagent regions agree", func() error {
 		want := f.byCommand()
 		if names := slices.Sorted(maps.Keys(want)); len(names) != len(f.all) {
 			return fmt.Errorf("pnagent regions tells of %q", names)

@@ -79,14 +79,14 @@ func TestTheConfigurationIsReadAgain(t *testing.T) {
 
 	rewrite(strings.Replace(calm, "after: 1h", "after: soon", 1))
 	if status, body := side.reloads(t); status != http.StatusInternalServerError || !strings.Contains(body, `serve.yaml:4:20: found "soon"; expected a duration`) {
-		t.Errorf("%d: %s", status, body)
+		t.Errorf("got %d: %s; want 500 with the fault", status, body)
 	}
 	good(0)
 	alarms(1)
 
 	rewrite(strings.Replace(calm, "5000", "6000", 1))
 	if status, body := side.reloads(t); status != http.StatusOK {
-		t.Errorf("%d: %s", status, body)
+		t.Errorf("got %d: %s; want 200", status, body)
 	}
 	alarms(0)
 	good(1)
@@ -112,7 +112,7 @@ func TestHTTPIsServedAtTheSocketOfSystemd(t *testing.T) {
 		side := startWith(t, []*os.File{socket}, "sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`,
 			built.pnagent, "serve", "--nats", url, "--mib-dir", "", "--web.systemd-socket")
 		if at.page(t, "/-/healthy"); side.cmd.ProcessState != nil { // which waits in the socket until it is there
-			t.Fatal("it ended")
+			t.Fatal("the sidecar has ended; want it to run on")
 		}
 		side.stop(t, syscall.SIGTERM)
 	}

@@ -45,17 +45,17 @@ func TestReportDrawsEveryPanelOfARealPrometheus(t *testing.T) {
 		}
 	}
 	if faults := figuresThat(page, "Not drawn"); faults != nil {
-		t.Errorf("not drawn: %q", faults)
+		t.Errorf("got figures that are not drawn: %q; want none", faults)
 	}
 	if empty := figuresThat(page, "No data"); empty != nil {
-		t.Errorf("without data: %q", empty)
+		t.Errorf("got figures without data: %q; want none", empty)
 	}
 	if n := strings.Count(page, `class="plot`); n < 50 {
-		t.Errorf("%d plots", n)
+		t.Errorf("got %d plots; want at least 50", n)
 	}
 	one := pnagent(t, "report", "--prometheus", p.url, "--since", "5m", "--net", "packaging-line", "-o", "-")
 	if one.code != 0 || !strings.HasPrefix(one.out, "<!DOCTYPE html>") || strings.Contains(one.out, "Net backup-window") {
-		t.Errorf("%d, %s, %.200s", one.code, one.err, one.out)
+		t.Errorf("got exit code %d, %s, %.200s; want 0 and a page without another net", one.code, one.err, one.out)
 	}
 }
 
@@ -69,7 +69,7 @@ func reportOf(t *testing.T, p prometheus) (page string) {
 		began := time.Now()
 		r := pnagent(t, "report", "--prometheus", p.url, "--since", "5m", "-o", out)
 		if r.code != 0 || r.out != "" || !strings.Contains(r.err, "written") {
-			t.Fatalf("%d, %q, %s", r.code, r.out, r.err)
+			t.Fatalf("got exit code %d, %q, %s; want 0 and that the file is written", r.code, r.out, r.err)
 		}
 		seconds := 3 + int(time.Since(began).Seconds()) // with the scrape before
 		failed := p.query(t, fmt.Sprintf("count_over_time(up[%ds]) - sum_over_time(up[%ds])", seconds, seconds), "job")
@@ -106,9 +106,9 @@ func TestReportOfASidecarAloneListsWhatIsMissing(t *testing.T) {
 
 func TestReportFailsWhereNothingCanBeHad(t *testing.T) {
 	t.Parallel()
-	nobody := "http://ada:secret@" + freeAddr(t, "tcp")
+	closed := "http://ada:secret@" + freeAddr(t, "tcp")
 	for _, flag := range []string{"--url", "--prometheus"} {
-		r := pnagent(t, "report", flag, nobody, "-o", "-")
+		r := pnagent(t, "report", flag, closed, "-o", "-")
 		wantFailure(t, r, 1, "reporting: asking .*connection refused")
 		if strings.Contains(r.err, "secret") {
 			t.Errorf("the password is in %q", r.err)

@@ -67,14 +67,14 @@ func (p prometheus) shows(t *testing.T, want float64) {
 // increase() would read as a reset and count completely.
 func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 	t.Parallel()
-	const before, unheard, after = 5000, 3, 6
+	const before, between, after = 5000, 3, 6
 	for name, c := range map[string]struct {
 		flags    []string
 		end      float64 // what is shown in the end
 		increase float64
 		resets   float64
 	}{
-		"kept":     {nil, before + unheard + after, unheard + after, 0},
+		"kept":     {nil, before + between + after, between + after, 0},
 		"not kept": {[]string{"--state-dir", ""}, after, after, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 			prom.shows(t, before)
 
 			side.kill(t)
-			fire(unheard)
+			fire(between)
 			side = start()
 			until(t, "the engine is received", func() error {
 				if v := side.view(t); v.source("claims", "berlin") != "up" || v.Generation < 4 {
@@ -285,7 +285,7 @@ func TestNothingThatWasShownFallsWhenTheSidecarIsKilled(t *testing.T) {
 		t.Error(what)
 	}
 	if reads.Load() < 20 {
-		t.Errorf("only %d reads", reads.Load())
+		t.Errorf("got %d reads; want at least 20", reads.Load())
 	}
 }
 

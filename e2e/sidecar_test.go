@@ -102,7 +102,7 @@ func (w web) page(t *testing.T, path string) []byte {
 	t.Helper()
 	status, body, err := w.get(path)
 	if err != nil || status != http.StatusOK {
-		t.Fatalf("%s: %d, %v: %.1000s", path, status, err, body)
+		t.Fatalf("%s: got %d, %v: %.1000s; want 200", path, status, err, body)
 	}
 	return body
 }
@@ -262,7 +262,7 @@ func parseReport(t *testing.T, out string) report {
 func (e *engine) end(t *testing.T) report {
 	t.Helper()
 	if code := e.wait(t); code != 0 {
-		t.Fatalf("engine %s ends with %d", e.source, code)
+		t.Fatalf("engine %s: got exit code %d; want 0", e.source, code)
 	}
 	return parseReport(t, e.out.String())
 }
@@ -278,7 +278,7 @@ func request(t *testing.T, nc *nats.Conn, kind, net, source, body string) {
 			return err
 		}
 		if string(answer.Data) != `{"ok":true}` {
-			t.Fatalf("%s %s: %s", subject, body, answer.Data)
+			t.Fatalf("%s %s: got %s; want ok", subject, body, answer.Data)
 		}
 		return nil
 	})

@@ -37,7 +37,7 @@ func receive(t *testing.T, addr, dir, conf string) sink {
 		need(t, "snmptrapd", "snmptrapd"), "-f", "-Lo", "-C", "-c", files, "-On", "-F", `%P|%v\n`, "udp:"+addr)
 	until(t, "snmptrapd is there", func() error {
 		if !strings.Contains(s.out.String(), "NET-SNMP version") {
-			return fmt.Errorf("it says %q", s.out.String())
+			return fmt.Errorf("got %q", s.out.String())
 		}
 		return nil
 	})
@@ -105,14 +105,14 @@ func TestTheExampleSnmpdConfSendsEncryptedInformsAndTraps(t *testing.T) {
 				return nil
 			})
 			if n := c.received("", notification); n != 1 { // not sent again
-				t.Errorf("%s: %d times", c.pdu, n)
+				t.Errorf("%s: got %d notifications; want 1", c.pdu, n)
 			}
 			if !strings.Contains(c.out.String(), `"awaiting answer"`) {
 				t.Errorf("%s does not name the place: %s", c.pdu, c.out.String())
 			}
 		}
 		if said := snmpd.err.String(); strings.Contains(said, "send_trap") {
-			t.Errorf("snmpd says\n%s", said)
+			t.Errorf("got messages of snmpd about a failed notification; want none:\n%s", said)
 		}
 	}
 	notifies(tokenStuck)

@@ -52,7 +52,7 @@ func onDuty(t *testing.T, one *sidecar, others ...*sidecar) {
 			duty, _ := s.value("pnagent_sidecar_on_duty")
 			peers, _ := s.value("pnagent_sidecar_peers")
 			if (duty == 1) != (i == 0) || int(peers) != len(others) {
-				return fmt.Errorf("sidecar %d: on duty %v, knows %v", i, duty, peers)
+				return fmt.Errorf("sidecar %d: on duty %v, peers %v", i, duty, peers)
 			}
 		}
 		return nil
@@ -291,7 +291,7 @@ func TestATakeOverInTheMiddleOfAWalkAndOfACounter(t *testing.T) {
 		whole = append(whole, v.Name.String())
 	}
 	if diff := cmp.Diff(whole, names); diff != "" || len(names) < 100 {
-		t.Errorf("the walk goes on with something else: -whole +walked\n%s", diff)
+		t.Errorf("walk after the change of sidecars, -whole +walked:\n%s", diff)
 	}
 	atStandBy := p.read(t, sinceColumn+".1")
 	if atStandBy == atPrimary || values[sinceColumn+".1"] == atPrimary {

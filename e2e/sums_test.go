@@ -203,7 +203,7 @@ func (s *watch) check(t *testing.T) {
 	t.Helper()
 	s.end()
 	if s.samples == 0 {
-		t.Error("nothing was watched")
+		t.Error("got no sample; want some")
 	}
 	for _, f := range s.faults {
 		t.Error(f)

@@ -304,7 +304,7 @@ func (r *relay) run(turns int, sink *snmptest.Snmptrapd) {
 	t.Logf("%d take-overs: %d raises, %d clears, %d came twice, %d clears of an unknown index, %d raises without a clear; half-seconds by how many were on duty: %v",
 		turns, f.raises, f.clears, f.twice, f.unknown, f.unclear, r.samples)
 	if f.raises == 0 || f.unknown > 0 || f.clears != f.raises {
-		t.Errorf("the station counts %+v", f)
+		t.Errorf("got %+v of the station; want as many clears as raises, and none unknown", f)
 	}
 	if len(r.bad) > 0 {
 		t.Errorf("not one was on duty: %s", strings.Join(r.bad, ", "))

@@ -104,7 +104,7 @@ func (x *terminal) press(t *testing.T, keys string) int {
 func (x *terminal) checkLeft(t *testing.T) {
 	t.Helper()
 	if code := x.wait(t); code != 0 || x.err.String() != "" {
-		t.Errorf("it ends with %d and says %q", code, x.err.String())
+		t.Errorf("got exit code %d and %q; want 0 and nothing", code, x.err.String())
 	}
 	after, err := term.GetState(x.tty.Fd())
 	if err != nil || !reflect.DeepEqual(x.before, after) {
@@ -181,14 +181,14 @@ func TestTopOnceIsATableForScripts(t *testing.T) {
 	r := pnagent(t, "top", "--url", s.url, "--once")
 	lines := strings.Split(r.out, "\n")
 	if r.code != 0 || r.err != "" || !strings.HasPrefix(lines[0], "PLACE") || !strings.HasPrefix(lines[1], "boxes ") {
-		t.Errorf("%d, %q, %s", r.code, r.err, r.out)
+		t.Errorf("got exit code %d, %q, %s; want 0 and the places", r.code, r.err, r.out)
 	}
 	if slices.ContainsFunc([]byte(r.out), func(b byte) bool { return b < ' ' && b != '\n' }) {
 		t.Errorf("there are control characters in %q", r.out)
 	}
 	for show, want := range map[string]string{"nets": "line", "transitions": "close", "sources": "berlin", "alarms": "ALARM"} {
 		if r := pnagent(t, "top", "--url", s.url, "--once", "--show", show); r.code != 0 || !strings.Contains(r.out, want) {
-			t.Errorf("%s: %d, %q, %s", show, r.code, r.err, r.out)
+			t.Errorf("%s: got exit code %d, %q, %s; want 0 and %s", show, r.code, r.err, r.out, want)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestDumpAndTopAskWithAPassword(t *testing.T) {
 		args := append(slices.Clone(command), "--url", locked.URL)
 		wantFailure(t, pnagent(t, args...), 1, "401 Unauthorized")
 		if r := pnagent(t, append(args, "--http.config.file", config)...); r.code != 0 || r.out == "" {
-			t.Errorf("%v: %d, %s", command, r.code, r.err)
+			t.Errorf("%v: got exit code %d, %s; want 0 and output", command, r.code, r.err)
 		}
 	}
 }

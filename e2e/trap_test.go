@@ -119,7 +119,7 @@ func sinksCounted(s scrape, live, dead string, inform bool) error {
 		return fmt.Errorf("the live sink: sent %v, acknowledged %v, lost %v", sent, acks, lost)
 	}
 	if value("pnagent_snmp_trap_sink_unreachable_total", dead) == 0 {
-		return fmt.Errorf("nobody has noticed that the other sink is dead")
+		return fmt.Errorf("no peer has noticed that the other sink is gone")
 	}
 	return nil
 }

@@ -171,7 +171,7 @@ func sameCounters(t *testing.T, flat, root *sidecar) error {
 // equalFlat waits until every face of the root shows what the flat one does.
 func equalFlat(t *testing.T, flat, root *sidecar) {
 	t.Helper()
-	until(t, "the root shows what a sidecar does that hears every engine", func() error {
+	until(t, "the root shows what a sidecar shows that receives every engine", func() error {
 		return errors.Join(sameMetrics(flat.scrape(t), root.scrape(t)), sameViews(t, flat.web, root.web), sameCounters(t, flat, root))
 	})
 }
@@ -222,7 +222,7 @@ func TestRootOfATreeShowsInEveryFaceWhatAFlatSidecarDoes(t *testing.T) {
 				}
 				for reason, n := range child.view(t).Traffic.Rejected { // sparse ones may come before the definition does
 					if n > 0 && reason != "unknown_digest" {
-						t.Errorf("%d messages rejected: %s", n, reason)
+						t.Errorf("got %d messages rejected as %s; want only unknown_digest", n, reason)
 					}
 				}
 				promtoolIsSilent(t, s.text)
@@ -263,7 +263,7 @@ func TestChildrenThatAreKilledUnderLoadCountEverythingOnce(t *testing.T) {
 			return nil
 		})
 	}
-	until(t, "the root hears both", func() error {
+	until(t, "the root receives both", func() error {
 		if v := root.view(t); v.source("ticker", "child 1") != "up" || v.source("ticker", "child 2") != "up" {
 			return fmt.Errorf("%+v", v.Sources)
 		}

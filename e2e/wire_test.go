@@ -85,7 +85,7 @@ func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 			h.oldestIs(t, key{"orders", "inbox"}, seconds, began, time.Now())
 			checked := pnagent(t, "wire", "check", "--nats", h.nats, "--for", "3s")
 			if checked.code != 0 || !strings.Contains(checked.out, "shop-"+language.name) {
-				t.Errorf("wire check says %d:\n%s%s", checked.code, checked.out, checked.err)
+				t.Errorf("wire check: got exit code %d:\n%s%s\nwant 0 and shop-%s", checked.code, checked.out, checked.err, language.name)
 			}
 			engine.stop(t, syscall.SIGTERM)
 			h.everyFaceShows(t, numbers{map[key]uint64{}, map[key]uint64{{"orders", "ship"}: shipped}})
@@ -212,7 +212,7 @@ func TestWireCheckFindsNothingAboutThisProjectsEngines(t *testing.T) {
 		return nil
 	})
 	if checked.code != 0 {
-		t.Errorf("%d:\n%s", checked.code, checked.out)
+		t.Errorf("got exit code %d:\n%s\nwant 0", checked.code, checked.out)
 	}
 	for _, e := range engines {
 		e.stop(t, syscall.SIGTERM)

@@ -40,7 +40,7 @@ type claim struct {
 func (f *fleet) witnessed() *witness {
 	f.t.Helper()
 	w := &witness{claims: map[claim]bool{}}
-	sub, err := f.conn.Subscribe(region.Subject(telemetry.Subjects{}, f.id()), w.hear)
+	sub, err := f.conn.Subscribe(region.Subject(telemetry.Subjects{}, f.id()), w.receive)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (f *fleet) witnessed() *witness {
 	return w
 }
 
-func (w *witness) hear(m *nats.Msg) {
+func (w *witness) receive(m *nats.Msg) {
 	var b region.Beat
 	err := json.Unmarshal(m.Data, &b)
 	w.mu.Lock()

@@ -128,7 +128,7 @@ func TestNewChecksAllTransitionsOfAllNets(t *testing.T) {
 		`m.bpmn:16:1: transition "source": a guard, but no input arc`,
 	} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%v\ndoes not say %s", err, want)
+			t.Errorf("got %v\nwant %s in it", err, want)
 		}
 	}
 	if lines := strings.Count(err.Error(), "\n") + 1; lines != 4 {

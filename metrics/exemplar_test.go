@@ -143,7 +143,7 @@ func TestAnExemplarIsAtTheBucketThatItsDurationFallsInto(t *testing.T) {
 	} {
 		fillHistogram(h, observed(c.took))
 		if got := at(t, h); got != -1 || len(h.Exemplars) != 0 || len(h.Bucket) != numBounds {
-			t.Errorf("%v: nobody was slowest, got an exemplar at %v", c.took, got)
+			t.Errorf("%v: got an exemplar at %v; want none, as no instance was slowest", c.took, got)
 		}
 		x.fill(&stats.Slowest{Instance: "a", Micros: c.took.Microseconds(), At: 1})
 		exemplify(h, x)

@@ -320,10 +320,10 @@ func TestANewViewReplacesTheOld(t *testing.T) {
 func TestASourceHasSeriesOfItsRegionOnlyForReportedNumbers(t *testing.T) {
 	view := rich()
 	view.Sources = []collector.Source{
-		{Name: "gone", Net: "orders", State: collector.Gone, Region: "east", Fence: 4, Position: told(1)},
+		{Name: "gone", Net: "orders", State: collector.Gone, Region: "east", Fence: 4, Position: new(uint64(1))},
 		{Name: "none", Net: "orders", State: collector.Up},
 		{Name: "first", Net: "orders", State: collector.Up, Region: "east", Fence: 1, Setbacks: 2},
-		{Name: "follows", Net: "orders", State: collector.Up, Region: "west", Position: told(0), Lag: told(0)},
+		{Name: "follows", Net: "orders", State: collector.Up, Region: "west", Position: new(uint64(0)), Lag: new(uint64(0))},
 	}
 	var got []string
 	for name, family := range scraped(t, newExporter(t, view, nil), "/metrics") {

@@ -143,7 +143,7 @@ func TestEachPathShowsItsPart(t *testing.T) {
 	if n := len(scraped(t, e, "/metrics")["petrinet_source_up"].Metric); n != 5 {
 		t.Errorf("%d sources are shown", n)
 	}
-	if w := get(e.Handler(), "/metrics/nets/nobody", ""); w.Code != http.StatusNotFound {
+	if w := get(e.Handler(), "/metrics/nets/unknown", ""); w.Code != http.StatusNotFound {
 		t.Errorf("a net that is not there answers %d", w.Code)
 	}
 	if w := get(newExporter(t, nil, nil).Handler(), "/metrics/nets/orders", ""); w.Code != http.StatusNotFound {
@@ -214,7 +214,7 @@ func TestOthersCollectorsAndPages(t *testing.T) {
 		}
 	}
 	if body := get(e.Handler(), "/api/v1/view", "").Body.String(); body != "{}" {
-		t.Errorf("the page of another says %q", body)
+		t.Errorf("got %q as the page of another", body)
 	}
 	if page := get(e.Handler(), "/endpoints", "").Body.String(); !strings.Contains(page, `<a href="/api/v1/view">View</a>: as JSON`) {
 		t.Errorf("it is not linked:\n%s", page)

@@ -60,8 +60,6 @@ func ordersRows() *stats.Rows {
 	return r
 }
 
-func told(n uint64) *uint64 { return &n }
-
 // rich is a View with everything in it: a net that knows every column, one
 // that knows two, one of which only a source is known, sources in every state.
 func rich() *collector.View {
@@ -79,9 +77,9 @@ func rich() *collector.View {
 		Sources: []collector.Source{
 			{Name: "host-1", Net: "few", State: collector.Gone, LastMessage: before(20 * time.Minute), Region: "north", Fence: 2},
 			{Name: "host-1", Net: "orders", State: collector.Up, LastMessage: before(500 * time.Millisecond), Gaps: 2,
-				Region: "east", Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0), RegionStopped: "a log has lost commits"},
+				Region: "east", Fence: 3, Position: new(uint64(41)), Standbys: new(uint64(1)), Lag: new(uint64(0)), RegionStopped: "a log has lost commits"},
 			{Name: "host-2", Net: "orders", State: collector.Stale, LastMessage: before(time.Minute),
-				Region: "west", Fence: 7, Position: told(5), Standbys: told(0), Setbacks: 1},
+				Region: "west", Fence: 7, Position: new(uint64(5)), Standbys: new(uint64(0)), Setbacks: 1},
 			{Name: "host-4", Net: "orders", State: collector.Refused, Conflict: true, Refusal: "conflict", Reason: "two processes", LastMessage: before(time.Second)},
 			{Name: "host-3", Net: "new", State: collector.Undefined, LastMessage: before(time.Second)},
 		},

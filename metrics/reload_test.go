@@ -70,7 +70,7 @@ func TestNothingToReload(t *testing.T) {
 	}
 }
 
-func TestTheSizeOfTheLastScrapeIsTold(t *testing.T) {
+func TestTheSizeOfTheLastScrapeIsAMetric(t *testing.T) {
 	now := noon
 	e := newExporter(t, rich(), func(c *Config) { c.Now = func() time.Time { return now } })
 	if _, ok := value(scraped(t, e, "/metrics/self"), "pnagent_scrape_size_bytes", "form=text"); ok {

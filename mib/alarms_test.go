@@ -141,10 +141,10 @@ func TestAlarmsAreServedByNumberEachOnce(t *testing.T) {
 	first := table.Layout()
 	state.Active[0].Text = "still stuck"
 	if buildView(t, b, view, state).Layout() != first {
-		t.Error("names are laid out anew though no alarm came or went")
+		t.Error("got new names of the same alarms; want the names of before")
 	}
 	if buildView(t, b, view, nil).Layout() == first {
-		t.Error("names are not laid out anew though all alarms went")
+		t.Error("got the names of before without any alarm; want new ones")
 	}
 }
 

@@ -140,7 +140,7 @@ func TestTheGateSeesBrokenModules(t *testing.T) {
 				t.Fatal(err)
 			}
 			if out := smilint(t, dir, PetrinetModule); !strings.Contains(out, c.tag) {
-				t.Errorf("smilint does not say %s:\n%s", c.tag, out)
+				t.Errorf("smilint: got\n%s\nwant %s in it", out, c.tag)
 			}
 		})
 	}
@@ -232,7 +232,7 @@ func checkTogether(t *testing.T, nets []*petri.Net) {
 		modules = append(modules, n.Module)
 		names := lockedOIDs(testRoot(t), n)
 		if out := smilint(t, dir, n.Module); out != "" { // it would warn of descriptors that two nets have
-			t.Errorf("%s: smilint says\n%.2000s", n.Module, out)
+			t.Errorf("%s: got faults of smilint; want none:\n%.2000s", n.Module, out)
 		}
 		if i%8 == 0 || os.Getenv("PNAGENT_GATE") == "all" {
 			checkGosmi(t, dir, n.Module, names)

@@ -217,7 +217,7 @@ func TestTheModuleOfAProcessCarriesItsDocumentation(t *testing.T) {
 	text := strings.Join(strings.Fields(readAll(t, dir)[module+".mib"]), " ")
 	for _, want := range []string{"About the net: From the report to the payment.", "Transition 'Assess the damage' (assess). An assessor has three days."} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the module does not say %q", want)
+			t.Errorf("got a module without %q; want it in there", want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-func TestNetsMetAtRunTimeAreNumberedForGood(t *testing.T) {
+func TestNetsMetAtRunTimeAreNumberedPermanently(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mibs", LockFile)
 	a := build(t, newBuilder(t, path), viewOf(netOf(sizedNet("late", 2, 2), stats.NewRows(2, 2))), now0)
 	view := orderView()

@@ -48,7 +48,7 @@ func TestTheReferenceIsTheModule(t *testing.T) {
 	all := events
 	for _, s := range sections {
 		if s.Text == "" && len(s.Index) > 0 || len(s.Objects) == 0 {
-			t.Errorf("section %s says nothing", s.Name)
+			t.Errorf("section %s has no text", s.Name)
 		}
 		all = append(all, s.Objects...)
 	}

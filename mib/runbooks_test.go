@@ -42,7 +42,7 @@ func TestEveryNotificationHasARunbook(t *testing.T) {
 			}
 		}
 		if n.clears && !strings.Contains(text, "`"+n.name+"` is sent when") {
-			t.Errorf("%s does not say when %s is sent", name, n.name)
+			t.Errorf("%s: got no text on when %s is sent; want one", name, n.name)
 		}
 	}
 	files, err := os.ReadDir(runbookDir)

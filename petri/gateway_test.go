@@ -169,7 +169,7 @@ func TestRulesOfInclusiveFirings(t *testing.T) {
 		{"a join takes one token of each edge that has one", "x~ y~ z~ > t > end", "x x z", all, marks{"x": 1, "y": 0, "z": 0, "end": 1}},
 		{"a join beside a normal arc takes of both", "x~ y > t > end", "x y y", all, marks{"x": 0, "y": 1, "end": 1}},
 		{"a split puts to the branches that are chosen", "s > t > a? b? c?", "s", 0b101, marks{"s": 0, "a": 1, "b": 0, "c": 1}},
-		{"a split puts to all branches unless told", "s > t > a? b? c*", "s", all, marks{"s": 0, "a": 1, "b": 1, "c": 1}},
+		{"a split puts to all branches without a choice", "s > t > a? b? c*", "s", all, marks{"s": 0, "a": 1, "b": 1, "c": 1}},
 		{"a split puts to its normal arcs always", "s > t > a b? c?", "s", 0b01, marks{"s": 0, "a": 1, "b": 1, "c": 0}},
 		{"a join that is a split does both", "x~ y~ > t > a? b?", "y", 0b10, marks{"x": 0, "y": 0, "a": 0, "b": 1}},
 		{"a branch can lead back", "x~ y~ > t > x? b?", "x x", 0b01, marks{"x": 2, "y": 0, "b": 0}},

@@ -73,7 +73,7 @@ func TestValidateReportsFaultsOfInclusiveGateways(t *testing.T) {
 		{"a default is a branch only", []petri.Arc{with(join, func(a *petri.Arc) { a.Default = true })}, `join arc "a" has a guard or is a default`},
 		{"a default has no guard", []petri.Arc{with(branch, func(a *petri.Arc) { a.Default, a.Guard = true, "x" })}, `branch arc "a" is a default with a guard`},
 		{"there is one default", times(2, with(branch, func(a *petri.Arc) { a.Default = true })), `branch arc "a" is a second default of transition "t"`},
-		{"there is one default, and it is told once", times(3, with(branch, func(a *petri.Arc) { a.Default = true })), `branch arc "a" is a second default of transition "t"`},
+		{"a second default is one fault", times(3, with(branch, func(a *petri.Arc) { a.Default = true })), `branch arc "a" is a second default of transition "t"`},
 		{"64 branches are allowed", times(petri.MaxOptional, branch), ""},
 		{"65 branches are not", times(petri.MaxOptional+1, branch), `transition "t" has more than 64 branch arcs`},
 	} {

@@ -114,7 +114,7 @@ func TestLimitsAgreeWithASlowModel(t *testing.T) {
 		}
 		want := !full.After(now.Add(refill - refill/rate))
 		if got := l.allow(address, now); got != want {
-			t.Fatalf("step %d: %v, the model says %v", i, got, want)
+			t.Fatalf("step %d: got %v; want %v, as of the model", i, got, want)
 		}
 		if !full.After(now) {
 			taken[address] = nil
@@ -184,7 +184,7 @@ func TestOnlyWhatWouldBeAnsweredCountsAgainstTheRate(t *testing.T) {
 		{"the first", get, noReason},
 		{"the second", get, noReason},
 		{"one too many", get, rateExceeded},
-		{"a forger is still told apart", stranger, wrongCommunity},
+		{"a forger still has its own reason", stranger, wrongCommunity},
 	} {
 		if _, got, _ := x.answer(step.packet, requester, start); got != step.want {
 			t.Errorf("%s: reason %v, want %v", step.rule, got, step.want)

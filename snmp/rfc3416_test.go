@@ -80,7 +80,7 @@ func TestRFC3416(t *testing.T) {
 		{"4.2.1: no such instance", pdu{tagGet, 1, 0, 0, nulls(t, "1.1.1")}, 0, 0, []string{"1.1.1 = noSuchInstance"}},
 		{"4.2.1: one exception among values", pdu{tagGet, 1, 0, 0, nulls(t, "9.0", "1.1.0")}, 0, 0, []string{"9.0 = noSuchObject", one[0]}},
 		{"4.2.2: no variables", pdu{tagGetNext, 1, 0, 0, nil}, 0, 0, nil},
-		{"4.2.2: the end stands under the name asked for", pdu{tagGetNext, 1, 0, 0, nulls(t, ".2.5", "1.1")}, 0, 0, []string{end, one[0]}},
+		{"4.2.2: the end has the name asked for", pdu{tagGetNext, 1, 0, 0, nulls(t, ".2.5", "1.1")}, 0, 0, []string{end, one[0]}},
 		{"4.2.2: the smallest name there is", pdu{tagGetNext, 1, 0, 0, nulls(t, ".0.0")}, 0, 0,
 			[]string{`1.3.6.1.2.1.1.1.0 = OCTET STRING: "a responder under test"`}},
 		{"4.2.3: more non-repeaters than variables", pdu{tagGetBulk, 1, math.MaxInt32, 50, nulls(t, "1.1", "1.2")}, 0, 0,
@@ -98,7 +98,7 @@ func TestRFC3416(t *testing.T) {
 		{"4.2.3: request-id -1", pdu{tagGetBulk, -1, 0, 1, nulls(t, "1.1")}, 0, 0, one},
 		{"4.2.5: nothing may be written", pdu{tagSet, 1, 0, 0, value("1.1.0", smi.Integer(0))}, notWritable, 1, one},
 		{"4.2.5: nor created", pdu{tagSet, 1, 0, 0, value("9.0", smi.Integer(0))}, notWritable, 1, []string{"9.0 = INTEGER: 0"}},
-		{"4.2.5: the first of many is what is told of", pdu{tagSet, -9, 3, 3, nulls(t, "9.0", "1.1.0")}, notWritable, 1,
+		{"4.2.5: the answer names the first of many", pdu{tagSet, -9, 3, 3, nulls(t, "9.0", "1.1.0")}, notWritable, 1,
 			[]string{"9.0 = NULL", "1.1.0 = NULL"}},
 		{"4.2.5: nothing to write is no error", pdu{tagSet, 1, 0, 0, nil}, 0, 0, nil},
 	} {

@@ -103,7 +103,7 @@ func TestAWalkOverManyPacketsSeesOneTable(t *testing.T) {
 			first = value
 		}
 		if value != first+n {
-			t.Errorf("row %d says %d in a walk that began with %d", n, value, first)
+			t.Errorf("row %d: got %d; want %d, with which the walk began", n, value, first)
 		}
 		n++
 		return nil
@@ -320,7 +320,7 @@ func TestNetSNMPGetsExceptions(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			if out, _ := netSNMP(t, addr, c.tool, c.args...); !strings.Contains(out, c.want) {
-				t.Errorf("%s says %q, want %q", c.tool, out, c.want)
+				t.Errorf("%s: got %q; want %q", c.tool, out, c.want)
 			}
 		})
 	}

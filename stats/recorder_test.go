@@ -49,7 +49,7 @@ func added(rec *Recorder) *Rows {
 
 // A recorder that was set to the counters of another one counts the same from then
 // on, even if a histogram has too many buckets and is written coarser.
-func TestARecorderGoesOnWhereAnotherWas(t *testing.T) {
+func TestARecorderContinuesWhereAnotherWas(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	coarse := 0
 	for round := range 200 {
@@ -69,7 +69,7 @@ func TestARecorderGoesOnWhereAnotherWas(t *testing.T) {
 			}
 			record(r, 1+r.IntN(500), first, second)
 			if one, two := added(first), added(second); !reflect.DeepEqual(one, two) {
-				t.Fatalf("it went on (-want +got):\n%s", cmp.Diff(one, two))
+				t.Fatalf("recording continued (-want +got):\n%s", cmp.Diff(one, two))
 			}
 			first.ForgetSlowest()
 			second.ForgetSlowest()
@@ -81,7 +81,7 @@ func TestARecorderGoesOnWhereAnotherWas(t *testing.T) {
 		}
 	}
 	if coarse < 100 {
-		t.Errorf("only %d histograms were told coarser", coarse)
+		t.Errorf("got %d coarser histograms; want at least 100", coarse)
 	}
 }
 

@@ -35,10 +35,10 @@ func TestSlowestMergeIsASemilattice(t *testing.T) {
 		want := slowestOf(a, b, c)
 		for name, got := range map[string]Slowest{
 			"reversed": slowestOf(c, b, a), "rotated": slowestOf(b, c, a), "grouped": slowestOf(a, slowestOf(b, c)),
-			"told again": slowestOf(a, b, c, b, a), "with nobody": slowestOf(Slowest{}, a, b, Slowest{}, c),
+			"repeated": slowestOf(a, b, c, b, a), "with empty ones": slowestOf(Slowest{}, a, b, Slowest{}, c),
 		} {
 			if got != want {
-				t.Fatalf("%s: %v %v %v give %v, want %v", name, a, b, c, got, want)
+				t.Fatalf("%s of %v %v %v: got %v; want %v", name, a, b, c, got, want)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func TestSlowestKeepsTheOneThatTookLongest(t *testing.T) {
 	for rule, c := range map[string]struct{ a, b, want Slowest }{
 		"the longer":                   {Slowest{"a", 5, 100}, Slowest{"b", 6, 50}, Slowest{"b", 6, 50}},
 		"of equally long ones the new": {Slowest{"b", 5, 100}, Slowest{"a", 5, 101}, Slowest{"a", 5, 101}},
-		"somebody before nobody":       {Slowest{}, Slowest{"", 0, 1}, Slowest{"", 0, 1}},
+		"any one before none":          {Slowest{}, Slowest{"", 0, 1}, Slowest{"", 0, 1}},
 	} {
 		if got := slowestOf(c.a, c.b); got != c.want {
 			t.Errorf("%s: got %v, want %v", rule, got, c.want)
@@ -90,7 +90,7 @@ func TestRecorderNamesTheSlowestSinceTheLastTime(t *testing.T) {
 
 // What took no time, or less because a clock went back, is no example of
 // anything.
-func TestRecorderNamesNobodyWhoTookNoTime(t *testing.T) {
+func TestRecorderNamesNoInstanceThatTookNoTime(t *testing.T) {
 	rec := NewRecorder(2, 2)
 	rec.Left(0, 1, 100, 100)
 	rec.LeftMany(1, 1, 200, 100, 2)
@@ -100,7 +100,7 @@ func TestRecorderNamesNobodyWhoTookNoTime(t *testing.T) {
 	}
 }
 
-func TestRowsThatNameSomebodyElseAreNotEqual(t *testing.T) {
+func TestRowsThatNameAnotherInstanceAreNotEqual(t *testing.T) {
 	a, b := Place{Slowest: Slowest{"a", 1, 2}}, Place{}
 	c, d := Transition{Slowest: Slowest{"a", 1, 2}}, Transition{}
 	if a.Equal(&b) || c.Equal(&d) || !a.Equal(&a) || !c.Equal(&c) {

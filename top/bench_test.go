@@ -29,9 +29,9 @@ func large(second int) *api.View {
 	return v
 }
 
-// BenchmarkHearAndDraw takes a View of 10,000 places a second and draws twice.
+// BenchmarkReceiveAndDraw takes a View of 10,000 places a second and draws twice.
 // Its base is BenchmarkDecode, what reading that View costs anyway.
-func BenchmarkHearAndDraw(b *testing.B) {
+func BenchmarkReceiveAndDraw(b *testing.B) {
 	m := New(Options{Tab: Places, Now: begun()})
 	views := []*api.View{large(0), large(1), large(2), large(3)}
 	for i := 0; b.Loop(); i++ {

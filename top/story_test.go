@@ -133,10 +133,10 @@ func act(t *testing.T, m *Model, verb, rest string) {
 		}
 	case "done":
 		if !m.Done() {
-			t.Error("the user has quit, and it goes on")
+			t.Error("top has not ended; want its end after the user has quit")
 		}
 	default:
-		t.Fatalf("a story says %q", verb)
+		t.Fatalf("unknown command %q in a story", verb)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestAnOverviewIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {
 	}
 }
 
-func TestAPlaceTellsWhatItsOldestTokensWaitFor(t *testing.T) {
+func TestAPlaceShowsWhatItsOldestTokensWaitFor(t *testing.T) {
 	st := newStage(t, nil)
 	st.show(orders())
 	doc := st.document(t, "/api/v1/place?net=orders&place=due")
@@ -122,7 +122,7 @@ func TestAPlaceTellsWhatItsOldestTokensWaitFor(t *testing.T) {
 		"series":{"step":1,"points":[[1772366400000,2,120]]}}`)
 }
 
-func TestATransitionTellsWhatHoldsItBack(t *testing.T) {
+func TestATransitionShowsWhatHoldsItBack(t *testing.T) {
 	st := newStage(t, nil)
 	st.show(orders())
 	st.show(later(orders(), 2*time.Second, 5))
@@ -300,7 +300,7 @@ func TestOneAnswerIsEnough(t *testing.T) {
 	})
 }
 
-func TestWrongRequestsAreToldWhy(t *testing.T) {
+func TestWrongRequestsGetTheReason(t *testing.T) {
 	st := newStage(t, nil)
 	st.show(orders())
 	long := url.QueryEscape(strings.Repeat("x", maxName+1))
@@ -365,7 +365,7 @@ func TestEveryAnswerHasTheHeadersOfABrowsersSafety(t *testing.T) {
 			}
 		}
 		if h.Get("Cache-Control") == "" {
-			t.Errorf("%s does not say whether it may be kept", path)
+			t.Errorf("%s: got no Cache-Control; want one", path)
 		}
 	}
 }

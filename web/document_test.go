@@ -47,7 +47,7 @@ func goldenView(t *testing.T) *collector.View {
 	n := line("order", 2, 2)
 	n.Name, n.Places[0].Name, n.Places[0].Initial, n.Transitions[0].Name = "Order fulfilment", "awaiting payment", 1, "pay <&>"
 	n.Arcs = []petri.Arc{{Source: "p0", Target: "t0", Weight: 1}, {Source: "t0", Target: "p1", Weight: 1}}
-	for key, def := range map[string]*petri.Net{digest: n, "x": line("partly known", 1, 1), "": line("unheard", 1, 1)} {
+	for key, def := range map[string]*petri.Net{digest: n, "x": line("partly known", 1, 1), "": line("unknown", 1, 1)} {
 		if _, err := m.Define(key, def, t0); err != nil {
 			t.Fatal(err)
 		}

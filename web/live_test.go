@@ -188,7 +188,7 @@ func TestADrawingThatChangesBringsAWholeFrame(t *testing.T) {
 	})
 }
 
-func TestANetThatIsNotHeardYetHasOnlyOverviews(t *testing.T) {
+func TestANetThatIsNotReceivedYetHasOnlyOverviews(t *testing.T) {
 	story(t, nil, func(t *testing.T, st *stage, p *pipes) {
 		s := events(t, p.dial(t, live))
 		expect(t, s, "event: overview\nid: 0\n")
@@ -236,9 +236,9 @@ func TestAViewerThatNeverReadsIsDropped(t *testing.T) {
 	})
 }
 
-// TestAQuietStreamLives shows that comments keep coming, longer than a request
+// TestAQuietStreamStaysOpen shows that comments keep coming, longer than a request
 // may take to be read.
-func TestAQuietStreamLives(t *testing.T) {
+func TestAQuietStreamStaysOpen(t *testing.T) {
 	story(t, nil, func(t *testing.T, st *stage, p *pipes) {
 		st.show(orders())
 		s := events(t, p.dial(t, live))

@@ -121,12 +121,10 @@ func orders() *collector.View {
 	return (&collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.NetView{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
 		Sources: []collector.Source{
 			{Name: "host-1", Net: "orders", State: collector.Up, LastMessage: before(time.Second), Interval: time.Second, Gaps: 2, Region: "east",
-				Fence: 3, Position: told(41), Standbys: told(1), Lag: told(0)},
+				Fence: 3, Position: new(uint64(41)), Standbys: new(uint64(1)), Lag: new(uint64(0))},
 			{Name: "host-2", Net: "orders", State: collector.Up, LastMessage: before(time.Second), Interval: time.Second},
 			{Name: "host-3", Net: "orders", State: collector.Gone, LastMessage: before(time.Hour)}}}).Sum()
 }
-
-func told(n uint64) *uint64 { return &n }
 
 // later is a View some time after, in which a place got tokens and a transition
 // fired.

@@ -314,7 +314,7 @@ func TestAUserLogsInAndDoesSoAgain(t *testing.T) {
 	f.do(func() { f.token, f.asked = "another", nil })
 	until(t, "it logs in again", func() bool { return f.was("login") })
 	looks := r.status().Looks
-	until(t, "it goes on", func() bool { return r.status().Looks > looks })
+	until(t, "it looks again", func() bool { return r.status().Looks > looks })
 	if r.status().Sessions != 1 {
 		t.Errorf("%d sessions", r.status().Sessions)
 	}

@@ -39,14 +39,14 @@ func TestMain(m *testing.M) {
 //	reload                              the same, for the running machine
 //	net NET PLACE… / TRANSITION… / FROM>TO…    in the View from now on; again to replace its definition
 //	drop NET                            not in the View any more
-//	knows NET all | nothing             which columns the sources fill in
+//	columns NET all | nothing           which columns the sources fill in
 //	place NET PLACE tokens=3 oldest=5s  times are since the beginning
 //	transition NET TRANSITION enabled=1 since=5s fired=7s firings=9 failures=1
 //	since NET 5s                        the counters of the net restart
 //	deadlocked NET 3
 //	recalled NET 2                      number of its sources without messages since the start
 //	source NAME NET up|stale|gone|undefined|refused|conflict last=5s [region=R fence=1 [stopped=WHY]]   last is its last message
-//	unheard NAME                        not in the View any more
+//	without NAME                        not in the View any more
 //	nats connected 5s SERVER            since when the sidecar is connected to NATS
 //	nats away 5s REASON                 since when not, and why
 //	interrupted on | off                whether what the View shows is from before a break
@@ -152,7 +152,7 @@ func (s *story) do(line string) string {
 		s.yaml, s.goOn = &strings.Builder{}, words[0] == "reload"
 	case "net", "drop":
 		s.net(words[1], words[2:], words[0] == "drop")
-	case "knows":
+	case "columns":
 		s.netNamed(words[1]).Rows.Columns = map[string]stats.Columns{"all": stats.AllColumns, "nothing": 0}[words[2]]
 	case "place", "transition", "deadlocked", "recalled", "since":
 		s.row(words)
@@ -163,7 +163,7 @@ func (s *story) do(line string) string {
 		s.nats(words[1] == "connected", micros(s.t, words[2]), strings.Join(words[3:], " "))
 	case "interrupted":
 		s.view.Interrupted = words[1] == "on"
-	case "unheard":
+	case "without":
 		var left []collector.Source
 		for _, src := range s.view.Sources {
 			if src.Name != words[1] {

@@ -77,7 +77,7 @@ func TestTheStateThatAProcessContinuesFrom(t *testing.T) {
 		change(&h)
 		return h
 	}
-	anew := func(h *Header) { h.Since, h.Before = second, second }
+	restarted := func(h *Header) { h.Since, h.Before = second, second }
 	for what, c := range map[string]struct {
 		next  Config
 		want  Header
@@ -87,11 +87,11 @@ func TestTheStateThatAProcessContinuesFrom(t *testing.T) {
 		"from zero, too": {with(func(c *Config) { c.FromZero = true }), goesOn, "counted"},
 		"another share": {with(func(c *Config) { c.Share.Index = 2 }),
 			header(func(h *Header) { h.Share, h.Before = "2/2", second }), "counted"},
-		"other subjects":           {with(func(c *Config) { c.Subjects = "x" }), header(func(h *Header) { anew(h); h.Subjects = "x" }), ""},
-		"another name above":       {with(func(c *Config) { c.Source = "two" }), header(func(h *Header) { anew(h); h.Source = "two" }), ""},
-		"other subjects above":     {with(func(c *Config) { c.Up = "y" }), header(func(h *Header) { anew(h); h.Up = "y" }), ""},
-		"another, and from zero":   {with(func(c *Config) { c.Up, c.FromZero = "y", true }), header(func(h *Header) { anew(h); h.Up = "y" }), ""},
-		"nothing above any longer": {with(func(c *Config) { c.Up, c.Source = "", "" }), header(func(h *Header) { anew(h); h.Up, h.Source = "", "" }), ""},
+		"other subjects":           {with(func(c *Config) { c.Subjects = "x" }), header(func(h *Header) { restarted(h); h.Subjects = "x" }), ""},
+		"another name above":       {with(func(c *Config) { c.Source = "two" }), header(func(h *Header) { restarted(h); h.Source = "two" }), ""},
+		"other subjects above":     {with(func(c *Config) { c.Up = "y" }), header(func(h *Header) { restarted(h); h.Up = "y" }), ""},
+		"another, and from zero":   {with(func(c *Config) { c.Up, c.FromZero = "y", true }), header(func(h *Header) { restarted(h); h.Up = "y" }), ""},
+		"nothing above any longer": {with(func(c *Config) { c.Up, c.Source = "", "" }), header(func(h *Header) { restarted(h); h.Up, h.Source = "", "" }), ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			before := own
@@ -112,7 +112,7 @@ func TestTheStateThatAProcessContinuesFrom(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			if shown := strings.Replace(c.state, "counted", "shown", 1); string(next.state) != c.state || string(next.shown) != shown {
-				t.Errorf("it goes on from %q and %q", next.state, next.shown)
+				t.Errorf("got state %q and shown %q; want %q and %q", next.state, next.shown, c.state, shown)
 			}
 		})
 	}

@@ -65,12 +65,12 @@ func (s *space) publish(from *simulated, msg *Message) {
 		case m.paused:
 			m.waiting = append(m.waiting, *msg)
 		default:
-			s.hear(m, *msg)
+			s.receive(m, *msg)
 		}
 	}
 }
 
-func (s *space) hear(m *simulated, msg Message) {
+func (s *space) receive(m *simulated, msg Message) {
 	isNew, err := m.roster.Receive(msg, s.now)
 	if err != nil {
 		s.t.Fatal(err)
@@ -92,7 +92,7 @@ func (s *space) run(d time.Duration) {
 			if len(m.waiting) > 0 { // a ticker may come before what waits
 				s.publish(m, m.roster.Step(!m.down, s.now))
 				for _, msg := range m.waiting {
-					s.hear(m, msg)
+					s.receive(m, msg)
 				}
 				m.waiting = nil
 			}
@@ -361,12 +361,12 @@ func (s *space) randomly(name string, r *rand.Rand) {
 func TestMembersBeyondTheBoundAreRejectedUntilOneIsGone(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	r := NewRoster(Message{ID: "me"}, 0, now)
-	hear := func(i int) error {
+	receive := func(i int) error {
 		_, err := r.Receive(Message{ID: strconv.Itoa(i), Name: strconv.Itoa(i)}, now)
 		return err
 	}
 	for i := range MaxPeers {
-		if err := hear(i); err != nil {
+		if err := receive(i); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -376,7 +376,7 @@ func TestMembersBeyondTheBoundAreRejectedUntilOneIsGone(t *testing.T) {
 	if _, err := r.Receive(Message{ID: "7", Name: "7", Bye: true}, now); err != nil {
 		t.Fatal(err)
 	}
-	if err := hear(MaxPeers); err != nil {
+	if err := receive(MaxPeers); err != nil {
 		t.Errorf("after one has left: %v", err)
 	}
 }

@@ -274,12 +274,12 @@ func TestIndicesAreLeftOutWhileAMemberIsOutOfSync(t *testing.T) {
 		t.Errorf("in sync it leaves out %d", s.Skip)
 	}
 	other.Digest = "y"
-	deaf := step(2 * Interval)
-	if deaf.Skip < 4*101 || deaf.Skip > 4*101+3 {
-		t.Errorf("without own messages it leaves out %d", deaf.Skip)
+	cut := step(2 * Interval)
+	if cut.Skip < 4*101 || cut.Skip > 4*101+3 {
+		t.Errorf("without own messages it leaves out %d", cut.Skip)
 	}
-	if s := step(Interval, Message{ID: "me"}, other); s.Skip != deaf.Skip || s.Unsync != deaf.Unsync {
-		t.Errorf("while the digests differ it leaves out %+v, before %+v", s, deaf)
+	if s := step(Interval, Message{ID: "me"}, other); s.Skip != cut.Skip || s.Unsync != cut.Unsync {
+		t.Errorf("while the digests differ it leaves out %+v, before %+v", s, cut)
 	}
 	other.Digest = "x"
 	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
@@ -287,8 +287,8 @@ func TestIndicesAreLeftOutWhileAMemberIsOutOfSync(t *testing.T) {
 	}
 	b := NewRoster(Message{ID: "me", Priority: 127}, 0, now)
 	b.Step(true, now.Add(2*Interval))
-	if s := b.State(); s.Skip <= deaf.Skip+64 {
-		t.Errorf("a member of another priority leaves out %d, and this one %d", s.Skip, deaf.Skip)
+	if s := b.State(); s.Skip <= cut.Skip+64 {
+		t.Errorf("a member of another priority leaves out %d, and this one %d", s.Skip, cut.Skip)
 	}
 }
 

@@ -305,7 +305,7 @@ func TestEngineThatStartsAgainCountsOnce(t *testing.T) {
 	a = startEngine(t, tr.nc, name, order("inbox", "done"), 3)
 	tr.root.shows(t, 13, 1)
 
-	// Both at once: what the engine's last process did unheard is all that is lost.
+	// Both at once: what the engine's last process did while nothing received it is all that is lost.
 	tr.below[0].stop()
 	a.fire(100)
 	a.end(t)
@@ -332,7 +332,7 @@ func TestChildrenThatSwapSharesCountNothingTwice(t *testing.T) {
 		tr.start(t, 0)
 		tr.start(t, 1)
 		for _, n := range tr.below {
-			n.until(t, "it hears its source", func(n *collector.NetView) bool { return n.Up == 1 })
+			n.until(t, "its source is up", func(n *collector.NetView) bool { return n.Up == 1 })
 		}
 		a.fire(5)
 		b.fire(5)
@@ -353,7 +353,7 @@ func TestChildWithoutItsStateCountsNothingTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.start(t, 0)
-	tr.below[0].until(t, "it hears its source", func(n *collector.NetView) bool { return n.Up == 1 })
+	tr.below[0].until(t, "its source is up", func(n *collector.NetView) bool { return n.Up == 1 })
 	a.fire(5)
 	tr.root.shows(t, 15, 1)
 }
@@ -389,7 +389,7 @@ func TestRootAsksTheSourcesOfItsChildren(t *testing.T) {
 	if err != nil || found.Instance != b+" 1" || found.At != 5 {
 		t.Errorf("got %+v, error %v; want instance %s as of 5", found, err, b+" 1")
 	}
-	if _, err := tr.root.Instance(ctx, "order", "nobody"); !errors.Is(err, telemetry.ErrNoInstance) {
+	if _, err := tr.root.Instance(ctx, "order", "unknown"); !errors.Is(err, telemetry.ErrNoInstance) {
 		t.Errorf("got error %v; want ErrNoInstance", err)
 	}
 }
@@ -408,9 +408,9 @@ func TestUplinkNeedsAName(t *testing.T) {
 func TestUplinkPublishesWhatItCan(t *testing.T) {
 	nc := startServer(t)
 	root := startNode(t, collector.Config{Conn: nc, Subjects: space(t, "up")}, nil)
-	unheard := order("inbox")
-	unheard.ID = "a net that no engine runs"
-	below := startNode(t, collector.Config{Conn: nc, Nets: []*petri.Net{unheard}},
+	unused := order("inbox")
+	unused.ID = "a net that no engine runs"
+	below := startNode(t, collector.Config{Conn: nc, Nets: []*petri.Net{unused}},
 		&counts.Config{Up: "up", Source: "below", FromZero: true})
 	// Together these are no net: "ship" is a place here and a transition there.
 	wrong, other := order("inbox", "ship"), order("inbox")
@@ -430,8 +430,8 @@ func TestUplinkPublishesWhatItCan(t *testing.T) {
 		case <-time.After(time.Millisecond):
 		}
 	}
-	if n := root.View().Net(unheard.ID); n != nil {
-		t.Errorf("got %+v; want no net %s", n, unheard.ID)
+	if n := root.View().Net(unused.ID); n != nil {
+		t.Errorf("got %+v; want no net %s", n, unused.ID)
 	}
 	for _, s := range root.View().Sources {
 		if head := below.head; s.Region != "up/below" || s.Fence != head.Fence || s.Since != head.Since || s.Epoch < head.Epoch {

@@ -155,14 +155,14 @@ func TestNothingToReportIsAnError(t *testing.T) {
 	}
 	url, client := serve(t, http.NotFound)
 	if _, err := (Prometheus{URL: url, HTTP: client}).Report(t.Context(), Options{Now: now, Since: time.Hour}); err == nil || !strings.Contains(err.Error(), "404 Not Found") {
-		t.Errorf("another server: %v", err)
+		t.Errorf("another server: got %v; want 404 Not Found", err)
 	}
 	if _, err := (Sidecar{URL: url, HTTP: client}).Report(t.Context(), Options{Now: now, Since: time.Hour}); err == nil || !strings.Contains(err.Error(), "404 Not Found") {
-		t.Errorf("no sidecar: %v", err)
+		t.Errorf("no sidecar: got %v; want 404 Not Found", err)
 	}
 	gone := Prometheus{URL: "http://ada:secret@127.0.0.1:1", HTTP: http.DefaultClient}
 	if _, err := gone.Report(t.Context(), Options{Now: now, Since: time.Hour}); err == nil || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "secret") {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("no listener: got %v; want refused, without the password", err)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestTimeOfTheGarbageCollectorIsReadFromGCTrace(t *testing.T) {
 func TestUseOfAProcessIsRead(t *testing.T) {
 	u, err := usedBy(os.Getpid())
 	if err != nil || u.rss == 0 || u.rssTop < u.rss {
-		t.Errorf("%+v, %v", u, err)
+		t.Errorf("got %+v, %v; want a resident size, at most its maximum", u, err)
 	}
 }
 
@@ -74,7 +74,7 @@ pnagent_messages_rejected_total{reason="overrun"} 5
 	got, err := readReceived(page)
 	want := received{Messages: 1000, Bytes: 2e6, Lost: 7, Rejected: map[string]uint64{"duplicate": 2, "overrun": 5}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
-		t.Errorf("%v\n%s", err, d)
+		t.Errorf("got %v, -want +got\n%s", err, d)
 	}
 	if n := got.dropped(); n != 9 { // 5 of the 7 lost ones were dropped by overruns
 		t.Errorf("%d dropped, want 9", n)
@@ -124,7 +124,7 @@ func TestDiffersFindsEachFault(t *testing.T) {
 	} {
 		want, v, now := stopped()
 		if spoil(v); len(want.differs(v, now)) == 0 {
-			t.Errorf("%s: not found", what)
+			t.Errorf("%s: got no difference; want one", what)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestSameFindsEachDifference(t *testing.T) {
 	} {
 		_, spoiled, _ := stopped()
 		if spoil(spoiled); len(same(flat, spoiled)) == 0 {
-			t.Errorf("%s: not found", what)
+			t.Errorf("%s: got no difference; want one", what)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func TestStagesOfOptions(t *testing.T) {
 	for _, bad := range [][]string{{"--sources", "1"}, {"--sources", "x"}, {"--tree", "1"}, {"--both", "-1"}, {"--below", "0"},
 		{"--interval", "0s"}, {"--measure", "0s"}, {"--warm-up", "-1s"}, {"10"}, {"--nosuch"}} {
 		if _, err := parse(bad, io.Discard); err == nil {
-			t.Errorf("%v is accepted", bad)
+			t.Errorf("%v: got no error; want one", bad)
 		}
 	}
 }
@@ -226,15 +226,15 @@ func TestReportPrintsWhatWasMeasured(t *testing.T) {
 		"| 100,000 | a tree: 20 shares and a root | 160,000 kB/s | 80.0 % each, root 20.0 % | 367 MiB each, root 400 MiB |",
 	} {
 		if !strings.Contains(markdown.String(), want) {
-			t.Errorf("no %q in\n%s", want, markdown.String())
+			t.Errorf("got\n%s\nwant %q in it", markdown.String(), want)
 		}
 	}
 	if !strings.Contains(text.String(), "the truth, the same") {
-		t.Errorf("%s", text.String())
+		t.Errorf("got\n%s\nwant \"the truth, the same\" in it", text.String())
 	}
 	err := r.verdict()
 	if err == nil || !strings.Contains(err.Error(), "step-00: tokens") || !strings.Contains(err.Error(), "3 messages lost") {
-		t.Errorf("verdict: %v", err)
+		t.Errorf("got %v; want the faults of step-00 and the lost messages", err)
 	}
 	r.Stages = r.Stages[:1]
 	if err := r.verdict(); err != nil {
@@ -264,12 +264,12 @@ func TestProcessesOfASmallFleetShowTheSame(t *testing.T) {
 		t.Error(err)
 	}
 	if out.Same == nil || !*out.Same || len(out.Sidecars) != 6 || out.Messages == 0 {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v; want the same of 6 sidecars", out)
 	}
 	for i := range 2 {
 		p := &out.Sidecars[i]
 		if p.True == nil || !*p.True || p.Ages == 0 || p.RSS == 0 || p.CPU == 0 || p.Metrics.Amount == 0 || p.View.Amount == 0 || p.Received.Messages == 0 {
-			t.Errorf("%+v", p)
+			t.Errorf("got %+v; want the truth, and every amount above 0", p)
 		}
 	}
 }

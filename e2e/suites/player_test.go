@@ -25,8 +25,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// unnamed refuses an error of work whose place is not known.
-var unnamed = fmt.Errorf("%w: an error of work has to name the event that catches it", errRefused)
+// errUnnamed refuses an error of work whose place is not known.
+var errUnnamed = fmt.Errorf("%w: an error of work has to name the event that catches it", errRefused)
 
 // instances is how many instances of each process a scenario may have.
 const instances = 12
@@ -227,7 +227,7 @@ func (p *player) step(ctx context.Context, s *step) error {
 	case "message":
 		_, err := p.engine.Message(ctx, strings.Join(s.args, " "), "", p.data())
 		return err
-	case "unheard":
+	case "unawaited":
 		if _, err := p.engine.Message(ctx, strings.Join(s.args, " "), "", p.data()); !errors.Is(err, engine.ErrNoCatcher) {
 			return fmt.Errorf("it was caught: %w", err)
 		}
@@ -289,7 +289,7 @@ func (p *player) data() []byte {
 
 // start begins an instance of a process.
 func (p *player) start(ctx context.Context, args []string) error {
-	net := 0
+	var net int
 	if len(args) > 0 {
 		net = slices.IndexFunc(p.nets, func(t *petri.Tables) bool { return t.Net.ID == args[0] })
 	} else {
@@ -476,7 +476,7 @@ func (p *player) fail(ctx context.Context, seen *sight, id, code string) error {
 	case 1:
 		return p.fire(ctx, found[0], "")
 	}
-	return unnamed
+	return errUnnamed
 }
 
 // incident returns an error unless a transition has failed or waits for a user

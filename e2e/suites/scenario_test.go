@@ -43,7 +43,7 @@ import (
 //	ended                   no token is left but at ends
 //	incident                a transition has failed, or waits for a user after a mistake,
 //	                        such as a split without a flow to take
-//	unheard NAME            nothing waits for a message of this name
+//	unawaited NAME          nothing waits for a message of this name
 //	refused                 pnagent refuses the file, as the suite's engine does
 type scenario struct {
 	suite string
@@ -71,7 +71,7 @@ func scenarios(t *testing.T) []*scenario {
 	t.Helper()
 	names, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(names) == 0 {
-		t.Fatalf("no scenarios: %v", err)
+		t.Fatalf("got no scenarios, %v; want some", err)
 	}
 	var all []*scenario
 	known := map[string]bool{}
@@ -82,7 +82,7 @@ func scenarios(t *testing.T) []*scenario {
 		}
 		for _, s := range found {
 			if key := s.suite + " " + s.name; known[key] {
-				t.Errorf("%s: %s has two scenarios", s.at, s.name)
+				t.Errorf("%s: got a second scenario of %s; want one", s.at, s.name)
 			} else {
 				known[key] = true
 			}
@@ -95,7 +95,7 @@ func scenarios(t *testing.T) []*scenario {
 // verbs are the steps of a scenario, with the least and the most arguments.
 var verbs = map[string][2]int{
 	"start": {0, 1}, "complete": {1, 1}, "fail": {2, 2}, "occur": {1, 1}, "message": {1, 9}, "signal": {1, 9}, "advance": {1, 1}, "delete": {0, 0},
-	"at": {0, 99}, "armed": {0, 99}, "running": {1, 1}, "ended": {0, 0}, "incident": {0, 0}, "unheard": {1, 9}, "refused": {0, 0},
+	"at": {0, 99}, "armed": {0, 99}, "running": {1, 1}, "ended": {0, 0}, "incident": {0, 0}, "unawaited": {1, 9}, "refused": {0, 0},
 }
 
 func readScenarios(name string) ([]*scenario, error) {

@@ -55,7 +55,7 @@ func TestNATSFailures(t *testing.T) {
 	serve(t, nc, "garbled", &nats.Msg{Data: []byte("fired")})
 	serve(t, nc, "broken", &nats.Msg{Data: []byte(`{}`), Header: nats.Header{"Nats-Service-Error": {"no funds"}, "Nats-Service-Error-Code": {"402"}}})
 	for _, c := range []struct{ subject, want string }{
-		{"unheard", "asking unheard: nats: no responders"},
+		{"unserved", "asking unserved: nats: no responders"},
 		{"silent", "asking silent: no reply in time"},
 		{"garbled", "asking garbled: no valid answer"},
 		{"broken", "asking broken: the service answers 402 no funds"},

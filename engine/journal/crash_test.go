@@ -245,7 +245,7 @@ func TestAPowerLossAtEveryOperationLosesNothingDurable(t *testing.T) {
 
 // A killed process loses nothing that Append accepted. A power loss in a later
 // process loses nothing that was durable.
-func TestManyLivesOfKillsAndPowerLosses(t *testing.T) {
+func TestManyRunsWithKillsAndPowerLosses(t *testing.T) {
 	lives := 4000
 	if testing.Short() {
 		lives = 400

@@ -365,7 +365,7 @@ func TestConfigsThatCannotBeAreRefused(t *testing.T) {
 }
 
 // A failed instance does not change any more: its delays do not continue.
-func TestDelaysOfAFailedInstanceStandStill(t *testing.T) {
+func TestDelaysOfAFailedInstanceDoNotElapse(t *testing.T) {
 	n := &petri.Net{ID: "n",
 		Places:      []petri.Place{{ID: "p"}, {ID: "full", Initial: 1<<32 - 1}, {ID: "a", Initial: 1}, {ID: "b"}},
 		Transitions: []petri.Transition{{ID: "fails"}, {ID: "late"}},

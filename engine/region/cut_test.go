@@ -78,7 +78,7 @@ func TestThreeSecondsAfterACutHealedADeadOwnerIsReplacedAtOnce(t *testing.T) {
 				f.lose(d, cut.sources...)
 				for end := f.now.Add(d + 3*time.Second); f.now.Before(end); {
 					if _, over := f.play(end.Sub(f.now)); over && len(cut.sources) != 2 && cut.sources[0] != "m2" {
-						t.Fatalf("m1 takes over %v before the owner dies", end.Sub(f.now))
+						t.Fatalf("m1 takes over %v before the owner ends", end.Sub(f.now))
 					}
 					f.now = f.now.Add(checkEvery)
 				}

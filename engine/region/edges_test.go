@@ -341,7 +341,7 @@ func TestAMemberThatCannotSendItsBeatsLogsThat(t *testing.T) {
 	}
 }
 
-func TestAPartThatIsPlayedAgainStandsStillNoLonger(t *testing.T) {
+func TestAPartThatIsPlayedAgainIsNoLongerStopped(t *testing.T) {
 	m := memberOf(t, "m1")
 	r := m.replicas[1]
 	for _, c := range []struct {

@@ -145,7 +145,7 @@ func (r *relay) again(change func(*region.Config)) {
 
 // The upstream log loses its end and assigns its numbers again, while processes
 // run or before others start.
-func TestAPartWhoseUpstreamLogLostTokensThatItHasStandsStillAndLosesNothing(t *testing.T) {
+func TestAPartWhoseUpstreamLogLostTokensThatItHasIsStoppedAndLosesNothing(t *testing.T) {
 	for _, running := range []bool{true, false} {
 		t.Run(fmt.Sprintf("processes continue: %t", running), func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T) { lostTokens(t, running) })

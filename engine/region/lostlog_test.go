@@ -272,7 +272,7 @@ func TestWhatCannotBeWrittenDownIsNotReadAgain(t *testing.T) {
 
 // A part is stopped as long as one of its logs does not answer or does not
 // fit. It logs the reason once. When the logs fit, the same owner continues.
-func TestAPartStandsStillUntilItsLogsFit(t *testing.T) {
+func TestAPartIsStoppedUntilItsLogsFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newReader(t)
 		x.r.log.(*own).silent = 3
@@ -309,7 +309,7 @@ func TestAPartStandsStillUntilItsLogsFit(t *testing.T) {
 	})
 }
 
-func TestAPartWhoseOwnLogIsAnotherOneStandsStillNoLonger(t *testing.T) {
+func TestAPartWhoseOwnLogIsAnotherOneIsNoLongerStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newReader(t)
 		x.r.use(&own{file: &entries{kept: chained(60)}})

@@ -69,7 +69,7 @@ func TestAnOwnerPublishesItsStandbysAndTheirLag(t *testing.T) {
 // all commits are lost, no process starts it again. The last owner publishes
 // that to sidecars and members, in the last epoch that they saw, also after a
 // restart.
-func TestAPartWhoseSnapshotIsNewerThanItsLogStandsStillWithAReason(t *testing.T) {
+func TestAPartWhoseSnapshotIsNewerThanItsLogIsStoppedWithAReason(t *testing.T) {
 	for name, left := range map[string]uint64{"some commits are left": 5, "no commit is left": 0} {
 		t.Run(name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T) { strandedPart(t, left) })

@@ -80,7 +80,7 @@ func (c *Browser) Tab(t *testing.T) *Tab {
 	var stop context.CancelFunc
 	b.ctx, stop = context.WithTimeout(ctx, lifetime)
 	t.Cleanup(stop)
-	if err := chromedp.Listen(b.ctx, b.hear); err != nil {
+	if err := chromedp.Listen(b.ctx, b.receive); err != nil {
 		t.Fatalf("listening to a tab: %v", err)
 	}
 	t.Cleanup(func() {
@@ -91,7 +91,7 @@ func (c *Browser) Tab(t *testing.T) *Tab {
 	return b
 }
 
-func (b *Tab) hear(event any) {
+func (b *Tab) receive(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {

@@ -11,7 +11,7 @@ import (
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
-func TestSnmptrapdTellsWhatCame(t *testing.T) {
+func TestSnmptrapdPrintsWhatCame(t *testing.T) {
 	sink := snmptest.StartTrapd(t)
 	client := snmptest.Client{Addr: sink.Addr, Community: "noc"}
 	for _, tool := range []string{"snmptrap", "snmpinform"} {

@@ -67,10 +67,10 @@ func TestAnErrorSaysWhatIsWrong(t *testing.T) {
 		c    api.Client
 		want string
 	}{
-		"nobody listens": {gone, "connection refused"},
-		"not found":      {sidecar(t, nil), "404 Not Found"},
-		"another page":   {sidecar(t, map[string]string{"/api/v1/view": "{}"}), "expected the address of a sidecar"},
-		"a password":     {sidecar(t, map[string]string{"/api/v1/view": "locked"}), "401 Unauthorized"},
+		"no listener":  {gone, "connection refused"},
+		"not found":    {sidecar(t, nil), "404 Not Found"},
+		"another page": {sidecar(t, map[string]string{"/api/v1/view": "{}"}), "expected the address of a sidecar"},
+		"a password":   {sidecar(t, map[string]string{"/api/v1/view": "locked"}), "401 Unauthorized"},
 	} {
 		if _, _, err := FromSidecar(rule.c)(t.Context()); err == nil || !strings.Contains(err.Error(), rule.want) || strings.Contains(err.Error(), "http://") {
 			t.Errorf("%s: %v, want %q and no address", name, err, rule.want)

@@ -301,11 +301,11 @@ func TestOnceShowsTheRatesOfTheView(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Fields(strings.Split(out.String(), "\n")[1])[5]; got != "7.00" {
-		t.Errorf("7 a second arrive, and it says %s:\n%s", got, &out)
+		t.Errorf("got rate %s in\n%swant 7.00", got, &out)
 	}
 }
 
-func TestOnceShowsASidecarThatStandsStill(t *testing.T) {
+func TestOnceShowsASidecarWithoutChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		if err := Once(t.Context(), &out, io.Discard, top.Options{Tab: top.Places}, stuck); err != nil || !strings.Contains(out.String(), "crates") {

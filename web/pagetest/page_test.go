@@ -171,7 +171,7 @@ func aTransitionSaysWhyItWaits(t *testing.T, chromium *browsertest.Browser) {
 	b.MoveMouse(x, y)
 	b.Until(`document.querySelector('#tip .reason')`)
 	if got := b.Text("#tip"); !strings.Contains(got, "short of 1 token in Idle") {
-		t.Errorf("the tip says %q", got)
+		t.Errorf("got tip %q; want that a token is missing in Idle", got)
 	}
 	b.Screenshot("transition-tip")
 	b.Do(chromedp.MouseClickXY(x, y))

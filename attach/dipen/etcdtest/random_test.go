@@ -128,7 +128,7 @@ func placeRow(t *testing.T, b *bench, id string) int {
 	return 0
 }
 
-func TestAfterACompactionCountingGoesOnAtTheOldestRevisionThatIsLeft(t *testing.T) {
+func TestAfterACompactionCountingContinuesAtTheOldestRevisionThatIsLeft(t *testing.T) {
 	for _, how := range []string{"while the adapter is away", "while the connection is cut"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

@@ -307,7 +307,7 @@ func TestSilentTransitionsFireAsTheReferenceFindsThem(t *testing.T) {
 		}
 	}
 	if helped < 10 || unhelped < 10 || ended < 2 || closed < 2 || remained < 2 || workflows < 8 {
-		t.Errorf("only %d events were helped and %d not; %d instances were led to their end, %d when told, %d not; %d workflow nets", helped, unhelped, ended, closed, remained, workflows)
+		t.Errorf("only %d events were helped and %d not; %d instances were led to their end, %d by their last event, %d not; %d workflow nets", helped, unhelped, ended, closed, remained, workflows)
 	}
 }
 

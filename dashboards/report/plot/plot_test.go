@@ -136,7 +136,7 @@ func TestValuesAreSaidInTheirUnits(t *testing.T) {
 		{"s", 90, "1 min 30 s"}, {"s", 3599.9, "1 h"}, {"s", 3661, "1 h 1 min"}, {"s", 86400 * 2.5, "2 d 12 h"}, {"s", -90, "-1 min 30 s"}, {"s", 1e10, "115741 d"},
 		{"ops", 0, "0/s"}, {"ops", 1234, "1.23k/s"}, {"ops", 0.0456, "0.0456/s"}, {"reqps", 7, "7/s"},
 		{"percentunit", 0.123, "12.3 %"}, {"bytes", 1536, "1.5 KiB"}, {"Bps", 1.5e6, "1.5 MB/s"}, {"short", 999.6, "1k"}, {"short", 12, "12"}, {"", 1e20, "1e+08T"},
-		{"short", math.NaN(), "–"}, {"s", math.Inf(1), "–"}, {"unheard", 3, "3"},
+		{"short", math.NaN(), "–"}, {"s", math.Inf(1), "–"}, {"other", 3, "3"},
 	} {
 		if got := Format(rule.unit, rule.v); got != rule.want {
 			t.Errorf("%v %s is %q, want %q", rule.v, rule.unit, got, rule.want)

@@ -138,7 +138,7 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 // enter makes a transition begin a level.
 func (b *builder) enter(l *level, transition string, pos petri.Pos) {
 	for _, place := range slices.Concat(l.begin, l.await) {
-		b.put(transition, place, pos)
+		b.putFirst(transition, place, pos)
 	}
 }
 
@@ -150,7 +150,7 @@ func armedPlace(l *level, n *node) string { return l.id(n.id) + "/armed" }
 func (b *builder) arm(l *level, n *node, transition string) {
 	for _, x := range n.attached {
 		if !x.interrupts {
-			b.put(transition, armedPlace(l, x), x.pos)
+			b.arc(petri.Arc{Source: transition, Target: armedPlace(l, x), Weight: x.rounds(), Pos: x.pos})
 		}
 	}
 }
@@ -201,11 +201,15 @@ func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos)
 }
 
 // awaitIn makes the transition of an event that does not interrupt wait while a
-// place is marked. A timer fires once, another event any number of times.
+// place is marked. A timer occurs as often as it says, another event any number of
+// times.
 func (b *builder) awaitIn(place string, n *node, transition string) {
-	if n.timed() {
-		b.take(place, transition, n.pos)
-	} else {
+	if !n.timed() {
 		b.test(petri.Read, place, transition, 1, n.pos)
+		return
+	}
+	b.take(place, transition, n.pos)
+	if n.event.times == 0 {
+		b.put(transition, place, n.pos)
 	}
 }

@@ -15,7 +15,7 @@ func (d *document) build() (*File, error) {
 		if len(s.nodes) == 0 {
 			continue
 		}
-		b := &builder{document: d, places: map[string]int{}, made: map[string]bool{}, left: left}
+		b := &builder{document: d, places: map[string]int{}, rounds: map[string]uint32{}, made: map[string]bool{}, left: left}
 		b.process(s)
 		if b.left < 0 {
 			return nil, d.limitNodes(s)

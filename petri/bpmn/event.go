@@ -18,6 +18,7 @@ type event struct {
 	// escalation, or the condition; "" if the file has none.
 	name  string
 	timer petri.Trigger // of a timer
+	times uint32        // of a constant timer: how often it occurs; 0 without end
 }
 
 // readEvent reads the event definition of an event.
@@ -75,7 +76,7 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 			d.Warnings.Add(c.pos, n.kindOf("conditional "+words(n.kind))+": its condition is not evaluated; it waits for an event of that name")
 		}
 	case "timer":
-		ev.timer = d.readTimer(n, e)
+		ev.timer, ev.times = d.readTimer(n, e)
 	}
 }
 
@@ -99,25 +100,28 @@ func (d *document) code(ref, attr string) string {
 	return ref
 }
 
-// readTimer reads a timer. It returns the trigger of a constant duration or date,
-// and an event for an expression.
-func (d *document) readTimer(n *node, e *elem) petri.Trigger {
+// readTimer reads a timer. It returns the trigger of a constant duration or date and how
+// often it occurs, and an event for an expression.
+func (d *document) readTimer(n *node, e *elem) (petri.Trigger, uint32) {
 	title := n.kindOf("timer " + words(n.kind))
 	for _, name := range []string{"timeDuration", "timeDate", "timeCycle"} {
 		k := e.kid(name)
 		if k == nil || k.text == "" {
 			continue
 		}
-		t, err := parseTimer(name, k.text)
+		t, times, err := parseTimer(name, k.text)
+		if times != 1 && n.kind == "startEvent" && !n.inside && err == nil {
+			err = errCycle // it begins an instance each time
+		}
 		if err != nil {
 			d.Warnings.Add(k.pos, title+": "+xmlscan.Quote(k.text)+" "+err.Error()+"; it waits for an event of that name")
 			t = petri.Trigger{Kind: petri.TriggerEvent}
 		}
 		t.Name = oneLine(k.text)
-		return t
+		return t, times
 	}
 	d.Warnings.Add(e.pos, title+" has no time; it waits for an event")
-	return petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
+	return petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}, 1
 }
 
 // trigger returns what a catching event waits for.
@@ -131,7 +135,15 @@ func (n *node) trigger() petri.Trigger {
 	return petri.Trigger{Kind: petri.TriggerEvent, Name: cmp.Or(n.event.name, n.label()), Event: n.message}
 }
 
-// timed reports whether an event is a constant timer, which fires once.
+// rounds returns how many tokens arm an event: a timer takes one each time.
+func (n *node) rounds() uint32 {
+	if n.interrupts || !n.timed() {
+		return 1
+	}
+	return max(n.event.times, 1)
+}
+
+// timed reports whether an event is a constant timer.
 func (n *node) timed() bool {
 	k := n.event.timer.Kind
 	return k == petri.TriggerDelay || k == petri.TriggerTime

@@ -59,17 +59,17 @@ func FuzzRead(f *testing.F) {
 }
 
 func FuzzParseTimer(f *testing.F) {
-	for _, s := range []string{"P1DT2H3M4.5S", "P2W", "PT0S", "R1/PT5M", "P1Y", "PT", "P1S", "2030-01-01T00:00:00Z", "P9999999999999W"} {
+	for _, s := range []string{"P1DT2H3M4.5S", "P2W", "PT0S", "R1/PT5M", "R/PT5M", "R7/PT0S", "P1Y", "PT", "P1S", "2030-01-01T00:00:00Z", "P9999999999999W"} {
 		f.Add("timeDuration", s)
 		f.Add("timeCycle", s)
 		f.Add("timeDate", s)
 	}
 	f.Fuzz(func(t *testing.T, kind, s string) {
-		got, err := parseTimer(kind, s)
+		got, times, err := parseTimer(kind, s)
 		if err != nil {
 			return
 		}
-		if got.Kind == petri.TriggerDelay && got.Micros < 0 || got.Kind != petri.TriggerDelay && got.Kind != petri.TriggerTime {
+		if got.Kind == petri.TriggerDelay && got.Micros < 0 || got.Kind != petri.TriggerDelay && got.Kind != petri.TriggerTime || times == 0 && got.Micros == 0 || times > maxTimes {
 			t.Errorf("%q: %+v", s, got)
 		}
 	})

@@ -58,8 +58,9 @@ type builder struct {
 	*document
 	net      *petri.Net
 	root     *level
-	alive    string         // the place that is marked while event sub-processes can start; "" if there are none
-	places   map[string]int // index in the net by id
+	alive    string            // the place that is marked while event sub-processes can start; "" if there are none
+	places   map[string]int    // index in the net by id
+	rounds   map[string]uint32 // by place: see first
 	made     map[string]bool
 	later    []func()  // adds the arcs that need all places of a level
 	ranks    int       // see order

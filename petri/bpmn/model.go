@@ -69,6 +69,7 @@ type node struct {
 
 	takes, puts uint32 // the number of tokens that begin the node, and that it puts on each flow
 
+	inside     bool // in a sub-process
 	interrupts bool // of a boundary event, or of the start of an event sub-process
 	byEvent    bool // an event sub-process
 }
@@ -196,6 +197,7 @@ func (d *document) readNode(s *scope, e *elem) {
 		d.refuse(e.pos, xmlscan.Tag(e.name)+" without an id; expected an id attribute")
 	}
 	d.known(n.id, e)
+	n.inside = s.el.name != "process"
 	n.byEvent = e.attr("triggeredByEvent") == "true"
 	n.interrupts = e.attr("cancelActivity") != "false" && e.attr("isInterrupting") != "false"
 	if strings.HasSuffix(e.name, "Event") {

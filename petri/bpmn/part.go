@@ -79,12 +79,16 @@ func (b *builder) scope(l *level, n *node) string {
 	return id
 }
 
-// mark gives a place one token in the initial marking.
+// mark gives a place its first tokens in the initial marking.
 func (b *builder) mark(id string) {
 	if i, ok := b.places[id]; ok {
-		b.net.Places[i].Initial = 1
+		b.net.Places[i].Initial = b.first(id)
 	}
 }
+
+// first returns the number of tokens that a place begins with: several if it arms a timer
+// that occurs several times.
+func (b *builder) first(place string) uint32 { return max(b.rounds[place], 1) }
 
 // transition adds the transition with the id of a node.
 func (b *builder) transition(l *level, n *node, trigger petri.Trigger) *petri.Transition {
@@ -140,6 +144,11 @@ func (b *builder) begin(place string, n *node, transition string) {
 
 func (b *builder) put(transition, place string, pos petri.Pos) {
 	b.arc(petri.Arc{Source: transition, Target: place, Weight: 1, Pos: pos})
+}
+
+// putFirst makes a transition put the tokens that a place begins with.
+func (b *builder) putFirst(transition, place string, pos petri.Pos) {
+	b.arc(petri.Arc{Source: transition, Target: place, Weight: b.first(place), Pos: pos})
 }
 
 func (b *builder) test(kind petri.ArcKind, place, transition string, weight uint32, pos petri.Pos) {

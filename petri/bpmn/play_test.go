@@ -34,9 +34,8 @@ func played(t *testing.T, xml, data string, steps ...string) (marking string) {
 	n := f.Nets[0]
 	var begins []string // the engine puts first tokens without data
 	for i := range n.Places {
-		if n.Places[i].Initial > 0 {
+		for ; n.Places[i].Initial > 0; n.Places[i].Initial-- {
 			begins = append(begins, n.Places[i].ID)
-			n.Places[i].Initial = 0
 		}
 	}
 	tables, err := petri.Compile(n)
@@ -292,6 +291,34 @@ func TestCompensation(t *testing.T) {
 		{"a cancel end event compensates its transaction", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a", "p/active t/active tc/compensating undo-a/in"},
 		{"and leaves it by the cancel boundary event", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a undo-a", "gone/end p/end"},
 		{"a transaction that is not cancelled is a sub-process", transaction("", "ts>a>u>te u>tc"), `{}`, "a", "a-u a/done p/active t/active"},
+	} {
+		s.run(t)
+	}
+}
+
+func TestTimersThatOccurSeveralTimes(t *testing.T) {
+	const ends = `<startEvent id="s"/><endEvent id="e"/>`
+	cycle := func(text string) string {
+		return `<timerEventDefinition><timeCycle>` + text + `</timeCycle></timerEventDefinition>`
+	}
+	on := func(text, attrs string) string {
+		return process(ends+`<userTask id="n"/><endEvent id="late"/><boundaryEvent id="x" attachedToRef="n" `+attrs+`>`+cycle(text)+`</boundaryEvent>`, "s>n>e x>late")
+	}
+	event := func(text string) string {
+		return `<subProcess id="w" triggeredByEvent="true"><startEvent id="ws" isInterrupting="false">` + cycle(text) + `</startEvent><userTask id="u"/>` +
+			`<sequenceFlow id="w1" sourceRef="ws" targetRef="u"/></subProcess>`
+	}
+	for _, s := range []scenario{
+		{"a timer without an end occurs while the activity runs", on("R/PT1H", `cancelActivity="false"`), `{}`, "+1h +1h +1h", "late/end×3 n/active x/armed"},
+		{"each time after a whole duration", on("R/PT1H", `cancelActivity="false"`), `{}`, "+90m +29m", "late/end n/active x/armed"},
+		{"and no longer", on("R/PT1H", `cancelActivity="false"`), `{}`, "+90m n +90m", "e/end late/end"},
+		{"a timer with a number occurs so often", on("R2/PT1H", `cancelActivity="false"`), `{}`, "+4h", "late/end×2 n/active"},
+		{"not at once", on("R2/PT1H", `cancelActivity="false"`), `{}`, "+90m +29m", "late/end n/active x/armed"},
+		{"and not after the activity", on("R2/PT1H", `cancelActivity="false"`), `{}`, "+90m n +90m", "e/end late/end"},
+		{"one that interrupts occurs once", on("R2/PT1H", ""), `{}`, "+4h", "late/end"},
+		{"so does one in the flow", process(ends+`<intermediateCatchEvent id="n">`+cycle("R/PT1H")+`</intermediateCatchEvent>`, "s>n>e"), `{}`, "+4h", "e/end"},
+		{"event sub-processes of a process have them", process(ends+`<userTask id="n"/>`+event("R2/PT1H"), "s>n>e"), `{}`, "+4h", "p/active s-n w1×2"},
+		{"those of a sub-process too", process(ends+sub("n", `<startEvent id="ns"/><userTask id="v"/>`+event("R/PT1H"), "ns>v"), "s>n>e"), `{}`, "+1h +1h +1h", "n/active ns-v w1×3 ws/armed"},
 	} {
 		s.run(t)
 	}

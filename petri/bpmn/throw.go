@@ -39,7 +39,7 @@ func (b *builder) source(l *level, n *node, trigger petri.Trigger) string {
 	b.test(petri.Inhibitor, b.alive, t, 1, n.pos)
 	b.after(func() {
 		for _, place := range l.await {
-			b.put(t, place, n.pos)
+			b.putFirst(t, place, n.pos)
 		}
 	})
 	return ""
@@ -57,6 +57,7 @@ func (b *builder) eventStart(l *level, n *node) string {
 	}
 	place := b.place(outer.run, armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
 	outer.armed = append(outer.armed, place)
+	b.rounds[place] = n.rounds()
 	outer.await = append(outer.await, place)
 	t := b.transition(l, n, n.trigger())
 	t.Preempts = n.interrupts

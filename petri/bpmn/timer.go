@@ -20,29 +20,51 @@ var (
 	errTooLong     = errors.New("is too long for 64 bits of microseconds")
 )
 
-// parseTimer reads a constant of ISO 8601. A cycle that fires once ("R1/P5D") is a
-// duration.
-func parseTimer(kind, s string) (petri.Trigger, error) {
+// maxTimes is how often a timer can occur, if it ends.
+const maxTimes = 1000
+
+// parseTimer reads a constant of ISO 8601. It returns how often the timer occurs; 0 is
+// without end.
+func parseTimer(kind, s string) (trigger petri.Trigger, times uint32, err error) {
 	s = strings.Join(strings.Fields(s), "")
-	if kind == "timeCycle" {
-		rest, once := strings.CutPrefix(s, "R1/")
-		if !once {
-			return petri.Trigger{}, errCycle
-		}
-		s = rest
-	}
-	if kind == "timeDate" {
+	times = 1
+	switch kind {
+	case "timeDate":
 		at, err := parseDate(s)
 		if err != nil {
-			return petri.Trigger{}, err
+			return petri.Trigger{}, 0, err
 		}
-		return petri.Trigger{Kind: petri.TriggerTime, Micros: at.UnixMicro()}, nil
+		return petri.Trigger{Kind: petri.TriggerTime, Micros: at.UnixMicro()}, 1, nil
+	case "timeCycle":
+		if s, times, err = parseCycle(s); err != nil {
+			return petri.Trigger{}, 0, err
+		}
 	}
 	micros, err := parseDuration(s)
-	if err != nil {
-		return petri.Trigger{}, err
+	switch {
+	case err != nil:
+		return petri.Trigger{}, 0, err
+	case micros == 0 && times == 0:
+		return petri.Trigger{}, 0, errCycle
 	}
-	return petri.Trigger{Kind: petri.TriggerDelay, Micros: micros}, nil
+	return petri.Trigger{Kind: petri.TriggerDelay, Micros: micros}, times, nil
+}
+
+// parseCycle reads R/ or Rn/ before a duration, and returns the duration.
+func parseCycle(s string) (rest string, times uint32, err error) {
+	number, rest, _ := strings.Cut(s, "/")
+	switch number, is := strings.CutPrefix(number, "R"); {
+	case !is || !strings.HasPrefix(rest, "P"): // such as cron, or R2/2030-01-01/P1D
+		return "", 0, errCycle
+	case number == "":
+		return rest, 0, nil
+	default:
+		n, err := strconv.ParseUint(number, 10, 32)
+		if err != nil || n == 0 || n > maxTimes {
+			return "", 0, errCycle
+		}
+		return rest, uint32(n), nil
+	}
 }
 
 // parseDate reads a date with a time; without a zone it is UTC.

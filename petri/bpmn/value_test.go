@@ -49,7 +49,13 @@ func TestTimersAreConstantsOfISO8601(t *testing.T) {
 		{"timeDuration", "${delay}", petri.Trigger{}, errNotConstant},
 		{"timeDuration", "P99999999999W", petri.Trigger{}, errTooLong},
 		{"timeCycle", "R1/P5D", delay(5 * 24 * time.Hour), nil},
-		{"timeCycle", "R3/PT10H", petri.Trigger{}, errCycle},
+		{"timeCycle", "R3/PT10H", delay(10 * time.Hour), nil},
+		{"timeCycle", "R/PT10S", delay(10 * time.Second), nil},
+		{"timeCycle", "R0/PT10H", petri.Trigger{}, errCycle},
+		{"timeCycle", "R1001/PT10H", petri.Trigger{}, errCycle},
+		{"timeCycle", "R/PT0S", petri.Trigger{}, errCycle},
+		{"timeCycle", "R2/2030-01-01/PT1S", petri.Trigger{}, errCycle},
+		{"timeCycle", "R/P1M", petri.Trigger{}, errMonths},
 		{"timeCycle", "0 0 * * *", petri.Trigger{}, errCycle},
 		{"timeDate", "2030-01-01T08:00:00Z", at("2030-01-01T08:00:00Z"), nil},
 		{"timeDate", "2030-01-01T08:00:00.25+02:00", at("2030-01-01T06:00:00.25Z"), nil},
@@ -58,7 +64,7 @@ func TestTimersAreConstantsOfISO8601(t *testing.T) {
 		{"timeDate", "tomorrow", petri.Trigger{}, errNotConstant},
 	}
 	for _, tt := range tests {
-		got, err := parseTimer(tt.kind, tt.text)
+		got, _, err := parseTimer(tt.kind, tt.text)
 		if got != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%s %q: %+v, %v; want %+v, %v", tt.kind, tt.text, got, err, tt.want, tt.err)
 		}

@@ -8,13 +8,25 @@ import (
 	"slices"
 )
 
-// candidate is a transition that may fire, in a frame. If picked is set, it
-// takes the tokens from to to of Shard.picked; otherwise it takes the oldest.
+// candidate is a transition that may fire, in a frame. It takes the tokens from
+// to to of Shard.picked, or the oldest if from is oldest. It is as small as it is
+// because it is passed around for every firing.
 type candidate struct {
 	t        int32
-	picked   bool
+	frame    uint32
 	from, to int32
-	frame    *frame
+}
+
+const oldest = -1
+
+func (c candidate) picked() bool { return c.from != oldest }
+
+// tokens returns the tokens that a candidate was picked with.
+func (s *Shard) tokensOf(c candidate) []Placed {
+	if !c.picked() {
+		return nil
+	}
+	return s.picked[c.from:c.to]
 }
 
 // choose returns the immediate transition to fire, if one may fire. contested
@@ -24,10 +36,8 @@ func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, 
 	for k := range in.piles {
 		s.find(i, in, nil, s.Triggered[in.piles[k].place], now)
 	}
-	for _, f := range s.opened(in) {
-		for k := range f.piles {
-			s.find(i, in, f, s.Triggered[f.piles[k].place], now)
-		}
+	if s.frames != nil {
+		s.findInside(i, in, now)
 	}
 	s.find(i, in, nil, s.Untriggered, now)
 	switch {
@@ -48,6 +58,15 @@ func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, 
 	s.before = append(s.before[:0], order...)
 	t := s.Tables.Choose(int(s.found[first].t), order, func(t int) bool { return s.foundAt(int32(t)) >= 0 })
 	return s.found[s.foundAt(int32(t))], order[0] != s.before[0], true
+}
+
+// findInside adds the transitions that may fire in runs of scopes to found.
+func (s *Shard) findInside(i int, in *instance, now int64) {
+	for _, f := range s.opened(in) {
+		for k := range f.piles {
+			s.find(i, in, f, s.Triggered[f.piles[k].place], now)
+		}
+	}
 }
 
 // unchoose undoes the latest choice, because the transition could not fire.

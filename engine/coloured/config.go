@@ -75,16 +75,16 @@ type Binding struct {
 	Due      func(since int64) int64
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds
-	// Data are the functions for the data of arcs, in the order of
-	// Tables.Inscribed.
-	Data   []Inscription
-	Action bool // firing takes time: Starts hands the action out
+	Action   bool    // firing takes time: Starts hands the action out
 	// Idempotent declares that the action may be performed again for the same
 	// run: Resume hands out again the runs that the log records as started and
 	// not ended.
 	Idempotent bool
 	Timeout    int64 // the longest time for a run; 0 for no limit. A run over the limit fails, but counts as timed out
 	Retry      Retry // after failures of the action, and of a guard that panics
+	// Data are the functions for the data of arcs, in the order of
+	// Tables.Inscribed.
+	Data []Inscription
 }
 
 // Retry specifies the waits before retries: First after the first failure, then

@@ -14,17 +14,18 @@ import (
 // perform fires a transition that may fire, or starts its action. It reports
 // whether it could, and remembers the obstacle if not.
 func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now int64) bool {
-	t, f := int(c.t), c.frame
+	t, f := int(c.t), s.frame(in, c.frame)
 	r := &s.rules[t]
 	if r.Action {
 		s.start(i, in, c, contested, nil, now)
 		return true
 	}
-	took, read := r.split(s.picked[c.from:c.to])
+	took, read := r.split(s.tokensOf(c))
 	mask, a := s.branch(r, took, nil, now)
-	values, err := [][][]byte(nil), error(nil)
-	if a.OK {
-		values, err = s.inscribe(r, mask, took, read, nil, now)
+	o := outcome{mask: mask, contested: contested}
+	if r.inscribed != nil && a.OK {
+		var err error
+		o.values, err = s.inscribe(r, mask, took, read, nil, now)
 		a.panicked = err != nil
 	}
 	switch {
@@ -36,12 +37,11 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 		s.incident(i, in, f, t, firstID(took), stats.NoPlace)
 		return false
 	}
-	o := outcome{mask: mask, values: values, contested: contested}
-	if place, fits := s.room(in, f, r, o, c.picked, took); !fits {
+	if place, fits := s.room(in, f, r, &o, c.picked(), took); !fits {
 		s.incident(i, in, f, t, 0, place)
 		return false
 	}
-	s.fire(i, in, c, took, o, now)
+	s.fire(i, in, f, c, took, &o, now)
 	return true
 }
 
@@ -115,7 +115,7 @@ func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask ui
 // room reports whether the tokens that a firing puts fit, or which place would
 // overflow. The tokens that it takes are still in their places: those in taken
 // if picked is set, else the oldest.
-func (s *Shard) room(in *instance, f *frame, r *rule, o outcome, picked bool, taken []Placed) (place int32, fits bool) {
+func (s *Shard) room(in *instance, f *frame, r *rule, o *outcome, picked bool, taken []Placed) (place int32, fits bool) {
 	if s.frames != nil && !s.framesLeft(in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxEach)) {
 		return stats.NoPlace, false
 	}
@@ -132,9 +132,11 @@ func (s *Shard) room(in *instance, f *frame, r *rule, o outcome, picked bool, ta
 	return stats.NoPlace, true
 }
 
-func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o outcome, picked bool, taken []Placed) bool {
+func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o *outcome, picked bool, taken []Placed) bool {
 	var available, total uint32
-	if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
+	if s.frames == nil {
+		available, total = in.piles.count(place)
+	} else if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
 		available, total = home.in(in).count(place)
 	}
 	more, left := uint64(0), uint64(total)
@@ -164,7 +166,7 @@ func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o outcome, pi
 		}
 	}
 	for k, v := range o.values {
-		if a := &r.inscribed[k]; a.Place == place {
+		if a := &(*r.inscribed)[k]; a.Place == place {
 			more += uint64(a.Put) * uint64(len(v))
 		}
 	}
@@ -180,18 +182,18 @@ func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o outcome, pi
 }
 
 // fire fires a transition without an action.
-func (s *Shard) fire(i int, in *instance, c candidate, taken []Placed, o outcome, now int64) {
+func (s *Shard) fire(i int, in *instance, f *frame, c candidate, taken []Placed, o *outcome, now int64) {
 	r := &s.rules[c.t]
 	s.took = s.took[:0]
-	if c.picked {
+	if c.picked() {
 		s.takePicked(in, taken)
 	} else {
 		for k := range r.effects {
-			s.takeOldest(in, c.frame, &r.effects[k])
+			s.takeOldest(in, f, &r.effects[k])
 		}
 	}
-	s.pass(i, in, c.frame, int(c.t), now)
-	s.finish(i, in, c.frame, int(c.t), o, now)
+	s.pass(i, in, f, int(c.t), now)
+	s.finish(i, in, f, int(c.t), o, now)
 }
 
 // takeOldest takes the tokens that an arc takes, oldest first.
@@ -199,9 +201,11 @@ func (s *Shard) takeOldest(in *instance, f *frame, e *petri.Effect) {
 	if e.Take == 0 {
 		return
 	}
-	home := s.around(f, e.Place)
-	if p := home.in(in).pile(e.Place); p != nil {
-		s.took = p.pop(min(e.Take, p.n), home.id(), s.took) // only a join arc may take fewer
+	if f != nil {
+		f = s.aroundInner(f, e.Place)
+	}
+	if p := f.in(in).pile(e.Place); p != nil {
+		s.took = p.pop(min(e.Take, p.n), f.id(), s.took) // only a join arc may take fewer
 	}
 }
 
@@ -230,7 +234,7 @@ type outcome struct {
 
 // finish completes a firing in a frame whose tokens are in s.took and no longer
 // in their places.
-func (s *Shard) finish(i int, in *instance, f *frame, t int, o outcome, now int64) {
+func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int64) {
 	r := &s.rules[t]
 	if r.throws && !o.replayed {
 		s.throw(i, in, t, o.data)
@@ -323,9 +327,9 @@ func (s *Shard) emptySpot(i int, in *instance, ps *piles, at spot, now int64) {
 
 // byArcs fills out with the tokens that the output arcs put. A token that the
 // transition takes from a place and puts back there stays as it was.
-func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o outcome) {
+func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 	s.out = s.out[:0]
-	r, pass := &s.rules[t], o.data
+	r, pass, data := &s.rules[t], o.data, o.data
 	if pass == nil {
 		pass = s.passed(i, t)
 	}
@@ -338,8 +342,8 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o outcome) {
 			}
 			if h := s.took[j]; h.place == e.Place {
 				h.n = min(h.n, left)
-				if left -= h.n; o.data != nil {
-					h.data = o.data
+				if left -= h.n; data != nil {
+					h.data = data
 				}
 				s.out = append(s.out, h)
 			}
@@ -353,7 +357,9 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o outcome) {
 			s.out = append(s.out, held{lot{data: pass, n: b.Put}, spot{b.Place, s.aim(i, in, f, b.Place, false)}})
 		}
 	}
-	s.inscribed(i, in, f, r, o.values)
+	if o.values != nil {
+		s.inscribed(i, in, f, r, o.values)
+	}
 }
 
 // passed returns the data for new tokens.

@@ -71,6 +71,10 @@ func (s *Shard) frame(in *instance, number uint32) *frame {
 	if number == 0 {
 		return nil
 	}
+	return s.numbered(in, number)
+}
+
+func (s *Shard) numbered(in *instance, number uint32) *frame {
 	open := s.opened(in)
 	if k, ok := slices.BinarySearchFunc(open, number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) }); ok {
 		return open[k]
@@ -82,6 +86,13 @@ func (s *Shard) frame(in *instance, number uint32) *frame {
 // place. If both scopes are the same, the frame has the place for what happens in f;
 // otherwise the frames of the place's scope inside of it have.
 func (s *Shard) around(f *frame, place int32) *frame {
+	if f == nil {
+		return nil
+	}
+	return s.aroundInner(f, place)
+}
+
+func (s *Shard) aroundInner(f *frame, place int32) *frame {
 	for f != nil && !s.Tables.Encloses(f.scope, s.Tables.ScopeOf(place)) {
 		f = f.up
 	}
@@ -154,6 +165,10 @@ func (s *Shard) amount(in *instance, f *frame, place int32) (available, total ui
 	if s.frames == nil {
 		return in.piles.count(place)
 	}
+	return s.amountFramed(in, f, place)
+}
+
+func (s *Shard) amountFramed(in *instance, f *frame, place int32) (available, total uint32) {
 	home, scope := s.around(f, place), s.Tables.ScopeOf(place)
 	if home.scopeID() == scope {
 		return home.in(in).count(place)
@@ -205,6 +220,10 @@ func (s *Shard) aim(i int, in *instance, f *frame, place int32, anew bool) uint3
 	if s.frames == nil {
 		return 0
 	}
+	return s.aimFramed(i, in, f, place, anew)
+}
+
+func (s *Shard) aimFramed(i int, in *instance, f *frame, place int32, anew bool) uint32 {
 	return s.enter(i, in, s.around(f, place), s.Tables.ScopeOf(place), anew).id()
 }
 
@@ -261,7 +280,7 @@ func (s *Shard) leave(in *instance, f *frame) {
 	}
 }
 
-// room for frames: a firing opens at most this number of frames for each token.
+// framesLeft reports whether an instance can open the frames for a number of tokens.
 func (s *Shard) framesLeft(in *instance, tokens uint64) bool {
 	return s.frames == nil || tokens*uint64(s.Tables.Scopes()) <= maxFrames-uint64(s.frames[in.index].last)
 }

@@ -26,7 +26,7 @@ type answer struct {
 // a frame.
 func (s *Shard) pick(in *instance, f *frame, t int, now int64) (candidate, answer) {
 	if s.rules[t].oldest {
-		return candidate{t: int32(t), frame: f}, answer{Verdict: Verdict{OK: true}}
+		return candidate{t: int32(t), frame: f.id(), from: oldest}, answer{Verdict: Verdict{OK: true}}
 	}
 	return s.pickWith(in, f, t, nil, now)
 }
@@ -37,14 +37,14 @@ func (s *Shard) pickWith(in *instance, f *frame, t int, also Guard, now int64) (
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
 	if r.oldest && also == nil {
-		return candidate{t: int32(t), frame: f}, yes
+		return candidate{t: int32(t), frame: f.id(), from: oldest}, yes
 	}
 	most := MaxCombinations
 	if also != nil {
 		most = maxWaiting
 	}
 	s.gather(in, f, r, most)
-	c := candidate{t: int32(t), frame: f, picked: true, from: int32(len(s.picked))}
+	c := candidate{t: int32(t), frame: f.id(), from: int32(len(s.picked))}
 	var no answer
 	for asked := range most {
 		s.picked = s.search.choose(s.picked[:c.from])

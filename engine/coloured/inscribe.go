@@ -41,13 +41,8 @@ func (c *Config) checkInscriptions(tr int) error {
 // uninscribed returns the effects of a transition and its branches without what
 // inscribed arcs put.
 func uninscribed(t *petri.Tables, tr int) ([]petri.Effect, []petri.BranchArc) {
-	effects, branches := t.Effects(tr), t.Branches(tr)
-	arcs := t.Inscribed(tr)
-	if len(arcs) == 0 {
-		return effects, branches
-	}
-	effects, branches = slices.Clone(effects), slices.Clone(branches)
-	for _, a := range arcs {
+	effects, branches := slices.Clone(t.Effects(tr)), slices.Clone(t.Branches(tr))
+	for _, a := range t.Inscribed(tr) {
 		if a.Branch >= 0 {
 			branches[a.Branch].Put = 0
 			continue
@@ -62,7 +57,7 @@ func uninscribed(t *petri.Tables, tr int) ([]petri.Effect, []petri.BranchArc) {
 // token: of normal arcs, and of the branches in mask. It returns an error if a
 // function panics or its result does not fit.
 func (s *Shard) inscribe(r *rule, mask uint64, taken, read []Placed, data []byte, now int64) ([][][]byte, error) {
-	if len(r.inscribed) == 0 {
+	if r.inscribed == nil {
 		return nil, nil
 	}
 	tokens := make([]Placed, 0, len(taken)+len(read))
@@ -74,8 +69,8 @@ func (s *Shard) inscribe(r *rule, mask uint64, taken, read []Placed, data []byte
 	}
 	tokens = append(tokens, read...)
 	slices.SortStableFunc(tokens, func(a, b Placed) int { return cmp.Compare(a.Place, b.Place) })
-	values, left := make([][][]byte, len(r.inscribed)), MaxEach
-	for k, a := range r.inscribed {
+	values, left := make([][][]byte, len(*r.inscribed)), MaxEach
+	for k, a := range *r.inscribed {
 		if a.Branch >= 0 && mask>>a.Branch&1 == 0 {
 			continue
 		}
@@ -139,7 +134,7 @@ func elements(value []byte) ([][]byte, error) {
 
 // inscribed appends to out the tokens that inscribed arcs put.
 func (s *Shard) inscribed(i int, in *instance, f *frame, r *rule, values [][][]byte) {
-	for k, a := range r.inscribed {
+	for k, a := range *r.inscribed {
 		for _, v := range values[k] {
 			s.out = append(s.out, held{lot{data: v, n: a.Put}, spot{a.Place, s.aim(i, in, f, a.Place, a.Each)}})
 		}

@@ -427,7 +427,7 @@ func (s *Shard) refire(r *reader, i int, in *instance, f *frame, t int, conteste
 		s.Tables.NoteChosen(t, s.Order(i))
 	}
 	s.pass(i, in, f, t, now)
-	s.finish(i, in, f, t, outcome{replayed: true}, now)
+	s.finish(i, in, f, t, &outcome{replayed: true}, now)
 }
 
 // fair reports whether a transition can have taken the tokens in took and put

@@ -23,7 +23,7 @@ type rule struct {
 	conds       []petri.Cond
 	effects     []petri.Effect
 	branches    []petri.BranchArc
-	inscribed   []petri.InscribedArc // what they put is not in effects and branches
+	inscribed   *[]petri.InscribedArc // nil for none; what they put is not in effects and branches
 	join        *petri.JoinTest
 	sights      []sight
 }
@@ -78,7 +78,7 @@ func (r *rule) looksAt(place int32) bool {
 func (r *rule) puts(place int32) bool {
 	return slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == place && e.Put > 0 }) ||
 		slices.ContainsFunc(r.branches, func(b petri.BranchArc) bool { return b.Place == place }) ||
-		slices.ContainsFunc(r.inscribed, func(a petri.InscribedArc) bool { return a.Place == place })
+		r.inscribed != nil && slices.ContainsFunc(*r.inscribed, func(a petri.InscribedArc) bool { return a.Place == place })
 }
 
 // compile fills in the rules.
@@ -88,8 +88,12 @@ func (s *Shard) compile(bindings []Binding) {
 	s.users = make([][]int32, t.Places())
 	for tr, rank := range s.Ranks() {
 		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
-			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), inscribed: t.Inscribed(tr), join: t.Join(tr), sights: sights(t, tr)}
-		r.effects, r.branches = uninscribed(t, tr)
+			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), join: t.Join(tr), sights: sights(t, tr)}
+		r.effects, r.branches = t.Effects(tr), t.Branches(tr)
+		if arcs := t.Inscribed(tr); len(arcs) > 0 {
+			r.inscribed = &arcs
+			r.effects, r.branches = uninscribed(t, tr)
+		}
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
 		r.oldest = r.Guard == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts
 		s.rules[tr] = r

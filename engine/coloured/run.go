@@ -16,9 +16,9 @@ func runID(sequence uint64, t int) RunID { return RunID(sequence<<16 | uint64(t)
 
 // start takes the tokens of a transition and hands out its action.
 func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []byte, now int64) {
-	t, f := int(c.t), c.frame
+	t, f := int(c.t), s.frame(in, c.frame)
 	r := &s.rules[t]
-	taken, read := r.split(s.picked[c.from:c.to])
+	taken, read := r.split(s.tokensOf(c))
 	s.took = s.took[:0]
 	s.takePicked(in, taken)
 	for k := range taken {
@@ -115,7 +115,7 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	}
 	l, t, started := *s.load(id), int(s.notes.all[id].transition), s.notes.all[id].since
 	r := &s.rules[t]
-	res := outcome{puts: o.Puts, data: o.Data, contested: l.contested}
+	res := &outcome{puts: o.Puts, data: o.Data, contested: l.contested}
 	if o.Data == nil {
 		res.data = l.data
 	}

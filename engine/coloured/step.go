@@ -349,7 +349,7 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 		return err
 	}
 	if !r.Action {
-		took, read := r.split(s.picked[c.from:c.to])
+		took, read := r.split(s.tokensOf(c))
 		mask, a := s.branch(r, took, data, now)
 		if err := s.refused(i, t, a, "none of its branches can be taken"); err != nil {
 			return err
@@ -359,12 +359,12 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 			s.count(opFailed, i, t)
 			return fmt.Errorf("transition %q: %w: %w", id, petri.ErrNotEnabled, err)
 		}
-		o := outcome{mask: mask, values: values, data: data}
-		if place, fits := s.room(in, f, r, o, c.picked, took); !fits {
+		o := &outcome{mask: mask, values: values, data: data}
+		if place, fits := s.room(in, f, r, o, c.picked(), took); !fits {
 			return fmt.Errorf("transition %q, place %q: %w", id, s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 		}
 		s.clear(in, f, t)
-		s.fire(i, in, c, took, o, now)
+		s.fire(i, in, f, c, took, o, now)
 	} else {
 		s.clear(in, f, t)
 		s.start(i, in, c, false, data, now)
@@ -435,12 +435,12 @@ func (s *Shard) startAll(i int, in *instance, f *frame, transitions []int32, now
 func (s *Shard) since(in *instance, c candidate, now int64) int64 {
 	r := &s.rules[c.t]
 	since := int64(0)
-	if c.picked {
-		for _, p := range s.picked[c.from:c.to] {
+	if c.picked() {
+		for _, p := range s.tokensOf(c) {
 			since = max(since, p.Token.Injected)
 		}
 	} else {
-		since = s.latest(in, c.frame, r)
+		since = s.latest(in, s.frame(in, c.frame), r)
 	}
 	if since == 0 || r.join != nil || slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Hi > 0 }) {
 		return now

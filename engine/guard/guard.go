@@ -174,7 +174,7 @@ func Expressions(text string) (not []string, also string) {
 const unless = "unless "
 
 // foreign matches the name of a language before an expression.
-var foreign = regexp.MustCompile(`^([a-z][a-z0-9]*):(?:[^:]|$)`)
+var foreign = regexp.MustCompile(`^([a-z][a-z0-9.-]*): `)
 
 // expression is a compiled expression of any language.
 type expression interface {

@@ -130,12 +130,93 @@ func TestAGuardWithUnlessHoldsIfThoseExpressionsDoNot(t *testing.T) {
 		"unless a\nb c":                               `line 2, column 3: `,
 		"unless a b\nc":                               `column 3: `,
 		"unless a\nb\n or or":                         `line 3, column 5: `,
+		"example.org-v1: b":                           `column 1: an expression of the language example.org-v1; expected FEEL`,
+		"bpmn:getDataObject('b')":                     `column 5: unexpected token Operator(":")`,
 		strings.Repeat("unless a\n", 1001):            `line 1001, column 1: more than 1000 conditions`,
 		"unless a\njavascript: b":                     `line 2, column 1: an expression of the language javascript; expected FEEL (= …), UEL (${…}) or pnagent's own`,
 		"unless a\n" + strings.Repeat("b", MaxText+1): `an expression of 4097 bytes`,
 	} {
 		if _, err := Compile(text, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v; want %s", text, err, want)
+		}
+	}
+}
+
+// The same condition, or the same question about tokens, in each language.
+func TestGuardsOfEachLanguage(t *testing.T) {
+	tokens := []coloured.Placed{
+		token(0, 10, `{"amount": 99.5, "tenth": 0.1, "who": "Ann", "items": [{"price": 3}, {"price": 4}], "order total": 7, "big": 12345678901234567890123, "yes": true, "none": null, "text": "true"}`),
+		token(1, 20, `{"who": "Cy"}`),
+	}
+	for text, want := range map[string]string{
+		`= amount < 100 and who = "Ann"`:        "true",
+		`= amount < 100 and missing > 3`:        "false", // null is not true
+		`= not(missing > 3)`:                    "false",
+		`= missing`:                             "false",
+		`= who`:                                 "found string; expected true or false",
+		`= order total = 7 and tenth * 3 = 0.3`: "true",
+		`= big + 1 = 12345678901234567890124`:   "true",
+		`= items[price > 3][1].price = 4 and sum(items.price) = 7`:                                 "true",
+		`= pnagent.age = 20 and pnagent.tokens[2].place = "stock" and pnagent.token.amount = 99.5`: "true",
+		`= pnagent.now = date and time("2026-01-31T10:00:00Z") and now() = pnagent.now`:            "true",
+		`= some t in pnagent.tokens satisfies t.data.who = "Cy" and t.age > 15`:                    "true",
+		`${amount lt 100 and who eq 'Ann'}`:                                                        "true",
+		`#{text}`:                                                                                  "true",
+		`${none}`:                                                                                  "false",
+		`${who}`:                                                                                   "false",
+		`${missing}`:                                                                               `unknown variable "missing"`,
+		`${execution.getVariable('missing') == null}`:                                              "true",
+		`${items}`: "found a list; expected true or false",
+		`${items.size() == 2 and items[0].price == '3'}`:                                                        "true",
+		`${pnagent.age == 20 and pnagent.tokens[1].place == 'stock' and pnagent.now == '2026-01-31T10:00:00Z'}`: "true",
+		`${big == 1}`:          "found a number of more than 64 bits; expected a number",
+		`yes and amount < 100`: "true",
+	} {
+		v, err := ask(t, text, tokens)
+		got := fmt.Sprint(v.OK)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestValuesOfEachLanguage(t *testing.T) {
+	tokens := []coloured.Placed{token(0, 10, `{"n": 3, "xs": [1, 2.50], "who": {"b": "<", "a": null}}`)}
+	for text, want := range map[string]string{
+		`= n / 4`:                  `0.75`,
+		`= {order: n, who: who}`:   `{"order":3,"who":{"a":null,"b":"\u003c"}}`,
+		`= for i in 1..n return i`: `[1,2,3]`,
+		`= xs`:                     `[1,2.5]`,
+		`= [@"2026-01-31", duration("P1D"), @"10:00:00+02:00", duration("P14M"), now()]`: `["2026-01-31","P1D","10:00:00+02:00","P1Y2M","2026-01-31T10:00:00Z"]`,
+		`= missing`:       `null`,
+		`= function(a) a`: `a *feel.Function; expected a value of JSON`,
+		`${n}`:            `3`,
+		`${n / 2}`:        `1.5`,
+		`order-${n}`:      `column 8: `,
+		`${'order-'}${n}`: `"order-3"`,
+		`${who}`:          `{"a":null,"b":"\u003c"}`,
+		`${1 / 0}`:        `the number +Inf; expected one that JSON has`,
+	} {
+		value, err := CompileValue(text, places)
+		got := ""
+		if err == nil {
+			func() {
+				defer func() {
+					if r := recover(); r != nil {
+						err = r.(*Error)
+					}
+				}()
+				got = string(value(tokens, at))
+			}()
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want && (err == nil || !strings.HasPrefix(got, want)) {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }
@@ -186,7 +267,12 @@ func TestNoIsAskedAgainOnlyIfTimeMayChangeIt(t *testing.T) {
 		`pnagent.now.Hour() > 12`:      at + second,
 		`pnagent.tokens[0].age > 30`:   at + second,
 		`any(pnagent.tokens, .age>30)`: at + second,
-		`customer.age > 30`:            0,
+		`= pnagent.age > 30`:           at + second,
+		`= now() > date and time("2027-01-01T00:00:00Z")`: at + second,
+		`${pnagent.age > 30}`:                             at + second,
+		`${customer.age > 30}`:                            0,
+		`= customer.age > 30`:                             0,
+		`customer.age > 30`:                               0,
 	} {
 		if v, err := ask(t, text, tokens); v != (coloured.Verdict{WaitsFor: -1, Again: again}) || err != nil {
 			t.Errorf("%s: %+v, %v", text, v, err)

@@ -114,13 +114,10 @@ func (e *uelExpression) value(in *input) (any, error) {
 		if offers, is := v.(map[string]any); is && name == own {
 			offers["now"] = in.time().Format(time.RFC3339)
 		}
-		if err == nil {
-			v, err = uel.Import(v)
-		}
 		if err != nil {
 			panic(&uel.Error{Msg: err.Error()})
 		}
-		return v, ok
+		return uel.Import(v), ok
 	})
 }
 

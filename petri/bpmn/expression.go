@@ -45,10 +45,14 @@ func languageOf(uri string) string {
 			return strings.TrimPrefix(l, "j")
 		}
 	}
-	return notWord.ReplaceAllString(s, "")
+	_, after, ok := strings.Cut(s, "://")
+	if ok {
+		s = after
+	}
+	return strings.Trim(notWord.ReplaceAllString(s, "-"), "-.")
 }
 
-var notWord = regexp.MustCompile(`[^a-z0-9]+`)
+var notWord = regexp.MustCompile(`[^a-z0-9.]+`)
 
 func isUEL(text string) bool {
 	return (strings.HasPrefix(text, "${") || strings.HasPrefix(text, "#{")) && strings.HasSuffix(text, "}")

@@ -88,6 +88,7 @@ func TestExpressionsKeepTheirTextAndSayTheirLanguage(t *testing.T) {
 		{"amount > 5", "", xpath, "amount > 5", ""},
 		{"amount > 5", xpath, feel, "amount > 5", ""},
 		{"amount > 5", "JavaScript", feel, "javascript: amount > 5", ""},
+		{"amount > 5", "https://example.org/expressions/v1", "", "example.org-expressions-v1: amount > 5", ""},
 		{"amount > 5", "", "http://groovy.codehaus.org/", "groovy: amount > 5", ""},
 		{"a-${b}", "", "", "a-${b}", `the expression "a-${b}" is kept as it stands: it is a text with expressions in it`},
 		{"${}", "", "", "", `the condition of sequence flow "x1" has no text; read as no condition`},

@@ -5,7 +5,6 @@ package uel
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -14,40 +13,34 @@ import (
 )
 
 // Import returns a value of decoded JSON (with numbers as json.Number) as one of UEL:
-// nil, bool, string, int64 (Java's Long), float64 (Double), []any or map[string]any.
-// The error is an *Error for a whole number of more than 64 bits.
-func Import(v any) (any, error) {
+// nil, bool, string, int64 (Java's Long), float64 (Double), []any or map[string]any. A
+// whole number of more than 64 bits remains a json.Number, with which nothing can be
+// calculated.
+func Import(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if !strings.ContainsAny(string(v), ".eE") {
-			n, err := strconv.ParseInt(string(v), 10, 64)
-			if err != nil {
-				return nil, &Error{Msg: fmt.Sprintf("the number %s; expected one of 64 bits", clip(string(v)))}
+			if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+				return n
 			}
-			return n, nil
+			return v
 		}
 		f, _ := strconv.ParseFloat(string(v), 64) // a number that is too large is infinite, as in Java
-		return f, nil
+		return f
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			var err error
-			if out[k], err = Import(e); err != nil {
-				return nil, err
-			}
+			out[k] = Import(e)
 		}
-		return out, nil
+		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			var err error
-			if out[i], err = Import(e); err != nil {
-				return nil, err
-			}
+			out[i] = Import(e)
 		}
-		return out, nil
+		return out
 	}
-	return v, nil
+	return v
 }
 
 func kind(v any) string {
@@ -60,6 +53,8 @@ func kind(v any) string {
 		return "a text"
 	case int64, float64:
 		return "a number"
+	case json.Number:
+		return "a number of more than 64 bits"
 	case []any:
 		return "a list"
 	}

@@ -27,7 +27,7 @@ func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (NetConfig, error) {
 	if err == nil { // otherwise guards are missing for a reason that is already reported
 		faults[0] = checkTransitions(t, transitions, n.transitions)
 	}
-	binder := binder{tables: t, with: with, places: placeIDs(t)}
+	binder := binder{tables: t, with: with, compiler: guard.NewCompiler(placeIDs(t))}
 	for id, bound := range n.transitions {
 		if i, ok := t.TransitionIndex(id); ok {
 			binder.bind(&transitions[i], i, &bound)
@@ -53,10 +53,10 @@ func byPosition(a, b error) int {
 
 // binder applies bindings to the transitions of a net.
 type binder struct {
-	tables *petri.Tables
-	with   action.Peers
-	places []string
-	faults []error
+	tables   *petri.Tables
+	with     action.Peers
+	compiler *guard.Compiler
+	faults   []error
 }
 
 func (d *binder) bind(tr *Transition, i int, b *binding) {
@@ -68,7 +68,7 @@ func (d *binder) bind(tr *Transition, i int, b *binding) {
 	found := len(d.faults)
 	if text, ok := b.guard.Scalar(); ok {
 		var err error
-		if tr.Guard, err = guard.Compile(text, d.places); err != nil {
+		if tr.Guard, err = d.compiler.Guard(text); err != nil {
 			d.faults = append(d.faults, b.guard.Fault("the guard: %v; expected an expression such as amount < 100", err))
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/engine/action"
@@ -60,7 +59,7 @@ func Declared(t *petri.Tables) ([]Transition, error) {
 
 // declared is Declared without the guards of transitions that have another.
 func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, error) {
-	d := declarer{tables: t, places: placeIDs(t), out: make([]Transition, t.Transitions())}
+	d := declarer{tables: t, compiler: guard.NewCompiler(placeIDs(t)), out: make([]Transition, t.Transitions())}
 	for i := range d.out {
 		tr := &t.Net.Transitions[i]
 		d.out[i].trigger(tr.Trigger)
@@ -97,10 +96,10 @@ func (tr *Transition) trigger(on petri.Trigger) {
 
 // declarer compiles the guards of a net.
 type declarer struct {
-	tables *petri.Tables
-	places []string
-	out    []Transition
-	faults []error
+	tables   *petri.Tables
+	compiler *guard.Compiler
+	out      []Transition
+	faults   []error
 
 	invalid []invalid // expressions that must hold
 	others  []invalid // and that must not
@@ -110,7 +109,7 @@ func (d *declarer) guard(text string, pos petri.Pos, of string) coloured.Guard {
 	if text == "" {
 		return nil
 	}
-	g, err := guard.Compile(text, d.places)
+	g, err := d.compiler.Guard(text)
 	if err != nil {
 		d.report(text, pos, of, err)
 	}
@@ -127,7 +126,7 @@ type invalid struct {
 // guards of other alternatives, and are reported there.
 func (d *declarer) report(text string, pos petri.Pos, of string, err error) {
 	fault := func(expression string) (found []invalid) {
-		if _, err := guard.Compile(expression, d.places); err != nil && expression != "" {
+		if _, err := d.compiler.Guard(expression); err != nil && expression != "" {
 			found = append(found, invalid{expression, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s: %v", of, err)}})
 		}
 		return found
@@ -143,16 +142,18 @@ func (d *declarer) report(text string, pos petri.Pos, of string, err error) {
 	}
 }
 
-// done returns all faults.
+// done returns all faults, those of equal expressions that must not hold once.
 func (d *declarer) done() error {
+	seen := map[string]bool{}
 	for _, i := range d.invalid {
 		d.faults = append(d.faults, i.fault)
+		seen[i.expression] = true
 	}
-	for k, o := range d.others {
-		same := func(i invalid) bool { return i.expression == o.expression }
-		if !slices.ContainsFunc(d.invalid, same) && !slices.ContainsFunc(d.others[:k], same) {
+	for _, o := range d.others {
+		if !seen[o.expression] {
 			d.faults = append(d.faults, o.fault)
 		}
+		seen[o.expression] = true
 	}
 	return errors.Join(d.faults...)
 }
@@ -163,7 +164,7 @@ func (d *declarer) key(tr *petri.Transition) Key {
 	if text == "" {
 		return nil
 	}
-	key, err := guard.CompileValue(text, d.places)
+	key, err := d.compiler.Value(text)
 	if err != nil {
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the key of transition %q: %v", tr.ID, err)})
 	}
@@ -186,7 +187,7 @@ func (d *declarer) branches(transition int) {
 func (d *declarer) data(transition int) {
 	for _, arc := range d.tables.Inscribed(transition) {
 		a := &d.tables.Net.Arcs[arc.Arc]
-		value, err := guard.CompileValue(a.Data, d.places)
+		value, err := d.compiler.Value(a.Data)
 		if err != nil {
 			d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: a.Pos, Msg: fmt.Sprintf("the data of %s: %v", arcName(a), err)})
 		}

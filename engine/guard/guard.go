@@ -75,35 +75,63 @@ func errorOf(err error) *Error {
 	return e
 }
 
-// Compile compiles a guard (see petri.Transition.Guard for its form). places are the
-// ids of the net's places by index, for pnagent.tokens. The error is an *Error.
-func Compile(text string, places []string) (coloured.Guard, error) {
-	c, err := compile(text, places)
+// Compiler compiles the expressions of one net, equal ones once. It is for one goroutine.
+type Compiler struct {
+	places []string
+	known  map[string]compiled
+}
+
+// compiled is an expression, or why there is none.
+type compiled struct {
+	expression
+	err *Error
+}
+
+// NewCompiler returns a Compiler. places are the ids of the net's places by index, for
+// pnagent.tokens.
+func NewCompiler(places []string) *Compiler {
+	return &Compiler{places, map[string]compiled{}}
+}
+
+// Guard compiles a guard (see petri.Transition.Guard for its form). The error is an
+// *Error.
+func (c *Compiler) Guard(text string) (coloured.Guard, error) {
+	all, err := c.conditions(text)
 	if err != nil {
 		return nil, err
 	}
-	for i, part := range c.parts {
+	for i, part := range all.parts {
 		if own, ok := part.expression.(*ownExpression); ok {
 			if result := own.program.Node().Type(); result.Kind() != reflect.Bool && result.Kind() != reflect.Interface {
 				return nil, &Error{Line: i + 1, Column: 1, Msg: fmt.Sprintf("a result of type %s; expected true or false", result)}
 			}
 		}
 	}
-	return c.ask, nil
+	return all.ask, nil
 }
 
-// CompileValue compiles one expression to a function that returns its value as JSON,
-// at most MaxData bytes. places are as for Compile. The error is an *Error, and so is
-// what the function panics with if the value cannot be determined.
-func CompileValue(text string, places []string) (func(tokens []coloured.Placed, now int64) []byte, error) {
-	c, err := compile(text, places)
+// Value compiles one expression to a function that returns its value as JSON, at most
+// MaxData bytes. The error is an *Error, and so is what the function panics with if the
+// value cannot be determined.
+func (c *Compiler) Value(text string) (func(tokens []coloured.Placed, now int64) []byte, error) {
+	all, err := c.conditions(text)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.parts) != 1 || c.parts[0].unless {
+	if len(all.parts) != 1 || all.parts[0].unless {
 		return nil, &Error{Line: 1, Column: 1, Msg: "a condition with unless; expected one expression"}
 	}
-	return c.value, nil
+	return all.value, nil
+}
+
+// Compile compiles a single guard: see Compiler.
+func Compile(text string, places []string) (coloured.Guard, error) {
+	return NewCompiler(places).Guard(text)
+}
+
+// CompileValue compiles a single expression to a value: see Compiler.
+func CompileValue(text string, places []string) (func(tokens []coloured.Placed, now int64) []byte, error) {
+	return NewCompiler(places).Value(text)
 }
 
 // conditions is a compiled guard: all have to hold. It is read-only, so any number of
@@ -123,40 +151,45 @@ type condition struct {
 // maxConditions bounds the lines of a guard.
 const maxConditions = 1000
 
-func compile(text string, places []string) (*conditions, error) {
+func (c *Compiler) conditions(text string) (*conditions, error) {
 	if !utf8.ValidString(text) {
 		return nil, &Error{Msg: "bytes that are not UTF-8; expected an expression"}
 	}
-	c := &conditions{places: places}
+	all := &conditions{places: c.places}
 	not, also := Expressions(text)
 	if len(not) > maxConditions {
 		return nil, &Error{Line: maxConditions + 1, Column: 1, Msg: fmt.Sprintf("more than %d conditions", maxConditions)}
 	}
 	for i, e := range not {
-		if err := c.add(e, true, i); err != nil {
+		if err := c.add(all, e, true, i); err != nil {
 			return nil, err
 		}
 	}
 	if also != "" || len(not) == 0 {
-		if err := c.add(also, false, len(not)); err != nil {
+		if err := c.add(all, also, false, len(not)); err != nil {
 			return nil, err
 		}
 	}
-	return c, nil
+	return all, nil
 }
 
-// add compiles an expression that begins after some lines.
-func (c *conditions) add(text string, unless bool, lines int) error {
-	e, err := compileOne(text)
-	if err != nil {
+// add adds an expression that begins after some lines.
+func (c *Compiler) add(to *conditions, text string, unless bool, lines int) error {
+	e, ok := c.known[text]
+	if !ok {
+		e.expression, e.err = compileOne(text)
+		c.known[text] = e
+	}
+	if e.err != nil {
+		err := *e.err
 		if err.Line > 0 {
 			err.Line += lines
 		}
-		return err
+		return &err
 	}
 	_, timed := e.reads()
-	c.timed = c.timed || timed
-	c.parts = append(c.parts, condition{e, unless})
+	to.timed = to.timed || timed
+	to.parts = append(to.parts, condition{e.expression, unless})
 	return nil
 }
 

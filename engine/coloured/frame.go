@@ -215,23 +215,23 @@ func (s *Shard) marked(in *instance, f *frame) func(yield func(place int32) bool
 
 // aim returns the number of the frame into which a firing in f puts tokens of a place. It
 // opens frames of scopes that f is not in. All tokens of a firing share them, except for
-// the innermost one if anew is set.
-func (s *Shard) aim(i int, in *instance, f *frame, place int32, anew bool) uint32 {
+// the innermost one if separate is set.
+func (s *Shard) aim(i int, in *instance, f *frame, place int32, separate bool) uint32 {
 	if s.frames == nil {
 		return 0
 	}
-	return s.aimFramed(i, in, f, place, anew)
+	return s.aimFramed(i, in, f, place, separate)
 }
 
-func (s *Shard) aimFramed(i int, in *instance, f *frame, place int32, anew bool) uint32 {
-	return s.enter(i, in, s.around(f, place), s.Tables.ScopeOf(place), anew).id()
+func (s *Shard) aimFramed(i int, in *instance, f *frame, place int32, separate bool) uint32 {
+	return s.enter(i, in, s.around(f, place), s.Tables.ScopeOf(place), separate).id()
 }
 
-func (s *Shard) enter(i int, in *instance, from *frame, scope int32, anew bool) *frame {
+func (s *Shard) enter(i int, in *instance, from *frame, scope int32, separate bool) *frame {
 	if from.scopeID() == scope {
 		return from
 	}
-	if !anew {
+	if !separate {
 		for _, f := range s.entered {
 			if f.scope == scope {
 				return f
@@ -239,7 +239,7 @@ func (s *Shard) enter(i int, in *instance, from *frame, scope int32, anew bool) 
 		}
 	}
 	f := s.openFrame(i, in, s.enter(i, in, from, s.Tables.ScopeParent(scope), false), scope)
-	if !anew {
+	if !separate {
 		s.entered = append(s.entered, f)
 	}
 	return f

@@ -340,13 +340,15 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 			if left == 0 {
 				break
 			}
-			if h := s.took[j]; h.place == e.Place {
-				h.n = min(h.n, left)
-				if left -= h.n; data != nil {
-					h.data = data
-				}
-				s.out = append(s.out, h)
+			if s.took[j].place != e.Place {
+				continue
 			}
+			h := s.took[j]
+			h.n = min(h.n, left)
+			if left -= h.n; data != nil {
+				h.data = data
+			}
+			s.out = append(s.out, h)
 		}
 		if left > 0 {
 			s.out = append(s.out, held{lot{data: pass, n: left}, spot{e.Place, s.aim(i, in, f, e.Place, false)}})

@@ -181,10 +181,12 @@ func (s *Shard) changed(in *instance) {
 		}
 	}
 	s.touched = s.touched[:0]
-	for _, f := range s.emptied {
-		s.leave(in, f)
+	if s.frames != nil {
+		for _, f := range s.emptied {
+			s.leave(in, f)
+		}
+		s.emptied = s.emptied[:0]
 	}
-	s.emptied = s.emptied[:0]
 }
 
 func (s *Shard) review(in *instance, id int32, n *note) {

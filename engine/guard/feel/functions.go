@@ -201,7 +201,7 @@ func parity(r *run, d *apd.Decimal, want int64) any {
 	return ok && n == want
 }
 
-func toNumber(_ *run, a []any) any {
+func toNumber(r *run, a []any) any {
 	s, ok := single(a[0]).(string)
 	if !ok {
 		if d, is := single(a[0]).(*apd.Decimal); is && len(a) == 1 {
@@ -225,7 +225,7 @@ func toNumber(_ *run, a []any) any {
 			s = strings.ReplaceAll(s, ",", ".")
 		}
 	}
-	if s == "" || strings.Trim(s, "0123456789.eE+-") != "" {
+	if r.spend(len(s)); s == "" || strings.Trim(s, "0123456789.eE+-") != "" {
 		return nil
 	}
 	if d := parseNumber(s); d != nil {

@@ -38,10 +38,16 @@ var temporals = map[string]*builtin{
 	"week of year":              day1(func(d Date) any { return integer(int64(d.week())) }),
 }
 
+// literal spends what it costs to parse a text.
+func (r *run) literal(s string) string {
+	r.spend(len(s))
+	return s
+}
+
 func toDate(r *run, a []any) any {
 	switch v := single(a[0]).(type) {
 	case string:
-		return parseDate(v)
+		return parseDate(r.literal(v))
 	case Date:
 		return v
 	case DateTime:
@@ -79,7 +85,7 @@ func toTime(r *run, a []any) any {
 	}
 	switch v := single(a[0]).(type) {
 	case string:
-		return r.zoned(parseTime(v))
+		return r.zoned(parseTime(r.literal(v)))
 	case Time:
 		return v
 	case Date:
@@ -119,7 +125,7 @@ func toDateTime(r *run, a []any) any {
 	if len(a) == 1 {
 		switch v := single(a[0]).(type) {
 		case string:
-			if d, ok := parseDate(v).(Date); ok {
+			if d, ok := parseDate(r.literal(v)).(Date); ok {
 				return DateTime{Date: d}
 			}
 			return r.zoned(parseDateTime(v))
@@ -143,10 +149,10 @@ func toDateTime(r *run, a []any) any {
 	return nil
 }
 
-func toDuration(_ *run, a []any) any {
+func toDuration(r *run, a []any) any {
 	switch v := single(a[0]).(type) {
 	case string:
-		return parseDuration(v)
+		return parseDuration(r.literal(v))
 	case Span, MonthSpan:
 		return v
 	}

@@ -64,8 +64,10 @@ func (d *document) readInstances(n *node, e *elem) {
 	if item := e.kid("inputDataItem"); item != nil && m.element == "" {
 		m.element = item.attr("name")
 	}
+	collects := e.kid("loopDataOutputRef") != nil
 	for _, x := range e.extensions() {
 		if x.name == "loopCharacteristics" { // Zeebe
+			collects = collects || x.attr("outputCollection") != ""
 			m.first, m.list, m.element = 1, d.expression(&elem{text: x.attr("inputCollection"), pos: x.pos}), x.attr("inputElement")
 		}
 	}
@@ -74,6 +76,8 @@ func (d *document) readInstances(n *node, e *elem) {
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" without a number of instances", "loopCardinality or a collection")
 	case m.number != "" && m.list != "":
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" with loopCardinality and a collection", "one of them")
+	case collects:
+		d.refuseNode(n, "multi-instance "+n.kindWords()+" that collects results", "none: the results of the last instance remain")
 	case behavior != "" && behavior != "All":
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" that throws events for its instances", "the behavior All")
 	}

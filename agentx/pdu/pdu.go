@@ -89,27 +89,28 @@ func newBody(t Type) Body {
 	if !t.Known() {
 		return nil
 	}
-	bodies := [...]func() Body{
-		TypeOpen:            func() Body { return &Open{} },
-		TypeClose:           func() Body { return &Close{} },
-		TypeRegister:        func() Body { return &Register{} },
-		TypeUnregister:      func() Body { return &Unregister{} },
-		TypeGet:             func() Body { return &Get{} },
-		TypeGetNext:         func() Body { return &GetNext{} },
-		TypeGetBulk:         func() Body { return &GetBulk{} },
-		TypeTestSet:         func() Body { return &TestSet{} },
-		TypeCommitSet:       func() Body { return &CommitSet{} },
-		TypeUndoSet:         func() Body { return &UndoSet{} },
-		TypeCleanupSet:      func() Body { return &CleanupSet{} },
-		TypeNotify:          func() Body { return &Notify{} },
-		TypePing:            func() Body { return &Ping{} },
-		TypeIndexAllocate:   func() Body { return &IndexAllocate{} },
-		TypeIndexDeallocate: func() Body { return &IndexDeallocate{} },
-		TypeAddAgentCaps:    func() Body { return &AddAgentCaps{} },
-		TypeRemoveAgentCaps: func() Body { return &RemoveAgentCaps{} },
-		TypeResponse:        func() Body { return &Response{} },
-	}
 	return bodies[t]()
+}
+
+var bodies = [...]func() Body{
+	TypeOpen:            func() Body { return &Open{} },
+	TypeClose:           func() Body { return &Close{} },
+	TypeRegister:        func() Body { return &Register{} },
+	TypeUnregister:      func() Body { return &Unregister{} },
+	TypeGet:             func() Body { return &Get{} },
+	TypeGetNext:         func() Body { return &GetNext{} },
+	TypeGetBulk:         func() Body { return &GetBulk{} },
+	TypeTestSet:         func() Body { return &TestSet{} },
+	TypeCommitSet:       func() Body { return &CommitSet{} },
+	TypeUndoSet:         func() Body { return &UndoSet{} },
+	TypeCleanupSet:      func() Body { return &CleanupSet{} },
+	TypeNotify:          func() Body { return &Notify{} },
+	TypePing:            func() Body { return &Ping{} },
+	TypeIndexAllocate:   func() Body { return &IndexAllocate{} },
+	TypeIndexDeallocate: func() Body { return &IndexDeallocate{} },
+	TypeAddAgentCaps:    func() Body { return &AddAgentCaps{} },
+	TypeRemoveAgentCaps: func() Body { return &RemoveAgentCaps{} },
+	TypeResponse:        func() Body { return &Response{} },
 }
 
 // encoder appends to buf, and keeps the first error.

@@ -301,6 +301,17 @@ func (e *Engine) Fire(ctx context.Context, net string, instance int, transition 
 // FireData is Fire with data, such as that of an event, for the new tokens
 // instead of the data of the tokens that it takes.
 func (e *Engine) FireData(ctx context.Context, net string, instance int, transition string, data []byte) error {
+	return e.fire(ctx, net, instance, transition, func(p player, i, t int, now int64) error { return p.fire(i, t, data, now) })
+}
+
+// FireIn is FireData in the run of the transition's scope that has a number, see
+// coloured.Placed; FireData fires in the oldest run in which the transition is
+// enabled.
+func (e *Engine) FireIn(ctx context.Context, net string, instance int, transition string, scope uint32, data []byte) error {
+	return e.fire(ctx, net, instance, transition, func(p player, i, t int, now int64) error { return p.fireIn(i, t, scope, data, now) })
+}
+
+func (e *Engine) fire(ctx context.Context, net string, instance int, transition string, do func(p player, i, t int, now int64) error) error {
 	w, k, i, err := e.find(net, instance)
 	if err != nil {
 		return err
@@ -309,7 +320,7 @@ func (e *Engine) FireData(ctx context.Context, net string, instance int, transit
 	if !ok {
 		return fmt.Errorf("net %q, transition %q: %w", net, transition, ErrNoTransition)
 	}
-	return e.change(ctx, w, func(now int64) error { return w.shards[k].fire(i, t, data, now) })
+	return e.change(ctx, w, func(now int64) error { return do(w.shards[k], i, t, now) })
 }
 
 // Marking returns the tokens of an instance, by place.

@@ -21,7 +21,8 @@ import (
 // Serve publishes the engine's snapshots on a connection and takes requests:
 //
 //   - PREFIX.inject.NET.SOURCE with {"instance":0,"place":"id","tokens":1,"data":{…}}
-//   - PREFIX.fire.NET.SOURCE with {"instance":0,"transition":"id","data":{…}}
+//   - PREFIX.fire.NET.SOURCE with {"instance":0,"transition":"id","data":{…}},
+//     and "scope":1 to fire in that run of the transition's scope: see Engine.FireIn
 //
 // and, if transitions of its nets throw or catch events:
 //
@@ -251,6 +252,7 @@ func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error
 	var r struct {
 		Instance   instance `json:"instance"`
 		Transition string   `json:"transition"`
+		Scope      *uint32  `json:"scope"`
 
 		Data json.RawMessage `json:"data"`
 	}
@@ -260,6 +262,9 @@ func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error
 	number, err := r.Instance.number(e)
 	if err != nil {
 		return err
+	}
+	if r.Scope != nil {
+		return e.FireIn(ctx, net, number, r.Transition, *r.Scope, dataOf(r.Data))
 	}
 	return e.FireData(ctx, net, number, r.Transition, dataOf(r.Data))
 }

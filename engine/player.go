@@ -4,10 +4,12 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -29,6 +31,7 @@ type player interface {
 
 	put(i, place int, data []byte, n uint32, now int64) error
 	fire(i, transition int, data []byte, now int64) error
+	fireIn(i, transition int, scope uint32, data []byte, now int64) error
 	queue() (rows ready.Stats, waiting int, ok bool)
 
 	// One event after another, for a worker with a discipline.
@@ -73,6 +76,13 @@ func (p plainPlayer) fire(i, transition int, data []byte, now int64) error {
 	return p.Fire(i, transition, now)
 }
 
+func (p plainPlayer) fireIn(i, transition int, scope uint32, data []byte, now int64) error {
+	if scope != 0 {
+		return fmt.Errorf("run %d of a scope: %w: the net has no scopes", scope, petri.ErrNotEnabled)
+	}
+	return p.fire(i, transition, data, now)
+}
+
 func (p plainPlayer) queue() (rows ready.Stats, waiting int, ok bool) {
 	rows, ok = p.Queue()
 	return rows, 0, ok
@@ -94,6 +104,10 @@ func (c colouredPlayer) ReplayOlder(log []byte, now int64) error { return c.Repl
 
 func (c colouredPlayer) fire(i, transition int, data []byte, now int64) error {
 	return c.Fire(i, transition, data, now)
+}
+
+func (c colouredPlayer) fireIn(i, transition int, scope uint32, data []byte, now int64) error {
+	return c.FireIn(i, transition, scope, data, now)
 }
 
 func (c colouredPlayer) queue() (rows ready.Stats, waiting int, ok bool) {

@@ -16,7 +16,8 @@ var (
 	ErrOverflow   = errors.New("a place would hold more than 4294967295 tokens")
 )
 
-// State is one instance of a net in full form. It is for one goroutine.
+// State is one instance of a net in full form. It is for one goroutine. It takes all runs of
+// a scope together, and puts the tokens of an arc for each element once.
 type State struct {
 	tables    *Tables
 	marking   []uint32

@@ -17,14 +17,14 @@ import (
 	"github.com/pnagent/pnagent/petri/bpmn"
 )
 
-// player plays the first process of a file with the engine.
+// player plays the processes of a file with the engine.
 type player struct {
 	*engine.Engine
-	net string
+	nets []string
 }
 
-// played begins an instance with data, fires transitions by id, each with data after a
-// comma, or lets time pass ("+10s"), and returns the places with tokens.
+// played begins an instance of the first process with data, fires transitions by id, each
+// with data after a comma, or lets time pass ("+10s"), and returns the places with tokens.
 func played(t *testing.T, xml, data string, steps ...string) (marking string) {
 	t.Helper()
 	f, err := bpmn.Read(strings.NewReader(xml), "f", bpmn.Limits{})
@@ -38,20 +38,25 @@ func played(t *testing.T, xml, data string, steps ...string) (marking string) {
 			begins = append(begins, n.Places[i].ID)
 		}
 	}
-	tables, err := petri.Compile(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transitions, err := engine.Declared(tables)
-	if err != nil {
-		t.Fatal(err)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		e, err := engine.New(engine.Config{Source: "s", Nets: []engine.NetConfig{{Tables: tables, Transitions: transitions}}, Instances: 1, Workers: 1})
+	var nets []engine.NetConfig
+	var ids []string
+	for _, n := range f.Nets {
+		tables, err := petri.Compile(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &player{e, n.ID}
+		transitions, err := engine.Declared(tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nets, ids = append(nets, engine.NetConfig{Tables: tables, Transitions: transitions}), append(ids, n.ID)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		e, err := engine.New(engine.Config{Source: "s", Nets: nets, Instances: 1, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &player{e, ids}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- e.Run(ctx) }()
@@ -88,19 +93,21 @@ func (p *player) step(ctx context.Context, step string) error {
 		return err
 	}
 	if id, data, has := strings.Cut(step, ","); has {
-		return p.FireData(ctx, p.net, 0, id, []byte(data))
+		return p.FireData(ctx, p.nets[0], 0, id, []byte(data))
 	}
-	return p.Fire(ctx, p.net, 0, step)
+	return p.Fire(ctx, p.nets[0], 0, step)
 }
 
 func (p *player) marking(t *testing.T, ctx context.Context) string {
-	in, err := p.Instance(ctx, p.net, p.InstanceName(0))
-	if err != nil {
-		t.Fatal(err)
-	}
 	count := map[string]int{}
-	for _, tok := range in.Tokens {
-		count[tok.Place] += int(tok.Tokens)
+	for _, net := range p.nets {
+		in, err := p.Instance(ctx, net, p.InstanceName(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tok := range in.Tokens {
+			count[tok.Place] += int(tok.Tokens)
+		}
 	}
 	var out []string
 	for place, n := range count {
@@ -319,6 +326,23 @@ func TestTimersThatOccurSeveralTimes(t *testing.T) {
 		{"so does one in the flow", process(ends+`<intermediateCatchEvent id="n">`+cycle("R/PT1H")+`</intermediateCatchEvent>`, "s>n>e"), `{}`, "+4h", "e/end"},
 		{"event sub-processes of a process have them", process(ends+`<userTask id="n"/>`+event("R2/PT1H"), "s>n>e"), `{}`, "+4h", "p/active s-n w1×2"},
 		{"those of a sub-process too", process(ends+sub("n", `<startEvent id="ns"/><userTask id="v"/>`+event("R/PT1H"), "ns>v"), "s>n>e"), `{}`, "+1h +1h +1h", "n/active ns-v w1×3 ws/armed"},
+	} {
+		s.run(t)
+	}
+}
+
+func TestMessagesBetweenPools(t *testing.T) {
+	pools := func(here, there, flow string) string {
+		return strings.Replace(process(`<startEvent id="s"/><endEvent id="e"/>`+here, "s>n>e"), `</definitions>`, `<process id="q">`+there+`</process>`+
+			`<collaboration><messageFlow id="f" sourceRef="`+flow+`" targetRef="r"/></collaboration></definitions>`, 1)
+	}
+	const waits = `<receiveTask id="r"/><endEvent id="re"/><sequenceFlow id="r-re" sourceRef="r" targetRef="re"/>`
+	for _, s := range []scenario{
+		{"a message flow begins the other process", pools(`<userTask id="n"/>`, strings.Replace(waits, `<receiveTask id="r"/>`, `<startEvent id="r"><messageEventDefinition/></startEvent>`, 1), "n"), `{}`,
+			"n", "e/end re/end"},
+		{"nothing begins without it", pools(`<userTask id="n"/>`, strings.Replace(waits, `<receiveTask id="r"/>`, `<startEvent id="r"><messageEventDefinition/></startEvent>`, 1), "n"), `{}`, "", "s-n"},
+		{"a send task reaches the receive task of an instantiating gateway",
+			pools(`<sendTask id="n"/>`, `<eventBasedGateway id="g" instantiate="true"/><sequenceFlow id="g-r" sourceRef="g" targetRef="r"/>`+waits, "n"), `{}`, "", "e/end re/end"},
 	} {
 		s.run(t)
 	}

@@ -347,7 +347,7 @@ func TestEveryFaultOfBindingsIsNamedWithItsPosition(t *testing.T) {
 			r := pnagent(t, "engine", "--firings", "1", "--bindings", bindings, net)
 			lines := strings.Split(strings.TrimSuffix(r.err, "\n"), "\n")
 			if r.code != 1 || len(lines) != len(c.want) {
-				t.Fatalf("exit code %d, %d lines, want %d:\n%s", r.code, len(lines), len(c.want), r.err)
+				t.Fatalf("got exit code %d, %d lines; want 1 and %d:\n%s", r.code, len(lines), len(c.want), r.err)
 			}
 			for i, want := range c.want {
 				if !strings.HasPrefix(lines[i], "pnagent: "+bindings+want) {

@@ -136,9 +136,7 @@ func TestADeadlockedTraceIsReported(t *testing.T) {
 // refusedBPMN are the files of the corpus with elements that are not built, and
 // those elements with their lines.
 var refusedBPMN = map[string][]string{
-	"camunda_TerminateEndEventTest.testTerminateInSubProcessSequentialConcurrentMultiInstance.bpmn": {`:18:5: multi-instance sub-process "SubProcess_1"`},
 	"miwg_B.2.0.bpmn": {`:15:9: multi-instance user task`, `:130:9: multi-instance sub-process`},
-	"miwg_C.9.2.bpmn": {`:110:7: multi-instance call activity "CallActivity_RequestDocument"`},
 }
 
 // conditionsInWords are files of which a condition is no expression, by the first fault.

@@ -217,7 +217,7 @@ func TestCheckOfSeveralFilesReportsAllFaults(t *testing.T) {
 	}
 	r := pnagent(t, append([]string{"check", "--json"}, args...)...)
 	if r.code != 1 {
-		t.Errorf("exit code %d, want 1", r.code)
+		t.Errorf("got exit code %d; want 1", r.code)
 	}
 	for _, path := range broken {
 		if !strings.Contains(r.err, "pnagent: "+path+":") {

@@ -28,7 +28,7 @@ func TestABoundaryTimerInterruptsAProgramThatHangs(t *testing.T) {
 	r := pnagent(t, "engine", "--instances", "3", "--firings", "1000", "--bindings", write(t, "b.yaml", hangingBindings), write(t, "review.bpmn", fmt.Sprintf(reviewBPMN, "PT0.5S")))
 	did := parseReport(t, r.out).Nets["review"]
 	if r.code != 0 || did.Tokens["escalated/end"] != 3 || len(did.Tokens) != 1 || did.Transitions["late"] != 3 || did.Transitions["ask"] != 0 {
-		t.Errorf("exit code %d, %+v", r.code, did)
+		t.Errorf("got exit code %d, %+v; want 0, and three tokens escalated by the timer", r.code, did)
 	}
 }
 

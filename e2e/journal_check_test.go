@@ -30,7 +30,7 @@ func checkJournal(t *testing.T, code int, dir, net, bindings string) (x examined
 	t.Helper()
 	r := pnagent(t, "journal", "check", "--json", "--bindings", bindings, dir, net)
 	if err := json.Unmarshal([]byte(r.out), &x); err != nil || r.code != code || !x.Replayed {
-		t.Fatalf("exit code %d, want %d; %v: %s%s", r.code, code, err, r.out, r.err)
+		t.Fatalf("got exit code %d; want %d; %v: %s%s", r.code, code, err, r.out, r.err)
 	}
 	return x
 }

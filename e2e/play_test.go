@@ -95,7 +95,7 @@ func TestPlayFollowsTheTrafficLightsScriptStepByStep(t *testing.T) {
 	commands = commands[:len(commands)-1] // what the last one leads to the script does not say
 	got, code := play(t, net+".pnml", commands)
 	if diff := cmp.Diff(want, got); diff != "" || code != 0 {
-		t.Errorf("exit code %d, -script +play\n%s", code, diff)
+		t.Errorf("got exit code %d, -script +play\n%s", code, diff)
 	}
 }
 
@@ -173,7 +173,7 @@ func (w *walker) agree(t *testing.T, net string, steps int) {
 		}
 	}
 	if (code == 1) != (w.refused > 0) || code > 1 {
-		t.Errorf("exit code %d with %d refused commands", code, w.refused)
+		t.Errorf("got exit code %d after %d refused commands", code, w.refused)
 	}
 }
 

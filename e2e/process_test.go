@@ -230,7 +230,7 @@ func submatch(text, pattern string) []string {
 func wantFailure(t *testing.T, r result, code int, pattern string) {
 	t.Helper()
 	if r.code != code {
-		t.Errorf("exit code %d, want %d", r.code, code)
+		t.Errorf("got exit code %d; want %d", r.code, code)
 	}
 	said := regexp.MustCompile(`(?m)^time=.*\n`).ReplaceAllString(r.err, "")
 	if strings.Count(said, "\n") != 1 || submatch(said, "^pnagent: .*"+pattern) == nil {

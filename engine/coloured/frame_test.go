@@ -151,3 +151,56 @@ func TestNewRefusesScopesThatItCannotPlay(t *testing.T) {
 		t.Errorf("a part: %v", err)
 	}
 }
+
+// A change in one run does not ask a guard again that rejected the tokens of another.
+func TestAGuardIsAskedForItsRun(t *testing.T) {
+	asked := map[string]int{}
+	no := func(tokens []Placed, _ int64) Verdict {
+		asked[string(tokens[0].Token.Data)]++
+		return Verdict{WaitsFor: -1}
+	}
+	w := newWorld(t, build("p a@s", "enter guarded", "p>enter enter>a a>guarded"), Binding{}, Binding{Guard: no})
+	w.inject("p", "1")
+	w.inject("p", "2")
+	w.inject("p", "3")
+	if asked["1"] != 1 || asked["2"] != 1 || asked["3"] != 1 {
+		t.Errorf("asked %v", asked)
+	}
+}
+
+// A log puts tokens only where the firing could put them.
+func TestReplayRefusesTheRunOfAnotherFiring(t *testing.T) {
+	n := build("p a@s b@s", "enter step", "p>enter enter>a a>step step>b")
+	w := newWorld(t, n, Binding{}, manual)
+	w.inject("p", "1", "2")
+	again := newWorld(t, n, Binding{}, manual)
+	if err := again.s.Replay(w.s.TakeLog(), now0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.s.FireIn(0, 1, 1, nil, w.now); err != nil {
+		t.Fatal(err)
+	}
+	log := slices.Clone(w.s.TakeLog())
+	at := len(log) - 4 // before the identity, the number and the data of the last lot
+	if log[at] != 1 {
+		t.Fatalf("the log is %v", log)
+	}
+	log[at] = 2
+	if err := again.s.Replay(log, now0); !errors.Is(err, ErrLog) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An event for all fires its catcher in each run of its scope, also if that takes a token around
+// and puts it back.
+func TestAnEventIsCaughtInEachRun(t *testing.T) {
+	w := newWorld(t, build("p count a@s b@s", "enter catch", "p>enter enter>a a>catch count>catch catch>count catch>b"), Binding{}, manual)
+	w.inject("p", "1", "2")
+	w.inject("count", "n")
+	fired, err := w.s.Catch(0, 1, Catch{Last: w.s.LastToken(0), All: true}, w.now)
+	if err != nil || fired != 2 {
+		t.Errorf("it fired %d times, %v", fired, err)
+	}
+	w.step(0)
+	w.want("count: n; b/1: n; b/2: n")
+}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
@@ -42,6 +43,9 @@ var (
 // player plays one scenario.
 type player struct {
 	engine  *engine.Engine
+	stop    func() error // ends the engine
+	config  engine.Config
+	journal string // its folder, or "" for none
 	nets    []*petri.Tables
 	kinds   map[string]string   // of elements by id, such as "user task"
 	begins  [][]string          // by net: the places that get a token when an instance begins, in order
@@ -79,10 +83,34 @@ func newPlayer(s *scenario, dir string) (*player, error) {
 		return p, nil
 	}
 	p.deleted = make([]int, len(p.nets))
-	if p.engine, err = engine.New(engine.Config{Source: "s", Nets: configs, Instances: instances, Workers: 1}); err != nil {
+	p.config = engine.Config{Source: "s", Nets: configs, Instances: instances, Workers: 1}
+	if p.engine, err = engine.New(p.config); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return p, nil
+}
+
+// run begins to play, with what the journal records.
+func (p *player) run(ctx context.Context) error {
+	end := func() error { return nil }
+	if p.journal != "" {
+		log, _, err := journal.Open(p.journal, journal.Options{Mode: journal.SyncNone})
+		if err != nil {
+			return err
+		}
+		p.config.Journal, end = log, log.Close
+		if p.engine, err = engine.New(p.config); err != nil {
+			return errors.Join(err, end())
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- p.engine.Run(ctx) }()
+	p.stop = func() error {
+		stop()
+		return errors.Join(<-done, end())
+	}
+	return nil
 }
 
 // read reads files together. Each is at its path, or at the path with one of the
@@ -177,8 +205,34 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return "", s, false
 }
 
+// restart ends the engine and begins another.
+func (p *player) restart(ctx context.Context, l life) error {
+	if l == resumes {
+		time.Sleep(100 * time.Millisecond) // the engine looks at the journal twice
+		synctest.Wait()
+		if saved, _ := filepath.Glob(filepath.Join(p.journal, "*.snapshot")); len(saved) == 0 {
+			return errors.New("no snapshot")
+		}
+	}
+	if err := p.stop(); err != nil {
+		return err
+	}
+	err := p.run(ctx)
+	synctest.Wait()
+	return err
+}
+
+// life is what becomes of the engine after each step of a scenario.
+type life int
+
+const (
+	whole   life = iota // it goes on
+	replays             // it ends; the next one replays its journal
+	resumes             // it ends; the next one begins with a snapshot
+)
+
 // play plays a scenario in a bubble of its own time, and returns what is wrong.
-func play(t *testing.T, s *scenario, dir string) (err error) {
+func play(t *testing.T, s *scenario, dir string, l life) (err error) {
 	synctest.Test(t, func(t *testing.T) {
 		var p *player
 		if p, err = newPlayer(s, dir); err == nil && p.engine == nil {
@@ -190,11 +244,23 @@ func play(t *testing.T, s *scenario, dir string) (err error) {
 			}
 			return
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- p.engine.Run(ctx) }()
+		ctx := t.Context()
+		if l != whole {
+			p.journal = t.TempDir()
+		}
+		if l == resumes {
+			p.config.SnapshotAfter = 1
+		}
+		if err = p.run(ctx); err != nil {
+			return
+		}
 		for i := range s.steps {
 			synctest.Wait()
+			if l != whole && i > 0 {
+				if err = p.restart(ctx, l); err != nil {
+					return
+				}
+			}
 			if err = p.step(ctx, &s.steps[i]); err != nil && !errors.Is(err, errRefused) {
 				if err = fmt.Errorf("line %d, %s: %w", s.steps[i].line, &s.steps[i], err); p.warning != "" {
 					err = fmt.Errorf("%w: %s", errWarned, p.warning)
@@ -204,8 +270,7 @@ func play(t *testing.T, s *scenario, dir string) (err error) {
 				break
 			}
 		}
-		stop()
-		if failed := <-done; err == nil {
+		if failed := p.stop(); err == nil {
 			err = failed
 		}
 	})

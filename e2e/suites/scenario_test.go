@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A scenario is a test of a suite, in own words.
@@ -175,4 +176,12 @@ func list(m map[string]int) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
+}
+
+// lasts reports whether a step lets more time than d pass.
+func (s *scenario) lasts(d time.Duration) bool {
+	return slices.ContainsFunc(s.steps, func(step step) bool {
+		passes, err := time.ParseDuration(strings.Join(step.args, ""))
+		return step.verb == "advance" && err == nil && passes > d
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // suitesDir returns the folder of checkouts, or skips the test.
@@ -115,12 +116,28 @@ func commit(dir string) string {
 }
 
 // Each behaviour that a test of a suite states is right or refused.
-func TestBehaviours(t *testing.T) {
+func TestBehaviours(t *testing.T) { behaviours(t, "behaviours", whole) }
+
+// They are the same if an engine ends after each step, and the next one replays what
+// it did.
+func TestBehavioursWithReplays(t *testing.T) {
+	behaviours(t, "behaviours with a replay after each step", replays)
+}
+
+// They are the same if the next one begins with a snapshot.
+func TestBehavioursWithSnapshots(t *testing.T) {
+	behaviours(t, "behaviours with a snapshot after each step", resumes)
+}
+
+func behaviours(t *testing.T, what string, l life) {
 	dir := suitesDir(t)
 	rs := results{}
 	for _, s := range scenarios(t) {
+		if l != whole && s.lasts(24*time.Hour) {
+			continue // a journal is looked after ten times a second
+		}
 		t.Run(s.name, func(t *testing.T) {
-			err := play(t, s, dir)
+			err := play(t, s, dir, l)
 			rs.count(s.suite, err)
 			switch {
 			case err == nil:
@@ -131,7 +148,7 @@ func TestBehaviours(t *testing.T) {
 			}
 		})
 	}
-	rs.print(os.Stdout, "behaviours", dir)
+	rs.print(os.Stdout, what, dir)
 }
 
 // Each BPMN file of the suites becomes nets that an engine accepts, or is refused

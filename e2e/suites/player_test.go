@@ -226,7 +226,7 @@ func (p *player) restart(ctx context.Context, l life) error {
 type life int
 
 const (
-	whole   life = iota // it goes on
+	whole   life = iota // it continues
 	replays             // it ends; the next one replays its journal
 	resumes             // it ends; the next one begins with a snapshot
 )

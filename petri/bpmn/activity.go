@@ -128,6 +128,11 @@ func (b *builder) enclosed(l *level, n *node, trigger petri.Trigger) (begin, end
 // sub builds a sub-process or a call of a process of the files.
 func (b *builder) sub(l *level, n *node, kid *level) string {
 	begin, t := b.enclosed(l, n, petri.Trigger{})
+	if kid.results != "" {
+		b.place(kid.run, kid.results, n.label()+" (vars)", b.at(l, n.id), n.pos)
+		b.put(begin, kid.results, n.pos)
+		b.take(kid.results, t, n.pos)
+	}
 	b.after(func() {
 		b.enter(kid, begin, n.pos)
 		b.whenDone(kid, t, n.pos)
@@ -196,6 +201,7 @@ func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos)
 	b.disarm(l, n, transition)
 	b.clearLoop(l, n, transition)
 	if kid := l.kids[n]; kid != nil {
+		b.forget(kid, transition, pos)
 		b.clear(kid, transition, pos)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 // A completed run of an activity with a compensation handler leaves a token in id/done,
@@ -39,7 +38,7 @@ func (d *document) connectHandlers(s *scope, byID map[string]*node) {
 		case n.handler == nil:
 			d.refuseNode(n, "no association of "+n.kindWords(), "one with an activity that is for compensation, of the same process or sub-process")
 		case n.host.undo != nil:
-			d.refuseNode(n, "a second "+n.kindWords()+" on "+n.host.kindWords()+" "+xmlscan.Quote(n.host.id)+",", "one")
+			d.refuseNode(n, "a second "+n.kindWords(), "one on "+n.host.title())
 		}
 		n.host.undo = n
 	}
@@ -54,7 +53,7 @@ func (d *document) checkCompensation(n, owner *node) {
 	case n.event.kind == "cancel" && n.kind == "boundaryEvent" && n.host != nil && n.host.kind != "transaction":
 		d.refuseNode(n, n.kindWords()+" on "+n.host.kindWords(), "it on a transaction")
 	case n.event.kind == "cancel" && n.kind == "boundaryEvent" && n.host != nil && n.host.cancelled() != n:
-		d.refuseNode(n, "a second "+n.kindWords()+" on "+n.host.kindWords()+" "+xmlscan.Quote(n.host.id)+",", "one")
+		d.refuseNode(n, "a second "+n.kindWords(), "one on "+n.host.title())
 	case n.event.kind == "cancel" && n.kind == "endEvent" && (owner == nil || owner.kind != "transaction" || owner.cancelled() == nil):
 		d.refuseNode(n, n.kindWords(), "it in a transaction with a cancel boundary event")
 	}

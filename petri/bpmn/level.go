@@ -34,10 +34,11 @@ type level struct {
 
 	loops map[*node][]string // places of an activity that runs several times, beside id/active
 
-	work  []string // places that hold tokens while the level is active
-	armed []string // places that hold a token while an event can occur
-	begin []string // the places of work that get a token when the level begins
-	await []string // the places of armed that get a token when the level begins
+	work    []string // places that hold tokens while the level is active
+	armed   []string // places that hold a token while an event can occur
+	results string   // the place with the data of what ended last in it; "" if nothing is kept
+	begin   []string // the places of work that get a token when the level begins
+	await   []string // the places of armed that get a token when the level begins
 }
 
 func (l *level) id(id string) string { return l.prefix + id }
@@ -108,8 +109,15 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 	l := &level{scope: s, parent: parent, node: n, kids: map[*node]*level{}}
 	if parent != nil {
 		l.run, l.prefix, l.at, l.away = parent.id(n.id), parent.prefix, parent.at, parent.away
-		if n.loop != nil {
+		switch {
+		case n.compensates(): // it begins when the results are gone
+		case n.byEvent:
+			l.results = parent.results
+		case n.loop != nil:
 			l.run += eachSuffix
+			l.results = parent.id(n.id) + "/run"
+		case n.calls == nil:
+			l.results = parent.id(n.id) + "/vars"
 		}
 	}
 	if n != nil && n.calls != nil {

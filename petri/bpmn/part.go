@@ -217,7 +217,7 @@ func (n *node) conditional() bool {
 }
 
 // outputs returns the places into which a node puts its tokens. An end keeps its
-// token at the top level, where it is visible, and consumes it in a sub-process.
+// token at the top level, where it is visible; in a sub-process it is the result.
 func (b *builder) outputs(l *level, n *node) []string {
 	switch {
 	case n.isHandler():
@@ -226,6 +226,8 @@ func (b *builder) outputs(l *level, n *node) []string {
 		return []string{b.end(l, n)}
 	case n.conditional():
 		return []string{b.split(l, n)}
+	case len(n.out) == 0 && l.results != "":
+		return []string{l.results}
 	}
 	places := make([]string, 0, len(n.out))
 	for _, f := range n.out {
@@ -271,6 +273,11 @@ func (b *builder) branches(l *level, n *node, transition string) {
 // output makes a transition put the tokens of a finished node.
 func (b *builder) output(l *level, n *node, transition string) {
 	for _, place := range b.outputs(l, n) {
-		b.arc(petri.Arc{Source: transition, Target: place, Weight: n.puts, Pos: n.pos})
+		weight := n.puts
+		if place == l.results {
+			weight = 1
+			b.test(petri.Reset, place, transition, 1, n.pos)
+		}
+		b.arc(petri.Arc{Source: transition, Target: place, Weight: weight, Pos: n.pos})
 	}
 }

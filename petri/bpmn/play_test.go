@@ -180,20 +180,20 @@ func TestSeveralTokensInOneActivityShareNothing(t *testing.T) {
 	for _, s := range []scenario{
 		{"completing one leaves the timer of the other", twice(task+timer("x", "n", "PT1H", ""), "x>late"), `{}`, "n +2h", "e/end late/end"},
 		{"the timer of each fires", twice(task+timer("x", "n", "PT1H", ""), "x>late"), `{}`, "+2h", "late/end×2"},
-		{"two tokens in a sub-process run at once", twice(inner, ""), `{}`, "u u v", "e/end n/active u-v"},
+		{"two tokens in a sub-process run at once", twice(inner, ""), `{}`, "u u v", "e/end n/active n/vars u-v"},
 		{"an interruption ends one run of a sub-process", twice(inner+`<boundaryEvent id="x" attachedToRef="n"><signalEventDefinition signalRef="x"/></boundaryEvent><endEvent id="late"/>`, "x>late"), `{}`,
 			"u x u v", "e/end late/end"},
 		{"a terminate end event in an event sub-process ends its run only",
-			process(`<startEvent id="s"/><endEvent id="e"/>`+event(`<terminateEventDefinition/>`), "s>n>e"), `{}`, "ws ws wt", "n/active ns-u w1 w2 ws/armed"},
+			process(`<startEvent id="s"/><endEvent id="e"/>`+event(`<terminateEventDefinition/>`), "s>n>e"), `{}`, "ws ws wt", "n/active n/vars ns-u w1 w2 ws/armed"},
 		{"its other runs go on, and are awaited",
 			process(`<startEvent id="s"/><endEvent id="e"/>`+event(`<terminateEventDefinition/>`), "s>n>e"), `{}`, "ws ws wt u wt", "e/end"},
 		{"an error thrown in one run of a sub-process ends that run only",
 			twice(sub("n", `<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"><errorEventDefinition/></endEvent>`, "ns>u>ne")+
-				`<boundaryEvent id="x" attachedToRef="n"><errorEventDefinition/></boundaryEvent><endEvent id="late"/>`, "x>late"), `{}`, "u", "late/end n/active ns-u"},
+				`<boundaryEvent id="x" attachedToRef="n"><errorEventDefinition/></boundaryEvent><endEvent id="late"/>`, "x>late"), `{}`, "u", "late/end n/active n/vars ns-u"},
 		{"an escalation begins an event sub-process of its own run",
 			twice(sub("n", `<startEvent id="ns"/><intermediateThrowEvent id="nt"><escalationEventDefinition/></intermediateThrowEvent><userTask id="u"/><endEvent id="ne"/>`+
 				`<subProcess id="w" triggeredByEvent="true"><startEvent id="ws"><escalationEventDefinition/></startEvent><userTask id="wt"/><sequenceFlow id="w1" sourceRef="ws" targetRef="wt"/></subProcess>`, "ns>nt>u>ne"), ""),
-			`{}`, "wt", "e/end n/active w1"},
+			`{}`, "wt", "e/end n/active n/vars w1"},
 	} {
 		s.run(t)
 	}
@@ -284,7 +284,7 @@ func TestCompensation(t *testing.T) {
 		{"each run of an activity is compensated", process(ends+handler("a")+throws("c", "")+`<exclusiveGateway id="m"/><exclusiveGateway id="g" default="g-c"/>`+
 			`<sequenceFlow id="back" sourceRef="g" targetRef="m"><conditionExpression>${again}</conditionExpression></sequenceFlow>`, "s>m>a>g>c>e"), `{}`, `a,{"again":true} a,{"again":false}`, "c/compensating p/active undo-a/in×2"},
 		{"a completed sub-process is compensated by what is inside", process(ends+inside+throws("c", ""), "s>n>c>e"), `{}`, "a u", "c/compensating n/completed p/active undo-a/in"},
-		{"one that is active is not", process(ends+inside+`<parallelGateway id="f"/><userTask id="w"/>`+throws("c", ""), "s>f>n f>w>c>e n>e"), `{}`, "a w", "a-u a/done e/end n/active p/active"},
+		{"one that is active is not", process(ends+inside+`<parallelGateway id="f"/><userTask id="w"/>`+throws("c", ""), "s>f>n f>w>c>e n>e"), `{}`, "a w", "a-u a/done e/end n/active n/vars p/active"},
 		{"an event inside compensates what is inside", process(ends+sub("n", `<startEvent id="ns"/>`+handler("a")+throws("c", "")+`<endEvent id="ne"/>`, "ns>a>c>ne"), "s>n>e"), `{}`, "a undo-a", "e/end p/end"},
 		{"an event sub-process for compensation takes the place of what is inside",
 			process(ends+sub("n", `<startEvent id="ns"/>`+handler("a")+`<endEvent id="ne"/><subProcess id="w" triggeredByEvent="true"><startEvent id="ws"><compensateEventDefinition/></startEvent><userTask id="wt"/>`+
@@ -295,9 +295,9 @@ func TestCompensation(t *testing.T) {
 			`{}`, "a w", "a/active a/count a/done a/item a/list a/run a/vars e/end p/active"},
 		{"then each is", process(ends+strings.Replace(handler("a"), `<userTask id="a"/>`, `<userTask id="a">`+multi("", `<loopCardinality>2</loopCardinality>`)+`</userTask>`, 1)+throws("c", ""), "s>a>c>e"),
 			`{}`, "a a", "a/all c/compensating p/active undo-a/in×2"},
-		{"a cancel end event compensates its transaction", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a", "p/active t/active tc/compensating undo-a/in"},
+		{"a cancel end event compensates its transaction", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a", "p/active t/active t/vars tc/compensating undo-a/in"},
 		{"and leaves it by the cancel boundary event", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a undo-a", "gone/end p/end"},
-		{"a transaction that is not cancelled is a sub-process", transaction("", "ts>a>u>te u>tc"), `{}`, "a", "a-u a/done p/active t/active"},
+		{"a transaction that is not cancelled is a sub-process", transaction("", "ts>a>u>te u>tc"), `{}`, "a", "a-u a/done p/active t/active t/vars"},
 	} {
 		s.run(t)
 	}
@@ -325,7 +325,25 @@ func TestTimersThatOccurSeveralTimes(t *testing.T) {
 		{"one that interrupts occurs once", on("R2/PT1H", ""), `{}`, "+4h", "late/end"},
 		{"so does one in the flow", process(ends+`<intermediateCatchEvent id="n">`+cycle("R/PT1H")+`</intermediateCatchEvent>`, "s>n>e"), `{}`, "+4h", "e/end"},
 		{"event sub-processes of a process have them", process(ends+`<userTask id="n"/>`+event("R2/PT1H"), "s>n>e"), `{}`, "+4h", "p/active s-n w1×2"},
-		{"those of a sub-process too", process(ends+sub("n", `<startEvent id="ns"/><userTask id="v"/>`+event("R/PT1H"), "ns>v"), "s>n>e"), `{}`, "+1h +1h +1h", "n/active ns-v w1×3 ws/armed"},
+		{"those of a sub-process too", process(ends+sub("n", `<startEvent id="ns"/><userTask id="v"/>`+event("R/PT1H"), "ns>v"), "s>n>e"), `{}`, "+1h +1h +1h", "n/active n/vars ns-v w1×3 ws/armed"},
+	} {
+		s.run(t)
+	}
+}
+
+// The data of what ends last inside a sub-process is that of the token after it.
+func TestResultsOfSubProcesses(t *testing.T) {
+	gate := func(content string) string { // where the data of the sub-process leads
+		return process(`<startEvent id="s"/><exclusiveGateway id="g" default="g-no"/><endEvent id="yes"/><endEvent id="no"/>`+content+
+			`<sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>${ok}</conditionExpression></sequenceFlow>`, "s>n>g>no")
+	}
+	const loop = `<multiInstanceLoopCharacteristics isSequential="true"><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>`
+	for _, s := range []scenario{
+		{"what a task inside returns is kept", gate(sub("n", `<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"/>`, "ns>u>ne")), `{"ok": false}`, `u,{"ok":true}`, "yes/end"},
+		{"beside what was there before", gate(sub("n", `<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"/>`, "ns>u>ne")), `{"ok": true}`, `u,{"other":1}`, "yes/end"},
+		{"through sub-processes inside each other", gate(sub("n", `<startEvent id="ns"/><endEvent id="ne"/>`+sub("m", `<userTask id="u"/>`, ""), "ns>m>ne")), `{"ok": false}`, `u,{"ok":true}`, "yes/end"},
+		{"from a terminate end event", gate(sub("n", `<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"><terminateEventDefinition/></endEvent>`, "ns>u>ne")), `{"ok": false}`, `u,{"ok":true}`, "yes/end"},
+		{"from the last run of a loop", gate(sub("n", loop+`<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"/>`, "ns>u>ne")), `{"ok": true}`, `u u,{"ok":false}`, "no/end"},
 	} {
 		s.run(t)
 	}

@@ -80,8 +80,18 @@ func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
 			for _, place := range slices.Concat(in.work, in.armed) {
 				b.test(petri.Reset, place, transition, 1, pos)
 			}
+			if in != l {
+				b.forget(in, transition, pos)
+			}
 		}
 	})
+}
+
+// forget makes a transition empty the place with the results of a sub-process.
+func (b *builder) forget(l *level, transition string, pos petri.Pos) {
+	if l.results != "" && !l.node.byEvent && l.node.loop == nil { // the places of a loop are in its list
+		b.test(petri.Reset, l.results, transition, 1, pos)
+	}
 }
 
 // whenDone makes a transition wait until a level has no working tokens, and then
@@ -169,8 +179,8 @@ func (b *builder) preempting(l *level, n *node) string {
 func (b *builder) terminate(l *level, n *node) string {
 	id := b.preempting(l, n)
 	b.clear(l, id, n.pos)
-	if l == b.root {
-		b.put(id, b.end(l, n), n.pos)
+	if l == b.root || l.results != "" {
+		b.output(l, n, id)
 	}
 	return ""
 }

@@ -23,6 +23,9 @@ type explored struct {
 	deadPath
 	// Inclusive splits of which not every set of branches was followed.
 	Cut []string `json:"cut,omitempty"`
+	// Scopes that had several runs at one time, which were taken together: the answer
+	// is not exact.
+	Together []string `json:"together,omitempty"`
 	// Weighted sums of tokens that no firing changes; absent for a large net.
 	Invariants []conserved `json:"invariants,omitempty"`
 }
@@ -63,6 +66,7 @@ func (c *checkCmd) printExplored(ctx context.Context, s streams, t *petri.Tables
 	for _, tr := range r.Cut {
 		out.Cut = append(out.Cut, t.Net.Transitions[tr].ID)
 	}
+	out.Together = togetherIn(t, &r)
 	if ctx.Err() == nil {
 		out.Invariants = conservedIn(t)
 	}
@@ -71,9 +75,25 @@ func (c *checkCmd) printExplored(ctx context.Context, s streams, t *petri.Tables
 		if r.Complete {
 			seen = count(uint64(r.Markings), "marking") + " visited, all that can be reached"
 		}
-		fmt.Fprintln(s.out, seen+deadInWords(&r, out.Path))
+		fmt.Fprintln(s.out, seen+deadInWords(&r, out.Path)+togetherInWords(out.Together))
 	}
 	printJSON(s, out)
+}
+
+// togetherIn returns the ids of the scopes of which several runs were taken together.
+func togetherIn(t *petri.Tables, r *explore.Result) (ids []string) {
+	for _, i := range r.Together {
+		ids = append(ids, t.Net.Scopes[i].ID)
+	}
+	return ids
+}
+
+// togetherInWords says that an answer is not exact.
+func togetherInWords(ids []string) string {
+	if ids == nil {
+		return ""
+	}
+	return fmt.Sprintf("; this is not exact: several runs of %q at one time were taken together", ids)
 }
 
 // searched is what a search for deadlocks found.
@@ -85,6 +105,7 @@ type searched struct {
 	Stopped   explore.Reason `json:"stopped,omitempty"`
 	Deadlocks int            `json:"deadlocks"`
 	Ends      int            `json:"ends"`
+	Together  []string       `json:"together,omitempty"` // as of explored
 	deadPath
 }
 
@@ -95,7 +116,7 @@ func (c *checkCmd) printDeadlocks(ctx context.Context, s streams, t *petri.Table
 	r := explore.Explore(t, o)
 	done()
 	out := searched{Net: t.Net.ID, Markings: r.Markings, Reduced: explore.Reducible(t), Complete: r.Complete, Stopped: r.Stopped,
-		Deadlocks: r.Deadlocks, Ends: r.Ends, deadPath: wayOf(t, &r)}
+		Deadlocks: r.Deadlocks, Ends: r.Ends, Together: togetherIn(t, &r), deadPath: wayOf(t, &r)}
 	if !c.JSON {
 		seen := count(uint64(r.Markings), "marking") + " visited"
 		switch {
@@ -104,9 +125,9 @@ func (c *checkCmd) printDeadlocks(ctx context.Context, s streams, t *petri.Table
 		case out.Reduced:
 			seen += ", which are enough to find every deadlock"
 		default:
-			seen += ", all that can be reached: inclusive gateways need them"
+			seen += ", all that can be reached: inclusive gateways and scopes need them"
 		}
-		fmt.Fprintln(s.out, seen+deadInWords(&r, out.Path))
+		fmt.Fprintln(s.out, seen+deadInWords(&r, out.Path)+togetherInWords(out.Together))
 	}
 	printJSON(s, out)
 }

@@ -22,9 +22,9 @@
 // are ignored.
 //
 // All runs of a scope (see petri.Scope) are taken together, and an arc for each element of a
-// list puts its tokens once. This is exact while no scope has two runs at one time and such a
-// list has one element; otherwise a marking is a sum over runs, and what inhibitor and reset
-// arcs of single runs do is not seen.
+// list puts its tokens once. This is exact while no scope has two runs at one time.
+// Otherwise the result is not complete and names the scope: a marking is then a sum over
+// runs, and what inhibitor and reset arcs of single runs do is not seen.
 //
 // A split with more than [MaxGuarded] guarded branches is followed with each of them
 // alone and with all of them. The result is then not complete and names the split.

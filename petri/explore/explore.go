@@ -29,6 +29,10 @@ type Result struct {
 	// Cut is the indices of the enabled inclusive splits of which not every set of
 	// branches was followed.
 	Cut []int
+	// Together is the indices of the scopes (in petri.Net.Scopes) that had several runs at
+	// one time, which the visit takes together: then markings can be missing, and markings
+	// that were visited need not be reachable.
+	Together []int
 }
 
 // Reason is why a visit is not complete.
@@ -42,6 +46,7 @@ const (
 	Interrupted Reason = "interrupted" // Options.Continue returned false
 	Overflow    Reason = "overflow"    // a place would have more than 4294967295 tokens
 	CutBranches Reason = "branches"    // see Result.Cut
+	SeveralRuns Reason = "scopes"      // see Result.Together
 	Decided     Reason = "decided"     // Options.Each returned false
 )
 
@@ -70,6 +75,7 @@ type space struct {
 	store   *store
 	from    list[uint32] // by number of a marking: that of the marking before it
 	reduce  *stubborn    // nil for all transitions
+	scopes  *scopes      // nil if the net has none
 	stopped Reason
 	closed  bool // no more markings are recorded
 
@@ -91,6 +97,9 @@ func Explore(t *petri.Tables, o Options) Result {
 		store: newStore(oneBit(t.Places()), b), next: make([]uint32, t.Places())}
 	if o.Reduce && Reducible(t) {
 		s.reduce = newStubborn(t)
+	}
+	if t.Scoped() {
+		s.scopes = newScopes(t)
 	}
 	r := Result{Bounds: make([]uint32, t.Places())}
 	final, firstDead := t.Net.FinalPlaces(), -1
@@ -121,7 +130,7 @@ func Explore(t *petri.Tables, o Options) Result {
 			break
 		}
 	}
-	r.Stopped, r.Cut = s.stopped, s.cut()
+	r.Stopped, r.Cut, r.Together = s.stopped, s.cut(), s.scopes.together()
 	r.Complete = r.Stopped == AllVisited
 	if firstDead >= 0 {
 		r.Dead = slices.Clone(s.store.get(uint32(firstDead)))
@@ -168,6 +177,9 @@ func (s *space) leave() (alive bool) {
 
 // follow fires an enabled transition.
 func (s *space) follow(tr int) {
+	if s.scopes != nil && s.scopes.open(tr, s.marking) {
+		s.stop(SeveralRuns)
+	}
 	switch {
 	case s.choices != nil && len(s.choices[tr].sets) > 0:
 		s.followBranches(tr)

@@ -43,9 +43,13 @@ type stubborn struct {
 const maxWork = 1 << 16
 
 // Reducible reports whether Options.Reduce can be obeyed. It cannot for inclusive
-// gateways: tokens in any place can make a join wait. Priorities, timers and guards do
-// not matter, because a visit ignores them.
+// gateways: tokens in any place can make a join wait. It cannot for scopes either: a marking
+// that is left out may be the one in which a scope has several runs. Priorities, timers and
+// guards do not matter, because a visit ignores them.
 func Reducible(t *petri.Tables) bool {
+	if t.Scoped() {
+		return false
+	}
 	for tr := range t.Transitions() {
 		if t.Join(tr) != nil || len(t.Branches(tr)) > 0 {
 			return false

@@ -17,7 +17,7 @@ type Result struct {
 }
 
 // Answer visits markings, as the options say, until all properties are decided. It calls
-// no other Options.Each.
+// no other Options.Each. No answer is known if several runs of a scope were taken together.
 func Answer(t *petri.Tables, properties []Property, o explore.Options) ([]Result, explore.Result) {
 	results := make([]Result, len(properties))
 	open := 0
@@ -36,7 +36,10 @@ func Answer(t *petri.Tables, properties []Property, o explore.Options) ([]Result
 	}
 	visit := explore.Explore(t, o)
 	for i := range results {
-		results[i].Known = results[i].Known || visit.Complete
+		results[i].Known = visit.Complete || results[i].Known && visit.Together == nil
+		if visit.Together != nil {
+			results[i].Most = 0
+		}
 	}
 	return results, visit
 }

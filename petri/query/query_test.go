@@ -112,6 +112,25 @@ func TestAnswersOfAnIncompleteVisit(t *testing.T) {
 	}
 }
 
+// A visit that takes several runs of a scope together answers nothing, because what it found
+// need not be reachable.
+func TestNoAnswerIsKnownIfRunsOfAScopeWereTakenTogether(t *testing.T) {
+	net := petritest.Compile(t, &petri.Net{ID: "scoped", Scopes: []petri.Scope{{ID: "s"}},
+		Places:      []petri.Place{{ID: "in", Initial: 2}, {ID: "out", Scope: "s"}},
+		Transitions: []petri.Transition{{ID: "begin"}},
+		Arcs:        []petri.Arc{{Source: "in", Target: "begin", Weight: 1}, {Source: "begin", Target: "out", Weight: 1}}})
+	for _, formula := range []string{exists(tokensAtLeast("out", 2)), "<place-bound><place>out</place></place-bound>"} {
+		properties, err := Read(strings.NewReader(property(formula)), "q", net, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, visit := Answer(net, properties, explore.Options{Markings: 100})
+		if r := results[0]; r.Known || r.Most != 0 || visit.Stopped != explore.SeveralRuns {
+			t.Errorf("%s: got known %v, at least %d, stopped %q; want no answer", formula, r.Known, r.Most, visit.Stopped)
+		}
+	}
+}
+
 func tokensAtLeast(place string, n int) string { return compare("le", constant(n), tokens(place)) }
 
 func TestReadRefuses(t *testing.T) {

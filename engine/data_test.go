@@ -206,7 +206,7 @@ func TestDataOfArcsAreCheckedAtTheArc(t *testing.T) {
 	_, err := Declared(petritest.Compile(t, n))
 	for _, want := range []string{`n.pnml:1:1: the data of arc "b": column`, `n.pnml:1:1: the data of arc "f": column`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v\ndoes not say %s", err, want)
+			t.Errorf("got %v; want %s", err, want)
 		}
 	}
 }

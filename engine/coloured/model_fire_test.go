@@ -181,7 +181,7 @@ func (m *model) fireByHand(t int, data []byte) bool {
 		if !m.bindings[t].Action && ok && !fair {
 			m.counts[t].failures++
 		}
-		if !m.bindings[t].Action && !(ok && fair) {
+		if !m.bindings[t].Action && (!ok || !fair) {
 			continue
 		}
 		m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.in == f })

@@ -168,7 +168,7 @@ func (m *model) inscribed(f *modelFrame, v modelValue) {
 // someData returns an inscription whose value depends only on the tokens and the salt. It
 // fails now and then.
 func someData(salt uint32, each bool) Inscription {
-	return func(tokens []Placed, now int64) []byte {
+	return func(tokens []Placed, _ int64) []byte {
 		h := fnv.New32a()
 		fmt.Fprint(h, salt)
 		for _, p := range tokens {

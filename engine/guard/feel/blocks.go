@@ -19,7 +19,8 @@ func (p *parser) context() node {
 			p.expect(",")
 		}
 		p.space()
-		at, key := p.pos, ""
+		at := p.pos
+		var key string
 		if p.is(`"`) {
 			key = p.str()
 		} else {

@@ -110,7 +110,7 @@ func order(a, b any) (int, bool) {
 			return cmp.Or(cmp.Compare(x.seconds(), y.seconds()), cmp.Compare(x.Nano, y.Nano)), true
 		}
 	case DateTime:
-		if y, ok := b.(DateTime); ok && x.Time.zoned() == y.Time.zoned() {
+		if y, ok := b.(DateTime); ok && x.zoned() == y.zoned() {
 			return cmp.Or(cmp.Compare(x.seconds(), y.seconds()), cmp.Compare(x.Nano, y.Nano)), true
 		}
 	case MonthSpan:

@@ -297,7 +297,7 @@ func replace(r *run, a []any) any {
 	if re == nil || !ok || re.MatchString("") {
 		return nil
 	}
-	template := to
+	var template string
 	if len(a) < 4 || a[3] == nil || !strings.Contains(a[3].(string), "q") {
 		if template, ok = expansion(to, re.NumSubexp()); !ok {
 			return nil
@@ -322,8 +322,8 @@ func replace(r *run, a []any) any {
 func expansion(s string, groups int) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\':
+		switch s[i] {
+		case '\\':
 			if i++; i == len(s) || s[i] != '\\' && s[i] != '$' {
 				return "", false
 			}
@@ -331,7 +331,7 @@ func expansion(s string, groups int) (string, bool) {
 				b.WriteByte('$')
 			}
 			b.WriteByte(s[i])
-		case s[i] == '$':
+		case '$':
 			n, end := 0, i+1
 			for end < len(s) && s[end] >= '0' && s[end] <= '9' && (end == i+1 || n*10+int(s[end]-'0') <= groups) {
 				n = n*10 + int(s[end]-'0')

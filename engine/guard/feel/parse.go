@@ -5,14 +5,14 @@ package feel
 func (p *parser) expression() node {
 	defer p.enter()()
 	p.space()
-	switch w := p.word(p.pos); {
-	case w == "if":
+	switch w := p.word(p.pos); w {
+	case "if":
 		return p.conditional()
-	case w == "for":
+	case "for":
 		return p.loop()
-	case w == "some" || w == "every":
+	case "some", "every":
 		return p.quantified(w)
-	case w == "function":
+	case "function":
 		return p.function()
 	}
 	return p.or()

@@ -93,7 +93,7 @@ func (m *model) variables(of *xmlElement, inputs map[string]any) (map[string]any
 
 // value returns the value of a decision, an input or a business knowledge model.
 func (m *model) value(e *xmlElement, inputs map[string]any) (any, error) {
-	text := ""
+	var text string
 	switch e.XMLName.Local {
 	case "inputData":
 		return nil, nil
